@@ -1,0 +1,105 @@
+/* The device ABI: what a plug-in (the cmodel, a card's driver) offers to the Runtime. Plain C, so that any tool chain can build one.
+ *
+ * A plug-in is a shared library that exports `pto_device_get_api`. Every function returns PTO_OK or an error code; after an error
+ * `last_error` describes it. A context is used by one thread at a time; different contexts are independent.
+ * Device addresses are 64-bit, 0 is never a valid one, allocations are aligned to 512 bytes. */
+#ifndef PTO_MLIR_RUNTIME_DEVICEABI_H
+#define PTO_MLIR_RUNTIME_DEVICEABI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PTO_DEVICE_ABI_VERSION 1
+
+typedef struct pto_device_context pto_device_context;
+
+typedef enum pto_status {
+  PTO_OK = 0,
+  PTO_ERROR_INVALID = 1,       /* the caller broke a rule of this header */
+  PTO_ERROR_OUT_OF_MEMORY = 2, /* device memory is exhausted */
+  PTO_ERROR_BAD_KERNEL = 3,    /* a command stream did not verify */
+  PTO_ERROR_FAULT = 4          /* a kernel faulted; see pto_fault */
+} pto_status;
+
+typedef enum pto_core_kind { PTO_CORE_AIC = 0, PTO_CORE_AIV = 1 } pto_core_kind;
+
+/* One engine's commands; `pipe` uses the numbers of docs/commands.md. */
+typedef struct pto_stream {
+  uint32_t core_kind;
+  uint32_t pipe;
+  const uint32_t *words;
+  size_t num_words;
+} pto_stream;
+
+typedef struct pto_kernel_desc {
+  const char *name;
+  const pto_stream *streams;
+  size_t num_streams;
+  uint32_t num_args; /* pointer arguments */
+} pto_kernel_desc;
+
+/* A kernel argument: an allocation, or part of one. Accesses outside [address, address + bytes) fault. */
+typedef struct pto_arg {
+  uint64_t address;
+  uint64_t bytes;
+} pto_arg;
+
+typedef struct pto_fault {
+  char kind[32];          /* "deadlock", "out-of-range", ... */
+  char kernel[128];
+  char engine[16];        /* "AIV0.1 MTE2" style: core, sub-block, pipe */
+  uint32_t block;
+  uint32_t word;          /* index of the faulting instruction's first word in its stream */
+  char message[512];
+} pto_fault;
+
+/* What running kernels cost since the last reset; functional mode fills the counts only. */
+typedef struct pto_profile {
+  uint64_t launches;
+  uint64_t instructions;
+  uint64_t gm_bytes_read;
+  uint64_t gm_bytes_written;
+  double host_seconds;
+} pto_profile;
+
+typedef struct pto_device_options {
+  const char *processor; /* "a3" */
+  const char *mode;      /* "functional" */
+  uint32_t num_threads;  /* host threads that simulate cores; 0 = as many as the machine has */
+} pto_device_options;
+
+typedef struct pto_device_api {
+  uint32_t abi_version;
+  const char *name;
+  pto_status (*open)(const pto_device_options *options, pto_device_context **context);
+  void (*close)(pto_device_context *context);
+  pto_status (*alloc)(pto_device_context *context, uint64_t bytes, uint64_t *address);
+  pto_status (*free)(pto_device_context *context, uint64_t address);
+  pto_status (*copy_to_device)(pto_device_context *context, uint64_t address, const void *data, uint64_t bytes);
+  pto_status (*copy_from_device)(pto_device_context *context, void *data, uint64_t address, uint64_t bytes);
+  /* Verifies and keeps a kernel. The words are copied. */
+  pto_status (*load_kernel)(pto_device_context *context, const pto_kernel_desc *desc, uint32_t *kernel);
+  pto_status (*unload_kernel)(pto_device_context *context, uint32_t kernel);
+  /* Queues a launch on `blocks` blocks; launches run in order. `scalars` are the values of `get 4..`. */
+  pto_status (*launch)(pto_device_context *context, uint32_t kernel, uint32_t blocks, const pto_arg *args, size_t num_args,
+                       const int64_t *scalars, size_t num_scalars);
+  /* Waits for all launches. PTO_ERROR_FAULT if one faulted. */
+  pto_status (*synchronize)(pto_device_context *context);
+  pto_status (*profile)(pto_device_context *context, pto_profile *profile, int reset);
+  /* The last fault; kind is empty when there was none. */
+  void (*fault)(pto_device_context *context, pto_fault *fault);
+  /* Text of the last error of this context (of `open` when context is null). */
+  const char *(*last_error)(pto_device_context *context);
+} pto_device_api;
+
+/* The one exported symbol. */
+const pto_device_api *pto_device_get_api(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
