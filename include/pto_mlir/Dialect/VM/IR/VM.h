@@ -1,0 +1,21 @@
+// The vm dialect: host programs that allocate, launch kernels and wait.
+#ifndef PTO_MLIR_DIALECT_VM_IR_VM_H
+#define PTO_MLIR_DIALECT_VM_IR_VM_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+#include "pto_mlir/Dialect/VM/IR/VMDialect.h.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "pto_mlir/Dialect/VM/IR/VMTypes.h.inc"
+
+#define GET_OP_CLASSES
+#include "pto_mlir/Dialect/VM/IR/VMOps.h.inc"
+
+#endif

@@ -1,0 +1,80 @@
+#ifndef PTO_MLIR_DIALECT_VM_VMOPS_TD
+#define PTO_MLIR_DIALECT_VM_VMOPS_TD
+
+include "pto_mlir/Dialect/VM/IR/VMDialect.td"
+include "mlir/IR/SymbolInterfaces.td"
+include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+class VM_Op<string mnemonic, list<Trait> traits = []> : Op<VM_Dialect, mnemonic, traits>;
+
+def VM_FuncOp : VM_Op<"func", [IsolatedFromAbove, Symbol, SingleBlockImplicitTerminator<"ReturnOp">]> {
+  let summary = "a host program";
+  let description = [{
+    Its block arguments are the slots bound at entry: `inputs` input buffers, then `outputs` output buffers, then the weights.
+
+    ```mlir
+    vm.func @main inputs 1 outputs 1 {
+    ^bb0(%in: !vm.buffer, %out: !vm.buffer, %weights: !vm.buffer):
+      vm.call @device.relu(%in, %out) offsets = [0, 0] bytes = [64, 64]
+      vm.wait
+      vm.return
+    }
+    ```
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, I64Attr:$inputs, I64Attr:$outputs);
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "$sym_name `inputs` $inputs `outputs` $outputs attr-dict-with-keyword $body";
+  let hasVerifier = 1;
+}
+
+def VM_AllocOp : VM_Op<"alloc"> {
+  let summary = "allocate device memory";
+  let description = [{ `bytes` of device memory, freed when the program returns.
+
+    ```mlir
+    %ws = vm.alloc 4096 : !vm.buffer
+    ``` }];
+  let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$bytes);
+  let results = (outs VM_BufferType:$buffer);
+  let assemblyFormat = "$bytes attr-dict `:` type($buffer)";
+}
+
+def VM_FreeOp : VM_Op<"free"> {
+  let summary = "free a buffer that vm.alloc made";
+  let arguments = (ins VM_BufferType:$buffer);
+  let assemblyFormat = "$buffer attr-dict";
+}
+
+def VM_CallOp : VM_Op<"call"> {
+  let summary = "call a kernel";
+  let description = [{
+    `@device.<kernel>` queues a launch: pointer argument i is `buffers[i] + offsets[i]`, of `bytes[i]` bytes. `@host.<op>` runs a
+    host kernel after every launch before it has ended. The callee is a name, resolved in the kernel table of the `.pmodel`.
+
+    ```mlir
+    vm.call @device.k0(%in, %ws) offsets = [0, 512] bytes = [4096, 4096]
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_BufferType>:$buffers, DenseI64ArrayAttr:$offsets,
+                   DenseI64ArrayAttr:$bytes);
+  let assemblyFormat = "$callee `(` $buffers `)` `offsets` `=` $offsets `bytes` `=` $bytes attr-dict";
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Kernel name without the `device.` or `host.` prefix.
+    llvm::StringRef getKernelName() { return getCallee().split('.').second; }
+    bool isDevice() { return getCallee().starts_with("device."); }
+  }];
+}
+
+def VM_WaitOp : VM_Op<"wait"> {
+  let summary = "wait until every launch has ended";
+  let assemblyFormat = "attr-dict";
+}
+
+def VM_ReturnOp : VM_Op<"return", [Terminator]> {
+  let summary = "end of the program";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

@@ -1,0 +1,59 @@
+// Registration and verifiers of the vm dialect.
+#include "pto_mlir/Dialect/VM/IR/VM.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+
+#include "pto_mlir/Dialect/VM/IR/VMDialect.cpp.inc"
+
+#define GET_TYPEDEF_CLASSES
+#include "pto_mlir/Dialect/VM/IR/VMTypes.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "pto_mlir/Dialect/VM/IR/VMOps.cpp.inc"
+
+namespace pto_mlir::vm {
+
+void VMDialect::initialize() {
+  addTypes<
+#define GET_TYPEDEF_LIST
+#include "pto_mlir/Dialect/VM/IR/VMTypes.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "pto_mlir/Dialect/VM/IR/VMOps.cpp.inc"
+      >();
+}
+
+LogicalResult FuncOp::verify() {
+  Block &entry = getBody().front();
+  uint64_t expected = getInputs() + getOutputs() + 1;
+  if (entry.getNumArguments() != expected)
+    return emitOpError() << "expects " << expected << " block arguments (" << getInputs() << " inputs, " << getOutputs()
+                         << " outputs and the weights), got " << entry.getNumArguments();
+  for (BlockArgument argument : entry.getArguments())
+    if (!isa<BufferType>(argument.getType()))
+      return emitOpError() << "expects block arguments of type !vm.buffer, got " << argument.getType();
+  return success();
+}
+
+LogicalResult CallOp::verify() {
+  if (!getCallee().starts_with("device.") && !getCallee().starts_with("host."))
+    return emitOpError() << "expects a callee @device.<kernel> or @host.<op>, got @" << getCallee();
+  size_t count = getBuffers().size();
+  if (getOffsets().size() != count || getBytes().size() != count)
+    return emitOpError() << "expects one offset and one byte count for each of its " << count << " buffers, got "
+                         << getOffsets().size() << " and " << getBytes().size();
+  for (int64_t value : getOffsets())
+    if (value < 0)
+      return emitOpError() << "expects offsets that are not negative, got " << value;
+  for (int64_t value : getBytes())
+    if (value < 0)
+      return emitOpError() << "expects byte counts that are not negative, got " << value;
+  return success();
+}
+
+} // namespace pto_mlir::vm
