@@ -1,0 +1,27 @@
+//===- Passes.td - top to linalg ---------------------------------*- tablegen -*-===//
+
+#ifndef PTO_MLIR_CONVERSION_TOPTOLINALG_PASSES
+#define PTO_MLIR_CONVERSION_TOPTOLINALG_PASSES
+
+include "mlir/Pass/PassBase.td"
+
+def ConvertTopToLinalg : Pass<"convert-top-to-linalg", "::mlir::ModuleOp"> {
+  let summary = "Lower top ops to linalg on tensors";
+  let description = [{
+    Rewrites every top op of `@main` except `top.weight` to linalg, tensor,
+    arith and math ops as docs/lowering.md section 3 says. Before:
+
+    ```mlir
+    %1 = top.relu %0 : tensor<4x8xf32> -> tensor<4x8xf32>
+    ```
+
+    After: one `linalg.generic` named by the same location, whose body is
+    `arith.maximumf %in, %zero`.
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+  ];
+}
+
+#endif // PTO_MLIR_CONVERSION_TOPTOLINALG_PASSES

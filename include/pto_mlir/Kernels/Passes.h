@@ -1,0 +1,18 @@
+//===- Passes.h - linalg to kernels -----------------------------*- C++ -*-===//
+
+#ifndef PTO_MLIR_KERNELS_PASSES_H
+#define PTO_MLIR_KERNELS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+
+namespace pto_mlir {
+
+#define GEN_PASS_DECL
+#include "pto_mlir/Kernels/Passes.h.inc"
+
+/// Registers every pass of this folder under its command-line name.
+void registerKernelPasses();
+
+} // namespace pto_mlir
+
+#endif // PTO_MLIR_KERNELS_PASSES_H
