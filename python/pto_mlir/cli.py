@@ -1,0 +1,123 @@
+"""What every command shares: strict argument parsing, one-line errors, exit codes, quick progress lines."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from .errors import UserError
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse without abbreviated options; wrong usage exits 2 with a hint at the nearest option."""
+
+    def __init__(self, prog: str, description: str):
+        super().__init__(prog=prog, description=description, allow_abbrev=False)
+
+    def error(self, message: str):
+        import difflib
+
+        hint = ""
+        if "unrecognized arguments" in message:
+            wrong = next((w for w in message.split() if w.startswith("-")), "")
+            known = [o for a in self._actions for o in a.option_strings]
+            close = difflib.get_close_matches(wrong.split("=")[0], known, 1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+        print(f"{self.prog}: error: {message}{hint} (--help lists the options)", file=sys.stderr)
+        raise SystemExit(2)
+
+
+def _usage(message: str):
+    return argparse.ArgumentTypeError(message)
+
+
+def shapes(text: str) -> list[list[int]]:
+    """`[[1,3,224,224],[1,8]]` -> lists of positive integers. Parsed as JSON, never evaluated."""
+    try:
+        value = json.loads(text)
+    except (json.JSONDecodeError, RecursionError):
+        value = None
+    ok = isinstance(value, list) and value
+    ok = ok and all(isinstance(s, list) for s in value)
+    ok = ok and all(type(d) is int and 0 < d < 2**31 for s in value for d in s)
+    if not ok:
+        raise UserError(
+            f"--input_shapes: expects a list of lists of positive integers such as [[1,3,224,224]], got {text!r}"
+        )
+    return value
+
+
+def numbers(text: str) -> list[float]:
+    """`0.5,0.5,0.5` -> finite floats."""
+    try:
+        value = [float(part) for part in text.split(",")]
+    except ValueError:
+        value = []
+    if not value or not all(math.isfinite(v) for v in value):
+        raise _usage(f"expects numbers separated by commas, got {text!r}")
+    return value
+
+
+def names(text: str) -> list[str]:
+    """`a,b` -> ['a', 'b']."""
+    return [part for part in text.split(",") if part]
+
+
+def tolerance(text: str) -> tuple[float, float]:
+    """`0.99,0.99` -> least cosine, least Euclidean similarity."""
+    value = numbers(text)
+    if len(value) != 2:
+        raise _usage(f"expects two numbers: least cosine, least Euclidean similarity, got {text!r}")
+    return value[0], value[1]
+
+
+class Progress:
+    """Prints one line per step with its seconds; the step is visible while it runs when stderr is a terminal."""
+
+    def __init__(self, quiet: bool = False):
+        self.quiet = quiet
+
+    def step(self, text: str) -> "Progress":
+        self.text, self.begin = text, time.perf_counter()
+        if not self.quiet and sys.stderr.isatty():
+            print(f"  ... {text}", end="\r", file=sys.stderr, flush=True)
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        if kind is None and not self.quiet:
+            print(f"  {time.perf_counter() - self.begin:6.2f} s  {self.text}", flush=True)
+
+
+def existing(path: str, what: str) -> Path:
+    """The path of a readable file, or a UserError that names the option."""
+    file = Path(path)
+    if not file.is_file():
+        raise UserError(f"{path}: {what}: no such file")
+    return file
+
+
+def run(prog: str, body: Callable[[Sequence[str]], int | None], argv: Sequence[str] | None = None) -> int:
+    """Runs a command's body; user errors become one line on stderr and exit code 1."""
+    try:
+        return body(sys.argv[1:] if argv is None else argv) or 0
+    except UserError as error:
+        print(f"{prog}: error: {error}", file=sys.stderr)
+        return 1
+    except MemoryError:
+        print(f"{prog}: error: out of memory", file=sys.stderr)
+        return 1
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        print(f"{prog}: error: {where}{error.strerror or error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{prog}: interrupted", file=sys.stderr)
+        return 130

@@ -1,0 +1,84 @@
+"""How two sets of named tensors are compared, and how the result is shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import UserError
+
+
+@dataclass
+class Row:
+    """One tensor's comparison: `target` against `reference`."""
+
+    name: str
+    shape: tuple[int, ...]
+    cosine: float
+    euclid: float  # 1 - ||target - reference|| / ||reference||
+    max_error: float
+    problem: str = ""
+
+    def passes(self, tolerance: tuple[float, float]) -> bool:
+        return not self.problem and self.cosine >= tolerance[0] and self.euclid >= tolerance[1]
+
+
+def cosine(a: np.ndarray, b: np.ndarray) -> float:
+    """Cosine of the angle between two tensors, in float64. Two all-zero tensors have cosine 1."""
+    a, b = a.astype(np.float64).ravel(), b.astype(np.float64).ravel()
+    norm = np.linalg.norm(a) * np.linalg.norm(b)
+    if norm == 0:
+        return 1.0 if not a.any() and not b.any() else 0.0
+    return float(np.dot(a, b) / norm)
+
+
+def compare_tensor(name: str, target: np.ndarray, reference: np.ndarray) -> Row:
+    """Compares one tensor; shapes may differ by unit dimensions only."""
+    if [d for d in target.shape if d != 1] != [d for d in reference.shape if d != 1]:
+        return Row(name, target.shape, 0, 0, np.inf, f"shape {target.shape}, reference has {reference.shape}")
+    a, b = target.astype(np.float64).ravel(), reference.astype(np.float64).ravel()
+    if not np.array_equal(np.isfinite(a), np.isfinite(b)):
+        return Row(name, target.shape, 0, 0, np.inf, "not finite where the reference is (or the reverse)")
+    finite = np.isfinite(a)
+    if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+        return Row(name, target.shape, 0, 0, np.inf, "different infinities or NaNs")
+    a, b = a[finite], b[finite]
+    error, size = np.linalg.norm(a - b), np.linalg.norm(b)
+    euclid = 1.0 - error / size if size else (1.0 if error == 0 else 0.0)
+    worst = float(np.max(np.abs(a - b))) if a.size else 0.0
+    return Row(name, reference.shape, cosine(a, b), float(euclid), worst)
+
+
+def compare(
+    target: dict[str, np.ndarray], reference: dict[str, np.ndarray], excepts: list[str] = []
+) -> list[Row]:
+    """Rows for every name in both sets, in the target's order. Nothing in common is an error."""
+    common = [name for name in target if name in reference and name not in excepts]
+    if not common:
+        raise UserError("nothing to compare: the two sets have no tensor name in common")
+    return [compare_tensor(name, target[name], reference[name]) for name in common]
+
+
+def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose: bool = False) -> bool:
+    """Prints a ranked table (worst first) and the verdict; names the first and the worst failing tensor."""
+    failed = [row for row in rows if not row.passes(tolerance)]
+    ranked = sorted(rows, key=lambda r: (not r.problem, r.euclid))
+    shown = ranked if verbose else ranked[:10]
+    width = max(len(row.name) for row in shown)
+    print(f"{title}: {len(rows)} tensors, tolerance cosine {tolerance[0]:g}, Euclid {tolerance[1]:g}")
+    print(f"  {'tensor':<{width}}  {'shape':<18} {'cosine':>10} {'Euclid':>10} {'max error':>11}")
+    for row in shown:
+        shape = "x".join(map(str, row.shape)) or "scalar"
+        print(
+            f"  {row.name:<{width}}  {shape:<18} {row.cosine:>10.7f} {row.euclid:>10.7f} {row.max_error:>11.3g}"
+            + (f"  {row.problem}" if row.problem else "" if row.passes(tolerance) else "  below tolerance")
+        )
+    if len(shown) < len(rows):
+        print(f"  ... and {len(rows) - len(shown)} more, all closer than these")
+    if failed:
+        worst = min(failed, key=lambda r: (not r.problem, r.euclid))
+        print(f"  FAILED: {len(failed)} of {len(rows)}; first {failed[0].name}, worst {worst.name}")
+    else:
+        print(f"  passed: {len(rows)} of {len(rows)}")
+    return not failed

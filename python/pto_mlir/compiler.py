@@ -1,0 +1,47 @@
+"""The compiler in this process: thin functions over the native module, errors as UserError."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+
+from .errors import UserError
+
+
+def _native():
+    try:
+        from . import _compiler
+    except ImportError as error:
+        raise UserError(f"the compiler cannot be loaded: {error} (it needs the package libmlir-19)") from None
+    return _compiler
+
+
+def _call(function, *args):
+    native = _native()
+    try:
+        return getattr(native, function)(*args)
+    except native.CompileError as error:
+        raise UserError(str(error)) from None
+
+
+def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess) -> dict:
+    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes."""
+    return _call("transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess)
+
+
+def describe(mlir) -> dict:
+    """Inputs and outputs (name, shape, numpy type) and pre-processing of a top .mlir."""
+    net = _call("describe", mlir)
+    net["preprocess"] = json.loads(net["preprocess"]) if net["preprocess"] else {}
+    return net
+
+
+def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
+    """Runs a top .mlir on the CPU through convert-top-to-linalg and MLIR's execution engine."""
+    return _call("interpret", mlir, feed, all_tensors)
+
+
+def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="") -> dict:
+    """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, host_ops, absorbed."""
+    return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir)

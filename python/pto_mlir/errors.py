@@ -1,0 +1,5 @@
+"""Errors that a user can cause: one clear line, exit code 1, no traceback."""
+
+
+class UserError(Exception):
+    """A problem with what the user gave; its text is the one line that is shown."""

@@ -1,0 +1,47 @@
+"""Reading and writing .npz files of named tensors: strict, and never a half-written file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+from .errors import UserError
+
+
+def load(path: str | Path) -> dict[str, np.ndarray]:
+    """All tensors of an .npz, by name. Objects (pickles) are refused."""
+    try:
+        with np.load(path, allow_pickle=False) as data:
+            if isinstance(data, np.ndarray):
+                raise UserError(f"{path}: expects an .npz with named tensors, got a single .npy tensor")
+            return {name: data[name] for name in data.files}
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except AttributeError:
+        raise UserError(f"{path}: expects an .npz with named tensors, got a single .npy tensor") from None
+    except (ValueError, zipfile.BadZipFile, EOFError, KeyError) as error:
+        raise UserError(f"{path}: not a readable .npz: {str(error).splitlines()[0]}") from None
+
+
+def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
+    """Writes an .npz under a temporary name and renames it, so that a failure leaves nothing behind."""
+    path = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=path.name, suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez(file, **tensors)
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

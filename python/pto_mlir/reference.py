@@ -1,0 +1,47 @@
+"""onnxruntime on the original ONNX file: the reference that everything is compared with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from .errors import UserError
+
+
+def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
+    """Named outputs of an ONNX model on one thread; with `all_tensors` every named float tensor of the graph too."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.log_severity_level = 4
+    if all_tensors:
+        # Fusions would hide tensors; the reference is the graph as it is written.
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    try:
+        model = _with_all_outputs(path) if all_tensors else str(path)
+        session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        missing = [i.name for i in session.get_inputs() if i.name not in feed]
+        if missing:
+            raise UserError(f"{path}: input {missing[0]!r} is missing from the test input (it has {', '.join(feed)})")
+        names = [o.name for o in session.get_outputs()]
+        return dict(zip(names, session.run(names, {i.name: feed[i.name] for i in session.get_inputs()})))
+    except UserError:
+        raise
+    except Exception as error:  # onnxruntime's exceptions have no common base class
+        raise UserError(f"{path}: onnxruntime: {str(error).splitlines()[0]}") from None
+
+
+def _with_all_outputs(path: str | Path) -> bytes | str:
+    """The model with every node output as a graph output. External data keeps its place beside a temporary copy."""
+    import onnx
+
+    model = onnx.load(str(path), load_external_data=True)
+    present = {o.name for o in model.graph.output}
+    for node in model.graph.node:
+        for name in node.output:
+            if name and name not in present:
+                present.add(name)
+                model.graph.output.append(onnx.ValueInfoProto(name=name))
+    return model.SerializeToString()

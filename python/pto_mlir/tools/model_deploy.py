@@ -1,0 +1,87 @@
+"""model_deploy: top MLIR to a .pmodel, run on the cmodel and compared with the reference."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import cli, npz
+from ..compare import compare, report
+from ..errors import UserError
+from ..preprocess import Preprocess
+from .inputs import load_inputs
+
+PROG = "model_deploy"
+TOLERANCE = {"F32": (0.99, 0.99), "F16": (0.99, 0.90), "BF16": (0.99, 0.90)}
+
+
+def parser() -> cli.Parser:
+    p = cli.Parser(PROG, "Compiles a top .mlir to a .pmodel and checks it on the cmodel.")
+    p.add_argument("--mlir", required=True, help="the .mlir that model_transform wrote")
+    p.add_argument("--model", required=True, help="output, ends in .pmodel")
+    p.add_argument("--quantize", choices=sorted(TOLERANCE), default="F32", type=str.upper, help="storage type of the net")
+    p.add_argument("--processor", "--chip", dest="processor", choices=["a3"], default="a3")
+    p.add_argument("--num_core", type=int, default=1, help="blocks (1 cube core and 2 vector cores each), 1..24")
+    p.add_argument("--test_input", help="image(s) or .npz; with it the .pmodel is run on the cmodel")
+    p.add_argument("--test_reference", help=".npz that model_transform --test_result wrote; compared by tensor name")
+    p.add_argument("--tolerance", type=cli.tolerance, help="least cosine, least Euclidean similarity (default by type)")
+    p.add_argument("--excepts", type=cli.names, default=[], help="tensors that are not compared (comma list)")
+    p.add_argument("--debug", action="store_true", help="keep every named tensor in the .pmodel and compare all of them")
+    p.add_argument("--dump_ir", metavar="DIR", help="write the module after each stage")
+    return p
+
+
+def deploy(argv) -> int:
+    args = parser().parse_args(argv)
+    if not args.model.endswith(".pmodel"):
+        raise UserError(f"--model: expects a name that ends in .pmodel, got {args.model}")
+    if not 1 <= args.num_core <= 24:
+        raise UserError(f"--num_core: expects 1 to 24, got {args.num_core}")
+    if args.test_reference and not args.test_input:
+        raise UserError("--test_reference needs --test_input")
+    cli.existing(args.mlir, "--mlir")
+    if args.dump_ir:
+        os.makedirs(args.dump_ir, exist_ok=True)
+
+    from .. import compiler
+
+    progress = cli.Progress()
+    print(f"{PROG}: {args.mlir} -> {args.model} ({args.quantize}, {args.processor}, {args.num_core} core)")
+    with progress.step("compile"):
+        result = compiler.deploy(
+            args.mlir, args.model, args.quantize, args.processor, args.num_core, args.debug, args.dump_ir or ""
+        )
+    print(
+        f"  {result['kernels']} kernels ({result['launches']} launches), {result['command_bytes']:,} bytes of commands,"
+        f" {result['weight_bytes']:,} of weights, {result['file_bytes']:,} in all"
+    )
+    host = result["host_ops"]
+    print(f"  on the host: {'; '.join(host) if host else 'none, all computation runs on the engines'}")
+    if not args.test_input:
+        return 0
+
+    from ..runtime import InferenceSession
+
+    net = compiler.describe(args.mlir)
+    feed = load_inputs(args.test_input, net["inputs"], Preprocess(**net["preprocess"]))
+    session = InferenceSession(args.model)
+    with progress.step("run on the cmodel"):
+        values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
+        if args.debug:
+            values = {**session.run_with_debug(feed), **values}
+    if not args.test_reference:
+        return 0
+    reference = npz.load(args.test_reference)
+    tolerance = args.tolerance or TOLERANCE[args.quantize]
+    ok = report(compare(values, reference, args.excepts), tolerance, "cmodel against the reference", args.debug)
+    if args.debug and result["absorbed"]:
+        print(f"  absorbed by folding, fusion into a kernel or the fixpipe: {', '.join(result['absorbed'])}")
+    return 0 if ok else 1
+
+
+def main(argv=None) -> int:
+    return cli.run(PROG, deploy, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

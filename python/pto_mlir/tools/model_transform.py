@@ -1,0 +1,88 @@
+"""model_transform: an ONNX model to top MLIR, checked layer by layer against onnxruntime."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from .. import cli, npz
+from ..compare import compare, report
+from ..errors import UserError
+from ..preprocess import Preprocess
+from .inputs import load_inputs
+
+PROG = "model_transform"
+
+
+def parser() -> cli.Parser:
+    p = cli.Parser(PROG, "Converts an ONNX model to the top dialect (.mlir with its weights beside it).")
+    p.add_argument("--model_name", required=True, help="name of the net")
+    p.add_argument("--model_def", required=True, help="the .onnx file")
+    p.add_argument("--mlir", required=True, help="output, ends in .mlir; weights go to <name>_top_weights.safetensors beside it")
+    p.add_argument("--input_shapes", help="shapes of the inputs, such as [[1,3,224,224]]; the model's own when absent")
+    p.add_argument("--output_names", type=cli.names, default=[], help="cut the graph at these tensors (comma list)")
+    p.add_argument("--resize_dims", type=cli.numbers, default=[], help="height,width that an image is resized to")
+    p.add_argument("--keep_aspect_ratio", action="store_true", help="resize without distortion and pad the rest")
+    p.add_argument("--pad_value", type=float, default=0.0, help="pixel value of the padding (before mean and scale)")
+    p.add_argument("--pad_type", choices=["center", "normal"], default="center", help="normal pads right and bottom")
+    p.add_argument("--mean", type=cli.numbers, default=[0.0, 0.0, 0.0], help="per channel, subtracted")
+    p.add_argument("--scale", type=cli.numbers, default=[1.0, 1.0, 1.0], help="per channel, multiplied after the mean")
+    p.add_argument("--pixel_format", choices=["bgr", "rgb", "gray"], default="bgr")
+    p.add_argument("--channel_format", choices=["nchw", "nhwc"], default="nchw")
+    p.add_argument("--test_input", help="image(s) or .npz; with it every tensor is compared with onnxruntime's")
+    p.add_argument("--test_result", help="output .npz: onnxruntime's value of every tensor, for model_deploy --test_reference")
+    p.add_argument("--tolerance", type=cli.tolerance, default=(0.99, 0.99), help="least cosine, least Euclidean similarity")
+    p.add_argument("--excepts", type=cli.names, default=[], help="tensors that are not compared (comma list)")
+    p.add_argument("--debug", action="store_true", help="show every tensor of the comparison")
+    return p
+
+
+def transform(argv) -> int:
+    args = parser().parse_args(argv)
+    if not args.mlir.endswith(".mlir"):
+        raise UserError(f"--mlir: expects a name that ends in .mlir, got {args.mlir}")
+    if args.test_result and not args.test_input:
+        raise UserError("--test_result needs --test_input")
+    shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
+    cli.existing(args.model_def, "--model_def")
+    if args.resize_dims and len(args.resize_dims) != 2:
+        raise UserError("--resize_dims: expects height,width")
+    preprocess = Preprocess(
+        [int(d) for d in args.resize_dims], args.keep_aspect_ratio, args.pad_value, args.pad_type,
+        args.mean, args.scale, args.pixel_format, args.channel_format,
+    )  # fmt: skip
+
+    from .. import compiler
+
+    progress = cli.Progress()
+    print(f"{PROG}: {args.model_def} -> {args.mlir}")
+    with progress.step("import, infer shapes, fold"):
+        summary = compiler.transform(
+            args.model_def, args.model_name, shapes, args.output_names, args.mlir, json.dumps(preprocess.to_dict())
+        )
+    print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
+    if not args.test_input:
+        return 0
+
+    from ..reference import run_onnx
+
+    net = compiler.describe(args.mlir)
+    feed = load_inputs(args.test_input, net["inputs"], preprocess)
+    npz.save(Path(args.mlir).with_name(f"{args.model_name}_in_f32.npz"), feed)
+    with progress.step("run onnxruntime"):
+        reference = run_onnx(args.model_def, feed, all_tensors=True)
+    with progress.step("run the top module"):
+        values = compiler.interpret(args.mlir, feed, all_tensors=True)
+    ok = report(compare(values, reference, args.excepts), args.tolerance, "top against onnxruntime", args.debug)
+    if args.test_result:
+        npz.save(args.test_result, reference)
+    return 0 if ok else 1
+
+
+def main(argv=None) -> int:
+    return cli.run(PROG, transform, argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
