@@ -1,0 +1,101 @@
+// Every 16- and 8-bit pattern goes to float and back; rounding is compared with an exact search over neighbouring patterns.
+#include "pto_mlir/Support/BFloat16.h"
+#include "pto_mlir/Support/Float16.h"
+#include "pto_mlir/Support/Float8.h"
+
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+
+using namespace pto_mlir;
+
+namespace {
+
+double halfValue(uint16_t h) {
+  int exponent = (h >> 10) & 31, mantissa = h & 1023;
+  double magnitude = exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
+  return h & 0x8000 ? -magnitude : magnitude;
+}
+
+TEST(Float16, EveryPatternIsExact) {
+  for (uint32_t h = 0; h < 0x10000; ++h) {
+    float f = halfToFloat(uint16_t(h));
+    if ((h & 0x7fff) > 0x7c00)
+      EXPECT_TRUE(std::isnan(f)) << h;
+    else if ((h & 0x7fff) == 0x7c00)
+      EXPECT_EQ(f, h & 0x8000 ? -INFINITY : INFINITY);
+    else
+      EXPECT_EQ(double(f), halfValue(uint16_t(h))) << h;
+    if ((h & 0x7fff) <= 0x7c00)
+      EXPECT_EQ(floatToHalf(f), h);
+  }
+}
+
+TEST(Float16, RoundsToNearestEven) {
+  for (uint32_t h = 0; h < 0x7bff; ++h) {
+    double low = halfValue(uint16_t(h)), high = halfValue(uint16_t(h + 1));
+    float middle = float((low + high) / 2); // exact
+    EXPECT_EQ(floatToHalf(middle), h & 1 ? h + 1 : h);
+    EXPECT_EQ(floatToHalf(std::nextafter(middle, 0.0f)), h);
+    EXPECT_EQ(floatToHalf(std::nextafter(middle, INFINITY)), h + 1);
+    EXPECT_EQ(floatToHalf(-middle), (h & 1 ? h + 1 : h) | 0x8000);
+  }
+  EXPECT_EQ(floatToHalf(65519.996f), 0x7bff);
+  EXPECT_EQ(floatToHalf(65520.0f), 0x7c00);
+  EXPECT_EQ(floatToHalf(1e30f), 0x7c00);
+  EXPECT_EQ(floatToHalf(-INFINITY), 0xfc00);
+  EXPECT_EQ(floatToHalf(1e-30f), 0);
+  EXPECT_EQ(floatToHalf(-0.0f), 0x8000);
+}
+
+TEST(Float16, NaNsStayNaNs) {
+  EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(NAN))));
+  EXPECT_TRUE(std::isnan(halfToFloat(0x7c01)));
+  // A signalling float NaN whose payload lies in the bits that are cut.
+  EXPECT_EQ(floatToHalf(detail::floatOf(0x7f800001u)) & 0x7e00, 0x7e00);
+}
+
+TEST(BFloat16, RoundTripAndRounding) {
+  for (uint32_t b = 0; b < 0x7f80; ++b) {
+    float low = bfloat16ToFloat(uint16_t(b));
+    EXPECT_EQ(floatToBFloat16(low), b);
+    EXPECT_EQ(floatToBFloat16(-low), b | 0x8000);
+    float middle = detail::floatOf((b << 16) | 0x8000u);
+    EXPECT_EQ(floatToBFloat16(middle), b & 1 ? b + 1 : b);
+    EXPECT_EQ(floatToBFloat16(std::nextafter(middle, 0.0f)), b);
+    EXPECT_EQ(floatToBFloat16(std::nextafter(middle, INFINITY)), b + 1);
+  }
+  EXPECT_TRUE(std::isnan(bfloat16ToFloat(floatToBFloat16(NAN))));
+  EXPECT_TRUE(std::isnan(bfloat16ToFloat(floatToBFloat16(detail::floatOf(0x7f800001u)))));
+  EXPECT_EQ(floatToBFloat16(INFINITY), 0x7f80);
+}
+
+template <class Decode, class Encode> void check8(Decode decode, Encode encode, uint8_t largest) {
+  for (int c = 0; c < largest; ++c) {
+    float low = decode(uint8_t(c)), high = decode(uint8_t(c + 1)), middle = (low + high) / 2;
+    ASSERT_LT(low, high);
+    EXPECT_EQ(encode(low), c);
+    EXPECT_EQ(encode(-low), c | 0x80);
+    EXPECT_EQ(encode(middle), c & 1 ? c + 1 : c);
+    EXPECT_EQ(encode(std::nextafter(middle, 0.0f)), c);
+    EXPECT_EQ(encode(std::nextafter(middle, INFINITY)), c + 1);
+  }
+  EXPECT_EQ(encode(1e9f), largest);
+  EXPECT_TRUE(std::isnan(decode(encode(NAN))));
+}
+
+TEST(Float8, E4M3FN) {
+  check8(float8E4M3FNToFloat, floatToFloat8E4M3FN, 0x7e);
+  EXPECT_EQ(float8E4M3FNToFloat(0x7e), 448.0f);
+  EXPECT_EQ(float8E4M3FNToFloat(0x08), 0x1p-6f);
+  EXPECT_EQ(floatToFloat8E4M3FN(INFINITY), 0x7e);
+}
+
+TEST(Float8, E5M2) {
+  check8(float8E5M2ToFloat, floatToFloat8E5M2, 0x7b);
+  EXPECT_EQ(float8E5M2ToFloat(0x7b), 57344.0f);
+  EXPECT_EQ(floatToFloat8E5M2(-INFINITY), 0xfc);
+  EXPECT_EQ(float8E5M2ToFloat(0x7c), INFINITY);
+}
+
+} // namespace
