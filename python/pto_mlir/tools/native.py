@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
 
-def _exec(name: str) -> int:
+def _program(name: str) -> str:
     package = Path(__file__).resolve().parent.parent
     for folder in (package / "bin", package.parent.parent / "bin"):
-        program = folder / name
-        if program.is_file():
-            os.execv(program, [name, *sys.argv[1:]])
+        if (folder / name).is_file():
+            return str(folder / name)
     print(f"{name}: error: the program is missing from {package / 'bin'}; reinstall pto-mlir", file=sys.stderr)
-    return 1
+    raise SystemExit(1)
+
+
+def run_native(name: str, arguments: list[str]) -> int:
+    """Runs a native command and returns its exit code."""
+    return subprocess.run([_program(name), *arguments]).returncode
+
+
+def _exec(name: str) -> int:
+    os.execv(_program(name), [name, *sys.argv[1:]])
 
 
 def pmodel_tool() -> int:

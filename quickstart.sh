@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# From a fresh machine to a real model's answer: installs what is needed, builds what this script runs, converts the
+# PP-OCR text direction classifier to a .pmodel, and shows its answers about two pictures beside onnxruntime's.
+set -euo pipefail
+cd "$(dirname "$0")"
+source scripts/common.sh
+
+say "1/4 packages"
+install_packages
+make_venv
+
+say "2/4 build (a few minutes the first time)"
+configure default
+build build quickstart
+
+say "3/4 model and pictures"
+.venv/bin/python scripts/fetch_cls.py .cache/cls
+
+say "4/4 convert, deploy, run"
+PYTHONPATH=build/python .venv/bin/python scripts/classify.py .cache/cls

@@ -1,0 +1,68 @@
+# Shared by quickstart.sh and test.sh: system packages, the project's own Python environment, configure and build.
+# Sourced, with the repository's root as working directory.
+
+say() { printf '\n== %s\n' "$*"; }
+die() { printf 'error: %s\n' "$*" >&2; exit 1; }
+
+install_packages() {
+  local missing=() package
+  while read -r package; do
+    case "$package" in '' | '#'*) continue ;; esac
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done <third_party/apt-packages.txt
+  if [ ${#missing[@]} -eq 0 ]; then
+    echo "system packages: all there"
+    return
+  fi
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+      as_root=(sudo)
+    else
+      die "system packages are missing. As root, type:
+  apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
+    fi
+  fi
+  echo "installing ${#missing[@]} system packages: ${missing[*]}"
+  local log
+  log=$(mktemp)
+  if ! { "${as_root[@]}" apt-get update -qq &&
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}"; } >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    die "apt-get failed (whole log: $log)"
+  fi
+  rm -f "$log"
+}
+
+# The project's own Python environment in .venv; made anew when the requirements change.
+make_venv() {
+  local stamp=.venv/requirements.sha256 now
+  now=$(sha256sum third_party/python-requirements.txt | cut -d' ' -f1)
+  if [ -x .venv/bin/python ] && [ "$(cat $stamp 2>/dev/null)" = "$now" ]; then
+    echo "Python environment: .venv is there"
+    return
+  fi
+  python3 -m venv .venv || die "python3 -m venv failed"
+  .venv/bin/python -m pip install --quiet --disable-pip-version-check -r third_party/python-requirements.txt ||
+    die "pip could not install third_party/python-requirements.txt"
+  echo "$now" >$stamp
+}
+
+# configure PRESET
+configure() {
+  local log
+  log=$(mktemp)
+  if ! cmake --preset "$1" -DPython_EXECUTABLE="$PWD/.venv/bin/python" >"$log" 2>&1; then
+    tail -n 20 "$log" >&2
+    die "cmake --preset $1 failed (whole log: $log)"
+  fi
+  rm -f "$log"
+}
+
+# build FOLDER TARGETS..
+build() {
+  local folder=$1
+  shift
+  export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+  ninja -C "$folder" "$@" || die "the build failed"
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# From a fresh machine to all tests. `--full` adds the long ones (fuzzing, sweeps). Closes with
+#   N passed, N failed, N skipped
+set -euo pipefail
+cd "$(dirname "$0")"
+source scripts/common.sh
+
+full=
+for argument in "$@"; do
+  case "$argument" in
+    --full) full=--full ;;
+    *) printf 'usage: ./test.sh [--full]\n' >&2; exit 2 ;;
+  esac
+done
+
+stages=()
+stage() { # NAME COMMAND..: runs it and notes its minutes
+  local name=$1 begin=$SECONDS
+  shift
+  say "$name"
+  "$@"
+  stages+=("$(printf '%6.1f min  %s' "$(bc_minutes $((SECONDS - begin)))" "$name")")
+}
+bc_minutes() { awk -v s="$1" 'BEGIN { printf "%.1f", s / 60 }'; }
+
+packages() { install_packages; make_venv; }
+compile() { configure default; build build; }
+sanitizers() { configure sanitize; build build-sanitize PTOUnitTests; }
+tests() { .venv/bin/python scripts/run_tests.py $full; }
+
+stage packages packages
+stage build compile
+stage wheel scripts/make_wheel.sh
+stage "sanitizer build" sanitizers
+status=0
+stage tests tests || status=$?
+
+say "minutes per stage"
+printf '%s\n' "${stages[@]}"
+echo
+cat build/test-results/summary.txt
+exit $status
