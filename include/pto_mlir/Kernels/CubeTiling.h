@@ -1,0 +1,92 @@
+//===- CubeTiling.h - sizes of a cube kernel --------------------*- C++ -*-===//
+//
+// Pure arithmetic: how a contraction C[M, N] = A[M, K] * B[K, N] is cut into
+// L0 tiles, L1 panels and image slabs. No IR here, so that the rules can be
+// tested over many shapes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_KERNELS_CUBETILING_H
+#define PTO_MLIR_KERNELS_CUBETILING_H
+
+#include <cstdint>
+#include <optional>
+
+namespace pto_mlir::cube {
+
+inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+inline int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
+
+/// One spatial axis of a convolution, in elements of the image.
+struct ConvAxis {
+  int64_t in = 1, out = 1, kernel = 1, stride = 1, dilation = 1;
+  int64_t padBegin = 0, padEnd = 0;
+};
+
+/// The part of one image axis that is held in L1 for `block` consecutive
+/// outputs. Every slab has the same extent and lies inside the image, so that
+/// img2col can take image size and padding as constants and only the position
+/// of its first output is computed:
+///   start(o) = clamp(o - lead, 0, lastStart)   in units of the stride
+///   first input row = start * stride, position in the slab = o - start
+struct SlabAxis {
+  int64_t extent = 1;    ///< image rows held
+  int64_t lead = 0;      ///< outputs between the slab's first row and its block
+  int64_t lastStart = 0; ///< greatest start that stays inside the image
+};
+
+/// The slab of `axis` for blocks of `block` outputs.
+SlabAxis slabFor(const ConvAxis &axis, int64_t block);
+
+/// The image of a convolution whose left operand is made by img2col.
+struct ConvImage {
+  ConvAxis h, w;
+  int64_t batch = 1;
+  int64_t channels = 1; ///< per group, not padded
+};
+
+/// What is computed: `outer` independent products of [m, k] by [k, n]. With an
+/// image, m = batch * h.out * w.out and k counts channels padded to C0.
+struct CubeProblem {
+  int64_t m = 1, n = 1, k = 1;
+  int64_t outer = 1;        ///< groups, or the batch of a batched product
+  unsigned inBytes = 4;     ///< of one element of A and B
+  unsigned outBytes = 4;    ///< of one stored element
+  bool bias = false;        ///< limits n by the bias table
+  std::optional<ConvImage> image;
+  int64_t cores = 1;        ///< cores that share the work
+};
+
+/// Bytes of the memories of one cube core.
+struct CubeLimits {
+  int64_t l1, l0a, l0b, l0c, biasTable;
+};
+
+/// The sizes of one kernel. All base sizes are multiples of the fractal.
+struct CubeTiling {
+  int64_t baseM, baseN, baseK; ///< tile of one tmatmul
+  int64_t panelK;              ///< part of K in L1; >= k when it is all there
+  bool holdB;                  ///< the [k, baseN] of B stays in L1 for all of M
+  bool spreadOuter;            ///< cores share (outer, n) blocks, not m blocks
+  int64_t slabRows, slabCols;  ///< outputs per image slab (1, 1 without image)
+  SlabAxis slabH, slabW;       ///< what such a slab holds
+  double cycles;               ///< estimate that the choice was made by
+};
+
+/// Channels of one 32-byte block.
+inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }
+
+/// Bytes of L1 that `tiling` needs with every buffer held `copies` times
+/// (operands that stay for the whole m loop are held once).
+int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
+                int copies);
+
+/// The tiling with the least estimated time (pto-isa's cube formula and
+/// measured bandwidths of A3). Left and right tiles fit twice, L1 twice where
+/// that is possible at all. Empty when not even the smallest tile fits.
+std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem,
+                                           const CubeLimits &limits);
+
+} // namespace pto_mlir::cube
+
+#endif // PTO_MLIR_KERNELS_CUBETILING_H
