@@ -1,0 +1,45 @@
+// Host kernels: the few things that run on the host, in one place for the VM, for debug dumps and for folding.
+#ifndef PTO_MLIR_HOSTOPS_HOSTOPS_H
+#define PTO_MLIR_HOSTOPS_HOSTOPS_H
+
+#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/Result.h"
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace pto_mlir::hostops {
+
+enum class HostOp : uint32_t {
+#define PTO_HOST_OP(NAME, NUMBER, MNEMONIC, BUFFERS) NAME = NUMBER,
+#include "pto_mlir/HostOps/HostOps.def"
+#undef PTO_HOST_OP
+};
+
+struct HostBuffer {
+  void *data = nullptr;
+  uint64_t bytes = 0;
+};
+
+/// "transpose", ...; empty for a number that no op has.
+std::string_view hostOpName(int64_t number);
+
+/// Checks number, parameters and buffer sizes (bytes), so that runHostOp need not.
+Status verifyHostOp(int64_t number, const std::vector<int64_t> &parameters, const std::vector<uint64_t> &bufferBytes);
+
+/// Runs a verified op. Fails only for values: a number that the narrower type cannot hold.
+Status runHostOp(int64_t number, const std::vector<int64_t> &parameters, const std::vector<HostBuffer> &buffers);
+
+/// out[i0, i1, ..] = in[i permuted]: dimension d of the output is dimension permutation[d] of the input. Rank, permutation and
+/// buffers must fit (verifyHostOp); elements are moved as opaque bytes.
+void transpose(const void *in, void *out, uint64_t elementBytes, const std::vector<uint64_t> &shape,
+               const std::vector<uint8_t> &permutation);
+
+/// Converts `count` elements between f64, f32, f16, bf16 and the integer types of 8 to 64 bits and boolean. Floats round to nearest
+/// even; a float goes to an integer toward zero. An integer that does not fit is a failure that names it.
+Status cast(const void *in, pmodel::ElementType from, void *out, pmodel::ElementType to, uint64_t count);
+
+} // namespace pto_mlir::hostops
+
+#endif

@@ -1,0 +1,74 @@
+// Element types of tensors as a .pmodel stores them; the numbers are those of the ISA, plus `boolean`.
+#ifndef PTO_MLIR_PMODEL_ELEMENTTYPE_H
+#define PTO_MLIR_PMODEL_ELEMENTTYPE_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pto_mlir::pmodel {
+
+enum class ElementType : uint8_t {
+  F32 = 0,
+  F16 = 1,
+  BF16 = 2,
+  I8 = 3,
+  U8 = 4,
+  I16 = 5,
+  U16 = 6,
+  I32 = 7,
+  U32 = 8,
+  I64 = 9,
+  U64 = 10,
+  F8E4M3FN = 11,
+  F8E5M2 = 12,
+  HIF8 = 13,
+  F4E2M1 = 14,
+  F4E1M2 = 15,
+  I4 = 16,
+  F64 = 17,
+  Boolean = 18,
+};
+constexpr unsigned numElementTypes = 19;
+
+/// "f32", "i8", "boolean", ...: the schema's spelling.
+std::string_view elementTypeName(ElementType type);
+/// The type of that name.
+std::optional<ElementType> parseElementType(std::string_view name);
+/// Bits that one stored element takes (4 for the 4-bit types, 8 for boolean).
+constexpr unsigned elementBits(ElementType type) {
+  switch (type) {
+  case ElementType::I64:
+  case ElementType::U64:
+  case ElementType::F64:
+    return 64;
+  case ElementType::F32:
+  case ElementType::I32:
+  case ElementType::U32:
+    return 32;
+  case ElementType::F16:
+  case ElementType::BF16:
+  case ElementType::I16:
+  case ElementType::U16:
+    return 16;
+  case ElementType::F4E2M1:
+  case ElementType::F4E1M2:
+  case ElementType::I4:
+    return 4;
+  default:
+    return 8;
+  }
+}
+
+/// Bytes of a dense tensor, the last byte filled up; nothing when the product exceeds 2^62.
+std::optional<uint64_t> tensorBytes(ElementType type, const std::vector<uint64_t> &shape);
+/// Number of elements; nothing when the product exceeds 2^62.
+std::optional<uint64_t> numElements(const std::vector<uint64_t> &shape);
+/// "1x3x48x192", "scalar" for rank 0.
+std::string shapeText(const std::vector<uint64_t> &shape);
+
+} // namespace pto_mlir::pmodel
+
+#endif

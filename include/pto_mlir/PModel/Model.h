@@ -1,0 +1,117 @@
+// What a .pmodel holds, as plain data. The Builder writes one of these, the Reader makes one; tools that
+// combine or extract nets work on it. docs/pmodel-format.md says how it is stored.
+#ifndef PTO_MLIR_PMODEL_MODEL_H
+#define PTO_MLIR_PMODEL_MODEL_H
+
+#include "pto_mlir/PModel/ElementType.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pto_mlir::pmodel {
+
+enum class Region : uint8_t { Input = 0, Output = 1, Weights = 2, Workspace = 3 };
+enum class CoreKind : uint8_t { AIC = 0, AIV = 1 };
+
+/// Per-tensor (one scale, axis -1) or per-channel quantisation; no scales means not quantised.
+struct QuantizationDesc {
+  std::vector<float> scales;
+  std::vector<int32_t> zeroPoints;
+  int32_t axis = -1;
+};
+
+/// An input or output as the user sees it.
+struct TensorDesc {
+  std::string name;
+  ElementType type = ElementType::F32;
+  std::vector<uint64_t> shape;
+  /// Type of the bytes in device memory; differs from `type` where the net narrows (int64 to i32).
+  ElementType storageType = ElementType::F32;
+  QuantizationDesc quantization;
+};
+
+/// A tensor that a debug build keeps, and how to bring it back to ONNX's layout.
+struct DebugTensorDesc {
+  std::string name;
+  ElementType type = ElementType::F32;
+  std::vector<uint64_t> shape;      // as stored, row-major
+  std::vector<uint8_t> permutation; // onnx dimension i is stored dimension permutation[i]; empty = identity
+  std::vector<uint64_t> onnxShape;  // shape after the permutation; unit dimensions may come or go
+  Region region = Region::Workspace;
+  uint32_t index = 0; // which input or output, for those regions
+  uint64_t offset = 0;
+};
+
+/// The commands of one engine; `pipe` has the numbers of docs/commands.md.
+struct StreamDesc {
+  CoreKind coreKind = CoreKind::AIV;
+  uint8_t pipe = 0;
+  std::vector<uint32_t> words;
+  uint32_t numCommands = 0;
+};
+
+struct LocalMemoryUse {
+  std::string space; // "UB", "L1", ...
+  uint32_t bytes = 0;
+};
+
+struct KernelDesc {
+  std::string name; // unique
+  std::vector<StreamDesc> streams;
+  uint32_t numArgs = 0;
+  uint32_t blocks = 1;
+  std::vector<LocalMemoryUse> localMemory;
+  uint32_t numEvents = 0;
+  std::vector<std::string> sourceOps;
+};
+
+/// A weight blob that someone else owns (a mapped file, the compiler's store).
+struct WeightDesc {
+  std::string name; // unique
+  ElementType type = ElementType::F32;
+  std::vector<uint64_t> shape;
+  const void *data = nullptr;
+  uint64_t size = 0; // bytes; equals tensorBytes(type, shape)
+};
+
+/// VM bytecode (PModel/Program.h writes and reads it).
+struct ProgramDesc {
+  std::string name;
+  std::vector<uint8_t> code;
+  uint32_t numSlots = 0;
+  std::vector<int64_t> constants;
+  std::vector<uint32_t> kernels; // indices into ModelDesc::kernels
+  std::string target;            // the processor
+};
+
+/// One set of input shapes of a net.
+struct VariantDesc {
+  std::vector<TensorDesc> inputs;
+  std::vector<TensorDesc> outputs;
+  ProgramDesc program;
+  uint64_t workspaceBytes = 0;
+  std::vector<DebugTensorDesc> debugTensors;
+  std::vector<std::string> absorbed;
+  std::vector<std::string> hostOps; // "node: reason"
+};
+
+struct NetDesc {
+  std::string name;
+  std::vector<VariantDesc> variants;
+  std::string quantize;   // "F32", "F16", ...
+  std::string preprocess; // JSON, as model_transform recorded it
+};
+
+struct ModelDesc {
+  std::string producer;  // "pto-mlir 0.1.0"
+  std::string processor; // "a3"
+  uint32_t numCore = 1;
+  std::vector<NetDesc> nets;
+  std::vector<KernelDesc> kernels;
+  std::vector<WeightDesc> weights;
+};
+
+} // namespace pto_mlir::pmodel
+
+#endif

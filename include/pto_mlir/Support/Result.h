@@ -1,0 +1,66 @@
+// How everything below the border reports an error: a value, or one line of text for a person.
+#ifndef PTO_MLIR_SUPPORT_RESULT_H
+#define PTO_MLIR_SUPPORT_RESULT_H
+
+#include <cassert>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace pto_mlir {
+
+/// Why something did not work: lower case, no full stop, names what was expected and found.
+struct Failure {
+  std::string message;
+};
+
+/// A T or a Failure. Test it before use: `if (!result) return Failure{result.error()};`
+template <class T>
+class [[nodiscard]] Result {
+public:
+  Result(T value) : state(std::in_place_index<0>, std::move(value)) {}
+  Result(Failure failure) : state(std::in_place_index<1>, std::move(failure)) {}
+
+  explicit operator bool() const { return state.index() == 0; }
+  T &operator*() { return value(); }
+  const T &operator*() const { return const_cast<Result *>(this)->value(); }
+  T *operator->() { return &value(); }
+  const T *operator->() const { return &const_cast<Result *>(this)->value(); }
+  T take() { return std::move(value()); }
+
+  const std::string &error() const {
+    assert(!*this && "a result that holds a value has no error");
+    return std::get_if<1>(&state)->message;
+  }
+
+private:
+  T &value() {
+    assert(*this && "a failed result was used without a test");
+    return *std::get_if<0>(&state);
+  }
+  std::variant<T, Failure> state;
+};
+
+/// Success or a Failure.
+template <>
+class [[nodiscard]] Result<void> {
+public:
+  Result() = default;
+  Result(Failure failure) : failure(std::move(failure)) {}
+
+  explicit operator bool() const { return !failure; }
+  const std::string &error() const {
+    assert(failure && "success has no error");
+    return failure->message;
+  }
+
+private:
+  std::optional<Failure> failure;
+};
+
+using Status = Result<void>;
+
+} // namespace pto_mlir
+
+#endif

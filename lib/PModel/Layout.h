@@ -1,0 +1,46 @@
+// Numbers of the container around the metadata (docs/pmodel-format.md).
+#ifndef PTO_MLIR_LIB_PMODEL_LAYOUT_H
+#define PTO_MLIR_LIB_PMODEL_LAYOUT_H
+
+#include <cstddef>
+#include <cstdint>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+namespace pto_mlir::pmodel {
+
+/// The first 64 bytes of a file, as they lie there (little-endian hosts only, like everything we run on).
+struct FileHeader {
+  char magic[8];
+  uint32_t formatMajor;
+  uint32_t formatMinor;
+  uint64_t metadataBegin;
+  uint64_t metadataSize;
+  uint64_t metadataHash;
+  uint64_t fileSize;
+  uint64_t headerHash; // of the bytes before it
+  uint64_t zero;
+};
+static_assert(sizeof(FileHeader) == 64);
+
+inline constexpr char fileMagic[9] = "PTOMODEL";
+inline constexpr uint32_t formatMajor = 1;
+inline constexpr uint32_t formatMinor = 0;
+/// The oldest reader (by its own minor) that understands what this writer writes.
+inline constexpr uint32_t minReaderMinor = 0;
+inline constexpr uint64_t sectionAlignment = 4096;
+inline constexpr uint64_t weightAlignment = 64;
+
+inline uint64_t alignUp(uint64_t value, uint64_t alignment) {
+  return (value + alignment - 1) / alignment * alignment;
+}
+
+inline uint64_t contentHash(const void *data, size_t bytes) {
+  // xxHash reads nothing for 0 bytes but wants a pointer.
+  return XXH3_64bits(bytes ? data : "", bytes);
+}
+
+} // namespace pto_mlir::pmodel
+
+#endif

@@ -1,0 +1,158 @@
+#include "Metadata.h"
+
+#include "Layout.h"
+#include "PModel_generated.h"
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+using flatbuffers::FlatBufferBuilder;
+using flatbuffers::Offset;
+using flatbuffers::String;
+using flatbuffers::Vector;
+
+/// Walks the model in the order in which the sections are packed: streams kernel by kernel, programs net by net.
+class MetadataWriter {
+public:
+  MetadataWriter(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout)
+      : model(model), merge(merge), layout(layout), builder(16384) {
+    // Readers in other languages see every field, also those that equal the schema's default.
+    builder.ForceDefaults(true);
+  }
+
+  flatbuffers::DetachedBuffer write(const SectionPlan &sections) {
+    std::vector<Offset<fb::Kernel>> kernels;
+    for (size_t place = 0; place < merge.stored.size(); ++place)
+      kernels.push_back(writeKernel(model.kernels[merge.stored[place]], merge.sourceOps[place]));
+    std::vector<Offset<fb::Weight>> weights;
+    for (size_t i = 0; i < model.weights.size(); ++i)
+      weights.push_back(writeWeight(i));
+    auto nets = each<fb::Net>(model.nets, [&](auto &net) { return writeNet(net); });
+    auto kernelVector = builder.CreateVector(kernels);
+    auto weightVector = builder.CreateVector(weights);
+    fb::Range commands(sections.commandsBegin, sections.commandsSize);
+    fb::Range weightData(sections.weightsBegin, sections.weightsSize);
+    fb::Range programs(sections.programsBegin, sections.programsSize);
+    auto producer = string(model.producer);
+    auto processor = string(model.processor);
+    fb::FinishModelBuffer(builder, fb::CreateModel(builder, formatMajor, formatMinor, minReaderMinor, producer,
+                                                   processor, model.numCore, nets, kernelVector, weightVector,
+                                                   &commands, &weightData, &programs, sections.commandsHash,
+                                                   sections.programsHash));
+    return builder.Release();
+  }
+
+private:
+  Offset<String> string(const std::string &text) { return builder.CreateSharedString(text); }
+
+  Offset<Vector<Offset<String>>> strings(const std::vector<std::string> &texts) {
+    std::vector<Offset<String>> offsets;
+    for (const std::string &text : texts)
+      offsets.push_back(string(text));
+    return builder.CreateVector(offsets);
+  }
+
+  template <class Table, class Items, class Write>
+  Offset<Vector<Offset<Table>>> each(const Items &items, Write write) {
+    std::vector<Offset<Table>> offsets;
+    for (auto &item : items)
+      offsets.push_back(write(item));
+    return builder.CreateVector(offsets);
+  }
+
+  static fb::ElementType type(ElementType type) { return static_cast<fb::ElementType>(type); }
+
+  Offset<fb::Kernel> writeKernel(const KernelDesc &kernel, const std::vector<std::string> &sourceOps) {
+    auto streams = each<fb::Stream>(kernel.streams, [&](const StreamDesc &stream) {
+      fb::Range words(commandBytes, stream.words.size() * 4);
+      commandBytes += words.size();
+      return fb::CreateStream(builder, static_cast<fb::CoreKind>(stream.coreKind), stream.pipe, &words,
+                              stream.numCommands);
+    });
+    auto memory = each<fb::LocalMemoryUse>(kernel.localMemory, [&](const LocalMemoryUse &use) {
+      return fb::CreateLocalMemoryUse(builder, string(use.space), use.bytes);
+    });
+    auto name = string(kernel.name);
+    auto ops = strings(sourceOps);
+    return fb::CreateKernel(builder, name, streams, kernel.numArgs, kernel.blocks, memory, kernel.numEvents, ops);
+  }
+
+  Offset<fb::Weight> writeWeight(size_t index) {
+    const WeightDesc &weight = model.weights[index];
+    fb::Range data(layout.offsets[index], weight.size);
+    auto name = string(weight.name);
+    auto shape = builder.CreateVector(weight.shape);
+    return fb::CreateWeight(builder, name, type(weight.type), shape, &data, layout.hashes[index]);
+  }
+
+  Offset<fb::Tensor> writeTensor(const TensorDesc &tensor) {
+    Offset<fb::Quantization> quantization;
+    if (!tensor.quantization.scales.empty()) {
+      auto scales = builder.CreateVector(tensor.quantization.scales);
+      auto zeroPoints = builder.CreateVector(tensor.quantization.zeroPoints);
+      quantization = fb::CreateQuantization(builder, scales, zeroPoints, tensor.quantization.axis);
+    }
+    auto name = string(tensor.name);
+    auto shape = builder.CreateVector(tensor.shape);
+    return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization);
+  }
+
+  Offset<fb::DebugTensor> writeDebugTensor(const DebugTensorDesc &tensor) {
+    auto name = string(tensor.name);
+    auto shape = builder.CreateVector(tensor.shape);
+    auto permutation = builder.CreateVector(tensor.permutation);
+    auto onnxShape = builder.CreateVector(tensor.onnxShape);
+    return fb::CreateDebugTensor(builder, name, type(tensor.type), shape, permutation, onnxShape,
+                                 static_cast<fb::Region>(tensor.region), tensor.index, tensor.offset);
+  }
+
+  Offset<fb::Program> writeProgram(const ProgramDesc &program) {
+    fb::Range code(programBytes, program.code.size());
+    programBytes += program.code.size();
+    std::vector<uint32_t> kernels;
+    for (uint32_t kernel : program.kernels)
+      kernels.push_back(merge.index[kernel]);
+    auto name = string(program.name);
+    auto constants = builder.CreateVector(program.constants);
+    auto kernelVector = builder.CreateVector(kernels);
+    auto target = string(program.target);
+    return fb::CreateProgram(builder, name, &code, program.numSlots, constants, kernelVector, target);
+  }
+
+  Offset<fb::NetVariant> writeVariant(const VariantDesc &variant) {
+    auto tensor = [&](const TensorDesc &tensor) { return writeTensor(tensor); };
+    auto inputs = each<fb::Tensor>(variant.inputs, tensor);
+    auto outputs = each<fb::Tensor>(variant.outputs, tensor);
+    auto program = writeProgram(variant.program);
+    auto debug = each<fb::DebugTensor>(variant.debugTensors,
+                                       [&](const DebugTensorDesc &tensor) { return writeDebugTensor(tensor); });
+    auto absorbed = strings(variant.absorbed);
+    auto hostOps = strings(variant.hostOps);
+    return fb::CreateNetVariant(builder, inputs, outputs, program, variant.workspaceBytes, debug, absorbed, hostOps);
+  }
+
+  Offset<fb::Net> writeNet(const NetDesc &net) {
+    auto variants = each<fb::NetVariant>(net.variants, [&](const VariantDesc &variant) { return writeVariant(variant); });
+    auto name = string(net.name);
+    auto quantize = string(net.quantize);
+    auto preprocess = string(net.preprocess);
+    return fb::CreateNet(builder, name, variants, quantize, preprocess);
+  }
+
+  const ModelDesc &model;
+  const KernelMerge &merge;
+  const WeightLayout &layout;
+  FlatBufferBuilder builder;
+  uint64_t commandBytes = 0;
+  uint64_t programBytes = 0;
+};
+
+} // namespace
+
+flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge,
+                                          const WeightLayout &layout, const SectionPlan &sections) {
+  return MetadataWriter(model, merge, layout).write(sections);
+}
+
+} // namespace pto_mlir::pmodel

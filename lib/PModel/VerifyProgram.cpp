@@ -1,0 +1,159 @@
+#include "VerifyProgram.h"
+
+#include "pto_mlir/HostOps/HostOps.h"
+#include "pto_mlir/PModel/Program.h"
+
+#include <algorithm>
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+constexpr uint32_t maxSlots = 1 << 20;
+constexpr uint64_t maxAllocBytes = uint64_t(1) << 46;
+
+/// Begin and end of every weight, sorted, to ask whether a range lies in one of them.
+class WeightRanges {
+public:
+  WeightRanges(const ModelDesc &model, const WeightLayout &layout) {
+    for (size_t i = 0; i < model.weights.size(); ++i)
+      ranges.emplace_back(layout.offsets[i], layout.offsets[i] + model.weights[i].size);
+    std::sort(ranges.begin(), ranges.end());
+  }
+  bool holdOne(uint64_t offset, uint64_t bytes) const {
+    auto it = std::upper_bound(ranges.begin(), ranges.end(), std::make_pair(offset, UINT64_MAX));
+    return it != ranges.begin() && bytes <= std::prev(it)->second - std::min(offset, std::prev(it)->second);
+  }
+
+private:
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+};
+
+class ProgramVerifier {
+public:
+  ProgramVerifier(const ModelDesc &model, const VariantDesc &variant, const WeightLayout &layout)
+      : model(model), variant(variant), program(variant.program), entry(variant), weights(model, layout),
+        weightBytes(layout.totalBytes) {}
+
+  Status run() {
+    if (program.numSlots < entry.firstFree() || program.numSlots > maxSlots)
+      return Failure{"has " + std::to_string(program.numSlots) + " slots, expects " + std::to_string(entry.firstFree()) +
+                     " to " + std::to_string(maxSlots)};
+    if (program.target != model.processor)
+      return Failure{"is for '" + program.target + "', the model is for '" + model.processor + "'"};
+    for (uint32_t kernel : program.kernels)
+      if (kernel >= model.kernels.size())
+        return Failure{"kernel index " + std::to_string(kernel) + " does not exist"};
+    auto instructions = decodeProgram(program.code);
+    if (!instructions)
+      return Failure{instructions.error()};
+    bindEntrySlots();
+    for (const VMInstruction &insn : *instructions)
+      if (Status status = verify(insn); !status)
+        return Failure{"byte " + std::to_string(insn.position) + ": " + status.error()};
+    if (!workspaceSeen && variant.workspaceBytes != 0)
+      return Failure{"allocates no workspace of " + std::to_string(variant.workspaceBytes) + " bytes"};
+    return {};
+  }
+
+private:
+  void bindEntrySlots() {
+    buffers.assign(program.numSlots, std::nullopt);
+    for (uint32_t i = 0; i < entry.numInputs; ++i)
+      buffers[entry.input(i)] = *tensorBytes(variant.inputs[i].storageType, variant.inputs[i].shape);
+    for (uint32_t i = 0; i < entry.numOutputs; ++i)
+      buffers[entry.output(i)] = *tensorBytes(variant.outputs[i].storageType, variant.outputs[i].shape);
+    buffers[entry.weights()] = weightBytes;
+  }
+
+  Status verify(const VMInstruction &insn) {
+    switch (insn.opcode) {
+    case VMOpcode::Alloc:
+      return verifyAlloc(insn);
+    case VMOpcode::Free:
+      if (insn.slot < entry.firstFree() || insn.slot >= program.numSlots || !buffers[insn.slot])
+        return Failure{"free of slot " + std::to_string(insn.slot) + ", which holds no allocation"};
+      buffers[insn.slot] = std::nullopt;
+      return {};
+    case VMOpcode::CallDevice:
+      return verifyCallDevice(insn);
+    case VMOpcode::CallHost:
+      return verifyCallHost(insn);
+    case VMOpcode::Wait:
+    case VMOpcode::Return:
+      return {};
+    }
+    return Failure{"unknown opcode"};
+  }
+
+  Status verifyAlloc(const VMInstruction &insn) {
+    if (insn.slot < entry.firstFree() || insn.slot >= program.numSlots)
+      return Failure{"alloc into slot " + std::to_string(insn.slot) + ", which is not free for it"};
+    if (buffers[insn.slot])
+      return Failure{"alloc into slot " + std::to_string(insn.slot) + ", which holds a buffer"};
+    if (insn.bytes > maxAllocBytes)
+      return Failure{"alloc of " + std::to_string(insn.bytes) + " bytes"};
+    if (!workspaceSeen && insn.bytes != variant.workspaceBytes)
+      return Failure{"the first alloc has " + std::to_string(insn.bytes) + " bytes, the workspace " +
+                     std::to_string(variant.workspaceBytes)};
+    workspaceSeen = true;
+    buffers[insn.slot] = insn.bytes;
+    return {};
+  }
+
+  Status verifyCallDevice(const VMInstruction &insn) {
+    if (insn.kernel >= program.kernels.size())
+      return Failure{"call of kernel " + std::to_string(insn.kernel) + ", which does not exist"};
+    const KernelDesc &kernel = model.kernels[program.kernels[insn.kernel]];
+    if (insn.arguments.size() != kernel.numArgs)
+      return Failure{"kernel '" + kernel.name + "' takes " + std::to_string(kernel.numArgs) + " arguments, got " +
+                     std::to_string(insn.arguments.size())};
+    for (const VMArgument &argument : insn.arguments) {
+      if (argument.slot >= program.numSlots || !buffers[argument.slot])
+        return Failure{"kernel '" + kernel.name + "' gets slot " + std::to_string(argument.slot) + ", which holds no buffer"};
+      uint64_t room = *buffers[argument.slot];
+      bool inside = argument.offset <= room && argument.bytes <= room - argument.offset;
+      if (inside && argument.slot == entry.weights())
+        inside = weights.holdOne(argument.offset, argument.bytes);
+      if (!inside)
+        return Failure{"kernel '" + kernel.name + "' gets bytes " + std::to_string(argument.offset) + " +" +
+                       std::to_string(argument.bytes) + " of slot " + std::to_string(argument.slot) + ", which " +
+                       (argument.slot == entry.weights() ? "lie in no weight" : "has " + std::to_string(room) + " bytes")};
+    }
+    return {};
+  }
+
+  Status verifyCallHost(const VMInstruction &insn) {
+    // constants: number of the op, number of parameters, the parameters
+    const std::vector<int64_t> &constants = program.constants;
+    if (uint64_t(insn.hostOp) + 2 > constants.size() || constants[insn.hostOp + 1] < 0 ||
+        uint64_t(constants[insn.hostOp + 1]) > constants.size() - insn.hostOp - 2)
+      return Failure{"call_host without its constants"};
+    auto begin = constants.begin() + insn.hostOp + 2;
+    std::vector<int64_t> parameters(begin, begin + constants[insn.hostOp + 1]);
+    std::vector<uint64_t> bytes;
+    for (uint32_t slot : insn.slots) {
+      if (slot >= program.numSlots || !buffers[slot])
+        return Failure{"call_host gets slot " + std::to_string(slot) + ", which holds no buffer"};
+      bytes.push_back(*buffers[slot]);
+    }
+    return hostops::verifyHostOp(constants[insn.hostOp], parameters, bytes);
+  }
+
+  const ModelDesc &model;
+  const VariantDesc &variant;
+  const ProgramDesc &program;
+  EntrySlots entry;
+  WeightRanges weights;
+  uint64_t weightBytes;
+  std::vector<std::optional<uint64_t>> buffers; // size of the buffer that each slot holds
+  bool workspaceSeen = false;
+};
+
+} // namespace
+
+Status verifyProgram(const ModelDesc &model, const VariantDesc &variant, const WeightLayout &layout) {
+  return ProgramVerifier(model, variant, layout).run();
+}
+
+} // namespace pto_mlir::pmodel
