@@ -1,0 +1,106 @@
+//===- Codec.h - Instructions to words and back ---------------------------===//
+//
+// Words are described in docs/commands.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_ISA_CODEC_H
+#define PTO_MLIR_ISA_CODEC_H
+
+#include "pto_mlir/ISA/Table.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace pto_mlir::isa {
+
+/// One decoded instruction: `opcode` says which struct it holds.
+struct DecodedInsn {
+  Opcode opcode = Opcode::End;
+  uint16_t numWords = 0;
+  uint32_t registerMask = 0; // of value slots; 0: no operand is a register (a `Dst` is none)
+
+  template <class I> I &as() { return *reinterpret_cast<I *>(storage); }
+  template <class I> const I &as() const { return *reinterpret_cast<const I *>(storage); }
+  template <class I> void set(const I &insn) {
+    static_assert(std::is_trivially_copyable_v<I>);
+    opcode = OpcodeOf<I>::value;
+    std::memcpy(storage, &insn, sizeof(I));
+  }
+
+private:
+#define PTO_ISA_SIZE(Struct, mnemonic, code, pipe) sizeof(Struct),
+  static constexpr size_t kSize = std::max({ISA_INSNS(PTO_ISA_SIZE) size_t(0)});
+#undef PTO_ISA_SIZE
+  alignas(8) unsigned char storage[kSize];
+};
+
+/// Calls f(struct) with the instruction's own type.
+template <class F> decltype(auto) visit(DecodedInsn &insn, F &&f) {
+  switch (insn.opcode) {
+#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                                           \
+  case Opcode::Struct:                                                                                                                       \
+    return f(insn.as<Struct>());
+    ISA_INSNS(PTO_ISA_CASE)
+#undef PTO_ISA_CASE
+  }
+  return f(insn.as<End>());
+}
+template <class F> decltype(auto) visit(const DecodedInsn &insn, F &&f) {
+  return visit(const_cast<DecodedInsn &>(insn), [&](const auto &typed) -> decltype(auto) { return f(typed); });
+}
+
+/// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing is appended then.
+#define PTO_ISA_DECLARE(Struct, mnemonic, code, pipe)                                                                                        \
+  std::optional<std::string> tryEncode(const Struct &insn, std::vector<uint32_t> &words);
+ISA_INSNS(PTO_ISA_DECLARE)
+#undef PTO_ISA_DECLARE
+
+/// As tryEncode; an instruction that cannot be encoded becomes a zero word, which no decoder accepts.
+template <class I> void encode(const I &insn, std::vector<uint32_t> &words) {
+  if (tryEncode(insn, words))
+    words.push_back(0);
+}
+
+/// Decodes the instruction at `words`, of which `left` words remain in the stream. Returns what is wrong with it, if anything: unknown opcode,
+/// wrong length, reserved bits, register or enumeration out of range.
+std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedInsn &insn);
+
+/// One line of text, without a line break.
+std::string disassemble(const DecodedInsn &insn);
+/// The whole stream, a line per instruction, loop bodies indented. Stops at a word that does not decode, and says so.
+std::string disassemble(const std::vector<uint32_t> &words);
+
+namespace detail {
+template <class F> struct Resolver {
+  F &reg;
+  void value(Value &v) {
+    if (v.isRegister)
+      v = Value(int64_t(reg(unsigned(v.value))));
+  }
+  void integer(unsigned, Value &v) { value(v); }
+  void scalar(unsigned, Value &v) { value(v); }
+  void wide(unsigned, int64_t &) {}
+  void dst(unsigned, uint8_t &) {}
+  void attr(unsigned, uint32_t &, bool) {}
+  void tile(unsigned, Tile &t) { value(t.address), value(t.validRows), value(t.validCols); }
+  void view(unsigned, View &v) {
+    value(v.offset);
+    for (unsigned i = 0; i < v.rank; ++i)
+      value(v.sizes[i]), value(v.strides[i]);
+  }
+};
+} // namespace detail
+
+/// Replaces every register operand by its content: `reg(n)` is the 64-bit value of register n.
+template <class I, class F> void resolve(I &insn, F &&reg) { visitOperands(insn, detail::Resolver<std::remove_reference_t<F>>{reg}); }
+
+} // namespace pto_mlir::isa
+
+#endif

@@ -1,0 +1,36 @@
+//===- Cube.td - Matrix products -------------------------------------------===//
+
+#ifndef PTO_MLIR_ISA_CUBE
+#define PTO_MLIR_ISA_CUBE
+
+include "pto_mlir/ISA/ISABase.td"
+
+// (accumulator, left, right)
+def MatmulTypes : Types<
+    [[F32, F32, F32], [F32, F16, F16], [F32, BF16, BF16], [I32, I8, I8]],
+    [[F32, F8E4M3FN, F8E4M3FN], [F32, F8E4M3FN, F8E5M2], [F32, F8E5M2, F8E4M3FN], [F32, F8E5M2, F8E5M2], [F32, HIF8, HIF8]]>;
+
+// The accumulator that is added, or the bias, has the type of dst.
+class AddFirst<Types t> : Types<!foreach(c, t.combinations, !listconcat([!head(c)], c)), !foreach(c, t.a5only, !listconcat([!head(c)], c))>;
+class AddLast<Types t> : Types<!foreach(c, t.combinations, !listconcat(c, [!head(c)])), !foreach(c, t.a5only, !listconcat(c, [!head(c)]))>;
+def MatmulAccTypes : AddFirst<MatmulTypes>;
+def MatmulBiasTypes : AddLast<MatmulTypes>;
+
+def TMATMUL : Insn<0x60, "tmatmul", PIPE_M,
+    (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, TileIn<"b", [L0B], [ZN]>), MatmulTypes, ShapeMatmul> {
+  let summary = "dst = a x b";
+  let description = "f32: fused multiply-add over k ascending, from 0. i32 wraps.";
+}
+def TMATMUL_ACC : Insn<0x61, "tmatmul_acc", PIPE_M,
+    (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"acc", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, TileIn<"b", [L0B], [ZN]>),
+    MatmulAccTypes, ShapeMatmul> {
+  let summary = "dst = acc + a x b";
+  let description = "The product is summed from 0 and added to acc once.";
+}
+def TMATMUL_BIAS : Insn<0x62, "tmatmul_bias", PIPE_M,
+    (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, TileIn<"b", [L0B], [ZN]>, TileIn<"bias", [BT]>),
+    MatmulBiasTypes, ShapeMatmul> {
+  let summary = "dst[i, j] = (a x b)[i, j] + bias[0, j]";
+}
+
+#endif

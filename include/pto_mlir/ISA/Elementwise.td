@@ -1,0 +1,95 @@
+//===- Elementwise.td - Tile-tile, unary and tile-scalar -------------------===//
+
+#ifndef PTO_MLIR_ISA_ELEMENTWISE
+#define PTO_MLIR_ISA_ELEMENTWISE
+
+include "pto_mlir/ISA/ISABase.td"
+include "pto_mlir/ISA/Scalar.td"
+include "pto_mlir/ISA/DataMovement.td"
+
+def StdTypes : SameType<[F16, F32, I16, I32], [U8, I8, U16, U32, BF16, I64, U64]>;
+def MulTypes : SameType<[F16, F32, I16, I32], [U16, U32, BF16, I64, U64]>;
+def DivTypes : SameType<[F16, F32], [I16, U16, I32, U32, I64, U64]>;
+def FloatTypes : SameType<[F16, F32]>;
+def NegTypes : SameType<[F16, F32, I16, I32], [BF16, I8]>;
+def ReluTypes : SameType<[F16, F32, I32]>;
+def BitTypes : SameType<[I8, U8, I16, U16, I32, U32], [I64, U64]>;
+
+// --- two tiles ---------------------------------------------------------------
+
+class BinaryTile<int op, string m, string expr, Types t>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), t, ShapeSame> {
+  let summary = "dst[i, j] = " # expr;
+}
+def TADD : BinaryTile<0x80, "tadd", "src0[i, j] + src1[i, j]", StdTypes>;
+def TSUB : BinaryTile<0x81, "tsub", "src0[i, j] - src1[i, j]", StdTypes>;
+def TMUL : BinaryTile<0x82, "tmul", "src0[i, j] * src1[i, j]", MulTypes>;
+def TDIV : BinaryTile<0x83, "tdiv", "src0[i, j] / src1[i, j]", DivTypes>;
+def TMAX : BinaryTile<0x84, "tmax", "max(src0[i, j], src1[i, j])", StdTypes>;
+def TMIN : BinaryTile<0x85, "tmin", "min(src0[i, j], src1[i, j])", StdTypes>;
+def TAND : BinaryTile<0x86, "tand", "src0[i, j] & src1[i, j]", BitTypes>;
+def TOR : BinaryTile<0x87, "tor", "src0[i, j] | src1[i, j]", BitTypes>;
+
+def TMULADDDST : Insn<0x88, "tmuladddst", PIPE_V, (ops TileInOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), FloatTypes, ShapeSame> {
+  let summary = "dst[i, j] = src0[i, j] * src1[i, j] + dst[i, j]";
+  let description = "Product and sum are rounded separately.";
+}
+
+// --- one tile ----------------------------------------------------------------
+
+class UnaryTile<int op, string m, string expr, Types t>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), t, ShapeSame> {
+  let summary = "dst[i, j] = " # expr;
+}
+def TABS : UnaryTile<0x90, "tabs", "|src[i, j]|", SameType<[F16, F32], [I8, I16, I32]>>;
+def TEXP : UnaryTile<0x91, "texp", "exp(src[i, j])", FloatTypes>;
+def TLOG : UnaryTile<0x92, "tlog", "log(src[i, j])", FloatTypes>;
+def TSQRT : UnaryTile<0x93, "tsqrt", "sqrt(src[i, j])", FloatTypes>;
+def TRSQRT : UnaryTile<0x94, "trsqrt", "1 / sqrt(src[i, j])", FloatTypes>;
+def TRECIP : UnaryTile<0x95, "trecip", "1 / src[i, j]", FloatTypes>;
+def TNEG : UnaryTile<0x96, "tneg", "-src[i, j]", NegTypes>;
+def TRELU : UnaryTile<0x97, "trelu", "max(src[i, j], 0), NaN and -0 kept", ReluTypes>;
+def TNOT : UnaryTile<0x98, "tnot", "~src[i, j]", BitTypes>;
+
+// --- tile and scalar ----------------------------------------------------------
+
+class ScalarTile<int op, string m, string expr, Types t>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Scalar<"scalar">), t, ShapeSame> {
+  let summary = "dst[i, j] = " # expr;
+}
+def TADDS : ScalarTile<0xa0, "tadds", "src[i, j] + scalar", StdTypes>;
+def TSUBS : ScalarTile<0xa1, "tsubs", "src[i, j] - scalar", StdTypes>;
+def TMULS : ScalarTile<0xa2, "tmuls", "src[i, j] * scalar", MulTypes>;
+def TDIVS : ScalarTile<0xa3, "tdivs", "src[i, j] / scalar", DivTypes>;
+def TDIVS_REV : ScalarTile<0xa4, "tdivs_rev", "scalar / src[i, j]", DivTypes>;
+def TMAXS : ScalarTile<0xa5, "tmaxs", "max(src[i, j], scalar)", StdTypes>;
+def TMINS : ScalarTile<0xa6, "tmins", "min(src[i, j], scalar)", StdTypes>;
+def TLRELU : ScalarTile<0xa7, "tlrelu", "src[i, j] > 0 ? src[i, j] : src[i, j] * scalar", FloatTypes>;
+def TEXPANDS : Insn<0xa8, "texpands", PIPE_V, (ops TileOut<"dst", [UB], [ND, DN]>, Scalar<"scalar">), MovableTypes> {
+  let summary = "dst[i, j] = scalar";
+}
+
+// --- compare, select ----------------------------------------------------------
+// A mask row is packed: bit j of row r is bit j mod W of mask element (r, j / W), least significant first, W bits per element.
+
+def CmpTypes : SameType<[F16, F32, I32], [I8, U8, I16, U16, U32, BF16, I64, U64]>;
+def TCMP : Insn<0xb0, "tcmp", PIPE_V,
+    (ops TileOut<"dst", [UB], [ND], [U8, I8, U32]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>, Attr<"mode", Compare>), CmpTypes> {
+  let summary = "bit j of row i of dst = src0[i, j] mode src1[i, j]";
+  let description = "Unused bits of the last mask element of a row become 0.";
+}
+def TCMPS : Insn<0xb1, "tcmps", PIPE_V,
+    (ops TileOut<"dst", [UB], [ND], [U8, I8, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">, Attr<"mode", Compare>), CmpTypes> {
+  let summary = "bit j of row i of dst = src[i, j] mode scalar";
+}
+def SelTypes : SameType<[F16, F32, I16, U16, I32, U32], [I8, U8, BF16]>;
+def TSEL : Insn<0xb2, "tsel", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"mask", [UB], [ND], [U8, I8, U32]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), SelTypes> {
+  let summary = "dst[i, j] = bit j of row i of mask ? src0[i, j] : src1[i, j]";
+}
+def TSELS : Insn<0xb3, "tsels", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"mask", [UB], [ND], [U8, I8, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">), SelTypes> {
+  let summary = "dst[i, j] = bit j of row i of mask ? src[i, j] : scalar";
+}
+
+#endif

@@ -1,0 +1,214 @@
+//===- ISABase.td - What a row of the instruction table is made of --------===//
+//
+// Plain TableGen, read by lib/ISA/gen_isa.py from `llvm-tblgen --dump-json`.
+// The encoding of each operand kind is in docs/commands.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_ISA_BASE
+#define PTO_MLIR_ISA_BASE
+
+// --- element types ----------------------------------------------------------
+
+class ElementType<string n, int v, int b> {
+  string name = n;
+  int value = v;
+  int width = b; // bits of an element
+}
+def F32 : ElementType<"f32", 0, 32>;
+def F16 : ElementType<"f16", 1, 16>;
+def BF16 : ElementType<"bf16", 2, 16>;
+def I8 : ElementType<"i8", 3, 8>;
+def U8 : ElementType<"u8", 4, 8>;
+def I16 : ElementType<"i16", 5, 16>;
+def U16 : ElementType<"u16", 6, 16>;
+def I32 : ElementType<"i32", 7, 32>;
+def U32 : ElementType<"u32", 8, 32>;
+def I64 : ElementType<"i64", 9, 64>;
+def U64 : ElementType<"u64", 10, 64>;
+def F8E4M3FN : ElementType<"f8E4M3FN", 11, 8>;
+def F8E5M2 : ElementType<"f8E5M2", 12, 8>;
+def HIF8 : ElementType<"hif8", 13, 8>;
+def F4E2M1 : ElementType<"f4E2M1", 14, 4>;
+def F4E1M2 : ElementType<"f4E1M2", 15, 4>;
+def I4 : ElementType<"i4", 16, 4>;
+def F64 : ElementType<"f64", 17, 64>;
+
+// --- layouts, pads ----------------------------------------------------------
+
+class Layout<string n, int v, string s> {
+  string name = n;
+  int value = v;
+  string summary = s;
+}
+def ND : Layout<"ND", 0, "rows one after the other">;
+def DN : Layout<"DN", 1, "columns one after the other">;
+def NZ : Layout<"NZ", 2, "box columns outer, 512-byte boxes, rows outer inside">;
+def ZN : Layout<"ZN", 3, "box rows outer, 512-byte boxes, columns outer inside">;
+def ZZ : Layout<"ZZ", 4, "box rows outer, 512-byte boxes, rows outer inside">;
+def NN : Layout<"NN", 5, "box columns outer, 512-byte boxes, columns outer inside">;
+def NZ16 : Layout<"NZ16", 6, "NZ with boxes of 16x16 elements (L0C)">;
+
+class Pad<string n, int v> {
+  string name = n;
+  int value = v;
+}
+def PadNull : Pad<"null", 0>;
+def PadZero : Pad<"zero", 1>;
+def PadMax : Pad<"max", 2>;
+def PadMin : Pad<"min", 3>;
+
+// --- machine ----------------------------------------------------------------
+
+class Pipe<string n, int v> {
+  string name = n;
+  int value = v;
+}
+def PIPE_S : Pipe<"S", 0>;
+def PIPE_V : Pipe<"V", 1>;
+def PIPE_M : Pipe<"M", 2>;
+def PIPE_MTE1 : Pipe<"MTE1", 3>;
+def PIPE_MTE2 : Pipe<"MTE2", 4>;
+def PIPE_MTE3 : Pipe<"MTE3", 5>;
+// As a row's pipe: every engine executes it.
+def PIPE_ALL : Pipe<"ALL", 6>;
+def PIPE_FIX : Pipe<"FIX", 10>;
+
+class CoreKind<string n, int v, list<Pipe> p> {
+  string name = n;
+  int value = v;
+  list<Pipe> pipes = p;
+}
+def AIC : CoreKind<"AIC", 0, [PIPE_S, PIPE_MTE1, PIPE_MTE2, PIPE_MTE3, PIPE_M, PIPE_FIX]>;
+def AIV : CoreKind<"AIV", 1, [PIPE_S, PIPE_V, PIPE_MTE2, PIPE_MTE3]>;
+
+class Memory<string n, int v, CoreKind c, string s> {
+  string name = n;
+  int value = v;
+  CoreKind core = c;
+  string summary = s;
+}
+def UB : Memory<"UB", 0, AIV, "unified buffer, vector tiles">;
+def L1 : Memory<"L1", 1, AIC, "staging buffer of the cube core">;
+def L0A : Memory<"L0A", 2, AIC, "left operand of the cube">;
+def L0B : Memory<"L0B", 3, AIC, "right operand of the cube">;
+def L0C : Memory<"L0C", 4, AIC, "accumulator of the cube">;
+def BT : Memory<"BT", 5, AIC, "bias table">;
+def FB : Memory<"FB", 6, AIC, "fixpipe buffer, scales">;
+
+class MemorySize<Memory m, int b, int a> {
+  Memory memory = m;
+  int bytes = b;
+  int alignment = a; // of a tile's address
+}
+
+class Arch<string n, int v, list<MemorySize> m> {
+  string name = n;
+  int value = v;
+  list<MemorySize> memories = m;
+  // First byte and size of the part of UB that instructions may use as scratch; the planner stays below it.
+  int scratchBegin = ?;
+  int scratchBytes = ?;
+}
+
+// --- operands ---------------------------------------------------------------
+
+class Enum<string n, list<string> v, bit o = 0> {
+  string name = n;    // of the C++ enum
+  list<string> values = v;
+  bit open = o;       // values past the last name are legal, printed as numbers
+}
+// Marks a field as holding one of the table's own enumerations.
+class TableEnum<string n> : Enum<n, []>;
+def NoEnum : Enum<"", []>; // a plain number
+def PipeEnum : TableEnum<"Pipe">;
+def MemoryEnum : TableEnum<"Memory">;
+
+// Part of an attribute word; the first field of a word lies highest, the last one at bit 0.
+class Field<string n, int w, Enum e = NoEnum> {
+  string name = n;
+  int width = w;
+  Enum enumeration = e;
+}
+
+class Operand<string n, string k> {
+  string name = n;
+  string kind = k;
+}
+class Int<string n> : Operand<n, "Int">;
+class Scalar<string n> : Operand<n, "Scalar">;
+class Wide<string n> : Operand<n, "Wide">;
+class Dst<string n> : Operand<n, "Dst">;
+class Packed<string n, list<Field> f> : Operand<n, "Attr"> {
+  list<Field> fields = f;
+}
+class Attr<string n, Enum e> : Packed<n, [Field<n, 32, e>]>;
+class Number<string n> : Packed<n, [Field<n, 32>]>;
+
+// A tile. Where `memories` has several entries, the row has an attribute `space` of MemoryEnum that names one of them.
+// `types`: what this operand may hold when it takes no part in the row's type combinations.
+class TileOperand<string n, string d, list<Memory> m, list<Layout> l, list<ElementType> t> : Operand<n, "Tile"> {
+  string direction = d;
+  list<Memory> memories = m;
+  list<Layout> layouts = l;
+  list<ElementType> types = t;
+}
+class TileIn<string n, list<Memory> m, list<Layout> l = [ND], list<ElementType> t = []> : TileOperand<n, "in", m, l, t>;
+class TileOut<string n, list<Memory> m, list<Layout> l = [ND], list<ElementType> t = []> : TileOperand<n, "out", m, l, t>;
+class TileInOut<string n, list<Memory> m, list<Layout> l = [ND], list<ElementType> t = []> : TileOperand<n, "inout", m, l, t>;
+
+class ViewOperand<string n, string d> : Operand<n, "View"> {
+  string direction = d;
+  list<Memory> memories = [];
+  list<Layout> layouts = [ND, DN, NZ];
+  list<ElementType> types = [];
+}
+class ViewIn<string n> : ViewOperand<n, "in">;
+class ViewOut<string n> : ViewOperand<n, "out">;
+
+// --- legal element types ----------------------------------------------------
+
+// One entry per combination, one type per tile or view operand (those without `types` of their own), in operand order.
+class Types<list<list<ElementType>> both, list<list<ElementType>> a5 = []> {
+  bit same = 0;
+  list<list<ElementType>> combinations = both; // on every architecture
+  list<list<ElementType>> a5only = a5;
+}
+// All such operands share one type.
+class SameType<list<ElementType> both, list<ElementType> a5 = []>
+    : Types<!foreach(t, both, [t]), !foreach(t, a5, [t])> {
+  let same = 1;
+}
+def NoTypes : Types<[]>;
+
+// --- relations between valid shapes, checked where static --------------------
+
+class Shape<string n, string s> {
+  string name = n;
+  string summary = s;
+}
+def ShapeAny : Shape<"any", "no relation">;
+def ShapeSame : Shape<"same", "all tiles have the same valid shape">;
+def ShapeRowReduce : Shape<"rowReduce", "dst has src's valid rows and one valid column">;
+def ShapeColReduce : Shape<"colReduce", "dst has one valid row and src's valid columns">;
+def ShapeRowExpand : Shape<"rowExpand", "the last tile has a value per row of dst, the others dst's valid shape">;
+def ShapeColExpand : Shape<"colExpand", "the last tile has one valid row of dst's columns, the others dst's valid shape">;
+def ShapeTranspose : Shape<"transpose", "dst's valid shape is src's, exchanged">;
+def ShapeMatmul : Shape<"matmul", "[m, k] x [k, n] -> [m, n]; a bias has one row of n columns">;
+
+// --- rows -------------------------------------------------------------------
+
+def ops;
+
+class Insn<int op, string m, Pipe p, dag o, Types t = NoTypes, Shape s = ShapeAny> {
+  int opcode = op;
+  string mnemonic = m;
+  Pipe pipe = p;
+  dag operands = o;
+  Types types = t;
+  Shape shape = s;
+  string summary = "";
+  string description = "";
+}
+
+#endif

@@ -1,0 +1,120 @@
+//===- Operands.h - What an instruction's operands are made of ------------===//
+//
+// Enumerations come from the instruction table; the encodings are in docs/commands.md.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_ISA_OPERANDS_H
+#define PTO_MLIR_ISA_OPERANDS_H
+
+#include <cstddef>
+#include <cstdint>
+
+namespace pto_mlir::isa {
+
+#include "pto_mlir/ISA/Enums.h.inc"
+
+inline constexpr unsigned kNumRegisters = 64;
+inline constexpr unsigned kNumFlagIds = 8;
+inline constexpr unsigned kMaxRank = 5;
+inline constexpr unsigned kMaxTileAddress = (1u << 20) - 1;
+
+/// An immediate, or the number of a register that holds the value.
+struct Value {
+  int64_t value = 0;
+  bool isRegister = false;
+
+  constexpr Value() = default;
+  constexpr Value(int64_t immediate) : value(immediate) {}
+  static constexpr Value reg(unsigned number) {
+    Value result(number);
+    result.isRegister = true;
+    return result;
+  }
+  friend constexpr bool operator==(const Value &a, const Value &b) {
+    return a.value == b.value && a.isRegister == b.isRegister;
+  }
+  friend constexpr bool operator!=(const Value &a, const Value &b) { return !(a == b); }
+};
+
+/// A tile in local memory: `rows` x `cols` is the allocated box that the layout formula uses (row pitch of ND = cols),
+/// only the valid part is read or written. The address is in bytes.
+struct Tile {
+  ElementType type = ElementType::f32;
+  Layout layout = Layout::ND;
+  Pad pad = Pad::null;
+  Value address;
+  uint16_t rows = 0, cols = 0;
+  Value validRows, validCols;
+};
+
+/// A strided part of kernel argument `arg`. The offset is in bytes, strides in elements; outermost dimension first.
+struct View {
+  uint8_t arg = 0;
+  ElementType type = ElementType::f32;
+  Layout layout = Layout::ND;
+  uint8_t rank = 1;
+  Value offset;
+  Value sizes[kMaxRank], strides[kMaxRank];
+};
+
+inline constexpr unsigned elementBits(ElementType type) { return kElementBits[unsigned(type)]; }
+inline constexpr const char *elementName(ElementType type) { return kElementTypeNames[unsigned(type)]; }
+inline constexpr bool isFloat(ElementType type) {
+  switch (type) {
+  case ElementType::i8: case ElementType::u8: case ElementType::i16: case ElementType::u16: case ElementType::i32:
+  case ElementType::u32: case ElementType::i64: case ElementType::u64: case ElementType::i4:
+    return false;
+  default:
+    return true;
+  }
+}
+/// Null for a number that is no pipe.
+inline constexpr const char *pipeName(Pipe pipe) {
+  return unsigned(pipe) < sizeof(kPipeNames) / sizeof(*kPipeNames) ? kPipeNames[unsigned(pipe)] : nullptr;
+}
+
+/// Rows and columns of the inner box of a layout; 1 x 1 for ND and DN. The number of bits of an element must be 4 to 64.
+struct Box {
+  unsigned rows, cols;
+};
+inline constexpr Box innerBox(Layout layout, ElementType type) {
+  unsigned c0 = 256 / elementBits(type);
+  switch (layout) {
+  case Layout::NZ: case Layout::ZZ: return {16, c0};
+  case Layout::ZN: case Layout::NN: return {c0, 16};
+  case Layout::NZ16: return {16, 16};
+  default: return {1, 1};
+  }
+}
+
+/// Offset in elements of (row, col) in a box of rows x cols (pto-isa's layout formulas).
+inline constexpr uint64_t elementOffset(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t row, uint64_t col) {
+  Box box = innerBox(layout, type);
+  uint64_t size = uint64_t(box.rows) * box.cols;
+  uint64_t br = row / box.rows, ir = row % box.rows, bc = col / box.cols, ic = col % box.cols;
+  switch (layout) {
+  case Layout::ND: return row * cols + col;
+  case Layout::DN: return col * rows + row;
+  case Layout::NZ: case Layout::NZ16: return bc * (rows * box.cols) + br * size + ir * box.cols + ic;
+  case Layout::ZN: return br * (cols * box.rows) + bc * size + ic * box.rows + ir;
+  case Layout::ZZ: return br * (cols * box.rows) + bc * size + ir * box.cols + ic;
+  case Layout::NN: return bc * (rows * box.cols) + br * size + ic * box.rows + ir;
+  }
+  return 0;
+}
+
+/// Bytes from a tile's address to the end of the last byte that belongs to its valid region; boxed layouts count whole boxes.
+/// 0 for an empty region.
+inline constexpr uint64_t tileExtent(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t validRows, uint64_t validCols) {
+  if (validRows == 0 || validCols == 0)
+    return 0;
+  Box box = innerBox(layout, type);
+  uint64_t lastRow = (validRows - 1) / box.rows * box.rows, lastCol = (validCols - 1) / box.cols * box.cols;
+  uint64_t elements = elementOffset(layout, type, rows, cols, lastRow, lastCol) + uint64_t(box.rows) * box.cols;
+  return (elements * elementBits(type) + 7) / 8;
+}
+
+} // namespace pto_mlir::isa
+
+#endif

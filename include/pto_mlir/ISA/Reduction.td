@@ -1,0 +1,31 @@
+//===- Reduction.td - Rows to a column, columns to a row -------------------===//
+
+#ifndef PTO_MLIR_ISA_REDUCTION
+#define PTO_MLIR_ISA_REDUCTION
+
+include "pto_mlir/ISA/ISABase.td"
+
+def RowReduceTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, I64, U64]>;
+def ColReduceTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, BF16, I64, U64]>;
+
+class RowReduce<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB], [DN, ND]>, TileIn<"src", [UB]>), RowReduceTypes, ShapeRowReduce> {
+  let summary = "dst[i, 0] = " # expr;
+}
+def TROWSUM : RowReduce<0xc0, "trowsum", "sum over j of src[i, j]"> {
+  let description = "f16 accumulates in f32 and is rounded once.";
+}
+def TROWMAX : RowReduce<0xc1, "trowmax", "max over j of src[i, j]">;
+def TROWMIN : RowReduce<0xc2, "trowmin", "min over j of src[i, j]">;
+
+class ColReduce<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), ColReduceTypes, ShapeColReduce> {
+  let summary = "dst[0, j] = " # expr;
+}
+def TCOLSUM : ColReduce<0xc8, "tcolsum", "sum over i of src[i, j]"> {
+  let description = "Rows ascending, in the type of dst: f16 rounds at every step.";
+}
+def TCOLMAX : ColReduce<0xc9, "tcolmax", "max over i of src[i, j]">;
+def TCOLMIN : ColReduce<0xca, "tcolmin", "min over i of src[i, j]">;
+
+#endif

@@ -1,0 +1,106 @@
+//===- Table.h - The instruction table as data ----------------------------===//
+
+#ifndef PTO_MLIR_ISA_TABLE_H
+#define PTO_MLIR_ISA_TABLE_H
+
+#include "pto_mlir/ISA/Insns.h"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+
+namespace pto_mlir::isa {
+
+/// A constant array of the table.
+template <class T> struct Rows {
+  const T *first = nullptr;
+  size_t count = 0;
+
+  constexpr Rows() = default;
+  template <size_t N> constexpr Rows(const T (&array)[N]) : first(array), count(N) {}
+  const T *begin() const { return first; }
+  const T *end() const { return first + count; }
+  size_t size() const { return count; }
+  const T &operator[](size_t i) const { return first[i]; }
+};
+
+enum class OperandKind : uint8_t { Int, Scalar, Wide, Dst, Attr, Tile, View };
+enum class Direction : uint8_t { In, Out, InOut };
+
+/// Part of an attribute word. `values` names the legal values (null entries are holes, null = any number; `open`: larger ones are legal too).
+struct FieldInfo {
+  const char *name;
+  unsigned shift, width;
+  const char *const *values;
+  size_t numValues;
+  bool open;
+};
+
+struct OperandInfo {
+  OperandKind kind;
+  const char *name;
+  Direction direction;
+  uint32_t memories; // bit set of Memory
+  uint32_t layouts;  // bit set of Layout
+  uint32_t types;    // bit set of ElementType; 0: takes part in the row's combinations
+  Rows<FieldInfo> fields;
+};
+
+/// Element types of the tile and view operands that have no `types` of their own, in order; legal on the archs of the bit set.
+struct TypeCombination {
+  uint8_t archs;
+  ElementType types[4];
+};
+
+struct InsnInfo {
+  Opcode opcode;
+  const char *mnemonic;
+  Pipe pipe; // ALL: every engine
+  Shape shape;
+  Rows<OperandInfo> operands;
+  Rows<TypeCombination> types;
+};
+
+struct MemoryInfo {
+  uint32_t bytes, alignment;
+};
+
+struct ArchInfo {
+  Arch arch;
+  const char *name;
+  std::array<MemoryInfo, std::size(kMemoryNames)> memories;
+  uint32_t scratchBegin, scratchBytes; // of UB
+
+  const MemoryInfo &memory(Memory m) const { return memories[size_t(m)]; }
+};
+
+/// Every row, opcodes ascending.
+Rows<InsnInfo> allInsns();
+/// Null when no row has this opcode or mnemonic.
+const InsnInfo *findInsn(unsigned opcode);
+const InsnInfo *findInsn(std::string_view mnemonic);
+inline const InsnInfo &infoOf(Opcode opcode) { return *findInsn(unsigned(opcode)); }
+
+const ArchInfo &archInfo(Arch arch);
+/// Null when there is no such architecture ("a3", "a5").
+const ArchInfo *findArch(std::string_view name);
+
+/// Does this kind of core have this engine?
+bool hasPipe(CoreKind core, Pipe pipe);
+
+/// Where the tile operand `index` of an instruction lies: its only memory, or what the attribute `space` says.
+template <class I> Memory memoryOf(const I &insn, const OperandInfo &operand) {
+  if constexpr (requires { insn.space; })
+    if ((operand.memories & (operand.memories - 1)) != 0)
+      return insn.space;
+  for (unsigned m = 0; m < std::size(kMemoryNames); ++m)
+    if (operand.memories >> m & 1)
+      return Memory(m);
+  return Memory::UB;
+}
+
+} // namespace pto_mlir::isa
+
+#endif

@@ -1,0 +1,107 @@
+//===- Disassemble.cpp - Instructions as text -----------------------------===//
+//
+// tadd UB[0]<16x64xf32>, UB[r3]<16x64xf32 valid=r4x64>, ...   tiles: memory, address, box, and what differs from the defaults
+// tload UB[0]<16x64xf32>, arg0[r2]<f32 ND 16x64 strides 64,1>, space=UB
+//
+//===----------------------------------------------------------------------===//
+
+#include "pto_mlir/ISA/Codec.h"
+
+namespace pto_mlir::isa {
+
+namespace {
+
+std::string text(const Value &v) { return (v.isRegister ? "r" : "") + std::to_string(v.value); }
+
+std::string lower(std::string s) {
+  for (char &c : s)
+    c = char(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  return s;
+}
+
+template <class I> struct Printer {
+  const InsnInfo &info;
+  const I &insn;
+  std::string out;
+
+  void begin(unsigned k) { out += k == 0 ? " " : ", "; }
+  void integer(unsigned k, Value &v) {
+    begin(k);
+    out += std::string(info.operands[k].name) + "=" + text(v);
+  }
+  void scalar(unsigned k, Value &v) { integer(k, v); }
+  void wide(unsigned k, int64_t &v) {
+    begin(k);
+    out += std::to_string(v);
+  }
+  void dst(unsigned k, uint8_t &v) {
+    begin(k);
+    out += "r" + std::to_string(v);
+  }
+  void attr(unsigned k, uint32_t &word, bool) {
+    bool first = true;
+    for (const FieldInfo &f : info.operands[k].fields) {
+      first ? begin(k) : void(out += " ");
+      first = false;
+      uint32_t v = f.width < 32 ? word >> f.shift & ((1u << f.width) - 1) : word;
+      out += std::string(f.name) + "=" + (f.values && v < f.numValues && f.values[v] ? f.values[v] : std::to_string(v));
+    }
+  }
+  void tile(unsigned k, Tile &t) {
+    begin(k);
+    out += kMemoryNames[unsigned(memoryOf(insn, info.operands[k]))];
+    out += "[" + text(t.address) + "]<" + std::to_string(t.rows) + "x" + std::to_string(t.cols) + "x" + elementName(t.type);
+    if (t.validRows != Value(t.rows) || t.validCols != Value(t.cols))
+      out += " valid=" + text(t.validRows) + "x" + text(t.validCols);
+    if (t.layout != Layout::ND)
+      out += " " + lower(kLayoutNames[unsigned(t.layout)]);
+    if (t.pad != Pad::null)
+      out += std::string(" pad=") + kPadNames[unsigned(t.pad)];
+    out += ">";
+  }
+  void view(unsigned k, View &v) {
+    begin(k);
+    out += "arg" + std::to_string(v.arg) + "[" + text(v.offset) + "]<";
+    std::string strides;
+    for (unsigned i = 0; i < v.rank; ++i) {
+      out += text(v.sizes[i]) + "x";
+      strides += (i ? "," : "") + text(v.strides[i]);
+    }
+    out += std::string(elementName(v.type)) + " strides=" + strides;
+    if (v.layout != Layout::ND)
+      out += " " + lower(kLayoutNames[unsigned(v.layout)]);
+    out += ">";
+  }
+};
+
+} // namespace
+
+std::string disassemble(const DecodedInsn &insn) {
+  const InsnInfo &info = infoOf(insn.opcode);
+  return info.mnemonic + visit(insn, [&](const auto &typed) {
+           using I = std::decay_t<decltype(typed)>;
+           I copy = typed;
+           Printer<I> printer{info, typed, {}};
+           visitOperands(copy, printer);
+           return std::move(printer.out);
+         });
+}
+
+std::string disassemble(const std::vector<uint32_t> &words) {
+  std::string out;
+  unsigned depth = 1;
+  for (size_t at = 0; at < words.size();) {
+    DecodedInsn insn;
+    if (std::optional<std::string> error = decode(&words[at], words.size() - at, insn))
+      return out + "  ; word " + std::to_string(at) + ": " + *error + "\n";
+    if (insn.opcode == Opcode::End && depth > 1)
+      --depth;
+    out += std::string(2 * depth, ' ') + disassemble(insn) + "\n";
+    if (insn.opcode == Opcode::Loop)
+      ++depth;
+    at += insn.numWords;
+  }
+  return out;
+}
+
+} // namespace pto_mlir::isa

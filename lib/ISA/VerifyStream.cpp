@@ -1,0 +1,231 @@
+//===- VerifyStream.cpp - Is a command stream legal? ----------------------===//
+
+#include "pto_mlir/ISA/Verify.h"
+
+namespace pto_mlir::isa {
+
+namespace {
+
+using Registers = uint64_t; // bit set: certainly written
+
+// A jump that has not landed yet, and the registers that were written when it was taken.
+struct PendingJump {
+  size_t target;
+  Registers written;
+};
+
+// The stream's top level, or a loop's body.
+struct Level {
+  Registers entry;
+  std::vector<PendingJump> jumps;
+};
+
+// Which registers an instruction reads and writes; its typed operands; checks of each tile.
+struct OperandChecker {
+  const InsnInfo &info;
+  const DecodedInsn &insn;
+  Arch arch;
+  std::optional<unsigned> numArgs;
+  Registers read = 0, written = 0;
+  ElementType types[5];
+  unsigned numTypes = 0;
+  std::optional<std::string> error;
+
+  void value(const Value &v) {
+    if (v.isRegister)
+      read |= Registers(1) << v.value;
+  }
+  void integer(unsigned, Value &v) { value(v); }
+  void scalar(unsigned, Value &v) { value(v); }
+  void wide(unsigned, int64_t &) {}
+  void dst(unsigned, uint8_t &r) { written |= Registers(1) << r; }
+  void attr(unsigned, uint32_t &, bool) {}
+  void tile(unsigned k, Tile &t) {
+    value(t.address), value(t.validRows), value(t.validCols);
+    const OperandInfo &operand = info.operands[k];
+    if (!operand.types)
+      types[numTypes++] = t.type;
+    if (!error)
+      error = checkTile(operand, t, visit(insn, [&](const auto &typed) { return memoryOf(typed, operand); }), arch);
+  }
+  void view(unsigned k, View &v) {
+    value(v.offset);
+    for (unsigned i = 0; i < v.rank; ++i)
+      value(v.sizes[i]), value(v.strides[i]);
+    types[numTypes++] = v.type;
+    if (error)
+      return;
+    const char *name = info.operands[k].name;
+    if (!(info.operands[k].layouts >> unsigned(v.layout) & 1))
+      error = std::string("operand '") + name + "' cannot have layout " + kLayoutNames[unsigned(v.layout)];
+    else if (numArgs && v.arg >= *numArgs)
+      error = std::string("operand '") + name + "' names kernel argument " + std::to_string(v.arg) + ", there are " + std::to_string(*numArgs);
+  }
+};
+
+std::optional<std::string> checkTypes(const InsnInfo &info, const OperandChecker &operands, Arch arch) {
+  if (info.types.size() == 0 || operands.numTypes == 0)
+    return std::nullopt;
+  for (const TypeCombination &combination : info.types) {
+    if (!(combination.archs >> unsigned(arch) & 1))
+      continue;
+    bool equal = true;
+    for (unsigned i = 0; i < operands.numTypes; ++i)
+      equal &= combination.types[i] == operands.types[i];
+    if (equal)
+      return std::nullopt;
+  }
+  std::string types;
+  for (unsigned i = 0; i < operands.numTypes; ++i)
+    types += (i ? ", " : "") + std::string(elementName(operands.types[i]));
+  return "element types (" + types + ") are not legal on " + archInfo(arch).name;
+}
+
+// tload's pairs of view and tile layout. L1 takes a row-major view into NZ and a column-major one into ZN, UB into neither.
+std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
+  Layout from = insn.src.layout, to = insn.dst.layout;
+  bool plain = to == Layout::ND || to == Layout::DN;
+  bool legal = from == Layout::NZ ? to == Layout::NZ
+                                  : plain || (insn.space == Memory::L1 && to == (from == Layout::ND ? Layout::NZ : Layout::ZN));
+  if (legal)
+    return std::nullopt;
+  return std::string("cannot load a view of layout ") + kLayoutNames[unsigned(from)] + " into a tile of layout " + kLayoutNames[unsigned(to)] +
+         " in " + kMemoryNames[unsigned(insn.space)];
+}
+
+// Rules of single instructions that the table has no column for.
+std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, Pipe pipe) {
+  auto flag = [&](Pipe own, Pipe src, Pipe dst, const Value &id) -> std::optional<std::string> {
+    if (own != pipe)
+      return std::string("belongs to the stream of ") + pipeName(own);
+    if (!hasPipe(core, src) || !hasPipe(core, dst))
+      return std::string(kCoreKindNames[unsigned(core)]) + " lacks one of the engines " + pipeName(src) + ", " + pipeName(dst);
+    if (!id.isRegister && (id.value < 0 || id.value >= int64_t(kNumFlagIds)))
+      return "flag id " + std::to_string(id.value) + " is outside 0..7";
+    return std::nullopt;
+  };
+  switch (insn.opcode) {
+  case Opcode::SetFlag: {
+    const auto &i = insn.as<SetFlag>();
+    return flag(i.src, i.src, i.dst, i.id);
+  }
+  case Opcode::WaitFlag: {
+    const auto &i = insn.as<WaitFlag>();
+    return flag(i.dst, i.src, i.dst, i.id);
+  }
+  case Opcode::Push: {
+    Pipe engine = insn.as<Push>().engine;
+    if (!hasPipe(core, engine) || engine == Pipe::S)
+      return "pushes to an engine that has no FIFO";
+    return std::nullopt;
+  }
+  case Opcode::Pop:
+    if (insn.as<Pop>().engine != pipe)
+      return "pops the FIFO of another engine";
+    return std::nullopt;
+  case Opcode::Barrier: {
+    Pipe which = insn.as<Barrier>().pipe;
+    if (which != pipe && which != Pipe::ALL)
+      return "drains another engine";
+    return std::nullopt;
+  }
+  case Opcode::Loop: {
+    const Value &step = insn.as<Loop>().step;
+    if (!step.isRegister && step.value <= 0)
+      return "step " + std::to_string(step.value) + " is not positive";
+    return std::nullopt;
+  }
+  case Opcode::Div:
+  case Opcode::Rem: {
+    const Value &rhs = insn.opcode == Opcode::Div ? insn.as<Div>().rhs : insn.as<Rem>().rhs;
+    if (rhs == Value(0))
+      return "divides by zero";
+    return std::nullopt;
+  }
+  case Opcode::TLoad: return checkLoadLayouts(insn.as<TLoad>());
+  case Opcode::TImg2col: {
+    const auto &i = insn.as<TImg2col>();
+    if (!i.kernelH || !i.kernelW || !i.strideH || !i.strideW || !i.dilationH || !i.dilationW || !i.width || !i.channels)
+      return "kernel, strides, dilations, width and channels are at least 1";
+    return std::nullopt;
+  }
+  default: return std::nullopt;
+  }
+}
+
+} // namespace
+
+std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t *words, size_t numWords, Arch arch,
+                                        std::optional<unsigned> numArgs) {
+  if (!hasPipe(core, pipe))
+    return StreamError{0, std::string(kCoreKindNames[unsigned(core) & 1]) + " has no such engine"};
+  std::vector<Level> levels(1);
+  levels[0].entry = 0;
+  Registers written = 0;
+
+  for (size_t at = 0; at < numWords;) {
+    DecodedInsn insn;
+    if (auto error = decode(words + at, numWords - at, insn))
+      return StreamError{at, *error};
+    const InsnInfo &info = infoOf(insn.opcode);
+    auto fail = [&](const std::string &what) { return StreamError{at, std::string(info.mnemonic) + ": " + what}; };
+    if (info.pipe != Pipe::ALL && info.pipe != pipe)
+      return fail(std::string("belongs to ") + pipeName(info.pipe) + ", not to " + pipeName(pipe));
+
+    std::vector<PendingJump> &jumps = levels.back().jumps;
+    for (size_t j = 0; j < jumps.size();) {
+      if (jumps[j].target > at) {
+        ++j;
+        continue;
+      }
+      if (jumps[j].target < at)
+        return StreamError{jumps[j].target, "a jump lands within an instruction"};
+      written &= jumps[j].written;
+      jumps.erase(jumps.begin() + long(j));
+    }
+
+    OperandChecker operands{info, insn, arch, numArgs, 0, 0, {}, 0, std::nullopt};
+    visit(insn, [&](auto &typed) { visitOperands(typed, operands); });
+    if (operands.error)
+      return fail(*operands.error);
+    if (auto error = checkTypes(info, operands, arch))
+      return fail(*error);
+    if (auto error = checkShapes(insn))
+      return fail(*error);
+    if (auto error = checkSpecial(insn, core, pipe))
+      return fail(*error);
+    if (Registers unwritten = operands.read & ~written)
+      return fail("reads r" + std::to_string(__builtin_ctzll(unwritten)) + ", which is not written on every path to here");
+
+    size_t next = at + insn.numWords;
+    if (insn.opcode == Opcode::Loop) {
+      levels.push_back({written, {}});
+      written |= operands.written;
+    } else if (insn.opcode == Opcode::End) {
+      if (levels.size() == 1)
+        return fail("without a loop");
+      if (!levels.back().jumps.empty())
+        return fail("a jump leaves the loop");
+      written = levels.back().entry; // the body may have run zero times
+      levels.pop_back();
+    } else if (insn.opcode == Opcode::SkipIfZero) {
+      const auto &skip = insn.as<SkipIfZero>();
+      if (skip.words.isRegister || skip.words.value < 0 || uint64_t(skip.words.value) > numWords - next)
+        return fail("the jump leaves the stream");
+      levels.back().jumps.push_back({next + size_t(skip.words.value), written});
+      if (skip.cond == Value(0))
+        written = ~Registers(0); // nothing falls through
+    } else {
+      written |= operands.written;
+    }
+    at = next;
+  }
+  if (levels.size() > 1)
+    return StreamError{numWords, "a loop has no end"};
+  for (const PendingJump &jump : levels[0].jumps)
+    if (jump.target != numWords)
+      return StreamError{jump.target, "a jump lands within an instruction"};
+  return std::nullopt;
+}
+
+} // namespace pto_mlir::isa

@@ -1,0 +1,295 @@
+"""Writes everything that depends on a row of the instruction table.
+
+    gen_isa.py TABLE.json OUT_DIR
+
+TABLE.json comes from `llvm-tblgen --dump-json include/pto_mlir/ISA/ISA.td`. Written into OUT_DIR: Enums.h.inc (enumerations), Insns.h (a struct
+per row, the list of rows, operand visitors), Tables.inc (the rows as data), isa.md (the reference page).
+"""
+
+import json
+import os
+import sys
+import zlib
+
+
+def camel(mnemonic):
+    """tadd -> TAdd, tmatmul_acc -> TMatmulAcc, load_scalar -> LoadScalar."""
+    words = mnemonic.split("_")
+    if mnemonic[0] == "t":  # tile instructions; no scalar mnemonic begins with t
+        words[0] = "T" + words[0][1:].capitalize()
+        words[1:] = [w[0].upper() + w[1:] for w in words[1:]]
+        return "".join(words)
+    return "".join(w[0].upper() + w[1:] for w in words)
+
+
+class Table:
+    def __init__(self, data):
+        self.data = data
+
+    def of(self, cls, key):
+        return sorted((self.data[name] for name in self.data["!instanceof"][cls]), key=lambda record: record[key])
+
+    def ref(self, value):
+        return self.data[value["def"]]
+
+    def refs(self, values):
+        return [self.ref(v) for v in values]
+
+    def operands(self, insn):
+        return [self.ref(arg) for arg, _ in insn["operands"]["args"]]
+
+
+NUM_SLOTS = {"Int": 1, "Scalar": 1, "Wide": 0, "Dst": 0, "Attr": 0, "Tile": 3}
+
+
+def field_type(table, field):
+    return table.ref(field["enumeration"])["name"] or "uint32_t"
+
+
+def write_enums(table, out):
+    out.append("// Generated from include/pto_mlir/ISA by gen_isa.py.\n")
+
+    def enum(name, base, entries):
+        out.append(f"enum class {name} : {base} {{")
+        for entry, value in entries:
+            out.append(f"  {entry} = {value},")
+        out.append("};\n")
+
+    for cls in ("ElementType", "Layout", "Pad", "Pipe", "CoreKind", "Memory", "Arch"):
+        enum(cls, "uint8_t", [(r["name"], r["value"]) for r in table.of(cls, "value")])
+    own = [r for r in table.of("Enum", "!name") if "TableEnum" not in r["!superclasses"] and r["name"]]
+    for record in own:
+        enum(record["name"], "uint32_t", [(v, i) for i, v in enumerate(record["values"])])
+    enum("Shape", "uint8_t", [(r["name"], i) for i, r in enumerate(table.of("Shape", "!name"))])
+    bits = {r["value"]: r["width"] for r in table.of("ElementType", "value")}
+    out.append(f"inline constexpr unsigned kNumElementTypes = {len(bits)};")
+    out.append("inline constexpr uint8_t kElementBits[kNumElementTypes] = {" + ", ".join(str(bits[i]) for i in range(len(bits))) + "};")
+    for cls in ("ElementType", "Layout", "Pad", "Memory", "Arch", "CoreKind"):
+        names = [r["name"] for r in table.of(cls, "value")]
+        out.append(f"inline constexpr const char *k{cls}Names[] = {{" + ", ".join(f'"{n}"' for n in names) + "};")
+    pipes = {r["value"]: r["name"] for r in table.of("Pipe", "value")}
+    out.append("inline constexpr const char *kPipeNames[] = {"
+               + ", ".join(f'"{pipes[i]}"' if i in pipes else "nullptr" for i in range(max(pipes) + 1)) + "};")
+
+
+def write_struct(table, insn, name, out):
+    out.append(f"/// `{insn['mnemonic']}`: {insn['summary']}")
+    out.append(f"struct {name} {{")
+    packs = []
+    for op in table.operands(insn):
+        kind = op["kind"]
+        if kind in ("Int", "Scalar"):
+            out.append(f"  Value {op['name']};")
+        elif kind == "Wide":
+            out.append(f"  int64_t {op['name']} = 0;")
+        elif kind == "Dst":
+            out.append(f"  uint8_t {op['name']} = 0;")
+        elif kind in ("Tile", "View"):
+            out.append(f"  {kind} {op['name']};")
+        else:
+            for field in table.refs(op["fields"]):
+                out.append(f"  {field_type(table, field)} {field['name']} = {{}};")
+    out.append("};")
+
+
+def packing(table, op):
+    """(field, shift, width) of an attribute word; the last field lies at bit 0."""
+    result, shift = [], 0
+    for field in reversed(table.refs(op["fields"])):
+        result.append((field, shift, field["width"]))
+        shift += field["width"]
+    return list(reversed(result))
+
+
+def write_visitor(table, insn, name, out):
+    out.append(f"template <class V> void visitOperands({name} &insn, V &&v) {{")
+    if not table.operands(insn):
+        out.append("  (void)insn, (void)v;")
+    for k, op in enumerate(table.operands(insn)):
+        kind, field_name = op["kind"], op["name"]
+        call = {"Int": "integer", "Scalar": "scalar", "Wide": "wide", "Dst": "dst", "Tile": "tile", "View": "view"}.get(kind)
+        if call:
+            out.append(f"  v.{call}({k}, insn.{field_name});")
+            continue
+        parts = packing(table, op)
+        word = " | ".join(f"(uint32_t(insn.{f['name']}){' & ' + hex((1 << w) - 1) if w < 32 else ''}) << {s}" for f, s, w in parts)
+        out.append(f"  {{\n    uint32_t word = {word};")
+        if any(w < 32 for _, _, w in parts):
+            fits = " && ".join(f"uint32_t(insn.{f['name']}) <= {hex((1 << w) - 1)}" for f, _, w in parts if w < 32)
+            out.append(f"    v.attr({k}, word, {fits});")
+        else:
+            out.append(f"    v.attr({k}, word, true);")
+        for f, s, w in parts:
+            mask = f" & {hex((1 << w) - 1)}" if w < 32 else ""
+            out.append(f"    insn.{f['name']} = {field_type(table, f)}((word >> {s}){mask});")
+        out.append("  }")
+    out.append("}")
+
+
+def write_insns(table, insns, out):
+    out.append("// Generated from include/pto_mlir/ISA by gen_isa.py: one struct per row of the instruction table.")
+    out.append("#ifndef PTO_MLIR_ISA_INSNS_H\n#define PTO_MLIR_ISA_INSNS_H\n")
+    out.append('#include "pto_mlir/ISA/Operands.h"\n')
+    out.append("/// X(struct, mnemonic, opcode, pipe) for every row, opcodes ascending. Pipe ALL: every engine executes it.")
+    rows = [f"X({camel(i['mnemonic'])}, {i['mnemonic']}, {i['opcode']:#05x}, {table.ref(i['pipe'])['name']})" for i in insns]
+    out.append("#define ISA_INSNS(X) \\\n  " + " \\\n  ".join(rows) + "\n")
+    out.append("namespace pto_mlir::isa {\n")
+    out.append(f"inline constexpr unsigned kNumInsns = {len(insns)};")
+    checksum = zlib.crc32(json.dumps([[i["opcode"], i["mnemonic"], [(o["kind"], o["name"], o.get("fields") and [
+        (f["name"], f["width"]) for f in table.refs(o["fields"])]) for o in table.operands(i)]] for i in insns]).encode())
+    out.append("/// Changes whenever a row's opcode, name or operands do.")
+    out.append(f"inline constexpr uint32_t kTableVersion = {checksum:#010x};\n")
+    out.append("enum class Opcode : uint16_t {")
+    for i in insns:
+        out.append(f"  {camel(i['mnemonic'])} = {i['opcode']:#x},")
+    out.append("};\n")
+    out.append("template <class Insn> struct OpcodeOf;")
+    for i in insns:
+        name = camel(i["mnemonic"])
+        write_struct(table, i, name, out)
+        out.append(f"template <> struct OpcodeOf<{name}> {{ static constexpr Opcode value = Opcode::{name}; }};")
+        write_visitor(table, i, name, out)
+        out.append("")
+    out.append("} // namespace pto_mlir::isa\n#endif")
+
+
+def mask_of(records):
+    value = 0
+    for r in records:
+        value |= 1 << r["value"]
+    return f"{value:#x}"
+
+
+def write_tables(table, insns, out):
+    out.append("// Generated from include/pto_mlir/ISA by gen_isa.py: the rows as data.\n")
+    enums = {r["!name"]: r for r in table.of("Enum", "!name")}
+    for name, r in enums.items():
+        if r["values"]:
+            out.append(f"static const char *const values{name}[] = {{" + ", ".join(f'"{v}"' for v in r["values"]) + "};")
+
+    def enum_info(field):
+        r = table.ref(field["enumeration"])
+        if r["name"] in ("Pipe", "Memory"):
+            return f"k{r['name']}Names, std::size(k{r['name']}Names), false"
+        if not r["values"]:
+            return "nullptr, 0, true"
+        return f"values{r['!name']}, {len(r['values'])}, {'true' if r['open'] else 'false'}"
+
+    for i in insns:
+        ident = i["!name"]
+        ops = table.operands(i)
+        for k, op in enumerate(ops):
+            if op["kind"] == "Attr":
+                fields = ", ".join(f'{{"{f["name"]}", {s}, {w}, {enum_info(f)}}}' for f, s, w in packing(table, op))
+                out.append(f"static const FieldInfo fields{ident}_{k}[] = {{{fields}}};")
+        entries = []
+        for k, op in enumerate(ops):
+            direction = {"in": "In", "out": "Out", "inout": "InOut"}.get(op.get("direction"), "In")
+            if op["kind"] == "Attr":
+                entries.append(f'{{OperandKind::Attr, "{op["name"]}", Direction::In, 0, 0, 0, fields{ident}_{k}}}')
+            elif op["kind"] in ("Tile", "View"):
+                memories, layouts, types = (mask_of(table.refs(op[key])) for key in ("memories", "layouts", "types"))
+                entries.append(f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, {memories}, {layouts}, {types}, {{}}}}')
+            else:
+                entries.append(f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::In, 0, 0, 0, {{}}}}')
+        if entries:
+            out.append(f"static const OperandInfo operands{ident}[] = {{\n    " + ",\n    ".join(entries) + "};")
+        types = table.ref(i["types"])
+        combos = []
+        typed = [o for o in ops if o["kind"] in ("Tile", "View") and not o["types"]]
+        for archs, key in (("3", "combinations"), ("2", "a5only")):
+            for combo in types[key]:
+                names = [t["name"] for t in table.refs(combo)]
+                if types["same"]:
+                    names = names * len(typed)
+                if len(names) != len(typed):
+                    sys.exit(f"{ident}: a type combination has {len(names)} types for {len(typed)} operands")
+                combos.append(f"{{{archs}, {{" + ", ".join(f"ElementType::{n}" for n in names) + "}}")
+        if combos:
+            out.append(f"static const TypeCombination types{ident}[] = {{" + ", ".join(combos) + "};")
+        i["_operands"] = f"operands{ident}" if entries else "{}"
+        i["_types"] = f"types{ident}" if combos else "{}"
+    out.append("\nstatic const InsnInfo kInsns[] = {")
+    for i in insns:
+        out.append(f'    {{Opcode::{camel(i["mnemonic"])}, "{i["mnemonic"]}", Pipe::{table.ref(i["pipe"])["name"]}, '
+                   f'Shape::{table.ref(i["shape"])["name"]}, {i["_operands"]}, {i["_types"]}}},')
+    out.append("};\n")
+    out.append("static const ArchInfo kArchs[] = {")
+    for arch in table.of("Arch", "value"):
+        sizes = sorted(table.refs(arch["memories"]), key=lambda s: table.ref(s["memory"])["value"])
+        body = ", ".join(f"{{{s['bytes']}, {s['alignment']}}}" for s in sizes)
+        out.append(f'    {{Arch::{arch["name"]}, "{arch["name"]}", {{{{{body}}}}}, {arch["scratchBegin"]}, {arch["scratchBytes"]}}},')
+    out.append("};\n")
+    out.append("static const uint16_t kCorePipes[] = {"
+               + ", ".join(mask_of(table.refs(c["pipes"])) for c in table.of("CoreKind", "value")) + "};")
+
+
+def write_docs(table, insns, out):
+    out.append("# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n")
+    out.append("## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in table.of("Arch", "value")) + " |")
+    out.append("|---|---|" + "---|" * len(table.of("Arch", "value")))
+    for m in table.of("Memory", "value"):
+        cells = []
+        for a in table.of("Arch", "value"):
+            size = next(s for s in table.refs(a["memories"]) if table.ref(s["memory"]) is m)
+            cells.append(f"{size['bytes']} ({size['alignment']})")
+        out.append(f"| {m['name']} | {m['summary']} | " + " | ".join(cells) + " |")
+    out.append("\n## Instructions\n")
+    for i in insns:
+        out.append(f"### `{i['mnemonic']}`: {i['opcode']:#05x}, {table.ref(i['pipe'])['name']}\n\n`{i['summary']}`\n")
+        if i["description"]:
+            out.append(i["description"] + "\n")
+        ops = table.operands(i)
+        if ops:
+            out.append("| operand | kind | in | layouts |\n|---|---|---|---|")
+        for op in ops:
+            if op["kind"] == "Attr":
+                text = ", ".join(f"`{f['name']}`" + (f" ({' '.join(table.ref(f['enumeration'])['values'])})"
+                                                     if table.ref(f["enumeration"])["values"] else "") + f" bits {s}-{s + w - 1}"
+                                 for f, s, w in packing(table, op))
+                out.append(f"| {op['name']} | Attr: {text} | | |")
+            elif op["kind"] in ("Tile", "View"):
+                memories = " ".join(m["name"] for m in table.refs(op["memories"])) or "global"
+                own = " of " + " ".join(t["name"] for t in table.refs(op["types"])) if op["types"] else ""
+                out.append(f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | {' '.join(l['name'] for l in table.refs(op['layouts']))} |")
+            else:
+                out.append(f"| {op['name']} | {op['kind']} | | |")
+        types = table.ref(i["types"])
+        for title, key in (("Types", "combinations"), ("Types on a5 only", "a5only")):
+            if types[key]:
+                out.append(f"\n{title}: " + ", ".join("(" + ", ".join(t["name"] for t in table.refs(c)) + ")" if len(c) > 1
+                                                      else table.ref(c[0])["name"] for c in types[key]) + ".")
+        shape = table.ref(i["shape"])
+        if shape["name"] != "any":
+            out.append(f"\nShapes: {shape['summary']}.")
+        out.append("")
+
+
+def main():
+    with open(sys.argv[1]) as f:
+        table = Table(json.load(f))
+    insns = table.of("Insn", "opcode")
+    opcodes = [i["opcode"] for i in insns]
+    for key in ("opcode", "mnemonic"):
+        seen = {}
+        for i in insns:
+            if i[key] in seen:
+                sys.exit(f"{i['!name']} and {seen[i[key]]} have the same {key} {i[key]}")
+            seen[i[key]] = i["!name"]
+    if min(opcodes) < 1 or max(opcodes) > 1023:
+        sys.exit("an opcode is outside 1..1023")
+    for i in insns:
+        slots = sum(NUM_SLOTS.get(o["kind"], 11) for o in table.operands(i))
+        if slots > 32:
+            sys.exit(f"{i['!name']} has {slots} maskable slots, 32 fit the register mask")
+    os.makedirs(sys.argv[2], exist_ok=True)
+    for name, writer in (("Enums.h.inc", lambda o: write_enums(table, o)), ("Insns.h", lambda o: write_insns(table, insns, o)),
+                         ("Tables.inc", lambda o: write_tables(table, insns, o)), ("isa.md", lambda o: write_docs(table, insns, o))):
+        out = []
+        writer(out)
+        with open(os.path.join(sys.argv[2], name), "w") as f:
+            f.write("\n".join(out) + "\n")
+
+
+if __name__ == "__main__":
+    main()
