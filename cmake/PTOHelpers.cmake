@@ -3,8 +3,8 @@
 #   pto_add_plain_library(NAME files.. LINK libs..)   below the border: C++20, no MLIR on its path
 #   pto_add_library(NAME files.. LINK libs.. DEPENDS targets..)   above the border: C++17 with MLIR and the shared PCH
 #   pto_add_dialect(Dir Name namespace)               tablegen of <Name>{Dialect,Types,Attrs,Ops,..}.td
-#   pto_add_tool(NAME files.. LINK libs..)            an executable in bin/
-#   pto_add_unittest(NAME files.. LINK libs..)        a GoogleTest binary registered with CTest
+#   pto_add_tool(NAME [WITH_MLIR] files.. LINK libs..)   an executable in bin/; one that sees MLIR also links MLIR LLVM
+#   pto_add_unittest(NAME [WITH_MLIR] files.. LINK libs..)   a GoogleTest binary registered with CTest
 
 add_compile_options(-Wall -Wno-unused-parameter)
 add_link_options(-fuse-ld=lld)
@@ -41,7 +41,8 @@ endif()
 function(pto_use_mlir name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_features(${name} PUBLIC cxx_std_17)
-  target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp)
+  # -fPIC also for executables: they share the header that was precompiled so.
+  target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp -fPIC)
   target_precompile_headers(${name} REUSE_FROM PTOPch)
 endfunction()
 
@@ -78,9 +79,9 @@ function(pto_add_passes prefix target)
 endfunction()
 
 function(pto_add_tool name)
-  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "WITH_MLIR" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  if(ARG_MLIR)
+  if(ARG_WITH_MLIR)
     pto_use_mlir(${name})
   else()
     target_compile_features(${name} PRIVATE cxx_std_20)
@@ -90,9 +91,9 @@ endfunction()
 
 add_custom_target(PTOUnitTests)
 function(pto_add_unittest name)
-  cmake_parse_arguments(ARG "MLIR" "" "LINK" ${ARGN})
+  cmake_parse_arguments(ARG "WITH_MLIR" "" "LINK" ${ARGN})
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  if(ARG_MLIR)
+  if(ARG_WITH_MLIR)
     pto_use_mlir(${name})
   else()
     target_compile_features(${name} PRIVATE cxx_std_20)

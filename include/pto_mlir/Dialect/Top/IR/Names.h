@@ -1,0 +1,36 @@
+// ONNX tensor names as MLIR locations: the only place that reads or writes them.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_NAMES_H
+#define PTO_MLIR_DIALECT_TOP_IR_NAMES_H
+
+#include "mlir/IR/Location.h"
+#include "mlir/IR/Value.h"
+
+namespace pto_mlir::top {
+
+/// Argument and result attribute of `@main` that names inputs and outputs.
+inline constexpr llvm::StringLiteral kNameAttr = "top.name";
+/// Module attribute: names that folding absorbed (array of strings).
+inline constexpr llvm::StringLiteral kAbsorbedAttr = "top.absorbed";
+/// Module attribute: the safetensors file beside the .mlir.
+inline constexpr llvm::StringLiteral kWeightFileAttr = "top.weight_file";
+/// Module attribute: how far the module has come ("imported", ..).
+inline constexpr llvm::StringLiteral kStateAttr = "top.state";
+
+/// Location of a tensor: its ONNX name and, when it is held in another dimension order than ONNX's, that layout ("NHWC").
+mlir::Location namedLoc(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef layout = "");
+
+/// The ONNX name in a location, "" when it has none.
+llvm::StringRef getTensorName(mlir::Location loc);
+/// The same of a value: of its defining op, or of a function argument's `top.name`.
+llvm::StringRef getTensorName(mlir::Value value);
+
+/// "NHWC" or "" (ONNX's own order).
+llvm::StringRef getTensorLayout(mlir::Location loc);
+llvm::StringRef getTensorLayout(mlir::Value value);
+
+/// Appends names to the module's `top.absorbed`, each once, empty ones left out.
+void addAbsorbed(mlir::Operation *module, llvm::ArrayRef<llvm::StringRef> names);
+
+} // namespace pto_mlir::top
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_NAMES_H

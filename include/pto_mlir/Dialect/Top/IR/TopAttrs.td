@@ -1,0 +1,30 @@
+// Attributes of the top dialect.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_TOPATTRS_TD
+#define PTO_MLIR_DIALECT_TOP_IR_TOPATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/EnumAttr.td"
+include "pto_mlir/Dialect/Top/IR/TopBase.td"
+
+// The numbers are those of Region in lib/PModel/PModel.fbs.
+def Top_Region : I32EnumAttr<"Region", "where a kernel operand lives", [
+    I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">,
+    I32EnumAttrCase<"Weights", 2, "weights">, I32EnumAttrCase<"Workspace", 3, "workspace">]> {
+  let cppNamespace = "::pto_mlir::top";
+  let genSpecializedAttr = 0;
+}
+
+def Top_PlaceAttr : AttrDef<Top_Dialect, "Place"> {
+  let mnemonic = "place";
+  let summary = "place of a kernel operand in global memory";
+  let description = [{
+    `offset` counts bytes in the weights section or the workspace; for `input` and `output` it is the index of that input or output,
+    which the operand covers from its first byte.
+
+    Example: `#top.place<workspace, 4096>`, `#top.place<input, 0>`
+  }];
+  let parameters = (ins EnumParameter<Top_Region>:$region, "int64_t":$offset);
+  let assemblyFormat = "`<` $region `,` $offset `>`";
+}
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_TOPATTRS_TD

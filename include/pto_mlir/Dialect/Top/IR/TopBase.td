@@ -1,0 +1,55 @@
+// The top dialect, its tensor types and the base class of its ops.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_TOPBASE_TD
+#define PTO_MLIR_DIALECT_TOP_IR_TOPBASE_TD
+
+include "mlir/IR/OpBase.td"
+include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def Top_Dialect : Dialect {
+  let name = "top";
+  let cppNamespace = "::pto_mlir::top";
+  let summary = "the framework's graph: tensors and operations, no chip";
+  let description = [{
+    One op per ONNX-level operation on ranked, static tensors. A result's location carries the ONNX tensor's name
+    (`pto_mlir/Dialect/Top/IR/Names.h`). Weights never appear as text: `top.weight` names an entry of the `WeightStore` that
+    the loaded dialect owns.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+  let useDefaultAttributePrinterParser = 1;
+  // Attributes live in one dictionary, so that importers and passes rebuild ops generically.
+  let usePropertiesForAttributes = 0;
+  let extraClassDeclaration = [{
+    /// The weights of every module of this context.
+    WeightStore &weights() { return *weightStore; }
+
+  private:
+    std::shared_ptr<WeightStore> weightStore = std::make_shared<WeightStore>();
+    void registerAttributes();
+
+  public:
+  }];
+}
+
+def Top_Float : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E5M2], "a floating-point type">;
+def Top_Element : AnyTypeOf<[Top_Float, I1, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
+
+def Top_Tensor : StaticShapeTensorOf<[Top_Element]>;
+def Top_FloatTensor : StaticShapeTensorOf<[Top_Float]>;
+
+// Which dimension of a feature map is what. NHWC: channels last, filters KH x KW x Cin/G x Cout.
+def Top_LayoutAttr : DefaultValuedAttr<
+    ConfinedAttr<StrAttr, [AttrConstraint<CPred<
+        "::llvm::is_contained({\"NCHW\", \"NHWC\"}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+        "is NCHW or NHWC">]>, "\"NCHW\"">;
+
+class Top_Op<string mnemonic, list<Trait> traits = []> : Op<Top_Dialect, mnemonic, traits>;
+
+// A pure tensor op whose result type follows from operands and attributes (inferReturnTypes in lib/Dialect/Top/IR).
+class Top_TensorOp<string mnemonic, list<Trait> traits = []>
+    : Top_Op<mnemonic, [Pure, InferTypeOpAdaptor] # traits> {
+  let results = (outs Top_Tensor:$output);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+}
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_TOPBASE_TD

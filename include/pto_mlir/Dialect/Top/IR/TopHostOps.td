@@ -1,0 +1,49 @@
+// What the host program is made of besides tensor ops: weights and kernel launches.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_TOPHOSTOPS_TD
+#define PTO_MLIR_DIALECT_TOP_IR_TOPHOSTOPS_TD
+
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "pto_mlir/Dialect/Top/IR/TopAttrs.td"
+
+def Top_WeightOp : Top_Op<"weight", [Pure]> {
+  let summary = "a constant tensor of the weight store";
+  let description = [{
+    The bytes lie in the `WeightStore` of the loaded dialect under this name, with this type.
+
+    Example:
+    ```mlir
+    %w = top.weight "conv1_weights" : tensor<8x3x3x3xf32>
+    ```
+  }];
+  let arguments = (ins StrAttr:$name);
+  let results = (outs Top_Tensor:$output);
+  let assemblyFormat = "$name attr-dict `:` type($output)";
+}
+
+def Top_LaunchOp : Top_Op<"launch", [Pure, AttrSizedOperandSegments, DestinationStyleOpInterface]> {
+  let summary = "runs a kernel on the device";
+  let description = [{
+    Call of the kernel function in destination-passing style: its arguments are the `ins`, then the `outs`; result i is what the kernel wrote
+    to out i. The symbol is not checked against the callee's type, because that changes on the way down to pointers.
+
+    `names` holds one tensor name per result ("" when it may be forgotten), `layouts` one of "", "NHWC" per result, `absorbed` the names
+    that the kernel computes and does not store, `places` one `#top.place` per operand (after `plan-global-memory`).
+
+    Example:
+    ```mlir
+    %r = top.launch @k0_relu ins(%x : tensor<4x8xf32>) outs(%init : tensor<4x8xf32>) {names = ["y"], layouts = [""], absorbed = []} -> tensor<4x8xf32>
+    ```
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$inits,
+      OptionalAttr<StrArrayAttr>:$names, OptionalAttr<StrArrayAttr>:$layouts, OptionalAttr<StrArrayAttr>:$absorbed,
+      OptionalAttr<TypedArrayAttrBase<Top_PlaceAttr, "array of places">>:$places);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{ $kernel (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $inits^ `:` type($inits) `)`)?
+                          attr-dict (`->` type($results)^)? }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getInitsMutable(); }
+  }];
+  let hasVerifier = 1;
+}
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_TOPHOSTOPS_TD

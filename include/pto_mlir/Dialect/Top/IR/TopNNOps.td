@@ -1,0 +1,93 @@
+// Ops on feature maps, normalisation.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD
+#define PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD
+
+include "pto_mlir/Dialect/Top/IR/TopBase.td"
+
+def Top_ConvOp : Top_TensorOp<"conv"> {
+  let summary = "grouped convolution (cross-correlation) over one or more spatial dimensions";
+  let description = [{
+    `output[n, o, y, x] = bias[o] + sum_{c, ky, kx} input[n, g * Cin/G + c, y * sy + ky * dy - py, x * sx + kx * dx - px] * filter[o, c, ky, kx]`
+    with `g = o / (Cout/G)`; outside the input lies zero. The kernel's size is the filter's.
+    Layout NCHW: input [N, Cin, spatial..], filter [Cout, Cin/G, kernel..]; NHWC: input [N, spatial.., Cin], filter [kernel.., Cin/G, Cout].
+    `pads` holds all begins, then all ends. Output size: `(in + begin + end - dilation * (k - 1) - 1) / stride + 1`, rounded down.
+    The bias may have another float type than the operands.
+
+    Example:
+    ```mlir
+    %r = top.conv %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>}
+        : (tensor<1x3x48x192xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x24x96xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, Top_Tensor:$filter, Optional<Top_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+      DenseI64ArrayAttr:$dilations, DefaultValuedAttr<I64Attr, "1">:$group, Top_LayoutAttr:$layout);
+  let extraClassDeclaration = [{
+    /// The kernel's spatial sizes, read from the filter.
+    ::llvm::SmallVector<int64_t> getKernel();
+  }];
+}
+
+class Top_PoolOp<string mnemonic, dag extra> : Top_TensorOp<mnemonic> {
+  let arguments = !con((ins Top_Tensor:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+      DenseI64ArrayAttr:$dilations, DefaultValuedAttr<BoolAttr, "false">:$ceil_mode), extra, (ins Top_LayoutAttr:$layout));
+  let extraClassDeclaration = [{
+    /// `pads` with the end pads grown (or cut) to what the output size reads, so that rounding down gives the same size.
+    ::llvm::SmallVector<int64_t> getEffectivePads();
+  }];
+}
+def Top_MaxPoolOp : Top_PoolOp<"max_pool", (ins)> {
+  let summary = "maximum of each window";
+  let description = [{
+    Padding never wins (it counts as minus infinity). `pads`, sizes as in `top.conv`; with `ceil_mode` the size is rounded up, but a window
+    that would start beyond input and begin pad is dropped.
+
+    Example:
+    ```mlir
+    %r = top.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+        : (tensor<1x8x4x6xf32>) -> tensor<1x8x2x3xf32>
+    ```
+  }];
+}
+def Top_AvgPoolOp : Top_PoolOp<"avg_pool", (ins DefaultValuedAttr<BoolAttr, "false">:$count_include_pad)> {
+  let summary = "mean of each window";
+  let description = [{
+    The sum of the window's elements divided by their number: those inside the input, or with `count_include_pad` those inside the input and
+    its `pads` (never what `ceil_mode` adds). Sizes as in `top.max_pool`.
+
+    Example:
+    ```mlir
+    %r = top.avg_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+        : (tensor<1x8x4x6xf32>) -> tensor<1x8x2x3xf32>
+    ```
+  }];
+}
+
+def Top_BatchNormOp : Top_TensorOp<"batch_norm"> {
+  let summary = "normalisation with the statistics of training";
+  let description = [{
+    `output = (input - mean[c]) / sqrt(variance[c] + epsilon) * scale[c] + bias[c]` with c the channel (dimension 1 in NCHW, the last in NHWC).
+
+    Example:
+    ```mlir
+    %r = top.batch_norm %x, %s, %b, %m, %v {epsilon = 1.0e-5}
+        : (tensor<1x8x4x4xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>, tensor<8xf32>) -> tensor<1x8x4x4xf32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$input, Top_FloatTensor:$scale, Top_FloatTensor:$bias, Top_FloatTensor:$mean, Top_FloatTensor:$variance,
+      F64Attr:$epsilon, Top_LayoutAttr:$layout);
+}
+
+def Top_SoftmaxOp : Top_TensorOp<"softmax"> {
+  let summary = "softmax along one axis";
+  let description = [{
+    `output = exp(input - m) / sum(exp(input - m))`, m the maximum along `axis` (not negative).
+
+    Example:
+    ```mlir
+    %r = top.softmax %x {axis = 1} : (tensor<2x197xf32>) -> tensor<2x197xf32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$input, I64Attr:$axis);
+}
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD

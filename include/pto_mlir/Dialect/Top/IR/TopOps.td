@@ -1,0 +1,11 @@
+// The umbrella of the top dialect's tables.
+#ifndef PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD
+#define PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD
+
+include "pto_mlir/Dialect/Top/IR/TopAttrs.td"
+include "pto_mlir/Dialect/Top/IR/TopHostOps.td"
+include "pto_mlir/Dialect/Top/IR/TopMathOps.td"
+include "pto_mlir/Dialect/Top/IR/TopNNOps.td"
+include "pto_mlir/Dialect/Top/IR/TopTensorOps.td"
+
+#endif // PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD

@@ -1,0 +1,216 @@
+// Reading and making constants. Element types convert through double (exact for every float type and for integers below 2^53).
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/ADT/APFloat.h"
+#include <cmath>
+#include <cstring>
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+
+// Elements of an inline constant as stored bytes (a splat is spread out, i1 takes a byte).
+static std::vector<char> spread(DenseElementsAttr attr) {
+  Type element = attr.getElementType();
+  int64_t size = elementBytes(element), count = attr.getNumElements();
+  std::vector<char> bytes(count * size);
+  if (element.isInteger(1)) {
+    int64_t i = 0;
+    for (bool value : attr.getValues<bool>())
+      bytes[i++] = value;
+    return bytes;
+  }
+  ArrayRef<char> raw = attr.getRawData();
+  if (!attr.isSplat())
+    std::memcpy(bytes.data(), raw.data(), bytes.size());
+  else
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(bytes.data() + i * size, raw.data(), size);
+  return bytes;
+}
+
+std::optional<Weight> getConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto weight = dyn_cast_or_null<WeightOp>(op)) {
+    const Weight *entry = op->getContext()->getLoadedDialect<TopDialect>()->weights().lookup(weight.getName());
+    if (!entry || entry->type != weight.getOutput().getType())
+      return std::nullopt;
+    return *entry;
+  }
+  auto constant = dyn_cast_or_null<arith::ConstantOp>(op);
+  auto attr = constant ? dyn_cast<DenseElementsAttr>(constant.getValue()) : DenseElementsAttr();
+  auto type = attr ? dyn_cast<RankedTensorType>(attr.getType()) : RankedTensorType();
+  if (!type || !type.getElementType().isIntOrFloat())
+    return std::nullopt;
+  auto owner = std::make_shared<const std::vector<char>>(spread(attr));
+  return Weight{type, ArrayRef<char>(*owner), owner};
+}
+
+template <typename T>
+static T load(const char *data) {
+  T value;
+  std::memcpy(&value, data, sizeof(T));
+  return value;
+}
+
+// Bits of element i, zero-extended.
+static uint64_t bitsAt(const Weight &weight, int64_t size, int64_t i) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, weight.bytes.data() + i * size, size);
+  return bits;
+}
+
+static int64_t asInt(uint64_t bits, IntegerType type) {
+  unsigned width = type.getWidth();
+  if (width == 64 || type.isUnsigned() || width == 1)
+    return static_cast<int64_t>(bits);
+  return static_cast<int64_t>(bits << (64 - width)) >> (64 - width);
+}
+
+std::vector<double> toDoubles(const Weight &weight) {
+  Type element = weight.type.getElementType();
+  int64_t size = elementBytes(element), count = weight.type.getNumElements();
+  std::vector<double> values(count);
+  if (element.isF32()) {
+    for (int64_t i = 0; i < count; ++i)
+      values[i] = load<float>(weight.bytes.data() + i * 4);
+  } else if (element.isF64()) {
+    std::memcpy(values.data(), weight.bytes.data(), count * 8);
+  } else if (auto type = dyn_cast<FloatType>(element)) {
+    for (int64_t i = 0; i < count; ++i) {
+      llvm::APFloat value(type.getFloatSemantics(), llvm::APInt(type.getWidth(), bitsAt(weight, size, i)));
+      bool lost;
+      value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &lost);
+      values[i] = value.convertToDouble();
+    }
+  } else {
+    auto integer = cast<IntegerType>(element);
+    for (int64_t i = 0; i < count; ++i) {
+      uint64_t bits = bitsAt(weight, size, i);
+      values[i] = integer.isUnsigned() ? static_cast<double>(bits) : static_cast<double>(asInt(bits, integer));
+    }
+  }
+  return values;
+}
+
+// C++ leaves the conversion of a double outside the range undefined: saturate; NaN becomes 0.
+static int64_t saturate(double value) {
+  if (std::isnan(value))
+    return 0;
+  if (value >= 9223372036854775807.0)
+    return INT64_MAX;
+  if (value <= -9223372036854775808.0)
+    return INT64_MIN;
+  return static_cast<int64_t>(value);
+}
+
+std::vector<int64_t> toInts(const Weight &weight) {
+  std::vector<int64_t> values;
+  auto integer = dyn_cast<IntegerType>(weight.type.getElementType());
+  if (!integer) {
+    for (double value : toDoubles(weight))
+      values.push_back(saturate(value));
+    return values;
+  }
+  int64_t size = elementBytes(integer), count = weight.type.getNumElements();
+  for (int64_t i = 0; i < count; ++i)
+    values.push_back(asInt(bitsAt(weight, size, i), integer));
+  return values;
+}
+
+static void storeBits(std::vector<char> &bytes, int64_t size, int64_t i, uint64_t bits) {
+  std::memcpy(bytes.data() + i * size, &bits, size);
+}
+
+static uint64_t floatBits(double value, FloatType type) {
+  llvm::APFloat rounded(value);
+  bool lost;
+  rounded.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &lost);
+  return rounded.bitcastToAPInt().getZExtValue();
+}
+
+std::vector<char> fromDoubles(Type element, ArrayRef<double> values) {
+  int64_t size = elementBytes(element);
+  std::vector<char> bytes(values.size() * size);
+  if (element.isF32()) {
+    for (auto [i, value] : llvm::enumerate(values)) {
+      float rounded = static_cast<float>(value);
+      std::memcpy(bytes.data() + i * 4, &rounded, 4);
+    }
+  } else if (auto type = dyn_cast<FloatType>(element)) {
+    for (auto [i, value] : llvm::enumerate(values))
+      storeBits(bytes, size, i, floatBits(value, type));
+  } else {
+    auto integer = cast<IntegerType>(element);
+    unsigned width = integer.getWidth();
+    for (auto [i, value] : llvm::enumerate(values)) {
+      if (width == 1) {
+        bytes[i] = value != 0;
+        continue;
+      }
+      if (integer.isUnsigned()) {
+        double limit = std::ldexp(1.0, width);
+        storeBits(bytes, size, i, value >= limit ? ~uint64_t(0) : value > 0 ? static_cast<uint64_t>(value) : 0);
+        continue;
+      }
+      int64_t high = static_cast<int64_t>(~uint64_t(0) >> (65 - width));
+      storeBits(bytes, size, i, static_cast<uint64_t>(std::clamp(saturate(value), -high - 1, high)));
+    }
+  }
+  return bytes;
+}
+
+std::vector<char> fromInts(Type element, ArrayRef<int64_t> values) {
+  if (isa<FloatType>(element))
+    return fromDoubles(element, std::vector<double>(values.begin(), values.end()));
+  int64_t size = elementBytes(element);
+  std::vector<char> bytes(values.size() * size);
+  for (auto [i, value] : llvm::enumerate(values))
+    storeBits(bytes, size, i, element.isInteger(1) ? value != 0 : static_cast<uint64_t>(value));
+  return bytes;
+}
+
+std::optional<double> getSplat(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || !type.hasStaticShape() || type.getNumElements() == 0)
+    return std::nullopt;
+  std::optional<Weight> weight = getConstant(value);
+  if (!weight)
+    return std::nullopt;
+  int64_t size = elementBytes(type.getElementType());
+  // Equal bytes: every element equals the one before it.
+  if (std::memcmp(weight->bytes.data(), weight->bytes.data() + size, weight->bytes.size() - size) != 0)
+    return std::nullopt;
+  return toDoubles(Weight{RankedTensorType::get({1}, type.getElementType()), weight->bytes.take_front(size), nullptr}).front();
+}
+
+static Value createInline(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<char> bytes) {
+  DenseElementsAttr attr;
+  if (type.getElementType().isInteger(1))
+    attr = DenseElementsAttr::get(type, ArrayRef<bool>(reinterpret_cast<const bool *>(bytes.data()), bytes.size()));
+  else
+    attr = DenseElementsAttr::getFromRawBuffer(type, bytes);
+  return builder.create<arith::ConstantOp>(loc, attr);
+}
+
+// arith.constant takes signless integers only.
+static bool fitsInline(RankedTensorType type) {
+  return type.getNumElements() <= kMaxInlineElements && !type.getElementType().isUnsignedInteger();
+}
+
+Value createConstant(OpBuilder &builder, Location loc, StringRef name, RankedTensorType type, std::vector<char> bytes) {
+  if (fitsInline(type))
+    return createInline(builder, loc, type, bytes);
+  auto &store = builder.getContext()->getLoadedDialect<TopDialect>()->weights();
+  return builder.create<WeightOp>(loc, type, store.add(name, type, std::move(bytes)));
+}
+
+Value createConstant(OpBuilder &builder, Location loc, StringRef name, const Weight &weight) {
+  if (fitsInline(weight.type))
+    return createInline(builder, loc, weight.type, weight.bytes);
+  auto &store = builder.getContext()->getLoadedDialect<TopDialect>()->weights();
+  return builder.create<WeightOp>(loc, weight.type, store.addExternal(name, weight.type, weight.bytes, weight.owner));
+}
+
+} // namespace pto_mlir::top

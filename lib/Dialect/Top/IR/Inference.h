@@ -1,0 +1,30 @@
+// What the result-type inference of several ops shares.
+#ifndef PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H
+#define PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H
+
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/Support/FormatVariadic.h"
+
+namespace pto_mlir::top {
+
+/// Reports what is wrong with an op under inference, in the words of Operation::emitOpError.
+template <typename OpTy, typename... Args>
+llvm::LogicalResult inferError(std::optional<mlir::Location> loc, Args &&...args) {
+  return mlir::emitOptionalError(loc, "'", OpTy::getOperationName(), "' op ", std::forward<Args>(args)...);
+}
+
+/// "2x3x4"; "scalar" for rank 0.
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+
+/// numpy's broadcast of two shapes; nullopt when they do not fit.
+std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
+
+/// Checks the attributes of a window op against the number of spatial dimensions and computes the output's spatial sizes.
+/// On error `message` says what is wrong.
+std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> kernel,
+                                                      llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
+                                                      llvm::ArrayRef<int64_t> pads, bool ceil, std::string &message);
+
+} // namespace pto_mlir::top
+
+#endif // PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H

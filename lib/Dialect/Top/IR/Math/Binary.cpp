@@ -1,0 +1,29 @@
+// The elementwise binary family: result type by numpy broadcasting.
+#include "../Inference.h"
+
+using namespace mlir;
+using namespace pto_mlir::top;
+
+template <typename OpTy>
+static LogicalResult inferBinary(std::optional<Location> loc, typename OpTy::Adaptor adaptor, SmallVectorImpl<Type> &types) {
+  auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType()), rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
+  if (lhs.getElementType() != rhs.getElementType())
+    return inferError<OpTy>(loc, "expects operands of one element type, got ", lhs.getElementType(), " and ", rhs.getElementType());
+  auto shape = broadcastShapes(lhs.getShape(), rhs.getShape());
+  if (!shape)
+    return inferError<OpTy>(loc, "cannot broadcast ", shapeText(lhs.getShape()), " with ", shapeText(rhs.getShape()));
+  types.push_back(RankedTensorType::get(*shape, lhs.getElementType()));
+  return success();
+}
+
+#define PTO_INFER_BINARY(Op)                                                                                                   \
+  LogicalResult Op::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) { \
+    return inferBinary<Op>(loc, adaptor, types);                                                                               \
+  }
+PTO_INFER_BINARY(AddOp)
+PTO_INFER_BINARY(SubOp)
+PTO_INFER_BINARY(MulOp)
+PTO_INFER_BINARY(DivOp)
+PTO_INFER_BINARY(PowOp)
+PTO_INFER_BINARY(MaxOp)
+PTO_INFER_BINARY(MinOp)
