@@ -3,6 +3,8 @@
 #define PTO_MLIR_CONVERSION_HOSTTOVM_PASSES_H
 
 #include "mlir/Pass/Pass.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/VM/IR/VM.h"
 #include <memory>
 
 namespace pto_mlir {

@@ -19,6 +19,7 @@ def PlanGlobalMemory : Pass<"plan-global-memory", "::mlir::ModuleOp"> {
     The module gets `top.weight_order`, the names of the weights in the order of the section; inline constants that kernels read
     join the weight store.
   }];
+  let dependentDialects = ["::pto_mlir::top::TopDialect"];
   let options = [
     Option<"keepAll", "keep-all", "bool", /*default=*/"false", "give named tensors bytes of their own (debug)">
   ];
