@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Transforms/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
+#include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
@@ -51,6 +52,7 @@ void registerPasses() {
 
   top::registerTopPasses();
   registerHostToVMPasses();
+  registerTopToLinalgPasses();
 }
 
 } // namespace pto_mlir

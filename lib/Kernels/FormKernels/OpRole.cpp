@@ -3,6 +3,7 @@
 #include "OpRole.h"
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/GroupedConv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -29,9 +30,9 @@ static bool readsInOrder(AffineMap map) {
 }
 
 static bool isContraction(Operation *op) {
-  return isa<linalg::Conv2DNhwcHwcfOp, linalg::Conv2DNhwgcGfhwcOp,
-             linalg::MatmulOp, linalg::MatmulTransposeBOp,
-             linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op);
+  return isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::MatmulTransposeBOp,
+             linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op) ||
+         matchGroupedConv(op);
 }
 
 static bool isWindow(Operation *op) {

@@ -5,6 +5,7 @@
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -32,6 +33,36 @@ Value groupFilter(OpBuilder &builder, Location loc, const Conv2D &conv, const to
       std::copy_n(weight.bytes.data() + (tap * count + feature) * bytes, bytes, moved.data() + (feature * taps + tap) * bytes);
   auto type = RankedTensorType::get({conv.groups, count / conv.groups, shape[0], shape[1], shape[2]}, weight.type.getElementType());
   return top::createConstant(builder, innerLoc(loc), "grouped_filter", type, std::move(moved));
+}
+
+// The form of a grouped NHWC convolution, for which linalg has no named op:
+// input [N, H, W, G, C], filter [G, F, KH, KW, C], output [N, OH, OW, G, F].
+Value groupedGeneric(OpBuilder &b, Location loc, Value input, Value filter, Value init, const Conv2D &conv) {
+  SmallVector<AffineExpr> d;
+  for (unsigned i = 0; i < 8; ++i)
+    d.push_back(b.getAffineDimExpr(i)); // n, oh, ow, g, f, kh, kw, c
+  AffineExpr h = d[1] * conv.strides[0] + d[5] * conv.dilations[0], w = d[2] * conv.strides[1] + d[6] * conv.dilations[1];
+  MLIRContext *context = b.getContext();
+  SmallVector<AffineMap> maps{AffineMap::get(8, 0, {d[0], h, w, d[3], d[7]}, context),
+                              AffineMap::get(8, 0, {d[3], d[4], d[5], d[6], d[7]}, context),
+                              AffineMap::get(8, 0, {d[0], d[1], d[2], d[3], d[4]}, context)};
+  SmallVector<utils::IteratorType> iterators(8, utils::IteratorType::parallel);
+  std::fill(iterators.begin() + 5, iterators.end(), utils::IteratorType::reduction);
+  Location inner = innerLoc(loc);
+  Type accumulator = cast<RankedTensorType>(init.getType()).getElementType();
+  return b
+      .create<linalg::GenericOp>(loc, init.getType(), ValueRange{input, filter}, init, maps, iterators,
+                                 [&](OpBuilder &body, Location, ValueRange args) {
+                                   Value x = convertScalar(body, inner, args[0], accumulator);
+                                   Value y = convertScalar(body, inner, args[1], accumulator);
+                                   Value sum;
+                                   if (isa<FloatType>(accumulator))
+                                     sum = body.create<arith::AddFOp>(inner, args[2], body.create<arith::MulFOp>(inner, x, y));
+                                   else
+                                     sum = body.create<arith::AddIOp>(inner, args[2], body.create<arith::MulIOp>(inner, x, y));
+                                   body.create<linalg::YieldOp>(inner, sum);
+                                 })
+      .getResult(0);
 }
 
 struct ConvLowering : OpRewritePattern<top::ConvOp> {
@@ -135,9 +166,7 @@ private:
     Value input = reshape(b, inner, conv.input, {in[0], in[1], in[2], conv.groups, conv.channels / conv.groups});
     input = pad(b, inner, input, {0, conv.low[0], conv.low[1], 0, 0}, {0, conv.high[0], conv.high[1], 0, 0}, 0);
     Value init = initial(b, op, {shape[0], shape[1], shape[2], conv.groups, perGroup}, {conv.groups, perGroup}, accumulator);
-    Value result = b.create<linalg::Conv2DNhwgcGfhwcOp>(loc, init.getType(), ValueRange{input, groupFilter(b, loc, conv, *weight)}, init,
-                                                        pair(b, conv.strides), pair(b, conv.dilations))
-                       .getResult(0);
+    Value result = groupedGeneric(b, loc, input, groupFilter(b, loc, conv, *weight), init, conv);
     return reshape(b, inner, result, shape);
   }
 };
