@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <filesystem>
+#include <link.h>
 #include <vector>
 
 namespace pto_mlir::runtime {
@@ -17,10 +18,12 @@ namespace {
 /// The folder of the executable or extension module that holds this code.
 fs::path ownFolder() {
   Dl_info info;
-  if (!dladdr(reinterpret_cast<void *>(&ownFolder), &info) || !info.dli_fname)
+  link_map *object = nullptr;
+  if (!dladdr1(reinterpret_cast<void *>(&ownFolder), &info, reinterpret_cast<void **>(&object), RTLD_DL_LINKMAP) || !object)
     return {};
+  // The loader knows the path of a shared object; of the executable it knows only what was typed.
   std::error_code error;
-  fs::path self = fs::canonical(info.dli_fname, error);
+  fs::path self = fs::canonical(*object->l_name ? object->l_name : "/proc/self/exe", error);
   return error ? fs::path() : self.parent_path();
 }
 

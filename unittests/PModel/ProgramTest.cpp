@@ -4,6 +4,8 @@
 
 #include <gmock/gmock.h>
 
+#include <functional>
+
 using namespace pto_mlir;
 using namespace pto_mlir::pmodel;
 using ::testing::HasSubstr;
