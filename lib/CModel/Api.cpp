@@ -1,0 +1,136 @@
+// The C functions of Runtime/DeviceABI.h. No exception leaves them.
+#include "Api.h"
+
+#include "Device.h"
+#include "pto_mlir/ISA/Table.h"
+
+#include <cstring>
+#include <new>
+#include <thread>
+
+using namespace pto_mlir;
+using namespace pto_mlir::cmodel;
+
+struct pto_device_context {
+  Device device;
+};
+
+namespace {
+
+thread_local std::string openError;
+
+template <class F> pto_status guarded(pto_device_context *context, F &&f) {
+  if (!context)
+    return PTO_ERROR_INVALID;
+  try {
+    return f(context->device);
+  } catch (const std::bad_alloc &) {
+    return context->device.error(PTO_ERROR_OUT_OF_MEMORY, "out of host memory");
+  } catch (const std::exception &e) {
+    return context->device.error(PTO_ERROR_INVALID, e.what());
+  }
+}
+
+pto_status openContext(const pto_device_options *options, pto_device_context **context) try {
+  if (!options || !context) {
+    openError = "open needs options and a place for the context";
+    return PTO_ERROR_INVALID;
+  }
+  const isa::ArchInfo *arch = isa::findArch(options->processor ? options->processor : "a3");
+  if (!arch) {
+    openError = "unknown processor '" + std::string(options->processor) + "'; the cmodel knows a3 and a5";
+    return PTO_ERROR_INVALID;
+  }
+  if (options->mode && std::strcmp(options->mode, "functional") != 0) {
+    openError = "unknown mode '" + std::string(options->mode) + "'; the cmodel knows functional";
+    return PTO_ERROR_INVALID;
+  }
+  unsigned threads = options->num_threads ? options->num_threads : std::max(1u, std::thread::hardware_concurrency());
+  *context = new pto_device_context{Device(arch->arch, std::min(threads, 256u))};
+  return PTO_OK;
+} catch (const std::bad_alloc &) {
+  openError = "out of host memory";
+  return PTO_ERROR_OUT_OF_MEMORY;
+}
+
+void closeContext(pto_device_context *context) { delete context; }
+
+pto_status allocate(pto_device_context *context, uint64_t bytes, uint64_t *address) {
+  return guarded(context, [&](Device &d) {
+    if (!address)
+      return d.error(PTO_ERROR_INVALID, "alloc needs a place for the address");
+    *address = d.memory.allocate(bytes);
+    return *address ? PTO_OK : d.error(PTO_ERROR_OUT_OF_MEMORY, "no room for " + std::to_string(bytes) + " bytes of device memory");
+  });
+}
+
+pto_status release(pto_device_context *context, uint64_t address) {
+  return guarded(context, [&](Device &d) {
+    return d.memory.release(address) ? PTO_OK : d.error(PTO_ERROR_INVALID, "free of an address that is no allocation");
+  });
+}
+
+pto_status copyToDevice(pto_device_context *context, uint64_t address, const void *data, uint64_t bytes) {
+  return guarded(context, [&](Device &d) {
+    if (!d.memory.contains(address, bytes))
+      return d.error(PTO_ERROR_INVALID, "copy of " + std::to_string(bytes) + " bytes leaves its allocation");
+    if (bytes > 0)
+      std::memcpy(reinterpret_cast<void *>(address), data, bytes);
+    return PTO_OK;
+  });
+}
+
+pto_status copyFromDevice(pto_device_context *context, void *data, uint64_t address, uint64_t bytes) {
+  return guarded(context, [&](Device &d) {
+    if (!d.memory.contains(address, bytes))
+      return d.error(PTO_ERROR_INVALID, "copy of " + std::to_string(bytes) + " bytes leaves its allocation");
+    if (bytes > 0)
+      std::memcpy(data, reinterpret_cast<const void *>(address), bytes);
+    return PTO_OK;
+  });
+}
+
+pto_status loadKernel(pto_device_context *context, const pto_kernel_desc *desc, uint32_t *kernel) {
+  return guarded(context, [&](Device &d) {
+    if (!desc || !kernel || (desc->num_streams && !desc->streams))
+      return d.error(PTO_ERROR_INVALID, "load_kernel needs a description and a place for the number");
+    return d.loadKernel(*desc, *kernel);
+  });
+}
+
+pto_status unloadKernel(pto_device_context *context, uint32_t kernel) {
+  return guarded(context, [&](Device &d) { return d.unloadKernel(kernel); });
+}
+
+pto_status launch(pto_device_context *context, uint32_t kernel, uint32_t blocks, const pto_arg *args, size_t numArgs, const int64_t *scalars,
+                  size_t numScalars) {
+  return guarded(context, [&](Device &d) { return d.launch(kernel, blocks, {args, numArgs}, {scalars, numScalars}); });
+}
+
+pto_status synchronize(pto_device_context *context) {
+  return guarded(context, [&](Device &d) { return d.synchronize(); });
+}
+
+pto_status profile(pto_device_context *context, pto_profile *out, int reset) {
+  return guarded(context, [&](Device &d) {
+    if (out)
+      *out = d.profile;
+    if (reset)
+      d.profile = {};
+    return PTO_OK;
+  });
+}
+
+void lastFault(pto_device_context *context, pto_fault *fault) {
+  if (fault)
+    *fault = context ? context->device.fault : pto_fault{};
+}
+
+const char *lastError(pto_device_context *context) { return context ? context->device.lastError.c_str() : openError.c_str(); }
+
+const pto_device_api api = {PTO_DEVICE_ABI_VERSION, "cmodel",   openContext, closeContext, allocate, release,   copyToDevice, copyFromDevice,
+                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  lastFault, lastError};
+
+} // namespace
+
+const pto_device_api *pto_mlir::cmodel::levelApi() { return &api; }

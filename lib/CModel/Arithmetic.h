@@ -1,0 +1,91 @@
+// The scalar functions that semantic functions map over tiles. Integers wrap; max and min keep a NaN of the first operand and drop one
+// of the second (as the ISA does).
+#ifndef PTO_MLIR_CMODEL_ARITHMETIC_H
+#define PTO_MLIR_CMODEL_ARITHMETIC_H
+
+#include "VectorMath.h"
+
+#include <type_traits>
+
+namespace pto_mlir::cmodel {
+
+// The type in which integers wrap without undefined behaviour, 16-bit ones included (they would promote to int).
+template <class T> struct Wrapping {
+  using type = T;
+};
+template <class T>
+  requires std::is_integral_v<T>
+struct Wrapping<T> {
+  using type = std::conditional_t<(sizeof(T) > 4), uint64_t, uint32_t>;
+};
+template <class T> inline typename Wrapping<T>::type wrapping(T v) { return typename Wrapping<T>::type(v); }
+
+struct Add {
+  template <class T> T operator()(T a, T b) const { return T(wrapping(a) + wrapping(b)); }
+};
+struct Subtract {
+  template <class T> T operator()(T a, T b) const { return T(wrapping(a) - wrapping(b)); }
+};
+struct Multiply {
+  template <class T> T operator()(T a, T b) const { return T(wrapping(a) * wrapping(b)); }
+};
+struct Divide {
+  template <class T> T operator()(T a, T b) const { return a / b; }
+};
+struct Max {
+  template <class T> T operator()(T a, T b) const { return a < b ? b : a; }
+};
+struct Min {
+  template <class T> T operator()(T a, T b) const { return b < a ? b : a; }
+};
+struct And {
+  template <class T> T operator()(T a, T b) const { return T(a & b); }
+};
+struct Or {
+  template <class T> T operator()(T a, T b) const { return T(a | b); }
+};
+struct Not {
+  template <class T> T operator()(T a) const { return T(~a); }
+};
+struct Negate {
+  template <class T> T operator()(T a) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return -a;
+    else
+      return T(wrapping(T(0)) - wrapping(a));
+  }
+};
+struct Abs {
+  template <class T> T operator()(T a) const {
+    if constexpr (std::is_floating_point_v<T>)
+      return std::fabs(a);
+    else
+      return a < 0 ? Negate()(a) : a;
+  }
+};
+// NaN and -0 pass.
+struct Relu {
+  template <class T> T operator()(T a) const { return a < T(0) ? T(0) : a; }
+};
+struct Reciprocal {
+  float operator()(float a) const { return 1.0f / a; }
+};
+struct Sqrt {
+  float operator()(float a) const { return std::sqrt(a); }
+};
+struct ReciprocalSqrt {
+  float operator()(float a) const { return float(1.0 / std::sqrt(double(a))); }
+};
+struct Exp {
+  float operator()(float a) const { return expFloat(a); }
+};
+struct Log {
+  float operator()(float a) const { return logFloat(a); }
+};
+struct Identity {
+  template <class T> T operator()(T a) const { return a; }
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

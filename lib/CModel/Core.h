@@ -1,0 +1,96 @@
+// The state of one simulated core while it runs a kernel: local memories, flags, FIFOs, engines, and its view of global memory.
+// Semantic functions (Insns/) see only this.
+#ifndef PTO_MLIR_CMODEL_CORE_H
+#define PTO_MLIR_CMODEL_CORE_H
+
+#include "Engine.h"
+#include "Fault.h"
+#include "GlobalView.h"
+#include "LocalTile.h"
+#include "PanelCache.h"
+#include "pto_mlir/Runtime/DeviceABI.h"
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <span>
+
+namespace pto_mlir::cmodel {
+
+struct Kernel;
+
+/// What every core of one launch shares.
+struct LaunchState {
+  const Kernel *kernel = nullptr;
+  uint32_t blocks = 1;
+  std::span<const pto_arg> args;
+  std::span<const int64_t> scalars;
+};
+
+struct Counters {
+  uint64_t instructions = 0, bytesRead = 0, bytesWritten = 0;
+};
+
+class Core {
+public:
+  /// A core of either kind on the architecture `arch`; memories are allocated when first used.
+  explicit Core(isa::Arch arch);
+
+  /// Runs the kernel's streams of `kind` to their end on (block, subblock). The fault, if any, is returned.
+  std::optional<Fault> run(const LaunchState &launch, isa::CoreKind kind, uint32_t block, uint32_t subblock);
+
+  // --- for semantic functions ---
+  Engine &engine() { return *current; }
+  const LaunchState &launch() const { return *state; }
+  uint32_t block() const { return blockIndex; }
+  uint32_t subblock() const { return subblockIndex; }
+  uint32_t subblocks() const { return kind == isa::CoreKind::AIV ? 2 : 1; }
+
+  /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than the tile).
+  LocalTile tile(const isa::Tile &operand, isa::Memory memory);
+  /// As tile, for instructions that touch the whole box of rows x cols, not just its valid region.
+  LocalTile wholeTile(const isa::Tile &operand, isa::Memory memory);
+  /// Resolves a view operand; `base` is null after a fault. Accesses are checked by the transfer itself.
+  GlobalView view(const isa::View &operand);
+
+  void fault(FaultKind faultKind, std::string message);
+  bool faulted() const { return pending.has_value(); }
+
+  void setFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  std::deque<int64_t> &fifo(isa::Pipe engine) { return fifos[unsigned(engine) & 15]; }
+
+  PanelCache leftPanels, rightPanels;
+  Counters counters;
+
+private:
+  static constexpr unsigned numMemories = 7, numPipes = 16, numIds = 8;
+  struct Memory {
+    std::unique_ptr<uint8_t[]> storage;
+    uint8_t *data = nullptr;
+    uint32_t size = 0, alignment = 1;
+    uint32_t used = 0; // bytes that the current run may have written
+  };
+
+  LocalTile describe(const isa::Tile &operand);
+  uint8_t *place(isa::Memory memory, uint64_t address, uint64_t bytes);
+  void reset();
+  void step(Engine &e);
+  void deadlock();
+  void finish();
+  std::string engineName(isa::Pipe pipe) const;
+
+  Memory memories[numMemories];
+  uint8_t flags[numPipes][numPipes][numIds];
+  std::deque<int64_t> fifos[numPipes];
+  std::vector<Engine> engines;
+  Engine *current = nullptr;
+  const LaunchState *state = nullptr;
+  isa::CoreKind kind{};
+  uint32_t blockIndex = 0, subblockIndex = 0;
+  std::optional<Fault> pending;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,44 @@
+// A device context of the simulator; Api.cpp puts the C functions of Runtime/DeviceABI.h on top.
+#ifndef PTO_MLIR_CMODEL_DEVICE_H
+#define PTO_MLIR_CMODEL_DEVICE_H
+
+#include "Core.h"
+#include "GlobalMemory.h"
+#include "Program.h"
+#include "ThreadPool.h"
+
+namespace pto_mlir::cmodel {
+
+class Device {
+public:
+  Device(isa::Arch arch, unsigned threads) : arch(arch), pool(threads) {}
+
+  pto_status loadKernel(const pto_kernel_desc &desc, uint32_t &id);
+  pto_status unloadKernel(uint32_t id);
+  /// Runs the launch to its end before it returns; after a fault further launches are dropped until synchronize() reports it.
+  pto_status launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars);
+  pto_status synchronize();
+
+  pto_status error(pto_status status, std::string message) {
+    lastError = std::move(message);
+    return status;
+  }
+
+  GlobalMemory memory;
+  pto_profile profile{};
+  pto_fault fault{};
+  std::string lastError;
+
+private:
+  void report(const Kernel &kernel, const Fault &f);
+
+  isa::Arch arch;
+  ThreadPool pool;
+  std::vector<std::unique_ptr<Kernel>> kernels;
+  std::vector<std::unique_ptr<Core>> cores; // one per worker
+  bool faulted = false;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,42 @@
+// One engine of a core: a resumable interpreter of one command stream.
+#ifndef PTO_MLIR_CMODEL_ENGINE_H
+#define PTO_MLIR_CMODEL_ENGINE_H
+
+#include "pto_mlir/ISA/Operands.h"
+
+#include <cstdint>
+#include <vector>
+
+namespace pto_mlir::cmodel {
+
+struct Stream;
+
+struct LoopFrame {
+  uint32_t body; // op index behind the loop instruction
+  uint8_t iv;    // register
+  int64_t value, ub, step;
+};
+
+struct Engine {
+  enum class State : uint8_t { Running, Blocked, Ended };
+
+  const Stream *stream = nullptr;
+  isa::Pipe pipe{};
+  State state = State::Running;
+  /// Op that is executed now; a semantic function may overwrite `next` to jump.
+  uint32_t pc = 0, next = 0;
+  uint64_t executed = 0;
+  int64_t registers[64];
+  std::vector<LoopFrame> loops;
+
+  void start(const Stream &s);
+  /// Leaves the instruction unexecuted; it is tried again when the engine resumes.
+  void block() {
+    state = State::Blocked;
+    next = pc;
+  }
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

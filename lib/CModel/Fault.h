@@ -1,0 +1,25 @@
+// What goes wrong while a kernel runs. A fault is a value that travels to the caller; nothing here aborts.
+#ifndef PTO_MLIR_CMODEL_FAULT_H
+#define PTO_MLIR_CMODEL_FAULT_H
+
+#include <cstdint>
+#include <string>
+
+namespace pto_mlir::cmodel {
+
+enum class FaultKind : uint8_t { Misaligned, OutOfRange, IllegalType, IllegalShape, Flag, Deadlock, ZeroDivisor, LoopStep };
+
+/// The name of a kind as DeviceABI.h reports it ("out-of-range", "deadlock", ...).
+const char *faultKindName(FaultKind kind);
+
+struct Fault {
+  FaultKind kind;
+  std::string message;
+  std::string engine; // "AIV0.1 MTE2"
+  uint32_t block = 0;
+  uint32_t word = 0; // first word of the instruction in its stream
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

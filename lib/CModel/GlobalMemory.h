@@ -1,0 +1,36 @@
+// Global memory of a device context: host memory whose addresses are the device addresses.
+#ifndef PTO_MLIR_CMODEL_GLOBALMEMORY_H
+#define PTO_MLIR_CMODEL_GLOBALMEMORY_H
+
+#include <cstdint>
+#include <map>
+
+namespace pto_mlir::cmodel {
+
+class GlobalMemory {
+public:
+  GlobalMemory() = default;
+  GlobalMemory(const GlobalMemory &) = delete;
+  GlobalMemory &operator=(const GlobalMemory &) = delete;
+  ~GlobalMemory();
+
+  /// A zeroed allocation, aligned to 512 bytes; 0 when there is not enough memory.
+  uint64_t allocate(uint64_t bytes);
+  /// False when `address` is not the start of an allocation.
+  bool release(uint64_t address);
+  /// Does [address, address + bytes) lie in one allocation?
+  bool contains(uint64_t address, uint64_t bytes) const;
+
+private:
+  static constexpr uint64_t alignment = 512, capacity = uint64_t(64) << 30; // the HBM of one card
+  struct Block {
+    uint64_t bytes;
+    void *storage;
+  };
+  std::map<uint64_t, Block> blocks; // by address
+  uint64_t used = 0;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,12 @@
+#include "Insns.h"
+#include "Program.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::SkipIfZero &insn, Core &core) {
+  Engine &e = core.engine();
+  if (insn.cond.value == 0)
+    e.next = e.stream->ops[e.pc].target;
+}
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Map.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TAnd &insn, Core &core) { mapBinary<Integers>(insn, core, And()); }
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,23 @@
+#include "Insns.h"
+#include "Mask.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TCmps &insn, Core &core) {
+  LocalTile mask = core.wholeTile(insn.dst, isa::Memory::UB), a = core.tile(insn.src, isa::Memory::UB);
+  if (core.faulted() || !maskFits(core, mask, a.validRows, a.validCols))
+    return;
+  bool legal = Comparable::visit(a.type, [&]<class T>() {
+    auto y = scalarValue<T>(insn.scalar.value);
+    withRelation(insn.mode, [&](auto relation) {
+      for (uint32_t r = 0; r < a.validRows; ++r) {
+        const T *x = a.row<T>(r);
+        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c) { return relation(load(x[c]), y); });
+      }
+    });
+  });
+  if (!legal)
+    illegalType(core, a.type);
+}
+
+} // namespace pto_mlir::cmodel

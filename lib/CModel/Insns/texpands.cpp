@@ -1,0 +1,19 @@
+#include "Insns.h"
+#include "Map.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TExpands &insn, Core &core) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB);
+  if (core.faulted())
+    return;
+  using All = Types<float, Half, BFloat, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>;
+  bool legal = All::visit(dst.type, [&]<class T>() {
+    T value = store<T>(scalarValue<T>(insn.scalar.value));
+    mapLines<T>(dst, [&](T *d, size_t n) { std::fill_n(d, n, value); });
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,14 @@
+#include "Insns.h"
+#include "Transfer.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TExtractL0b &insn, Core &core) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::L0B), src = core.wholeTile(insn.src, isa::Memory::L1);
+  if (core.faulted())
+    return;
+  core.rightPanels.invalidate(dst);
+  extractTile(core, dst, src, insn.row.value, insn.col.value);
+}
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Map.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TRelu &insn, Core &core) { mapUnary<Reluable>(insn, core, Relu()); }
+
+} // namespace pto_mlir::cmodel

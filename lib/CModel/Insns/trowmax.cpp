@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Reduce.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TRowmax &insn, Core &core) { reduceRows(insn, core, Max()); }
+
+} // namespace pto_mlir::cmodel

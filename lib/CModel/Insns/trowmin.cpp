@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Reduce.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TRowmin &insn, Core &core) { reduceRows(insn, core, Min()); }
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,10 @@
+#include "Insns.h"
+#include "Transfer.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TStore &insn, Core &core) {
+  storeTile(core, core.view(insn.dst), core.tile(insn.src, insn.space), insn.atomic == isa::AtomicMode::add);
+}
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,9 @@
+#include "Insns.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::Xor &insn, Core &core) {
+  core.engine().registers[insn.dst] = insn.lhs.value ^ insn.rhs.value;
+}
+
+} // namespace pto_mlir::cmodel

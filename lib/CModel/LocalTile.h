@@ -1,0 +1,29 @@
+// A tile operand after its registers are read and its place is checked: a pointer into a local memory with shape and layout.
+#ifndef PTO_MLIR_CMODEL_LOCALTILE_H
+#define PTO_MLIR_CMODEL_LOCALTILE_H
+
+#include "pto_mlir/ISA/Operands.h"
+
+namespace pto_mlir::cmodel {
+
+struct LocalTile {
+  uint8_t *data = nullptr; // null when the operand faulted
+  isa::ElementType type{};
+  isa::Layout layout{};
+  isa::Pad pad{};
+  uint32_t bytes = 0; // of an element
+  uint32_t rows = 0, cols = 0, validRows = 0, validCols = 0;
+
+  size_t offset(uint32_t r, uint32_t c) const { return isa::elementOffset(layout, type, rows, cols, r, c); }
+  /// Bytes from data to the end of the valid region (whole boxes).
+  size_t extent() const { return isa::tileExtent(layout, type, rows, cols, validRows, validCols); }
+  template <class T> T *as() const { return reinterpret_cast<T *>(data); }
+  template <class T> T &at(uint32_t r, uint32_t c) const { return as<T>()[offset(r, c)]; }
+  /// Start of row r of an ND tile.
+  template <class T> T *row(uint32_t r) const { return as<T>() + size_t(r) * cols; }
+  bool is(isa::Layout l) const { return layout == l; }
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

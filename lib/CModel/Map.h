@@ -1,0 +1,105 @@
+// Elementwise instructions: one function mapped over the valid region of dst.
+#ifndef PTO_MLIR_CMODEL_MAP_H
+#define PTO_MLIR_CMODEL_MAP_H
+
+#include "Arithmetic.h"
+#include "Core.h"
+#include "Element.h"
+
+namespace pto_mlir::cmodel {
+
+/// ND and DN tiles as lines of contiguous elements: rows of ND, columns of DN.
+struct Lines {
+  uint32_t count, length;
+  size_t pitch;
+};
+inline Lines linesOf(const LocalTile &t) {
+  return t.is(isa::Layout::DN) ? Lines{t.validCols, t.validRows, t.rows} : Lines{t.validRows, t.validCols, t.cols};
+}
+
+/// Calls line(dst, operands..., n) for contiguous runs of n elements; one call when the tiles have no gaps. False when the tiles cannot
+/// be walked like that (mixed layouts, or a source that overlaps dst without being it: then element order is visible).
+bool disjointOrSame(const LocalTile &dst, const LocalTile &src);
+
+template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst, F &&line, const Sources &...sources) {
+  if (!((sources.layout == dst.layout && disjointOrSame(dst, sources)) && ...) || !(dst.is(isa::Layout::ND) || dst.is(isa::Layout::DN)))
+    return false;
+  Lines d = linesOf(dst);
+  if (d.count == 0 || d.length == 0)
+    return true;
+  if (d.count == 1 || (d.pitch == d.length && ((linesOf(sources).pitch == d.pitch) && ...))) {
+    line(dst.as<T>(), sources.template as<T>()..., size_t(d.count) * d.length);
+    return true;
+  }
+  for (uint32_t i = 0; i < d.count; ++i)
+    line(dst.as<T>() + i * d.pitch, sources.template as<T>() + i * linesOf(sources).pitch..., size_t(d.length));
+  return true;
+}
+
+/// Does every source have dst's type and at least its valid region? Faults otherwise.
+bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
+void illegalType(Core &core, isa::ElementType type);
+
+template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalTile &src, Core &core, F f) {
+  if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
+    return;
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    auto line = [&](T *d, const T *a, size_t n) {
+      PTO_VECTORIZE
+      for (size_t i = 0; i < n; ++i)
+        d[i] = store<T>(f(load(a[i])));
+    };
+    if (mapLines<T>(dst, line, src))
+      return;
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        dst.at<T>(r, c) = store<T>(f(load(src.at<T>(r, c))));
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+template <class Legal, class F> void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Core &core, F f) {
+  if (!dst.data || !a.data || !b.data || !sameShape(core, dst, {&a, &b}))
+    return;
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    auto line = [&](T *d, const T *x, const T *y, size_t n) {
+      PTO_VECTORIZE
+      for (size_t i = 0; i < n; ++i)
+        d[i] = store<T>(f(load(x[i]), load(y[i])));
+    };
+    if (mapLines<T>(dst, line, a, b))
+      return;
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        dst.at<T>(r, c) = store<T>(f(load(a.at<T>(r, c)), load(b.at<T>(r, c))));
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+// --- by instruction: operands named dst, src, src0, src1, scalar ---
+
+template <class Legal = Standard, class Insn, class F> void mapUnary(const Insn &insn, Core &core, F f) {
+  mapUnary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src, isa::Memory::UB), core, f);
+}
+
+template <class Legal = Standard, class Insn, class F> void mapBinary(const Insn &insn, Core &core, F f) {
+  mapBinary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src0, isa::Memory::UB), core.tile(insn.src1, isa::Memory::UB),
+                   core, f);
+}
+
+/// f(element, scalar); the scalar has been rounded to the tile's type.
+template <class Legal = Standard, class Insn, class F> void mapScalar(const Insn &insn, Core &core, F f) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    auto s = scalarValue<T>(insn.scalar.value);
+    mapUnary<Types<T>>(dst, src, core, [=](auto a) { return f(a, s); });
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,16 @@
+// The one matrix product behind tmatmul, tmatmul_acc and tmatmul_bias.
+#ifndef PTO_MLIR_CMODEL_MATMUL_H
+#define PTO_MLIR_CMODEL_MATMUL_H
+
+#include "Core.h"
+
+namespace pto_mlir::cmodel {
+
+/// dst = a x b, then + acc (when not null), then + bias row (when not null). Each f32 element is a chain of fused multiply-adds over k
+/// ascending from 0; i8 sums in i32 and wraps. a: ZZ or NZ [m, k], b: ZN [k, n], dst and acc: NZ16 [m, n], bias: ND [1, n].
+/// Only the valid m x n elements of dst are written.
+void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias);
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,83 @@
+// Row and column reductions.
+#ifndef PTO_MLIR_CMODEL_REDUCE_H
+#define PTO_MLIR_CMODEL_REDUCE_H
+
+#include "Map.h"
+
+#include <cstring>
+
+namespace pto_mlir::cmodel {
+
+/// One of 16 accumulators takes every 16th element, in order; then they are combined pairwise (i with i + 8, i + 4, i + 2, i + 1). The
+/// order depends on nothing but the length. f16 stays in f32 until the end.
+template <class T, class F> Compute<T> reduceLine(const T *x, size_t n, F f) {
+  constexpr size_t lanes = 16;
+  if (n < lanes) {
+    Compute<T> result = load(x[0]);
+    for (size_t i = 1; i < n; ++i)
+      result = f(result, load(x[i]));
+    return result;
+  }
+  Compute<T> sum[lanes];
+  for (size_t j = 0; j < lanes; ++j)
+    sum[j] = load(x[j]);
+  size_t i = lanes;
+  for (; i + lanes <= n; i += lanes)
+    for (size_t j = 0; j < lanes; ++j)
+      sum[j] = f(sum[j], load(x[i + j]));
+  for (size_t j = 0; i < n; ++i, ++j)
+    sum[j] = f(sum[j], load(x[i]));
+  for (size_t width = lanes / 2; width > 0; width /= 2)
+    for (size_t j = 0; j < width; ++j)
+      sum[j] = f(sum[j], sum[j + width]);
+  return sum[0];
+}
+
+/// dst(r, 0) = the reduction of src's row r; dst is DN of one column, or column 0 of ND. src is ND with at least one valid column.
+template <class Legal = Standard, class Insn, class F> void reduceRows(const Insn &insn, Core &core, F f) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (core.faulted())
+    return;
+  if (src.type != dst.type || src.validRows < dst.validRows || src.validCols == 0 || dst.validCols != 1)
+    return core.fault(FaultKind::IllegalShape, "reduction of rows of " + std::to_string(src.validRows) + "x" + std::to_string(src.validCols) +
+                                                   " into " + std::to_string(dst.validRows) + "x" + std::to_string(dst.validCols));
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      dst.at<T>(r, 0) = store<T>(reduceLine(src.row<T>(r), src.validCols, f));
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+/// dst(0, c) = the reduction of src's column c, rows ascending, rounded to dst's type at every step.
+template <class Legal = Standard, class Insn, class F> void reduceColumns(const Insn &insn, Core &core, F f) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (core.faulted())
+    return;
+  if (src.type != dst.type || src.validCols < dst.validCols || src.validRows == 0 || dst.validRows != 1)
+    return core.fault(FaultKind::IllegalShape, "reduction of columns of " + std::to_string(src.validRows) + "x" +
+                                                   std::to_string(src.validCols) + " into " + std::to_string(dst.validRows) + "x" +
+                                                   std::to_string(dst.validCols));
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    // A strip of columns at a time: its accumulators stay in registers or the nearest cache, and dst may lie anywhere.
+    constexpr uint32_t strip = 64;
+    for (uint32_t c = 0; c < dst.validCols; c += strip) {
+      uint32_t n = std::min(strip, dst.validCols - c);
+      T sum[strip];
+      std::memcpy(sum, src.row<T>(0) + c, n * sizeof(T));
+      for (uint32_t r = 1; r < src.validRows; ++r) {
+        const T *x = src.row<T>(r) + c;
+        PTO_VECTORIZE
+        for (uint32_t i = 0; i < n; ++i)
+          sum[i] = store<T>(f(load(sum[i]), load(x[i])));
+      }
+      std::memcpy(dst.as<T>() + c, sum, n * sizeof(T));
+    }
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+} // namespace pto_mlir::cmodel
+
+#endif
