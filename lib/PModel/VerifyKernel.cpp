@@ -1,19 +1,73 @@
+// Kernels: every command is checked by the instruction table.
+#include "pto_mlir/ISA/Verify.h"
 #include "pto_mlir/PModel/Verifier.h"
 
 #include <set>
 
 namespace pto_mlir::pmodel {
 
+namespace {
+
+std::string engineName(const StreamDesc &stream) {
+  const char *pipe = isa::pipeName(static_cast<isa::Pipe>(stream.pipe));
+  return std::string(stream.coreKind == CoreKind::AIC ? "AIC " : "AIV ") + (pipe ? pipe : "?");
+}
+
+/// Number of instructions of a stream that verified.
+uint32_t countCommands(const std::vector<uint32_t> &words) {
+  uint32_t count = 0;
+  for (size_t word = 0; word < words.size(); word += words[word] >> 16 & 0xff)
+    ++count;
+  return count;
+}
+
+Status verifyStream(const KernelDesc &kernel, const StreamDesc &stream, isa::Arch arch) {
+  if (stream.coreKind != CoreKind::AIC && stream.coreKind != CoreKind::AIV)
+    return Failure{"unknown core kind " + std::to_string(static_cast<unsigned>(stream.coreKind))};
+  auto pipe = static_cast<isa::Pipe>(stream.pipe);
+  if (!isa::pipeName(pipe) || pipe == isa::Pipe::ALL)
+    return Failure{"unknown pipe " + std::to_string(stream.pipe)};
+  auto coreKind = stream.coreKind == CoreKind::AIC ? isa::CoreKind::AIC : isa::CoreKind::AIV;
+  if (auto error = isa::verifyStream(coreKind, pipe, stream.words, arch, kernel.numArgs))
+    return Failure{engineName(stream) + ", word " + std::to_string(error->word) + ": " + error->message};
+  if (countCommands(stream.words) != stream.numCommands)
+    return Failure{engineName(stream) + ": has " + std::to_string(countCommands(stream.words)) + " commands, not " +
+                   std::to_string(stream.numCommands)};
+  return {};
+}
+
+} // namespace
+
 Status verifyKernel(const KernelDesc &kernel, const std::string &processor) {
+  const isa::ArchInfo *arch = isa::findArch(processor);
+  if (!arch)
+    return Failure{"unknown processor '" + processor + "'"};
   if (kernel.numArgs > 255)
     return Failure{"has " + std::to_string(kernel.numArgs) + " arguments, a view can name 255"};
   if (kernel.blocks < 1 || kernel.blocks > 1024)
     return Failure{"runs on " + std::to_string(kernel.blocks) + " blocks, expects 1 to 1024"};
   std::set<std::pair<CoreKind, uint8_t>> engines;
-  for (const StreamDesc &stream : kernel.streams)
+  for (const StreamDesc &stream : kernel.streams) {
+    if (Status status = verifyStream(kernel, stream, arch->arch); !status)
+      return status;
     if (!engines.insert({stream.coreKind, stream.pipe}).second)
-      return Failure{"two streams for one engine"};
+      return Failure{"two streams for " + engineName(stream)};
+  }
   return {};
+}
+
+std::string disassembleKernel(const KernelDesc &kernel) {
+  std::string text;
+  for (const StreamDesc &stream : kernel.streams) {
+    text += "  " + engineName(stream) + ", " + std::to_string(stream.numCommands) + " commands\n";
+    std::string body = isa::disassemble(stream.words);
+    for (size_t begin = 0; begin < body.size();) {
+      size_t end = std::min(body.find('\n', begin), body.size());
+      text += "    " + body.substr(begin, end - begin) + "\n";
+      begin = end + 1;
+    }
+  }
+  return text;
 }
 
 } // namespace pto_mlir::pmodel

@@ -1,6 +1,7 @@
 //===- Operands.h - What an instruction's operands are made of ------------===//
 //
 // Enumerations come from the instruction table; the encodings are in docs/commands.md.
+// These headers compile as C++17 too: the compiler above the border includes them (link PTOISA as $<LINK_ONLY:PTOISA> there).
 //
 //===----------------------------------------------------------------------===//
 

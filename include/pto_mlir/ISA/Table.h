@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace pto_mlir::isa {
 
@@ -90,9 +92,14 @@ const ArchInfo *findArch(std::string_view name);
 /// Does this kind of core have this engine?
 bool hasPipe(CoreKind core, Pipe pipe);
 
-/// Where the tile operand `index` of an instruction lies: its only memory, or what the attribute `space` says.
+namespace detail {
+template <class I, class = void> struct HasSpace : std::false_type {};
+template <class I> struct HasSpace<I, std::void_t<decltype(std::declval<I>().space)>> : std::true_type {};
+} // namespace detail
+
+/// Where a tile operand of an instruction lies: its only memory, or what the attribute `space` says.
 template <class I> Memory memoryOf(const I &insn, const OperandInfo &operand) {
-  if constexpr (requires { insn.space; })
+  if constexpr (detail::HasSpace<I>::value)
     if ((operand.memories & (operand.memories - 1)) != 0)
       return insn.space;
   for (unsigned m = 0; m < std::size(kMemoryNames); ++m)

@@ -73,6 +73,9 @@ Result<std::vector<VMInstruction>> decodeProgram(const std::vector<uint8_t> &cod
 /// One line per instruction: "   12  call_device k3_conv, in0[0:1024], w[64:128]".
 std::string disassembleProgram(const ModelDesc &model, const VariantDesc &variant);
 
+/// The commands of a kernel, engine by engine, one line each.
+std::string disassembleKernel(const KernelDesc &kernel);
+
 } // namespace pto_mlir::pmodel
 
 #endif

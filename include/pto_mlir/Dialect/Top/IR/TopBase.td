@@ -31,17 +31,16 @@ def Top_Dialect : Dialect {
   }];
 }
 
-def Top_Float : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E5M2], "a floating-point type">;
-def Top_Element : AnyTypeOf<[Top_Float, I1, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
+def Top_Float : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ], "a floating-point type">;
+def Top_Element : AnyTypeOf<[Top_Float, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
 
 def Top_Tensor : StaticShapeTensorOf<[Top_Element]>;
 def Top_FloatTensor : StaticShapeTensorOf<[Top_Float]>;
 
 // Which dimension of a feature map is what. NHWC: channels last, filters KH x KW x Cin/G x Cout.
-def Top_LayoutAttr : DefaultValuedAttr<
-    ConfinedAttr<StrAttr, [AttrConstraint<CPred<
-        "::llvm::is_contained({\"NCHW\", \"NHWC\"}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
-        "is NCHW or NHWC">]>, "\"NCHW\"">;
+def Top_LayoutAttr : ConfinedAttr<DefaultValuedStrAttr<StrAttr, "NCHW">, [AttrConstraint<CPred<
+    "::llvm::is_contained({\"NCHW\", \"NHWC\"}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    "is NCHW or NHWC">]>;
 
 class Top_Op<string mnemonic, list<Trait> traits = []> : Op<Top_Dialect, mnemonic, traits>;
 

@@ -8,7 +8,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class VM_Op<string mnemonic, list<Trait> traits = []> : Op<VM_Dialect, mnemonic, traits>;
 
-def VM_FuncOp : VM_Op<"func", [IsolatedFromAbove, Symbol, SingleBlockImplicitTerminator<"ReturnOp">]> {
+def VM_FuncOp : VM_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> {
   let summary = "a host program";
   let description = [{
     Its block arguments are the slots bound at entry: `inputs` input buffers, then `outputs` output buffers, then the weights.

@@ -1,0 +1,86 @@
+"""Conversion time, simulator time and onnxruntime's time of one model, side by side in one run.
+
+    PYTHONPATH=build/python .venv/bin/python benchmarks/first_light.py .cache/cls/cls.onnx --input_shapes "[[1,3,48,192]]"
+
+Commands are timed as whole processes (start included), inferences inside a loaded process; every figure is the median.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+
+from pto_mlir.cli import shapes
+from pto_mlir.runtime import InferenceSession
+
+
+def command(tool: str, *arguments: str) -> float:
+    """Seconds of one command as a process of its own."""
+    begin = time.perf_counter()
+    subprocess.run([sys.executable, "-m", f"pto_mlir.tools.{tool}", *arguments], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - begin
+
+
+def median_ms(call, least_seconds: float = 2.0) -> float:
+    """Median milliseconds of a call, after one that does not count."""
+    call()
+    times, end = [], time.perf_counter() + least_seconds
+    while time.perf_counter() < end or len(times) < 5:
+        begin = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - begin)
+    return statistics.median(times) * 1e3
+
+
+def onnxruntime_ms(model: str, feed) -> float:
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    return median_ms(lambda: session.run(None, feed))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("model")
+    parser.add_argument("--input_shapes", required=True)
+    parser.add_argument("--threads", type=int, default=1, help="host threads of the simulator")
+    parser.add_argument("--num_core", type=int, default=1)
+    parser.add_argument("--json", help="also write the figures to this file")
+    args = parser.parse_args()
+    dims = shapes(args.input_shapes)
+    names = [i.name for i in ort.InferenceSession(args.model, providers=["CPUExecutionProvider"]).get_inputs()]
+    rng = np.random.default_rng(0)
+    feed = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in zip(names, dims)}
+    reference = onnxruntime_ms(args.model, feed)
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        mlir = f"{folder}/m.mlir"
+        transform = statistics.median(
+            command("model_transform", "--model_name", "m", "--model_def", args.model, "--input_shapes", args.input_shapes,
+                    "--mlir", mlir) for _ in range(3))  # fmt: skip
+        for mode in ("F32", "F16"):
+            file = f"{folder}/{mode}.pmodel"
+            deploy = statistics.median(
+                command("model_deploy", "--mlir", mlir, "--quantize", mode, "--num_core", str(args.num_core), "--model", file)
+                for _ in range(3))  # fmt: skip
+            session = InferenceSession(file, threads=args.threads)
+            rows.append({"mode": mode, "transform_s": transform, "deploy_s": deploy, "cmodel_ms": median_ms(lambda: session.run(None, feed)),
+                         "onnxruntime_ms": reference, "file_bytes": Path(file).stat().st_size})  # fmt: skip
+    print(f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), {args.num_core} core(s)")
+    print(f"{'mode':<5} {'transform s':>12} {'deploy s':>9} {'cmodel ms':>10} {'x onnxruntime':>14} {'file bytes':>11}")
+    for r in rows:
+        print(f"{r['mode']:<5} {r['transform_s']:>12.2f} {r['deploy_s']:>9.2f} {r['cmodel_ms']:>10.2f} "
+              f"{r['cmodel_ms'] / r['onnxruntime_ms']:>14.1f} {r['file_bytes']:>11,}")  # fmt: skip
+    if args.json:
+        Path(args.json).write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+//===- Backend.h - The processors that code can be generated for ----------===//
+//
+// One Backend per process. It holds the loaded processors: encoder library, its functions, the parameters. A loaded processor never changes and
+// lives as long as the process, so that any number of compilations can use it at once; what changes during one belongs to its CodegenContext.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_BACKEND_BACKEND_H
+#define PTO_MLIR_BACKEND_BACKEND_H
+
+#include "pto_mlir/Backend/EncoderABI.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace pto_mlir::isa {
+struct ArchInfo;
+}
+
+namespace pto_mlir::backend {
+
+/// The functions of an encoder library.
+struct EncoderFunctions {
+#define PTO_BACKEND_DECLARE(Struct, mnemonic, code, pipe)                                                                                    \
+  using pto_##mnemonic = int (*)(PtoEncodeContext *, const isa::Struct *, CMD_ID_NODE *);                                                    \
+  pto_##mnemonic dl_pto_##mnemonic = nullptr;
+  ISA_INSNS(PTO_BACKEND_DECLARE)
+#undef PTO_BACKEND_DECLARE
+  using pto_sync_all = int (*)(PtoEncodeContext *, CMD_ID_NODE *);
+  pto_sync_all dl_pto_sync_all = nullptr;
+  using pto_encoder_abi_version = uint32_t (*)();
+  pto_encoder_abi_version dl_pto_encoder_abi_version = nullptr;
+  using pto_encoder_processor = const char *(*)();
+  pto_encoder_processor dl_pto_encoder_processor = nullptr;
+};
+
+/// The function of the library that encodes this kind of instruction.
+#define PTO_BACKEND_CALL(Struct, mnemonic, code, pipe)                                                                                       \
+  inline int callEncoder(const EncoderFunctions &f, PtoEncodeContext *context, const isa::Struct &params, CMD_ID_NODE *node) {               \
+    return f.dl_pto_##mnemonic(context, &params, node);                                                                                      \
+  }
+ISA_INSNS(PTO_BACKEND_CALL)
+#undef PTO_BACKEND_CALL
+
+struct Processor {
+  std::string name;
+  std::string libraryPath;
+  const isa::ArchInfo *arch;
+  EncoderFunctions functions;
+};
+
+/// Either a processor or the text of what went wrong.
+struct LoadResult {
+  const Processor *processor = nullptr;
+  std::string error;
+};
+
+class Backend {
+public:
+  static Backend &instance();
+
+  /// Loads the encoder of a processor ("a3"), once; later calls return the same object. Without `libraryPath` the library
+  /// libpto_encoder_<processor>.so is looked for beside the program and this library (also in ../lib), then in $PTO_MLIR_LIB_DIR.
+  /// A missing library, a missing function, or a library built from another instruction table is an error that names it.
+  LoadResult load(const std::string &processor, const std::string &libraryPath = "");
+
+private:
+  Backend() = default;
+  std::mutex mutex;
+  std::map<std::string, std::unique_ptr<const Processor>> processors; // by name and path
+};
+
+} // namespace pto_mlir::backend
+
+#endif

@@ -1,0 +1,104 @@
+//===- CmdStorer.h - Routes commands to their engines ---------------------===//
+//
+// `store_cmd` folds virtual engines to real ones, checks the port, finds the engine's storer and hands the command on. A decorator at this level
+// puts its engine-level decorator around every engine's storer.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_BACKEND_CMDSTORER_H
+#define PTO_MLIR_BACKEND_CMDSTORER_H
+
+#include "pto_mlir/Backend/EngineStorer.h"
+
+namespace pto_mlir::backend {
+
+/// A real engine and its port (0 for all but CDMA).
+struct EngineKey {
+  int engine;
+  int port;
+  friend bool operator<(const EngineKey &a, const EngineKey &b) { return a.engine != b.engine ? a.engine < b.engine : a.port < b.port; }
+};
+
+class CmdStorerInterface {
+public:
+  virtual ~CmdStorerInterface() = default;
+
+  /// Stores one command. An unknown engine, an illegal port, or a command of another engine is an error.
+  StoreError store_cmd(int engineId, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node, int port);
+  /// Closes every engine that got a command; flushes through every decorator.
+  virtual void store_cmd_end(unsigned dep) = 0;
+  /// The storer of a real engine, with this level's decorators around it; null when there is no such engine.
+  virtual EngineStorerPtr get(EngineKey key) = 0;
+
+  /// Folds virtual engines and checks the port.
+  static StoreError fold(int engineId, int port, EngineKey &key);
+};
+
+/// Holds the concrete storer of every engine.
+class ConcreteCmdStorer : public CmdStorerInterface {
+public:
+  ConcreteCmdStorer();
+  void store_cmd_end(unsigned dep) override;
+  EngineStorerPtr get(EngineKey key) override;
+
+private:
+  std::map<EngineKey, EngineStorerPtr> engines;
+};
+
+class StorerDecorator : public CmdStorerInterface {
+public:
+  explicit StorerDecorator(std::shared_ptr<CmdStorerInterface> component) : component(std::move(component)) {}
+  /// A disabled decorator passes everything through.
+  void setEnabled(bool on) { enabled = on; }
+  void store_cmd_end(unsigned dep) override;
+  EngineStorerPtr get(EngineKey key) override;
+
+protected:
+  virtual EngineStorerPtr decorate(EngineKey key, EngineStorerPtr engine) = 0;
+  bool enabled = true;
+
+private:
+  std::shared_ptr<CmdStorerInterface> component;
+  std::map<EngineKey, EngineStorerPtr> decorated;
+};
+
+/// Collects the words of each engine: what the Builder takes.
+class VectorDumpStorerDecorator : public StorerDecorator {
+public:
+  using StorerDecorator::StorerDecorator;
+  const std::map<EngineKey, std::vector<uint32_t>> &streams() const { return outputs; }
+
+protected:
+  EngineStorerPtr decorate(EngineKey key, EngineStorerPtr engine) override;
+
+private:
+  std::map<EngineKey, std::vector<uint32_t>> outputs;
+};
+
+class StatisticsStorerDecorator : public StorerDecorator {
+public:
+  using StorerDecorator::StorerDecorator;
+  const std::map<EngineKey, EngineStatistics> &statistics() const { return counts; }
+
+protected:
+  EngineStorerPtr decorate(EngineKey key, EngineStorerPtr engine) override;
+
+private:
+  std::map<EngineKey, EngineStatistics> counts;
+};
+
+class TraceStorerDecorator : public StorerDecorator {
+public:
+  using StorerDecorator::StorerDecorator;
+  const std::map<EngineKey, std::string> &texts() const { return lines; }
+
+protected:
+  EngineStorerPtr decorate(EngineKey key, EngineStorerPtr engine) override;
+
+private:
+  std::map<EngineKey, std::string> lines;
+};
+
+} // namespace pto_mlir::backend
+
+#endif

@@ -1,0 +1,159 @@
+//===- EngineStorer.h - Where one engine's commands are kept --------------===//
+//
+// A concrete storer holds the commands of one engine. Decorators stack on it, each one job, each with a switch that makes it pass everything
+// through: vector dump (hands the words to a buffer of the compilation), statistics, disassembly trace.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_BACKEND_ENGINESTORER_H
+#define PTO_MLIR_BACKEND_ENGINESTORER_H
+
+#include "pto_mlir/Backend/EncoderABI.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pto_mlir::backend {
+
+/// Text of what is wrong; empty optional: nothing.
+using StoreError = std::optional<std::string>;
+
+class EngineStoreInterface {
+public:
+  virtual ~EngineStoreInterface() = default;
+  /// Takes one whole command and counts it in `node` (may be null).
+  virtual StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) = 0;
+  /// No more commands come. `dep`: bit set of the pipes whose end this engine's end waits for, 0 for none.
+  virtual void store_cmd_end(unsigned dep) = 0;
+  /// Hands over what is kept; a second call returns only what came since.
+  virtual std::vector<uint32_t> get_cmds() = 0;
+};
+using EngineStorerPtr = std::shared_ptr<EngineStoreInterface>;
+
+/// Keeps the commands of one engine and knows which commands belong to it.
+class EngineStorer : public EngineStoreInterface {
+public:
+  EngineStorer(int engineId, std::string name) : engineId(engineId), name(std::move(name)) {}
+  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override;
+  void store_cmd_end(unsigned dep) override { endDependency = dep; }
+  std::vector<uint32_t> get_cmds() override { return std::exchange(words, {}); }
+  /// What `store_cmd_end` was told; empty before.
+  std::optional<unsigned> dependency() const { return endDependency; }
+
+protected:
+  /// Is this command one of this engine's?
+  virtual StoreError accept(const uint32_t *cmd, size_t numWords) const = 0;
+
+  const int engineId;
+  const std::string name;
+
+private:
+  std::vector<uint32_t> words;
+  std::optional<unsigned> endDependency;
+};
+
+/// An engine of a core: accepts the instructions that the table gives to its pipe or to every engine.
+class PipeEngineStorer : public EngineStorer {
+public:
+  PipeEngineStorer(isa::CoreKind core, isa::Pipe pipe);
+
+protected:
+  StoreError accept(const uint32_t *cmd, size_t numWords) const override;
+
+private:
+  isa::Pipe pipe;
+};
+class ScalarEngineStorer : public PipeEngineStorer {
+public:
+  explicit ScalarEngineStorer(isa::CoreKind core) : PipeEngineStorer(core, isa::Pipe::S) {}
+};
+class VectorEngineStorer : public PipeEngineStorer {
+public:
+  VectorEngineStorer() : PipeEngineStorer(isa::CoreKind::AIV, isa::Pipe::V) {}
+};
+class CubeEngineStorer : public PipeEngineStorer {
+public:
+  CubeEngineStorer() : PipeEngineStorer(isa::CoreKind::AIC, isa::Pipe::M) {}
+};
+/// MTE1, MTE2, MTE3.
+class DMAEngineStorer : public PipeEngineStorer {
+public:
+  using PipeEngineStorer::PipeEngineStorer;
+};
+class FixpipeEngineStorer : public PipeEngineStorer {
+public:
+  FixpipeEngineStorer() : PipeEngineStorer(isa::CoreKind::AIC, isa::Pipe::FIX) {}
+};
+/// One port of the cross-device engine. Its commands have no row in the table; any are kept.
+class CDMAEngineStorer : public EngineStorer {
+public:
+  explicit CDMAEngineStorer(int port) : EngineStorer(PTO_ENGINE_CDMA, "CDMA." + std::to_string(port)) {}
+
+protected:
+  StoreError accept(const uint32_t *, size_t) const override { return std::nullopt; }
+};
+
+/// Forwards everything. While `enabled` is false a decorator does nothing else.
+class EngineStorerDecorator : public EngineStoreInterface {
+public:
+  EngineStorerDecorator(EngineStorerPtr component, const bool &enabled) : component(std::move(component)), enabled(enabled) {}
+  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override { return component->store(cmd, numWords, node); }
+  void store_cmd_end(unsigned dep) override { component->store_cmd_end(dep); }
+  std::vector<uint32_t> get_cmds() override { return component->get_cmds(); }
+
+protected:
+  EngineStorerPtr component;
+  const bool &enabled; // belongs to the command-level decorator
+};
+
+/// Moves the words out of the component into `output` at each command.
+class VectorDumpEngineStorerDecorator : public EngineStorerDecorator {
+public:
+  VectorDumpEngineStorerDecorator(EngineStorerPtr component, const bool &enabled, std::vector<uint32_t> &output)
+      : EngineStorerDecorator(std::move(component), enabled), output(output) {}
+  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override;
+  void store_cmd_end(unsigned dep) override;
+
+private:
+  void take();
+  std::vector<uint32_t> &output;
+};
+
+struct EngineStatistics {
+  uint64_t commands = 0, words = 0;
+  std::map<std::string, uint64_t> byMnemonic; // complete once store_cmd_end was called
+};
+
+class StatisticsEngineStorerDecorator : public EngineStorerDecorator {
+public:
+  StatisticsEngineStorerDecorator(EngineStorerPtr component, const bool &enabled, EngineStatistics &statistics)
+      : EngineStorerDecorator(std::move(component), enabled), statistics(statistics) {}
+  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override;
+  void store_cmd_end(unsigned dep) override;
+
+private:
+  EngineStatistics &statistics;
+  std::map<unsigned, uint64_t> byOpcode; // named when flushed
+};
+
+/// Appends a line of disassembly per command to `output` when flushed.
+class TraceEngineStorerDecorator : public EngineStorerDecorator {
+public:
+  TraceEngineStorerDecorator(EngineStorerPtr component, const bool &enabled, std::string &output)
+      : EngineStorerDecorator(std::move(component), enabled), output(output) {}
+  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override;
+  void store_cmd_end(unsigned dep) override;
+
+private:
+  std::string &output;
+  std::vector<uint32_t> pending;
+};
+
+} // namespace pto_mlir::backend
+
+#endif

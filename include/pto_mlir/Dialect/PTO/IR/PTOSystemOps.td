@@ -1,0 +1,78 @@
+//===- PTOSystemOps.td - blocks, flags, sections, scalars of tiles ------ ===//
+#ifndef PTO_MLIR_DIALECT_PTO_IR_PTOSYSTEMOPS_TD
+#define PTO_MLIR_DIALECT_PTO_IR_PTOSYSTEMOPS_TD
+
+include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
+
+class PTO_IndexQueryOp<string mnemonic, string text> : PTO_Op<mnemonic, [Pure]> {
+  let summary = text;
+  let results = (outs I64:$result);
+  let assemblyFormat = "attr-dict";
+}
+def PTO_GetBlockIdxOp : PTO_IndexQueryOp<"get_block_idx", "number of this block">;
+def PTO_GetBlockNumOp : PTO_IndexQueryOp<"get_block_num", "number of blocks of the launch">;
+def PTO_GetSubBlockIdxOp : PTO_IndexQueryOp<"get_subblock_idx", "number of this vector core in its block">;
+def PTO_GetSubBlockNumOp : PTO_IndexQueryOp<"get_subblock_num", "vector cores of a block">;
+
+class PTO_FlagOp<string mnemonic, string text> : PTO_Op<mnemonic> {
+  let summary = text;
+  let arguments = (ins PTO_PipeAttr:$src_pipe, PTO_PipeAttr:$dst_pipe, PTO_EventAttr:$event_id);
+  let assemblyFormat = "`[` $src_pipe `,` $dst_pipe `,` $event_id `]` attr-dict";
+  let builders = [OpBuilder<(ins "Pipe":$src, "Pipe":$dst, "int64_t":$id), [{
+    auto *context = $_builder.getContext();
+    build($_builder, $_state, PipeAttr::get(context, src), PipeAttr::get(context, dst), EventAttr::get(context, static_cast<Event>(id)));
+  }]>];
+}
+def PTO_SetFlagOp : PTO_FlagOp<"set_flag", "in src's stream: raise flag (src, dst, event)">;
+def PTO_WaitFlagOp : PTO_FlagOp<"wait_flag", "in dst's stream: wait for and consume flag (src, dst, event)">;
+
+class PTO_FlagDynOp<string mnemonic, string text> : PTO_Op<mnemonic> {
+  let summary = text;
+  let arguments = (ins PTO_PipeAttr:$src_pipe, PTO_PipeAttr:$dst_pipe, Index:$event_id);
+  let assemblyFormat = "`[` $src_pipe `,` $dst_pipe `,` $event_id `]` attr-dict";
+}
+def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn", "set_flag with a computed event">;
+def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn", "wait_flag with a computed event">;
+
+def PTO_BarrierOp : PTO_Op<"barrier"> {
+  let summary = "drain one engine; PIPE_ALL drains the core";
+  let arguments = (ins PTO_PipeAttr:$pipe);
+  let assemblyFormat = "$pipe attr-dict";
+}
+
+class PTO_SectionOp<string mnemonic, string text> : PTO_Op<mnemonic, [SingleBlock, NoTerminator, NoRegionArguments]> {
+  let summary = text;
+  let regions = (region SizedRegion<1>:$body);
+  let assemblyFormat = "attr-dict-with-keyword $body";
+}
+def PTO_SectionCubeOp : PTO_SectionOp<"section.cube", "code for the cube core">;
+def PTO_SectionVectorOp : PTO_SectionOp<"section.vector", "code for the vector cores">;
+
+def PTO_TSetValOp : PTO_PipeOp<"tsetval", "PIPE_S"> {
+  let summary = "write one element of a tile";
+  let arguments = (ins Index:$offset, AnyType:$value, PTO_InOut:$dst);
+  let assemblyFormat = "`ins` `(` $offset `,` $value `:` type($offset) `,` type($value) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
+}
+def PTO_TGetValOp : PTO_PipeOp<"tgetval", "PIPE_S"> {
+  let summary = "read one element of a tile";
+  let arguments = (ins PTO_Src:$src, Index:$offset);
+  let results = (outs AnyType:$value);
+  let assemblyFormat = "`ins` `(` $src `,` $offset `:` qualified(type($src)) `,` type($offset) `)` `outs` `:` type($value) attr-dict";
+}
+
+def PTO_TPrintOp : PTO_PipeOp<"tprint", "PIPE_V"> {
+  let summary = "print a tile or a view";
+  let arguments = (ins PTO_Src:$src);
+  let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` attr-dict";
+}
+def PTO_PrintOp : PTO_Op<"print"> {
+  let summary = "print a scalar";
+  let arguments = (ins StrAttr:$format, AnyType:$scalar);
+  let assemblyFormat = "`ins` `(` $format `,` $scalar `:` type($scalar) `)` attr-dict";
+}
+def PTO_TrapOp : PTO_Op<"trap"> {
+  let summary = "abort the kernel";
+  let assemblyFormat = "attr-dict";
+}
+
+#endif

@@ -1,0 +1,61 @@
+//===- PTOTraits.h - relations between the tile operands of an op ----*- C++ -*-===//
+//
+// One verification per relation; the td of an op lists the relations that hold for it. Operands that are not tile_buf
+// are not looked at.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTO_MLIR_DIALECT_PTO_IR_PTOTRAITS_H
+#define PTO_MLIR_DIALECT_PTO_IR_PTOTRAITS_H
+
+#include "mlir/IR/OpDefinition.h"
+
+namespace pto_mlir::pto {
+
+/// A set of element types; integers stand for both signs.
+namespace DType {
+enum : unsigned { f16 = 1, f32 = 2, bf16 = 4, i8 = 8, i16 = 16, i32 = 32, i64 = 64 };
+} // namespace DType
+
+/// True when the op stands in a module whose `pto.target_arch` is "a5" (any case); everything else is a3.
+bool targetsA5(mlir::Operation *op);
+
+namespace detail {
+mlir::LogicalResult verifyRowMajorTiles(mlir::Operation *op);
+mlir::LogicalResult verifySameElementType(mlir::Operation *op);
+mlir::LogicalResult verifySameValid(mlir::Operation *op);
+mlir::LogicalResult verifyOnlyOnA5(mlir::Operation *op);
+mlir::LogicalResult verifyDistinctDestination(mlir::Operation *op);
+mlir::LogicalResult verifyElementTypes(mlir::Operation *op, unsigned a3, unsigned a5);
+} // namespace detail
+
+template <typename ConcreteOp>
+struct RowMajorTiles : public mlir::OpTrait::TraitBase<ConcreteOp, RowMajorTiles> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyRowMajorTiles(op); }
+};
+template <typename ConcreteOp>
+struct SameElementTypeTiles : public mlir::OpTrait::TraitBase<ConcreteOp, SameElementTypeTiles> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifySameElementType(op); }
+};
+template <typename ConcreteOp>
+struct SameValidTiles : public mlir::OpTrait::TraitBase<ConcreteOp, SameValidTiles> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifySameValid(op); }
+};
+template <typename ConcreteOp>
+struct OnlyOnA5 : public mlir::OpTrait::TraitBase<ConcreteOp, OnlyOnA5> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyOnlyOnA5(op); }
+};
+template <typename ConcreteOp>
+struct DistinctDestination : public mlir::OpTrait::TraitBase<ConcreteOp, DistinctDestination> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyDistinctDestination(op); }
+};
+template <unsigned A3, unsigned A5>
+struct ElementTypes {
+  template <typename ConcreteOp>
+  struct Impl : public mlir::OpTrait::TraitBase<ConcreteOp, Impl> {
+    static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyElementTypes(op, A3, A5); }
+  };
+};
+
+} // namespace pto_mlir::pto
+
+#endif

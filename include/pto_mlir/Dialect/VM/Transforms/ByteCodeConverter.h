@@ -1,0 +1,29 @@
+// vm.func -> bytecode (docs/pmodel-format.md, VM bytecode).
+#ifndef PTO_MLIR_DIALECT_VM_TRANSFORMS_BYTECODECONVERTER_H
+#define PTO_MLIR_DIALECT_VM_TRANSFORMS_BYTECODECONVERTER_H
+
+#include "pto_mlir/Dialect/VM/IR/VM.h"
+#include "pto_mlir/PModel/Model.h"
+#include <optional>
+
+namespace pto_mlir::vm {
+
+/// Turns one host program into bytecode: a slot per buffer, an instruction per op.
+class ByteCodeConverter {
+public:
+  /// `kernels` are the kernels of the file; device calls are resolved in it by name.
+  ByteCodeConverter(FuncOp function, llvm::ArrayRef<pmodel::KernelDesc> kernels, llvm::StringRef target)
+      : function(function), kernels(kernels), target(target) {}
+
+  /// Nothing, with an error at the call, when a callee is not among the kernels.
+  std::optional<pmodel::ProgramDesc> convert();
+
+private:
+  FuncOp function;
+  llvm::ArrayRef<pmodel::KernelDesc> kernels;
+  llvm::StringRef target;
+};
+
+} // namespace pto_mlir::vm
+
+#endif

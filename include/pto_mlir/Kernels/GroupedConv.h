@@ -1,0 +1,27 @@
+//===- GroupedConv.h - the generic that stands for a grouped convolution --===//
+
+#ifndef PTO_MLIR_KERNELS_GROUPEDCONV_H
+#define PTO_MLIR_KERNELS_GROUPEDCONV_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+#include <array>
+#include <optional>
+
+namespace pto_mlir {
+
+/// A grouped convolution as convert-top-to-linalg leaves it: loops (n, oh, ow,
+/// g, f, kh, kw, c), input [N, H, W, G, C], filter [G, F, KH, KW, C], output
+/// [N, OH, OW, G, F].
+struct GroupedConv {
+  mlir::linalg::GenericOp op;
+  std::array<int64_t, 2> strides;   ///< of (oh, ow) in the input's rows and columns
+  std::array<int64_t, 2> dilations; ///< of (kh, kw)
+};
+
+/// The grouped convolution that `op` is, or nullopt.
+std::optional<GroupedConv> matchGroupedConv(mlir::Operation *op);
+
+} // namespace pto_mlir
+
+#endif // PTO_MLIR_KERNELS_GROUPEDCONV_H

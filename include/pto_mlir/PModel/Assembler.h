@@ -1,0 +1,50 @@
+// Makes new models out of parts of existing ones.
+#ifndef PTO_MLIR_PMODEL_ASSEMBLER_H
+#define PTO_MLIR_PMODEL_ASSEMBLER_H
+
+#include "pto_mlir/PModel/Reader.h"
+
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace pto_mlir::pmodel {
+
+/// Collects net variants from files and writes them as one file. Kernels and weights come along when a variant uses them, equal ones
+/// once; different ones of one name are renamed. Weight offsets in the programs follow their weights.
+class ModelAssembler {
+public:
+  /// Adds a variant; one whose net has a name that is there already becomes a variant of that net. Fails when the files are for different
+  /// processors or numbers of cores, or the nets disagree.
+  Status add(std::shared_ptr<const ModelFile> file, size_t net, size_t variant);
+  /// Writes what was added. Weights are read from the source files, so these stay open until now.
+  Result<WriteSummary> write(const std::string &path);
+
+private:
+  /// An added program, with where its weights came from.
+  struct Source {
+    size_t net, variant;
+    std::shared_ptr<const ModelFile> file;
+    std::vector<uint32_t> weightMap; // old weight -> new
+  };
+  uint32_t addKernel(const KernelDesc &kernel);
+  uint32_t addWeight(const WeightDesc &weight, uint64_t hash);
+  Status collectWeights(Source &source, const VariantDesc &variant);
+  Status relocate(const Source &source, const WeightLayout &layout);
+
+  ModelDesc model;
+  std::vector<Source> sources;
+  std::vector<uint64_t> weightHashes;
+  std::unordered_map<std::string, uint32_t> kernelNames, weightNames;
+};
+
+/// Joins all nets of `paths` into `output`.
+Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output);
+
+/// Writes every variant of every net as a file of its own into `folder`: <stem>_net<i>_variant<j>.pmodel. Returns the paths.
+Result<std::vector<std::string>> extractModels(const std::string &path, const std::string &folder);
+
+} // namespace pto_mlir::pmodel
+
+#endif

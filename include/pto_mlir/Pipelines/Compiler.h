@@ -1,0 +1,69 @@
+// The compiler as a library: what model_transform and model_deploy call, in one process, without intermediate files.
+#ifndef PTO_MLIR_PIPELINES_COMPILER_H
+#define PTO_MLIR_PIPELINES_COMPILER_H
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pto_mlir {
+
+/// Problems for the user to read, one per entry; empty after success.
+using Errors = std::vector<std::string>;
+
+struct TransformOptions {
+  std::string modelFile;                         // .onnx
+  std::string modelName;                         // name of the net
+  std::vector<std::vector<int64_t>> inputShapes; // one per input, or none
+  std::vector<std::string> outputNames;          // cut the graph here
+  std::string mlirFile;                          // output
+  std::string preprocess;                        // JSON, kept with the module
+};
+
+struct TransformSummary {
+  int64_t nodes = 0;       // ONNX nodes
+  int64_t ops = 0;         // top ops
+  int64_t weightBytes = 0; // bytes of the weights that are still used
+};
+
+/// ONNX -> top .mlir with its weights beside it. Nothing is written on failure.
+std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors);
+
+struct DeployOptions {
+  std::string mlirFile;
+  std::string modelFile; // output .pmodel
+  std::string quantize = "F32";
+  std::string processor = "a3";
+  unsigned numCore = 1;   // blocks, 1..24
+  bool debug = false;     // keep every named tensor
+  std::string dumpFolder; // the module after each stage goes there, unless empty
+};
+
+struct DeploySummary {
+  int64_t kernels = 0, launches = 0;
+  int64_t commandBytes = 0, weightBytes = 0, fileBytes = 0;
+  std::vector<std::string> hostOps;  // "node: reason"
+  std::vector<std::string> absorbed; // tensor names that no longer exist
+};
+
+/// Top .mlir -> .pmodel. Nothing is written on failure.
+std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors);
+
+struct NetTensor {
+  std::string name;
+  std::vector<int64_t> shape;
+  std::string type; // numpy's name: "float32"
+};
+
+struct NetDescription {
+  std::vector<NetTensor> inputs, outputs;
+  std::string preprocess; // JSON
+};
+
+/// Inputs, outputs and pre-processing of a top .mlir.
+std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors &errors);
+
+} // namespace pto_mlir
+
+#endif

@@ -1,0 +1,15 @@
+// The last step: codegen of every kernel, bytecode of the host program, weights -> .pmodel.
+#ifndef PTO_MLIR_PIPELINES_MODELBUILDER_H
+#define PTO_MLIR_PIPELINES_MODELBUILDER_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "pto_mlir/Pipelines/Compiler.h"
+
+namespace pto_mlir {
+
+/// Packs a module that the deploy pipeline has brought to engine functions and a vm.func. Nothing is written on failure.
+std::optional<DeploySummary> buildModel(mlir::ModuleOp module, const DeployOptions &options, Errors &errors);
+
+} // namespace pto_mlir
+
+#endif

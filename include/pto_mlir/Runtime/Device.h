@@ -1,0 +1,86 @@
+// A device behind the C ABI of DeviceABI.h: the cmodel or a card's driver, loaded as a plug-in.
+#ifndef PTO_MLIR_RUNTIME_DEVICE_H
+#define PTO_MLIR_RUNTIME_DEVICE_H
+
+#include "pto_mlir/PModel/Model.h"
+#include "pto_mlir/Runtime/DeviceABI.h"
+#include "pto_mlir/Support/Result.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pto_mlir::runtime {
+
+struct DeviceOptions {
+  /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a '/' is the
+  /// path of a plug-in.
+  std::string device = "cmodel";
+  std::string processor = "a3";
+  std::string mode = "functional";
+  /// Host threads that simulate cores; 0 = as many as the machine has.
+  uint32_t threads = 0;
+};
+
+/// The files that are tried for a device name, in order.
+std::vector<std::string> pluginCandidates(const std::string &device);
+
+/// One context of a plug-in. Used by one thread at a time.
+class Device {
+public:
+  /// Loads the plug-in and opens a context. Failures name the library, the missing symbol or the differing ABI version.
+  static Result<std::unique_ptr<Device>> open(const DeviceOptions &options);
+  ~Device();
+  Device(const Device &) = delete;
+  Device &operator=(const Device &) = delete;
+
+  const char *name() const { return api->name; }
+
+  /// `what` names the buffer in a failure. 0 bytes are allowed.
+  Result<uint64_t> alloc(uint64_t bytes, const std::string &what);
+  void free(uint64_t address);
+  Status copyToDevice(uint64_t address, const void *data, uint64_t bytes);
+  Status copyFromDevice(void *data, uint64_t address, uint64_t bytes);
+  Result<uint32_t> loadKernel(const pmodel::KernelDesc &kernel);
+  /// Queues a launch; launches run in order.
+  Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments);
+  /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message.
+  Status synchronize();
+  Result<pto_profile> profile(bool reset);
+
+private:
+  explicit Device(const pto_device_api *api) : api(api) {}
+  Failure failure(const char *what, pto_status status);
+
+  const pto_device_api *api;
+  pto_device_context *context = nullptr;
+};
+
+/// A device allocation that frees itself.
+class DeviceBuffer {
+public:
+  DeviceBuffer() = default;
+  static Result<DeviceBuffer> make(Device &device, uint64_t bytes, const std::string &what);
+  DeviceBuffer(DeviceBuffer &&other) noexcept { swap(other); }
+  DeviceBuffer &operator=(DeviceBuffer &&other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~DeviceBuffer();
+
+  uint64_t address() const { return begin; }
+  uint64_t bytes() const { return size; }
+
+private:
+  void swap(DeviceBuffer &other) {
+    std::swap(device, other.device);
+    std::swap(begin, other.begin);
+    std::swap(size, other.size);
+  }
+  Device *device = nullptr;
+  uint64_t begin = 0, size = 0;
+};
+
+} // namespace pto_mlir::runtime
+
+#endif

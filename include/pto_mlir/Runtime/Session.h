@@ -1,0 +1,77 @@
+// Runs the nets of a .pmodel.
+#ifndef PTO_MLIR_RUNTIME_SESSION_H
+#define PTO_MLIR_RUNTIME_SESSION_H
+
+#include "pto_mlir/PModel/Reader.h"
+#include "pto_mlir/Runtime/Device.h"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pto_mlir::runtime {
+
+struct SessionOptions {
+  /// `processor` is taken from the file.
+  DeviceOptions device;
+  /// Which net of the file; empty = its only net.
+  std::string net;
+};
+
+/// A tensor that the caller owns, dense and row-major.
+struct InputTensor {
+  std::string_view name;
+  pmodel::ElementType type = pmodel::ElementType::F32;
+  std::vector<uint64_t> shape;
+  const void *data = nullptr;
+};
+
+/// A tensor that a run made, dense and row-major.
+struct HostTensor {
+  std::string name;
+  pmodel::ElementType type = pmodel::ElementType::F32;
+  std::vector<uint64_t> shape;
+  std::unique_ptr<std::byte[]> data;
+  uint64_t bytes = 0;
+};
+
+/// A net that is ready to run: kernels loaded, weights uploaded, buffers allocated, all once. Calls from several threads wait
+/// for each other.
+class Session {
+public:
+  /// Opens and checks the file, loads the device, uploads the weights (checking each one's hash).
+  static Result<std::unique_ptr<Session>> open(const std::string &path, const SessionOptions &options = {});
+  ~Session();
+
+  const pmodel::NetDesc &net() const;
+  const pmodel::ModelFile &file() const;
+  const char *deviceName() const;
+  /// Inputs and outputs of the net's first variant; other variants differ in shapes only.
+  const std::vector<pmodel::TensorDesc> &inputs() const { return net().variants.front().inputs; }
+  const std::vector<pmodel::TensorDesc> &outputs() const { return net().variants.front().outputs; }
+
+  /// Whether `run` would accept these: each input once, right type, shapes of one variant. The failure says what is expected.
+  Status checkInputs(const std::vector<InputTensor> &inputs) const;
+  /// Whether the net has outputs of these names.
+  Status checkOutputs(const std::vector<std::string> &names) const;
+
+  /// Runs the net and returns the named outputs in that order (none named: all).
+  Result<std::vector<HostTensor>> run(const std::vector<InputTensor> &inputs, const std::vector<std::string> &names = {});
+
+  /// Runs the net and returns all outputs, then every tensor that a debug build keeps, in ONNX's layout (bf16 as f32).
+  Result<std::vector<HostTensor>> runWithDebug(const std::vector<InputTensor> &inputs);
+
+  /// What running cost since the last reset.
+  Result<pto_profile> profile(bool reset = false);
+
+private:
+  struct State;
+  explicit Session(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace pto_mlir::runtime
+
+#endif

@@ -1,0 +1,160 @@
+// plan-global-memory: a place in global memory for every tensor of @main.
+#include "pto_mlir/Conversion/HostToVM/Passes.h"
+#include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/PModel/Builder.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+#define GEN_PASS_DEF_PLANGLOBALMEMORY
+#include "pto_mlir/Conversion/HostToVM/Passes.h.inc"
+
+namespace {
+
+/// Alignment of a tensor in the workspace: the device ABI's allocation alignment, which suits every DMA.
+constexpr int64_t kAlignment = 512;
+
+int64_t alignUp(int64_t value) { return (value + kAlignment - 1) / kAlignment * kAlignment; }
+
+/// Bytes of a static tensor; a kernel's operand always has some.
+int64_t bytesOf(Type type) { return top::tensorBytes(cast<RankedTensorType>(type)).value_or(0); }
+
+/// The value whose bytes `value` is a view of: reshapes keep them, a launch's result is its init's destination.
+Value rootOf(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+/// A workspace tensor: live from `begin` to `end` (positions of operations in @main).
+struct Buffer {
+  Value root;
+  int64_t bytes, begin, end, offset = 0;
+};
+
+struct PlanGlobalMemory : impl::PlanGlobalMemoryBase<PlanGlobalMemory> {
+  using PlanGlobalMemoryBase::PlanGlobalMemoryBase;
+
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    if (!main || main.isExternal() || !main.getBody().hasOneBlock()) {
+      getOperation().emitError("expects a function @main of one block");
+      return signalPassFailure();
+    }
+    if (failed(placeInputsAndOutputs(main)) || failed(placeWeights(main)))
+      return signalPassFailure();
+    int64_t workspace = placeWorkspace(main);
+    main->setAttr("top.workspace_bytes", Builder(&getContext()).getI64IntegerAttr(workspace));
+    annotate(main);
+  }
+
+private:
+  LogicalResult placeInputsAndOutputs(func::FuncOp main) {
+    for (BlockArgument argument : main.getArguments())
+      places[argument] = top::PlaceAttr::get(&getContext(), top::Region::Input, argument.getArgNumber());
+    Operation *end = main.getBody().front().getTerminator();
+    for (OpOperand &result : end->getOpOperands()) {
+      Value root = rootOf(result.get());
+      if (!isa_and_nonnull<top::LaunchOp>(root.getDefiningOp()))
+        return end->emitError() << "output " << result.getOperandNumber()
+                                << " is an input or a constant; an output must be computed by a kernel";
+      auto place = top::PlaceAttr::get(&getContext(), top::Region::Output, result.getOperandNumber());
+      if (!places.try_emplace(root, place).second)
+        return end->emitError() << "output " << result.getOperandNumber()
+                                << " is the same tensor as another output; copy it in the model";
+    }
+    return success();
+  }
+
+  LogicalResult placeWeights(func::FuncOp main) {
+    Builder builder(&getContext());
+    SmallVector<Attribute> order;
+    llvm::StringMap<int64_t> indexOf;
+    SmallVector<std::pair<Value, int64_t>> uses;
+    top::WeightStore &store = getContext().getLoadedDialect<top::TopDialect>()->weights();
+    for (Operation &op : main.getBody().front()) {
+      std::string name;
+      if (auto weight = dyn_cast<top::WeightOp>(op)) {
+        name = weight.getName().str();
+      } else if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
+        auto data = top::getConstant(constant.getResult());
+        if (!data)
+          continue;
+        name = store.add("inline_constant", data->type, std::vector<char>(data->bytes.begin(), data->bytes.end()));
+      } else {
+        continue;
+      }
+      auto [entry, isNew] = indexOf.try_emplace(name, order.size());
+      if (isNew)
+        order.push_back(builder.getStringAttr(name));
+      uses.emplace_back(op.getResult(0), entry->second);
+    }
+    getOperation()->setAttr(kWeightOrderAttr, builder.getArrayAttr(order));
+    auto blobs = weightBlobs(getOperation());
+    if (!blobs)
+      return failure();
+    pmodel::WeightLayout layout = pmodel::layoutWeights(*blobs);
+    for (auto &[value, index] : uses)
+      places[value] = top::PlaceAttr::get(&getContext(), top::Region::Weights, layout.offsets[index]);
+    return success();
+  }
+
+  /// Places everything that has no place yet; returns the size of the workspace.
+  int64_t placeWorkspace(func::FuncOp main) {
+    llvm::MapVector<Value, Buffer> buffers;
+    int64_t position = 0;
+    for (Operation &op : main.getBody().front()) {
+      ++position;
+      for (Value operand : op.getOperands())
+        if (auto found = buffers.find(rootOf(operand)); found != buffers.end())
+          found->second.end = position;
+      auto launch = dyn_cast<top::LaunchOp>(op);
+      if (!launch)
+        continue;
+      for (Value result : launch.getResults())
+        if (!places.contains(result))
+          buffers.insert({result, Buffer{result, alignUp(bytesOf(result.getType())), position, position}});
+    }
+    SmallVector<Buffer *> bySize;
+    for (auto &entry : buffers)
+      bySize.push_back(&entry.second);
+    llvm::stable_sort(bySize, [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
+    int64_t total = 0;
+    SmallVector<Buffer *> placed; // by offset
+    for (Buffer *buffer : bySize) {
+      for (Buffer *other : placed) {
+        bool apart = !keepAll && (other->end < buffer->begin || buffer->end < other->begin);
+        if (apart || other->offset + other->bytes <= buffer->offset)
+          continue;
+        if (buffer->offset + buffer->bytes <= other->offset)
+          break;
+        buffer->offset = other->offset + other->bytes;
+      }
+      placed.insert(llvm::upper_bound(placed, buffer, [](Buffer *a, Buffer *b) { return a->offset < b->offset; }), buffer);
+      total = std::max(total, buffer->offset + buffer->bytes);
+      places[buffer->root] = top::PlaceAttr::get(&getContext(), top::Region::Workspace, buffer->offset);
+    }
+    return total;
+  }
+
+  void annotate(func::FuncOp main) {
+    main.walk([&](top::LaunchOp launch) {
+      SmallVector<Attribute> list;
+      for (Value input : launch.getInputs())
+        list.push_back(places.lookup(rootOf(input)));
+      for (Value result : launch.getResults())
+        list.push_back(places.lookup(result));
+      launch.setPlacesAttr(ArrayAttr::get(&getContext(), list));
+    });
+  }
+
+  DenseMap<Value, top::PlaceAttr> places;
+};
+
+} // namespace
+} // namespace pto_mlir

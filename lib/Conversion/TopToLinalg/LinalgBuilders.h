@@ -1,0 +1,59 @@
+//===- LinalgBuilders.h - what the lowerings share --------------*- C++ -*-===//
+
+#ifndef PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H
+#define PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/Builders.h"
+
+namespace pto_mlir::top_to_linalg {
+
+/// Computes one element from the elements of the operands.
+using ElementFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::ValueRange)>;
+
+/// The type in which elementwise functions of `type` are computed: f32 for bf16
+/// (and for f16 when `wide`), else `type` itself.
+mlir::Type computeType(mlir::Type type, bool wide);
+
+/// Location of a step that makes no named tensor: points at `loc`, has no name.
+mlir::Location innerLoc(mlir::Location loc);
+
+/// `arith.constant` of a float or integer type, rounded once.
+mlir::Value scalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Type type, double value);
+
+/// Converts a scalar between element types as top.cast does; no op when equal.
+mlir::Value convertScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type);
+
+mlir::Value empty(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type);
+
+/// tensor.empty filled with `value`.
+mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type, double value);
+
+/// One parallel linalg.generic named `loc`: operands broadcast as numpy does to
+/// `resultType`'s shape, constants with equal elements become scalars of the
+/// body, elements are converted to `compute` before and to the result's type after `body`.
+mlir::Value elementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType resultType,
+                        mlir::ValueRange operands, mlir::Type compute, ElementFn body);
+
+/// The same with one affine map per operand in place of numpy's rule.
+mlir::Value elementwiseMapped(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType resultType,
+                              mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineMap> maps, mlir::Type compute, ElementFn body);
+
+/// linalg.generic that reduces `axes` of `input` (dimensions vanish), starting
+/// from `initial`; elements are converted to `accumulator` type first. `body` gets (element, accumulator).
+mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, llvm::ArrayRef<int64_t> axes,
+                   mlir::Type accumulator, double initial, ElementFn body);
+
+/// The elements of `value` converted to `type`; `value` itself when it has that type. Constants are converted in the store.
+mlir::Value convertTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type);
+
+/// The same elements under another shape, as at most one collapse and one expand.
+mlir::Value reshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
+
+/// Surrounds `value` with a constant; `value` itself when nothing is added.
+mlir::Value pad(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> low,
+                llvm::ArrayRef<int64_t> high, double constant);
+
+} // namespace pto_mlir::top_to_linalg
+
+#endif // PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H

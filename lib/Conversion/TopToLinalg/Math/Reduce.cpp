@@ -1,0 +1,97 @@
+//===- Reduce.cpp - sum, mean, maximum, minimum over axes -----------------===//
+
+#include "../LinalgBuilders.h"
+#include "../Patterns.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace pto_mlir::top_to_linalg {
+namespace {
+
+template <typename TopOp> constexpr bool isMax = std::is_same_v<TopOp, top::ReduceMaxOp>;
+template <typename TopOp> constexpr bool isMin = std::is_same_v<TopOp, top::ReduceMinOp>;
+template <typename TopOp> constexpr bool isMean = std::is_same_v<TopOp, top::ReduceMeanOp>;
+
+template <typename TopOp> Value combine(OpBuilder &b, Location loc, Value element, Value sofar) {
+  bool isFloat = isa<FloatType>(element.getType());
+  if constexpr (isMax<TopOp>)
+    return isFloat ? b.create<arith::MaximumFOp>(loc, element, sofar).getResult() : b.create<arith::MaxSIOp>(loc, element, sofar).getResult();
+  else if constexpr (isMin<TopOp>)
+    return isFloat ? b.create<arith::MinimumFOp>(loc, element, sofar).getResult() : b.create<arith::MinSIOp>(loc, element, sofar).getResult();
+  else
+    return isFloat ? b.create<arith::AddFOp>(loc, element, sofar).getResult() : b.create<arith::AddIOp>(loc, element, sofar).getResult();
+}
+
+template <typename TopOp> double neutral(Type type) {
+  if constexpr (!isMax<TopOp> && !isMin<TopOp>)
+    return 0;
+  double sign = isMax<TopOp> ? -1 : 1;
+  if (isa<FloatType>(type))
+    return sign * std::numeric_limits<double>::infinity();
+  // Exact in double up to 32 bits; for 64 the largest double below the bound serves.
+  unsigned bits = type.getIntOrFloatBitWidth();
+  return bits > 32 ? sign * 9223372036854774784.0 : sign < 0 ? -std::ldexp(1.0, bits - 1) : std::ldexp(1.0, bits - 1) - 1;
+}
+
+template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
+  using OpRewritePattern<TopOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
+    auto inputType = cast<RankedTensorType>(op.getInput().getType());
+    auto resultType = cast<RankedTensorType>(op.getType());
+    Type storage = inputType.getElementType();
+    Type accumulator = isa<Float16Type, BFloat16Type>(storage) ? Type(rewriter.getF32Type()) : storage;
+    SmallVector<int64_t> axes = llvm::to_vector(op.getAxes());
+    llvm::sort(axes);
+    int64_t count = 1;
+    for (int64_t axis : axes)
+      count *= inputType.getDimSize(axis);
+    bool convert = accumulator != storage, scale = isMean<TopOp> && count != 1;
+
+    // The innermost dimensions first when parallel ones lie between: a tile
+    // reduces either along its rows or down its columns.
+    SmallVector<SmallVector<int64_t>> steps{axes};
+    SmallVector<int64_t> suffix;
+    int64_t rank = inputType.getRank();
+    while (!axes.empty() && axes.back() == rank - 1 - static_cast<int64_t>(suffix.size()))
+      suffix.insert(suffix.begin(), axes.pop_back_val());
+    if (!suffix.empty() && !axes.empty())
+      steps = {suffix, axes};
+    else if (steps.front().empty())
+      steps.clear();
+
+    Value value = op.getInput();
+    for (auto [index, step] : llvm::enumerate(steps)) {
+      bool last = index + 1 == steps.size() && !convert && !scale;
+      Location loc = last ? op.getLoc() : innerLoc(op.getLoc());
+      value = reduce(rewriter, loc, value, step, accumulator, neutral<TopOp>(accumulator),
+                     [](OpBuilder &b, Location bodyLoc, ValueRange args) { return combine<TopOp>(b, bodyLoc, args[0], args[1]); });
+    }
+    if (scale || convert) {
+      auto type = RankedTensorType::get(cast<RankedTensorType>(value.getType()).getShape(), storage);
+      value = elementwise(rewriter, op.getLoc(), type, value, accumulator, [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+        if (!scale)
+          return args[0];
+        Value divisor = scalar(b, loc, accumulator, static_cast<double>(count));
+        if (isa<FloatType>(accumulator))
+          return b.create<arith::DivFOp>(loc, args[0], divisor);
+        return b.create<arith::DivSIOp>(loc, args[0], divisor);
+      });
+    }
+    rewriter.replaceOp(op, reshape(rewriter, innerLoc(op.getLoc()), value, resultType.getShape()));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateReduce(RewritePatternSet &patterns) {
+  patterns.add<ReduceLowering<top::ReduceSumOp>, ReduceLowering<top::ReduceMeanOp>, ReduceLowering<top::ReduceMaxOp>,
+               ReduceLowering<top::ReduceMinOp>>(patterns.getContext());
+}
+
+} // namespace pto_mlir::top_to_linalg

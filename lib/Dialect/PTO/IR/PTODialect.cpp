@@ -1,0 +1,36 @@
+//===- PTODialect.cpp - registration ---------------------------------------------===//
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+#include "pto_mlir/Dialect/PTO/IR/PTODialect.cpp.inc"
+#include "pto_mlir/Dialect/PTO/IR/PTOEnums.cpp.inc"
+#include "pto_mlir/Dialect/PTO/IR/PTOInterfaces.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "pto_mlir/Dialect/PTO/IR/PTOAttrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "pto_mlir/Dialect/PTO/IR/PTOOps.cpp.inc"
+
+void PTODialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "pto_mlir/Dialect/PTO/IR/PTOAttrs.cpp.inc"
+      >();
+}
+
+void PTODialect::initialize() {
+  registerTypes();
+  registerAttributes();
+  addOperations<
+#define GET_OP_LIST
+#include "pto_mlir/Dialect/PTO/IR/PTOOps.cpp.inc"
+      >();
+}

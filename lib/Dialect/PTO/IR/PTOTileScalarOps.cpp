@@ -1,0 +1,52 @@
+//===- PTOTileScalarOps.cpp - what the tile-scalar traits do not cover ---------------------===//
+
+#include "VerifyHelpers.h"
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+/// The scalar has the tile's element type (signless for an unsigned tile).
+static LogicalResult verifyScalarType(Operation *op, Type scalar, TileBufType tile) {
+  if (!tile)
+    return success();
+  Type element = tile.getElementType();
+  if (scalar == element || (element.isInteger() && scalar.isSignlessInteger(element.getIntOrFloatBitWidth())))
+    return success();
+  return op->emitOpError("expects a scalar of ") << element << ", got " << scalar;
+}
+
+LogicalResult TLReluOp::verify() {
+  if (!getScalar().getType().isF32())
+    return emitOpError("expects a slope of f32, got ") << getScalar().getType();
+  return success();
+}
+LogicalResult TFModSOp::verify() { return verifyScalarType(*this, getScalar().getType(), asTile(getSrc())); }
+LogicalResult TAxpyOp::verify() { return verifyScalarType(*this, getScalar().getType(), asTile(getSrc())); }
+
+LogicalResult TDivSOp::verify() {
+  if (getSrc0().getType().isIntOrFloat() == getSrc1().getType().isIntOrFloat())
+    return emitOpError("expects one tile and one scalar, got ") << getSrc0().getType() << " and " << getSrc1().getType();
+  return success();
+}
+
+Pipe TExpandSOp::getPipe() {
+  TileBufType tile = asTile(getDst());
+  return tile && tile.getLoc() == AddressSpace::mat ? Pipe::PIPE_MTE2 : Pipe::PIPE_V;
+}
+LogicalResult TExpandSOp::verify() {
+  TileBufType tile = asTile(getDst());
+  if (tile && !isIn(tile.getLoc(), {AddressSpace::vec, AddressSpace::mat}))
+    return emitOpError("expects a vec or mat tile, got ") << stringifyAddressSpace(tile.getLoc());
+  return verifyScalarType(*this, getScalar().getType(), tile);
+}
+
+LogicalResult TCIOp::verify() {
+  TileBufType tile = asTile(getDst());
+  if (!tile)
+    return success();
+  if (getStart().getType() != tile.getElementType() || !(tile.getElementType().isInteger(16) || tile.getElementType().isInteger(32)))
+    return emitOpError("expects a start of the tile's type, i16 or i32, got ") << getStart().getType() << " for " << tile.getElementType();
+  if (tile.getCols() == 1)
+    return emitOpError("expects more than one column");
+  return success();
+}

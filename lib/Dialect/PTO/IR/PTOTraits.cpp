@@ -1,0 +1,103 @@
+//===- PTOTraits.cpp - verification of relations between tile operands ------------===//
+
+#include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
+#include "VerifyHelpers.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+bool pto_mlir::pto::targetsA5(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto arch = op->getAttrOfType<StringAttr>("pto.target_arch"))
+      return arch.getValue().equals_insensitive("a5");
+  return false;
+}
+
+/// The tile_buf operands of the op, in order.
+static SmallVector<TileBufType> tileOperands(Operation *op) {
+  SmallVector<TileBufType> tiles;
+  for (Type type : op->getOperandTypes())
+    if (auto tile = dyn_cast<TileBufType>(type))
+      tiles.push_back(tile);
+  return tiles;
+}
+
+LogicalResult pto_mlir::pto::detail::verifyRowMajorTiles(Operation *op) {
+  for (TileBufType tile : tileOperands(op))
+    if (!tile.isRowMajor())
+      return op->emitOpError("expects blayout=row_major on every tile, got ") << tile;
+  return success();
+}
+
+LogicalResult pto_mlir::pto::detail::verifySameElementType(Operation *op) {
+  SmallVector<TileBufType> tiles = tileOperands(op);
+  for (TileBufType tile : tiles)
+    if (tile.getElementType() != tiles.front().getElementType())
+      return op->emitOpError("expects the same element type on every tile, got ")
+             << tiles.front().getElementType() << " and " << tile.getElementType();
+  return success();
+}
+
+LogicalResult pto_mlir::pto::detail::verifySameValid(Operation *op) {
+  SmallVector<TileBufType> tiles = tileOperands(op);
+  for (TileBufType tile : tiles)
+    if (!sameValid(tile, tiles.front()))
+      return op->emitOpError("expects the same valid shape on every tile, got ") << validText(tiles.front()) << " and " << validText(tile);
+  return success();
+}
+
+LogicalResult pto_mlir::pto::detail::verifyOnlyOnA5(Operation *op) {
+  if (targetsA5(op))
+    return success();
+  return op->emitOpError("exists on a5 only; the module says otherwise (pto.target_arch)");
+}
+
+LogicalResult pto_mlir::pto::detail::verifyDistinctDestination(Operation *op) {
+  if (op->getNumOperands() == 0)
+    return success();
+  Value dst = op->getOperands().back();
+  for (Value source : op->getOperands().drop_back())
+    if (source == dst)
+      return op->emitOpError("expects a destination that is none of the sources");
+  return success();
+}
+
+static unsigned dtypeBit(Type type) {
+  if (type.isF16())
+    return DType::f16;
+  if (type.isF32())
+    return DType::f32;
+  if (type.isBF16())
+    return DType::bf16;
+  if (type.isInteger(8))
+    return DType::i8;
+  if (type.isInteger(16))
+    return DType::i16;
+  if (type.isInteger(32))
+    return DType::i32;
+  if (type.isInteger(64))
+    return DType::i64;
+  return 0;
+}
+
+LogicalResult pto_mlir::pto::detail::verifyElementTypes(Operation *op, unsigned a3, unsigned a5) {
+  SmallVector<TileBufType> tiles = tileOperands(op);
+  if (tiles.empty())
+    return success();
+  bool onA5 = targetsA5(op);
+  unsigned legal = onA5 ? a5 : a3;
+  Type type = tiles.front().getElementType();
+  if (dtypeBit(type) & legal)
+    return success();
+  InFlightDiagnostic diag = op->emitOpError("does not work on ") << type << " on " << (onA5 ? "a5" : "a3") << "; expects one of";
+  static constexpr std::pair<unsigned, const char *> names[] = {{DType::f16, "f16"}, {DType::f32, "f32"}, {DType::bf16, "bf16"},
+                                                                {DType::i8, "i8"},   {DType::i16, "i16"}, {DType::i32, "i32"},
+                                                                {DType::i64, "i64"}};
+  for (auto [bit, name] : names)
+    if (legal & bit)
+      diag << " " << name;
+  return diag;
+}

@@ -1,0 +1,59 @@
+#include "Evaluate.h"
+
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+
+SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> strides(shape.size(), 1);
+  for (int64_t i = static_cast<int64_t>(shape.size()) - 2; i >= 0; --i)
+    strides[i] = strides[i + 1] * shape[i + 1];
+  return strides;
+}
+
+void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t base, llvm::function_ref<void(int64_t)> visit) {
+  if (llvm::is_contained(shape, 0))
+    return;
+  SmallVector<int64_t> index(shape.size(), 0);
+  int64_t offset = base;
+  while (true) {
+    visit(offset);
+    int64_t d = static_cast<int64_t>(shape.size()) - 1;
+    for (; d >= 0; --d) {
+      offset += strides[d];
+      if (++index[d] < shape[d])
+        break;
+      offset -= strides[d] * shape[d];
+      index[d] = 0;
+    }
+    if (d < 0)
+      return;
+  }
+}
+
+std::optional<Weight> evaluate(Operation *op) {
+  if (!isa_and_nonnull<TopDialect>(op->getDialect()) || op->getNumResults() != 1 || op->getNumOperands() == 0)
+    return std::nullopt;
+  SmallVector<Weight> operands;
+  for (Value operand : op->getOperands()) {
+    std::optional<Weight> weight = getConstant(operand);
+    if (!weight)
+      return std::nullopt;
+    operands.push_back(std::move(*weight));
+  }
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  // A reshape is another type for the same bytes.
+  if (isa<ReshapeOp>(op))
+    return Weight{type, operands.front().bytes, operands.front().owner};
+  std::optional<std::vector<char>> bytes = evaluateMovement(op, operands);
+  if (!bytes)
+    bytes = evaluateElementwise(op, operands);
+  if (!bytes)
+    return std::nullopt;
+  auto owner = std::make_shared<const std::vector<char>>(std::move(*bytes));
+  return Weight{type, ArrayRef<char>(*owner), owner};
+}
+
+} // namespace pto_mlir::top

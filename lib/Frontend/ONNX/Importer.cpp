@@ -1,0 +1,326 @@
+#include "Importer.h"
+
+#include "Registry.h"
+#include "TensorDecoder.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+// The default operator set has two spellings.
+static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
+
+//===-- Tensors -----------------------------------------------------------===//
+
+Value Importer::value(StringRef name) {
+  Tensor &tensor = tensors[name];
+  if (!tensor.value)
+    tensor.value = top::createConstant(builder, top::namedLoc(builder.getContext(), name), name, *tensor.weight);
+  return tensor.value;
+}
+
+RankedTensorType Importer::type(StringRef name) {
+  Tensor &tensor = tensors[name];
+  return tensor.value ? cast<RankedTensorType>(tensor.value.getType()) : tensor.weight->type;
+}
+
+std::optional<top::Weight> Importer::constant(StringRef name) {
+  Tensor &tensor = tensors[name];
+  return tensor.weight ? tensor.weight : top::getConstant(tensor.value);
+}
+
+void Importer::define(StringRef name, Value value) {
+  tensors[name].value = value;
+  if (top::getTensorName(value) != name)
+    absorb(name);
+}
+
+void Importer::define(StringRef name, top::Weight weight) { tensors[name].weight = std::move(weight); }
+
+//===-- Errors ------------------------------------------------------------===//
+
+void Importer::reportNode(const ::onnx::NodeProto &node, int64_t opset, const Twine &reason) {
+  std::string who = !node.name().empty() ? "node '" + node.name() + "'"
+                    : node.output_size() ? "node of output '" + node.output(0) + "'"
+                                         : "node without a name";
+  std::string op = canonicalDomain(node.domain()).empty() ? node.op_type() : node.domain() + "." + node.op_type();
+  report(who + " (" + op + ", opset " + (opset ? std::to_string(opset) : "unknown") + "): " + reason);
+}
+
+//===-- The model's frame -------------------------------------------------===//
+
+bool Importer::checkModel() {
+  const ::onnx::ModelProto &model = file.model();
+  if (!model.has_graph() || !model.has_ir_version() || model.ir_version() < 1) {
+    report("is not an ONNX model");
+    return false;
+  }
+  if (model.ir_version() > kMaxIRVersion)
+    report("IR version " + Twine(model.ir_version()) + " is newer than " + Twine(kMaxIRVersion) + ", the newest supported one");
+  for (const auto &import : model.opset_import())
+    opsets[canonicalDomain(import.domain())] = import.version();
+  auto it = opsets.find("");
+  if (it != opsets.end() && it->second > kMaxOpset)
+    report("opset " + Twine(it->second) + " is newer than " + Twine(kMaxOpset) + ", the newest supported one");
+  else if (it != opsets.end() && it->second < kMinOpset)
+    report("opset " + Twine(it->second) + " is older than " + Twine(kMinOpset) +
+           ", the oldest supported one; onnx.version_converter can convert the model");
+  else if (opsets.empty())
+    report("is not an ONNX model: it imports no operator set");
+  if (model.graph().sparse_initializer_size())
+    report("sparse initializers are not supported");
+  return errors.empty();
+}
+
+std::optional<int64_t> Importer::opsetOf(const ::onnx::NodeProto &node) const {
+  auto it = opsets.find(canonicalDomain(node.domain()));
+  return it == opsets.end() ? std::nullopt : std::optional<int64_t>(it->second);
+}
+
+bool Importer::importInitializers() {
+  const auto &list = file.model().graph().initializer();
+  for (int i = 0; i < list.size(); ++i) {
+    std::string reason;
+    std::optional<top::Weight> weight =
+        decodeTensor(builder.getContext(), list[i], file.rawData(i), file.owner(), file, reason);
+    if (!weight)
+      report("initializer '" + list[i].name() + "': " + reason);
+    else if (tensors.contains(list[i].name()))
+      report("initializer '" + list[i].name() + "' is defined twice");
+    else
+      define(list[i].name(), std::move(*weight));
+  }
+  return errors.empty();
+}
+
+// "[1, 3, ?, ?]"
+static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
+  std::string text = "[";
+  for (const auto &dim : shape.dim())
+    text += (text.size() > 1 ? ", " : "") + (dim.has_dim_value() && dim.dim_value() >= 0 ? std::to_string(dim.dim_value()) : "?");
+  return text + "]";
+}
+
+std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input, size_t index) {
+  const auto &tensor = input.type().tensor_type();
+  auto fail = [&](const Twine &reason) {
+    report("input '" + input.name() + "': " + reason);
+    return std::nullopt;
+  };
+  std::optional<std::vector<int64_t>> given;
+  if (!options.inputShapes.empty())
+    given = options.inputShapes[index];
+  if (!tensor.has_shape() && !given)
+    return fail("the model gives no shape; pass one with --input_shapes");
+  if (tensor.has_shape() && given && given->size() != static_cast<size_t>(tensor.shape().dim_size()))
+    return fail("has " + Twine(tensor.shape().dim_size()) + " dimensions in the model, " + Twine(given->size()) + " are given");
+  size_t rank = given ? given->size() : tensor.shape().dim_size();
+  SmallVector<int64_t> shape;
+  for (size_t i = 0; i < rank; ++i) {
+    const ::onnx::TensorShapeProto::Dimension *dim = tensor.has_shape() ? &tensor.shape().dim(i) : nullptr;
+    bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
+    if (!fixed && !given)
+      return fail("shape " + shapeText(tensor.shape()) + " is not fixed; pass one with --input_shapes");
+    int64_t size = given ? (*given)[i] : dim->dim_value();
+    if (size < 1 || size > INT32_MAX)
+      return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
+    if (fixed && size != dim->dim_value())
+      return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, " + Twine(size) + " is given");
+    shape.push_back(size);
+  }
+  return shape;
+}
+
+bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
+  for (const auto &input : file.model().graph().input())
+    if (!tensors.contains(input.name()))
+      inputs.push_back(&input);
+  if (!options.inputShapes.empty() && options.inputShapes.size() != inputs.size()) {
+    report("has " + Twine(inputs.size()) + " inputs, but " + Twine(options.inputShapes.size()) + " input shapes are given");
+    return false;
+  }
+  for (auto [i, input] : llvm::enumerate(inputs)) {
+    if (!input->type().has_tensor_type()) {
+      report("input '" + input->name() + "': only tensors are supported, not sequences, optionals or maps");
+      continue;
+    }
+    int dataType = input->type().tensor_type().elem_type();
+    Type element = elementType(builder.getContext(), dataType);
+    if (!element) {
+      report("input '" + input->name() + "': element type " + dataTypeName(dataType) + " is not supported");
+      continue;
+    }
+    if (std::optional<SmallVector<int64_t>> shape = inputShape(*input, i)) {
+      auto type = RankedTensorType::get(*shape, element);
+      if (!top::tensorBytes(type))
+        report("input '" + input->name() + "': is too large");
+      types.push_back(type);
+    }
+  }
+  return errors.empty();
+}
+
+bool Importer::selectNodes() {
+  const ::onnx::GraphProto &graph = file.model().graph();
+  llvm::StringMap<const ::onnx::NodeProto *> producers;
+  llvm::StringSet<> known;
+  for (const auto &entry : tensors)
+    known.insert(entry.getKey());
+  for (const auto *input : inputs)
+    if (!known.insert(input->name()).second)
+      report("input '" + input->name() + "' is defined twice");
+  for (const auto &node : graph.node())
+    for (const std::string &output : node.output())
+      if (!output.empty() && (known.contains(output) || !producers.try_emplace(output, &node).second))
+        reportNode(node, opsetOf(node).value_or(0), "defines '" + output + "' a second time");
+
+  outputs = options.outputNames;
+  if (outputs.empty())
+    for (const auto &output : graph.output())
+      outputs.push_back(output.name());
+  if (outputs.empty())
+    report("has no outputs");
+  llvm::SmallPtrSet<const ::onnx::NodeProto *, 32> needed;
+  SmallVector<const ::onnx::NodeProto *> pending;
+  auto need = [&](const std::string &name) {
+    auto it = producers.find(name);
+    if (it == producers.end())
+      return known.contains(name);
+    if (needed.insert(it->second).second)
+      pending.push_back(it->second);
+    return true;
+  };
+  for (const std::string &output : outputs)
+    if (!need(output))
+      report("has no tensor '" + output + "' to be an output");
+  while (!pending.empty()) {
+    const ::onnx::NodeProto *node = pending.pop_back_val();
+    for (const std::string &input : node->input())
+      if (!input.empty() && !need(input))
+        reportNode(*node, opsetOf(*node).value_or(0), "input '" + input + "' is defined nowhere");
+  }
+  for (const auto &node : graph.node())
+    if (needed.contains(&node))
+      nodes.push_back(&node);
+  return errors.empty();
+}
+
+//===-- Nodes -------------------------------------------------------------===//
+
+void Importer::importNode(const ::onnx::NodeProto &proto) {
+  auto poison = [&] {
+    for (const std::string &output : proto.output())
+      poisoned.insert(output);
+  };
+  std::optional<int64_t> opset = opsetOf(proto);
+  auto reject = [&](const Twine &reason) {
+    reportNode(proto, opset.value_or(0), reason);
+    poison();
+  };
+  if (!opset)
+    return reject("the model imports no operator set of this domain");
+  bool known = false;
+  const OpEntry *entry = canonicalDomain(proto.domain()).empty() ? Registry::get().find(proto.op_type(), *opset, known) : nullptr;
+  if (!entry)
+    return reject(known ? "is not supported in this opset" : "is not supported");
+  int count = proto.input_size();
+  if (count < entry->minInputs || count > entry->maxInputs)
+    return reject("has " + Twine(count) + " inputs, takes " + std::to_string(entry->minInputs) +
+                  (entry->maxInputs == entry->minInputs ? std::string()
+                   : entry->maxInputs == kVariadic      ? std::string(" or more")
+                                                        : " to " + std::to_string(entry->maxInputs)));
+  if (!proto.output_size() || proto.output(0).empty())
+    return reject("has no output");
+  for (int i = 0; i < count; ++i) {
+    const std::string &name = proto.input(i);
+    if (name.empty() && i < entry->minInputs)
+      return reject("input " + Twine(i) + " is missing");
+    if (poisoned.contains(name))
+      return poison();
+    auto it = tensors.find(name);
+    if (!name.empty() && (it == tensors.end() || (!it->second.value && !it->second.weight)))
+      return reject("input '" + name + "' is computed later in the file");
+  }
+  Node node(*this, proto, *opset);
+  if (failed(entry->import(node)) || !node.checkAttributesUsed())
+    poison();
+}
+
+// Constants that no op uses, and ops whose results nobody needs (they stem from shape arithmetic).
+static void eraseDead(Block &block) {
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
+    if (isOpTriviallyDead(&op))
+      op.erase();
+}
+
+void Importer::finishFunction(Operation *function, ArrayRef<Type> inputTypes) {
+  auto func = cast<func::FuncOp>(function);
+  SmallVector<Value> results;
+  for (const std::string &name : outputs)
+    results.push_back(value(name));
+  builder.create<func::ReturnOp>(builder.getUnknownLoc(), results);
+  eraseDead(func.getBody().front());
+  func.setFunctionType(builder.getFunctionType(inputTypes, ValueRange(results).getTypes()));
+  for (auto [i, input] : llvm::enumerate(inputs))
+    func.setArgAttr(i, top::kNameAttr, builder.getStringAttr(input->name()));
+  for (auto [i, name] : llvm::enumerate(outputs)) {
+    func.setResultAttr(i, top::kNameAttr, builder.getStringAttr(name));
+    absorbed.remove(name);
+  }
+}
+
+OwningOpRef<ModuleOp> Importer::run() {
+  SmallVector<Type> types;
+  if (!checkModel() || !importInitializers() || !inputTypes(types) || !selectNodes())
+    return nullptr;
+  MLIRContext *context = builder.getContext();
+  Location unknown = builder.getUnknownLoc();
+  std::string name = options.modelName.empty() ? llvm::sys::path::stem(path).str() : options.modelName;
+  OwningOpRef<ModuleOp> module = ModuleOp::create(unknown, StringRef(name));
+  (*module)->setAttr(top::kStateAttr, builder.getStringAttr("imported"));
+  builder.setInsertionPointToEnd(module->getBody());
+  auto func = builder.create<func::FuncOp>(unknown, "main", builder.getFunctionType(types, {}));
+  Block *block = func.addEntryBlock();
+  builder.setInsertionPointToStart(block);
+  for (auto [input, arg] : llvm::zip_equal(inputs, block->getArguments())) {
+    arg.setLoc(top::namedLoc(context, input->name()));
+    tensors[input->name()].value = arg;
+  }
+  for (const ::onnx::NodeProto *node : nodes)
+    importNode(*node);
+  if (!errors.empty())
+    return nullptr;
+  finishFunction(func, types);
+  top::addAbsorbed(*module, absorbed.getArrayRef());
+  if (failed(verify(*module)))
+    return nullptr;
+  return module;
+}
+
+OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, MLIRContext &context, std::vector<std::string> &errors) {
+  context.loadDialect<top::TopDialect, func::FuncDialect, arith::ArithDialect>();
+  std::vector<std::string> found;
+  std::string reason;
+  std::optional<ModelFile> file = ModelFile::open(path, reason);
+  OwningOpRef<ModuleOp> module;
+  if (!file) {
+    found.push_back((path + ": " + reason).str());
+  } else {
+    ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
+      found.push_back((path + ": " + diagnostic.str()).str());
+      return success();
+    });
+    module = Importer(path, *file, options, context, found).run();
+  }
+  errors.insert(errors.end(), found.begin(), found.end());
+  return module;
+}
+
+} // namespace pto_mlir::onnx

@@ -1,0 +1,41 @@
+// Add, Sub, Mul, Div, Pow and the variadic Max, Min, Sum.
+#include "../Registry.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+template <typename OpTy>
+static LogicalResult importBinary(Node &node) {
+  return node.result<OpTy>({node.input(0), node.input(1)});
+}
+
+// The exponent may have a type of its own: it is converted to the base's.
+static LogicalResult importPow(Node &node) {
+  Type element = node.type(0).getElementType();
+  Value exponent = node.input(1);
+  if (node.type(1).getElementType() != element)
+    exponent = node.create<top::CastOp>("", exponent, {node.named("to", TypeAttr::get(element))});
+  return node.result<top::PowOp>({node.input(0), exponent});
+}
+
+template <typename OpTy>
+static LogicalResult importVariadic(Node &node) {
+  Value value = node.input(0);
+  for (unsigned i = 1; i < node.numInputs() && value; ++i)
+    value = node.create<OpTy>(i + 1 == node.numInputs() ? node.outputName() : "", {value, node.input(i)});
+  return node.finish(value);
+}
+
+void registerBinary(Registry &registry) {
+  registry.add("Add", {7, kMaxOpset, 2, 2, importBinary<top::AddOp>});
+  registry.add("Sub", {7, kMaxOpset, 2, 2, importBinary<top::SubOp>});
+  registry.add("Mul", {7, kMaxOpset, 2, 2, importBinary<top::MulOp>});
+  registry.add("Div", {7, kMaxOpset, 2, 2, importBinary<top::DivOp>});
+  registry.add("Pow", {7, kMaxOpset, 2, 2, importPow});
+  registry.add("Max", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MaxOp>});
+  registry.add("Min", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MinOp>});
+  registry.add("Sum", {8, kMaxOpset, 1, kVariadic, importVariadic<top::AddOp>});
+}
+
+} // namespace pto_mlir::onnx

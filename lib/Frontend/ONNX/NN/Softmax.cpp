@@ -1,0 +1,35 @@
+#include "../Registry.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+static LogicalResult importSoftmax(Node &node) {
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), node.type(0).getRank());
+  if (!axis)
+    return failure();
+  return node.result<top::SoftmaxOp>(node.input(0), {node.i64("axis", *axis)});
+}
+
+// Before opset 13: over all dimensions from the axis on, as one.
+static LogicalResult importFlattenedSoftmax(Node &node) {
+  RankedTensorType type = node.type(0);
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", 1), type.getRank());
+  if (!axis)
+    return failure();
+  int64_t inner = 1;
+  for (int64_t size : type.getShape().drop_front(*axis))
+    inner *= size;
+  if (inner == type.getDimSize(*axis))
+    return node.result<top::SoftmaxOp>(node.input(0), {node.i64("axis", *axis)});
+  Value rows = node.reshape("", node.input(0), {type.getNumElements() / inner, inner});
+  Value softmax = node.create<top::SoftmaxOp>("", rows, {node.i64("axis", 1)});
+  return node.finish(softmax ? node.reshape(node.outputName(), softmax, type.getShape()) : Value());
+}
+
+void registerSoftmax(Registry &registry) {
+  registry.add("Softmax", {7, 12, 1, 1, importFlattenedSoftmax});
+  registry.add("Softmax", {13, kMaxOpset, 1, 1, importSoftmax});
+}
+
+} // namespace pto_mlir::onnx

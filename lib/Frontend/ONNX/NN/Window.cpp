@@ -1,0 +1,54 @@
+#include "Window.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasDilations) {
+  size_t count = kernel.size();
+  bool ok = true;
+  auto read = [&](StringRef name, size_t expected, int64_t otherwise, int64_t least) {
+    SmallVector<int64_t> values = node.intsAttr(name).value_or(SmallVector<int64_t>(expected, otherwise));
+    if (values.size() != expected || llvm::any_of(values, [&](int64_t v) { return v < least || v > INT32_MAX; })) {
+      (void)node.error("attribute '" + name + "' must hold " + Twine(expected) + " values of at least " + Twine(least));
+      ok = false;
+    }
+    return values;
+  };
+  for (int64_t size : kernel)
+    if (size < 1 || size > INT32_MAX) {
+      (void)node.error("attribute 'kernel_shape' must hold values of at least 1");
+      ok = false;
+    }
+  Window window;
+  window.strides = read("strides", count, 1, 1);
+  window.dilations = hasDilations ? read("dilations", count, 1, 1) : SmallVector<int64_t>(count, 1);
+  std::string autoPad = node.stringAttr("auto_pad", "NOTSET");
+  bool explicitPads = node.attr("pads");
+  window.pads = read("pads", 2 * count, 0, 0);
+  if (!ok || node.hasErrors())
+    return std::nullopt;
+  if (autoPad == "NOTSET" || autoPad.empty())
+    return window;
+  if (autoPad != "SAME_UPPER" && autoPad != "SAME_LOWER" && autoPad != "VALID") {
+    (void)node.error("attribute 'auto_pad' must be NOTSET, SAME_UPPER, SAME_LOWER or VALID, not '" + autoPad + "'");
+    return std::nullopt;
+  }
+  if (explicitPads && llvm::any_of(window.pads, [](int64_t pad) { return pad != 0; })) {
+    (void)node.error("has both 'pads' and 'auto_pad'");
+    return std::nullopt;
+  }
+  if (autoPad == "VALID")
+    return window;
+  for (size_t i = 0; i < count; ++i) {
+    int64_t in = node.type(0).getDimSize(2 + i), out = llvm::divideCeil(in, window.strides[i]);
+    int64_t total = std::max<int64_t>((out - 1) * window.strides[i] + window.dilations[i] * (kernel[i] - 1) + 1 - in, 0);
+    window.pads[i] = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    window.pads[count + i] = total - window.pads[i];
+  }
+  return window;
+}
+
+} // namespace pto_mlir::onnx

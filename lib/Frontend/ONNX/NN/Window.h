@@ -1,0 +1,20 @@
+// What Conv and the pools share: kernel, strides, pads, dilations, auto_pad.
+#ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_WINDOW_H
+#define PTO_MLIR_LIB_FRONTEND_ONNX_NN_WINDOW_H
+
+#include "../Node.h"
+
+namespace pto_mlir::onnx {
+
+struct Window {
+  llvm::SmallVector<int64_t> strides, pads, dilations; ///< pads: all begins, then all ends
+};
+
+/// Reads the attributes of a window op on input 0 ([N, C, spatial..]) with defaults filled in and auto_pad resolved:
+/// SAME pads so that the output is ceil(in / stride), the odd element at the end (UPPER) or at the begin (LOWER).
+/// Nullopt after an error.
+std::optional<Window> readWindow(Node &node, llvm::ArrayRef<int64_t> kernel, bool hasDilations);
+
+} // namespace pto_mlir::onnx
+
+#endif // PTO_MLIR_LIB_FRONTEND_ONNX_NN_WINDOW_H

@@ -1,0 +1,171 @@
+#include "Node.h"
+
+#include "Importer.h"
+#include "mlir/IR/Diagnostics.h"
+#include "pto_mlir/Dialect/Top/IR/Evaluate.h"
+
+using namespace mlir;
+using ::onnx::AttributeProto;
+
+namespace pto_mlir::onnx {
+
+OpBuilder &Node::builder() { return importer.builder; }
+ModelFile &Node::file() { return importer.file; }
+
+LogicalResult Node::error(const Twine &reason) {
+  errors = true;
+  importer.reportNode(proto, version, reason);
+  return failure();
+}
+
+Value Node::input(unsigned i) { return importer.value(proto.input(i)); }
+RankedTensorType Node::type(unsigned i) { return importer.type(proto.input(i)); }
+std::optional<top::Weight> Node::constant(unsigned i) { return importer.constant(proto.input(i)); }
+
+std::optional<SmallVector<int64_t>> Node::ints(unsigned i, StringRef what) {
+  std::optional<top::Weight> weight = constant(i);
+  if (!weight) {
+    (void)error(what + " ('" + proto.input(i) + "') must be constant");
+    return std::nullopt;
+  }
+  if (weight->type.getRank() > 1 || !isa<IntegerType>(weight->type.getElementType())) {
+    (void)error(what + " ('" + proto.input(i) + "') must be a list of integers");
+    return std::nullopt;
+  }
+  std::vector<int64_t> values = top::toInts(*weight);
+  return SmallVector<int64_t>(values.begin(), values.end());
+}
+
+const AttributeProto *Node::attr(StringRef name) {
+  used.insert(name);
+  for (const AttributeProto &attribute : proto.attribute())
+    if (attribute.name() == name)
+      return &attribute;
+  return nullptr;
+}
+
+static const AttributeProto *typed(Node &node, StringRef name, AttributeProto::AttributeType type) {
+  const AttributeProto *attribute = node.attr(name);
+  if (!attribute || attribute->type() == type)
+    return attribute;
+  if (!attribute->ref_attr_name().empty())
+    (void)node.error("attribute '" + name + "' refers to a function's attribute outside of a function");
+  else
+    (void)node.error("attribute '" + name + "' must be of type " + AttributeProto::AttributeType_Name(type) + ", not " +
+                     AttributeProto::AttributeType_Name(attribute->type()));
+  return nullptr;
+}
+
+int64_t Node::intAttr(StringRef name, int64_t otherwise) {
+  const AttributeProto *attribute = typed(*this, name, AttributeProto::INT);
+  return attribute ? attribute->i() : otherwise;
+}
+
+double Node::floatAttr(StringRef name, double otherwise) {
+  const AttributeProto *attribute = typed(*this, name, AttributeProto::FLOAT);
+  return attribute ? static_cast<double>(attribute->f()) : otherwise;
+}
+
+std::string Node::stringAttr(StringRef name, StringRef otherwise) {
+  const AttributeProto *attribute = typed(*this, name, AttributeProto::STRING);
+  return attribute ? attribute->s() : otherwise.str();
+}
+
+std::optional<SmallVector<int64_t>> Node::intsAttr(StringRef name) {
+  const AttributeProto *attribute = typed(*this, name, AttributeProto::INTS);
+  if (!attribute)
+    return std::nullopt;
+  return SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end());
+}
+
+bool Node::checkAttributesUsed() {
+  for (const AttributeProto &attribute : proto.attribute())
+    if (!used.contains(attribute.name()))
+      (void)error("has no attribute '" + attribute.name() + "' in this opset");
+  return !errors;
+}
+
+void Node::set(unsigned i, Value value) { importer.define(proto.output(i), value); }
+void Node::set(unsigned i, top::Weight weight) { importer.define(proto.output(i), std::move(weight)); }
+
+LogicalResult Node::finish(Value value) {
+  if (!value)
+    return failure();
+  set(0, value);
+  return success();
+}
+
+Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+  OpBuilder &b = builder();
+  MLIRContext *context = b.getContext();
+  if (llvm::is_contained(operands, Value()))
+    return {};
+  std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
+  NamedAttrList withDefaults(attributes);
+  info->populateDefaultAttrs(withDefaults);
+  OperationState state(top::namedLoc(context, name), opName, operands, TypeRange(), withDefaults);
+  std::string reason;
+  {
+    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
+      std::string text = diagnostic.str();
+      // "'top.conv' op input has .." -> "input has ..": the node is named already.
+      reason = StringRef(text).contains("' op ") ? StringRef(text).split("' op ").second.str() : text;
+      return success();
+    });
+    auto *infer = info->getInterface<InferTypeOpInterface>();
+    SmallVector<Type> types;
+    if (succeeded(infer->inferReturnTypes(context, state.location, operands, withDefaults.getDictionary(context), nullptr, {}, types))) {
+      state.addTypes(types);
+      Operation *op = b.create(state);
+      // What the types alone do not say (element types that an op does not take).
+      if (succeeded(op->getName().verifyInvariants(op))) {
+        auto type = cast<RankedTensorType>(op->getResult(0).getType());
+        bool small = isa<IntegerType>(type.getElementType()) || type.getNumElements() <= top::kMaxInlineElements;
+        std::optional<top::Weight> weight = small ? top::evaluate(op) : std::nullopt;
+        if (!weight && type.getNumElements() > 0)
+          return op->getResult(0);
+        if (weight) {
+          op->erase();
+          importer.absorb(name);
+          return top::createConstant(b, state.location, name, *weight);
+        }
+        reason = "the result is empty";
+      }
+      op->erase();
+    }
+  }
+  (void)error(reason);
+  return {};
+}
+
+Value Node::reshape(StringRef name, Value value, ArrayRef<int64_t> shape) {
+  if (value && cast<RankedTensorType>(value.getType()).getShape() == shape)
+    return value;
+  return create<top::ReshapeOp>(name, value, {i64s("shape", shape)});
+}
+
+std::optional<int64_t> Node::axis(int64_t axis, int64_t rank) {
+  if (axis < -rank || axis >= rank) {
+    (void)error("axis " + Twine(axis) + " is outside of an input of rank " + Twine(rank));
+    return std::nullopt;
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+std::optional<SmallVector<int64_t>> Node::axes(ArrayRef<int64_t> list, int64_t rank) {
+  SmallVector<int64_t> result;
+  for (int64_t value : list) {
+    std::optional<int64_t> one = axis(value, rank);
+    if (!one)
+      return std::nullopt;
+    result.push_back(*one);
+  }
+  llvm::sort(result);
+  if (std::adjacent_find(result.begin(), result.end()) != result.end()) {
+    (void)error("names an axis twice");
+    return std::nullopt;
+  }
+  return result;
+}
+
+} // namespace pto_mlir::onnx

@@ -1,0 +1,59 @@
+// The text of --input_shapes.
+#include "pto_mlir/Frontend/ONNX/Import.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+namespace pto_mlir::onnx {
+
+namespace {
+struct Parser {
+  llvm::StringRef rest;
+
+  bool eat(char c) {
+    rest = rest.ltrim();
+    return rest.consume_front(llvm::StringRef(&c, 1));
+  }
+
+  // Sizes up to the closing bracket; the opening one is eaten.
+  bool sizes(std::vector<int64_t> &shape) {
+    if (eat(']'))
+      return true;
+    do {
+      rest = rest.ltrim();
+      int64_t size;
+      if (rest.empty() || !llvm::isDigit(rest.front()) || rest.consumeInteger(10, size) || size < 1 || size > INT32_MAX)
+        return false;
+      shape.push_back(size);
+    } while (eat(','));
+    return eat(']');
+  }
+
+  bool shapes(std::vector<std::vector<int64_t>> &result) {
+    if (!eat('['))
+      return false;
+    if (!eat('[')) {
+      result.emplace_back();
+      return sizes(result.back()) && !result.back().empty();
+    }
+    do {
+      result.emplace_back();
+      if (!sizes(result.back()))
+        return false;
+      if (!eat(','))
+        return eat(']');
+    } while (eat('['));
+    return false;
+  }
+};
+} // namespace
+
+std::optional<std::vector<std::vector<int64_t>>> parseShapes(llvm::StringRef text, std::string &error) {
+  Parser parser{text};
+  std::vector<std::vector<int64_t>> result;
+  if (parser.shapes(result) && parser.rest.trim().empty())
+    return result;
+  error = ("'" + text + "' is no list of lists of positive integers such as [[1,3,224,224]]").str();
+  return std::nullopt;
+}
+
+} // namespace pto_mlir::onnx

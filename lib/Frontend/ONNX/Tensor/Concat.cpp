@@ -1,0 +1,26 @@
+#include "../Registry.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+static LogicalResult importConcat(Node &node) {
+  if (!node.attr("axis"))
+    return node.error("lacks attribute 'axis'");
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), node.type(0).getRank());
+  if (!axis)
+    return failure();
+  if (node.numInputs() == 1)
+    return node.finish(node.input(0));
+  SmallVector<Value> inputs;
+  for (unsigned i = 0; i < node.numInputs(); ++i) {
+    if (!node.has(i))
+      return node.error("input " + Twine(i) + " is missing");
+    inputs.push_back(node.input(i));
+  }
+  return node.result<top::ConcatOp>(inputs, {node.i64("axis", *axis)});
+}
+
+void registerConcat(Registry &registry) { registry.add("Concat", {7, kMaxOpset, 1, kVariadic, importConcat}); }
+
+} // namespace pto_mlir::onnx

@@ -1,0 +1,65 @@
+// Split: one slice per output.
+#include "../Registry.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+// Sizes of the parts; nullopt after an error.
+static std::optional<SmallVector<int64_t>> partSizes(Node &node, int64_t size) {
+  int64_t parts = node.numOutputs();
+  if (node.opset() < 13) {
+    if (std::optional<SmallVector<int64_t>> given = node.intsAttr("split"))
+      return given;
+  } else if (node.has(1)) {
+    return node.ints(1, "split");
+  }
+  if (node.opset() >= 18)
+    parts = node.intAttr("num_outputs", parts);
+  if (parts != node.numOutputs() || (node.opset() < 18 && size % parts != 0)) {
+    (void)node.error("cannot split " + Twine(size) + " into " + Twine(parts) + " equal parts for " + Twine(node.numOutputs()) + " outputs");
+    return std::nullopt;
+  }
+  // The last part may be smaller (opset 18).
+  int64_t chunk = (size + parts - 1) / parts;
+  SmallVector<int64_t> sizes(parts, chunk);
+  sizes.back() = size - chunk * (parts - 1);
+  return sizes;
+}
+
+static LogicalResult importSplit(Node &node) {
+  RankedTensorType type = node.type(0);
+  std::optional<int64_t> axis = node.axis(node.intAttr("axis", 0), type.getRank());
+  if (!axis)
+    return failure();
+  int64_t size = type.getDimSize(*axis), position = 0;
+  std::optional<SmallVector<int64_t>> sizes = partSizes(node, size);
+  if (!sizes)
+    return failure();
+  if (sizes->size() != node.numOutputs())
+    return node.error("has " + Twine(node.numOutputs()) + " outputs, but " + Twine(sizes->size()) + " sizes");
+  for (auto [i, part] : llvm::enumerate(*sizes)) {
+    if (part < 1 || part > size - position)
+      return node.error("sizes do not add up to " + Twine(size));
+    if (node.wantsOutput(i)) {
+      SmallVector<int64_t> starts(type.getRank(), 0), ends(type.getShape()), steps(type.getRank(), 1);
+      starts[*axis] = position;
+      ends[*axis] = position + part;
+      Value value = part == size ? node.input(0)
+                                 : node.create<top::SliceOp>(node.outputName(i), node.input(0),
+                                                             {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
+      if (!value)
+        return failure();
+      node.set(i, value);
+    }
+    position += part;
+  }
+  return position == size ? success() : node.error("sizes do not add up to " + Twine(size));
+}
+
+void registerSplit(Registry &registry) {
+  registry.add("Split", {7, 12, 1, 1, importSplit});
+  registry.add("Split", {13, kMaxOpset, 1, 2, importSplit});
+}
+
+} // namespace pto_mlir::onnx

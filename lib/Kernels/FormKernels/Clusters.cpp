@@ -1,0 +1,307 @@
+//===- Clusters.cpp - which ops share a kernel ----------------------------===//
+
+#include "Clusters.h"
+
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace pto_mlir::kernels {
+namespace {
+
+// A row vector that is cheaper to compute again in every tile than to launch.
+constexpr int64_t kCheapVectorElements = 4096;
+
+class Builder {
+public:
+  Builder(Block &block, bool keepAll) : block(block), keepAll(keepAll) {}
+  FailureOr<Clusters> run();
+
+private:
+  Cluster *create(OpRole kind, Operation *op);
+  void absorbTail(Cluster &cube);
+  void place(linalg::GenericOp op, OpRole role);
+  bool accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role);
+  bool wouldCycle(ArrayRef<Cluster *> parts, Operation *op);
+  void merge(Cluster &into, Cluster &from);
+  void joinCheapVectors();
+
+  Block &block;
+  bool keepAll;
+  Clusters result;
+};
+
+Cluster *Builder::create(OpRole kind, Operation *op) {
+  Cluster &cluster = result.all.emplace_back();
+  cluster.kind = kind;
+  cluster.ops.push_back(op);
+  result.of[op] = &cluster;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    cluster.domain = kind == OpRole::Window
+                         ? llvm::to_vector(cast<ShapedType>(op->getResultTypes()[0]).getShape())
+                         : linalgOp.getStaticLoopRanges();
+    if (kind == OpRole::RowReduction)
+      cluster.reducedLoops = linalgOp.getNumReductionLoops();
+  }
+  return &cluster;
+}
+
+// The way out of the cube applies relu and a cast; nothing else may follow, and
+// nobody else may want the value before it.
+void Builder::absorbTail(Cluster &cube) {
+  bool relu = false, truncated = false;
+  Operation *last = cube.ops.front();
+  while (true) {
+    Value value = last->getResult(0);
+    if (!value.hasOneUse())
+      return;
+    Operation *user = *value.user_begin();
+    // A grouped convolution's [.., G, F] result is seen through its collapse.
+    SmallVector<Operation *, 2> step;
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user)) {
+      if (cube.ops.size() > 1 || !collapse.getResult().hasOneUse())
+        return;
+      step.push_back(collapse);
+      user = *collapse->user_begin();
+    }
+    auto generic = dyn_cast<linalg::GenericOp>(user);
+    if (!generic || result.of.contains(generic))
+      return;
+    if (!relu && isRelu(generic))
+      relu = true;
+    else if (!truncated && isTruncation(generic))
+      truncated = true;
+    else
+      return;
+    step.push_back(generic);
+    for (Operation *op : step) {
+      cube.ops.push_back(op);
+      result.of[op] = &cube;
+    }
+    last = generic;
+  }
+}
+
+static bool usedOnlyIn(const Cluster &cluster, const Clusters &clusters, Operation *extra) {
+  for (Operation *op : cluster.ops)
+    for (Operation *user : op->getUsers())
+      if (user != extra && clusters.of.lookup(user) != &cluster)
+        return false;
+  return true;
+}
+
+static bool hasNamedValue(const Cluster &cluster) {
+  return llvm::any_of(cluster.ops, [](Operation *op) {
+    return !top::getTensorName(op->getResult(0)).empty();
+  });
+}
+
+bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role) {
+  SmallVector<int64_t> domain = op.getStaticLoopRanges();
+  ArrayRef<int64_t> rows = ArrayRef(cluster.domain).drop_back(cluster.reducedLoops);
+  // How `op` reads what the cluster computes.
+  for (OpOperand *operand : op.getDpsInputOperands()) {
+    Operation *producer = operand->get().getDefiningOp();
+    if (!producer || result.of.lookup(producer) != &cluster)
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(operand);
+    if (readsAllLoops(map))
+      continue;
+    // Row statistics spread along the row.
+    bool rowStatistic = cluster.kind == OpRole::RowReduction &&
+                        map.getNumResults() == rows.size() &&
+                        map == AffineMap::getMultiDimIdentityMap(map.getNumDims(), op.getContext())
+                                   .getMajorSubMap(rows.size());
+    if (!rowStatistic)
+      return false;
+  }
+  switch (role) {
+  case OpRole::Elementwise:
+    if (cluster.kind == OpRole::Elementwise || cluster.kind == OpRole::Window)
+      return cluster.domain == domain;
+    if (cluster.kind == OpRole::RowReduction)
+      return cluster.domain == domain || rows == ArrayRef(domain);
+    if (cluster.kind == OpRole::ColumnReduction)
+      // What follows the reduction has its result's shape; spreading it back
+      // over the rows needs a finished reduction, hence another kernel.
+      return cast<ShapedType>(op->getResultTypes()[0]).getShape() ==
+             cast<ShapedType>(cluster.ops.back()->getResultTypes()[0]).getShape();
+    return false;
+  case OpRole::RowReduction:
+    if (cluster.kind == OpRole::Elementwise)
+      return cluster.domain == domain;
+    return cluster.kind == OpRole::RowReduction && cluster.domain == domain &&
+           cluster.reducedLoops == op.getNumReductionLoops();
+  case OpRole::ColumnReduction:
+    // The accumulating loop can store nothing per row.
+    return cluster.kind == OpRole::Elementwise && cluster.domain == domain &&
+           usedOnlyIn(cluster, result, op) && !(keepAll && hasNamedValue(cluster));
+  default:
+    return false;
+  }
+}
+
+// Would a cluster of `parts` and `op` need a value that depends on itself?
+bool Builder::wouldCycle(ArrayRef<Cluster *> parts, Operation *op) {
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  inside.insert(op);
+  for (Cluster *part : parts)
+    inside.insert(part->ops.begin(), part->ops.end());
+  SmallVector<Operation *> worklist;
+  llvm::SmallPtrSet<Operation *, 32> seen;
+  auto pushOperands = [&](Operation *from, bool first) -> bool {
+    for (Value operand : from->getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      if (!producer)
+        continue;
+      if (inside.contains(producer)) {
+        if (!first)
+          return true;
+        continue;
+      }
+      if (seen.insert(producer).second)
+        worklist.push_back(producer);
+    }
+    return false;
+  };
+  for (Operation *member : inside)
+    pushOperands(member, /*first=*/true);
+  while (!worklist.empty()) {
+    Operation *current = worklist.pop_back_val();
+    Cluster *cluster = result.of.lookup(current);
+    if (!cluster) {
+      if (pushOperands(current, false))
+        return true;
+      continue;
+    }
+    for (Operation *member : cluster->ops) {
+      seen.insert(member);
+      if (pushOperands(member, false))
+        return true;
+    }
+  }
+  return false;
+}
+
+void Builder::merge(Cluster &into, Cluster &from) {
+  for (Operation *op : from.ops) {
+    into.ops.push_back(op);
+    result.of[op] = &into;
+  }
+  llvm::sort(into.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  if (from.kind != OpRole::Elementwise) {
+    into.kind = from.kind;
+    into.domain = from.domain;
+    into.reducedLoops = from.reducedLoops;
+  }
+  from.ops.clear();
+  from.alive = false;
+}
+
+void Builder::place(linalg::GenericOp op, OpRole role) {
+  llvm::SmallSetVector<Cluster *, 4> producers;
+  for (Value operand : op.getDpsInputs())
+    if (Operation *producer = operand.getDefiningOp())
+      if (Cluster *cluster = result.of.lookup(producer))
+        producers.insert(cluster);
+  SmallVector<Cluster *> joined;
+  Cluster *strong = nullptr; // at most one window or reduction per kernel
+  for (Cluster *cluster : llvm::reverse(producers)) {
+    if (!accepts(*cluster, op, role))
+      continue;
+    if (cluster->kind != OpRole::Elementwise) {
+      bool sameRows = strong && strong->kind == OpRole::RowReduction &&
+                      cluster->kind == OpRole::RowReduction &&
+                      strong->domain == cluster->domain &&
+                      strong->reducedLoops == cluster->reducedLoops;
+      if (strong && !sameRows)
+        continue;
+    }
+    // An elementwise part that runs over the rows only (or over the whole
+    // domain) fits a row reduction; any other mixture of domains does not.
+    if (!joined.empty() && cluster->domain != joined.front()->domain)
+      continue;
+    joined.push_back(cluster);
+    if (wouldCycle(joined, op)) {
+      joined.pop_back();
+      continue;
+    }
+    if (cluster->kind != OpRole::Elementwise)
+      strong = cluster;
+  }
+  Cluster *own = create(role, op);
+  for (Cluster *cluster : joined)
+    merge(*own, *cluster);
+}
+
+// A chain on one row vector (the gate of squeeze-and-excite) moves into the
+// kernel that spreads it, when nobody else wants it.
+void Builder::joinCheapVectors() {
+  for (Cluster &vector : result.all) {
+    if (!vector.alive || vector.kind != OpRole::Elementwise || vector.domain.empty())
+      continue;
+    int64_t size = ShapedType::getNumElements(vector.domain);
+    if (size != vector.domain.back() || size > kCheapVectorElements)
+      continue;
+    Cluster *user = nullptr;
+    bool single = true;
+    for (Operation *op : vector.ops)
+      for (Operation *consumer : op->getUsers()) {
+        Cluster *cluster = result.of.lookup(consumer);
+        if (cluster == &vector)
+          continue;
+        if (!cluster || (user && user != cluster))
+          single = false;
+        user = cluster;
+      }
+    if (!single || !user || !user->alive ||
+        (user->kind != OpRole::Elementwise && user->kind != OpRole::Window) ||
+        ShapedType::getNumElements(user->domain) <= size || user->domain.back() != size)
+      continue;
+    merge(*user, vector);
+  }
+}
+
+FailureOr<Clusters> Builder::run() {
+  for (Operation &op : block) {
+    if (result.of.contains(&op))
+      continue;
+    OpRole role = classify(&op);
+    switch (role) {
+    case OpRole::Host:
+    case OpRole::Init:
+    case OpRole::Pad:
+      break;
+    case OpRole::Cube:
+      absorbTail(*create(role, &op));
+      break;
+    case OpRole::Window:
+    case OpRole::Movement:
+      create(role, &op);
+      break;
+    case OpRole::Elementwise:
+    case OpRole::RowReduction:
+    case OpRole::ColumnReduction:
+      place(cast<linalg::GenericOp>(op), role);
+      break;
+    case OpRole::Unknown:
+      return op.emitOpError("fits no kernel; form-kernels takes what convert-top-to-linalg leaves "
+                            "(docs/lowering.md section 3)"),
+             failure();
+    }
+  }
+  if (!keepAll)
+    joinCheapVectors();
+  return std::move(result);
+}
+
+} // namespace
+
+FailureOr<Clusters> formClusters(Block &block, bool keepAll) {
+  return Builder(block, keepAll).run();
+}
+
+} // namespace pto_mlir::kernels

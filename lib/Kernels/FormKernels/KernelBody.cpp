@@ -1,0 +1,246 @@
+//===- KernelBody.cpp - the function that a cluster becomes ---------------===//
+
+#include "KernelBody.h"
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+
+namespace pto_mlir::kernels {
+namespace {
+
+// Is `op` copied into every kernel that uses it?
+bool isCloned(Operation *op) {
+  if (isa<arith::ConstantOp>(op))
+    return !isa<ShapedType>(op->getResultTypes()[0]);
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  OpRole role = classify(op);
+  return role == OpRole::Init || role == OpRole::Pad;
+}
+
+class BodyBuilder {
+public:
+  BodyBuilder(const Cluster &cluster, bool keepAll)
+      : cluster(cluster), inside(cluster.ops.begin(), cluster.ops.end()), keepAll(keepAll),
+        builder(cluster.ops.front()->getContext()) {}
+
+  Kernel build(StringRef name);
+
+private:
+  void collectInputs(Operation *op);
+  void collectOutputs();
+  Value materialize(Value value);
+  Value materializeInit(Value init, Value destination);
+  void cloneMember(Operation *op);
+  Value buildCubeTail(Value accumulated, Value destination, Type elementType);
+
+  const Cluster &cluster;
+  llvm::SmallPtrSet<Operation *, 16> inside;
+  bool keepAll;
+  OpBuilder builder;
+  IRMapping map;
+  Kernel kernel;
+  llvm::SmallSetVector<Value, 8> inputs;
+  llvm::DenseMap<Value, Value> destinationOf; // output of @main -> argument
+};
+
+void BodyBuilder::collectInputs(Operation *op) {
+  // Values captured by regions count too: scalars that bodies name.
+  llvm::SmallSetVector<Value, 8> used(op->operand_begin(), op->operand_end());
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands())
+      if (operand.getParentBlock() == op->getBlock())
+        used.insert(operand);
+  });
+  for (Value operand : used) {
+    Operation *producer = operand.getDefiningOp();
+    if (producer && inside.contains(producer))
+      continue;
+    if (producer && isCloned(producer))
+      collectInputs(producer);
+    else
+      inputs.insert(operand);
+  }
+}
+
+void BodyBuilder::collectOutputs() {
+  bool cube = cluster.kind == OpRole::Cube;
+  for (Operation *op : cluster.ops) {
+    bool escapes = llvm::any_of(op->getUsers(), [&](Operation *user) {
+      return !inside.contains(user);
+    });
+    StringRef name = top::getTensorName(op->getResult(0));
+    // Fixpipe has one way out: what it absorbs cannot be stored.
+    if (escapes || (keepAll && !cube && !name.empty())) {
+      for (Value value : op->getResults())
+        if (op->getNumResults() == 1 || !value.use_empty())
+          kernel.outputs.push_back(value);
+    } else if (!name.empty()) {
+      kernel.absorbed.push_back(name);
+    }
+  }
+  for (Value value : kernel.outputs) {
+    auto type = cast<RankedTensorType>(value.getType());
+    if (cube) {
+      auto root = cast<RankedTensorType>(cluster.ops.front()->getResultTypes()[0]);
+      type = RankedTensorType::get(root.getShape(), type.getElementType());
+    }
+    kernel.resultTypes.push_back(type);
+  }
+}
+
+Value BodyBuilder::materialize(Value value) {
+  if (Value known = map.lookupOrNull(value))
+    return known;
+  Operation *producer = value.getDefiningOp();
+  // Captured scalars of a cloned op (a pad's constant) come first.
+  producer->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands())
+      if (operand.getParentBlock() == producer->getBlock())
+        materialize(operand);
+  });
+  return builder.clone(*producer, map)->getResult(cast<OpResult>(value).getResultNumber());
+}
+
+// The same initial value, written to `destination`.
+Value BodyBuilder::materializeInit(Value init, Value destination) {
+  Operation *producer = init.getDefiningOp();
+  if (isa_and_nonnull<tensor::EmptyOp>(producer))
+    return destination;
+  if (producer && isa<linalg::FillOp, linalg::BroadcastOp>(producer) && isCloned(producer)) {
+    IRMapping local(map);
+    auto linalgOp = cast<linalg::LinalgOp>(producer);
+    local.map(linalgOp.getDpsInits()[0], destination);
+    for (Value input : linalgOp.getDpsInputs())
+      local.map(input, materialize(input));
+    return builder.clone(*producer, local)->getResult(0);
+  }
+  return materialize(init);
+}
+
+void BodyBuilder::cloneMember(Operation *op) {
+  op->walk([&](Operation *nested) {
+    for (Value operand : nested->getOperands()) {
+      if (operand.getParentBlock() != op->getBlock() || map.contains(operand))
+        continue;
+      auto dps = dyn_cast<DestinationStyleOpInterface>(op);
+      bool init = nested == op && dps && llvm::is_contained(dps.getDpsInits(), operand);
+      if (!init)
+        materialize(operand);
+    }
+  });
+  IRMapping local(map);
+  if (auto dps = dyn_cast<DestinationStyleOpInterface>(op)) {
+    for (OpOperand &init : dps.getDpsInitsMutable()) {
+      OpResult result = dps.getTiedOpResult(&init);
+      Value destination = destinationOf.lookup(result);
+      // An init that is also read stays what it is.
+      local.map(init.get(), destination ? materializeInit(init.get(), destination)
+                                        : materialize(init.get()));
+    }
+  }
+  Operation *copy = builder.clone(*op, local);
+  for (auto [from, to] : llvm::zip(op->getResults(), copy->getResults()))
+    map.map(from, to);
+}
+
+// relu and cast, in this order whatever the order in @main: they commute, and
+// the accumulator is the better place for relu.
+Value BodyBuilder::buildCubeTail(Value accumulated, Value destination, Type elementType) {
+  linalg::GenericOp relu, truncation;
+  for (Operation *op : ArrayRef(cluster.ops).drop_front()) {
+    auto generic = dyn_cast<linalg::GenericOp>(op);
+    if (!generic)
+      continue;
+    (isTruncation(generic) ? truncation : relu) = generic;
+  }
+  auto type = cast<RankedTensorType>(accumulated.getType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+  auto unary = [&](Location loc, Value input, Value init,
+                   llvm::function_ref<Value(OpBuilder &, Value)> body) -> Value {
+    return builder
+        .create<linalg::GenericOp>(loc, init.getType(), input, init,
+                                   ArrayRef<AffineMap>{identity, identity}, parallel,
+                                   [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                                     b.create<linalg::YieldOp>(bodyLoc, body(b, args[0]));
+                                   })
+        .getResult(0);
+  };
+  Location loc = cluster.ops.back()->getLoc();
+  if (relu) {
+    Value init = truncation ? builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType()).getResult()
+                            : destination;
+    Value zero = builder.create<arith::ConstantOp>(loc, builder.getZeroAttr(type.getElementType()));
+    accumulated = unary(loc, accumulated, init, [&](OpBuilder &b, Value in) -> Value {
+      return b.create<arith::MaximumFOp>(loc, in, zero);
+    });
+  }
+  if (truncation)
+    accumulated = unary(loc, accumulated, destination, [&](OpBuilder &b, Value in) -> Value {
+      return b.create<arith::TruncFOp>(loc, elementType, in);
+    });
+  return accumulated;
+}
+
+Kernel BodyBuilder::build(StringRef name) {
+  for (Operation *op : cluster.ops)
+    if (cluster.kind != OpRole::Cube || op == cluster.ops.front())
+      collectInputs(op);
+  collectOutputs();
+  kernel.inputs.assign(inputs.begin(), inputs.end());
+
+  SmallVector<Type> argumentTypes;
+  for (Value input : kernel.inputs)
+    argumentTypes.push_back(input.getType());
+  llvm::append_range(argumentTypes, kernel.resultTypes);
+  Location loc = cluster.ops.back()->getLoc();
+  kernel.func = func::FuncOp::create(
+      loc, name, FunctionType::get(builder.getContext(), argumentTypes, kernel.resultTypes));
+  kernel.func.setPrivate();
+  bool cube = cluster.kind == OpRole::Cube;
+  kernel.func->setAttr("pto.kernel_kind",
+                       pto::KernelKindAttr::get(builder.getContext(),
+                                                cube ? pto::KernelKind::Cube : pto::KernelKind::Vector));
+  Block *entry = kernel.func.addEntryBlock();
+  builder.setInsertionPointToStart(entry);
+  for (auto [input, argument] : llvm::zip(kernel.inputs, entry->getArguments()))
+    map.map(input, argument);
+  auto destinations = entry->getArguments().drop_front(kernel.inputs.size());
+
+  SmallVector<Value> results;
+  if (cube) {
+    Operation *root = cluster.ops.front();
+    if (cluster.ops.size() == 1 || !llvm::any_of(cluster.ops, [&](Operation *op) {
+          return op != root && isa<linalg::GenericOp>(op);
+        }))
+      destinationOf[root->getResult(0)] = destinations[0];
+    cloneMember(root);
+    auto type = cast<RankedTensorType>(kernel.resultTypes[0]);
+    results.push_back(buildCubeTail(map.lookup(root->getResult(0)), destinations[0], type.getElementType()));
+  } else {
+    for (auto [output, argument] : llvm::zip(kernel.outputs, destinations))
+      destinationOf[output] = argument;
+    for (Operation *op : cluster.ops)
+      cloneMember(op);
+    for (Value output : kernel.outputs)
+      results.push_back(map.lookup(output));
+  }
+  builder.create<func::ReturnOp>(loc, results);
+  return std::move(kernel);
+}
+
+} // namespace
+
+Kernel buildKernel(const Cluster &cluster, StringRef name, bool keepAll) {
+  return BodyBuilder(cluster, keepAll).build(name);
+}
+
+} // namespace pto_mlir::kernels

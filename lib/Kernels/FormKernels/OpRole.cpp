@@ -1,0 +1,133 @@
+//===- OpRole.cpp - what an op of @main may become in a kernel ------------===//
+
+#include "OpRole.h"
+
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/GroupedConv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace pto_mlir::kernels {
+
+bool readsAllLoops(AffineMap map) { return map.isIdentity(); }
+
+// Only reads loops, each at most once, in increasing order: identity,
+// broadcast, or scalar operand.
+static bool readsInOrder(AffineMap map) {
+  int64_t last = -1;
+  for (AffineExpr result : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (!dim || static_cast<int64_t>(dim.getPosition()) <= last)
+      return false;
+    last = dim.getPosition();
+  }
+  return true;
+}
+
+static bool isContraction(Operation *op) {
+  return isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::MatmulTransposeBOp,
+             linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op) ||
+         matchGroupedConv(op);
+}
+
+static bool isWindow(Operation *op) {
+  return isa<linalg::DepthwiseConv2DNhwcHwcOp, linalg::PoolingNhwcMaxOp,
+             linalg::PoolingNhwcSumOp>(op);
+}
+
+static bool onlyUsedAsInit(Operation *op) {
+  return llvm::all_of(op->getUses(), [](OpOperand &use) {
+    auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
+    return user && !isa<linalg::FillOp, linalg::BroadcastOp>(use.getOwner()) &&
+           user.isDpsInit(&use);
+  });
+}
+
+static bool onlyPadsWindows(tensor::PadOp pad) {
+  return llvm::all_of(pad->getUses(), [](OpOperand &use) {
+    return (isContraction(use.getOwner()) || isWindow(use.getOwner())) &&
+           use.getOperandNumber() == 0;
+  });
+}
+
+static OpRole classifyGeneric(linalg::GenericOp op) {
+  if (!op.hasPureTensorSemantics())
+    return OpRole::Unknown;
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  bool inOrder = llvm::all_of(maps, readsInOrder);
+  if (op.getNumParallelLoops() == op.getNumLoops()) {
+    bool wholeResult = llvm::all_of(
+        ArrayRef(maps).drop_front(op.getNumDpsInputs()), readsAllLoops);
+    return inOrder && wholeResult ? OpRole::Elementwise : OpRole::Movement;
+  }
+  if (!inOrder)
+    return OpRole::Unknown;
+  bool innermostReduced =
+      linalg::isReductionIterator(op.getIteratorTypesArray().back());
+  if (!innermostReduced)
+    return OpRole::ColumnReduction;
+  // Reduced loops must be the innermost ones; a parallel loop after the first
+  // reduced one would need a transposition first.
+  bool seenReduction = false;
+  for (utils::IteratorType type : op.getIteratorTypesArray()) {
+    if (linalg::isReductionIterator(type))
+      seenReduction = true;
+    else if (seenReduction)
+      return OpRole::Unknown;
+  }
+  return OpRole::RowReduction;
+}
+
+OpRole classify(Operation *op) {
+  if (isa<top::WeightOp, arith::ConstantOp, tensor::EmptyOp,
+          tensor::CollapseShapeOp, tensor::ExpandShapeOp, func::ReturnOp>(op))
+    return OpRole::Host;
+  if (isContraction(op))
+    return OpRole::Cube;
+  if (isWindow(op))
+    return OpRole::Window;
+  if (auto generic = dyn_cast<linalg::GenericOp>(op))
+    return classifyGeneric(generic);
+  if (isa<linalg::FillOp, linalg::BroadcastOp>(op))
+    return onlyUsedAsInit(op) ? OpRole::Init : OpRole::Movement;
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return onlyPadsWindows(pad) ? OpRole::Pad : OpRole::Movement;
+  if (isa<linalg::TransposeOp, linalg::CopyOp, tensor::ExtractSliceOp,
+          tensor::InsertSliceOp, tensor::ConcatOp>(op))
+    return OpRole::Movement;
+  return OpRole::Unknown;
+}
+
+static bool isPlainUnary(linalg::GenericOp generic) {
+  return generic.getNumDpsInputs() == 1 && generic.getNumDpsInits() == 1 &&
+         llvm::all_of(generic.getIndexingMapsArray(), readsAllLoops);
+}
+
+bool isRelu(linalg::GenericOp generic) {
+  if (!isPlainUnary(generic))
+    return false;
+  Block *body = generic.getBlock();
+  auto yield = cast<linalg::YieldOp>(body->getTerminator());
+  auto max = yield.getOperand(0).getDefiningOp<arith::MaximumFOp>();
+  if (!max || max->getBlock() != body)
+    return false;
+  Value in = body->getArgument(0);
+  return (max.getLhs() == in && matchPattern(max.getRhs(), m_AnyZeroFloat())) ||
+         (max.getRhs() == in && matchPattern(max.getLhs(), m_AnyZeroFloat()));
+}
+
+bool isTruncation(linalg::GenericOp generic) {
+  if (!isPlainUnary(generic))
+    return false;
+  Block *body = generic.getBlock();
+  auto yield = cast<linalg::YieldOp>(body->getTerminator());
+  auto trunc = yield.getOperand(0).getDefiningOp<arith::TruncFOp>();
+  return trunc && trunc.getIn() == body->getArgument(0);
+}
+
+} // namespace pto_mlir::kernels

@@ -1,0 +1,192 @@
+#include "pto_mlir/PModel/Assembler.h"
+
+#include "pto_mlir/PModel/Program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+constexpr uint32_t unused = UINT32_MAX;
+
+bool sameCommands(const KernelDesc &a, const KernelDesc &b) {
+  auto same = [](const StreamDesc &x, const StreamDesc &y) {
+    return x.coreKind == y.coreKind && x.pipe == y.pipe && x.words == y.words;
+  };
+  return a.numArgs == b.numArgs && a.blocks == b.blocks &&
+         std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(), same);
+}
+
+/// A name that `taken` lacks: `name`, else name_2, name_3, ...
+std::string freeName(const std::string &name, const std::unordered_map<std::string, uint32_t> &taken) {
+  std::string candidate = name;
+  for (unsigned i = 2; taken.count(candidate); ++i)
+    candidate = name + "_" + std::to_string(i);
+  return candidate;
+}
+
+/// The weight in which an argument of a verified program lies.
+std::optional<uint32_t> weightAt(const ModelFile &file, const VMArgument &argument) {
+  const std::vector<uint64_t> &offsets = file.layout().offsets;
+  for (uint32_t i = 0; i < offsets.size(); ++i)
+    if (argument.offset >= offsets[i] && argument.offset - offsets[i] <= file.model().weights[i].size &&
+        argument.bytes <= file.model().weights[i].size - (argument.offset - offsets[i]))
+      return i;
+  return std::nullopt;
+}
+
+} // namespace
+
+uint32_t ModelAssembler::addKernel(const KernelDesc &kernel) {
+  auto known = kernelNames.find(kernel.name);
+  if (known != kernelNames.end() && sameCommands(model.kernels[known->second], kernel))
+    return known->second;
+  uint32_t index = model.kernels.size();
+  model.kernels.push_back(kernel);
+  model.kernels.back().name = freeName(kernel.name, kernelNames);
+  kernelNames[model.kernels.back().name] = index;
+  return index;
+}
+
+uint32_t ModelAssembler::addWeight(const WeightDesc &weight, uint64_t hash) {
+  auto known = weightNames.find(weight.name);
+  if (known != weightNames.end()) {
+    const WeightDesc &other = model.weights[known->second];
+    if (weightHashes[known->second] == hash && other.type == weight.type && other.shape == weight.shape &&
+        (weight.size == 0 || std::memcmp(other.data, weight.data, weight.size) == 0))
+      return known->second;
+  }
+  uint32_t index = model.weights.size();
+  model.weights.push_back(weight);
+  model.weights.back().name = freeName(weight.name, weightNames);
+  weightNames[model.weights.back().name] = index;
+  weightHashes.push_back(hash);
+  return index;
+}
+
+Status ModelAssembler::collectWeights(Source &source, const VariantDesc &variant) {
+  const ModelFile &file = *source.file;
+  source.weightMap.assign(file.model().weights.size(), unused);
+  auto program = decodeProgram(variant.program.code);
+  if (!program)
+    return Failure{program.error()};
+  uint32_t weightsSlot = EntrySlots(variant).weights();
+  for (const VMInstruction &insn : *program) {
+    if (std::count(insn.slots.begin(), insn.slots.end(), weightsSlot))
+      return Failure{file.info().path + ": a host op reads the whole weights section, which ties it to this file"};
+    for (const VMArgument &argument : insn.arguments) {
+      if (argument.slot != weightsSlot)
+        continue;
+      auto weight = weightAt(file, argument);
+      if (!weight)
+        return Failure{file.info().path + ": an argument lies in no weight"};
+      uint32_t &place = source.weightMap[*weight];
+      if (place != unused)
+        continue;
+      if (Status status = file.checkWeight(*weight); !status)
+        return status;
+      place = addWeight(file.model().weights[*weight], file.layout().hashes[*weight]);
+    }
+  }
+  return {};
+}
+
+Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netIndex, size_t variantIndex) {
+  const ModelDesc &from = file->model();
+  if (sources.empty()) {
+    model.producer = from.producer;
+    model.processor = from.processor;
+    model.numCore = from.numCore;
+  } else if (model.processor != from.processor || model.numCore != from.numCore) {
+    return Failure{file->info().path + ": is for " + from.processor + " with " + std::to_string(from.numCore) +
+                   " core(s), the first file for " + model.processor + " with " + std::to_string(model.numCore)};
+  }
+  const NetDesc &net = from.nets[netIndex];
+  auto known = std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == net.name; });
+  if (known == model.nets.end()) {
+    model.nets.push_back({net.name, {}, net.quantize, net.preprocess});
+    known = std::prev(model.nets.end());
+  } else if (known->quantize != net.quantize || known->preprocess != net.preprocess) {
+    return Failure{file->info().path + ": net '" + net.name + "' differs in quantisation or pre-processing from the net of that name"};
+  }
+
+  Source source{static_cast<size_t>(known - model.nets.begin()), known->variants.size(), file, {}};
+  VariantDesc variant = net.variants[variantIndex];
+  if (Status status = collectWeights(source, variant); !status)
+    return status;
+  for (uint32_t &kernel : variant.program.kernels)
+    kernel = addKernel(from.kernels[kernel]);
+  known->variants.push_back(std::move(variant));
+  sources.push_back(std::move(source));
+  return {};
+}
+
+Status ModelAssembler::relocate(const Source &source, const WeightLayout &layout) {
+  VariantDesc &variant = model.nets[source.net].variants[source.variant];
+  auto program = decodeProgram(variant.program.code);
+  if (!program)
+    return Failure{program.error()};
+  uint32_t weightsSlot = EntrySlots(variant).weights();
+  ProgramWriter writer;
+  for (VMInstruction &insn : *program) {
+    for (VMArgument &argument : insn.arguments) {
+      if (argument.slot != weightsSlot)
+        continue;
+      uint32_t weight = *weightAt(*source.file, argument);
+      argument.offset = argument.offset - source.file->layout().offsets[weight] + layout.offsets[source.weightMap[weight]];
+    }
+    writer.append(insn);
+  }
+  variant.program.code = writer.take();
+  return {};
+}
+
+Result<WriteSummary> ModelAssembler::write(const std::string &path) {
+  WeightLayout layout = layoutWeights(model.weights);
+  for (const Source &source : sources)
+    if (Status status = relocate(source, layout); !status)
+      return Failure{path + ": " + status.error()};
+  return writeModel(model, layout, path);
+}
+
+Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output) {
+  ModelAssembler assembler;
+  for (const std::string &path : paths) {
+    auto file = ModelFile::open(path);
+    if (!file)
+      return Failure{file.error()};
+    const std::vector<NetDesc> &nets = (*file)->model().nets;
+    for (size_t net = 0; net < nets.size(); ++net)
+      for (size_t variant = 0; variant < nets[net].variants.size(); ++variant)
+        if (Status status = assembler.add(*file, net, variant); !status)
+          return Failure{status.error()};
+  }
+  return assembler.write(output);
+}
+
+Result<std::vector<std::string>> extractModels(const std::string &path, const std::string &folder) {
+  auto file = ModelFile::open(path);
+  if (!file)
+    return Failure{file.error()};
+  std::vector<std::string> written;
+  const std::vector<NetDesc> &nets = (*file)->model().nets;
+  for (size_t net = 0; net < nets.size(); ++net) {
+    for (size_t variant = 0; variant < nets[net].variants.size(); ++variant) {
+      std::string name = std::filesystem::path(path).stem().string() + "_net" + std::to_string(net) + "_variant" +
+                         std::to_string(variant) + ".pmodel";
+      std::string target = (std::filesystem::path(folder) / name).string();
+      ModelAssembler assembler;
+      if (Status status = assembler.add(*file, net, variant); !status)
+        return Failure{status.error()};
+      if (auto summary = assembler.write(target); !summary)
+        return Failure{summary.error()};
+      written.push_back(target);
+    }
+  }
+  return written;
+}
+
+} // namespace pto_mlir::pmodel

@@ -1,0 +1,158 @@
+#include "ReadMetadata.h"
+
+#include <cstring>
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+std::string text(const flatbuffers::String *string) { return string ? string->str() : std::string(); }
+
+std::vector<std::string> texts(const flatbuffers::Vector<flatbuffers::Offset<flatbuffers::String>> *strings) {
+  std::vector<std::string> result;
+  if (strings)
+    for (const flatbuffers::String *string : *strings)
+      result.push_back(text(string));
+  return result;
+}
+
+template <class T>
+std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
+  return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
+}
+
+ElementType elementType(fb::ElementType type) { return static_cast<ElementType>(type); }
+
+/// Reads tables depth first; the first failure ends the reading.
+class MetadataReader {
+public:
+  MetadataReader(const Section &commands, const Section &programs, const Section &weights)
+      : commands(commands), programs(programs), weights(weights) {}
+
+  std::string failure;
+
+  void read(const fb::Model &metadata, ModelDesc &model, WeightLayout &layout) {
+    model.producer = text(metadata.producer());
+    model.processor = text(metadata.processor());
+    model.numCore = metadata.num_core();
+    each(metadata.kernels(), model.kernels, [&](auto &table, KernelDesc &kernel) { readKernel(table, kernel); });
+    each(metadata.weights(), model.weights, [&](auto &table, WeightDesc &weight) { readWeight(table, weight, layout); });
+    each(metadata.nets(), model.nets, [&](auto &table, NetDesc &net) { readNet(table, net); });
+    layout.totalBytes = weights.size;
+  }
+
+private:
+  template <class Tables, class Desc, class Read>
+  void each(const Tables *tables, std::vector<Desc> &descs, Read read) {
+    if (!tables)
+      return;
+    descs.resize(tables->size());
+    for (size_t i = 0; i < descs.size() && failure.empty(); ++i)
+      read(*tables->Get(i), descs[i]);
+  }
+
+  void readKernel(const fb::Kernel &table, KernelDesc &kernel) {
+    kernel.name = text(table.name());
+    kernel.numArgs = table.num_args();
+    kernel.blocks = table.blocks();
+    kernel.numEvents = table.num_events();
+    kernel.sourceOps = texts(table.source_ops());
+    each(table.local_memory(), kernel.localMemory, [](auto &entry, LocalMemoryUse &use) {
+      use = {text(entry.space()), entry.bytes()};
+    });
+    each(table.streams(), kernel.streams, [&](auto &entry, StreamDesc &stream) {
+      stream.coreKind = static_cast<CoreKind>(entry.core_kind());
+      stream.pipe = entry.pipe();
+      stream.numCommands = entry.num_commands();
+      const fb::Range *range = entry.words();
+      if (!commands.holds(range) || range->size() % 4 != 0) {
+        failure = "kernel '" + kernel.name + "': its commands lie outside their section";
+        return;
+      }
+      stream.words.resize(range->size() / 4);
+      if (!stream.words.empty())
+        std::memcpy(stream.words.data(), commands.data + range->begin(), range->size());
+    });
+  }
+
+  void readWeight(const fb::Weight &table, WeightDesc &weight, WeightLayout &layout) {
+    weight.name = text(table.name());
+    weight.type = elementType(table.type());
+    weight.shape = numbers(table.shape());
+    if (!weights.holds(table.data())) {
+      failure = "weight '" + weight.name + "': lies outside the weights section";
+      return;
+    }
+    weight.data = weights.data + table.data()->begin();
+    weight.size = table.data()->size();
+    layout.offsets.push_back(table.data()->begin());
+    layout.hashes.push_back(table.hash());
+  }
+
+  static void readTensor(const fb::Tensor &table, TensorDesc &tensor) {
+    tensor.name = text(table.name());
+    tensor.type = elementType(table.type());
+    tensor.storageType = elementType(table.storage_type());
+    tensor.shape = numbers(table.shape());
+    if (const fb::Quantization *quantization = table.quantization()) {
+      tensor.quantization.scales = numbers(quantization->scales());
+      tensor.quantization.zeroPoints = numbers(quantization->zero_points());
+      tensor.quantization.axis = quantization->axis();
+    }
+  }
+
+  static void readDebugTensor(const fb::DebugTensor &table, DebugTensorDesc &tensor) {
+    tensor.name = text(table.name());
+    tensor.type = elementType(table.type());
+    tensor.shape = numbers(table.shape());
+    tensor.permutation = numbers(table.permutation());
+    tensor.onnxShape = numbers(table.onnx_shape());
+    tensor.region = static_cast<Region>(table.region());
+    tensor.index = table.index();
+    tensor.offset = table.offset();
+  }
+
+  void readProgram(const fb::Program &table, ProgramDesc &program) {
+    program.name = text(table.name());
+    program.numSlots = table.num_slots();
+    program.constants = numbers(table.constants());
+    program.kernels = numbers(table.kernels());
+    program.target = text(table.target());
+    if (!programs.holds(table.code())) {
+      failure = "program '" + program.name + "': lies outside its section";
+      return;
+    }
+    const uint8_t *code = programs.data + table.code()->begin();
+    program.code.assign(code, code + table.code()->size());
+  }
+
+  void readNet(const fb::Net &table, NetDesc &net) {
+    net.name = text(table.name());
+    net.quantize = text(table.quantize());
+    net.preprocess = text(table.preprocess());
+    each(table.variants(), net.variants, [&](auto &entry, VariantDesc &variant) {
+      each(entry.inputs(), variant.inputs, readTensor);
+      each(entry.outputs(), variant.outputs, readTensor);
+      readProgram(*entry.program(), variant.program);
+      variant.workspaceBytes = entry.workspace_bytes();
+      each(entry.debug_tensors(), variant.debugTensors, readDebugTensor);
+      variant.absorbed = texts(entry.absorbed());
+      variant.hostOps = texts(entry.host_ops());
+    });
+  }
+
+  const Section &commands, &programs, &weights;
+};
+
+} // namespace
+
+Status readModel(const fb::Model &metadata, const Section &commands, const Section &programs, const Section &weights,
+                 ModelDesc &model, WeightLayout &layout) {
+  MetadataReader reader(commands, programs, weights);
+  reader.read(metadata, model, layout);
+  if (!reader.failure.empty())
+    return Failure{reader.failure};
+  return {};
+}
+
+} // namespace pto_mlir::pmodel

@@ -1,0 +1,175 @@
+// The compiler as a library: import, pass pipelines, codegen, Builder.
+#include "pto_mlir/Pipelines/Compiler.h"
+
+#include "Diagnostics.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
+#include "pto_mlir/Frontend/ONNX/Import.h"
+#include "pto_mlir/Pipelines/ModelBuilder.h"
+#include "pto_mlir/Pipelines/Pipelines.h"
+#include "pto_mlir/Pipelines/Registration.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+namespace {
+
+/// Module attributes that model_transform writes beside the ones of the importer.
+constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
+
+DialectRegistry makeRegistry() {
+  DialectRegistry registry;
+  registerDialects(registry);
+  return registry;
+}
+
+/// Runs the pipeline; a failure without a diagnostic still leaves a line.
+bool run(PassManager &pm, ModuleOp module, Errors &errors) {
+  if (succeeded(pm.run(module)))
+    return true;
+  if (errors.empty())
+    errors.push_back("the compiler failed without a message");
+  return false;
+}
+
+/// Writes the module after a stage to `<folder>/<number>-<stage>.mlir`.
+struct DumpPass : PassWrapper<DumpPass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DumpPass)
+  explicit DumpPass(std::string file) : file(std::move(file)) {}
+  StringRef getName() const override { return "dump"; }
+  void runOnOperation() override {
+    std::error_code problem;
+    llvm::ToolOutputFile output(file, problem, llvm::sys::fs::OF_None);
+    if (problem) {
+      getOperation().emitError() << file << ": " << problem.message();
+      return signalPassFailure();
+    }
+    OpPrintingFlags flags;
+    flags.elideLargeElementsAttrs();
+    getOperation().print(output.os(), flags);
+    output.keep();
+  }
+  std::string file;
+};
+
+/// Prefixes each line with the file that the user named.
+void nameFile(const std::string &file, Errors &errors) {
+  for (std::string &line : errors)
+    if (line.find(file) == std::string::npos)
+      line = file + ": " + line;
+}
+
+std::optional<std::string> numpyType(Type type) {
+  if (type.isF32())
+    return "float32";
+  if (type.isF64())
+    return "float64";
+  if (type.isF16())
+    return "float16";
+  if (type.isInteger(1))
+    return "bool";
+  if (auto integer = dyn_cast<IntegerType>(type))
+    return (integer.isUnsigned() ? "uint" : "int") + std::to_string(integer.getWidth());
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
+  MLIRContext context(makeRegistry());
+  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName};
+  OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
+  if (!module)
+    return std::nullopt;
+  TransformSummary summary;
+  if (auto nodes = (*module)->getAttrOfType<IntegerAttr>("top.onnx_nodes"))
+    summary.nodes = nodes.getInt();
+  (*module)->setAttr(kPreprocessAttr, StringAttr::get(&context, options.preprocess));
+
+  DiagnosticCollector collector(&context, errors);
+  PassManager pm(&context);
+  buildTransformPipeline(pm);
+  if (!run(pm, *module, errors)) {
+    nameFile(options.modelFile, errors);
+    return std::nullopt;
+  }
+  top::WeightStore &store = context.getLoadedDialect<top::TopDialect>()->weights();
+  llvm::StringSet<> seen;
+  module->walk([&](Operation *op) {
+    if (auto weight = dyn_cast<top::WeightOp>(op)) {
+      if (seen.insert(weight.getName()).second)
+        if (const top::Weight *entry = store.lookup(weight.getName()))
+          summary.weightBytes += entry->bytes.size();
+    } else if (isa<top::TopDialect>(op->getDialect())) {
+      ++summary.ops;
+    }
+  });
+  std::string problem;
+  if (failed(top::writeTopModule(*module, options.mlirFile, problem))) {
+    errors.push_back(problem);
+    return std::nullopt;
+  }
+  return summary;
+}
+
+std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors &errors) {
+  MLIRContext context(makeRegistry());
+  OwningOpRef<ModuleOp> module = top::readTopModule(mlirFile, context, errors);
+  if (!module)
+    return std::nullopt;
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  NetDescription net;
+  auto describe = [&](std::vector<NetTensor> &list, StringAttr name, Type type) {
+    auto tensor = cast<RankedTensorType>(type);
+    auto numpy = numpyType(tensor.getElementType());
+    if (!numpy) {
+      errors.push_back(mlirFile + ": " + name.str() + " has an element type that numpy lacks");
+      return;
+    }
+    list.push_back({name.str(), tensor.getShape().vec(), *numpy});
+  };
+  auto empty = StringAttr::get(&context, "");
+  for (auto [i, type] : llvm::enumerate(main.getArgumentTypes())) {
+    auto name = main.getArgAttrOfType<StringAttr>(i, top::kNameAttr);
+    describe(net.inputs, name ? name : empty, type);
+  }
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
+    auto name = main.getResultAttrOfType<StringAttr>(i, top::kNameAttr);
+    describe(net.outputs, name ? name : empty, type);
+  }
+  if (auto preprocess = (*module)->getAttrOfType<StringAttr>(kPreprocessAttr))
+    net.preprocess = preprocess.str();
+  if (!errors.empty())
+    return std::nullopt;
+  return net;
+}
+
+std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
+  MLIRContext context(makeRegistry());
+  OwningOpRef<ModuleOp> module = top::readTopModule(options.mlirFile, context, errors);
+  if (!module)
+    return std::nullopt;
+  DiagnosticCollector collector(&context, errors);
+  PassManager pm(&context);
+  DeployPipelineOptions pipeline;
+  pipeline.quantize = options.quantize;
+  pipeline.keepAll = options.debug;
+  StageHook hook;
+  if (!options.dumpFolder.empty())
+    hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
+      manager.addPass(std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
+    };
+  buildDeployPipeline(pm, pipeline, hook);
+  std::optional<DeploySummary> summary;
+  if (run(pm, *module, errors))
+    summary = buildModel(*module, options, errors);
+  if (!summary)
+    nameFile(options.mlirFile, errors);
+  return summary;
+}
+
+} // namespace pto_mlir

@@ -1,0 +1,119 @@
+#include "pto_mlir/Runtime/Device.h"
+
+#include "Plugin.h"
+
+#include <algorithm>
+
+namespace pto_mlir::runtime {
+
+namespace {
+/// A fixed field of the ABI as text, also when a plug-in forgot the terminator.
+template <size_t N>
+std::string fieldText(const char (&field)[N]) {
+  return std::string(field, std::find(field, field + N, '\0'));
+}
+} // namespace
+
+Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
+  auto api = loadPlugin(options.device);
+  if (!api)
+    return Failure{api.error()};
+  std::unique_ptr<Device> device(new Device(*api));
+  pto_device_options raw = {options.processor.c_str(), options.mode.c_str(), options.threads};
+  pto_status status = (*api)->open(&raw, &device->context);
+  if (status != PTO_OK) {
+    device->context = nullptr;
+    return device->failure("cannot open", status);
+  }
+  return device;
+}
+
+Device::~Device() {
+  if (context)
+    api->close(context);
+}
+
+Failure Device::failure(const char *what, pto_status status) {
+  std::string message = std::string("device '") + api->name + "': " + what;
+  if (status == PTO_ERROR_FAULT && context) {
+    pto_fault fault = {};
+    api->fault(context, &fault);
+    return Failure{message + ": kernel '" + fieldText(fault.kernel) + "' faulted on " + fieldText(fault.engine) + ", block " +
+                   std::to_string(fault.block) + ", word " + std::to_string(fault.word) + ": " + fieldText(fault.kind) + ": " +
+                   fieldText(fault.message)};
+  }
+  const char *reason = api->last_error(context);
+  return Failure{message + ": " + (reason && *reason ? reason : "error " + std::to_string(status))};
+}
+
+Result<uint64_t> Device::alloc(uint64_t bytes, const std::string &what) {
+  uint64_t address = 0;
+  pto_status status = api->alloc(context, std::max<uint64_t>(bytes, 1), &address);
+  if (status != PTO_OK)
+    return failure(("cannot allocate " + std::to_string(bytes) + " bytes for " + what).c_str(), status);
+  return address;
+}
+
+void Device::free(uint64_t address) { (void)api->free(context, address); }
+
+Status Device::copyToDevice(uint64_t address, const void *data, uint64_t bytes) {
+  if (bytes == 0)
+    return {};
+  pto_status status = api->copy_to_device(context, address, data, bytes);
+  return status == PTO_OK ? Status() : Status(failure("cannot copy to the device", status));
+}
+
+Status Device::copyFromDevice(void *data, uint64_t address, uint64_t bytes) {
+  if (bytes == 0)
+    return {};
+  pto_status status = api->copy_from_device(context, data, address, bytes);
+  return status == PTO_OK ? Status() : Status(failure("cannot copy from the device", status));
+}
+
+Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
+  std::vector<pto_stream> streams;
+  for (const pmodel::StreamDesc &stream : kernel.streams)
+    streams.push_back({static_cast<uint32_t>(stream.coreKind), stream.pipe, stream.words.data(), stream.words.size()});
+  pto_kernel_desc desc = {kernel.name.c_str(), streams.data(), streams.size(), kernel.numArgs};
+  uint32_t handle = 0;
+  pto_status status = api->load_kernel(context, &desc, &handle);
+  if (status != PTO_OK)
+    return failure(("cannot load kernel '" + kernel.name + "'").c_str(), status);
+  return handle;
+}
+
+Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments) {
+  pto_status status = api->launch(context, kernel, blocks, arguments.data(), arguments.size(), nullptr, 0);
+  return status == PTO_OK ? Status() : Status(failure("cannot launch", status));
+}
+
+Status Device::synchronize() {
+  pto_status status = api->synchronize(context);
+  return status == PTO_OK ? Status() : Status(failure("a launch failed", status));
+}
+
+Result<pto_profile> Device::profile(bool reset) {
+  pto_profile profile = {};
+  pto_status status = api->profile(context, &profile, reset);
+  if (status != PTO_OK)
+    return failure("cannot read the profile", status);
+  return profile;
+}
+
+Result<DeviceBuffer> DeviceBuffer::make(Device &device, uint64_t bytes, const std::string &what) {
+  auto address = device.alloc(bytes, what);
+  if (!address)
+    return Failure{address.error()};
+  DeviceBuffer buffer;
+  buffer.device = &device;
+  buffer.begin = *address;
+  buffer.size = bytes;
+  return buffer;
+}
+
+DeviceBuffer::~DeviceBuffer() {
+  if (device)
+    device->free(begin);
+}
+
+} // namespace pto_mlir::runtime

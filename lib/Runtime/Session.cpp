@@ -1,0 +1,158 @@
+#include "SessionState.h"
+
+#include <algorithm>
+
+namespace pto_mlir::runtime {
+
+using namespace pto_mlir::pmodel;
+
+namespace {
+
+Result<const NetDesc *> findNet(const ModelFile &file, const std::string &name) {
+  const std::vector<NetDesc> &nets = file.model().nets;
+  std::string names;
+  for (const NetDesc &net : nets) {
+    if (net.name == name || (name.empty() && nets.size() == 1))
+      return &net;
+    names += (names.empty() ? "'" : ", '") + net.name + "'";
+  }
+  if (nets.empty())
+    return Failure{file.info().path + ": has no net"};
+  return Failure{file.info().path + ": " + (name.empty() ? "has several nets" : "has no net '" + name + "'") + ", choose one of " + names};
+}
+
+} // namespace
+
+Session::Session(std::unique_ptr<State> state) : state(std::move(state)) {}
+Session::~Session() = default;
+
+const NetDesc &Session::net() const { return *state->net; }
+const ModelFile &Session::file() const { return *state->file; }
+const char *Session::deviceName() const { return state->device->name(); }
+
+Result<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
+  auto file = ModelFile::open(path);
+  if (!file)
+    return Failure{file.error()};
+  auto net = findNet(**file, options.net);
+  if (!net)
+    return Failure{net.error()};
+  auto state = std::make_unique<State>();
+  state->file = *file;
+  state->net = *net;
+  if (Status status = state->start(options); !status)
+    return Failure{status.error()};
+  return std::unique_ptr<Session>(new Session(std::move(state)));
+}
+
+Status Session::State::start(const SessionOptions &options) {
+  DeviceOptions deviceOptions = options.device;
+  deviceOptions.processor = file->model().processor;
+  auto opened = Device::open(deviceOptions);
+  if (!opened)
+    return Failure{opened.error()};
+  device = opened.take();
+  if (Status status = uploadWeights(); !status)
+    return status;
+  loaded.resize(file->model().kernels.size());
+  programs.resize(net->variants.size());
+  // Errors in the first variant show at once; further ones cost memory only when they are used.
+  auto first = program(0);
+  return first ? Status() : Status(Failure{first.error()});
+}
+
+Status Session::State::uploadWeights() {
+  auto buffer = DeviceBuffer::make(*device, file->layout().totalBytes, "the weights");
+  if (!buffer)
+    return Failure{buffer.error()};
+  weights = buffer.take();
+  const std::vector<WeightDesc> &descs = file->model().weights;
+  for (size_t i = 0; i < descs.size(); ++i) {
+    if (Status status = file->checkWeight(i); !status)
+      return status;
+    if (Status status = device->copyToDevice(weights.address() + file->layout().offsets[i], descs[i].data, descs[i].size); !status)
+      return status;
+  }
+  return {};
+}
+
+Result<VM *> Session::State::program(size_t index) {
+  std::unique_ptr<VM> &program = programs[index];
+  if (program)
+    return program.get();
+  const ModelDesc &model = file->model();
+  const VariantDesc &variant = net->variants[index];
+  for (uint32_t kernel : variant.program.kernels) {
+    if (loaded[kernel])
+      continue;
+    auto handle = device->loadKernel(model.kernels[kernel]);
+    if (!handle)
+      return Failure{handle.error()};
+    loaded[kernel] = *handle;
+  }
+  VM::KernelHandles handles(loaded.size());
+  std::transform(loaded.begin(), loaded.end(), handles.begin(), [](auto &handle) { return handle.value_or(0); });
+  auto vm = VM::prepare(*device, model, variant, handles, weights);
+  if (!vm)
+    return Failure{vm.error()};
+  program = std::make_unique<VM>(vm.take());
+  return program.get();
+}
+
+Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inputs, const std::vector<std::string> &names) {
+  if (Status status = checkOutputs(names); !status)
+    return Failure{status.error()};
+  auto index = state->chooseVariant(inputs);
+  if (!index)
+    return Failure{index.error()};
+  std::lock_guard lock(state->mutex);
+  auto vm = state->program(*index);
+  if (!vm)
+    return Failure{vm.error()};
+  const VariantDesc &variant = net().variants[*index];
+  if (Status status = state->execute(**vm, variant, inputs); !status)
+    return Failure{status.error()};
+  std::vector<HostTensor> results;
+  auto fetch = [&](size_t output) -> Status {
+    auto tensor = state->fetchOutput(**vm, variant, output);
+    if (!tensor)
+      return Failure{tensor.error()};
+    results.push_back(tensor.take());
+    return {};
+  };
+  for (const std::string &name : names)
+    for (size_t output = 0; output < variant.outputs.size(); ++output)
+      if (variant.outputs[output].name == name)
+        if (Status status = fetch(output); !status)
+          return Failure{status.error()};
+  for (size_t output = 0; names.empty() && output < variant.outputs.size(); ++output)
+    if (Status status = fetch(output); !status)
+      return Failure{status.error()};
+  return results;
+}
+
+Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTensor> &inputs) {
+  std::lock_guard lock(state->mutex);
+  auto results = run(inputs);
+  if (!results)
+    return results;
+  auto index = state->chooseVariant(inputs);
+  VM &vm = *state->programs[*index];
+  for (const DebugTensorDesc &desc : net().variants[*index].debugTensors) {
+    bool isOutput = std::any_of(results->begin(), results->end(), [&](auto &tensor) { return tensor.name == desc.name; });
+    if (isOutput)
+      continue;
+    auto tensor = state->fetchDebugTensor(vm, desc);
+    if (!tensor)
+      return Failure{tensor.error()};
+    results->push_back(tensor.take());
+  }
+  return results;
+}
+
+Result<pto_profile> Session::profile(bool reset) {
+  std::lock_guard lock(state->mutex);
+  return state->device->profile(reset);
+}
+
+} // namespace pto_mlir::runtime

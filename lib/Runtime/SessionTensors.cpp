@@ -1,0 +1,167 @@
+// Checking what goes in, and moving tensors between the caller and the device.
+#include "SessionState.h"
+
+#include "pto_mlir/HostOps/HostOps.h"
+
+#include <algorithm>
+
+namespace pto_mlir::runtime {
+
+using namespace pto_mlir::pmodel;
+
+namespace {
+
+std::string tensorText(ElementType type, const std::vector<uint64_t> &shape) {
+  return std::string(elementTypeName(type)) + " " + shapeText(shape);
+}
+
+const TensorDesc *findTensor(const std::vector<TensorDesc> &tensors, std::string_view name) {
+  auto it = std::find_if(tensors.begin(), tensors.end(), [&](const TensorDesc &tensor) { return tensor.name == name; });
+  return it == tensors.end() ? nullptr : &*it;
+}
+
+const InputTensor *findInput(const std::vector<InputTensor> &inputs, std::string_view name) {
+  auto it = std::find_if(inputs.begin(), inputs.end(), [&](const InputTensor &input) { return input.name == name; });
+  return it == inputs.end() ? nullptr : &*it;
+}
+
+std::string nameList(const std::vector<TensorDesc> &tensors) {
+  std::string names;
+  for (const TensorDesc &tensor : tensors)
+    names += (names.empty() ? "'" : ", '") + tensor.name + "'";
+  return names;
+}
+
+/// Names and types, which all variants share.
+Status checkNames(const std::vector<TensorDesc> &expected, const std::vector<InputTensor> &inputs) {
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const TensorDesc *desc = findTensor(expected, inputs[i].name);
+    std::string name(inputs[i].name);
+    if (!desc)
+      return Failure{"the net has no input '" + name + "', it expects " + nameList(expected)};
+    if (findInput(inputs, inputs[i].name) != &inputs[i])
+      return Failure{"input '" + name + "' is given twice"};
+    if (inputs[i].type != desc->type)
+      return Failure{"input '" + name + "': expects " + tensorText(desc->type, desc->shape) + ", got " +
+                     tensorText(inputs[i].type, inputs[i].shape)};
+  }
+  for (const TensorDesc &desc : expected)
+    if (!findInput(inputs, desc.name))
+      return Failure{"input '" + desc.name + "' is missing: expects " + tensorText(desc.type, desc.shape)};
+  return {};
+}
+
+bool shapesFit(const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
+  for (const TensorDesc &desc : variant.inputs)
+    if (findInput(inputs, desc.name)->shape != desc.shape)
+      return false;
+  return true;
+}
+
+Result<HostTensor> makeTensor(std::string name, ElementType type, std::vector<uint64_t> shape) {
+  HostTensor tensor;
+  tensor.name = std::move(name);
+  tensor.type = type;
+  tensor.bytes = *tensorBytes(type, shape);
+  tensor.shape = std::move(shape);
+  tensor.data.reset(new (std::nothrow) std::byte[tensor.bytes]);
+  if (!tensor.data)
+    return Failure{"out of memory: " + std::to_string(tensor.bytes) + " bytes for '" + tensor.name + "'"};
+  return tensor;
+}
+
+/// The tensor as another type.
+Result<HostTensor> castTensor(const HostTensor &tensor, ElementType type) {
+  auto result = makeTensor(tensor.name, type, tensor.shape);
+  if (!result)
+    return result;
+  if (Status status = hostops::cast(tensor.data.get(), tensor.type, result->data.get(), type, *numElements(tensor.shape)); !status)
+    return Failure{"'" + tensor.name + "': " + status.error()};
+  return result;
+}
+
+} // namespace
+
+Status Session::checkInputs(const std::vector<InputTensor> &inputs) const {
+  auto variant = state->chooseVariant(inputs);
+  return variant ? Status() : Status(Failure{variant.error()});
+}
+
+Status Session::checkOutputs(const std::vector<std::string> &names) const {
+  for (const std::string &name : names)
+    if (!findTensor(outputs(), name))
+      return Failure{"the net has no output '" + name + "', it has " + nameList(outputs())};
+  return {};
+}
+
+Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inputs) const {
+  const std::vector<VariantDesc> &variants = net->variants;
+  if (Status status = checkNames(variants.front().inputs, inputs); !status)
+    return Failure{status.error()};
+  for (size_t i = 0; i < variants.size(); ++i)
+    if (shapesFit(variants[i], inputs))
+      return i;
+  if (variants.size() > 1)
+    return Failure{"none of the " + std::to_string(variants.size()) + " variants of net '" + net->name + "' takes these input shapes"};
+  for (const TensorDesc &desc : variants.front().inputs) {
+    const InputTensor *input = findInput(inputs, desc.name);
+    if (input->shape != desc.shape)
+      return Failure{"input '" + desc.name + "': expects " + tensorText(desc.type, desc.shape) + ", got " +
+                     tensorText(input->type, input->shape)};
+  }
+  return Failure{"the inputs do not fit"};
+}
+
+Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
+  for (size_t i = 0; i < variant.inputs.size(); ++i) {
+    const TensorDesc &desc = variant.inputs[i];
+    const void *data = findInput(inputs, desc.name)->data;
+    HostTensor narrowed;
+    if (desc.storageType != desc.type) {
+      auto tensor = makeTensor(desc.name, desc.storageType, desc.shape);
+      if (!tensor)
+        return Failure{tensor.error()};
+      Status status = hostops::cast(data, desc.type, tensor->data.get(), desc.storageType, *numElements(desc.shape));
+      if (!status)
+        return Failure{"input '" + desc.name + "': " + status.error()};
+      narrowed = tensor.take();
+      data = narrowed.data.get();
+    }
+    if (Status status = device->copyToDevice(vm.input(i).address(), data, vm.input(i).bytes()); !status)
+      return status;
+  }
+  return vm.run();
+}
+
+Result<HostTensor> Session::State::fetchOutput(VM &vm, const VariantDesc &variant, size_t output) {
+  const TensorDesc &desc = variant.outputs[output];
+  auto tensor = makeTensor(desc.name, desc.storageType, desc.shape);
+  if (!tensor)
+    return tensor;
+  if (Status status = device->copyFromDevice(tensor->data.get(), vm.output(output).address(), tensor->bytes); !status)
+    return Failure{status.error()};
+  return desc.storageType == desc.type ? std::move(tensor) : castTensor(*tensor, desc.type);
+}
+
+Result<HostTensor> Session::State::fetchDebugTensor(VM &vm, const DebugTensorDesc &desc) {
+  auto stored = makeTensor(desc.name, desc.type, desc.shape);
+  if (!stored)
+    return stored;
+  uint64_t base = desc.region == Region::Input    ? vm.input(desc.index).address()
+                  : desc.region == Region::Output ? vm.output(desc.index).address()
+                  : vm.workspace()                ? vm.workspace()->address()
+                                                  : 0; // nothing lies in an empty workspace
+  if (Status status = device->copyFromDevice(stored->data.get(), base + desc.offset, stored->bytes); !status)
+    return Failure{status.error()};
+  if (!desc.permutation.empty()) {
+    auto turned = makeTensor(desc.name, desc.type, desc.shape);
+    if (!turned)
+      return turned;
+    hostops::transpose(stored->data.get(), turned->data.get(), elementBits(desc.type) / 8, desc.shape, desc.permutation);
+    stored = std::move(turned);
+  }
+  stored->shape = desc.onnxShape;
+  return desc.type == ElementType::BF16 ? castTensor(*stored, ElementType::F32) : std::move(stored);
+}
+
+} // namespace pto_mlir::runtime

@@ -1,0 +1,91 @@
+// pto_mlir._compiler: the compiler as a Python module. Problems become CompileError with one line per problem.
+#include "pto_mlir/Pipelines/Compiler.h"
+#include "pto_mlir/Pipelines/TopInterpreter.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace pto_mlir;
+
+namespace {
+
+struct CompileError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+[[noreturn]] void fail(const Errors &errors) {
+  std::string text;
+  for (const std::string &line : errors)
+    text += (text.empty() ? "" : "\n  ") + line;
+  throw CompileError(text.empty() ? "failed without a message" : text);
+}
+
+nb::dict transform(const std::string &modelFile, const std::string &modelName,
+                   const std::vector<std::vector<int64_t>> &inputShapes, const std::vector<std::string> &outputNames,
+                   const std::string &mlirFile, const std::string &preprocess) {
+  Errors errors;
+  std::optional<TransformSummary> summary;
+  {
+    nb::gil_scoped_release unlocked;
+    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess}, errors);
+  }
+  if (!summary)
+    fail(errors);
+  nb::dict result;
+  result["nodes"] = summary->nodes;
+  result["ops"] = summary->ops;
+  result["weight_bytes"] = summary->weightBytes;
+  return result;
+}
+
+nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const std::string &quantize,
+                const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder) {
+  Errors errors;
+  std::optional<DeploySummary> summary;
+  {
+    nb::gil_scoped_release unlocked;
+    summary = deployModel({mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder}, errors);
+  }
+  if (!summary)
+    fail(errors);
+  nb::dict result;
+  result["kernels"] = summary->kernels;
+  result["launches"] = summary->launches;
+  result["command_bytes"] = summary->commandBytes;
+  result["weight_bytes"] = summary->weightBytes;
+  result["file_bytes"] = summary->fileBytes;
+  result["host_ops"] = summary->hostOps;
+  result["absorbed"] = summary->absorbed;
+  return result;
+}
+
+nb::dict describe(const std::string &mlirFile) {
+  Errors errors;
+  auto net = describeModel(mlirFile, errors);
+  if (!net)
+    fail(errors);
+  auto list = [](const std::vector<NetTensor> &tensors) {
+    nb::list result;
+    for (const NetTensor &tensor : tensors)
+      result.append(nb::make_tuple(tensor.name, tensor.shape, tensor.type));
+    return result;
+  };
+  nb::dict result;
+  result["inputs"] = list(net->inputs);
+  result["outputs"] = list(net->outputs);
+  result["preprocess"] = net->preprocess;
+  return result;
+}
+
+} // namespace
+
+NB_MODULE(_compiler, m) {
+  nb::exception<CompileError>(m, "CompileError");
+  m.def("transform", &transform);
+  m.def("deploy", &deploy);
+  m.def("describe", &describe);
+}

@@ -1,0 +1,119 @@
+"""Running a .pmodel, with onnxruntime's manners:
+
+    session = InferenceSession("cls.pmodel")
+    probabilities, = session.run(None, {"x": image})
+
+The model is opened, checked and loaded once; a run starts no process and copies only inputs and outputs.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from .errors import UserError
+
+_ORT_NAMES = {
+    "f32": "float", "f16": "float16", "bf16": "bfloat16", "f64": "double", "boolean": "bool",
+    "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64",
+}  # fmt: skip
+
+
+class RuntimeFailure(UserError, RuntimeError):
+    """The file, the device or a kernel failed."""
+
+
+class InvalidArgument(UserError, ValueError):
+    """A feed or an output name that does not fit the model; the text says what is expected."""
+
+
+@dataclass(frozen=True)
+class NodeArg:
+    """An input or output: `type` as onnxruntime writes it, e.g. tensor(float)."""
+
+    name: str
+    shape: list[int]
+    type: str
+
+
+def _native():
+    try:
+        from . import _runtime
+    except ImportError as error:
+        raise RuntimeFailure(f"the runtime cannot be loaded: {error}") from None
+    return _runtime
+
+
+def _node_args(infos) -> list[NodeArg]:
+    return [NodeArg(name, list(shape), f"tensor({_ORT_NAMES.get(kind, kind)})") for name, shape, kind in infos]
+
+
+def _array(name: str, value) -> np.ndarray:
+    array = np.asarray(value)
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+        raise InvalidArgument(f"input '{name}': arrays of type {array.dtype} are not supported")
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
+    return array if array.flags.c_contiguous else array.copy(order="C")
+
+
+class InferenceSession:
+    """A net of a .pmodel that is ready to run.
+
+    device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net when
+    the file has several.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        *,
+        device: str = "cmodel",
+        threads: int = 0,
+        mode: str = "functional",
+        net: str = "",
+    ):
+        native = _native()
+        if not isinstance(threads, int) or not 0 <= threads <= 4096:
+            raise InvalidArgument(f"threads: expects 0 to 4096, got {threads!r}")
+        try:
+            self._session = native.Session(os.fspath(path), device, mode, threads, net)
+        except native.RuntimeFailure as error:
+            raise RuntimeFailure(str(error)) from None
+
+    def get_inputs(self) -> list[NodeArg]:
+        return _node_args(self._session.inputs())
+
+    def get_outputs(self) -> list[NodeArg]:
+        return _node_args(self._session.outputs())
+
+    def run(self, output_names: Sequence[str] | None, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+        """The named outputs (None: all) in order. Types and shapes must match the model's exactly, as in onnxruntime."""
+        return [array for _, array in self._run(list(output_names or []), feed, False)]
+
+    def run_with_debug(self, feed: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        """All outputs, and every tensor that a --debug build keeps, in ONNX's layout, by name."""
+        return dict(self._run([], feed, True))
+
+    def profile(self, reset: bool = False) -> dict:
+        """What running cost since the session began (or the last reset): launches, instructions, bytes of global memory, seconds."""
+        return self._session.profile(reset)
+
+    def info(self) -> dict:
+        """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops."""
+        return self._session.info()
+
+    def _run(self, names, feed, debug):
+        native = _native()
+        if not isinstance(feed, Mapping):
+            raise InvalidArgument(f"the feed must map input names to arrays, got {type(feed).__name__}")
+        pairs = [(str(name), _array(str(name), value)) for name, value in feed.items()]
+        try:
+            return self._session.run(names, pairs, debug)
+        except native.InvalidArgument as error:
+            raise InvalidArgument(str(error)) from None
+        except native.RuntimeFailure as error:
+            raise RuntimeFailure(str(error)) from None

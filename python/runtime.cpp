@@ -1,0 +1,169 @@
+// pto_mlir._runtime: sessions for Python. pto_mlir/runtime.py puts onnxruntime's manners around it.
+#include "pto_mlir/Runtime/Session.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <stdexcept>
+
+namespace nb = nanobind;
+using namespace pto_mlir;
+using pmodel::ElementType;
+
+namespace {
+
+/// The caller's mistake: names, types, shapes.
+struct InvalidArgument : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// Anything else that failed: the file, the device, a fault of a kernel.
+struct RuntimeFailure : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+struct DType {
+  ElementType type;
+  nb::dlpack::dtype dtype;
+};
+constexpr uint8_t dlInt = 0, dlUInt = 1, dlFloat = 2, dlBool = 6;
+constexpr DType dtypes[] = {
+    {ElementType::F32, {dlFloat, 32, 1}}, {ElementType::F16, {dlFloat, 16, 1}}, {ElementType::F64, {dlFloat, 64, 1}},
+    {ElementType::I8, {dlInt, 8, 1}},     {ElementType::I16, {dlInt, 16, 1}},   {ElementType::I32, {dlInt, 32, 1}},
+    {ElementType::I64, {dlInt, 64, 1}},   {ElementType::U8, {dlUInt, 8, 1}},    {ElementType::U16, {dlUInt, 16, 1}},
+    {ElementType::U32, {dlUInt, 32, 1}},  {ElementType::U64, {dlUInt, 64, 1}},  {ElementType::Boolean, {dlBool, 8, 1}},
+};
+
+using Array = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
+
+ElementType elementType(const std::string &name, const Array &array) {
+  for (const DType &row : dtypes)
+    if (row.dtype == array.dtype())
+      return row.type;
+  throw InvalidArgument("input '" + name + "': this array type is not supported");
+}
+
+/// The result as an array that owns its bytes; types that numpy lacks come as unsigned integers of their size.
+nb::object toArray(runtime::HostTensor &tensor) {
+  nb::dlpack::dtype dtype = {dlUInt, static_cast<uint8_t>(pmodel::elementBits(tensor.type)), 1};
+  for (const DType &row : dtypes)
+    if (row.type == tensor.type)
+      dtype = row.dtype;
+  std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
+  std::byte *data = tensor.data.release();
+  nb::capsule owner(data, [](void *pointer) noexcept { delete[] static_cast<std::byte *>(pointer); });
+  return nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, dtype).cast();
+}
+
+/// A net that is ready to run.
+class Session {
+public:
+  Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads, const std::string &net) {
+    runtime::SessionOptions options;
+    options.device.device = device;
+    options.device.mode = mode;
+    options.device.threads = threads;
+    options.net = net;
+    nb::gil_scoped_release release;
+    auto opened = runtime::Session::open(path, options);
+    if (!opened)
+      throw RuntimeFailure(opened.error());
+    session = opened.take();
+  }
+
+  using TensorInfo = std::tuple<std::string, std::vector<uint64_t>, std::string>;
+  std::vector<TensorInfo> inputs() const { return infos(session->inputs()); }
+  std::vector<TensorInfo> outputs() const { return infos(session->outputs()); }
+
+  nb::list run(const std::vector<std::string> &names, const std::vector<std::pair<std::string, Array>> &feed, bool debug) {
+    std::vector<runtime::InputTensor> tensors;
+    for (const auto &[name, array] : feed) {
+      runtime::InputTensor tensor;
+      tensor.name = name;
+      tensor.type = elementType(name, array);
+      for (size_t i = 0; i < array.ndim(); ++i)
+        tensor.shape.push_back(array.shape(i));
+      tensor.data = array.data();
+      tensors.push_back(std::move(tensor));
+    }
+    for (Status status : {session->checkInputs(tensors), session->checkOutputs(names)})
+      if (!status)
+        throw InvalidArgument(status.error());
+    auto results = [&] {
+      nb::gil_scoped_release release;
+      return debug ? session->runWithDebug(tensors) : session->run(tensors, names);
+    }();
+    if (!results)
+      throw RuntimeFailure(results.error());
+    nb::list list;
+    for (runtime::HostTensor &tensor : *results) {
+      std::string name = tensor.name;
+      list.append(nb::make_tuple(name, toArray(tensor)));
+    }
+    return list;
+  }
+
+  nb::dict profile(bool reset) {
+    auto profile = session->profile(reset);
+    if (!profile)
+      throw RuntimeFailure(profile.error());
+    nb::dict dict;
+    dict["launches"] = profile->launches;
+    dict["instructions"] = profile->instructions;
+    dict["gm_bytes_read"] = profile->gm_bytes_read;
+    dict["gm_bytes_written"] = profile->gm_bytes_written;
+    dict["host_seconds"] = profile->host_seconds;
+    return dict;
+  }
+
+  /// Facts about the net, for reports.
+  nb::dict info() const {
+    const pmodel::NetDesc &net = session->net();
+    const pmodel::VariantDesc &variant = net.variants.front();
+    nb::dict dict;
+    dict["net"] = net.name;
+    dict["quantize"] = net.quantize;
+    dict["preprocess"] = net.preprocess;
+    dict["processor"] = session->file().model().processor;
+    dict["producer"] = session->file().model().producer;
+    dict["device"] = session->deviceName();
+    nb::list absorbed, hostOps, kept;
+    for (const std::string &name : variant.absorbed)
+      absorbed.append(name);
+    for (const std::string &text : variant.hostOps)
+      hostOps.append(text);
+    for (const pmodel::DebugTensorDesc &tensor : variant.debugTensors)
+      kept.append(tensor.name);
+    dict["absorbed"] = absorbed;
+    dict["host_ops"] = hostOps;
+    dict["debug_tensors"] = kept;
+    return dict;
+  }
+
+private:
+  static std::vector<TensorInfo> infos(const std::vector<pmodel::TensorDesc> &tensors) {
+    std::vector<TensorInfo> result;
+    for (const pmodel::TensorDesc &tensor : tensors)
+      result.emplace_back(tensor.name, tensor.shape, std::string(pmodel::elementTypeName(tensor.type)));
+    return result;
+  }
+
+  std::unique_ptr<runtime::Session> session;
+};
+
+} // namespace
+
+NB_MODULE(_runtime, m) {
+  nb::exception<InvalidArgument>(m, "InvalidArgument", PyExc_ValueError);
+  nb::exception<RuntimeFailure>(m, "RuntimeFailure", PyExc_RuntimeError);
+  nb::class_<Session>(m, "Session")
+      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &>())
+      .def("inputs", &Session::inputs)
+      .def("outputs", &Session::outputs)
+      .def("run", &Session::run)
+      .def("profile", &Session::profile)
+      .def("info", &Session::info);
+}

@@ -1,0 +1,39 @@
+// RUN: pto-opt %s --plan-global-memory --split-input-file | FileCheck %s
+// RUN: pto-opt %s --plan-global-memory=keep-all --split-input-file | FileCheck %s --check-prefix=KEEP
+
+// The second intermediate tensor dies before the fourth is made: they share bytes, but not in a debug build.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: top.workspace_bytes = 1024
+// KEEP-LABEL: func.func @main
+// KEEP-SAME: top.workspace_bytes = 1536
+func.func @main(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  // CHECK: top.launch @a
+  // CHECK-SAME: places = [#top.place<input, 0>, #top.place<workspace, 0>]
+  %0 = top.launch @a ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: top.launch @b
+  // CHECK-SAME: places = [#top.place<workspace, 0>, #top.place<workspace, 512>]
+  %1 = top.launch @b ins(%0 : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  // CHECK: top.launch @c
+  // CHECK-SAME: places = [#top.place<workspace, 512>, #top.place<workspace, 0>]
+  %2 = top.launch @c ins(%1 : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  %s = tensor.collapse_shape %2 [[0, 1]] : tensor<4x8xf32> into tensor<32xf32>
+  %t = tensor.expand_shape %s [[0, 1]] output_shape [8, 4] : tensor<32xf32> into tensor<8x4xf32>
+  %f = tensor.empty() : tensor<8x4xf32>
+  // CHECK: top.launch @d
+  // CHECK-SAME: places = [#top.place<workspace, 0>, #top.place<output, 0>]
+  %3 = top.launch @d ins(%t : tensor<8x4xf32>) outs(%f : tensor<8x4xf32>) -> tensor<8x4xf32>
+  return %3 : tensor<8x4xf32>
+}
+
+// -----
+
+// An inline constant joins the weights section.
+// CHECK: module attributes {top.weight_order = ["inline_constant"]}
+func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<4xf32>
+  // CHECK: places = [#top.place<input, 0>, #top.place<weights, 0>, #top.place<output, 0>]
+  %0 = top.launch @a ins(%x, %c : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}

@@ -1,0 +1,34 @@
+// RUN: pto-opt %s --split-input-file --verify-diagnostics
+
+// expected-error @below {{expects 3 block arguments (1 inputs, 1 outputs and the weights), got 2}}
+vm.func @main inputs 1 outputs 1 {
+^bb0(%in: !vm.buffer, %out: !vm.buffer):
+  vm.return
+}
+
+// -----
+
+vm.func @main inputs 0 outputs 0 {
+^bb0(%weights: !vm.buffer):
+  // expected-error @below {{expects a callee @device.<kernel> or @host.<op>, got @k0}}
+  vm.call @k0(%weights) offsets = [0] bytes = [64]
+  vm.return
+}
+
+// -----
+
+vm.func @main inputs 0 outputs 0 {
+^bb0(%weights: !vm.buffer):
+  // expected-error @below {{expects one offset and one byte count for each of its 1 buffers, got 2 and 1}}
+  vm.call @device.k0(%weights) offsets = [0, 1] bytes = [64]
+  vm.return
+}
+
+// -----
+
+vm.func @main inputs 0 outputs 0 {
+^bb0(%weights: !vm.buffer):
+  // expected-error @below {{expects offsets that are not negative, got -8}}
+  vm.call @device.k0(%weights) offsets = [-8] bytes = [64]
+  vm.return
+}

@@ -1,0 +1,74 @@
+"""Shared by the Python tests: the two models of the first milestone, and how a command is run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="session")
+def classifier() -> Path:
+    """Folder with cls.onnx, upright.png, turned.png."""
+    folder = ROOT / ".cache" / "cls"
+    subprocess.run([sys.executable, str(ROOT / "scripts" / "fetch_cls.py"), str(folder)], check=True)
+    return folder
+
+
+def weight(rng, name: str, *shape: int, scale: float = 1.0) -> TensorProto:
+    return numpy_helper.from_array((rng.standard_normal(shape) * scale).astype(np.float32), name)
+
+
+def save_model(path: Path, nodes, inputs, outputs, initializers, opset: int = 17) -> Path:
+    """Writes a model of float tensors; `inputs` and `outputs` are (name, shape) pairs."""
+
+    def info(pair):
+        return helper.make_tensor_value_info(pair[0], TensorProto.FLOAT, pair[1])
+
+    graph = helper.make_graph(nodes, "g", [info(i) for i in inputs], [info(o) for o in outputs], initializers)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+    onnx.save(model, str(path))
+    return path
+
+
+@pytest.fixture(scope="session")
+def awkward(tmp_path_factory) -> Path:
+    """Three layers of awkward sizes: batch 3, Cin 3, Cout 17, stride 2, asymmetric pads, K 90, softmax over 197."""
+    rng = np.random.default_rng(3)
+    nodes = [
+        helper.make_node("Conv", ["x", "w0", "b0"], ["conv"], name="conv", strides=[2, 2], pads=[0, 1, 1, 2],
+                         kernel_shape=[3, 3]),  # fmt: skip
+        helper.make_node("Relu", ["conv"], ["relu"], name="relu"),
+        helper.make_node("Add", ["relu", "shift"], ["shifted"], name="shift"),
+        helper.make_node("Reshape", ["shifted", "rows"], ["flat"], name="flat"),
+        helper.make_node("MatMul", ["flat", "w1"], ["product"], name="product"),
+        helper.make_node("Add", ["product", "b1"], ["logits"], name="logits"),
+        helper.make_node("Softmax", ["logits"], ["y"], name="softmax", axis=-1),
+    ]
+    weights = [
+        weight(rng, "w0", 17, 3, 3, 3, scale=0.3), weight(rng, "b0", 17), weight(rng, "shift", 17, 1, 1),
+        weight(rng, "w1", 90, 197, scale=0.2), weight(rng, "b1", 197),
+        numpy_helper.from_array(np.array([51, 90], dtype=np.int64), "rows"),
+    ]  # fmt: skip
+    path = tmp_path_factory.mktemp("awkward") / "awkward.onnx"
+    return save_model(path, nodes, [("x", [3, 3, 13, 29])], [("y", [51, 197])], weights)
+
+
+@pytest.fixture
+def command(capfd):
+    """Runs a command's main in this process; gives (exit code, stdout, stderr)."""
+
+    def run(tool, *arguments):
+        try:
+            code = tool.main([str(a) for a in arguments])
+        except SystemExit as stop:
+            code = stop.code
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return run

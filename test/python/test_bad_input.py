@@ -1,0 +1,193 @@
+"""Bad input: one clear line, the right exit code, and no output file left."""
+
+import numpy as np
+import onnx
+import pytest
+from conftest import save_model, weight
+from onnx import helper
+
+from pto_mlir import npz
+from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools import model_deploy, model_runner, model_transform
+
+
+@pytest.fixture
+def transform(command, tmp_path):
+    def run(model, *more, shapes="[[1,3,8,8]]"):
+        mlir = tmp_path / "out.mlir"
+        code, out, err = command(model_transform, "--model_name", "m", "--model_def", model, "--input_shapes", shapes,
+                                 "--mlir", mlir, *more)  # fmt: skip
+        left = [p.name for p in tmp_path.iterdir() if p.name.startswith("out") or p.suffix in (".tmp", ".safetensors")]
+        assert code == 0 or not left, left
+        return code, err
+
+    return run
+
+
+@pytest.fixture
+def small(tmp_path):
+    """A convolution and a Relu."""
+    rng = np.random.default_rng(0)
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="first"), helper.make_node("Relu", ["c"], ["y"], name="second")]
+    return save_model(tmp_path / "small.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", [1, 4, 6, 6])],
+                      [weight(rng, "w", 4, 3, 3, 3)])  # fmt: skip
+
+
+def one_line(err: str, *words: str):
+    assert len(err.strip().splitlines()) == 1, err
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err, err
+
+
+def test_good_input_passes(transform, small):
+    assert transform(small)[0] == 0
+
+
+@pytest.mark.parametrize("part", [0.3, 0.9])
+def test_truncated_onnx(transform, small, tmp_path, part):
+    data = small.read_bytes()
+    cut = tmp_path / "cut.onnx"
+    cut.write_bytes(data[: int(len(data) * part)])
+    code, err = transform(cut)
+    assert code == 1
+    one_line(err, "cut.onnx")
+
+
+@pytest.mark.parametrize("content", [b"", b"this is a text file\n" * 50, bytes(range(256)) * 16])
+def test_no_onnx_at_all(transform, tmp_path, content):
+    file = tmp_path / "text.onnx"
+    file.write_bytes(content)
+    code, err = transform(file)
+    assert code == 1
+    one_line(err, "text.onnx")
+
+
+def test_missing_file(transform, tmp_path):
+    code, err = transform(tmp_path / "absent.onnx")
+    assert code == 1
+    one_line(err, "absent.onnx", "no such file")
+
+
+def test_custom_domain_and_unknown_op_in_one_list(transform, tmp_path):
+    nodes = [
+        helper.make_node("Mystery", ["x"], ["a"], name="one", domain="com.example"),
+        helper.make_node("NoSuchOp", ["a"], ["y"], name="two"),
+    ]
+    file = save_model(tmp_path / "custom.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", [1, 3, 8, 8])], [])
+    model = onnx.load(str(file))
+    model.opset_import.append(helper.make_opsetid("com.example", 1))
+    onnx.save(model, str(file))
+    code, err = transform(file)
+    assert code == 1
+    for word in ("Mystery", "com.example", "one", "NoSuchOp", "two"):
+        assert word in err, err
+
+
+@pytest.mark.parametrize("shapes", ["[[1,5,8,8]]", "[[1,3,8]]", "[[1,3,8,8],[1]]"])
+def test_wrong_shapes(transform, small, shapes):
+    code, err = transform(small, shapes=shapes)
+    assert code == 1
+    one_line(err)
+
+
+@pytest.mark.parametrize("shapes", ["[[1,3,8", "1,3,8,8", "[[1,3,-8,8]]", "[[1,0,8,8]]", "[[1,3.5,8,8]]", "[]", "[1,3]",
+                                    "__import__('os').system('touch evaluated')", "[[True,3,8,8]]"])  # fmt: skip
+def test_shapes_are_parsed_not_evaluated(transform, small, shapes, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    code, err = transform(small, shapes=shapes)
+    assert code == 1
+    one_line(err, "--input_shapes")
+    assert not (tmp_path / "evaluated").exists()
+
+
+def test_misspelt_option_is_usage(transform, small):
+    code, err = transform(small, "--test_inputs", "x.npz")
+    assert code == 2
+    assert "--test_input" in err
+
+
+def test_abbreviated_option_is_usage(transform, small):
+    assert transform(small, "--toleranc", "0.9,0.9")[0] == 2
+
+
+def test_mismatched_channels(transform, tmp_path):
+    rng = np.random.default_rng(0)
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="odd_one")]
+    file = save_model(tmp_path / "odd.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(rng, "w", 4, 5, 3, 3)])
+    code, err = transform(file)
+    assert code == 1
+    one_line(err, "odd_one", "3", "5")
+
+
+@pytest.fixture
+def deployed(command, tmp_path, small):
+    mlir, model = tmp_path / "good.mlir", tmp_path / "good.pmodel"
+    assert command(model_transform, "--model_name", "m", "--model_def", small, "--mlir", mlir)[0] == 0
+    code, out, err = command(model_deploy, "--mlir", mlir, "--model", model)
+    assert code == 0, err
+    return model
+
+
+def runner(command, model, tmp_path, feed):
+    npz.save(tmp_path / "feed.npz", feed)
+    output = tmp_path / "result.npz"
+    code, _, err = command(model_runner, "--model", model, "--input", tmp_path / "feed.npz", "--output", output)
+    assert code == 0 or not output.exists()
+    return code, err
+
+
+def test_runner_inputs(command, deployed, tmp_path):
+    good = np.zeros((1, 3, 8, 8), np.float32)
+    assert runner(command, deployed, tmp_path, {"x": good})[0] == 0
+    (tmp_path / "result.npz").unlink()
+    for feed, word in (({"z": good}, "'x'"), ({"x": good[:, :, :4]}, "[1, 3, 8, 8]")):
+        code, err = runner(command, deployed, tmp_path, feed)
+        assert code == 1
+        one_line(err, word)
+
+
+def test_session_checks_its_feed(deployed):
+    session = InferenceSession(str(deployed))
+    for feed in ({}, {"x": np.zeros((1, 3, 8, 7), np.float32)}, {"x": np.zeros((1, 3, 8, 8), np.float64)},
+                 {"x": np.zeros((1, 3, 8, 8), np.float32), "more": np.zeros(1)}):  # fmt: skip
+        with pytest.raises(ValueError):
+            session.run(None, feed)
+
+
+def test_truncated_pmodel(command, deployed, tmp_path):
+    data = deployed.read_bytes()
+    for i in range(20):
+        bad = tmp_path / "bad.pmodel"
+        bad.write_bytes(data[: len(data) * i // 20])
+        code, err = runner(command, bad, tmp_path, {"x": np.zeros((1, 3, 8, 8), np.float32)})
+        assert code == 1
+        one_line(err, "bad.pmodel")
+
+
+def test_flipped_bytes_never_change_a_result(deployed, tmp_path):
+    data = bytearray(deployed.read_bytes())
+    feed = {"x": np.random.default_rng(5).standard_normal((1, 3, 8, 8)).astype(np.float32)}
+    expected = InferenceSession(str(deployed)).run(None, feed)[0]
+    rng = np.random.default_rng(6)
+    refused = 0
+    for position in rng.integers(0, len(data), 500):
+        data[position] ^= 1 << int(rng.integers(8))
+        bad = tmp_path / "flipped.pmodel"
+        bad.write_bytes(data)
+        try:
+            assert np.array_equal(InferenceSession(str(bad)).run(None, feed)[0], expected), position
+        except (ValueError, RuntimeError):
+            refused += 1
+        data[:] = deployed.read_bytes()
+    assert refused > 0
+
+
+def test_deploy_of_garbage(command, tmp_path):
+    mlir = tmp_path / "bad.mlir"
+    for text in ("", "not mlir at all", "module { func.func @main() { return } }"):
+        mlir.write_text(text)
+        code, _, err = command(model_deploy, "--mlir", mlir, "--model", tmp_path / "bad.pmodel")
+        assert code == 1, text
+        one_line(err, "bad.mlir")
+        assert not (tmp_path / "bad.pmodel").exists()

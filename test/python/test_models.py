@@ -1,0 +1,98 @@
+"""Whole models through model_transform and model_deploy to numbers on the cmodel, beside onnxruntime's."""
+
+import numpy as np
+import pytest
+
+from pto_mlir import npz
+from pto_mlir.compare import compare
+from pto_mlir.preprocess import Preprocess
+from pto_mlir.reference import run_onnx
+from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools import model_deploy, model_runner, model_transform, npz_tool
+
+# Issue bounds: least cosine of every tensor, greatest absolute error of the outputs.
+BOUNDS = {"F32": (0.99999, 1e-4), "F16": (0.999, 5e-3)}
+
+
+def convert(command, folder, onnx_file, shapes, mode, feed, cores=1):
+    """transform + deploy with comparisons; returns the .pmodel and the reference tensors."""
+    test_input = folder / "in.npz"
+    npz.save(test_input, feed)
+    mlir, reference, model = folder / "m.mlir", folder / "ref.npz", folder / f"m_{mode}.pmodel"
+    code, out, err = command(model_transform, "--model_name", "m", "--model_def", onnx_file, "--input_shapes", shapes,
+                             "--test_input", test_input, "--test_result", reference, "--mlir", mlir)  # fmt: skip
+    assert code == 0, out + err
+    code, out, err = command(model_deploy, "--mlir", mlir, "--quantize", mode, "--processor", "a3", "--num_core", cores,
+                             "--test_input", test_input, "--test_reference", reference, "--debug", "--model", model)  # fmt: skip
+    assert code == 0, out + err
+    assert "on the host: none" in out
+    return model, npz.load(reference)
+
+
+def check(model, feed, reference, mode):
+    """Every kept tensor and the outputs against onnxruntime's, within the bounds of the mode."""
+    session = InferenceSession(str(model))
+    values = session.run_with_debug(feed)
+    cosine, error = BOUNDS[mode]
+    rows = compare(values, reference)
+    assert len(rows) > len(session.get_outputs())
+    worst = min(rows, key=lambda row: row.cosine)
+    assert worst.cosine >= cosine, worst
+    for output, value in zip(session.get_outputs(), session.run(None, feed)):
+        assert value.dtype == reference[output.name].dtype and value.shape == reference[output.name].shape
+        assert np.max(np.abs(value - reference[output.name])) <= error
+    return values
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_awkward_sizes(command, tmp_path, awkward, mode):
+    feed = {"x": np.random.default_rng(1).standard_normal((3, 3, 13, 29)).astype(np.float32)}
+    model, reference = convert(command, tmp_path, awkward, "[[3,3,13,29]]", mode, feed)
+    check(model, feed, reference, mode)
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_classifier(command, tmp_path, classifier, mode):
+    preprocess = Preprocess([48, 192], True, 127.5, "normal", [127.5] * 3, [1 / 127.5] * 3, "bgr")
+    feed = {"x": preprocess.load(classifier / "upright.png", [1, 3, 48, 192])}
+    model, reference = convert(command, tmp_path, classifier / "cls.onnx", "[[1,3,48,192]]", mode, feed)
+    check(model, feed, reference, mode)
+    session = InferenceSession(str(model))
+    for picture, answer in (("upright", 0), ("turned", 1)):
+        x = preprocess.load(classifier / f"{picture}.png", [1, 3, 48, 192])
+        assert session.run(None, {"x": x})[0][0].argmax() == answer
+
+
+def test_more_cores_give_the_same_bits(command, tmp_path, awkward):
+    feed = {"x": np.random.default_rng(2).standard_normal((3, 3, 13, 29)).astype(np.float32)}
+    results = []
+    for cores in (1, 2, 24):
+        folder = tmp_path / str(cores)
+        folder.mkdir()
+        model, _ = convert(command, folder, awkward, "[[3,3,13,29]]", "F32", feed, cores)
+        results.append(InferenceSession(str(model)).run(None, feed)[0])
+    assert np.array_equal(results[0], results[1]) and np.array_equal(results[0], results[2])
+
+
+def test_model_runner_takes_all_three_kinds(command, tmp_path, awkward):
+    feed = {"x": np.random.default_rng(4).standard_normal((3, 3, 13, 29)).astype(np.float32)}
+    model, _ = convert(command, tmp_path, awkward, "[[3,3,13,29]]", "F32", feed)
+    results = {}
+    for kind in (model, tmp_path / "m.mlir", awkward):
+        output = tmp_path / f"out{kind.suffix}.npz"
+        code, out, err = command(model_runner, "--model", kind, "--input", tmp_path / "in.npz", "--output", output)
+        assert code == 0, out + err
+        results[kind.suffix] = npz.load(output)
+        assert list(results[kind.suffix]) == ["y"]
+    assert np.allclose(results[".pmodel"]["y"], results[".onnx"]["y"], atol=1e-5)
+    assert np.allclose(results[".mlir"]["y"], results[".onnx"]["y"], atol=1e-5)
+    code, out, _ = command(npz_tool, "compare", tmp_path / "out.pmodel.npz", tmp_path / "out.onnx.npz")
+    assert code == 0 and "passed: 1 of 1" in out
+
+
+def test_outputs_keep_their_names(command, tmp_path, awkward):
+    feed = {"x": np.zeros((3, 3, 13, 29), np.float32)}
+    model, _ = convert(command, tmp_path, awkward, "[[3,3,13,29]]", "F32", feed)
+    session = InferenceSession(str(model))
+    assert [i.name for i in session.get_inputs()] == ["x"] and [o.name for o in session.get_outputs()] == ["y"]
+    assert list(run_onnx(awkward, feed)) == ["y"]
