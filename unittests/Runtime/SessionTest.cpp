@@ -228,6 +228,22 @@ TEST_F(SessionOnCModel, ThreadsMayShareASession) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST_F(SessionOnCModel, MemoryThatNobodyHasIsAnError) {
+  std::vector<float> bias = ramp(6, 1);
+  ModelDesc model = biasReluModel(2, 3, bias);
+  VariantDesc &variant = model.nets[0].variants[0];
+  EntrySlots slots(variant);
+  variant.workspaceBytes = uint64_t(1) << 45;
+  ProgramWriter writer;
+  writer.alloc(slots.firstFree(), variant.workspaceBytes);
+  writer.ret();
+  variant.program.code = writer.take();
+  ASSERT_TRUE(writeModel(model, path));
+  auto session = Session::open(path);
+  ASSERT_FALSE(session);
+  EXPECT_THAT(session.error(), HasSubstr("cannot allocate 35184372088832 bytes for the workspace"));
+}
+
 TEST_F(SessionOnCModel, TheNetIsChosenByName) {
   std::vector<float> bias = ramp(6, 1);
   ModelDesc model = biasReluModel(2, 3, bias);

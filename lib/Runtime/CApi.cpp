@@ -1,0 +1,90 @@
+#include "pto_mlir/Runtime/CApi.h"
+
+#include "pto_mlir/Runtime/Session.h"
+
+#include <cstring>
+
+using namespace pto_mlir;
+
+struct pto_session {
+  std::unique_ptr<runtime::Session> session;
+};
+
+namespace {
+
+thread_local std::string lastError;
+
+int fail(std::string message) {
+  lastError = std::move(message);
+  return 1;
+}
+
+int describe(const std::vector<pmodel::TensorDesc> &tensors, size_t index, pto_tensor_info *info) {
+  if (index >= tensors.size())
+    return fail("there is no input or output " + std::to_string(index));
+  const pmodel::TensorDesc &tensor = tensors[index];
+  // Names of types are literals, so the view ends with a zero.
+  *info = {tensor.name.c_str(), pmodel::elementTypeName(tensor.type).data(), tensor.shape.data(), tensor.shape.size(),
+           *pmodel::tensorBytes(tensor.type, tensor.shape)};
+  return 0;
+}
+
+} // namespace
+
+int pto_session_open(const char *path, const char *device, uint32_t threads, const char *net, pto_session **session) {
+  if (!path || !session)
+    return fail("pto_session_open needs a path and a place for the session");
+  runtime::SessionOptions options;
+  if (device)
+    options.device.device = device;
+  options.device.threads = threads;
+  if (net)
+    options.net = net;
+  auto opened = runtime::Session::open(path, options);
+  if (!opened)
+    return fail(opened.error());
+  *session = new pto_session{opened.take()};
+  return 0;
+}
+
+void pto_session_close(pto_session *session) { delete session; }
+
+size_t pto_session_num_inputs(const pto_session *session) { return session->session->inputs().size(); }
+size_t pto_session_num_outputs(const pto_session *session) { return session->session->outputs().size(); }
+
+int pto_session_input_info(const pto_session *session, size_t index, pto_tensor_info *info) {
+  return describe(session->session->inputs(), index, info);
+}
+
+int pto_session_output_info(const pto_session *session, size_t index, pto_tensor_info *info) {
+  return describe(session->session->outputs(), index, info);
+}
+
+int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_inputs, const pto_output *outputs,
+                    size_t num_outputs) {
+  std::vector<runtime::InputTensor> tensors;
+  for (size_t i = 0; i < num_inputs; ++i) {
+    auto type = pmodel::parseElementType(inputs[i].type);
+    if (!type)
+      return fail(std::string("input '") + inputs[i].name + "': unknown type '" + inputs[i].type + "'");
+    tensors.push_back({inputs[i].name, *type, std::vector<uint64_t>(inputs[i].shape, inputs[i].shape + inputs[i].rank), inputs[i].data});
+  }
+  if (num_outputs == 0)
+    return fail("no output is asked for");
+  std::vector<std::string> names;
+  for (size_t i = 0; i < num_outputs; ++i)
+    names.push_back(outputs[i].name);
+  auto results = session->session->run(tensors, names);
+  if (!results)
+    return fail(results.error());
+  for (size_t i = 0; i < num_outputs; ++i)
+    if ((*results)[i].bytes != outputs[i].bytes)
+      return fail("output '" + names[i] + "' has " + std::to_string((*results)[i].bytes) + " bytes, its buffer " +
+                  std::to_string(outputs[i].bytes));
+  for (size_t i = 0; i < num_outputs; ++i)
+    if (outputs[i].bytes)
+      std::memcpy(outputs[i].data, (*results)[i].data.get(), outputs[i].bytes);
+  return 0;
+}
+
+const char *pto_last_error(void) { return lastError.c_str(); }
