@@ -11,5 +11,7 @@ namespace {
 } // namespace
 
 // One line per pass that is implemented in this folder.
-void registerKernelPasses() {}
+void registerKernelPasses() {
+  registerBuildCubeKernels();
+}
 } // namespace pto_mlir

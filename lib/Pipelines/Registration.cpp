@@ -18,9 +18,11 @@
 #include "mlir/Transforms/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
+#include "pto_mlir/Kernels/Passes.h"
 
 using namespace mlir;
 
@@ -37,7 +39,7 @@ void registerDialects(DialectRegistry &registry) {
   tensor::registerInferTypeOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
 
-  registry.insert<top::TopDialect, vm::VMDialect>();
+  registry.insert<pto::PTODialect, top::TopDialect, vm::VMDialect>();
 }
 
 void registerPasses() {
@@ -53,6 +55,7 @@ void registerPasses() {
   top::registerTopPasses();
   registerHostToVMPasses();
   registerTopToLinalgPasses();
+  registerKernelPasses();
 }
 
 } // namespace pto_mlir

@@ -82,11 +82,11 @@ TEST(CubeTiling, ImageSweepRespectsEveryLimit) {
 
 TEST(CubeTiling, SmallShapesAreOneTile) {
   CubeProblem p;
-  p.m = 197, p.n = 64, p.k = 32;
+  p.m = 24, p.n = 20, p.k = 29;
   auto t = chooseCubeTiling(p, a3);
   ASSERT_TRUE(t);
-  EXPECT_EQ(t->baseM, 208);
-  EXPECT_EQ(t->baseN, 64);
+  EXPECT_EQ(t->baseM, 32);
+  EXPECT_EQ(t->baseN, 32);
   EXPECT_EQ(t->baseK, 32);
 }
 

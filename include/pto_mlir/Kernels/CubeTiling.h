@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace pto_mlir::cube {
 
@@ -61,6 +62,10 @@ struct CubeProblem {
 struct CubeLimits {
   int64_t l1, l0a, l0b, l0c, biasTable;
 };
+
+/// The limits of an architecture of the ISA's table ("a3", "a5"); empty when
+/// there is no such architecture.
+std::optional<CubeLimits> cubeLimits(std::string_view architecture);
 
 /// The sizes of one kernel. All base sizes are multiples of the fractal.
 struct CubeTiling {

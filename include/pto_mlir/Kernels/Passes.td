@@ -57,6 +57,26 @@ def TileVectorKernels : Pass<"tile-vector-kernels", "::mlir::ModuleOp"> {
 
 def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
   let summary = "Build the pto body of each cube kernel and pack its weights";
+  let description = [{
+    A kernel of kind `cube` holds one contraction on tensors: a matmul, a
+    batched matmul or a convolution (with the padding of its input), an init of
+    0 or a broadcast bias, and at most max(x, 0) and a cast. Its body becomes
+    pto ops: views, tiles in L1, L0A, L0B and L0C, tload, textract or timg2col,
+    tmatmul, tstore. Its tensor arguments become pointers.
+
+    Filters that img2col multiplies are packed at compile time (see
+    Kernels/CubeWeights.h): the launches of the kernel read new `top.weight`s.
+
+    ```mlir
+    func.func private @k(%a: tensor<16x32xf32>, %b: tensor<32x8xf32>, %o: tensor<16x8xf32>) -> tensor<16x8xf32>
+    // becomes
+    func.func private @k(%a: !pto.ptr<f32>, %b: !pto.ptr<f32>, %o: !pto.ptr<f32>)
+    ```
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks of a launch that share a kernel's work; 0: known at run time only, 1: no distribution">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::scf::SCFDialect", "::pto_mlir::pto::PTODialect",

@@ -1,0 +1,104 @@
+//===- BuildCubeKernels.cpp - the build-cube-kernels pass -----------------===//
+
+#include "KernelBuilder.h"
+#include "PackWeights.h"
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/Top/IR/WeightStore.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/SymbolTable.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+#define GEN_PASS_DEF_BUILDCUBEKERNELS
+#include "pto_mlir/Kernels/Passes.h.inc"
+
+namespace {
+
+bool isCubeKernel(func::FuncOp func) {
+  auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  return kind && kind.getValue() == pto::KernelKind::cube &&
+         !func.isExternal() &&
+         llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TensorType>);
+}
+
+class BuildCubeKernelsPass
+    : public impl::BuildCubeKernelsBase<BuildCubeKernelsPass> {
+public:
+  using BuildCubeKernelsBase::BuildCubeKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (numCores < 0) {
+      module.emitError("num-cores must not be negative, got ")
+          << numCores.getValue();
+      return signalPassFailure();
+    }
+    auto arch = module->getAttrOfType<StringAttr>("pto.target_arch");
+    StringRef name = arch ? arch.getValue() : "a3";
+    limits = cube::cubeLimits(std::string_view(name.data(), name.size()));
+    if (!limits) {
+      module.emitError("knows no architecture '") << name << "' (a3, a5)";
+      return signalPassFailure();
+    }
+    SmallVector<func::FuncOp> kernels;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (isCubeKernel(func))
+        kernels.push_back(func);
+    auto *top = getContext().getLoadedDialect<top::TopDialect>();
+    cube::WeightPacker packer(top->weights());
+    for (func::FuncOp kernel : kernels)
+      if (failed(build(kernel, packer)))
+        return signalPassFailure();
+  }
+
+private:
+  LogicalResult build(func::FuncOp kernel, cube::WeightPacker &packer) {
+    auto contraction = cube::matchContraction(kernel);
+    if (failed(contraction))
+      return failure();
+    contraction->problem.cores = std::max<int64_t>(1, numCores);
+    auto tiling = cube::chooseCubeTiling(contraction->problem, *limits);
+    if (!tiling)
+      return kernel.emitOpError(
+          "has a window that does not fit the core's memories even for one "
+          "output and one block of channels");
+    if (contraction->packFilter) {
+      SmallVector<top::LaunchOp> launches;
+      getOperation().walk([&](top::LaunchOp launch) {
+        if (launch.getKernel() == kernel.getName())
+          launches.push_back(launch);
+      });
+      for (top::LaunchOp launch : launches)
+        if (failed(packer.pack(launch, *contraction)))
+          return failure();
+    }
+    replaceBody(kernel, *contraction, *tiling);
+    return success();
+  }
+
+  /// Tensor arguments become pointers, results vanish.
+  void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction,
+                   const cube::CubeTiling &tiling) {
+    SmallVector<Type> types;
+    for (Type type : kernel.getArgumentTypes())
+      types.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));
+    kernel.getBody().getBlocks().clear();
+    kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
+    kernel.removeResAttrsAttr();
+    kernel.addEntryBlock();
+    cube::buildKernel(kernel, contraction, tiling, numCores);
+  }
+
+  std::optional<cube::CubeLimits> limits;
+};
+
+} // namespace
+
+} // namespace pto_mlir

@@ -1,0 +1,48 @@
+//===- Contraction.h - what a cube kernel computes --------------*- C++ -*-===//
+//
+// The body of an outlined cube kernel, read into plain data: which argument is
+// which operand, how each lies in memory, and the problem that the tiling
+// chooser solves.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_LIB_KERNELS_CUBE_CONTRACTION_H
+#define PTO_MLIR_LIB_KERNELS_CUBE_CONTRACTION_H
+
+#include "pto_mlir/Kernels/CubeTiling.h"
+#include "pto_mlir/Kernels/CubeWeights.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace pto_mlir::cube {
+
+/// A kernel argument as a row-major matrix [rows, cols]. Block `outer` (of a
+/// batch or a group) begins at (outer * outerRows, outer * outerCols).
+struct Matrix {
+  unsigned arg = 0;
+  mlir::Type element;
+  int64_t rows = 1, cols = 1;
+  int64_t outerRows = 0, outerCols = 0;
+  /// The matrix in memory is the transpose of the operand.
+  bool transposed = false;
+};
+
+/// One contraction with its epilogue.
+struct Contraction {
+  CubeProblem problem;
+  Matrix left, right, out;
+  std::optional<Matrix> bias;
+  mlir::Type accumulator; ///< f32 or i32
+  bool relu = false;
+  /// Set when `right` is a filter that must be packed at compile time.
+  std::optional<FilterShape> packFilter;
+  FilterLayout filterLayout = FilterLayout::HWCF;
+};
+
+/// Reads the body of `func`. A body that is no single contraction with an
+/// optional bias, relu and cast is an error on the op that does not fit.
+mlir::FailureOr<Contraction> matchContraction(mlir::func::FuncOp func);
+
+} // namespace pto_mlir::cube
+
+#endif // PTO_MLIR_LIB_KERNELS_CUBE_CONTRACTION_H

@@ -1,0 +1,223 @@
+//===- Emitter.cpp - scalars, loops, tiles and views of a cube kernel -----===//
+
+#include "Emitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace pto_mlir::cube {
+
+namespace {
+
+std::optional<int64_t> known(Ix x) { return getConstantIntValue(x); }
+
+int64_t dimension(Ix x) {
+  auto value = known(x);
+  return value ? *value : ShapedType::kDynamic;
+}
+
+} // namespace
+
+Emitter::Emitter(func::FuncOp func)
+    : b(OpBuilder::atBlockEnd(&func.getBody().front())), loc(func.getLoc()),
+      func(func) {}
+
+template <typename Op> Ix Emitter::binary(Ix x, Ix y) {
+  return b.create<Op>(loc, value(x), value(y)).getResult();
+}
+
+Ix Emitter::add(Ix x, Ix y) {
+  auto cx = known(x), cy = known(y);
+  if (cx && cy)
+    return constant(*cx + *cy);
+  if (cx && *cx == 0)
+    return y;
+  if (cy && *cy == 0)
+    return x;
+  return binary<arith::AddIOp>(x, y);
+}
+
+Ix Emitter::sub(Ix x, Ix y) {
+  auto cx = known(x), cy = known(y);
+  if (cx && cy)
+    return constant(*cx - *cy);
+  if (cy && *cy == 0)
+    return x;
+  return binary<arith::SubIOp>(x, y);
+}
+
+Ix Emitter::mul(Ix x, int64_t y) {
+  if (auto cx = known(x))
+    return constant(*cx * y);
+  if (y == 0)
+    return constant(0);
+  return y == 1 ? x : binary<arith::MulIOp>(x, constant(y));
+}
+
+Ix Emitter::div(Ix x, int64_t y) {
+  if (auto cx = known(x))
+    return constant(*cx / y);
+  return y == 1 ? x : binary<arith::FloorDivSIOp>(x, constant(y));
+}
+
+Ix Emitter::rem(Ix x, int64_t y) {
+  if (auto cx = known(x))
+    return constant(*cx % y);
+  return y == 1 ? constant(0) : binary<arith::RemSIOp>(x, constant(y));
+}
+
+Ix Emitter::min(Ix x, Ix y) {
+  auto cx = known(x), cy = known(y);
+  if (cx && cy)
+    return constant(std::min(*cx, *cy));
+  return binary<arith::MinSIOp>(x, y);
+}
+
+Ix Emitter::max(Ix x, Ix y) {
+  auto cx = known(x), cy = known(y);
+  if (cx && cy)
+    return constant(std::max(*cx, *cy));
+  return binary<arith::MaxSIOp>(x, y);
+}
+
+Ix Emitter::extent(Ix start, int64_t block, int64_t total) {
+  if (total % block == 0)
+    return constant(block);
+  return min(constant(block), sub(constant(total), start));
+}
+
+Value Emitter::value(Ix x) {
+  if (auto given = dyn_cast<Value>(x))
+    return given;
+  int64_t number = *known(x);
+  Value &made = constants[number];
+  if (!made) {
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(&func.getBody().front());
+    made = b.create<arith::ConstantIndexOp>(loc, number);
+  }
+  return made;
+}
+
+void Emitter::loop(Ix bound, int64_t step, Body body) {
+  if (auto count = known(bound); count && *count <= step) {
+    if (*count > 0)
+      body(constant(0));
+    return;
+  }
+  auto loop = b.create<scf::ForOp>(loc, value(constant(0)), value(bound),
+                                   value(constant(step)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void Emitter::spread(int64_t count, Body body) {
+  if (cores == 1)
+    return loop(constant(count), 1, body);
+  auto query = [&](Value number) -> Value {
+    return b.create<arith::IndexCastOp>(loc, b.getIndexType(), number);
+  };
+  Value block = query(b.create<pto::GetBlockIdxOp>(loc));
+  Value blocks = query(b.create<pto::GetBlockNumOp>(loc));
+  auto loop =
+      b.create<scf::ForOp>(loc, block, value(constant(count)), blocks);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(count == 1 ? constant(0) : Ix(loop.getInductionVar()));
+}
+
+void Emitter::ifZero(Ix x, llvm::function_ref<void()> then,
+                     llvm::function_ref<void()> otherwise) {
+  if (auto number = known(x))
+    return *number == 0 ? then() : otherwise();
+  Value zero = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value(x),
+                                       value(constant(0)));
+  auto branch = b.create<scf::IfOp>(loc, zero, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  then();
+  b.setInsertionPointToStart(branch.elseBlock());
+  otherwise();
+}
+
+Value Emitter::tile(pto::TileBufType type, Ix validRows, Ix validCols) {
+  int64_t rows = dimension(validRows), cols = dimension(validCols);
+  return b.create<pto::AllocTileOp>(
+      loc, type.withValid(rows, cols),
+      ShapedType::isDynamic(rows) ? value(validRows) : Value(),
+      ShapedType::isDynamic(cols) ? value(validCols) : Value());
+}
+
+Value Emitter::makeView(const Matrix &matrix, ArrayRef<int64_t> sizes,
+                        ArrayRef<int64_t> strides) {
+  int64_t kind = matrix.transposed ? 1 : sizes.size() == 3 ? 2 : 0;
+  Value &view = views[{matrix.arg, matrix.cols * 4 + kind}];
+  if (view)
+    return view;
+  SmallVector<Value> sizeValues, strideValues;
+  for (int64_t size : sizes)
+    sizeValues.push_back(value(constant(size)));
+  for (int64_t stride : strides)
+    strideValues.push_back(value(constant(stride)));
+  // After the constants and before the first loop: made once.
+  OpBuilder::InsertionGuard guard(b);
+  Block &entry = func.getBody().front();
+  Operation *first = nullptr;
+  for (Operation &op : entry)
+    if (!isa<arith::ConstantOp, pto::MakeTensorViewOp>(op)) {
+      first = &op;
+      break;
+    }
+  if (first)
+    b.setInsertionPoint(first);
+  else
+    b.setInsertionPointToEnd(&entry);
+  auto layout = matrix.transposed
+                    ? pto::LayoutAttr::get(context(), pto::Layout::dn)
+                    : pto::LayoutAttr();
+  view = b.create<pto::MakeTensorViewOp>(
+      loc, pto::TensorViewType::get(sizes, matrix.element),
+      func.getArgument(matrix.arg), sizeValues, strideValues, layout);
+  return view;
+}
+
+Value Emitter::partition(Value view, ArrayRef<Ix> offsets,
+                         ArrayRef<Ix> sizes) {
+  SmallVector<Value> offsetValues, sizeValues;
+  SmallVector<int64_t> shape;
+  for (Ix offset : offsets)
+    offsetValues.push_back(value(offset));
+  for (Ix size : sizes) {
+    sizeValues.push_back(value(size));
+    shape.push_back(dimension(size));
+  }
+  auto element = cast<pto::TensorViewType>(view.getType()).getElementType();
+  return b.create<pto::PartitionViewOp>(
+      loc, pto::PartitionTensorViewType::get(shape, element), view,
+      offsetValues, sizeValues);
+}
+
+Value Emitter::part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols) {
+  Value view =
+      matrix.transposed
+          ? makeView(matrix, {matrix.cols, matrix.rows}, {1, matrix.cols})
+          : makeView(matrix, {matrix.rows, matrix.cols}, {matrix.cols, 1});
+  return partition(view, {row, col}, {rows, cols});
+}
+
+Value Emitter::pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col,
+                      int64_t rows, int64_t cols, Ix channels) {
+  Value view = makeView(matrix, {matrix.rows / width, width, matrix.cols},
+                        {width * matrix.cols, matrix.cols, 1});
+  return partition(view, {row, x, col},
+                   {constant(rows), constant(cols), channels});
+}
+
+void Emitter::load(Value view, Value tile) {
+  b.create<pto::TLoadOp>(loc, view, tile);
+}
+
+} // namespace pto_mlir::cube

@@ -1,0 +1,166 @@
+//===- KernelBuilder.cpp - the pto body of a cube kernel ------------------===//
+//
+// for (outer, n block)            bias into the bias table, maybe all of B
+//   for (block of outputs)        the left source may load its slab
+//     for (tile of baseM outputs)
+//       for (panel of K)          panels of A and B into L1
+//         for (tile of K)         L0A, L0B, tmatmul
+//       store from L0C            relu and cast on the way
+//
+//===----------------------------------------------------------------------===//
+
+#include "KernelBuilder.h"
+#include "LeftSource.h"
+
+using namespace mlir;
+
+namespace pto_mlir::cube {
+
+namespace {
+
+class KernelBuilder {
+public:
+  KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t,
+                int64_t cores)
+      : e(func), c(c), t(t), p(c.problem),
+        left(p.image ? makeImageSource(e, c, t) : makePlainSource(e, c, t)) {
+    e.cores = cores;
+  }
+
+  void run() {
+    int64_t blocksN = ceilDiv(p.n, t.baseN);
+    distribute(t.spreadOuter, p.outer * blocksN, [&](Ix index) {
+      outer = p.outer == 1 ? e.constant(0) : e.div(index, blocksN);
+      n = e.mul(p.outer == 1 ? index : e.rem(index, blocksN), t.baseN);
+      extentN = e.extent(n, std::min(t.baseN, p.n), p.n);
+      if (c.bias)
+        loadBias();
+      if (t.holdB)
+        loadRight(e.constant(0), e.constant(p.k), p.k);
+      distribute(!t.spreadOuter, left->numBlocks(), [&](Ix block) {
+        left->enterBlock(outer, block);
+        if (left->blockRows() <= t.baseM)
+          emitTile(e.constant(0));
+        else
+          e.loop(left->rows(), t.baseM, [&](Ix row) { emitTile(row); });
+      });
+    });
+    e.b.create<func::ReturnOp>(e.loc);
+  }
+
+private:
+  void distribute(bool spread, int64_t count, Emitter::Body body) {
+    if (spread)
+      e.spread(count, body);
+    else
+      e.loop(e.constant(count), 1, body);
+  }
+
+  void loadBias() {
+    Ix one = e.constant(1);
+    Value staged = e.tile(
+        pto::makeMatNDTile(e.context(), 1, t.baseN, c.bias->element), one,
+        extentN);
+    Ix col = e.add(e.mul(outer, c.bias->outerCols), n);
+    e.load(e.part(*c.bias, e.constant(0), col, one, extentN), staged);
+    bias = e.tile(pto::makeBiasTile(e.context(), t.baseN, c.bias->element), one,
+                  extentN);
+    e.b.create<pto::TMovOp>(e.loc, staged, bias);
+  }
+
+  /// Rows [k, k + extent) of B for this n block into L1.
+  void loadRight(Ix k, Ix extent, int64_t most) {
+    int64_t rows = roundUp(most, 16);
+    auto type = c.right.transposed
+                    ? pto::makeMatZNTile(e.context(), rows, t.baseN,
+                                         c.right.element)
+                    : pto::makeMatTile(e.context(), rows, t.baseN,
+                                       c.right.element);
+    right = e.tile(type, extent, extentN);
+    // The outer blocks of a transposed operand lie side by side along n.
+    Ix outerStep = e.mul(outer, c.right.outerRows);
+    Ix row = c.right.transposed ? k : e.add(outerStep, k);
+    Ix col = c.right.transposed ? e.add(outerStep, n) : n;
+    e.load(e.part(c.right, row, col, extent, extentN), right);
+  }
+
+  void emitTile(Ix row) {
+    Ix rows = left->blockRows() <= t.baseM
+                  ? left->rows()
+                  : partExtent(row, left->rows(), t.baseM);
+    left->enterTile(row, rows);
+    Value acc = e.tile(
+        pto::makeAccTile(e.context(), t.baseM, t.baseN, c.accumulator), rows,
+        extentN);
+    e.loop(e.constant(p.k), std::min(t.panelK, p.k), [&](Ix panel) {
+      Ix extent = e.extent(panel, std::min(t.panelK, p.k), p.k);
+      left->enterPanel(panel, extent);
+      if (!t.holdB)
+        loadRight(panel, extent, std::min(t.panelK, p.k));
+      int64_t step = std::min(t.baseK, std::min(t.panelK, p.k));
+      e.loop(extent, step, [&](Ix k) {
+        emitStep(acc, panel, k, partExtent(k, extent, step), rows);
+      });
+    });
+    store(acc, row, rows);
+  }
+
+  /// Extent of the part that begins at `start` of `whole` cut into parts of
+  /// `size`.
+  Ix partExtent(Ix start, Ix whole, int64_t size) {
+    if (auto number = getConstantIntValue(whole))
+      return e.extent(start, size, *number);
+    return e.min(e.constant(size), e.sub(whole, start));
+  }
+
+  void emitStep(Value acc, Ix panel, Ix k, Ix extent, Ix rows) {
+    int64_t depth = roundUp(t.baseK, blockChannels(p.inBytes));
+    Value a = e.tile(
+        pto::makeLeftTile(e.context(), t.baseM, depth, c.left.element), rows,
+        extent);
+    left->extract(a, k);
+    Value w = e.tile(
+        pto::makeRightTile(e.context(), depth, t.baseN, c.right.element),
+        extent, extentN);
+    Ix position = e.add(panel, k);
+    e.b.create<pto::TExtractOp>(e.loc, right,
+                                e.value(t.holdB ? position : k),
+                                e.value(e.constant(0)), w);
+    e.ifZero(
+        position,
+        [&] {
+          if (bias)
+            e.b.create<pto::TMatmulBiasOp>(e.loc, a, w, bias, acc);
+          else
+            e.b.create<pto::TMatmulOp>(e.loc, a, w, acc);
+        },
+        [&] { e.b.create<pto::TMatmulAccOp>(e.loc, acc, a, w, acc); });
+  }
+
+  void store(Value acc, Ix row, Ix rows) {
+    Ix first = e.add(e.mul(outer, c.out.outerRows),
+                     e.add(left->firstRow(), row));
+    Ix col = e.add(e.mul(outer, c.out.outerCols), n);
+    e.b.create<pto::TStoreOp>(e.loc, acc,
+                              e.part(c.out, first, col, rows, extentN),
+                              c.relu ? pto::ReluPreMode::normal_relu
+                                     : pto::ReluPreMode::no_relu);
+  }
+
+  Emitter e;
+  const Contraction &c;
+  const CubeTiling &t;
+  const CubeProblem &p;
+  std::unique_ptr<LeftSource> left;
+  Ix outer, n, extentN;
+  Value bias, right;
+};
+
+} // namespace
+
+void buildKernel(func::FuncOp func, const Contraction &contraction,
+                 const CubeTiling &tiling, int64_t cores) {
+  KernelBuilder(func, contraction, tiling, cores).run();
+}
+
+} // namespace pto_mlir::cube

@@ -1,0 +1,350 @@
+//===- MatchContraction.cpp - what a cube kernel computes -----------------===//
+//
+// Walks from the returned value back to the arguments: epilogue, contraction,
+// init, padding.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Contraction.h"
+
+#include "pto_mlir/Kernels/GroupedConv.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+
+namespace pto_mlir::cube {
+
+namespace {
+
+/// Looks through reshapes: they do not move contiguous data.
+Value throughReshapes(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return value;
+}
+
+bool isZero(Value value) {
+  return matchPattern(value, m_AnyZeroFloat()) ||
+         matchPattern(value, m_Zero());
+}
+
+class Matcher {
+public:
+  explicit Matcher(func::FuncOp func) : func(func) {}
+
+  FailureOr<Contraction> run() {
+    auto ret = dyn_cast<func::ReturnOp>(func.getBody().front().getTerminator());
+    if (!ret || ret.getNumOperands() != 1)
+      return func.emitOpError("is a cube kernel with one result, got ")
+             << (ret ? ret.getNumOperands() : 0);
+    auto outType = dyn_cast<RankedTensorType>(ret.getOperand(0).getType());
+    if (!outType || !outType.hasStaticShape())
+      return func.emitOpError("expects a static tensor as result");
+    c.out.element = outType.getElementType();
+    c.out.arg = func.getNumArguments() - 1;
+
+    auto root = matchEpilogue(ret.getOperand(0));
+    if (failed(root) || failed(matchRoot(*root)) || failed(checkTypes(*root)))
+      return failure();
+    return c;
+  }
+
+private:
+  /// Peels relu and cast; returns the contraction.
+  FailureOr<Operation *> matchEpilogue(Value value) {
+    while (true) {
+      value = throughReshapes(value);
+      Operation *op = value.getDefiningOp();
+      if (!op)
+        return func.emitOpError("returns an argument, not a contraction");
+      auto generic = dyn_cast<linalg::GenericOp>(op);
+      if (!generic || matchGroupedConv(op))
+        return op;
+      if (generic.getNumDpsInputs() != 1 ||
+          generic.getNumParallelLoops() != generic.getNumLoops() ||
+          !llvm::all_of(generic.getIndexingMapsArray(),
+                        [](AffineMap map) { return map.isIdentity(); }))
+        return generic.emitOpError(
+            "is no epilogue of a cube kernel: expects one input, elementwise");
+      Value input = generic.getBody()->getArgument(0);
+      Value inner = generic.getBody()->getTerminator()->getOperand(0);
+      while (inner != input) {
+        Operation *step = inner.getDefiningOp();
+        if (auto cast = dyn_cast_or_null<arith::TruncFOp>(step)) {
+          inner = cast.getIn();
+        } else if (auto max = dyn_cast_or_null<arith::MaximumFOp>(step)) {
+          if (isZero(max.getRhs()))
+            inner = max.getLhs();
+          else if (isZero(max.getLhs()))
+            inner = max.getRhs();
+          else
+            return max.emitOpError("in a cube kernel compares with 0 only");
+          c.relu = true;
+        } else {
+          return (step ? step : generic)
+              ->emitOpError("cannot run in a cube kernel's epilogue, which has "
+                            "max(x, 0) and a cast only");
+        }
+      }
+      value = generic.getInputs()[0];
+    }
+  }
+
+  LogicalResult matchRoot(Operation *op) {
+    auto dst = dyn_cast<linalg::LinalgOp>(op);
+    if (!dst || dst.getNumDpsInits() != 1 || dst.getNumDpsInputs() != 2)
+      return op->emitOpError("is no contraction that a cube kernel can build");
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.getType());
+      if (!type || !type.hasStaticShape())
+        return op->emitOpError("expects static tensors");
+    }
+    Value a = dst.getDpsInputs()[0], b = dst.getDpsInputs()[1];
+    c.accumulator = getElementTypeOrSelf(dst.getDpsInits()[0]);
+    c.problem.inBytes = bytesOf(a);
+    c.problem.outBytes = c.out.element.getIntOrFloatBitWidth() / 8;
+    c.left.element = getElementTypeOrSelf(a);
+    c.right.element = getElementTypeOrSelf(b);
+
+    LogicalResult result = failure();
+    if (isa<linalg::MatmulOp, linalg::MatmulTransposeBOp,
+            linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op))
+      result = matchMatmul(op, a, b);
+    else if (isa<linalg::Conv2DNhwcHwcfOp>(op) || matchGroupedConv(op))
+      result = matchConvolution(op, a, b);
+    else
+      return op->emitOpError("is no contraction that a cube kernel can build");
+    if (failed(result))
+      return failure();
+    return matchInit(op, dst.getDpsInits()[0]);
+  }
+
+  LogicalResult matchMatmul(Operation *op, Value a, Value b) {
+    bool transposed =
+        isa<linalg::MatmulTransposeBOp, linalg::BatchMatmulTransposeBOp>(op);
+    ArrayRef<int64_t> left = cast<RankedTensorType>(a.getType()).getShape();
+    ArrayRef<int64_t> right = cast<RankedTensorType>(b.getType()).getShape();
+    int64_t batch = left.size() == 3 ? left[0] : 1;
+    int64_t m = left[left.size() - 2], k = left.back();
+    int64_t n = transposed ? right[right.size() - 2] : right.back();
+    setSizes(batch, m, n, k);
+    setMatrix(c.left, batch * m, k, m, 0);
+    if (transposed)
+      setMatrix(c.right, batch * n, k, n, 0);
+    else
+      setMatrix(c.right, batch * k, n, k, 0);
+    c.right.transposed = transposed;
+    setMatrix(c.out, batch * m, n, m, 0);
+    return success(succeeded(setArgument(op, c.left, throughReshapes(a))) &&
+                   succeeded(setArgument(op, c.right, throughReshapes(b))));
+  }
+
+  LogicalResult matchConvolution(Operation *op, Value a, Value b) {
+    std::optional<GroupedConv> groupedConv = matchGroupedConv(op);
+    bool grouped = groupedConv.has_value();
+    ArrayRef<int64_t> in = cast<RankedTensorType>(a.getType()).getShape();
+    ConvImage image;
+    a = throughReshapes(a);
+    Value input = a;
+    if (auto pad = a.getDefiningOp<tensor::PadOp>()) {
+      if (failed(matchPad(pad, image)))
+        return failure();
+      input = throughReshapes(pad.getSource());
+    }
+    ArrayRef<int64_t> filter = cast<RankedTensorType>(b.getType()).getShape();
+    ArrayRef<int64_t> out =
+        cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    auto numbers = [&](StringRef name) {
+      auto attr = op->getAttrOfType<DenseIntElementsAttr>(name);
+      return attr ? llvm::to_vector(attr.getValues<int64_t>())
+                  : SmallVector<int64_t>{1, 1};
+    };
+    SmallVector<int64_t> strides = numbers("strides");
+    SmallVector<int64_t> dilations = numbers("dilations");
+    if (grouped) {
+      strides.assign(groupedConv->strides.begin(), groupedConv->strides.end());
+      dilations.assign(groupedConv->dilations.begin(),
+                       groupedConv->dilations.end());
+    }
+
+    FilterShape shape;
+    shape.groups = grouped ? in[3] : 1;
+    shape.channels = in.back();
+    shape.features = grouped ? filter[1] : filter[3];
+    shape.kernelH = grouped ? filter[2] : filter[0];
+    shape.kernelW = grouped ? filter[3] : filter[1];
+    c.filterLayout = grouped ? FilterLayout::GFHWC : FilterLayout::HWCF;
+
+    image.batch = in[0];
+    image.channels = shape.channels;
+    setAxis(image.h, in[1], out[1], shape.kernelH, strides[0], dilations[0]);
+    setAxis(image.w, in[2], out[2], shape.kernelW, strides[1], dilations[1]);
+    if (image.h.in < 1 || image.w.in < 1)
+      return op->emitOpError("has an empty image");
+
+    unsigned bytes = c.problem.inBytes;
+    bool pointwise = isPointwise(image.h) && isPointwise(image.w);
+    int64_t pixels = image.batch * image.h.out * image.w.out;
+    int64_t rows = packedRows(shape, bytes);
+    setSizes(shape.groups, pixels, shape.features,
+             pointwise ? shape.channels : rows);
+    if (!pointwise)
+      c.problem.image = image;
+    // Grouped filters are also transposed, so they are packed in any case.
+    bool pack = pointwise && !grouped
+                    ? false
+                    : !packingIsIdentity(shape, c.filterLayout, bytes);
+    if (pack)
+      c.packFilter = shape;
+    int64_t filterRows = pack || !pointwise ? rows : shape.channels;
+
+    setMatrix(c.left, image.batch * image.h.in * image.w.in,
+              shape.groups * shape.channels, 0, shape.channels);
+    setMatrix(c.right, shape.groups * filterRows, shape.features, filterRows, 0);
+    setMatrix(c.out, pixels, shape.groups * shape.features, 0, shape.features);
+    return success(succeeded(setArgument(op, c.left, input)) &&
+                   succeeded(setArgument(op, c.right, throughReshapes(b))));
+  }
+
+  static bool isPointwise(const ConvAxis &axis) {
+    return axis.kernel == 1 && axis.stride == 1 && axis.padBegin == 0 &&
+           axis.padEnd == 0;
+  }
+
+  /// `in` counts padding, which the pad op before has set.
+  static void setAxis(ConvAxis &axis, int64_t in, int64_t out, int64_t kernel,
+                      int64_t stride, int64_t dilation) {
+    axis.in = in - axis.padBegin - axis.padEnd;
+    axis.out = out;
+    axis.kernel = kernel;
+    axis.stride = stride;
+    axis.dilation = dilation;
+  }
+
+  LogicalResult matchPad(tensor::PadOp pad, ConvImage &image) {
+    Value value = pad.getConstantPaddingValue();
+    if (!value || !isZero(value))
+      return pad.emitOpError("before a convolution pads with 0 only");
+    ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh();
+    for (size_t i = 0; i < low.size(); ++i) {
+      bool spatial = i == 1 || i == 2;
+      if (ShapedType::isDynamic(low[i]) || ShapedType::isDynamic(high[i]) ||
+          low[i] < 0 || high[i] < 0 || (!spatial && (low[i] || high[i])))
+        return pad.emitOpError(
+            "before a convolution pads height and width by constants");
+    }
+    image.h.padBegin = low[1], image.h.padEnd = high[1];
+    image.w.padBegin = low[2], image.w.padEnd = high[2];
+    return success();
+  }
+
+  /// The init is 0 or a vector broadcast along every dimension but the last
+  /// (the last two of a grouped convolution).
+  LogicalResult matchInit(Operation *root, Value init) {
+    init = throughReshapes(init);
+    if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
+      if (isZero(fill.getInputs()[0]))
+        return success();
+      return fill.emitOpError("of a cube kernel's init must be 0");
+    }
+    DenseElementsAttr constant;
+    if (matchPattern(init, m_Constant(&constant)) && constant.isSplat() &&
+        (matchPattern(init, m_AnyZeroFloat()) || matchPattern(init, m_Zero())))
+      return success();
+
+    Value vector;
+    if (auto broadcast = init.getDefiningOp<linalg::BroadcastOp>()) {
+      ArrayRef<int64_t> added = broadcast.getDimensions();
+      for (auto [i, dim] : llvm::enumerate(added))
+        if (dim != static_cast<int64_t>(i))
+          return broadcast.emitOpError(
+              "of a cube kernel's bias must add leading dimensions");
+      vector = broadcast.getInput();
+    } else if (auto generic = init.getDefiningOp<linalg::GenericOp>()) {
+      AffineMap map = generic.getNumDpsInputs() == 1
+                          ? generic.getIndexingMapsArray()[0]
+                          : AffineMap();
+      Block *body = generic.getBody();
+      if (!map || !map.isMinorIdentity() ||
+          body->getTerminator()->getOperand(0) != body->getArgument(0))
+        return generic.emitOpError("is no broadcast of a bias");
+      vector = generic.getInputs()[0];
+    } else {
+      return root->emitOpError(
+          "expects an init of 0 or a broadcast bias in a cube kernel");
+    }
+    auto type = cast<RankedTensorType>(vector.getType());
+    int64_t perOuter = c.out.outerCols ? c.problem.n : 0;
+    int64_t features = perOuter ? c.problem.outer * c.problem.n : c.problem.n;
+    if (type.getNumElements() != features)
+      return root->emitOpError("expects a bias of ")
+             << features << " elements, got " << type.getNumElements();
+    c.bias = Matrix();
+    c.bias->element = type.getElementType();
+    if (c.bias->element != c.accumulator)
+      return root->emitOpError("expects a bias of ")
+             << c.accumulator << ", got " << c.bias->element;
+    setMatrix(*c.bias, 1, features, 0, perOuter);
+    c.problem.bias = true;
+    return setArgument(root, *c.bias, throughReshapes(vector));
+  }
+
+  LogicalResult checkTypes(Operation *root) {
+    Type in = c.left.element, acc = c.accumulator, out = c.out.element;
+    bool floats = (in.isF32() || in.isF16() || in.isBF16()) && acc.isF32() &&
+                  (out.isF32() || out.isF16() || out.isBF16());
+    bool ints = in.isInteger(8) && acc.isInteger(32) && out.isInteger(32);
+    if (in != c.right.element || (!floats && !ints))
+      return root->emitOpError("has operand types that the cube lacks: ")
+             << in << " x " << c.right.element << " -> " << acc << " -> " << out
+             << " (f32, f16 and bf16 accumulate in f32, i8 in i32)";
+    if (ints && c.relu)
+      return root->emitOpError("has a relu on integers, which is not supported");
+    return success();
+  }
+
+  void setSizes(int64_t outer, int64_t m, int64_t n, int64_t k) {
+    c.problem.outer = outer;
+    c.problem.m = m;
+    c.problem.n = n;
+    c.problem.k = k;
+  }
+
+  static void setMatrix(Matrix &matrix, int64_t rows, int64_t cols,
+                        int64_t outerRows, int64_t outerCols) {
+    matrix.rows = rows;
+    matrix.cols = cols;
+    matrix.outerRows = outerRows;
+    matrix.outerCols = outerCols;
+  }
+
+  LogicalResult setArgument(Operation *op, Matrix &matrix, Value value) {
+    auto arg = dyn_cast<BlockArgument>(value);
+    if (!arg || arg.getOwner() != &func.getBody().front())
+      return op->emitOpError("of a cube kernel reads kernel arguments only");
+    matrix.arg = arg.getArgNumber();
+    return success();
+  }
+
+  static unsigned bytesOf(Value value) {
+    return std::max(1u, getElementTypeOrSelf(value).getIntOrFloatBitWidth() / 8);
+  }
+
+  func::FuncOp func;
+  Contraction c;
+};
+
+} // namespace
+
+FailureOr<Contraction> matchContraction(func::FuncOp func) {
+  return Matcher(func).run();
+}
+
+} // namespace pto_mlir::cube

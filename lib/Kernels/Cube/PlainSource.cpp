@@ -1,0 +1,65 @@
+//===- PlainSource.cpp - left tiles from a row-major matrix ---------------===//
+
+#include "LeftSource.h"
+
+using namespace mlir;
+
+namespace pto_mlir::cube {
+
+namespace {
+
+class PlainSource : public LeftSource {
+public:
+  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t)
+      : e(e), c(c), t(t) {}
+
+  int64_t numBlocks() const override {
+    return ceilDiv(c.problem.m, t.baseM);
+  }
+  int64_t blockRows() const override {
+    return std::min(t.baseM, c.problem.m);
+  }
+  Ix rows() const override { return blockExtent; }
+  Ix firstRow() const override { return first; }
+
+  void enterBlock(Ix outerIndex, Ix block) override {
+    outer = outerIndex;
+    first = e.mul(block, t.baseM);
+    blockExtent = e.extent(first, blockRows(), c.problem.m);
+  }
+
+  void enterTile(Ix, Ix) override {}
+
+  void enterPanel(Ix k, Ix extent) override {
+    int64_t cols = roundUp(std::min(t.panelK, c.problem.k),
+                           blockChannels(c.problem.inBytes));
+    panel = e.tile(
+        pto::makeMatTile(e.context(), t.baseM, cols, c.left.element),
+        blockExtent, extent);
+    Ix row = e.add(e.mul(outer, c.left.outerRows), first);
+    Ix col = e.add(e.mul(outer, c.left.outerCols), k);
+    e.load(e.part(c.left, row, col, blockExtent, extent), panel);
+  }
+
+  void extract(Value left, Ix k) override {
+    e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)),
+                                e.value(k), left);
+  }
+
+private:
+  Emitter &e;
+  const Contraction &c;
+  const CubeTiling &t;
+  Ix outer, first, blockExtent;
+  Value panel;
+};
+
+} // namespace
+
+std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter,
+                                            const Contraction &contraction,
+                                            const CubeTiling &tiling) {
+  return std::make_unique<PlainSource>(emitter, contraction, tiling);
+}
+
+} // namespace pto_mlir::cube
