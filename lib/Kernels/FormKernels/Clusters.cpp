@@ -258,7 +258,7 @@ void Builder::joinCheapVectors() {
         user = cluster;
       }
     if (!single || !user || !user->alive ||
-        (user->kind != OpRole::Elementwise && user->kind != OpRole::Window) ||
+        user->kind != OpRole::Elementwise ||
         ShapedType::getNumElements(user->domain) <= size || user->domain.back() != size)
       continue;
     merge(*user, vector);

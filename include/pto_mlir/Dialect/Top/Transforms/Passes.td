@@ -80,4 +80,37 @@ def TopSaveWeights : Pass<"top-save-weights", "::mlir::ModuleOp"> {
   let options = [Option<"file", "file", "std::string", "", "path of the safetensors file">];
 }
 
+def TopLayout : Pass<"top-layout", "::mlir::ModuleOp"> {
+  let summary = "hold feature maps channels-last";
+  let description = [{
+    Convolutions, pools and batch normalisations compute in NHWC; their constants are permuted in the weight store. The permutes that this
+    needs move down through elementwise ops, reductions, softmax, concat, slice and pad, cancel where they meet, and become reshapes where
+    they move only dimensions of size 1. Tensors held in NHWC say so in their location.
+
+    ```mlir
+    %0 = top.conv %x, %w {..} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+    ```
+    becomes
+    ```mlir
+    %p = top.permute %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x8x8x3xf32>
+    %0 = top.conv %p, %v {.., layout = "NHWC"} : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x8x8x4xf32>
+    %1 = top.permute %0 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
+def TopQuantize : Pass<"top-quantize", "::mlir::ModuleOp"> {
+  let summary = "choose the types in which tensors are stored";
+  let description = [{
+    With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even, the bias of convolutions and
+    matrix products and the statistics of batch normalisations stay f32, and a `top.cast` stands at each f32 input and output of the net.
+    `F32` changes nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"F32\"", "F32, F16 or BF16">
+  ];
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_TD
