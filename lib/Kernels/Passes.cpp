@@ -13,6 +13,5 @@ namespace {
 // One line per pass that is implemented in this folder.
 void registerKernelPasses() {
   registerBuildCubeKernels();
-  registerFormKernels();
 }
 } // namespace pto_mlir

@@ -16,6 +16,8 @@
 #include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Transforms/Passes.h"
+#include "pto_mlir/Backend/CodegenOpInterface.h"
+#include "pto_mlir/Backend/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -40,6 +42,7 @@ void registerDialects(DialectRegistry &registry) {
   tensor::registerTilingInterfaceExternalModels(registry);
 
   registry.insert<pto::PTODialect, top::TopDialect, vm::VMDialect>();
+  backend::registerCodegenInterfaces(registry);
 }
 
 void registerPasses() {
@@ -54,6 +57,7 @@ void registerPasses() {
 
   top::registerTopPasses();
   registerHostToVMPasses();
+  backend::registerBackendPasses();
   registerTopToLinalgPasses();
   registerKernelPasses();
 }

@@ -1,0 +1,24 @@
+//===- Models.h - The codegen models, one function per family -------------===//
+
+#ifndef PTO_MLIR_LIB_BACKEND_CODEGEN_MODELS_H
+#define PTO_MLIR_LIB_BACKEND_CODEGEN_MODELS_H
+
+#include "pto_mlir/Backend/CodegenContext.h"
+#include "pto_mlir/Backend/CodegenOpInterface.h"
+
+namespace pto_mlir::backend {
+
+void attachScalarModels(mlir::MLIRContext *context);
+void attachControlFlowModels(mlir::MLIRContext *context);
+void attachSystemModels(mlir::MLIRContext *context);
+void attachViewModels(mlir::MLIRContext *context);
+void attachTileModels(mlir::MLIRContext *context);
+void attachDataMovementModels(mlir::MLIRContext *context);
+void attachCubeModels(mlir::MLIRContext *context);
+void attachElementwiseModels(mlir::MLIRContext *context);
+void attachReductionModels(mlir::MLIRContext *context);
+void attachConvertModels(mlir::MLIRContext *context);
+
+} // namespace pto_mlir::backend
+
+#endif

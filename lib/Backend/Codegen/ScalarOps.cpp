@@ -1,0 +1,277 @@
+//===- ScalarOps.cpp - arith on integers -> scalar instructions -----------===//
+//
+// Registers have 64 bits; narrower integers are kept sign-extended (i1 as 0 or 1).
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+#include "Types.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace pto_mlir::backend {
+
+std::optional<int64_t> foldBinary(isa::Opcode opcode, int64_t a, int64_t b) {
+  auto wrap = [](uint64_t v) { return int64_t(v); };
+  using O = isa::Opcode;
+  switch (opcode) {
+  case O::Add: return wrap(uint64_t(a) + uint64_t(b));
+  case O::Sub: return wrap(uint64_t(a) - uint64_t(b));
+  case O::Mul: return wrap(uint64_t(a) * uint64_t(b));
+  case O::Div:
+  case O::Rem: {
+    if (b == 0 || (a == INT64_MIN && b == -1))
+      return std::nullopt;
+    int64_t quotient = a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+    return opcode == O::Div ? quotient : a - quotient * b;
+  }
+  case O::Min: return std::min(a, b);
+  case O::Max: return std::max(a, b);
+  case O::And: return a & b;
+  case O::Or: return a | b;
+  case O::Xor: return a ^ b;
+  case O::Shl: return wrap(uint64_t(a) << (b & 63));
+  case O::Shr: return a >> (b & 63);
+  default: return std::nullopt;
+  }
+}
+
+std::optional<isa::Value> foldIdentity(isa::Opcode opcode, const isa::Value &lhs, const isa::Value &rhs) {
+  using O = isa::Opcode;
+  const isa::Value zero(0), one(1);
+  bool additive = opcode == O::Add || opcode == O::Or || opcode == O::Xor;
+  if (rhs == zero && (additive || opcode == O::Sub || opcode == O::Shl || opcode == O::Shr))
+    return lhs;
+  if (lhs == zero && additive)
+    return rhs;
+  if (rhs == one && (opcode == O::Mul || opcode == O::Div))
+    return lhs;
+  if (lhs == one && opcode == O::Mul)
+    return rhs;
+  if (opcode == O::Mul && (lhs == zero || rhs == zero))
+    return zero;
+  if (lhs == rhs && (opcode == O::Min || opcode == O::Max))
+    return lhs;
+  return std::nullopt;
+}
+
+namespace {
+
+// Brings a result back to its type's range.
+LogicalResult narrow(Operation *op, CodegenContext &cg, isa::Value value, Type type, mlir::Value result) {
+  isa::Value out = value;
+  auto integer = dyn_cast<IntegerType>(type);
+  unsigned width = integer ? integer.getWidth() : 64;
+  if (width == 1) {
+    if (failed(cg.binary<isa::And>(op, value, isa::Value(1), out, result)))
+      return failure();
+  } else if (width < 64) {
+    isa::Value shifted;
+    if (failed(cg.binary<isa::Shl>(op, value, isa::Value(64 - width), shifted)) ||
+        failed(cg.binary<isa::Shr>(op, shifted, isa::Value(64 - width), out, result)))
+      return failure();
+  }
+  cg.define(result, out);
+  return success();
+}
+
+LogicalResult operands(Operation *op, CodegenContext &cg, isa::Value &lhs, isa::Value &rhs) {
+  if (op->getResult(0).getType().isIntOrIndex())
+    return failure(failed(cg.integer(op, op->getOperand(0), lhs)) || failed(cg.integer(op, op->getOperand(1), rhs)));
+  return op->emitOpError("has no scalar instruction for ") << op->getResult(0).getType();
+}
+
+// Unsigned ops are the signed ones when nothing is negative.
+LogicalResult requireNonNegative(Operation *op) {
+  if (isNonNegative(op->getOperand(0)) && isNonNegative(op->getOperand(1)))
+    return success();
+  return op->emitOpError("is unsigned and its operands are not known to be non-negative; use the signed op");
+}
+
+template <typename Op, typename Insn, bool isUnsigned = false>
+struct BinaryModel : CodegenOpInterface::ExternalModel<BinaryModel<Op, Insn, isUnsigned>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    isa::Value lhs, rhs, out;
+    mlir::Value result = op->getResult(0);
+    if ((isUnsigned && failed(requireNonNegative(op))) || failed(operands(op, cg, lhs, rhs)))
+      return failure();
+    constexpr isa::Opcode opcode = isa::OpcodeOf<Insn>::value;
+    bool mayWrap = opcode == isa::Opcode::Add || opcode == isa::Opcode::Sub || opcode == isa::Opcode::Mul || opcode == isa::Opcode::Shl;
+    bool wide = result.getType().isIndex() || result.getType().getIntOrFloatBitWidth() == 64;
+    if (failed(cg.binary<Insn>(op, lhs, rhs, out, wide || !mayWrap ? result : mlir::Value())))
+      return failure();
+    if (mayWrap && !wide)
+      return narrow(op, cg, out, result.getType(), result);
+    cg.define(result, out);
+    return success();
+  }
+};
+
+// The ISA's div and rem round toward minus infinity; divsi and remsi toward zero.
+template <typename Op, bool isRemainder> struct TruncatingModel : CodegenOpInterface::ExternalModel<TruncatingModel<Op, isRemainder>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    isa::Value a, b, out;
+    mlir::Value result = op->getResult(0);
+    if (failed(operands(op, cg, a, b)))
+      return failure();
+    if (isNonNegative(op->getOperand(0)) && isNonNegative(op->getOperand(1))) {
+      if (failed(isRemainder ? cg.binary<isa::Rem>(op, a, b, out, result) : cg.binary<isa::Div>(op, a, b, out, result)))
+        return failure();
+      cg.define(result, out);
+      return success();
+    }
+    // quotient + (quotient < 0 and remainder != 0)
+    isa::Value quotient, remainder;
+    if (failed(cg.binary<isa::Div>(op, a, b, quotient)) || failed(cg.binary<isa::Rem>(op, a, b, remainder)))
+      return failure();
+    auto negative = cg.temporary(op), inexact = cg.temporary(op);
+    isa::Value fix, product;
+    if (failed(negative) || failed(inexact) || failed(cg.emit(op, isa::Cmp{*negative, isa::CompareMode::lt, quotient, 0})) ||
+        failed(cg.emit(op, isa::Cmp{*inexact, isa::CompareMode::ne, remainder, 0})) ||
+        failed(cg.binary<isa::And>(op, isa::Value::reg(*negative), isa::Value::reg(*inexact), fix)))
+      return failure();
+    if (isRemainder ? failed(cg.binary<isa::Mul>(op, fix, b, product)) || failed(cg.binary<isa::Sub>(op, remainder, product, out, result))
+                    : failed(cg.binary<isa::Add>(op, quotient, fix, out, result)))
+      return failure();
+    cg.define(result, out);
+    return success();
+  }
+};
+
+struct CeilDivModel : CodegenOpInterface::ExternalModel<CeilDivModel, arith::CeilDivSIOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    isa::Value a, b, negated, quotient, out;
+    mlir::Value result = op->getResult(0);
+    if (failed(operands(op, cg, a, b)) || failed(cg.binary<isa::Sub>(op, isa::Value(0), a, negated)) ||
+        failed(cg.binary<isa::Div>(op, negated, b, quotient)) || failed(cg.binary<isa::Sub>(op, isa::Value(0), quotient, out, result)))
+      return failure();
+    cg.define(result, out);
+    return success();
+  }
+};
+
+struct ConstantModel : CodegenOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
+  // Constants become immediates where they are used.
+  LogicalResult generate(Operation *op, CodegenContext &) const {
+    return constantOf(op->getResult(0)) ? success() : LogicalResult(op->emitOpError("is no scalar integer or float"));
+  }
+};
+
+struct CmpModel : CodegenOpInterface::ExternalModel<CmpModel, arith::CmpIOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto cmp = cast<arith::CmpIOp>(op);
+    isa::Value lhs, rhs;
+    if (failed(cg.integer(op, cmp.getLhs(), lhs)) || failed(cg.integer(op, cmp.getRhs(), rhs)))
+      return failure();
+    using P = arith::CmpIPredicate;
+    using M = isa::CompareMode;
+    P predicate = cmp.getPredicate();
+    if ((predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge) && failed(requireNonNegative(op)))
+      return failure();
+    M mode = M::eq;
+    switch (predicate) {
+    case P::eq: mode = M::eq; break;
+    case P::ne: mode = M::ne; break;
+    case P::slt: case P::ult: mode = M::lt; break;
+    case P::sle: case P::ule: mode = M::le; break;
+    case P::sgt: case P::ugt: mode = M::gt; break;
+    case P::sge: case P::uge: mode = M::ge; break;
+    }
+    auto dst = cg.registerFor(op, cmp.getResult());
+    if (failed(dst) || failed(cg.emit(op, isa::Cmp{*dst, mode, lhs, rhs})))
+      return failure();
+    cg.define(cmp.getResult(), isa::Value::reg(*dst));
+    return success();
+  }
+};
+
+struct SelectModel : CodegenOpInterface::ExternalModel<SelectModel, arith::SelectOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto select = cast<arith::SelectOp>(op);
+    isa::Value cond, a, b;
+    if (!select.getType().isIntOrIndexOrFloat())
+      return op->emitOpError("has no scalar instruction for ") << select.getType();
+    if (failed(cg.integer(op, select.getCondition(), cond)) || failed(cg.integer(op, select.getTrueValue(), a)) ||
+        failed(cg.integer(op, select.getFalseValue(), b)))
+      return failure();
+    if (!cond.isRegister) {
+      cg.define(select.getResult(), cond.value ? a : b);
+      return success();
+    }
+    // A float's bit pattern as the 32-bit signed word that the instruction holds.
+    for (isa::Value *v : {&a, &b})
+      if (!v->isRegister && v->value > INT32_MAX)
+        *v = isa::Value(int32_t(uint32_t(v->value)));
+    auto dst = cg.registerFor(op, select.getResult());
+    if (failed(dst) || failed(cg.emit(op, isa::Select{*dst, cond, a, b})))
+      return failure();
+    cg.define(select.getResult(), isa::Value::reg(*dst));
+    return success();
+  }
+};
+
+// The same number under another type.
+template <typename Op> struct SameValueModel : CodegenOpInterface::ExternalModel<SameValueModel<Op>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    isa::Value value;
+    Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
+    if (failed(cg.integer(op, op->getOperand(0), value)))
+      return failure();
+    auto width = [](Type type) { return type.isIndex() ? 64u : type.getIntOrFloatBitWidth(); };
+    // i1 is held as 0 or 1: sign extension makes -1 of it.
+    if (std::is_same_v<Op, arith::ExtSIOp> && width(from) == 1) {
+      isa::Value out;
+      if (failed(cg.binary<isa::Sub>(op, isa::Value(0), value, out, op->getResult(0))))
+        return failure();
+      cg.define(op->getResult(0), out);
+      return success();
+    }
+    bool zeroExtends = (std::is_same_v<Op, arith::ExtUIOp> || std::is_same_v<Op, arith::IndexCastUIOp>)&&width(from) < width(to);
+    if (zeroExtends && width(from) != 1 && !isNonNegative(op->getOperand(0))) {
+      isa::Value out;
+      if (failed(cg.binary<isa::And>(op, value, isa::Value(int64_t((uint64_t(1) << width(from)) - 1)), out, op->getResult(0))))
+        return failure();
+      cg.define(op->getResult(0), out);
+      return success();
+    }
+    if (width(to) < width(from))
+      return narrow(op, cg, value, to.isIndex() ? IntegerType::get(op->getContext(), 64) : to, op->getResult(0));
+    cg.define(op->getResult(0), value);
+    return success();
+  }
+};
+
+} // namespace
+
+void attachScalarModels(MLIRContext *c) {
+  arith::ConstantOp::attachInterface<ConstantModel>(*c);
+  arith::AddIOp::attachInterface<BinaryModel<arith::AddIOp, isa::Add>>(*c);
+  arith::SubIOp::attachInterface<BinaryModel<arith::SubIOp, isa::Sub>>(*c);
+  arith::MulIOp::attachInterface<BinaryModel<arith::MulIOp, isa::Mul>>(*c);
+  arith::FloorDivSIOp::attachInterface<BinaryModel<arith::FloorDivSIOp, isa::Div>>(*c);
+  arith::MinSIOp::attachInterface<BinaryModel<arith::MinSIOp, isa::Min>>(*c);
+  arith::MaxSIOp::attachInterface<BinaryModel<arith::MaxSIOp, isa::Max>>(*c);
+  arith::MinUIOp::attachInterface<BinaryModel<arith::MinUIOp, isa::Min, true>>(*c);
+  arith::MaxUIOp::attachInterface<BinaryModel<arith::MaxUIOp, isa::Max, true>>(*c);
+  arith::DivUIOp::attachInterface<BinaryModel<arith::DivUIOp, isa::Div, true>>(*c);
+  arith::RemUIOp::attachInterface<BinaryModel<arith::RemUIOp, isa::Rem, true>>(*c);
+  arith::AndIOp::attachInterface<BinaryModel<arith::AndIOp, isa::And>>(*c);
+  arith::OrIOp::attachInterface<BinaryModel<arith::OrIOp, isa::Or>>(*c);
+  arith::XOrIOp::attachInterface<BinaryModel<arith::XOrIOp, isa::Xor>>(*c);
+  arith::ShLIOp::attachInterface<BinaryModel<arith::ShLIOp, isa::Shl>>(*c);
+  arith::ShRSIOp::attachInterface<BinaryModel<arith::ShRSIOp, isa::Shr>>(*c);
+  arith::DivSIOp::attachInterface<TruncatingModel<arith::DivSIOp, false>>(*c);
+  arith::RemSIOp::attachInterface<TruncatingModel<arith::RemSIOp, true>>(*c);
+  arith::CeilDivSIOp::attachInterface<CeilDivModel>(*c);
+  arith::CmpIOp::attachInterface<CmpModel>(*c);
+  arith::SelectOp::attachInterface<SelectModel>(*c);
+  arith::IndexCastOp::attachInterface<SameValueModel<arith::IndexCastOp>>(*c);
+  arith::IndexCastUIOp::attachInterface<SameValueModel<arith::IndexCastUIOp>>(*c);
+  arith::ExtSIOp::attachInterface<SameValueModel<arith::ExtSIOp>>(*c);
+  arith::ExtUIOp::attachInterface<SameValueModel<arith::ExtUIOp>>(*c);
+  arith::TruncIOp::attachInterface<SameValueModel<arith::TruncIOp>>(*c);
+}
+
+} // namespace pto_mlir::backend

@@ -1,0 +1,169 @@
+//===- TileOps.cpp - Allocation and aliases of tiles ----------------------===//
+//
+// A tile is an operand, not a value: these ops emit at most the address arithmetic of a part that begins at a computed row.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Models.h"
+#include "Types.h"
+
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/ISA/Table.h"
+
+using namespace mlir;
+
+namespace pto_mlir::backend {
+
+namespace {
+
+// The operand without address and dynamic valid extents (those are -1).
+FailureOr<TileDesc> describe(Operation *op, pto::TileBufType type) {
+  auto element = elementType(type.getElementType());
+  auto space = memory(type.getLoc());
+  if (!element || !space)
+    return op->emitOpError("has type ") << type << ", which no instruction can address";
+  if (type.getRows() < 1 || type.getCols() < 1 || type.getRows() > UINT16_MAX || type.getCols() > UINT16_MAX)
+    return op->emitOpError("has a box of ") << type.getRows() << "x" << type.getCols() << ", the ISA's limit is 65535 per side";
+  TileDesc desc;
+  desc.memory = *space;
+  desc.tile.type = *element;
+  desc.tile.layout = isa::Layout(unsigned(pto::getTileLayout(type)));
+  desc.tile.pad = isa::Pad(unsigned(type.getPad()));
+  desc.tile.rows = uint16_t(type.getRows());
+  desc.tile.cols = uint16_t(type.getCols());
+  desc.tile.validRows = type.hasDynamicValidRows() ? isa::Value(-1) : isa::Value(type.getValidRows());
+  desc.tile.validCols = type.hasDynamicValidCols() ? isa::Value(-1) : isa::Value(type.getValidCols());
+  return desc;
+}
+
+struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTileOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto alloc = cast<pto::AllocTileOp>(op);
+    auto desc = describe(op, alloc.getTileType());
+    if (failed(desc))
+      return failure();
+    if (!alloc.getAddr())
+      return op->emitOpError("has no address; run pto-plan-local-memory first");
+    if (failed(cg.integer(op, alloc.getAddr(), desc->tile.address)) ||
+        (alloc.getValidRow() && failed(cg.integer(op, alloc.getValidRow(), desc->tile.validRows))) ||
+        (alloc.getValidCol() && failed(cg.integer(op, alloc.getValidCol(), desc->tile.validCols))))
+      return failure();
+    uint64_t capacity = cg.processor.arch->memory(desc->memory).bytes;
+    auto begin = upperBound(alloc.getAddr());
+    cg.useMemory(desc->memory, begin && *begin >= 0 ? std::min<uint64_t>(uint64_t(*begin) + uint64_t(pto::getTileBytes(alloc.getTileType())), capacity)
+                                                    : capacity);
+    cg.define(alloc.getResult(), *desc);
+    return success();
+  }
+};
+
+// min(size, max(valid - offset, 0))
+LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, const isa::Value &offset, int64_t size, isa::Value &out) {
+  isa::Value left, positive;
+  return failure(failed(cg.binary<isa::Sub>(op, valid, offset, left)) || failed(cg.binary<isa::Max>(op, left, isa::Value(0), positive)) ||
+                 failed(cg.binary<isa::Min>(op, positive, isa::Value(size), out)));
+}
+
+struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto subset = cast<pto::SubsetOp>(op);
+    auto source = cg.tileDesc(op, subset.getSource());
+    auto type = cast<pto::TileBufType>(subset.getResult().getType());
+    auto desc = describe(op, type);
+    isa::Value row, col;
+    if (failed(source) || failed(desc) || failed(cg.integer(op, subset.getOffsets()[0], row)) || failed(cg.integer(op, subset.getOffsets()[1], col)))
+      return failure();
+    const isa::Tile &from = source->tile;
+    isa::Tile &to = desc->tile;
+    // The part must keep the pitch of the whole: all columns of a row-major tile, all rows of a column-major one, or a single row or column.
+    bool rowMajor = type.isRowMajor();
+    bool whole = rowMajor ? to.cols == from.cols || to.rows == 1 : to.rows == from.rows || to.cols == 1;
+    if (!whole)
+      return op->emitOpError("is no contiguous part of its source: a ") << (rowMajor ? "row" : "column") << "-major tile can only be cut into whole "
+                                                                        << (rowMajor ? "rows" : "columns");
+    // Elements before the part: whole rows (columns) of the outer direction plus the offset inside the inner one.
+    isa::Value outer, inner, elements, bytes;
+    if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(rowMajor ? from.cols : from.rows), outer)))
+      return failure();
+    inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
+    if (failed(cg.binary<isa::Add>(op, outer, inner, elements)))
+      return failure();
+    unsigned bits = isa::elementBits(from.type);
+    LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, elements, isa::Value(1), bytes)
+                                    : cg.binary<isa::Mul>(op, elements, isa::Value(bits / 8), bytes);
+    if (failed(scaled) || failed(cg.binary<isa::Add>(op, from.address, bytes, to.address)))
+      return failure();
+    if (type.hasDynamicValidRows() && failed(clip(op, cg, from.validRows, row, to.rows, to.validRows)))
+      return failure();
+    if (type.hasDynamicValidCols() && failed(clip(op, cg, from.validCols, col, to.cols, to.validCols)))
+      return failure();
+    cg.define(subset.getResult(), *desc);
+    return success();
+  }
+};
+
+// Another name of the same bytes; the shape is the result type's.
+template <typename Op> struct ReshapeModel : CodegenOpInterface::ExternalModel<ReshapeModel<Op>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto source = cg.tileDesc(op, op->getOperand(0));
+    auto type = cast<pto::TileBufType>(op->getResult(0).getType());
+    auto desc = describe(op, type);
+    if (failed(source) || failed(desc))
+      return failure();
+    const isa::Tile &from = source->tile;
+    isa::Tile &to = desc->tile;
+    to.address = from.address;
+    // A column turned into a row, or back, exchanges the extents; an unchanged shape keeps them.
+    bool same = to.rows == from.rows && to.cols == from.cols;
+    bool turned = to.rows == from.cols && to.cols == from.rows && (to.rows == 1 || to.cols == 1);
+    if (!type.hasStaticValid() && !same && !turned)
+      return op->emitOpError("cannot tell the valid part of a ") << unsigned(from.rows) << "x" << unsigned(from.cols) << " tile seen as "
+                                                                 << unsigned(to.rows) << "x" << unsigned(to.cols);
+    if (type.hasDynamicValidRows())
+      to.validRows = same ? from.validRows : from.validCols;
+    if (type.hasDynamicValidCols())
+      to.validCols = same ? from.validCols : from.validRows;
+    cg.define(op->getResult(0), *desc);
+    return success();
+  }
+};
+
+struct TAssignModel : CodegenOpInterface::ExternalModel<TAssignModel, pto::TAssignOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto assign = cast<pto::TAssignOp>(op);
+    auto desc = cg.tileDesc(op, assign.getSource());
+    if (failed(desc) || failed(cg.integer(op, assign.getAddr(), desc->tile.address)))
+      return failure();
+    cg.define(assign.getResult(), *desc);
+    return success();
+  }
+};
+
+struct SetValidModel : CodegenOpInterface::ExternalModel<SetValidModel, pto::SetValidShapeOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto set = cast<pto::SetValidShapeOp>(op);
+    auto desc = cg.tileDesc(op, set.getSource());
+    if (failed(desc))
+      return failure();
+    // The new shape holds until the tile's last use, also outside this block: only where that is the same block is it known.
+    if (set.getSource().getParentBlock() != op->getBlock())
+      return op->emitOpError("stands in another block than its tile; allocate the tile with valid_row and valid_col there instead");
+    if (failed(cg.integer(op, set.getValidRow(), desc->tile.validRows)) || failed(cg.integer(op, set.getValidCol(), desc->tile.validCols)))
+      return failure();
+    cg.define(set.getSource(), *desc);
+    return success();
+  }
+};
+
+} // namespace
+
+void attachTileModels(MLIRContext *c) {
+  pto::AllocTileOp::attachInterface<AllocModel>(*c);
+  pto::SubsetOp::attachInterface<SubsetModel>(*c);
+  pto::TReshapeOp::attachInterface<ReshapeModel<pto::TReshapeOp>>(*c);
+  pto::BitcastOp::attachInterface<ReshapeModel<pto::BitcastOp>>(*c);
+  pto::TAssignOp::attachInterface<TAssignModel>(*c);
+  pto::SetValidShapeOp::attachInterface<SetValidModel>(*c);
+}
+
+} // namespace pto_mlir::backend

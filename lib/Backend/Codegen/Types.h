@@ -1,0 +1,26 @@
+//===- Types.h - Types and attributes of pto in the ISA's words -----------===//
+
+#ifndef PTO_MLIR_LIB_BACKEND_CODEGEN_TYPES_H
+#define PTO_MLIR_LIB_BACKEND_CODEGEN_TYPES_H
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/ISA/Operands.h"
+
+#include <optional>
+
+namespace pto_mlir::backend {
+
+/// Nothing for a type that no tile can hold.
+std::optional<isa::ElementType> elementType(mlir::Type type);
+std::optional<isa::Memory> memory(pto::AddressSpace space);
+
+/// Value of a constant: an integer, or the bit pattern of f32.
+std::optional<int64_t> constantOf(mlir::Value value);
+/// Certainly >= 0, seen from how the value is made.
+bool isNonNegative(mlir::Value value);
+/// Largest value that an integer can take, as far as its making shows.
+std::optional<int64_t> upperBound(mlir::Value value);
+
+} // namespace pto_mlir::backend
+
+#endif
