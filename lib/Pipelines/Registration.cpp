@@ -21,6 +21,7 @@
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
@@ -55,6 +56,7 @@ void registerPasses() {
   memref::registerMemRefPasses();
   mlir::registerSCFPasses();
 
+  pto::registerPTOPasses();
   top::registerTopPasses();
   registerHostToVMPasses();
   backend::registerBackendPasses();

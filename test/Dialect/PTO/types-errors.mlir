@@ -40,9 +40,11 @@ func.func private @six(!pto.tensor_view<1x1x1x1x1x1xf32>)
 func.func private @ptr(!pto.ptr<f32, gm>)
 // -----
 // expected-error @below {{expected}}
+// expected-error @below {{failed to parse PTO_CmpModeAttr}}
 func.func private @family() attributes {c = #pto.cmp<lt>}
 // -----
 // expected-error @below {{expected}}
+// expected-error @below {{failed to parse PTO_CmpModeAttr}}
 func.func private @old_name() attributes {c = #pto<cmp less_than>}
 // -----
 // expected-error @below {{expected}}

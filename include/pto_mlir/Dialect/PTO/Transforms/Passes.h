@@ -1,0 +1,16 @@
+// The passes that stay inside the pto dialect (docs/lowering.md section 6).
+#ifndef PTO_MLIR_DIALECT_PTO_TRANSFORMS_PASSES_H
+#define PTO_MLIR_DIALECT_PTO_TRANSFORMS_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+
+namespace pto_mlir::pto {
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+
+} // namespace pto_mlir::pto
+
+#endif // PTO_MLIR_DIALECT_PTO_TRANSFORMS_PASSES_H

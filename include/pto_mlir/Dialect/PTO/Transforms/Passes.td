@@ -1,0 +1,67 @@
+//===- Passes.td - passes inside the pto dialect --------------------------------===//
+#ifndef PTO_MLIR_DIALECT_PTO_TRANSFORMS_PASSES_TD
+#define PTO_MLIR_DIALECT_PTO_TRANSFORMS_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
+  let summary = "mark tiles that two halves of memory should serve in turn";
+  let description = [{
+    A tile that is allocated in an `scf.for`, is written before it is read in each trip, and is touched by more than one
+    engine gets `pto.buffers = 2`, as long as all tiles of the function, so doubled, fit their memory: one engine may then
+    fill a half while another works on the other half.
+
+    ```mlir
+    scf.for %i = %c0 to %c8 step %c1 {
+      %t = pto.alloc_tile {pto.buffers = 2 : i32} : !pto.tile_buf<vec, 16x64xf32>
+    ```
+  }];
+}
+
+def PTOPlanLocalMemory : Pass<"pto-plan-local-memory", "::mlir::ModuleOp"> {
+  let summary = "give every alloc_tile its address";
+  let description = [{
+    Every tile gets its own bytes, in the order of first use, when all fit; else tiles whose lifetimes do not overlap share
+    bytes. A tile with `pto.buffers = 2` gets two halves that alternate with the trips of its loop: the address is then
+    computed in the loop, and the attribute `pto.base` keeps where the first half begins.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PTOInsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {
+  let summary = "order the engines by flags";
+  let description = [{
+    Two ops of different engines that touch the same bytes, one of them writing, are ordered: a `set_flag` after the first
+    and a `wait_flag` before the second, in the innermost block that holds both. In a loop the reverse order is kept by a
+    second flag, raised once before the outermost loop and consumed once after it. Where the bytes belong to a tile of two
+    halves, each half has a flag of its own (`set_flag_dyn`, `wait_flag_dyn`). See docs/rationale-sync.md.
+
+    A function that already has flags is left alone.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PTOSliceEngines : Pass<"pto-slice-engines", "::mlir::ModuleOp"> {
+  let summary = "one function per engine";
+  let description = [{
+    `func @k` with a `pto.kernel_kind` becomes `module @k` of functions `@s @v @m @mte1 @mte2 @mte3 @fix`, each with the ops
+    of its engine, the flags that the engine sets or waits for, and the loops and scalar code that these need. Engines
+    without an op of their own vanish.
+  }];
+}
+
+def PTOCheckSync : Pass<"pto-check-sync", "::mlir::ModuleOp"> {
+  let summary = "execute the flags of sliced kernels and report what they leave unordered";
+  let description = [{
+    Interprets the scalar code of each engine's function for one core, matches sets with waits, and derives what happens
+    before what. Reported as errors: conflicting accesses of two engines that nothing orders, a flag that may be raised
+    twice, waits that are never served, flags that are left over.
+  }];
+  let options = [
+    Option<"block", "block", "int64_t", "0", "Number of the block that is executed">,
+    Option<"blockNum", "block-num", "int64_t", "1", "Number of blocks of the launch">,
+    Option<"subblock", "subblock", "int64_t", "0", "Number of the vector core that is executed">,
+  ];
+}
+
+#endif

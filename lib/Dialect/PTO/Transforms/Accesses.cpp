@@ -1,0 +1,164 @@
+//===- Accesses.cpp - what an op touches ---------------------------------------------===//
+
+#include "Accesses.h"
+
+#include "LocalLimits.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pto {
+
+bool isEngineOp(Operation *op) { return isa<PipeOpInterface>(op) && !isa<TileAliasOpInterface>(op); }
+
+int64_t getBuffers(AllocTileOp alloc) {
+  auto buffers = alloc->getAttrOfType<IntegerAttr>(kBuffersAttr);
+  return buffers ? buffers.getInt() : 1;
+}
+
+int64_t getAlignedBytes(TileBufType type, bool a5) {
+  int64_t alignment = getLocalLimit(a5, static_cast<unsigned>(type.getLoc())).alignment;
+  return (getTileBytes(type) + alignment - 1) / alignment * alignment;
+}
+
+SmallVector<Operation *> getMemoryUsers(Value tile) {
+  SmallVector<Operation *> users;
+  SmallVector<Value> names = {tile};
+  while (!names.empty())
+    for (Operation *user : names.pop_back_val().getUsers()) {
+      if (isa<TileAliasOpInterface>(user))
+        names.push_back(user->getResult(0));
+      else
+        users.push_back(user);
+    }
+  return users;
+}
+
+/// Fills root, begin, end and the address of a tile.
+static void describeTile(Value tile, Access &access) {
+  auto type = cast<TileBufType>(tile.getType());
+  access.space = type.getLoc();
+  access.begin = 0;
+  access.end = getTileBytes(type);
+  // From the name outwards: a part known to be a run of bytes narrows the range, any other part stands for its whole.
+  while (auto alias = tile.getDefiningOp<TileAliasOpInterface>()) {
+    if (isa<TAssignOp>(alias))
+      break;
+    Value source = alias.getAliasSource();
+    auto sourceType = cast<TileBufType>(source.getType());
+    auto subset = dyn_cast<SubsetOp>(alias.getOperation());
+    if (subset) {
+      std::optional<int64_t> row = getConstantIntValue(subset.getOffsets()[0]), col = getConstantIntValue(subset.getOffsets()[1]);
+      auto partType = cast<TileBufType>(tile.getType());
+      bool run = row && col && *col == 0 && !sourceType.isBoxed() && sourceType.isRowMajor() && partType.getCols() == sourceType.getCols();
+      if (run) {
+        int64_t offset = *row * sourceType.getCols() * getElementBits(sourceType.getElementType()) / 8;
+        access.begin += offset;
+        access.end += offset;
+      } else {
+        access.begin = 0;
+        access.end = getTileBytes(sourceType);
+      }
+    }
+    tile = source;
+  }
+  access.root = tile;
+  auto alloc = tile.getDefiningOp<AllocTileOp>();
+  access.anywhere = !alloc;
+  if (!alloc)
+    return;
+  bool a5 = targetsA5(alloc);
+  int64_t buffers = getBuffers(alloc);
+  access.span = getAlignedBytes(alloc.getTileType(), a5) * buffers;
+  if (buffers > 1)
+    access.turns = dyn_cast<scf::ForOp>(alloc->getParentOp());
+  if (auto base = alloc->getAttrOfType<IntegerAttr>(kBaseAttr)) {
+    access.placed = true;
+    access.address = base.getInt();
+  } else if (alloc.getAddr()) {
+    std::optional<int64_t> address = getConstantIntValue(alloc.getAddr());
+    access.placed = address.has_value();
+    access.anywhere = !address;
+    access.address = address.value_or(0);
+  }
+}
+
+/// The kernel argument (or whatever value) that a view is a view of.
+static Value getGlobalRoot(Value view) {
+  while (Operation *def = view.getDefiningOp()) {
+    if (auto part = dyn_cast<PartitionViewOp>(def))
+      view = part.getSource();
+    else if (auto whole = dyn_cast<MakeTensorViewOp>(def))
+      view = whole.getPtr();
+    else if (auto moved = dyn_cast<AddPtrOp>(def))
+      view = moved.getPtr();
+    else
+      break;
+  }
+  return view;
+}
+
+SmallVector<Access> collectAccesses(Operation *op) {
+  SmallVector<Access> accesses;
+  if (!isEngineOp(op))
+    return accesses;
+  auto add = [&](Value value, bool write) {
+    Access access{};
+    access.write = write;
+    access.global = !isa<TileBufType>(value.getType());
+    if (access.global)
+      access.root = getGlobalRoot(value);
+    else
+      describeTile(value, access);
+    accesses.push_back(access);
+  };
+  for (Value value : getTileReads(op))
+    add(value, false);
+  for (Value value : getTileWrites(op))
+    add(value, true);
+  return accesses;
+}
+
+Overlap conflict(const Access &a, const Access &b) {
+  if ((!a.write && !b.write) || a.global != b.global)
+    return Overlap::none;
+  if (a.global) // two arguments never share memory
+    return a.root == b.root ? Overlap::always : Overlap::none;
+  if (a.space != b.space)
+    return Overlap::none;
+  if (a.anywhere || b.anywhere)
+    return Overlap::always;
+  if (a.root == b.root) {
+    if (a.end <= b.begin || b.end <= a.begin)
+      return Overlap::none;
+    return a.turns ? Overlap::sameTurn : Overlap::always;
+  }
+  if (!a.placed || !b.placed) // not planned yet: tiles are apart
+    return Overlap::none;
+  auto bytes = [](const Access &x) {
+    return x.turns ? std::pair(x.address, x.address + x.span) : std::pair(x.address + x.begin, x.address + x.end);
+  };
+  auto [aBegin, aEnd] = bytes(a);
+  auto [bBegin, bEnd] = bytes(b);
+  return aEnd <= bBegin || bEnd <= aBegin ? Overlap::none : Overlap::always;
+}
+
+Value getTurn(scf::ForOp loop, DenseMap<Operation *, Value> &cache) {
+  Value &turn = cache[loop];
+  if (turn)
+    return turn;
+  auto b = OpBuilder::atBlockBegin(loop.getBody());
+  Location loc = loop.getLoc();
+  Value iv = loop.getInductionVar();
+  Type type = iv.getType();
+  Value two = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(type, 2));
+  Value trip = b.createOrFold<arith::SubIOp>(loc, iv, loop.getLowerBound());
+  trip = b.createOrFold<arith::FloorDivSIOp>(loc, trip, loop.getStep());
+  turn = b.create<arith::RemSIOp>(loc, trip, two);
+  if (!type.isIndex())
+    turn = b.create<arith::IndexCastOp>(loc, b.getIndexType(), turn);
+  return turn;
+}
+
+} // namespace pto_mlir::pto

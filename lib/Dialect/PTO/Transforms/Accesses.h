@@ -1,0 +1,53 @@
+//===- Accesses.h - what an op touches ----------------------------------*- C++ -*-===//
+#ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_ACCESSES_H
+#define PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_ACCESSES_H
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+
+namespace pto_mlir::pto {
+
+inline constexpr llvm::StringLiteral kBuffersAttr = "pto.buffers"; // on alloc_tile: number of alternating buffers
+inline constexpr llvm::StringLiteral kBaseAttr = "pto.base";       // on alloc_tile: address of the first of them
+
+/// Bytes of one op's operand: of a local memory, or of everything behind one kernel argument.
+struct Access {
+  bool write;
+  bool global;
+  mlir::Value root;      // alloc_tile, or the kernel argument
+  AddressSpace space;    // of a local access
+  int64_t begin, end;    // bytes relative to the root's first byte (one buffer of it)
+  bool placed;           // `address` is known
+  bool anywhere;         // may be any byte of the memory
+  int64_t address, span; // first byte of the root and bytes of all its buffers
+  mlir::scf::ForOp turns; // the loop whose trips alternate the root's buffers, or null
+};
+
+/// Everything that an op of an engine reads and writes. Ops that only rename memory touch nothing.
+llvm::SmallVector<Access> collectAccesses(mlir::Operation *op);
+
+enum class Overlap {
+  none,
+  sameTurn, // only when the loop's trips use the same buffer
+  always
+};
+/// Can the two accesses touch the same bytes, at least one of them writing?
+Overlap conflict(const Access &a, const Access &b);
+
+/// True for an op that an engine executes.
+bool isEngineOp(mlir::Operation *op);
+
+/// The ops that use `tile`'s memory, aliases followed; aliases themselves are not in the list.
+llvm::SmallVector<mlir::Operation *> getMemoryUsers(mlir::Value tile);
+
+/// Number of buffers of an alloc_tile (1 unless marked).
+int64_t getBuffers(AllocTileOp alloc);
+/// Bytes of one buffer, rounded up to the memory's alignment.
+int64_t getAlignedBytes(TileBufType type, bool a5);
+
+/// (iv - lower bound) floordiv step rem 2 as an index, computed at the top of the loop's body; one op chain per loop.
+mlir::Value getTurn(mlir::scf::ForOp loop, llvm::DenseMap<mlir::Operation *, mlir::Value> &cache);
+
+} // namespace pto_mlir::pto
+
+#endif

@@ -1,0 +1,266 @@
+//===- InsertSync.cpp - order the engines by flags ------------------------------------------===//
+//
+// Collect what each engine op touches; for every two ops of different engines in conflict note an order in the innermost
+// block that holds both, and the reverse one for the block's next execution; drop what is implied; hand out flags; emit.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Accesses.h"
+#include "SyncGraph.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
+
+#include <map>
+#include <set>
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOINSERTSYNC
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+static constexpr int kEvents = 8;
+
+namespace {
+struct EngineOp {
+  Operation *op;
+  Pipe pipe;
+  SmallVector<Access> accesses;
+};
+
+using PipePair = std::pair<Pipe, Pipe>;
+
+class SyncInserter {
+public:
+  explicit SyncInserter(func::FuncOp func) : func(func) {}
+  LogicalResult run();
+
+private:
+  LogicalResult collect();
+  void orderPair(const EngineOp &first, const EngineOp &second);
+  BlockOrders &ordersOf(Block *block);
+  void fitEvents();
+  int eventsOf(PipePair pair) const;
+  bool meet(PipePair pair) const;
+  void emit();
+  void emitOrder(const BlockOrders &block, const Order &order, int event, OpBuilder &b);
+
+  func::FuncOp func;
+  std::vector<EngineOp> ops;
+  llvm::MapVector<Block *, BlockOrders> blocks;
+  DenseMap<Operation *, Value> turns;
+  DenseMap<Operation *, int> places; // of each op in its block
+};
+} // namespace
+
+LogicalResult SyncInserter::collect() {
+  WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op->getNumRegions() != 0 && !isa<func::FuncOp, scf::ForOp, scf::IfOp, SectionCubeOp, SectionVectorOp>(op)) {
+      op->emitOpError("is not understood here; kernels are made of scf.for and scf.if");
+      return WalkResult::interrupt();
+    }
+    if (isEngineOp(op))
+      ops.push_back({op, cast<PipeOpInterface>(op).getPipe(), collectAccesses(op)});
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+BlockOrders &SyncInserter::ordersOf(Block *block) {
+  auto [entry, isNew] = blocks.insert({block, {}});
+  BlockOrders &orders = entry->second;
+  if (!isNew)
+    return orders;
+  orders.block = block;
+  for (Operation &op : *block) {
+    places[&op] = static_cast<int>(orders.ops.size());
+    orders.ops.push_back(&op);
+  }
+  orders.outermost = nullptr;
+  for (Operation *parent = block->getParentOp(); parent != func; parent = parent->getParentOp())
+    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+      if (!orders.loop)
+        orders.loop = loop;
+      orders.outermost = loop;
+    }
+  return orders;
+}
+
+/// `first` comes before `second` in the program text.
+void SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
+  // The innermost block that holds both, and the op of that block that each is (in).
+  DenseMap<Block *, Operation *> above;
+  for (Operation *op = first.op; op != func; op = op->getParentOp())
+    above[op->getBlock()] = op;
+  Operation *mine = second.op;
+  while (!above.contains(mine->getBlock()))
+    mine = mine->getParentOp();
+  Operation *other = above[mine->getBlock()];
+  BlockOrders &block = ordersOf(mine->getBlock());
+  int a = places[other], b = places[mine];
+  if (a == b) { // two branches of one scf.if: they meet only through the loop around it
+    if (block.loop)
+      block.meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
+    return;
+  }
+  // The halves of a tile alternate with the trips of its own loop only; seen from a deeper loop it is one buffer.
+  bool byTurn = block.loop != nullptr;
+  for (const Access &x : first.accesses)
+    for (const Access &y : second.accesses)
+      if (Overlap overlap = conflict(x, y); overlap == Overlap::always || (overlap == Overlap::sameTurn && x.turns != block.loop))
+        byTurn = false;
+  auto add = [&](Order order) {
+    if (!llvm::is_contained(block.orders, order))
+      block.orders.push_back(order);
+  };
+  add({first.pipe, second.pipe, a, b, /*again=*/false, byTurn});
+  if (block.loop)
+    add({second.pipe, first.pipe, b, a, /*again=*/true, byTurn});
+}
+
+/// Events that the orders from pair.first to pair.second take.
+int SyncInserter::eventsOf(PipePair pair) const {
+  int count = 0;
+  for (auto &[block, orders] : blocks)
+    for (const Order &order : orders.orders)
+      if (order.src == pair.first && order.dst == pair.second)
+        count += order.byTurn ? 2 : 1;
+  return count;
+}
+
+bool SyncInserter::meet(PipePair pair) const {
+  for (auto &[block, orders] : blocks)
+    for (const Meeting &meeting : orders.meetings)
+      if ((meeting.a == pair.first && meeting.b == pair.second) || (meeting.a == pair.second && meeting.b == pair.first))
+        return true;
+  return false;
+}
+
+/// Makes do with eight events per ordered pair; a meeting takes the last one of both directions.
+void SyncInserter::fitEvents() {
+  std::set<PipePair> pairs;
+  for (auto &[block, orders] : blocks)
+    for (const Order &order : orders.orders)
+      pairs.insert({order.src, order.dst});
+  auto over = [&](PipePair pair) { return eventsOf(pair) > kEvents - (meet(pair) ? 1 : 0); };
+  for (PipePair pair : pairs)
+    if (over(pair))
+      for (auto &[block, orders] : blocks)
+        joinOrders(orders, pair.first, pair.second);
+  // A meeting costs both directions an event, so look at all pairs again until none is over.
+  for (auto pair = llvm::find_if(pairs, over); pair != pairs.end(); pair = llvm::find_if(pairs, over)) {
+    // The block with the most orders between the two gives up its flags.
+    BlockOrders *victim = nullptr;
+    size_t most = 0;
+    for (auto &[block, orders] : blocks) {
+      size_t count = llvm::count_if(orders.orders, [&](const Order &order) { return order.src == pair->first && order.dst == pair->second; });
+      if (count > most) {
+        most = count;
+        victim = &orders;
+      }
+    }
+    replaceByMeetings(*victim, pair->first, pair->second);
+  }
+}
+
+void SyncInserter::emitOrder(const BlockOrders &block, const Order &order, int event, OpBuilder &b) {
+  Location loc = func.getLoc();
+  Operation *set = block.ops[order.set], *wait = block.ops[order.wait];
+  if (order.byTurn) {
+    Value turn = getTurn(cast<scf::ForOp>(block.loop), turns);
+    auto id = [&]() -> Value {
+      if (event == 0)
+        return turn;
+      OpBuilder top(turn.getContext());
+      top.setInsertionPointAfterValue(turn);
+      Value base = top.create<arith::ConstantIndexOp>(loc, event);
+      return top.create<arith::AddIOp>(loc, turn, base);
+    }();
+    b.setInsertionPointAfter(set);
+    b.create<SetFlagDynOp>(loc, order.src, order.dst, id);
+    b.setInsertionPoint(wait);
+    b.create<WaitFlagDynOp>(loc, order.src, order.dst, id);
+  } else {
+    b.setInsertionPointAfter(set);
+    b.create<SetFlagOp>(loc, order.src, order.dst, event);
+    b.setInsertionPoint(wait);
+    b.create<WaitFlagOp>(loc, order.src, order.dst, event);
+  }
+  if (!order.again)
+    return;
+  // The first execution finds the flag raised; what the last one raises is consumed. Between executions exactly one token is
+  // out, however the loops around the block nest.
+  for (int i = 0; i < (order.byTurn ? 2 : 1); ++i) {
+    b.setInsertionPoint(block.outermost);
+    b.create<SetFlagOp>(loc, order.src, order.dst, event + i);
+    b.setInsertionPointAfter(block.outermost);
+    b.create<WaitFlagOp>(loc, order.src, order.dst, event + i);
+  }
+}
+
+void SyncInserter::emit() {
+  OpBuilder b(func.getContext());
+  Location loc = func.getLoc();
+  std::map<PipePair, int> next;
+  for (auto &[key, block] : blocks) {
+    for (const Order &order : block.orders) {
+      int &event = next[{order.src, order.dst}];
+      emitOrder(block, order, event, b);
+      event += order.byTurn ? 2 : 1;
+    }
+    std::set<std::tuple<Pipe, Pipe, int>> done;
+    for (const Meeting &meeting : block.meetings) {
+      if (!done.insert({meeting.a, meeting.b, meeting.at}).second)
+        continue;
+      b.setInsertionPoint(block.ops[meeting.at]);
+      b.create<SetFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
+      b.create<WaitFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
+      b.create<SetFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
+      b.create<WaitFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
+    }
+  }
+}
+
+LogicalResult SyncInserter::run() {
+  if (failed(collect()))
+    return failure();
+  for (size_t j = 0; j < ops.size(); ++j)
+    for (size_t i = 0; i < j; ++i) {
+      if (ops[i].pipe == ops[j].pipe)
+        continue;
+      bool touches = llvm::any_of(ops[i].accesses, [&](const Access &a) {
+        return llvm::any_of(ops[j].accesses, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
+      });
+      if (touches)
+        orderPair(ops[i], ops[j]);
+    }
+  for (auto &[key, block] : blocks)
+    dropImplied(block);
+  fitEvents();
+  emit();
+  return success();
+}
+
+namespace {
+struct InsertSyncPass : public pto_mlir::pto::impl::PTOInsertSyncBase<InsertSyncPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](func::FuncOp func) {
+      bool byHand = false, engines = false;
+      func.walk([&](Operation *op) {
+        byHand |= isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp>(op);
+        engines |= isEngineOp(op);
+      });
+      if (byHand || !engines)
+        return WalkResult::advance();
+      return WalkResult(SyncInserter(func).run());
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,37 @@
+//===- LocalLimits.cpp - sizes of the local memories ------------------------------===//
+
+#include "LocalLimits.h"
+
+#include "pto_mlir/ISA/Table.h"
+
+namespace pto_mlir::pto {
+
+LocalLimit getLocalLimit(bool a5, unsigned addressSpace) {
+  const isa::ArchInfo &arch = *isa::findArch(a5 ? "a5" : "a3");
+  auto limit = [&](isa::Memory memory, const char *name) {
+    const isa::MemoryInfo &info = arch.memory(memory);
+    return LocalLimit{info.bytes, info.alignment, name};
+  };
+  switch (addressSpace) { // the dialect's address_space
+  case 2:
+    return limit(isa::Memory::L1, "L1");
+  case 3:
+    return limit(isa::Memory::L0A, "L0A");
+  case 4:
+    return limit(isa::Memory::L0B, "L0B");
+  case 5:
+    return limit(isa::Memory::L0C, "L0C");
+  case 7:
+    return limit(isa::Memory::BT, "the bias table");
+  case 8:
+    return limit(isa::Memory::FB, "the fixpipe buffer");
+  default: {
+    LocalLimit ub = limit(isa::Memory::UB, "UB");
+    if (arch.scratchBytes != 0)
+      ub.bytes = arch.scratchBegin;
+    return ub;
+  }
+  }
+}
+
+} // namespace pto_mlir::pto

@@ -1,0 +1,20 @@
+//===- LocalLimits.h - sizes of the local memories ---------------------*- C++ -*-===//
+#ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_LOCALLIMITS_H
+#define PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_LOCALLIMITS_H
+
+#include <cstdint>
+
+namespace pto_mlir::pto {
+
+struct LocalLimit {
+  int64_t bytes, alignment;
+  const char *name; // "UB", "L1", ...
+};
+
+/// Bytes that tiles may use and their alignment, from the ISA's parameters. `addressSpace` is the number of a tile's loc.
+/// In UB this ends where the instructions' own scratch begins.
+LocalLimit getLocalLimit(bool a5, unsigned addressSpace);
+
+} // namespace pto_mlir::pto
+
+#endif

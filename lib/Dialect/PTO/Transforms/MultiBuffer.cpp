@@ -1,0 +1,79 @@
+//===- MultiBuffer.cpp - mark tiles that two halves of memory serve in turn -----------===//
+
+#include "Accesses.h"
+#include "LocalLimits.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOMULTIBUFFER
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+/// False when the loop is known to run once or never.
+static bool mayRepeat(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()), upper = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  return !(lower && upper && step && *upper - *lower <= *step);
+}
+
+/// Written before it is read in every trip, and touched by more than one engine.
+static bool wantsTwo(AllocTileOp alloc) {
+  auto loop = dyn_cast<scf::ForOp>(alloc->getParentOp());
+  if (!loop || !mayRepeat(loop) || alloc.getAddr() || alloc->hasAttr(kBuffersAttr))
+    return false;
+  llvm::SmallDenseSet<Pipe> engines;
+  llvm::SmallDenseSet<Operation *> users;
+  for (Operation *user : getMemoryUsers(alloc.getResult())) {
+    users.insert(user);
+    if (auto op = dyn_cast<PipeOpInterface>(user))
+      engines.insert(op.getPipe());
+  }
+  if (engines.size() < 2)
+    return false;
+  // The first user in program order decides whether the trip begins with fresh contents.
+  Operation *first = nullptr;
+  loop.getBody()->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (!isEngineOp(op) || !users.contains(op))
+      return WalkResult::advance();
+    first = op;
+    return WalkResult::interrupt();
+  });
+  if (!first)
+    return false;
+  bool reads = false, writes = false;
+  for (const Access &access : collectAccesses(first))
+    if (!access.global && access.root == alloc.getResult())
+      (access.write ? writes : reads) = true;
+  return writes && !reads;
+}
+
+namespace {
+struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBufferPass> {
+  void runOnOperation() override { getOperation().walk([](func::FuncOp func) { mark(func); }); }
+
+  static void mark(func::FuncOp func) {
+    bool a5 = targetsA5(func);
+    DenseMap<unsigned, int64_t> used; // by memory, in bytes
+    SmallVector<AllocTileOp> candidates;
+    func.walk([&](AllocTileOp alloc) {
+      used[static_cast<unsigned>(alloc.getTileType().getLoc())] += getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc);
+      if (wantsTwo(alloc))
+        candidates.push_back(alloc);
+    });
+    for (AllocTileOp alloc : candidates) {
+      unsigned space = static_cast<unsigned>(alloc.getTileType().getLoc());
+      int64_t bytes = getAlignedBytes(alloc.getTileType(), a5);
+      if (used[space] + bytes > getLocalLimit(a5, space).bytes)
+        continue;
+      used[space] += bytes;
+      alloc->setAttr(kBuffersAttr, IntegerAttr::get(IntegerType::get(func.getContext(), 32), 2));
+    }
+  }
+};
+} // namespace

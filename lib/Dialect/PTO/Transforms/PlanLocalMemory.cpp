@@ -1,0 +1,172 @@
+//===- PlanLocalMemory.cpp - give every alloc_tile its address --------------------------===//
+//
+// One memory at a time: number the ops, derive when each tile is in use, place the tiles. Placing tries three orders and
+// takes the first that fits: no sharing, first fit in the order of first use, first fit with large tiles first.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Accesses.h"
+#include "LocalLimits.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+#include <map>
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOPLANLOCALMEMORY
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+namespace {
+/// A tile to place, or one that the program placed (`fixed`). The lifetime is inclusive on both ends.
+struct Tile {
+  AllocTileOp alloc;
+  int64_t bytes;
+  int64_t first, last;
+  bool fixed = false;
+  int64_t address = 0;
+};
+/// First and last number of the ops inside an op, itself included.
+using Numbering = DenseMap<Operation *, std::pair<int64_t, int64_t>>;
+} // namespace
+
+static void number(Operation *op, Numbering &numbers, int64_t &next) {
+  int64_t first = next++;
+  for (Region &region : op->getRegions())
+    for (Operation &inner : region.getOps())
+      number(&inner, numbers, next);
+  numbers[op] = {first, next++};
+}
+
+/// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop. The halves
+/// of a doubled tile are in use by neighbouring trips at once: it lives as long as its loop.
+static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
+  if (getBuffers(alloc) > 1)
+    return numbers.lookup(alloc->getParentOp());
+  int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
+  for (Operation *user : getMemoryUsers(alloc.getResult())) {
+    if (Operation *ancestor = alloc->getBlock()->findAncestorOpInBlock(*user)) {
+      auto [begin, end] = numbers.lookup(ancestor);
+      first = std::min(first, begin);
+      last = std::max(last, end);
+    }
+  }
+  return {first, last};
+}
+
+/// Lowest address at which `tile` meets no placed tile that is alive with it.
+static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_t alignment, bool share) {
+  SmallVector<std::pair<int64_t, int64_t>> taken;
+  for (const Tile *other : placed)
+    if (!share || other->fixed || (other->first <= tile.last && tile.first <= other->last))
+      taken.emplace_back(other->address, other->address + other->bytes);
+  llvm::sort(taken);
+  int64_t at = 0;
+  for (auto [begin, end] : taken) {
+    if (at + tile.bytes <= begin)
+      break;
+    at = std::max(at, (end + alignment - 1) / alignment * alignment);
+  }
+  return at;
+}
+
+/// Places `tiles` in order; returns the bytes needed.
+static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_t alignment, bool share) {
+  SmallVector<const Tile *> placed;
+  int64_t need = 0;
+  for (const Tile &tile : tiles)
+    if (tile.fixed) {
+      placed.push_back(&tile);
+      need = std::max(need, tile.address + tile.bytes);
+    }
+  for (size_t i : order) {
+    Tile &tile = tiles[i];
+    tile.address = lowestFit(tile, placed, alignment, share);
+    placed.push_back(&tile);
+    need = std::max(need, tile.address + tile.bytes);
+  }
+  return need;
+}
+
+namespace {
+struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<PlanLocalMemoryPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](func::FuncOp func) { return plan(func); });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+
+  static WalkResult plan(func::FuncOp func) {
+    Numbering numbers;
+    int64_t next = 0;
+    number(func, numbers, next);
+    bool a5 = targetsA5(func);
+    std::map<unsigned, SmallVector<Tile>> memories;
+    func.walk<WalkOrder::PreOrder>([&](AllocTileOp alloc) {
+      auto [first, last] = lifetime(alloc, numbers);
+      Tile tile{alloc, getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc), first, last};
+      if (alloc.getAddr()) {
+        tile.fixed = true;
+        tile.address = getConstantIntValue(alloc.getAddr()).value_or(0);
+      }
+      memories[static_cast<unsigned>(alloc.getTileType().getLoc())].push_back(tile);
+    });
+    DenseMap<Operation *, Value> turns;
+    for (auto &[space, tiles] : memories) {
+      if (failed(planMemory(func, tiles, getLocalLimit(a5, space))))
+        return WalkResult::interrupt();
+      for (Tile &tile : tiles)
+        if (!tile.fixed)
+          setAddress(tile, turns);
+    }
+    return WalkResult::advance();
+  }
+
+  static LogicalResult planMemory(func::FuncOp func, MutableArrayRef<Tile> tiles, const LocalLimit &limit) {
+    SmallVector<size_t> byUse, bySize;
+    for (size_t i = 0; i < tiles.size(); ++i)
+      if (!tiles[i].fixed && tiles[i].last >= 0) // a tile that nothing uses needs no bytes
+        byUse.push_back(i);
+    llvm::sort(byUse, [&](size_t a, size_t b) { return std::pair(tiles[a].first, a) < std::pair(tiles[b].first, b); });
+    bySize = byUse;
+    llvm::sort(bySize, [&](size_t a, size_t b) { return std::tuple(-tiles[a].bytes, tiles[a].first, a) < std::tuple(-tiles[b].bytes, tiles[b].first, b); });
+    int64_t alone = place(tiles, byUse, limit.alignment, /*share=*/false);
+    if (alone <= limit.bytes)
+      return success();
+    int64_t shared = place(tiles, byUse, limit.alignment, /*share=*/true);
+    if (shared <= limit.bytes)
+      return success();
+    int64_t sorted = place(tiles, bySize, limit.alignment, /*share=*/true);
+    if (sorted <= limit.bytes)
+      return success();
+    InFlightDiagnostic diag = func.emitError("tiles need ")
+                              << std::min(shared, sorted) << " bytes of " << limit.name << ", which has " << limit.bytes
+                              << "; smaller tiles or fewer of them at a time would fit";
+    if (!bySize.empty())
+      diag.attachNote(tiles[bySize.front()].alloc.getLoc()) << "the largest tile takes " << tiles[bySize.front()].bytes << " bytes";
+    return diag;
+  }
+
+  static void setAddress(Tile &tile, DenseMap<Operation *, Value> &turns) {
+    AllocTileOp alloc = tile.alloc;
+    Location loc = alloc.getLoc();
+    OpBuilder b(alloc);
+    auto constant = [&](int64_t value) { return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(value)).getResult(); };
+    Value address = constant(tile.address);
+    auto loop = dyn_cast<scf::ForOp>(alloc->getParentOp());
+    if (getBuffers(alloc) > 1 && loop) {
+      alloc->setAttr(kBaseAttr, b.getI64IntegerAttr(tile.address));
+      Value turn = b.create<arith::IndexCastOp>(loc, b.getI64Type(), getTurn(loop, turns));
+      Value offset = b.create<arith::MulIOp>(loc, turn, constant(tile.bytes / getBuffers(alloc)));
+      address = b.createOrFold<arith::AddIOp>(loc, offset, address);
+    }
+    alloc.getAddrMutable().assign(address);
+  }
+};
+} // namespace

@@ -1,0 +1,139 @@
+//===- SliceEngines.cpp - one function per engine ------------------------------------------===//
+
+#include "Accesses.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOSLICEENGINES
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+static constexpr llvm::StringLiteral kKernelKind = "pto.kernel_kind";
+
+static constexpr std::pair<Pipe, const char *> kEngines[] = {
+    {Pipe::PIPE_S, "s"},       {Pipe::PIPE_V, "v"},       {Pipe::PIPE_M, "m"},    {Pipe::PIPE_MTE1, "mte1"},
+    {Pipe::PIPE_MTE2, "mte2"}, {Pipe::PIPE_MTE3, "mte3"}, {Pipe::PIPE_FIX, "fix"}};
+
+/// Does the engine execute this op? Nothing for ops that belong to no engine (scalar code, views, allocations).
+static std::optional<bool> belongsTo(Operation *op, Pipe pipe) {
+  if (auto set = dyn_cast<SetFlagOp>(op))
+    return set.getSrcPipe() == pipe;
+  if (auto set = dyn_cast<SetFlagDynOp>(op))
+    return set.getSrcPipe() == pipe;
+  if (auto wait = dyn_cast<WaitFlagOp>(op))
+    return wait.getDstPipe() == pipe;
+  if (auto wait = dyn_cast<WaitFlagDynOp>(op))
+    return wait.getDstPipe() == pipe;
+  if (auto barrier = dyn_cast<BarrierOp>(op))
+    return barrier.getPipe() == pipe || barrier.getPipe() == Pipe::PIPE_ALL;
+  if (isEngineOp(op))
+    return cast<PipeOpInterface>(op).getPipe() == pipe;
+  return std::nullopt;
+}
+
+/// Removes what has become useless, loops and branches without a body included.
+static void removeDead(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops)) // users before what they use, inner ops before outer ones
+    if (isOpTriviallyDead(op))
+      op->erase();
+}
+
+/// Keeps the engine's ops only. A scalar that only engine S can produce must not be needed elsewhere.
+static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name) {
+  SmallVector<Operation *> foreign;
+  func.walk([&](Operation *op) {
+    if (belongsTo(op, pipe) == false)
+      foreign.push_back(op);
+  });
+  // Users first, so that an op whose results are used by another foreign op can go.
+  for (Operation *op : llvm::reverse(foreign)) {
+    if (!op->use_empty())
+      continue;
+    op->erase();
+  }
+  removeDead(func);
+  WalkResult left = func.walk([&](Operation *op) {
+    if (belongsTo(op, pipe) != false)
+      return WalkResult::advance();
+    if (op->use_empty()) {
+      op->erase();
+      return WalkResult::advance();
+    }
+    op->emitOpError("makes a value that engine ") << name << " needs; only engine S can use values read at run time";
+    return WalkResult::interrupt();
+  });
+  if (left.wasInterrupted())
+    return failure();
+  removeDead(func);
+  return success();
+}
+
+namespace {
+struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceEnginesPass> {
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> kernels;
+    getOperation().walk([&](func::FuncOp func) {
+      if (func->getAttrOfType<KernelKindAttr>(kKernelKind) && !func.isExternal() && func->getParentOp() == getOperation())
+        kernels.push_back(func);
+    });
+    for (func::FuncOp kernel : kernels)
+      if (failed(slice(kernel)))
+        return signalPassFailure();
+  }
+
+  static LogicalResult slice(func::FuncOp kernel) {
+    if (kernel.getNumResults() != 0)
+      return kernel.emitError("a kernel returns nothing, got ") << kernel.getNumResults() << " results";
+    WalkResult supported = kernel.walk([](Operation *op) {
+      if (!isa<SectionCubeOp, SectionVectorOp>(op))
+        return WalkResult::advance();
+      op->emitOpError("cannot be sliced; write one function per core kind");
+      return WalkResult::interrupt();
+    });
+    if (supported.wasInterrupted())
+      return failure();
+    llvm::SmallDenseSet<Pipe> used;
+    kernel.walk([&](Operation *op) {
+      if (isEngineOp(op))
+        used.insert(cast<PipeOpInterface>(op).getPipe());
+      else if (isa<SetFlagOp, SetFlagDynOp, WaitFlagOp, WaitFlagDynOp>(op))
+        for (auto [pipe, name] : kEngines)
+          if (belongsTo(op, pipe) == true)
+            used.insert(pipe);
+    });
+
+    OpBuilder b(kernel);
+    auto module = b.create<ModuleOp>(kernel.getLoc(), kernel.getName());
+    for (NamedAttribute attr : kernel->getDiscardableAttrs())
+      module->setAttr(attr.getName(), attr.getValue());
+    module->setAttr("pto.num_args", b.getI32IntegerAttr(kernel.getNumArguments()));
+    if (StringAttr visibility = kernel.getSymVisibilityAttr())
+      module.setSymVisibilityAttr(visibility);
+    b.setInsertionPointToEnd(module.getBody());
+    for (auto [pipe, name] : kEngines) {
+      if (!used.contains(pipe))
+        continue;
+      auto engine = cast<func::FuncOp>(b.clone(*kernel));
+      for (NamedAttribute attr : llvm::to_vector(engine->getDiscardableAttrs()))
+        engine->removeDiscardableAttr(attr.getName());
+      engine.setName(name);
+      engine.setPublic();
+      engine->setAttr("pto.pipe", PipeAttr::get(b.getContext(), pipe));
+      if (failed(keepEngine(engine, pipe, name))) {
+        module.erase();
+        return failure();
+      }
+    }
+    kernel.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,132 @@
+// RUN: pto-opt %s -split-input-file -pto-plan-local-memory -pto-insert-sync | FileCheck %s
+// RUN: pto-opt %s -split-input-file -pto-plan-local-memory -pto-insert-sync -pto-slice-engines -pto-check-sync > %t
+
+!T = !pto.tile_buf<vec, 8x8xf32>
+!G = !pto.partition_tensor_view<8x8xf32>
+
+// Straight line: what V waits for with the second load covers the first load too; no flag for it.
+// CHECK-LABEL: func.func @line
+func.func @line(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c8 = arith.constant 8 : index
+  %pv = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>
+  %qv = pto.make_tensor_view %q, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>
+  %g = pto.partition_view %pv, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<8x8xf32> -> !G
+  %o = pto.partition_view %qv, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<8x8xf32> -> !G
+  %a = pto.alloc_tile : !T
+  %b = pto.alloc_tile : !T
+  // CHECK: pto.tload
+  // CHECK-NEXT: pto.tload
+  // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.tadd
+  // CHECK-NEXT: pto.tabs
+  // CHECK-NEXT: pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]
+  // CHECK-NEXT: pto.tstore
+  // CHECK-NEXT: return
+  pto.tload ins(%g : !G) outs(%a : !T)
+  pto.tload ins(%g : !G) outs(%b : !T)
+  pto.tadd ins(%a, %b : !T, !T) outs(%a : !T)
+  pto.tabs ins(%a : !T) outs(%a : !T)
+  pto.tstore ins(%a : !T) outs(%o : !G)
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 8x8xf32>
+!G = !pto.partition_tensor_view<8x8xf32>
+
+// One tile in a loop of a loop: the reverse flags are raised once, outside both loops; a branch has its flags inside.
+// CHECK-LABEL: func.func @nest
+func.func @nest(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %pv = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>
+  %qv = pto.make_tensor_view %q, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>
+  %g = pto.partition_view %pv, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<8x8xf32> -> !G
+  %o = pto.partition_view %qv, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<8x8xf32> -> !G
+  %sum = pto.alloc_tile : !T
+  // CHECK: pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+  // CHECK: scf.for
+  // CHECK-NOT: pto.set_flag[<PIPE_V>, <PIPE_MTE2>
+  // CHECK: scf.for
+  // CHECK: scf.if
+  // CHECK: pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+  // CHECK: pto.tload
+  // CHECK: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  // CHECK: pto.tadd
+  // CHECK: pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+  // CHECK: }
+  // CHECK: }
+  // CHECK: pto.tstore
+  // CHECK: }
+  // CHECK: pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+  scf.for %i = %c0 to %c3 step %c1 {
+    scf.for %j = %c0 to %c3 step %c1 {
+      %even = arith.remsi %j, %c2 : index
+      %take = arith.cmpi eq, %even, %c0 : index
+      scf.if %take {
+        %t = pto.alloc_tile : !T
+        pto.tload ins(%g : !G) outs(%t : !T)
+        pto.tadd ins(%sum, %t : !T, !T) outs(%sum : !T)
+      }
+    }
+    pto.tstore ins(%sum : !T) outs(%o : !G)
+  }
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 8x8xf32>
+!G = !pto.partition_tensor_view<8x8xf32>
+
+// Two branches that touch one tile from two engines: both meet before the branch.
+// CHECK-LABEL: func.func @branches
+func.func @branches(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %c3 = arith.constant 3 : index
+  %c8 = arith.constant 8 : index
+  %zero = arith.constant 0.0 : f32
+  %pv = pto.make_tensor_view %p, shape = [%c8, %c8], strides = [%c8, %c1] : !pto.tensor_view<8x8xf32>
+  %g = pto.partition_view %pv, offsets = [%c0, %c0], sizes = [%c8, %c8] : !pto.tensor_view<8x8xf32> -> !G
+  %t = pto.alloc_tile : !T
+  scf.for %i = %c0 to %c3 step %c1 {
+    %odd = arith.remsi %i, %c2 : index
+    %take = arith.cmpi eq, %odd, %c0 : index
+    // CHECK: pto.set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID7>]
+    // CHECK-NEXT: pto.wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID7>]
+    // CHECK-NEXT: pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID7>]
+    // CHECK-NEXT: pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID7>]
+    // CHECK-NEXT: scf.if
+    scf.if %take {
+      pto.tload ins(%g : !G) outs(%t : !T)
+    } else {
+      pto.texpands ins(%zero : f32) outs(%t : !T)
+    }
+    pto.trelu ins(%t : !T) outs(%t : !T)
+  }
+  return
+}
+
+// -----
+
+// A function with flags of its own is left alone.
+// CHECK-LABEL: func.func @by_hand
+// CHECK-NEXT: pto.set_flag
+// CHECK-NEXT: pto.wait_flag
+// CHECK-NEXT: return
+func.func @by_hand() {
+  pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+  return
+}

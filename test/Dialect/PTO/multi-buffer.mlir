@@ -1,0 +1,60 @@
+// RUN: pto-opt %s -split-input-file -pto-multi-buffer | FileCheck %s
+
+// A tile between two engines is doubled; one that only V touches, one that a trip reads first, one outside any loop are not.
+// CHECK-LABEL: func.func @which
+func.func @which(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[SUM:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+  %sum = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+  // CHECK: scf.for
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: pto.alloc_tile {pto.buffers = 2 : i32} : !pto.tile_buf<vec, 8x8xf32>
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    %u = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    %w = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tabs ins(%t : !pto.tile_buf<vec, 8x8xf32>) outs(%u : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tadd ins(%w, %u : !pto.tile_buf<vec, 8x8xf32>, !pto.tile_buf<vec, 8x8xf32>) outs(%w : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tstore ins(%w : !pto.tile_buf<vec, 8x8xf32>) outs(%o : !pto.partition_tensor_view<8x8xf32>)
+    pto.tadd ins(%sum, %u : !pto.tile_buf<vec, 8x8xf32>, !pto.tile_buf<vec, 8x8xf32>) outs(%sum : !pto.tile_buf<vec, 8x8xf32>)
+  }
+  return
+}
+
+// -----
+
+// Two tiles of 64 KiB: neither can be doubled in 184 KiB.
+// CHECK-LABEL: func.func @what_fits
+func.func @what_fits(%g: !pto.partition_tensor_view<128x128xf32>, %o: !pto.partition_tensor_view<128x128xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 128x128xf32>
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 128x128xf32>
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 128x128xf32>
+    %u = pto.alloc_tile : !pto.tile_buf<vec, 128x128xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<128x128xf32>) outs(%t : !pto.tile_buf<vec, 128x128xf32>)
+    pto.tabs ins(%t : !pto.tile_buf<vec, 128x128xf32>) outs(%u : !pto.tile_buf<vec, 128x128xf32>)
+    pto.tstore ins(%u : !pto.tile_buf<vec, 128x128xf32>) outs(%o : !pto.partition_tensor_view<128x128xf32>)
+  }
+  return
+}
+
+// -----
+
+// A loop of one trip gains nothing.
+// CHECK-LABEL: func.func @one_trip
+func.func @one_trip(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %c1 step %c1 {
+    // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+    pto.tstore ins(%t : !pto.tile_buf<vec, 8x8xf32>) outs(%o : !pto.partition_tensor_view<8x8xf32>)
+  }
+  return
+}

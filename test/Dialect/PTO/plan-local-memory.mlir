@@ -1,0 +1,97 @@
+// RUN: pto-opt %s -split-input-file -pto-plan-local-memory | FileCheck %s
+
+// All fit: each its own bytes, in the order of first use, 32-byte aligned in UB and 512-byte aligned in L0A.
+// CHECK-LABEL: func.func @apart
+func.func @apart(%g: !pto.partition_tensor_view<1x3xf32>, %m: !pto.tile_buf<mat, 16x8xf32, blayout=col_major, slayout=row_major>) {
+  // CHECK: %[[A:.*]] = arith.constant 32 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[A]]
+  %a = pto.alloc_tile : !pto.tile_buf<vec, 1x3xf32>
+  // CHECK: %[[B:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[B]]
+  %b = pto.alloc_tile : !pto.tile_buf<vec, 1x3xf32>
+  // CHECK: %[[L:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[L]]
+  %l = pto.alloc_tile : !pto.tile_buf<left, 16x8xf32, slayout=row_major>
+  // CHECK: %[[N:.*]] = arith.constant 512 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[N]]
+  %n = pto.alloc_tile : !pto.tile_buf<left, 16x8xf32, slayout=row_major>
+  pto.tload ins(%g : !pto.partition_tensor_view<1x3xf32>) outs(%b : !pto.tile_buf<vec, 1x3xf32>)
+  pto.tabs ins(%b : !pto.tile_buf<vec, 1x3xf32>) outs(%a : !pto.tile_buf<vec, 1x3xf32>)
+  pto.tmov ins(%m : !pto.tile_buf<mat, 16x8xf32, blayout=col_major, slayout=row_major>) outs(%l : !pto.tile_buf<left, 16x8xf32, slayout=row_major>)
+  pto.tmov ins(%m : !pto.tile_buf<mat, 16x8xf32, blayout=col_major, slayout=row_major>) outs(%n : !pto.tile_buf<left, 16x8xf32, slayout=row_major>)
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 128x128xf32>
+// Three tiles of 64 KiB in 184: the third reuses the first one's bytes; the alias keeps the second alive.
+// CHECK-LABEL: func.func @shared
+func.func @shared(%g: !pto.partition_tensor_view<128x128xf32>) {
+  // CHECK: %[[A:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[A]]
+  %a = pto.alloc_tile : !T
+  // CHECK: %[[B:.*]] = arith.constant 65536 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[B]]
+  %b = pto.alloc_tile : !T
+  // CHECK: %[[C:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[C]]
+  %c = pto.alloc_tile : !T
+  %w = pto.bitcast %b : !T -> !pto.tile_buf<vec, 128x128xi32>
+  pto.tload ins(%g : !pto.partition_tensor_view<128x128xf32>) outs(%a : !T)
+  pto.tabs ins(%a : !T) outs(%b : !T)
+  pto.texp ins(%b : !T) outs(%c : !T)
+  pto.tneg ins(%w : !pto.tile_buf<vec, 128x128xi32>) outs(%w : !pto.tile_buf<vec, 128x128xi32>)
+  pto.tstore ins(%c : !T) outs(%g : !pto.partition_tensor_view<128x128xf32>)
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 128x128xf32>
+// A tile from outside the loop is in use over the whole loop.
+// CHECK-LABEL: func.func @loop
+func.func @loop(%g: !pto.partition_tensor_view<128x128xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[SUM:.*]] = arith.constant 0 : i64
+  // CHECK-NEXT: pto.alloc_tile addr = %[[SUM]]
+  %sum = pto.alloc_tile : !T
+  pto.tload ins(%g : !pto.partition_tensor_view<128x128xf32>) outs(%sum : !T)
+  // CHECK: scf.for
+  scf.for %i = %c0 to %n step %c1 {
+    pto.tabs ins(%sum : !T) outs(%sum : !T)
+    // CHECK: %[[X:.*]] = arith.constant 65536 : i64
+    // CHECK-NEXT: pto.alloc_tile addr = %[[X]]
+    %x = pto.alloc_tile : !T
+    // CHECK: %[[Y:.*]] = arith.constant 65536 : i64
+    // CHECK-NEXT: pto.alloc_tile addr = %[[Y]]
+    %y = pto.alloc_tile : !T
+    pto.tload ins(%g : !pto.partition_tensor_view<128x128xf32>) outs(%x : !T)
+    pto.tstore ins(%x : !T) outs(%g : !pto.partition_tensor_view<128x128xf32>)
+    pto.tload ins(%g : !pto.partition_tensor_view<128x128xf32>) outs(%y : !T)
+    pto.tstore ins(%y : !T) outs(%g : !pto.partition_tensor_view<128x128xf32>)
+  }
+  return
+}
+
+// -----
+
+// A doubled tile alternates: base + turn * size.
+// CHECK-LABEL: func.func @doubled
+// CHECK-SAME: %[[LB:[a-z0-9]+]]: index, %[[UB:[a-z0-9]+]]: index, %[[STEP:[a-z0-9]+]]: index
+func.func @doubled(%lb: index, %ub: index, %step: index, %g: !pto.partition_tensor_view<8x8xf32>) {
+  // CHECK: scf.for %[[IV:.*]] =
+  scf.for %i = %lb to %ub step %step {
+    // CHECK: %[[TWO:.*]] = arith.constant 2 : index
+    // CHECK: %[[FROM:.*]] = arith.subi %[[IV]], %[[LB]]
+    // CHECK: %[[TRIP:.*]] = arith.floordivsi %[[FROM]], %[[STEP]]
+    // CHECK: %[[TURN:.*]] = arith.remsi %[[TRIP]], %[[TWO]]
+    // CHECK: %[[T64:.*]] = arith.index_cast %[[TURN]] : index to i64
+    // CHECK: %[[OFFSET:.*]] = arith.muli %[[T64]]
+    // CHECK: pto.alloc_tile addr = %[[OFFSET]] {pto.base = 0 : i64, pto.buffers = 2 : i32}
+    %t = pto.alloc_tile {pto.buffers = 2 : i32} : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+  }
+  return
+}
