@@ -23,6 +23,8 @@ std::vector<fs::path> searchFolders() {
     fs::path folder = file.parent_path();
     folders.push_back(folder);
     folders.push_back(folder / ".." / "lib");
+    folders.push_back(folder / "..");                // an installed package: programs in bin/, libraries above
+    folders.push_back(folder / ".." / ".." / "lib"); // the build tree's package
   };
   fs::path program = fs::read_symlink("/proc/self/exe", ignored);
   if (!ignored)

@@ -36,9 +36,9 @@ std::vector<std::string> pluginCandidates(const std::string &device) {
   std::vector<std::string> candidates;
   if (const char *folder = std::getenv("PTO_MLIR_LIB_DIR"); folder && *folder)
     candidates.push_back((fs::path(folder) / file).string());
-  // Installed: beside us or in lib/. Build tree: bin/ and unittests/ next to lib/, the Python package two levels up.
+  // Installed: beside the extension module, above bin/. Build tree: bin/ and unittests/ next to lib/, the Python package two levels down.
   if (fs::path own = ownFolder(); !own.empty())
-    for (const char *folder : {".", "lib", "../lib", "../../lib"})
+    for (const char *folder : {".", "..", "../lib", "../../lib"})
       candidates.push_back((own / folder / file).lexically_normal().string());
   return candidates;
 }

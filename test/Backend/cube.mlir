@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --pto-print-commands -o /dev/null | FileCheck %s
 
-// CHECK-LABEL: kernel @conv: 3 arguments, 0 events, L1 9216, L0A 16384, L0B 16384, L0C 65536, BT 256
+// CHECK-LABEL: kernel @conv: 3 arguments, 0 events, L1 6272, L0A 6144, L0B 2560, L0C 4096, BT 128
 !IMG = !pto.tile_buf<mat, 64x32xf16, blayout=col_major, slayout=row_major>
 !W = !pto.tile_buf<mat, 32x32xf16, blayout=col_major, slayout=row_major>
 !ROW = !pto.tile_buf<mat, 1x32xf32>

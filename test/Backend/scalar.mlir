@@ -39,7 +39,8 @@ module @m {
   // CHECK-NEXT: cmp r4, mode=ne, lhs=r2, rhs=0
   // CHECK-NEXT: and r5, lhs=r3, rhs=r4
   // CHECK-NEXT: add r6, lhs=r1, rhs=r5
-  // CHECK-NEXT: load_scalar r{{[0-9]+}}, arg0[r
+  // CHECK-NEXT: mul r0, lhs=r6, rhs=4
+  // CHECK-NEXT: load_scalar r1, arg0[r0]<1xf32 strides=1>
   module @truncating attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     func.func @s(%p: !pto.ptr<f32>, %n: index) attributes {pto.pipe = #pto.pipe<PIPE_S>} {
       %c5 = arith.constant 5 : index

@@ -26,8 +26,8 @@ module {
       // A double buffer: base + parity * size.
       // CHECK: get r0, what=block_idx
       // CHECK-NEXT: rem r1, lhs=r0, rhs=2
-      // CHECK-NEXT: mul r2, lhs=r1, rhs=8192
-      // CHECK-NEXT: trowsum UB[16384]<32x1xf32 dn>, UB[r2]<32x64xf32>
+      // CHECK-NEXT: mul r0, lhs=r1, rhs=8192
+      // CHECK-NEXT: trowsum UB[16384]<32x1xf32 dn>, UB[r0]<32x64xf32>
       %b = pto.get_block_idx
       %parity = arith.remsi %b, %a2 : i64
       %addr = arith.muli %parity, %size : i64

@@ -2,13 +2,12 @@
 
 // relu over [100, 64] in blocks of 16 rows; the last block is ragged.
 // CHECK-LABEL: kernel @relu: 2 arguments, 2 events, UB 4096
-// CHECK: AIV MTE2: 7 commands
+// CHECK: AIV MTE2: 8 commands, 43 words
 // CHECK-NEXT: loop r0, lb=0, ub=100, step=16
 // CHECK-NEXT:   sub r1, lhs=100, rhs=r0
 // CHECK-NEXT:   min r2, lhs=r1, rhs=16
-// CHECK-NEXT:   mul r1, lhs=r0, rhs=64
-// CHECK-NEXT:   mul r3, lhs=r1, rhs=4
-// CHECK-NEXT:   tload UB[0]<16x64xf32 valid=r2x64>, arg0[r3]<r2x64xf32 strides=64,1>, space=UB
+// CHECK-NEXT:   mul r1, lhs=r0, rhs=256
+// CHECK-NEXT:   tload UB[0]<16x64xf32 valid=r2x64>, arg0[r1]<r2x64xf32 strides=64,1>, space=UB
 // CHECK-NEXT:   set_flag src=MTE2 dst=V, id=0
 // CHECK-NEXT: end
 // CHECK-NEXT: barrier pipe=ALL

@@ -53,3 +53,15 @@ func.func @main(%x: tensor<1x8x8x3xf32>, %w: tensor<3x3x3x4xf32>) -> tensor<1x6x
   %0 = top.launch @filter ins(%x, %w : tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) outs(%e : tensor<1x6x6x4xf32>) -> tensor<1x6x6x4xf32>
   return %0 : tensor<1x6x6x4xf32>
 }
+
+// -----
+
+func.func private @wide(%x: tensor<1x1x400x3xf32>, %w: tensor<1x2x3x4xf32>, %out: tensor<1x1x100x4xf32>) -> tensor<1x1x100x4xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%out : tensor<1x1x100x4xf32>) -> tensor<1x1x100x4xf32>
+  // expected-error @below {{has a kernel, stride, dilation or padding beyond 255, which img2col cannot express}}
+  %0 = linalg.conv_2d_nhwc_hwcf {strides = dense<1> : tensor<2xi64>, dilations = dense<[1, 300]> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x1x400x3xf32>, tensor<1x2x3x4xf32>) outs(%f : tensor<1x1x100x4xf32>) -> tensor<1x1x100x4xf32>
+  return %0 : tensor<1x1x100x4xf32>
+}

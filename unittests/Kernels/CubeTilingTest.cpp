@@ -29,6 +29,7 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   if (t.panelK < p.k) {
     int64_t taps = p.image ? p.image->h.kernel * p.image->w.kernel : 1;
     EXPECT_EQ(t.panelK % (c0 * taps), 0);
+    EXPECT_EQ(t.panelK % 16, 0);
     if (!p.image)
       EXPECT_EQ(t.panelK % t.baseK, 0);
   }

@@ -169,11 +169,17 @@ void CodegenContext::useMemory(isa::Memory memory, uint64_t end) { memoryEnd[siz
 //===----------------------------------------------------------------------===//
 
 LogicalResult CodegenContext::emitted(Operation *op, int result) {
-  return result == 0 ? success() : op->emitOpError("cannot be encoded: ") << encoder.error;
+  return result == 0 ? success() : op->emitOpError() << encoder.error;
 }
 
 int CodegenContext::storeCallback(void *user, int engine, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *, int port) {
   auto *self = static_cast<CodegenContext *>(user);
+  if (engine != self->engineId(self->pipe)) {
+    const char *coreName = isa::kCoreKindNames[unsigned(self->core)], *name = isa::pipeName(isa::Pipe(engine & 15));
+    std::snprintf(self->encoder.error, sizeof(self->encoder.error), "is executed by %s %s, but stands in the stream of %s %s", coreName,
+                  name ? name : "?", coreName, isa::pipeName(self->pipe));
+    return 1;
+  }
   if (!self->held.empty()) {
     self->held.back().push_back({engine, {cmd, cmd + numWords}, self->currentOp});
     return 0;

@@ -15,18 +15,18 @@ namespace pto_mlir::backend {
 
 namespace {
 
-// offset + elements * bytes of an element. `result`: what the sum belongs to.
-LogicalResult addBytes(Operation *op, CodegenContext &cg, isa::Value offset, isa::Value elements, Type element, isa::Value &out, mlir::Value result) {
+// sum += elements * stride, in bytes; constant factors are multiplied here. The registers are temporary: define keeps the last one.
+LogicalResult addElements(Operation *op, CodegenContext &cg, isa::Value elements, isa::Value stride, Type element, isa::Value &sum) {
   unsigned bits = pto::getElementBits(element);
-  isa::Value bytes;
+  isa::Value step, bytes, factor;
   if (bits % 8) {
-    isa::Value product;
-    if (failed(cg.binary<isa::Mul>(op, elements, isa::Value(bits), product)) || failed(cg.binary<isa::Shr>(op, product, isa::Value(3), bytes)))
+    if (failed(cg.binary<isa::Mul>(op, elements, stride, step)) || failed(cg.binary<isa::Mul>(op, step, isa::Value(bits), step)) ||
+        failed(cg.binary<isa::Shr>(op, step, isa::Value(3), bytes)))
       return failure();
-  } else if (failed(cg.binary<isa::Mul>(op, elements, isa::Value(bits / 8), bytes))) {
+  } else if (failed(cg.binary<isa::Mul>(op, stride, isa::Value(bits / 8), factor)) || failed(cg.binary<isa::Mul>(op, elements, factor, bytes))) {
     return failure();
   }
-  return cg.binary<isa::Add>(op, offset, bytes, out, result);
+  return cg.binary<isa::Add>(op, sum, bytes, sum);
 }
 
 struct AddPtrModel : CodegenOpInterface::ExternalModel<AddPtrModel, pto::AddPtrOp> {
@@ -35,7 +35,7 @@ struct AddPtrModel : CodegenOpInterface::ExternalModel<AddPtrModel, pto::AddPtrO
     auto ptr = cg.ptrDesc(op, add.getPtr());
     isa::Value elements;
     if (failed(ptr) || failed(cg.integer(op, add.getOffset(), elements)) ||
-        failed(addBytes(op, cg, ptr->offset, elements, cast<pto::PtrType>(add.getPtr().getType()).getElementType(), ptr->offset, add.getResult())))
+        failed(addElements(op, cg, elements, isa::Value(1), cast<pto::PtrType>(add.getPtr().getType()).getElementType(), ptr->offset)))
       return failure();
     cg.define(add.getResult(), *ptr);
     return success();
@@ -82,16 +82,13 @@ struct PartitionViewModel : CodegenOpInterface::ExternalModel<PartitionViewModel
       return failure();
     if (part.getOffsets().size() != view.rank || part.getSizes().size() != view.rank)
       return op->emitOpError("expects an offset and a size for each of ") << unsigned(view.rank) << " dimensions";
-    isa::Value elements(0);
+    Type element = cast<pto::TensorViewType>(part.getSource().getType()).getElementType();
     for (unsigned i = 0; i < view.rank; ++i) {
-      isa::Value offset, step;
+      isa::Value offset;
       if (failed(cg.integer(op, part.getOffsets()[i], offset)) || failed(cg.integer(op, part.getSizes()[i], view.sizes[i])) ||
-          failed(cg.binary<isa::Mul>(op, offset, view.strides[i], step)) || failed(cg.binary<isa::Add>(op, elements, step, elements)))
+          failed(addElements(op, cg, offset, view.strides[i], element, view.offset)))
         return failure();
     }
-    if (failed(addBytes(op, cg, view.offset, elements, cast<pto::TensorViewType>(part.getSource().getType()).getElementType(), view.offset,
-                        part.getResult())))
-      return failure();
     cg.define(part.getResult(), view);
     return success();
   }
@@ -129,7 +126,8 @@ struct LoadScalarModel : CodegenOpInterface::ExternalModel<LoadScalarModel, pto:
     insn.src.type = *element;
     insn.src.rank = 1;
     insn.src.sizes[0] = insn.src.strides[0] = 1;
-    if (failed(addBytes(op, cg, ptr->offset, elements, type.getElementType(), insn.src.offset, {})))
+    insn.src.offset = ptr->offset;
+    if (failed(addElements(op, cg, elements, isa::Value(1), type.getElementType(), insn.src.offset)))
       return failure();
     auto dst = cg.registerFor(op, load.getResult());
     if (failed(dst))

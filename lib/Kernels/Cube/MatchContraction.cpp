@@ -188,6 +188,12 @@ private:
     setAxis(image.w, in[2], out[2], shape.kernelW, strides[1], dilations[1]);
     if (image.h.in < 1 || image.w.in < 1)
       return op->emitOpError("has an empty image");
+    // Widths of timg2col's fields (ISA/Cube.td).
+    for (const ConvAxis *axis : {&image.h, &image.w})
+      if (std::max({axis->kernel, axis->stride, axis->dilation, axis->padBegin,
+                    axis->padEnd}) > 255)
+        return op->emitOpError("has a kernel, stride, dilation or padding "
+                               "beyond 255, which img2col cannot express");
 
     unsigned bytes = c.problem.inBytes;
     bool pointwise = isPointwise(image.h) && isPointwise(image.w);

@@ -167,12 +167,16 @@ std::vector<int64_t> panels(const CubeProblem &problem) {
   int64_t c0 = blockChannels(problem.inBytes);
   std::vector<int64_t> result;
   if (const auto &image = problem.image) {
+    // Every panel begins on a whole 16-row box of the right operand.
     int64_t perBlock = image->h.kernel * image->w.kernel * c0;
+    int64_t unit = perBlock % kFractal == 0 ? 1 : 2;
     int64_t blocks = ceilDiv(problem.k, perBlock);
-    for (int64_t cuts = 1; cuts <= blocks; cuts *= 2)
-      result.push_back(ceilDiv(blocks, cuts) * perBlock);
-    if (result.back() != perBlock)
-      result.push_back(perBlock);
+    result.push_back(blocks * perBlock);
+    for (int64_t size = blocks; size > unit;) {
+      size = roundUp(ceilDiv(size, 2), unit);
+      if (size < blocks)
+        result.push_back(size * perBlock);
+    }
     return result;
   }
   result.push_back(roundUp(problem.k, c0));
