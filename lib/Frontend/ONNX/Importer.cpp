@@ -89,7 +89,7 @@ bool Importer::importInitializers() {
   for (int i = 0; i < list.size(); ++i) {
     std::string reason;
     std::optional<top::Weight> weight =
-        decodeTensor(builder.getContext(), list[i], file.rawData(i), file.owner(), file, reason);
+        decodeTensor(builder.getContext(), list[i], file.rawData(i), file.isMapped(i) ? file.owner() : nullptr, file, reason);
     if (!weight)
       report("initializer '" + list[i].name() + "': " + reason);
     else if (tensors.contains(list[i].name()))

@@ -25,7 +25,8 @@ public:
   /// Bytes [offset, offset + length) of a file of external data, length to the end of the file when absent. `location` must stay inside the model's folder.
   std::optional<llvm::StringRef> external(llvm::StringRef location, uint64_t offset, std::optional<uint64_t> length, std::string &error);
 
-  /// Keeps every mapped range alive.
+  /// Whether rawData(i) lies in the mapped file, which owner() keeps alive; else it dies with this object.
+  bool isMapped(int initializer) const { return !stripped[initializer].empty(); }
   std::shared_ptr<const void> owner() const { return files; }
 
 private:

@@ -1,0 +1,161 @@
+"""Runs the text of a top module in onnxruntime: an independent reading of what its ops mean."""
+
+import json
+import re
+import struct
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+from onnx import TensorProto, helper, numpy_helper
+
+DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i8": np.int8,
+          "i1": np.bool_, "ui8": np.uint8}  # fmt: skip
+SAFETENSORS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32}
+
+SIMPLE = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "pow": "Pow", "max": "Max", "min": "Min", "relu": "Relu",
+          "abs": "Abs", "neg": "Neg", "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
+          "reciprocal": "Reciprocal", "erf": "Erf", "hard_swish": "HardSwish"}  # fmt: skip
+REDUCE = {"reduce_sum": "ReduceSum", "reduce_mean": "ReduceMean", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin"}
+
+
+def read_safetensors(path: Path) -> dict:
+    data = Path(path).read_bytes()
+    (size,) = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8 : 8 + size])
+    return {name: np.frombuffer(data[8 + size + e["data_offsets"][0] : 8 + size + e["data_offsets"][1]],
+                                SAFETENSORS[e["dtype"]]).reshape(e["shape"])
+            for name, e in header.items()}  # fmt: skip
+
+
+def tensor_type(text: str):
+    *shape, element = re.fullmatch(r"tensor<(.*)>", text.strip()).group(1).split("x")
+    return [int(size) for size in shape], DTYPES[element]
+
+
+def dense(text: str, kind: str) -> np.ndarray:
+    shape, dtype = tensor_type(kind)
+    if not text:
+        return np.zeros(shape, dtype)
+    return np.ascontiguousarray(np.broadcast_to(np.array(json.loads(text)).astype(dtype), shape))
+
+
+def attributes(text: str) -> dict:
+    found = {}
+    for name, value in re.findall(r"(\w+) = (array<i64[^>]*>|[^,{}]+)", text):
+        if value.startswith("array"):
+            found[name] = [int(v) for v in re.findall(r"-?\d+", value[len("array<i64") :])]
+        elif value.split(" ")[0] in ("true", "false"):
+            found[name] = value.startswith("true")
+        elif re.match(r"-?[\d.]", value):
+            found[name] = float(value.split(" ")[0])
+        else:
+            found[name] = value.strip('"')
+    return found
+
+
+class Rebuilder:
+    """Turns the lines of a module into ONNX nodes of opset 18."""
+
+    def __init__(self, text: str, weights: dict):
+        self.text, self.weights = text, weights
+        self.nodes, self.initializers, self.count = [], [], 0
+
+    def constant(self, value, name=None) -> str:
+        self.count += 1
+        name = name or f"c{self.count}"
+        self.initializers.append(numpy_helper.from_array(np.asarray(value), name))
+        return name
+
+    def ints(self, values) -> str:
+        return self.constant(np.array(values, np.int64))
+
+    def op(self, kind: str, args: list, a: dict, result: str, shape: list, dtype):
+        def node(name, inputs, **more):
+            self.nodes.append(helper.make_node(name, inputs, [result], **more))
+
+        if kind in SIMPLE:
+            return node(SIMPLE[kind], args)
+        if kind in REDUCE:
+            return node(REDUCE[kind], [args[0], self.ints(a["axes"])], keepdims=int(a.get("keepdims", True)))
+        if kind == "conv":
+            return node("Conv", args, strides=a["strides"], pads=a["pads"], dilations=a["dilations"], group=int(a.get("group", 1)))
+        if kind in ("max_pool", "avg_pool"):
+            more = {"count_include_pad": int(a.get("count_include_pad", False))} if kind == "avg_pool" else {}
+            return node("MaxPool" if kind == "max_pool" else "AveragePool", args, kernel_shape=a["kernel"], strides=a["strides"],
+                        pads=a["pads"], ceil_mode=int(a.get("ceil_mode", False)), **more)  # fmt: skip
+        if kind == "batch_norm":
+            return node("BatchNormalization", args, epsilon=a["epsilon"])
+        if kind == "softmax":
+            return node("Softmax", args, axis=int(a["axis"]))
+        if kind == "clip":
+            limits = [self.constant(np.array(a[n], dtype)) if n in a else "" for n in ("min", "max")]
+            return node("Clip", args + limits)
+        if kind == "leaky_relu":
+            return node("LeakyRelu", args, alpha=a["alpha"])
+        if kind == "hard_sigmoid":
+            return node("HardSigmoid", args, alpha=a["alpha"], beta=a["beta"])
+        if kind == "cast":
+            return node("Cast", args, to=helper.np_dtype_to_tensor_dtype(np.dtype(dtype)))
+        if kind == "reshape":
+            return node("Reshape", [args[0], self.ints(shape)])
+        if kind == "permute":
+            return node("Transpose", args, perm=a["perm"])
+        if kind == "concat":
+            return node("Concat", args, axis=int(a["axis"]))
+        if kind == "slice":
+            ends = [e if e >= 0 else -(2**31) for e in a["ends"]]
+            return node("Slice", [args[0], self.ints(a["starts"]), self.ints(ends), self.ints(range(len(shape))), self.ints(a["steps"])])
+        if kind == "pad":
+            return node("Pad", [args[0], self.ints(a["pads"]), self.constant(np.array(a.get("value", 0.0), dtype))])
+        if kind == "matmul":
+            return self.matmul(args, a, result)
+        raise AssertionError(f"unknown op top.{kind}")
+
+    def matmul(self, args, a, result):
+        operands = []
+        for name, flag in zip(args, ("transpose_a", "transpose_b")):
+            if a.get(flag):
+                self.nodes.append(helper.make_node("Transpose", [name], [f"{result}_{flag}"], perm=[1, 0]))
+                name = f"{result}_{flag}"
+            operands.append(name)
+        product = result if len(args) == 2 else f"{result}_product"
+        self.nodes.append(helper.make_node("MatMul", operands, [product]))
+        if len(args) == 3:
+            self.nodes.append(helper.make_node("Add", [product, args[2]], [result]))
+
+    def model(self):
+        inputs, outputs = [], []
+        for line in self.text.splitlines():
+            line = line.strip()
+            if line.startswith("func.func @main"):
+                for name, kind, label in re.findall(r'(%arg\d+): (tensor<[^>]*>) \{top.name = "([^"]*)"', line):
+                    shape, dtype = tensor_type(kind)
+                    inputs.append((name, label, helper.make_tensor_value_info(
+                        name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)))  # fmt: skip
+            elif match := re.match(r'(%\w+) = top.weight "([^"]*)"', line):
+                self.constant(self.weights[match[2]], match[1])
+            elif match := re.match(r"(%\w+) = arith.constant dense<(.*)> : (tensor<.*>)$", line):
+                self.constant(dense(match[2], match[3]), match[1])
+            elif match := re.match(r"(%\w+) = top.(\w+) ([%\w, ]+?)( \{.*\})? : \(.*\) -> (tensor<.*>)$", line):
+                shape, dtype = tensor_type(match[5])
+                self.op(match[2], match[3].split(", "), attributes(match[4] or ""), match[1], shape, dtype)
+            elif match := re.match(r"return (.*) : (.*)$", line):
+                for i, (name, kind) in enumerate(zip(match[1].split(", "), re.findall(r"tensor<[^>]*>", match[2]))):
+                    shape, dtype = tensor_type(kind)
+                    self.nodes.append(helper.make_node("Identity", [name], [f"out{i}"]))
+                    outputs.append(helper.make_tensor_value_info(f"out{i}", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape))
+            else:
+                assert line in ("", "}") or line.startswith("module"), line
+        graph = helper.make_graph(self.nodes, "g", [i[2] for i in inputs], outputs, self.initializers)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8)
+        onnx.checker.check_model(model, full_check=True)
+        return model, {label: name for name, label, _ in inputs}
+
+
+def run(text: str, weights: dict, feed: dict) -> list:
+    """Outputs of the module for inputs by ONNX name."""
+    model, names = Rebuilder(text, weights).model()
+    session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, {names[name]: value for name, value in feed.items() if name in names})
