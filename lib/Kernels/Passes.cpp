@@ -13,5 +13,6 @@ namespace {
 // One line per pass that is implemented in this folder.
 void registerKernelPasses() {
   registerBuildCubeKernels();
+  registerFormKernels();
 }
 } // namespace pto_mlir

@@ -120,16 +120,21 @@ Value elementwise(OpBuilder &builder, Location loc, RankedTensorType resultType,
   for (Value operand : operands) {
     ArrayRef<int64_t> shape = cast<RankedTensorType>(operand.getType()).getShape();
     int64_t missing = rank - static_cast<int64_t>(shape.size());
+    if (shape == resultType.getShape()) {
+      inputs.push_back(operand);
+      maps.push_back(builder.getMultiDimIdentityMap(rank));
+      continue;
+    }
     SmallVector<AffineExpr> exprs;
     SmallVector<int64_t> kept;
     for (auto [index, size] : llvm::enumerate(shape)) {
       int64_t loop = missing + static_cast<int64_t>(index);
-      if (size == resultType.getDimSize(loop)) {
+      if (size != 1) {
         exprs.push_back(builder.getAffineDimExpr(loop));
         kept.push_back(size);
       }
     }
-    // A dimension that repeats is dropped from the operand.
+    // A dimension that repeats, or could, is dropped from the operand.
     if (kept.size() != shape.size())
       operand = top::getSplat(operand) ? operand : reshape(builder, innerLoc(loc), operand, kept);
     inputs.push_back(operand);

@@ -40,9 +40,10 @@ Cluster *Builder::create(OpRole kind, Operation *op) {
   cluster.ops.push_back(op);
   result.of[op] = &cluster;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    cluster.domain = kind == OpRole::Window
-                         ? llvm::to_vector(cast<ShapedType>(op->getResultTypes()[0]).getShape())
-                         : linalgOp.getStaticLoopRanges();
+    if (kind == OpRole::Window)
+      llvm::append_range(cluster.domain, cast<ShapedType>(op->getResultTypes()[0]).getShape());
+    else
+      llvm::append_range(cluster.domain, linalgOp.getStaticLoopRanges());
     if (kind == OpRole::RowReduction)
       cluster.reducedLoops = linalgOp.getNumReductionLoops();
   }
@@ -258,7 +259,7 @@ void Builder::joinCheapVectors() {
         user = cluster;
       }
     if (!single || !user || !user->alive ||
-        (user->kind != OpRole::Elementwise && user->kind != OpRole::Window) ||
+        user->kind != OpRole::Elementwise ||
         ShapedType::getNumElements(user->domain) <= size || user->domain.back() != size)
       continue;
     merge(*user, vector);

@@ -208,7 +208,7 @@ Kernel BodyBuilder::build(StringRef name) {
   bool cube = cluster.kind == OpRole::Cube;
   kernel.func->setAttr("pto.kernel_kind",
                        pto::KernelKindAttr::get(builder.getContext(),
-                                                cube ? pto::KernelKind::Cube : pto::KernelKind::Vector));
+                                                cube ? pto::KernelKind::cube : pto::KernelKind::vector));
   Block *entry = kernel.func.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   for (auto [input, argument] : llvm::zip(kernel.inputs, entry->getArguments()))

@@ -161,9 +161,12 @@ void Outliner::run() {
   for (Operation *op : llvm::reverse(dead))
     op->erase();
   // Inits, pads and scalars live in the kernels now.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (isOpTriviallyDead(&op))
-      op.erase();
+  SmallVector<Operation *> left;
+  for (Operation &op : block.without_terminator())
+    left.push_back(&op);
+  for (Operation *op : llvm::reverse(left))
+    if (isOpTriviallyDead(op))
+      op->erase();
 }
 
 } // namespace

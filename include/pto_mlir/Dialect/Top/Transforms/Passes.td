@@ -19,4 +19,98 @@ def TopInferShapes : Pass<"top-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
+  let summary = "compute what is constant, drop what does nothing";
+  let description = [{
+    - an op whose operands are all constants becomes a constant (`pto_mlir/Dialect/Top/IR/Evaluate.h`);
+    - `x + 0`, `x - 0`, `x * 1`, `x / 1`, `x ^ 1` become x; a division by powers of two becomes a multiplication, which is exact;
+    - reshape of reshape, permute of permute and cast of a cast that loses nothing become one op, or none when they restore the input.
+
+    A name that no op computes any more goes to the module's `top.absorbed`.
+
+    ```mlir
+    %c = arith.constant dense<4.0> : tensor<f32>
+    %0 = top.div %x, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    ```
+    becomes
+    ```mlir
+    %c = arith.constant dense<2.5e-01> : tensor<f32>
+    %0 = top.mul %x, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
+def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
+  let summary = "move constant scales and biases into convolutions and matrix products";
+  let description = [{
+    - batch_norm of a convolution or matrix product that nothing else reads goes into its weights and bias, any other one becomes mul and add;
+    - an addition of one constant per channel (column) to such an op becomes its bias.
+
+    Weights are computed in double and rounded once. The fused op takes the name of the last op, the other names go to `top.absorbed`.
+
+    ```mlir
+    %0 = top.matmul %x, %w : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
+    %1 = top.add %0, %c : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+    becomes
+    ```mlir
+    %1 = top.matmul %x, %w, %c : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
+def TopLoadWeights : Pass<"top-load-weights", "::mlir::ModuleOp"> {
+  let summary = "read the module's weights from a safetensors file";
+  let description = [{
+    For runs of single passes: puts every tensor that a `top.weight` names into the weight store.
+    `pto-opt X.mlir --top-load-weights=file=X_top_weights.safetensors --top-fuse`
+  }];
+  let dependentDialects = ["::pto_mlir::top::TopDialect"];
+  let options = [Option<"file", "file", "std::string", "", "path of the safetensors file">];
+}
+
+def TopSaveWeights : Pass<"top-save-weights", "::mlir::ModuleOp"> {
+  let summary = "write the module's weights to a safetensors file";
+  let description = [{
+    The counterpart of `top-load-weights`: `pto-opt X.mlir --top-load-weights=file=a --top-fuse --top-save-weights=file=b`
+  }];
+  let dependentDialects = ["::pto_mlir::top::TopDialect"];
+  let options = [Option<"file", "file", "std::string", "", "path of the safetensors file">];
+}
+
+def TopLayout : Pass<"top-layout", "::mlir::ModuleOp"> {
+  let summary = "hold feature maps channels-last";
+  let description = [{
+    Convolutions, pools and batch normalisations compute in NHWC; their constants are permuted in the weight store. The permutes that this
+    needs move down through elementwise ops, reductions, softmax, concat, slice and pad, cancel where they meet, and become reshapes where
+    they move only dimensions of size 1. Tensors held in NHWC say so in their location.
+
+    ```mlir
+    %0 = top.conv %x, %w {..} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
+    ```
+    becomes
+    ```mlir
+    %p = top.permute %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x8x8xf32>) -> tensor<1x8x8x3xf32>
+    %0 = top.conv %p, %v {.., layout = "NHWC"} : (tensor<1x8x8x3xf32>, tensor<3x3x3x4xf32>) -> tensor<1x8x8x4xf32>
+    %1 = top.permute %0 {perm = array<i64: 0, 3, 1, 2>} : (tensor<1x8x8x4xf32>) -> tensor<1x4x8x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
+def TopQuantize : Pass<"top-quantize", "::mlir::ModuleOp"> {
+  let summary = "choose the types in which tensors are stored";
+  let description = [{
+    With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even, the bias of convolutions and
+    matrix products and the statistics of batch normalisations stay f32, and a `top.cast` stands at each f32 input and output of the net.
+    `F32` changes nothing.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+  let options = [
+    Option<"mode", "mode", "std::string", /*default=*/"\"F32\"", "F32, F16 or BF16">
+  ];
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_TD

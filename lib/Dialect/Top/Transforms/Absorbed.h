@@ -1,0 +1,33 @@
+// Names that a rewrite takes out of the graph.
+#ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_ABSORBED_H
+#define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_ABSORBED_H
+
+#include "mlir/IR/PatternMatch.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/ADT/SetVector.h"
+
+namespace pto_mlir::top {
+
+/// Collects names while patterns run; `commit` moves them to the module's `top.absorbed`. Names are interned in the context.
+class Absorbed {
+public:
+  void add(mlir::Location loc) {
+    if (llvm::StringRef name = getTensorName(loc); !name.empty())
+      names.insert(name);
+  }
+  void commit(mlir::Operation *module) { addAbsorbed(module, names.getArrayRef()); }
+
+private:
+  llvm::SetVector<llvm::StringRef> names;
+};
+
+/// A pattern that may absorb names.
+template <typename OpTy>
+struct AbsorbingPattern : public mlir::OpRewritePattern<OpTy> {
+  AbsorbingPattern(mlir::MLIRContext *context, Absorbed &absorbed) : mlir::OpRewritePattern<OpTy>(context), absorbed(absorbed) {}
+  Absorbed &absorbed;
+};
+
+} // namespace pto_mlir::top
+
+#endif // PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_ABSORBED_H

@@ -1,0 +1,205 @@
+// top-fold: constant folding and identities.
+#include "Absorbed.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Evaluate.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include <cmath>
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+#define GEN_PASS_DEF_TOPFOLD
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h.inc"
+
+namespace {
+
+// A net must not return its own input: every output is computed by some op.
+bool returnsArgument(Operation *op, Value replacement) {
+  return isa<BlockArgument>(replacement) &&
+         llvm::any_of(op->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+}
+
+// Any op with constant operands.
+struct FoldConstant : public RewritePattern {
+  FoldConstant(MLIRContext *context, Absorbed &absorbed)
+      : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context), absorbed(absorbed) {}
+
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isa_and_nonnull<TopDialect>(op->getDialect()))
+      return failure();
+    auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
+    if (!type)
+      return failure();
+    // A broadcast must not blow the weights up.
+    int64_t elements = 1 << 16;
+    for (Type operand : op->getOperandTypes())
+      elements += cast<RankedTensorType>(operand).getNumElements();
+    if (type.getNumElements() > elements)
+      return rewriter.notifyMatchFailure(op, "the result is much larger than its operands");
+    std::optional<Weight> weight = evaluate(op);
+    if (!weight)
+      return rewriter.notifyMatchFailure(op, "an operand is not constant, or the op is not evaluated");
+    absorbed.add(op->getLoc());
+    std::string name = getTensorName(op->getLoc()).str();
+    rewriter.replaceOp(op, createConstant(rewriter, op->getLoc(), name.empty() ? "folded" : name, *weight));
+    return success();
+  }
+  Absorbed &absorbed;
+};
+
+// x + 0, x - 0, x * 1, x / 1, x ^ 1; on the left, too, where the op commutes.
+template <typename OpTy>
+struct DropIdentity : public AbsorbingPattern<OpTy> {
+  DropIdentity(MLIRContext *context, Absorbed &absorbed, double neutral)
+      : AbsorbingPattern<OpTy>(context, absorbed), neutral(neutral) {}
+
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
+    bool commutes = op->template hasTrait<OpTrait::IsCommutative>();
+    for (auto [value, other] : {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
+      if (value.getType() == op.getType() && (commutes || value == op.getLhs()) && getSplat(other) == neutral &&
+          !returnsArgument(op, value)) {
+        this->absorbed.add(op.getLoc());
+        rewriter.replaceOp(op, value);
+        return success();
+      }
+    }
+    return rewriter.notifyMatchFailure(op, "no neutral operand");
+  }
+  double neutral;
+};
+
+// x / 2^n -> x * 2^-n, exact as long as 2^-n is a normal number.
+struct DivToMul : public OpRewritePattern<DivOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(DivOp op, PatternRewriter &rewriter) const override {
+    auto float_ = dyn_cast<FloatType>(op.getType().getElementType());
+    std::optional<Weight> divisor = float_ ? getConstant(op.getRhs()) : std::nullopt;
+    if (!divisor)
+      return rewriter.notifyMatchFailure(op, "the divisor is no float constant");
+    std::vector<double> values = toDoubles(*divisor);
+    // Half of the exponent range is on the safe side for both the number and its reciprocal.
+    int limit = llvm::APFloat::semanticsMaxExponent(float_.getFloatSemantics()) - 1;
+    for (double &value : values) {
+      int exponent;
+      if (!std::isfinite(value) || std::fabs(std::frexp(value, &exponent)) != 0.5 || std::abs(exponent - 1) > limit)
+        return rewriter.notifyMatchFailure(op, "a divisor is no power of two");
+      value = 1 / value;
+    }
+    Value factor = createConstant(rewriter, op.getRhs().getLoc(), (getTensorName(op.getRhs()) + "_reciprocal").str(), divisor->type,
+                                  fromDoubles(float_, values));
+    rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), factor);
+    return success();
+  }
+};
+
+struct MergeReshape : public AbsorbingPattern<ReshapeOp> {
+  using AbsorbingPattern::AbsorbingPattern;
+
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<ReshapeOp>();
+    Value source = inner ? inner.getInput() : op.getInput();
+    if (source.getType() == op.getType() && !returnsArgument(op, source)) {
+      absorbed.add(op.getLoc());
+      if (inner && inner->hasOneUse())
+        absorbed.add(inner.getLoc());
+      rewriter.replaceOp(op, source);
+      return success();
+    }
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "the input is no reshape");
+    if (inner->hasOneUse())
+      absorbed.add(inner.getLoc());
+    rewriter.replaceOpWithNewOp<ReshapeOp>(op, source, op.getType().getShape());
+    return success();
+  }
+};
+
+struct MergePermute : public AbsorbingPattern<PermuteOp> {
+  using AbsorbingPattern::AbsorbingPattern;
+
+  LogicalResult matchAndRewrite(PermuteOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<PermuteOp>();
+    SmallVector<int64_t> perm = inner ? applyPermutation(inner.getPerm(), op.getPerm()) : SmallVector<int64_t>(op.getPerm());
+    Value source = inner ? inner.getInput() : op.getInput();
+    if (isIdentityPermutation(perm) && !returnsArgument(op, source)) {
+      absorbed.add(op.getLoc());
+      if (inner && inner->hasOneUse())
+        absorbed.add(inner.getLoc());
+      rewriter.replaceOp(op, source);
+      return success();
+    }
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "the input is no permute");
+    if (inner->hasOneUse())
+      absorbed.add(inner.getLoc());
+    rewriter.replaceOpWithNewOp<PermuteOp>(op, source, perm);
+    return success();
+  }
+};
+
+// Whether every value of type `from` is one of type `to`.
+bool holds(Type to, Type from) {
+  if (to == from)
+    return true;
+  auto toFloat = dyn_cast<FloatType>(to), fromFloat = dyn_cast<FloatType>(from);
+  if (toFloat && fromFloat) {
+    const llvm::fltSemantics &wide = toFloat.getFloatSemantics(), &narrow = fromFloat.getFloatSemantics();
+    return toFloat.getWidth() > fromFloat.getWidth() &&
+           llvm::APFloat::semanticsPrecision(wide) >= llvm::APFloat::semanticsPrecision(narrow) &&
+           llvm::APFloat::semanticsMaxExponent(wide) >= llvm::APFloat::semanticsMaxExponent(narrow) &&
+           llvm::APFloat::semanticsMinExponent(wide) <= llvm::APFloat::semanticsMinExponent(narrow);
+  }
+  auto toInt = dyn_cast<IntegerType>(to), fromInt = dyn_cast<IntegerType>(from);
+  // i1 is a boolean: a conversion to it is no truncation.
+  if (!fromInt || fromInt.getWidth() == 1)
+    return false;
+  if (toInt && toInt.getWidth() > 1)
+    return toInt.getWidth() > fromInt.getWidth() && (fromInt.isUnsigned() || !toInt.isUnsigned());
+  return toFloat && llvm::APFloat::semanticsPrecision(toFloat.getFloatSemantics()) >= fromInt.getWidth();
+}
+
+struct MergeCast : public AbsorbingPattern<CastOp> {
+  using AbsorbingPattern::AbsorbingPattern;
+
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<CastOp>();
+    if (inner && !holds(inner.getTo(), inner.getInput().getType().getElementType()))
+      return rewriter.notifyMatchFailure(op, "the inner cast loses something");
+    Value source = inner ? inner.getInput() : op.getInput();
+    if (source.getType() == op.getType() && !returnsArgument(op, source)) {
+      absorbed.add(op.getLoc());
+      if (inner && inner->hasOneUse())
+        absorbed.add(inner.getLoc());
+      rewriter.replaceOp(op, source);
+      return success();
+    }
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "the input is no cast");
+    if (inner->hasOneUse())
+      absorbed.add(inner.getLoc());
+    rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo());
+    return success();
+  }
+};
+
+struct Fold : public impl::TopFoldBase<Fold> {
+  void runOnOperation() override {
+    Absorbed absorbed;
+    MLIRContext *context = &getContext();
+    RewritePatternSet patterns(context);
+    patterns.add<FoldConstant, MergeReshape, MergePermute, MergeCast>(context, absorbed);
+    patterns.add<DivToMul>(context);
+    patterns.add<DropIdentity<AddOp>, DropIdentity<SubOp>>(context, absorbed, 0.0);
+    patterns.add<DropIdentity<MulOp>, DropIdentity<DivOp>, DropIdentity<PowOp>>(context, absorbed, 1.0);
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    absorbed.commit(getOperation());
+  }
+};
+
+} // namespace
+} // namespace pto_mlir::top

@@ -1,0 +1,43 @@
+//===- Layout.cpp - feature maps become channels-last ---------------------===//
+
+#include "Layout/Phases.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+#define GEN_PASS_DEF_TOPLAYOUT
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h.inc"
+
+namespace {
+struct TopLayout : impl::TopLayoutBase<TopLayout> {
+  using TopLayoutBase::TopLayoutBase;
+
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet push(context), reshape(context);
+    layout::populatePushPermutes(push);
+    layout::populateReshapePermutes(reshape);
+    pushPatterns = FrozenRewritePatternSet(std::move(push));
+    reshapePatterns = FrozenRewritePatternSet(std::move(reshape));
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      layout::convertFeatureMaps(func);
+      // A permute takes one round per op that it passes.
+      GreedyRewriteConfig config;
+      config.maxIterations = GreedyRewriteConfig::kNoLimit;
+      (void)applyPatternsAndFoldGreedily(func, pushPatterns, config);
+      (void)applyPatternsAndFoldGreedily(func, reshapePatterns, config);
+      func.walk([](PermuteOp permute) { permute->removeAttr(layout::kOwnAttr); });
+    }
+  }
+
+  FrozenRewritePatternSet pushPatterns, reshapePatterns;
+};
+} // namespace
+} // namespace pto_mlir::top

@@ -1,0 +1,229 @@
+//===- PushPermutes.cpp - permutes move down and cancel -------------------===//
+
+#include "Phases.h"
+
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+
+#include "mlir/Dialect/Utils/IndexingUtils.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top::layout {
+namespace {
+
+RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
+
+// `op` again on channels-last operands; its old value is the new one permuted back.
+void replaceChannelsLast(PatternRewriter &rewriter, Operation *op, ValueRange operands,
+                         llvm::function_ref<void(Operation *)> remap = [](Operation *) {}) {
+  auto type = typeOf(op->getResult(0));
+  int64_t rank = type.getRank();
+  Operation *last = rewriter.clone(*op);
+  rewriter.modifyOpInPlace(last, [&] {
+    last->setOperands(operands);
+    last->getResult(0).setType(RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
+    last->setLoc(channelsLastLoc(op->getLoc()));
+    remap(last);
+  });
+  rewriter.replaceOp(op, ownPermute(rewriter, op->getLoc(), last->getResult(0)));
+}
+
+// Entry d of `values` belongs to dimension d; the same list for the permuted dimensions.
+SmallVector<int64_t> remapped(ArrayRef<int64_t> values) { return applyPermutation(values, toChannelsLast(values.size())); }
+
+struct PushUnary : RewritePattern {
+  explicit PushUnary(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, LeakyReluOp, HardSigmoidOp,
+             ClipOp, CastOp>(op))
+      return rewriter.notifyMatchFailure(op, "is not elementwise with one operand");
+    Value input = underOwnPermute(op->getOperand(0));
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    replaceChannelsLast(rewriter, op, input);
+    return success();
+  }
+};
+
+struct PushBinary : RewritePattern {
+  explicit PushBinary(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
+  LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
+    if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp, MaxOp, MinOp>(op))
+      return rewriter.notifyMatchFailure(op, "is not elementwise with two operands");
+    auto type = typeOf(op->getResult(0));
+    int64_t rank = type.getRank();
+    bool anyFull = false;
+    for (Value operand : op->getOperands()) {
+      bool full = typeOf(operand).getShape() == type.getShape();
+      bool own = underOwnPermute(operand) != nullptr && typeOf(operand).getRank() == rank;
+      anyFull |= full && own;
+      if (full && !own && !getConstant(operand))
+        return rewriter.notifyMatchFailure(op, "as many permutes would come as go");
+    }
+    if (!anyFull)
+      return rewriter.notifyMatchFailure(op, "no full operand is permuted");
+    SmallVector<Value> operands;
+    for (Value operand : op->getOperands())
+      operands.push_back(channelsLast(rewriter, operand, rank));
+    replaceChannelsLast(rewriter, op, operands);
+    return success();
+  }
+
+private:
+  // `operand` of at most `rank` dimensions, to be broadcast channels-last.
+  static Value channelsLast(PatternRewriter &rewriter, Value operand, int64_t rank) {
+    auto type = typeOf(operand);
+    if (type.getNumElements() == 1 && type.getRank() <= rank && llvm::all_of(type.getShape(), [](int64_t size) { return size == 1; }))
+      return operand;
+    if (type.getRank() == rank)
+      if (Value input = underOwnPermute(operand))
+        return input;
+    Location unnamed = UnknownLoc::get(rewriter.getContext());
+    if (type.getRank() < rank) {
+      SmallVector<int64_t> shape(rank - type.getRank(), 1);
+      llvm::append_range(shape, type.getShape());
+      if (std::optional<Weight> weight = getConstant(operand)) {
+        auto named = operand.getDefiningOp<WeightOp>();
+        weight->type = RankedTensorType::get(shape, type.getElementType());
+        operand = createConstant(rewriter, operand.getLoc(), named ? named.getName() : "constant", *weight);
+      } else {
+        operand = rewriter.create<ReshapeOp>(unnamed, operand, shape);
+      }
+    }
+    return permuted(rewriter, unnamed, operand, toChannelsLast(rank));
+  }
+};
+
+struct PushConcat : OpRewritePattern<ConcatOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ConcatOp op, PatternRewriter &rewriter) const override {
+    SmallVector<Value> inputs;
+    bool any = false;
+    int64_t rank = typeOf(op.getOutput()).getRank();
+    for (Value input : op.getInputs()) {
+      Value under = underOwnPermute(input);
+      any |= under != nullptr;
+      if (!under && !getConstant(input))
+        return rewriter.notifyMatchFailure(op, "an input is not permuted");
+      inputs.push_back(under);
+    }
+    if (!any)
+      return rewriter.notifyMatchFailure(op, "no input is permuted");
+    for (auto [input, under] : llvm::zip(op.getInputs(), inputs))
+      if (!under)
+        under = permuted(rewriter, input.getLoc(), input, toChannelsLast(rank));
+    int64_t axis = toChannelsFirst(rank)[op.getAxis()];
+    replaceChannelsLast(rewriter, op, inputs, [&](Operation *last) { cast<ConcatOp>(last).setAxis(axis); });
+    return success();
+  }
+};
+
+struct PushSoftmax : OpRewritePattern<SoftmaxOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SoftmaxOp op, PatternRewriter &rewriter) const override {
+    Value input = underOwnPermute(op.getInput());
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    int64_t axis = toChannelsFirst(typeOf(input).getRank())[op.getAxis()];
+    replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<SoftmaxOp>(last).setAxis(axis); });
+    return success();
+  }
+};
+
+struct PushSlice : OpRewritePattern<SliceOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
+    Value input = underOwnPermute(op.getInput());
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    replaceChannelsLast(rewriter, op, input, [&](Operation *last) {
+      auto slice = cast<SliceOp>(last);
+      slice.setStarts(remapped(op.getStarts()));
+      slice.setEnds(remapped(op.getEnds()));
+      slice.setSteps(remapped(op.getSteps()));
+    });
+    return success();
+  }
+};
+
+struct PushPad : OpRewritePattern<PadOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
+    Value input = underOwnPermute(op.getInput());
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    size_t rank = op.getPads().size() / 2;
+    SmallVector<int64_t> pads = remapped(op.getPads().take_front(rank));
+    llvm::append_range(pads, remapped(op.getPads().drop_front(rank)));
+    replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<PadOp>(last).setPads(pads); });
+    return success();
+  }
+};
+
+template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
+  using OpRewritePattern<ReduceOp>::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReduceOp op, PatternRewriter &rewriter) const override {
+    Value input = underOwnPermute(op.getInput());
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    int64_t rank = typeOf(input).getRank();
+    SmallVector<int64_t> first = toChannelsFirst(rank), axes;
+    for (int64_t axis : op.getAxes())
+      axes.push_back(first[axis]);
+    llvm::sort(axes);
+    if (op.getKeepdims()) {
+      replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<ReduceOp>(last).setAxes(axes); });
+      return success();
+    }
+    // Dimensions that stay: in the order of the result, and as they lie in memory.
+    SmallVector<int64_t> wanted, given;
+    for (int64_t dim = 0; dim < rank; ++dim) {
+      if (!llvm::is_contained(op.getAxes(), dim))
+        wanted.push_back(first[dim]);
+      if (!llvm::is_contained(axes, dim))
+        given.push_back(dim);
+    }
+    SmallVector<int64_t> perm = llvm::map_to_vector(wanted, [&](int64_t dim) -> int64_t { return llvm::find(given, dim) - given.begin(); });
+    bool ordered = llvm::is_sorted(perm);
+    Location unnamed = UnknownLoc::get(op.getContext());
+    auto reduced = rewriter.create<ReduceOp>(ordered ? op.getLoc() : unnamed, input, axes, /*keepdims=*/false);
+    rewriter.replaceOp(op, ordered ? reduced.getOutput() : permuted(rewriter, op.getLoc(), reduced.getOutput(), perm));
+    return success();
+  }
+};
+
+// permute(permute(x)) is one permute, or x.
+struct Compose : OpRewritePattern<PermuteOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(PermuteOp op, PatternRewriter &rewriter) const override {
+    auto inner = op.getInput().getDefiningOp<PermuteOp>();
+    if (!inner)
+      return rewriter.notifyMatchFailure(op, "operand is no permute");
+    SmallVector<int64_t> perm = applyPermutation(inner.getPerm(), op.getPerm());
+    Value source = inner.getInput();
+    // The names that nobody holds any more.
+    SmallVector<StringRef, 2> lost;
+    if (inner->hasOneUse() && getTensorName(inner.getLoc()) != getTensorName(source))
+      lost.push_back(getTensorName(inner.getLoc()));
+    if (llvm::is_sorted(perm)) {
+      if (getTensorName(op.getLoc()) != getTensorName(source))
+        lost.push_back(getTensorName(op.getLoc()));
+      rewriter.replaceOp(op, source);
+    } else {
+      rewriter.replaceOpWithNewOp<PermuteOp>(op, source, perm);
+    }
+    if (!lost.empty())
+      addAbsorbed(inner->getParentOfType<ModuleOp>(), lost);
+    return success();
+  }
+};
+
+} // namespace
+
+void populatePushPermutes(RewritePatternSet &patterns) {
+  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushSoftmax, PushSlice, PushPad, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
+               PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext());
+}
+
+} // namespace pto_mlir::top::layout
