@@ -4,7 +4,9 @@
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/CSE.h"
 
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOSLICEENGINES
@@ -72,6 +74,10 @@ static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name) {
   });
   if (left.wasInterrupted())
     return failure();
+  // Every engine computes its addresses and event numbers itself: compute each once.
+  IRRewriter rewriter(func.getContext());
+  DominanceInfo dominance(func);
+  eliminateCommonSubExpressions(rewriter, dominance, func);
   removeDead(func);
   return success();
 }
