@@ -1,0 +1,42 @@
+// RUN: pto-opt %s --split-input-file --convert-top-to-linalg | FileCheck %s
+
+// Constants become scalars of the body, broadcast dimensions leave the map.
+// CHECK: #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d2)>
+// CHECK-LABEL: func.func @broadcast
+// CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<2x3x4xf32>)
+// CHECK: %[[C:.*]] = arith.constant 6.000000e+00 : f32
+// CHECK: arith.divf %{{.*}}, %[[C]]
+// CHECK: tensor.collapse_shape %{{.*}} {{\[\[}}0, 1, 2]] : tensor<1x1x4xf32> into tensor<4xf32>
+// CHECK: arith.addf
+func.func @broadcast(%x: tensor<2x3x4xf32>, %y: tensor<1x1x4xf32>) -> tensor<2x3x4xf32> {
+  %c = arith.constant dense<6.0> : tensor<f32>
+  %0 = top.div %x, %c : (tensor<2x3x4xf32>, tensor<f32>) -> tensor<2x3x4xf32>
+  %1 = top.add %0, %y : (tensor<2x3x4xf32>, tensor<1x1x4xf32>) -> tensor<2x3x4xf32>
+  return %1 : tensor<2x3x4xf32>
+}
+
+// -----
+
+// A tile reduces along rows or down columns, not both at once.
+// CHECK-LABEL: func.func @mean
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x3xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<3xf32>)
+// CHECK: %[[N:.*]] = arith.constant 8.000000e+00 : f32
+// CHECK: arith.divf %{{.*}}, %[[N]]
+// CHECK: tensor.expand_shape {{.*}} : tensor<3xf16> into tensor<1x3x1xf16>
+func.func @mean(%x: tensor<2x3x4xf16>) -> tensor<1x3x1xf16> {
+  %0 = top.reduce_mean %x {axes = array<i64: 0, 2>} : (tensor<2x3x4xf16>) -> tensor<1x3x1xf16>
+  return %0 : tensor<1x3x1xf16>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matmul
+// CHECK: linalg.broadcast ins(%{{.*}} : tensor<5xf32>) outs(%{{.*}} : tensor<6x5xf32>) dimensions = [0]
+// CHECK: linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<6x4xf32>, tensor<4x5xf32>)
+// CHECK: linalg.batch_matmul_transpose_b ins(%{{.*}}, %{{.*}} : tensor<2x3x5xf32>, tensor<2x7x5xf32>)
+func.func @matmul(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>, %y: tensor<2x7x5xf32>) -> tensor<2x3x7xf32> {
+  %0 = top.matmul %x, %w, %b : (tensor<2x3x4xf32>, tensor<4x5xf32>, tensor<5xf32>) -> tensor<2x3x5xf32>
+  %1 = top.matmul %0, %y {transpose_b = true} : (tensor<2x3x5xf32>, tensor<2x7x5xf32>) -> tensor<2x3x7xf32>
+  return %1 : tensor<2x3x7xf32>
+}

@@ -1,0 +1,62 @@
+// RUN: pto-opt %s --split-input-file --top-layout --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
+
+// Constants are permuted, permutes move past elementwise ops, cancel between
+// two convolutions and stay at the net's ends.
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: %[[X:.*]]: tensor<1x2x4x4xf32>
+// CHECK-DAG: %[[BIAS:.*]] = arith.constant dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00]]]]> : tensor<1x1x1x3xf32>
+// CHECK-DAG: %[[W0:.*]] = arith.constant dense<{{.*}}> : tensor<1x1x2x3xf32>
+// CHECK-DAG: %[[W1:.*]] = arith.constant dense<{{.*}}> : tensor<3x3x1x3xf32>
+// CHECK: %[[P:.*]] = top.permute %[[X]] {perm = array<i64: 0, 2, 3, 1>}
+// CHECK: %[[C:.*]] = top.conv %[[P]], %[[W0]] {{.*}}layout = "NHWC"{{.*}} -> tensor<1x4x4x3xf32> loc(fused<"NHWC">["conv"])
+// CHECK: %[[A:.*]] = top.add %[[C]], %[[BIAS]] {{.*}} loc(fused<"NHWC">["add"])
+// CHECK: %[[R:.*]] = top.relu %[[A]] {{.*}} loc(fused<"NHWC">["relu"])
+// CHECK: %[[D:.*]] = top.conv %[[R]], %[[W1]] {{.*}}group = 3 : i64, layout = "NHWC"{{.*}} -> tensor<1x4x4x3xf32>
+// CHECK: %[[Y:.*]] = top.permute %[[D]] {perm = array<i64: 0, 3, 1, 2>} {{.*}} loc("dw")
+// CHECK: return %[[Y]]
+func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x3x4x4xf32> {
+  %w0 = arith.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]], [[[5.0]], [[6.0]]]]> : tensor<3x2x1x1xf32>
+  %b = arith.constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>
+  %w1 = arith.constant dense<0.5> : tensor<3x1x3x3xf32>
+  %0 = top.conv %x, %w0 {strides = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<1x2x4x4xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x4x4xf32> loc("conv")
+  %1 = top.add %0, %b : (tensor<1x3x4x4xf32>, tensor<3x1x1xf32>) -> tensor<1x3x4x4xf32> loc("add")
+  %2 = top.relu %1 : (tensor<1x3x4x4xf32>) -> tensor<1x3x4x4xf32> loc("relu")
+  %3 = top.conv %2, %w1 {strides = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, dilations = array<i64: 1, 1>, group = 3} : (tensor<1x3x4x4xf32>, tensor<3x1x3x3xf32>) -> tensor<1x3x4x4xf32> loc("dw")
+  return %3 : tensor<1x3x4x4xf32>
+}
+
+// -----
+
+// Axes follow the dimensions; what moves only unit dimensions is a reshape.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[M:.*]] = top.max_pool {{.*}} -> tensor<3x2x2x5xf32>
+// CHECK: %[[S:.*]] = top.softmax %[[M]] {axis = 3 : i64}
+// CHECK: %[[C:.*]] = top.concat %[[S]], %[[M]] {axis = 3 : i64} {{.*}} -> tensor<3x2x2x10xf32>
+// CHECK: %[[L:.*]] = top.slice %[[C]] {ends = array<i64: 3, 2, 2, 7>, starts = array<i64: 0, 0, 0, 2>, steps = array<i64: 1, 1, 1, 1>}
+// CHECK: %[[P:.*]] = top.pad %[[L]] {pads = array<i64: 0, 1, 2, 0, 0, 3, 4, 0>}
+// CHECK: %[[G:.*]] = top.reduce_mean %[[P]] {axes = array<i64: 1, 2>} {{.*}} -> tensor<3x1x1x5xf32>
+// CHECK: %[[Y:.*]] = top.reshape %[[G]] {shape = array<i64: 3, 5>}
+// CHECK: return %[[Y]]
+func.func @main(%x: tensor<3x5x4x4xf32>) -> tensor<3x5xf32> {
+  %0 = top.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<3x5x4x4xf32>) -> tensor<3x5x2x2xf32>
+  %1 = top.softmax %0 {axis = 1} : (tensor<3x5x2x2xf32>) -> tensor<3x5x2x2xf32>
+  %2 = top.concat %1, %0 {axis = 1} : (tensor<3x5x2x2xf32>, tensor<3x5x2x2xf32>) -> tensor<3x10x2x2xf32>
+  %3 = top.slice %2 {starts = array<i64: 0, 2, 0, 0>, ends = array<i64: 3, 7, 2, 2>, steps = array<i64: 1, 1, 1, 1>} : (tensor<3x10x2x2xf32>) -> tensor<3x5x2x2xf32>
+  %4 = top.pad %3 {pads = array<i64: 0, 0, 1, 2, 0, 0, 3, 4>} : (tensor<3x5x2x2xf32>) -> tensor<3x5x6x8xf32>
+  %5 = top.reduce_mean %4 {axes = array<i64: 2, 3>} : (tensor<3x5x6x8xf32>) -> tensor<3x5x1x1xf32>
+  %6 = top.reshape %5 {shape = array<i64: 3, 5>} : (tensor<3x5x1x1xf32>) -> tensor<3x5xf32>
+  return %6 : tensor<3x5xf32>
+}
+
+// -----
+
+// A reshape that mixes dimensions needs ONNX's order.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[M:.*]] = top.max_pool
+// CHECK: %[[P:.*]] = top.permute %[[M]] {perm = array<i64: 0, 3, 1, 2>}
+// CHECK: top.reshape %[[P]]
+func.func @main(%x: tensor<3x5x4x4xf32>) -> tensor<3x20xf32> {
+  %0 = top.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>} : (tensor<3x5x4x4xf32>) -> tensor<3x5x2x2xf32>
+  %1 = top.reshape %0 {shape = array<i64: 3, 20>} : (tensor<3x5x2x2xf32>) -> tensor<3x20xf32>
+  return %1 : tensor<3x20xf32>
+}
