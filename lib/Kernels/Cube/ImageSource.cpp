@@ -1,7 +1,8 @@
 //===- ImageSource.cpp - left tiles from an image by img2col --------------===//
 //
 // A block is some whole output rows (or a part of one row). Its slab of the
-// image lies in L1 as [C1][rows * width][C0]; all slabs have one size and lie
+// image lies in L1 as [C1][rows * width][C0], rows * width rounded up to whole
+// boxes of 16; all slabs have one size and lie
 // inside the image (see slabFor), so only the position of the block's first
 // output inside the slab is computed.
 //
@@ -105,7 +106,7 @@ private:
     slabChannels = most;
     int64_t pixels = t.slabH.extent * t.slabW.extent;
     slab = e.tile(
-        pto::makeMatTile(e.context(), pixels,
+        pto::makeMatTile(e.context(), roundUp(pixels, 16),
                          roundUp(most, blockChannels(c.problem.inBytes)),
                          c.left.element),
         e.constant(pixels), extent);

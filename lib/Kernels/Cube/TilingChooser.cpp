@@ -69,8 +69,8 @@ int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
            problem.inBytes;
   int64_t taps = problem.image->h.kernel * problem.image->w.kernel;
   int64_t channels = std::min(tiling.panelK, problem.k) / taps;
-  return tiling.slabH.extent * tiling.slabW.extent * channels *
-         problem.inBytes;
+  return roundUp(tiling.slabH.extent * tiling.slabW.extent, kFractal) *
+         channels * problem.inBytes;
 }
 
 int64_t rightPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {

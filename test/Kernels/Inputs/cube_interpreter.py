@@ -168,7 +168,7 @@ class Machine:
         group = 8 if slab.element == "f32" else 16
         out_w = (width + left + right - dilation_w * (kernel_w - 1) - 1) // stride_w + 1
         out_h = (height + top + bottom - dilation_h * (kernel_h - 1) - 1) // stride_h + 1
-        assert slab.data.shape[0] == height * width and first_pixel + tile.valid[0] <= out_h * out_w
+        assert slab.data.shape[0] >= height * width and first_pixel + tile.valid[0] <= out_h * out_w
         m = first_pixel + np.arange(tile.valid[0])[:, None]
         k = first_k + np.arange(tile.valid[1])[None, :]
         tap = k // group % (kernel_h * kernel_w)
