@@ -14,5 +14,6 @@ namespace {
 void registerKernelPasses() {
   registerBuildCubeKernels();
   registerFormKernels();
+  registerTileVectorKernels();
 }
 } // namespace pto_mlir

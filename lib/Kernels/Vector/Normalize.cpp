@@ -1,0 +1,180 @@
+//===- Normalize.cpp - shapes that suit two-dimensional tiles -------------===//
+//
+// Kernel arguments are contiguous, so unit dimensions can go and dimensions that
+// are adjacent in every operand can be one. What is left of a kernel without
+// broadcasts is a vector; a broadcast leaves rows and columns.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Domain.h"
+#include "Phases.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace pto_mlir::vector_kernels {
+
+bool isWindowOp(Operation *op) {
+  return isa<linalg::DepthwiseConv2DNhwcHwcOp, linalg::PoolingNhwcMaxOp,
+             linalg::PoolingNhwcSumOp>(op);
+}
+
+/// The argument in the shape that `returned` had before its final reshapes, which
+/// are looked through.
+static Value reshapeLike(OpBuilder &builder, Value argument, Value &returned) {
+  auto expand = returned.getDefiningOp<tensor::ExpandShapeOp>();
+  if (!expand)
+    return argument;
+  builder.setInsertionPoint(expand);
+  returned = expand.getSrc();
+  Value collapsed = builder.create<tensor::CollapseShapeOp>(
+      expand.getLoc(), expand.getSrcType(), argument, expand.getReassociationIndices());
+  if (auto *op = returned.getDefiningOp(); op && isa<tensor::ExpandShapeOp>(op))
+    return reshapeLike(builder, collapsed, returned);
+  // It must stand before every op of the destination chain.
+  Block *entry = expand->getBlock();
+  collapsed.getDefiningOp()->moveBefore(&entry->front());
+  return collapsed;
+}
+
+void connectDestinations(func::FuncOp func) {
+  auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  unsigned firstOutput = func.getNumArguments() - ret.getNumOperands();
+  OpBuilder builder(func.getContext());
+  for (auto [i, value] : llvm::enumerate(ret.getOperands())) {
+    Value returned = value, argument = func.getArgument(firstOutput + i);
+    if (argument.getType() != returned.getType())
+      continue;
+    argument = reshapeLike(builder, argument, returned);
+    auto result = dyn_cast<OpResult>(returned);
+    auto op = returned.getDefiningOp<DestinationStyleOpInterface>();
+    while (op) {
+      OpOperand *destination = op.getTiedOpOperand(result);
+      result = dyn_cast<OpResult>(destination->get());
+      if (!result)
+        break;
+      if (isa<tensor::EmptyOp>(result.getOwner())) {
+        if (argument.getType() == result.getType())
+          destination->set(argument);
+        break;
+      }
+      // A value with other readers must not be computed in the output.
+      if (!result.hasOneUse())
+        break;
+      op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
+    }
+  }
+}
+
+namespace {
+/// Elementwise ops take the place of their only reader's operand.
+bool isFusable(OpOperand *operand) {
+  Operation *producer = operand->get().getDefiningOp();
+  return producer && producer->hasOneUse() && !isa<linalg::FillOp>(producer);
+}
+
+LogicalResult generalize(func::FuncOp func) {
+  SmallVector<linalg::LinalgOp> named;
+  func.walk([&](linalg::LinalgOp op) {
+    if (!isa<linalg::GenericOp, linalg::FillOp>(op.getOperation()) && !isWindowOp(op))
+      named.push_back(op);
+  });
+  IRRewriter rewriter(func.getContext());
+  for (linalg::LinalgOp op : named) {
+    rewriter.setInsertionPoint(op);
+    if (failed(linalg::generalizeNamedOp(rewriter, op)))
+      return op->emitOpError("has no vector lowering");
+  }
+  return success();
+}
+
+/// Loops of `op` that merge with their right neighbour, for one pair of classes.
+bool canMerge(linalg::LinalgOp op, ArrayRef<unsigned> classes, unsigned a, unsigned b) {
+  auto countA = llvm::count(classes, a), countB = llvm::count(classes, b);
+  if (countA + countB == 0)
+    return true;
+  if (countA != 1 || countB != 1)
+    return false;
+  int64_t first = llvm::find(classes, a) - classes.begin();
+  if (first + 1 >= (int64_t)classes.size() || classes[first + 1] != b)
+    return false;
+  auto iterators = op.getIteratorTypesArray();
+  if (iterators[first] != iterators[first + 1])
+    return false;
+  ReassociationIndices sequence = {first, first + 1};
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    return linalg::isDimSequencePreserved(map, sequence);
+  });
+}
+
+LogicalResult mergeDimensions(func::FuncOp func) {
+  SmallVector<linalg::LinalgOp> ops;
+  func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+  Domain domain(ops);
+  llvm::DenseMap<std::pair<unsigned, unsigned>, bool> merge;
+  auto merges = [&](unsigned a, unsigned b) {
+    auto [entry, isNew] = merge.try_emplace({a, b}, false);
+    if (isNew)
+      entry->second = a != b && llvm::all_of(ops, [&](linalg::LinalgOp op) {
+                        return canMerge(op, domain.loopClasses(op), a, b);
+                      });
+    return entry->second;
+  };
+  IRRewriter rewriter(func.getContext());
+  for (linalg::LinalgOp op : ops) {
+    SmallVector<unsigned> classes = domain.loopClasses(op);
+    SmallVector<ReassociationIndices> groups;
+    for (auto [i, cls] : llvm::enumerate(classes)) {
+      if (i == 0 || !merges(classes[i - 1], cls))
+        groups.emplace_back();
+      groups.back().push_back(i);
+    }
+    if (groups.size() == classes.size())
+      continue;
+    // Collapsing knows generic ops; a fill is one.
+    if (!isa<linalg::GenericOp>(op.getOperation())) {
+      rewriter.setInsertionPoint(op);
+      FailureOr<linalg::GenericOp> generic = linalg::generalizeNamedOp(rewriter, op);
+      if (failed(generic))
+        return op->emitOpError("has no vector lowering");
+      op = cast<linalg::LinalgOp>(generic->getOperation());
+    }
+    rewriter.setInsertionPoint(op);
+    FailureOr<linalg::CollapseResult> collapsed =
+        linalg::collapseOpIterationDims(op, groups, rewriter);
+    if (failed(collapsed))
+      return op->emitOpError("cannot merge adjacent dimensions");
+    rewriter.replaceOp(op, collapsed->results);
+  }
+  return success();
+}
+} // namespace
+
+LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context) {
+  if (failed(generalize(func)))
+    return failure();
+  bool hasWindow = func.walk([](Operation *op) {
+    return isWindowOp(op) ? WalkResult::interrupt() : WalkResult::advance();
+  }).wasInterrupted();
+  auto apply = [&](RewritePatternSet &&patterns) {
+    return applyPatternsAndFoldGreedily(func, std::move(patterns));
+  };
+  RewritePatternSet fusion(func.getContext());
+  linalg::populateElementwiseOpsFusionPatterns(fusion, isFusable);
+  if (failed(apply(std::move(fusion))))
+    return failure();
+  // A window's rows and columns are found by their position in N, H, W, C.
+  if (hasWindow)
+    return cleanUp(func, context);
+  RewritePatternSet units(func.getContext());
+  linalg::ControlDropUnitDims control;
+  linalg::populateFoldUnitExtentDimsPatterns(units, control);
+  if (failed(apply(std::move(units))) || failed(cleanUp(func, context)) ||
+      failed(mergeDimensions(func)))
+    return failure();
+  return cleanUp(func, context);
+}
+
+} // namespace pto_mlir::vector_kernels

@@ -1,0 +1,67 @@
+//===- Phases.h - the phases of tile-vector-kernels -------------*- C++ -*-===//
+//
+// Each phase rewrites one vector kernel (a func.func on tensors, docs/lowering.md
+// section 4). They run in the order in which they stand here.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_LIB_KERNELS_VECTOR_PHASES_H
+#define PTO_MLIR_LIB_KERNELS_VECTOR_PHASES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
+
+namespace pto_mlir::vector_kernels {
+
+/// Set on the `scf.for` whose iterations are spread over the cores.
+constexpr llvm::StringLiteral kDistributeAttr = "pto.distribute";
+
+/// Set on a kernel whose loop nests write disjoint parts of one output.
+constexpr llvm::StringLiteral kDisjointNestsAttr = "pto.disjoint_nests";
+
+/// Bytes of the unified buffer that the tiles of one kernel may take, doubled
+/// buffers included: 192 KiB less the 8 KiB that old library code reserves.
+constexpr int64_t kUnifiedBufferBudget = (192 - 8) * 1024;
+
+/// What the phases share: patterns that are costly to collect.
+struct PhaseContext {
+  explicit PhaseContext(mlir::MLIRContext *context);
+  mlir::FrozenRewritePatternSet cleanUpPatterns;
+};
+
+/// True for depthwise convolutions and poolings over NHWC.
+bool isWindowOp(mlir::Operation *op);
+
+/// Makes each returned value be computed into its output argument: the
+/// `tensor.empty` at the root of its destination chain becomes the argument.
+void connectDestinations(mlir::func::FuncOp func);
+
+/// Rewrites an op of pure movement (slice, concat, pad) into copies between
+/// slices of the arguments. Returns false when the kernel holds none of them.
+mlir::FailureOr<bool> lowerMovement(mlir::func::FuncOp func);
+
+/// Generalizes named ops, fuses single-use elementwise producers into their
+/// consumers and, without a window op, drops unit dimensions and merges
+/// dimensions that are adjacent in every operand.
+mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func,
+                                    const PhaseContext &context);
+
+/// Tiles the consumers and fuses their producers.
+mlir::LogicalResult tileKernel(mlir::func::FuncOp func,
+                               const PhaseContext &context);
+
+/// Expands each (tiled) window op into a loop over kh and one generic per kw.
+mlir::LogicalResult expandWindows(mlir::func::FuncOp func);
+
+/// Puts a copy in the unified buffer between global memory and every linalg op
+/// and marks the loops that are spread over the cores.
+mlir::LogicalResult stageTiles(mlir::func::FuncOp func);
+
+/// Runs canonicalization of tensor, linalg, scf and affine ops plus CSE.
+mlir::LogicalResult cleanUp(mlir::func::FuncOp func, const PhaseContext &context);
+
+} // namespace pto_mlir::vector_kernels
+
+#endif // PTO_MLIR_LIB_KERNELS_VECTOR_PHASES_H

@@ -1,0 +1,37 @@
+//===- TileSizes.h - how many rows of a nest fit ----------------*- C++ -*-===//
+
+#ifndef PTO_MLIR_LIB_KERNELS_VECTOR_TILESIZES_H
+#define PTO_MLIR_LIB_KERNELS_VECTOR_TILESIZES_H
+
+#include "Domain.h"
+
+namespace pto_mlir::vector_kernels {
+
+/// The ops that are computed together, their widest domain's last two classes
+/// as row and column of every tile.
+struct Nest {
+  llvm::SmallVector<mlir::linalg::LinalgOp> ops;
+  unsigned rowClass = ~0u;
+  unsigned colClass = ~0u;
+  int64_t rowExtent = 1;
+  int64_t colExtent = 1;
+};
+
+/// Determines row and column class of `ops`.
+Nest makeNest(llvm::ArrayRef<mlir::linalg::LinalgOp> ops, const Domain &domain);
+
+/// Elements along `cls` that one tile may have so that every operand, result
+/// and temporary of the nest, all doubled, fits the unified buffer; classes that
+/// are neither row nor column count as 1. 0 when not even one fits.
+/// The estimate counts each value once (32-byte rows) and the temporaries of the
+/// largest body, in f32; the memory planner may do better by reuse.
+int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls);
+
+/// `extent` elements in tiles of at most `limit`: a multiple of 8 where there is
+/// a choice, and at least two tiles (two vector cores) when there is enough work
+/// of `elementsPerUnit` elements each.
+int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit);
+
+} // namespace pto_mlir::vector_kernels
+
+#endif // PTO_MLIR_LIB_KERNELS_VECTOR_TILESIZES_H

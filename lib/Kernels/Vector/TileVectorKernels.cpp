@@ -1,0 +1,60 @@
+//===- TileVectorKernels.cpp - the phases of the pass ---------------------===//
+
+#include "Phases.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Kernels/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
+#include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+#define GEN_PASS_DEF_TILEVECTORKERNELS
+#include "pto_mlir/Kernels/Passes.h.inc"
+
+namespace {
+using namespace vector_kernels;
+
+LogicalResult tileVectorKernel(func::FuncOp func, const PhaseContext &context) {
+  FailureOr<bool> movement = lowerMovement(func);
+  if (failed(movement))
+    return failure();
+  if (!*movement && failed(normalizeShapes(func, context)))
+    return failure();
+  connectDestinations(func);
+  if (failed(tileKernel(func, context)) || failed(expandWindows(func)) ||
+      failed(cleanUp(func, context)))
+    return failure();
+  return stageTiles(func);
+}
+
+struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    TileVectorKernelsBase::getDependentDialects(registry);
+    linalg::registerTilingInterfaceExternalModels(registry);
+    tensor::registerTilingInterfaceExternalModels(registry);
+    tensor::registerInferTypeOpInterfaceExternalModels(registry);
+  }
+
+  void runOnOperation() override {
+    PhaseContext context(&getContext());
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+      if (!kind || kind.getValue() != pto::KernelKind::vector || func.isExternal())
+        continue;
+      // A kernel that is lowered already has pointers for arguments.
+      if (!llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
+        continue;
+      if (failed(tileVectorKernel(func, context)))
+        return signalPassFailure();
+    }
+  }
+};
+} // namespace
+} // namespace pto_mlir
