@@ -19,6 +19,7 @@
 #include "pto_mlir/Backend/CodegenOpInterface.h"
 #include "pto_mlir/Backend/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
@@ -61,6 +62,7 @@ void registerPasses() {
   registerHostToVMPasses();
   backend::registerBackendPasses();
   registerTopToLinalgPasses();
+  registerVectorLoweringPasses();
   registerKernelPasses();
 }
 

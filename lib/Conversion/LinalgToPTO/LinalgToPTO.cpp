@@ -1,0 +1,240 @@
+//===- LinalgToPTO.cpp - instruction selection for vector kernels ---------===//
+
+#include "AffineToArith.h"
+#include "BodyEmitter.h"
+#include "GlobalViews.h"
+#include "LocalTiles.h"
+#include "VectorKernel.h"
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Transforms/CSE.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+#define GEN_PASS_DEF_CONVERTLINALGTOPTO
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h.inc"
+
+namespace {
+
+constexpr llvm::StringLiteral kDistributeAttr = "pto.distribute";
+
+class KernelConverter {
+public:
+  explicit KernelConverter(func::FuncOp func) : func(func), tiles(func) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult convertCopy(memref::CopyOp op);
+  LogicalResult convertOps();
+  void addPointers();
+  void eraseMemrefs();
+  void distribute();
+  Value core();
+  Value coreCount();
+
+  func::FuncOp func;
+  LocalTiles tiles;
+  llvm::DenseMap<Value, Value> pointers;
+  Value coreIndex, numCores;
+};
+
+/// One pointer per argument, in front of the memrefs that they replace.
+void KernelConverter::addPointers() {
+  Block &entry = func.getBody().front();
+  unsigned count = entry.getNumArguments();
+  for (unsigned i = 0; i < count; ++i) {
+    BlockArgument argument = entry.getArgument(i);
+    Type element = cast<MemRefType>(argument.getType()).getElementType();
+    pointers[argument] = entry.addArgument(pto::PtrType::get(element), argument.getLoc());
+  }
+}
+
+LogicalResult KernelConverter::convertCopy(memref::CopyOp op) {
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  Value source = op.getSource(), target = op.getTarget();
+  if (isLocal(source) && isLocal(target)) {
+    FailureOr<Value> from = tiles.get(source), to = tiles.get(target);
+    if (failed(from) || failed(to))
+      return failure();
+    builder.create<pto::TMovOp>(loc, *from, *to);
+    return success();
+  }
+  // A slice that was filled in place and put back where it came from.
+  if (source == target)
+    return success();
+  if (!isLocal(source) && !isLocal(target))
+    return op.emitOpError("copies from global to global memory; it was not staged");
+  bool loads = isLocal(target);
+  FailureOr<Value> tile = tiles.get(loads ? target : source);
+  if (failed(tile))
+    return failure();
+  FailureOr<GlobalView> view = traceGlobal(builder, loads ? source : target);
+  if (failed(view))
+    return failure();
+  bool asColumn = !cast<pto::TileBufType>(tile->getType()).isRowMajor();
+  FailureOr<Value> part = makePartition(builder, loc, *view, pointers.lookup(view->argument), asColumn);
+  if (failed(part))
+    return failure();
+  if (loads)
+    builder.create<pto::TLoadOp>(loc, *part, *tile);
+  else
+    builder.create<pto::TStoreOp>(loc, *tile, *part);
+  return success();
+}
+
+LogicalResult KernelConverter::convertOps() {
+  // Sub-tiles are made where their views stand, before anything reads them.
+  WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (auto copy = dyn_cast<memref::CopyOp>(op))
+      return failed(convertCopy(copy)) ? WalkResult::interrupt() : WalkResult::advance();
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+      return failed(emitBody(linalgOp, tiles)) ? WalkResult::interrupt() : WalkResult::skip();
+    if (isa<memref::DimOp, memref::LoadOp, memref::StoreOp>(op) ||
+        isa<bufferization::BufferizationDialect>(op->getDialect()))
+      return op->emitOpError("has no counterpart on tiles"), WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+void KernelConverter::eraseMemrefs() {
+  SmallVector<Operation *> dead;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<linalg::LinalgOp>(op) || isa<memref::MemRefDialect>(op->getDialect())) {
+      dead.push_back(op);
+      return WalkResult::skip();
+    }
+    return WalkResult::advance();
+  });
+  for (Operation *op : llvm::reverse(dead)) {
+    op->dropAllUses();
+    op->erase();
+  }
+  Block &entry = func.getBody().front();
+  entry.eraseArguments(0, entry.getNumArguments() / 2);
+  func.setType(FunctionType::get(func.getContext(), entry.getArgumentTypes(), {}));
+  func.setAllArgAttrs(ArrayRef<DictionaryAttr>());
+}
+
+/// This vector core's number: block * cores per block + core in its block.
+Value KernelConverter::core() {
+  if (coreIndex)
+    return coreIndex;
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  Location loc = func.getLoc();
+  Type i64 = builder.getI64Type(), index = builder.getIndexType();
+  Value block = builder.create<pto::GetBlockIdxOp>(loc, i64);
+  Value blocks = builder.create<pto::GetBlockNumOp>(loc, i64);
+  Value sub = builder.create<pto::GetSubBlockIdxOp>(loc, i64);
+  Value subs = builder.create<pto::GetSubBlockNumOp>(loc, i64);
+  Value number = builder.create<arith::AddIOp>(
+      loc, builder.create<arith::MulIOp>(loc, block, subs), sub);
+  Value count = builder.create<arith::MulIOp>(loc, blocks, subs);
+  coreIndex = builder.create<arith::IndexCastOp>(loc, index, number);
+  numCores = builder.create<arith::IndexCastOp>(loc, index, count);
+  return coreIndex;
+}
+
+Value KernelConverter::coreCount() {
+  core();
+  return numCores;
+}
+
+/// True when `op` stores to global memory, itself or inside.
+static bool stores(Operation *op) {
+  return op->walk([](pto::TStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+void KernelConverter::distribute() {
+  SmallVector<scf::ForOp> parallel;
+  SmallVector<Operation *> shared;
+  for (Operation &op : func.getBody().front()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && loop->hasAttr(kDistributeAttr))
+      parallel.push_back(loop);
+    else if (stores(&op))
+      shared.push_back(&op);
+  }
+  for (scf::ForOp loop : parallel) {
+    Value index = core(), count = coreCount();
+    OpBuilder builder(loop);
+    Location loc = loop.getLoc();
+    Value start = builder.create<arith::MulIOp>(loc, index, loop.getStep());
+    loop.setLowerBound(builder.create<arith::AddIOp>(loc, loop.getLowerBound(), start));
+    loop.setStep(builder.create<arith::MulIOp>(loc, loop.getStep(), count));
+    loop->removeAttr(kDistributeAttr);
+  }
+  // The rest is the first core's: a loop from its number to 1 runs once there and
+  // nowhere else. Without parallel loops all of the kernel goes inside.
+  auto moveInto = [&](ArrayRef<Operation *> ops) {
+    Value index = core(), count = coreCount();
+    OpBuilder builder(ops.front());
+    Value one = builder.create<arith::ConstantIndexOp>(func.getLoc(), 1);
+    auto once = builder.create<scf::ForOp>(func.getLoc(), index, one, count);
+    for (Operation *op : ops)
+      op->moveBefore(once.getBody()->getTerminator());
+  };
+  if (!parallel.empty()) {
+    for (Operation *op : shared)
+      moveInto(op);
+    return;
+  }
+  SmallVector<Operation *> all;
+  for (Operation &op : func.getBody().front().without_terminator())
+    all.push_back(&op);
+  if (!all.empty())
+    moveInto(all);
+}
+
+LogicalResult KernelConverter::run() {
+  if (failed(tiles.build()))
+    return failure();
+  addPointers();
+  if (failed(convertOps()))
+    return failure();
+  eraseMemrefs();
+  distribute();
+  lowerAffineOps(func);
+  return success();
+}
+
+struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
+  LogicalResult initialize(MLIRContext *context) override {
+    RewritePatternSet owned(context);
+    for (RegisteredOperationName op : context->getRegisteredOperations())
+      if (llvm::is_contained({"arith", "scf", "pto"}, op.getDialectNamespace()))
+        op.getCanonicalizationPatterns(owned, context);
+    patterns = FrozenRewritePatternSet(std::move(owned));
+    return success();
+  }
+
+  void runOnOperation() override {
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (isVectorKernelOn<RankedTensorType>(func)) {
+        func.emitOpError("is a kernel on tensors: run bufferize-vector-kernels first");
+        return signalPassFailure();
+      }
+      if (!isVectorKernelOn<MemRefType>(func))
+        continue;
+      if (failed(KernelConverter(func).run()) ||
+          failed(applyPatternsAndFoldGreedily(func, patterns)))
+        return signalPassFailure();
+      IRRewriter rewriter(func.getContext());
+      DominanceInfo dominance(func);
+      eliminateCommonSubExpressions(rewriter, dominance, func);
+    }
+  }
+
+  FrozenRewritePatternSet patterns;
+};
+
+} // namespace
+} // namespace pto_mlir

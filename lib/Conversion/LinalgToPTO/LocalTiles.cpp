@@ -1,0 +1,206 @@
+//===- LocalTiles.cpp - the tile behind a local memref --------------------===//
+
+#include "LocalTiles.h"
+#include "Roles.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+bool isLocal(Value memref) {
+  auto type = dyn_cast<MemRefType>(memref.getType());
+  auto space = type ? dyn_cast_or_null<pto::AddressSpaceAttr>(type.getMemorySpace()) : nullptr;
+  return space && space.getValue() == pto::AddressSpace::vec;
+}
+
+int64_t LocalTiles::pad(int64_t count) const { return llvm::alignTo(count, alignment); }
+
+Value LocalTiles::rootOf(Value memref) const {
+  while (Operation *op = memref.getDefiningOp()) {
+    if (isa<memref::AllocOp>(op))
+      break;
+    memref = op->getOperand(0);
+  }
+  return memref;
+}
+
+/// Finds the vectors that are stored as columns. Ops on vectors alone work on all
+/// of their operands in one form, so they pass the property on.
+LogicalResult LocalTiles::findColumns() {
+  SmallVector<SmallVector<Value>> together;
+  WalkResult walked = func.walk([&](linalg::LinalgOp op) {
+    FailureOr<Roles> roles = Roles::compute(op);
+    if (failed(roles))
+      return WalkResult::interrupt();
+    SmallVector<Value> vectors;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<MemRefType>(operand.get().getType());
+      if (!type || !isLocal(operand.get()))
+        continue;
+      Role role = roles->of(operand);
+      if (role == Role::Column || role == Role::Scalar)
+        columns.insert(rootOf(operand.get()));
+      if (!roles->hasRows() && isVector(type) && role == Role::Full &&
+          roles->reduced() == Role::Full)
+        vectors.push_back(rootOf(operand.get()));
+    }
+    together.push_back(std::move(vectors));
+    return WalkResult::advance();
+  });
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (ArrayRef<Value> group : together) {
+      auto isColumn = [&](Value value) { return columns.contains(value); };
+      if (!llvm::any_of(group, isColumn) || llvm::all_of(group, isColumn))
+        continue;
+      columns.insert(group.begin(), group.end());
+      changed = true;
+    }
+  }
+  return failure(walked.wasInterrupted());
+}
+
+/// A constant that `size` never exceeds.
+static std::optional<int64_t> upperBound(Value size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return constant;
+  auto min = size.getDefiningOp<affine::AffineMinOp>();
+  std::optional<int64_t> bound;
+  if (min)
+    for (AffineExpr expr : min.getAffineMap().getResults())
+      if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+        bound = std::min(bound.value_or(constant.getValue()), constant.getValue());
+  return bound;
+}
+
+LogicalResult LocalTiles::build() {
+  SmallVector<memref::AllocOp> allocs;
+  func.walk([&](memref::AllocOp op) { allocs.push_back(op); });
+  for (memref::AllocOp op : allocs) {
+    unsigned bits = op.getType().getElementTypeBitWidth();
+    if (bits == 8 || bits == 16)
+      alignment = std::max<int64_t>(alignment, 256 / bits);
+  }
+  if (failed(findColumns()))
+    return failure();
+  for (memref::AllocOp op : allocs) {
+    MemRefType type = op.getType();
+    if (!isLocal(op))
+      return op.emitOpError("is a buffer that no tile was planned for");
+    TileShape shape;
+    unsigned nextDynamic = 0;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      Extent &extent = dim + 1 == type.getRank() ? shape.cols : shape.rows;
+      if (!type.isDynamicDim(dim)) {
+        extent.bound *= type.getDimSize(dim);
+        if (extent.dynamic && type.getDimSize(dim) != 1)
+          return op.emitOpError("has a ragged dimension beside another one");
+        continue;
+      }
+      Value size = op.getDynamicSizes()[nextDynamic++];
+      std::optional<int64_t> bound = upperBound(size);
+      if (!bound || extent.bound != 1)
+        return op.emitOpError("has a size without a constant bound");
+      extent.bound = *bound;
+      extent.dynamic = size;
+    }
+    shapes[op] = shape;
+    OpBuilder builder(op);
+    auto validOf = [](const Extent &extent) {
+      return extent.dynamic ? ShapedType::kDynamic : extent.bound;
+    };
+    pto::TileBufType tileType;
+    Value validRow = shape.rows.dynamic, validCol = shape.cols.dynamic;
+    if (columns.contains(op.getResult())) {
+      if (!isVector(type))
+        return op.emitOpError("is used as a column vector but has rows and columns");
+      tileType = pto::makeVecColumnTile(op.getContext(), pad(shape.cols.bound),
+                                        type.getElementType(), validOf(shape.cols));
+      validRow = shape.cols.dynamic;
+      validCol = nullptr;
+    } else {
+      tileType = pto::makeVecTile(op.getContext(), shape.rows.bound, pad(shape.cols.bound),
+                                  type.getElementType(), validOf(shape.rows), validOf(shape.cols));
+    }
+    tiles[op] = builder.create<pto::AllocTileOp>(op.getLoc(), tileType, validRow, validCol);
+  }
+  return success();
+}
+
+TileShape LocalTiles::shapeOf(Value memref) const {
+  Value root = rootOf(memref);
+  auto known = shapes.find(root);
+  TileShape shape = known == shapes.end() ? TileShape() : known->second;
+  if (memref == root)
+    return shape;
+  // Views are static, or reshapes of the whole.
+  auto type = cast<MemRefType>(memref.getType());
+  if (!type.hasStaticShape())
+    return shape;
+  shape = TileShape();
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    (dim + 1 == type.getRank() ? shape.cols : shape.rows).bound *= type.getDimSize(dim);
+  return shape;
+}
+
+FailureOr<Value> LocalTiles::get(Value memref) {
+  if (Value known = tiles.lookup(memref))
+    return known;
+  Operation *op = memref.getDefiningOp();
+  if (!op)
+    return func.emitOpError("has a local argument");
+  if (isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(op)) {
+    Value source = op->getOperand(0);
+    TileShape from = shapeOf(source), to = shapeOf(memref);
+    if (from.rows.bound != to.rows.bound || from.cols.bound != to.cols.bound)
+      return op->emitOpError("changes the rows and columns of a tile");
+    FailureOr<Value> tile = get(source);
+    if (succeeded(tile))
+      tiles[memref] = *tile;
+    return tile;
+  }
+  auto view = dyn_cast<memref::SubViewOp>(op);
+  if (!view)
+    return op->emitOpError("has no counterpart among tiles");
+  FailureOr<Value> source = get(view.getSource());
+  if (failed(source))
+    return failure();
+  TileShape whole = shapeOf(view.getSource());
+  MemRefType sourceType = view.getSourceType();
+  int64_t rank = sourceType.getRank();
+  SmallVector<OpFoldResult> offsets = view.getMixedOffsets(), sizes = view.getMixedSizes();
+  bool isWhole = true;
+  for (auto [dim, size] : llvm::enumerate(sizes))
+    isWhole &= isConstantIntValue(offsets[dim], 0) &&
+               getConstantIntValue(size) == sourceType.getDimSize(dim);
+  if (isWhole && view.hasUnitStride())
+    return tiles[memref] = *source;
+  // Whole rows of a matrix: the last dimension is kept, one other is cut.
+  int64_t rows = 1;
+  OpFoldResult first;
+  bool legal = rank >= 2 && view.hasUnitStride() && isConstantIntValue(offsets[rank - 1], 0) &&
+               getConstantIntValue(sizes[rank - 1]) == sourceType.getDimSize(rank - 1);
+  for (int64_t dim = 0; legal && dim + 1 < rank; ++dim) {
+    if (sourceType.getDimSize(dim) == 1)
+      continue;
+    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+    legal = !first && size;
+    first = offsets[dim];
+    rows = size.value_or(1);
+  }
+  if (!legal || !first)
+    return op->emitOpError("takes a part of a tile that is no set of whole rows");
+  OpBuilder builder(op);
+  Value row = getValueOrCreateConstantIndexOp(builder, op->getLoc(), first);
+  Value zero = builder.create<arith::ConstantIndexOp>(op->getLoc(), 0);
+  Value subset = builder.create<pto::SubsetOp>(op->getLoc(), *source, ValueRange{row, zero},
+                                               ArrayRef<int64_t>{rows, pad(whole.cols.bound)});
+  tiles[memref] = subset;
+  return subset;
+}
+
+} // namespace pto_mlir

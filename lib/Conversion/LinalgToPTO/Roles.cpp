@@ -1,0 +1,61 @@
+//===- Roles.cpp - rows and columns of a linalg op ------------------------===//
+
+#include "Roles.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+bool isVector(MemRefType type) {
+  return type.getRank() <= 1 ||
+         llvm::all_of(type.getShape().drop_back(), [](int64_t dim) { return dim == 1; });
+}
+
+FailureOr<Roles> Roles::compute(linalg::LinalgOp op) {
+  Roles roles;
+  roles.op = op;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  auto iterators = op.getIteratorTypesArray();
+  int loops = extents.size();
+  roles.colLoop = loops - 1;
+  roles.needCol = loops > 0 && extents.back() != 1;
+  for (int i = 0; i + 1 < loops; ++i) {
+    if (extents[i] == 1)
+      continue;
+    if (roles.rowLoop >= 0)
+      return op->emitOpError("runs over more than two dimensions of a tile");
+    roles.rowLoop = i;
+    roles.needRow = true;
+  }
+  auto reduces = [&](int loop) {
+    return loop >= 0 && iterators[loop] == utils::IteratorType::reduction;
+  };
+  if (roles.needCol && reduces(roles.colLoop))
+    roles.reduction = Role::Column;
+  if (roles.needRow && reduces(roles.rowLoop)) {
+    if (roles.reduction != Role::Full)
+      return op->emitOpError("reduces rows and columns at once");
+    roles.reduction = Role::Row;
+  }
+  return roles;
+}
+
+Role Roles::of(OpOperand &operand) const {
+  AffineMap map = const_cast<linalg::LinalgOp &>(op).getMatchingIndexingMap(&operand);
+  auto uses = [&](int loop) { return loop >= 0 && map.isFunctionOfDim(loop); };
+  bool hasRow = needRow && uses(rowLoop), hasCol = needCol && uses(colLoop);
+  if (hasRow == needRow && hasCol == needCol) {
+    // One column only: what is stored as a vector is a column vector.
+    auto type = dyn_cast<MemRefType>(operand.get().getType());
+    return needRow && !needCol && type && isVector(type) ? Role::Column : Role::Full;
+  }
+  if (hasCol)
+    return Role::Row;
+  if (hasRow)
+    return Role::Column;
+  if (needRow && needCol)
+    return Role::Scalar;
+  return needRow ? Role::Row : Role::Column;
+}
+
+} // namespace pto_mlir

@@ -1,0 +1,46 @@
+//===- Roles.h - rows and columns of a linalg op ----------------*- C++ -*-===//
+//
+// A tile has rows and columns; a linalg op has any number of loops. On one tile
+// at most two loops run more than once: the last one is the column, the other
+// one the row. An operand that misses one of them is a row or a column vector.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_ROLES_H
+#define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_ROLES_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace pto_mlir {
+
+enum class Role {
+  Full,   ///< rows x columns
+  Row,    ///< one value per column
+  Column, ///< one value per row
+  Scalar  ///< one value in memory
+};
+
+/// The memref is stored as one row: all dimensions but the last are 1.
+bool isVector(mlir::MemRefType type);
+
+class Roles {
+public:
+  /// Emits an error on `op` when its loops are no rows and columns.
+  static mlir::FailureOr<Roles> compute(mlir::linalg::LinalgOp op);
+
+  Role of(mlir::OpOperand &operand) const;
+  bool hasRows() const { return needRow; }
+  bool hasColumns() const { return needCol; }
+  /// What the op reduces, if anything: Full stands for nothing.
+  Role reduced() const { return reduction; }
+
+private:
+  mlir::linalg::LinalgOp op;
+  int rowLoop = -1, colLoop = -1;
+  bool needRow = false, needCol = false;
+  Role reduction = Role::Full;
+};
+
+} // namespace pto_mlir
+
+#endif // PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_ROLES_H

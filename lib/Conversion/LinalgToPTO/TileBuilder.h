@@ -1,0 +1,73 @@
+//===- TileBuilder.h - values of a body as tiles ----------------*- C++ -*-===//
+//
+// What a scalar of a linalg body is on a tile (an Item), and the instructions
+// that combine items of equal or different form.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_TILEBUILDER_H
+#define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_TILEBUILDER_H
+
+#include "LocalTiles.h"
+#include "Roles.h"
+#include "mlir/IR/Builders.h"
+
+namespace pto_mlir {
+
+/// A body value: a constant, or a tile in one of the forms of `Role`.
+struct Item {
+  mlir::Attribute constant; ///< set for constants, tile is null then
+  mlir::Value tile;
+  Role role = Role::Full;
+  bool isMask = false;
+};
+
+enum class Binary { Add, Sub, Mul, Div, Max, Min };
+
+class TileBuilder {
+public:
+  /// `full` is the shape of the op's rows and columns; `flat` says that its vectors
+  /// are stored as columns and worked on as one row.
+  TileBuilder(mlir::OpBuilder &builder, mlir::Location loc, LocalTiles &tiles, TileShape full, bool flat)
+      : builder(builder), loc(loc), tiles(tiles), full(full), flat(flat) {}
+
+  /// The tile in the form that instructions take: columns become one row.
+  mlir::Value work(mlir::Value tile);
+  /// A temporary of `role`; free ones are reused.
+  mlir::Value temporary(Role role, mlir::Type element);
+  void release(mlir::Value tile);
+
+  /// Copies or spreads `item` into `destination`, which has form `role`.
+  void moveTo(const Item &item, mlir::Value destination, Role role);
+  /// `item` itself, or spread to `role` in a temporary.
+  Item as(const Item &item, Role role, mlir::Type element);
+
+  /// result = a op b; `destination` gives the tile for a result of that form.
+  using Destination = llvm::function_ref<mlir::Value(Role)>;
+  mlir::FailureOr<Item> binary(mlir::Operation *op, Binary kind, Item a, Item b, mlir::Type element,
+                               Destination destination);
+  /// A mask tile with a bit per element.
+  mlir::Value maskTile(Role role);
+
+  mlir::Value scalar(mlir::Attribute constant);
+  mlir::Value fillScalar(mlir::Attribute constant, mlir::Type element);
+
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+
+private:
+  void tileTile(Binary kind, mlir::Value a, mlir::Value b, mlir::Value dst);
+  void tileRow(Binary kind, mlir::Value a, mlir::Value row, mlir::Value dst);
+  void tileColumn(Binary kind, mlir::Value a, mlir::Value column, mlir::Value dst);
+  mlir::LogicalResult tileScalar(mlir::Operation *op, Binary kind, mlir::Value a, mlir::Attribute constant, mlir::Value dst);
+  mlir::LogicalResult scalarTile(mlir::Operation *op, Binary kind, mlir::Attribute constant, mlir::Value b, mlir::Value dst);
+
+  LocalTiles &tiles;
+  TileShape full;
+  bool flat;
+  llvm::SmallVector<mlir::Value> owned, freeTiles;
+};
+
+} // namespace pto_mlir
+
+#endif // PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_TILEBUILDER_H

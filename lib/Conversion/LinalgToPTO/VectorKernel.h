@@ -1,0 +1,22 @@
+//===- VectorKernel.h - which functions are vector kernels ------*- C++ -*-===//
+
+#ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_VECTORKERNEL_H
+#define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_VECTORKERNEL_H
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace pto_mlir {
+
+/// True for a vector kernel with a body whose arguments are all of type `T`.
+template <typename T>
+bool isVectorKernelOn(mlir::func::FuncOp func) {
+  auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  return kind && kind.getValue() == pto::KernelKind::vector && !func.isExternal() &&
+         func.getNumArguments() != 0 &&
+         llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<T>);
+}
+
+} // namespace pto_mlir
+
+#endif // PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_VECTORKERNEL_H
