@@ -59,7 +59,7 @@ public:
 
 private:
   LogicalResult collectOperands();
-  LogicalResult emitTransposition(bool &done);
+  FailureOr<Value> transpose(OpOperand &operand, Value source);
   LogicalResult emitOp(Operation *inner);
   LogicalResult emitUnary(Operation *inner);
   LogicalResult emitCompare(Operation *inner, pto::CmpMode mode);
@@ -98,6 +98,8 @@ LogicalResult BodyEmitter::collectOperands() {
     operandTiles.push_back(*found);
     Role role = roles.of(operand);
     TileShape shape = tiles.shapeOf(value);
+    if (roles.isTransposed(operand))
+      std::swap(shape.rows, shape.cols);
     bool isColumn = !cast<pto::TileBufType>(found->getType()).isRowMajor();
     if (role == Role::Full) {
       full = shape;
@@ -117,6 +119,12 @@ LogicalResult BodyEmitter::collectOperands() {
     Item item;
     item.tile = operandTiles[operand.getOperandNumber()];
     item.role = roles.of(operand);
+    if (item.tile && roles.isTransposed(operand)) {
+      FailureOr<Value> turned = transpose(operand, item.tile);
+      if (failed(turned))
+        return failure();
+      item.tile = *turned;
+    }
     if (!item.tile) {
       if (!matchPattern(operand.get(), m_Constant(&item.constant)))
         return op->emitOpError("takes a scalar that is no constant");
@@ -131,6 +139,18 @@ LogicalResult BodyEmitter::collectOperands() {
     items[argument] = item;
   }
   return success();
+}
+
+/// The operand's tile with rows and columns exchanged, in a temporary.
+FailureOr<Value> BodyEmitter::transpose(OpOperand &operand, Value source) {
+  auto type = cast<pto::TileBufType>(source.getType());
+  if (!type.isRowMajor() || op.isDpsInit(&operand))
+    return op->emitOpError("runs over rows and columns of one tile in two orders");
+  TileShape shape = tiles.shapeOf(operand.get());
+  Value scratch = builder.create<pto::AllocTileOp>(loc, type, shape.rows.dynamic, shape.cols.dynamic);
+  Value turned = tile->temporary(Role::Full, type.getElementType());
+  builder.create<pto::TTransOp>(loc, source, scratch, turned);
+  return turned;
 }
 
 FailureOr<Item> BodyEmitter::itemOf(Operation *user, Value value) {
@@ -360,45 +380,7 @@ LogicalResult BodyEmitter::emitReduction(Value yielded, unsigned index) {
   return success(succeeded(sum));
 }
 
-/// A generic that only exchanges rows and columns.
-LogicalResult BodyEmitter::emitTransposition(bool &done) {
-  done = false;
-  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumReductionLoops() != 0)
-    return success();
-  auto yield = dyn_cast<linalg::YieldOp>(op.getBlock()->getTerminator());
-  if (!yield || yield.getOperand(0) != op.getBlock()->getArgument(0))
-    return success();
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
-  auto order = [&](OpOperand *operand) {
-    SmallVector<unsigned> loops;
-    for (AffineExpr expr : op.getMatchingIndexingMap(operand).getResults())
-      if (auto dim = dyn_cast<AffineDimExpr>(expr); dim && extents[dim.getPosition()] != 1)
-        loops.push_back(dim.getPosition());
-    return loops;
-  };
-  SmallVector<unsigned> from = order(op.getDpsInputOperand(0)), to = order(op.getDpsInitOperand(0));
-  if (from.size() != 2 || to.size() != 2 || from[0] != to[1] || from[1] != to[0] || from[0] == from[1])
-    return success();
-  done = true;
-  FailureOr<Value> source = tiles.get(op.getDpsInputs()[0]), target = tiles.get(op.getDpsInits()[0]);
-  if (failed(source) || failed(target))
-    return failure();
-  auto sourceType = cast<pto::TileBufType>(source->getType());
-  auto targetType = cast<pto::TileBufType>(target->getType());
-  if (!sourceType.isRowMajor() || !targetType.isRowMajor())
-    return op->emitOpError("transposes a vector");
-  TileShape shape = tiles.shapeOf(op.getDpsInputs()[0]);
-  Value scratch = builder.create<pto::AllocTileOp>(loc, sourceType, shape.rows.dynamic, shape.cols.dynamic);
-  builder.create<pto::TTransOp>(loc, *source, scratch, *target);
-  return success();
-}
-
 LogicalResult BodyEmitter::emit() {
-  bool transposed = false;
-  if (failed(emitTransposition(transposed)))
-    return failure();
-  if (transposed)
-    return success();
   if (failed(collectOperands()))
     return failure();
   Block *body = op.getBlock();

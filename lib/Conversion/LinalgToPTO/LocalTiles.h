@@ -45,6 +45,9 @@ public:
   /// `count` columns with padding.
   int64_t pad(int64_t count) const;
 
+  /// Temporaries that the ops of `block` before this point are done with.
+  llvm::SmallVector<mlir::Value> &freeTiles(mlir::Block *block) { return pools[block]; }
+
 private:
   mlir::LogicalResult findColumns();
   mlir::Value rootOf(mlir::Value memref) const;
@@ -54,6 +57,7 @@ private:
   llvm::DenseMap<mlir::Value, mlir::Value> tiles;
   llvm::DenseMap<mlir::Value, TileShape> shapes;
   llvm::DenseSet<mlir::Value> columns;
+  llvm::DenseMap<mlir::Block *, llvm::SmallVector<mlir::Value>> pools;
 };
 
 } // namespace pto_mlir

@@ -58,4 +58,19 @@ Role Roles::of(OpOperand &operand) const {
   return needRow ? Role::Row : Role::Column;
 }
 
+bool Roles::isTransposed(OpOperand &operand) const {
+  if (!needRow || !needCol)
+    return false;
+  AffineMap map = const_cast<linalg::LinalgOp &>(op).getMatchingIndexingMap(&operand);
+  int row = -1, col = -1;
+  for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (dim && (int)dim.getPosition() == rowLoop)
+      row = i;
+    if (dim && (int)dim.getPosition() == colLoop)
+      col = i;
+  }
+  return row >= 0 && col >= 0 && col < row;
+}
+
 } // namespace pto_mlir

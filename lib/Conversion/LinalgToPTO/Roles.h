@@ -29,6 +29,8 @@ public:
   static mlir::FailureOr<Roles> compute(mlir::linalg::LinalgOp op);
 
   Role of(mlir::OpOperand &operand) const;
+  /// The operand has rows and columns, but runs over them the other way round.
+  bool isTransposed(mlir::OpOperand &operand) const;
   bool hasRows() const { return needRow; }
   bool hasColumns() const { return needCol; }
   /// What the op reduces, if anything: Full stands for nothing.

@@ -38,10 +38,12 @@ Value TileBuilder::temporary(Role role, Type element) {
     validCol = full.cols.dynamic;
   }
   for (auto &free : freeTiles) {
-    if (free.getType() != type)
+    auto alloc = free.getDefiningOp<pto::AllocTileOp>();
+    if (free.getType() != type || alloc.getValidRow() != validRow || alloc.getValidCol() != validCol)
       continue;
     Value tile = free;
     freeTiles.erase(&free);
+    owned.push_back(tile);
     return tile;
   }
   Value tile = builder.create<pto::AllocTileOp>(loc, type, validRow, validCol);

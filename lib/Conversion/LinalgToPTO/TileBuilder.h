@@ -29,7 +29,13 @@ public:
   /// `full` is the shape of the op's rows and columns; `flat` says that its vectors
   /// are stored as columns and worked on as one row.
   TileBuilder(mlir::OpBuilder &builder, mlir::Location loc, LocalTiles &tiles, TileShape full, bool flat)
-      : builder(builder), loc(loc), tiles(tiles), full(full), flat(flat) {}
+      : builder(builder), loc(loc), tiles(tiles), full(full), flat(flat),
+        freeTiles(tiles.freeTiles(builder.getInsertionBlock())) {}
+  /// All temporaries are free for the next op of the block.
+  ~TileBuilder() {
+    for (mlir::Value tile : owned)
+      release(tile);
+  }
 
   /// The tile in the form that instructions take: columns become one row.
   mlir::Value work(mlir::Value tile);
@@ -65,7 +71,8 @@ private:
   LocalTiles &tiles;
   TileShape full;
   bool flat;
-  llvm::SmallVector<mlir::Value> owned, freeTiles;
+  llvm::SmallVector<mlir::Value> owned;
+  llvm::SmallVector<mlir::Value> &freeTiles;
 };
 
 } // namespace pto_mlir

@@ -9,6 +9,7 @@
 #include "Domain.h"
 #include "Phases.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -161,6 +162,12 @@ LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context) {
   auto apply = [&](RewritePatternSet &&patterns) {
     return applyPatternsAndFoldGreedily(func, std::move(patterns));
   };
+  // Functions without an instruction: upstream's approximations in arith.
+  RewritePatternSet functions(func.getContext());
+  populatePolynomialApproximateTanhPattern(functions);
+  populatePolynomialApproximateErfPattern(functions);
+  if (failed(apply(std::move(functions))))
+    return failure();
   RewritePatternSet fusion(func.getContext());
   linalg::populateElementwiseOpsFusionPatterns(fusion, isFusable);
   if (failed(apply(std::move(fusion))))

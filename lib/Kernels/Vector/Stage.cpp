@@ -56,6 +56,7 @@ private:
   Value loadTile(Value source);
   Value allocate(Value like);
   void stage(linalg::LinalgOp op);
+  Value store(Value value, Value destination);
   void storeLocals(Operation *terminator, ValueRange destinations);
   void markDistributed();
 
@@ -113,6 +114,21 @@ void Stager::stage(linalg::LinalgOp op) {
   }
 }
 
+/// `value` (local) copied into `destination` (global). Reshapes happen on the global
+/// side: a tile's rows and columns are fixed.
+Value Stager::store(Value value, Value destination) {
+  Location loc = value.getLoc();
+  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
+    Value collapsed = rewriter.create<tensor::CollapseShapeOp>(
+        loc, expand.getSrcType(), destination, expand.getReassociationIndices());
+    Value stored = store(expand.getSrc(), collapsed);
+    return rewriter.create<tensor::ExpandShapeOp>(loc, expand.getResultType(), stored,
+                                                  expand.getReassociationIndices());
+  }
+  return rewriter.create<bufferization::MaterializeInDestinationOp>(loc, value, destination)
+      .getResult();
+}
+
 /// Values that leave a region in place of a global one are copied there.
 void Stager::storeLocals(Operation *terminator, ValueRange destinations) {
   rewriter.setInsertionPoint(terminator);
@@ -123,10 +139,7 @@ void Stager::storeLocals(Operation *terminator, ValueRange destinations) {
       continue;
     if (isGlobal(value))
       value = loadTile(value);
-    operand.set(rewriter
-                    .create<bufferization::MaterializeInDestinationOp>(terminator->getLoc(), value,
-                                                                       destination)
-                    .getResult());
+    operand.set(store(value, destination));
   }
 }
 
@@ -170,6 +183,10 @@ void Stager::run() {
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   storeLocals(ret, func.getArguments().take_back(ret.getNumOperands()));
   markDistributed();
+  // Reshapes of local values, replaced by ones of what they are stored to.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(func.getBody().front())))
+    if (isa<tensor::ExpandShapeOp>(op) && op.use_empty())
+      op.erase();
 }
 
 } // namespace

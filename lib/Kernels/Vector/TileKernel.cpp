@@ -139,16 +139,17 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseWindowSizes(LinalgOp window) {
   unsigned n = classOf(0), oh = classOf(1), ow = classOf(2), c = classOf(3);
   nest.rowClass = oh;
   nest.colClass = c;
-  // Input row, its f32 form, accumulator and product of the window itself, then
-  // the values of the elementwise tail.
+  // Input row (and its f32 form), accumulator, product and filters of the window
+  // itself, then the values of the elementwise tail. Undoubled: the rows of one
+  // chunk are long enough to hide a load behind.
   int64_t width = output.getDimSize(2), channels = output.getDimSize(3);
-  int64_t bytesPerChannel = 4 * (2 * input.getDimSize(2) + 3 * width + 32);
+  bool converts = input.getElementType() != output.getElementType();
+  int64_t bytesPerChannel = 4 * ((converts ? 2 : 1) * (input.getDimSize(2) + 8) + 2 * width + 16);
   for (LinalgOp op : cluster)
-    if (op != window)
-      bytesPerChannel += 4 * width * (1 + op.getNumDpsInputs());
-  int64_t limit = kUnifiedBufferBudget / 2 / bytesPerChannel, chunk = channels;
-  bool wholeBlocks = channels % 8 == 0 && limit >= 8;
-  while (chunk > 1 && (chunk > limit || channels % chunk != 0 || (wholeBlocks && chunk % 8 != 0)))
+    if (op != window && isa<linalg::GenericOp>(op.getOperation()))
+      bytesPerChannel += 4 * width * op.getNumDpsInputs();
+  int64_t limit = kUnifiedBufferBudget / bytesPerChannel, chunk = channels;
+  while (chunk > 1 && (chunk > limit || channels % chunk != 0))
     --chunk;
   if (limit == 0)
     return window->emitOpError("an output row of ")
@@ -286,6 +287,19 @@ LogicalResult tileReduction(LinalgOp op, bool &changed) {
   return success();
 }
 
+/// Moves the reshapes of results to the end of the kernel: a loop that stores a
+/// producer's result as well stands where its last consumer stood.
+void sinkResultReshapes(Block &block) {
+  SmallVector<Operation *> reshapes;
+  for (Operation &op : block)
+    if (isa<tensor::ExpandShapeOp>(op) && llvm::all_of(op.getUsers(), [](Operation *user) {
+          return isa<func::ReturnOp, tensor::ExpandShapeOp>(user);
+        }))
+      reshapes.push_back(&op);
+  for (Operation *op : reshapes)
+    op->moveBefore(block.getTerminator());
+}
+
 /// The last linalg op of `block` that is not in `done` and has readers.
 LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
   for (Operation &op : llvm::reverse(block))
@@ -299,6 +313,7 @@ LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
 
 LogicalResult tileKernel(func::FuncOp func, const PhaseContext &context) {
   llvm::SmallDenseSet<Operation *> done;
+  sinkResultReshapes(func.getBody().front());
   while (LinalgOp root = nextRoot(func.getBody().front(), done))
     if (failed(NestTiler(root).run()))
       return failure();

@@ -10,8 +10,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "Phases.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
@@ -219,11 +221,15 @@ LogicalResult WindowExpander::expand() {
     Value filters;
     if (isConv) {
       auto type = RankedTensorType::get({kernelW, channels}, window.getElementType());
-      filters = convert(rewriter.create<tensor::ExtractSliceOp>(
+      Value rows = rewriter.create<tensor::ExtractSliceOp>(
           loc, type, op.getDpsInputs()[1],
           ArrayRef<OpFoldResult>{OpFoldResult(loop.getInductionVar()), index(0), index(0)},
           ArrayRef<OpFoldResult>{index(1), index(kernelW), index(channels)},
-          ArrayRef<OpFoldResult>{index(1), index(1), index(1)}));
+          ArrayRef<OpFoldResult>{index(1), index(1), index(1)});
+      // One load for the filters of this kernel row; each column reads its part.
+      auto space = pto::AddressSpaceAttr::get(context, pto::AddressSpace::vec);
+      filters = convert(rewriter.create<bufferization::AllocTensorOp>(loc, type, ValueRange(), rows,
+                                                                     Value(), space));
     }
     int64_t origin = *column - input.padLeft;
     Value whole;
@@ -268,6 +274,13 @@ LogicalResult expandWindows(func::FuncOp func) {
   for (linalg::LinalgOp op : windows)
     if (failed(WindowExpander(op, rewriter).expand()))
       return failure();
+  // The padded image and its slices have no reader left.
+  SmallVector<Operation *> ops;
+  func.walk<WalkOrder::PreOrder>([&](tensor::PadOp op) { ops.push_back(op); });
+  func.walk([&](tensor::ExtractSliceOp op) { ops.push_back(op); });
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      rewriter.eraseOp(op);
   return success();
 }
 
