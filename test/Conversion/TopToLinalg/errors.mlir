@@ -7,7 +7,7 @@ func.func @nchw(%x: tensor<1x3x4x4xf32>, %w: tensor<4x3x1x1xf32>) -> tensor<1x4x
   return %0 : tensor<1x4x4x4xf32>
 }
 
-
+// -----
 
 func.func @backward(%x: tensor<4xf32>) -> tensor<4xf32> {
   // expected-error @+2 {{'top.slice' op has the step -1; only positive steps have a lowering}}
