@@ -30,11 +30,13 @@ endfunction()
 
 if(PTO_BUILD_COMPILER)
   # One precompiled header for every MLIR user: a file costs 1.5 s with it and 5 s without.
+  # -O1: most of the compiler's time is spent inside libMLIR, and the build is a third shorter.
+  set(PTO_MLIR_OPTIONS -Xclang -fno-pch-timestamp -O1)
   file(WRITE ${CMAKE_BINARY_DIR}/pch_anchor.cpp "")
   add_library(PTOPch STATIC ${CMAKE_BINARY_DIR}/pch_anchor.cpp)
   target_include_directories(PTOPch SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_definitions(PTOPch PUBLIC ${LLVM_DEFINITIONS_LIST})
-  target_compile_options(PTOPch PRIVATE -Xclang -fno-pch-timestamp)
+  target_compile_options(PTOPch PRIVATE ${PTO_MLIR_OPTIONS})
   target_precompile_headers(PTOPch PRIVATE ${CMAKE_SOURCE_DIR}/cmake/pch.h)
 endif()
 
@@ -42,7 +44,7 @@ function(pto_use_mlir name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
   target_compile_features(${name} PUBLIC cxx_std_17)
   # -fPIC also for executables: they share the header that was precompiled so.
-  target_compile_options(${name} PRIVATE -Xclang -fno-pch-timestamp -fPIC)
+  target_compile_options(${name} PRIVATE ${PTO_MLIR_OPTIONS} -fPIC)
   target_precompile_headers(${name} REUSE_FROM PTOPch)
 endfunction()
 

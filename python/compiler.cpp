@@ -3,7 +3,6 @@
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -81,6 +80,28 @@ nb::dict describe(const std::string &mlirFile) {
   return result;
 }
 
+/// A tensor on its way between numpy and the compiler: name, numpy type name, shape, bytes.
+using TensorTuple = std::tuple<std::string, std::string, std::vector<int64_t>, nb::bytes>;
+
+std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vector<TensorTuple> &feed, bool allTensors) {
+  std::vector<HostTensor> inputs;
+  for (const auto &[name, type, shape, bytes] : feed)
+    inputs.push_back({name, shape, type, std::vector<char>(bytes.c_str(), bytes.c_str() + bytes.size())});
+  Errors errors;
+  std::optional<std::vector<HostTensor>> outputs;
+  {
+    nb::gil_scoped_release unlocked;
+    if (auto interpreter = TopInterpreter::load(mlirFile, allTensors, errors))
+      outputs = interpreter->run(inputs, errors);
+  }
+  if (!outputs)
+    fail(errors);
+  std::vector<TensorTuple> result;
+  for (const HostTensor &tensor : *outputs)
+    result.emplace_back(tensor.name, tensor.type, tensor.shape, nb::bytes(tensor.bytes.data(), tensor.bytes.size()));
+  return result;
+}
+
 } // namespace
 
 NB_MODULE(_compiler, m) {
@@ -88,4 +109,5 @@ NB_MODULE(_compiler, m) {
   m.def("transform", &transform);
   m.def("deploy", &deploy);
   m.def("describe", &describe);
+  m.def("interpret", &interpret);
 }

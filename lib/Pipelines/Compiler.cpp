@@ -21,11 +21,17 @@ namespace {
 /// Module attributes that model_transform writes beside the ones of the importer.
 constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
 
-DialectRegistry makeRegistry() {
-  DialectRegistry registry;
-  registerDialects(registry);
-  return registry;
-}
+/// A context per call: nothing outlives it. Diagnostics are for people, so they do not print the IR.
+struct CompilerContext : MLIRContext {
+  CompilerContext() : MLIRContext(makeRegistry()) { printOpOnDiagnostic(false); }
+
+private:
+  static DialectRegistry makeRegistry() {
+    DialectRegistry registry;
+    registerDialects(registry);
+    return registry;
+  }
+};
 
 /// Runs the pipeline; a failure without a diagnostic still leaves a line.
 bool run(PassManager &pm, ModuleOp module, Errors &errors) {
@@ -80,7 +86,7 @@ std::optional<std::string> numpyType(Type type) {
 } // namespace
 
 std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
-  MLIRContext context(makeRegistry());
+  CompilerContext context;
   onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
   if (!module)
@@ -117,7 +123,7 @@ std::optional<TransformSummary> transformModel(const TransformOptions &options, 
 }
 
 std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors &errors) {
-  MLIRContext context(makeRegistry());
+  CompilerContext context;
   OwningOpRef<ModuleOp> module = top::readTopModule(mlirFile, context, errors);
   if (!module)
     return std::nullopt;
@@ -149,7 +155,7 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
 }
 
 std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
-  MLIRContext context(makeRegistry());
+  CompilerContext context;
   OwningOpRef<ModuleOp> module = top::readTopModule(options.mlirFile, context, errors);
   if (!module)
     return std::nullopt;

@@ -39,7 +39,9 @@ def describe(mlir) -> dict:
 
 def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
     """Runs a top .mlir on the CPU through convert-top-to-linalg and MLIR's execution engine."""
-    return _call("interpret", mlir, feed, all_tensors)
+    tensors = [(name, str(value.dtype), list(value.shape), value.tobytes()) for name, value in feed.items()]
+    results = _call("interpret", mlir, tensors, all_tensors)
+    return {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in results}
 
 
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="") -> dict:

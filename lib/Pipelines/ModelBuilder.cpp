@@ -1,0 +1,178 @@
+// Codegen of every kernel, bytecode of the host program, weights -> .pmodel.
+#include "pto_mlir/Pipelines/ModelBuilder.h"
+
+#include "pto_mlir/Backend/Backend.h"
+#include "pto_mlir/Backend/Codegen.h"
+#include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/VM/IR/VM.h"
+#include "pto_mlir/Dialect/VM/Transforms/ByteCodeConverter.h"
+#include "pto_mlir/PModel/Builder.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+namespace {
+
+std::vector<std::string> strings(ArrayAttr attr) {
+  std::vector<std::string> list;
+  if (attr)
+    for (auto text : attr.getAsRange<StringAttr>())
+      list.push_back(text.str());
+  return list;
+}
+
+pmodel::KernelDesc kernelDesc(backend::KernelStreams code, unsigned blocks) {
+  pmodel::KernelDesc kernel;
+  kernel.name = std::move(code.name);
+  kernel.numArgs = code.numArgs;
+  kernel.blocks = blocks;
+  kernel.numEvents = code.numEvents;
+  for (backend::EngineStream &stream : code.streams)
+    kernel.streams.push_back({pmodel::CoreKind(uint8_t(stream.core)), uint8_t(stream.pipe), std::move(stream.words), stream.numCommands});
+  for (const backend::LocalMemoryUse &use : code.localMemory)
+    kernel.localMemory.push_back({isa::kMemoryNames[unsigned(use.memory)], use.bytes});
+  return kernel;
+}
+
+/// An input or output from the {name, type} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
+std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *where) {
+  auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
+  auto element = fileElementType(type.getElementType());
+  if (!element) {
+    where->emitError() << "\"" << attr.getAs<StringAttr>("name").getValue() << "\" has element type " << type.getElementType()
+                       << ", which a .pmodel cannot hold";
+    return std::nullopt;
+  }
+  pmodel::TensorDesc desc;
+  desc.name = attr.getAs<StringAttr>("name").str();
+  desc.type = desc.storageType = *element;
+  desc.shape.assign(type.getShape().begin(), type.getShape().end());
+  return desc;
+}
+
+/// A kept tensor; NHWC ones carry the permutation back to ONNX's order.
+std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr) {
+  auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
+  auto element = fileElementType(type.getElementType());
+  if (!element)
+    return std::nullopt;
+  auto place = attr.getAs<top::PlaceAttr>("place");
+  pmodel::DebugTensorDesc desc;
+  desc.name = attr.getAs<StringAttr>("name").str();
+  desc.type = *element;
+  desc.shape.assign(type.getShape().begin(), type.getShape().end());
+  desc.onnxShape = desc.shape;
+  desc.region = pmodel::Region(uint32_t(place.getRegion()));
+  bool whole = place.getRegion() == top::Region::Input || place.getRegion() == top::Region::Output;
+  desc.index = whole ? place.getOffset() : 0;
+  desc.offset = whole ? 0 : place.getOffset();
+  size_t rank = desc.shape.size();
+  if (attr.getAs<StringAttr>("layout").getValue() == "NHWC" && rank >= 3) {
+    // ONNX's dimension 1 is the stored last one.
+    desc.permutation = {0, uint8_t(rank - 1)};
+    for (size_t i = 1; i + 1 < rank; ++i)
+      desc.permutation.push_back(i);
+    for (size_t i = 0; i < rank; ++i)
+      desc.onnxShape[i] = desc.shape[desc.permutation[i]];
+  }
+  return desc;
+}
+
+std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp program, ArrayRef<pmodel::KernelDesc> kernels,
+                                               StringRef processor) {
+  pmodel::VariantDesc variant;
+  for (auto attr : program->getAttrOfType<ArrayAttr>("vm.inputs").getAsRange<DictionaryAttr>()) {
+    auto desc = tensorDesc(attr, program);
+    if (!desc)
+      return std::nullopt;
+    variant.inputs.push_back(std::move(*desc));
+  }
+  for (auto attr : program->getAttrOfType<ArrayAttr>("vm.outputs").getAsRange<DictionaryAttr>()) {
+    auto desc = tensorDesc(attr, program);
+    if (!desc)
+      return std::nullopt;
+    variant.outputs.push_back(std::move(*desc));
+  }
+  for (auto attr : program->getAttrOfType<ArrayAttr>("vm.kept").getAsRange<DictionaryAttr>())
+    if (auto desc = keptDesc(attr))
+      variant.debugTensors.push_back(std::move(*desc));
+  variant.absorbed = strings(module->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr));
+  for (std::string &name : strings(program->getAttrOfType<ArrayAttr>("vm.absorbed")))
+    variant.absorbed.push_back(std::move(name));
+  program.walk([&](vm::AllocOp alloc) { variant.workspaceBytes += alloc.getBytes(); });
+  program.walk([&](vm::CallOp call) {
+    if (!call.isDevice())
+      variant.hostOps.push_back((top::getTensorName(call.getLoc()) + ": " + call.getKernelName()).str());
+  });
+  auto code = vm::ByteCodeConverter(program, kernels, processor).convert();
+  if (!code)
+    return std::nullopt;
+  variant.program = std::move(*code);
+  return variant;
+}
+
+} // namespace
+
+std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &options, Errors &errors) {
+  auto loaded = backend::Backend::instance().load(options.processor);
+  if (!loaded.processor) {
+    errors.push_back(loaded.error);
+    return std::nullopt;
+  }
+  auto program = module.lookupSymbol<vm::FuncOp>("main");
+  if (!program) {
+    errors.push_back("the module has no host program");
+    return std::nullopt;
+  }
+  llvm::StringMap<std::vector<std::string>> sources;
+  program.walk([&](vm::CallOp call) {
+    if (StringRef name = top::getTensorName(call.getLoc()); !name.empty())
+      sources[call.getKernelName()].push_back(name.str());
+  });
+
+  pmodel::ModelDesc model;
+  model.producer = "pto-mlir 0.1.0";
+  model.processor = options.processor;
+  model.numCore = options.numCore;
+  for (ModuleOp kernel : backend::slicedKernels(module)) {
+    auto code = backend::generateKernel(kernel, *loaded.processor);
+    if (failed(code))
+      return std::nullopt;
+    model.kernels.push_back(kernelDesc(std::move(*code), options.numCore));
+    model.kernels.back().sourceOps = sources.lookup(model.kernels.back().name);
+  }
+  auto weights = weightBlobs(module);
+  if (!weights)
+    return std::nullopt;
+  model.weights = std::move(*weights);
+  auto variant = variantDesc(module, program, model.kernels, options.processor);
+  if (!variant)
+    return std::nullopt;
+
+  DeploySummary summary;
+  program.walk([&](vm::CallOp) { ++summary.launches; });
+  summary.hostOps = variant->hostOps;
+  summary.absorbed = variant->absorbed;
+
+  pmodel::NetDesc net;
+  net.name = module.getSymName().value_or("net").str();
+  net.quantize = options.quantize;
+  if (auto preprocess = module->getAttrOfType<StringAttr>("top.preprocess"))
+    net.preprocess = preprocess.str();
+  net.variants.push_back(std::move(*variant));
+  model.nets.push_back(std::move(net));
+
+  auto written = pmodel::writeModel(model, pmodel::layoutWeights(model.weights), options.modelFile);
+  if (!written) {
+    errors.push_back(written.error());
+    return std::nullopt;
+  }
+  summary.kernels = written->numKernels;
+  summary.commandBytes = written->commandBytes;
+  summary.weightBytes = written->weightBytes;
+  summary.fileBytes = written->fileBytes;
+  return summary;
+}
+
+} // namespace pto_mlir

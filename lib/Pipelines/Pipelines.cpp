@@ -1,0 +1,60 @@
+#include "pto_mlir/Pipelines/Pipelines.h"
+
+#include "mlir/Transforms/Passes.h"
+#include "pto_mlir/Conversion/HostToVM/Passes.h"
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
+#include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+void buildTransformPipeline(OpPassManager &pm) {
+  pm.addPass(top::createTopInferShapes());
+  pm.addPass(top::createTopFold());
+  pm.addPass(top::createTopFuse());
+  pm.addPass(createCSEPass());
+}
+
+void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage) {
+  auto endStage = [&](StringRef name) {
+    if (stage)
+      stage(pm, name);
+  };
+  pm.addPass(top::createTopLayout());
+  pm.addPass(top::createTopQuantize({options.quantize}));
+  endStage("top");
+  pm.addPass(createConvertTopToLinalg());
+  endStage("linalg");
+  pm.addPass(createFormKernels({options.keepAll}));
+  endStage("kernels");
+  pm.addPass(createTileVectorKernels());
+  endStage("tiled");
+  pm.addPass(createBufferizeVectorKernels());
+  pm.addPass(createBuildCubeKernels());
+  pm.addPass(createConvertLinalgToPTO());
+  pm.addPass(createCanonicalizerPass());
+  pm.addPass(createCSEPass());
+  endStage("pto");
+  pm.addPass(pto::createPTOMultiBuffer());
+  pm.addPass(pto::createPTOPlanLocalMemory());
+  pm.addPass(pto::createPTOInsertSync());
+  endStage("pto-synced");
+  pm.addPass(pto::createPTOSliceEngines());
+  endStage("engines");
+  pm.addPass(createPlanGlobalMemory({options.keepAll}));
+  pm.addPass(createConvertHostToVM({options.keepAll}));
+  endStage("host");
+}
+
+void registerPipelines() {
+  PassPipelineRegistration<>("onnx-to-top", "shapes, folding and fusion of an imported model", buildTransformPipeline);
+  PassPipelineRegistration<DeployPipelineOptions>(
+      "top-to-commands", "top to engine functions and a host program",
+      [](OpPassManager &pm, const DeployPipelineOptions &options) { buildDeployPipeline(pm, options); });
+}
+
+} // namespace pto_mlir

@@ -1,0 +1,50 @@
+"""The documentation stays true: quoted code is in the file it names, links lead somewhere, named passes exist."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("third_party/*.md")])
+QUOTE = re.compile(r"<!-- quote: (\S+) -->\n```[a-z+]*\n(.*?)```", re.DOTALL)
+
+
+def page_id(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_quoted_code_is_in_its_file(page):
+    for source, code in QUOTE.findall(page.read_text()):
+        assert code in (ROOT / source).read_text(), f"{page.name} quotes {source}, which no longer says:\n{code}"
+
+
+def test_the_way_of_an_op_quotes_code():
+    assert len(QUOTE.findall((ROOT / "docs" / "adding-an-op.md").read_text())) >= 6
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", page.read_text()):
+        if "://" not in target:
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_passes_of_the_map_exist():
+    text = (ROOT / "docs" / "map.md").read_text()
+    listed = re.findall(r"`([a-z0-9-]+)`", text.split("Passes, in order")[1].split("The contracts")[0])
+    options = subprocess.run([str(ROOT / "build" / "bin" / "pto-opt"), "--help"], capture_output=True, text=True).stdout
+    known = set(re.findall(r"--([a-z0-9-]+)", options))
+    assert len(listed) > 10 and not set(listed) - known - {"pto-opt"}
+
+
+def test_commands_options_are_the_architecture_names():
+    from pto_mlir.tools import model_deploy, model_runner, model_transform
+
+    for tool in (model_transform, model_deploy, model_runner):
+        text = tool.parser().format_help()
+        for option in re.findall(rf"(?<=\b{tool.PROG} ).*", (ROOT / "README.md").read_text()):
+            for name in re.findall(r"--[a-z_]+", option):
+                assert name in text, (tool.PROG, name)
