@@ -62,6 +62,19 @@ struct DumpPass : PassWrapper<DumpPass, OperationPass<ModuleOp>> {
   std::string file;
 };
 
+/// Reads a top module and checks that it is a net: a function @main with outputs.
+OwningOpRef<ModuleOp> readNet(const std::string &file, MLIRContext &context, Errors &errors) {
+  OwningOpRef<ModuleOp> module = top::readTopModule(file, context, errors);
+  if (!module)
+    return nullptr;
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  if (!main || main.isExternal() || main.getNumResults() == 0) {
+    errors.push_back(file + ": expects a function @main with outputs, as model_transform writes it");
+    return nullptr;
+  }
+  return module;
+}
+
 /// Prefixes each line with the file that the user named.
 void nameFile(const std::string &file, Errors &errors) {
   for (std::string &line : errors)
@@ -124,7 +137,7 @@ std::optional<TransformSummary> transformModel(const TransformOptions &options, 
 
 std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors &errors) {
   CompilerContext context;
-  OwningOpRef<ModuleOp> module = top::readTopModule(mlirFile, context, errors);
+  OwningOpRef<ModuleOp> module = readNet(mlirFile, context, errors);
   if (!module)
     return std::nullopt;
   auto main = module->lookupSymbol<func::FuncOp>("main");
@@ -156,7 +169,7 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
 
 std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
   CompilerContext context;
-  OwningOpRef<ModuleOp> module = top::readTopModule(options.mlirFile, context, errors);
+  OwningOpRef<ModuleOp> module = readNet(options.mlirFile, context, errors);
   if (!module)
     return std::nullopt;
   DiagnosticCollector collector(&context, errors);

@@ -45,6 +45,7 @@ private:
       workspace = builder.create<vm::AllocOp>(loc, buffer, builder.getI64IntegerAttr(workspaceBytes));
 
     SmallVector<Attribute> kept, absorbed;
+    llvm::StringSet<> keptNames; // a tensor that is held in two layouts is kept once
     for (Operation &op : main.getBody().front()) {
       auto launch = dyn_cast<top::LaunchOp>(op);
       if (!launch)
@@ -61,7 +62,7 @@ private:
       }
       builder.create<vm::CallOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers, offsets, bytes);
       if (keepAll)
-        record(launch, builder, kept);
+        record(launch, builder, kept, keptNames);
       if (auto names = launch.getAbsorbedAttr())
         absorbed.append(names.begin(), names.end());
     }
@@ -103,11 +104,11 @@ private:
   }
 
   /// {name, type, layout, place} of each named result.
-  static void record(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept) {
+  static void record(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept, llvm::StringSet<> &keptNames) {
     if (!launch.getNamesAttr())
       return;
     for (auto [i, name] : llvm::enumerate(launch.getNamesAttr().getAsRange<StringAttr>())) {
-      if (name.getValue().empty())
+      if (name.getValue().empty() || !keptNames.insert(name.getValue()).second)
         continue;
       Attribute layout = launch.getLayoutsAttr() ? launch.getLayoutsAttr()[i] : builder.getStringAttr("");
       kept.push_back(builder.getDictionaryAttr(

@@ -285,6 +285,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   std::string name = options.modelName.empty() ? llvm::sys::path::stem(path).str() : options.modelName;
   OwningOpRef<ModuleOp> module = ModuleOp::create(unknown, StringRef(name));
   (*module)->setAttr(top::kStateAttr, builder.getStringAttr("imported"));
+  (*module)->setAttr("top.onnx_nodes", builder.getI64IntegerAttr(nodes.size()));
   builder.setInsertionPointToEnd(module->getBody());
   auto func = builder.create<func::FuncOp>(unknown, "main", builder.getFunctionType(types, {}));
   Block *block = func.addEntryBlock();

@@ -76,7 +76,7 @@ private:
   Nest nest;
   llvm::SmallDenseSet<unsigned> tiledClasses;
   /// Results that are read outside of the kernel, and inside by this nest only.
-  llvm::SmallDenseSet<Value> stored;
+  llvm::SmallDenseSet<Value> stored, yielded;
 };
 
 FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
@@ -191,7 +191,8 @@ std::tuple<bool, bool> NestTiler::control(OpResult producer) {
   auto classes = domain.loopClasses(op);
   bool disjoint = llvm::all_of(
       tiledClasses, [&](unsigned cls) { return llvm::is_contained(classes, cls); });
-  return {true, disjoint && stored.contains(producer)};
+  // A producer with several readers is fused once for each; one of the copies stores it.
+  return {true, disjoint && stored.contains(producer) && yielded.insert(producer).second};
 }
 
 LogicalResult NestTiler::run() {
