@@ -159,9 +159,13 @@ struct FuseBias : public AbsorbingPattern<AddOp> {
 struct Fuse : public impl::TopFuseBase<Fuse> {
   void runOnOperation() override {
     Absorbed absorbed;
-    RewritePatternSet patterns(&getContext());
-    patterns.add<FuseBatchNorm, FuseBias>(&getContext(), absorbed);
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+    MLIRContext *context = &getContext();
+    // Biases first: a batch_norm behind one would find no convolution and fall apart into mul and add.
+    RewritePatternSet biases(context), all(context);
+    biases.add<FuseBias>(context, absorbed);
+    all.add<FuseBatchNorm, FuseBias>(context, absorbed);
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(biases))) ||
+        failed(applyPatternsAndFoldGreedily(getOperation(), std::move(all))))
       return signalPassFailure();
     absorbed.commit(getOperation());
   }
