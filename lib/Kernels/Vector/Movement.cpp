@@ -14,10 +14,8 @@
 using namespace mlir;
 
 namespace pto_mlir::vector_kernels {
-namespace {
 
-/// A generic that copies `source` to `destination` (equal shapes).
-Value copy(IRRewriter &rewriter, Location loc, Value source, Value destination) {
+Value createCopy(OpBuilder &rewriter, Location loc, Value source, Value destination) {
   auto type = cast<RankedTensorType>(destination.getType());
   AffineMap map = rewriter.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
@@ -30,6 +28,8 @@ Value copy(IRRewriter &rewriter, Location loc, Value source, Value destination) 
       .getResult(0);
 }
 
+namespace {
+
 /// Copies `source` into `destination` at `offsets`; returns the new destination.
 Value copyInto(IRRewriter &rewriter, Location loc, Value source, Value destination,
                ArrayRef<OpFoldResult> offsets) {
@@ -37,7 +37,7 @@ Value copyInto(IRRewriter &rewriter, Location loc, Value source, Value destinati
   SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
   SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
   Value slice = rewriter.create<tensor::ExtractSliceOp>(loc, type, destination, offsets, sizes, strides);
-  Value filled = copy(rewriter, loc, source, slice);
+  Value filled = createCopy(rewriter, loc, source, slice);
   return rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, strides);
 }
 
@@ -59,7 +59,7 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
   rewriter.setInsertionPoint(ret);
   Value result;
   if (isa<tensor::ExtractSliceOp>(op)) {
-    result = copy(rewriter, loc, op->getResult(0), out);
+    result = createCopy(rewriter, loc, op->getResult(0), out);
   } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
     SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
     int64_t offset = 0, dim = concat.getDim();

@@ -49,23 +49,29 @@ void connectDestinations(func::FuncOp func) {
     if (argument.getType() != returned.getType())
       continue;
     argument = reshapeLike(builder, argument, returned);
-    auto result = dyn_cast<OpResult>(returned);
-    auto op = returned.getDefiningOp<DestinationStyleOpInterface>();
-    while (op) {
-      OpOperand *destination = op.getTiedOpOperand(result);
-      result = dyn_cast<OpResult>(destination->get());
-      if (!result)
-        break;
-      if (isa<tensor::EmptyOp>(result.getOwner())) {
-        if (argument.getType() == result.getType())
-          destination->set(argument);
-        break;
-      }
-      // A value with other readers must not be computed in the output.
-      if (!result.hasOneUse())
-        break;
-      op = dyn_cast<DestinationStyleOpInterface>(result.getOwner());
+    auto op = returned.getDefiningOp<linalg::LinalgOp>();
+    if (!op)
+      continue;
+    OpOperand *init = op.getTiedOpOperand(cast<OpResult>(returned));
+    if (!op.payloadUsesValueFromOperand(init)) {
+      if (init->get().getDefiningOp<tensor::EmptyOp>())
+        init->set(argument);
+      continue;
     }
+    // The initial value is not made in the output either.
+    for (Value start = init->get(); auto maker = start.getDefiningOp<linalg::LinalgOp>();) {
+      OpOperand *target = maker.getTiedOpOperand(cast<OpResult>(start));
+      start = target->get();
+      if (start.getDefiningOp<linalg::LinalgOp>() || start.getDefiningOp<tensor::EmptyOp>())
+        continue;
+      builder.setInsertionPoint(maker);
+      auto type = cast<RankedTensorType>(start.getType());
+      target->set(builder.create<tensor::EmptyOp>(maker.getLoc(), type.getShape(), type.getElementType()));
+      break;
+    }
+    builder.setInsertionPointAfter(op);
+    Value copied = createCopy(builder, op.getLoc(), returned, argument);
+    returned.replaceAllUsesExcept(copied, copied.getDefiningOp());
   }
 }
 

@@ -34,8 +34,14 @@ struct PhaseContext {
 /// True for depthwise convolutions and poolings over NHWC.
 bool isWindowOp(mlir::Operation *op);
 
+/// A linalg.generic that copies `source` to `destination` (equal shapes).
+mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
+                       mlir::Value destination);
+
 /// Makes each returned value be computed into its output argument: the
-/// `tensor.empty` at the root of its destination chain becomes the argument.
+/// destination `tensor.empty` becomes the argument. What starts from an initial
+/// value (windows, reductions) is computed on the side and copied there; the copy
+/// disappears once it is tiled.
 void connectDestinations(mlir::func::FuncOp func);
 
 /// Rewrites an op of pure movement (slice, concat, pad) into copies between
