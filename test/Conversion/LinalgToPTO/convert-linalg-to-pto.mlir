@@ -1,0 +1,111 @@
+// RUN: pto-opt %s --split-input-file --convert-linalg-to-pto | FileCheck %s
+
+#full = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d1)>
+#column = affine_map<(d0, d1) -> (d0)>
+!tile = memref<16x20xf32, #pto.address_space<vec>>
+!vector = memref<20xf32, #pto.address_space<vec>>
+
+// A row vector stays one row; constants are scalars; division by a power of two is a multiplication; columns are
+// padded to 32 bytes; what is not in a distributed loop belongs to the first core.
+// CHECK-LABEL: func.func private @rows(%arg0: !pto.ptr<f32>, %arg1: !pto.ptr<f32>, %arg2: !pto.ptr<f32>)
+// CHECK: scf.for %{{.*}} = %[[CORE:.*]] to %c1 step %[[CORES:.*]] {
+// CHECK: %[[X:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 16x24xf32, valid=16x20>
+// CHECK: %[[V:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 1x24xf32, valid=1x20>
+// CHECK: pto.tload ins(%{{.*}} : !pto.partition_tensor_view<16x20xf32>) outs(%[[X]] :
+// CHECK: pto.tload ins(%{{.*}} : !pto.partition_tensor_view<1x20xf32>) outs(%[[V]] :
+// CHECK: pto.tmuls ins(%[[V]], %{{.*}} : !pto.tile_buf<vec, 1x24xf32, valid=1x20>, f32) outs(%[[S:.*]] :
+// CHECK: pto.tcolexpandadd ins(%[[X]], %[[S]] : {{.*}}) outs(%[[A:.*]] :
+// CHECK: pto.trelu ins(%[[A]] : {{.*}}) outs(%[[OUT:.*]] :
+// CHECK: pto.tstore ins(%[[OUT]]
+func.func private @rows(%x: memref<16x20xf32>, %v: memref<20xf32>, %out: memref<16x20xf32>)
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %four = arith.constant 4.0 : f32
+  %0 = memref.alloc() : !tile
+  %1 = memref.alloc() : !vector
+  %2 = memref.alloc() : !tile
+  memref.copy %x, %0 : memref<16x20xf32> to !tile
+  memref.copy %v, %1 : memref<20xf32> to !vector
+  linalg.generic {indexing_maps = [#full, #row, #full], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %1 : !tile, !vector) outs(%2 : !tile) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %3 = arith.divf %b, %four : f32
+    %4 = arith.addf %a, %3 : f32
+    %5 = arith.maximumf %4, %zero : f32
+    linalg.yield %5 : f32
+  }
+  memref.copy %2, %out : !tile to memref<16x20xf32>
+  return
+}
+
+// -----
+
+#full = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d0)>
+!tile = memref<16x20xf32, #pto.address_space<vec>>
+!vector = memref<16xf32, #pto.address_space<vec>>
+
+// A row reduction leaves a column; combining it with the initial value happens on the same bytes as a row.
+// CHECK-LABEL: func.func private @reduce
+// CHECK: %[[COL:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 16x1xf32, blayout=col_major>
+// CHECK: %[[ROW:.*]] = pto.treshape %[[COL]] : {{.*}} -> !pto.tile_buf<vec, 1x16xf32>
+// CHECK: pto.texpands ins({{.*}}) outs(%[[ROW]]
+// CHECK: pto.trowsum ins({{.*}}) outs(%[[PART:.*]] : !pto.tile_buf<vec, 16x1xf32, blayout=col_major>)
+// CHECK: %[[PARTROW:.*]] = pto.treshape %[[PART]]
+// CHECK: pto.tadd ins(%[[ROW]], %[[PARTROW]] : {{.*}}) outs(%[[ROW]] :
+// CHECK: pto.trowexpanddiv ins(%{{.*}}, %[[COL]] :
+func.func private @reduce(%x: memref<16x20xf32>, %out: memref<16x20xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %0 = memref.alloc() : !tile
+  %1 = memref.alloc() : !vector
+  %2 = memref.alloc() : !tile
+  memref.copy %x, %0 : memref<16x20xf32> to !tile
+  linalg.fill ins(%zero : f32) outs(%1 : !vector)
+  linalg.generic {indexing_maps = [#full, #column], iterator_types = ["parallel", "reduction"]} ins(%0 : !tile) outs(%1 : !vector) {
+  ^bb0(%a: f32, %b: f32):
+    %3 = arith.addf %b, %a : f32
+    linalg.yield %3 : f32
+  }
+  linalg.generic {indexing_maps = [#full, #column, #full], iterator_types = ["parallel", "parallel"]}
+      ins(%0, %1 : !tile, !vector) outs(%2 : !tile) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %3 = arith.divf %a, %b : f32
+    linalg.yield %3 : f32
+  }
+  memref.copy %2, %out : !tile to memref<16x20xf32>
+  return
+}
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// The marked loop starts at this core's number and steps by their count; the ragged tile has a dynamic valid part.
+// CHECK-LABEL: func.func private @spread
+// CHECK: %[[START:.*]] = arith.muli %{{.*}}, %c64 : index
+// CHECK: %[[STEP:.*]] = arith.muli %{{.*}}, %c64 : index
+// CHECK: scf.for %[[I:.*]] = %[[START]] to %c100 step %[[STEP]] {
+// CHECK: %[[LEFT:.*]] = arith.subi %c100, %[[I]]
+// CHECK: %[[SIZE:.*]] = arith.minsi %[[LEFT]], %c64
+// CHECK: pto.alloc_tile valid_col = %[[SIZE]] : !pto.tile_buf<vec, 1x64xf16, valid=1x?>
+// CHECK: pto.addptr %arg0, %[[I]]
+func.func private @spread(%x: memref<100xf16>, %out: memref<100xf16>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c64 = arith.constant 64 : index
+  %c100 = arith.constant 100 : index
+  scf.for %i = %c0 to %c100 step %c64 {
+    %size = affine.min affine_map<(d0) -> (-d0 + 100, 64)>(%i)
+    %0 = memref.alloc(%size) : memref<?xf16, #pto.address_space<vec>>
+    %1 = memref.subview %x[%i] [%size] [1] : memref<100xf16> to memref<?xf16, strided<[1], offset: ?>>
+    memref.copy %1, %0 : memref<?xf16, strided<[1], offset: ?>> to memref<?xf16, #pto.address_space<vec>>
+    linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%0 : memref<?xf16, #pto.address_space<vec>>) {
+    ^bb0(%a: f16):
+      %2 = math.exp %a : f16
+      linalg.yield %2 : f16
+    }
+    %3 = memref.subview %out[%i] [%size] [1] : memref<100xf16> to memref<?xf16, strided<[1], offset: ?>>
+    memref.copy %0, %3 : memref<?xf16, #pto.address_space<vec>> to memref<?xf16, strided<[1], offset: ?>>
+  } {pto.distribute}
+  return
+}

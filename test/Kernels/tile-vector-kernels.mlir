@@ -1,0 +1,81 @@
+// RUN: pto-opt %s --split-input-file --tile-vector-kernels | FileCheck %s
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+
+// Without broadcasts a kernel is a vector: one loop, spread over the cores, ragged at its end.
+// CHECK-LABEL: func.func private @relu
+// CHECK: %[[OUT:.*]] = tensor.collapse_shape %arg1
+// CHECK: %[[IN:.*]] = tensor.collapse_shape %arg0
+// CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %[[OUT]]) -> (tensor<18432xf32>)
+// CHECK: %[[SIZE:.*]] = affine.min
+// CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[IN]][%[[I]]] [%[[SIZE]]] [1]
+// CHECK: %[[TILE:.*]] = bufferization.alloc_tensor() copy(%[[SLICE]]) {memory_space = #pto.address_space<vec>}
+// CHECK: %[[RES:.*]] = bufferization.alloc_tensor(%[[SIZE]]) {memory_space = #pto.address_space<vec>}
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[TILE]] : tensor<?xf32>) outs(%[[RES]] : tensor<?xf32>)
+// CHECK: tensor.insert_slice %[[R]] into %[[ACC]][%[[I]]] [%[[SIZE]]] [1]
+// CHECK: } {pto.distribute}
+func.func private @relu(%x: tensor<1x24x96x8xf32>, %out: tensor<1x24x96x8xf32>) -> tensor<1x24x96x8xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x24x96x8xf32>) outs(%out : tensor<1x24x96x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.maximumf %a, %zero : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x24x96x8xf32>
+  return %0 : tensor<1x24x96x8xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#channel = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
+
+// A sum over rows accumulates in one tile; no loop of it may be spread over the cores.
+// CHECK-LABEL: func.func private @sum
+// CHECK: %[[ACC:.*]] = linalg.fill
+// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[ACC]]) -> (tensor<40xf32>)
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]{{.*}} outs(%[[SUM]] : tensor<40xf32>)
+// CHECK-NOT: pto.distribute
+// CHECK: bufferization.materialize_in_destination
+func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> tensor<1x40xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %init = linalg.fill ins(%zero : f32) outs(%out : tensor<1x40xf32>) -> tensor<1x40xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #channel], iterator_types = ["parallel", "reduction", "reduction", "parallel"]}
+      ins(%x : tensor<1x24x96x40xf32>) outs(%init : tensor<1x40xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %1 = arith.addf %b, %a : f32
+    linalg.yield %1 : f32
+  } -> tensor<1x40xf32>
+  return %0 : tensor<1x40xf32>
+}
+
+// -----
+
+// A window: the loop over kernel rows is cut to the image, each row is loaded once beside its halo, each kernel
+// column reads a shifted part of it.
+// CHECK-LABEL: func.func private @depthwise
+// CHECK: scf.for %[[OH:[a-z0-9]+]] =
+// CHECK: %[[LOW:.*]] = affine.max #{{.*}}(%[[OH]])
+// CHECK: %[[HIGH:.*]] = affine.min #{{.*}}(%[[OH]])
+// CHECK: scf.for %[[KH:[a-z0-9]+]] = %[[LOW]] to %[[HIGH]]
+// CHECK: bufferization.alloc_tensor() copy(%{{.*}}) {{.*}} : tensor<3x8xf32>
+// CHECK: %[[HALO:.*]] = linalg.fill {{.*}} -> tensor<14x8xf32>
+// CHECK: %[[ROW:.*]] = tensor.insert_slice %{{.*}} into %[[HALO]][1, 0] [12, 8] [1, 1]
+// CHECK: tensor.extract_slice %[[ROW]][0, 0] [12, 8] [1, 1]
+// CHECK: tensor.extract_slice %[[ROW]][1, 0] [12, 8] [1, 1]
+// CHECK: tensor.extract_slice %[[ROW]][2, 0] [12, 8] [1, 1]
+// CHECK-NOT: tensor.pad
+func.func private @depthwise(%x: tensor<1x6x12x8xf32>, %w: tensor<3x3x8xf32>, %b: tensor<8xf32>, %out: tensor<1x6x12x8xf32>) -> tensor<1x6x12x8xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %zero = arith.constant 0.0 : f32
+  %padded = tensor.pad %x low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x6x12x8xf32> to tensor<1x8x14x8xf32>
+  %init = linalg.broadcast ins(%b : tensor<8xf32>) outs(%out : tensor<1x6x12x8xf32>) dimensions = [0, 1, 2]
+  %0 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%padded, %w : tensor<1x8x14x8xf32>, tensor<3x3x8xf32>) outs(%init : tensor<1x6x12x8xf32>) -> tensor<1x6x12x8xf32>
+  return %0 : tensor<1x6x12x8xf32>
+}
