@@ -86,6 +86,8 @@ template <class Insn, class T> void elementwise(benchmark::State &state) {
   isa::Tile a = tile(type, Layout::ND, 0, rows, cols, rows, valid), b = a, d = a;
   b.address = 65536, d.address = 2 * 65536;
   repeat(state, isa::CoreKind::AIV, Pipe::V, double(rows) * double(valid), "elements", [&](TestKernel &k) {
+    if constexpr (std::is_same_v<Insn, isa::TColexpandmul>)
+      b.rows = 1, b.validRows = 1;
     if constexpr (requires(Insn i) { i.src1; })
       k.add(Pipe::V, Insn{d, a, b});
     else

@@ -16,7 +16,11 @@ struct LocalTile {
 
   size_t offset(uint32_t r, uint32_t c) const { return isa::elementOffset(layout, type, rows, cols, r, c); }
   /// Bytes from data to the end of the valid region (whole boxes).
-  size_t extent() const { return isa::tileExtent(layout, type, rows, cols, validRows, validCols); }
+  size_t extent() const {
+    if (layout == isa::Layout::ND && validRows > 0 && validCols > 0) // the usual case, without the divisions of the general formula
+      return (size_t(validRows - 1) * cols + validCols) * bytes;
+    return isa::tileExtent(layout, type, rows, cols, validRows, validCols);
+  }
   template <class T> T *as() const { return reinterpret_cast<T *>(data); }
   template <class T> T &at(uint32_t r, uint32_t c) const { return as<T>()[offset(r, c)]; }
   /// Start of row r of an ND tile.
