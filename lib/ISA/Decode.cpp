@@ -12,7 +12,7 @@ struct Decoder {
   const uint32_t *words;
   size_t count;    // words of this instruction
   uint32_t mask;
-  size_t next = 2;
+  size_t next;
   unsigned slot = 0;
   std::optional<std::string> error;
 
@@ -108,31 +108,38 @@ struct Decoder {
 
 template <class I> std::optional<std::string> decodeInsn(const InsnInfo &info, const uint32_t *words, size_t count, DecodedInsn &out) {
   I insn;
-  Decoder decoder{info, words, count, words[1], 2, 0, std::nullopt};
+  uint32_t mask = words[0] >> 24;
+  bool hasMaskWord = words[0] & kMaskWordBit;
+  if (hasMaskWord) {
+    if (count < 2 || words[1] == 0 || words[1] >> (32 - kHeadSlots))
+      return std::string(info.mnemonic) + ": the register mask word is missing or empty";
+    mask |= words[1] << kHeadSlots;
+  }
+  Decoder decoder{info, words, count, mask, hasMaskWord ? size_t(2) : size_t(1), 0, std::nullopt};
   visitOperands(insn, decoder);
   if (decoder.error)
     return decoder.error;
   if (decoder.next != count)
     return std::string(info.mnemonic) + ": has " + std::to_string(count) + " words, its operands take " + std::to_string(decoder.next);
-  if (decoder.slot < 32 && words[1] >> decoder.slot)
+  if (decoder.slot < 32 && mask >> decoder.slot)
     return std::string(info.mnemonic) + ": the register mask names operands that do not exist";
   out.set(insn);
   out.numWords = uint16_t(count);
-  out.registerMask = words[1];
+  out.registerMask = mask;
   return std::nullopt;
 }
 
 } // namespace
 
 std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedInsn &insn) {
-  if (left < 2)
+  if (left < 1)
     return "the stream ends within an instruction";
   uint32_t head = words[0];
   size_t count = head >> 16 & 255;
   const InsnInfo *info = findInsn(head & 1023);
-  if (!info || (head & 0xff00fc00))
+  if (!info || (head & 0xf800))
     return "word " + std::to_string(head) + " is no instruction";
-  if (count < 2 || count > left)
+  if (count < 1 || count > left)
     return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, " + std::to_string(left) + " are left";
   switch (info->opcode) {
 #define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                                           \

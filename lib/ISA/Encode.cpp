@@ -74,15 +74,17 @@ struct Encoder {
 
 template <class I> std::optional<std::string> encodeInsn(I insn, std::vector<uint32_t> &words) {
   size_t begin = words.size();
-  words.resize(begin + 2);
+  words.push_back(0);
   Encoder encoder{infoOf(OpcodeOf<I>::value), words, 0, 0, std::nullopt};
   visitOperands(insn, encoder);
   if (encoder.error) {
     words.resize(begin);
     return encoder.error;
   }
-  words[begin] = uint32_t(OpcodeOf<I>::value) | uint32_t(words.size() - begin) << 16;
-  words[begin + 1] = encoder.mask;
+  uint32_t later = encoder.mask >> kHeadSlots;
+  if (later)
+    words.insert(words.begin() + begin + 1, later);
+  words[begin] = uint32_t(OpcodeOf<I>::value) | (later ? kMaskWordBit : 0) | uint32_t(words.size() - begin) << 16 | encoder.mask << 24;
   return std::nullopt;
 }
 

@@ -176,6 +176,7 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
   PassManager pm(&context);
   DeployPipelineOptions pipeline;
   pipeline.quantize = options.quantize;
+  pipeline.numCore = options.numCore;
   pipeline.keepAll = options.debug;
   StageHook hook;
   if (!options.dumpFolder.empty())

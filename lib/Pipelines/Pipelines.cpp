@@ -34,8 +34,9 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createTileVectorKernels());
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
-  pm.addPass(createBuildCubeKernels());
+  pm.addPass(createBuildCubeKernels({options.numCore}));
   pm.addPass(createConvertLinalgToPTO());
+  pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   endStage("pto");

@@ -120,7 +120,7 @@ TEST(Words, Layout) {
   insn.scalar = 0x3f800000;
   std::vector<uint32_t> words;
   encode(insn, words);
-  std::vector<uint32_t> expected = {0xa0u | 9u << 16, 1u << 2 | 1u << 3, (1u | 3u << 8) << 20 | 0x234a0, 16u << 16 | 64, 7u << 16 | 9,
+  std::vector<uint32_t> expected = {0xa0u | 8u << 16 | (1u << 2 | 1u << 3) << 24, (1u | 3u << 8) << 20 | 0x234a0, 16u << 16 | 64, 7u << 16 | 9,
                                     1u << 20 | 3,     16u << 16 | 64,    7u << 16 | 64,                  0x3f800000u};
   EXPECT_EQ(words, expected);
 
@@ -134,15 +134,24 @@ TEST(Words, Layout) {
   load.space = Memory::L1;
   words.clear();
   encode(load, words);
-  expected = {0x40u | 13u << 16, 1u << (3 + 1 + 1), 2u << 5 << 20 | 64, 16u << 16 | 8, 16u << 16 | 8, 2u << 24 | 2u << 20, 8, 5, 16, 1, 8, 1, 1};
+  expected = {0x40u | 12u << 16 | 1u << (24 + 3 + 1 + 1), 2u << 5 << 20 | 64, 16u << 16 | 8, 16u << 16 | 8, 2u << 24 | 2u << 20, 8, 5, 16, 1, 8, 1, 1};
   EXPECT_EQ(words, expected);
 
   SetFlag set;
   set.src = Pipe::MTE2, set.dst = Pipe::V, set.id = 3;
   words.clear();
   encode(set, words);
-  expected = {0x20u | 4u << 16, 0, 4u << 8 | 1u, 3};
+  expected = {0x20u | 3u << 16, 4u << 8 | 1u, 3};
   EXPECT_EQ(words, expected);
+
+  // A register in a slot after the eighth: the mask word follows.
+  load.src.strides[0] = 8, load.src.strides[1] = Value::reg(6);
+  load.src.rank = 3;
+  load.src.sizes[2] = 1, load.src.strides[2] = Value::reg(7);
+  words.clear();
+  encode(load, words);
+  EXPECT_EQ(words[0], 0x40u | 1u << 10 | 15u << 16 | 1u << (24 + 3 + 1 + 3));
+  EXPECT_EQ(words[1], 1u << (3 + 1 + 5 - 8));
 }
 
 TEST(Words, Text) {
@@ -192,8 +201,7 @@ TEST(Words, RandomWordsNeverCrash) {
     for (uint32_t &w : words)
       w = trial % 2 ? random() : random() & 0x3f;
     const InsnInfo &info = allInsns()[random() % kNumInsns];
-    words[0] = uint32_t(info.opcode) | (random() % 24) << 16;
-    words[1] = trial % 3 ? 0 : random();
+    words[0] = uint32_t(info.opcode) | (random() % 24) << 16 | (trial % 3 ? 0 : random() % 256) << 24 | (trial % 5 ? 0 : 1 << 10);
     DecodedInsn insn;
     if (!decode(words, 32, insn)) {
       ++accepted;

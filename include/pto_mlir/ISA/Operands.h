@@ -18,6 +18,9 @@ namespace pto_mlir::isa {
 inline constexpr unsigned kNumRegisters = 64;
 inline constexpr unsigned kNumFlagIds = 8;
 inline constexpr unsigned kMaxRank = 5;
+/// Slots whose register bits stand in the head word; a mask word follows only when a later slot is a register.
+inline constexpr unsigned kHeadSlots = 8;
+inline constexpr uint32_t kMaskWordBit = 1u << 10;
 inline constexpr unsigned kMaxTileAddress = (1u << 20) - 1;
 
 /// An immediate, or the number of a register that holds the value.

@@ -4,6 +4,25 @@
 
 include "mlir/Pass/PassBase.td"
 
+def PTOBindBlocks : Pass<"pto-bind-blocks", "::mlir::ModuleOp"> {
+  let summary = "replace block queries by what is known when the number of blocks is fixed";
+  let description = [{
+    The number of blocks of a model is chosen when it is compiled, so kernels need not compute with it: `get_block_num` becomes a
+    constant, `get_block_idx` too when there is one block, and the number of vector cores of a block is 2 in a vector kernel. Streams get
+    shorter; a kernel that went through this pass must be launched on that many blocks.
+
+    ```mlir
+    %n = pto.get_block_num            // num-core=4
+    // becomes
+    %n = arith.constant 4 : i64
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"numCore", "num-core", "int64_t", "0", "Number of blocks of every launch; 0 leaves the queries in place">,
+  ];
+}
+
 def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
   let summary = "mark tiles that two halves of memory should serve in turn";
   let description = [{
