@@ -43,10 +43,10 @@ TEST(Verify, Accepts) {
   // Loop with a dynamic tail, a jump over the body's end, and a jump to the end of the stream.
   Tile tail = ub(0, 16, 64);
   tail.validRows = Value::reg(2);
-  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16} << SkipIfZero{Value::reg(2), 11}
-                            << TAdd{tail, tail, tail} << End{} << SkipIfZero{1, 2} << End{}),
-            "@37 end: without a loop");
-  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16} << SkipIfZero{Value::reg(2), 11}
+  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16} << SkipIfZero{Value::reg(2), 10}
+                            << TAdd{tail, tail, tail} << End{} << SkipIfZero{1, 1} << End{}),
+            "@30 end: without a loop");
+  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16} << SkipIfZero{Value::reg(2), 10}
                             << TAdd{tail, tail, tail} << End{}),
             "");
   EXPECT_EQ(verify(Stream() << TLoad{boxed(Layout::NZ, 32, 32), view(0, 32, 32, ElementType::f16), Memory::L1}, Pipe::MTE2, CoreKind::AIC), "");
@@ -61,7 +61,7 @@ TEST(Verify, Structure) {
   EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 0} << End{}), HasSubstr("step 0 is not positive"));
   EXPECT_THAT(verify(Stream() << SkipIfZero{1, 5} << End{}), HasSubstr("leaves the stream"));
   EXPECT_THAT(verify(Stream() << SkipIfZero{1, 1} << Mov{1, 2}), HasSubstr("lands within an instruction"));
-  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << SkipIfZero{1, 4} << End{} << End{}), HasSubstr("a jump leaves the loop"));
+  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << SkipIfZero{1, 2} << End{} << End{}), HasSubstr("a jump leaves the loop"));
   EXPECT_THAT(verify(Stream() << Div{1, 5, 0}), HasSubstr("divides by zero"));
   EXPECT_THAT(verify(Stream(), Pipe::M, CoreKind::AIV), HasSubstr("AIV has no such engine"));
   Stream junk;
@@ -73,9 +73,9 @@ TEST(Verify, Registers) {
   EXPECT_THAT(verify(Stream() << Add{2, Value::reg(1), 5}), HasSubstr("@0 add: reads r1, which is not written"));
   // Written in a body that may not run; or behind a jump.
   EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
-  EXPECT_THAT(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 4} << Mov{2, 7} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
+  EXPECT_THAT(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
   // if / else: both arms write.
-  EXPECT_EQ(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 8} << Mov{2, 7} << SkipIfZero{0, 4} << Mov{2, 8} << Mov{3, Value::reg(2)}), "");
+  EXPECT_EQ(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 6} << Mov{2, 7} << SkipIfZero{0, 3} << Mov{2, 8} << Mov{3, Value::reg(2)}), "");
 }
 
 TEST(Verify, EngineAndFlags) {
@@ -147,7 +147,7 @@ TEST(Verify, Movement) {
 TEST(Verify, FlippedBitsNeverCrash) {
   Tile t = ub(0, 16, 64);
   Stream s;
-  s << Loop{1, 0, 4, 1} << TAdd{t, t, t} << SkipIfZero{Value::reg(1), 4} << Mov{2, 7} << TRowsum{{ElementType::f32, Layout::DN, Pad::null, 0, 16, 1, 16, 1}, t}
+  s << Loop{1, 0, 4, 1} << TAdd{t, t, t} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << TRowsum{{ElementType::f32, Layout::DN, Pad::null, 0, 16, 1, 16, 1}, t}
     << End{};
   ASSERT_EQ(verify(s), "");
   for (size_t bit = 0; bit < s.words.size() * 32; ++bit) {

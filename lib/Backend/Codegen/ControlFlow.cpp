@@ -10,7 +10,7 @@ namespace pto_mlir::backend {
 
 namespace {
 
-constexpr int64_t kSkipWords = 4; // of a skip_if_zero
+constexpr int64_t kSkipWords = 3; // of a skip_if_zero
 
 struct ForModel : CodegenOpInterface::ExternalModel<ForModel, scf::ForOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
