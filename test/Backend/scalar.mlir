@@ -54,10 +54,10 @@ module @m {
   // CHECK-LABEL: kernel @branches
   // CHECK: get r0, what=block_idx
   // CHECK-NEXT: cmp r1, mode=eq, lhs=r0, rhs=0
-  // CHECK-NEXT: skip_if_zero cond=r1, words=12
+  // CHECK-NEXT: skip_if_zero cond=r1, words=9
   // CHECK-NEXT: set_flag src=V dst=MTE3, id=0
   // CHECK-NEXT: set_flag src=V dst=MTE3, id=1
-  // CHECK-NEXT: skip_if_zero cond=0, words=4
+  // CHECK-NEXT: skip_if_zero cond=0, words=3
   // CHECK-NEXT: set_flag src=V dst=MTE3, id=2
   // CHECK-NEXT: barrier pipe=ALL
   module @branches attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {

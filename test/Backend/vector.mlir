@@ -2,7 +2,7 @@
 
 // relu over [100, 64] in blocks of 16 rows; the last block is ragged.
 // CHECK-LABEL: kernel @relu: 2 arguments, 2 events, UB 4096
-// CHECK: AIV MTE2: 8 commands, 43 words
+// CHECK: AIV MTE2: 8 commands, 35 words
 // CHECK-NEXT: loop r0, lb=0, ub=100, step=16
 // CHECK-NEXT:   sub r1, lhs=100, rhs=r0
 // CHECK-NEXT:   min r2, lhs=r1, rhs=16

@@ -120,6 +120,14 @@ def test_mismatched_channels(transform, tmp_path):
     one_line(err, "odd_one", "3", "5")
 
 
+def test_zero_channels(transform, tmp_path):
+    nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="empty_one")]
+    file = save_model(tmp_path / "empty.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(np.random.default_rng(0), "w", 4, 0, 3, 3)])
+    code, err = transform(file)
+    assert code == 1
+    one_line(err, "empty_one")
+
+
 @pytest.fixture
 def deployed(command, tmp_path, small):
     mlir, model = tmp_path / "good.mlir", tmp_path / "good.pmodel"

@@ -49,7 +49,7 @@ TEST(CmdStorer, RefusesForeignAndBrokenCommands) {
   ConcreteCmdStorer storer;
   EXPECT_THAT(store(storer, kMTE2, add()), HasSubstr("AIV MTE2: tadd belongs to V"));
   EXPECT_THAT(store(storer, kV, {0xffffffff, 0}), HasSubstr("is no instruction"));
-  EXPECT_THAT(store(storer, kV, mov() + mov()), HasSubstr("holds an instruction of 4"));
+  EXPECT_THAT(store(storer, kV, mov() + mov()), HasSubstr("holds an instruction of 3"));
   EXPECT_TRUE(storer.get({kV, 0})->get_cmds().empty());
   storer.store_cmd_end(0);
   EXPECT_THAT(store(storer, kV, add()), HasSubstr("after the end of the stream"));
