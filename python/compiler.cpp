@@ -1,4 +1,5 @@
 // pto_mlir._compiler: the compiler as a Python module. Problems become CompileError with one line per problem.
+#include "pto_mlir/Frontend/ONNX/Import.h"
 #include "pto_mlir/Pipelines/Compiler.h"
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 
@@ -108,6 +109,12 @@ NB_MODULE(_compiler, m) {
   nb::exception<CompileError>(m, "CompileError");
   m.def("transform", &transform);
   m.def("deploy", &deploy);
+  m.def("supported_ops", [] {
+    std::vector<std::tuple<std::string, int, int>> ops;
+    for (const onnx::SupportedOp &op : onnx::supportedOps())
+      ops.emplace_back(op.name, op.firstOpset, op.lastOpset);
+    return ops;
+  });
   m.def("describe", &describe);
   m.def("interpret", &interpret);
 }

@@ -47,3 +47,8 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="") -> dict:
     """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, host_ops, absorbed."""
     return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir)
+
+
+def supported_ops() -> list[tuple[str, int, int]]:
+    """ONNX operators that are imported: name, first and last opset."""
+    return _call("supported_ops")

@@ -2,6 +2,7 @@
 
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -51,3 +52,8 @@ def test_options_that_the_readme_types_exist():
         assert lines
         for line in lines:
             assert not set(re.findall(r"--[a-z_]+", line)) - known, line
+
+
+def test_the_table_of_operators_is_current():
+    script = ROOT / "scripts" / "make_support_table.py"
+    assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script}"

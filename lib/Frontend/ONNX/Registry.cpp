@@ -25,4 +25,13 @@ const OpEntry *Registry::find(llvm::StringRef op, int64_t opset, bool &known) co
   return nullptr;
 }
 
+std::vector<SupportedOp> supportedOps() {
+  std::vector<SupportedOp> ops;
+  for (const auto &entry : Registry::get().all())
+    for (const OpEntry &importer : entry.second)
+      ops.push_back({entry.first().str(), importer.from, importer.to});
+  llvm::sort(ops, [](const SupportedOp &a, const SupportedOp &b) { return std::tie(a.name, a.firstOpset) < std::tie(b.name, b.firstOpset); });
+  return ops;
+}
+
 } // namespace pto_mlir::onnx

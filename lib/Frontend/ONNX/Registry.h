@@ -27,6 +27,8 @@ public:
   /// The entry that covers the opset, or null; `known` says whether another opset of the operator is supported.
   const OpEntry *find(llvm::StringRef op, int64_t opset, bool &known) const;
 
+  const llvm::StringMap<llvm::SmallVector<OpEntry, 1>> &all() const { return entries; }
+
 private:
   Registry();
   llvm::StringMap<llvm::SmallVector<OpEntry, 1>> entries;
