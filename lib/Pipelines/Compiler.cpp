@@ -2,6 +2,7 @@
 #include "pto_mlir/Pipelines/Compiler.h"
 
 #include "Diagnostics.h"
+#include "NumpyType.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -80,20 +81,6 @@ void nameFile(const std::string &file, Errors &errors) {
   for (std::string &line : errors)
     if (line.find(file) == std::string::npos)
       line = file + ": " + line;
-}
-
-std::optional<std::string> numpyType(Type type) {
-  if (type.isF32())
-    return "float32";
-  if (type.isF64())
-    return "float64";
-  if (type.isF16())
-    return "float16";
-  if (type.isInteger(1))
-    return "bool";
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return (integer.isUnsigned() ? "uint" : "int") + std::to_string(integer.getWidth());
-  return std::nullopt;
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 
 #include "Diagnostics.h"
+#include "NumpyType.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
@@ -43,17 +44,10 @@ struct Port {
   bool channelsLast = false; // held NHWC, to be given as NCHW
 };
 
+/// numpy's name, or MLIR's where numpy has none.
 std::string numpyName(Type type) {
-  if (type.isF32())
-    return "float32";
-  if (type.isF64())
-    return "float64";
-  if (type.isF16())
-    return "float16";
-  if (type.isInteger(1))
-    return "bool";
-  if (auto integer = dyn_cast<IntegerType>(type))
-    return (integer.isUnsigned() ? "uint" : "int") + std::to_string(integer.getWidth());
+  if (auto name = numpyType(type))
+    return *name;
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;
