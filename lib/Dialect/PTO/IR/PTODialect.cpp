@@ -16,9 +16,6 @@ using namespace pto_mlir::pto;
 #define GET_ATTRDEF_CLASSES
 #include "pto_mlir/Dialect/PTO/IR/PTOAttrs.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "pto_mlir/Dialect/PTO/IR/PTOOps.cpp.inc"
-
 void PTODialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -29,8 +26,5 @@ void PTODialect::registerAttributes() {
 void PTODialect::initialize() {
   registerTypes();
   registerAttributes();
-  addOperations<
-#define GET_OP_LIST
-#include "pto_mlir/Dialect/PTO/IR/PTOOps.cpp.inc"
-      >();
+  registerPTODialectOperations(this);
 }

@@ -13,9 +13,6 @@ using namespace pto_mlir::top;
 #define GET_ATTRDEF_CLASSES
 #include "pto_mlir/Dialect/Top/IR/TopAttrs.cpp.inc"
 
-#define GET_OP_CLASSES
-#include "pto_mlir/Dialect/Top/IR/TopOps.cpp.inc"
-
 void TopDialect::registerAttributes() {
   addAttributes<
 #define GET_ATTRDEF_LIST
@@ -25,8 +22,5 @@ void TopDialect::registerAttributes() {
 
 void TopDialect::initialize() {
   registerAttributes();
-  addOperations<
-#define GET_OP_LIST
-#include "pto_mlir/Dialect/Top/IR/TopOps.cpp.inc"
-      >();
+  registerTopDialectOperations(this);
 }
