@@ -3,47 +3,13 @@
 #include "pto_mlir/Backend/Backend.h"
 
 #include "pto_mlir/ISA/Table.h"
+#include "pto_mlir/Support/LibrarySearch.h"
 
-#include <cstdlib>
 #include <dlfcn.h>
-#include <filesystem>
-#include <vector>
-
-namespace fs = std::filesystem;
 
 namespace pto_mlir::backend {
 
 namespace {
-
-// Folders that may hold encoder libraries, first match wins.
-std::vector<fs::path> searchFolders() {
-  std::vector<fs::path> folders;
-  std::error_code ignored;
-  auto beside = [&](const fs::path &file) {
-    fs::path folder = file.parent_path();
-    folders.push_back(folder);
-    folders.push_back(folder / ".." / "lib");
-    folders.push_back(folder / "..");                // an installed package: programs in bin/, libraries above
-    folders.push_back(folder / ".." / ".." / "lib"); // the build tree's package
-  };
-  fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  if (!ignored)
-    beside(program);
-  Dl_info self;
-  if (dladdr(reinterpret_cast<void *>(&Backend::instance), &self) && self.dli_fname)
-    beside(fs::absolute(self.dli_fname, ignored));
-  if (const char *folder = std::getenv("PTO_MLIR_LIB_DIR"))
-    folders.push_back(folder);
-  return folders;
-}
-
-std::string findLibrary(const std::string &file) {
-  std::error_code ignored;
-  for (const fs::path &folder : searchFolders())
-    if (fs::exists(folder / file, ignored))
-      return (folder / file).string();
-  return "";
-}
 
 // Points `slot` at the library's function `name`; false, and the name in `missing`, when there is none.
 template <class F> bool castFunction(void *library, const char *name, F &slot, std::string &missing) {
@@ -85,9 +51,9 @@ LoadResult Backend::load(const std::string &name, const std::string &libraryPath
   if (!arch)
     return fail("is not known, the instruction table has a3 and a5");
   std::string file = "libpto_encoder_" + name + ".so";
-  std::string path = libraryPath.empty() ? findLibrary(file) : libraryPath;
+  std::string path = libraryPath.empty() ? firstExisting(libraryCandidates(file)) : libraryPath;
   if (path.empty())
-    return fail("encoder library " + file + " is neither beside the program nor in PTO_MLIR_LIB_DIR");
+    return fail("encoder library " + file + " is neither in PTO_MLIR_LIB_DIR nor beside the program");
   void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library)
     return fail("cannot load encoder library: " + std::string(dlerror()));

@@ -62,7 +62,7 @@ public:
   static Backend &instance();
 
   /// Loads the encoder of a processor ("a3"), once; later calls return the same object. Without `libraryPath` the library
-  /// libpto_encoder_<processor>.so is looked for beside the program and this library (also in ../lib), then in $PTO_MLIR_LIB_DIR.
+  /// libpto_encoder_<processor>.so is looked for in $PTO_MLIR_LIB_DIR, then around this binary (libraryCandidates).
   /// A missing library, a missing function, or a library built from another instruction table is an error that names it.
   LoadResult load(const std::string &processor, const std::string &libraryPath = "");
 
