@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 
 import numpy as np
 
 from .errors import UserError
+
+
+# Tensor name -> operator that makes it, names of the operator's inputs; in the order of computation.
+Graph = dict[str, tuple[str, list[str]]]
 
 
 @dataclass
@@ -19,6 +24,12 @@ class Row:
     euclid: float  # 1 - ||target - reference|| / ||reference||
     max_error: float
     problem: str = ""
+    kind: str = ""  # operator that makes the tensor, where it is known
+
+    @property
+    def relative_l2(self) -> float:
+        """||target - reference|| / ||reference||; infinite where the tensors cannot be compared."""
+        return float("inf") if self.problem else 1.0 - self.euclid
 
     def passes(self, tolerance: tuple[float, float]) -> bool:
         return not self.problem and self.cosine >= tolerance[0] and self.euclid >= tolerance[1]
@@ -60,18 +71,53 @@ def compare(
     return [compare_tensor(name, target[name], reference[name]) for name in common]
 
 
+def label(rows: list[Row], graph: Graph) -> None:
+    """Fills in the kind of each row from a graph."""
+    for row in rows:
+        row.kind = graph.get(row.name, ("", []))[0]
+
+
+def sources(name: str, graph: Graph, known: Container[str]) -> list[str]:
+    """The nearest ancestors of a tensor that are in `known`: inside a kernel or folded away are those between."""
+    found, seen, stack = [], {name}, list(graph.get(name, ("", []))[1])
+    while stack:
+        parent = stack.pop()
+        if parent in seen:
+            continue
+        seen.add(parent)
+        if parent in known:
+            found.append(parent)
+        else:
+            stack.extend(graph.get(parent, ("", []))[1])
+    return found
+
+
+def first_loss(rows: list[Row], graph: Graph, floor: float, growth: float = 8.0) -> tuple[Row, float] | None:
+    """Where the first real loss happens: the first row, in the order of the rows, whose relative L2 error is above `floor` and
+    above `growth` times the worst error of what it is computed from. Gives the row and that worst error; None without such a row.
+    """
+    errors = {row.name: row.relative_l2 for row in rows}
+    for row in rows:
+        before = max((errors[s] for s in sources(row.name, graph, errors)), default=0.0)
+        if row.relative_l2 > floor and row.relative_l2 > growth * before:
+            return row, before
+    return None
+
+
 def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose: bool = False) -> bool:
     """Prints a ranked table (worst first) and the verdict; names the first and the worst failing tensor."""
     failed = [row for row in rows if not row.passes(tolerance)]
     ranked = sorted(rows, key=lambda r: (not r.problem, r.euclid))
     shown = ranked if verbose else ranked[:10]
     width = max(len(row.name) for row in shown)
+    kind = max(len(row.kind) for row in shown)
+    kinds = f"  {'kind':<{kind}}" if kind else ""
     print(f"{title}: {len(rows)} tensors, tolerance cosine {tolerance[0]:g}, Euclid {tolerance[1]:g}")
-    print(f"  {'tensor':<{width}}  {'shape':<18} {'cosine':>10} {'Euclid':>10} {'max error':>11}")
+    print(f"  {'tensor':<{width}}  {'shape':<18}{kinds} {'cosine':>10} {'Euclid':>10} {'max error':>11}")
     for row in shown:
         shape = "x".join(map(str, row.shape)) or "scalar"
         print(
-            f"  {row.name:<{width}}  {shape:<18} {row.cosine:>10.7f} {row.euclid:>10.7f} {row.max_error:>11.3g}"
+            f"  {row.name:<{width}}  {shape:<18}{f'  {row.kind:<{kind}}' if kind else ''} {row.cosine:>10.7f} {row.euclid:>10.7f} {row.max_error:>11.3g}"
             + (f"  {row.problem}" if row.problem else "" if row.passes(tolerance) else "  below tolerance")
         )
     if len(shown) < len(rows):

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
+from .compare import Graph
 from .errors import UserError
 
 
@@ -45,3 +46,14 @@ def _with_all_outputs(path: str | Path) -> bytes | str:
                 present.add(name)
                 model.graph.output.append(onnx.ValueInfoProto(name=name))
     return model.SerializeToString()
+
+
+def graph_of(path: str | Path) -> Graph:
+    """Operator and inputs of every tensor that a node of an ONNX model computes, in the order of the nodes; subgraphs are not entered."""
+    import onnx
+
+    try:
+        model = onnx.load(str(path), load_external_data=False)
+    except Exception as error:  # protobuf's exceptions have no common base class with onnx's
+        raise UserError(f"{path}: not a readable ONNX model: {str(error).splitlines()[0]}") from None
+    return {name: (node.op_type, [i for i in node.input if i]) for node in model.graph.node for name in node.output if name}

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ..errors import UserError
+
 
 def _program(name: str) -> str:
     package = Path(__file__).resolve().parent.parent
@@ -20,6 +22,14 @@ def _program(name: str) -> str:
 def run_native(name: str, arguments: list[str]) -> int:
     """Runs a native command and returns its exit code."""
     return subprocess.run([_program(name), *arguments]).returncode
+
+
+def program_output(name: str, arguments: list[str]) -> str:
+    """What a native command prints; a UserError with its own words when it fails."""
+    done = subprocess.run([_program(name), *arguments], capture_output=True, text=True, errors="replace")
+    if done.returncode != 0:
+        raise UserError(done.stderr.strip() or f"{name}: exit code {done.returncode}")
+    return done.stdout
 
 
 def _exec(name: str) -> int:

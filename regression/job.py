@@ -1,0 +1,172 @@
+"""One piece of a regression run, in a process of its own: `python job.py SPEC.json` writes the file that the spec names.
+
+prepare: the model into the cache, model_transform, the float64 reference.
+model:   model_deploy in one mode for one number of cores, outputs and every tensor against onnxruntime, times, sizes, end metric.
+metric:  an end metric over several models.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import traceback
+from pathlib import Path
+
+import metrics
+import numpy as np
+import zoo
+from measure import command, medians, onnxruntime_call, onnxruntime_session
+from precise import distance, float64_outputs
+
+from pto_mlir import npz
+from pto_mlir.compare import compare, compare_tensor, first_loss, label
+from pto_mlir.errors import UserError
+from pto_mlir.reference import graph_of, run_onnx
+from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools.native import program_output
+
+# Relative L2 error below which a difference is rounding of the storage type: 64 units in the last place.
+FLOOR = {"F32": 64 * 2**-24, "F16": 64 * 2**-11, "BF16": 64 * 2**-8}
+
+
+def prepare(spec: dict) -> dict:
+    """Keys: seconds, peak_mb, onnx_bytes, float64 (distance of onnxruntime's outputs from float64)."""
+    model, cache, work = zoo.read(Path(spec["description"])), Path(spec["cache"]), Path(spec["work"])
+    onnx = zoo.make(model, cache)
+    mlir = work / f"{model.name}.mlir"
+    run = command("model_transform", "--model_name", model.name, "--model_def", onnx, "--input_shapes", model.shapes, "--mlir", mlir)
+    result = {"seconds": {"transform": run.seconds}, "peak_mb": {"transform": run.peak_mb}, "onnx_bytes": onnx.stat().st_size}
+    if run.problem:
+        return {**result, "status": "failed", "problem": run.problem}
+    if spec["float64"]:
+        feed = zoo.feed(model, cache)
+        exact = float64_outputs(model, onnx, feed)
+        npz.save(work / f"{model.name}_float64.npz", exact)
+        result["float64"] = distance(run_onnx(onnx, feed), exact)
+    return {**result, "status": "passed"}
+
+
+def deploy(model, spec: dict, file: Path, *more: str):
+    return command("model_deploy", "--mlir", Path(spec["work"]) / f"{model.name}.mlir", "--quantize", spec["mode"],
+                   "--num_core", str(spec["cores"]), "--model", file, *more)  # fmt: skip
+
+
+def contents(file: Path) -> dict:
+    """Sizes and kernels of a .pmodel, as pmodel_tool prints them."""
+    description = json.loads(program_output("pmodel_tool", ["--print", str(file)]))
+    commands, weights = description["commands"]["size"], description["weight_data"]["size"]
+    kernels = [{"name": k["name"], "core": k["streams"][0]["core_kind"] if k["streams"] else "",
+                "commands": sum(s["num_commands"] for s in k["streams"]), "bytes": sum(s["words"]["size"] for s in k["streams"])}
+               for k in description["kernels"]]  # fmt: skip
+    return {"bytes": {"file": file.stat().st_size, "commands": commands, "weights": weights}, "kernels": kernels}
+
+
+def tensor_rows(model, spec: dict, onnx: Path, feed: dict, debug_file: Path) -> list:
+    """Every tensor that a debug build keeps beside onnxruntime's, in the order of computation."""
+    values = InferenceSession(str(debug_file), threads=spec["threads"]).run_with_debug(feed)
+    reference = run_onnx(onnx, feed, all_tensors=True)
+    rows = compare({name: values[name] for name in reference if name in values}, reference)
+    label(rows, graph_of(onnx))
+    return rows
+
+
+def check_tensors(rows: list, model, mode: str, onnx: Path, problems: list[str]) -> dict:
+    bound = model.tolerance[mode].tensors
+    bad = [r for r in rows if r.problem or r.cosine < bound]
+    loss = first_loss(rows, graph_of(onnx), FLOOR[mode])
+    if bad:
+        worst = min(bad, key=lambda r: (not r.problem, r.cosine))
+        problems.append(f"{len(bad)} of {len(rows)} tensors below cosine {bound:g}; first {bad[0].name}, worst {worst.name} "
+                        f"({worst.problem or f'{worst.cosine:.7f}'})")  # fmt: skip
+    table = [{"name": r.name, "position": i, "shape": list(r.shape), "kind": r.kind, "cosine": r.cosine, "relative_l2": r.relative_l2,
+              "max_error": r.max_error, "problem": r.problem} for i, r in enumerate(rows)]  # fmt: skip
+    table.sort(key=lambda r: (not r["problem"], -r["relative_l2"]))
+    first = None if loss is None else {"name": loss[0].name, "kind": loss[0].kind, "relative_l2": loss[0].relative_l2, "inputs": loss[1]}
+    return {"tensors": table, "first_loss": first}
+
+
+def check_outputs(model, spec: dict, names: list[str], ours: list, theirs: list, problems: list[str]) -> list[dict]:
+    """Each output's distance from onnxruntime, and of both from float64 where that is known."""
+    bound = model.tolerance[spec["mode"]]
+    exact_file = Path(spec["work"]) / f"{model.name}_float64.npz"
+    exact = npz.load(exact_file) if exact_file.is_file() else {}
+    result = []
+    for name, value, reference in zip(names, ours, theirs):
+        row = compare_tensor(name, value, reference)
+        entry = {"name": name, "shape": list(value.shape), "cosine": row.cosine, "relative_l2": row.relative_l2, "max_error": row.max_error}
+        if row.problem or row.cosine < bound.outputs or row.max_error > bound.max_error:
+            problems.append(f"output {name}: " + (row.problem or f"cosine {row.cosine:.7f} (at least {bound.outputs:g}), max error "
+                            f"{row.max_error:.3g} (at most {bound.max_error:g})"))  # fmt: skip
+        if value.dtype != reference.dtype:
+            problems.append(f"output {name}: type {value.dtype}, onnxruntime's is {reference.dtype}")
+        if name in exact:
+            entry["float64"] = float(np.abs(value - exact[name]).max())
+            entry["onnxruntime_float64"] = float(np.abs(reference - exact[name]).max())
+        result.append(entry)
+    return result
+
+
+def run_model(spec: dict) -> dict:
+    model, cache, work = zoo.read(Path(spec["description"])), Path(spec["cache"]), Path(spec["work"])
+    mode, stem = spec["mode"], f"{model.name}_{spec['mode']}_{spec['cores']}"
+    onnx, file, debug_file = cache / "zoo" / model.file, work / f"{stem}.pmodel", work / f"{stem}_debug.pmodel"
+    problems: list[str] = []
+    run = deploy(model, spec, file)
+    result = {"seconds": {"deploy": run.seconds}, "peak_mb": {"deploy": run.peak_mb}}
+    if run.problem:
+        return {**result, "status": "failed", "problem": run.problem}
+    result |= contents(file)
+
+    feed = zoo.feed(model, cache)
+    session, reference = InferenceSession(str(file), threads=spec["threads"]), onnxruntime_session(onnx)
+    result |= {"host_ops": list(session.info()["host_ops"]), "absorbed": list(session.info()["absorbed"])}
+    names = [o.name for o in reference.get_outputs()]
+    if [o.name for o in session.get_outputs()] != names:
+        problems.append(f"outputs are {[o.name for o in session.get_outputs()]}, the model's are {names}")
+    ours, theirs = session.run(None, feed), onnxruntime_call(reference, feed)
+    npz.save(work / f"{stem}_outputs.npz", dict(zip(names, ours)))
+    result["profile"] = dict(session.profile(True))
+    result["outputs"] = check_outputs(model, spec, names, ours, theirs, problems)
+
+    debug = deploy(model, spec, debug_file, "--debug")
+    if debug.problem:
+        problems.append(f"--debug: {debug.problem}")
+    else:
+        result |= check_tensors(tensor_rows(model, spec, onnx, feed, debug_file), model, mode, onnx, problems)
+        debug_file.unlink()
+
+    times = medians([lambda: session.run(None, feed), lambda: onnxruntime_call(reference, feed)], budget=spec["timing"])
+    result["seconds"] |= {"cmodel": times[0], "onnxruntime": times[1]}
+    if model.metric in metrics.OF_ONE_MODEL:
+        result["metric"] = metrics.OF_ONE_MODEL[model.metric](model, cache, session, reference)
+        if not result["metric"]["passed"]:
+            problems.append(f"end metric: {result['metric']['summary']}")
+    return {**result, "status": "failed" if problems else "passed", "problem": "; ".join(problems)}
+
+
+def run_metric(spec: dict) -> dict:
+    outcome = metrics.OF_SEVERAL_MODELS[spec["metric"]](spec)
+    return {"status": "passed" if outcome["passed"] else "failed", "problem": "" if outcome["passed"] else outcome["summary"], "metric": outcome}
+
+
+def main() -> int:
+    spec = json.loads(Path(sys.argv[1]).read_text())
+    try:
+        result = {"prepare": prepare, "model": run_model, "metric": run_metric}[spec["what"]](spec)
+    except zoo.Unavailable as reason:
+        result = {"status": "skipped", "problem": str(reason)}
+    except UserError as error:
+        result = {"status": "failed", "problem": str(error)}
+    except Exception as error:  # a fault of ours; the log has the traceback, the run goes on with the other models
+        traceback.print_exc()
+        result = {"status": "failed", "problem": f"{type(error).__name__}: {error}"}
+    target = Path(spec["result"])
+    temporary = target.with_suffix(f".{os.getpid()}.tmp")
+    temporary.write_text(json.dumps({**result, **{k: spec[k] for k in ("what", "name", "mode", "cores", "key")}}))
+    temporary.replace(target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

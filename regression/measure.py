@@ -1,0 +1,79 @@
+"""Seconds, peak memory and medians: how everything in a report is measured."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass
+class Run:
+    """A command that ran as a process of its own."""
+
+    seconds: float
+    peak_mb: float  # greatest resident set, MiB
+    code: int
+    output: str
+    error: str
+
+    @property
+    def problem(self) -> str:
+        """Why it failed, in its own words; empty when it did not."""
+        if self.code == 0:
+            return ""
+        if self.code < 0:
+            return f"killed by signal {-self.code}"
+        return self.error.strip() or self.output.strip() or f"exit code {self.code}"
+
+
+def command(tool: str, *arguments: str | os.PathLike) -> Run:
+    """One command of the package as a process; start and imports count."""
+    line = [sys.executable, "-m", f"pto_mlir.tools.{tool}", *map(str, arguments)]
+    with tempfile.TemporaryFile("w+", errors="replace") as out, tempfile.TemporaryFile("w+", errors="replace") as err:
+        begin = time.perf_counter()
+        process = subprocess.Popen(line, stdout=out, stderr=err, stdin=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        seconds = time.perf_counter() - begin
+        process.returncode = os.waitstatus_to_exitcode(status)
+        texts = []
+        for file in (out, err):
+            file.seek(0)
+            texts.append(file.read())
+    return Run(seconds, usage.ru_maxrss / 1024, process.returncode, *texts)
+
+
+def medians(calls: Sequence[Callable[[], object]], least: int = 3, budget: float = 2.0) -> list[float]:
+    """Median seconds of each call, taken in turns so that all see the same machine; each is called once before."""
+    for call in calls:
+        call()
+    times: list[list[float]] = [[] for _ in calls]
+    end = time.perf_counter() + budget
+    while len(times[0]) < least or (time.perf_counter() < end and len(times[0]) < 50):
+        for call, seconds in zip(calls, times):
+            begin = time.perf_counter()
+            call()
+            seconds.append(time.perf_counter() - begin)
+    return [statistics.median(t) for t in times]
+
+
+def onnxruntime_session(path: str | os.PathLike, threads: int = 1):
+    """onnxruntime as its users run it: all optimisations, a fixed number of threads."""
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.log_severity_level = 4
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def onnxruntime_call(session, feed: dict[str, np.ndarray]) -> list[np.ndarray]:
+    """All outputs; the feed may hold more than the model asks for."""
+    return session.run(None, {i.name: feed[i.name] for i in session.get_inputs()})

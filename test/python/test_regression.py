@@ -1,0 +1,157 @@
+"""The regression command on small models: its report, models that fail, interrupts and what --resume keeps."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import ROOT, save_model, weight
+from onnx import helper
+
+DESCRIPTION = """
+title = "test net"
+source = "a test"
+licence = "none"
+maker = ["copy_file.py", "{onnx}"]
+file = "{name}.onnx"
+modes = ["F32", "F16"]
+
+[[inputs]]
+name = "x"
+shape = [2, 3, 12, 12]
+kind = "normal"
+
+[tolerance]
+F32 = {{ tensors = 0.99999, outputs = 0.99999, max_error = {bound} }}
+F16 = {{ tensors = 0.999, outputs = 0.999, max_error = 0.1 }}
+"""
+COPY = "import shutil, sys, time\ntime.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)\nshutil.copy(sys.argv[1], sys.argv[-1])\n"
+
+
+@pytest.fixture
+def zoo(tmp_path):
+    """A folder of descriptions and a function that adds one."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    (folder / "copy_file.py").write_text(COPY)
+
+    def add(name, op="Sigmoid", bound="1e-4"):
+        rng = np.random.default_rng(0)
+        nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], name="conv"), helper.make_node(op, ["c"], ["y"], name="last")]
+        onnx = save_model(tmp_path / f"{name}.onnx", nodes, [("x", [2, 3, 12, 12])], [("y", [2, 5, 10, 10])],
+                          [weight(rng, "w", 5, 3, 3, 3), weight(rng, "b", 5)])  # fmt: skip
+        (folder / f"{name}.toml").write_text(DESCRIPTION.format(name=name, onnx=onnx, bound=bound))
+
+    return folder, add
+
+
+def command(tmp_path, *arguments):
+    return [sys.executable, str(ROOT / "regression" / "run.py"), "--cache", str(tmp_path / "cache"), "--work", str(tmp_path / "work"),
+            "--descriptions", str(tmp_path / "models"), "--timing", "0.05", *arguments]  # fmt: skip
+
+
+def run(tmp_path, *arguments):
+    done = subprocess.run(command(tmp_path, *arguments), capture_output=True, text=True, timeout=300)
+    assert "Traceback" not in done.stderr, done.stderr
+    report = tmp_path / "work" / "report.json"
+    return done.returncode, done.stdout + done.stderr, json.loads(report.read_text()) if report.exists() else None
+
+
+def test_report(tmp_path, zoo):
+    zoo[1]("good")
+    code, text, report = run(tmp_path, "--num_core", "1,3", "--jobs", "2", "--float64")
+    assert code == 0, text
+    assert "5 passed, 0 failed, 0 skipped" in text
+    results = {(r["mode"], r["cores"]): r for r in report["results"] if r["what"] == "model"}
+    assert set(results) == {("F32", 1), ("F32", 3), ("F16", 1), ("F16", 3)}
+    one = results["F32", 1]
+    assert one["host_ops"] == [] and one["first_loss"] is None
+    assert {t["name"]: t["kind"] for t in one["tensors"]} == {"c": "Conv", "y": "Sigmoid"}
+    output, = one["outputs"]
+    assert output["float64"] <= 4 * output["onnxruntime_float64"] < 1e-4
+    assert one["seconds"]["cmodel"] > 0 and one["peak_mb"]["deploy"] > 1 and one["bytes"]["file"] > 0
+    assert [c["equal"] for c in report["cores"]] == [True, True]
+    page = (tmp_path / "work" / "report.html").read_text()
+    assert "<svg" in page and "test net" in page
+    assert not any(word in page for word in ("http://", "https://", "<script", "src="))
+
+
+def test_a_failing_model_does_not_stop_the_others(tmp_path, zoo):
+    zoo[1]("good")
+    zoo[1]("strange", op="NoSuchOp")
+    zoo[1]("too_strict", bound="0.0")
+    code, text, report = run(tmp_path, "--modes", "F32")
+    assert code == 1
+    status = {(r["name"], r["what"]): r["status"] for r in report["results"]}
+    assert status == {("good", "prepare"): "passed", ("good", "model"): "passed", ("strange", "prepare"): "failed", ("strange", "model"): "skipped",
+                      ("too_strict", "prepare"): "passed", ("too_strict", "model"): "failed"}  # fmt: skip
+    assert "NoSuchOp" in text and "max error" in text
+
+
+def test_resume_keeps_what_passed_and_notices_changes(tmp_path, zoo):
+    zoo[1]("good")
+    assert run(tmp_path, "--modes", "F32")[0] == 0
+    code, text, report = run(tmp_path, "--modes", "F32,F16", "--resume")
+    assert code == 0 and text.count(" before ") == 2 and report["passed"] == 3
+    description = tmp_path / "models" / "good.toml"
+    description.write_text(description.read_text().replace("test net", "other net"))
+    assert run(tmp_path, "--modes", "F32", "--resume")[1].count(" before ") == 0
+
+
+def test_an_interrupted_run_goes_on(tmp_path, zoo):
+    zoo[1]("aaa")
+    zoo[1]("slow")
+    description = tmp_path / "models" / "slow.toml"
+    description.write_text(description.read_text().replace('.onnx"]', '.onnx", "--", "600"]'))
+    process = subprocess.Popen(command(tmp_path, "--modes", "F32"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                               env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
+    for line in process.stdout:
+        if "aaa_F32_1" in line:
+            break
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    rest, _ = process.communicate(timeout=60)
+    assert process.returncode == 130 and "interrupted" in rest and "Traceback" not in rest
+    assert json.loads((tmp_path / "work" / "report.json").read_text())["unfinished"] == 2
+    assert not list((tmp_path / "work").rglob("*.tmp"))
+    description.write_text(description.read_text().replace("600", "0"))
+    code, text, report = run(tmp_path, "--modes", "F32", "--resume")
+    assert code == 0 and text.count(" before ") == 2 and report["passed"] == 4
+
+
+@pytest.mark.parametrize("arguments, word", [
+    (["--models", "absent"], "there are good"), (["--modes", "F8"], "F8"), (["--num_core", "0"], "1 to 24"), (["--num_core", "x"], "1 to 24"),
+    (["--jobs", "0"], "--jobs"), (["--descriptions", "nowhere"], "no descriptions"),
+])  # fmt: skip
+def test_wrong_arguments_are_one_line(tmp_path, zoo, arguments, word):
+    zoo[1]("good")
+    code, text, report = run(tmp_path, *arguments)
+    assert code == 1 and report is None
+    assert len(text.strip().splitlines()) == 1 and word in text
+
+
+@pytest.mark.parametrize("change, word", [(("title =", "titel ="), "titel"), (("[tolerance]", "[tolerance"), "line"), (('kind = "normal"', "kind = 3"), "kind"),
+                                          (("[2, 3, 12, 12]", '"2,3"'), "shape"), (('"F32", "F16"', '"F32", "I9"'), "I9")])  # fmt: skip
+def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
+    zoo[1]("good")
+    description = tmp_path / "models" / "good.toml"
+    description.write_text(description.read_text().replace(*change))
+    code, text, _ = run(tmp_path)
+    assert code == 1
+    assert len(text.strip().splitlines()) == 1 and "good.toml" in text and word in text
+
+
+def test_a_model_of_the_zoo(tmp_path):
+    """PP-OCR's classifier through the whole command, every tensor compared; the file comes from PyPI."""
+    cache = ROOT / ".cache" / "pto-mlir"
+    done = subprocess.run([sys.executable, str(ROOT / "regression" / "run.py"), "--models", "cls", "--modes", "F32,F16", "--cache", str(cache),
+                           "--work", str(tmp_path), "--jobs", "2", "--timing", "0.1"], capture_output=True, text=True, timeout=300)  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "3 passed, 0 failed, 0 skipped" in done.stdout
+    report = json.loads((tmp_path / "report.json").read_text())
+    for result in report["results"]:
+        assert result["what"] == "prepare" or len(result["tensors"]) > 100
