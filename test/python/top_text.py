@@ -43,9 +43,10 @@ def dense(text: str, kind: str) -> np.ndarray:
 
 def attributes(text: str) -> dict:
     found = {}
-    for name, value in re.findall(r"(\w+) = (array<i64[^>]*>|[^,{}]+)", text):
+    for name, value in re.findall(r"(\w+) = (array<[if]64[^>]*>|[^,{}]+)", text):
         if value.startswith("array"):
-            found[name] = [int(v) for v in re.findall(r"-?\d+", value[len("array<i64") :])]
+            number = int if value.startswith("array<i") else float
+            found[name] = [number(v) for v in re.findall(r"[-+\d.e]+", value[len("array<i64") :])]
         elif value.split(" ")[0] in ("true", "false"):
             found[name] = value.startswith("true")
         elif re.match(r"-?[\d.]", value):
@@ -81,6 +82,11 @@ class Rebuilder:
             return node(REDUCE[kind], [args[0], self.ints(a["axes"])], keepdims=int(a.get("keepdims", True)))
         if kind == "conv":
             return node("Conv", args, strides=a["strides"], pads=a["pads"], dilations=a["dilations"], group=int(a.get("group", 1)))
+        if kind == "conv_transpose":
+            return node("ConvTranspose", args, strides=a["strides"], pads=a["pads"], dilations=a["dilations"],
+                        output_padding=a["output_padding"], group=int(a.get("group", 1)))  # fmt: skip
+        if kind == "resize":
+            return self.resize(args, a, result)
         if kind in ("max_pool", "avg_pool"):
             more = {"count_include_pad": int(a.get("count_include_pad", False))} if kind == "avg_pool" else {}
             return node("MaxPool" if kind == "max_pool" else "AveragePool", args, kernel_shape=a["kernel"], strides=a["strides"],
@@ -112,6 +118,15 @@ class Rebuilder:
         if kind == "matmul":
             return self.matmul(args, a, result)
         raise AssertionError(f"unknown op top.{kind}")
+
+    def resize(self, args, a, result):
+        roi = self.constant(np.array(a["roi"], np.float32)) if "roi" in a else ""
+        nearest = {"nearest_mode": a["nearest_mode"]} if a.get("nearest_mode", "simple") != "simple" else {"nearest_mode": "floor"}
+        more = {name: a[name] for name in ("cubic_coeff_a", "extrapolation_value") if name in a}
+        flags = {name: int(a[name]) for name in ("exclude_outside", "antialias") if name in a}
+        scales = self.constant(np.array(a["scales"], np.float32))
+        self.nodes.append(helper.make_node("Resize", [args[0], roi, scales], [result], mode=a["mode"],
+                                           coordinate_transformation_mode=a.get("coordinates", "half_pixel"), **nearest, **more, **flags))  # fmt: skip
 
     def matmul(self, args, a, result):
         operands = []

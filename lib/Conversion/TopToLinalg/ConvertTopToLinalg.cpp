@@ -30,12 +30,14 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     populateUnary(set);
     populateBatchNorm(set);
     populateConv(set);
+    populateConvTranspose(set);
     populatePool(set);
     populateSoftmax(set);
     populateConcat(set);
     populatePad(set);
     populatePermute(set);
     populateReshape(set);
+    populateResize(set);
     populateSlice(set);
     patterns = FrozenRewritePatternSet(std::move(set));
     return success();

@@ -18,12 +18,14 @@ void populateReduce(mlir::RewritePatternSet &patterns);
 void populateUnary(mlir::RewritePatternSet &patterns);
 void populateBatchNorm(mlir::RewritePatternSet &patterns);
 void populateConv(mlir::RewritePatternSet &patterns);
+void populateConvTranspose(mlir::RewritePatternSet &patterns);
 void populatePool(mlir::RewritePatternSet &patterns);
 void populateSoftmax(mlir::RewritePatternSet &patterns);
 void populateConcat(mlir::RewritePatternSet &patterns);
 void populatePad(mlir::RewritePatternSet &patterns);
 void populatePermute(mlir::RewritePatternSet &patterns);
 void populateReshape(mlir::RewritePatternSet &patterns);
+void populateResize(mlir::RewritePatternSet &patterns);
 void populateSlice(mlir::RewritePatternSet &patterns);
 
 } // namespace pto_mlir::top_to_linalg

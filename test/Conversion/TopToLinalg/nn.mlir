@@ -72,3 +72,61 @@ func.func @softmax(%x: tensor<3x197xf16>) -> tensor<3x197xf16> {
   %0 = top.softmax %x {axis = 1} : (tensor<3x197xf16>) -> tensor<3x197xf16>
   return %0 : tensor<3x197xf16>
 }
+
+// -----
+
+// A kernel as large as its stride has one tap per phase: a convolution of one tap with
+// all phases as features, then the phases side by side.
+// CHECK-LABEL: func.func @conv_transpose
+// CHECK-DAG: %[[F:.*]] = arith.constant dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]]]]> : tensor<1x1x1x4xf32>
+// CHECK-DAG: %[[B:.*]] = arith.constant dense<5.000000e+00> : tensor<4xf32>
+// CHECK: linalg.broadcast ins(%[[B]] : tensor<4xf32>)
+// CHECK: %[[C:.*]] = linalg.conv_2d_nhwc_hwcf {{.*}} ins(%{{.*}}, %[[F]] : tensor<1x3x4x1xf32>, tensor<1x1x1x4xf32>)
+// CHECK: %[[E:.*]] = tensor.expand_shape %{{.*}} output_shape [3, 4, 2, 2]
+// CHECK: linalg.transpose ins(%[[E]] : tensor<3x4x2x2xf32>) outs(%{{.*}} : tensor<3x2x4x2xf32>) permutation = [0, 2, 1, 3]
+func.func @conv_transpose(%x: tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32> {
+  %w = arith.constant dense<[[[[1.0]], [[2.0]]], [[[3.0]], [[4.0]]]]> : tensor<2x2x1x1xf32>
+  %b = arith.constant dense<5.0> : tensor<1xf32>
+  %0 = top.conv_transpose %x, %w, %b {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>, layout = "NHWC"} : (tensor<1x3x4x1xf32>, tensor<2x2x1x1xf32>, tensor<1xf32>) -> tensor<1x6x8x1xf32>
+  return %0 : tensor<1x6x8x1xf32>
+}
+
+// -----
+
+// Three taps at stride 2: phase 0 has taps 2 and 0, phase 1 has tap 1. The first of six
+// outputs lies one element after the first position, because of the pad.
+// CHECK-LABEL: func.func @conv_transpose_phases
+// CHECK: %[[W:.*]] = arith.constant dense<{{\[\[\[}}3.000000e+00, 0.000000e+00]], {{\[\[}}1.000000e+00, 2.000000e+00]]]> : tensor<2x1x2xf32>
+// CHECK: %[[F:.*]] = tensor.expand_shape %[[W]]
+// CHECK: %[[P:.*]] = tensor.pad %{{.*}} low[0, 0, 1, 0] high[0, 0, 1, 0]
+// CHECK: linalg.conv_2d_nhwc_hwcf {{.*}} ins(%[[P]], %[[F]] : tensor<1x1x5x1xf32>, tensor<1x2x1x2xf32>) outs(%{{.*}} : tensor<1x1x4x2xf32>)
+// CHECK: tensor.extract_slice %{{.*}}[0, 1, 0] [1, 6, 1] [1, 1, 1] : tensor<1x8x1xf32> to tensor<1x6x1xf32>
+func.func @conv_transpose_phases(%x: tensor<1x3x1xf32>) -> tensor<1x6x1xf32> {
+  %w = arith.constant dense<[[[1.0]], [[2.0]], [[3.0]]]> : tensor<3x1x1xf32>
+  %0 = top.conv_transpose %x, %w {strides = array<i64: 2>, pads = array<i64: 1, 0>, dilations = array<i64: 1>, output_padding = array<i64: 0>, layout = "NHWC"} : (tensor<1x3x1xf32>, tensor<3x1x1xf32>) -> tensor<1x6x1xf32>
+  return %0 : tensor<1x6x1xf32>
+}
+
+// -----
+
+// Whole factors repeat what one read gives; whole fractions are slices.
+// CHECK: #[[$MAP:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d3, d5)>
+// CHECK-LABEL: func.func @resize_nearest
+// CHECK: linalg.generic {indexing_maps = [#[[$MAP]], {{.*}}} ins(%{{.*}} : tensor<1x2x3x4xf32>) outs(%{{.*}} : tensor<1x2x2x3x4x4xf32>)
+// CHECK: tensor.extract_slice %{{.*}}[0, 0, 0, 0] [1, 2, 6, 4] [1, 2, 2, 1] : tensor<1x4x12x4xf32> to tensor<1x2x6x4xf32>
+func.func @resize_nearest(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x6x4xf32> {
+  %0 = top.resize %x {sizes = array<i64: 1, 4, 12, 4>, scales = array<f64: 1.0, 2.0, 4.0, 1.0>, mode = "nearest", coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x2x3x4xf32>) -> tensor<1x4x12x4xf32>
+  %1 = top.resize %0 {sizes = array<i64: 1, 2, 6, 4>, scales = array<f64: 1.0, 0.5, 0.5, 1.0>, mode = "nearest", coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x4x12x4xf32>) -> tensor<1x2x6x4xf32>
+  return %1 : tensor<1x2x6x4xf32>
+}
+
+// -----
+
+// All else is a product with the matrix of the weights.
+// CHECK-LABEL: func.func @resize_linear
+// CHECK: %[[M:.*]] = arith.constant dense<{{\[\[}}1.000000e+00, 0.000000e+00], [7.500000e-01, 2.500000e-01], [2.500000e-01, 7.500000e-01], [0.000000e+00, 1.000000e+00]]> : tensor<4x2xf32>
+// CHECK: linalg.matmul ins(%[[M]], %{{.*}} : tensor<4x2xf32>, tensor<2x12xf32>)
+func.func @resize_linear(%x: tensor<1x2x3x4xf32>) -> tensor<1x4x3x4xf32> {
+  %0 = top.resize %x {sizes = array<i64: 1, 4, 3, 4>, scales = array<f64: 1.0, 2.0, 1.0, 1.0>, mode = "linear"} : (tensor<1x2x3x4xf32>) -> tensor<1x4x3x4xf32>
+  return %0 : tensor<1x4x3x4xf32>
+}

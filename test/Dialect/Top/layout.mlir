@@ -60,3 +60,17 @@ func.func @main(%x: tensor<3x5x4x4xf32>) -> tensor<3x20xf32> {
   %1 = top.reshape %0 {shape = array<i64: 3, 20>} : (tensor<3x5x2x2xf32>) -> tensor<3x20xf32>
   return %1 : tensor<3x20xf32>
 }
+
+// -----
+
+// A transposed filter goes [I, O, kernel..] -> [kernel.., I, O]; sizes and scales follow the dimensions.
+// CHECK-LABEL: func.func @main
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<{{\[\[\[\[}}1.000000e+00, 3.000000e+00]], {{\[\[}}2.000000e+00, 4.000000e+00]]]]> : tensor<1x2x1x2xf32>
+// CHECK: %[[C:.*]] = top.conv_transpose %{{.*}}, %[[W]] {{.*}}layout = "NHWC"{{.*}} -> tensor<1x3x8x2xf32> loc(fused<"NHWC">["up"])
+// CHECK: top.resize %[[C]] {mode = "linear", scales = array<f64: 1.000000e+00, 2.000000e+00, 5.000000e-01, 1.000000e+00>, sizes = array<i64: 1, 6, 4, 2>} {{.*}} loc(fused<"NHWC">["size"])
+func.func @main(%x: tensor<1x1x3x4xf32>) -> tensor<1x2x6x4xf32> {
+  %w = arith.constant dense<[[[[1.0, 2.0]], [[3.0, 4.0]]]]> : tensor<1x2x1x2xf32>
+  %0 = top.conv_transpose %x, %w {strides = array<i64: 1, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>, output_padding = array<i64: 0, 0>} : (tensor<1x1x3x4xf32>, tensor<1x2x1x2xf32>) -> tensor<1x2x3x8xf32> loc("up")
+  %1 = top.resize %0 {sizes = array<i64: 1, 2, 6, 4>, scales = array<f64: 1.0, 1.0, 2.0, 0.5>, mode = "linear"} : (tensor<1x2x3x8xf32>) -> tensor<1x2x6x4xf32> loc("size")
+  return %1 : tensor<1x2x6x4xf32>
+}

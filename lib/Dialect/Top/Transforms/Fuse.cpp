@@ -14,33 +14,50 @@ namespace pto_mlir::top {
 
 namespace {
 
-// A convolution or matrix product with constant weights, seen as one: weight element i belongs to output channel channelOf(i).
+// A (transposed) convolution or matrix product with constant weights, seen as one: weight element i belongs to output channel channelOf(i).
 struct Product {
   Operation *op;
   Weight weights;                  // the filter, or the right-hand matrix
   std::optional<Weight> bias;
   int64_t channels, channelDim;    // of the output
   int64_t channelStride;           // in the weights
+  int64_t groups = 1, perGroup = 1; // of a transposed convolution, whose filter has a group's channels only
+
+  int64_t channelOf(int64_t i) const {
+    if (groups == 1)
+      return i / channelStride % channels;
+    int64_t group = i / (weights.type.getNumElements() / groups);
+    return group * perGroup + i / channelStride % perGroup;
+  }
 
   // Null when `value` is no such product, something else reads it, or its bias is computed.
   static std::optional<Product> match(Value value) {
     Operation *op = value.getDefiningOp();
-    if (!op || !op->hasOneUse() || !isa<ConvOp, MatMulOp>(op))
+    if (!op || !op->hasOneUse() || !isa<ConvOp, ConvTransposeOp, MatMulOp>(op))
       return std::nullopt;
     Product product{op, {}, std::nullopt, 0, 0, 1};
     auto conv = dyn_cast<ConvOp>(op);
+    auto transposed = dyn_cast<ConvTransposeOp>(op);
     auto matmul = dyn_cast<MatMulOp>(op);
     auto type = cast<RankedTensorType>(value.getType());
     std::optional<Weight> weights = getConstant(op->getOperand(1));
     if (!weights || !isa<FloatType>(type.getElementType()) || (matmul && weights->type.getRank() != 2))
       return std::nullopt;
     product.weights = *weights;
-    product.channelDim = conv ? top::channelDim(conv.getLayout(), type.getRank()) : type.getRank() - 1;
+    product.channelDim = matmul ? type.getRank() - 1 : top::channelDim(conv ? conv.getLayout() : transposed.getLayout(), type.getRank());
     product.channels = type.getDimSize(product.channelDim);
-    bool channelFirst = conv ? conv.getLayout() != "NHWC" : matmul.getTransposeB();
+    bool channelFirst = conv ? conv.getLayout() != "NHWC" : matmul && matmul.getTransposeB();
     if (channelFirst)
       product.channelStride = weights->type.getNumElements() / product.channels;
-    if (Value bias = conv ? conv.getBias() : matmul.getBias()) {
+    if (transposed && transposed.getLayout() != "NHWC") {
+      ArrayRef<int64_t> shape = weights->type.getShape();
+      product.groups = transposed.getGroup();
+      product.perGroup = shape[1];
+      product.channelStride = ShapedType::getNumElements(shape.drop_front(2));
+    } else if (transposed && transposed.getGroup() != 1) {
+      return std::nullopt;
+    }
+    if (Value bias = conv ? conv.getBias() : transposed ? transposed.getBias() : matmul.getBias()) {
       product.bias = getConstant(bias);
       if (!product.bias)
         return std::nullopt;
@@ -64,7 +81,7 @@ struct Product {
     if (!scale.empty()) {
       std::vector<double> values = toDoubles(weights);
       for (size_t i = 0; i < values.size(); ++i)
-        values[i] *= scale[i / channelStride % channels];
+        values[i] *= scale[channelOf(i)];
       Type element = weights.type.getElementType();
       operands[1] = createConstant(rewriter, op->getOperand(1).getLoc(), name + "_fused", weights.type, fromDoubles(element, values));
     }

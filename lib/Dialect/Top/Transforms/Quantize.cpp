@@ -19,6 +19,8 @@ bool staysWide(OpOperand &use) {
     return use.getOperandNumber() > 0;
   if (auto conv = dyn_cast<ConvOp>(op))
     return conv.getBias() && use.getOperandNumber() == 2;
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return conv.getBias() && use.getOperandNumber() == 2;
   if (auto matmul = dyn_cast<MatMulOp>(op))
     return matmul.getBias() && use.getOperandNumber() == 2;
   return false;

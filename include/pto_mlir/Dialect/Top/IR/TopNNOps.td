@@ -27,6 +27,25 @@ def Top_ConvOp : Top_TensorOp<"conv"> {
   }];
 }
 
+def Top_ConvTransposeOp : Top_TensorOp<"conv_transpose"> {
+  let summary = "grouped transposed convolution: the gradient of a convolution with respect to its input";
+  let description = [{
+    Every input element adds its product with the filter to the output: `output[n, o, y, x] = bias[o] + sum input[n, c, i, j] * filter[c, o, ky, kx]`
+    over the terms with `y = i * sy + ky * dy - py` and `x = j * sx + kx * dx - px`, c in o's group.
+    Layout NCHW: input [N, Cin, spatial..], filter [Cin, Cout/G, kernel..]; NHWC: input [N, spatial.., Cin], filter [kernel.., Cin, Cout/G].
+    `pads` holds all begins, then all ends. Output size: `stride * (in - 1) + dilation * (k - 1) + 1 - begin - end + output_padding`.
+    The bias may have another float type than the operands.
+
+    Example:
+    ```mlir
+    %r = top.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>,
+        output_padding = array<i64: 0, 0>} : (tensor<1x8x4x4xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x8x8xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, Top_Tensor:$filter, Optional<Top_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
+      DenseI64ArrayAttr:$dilations, DenseI64ArrayAttr:$output_padding, DefaultValuedAttr<I64Attr, "1">:$group, Top_LayoutAttr:$layout);
+}
+
 class Top_PoolOp<string mnemonic, dag extra> : Top_TensorOp<mnemonic> {
   let arguments = !con((ins Top_Tensor:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
       DenseI64ArrayAttr:$dilations, DefaultValuedAttr<BoolAttr, "false">:$ceil_mode), extra, (ins Top_LayoutAttr:$layout));

@@ -66,4 +66,25 @@ def Top_PadOp : Top_TensorOp<"pad"> {
   let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$pads, DefaultValuedAttr<F64Attr, "0.0">:$value);
 }
 
+def Top_ResizeOp : Top_TensorOp<"resize"> {
+  let summary = "interpolates to another size, axis by axis";
+  let description = [{
+    Dimension d of the output has `sizes[d]` elements. Element o of it lies at a coordinate of the input that `coordinates` computes from
+    `scales[d]` (and for `tf_crop_and_resize` from `roi`: one start per dimension, then one end per dimension); `mode` (nearest, linear, cubic)
+    says which input elements make it, with which weights. Names, formulas and the remaining attributes are those of ONNX's Resize 19;
+    `nearest_mode` `simple` (Upsample, Resize 10) is floor when the dimension grows and ceil when it shrinks.
+
+    Example:
+    ```mlir
+    %r = top.resize %x {sizes = array<i64: 1, 8, 8, 12>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = "nearest",
+        coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x8x4x6xf32>) -> tensor<1x8x8x12xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$sizes, DenseF64ArrayAttr:$scales, StrAttr:$mode,
+      DefaultValuedStrAttr<StrAttr, "half_pixel">:$coordinates, DefaultValuedStrAttr<StrAttr, "round_prefer_floor">:$nearest_mode,
+      OptionalAttr<DenseF64ArrayAttr>:$roi, DefaultValuedAttr<F64Attr, "-0.75">:$cubic_coeff_a,
+      DefaultValuedAttr<BoolAttr, "false">:$exclude_outside, DefaultValuedAttr<BoolAttr, "false">:$antialias,
+      DefaultValuedAttr<F64Attr, "0.0">:$extrapolation_value);
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD

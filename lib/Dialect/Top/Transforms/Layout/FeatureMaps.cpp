@@ -17,6 +17,13 @@ static SmallVector<int64_t> filterPermutation(int64_t rank) {
   return perm;
 }
 
+// [I, O, kernel..] -> [kernel.., I, O]
+static SmallVector<int64_t> transposedFilterPermutation(int64_t rank) {
+  SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(2, rank));
+  perm.append({0, 1});
+  return perm;
+}
+
 static void convert(Operation *op) {
   auto type = cast<RankedTensorType>(op->getResultTypes()[0]);
   int64_t rank = type.getRank();
@@ -28,6 +35,8 @@ static void convert(Operation *op) {
   last->setOperand(0, permuted(builder, unnamed, op->getOperand(0), toChannelsLast(rank)));
   if (auto conv = dyn_cast<ConvOp>(last))
     conv.getFilterMutable().assign(permuted(builder, unnamed, conv.getFilter(), filterPermutation(rank)));
+  if (auto conv = dyn_cast<ConvTransposeOp>(last))
+    conv.getFilterMutable().assign(permuted(builder, unnamed, conv.getFilter(), transposedFilterPermutation(rank)));
   last->setAttr("layout", builder.getStringAttr("NHWC"));
   last->getResult(0).setType(RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
   last->setLoc(channelsLastLoc(op->getLoc()));
@@ -40,7 +49,7 @@ void convertFeatureMaps(func::FuncOp func) {
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
     auto layout = op->getAttrOfType<StringAttr>("layout");
-    if (isa<ConvOp, MaxPoolOp, AvgPoolOp, BatchNormOp>(op) && (!layout || layout.getValue() == "NCHW") &&
+    if (isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, BatchNormOp>(op) && (!layout || layout.getValue() == "NCHW") &&
         cast<RankedTensorType>(op->getResultTypes()[0]).getRank() >= 3)
       ops.push_back(op);
   });

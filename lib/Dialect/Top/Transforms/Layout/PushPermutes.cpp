@@ -147,6 +147,27 @@ struct PushSlice : OpRewritePattern<SliceOp> {
   }
 };
 
+struct PushResize : OpRewritePattern<ResizeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ResizeOp op, PatternRewriter &rewriter) const override {
+    Value input = underOwnPermute(op.getInput());
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    SmallVector<int64_t> perm = toChannelsLast(op.getSizes().size());
+    replaceChannelsLast(rewriter, op, input, [&](Operation *last) {
+      auto resize = cast<ResizeOp>(last);
+      resize.setSizes(remapped(op.getSizes()));
+      resize.setScales(applyPermutation(op.getScales(), perm));
+      if (std::optional<ArrayRef<double>> roi = op.getRoi()) {
+        SmallVector<double> ends = applyPermutation(roi->drop_front(perm.size()), perm), all = applyPermutation(roi->take_front(perm.size()), perm);
+        llvm::append_range(all, ends);
+        resize.setRoi(all);
+      }
+    });
+    return success();
+  }
+};
+
 struct PushPad : OpRewritePattern<PadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
@@ -222,7 +243,7 @@ struct Compose : OpRewritePattern<PermuteOp> {
 } // namespace
 
 void populatePushPermutes(RewritePatternSet &patterns) {
-  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushSoftmax, PushSlice, PushPad, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
+  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushSoftmax, PushSlice, PushResize, PushPad, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
                PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext());
 }
 

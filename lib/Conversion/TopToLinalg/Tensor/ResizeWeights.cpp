@@ -1,0 +1,122 @@
+#include "ResizeWeights.h"
+
+#include <cmath>
+
+using namespace mlir;
+
+namespace pto_mlir::top_to_linalg {
+namespace {
+
+// One dimension of a resize.
+struct Line {
+  StringRef mode, coordinates, nearest;
+  int64_t in, out;
+  float scale, roiStart, roiEnd;
+  double cubicA;
+  bool excludeOutside, antialias;
+
+  float coordinate(int64_t o) const;
+  int64_t nearestIndex(float x) const;
+  SmallVector<ResizeTap, 4> around(float x) const;
+  double kernel(double distance) const;
+};
+
+float Line::coordinate(int64_t o) const {
+  float x = static_cast<float>(o), inF = static_cast<float>(in), outF = static_cast<float>(out);
+  if (coordinates == "asymmetric")
+    return x / scale;
+  if (coordinates == "align_corners")
+    return out == 1 ? 0 : x * (inF - 1) / (outF - 1);
+  if (coordinates == "tf_half_pixel_for_nn")
+    return (x + 0.5f) / scale;
+  if (coordinates == "tf_crop_and_resize")
+    return out > 1 ? roiStart * (inF - 1) + x * (roiEnd - roiStart) * (inF - 1) / (outF - 1) : 0.5f * (roiStart + roiEnd) * (inF - 1);
+  if (coordinates == "pytorch_half_pixel" && out == 1)
+    return 0;
+  float halfPixel = (x + 0.5f) / scale - 0.5f;
+  if (coordinates == "half_pixel_symmetric") {
+    // The part of a pixel that rounding the size down cut off is shared by both ends.
+    float adjustment = outF / (scale * inF);
+    return inF / 2 * (1 - adjustment) + halfPixel;
+  }
+  return halfPixel;
+}
+
+int64_t Line::nearestIndex(float x) const {
+  float rounded;
+  if (nearest == "floor" || (nearest == "simple" && scale >= 1))
+    rounded = std::floor(x);
+  else if (nearest == "ceil" || nearest == "simple")
+    rounded = std::ceil(x);
+  else if (nearest == "round_prefer_ceil")
+    rounded = std::floor(x + 0.5f);
+  else
+    rounded = std::ceil(x - 0.5f);
+  return std::clamp<int64_t>(static_cast<int64_t>(rounded), 0, in - 1);
+}
+
+double Line::kernel(double distance) const {
+  double x = std::fabs(distance);
+  if (mode == "linear")
+    return std::max(0.0, 1 - x);
+  if (x < 1)
+    return ((cubicA + 2) * x - (cubicA + 3)) * x * x + 1;
+  return x < 2 ? ((cubicA * x - 5 * cubicA) * x + 8 * cubicA) * x - 4 * cubicA : 0;
+}
+
+// Linear and cubic interpolation: the kernel, stretched when antialiasing a smaller image, around x.
+SmallVector<ResizeTap, 4> Line::around(float x) const {
+  double stretch = antialias && scale < 1 ? 1 / static_cast<double>(scale) : 1, radius = (mode == "linear" ? 1 : 2) * stretch;
+  SmallVector<ResizeTap, 4> taps;
+  bool inside = excludeOutside || antialias; // else the border repeats
+  double sum = 0;
+  for (int64_t i = static_cast<int64_t>(std::ceil(x - radius)); i <= static_cast<int64_t>(std::floor(x + radius)); ++i) {
+    double weight = kernel((static_cast<double>(x) - static_cast<double>(i)) / stretch);
+    if (weight == 0 || (inside && (i < 0 || i >= in)))
+      continue;
+    sum += weight;
+    int64_t index = std::clamp<int64_t>(i, 0, in - 1);
+    if (!taps.empty() && taps.back().index == index)
+      taps.back().weight += weight;
+    else
+      taps.push_back({index, weight});
+  }
+  for (ResizeTap &tap : taps)
+    tap.weight /= sum;
+  return taps;
+}
+
+} // namespace
+
+std::vector<SmallVector<ResizeTap, 4>> resizeTaps(top::ResizeOp op, int64_t dim) {
+  Line line;
+  line.mode = op.getMode();
+  line.coordinates = op.getCoordinates();
+  line.nearest = op.getNearestMode();
+  line.in = op.getInput().getType().getDimSize(dim);
+  line.out = op.getSizes()[dim];
+  line.scale = static_cast<float>(op.getScales()[dim]);
+  bool crop = line.coordinates == "tf_crop_and_resize";
+  line.roiStart = crop ? static_cast<float>((*op.getRoi())[dim]) : 0;
+  line.roiEnd = crop ? static_cast<float>((*op.getRoi())[dim + op.getSizes().size()]) : 1;
+  line.cubicA = op.getCubicCoeffA().convertToDouble();
+  line.excludeOutside = op.getExcludeOutside();
+  line.antialias = op.getAntialias();
+  std::vector<SmallVector<ResizeTap, 4>> result(line.out);
+  for (int64_t o = 0; o < line.out; ++o) {
+    if (line.scale == 1 && line.in == line.out && !crop) {
+      result[o].push_back({o, 1});
+      continue;
+    }
+    float x = line.coordinate(o);
+    if (crop && (x < 0 || x > static_cast<float>(line.in - 1)))
+      continue;
+    if (line.mode == "nearest")
+      result[o].push_back({line.nearestIndex(x), 1});
+    else
+      result[o] = line.around(x);
+  }
+  return result;
+}
+
+} // namespace pto_mlir::top_to_linalg
