@@ -47,6 +47,8 @@ private:
     SmallVector<Attribute> kept, absorbed;
     llvm::StringSet<> keptNames; // a tensor that is held in two layouts is kept once
     for (Operation &op : main.getBody().front()) {
+      if (keepAll)
+        recordReshape(&op, builder, kept, keptNames);
       auto launch = dyn_cast<top::LaunchOp>(op);
       if (!launch)
         continue;
@@ -111,11 +113,33 @@ private:
       if (name.getValue().empty() || !keptNames.insert(name.getValue()).second)
         continue;
       Attribute layout = launch.getLayoutsAttr() ? launch.getLayoutsAttr()[i] : builder.getStringAttr("");
-      kept.push_back(builder.getDictionaryAttr(
-          {builder.getNamedAttr("name", name), builder.getNamedAttr("type", TypeAttr::get(launch.getResult(i).getType())),
-           builder.getNamedAttr("layout", layout),
-           builder.getNamedAttr("place", launch.getPlacesAttr()[launch.getInputs().size() + i])}));
+      kept.push_back(keptTensor(builder, name, launch.getResult(i).getType(), layout, launch.getPlacesAttr()[launch.getInputs().size() + i]));
     }
+  }
+
+  /// A named reshape is another shape for bytes that a launch left.
+  static void recordReshape(Operation *op, OpBuilder &builder, SmallVector<Attribute> &kept, llvm::StringSet<> &keptNames) {
+    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+      return;
+    Value value = op->getResult(0), root = value;
+    StringRef name = top::getTensorName(value);
+    // A reshape in two steps has its name twice; the last step has the shape.
+    bool isStep = llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && top::getTensorName(user->getResult(0)) == name;
+    });
+    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
+      root = root.getDefiningOp()->getOperand(0);
+    auto launch = root.getDefiningOp<top::LaunchOp>();
+    if (name.empty() || isStep || !launch || !keptNames.insert(name).second)
+      return;
+    unsigned result = cast<OpResult>(root).getResultNumber();
+    kept.push_back(keptTensor(builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(top::getTensorLayout(value)),
+                              launch.getPlacesAttr()[launch.getInputs().size() + result]));
+  }
+
+  static DictionaryAttr keptTensor(OpBuilder &builder, StringAttr name, Type type, Attribute layout, Attribute place) {
+    return builder.getDictionaryAttr({builder.getNamedAttr("name", name), builder.getNamedAttr("type", TypeAttr::get(type)),
+                                      builder.getNamedAttr("layout", layout), builder.getNamedAttr("place", place)});
   }
 };
 
