@@ -120,6 +120,42 @@ def test_mismatched_channels(transform, tmp_path):
     one_line(err, "odd_one", "3", "5")
 
 
+def test_dynamic_model_without_shapes(command, tmp_path):
+    file = save_model(tmp_path / "dynamic.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", ["n", 3, None, 8])], [("y", None)], [])
+    code, _, err = command(model_transform, "--model_name", "m", "--model_def", file, "--mlir", tmp_path / "out.mlir")
+    assert code == 1
+    one_line(err, "'x'", "[?, 3, ?, 8]", "--input_shapes")
+
+
+def test_division_by_a_constant_zero(transform, tmp_path):
+    zero = onnx.numpy_helper.from_array(np.array([2, 0], np.int64), "zero")
+    nodes = [helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64), helper.make_node("Div", ["i", "zero"], ["y"], name="quotient")]
+    file = save_model(tmp_path / "div.onnx", nodes, [("x", [1, 2])], [("y", None)], [zero])
+    code, err = transform(file, shapes="[[1,2]]")
+    assert code == 1
+    one_line(err, "quotient", "0")
+
+
+def test_every_problem_at_once(transform, tmp_path):
+    rng = np.random.default_rng(0)
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["a"], name="odd_channels"),
+        helper.make_node("ConvTranspose", ["x", "w"], ["b"], name="odd_transposed"),
+        helper.make_node("Resize", ["x"], ["c"], name="no_sizes"),
+        helper.make_node("MaxPool", ["x"], ["d"], name="large_kernel", kernel_shape=[11, 2]),
+        helper.make_node("NoSuchOp", ["a"], ["e"], name="unknown"),
+        helper.make_node("Sum", ["a", "b", "c", "d", "e"], ["y"], name="innocent"),
+    ]
+    file = save_model(tmp_path / "many.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(rng, "w", 4, 5, 3, 3)], opset=13)
+    code, err = transform(file)
+    assert code == 1 and "Traceback" not in err
+    lines = [line for line in err.splitlines() if "node '" in line]
+    assert len(lines) == 5, err
+    for name, reason in (("odd_channels", "3 channels"), ("odd_transposed", "3 channels"), ("no_sizes", "needs scales or sizes"),
+                         ("large_kernel", "does not fit"), ("unknown", "not supported")):  # fmt: skip
+        assert any(name in line and reason in line for line in lines), (name, err)
+
+
 def test_zero_channels(transform, tmp_path):
     nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="empty_one")]
     file = save_model(tmp_path / "empty.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(np.random.default_rng(0), "w", 4, 0, 3, 3)])

@@ -10,6 +10,14 @@ static LogicalResult importBinary(Node &node) {
   return node.result<OpTy>({node.input(0), node.input(1)});
 }
 
+// Integers have no quotient by 0; a divisor that is known says so now, not when the model runs.
+static LogicalResult importDiv(Node &node) {
+  if (isa<IntegerType>(node.type(1).getElementType()))
+    if (std::optional<top::Weight> divisor = node.constant(1); divisor && llvm::is_contained(top::toInts(*divisor), 0))
+      return node.error("divides integers by a constant that holds 0");
+  return importBinary<top::DivOp>(node);
+}
+
 // The exponent may have a type of its own: it is converted to the base's.
 static LogicalResult importPow(Node &node) {
   Type element = node.type(0).getElementType();
@@ -31,7 +39,7 @@ void registerBinary(Registry &registry) {
   registry.add("Add", {7, kMaxOpset, 2, 2, importBinary<top::AddOp>});
   registry.add("Sub", {7, kMaxOpset, 2, 2, importBinary<top::SubOp>});
   registry.add("Mul", {7, kMaxOpset, 2, 2, importBinary<top::MulOp>});
-  registry.add("Div", {7, kMaxOpset, 2, 2, importBinary<top::DivOp>});
+  registry.add("Div", {7, kMaxOpset, 2, 2, importDiv});
   registry.add("Pow", {7, kMaxOpset, 2, 2, importPow});
   registry.add("Max", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MaxOp>});
   registry.add("Min", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MinOp>});

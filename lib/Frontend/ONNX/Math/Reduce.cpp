@@ -1,24 +1,30 @@
-// ReduceSum, ReduceMean, ReduceMax, ReduceMin: axes are an attribute first, an input later.
+// The reductions: axes are an attribute first, an input later. What is no sum, mean, maximum or minimum is a formula around one.
+#include "../Composite.h"
 #include "../Registry.h"
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-template <typename OpTy, int axesAreInputSince>
-static LogicalResult importReduce(Node &node) {
-  bool keepdims = node.intAttr("keepdims", 1);
+namespace {
+struct Reduction {
+  SmallVector<int64_t> axes; ///< ascending
+  bool keepdims, none;       ///< none: nothing is reduced
+};
+} // namespace
+
+static std::optional<Reduction> readReduction(Node &node, int axesAreInputSince) {
+  Reduction reduction{{}, node.intAttr("keepdims", 1) != 0, false};
   SmallVector<int64_t> list;
   if (node.opset() >= axesAreInputSince) {
     bool noop = node.intAttr("noop_with_empty_axes", 0);
     if (node.has(1)) {
       std::optional<SmallVector<int64_t>> axes = node.ints(1, "axes");
       if (!axes)
-        return failure();
+        return std::nullopt;
       list = *axes;
     }
-    if (list.empty() && noop)
-      return node.finish(node.input(0));
+    reduction.none = list.empty() && noop;
   } else {
     list = node.intsAttr("axes").value_or(SmallVector<int64_t>());
   }
@@ -27,19 +33,84 @@ static LogicalResult importReduce(Node &node) {
     list.assign(llvm::seq<int64_t>(0, rank).begin(), llvm::seq<int64_t>(0, rank).end());
   std::optional<SmallVector<int64_t>> axes = node.axes(list, rank);
   if (!axes)
+    return std::nullopt;
+  reduction.axes = *axes;
+  return reduction;
+}
+
+template <typename OpTy, int axesAreInputSince>
+static LogicalResult importReduce(Node &node) {
+  std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
+  if (!reduction)
     return failure();
-  return node.result<OpTy>(node.input(0), {node.i64s("axes", *axes), node.flag("keepdims", keepdims)});
+  if (reduction->none)
+    return node.finish(node.input(0));
+  return node.result<OpTy>(node.input(0), {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
+}
+
+// after(sum(before(x))), where a reduction over nothing is the sum of one element.
+using Step = Value (*)(Formula &, Value);
+
+static Value same(Formula &, Value x) { return x; }
+static Value magnitude(Formula &f, Value x) { return f.of<top::AbsOp>(x); }
+static Value square(Formula &f, Value x) { return f.of<top::MulOp>(x, x); }
+
+template <Step before, typename AfterOp, int axesAreInputSince>
+static LogicalResult importSumOf(Node &node) {
+  std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
+  if (!reduction)
+    return failure();
+  Formula f(node);
+  constexpr bool hasAfter = !std::is_void_v<AfterOp>;
+  Value x = before(f, node.input(0));
+  if (!reduction->none)
+    x = node.create<top::ReduceSumOp>(hasAfter ? "" : node.outputName(), x,
+                                      {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
+  if constexpr (hasAfter)
+    return f.result<AfterOp>(x);
+  return node.finish(x);
+}
+
+// m + ln(sum(exp(x - m))) with the maximum m, so that exp does not overflow.
+template <int axesAreInputSince>
+static LogicalResult importLogSumExp(Node &node) {
+  std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
+  if (!reduction)
+    return failure();
+  if (reduction->none)
+    return node.finish(node.input(0));
+  Formula f(node);
+  Value x = node.input(0), maximum = f.over<top::ReduceMaxOp>(x, reduction->axes);
+  Value sum = f.over<top::ReduceSumOp>(f.of<top::ExpOp>(f.of<top::SubOp>(x, maximum)), reduction->axes);
+  if (reduction->keepdims)
+    return f.result<top::AddOp>(maximum, f.of<top::LogOp>(sum));
+  Value result = f.of<top::AddOp>(maximum, f.of<top::LogOp>(sum));
+  if (!result)
+    return failure();
+  SmallVector<int64_t> shape;
+  for (auto [i, size] : llvm::enumerate(cast<RankedTensorType>(result.getType()).getShape()))
+    if (!llvm::is_contained(reduction->axes, static_cast<int64_t>(i)))
+      shape.push_back(size);
+  return node.finish(node.reshape(node.outputName(), result, shape));
+}
+
+// Registers both forms of an operator.
+template <typename Import>
+static void addBoth(Registry &registry, StringRef op, int axesAreInputSince, Import import) {
+  registry.add(op, {7, axesAreInputSince - 1, 1, 1, import});
+  registry.add(op, {axesAreInputSince, kMaxOpset, 1, 2, import});
 }
 
 void registerReduce(Registry &registry) {
-  registry.add("ReduceSum", {7, 12, 1, 1, importReduce<top::ReduceSumOp, 13>});
-  registry.add("ReduceSum", {13, kMaxOpset, 1, 2, importReduce<top::ReduceSumOp, 13>});
-  registry.add("ReduceMean", {7, 17, 1, 1, importReduce<top::ReduceMeanOp, 18>});
-  registry.add("ReduceMean", {18, kMaxOpset, 1, 2, importReduce<top::ReduceMeanOp, 18>});
-  registry.add("ReduceMax", {7, 17, 1, 1, importReduce<top::ReduceMaxOp, 18>});
-  registry.add("ReduceMax", {18, kMaxOpset, 1, 2, importReduce<top::ReduceMaxOp, 18>});
-  registry.add("ReduceMin", {7, 17, 1, 1, importReduce<top::ReduceMinOp, 18>});
-  registry.add("ReduceMin", {18, kMaxOpset, 1, 2, importReduce<top::ReduceMinOp, 18>});
+  addBoth(registry, "ReduceSum", 13, importReduce<top::ReduceSumOp, 13>);
+  addBoth(registry, "ReduceMean", 18, importReduce<top::ReduceMeanOp, 18>);
+  addBoth(registry, "ReduceMax", 18, importReduce<top::ReduceMaxOp, 18>);
+  addBoth(registry, "ReduceMin", 18, importReduce<top::ReduceMinOp, 18>);
+  addBoth(registry, "ReduceL1", 18, importSumOf<magnitude, void, 18>);
+  addBoth(registry, "ReduceL2", 18, importSumOf<square, top::SqrtOp, 18>);
+  addBoth(registry, "ReduceLogSum", 18, importSumOf<same, top::LogOp, 18>);
+  addBoth(registry, "ReduceSumSquare", 18, importSumOf<square, void, 18>);
+  addBoth(registry, "ReduceLogSumExp", 18, importLogSumExp<18>);
 }
 
 } // namespace pto_mlir::onnx
