@@ -11,22 +11,28 @@ from pathlib import Path
 import onnx
 import samples
 import zoo
-from measure import onnxruntime_session
+from measure import command, onnxruntime_session
 from ocr import Reader
+from PIL import Image
 
+from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 
+WIDTH = 320  # of the recogniser in the zoo
 PACKAGES = ["rapidocr-onnxruntime==1.4.4", "onnxruntime", "opencv-python-headless<5", "pyclipper", "shapely", "PyYAML", "Pillow", "six", "tqdm"]
 
 
-def pictures(folder: Path) -> list[Path]:
-    """Pages of rendered text, one of them turned a little and one with its last line upside down."""
+def pictures(folder: Path, cache: Path) -> tuple[list[Path], str]:
+    """A photographed page of print, and rendered ones: straight, turned a little, with a line on its head. Says so when there is no photograph."""
     folder.mkdir(parents=True, exist_ok=True)
-    paths = []
-    for name, image in (("page", samples.page(0)[0]), ("tilted", samples.tilted_page(1)), ("turned", samples.page_with_turned_line(2))):
-        paths.append(folder / f"{name}.png")
-        image.save(paths[-1])
-    return paths
+    images = {"rendered": samples.page(0)[0], "tilted": samples.tilted_page(1), "turned": samples.page_with_turned_line(2)}
+    _, photograph, reason = samples.photographs(cache)
+    if photograph:
+        images["photographed"] = samples.photographed_page(photograph)
+    paths = [folder / f"{name}.png" for name in images]
+    for path, image in zip(paths, images.values()):
+        image.save(path)
+    return paths, reason
 
 
 def package_python(cache: Path) -> tuple[Path | None, str]:
@@ -62,28 +68,51 @@ def characters(model: Path) -> list[str]:
     return [*listed.splitlines(), " "]
 
 
-def same_text(spec: dict) -> dict:
-    """`spec`: cache, work, mode, cores, threads of the job. Beside the package our own pipeline runs with onnxruntime's networks."""
-    cache, work = Path(spec["cache"]), Path(spec["work"])
-    zoo_folder = cache / "zoo"
+def networks(spec: dict):
+    """Functions that give a network by name: of our .pmodels, and of onnxruntime."""
+    work, zoo_folder = Path(spec["work"]), Path(spec["cache"]) / "zoo"
+
+    def session(name: str, width: int):
+        """The .pmodel of this run; a recogniser of another width is made now, since a .pmodel has fixed shapes."""
+        stem = f"{name}_{spec['mode']}_{spec['cores']}"
+        file = work / f"{stem}.pmodel"
+        if name == "rec" and width != WIDTH:
+            mlir, file = work / f"rec_{width}.mlir", work / f"{stem}_{width}.pmodel"
+            for run in (command("model_transform", "--model_name", "rec", "--model_def", zoo_folder / "rec.onnx", "--input_shapes", f"[[1,3,48,{width}]]", "--mlir", mlir),
+                        command("model_deploy", "--mlir", mlir, "--quantize", spec["mode"], "--num_core", str(spec["cores"]), "--model", file)):  # fmt: skip
+                if run.problem:
+                    raise UserError(run.problem)
+        return InferenceSession(str(file), threads=spec["threads"])
 
     def ours(name: str):
-        session = InferenceSession(str(work / f"{name}_{spec['mode']}_{spec['cores']}.pmodel"), threads=spec["threads"])
-        return lambda x: session.run(None, {session.get_inputs()[0].name: x})[0]
+        sessions = {}
+
+        def run(x):
+            width = x.shape[3]
+            sessions[width] = sessions.get(width) or session(name, width)
+            return sessions[width].run(None, {sessions[width].get_inputs()[0].name: x})[0]
+
+        return run
 
     def theirs(name: str):
         session = onnxruntime_session(zoo_folder / f"{name}.onnx")
         return lambda x: session.run(None, {session.get_inputs()[0].name: x})[0]
 
-    classes = characters(zoo_folder / "rec.onnx")
-    readers = [Reader(*(make(n) for n in ("det", "cls", "rec")), classes) for make in (ours, theirs)]
-    paths = pictures(work / "pictures")
-    texts, same_networks = ([reader.read(samples.Image.open(p)) for p in paths] for reader in readers)
-    package, reason = package_texts(cache, paths)
+    return ours, theirs
+
+
+def same_text(spec: dict) -> dict:
+    """`spec`: cache, work, mode, cores, threads of the job. Beside the package our own pipeline runs with onnxruntime's networks."""
+    cache = Path(spec["cache"])
+    classes = characters(cache / "zoo" / "rec.onnx")
+    readers = [Reader(*(make(n) for n in ("det", "cls", "rec")), classes) for make in networks(spec)]
+    paths, no_photograph = pictures(Path(spec["work"]) / f"pictures_{spec['mode']}_{spec['cores']}", cache)
+    texts, same_networks = ([reader.read(Image.open(p)) for p in paths] for reader in readers)
+    package, no_package = package_texts(cache, paths)
     wanted = same_networks if package is None else package
     alike = sum(a == b for a, b in zip(texts, wanted))
-    beside = f"the package's (skipped: {reason}); onnxruntime's networks" if package is None else "the package's pipeline"
-    different = [f"{p.name}: {a} instead of {b}" for p, a, b in zip(paths, texts, wanted) if a != b]
-    return {"passed": alike == len(paths), "details": {"ours": texts, "onnxruntime": same_networks, "package": package},
-            "summary": f"text alike on {alike} of {len(paths)} pictures, {sum(map(len, texts))} lines, beside {beside}"
-            + "".join(f"; {d}" for d in different)}  # fmt: skip
+    notes = [f"beside onnxruntime's networks; the package is skipped: {no_package}" if package is None else "beside the package's own pipeline"]
+    notes += [f"no photograph: {no_photograph}"] if no_photograph else []
+    notes += [f"{p.name}: {a} instead of {b}" for p, a, b in zip(paths, texts, wanted) if a != b]
+    return {"passed": alike == len(paths), "details": {"pictures": [p.name for p in paths], "ours": texts, "onnxruntime": same_networks, "package": package},
+            "summary": f"the same text on {alike} of {len(paths)} pictures, {sum(map(len, texts))} lines, " + "; ".join(notes)}  # fmt: skip

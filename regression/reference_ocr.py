@@ -9,7 +9,7 @@ def main():
     logging.disable(logging.CRITICAL)
     from rapidocr_onnxruntime import RapidOCR
 
-    reader = RapidOCR()
+    reader = RapidOCR(det_limit_side_len=640)  # pictures of 640 x 640 stay as they are
     print(json.dumps([[line[1] for line in reader(path)[0] or []] for path in sys.argv[1:]]))
 
 

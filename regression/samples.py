@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
@@ -92,6 +94,25 @@ def photo(seed: int = 0, size: int = 256) -> Image.Image:
         shape([*map(int, box[0]), *map(int, box[1] + 1)], fill=tuple(int(v) for v in rng.integers(0, 256, 3)))
     grain = rng.normal(0, 6, (size, size, 3))
     return Image.fromarray((np.asarray(image) + grain).clip(0, 255).astype(np.uint8))
+
+
+def photographs(cache: Path) -> tuple[list[Path], Path | None, str]:
+    """Real photographs: scenes and a printed page, fetched once; without a network none, and the reason."""
+    folder = cache / "photographs"
+    maker = Path(__file__).with_name("makers") / "photographs.py"
+    done = subprocess.run([sys.executable, str(maker), str(folder)], capture_output=True, text=True)
+    if done.returncode != 0:
+        return [], None, (done.stderr.strip().splitlines() or ["failed"])[-1]
+    return sorted(p for p in folder.iterdir() if p.stem != "page"), folder / "page.png", ""
+
+
+def photographed_page(path: Path, size: int = 640) -> Image.Image:
+    """The photograph of a page, enlarged to the detector's width on a plain ground of its own median colour."""
+    image = Image.open(path).convert("RGB")
+    image = image.resize((size, round(image.height * size / image.width)), Image.Resampling.BICUBIC)
+    ground = Image.new("RGB", (size, size), tuple(int(v) for v in np.median(np.asarray(image).reshape(-1, 3), 0)))
+    ground.paste(image, (0, (size - image.height) // 2))
+    return ground
 
 
 def picture(model, kind: str, shape: list[int], seed: int) -> np.ndarray:

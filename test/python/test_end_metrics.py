@@ -1,0 +1,99 @@
+"""The pieces of the end metrics: tokens, boxes, crops, CTC; and the float64 evaluator against onnxruntime."""
+
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT, save_model, weight
+from onnx import helper, numpy_helper
+
+from pto_mlir.compare import Row, first_loss, sources
+
+sys.path.insert(0, str(ROOT / "regression"))
+import ocr  # noqa: E402
+import precise  # noqa: E402
+import wordpiece  # noqa: E402
+
+from pto_mlir.reference import run_onnx  # noqa: E402
+
+
+def test_wordpiece(tmp_path):
+    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##aff", "##able", "cafe", "!", "東", "##a", "a"]
+    (tmp_path / "vocab.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    batch = wordpiece.WordPiece(tmp_path / "vocab.txt").batch(["Unaffable Café!", "東aa xyz", "a " * 20], 8)
+    names = [[pieces[t] for t in row] for row in batch["tokens"]]
+    assert names[0] == ["[CLS]", "un", "##aff", "##able", "cafe", "!", "[SEP]", "[PAD]"]
+    assert names[1] == ["[CLS]", "東", "a", "##a", "[UNK]", "[SEP]", "[PAD]", "[PAD]"]
+    assert names[2] == ["[CLS]", *["a"] * 6, "[SEP]"]
+    assert batch["mask"].sum(1).tolist() == [7, 6, 8] and batch["tokens"].dtype == np.int64
+
+
+@pytest.mark.parametrize("angle", [0, 7, -20])
+def test_boxes_of_turned_rectangles(angle):
+    turn = np.deg2rad(angle)
+    axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
+    y, x = np.mgrid[0:200, 0:300]
+    inside = np.all(np.abs((np.stack([x, y], -1) - [150, 100]) @ axes.T) <= [80, 12], axis=-1)
+    box, = ocr.text_boxes(np.where(inside, 0.9, 0.0))
+    grow = 160 * 24 * 1.6 / (2 * (160 + 24))
+    expected = ocr.corners_of(np.array([150.5, 100.5]), np.array([80 + grow, 12 + grow]), axes)
+    assert np.abs(box - expected).max() < 3.5
+    assert ocr.text_boxes(np.where(inside, 0.4, 0.0)) == []  # found, but too uncertain
+
+
+def test_regions_touching_at_corners_are_one():
+    mask = np.zeros((6, 8), bool)
+    mask[0, 0:2] = mask[1, 2:4] = mask[2, 1] = mask[5, 6] = True
+    assert sorted(len(set(map(tuple, p.tolist()))) for p in ocr.components(mask)) == [1, 5]
+
+
+def test_reading_order_joins_lines():
+    boxes = [np.array([[x, y]] * 4, float) for x, y in ((90, 5), (10, 12), (5, 40))]
+    assert [b[0].tolist() for b in ocr.in_reading_order(boxes)] == [[10, 12], [90, 5], [5, 40]]
+
+
+def test_cut_out_and_resize():
+    y, x = np.mgrid[0:40, 0:60].astype(np.float64)
+    ramp = np.stack([x, 2 * y, x + y], -1)
+    crop = ocr.cut_out(ramp, np.array([[5, 10], [45, 10], [45, 25], [5, 25]], float))
+    assert np.array_equal(crop, ramp[10:25, 5:45])  # cubic interpolation keeps what it passes through
+    assert ocr.cut_out(ramp, np.array([[5, 5], [15, 5], [15, 35], [5, 35]], float)).shape == (10, 30, 3)
+    assert np.abs(ocr.resized(ramp, 80, 60)[1:-1, :, 1] - 2 * (np.arange(1, 79) / 2 - 0.25)[:, None]).max() <= 0.5
+
+
+def test_ctc():
+    steps = np.eye(3)[[1, 1, 0, 1, 2, 2, 0]] * 0.8
+    assert ocr.decode(steps, ["a", "b"]) == ("aab", pytest.approx(0.8))
+    assert ocr.decode(np.eye(3)[[0, 0]], ["a", "b"]) == ("", 0.0)
+
+
+def test_first_real_loss():
+    graph = {"a": ("Conv", ["x"]), "hidden": ("Relu", ["a"]), "b": ("Softmax", ["hidden"]), "c": ("Add", ["b", "a"])}
+    rows = [Row(n, (1,), 1, 1 - e, e) for n, e in (("a", 1e-7), ("b", 1e-2), ("c", 2e-2))]
+    row, before = first_loss(rows, graph, 1e-5)
+    assert row.name == "b" and before == pytest.approx(1e-7)
+    assert first_loss(rows, graph, 1) is None
+    assert sorted(sources("c", graph, {"a", "b"})) == ["a", "b"] and sources("b", graph, {"a", "b"}) == ["a"]
+
+
+def test_float64_evaluator(tmp_path):
+    """Convolutions of every kind, transposed ones, pools with ceiling, batch norm and nearest Resize, within float32's rounding of onnxruntime."""
+    rng = np.random.default_rng(1)
+    nodes = [
+        helper.make_node("Conv", ["x", "w0", "b0"], ["a"], strides=[2, 1], pads=[1, 0, 2, 1], dilations=[1, 2], group=2),
+        helper.make_node("BatchNormalization", ["a", "s", "b0", "m", "v"], ["b"], epsilon=1e-3),
+        helper.make_node("ConvTranspose", ["b", "w1", "b1"], ["c"], strides=[2, 2], pads=[1, 0, 0, 1], output_padding=[1, 0]),
+        helper.make_node("MaxPool", ["c"], ["d"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0], ceil_mode=1),
+        helper.make_node("AveragePool", ["d"], ["e"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 1, 1, 0]),
+        helper.make_node("Resize", ["e", "", "scales"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+        helper.make_node("Conv", ["x", "w2"], ["z"], auto_pad="SAME_LOWER", strides=[2, 2]),
+    ]
+    weights = [weight(rng, "w0", 6, 2, 3, 3), weight(rng, "b0", 6), weight(rng, "w1", 6, 3, 3, 2), weight(rng, "b1", 3), weight(rng, "w2", 2, 4, 4, 3),
+               *(numpy_helper.from_array(rng.uniform(0.5, 2, 6).astype(np.float32), n) for n in "smv"),
+               numpy_helper.from_array(np.array([1, 1, 2, 3], np.float32), "scales")]  # fmt: skip
+    path = save_model(tmp_path / "m.onnx", nodes, [("x", [2, 4, 11, 13])], [("y", None), ("z", None)], weights)
+    feed = {"x": rng.standard_normal((2, 4, 11, 13)).astype(np.float32)}
+    exact, reference = precise.evaluate(path, feed), run_onnx(path, feed)
+    for name in ("y", "z"):
+        assert exact[name].dtype == np.float64 and exact[name].shape == reference[name].shape
+        assert np.abs(exact[name] - reference[name]).max() < 1e-4
