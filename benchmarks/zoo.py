@@ -1,0 +1,156 @@
+"""The numbers of the first zoo beside their goals, in one run: accuracy, speed, conversion, sizes, traffic, cores.
+
+    PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py [--models cls,rec] [--modes F32,F16,BF16]
+
+Runs the regression command (one job at a time, float64 reference included), then converts each model again for the median, and asks pmodel_tool
+about traffic. Inference is a call inside a loaded process: the cmodel on two threads in turns with onnxruntime on one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import statistics
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "regression"))
+
+import onnx
+import run
+import zoo
+from measure import command
+from onnx import numpy_helper
+
+from pto_mlir import cli
+from pto_mlir.errors import UserError
+from pto_mlir.tools.native import program_output
+
+SPEED = {"cls": 25.0}  # times onnxruntime; 10 for the others
+SECONDS = {"resnet50": 4.0, "det": 3.0, "rec": 3.0, "cls": 3.0, "vit_b_16": 6.0}  # of a conversion
+OUTPUT_COSINE = {"F32": 0.99999, "F16": 0.9995, "BF16": 0.99}
+F16_ERROR = {"cls": 4.4e-4, "mobilenet_v2": 4.5e-3, "rec": 2.4e-2, "resnet50": 3.7e-2, "det": 6.7e-5}  # TPU-MLIR 1.30's
+PACKING = {"cls": 20.0}  # percent; 6 for the others
+LARGE = 0.02  # a launch counts as large from this part of all bytes on
+
+
+class Table:
+    """Lines of model, mode, what, value, goal and whether it holds; each is printed as soon as it is known."""
+
+    def __init__(self):
+        self.rows: list[dict] = []
+        print(f"\n{'model':<13} {'mode':<5} {'what':<50} {'measured':>14}   {'goal':<16}")
+
+    def add(self, model: str, mode: str, what: str, value: float, goal: float | None, form: str, least: bool = False) -> None:
+        ok = goal is None or (value >= goal if least else value <= goal)
+        bound = "" if goal is None else f"{'>=' if least else '<='} {goal:{form}}"
+        print(f"{model:<13} {mode:<5} {what:<50} {value:>14{form}}   {bound:<16} {'' if goal is None else 'ok' if ok else 'MISSED'}")
+        self.rows.append({"model": model, "mode": mode, "what": what, "value": value, "goal": goal, "holds": ok})
+
+
+def weight_bytes(path: Path) -> int:
+    """Of the floating-point initializers and constants of an ONNX file."""
+    graph = onnx.load(str(path)).graph
+    constants = [a.t for n in graph.node if n.op_type == "Constant" for a in n.attribute if a.name == "value"]
+    arrays = [numpy_helper.to_array(t) for t in [*graph.initializer, *constants]]
+    return sum(a.nbytes for a in arrays if a.dtype.kind == "f")
+
+
+def traffic(file: Path) -> tuple[float, float] | None:
+    """Bytes moved over the ideal, and how even the large launches are over the cores (1 = even), as pmodel_tool counts them."""
+    try:
+        text = program_output("pmodel_tool", ["--traffic", str(file)])
+    except UserError:
+        return None
+    ratio = re.search(r"\(([\d.]+)x\)", text)
+    launches = [(int(r) + int(w), float(even) / 100) for r, w, even in re.findall(r"^\s*(\d+)\s+(\d+)\s+\d+\s+[\d.]+x\s+([\d.]+)%", text, re.M)]
+    large = [even for moved, even in launches if moved >= LARGE * sum(m for m, _ in launches)]
+    return (float(ratio[1]), min(large, default=1.0)) if ratio else None
+
+
+def accuracy(table: Table, r: dict) -> None:
+    name, mode = r["name"], r["mode"]
+    if r.get("tensors"):
+        worst = min(r["tensors"], key=lambda t: t["cosine"])
+        table.add(name, mode, f"least cosine of {len(r['tensors'])} tensors", worst["cosine"], 0.99999 if mode == "F32" else None, ".7f", True)
+    table.add(name, mode, "least cosine of the outputs", min(o["cosine"] for o in r["outputs"]), OUTPUT_COSINE[mode], ".7f", True)
+    table.add(name, mode, "max error of the outputs", max(o["max_error"] for o in r["outputs"]), F16_ERROR.get(name) if mode == "F16" else None, ".2e")
+    for o in r["outputs"]:
+        if mode == "F32" and "float64" in o:
+            table.add(name, mode, f"{o['name'][:18]}: error to float64 / onnxruntime's", o["float64"] / max(o["onnxruntime_float64"], 1e-30), 4.0, ".2f")
+
+
+def figures(table: Table, r: dict, prepared: dict, args, work: Path, weights: int) -> None:
+    name, mode, s = r["name"], r["mode"], r["seconds"]
+    file = work / f"{name}_{mode}_{r['cores']}.pmodel"
+    if "cmodel" in s:
+        table.add(name, mode, f"one inference, ms (onnxruntime {1e3 * s['onnxruntime']:.1f})", 1e3 * s["cmodel"], None, ".1f")
+        table.add(name, mode, "the same / onnxruntime on one thread", s["cmodel"] / s["onnxruntime"], SPEED.get(name, 10.0) if mode != "BF16" else None, ".1f")
+    peak = max(prepared["peak_mb"]["transform"], r["peak_mb"]["deploy"])
+    table.add(name, mode, "peak memory of a conversion, MB", peak, 3 * weights / 2**20 + 300, ".0f")
+    if mode == "F32":
+        mlir, times = work / f"{name}.mlir", []
+        model = zoo.read(args.descriptions / f"{name}.toml")
+        for _ in range(args.repeat):
+            runs = [command("model_transform", "--model_name", name, "--model_def", args.cache / "zoo" / model.file, "--input_shapes", model.shapes, "--mlir", mlir),
+                    command("model_deploy", "--mlir", mlir, "--model", work / "again.pmodel")]  # fmt: skip
+            times.append(sum(x.seconds for x in runs))
+        table.add(name, mode, "model_transform + model_deploy, s", statistics.median(times), SECONDS.get(name), ".2f")
+        if name.startswith("resnet"):
+            nodes = len(onnx.load(str(args.cache / "zoo" / model.file), load_external_data=False).graph.node)
+            table.add(name, mode, f"the same per node, ms ({nodes} nodes)", 1e3 * statistics.median(times) / nodes, None, ".1f")
+        b = r["bytes"]
+        table.add(name, mode, "file, bytes", b["file"], 1.02 * b["weights"] + 2**16 + 2048 * len(r["kernels"]), ",.0f")
+        table.add(name, mode, "packing adds to the weights, %", 100 * (b["weights"] / weights - 1), PACKING.get(name, 6.0), ".1f")
+    moved = traffic(file)
+    if moved:
+        table.add(name, mode, "traffic / ideal", moved[0], 1.5, ".2f")
+        many = work / "many.pmodel"
+        if not command("model_deploy", "--mlir", work / f"{name}.mlir", "--quantize", mode, "--num_core", "24", "--model", many).problem:
+            table.add(name, mode, "large launches on 24 cores: work / even", 1 / max(traffic(many)[1], 1e-9), 1.15, ".2f")
+    else:
+        print(f"{name:<13} {mode:<5} {'traffic: pmodel_tool does not report it':<50}")
+    table.add(name, mode, "kernels", len(r["kernels"]), None, ".0f")
+    table.add(name, mode, "operations on the host", len(r["host_ops"]), 0.0, ".0f")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser.add_argument("--models", default="cls,rec,det,minilm,minilm_b4,mobilenet_v2,resnet18,resnet50,resnet152,vit_b_16")
+    parser.add_argument("--modes", default="F32,F16,BF16")
+    parser.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")
+    parser.add_argument("--descriptions", type=Path, default=zoo.DESCRIPTIONS)
+    parser.add_argument("--work", type=Path, help="folder of .pmodel files and reports (default: benchmark in the cache)")
+    parser.add_argument("--repeat", type=int, default=3, help="conversions of which the median counts")
+    parser.add_argument("--resume", action="store_true", help="keep what an earlier run with the same tools measured")
+    parser.add_argument("--json", type=Path, help="also write the table to this file")
+    args = parser.parse_args()
+    args.cache = args.cache.resolve()
+    work = (args.work or args.cache / "benchmark").resolve()
+    options = ["--models", args.models, "--modes", args.modes, "--cache", str(args.cache), "--descriptions", str(args.descriptions), "--work", str(work),
+               "--float64", "--no-metric", *(["--resume"] if args.resume else [])]  # fmt: skip
+    code = run.main(options)
+    report = work / "report.json"
+    if code == 130 or not report.is_file():
+        return code
+    outcome = json.loads(report.read_text())
+    prepared = {r["name"]: r for r in outcome["results"] if r["what"] == "prepare"}
+    table = Table()
+    for r in (r for r in outcome["results"] if r["what"] == "model"):
+        if not r.get("outputs"):
+            print(f"{r['name']:<13} {r['mode']:<5} {r['status']}: {r['problem'].splitlines()[0][:110]}")
+            continue
+        accuracy(table, r)
+        weights = weight_bytes(args.cache / "zoo" / zoo.read(args.descriptions / f"{r['name']}.toml").file)
+        figures(table, r, prepared[r["name"]], args, work, weights)
+    missed = sum(not row["holds"] for row in table.rows)
+    print(f"{sum(row['goal'] is not None for row in table.rows) - missed} goals hold, {missed} are missed")
+    if args.json:
+        args.json.write_text(json.dumps(table.rows, indent=1))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(cli.run("zoo", lambda _: main()))
