@@ -1,5 +1,7 @@
 """Bad input: one clear line, the right exit code, and no output file left."""
 
+import json
+
 import numpy as np
 import onnx
 import pytest
@@ -7,8 +9,10 @@ from conftest import save_model, weight
 from onnx import helper
 
 from pto_mlir import npz
+from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_runner, model_transform
+from pto_mlir.tools.native import program_output
 
 
 @pytest.fixture
@@ -225,6 +229,53 @@ def test_flipped_bytes_never_change_a_result(deployed, tmp_path):
             refused += 1
         data[:] = deployed.read_bytes()
     assert refused > 0
+
+
+@pytest.mark.parametrize("where", ["weights", "header"])
+def test_64_flipped_bytes(command, deployed, tmp_path, where):
+    region = {"begin": 0} if where == "header" else json.loads(program_output("pmodel_tool", ["--print", str(deployed)]))["weight_data"]
+    data = bytearray(deployed.read_bytes())
+    for i in range(region["begin"], region["begin"] + 64):
+        data[i] ^= 0xFF
+    bad = tmp_path / "flipped.pmodel"
+    bad.write_bytes(data)
+    code, err = runner(command, bad, tmp_path, {"x": np.ones((1, 3, 8, 8), np.float32)})
+    assert code == 1
+    one_line(err, "flipped.pmodel")
+    with pytest.raises(UserError, match="flipped.pmodel"):
+        program_output("pmodel_tool", ["--verify", str(bad)])
+
+
+def test_empty_pmodel(command, tmp_path):
+    (tmp_path / "empty.pmodel").touch()
+    code, err = runner(command, tmp_path / "empty.pmodel", tmp_path, {"x": np.ones(1, np.float32)})
+    assert code == 1
+    one_line(err, "empty.pmodel")
+
+
+def test_runner_with_an_input_of_the_wrong_type(command, deployed, tmp_path):
+    code, err = runner(command, deployed, tmp_path, {"x": np.zeros((1, 3, 8, 8), np.int64)})
+    assert code == 1
+    one_line(err, "'x'", "int64", "float32")
+
+
+def test_outputs_are_not_renamed(command, tmp_path):
+    """A net that ends in Gemm and one whose output has a name that needs care in text formats."""
+    rng = np.random.default_rng(0)
+    for number, name in enumerate(("output", 'a/b:0 "%{c}"\\n')):
+        onnx_file = save_model(tmp_path / f"net{number}.onnx", [helper.make_node("Gemm", ["x", "w", "b"], [name])], [("x", [2, 5])], [(name, [2, 3])],
+                               [weight(rng, "w", 5, 3), weight(rng, "b", 3)])  # fmt: skip
+        mlir, model, output = tmp_path / f"net{number}.mlir", tmp_path / f"net{number}.pmodel", tmp_path / f"out{number}.npz"
+        assert command(model_transform, "--model_name", "m", "--model_def", onnx_file, "--mlir", mlir)[0] == 0
+        code, _, err = command(model_deploy, "--mlir", mlir, "--model", model)
+        assert code == 0, err
+        npz.save(tmp_path / "in.npz", {"x": np.ones((2, 5), np.float32)})
+        code, _, err = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output)
+        assert code == 0, err
+        session = InferenceSession(str(model))
+        assert [o.name for o in session.get_outputs()] == [name]
+        result = npz.load(output)
+        assert list(result) == [name]
 
 
 def test_deploy_of_garbage(command, tmp_path):
