@@ -82,7 +82,7 @@ void Narrowing::narrowConstants() {
     builder.setInsertionPointAfter(op);
     auto named = dyn_cast<WeightOp>(op);
     std::string name = (named ? named.getName().str() : std::string("constant")) + (storage.isF16() ? ".f16" : ".bf16");
-    Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()), fromDoubles(storage, toDoubles(*weight)));
+    Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()), toFloats(*weight, storage));
     wide.replaceUsesWithIf(converted, narrows);
     if (wide.use_empty())
       op->erase();

@@ -19,6 +19,8 @@ std::vector<int64_t> toInts(const Weight &weight);
 
 /// Bytes of `values` rounded to the element type: floats to nearest even, integers truncated and saturated.
 std::vector<char> fromDoubles(mlir::Type elementType, llvm::ArrayRef<double> values);
+/// Elements of `weight` rounded to a float type, to nearest even.
+std::vector<char> toFloats(const Weight &weight, mlir::FloatType type);
 /// Bytes of `values` in an integer type (low bits) or a float type (rounded).
 std::vector<char> fromInts(mlir::Type elementType, llvm::ArrayRef<int64_t> values);
 
