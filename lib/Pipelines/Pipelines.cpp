@@ -34,8 +34,8 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createTileVectorKernels());
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
-  // Tiled the same way for every number of cores: K is cut alike, so that results are equal bit for bit.
-  pm.addPass(createBuildCubeKernels());
+  // K is cut alike for every number of cores, so that results are equal bit for bit.
+  pm.addPass(createBuildCubeKernels({options.numCore}));
   pm.addPass(createConvertLinalgToPTO());
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());

@@ -3,15 +3,15 @@
 
 #id = affine_map<(i, j) -> (i, j)>
 
-// A product with bias, relu and a cast: one m block per trip, K in steps, bias on the first.
+// A product with bias, relu and a cast: one share of the rows per trip, K in steps, bias on the first.
 // CHECK-LABEL: func.func private @matmul(
 // CHECK-SAME: %[[A:.*]]: !pto.ptr<f16>, %[[B:.*]]: !pto.ptr<f16>, %[[BIAS:.*]]: !pto.ptr<f32>, %[[OUT:.*]]: !pto.ptr<f16>)
 // CHECK-SAME: kernel_kind<cube>
-// CHECK: pto.tload {{.*}}outs(%[[STAGED:.*]] : !pto.tile_buf<mat, 1x32xf32, valid=1x17>)
-// CHECK: pto.tmov ins(%[[STAGED]] {{.*}}outs(%[[BT:.*]] : !pto.tile_buf<bias, 1x32xf32, valid=1x17>)
 // CHECK: pto.get_block_idx
 // CHECK: pto.get_block_num
 // CHECK: scf.for
+// CHECK: pto.tload {{.*}}outs(%[[STAGED:.*]] : !pto.tile_buf<mat, 1x32xf32, valid=1x17>)
+// CHECK: pto.tmov ins(%[[STAGED]] {{.*}}outs(%[[BT:.*]] : !pto.tile_buf<bias, 1x32xf32, valid=1x17>)
 // CHECK: %[[ACC:.*]] = pto.alloc_tile {{.*}}: !pto.tile_buf<acc,
 // CHECK: scf.for
 // CHECK: pto.textract {{.*}}!pto.tile_buf<left,

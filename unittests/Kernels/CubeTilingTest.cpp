@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 using namespace pto_mlir::cube;
 
 namespace {
@@ -15,6 +17,19 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   int64_t c0 = blockChannels(p.inBytes);
   EXPECT_EQ(t.baseM % 16, 0);
   EXPECT_EQ(t.baseN % 16, 0);
+  EXPECT_EQ(roundUp(t.blockN, 16), t.baseN);
+  if (!p.image)
+    EXPECT_EQ(roundUp(t.blockM, 16), t.baseM);
+  EXPECT_GE(t.grid.size(), 1);
+  EXPECT_LE(t.grid.size(), std::max<int64_t>(1, p.cores));
+  // No core of the grid is without work.
+  CubeBlocks blocks = countBlocks(p, t);
+  auto busy = [](int64_t count, int64_t cores) {
+    return ceilDiv(count, ceilDiv(count, cores)) == cores;
+  };
+  EXPECT_TRUE(busy(p.outer, t.grid.outer));
+  EXPECT_TRUE(busy(blocks.n, t.grid.n));
+  EXPECT_TRUE(busy(blocks.m, t.grid.m));
   EXPECT_EQ(t.baseK % c0, 0);
   EXPECT_LE(2 * t.baseM * t.baseK * p.inBytes, a3.l0a);
   EXPECT_LE(2 * t.baseN * t.baseK * p.inBytes, a3.l0b);
@@ -75,6 +90,7 @@ TEST(CubeTiling, ImageSweepRespectsEveryLimit) {
               EXPECT_GE(t->slabRows, 1);
               EXPECT_LE(t->slabRows, image.h.out);
               EXPECT_TRUE(t->slabCols == image.w.out || t->slabRows == 1);
+              EXPECT_LE(t->blockM, t->slabRows * t->slabCols);
               if (HasFailure())
                 FAIL() << size << " " << channels << " " << kernel << " "
                        << stride << " " << features;
@@ -100,6 +116,116 @@ TEST(CubeTiling, LargeShapesUseLargeTiles) {
   EXPECT_GE(t->panelK, t->baseK);
 }
 
+CubeProblem matmul(int64_t m, int64_t n, int64_t k, int64_t outer = 1) {
+  CubeProblem p;
+  p.m = m, p.n = n, p.k = k, p.outer = outer, p.bias = outer == 1;
+  return p;
+}
+
+/// A square image, padded so that the stride alone shrinks it.
+CubeProblem convolution(int64_t size, int64_t channels, int64_t features,
+                        int64_t kernel, int64_t stride, int64_t pad) {
+  ConvImage image;
+  image.channels = channels;
+  image.h = {size, 0, kernel, stride, 1, pad, pad};
+  image.h.out = (size + 2 * pad - kernel) / stride + 1;
+  image.w = image.h;
+  CubeProblem p = matmul(image.h.out * image.w.out, features, 0);
+  p.image = image;
+  return p;
+}
+
+/// The layers of ResNet-50, MobileNetV2, ViT-B/16, MiniLM and PP-OCR with at
+/// least 20 million products.
+std::vector<CubeProblem> largeLayers() {
+  return {
+      // ResNet-50
+      convolution(224, 3, 64, 7, 2, 3), matmul(3136, 64, 256),
+      matmul(3136, 256, 64), convolution(56, 64, 64, 3, 1, 1),
+      matmul(3136, 128, 256), convolution(56, 128, 128, 3, 2, 1),
+      convolution(56, 256, 512, 1, 2, 0), matmul(784, 512, 128),
+      matmul(784, 128, 512), convolution(28, 128, 128, 3, 1, 1),
+      matmul(784, 256, 512), convolution(28, 256, 256, 3, 2, 1),
+      convolution(28, 512, 1024, 1, 2, 0), matmul(196, 1024, 256),
+      matmul(196, 256, 1024), convolution(14, 256, 256, 3, 1, 1),
+      matmul(196, 512, 1024), convolution(14, 512, 512, 3, 2, 1),
+      convolution(14, 1024, 2048, 1, 2, 0), matmul(49, 2048, 512),
+      matmul(49, 512, 2048), convolution(7, 512, 512, 3, 1, 1),
+      // MobileNetV2
+      matmul(12544, 96, 16), matmul(49, 1280, 320),
+      // ViT-B/16
+      convolution(224, 3, 768, 16, 16, 0), matmul(197, 2304, 768),
+      matmul(197, 768, 768), matmul(197, 3072, 768), matmul(197, 768, 3072),
+      matmul(197, 197, 64, 12), matmul(197, 64, 197, 12),
+      // MiniLM, batch 1 and 4
+      matmul(128, 1536, 384), matmul(128, 384, 1536), matmul(512, 384, 384),
+      matmul(512, 1536, 384), matmul(512, 384, 1536),
+      matmul(128, 128, 32, 48), matmul(128, 32, 128, 48),
+      // PP-OCR
+      convolution(640, 3, 16, 3, 2, 1), matmul(102400, 32, 16),
+      matmul(25600, 48, 32), matmul(25600, 48, 48), matmul(6400, 96, 48),
+      matmul(6400, 96, 96), matmul(1600, 192, 192), matmul(400, 384, 384),
+      matmul(400, 360, 384), convolution(160, 96, 24, 3, 1, 1),
+      convolution(80, 96, 24, 3, 1, 1), convolution(40, 96, 24, 3, 1, 1),
+      matmul(1920, 128, 128), matmul(960, 240, 240), matmul(480, 480, 480),
+      matmul(240, 480, 480)};
+}
+
+/// Runs `check` for every large layer, f32 and f16, with its tiling.
+template <typename Check> void forLargeLayers(int64_t cores, Check check) {
+  for (CubeProblem p : largeLayers())
+    for (unsigned bytes : {4u, 2u}) {
+      p.inBytes = p.outBytes = bytes, p.cores = cores;
+      if (p.image)
+        p.k = p.image->h.kernel * p.image->w.kernel *
+              roundUp(p.image->channels, blockChannels(bytes));
+      auto t = chooseCubeTiling(p, a3);
+      ASSERT_TRUE(t);
+      expectLegal(p, *t);
+      check(p, *t);
+      if (testing::Test::HasFailure())
+        FAIL() << p.outer << " of " << p.m << "x" << p.n << "x" << p.k
+               << " bytes " << bytes << " cores " << cores;
+    }
+}
+
+TEST(CubeTiling, LargeLayersAreEvenOverTheCores) {
+  for (int64_t cores : {1, 2, 24})
+    forLargeLayers(cores, [](const CubeProblem &p, const CubeTiling &t) {
+      EXPECT_LE(imbalance(p, t), 1.15);
+    });
+}
+
+/// Sums run over the same parts of K in the same order, so results are equal
+/// bit for bit.
+TEST(CubeTiling, CoresDoNotChangeHowKIsCut) {
+  for (int64_t cores : {2, 3, 24})
+    forLargeLayers(cores, [](CubeProblem p, const CubeTiling &t) {
+      p.cores = 1;
+      auto alone = chooseCubeTiling(p, a3);
+      ASSERT_TRUE(alone);
+      EXPECT_EQ(t.panelK, alone->panelK);
+      EXPECT_EQ(t.baseK, alone->baseK);
+    });
+}
+
+TEST(CubeTiling, ManyCoresSweepRespectsEveryLimit) {
+  for (int64_t cores : {2, 7, 24})
+    for (unsigned bytes : {2u, 4u})
+      for (int64_t outer : {1, 5, 48})
+        for (int64_t m : {1, 17, 197, 2304})
+          for (int64_t n : {1, 24, 1000})
+            for (int64_t k : {1, 64, 257, 4096}) {
+              CubeProblem p = matmul(m, n, k, outer);
+              p.inBytes = bytes, p.cores = cores;
+              auto t = chooseCubeTiling(p, a3);
+              ASSERT_TRUE(t);
+              expectLegal(p, *t);
+              if (HasFailure())
+                FAIL() << outer << " of " << m << "x" << n << "x" << k;
+            }
+}
+
 TEST(CubeTiling, ImageTooWideForL1IsCutInsideARow) {
   CubeProblem p;
   ConvImage image;
@@ -122,6 +248,20 @@ TEST(CubeTiling, NothingFits) {
   image.w = {300, 1, 300, 1, 1, 0, 0};
   p.image = image, p.n = 16, p.k = 300 * 300 * 8;
   EXPECT_FALSE(chooseCubeTiling(p, a3));
+}
+
+/// A run of outputs must lie in the rows that its slab serves.
+TEST(CubeTiling, SlabsServeEveryRun) {
+  for (int64_t cores : {2, 24})
+    forLargeLayers(cores, [](const CubeProblem &p, const CubeTiling &t) {
+      if (!p.image || t.slabCols != p.image->w.out)
+        return;
+      int64_t width = p.image->w.out, outputs = p.image->h.out * width;
+      for (int64_t begin = 0; begin < outputs; begin += t.blockM) {
+        int64_t last = std::min(begin + t.blockM, outputs) - 1;
+        EXPECT_LE(last / width - begin / width + 1, t.slabRows);
+      }
+    });
 }
 
 /// Every output must find its input rows in its slab, at the place that the

@@ -67,16 +67,48 @@ struct CubeLimits {
 /// there is no such architecture.
 std::optional<CubeLimits> cubeLimits(std::string_view architecture);
 
+/// How the cores of a launch share a problem: a grid of
+/// outer * n * m cores, each with consecutive blocks along every axis.
+struct CoreGrid {
+  int64_t outer = 1, n = 1, m = 1;
+  int64_t size() const { return outer * n * m; }
+};
+
 /// The sizes of one kernel. All base sizes are multiples of the fractal.
 struct CubeTiling {
   int64_t baseM, baseN, baseK; ///< tile of one tmatmul
   int64_t panelK;              ///< part of K in L1; >= k when it is all there
-  bool holdB;                  ///< the [k, baseN] of B stays in L1 for all of M
-  bool spreadOuter;            ///< cores share (outer, n) blocks, not m blocks
-  int64_t slabRows, slabCols;  ///< outputs per image slab (1, 1 without image)
+  int64_t blockM;              ///< rows of a block: of A, or outputs of a slab
+  int64_t blockN;              ///< columns of a block, <= baseN
+  bool holdB;                  ///< the [k, blockN] of B stays in L1 for all of M
+  int64_t slabRows, slabCols;  ///< outputs per image slab (1, 1 without image):
+                               ///< all that a block of blockM can touch
   SlabAxis slabH, slabW;       ///< what such a slab holds
+  CoreGrid grid;               ///< cores used; at most CubeProblem::cores
   double cycles;               ///< estimate that the choice was made by
 };
+
+/// Blocks of one kernel and what L0 sees of them.
+struct CubeBlocks {
+  int64_t m;      ///< blocks of rows, or image slabs
+  int64_t n;      ///< blocks of columns of one outer index
+  int64_t tiles;  ///< L0 tiles of one block of rows
+  int64_t panels; ///< panels of K
+  int64_t steps;  ///< tiles of K
+};
+CubeBlocks countBlocks(const CubeProblem &problem, const CubeTiling &tiling);
+
+/// Whether a block of columns needs its right tile but once in L0B: all of K
+/// is one step and stays.
+bool holdsRightTile(const CubeProblem &problem, const CubeTiling &tiling);
+
+/// Products of the busiest core over those of an even share; 1 is perfect.
+double imbalance(const CubeProblem &problem, const CubeTiling &tiling);
+
+/// Estimated cycles of the busiest core: pto-isa's cube formula and the
+/// bandwidths of the published A3 GEMM figures.
+double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling,
+                      const CubeLimits &limits);
 
 /// Channels of one 32-byte block.
 inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }
@@ -86,9 +118,11 @@ inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }
 int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
                 int copies);
 
-/// The tiling with the least estimated time (pto-isa's cube formula and
-/// measured bandwidths of A3). Left and right tiles fit twice, L1 twice where
-/// that is possible at all. Empty when not even the smallest tile fits.
+/// The tiling with the least estimated time; among near equals one that keeps
+/// the cores even. How K is cut does not depend on the number of cores, so
+/// that results are equal bit for bit. Left and right tiles fit twice, L1
+/// twice where that is possible at all. Empty when not even the smallest tile
+/// fits.
 std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem,
                                            const CubeLimits &limits);
 

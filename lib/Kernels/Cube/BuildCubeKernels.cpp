@@ -21,6 +21,10 @@ namespace pto_mlir {
 
 namespace {
 
+/// Shares to prepare when the launch is not known: an A3 chip's cube cores.
+/// Fewer blocks then take several shares each.
+constexpr int64_t kUnknownCores = 24;
+
 bool isCubeKernel(func::FuncOp func) {
   auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
   return kind && kind.getValue() == pto::KernelKind::cube &&
@@ -63,7 +67,7 @@ private:
     auto contraction = cube::matchContraction(kernel);
     if (failed(contraction))
       return failure();
-    contraction->problem.cores = std::max<int64_t>(1, numCores);
+    contraction->problem.cores = numCores ? numCores : kUnknownCores;
     auto tiling = cube::chooseCubeTiling(contraction->problem, *limits);
     if (!tiling)
       return kernel.emitOpError(

@@ -114,6 +114,14 @@ void Emitter::loop(Ix bound, int64_t step, Body body) {
   body(loop.getInductionVar());
 }
 
+void Emitter::loop(Ix first, Ix end, Body body) {
+  auto loop = b.create<scf::ForOp>(loc, value(first), value(end),
+                                   value(constant(1)));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
 void Emitter::spread(int64_t count, Body body) {
   if (cores == 1)
     return loop(constant(count), 1, body);

@@ -47,6 +47,8 @@ public:
   using Body = llvm::function_ref<void(Ix)>;
   /// for (i = 0; i < bound; i += step); no loop for at most one known trip.
   void loop(Ix bound, int64_t step, Body body);
+  /// for (i = first; i < end; ++i)
+  void loop(Ix first, Ix end, Body body);
   /// The `count` iterations shared among the blocks of the launch.
   void spread(int64_t count, Body body);
   /// if (x == 0) then else; decided here when `x` is constant.

@@ -1,7 +1,7 @@
 //===- ImageSource.cpp - left tiles from an image by img2col --------------===//
 //
-// A block is some whole output rows (or a part of one row). Its slab of the
-// image lies in L1 as [C1][rows * width][C0], rows * width rounded up to whole
+// A block is a run of outputs of one image (or, where not even one row fits, a
+// part of one row). Its slab of the image lies in L1 as [C1][rows * width][C0], rows * width rounded up to whole
 // boxes of 16; all slabs have one size and lie
 // inside the image (see slabFor), so only the position of the block's first
 // output inside the slab is computed.
@@ -20,35 +20,45 @@ class ImageSource : public LeftSource {
 public:
   ImageSource(Emitter &e, const Contraction &c, const CubeTiling &t)
       : e(e), c(c), t(t), image(*c.problem.image),
-        blocksH(ceilDiv(image.h.out, t.slabRows)),
+        wholeRows(t.slabCols == image.w.out),
+        outputs(image.h.out * image.w.out),
         blocksW(ceilDiv(image.w.out, t.slabCols)),
+        blocksPerImage(wholeRows ? ceilDiv(outputs, t.blockM)
+                                 : image.h.out * blocksW),
         taps(image.h.kernel * image.w.kernel),
         onePanel(t.panelK >= c.problem.k) {}
 
   int64_t numBlocks() const override {
-    return image.batch * blocksH * blocksW;
+    return image.batch * blocksPerImage;
   }
-  int64_t blockRows() const override { return t.slabRows * t.slabCols; }
+  int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
 
   void enterBlock(Ix outerIndex, Ix block) override {
     outer = outerIndex;
-    // Blocks count columns fastest, then rows, then images.
-    Ix blockW = e.rem(block, blocksW);
-    Ix rest = e.div(block, blocksW);
     bool single = image.batch == 1;
-    Ix n = single ? e.constant(0) : e.div(rest, blocksH);
-    Ix outH = e.mul(single ? rest : e.rem(rest, blocksH), t.slabRows);
-    Ix outW = e.mul(blockW, t.slabCols);
+    Ix n = single ? e.constant(0) : e.div(block, blocksPerImage);
+    Ix part = single ? block : e.rem(block, blocksPerImage);
+    // The block's first output: its number in the image, row and column.
+    Ix begin, outH, outW;
+    if (wholeRows) {
+      begin = e.mul(part, t.blockM);
+      bool ofRows = t.blockM % image.w.out == 0;
+      outH = ofRows ? e.mul(part, t.blockM / image.w.out)
+                    : e.div(begin, image.w.out);
+      outW = ofRows ? e.constant(0) : e.rem(begin, image.w.out);
+      blockExtent = e.extent(begin, t.blockM, outputs);
+    } else {
+      outH = e.div(part, blocksW);
+      outW = e.mul(e.rem(part, blocksW), t.blockM);
+      begin = e.add(e.mul(outH, image.w.out), outW);
+      blockExtent = e.extent(outW, t.blockM, image.w.out);
+    }
+    first = e.add(e.mul(n, outputs), begin);
 
-    Ix rowExtent = e.extent(outH, t.slabRows, image.h.out);
-    blockExtent = blocksW == 1
-                      ? e.mul(rowExtent, image.w.out)
-                      : e.extent(outW, t.slabCols, image.w.out);
-    first = e.add(e.mul(e.add(e.mul(n, image.h.out), outH), image.w.out), outW);
-
-    Ix startH = start(t.slabH, outH), startW = start(t.slabW, outW);
+    Ix startH = start(t.slabH, outH);
+    Ix startW = wholeRows ? e.constant(0) : start(t.slabW, outW);
     pixelRow = e.add(e.mul(n, image.h.in), e.mul(startH, image.h.stride));
     pixelCol = e.mul(startW, image.w.stride);
     position = e.add(e.mul(e.sub(outH, startH), slabOutW()),
@@ -126,7 +136,8 @@ private:
   const Contraction &c;
   const CubeTiling &t;
   const ConvImage &image;
-  int64_t blocksH, blocksW, taps;
+  bool wholeRows;
+  int64_t outputs, blocksW, blocksPerImage, taps;
   bool onePanel;
   int64_t slabChannels = 0;
   Ix outer, first, blockExtent, pixelRow, pixelCol, position, tilePosition;

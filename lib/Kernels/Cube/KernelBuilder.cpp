@@ -1,11 +1,13 @@
 //===- KernelBuilder.cpp - the pto body of a cube kernel ------------------===//
 //
-// for (outer, n block)            bias into the bias table, maybe all of B
-//   for (block of outputs)        the left source may load its slab
-//     for (tile of baseM outputs)
-//       for (panel of K)          panels of A and B into L1
-//         for (tile of K)         L0A, L0B, tmatmul
-//       store from L0C            relu and cast on the way
+// for (core of the grid)
+//   for (outer)
+//     for (block of columns)        bias into the bias table, maybe all of B
+//       for (block of rows)         the left source may load its slab
+//         for (tile of baseM rows)
+//           for (panel of K)        panels of A and B into L1
+//             for (tile of K)       L0A, L0B, tmatmul
+//           store from L0C          relu and cast on the way
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,32 +30,49 @@ public:
   }
 
   void run() {
-    int64_t blocksN = ceilDiv(p.n, t.baseN);
-    distribute(t.spreadOuter, p.outer * blocksN, [&](Ix index) {
-      outer = p.outer == 1 ? e.constant(0) : e.div(index, blocksN);
-      n = e.mul(p.outer == 1 ? index : e.rem(index, blocksN), t.baseN);
-      extentN = e.extent(n, std::min(t.baseN, p.n), p.n);
-      if (c.bias)
-        loadBias();
-      if (t.holdB)
-        loadRight(e.constant(0), e.constant(p.k), p.k);
-      distribute(!t.spreadOuter, left->numBlocks(), [&](Ix block) {
-        left->enterBlock(outer, block);
-        if (left->blockRows() <= t.baseM)
-          emitTile(e.constant(0));
-        else
-          e.loop(left->rows(), t.baseM, [&](Ix row) { emitTile(row); });
+    // Cores along m fastest, then n, then outer.
+    e.spread(t.grid.size(), [&](Ix core) {
+      Ix rest = e.div(core, t.grid.m);
+      Ix coreM = e.rem(core, t.grid.m), coreN = e.rem(rest, t.grid.n);
+      share(e.div(rest, t.grid.n), t.grid.outer, p.outer, [&](Ix index) {
+        outer = index;
+        share(coreN, t.grid.n, ceilDiv(p.n, t.blockN), [&](Ix block) {
+          enterColumns(block);
+          share(coreM, t.grid.m, left->numBlocks(), [&](Ix rows) {
+            left->enterBlock(outer, rows);
+            if (left->blockRows() <= t.baseM)
+              emitTile(e.constant(0));
+            else
+              e.loop(left->rows(), t.baseM, [&](Ix row) { emitTile(row); });
+          });
+        });
       });
     });
     e.b.create<func::ReturnOp>(e.loc);
   }
 
 private:
-  void distribute(bool spread, int64_t count, Emitter::Body body) {
-    if (spread)
-      e.spread(count, body);
-    else
-      e.loop(e.constant(count), 1, body);
+  /// The blocks that `core` of `cores` takes of `count`: as many neighbours as
+  /// every other core, the last core maybe fewer.
+  void share(Ix core, int64_t cores, int64_t count, Emitter::Body body) {
+    int64_t each = ceilDiv(count, cores);
+    if (each == 1)
+      return cores == 1 ? body(e.constant(0)) : body(core);
+    if (cores == 1)
+      return e.loop(e.constant(count), 1, body);
+    Ix first = e.mul(core, each);
+    e.loop(first, e.add(first, e.extent(first, each, count)), body);
+  }
+
+  void enterColumns(Ix block) {
+    n = e.mul(block, t.blockN);
+    extentN = e.extent(n, std::min(t.blockN, p.n), p.n);
+    if (c.bias)
+      loadBias();
+    if (t.holdB)
+      loadRight(e.constant(0), e.constant(p.k), p.k);
+    if (holdsRightTile(p, t))
+      rightTile = extractRight(e.constant(0), e.constant(p.k));
   }
 
   void loadBias() {
@@ -113,19 +132,27 @@ private:
     return e.min(e.constant(size), e.sub(whole, start));
   }
 
+  int64_t depth() const { return roundUp(t.baseK, blockChannels(p.inBytes)); }
+
+  /// Rows [k, k + extent) of what is in L1 of B into L0B.
+  Value extractRight(Ix k, Ix extent) {
+    Value tile = e.tile(
+        pto::makeRightTile(e.context(), depth(), t.baseN, c.right.element),
+        extent, extentN);
+    e.b.create<pto::TExtractOp>(e.loc, right, e.value(k),
+                                e.value(e.constant(0)), tile);
+    return tile;
+  }
+
   void emitStep(Value acc, Ix panel, Ix k, Ix extent, Ix rows) {
-    int64_t depth = roundUp(t.baseK, blockChannels(p.inBytes));
     Value a = e.tile(
-        pto::makeLeftTile(e.context(), t.baseM, depth, c.left.element), rows,
+        pto::makeLeftTile(e.context(), t.baseM, depth(), c.left.element), rows,
         extent);
     left->extract(a, k);
-    Value w = e.tile(
-        pto::makeRightTile(e.context(), depth, t.baseN, c.right.element),
-        extent, extentN);
     Ix position = e.add(panel, k);
-    e.b.create<pto::TExtractOp>(e.loc, right,
-                                e.value(t.holdB ? position : k),
-                                e.value(e.constant(0)), w);
+    Value w = holdsRightTile(p, t)
+                  ? rightTile
+                  : extractRight(t.holdB ? position : k, extent);
     e.ifZero(
         position,
         [&] {
@@ -153,7 +180,7 @@ private:
   const CubeProblem &p;
   std::unique_ptr<LeftSource> left;
   Ix outer, n, extentN;
-  Value bias, right;
+  Value bias, right, rightTile;
 };
 
 } // namespace

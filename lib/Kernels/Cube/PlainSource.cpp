@@ -14,17 +14,17 @@ public:
       : e(e), c(c), t(t) {}
 
   int64_t numBlocks() const override {
-    return ceilDiv(c.problem.m, t.baseM);
+    return ceilDiv(c.problem.m, t.blockM);
   }
   int64_t blockRows() const override {
-    return std::min(t.baseM, c.problem.m);
+    return std::min(t.blockM, c.problem.m);
   }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
 
   void enterBlock(Ix outerIndex, Ix block) override {
     outer = outerIndex;
-    first = e.mul(block, t.baseM);
+    first = e.mul(block, t.blockM);
     blockExtent = e.extent(first, blockRows(), c.problem.m);
   }
 

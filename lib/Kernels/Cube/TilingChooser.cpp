@@ -1,8 +1,7 @@
 //===- TilingChooser.cpp - sizes of a cube kernel -------------------------===//
 //
-// Enumerates balanced tile sizes and keeps the one with the least estimated
-// time. The estimate takes each engine's busy time and assumes that the
-// engines overlap, which double buffering gives.
+// Two searches. The first takes one core and fixes how K is cut. The second
+// keeps that cut and divides rows, columns and outer indices among the cores.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,20 +18,15 @@ namespace {
 constexpr int64_t kFractal = 16;
 // Valid m, k, n of one tmatmul, and columns of one store, go up to here.
 constexpr int64_t kMaxExtent = 4080;
+// Largest tile that is tried along m or n.
+constexpr int64_t kMaxBase = 1024;
+// Work counts as even up to here, and evenness may cost that much time.
+constexpr double kEven = 1.15, kWorthEvenness = 1.4;
 
-// Bytes per cycle at 1.8 GHz from the published A3 GEMM figures: loads 158,
-// L1 to L0 221, stores 131 GB/s per core.
-constexpr double kLoadRate = 88, kExtractRate = 122, kStoreRate = 73;
-// What one instruction costs beyond its bytes, so that equal traffic prefers
-// fewer and larger tiles.
-constexpr double kIssue = 30;
-
-int64_t clampTo(int64_t value, int64_t low, int64_t high) {
-  return std::max(low, std::min(value, high));
-}
-
-/// Block sizes for an extent: multiples of the fractal that cut it evenly.
-std::vector<int64_t> blockSizes(int64_t extent, int64_t limit) {
+/// Block sizes that cut an extent evenly, multiples of `unit`, largest first;
+/// at most `count`.
+std::vector<int64_t> blockSizes(int64_t extent, int64_t limit, int64_t unit,
+                                size_t count = 32) {
   static constexpr std::array<int64_t, 18> sizes = {
       1024, 768, 512, 448, 384, 320, 256, 224, 192,
       160,  128, 112, 96,  80,  64,  48,  32,  16};
@@ -40,15 +34,19 @@ std::vector<int64_t> blockSizes(int64_t extent, int64_t limit) {
   for (int64_t size : sizes) {
     size = std::min(size, limit);
     int64_t blocks = ceilDiv(extent, size);
-    int64_t even = roundUp(ceilDiv(extent, blocks), kFractal);
-    if (even <= limit &&
+    int64_t even = roundUp(ceilDiv(extent, blocks), unit);
+    if (even <= limit && result.size() < count &&
         std::find(result.begin(), result.end(), even) == result.end())
       result.push_back(even);
   }
   return result;
 }
 
-/// Counts of output rows per slab: powers of two and even cuts of `extent`.
+int64_t clampTo(int64_t value, int64_t low, int64_t high) {
+  return std::max(low, std::min(value, high));
+}
+
+/// Counts of output rows per slab: even cuts by powers of two, and 1.
 std::vector<int64_t> slabSizes(int64_t extent) {
   std::vector<int64_t> result;
   for (int64_t blocks = 1; blocks <= extent; blocks *= 2) {
@@ -59,89 +57,6 @@ std::vector<int64_t> slabSizes(int64_t extent) {
   if (result.back() != 1)
     result.push_back(1);
   return result;
-}
-
-/// Bytes of the left operand's panel or slab in L1.
-int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
-  if (!problem.image)
-    return tiling.baseM *
-           roundUp(std::min(tiling.panelK, problem.k), kFractal) *
-           problem.inBytes;
-  int64_t taps = problem.image->h.kernel * problem.image->w.kernel;
-  int64_t channels = std::min(tiling.panelK, problem.k) / taps;
-  return roundUp(tiling.slabH.extent * tiling.slabW.extent, kFractal) *
-         channels * problem.inBytes;
-}
-
-int64_t rightPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
-  int64_t k = tiling.holdB ? problem.k : std::min(tiling.panelK, problem.k);
-  return roundUp(k, kFractal) * tiling.baseN * problem.inBytes;
-}
-
-/// Slabs of the whole image and, inside one, tiles of baseM outputs.
-struct Blocks {
-  int64_t slabs, tiles, outerN, panels, steps;
-};
-
-Blocks countBlocks(const CubeProblem &problem, const CubeTiling &tiling) {
-  Blocks blocks;
-  blocks.outerN = problem.outer * ceilDiv(problem.n, tiling.baseN);
-  blocks.panels = ceilDiv(problem.k, tiling.panelK);
-  blocks.steps = 0;
-  for (int64_t k = 0; k < problem.k; k += tiling.panelK)
-    blocks.steps +=
-        ceilDiv(std::min(tiling.panelK, problem.k - k), tiling.baseK);
-  if (const auto &image = problem.image) {
-    blocks.slabs = image->batch * ceilDiv(image->h.out, tiling.slabRows) *
-                   ceilDiv(image->w.out, tiling.slabCols);
-    blocks.tiles = ceilDiv(tiling.slabRows * tiling.slabCols, tiling.baseM);
-  } else {
-    blocks.slabs = ceilDiv(problem.m, tiling.baseM);
-    blocks.tiles = 1;
-  }
-  return blocks;
-}
-
-/// Estimated cycles of the busiest core.
-double estimate(const CubeProblem &problem, const CubeTiling &tiling,
-                const CubeLimits &limits) {
-  Blocks b = countBlocks(problem, tiling);
-  double slabs = b.slabs, outerN = b.outerN;
-  if (tiling.spreadOuter)
-    outerN = ceilDiv(b.outerN, problem.cores);
-  else
-    slabs = ceilDiv(b.slabs, problem.cores);
-
-  int64_t c0 = blockChannels(problem.inBytes);
-  // Ragged tiles are as dear as whole ones only in whole fractals, so count
-  // the average tile.
-  double avgM = double(problem.m) / (b.slabs * b.tiles);
-  double avgN = double(problem.n) / ceilDiv(problem.n, tiling.baseN);
-  double avgK = double(problem.k) / b.steps;
-  auto whole = [](double x, int64_t unit) {
-    return double(ceilDiv(int64_t(x + 0.999), unit));
-  };
-  double tiles = outerN * slabs * b.tiles, steps = tiles * b.steps;
-
-  double cubeCycles = steps * (6 + (problem.inBytes == 4 ? 2 : 1) *
-                                       whole(avgM, kFractal) * whole(avgK, c0) *
-                                       whole(avgN, kFractal));
-  double extract =
-      steps * ((avgM + avgN) * avgK * problem.inBytes / kExtractRate + 2 * kIssue);
-  bool leftStays = problem.image && b.panels == 1;
-  double leftLoads = outerN * slabs * (leftStays ? 1 : b.tiles * b.panels);
-  double rightLoads = outerN * (tiling.holdB ? 1 : slabs * b.tiles * b.panels);
-  double load =
-      leftLoads * (leftPanelBytes(problem, tiling) / kLoadRate + kIssue) +
-      rightLoads * (rightPanelBytes(problem, tiling) / kLoadRate + kIssue);
-  double store = tiles * (avgM * avgN * problem.outBytes / kStoreRate + kIssue);
-  double busiest = std::max({cubeCycles, extract, load, store});
-  double firstLoad = (leftPanelBytes(problem, tiling) +
-                      rightPanelBytes(problem, tiling)) / kLoadRate;
-  // One accumulator only: the store does not overlap the next tile.
-  bool oneAcc = 2 * tiling.baseM * tiling.baseN * 4 > limits.l0c;
-  return busiest + firstLoad + (oneAcc ? store : store / tiles) +
-         0.05 * (cubeCycles + extract + load + store);
 }
 
 /// The largest base K whose left and right tiles fit twice, cut evenly.
@@ -188,21 +103,62 @@ std::vector<int64_t> panels(const CubeProblem &problem) {
   return result;
 }
 
-class Chooser {
+/// Parts of the search that do not depend on the number of cores.
+class Search {
 public:
-  Chooser(const CubeProblem &problem, const CubeLimits &limits)
-      : problem(problem), limits(limits) {}
+  Search(const CubeProblem &problem, const CubeLimits &limits)
+      : problem(problem), limits(limits) {
+    int64_t columns = problem.bias ? limits.biasTable / 4 : kMaxBase;
+    limitN = std::min(columns, kMaxBase) / kFractal * kFractal;
+  }
+
+  /// The best even tiling unless it costs too much, else the best one.
+  std::optional<CubeTiling> result() const {
+    if (even && even->cycles <= kWorthEvenness * best->cycles)
+      return even;
+    return best;
+  }
+
+protected:
+  void setSlab(CubeTiling &tiling, int64_t rows, int64_t cols) {
+    tiling.slabRows = rows;
+    tiling.slabH = slabFor(problem.image->h, rows);
+    tiling.slabCols = cols;
+    tiling.slabW = slabFor(problem.image->w, cols);
+  }
+
+  bool consider(CubeTiling tiling) {
+    bool fits = false;
+    for (bool holdB : {true, false}) {
+      tiling.holdB = holdB;
+      if (l1Bytes(problem, tiling, copies) > limits.l1)
+        continue;
+      fits = true;
+      tiling.cycles = estimateCycles(problem, tiling, limits);
+      if (!best || tiling.cycles < best->cycles)
+        best = tiling;
+      if ((!even || tiling.cycles < even->cycles) &&
+          imbalance(problem, tiling) <= kEven)
+        even = tiling;
+    }
+    return fits;
+  }
+
+  const CubeProblem &problem;
+  const CubeLimits &limits;
+  int64_t limitN;
+  int copies = 2;
+  std::optional<CubeTiling> best, even;
+};
+
+/// All sizes for one core.
+class OneCore : public Search {
+public:
+  using Search::Search;
 
   std::optional<CubeTiling> run() {
-    for (int copies : {2, 1}) {
-      this->copies = copies;
-      if (problem.image)
-        searchImage();
-      else
-        searchPlain();
-      if (best)
-        break;
-    }
+    for (copies = 2; copies > 0 && !best; --copies)
+      problem.image ? searchImage() : searchPlain();
     return best;
   }
 
@@ -210,8 +166,8 @@ private:
   void searchPlain() {
     CubeTiling tiling{};
     tiling.slabRows = tiling.slabCols = 1;
-    for (int64_t baseM : blockSizes(problem.m, 1024)) {
-      tiling.baseM = baseM;
+    for (int64_t baseM : blockSizes(problem.m, kMaxBase, kFractal)) {
+      tiling.baseM = tiling.blockM = baseM;
       searchN(tiling);
     }
   }
@@ -219,40 +175,31 @@ private:
   void searchImage() {
     const ConvImage &image = *problem.image;
     CubeTiling tiling{};
-    tiling.slabCols = image.w.out;
-    tiling.slabW = slabFor(image.w, image.w.out);
     for (int64_t rows : slabSizes(image.h.out)) {
-      tiling.slabRows = rows;
-      tiling.slabH = slabFor(image.h, rows);
-      searchM(tiling, rows * image.w.out);
+      setSlab(tiling, rows, image.w.out);
+      searchM(tiling);
     }
-    if (best)
-      return;
     // Not one row of slabs fits: cut the row too.
-    tiling.slabRows = 1;
-    tiling.slabH = slabFor(image.h, 1);
-    for (int64_t cols : slabSizes(image.w.out)) {
-      tiling.slabCols = cols;
-      tiling.slabW = slabFor(image.w, cols);
-      searchM(tiling, cols);
+    for (int64_t cols = ceilDiv(image.w.out, 2); !best && cols > 0;
+         cols = cols == 1 ? 0 : ceilDiv(cols, 2)) {
+      setSlab(tiling, 1, cols);
+      searchM(tiling);
     }
   }
 
-  void searchM(CubeTiling tiling, int64_t slabOutputs) {
-    for (int64_t baseM : blockSizes(slabOutputs, 1024)) {
+  void searchM(CubeTiling tiling) {
+    tiling.blockM = tiling.slabRows * tiling.slabCols;
+    for (int64_t baseM : blockSizes(tiling.blockM, kMaxBase, kFractal)) {
       tiling.baseM = baseM;
       searchN(tiling);
     }
   }
 
   void searchN(CubeTiling tiling) {
-    int64_t limit = problem.bias ? std::min<int64_t>(1024, limits.biasTable / 4)
-                                 : 1024;
-    limit = limit / kFractal * kFractal;
-    if (limit == 0)
+    if (limitN == 0)
       return;
-    for (int64_t baseN : blockSizes(problem.n, limit)) {
-      tiling.baseN = baseN;
+    for (int64_t baseN : blockSizes(problem.n, limitN, kFractal)) {
+      tiling.baseN = tiling.blockN = baseN;
       if (tiling.baseM * baseN * 4 <= limits.l0c)
         searchPanel(tiling);
     }
@@ -268,60 +215,135 @@ private:
       if (!problem.image && panelK < problem.k)
         tiling.panelK = std::max(tiling.baseK,
                                  panelK / tiling.baseK * tiling.baseK);
-      bool fits = false;
-      for (bool holdB : {true, false})
-        for (bool spreadOuter : {false, true}) {
-          tiling.holdB = holdB;
-          tiling.spreadOuter = spreadOuter;
-          fits |= consider(tiling);
-        }
       // Smaller panels only cost more loads.
-      if (fits && panelK < problem.k)
+      if (consider(tiling) && panelK < problem.k)
+        return;
+    }
+  }
+};
+
+/// Divides a problem whose K is cut as in `cut` among cores.
+class ManyCores : public Search {
+public:
+  ManyCores(const CubeProblem &problem, const CubeLimits &limits,
+            const CubeTiling &cut)
+      : Search(problem, limits), cut(cut) {}
+
+  std::optional<CubeTiling> run() {
+    for (copies = 2; copies > 0 && !best; --copies)
+      for (int64_t outer = 1; outer <= std::min(problem.outer, problem.cores);
+           ++outer) {
+        // Only grids that use what they claim.
+        int64_t share = ceilDiv(problem.outer, outer);
+        if (ceilDiv(problem.outer, share) != outer)
+          continue;
+        for (int64_t n = 1; n * outer <= problem.cores; ++n)
+          searchGrid({outer, n, problem.cores / (outer * n)});
+      }
+    return result();
+  }
+
+private:
+  // Enough candidates of each kind; more change nothing.
+  static constexpr size_t kTries = 3;
+
+  void searchGrid(CoreGrid grid) {
+    int64_t share = ceilDiv(problem.n, grid.n);
+    int64_t most = std::min(
+        limitN, limits.l0b / (2 * cut.baseK * problem.inBytes));
+    CubeTiling tiling = cut;
+    // Whole fractals are best for the cube, 16 bytes for the loads.
+    for (int64_t unit : {16, 8, 4})
+      for (int64_t blockN : blockSizes(share, most, unit, kTries)) {
+        tiling.blockN = blockN;
+        tiling.baseN = roundUp(blockN, kFractal);
+        problem.image ? searchSlabs(tiling, grid) : searchRows(tiling, grid);
+      }
+  }
+
+  /// Rows of the largest left tile.
+  int64_t limitM(int64_t baseN) const {
+    return std::min({limits.l0a / (2 * cut.baseK * problem.inBytes),
+                     limits.l0c / (4 * baseN), kMaxBase}) /
+           kFractal * kFractal;
+  }
+
+  void searchRows(CubeTiling tiling, const CoreGrid &grid) {
+    int64_t share = ceilDiv(problem.m, grid.m);
+    for (int64_t unit : {16, 1})
+      for (int64_t blockM :
+           blockSizes(share, limitM(tiling.baseN), unit, kTries + 1)) {
+        tiling.blockM = blockM;
+        tiling.baseM = roundUp(blockM, kFractal);
+        place(tiling, grid);
+      }
+  }
+
+  void searchSlabs(CubeTiling tiling, const CoreGrid &grid) {
+    const ConvImage &image = *problem.image;
+    int64_t width = image.w.out, outputs = image.h.out * width;
+    if (cut.slabCols != width) {
+      searchTiles(tiling, grid);
+      return;
+    }
+    size_t fitting = 0;
+    for (int64_t turns = 1; fitting < kTries; turns += ceilDiv(turns, 3)) {
+      int64_t cuts = clampTo(grid.m * turns / image.batch, 1, outputs);
+      int64_t part = ceilDiv(outputs, cuts);
+      bool fits = false;
+      for (int64_t block : {part, roundUp(part, width)}) {
+        tiling.blockM = block;
+        setSlab(tiling, rowsTouched(block, width, image.h.out), width);
+        fits |= searchTiles(tiling, grid);
+      }
+      fitting += fits;
+      if (cuts == outputs)
         return;
     }
   }
 
-  bool consider(CubeTiling tiling) {
-    if (l1Bytes(problem, tiling, copies) > limits.l1)
-      return false;
-    tiling.cycles = estimate(problem, tiling, limits);
-    if (!best || tiling.cycles < best->cycles)
-      best = tiling;
-    return true;
+  /// Rows that a run of `block` outputs may lie in, when runs follow one
+  /// another from the first output on.
+  static int64_t rowsTouched(int64_t block, int64_t width, int64_t rows) {
+    if (block % width == 0 || width % block == 0)
+      return ceilDiv(block, width);
+    return std::min(rows, (block + width - 2) / width + 1);
   }
 
-  const CubeProblem &problem;
-  const CubeLimits &limits;
-  int copies = 2;
-  std::optional<CubeTiling> best;
+  bool searchTiles(CubeTiling tiling, const CoreGrid &grid) {
+    bool fits = false;
+    for (int64_t baseM : blockSizes(tiling.blockM, limitM(tiling.baseN),
+                                    kFractal, kTries)) {
+      tiling.baseM = baseM;
+      fits |= place(tiling, grid);
+    }
+    return fits;
+  }
+
+  /// Considers the tiling on the part of the grid that it keeps busy.
+  bool place(CubeTiling tiling, const CoreGrid &grid) {
+    CubeBlocks blocks = countBlocks(problem, tiling);
+    auto used = [](int64_t count, int64_t cores) {
+      return ceilDiv(count, ceilDiv(count, cores));
+    };
+    tiling.grid = {grid.outer, used(blocks.n, grid.n), used(blocks.m, grid.m)};
+    return consider(tiling);
+  }
+
+  const CubeTiling &cut;
 };
 
 } // namespace
 
-SlabAxis slabFor(const ConvAxis &axis, int64_t block) {
-  SlabAxis slab;
-  slab.lead = ceilDiv(axis.padBegin, axis.stride);
-  int64_t need = (slab.lead + block - 1) * axis.stride - axis.padBegin +
-                 (axis.kernel - 1) * axis.dilation + 1;
-  need = clampTo(need, 1, axis.in);
-  // Rows that are left over must be whole strides, so that the last slab can
-  // end where the image ends.
-  slab.extent = axis.in - (axis.in - need) / axis.stride * axis.stride;
-  slab.lastStart = (axis.in - slab.extent) / axis.stride;
-  return slab;
-}
-
-int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
-                int copies) {
-  int64_t left = roundUp(leftPanelBytes(problem, tiling), 32);
-  int64_t right = roundUp(rightPanelBytes(problem, tiling), 32);
-  int64_t bias = problem.bias ? roundUp(tiling.baseN * 4, 32) : 0;
-  return left * copies + right * (tiling.holdB ? 1 : copies) + bias * copies;
-}
-
 std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem,
                                            const CubeLimits &limits) {
-  return Chooser(problem, limits).run();
+  CubeProblem alone = problem;
+  alone.cores = 1;
+  std::optional<CubeTiling> cut = OneCore(alone, limits).run();
+  if (!cut || problem.cores <= 1)
+    return cut;
+  auto shared = ManyCores(problem, limits, *cut).run();
+  return shared ? shared : cut;
 }
 
 } // namespace pto_mlir::cube
