@@ -110,13 +110,20 @@ public:
     auto profile = session->profile(reset);
     if (!profile)
       throw RuntimeFailure(profile.error());
-    nb::dict dict;
-    dict["launches"] = profile->launches;
-    dict["instructions"] = profile->instructions;
-    dict["gm_bytes_read"] = profile->gm_bytes_read;
-    dict["gm_bytes_written"] = profile->gm_bytes_written;
-    dict["host_seconds"] = profile->host_seconds;
-    return dict;
+    return counts(*profile);
+  }
+
+  nb::list profileKernels(bool reset) {
+    auto profiles = session->profileKernels(reset);
+    if (!profiles)
+      throw RuntimeFailure(profiles.error());
+    nb::list list;
+    for (const runtime::KernelProfile &profile : *profiles) {
+      nb::dict dict = counts(profile.counts);
+      dict["name"] = profile.name;
+      list.append(dict);
+    }
+    return list;
   }
 
   /// Facts about the net, for reports.
@@ -144,6 +151,16 @@ public:
   }
 
 private:
+  static nb::dict counts(const pto_profile &profile) {
+    nb::dict dict;
+    dict["launches"] = profile.launches;
+    dict["instructions"] = profile.instructions;
+    dict["gm_bytes_read"] = profile.gm_bytes_read;
+    dict["gm_bytes_written"] = profile.gm_bytes_written;
+    dict["host_seconds"] = profile.host_seconds;
+    return dict;
+  }
+
   static std::vector<TensorInfo> infos(const std::vector<pmodel::TensorDesc> &tensors) {
     std::vector<TensorInfo> result;
     for (const pmodel::TensorDesc &tensor : tensors)
@@ -165,5 +182,6 @@ NB_MODULE(_runtime, m) {
       .def("outputs", &Session::outputs)
       .def("run", &Session::run)
       .def("profile", &Session::profile)
+      .def("profile_kernels", &Session::profileKernels)
       .def("info", &Session::info);
 }

@@ -121,6 +121,14 @@ pto_status profile(pto_device_context *context, pto_profile *out, int reset) {
   });
 }
 
+pto_status kernelProfile(pto_device_context *context, uint32_t kernel, pto_profile *out, int reset) {
+  return guarded(context, [&](Device &d) {
+    if (!out)
+      return d.error(PTO_ERROR_INVALID, "kernel_profile needs a place for the profile");
+    return d.kernelProfile(kernel, *out, reset);
+  });
+}
+
 void lastFault(pto_device_context *context, pto_fault *fault) {
   if (fault)
     *fault = context ? context->device.fault : pto_fault{};
@@ -129,7 +137,7 @@ void lastFault(pto_device_context *context, pto_fault *fault) {
 const char *lastError(pto_device_context *context) { return context ? context->device.lastError.c_str() : openError.c_str(); }
 
 const pto_device_api api = {PTO_DEVICE_ABI_VERSION, "cmodel",   openContext, closeContext, allocate, release,   copyToDevice, copyFromDevice,
-                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  lastFault, lastError};
+                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  kernelProfile, lastFault, lastError};
 
 } // namespace
 

@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_CMODEL_CONVERT_H
 #define PTO_MLIR_CMODEL_CONVERT_H
 
-#include "Element.h"
+#include "MapLine.h"
 #include "pto_mlir/ISA/Insns.h"
 
 #include <algorithm>
@@ -46,9 +46,12 @@ template <class D, class S> void convertLine(D *dst, const S *src, size_t n, isa
   if constexpr (toFloat && fromFloat) {
     bool integral = std::is_same_v<D, float> && std::is_same_v<S, float> && mode != isa::RoundMode::none;
     if (!integral && !saturate) {
-      PTO_VECTORIZE
-      for (size_t i = 0; i < n; ++i)
-        dst[i] = store<D>(load(src[i]));
+      if constexpr (std::is_same_v<D, Half> && std::is_same_v<S, float>)
+        narrow(dst, src, n);
+      else if constexpr (std::is_same_v<D, float> && std::is_same_v<S, Half>)
+        widen(dst, src, n);
+      else
+        forBlocks(n, [&](size_t i) { dst[i] = store<D>(load(src[i])); });
       return;
     }
     for (size_t i = 0; i < n; ++i) {
@@ -58,9 +61,7 @@ template <class D, class S> void convertLine(D *dst, const S *src, size_t n, isa
       dst[i] = store<D>(integral ? float(roundTo(x, mode)) : x);
     }
   } else if constexpr (toFloat) {
-    PTO_VECTORIZE
-    for (size_t i = 0; i < n; ++i)
-      dst[i] = store<D>(float(src[i]));
+    forBlocks(n, [&](size_t i) { dst[i] = store<D>(float(src[i])); });
   } else if constexpr (fromFloat) {
     using Wide = std::conditional_t<sizeof(D) == 8, int64_t, int32_t>;
     constexpr double low = double(std::numeric_limits<D>::min()), high = double(std::numeric_limits<D>::max());

@@ -18,6 +18,8 @@ public:
   /// Runs the launch to its end before it returns; after a fault further launches are dropped until synchronize() reports it.
   pto_status launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars);
   pto_status synchronize();
+  /// What the launches of kernel `id` cost since the last reset.
+  pto_status kernelProfile(uint32_t id, pto_profile &out, bool reset);
 
   pto_status error(pto_status status, std::string message) {
     lastError = std::move(message);

@@ -19,7 +19,7 @@ template <class Legal = Standard, class Insn, class F> void mapRowExpand(const I
   bool legal = Legal::visit(dst.type, [&]<class T>() {
     bool ordered = !disjointOrSame(dst, a);
     for (uint32_t r = 0; r < dst.validRows; ++r) {
-      auto y = load(b.at<T>(r, 0));
+      auto y = load(b.as<T>()[r * rowStep(b)]);
       T *d = dst.row<T>(r);
       const T *x = a.row<T>(r);
       if (ordered) {
@@ -27,9 +27,7 @@ template <class Legal = Standard, class Insn, class F> void mapRowExpand(const I
           d[c] = store<T>(f(load(x[c]), y));
         continue;
       }
-      PTO_VECTORIZE
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        d[c] = store<T>(f(load(x[c]), y));
+      mapLine([&](auto v) { return f(v, y); }, d, dst.validCols, x);
     }
   });
   if (!legal)
@@ -43,11 +41,7 @@ template <class Legal = Standard, class Insn, class F> void mapColExpand(const I
     return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
     uint32_t cols = dst.validCols, rows = dst.validRows;
-    auto line = [&](T *d, const T *x, const T *y, size_t n) {
-      PTO_VECTORIZE
-      for (size_t i = 0; i < n; ++i)
-        d[i] = store<T>(f(load(x[i]), load(y[i])));
-    };
+    auto line = [&](T *d, const T *x, const T *y, size_t n) { mapLine(f, d, n, x, y); };
     if (!disjointOrSame(dst, a)) {
       for (uint32_t r = 0; r < rows; ++r)
         for (uint32_t c = 0; c < cols; ++c)
@@ -55,7 +49,7 @@ template <class Legal = Standard, class Insn, class F> void mapColExpand(const I
       return;
     }
     // Narrow tiles without gaps: several copies of the row side by side make long lines.
-    constexpr uint32_t wide = 256;
+    constexpr uint32_t wide = 1024;
     if (cols == dst.cols && cols == a.cols && cols > 0 && cols <= wide / 2 && rows > 2) {
       T copies[wide];
       uint32_t repeat = std::min(rows, wide / cols);

@@ -5,6 +5,7 @@
 #include "Arithmetic.h"
 #include "Core.h"
 #include "Element.h"
+#include "MapLine.h"
 
 namespace pto_mlir::cmodel {
 
@@ -16,6 +17,9 @@ struct Lines {
 inline Lines linesOf(const LocalTile &t) {
   return t.is(isa::Layout::DN) ? Lines{t.validCols, t.validRows, t.rows} : Lines{t.validRows, t.validCols, t.cols};
 }
+
+/// Elements from one row to the next in a tile that holds one value per row: DN of one column, or column 0 of ND.
+inline size_t rowStep(const LocalTile &t) { return t.is(isa::Layout::DN) ? 1 : t.cols; }
 
 /// Calls line(dst, operands..., n) for contiguous runs of n elements; one call when the tiles have no gaps. False when the tiles cannot
 /// be walked like that (mixed layouts, or a source that overlaps dst without being it: then element order is visible).
@@ -44,12 +48,7 @@ template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalT
   if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
     return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
-    auto line = [&](T *d, const T *a, size_t n) {
-      PTO_VECTORIZE
-      for (size_t i = 0; i < n; ++i)
-        d[i] = store<T>(f(load(a[i])));
-    };
-    if (mapLines<T>(dst, line, src))
+    if (mapLines<T>(dst, [&](T *d, const T *a, size_t n) { mapLine(f, d, n, a); }, src))
       return;
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c)
@@ -63,12 +62,7 @@ template <class Legal, class F> void mapBinary(const LocalTile &dst, const Local
   if (!dst.data || !a.data || !b.data || !sameShape(core, dst, {&a, &b}))
     return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
-    auto line = [&](T *d, const T *x, const T *y, size_t n) {
-      PTO_VECTORIZE
-      for (size_t i = 0; i < n; ++i)
-        d[i] = store<T>(f(load(x[i]), load(y[i])));
-    };
-    if (mapLines<T>(dst, line, a, b))
+    if (mapLines<T>(dst, [&](T *d, const T *x, const T *y, size_t n) { mapLine(f, d, n, x, y); }, a, b))
       return;
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c)

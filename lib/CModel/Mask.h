@@ -5,6 +5,8 @@
 
 #include "Map.h"
 
+#include <cstring>
+
 namespace pto_mlir::cmodel {
 
 /// The mask tile has a row for each of `rows` and room for `cols` bits in each? Faults otherwise.
@@ -12,14 +14,85 @@ bool maskFits(Core &core, const LocalTile &mask, uint32_t rows, uint32_t cols);
 
 inline uint8_t *maskRow(const LocalTile &mask, uint32_t r) { return mask.data + size_t(r) * mask.cols * mask.bytes; }
 
-/// Bits of one row from `test(c)`; the rest of the last mask element becomes 0.
-template <class F> void packRow(uint8_t *bits, uint32_t cols, uint32_t elementBytes, F test) {
-  uint32_t bytes = (cols + 8 * elementBytes - 1) / (8 * elementBytes) * elementBytes;
-  for (uint32_t b = 0; b < bytes; ++b) {
-    unsigned value = 0;
-    for (uint32_t i = 0; i < 8 && 8 * b + i < cols; ++i)
-      value |= unsigned(test(8 * b + i)) << i;
-    bits[b] = uint8_t(value);
+// Vectors wider than the machine's are passed between inlined functions only.
+#pragma GCC diagnostic ignored "-Wpsabi"
+typedef float Floats8 __attribute__((vector_size(32)));
+typedef int32_t Ints8 __attribute__((vector_size(32)));
+template <class T> using Eight = std::conditional_t<std::is_same_v<T, int32_t>, Ints8, Floats8>;
+
+/// n <= 8 elements, widened; the rest is zero.
+template <class T> __attribute__((always_inline)) inline Eight<T> loadEight(const T *p, uint32_t n = 8) {
+#if defined(__F16C__)
+  if constexpr (std::is_same_v<T, Half>)
+    if (n == 8) {
+      __m256 wide = widenEight(p);
+      Floats8 v;
+      std::memcpy(&v, &wide, sizeof v);
+      return v;
+    }
+#endif
+  Compute<T> wide[8] = {};
+  if constexpr (std::is_same_v<T, Half>)
+    widen(wide, p, n);
+  else
+    std::memcpy(wide, p, n * sizeof(T));
+  Eight<T> v;
+  std::memcpy(&v, wide, sizeof v);
+  return v;
+}
+template <class T> inline Eight<T> splatEight(Compute<T> value) {
+  Eight<T> v;
+  for (int i = 0; i < 8; ++i)
+    v[i] = value;
+  return v;
+}
+
+/// Bit i is set where lane i is true (-1).
+inline unsigned laneBits(Ints8 lanes) {
+#if defined(__AVX__)
+  __m256 bits;
+  std::memcpy(&bits, &lanes, sizeof bits);
+  return unsigned(_mm256_movemask_ps(bits));
+#else
+  unsigned bits = 0;
+  for (int i = 0; i < 8; ++i)
+    bits |= unsigned(lanes[i] & 1) << i;
+  return bits;
+#endif
+}
+
+/// Bits of one row from `test(first column, columns)`, which compares up to 8 of them; the rest of the last mask element becomes 0.
+template <class F> inline void packRow(uint8_t *bits, uint32_t cols, uint32_t elementBytes, F test) {
+  uint32_t whole = cols / 8, bytes = (cols + 8 * elementBytes - 1) / (8 * elementBytes) * elementBytes;
+  for (uint32_t b = 0; b < whole; ++b)
+    bits[b] = uint8_t(laneBits(test(8 * b, 8)));
+  for (uint32_t b = whole; b < bytes; ++b)
+    bits[b] = uint8_t(8 * b < cols ? laneBits(test(8 * b, cols - 8 * b)) & ((1u << (cols - 8 * b)) - 1) : 0u);
+}
+
+/// d[c] = bit c ? x[c] : other(c, n)[..], where `other` gives n <= 8 elements.
+template <class T, class F> inline void selectRow(T *d, const uint8_t *bits, const T *x, uint32_t cols, F other) {
+  typedef T Block __attribute__((vector_size(8 * sizeof(T))));
+  constexpr T bit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+  Block lane;
+  std::memcpy(&lane, bit, sizeof lane);
+  for (uint32_t c = 0; c < cols; c += 8) {
+    uint32_t n = std::min(8u, cols - c);
+    Block selected, rest, mask;
+    for (int i = 0; i < 8; ++i)
+      mask[i] = T(bits[c / 8]);
+    auto taken = (mask & lane) != 0;
+    std::memcpy(&mask, &taken, sizeof mask);
+    if (n == 8) {
+      const T *unselected = other(c);
+      std::memcpy(&selected, x + c, sizeof selected);
+      std::memcpy(&rest, unselected, sizeof rest);
+      selected = (selected & mask) | (rest & ~mask);
+      std::memcpy(d + c, &selected, sizeof selected);
+    } else {
+      for (uint32_t i = 0; i < n; ++i)
+        d[c + i] = mask[i] ? x[c + i] : other(c)[i];
+    }
   }
 }
 

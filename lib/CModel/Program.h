@@ -32,6 +32,9 @@ struct Kernel {
   std::vector<Stream> streams;
   /// It adds to global memory: blocks run one after the other, so that the order of additions does not depend on threads.
   bool ordered = false;
+  pto_profile profile{};
+  /// Seconds that the cores of the last launch worked, all together; negative before the first.
+  double lastCoreSeconds = -1.0;
 
   bool uses(isa::CoreKind kind) const;
 };

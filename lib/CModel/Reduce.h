@@ -11,7 +11,8 @@ namespace pto_mlir::cmodel {
 /// One of 16 accumulators takes every 16th element, in order; then they are combined pairwise (i with i + 8, i + 4, i + 2, i + 1). The
 /// order depends on nothing but the length. f16 stays in f32 until the end.
 template <class T, class F> Compute<T> reduceLine(const T *x, size_t n, F f) {
-  constexpr size_t lanes = 16;
+  constexpr size_t lanes = 16, chunk = std::is_same_v<T, Half> ? lineChunk : size_t(-1);
+  static_assert(chunk == size_t(-1) || chunk % lanes == 0);
   if (n < lanes) {
     Compute<T> result = load(x[0]);
     for (size_t i = 1; i < n; ++i)
@@ -19,14 +20,18 @@ template <class T, class F> Compute<T> reduceLine(const T *x, size_t n, F f) {
     return result;
   }
   Compute<T> sum[lanes];
-  for (size_t j = 0; j < lanes; ++j)
-    sum[j] = load(x[j]);
-  size_t i = lanes;
-  for (; i + lanes <= n; i += lanes)
-    for (size_t j = 0; j < lanes; ++j)
-      sum[j] = f(sum[j], load(x[i + j]));
-  for (size_t j = 0; i < n; ++i, ++j)
-    sum[j] = f(sum[j], load(x[i]));
+  for (size_t at = 0; at < n; at += std::min(chunk, n - at)) {
+    size_t count = std::min(chunk, n - at), i = 0;
+    Widened<T> wide(x + at, count);
+    if (at == 0)
+      for (; i < lanes; ++i)
+        sum[i] = wide.data[i];
+    for (; i + lanes <= count; i += lanes)
+      for (size_t j = 0; j < lanes; ++j)
+        sum[j] = f(sum[j], wide.data[i + j]);
+    for (size_t j = 0; i < count; ++i, ++j)
+      sum[j] = f(sum[j], wide.data[i]);
+  }
   for (size_t width = lanes / 2; width > 0; width /= 2)
     for (size_t j = 0; j < width; ++j)
       sum[j] = f(sum[j], sum[j + width]);
@@ -43,7 +48,7 @@ template <class Legal = Standard, class Insn, class F> void reduceRows(const Ins
                                                    " into " + std::to_string(dst.validRows) + "x" + std::to_string(dst.validCols));
   bool legal = Legal::visit(dst.type, [&]<class T>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)
-      dst.at<T>(r, 0) = store<T>(reduceLine(src.row<T>(r), src.validCols, f));
+      dst.as<T>()[r * rowStep(dst)] = store<T>(reduceLine(src.row<T>(r), src.validCols, f));
   });
   if (!legal)
     illegalType(core, dst.type);
@@ -66,10 +71,7 @@ template <class Legal = Standard, class Insn, class F> void reduceColumns(const 
       T sum[strip];
       std::memcpy(sum, src.row<T>(0) + c, n * sizeof(T));
       for (uint32_t r = 1; r < src.validRows; ++r) {
-        const T *x = src.row<T>(r) + c;
-        PTO_VECTORIZE
-        for (uint32_t i = 0; i < n; ++i)
-          sum[i] = store<T>(f(load(sum[i]), load(x[i])));
+        mapLine(f, sum, n, sum, src.row<T>(r) + c);
       }
       std::memcpy(dst.as<T>() + c, sum, n * sizeof(T));
     }

@@ -1,6 +1,34 @@
 #include "ThreadPool.h"
 
+#include <chrono>
+
+#if defined(__x86_64__) || defined(__i386__)
+#include <immintrin.h>
+#endif
+
 namespace pto_mlir::cmodel {
+namespace {
+
+/// Launches follow one another within microseconds, waking a thread takes longer: look a while before going to sleep.
+template <class F> bool spinUntil(F &&condition) {
+  constexpr auto patience = std::chrono::microseconds(40);
+  auto end = std::chrono::steady_clock::now() + patience;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (condition())
+        return true;
+#if defined(__x86_64__) || defined(__i386__)
+      _mm_pause();
+#endif
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return condition();
+}
+
+uint32_t tasksOf(uint64_t ticket) { return uint32_t(ticket >> 24 & 0xffffff); }
+uint64_t runOf(uint64_t ticket) { return ticket >> 48; }
+
+} // namespace
 
 ThreadPool::~ThreadPool() {
   {
@@ -17,20 +45,32 @@ void ThreadPool::start() {
     threads.emplace_back([this, w] { work(w); });
 }
 
+/// Works until no task is left; returns the ticket that said so.
+uint64_t ThreadPool::takeTasks(unsigned worker) {
+  while (true) {
+    uint64_t mine = ticket.fetch_add(1, std::memory_order_acq_rel);
+    auto index = uint32_t(mine & 0xffffff);
+    if (index >= tasksOf(mine))
+      return mine;
+    (*task)(worker, index);
+    if (finished.fetch_add(1, std::memory_order_acq_rel) + 1 == tasksOf(mine)) {
+      std::lock_guard lock(mutex);
+      done.notify_one();
+    }
+  }
+}
+
 void ThreadPool::work(unsigned worker) {
   uint64_t seen = 0;
-  std::unique_lock lock(mutex);
+  auto news = [&] { return stop.load(std::memory_order_relaxed) || runOf(ticket.load(std::memory_order_acquire)) != seen; };
   while (true) {
-    wake.wait(lock, [&] { return stop || generation != seen; });
+    if (!spinUntil(news)) {
+      std::unique_lock lock(mutex);
+      wake.wait(lock, news);
+    }
     if (stop)
       return;
-    seen = generation;
-    lock.unlock();
-    for (uint32_t i; (i = nextIndex.fetch_add(1, std::memory_order_relaxed)) < count;)
-      (*task)(worker, i);
-    lock.lock();
-    if (--busy == 0)
-      done.notify_one();
+    seen = runOf(takeTasks(worker));
   }
 }
 
@@ -42,19 +82,19 @@ void ThreadPool::run(uint32_t tasks, const std::function<void(unsigned, uint32_t
   }
   if (threads.empty())
     start();
+  task = &function;
+  finished.store(0, std::memory_order_relaxed);
   {
     std::lock_guard lock(mutex);
-    task = &function;
-    count = tasks;
-    nextIndex.store(0, std::memory_order_relaxed);
-    busy = unsigned(threads.size());
-    ++generation;
+    ticket.store((runOf(ticket.load(std::memory_order_relaxed)) + 1) << 48 | uint64_t(tasks) << 24, std::memory_order_release);
   }
   wake.notify_all();
-  for (uint32_t i; (i = nextIndex.fetch_add(1, std::memory_order_relaxed)) < tasks;)
-    function(0, i);
-  std::unique_lock lock(mutex);
-  done.wait(lock, [&] { return busy == 0; });
+  takeTasks(0);
+  auto complete = [&] { return finished.load(std::memory_order_acquire) == tasks; };
+  if (!spinUntil(complete)) {
+    std::unique_lock lock(mutex);
+    done.wait(lock, complete);
+  }
 }
 
 } // namespace pto_mlir::cmodel

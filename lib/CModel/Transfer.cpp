@@ -1,6 +1,7 @@
 #include "Transfer.h"
 
-#include "Element.h"
+#include "MapLine.h"
+#include "Transpose.h"
 
 #include <cstring>
 
@@ -48,6 +49,15 @@ template <class F> void forRuns(Core &core, const GlobalView &view, uint32_t maj
   }
 }
 
+// Calls f(first minor of a group, its minors, first of some majors, their number): a few majors at a time, so that the lines of the
+// row-major side are still near when the next group needs their other half.
+constexpr uint32_t fewMajors = 16;
+template <class F> void forGroups(const Addressing &a, uint32_t minors, uint32_t majors, F &&f) {
+  for (uint32_t m = 0; m < majors; m += fewMajors)
+    for (uint32_t g = 0; g < minors; g += a.group)
+      f(g, std::min(a.group, minors - g), m, std::min(fewMajors, majors - m));
+}
+
 bool covers(Core &core, const GlobalView &view, const LocalTile &t) {
   if (view.rows() >= t.validRows && view.cols() >= t.validCols)
     return true;
@@ -65,6 +75,16 @@ template <class F> void forElements(Core &core, const GlobalView &view, const Lo
         return core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) + ") of the view lies outside the argument");
       f(at, t.offset(r, c));
     }
+}
+
+// `count` groups of 32 bytes side by side at `to`: n < 32 / sizeof(T) elements each, then zeros. N is n where the compiler is to know it.
+template <size_t N, class T> void copyPartGroups(T *to, const T *from, size_t fromPitch, size_t count, size_t n) {
+  constexpr size_t group = 32 / sizeof(T);
+  for (size_t i = 0; i < count; ++i) {
+    T buffer[group] = {};
+    std::memcpy(buffer, from + i * fromPitch, (N ? N : n) * sizeof(T));
+    std::memcpy(to + i * group, buffer, sizeof buffer);
+  }
 }
 
 // count runs of n elements; runs lie `toPitch` and `fromPitch` elements apart.
@@ -89,6 +109,10 @@ void copyStrided(T *to, size_t toPitch, size_t toStep, const T *from, size_t fro
     return copyRuns(to, toPitch, from, fromPitch, majors, minors);
   if (toPitch == 1 && fromPitch == 1)
     return copyRuns(to, toStep, from, fromStep, minors, majors);
+  if (toPitch == 1 && fromStep == 1)
+    return transpose(to, toStep, from, fromPitch, majors, minors);
+  if (toStep == 1 && fromPitch == 1)
+    return transpose(to, toPitch, from, fromStep, minors, majors);
   if (minors >= majors || majors < 4) {
     for (size_t i = 0; i < majors; ++i)
       for (size_t j = 0; j < minors; ++j)
@@ -113,14 +137,21 @@ template <class T> void loadTyped(Core &core, const LocalTile &dst, const Global
     const T *from = base + offset;
     if (a.linear)
       return copyStrided(out + first * a.pitch, a.pitch, a.step, from, majorStride, minorStride, count, minors);
-    for (uint32_t g = 0; g < minors; g += a.group) {
-      T *to = out + g / a.group * a.groupPitch + size_t(first) * a.group;
-      uint32_t n = std::min(a.group, minors - g);
-      copyStrided(to, a.group, 1, from + g * minorStride, majorStride, minorStride, count, n);
+    forGroups(a, minors, count, [&](uint32_t g, uint32_t n, uint32_t row, uint32_t rows) {
+      T *to = out + g / a.group * a.groupPitch + size_t(first + row) * a.group;
+      if (n < a.group && minorStride == 1 && a.group * sizeof(T) == 32) {
+        const T *group = from + row * majorStride + g;
+        if (n == 3) // pictures
+          copyPartGroups<3>(to, group, majorStride, rows, n);
+        else
+          copyPartGroups<0>(to, group, majorStride, rows, n);
+        return;
+      }
+      copyStrided(to, a.group, 1, from + row * majorStride + g * minorStride, majorStride, minorStride, rows, n);
       if (n < a.group)
-        for (size_t i = 0; i < count; ++i)
+        for (size_t i = 0; i < rows; ++i)
           std::memset(static_cast<void *>(to + i * a.group + n), 0, (a.group - n) * sizeof(T));
-    }
+    });
   });
 }
 
@@ -137,23 +168,31 @@ template <class T> void storeTyped(Core &core, const GlobalView &view, const Loc
     T *to = base + offset;
     if (a.linear)
       return copyStrided(to, majorStride, minorStride, in + first * a.pitch, a.pitch, a.step, count, minors);
-    for (uint32_t g = 0; g < minors; g += a.group)
-      copyStrided(to + g * minorStride, majorStride, minorStride, in + g / a.group * a.groupPitch + size_t(first) * a.group, a.group, 1,
-                  count, std::min(a.group, minors - g));
+    forGroups(a, minors, count, [&](uint32_t g, uint32_t n, uint32_t row, uint32_t rows) {
+      copyStrided(to + row * majorStride + g * minorStride, majorStride, minorStride,
+                  in + g / a.group * a.groupPitch + size_t(first + row) * a.group, a.group, 1, rows, n);
+    });
   });
 }
 
-// One run of accumulator elements on their way out.
-template <class D, class S> void convertRun(D *to, const S *from, size_t n, bool relu) {
+// One run of at most 16 accumulator elements on their way out.
+template <class D, class S> inline void convertRun(D *to, const S *from, size_t n, bool relu) {
+  S positive[16];
   if (relu) {
-    PTO_VECTORIZE
-    for (size_t i = 0; i < n; ++i)
-      to[i] = store<D>(from[i] < S(0) ? S(0) : from[i]);
-  } else {
-    PTO_VECTORIZE
-    for (size_t i = 0; i < n; ++i)
-      to[i] = store<D>(from[i]);
+    forBlocks(n, [&](size_t i) { positive[i] = from[i] < S(0) ? S(0) : from[i]; });
+    from = positive;
   }
+  if constexpr (std::is_same_v<D, S>)
+    std::memcpy(to, from, n * sizeof(D));
+  else if constexpr (std::is_same_v<D, Half>)
+    narrow(to, from, n);
+  else
+    forBlocks(n, [&](size_t i) { to[i] = store<D>(from[i]); });
+}
+
+template <size_t N, class D, class S> void convertRows(D *to, size_t pitch, const S *from, uint32_t rows, bool relu) {
+  for (uint32_t r = 0; r < rows; ++r, to += pitch, from += 16)
+    convertRun(to, from, N, relu);
 }
 
 template <class D> D sum(D a, D b) {
@@ -169,20 +208,18 @@ template <class D, class S> void storeAccumulatorTyped(Core &core, const GlobalV
   if (view.layout == isa::Layout::ND && view.stride(0) == 1 && !add)
     return forRuns(core, view, src.validRows, src.validCols, [&](uint32_t first, uint32_t count, int64_t offset) {
       size_t pitch = size_t(view.stride(1));
-      for (uint32_t c = 0; c < src.validCols; c += 16) {
-        const S *from = in + size_t(c) * src.rows + size_t(first) * 16;
-        D *to = base + offset + c;
-        uint32_t n = std::min(16u, src.validCols - c);
+      Addressing a{false, true, 0, 0, size_t(src.rows) * 16, 16};
+      forGroups(a, src.validCols, count, [&](uint32_t c, uint32_t n, uint32_t row, uint32_t rows) {
+        const S *from = in + size_t(c) * src.rows + size_t(first + row) * 16;
+        D *to = base + offset + row * pitch + c;
         if (n == 16)
-          for (uint32_t r = 0; r < count; ++r)
-            convertRun(to + r * pitch, from + r * 16, 16, relu);
+          convertRows<16>(to, pitch, from, rows, relu);
         else if (n == 8)
-          for (uint32_t r = 0; r < count; ++r)
-            convertRun(to + r * pitch, from + r * 16, 8, relu);
+          convertRows<8>(to, pitch, from, rows, relu);
         else
-          for (uint32_t r = 0; r < count; ++r)
+          for (uint32_t r = 0; r < rows; ++r)
             convertRun(to + r * pitch, from + r * 16, n, relu);
-      }
+      });
     });
   forElements(core, view, src, [&](int64_t to, size_t from) {
     D value;
@@ -267,8 +304,11 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
     if (src.is(Layout::NZ) && (dst.is(Layout::ZZ) || dst.is(Layout::NZ)) && k0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += 16) {
         uint32_t n = std::min(16u, dst.validRows - r);
-        for (uint32_t c = 0; c < dst.validCols; c += c0)
-          std::memcpy(to + dst.offset(r, c), from + size_t(k0 + c) * src.rows + size_t(r0 + r) * c0, size_t(n) * 32);
+        // Box (r / 16, c / c0) of ZZ, and of NZ.
+        T *box = dst.is(Layout::ZZ) ? to + size_t(r) * dst.cols : to + size_t(r) * c0;
+        size_t boxPitch = dst.is(Layout::ZZ) ? size_t(16) * c0 : size_t(dst.rows) * c0;
+        for (uint32_t c = 0; c < dst.validCols; c += c0, box += boxPitch)
+          std::memcpy(box, from + size_t(k0 + c) * src.rows + size_t(r0 + r) * c0, size_t(n) * 32);
       }
       return;
     }
@@ -282,12 +322,11 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
     if (src.is(Layout::NZ) && dst.is(Layout::ZN)) {
       for (uint32_t r = 0; r < dst.validRows; r += c0) {
         uint32_t n = std::min(c0, dst.validRows - r);
-        for (uint32_t c = 0; c < dst.validCols; ++c) {
-          uint32_t sc = k0 + c;
-          const T *column = from + size_t(sc / c0) * src.rows * c0 + size_t(r0 + r) * c0 + sc % c0;
-          T *box = to + size_t(r) * dst.cols + size_t(c) * c0;
-          for (uint32_t i = 0; i < n; ++i)
-            box[i] = column[size_t(i) * c0];
+        for (uint32_t c = 0; c < dst.validCols;) {
+          uint32_t sc = k0 + c, width = std::min(c0 - sc % c0, dst.validCols - c); // up to the end of src's group
+          const T *columns = from + size_t(sc / c0) * src.rows * c0 + size_t(r0 + r) * c0 + sc % c0;
+          transpose(to + size_t(r) * dst.cols + size_t(c) * c0, c0, columns, c0, n, width);
+          c += width;
         }
       }
       return;

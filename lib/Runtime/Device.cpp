@@ -92,6 +92,14 @@ Status Device::synchronize() {
   return status == PTO_OK ? Status() : Status(failure("a launch failed", status));
 }
 
+Result<pto_profile> Device::kernelProfile(uint32_t kernel, bool reset) {
+  pto_profile profile = {};
+  pto_status status = api->kernel_profile(context, kernel, &profile, reset);
+  if (status != PTO_OK)
+    return failure("cannot read the profile of a kernel", status);
+  return profile;
+}
+
 Result<pto_profile> Device::profile(bool reset) {
   pto_profile profile = {};
   pto_status status = api->profile(context, &profile, reset);

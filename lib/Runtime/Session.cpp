@@ -155,4 +155,18 @@ Result<pto_profile> Session::profile(bool reset) {
   return state->device->profile(reset);
 }
 
+Result<std::vector<KernelProfile>> Session::profileKernels(bool reset) {
+  std::lock_guard lock(state->mutex);
+  std::vector<KernelProfile> profiles;
+  for (size_t i = 0; i < state->loaded.size(); ++i) {
+    if (!state->loaded[i])
+      continue;
+    auto counts = state->device->kernelProfile(*state->loaded[i], reset);
+    if (!counts)
+      return Failure{counts.error()};
+    profiles.push_back({state->file->model().kernels[i].name, *counts});
+  }
+  return profiles;
+}
+
 } // namespace pto_mlir::runtime

@@ -102,6 +102,10 @@ class InferenceSession:
         """What running cost since the session began (or the last reset): launches, instructions, bytes of global memory, seconds."""
         return self._session.profile(reset)
 
+    def profile_kernels(self, reset: bool = False) -> list[dict]:
+        """As profile, one entry per kernel with its name, in the file's order."""
+        return self._session.profile_kernels(reset)
+
     def info(self) -> dict:
         """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops."""
         return self._session.info()

@@ -84,6 +84,10 @@ def test_model_runner_takes_all_three_kinds(command, tmp_path, awkward):
         assert code == 0, out + err
         results[kind.suffix] = npz.load(output)
         assert list(results[kind.suffix]) == ["y"]
+    code, out, _ = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile")
+    assert code == 0 and "MB written" in out and "\nall " in out
+    code, _, err = command(model_runner, "--model", awkward, "--input", tmp_path / "in.npz", "--output", output, "--profile")
+    assert code == 1 and "only a .pmodel has kernels" in err
     assert np.allclose(results[".pmodel"]["y"], results[".onnx"]["y"], atol=1e-5)
     assert np.allclose(results[".mlir"]["y"], results[".onnx"]["y"], atol=1e-5)
     code, out, _ = command(npz_tool, "compare", tmp_path / "out.pmodel.npz", tmp_path / "out.onnx.npz")

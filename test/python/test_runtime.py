@@ -74,6 +74,17 @@ def test_profile_counts(session, x):
     assert profile["gm_bytes_read"] == 3 * x.nbytes and profile["gm_bytes_written"] == 2 * x.nbytes
 
 
+def test_profile_of_each_kernel_adds_up(sample, x):
+    session = InferenceSession(sample, threads=1)
+    for _ in range(3):
+        session.run(None, {"x": x})
+    total, kernels = session.profile(), session.profile_kernels(reset=True)
+    assert len({k["name"] for k in kernels}) == len(kernels)
+    for key in ("launches", "instructions", "gm_bytes_read", "gm_bytes_written"):
+        assert sum(k[key] for k in kernels) == total[key] > 0
+    assert all(k["launches"] == 0 and k["host_seconds"] == 0 for k in session.profile_kernels())
+
+
 def test_bad_feeds_are_value_errors(session, x):
     cases = [
         ({}, "input 'x' is missing: expects f32 3x37"),

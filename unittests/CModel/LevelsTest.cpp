@@ -1,6 +1,7 @@
 // The library compiled for newer hosts and the baseline compute the same bits.
 #include "VectorHarness.h"
 
+#include <array>
 #include <cstdlib>
 #include <dlfcn.h>
 
@@ -26,10 +27,13 @@ template <class T> std::vector<T> vectorChain(const pto_device_api *api) {
   auto type = typeOf<T>();
   isa::Tile x = tile(type, Layout::ND, 0, rows, cols, 23, 77), y = x, row = tile(type, Layout::DN, 65536, 32, 1, 23, 1);
   y.address = 32768;
+  isa::Tile x1 = tile(type, Layout::ND, 98304, 1, cols, 1, 77);
   k.add(Pipe::MTE2, isa::TLoad{x, view(0, type, 23, 77), Memory::UB}).sync(Pipe::MTE2, Pipe::V);
   k.add(Pipe::V, isa::TExp{y, x}).add(Pipe::V, isa::TRowsum{row, y}).add(Pipe::V, isa::TRowexpanddiv{y, y, row});
   k.add(Pipe::V, isa::TMuladddst{y, x, x}).add(Pipe::V, isa::TAbs{y, y}).add(Pipe::V, isa::TLog{y, y}).add(Pipe::V, isa::TRsqrt{x, x});
-  k.add(Pipe::V, isa::TMul{y, y, x}).sync(Pipe::V, Pipe::MTE3);
+  isa::Tile mask = tile(isa::ElementType::u8, Layout::ND, 131072, rows, 32, 23, 10);
+  k.add(Pipe::V, isa::TMul{y, y, x}).add(Pipe::V, isa::TMax{x, y, x}).add(Pipe::V, isa::TCmp{mask, x, y, isa::CompareMode::gt});
+  k.add(Pipe::V, isa::TSel{y, mask, y, x}).add(Pipe::V, isa::TColsum{x1, x}).add(Pipe::V, isa::TColexpandmul{y, y, x1}).sync(Pipe::V, Pipe::MTE3);
   isa::TStore s;
   s.dst = view(1, type, 23, 77), s.src = y, s.space = Memory::UB;
   k.add(Pipe::MTE3, s);
@@ -38,14 +42,14 @@ template <class T> std::vector<T> vectorChain(const pto_device_api *api) {
   return device.download<T>(args[1]);
 }
 
-template <class T> std::vector<float> product(const pto_device_api *api) {
+template <class T> std::vector<float> product(const pto_device_api *api, int m, int kk, int n) {
   TestDevice device(1, api);
-  constexpr int m = 45, kk = 61, n = 40;
+  auto up = [](int v) { return uint16_t((v + 15) / 16 * 16); };
   TestKernel k(isa::CoreKind::AIC, 3);
   auto type = typeOf<T>();
-  isa::Tile l1a = tile(type, Layout::NZ, 0, 48, 64, m, kk), l1b = tile(type, Layout::NZ, 65536, 64, 48, kk, n);
-  isa::Tile a = tile(type, Layout::ZZ, 0, 48, 64, m, kk), b = tile(type, Layout::ZN, 0, 64, 48, kk, n);
-  isa::Tile c = tile(isa::ElementType::f32, Layout::NZ16, 0, 48, 48, m, n);
+  isa::Tile l1a = tile(type, Layout::NZ, 0, up(m), up(kk), m, kk), l1b = tile(type, Layout::NZ, 65536, up(kk), up(n), kk, n);
+  isa::Tile a = tile(type, Layout::ZZ, 0, up(m), up(kk), m, kk), b = tile(type, Layout::ZN, 0, up(kk), up(n), kk, n);
+  isa::Tile c = tile(isa::ElementType::f32, Layout::NZ16, 0, up(m), up(n), m, n);
   k.add(Pipe::MTE2, isa::TLoad{l1a, view(0, type, m, kk), Memory::L1}).add(Pipe::MTE2, isa::TLoad{l1b, view(1, type, kk, n), Memory::L1});
   k.sync(Pipe::MTE2, Pipe::MTE1).add(Pipe::MTE1, isa::TExtractL0a{a, l1a, 0, 0}).add(Pipe::MTE1, isa::TExtractL0b{b, l1b, 0, 0});
   k.sync(Pipe::MTE1, Pipe::M).add(Pipe::M, isa::TMatmul{c, a, b}).add(Pipe::M, isa::TMatmulAcc{c, c, a, b}).sync(Pipe::M, Pipe::FIX);
@@ -71,8 +75,10 @@ TEST(Levels, TheChosenLibraryComputesTheBaselinesBits) {
   const pto_device_api *baseline = cmodel::levelApi();
   expectSameBits(vectorChain<float>(chosen), vectorChain<float>(baseline));
   expectSameBits(vectorChain<half>(chosen), vectorChain<half>(baseline));
-  expectSameBits(product<float>(chosen), product<float>(baseline));
-  expectSameBits(product<half>(chosen), product<half>(baseline));
+  for (auto [m, k, n] : {std::array{45, 61, 40}, {1, 9, 8}, {17, 130, 100}, {3, 8, 17}}) {
+    expectSameBits(product<float>(chosen, m, k, n), product<float>(baseline, m, k, n));
+    expectSameBits(product<half>(chosen, m, k, n), product<half>(baseline, m, k, n));
+  }
 }
 
 } // namespace

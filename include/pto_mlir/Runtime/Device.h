@@ -47,6 +47,7 @@ public:
   /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message.
   Status synchronize();
   Result<pto_profile> profile(bool reset);
+  Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
 
 private:
   explicit Device(const pto_device_api *api) : api(api) {}

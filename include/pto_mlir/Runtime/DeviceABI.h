@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 1
+#define PTO_DEVICE_ABI_VERSION 2
 
 typedef struct pto_device_context pto_device_context;
 
@@ -90,6 +90,8 @@ typedef struct pto_device_api {
   /* Waits for all launches. PTO_ERROR_FAULT if one faulted. */
   pto_status (*synchronize)(pto_device_context *context);
   pto_status (*profile)(pto_device_context *context, pto_profile *profile, int reset);
+  /* The same for the launches of one kernel; `reset` clears that kernel's counts only. */
+  pto_status (*kernel_profile)(pto_device_context *context, uint32_t kernel, pto_profile *profile, int reset);
   /* The last fault; kind is empty when there was none. */
   void (*fault)(pto_device_context *context, pto_fault *fault);
   /* Text of the last error of this context (of `open` when context is null). */

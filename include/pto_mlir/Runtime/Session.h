@@ -37,6 +37,12 @@ struct HostTensor {
   uint64_t bytes = 0;
 };
 
+/// What the launches of one kernel cost.
+struct KernelProfile {
+  std::string name;
+  pto_profile counts = {};
+};
+
 /// A net that is ready to run: kernels loaded, weights uploaded, buffers allocated, all once. Calls from several threads wait
 /// for each other.
 class Session {
@@ -65,6 +71,8 @@ public:
 
   /// What running cost since the last reset.
   Result<pto_profile> profile(bool reset = false);
+  /// The same kernel by kernel, in the file's order; kernels that no used variant launches are left out.
+  Result<std::vector<KernelProfile>> profileKernels(bool reset = false);
 
 private:
   struct State;

@@ -12,7 +12,9 @@ void execute(const isa::TCmp &insn, Core &core) {
     withRelation(insn.mode, [&](auto relation) {
       for (uint32_t r = 0; r < a.validRows; ++r) {
         const T *x = a.row<T>(r), *y = b.row<T>(r);
-        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c) { return relation(load(x[c]), load(y[c])); });
+        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c, uint32_t n) __attribute__((always_inline)) {
+          return relation(loadEight(x + c, n), loadEight(y + c, n));
+        });
       }
     });
   });

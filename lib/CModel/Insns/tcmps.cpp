@@ -8,11 +8,11 @@ void execute(const isa::TCmps &insn, Core &core) {
   if (core.faulted() || !maskFits(core, mask, a.validRows, a.validCols))
     return;
   bool legal = Comparable::visit(a.type, [&]<class T>() {
-    auto y = scalarValue<T>(insn.scalar.value);
+    Eight<T> y = splatEight<T>(scalarValue<T>(insn.scalar.value));
     withRelation(insn.mode, [&](auto relation) {
       for (uint32_t r = 0; r < a.validRows; ++r) {
         const T *x = a.row<T>(r);
-        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c) { return relation(load(x[c]), y); });
+        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c, uint32_t n) __attribute__((always_inline)) { return relation(loadEight(x + c, n), y); });
       }
     });
   });

@@ -7,8 +7,11 @@ namespace pto_mlir::cmodel {
 namespace {
 
 template <class D, class S> void convert(const LocalTile &dst, const LocalTile &src, isa::RoundMode mode, bool saturate) {
-  for (uint32_t i = 0; i < linesOf(dst).count; ++i)
-    convertLine(dst.as<D>() + i * linesOf(dst).pitch, src.as<S>() + i * linesOf(src).pitch, linesOf(dst).length, mode, saturate);
+  Lines d = linesOf(dst), s = linesOf(src);
+  if (d.pitch == d.length && s.pitch == d.pitch)
+    return convertLine(dst.as<D>(), src.as<S>(), size_t(d.count) * d.length, mode, saturate);
+  for (uint32_t i = 0; i < d.count; ++i)
+    convertLine(dst.as<D>() + i * d.pitch, src.as<S>() + i * s.pitch, d.length, mode, saturate);
 }
 
 } // namespace

@@ -1,9 +1,47 @@
 #include "Insns.h"
 #include "Element.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace pto_mlir::cmodel {
+
+namespace {
+
+/// 32 bytes of which only the first `bytes` are kept.
+struct PixelMask {
+  uint8_t keep[32];
+  explicit PixelMask(size_t bytes) {
+    for (size_t i = 0; i < 32; ++i)
+      keep[i] = i < bytes ? 0xff : 0;
+  }
+  void copy(uint8_t *to, const uint8_t *from) const {
+    for (size_t i = 0; i < 32; ++i)
+      to[i] = from[i] & keep[i];
+  }
+};
+
+/// n pixels of 32 bytes from columns w, w + stride, .. of an image row; those outside [0, width) are zero.
+template <bool Whole> void copyPixels(uint8_t *to, const uint8_t *row, int64_t w, int64_t stride, int64_t width, uint32_t n, const PixelMask &mask) {
+  uint32_t i = 0;
+  for (; i < n && w < 0; ++i, w += stride)
+    std::memset(to + i * 32, 0, 32);
+  if (Whole && stride == 1 && w < width) {
+    auto inside = uint32_t(std::min<int64_t>(n - i, width - w));
+    std::memcpy(to + i * 32, row + w * 32, inside * 32);
+    i += inside;
+  } else {
+    for (; i < n && w < width; ++i, w += stride)
+      if (Whole)
+        std::memcpy(to + i * 32, row + w * 32, 32);
+      else
+        mask.copy(to + i * 32, row + w * 32);
+  }
+  if (i < n)
+    std::memset(to + i * 32, 0, (n - i) * 32);
+}
+
+} // namespace
 
 void execute(const isa::TImg2col &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::L0A), src = core.wholeTile(insn.src, isa::Memory::L1);
@@ -24,7 +62,8 @@ void execute(const isa::TImg2col &insn, Core &core) {
     return core.fault(FaultKind::OutOfRange, "output pixels " + std::to_string(insn.posM.value) + " to " +
                                                  std::to_string(insn.posM.value + dst.validRows - 1) + " of an output of " +
                                                  std::to_string(outHeight) + "x" + std::to_string(outWidth));
-  // Whole groups of C0 channels (32 bytes) move at once; rows of a box follow one another in dst.
+  // Whole groups of C0 channels (32 bytes) move at once.
+  size_t boxPitch = size_t(dst.cols) * 16 * dst.bytes; // of ZZ, from a box to the one below it
   for (uint32_t k = 0; k < dst.validCols; k += c0) {
     int64_t group = (insn.posK.value + k) / c0, window = group % (kernelH * kernelW), c1 = group / (kernelH * kernelW);
     int64_t kh = window / kernelW * insn.dilationH - padTop, kw = window % kernelW * insn.dilationW - insn.padLeft;
@@ -32,22 +71,24 @@ void execute(const isa::TImg2col &insn, Core &core) {
     if (channels > 0 && (c1 + 1) * c0 > src.cols)
       return core.fault(FaultKind::OutOfRange, "channel group " + std::to_string(c1) + " of a slab of " + std::to_string(src.cols) + " channels");
     const uint8_t *plane = src.data + size_t(channels > 0 ? c1 : 0) * src.rows * 32;
+    PixelMask mask(size_t(channels) * dst.bytes);
     int64_t oh = insn.posM.value / outWidth, ow = insn.posM.value % outWidth;
+    uint8_t *column = dst.data + dst.offset(0, k) * dst.bytes;
     for (uint32_t r = 0; r < dst.validRows;) {
-      uint8_t *to = dst.data + dst.offset(r, k) * dst.bytes;
-      for (uint32_t i = 0, n = std::min(16u, dst.validRows - r); i < n; ++i, ++r, to += 32) {
-        int64_t h = oh * insn.strideH + kh, w = ow * insn.strideW + kw;
-        bool inside = h >= 0 && h < height && w >= 0 && w < width && channels > 0;
-        if (inside) {
-          std::memcpy(to, plane + size_t(h * width + w) * 32, 32);
-          if (channels < c0)
-            std::memset(to + channels * dst.bytes, 0, (c0 - channels) * dst.bytes);
-        } else {
-          std::memset(to, 0, 32);
-        }
-        if (++ow == outWidth)
-          ow = 0, ++oh;
-      }
+      // Pixels of one output row that share a box of 16 rows in dst lie in a row there, and in the image `strideW` apart.
+      auto n = uint32_t(std::min<int64_t>({16 - r % 16, dst.validRows - r, outWidth - ow}));
+      uint8_t *to = column + size_t(r / 16) * boxPitch + r % 16 * 32;
+      int64_t h = oh * insn.strideH + kh, w = ow * insn.strideW + kw;
+      if (channels == 0 || h < 0 || h >= height)
+        std::memset(to, 0, n * 32);
+      else if (channels == c0)
+        copyPixels<true>(to, plane + h * width * 32, w, insn.strideW, width, n, mask);
+      else
+        copyPixels<false>(to, plane + h * width * 32, w, insn.strideW, width, n, mask);
+      r += n;
+      ow += n;
+      if (ow == outWidth)
+        ow = 0, ++oh;
     }
   }
 }

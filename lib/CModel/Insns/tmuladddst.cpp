@@ -9,9 +9,7 @@ void execute(const isa::TMuladddst &insn, Core &core) {
     return;
   bool legal = Floats::visit(dst.type, [&]<class T>() {
     auto line = [](T *d, const T *x, const T *y, size_t n) {
-      PTO_VECTORIZE
-      for (size_t i = 0; i < n; ++i)
-        d[i] = store<T>(load(store<T>(load(x[i]) * load(y[i]))) + load(d[i]));
+      mapLine([](auto a, auto b, auto c) { return load(store<T>(a * b)) + c; }, d, n, x, y, d);
     };
     if (mapLines<T>(dst, line, a, b))
       return;

@@ -9,7 +9,7 @@ void execute(const isa::TRowexpand &insn, Core &core) {
     return;
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)
-      std::fill_n(dst.row<T>(r), dst.validCols, T(src.at<T>(r, 0)));
+      std::fill_n(dst.row<T>(r), dst.validCols, T(src.as<T>()[r * rowStep(src)]));
   });
 }
 

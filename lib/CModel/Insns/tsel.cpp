@@ -10,11 +10,8 @@ void execute(const isa::TSel &insn, Core &core) {
     return;
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     for (uint32_t r = 0; r < dst.validRows; ++r) {
-      const uint8_t *bits = maskRow(mask, r);
-      const T *x = a.row<T>(r), *y = b.row<T>(r);
-      T *d = dst.row<T>(r);
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        d[c] = bits[c / 8] >> (c % 8) & 1 ? x[c] : y[c];
+      const T *y = b.row<T>(r);
+      selectRow(dst.row<T>(r), maskRow(mask, r), a.row<T>(r), dst.validCols, [&](uint32_t c) { return y + c; });
     }
   });
 }

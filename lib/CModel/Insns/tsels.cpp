@@ -10,14 +10,11 @@ void execute(const isa::TSels &insn, Core &core) {
     return;
   using Selectable = Types<float, Half, int16_t, uint16_t, int32_t, uint32_t>;
   bool legal = Selectable::visit(dst.type, [&]<class T>() {
-    T other = store<T>(scalarValue<T>(insn.scalar.value));
-    for (uint32_t r = 0; r < dst.validRows; ++r) {
-      const uint8_t *bits = maskRow(mask, r);
-      const T *x = a.row<T>(r);
-      T *d = dst.row<T>(r);
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        d[c] = bits[c / 8] >> (c % 8) & 1 ? x[c] : other;
-    }
+    using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
+    Bits other[8];
+    std::fill_n(other, 8, std::bit_cast<Bits>(store<T>(scalarValue<T>(insn.scalar.value))));
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      selectRow(dst.row<Bits>(r), maskRow(mask, r), a.row<Bits>(r), dst.validCols, [&](uint32_t) { return other; });
   });
   if (!legal)
     illegalType(core, dst.type);

@@ -22,7 +22,22 @@ def parser() -> cli.Parser:
     p.add_argument("--device", default="cmodel", help="cmodel, or the path of a device plug-in")
     p.add_argument("--mode", choices=["functional"], default="functional", help="how the cmodel runs")
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
+    p.add_argument("--profile", action="store_true", help="print what each kernel cost: time, instructions, bytes of global memory")
     return p
+
+
+def profile_table(kernels: list[dict]) -> list[str]:
+    """The rows of InferenceSession.profile_kernels as lines of text, the slowest kernel first, with their sum at the end."""
+    keys = ("launches", "instructions", "gm_bytes_read", "gm_bytes_written", "host_seconds")
+    total = {key: sum(k[key] for k in kernels) for key in keys}
+    rows = sorted(kernels, key=lambda k: -k["host_seconds"]) + [{**total, "name": "all"}]
+    width = max(len(k["name"]) for k in rows)
+    lines = [f"{'kernel':<{width}} {'launches':>9} {'ms':>10} {'share':>6} {'instructions':>13} {'MB read':>10} {'MB written':>11}"]
+    for k in rows:
+        share = 100 * k["host_seconds"] / total["host_seconds"] if total["host_seconds"] else 0
+        lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['host_seconds'] * 1e3:>10.3f} {share:>5.1f}% "
+                     f"{k['instructions']:>13,} {k['gm_bytes_read'] / 1e6:>10.3f} {k['gm_bytes_written'] / 1e6:>11.3f}")  # fmt: skip
+    return lines
 
 
 def _numpy_type(ort_type: str) -> str:
@@ -34,6 +49,8 @@ def _numpy_type(ort_type: str) -> str:
 def run_model(argv) -> int:
     args = parser().parse_args(argv)
     path = cli.existing(args.model, "--model")
+    if args.profile and path.suffix != ".pmodel":
+        raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
@@ -41,6 +58,8 @@ def run_model(argv) -> int:
         inputs = [(i.name, list(i.shape), _numpy_type(i.type)) for i in session.get_inputs()]
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
+        if args.profile:
+            print("\n".join(profile_table(session.profile_kernels())))
         if args.dump_all_tensors:
             values = {**session.run_with_debug(feed), **values}
     elif path.suffix == ".mlir":

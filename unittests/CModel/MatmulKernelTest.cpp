@@ -1,0 +1,85 @@
+// The micro-kernel with 8 and with 16 lanes, on whatever machine this is, against a plain loop: every width of panels, ragged rows.
+#include "MatmulKernel.h"
+#include "Panels.h"
+#include "VectorHarness.h"
+
+using namespace pto_mlir;
+using namespace pto_mlir::cmodel;
+using namespace pto_mlir::cmodel::test;
+
+namespace {
+
+struct Shape {
+  uint32_t rows, depth, cols;
+};
+const Shape products[] = {{1, 1, 1}, {1, 9, 40}, {3, 8, 17}, {15, 7, 24}, {16, 16, 48}, {17, 33, 65}, {33, 24, 100}, {48, 5, 129}};
+
+uint32_t up(uint32_t v, uint32_t to) { return (v + to - 1) / to * to; }
+
+template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
+  uint32_t rows = up(s.rows, 16), cols = up(s.cols, 16), depth = up(s.depth, 8);
+  auto a = randomValues<C>(size_t(s.rows) * s.depth, 1), b = randomValues<C>(size_t(s.depth) * s.cols, 2), bias = randomValues<C>(s.cols, 3);
+  std::vector<C> left(size_t(rows) * depth, C(7)), right(size_t(depth) * cols, C(7)), out(size_t(rows) * cols, C(-5));
+  for (uint32_t i = 0; i < s.rows; ++i)
+    for (uint32_t k = 0; k < s.depth; ++k)
+      left[i / 16 * 16 * depth + k / 8 * 128 + i % 16 * 8 + k % 8] = a[i * s.depth + k];
+  for (uint32_t k = 0; k < s.depth; ++k)
+    for (uint32_t j = 0; j < s.cols; ++j)
+      right[k / 8 * 8 * cols + j * 8 + k % 8] = b[k * s.cols + j]; // ZN: boxes [16 columns][8 rows], side by side
+  LocalTile tile;
+  tile.data = reinterpret_cast<uint8_t *>(right.data());
+  tile.type = typeOf<C>(), tile.layout = isa::Layout::ZN, tile.bytes = 4;
+  tile.rows = depth, tile.cols = cols, tile.validRows = s.depth, tile.validCols = s.cols;
+  // Integers have tiles of i8; here they come as panels.
+  MatmulTask<C> task;
+  task.rows = s.rows, task.cols = s.cols, task.depth = s.depth;
+  task.left = left.data(), task.leftBlockStride = size_t(depth) * 16, task.leftStride = 128;
+  PanelCache cache;
+  MatmulTask<float> packing;
+  packRight<float, float>(packing, cache, tile, Lanes);
+  task.panels = reinterpret_cast<const C *>(packing.panels);
+  task.dst = out.data(), task.dstRows = rows;
+  task.bias = bias.data();
+  productOfPanels<C, Lanes>(task);
+  std::vector<C> first = out;
+  task.acc = first.data(), task.accRows = rows, task.bias = nullptr;
+  productOfPanels<C, Lanes>(task);
+  for (uint32_t i = 0; i < rows; ++i)
+    for (uint32_t j = 0; j < cols; ++j) {
+      C expected = C(-5); // what is not valid stays
+      if (i < s.rows && j < s.cols) {
+        C sum = 0;
+        for (uint32_t k = 0; k < s.depth; ++k)
+          if constexpr (std::is_same_v<C, float>)
+            sum = std::fma(a[i * s.depth + k], b[k * s.cols + j], sum);
+          else
+            sum = C(uint32_t(sum) + uint32_t(a[i * s.depth + k]) * uint32_t(b[k * s.cols + j]));
+        expected = C(C(sum + bias[j]) + sum);
+      }
+      ASSERT_TRUE(sameBits(out[j / 16 * 16 * rows + i * 16 + j % 16], expected)) << Lanes << " lanes, " << s.rows << "x" << s.depth << "x" << s.cols
+                                                                               << " at " << i << "," << j;
+    }
+}
+
+TEST(MatmulKernel, EveryPanelWidthAndRaggedRows) {
+  for (const Shape &s : products) {
+    checkProduct<float, 8>(s);
+    checkProduct<float, 16>(s);
+    checkProduct<int32_t, 8>(s);
+    checkProduct<int32_t, 16>(s);
+  }
+}
+
+TEST(MatmulKernel, PanelsCoverTheColumnsWithoutALonelyVector) {
+  for (unsigned lanes : {8u, 16u})
+    for (uint32_t cols = 1; cols < 300; ++cols) {
+      uint32_t rest = cols;
+      for (bool first = true; rest > 0; first = false) {
+        uint32_t width = panelVectors(rest, lanes) * lanes;
+        EXPECT_TRUE(first || width > lanes) << cols;
+        rest -= std::min(rest, width);
+      }
+    }
+}
+
+} // namespace
