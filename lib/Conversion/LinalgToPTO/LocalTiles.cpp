@@ -80,11 +80,18 @@ static std::optional<int64_t> upperBound(Value size) {
 LogicalResult LocalTiles::build() {
   SmallVector<memref::AllocOp> allocs;
   func.walk([&](memref::AllocOp op) { allocs.push_back(op); });
-  for (memref::AllocOp op : allocs) {
-    unsigned bits = op.getType().getElementTypeBitWidth();
+  auto align = [&](Type element) {
+    unsigned bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 0;
     if (bits == 8 || bits == 16)
       alignment = std::max<int64_t>(alignment, 256 / bits);
-  }
+  };
+  for (memref::AllocOp op : allocs)
+    align(op.getType().getElementType());
+  // A body may pass through a type that no buffer has: a cast there and back.
+  func.walk([&](linalg::LinalgOp op) {
+    for (Operation &inner : *op.getBlock())
+      llvm::for_each(inner.getResultTypes(), align);
+  });
   if (failed(findColumns()))
     return failure();
   for (memref::AllocOp op : allocs) {

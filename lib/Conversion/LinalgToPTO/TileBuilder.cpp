@@ -94,10 +94,22 @@ void TileBuilder::moveTo(const Item &item, Value destination, Role role) {
     builder.create<pto::TExpandSOp>(loc, fillScalar(item.constant, element), work(destination));
   else if (item.role == role)
     builder.create<pto::TMovOp>(loc, work(item.tile), work(destination));
+  else if (element.isBF16())
+    spreadThroughF32(item, destination, role);
   else if (item.role == Role::Row)
     builder.create<pto::TColExpandOp>(loc, item.tile, destination);
   else
     builder.create<pto::TRowExpandOp>(loc, item.tile, destination);
+}
+
+void TileBuilder::spreadThroughF32(const Item &item, Value destination, Role role) {
+  Item wide{{}, temporary(item.role, builder.getF32Type()), item.role};
+  Value spread = temporary(role, builder.getF32Type());
+  builder.create<pto::TCvtOp>(loc, work(item.tile), work(wide.tile), pto::RoundMode::CAST_RINT);
+  moveTo(wide, spread, role);
+  builder.create<pto::TCvtOp>(loc, work(spread), work(destination), pto::RoundMode::CAST_RINT);
+  release(wide.tile);
+  release(spread);
 }
 
 Item TileBuilder::as(const Item &item, Role role, Type element) {

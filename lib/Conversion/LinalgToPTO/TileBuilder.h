@@ -45,6 +45,8 @@ public:
 
   /// Copies or spreads `item` into `destination`, which has form `role`.
   void moveTo(const Item &item, mlir::Value destination, Role role);
+  /// The same for bf16, which no instruction spreads.
+  void spreadThroughF32(const Item &item, mlir::Value destination, Role role);
   /// `item` itself, or spread to `role` in a temporary.
   Item as(const Item &item, Role role, mlir::Type element);
 

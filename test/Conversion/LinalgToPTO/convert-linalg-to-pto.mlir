@@ -109,3 +109,47 @@ func.func private @spread(%x: memref<100xf16>, %out: memref<100xf16>) attributes
   } {pto.distribute}
   return
 }
+
+// -----
+
+#id = affine_map<(d0) -> (d0)>
+
+// A type that only a body knows counts for the padding: 24 bf16 do not end with a block of 32 bytes.
+// CHECK-LABEL: func.func private @inner_type
+// CHECK-NOT: x24x
+// CHECK: pto.alloc_tile : !pto.tile_buf<vec, 1x32xf32, valid=1x24>
+// CHECK: pto.alloc_tile : !pto.tile_buf<vec, 1x32xbf16, valid=1x24>
+func.func private @inner_type(%x: memref<24xf32>, %out: memref<24xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = memref.alloc() : memref<24xf32, #pto.address_space<vec>>
+  memref.copy %x, %0 : memref<24xf32> to memref<24xf32, #pto.address_space<vec>>
+  linalg.generic {indexing_maps = [#id], iterator_types = ["parallel"]} outs(%0 : memref<24xf32, #pto.address_space<vec>>) {
+  ^bb0(%a: f32):
+    %1 = arith.truncf %a : f32 to bf16
+    %2 = arith.extf %1 : bf16 to f32
+    linalg.yield %2 : f32
+  }
+  memref.copy %0, %out : memref<24xf32, #pto.address_space<vec>> to memref<24xf32>
+  return
+}
+
+// -----
+
+#row = affine_map<(d0, d1) -> (d1)>
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// No instruction spreads bf16: it goes through f32.
+// CHECK-LABEL: func.func private @spread_bf16
+// CHECK: pto.tcvt {{.*}}bf16{{.*}}f32
+// CHECK: pto.tcolexpand {{.*}}f32{{.*}}f32
+// CHECK: pto.tcvt {{.*}}f32{{.*}}bf16
+func.func private @spread_bf16(%x: memref<32xbf16>, %out: memref<4x32xbf16>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = memref.alloc() : memref<32xbf16, #pto.address_space<vec>>
+  %1 = memref.alloc() : memref<4x32xbf16, #pto.address_space<vec>>
+  memref.copy %x, %0 : memref<32xbf16> to memref<32xbf16, #pto.address_space<vec>>
+  linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : memref<32xbf16, #pto.address_space<vec>>) outs(%1 : memref<4x32xbf16, #pto.address_space<vec>>) {
+  ^bb0(%a: bf16, %b: bf16):
+    linalg.yield %a : bf16
+  }
+  memref.copy %1, %out : memref<4x32xbf16, #pto.address_space<vec>> to memref<4x32xbf16>
+  return
+}
