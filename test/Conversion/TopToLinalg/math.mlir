@@ -40,3 +40,21 @@ func.func @matmul(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>,
   %1 = top.matmul %0, %y {transpose_b = true} : (tensor<2x3x5xf32>, tensor<2x7x5xf32>) -> tensor<2x3x7xf32>
   return %1 : tensor<2x3x7xf32>
 }
+
+// -----
+
+// Known exponents: products for integers and halves, a logarithm for the rest.
+// CHECK-LABEL: func.func @pow
+// CHECK: math.sqrt
+// CHECK: arith.divf
+// CHECK: math.log
+// CHECK: arith.mulf
+// CHECK: math.exp
+// CHECK-NOT: math.powf
+func.func @pow(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = arith.constant dense<-1.5> : tensor<f32>
+  %b = arith.constant dense<0.3> : tensor<f32>
+  %0 = top.pow %x, %a : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = top.pow %0, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

@@ -8,6 +8,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace pto_mlir::top_to_linalg {
@@ -30,7 +32,33 @@ struct BinaryLowering : OpRewritePattern<TopOp> {
   }
 };
 
-// Constant exponents that need no logarithm stay exact and cheap.
+// x^n by squaring, n positive.
+Value power(OpBuilder &b, Location loc, Value x, int64_t n) {
+  Value result;
+  for (;; x = b.create<arith::MulFOp>(loc, x, x)) {
+    if (n & 1)
+      result = result ? b.create<arith::MulFOp>(loc, result, x).getResult() : x;
+    if (!(n >>= 1))
+      return result;
+  }
+}
+
+// x^y for a known y: products for integers and halves of them, else exp(y * ln(x)), which is no number for negative x as it should be.
+Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
+  constexpr double kMostFactors = 64;
+  double magnitude = std::fabs(y), whole = std::floor(magnitude);
+  if ((magnitude != whole && magnitude - whole != 0.5) || magnitude > kMostFactors || y == 0) {
+    Value product = b.create<arith::MulFOp>(loc, b.create<math::LogOp>(loc, x), scalar(b, loc, x.getType(), y));
+    return b.create<math::ExpOp>(loc, product);
+  }
+  Value result = whole > 0 ? power(b, loc, x, static_cast<int64_t>(whole)) : Value();
+  if (magnitude != whole) {
+    Value half = b.create<math::SqrtOp>(loc, x);
+    result = result ? b.create<arith::MulFOp>(loc, result, half).getResult() : half;
+  }
+  return y > 0 ? result : b.create<arith::DivFOp>(loc, scalar(b, loc, x.getType(), 1), result).getResult();
+}
+
 struct PowLowering : OpRewritePattern<top::PowOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::PowOp op, PatternRewriter &rewriter) const override {
@@ -40,8 +68,7 @@ struct PowLowering : OpRewritePattern<top::PowOp> {
       return failure();
     }
     std::optional<double> exponent = top::getSplat(op.getRhs());
-    bool simple = exponent && (*exponent == 1 || *exponent == 2 || *exponent == 3 || *exponent == 0.5);
-    if (!simple) {
+    if (!exponent) {
       rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, {op.getLhs(), op.getRhs()},
                                          computeType(type.getElementType(), true),
                                          [](OpBuilder &b, Location loc, ValueRange args) -> Value {
@@ -49,16 +76,10 @@ struct PowLowering : OpRewritePattern<top::PowOp> {
                                          }));
       return success();
     }
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op.getLhs(), computeType(type.getElementType(), false),
-                                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                         Value x = args[0];
-                                         if (*exponent == 0.5)
-                                           return b.create<math::SqrtOp>(loc, x);
-                                         Value result = x;
-                                         for (int i = 1; i < static_cast<int>(*exponent); ++i)
-                                           result = b.create<arith::MulFOp>(loc, result, x);
-                                         return result;
-                                       }));
+    // Two factors lose no more in f16 than one rounding does.
+    bool wide = *exponent != 1 && *exponent != 2 && *exponent != 0.5;
+    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op.getLhs(), computeType(type.getElementType(), wide),
+                                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value { return powerOf(b, loc, args[0], *exponent); }));
     return success();
   }
 };
