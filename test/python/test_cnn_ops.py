@@ -26,14 +26,15 @@ def f32(*values):
 
 
 class Net:
-    """Collects branches: each is one node with its own output."""
+    """Collects branches: each is one node with its own output and its own copy of the input."""
 
-    def __init__(self, opset, **inputs):
-        self.opset, self.inputs, self.nodes, self.weights = opset, inputs, [], []
+    def __init__(self, opset, **shapes):
+        self.opset, self.shapes, self.inputs, self.nodes, self.weights = opset, shapes, {}, [], []
 
     def add(self, op, data, *operands, **attributes):
-        """`data`: a tensor's name or several; `operands`: arrays, "" for an absent one. Returns the output's name."""
-        names = [data] if isinstance(data, str) else list(data)
+        """`data`: which input; `operands`: arrays, "" for an absent one."""
+        names = [f"{data}{len(self.nodes)}"]
+        self.inputs[names[0]] = self.shapes[data]
         for value in operands:
             if isinstance(value, str):
                 names.append(value)
@@ -42,11 +43,9 @@ class Net:
             self.weights.append(numpy_helper.from_array(value, names[-1]))
         output = f"y{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, names, [output], name=f"{op}_{output}", **attributes))
-        return output
 
     def save(self, path):
-        used = {name for node in self.nodes for name in node.input}
-        outputs = [node.output[0] for node in self.nodes if node.output[0] not in used]
+        outputs = [node.output[0] for node in self.nodes]
         graph = helper.make_graph(self.nodes, "g", [helper.make_tensor_value_info(n, F, s) for n, s in self.inputs.items()],
                                   [helper.make_tensor_value_info(o, F, None) for o in outputs], self.weights)  # fmt: skip
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8), str(path))
@@ -96,7 +95,7 @@ def resize():
     net.add("Resize", "x", "", f32(1, 1, 2, 4), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
     for i, coordinate in enumerate(coordinates):
         net.add("Resize", "xz"[i % 2], "", shapes[i], mode="linear", coordinate_transformation_mode=coordinate)
-        net.add("Resize", "xz"[i % 2], "", "", i64(*net.inputs["xz"[i % 2]][:2], 11, 13), mode="linear", coordinate_transformation_mode=coordinate)
+        net.add("Resize", "xz"[i % 2], "", "", i64(*net.shapes["xz"[i % 2]][:2], 11, 13), mode="linear", coordinate_transformation_mode=coordinate)
     net.add("Resize", "x", "", f32(1, 1, 2, 2), mode="cubic")
     net.add("Resize", "z", "", f32(1, 1, 0.7, 1.6), mode="cubic", cubic_coeff_a=-0.5, exclude_outside=1)
     net.add("Resize", "x", f32(0, 0, 0.2, -0.1, 1, 1, 0.9, 1.3), "", i64(1, 8, 7, 5), mode="linear",
@@ -104,7 +103,56 @@ def resize():
     return net
 
 
-@pytest.mark.parametrize("mode", ["F32", "F16"])
-@pytest.mark.parametrize("family", [conv_transpose, resize], ids=lambda f: f.__name__)
+def pools():
+    net = Net(19, x=[2, 9, 11, 14], z=[1, 5, 17])
+    for kind in ("MaxPool", "AveragePool"):
+        more = {"count_include_pad": 1} if kind == "AveragePool" else {}
+        net.add(kind, "x", kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+        net.add(kind, "x", kernel_shape=[3, 2], strides=[3, 2], ceil_mode=1)
+        net.add(kind, "x", kernel_shape=[2, 3], dilations=[3, 2], pads=[1, 2, 0, 1], **more)
+        net.add(kind, "x", kernel_shape=[4, 4], strides=[3, 3], pads=[2, 1, 1, 2], ceil_mode=1, **more)
+        net.add(kind, "x", kernel_shape=[5, 5], auto_pad="SAME_UPPER", strides=[2, 3])
+        net.add(kind, "z", kernel_shape=[3], strides=[2], pads=[1, 0])
+    net.add("LpPool", "x", kernel_shape=[3, 2], strides=[2, 2], pads=[1, 0, 0, 1])
+    net.add("LpPool", "x", kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1, dilations=[1, 2])
+    net.add("GlobalMaxPool", "x")
+    net.add("GlobalAveragePool", "x")
+    net.add("GlobalLpPool", "x")
+    return net
+
+
+def movement():
+    net = Net(19, x=[1, 8, 6, 10], z=[3, 5])
+    net.add("DepthToSpace", "x", blocksize=2)
+    net.add("DepthToSpace", "x", blocksize=2, mode="CRD")
+    net.add("SpaceToDepth", "x", blocksize=2)
+    for mode in ("reflect", "edge", "wrap"):
+        net.add("Pad", "x", i64(0, 1, 2, 0, 0, 0, 1, 3), mode=mode)
+        net.add("Pad", "z", i64(1, 2, 0, 1), mode=mode)
+    net.add("Pad", "x", i64(0, -1, 0, -2, 0, 0, -3, 0))
+    return net
+
+
+def norms():
+    net = Net(14, x=[2, 9, 7, 6], z=[3, 40])
+    net.add("InstanceNormalization", "x", rand(9), rand(9))
+    net.add("MeanVarianceNormalization", "x")
+    net.add("LpNormalization", "x", axis=1)
+    net.add("LpNormalization", "z", p=1)
+    net.add("LRN", "x", size=5, alpha=0.5)
+    net.add("CumSum", "z", np.int64(1))
+    net.add("CumSum", "x", np.int64(1), reverse=1, exclusive=1)
+    for op in ("ReduceL1", "ReduceL2", "ReduceSumSquare", "ReduceLogSumExp", "ReduceMax", "ReduceMin", "ReduceMean"):
+        net.add(op, "x", axes=[1])
+        net.add(op, "x", axes=[2, 3], keepdims=0)
+        net.add(op, "z", axes=[0])
+    for op in ("Softplus", "Softsign", "Elu", "Selu", "Celu", "Cosh", "Sinh"):
+        net.add(op, "z")
+    net.add("PRelu", "x", rand(9, 1, 1))
+    return net
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16", "BF16"])
+@pytest.mark.parametrize("family", [conv_transpose, resize, pools, movement, norms], ids=lambda f: f.__name__)
 def test_family(family, mode, tmp_path):
     check(family(), tmp_path, mode)

@@ -1,4 +1,5 @@
 // Add, Sub, Mul, Div, Pow and the variadic Max, Min, Sum.
+#include "../Composite.h"
 #include "../Registry.h"
 
 using namespace mlir;
@@ -35,6 +36,14 @@ static LogicalResult importVariadic(Node &node) {
   return node.finish(value);
 }
 
+static LogicalResult importMean(Node &node) {
+  Formula f(node);
+  Value value = node.input(0);
+  for (unsigned i = 1; i < node.numInputs() && value; ++i)
+    value = f.of<top::AddOp>(value, node.input(i));
+  return node.numInputs() == 1 ? node.finish(value) : f.result<top::MulOp>(value, 1.0 / node.numInputs());
+}
+
 void registerBinary(Registry &registry) {
   registry.add("Add", {7, kMaxOpset, 2, 2, importBinary<top::AddOp>});
   registry.add("Sub", {7, kMaxOpset, 2, 2, importBinary<top::SubOp>});
@@ -43,6 +52,7 @@ void registerBinary(Registry &registry) {
   registry.add("Pow", {7, kMaxOpset, 2, 2, importPow});
   registry.add("Max", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MaxOp>});
   registry.add("Min", {8, kMaxOpset, 1, kVariadic, importVariadic<top::MinOp>});
+  registry.add("Mean", {8, kMaxOpset, 1, kVariadic, importMean});
   registry.add("Sum", {8, kMaxOpset, 1, kVariadic, importVariadic<top::AddOp>});
 }
 

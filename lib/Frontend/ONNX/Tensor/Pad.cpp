@@ -1,30 +1,116 @@
-// Pad with a constant: pads are an attribute before opset 11, an input since.
+// Pad: pads are an attribute before opset 11, an input since. Negative ones cut. Other modes than a constant repeat
+// parts of the input, which is a concatenation.
 #include "../Registry.h"
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
+namespace {
+struct Pads {
+  SmallVector<int64_t> begin, end; ///< per dimension
+};
+} // namespace
+
+/// More pieces than this along one dimension are refused: each is a copy of its own.
+constexpr size_t kMostPieces = 128;
+
+// [first, first + count) of dimension `dim`.
+static Value cut(Node &node, StringRef name, Value value, int64_t dim, int64_t first, int64_t count) {
+  if (!value)
+    return value;
+  auto type = cast<RankedTensorType>(value.getType());
+  SmallVector<int64_t> starts(type.getRank(), 0), ends(type.getShape()), steps(type.getRank(), 1);
+  starts[dim] = first;
+  ends[dim] = first + count;
+  return node.create<top::SliceOp>(name, value, {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
+}
+
+// The input element at each position of a padded line.
+static int64_t sourceOf(int64_t position, int64_t size, StringRef mode) {
+  if (mode == "edge")
+    return std::clamp<int64_t>(position, 0, size - 1);
+  if (mode == "wrap")
+    return (position % size + size) % size;
+  int64_t period = std::max<int64_t>(2 * (size - 1), 1), at = (position % period + period) % period;
+  return at < size ? at : period - at;
+}
+
+// Repeats parts of one dimension on both of its sides.
+static Value extend(Node &node, StringRef name, Value value, int64_t dim, int64_t begin, int64_t end, StringRef mode) {
+  int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  SmallVector<std::pair<int64_t, int64_t>> runs; // first, count: neighbours that stay neighbours
+  for (int64_t position = -begin; position < size + end; ++position) {
+    int64_t source = sourceOf(position, size, mode);
+    if (!runs.empty() && runs.back().first + runs.back().second == source)
+      ++runs.back().second;
+    else
+      runs.push_back({source, 1});
+    if (runs.size() > kMostPieces) {
+      (void)node.error("mode '" + mode + "' with pads of " + Twine(begin) + " and " + Twine(end) + " in dimension " + Twine(dim) +
+                       " is not supported; up to " + Twine(kMostPieces / 2) + " are");
+      return {};
+    }
+  }
+  SmallVector<Value> pieces;
+  for (auto [first, count] : runs)
+    pieces.push_back(count == size ? value : cut(node, "", value, dim, first, count));
+  return node.create<top::ConcatOp>(name, pieces, {node.i64("axis", dim)});
+}
+
+static LogicalResult build(Node &node, Pads pads, StringRef mode, double constant) {
+  Value value = node.input(0);
+  int64_t rank = node.type(0).getRank(), last = -1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (pads.begin[dim] > 0 || pads.end[dim] > 0)
+      last = dim;
+  // Cuts come first; the op that is last has the node's name.
+  int64_t lastCut = -1;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    if (pads.begin[dim] < 0 || pads.end[dim] < 0)
+      lastCut = dim;
+  for (int64_t dim = 0; dim <= lastCut; ++dim) {
+    int64_t size = node.type(0).getDimSize(dim), first = std::max<int64_t>(-pads.begin[dim], 0), after = std::max<int64_t>(-pads.end[dim], 0);
+    if (first + after >= size)
+      return node.error("negative pads leave nothing of dimension " + Twine(dim) + " (" + Twine(size) + ")");
+    if (first || after)
+      value = cut(node, last < 0 && dim == lastCut ? node.outputName() : "", value, dim, first, size - first - after);
+    pads.begin[dim] = std::max<int64_t>(pads.begin[dim], 0);
+    pads.end[dim] = std::max<int64_t>(pads.end[dim], 0);
+  }
+  if (last < 0)
+    return node.finish(value);
+  if (mode == "constant") {
+    SmallVector<int64_t> all(pads.begin);
+    llvm::append_range(all, pads.end);
+    return node.result<top::PadOp>(value, {node.i64s("pads", all), node.f64("value", constant)});
+  }
+  for (int64_t dim = 0; dim < rank && value; ++dim)
+    if (pads.begin[dim] || pads.end[dim])
+      value = extend(node, dim == last ? node.outputName() : "", value, dim, pads.begin[dim], pads.end[dim], mode);
+  return node.finish(value);
+}
+
 static LogicalResult importPad(Node &node) {
   int64_t rank = node.type(0).getRank();
   std::string mode = node.stringAttr("mode", "constant");
-  if (mode != "constant")
-    return node.error("mode '" + mode + "' is not supported");
+  if (mode != "constant" && mode != "reflect" && mode != "edge" && (mode != "wrap" || node.opset() < 19))
+    return node.error("mode '" + mode + "' is not supported in this opset");
   std::optional<SmallVector<int64_t>> given;
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  double value = 0;
+  double constant = 0;
   if (node.opset() < 11) {
     given = node.intsAttr("pads");
-    value = node.floatAttr("value", 0);
+    constant = node.floatAttr("value", 0);
     if (!given)
       return node.error("lacks attribute 'pads'");
   } else {
     given = node.ints(1, "pads");
     if (node.has(2)) {
-      std::optional<top::Weight> constant = node.constant(2);
-      if (!constant || constant->type.getNumElements() != 1)
+      std::optional<top::Weight> value = node.constant(2);
+      if (!value || value->type.getNumElements() != 1)
         return node.error("the pad value must be one constant");
-      value = top::toDoubles(*constant).front();
+      constant = top::toDoubles(*value).front();
     }
     if (node.has(3)) {
       std::optional<SmallVector<int64_t>> list = node.ints(3, "axes");
@@ -37,17 +123,15 @@ static LogicalResult importPad(Node &node) {
   }
   if (given->size() != 2 * axes.size())
     return node.error("takes " + Twine(2 * axes.size()) + " pads, got " + Twine(given->size()));
-  SmallVector<int64_t> pads(2 * rank, 0);
+  if (llvm::any_of(*given, [](int64_t pad) { return pad < -INT32_MAX || pad > INT32_MAX; }))
+    return node.error("pads are out of range");
+  Pads pads{SmallVector<int64_t>(rank, 0), SmallVector<int64_t>(rank, 0)};
   for (auto [i, axis] : llvm::enumerate(axes)) {
     int64_t dim = axis < 0 ? axis + rank : axis;
-    pads[dim] = (*given)[i];
-    pads[rank + dim] = (*given)[axes.size() + i];
+    pads.begin[dim] = (*given)[i];
+    pads.end[dim] = (*given)[axes.size() + i];
   }
-  if (llvm::any_of(pads, [](int64_t pad) { return pad < 0; }))
-    return node.error("negative pads are not supported");
-  if (llvm::all_of(pads, [](int64_t pad) { return pad == 0; }))
-    return node.finish(node.input(0));
-  return node.result<top::PadOp>(node.input(0), {node.i64s("pads", pads), node.f64("value", value)});
+  return build(node, pads, mode, constant);
 }
 
 void registerPad(Registry &registry) {

@@ -1,0 +1,84 @@
+// LpPool, GlobalLpPool: the p-norm of each window, from the mean of |x|^p.
+#include "../Composite.h"
+#include "../Registry.h"
+#include "Window.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pto_mlir::onnx {
+
+// |x|^p and the p-th root.
+static Value power(Formula &f, Value x, int64_t p) {
+  if (p == 1)
+    return f.of<top::AbsOp>(x);
+  if (p == 2)
+    return f.of<top::MulOp>(x, x);
+  return f.of<top::PowOp>(f.of<top::AbsOp>(x), static_cast<double>(p));
+}
+
+static LogicalResult root(Formula &f, Node &node, Value sum, int64_t p) {
+  if (p == 2)
+    return f.result<top::SqrtOp>(sum);
+  return f.result<top::PowOp>(sum, 1 / static_cast<double>(p));
+}
+
+static std::optional<int64_t> readP(Node &node) {
+  int64_t p = node.intAttr("p", 2);
+  if (p >= 1 && p <= 64)
+    return p;
+  (void)node.error("attribute 'p' must be positive, got " + Twine(p));
+  return std::nullopt;
+}
+
+static LogicalResult importLpPool(Node &node) {
+  RankedTensorType input = node.type(0);
+  std::optional<SmallVector<int64_t>> kernel = node.intsAttr("kernel_shape");
+  if (input.getRank() < 3 || !kernel || static_cast<int64_t>(kernel->size()) != input.getRank() - 2)
+    return node.error("takes an input of rank 3 and more and a 'kernel_shape' of as many values as it has spatial dimensions");
+  bool ceil = node.opset() >= 18 && node.intAttr("ceil_mode", 0);
+  std::optional<int64_t> p = readP(node);
+  std::optional<Window> window = readWindow(node, *kernel, /*hasDilations=*/node.opset() >= 18);
+  if (!p || !window)
+    return failure();
+  double elements = 1;
+  size_t count = kernel->size();
+  for (size_t i = 0; i < count; ++i) {
+    elements *= static_cast<double>((*kernel)[i]);
+    // Padding is zero, so that the windows which rounding up adds are padding as well.
+    int64_t stride = window->strides[i], reach = window->dilations[i] * ((*kernel)[i] - 1) + 1;
+    int64_t room = input.getDimSize(2 + i) + window->pads[i] + window->pads[count + i] - reach;
+    if (ceil && room > 0)
+      window->pads[count + i] += static_cast<int64_t>(llvm::alignTo(room, stride)) - room;
+  }
+  Formula f(node);
+  Value mean = f.of<top::AvgPoolOp>(power(f, node.input(0), *p),
+                                    {node.i64s("kernel", *kernel), node.i64s("strides", window->strides), node.i64s("pads", window->pads),
+                                     node.i64s("dilations", window->dilations), node.flag("count_include_pad", true)});
+  if (*p == 1)
+    return f.result<top::MulOp>(mean, elements);
+  return root(f, node, f.of<top::MulOp>(mean, elements), *p);
+}
+
+static LogicalResult importGlobalLpPool(Node &node) {
+  int64_t rank = node.type(0).getRank();
+  std::optional<int64_t> p = readP(node);
+  if (!p)
+    return failure();
+  if (rank < 3)
+    return node.error("takes an input of rank 3 and more, got rank " + Twine(rank));
+  Formula f(node);
+  SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
+  Value powers = power(f, node.input(0), *p);
+  if (*p == 1)
+    return f.result<top::ReduceSumOp>(powers, {node.i64s("axes", axes)});
+  return root(f, node, f.over<top::ReduceSumOp>(powers, axes), *p);
+}
+
+void registerLpPool(Registry &registry) {
+  registry.add("LpPool", {7, kMaxOpset, 1, 1, importLpPool});
+  registry.add("GlobalLpPool", {7, kMaxOpset, 1, 1, importGlobalLpPool});
+}
+
+} // namespace pto_mlir::onnx
