@@ -72,6 +72,22 @@ func.func private @conv(%x: tensor<1x48x192x3xf32>, %w: tensor<3x3x3x8xf32>, %ou
   return %0 : tensor<1x24x96x8xf32>
 }
 
+// Windows that do not overlap: strided loads of a row of every window, nothing packed, no img2col.
+// CHECK-LABEL: func.func private @patches(
+// CHECK-DAG: pto.make_tensor_view {{.*}} : !pto.tensor_view<4x8x6x24xf32>
+// CHECK-DAG: pto.make_tensor_view {{.*}} : !pto.tensor_view<192x16xf32>
+// CHECK-NOT: pto.timg2col
+// CHECK: pto.tload {{.*}}!pto.partition_tensor_view<{{[0-9?]+}}x1x6x24xf32>
+// CHECK: pto.tstore
+func.func private @patches(%x: tensor<1x32x48x3xf32>, %w: tensor<8x8x3x16xf32>, %out: tensor<1x4x6x16xf32>) -> tensor<1x4x6x16xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%out : tensor<1x4x6x16xf32>) -> tensor<1x4x6x16xf32>
+  %0 = linalg.conv_2d_nhwc_hwcf {strides = dense<8> : tensor<2xi64>, dilations = dense<1> : tensor<2xi64>}
+      ins(%x, %w : tensor<1x32x48x3xf32>, tensor<8x8x3x16xf32>) outs(%f : tensor<1x4x6x16xf32>) -> tensor<1x4x6x16xf32>
+  return %0 : tensor<1x4x6x16xf32>
+}
+
 // The launch reads the packed filter.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[W0:.*]] = top.weight "conv.filter.img2col" : tensor<72x8xf32>

@@ -42,6 +42,10 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   if (t.baseK < std::min(t.panelK, p.k)) // several steps start on whole boxes
     EXPECT_EQ(t.baseK % 16, 0);
   if (t.panelK < p.k) {
+    if (p.patches && p.patches->strips > 1) {
+      EXPECT_EQ(t.panelK, p.patches->strip);
+      return;
+    }
     int64_t taps = p.image ? p.image->h.kernel * p.image->w.kernel : 1;
     EXPECT_EQ(t.panelK % (c0 * taps), 0);
     EXPECT_EQ(t.panelK % 16, 0);
@@ -135,6 +139,19 @@ CubeProblem convolution(int64_t size, int64_t channels, int64_t features,
   return p;
 }
 
+/// Windows side by side in a square image.
+CubeProblem patchify(int64_t size, int64_t channels, int64_t features,
+                     int64_t kernel, int64_t stride) {
+  ConvPatches patches;
+  patches.width = size / stride;
+  patches.strips = kernel;
+  patches.strip = kernel * channels;
+  CubeProblem p = matmul(patches.width * patches.width, features,
+                         kernel * patches.strip);
+  p.patches = patches;
+  return p;
+}
+
 /// The layers of ResNet-50, MobileNetV2, ViT-B/16, MiniLM and PP-OCR with at
 /// least 20 million products.
 std::vector<CubeProblem> largeLayers() {
@@ -143,18 +160,18 @@ std::vector<CubeProblem> largeLayers() {
       convolution(224, 3, 64, 7, 2, 3), matmul(3136, 64, 256),
       matmul(3136, 256, 64), convolution(56, 64, 64, 3, 1, 1),
       matmul(3136, 128, 256), convolution(56, 128, 128, 3, 2, 1),
-      convolution(56, 256, 512, 1, 2, 0), matmul(784, 512, 128),
+      patchify(56, 256, 512, 1, 2), matmul(784, 512, 128),
       matmul(784, 128, 512), convolution(28, 128, 128, 3, 1, 1),
       matmul(784, 256, 512), convolution(28, 256, 256, 3, 2, 1),
-      convolution(28, 512, 1024, 1, 2, 0), matmul(196, 1024, 256),
+      patchify(28, 512, 1024, 1, 2), matmul(196, 1024, 256),
       matmul(196, 256, 1024), convolution(14, 256, 256, 3, 1, 1),
       matmul(196, 512, 1024), convolution(14, 512, 512, 3, 2, 1),
-      convolution(14, 1024, 2048, 1, 2, 0), matmul(49, 2048, 512),
+      patchify(14, 1024, 2048, 1, 2), matmul(49, 2048, 512),
       matmul(49, 512, 2048), convolution(7, 512, 512, 3, 1, 1),
       // MobileNetV2
       matmul(12544, 96, 16), matmul(49, 1280, 320),
       // ViT-B/16
-      convolution(224, 3, 768, 16, 16, 0), matmul(197, 2304, 768),
+      patchify(224, 3, 768, 16, 16), matmul(197, 2304, 768),
       matmul(197, 768, 768), matmul(197, 3072, 768), matmul(197, 768, 3072),
       matmul(197, 197, 64, 12), matmul(197, 64, 197, 12),
       // MiniLM, batch 1 and 4

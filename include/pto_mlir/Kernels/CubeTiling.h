@@ -46,6 +46,16 @@ struct ConvImage {
   int64_t channels = 1; ///< per group, not padded
 };
 
+/// A convolution whose windows do not overlap and have no padding: row r of A
+/// is made of `strips` contiguous runs of the image, one per row of the window.
+struct ConvPatches {
+  int64_t width = 1;  ///< windows side by side; m counts rows of windows
+  int64_t strips = 1; ///< k = strips * strip
+  int64_t strip = 1;  ///< elements of one run
+  int64_t rowPitch = 1, stripPitch = 1, pitch = 1; ///< elements between rows of
+                                                   ///< windows, strips, windows
+};
+
 /// What is computed: `outer` independent products of [m, k] by [k, n]. With an
 /// image, m = batch * h.out * w.out and k counts channels padded to C0.
 struct CubeProblem {
@@ -55,6 +65,7 @@ struct CubeProblem {
   unsigned outBytes = 4;    ///< of one stored element
   bool bias = false;        ///< limits n by the bias table
   std::optional<ConvImage> image;
+  std::optional<ConvPatches> patches; ///< instead of an image
   int64_t cores = 1;        ///< cores that share the work
 };
 

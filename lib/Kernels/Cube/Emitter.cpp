@@ -161,8 +161,8 @@ Value Emitter::tile(pto::TileBufType type, Ix validRows, Ix validCols) {
 
 Value Emitter::makeView(const Matrix &matrix, ArrayRef<int64_t> sizes,
                         ArrayRef<int64_t> strides) {
-  int64_t kind = matrix.transposed ? 1 : sizes.size() == 3 ? 2 : 0;
-  Value &view = views[{matrix.arg, matrix.cols * 4 + kind}];
+  int64_t kind = matrix.transposed ? 1 : static_cast<int64_t>(sizes.size());
+  Value &view = views[{matrix.arg, matrix.cols * 8 + kind}];
   if (view)
     return view;
   SmallVector<Value> sizeValues, strideValues;
@@ -222,6 +222,16 @@ Value Emitter::pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col,
                         {width * matrix.cols, matrix.cols, 1});
   return partition(view, {row, x, col},
                    {constant(rows), constant(cols), channels});
+}
+
+Value Emitter::patches(const Matrix &matrix, int64_t rowCount,
+                       const ConvPatches &patches, Ix row, Ix strip, Ix column,
+                       Ix start, Ix height, Ix width, Ix extent) {
+  Value view = makeView(
+      matrix, {rowCount, patches.strips, patches.width, patches.strip},
+      {patches.rowPitch, patches.stripPitch, patches.pitch, 1});
+  return partition(view, {row, strip, column, start},
+                   {height, constant(1), width, extent});
 }
 
 void Emitter::load(Value view, Value tile) {

@@ -62,6 +62,10 @@ public:
   /// A rectangle of pixels of an image [rows, width, channels].
   mlir::Value pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col,
                      int64_t rows, int64_t cols, Ix channels);
+  /// Columns [start, start + extent) of one strip of `height` x `width` windows.
+  mlir::Value patches(const Matrix &matrix, int64_t rowCount,
+                      const ConvPatches &patches, Ix row, Ix strip, Ix column,
+                      Ix start, Ix height, Ix width, Ix extent);
 
   void load(mlir::Value view, mlir::Value tile);
 
@@ -79,7 +83,7 @@ private:
 
   mlir::func::FuncOp func;
   llvm::DenseMap<int64_t, mlir::Value> constants;
-  /// By argument, row pitch and kind of view.
+  /// By argument, row pitch and kind of view (an argument has one rank).
   llvm::DenseMap<std::pair<unsigned, int64_t>, mlir::Value> views;
 };
 

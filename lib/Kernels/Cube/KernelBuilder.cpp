@@ -25,7 +25,9 @@ public:
   KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t,
                 int64_t cores)
       : e(func), c(c), t(t), p(c.problem),
-        left(p.image ? makeImageSource(e, c, t) : makePlainSource(e, c, t)) {
+        left(p.image     ? makeImageSource(e, c, t)
+             : p.patches ? makePatchSource(e, c, t)
+                         : makePlainSource(e, c, t)) {
     e.cores = cores;
   }
 

@@ -49,6 +49,11 @@ std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter,
                                             const Contraction &contraction,
                                             const CubeTiling &tiling);
 
+/// Windows that do not overlap, read from the image by strided loads.
+std::unique_ptr<LeftSource> makePatchSource(Emitter &emitter,
+                                            const Contraction &contraction,
+                                            const CubeTiling &tiling);
+
 } // namespace pto_mlir::cube
 
 #endif // PTO_MLIR_LIB_KERNELS_CUBE_LEFTSOURCE_H

@@ -199,17 +199,23 @@ private:
     bool pointwise = isPointwise(image.h) && isPointwise(image.w);
     int64_t pixels = image.batch * image.h.out * image.w.out;
     int64_t rows = packedRows(shape, bytes);
-    setSizes(shape.groups, pixels, shape.features,
-             pointwise ? shape.channels : rows);
-    if (!pointwise)
+    bool patches = !pointwise && !grouped && separate(image.h) &&
+                   separate(image.w) &&
+                   (image.batch == 1 || image.h.in == image.h.out * image.h.stride);
+    bool plain = pointwise || patches;
+    int64_t depth = shape.kernelH * shape.kernelW * shape.channels;
+    setSizes(shape.groups, pixels, shape.features, plain ? depth : rows);
+    if (patches)
+      setPatches(image);
+    else if (!pointwise)
       c.problem.image = image;
     // Grouped filters are also transposed, so they are packed in any case.
-    bool pack = pointwise && !grouped
+    bool pack = plain && !grouped
                     ? false
                     : !packingIsIdentity(shape, c.filterLayout, bytes);
     if (pack)
       c.packFilter = shape;
-    int64_t filterRows = pack || !pointwise ? rows : shape.channels;
+    int64_t filterRows = pack || !plain ? rows : depth;
 
     setMatrix(c.left, image.batch * image.h.in * image.w.in,
               shape.groups * shape.channels, 0, shape.channels);
@@ -222,6 +228,23 @@ private:
   static bool isPointwise(const ConvAxis &axis) {
     return axis.kernel == 1 && axis.stride == 1 && axis.padBegin == 0 &&
            axis.padEnd == 0;
+  }
+
+  /// Windows that do not overlap and lie in the image.
+  static bool separate(const ConvAxis &axis) {
+    return axis.kernel <= axis.stride && axis.dilation == 1 &&
+           axis.padBegin == 0 && axis.padEnd == 0;
+  }
+
+  void setPatches(const ConvImage &image) {
+    ConvPatches patches;
+    patches.width = image.w.out;
+    patches.strips = image.h.kernel;
+    patches.strip = image.w.kernel * image.channels;
+    patches.pitch = image.w.stride * image.channels;
+    patches.stripPitch = image.w.in * image.channels;
+    patches.rowPitch = image.h.stride * patches.stripPitch;
+    c.problem.patches = patches;
   }
 
   /// `in` counts padding, which the pad op before has set.

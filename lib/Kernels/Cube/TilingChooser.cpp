@@ -81,6 +81,9 @@ int64_t baseKFor(const CubeProblem &problem, const CubeLimits &limits,
 std::vector<int64_t> panels(const CubeProblem &problem) {
   int64_t c0 = blockChannels(problem.inBytes);
   std::vector<int64_t> result;
+  // One load reaches one strip.
+  if (problem.patches && problem.patches->strips > 1)
+    return {problem.patches->strip};
   if (const auto &image = problem.image) {
     // Every panel begins on a whole 16-row box of the right operand.
     int64_t perBlock = image->h.kernel * image->w.kernel * c0;
@@ -100,6 +103,18 @@ std::vector<int64_t> panels(const CubeProblem &problem) {
     if (size < problem.k)
       result.push_back(
           roundUp(ceilDiv(problem.k, ceilDiv(problem.k, size)), unit));
+  return result;
+}
+
+/// Counts of windows per block: whole rows of them, else parts of one row.
+std::vector<int64_t> patchBlocks(const ConvPatches &patches, int64_t rows,
+                                 int64_t limit) {
+  std::vector<int64_t> result;
+  for (int64_t count : slabSizes(rows))
+    if (count * patches.width <= limit)
+      result.push_back(count * patches.width);
+  if (result.empty())
+    result = blockSizes(patches.width, limit, 1, 4);
   return result;
 }
 
@@ -131,6 +146,9 @@ protected:
     bool fits = false;
     for (bool holdB : {true, false}) {
       tiling.holdB = holdB;
+      // Right tiles start on whole boxes of what is held.
+      if (holdB && tiling.panelK < problem.k && tiling.panelK % kFractal != 0)
+        continue;
       if (l1Bytes(problem, tiling, copies) > limits.l1)
         continue;
       fits = true;
@@ -166,8 +184,12 @@ private:
   void searchPlain() {
     CubeTiling tiling{};
     tiling.slabRows = tiling.slabCols = 1;
-    for (int64_t baseM : blockSizes(problem.m, kMaxBase, kFractal)) {
-      tiling.baseM = tiling.blockM = baseM;
+    const auto &patches = problem.patches;
+    for (int64_t blockM :
+         patches ? patchBlocks(*patches, problem.m / patches->width, kMaxBase)
+                 : blockSizes(problem.m, kMaxBase, kFractal)) {
+      tiling.blockM = blockM;
+      tiling.baseM = roundUp(blockM, kFractal);
       searchN(tiling);
     }
   }
@@ -212,7 +234,8 @@ private:
           baseKFor(problem, limits, tiling.baseM, tiling.baseN, panelK);
       if (tiling.baseK == 0)
         return;
-      if (!problem.image && panelK < problem.k)
+      bool strips = problem.patches && problem.patches->strips > 1;
+      if (!problem.image && !strips && panelK < problem.k)
         tiling.panelK = std::max(tiling.baseK,
                                  panelK / tiling.baseK * tiling.baseK);
       // Smaller panels only cost more loads.
@@ -269,14 +292,22 @@ private:
   }
 
   void searchRows(CubeTiling tiling, const CoreGrid &grid) {
-    int64_t share = ceilDiv(problem.m, grid.m);
-    for (int64_t unit : {16, 1})
-      for (int64_t blockM :
-           blockSizes(share, limitM(tiling.baseN), unit, kTries + 1)) {
-        tiling.blockM = blockM;
-        tiling.baseM = roundUp(blockM, kFractal);
-        place(tiling, grid);
-      }
+    int64_t limit = limitM(tiling.baseN);
+    std::vector<int64_t> blocks;
+    if (const auto &patches = problem.patches) {
+      int64_t rows = ceilDiv(problem.m / patches->width, grid.m);
+      blocks = patchBlocks(*patches, rows, limit);
+    } else {
+      int64_t share = ceilDiv(problem.m, grid.m);
+      for (int64_t unit : {16, 1})
+        for (int64_t blockM : blockSizes(share, limit, unit, kTries + 1))
+          blocks.push_back(blockM);
+    }
+    for (int64_t blockM : blocks) {
+      tiling.blockM = blockM;
+      tiling.baseM = roundUp(blockM, kFractal);
+      place(tiling, grid);
+    }
   }
 
   void searchSlabs(CubeTiling tiling, const CoreGrid &grid) {

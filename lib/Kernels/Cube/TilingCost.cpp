@@ -76,6 +76,13 @@ CubeBlocks countBlocks(const CubeProblem &problem, const CubeTiling &tiling) {
                     ? ceilDiv(image->h.out * image->w.out, tiling.blockM)
                     : image->h.out * ceilDiv(image->w.out, tiling.blockM));
     blocks.tiles = ceilDiv(tiling.blockM, tiling.baseM);
+  } else if (const auto &patches = problem.patches) {
+    // Whole rows of windows, or parts of one row.
+    int64_t rows = problem.m / patches->width;
+    blocks.m = tiling.blockM % patches->width == 0
+                   ? ceilDiv(rows, tiling.blockM / patches->width)
+                   : rows * ceilDiv(patches->width, tiling.blockM);
+    blocks.tiles = 1;
   } else {
     blocks.m = ceilDiv(problem.m, tiling.blockM);
     blocks.tiles = 1;

@@ -22,7 +22,7 @@ def loops(rank):
 
 
 class Kernel:
-    """A kernel's text and the arrays of its arguments (filters as the packed matrix that a launch would pass)."""
+    """A kernel's text and the arrays of its arguments (filters as the matrix that a launch would pass)."""
 
     def __init__(self, out_shape, element, bias, relu):
         self.arguments = []
@@ -122,8 +122,9 @@ def conv(n, h, w, c, f, window, element, cores, strides=(1, 1), pads=(0, 0, 0, 0
             expected += np.einsum("nhwgc,gfc->nhwgf", part, filters[:, :, i, j].astype(np.float64))
     grouped = [groups] if groups > 1 else []
     matrix = packed(filters, element)
-    if not grouped and kh == kw == sh == sw == 1 and not any(pads):
-        matrix = filters[0, :, 0, 0].T
+    apart = kh <= sh and kw <= sw and dh == dw == 1 and not any(pads) and (n == 1 or h == oh * sh)
+    if not grouped and apart:  # read by strided loads: no packing
+        matrix = filters[0].transpose(1, 2, 3, 0)
     in_shape, out_shape = [n, h, w] + grouped + [c], [n, oh, ow] + grouped + [f]
     filter_shape = [groups, f, kh, kw, c] if grouped else [kh, kw, c, f]
     expected = expected.reshape(out_shape)
@@ -187,6 +188,11 @@ for e in ("f32", "f16"):
         conv(2, 15, 15, 64, 96, (1, 1), e, cores, (2, 2))
         conv(2, 1, 50, 4, 6, (1, 5), e, cores, (1, 3), (0, 2, 0, 2))
         conv(1, 5, 5, 3, 4, (5, 5), e, cores)
+        # Windows that do not overlap: patches, an image that they do not fill, a stride that skips pixels, parts of a row.
+        conv(1, 32, 48, 3, 24, (8, 8), e, cores, (8, 8), relu=True)
+        conv(1, 14, 19, 5, 17, (4, 3), e, cores, (4, 3))
+        conv(2, 12, 20, 16, 33, (2, 2), e, cores, (2, 2))
+        conv(1, 1, 5000, 2, 3, (1, 2), e, cores, (1, 2))
         # Channels in several panels; rows in several slabs.
         conv(1, 14, 14, 128, 64, (3, 3), e, cores, pads=(1, 1, 1, 1))
         conv(1, 7, 7, 520, 33, (3, 3), e, cores, pads=(1, 1, 1, 1))
