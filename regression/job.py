@@ -20,14 +20,11 @@ from measure import command, medians, onnxruntime_call, onnxruntime_session
 from precise import distance, float64_outputs
 
 from pto_mlir import npz
-from pto_mlir.compare import compare, compare_tensor, first_loss, label
+from pto_mlir.compare import ROUNDING, compare, compare_tensor, first_loss, label
 from pto_mlir.errors import UserError
 from pto_mlir.reference import graph_of, run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
-
-# Relative L2 error below which a difference is rounding of the storage type: 64 units in the last place.
-FLOOR = {"F32": 64 * 2**-24, "F16": 64 * 2**-11, "BF16": 64 * 2**-8}
 
 
 def prepare(spec: dict) -> dict:
@@ -74,7 +71,7 @@ def tensor_rows(model, spec: dict, onnx: Path, feed: dict, debug_file: Path) -> 
 def check_tensors(rows: list, model, mode: str, onnx: Path, problems: list[str]) -> dict:
     bound = model.tolerance[mode].tensors
     bad = [r for r in rows if r.problem or r.cosine < bound]
-    loss = first_loss(rows, graph_of(onnx), FLOOR[mode])
+    loss = first_loss(rows, graph_of(onnx), ROUNDING[mode])
     if bad:
         worst = min(bad, key=lambda r: (not r.problem, r.cosine))
         problems.append(f"{len(bad)} of {len(rows)} tensors below cosine {bound:g}; first {bad[0].name}, worst {worst.name} "

@@ -88,6 +88,7 @@ def run(pieces: list[Piece], work: Path, jobs: int, timeout: float, resume: bool
     """Fills in every piece's result. On an interrupt the running jobs are ended and nothing half done is left."""
     for folder in ("results", "logs"):
         (work / folder).mkdir(exist_ok=True)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # jobs are groups of their own: they must be ended here
     progress = Progress(len(pieces))
     for piece in pieces:
         earlier = _previous(work, piece) if resume else None

@@ -125,7 +125,10 @@ def make(model: Model, cache: Path) -> Path:
     script = beside if beside.is_file() else FOLDER / "makers" / model.maker[0]
     python = sys.executable if model.python == "own" else DEBIAN_PYTHON
     env = {k: v for k, v in os.environ.items() if model.python == "own" or not k.startswith("PYTHON")}
-    done = subprocess.run([python, str(script), *model.maker[1:], str(target)], capture_output=True, text=True, env=env)
+    try:
+        done = subprocess.run([python, str(script), *model.maker[1:], str(target)], capture_output=True, text=True, env=env)
+    except FileNotFoundError:
+        raise Unavailable(f"{python} is missing; the model is made by Debian's Python") from None
     if done.returncode == MISSING_PACKAGE:
         raise Unavailable(done.stderr.strip().removeprefix("error: "))
     if done.returncode != 0 or not target.is_file():

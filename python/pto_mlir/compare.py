@@ -14,6 +14,10 @@ from .errors import UserError
 Graph = dict[str, tuple[str, list[str]]]
 
 
+# Relative L2 error below which a difference is rounding: 64 units in the last place of the storage type.
+ROUNDING = {"F32": 64 * 2**-24, "F16": 64 * 2**-11, "BF16": 64 * 2**-8}
+
+
 @dataclass
 class Row:
     """One tensor's comparison: `target` against `reference`."""
@@ -44,9 +48,24 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
     return float(np.dot(a, b) / norm) if norm else 0.0
 
 
+def _same_order(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
+    """Whether one shape is the other with neighbouring dimensions joined (unit dimensions do not count): the elements are in the same order."""
+    if a == b:
+        return True
+    coarse, fine = sorted(([d for d in shape if d != 1] for shape in (a, b)), key=len)
+    at = 0
+    for size in coarse:
+        product = 1
+        while product < size and at < len(fine):
+            product, at = product * fine[at], at + 1
+        if product != size:
+            return False
+    return at == len(fine)
+
+
 def compare_tensor(name: str, target: np.ndarray, reference: np.ndarray) -> Row:
-    """Compares one tensor; shapes may differ by unit dimensions only."""
-    if [d for d in target.shape if d != 1] != [d for d in reference.shape if d != 1]:
+    """Compares one tensor; shapes may differ by unit dimensions and by joined neighbours."""
+    if not _same_order(target.shape, reference.shape):
         return Row(name, target.shape, 0, 0, np.inf, f"shape {target.shape}, reference has {reference.shape}")
     a, b = target.astype(np.float64).ravel(), reference.astype(np.float64).ravel()
     if not np.array_equal(np.isfinite(a), np.isfinite(b)):
@@ -102,6 +121,14 @@ def first_loss(rows: list[Row], graph: Graph, floor: float, growth: float = 8.0)
         if row.relative_l2 > floor and row.relative_l2 > growth * before:
             return row, before
     return None
+
+
+def loss_line(loss: tuple[Row, float] | None) -> str:
+    """What first_loss found, for a report."""
+    if loss is None:
+        return "no real loss: every error is rounding, or as small as that of what the tensor is computed from"
+    row, before = loss
+    return f"first real loss at {row.name} ({row.kind}): relative L2 {row.relative_l2:.2e}, of what it is computed from {before:.2e}"
 
 
 def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose: bool = False) -> bool:

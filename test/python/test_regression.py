@@ -92,6 +92,18 @@ def test_a_failing_model_does_not_stop_the_others(tmp_path, zoo):
     assert "NoSuchOp" in text and "max error" in text
 
 
+def test_a_model_that_cannot_be_made_here_is_skipped(tmp_path, zoo):
+    zoo[1]("absent")
+    zoo[1]("broken")
+    (tmp_path / "models" / "copy_file.py").write_text("import sys\nname = sys.argv[-1]\n"
+                                                      "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', file=sys.stderr)\n"
+                                                      "sys.exit(3)\n")  # fmt: skip
+    code, text, report = run(tmp_path, "--models", "absent")
+    assert code == 0 and report["skipped"] == 3 and "no torch; apt-get install x" in text
+    code, text, report = run(tmp_path, "--models", "broken")
+    assert code == 1 and "copy_file.py: no such weights" in text
+
+
 def test_resume_keeps_what_passed_and_notices_changes(tmp_path, zoo):
     zoo[1]("good")
     assert run(tmp_path, "--modes", "F32")[0] == 0
@@ -102,7 +114,8 @@ def test_resume_keeps_what_passed_and_notices_changes(tmp_path, zoo):
     assert run(tmp_path, "--modes", "F32", "--resume")[1].count(" before ") == 0
 
 
-def test_an_interrupted_run_goes_on(tmp_path, zoo):
+@pytest.mark.parametrize("stop", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_run_goes_on(tmp_path, zoo, stop):
     zoo[1]("aaa")
     zoo[1]("slow")
     description = tmp_path / "models" / "slow.toml"
@@ -113,11 +126,13 @@ def test_an_interrupted_run_goes_on(tmp_path, zoo):
         if "aaa_F32_1" in line:
             break
     time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(stop)
     rest, _ = process.communicate(timeout=60)
     assert process.returncode == 130 and "interrupted" in rest and "Traceback" not in rest
     assert json.loads((tmp_path / "work" / "report.json").read_text())["unfinished"] == 2
     assert not list((tmp_path / "work").rglob("*.tmp"))
+    if stop == signal.SIGTERM:
+        return
     description.write_text(description.read_text().replace("600", "0"))
     code, text, report = run(tmp_path, "--modes", "F32", "--resume")
     assert code == 0 and text.count(" before ") == 2 and report["passed"] == 4

@@ -23,6 +23,10 @@ def test_compare_finds_what_differs():
     assert not compare_tensor("t", a, np.array([1.0, 2.0, 3.0])).passes((0, 0))
     assert not compare_tensor("t", np.zeros((2, 3)), np.zeros((3, 2))).passes((0, 0))
     assert compare_tensor("t", np.zeros((1, 6)), np.zeros((6,))).passes((1, 1))
+    assert compare_tensor("t", np.zeros((0, 3)), np.zeros((0, 3))).passes((1, 1))
+    assert compare_tensor("t", np.zeros((8, 3)), np.zeros((2, 4, 3))).passes((1, 1))
+    for one, other in (((6, 4), (4, 2, 3)), ((8, 3), (2, 12)), ((2, 2), (2, 3)), ((0,), (2,))):
+        assert compare_tensor("t", np.zeros(one), np.zeros(other)).problem and compare_tensor("t", np.zeros(other), np.zeros(one)).problem
     assert compare_tensor("t", np.array([3.0, 4.0]), np.array([3.0, 4.5])).max_error == 0.5
 
 
