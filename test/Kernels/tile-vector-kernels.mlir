@@ -79,3 +79,26 @@ func.func private @depthwise(%x: tensor<1x6x12x8xf32>, %w: tensor<3x3x8xf32>, %b
       ins(%padded, %w : tensor<1x8x14x8xf32>, tensor<3x3x8xf32>) outs(%init : tensor<1x6x12x8xf32>) -> tensor<1x6x12x8xf32>
   return %0 : tensor<1x6x12x8xf32>
 }
+
+// -----
+
+#id5 = affine_map<(d0, d1, d2, d3, d4) -> (d0, d1, d2, d3, d4)>
+#rows = affine_map<(d0, d1, d2, d3, d4) -> (d0, d2, d4)>
+
+// A copy that repeats (every pixel of a nearest-neighbour resize): a tile of pixels is loaded once and stored for each
+// repetition.
+// CHECK-LABEL: func.func private @repeat
+// CHECK: scf.for
+// CHECK: bufferization.alloc_tensor() copy(%{{.*}}) {{.*}} : tensor<1x80x24xf32>
+// CHECK: scf.for
+// CHECK: scf.for
+// CHECK-NOT: alloc_tensor() copy
+// CHECK: return
+func.func private @repeat(%x: tensor<20x80x24xf32>, %out: tensor<20x2x80x2x24xf32>) -> tensor<20x2x80x2x24xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = linalg.generic {indexing_maps = [#rows, #id5], iterator_types = ["parallel", "parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<20x80x24xf32>) outs(%out : tensor<20x2x80x2x24xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    linalg.yield %a : f32
+  } -> tensor<20x2x80x2x24xf32>
+  return %0 : tensor<20x2x80x2x24xf32>
+}

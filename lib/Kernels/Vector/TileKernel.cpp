@@ -48,6 +48,14 @@ bool reducesOver(LinalgOp op, const Domain &domain, unsigned cls) {
   return false;
 }
 
+/// True when `map` reads a loop of class `cls`.
+bool readsClass(AffineMap map, ArrayRef<unsigned> classes, unsigned cls) {
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && classes[dim.getPosition()] == cls;
+  });
+}
+
 class NestTiler {
 public:
   NestTiler(LinalgOp root)
@@ -94,6 +102,11 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
       if (classes[innermost] != nest.colClass) {
         nest.rowClass = classes[innermost];
         nest.rowExtent = extents[innermost];
+      } else if (!readsClass(map, classes, nest.rowClass)) {
+        // A copy that repeats: tiles hold rows that are read, and each tile is stored several times.
+        unsigned row = map.getDimPosition(map.getNumResults() - 2);
+        nest.rowClass = classes[row];
+        nest.rowExtent = extents[row];
       }
     }
   }
