@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from conftest import save_model, weight
+from onnx import helper, numpy_helper
 
 from pto_mlir import npz
 from pto_mlir.compare import compare
@@ -100,3 +102,18 @@ def test_outputs_keep_their_names(command, tmp_path, awkward):
     session = InferenceSession(str(model))
     assert [i.name for i in session.get_inputs()] == ["x"] and [o.name for o in session.get_outputs()] == ["y"]
     assert list(run_onnx(awkward, feed)) == ["y"]
+
+
+def test_outputs_that_no_kernel_computes(command, tmp_path):
+    """An input, a constant, one tensor under two names and equal formulas as outputs."""
+    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Relu", ["x"], ["b"]), helper.make_node("Identity", ["a"], ["c"]),
+             helper.make_node("Reshape", ["x", "shape"], ["d"]), helper.make_node("Identity", ["x"], ["e"])]  # fmt: skip
+    constants = [weight(np.random.default_rng(0), "k", 70, 90), numpy_helper.from_array(np.array([-1, 90]), "shape")]
+    outputs = [(name, None) for name in "abcdek"]
+    file = save_model(tmp_path / "m.onnx", nodes, [("x", [50, 7, 90])], outputs, constants, opset=13)
+    feed = {"x": np.random.default_rng(1).standard_normal((50, 7, 90)).astype(np.float32)}
+    model, _ = convert(command, tmp_path, file, "[[50,7,90]]", "F32", feed)
+    session = InferenceSession(str(model))
+    expected = run_onnx(file, feed)
+    for output, value in zip(session.get_outputs(), session.run(None, feed)):
+        assert np.array_equal(value, expected[output.name]), output.name

@@ -4,6 +4,8 @@
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -18,6 +20,27 @@ namespace pto_mlir {
 namespace {
 #define GEN_PASS_REGISTRATION
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h.inc"
+
+// Each output is written once, by a kernel: what is an input, a constant or another output (equal formulas are computed once)
+// is copied.
+void copySharedOutputs(func::FuncOp func) {
+  Operation *terminator = func.getBody().front().getTerminator();
+  OpBuilder builder(terminator);
+  llvm::SmallDenseSet<Value> written;
+  for (OpOperand &output : terminator->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(output.get().getType());
+    Value root = output.get();
+    while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
+      root = root.getDefiningOp()->getOperand(0);
+    Operation *maker = root.getDefiningOp();
+    if (!type || (maker && !isa<top::WeightOp, arith::ConstantOp>(maker) && written.insert(root).second))
+      continue;
+    auto name = func.getResultAttrOfType<StringAttr>(output.getOperandNumber(), top::kNameAttr);
+    Location loc = top::namedLoc(func.getContext(), name ? name.getValue() : "");
+    Value init = builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType());
+    output.set(builder.create<linalg::CopyOp>(loc, output.get(), init).getResult(0));
+  }
+}
 
 struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
   LogicalResult initialize(MLIRContext *context) override {
@@ -49,7 +72,10 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     target.addLegalOp<top::WeightOp, top::LaunchOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(getOperation(), target, patterns)))
-      signalPassFailure();
+      return signalPassFailure();
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func.getName() == "main" && func.getBody().hasOneBlock())
+        copySharedOutputs(func);
   }
 
   FrozenRewritePatternSet patterns;

@@ -48,7 +48,7 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
   if (ret.getNumOperands() != 1)
     return false;
   Operation *op = ret.getOperand(0).getDefiningOp();
-  if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, tensor::PadOp>(op))
+  if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, tensor::PadOp, linalg::CopyOp>(op))
     return false;
   Value out = func.getArguments().back();
   auto type = cast<RankedTensorType>(out.getType());
@@ -60,6 +60,8 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
   Value result;
   if (isa<tensor::ExtractSliceOp>(op)) {
     result = createCopy(rewriter, loc, op->getResult(0), out);
+  } else if (auto copy = dyn_cast<linalg::CopyOp>(op)) {
+    result = createCopy(rewriter, loc, copy.getDpsInputs()[0], out);
   } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
     SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
     int64_t offset = 0, dim = concat.getDim();

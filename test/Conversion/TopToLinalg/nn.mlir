@@ -130,3 +130,19 @@ func.func @resize_linear(%x: tensor<1x2x3x4xf32>) -> tensor<1x4x3x4xf32> {
   %0 = top.resize %x {sizes = array<i64: 1, 4, 3, 4>, scales = array<f64: 1.0, 2.0, 1.0, 1.0>, mode = "linear"} : (tensor<1x2x3x4xf32>) -> tensor<1x4x3x4xf32>
   return %0 : tensor<1x4x3x4xf32>
 }
+
+// -----
+
+// Every output is written by a kernel: what is an input, a constant or an output already is copied.
+// CHECK-LABEL: func.func @main
+// CHECK: %[[W:.*]] = arith.constant
+// CHECK: %[[Y:.*]] = linalg.generic
+// CHECK: %[[A:.*]] = linalg.copy ins(%[[Y]]
+// CHECK: %[[B:.*]] = linalg.copy ins(%arg0
+// CHECK: %[[C:.*]] = linalg.copy ins(%[[W]]
+// CHECK: return %[[Y]], %[[A]], %[[B]], %[[C]]
+func.func @main(%x: tensor<2x3xf32>) -> (tensor<2x3xf32> {top.name = "y"}, tensor<2x3xf32> {top.name = "a"}, tensor<2x3xf32> {top.name = "b"}, tensor<2xf32> {top.name = "c"}) {
+  %w = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %0 = top.relu %x : (tensor<2x3xf32>) -> tensor<2x3xf32> loc("y")
+  return %0, %0, %x, %w : tensor<2x3xf32>, tensor<2x3xf32>, tensor<2x3xf32>, tensor<2xf32>
+}
