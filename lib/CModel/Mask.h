@@ -70,30 +70,33 @@ template <class F> inline void packRow(uint8_t *bits, uint32_t cols, uint32_t el
     bits[b] = uint8_t(8 * b < cols ? laneBits(test(8 * b, cols - 8 * b)) & ((1u << (cols - 8 * b)) - 1) : 0u);
 }
 
-/// d[c] = bit c ? x[c] : other(c, n)[..], where `other` gives n <= 8 elements.
+/// d[c] = bit c ? x[c] : other(c)[0]; behind other(c) follow as many elements as 32 bytes hold.
 template <class T, class F> inline void selectRow(T *d, const uint8_t *bits, const T *x, uint32_t cols, F other) {
-  typedef T Block __attribute__((vector_size(8 * sizeof(T))));
-  constexpr T bit[8] = {1, 2, 4, 8, 16, 32, 64, 128};
-  Block lane;
-  std::memcpy(&lane, bit, sizeof lane);
-  for (uint32_t c = 0; c < cols; c += 8) {
-    uint32_t n = std::min(8u, cols - c);
-    Block selected, rest, mask;
-    for (int i = 0; i < 8; ++i)
-      mask[i] = T(bits[c / 8]);
-    auto taken = (mask & lane) != 0;
-    std::memcpy(&mask, &taken, sizeof mask);
-    if (n == 8) {
-      const T *unselected = other(c);
-      std::memcpy(&selected, x + c, sizeof selected);
-      std::memcpy(&rest, unselected, sizeof rest);
-      selected = (selected & mask) | (rest & ~mask);
-      std::memcpy(d + c, &selected, sizeof selected);
-    } else {
-      for (uint32_t i = 0; i < n; ++i)
-        d[c + i] = mask[i] ? x[c + i] : other(c)[i];
+  uint32_t c = 0;
+  if constexpr (sizeof(T) == 4 || sizeof(T) == 2) {
+    // A word of bits in every lane, of which each lane tests one.
+    typedef T Block __attribute__((vector_size(32)));
+    constexpr uint32_t lanes = 32 / sizeof(T), wordBits = 8 * sizeof(T);
+    for (; c + wordBits <= cols; c += wordBits) {
+      T word;
+      std::memcpy(&word, bits + c / 8, sizeof word);
+      Block words;
+      for (uint32_t i = 0; i < lanes; ++i)
+        words[i] = word;
+      for (uint32_t g = 0; g < wordBits; g += lanes) {
+        Block lane, selected, rest;
+        for (uint32_t i = 0; i < lanes; ++i)
+          lane[i] = T(T(1) << (g + i));
+        const T *unselected = other(c + g);
+        std::memcpy(&selected, x + c + g, sizeof selected);
+        std::memcpy(&rest, unselected, sizeof rest);
+        selected = (words & lane) == lane ? selected : rest;
+        std::memcpy(d + c + g, &selected, sizeof selected);
+      }
     }
   }
+  for (; c < cols; ++c)
+    d[c] = bits[c / 8] >> (c % 8) & 1 ? x[c] : *other(c);
 }
 
 /// Calls f(relation) with the function object of a comparison.

@@ -11,8 +11,8 @@ void execute(const isa::TSels &insn, Core &core) {
   using Selectable = Types<float, Half, int16_t, uint16_t, int32_t, uint32_t>;
   bool legal = Selectable::visit(dst.type, [&]<class T>() {
     using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
-    Bits other[8];
-    std::fill_n(other, 8, std::bit_cast<Bits>(store<T>(scalarValue<T>(insn.scalar.value))));
+    Bits other[32 / sizeof(Bits)];
+    std::fill_n(other, std::size(other), std::bit_cast<Bits>(store<T>(scalarValue<T>(insn.scalar.value))));
     for (uint32_t r = 0; r < dst.validRows; ++r)
       selectRow(dst.row<Bits>(r), maskRow(mask, r), a.row<Bits>(r), dst.validCols, [&](uint32_t) { return other; });
   });
