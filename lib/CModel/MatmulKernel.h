@@ -111,6 +111,24 @@ inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32
       step(k, a);
   for (uint32_t k = 0; k < depth; ++k)
     step(k, a);
+  if (validRows == R && t.cols - col >= V * Lanes && !t.bias) {
+#pragma clang loop unroll(full)
+    for (int j = 0; j < V; ++j) {
+      uint32_t c = col + uint32_t(j) * Lanes;
+      size_t at = c % 16 + size_t(row) * 16;
+      C *dst = t.dst + size_t(c / 16) * t.dstRows * 16 + at;
+      if (t.acc) {
+        const C *acc = t.acc + size_t(c / 16) * t.accRows * 16 + at;
+#pragma clang loop unroll(full)
+        for (int i = 0; i < R; ++i)
+          sum[i][j] = loadVector<VecC>(acc + i * 16) + sum[i][j];
+      }
+#pragma clang loop unroll(full)
+      for (int i = 0; i < R; ++i)
+        std::memcpy(dst + i * 16, &sum[i][j], sizeof(VecC));
+    }
+    return;
+  }
   // By way of memory: the sums stay in registers only while every index into them is a constant.
   VecC results[R][V];
 #pragma clang loop unroll(full)

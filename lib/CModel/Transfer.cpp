@@ -137,7 +137,19 @@ template <class T> void loadTyped(Core &core, const LocalTile &dst, const Global
     const T *from = base + offset;
     if (a.linear)
       return copyStrided(out + first * a.pitch, a.pitch, a.step, from, majorStride, minorStride, count, minors);
-    forGroups(a, minors, count, [&](uint32_t g, uint32_t n, uint32_t row, uint32_t rows) {
+    // Several whole groups of a row at once read whole lines in one go.
+    constexpr uint32_t together = 4, c0 = 32 / sizeof(T);
+    uint32_t wide = minorStride == 1 && a.group == c0 ? minors / (together * c0) * (together * c0) : 0;
+    for (uint32_t row = 0; row < count && wide > 0; row += fewMajors)
+      for (uint32_t g = 0; g < wide; g += together * c0)
+        for (uint32_t r = row; r < std::min(row + fewMajors, count); ++r) {
+          const T *source = from + r * majorStride + g;
+          T *to = out + g / c0 * a.groupPitch + size_t(first + r) * c0;
+          for (uint32_t i = 0; i < together; ++i)
+            std::memcpy(to + i * a.groupPitch, source + i * c0, 32);
+        }
+    forGroups(a, minors - wide, count, [&](uint32_t g, uint32_t n, uint32_t row, uint32_t rows) {
+      g += wide;
       T *to = out + g / a.group * a.groupPitch + size_t(first + row) * a.group;
       if (n < a.group && minorStride == 1 && a.group * sizeof(T) == 32) {
         const T *group = from + row * majorStride + g;
