@@ -38,16 +38,22 @@ public:
       Ix coreM = e.rem(core, t.grid.m), coreN = e.rem(rest, t.grid.n);
       share(e.div(rest, t.grid.n), t.grid.outer, p.outer, [&](Ix index) {
         outer = index;
-        share(coreN, t.grid.n, ceilDiv(p.n, t.blockN), [&](Ix block) {
-          enterColumns(block);
-          share(coreM, t.grid.m, left->numBlocks(), [&](Ix rows) {
-            left->enterBlock(outer, rows);
-            if (left->blockRows() <= t.baseM)
-              emitTile(e.constant(0));
-            else
-              e.loop(left->rows(), t.baseM, [&](Ix row) { emitTile(row); });
+        auto columns = [&](Emitter::Body body) {
+          share(coreN, t.grid.n, ceilDiv(p.n, t.blockN), [&](Ix block) {
+            enterColumns(block);
+            body(block);
           });
-        });
+        };
+        auto rows = [&](Emitter::Body body) {
+          share(coreM, t.grid.m, left->numBlocks(), [&](Ix block) {
+            left->enterBlock(outer, block);
+            body(block);
+          });
+        };
+        if (t.rowsOuter)
+          rows([&](Ix) { columns([&](Ix) { emitBlock(); }); });
+        else
+          columns([&](Ix) { rows([&](Ix) { emitBlock(); }); });
       });
     });
     e.b.create<func::ReturnOp>(e.loc);
@@ -64,6 +70,13 @@ private:
       return e.loop(e.constant(count), 1, body);
     Ix first = e.mul(core, each);
     e.loop(first, e.add(first, e.extent(first, each, count)), body);
+  }
+
+  void emitBlock() {
+    if (left->blockRows() <= t.baseM)
+      emitTile(e.constant(0));
+    else
+      e.loop(left->rows(), t.baseM, [&](Ix row) { emitTile(row); });
   }
 
   void enterColumns(Ix block) {

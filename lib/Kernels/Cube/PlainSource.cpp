@@ -26,13 +26,27 @@ public:
     outer = outerIndex;
     first = e.mul(block, t.blockM);
     blockExtent = e.extent(first, blockRows(), c.problem.m);
+    if (t.rowsOuter)
+      load(e.constant(0), e.constant(c.problem.k), c.problem.k);
   }
 
   void enterTile(Ix, Ix) override {}
 
   void enterPanel(Ix k, Ix extent) override {
-    int64_t cols = roundUp(std::min(t.panelK, c.problem.k),
-                           blockChannels(c.problem.inBytes));
+    base = t.rowsOuter ? k : e.constant(0);
+    if (!t.rowsOuter)
+      load(k, extent, std::min(t.panelK, c.problem.k));
+  }
+
+  void extract(Value left, Ix k) override {
+    e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)),
+                                e.value(e.add(base, k)), left);
+  }
+
+private:
+  /// Columns [k, k + extent) of this block, at most `most`, into L1.
+  void load(Ix k, Ix extent, int64_t most) {
+    int64_t cols = roundUp(most, blockChannels(c.problem.inBytes));
     panel = e.tile(
         pto::makeMatTile(e.context(), t.baseM, cols, c.left.element),
         blockExtent, extent);
@@ -41,16 +55,10 @@ public:
     e.load(e.part(c.left, row, col, blockExtent, extent), panel);
   }
 
-  void extract(Value left, Ix k) override {
-    e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)),
-                                e.value(k), left);
-  }
-
-private:
   Emitter &e;
   const Contraction &c;
   const CubeTiling &t;
-  Ix outer, first, blockExtent;
+  Ix outer, first, blockExtent, base;
   Value panel;
 };
 

@@ -44,24 +44,34 @@ protected:
     tiling.slabW = slabFor(problem.image->w, cols);
   }
 
+  /// Tries what may stay in L1; true when every such choice fits.
   bool consider(CubeTiling tiling) {
-    bool fits = false;
-    for (bool holdB : {true, false}) {
-      tiling.holdB = holdB;
-      // Right tiles start on whole boxes of what is held.
-      if (holdB && tiling.panelK < problem.k && tiling.panelK % kFractal != 0)
-        continue;
-      if (l1Bytes(problem, tiling, copies) > limits.l1)
-        continue;
-      fits = true;
-      tiling.cycles = estimateCycles(problem, tiling, limits);
-      if (!best || tiling.cycles < best->cycles)
-        best = tiling;
-      if ((!even || tiling.cycles < even->cycles) &&
-          imbalance(problem, tiling) <= kEven)
-        even = tiling;
-    }
-    return fits;
+    CubeBlocks blocks = countBlocks(problem, tiling);
+    bool canTurn = !problem.patches && blocks.n > 1 &&
+                   (!problem.image || blocks.panels == 1);
+    bool all = true;
+    for (bool rowsOuter : {false, true})
+      for (bool holdB : {true, false}) {
+        // Right tiles start on whole boxes of what is held.
+        if (holdB && tiling.panelK < problem.k && tiling.panelK % kFractal != 0)
+          continue;
+        // A block of rows without an image is one tile: B comes by once.
+        if (rowsOuter && (!canTurn || (holdB && !problem.image)))
+          continue;
+        tiling.rowsOuter = rowsOuter;
+        tiling.holdB = holdB;
+        if (l1Bytes(problem, tiling, copies) > limits.l1) {
+          all &= holdB;
+          continue;
+        }
+        tiling.cycles = estimateCycles(problem, tiling, limits);
+        if (!best || tiling.cycles < best->cycles)
+          best = tiling;
+        if ((!even || tiling.cycles < even->cycles) &&
+            imbalance(problem, tiling) <= kEven)
+          even = tiling;
+      }
+    return all;
   }
 
   const CubeProblem &problem;

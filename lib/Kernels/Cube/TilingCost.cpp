@@ -22,13 +22,17 @@ constexpr double kLoadRate = 88, kExtractRate = 122, kStoreRate = 73;
 // What one instruction costs beyond its bytes, so that equal traffic prefers
 // fewer and larger tiles.
 constexpr double kIssue = 30;
+// What work that hides behind the busiest engine still costs; loads more than
+// the rest, for all cores share the memory.
+constexpr double kRestShare = 0.05, kTrafficShare = 0.2;
 
 /// Bytes of the left operand's panel or slab in L1.
 int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
-  if (!problem.image)
-    return tiling.baseM *
-           roundUp(std::min(tiling.panelK, problem.k), kFractal) *
-           problem.inBytes;
+  if (!problem.image) {
+    int64_t k = tiling.rowsOuter ? problem.k
+                                 : std::min(tiling.panelK, problem.k);
+    return tiling.baseM * roundUp(k, kFractal) * problem.inBytes;
+  }
   int64_t taps = problem.image->h.kernel * problem.image->w.kernel;
   int64_t channels = std::min(tiling.panelK, problem.k) / taps;
   return roundUp(tiling.slabH.extent * tiling.slabW.extent, kFractal) *
@@ -123,7 +127,10 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling,
           double(ceilDiv(problem.k, c0));
 
   bool once = holdsRightTile(problem, tiling);
-  double rightExtracts = once ? 1 : tilesM;
+  // Times that the right operand comes by: per block of columns, or anew for
+  // each block of rows.
+  double rightTurns = tiling.rowsOuter ? m.blocks : 1;
+  double rightExtracts = once ? rightTurns : tilesM;
   double extract =
       outer * k * bytes *
           (n.blocks * double(m.extent) + rightExtracts * n.extent) /
@@ -132,9 +139,11 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling,
 
   bool leftStays = problem.image && b.panels == 1;
   double leftLoads =
-      outer * n.blocks * (leftStays ? m.blocks : tilesM * b.panels);
+      outer * (tiling.rowsOuter ? m.blocks
+                                : n.blocks * (leftStays ? m.blocks
+                                                        : tilesM * b.panels));
   double rightLoads =
-      outer * n.blocks * (tiling.holdB ? 1 : tilesM * b.panels);
+      outer * n.blocks * (tiling.holdB ? rightTurns : tilesM * b.panels);
   double leftBytes = leftPanelBytes(problem, tiling);
   double rightBytes = rightPanelBytes(problem, tiling);
   double load = leftLoads * (leftBytes / kLoadRate + kIssue) +
@@ -150,7 +159,7 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling,
   // Engines wait for each other's flags at every step.
   double handOver = kIssue * tiles * b.steps;
   return busiest + firstLoad + (oneAcc ? store : store / tiles) + handOver +
-         0.05 * (cubeCycles + extract + load + store);
+         kRestShare * (cubeCycles + extract + store) + kTrafficShare * load;
 }
 
 int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
@@ -158,7 +167,9 @@ int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
   int64_t left = roundUp(leftPanelBytes(problem, tiling), 32);
   int64_t right = roundUp(rightPanelBytes(problem, tiling), 32);
   int64_t bias = problem.bias ? roundUp(tiling.baseN * 4, 32) : 0;
-  return left * copies + right * (tiling.holdB ? 1 : copies) + bias * copies;
+  bool leftHeld = !problem.image && tiling.rowsOuter;
+  return left * (leftHeld ? 1 : copies) +
+         right * (tiling.holdB ? 1 : copies) + bias * copies;
 }
 
 SlabAxis slabFor(const ConvAxis &axis, int64_t block) {

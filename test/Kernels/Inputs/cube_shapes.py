@@ -177,6 +177,9 @@ for e in ("f32", "f16"):
         matmul(33, 50, 64, e, cores, bias=False, batch=3)
         matmul(33, 50, 300, e, cores, bias=False, batch=3, transposed=True)
         matmul(300, 400, 600, e, cores)
+        # More columns than rows: the left operand stays.
+        matmul(120, 700, 96, e, cores)
+        matmul(300, 1500, 130, e, cores)
         # Pointwise, 3 channels with stride 2, batches, uneven padding, dilation, groups, 1-D, whole image under one window.
         conv(1, 24, 96, 8, 8, (1, 1), e, cores)
         conv(1, 48, 64, 3, 8, (3, 3), e, cores, (2, 2), (1, 1, 1, 1))
@@ -196,6 +199,7 @@ for e in ("f32", "f16"):
         # Channels in several panels; rows in several slabs.
         conv(1, 14, 14, 128, 64, (3, 3), e, cores, pads=(1, 1, 1, 1))
         conv(1, 7, 7, 520, 33, (3, 3), e, cores, pads=(1, 1, 1, 1))
+        conv(1, 14, 14, 16, 600, (3, 3), e, cores, pads=(1, 1, 1, 1))
     # A row of outputs whose slab exceeds L1.
     conv(1, 7, 3000, 8, 4, (7, 7), e, 0, pads=(0, 3, 0, 3))
     conv(1, 8, 4000, 20, 4, (7, 3), e, 0, (1, 2), (3, 1, 3, 1))
