@@ -77,6 +77,10 @@ nb::dict describe(const std::string &mlirFile) {
   nb::dict result;
   result["inputs"] = list(net->inputs);
   result["outputs"] = list(net->outputs);
+  nb::dict graph;
+  for (const NetOp &op : net->graph)
+    graph[nb::str(op.name.c_str(), op.name.size())] = nb::make_tuple(op.kind, op.inputs);
+  result["graph"] = graph;
   result["preprocess"] = net->preprocess;
   return result;
 }

@@ -122,6 +122,23 @@ std::optional<TransformSummary> transformModel(const TransformOptions &options, 
   return summary;
 }
 
+static std::vector<NetOp> describeGraph(func::FuncOp main) {
+  std::vector<NetOp> graph;
+  for (Operation &op : main.getBody().front()) {
+    StringRef name = top::getTensorName(op.getLoc());
+    if (op.getNumResults() == 0 || op.getNumOperands() == 0 || name.empty())
+      continue;
+    NetOp &entry = graph.emplace_back(NetOp{name.str(), op.getName().stripDialect().str(), {}});
+    for (Value operand : op.getOperands()) {
+      Operation *producer = operand.getDefiningOp();
+      StringRef input = top::getTensorName(operand);
+      if ((!producer || producer->getNumOperands() != 0) && !input.empty())
+        entry.inputs.push_back(input.str());
+    }
+  }
+  return graph;
+}
+
 std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors &errors) {
   CompilerContext context;
   OwningOpRef<ModuleOp> module = readNet(mlirFile, context, errors);
@@ -147,6 +164,7 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
     auto name = main.getResultAttrOfType<StringAttr>(i, top::kNameAttr);
     describe(net.outputs, name ? name : empty, type);
   }
+  net.graph = describeGraph(main);
   if (auto preprocess = (*module)->getAttrOfType<StringAttr>(kPreprocessAttr))
     net.preprocess = preprocess.str();
   if (!errors.empty())

@@ -31,7 +31,7 @@ def transform(model_def, model_name, input_shapes, output_names, mlir, preproces
 
 
 def describe(mlir) -> dict:
-    """Inputs and outputs (name, shape, numpy type) and pre-processing of a top .mlir."""
+    """Inputs and outputs (name, shape, numpy type), graph (compare.Graph) and pre-processing of a top .mlir."""
     net = _call("describe", mlir)
     net["preprocess"] = json.loads(net["preprocess"]) if net["preprocess"] else {}
     return net

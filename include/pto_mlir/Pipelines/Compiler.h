@@ -56,12 +56,20 @@ struct NetTensor {
   std::string type; // numpy's name: "float32"
 };
 
+/// What computes a named tensor.
+struct NetOp {
+  std::string name;                // of the tensor
+  std::string kind;                // of the op: "conv"
+  std::vector<std::string> inputs; // names of the tensors that it reads, weights left out
+};
+
 struct NetDescription {
   std::vector<NetTensor> inputs, outputs;
+  std::vector<NetOp> graph;
   std::string preprocess; // JSON
 };
 
-/// Inputs, outputs and pre-processing of a top .mlir.
+/// Inputs, outputs, named tensors in the order of computation, and pre-processing of a top .mlir.
 std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors &errors);
 
 } // namespace pto_mlir

@@ -6,7 +6,7 @@ import os
 import sys
 
 from .. import cli, npz
-from ..compare import compare, report
+from ..compare import ROUNDING, compare, first_loss, label, loss_line, report
 from ..errors import UserError
 from ..preprocess import Preprocess
 from .inputs import load_inputs
@@ -73,7 +73,13 @@ def deploy(argv) -> int:
         return 0
     reference = npz.load(args.test_reference)
     tolerance = args.tolerance or TOLERANCE[args.quantize]
-    ok = report(compare(values, reference, args.excepts), tolerance, "cmodel against the reference", args.debug)
+    rows = compare(values, reference, args.excepts)
+    label(rows, net["graph"])
+    ok = report(rows, tolerance, "cmodel against the reference", args.debug)
+    if args.debug:
+        by_name = {row.name: row for row in rows}
+        ordered = [by_name[name] for name in net["graph"] if name in by_name]
+        print(f"  {loss_line(first_loss(ordered, net['graph'], ROUNDING[args.quantize]))}")
     if args.debug and result["absorbed"]:
         print(f"  absorbed by folding, fusion into a kernel or the fixpipe: {', '.join(result['absorbed'])}")
     return 0 if ok else 1

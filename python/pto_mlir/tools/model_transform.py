@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from .. import cli, npz
-from ..compare import compare, report
+from ..compare import compare, label, report
 from ..errors import UserError
 from ..preprocess import Preprocess
 from .inputs import load_inputs
@@ -74,7 +74,9 @@ def transform(argv) -> int:
         reference = run_onnx(args.model_def, feed, all_tensors=True)
     with progress.step("run the top module"):
         values = compiler.interpret(args.mlir, feed, all_tensors=True)
-    ok = report(compare(values, reference, args.excepts), args.tolerance, "top against onnxruntime", args.debug)
+    rows = compare(values, reference, args.excepts)
+    label(rows, net["graph"])
+    ok = report(rows, args.tolerance, "top against onnxruntime", args.debug)
     if args.test_result:
         npz.save(args.test_result, reference)
     return 0 if ok else 1
