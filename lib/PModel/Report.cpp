@@ -2,6 +2,7 @@
 
 #include "pto_mlir/ISA/Operands.h"
 #include "pto_mlir/PModel/Program.h"
+#include "pto_mlir/PModel/Traffic.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -73,13 +74,25 @@ size_t countLaunches(const VariantDesc &variant) {
                        [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallDevice; });
 }
 
-void variantLines(std::string &text, const VariantDesc &variant) {
+void trafficLine(std::string &text, const VariantDesc &variant, const Result<std::vector<KernelTraffic>> &kernels) {
+  auto traffic = kernels ? measureTraffic(variant, *kernels) : Result<VariantTraffic>(Failure{kernels.error()});
+  if (!traffic) {
+    append(text, "  traffic        not counted: %s\n", traffic.error().c_str());
+    return;
+  }
+  append(text, "  traffic        %s read, %s written per inference; ideal %s (%.2fx)\n", bytesText(traffic->read).c_str(),
+         bytesText(traffic->written).c_str(), bytesText(traffic->ideal).c_str(),
+         traffic->ideal ? double(traffic->read + traffic->written) / traffic->ideal : 1.0);
+}
+
+void variantLines(std::string &text, const VariantDesc &variant, const Result<std::vector<KernelTraffic>> &kernels) {
   size_t width = widestName(variant.inputs, variant.outputs);
   tensorLines(text, "inputs", variant.inputs, width);
   tensorLines(text, "outputs", variant.outputs, width);
   append(text, "  program        %zu kernel launches, %zu bytes of bytecode\n", countLaunches(variant), variant.program.code.size());
   append(text, "  memory         workspace %s, inputs and outputs %s\n", bytesText(variant.workspaceBytes).c_str(),
          bytesText(ioBytes(variant)).c_str());
+  trafficLine(text, variant, kernels);
   if (variant.hostOps.empty())
     append(text, "  host ops       none: all computation runs on the engines\n");
   else
@@ -156,12 +169,13 @@ std::string infoReport(const ModelFile &file) {
   append(text, "  format         %u.%u, made by %s\n", info.formatMajor, info.formatMinor,
          model.producer.empty() ? "an unnamed producer" : model.producer.c_str());
   append(text, "  processor      %s, num_core %u\n", model.processor.c_str(), model.numCore);
+  auto kernels = measureTraffic(model);
   for (const NetDesc &net : model.nets) {
     append(text, "\nnet '%s'%s%s\n", net.name.c_str(), net.quantize.empty() ? "" : ", quantize ", net.quantize.c_str());
     for (size_t v = 0; v < net.variants.size(); ++v) {
       if (net.variants.size() > 1)
         append(text, " variant %zu\n", v);
-      variantLines(text, net.variants[v]);
+      variantLines(text, net.variants[v], kernels);
     }
     if (!net.preprocess.empty())
       append(text, "  pre-processing %s\n", net.preprocess.c_str());
@@ -169,6 +183,31 @@ std::string infoReport(const ModelFile &file) {
   engineLines(text, model.kernels);
   append(text, "\nweights          %zu, %s\n", model.weights.size(), bytesText(info.weightBytes).c_str());
   fileLines(text, info);
+  return text;
+}
+
+std::string trafficReport(const ModelFile &file) {
+  const ModelDesc &model = file.model();
+  auto kernels = measureTraffic(model);
+  if (!kernels)
+    return kernels.error() + "\n";
+  std::string text;
+  for (const NetDesc &net : model.nets)
+    for (size_t v = 0; v < net.variants.size(); ++v) {
+      auto traffic = measureTraffic(net.variants[v], *kernels);
+      if (!traffic)
+        return traffic.error() + "\n";
+      append(text, "net '%s', variant %zu: bytes per launch, in order\n", net.name.c_str(), v);
+      append(text, "%12s %12s %12s %7s %5s  %s\n", "read", "written", "least", "ratio", "even", "kernel");
+      for (const LaunchTraffic &launch : traffic->launches) {
+        const KernelTraffic &kernel = (*kernels)[launch.kernel];
+        append(text, "%12llu %12llu %12llu %6.2fx %4.0f%%  %s\n", static_cast<unsigned long long>(kernel.read()),
+               static_cast<unsigned long long>(kernel.written()), static_cast<unsigned long long>(launch.least),
+               launch.least ? double(kernel.read() + kernel.written()) / launch.least : 1.0, 100 / kernel.imbalance(),
+               model.kernels[launch.kernel].name.c_str());
+      }
+      trafficLine(text, net.variants[v], kernels);
+    }
   return text;
 }
 

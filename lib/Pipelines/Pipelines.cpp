@@ -31,12 +31,12 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
   endStage("kernels");
-  pm.addPass(createTileVectorKernels());
+  pm.addPass(createTileVectorKernels({options.numCore}));
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
   // K is cut alike for every number of cores, so that results are equal bit for bit.
   pm.addPass(createBuildCubeKernels({options.numCore}));
-  pm.addPass(createConvertLinalgToPTO());
+  pm.addPass(createConvertLinalgToPTO({options.numCore}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());

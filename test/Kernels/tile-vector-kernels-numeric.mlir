@@ -75,6 +75,88 @@ func.func private @softmax(%x: tensor<50x197xf32>, %o: tensor<50x197xf32>) -> te
   return %r : tensor<50x197xf32>
 }
 
+func.func private @long_softmax(%x: tensor<3x20011xf32>, %o: tensor<3x20011xf32>) -> tensor<3x20011xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %ninf = arith.constant 0xFF800000 : f32
+  %z = arith.constant 0.0 : f32
+  %e1 = tensor.empty() : tensor<3xf32>
+  %f1 = linalg.fill ins(%ninf: f32) outs(%e1: tensor<3xf32>) -> tensor<3xf32>
+  %mx = linalg.generic {indexing_maps=[#r2,#r1], iterator_types=["parallel","reduction"]} ins(%x: tensor<3x20011xf32>) outs(%f1: tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.maximumf %b, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<3xf32>
+  %e2 = tensor.empty() : tensor<3x20011xf32>
+  %ex = linalg.generic {indexing_maps=[#r2,#r1,#r2], iterator_types=["parallel","parallel"]} ins(%x, %mx: tensor<3x20011xf32>, tensor<3xf32>) outs(%e2: tensor<3x20011xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %s = arith.subf %a, %b : f32
+    %m = math.exp %s : f32
+    linalg.yield %m : f32
+  } -> tensor<3x20011xf32>
+  %f2 = linalg.fill ins(%z: f32) outs(%e1: tensor<3xf32>) -> tensor<3xf32>
+  %sm = linalg.generic {indexing_maps=[#r2,#r1], iterator_types=["parallel","reduction"]} ins(%ex: tensor<3x20011xf32>) outs(%f2: tensor<3xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.addf %b, %a : f32
+    linalg.yield %m : f32
+  } -> tensor<3xf32>
+  %r = linalg.generic {indexing_maps=[#r2,#r1,#r2], iterator_types=["parallel","parallel"]} ins(%ex, %sm: tensor<3x20011xf32>, tensor<3xf32>) outs(%o: tensor<3x20011xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %s = arith.divf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<3x20011xf32>
+  return %r : tensor<3x20011xf32>
+}
+
+func.func private @depthwise_wide(%x: tensor<1x4x1536x16xf32>, %w: tensor<3x3x16xf32>, %y: tensor<1x4x1536x16xf32>, %o: tensor<1x4x1536x16xf32>) -> tensor<1x4x1536x16xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0,1,1,0] high[0,1,1,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %z : f32 } : tensor<1x4x1536x16xf32> to tensor<1x6x1538x16xf32>
+  %e = tensor.empty() : tensor<1x4x1536x16xf32>
+  %f = linalg.fill ins(%z: f32) outs(%e: tensor<1x4x1536x16xf32>) -> tensor<1x4x1536x16xf32>
+  %cv = linalg.depthwise_conv_2d_nhwc_hwc {dilations=dense<1>:tensor<2xi64>, strides=dense<1>:tensor<2xi64>} ins(%p, %w: tensor<1x6x1538x16xf32>, tensor<3x3x16xf32>) outs(%f: tensor<1x4x1536x16xf32>) -> tensor<1x4x1536x16xf32>
+  %r = linalg.generic {indexing_maps=[#id,#id,#id], iterator_types=["parallel","parallel","parallel","parallel"]} ins(%cv, %y: tensor<1x4x1536x16xf32>, tensor<1x4x1536x16xf32>) outs(%o: tensor<1x4x1536x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %bq: f32):
+    %m = arith.addf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<1x4x1536x16xf32>
+  return %r : tensor<1x4x1536x16xf32>
+}
+
+func.func private @depthwise_ragged(%x: tensor<1x59x61x24xf32>, %w: tensor<3x3x24xf32>, %y: tensor<1x30x31x24xf32>, %o: tensor<1x30x31x24xf32>) -> tensor<1x30x31x24xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0,1,1,0] high[0,1,1,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %z : f32 } : tensor<1x59x61x24xf32> to tensor<1x61x63x24xf32>
+  %e = tensor.empty() : tensor<1x30x31x24xf32>
+  %f = linalg.fill ins(%z: f32) outs(%e: tensor<1x30x31x24xf32>) -> tensor<1x30x31x24xf32>
+  %cv = linalg.depthwise_conv_2d_nhwc_hwc {dilations=dense<1>:tensor<2xi64>, strides=dense<2>:tensor<2xi64>} ins(%p, %w: tensor<1x61x63x24xf32>, tensor<3x3x24xf32>) outs(%f: tensor<1x30x31x24xf32>) -> tensor<1x30x31x24xf32>
+  %r = linalg.generic {indexing_maps=[#id,#id,#id], iterator_types=["parallel","parallel","parallel","parallel"]} ins(%cv, %y: tensor<1x30x31x24xf32>, tensor<1x30x31x24xf32>) outs(%o: tensor<1x30x31x24xf32>) {
+  ^bb0(%a: f32, %b: f32, %bq: f32):
+    %m = arith.addf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<1x30x31x24xf32>
+  return %r : tensor<1x30x31x24xf32>
+}
+
+func.func private @depthwise_ragged_rows(%x: tensor<1x37x64x40xf32>, %w: tensor<5x5x40xf32>, %y: tensor<1x37x64x40xf32>, %o: tensor<1x37x64x40xf32>) -> tensor<1x37x64x40xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0,2,2,0] high[0,2,2,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %z : f32 } : tensor<1x37x64x40xf32> to tensor<1x41x68x40xf32>
+  %e = tensor.empty() : tensor<1x37x64x40xf32>
+  %f = linalg.fill ins(%z: f32) outs(%e: tensor<1x37x64x40xf32>) -> tensor<1x37x64x40xf32>
+  %cv = linalg.depthwise_conv_2d_nhwc_hwc {dilations=dense<1>:tensor<2xi64>, strides=dense<1>:tensor<2xi64>} ins(%p, %w: tensor<1x41x68x40xf32>, tensor<5x5x40xf32>) outs(%f: tensor<1x37x64x40xf32>) -> tensor<1x37x64x40xf32>
+  %r = linalg.generic {indexing_maps=[#id,#id,#id], iterator_types=["parallel","parallel","parallel","parallel"]} ins(%cv, %y: tensor<1x37x64x40xf32>, tensor<1x37x64x40xf32>) outs(%o: tensor<1x37x64x40xf32>) {
+  ^bb0(%a: f32, %b: f32, %bq: f32):
+    %m = arith.addf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<1x37x64x40xf32>
+  return %r : tensor<1x37x64x40xf32>
+}
+
+func.func private @max_pool_overlapping(%x: tensor<1x29x30x16xf32>, %o: tensor<1x15x15x16xf32>) -> tensor<1x15x15x16xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %ninf = arith.constant 0xFF800000 : f32
+  %p = tensor.pad %x low[0,1,1,0] high[0,1,1,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %ninf : f32 } : tensor<1x29x30x16xf32> to tensor<1x31x32x16xf32>
+  %w = tensor.empty() : tensor<3x3xf32>
+  %f = linalg.fill ins(%ninf: f32) outs(%o: tensor<1x15x15x16xf32>) -> tensor<1x15x15x16xf32>
+  %r = linalg.pooling_nhwc_max {dilations=dense<1>:tensor<2xi64>, strides=dense<2>:tensor<2xi64>} ins(%p, %w: tensor<1x31x32x16xf32>, tensor<3x3xf32>) outs(%f: tensor<1x15x15x16xf32>) -> tensor<1x15x15x16xf32>
+  return %r : tensor<1x15x15x16xf32>
+}
+
 func.func private @depthwise(%x: tensor<1x6x96x104xf32>, %w: tensor<5x5x104xf32>, %b: tensor<104xf32>, %o: tensor<1x3x96x104xf32>) -> tensor<1x3x96x104xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %z = arith.constant 0.0 : f32
   %p = tensor.pad %x low[0,2,2,0] high[0,2,2,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %z : f32 } : tensor<1x6x96x104xf32> to tensor<1x10x100x104xf32>

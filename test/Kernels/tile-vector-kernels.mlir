@@ -2,17 +2,16 @@
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 
-// Without broadcasts a kernel is a vector: one loop, spread over the cores, ragged at its end.
+// Without broadcasts a kernel is a vector: one loop, spread over the cores, in a number of tiles that two cores share evenly.
 // CHECK-LABEL: func.func private @relu
 // CHECK: %[[OUT:.*]] = tensor.collapse_shape %arg1
 // CHECK: %[[IN:.*]] = tensor.collapse_shape %arg0
 // CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %[[OUT]]) -> (tensor<18432xf32>)
-// CHECK: %[[SIZE:.*]] = affine.min
-// CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[IN]][%[[I]]] [%[[SIZE]]] [1]
+// CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[IN]][%[[I]]] [4608] [1]
 // CHECK: %[[TILE:.*]] = bufferization.alloc_tensor() copy(%[[SLICE]]) {memory_space = #pto.address_space<vec>}
-// CHECK: %[[RES:.*]] = bufferization.alloc_tensor(%[[SIZE]]) {memory_space = #pto.address_space<vec>}
-// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[TILE]] : tensor<?xf32>) outs(%[[RES]] : tensor<?xf32>)
-// CHECK: tensor.insert_slice %[[R]] into %[[ACC]][%[[I]]] [%[[SIZE]]] [1]
+// CHECK: %[[RES:.*]] = bufferization.alloc_tensor() {memory_space = #pto.address_space<vec>}
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[TILE]] : tensor<4608xf32>) outs(%[[RES]] : tensor<4608xf32>)
+// CHECK: tensor.insert_slice %[[R]] into %[[ACC]][%[[I]]] [4608] [1]
 // CHECK: } {pto.distribute}
 func.func private @relu(%x: tensor<1x24x96x8xf32>, %out: tensor<1x24x96x8xf32>) -> tensor<1x24x96x8xf32>
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
@@ -31,13 +30,18 @@ func.func private @relu(%x: tensor<1x24x96x8xf32>, %out: tensor<1x24x96x8xf32>) 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #channel = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
 
-// A sum over rows accumulates in one tile; no loop of it may be spread over the cores.
+// A sum over rows accumulates in one tile, the same number of rows at a time for every number of cores; the cores share the
+// columns, ragged at their end.
 // CHECK-LABEL: func.func private @sum
+// CHECK: scf.for %[[C:.*]] = %c0 to %c40 step %c32
+// CHECK: %[[SIZE:.*]] = affine.min #{{.*}}(%[[C]])
 // CHECK: %[[ACC:.*]] = linalg.fill
-// CHECK: scf.for {{.*}} iter_args(%[[SUM:.*]] = %[[ACC]]) -> (tensor<40xf32>)
-// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]{{.*}} outs(%[[SUM]] : tensor<40xf32>)
-// CHECK-NOT: pto.distribute
-// CHECK: bufferization.materialize_in_destination
+// CHECK: scf.for {{.*}} to %c2304 step %c96 iter_args(%[[SUM:.*]] = %[[ACC]]) -> (tensor<?xf32>)
+// CHECK: %[[PART:.*]] = tensor.extract_slice %[[SUM]][0] [%[[SIZE]]] [1]
+// CHECK: linalg.generic {{.*}} iterator_types = ["reduction", "parallel"]{{.*}} outs(%[[PART]] : tensor<?xf32>)
+// CHECK-NOT: } {pto.distribute}
+// CHECK: tensor.insert_slice %{{.*}} into %{{.*}}[%[[C]]] [%[[SIZE]]] [1]
+// CHECK: } {pto.distribute}
 func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> tensor<1x40xf32>
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %zero = arith.constant 0.0 : f32
@@ -53,20 +57,23 @@ func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> te
 
 // -----
 
-// A window: the loop over kernel rows is cut to the image, each row is loaded once beside its halo, each kernel
-// column reads a shifted part of it.
+// A window: the band of input pixels is filled once and loaded row by row, as far as the rows lie in the image; each output
+// row and kernel position reads a shifted part of it.
 // CHECK-LABEL: func.func private @depthwise
-// CHECK: scf.for %[[OH:[a-z0-9]+]] =
+// CHECK: %[[FILTERS:.*]] = bufferization.alloc_tensor() copy(%arg1) {{.*}} : tensor<3x3x8xf32>
+// CHECK: scf.for %[[OH:[a-z0-9]+]] = %c0 to %c6 step %c3
+// CHECK: %[[BAND:.*]] = linalg.fill {{.*}} -> tensor<5x14x8xf32>
 // CHECK: %[[LOW:.*]] = affine.max #{{.*}}(%[[OH]])
 // CHECK: %[[HIGH:.*]] = affine.min #{{.*}}(%[[OH]])
-// CHECK: scf.for %[[KH:[a-z0-9]+]] = %[[LOW]] to %[[HIGH]]
-// CHECK: bufferization.alloc_tensor() copy(%{{.*}}) {{.*}} : tensor<3x8xf32>
-// CHECK: %[[HALO:.*]] = linalg.fill {{.*}} -> tensor<14x8xf32>
-// CHECK: %[[ROW:.*]] = tensor.insert_slice %{{.*}} into %[[HALO]][1, 0] [12, 8] [1, 1]
-// CHECK: tensor.extract_slice %[[ROW]][0, 0] [12, 8] [1, 1]
-// CHECK: tensor.extract_slice %[[ROW]][1, 0] [12, 8] [1, 1]
-// CHECK: tensor.extract_slice %[[ROW]][2, 0] [12, 8] [1, 1]
+// CHECK: %[[LOADED:.*]] = scf.for %[[ROW:[a-z0-9]+]] = %[[LOW]] to %[[HIGH]] {{.*}} iter_args(%[[PART:.*]] = %[[BAND]])
+// CHECK: tensor.insert_slice %{{.*}} into %[[PART]][%[[ROW]], 1, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %c3
+// CHECK: tensor.extract_slice %[[LOADED]][%[[R]], 0, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: tensor.extract_slice %[[FILTERS]][0, 0, 0] [1, 1, 8] [1, 1, 1]
+// CHECK: tensor.extract_slice %[[LOADED]][%[[R]], 1, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: tensor.extract_slice %[[LOADED]][%[[R]], 2, 0] [1, 12, 8] [1, 1, 1]
 // CHECK-NOT: tensor.pad
+// CHECK: } {pto.distribute}
 func.func private @depthwise(%x: tensor<1x6x12x8xf32>, %w: tensor<3x3x8xf32>, %b: tensor<8xf32>, %out: tensor<1x6x12x8xf32>) -> tensor<1x6x12x8xf32>
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %zero = arith.constant 0.0 : f32

@@ -46,6 +46,10 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
 
 def TileVectorKernels : Pass<"tile-vector-kernels", "::mlir::ModuleOp"> {
   let summary = "Tile the vector kernels so that each tile fits the unified buffer";
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks (of two vector cores) that share a kernel's tiles; 0: known at run time only. Results do not depend on it">
+  ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::bufferization::BufferizationDialect",

@@ -10,6 +10,9 @@ namespace pto_mlir::pmodel {
 
 /// The page of `pmodel_tool --info`.
 std::string infoReport(const ModelFile &file);
+/// Global memory traffic of each launch: bytes read and written, the least that its arguments
+/// allow, and the average core's share of the most loaded one's.
+std::string trafficReport(const ModelFile &file);
 /// One line per weight: name, type, shape, offset in the file's weights section, bytes, hash.
 std::string weightsReport(const ModelFile &file);
 /// Programs and kernels as assembly.

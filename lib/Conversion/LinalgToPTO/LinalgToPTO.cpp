@@ -2,6 +2,7 @@
 
 #include "AffineToArith.h"
 #include "BodyEmitter.h"
+#include "Distribute.h"
 #include "GlobalViews.h"
 #include "LocalTiles.h"
 #include "VectorKernel.h"
@@ -22,11 +23,9 @@ namespace pto_mlir {
 
 namespace {
 
-constexpr llvm::StringLiteral kDistributeAttr = "pto.distribute";
-
 class KernelConverter {
 public:
-  explicit KernelConverter(func::FuncOp func) : func(func), tiles(func) {}
+  KernelConverter(func::FuncOp func, int64_t numBlocks) : func(func), tiles(func), numBlocks(numBlocks) {}
 
   LogicalResult run();
 
@@ -35,14 +34,11 @@ private:
   LogicalResult convertOps();
   void addPointers();
   void eraseMemrefs();
-  void distribute();
-  Value core();
-  Value coreCount();
 
   func::FuncOp func;
   LocalTiles tiles;
+  int64_t numBlocks;
   llvm::DenseMap<Value, Value> pointers;
-  Value coreIndex, numCores;
 };
 
 /// One pointer per argument, in front of the memrefs that they replace.
@@ -64,7 +60,8 @@ LogicalResult KernelConverter::convertCopy(memref::CopyOp op) {
     FailureOr<Value> from = tiles.get(source), to = tiles.get(target);
     if (failed(from) || failed(to))
       return failure();
-    builder.create<pto::TMovOp>(loc, *from, *to);
+    if (*from != *to) // a part that was computed in place is put back
+      builder.create<pto::TMovOp>(loc, *from, *to);
     return success();
   }
   // A slice that was filled in place and put back where it came from.
@@ -124,76 +121,6 @@ void KernelConverter::eraseMemrefs() {
   func.setAllArgAttrs(ArrayRef<DictionaryAttr>());
 }
 
-/// This vector core's number: block * cores per block + core in its block.
-Value KernelConverter::core() {
-  if (coreIndex)
-    return coreIndex;
-  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
-  Location loc = func.getLoc();
-  Type i64 = builder.getI64Type(), index = builder.getIndexType();
-  Value block = builder.create<pto::GetBlockIdxOp>(loc, i64);
-  Value blocks = builder.create<pto::GetBlockNumOp>(loc, i64);
-  Value sub = builder.create<pto::GetSubBlockIdxOp>(loc, i64);
-  Value subs = builder.create<pto::GetSubBlockNumOp>(loc, i64);
-  Value number = builder.create<arith::AddIOp>(
-      loc, builder.create<arith::MulIOp>(loc, block, subs), sub);
-  Value count = builder.create<arith::MulIOp>(loc, blocks, subs);
-  coreIndex = builder.create<arith::IndexCastOp>(loc, index, number);
-  numCores = builder.create<arith::IndexCastOp>(loc, index, count);
-  return coreIndex;
-}
-
-Value KernelConverter::coreCount() {
-  core();
-  return numCores;
-}
-
-/// True when `op` stores to global memory, itself or inside.
-static bool stores(Operation *op) {
-  return op->walk([](pto::TStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
-}
-
-void KernelConverter::distribute() {
-  SmallVector<scf::ForOp> parallel;
-  SmallVector<Operation *> shared;
-  for (Operation &op : func.getBody().front()) {
-    auto loop = dyn_cast<scf::ForOp>(op);
-    if (loop && loop->hasAttr(kDistributeAttr))
-      parallel.push_back(loop);
-    else if (stores(&op))
-      shared.push_back(&op);
-  }
-  for (scf::ForOp loop : parallel) {
-    Value index = core(), count = coreCount();
-    OpBuilder builder(loop);
-    Location loc = loop.getLoc();
-    Value start = builder.create<arith::MulIOp>(loc, index, loop.getStep());
-    loop.setLowerBound(builder.create<arith::AddIOp>(loc, loop.getLowerBound(), start));
-    loop.setStep(builder.create<arith::MulIOp>(loc, loop.getStep(), count));
-    loop->removeAttr(kDistributeAttr);
-  }
-  // The rest is the first core's: a loop from its number to 1 runs once there and
-  // nowhere else. Without parallel loops all of the kernel goes inside.
-  auto moveInto = [&](ArrayRef<Operation *> ops) {
-    Value index = core(), count = coreCount();
-    OpBuilder builder(ops.front());
-    Value one = builder.create<arith::ConstantIndexOp>(func.getLoc(), 1);
-    auto once = builder.create<scf::ForOp>(func.getLoc(), index, one, count);
-    for (Operation *op : ops)
-      op->moveBefore(once.getBody()->getTerminator());
-  };
-  if (!parallel.empty()) {
-    for (Operation *op : shared)
-      moveInto(op);
-    return;
-  }
-  SmallVector<Operation *> all;
-  for (Operation &op : func.getBody().front().without_terminator())
-    all.push_back(&op);
-  if (!all.empty())
-    moveInto(all);
-}
-
 LogicalResult KernelConverter::run() {
   if (failed(tiles.build()))
     return failure();
@@ -201,12 +128,14 @@ LogicalResult KernelConverter::run() {
   if (failed(convertOps()))
     return failure();
   eraseMemrefs();
-  distribute();
   lowerAffineOps(func);
+  distributeKernel(func, numBlocks);
   return success();
 }
 
 struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
+  using ConvertLinalgToPTOBase::ConvertLinalgToPTOBase;
+
   LogicalResult initialize(MLIRContext *context) override {
     RewritePatternSet owned(context);
     for (RegisteredOperationName op : context->getRegisteredOperations())
@@ -224,7 +153,7 @@ struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
       }
       if (!isVectorKernelOn<MemRefType>(func))
         continue;
-      if (failed(KernelConverter(func).run()) ||
+      if (failed(KernelConverter(func, numCores).run()) ||
           failed(applyPatternsAndFoldGreedily(func, patterns)))
         return signalPassFailure();
       IRRewriter rewriter(func.getContext());

@@ -100,23 +100,30 @@ LogicalResult LocalTiles::build() {
       return op.emitOpError("is a buffer that no tile was planned for");
     TileShape shape;
     unsigned nextDynamic = 0;
+    int64_t perRaggedRow = 1; // rows behind the dimension that is not static
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      Extent &extent = dim + 1 == type.getRank() ? shape.cols : shape.rows;
+      bool isColumn = dim + 1 == type.getRank();
+      Extent &extent = isColumn ? shape.cols : shape.rows;
       if (!type.isDynamicDim(dim)) {
         extent.bound *= type.getDimSize(dim);
-        if (extent.dynamic && type.getDimSize(dim) != 1)
-          return op.emitOpError("has a ragged dimension beside another one");
+        if (extent.dynamic && !isColumn)
+          perRaggedRow *= type.getDimSize(dim);
         continue;
       }
       Value size = op.getDynamicSizes()[nextDynamic++];
       std::optional<int64_t> bound = upperBound(size);
-      if (!bound || extent.bound != 1)
+      if (!bound)
         return op.emitOpError("has a size without a constant bound");
+      if (extent.dynamic || extent.bound != 1)
+        return op.emitOpError("has a ragged dimension inside of another one");
       extent.bound = *bound;
       extent.dynamic = size;
     }
-    shapes[op] = shape;
     OpBuilder builder(op);
+    if (perRaggedRow != 1)
+      shape.rows.dynamic = affine::makeComposedAffineApply(builder, op.getLoc(), builder.getAffineDimExpr(0) * perRaggedRow,
+                                                           {OpFoldResult(shape.rows.dynamic)});
+    shapes[op] = shape;
     auto validOf = [](const Extent &extent) {
       return extent.dynamic ? ShapedType::kDynamic : extent.bound;
     };
@@ -181,27 +188,38 @@ FailureOr<Value> LocalTiles::get(Value memref) {
   int64_t rank = sourceType.getRank();
   SmallVector<OpFoldResult> offsets = view.getMixedOffsets(), sizes = view.getMixedSizes();
   bool isWhole = true;
-  for (auto [dim, size] : llvm::enumerate(sizes))
-    isWhole &= isConstantIntValue(offsets[dim], 0) &&
-               getConstantIntValue(size) == sourceType.getDimSize(dim);
+  auto alloc = view.getSource().getDefiningOp<memref::AllocOp>();
+  for (auto [dim, size] : llvm::enumerate(sizes)) {
+    bool all = sourceType.isDynamicDim(dim)
+                   ? alloc && dyn_cast_or_null<Value>(size) == alloc.getDynamicSizes()[sourceType.getDynamicDimIndex(dim)]
+                   : getConstantIntValue(size) == sourceType.getDimSize(dim);
+    isWhole &= isConstantIntValue(offsets[dim], 0) && all;
+  }
   if (isWhole && view.hasUnitStride())
     return tiles[memref] = *source;
-  // Whole rows of a matrix: the last dimension is kept, one other is cut.
-  int64_t rows = 1;
-  OpFoldResult first;
+  // A run of whole rows: the last dimension is kept, and so is each one behind the first that has more than one left.
   bool legal = rank >= 2 && view.hasUnitStride() && isConstantIntValue(offsets[rank - 1], 0) &&
                getConstantIntValue(sizes[rank - 1]) == sourceType.getDimSize(rank - 1);
-  for (int64_t dim = 0; legal && dim + 1 < rank; ++dim) {
-    if (sourceType.getDimSize(dim) == 1)
-      continue;
-    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
-    legal = !first && size;
-    first = offsets[dim];
-    rows = size.value_or(1);
-  }
-  if (!legal || !first)
-    return op->emitOpError("takes a part of a tile that is no set of whole rows");
   OpBuilder builder(op);
+  int64_t rows = 1, stride = 1;
+  OpFoldResult first = builder.getIndexAttr(0);
+  for (int64_t dim = rank - 2; legal && dim >= 0; --dim) {
+    std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
+    bool inner = rows == stride; // all dimensions behind this one are whole
+    legal = size && (*size == 1 || inner) && (dim == 0 || !sourceType.isDynamicDim(dim) || sourceType.getDimSize(0) == 1);
+    if (!legal)
+      break;
+    if (!isConstantIntValue(offsets[dim], 0))
+      first = affine::makeComposedFoldedAffineApply(
+          builder, op->getLoc(), builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * stride, {first, offsets[dim]});
+    rows *= *size;
+    if (!sourceType.isDynamicDim(dim))
+      stride *= sourceType.getDimSize(dim);
+    else
+      break; // nothing but ones before it
+  }
+  if (!legal)
+    return op->emitOpError("takes a part of a tile that is no set of whole rows");
   Value row = getValueOrCreateConstantIndexOp(builder, op->getLoc(), first);
   Value zero = builder.create<arith::ConstantIndexOp>(op->getLoc(), 0);
   Value subset = builder.create<pto::SubsetOp>(op->getLoc(), *source, ValueRange{row, zero},

@@ -11,6 +11,30 @@ bool isVector(MemRefType type) {
          llvm::all_of(type.getShape().drop_back(), [](int64_t dim) { return dim == 1; });
 }
 
+/// Every operand of `op` reads the loops `a` and `b` side by side, or neither of them.
+static bool sideBySide(linalg::LinalgOp op, int a, int b) {
+  if (op.getIteratorTypesArray()[a] != op.getIteratorTypesArray()[b])
+    return false;
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
+    if (!map.isFunctionOfDim(a) && !map.isFunctionOfDim(b))
+      return true;
+    int last = -1; // the loop read by the result before, ones left out
+    for (AffineExpr expr : map.getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      if (!dim)
+        return false;
+      int loop = dim.getPosition();
+      if (loop == b)
+        // Columns come last: a tile of the operand has the same rows.
+        return last == a && map.getResults().back() == getAffineDimExpr(extents.size() - 1, map.getContext());
+      if (extents[loop] != 1)
+        last = loop;
+    }
+    return false;
+  });
+}
+
 FailureOr<Roles> Roles::compute(linalg::LinalgOp op) {
   Roles roles;
   roles.op = op;
@@ -19,12 +43,15 @@ FailureOr<Roles> Roles::compute(linalg::LinalgOp op) {
   int loops = extents.size();
   roles.colLoop = loops - 1;
   roles.needCol = loops > 0 && extents.back() != 1;
+  int last = -1;
   for (int i = 0; i + 1 < loops; ++i) {
     if (extents[i] == 1)
       continue;
-    if (roles.rowLoop >= 0)
+    if (last >= 0 && !sideBySide(op, last, i))
       return op->emitOpError("runs over more than two dimensions of a tile");
-    roles.rowLoop = i;
+    if (last < 0)
+      roles.rowLoop = i;
+    last = i;
     roles.needRow = true;
   }
   auto reduces = [&](int loop) {

@@ -1,8 +1,9 @@
 //===- Roles.h - rows and columns of a linalg op ----------------*- C++ -*-===//
 //
-// A tile has rows and columns; a linalg op has any number of loops. On one tile
-// at most two loops run more than once: the last one is the column, the other
-// one the row. An operand that misses one of them is a row or a column vector.
+// A tile has rows and columns; a linalg op has any number of loops. The last one
+// is the column. Of the others those that run more than once are the row: one loop,
+// or neighbours that every operand reads side by side or not at all. An operand that
+// misses one of both is a row or a column vector.
 //
 //===----------------------------------------------------------------------===//
 
@@ -38,7 +39,7 @@ public:
 
 private:
   mlir::linalg::LinalgOp op;
-  int rowLoop = -1, colLoop = -1;
+  int rowLoop = -1, colLoop = -1; ///< the outermost one of the row
   bool needRow = false, needCol = false;
   Role reduction = Role::Full;
 };

@@ -14,7 +14,7 @@ using namespace mlir;
 
 namespace pto_mlir::vector_kernels {
 
-PhaseContext::PhaseContext(MLIRContext *context) {
+PhaseContext::PhaseContext(MLIRContext *context, int64_t cores) : cores(cores) {
   RewritePatternSet patterns(context);
   for (StringRef name : {"affine", "arith", "bufferization", "linalg", "scf", "tensor"})
     if (Dialect *dialect = context->getLoadedDialect(name))

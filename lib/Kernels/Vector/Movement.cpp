@@ -41,6 +41,30 @@ Value copyInto(IRRewriter &rewriter, Location loc, Value source, Value destinati
   return rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, strides);
 }
 
+/// Fills what `pad` adds around its source, slab by slab: disjoint parts, which cores can share without waiting.
+Value fillBorder(IRRewriter &rewriter, tensor::PadOp pad, Value value, Value destination) {
+  Location loc = pad.getLoc();
+  ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh(), inner = pad.getSourceType().getShape(),
+                    outer = pad.getResultType().getShape();
+  SmallVector<int64_t> offsets(outer.size(), 0), sizes(outer), ones(outer.size(), 1);
+  for (size_t dim = 0; dim < outer.size(); ++dim) {
+    for (auto [offset, size] : {std::pair(int64_t(0), low[dim]), std::pair(low[dim] + inner[dim], high[dim])}) {
+      if (size == 0)
+        continue;
+      offsets[dim] = offset;
+      sizes[dim] = size;
+      auto mixed = [&](ArrayRef<int64_t> list) { return getAsIndexOpFoldResult(rewriter.getContext(), list); };
+      Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, destination, mixed(offsets), mixed(sizes), mixed(ones));
+      Value filled = rewriter.create<linalg::FillOp>(loc, value, slab).getResult(0);
+      destination = rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, mixed(offsets), mixed(sizes), mixed(ones));
+    }
+    // The slabs of the other dimensions lie beside the source.
+    offsets[dim] = low[dim];
+    sizes[dim] = inner[dim];
+  }
+  return destination;
+}
+
 } // namespace
 
 FailureOr<bool> lowerMovement(func::FuncOp func) {
@@ -81,8 +105,8 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
     // The constant may lie in the padding region; a copy stands here.
     if (auto constant = value.getDefiningOp<arith::ConstantOp>())
       value = rewriter.create<arith::ConstantOp>(loc, constant.getValue());
-    Value filled = rewriter.create<linalg::FillOp>(loc, value, out).getResult(0);
-    result = copyInto(rewriter, loc, pad.getSource(), filled, pad.getMixedLowPad());
+    result = copyInto(rewriter, loc, pad.getSource(), fillBorder(rewriter, pad, value, out), pad.getMixedLowPad());
+    func->setAttr(kDisjointNestsAttr, rewriter.getUnitAttr());
   }
   ret.setOperand(0, result);
   if (op->use_empty())

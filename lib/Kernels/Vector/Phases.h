@@ -27,8 +27,9 @@ constexpr int64_t kUnifiedBufferBudget = (192 - 8) * 1024;
 
 /// What the phases share: patterns that are costly to collect.
 struct PhaseContext {
-  explicit PhaseContext(mlir::MLIRContext *context);
+  PhaseContext(mlir::MLIRContext *context, int64_t cores);
   mlir::FrozenRewritePatternSet cleanUpPatterns;
+  int64_t cores; ///< vector cores that share a kernel
 };
 
 /// True for depthwise convolutions and poolings over NHWC.
@@ -58,7 +59,7 @@ mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func,
 mlir::LogicalResult tileKernel(mlir::func::FuncOp func,
                                const PhaseContext &context);
 
-/// Expands each (tiled) window op into a loop over kh and one generic per kw.
+/// Expands each (tiled) window op into bands of input pixels and a generic per row and kernel position.
 mlir::LogicalResult expandWindows(mlir::func::FuncOp func);
 
 /// Puts a copy in the unified buffer between global memory and every linalg op

@@ -143,8 +143,19 @@ void Stager::storeLocals(Operation *terminator, ValueRange destinations) {
   }
 }
 
-/// An outermost loop that fills an output is spread over the cores, unless
-/// another loop reads or overwrites what it stored: cores do not wait for each
+/// The loop inside of `loop` that fills the same outputs, if that is all that `loop` does with them.
+scf::ForOp fillingLoop(scf::ForOp loop) {
+  auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
+  auto inner = yield.getOperand(0).getDefiningOp<scf::ForOp>();
+  bool same = inner && llvm::equal(yield.getOperands(), inner.getResults()) &&
+              llvm::all_of(inner.getInitArgs(), [&](Value init) {
+                return llvm::is_contained(loop.getRegionIterArgs(), init);
+              });
+  return same ? inner : scf::ForOp();
+}
+
+/// An outermost loop that fills an output is spread over the cores, with the loops inside that fill
+/// parts of it, unless another loop reads or overwrites what it stored: cores do not wait for each
 /// other.
 void Stager::markDistributed() {
   SmallVector<scf::ForOp> loops;
@@ -165,7 +176,8 @@ void Stager::markDistributed() {
   }
   if (independent || func->hasAttr(kDisjointNestsAttr))
     for (scf::ForOp loop : loops)
-      loop->setAttr(kDistributeAttr, rewriter.getUnitAttr());
+      for (; loop; loop = fillingLoop(loop))
+        loop->setAttr(kDistributeAttr, rewriter.getUnitAttr());
   func->removeAttr(kDisjointNestsAttr);
 }
 

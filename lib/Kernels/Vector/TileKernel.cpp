@@ -11,6 +11,7 @@
 #include "Domain.h"
 #include "Phases.h"
 #include "TileSizes.h"
+#include "WindowTiling.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -23,15 +24,19 @@ namespace {
 
 using linalg::LinalgOp;
 
+/// Set on a sum over rows: how many rows it takes at a time, whatever the columns are cut into, so that the order of
+/// additions does not depend on the number of cores.
+constexpr llvm::StringLiteral kReductionRowsAttr = "pto.reduction_rows";
+
 /// Producers of `root`, itself last, that one nest may hold: linalg ops of the
-/// same block that are not reductions over `tiled` classes.
-SmallVector<LinalgOp> collectCluster(LinalgOp root) {
+/// same block; without `reductions`, only what leads to elementwise ops.
+SmallVector<LinalgOp> collectCluster(LinalgOp root, bool reductions = true) {
   llvm::SetVector<Operation *> cluster;
   cluster.insert(root);
   for (unsigned i = 0; i < cluster.size(); ++i)
     for (Value operand : cluster[i]->getOperands())
       if (auto producer = operand.getDefiningOp<LinalgOp>())
-        if (producer->getBlock() == root->getBlock())
+        if (producer->getBlock() == root->getBlock() && (reductions || producer.getNumReductionLoops() == 0))
           cluster.insert(producer);
   SmallVector<LinalgOp> ops;
   for (Operation *op : cluster)
@@ -56,10 +61,37 @@ bool readsClass(AffineMap map, ArrayRef<unsigned> classes, unsigned cls) {
   });
 }
 
+/// The ops of `cluster` that share a tile with `window`, whose rows and columns have the given classes.
+WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp window, unsigned rows, unsigned cols) {
+  WindowTail tail;
+  tail.fullValues = 1;
+  int64_t temporaries = 0;
+  llvm::SmallDenseSet<Value> seen;
+  for (LinalgOp op : cluster) {
+    if (op == window || op->isBeforeInBlock(window))
+      continue;
+    SmallVector<unsigned> classes = domain.loopClasses(op);
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      if (!type)
+        continue;
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      auto reads = [&](unsigned cls) { return readsClass(map, classes, cls); };
+      tail.oneRow |= reads(rows) != reads(cols);
+      if (reads(rows) && operand.get() != window->getResult(0) && seen.insert(operand.get()).second)
+        ++tail.fullValues;
+    }
+    temporaries = std::max(temporaries, liveTemporaries(op));
+  }
+  tail.fullValues += temporaries;
+  return tail;
+}
+
 class NestTiler {
 public:
-  NestTiler(LinalgOp root)
-      : root(root), cluster(collectCluster(root)), domain(cluster),
+  /// `columnsOnly`: cut the columns of one row, without the reductions that it needs.
+  NestTiler(LinalgOp root, int64_t cores, bool columnsOnly = false)
+      : root(root), cores(cores), columnsOnly(columnsOnly), cluster(collectCluster(root, !columnsOnly)), domain(cluster),
         nest(makeNest(cluster, domain)) {
     // Asked before tiling: clones inside the new loop are no readers of their own.
     for (LinalgOp op : cluster)
@@ -73,12 +105,15 @@ public:
 
 private:
   FailureOr<SmallVector<int64_t>> chooseSizes();
+  int64_t rowsPerSum();
   FailureOr<SmallVector<int64_t>> chooseWindowSizes(LinalgOp window);
   std::tuple<bool, bool> control(OpResult producer);
   bool escapes(OpResult value);
   bool hasOtherReader(OpResult value);
 
   LinalgOp root;
+  int64_t cores;
+  bool columnsOnly;
   SmallVector<LinalgOp> cluster;
   Domain domain;
   Nest nest;
@@ -94,6 +129,14 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
   SmallVector<unsigned> classes = domain.loopClasses(root);
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   auto iterators = root.getIteratorTypesArray();
+  if (columnsOnly) {
+    SmallVector<int64_t> sizes(extents.size(), 0);
+    int64_t limit = maxTileExtent(nest, domain, nest.colClass);
+    for (auto [i, cls] : llvm::enumerate(classes))
+      if (cls == nest.colClass && limit < extents[i])
+        sizes[i] = chooseTileExtent(extents[i], std::max<int64_t>(limit, 8), 1);
+    return sizes;
+  }
   // A transposition's tile runs along the innermost dimension of both sides.
   if (cluster.size() == 1 && root.getNumDpsInputs() == 1 && root.getNumParallelLoops() == root.getNumLoops()) {
     AffineMap map = root.getMatchingIndexingMap(root.getDpsInputOperand(0));
@@ -116,22 +159,33 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
       cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.rowClass); });
   SmallVector<int64_t> sizes(extents.size(), 0);
   bool rootHasRows = llvm::is_contained(classes, nest.rowClass);
+  bool vectorOnly = nest.rowClass == ~0u;
+  int64_t otherTiles = 1;
+  for (auto [i, cls] : llvm::enumerate(classes))
+    if (iterators[i] == utils::IteratorType::parallel && cls != nest.rowClass && cls != nest.colClass)
+      otherTiles *= extents[i];
   // What one step takes: a row of all columns, or a column of a vector.
   int64_t rowLimit = maxTileExtent(nest, domain, nest.rowClass);
   for (auto [i, cls] : llvm::enumerate(classes)) {
     if (iterators[i] != utils::IteratorType::parallel)
       continue;
     if (cls == nest.rowClass) {
-      if (rowLimit == 0 && columnsReduced)
-        return root->emitOpError("reduces over a row of ")
-               << nest.colExtent << " elements, which does not fit the unified buffer";
-      sizes[i] = rowLimit == 0 ? 1 : chooseTileExtent(extents[i], rowLimit, nest.colExtent);
+      sizes[i] = rowLimit == 0 ? 1 : chooseTileExtent(extents[i], rowLimit, nest.colExtent, otherTiles, cores);
     } else if (cls == nest.colClass) {
-      bool vectorOnly = nest.rowClass == ~0u;
-      if (columnsReduced || (!vectorOnly && rowLimit != 0) || (!vectorOnly && !rootHasRows && !rowsReduced))
+      if (columnsReduced)
+        continue; // rows that do not fit are cut in a second step
+      if (!vectorOnly && !rootHasRows && rowsReduced) {
+        // The sum over all rows of some columns: whole 64-byte runs.
+        int64_t rows = rowsPerSum();
+        int64_t parts = std::min<int64_t>(cores, llvm::divideCeil(nest.rowExtent * extents[i], 4096));
+        int64_t limit = maxColumnsOfRows(nest, domain, rows);
+        sizes[i] = std::max<int64_t>(std::min<int64_t>(limit - limit % 16, llvm::alignTo(llvm::divideCeil(extents[i], parts), 16)), 8);
+      } else if (!vectorOnly && (rowLimit != 0 || !rootHasRows)) {
         continue;
-      int64_t limit = maxTileExtent(nest, domain, nest.colClass);
-      sizes[i] = chooseTileExtent(extents[i], std::max<int64_t>(limit, 8), 1);
+      } else {
+        int64_t limit = maxTileExtent(nest, domain, nest.colClass);
+        sizes[i] = chooseTileExtent(extents[i], std::max<int64_t>(limit, 8), 1, otherTiles, cores);
+      }
     } else {
       sizes[i] = 1;
     }
@@ -141,41 +195,41 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
   return sizes;
 }
 
-/// One output row of one image at a time, all columns (pixels) of it, and as many
-/// channels as fit: a divisor of their number, so that no tile is ragged.
+/// Marks the sums over rows with the number of rows that they take at a time, and returns it.
+int64_t NestTiler::rowsPerSum() {
+  int64_t rows = std::min(nest.rowExtent, std::max<int64_t>(64, 4096 / nest.colExtent / 8 * 8));
+  for (LinalgOp op : cluster)
+    if (reducesOver(op, domain, nest.rowClass))
+      op->setAttr(kReductionRowsAttr, Builder(op.getContext()).getI64IntegerAttr(rows));
+  return rows;
+}
+
+/// A part of one image at a time, see WindowTiling.h.
 FailureOr<SmallVector<int64_t>> NestTiler::chooseWindowSizes(LinalgOp window) {
   SmallVector<unsigned> windowClasses = domain.loopClasses(window);
-  auto output = cast<RankedTensorType>(window->getResult(0).getType());
-  auto input = cast<RankedTensorType>(window.getDpsInputs()[0].getType());
   AffineMap map = window.getIndexingMapMatchingResult(cast<OpResult>(window->getResult(0)));
   auto classOf = [&](unsigned dim) { return windowClasses[map.getDimPosition(dim)]; };
   unsigned n = classOf(0), oh = classOf(1), ow = classOf(2), c = classOf(3);
   nest.rowClass = oh;
   nest.colClass = c;
-  // Input row (and its f32 form), accumulator, product and filters of the window
-  // itself, then the values of the elementwise tail. Undoubled: the rows of one
-  // chunk are long enough to hide a load behind.
-  int64_t width = output.getDimSize(2), channels = output.getDimSize(3);
-  bool converts = input.getElementType() != output.getElementType();
-  int64_t bytesPerChannel = 4 * ((converts ? 2 : 1) * (input.getDimSize(2) + 8) + 2 * width + 16);
-  for (LinalgOp op : cluster)
-    if (op != window && isa<linalg::GenericOp>(op.getOperation()))
-      bytesPerChannel += 4 * width * op.getNumDpsInputs();
-  int64_t limit = kUnifiedBufferBudget / bytesPerChannel, chunk = channels;
-  while (chunk > 1 && (chunk > limit || channels % chunk != 0))
-    --chunk;
-  if (limit == 0)
-    return window->emitOpError("an output row of ")
-           << width << " pixels does not fit the unified buffer";
+  WindowTail tail = windowTail(cluster, domain, window, oh, ow);
+  WindowTile tile = chooseWindowTile(window, tail, cores);
+  if (tile.rows == 0)
+    return window->emitOpError("reads more input for one output pixel than the unified buffer holds");
+  window->setAttr(kTileRowsAttr, Builder(window->getContext()).getI64IntegerAttr(tile.rows));
   SmallVector<unsigned> classes = domain.loopClasses(root);
   SmallVector<int64_t> extents = root.getStaticLoopRanges();
   SmallVector<int64_t> sizes(extents.size(), 0);
   for (auto [i, cls] : llvm::enumerate(classes)) {
-    if (cls == n || cls == oh)
+    if (cls == n)
       sizes[i] = 1;
+    else if (cls == oh)
+      sizes[i] = tile.rows;
+    else if (cls == ow)
+      sizes[i] = tile.cols;
     else if (cls == c)
-      sizes[i] = chunk;
-    else if (cls != ow && !isWindowOp(root))
+      sizes[i] = tile.channels;
+    else if (!isWindowOp(root))
       return root->emitOpError("does not follow the dimensions of the window before it");
     if (sizes[i] >= extents[i])
       sizes[i] = 0;
@@ -267,10 +321,13 @@ LogicalResult tileReduction(LinalgOp op, bool &changed) {
     if (cls != nest.rowClass && cls != nest.colClass) {
       sizes[i] = 1;
     } else {
+      auto rows = op->getAttrOfType<IntegerAttr>(kReductionRowsAttr);
       int64_t limit = maxTileExtent(nest, domain, cls);
       if (limit == 0)
         return op->emitOpError("does not fit the unified buffer");
-      if (limit < extents[i])
+      if (rows && cls == nest.rowClass)
+        sizes[i] = rows.getInt();
+      else if (limit < extents[i])
         sizes[i] = chooseTileExtent(extents[i], limit, cls == nest.rowClass ? nest.colExtent : 1);
     }
     if (sizes[i] >= extents[i])
@@ -325,20 +382,46 @@ LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
 
 } // namespace
 
+/// A reduced row that is read again and does not fit: each op that stores takes the row in pieces and computes what leads
+/// to them again, except for the reductions, which tileReduction cuts.
+static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &changed) {
+  SmallVector<LinalgOp> roots;
+  func.walk([&](LinalgOp op) {
+    bool escapes = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<LinalgOp>(user); });
+    if (!escapes || op.getNumReductionLoops() != 0 || isWindowOp(op))
+      return;
+    SmallVector<LinalgOp> cluster = collectCluster(op);
+    Domain domain(cluster);
+    Nest nest = makeNest(cluster, domain);
+    bool reduced = llvm::any_of(cluster, [&](LinalgOp member) { return reducesOver(member, domain, nest.colClass); });
+    if (reduced && !llvm::any_of(cluster, [](LinalgOp member) { return isWindowOp(member); }) &&
+        maxTileExtent(nest, domain, nest.rowClass) == 0)
+      roots.push_back(op);
+  });
+  for (LinalgOp root : llvm::reverse(roots)) {
+    changed = true;
+    if (failed(NestTiler(root, cores, /*columnsOnly=*/true).run()))
+      return failure();
+  }
+  return success();
+}
+
 LogicalResult tileKernel(func::FuncOp func, const PhaseContext &context) {
   llvm::SmallDenseSet<Operation *> done;
   sinkResultReshapes(func.getBody().front());
   while (LinalgOp root = nextRoot(func.getBody().front(), done))
-    if (failed(NestTiler(root).run()))
+    if (failed(NestTiler(root, context.cores).run()))
       return failure();
   if (failed(cleanUp(func, context)))
+    return failure();
+  bool changed = false;
+  if (failed(splitLongRows(func, context.cores, changed)))
     return failure();
   SmallVector<LinalgOp> reductions;
   func.walk([&](LinalgOp op) {
     if (op.getNumReductionLoops() && !isWindowOp(op))
       reductions.push_back(op);
   });
-  bool changed = false;
   // Last first: a producer may move into its reader's loop.
   for (LinalgOp op : llvm::reverse(reductions))
     if (failed(tileReduction(op, changed)))

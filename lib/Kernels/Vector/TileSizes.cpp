@@ -29,8 +29,7 @@ Nest makeNest(ArrayRef<linalg::LinalgOp> ops, const Domain &domain) {
   return nest;
 }
 
-/// Most body values that are alive at once, beyond operands and results.
-static int64_t liveTemporaries(linalg::LinalgOp op) {
+int64_t liveTemporaries(linalg::LinalgOp op) {
   int64_t most = 0;
   Block *body = op.getBlock();
   for (Operation &at : *body) {
@@ -80,7 +79,8 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
             std::max(1u, type.getElementTypeBitWidth() / 8));
     };
     for (OpOperand &operand : op->getOpOperands())
-      countValue(operand.get(), op.getMatchingIndexingMap(&operand));
+      if (!op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand))
+        countValue(operand.get(), op.getMatchingIndexingMap(&operand));
     for (OpResult result : op->getResults())
       countValue(result, op.getIndexingMapMatchingResult(result));
     bool hasRow = llvm::is_contained(classes, nest.rowClass);
@@ -93,21 +93,51 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
   return room <= 0 ? 0 : room / std::max<int64_t>(unitBytes, 1);
 }
 
-int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit) {
-  // A DMA moves at most 4095 rows; longer tiles hide no further latency.
-  constexpr int64_t kMostElements = 16384, kWorthSplitting = 4096;
-  int64_t tile = std::min(limit, std::max<int64_t>(kMostElements / elementsPerUnit, 8));
-  tile = std::min<int64_t>(tile, elementsPerUnit == 1 ? kMostElements : 4088);
-  if (extent <= tile) {
-    if (extent < 16 || extent * elementsPerUnit < kWorthSplitting)
-      return extent;
-    tile = llvm::divideCeil(extent, 2);
-    tile = std::min(extent, (int64_t)llvm::alignTo(tile, 8));
-    return std::min(tile, limit);
+int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows) {
+  int64_t bytes = 0, temporaryBytes = 0;
+  llvm::SmallDenseSet<Value> seen;
+  for (linalg::LinalgOp op : nest.ops) {
+    SmallVector<unsigned> classes = domain.loopClasses(op);
+    if (!llvm::is_contained(classes, nest.rowClass))
+      continue;
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+      AffineMap map = op.getMatchingIndexingMap(&operand);
+      bool hasRow = llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        return dim && classes[dim.getPosition()] == nest.rowClass;
+      });
+      if (type && hasRow && seen.insert(operand.get()).second)
+        bytes += std::max(1u, type.getElementTypeBitWidth() / 8);
+    }
+    temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * 4);
   }
-  if (tile >= 8)
-    tile -= tile % 8;
-  return std::max<int64_t>(tile, 1);
+  return kUnifiedBufferBudget / 2 / std::max<int64_t>(rows * (bytes + temporaryBytes), 1);
+}
+
+int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles, int64_t cores) {
+  // A DMA moves at most 4095 rows; longer tiles hide no further latency.
+  constexpr int64_t kMostElements = 16384, kWorthSplitting = 2048;
+  int64_t most = std::min(limit, std::max<int64_t>(kMostElements / elementsPerUnit, 8));
+  most = std::min<int64_t>(most, elementsPerUnit == 1 ? kMostElements : 4088);
+  int64_t alignment = elementsPerUnit == 1 && most >= 8 ? 8 : 1;
+  auto tileOf = [&](int64_t parts) { return std::min(most, (int64_t)llvm::alignTo(llvm::divideCeil(extent, parts), alignment)); };
+  // The most loaded core's share over an even one.
+  auto imbalance = [&](int64_t tile) {
+    int64_t rounds = llvm::divideCeil(llvm::divideCeil(extent, tile) * otherTiles, cores);
+    return double(rounds) * tile * cores / (double(extent) * otherTiles);
+  };
+  int64_t fewest = llvm::divideCeil(extent, most), best = std::max<int64_t>(tileOf(fewest), 1);
+  for (int64_t parts = fewest; parts <= fewest + 2 * cores && parts <= extent; ++parts) {
+    int64_t tile = std::max<int64_t>(tileOf(parts), 1);
+    if (parts > fewest && tile * elementsPerUnit < kWorthSplitting)
+      break;
+    if (imbalance(tile) + 0.01 < imbalance(best))
+      best = tile;
+    if (imbalance(best) <= 1.1)
+      break;
+  }
+  return std::min(best, extent);
 }
 
 } // namespace pto_mlir::vector_kernels

@@ -20,6 +20,9 @@ struct Nest {
 /// Determines row and column class of `ops`.
 Nest makeNest(llvm::ArrayRef<mlir::linalg::LinalgOp> ops, const Domain &domain);
 
+/// Most body values of `op` that are alive at once, beyond operands and results.
+int64_t liveTemporaries(mlir::linalg::LinalgOp op);
+
 /// Elements along `cls` that one tile may have so that every operand, result
 /// and temporary of the nest, all doubled, fits the unified buffer; classes that
 /// are neither row nor column count as 1. 0 when not even one fits.
@@ -27,10 +30,13 @@ Nest makeNest(llvm::ArrayRef<mlir::linalg::LinalgOp> ops, const Domain &domain);
 /// largest body, in f32; the memory planner may do better by reuse.
 int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls);
 
-/// `extent` elements in tiles of at most `limit`: a multiple of 8 where there is
-/// a choice, and at least two tiles (two vector cores) when there is enough work
-/// of `elementsPerUnit` elements each.
-int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit);
+/// Columns of which `rows` rows at a time, doubled, fit the unified buffer.
+int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows);
+
+/// The size of tiles of `extent` units, at most `limit`, a multiple of 8 where a unit is one element. The fewest tiles, unless
+/// some more give `cores` vector cores more even shares: `otherTiles` is the number of tiles along the other loops, and a tile
+/// keeps enough work of `elementsPerUnit` elements a unit.
+int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles = 1, int64_t cores = 1);
 
 } // namespace pto_mlir::vector_kernels
 

@@ -36,6 +36,8 @@ LogicalResult tileVectorKernel(func::FuncOp func, const PhaseContext &context) {
 }
 
 struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
+  using TileVectorKernelsBase::TileVectorKernelsBase;
+
   void getDependentDialects(DialectRegistry &registry) const override {
     TileVectorKernelsBase::getDependentDialects(registry);
     linalg::registerTilingInterfaceExternalModels(registry);
@@ -44,7 +46,8 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
   }
 
   void runOnOperation() override {
-    PhaseContext context(&getContext());
+    // A number of blocks that is decided at launch is planned like one.
+    PhaseContext context(&getContext(), std::max<int64_t>(numCores, 1) * 2);
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
       if (!kind || kind.getValue() != pto::KernelKind::vector || func.isExternal())

@@ -1,15 +1,14 @@
 //===- Windows.cpp - depthwise convolution and pooling as 2-D generics ----===//
 //
-// A window op on one output row becomes a loop over the kernel rows that lie in
-// the image (its bounds replace the padding above and below) with one generic
-// [pixels, channels] per kernel column. At column stride 1 the columns are
-// shifted row subsets of one input row with its halo; at other strides each
-// column is a strided load of its own. Only the pixels beside the image are
-// filled with the padding value; no padded copy of the input exists.
+// A tile of a window op's output becomes a band of input pixels in the unified buffer and, for each output row and each kernel
+// position, one generic [pixels, channels] that reads a shifted part of the band. The band is loaded once, padding
+// included: its border is filled, and the loads are cut to the image. At a stride other than 1 there is a band for each
+// phase (WindowTiling.h), loaded with strides, so that every shift is a run of neighbouring pixels.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Phases.h"
+#include "WindowTiling.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +28,7 @@ namespace {
 struct WindowInput {
   Value image;
   SmallVector<OpFoldResult> offsets;
-  int64_t padTop = 0, padLeft = 0, padBottom = 0;
+  int64_t padTop = 0, padLeft = 0, padBottom = 0, padRight = 0;
   Attribute padValue;
 };
 
@@ -54,33 +53,53 @@ FailureOr<WindowInput> traceInput(Operation *op, Value input) {
     result.padTop = low[1];
     result.padLeft = low[2];
     result.padBottom = high[1];
+    result.padRight = high[2];
+    if (result.padTop == 0 && result.padLeft == 0 && result.padBottom == 0 && result.padRight == 0)
+      result.padValue = {};
     input = pad.getSource();
   }
   result.image = input;
   return result;
 }
 
+/// Output columns whose tiles read the same columns of their band from the image.
+struct ColumnRun {
+  int64_t first, last;  ///< output columns of the tiles' origins: first <= origin < last
+  int64_t low, high;    ///< band columns that lie in the image
+};
+
 /// Builds the expansion of one window op.
 class WindowExpander {
 public:
   WindowExpander(linalg::LinalgOp op, IRRewriter &rewriter)
-      : op(op), rewriter(rewriter), loc(op.getLoc()) {}
+      : op(op), rewriter(rewriter), loc(op.getLoc()), context(op.getContext()) {}
   LogicalResult expand();
 
 private:
+  LogicalResult analyse();
   Value addTo(Value acc, Value column, Value filter);
   Value convert(Value tile);
-  Value filled(int64_t rows);
-  Value load(OpFoldResult row, int64_t first, int64_t count, int64_t step);
-  Value loadPadded(OpFoldResult row, int64_t pixels, int64_t origin, int64_t step);
+  Value local(ArrayRef<int64_t> shape, Value copied = Value());
+  Value filled(ArrayRef<int64_t> shape);
+  Value loadFilters();
+  Value loadBand(int64_t phaseH, int64_t phaseW);
+  Value loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only);
+  SmallVector<ColumnRun> columnRuns(int64_t phaseW, int64_t bandCols);
+  OpFoldResult index(int64_t value) { return rewriter.getIndexAttr(value); }
+  Value slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+              ArrayRef<int64_t> shape);
 
   linalg::LinalgOp op;
   IRRewriter &rewriter;
   Location loc;
+  MLIRContext *context;
   WindowInput input;
+  WindowAxis height, width;
   RankedTensorType imageType;
   Type accType;
-  int64_t channels = 0, width = 0;
+  int64_t channels = 0, rows = 0, cols = 0; ///< of the output tile
+  bool ragged = false;                      ///< `rows` is an upper bound
+  bool isConv = false;
 };
 
 /// Elements of `tile` in the accumulator's type.
@@ -127,138 +146,187 @@ Value WindowExpander::addTo(Value acc, Value column, Value filter) {
       .getResult(0);
 }
 
-/// [rows, channels] of the padding value (0 without padding).
-Value WindowExpander::filled(int64_t rows) {
-  Type type = imageType.getElementType();
-  TypedAttr value = input.padValue ? cast<TypedAttr>(input.padValue)
-                                   : cast<TypedAttr>(rewriter.getZeroAttr(type));
-  Value scalar = rewriter.create<arith::ConstantOp>(loc, value);
-  Value init = rewriter.create<tensor::EmptyOp>(loc, ArrayRef<int64_t>{rows, channels}, type);
+/// A tensor of the image's type in the unified buffer, a copy of `copied` if given.
+Value WindowExpander::local(ArrayRef<int64_t> shape, Value copied) {
+  auto space = pto::AddressSpaceAttr::get(context, pto::AddressSpace::vec);
+  Type element = copied ? cast<RankedTensorType>(copied.getType()).getElementType() : imageType.getElementType();
+  return rewriter.create<bufferization::AllocTensorOp>(loc, RankedTensorType::get(shape, element), ValueRange(), copied,
+                                                       Value(), space);
+}
+
+/// The padding value everywhere.
+Value WindowExpander::filled(ArrayRef<int64_t> shape) {
+  Value scalar = rewriter.create<arith::ConstantOp>(loc, cast<TypedAttr>(input.padValue));
+  Value init = rewriter.create<tensor::EmptyOp>(loc, shape, imageType.getElementType());
   return rewriter.create<linalg::FillOp>(loc, scalar, init).getResult(0);
 }
 
-/// `count` pixels of image row `row`, from column `first` on, every `step`th.
-Value WindowExpander::load(OpFoldResult row, int64_t first, int64_t count, int64_t step) {
-  auto index = [&](int64_t value) -> OpFoldResult { return rewriter.getIndexAttr(value); };
-  auto type = RankedTensorType::get({count, channels}, imageType.getElementType());
-  SmallVector<OpFoldResult> offsets{input.offsets[0], row, index(first), input.offsets[3]};
-  SmallVector<OpFoldResult> sizes{index(1), index(1), index(count), index(channels)};
-  SmallVector<OpFoldResult> strides{index(1), index(1), index(step), index(1)};
-  return rewriter.create<tensor::ExtractSliceOp>(loc, type, input.image, offsets, sizes, strides);
+Value WindowExpander::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes,
+                            ArrayRef<int64_t> strides, ArrayRef<int64_t> shape) {
+  auto type = RankedTensorType::get(shape, cast<RankedTensorType>(source.getType()).getElementType());
+  return rewriter.create<tensor::ExtractSliceOp>(loc, type, source, offsets, getAsIndexOpFoldResult(context, sizes),
+                                                 getAsIndexOpFoldResult(context, strides));
 }
 
-/// `pixels` pixels whose first has image column `origin` (which may lie outside).
-Value WindowExpander::loadPadded(OpFoldResult row, int64_t pixels, int64_t origin, int64_t step) {
+/// [KH, KW, channels] in the accumulator's type, loaded where the slice of the filter stands: outside of the loops that it
+/// does not depend on.
+Value WindowExpander::loadFilters() {
+  OpBuilder::InsertionGuard guard(rewriter);
+  Value filter = op.getDpsInputs()[1];
+  rewriter.setInsertionPointAfterValue(filter);
+  return convert(local({height.kernel, width.kernel, channels}, filter));
+}
+
+/// The tiles' origins, grouped by which columns of the band of `phaseW` lie in the image.
+SmallVector<ColumnRun> WindowExpander::columnRuns(int64_t phaseW, int64_t bandCols) {
   int64_t imageWidth = imageType.getDimSize(2);
-  int64_t low = origin < 0 ? llvm::divideCeil(-origin, step) : 0;
-  int64_t high = imageWidth - 1 - origin < 0 ? 0 : (imageWidth - 1 - origin) / step + 1;
-  low = std::min(low, pixels);
-  high = std::min(high, pixels);
-  if (low == 0 && high == pixels)
-    return load(row, origin, pixels, step);
-  Value tile = filled(pixels);
-  if (high <= low)
-    return tile;
-  Value inside = load(row, origin + low * step, high - low, step);
-  auto index = [&](int64_t value) -> OpFoldResult { return rewriter.getIndexAttr(value); };
-  return rewriter.create<tensor::InsertSliceOp>(
-      loc, inside, tile, ArrayRef<OpFoldResult>{index(low), index(0)},
-      ArrayRef<OpFoldResult>{index(high - low), index(channels)},
-      ArrayRef<OpFoldResult>{index(1), index(1)});
+  bool whole = getConstantIntValue(input.offsets[2]).has_value();
+  int64_t start = whole ? *getConstantIntValue(input.offsets[2]) / width.stride : 0;
+  // All origins that tiling makes: multiples of the tile's width up to where the padded image ends.
+  int64_t paddedWidth = imageWidth + input.padLeft + input.padRight;
+  int64_t outputs = (paddedWidth - (width.kernel - 1) * width.dilation - 1) / width.stride + 1;
+  SmallVector<ColumnRun> runs;
+  for (int64_t origin = start; origin < (whole ? start + 1 : outputs); origin += cols) {
+    // Band column j is image column first + j * stride.
+    int64_t first = origin * width.stride + phaseW - input.padLeft;
+    int64_t low = first < 0 ? llvm::divideCeil(-first, width.stride) : 0;
+    int64_t high = imageWidth - 1 - first < 0 ? 0 : (imageWidth - 1 - first) / width.stride + 1;
+    low = std::min(low, bandCols);
+    high = std::max(std::min(high, bandCols), low);
+    if (!runs.empty() && runs.back().low == low && runs.back().high == high)
+      runs.back().last = origin + cols;
+    else
+      runs.push_back({origin, origin + cols, low, high});
+  }
+  return runs;
 }
 
-LogicalResult WindowExpander::expand() {
+/// Loads the rows of the band that lie in the image, one command each, for the tiles of `run`.
+Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only) {
+  auto type = cast<RankedTensorType>(band.getType());
+  int64_t bandRows = type.getDimSize(0), imageHeight = imageType.getDimSize(1), count = run.high - run.low;
+  if (count == 0)
+    return band;
+  AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
+  auto number = [&](int64_t value) { return rewriter.getAffineConstantExpr(value); };
+  // Band row i is image row first + i * stride.
+  OpFoldResult top = input.offsets[1];
+  int64_t shift = phaseH - input.padTop;
+  OpFoldResult lower = affine::makeComposedFoldedAffineMax(
+      rewriter, loc, AffineMap::get(1, 0, {number(0), (-d0 - shift).ceilDiv(height.stride)}, context), {top});
+  OpFoldResult upper = affine::makeComposedFoldedAffineMin(
+      rewriter, loc, AffineMap::get(1, 0, {number(bandRows), (-d0 + (imageHeight - shift)).ceilDiv(height.stride)}, context), {top});
+  Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lower);
+  Value end = getValueOrCreateConstantIndexOp(rewriter, loc, upper);
+  if (!only) {
+    // Other tiles find an empty loop.
+    Value origin = getValueOrCreateConstantIndexOp(rewriter, loc, input.offsets[2]);
+    auto limit = [&](int64_t column) -> Value {
+      return rewriter.create<arith::ConstantIndexOp>(loc, column * width.stride);
+    };
+    Value reached = rewriter.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sge, origin, limit(run.first));
+    end = rewriter.create<arith::SelectOp>(loc, reached, end, begin);
+    Value before = rewriter.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, origin, limit(run.last));
+    end = rewriter.create<arith::SelectOp>(loc, before, end, begin);
+  }
+  Value one = rewriter.create<arith::ConstantIndexOp>(loc, 1);
+  auto loop = rewriter.create<scf::ForOp>(loc, begin, end, one, band);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  OpFoldResult row = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + d1 * height.stride + shift,
+                                                           {top, loop.getInductionVar()});
+  OpFoldResult column = affine::makeComposedFoldedAffineApply(
+      rewriter, loc, d0 + (run.low * width.stride + phaseW - input.padLeft), {input.offsets[2]});
+  Value loaded = slice(input.image, {input.offsets[0], row, column, input.offsets[3]}, {1, 1, count, channels},
+                       {1, 1, width.stride, 1}, {count, channels});
+  Value inserted = rewriter.create<tensor::InsertSliceOp>(
+      loc, loaded, loop.getRegionIterArg(0), ArrayRef<OpFoldResult>{loop.getInductionVar(), index(run.low), index(0)},
+      ArrayRef<OpFoldResult>{index(1), index(count), index(channels)},
+      ArrayRef<OpFoldResult>{index(1), index(1), index(1)});
+  rewriter.create<scf::YieldOp>(loc, inserted);
+  return loop.getResult(0);
+}
+
+Value WindowExpander::loadBand(int64_t phaseH, int64_t phaseW) {
+  int64_t bandRows = rows + height.reach(phaseH), bandCols = cols + width.reach(phaseW);
+  SmallVector<int64_t> shape{bandRows, bandCols, channels};
+  SmallVector<ColumnRun> runs = columnRuns(phaseW, bandCols);
+  bool allColumns = runs.size() == 1 && runs[0].low == 0 && runs[0].high == bandCols;
+  bool allRows = input.padTop == 0 && input.padBottom == 0 && !ragged;
+  if (allColumns && allRows) {
+    AffineExpr d0 = rewriter.getAffineDimExpr(0);
+    OpFoldResult row = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + phaseH, {input.offsets[1]});
+    OpFoldResult column = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + (phaseW - input.padLeft), {input.offsets[2]});
+    Value part = slice(input.image, {input.offsets[0], row, column, input.offsets[3]}, {1, bandRows, bandCols, channels},
+                       {1, height.stride, width.stride, 1}, shape);
+    return convert(local(shape, part));
+  }
+  Value band = input.padValue ? filled(shape) : local(shape);
+  for (const ColumnRun &run : runs)
+    band = loadRows(band, phaseH, phaseW, run, runs.size() == 1);
+  return convert(band);
+}
+
+LogicalResult WindowExpander::analyse() {
   auto output = cast<RankedTensorType>(op->getResult(0).getType());
-  if (!output.hasStaticShape() || output.getDimSize(0) != 1 || output.getDimSize(1) != 1)
-    return op->emitOpError("was not tiled to one output row");
   FailureOr<WindowInput> traced = traceInput(op, op.getDpsInputs()[0]);
   if (failed(traced))
     return failure();
   input = *traced;
   imageType = cast<RankedTensorType>(input.image.getType());
+  auto most = op->getAttrOfType<IntegerAttr>(kTileRowsAttr);
+  ragged = output.isDynamicDim(1);
+  if (output.getDimSize(0) != 1 || (ragged && !most) || output.isDynamicDim(2) || output.isDynamicDim(3) ||
+      !imageType.hasStaticShape())
+    return op->emitOpError("was not tiled to a part of one image whose size is known");
   accType = output.getElementType();
-  width = output.getDimSize(2);
+  rows = ragged ? most.getInt() : output.getDimSize(1);
+  cols = output.getDimSize(2);
   channels = output.getDimSize(3);
-  std::optional<int64_t> column = getConstantIntValue(input.offsets[2]);
-  if (!column || !imageType.hasStaticShape())
-    return op->emitOpError("needs whole output rows of a static image");
-  auto window = cast<RankedTensorType>(op.getDpsInputs()[1].getType());
-  auto strides = llvm::to_vector(op->getAttrOfType<DenseIntElementsAttr>("strides").getValues<int64_t>());
-  auto dilations = llvm::to_vector(op->getAttrOfType<DenseIntElementsAttr>("dilations").getValues<int64_t>());
-  int64_t kernelH = window.getDimSize(0), kernelW = window.getDimSize(1);
-  int64_t imageH = imageType.getDimSize(1);
-  bool isConv = window.getRank() == 3;
+  height = windowAxis(op, 0);
+  width = windowAxis(op, 1);
+  isConv = cast<RankedTensorType>(op.getDpsInputs()[1].getType()).getRank() == 3;
+  return success();
+}
 
+LogicalResult WindowExpander::expand() {
+  if (failed(analyse()))
+    return failure();
+  Value filters = isConv ? loadFilters() : Value();
   rewriter.setInsertionPoint(op);
-  SmallVector<ReassociationIndices> toMatrix{{0, 1, 2}, {3}};
-  Value init = rewriter.create<tensor::CollapseShapeOp>(loc, op.getDpsInits()[0], toMatrix);
+  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> bands;
+  for (int64_t ph = 0; ph < height.stride; ++ph)
+    for (int64_t pw = 0; pw < width.stride; ++pw)
+      if (height.reach(ph) >= 0 && width.reach(pw) >= 0)
+        bands[{ph, pw}] = loadBand(ph, pw);
 
-  // Kernel rows inside the image: 0 <= first + kh * dilation - padTop < imageH.
-  OpFoldResult first = input.offsets[1];
-  AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
-  OpFoldResult lower = rewriter.getIndexAttr(0), upper = rewriter.getIndexAttr(kernelH);
-  MLIRContext *context = rewriter.getContext();
-  if (input.padTop != 0)
-    lower = affine::makeComposedFoldedAffineMax(
-        rewriter, loc,
-        AffineMap::get(1, 0, {rewriter.getAffineConstantExpr(0), (input.padTop - d0).ceilDiv(dilations[0])}, context),
-        {first});
-  if (input.padTop != 0 || input.padBottom != 0)
-    upper = affine::makeComposedFoldedAffineMin(
-        rewriter, loc,
-        AffineMap::get(1, 0, {rewriter.getAffineConstantExpr(kernelH), (imageH + input.padTop - d0).ceilDiv(dilations[0])}, context),
-        {first});
-  Value one = rewriter.create<arith::ConstantIndexOp>(loc, 1);
-  auto loop = rewriter.create<scf::ForOp>(
-      loc, getValueOrCreateConstantIndexOp(rewriter, loc, lower),
-      getValueOrCreateConstantIndexOp(rewriter, loc, upper), one, init);
+  Value init = op.getDpsInits()[0];
+  Value zero = rewriter.create<arith::ConstantIndexOp>(loc, 0), one = rewriter.create<arith::ConstantIndexOp>(loc, 1);
+  Value count = ragged ? rewriter.create<tensor::DimOp>(loc, init, 1).getResult()
+                       : rewriter.create<arith::ConstantIndexOp>(loc, rows).getResult();
+  auto loop = rewriter.create<scf::ForOp>(loc, zero, count, one, init);
   {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointToStart(loop.getBody());
-    OpFoldResult row = affine::makeComposedFoldedAffineApply(
-        rewriter, loc, d0 + d1 * dilations[0] - input.padTop, {first, loop.getInductionVar()});
-    auto index = [&](int64_t value) -> OpFoldResult { return rewriter.getIndexAttr(value); };
-    Value filters;
-    if (isConv) {
-      auto type = RankedTensorType::get({kernelW, channels}, window.getElementType());
-      Value rows = rewriter.create<tensor::ExtractSliceOp>(
-          loc, type, op.getDpsInputs()[1],
-          ArrayRef<OpFoldResult>{OpFoldResult(loop.getInductionVar()), index(0), index(0)},
-          ArrayRef<OpFoldResult>{index(1), index(kernelW), index(channels)},
-          ArrayRef<OpFoldResult>{index(1), index(1), index(1)});
-      // One load for the filters of this kernel row; each column reads its part.
-      auto space = pto::AddressSpaceAttr::get(context, pto::AddressSpace::vec);
-      filters = convert(rewriter.create<bufferization::AllocTensorOp>(loc, type, ValueRange(), rows,
-                                                                     Value(), space));
-    }
-    int64_t origin = *column - input.padLeft;
-    Value whole;
-    if (strides[1] == 1)
-      whole = convert(loadPadded(row, width + (kernelW - 1) * dilations[1], origin, 1));
-    Value acc = loop.getRegionIterArg(0);
-    for (int64_t kw = 0; kw < kernelW; ++kw) {
-      Value pixels, filter;
-      if (whole) {
-        auto type = RankedTensorType::get({width, channels}, accType);
-        pixels = rewriter.create<tensor::ExtractSliceOp>(
-            loc, type, whole, ArrayRef<OpFoldResult>{index(kw * dilations[1]), index(0)},
-            ArrayRef<OpFoldResult>{index(width), index(channels)},
-            ArrayRef<OpFoldResult>{index(1), index(1)});
-      } else {
-        pixels = convert(loadPadded(row, width, origin + kw * dilations[1], strides[1]));
+    Value row = loop.getInductionVar(), whole = loop.getRegionIterArg(0);
+    SmallVector<OpFoldResult> place{index(0), row, index(0), index(0)};
+    Value acc = slice(whole, place, {1, 1, cols, channels}, {1, 1, 1, 1}, {cols, channels});
+    for (int64_t kh = 0; kh < height.kernel; ++kh) {
+      OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(
+          rewriter, loc, rewriter.getAffineDimExpr(0) + height.shift(kh), {OpFoldResult(row)});
+      for (int64_t kw = 0; kw < width.kernel; ++kw) {
+        Value band = bands.lookup({height.phase(kh), width.phase(kw)});
+        Value pixels = slice(band, {bandRow, index(width.shift(kw)), index(0)}, {1, cols, channels}, {1, 1, 1}, {cols, channels});
+        Value filter = isConv ? slice(filters, {index(kh), index(kw), index(0)}, {1, 1, channels}, {1, 1, 1}, {channels}) : Value();
+        acc = addTo(acc, pixels, filter);
       }
-      if (isConv) {
-        auto type = RankedTensorType::get({channels}, accType);
-        filter = rewriter.create<tensor::ExtractSliceOp>(
-            loc, type, filters, ArrayRef<OpFoldResult>{index(kw), index(0)},
-            ArrayRef<OpFoldResult>{index(1), index(channels)},
-            ArrayRef<OpFoldResult>{index(1), index(1)});
-      }
-      acc = addTo(acc, pixels, filter);
     }
-    rewriter.create<scf::YieldOp>(loc, acc);
+    Value inserted = rewriter.create<tensor::InsertSliceOp>(
+        loc, acc, whole, place, getAsIndexOpFoldResult(context, {1, 1, cols, channels}),
+        getAsIndexOpFoldResult(context, {1, 1, 1, 1}));
+    rewriter.create<scf::YieldOp>(loc, inserted);
   }
-  rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(op, output, loop.getResult(0), toMatrix);
+  rewriter.replaceOp(op, loop.getResult(0));
   return success();
 }
 

@@ -55,6 +55,7 @@ COMPARE = {
 SCALAR = {
     "addi": lambda a, b: a + b, "subi": lambda a, b: a - b, "muli": lambda a, b: a * b, "minsi": min, "maxsi": max,
     "floordivsi": lambda a, b: a // b, "remsi": lambda a, b: a % b, "index_cast": lambda a: a,
+    "select": lambda c, a, b: a if c else b,
 }
 
 
@@ -114,6 +115,8 @@ class Core:
             if text.startswith("0x"):
                 return np.array([int(text, 16)], {"f32": np.uint32, "f16": np.uint16}[kind]).view(TYPES[kind])[0]
             return TYPES[kind](float(text))
+        if name == "arith.cmpi":
+            return {"sge": operands[0] >= operands[1], "slt": operands[0] < operands[1]}[line.split()[1].rstrip(",")]
         if name.startswith("arith."):
             return SCALAR[name[6:]](*operands)
         if name in ("pto.get_block_idx", "pto.get_block_num", "pto.get_subblock_idx", "pto.get_subblock_num"):

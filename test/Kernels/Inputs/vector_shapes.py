@@ -53,6 +53,9 @@ check("squeeze_excite", [x, s], [x * np.clip(s * np.float32(0.2) + np.float32(0.
 x = data(50, 197)
 e = np.exp(x - x.max(1, keepdims=True))
 check("softmax", [x], [e / e.sum(1, keepdims=True)], 1e-6)
+x = data(3, 20011)
+e = np.exp(x - x.max(1, keepdims=True))
+check("long_softmax", [x], [e / e.sum(1, keepdims=True, dtype=np.float64)], 1e-6)
 x = data(1, 2)
 check("softmax2", [x], [np.exp(x - x.max(1, keepdims=True))])
 x, w, b = data(1, 6, 96, 104), data(5, 5, 104), data(104)
@@ -60,6 +63,15 @@ conv = lambda acc, part, i, j: acc + part * w[i, j]
 check("depthwise", [x, w, b], [np.maximum(window(x, (5, 5), (2, 1), (2, 2, 2, 2), conv, b), 0)], 1e-4)
 x, w, b = data(3, 13, 11, 17, dtype=half), data(3, 3, 17, dtype=half), data(17)
 check("depthwise_f16", [x, w, b], [np.maximum(window(x, (3, 3), (2, 2), (0, 0, 2, 2), conv, b), 0)], 2e-2)
+for name, shape, kernel, stride, pad in [
+    ("depthwise_wide", (4, 1536, 16), 3, 1, 1), ("depthwise_ragged", (59, 61, 24), 3, 2, 1), ("depthwise_ragged_rows", (37, 64, 40), 5, 1, 2),
+]:  # fmt: skip
+    x, w = data(1, *shape), data(kernel, kernel, shape[-1])
+    expected = window(x, (kernel, kernel), (stride, stride), (pad,) * 4, lambda acc, part, i, j: acc + part * w[i, j], 0.0)
+    y = data(*expected.shape)
+    check(name, [x, w, y], [expected + y], 1e-4)
+x = data(1, 29, 30, 16)
+check("max_pool_overlapping", [x], [window(np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=-np.inf), (3, 3), (2, 2), (0, 0, 0, 0), lambda acc, p, i, j: np.maximum(acc, p), -np.inf)])
 x = data(1, 2, 96, 200)
 check("max_pool", [x], [window(x, (2, 2), (2, 2), (0, 0, 0, 0), lambda acc, p, i, j: np.maximum(acc, p), -np.inf)])
 x = data(1, 7, 9, 5)

@@ -47,9 +47,14 @@ def ConvertLinalgToPTO : Pass<"convert-linalg-to-pto", "::mlir::ModuleOp"> {
     ```
 
     Loops that `tile-vector-kernels` marked `pto.distribute` start at this vector
-    core's number and step by their count; what is not in such a loop is computed
-    by every core and stored by the first.
+    core's number and step by their count, nested ones merged where that makes the
+    cores' shares more even; what is not in such a loop is computed by every core and
+    stored by the first.
   }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks (of two vector cores) that the choice of merged loops is made for; 0: one">
+  ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
     "::mlir::func::FuncDialect", "::mlir::scf::SCFDialect",

@@ -1,0 +1,59 @@
+// How many bytes a kernel moves between global memory and the cores, counted from its command streams.
+#ifndef PTO_MLIR_PMODEL_TRAFFIC_H
+#define PTO_MLIR_PMODEL_TRAFFIC_H
+
+#include "pto_mlir/PModel/Model.h"
+#include "pto_mlir/Support/Result.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pto_mlir::pmodel {
+
+/// Bytes of one kernel argument, over all cores of one launch.
+struct ArgumentTraffic {
+  uint64_t read = 0;
+  uint64_t written = 0;
+};
+
+struct KernelTraffic {
+  std::vector<ArgumentTraffic> arguments;
+  std::vector<uint64_t> cores; ///< bytes moved by each core that runs the kernel
+  bool movesOnly = true;       ///< nothing is computed: the kernel copies
+
+  uint64_t read() const;
+  uint64_t written() const;
+  /// Most loaded core over the average of all, 1 for an even split.
+  double imbalance() const;
+};
+
+/// One launch of a program.
+struct LaunchTraffic {
+  uint32_t kernel = 0; ///< index into ModelDesc::kernels
+  uint64_t least = 0;  ///< its arguments' bytes: each read or written once
+};
+
+/// One inference.
+struct VariantTraffic {
+  uint64_t read = 0;
+  uint64_t written = 0;
+  /// Inputs, outputs and weights once, and each tensor that a computing kernel leaves in the workspace written once and read
+  /// once, however many kernels read it. What a kernel only copies (concatenation, slice, padding) is not counted: it could have
+  /// been made in its place.
+  uint64_t ideal = 0;
+  std::vector<LaunchTraffic> launches;
+};
+
+/// Executes the scalar part of the kernel's DMA streams on every core and sums up what each command moves. Fails when a kernel is
+/// too long to be walked through.
+Result<KernelTraffic> measureTraffic(const KernelDesc &kernel);
+
+/// Sums over the launches of a program; `kernels` is what was measured for each kernel of the model.
+Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vector<KernelTraffic> &kernels);
+/// Every kernel of the model.
+Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model);
+
+} // namespace pto_mlir::pmodel
+
+#endif

@@ -1,0 +1,173 @@
+//===- Distribute.cpp - a kernel's work over the vector cores -------------===//
+
+#include "Distribute.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+namespace {
+
+constexpr llvm::StringLiteral kDistributeAttr = "pto.distribute";
+
+/// True when `op` stores to global memory, itself or inside.
+bool stores(Operation *op) {
+  return op->walk([](pto::TStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
+}
+
+struct Range {
+  int64_t lower, step, trips;
+};
+
+std::optional<Range> rangeOf(scf::ForOp loop) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()), upper = getConstantIntValue(loop.getUpperBound()),
+                         step = getConstantIntValue(loop.getStep());
+  if (!lower || !upper || !step || *step <= 0)
+    return std::nullopt;
+  return Range{*lower, *step, std::max<int64_t>(llvm::divideCeil(*upper - *lower, *step), 0)};
+}
+
+/// The marked loop inside of `loop` that does all of its work. What stands before it is recomputed in each of its trips
+/// once they are merged; it must not store.
+scf::ForOp innerLoop(scf::ForOp loop) {
+  scf::ForOp inner;
+  for (Operation &op : loop.getBody()->without_terminator()) {
+    if (inner)
+      return nullptr;
+    if (op.getNumRegions() != 0) {
+      inner = dyn_cast<scf::ForOp>(op);
+      if (!inner || !inner->hasAttr(kDistributeAttr))
+        return nullptr;
+    } else if (stores(&op)) {
+      return nullptr;
+    }
+  }
+  return inner;
+}
+
+class Distributor {
+public:
+  Distributor(func::FuncOp func, int64_t numBlocks) : func(func), planned(2 * std::max<int64_t>(numBlocks, 1)) {}
+  void run();
+
+private:
+  scf::ForOp merge(scf::ForOp outer);
+  void spread(scf::ForOp loop);
+  void firstCoreOnly(ArrayRef<Operation *> ops);
+  void numberCores();
+
+  func::FuncOp func;
+  int64_t planned; ///< vector cores
+  Value index, count;
+};
+
+/// This vector core's number, block * cores per block + core in its block, and the number of all.
+void Distributor::numberCores() {
+  if (index)
+    return;
+  OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
+  Location loc = func.getLoc();
+  Type i64 = builder.getI64Type(), indexType = builder.getIndexType();
+  Value block = builder.create<pto::GetBlockIdxOp>(loc, i64);
+  Value blocks = builder.create<pto::GetBlockNumOp>(loc, i64);
+  Value sub = builder.create<pto::GetSubBlockIdxOp>(loc, i64);
+  Value subs = builder.create<pto::GetSubBlockNumOp>(loc, i64);
+  Value number = builder.create<arith::AddIOp>(loc, builder.create<arith::MulIOp>(loc, block, subs), sub);
+  Value all = builder.create<arith::MulIOp>(loc, blocks, subs);
+  index = builder.create<arith::IndexCastOp>(loc, indexType, number);
+  count = builder.create<arith::IndexCastOp>(loc, indexType, all);
+}
+
+/// `outer` and marked loops inside of it as one loop, until its trips can be shared evenly.
+scf::ForOp Distributor::merge(scf::ForOp outer) {
+  while (true) {
+    std::optional<Range> range = rangeOf(outer);
+    if (!range || range->trips == 0)
+      return outer;
+    // Idle cores cost less than a tenth.
+    if (llvm::divideCeil(range->trips, planned) * planned * 10 <= range->trips * 11)
+      return outer;
+    scf::ForOp inner = innerLoop(outer);
+    std::optional<Range> innerRange = inner ? rangeOf(inner) : std::nullopt;
+    if (!innerRange || innerRange->trips == 0)
+      return outer;
+    OpBuilder builder(outer);
+    Location loc = outer.getLoc();
+    auto constant = [&](int64_t value) -> Value { return builder.create<arith::ConstantIndexOp>(loc, value); };
+    auto merged = builder.create<scf::ForOp>(loc, constant(0), constant(range->trips * innerRange->trips), constant(1));
+    merged->setAttr(kDistributeAttr, builder.getUnitAttr());
+    builder.setInsertionPointToStart(merged.getBody());
+    auto value = [&](Value trip, const Range &r) -> Value {
+      Value scaled = builder.create<arith::MulIOp>(loc, trip, constant(r.step));
+      return builder.create<arith::AddIOp>(loc, scaled, constant(r.lower));
+    };
+    Value trip = merged.getInductionVar(), trips = constant(innerRange->trips);
+    Value major = builder.create<arith::FloorDivSIOp>(loc, trip, trips);
+    Value minor = builder.create<arith::RemSIOp>(loc, trip, trips);
+    outer.getInductionVar().replaceAllUsesWith(value(major, *range));
+    inner.getInductionVar().replaceAllUsesWith(value(minor, *innerRange));
+    Operation *end = merged.getBody()->getTerminator();
+    for (Operation &op : llvm::make_early_inc_range(outer.getBody()->without_terminator()))
+      if (&op != inner)
+        op.moveBefore(end);
+    for (Operation &op : llvm::make_early_inc_range(inner.getBody()->without_terminator()))
+      op.moveBefore(end);
+    outer.erase();
+    outer = merged;
+  }
+}
+
+void Distributor::spread(scf::ForOp loop) {
+  numberCores();
+  loop->walk([](scf::ForOp inner) { inner->removeAttr(kDistributeAttr); });
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  Value start = builder.create<arith::MulIOp>(loc, index, loop.getStep());
+  loop.setLowerBound(builder.create<arith::AddIOp>(loc, loop.getLowerBound(), start));
+  loop.setStep(builder.create<arith::MulIOp>(loc, loop.getStep(), count));
+}
+
+/// A loop from the core's number to 1 runs once on the first core and nowhere else.
+void Distributor::firstCoreOnly(ArrayRef<Operation *> ops) {
+  numberCores();
+  OpBuilder builder(ops.front());
+  Value one = builder.create<arith::ConstantIndexOp>(func.getLoc(), 1);
+  auto once = builder.create<scf::ForOp>(func.getLoc(), index, one, count);
+  for (Operation *op : ops)
+    op->moveBefore(once.getBody()->getTerminator());
+}
+
+void Distributor::run() {
+  SmallVector<scf::ForOp> parallel;
+  SmallVector<Operation *> shared;
+  for (Operation &op : func.getBody().front()) {
+    auto loop = dyn_cast<scf::ForOp>(op);
+    if (loop && loop->hasAttr(kDistributeAttr))
+      parallel.push_back(loop);
+    else if (stores(&op))
+      shared.push_back(&op);
+  }
+  for (scf::ForOp loop : parallel)
+    spread(merge(loop));
+  // Without parallel loops all of the kernel is the first core's.
+  if (parallel.empty()) {
+    shared.clear();
+    for (Operation &op : func.getBody().front().without_terminator())
+      shared.push_back(&op);
+    if (!shared.empty())
+      firstCoreOnly(shared);
+    return;
+  }
+  for (Operation *op : shared)
+    firstCoreOnly(op);
+}
+
+} // namespace
+
+void distributeKernel(func::FuncOp func, int64_t numBlocks) { Distributor(func, numBlocks).run(); }
+
+} // namespace pto_mlir

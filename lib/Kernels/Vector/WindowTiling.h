@@ -1,0 +1,48 @@
+//===- WindowTiling.h - the part of a window's output made at a time ------===//
+
+#ifndef PTO_MLIR_LIB_KERNELS_VECTOR_WINDOWTILING_H
+#define PTO_MLIR_LIB_KERNELS_VECTOR_WINDOWTILING_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace pto_mlir::vector_kernels {
+
+/// Set on a tiled window op: the most output rows that its tile has.
+constexpr llvm::StringLiteral kTileRowsAttr = "pto.tile_rows";
+
+/// One of the two spatial dimensions of a window. Output position o and kernel position k read padded input position
+/// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the stride,
+/// so that tap k reads phase `phase(k)` at o + `shift(k)`.
+struct WindowAxis {
+  int64_t kernel = 1, stride = 1, dilation = 1;
+  int64_t phase(int64_t k) const { return k * dilation % stride; }
+  int64_t shift(int64_t k) const { return k * dilation / stride; }
+  /// The largest shift of the taps that read `phase`, -1 when none does.
+  int64_t reach(int64_t phase) const;
+  /// Positions, over all phases, that `outputs` neighbouring outputs read.
+  int64_t span(int64_t outputs) const;
+};
+
+/// Rows and columns of a depthwise convolution or pooling over NHWC.
+WindowAxis windowAxis(mlir::linalg::LinalgOp window, unsigned spatialDim);
+
+struct WindowTile {
+  int64_t rows = 0, cols = 0, channels = 0;
+};
+
+/// What a tile of the window costs beside its input.
+struct WindowTail {
+  /// f32 values of the output's shape alive at once: accumulator, operands, results and temporaries of the ops behind the window.
+  int64_t fullValues = 2;
+  /// An op behind the window cannot merge rows and columns: one row at a time.
+  bool oneRow = false;
+};
+
+/// The tile that costs least among those that fit the unified buffer: each tile loads its input with a halo, so large ones
+/// load less; long channel runs and long vector commands cost less per element. Columns and channels are cut into equal parts;
+/// rows may leave a remainder. `cores` is the number of vector cores that share the tiles. No rows in the result: nothing fits.
+WindowTile chooseWindowTile(mlir::linalg::LinalgOp window, const WindowTail &tail, int64_t cores);
+
+} // namespace pto_mlir::vector_kernels
+
+#endif // PTO_MLIR_LIB_KERNELS_VECTOR_WINDOWTILING_H

@@ -1,0 +1,355 @@
+#include "pto_mlir/PModel/Traffic.h"
+
+#include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/PModel/Program.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <set>
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+/// Commands that one kernel may execute here, over all cores: a few seconds.
+constexpr uint64_t kMostSteps = uint64_t(1) << 28;
+
+struct Op {
+  isa::DecodedInsn insn;
+  uint32_t word = 0;
+  uint32_t target = 0; // of a loop: behind its end; of a jump: where it lands
+};
+
+/// What an instruction moves: its view and the valid region of its tile. Registers must have been resolved.
+struct Moved {
+  int64_t argument = -1, bytes = 0;
+  int64_t elements = 1;
+  unsigned bits = 8;
+  bool hasTile = false, written = false;
+  const isa::InsnInfo *info = nullptr;
+
+  void integer(unsigned, isa::Value &) {}
+  void scalar(unsigned, isa::Value &) {}
+  void wide(unsigned, int64_t &) {}
+  void dst(unsigned, uint8_t &) {}
+  void attr(unsigned, uint32_t &, bool) {}
+  void tile(unsigned, isa::Tile &t) {
+    elements = t.validRows.value * t.validCols.value;
+    hasTile = true;
+  }
+  void view(unsigned operand, isa::View &v) {
+    argument = v.arg;
+    bits = isa::elementBits(v.type);
+    written = info->operands[operand].direction == isa::Direction::Out;
+  }
+};
+
+bool movesGlobal(isa::Opcode opcode) {
+  for (const isa::OperandInfo &operand : isa::infoOf(opcode).operands)
+    if (operand.kind == isa::OperandKind::View)
+      return true;
+  return false;
+}
+
+/// A vector or cube instruction that makes new values.
+bool computes(isa::Opcode opcode, isa::Pipe pipe) {
+  if (pipe != isa::Pipe::V && pipe != isa::Pipe::M)
+    return false;
+  const isa::InsnInfo &info = isa::infoOf(opcode);
+  return info.pipe != isa::Pipe::ALL && opcode != isa::Opcode::TMov && opcode != isa::Opcode::TExpands;
+}
+
+Result<std::vector<Op>> decodeStream(const StreamDesc &stream) {
+  std::vector<Op> ops;
+  std::vector<size_t> loops;
+  for (size_t at = 0; at < stream.words.size();) {
+    Op op;
+    op.word = at;
+    if (auto error = isa::decode(stream.words.data() + at, stream.words.size() - at, op.insn))
+      return Failure{*error};
+    at += op.insn.numWords;
+    if (op.insn.opcode == isa::Opcode::Loop)
+      loops.push_back(ops.size());
+    if (op.insn.opcode == isa::Opcode::End) {
+      if (loops.empty())
+        return Failure{"a loop ends that did not begin"};
+      ops[loops.back()].target = ops.size() + 1;
+      loops.pop_back();
+    }
+    ops.push_back(op);
+  }
+  if (!loops.empty())
+    return Failure{"a loop does not end"};
+  for (Op &op : ops)
+    if (op.insn.opcode == isa::Opcode::SkipIfZero) {
+      int64_t target = int64_t(op.word) + op.insn.numWords + op.insn.as<isa::SkipIfZero>().words.value;
+      op.target = std::lower_bound(ops.begin(), ops.end(), target, [](const Op &o, int64_t word) { return o.word < word; }) - ops.begin();
+    }
+  return ops;
+}
+
+int64_t floorDivide(int64_t a, int64_t b) {
+  int64_t quotient = a / b;
+  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
+}
+
+/// One engine of one core.
+class Engine {
+public:
+  Engine(KernelTraffic &traffic, uint64_t &core, uint64_t &steps, std::map<isa::Pipe, std::deque<int64_t>> &fifos)
+      : traffic(traffic), core(core), steps(steps), fifos(fifos) {}
+
+  int64_t places[4] = {}; // block index and number, sub-block index and number
+  isa::Pipe pipe = isa::Pipe::S;
+
+  Status run(const std::vector<Op> &ops);
+
+private:
+  struct Open {
+    size_t loop;
+    int64_t upper, step;
+  };
+  bool scalar(const isa::DecodedInsn &insn);
+  void move(isa::DecodedInsn insn);
+  int64_t read(const isa::Value &v) const { return v.isRegister ? registers[v.value] : v.value; }
+
+  int64_t registers[isa::kNumRegisters] = {};
+  KernelTraffic &traffic;
+  uint64_t &core, &steps;
+  std::map<isa::Pipe, std::deque<int64_t>> &fifos;
+};
+
+/// Executes register arithmetic; false for anything else.
+bool Engine::scalar(const isa::DecodedInsn &insn) {
+  using isa::Opcode;
+  auto binary = [&](const auto &typed, auto f) { registers[typed.dst] = f(read(typed.lhs), read(typed.rhs)); };
+  auto wrapped = [](uint64_t value) { return int64_t(value); };
+  switch (insn.opcode) {
+  case Opcode::Li: registers[insn.as<isa::Li>().dst] = insn.as<isa::Li>().value; return true;
+  case Opcode::Mov: registers[insn.as<isa::Mov>().dst] = read(insn.as<isa::Mov>().src); return true;
+  case Opcode::Add: binary(insn.as<isa::Add>(), [&](uint64_t a, uint64_t b) { return wrapped(a + b); }); return true;
+  case Opcode::Sub: binary(insn.as<isa::Sub>(), [&](uint64_t a, uint64_t b) { return wrapped(a - b); }); return true;
+  case Opcode::Mul: binary(insn.as<isa::Mul>(), [&](uint64_t a, uint64_t b) { return wrapped(a * b); }); return true;
+  case Opcode::Div: binary(insn.as<isa::Div>(), [](int64_t a, int64_t b) { return b == 0 || b == -1 ? -a : floorDivide(a, b); }); return true;
+  case Opcode::Rem: binary(insn.as<isa::Rem>(), [](int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a - floorDivide(a, b) * b; }); return true;
+  case Opcode::Min: binary(insn.as<isa::Min>(), [](int64_t a, int64_t b) { return std::min(a, b); }); return true;
+  case Opcode::Max: binary(insn.as<isa::Max>(), [](int64_t a, int64_t b) { return std::max(a, b); }); return true;
+  case Opcode::And: binary(insn.as<isa::And>(), [](int64_t a, int64_t b) { return a & b; }); return true;
+  case Opcode::Or: binary(insn.as<isa::Or>(), [](int64_t a, int64_t b) { return a | b; }); return true;
+  case Opcode::Xor: binary(insn.as<isa::Xor>(), [](int64_t a, int64_t b) { return a ^ b; }); return true;
+  case Opcode::Shl: binary(insn.as<isa::Shl>(), [&](uint64_t a, uint64_t b) { return wrapped(a << (b & 63)); }); return true;
+  case Opcode::Shr: binary(insn.as<isa::Shr>(), [](int64_t a, int64_t b) { return a >> (b & 63); }); return true;
+  case Opcode::Cmp:
+    binary(insn.as<isa::Cmp>(), [&](int64_t a, int64_t b) -> int64_t {
+      switch (unsigned(insn.as<isa::Cmp>().mode)) {
+      case 0: return a == b;
+      case 1: return a != b;
+      case 2: return a < b;
+      case 3: return a <= b;
+      case 4: return a > b;
+      default: return a >= b;
+      }
+    });
+    return true;
+  case Opcode::Select: {
+    const auto &select = insn.as<isa::Select>();
+    registers[select.dst] = read(select.cond) ? read(select.a) : read(select.b);
+    return true;
+  }
+  case Opcode::Get: {
+    const auto &get = insn.as<isa::Get>();
+    registers[get.dst] = unsigned(get.what) < 4 ? places[unsigned(get.what)] : 0;
+    return true;
+  }
+  case Opcode::Push: {
+    const auto &push = insn.as<isa::Push>();
+    fifos[push.engine].push_back(read(push.value));
+    return true;
+  }
+  case Opcode::Pop: {
+    const auto &pop = insn.as<isa::Pop>();
+    auto &fifo = fifos[pipe];
+    registers[pop.dst] = fifo.empty() ? 0 : fifo.front();
+    if (!fifo.empty())
+      fifo.pop_front();
+    return true;
+  }
+  default:
+    return false;
+  }
+}
+
+void Engine::move(isa::DecodedInsn insn) {
+  Moved moved;
+  moved.info = &isa::infoOf(insn.opcode);
+  isa::visit(insn, [&](auto &typed) {
+    isa::resolve(typed, [&](unsigned i) { return registers[i]; });
+    visitOperands(typed, moved);
+  });
+  if (moved.argument < 0 || size_t(moved.argument) >= traffic.arguments.size() || moved.elements <= 0)
+    return;
+  uint64_t bytes = (uint64_t(moved.elements) * moved.bits + 7) / 8;
+  ArgumentTraffic &argument = traffic.arguments[moved.argument];
+  (moved.written ? argument.written : argument.read) += bytes;
+  core += bytes;
+}
+
+Status Engine::run(const std::vector<Op> &ops) {
+  std::vector<Open> open;
+  for (size_t at = 0; at < ops.size();) {
+    if (++steps > kMostSteps)
+      return Failure{"the kernel executes more than 2^28 commands"};
+    const Op &op = ops[at];
+    switch (op.insn.opcode) {
+    case isa::Opcode::Loop: {
+      const auto &loop = op.insn.as<isa::Loop>();
+      int64_t lower = read(loop.lb), upper = read(loop.ub), step = read(loop.step);
+      if (step <= 0)
+        return Failure{"a loop has a step below 1"};
+      if (lower >= upper) {
+        at = op.target;
+        break;
+      }
+      registers[loop.iv] = lower;
+      open.push_back({at, upper, step});
+      ++at;
+      break;
+    }
+    case isa::Opcode::End: {
+      Open &inner = open.back();
+      int64_t &iv = registers[ops[inner.loop].insn.as<isa::Loop>().iv];
+      iv += inner.step;
+      if (iv < inner.upper) {
+        at = inner.loop + 1;
+      } else {
+        open.pop_back();
+        ++at;
+      }
+      break;
+    }
+    case isa::Opcode::SkipIfZero:
+      at = read(op.insn.as<isa::SkipIfZero>().cond) == 0 ? op.target : at + 1;
+      break;
+    default:
+      if (!scalar(op.insn) && movesGlobal(op.insn.opcode)) {
+        move(op.insn);
+        // A value from memory is not known here; addresses may depend on it, sizes do not.
+        if (op.insn.opcode == isa::Opcode::LoadScalar)
+          registers[op.insn.as<isa::LoadScalar>().dst] = 0;
+      }
+      ++at;
+    }
+  }
+  return {};
+}
+
+} // namespace
+
+uint64_t KernelTraffic::read() const {
+  uint64_t sum = 0;
+  for (const ArgumentTraffic &argument : arguments)
+    sum += argument.read;
+  return sum;
+}
+
+uint64_t KernelTraffic::written() const {
+  uint64_t sum = 0;
+  for (const ArgumentTraffic &argument : arguments)
+    sum += argument.written;
+  return sum;
+}
+
+double KernelTraffic::imbalance() const {
+  uint64_t sum = std::accumulate(cores.begin(), cores.end(), uint64_t(0));
+  return sum == 0 ? 1.0 : double(*std::max_element(cores.begin(), cores.end())) * cores.size() / sum;
+}
+
+Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
+  KernelTraffic traffic;
+  traffic.arguments.resize(kernel.numArgs);
+  uint64_t steps = 0;
+  for (CoreKind kind : {CoreKind::AIC, CoreKind::AIV}) {
+    // S comes first: its values travel to the other engines.
+    std::vector<std::pair<isa::Pipe, std::vector<Op>>> engines;
+    for (const StreamDesc &stream : kernel.streams) {
+      if (stream.coreKind != kind)
+        continue;
+      auto ops = decodeStream(stream);
+      if (!ops)
+        return Failure{ops.error()};
+      auto pipe = isa::Pipe(stream.pipe);
+      for (const Op &op : *ops)
+        traffic.movesOnly &= !computes(op.insn.opcode, pipe);
+      bool wanted = std::any_of(ops->begin(), ops->end(), [](const Op &op) {
+        return movesGlobal(op.insn.opcode) || op.insn.opcode == isa::Opcode::Push;
+      });
+      if (wanted)
+        engines.insert(pipe == isa::Pipe::S ? engines.begin() : engines.end(), {pipe, ops.take()});
+    }
+    if (engines.empty())
+      continue;
+    int64_t subBlocks = kind == CoreKind::AIC ? 1 : 2;
+    for (int64_t block = 0; block < int64_t(kernel.blocks); ++block)
+      for (int64_t sub = 0; sub < subBlocks; ++sub) {
+        uint64_t &core = traffic.cores.emplace_back(0);
+        std::map<isa::Pipe, std::deque<int64_t>> fifos;
+        for (const auto &[pipe, ops] : engines) {
+          Engine engine(traffic, core, steps, fifos);
+          engine.pipe = pipe;
+          engine.places[0] = block, engine.places[1] = kernel.blocks;
+          engine.places[2] = sub, engine.places[3] = subBlocks;
+          if (Status status = engine.run(ops); !status)
+            return Failure{status.error()};
+        }
+      }
+  }
+  return traffic;
+}
+
+Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model) {
+  std::vector<KernelTraffic> kernels;
+  for (const KernelDesc &kernel : model.kernels) {
+    auto traffic = measureTraffic(kernel);
+    if (!traffic)
+      return Failure{"kernel '" + kernel.name + "': " + traffic.error()};
+    kernels.push_back(traffic.take());
+  }
+  return kernels;
+}
+
+Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vector<KernelTraffic> &kernels) {
+  auto program = decodeProgram(variant.program.code);
+  if (!program)
+    return Failure{program.error()};
+  VariantTraffic total;
+  EntrySlots slots(variant);
+  for (const auto *tensors : {&variant.inputs, &variant.outputs})
+    for (const TensorDesc &tensor : *tensors)
+      total.ideal += tensorBytes(tensor.storageType, tensor.shape).value_or(0);
+  std::set<std::pair<uint64_t, uint64_t>> weights;
+  for (const VMInstruction &insn : *program) {
+    if (insn.opcode != VMOpcode::CallDevice || insn.kernel >= variant.program.kernels.size())
+      continue;
+    LaunchTraffic launch;
+    launch.kernel = variant.program.kernels[insn.kernel];
+    const KernelTraffic &kernel = kernels.at(launch.kernel);
+    total.read += kernel.read();
+    total.written += kernel.written();
+    for (size_t i = 0; i < insn.arguments.size() && i < kernel.arguments.size(); ++i) {
+      const VMArgument &argument = insn.arguments[i];
+      launch.least += argument.bytes;
+      if (argument.slot == slots.weights()) {
+        if (weights.emplace(argument.offset, argument.bytes).second)
+          total.ideal += argument.bytes;
+      } else if (argument.slot >= slots.firstFree() && kernel.arguments[i].written != 0 && !kernel.movesOnly) {
+        total.ideal += 2 * argument.bytes;
+      }
+    }
+    total.launches.push_back(launch);
+  }
+  return total;
+}
+
+} // namespace pto_mlir::pmodel
