@@ -148,6 +148,44 @@ func.func private @depthwise_ragged_rows(%x: tensor<1x37x64x40xf32>, %w: tensor<
   return %r : tensor<1x37x64x40xf32>
 }
 
+func.func private @scaled_depthwise(%x: tensor<2x13x20x24xf32>, %s: tensor<24xf32>, %w: tensor<3x3x24xf32>, %o: tensor<2x7x20x24xf32>) -> tensor<2x7x20x24xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %ei = tensor.empty() : tensor<2x13x20x24xf32>
+  %in = linalg.generic {indexing_maps=[#id,#c,#id], iterator_types=["parallel","parallel","parallel","parallel"]} ins(%x, %s: tensor<2x13x20x24xf32>, tensor<24xf32>) outs(%ei: tensor<2x13x20x24xf32>) {
+  ^bb0(%a: f32, %b: f32, %bq: f32):
+    %m = arith.mulf %a, %b : f32
+    %n = arith.addf %m, %one : f32
+    linalg.yield %n : f32
+  } -> tensor<2x13x20x24xf32>
+  %p = tensor.pad %in low[0,1,1,0] high[0,1,1,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %z : f32 } : tensor<2x13x20x24xf32> to tensor<2x15x22x24xf32>
+  %f = linalg.fill ins(%z: f32) outs(%o: tensor<2x7x20x24xf32>) -> tensor<2x7x20x24xf32>
+  %r = linalg.depthwise_conv_2d_nhwc_hwc {dilations=dense<1>:tensor<2xi64>, strides=dense<[2,1]>:tensor<2xi64>} ins(%p, %w: tensor<2x15x22x24xf32>, tensor<3x3x24xf32>) outs(%f: tensor<2x7x20x24xf32>) -> tensor<2x7x20x24xf32>
+  return %r : tensor<2x7x20x24xf32>
+}
+
+func.func private @clipped_depthwise_f16(%x: tensor<1x9x10x32xf16>, %w: tensor<2x2x32xf16>, %o: tensor<1x8x9x32xf16>) -> tensor<1x8x9x32xf16> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %zh = arith.constant 0.0 : f16
+  %six = arith.constant 6.0 : f16
+  %ei = tensor.empty() : tensor<1x9x10x32xf16>
+  %in = linalg.generic {indexing_maps=[#id,#id], iterator_types=["parallel","parallel","parallel","parallel"]} ins(%x: tensor<1x9x10x32xf16>) outs(%ei: tensor<1x9x10x32xf16>) {
+  ^bb0(%a: f16, %bq: f16):
+    %m = arith.maximumf %a, %zh : f16
+    %n = arith.minimumf %m, %six : f16
+    linalg.yield %n : f16
+  } -> tensor<1x9x10x32xf16>
+  %e = tensor.empty() : tensor<1x8x9x32xf32>
+  %f = linalg.fill ins(%z: f32) outs(%e: tensor<1x8x9x32xf32>) -> tensor<1x8x9x32xf32>
+  %cv = linalg.depthwise_conv_2d_nhwc_hwc {dilations=dense<1>:tensor<2xi64>, strides=dense<1>:tensor<2xi64>} ins(%in, %w: tensor<1x9x10x32xf16>, tensor<2x2x32xf16>) outs(%f: tensor<1x8x9x32xf32>) -> tensor<1x8x9x32xf32>
+  %r = linalg.generic {indexing_maps=[#id,#id], iterator_types=["parallel","parallel","parallel","parallel"]} ins(%cv: tensor<1x8x9x32xf32>) outs(%o: tensor<1x8x9x32xf16>) {
+  ^bb0(%a: f32, %bq: f16):
+    %m = arith.truncf %a : f32 to f16
+    linalg.yield %m : f16
+  } -> tensor<1x8x9x32xf16>
+  return %r : tensor<1x8x9x32xf16>
+}
+
 func.func private @max_pool_overlapping(%x: tensor<1x29x30x16xf32>, %o: tensor<1x15x15x16xf32>) -> tensor<1x15x15x16xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %ninf = arith.constant 0xFF800000 : f32
   %p = tensor.pad %x low[0,1,1,0] high[0,1,1,0] { ^bb0(%i0: index, %i1: index, %i2: index, %i3: index): tensor.yield %ninf : f32 } : tensor<1x29x30x16xf32> to tensor<1x31x32x16xf32>

@@ -23,6 +23,7 @@ public:
 private:
   Cluster *create(OpRole kind, Operation *op);
   void absorbTail(Cluster &cube);
+  void absorbInput(Cluster &window);
   void place(linalg::GenericOp op, OpRole role);
   bool accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role);
   bool wouldCycle(ArrayRef<Cluster *> parts, Operation *op);
@@ -98,6 +99,37 @@ static bool hasNamedValue(const Cluster &cluster) {
   return llvm::any_of(cluster.ops, [](Operation *op) {
     return !top::getTensorName(op->getResult(0)).empty();
   });
+}
+
+/// Reads its operands pixel by pixel, or as vectors over the channels.
+static bool worksOnPixels(Operation *op) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return generic && generic.getNumDpsInits() == 1 && llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) {
+    bool channels = map.getNumResults() == 1 && map.getResult(0) == getAffineDimExpr(map.getNumDims() - 1, map.getContext());
+    return readsAllLoops(map) || channels || map.getNumResults() == 0;
+  });
+}
+
+// A chain of elementwise ops whose result only this window reads is applied to the pixels that the window loads.
+void Builder::absorbInput(Cluster &window) {
+  Operation *reader = window.ops.front();
+  if (auto pad = reader->getOperand(0).getDefiningOp<tensor::PadOp>()) {
+    if (!pad->hasOneUse())
+      return;
+    reader = pad;
+  }
+  Operation *last = reader->getOperand(0).getDefiningOp();
+  Cluster *chain = last ? result.of.lookup(last) : nullptr;
+  if (!chain || chain->kind != OpRole::Elementwise || chain->ops.back() != last || (keepAll && hasNamedValue(*chain)))
+    return;
+  bool fits = llvm::all_of(chain->ops, [&](Operation *op) {
+    if (!worksOnPixels(op) || !op->hasOneUse())
+      return false;
+    Operation *user = *op->user_begin();
+    return op == last ? user == reader : result.of.lookup(user) == chain;
+  });
+  if (fits)
+    merge(window, *chain);
 }
 
 bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role) {
@@ -280,6 +312,8 @@ FailureOr<Clusters> Builder::run() {
       absorbTail(*create(role, &op));
       break;
     case OpRole::Window:
+      absorbInput(*create(role, &op));
+      break;
     case OpRole::Movement:
       create(role, &op);
       break;

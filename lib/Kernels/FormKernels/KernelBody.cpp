@@ -74,7 +74,9 @@ void BodyBuilder::collectOutputs() {
   bool cube = cluster.kind == OpRole::Cube;
   for (Operation *op : cluster.ops) {
     bool escapes = llvm::any_of(op->getUsers(), [&](Operation *user) {
-      return !inside.contains(user);
+      // The border of a window's input is made in the window's kernel.
+      bool bordered = isa<tensor::PadOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *window) { return inside.contains(window); });
+      return !inside.contains(user) && !bordered;
     });
     StringRef name = top::getTensorName(op->getResult(0));
     // Fixpipe has one way out: what it absorbs cannot be stored.

@@ -135,10 +135,14 @@ void Outliner::emit(Operation *target) {
     ArrayRef<Operation *> members = cluster ? ArrayRef(cluster->ops) : ArrayRef(op);
     size_t before = stack.size();
     for (Operation *member : members)
-      for (Value operand : member->getOperands())
-        if (Operation *producer = operand.getDefiningOp())
-          if (!emitted.contains(producer) && (!cluster || clusters.of.lookup(producer) != cluster))
-            stack.push_back(producer);
+      for (Value operand : member->getOperands()) {
+        Operation *producer = operand.getDefiningOp();
+        // A window's border is made in its kernel; what it surrounds may be as well.
+        if (auto pad = dyn_cast_or_null<tensor::PadOp>(producer); pad && cluster && classify(pad) == OpRole::Pad)
+          producer = pad.getSource().getDefiningOp();
+        if (producer && !emitted.contains(producer) && (!cluster || clusters.of.lookup(producer) != cluster))
+          stack.push_back(producer);
+      }
     if (stack.size() != before)
       continue;
     emitted.insert(members.begin(), members.end());

@@ -35,7 +35,7 @@ SmallVector<LinalgOp> collectCluster(LinalgOp root, bool reductions = true) {
   cluster.insert(root);
   for (unsigned i = 0; i < cluster.size(); ++i)
     for (Value operand : cluster[i]->getOperands())
-      if (auto producer = operand.getDefiningOp<LinalgOp>())
+      if (auto producer = operand.getDefiningOp<LinalgOp>(); producer && !producer->hasAttr(kWindowInputAttr))
         if (producer->getBlock() == root->getBlock() && (reductions || producer.getNumReductionLoops() == 0))
           cluster.insert(producer);
   SmallVector<LinalgOp> ops;
@@ -61,6 +61,14 @@ bool readsClass(AffineMap map, ArrayRef<unsigned> classes, unsigned cls) {
   });
 }
 
+/// The elementwise op that makes the input of `window`, or null.
+LinalgOp windowInput(LinalgOp window) {
+  Value input = window.getDpsInputs()[0];
+  if (auto pad = input.getDefiningOp<tensor::PadOp>())
+    input = pad.getSource();
+  return input.getDefiningOp<linalg::GenericOp>() ? input.getDefiningOp<LinalgOp>() : LinalgOp();
+}
+
 /// The ops of `cluster` that share a tile with `window`, whose rows and columns have the given classes.
 WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp window, unsigned rows, unsigned cols) {
   WindowTail tail;
@@ -84,6 +92,8 @@ WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp
     temporaries = std::max(temporaries, liveTemporaries(op));
   }
   tail.fullValues += temporaries;
+  if (LinalgOp producer = windowInput(window))
+    tail.inputValues = producer.getNumDpsInputs() + liveTemporaries(producer);
   return tail;
 }
 
@@ -375,7 +385,7 @@ void sinkResultReshapes(Block &block) {
 LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
   for (Operation &op : llvm::reverse(block))
     if (auto root = dyn_cast<LinalgOp>(op))
-      if (!root->use_empty() && done.insert(root).second)
+      if (!root->use_empty() && !root->hasAttr(kWindowInputAttr) && done.insert(root).second)
         return root;
   return nullptr;
 }
@@ -388,7 +398,7 @@ static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &chang
   SmallVector<LinalgOp> roots;
   func.walk([&](LinalgOp op) {
     bool escapes = llvm::any_of(op->getUsers(), [](Operation *user) { return !isa<LinalgOp>(user); });
-    if (!escapes || op.getNumReductionLoops() != 0 || isWindowOp(op))
+    if (!escapes || op.getNumReductionLoops() != 0 || isWindowOp(op) || op->hasAttr(kWindowInputAttr))
       return;
     SmallVector<LinalgOp> cluster = collectCluster(op);
     Domain domain(cluster);
@@ -406,7 +416,18 @@ static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &chang
   return success();
 }
 
+/// Marks the op that makes the input of a window, which may be padded.
+static void markWindowInputs(func::FuncOp func) {
+  func.walk([](LinalgOp op) {
+    if (!isWindowOp(op))
+      return;
+    if (LinalgOp producer = windowInput(op))
+      producer->setAttr(kWindowInputAttr, UnitAttr::get(op.getContext()));
+  });
+}
+
 LogicalResult tileKernel(func::FuncOp func, const PhaseContext &context) {
+  markWindowInputs(func);
   llvm::SmallDenseSet<Operation *> done;
   sinkResultReshapes(func.getBody().front());
   while (LinalgOp root = nextRoot(func.getBody().front(), done))

@@ -10,6 +10,9 @@ namespace pto_mlir::vector_kernels {
 /// Set on a tiled window op: the most output rows that its tile has.
 constexpr llvm::StringLiteral kTileRowsAttr = "pto.tile_rows";
 
+/// Set on the elementwise op that makes a window's input: it is applied to the pixels as they are loaded, and never tiled itself.
+constexpr llvm::StringLiteral kWindowInputAttr = "pto.window_input";
+
 /// One of the two spatial dimensions of a window. Output position o and kernel position k read padded input position
 /// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the stride,
 /// so that tap k reads phase `phase(k)` at o + `shift(k)`.
@@ -34,6 +37,8 @@ struct WindowTile {
 struct WindowTail {
   /// f32 values of the output's shape alive at once: accumulator, operands, results and temporaries of the ops behind the window.
   int64_t fullValues = 2;
+  /// Values of one input row's shape: operands and temporaries of the op that makes the input.
+  int64_t inputValues = 0;
   /// An op behind the window cannot merge rows and columns: one row at a time.
   bool oneRow = false;
 };

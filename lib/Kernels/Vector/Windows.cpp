@@ -27,6 +27,7 @@ namespace {
 /// in the coordinates of the padded image.
 struct WindowInput {
   Value image;
+  linalg::GenericOp producer; ///< what makes the image out of arguments, pixel by pixel; may be null
   SmallVector<OpFoldResult> offsets;
   int64_t padTop = 0, padLeft = 0, padBottom = 0, padRight = 0;
   Attribute padValue;
@@ -59,6 +60,9 @@ FailureOr<WindowInput> traceInput(Operation *op, Value input) {
     input = pad.getSource();
   }
   result.image = input;
+  result.producer = input.getDefiningOp<linalg::GenericOp>();
+  if (result.producer && !result.producer->hasAttr(kWindowInputAttr))
+    return op->emitOpError("reads an input that is computed in the same kernel, but not pixel by pixel");
   return result;
 }
 
@@ -84,6 +88,7 @@ private:
   Value loadFilters();
   Value loadBand(int64_t phaseH, int64_t phaseW);
   Value loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only);
+  Value apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, Value destination);
   SmallVector<ColumnRun> columnRuns(int64_t phaseW, int64_t bandCols);
   OpFoldResult index(int64_t value) { return rewriter.getIndexAttr(value); }
   Value slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
@@ -94,6 +99,7 @@ private:
   Location loc;
   MLIRContext *context;
   WindowInput input;
+  SmallVector<Value> channelInputs; ///< of the producer, by operand: its part of a vector over the channels
   WindowAxis height, width;
   RankedTensorType imageType;
   Type accType;
@@ -168,6 +174,34 @@ Value WindowExpander::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayR
                                                  getAsIndexOpFoldResult(context, strides));
 }
 
+/// The producer's body on a row of pixels, [pixels, channels], computed in `destination`.
+Value WindowExpander::apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, Value destination) {
+  linalg::GenericOp producer = input.producer;
+  auto shape = cast<RankedTensorType>(destination.getType()).getShape();
+  AffineMap pixels = rewriter.getMultiDimIdentityMap(2), vector = AffineMap::get(2, 0, rewriter.getAffineDimExpr(1));
+  SmallVector<Value> ins;
+  SmallVector<AffineMap> maps;
+  for (OpOperand *operand : producer.getDpsInputOperands()) {
+    AffineMap map = producer.getMatchingIndexingMap(operand);
+    if (map.isIdentity()) {
+      ins.push_back(slice(operand->get(), offsets, sizes, strides, shape));
+      maps.push_back(pixels);
+    } else if (map.getNumResults() == 1) {
+      ins.push_back(channelInputs[operand->getOperandNumber()]);
+      maps.push_back(vector);
+    } else {
+      ins.push_back(operand->get());
+      maps.push_back(AffineMap::get(2, 0, context));
+    }
+  }
+  maps.push_back(pixels);
+  SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
+  auto row = rewriter.create<linalg::GenericOp>(producer.getLoc(), destination.getType(), ins, destination, maps, parallel);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.cloneRegionBefore(producer.getRegion(), row.getRegion(), row.getRegion().begin());
+  return row.getResult(0);
+}
+
 /// [KH, KW, channels] in the accumulator's type, loaded where the slice of the filter stands: outside of the loops that it
 /// does not depend on.
 Value WindowExpander::loadFilters() {
@@ -237,10 +271,12 @@ Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const
                                                            {top, loop.getInductionVar()});
   OpFoldResult column = affine::makeComposedFoldedAffineApply(
       rewriter, loc, d0 + (run.low * width.stride + phaseW - input.padLeft), {input.offsets[2]});
-  Value loaded = slice(input.image, {input.offsets[0], row, column, input.offsets[3]}, {1, 1, count, channels},
-                       {1, 1, width.stride, 1}, {count, channels});
+  SmallVector<OpFoldResult> from{input.offsets[0], row, column, input.offsets[3]}, to{loop.getInductionVar(), index(run.low), index(0)};
+  SmallVector<int64_t> sizes{1, 1, count, channels}, steps{1, 1, width.stride, 1};
+  Value loaded = input.producer ? apply(from, sizes, steps, slice(loop.getRegionIterArg(0), to, {1, count, channels}, {1, 1, 1}, {count, channels}))
+                                : slice(input.image, from, sizes, steps, {count, channels});
   Value inserted = rewriter.create<tensor::InsertSliceOp>(
-      loc, loaded, loop.getRegionIterArg(0), ArrayRef<OpFoldResult>{loop.getInductionVar(), index(run.low), index(0)},
+      loc, loaded, loop.getRegionIterArg(0), to,
       ArrayRef<OpFoldResult>{index(1), index(count), index(channels)},
       ArrayRef<OpFoldResult>{index(1), index(1), index(1)});
   rewriter.create<scf::YieldOp>(loc, inserted);
@@ -253,7 +289,7 @@ Value WindowExpander::loadBand(int64_t phaseH, int64_t phaseW) {
   SmallVector<ColumnRun> runs = columnRuns(phaseW, bandCols);
   bool allColumns = runs.size() == 1 && runs[0].low == 0 && runs[0].high == bandCols;
   bool allRows = input.padTop == 0 && input.padBottom == 0 && !ragged;
-  if (allColumns && allRows) {
+  if (allColumns && allRows && !input.producer) {
     AffineExpr d0 = rewriter.getAffineDimExpr(0);
     OpFoldResult row = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + phaseH, {input.offsets[1]});
     OpFoldResult column = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + (phaseW - input.padLeft), {input.offsets[2]});
@@ -294,6 +330,11 @@ LogicalResult WindowExpander::expand() {
     return failure();
   Value filters = isConv ? loadFilters() : Value();
   rewriter.setInsertionPoint(op);
+  if (input.producer)
+    for (OpOperand *operand : input.producer.getDpsInputOperands())
+      channelInputs.push_back(input.producer.getMatchingIndexingMap(operand).getNumResults() == 1
+                                  ? slice(operand->get(), {input.offsets[3]}, {channels}, {1}, {channels})
+                                  : Value());
   llvm::DenseMap<std::pair<int64_t, int64_t>, Value> bands;
   for (int64_t ph = 0; ph < height.stride; ++ph)
     for (int64_t pw = 0; pw < width.stride; ++pw)
@@ -346,6 +387,10 @@ LogicalResult expandWindows(func::FuncOp func) {
   SmallVector<Operation *> ops;
   func.walk<WalkOrder::PreOrder>([&](tensor::PadOp op) { ops.push_back(op); });
   func.walk([&](tensor::ExtractSliceOp op) { ops.push_back(op); });
+  func.walk([&](linalg::GenericOp op) {
+    if (op->hasAttr(kWindowInputAttr))
+      ops.insert(ops.begin(), op);
+  });
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty())
       rewriter.eraseOp(op);

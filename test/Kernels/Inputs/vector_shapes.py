@@ -70,6 +70,11 @@ for name, shape, kernel, stride, pad in [
     expected = window(x, (kernel, kernel), (stride, stride), (pad,) * 4, lambda acc, part, i, j: acc + part * w[i, j], 0.0)
     y = data(*expected.shape)
     check(name, [x, w, y], [expected + y], 1e-4)
+x, s, w = data(2, 13, 20, 24), data(24), data(3, 3, 24)
+conv = lambda acc, part, i, j: acc + part * w[i, j]
+check("scaled_depthwise", [x, s, w], [window(x * s + 1, (3, 3), (2, 1), (1, 1, 1, 1), conv, 0.0)], 1e-4)
+x, w = data(1, 9, 10, 32, dtype=half), data(2, 2, 32, dtype=half)
+check("clipped_depthwise_f16", [x, w], [window(np.clip(x, half(0), half(6)), (2, 2), (1, 1), (0, 0, 0, 0), conv, 0.0)], 2e-2)
 x = data(1, 29, 30, 16)
 check("max_pool_overlapping", [x], [window(np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=-np.inf), (3, 3), (2, 2), (0, 0, 0, 0), lambda acc, p, i, j: np.maximum(acc, p), -np.inf)])
 x = data(1, 2, 96, 200)

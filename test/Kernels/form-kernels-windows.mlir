@@ -1,0 +1,59 @@
+// RUN: pto-opt %s --split-input-file --form-kernels | FileCheck %s
+// RUN: pto-opt %s --split-input-file --form-kernels=keep-all=true | FileCheck %s --check-prefix=ALL
+
+// An elementwise op whose result only a window reads, border included, is computed in the window's kernel; a debug build, which keeps
+// its value, leaves it in a kernel of its own.
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0_dw ins(%{{.*}}, %{{.*}} : tensor<1x4x6x8xf32>, tensor<3x3x8xf32>) {{.*}} {absorbed = ["clip"], layouts = [""], names = ["dw"]}
+// CHECK-NOT: top.launch
+// CHECK: func.func private @k0_dw(
+// CHECK: %[[CLIP:.*]] = linalg.generic
+// CHECK: tensor.pad %[[CLIP]]
+// CHECK: linalg.depthwise_conv_2d_nhwc_hwc
+// ALL-LABEL: func.func @main
+// ALL: top.launch @k0_clip
+// ALL: top.launch @k1_dw
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<3x3x8xf32>) -> tensor<1x4x6x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %six = arith.constant 6.0 : f32
+  %e = tensor.empty() : tensor<1x4x6x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x4x6x8xf32>) outs(%e : tensor<1x4x6x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.maximumf %in, %zero : f32
+    %b = arith.minimumf %a, %six : f32
+    linalg.yield %b : f32
+  } -> tensor<1x4x6x8xf32> loc("clip")
+  %p = tensor.pad %0 low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x6x8xf32> to tensor<1x6x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  %1 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%p, %w : tensor<1x6x8x8xf32>, tensor<3x3x8xf32>) outs(%f : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32> loc("dw")
+  return %1 : tensor<1x4x6x8xf32>
+}
+
+// -----
+
+// Wanted elsewhere as well: its own kernel.
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0_clip
+// CHECK: top.launch @k1_dw
+// ALL-LABEL: func.func @main
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<1x1x8xf32>) -> (tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x6x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x4x6x8xf32>) outs(%e : tensor<1x4x6x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = math.exp %in : f32
+    linalg.yield %a : f32
+  } -> tensor<1x4x6x8xf32> loc("clip")
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  %1 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%0, %w : tensor<1x4x6x8xf32>, tensor<1x1x8xf32>) outs(%f : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32> loc("dw")
+  return %0, %1 : tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>
+}
