@@ -215,13 +215,16 @@ void SyncInserter::emit() {
     }
     std::set<std::tuple<Pipe, Pipe, int>> done;
     for (const Meeting &meeting : block.meetings) {
-      if (!done.insert({meeting.a, meeting.b, meeting.at}).second)
+      // The same engine begins every meeting of two: were it the other one's turn next, that one could raise its flag for the
+      // next meeting before the first has consumed the one of this.
+      Pipe first = std::min(meeting.a, meeting.b), second = std::max(meeting.a, meeting.b);
+      if (!done.insert({first, second, meeting.at}).second)
         continue;
       b.setInsertionPoint(block.ops[meeting.at]);
-      b.create<SetFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
-      b.create<WaitFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
-      b.create<SetFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
-      b.create<WaitFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
+      b.create<SetFlagOp>(loc, first, second, kEvents - 1);
+      b.create<WaitFlagOp>(loc, first, second, kEvents - 1);
+      b.create<SetFlagOp>(loc, second, first, kEvents - 1);
+      b.create<WaitFlagOp>(loc, second, first, kEvents - 1);
     }
   }
 }
