@@ -1,6 +1,6 @@
 // Flags of a kernel with more orders between two engines than events: engines that meet in front of a loop and again inside of it do
 // not raise a flag twice.
-// RUN: pto-opt %s --tile-vector-kernels --bufferize-vector-kernels --convert-linalg-to-pto --pto-bind-blocks=num-core=2 --canonicalize --cse --pto-multi-buffer --pto-plan-local-memory --pto-insert-sync --pto-slice-engines --pto-check-sync -o /dev/null
+// RUN: pto-opt %s --tile-vector-kernels=num-cores=2 --bufferize-vector-kernels --convert-linalg-to-pto --pto-bind-blocks=num-core=2 --canonicalize --cse --pto-multi-buffer --pto-plan-local-memory --pto-insert-sync --pto-slice-engines --pto-check-sync -o /dev/null
 // The kernels of the numeric test, too.
 // RUN: pto-opt %S/tile-vector-kernels-numeric.mlir --tile-vector-kernels --bufferize-vector-kernels --convert-linalg-to-pto --pto-bind-blocks=num-core=1 --canonicalize --cse --pto-multi-buffer --pto-plan-local-memory --pto-insert-sync --pto-slice-engines --pto-check-sync -o /dev/null
 
