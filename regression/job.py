@@ -136,7 +136,7 @@ def run_model(spec: dict) -> dict:
     times = medians([lambda: session.run(None, feed), lambda: onnxruntime_call(reference, feed)], budget=spec["timing"])
     result["seconds"] |= {"cmodel": times[0], "onnxruntime": times[1]}
     if model.metric in metrics.OF_ONE_MODEL:
-        result["metric"] = metrics.OF_ONE_MODEL[model.metric](model, cache, session, reference)
+        result["metric"] = metrics.OF_ONE_MODEL[model.metric](model, cache, session, reference, mode)
         if not result["metric"]["passed"]:
             problems.append(f"end metric: {result['metric']['summary']}")
     return {**result, "status": "failed" if problems else "passed", "problem": "; ".join(problems)}

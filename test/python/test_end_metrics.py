@@ -10,6 +10,7 @@ from onnx import helper, numpy_helper
 from pto_mlir.compare import Row, first_loss, sources
 
 sys.path.insert(0, str(ROOT / "regression"))
+import metrics  # noqa: E402
 import ocr  # noqa: E402
 import precise  # noqa: E402
 import wordpiece  # noqa: E402
@@ -65,6 +66,15 @@ def test_ctc():
     steps = np.eye(3)[[1, 1, 0, 1, 2, 2, 0]] * 0.8
     assert ocr.decode(steps, ["a", "b"]) == ("aab", pytest.approx(0.8))
     assert ocr.decode(np.eye(3)[[0, 0]], ["a", "b"]) == ("", 0.0)
+
+
+def test_ties_of_classes():
+    scores = np.array([8.0, 7.999, 5, 4, 3, 2.999, 1], np.float32)
+    swapped = scores[[1, 0, 2, 3, 5, 4, 6]]
+    assert metrics.agreement(scores, scores, "F16") == (True, 5, False)
+    assert metrics.agreement(swapped, scores, "F16") == (True, 5, True)
+    assert metrics.agreement(swapped, scores, "F32") == (False, 4, True)
+    assert metrics.agreement(scores[::-1], scores, "F16")[0] is False
 
 
 def test_first_real_loss():
