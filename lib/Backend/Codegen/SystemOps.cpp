@@ -56,6 +56,35 @@ struct BarrierModel : CodegenOpInterface::ExternalModel<BarrierModel, pto::Barri
   }
 };
 
+struct FifoPushModel : CodegenOpInterface::ExternalModel<FifoPushModel, pto::FifoPushOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto push = cast<pto::FifoPushOp>(op);
+    isa::Push insn;
+    if (failed(cg.integer(op, push.getValue(), insn.value)))
+      return failure();
+    insn.engine = toPipe(push.getPipeAttr());
+    return cg.emit(op, insn);
+  }
+};
+
+struct FifoPopModel : CodegenOpInterface::ExternalModel<FifoPopModel, pto::FifoPopOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto dst = cg.registerFor(op, op->getResult(0));
+    isa::Pop insn;
+    if (failed(dst))
+      return failure();
+    insn.dst = *dst;
+    auto engine = op->getParentOfType<func::FuncOp>()->getAttrOfType<pto::PipeAttr>("pto.pipe");
+    if (!engine)
+      return op->emitOpError("stands in no engine's function");
+    insn.engine = toPipe(engine);
+    if (failed(cg.emit(op, insn)))
+      return failure();
+    cg.define(op->getResult(0), isa::Value::reg(*dst));
+    return success();
+  }
+};
+
 } // namespace
 
 void attachSystemModels(MLIRContext *c) {
@@ -68,6 +97,8 @@ void attachSystemModels(MLIRContext *c) {
   pto::SetFlagDynOp::attachInterface<FlagDynModel<pto::SetFlagDynOp, isa::SetFlag>>(*c);
   pto::WaitFlagDynOp::attachInterface<FlagDynModel<pto::WaitFlagDynOp, isa::WaitFlag>>(*c);
   pto::BarrierOp::attachInterface<BarrierModel>(*c);
+  pto::FifoPushOp::attachInterface<FifoPushModel>(*c);
+  pto::FifoPopOp::attachInterface<FifoPopModel>(*c);
 }
 
 } // namespace pto_mlir::backend

@@ -7,6 +7,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/CSE.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOSLICEENGINES
@@ -17,6 +18,11 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 static constexpr llvm::StringLiteral kKernelKind = "pto.kernel_kind";
+/// Numbers the scalar loads of a kernel, so that its clones can name them.
+static constexpr llvm::StringLiteral kLoadAttr = "pto.load";
+
+/// The engines that each scalar load of a kernel must hand its value to.
+using LoadReaders = llvm::MapVector<int64_t, SmallVector<Pipe, 1>>;
 
 static constexpr std::pair<Pipe, const char *> kEngines[] = {
     {Pipe::PIPE_S, "s"},       {Pipe::PIPE_V, "v"},       {Pipe::PIPE_M, "m"},    {Pipe::PIPE_MTE1, "mte1"},
@@ -32,6 +38,10 @@ static std::optional<bool> belongsTo(Operation *op, Pipe pipe) {
     return wait.getDstPipe() == pipe;
   if (auto wait = dyn_cast<WaitFlagDynOp>(op))
     return wait.getDstPipe() == pipe;
+  if (isa<FifoPushOp>(op))
+    return pipe == Pipe::PIPE_S;
+  if (isa<FifoPopOp>(op))
+    return true;
   if (auto barrier = dyn_cast<BarrierOp>(op))
     return barrier.getPipe() == pipe || barrier.getPipe() == Pipe::PIPE_ALL;
   if (isEngineOp(op))
@@ -48,8 +58,36 @@ static void removeDead(func::FuncOp func) {
       op->erase();
 }
 
-/// Keeps the engine's ops only. A scalar that only engine S can produce must not be needed elsewhere.
-static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name) {
+/// An integer that S loads arrives through its queue; `readers` notes that.
+static bool receive(Operation *op, Pipe pipe, LoadReaders &readers) {
+  auto load = dyn_cast<LoadScalarOp>(op);
+  auto number = op->getAttrOfType<IntegerAttr>(kLoadAttr);
+  if (!load || !number || !load.getValue().getType().isIntOrIndex())
+    return false;
+  OpBuilder b(op);
+  load.getValue().replaceAllUsesWith(b.create<FifoPopOp>(op->getLoc(), load.getValue().getType()));
+  op->erase();
+  readers[number.getInt()].push_back(pipe);
+  return true;
+}
+
+/// In S's function: each load appends its value to the queues of its readers.
+static void send(func::FuncOp func, const LoadReaders &readers) {
+  func.walk([&](LoadScalarOp load) {
+    auto number = load->getAttrOfType<IntegerAttr>(kLoadAttr);
+    auto entry = number ? readers.find(number.getInt()) : readers.end();
+    load->removeAttr(kLoadAttr);
+    if (entry == readers.end())
+      return;
+    OpBuilder b(load.getContext());
+    b.setInsertionPointAfter(load);
+    for (Pipe pipe : entry->second)
+      b.create<FifoPushOp>(load.getLoc(), load.getValue(), PipeAttr::get(b.getContext(), pipe));
+  });
+}
+
+/// Keeps the engine's ops only. A value that only another engine can make must not be needed, but for integers that S loads.
+static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name, LoadReaders &readers) {
   SmallVector<Operation *> foreign;
   func.walk([&](Operation *op) {
     if (belongsTo(op, pipe) == false)
@@ -69,7 +107,9 @@ static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name) {
       op->erase();
       return WalkResult::advance();
     }
-    op->emitOpError("makes a value that engine ") << name << " needs; only engine S can use values read at run time";
+    if (receive(op, pipe, readers))
+      return WalkResult::advance();
+    op->emitOpError("makes a value that engine ") << name << " needs; only integers that engine S loads reach other engines";
     return WalkResult::interrupt();
   });
   if (left.wasInterrupted())
@@ -123,17 +163,26 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
     module->setAttr("pto.num_args", b.getI32IntegerAttr(kernel.getNumArguments()));
     if (StringAttr visibility = kernel.getSymVisibilityAttr())
       module.setSymVisibilityAttr(visibility);
-    b.setInsertionPointToEnd(module.getBody());
-    for (auto [pipe, name] : kEngines) {
+    int64_t loads = 0;
+    kernel.walk([&](LoadScalarOp load) { load->setAttr(kLoadAttr, b.getI64IntegerAttr(loads++)); });
+    LoadReaders readers;
+    // S last: the others tell it which values they need.
+    for (auto [pipe, name] : llvm::concat<const std::pair<Pipe, const char *>>(ArrayRef(kEngines).drop_front(), ArrayRef(kEngines).take_front())) {
       if (!used.contains(pipe))
         continue;
+      if (pipe == Pipe::PIPE_S)
+        b.setInsertionPointToStart(module.getBody());
+      else
+        b.setInsertionPointToEnd(module.getBody());
       auto engine = cast<func::FuncOp>(b.clone(*kernel));
       for (NamedAttribute attr : llvm::to_vector(engine->getDiscardableAttrs()))
         engine->removeDiscardableAttr(attr.getName());
       engine.setName(name);
       engine.setPublic();
       engine->setAttr("pto.pipe", PipeAttr::get(b.getContext(), pipe));
-      if (failed(keepEngine(engine, pipe, name))) {
+      if (pipe == Pipe::PIPE_S)
+        send(engine, readers);
+      if (failed(keepEngine(engine, pipe, name, readers))) {
         module.erase();
         return failure();
       }
