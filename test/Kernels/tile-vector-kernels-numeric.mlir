@@ -402,3 +402,50 @@ func.func private @average_pool(%x: tensor<1x7x9x5xf32>, %o: tensor<1x7x9x5xf32>
   } -> tensor<1x7x9x5xf32>
   return %r : tensor<1x7x9x5xf32>
 }
+
+// Two results of one normalisation: neither nest may take values of the other's loop.
+func.func private @two_readers(%x: tensor<50x197xf32>, %g: tensor<50xf32>, %o: tensor<50x197xf32>, %q: tensor<50x197xf32>) -> (tensor<50x197xf32>, tensor<50x197xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %one = arith.constant 1.0 : f32
+  %n = arith.constant 197.0 : f32
+  %e1 = tensor.empty() : tensor<50xf32>
+  %f = linalg.fill ins(%z: f32) outs(%e1: tensor<50xf32>) -> tensor<50xf32>
+  %e2 = tensor.empty() : tensor<50x197xf32>
+  %s = linalg.generic {indexing_maps=[#nc,#n], iterator_types=["parallel","reduction"]} ins(%x: tensor<50x197xf32>) outs(%f: tensor<50xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.addf %a, %b : f32
+    linalg.yield %m : f32
+  } -> tensor<50xf32>
+  %c = linalg.generic {indexing_maps=[#nc,#n,#nc], iterator_types=["parallel","parallel"]} ins(%x, %s: tensor<50x197xf32>, tensor<50xf32>) outs(%e2: tensor<50x197xf32>) {
+  ^bb0(%a: f32, %t: f32, %b: f32):
+    %d = arith.divf %t, %n : f32
+    %m = arith.subf %a, %d : f32
+    linalg.yield %m : f32
+  } -> tensor<50x197xf32>
+  %r = linalg.generic {indexing_maps=[#nc,#n,#nc], iterator_types=["parallel","parallel"]} ins(%c, %g: tensor<50x197xf32>, tensor<50xf32>) outs(%o: tensor<50x197xf32>) {
+  ^bb0(%a: f32, %t: f32, %b: f32):
+    %m = arith.mulf %a, %t : f32
+    linalg.yield %m : f32
+  } -> tensor<50x197xf32>
+  %u = linalg.generic {indexing_maps=[#nc,#nc], iterator_types=["parallel","parallel"]} ins(%c: tensor<50x197xf32>) outs(%q: tensor<50x197xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %m = arith.addf %a, %one : f32
+    linalg.yield %m : f32
+  } -> tensor<50x197xf32>
+  return %r, %u : tensor<50x197xf32>, tensor<50x197xf32>
+}
+
+// A condition per column chooses between rows and columns.
+func.func private @masked(%x: tensor<19x37xf32>, %k: tensor<37xf32>, %o: tensor<19x37xf32>) -> tensor<19x37xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %z = arith.constant 0.0 : f32
+  %low = arith.constant -5.0 : f32
+  %r = linalg.generic {indexing_maps=[#nc,affine_map<(d0,d1)->(d1)>,#nc], iterator_types=["parallel","parallel"]} ins(%x, %k: tensor<19x37xf32>, tensor<37xf32>) outs(%o: tensor<19x37xf32>) {
+  ^bb0(%a: f32, %t: f32, %b: f32):
+    %m = arith.cmpf ogt, %t, %z : f32
+    %p = arith.cmpf olt, %a, %z : f32
+    %q = arith.ori %m, %p : i1
+    %s = arith.select %q, %a, %low : f32
+    linalg.yield %s : f32
+  } -> tensor<19x37xf32>
+  return %r : tensor<19x37xf32>
+}

@@ -37,6 +37,18 @@ std::optional<pto::CmpMode> compareMode(Operation *op) {
     default: return std::nullopt;
     }
   }
+  if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
+    using P = arith::CmpIPredicate;
+    switch (cmp.getPredicate()) {
+    case P::eq: return pto::CmpMode::eq;
+    case P::ne: return pto::CmpMode::ne;
+    case P::slt: return pto::CmpMode::lt;
+    case P::sle: return pto::CmpMode::le;
+    case P::sgt: return pto::CmpMode::gt;
+    case P::sge: return pto::CmpMode::ge;
+    default: return std::nullopt;
+    }
+  }
   return std::nullopt;
 }
 
@@ -64,6 +76,10 @@ private:
   LogicalResult emitUnary(Operation *inner);
   LogicalResult emitCompare(Operation *inner, pto::CmpMode mode);
   LogicalResult emitSelect(arith::SelectOp select);
+  LogicalResult emitLogic(Operation *inner);
+  LogicalResult emitFromMask(Operation *inner);
+  Item numbers(const Item &mask, Type element, std::optional<Value> destination = std::nullopt);
+  Item remask(const Item &mask, Role role, pto::CmpMode mode);
   LogicalResult emitReduction(Value yielded, unsigned init);
   FailureOr<Item> itemOf(Operation *user, Value value);
   Value destination(Operation *inner, Role role);
@@ -249,6 +265,85 @@ LogicalResult BodyEmitter::emitCompare(Operation *inner, pto::CmpMode mode) {
   return success();
 }
 
+/// 1 where the mask is set, 0 elsewhere.
+Item BodyEmitter::numbers(const Item &mask, Type element, std::optional<Value> destination) {
+  Item one, zero, result;
+  one.constant = builder.getOneAttr(element);
+  zero.constant = builder.getZeroAttr(element);
+  one = tile->as(one, mask.role, element);
+  zero = tile->as(zero, mask.role, element);
+  Value scratch = tile->temporary(mask.role, element);
+  result.role = mask.role;
+  result.tile = destination ? *destination : tile->temporary(mask.role, element);
+  builder.create<pto::TSelOp>(loc, mask.tile, tile->work(one.tile), tile->work(zero.tile), tile->work(scratch), tile->work(result.tile));
+  for (Value used : {scratch, one.tile, zero.tile})
+    tile->release(used);
+  return result;
+}
+
+/// The mask in another form or negated: numbers compared with 0. Bits cannot be spread, and the vector engine negates no bytes.
+Item BodyEmitter::remask(const Item &mask, Role role, pto::CmpMode mode) {
+  Type f32 = builder.getF32Type();
+  Item vector = numbers(mask, f32), spread = tile->as(vector, role, f32), result;
+  result.isMask = true;
+  result.role = role;
+  result.tile = tile->maskTile(role);
+  builder.create<pto::TCmpSOp>(loc, tile->work(spread.tile), tile->scalar(builder.getF32FloatAttr(0)), result.tile,
+                               pto::CmpModeAttr::get(builder.getContext(), mode));
+  tile->release(vector.tile);
+  tile->release(spread.tile);
+  return result;
+}
+
+/// and, or, xor of two masks; xor with true is not.
+LogicalResult BodyEmitter::emitLogic(Operation *inner) {
+  FailureOr<Item> a = itemOf(inner, inner->getOperand(0)), b = itemOf(inner, inner->getOperand(1));
+  if (failed(a) || failed(b))
+    return failure();
+  if (a->constant)
+    std::swap(*a, *b);
+  if (!a->isMask || !(b->isMask || b->constant))
+    return inner->emitOpError("needs comparisons in the same body as its operands");
+  Item result;
+  result.isMask = true;
+  if (b->constant) {
+    if (!isa<arith::XOrIOp>(inner) || !cast<IntegerAttr>(b->constant).getValue().isOne())
+      return inner->emitOpError("combines a constant; canonicalization folds it");
+    items[inner->getResult(0)] = remask(*a, a->role, pto::CmpMode::eq);
+    return success();
+  }
+  if (a->role != b->role)
+    for (Item *side : {&*a, &*b})
+      if (side->role != Role::Full)
+        *side = remask(*side, Role::Full, pto::CmpMode::ne);
+  result.role = a->role;
+  result.tile = tile->maskTile(result.role);
+  if (isa<arith::AndIOp>(inner)) {
+    builder.create<pto::TAndOp>(loc, a->tile, b->tile, result.tile);
+  } else if (isa<arith::OrIOp>(inner)) {
+    builder.create<pto::TOrOp>(loc, a->tile, b->tile, result.tile);
+  } else {
+    Item left = numbers(*a, builder.getF32Type()), right = numbers(*b, builder.getF32Type());
+    builder.create<pto::TCmpOp>(loc, tile->work(left.tile), tile->work(right.tile), result.tile,
+                                pto::CmpModeAttr::get(builder.getContext(), pto::CmpMode::ne));
+    tile->release(left.tile);
+    tile->release(right.tile);
+  }
+  items[inner->getResult(0)] = result;
+  return success();
+}
+
+/// A boolean becomes a number.
+LogicalResult BodyEmitter::emitFromMask(Operation *inner) {
+  FailureOr<Item> mask = itemOf(inner, inner->getOperand(0));
+  if (failed(mask))
+    return failure();
+  if (!mask->isMask)
+    return inner->emitOpError("needs a comparison in the same body as its operand");
+  items[inner->getResult(0)] = numbers(*mask, inner->getResult(0).getType(), destination(inner, mask->role));
+  return success();
+}
+
 LogicalResult BodyEmitter::emitSelect(arith::SelectOp select) {
   FailureOr<Item> mask = itemOf(select, select.getCondition());
   FailureOr<Item> a = itemOf(select, select.getTrueValue()), b = itemOf(select, select.getFalseValue());
@@ -256,9 +351,11 @@ LogicalResult BodyEmitter::emitSelect(arith::SelectOp select) {
     return failure();
   if (!mask->isMask)
     return select.emitOpError("needs a comparison in the same body as its condition");
+  if (!isa<FloatType, IntegerType>(select.getType()) || select.getType().isInteger(1))
+    return select.emitOpError("chooses between booleans");
   for (Item *side : {&*a, &*b})
-    if (!side->constant && mask->role != Role::Full && side->role != mask->role)
-      return select.emitOpError("chooses between tiles by a mask on a vector");
+    if (!side->constant && side->role != mask->role && mask->role != Role::Full)
+      *mask = remask(*mask, Role::Full, pto::CmpMode::ne);
   Type element = select.getType();
   Item result;
   result.role = mask->role;
@@ -293,6 +390,10 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
     return emitCompare(inner, *mode);
   if (auto select = dyn_cast<arith::SelectOp>(inner))
     return emitSelect(select);
+  if (element.isInteger(1) && isa<arith::AndIOp, arith::OrIOp, arith::XOrIOp>(inner))
+    return emitLogic(inner);
+  if (isa<arith::ExtUIOp, arith::UIToFPOp>(inner) && inner->getOperand(0).getType().isInteger(1))
+    return emitFromMask(inner);
   auto combine = [&](Binary kind, Value left, Value right) -> LogicalResult {
     FailureOr<Item> a = itemOf(inner, left), b = itemOf(inner, right);
     if (failed(a) || failed(b))

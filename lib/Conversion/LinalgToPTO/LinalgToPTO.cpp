@@ -9,9 +9,11 @@
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 
@@ -31,6 +33,7 @@ public:
 
 private:
   LogicalResult convertCopy(memref::CopyOp op);
+  LogicalResult convertLoad(memref::LoadOp op);
   LogicalResult convertOps();
   void addPointers();
   void eraseMemrefs();
@@ -87,6 +90,28 @@ LogicalResult KernelConverter::convertCopy(memref::CopyOp op) {
   return success();
 }
 
+/// A scalar of global memory (the index of a row): engine S reads it.
+LogicalResult KernelConverter::convertLoad(memref::LoadOp op) {
+  if (isLocal(op.getMemRef()))
+    return op.emitOpError("reads a single element of a tile");
+  OpBuilder builder(op);
+  Location loc = op.getLoc();
+  FailureOr<GlobalView> view = traceGlobal(builder, op.getMemRef());
+  if (failed(view))
+    return failure();
+  OpFoldResult offset = view->offset;
+  AffineExpr a = builder.getAffineDimExpr(0), b = builder.getAffineDimExpr(1), s = builder.getAffineSymbolExpr(0);
+  for (auto [index, stride] : llvm::zip_equal(op.getIndices(), view->strides)) {
+    std::optional<int64_t> step = getConstantIntValue(stride);
+    offset = step ? affine::makeComposedFoldedAffineApply(builder, loc, a + b * *step, {offset, index})
+                  : affine::makeComposedFoldedAffineApply(builder, loc, a + b * s, {offset, index, stride});
+  }
+  Value position = getValueOrCreateConstantIndexOp(builder, loc, offset);
+  auto load = builder.create<pto::LoadScalarOp>(loc, op.getType(), pointers.lookup(view->argument), position);
+  op.replaceAllUsesWith(load.getValue());
+  return success();
+}
+
 LogicalResult KernelConverter::convertOps() {
   // Sub-tiles are made where their views stand, before anything reads them.
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -94,7 +119,9 @@ LogicalResult KernelConverter::convertOps() {
       return failed(convertCopy(copy)) ? WalkResult::interrupt() : WalkResult::advance();
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
       return failed(emitBody(linalgOp, tiles)) ? WalkResult::interrupt() : WalkResult::skip();
-    if (isa<memref::DimOp, memref::LoadOp, memref::StoreOp>(op) ||
+    if (auto load = dyn_cast<memref::LoadOp>(op))
+      return failed(convertLoad(load)) ? WalkResult::interrupt() : WalkResult::advance();
+    if (isa<memref::DimOp, memref::StoreOp>(op) ||
         isa<bufferization::BufferizationDialect>(op->getDialect()))
       return op->emitOpError("has no counterpart on tiles"), WalkResult::interrupt();
     return WalkResult::advance();

@@ -188,9 +188,8 @@ LogicalResult TileBuilder::scalarTile(Operation *op, Binary kind, Attribute cons
   case Binary::Sub: {
     // c - b = (-b) + c, without a rounding of its own.
     Type element = typeOf(b).getElementType();
-    if (!isa<FloatType>(element))
-      return op->emitOpError("subtracts an integer tile from a constant, which is not supported");
-    builder.create<pto::TMulSOp>(loc, work(b), scalar(builder.getF32FloatAttr(-1.0f)), work(dst));
+    TypedAttr minus = isa<FloatType>(element) ? TypedAttr(builder.getF32FloatAttr(-1.0f)) : TypedAttr(builder.getI32IntegerAttr(-1));
+    builder.create<pto::TMulSOp>(loc, work(b), scalar(minus), work(dst));
     builder.create<pto::TAddSOp>(loc, work(dst), scalar(constant), work(dst));
     return success();
   }

@@ -16,13 +16,16 @@
 
 namespace pto_mlir::cube {
 
-/// A kernel argument as a row-major matrix [rows, cols]. Block `outer` (of a
-/// batch or a group) begins at (outer * outerRows, outer * outerCols).
+/// A kernel argument as a row-major matrix [rows, cols]. Block `o` (of a batch
+/// or a group), o = i * inner + j, begins at row firstRow + i * outerRows + j *
+/// innerRows, and so for columns: heads lie beside each other, batches below.
 struct Matrix {
   unsigned arg = 0;
   mlir::Type element;
   int64_t rows = 1, cols = 1;
   int64_t outerRows = 0, outerCols = 0;
+  int64_t inner = 1, innerRows = 0, innerCols = 0;
+  int64_t firstRow = 0, firstCol = 0;
   /// The matrix in memory is the transpose of the operand.
   bool transposed = false;
 };

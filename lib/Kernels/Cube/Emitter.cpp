@@ -208,6 +208,16 @@ Value Emitter::partition(Value view, ArrayRef<Ix> offsets,
       offsetValues, sizeValues);
 }
 
+Ix Emitter::rowOf(const Matrix &m, Ix outer) {
+  Ix row = add(mul(div(outer, m.inner), m.outerRows), mul(rem(outer, m.inner), m.innerRows));
+  return add(row, constant(m.firstRow));
+}
+
+Ix Emitter::colOf(const Matrix &m, Ix outer) {
+  Ix col = add(mul(div(outer, m.inner), m.outerCols), mul(rem(outer, m.inner), m.innerCols));
+  return add(col, constant(m.firstCol));
+}
+
 Value Emitter::part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols) {
   Value view =
       matrix.transposed

@@ -57,6 +57,9 @@ public:
 
   /// A tile with that valid region; `type` gives the allocated box.
   mlir::Value tile(pto::TileBufType type, Ix validRows, Ix validCols);
+  /// Where block `outer` of `matrix` begins.
+  Ix rowOf(const Matrix &matrix, Ix outer);
+  Ix colOf(const Matrix &matrix, Ix outer);
   /// The rectangle of `matrix` at (row, col) of its operand's orientation.
   mlir::Value part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols);
   /// A rectangle of pixels of an image [rows, width, channels].

@@ -111,10 +111,10 @@ private:
                     : pto::makeMatTile(e.context(), rows, t.baseN,
                                        c.right.element);
     right = e.tile(type, extent, extentN);
-    // The outer blocks of a transposed operand lie side by side along n.
-    Ix outerStep = e.mul(outer, c.right.outerRows);
-    Ix row = c.right.transposed ? k : e.add(outerStep, k);
-    Ix col = c.right.transposed ? e.add(outerStep, n) : n;
+    // A transposed operand's rows in memory are the product's columns.
+    Ix firstRow = e.rowOf(c.right, outer), firstCol = e.colOf(c.right, outer);
+    Ix row = e.add(c.right.transposed ? firstCol : firstRow, k);
+    Ix col = e.add(c.right.transposed ? firstRow : firstCol, n);
     e.load(e.part(c.right, row, col, extent, extentN), right);
   }
 
@@ -180,9 +180,9 @@ private:
   }
 
   void store(Value acc, Ix row, Ix rows) {
-    Ix first = e.add(e.mul(outer, c.out.outerRows),
+    Ix first = e.add(e.rowOf(c.out, outer),
                      e.add(left->firstRow(), row));
-    Ix col = e.add(e.mul(outer, c.out.outerCols), n);
+    Ix col = e.add(e.colOf(c.out, outer), n);
     e.b.create<pto::TStoreOp>(e.loc, acc,
                               e.part(c.out, first, col, rows, extentN),
                               c.relu ? pto::ReluPreMode::normal_relu

@@ -7,6 +7,7 @@
 
 #include "Contraction.h"
 
+#include "StridedView.h"
 #include "pto_mlir/Kernels/GroupedConv.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -60,7 +61,8 @@ private:
   /// Peels relu and cast; returns the contraction.
   FailureOr<Operation *> matchEpilogue(Value value) {
     while (true) {
-      value = throughReshapes(value);
+      for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+        outViews.push_back(value.getDefiningOp());
       Operation *op = value.getDefiningOp();
       if (!op)
         return func.emitOpError("returns an argument, not a contraction");
@@ -135,20 +137,53 @@ private:
     int64_t m = left[left.size() - 2], k = left.back();
     int64_t n = transposed ? right[right.size() - 2] : right.back();
     setSizes(batch, m, n, k);
-    setMatrix(c.left, batch * m, k, m, 0);
-    if (transposed)
-      setMatrix(c.right, batch * n, k, n, 0);
-    else
-      setMatrix(c.right, batch * k, n, k, 0);
     c.right.transposed = transposed;
-    setMatrix(c.out, batch * m, n, m, 0);
-    return success(succeeded(setArgument(op, c.left, throughReshapes(a))) &&
-                   succeeded(setArgument(op, c.right, throughReshapes(b))));
+    return success(succeeded(setOperand(op, c.left, a)) &&
+                   succeeded(setOperand(op, c.right, b)) &&
+                   succeeded(setResult(op)));
+  }
+
+  /// An operand of a matrix product: blocks of an argument, wherever they lie.
+  LogicalResult setOperand(Operation *op, Matrix &matrix, Value value) {
+    SmallVector<Operation *> views;
+    for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+      views.push_back(value.getDefiningOp());
+    if (failed(setArgument(op, matrix, value)))
+      return failure();
+    auto type = cast<RankedTensorType>(value.getType());
+    std::optional<StridedView> view = contiguous(type.getShape());
+    for (Operation *step : llvm::reverse(views))
+      view = view ? viewOfResult(step, *view) : view;
+    return setBlocks(op, matrix, view, type.getNumElements());
+  }
+
+  LogicalResult setResult(Operation *op) {
+    auto type = cast<RankedTensorType>(func.getArgumentTypes().back());
+    std::optional<StridedView> view = contiguous(type.getShape());
+    for (Operation *step : outViews)
+      view = view ? viewOfSource(step, *view) : view;
+    return setBlocks(op, c.out, view, type.getNumElements());
+  }
+
+  LogicalResult setBlocks(Operation *op, Matrix &matrix, const std::optional<StridedView> &view, int64_t elements) {
+    std::optional<BlockMatrix> blocks = view ? asBlocks(*view, elements) : std::nullopt;
+    if (!blocks)
+      return op->emitOpError("has an operand whose rows are scattered in memory");
+    setMatrix(matrix, elements / blocks->pitch, blocks->pitch, blocks->outerRows, blocks->outerCols);
+    matrix.inner = blocks->inner;
+    matrix.innerRows = blocks->innerRows;
+    matrix.innerCols = blocks->innerCols;
+    matrix.firstRow = blocks->firstRow;
+    matrix.firstCol = blocks->firstCol;
+    return success();
   }
 
   LogicalResult matchConvolution(Operation *op, Value a, Value b) {
     std::optional<GroupedConv> groupedConv = matchGroupedConv(op);
     bool grouped = groupedConv.has_value();
+    for (Operation *view : outViews)
+      if (isMovingView(view))
+        return view->emitOpError("cannot follow a convolution in its kernel");
     ArrayRef<int64_t> in = cast<RankedTensorType>(a.getType()).getShape();
     ConvImage image;
     a = throughReshapes(a);
@@ -310,7 +345,7 @@ private:
           "expects an init of 0 or a broadcast bias in a cube kernel");
     }
     auto type = cast<RankedTensorType>(vector.getType());
-    int64_t perOuter = c.out.outerCols ? c.problem.n : 0;
+    int64_t perOuter = c.filterLayout == FilterLayout::GFHWC ? c.problem.n : 0;
     int64_t features = perOuter ? c.problem.outer * c.problem.n : c.problem.n;
     if (type.getNumElements() != features)
       return root->emitOpError("expects a bias of ")
@@ -368,6 +403,8 @@ private:
 
   func::FuncOp func;
   Contraction c;
+  /// From the returned value inwards.
+  SmallVector<Operation *> outViews;
 };
 
 } // namespace

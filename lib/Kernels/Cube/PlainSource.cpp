@@ -50,8 +50,8 @@ private:
     panel = e.tile(
         pto::makeMatTile(e.context(), t.baseM, cols, c.left.element),
         blockExtent, extent);
-    Ix row = e.add(e.mul(outer, c.left.outerRows), first);
-    Ix col = e.add(e.mul(outer, c.left.outerCols), k);
+    Ix row = e.add(e.rowOf(c.left, outer), first);
+    Ix col = e.add(e.colOf(c.left, outer), k);
     e.load(e.part(c.left, row, col, blockExtent, extent), panel);
   }
 

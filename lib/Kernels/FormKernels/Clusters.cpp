@@ -2,6 +2,7 @@
 
 #include "Clusters.h"
 
+#include "../Cube/StridedView.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -22,8 +23,12 @@ public:
 
 private:
   Cluster *create(OpRole kind, Operation *op);
+  void absorbViews(Cluster &cube);
   void absorbTail(Cluster &cube);
   void absorbInput(Cluster &window);
+  void absorbMovedTail(Cluster &cube);
+  bool isOnlyViewed(Operation *op);
+  void dropViewedMovements();
   void place(linalg::GenericOp op, OpRole role);
   bool accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role);
   bool wouldCycle(ArrayRef<Cluster *> parts, Operation *op);
@@ -84,6 +89,95 @@ void Builder::absorbTail(Cluster &cube) {
       result.of[op] = &cube;
     }
     last = generic;
+  }
+}
+
+static bool isProduct(Operation *op) {
+  return isa<linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op);
+}
+
+static int64_t elementsOf(Value value) { return cast<ShapedType>(value.getType()).getNumElements(); }
+
+// A matrix product reads rows at any distance: the movement that would bring
+// its operand together (heads out of a row, a third of queries, keys and
+// values) is a way of reading.
+void Builder::absorbViews(Cluster &cube) {
+  Operation *product = cube.ops.front();
+  if (!isProduct(product))
+    return;
+  for (Value operand : product->getOperands().take_front(2)) {
+    SmallVector<Operation *> chain;
+    for (Value value = operand; cube::isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
+      chain.push_back(value.getDefiningOp());
+    // As much of the chain as rows of one matrix can express.
+    for (; llvm::any_of(chain, cube::isMovingView); chain.pop_back()) {
+      Value source = chain.back()->getOperand(0);
+      std::optional<cube::StridedView> view = cube::contiguous(cast<ShapedType>(source.getType()).getShape());
+      for (Operation *step : llvm::reverse(chain))
+        view = view ? cube::viewOfResult(step, *view) : view;
+      if (!view || !cube::asBlocks(*view, elementsOf(source)))
+        continue;
+      cube.views.insert(chain.begin(), chain.end());
+      break;
+    }
+  }
+}
+
+// The other way out: the rows of a product go where a transposition wants them.
+void Builder::absorbMovedTail(Cluster &cube) {
+  if (!isProduct(cube.ops.front()))
+    return;
+  SmallVector<Operation *> chain;
+  Value value = cube.ops.back()->getResult(0);
+  for (; value.hasOneUse() && isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, linalg::TransposeOp>(*value.user_begin()) &&
+         cube::isView(*value.user_begin());
+       value = chain.back()->getResult(0))
+    chain.push_back(*value.user_begin());
+  while (!chain.empty() && !cube::isMovingView(chain.back()))
+    chain.pop_back();
+  if (chain.empty())
+    return;
+  Value last = chain.back()->getResult(0);
+  std::optional<cube::StridedView> view = cube::contiguous(cast<ShapedType>(last.getType()).getShape());
+  for (Operation *step : llvm::reverse(chain))
+    view = view ? cube::viewOfSource(step, *view) : view;
+  if (!view || !cube::asBlocks(*view, elementsOf(last)))
+    return;
+  for (Operation *op : chain) {
+    cube.ops.push_back(op);
+    result.of[op] = &cube;
+  }
+}
+
+// Do only products read `op`, through views of their own?
+bool Builder::isOnlyViewed(Operation *op) {
+  return llvm::all_of(op->getUsers(), [&](Operation *user) {
+    Cluster *cluster = result.of.lookup(user);
+    if (cluster && cluster->kind == OpRole::Cube && user == cluster->ops.front())
+      return cluster->views.contains(op);
+    // A movement that stays needs its source.
+    return !cluster && cube::isView(user) && isOnlyViewed(user);
+  });
+}
+
+// Movements that nobody needs any more, the last first. A debug build stores named ones all the same; what stays is read where it was moved to.
+void Builder::dropViewedMovements() {
+  llvm::DenseMap<Operation *, SmallVector<Cluster *, 1>> viewers;
+  for (Cluster &cluster : result.all)
+    for (Operation *op : cluster.views)
+      viewers[op].push_back(&cluster);
+  for (Cluster &cluster : llvm::reverse(result.all)) {
+    if (cluster.kind != OpRole::Movement || !cluster.alive || !viewers.contains(cluster.ops.front()))
+      continue;
+    Operation *op = cluster.ops.front();
+    if (!isOnlyViewed(op) || (keepAll && !top::getTensorName(op->getResult(0)).empty())) {
+      for (Cluster *viewer : viewers[op])
+        viewer->views.remove(op);
+      continue;
+    }
+    cluster.alive = false;
+    cluster.ops.clear();
+    result.of.erase(op);
   }
 }
 
@@ -308,9 +402,13 @@ FailureOr<Clusters> Builder::run() {
     case OpRole::Init:
     case OpRole::Pad:
       break;
-    case OpRole::Cube:
-      absorbTail(*create(role, &op));
+    case OpRole::Cube: {
+      Cluster &cube = *create(role, &op);
+      absorbViews(cube);
+      absorbTail(cube);
+      absorbMovedTail(cube);
       break;
+    }
     case OpRole::Window:
       absorbInput(*create(role, &op));
       break;
@@ -328,6 +426,7 @@ FailureOr<Clusters> Builder::run() {
              failure();
     }
   }
+  dropViewedMovements();
   if (!keepAll)
     joinCheapVectors();
   return std::move(result);

@@ -10,6 +10,7 @@
 #include "OpRole.h"
 
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SetVector.h"
 
 #include <deque>
 
@@ -21,6 +22,7 @@ struct Cluster {
   llvm::SmallVector<int64_t> domain;     ///< sizes of the loops that tiles are cut from
   unsigned reducedLoops = 0;             ///< innermost ones, RowReduction only
   bool alive = true;                     ///< false once merged into another one
+  llvm::SmallSetVector<mlir::Operation *, 4> views; ///< Cube only: reshapes and movements through which it reads its operands
 };
 
 /// The clusters of a block and who is in which.

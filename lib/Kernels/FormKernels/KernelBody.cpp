@@ -2,6 +2,7 @@
 
 #include "KernelBody.h"
 
+#include "../Cube/StridedView.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 
@@ -40,6 +41,8 @@ private:
   Value materializeInit(Value init, Value destination);
   void cloneMember(Operation *op);
   Value buildCubeTail(Value accumulated, Value destination, Type elementType);
+  ArrayRef<Operation *> movedTail() const;
+  Value buildMovedTail(Value value, Value destination);
 
   const Cluster &cluster;
   llvm::SmallPtrSet<Operation *, 16> inside;
@@ -63,7 +66,7 @@ void BodyBuilder::collectInputs(Operation *op) {
     Operation *producer = operand.getDefiningOp();
     if (producer && inside.contains(producer))
       continue;
-    if (producer && isCloned(producer))
+    if (producer && (isCloned(producer) || cluster.views.contains(producer)))
       collectInputs(producer);
     else
       inputs.insert(operand);
@@ -88,9 +91,12 @@ void BodyBuilder::collectOutputs() {
       kernel.absorbed.push_back(name);
     }
   }
+  for (Operation *view : cluster.views)
+    if (StringRef name = top::getTensorName(view->getResult(0)); !name.empty() && cube::isMovingView(view))
+      kernel.absorbed.push_back(name);
   for (Value value : kernel.outputs) {
     auto type = cast<RankedTensorType>(value.getType());
-    if (cube) {
+    if (cube && movedTail().empty()) {
       auto root = cast<RankedTensorType>(cluster.ops.front()->getResultTypes()[0]);
       type = RankedTensorType::get(root.getShape(), type.getElementType());
     }
@@ -192,6 +198,28 @@ Value BodyBuilder::buildCubeTail(Value accumulated, Value destination, Type elem
   return accumulated;
 }
 
+// The reshapes and transpositions after a product's last computation, if any transposes.
+ArrayRef<Operation *> BodyBuilder::movedTail() const {
+  ArrayRef<Operation *> ops = cluster.ops;
+  if (cluster.kind != OpRole::Cube || ops.size() == 1 || !cube::isMovingView(ops.back()))
+    return {};
+  size_t count = 0;
+  while (cube::isView(ops[ops.size() - 1 - count]))
+    ++count;
+  return ops.take_back(count);
+}
+
+Value BodyBuilder::buildMovedTail(Value value, Value destination) {
+  for (Operation *op : movedTail()) {
+    IRMapping local(map);
+    local.map(op->getOperand(0), value);
+    if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
+      local.map(transpose.getInit(), op == cluster.ops.back() ? destination : materialize(transpose.getInit()));
+    value = builder.clone(*op, local)->getResult(0);
+  }
+  return value;
+}
+
 Kernel BodyBuilder::build(StringRef name) {
   for (Operation *op : cluster.ops)
     if (cluster.kind != OpRole::Cube || op == cluster.ops.front())
@@ -220,13 +248,18 @@ Kernel BodyBuilder::build(StringRef name) {
   SmallVector<Value> results;
   if (cube) {
     Operation *root = cluster.ops.front();
+    bool moved = !movedTail().empty();
     if (cluster.ops.size() == 1 || !llvm::any_of(cluster.ops, [&](Operation *op) {
           return op != root && isa<linalg::GenericOp>(op);
         }))
-      destinationOf[root->getResult(0)] = destinations[0];
+      destinationOf[root->getResult(0)] = moved ? Value() : Value(destinations[0]);
     cloneMember(root);
     auto type = cast<RankedTensorType>(kernel.resultTypes[0]);
-    results.push_back(buildCubeTail(map.lookup(root->getResult(0)), destinations[0], type.getElementType()));
+    Value product = map.lookup(root->getResult(0)), destination = destinations[0];
+    if (moved)
+      destination = builder.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(product.getType()).getShape(), type.getElementType());
+    Value result = buildCubeTail(product, destination, type.getElementType());
+    results.push_back(moved ? buildMovedTail(result, destinations[0]) : result);
   } else {
     for (auto [output, argument] : llvm::zip(kernel.outputs, destinations))
       destinationOf[output] = argument;

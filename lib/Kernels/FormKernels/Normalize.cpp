@@ -35,8 +35,8 @@ struct ScalarizeSplats : OpRewritePattern<linalg::GenericOp> {
       inputs.push_back(operand->get());
       maps.push_back(op.getMatchingIndexingMap(operand));
     }
-    if (scalars.empty())
-      return rewriter.notifyMatchFailure(op, "no splat operand");
+    if (scalars.empty() || !op.getBlock()->getOps<tensor::ExtractOp>().empty())
+      return rewriter.notifyMatchFailure(op, "no splat operand, or one of a gather");
     for (OpOperand &init : op.getDpsInitsMutable())
       maps.push_back(op.getMatchingIndexingMap(&init));
     if (!inversePermutation(concatAffineMaps(maps)))

@@ -58,6 +58,9 @@ static bool onlyPadsWindows(tensor::PadOp pad) {
 static OpRole classifyGeneric(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics())
     return OpRole::Unknown;
+  // A gather reads at a computed place.
+  if (!op.getBlock()->getOps<tensor::ExtractOp>().empty())
+    return OpRole::Movement;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   bool inOrder = llvm::all_of(maps, readsInOrder);
   if (op.getNumParallelLoops() == op.getNumLoops()) {

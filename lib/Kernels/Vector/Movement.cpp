@@ -3,6 +3,7 @@
 // A kernel of pure movement becomes copies between slices of its arguments,
 // written as linalg.generic so that they are tiled like everything else. Shapes
 // stay as they are: a slice is not contiguous, its dimensions do not merge.
+// A gather is in GatherRows.cpp.
 //
 //===----------------------------------------------------------------------===//
 
@@ -72,6 +73,11 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
   if (ret.getNumOperands() != 1)
     return false;
   Operation *op = ret.getOperand(0).getDefiningOp();
+  if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op); generic && gathersRows(generic)) {
+    if (failed(lowerGather(func, generic)))
+      return failure();
+    return true;
+  }
   if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, tensor::PadOp, linalg::CopyOp>(op))
     return false;
   Value out = func.getArguments().back();

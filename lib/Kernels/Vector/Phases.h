@@ -49,6 +49,13 @@ void connectDestinations(mlir::func::FuncOp func);
 /// slices of the arguments. Returns false when the kernel holds none of them.
 mlir::FailureOr<bool> lowerMovement(mlir::func::FuncOp func);
 
+/// Does the body of `op` read a tensor at a computed place (top.gather)?
+bool gathersRows(mlir::linalg::GenericOp op);
+
+/// Rewrites a gather, the only op of the kernel, into a loop that copies one row
+/// per index; engine S reads the indices.
+mlir::LogicalResult lowerGather(mlir::func::FuncOp func, mlir::linalg::GenericOp op);
+
 /// Generalizes named ops, fuses single-use elementwise producers into their
 /// consumers and, without a window op, drops unit dimensions and merges
 /// dimensions that are adjacent in every operand.

@@ -103,11 +103,17 @@ public:
   NestTiler(LinalgOp root, int64_t cores, bool columnsOnly = false)
       : root(root), cores(cores), columnsOnly(columnsOnly), cluster(collectCluster(root, !columnsOnly)), domain(cluster),
         nest(makeNest(cluster, domain)) {
-    // Asked before tiling: clones inside the new loop are no readers of their own.
-    for (LinalgOp op : cluster)
+    // Asked before tiling: clones inside the new loop are no readers of their own. Consumers come after producers: a value that an op
+    // outside of the nest reads, if only through others, is computed again there and stored by that nest.
+    llvm::SmallDenseSet<Operation *> shared;
+    for (LinalgOp op : llvm::reverse(cluster)) {
       for (OpResult result : op->getResults())
-        if (escapes(result) && !hasOtherReader(result))
+        if (hasOtherReader(result) || llvm::any_of(result.getUsers(), [&](Operation *user) { return shared.contains(user); }))
+          shared.insert(op);
+      for (OpResult result : op->getResults())
+        if (escapes(result) && !shared.contains(op))
           stored.insert(result);
+    }
   }
 
   /// Tiles the parallel loops of the root. Nothing happens when all fits.
@@ -381,6 +387,15 @@ void sinkResultReshapes(Block &block) {
     op->moveBefore(block.getTerminator());
 }
 
+/// Slices of producers that fusion has replaced: they would look like readers outside of the next nest.
+void eraseDeadSlices(func::FuncOp func) {
+  SmallVector<Operation *> slices;
+  func.walk([&](tensor::ExtractSliceOp op) { slices.push_back(op); });
+  for (Operation *op : llvm::reverse(slices))
+    if (op->use_empty())
+      op->erase();
+}
+
 /// The last linalg op of `block` that is not in `done` and has readers.
 LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
   for (Operation &op : llvm::reverse(block))
@@ -430,9 +445,11 @@ LogicalResult tileKernel(func::FuncOp func, const PhaseContext &context) {
   markWindowInputs(func);
   llvm::SmallDenseSet<Operation *> done;
   sinkResultReshapes(func.getBody().front());
-  while (LinalgOp root = nextRoot(func.getBody().front(), done))
+  while (LinalgOp root = nextRoot(func.getBody().front(), done)) {
     if (failed(NestTiler(root, context.cores).run()))
       return failure();
+    eraseDeadSlices(func);
+  }
   if (failed(cleanUp(func, context)))
     return failure();
   bool changed = false;

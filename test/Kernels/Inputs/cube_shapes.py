@@ -99,6 +99,49 @@ def matmul(m, n, k, element, cores, bias=True, relu=False, batch=None, transpose
     kernel.check(f"{op} {lead}{m}x{n}x{k} {element}", text, expected, cores, 1 if cores == 1 else 3)
 
 
+def heads(batch, tokens, count, width, element, cores, part=0, parts=1):
+    """Scores and mixture of an attention: heads side by side in the rows of one argument (one of `parts` slices of it)."""
+    whole, split = [batch, tokens, parts * count * width], [batch, tokens, count, width]
+    moved, flat = [batch, count, tokens, width], [batch * count, tokens, width]
+
+    def view(name, argument):
+        own = tensor([batch, tokens, count * width], element)
+        return f"""
+  %{name}0 = tensor.extract_slice {argument}[0, 0, {part * count * width}] [{batch}, {tokens}, {count * width}] [1, 1, 1] : {tensor(whole, element)} to {own}
+  %{name}1 = tensor.expand_shape %{name}0 [[0], [1], [2, 3]] output_shape {split} : {own} into {tensor(split, element)}
+  %{name}e = tensor.empty() : {tensor(moved, element)}
+  %{name}2 = linalg.transpose ins(%{name}1 : {tensor(split, element)}) outs(%{name}e : {tensor(moved, element)}) permutation = [0, 2, 1, 3]
+  %{name}3 = tensor.collapse_shape %{name}2 [[0, 1], [2], [3]] : {tensor(moved, element)} into {tensor(flat, element)}"""
+
+    def apart(x):
+        own = x[..., part * count * width : (part + 1) * count * width].astype(np.float64)
+        return own.reshape(split).transpose(0, 2, 1, 3).reshape(flat)
+
+    q, k, v = normal(whole, element), normal(whole, element), normal(whole, element)
+    kernel = Kernel([batch * count, tokens, tokens], element, None, False)
+    kernel.argument("q", whole, q)
+    kernel.argument("k", whole, k)
+    text = f"{view('a', '%q')}{view('b', '%k')}\n  %0 = linalg.batch_matmul_transpose_b ins(%a3, %b3 : {tensor(flat, element)}, {tensor(flat, element)}) INIT -> RESULT"
+    scores = apart(q) @ np.swapaxes(apart(k), 1, 2)
+    kernel.check(f"scores {batch}x{tokens}x{count}x{width} part {part} {element}", text, scores, cores, 1 if cores == 1 else 3)
+
+    p = normal([batch * count, tokens, tokens], element)
+    out, back = tensor([batch, tokens, count, width], "f32"), tensor(moved, "f32")
+    mixed = (p.astype(np.float64) @ apart(v)).reshape(moved).transpose(0, 2, 1, 3)
+    kernel = Kernel([batch, tokens, count, width], element, None, False)
+    kernel.argument("p", p.shape, p)
+    kernel.argument("v", whole, v)
+    product = tensor(flat, "f32")
+    text = f"""{view('b', '%v')}
+  %pe = tensor.empty() : {product}
+  %pi = linalg.fill ins(%zero : f32) outs(%pe : {product}) -> {product}
+  %p0 = linalg.batch_matmul ins(%p, %b3 : {tensor(p.shape, element)}, {tensor(flat, element)}) outs(%pi : {product}) -> {product}
+  %p1 = tensor.expand_shape %p0 [[0, 1], [2], [3]] output_shape {moved} : {product} into {back}
+  %oe = tensor.empty() : {out}
+  %0 = linalg.transpose ins(%p1 : {back}) outs(%oe : {out}) permutation = [0, 2, 1, 3]"""
+    kernel.check(f"mixture {batch}x{tokens}x{count}x{width} part {part} {element}", text, mixed, cores, 1 if cores == 1 else 3)
+
+
 def packed(filters, element):
     """[G, F, KH, KW, C] as the [G, K, F] matrix that img2col multiplies."""
     group = 32 // np.dtype(NUMPY[element]).itemsize
@@ -180,6 +223,8 @@ for e in ("f32", "f16"):
         # More columns than rows: the left operand stays.
         matmul(120, 700, 96, e, cores)
         matmul(300, 1500, 130, e, cores)
+        heads(2, 21, 3, 16, e, cores)
+        heads(1, 37, 4, 8, e, cores, part=1, parts=3)
         # Pointwise, 3 channels with stride 2, batches, uneven padding, dilation, groups, 1-D, whole image under one window.
         conv(1, 24, 96, 8, 8, (1, 1), e, cores)
         conv(1, 48, 64, 3, 8, (3, 3), e, cores, (2, 2), (1, 1, 1, 1))

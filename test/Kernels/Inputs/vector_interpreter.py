@@ -165,6 +165,8 @@ class Core:
             if name in ("tcmp", "tcmps"):
                 other = sources[1].array() if name == "tcmp" else arrays[0].dtype.type(sources[1])
                 target.mask = COMPARE[re.search(r"cmp (\w+)>", line)[1]](arrays[0], other)
+            elif name in ("tand", "tor"):
+                target.mask = {"tand": np.logical_and, "tor": np.logical_or}[name](sources[0].mask, sources[1].mask)
             elif name == "tsel":
                 out[...] = np.where(sources[0].mask, arrays[1], arrays[2])
             elif name == "texpands" or name in ("trowexpand", "tcolexpand"):

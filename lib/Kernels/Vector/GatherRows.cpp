@@ -1,0 +1,121 @@
+//===- GatherRows.cpp - a gather as one copy per row ------------------------===//
+//
+// Data [outer, size, inner] is read at [o, place(indices[i]), all]: the scalar
+// code of the body computes the place, a slice of the data is the row. Rows
+// longer than a tile are cut evenly.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Phases.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace pto_mlir::vector_kernels {
+namespace {
+
+tensor::ExtractOp findExtract(linalg::GenericOp op) {
+  tensor::ExtractOp found;
+  for (Operation &inner : *op.getBlock())
+    if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
+      found = extract;
+  return found;
+}
+
+/// The same elements under another shape of at least one dimension.
+Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
+  auto type = cast<RankedTensorType>(value.getType());
+  if (type.getShape() == shape)
+    return value;
+  auto everything = [](size_t rank) { return SmallVector<ReassociationIndices>{llvm::to_vector(llvm::seq<int64_t>(0, rank))}; };
+  if (type.getRank() > 1)
+    value = builder.create<tensor::CollapseShapeOp>(loc, value, everything(type.getRank()));
+  if (shape.size() == 1)
+    return value;
+  return builder.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, everything(shape.size()));
+}
+
+/// The largest even cut of a row that leaves room for two tiles.
+int64_t chunkOf(int64_t inner, int64_t elementBytes) {
+  int64_t limit = kUnifiedBufferBudget / 4 / elementBytes, chunk = inner;
+  for (int64_t parts = 1; chunk > limit || inner % parts != 0; ++parts)
+    chunk = inner / (parts + 1);
+  return chunk;
+}
+
+} // namespace
+
+bool gathersRows(linalg::GenericOp op) { return findExtract(op) != nullptr; }
+
+LogicalResult lowerGather(func::FuncOp func, linalg::GenericOp op) {
+  tensor::ExtractOp extract = findExtract(op);
+  auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  auto type = cast<RankedTensorType>(op.getResult(0).getType());
+  auto data = cast<RankedTensorType>(extract.getTensor().getType());
+  std::optional<int64_t> axis;
+  bool plain = op.getNumDpsInputs() == 1 && op.getNumResults() == 1;
+  for (auto [dim, index] : llvm::enumerate(extract.getIndices())) {
+    if (index.getDefiningOp<linalg::IndexOp>())
+      continue;
+    plain &= !axis;
+    axis = dim;
+  }
+  if (!plain || !axis || !type.hasStaticShape() || !data.hasStaticShape())
+    return op.emitOpError("is no gather along one dimension");
+  int64_t outer = ShapedType::getNumElements(data.getShape().take_front(*axis)), size = data.getDimSize(*axis);
+  int64_t inner = ShapedType::getNumElements(data.getShape().drop_front(*axis + 1));
+  Value place = extract.getIndices()[*axis], out = func.getArguments().back();
+  auto indexType = cast<RankedTensorType>(op.getDpsInputs()[0].getType());
+  int64_t count = indexType.getNumElements();
+
+  Location loc = op.getLoc();
+  IRRewriter rewriter(func.getContext());
+  rewriter.setInsertionPoint(op);
+  Value source = reshapeTo(rewriter, loc, extract.getTensor(), {outer, size, inner});
+  Value indices = reshapeTo(rewriter, loc, op.getDpsInputs()[0], {count});
+  Value result = reshapeTo(rewriter, loc, out, {outer, count, inner});
+  int64_t chunk = chunkOf(inner, std::max(1u, data.getElementTypeBitWidth() / 8));
+
+  // One loop per dimension that has more than one step; the rows are outermost but for `outer`.
+  SmallVector<Value> ivs;
+  SmallVector<scf::ForOp> loops;
+  for (auto [extent, step] : {std::pair<int64_t, int64_t>(outer, 1), {count, 1}, {inner, chunk}}) {
+    Value zero = rewriter.create<arith::ConstantIndexOp>(loc, 0);
+    if (extent == step && !(ivs.size() == 1 && loops.empty())) {
+      ivs.push_back(zero);
+      continue;
+    }
+    auto loop = rewriter.create<scf::ForOp>(loc, zero, rewriter.create<arith::ConstantIndexOp>(loc, extent),
+                                            rewriter.create<arith::ConstantIndexOp>(loc, step), result);
+    rewriter.setInsertionPointToStart(loop.getBody());
+    ivs.push_back(loop.getInductionVar());
+    result = loop.getRegionIterArg(0);
+    loops.push_back(loop);
+  }
+  IRMapping map;
+  map.map(op.getBlock()->getArgument(0), rewriter.create<tensor::ExtractOp>(loc, indices, ivs[1]).getResult());
+  for (Operation &scalar : *op.getBlock()) {
+    if (&scalar == extract.getOperation())
+      break;
+    if (!isa<linalg::IndexOp>(scalar))
+      rewriter.clone(scalar, map);
+  }
+  auto at = [](ArrayRef<Value> values) { return SmallVector<OpFoldResult>(values.begin(), values.end()); };
+  SmallVector<OpFoldResult> sizes{rewriter.getIndexAttr(1), rewriter.getIndexAttr(1), rewriter.getIndexAttr(chunk)};
+  SmallVector<OpFoldResult> strides(3, rewriter.getIndexAttr(1));
+  Value row = rewriter.create<tensor::ExtractSliceOp>(loc, source, at({ivs[0], map.lookupOrDefault(place), ivs[2]}), sizes, strides);
+  result = rewriter.create<tensor::InsertSliceOp>(loc, row, result, at({ivs[0], ivs[1], ivs[2]}), sizes, strides);
+  for (scf::ForOp loop : llvm::reverse(loops)) {
+    rewriter.setInsertionPointToEnd(loop.getBody());
+    rewriter.create<scf::YieldOp>(loc, result);
+    result = loop.getResult(0);
+  }
+  rewriter.setInsertionPoint(ret);
+  ret.setOperand(0, reshapeTo(rewriter, loc, result, type.getShape()));
+  rewriter.eraseOp(op);
+  return success();
+}
+
+} // namespace pto_mlir::vector_kernels
