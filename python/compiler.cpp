@@ -60,6 +60,8 @@ nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const
   result["file_bytes"] = summary->fileBytes;
   result["host_ops"] = summary->hostOps;
   result["absorbed"] = summary->absorbed;
+  result["narrowed"] = summary->narrowed;
+  result["clipped"] = summary->clipped;
   return result;
 }
 

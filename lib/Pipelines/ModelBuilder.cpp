@@ -35,18 +35,21 @@ pmodel::KernelDesc kernelDesc(backend::KernelStreams code, unsigned blocks) {
   return kernel;
 }
 
-/// An input or output from the {name, type} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
+/// An input or output from the {name, type, model_type} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
 std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *where) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
-  auto element = fileElementType(type.getElementType());
-  if (!element) {
-    where->emitError() << "\"" << attr.getAs<StringAttr>("name").getValue() << "\" has element type " << type.getElementType()
+  auto model = attr.getAs<TypeAttr>("model_type");
+  Type outside = model ? model.getValue() : type.getElementType();
+  auto element = fileElementType(outside), storage = fileElementType(type.getElementType());
+  if (!element || !storage) {
+    where->emitError() << "\"" << attr.getAs<StringAttr>("name").getValue() << "\" has element type " << outside
                        << ", which a .pmodel cannot hold";
     return std::nullopt;
   }
   pmodel::TensorDesc desc;
   desc.name = attr.getAs<StringAttr>("name").str();
-  desc.type = desc.storageType = *element;
+  desc.type = *element;
+  desc.storageType = *storage;
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
   return desc;
 }
@@ -154,6 +157,12 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
   program.walk([&](vm::CallOp) { ++summary.launches; });
   summary.hostOps = variant->hostOps;
   summary.absorbed = variant->absorbed;
+  summary.clipped = strings(module->getAttrOfType<ArrayAttr>(top::kClippedAttr));
+  for (const auto *list : {&variant->inputs, &variant->outputs})
+    for (const pmodel::TensorDesc &tensor : *list)
+      if (tensor.type != tensor.storageType)
+        summary.narrowed.push_back(tensor.name + " (" + std::string(pmodel::elementTypeName(tensor.type)) + " as " +
+                                   std::string(pmodel::elementTypeName(tensor.storageType)) + ")");
 
   pmodel::NetDesc net;
   net.name = module.getSymName().value_or("net").str();

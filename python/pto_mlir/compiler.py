@@ -45,7 +45,8 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
 
 
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="") -> dict:
-    """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, host_ops, absorbed."""
+    """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts: host_ops,
+    absorbed, narrowed, clipped."""
     return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir)
 
 

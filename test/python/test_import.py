@@ -1,5 +1,6 @@
 """The ONNX importer, top-fold and top-fuse against onnxruntime, op by op, and what the importer refuses."""
 
+import re
 import struct
 import subprocess
 
@@ -154,15 +155,54 @@ CASES = {
     "cum_sum": ([N("CumSum", "x a", "b"), N("CumSum", "b c", exclusive=1, reverse=1)], {"x": [2, 3, 7]}, {"a": i64(1)[0], "c": i64(-1)[0]}, 14),
     "mean": ([N("Mean", "x z x")], {"x": [2, 3], "z": [3]}, {}, 13),
     "dropout_identity": ([N("Dropout", "x", "a"), N("Identity", "a", "b"), N("Relu", "b")], {"x": [2, 3]}, {}, 13),
+    "gather_rows": ([N("Gather", "w i", "a"), N("Add", "a x")], {"x": [1], "i": (TensorProto.INT64, [2, 3])}, {"w": rand(7, 30)}, 13),
+    "gather_axis": ([N("Gather", "x i", axis=-2)], {"x": [2, 7, 3], "i": (TensorProto.INT64, [2])}, {}, 13),
+    "gather_slices": ([N("Gather", "x one", "a", axis=1), N("Gather", "x run", "b", axis=1), N("ReduceMean", "b", "c", axes=[1], keepdims=0),
+                       N("Add", "a c")], {"x": [2, 7, 3]}, {"one": np.int64(-2), "run": i64(2, 3, 4)}, 13),
+    "gather_permuted": ([N("Gather", "x i", axis=1)], {"x": [2, 7, 3]}, {"i": i64(6, 0, -2)}, 13),
+    "logic": ([N("Less", "x z", "a"), N("GreaterOrEqual", "x k", "b"), N("And", "a b", "c"), N("Not", "c", "d"), N("Equal", "x x", "e"),
+               N("Xor", "d e", "f"), N("Or", "f a", "g"), N("Greater", "z k", "h"), N("LessOrEqual", "z k", "i"), N("Or", "h i", "j"),
+               N("And", "g j", "l"), N("Where", "l x z")], {"x": [3, 4], "z": [4]}, {"k": np.float32(-0.5)}, 13),
+    "where_shapes": ([N("Shape", "x", "s"), N("Equal", "s two", "q"), N("Where", "q five s", "t"), N("ConstantOfShape", "t", "o"),
+                      N("ReduceSum", "o ax", "p"), N("Add", "x p")], {"x": [2, 3]}, {"two": i64(2), "five": i64(5, 5), "ax": i64(0, 1)}, 13),
+    "expand": ([N("Expand", "x s", "a"), N("Expand", "w t", "b"), N("Add", "a b")], {"x": [3, 1]}, {"s": i64(2, 1, 4), "w": rand(4), "t": i64(3, 1)}, 13),
+    "tile": ([N("Tile", "x r")], {"x": [2, 3, 1]}, {"r": i64(2, 1, 3)}, 13),
+    "layer_norm": ([N("LayerNormalization", "x s b", axis=1, epsilon=1e-3)], {"x": [2, 3, 5]}, {"s": rand(3, 5), "b": rand(5)}, 17),
+    "layer_norm_spelled": ([N("ReduceMean", "x", "m", axes=[-1]), N("Sub", "x m", "d"), N("Pow", "d two", "p"), N("ReduceMean", "p", "v", axes=[-1]),
+                            N("Add", "v e", "q"), N("Sqrt", "q", "r"), N("Div", "d r", "n"), N("Mul", "n s", "k"), N("Add", "k b")],
+                           {"x": [2, 3, 6]}, {"two": np.float32(2), "e": np.float32(1e-5), "s": rand(6), "b": rand(1, 6)}, 17),
+    "rms_norm_spelled": ([N("Mul", "x x", "p"), N("ReduceMean", "p", "v", axes=[-1]), N("Add", "v e", "q"), N("Sqrt", "q", "r"),
+                          N("Reciprocal", "r", "i"), N("Mul", "x i", "n"), N("Mul", "n s")],
+                         {"x": [2, 3, 6]}, {"e": np.float32(1e-5), "s": rand(6)}, 17),
+    "attention": ([N("Transpose", "x", "q", perm=[0, 2, 1, 3]), N("Transpose", "z", "k", perm=[0, 2, 3, 1]), N("MatMul", "q k", "s"),
+                   N("Softmax", "s", "p"), N("Transpose", "z", "v", perm=[0, 2, 1, 3]), N("MatMul", "p v", "o"),
+                   N("Transpose", "o", perm=[0, 2, 1, 3])], {"x": [2, 5, 3, 4], "z": [2, 6, 3, 4]}, {}, 13),
+    "einsum": ([N("Einsum", "x z", "a", equation="bhid, bhjd -> bhij"), N("Einsum", "a w", "c", equation="bhij,jk->kbi"), N("Einsum", "c", equation="kbi->ik")],
+               {"x": [2, 3, 4, 5], "z": [2, 3, 6, 5]}, {"w": rand(6, 2)}, 13),
+    "einsum_implicit": ([N("Einsum", "x z", equation="ij,jk")], {"x": [3, 4], "z": [4, 2]}, {}, 13),
+    "group_norm": ([N("GroupNormalization", "x s b", num_groups=2)], {"x": [2, 6, 3, 5]}, {"s": rand(6), "b": rand(6)}, 21),
+    "group_norm_18": ([N("GroupNormalization", "x s b", num_groups=2, epsilon=1e-3)], {"x": [2, 6, 7]}, {"s": rand(2), "b": rand(2)}, 18),
+    "scaled_queries": ([N("MatMul", "x w", "p"), N("Add", "p b", "a"), N("Split", "a z", "q k v", axis=2), N("Reshape", "q s", "r"),
+                        N("Transpose", "r", "t", perm=[0, 2, 1, 3]), N("Div", "t d", "u"), N("Reshape", "k s", "l"),
+                        N("Transpose", "l", "m", perm=[0, 2, 3, 1]), N("MatMul", "u m", "n"), N("ReduceSum", "v e", "f"), N("Add", "n f")],
+                       {"x": [2, 5, 12]}, {"w": rand(12, 20), "b": rand(20), "z": i64(6, 6, 8), "s": i64(0, 0, 2, 3), "d": np.float32(3), "e": i64(0, 1, 2)}, 13),
+    "gelu": ([N("Gelu", "x", "a"), N("Gelu", "x", "b", approximate="tanh"), N("Sub", "a b")], {"x": [4, 5]}, {}, 20),
     "large_weight": ([N("MatMul", "x w", "a"), N("Add", "a b")], {"x": [3, 40]}, {"w": rand(40, 50), "b": rand(50)}, 13),
 }  # fmt: skip
+
+
+def random_input(spec, seed):
+    """Floats, or (for an index input) integers from -2 to 2."""
+    if isinstance(spec, tuple):
+        return np.random.default_rng(seed).integers(-2, 3, spec[1])
+    return rand(*spec, seed=seed)
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_against_onnxruntime(case, tmp_path):
     nodes, inputs, weights, opset = CASES[case]
     path = make(tmp_path / "m.onnx", nodes, inputs, ["y"], weights, opset)
-    feed = {name: rand(*shape, seed=7 + i) for i, (name, shape) in enumerate(inputs.items())}
+    feed = {name: random_input(spec, seed=7 + i) for i, (name, spec) in enumerate(inputs.items())}
     expected = ort.InferenceSession(str(path), providers=["CPUExecutionProvider"]).run(None, feed)
 
     mlir = tmp_path / "m.mlir"
@@ -181,6 +221,12 @@ def test_against_onnxruntime(case, tmp_path):
     assert code == 0, err
     if "batch_norm" in case and case != "batch_norm":
         assert text.count("= top.batch_norm") == text.count("= top.add") == 0
+    if case in ("layer_norm_spelled", "rms_norm_spelled"):
+        assert re.findall(r"= top\.(\w+)", text.replace("top.weight", "")) == ["layer_norm"]
+    if case == "scaled_queries":
+        assert "top.div" not in text and "top.mul" not in text
+    if case == "attention":
+        assert text.count("= top.permute") == 4 and "transpose_b = true" in text
     got = top_text.run(text, top_text.read_safetensors(fused), feed)
     np.testing.assert_allclose(got[0], expected[0], rtol=1e-5, atol=2e-5)
 

@@ -17,6 +17,8 @@ SAFETENSORS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": n
 SIMPLE = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "pow": "Pow", "max": "Max", "min": "Min", "relu": "Relu",
           "abs": "Abs", "neg": "Neg", "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
           "reciprocal": "Reciprocal", "erf": "Erf", "hard_swish": "HardSwish"}  # fmt: skip
+LOGIC = {"and": "And", "or": "Or", "xor": "Xor", "not": "Not", "where": "Where"}
+COMPARE = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
 REDUCE = {"reduce_sum": "ReduceSum", "reduce_mean": "ReduceMean", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin"}
 
 
@@ -62,6 +64,7 @@ class Rebuilder:
     def __init__(self, text: str, weights: dict):
         self.text, self.weights = text, weights
         self.nodes, self.initializers, self.count = [], [], 0
+        self.ranks = {}
 
     def constant(self, value, name=None) -> str:
         self.count += 1
@@ -78,6 +81,16 @@ class Rebuilder:
 
         if kind in SIMPLE:
             return node(SIMPLE[kind], args)
+        if kind in LOGIC:
+            return node(LOGIC[kind], args)
+        if kind == "compare":
+            return node(COMPARE[a["mode"]], args)
+        if kind == "expand":
+            return node("Expand", [args[0], self.ints(a["shape"])])
+        if kind == "gather":
+            return node("Gather", args, axis=int(a["axis"]))
+        if kind == "layer_norm":
+            return self.layer_norm(args, a, result, shape)
         if kind in REDUCE:
             return node(REDUCE[kind], [args[0], self.ints(a["axes"])], keepdims=int(a.get("keepdims", True)))
         if kind == "conv":
@@ -127,12 +140,33 @@ class Rebuilder:
         scales = self.constant(np.array(a["scales"], np.float32))
         self.nodes.append(helper.make_node("Resize", [args[0], roi, scales], [result], mode=a["mode"],
                                            coordinate_transformation_mode=a.get("coordinates", "half_pixel"), **nearest, **more, **flags))  # fmt: skip
+    def layer_norm(self, args, a, result, shape):
+        """By its definition, step by step."""
+        axes = self.ints(range(int(a["axis"]), len(shape)))
+        names = iter(range(100))
+
+        def step(op, *inputs, last=False):
+            name = result if last else f"{result}_{next(names)}"
+            self.nodes.append(helper.make_node(op, list(inputs), [name]))
+            return name
+
+        x = args[0]
+        if a.get("centered", True):
+            x = step("Sub", x, step("ReduceMean", x, axes))
+        variance = step("ReduceMean", step("Mul", x, x), axes)
+        deviation = step("Sqrt", step("Add", variance, self.constant(np.float32(a["epsilon"]))))
+        value = step("Div", x, deviation)
+        for op, parameter in zip(("Mul", "Add"), args[1:]):
+            value = step(op, value, parameter)
+        step("Identity", value, last=True)
 
     def matmul(self, args, a, result):
         operands = []
         for name, flag in zip(args, ("transpose_a", "transpose_b")):
             if a.get(flag):
-                self.nodes.append(helper.make_node("Transpose", [name], [f"{result}_{flag}"], perm=[1, 0]))
+                rank = self.ranks[name]
+                perm = [*range(rank - 2), rank - 1, rank - 2]
+                self.nodes.append(helper.make_node("Transpose", [name], [f"{result}_{flag}"], perm=perm))
                 name = f"{result}_{flag}"
             operands.append(name)
         product = result if len(args) == 2 else f"{result}_product"
@@ -147,14 +181,17 @@ class Rebuilder:
             if line.startswith("func.func @main"):
                 for name, kind, label in re.findall(r'(%arg\d+): (tensor<[^>]*>) \{top.name = "([^"]*)"', line):
                     shape, dtype = tensor_type(kind)
+                    self.ranks[name] = len(shape)
                     inputs.append((name, label, helper.make_tensor_value_info(
                         name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)))  # fmt: skip
             elif match := re.match(r'(%\w+) = top.weight "([^"]*)"', line):
+                self.ranks[match[1]] = self.weights[match[2]].ndim
                 self.constant(self.weights[match[2]], match[1])
             elif match := re.match(r"(%\w+) = arith.constant dense<(.*)> : (tensor<.*>)$", line):
                 self.constant(dense(match[2], match[3]), match[1])
             elif match := re.match(r"(%\w+) = top.(\w+) ([%\w, ]+?)( \{.*\})? : \(.*\) -> (tensor<.*>)$", line):
                 shape, dtype = tensor_type(match[5])
+                self.ranks[match[1]] = len(shape)
                 self.op(match[2], match[3].split(", "), attributes(match[4] or ""), match[1], shape, dtype)
             elif match := re.match(r"return (.*) : (.*)$", line):
                 for i, (name, kind) in enumerate(zip(match[1].split(", "), re.findall(r"tensor<[^>]*>", match[2]))):

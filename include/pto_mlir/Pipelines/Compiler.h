@@ -45,6 +45,8 @@ struct DeploySummary {
   int64_t commandBytes = 0, weightBytes = 0, fileBytes = 0;
   std::vector<std::string> hostOps;  // "node: reason"
   std::vector<std::string> absorbed; // tensor names that no longer exist
+  std::vector<std::string> narrowed; // inputs and outputs that the runtime converts: "ids (int64 as int32)"
+  std::vector<std::string> clipped;  // constants that the storage type cannot hold, cut to its range
 };
 
 /// Top .mlir -> .pmodel. Nothing is written on failure.

@@ -92,7 +92,7 @@ private:
     return workspace;
   }
 
-  /// {name, type} of each input or output.
+  /// {name, type} of each input or output, and {model_type} where the model's element type is another one.
   static ArrayAttr describe(func::FuncOp main, OpBuilder &builder, unsigned count, bool results) {
     SmallVector<Attribute> list;
     for (unsigned i = 0; i < count; ++i) {
@@ -100,7 +100,11 @@ private:
       if (!name)
         name = builder.getStringAttr((results ? "output" : "input") + std::to_string(i));
       Type type = results ? main.getResultTypes()[i] : main.getArgumentTypes()[i];
-      list.push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", name), builder.getNamedAttr("type", TypeAttr::get(type))}));
+      SmallVector<NamedAttribute> entries{builder.getNamedAttr("name", name), builder.getNamedAttr("type", TypeAttr::get(type))};
+      auto model = results ? main.getResultAttrOfType<TypeAttr>(i, top::kTypeAttr) : main.getArgAttrOfType<TypeAttr>(i, top::kTypeAttr);
+      if (model)
+        entries.push_back(builder.getNamedAttr("model_type", model));
+      list.push_back(builder.getDictionaryAttr(entries));
     }
     return builder.getArrayAttr(list);
   }

@@ -103,9 +103,10 @@ Value elementwiseMapped(OpBuilder &builder, Location loc, RankedTensorType resul
           [&](OpBuilder &b, Location, ValueRange args) {
             SmallVector<Value> elements;
             unsigned next = 0;
-            for (const std::optional<double> &splat : scalars)
-              elements.push_back(splat ? scalar(b, inner, compute, *splat)
-                                       : convertScalar(b, inner, args[next++], compute));
+            for (auto [operand, splat] : llvm::zip(operands, scalars)) {
+              Type type = compute ? compute : getElementTypeOrSelf(operand.getType());
+              elements.push_back(splat ? scalar(b, inner, type, *splat) : convertScalar(b, inner, args[next++], type));
+            }
             Value result = body(b, inner, elements);
             b.create<linalg::YieldOp>(inner, convertScalar(b, inner, result, resultType.getElementType()));
           })

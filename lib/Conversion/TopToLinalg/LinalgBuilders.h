@@ -31,7 +31,7 @@ mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<
 
 /// One parallel linalg.generic named `loc`: operands broadcast as numpy does to
 /// `resultType`'s shape, constants with equal elements become scalars of the
-/// body, elements are converted to `compute` before and to the result's type after `body`.
+/// body, elements are converted to `compute` (null: left as they are) before and to the result's type after `body`.
 mlir::Value elementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType resultType,
                         mlir::ValueRange operands, mlir::Type compute, ElementFn body);
 

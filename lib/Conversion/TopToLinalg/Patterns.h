@@ -13,15 +13,19 @@ namespace pto_mlir::top_to_linalg {
 
 void populateBinary(mlir::RewritePatternSet &patterns);
 void populateCast(mlir::RewritePatternSet &patterns);
+void populateLogic(mlir::RewritePatternSet &patterns);
 void populateMatMul(mlir::RewritePatternSet &patterns);
 void populateReduce(mlir::RewritePatternSet &patterns);
 void populateUnary(mlir::RewritePatternSet &patterns);
 void populateBatchNorm(mlir::RewritePatternSet &patterns);
 void populateConv(mlir::RewritePatternSet &patterns);
 void populateConvTranspose(mlir::RewritePatternSet &patterns);
+void populateLayerNorm(mlir::RewritePatternSet &patterns);
 void populatePool(mlir::RewritePatternSet &patterns);
 void populateSoftmax(mlir::RewritePatternSet &patterns);
 void populateConcat(mlir::RewritePatternSet &patterns);
+void populateExpand(mlir::RewritePatternSet &patterns);
+void populateGather(mlir::RewritePatternSet &patterns);
 void populatePad(mlir::RewritePatternSet &patterns);
 void populatePermute(mlir::RewritePatternSet &patterns);
 void populateReshape(mlir::RewritePatternSet &patterns);

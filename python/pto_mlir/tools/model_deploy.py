@@ -57,6 +57,10 @@ def deploy(argv) -> int:
     )
     host = result["host_ops"]
     print(f"  on the host: {'; '.join(host) if host else 'none, all computation runs on the engines'}")
+    if result["narrowed"]:
+        print(f"  converted on the host, range checked: {', '.join(result['narrowed'])}")
+    if result["clipped"]:
+        print(f"  cut to the range of {args.quantize}: {', '.join(result['clipped'])}")
     if not args.test_input:
         return 0
 

@@ -1,5 +1,5 @@
 // top-fuse: constant scales and biases move into the op that produces the tensor.
-#include "Absorbed.h"
+#include "Fuse.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -181,6 +181,9 @@ struct Fuse : public impl::TopFuseBase<Fuse> {
     RewritePatternSet biases(context), all(context);
     biases.add<FuseBias>(context, absorbed);
     all.add<FuseBatchNorm, FuseBias>(context, absorbed);
+    populateFuseLayerNorm(all, absorbed);
+    populateFusePermute(all, absorbed);
+    populateFuseScale(all, absorbed);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(biases))) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(all))))
       return signalPassFailure();

@@ -1,8 +1,12 @@
 //===- Quantize.cpp - the types in which tensors are stored ---------------===//
 
+#include "NarrowIntegers.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+
+#include <cmath>
+#include <cstring>
 
 using namespace mlir;
 
@@ -15,7 +19,7 @@ namespace {
 // Operands that stay f32 because they meet an f32 accumulator or statistics.
 bool staysWide(OpOperand &use) {
   Operation *op = use.getOwner();
-  if (isa<BatchNormOp>(op))
+  if (isa<BatchNormOp, LayerNormOp>(op))
     return use.getOperandNumber() > 0;
   if (auto conv = dyn_cast<ConvOp>(op))
     return conv.getBias() && use.getOperandNumber() == 2;
@@ -41,6 +45,7 @@ private:
   }
   void narrowInputs();
   void narrowConstants();
+  std::vector<char> rounded(const Weight &weight, StringRef name);
   void narrowResults();
   void widenOutputs();
 
@@ -64,6 +69,31 @@ void Narrowing::narrowInputs() {
   }
 }
 
+// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be NaN.
+std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
+  float limit = llvm::APFloat::getLargest(storage.getFloatSemantics()).convertToDouble();
+  // Nearly all are inside: no detour over double for those.
+  bool fits = true;
+  for (size_t at = 0; at < weight.bytes.size() && fits; at += sizeof(float)) {
+    float value;
+    std::memcpy(&value, weight.bytes.data() + at, sizeof value);
+    fits = !std::isfinite(value) || std::fabs(value) <= limit;
+  }
+  if (fits)
+    return toFloats(weight, storage);
+  std::vector<double> clipped = toDoubles(weight);
+  for (double &value : clipped)
+    if (std::isfinite(value))
+      value = std::clamp<double>(value, -limit, limit);
+  Operation *module = func->getParentOp();
+  SmallVector<Attribute> names;
+  if (auto known = module->getAttrOfType<ArrayAttr>(kClippedAttr))
+    llvm::append_range(names, known);
+  names.push_back(builder.getStringAttr(name));
+  module->setAttr(kClippedAttr, builder.getArrayAttr(names));
+  return fromDoubles(storage, clipped);
+}
+
 // A constant may have both kinds of users, so each kind gets its own.
 void Narrowing::narrowConstants() {
   SmallVector<Operation *> constants;
@@ -82,7 +112,8 @@ void Narrowing::narrowConstants() {
     builder.setInsertionPointAfter(op);
     auto named = dyn_cast<WeightOp>(op);
     std::string name = (named ? named.getName().str() : std::string("constant")) + (storage.isF16() ? ".f16" : ".bf16");
-    Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()), toFloats(*weight, storage));
+    Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()),
+                                     rounded(*weight, named ? named.getName() : getTensorName(op->getLoc())));
     wide.replaceUsesWithIf(converted, narrows);
     if (wide.use_empty())
       op->erase();
@@ -140,11 +171,14 @@ struct TopQuantize : impl::TopQuantizeBase<TopQuantize> {
       getOperation().emitError("top-quantize has no mode '") << mode.getValue() << "'; the modes are F32, F16 and BF16";
       return signalPassFailure();
     }
-    if (!storage)
-      return;
-    for (auto func : getOperation().getOps<func::FuncOp>())
-      if (!func.isExternal())
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      if (failed(narrowIntegers(func)))
+        return signalPassFailure();
+      if (storage)
         Narrowing(func, storage).run();
+    }
   }
 };
 

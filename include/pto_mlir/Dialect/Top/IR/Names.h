@@ -9,6 +9,10 @@ namespace pto_mlir::top {
 
 /// Argument and result attribute of `@main` that names inputs and outputs.
 inline constexpr llvm::StringLiteral kNameAttr = "top.name";
+/// Argument and result attribute of `@main`: the model's element type where the device stores another one.
+inline constexpr llvm::StringLiteral kTypeAttr = "top.type";
+/// Module attribute: constants whose values were cut to the range of their storage type (array of strings).
+inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names that folding absorbed (array of strings).
 inline constexpr llvm::StringLiteral kAbsorbedAttr = "top.absorbed";
 /// Module attribute: the safetensors file beside the .mlir.

@@ -109,4 +109,20 @@ def Top_SoftmaxOp : Top_TensorOp<"softmax"> {
   let arguments = (ins Top_FloatTensor:$input, I64Attr:$axis);
 }
 
+def Top_LayerNormOp : Top_TensorOp<"layer_norm"> {
+  let summary = "normalisation over the last dimensions";
+  let description = [{
+    `output = (input - m) / sqrt(mean((input - m)^2) + epsilon) * scale + bias` with the means over the dimensions from `axis` on (not
+    negative) and m the mean of the input, or 0 without `centered` (root mean square normalisation). `params` holds nothing, the scale, or
+    scale and bias, of the normalised dimensions' shape; they may have another float type than the input.
+
+    Example:
+    ```mlir
+    %r = top.layer_norm %x, %s, %b {axis = 2, epsilon = 1.0e-5} : (tensor<1x7x16xf32>, tensor<16xf32>, tensor<16xf32>) -> tensor<1x7x16xf32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$input, Variadic<Top_FloatTensor>:$params, I64Attr:$axis, F64Attr:$epsilon,
+      DefaultValuedAttr<BoolAttr, "true">:$centered);
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD

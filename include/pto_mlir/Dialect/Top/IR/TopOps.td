@@ -4,6 +4,7 @@
 
 include "pto_mlir/Dialect/Top/IR/TopAttrs.td"
 include "pto_mlir/Dialect/Top/IR/TopHostOps.td"
+include "pto_mlir/Dialect/Top/IR/TopLogicOps.td"
 include "pto_mlir/Dialect/Top/IR/TopMathOps.td"
 include "pto_mlir/Dialect/Top/IR/TopNNOps.td"
 include "pto_mlir/Dialect/Top/IR/TopTensorOps.td"

@@ -87,4 +87,31 @@ def Top_ResizeOp : Top_TensorOp<"resize"> {
       DefaultValuedAttr<F64Attr, "0.0">:$extrapolation_value);
 }
 
+def Top_ExpandOp : Top_TensorOp<"expand"> {
+  let summary = "the input broadcast to a shape";
+  let description = [{
+    The shapes broadcast as in `top.add`; `shape` is the result's.
+
+    Example:
+    ```mlir
+    %r = top.expand %x {shape = array<i64: 2, 4, 3>} : (tensor<4x1xf32>) -> tensor<2x4x3xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$shape);
+}
+
+def Top_GatherOp : Top_TensorOp<"gather"> {
+  let summary = "the parts of the data that an index tensor names";
+  let description = [{
+    `output[o.., i.., r..] = data[o.., indices[i..], r..]` with the indices in dimension `axis` of the data; a negative index counts from the
+    end. An index outside of [-size, size) reads the nearest element: a kernel never reads beyond its operand.
+
+    Example:
+    ```mlir
+    %r = top.gather %table, %ids {axis = 0} : (tensor<100x16xf32>, tensor<2x7xi32>) -> tensor<2x7x16xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$data, Top_Tensor:$indices, I64Attr:$axis);
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD

@@ -42,10 +42,13 @@ def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
 }
 
 def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
-  let summary = "move constant scales and biases into convolutions and matrix products";
+  let summary = "find ops that the model spells out, move constants into convolutions and products";
   let description = [{
     - batch_norm of a convolution or matrix product that nothing else reads goes into its weights and bias, any other one becomes mul and add;
-    - an addition of one constant per channel (column) to such an op becomes its bias.
+    - an addition of one constant per channel (column) to such an op becomes its bias;
+    - `(x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)` over the last dimensions becomes layer_norm, a scale and a bias after it its parameters;
+    - a permute that exchanges the last two dimensions of a product's right operand becomes `transpose_b`;
+    - a constant factor on some columns of such a product (an attention's queries), behind slices, reshapes and permutes, goes into its weights.
 
     Weights are computed in double and rounded once. The fused op takes the name of the last op, the other names go to `top.absorbed`.
 
@@ -105,7 +108,11 @@ def TopQuantize : Pass<"top-quantize", "::mlir::ModuleOp"> {
   let description = [{
     With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even, the bias of convolutions and
     matrix products and the statistics of batch normalisations stay f32, and a `top.cast` stands at each f32 input and output of the net.
-    `F32` changes nothing.
+    `F32` changes no float type.
+
+    In every mode 64-bit integers and booleans are stored as i32 (the vector engine has neither): constants are narrowed (one that does not fit is an
+    error), and a net's inputs and outputs note their own type in `top.type`, which the runtime converts to and from, checking the range. A float
+    constant beyond the range of `mode` becomes the largest number of that type; the module's `top.clipped` names it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
   let options = [

@@ -56,16 +56,7 @@ static Int2 intBinary(Operation *op) {
 // Applies fn to the elements of two tensors broadcast to `shape`.
 template <typename T, typename Fn>
 static std::vector<T> broadcast(ArrayRef<int64_t> shape, const Weight &a, const Weight &b, ArrayRef<T> va, ArrayRef<T> vb, Fn fn) {
-  auto offsets = [&](const Weight &operand) {
-    SmallVector<int64_t> own = rowMajorStrides(operand.type.getShape()), strides(shape.size(), 0);
-    size_t lead = shape.size() - own.size();
-    for (auto [i, size] : llvm::enumerate(operand.type.getShape()))
-      strides[lead + i] = size == 1 ? 0 : own[i];
-    std::vector<int64_t> result;
-    forEachOffset(shape, strides, 0, [&](int64_t offset) { result.push_back(offset); });
-    return result;
-  };
-  std::vector<int64_t> oa = offsets(a), ob = offsets(b);
+  std::vector<int64_t> oa = broadcastOffsets(shape, a), ob = broadcastOffsets(shape, b);
   std::vector<T> result;
   result.reserve(oa.size());
   for (auto [i, j] : llvm::zip_equal(oa, ob))

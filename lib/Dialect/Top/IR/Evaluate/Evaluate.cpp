@@ -33,6 +33,16 @@ void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t b
   }
 }
 
+std::vector<int64_t> broadcastOffsets(ArrayRef<int64_t> shape, const Weight &operand) {
+  SmallVector<int64_t> own = rowMajorStrides(operand.type.getShape()), strides(shape.size(), 0);
+  size_t lead = shape.size() - own.size();
+  for (auto [i, size] : llvm::enumerate(operand.type.getShape()))
+    strides[lead + i] = size == 1 ? 0 : own[i];
+  std::vector<int64_t> result;
+  forEachOffset(shape, strides, 0, [&](int64_t offset) { result.push_back(offset); });
+  return result;
+}
+
 std::optional<Weight> evaluate(Operation *op) {
   if (!isa_and_nonnull<TopDialect>(op->getDialect()) || op->getNumResults() != 1 || op->getNumOperands() == 0)
     return std::nullopt;
@@ -48,6 +58,8 @@ std::optional<Weight> evaluate(Operation *op) {
   if (isa<ReshapeOp>(op))
     return Weight{type, operands.front().bytes, operands.front().owner};
   std::optional<std::vector<char>> bytes = evaluateMovement(op, operands);
+  if (!bytes)
+    bytes = evaluateLogic(op, operands);
   if (!bytes)
     bytes = evaluateElementwise(op, operands);
   if (!bytes)

@@ -74,12 +74,43 @@ static Bytes pad(PadOp op, const Weight &input) {
   return bytes;
 }
 
+static Bytes expand(ExpandOp op, const Weight &input) {
+  auto type = op.getOutput().getType();
+  int64_t size = elementBytes(type.getElementType());
+  std::vector<char> bytes;
+  for (int64_t offset : broadcastOffsets(type.getShape(), input)) {
+    const char *element = input.bytes.data() + offset * size;
+    bytes.insert(bytes.end(), element, element + size);
+  }
+  return bytes;
+}
+
+static Bytes gather(GatherOp op, const Weight &data, const Weight &indices) {
+  ArrayRef<int64_t> shape = data.type.getShape();
+  int64_t outer = 1, inner = elementBytes(data.type.getElementType()), size = shape[op.getAxis()];
+  for (int64_t dim : shape.take_front(op.getAxis()))
+    outer *= dim;
+  for (int64_t dim : shape.drop_front(op.getAxis() + 1))
+    inner *= dim;
+  std::vector<int64_t> rows = toInts(indices);
+  std::vector<char> bytes;
+  for (int64_t o = 0; o < outer; ++o)
+    for (int64_t row : rows) {
+      row = std::clamp<int64_t>(row < 0 ? row + size : row, 0, size - 1);
+      const char *begin = data.bytes.data() + (o * size + row) * inner;
+      bytes.insert(bytes.end(), begin, begin + inner);
+    }
+  return bytes;
+}
+
 Bytes evaluateMovement(Operation *op, ArrayRef<Weight> operands) {
   return llvm::TypeSwitch<Operation *, Bytes>(op)
       .Case([&](PermuteOp op) { return permute(op, operands[0]); })
       .Case([&](SliceOp op) { return slice(op, operands[0]); })
       .Case([&](ConcatOp op) { return concat(op, operands); })
       .Case([&](PadOp op) { return pad(op, operands[0]); })
+      .Case([&](ExpandOp op) { return expand(op, operands[0]); })
+      .Case([&](GatherOp op) { return gather(op, operands[0], operands[1]); })
       .Default([](Operation *) { return std::nullopt; });
 }
 

@@ -214,6 +214,23 @@ template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
   }
 };
 
+// [N, C, spatial..] with the spatial dimensions made one (patches become a sequence): the same on [N, spatial.., C].
+struct PushFlatten : OpRewritePattern<ReshapeOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
+    Value input = underOwnPermute(op.getInput());
+    if (!input)
+      return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    ArrayRef<int64_t> from = typeOf(op.getInput()).getShape(), to = typeOf(op.getOutput()).getShape();
+    if (to.size() != 3 || from.size() <= 3 || to[0] != from[0] || to[1] != from[1])
+      return rewriter.notifyMatchFailure(op, "does not make one of the spatial dimensions");
+    SmallVector<int64_t> shape{to[0], to[2], to[1]};
+    auto last = rewriter.create<ReshapeOp>(channelsLastLoc(op.getLoc()), input, shape);
+    rewriter.replaceOp(op, ownPermute(rewriter, op.getLoc(), last));
+    return success();
+  }
+};
+
 // permute(permute(x)) is one permute, or x.
 struct Compose : OpRewritePattern<PermuteOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -243,7 +260,7 @@ struct Compose : OpRewritePattern<PermuteOp> {
 } // namespace
 
 void populatePushPermutes(RewritePatternSet &patterns) {
-  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushSoftmax, PushSlice, PushResize, PushPad, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
+  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushFlatten, PushSoftmax, PushSlice, PushResize, PushPad, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
                PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext());
 }
 
