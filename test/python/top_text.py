@@ -140,6 +140,7 @@ class Rebuilder:
         scales = self.constant(np.array(a["scales"], np.float32))
         self.nodes.append(helper.make_node("Resize", [args[0], roi, scales], [result], mode=a["mode"],
                                            coordinate_transformation_mode=a.get("coordinates", "half_pixel"), **nearest, **more, **flags))  # fmt: skip
+
     def layer_norm(self, args, a, result, shape):
         """By its definition, step by step."""
         axes = self.ints(range(int(a["axis"]), len(shape)))
@@ -189,6 +190,7 @@ class Rebuilder:
                 self.constant(self.weights[match[2]], match[1])
             elif match := re.match(r"(%\w+) = arith.constant dense<(.*)> : (tensor<.*>)$", line):
                 self.constant(dense(match[2], match[3]), match[1])
+                self.ranks[match[1]] = len(tensor_type(match[3])[0])
             elif match := re.match(r"(%\w+) = top.(\w+) ([%\w, ]+?)( \{.*\})? : \(.*\) -> (tensor<.*>)$", line):
                 shape, dtype = tensor_type(match[5])
                 self.ranks[match[1]] = len(shape)

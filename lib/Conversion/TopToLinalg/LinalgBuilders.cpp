@@ -52,6 +52,9 @@ Value convertScalar(OpBuilder &builder, Location loc, Value value, Type type) {
       return builder.create<arith::ExtFOp>(loc, type, value);
     return builder.create<arith::TruncFOp>(loc, type, value);
   }
+  // bf16 converts from and to f32 only.
+  if (fromFloat != toFloat && (from.isBF16() || type.isBF16()))
+    return convertScalar(builder, loc, convertScalar(builder, loc, value, builder.getF32Type()), type);
   if (fromFloat)
     return builder.create<arith::FPToSIOp>(loc, type, value);
   if (toFloat) {

@@ -54,3 +54,14 @@ func.func @expand(%x: tensor<4x1xf32>) -> tensor<2x4x3xf32> {
   %0 = top.expand %x {shape = array<i64: 2, 4, 3>} : (tensor<4x1xf32>) -> tensor<2x4x3xf32>
   return %0 : tensor<2x4x3xf32>
 }
+
+// -----
+
+// No instruction converts integers to bf16.
+// CHECK-LABEL: func.func @mask
+// CHECK: arith.sitofp %{{.*}} : i32 to f32
+// CHECK: arith.truncf %{{.*}} : f32 to bf16
+func.func @mask(%x: tensor<4xi32>) -> tensor<4xbf16> {
+  %0 = top.cast %x {to = bf16} : (tensor<4xi32>) -> tensor<4xbf16>
+  return %0 : tensor<4xbf16>
+}

@@ -130,9 +130,9 @@ def heads(batch, tokens, count, width, element, cores, part=0, parts=1):
     mixed = (p.astype(np.float64) @ apart(v)).reshape(moved).transpose(0, 2, 1, 3)
     kernel = Kernel([batch, tokens, count, width], element, None, False)
     kernel.argument("p", p.shape, p)
-    kernel.argument("v", whole, v)
+    kernel.argument("w", whole, v)
     product = tensor(flat, "f32")
-    text = f"""{view('b', '%v')}
+    text = f"""{view('b', '%w')}
   %pe = tensor.empty() : {product}
   %pi = linalg.fill ins(%zero : f32) outs(%pe : {product}) -> {product}
   %p0 = linalg.batch_matmul ins(%p, %b3 : {tensor(p.shape, element)}, {tensor(flat, element)}) outs(%pi : {product}) -> {product}
