@@ -69,8 +69,9 @@ LinalgOp windowInput(LinalgOp window) {
   return input.getDefiningOp<linalg::GenericOp>() ? input.getDefiningOp<LinalgOp>() : LinalgOp();
 }
 
-/// The ops of `cluster` that share a tile with `window`, whose rows and columns have the given classes.
-WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp window, unsigned rows, unsigned cols) {
+/// The ops of `cluster` that share a tile with `window`, whose rows, columns and channels have the given classes.
+WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp window, unsigned rows, unsigned cols,
+                      unsigned channels) {
   WindowTail tail;
   tail.fullValues = 1;
   int64_t temporaries = 0;
@@ -85,7 +86,8 @@ WindowTail windowTail(ArrayRef<LinalgOp> cluster, const Domain &domain, LinalgOp
         continue;
       AffineMap map = op.getMatchingIndexingMap(&operand);
       auto reads = [&](unsigned cls) { return readsClass(map, classes, cls); };
-      tail.oneRow |= reads(rows) != reads(cols);
+      // One value per pixel (a padded average's count) is a column vector, whose rows cannot be merged either.
+      tail.oneRow |= reads(rows) != reads(cols) || (reads(rows) && !reads(channels));
       if (reads(rows) && operand.get() != window->getResult(0) && seen.insert(operand.get()).second)
         ++tail.fullValues;
     }
@@ -228,7 +230,7 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseWindowSizes(LinalgOp window) {
   unsigned n = classOf(0), oh = classOf(1), ow = classOf(2), c = classOf(3);
   nest.rowClass = oh;
   nest.colClass = c;
-  WindowTail tail = windowTail(cluster, domain, window, oh, ow);
+  WindowTail tail = windowTail(cluster, domain, window, oh, ow, c);
   WindowTile tile = chooseWindowTile(window, tail, cores);
   if (tile.rows == 0)
     return window->emitOpError("reads more input for one output pixel than the unified buffer holds");
