@@ -143,7 +143,7 @@ def run_model(spec: dict) -> dict:
 
 
 def run_metric(spec: dict) -> dict:
-    outcome = metrics.OF_SEVERAL_MODELS[spec["metric"]](spec)
+    outcome = metrics.OF_SEVERAL_MODELS[spec["end_metric"]](spec)
     return {"status": "passed" if outcome["passed"] else "failed", "problem": "" if outcome["passed"] else outcome["summary"], "metric": outcome}
 
 

@@ -89,7 +89,7 @@ def pieces(args, models: list[zoo.Model]) -> list[schedule.Piece]:
     for name, parts in metrics.MODELS.items() if args.metric else ():
         for mode, cores in sorted({(m, c) for _, m, c in needs}):
             if all((part, mode, cores) in needs for part in parts):
-                spec = {"what": "metric", "name": name, "metric": name, "mode": mode, "cores": cores}
+                spec = {"what": "metric", "name": name, "end_metric": name, "mode": mode, "cores": cores}
                 before = [needs[part, mode, cores] for part in parts]
                 keys = hashlib.sha256("".join(b.spec["key"] for b in before).encode()).hexdigest()
                 shared = {k: before[0].spec[k] for k in ("cache", "work", "threads")}

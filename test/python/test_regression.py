@@ -170,3 +170,18 @@ def test_a_model_of_the_zoo(tmp_path):
     report = json.loads((tmp_path / "report.json").read_text())
     for result in report["results"]:
         assert result["what"] == "prepare" or len(result["tensors"]) > 100
+
+
+def test_a_report_shows_an_end_metric_whose_models_failed(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(str(ROOT / "regression"))
+    import page
+    import report
+    import run
+    import zoo as descriptions
+
+    models = descriptions.read_all(["det", "cls", "rec"], ROOT / "regression" / "models")
+    args = run.parser().parse_args(["--modes", "F16"])
+    last = run.pieces(args, models)[-1]
+    assert last.spec["what"] == "metric"
+    last.result = {**last.spec, "status": "skipped", "problem": "rec_F16_1 failed"}
+    assert "rec_F16_1 failed" in page.render(report.collect([last], [], tmp_path))
