@@ -25,7 +25,10 @@ bc_minutes() { awk -v s="$1" 'BEGIN { printf "%.1f", s / 60 }'; }
 
 packages() { install_packages; make_venv; }
 compile() { configure default; build build; }
-sanitizers() { configure sanitize; build build-sanitize PTOUnitTests; }
+sanitizers() {
+  configure sanitize; build build-sanitize PTOUnitTests
+  configure sanitize-thread; build build-sanitize-thread TaskRuntimeTests # what has threads
+}
 tests() { .venv/bin/python scripts/run_tests.py $full; }
 
 stage packages packages

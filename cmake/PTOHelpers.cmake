@@ -15,6 +15,11 @@ if(PTO_SANITIZE)
   add_link_options(-fsanitize=address,undefined)
 endif()
 
+if(PTO_SANITIZE_THREAD)
+  add_compile_options(-fsanitize=thread -g1)
+  add_link_options(-fsanitize=thread)
+endif()
+
 function(pto_add_plain_library name)
   cmake_parse_arguments(ARG "SHARED" "" "LINK;DEPENDS" ${ARGN})
   if(ARG_SHARED)

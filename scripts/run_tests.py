@@ -55,7 +55,8 @@ def main() -> int:
     for old in RESULTS.glob("*"):
         old.unlink()
     env = {"PTO_MLIR_FULL_TESTS": "1" if full else "0"}
-    for tree, suffix in ((BUILD, ""), (ROOT / "build-sanitize", "-sanitized")):
+    trees = ((BUILD, ""), (ROOT / "build-sanitize", "-sanitized"), (ROOT / "build-sanitize-thread", "-thread-sanitized"))
+    for tree, suffix in trees:
         for test in sorted((tree / "unittests").glob("*Test*")):
             if os.access(test, os.X_OK) and test.is_file():
                 name = test.name + suffix

@@ -1,0 +1,67 @@
+// The pool that fan-in and fan-out lists take their entries from.
+#ifndef PTO_MLIR_TASKRUNTIME_DEPENDENCYPOOL_H
+#define PTO_MLIR_TASKRUNTIME_DEPENDENCYPOOL_H
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+namespace pto_mlir::tasks {
+
+/// Why an edge exists.
+enum EdgeFlags : uint32_t {
+  Wait = 1,   ///< the consumer starts after the producer
+  Retain = 2, ///< the producer's outputs stay until the consumer has ended
+  Data = 4,   ///< the consumer reads what the producer made, so a failure spreads along it
+};
+
+struct DependencyEntry {
+  uint64_t task = 0;
+  uint32_t next = 0; ///< a link, 0 = end of the list
+  uint32_t flags = 0;
+};
+
+/// A ring of entries. All entries that one task's submission takes are dead once that task is consumed: its fan-in list, and
+/// its places in the fan-out lists of producers, which have completed. So the tail follows the watermark, like the heap's.
+/// Entry 0 is the null sentinel. One thread allocates; one thread at a time retires.
+class DependencyPool {
+public:
+  explicit DependencyPool(uint32_t capacity) : entries(new DependencyEntry[capacity + 1]), ringSize(capacity) {}
+
+  uint32_t capacity() const { return ringSize; }
+  uint32_t used() {
+    seenTail = tail.load(std::memory_order_acquire);
+    return uint32_t(top - seenTail);
+  }
+  /// The most entries that were in use, as far as the allocating thread saw.
+  uint32_t highWater() const { return peak; }
+  uint64_t position() const { return top; }
+  /// Looks at the tail only when what was seen of it last does not suffice.
+  bool hasRoom(uint32_t count) { return top - seenTail + count <= ringSize || uint64_t(used()) + count <= ringSize; }
+
+  /// The offset of a new entry, from 1. The caller has checked `hasRoom`.
+  uint32_t allocate() {
+    uint32_t offset = 1 + uint32_t(top++ % ringSize);
+    peak = std::max(peak, uint32_t(top - seenTail));
+    return offset;
+  }
+  DependencyEntry &operator[](uint32_t offset) { return entries[offset]; }
+
+  /// Entries before `position` are free; an older position has no effect.
+  void retire(uint64_t position) {
+    if (position > tail.load(std::memory_order_relaxed))
+      tail.store(position, std::memory_order_release);
+  }
+
+private:
+  std::unique_ptr<DependencyEntry[]> entries;
+  const uint32_t ringSize;
+  uint64_t top = 0, seenTail = 0;
+  uint32_t peak = 0;
+  alignas(64) std::atomic<uint64_t> tail{0};
+};
+
+} // namespace pto_mlir::tasks
+
+#endif

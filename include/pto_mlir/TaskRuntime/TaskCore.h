@@ -1,0 +1,148 @@
+// The state of all tasks and every change of it. No threads: drivers call in from theirs.
+#ifndef PTO_MLIR_TASKRUNTIME_TASKCORE_H
+#define PTO_MLIR_TASKRUNTIME_TASKCORE_H
+
+#include "pto_mlir/TaskRuntime/Driver.h"
+#include "pto_mlir/TaskRuntime/ReadyQueue.h"
+#include "pto_mlir/TaskRuntime/TaskRing.h"
+#include "pto_mlir/TaskRuntime/TensorMap.h"
+#include "pto_mlir/TaskRuntime/Trace.h"
+
+#include <mutex>
+#include <set>
+
+namespace pto_mlir::tasks {
+
+/// Why a run did not do all its work.
+struct RunError {
+  ErrorCode code = ErrorCode::None;
+  std::string message;
+  TaskId task;
+};
+
+/// One thread, the orchestrator, submits and opens scopes; any thread completes.
+class TaskCore {
+public:
+  /// `config` has been checked; `kernels` outlives the core and changes only between runs.
+  TaskCore(const Config &config, const std::vector<Kernel> &kernels);
+  ~TaskCore();
+  void setDriver(Driver *driver) { this->driver = driver; }
+
+  // The orchestrator's side. After a fatal error of the run each of these does nothing and returns that error.
+  Result<TaskId> submit(TaskSpec &spec);
+  Status scopeBegin();
+  Status scopeEnd();
+  /// Waits until the host may read (or, with `write`, overwrite) the tensor.
+  Status waitForAccess(const Tensor &tensor, bool write);
+  Status wait(TaskId task);
+  void fatal(ErrorCode code, std::string message, TaskId task = {});
+
+  void beginRun();
+  /// Closes the scopes that are open and waits until every task is consumed.
+  void finishRun();
+  RunError error() const;
+  Statistics statistics() const;
+  /// Tasks that are submitted and not started will complete as failed.
+  void cancel() { cancelled.store(true, std::memory_order_release); }
+  bool isCancelled() const { return cancelled.load(std::memory_order_acquire); }
+  bool drained() const;
+  uint32_t scopeDepth() const { return uint32_t(scopes.size()); }
+
+  // Any thread.
+  TaskState state(TaskId task) const;
+  uint64_t completed() const { return numCompleted.load(std::memory_order_acquire); }
+  TaskSlot &slotOf(TaskId task) { return rings[task.ring()]->slot(task.local()); }
+  TaskRing *ring(unsigned index) { return rings[index].get(); }
+  const Kernel *kernelOf(const TaskSlot &slot) const { return slot.kernel == kNoKernel ? nullptr : &kernels[slot.kernel]; }
+  const char *nameOf(const TaskSlot &slot) const;
+
+  // The schedulers' side.
+  ReadyQueue &ready(WorkerKind kind) { return *readyQueues[unsigned(kind)]; }
+  ReadyQueue &readyGangs(WorkerKind kind) { return *gangQueues[unsigned(kind)]; }
+  /// Tasks that need no core: without a kernel, or poisoned.
+  ReadyQueue &readyInline() { return *inlineQueue; }
+  size_t numReady() const;
+  void setRunning(TaskSlot &slot, TaskId id) { slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Running), std::memory_order_release); }
+  /// Whether the predicate lets the task run.
+  static bool predicateHolds(const TaskSlot &slot);
+  /// The last block has ended: unlocks consumers, lets go of producers, and of the task itself as its last act; afterwards the
+  /// slot may already be another task's. Returns what changed.
+  struct Effect {
+    uint32_t madeReady = 0;
+    bool reclaimed = false;
+  };
+  Effect complete(TaskSlot &slot, TaskId id, bool skipped = false);
+  void reportFailure(TaskSlot &slot, TaskId id, uint32_t core, const std::string &cause);
+
+  /// For the trace: set while one is taken.
+  bool tracing = false;
+  Trace trace; ///< the orchestrator's part
+  uint64_t now() { return driver ? driver->now() : 0; }
+
+private:
+  struct Candidate {
+    TaskId task;
+    uint32_t flags;
+    bool claimed;
+  };
+  struct Scope {
+    uint64_t serial;
+    size_t firstTask;
+  };
+
+  TaskRing &prepareRing(unsigned index);
+  Status checkSpec(const TaskSpec &spec);
+  Status gatherProducers(TaskSpec &spec);
+  Status addArgument(const TaskSpec::Argument &argument);
+  void addCandidate(TaskId task, uint32_t flags);
+  Status reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uint32_t mapEntries);
+  Status blocked(TaskRing &ring, ErrorCode code, uint64_t bytes, uint32_t edges);
+  void fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spec);
+  void wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId id);
+  void publish(TaskSlot &slot, TaskId id, uint32_t finished);
+  void releaseClaims();
+
+  uint32_t edgesNeeded() const;
+  DependencyEntry &entryAt(uint32_t link) { return rings[link >> 30]->pool()[link & ((1u << 30) - 1)]; }
+  bool tryClaim(TaskSlot &slot);
+  bool appendConsumer(TaskSlot &producer, uint32_t link, DependencyEntry &entry);
+  void makeReady(TaskSlot &slot, TaskId id);
+  bool release(TaskSlot &slot, TaskId id);
+  bool hasFailed(TaskId task);
+  Status currentError() const;
+  uint64_t heapBase(unsigned index);
+  void rememberPoison(TaskId task, const Region &region, TensorMap::Access access);
+
+  const Config &config;
+  const std::vector<Kernel> &kernels;
+  Driver *driver = nullptr;
+  std::array<std::unique_ptr<TaskRing>, kNumRings> rings;
+  std::array<void *, kNumRings> hostHeaps = {};
+  std::array<std::unique_ptr<ReadyQueue>, kNumWorkerKinds> readyQueues, gangQueues;
+  std::unique_ptr<ReadyQueue> inlineQueue;
+
+  // Of the orchestrator.
+  TensorMap map;
+  std::vector<Candidate> candidates;
+  bool poisonedAtSubmit = false;
+  uint64_t submission = 0;
+  std::vector<Scope> scopes;
+  std::vector<TaskId> scopeTasks;
+  uint64_t scopeSerial = 0;
+  Statistics counts;
+  uint64_t completedBefore = 0, skippedBefore = 0, failedBefore = 0;
+  std::vector<Region> poisonedRegions; ///< written by failed tasks that the map no longer holds
+
+  alignas(64) std::atomic<uint64_t> numCompleted{0};
+  std::atomic<uint64_t> numSkipped{0}, numFailed{0};
+  alignas(64) std::atomic<bool> stopped{false}; ///< a fatal error of this run
+  std::atomic<bool> cancelled{false}, anyFailed{false};
+  mutable std::mutex errorMutex; ///< guards the three below
+  RunError firstError;
+  uint64_t numErrors = 0;
+  std::set<uint64_t> failedTasks;
+};
+
+} // namespace pto_mlir::tasks
+
+#endif

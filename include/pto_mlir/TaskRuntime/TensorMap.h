@@ -1,0 +1,125 @@
+// From a region of memory to the tasks that last wrote and read it.
+#ifndef PTO_MLIR_TASKRUNTIME_TENSORMAP_H
+#define PTO_MLIR_TASKRUNTIME_TENSORMAP_H
+
+#include "pto_mlir/TaskRuntime/Region.h"
+#include "pto_mlir/TaskRuntime/Types.h"
+
+#include <array>
+#include <bit>
+#include <memory>
+#include <vector>
+
+namespace pto_mlir::tasks {
+
+/// Used by the orchestrator only. Regions lie in a hierarchical hash: a region of span s is in the cell of its first byte at
+/// level ceil(log2 s), so a lookup visits a few cells per level in use, however many regions there are.
+/// Entries of one ring are taken in submission order and given back in that order, when their tasks are retired.
+class TensorMap {
+public:
+  enum Access : uint8_t { Reader = 0, Writer = 1 };
+
+  /// `capacity` entries per ring.
+  explicit TensorMap(uint32_t capacity);
+  ~TensorMap();
+
+  uint32_t capacity() const { return ringCapacity; }
+  /// Entries of `ring` that are in use.
+  uint32_t used(unsigned ring) const { return uint32_t(rings[ring].top - rings[ring].tail); }
+
+  /// Whether `count` more entries of `ring` fit.
+  bool hasRoom(unsigned ring, uint32_t count) const { return used(ring) + count <= ringCapacity; }
+
+  /// Makes the storage of `ring`'s entries, so that `insert` cannot fail.
+  void prepare(unsigned ring);
+
+  /// Gives back the oldest entries of `ring` whose tasks lie before `watermark`; `dropped` sees each live one first.
+  template <class Dropped>
+  void retire(unsigned ring, uint64_t watermark, Dropped &&dropped) {
+    Ring &entries = rings[ring];
+    while (entries.tail < entries.top) {
+      Entry &entry = entries.at(entries.tail, ringCapacity);
+      if (entry.task.local() >= watermark)
+        return;
+      if (entry.linked) {
+        dropped(entry.task, entry.region, Access(entry.access));
+        unlink(entry);
+      }
+      ++entries.tail;
+    }
+  }
+
+  /// Calls `visit(TaskId)` for every task that wrote (or read) bytes of `region`.
+  template <class Visit>
+  void lookup(const Region &region, Access access, Visit &&visit) const {
+    forEachOverlap(region, access, [&](Entry &entry) { visit(entry.task); });
+  }
+
+  /// Remembers that `task` reads or writes `region`. A write supersedes everything that it covers. The caller has checked
+  /// `hasRoom`; an empty region takes no entry.
+  void insert(const Region &region, Access access, TaskId task);
+
+private:
+  struct Entry {
+    Region region;
+    TaskId task;
+    uint32_t bucket = 0;
+    uint8_t access = 0, level = 0;
+    bool linked = false;
+    Entry *next = nullptr, *previous = nullptr;
+  };
+  struct Ring {
+    std::unique_ptr<Entry[]> entries;
+    uint64_t top = 0, tail = 0;
+    Entry &at(uint64_t position, uint32_t capacity) const { return entries[position % capacity]; }
+  };
+  static constexpr unsigned kLevels = 64;
+  struct Table {
+    std::vector<Entry *> buckets;
+    std::array<uint32_t, kLevels> count{}; ///< entries per level
+    uint64_t inUse = 0;                    ///< a bit per level that has entries
+  };
+
+  static unsigned levelOf(uint64_t span);
+  uint32_t bucketOf(unsigned level, uint64_t cell) const;
+  void unlink(Entry &entry);
+  template <class Visit>
+  void forEachOverlap(const Region &region, Access access, Visit &&visit) const {
+    if (region.empty())
+      return;
+    const Table &table = tables[access];
+    for (uint64_t levels = table.inUse; levels != 0; levels &= levels - 1) {
+      unsigned level = unsigned(std::countr_zero(levels));
+      // An entry of this level spans at most 2^level bytes, so it begins at most one cell before the region.
+      uint64_t first = region.begin >> level, last = (region.end - 1) >> level;
+      if (first > 0)
+        --first;
+      if (last - first > buckets()) { // a large region over tiny ones: walk the table instead
+        for (Entry *entry : table.buckets)
+          visitChain(entry, region, level, nullptr, visit);
+        continue;
+      }
+      for (uint64_t cell = first; cell <= last; ++cell)
+        visitChain(table.buckets[bucketOf(level, cell)], region, level, &cell, visit);
+    }
+  }
+  template <class Visit>
+  static void visitChain(Entry *entry, const Region &region, unsigned level, const uint64_t *cell, Visit &&visit) {
+    for (Entry *next; entry; entry = next) {
+      next = entry->next; // `visit` may unlink the entry
+      if (entry->level != level || (cell && entry->region.begin >> level != *cell))
+        continue;
+      if (overlap(entry->region, region))
+        visit(*entry);
+    }
+  }
+  size_t buckets() const { return tables[0].buckets.size(); }
+
+  const uint32_t ringCapacity;
+  std::array<Ring, kNumRings> rings;
+  Table tables[2];
+};
+
+} // namespace pto_mlir::tasks
+
+#endif

@@ -1,0 +1,84 @@
+// Where an idle thread sleeps.
+#ifndef PTO_MLIR_LIB_TASKRUNTIME_PARKER_H
+#define PTO_MLIR_LIB_TASKRUNTIME_PARKER_H
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <thread>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace pto_mlir::tasks {
+
+inline void pauseCpu() {
+#if defined(__x86_64__)
+  _mm_pause();
+#else
+  std::this_thread::yield();
+#endif
+}
+
+/// The sleeper says that it sleeps, then looks once more; the notifier publishes, then asks whether anybody sleeps. The two fences
+/// make one of them see the other, so no wake-up is lost, and a notification costs a load while everybody is awake.
+class alignas(64) Parker {
+public:
+  /// Sleeps until notified, until `timeout`, or not at all when `ready` holds.
+  template <class Ready>
+  void park(Ready &&ready, std::chrono::microseconds timeout) {
+    std::unique_lock lock(mutex);
+    sleeping.store(true, std::memory_order_relaxed);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (!ready()) {
+      uint64_t seen = epoch;
+      condition.wait_for(lock, timeout, [&] { return epoch != seen; });
+    }
+    sleeping.store(false, std::memory_order_relaxed);
+  }
+
+  /// What the sleeper waits for has been published before.
+  void notify() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    notifyAfterFence();
+  }
+  void notifyAfterFence() {
+    if (!sleeping.load(std::memory_order_relaxed))
+      return;
+    std::lock_guard lock(mutex);
+    ++epoch;
+    condition.notify_one();
+  }
+
+private:
+  std::atomic<bool> sleeping{false};
+  std::mutex mutex;
+  std::condition_variable condition;
+  uint64_t epoch = 0;
+};
+
+/// Looks often, then yields, then tells its user to sleep.
+class Backoff {
+public:
+  Backoff(uint32_t spins, uint32_t yields) : spins(spins), yields(yields) {}
+  void reset() { rounds = 0; }
+  /// False when it is time to sleep.
+  bool pause() {
+    if (rounds >= spins + yields)
+      return false;
+    if (rounds++ < spins)
+      pauseCpu();
+    else
+      std::this_thread::yield();
+    return true;
+  }
+
+private:
+  const uint32_t spins, yields;
+  uint32_t rounds = 0;
+};
+
+} // namespace pto_mlir::tasks
+
+#endif

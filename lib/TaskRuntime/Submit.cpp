@@ -1,0 +1,329 @@
+// From a description to a published task: producers, room, slot, edges.
+#include "pto_mlir/TaskRuntime/TaskCore.h"
+
+#include <algorithm>
+
+namespace pto_mlir::tasks {
+
+Result<TaskId> TaskCore::submit(TaskSpec &spec) {
+  if (Status status = currentError(); !status)
+    return Failure{status.error()};
+  if (Status status = checkSpec(spec); !status) {
+    fatal(ErrorCode::BadArguments, status.error());
+    return Failure{status.error()};
+  }
+  uint64_t begin = tracing ? now() : 0;
+  unsigned ringIndex = std::min<unsigned>(unsigned(scopes.size()), kNumRings - 1);
+  TaskRing &ring = prepareRing(ringIndex);
+  uint64_t bytes = 0;
+  uint32_t mapEntries = 0;
+  for (uint32_t i = 0; i < spec.numArgs; ++i) {
+    const TaskSpec::Argument &argument = spec.arguments[i];
+    if (argument.flags & TaskSpec::Allocates)
+      bytes = HeapRing::roundUp(bytes) + argument.region.span();
+    mapEntries += !!(argument.flags & TaskSpec::Reads) + !!(argument.flags & TaskSpec::Writes);
+  }
+  mapEntries += spec.predicate.address != 0;
+  try {
+    Status status = gatherProducers(spec);
+    if (status)
+      status = reserve(ring, ringIndex, bytes, mapEntries);
+    if (!status) {
+      releaseClaims();
+      return Failure{status.error()};
+    }
+    // The last allocations: from here on nothing fails.
+    if (scopeTasks.size() == scopeTasks.capacity())
+      scopeTasks.reserve(2 * scopeTasks.size() + 64);
+    if (tracing)
+      trace.edges.reserve(trace.edges.size() + candidates.size() > trace.edges.capacity()
+                              ? 2 * (trace.edges.size() + candidates.size())
+                              : trace.edges.capacity());
+  } catch (...) {
+    releaseClaims();
+    throw;
+  }
+
+  ring.prefetch();
+  TaskId id = TaskId::make(ringIndex, ring.next());
+  TaskSlot &slot = ring.slot(id.local());
+  fillSlot(ring, slot, id, spec);
+  if (tracing)
+    slot.times.submitted = begin;
+  wire(ring, ringIndex, slot, id);
+  ++counts.submitted;
+  counts.peakTasks[ringIndex] = std::max(counts.peakTasks[ringIndex], ring.liveAsSeen());
+  counts.peakEntries[ringIndex] = ring.pool().highWater();
+  if (counts.submitted % 64 == 0)
+    (void)ring.live(); // so that the tensor map lets go of what is long over
+  return id;
+}
+
+Status TaskCore::checkSpec(const TaskSpec &spec) {
+  auto fail = [&](const std::string &text) {
+    std::string name = spec.taskName ? spec.taskName : spec.kernel < kernels.size() ? kernels[spec.kernel].name : "barrier";
+    return Failure{"task '" + name + "': " + text};
+  };
+  if (spec.kernel != kNoKernel && spec.kernel >= kernels.size())
+    return fail("there is no kernel " + std::to_string(spec.kernel));
+  if (unsigned(spec.kind) >= kNumWorkerKinds)
+    return fail("there is no worker kind " + std::to_string(unsigned(spec.kind)));
+  if (spec.tooManyArguments)
+    return fail("has more than " + std::to_string(kMaxArguments) + " arguments, or a tensor of more than " + std::to_string(kMaxRank) + " dimensions");
+  if (spec.allocated.size() > kMaxOutputs)
+    return fail("allocates " + std::to_string(spec.allocated.size()) + " outputs, at most " + std::to_string(kMaxOutputs) + " work");
+  for (const Tensor &tensor : spec.allocated) {
+    unsigned __int128 bytes = tensor.elementBytes;
+    for (unsigned i = 0; i < tensor.rank; ++i) {
+      if (tensor.shape[i] < 0)
+        return fail("allocates an output with a negative extent");
+      bytes *= uint64_t(tensor.shape[i]);
+      if (bytes > uint64_t(1) << 46)
+        return fail("allocates an output of more than 2^46 bytes");
+    }
+  }
+  uint32_t cores = config.cores[unsigned(spec.kind)];
+  if (spec.kernel != kNoKernel && cores == 0)
+    return fail("there is no " + std::string(workerKindName(spec.kind)) + " core; give Config::cores[" + std::to_string(unsigned(spec.kind)) + "] at least one");
+  if (spec.numBlocks == 0)
+    return fail("has no block to run");
+  if (spec.isGang && spec.numBlocks > cores) {
+    std::string text = "starts " + std::to_string(spec.numBlocks) + " blocks together, but there are " + std::to_string(cores) + " " +
+                       std::string(workerKindName(spec.kind)) + " cores";
+    fatal(ErrorCode::GangTooWide, fail(text).message);
+    return fail(text);
+  }
+  uint32_t bytes = spec.predicate.bytes;
+  if (spec.predicate.address && bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
+    return fail("has a predicate of " + std::to_string(bytes) + " bytes, expected an integer of 1, 2, 4 or 8");
+  for (TaskId producer : spec.explicitProducers)
+    if (state(producer) == TaskState::Free)
+      return fail("waits for task " + toString(producer) + ", which was not submitted");
+  return {};
+}
+
+void TaskCore::addCandidate(TaskId task, uint32_t flags) {
+  TaskSlot &slot = slotOf(task);
+  uint64_t word = slot.word.load(std::memory_order_acquire);
+  if (TaskSlot::wordLocal(word) != task.local() || TaskSlot::wordState(word) == TaskState::Consumed) {
+    poisonedAtSubmit |= (flags & Data) && hasFailed(task);
+    return;
+  }
+  // Only the orchestrator reuses slots, so the id that was just seen stays during the submission.
+  if (slot.mark == submission) {
+    candidates[slot.markIndex].flags |= flags;
+    return;
+  }
+  candidates.push_back({task, flags, false});
+  slot.mark = submission;
+  slot.markIndex = uint32_t(candidates.size() - 1);
+}
+
+Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
+  if (!(argument.flags & TaskSpec::IsTensor) || (argument.flags & TaskSpec::Allocates))
+    return {};
+  if (argument.owner) {
+    TaskId owner{argument.owner};
+    std::string gone = "uses an output of task " + toString(owner) + ", whose memory is free: it was used after its scope ended";
+    if (state(owner) == TaskState::Free || state(owner) == TaskState::Consumed)
+      return Failure{gone};
+    addCandidate(owner, Retain);
+    TaskSlot &slot = slotOf(owner);
+    // The claim comes before any wait for room: while that lasts, nothing may free the memory.
+    if (slot.mark != submission)
+      return Failure{gone};
+    Candidate &candidate = candidates[slot.markIndex];
+    if (!candidate.claimed && !(candidate.claimed = tryClaim(slot)))
+      return Failure{gone};
+  }
+  if (argument.flags & TaskSpec::Reads) {
+    map.lookup(argument.region, TensorMap::Writer, [&](TaskId task) { addCandidate(task, Wait | Retain | Data); });
+    for (const Region &bad : poisonedRegions)
+      poisonedAtSubmit |= overlap(bad, argument.region);
+  }
+  if (argument.flags & TaskSpec::Writes) {
+    if (!(argument.flags & TaskSpec::Reads))
+      map.lookup(argument.region, TensorMap::Writer, [&](TaskId task) { addCandidate(task, Wait); });
+    map.lookup(argument.region, TensorMap::Reader, [&](TaskId task) { addCandidate(task, Wait); });
+  }
+  return {};
+}
+
+Status TaskCore::gatherProducers(TaskSpec &spec) {
+  candidates.clear();
+  ++submission;
+  poisonedAtSubmit = false;
+  auto add = [&](const TaskSpec::Argument &argument) -> Status {
+    Status status = addArgument(argument);
+    if (!status)
+      fatal(ErrorCode::BadArguments, "task '" + std::string(spec.taskName ? spec.taskName : "") + "' " + status.error());
+    return status;
+  };
+  for (uint32_t i = 0; i < spec.numArgs; ++i)
+    if (Status status = add(spec.arguments[i]); !status)
+      return status;
+  if (spec.predicate.address)
+    if (Status status = add(spec.arguments[kMaxArguments]); !status)
+      return status;
+  for (TaskId producer : spec.explicitProducers)
+    addCandidate(producer, Wait | Retain | Data);
+  return {};
+}
+
+void TaskCore::releaseClaims() {
+  for (Candidate &candidate : candidates)
+    if (candidate.claimed)
+      release(slotOf(candidate.task), candidate.task);
+  candidates.clear();
+}
+
+uint32_t TaskCore::edgesNeeded() const {
+  uint32_t count = 0;
+  for (const Candidate &candidate : candidates)
+    count += !!(candidate.flags & Wait) + !!(candidate.flags & Retain);
+  return count;
+}
+
+bool TaskCore::tryClaim(TaskSlot &slot) {
+  uint32_t references = slot.references.load(std::memory_order_relaxed);
+  while (references != 0)
+    if (slot.references.compare_exchange_weak(references, references + 1, std::memory_order_acq_rel, std::memory_order_relaxed))
+      return true;
+  return false;
+}
+
+bool TaskCore::appendConsumer(TaskSlot &producer, uint32_t link, DependencyEntry &entry) {
+  uint32_t head = producer.fanoutHead.load(std::memory_order_acquire);
+  do {
+    if (head == TaskSlot::kClosed)
+      return false;
+    entry.next = head;
+  } while (!producer.fanoutHead.compare_exchange_weak(head, link, std::memory_order_acq_rel, std::memory_order_acquire));
+  return true;
+}
+
+void TaskCore::fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spec) {
+  ring.take();
+  slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Pending), std::memory_order_release);
+  slot.failed.store(poisonedAtSubmit, std::memory_order_relaxed);
+  slot.fanoutHead.store(0, std::memory_order_relaxed);
+  slot.blocksLeft.store(spec.numBlocks, std::memory_order_relaxed);
+  slot.references.store(scopes.empty() ? 1 : 2, std::memory_order_relaxed);
+  slot.gang = spec.isGang;
+  slot.kind = spec.kind;
+  slot.depth = uint8_t(scopes.size());
+  slot.nextBlock = 0;
+  slot.numBlocks = spec.numBlocks;
+  slot.kernel = spec.kernel;
+  slot.numArgs = uint8_t(spec.numArgs);
+  slot.scope = scopes.empty() ? 0 : scopes.back().serial;
+  slot.sequence = counts.submitted;
+  slot.predicate = spec.predicate;
+  slot.name = spec.taskName;
+  if (!scopes.empty())
+    scopeTasks.push_back(id);
+
+  uint64_t bytes = 0;
+  slot.numInputs = slot.numOutputs = 0;
+  for (uint32_t i = 0; i < spec.numArgs; ++i) {
+    const TaskSpec::Argument &argument = spec.arguments[i];
+    slot.numInputs += !!(argument.flags & TaskSpec::Reads);
+    if (argument.flags & TaskSpec::Allocates) {
+      bytes = HeapRing::roundUp(bytes);
+      slot.outputOffsets[slot.numOutputs++] = bytes;
+      bytes += argument.region.span();
+    }
+  }
+  HeapRing::Block block = *ring.heap().find(bytes);
+  ring.heap().commit(block);
+  counts.peakHeapBytes[id.ring()] = std::max(counts.peakHeapBytes[id.ring()], ring.heap().usedAsSeen());
+  // A task without outputs ends where it begins, so that reclaiming it frees nothing of its neighbours.
+  if (slot.numOutputs)
+    slot.heapBegin = block.begin;
+  slot.heapEnd = block.end;
+  uint64_t base = ring.heapAddressOf(block.begin);
+  auto remember = [&](const TaskSpec::Argument &argument, const Region &region) {
+    // A task that reads and writes a region is found as its writer.
+    if (argument.flags & TaskSpec::Writes)
+      map.insert(region, TensorMap::Writer, id);
+    else if (argument.flags & TaskSpec::Reads)
+      map.insert(region, TensorMap::Reader, id);
+  };
+  for (uint32_t i = 0, output = 0; i < spec.numArgs; ++i) {
+    TaskSpec::Argument &argument = spec.arguments[i];
+    if (argument.flags & TaskSpec::Allocates) {
+      Tensor &tensor = spec.allocated[output];
+      tensor.address = base + slot.outputOffsets[output++];
+      tensor.owner = id;
+      slot.args[i] = tensor.address;
+      remember(argument, tensor.region());
+    } else {
+      slot.args[i] = argument.word;
+      if (argument.flags & TaskSpec::IsTensor)
+        remember(argument, argument.region);
+    }
+  }
+  if (spec.predicate.address)
+    remember(spec.arguments[kMaxArguments], spec.arguments[kMaxArguments].region);
+  if (!poisonedRegions.empty())
+    std::erase_if(poisonedRegions, [&](const Region &bad) {
+      for (uint32_t i = 0; i < spec.numArgs; ++i)
+        if ((spec.arguments[i].flags & TaskSpec::Writes) && !poisonedAtSubmit && covers(spec.arguments[i].region, bad))
+          return true;
+      return false;
+    });
+}
+
+void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId id) {
+  uint32_t waits = 0;
+  for (const Candidate &candidate : candidates)
+    waits += !!(candidate.flags & Wait);
+  // The one more keeps the task from becoming ready while edges are still being added.
+  slot.faninLeft.store(waits + 1, std::memory_order_relaxed);
+  slot.faninHead = 0;
+  slot.faninCount = uint32_t(candidates.size());
+  auto newEntry = [&](uint64_t task, uint32_t flags) {
+    uint32_t offset = ring.pool().allocate();
+    ring.pool()[offset] = {task, 0, flags};
+    return uint32_t(ringIndex) << 30 | offset;
+  };
+  uint32_t finished = 0;
+  for (const Candidate &candidate : candidates) {
+    TaskSlot &producer = slotOf(candidate.task);
+    if (tracing)
+      trace.edges.push_back({candidate.task, id, candidate.flags});
+    // While this submission waited for room the producer may have been consumed, and this task may now have its slot.
+    if (TaskSlot::wordLocal(producer.word.load(std::memory_order_acquire)) != candidate.task.local()) {
+      finished += !!(candidate.flags & Wait);
+      if ((candidate.flags & Data) && hasFailed(candidate.task))
+        slot.failed.store(true, std::memory_order_relaxed);
+      continue;
+    }
+    if ((candidate.flags & Retain) && (candidate.claimed || tryClaim(producer))) {
+      uint32_t link = newEntry(candidate.task.value, candidate.flags);
+      entryAt(link).next = slot.faninHead;
+      slot.faninHead = link;
+    }
+    if (candidate.flags & Wait) {
+      uint32_t link = newEntry(id.value, candidate.flags);
+      if (!appendConsumer(producer, link, entryAt(link))) {
+        ++finished;
+        if ((candidate.flags & Data) && (producer.word.load(std::memory_order_acquire) & TaskSlot::kFailedBit))
+          slot.failed.store(true, std::memory_order_relaxed);
+      }
+    }
+  }
+  counts.edges += candidates.size();
+  slot.poolEnd = ring.pool().position();
+  candidates.clear();
+  publish(slot, id, finished);
+}
+
+void TaskCore::publish(TaskSlot &slot, TaskId id, uint32_t finished) {
+  uint32_t gone = finished + 1;
+  if (slot.faninLeft.fetch_sub(gone, std::memory_order_acq_rel) == gone)
+    makeReady(slot, id);
+  driver->kick();
+}
+
+} // namespace pto_mlir::tasks
