@@ -35,10 +35,8 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
     // The last allocations: from here on nothing fails.
     if (scopeTasks.size() == scopeTasks.capacity())
       scopeTasks.reserve(2 * scopeTasks.size() + 64);
-    if (tracing)
-      trace.edges.reserve(trace.edges.size() + candidates.size() > trace.edges.capacity()
-                              ? 2 * (trace.edges.size() + candidates.size())
-                              : trace.edges.capacity());
+    if (size_t edges = trace.edges.size() + candidates.size() + consumedProducers.size(); tracing && edges > trace.edges.capacity())
+      trace.edges.reserve(2 * edges);
   } catch (...) {
     releaseClaims();
     throw;
@@ -107,6 +105,8 @@ void TaskCore::addCandidate(TaskId task, uint32_t flags) {
   uint64_t word = slot.word.load(std::memory_order_acquire);
   if (TaskSlot::wordLocal(word) != task.local() || TaskSlot::wordState(word) == TaskState::Consumed) {
     poisonedAtSubmit |= (flags & Data) && hasFailed(task);
+    if (tracing)
+      consumedProducers.push_back({task, flags, false});
     return;
   }
   // Only the orchestrator reuses slots, so the id that was just seen stays during the submission.
@@ -151,6 +151,7 @@ Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
 
 Status TaskCore::gatherProducers(TaskSpec &spec) {
   candidates.clear();
+  consumedProducers.clear();
   ++submission;
   poisonedAtSubmit = false;
   auto add = [&](const TaskSpec::Argument &argument) -> Status {
@@ -313,6 +314,9 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
       }
     }
   }
+  if (tracing)
+    for (const Candidate &producer : consumedProducers)
+      trace.edges.push_back({producer.task, id, producer.flags});
   counts.edges += candidates.size();
   slot.poolEnd = ring.pool().position();
   candidates.clear();

@@ -198,6 +198,12 @@ void TaskCore::rememberPoison(TaskId task, const Region &region, TensorMap::Acce
     poisonedRegions.push_back(region);
 }
 
+void TaskCore::refuse(std::string message) {
+  std::lock_guard lock(errorMutex);
+  firstError = {ErrorCode::NotUsable, std::move(message), {}};
+  numErrors = 0;
+}
+
 void TaskCore::beginRun() {
   stopped.store(false);
   cancelled.store(false);

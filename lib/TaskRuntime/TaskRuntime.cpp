@@ -62,8 +62,7 @@ Status TaskRuntime::begin() {
   for (int i = 0; i < 100 && (!busyCores().empty() || !core->drained()); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   if (!busyCores().empty() || !core->drained()) {
-    core->beginRun();
-    core->fatal(ErrorCode::NotUsable, "an earlier run left a kernel that has not returned");
+    core->refuse("an earlier run left a kernel that has not returned");
     return Failure{core->error().message};
   }
   Trace left;

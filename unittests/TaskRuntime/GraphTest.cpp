@@ -84,9 +84,9 @@ TEST(Trace, PerfettoJsonHasTracksFlowsAndCounters) {
     std::map<std::string, int> phases;
     int spans = 0;
     for (auto &event : json["traceEvents"]) {
-      ++phases[event["ph"]];
+      ++phases[event["ph"].get<std::string>()];
       if (event["ph"] == "M" && event["name"] == "thread_name")
-        tracks.insert(event["args"]["name"]);
+        tracks.insert(event["args"]["name"].get<std::string>());
       spans += event["ph"] == "X" && event["name"] == "ma\"tmul";
     }
     EXPECT_EQ(tracks, (std::set<std::string>{"orchestrator", "scheduler 0", "CUBE 0", "VECTOR 0", "VECTOR 1", "AI_CPU 0", "ACCELERATOR 0"}));

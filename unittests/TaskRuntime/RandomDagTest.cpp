@@ -204,7 +204,7 @@ Config configFor(uint64_t seed) {
   uint32_t window = 256u << pick(3);
   config.window = {uint32_t(1) << pick(6), window, window, window};
   config.heapBytes = {1 << 14, 1 << 14, 1 << 14, 1 << 14};
-  config.dependencyEntries = 4096;
+  config.dependencyEntries = 32768;
   config.tensorMapEntries = 2048;
   config.schedulers = 1 + uint32_t(pick(3));
   config.workerThreads = 1 + uint32_t(pick(4));

@@ -362,10 +362,13 @@ TEST(Scene, T26_HungKernelIsNamedAndTheRuntimeGoesOnLater) {
     while (!release)
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
   });
+  std::atomic<int> ran{0};
+  KernelId late = add(*runtime, "late", [&](KernelCall &) { ++ran; });
   float value = 0;
   Tensor tensor = Tensor::dense(&value, 4, {1});
   Status status = runtime->run([&](TaskRuntime &run) {
-    submit(run, TaskSpec(hang, WorkerKind::Cube).output(tensor));
+    TaskId hung = submit(run, TaskSpec(hang, WorkerKind::Cube).output(tensor));
+    submit(run, TaskSpec(late).after(hung));
     Status read = run.waitToRead(tensor);
     ASSERT_FALSE(read);
     EXPECT_THAT(read.error(), HasSubstr("'spinner') on CUBE core 0"));
@@ -381,6 +384,7 @@ TEST(Scene, T26_HungKernelIsNamedAndTheRuntimeGoesOnLater) {
   while (!runtime->begin())
     std::this_thread::yield();
   EXPECT_OK(runtime->finish());
+  EXPECT_EQ(ran, 0); // the rest of the failed run was cancelled
 }
 
 TEST_P(BothModes, T26_ThrowingKernelFailsItsConsumersOnly) {

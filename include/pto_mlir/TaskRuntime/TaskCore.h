@@ -37,6 +37,8 @@ public:
   Status wait(TaskId task);
   void fatal(ErrorCode code, std::string message, TaskId task = {});
 
+  /// Instead of `beginRun`: the run before is still cancelled and its tasks must not start.
+  void refuse(std::string message);
   void beginRun();
   /// Closes the scopes that are open and waits until every task is consumed.
   void finishRun();
@@ -124,6 +126,7 @@ private:
   // Of the orchestrator.
   TensorMap map;
   std::vector<Candidate> candidates;
+  std::vector<Candidate> consumedProducers; ///< of the present submission, for the trace
   bool poisonedAtSubmit = false;
   uint64_t submission = 0;
   std::vector<Scope> scopes;
