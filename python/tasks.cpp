@@ -104,7 +104,8 @@ public:
       if (mode == Allocate) {
         int64_t count = 1;
         for (int64_t extent : shape)
-          count *= extent;
+          if (extent < 0 || __builtin_mul_overflow(count, extent, &count))
+            throw TaskError("an allocated tensor has an extent of " + std::to_string(extent) + ", which is negative or too many elements");
         spec.allocate(elementBytes, {count});
         continue;
       }

@@ -1,7 +1,6 @@
 #include "pto_mlir/TaskRuntime/Region.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace pto_mlir::tasks {
 
@@ -17,7 +16,7 @@ Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, cons
       return {};
     if (shape[i] == 1 || strides[i] == 0)
       continue;
-    uint64_t stride = uint64_t(std::llabs(strides[i])) * elementBytes;
+    uint64_t stride = (strides[i] < 0 ? -uint64_t(strides[i]) : uint64_t(strides[i])) * elementBytes;
     if (strides[i] < 0)
       begin -= stride * uint64_t(shape[i] - 1);
     size += stride * uint64_t(shape[i] - 1);

@@ -47,9 +47,13 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
   Stall stall;
   bool deadlock = false;
   auto done = [&] {
+    // In this order: a pinned ring stays as it is, so what it lacks then it lacks for ever. The other way round, tasks that end in
+    // between make the ring look full and pinned although it was never both.
+    bool stuck = ring.live() != 0 && pinned();
     (void)ring.live();
     code = lacking();
-    return code == ErrorCode::None || (deadlock = ring.live() != 0 && pinned());
+    deadlock = stuck && code != ErrorCode::None;
+    return code == ErrorCode::None || deadlock;
   };
   stall = driver->waitUntil(done);
   uint64_t end = driver->now();

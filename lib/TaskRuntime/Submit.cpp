@@ -289,6 +289,7 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
     return uint32_t(ringIndex) << 30 | offset;
   };
   uint32_t finished = 0;
+  size_t firstEdge = trace.edges.size();
   for (const Candidate &candidate : candidates) {
     TaskSlot &producer = slotOf(candidate.task);
     if (tracing)
@@ -314,9 +315,14 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
       }
     }
   }
-  if (tracing)
+  if (tracing) {
     for (const Candidate &producer : consumedProducers)
       trace.edges.push_back({producer.task, id, producer.flags});
+    // The tensor map finds producers in an order that depends on addresses; a trace in virtual time must not.
+    std::sort(trace.edges.begin() + ptrdiff_t(firstEdge), trace.edges.end(), [](const EdgeRecord &a, const EdgeRecord &b) {
+      return a.producer == b.producer ? a.flags < b.flags : a.producer < b.producer;
+    });
+  }
   counts.edges += candidates.size();
   slot.poolEnd = ring.pool().position();
   candidates.clear();

@@ -386,9 +386,9 @@ TEST(Configuration, T10_WrongNumbersAreNamed) {
 
 TEST(Lifecycle, T11_ManyRunsManyRuntimesAndStopWithQueuedWork) {
   for (int round = 0; round < 20 / (kSlow > 1 ? 4 : 1); ++round) {
-    auto runtime = make(smallConfig());
-    std::atomic<int> ran{0};
+    std::atomic<int> ran{0}; // kernels may still run while the runtime is destroyed, so all that they use outlives it
     std::atomic<bool> block{true};
+    auto runtime = make(smallConfig());
     KernelId work = add(*runtime, "work", [&](KernelCall &) { ++ran; });
     KernelId wait = add(*runtime, "wait", [&](KernelCall &) {
       while (block)

@@ -667,5 +667,29 @@ TEST(Scene, T35_SoakKeepsMemoryFlat) {
   EXPECT_LT(residentKiB(), warm + (kSlow > 1 ? 64 * 1024 : 4 * 1024));
 }
 
+// While the orchestrator waits for a slot the ring may drain up to the tasks of the open scope: that is no deadlock.
+TEST(Scene, T35_RingThatDrainsUpToTheOpenScopeIsNoDeadlock) {
+  Config config;
+  config.cores = {0, 1, 0, 0};
+  config.window = {64, 64, 64, 64};
+  auto runtime = make(config);
+  EXPECT_OK(runtime->run([&](TaskRuntime &run) {
+    TaskId last;
+    for (int scope = 0; scope < 40000 / kSlow; ++scope) {
+      (void)run.scopeBegin();
+      for (int i = 0; i < 6; ++i) {
+        TaskSpec spec = TaskSpec::barrier();
+        if (last)
+          spec.after(last);
+        auto id = run.submit(spec);
+        if (!id)
+          return;
+        last = *id;
+      }
+      (void)run.scopeEnd();
+    }
+  }));
+}
+
 } // namespace
 } // namespace pto_mlir::tasks

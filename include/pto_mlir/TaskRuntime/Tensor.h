@@ -21,7 +21,7 @@ struct Tensor {
   int64_t strides[kMaxRank] = {};
   TaskId owner;
 
-  /// A dense row-major tensor.
+  /// A dense row-major tensor. Strides of absurd shapes wrap; `submit` refuses to allocate such a tensor.
   static Tensor dense(uint64_t address, uint32_t elementBytes, std::initializer_list<int64_t> shape) {
     Tensor tensor;
     tensor.address = address;
@@ -29,9 +29,9 @@ struct Tensor {
     assert(shape.size() <= kMaxRank && "a tensor has at most kMaxRank dimensions");
     for (int64_t extent : shape)
       tensor.shape[tensor.rank++] = extent;
-    int64_t stride = 1;
-    for (unsigned i = tensor.rank; i-- > 0; stride *= tensor.shape[i])
-      tensor.strides[i] = stride;
+    uint64_t stride = 1;
+    for (unsigned i = tensor.rank; i-- > 0; stride *= uint64_t(tensor.shape[i]))
+      tensor.strides[i] = int64_t(stride);
     return tensor;
   }
   static Tensor dense(const void *address, uint32_t elementBytes, std::initializer_list<int64_t> shape) {
@@ -41,7 +41,7 @@ struct Tensor {
   /// Elements [begin, begin + extent) of dimension `dim`.
   Tensor slice(unsigned dim, int64_t begin, int64_t extent) const {
     Tensor part = *this;
-    part.address += uint64_t(begin * strides[dim]) * elementBytes;
+    part.address += uint64_t(begin) * uint64_t(strides[dim]) * elementBytes;
     part.shape[dim] = extent;
     return part;
   }
