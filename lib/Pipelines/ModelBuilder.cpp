@@ -100,9 +100,12 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   for (auto attr : program->getAttrOfType<ArrayAttr>("vm.kept").getAsRange<DictionaryAttr>())
     if (auto desc = keptDesc(attr))
       variant.debugTensors.push_back(std::move(*desc));
-  variant.absorbed = strings(module->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr));
-  for (std::string &name : strings(program->getAttrOfType<ArrayAttr>("vm.absorbed")))
-    variant.absorbed.push_back(std::move(name));
+  // Of interest beside the tensors that were kept; five kilobytes of names are much for a small net.
+  if (!variant.debugTensors.empty()) {
+    variant.absorbed = strings(module->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr));
+    for (std::string &name : strings(program->getAttrOfType<ArrayAttr>("vm.absorbed")))
+      variant.absorbed.push_back(std::move(name));
+  }
   program.walk([&](vm::AllocOp alloc) { variant.workspaceBytes += alloc.getBytes(); });
   program.walk([&](vm::CallOp call) {
     if (!call.isDevice())

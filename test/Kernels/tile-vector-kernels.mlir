@@ -58,7 +58,7 @@ func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> te
 // -----
 
 // A window: the band of input pixels is filled once and loaded row by row, as far as the rows lie in the image; each output
-// row and kernel position reads a shifted part of it.
+// row and kernel position reads a shifted part of it, the rows of the kernel in a loop.
 // CHECK-LABEL: func.func private @depthwise
 // CHECK: %[[FILTERS:.*]] = bufferization.alloc_tensor() copy(%arg1) {{.*}} : tensor<3x3x8xf32>
 // CHECK: scf.for %[[OH:[a-z0-9]+]] = %c0 to %c6 step %c3
@@ -68,10 +68,12 @@ func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> te
 // CHECK: %[[LOADED:.*]] = scf.for %[[ROW:[a-z0-9]+]] = %[[LOW]] to %[[HIGH]] {{.*}} iter_args(%[[PART:.*]] = %[[BAND]])
 // CHECK: tensor.insert_slice %{{.*}} into %[[PART]][%[[ROW]], 1, 0] [1, 12, 8] [1, 1, 1]
 // CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %c3
-// CHECK: tensor.extract_slice %[[LOADED]][%[[R]], 0, 0] [1, 12, 8] [1, 1, 1]
-// CHECK: tensor.extract_slice %[[FILTERS]][0, 0, 0] [1, 1, 8] [1, 1, 1]
-// CHECK: tensor.extract_slice %[[LOADED]][%[[R]], 1, 0] [1, 12, 8] [1, 1, 1]
-// CHECK: tensor.extract_slice %[[LOADED]][%[[R]], 2, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: scf.for %[[KH:[a-z0-9]+]] = %c0{{.*}} to %c3
+// CHECK: %[[AT:.*]] = affine.apply #{{.*}}(%[[R]], %[[KH]])
+// CHECK: tensor.extract_slice %[[LOADED]][%[[AT]], 0, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: tensor.extract_slice %[[FILTERS]][%[[KH]], 0, 0] [1, 1, 8] [1, 1, 1]
+// CHECK: tensor.extract_slice %[[LOADED]][%[[AT]], 1, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: tensor.extract_slice %[[LOADED]][%[[AT]], 2, 0] [1, 12, 8] [1, 1, 1]
 // CHECK-NOT: tensor.pad
 // CHECK: } {pto.distribute}
 func.func private @depthwise(%x: tensor<1x6x12x8xf32>, %w: tensor<3x3x8xf32>, %b: tensor<8xf32>, %out: tensor<1x6x12x8xf32>) -> tensor<1x6x12x8xf32>

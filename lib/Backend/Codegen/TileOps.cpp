@@ -57,11 +57,19 @@ struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTile
   }
 };
 
-// min(size, max(valid - offset, 0))
-LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, const isa::Value &offset, int64_t size, isa::Value &out) {
-  isa::Value left, positive;
-  return failure(failed(cg.binary<isa::Sub>(op, valid, offset, left)) || failed(cg.binary<isa::Max>(op, left, isa::Value(0), positive)) ||
-                 failed(cg.binary<isa::Min>(op, positive, isa::Value(size), out)));
+// min(size, max(valid - offset, 0)), as far as the range of the offset leaves it open. `index` is the offset as a value of the IR.
+LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, const isa::Value &offset, mlir::Value index, int64_t size,
+                   isa::Value &out) {
+  auto most = valid.isRegister ? std::optional<int64_t>() : upperBound(index);
+  if (most && *most + size <= valid.value) {
+    out = isa::Value(size);
+    return success();
+  }
+  isa::Value left;
+  if (failed(cg.binary<isa::Sub>(op, valid, offset, left)) ||
+      (!(most && *most <= valid.value) && failed(cg.binary<isa::Max>(op, left, isa::Value(0), left))))
+    return failure();
+  return cg.binary<isa::Min>(op, left, isa::Value(size), out);
 }
 
 struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetOp> {
@@ -81,21 +89,19 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
     if (!whole)
       return op->emitOpError("is no contiguous part of its source: a ") << (rowMajor ? "row" : "column") << "-major tile can only be cut into whole "
                                                                         << (rowMajor ? "rows" : "columns");
-    // Elements before the part: whole rows (columns) of the outer direction plus the offset inside the inner one.
-    isa::Value outer, inner, elements, bytes;
-    if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(rowMajor ? from.cols : from.rows), outer)))
+    // Bytes before the part: whole rows (columns) of the outer direction plus the offset inside the inner one.
+    unsigned bits = isa::elementBits(from.type);
+    isa::Value outer, inner, bytes;
+    int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
+    if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
       return failure();
     inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
-    if (failed(cg.binary<isa::Add>(op, outer, inner, elements)))
+    LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner) : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
+    if (failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, bytes)) || failed(cg.binary<isa::Add>(op, from.address, bytes, to.address)))
       return failure();
-    unsigned bits = isa::elementBits(from.type);
-    LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, elements, isa::Value(1), bytes)
-                                    : cg.binary<isa::Mul>(op, elements, isa::Value(bits / 8), bytes);
-    if (failed(scaled) || failed(cg.binary<isa::Add>(op, from.address, bytes, to.address)))
+    if (type.hasDynamicValidRows() && failed(clip(op, cg, from.validRows, row, subset.getOffsets()[0], to.rows, to.validRows)))
       return failure();
-    if (type.hasDynamicValidRows() && failed(clip(op, cg, from.validRows, row, to.rows, to.validRows)))
-      return failure();
-    if (type.hasDynamicValidCols() && failed(clip(op, cg, from.validCols, col, to.cols, to.validCols)))
+    if (type.hasDynamicValidCols() && failed(clip(op, cg, from.validCols, col, subset.getOffsets()[1], to.cols, to.validCols)))
       return failure();
     cg.define(subset.getResult(), *desc);
     return success();

@@ -129,16 +129,20 @@ LogicalResult mergeDimensions(func::FuncOp func) {
                       });
     return entry->second;
   };
-  IRRewriter rewriter(func.getContext());
+  // All questions come before the first answer is carried out: they look at every op.
+  SmallVector<SmallVector<ReassociationIndices>> groupsOf;
   for (linalg::LinalgOp op : ops) {
     SmallVector<unsigned> classes = domain.loopClasses(op);
-    SmallVector<ReassociationIndices> groups;
+    SmallVector<ReassociationIndices> &groups = groupsOf.emplace_back();
     for (auto [i, cls] : llvm::enumerate(classes)) {
       if (i == 0 || !merges(classes[i - 1], cls))
         groups.emplace_back();
       groups.back().push_back(i);
     }
-    if (groups.size() == classes.size())
+  }
+  IRRewriter rewriter(func.getContext());
+  for (auto [op, groups] : llvm::zip_equal(ops, groupsOf)) {
+    if (groups.size() == op.getNumLoops())
       continue;
     // Collapsing knows generic ops; a fill is one.
     if (!isa<linalg::GenericOp>(op.getOperation())) {

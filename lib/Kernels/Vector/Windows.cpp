@@ -80,6 +80,8 @@ public:
   LogicalResult expand();
 
 private:
+  using Bands = llvm::DenseMap<std::pair<int64_t, int64_t>, Value>; ///< by phase of the row and of the column
+
   LogicalResult analyse();
   Value addTo(Value acc, Value column, Value filter);
   Value convert(Value tile);
@@ -87,6 +89,7 @@ private:
   Value filled(ArrayRef<int64_t> shape);
   Value loadFilters();
   Value loadBand(int64_t phaseH, int64_t phaseW);
+  Value addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters);
   Value loadRows(Value band, int64_t phaseH, int64_t phaseW, const ColumnRun &run, bool only);
   Value apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, Value destination);
   SmallVector<ColumnRun> columnRuns(int64_t phaseW, int64_t bandCols);
@@ -325,6 +328,39 @@ LogicalResult WindowExpander::analyse() {
   return success();
 }
 
+/// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written once.
+Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters) {
+  SmallVector<int64_t> taps;
+  for (int64_t kh = 0; kh < height.kernel; ++kh)
+    if (height.phase(kh) == phase)
+      taps.push_back(kh);
+  if (taps.empty())
+    return acc;
+  // The rows of a phase lie evenly, in the kernel and in the band.
+  int64_t tapStep = taps.size() > 1 ? taps[1] - taps[0] : 0;
+  int64_t shiftStep = taps.size() > 1 ? height.shift(taps[1]) - height.shift(taps[0]) : 0;
+  auto addRow = [&](Value sum, OpFoldResult step) {
+    AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
+    OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + d1 * shiftStep + height.shift(taps[0]), {OpFoldResult(row), step});
+    OpFoldResult kh = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 * tapStep + taps[0], {step});
+    for (int64_t kw = 0; kw < width.kernel; ++kw) {
+      Value pixels = slice(bands.lookup({phase, width.phase(kw)}), {bandRow, index(width.shift(kw)), index(0)}, {1, cols, channels}, {1, 1, 1},
+                           {cols, channels});
+      Value filter = isConv ? slice(filters, {kh, index(kw), index(0)}, {1, 1, channels}, {1, 1, 1}, {channels}) : Value();
+      sum = addTo(sum, pixels, filter);
+    }
+    return sum;
+  };
+  if (taps.size() == 1)
+    return addRow(acc, index(0));
+  auto constant = [&](int64_t value) { return rewriter.create<arith::ConstantIndexOp>(loc, value).getResult(); };
+  auto loop = rewriter.create<scf::ForOp>(loc, constant(0), constant(taps.size()), constant(1), acc);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(loop.getBody());
+  rewriter.create<scf::YieldOp>(loc, addRow(loop.getRegionIterArg(0), OpFoldResult(loop.getInductionVar())));
+  return loop.getResult(0);
+}
+
 LogicalResult WindowExpander::expand() {
   if (failed(analyse()))
     return failure();
@@ -335,7 +371,7 @@ LogicalResult WindowExpander::expand() {
       channelInputs.push_back(input.producer.getMatchingIndexingMap(operand).getNumResults() == 1
                                   ? slice(operand->get(), {input.offsets[3]}, {channels}, {1}, {channels})
                                   : Value());
-  llvm::DenseMap<std::pair<int64_t, int64_t>, Value> bands;
+  Bands bands;
   for (int64_t ph = 0; ph < height.stride; ++ph)
     for (int64_t pw = 0; pw < width.stride; ++pw)
       if (height.reach(ph) >= 0 && width.reach(pw) >= 0)
@@ -352,16 +388,8 @@ LogicalResult WindowExpander::expand() {
     Value row = loop.getInductionVar(), whole = loop.getRegionIterArg(0);
     SmallVector<OpFoldResult> place{index(0), row, index(0), index(0)};
     Value acc = slice(whole, place, {1, 1, cols, channels}, {1, 1, 1, 1}, {cols, channels});
-    for (int64_t kh = 0; kh < height.kernel; ++kh) {
-      OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(
-          rewriter, loc, rewriter.getAffineDimExpr(0) + height.shift(kh), {OpFoldResult(row)});
-      for (int64_t kw = 0; kw < width.kernel; ++kw) {
-        Value band = bands.lookup({height.phase(kh), width.phase(kw)});
-        Value pixels = slice(band, {bandRow, index(width.shift(kw)), index(0)}, {1, cols, channels}, {1, 1, 1}, {cols, channels});
-        Value filter = isConv ? slice(filters, {index(kh), index(kw), index(0)}, {1, 1, channels}, {1, 1, 1}, {channels}) : Value();
-        acc = addTo(acc, pixels, filter);
-      }
-    }
+    for (int64_t phase = 0; phase < height.stride; ++phase)
+      acc = addKernelRows(acc, row, phase, bands, filters);
     Value inserted = rewriter.create<tensor::InsertSliceOp>(
         loc, acc, whole, place, getAsIndexOpFoldResult(context, {1, 1, cols, channels}),
         getAsIndexOpFoldResult(context, {1, 1, 1, 1}));
