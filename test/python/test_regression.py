@@ -160,13 +160,14 @@ def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
     assert len(text.strip().splitlines()) == 1 and "good.toml" in text and word in text
 
 
-def test_a_model_of_the_zoo(tmp_path):
-    """PP-OCR's classifier through the whole command, every tensor compared; the file comes from PyPI."""
+@pytest.mark.parametrize("name, modes, pieces", [("cls", "F32,F16", 3), ("rec", "F32", 2)])
+def test_a_model_of_the_zoo(tmp_path, name, modes, pieces):
+    """Two of PP-OCR's networks through the whole command, every tensor compared; the files come from PyPI."""
     cache = ROOT / ".cache" / "pto-mlir"
-    done = subprocess.run([sys.executable, str(ROOT / "regression" / "run.py"), "--models", "cls", "--modes", "F32,F16", "--cache", str(cache),
+    done = subprocess.run([sys.executable, str(ROOT / "regression" / "run.py"), "--models", name, "--modes", modes, "--cache", str(cache),
                            "--work", str(tmp_path), "--jobs", "2", "--timing", "0.1"], capture_output=True, text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
-    assert "3 passed, 0 failed, 0 skipped" in done.stdout
+    assert f"{pieces} passed, 0 failed, 0 skipped" in done.stdout
     report = json.loads((tmp_path / "report.json").read_text())
     for result in report["results"]:
         assert result["what"] == "prepare" or len(result["tensors"]) > 100
