@@ -1,6 +1,7 @@
 #include "pto_mlir/PModel/Traffic.h"
 
 #include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/ISA/Scalar.h"
 #include "pto_mlir/PModel/Program.h"
 
 #include <algorithm>
@@ -90,11 +91,6 @@ Result<std::vector<Op>> decodeStream(const StreamDesc &stream) {
   return ops;
 }
 
-int64_t floorDivide(int64_t a, int64_t b) {
-  int64_t quotient = a / b;
-  return a % b != 0 && (a < 0) != (b < 0) ? quotient - 1 : quotient;
-}
-
 /// One engine of one core.
 class Engine {
 public:
@@ -124,35 +120,14 @@ private:
 /// Executes register arithmetic; false for anything else.
 bool Engine::scalar(const isa::DecodedInsn &insn) {
   using isa::Opcode;
-  auto binary = [&](const auto &typed, auto f) { registers[typed.dst] = f(read(typed.lhs), read(typed.rhs)); };
-  auto wrapped = [](uint64_t value) { return int64_t(value); };
   switch (insn.opcode) {
   case Opcode::Li: registers[insn.as<isa::Li>().dst] = insn.as<isa::Li>().value; return true;
   case Opcode::Mov: registers[insn.as<isa::Mov>().dst] = read(insn.as<isa::Mov>().src); return true;
-  case Opcode::Add: binary(insn.as<isa::Add>(), [&](uint64_t a, uint64_t b) { return wrapped(a + b); }); return true;
-  case Opcode::Sub: binary(insn.as<isa::Sub>(), [&](uint64_t a, uint64_t b) { return wrapped(a - b); }); return true;
-  case Opcode::Mul: binary(insn.as<isa::Mul>(), [&](uint64_t a, uint64_t b) { return wrapped(a * b); }); return true;
-  case Opcode::Div: binary(insn.as<isa::Div>(), [](int64_t a, int64_t b) { return b == 0 || b == -1 ? -a : floorDivide(a, b); }); return true;
-  case Opcode::Rem: binary(insn.as<isa::Rem>(), [](int64_t a, int64_t b) { return b == 0 || b == -1 ? 0 : a - floorDivide(a, b) * b; }); return true;
-  case Opcode::Min: binary(insn.as<isa::Min>(), [](int64_t a, int64_t b) { return std::min(a, b); }); return true;
-  case Opcode::Max: binary(insn.as<isa::Max>(), [](int64_t a, int64_t b) { return std::max(a, b); }); return true;
-  case Opcode::And: binary(insn.as<isa::And>(), [](int64_t a, int64_t b) { return a & b; }); return true;
-  case Opcode::Or: binary(insn.as<isa::Or>(), [](int64_t a, int64_t b) { return a | b; }); return true;
-  case Opcode::Xor: binary(insn.as<isa::Xor>(), [](int64_t a, int64_t b) { return a ^ b; }); return true;
-  case Opcode::Shl: binary(insn.as<isa::Shl>(), [&](uint64_t a, uint64_t b) { return wrapped(a << (b & 63)); }); return true;
-  case Opcode::Shr: binary(insn.as<isa::Shr>(), [](int64_t a, int64_t b) { return a >> (b & 63); }); return true;
-  case Opcode::Cmp:
-    binary(insn.as<isa::Cmp>(), [&](int64_t a, int64_t b) -> int64_t {
-      switch (unsigned(insn.as<isa::Cmp>().mode)) {
-      case 0: return a == b;
-      case 1: return a != b;
-      case 2: return a < b;
-      case 3: return a <= b;
-      case 4: return a > b;
-      default: return a >= b;
-      }
-    });
+  case Opcode::Cmp: {
+    const auto &cmp = insn.as<isa::Cmp>();
+    registers[cmp.dst] = isa::compareScalars(cmp.mode, read(cmp.lhs), read(cmp.rhs));
     return true;
+  }
   case Opcode::Select: {
     const auto &select = insn.as<isa::Select>();
     registers[select.dst] = read(select.cond) ? read(select.a) : read(select.b);
@@ -177,7 +152,12 @@ bool Engine::scalar(const isa::DecodedInsn &insn) {
     return true;
   }
   default:
-    return false;
+    return isa::visit(insn, [&](const auto &typed) {
+      constexpr Opcode opcode = isa::OpcodeOf<std::decay_t<decltype(typed)>>::value;
+      if constexpr (isa::evaluateScalar(opcode, 1, 1).has_value())
+        registers[typed.dst] = isa::evaluateScalar(opcode, read(typed.lhs), read(typed.rhs)).value_or(0); // by 0: a fault when it runs
+      return isa::evaluateScalar(opcode, 1, 1).has_value();
+    });
   }
 }
 

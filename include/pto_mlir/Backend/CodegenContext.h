@@ -12,6 +12,7 @@
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Backend/CmdStorer.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/ISA/Scalar.h"
 
 #include <array>
 #include <set>
@@ -151,8 +152,6 @@ private:
   std::set<std::tuple<int, int, int64_t>> events;
 };
 
-/// Folds an instruction of two immediates; nothing when it cannot be (a zero divisor).
-std::optional<int64_t> foldBinary(isa::Opcode opcode, int64_t lhs, int64_t rhs);
 /// lhs I rhs is one of its operands (x + 0, x * 1); which one.
 std::optional<isa::Value> foldIdentity(isa::Opcode opcode, const isa::Value &lhs, const isa::Value &rhs);
 
@@ -160,7 +159,7 @@ template <class I>
 llvm::LogicalResult CodegenContext::binary(mlir::Operation *op, isa::Value lhs, isa::Value rhs, isa::Value &out, mlir::Value result) {
   constexpr isa::Opcode opcode = isa::OpcodeOf<I>::value;
   if (!lhs.isRegister && !rhs.isRegister)
-    if (auto folded = foldBinary(opcode, lhs.value, rhs.value)) {
+    if (auto folded = isa::evaluateScalar(opcode, lhs.value, rhs.value)) {
       out = isa::Value(*folded);
       return llvm::success();
     }

@@ -13,31 +13,6 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-std::optional<int64_t> foldBinary(isa::Opcode opcode, int64_t a, int64_t b) {
-  auto wrap = [](uint64_t v) { return int64_t(v); };
-  using O = isa::Opcode;
-  switch (opcode) {
-  case O::Add: return wrap(uint64_t(a) + uint64_t(b));
-  case O::Sub: return wrap(uint64_t(a) - uint64_t(b));
-  case O::Mul: return wrap(uint64_t(a) * uint64_t(b));
-  case O::Div:
-  case O::Rem: {
-    if (b == 0 || (a == INT64_MIN && b == -1))
-      return std::nullopt;
-    int64_t quotient = a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
-    return opcode == O::Div ? quotient : a - quotient * b;
-  }
-  case O::Min: return std::min(a, b);
-  case O::Max: return std::max(a, b);
-  case O::And: return a & b;
-  case O::Or: return a | b;
-  case O::Xor: return a ^ b;
-  case O::Shl: return wrap(uint64_t(a) << (b & 63));
-  case O::Shr: return a >> (b & 63);
-  default: return std::nullopt;
-  }
-}
-
 std::optional<isa::Value> foldIdentity(isa::Opcode opcode, const isa::Value &lhs, const isa::Value &rhs) {
   using O = isa::Opcode;
   const isa::Value zero(0), one(1);

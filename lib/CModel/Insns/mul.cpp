@@ -1,9 +1,11 @@
 #include "Insns.h"
 
+#include "pto_mlir/ISA/Scalar.h"
+
 namespace pto_mlir::cmodel {
 
 void execute(const isa::Mul &insn, Core &core) {
-  core.engine().registers[insn.dst] = int64_t(uint64_t(insn.lhs.value) * uint64_t(insn.rhs.value));
+  core.engine().registers[insn.dst] = *isa::evaluateScalar(isa::Opcode::Mul, insn.lhs.value, insn.rhs.value);
 }
 
 } // namespace pto_mlir::cmodel

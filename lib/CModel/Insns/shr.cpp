@@ -1,9 +1,11 @@
 #include "Insns.h"
 
+#include "pto_mlir/ISA/Scalar.h"
+
 namespace pto_mlir::cmodel {
 
 void execute(const isa::Shr &insn, Core &core) {
-  core.engine().registers[insn.dst] = insn.lhs.value >> (insn.rhs.value & 63);
+  core.engine().registers[insn.dst] = *isa::evaluateScalar(isa::Opcode::Shr, insn.lhs.value, insn.rhs.value);
 }
 
 } // namespace pto_mlir::cmodel
