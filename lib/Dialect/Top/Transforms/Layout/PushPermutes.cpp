@@ -119,65 +119,40 @@ struct PushConcat : OpRewritePattern<ConcatOp> {
   }
 };
 
-struct PushSoftmax : OpRewritePattern<SoftmaxOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SoftmaxOp op, PatternRewriter &rewriter) const override {
-    Value input = underOwnPermute(op.getInput());
-    if (!input)
-      return rewriter.notifyMatchFailure(op, "operand is not permuted");
-    int64_t axis = toChannelsFirst(typeOf(input).getRank())[op.getAxis()];
-    replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<SoftmaxOp>(last).setAxis(axis); });
-    return success();
-  }
-};
+// What of `op` names dimensions, in `last`, the same op on a channels-last operand.
+void remap(SoftmaxOp op, SoftmaxOp last) { last.setAxis(toChannelsFirst(typeOf(op.getInput()).getRank())[op.getAxis()]); }
 
-struct PushSlice : OpRewritePattern<SliceOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(SliceOp op, PatternRewriter &rewriter) const override {
-    Value input = underOwnPermute(op.getInput());
-    if (!input)
-      return rewriter.notifyMatchFailure(op, "operand is not permuted");
-    replaceChannelsLast(rewriter, op, input, [&](Operation *last) {
-      auto slice = cast<SliceOp>(last);
-      slice.setStarts(remapped(op.getStarts()));
-      slice.setEnds(remapped(op.getEnds()));
-      slice.setSteps(remapped(op.getSteps()));
-    });
-    return success();
-  }
-};
+void remap(SliceOp op, SliceOp last) {
+  last.setStarts(remapped(op.getStarts()));
+  last.setEnds(remapped(op.getEnds()));
+  last.setSteps(remapped(op.getSteps()));
+}
 
-struct PushResize : OpRewritePattern<ResizeOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(ResizeOp op, PatternRewriter &rewriter) const override {
-    Value input = underOwnPermute(op.getInput());
-    if (!input)
-      return rewriter.notifyMatchFailure(op, "operand is not permuted");
-    SmallVector<int64_t> perm = toChannelsLast(op.getSizes().size());
-    replaceChannelsLast(rewriter, op, input, [&](Operation *last) {
-      auto resize = cast<ResizeOp>(last);
-      resize.setSizes(remapped(op.getSizes()));
-      resize.setScales(applyPermutation(op.getScales(), perm));
-      if (std::optional<ArrayRef<double>> roi = op.getRoi()) {
-        SmallVector<double> ends = applyPermutation(roi->drop_front(perm.size()), perm), all = applyPermutation(roi->take_front(perm.size()), perm);
-        llvm::append_range(all, ends);
-        resize.setRoi(all);
-      }
-    });
-    return success();
+void remap(ResizeOp op, ResizeOp last) {
+  SmallVector<int64_t> perm = toChannelsLast(op.getSizes().size());
+  last.setSizes(remapped(op.getSizes()));
+  last.setScales(applyPermutation(op.getScales(), perm));
+  if (std::optional<ArrayRef<double>> roi = op.getRoi()) {
+    SmallVector<double> ends = applyPermutation(roi->drop_front(perm.size()), perm), all = applyPermutation(roi->take_front(perm.size()), perm);
+    llvm::append_range(all, ends);
+    last.setRoi(all);
   }
-};
+}
 
-struct PushPad : OpRewritePattern<PadOp> {
-  using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(PadOp op, PatternRewriter &rewriter) const override {
+void remap(PadOp op, PadOp last) {
+  size_t rank = op.getPads().size() / 2;
+  SmallVector<int64_t> pads = remapped(op.getPads().take_front(rank));
+  llvm::append_range(pads, remapped(op.getPads().drop_front(rank)));
+  last.setPads(pads);
+}
+
+template <typename OpTy> struct PushRemapped : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+  LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     Value input = underOwnPermute(op.getInput());
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
-    size_t rank = op.getPads().size() / 2;
-    SmallVector<int64_t> pads = remapped(op.getPads().take_front(rank));
-    llvm::append_range(pads, remapped(op.getPads().drop_front(rank)));
-    replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<PadOp>(last).setPads(pads); });
+    replaceChannelsLast(rewriter, op, input, [&](Operation *last) { remap(op, cast<OpTy>(last)); });
     return success();
   }
 };
@@ -260,7 +235,7 @@ struct Compose : OpRewritePattern<PermuteOp> {
 } // namespace
 
 void populatePushPermutes(RewritePatternSet &patterns) {
-  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushFlatten, PushSoftmax, PushSlice, PushResize, PushPad, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
+  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushFlatten, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>, PushRemapped<ResizeOp>, PushRemapped<PadOp>, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
                PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext());
 }
 
