@@ -8,42 +8,30 @@ Commands are timed as whole processes (start included), inferences inside a load
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-import onnxruntime as ort
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "regression"))
+
+import measure
 
 from pto_mlir.cli import shapes
 from pto_mlir.runtime import InferenceSession
 
 
-def command(tool: str, *arguments: str) -> float:
+def command(*arguments: str) -> float:
     """Seconds of one command as a process of its own."""
-    begin = time.perf_counter()
-    subprocess.run([sys.executable, "-m", f"pto_mlir.tools.{tool}", *arguments], check=True, stdout=subprocess.DEVNULL)
-    return time.perf_counter() - begin
+    run = measure.command(*arguments)
+    if run.problem:
+        sys.exit(run.problem)
+    return run.seconds
 
 
-def median_ms(call, least_seconds: float = 2.0) -> float:
-    """Median milliseconds of a call, after one that does not count."""
-    call()
-    times, end = [], time.perf_counter() + least_seconds
-    while time.perf_counter() < end or len(times) < 5:
-        begin = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - begin)
-    return statistics.median(times) * 1e3
-
-
-def onnxruntime_ms(model: str, feed) -> float:
-    options = ort.SessionOptions()
-    options.intra_op_num_threads = 1
-    session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
-    return median_ms(lambda: session.run(None, feed))
+def median_ms(call) -> float:
+    return measure.medians([call], least=5)[0] * 1e3
 
 
 def main() -> None:
@@ -55,10 +43,10 @@ def main() -> None:
     parser.add_argument("--json", help="also write the figures to this file")
     args = parser.parse_args()
     dims = shapes(args.input_shapes)
-    names = [i.name for i in ort.InferenceSession(args.model, providers=["CPUExecutionProvider"]).get_inputs()]
+    onnx_session = measure.onnxruntime_session(args.model)
     rng = np.random.default_rng(0)
-    feed = {name: rng.standard_normal(shape).astype(np.float32) for name, shape in zip(names, dims)}
-    reference = onnxruntime_ms(args.model, feed)
+    feed = {i.name: rng.standard_normal(shape).astype(np.float32) for i, shape in zip(onnx_session.get_inputs(), dims)}
+    reference = median_ms(lambda: onnx_session.run(None, feed))
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         mlir = f"{folder}/m.mlir"

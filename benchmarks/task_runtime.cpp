@@ -173,6 +173,19 @@ uint64_t nowNs() {
   return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
 }
 
+/// One run per iteration that submits `spec` `count` times.
+void submitMany(benchmark::State &state, TaskRuntime &runtime, TaskSpec spec, int count) {
+  for (auto _ : state) {
+    auto status = runtime.run([&](TaskRuntime &run) {
+      for (int i = 0; i < count; ++i)
+        (void)run.submit(spec);
+    });
+    if (!status)
+      state.SkipWithError(status.error().c_str());
+  }
+  state.SetItemsProcessed(state.iterations() * count);
+}
+
 /// Kernels of a given length on one core: how much of the time the core computes.
 void Granularity(benchmark::State &state) {
   uint64_t ns = uint64_t(state.range(0));
@@ -183,15 +196,7 @@ void Granularity(benchmark::State &state) {
   });
   TaskSpec spec(*kernel);
   int count = int(std::clamp<uint64_t>(20000000 / (ns + 1000), 20, 5000));
-  for (auto _ : state) {
-    auto status = runtime->run([&](TaskRuntime &run) {
-      for (int i = 0; i < count; ++i)
-        (void)run.submit(spec);
-    });
-    if (!status)
-      state.SkipWithError(status.error().c_str());
-  }
-  state.SetItemsProcessed(state.iterations() * count);
+  submitMany(state, *runtime, spec, count);
   state.counters["efficiency"] =
       benchmark::Counter(double(state.iterations()) * count * double(ns) * 1e-9, benchmark::Counter::kIsRate);
 }
@@ -240,15 +245,7 @@ void WorkerCount(benchmark::State &state) {
   auto kernel = runtime->registerKernel("empty", [](KernelCall &) {});
   TaskSpec spec(*kernel);
   constexpr int count = 20000;
-  for (auto _ : state) {
-    auto status = runtime->run([&](TaskRuntime &run) {
-      for (int i = 0; i < count; ++i)
-        (void)run.submit(spec);
-    });
-    if (!status)
-      state.SkipWithError(status.error().c_str());
-  }
-  state.SetItemsProcessed(state.iterations() * count);
+  submitMany(state, *runtime, spec, count);
 }
 BENCHMARK(WorkerCount)->Arg(1)->Arg(2)->Arg(8)->Arg(24)->Arg(72)->UseRealTime()->Unit(benchmark::kMillisecond);
 
