@@ -6,7 +6,8 @@ namespace pto_mlir::isa {
 
 namespace {
 
-// Reads operand words in order. After the first error the rest is left as it is.
+// Reads operand words in order. After the first error the rest is left as it is. Not inlined into the hundred rows: that is most of
+// this file's compile time.
 struct Decoder {
   const InsnInfo &info;
   const uint32_t *words;
@@ -36,25 +37,25 @@ struct Decoder {
     return Value::reg(field);
   }
 
-  void integer(unsigned k, Value &v) {
+  [[gnu::noinline]] void integer(unsigned k, Value &v) {
     uint32_t word = take(k);
     v = value(k, int32_t(word), word);
   }
-  void scalar(unsigned k, Value &v) {
+  [[gnu::noinline]] void scalar(unsigned k, Value &v) {
     uint32_t word = take(k);
     v = value(k, int64_t(word), word);
   }
-  void wide(unsigned k, int64_t &v) {
+  [[gnu::noinline]] void wide(unsigned k, int64_t &v) {
     uint64_t low = take(k);
     v = int64_t(low | uint64_t(take(k)) << 32);
   }
-  void dst(unsigned k, uint8_t &v) {
+  [[gnu::noinline]] void dst(unsigned k, uint8_t &v) {
     uint32_t word = take(k);
     if (word >= kNumRegisters)
       fail(k, "names register " + std::to_string(word) + ", there are 64");
     v = uint8_t(word);
   }
-  void attr(unsigned k, uint32_t &word, bool) {
+  [[gnu::noinline]] void attr(unsigned k, uint32_t &word, bool) {
     word = take(k);
     unsigned used = 0;
     for (const FieldInfo &f : info.operands[k].fields) {
@@ -66,7 +67,7 @@ struct Decoder {
     if (used < 32 && word >> used)
       fail(k, "has reserved bits set");
   }
-  void tile(unsigned k, Tile &t) {
+  [[gnu::noinline]] void tile(unsigned k, Tile &t) {
     uint32_t head = take(k), shape = take(k), valid = take(k);
     uint32_t type = head >> 20, address = head & kMaxTileAddress;
     t.type = ElementType(type & 31);
@@ -80,7 +81,7 @@ struct Decoder {
     t.validRows = value(k, valid >> 16, valid >> 16);
     t.validCols = value(k, valid & 0xffff, valid & 0xffff);
   }
-  void view(unsigned k, View &v) {
+  [[gnu::noinline]] void view(unsigned k, View &v) {
     uint32_t head = take(k), low = take(k), high = take(k);
     v.arg = uint8_t(head >> 24);
     v.rank = uint8_t(head >> 20 & 15);
@@ -106,27 +107,21 @@ struct Decoder {
   }
 };
 
-template <class I> std::optional<std::string> decodeInsn(const InsnInfo &info, const uint32_t *words, size_t count, DecodedInsn &out) {
+// Only this depends on the row.
+template <class I> void decodeOperands(Decoder &decoder, DecodedInsn &out) {
   I insn;
-  uint32_t mask = words[0] >> 24;
-  bool hasMaskWord = words[0] & kMaskWordBit;
-  if (hasMaskWord) {
-    if (count < 2 || words[1] == 0 || words[1] >> (32 - kHeadSlots))
-      return std::string(info.mnemonic) + ": the register mask word is missing or empty";
-    mask |= words[1] << kHeadSlots;
-  }
-  Decoder decoder{info, words, count, mask, hasMaskWord ? size_t(2) : size_t(1), 0, std::nullopt};
   visitOperands(insn, decoder);
-  if (decoder.error)
-    return decoder.error;
-  if (decoder.next != count)
-    return std::string(info.mnemonic) + ": has " + std::to_string(count) + " words, its operands take " + std::to_string(decoder.next);
-  if (decoder.slot < 32 && mask >> decoder.slot)
-    return std::string(info.mnemonic) + ": the register mask names operands that do not exist";
   out.set(insn);
-  out.numWords = uint16_t(count);
-  out.registerMask = mask;
-  return std::nullopt;
+}
+
+void decodeOperands(Opcode opcode, Decoder &decoder, DecodedInsn &out) {
+  switch (opcode) {
+#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                                           \
+  case Opcode::Struct:                                                                                                                       \
+    return decodeOperands<Struct>(decoder, out);
+    ISA_INSNS(PTO_ISA_CASE)
+#undef PTO_ISA_CASE
+  }
 }
 
 } // namespace
@@ -141,14 +136,24 @@ std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedIns
     return "word " + std::to_string(head) + " is no instruction";
   if (count < 1 || count > left)
     return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, " + std::to_string(left) + " are left";
-  switch (info->opcode) {
-#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                                           \
-  case Opcode::Struct:                                                                                                                       \
-    return decodeInsn<Struct>(*info, words, count, insn);
-    ISA_INSNS(PTO_ISA_CASE)
-#undef PTO_ISA_CASE
+  uint32_t mask = head >> 24;
+  bool hasMaskWord = head & kMaskWordBit;
+  if (hasMaskWord) {
+    if (count < 2 || words[1] == 0 || words[1] >> (32 - kHeadSlots))
+      return std::string(info->mnemonic) + ": the register mask word is missing or empty";
+    mask |= words[1] << kHeadSlots;
   }
-  return "unknown opcode";
+  Decoder decoder{*info, words, count, mask, hasMaskWord ? size_t(2) : size_t(1), 0, std::nullopt};
+  decodeOperands(info->opcode, decoder, insn);
+  if (decoder.error)
+    return decoder.error;
+  if (decoder.next != count)
+    return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, its operands take " + std::to_string(decoder.next);
+  if (decoder.slot < 32 && mask >> decoder.slot)
+    return std::string(info->mnemonic) + ": the register mask names operands that do not exist";
+  insn.numWords = uint16_t(count);
+  insn.registerMask = mask;
+  return std::nullopt;
 }
 
 } // namespace pto_mlir::isa

@@ -19,26 +19,27 @@ std::string lower(std::string s) {
   return s;
 }
 
-template <class I> struct Printer {
+// One printer for all rows: as a template over the row's struct this file took 17 s to compile.
+struct Printer {
   const InsnInfo &info;
-  const I &insn;
+  const DecodedInsn &insn;
   std::string out;
 
   void begin(unsigned k) { out += k == 0 ? " " : ", "; }
-  void integer(unsigned k, Value &v) {
+  [[gnu::noinline]] void integer(unsigned k, Value &v) {
     begin(k);
     out += std::string(info.operands[k].name) + "=" + text(v);
   }
-  void scalar(unsigned k, Value &v) { integer(k, v); }
-  void wide(unsigned k, int64_t &v) {
+  [[gnu::noinline]] void scalar(unsigned k, Value &v) { integer(k, v); }
+  [[gnu::noinline]] void wide(unsigned k, int64_t &v) {
     begin(k);
     out += std::to_string(v);
   }
-  void dst(unsigned k, uint8_t &v) {
+  [[gnu::noinline]] void dst(unsigned k, uint8_t &v) {
     begin(k);
     out += "r" + std::to_string(v);
   }
-  void attr(unsigned k, uint32_t &word, bool) {
+  [[gnu::noinline]] void attr(unsigned k, uint32_t &word, bool) {
     bool first = true;
     for (const FieldInfo &f : info.operands[k].fields) {
       first ? begin(k) : void(out += " ");
@@ -47,9 +48,9 @@ template <class I> struct Printer {
       out += std::string(f.name) + "=" + (f.values && v < f.numValues && f.values[v] ? f.values[v] : std::to_string(v));
     }
   }
-  void tile(unsigned k, Tile &t) {
+  [[gnu::noinline]] void tile(unsigned k, Tile &t) {
     begin(k);
-    out += kMemoryNames[unsigned(memoryOf(insn, info.operands[k]))];
+    out += kMemoryNames[unsigned(visit(insn, [&](const auto &typed) { return memoryOf(typed, info.operands[k]); }))];
     out += "[" + text(t.address) + "]<" + std::to_string(t.rows) + "x" + std::to_string(t.cols) + "x" + elementName(t.type);
     if (t.validRows != Value(t.rows) || t.validCols != Value(t.cols))
       out += " valid=" + text(t.validRows) + "x" + text(t.validCols);
@@ -59,7 +60,7 @@ template <class I> struct Printer {
       out += std::string(" pad=") + kPadNames[unsigned(t.pad)];
     out += ">";
   }
-  void view(unsigned k, View &v) {
+  [[gnu::noinline]] void view(unsigned k, View &v) {
     begin(k);
     out += "arg" + std::to_string(v.arg) + "[" + text(v.offset) + "]<";
     std::string strides;
@@ -78,13 +79,12 @@ template <class I> struct Printer {
 
 std::string disassemble(const DecodedInsn &insn) {
   const InsnInfo &info = infoOf(insn.opcode);
-  return info.mnemonic + visit(insn, [&](const auto &typed) {
-           using I = std::decay_t<decltype(typed)>;
-           I copy = typed;
-           Printer<I> printer{info, typed, {}};
-           visitOperands(copy, printer);
-           return std::move(printer.out);
-         });
+  Printer printer{info, insn, info.mnemonic};
+  visit(insn, [&](const auto &typed) {
+    auto copy = typed;
+    visitOperands(copy, printer);
+  });
+  return std::move(printer.out);
 }
 
 std::string disassemble(const std::vector<uint32_t> &words) {

@@ -1,32 +1,17 @@
-// The one list of dialects and passes.
+// The one list of dialects.
 #include "pto_mlir/Pipelines/Registration.h"
 
-#include "mlir/Dialect/Affine/Passes.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/AllInterfaces.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
-#include "mlir/Transforms/Passes.h"
 #include "pto_mlir/Backend/CodegenOpInterface.h"
-#include "pto_mlir/Backend/Passes.h"
-#include "pto_mlir/Conversion/HostToVM/Passes.h"
-#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
-#include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
-#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
-#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
-#include "pto_mlir/Kernels/Passes.h"
 
 using namespace mlir;
 
@@ -45,25 +30,6 @@ void registerDialects(DialectRegistry &registry) {
 
   registry.insert<pto::PTODialect, top::TopDialect, vm::VMDialect>();
   backend::registerCodegenInterfaces(registry);
-}
-
-void registerPasses() {
-  mlir::registerTransformsPasses();
-  affine::registerAffinePasses();
-  arith::registerArithPasses();
-  bufferization::registerBufferizationPasses();
-  mlir::registerLinalgPasses();
-  math::registerMathPasses();
-  memref::registerMemRefPasses();
-  mlir::registerSCFPasses();
-
-  pto::registerPTOPasses();
-  top::registerTopPasses();
-  registerHostToVMPasses();
-  backend::registerBackendPasses();
-  registerTopToLinalgPasses();
-  registerVectorLoweringPasses();
-  registerKernelPasses();
 }
 
 } // namespace pto_mlir

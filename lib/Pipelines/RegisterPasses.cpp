@@ -1,0 +1,43 @@
+// The one list of passes, apart from the dialects: only pto-opt knows passes by name.
+#include "pto_mlir/Pipelines/Registration.h"
+
+#include "mlir/Dialect/Affine/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/Passes.h"
+#include "mlir/Transforms/Passes.h"
+#include "pto_mlir/Backend/Passes.h"
+#include "pto_mlir/Conversion/HostToVM/Passes.h"
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
+#include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+void registerPasses() {
+  mlir::registerTransformsPasses();
+  affine::registerAffinePasses();
+  arith::registerArithPasses();
+  bufferization::registerBufferizationPasses();
+  mlir::registerLinalgPasses();
+  math::registerMathPasses();
+  memref::registerMemRefPasses();
+  mlir::registerSCFPasses();
+
+  pto::registerPTOPasses();
+  top::registerTopPasses();
+  registerHostToVMPasses();
+  backend::registerBackendPasses();
+  registerTopToLinalgPasses();
+  registerVectorLoweringPasses();
+  registerKernelPasses();
+}
+
+} // namespace pto_mlir
