@@ -1,7 +1,8 @@
-// The entry of libpto_cmodel.so. It holds the simulator for any host; a library beside it holds the same sources compiled for newer ones
-// and is taken where the processor allows. All levels compute the same bits. Separate libraries, because inline functions of the
-// standard library compiled for the newer level must never be picked by the linker for the older one.
-#include "Api.h"
+// libpto_cmodel.so: no simulator of its own, it opens the one beside it that was compiled for the newest instruction set which this machine
+// runs. All levels compute the same bits. Separate libraries, because inline functions of the standard library compiled for a newer level
+// must never be picked by the linker for an older one.
+#include "HostLevel.h"
+#include "pto_mlir/Runtime/DeviceABI.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -10,23 +11,24 @@
 
 namespace {
 
-const pto_device_api *choose() {
-#if defined(__x86_64__)
-  const char *wanted = std::getenv("PTO_CMODEL_LEVEL"); // "baseline": for comparisons
-  bool newer = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
-               __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
-               __builtin_cpu_supports("movbe");
+const pto_device_api *open(const char *level) {
   Dl_info self;
-  if (newer && !(wanted && std::strcmp(wanted, "baseline") == 0) && dladdr(reinterpret_cast<void *>(&choose), &self) && self.dli_fname) {
-    std::string path = self.dli_fname;
-    path.replace(path.find_last_of('/') + 1, std::string::npos, "libpto_cmodel_x86_64_v3.so");
-    // Never closed: the functions stay in use until the process ends.
-    if (void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
-      if (void *entry = dlsym(library, "pto_device_get_api"))
-        return reinterpret_cast<const pto_device_api *(*)()>(entry)();
-  }
-#endif
-  return pto_mlir::cmodel::levelApi();
+  if (!dladdr(reinterpret_cast<void *>(&open), &self) || !self.dli_fname)
+    return nullptr;
+  std::string path = self.dli_fname;
+  path = path.substr(0, path.find_last_of('/') + 1) + "libpto_cmodel_" + level + ".so";
+  // Never closed: the functions stay in use until the process ends.
+  void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *entry = library ? dlsym(library, "pto_device_get_api") : nullptr;
+  return entry ? reinterpret_cast<const pto_device_api *(*)()>(entry)() : nullptr;
+}
+
+const pto_device_api *choose() {
+  const char *wanted = std::getenv("PTO_CMODEL_LEVEL"); // "baseline": for comparisons
+  if (pto_mlir::cmodel::hostRunsX8664V3() && !(wanted && std::strcmp(wanted, "baseline") == 0))
+    if (const pto_device_api *newer = open("x86_64_v3"))
+      return newer;
+  return open("baseline");
 }
 
 } // namespace

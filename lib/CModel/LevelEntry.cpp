@@ -1,4 +1,4 @@
-// The entry of a library that was compiled for a newer host, such as libpto_cmodel_x86_64_v3.so.
+// The entry of a library that holds the simulator compiled for one level of host instruction set.
 #include "Api.h"
 
 extern "C" __attribute__((visibility("default"))) const pto_device_api *pto_device_get_api(void) { return pto_mlir::cmodel::levelApi(); }

@@ -36,8 +36,10 @@ Result<const pto_device_api *> loadPlugin(const std::string &device) {
   if (!entry)
     return Failure{"device '" + device + "': " + path + " lacks the symbol pto_device_get_api"};
   const pto_device_api *api = entry();
-  if (!api || api->abi_version != PTO_DEVICE_ABI_VERSION)
-    return Failure{"device '" + device + "': " + path + " has device ABI " + std::to_string(api ? api->abi_version : 0) +
+  if (!api)
+    return Failure{"device '" + device + "': " + path + " offers no device that runs on this machine; is its folder complete?"};
+  if (api->abi_version != PTO_DEVICE_ABI_VERSION)
+    return Failure{"device '" + device + "': " + path + " has device ABI " + std::to_string(api->abi_version) +
                    ", this runtime needs " + std::to_string(PTO_DEVICE_ABI_VERSION)};
   return api;
 }
