@@ -2,6 +2,7 @@
 #include "Api.h"
 
 #include "Device.h"
+#include "Modes.h"
 #include "pto_mlir/ISA/Table.h"
 
 #include <cstring>
@@ -41,12 +42,13 @@ pto_status openContext(const pto_device_options *options, pto_device_context **c
     openError = "unknown processor '" + std::string(options->processor) + "'; the cmodel knows a3 and a5";
     return PTO_ERROR_INVALID;
   }
-  if (options->mode && std::strcmp(options->mode, "functional") != 0) {
-    openError = "unknown mode '" + std::string(options->mode) + "'; the cmodel knows functional";
+  auto observer = makeObserver(options->mode ? options->mode : "functional", arch->arch);
+  if (!observer) {
+    openError = "unknown mode '" + std::string(options->mode) + "'; the cmodel knows " + modeNames();
     return PTO_ERROR_INVALID;
   }
   unsigned threads = options->num_threads ? options->num_threads : std::max(1u, std::thread::hardware_concurrency());
-  *context = new pto_device_context{Device(arch->arch, std::min(threads, 256u))};
+  *context = new pto_device_context{Device(arch->arch, std::min(threads, 256u), std::move(*observer))};
   return PTO_OK;
 } catch (const std::bad_alloc &) {
   openError = "out of host memory";
@@ -60,13 +62,19 @@ pto_status allocate(pto_device_context *context, uint64_t bytes, uint64_t *addre
     if (!address)
       return d.error(PTO_ERROR_INVALID, "alloc needs a place for the address");
     *address = d.memory.allocate(bytes);
+    if (*address && d.observer)
+      d.observer->allocated(*address, bytes);
     return *address ? PTO_OK : d.error(PTO_ERROR_OUT_OF_MEMORY, "no room for " + std::to_string(bytes) + " bytes of device memory");
   });
 }
 
 pto_status release(pto_device_context *context, uint64_t address) {
   return guarded(context, [&](Device &d) {
-    return d.memory.release(address) ? PTO_OK : d.error(PTO_ERROR_INVALID, "free of an address that is no allocation");
+    if (!d.memory.release(address))
+      return d.error(PTO_ERROR_INVALID, "free of an address that is no allocation");
+    if (d.observer)
+      d.observer->released(address);
+    return PTO_OK;
   });
 }
 
@@ -76,6 +84,8 @@ pto_status copyToDevice(pto_device_context *context, uint64_t address, const voi
       return d.error(PTO_ERROR_INVALID, "copy of " + std::to_string(bytes) + " bytes leaves its allocation");
     if (bytes > 0)
       std::memcpy(reinterpret_cast<void *>(address), data, bytes);
+    if (d.observer)
+      d.observer->copiedToDevice(address, bytes);
     return PTO_OK;
   });
 }
@@ -84,6 +94,9 @@ pto_status copyFromDevice(pto_device_context *context, void *data, uint64_t addr
   return guarded(context, [&](Device &d) {
     if (!d.memory.contains(address, bytes))
       return d.error(PTO_ERROR_INVALID, "copy of " + std::to_string(bytes) + " bytes leaves its allocation");
+    if (d.observer)
+      if (std::string wrong = d.observer->copiesFromDevice(address, bytes); !wrong.empty())
+        return d.error(PTO_ERROR_INVALID, std::move(wrong));
     if (bytes > 0)
       std::memcpy(data, reinterpret_cast<const void *>(address), bytes);
     return PTO_OK;

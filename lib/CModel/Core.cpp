@@ -1,5 +1,6 @@
 #include "Core.h"
 
+#include "Observer.h"
 #include "Program.h"
 #include "pto_mlir/ISA/Table.h"
 
@@ -17,7 +18,7 @@ void Engine::start(const Stream &s) {
   loops.clear();
 }
 
-Core::Core(isa::Arch arch) {
+Core::Core(isa::Arch arch, Observer *observer) : observer(observer) {
   for (unsigned m = 0; m < numMemories; ++m) {
     memories[m].size = isa::archInfo(arch).memory(isa::Memory(m)).bytes;
     memories[m].alignment = isa::archInfo(arch).memory(isa::Memory(m)).alignment;
@@ -54,6 +55,8 @@ std::optional<Fault> Core::run(const LaunchState &launch, isa::CoreKind coreKind
       engines[count++].start(s);
     }
   engines.resize(count);
+  if (observer)
+    observer->coreBegin(*this);
   // Round robin: an engine runs until it blocks or ends. A round in which nobody executes anything is a deadlock.
   for (bool progress = true; progress && !pending;) {
     progress = false;
@@ -62,7 +65,7 @@ std::optional<Fault> Core::run(const LaunchState &launch, isa::CoreKind coreKind
       if (e.state == Engine::State::Ended)
         continue;
       uint64_t before = e.executed;
-      step(e);
+      observer ? observedStep(e) : step(e);
       if (pending)
         break;
       progress |= e.executed != before || e.state == Engine::State::Ended;
@@ -75,6 +78,8 @@ std::optional<Fault> Core::run(const LaunchState &launch, isa::CoreKind coreKind
   }
   if (!pending)
     finish();
+  if (!pending && observer)
+    observer->coreEnd(*this);
   for (Engine &e : engines)
     counters.instructions += e.executed;
   return std::move(pending);
@@ -96,11 +101,37 @@ void Core::step(Engine &e) {
   e.state = Engine::State::Ended;
 }
 
+// step, with somebody looking.
+void Core::observedStep(Engine &e) {
+  current = &e;
+  e.state = Engine::State::Running;
+  const std::vector<Op> &ops = e.stream->ops;
+  while (e.pc < ops.size()) {
+    const Op &op = ops[e.pc];
+    e.next = e.pc + 1;
+    observer->before(*this, op);
+    op.run(op.insn, *this);
+    if (pending || e.state == Engine::State::Blocked)
+      return;
+    observer->after(*this, op);
+    if (pending)
+      return;
+    ++e.executed;
+    e.pc = e.next;
+    if (observer->pause(*this))
+      return;
+  }
+  e.state = Engine::State::Ended;
+}
+
+std::string Core::name() const {
+  return kind == isa::CoreKind::AIC ? "AIC" + std::to_string(blockIndex)
+                                    : "AIV" + std::to_string(blockIndex) + "." + std::to_string(subblockIndex);
+}
+
 std::string Core::engineName(isa::Pipe pipe) const {
-  std::string core = kind == isa::CoreKind::AIC ? "AIC" + std::to_string(blockIndex)
-                                                : "AIV" + std::to_string(blockIndex) + "." + std::to_string(subblockIndex);
-  const char *name = isa::pipeName(pipe);
-  return core + " " + (name ? name : "?");
+  const char *pipeName = isa::pipeName(pipe);
+  return name() + " " + (pipeName ? pipeName : "?");
 }
 
 void Core::fault(FaultKind faultKind, std::string message) {
@@ -122,6 +153,12 @@ void Core::deadlock() {
     if (e.state != Engine::State::Blocked)
       continue;
     const Op &op = e.stream->ops[e.pc];
+    if (op.insn.opcode == isa::Opcode::SetFlag) {
+      isa::SetFlag set = op.insn.as<isa::SetFlag>();
+      isa::resolve(set, [&](unsigned r) { return e.registers[r]; });
+      current = &e;
+      return fault(FaultKind::Flag, "flag " + flagName(set.src, set.dst, unsigned(set.id.value)) + " is raised twice");
+    }
     message += (first ? "; " : "") + std::string(isa::pipeName(e.pipe)) + " (word " + std::to_string(op.word) + ") waits for ";
     if (!first)
       first = &e;
@@ -164,6 +201,8 @@ void Core::setFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
   if (id < 0 || id >= int64_t(numIds))
     return fault(FaultKind::Flag, "flag id " + std::to_string(id) + " is not in 0..7");
   uint8_t &flag = flags[unsigned(src) & 15][unsigned(dst) & 15][id];
+  if (flag && observer && observer->judgesFlags())
+    return current->block();
   if (flag)
     return fault(FaultKind::Flag, "flag " + flagName(src, dst, unsigned(id)) + " is raised twice");
   flag = 1;

@@ -18,6 +18,7 @@
 namespace pto_mlir::cmodel {
 
 struct Kernel;
+class Observer;
 
 /// What every core of one launch shares.
 struct LaunchState {
@@ -33,8 +34,8 @@ struct Counters {
 
 class Core {
 public:
-  /// A core of either kind on the architecture `arch`; memories are allocated when first used.
-  explicit Core(isa::Arch arch);
+  /// A core of either kind on the architecture `arch`; memories are allocated when first used. `observer` may be null.
+  explicit Core(isa::Arch arch, Observer *observer = nullptr);
 
   /// Runs the kernel's streams of `kind` to their end on (block, subblock). The fault, if any, is returned.
   std::optional<Fault> run(const LaunchState &launch, isa::CoreKind kind, uint32_t block, uint32_t subblock);
@@ -60,6 +61,12 @@ public:
   void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
   std::deque<int64_t> &fifo(isa::Pipe engine) { return fifos[unsigned(engine) & 15]; }
 
+  // --- for observers ---
+  std::vector<Engine> &allEngines() { return engines; }
+  isa::CoreKind coreKind() const { return kind; }
+  /// "AIC3", "AIV3.1": block and sub-block.
+  std::string name() const;
+
   PanelCache leftPanels, rightPanels;
   Counters counters;
 
@@ -76,10 +83,12 @@ private:
   uint8_t *place(isa::Memory memory, uint64_t address, uint64_t bytes);
   void reset();
   void step(Engine &e);
+  void observedStep(Engine &e);
   void deadlock();
   void finish();
   std::string engineName(isa::Pipe pipe) const;
 
+  Observer *observer;
   Memory memories[numMemories];
   uint8_t flags[numPipes][numPipes][numIds];
   std::deque<int64_t> fifos[numPipes];

@@ -58,7 +58,7 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
     if (index >= limit.load(std::memory_order_relaxed))
       return;
     if (!cores[worker])
-      cores[worker] = std::make_unique<Core>(arch);
+      cores[worker] = std::make_unique<Core>(arch, observer.get());
     Core &core = *cores[worker];
     core.counters = {};
     auto coreBegin = Clock::now();
@@ -79,11 +79,15 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
   // What is over before another thread is awake stays on this one.
   constexpr double shortest = 15e-6;
   bool brief = kernel.lastCoreSeconds >= 0 && kernel.lastCoreSeconds < shortest;
-  if (count == 1 || kernel.ordered || brief)
+  if (observer)
+    observer->launchBegin(state);
+  if (count == 1 || kernel.ordered || brief || observer)
     for (uint32_t i = 0; i < count; ++i)
       task(0, i);
   else
     pool.run(count, task);
+  if (observer)
+    observer->launchEnd(state);
 
   kernel.lastCoreSeconds = coreSeconds;
   double wall = seconds(Clock::now() - begin);

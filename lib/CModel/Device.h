@@ -4,6 +4,7 @@
 
 #include "Core.h"
 #include "GlobalMemory.h"
+#include "Observer.h"
 #include "Program.h"
 #include "ThreadPool.h"
 
@@ -11,7 +12,9 @@ namespace pto_mlir::cmodel {
 
 class Device {
 public:
-  Device(isa::Arch arch, unsigned threads) : arch(arch), pool(threads) {}
+  /// With an observer the cores of a launch run one after the other, on the calling thread.
+  Device(isa::Arch arch, unsigned threads, std::unique_ptr<Observer> observer = nullptr)
+      : observer(std::move(observer)), arch(arch), pool(this->observer ? 1 : threads) {}
 
   pto_status loadKernel(const pto_kernel_desc &desc, uint32_t &id);
   pto_status unloadKernel(uint32_t id);
@@ -26,6 +29,7 @@ public:
     return status;
   }
 
+  std::unique_ptr<Observer> observer; // null in functional mode
   GlobalMemory memory;
   pto_profile profile{};
   pto_fault fault{};

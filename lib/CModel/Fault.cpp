@@ -20,6 +20,10 @@ const char *faultKindName(FaultKind kind) {
     return "zero-divisor";
   case FaultKind::LoopStep:
     return "loop-step";
+  case FaultKind::Race:
+    return "race";
+  case FaultKind::Uninitialised:
+    return "uninitialised";
   }
   return "unknown";
 }

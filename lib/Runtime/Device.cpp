@@ -40,7 +40,7 @@ Failure Device::failure(const char *what, pto_status status) {
     api->fault(context, &fault);
     return Failure{message + ": kernel '" + fieldText(fault.kernel) + "' faulted on " + fieldText(fault.engine) + ", block " +
                    std::to_string(fault.block) + ", word " + std::to_string(fault.word) + ": " + fieldText(fault.kind) + ": " +
-                   fieldText(fault.message)};
+                   fieldText(fault.message) + computes[fieldText(fault.kernel)]};
   }
   const char *reason = api->last_error(context);
   return Failure{message + ": " + (reason && *reason ? reason : "error " + std::to_string(status))};
@@ -79,6 +79,11 @@ Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
   pto_status status = api->load_kernel(context, &desc, &handle);
   if (status != PTO_OK)
     return failure(("cannot load kernel '" + kernel.name + "'").c_str(), status);
+  std::string &tensors = computes[kernel.name];
+  for (const std::string &op : kernel.sourceOps)
+    tensors += (tensors.empty() ? " (the kernel computes '" : ", '") + op + "'";
+  if (!tensors.empty())
+    tensors += ")";
   return handle;
 }
 

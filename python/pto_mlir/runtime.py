@@ -64,7 +64,8 @@ class InferenceSession:
     """A net of a .pmodel that is ready to run.
 
     device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net when
-    the file has several.
+    the file has several. mode: "functional"; "checked" fails a run whose kernels race or read what nobody wrote;
+    "shuffled:SEED" lets engines take turns at random.
     """
 
     def __init__(

@@ -102,6 +102,16 @@ def test_bad_feeds_are_value_errors(session, x):
         session.run(["q"], {"x": x})
 
 
+def test_modes_give_the_same_numbers(sample, session, x):
+    expected = session.run(None, {"x": x})
+    for mode in ("checked", "shuffled:1", "shuffled:2"):
+        got = InferenceSession(sample, mode=mode).run(None, {"x": x})
+        assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True)), mode
+    for mode in ("chequed", "shuffled:", "shuffled:x", ""):
+        with pytest.raises(RuntimeFailure, match="the cmodel knows functional, checked"):
+            InferenceSession(sample, mode=mode)
+
+
 def test_files_and_devices_that_cannot_be_used(sample, tmp_path):
     with pytest.raises(RuntimeFailure, match="cannot open"):
         InferenceSession(tmp_path / "absent.pmodel")

@@ -84,6 +84,7 @@ int main(int argc, char **argv) {
       ->take_all();
   app.add_option("--blocks", run.blocks, "number of blocks (default: the file's)")->check(CLI::Range(1, 1024));
   app.add_option("--device", run.device.device, "cmodel, or the path of a device plug-in");
+  app.add_option("--mode", run.device.mode, "how the cmodel runs: functional, checked (looks for races between engines), shuffled:SEED");
   app.add_option("--threads", run.device.threads, "host threads that simulate cores (0 = all)")->check(CLI::Range(0, 4096));
   std::vector<OutputSpec> outputs;
   try {

@@ -44,8 +44,8 @@ public:
 /// A device context with typed buffers.
 class TestDevice {
 public:
-  explicit TestDevice(uint32_t threads = 1, const pto_device_api *functions = levelApi()) : api(functions) {
-    pto_device_options options{"a3", "functional", threads};
+  explicit TestDevice(uint32_t threads = 1, const pto_device_api *functions = levelApi(), const char *mode = "functional") : api(functions) {
+    pto_device_options options{"a3", mode, threads};
     EXPECT_EQ(api->open(&options, &context), PTO_OK);
   }
   ~TestDevice() { api->close(context); }

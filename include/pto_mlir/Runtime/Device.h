@@ -6,6 +6,7 @@
 #include "pto_mlir/Runtime/DeviceABI.h"
 #include "pto_mlir/Support/Result.h"
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,7 +45,7 @@ public:
   Result<uint32_t> loadKernel(const pmodel::KernelDesc &kernel);
   /// Queues a launch; launches run in order.
   Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments);
-  /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message.
+  /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message, and the tensors that the kernel computes.
   Status synchronize();
   Result<pto_profile> profile(bool reset);
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
@@ -55,6 +56,7 @@ private:
 
   const pto_device_api *api;
   pto_device_context *context = nullptr;
+  std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
 };
 
 /// A device allocation that frees itself.

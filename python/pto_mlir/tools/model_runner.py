@@ -20,7 +20,8 @@ def parser() -> cli.Parser:
     p.add_argument("--output", default="_output.npz", help=".npz with the outputs by name")
     p.add_argument("--dump_all_tensors", action="store_true", help="also write every named tensor that the model keeps")
     p.add_argument("--device", default="cmodel", help="cmodel, or the path of a device plug-in")
-    p.add_argument("--mode", choices=["functional"], default="functional", help="how the cmodel runs")
+    p.add_argument("--mode", choices=["functional", "checked"], default="functional",
+                   help="how the cmodel runs: checked also looks for races between engines and reads of bytes that nobody wrote")  # fmt: skip
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
     p.add_argument("--profile", action="store_true", help="print what each kernel cost: time, instructions, bytes of global memory")
     return p
@@ -49,12 +50,14 @@ def _numpy_type(ort_type: str) -> str:
 def run_model(argv) -> int:
     args = parser().parse_args(argv)
     path = cli.existing(args.model, "--model")
+    if args.mode != "functional" and path.suffix != ".pmodel":
+        raise UserError(f"--mode {args.mode}: only a .pmodel runs on the cmodel, got {path}")
     if args.profile and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
-        session = InferenceSession(str(path), device=args.device, threads=args.threads)
+        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=args.mode)
         inputs = [(i.name, list(i.shape), _numpy_type(i.type)) for i in session.get_inputs()]
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))

@@ -1,0 +1,45 @@
+// Who watches cores while they run: the modes beside functional hang on this interface. Without an observer a core does not look for one
+// between two instructions, so functional mode pays nothing.
+#ifndef PTO_MLIR_CMODEL_OBSERVER_H
+#define PTO_MLIR_CMODEL_OBSERVER_H
+
+#include <cstdint>
+#include <string>
+
+namespace pto_mlir::cmodel {
+
+class Core;
+struct LaunchState;
+struct Op;
+
+/// Calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd.
+class Observer {
+public:
+  virtual ~Observer() = default;
+
+  // --- the host's side ---
+  virtual void allocated(uint64_t, uint64_t) {}
+  virtual void released(uint64_t) {}
+  virtual void copiedToDevice(uint64_t, uint64_t) {}
+  /// What is wrong with the host reading these bytes; empty when nothing is.
+  virtual std::string copiesFromDevice(uint64_t, uint64_t) { return ""; }
+  virtual void launchBegin(const LaunchState &) {}
+  virtual void launchEnd(const LaunchState &) {}
+
+  // --- a core's side; all may call core.fault() ---
+  virtual void coreBegin(Core &) {}
+  /// `op` is about to be executed by core.engine(), whose registers still hold its operands. Called again when it blocked.
+  virtual void before(Core &, const Op &) {}
+  /// `op` has been executed: it neither faulted nor blocked.
+  virtual void after(Core &, const Op &) {}
+  /// Does it find out by itself when a flag is raised too early? Then such an engine waits until the flag is lowered, if that ever happens.
+  virtual bool judgesFlags() const { return false; }
+  /// Shall another engine have its turn now?
+  virtual bool pause(Core &) { return false; }
+  /// All streams have ended, without a fault.
+  virtual void coreEnd(Core &) {}
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif
