@@ -1,4 +1,4 @@
-// What the task runtime costs per task, with oneTBB's flow graph beside it where that is installed.
+// What the task runtime costs per task, with oneTBB's flow graph beside it.
 //
 //   build/benchmarks/task_runtime_benchmark [--benchmark_filter=..]
 //
@@ -11,9 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#if PTO_HAVE_TBB
 #include <tbb/flow_graph.h>
-#endif
 
 using namespace pto_mlir::tasks;
 
@@ -249,7 +247,6 @@ void WorkerCount(benchmark::State &state) {
 }
 BENCHMARK(WorkerCount)->Arg(1)->Arg(2)->Arg(8)->Arg(24)->Arg(72)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-#if PTO_HAVE_TBB
 /// The same shapes as nodes of a flow graph; building the graph counts, as submission does above.
 void TbbFlowGraph(benchmark::State &state) {
   enum { Independent, Chain, Wave };
@@ -277,7 +274,6 @@ void TbbFlowGraph(benchmark::State &state) {
   state.SetItemsProcessed(state.iterations() * kTasks);
 }
 BENCHMARK(TbbFlowGraph)->ArgName("independent0_chain1_wave2")->Arg(0)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
-#endif
 
 } // namespace
 

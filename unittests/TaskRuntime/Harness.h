@@ -58,6 +58,16 @@ inline TaskId submit(TaskRuntime &runtime, TaskSpec &spec) {
 }
 inline TaskId submit(TaskRuntime &runtime, TaskSpec &&spec) { return submit(runtime, spec); }
 
+/// Both ways to run the same program; instantiated in SceneTest.cpp.
+class BothModes : public ::testing::TestWithParam<Mode> {
+protected:
+  Config config() const {
+    Config config = smallConfig();
+    config.mode = GetParam();
+    return config;
+  }
+};
+
 #define EXPECT_OK(expr)                                                                                                              \
   do {                                                                                                                               \
     auto &&result_ = (expr);                                                                                                         \
