@@ -2,6 +2,7 @@
 
 #include "Normalize.h"
 
+#include "DropRoundings.h"
 #include "OpRole.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -133,6 +134,7 @@ void storeConstants(func::FuncOp main) {
 void normalize(func::FuncOp main, bool keepAll) {
   RewritePatternSet patterns(main.getContext());
   patterns.add<ScalarizeSplats>(main.getContext());
+  populateDropRoundings(patterns);
   if (!keepAll)
     patterns.add<SinkElementwise>(main.getContext());
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, main.getContext());

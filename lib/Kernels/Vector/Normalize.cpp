@@ -182,6 +182,7 @@ LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context) {
   linalg::populateElementwiseOpsFusionPatterns(fusion, isFusable);
   if (failed(apply(std::move(fusion))))
     return failure();
+  widenBodies(func);
   // A window's rows and columns are found by their position in N, H, W, C.
   if (hasWindow)
     return cleanUp(func, context);

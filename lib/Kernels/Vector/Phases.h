@@ -62,6 +62,9 @@ mlir::LogicalResult lowerGather(mlir::func::FuncOp func, mlir::linalg::GenericOp
 mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func,
                                     const PhaseContext &context);
 
+/// Makes each body round to the storage type once, where it stores: what would round twice computes in f32.
+void widenBodies(mlir::func::FuncOp func);
+
 /// Tiles the consumers and fuses their producers.
 mlir::LogicalResult tileKernel(mlir::func::FuncOp func,
                                const PhaseContext &context);

@@ -4,6 +4,8 @@
 #include "../Patterns.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
 using namespace mlir;
 
 namespace pto_mlir::top_to_linalg {
@@ -11,7 +13,12 @@ namespace {
 struct CastLowering : OpRewritePattern<top::CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::CastOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, convertTensor(rewriter, op.getLoc(), op.getInput(), op.getTo()));
+    Value result = convertTensor(rewriter, op.getLoc(), op.getInput(), op.getTo());
+    // A rounding that is asked for names its mode: others are dropped where the value becomes wide again.
+    if (auto generic = result.getDefiningOp<linalg::GenericOp>(); generic && result != op.getInput())
+      for (auto rounding : generic.getBlock()->getOps<arith::TruncFOp>())
+        rounding.setRoundingmode(arith::RoundingMode::to_nearest_even);
+    rewriter.replaceOp(op, result);
     return success();
   }
 };
