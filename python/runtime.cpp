@@ -1,4 +1,5 @@
 // pto_mlir._runtime: sessions for Python. pto_mlir/runtime.py puts onnxruntime's manners around it.
+#include "Arrays.h"
 #include "pto_mlir/Runtime/Session.h"
 
 #include <nanobind/nanobind.h>
@@ -25,37 +26,20 @@ struct RuntimeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-struct DType {
-  ElementType type;
-  nb::dlpack::dtype dtype;
-};
-constexpr uint8_t dlInt = 0, dlUInt = 1, dlFloat = 2, dlBool = 6;
-constexpr DType dtypes[] = {
-    {ElementType::F32, {dlFloat, 32, 1}}, {ElementType::F16, {dlFloat, 16, 1}}, {ElementType::F64, {dlFloat, 64, 1}},
-    {ElementType::I8, {dlInt, 8, 1}},     {ElementType::I16, {dlInt, 16, 1}},   {ElementType::I32, {dlInt, 32, 1}},
-    {ElementType::I64, {dlInt, 64, 1}},   {ElementType::U8, {dlUInt, 8, 1}},    {ElementType::U16, {dlUInt, 16, 1}},
-    {ElementType::U32, {dlUInt, 32, 1}},  {ElementType::U64, {dlUInt, 64, 1}},  {ElementType::Boolean, {dlBool, 8, 1}},
-};
-
-using Array = nb::ndarray<nb::ro, nb::device::cpu, nb::c_contig>;
+using python::Array;
 
 ElementType elementType(const std::string &name, const Array &array) {
-  for (const DType &row : dtypes)
-    if (row.dtype == array.dtype())
-      return row.type;
+  if (auto type = python::elementTypeOf(array))
+    return *type;
   throw InvalidArgument("input '" + name + "': this array type is not supported");
 }
 
-/// The result as an array that owns its bytes; types that numpy lacks come as unsigned integers of their size.
+/// The result as an array that owns its bytes.
 nb::object toArray(runtime::HostTensor &tensor) {
-  nb::dlpack::dtype dtype = {dlUInt, static_cast<uint8_t>(pmodel::elementBits(tensor.type)), 1};
-  for (const DType &row : dtypes)
-    if (row.type == tensor.type)
-      dtype = row.dtype;
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
   std::byte *data = tensor.data.release();
   nb::capsule owner(data, [](void *pointer) noexcept { delete[] static_cast<std::byte *>(pointer); });
-  return nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, dtype).cast();
+  return nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, python::dtypeOf(tensor.type)).cast();
 }
 
 /// A net that is ready to run.

@@ -1,5 +1,4 @@
 // Text of VM programs, for people and tests.
-#include "VMOpcodeTable.h"
 #include "pto_mlir/PModel/Program.h"
 
 namespace pto_mlir::pmodel {
@@ -32,7 +31,7 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
   EntrySlots entry(variant);
   std::string text;
   for (const VMInstruction &insn : *instructions) {
-    const VMOpcodeRow *row = findVMOpcode(static_cast<uint8_t>(insn.opcode));
+    const bytecode::OpcodeRow *row = bytecode::findOpcode(static_cast<uint8_t>(insn.opcode));
     std::string position = std::to_string(insn.position);
     text += std::string(position.size() < 6 ? 6 - position.size() : 0, ' ') + position + "  " +
             std::string(row->mnemonic);
@@ -51,6 +50,9 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
         break;
       case 'k':
         operand(kernelName(insn.kernel, model, program));
+        break;
+      default: // instructions that no net's program has
+        operand("?");
         break;
       case 'h':
         operand("const" + std::to_string(insn.hostOp));

@@ -25,7 +25,7 @@ struct FileHeader {
 static_assert(sizeof(FileHeader) == 64);
 
 inline constexpr char fileMagic[9] = "PTOMODEL";
-inline constexpr uint32_t formatMajor = 1;
+inline constexpr uint32_t formatMajor = 2; // 2: the VM's one table of opcodes
 inline constexpr uint32_t formatMinor = 0;
 /// The oldest reader (by its own minor) that understands what this writer writes.
 inline constexpr uint32_t minReaderMinor = 0;

@@ -82,8 +82,9 @@ private:
     case VMOpcode::Wait:
     case VMOpcode::Return:
       return {};
+    default:
+      return Failure{"a net's program has no '" + std::string(bytecode::findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + "'"};
     }
-    return Failure{"unknown opcode"};
   }
 
   Status verifyAlloc(const VMInstruction &insn) {

@@ -54,8 +54,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       vm.allocations.push_back(buffer.take());
       continue;
     }
-    case VMOpcode::Free: // kept for the next run
-    case VMOpcode::Return:
+    default: // free: kept for the next run; return
       continue;
     case VMOpcode::Wait:
       step.kind = Step::Wait;

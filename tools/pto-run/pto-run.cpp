@@ -1,4 +1,5 @@
-// pto-run: runs one kernel of a .pmodel on .npy arguments.
+// pto-run: runs one kernel of a .pmodel on .npy arguments, or a VM program.
+#include "RunProgram.h"
 #include "pto_mlir/Runtime/RunKernel.h"
 
 #include <CLI/CLI.hpp>
@@ -71,13 +72,17 @@ Status addOutputs(KernelRun &run, std::vector<OutputSpec> &outputs) {
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Runs one kernel of a .pmodel on .npy arguments. The kernel's arguments are the --arg files, then the --out files, in order.",
+  CLI::App app("Runs one kernel of a .pmodel on .npy arguments: the --arg files, then the --out files, in order. Or runs a VM program (.vm) on "
+               "numbers and .npy files; the tensors it returns go to the --out files.",
                "pto-run");
   KernelRun run;
+  ProgramRun program;
   std::vector<std::string> inputs, outputTexts;
-  app.add_option("MODEL", run.model, "the .pmodel")->required();
-  app.add_option("--kernel", run.kernel, "name of the kernel (pmodel_tool --disasm lists them)")->required();
-  app.add_option("--arg", inputs, "an input argument, .npy; may be repeated")->type_name("FILE")->expected(1)->take_all();
+  app.add_option("MODEL", run.model, "the .pmodel, or a .vm")->required();
+  app.add_option("--kernel", run.kernel, "name of the kernel (pmodel_tool --disasm lists them)");
+  app.add_flag("--trace", program.trace, "print every instruction of a .vm with its slots");
+  app.add_flag("--list", program.list, "print the bytecode of a .vm instead of running it");
+  app.add_option("--arg", inputs, "an input argument: .npy, or a number for a .vm; may be repeated")->type_name("FILE|NUMBER")->expected(1)->take_all();
   app.add_option("--out", outputTexts, "an output argument, written as .npy; its type is that of the first --arg, or given as FILE:3x37xf32")
       ->type_name("FILE[:TYPE]")
       ->expected(1)
@@ -89,6 +94,18 @@ int main(int argc, char **argv) {
   std::vector<OutputSpec> outputs;
   try {
     app.parse(argc, argv);
+    program.path = run.model;
+    bool isProgram = run.model.ends_with(".vm");
+    if (isProgram && !run.kernel.empty())
+      throw CLI::ValidationError("--kernel belongs to a .pmodel");
+    if (!isProgram && run.kernel.empty())
+      throw CLI::ValidationError("--kernel is required");
+    if (!isProgram && (program.trace || program.list))
+      throw CLI::ValidationError("--trace and --list belong to a .vm");
+    program.arguments = inputs;
+    program.outputs = outputTexts;
+    if (isProgram)
+      outputTexts.clear();
     for (const std::string &text : outputTexts) {
       auto spec = parseOutput(text);
       if (!spec)
@@ -102,6 +119,10 @@ int main(int argc, char **argv) {
     return 2;
   }
 
+  if (run.model.ends_with(".vm")) {
+    Status status = runProgram(program);
+    return status ? 0 : fail(status.error());
+  }
   for (const std::string &path : inputs) {
     auto array = readNpy(path);
     if (!array)

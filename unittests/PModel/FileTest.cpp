@@ -157,10 +157,10 @@ TEST_F(File, ReaderSaysWhatIsWrong) {
     std::memcpy(bytes.data() + 48, &hash, 8);
   };
   std::vector<char> newer = good;
-  newer[8] = 2;
+  newer[8] = 3;
   EXPECT_THAT(openBytes(newer), HasSubstr("header is damaged"));
   reheader(newer);
-  EXPECT_THAT(openBytes(newer), HasSubstr("has format 2.0, this reader understands 1.x"));
+  EXPECT_THAT(openBytes(newer), HasSubstr("has format 3.0, this reader understands 2.x"));
   EXPECT_THAT(ModelFile::open("/nonexistent.pmodel").error(), HasSubstr("/nonexistent.pmodel: cannot open"));
   EXPECT_THAT(ModelFile::open("/tmp").error(), HasSubstr("is not a regular file"));
 }

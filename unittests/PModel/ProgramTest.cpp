@@ -40,14 +40,14 @@ TEST(Program, BadCodeIsRefusedWithItsPlace) {
     const char *message;
   } cases[] = {
       {{}, "program is empty"},
-      {{0x18}, "byte 0: program ends without return"},
-      {{0x18, 0x99, 0x7f}, "byte 1: unknown opcode 153"},
+      {{0x74}, "byte 0: program ends without return"},
+      {{0x74, 0x99, 0x7f}, "byte 1: unknown opcode 153"},
       {{0x7f, 0x7f}, "byte 0: code after return"},
-      {{0x01, 0x83}, "byte 0: bad operand of alloc"},
-      {{0x02, 0x80, 0x00, 0x7f}, "byte 0: bad operand of free"},                                     // 0 in two bytes
-      {{0x02, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x7f}, "byte 0: bad operand of free"},                   // slot of 35 bits
-      {{0x10, 0x00, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x7f}, "byte 0: bad operand of call_device"},      // 2^32 - 1 arguments
-      {{0x01, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0x7f}, "bad operand of alloc"}, // 65 bits
+      {{0x70, 0x83}, "byte 0: bad operand of alloc"},
+      {{0x71, 0x80, 0x00, 0x7f}, "byte 0: bad operand of free"},                                // 0 in two bytes
+      {{0x71, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x7f}, "byte 0: bad operand of free"},              // slot of 35 bits
+      {{0x72, 0x00, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x7f}, "byte 0: bad operand of call_device"}, // 2^32 - 1 arguments
+      {{0x70, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0x7f}, "bad operand of alloc"}, // 65 bits
   };
   for (const Case &test : cases) {
     auto program = decodeProgram(test.code);
@@ -104,6 +104,12 @@ TEST(Program, VerifierFindsEveryMisuse) {
   EXPECT_THAT(call({2, 4, 40}), HasSubstr("lie in no weight")); // the section is padded to 64 bytes
   EXPECT_THAT(verifyWith([](W &w, const S &) { w.callDevice(2, {}), w.ret(); }), HasSubstr("kernel 2, which does not exist"));
   EXPECT_THAT(verifyWith([](W &w, const S &) { w.callDevice(0, {}), w.ret(); }), HasSubstr("'k0_sum' takes 3 arguments, got 0"));
+  EXPECT_THAT(verifyWith([](W &w, const S &) {
+                VMInstruction add;
+                add.opcode = VMOpcode::IAdd;
+                w.append(add), w.ret();
+              }),
+              HasSubstr("a net's program has no 'iadd'"));
   EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.numSlots = 2; }), HasSubstr("has 2 slots, expects 3 to"));
   EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.target = "a5"; }), HasSubstr("is for 'a5', the model is for 'a3'"));
   EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.kernels[0] = 2; }), HasSubstr("kernel index 2 does not exist"));

@@ -1,7 +1,8 @@
-// VM bytecode: assembler, decoder, disassembler. docs/pmodel-format.md describes it, VMOpcodes.def lists it.
+// Programs of nets: writer, decoder, disassembler. docs/pmodel-format.md describes them; the instructions are the VM's (ByteCode/Code.h).
 #ifndef PTO_MLIR_PMODEL_PROGRAM_H
 #define PTO_MLIR_PMODEL_PROGRAM_H
 
+#include "pto_mlir/ByteCode/Code.h"
 #include "pto_mlir/PModel/Model.h"
 #include "pto_mlir/Support/Result.h"
 
@@ -11,30 +12,9 @@
 
 namespace pto_mlir::pmodel {
 
-enum class VMOpcode : uint8_t {
-#define PTO_VM_OPCODE(NAME, CODE, MNEMONIC, OPERANDS) NAME = CODE,
-#include "pto_mlir/PModel/VMOpcodes.def"
-#undef PTO_VM_OPCODE
-};
-
-/// A pointer argument of a kernel: `bytes` bytes from `offset` in the buffer that `slot` holds.
-struct VMArgument {
-  uint32_t slot = 0;
-  uint64_t offset = 0;
-  uint64_t bytes = 0;
-};
-
-/// One instruction; which fields count is said by the opcode's operand letters.
-struct VMInstruction {
-  VMOpcode opcode = VMOpcode::Return;
-  uint32_t slot = 0;
-  uint64_t bytes = 0;
-  uint32_t kernel = 0;
-  uint32_t hostOp = 0;
-  std::vector<VMArgument> arguments;
-  std::vector<uint32_t> slots;
-  uint64_t position = 0; // byte of the opcode in the code
-};
+using VMOpcode = bytecode::Opcode;
+using VMArgument = bytecode::BufferArgument;
+using VMInstruction = bytecode::Instruction;
 
 /// Slots that are bound at entry: inputs 0.., then outputs, then the weights section, then free ones.
 struct EntrySlots {
@@ -63,7 +43,6 @@ public:
   std::vector<uint8_t> take() { return std::move(code); }
 
 private:
-  void number(uint64_t value);
   std::vector<uint8_t> code;
 };
 

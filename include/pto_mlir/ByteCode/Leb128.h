@@ -1,12 +1,12 @@
 // Unsigned LEB128, the number format of VM bytecode.
-#ifndef PTO_MLIR_LIB_PMODEL_LEB128_H
-#define PTO_MLIR_LIB_PMODEL_LEB128_H
+#ifndef PTO_MLIR_BYTECODE_LEB128_H
+#define PTO_MLIR_BYTECODE_LEB128_H
 
 #include <cstdint>
 #include <optional>
 #include <vector>
 
-namespace pto_mlir::pmodel {
+namespace pto_mlir::bytecode {
 
 inline void writeLeb128(std::vector<uint8_t> &code, uint64_t value) {
   do {
@@ -33,6 +33,6 @@ inline std::optional<uint64_t> readLeb128(const std::vector<uint8_t> &code, uint
   return std::nullopt;
 }
 
-} // namespace pto_mlir::pmodel
+} // namespace pto_mlir::bytecode
 
 #endif

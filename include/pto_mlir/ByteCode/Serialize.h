@@ -1,0 +1,21 @@
+// A program as bytes: a FlatBuffers table (lib/ByteCode/ByteCode.fbs).
+#ifndef PTO_MLIR_BYTECODE_SERIALIZE_H
+#define PTO_MLIR_BYTECODE_SERIALIZE_H
+
+#include "pto_mlir/ByteCode/Module.h"
+#include "pto_mlir/Support/Result.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace pto_mlir::bytecode {
+
+std::vector<uint8_t> serialize(const Module &module);
+
+/// Reads what `serialize` wrote; any bytes are safe to give. The module is not verified yet (Verifier.h).
+Result<Module> deserialize(const uint8_t *data, size_t size);
+
+} // namespace pto_mlir::bytecode
+
+#endif

@@ -1,0 +1,134 @@
+// Kernels that every program may call on the host: print, and math on scalars.
+#include "NumberText.h"
+#include "pto_mlir/ByteCode/Machine.h"
+
+#include <cmath>
+#include <cstring>
+
+namespace pto_mlir::bytecode {
+
+using pmodel::ElementType;
+
+namespace {
+
+std::string valueText(const Type &type, const Value &value) {
+  if (type.kind() == Kind::Integer)
+    return std::to_string(value.bits);
+  if (type.kind() == Kind::Float) {
+    double number = value.asDouble();
+    return std::isfinite(number) ? floatText(number) : std::isnan(number) ? "nan" : number < 0 ? "-inf" : "inf";
+  }
+  const Tensor &tensor = *value.tensor;
+  std::string text = typeText({tensor.element, true, tensor.shape}) + " [";
+  uint64_t count = 1;
+  for (int64_t size : tensor.shape)
+    count *= size;
+  auto element = [&](uint64_t i) -> std::string {
+    switch (tensor.element) {
+    case ElementType::F32: {
+      float number;
+      std::memcpy(&number, tensor.data.get() + i * 4, 4);
+      return valueText(Type::scalar(ElementType::F64), Value::number(number));
+    }
+    case ElementType::I32: {
+      int32_t number;
+      std::memcpy(&number, tensor.data.get() + i * 4, 4);
+      return std::to_string(number);
+    }
+    case ElementType::I64: {
+      int64_t number;
+      std::memcpy(&number, tensor.data.get() + i * 8, 8);
+      return std::to_string(number);
+    }
+    default:
+      return "..";
+    }
+  };
+  constexpr uint64_t shown = 8;
+  for (uint64_t i = 0; i < count && i < shown; ++i)
+    text += (i ? ", " : "") + element(i);
+  return text + (count > shown ? ", ...]" : "]");
+}
+
+class Print : public Kernel {
+public:
+  Print(std::vector<Type> types, std::function<void(const std::string &)> sink) : types(std::move(types)), sink(std::move(sink)) {}
+  Status run(std::span<const Value> operands, std::span<Value>) override {
+    std::string line;
+    for (size_t i = 0; i < operands.size(); ++i)
+      line += (i ? " " : "") + valueText(types[i], operands[i]);
+    sink(line);
+    return {};
+  }
+
+private:
+  std::vector<Type> types;
+  std::function<void(const std::string &)> sink;
+};
+
+using Unary = double (*)(double);
+using Binary = double (*)(double, double);
+struct UnaryRow {
+  std::string_view name;
+  Unary function;
+};
+constexpr UnaryRow unaries[] = {
+    {"absf", [](double x) { return std::fabs(x); }}, {"acos", [](double x) { return std::acos(x); }},
+    {"asin", [](double x) { return std::asin(x); }}, {"atan", [](double x) { return std::atan(x); }},
+    {"cbrt", [](double x) { return std::cbrt(x); }}, {"ceil", [](double x) { return std::ceil(x); }},
+    {"cos", [](double x) { return std::cos(x); }},   {"cosh", [](double x) { return std::cosh(x); }},
+    {"erf", [](double x) { return std::erf(x); }},   {"exp", [](double x) { return std::exp(x); }},
+    {"exp2", [](double x) { return std::exp2(x); }}, {"expm1", [](double x) { return std::expm1(x); }},
+    {"floor", [](double x) { return std::floor(x); }}, {"log", [](double x) { return std::log(x); }},
+    {"log10", [](double x) { return std::log10(x); }}, {"log1p", [](double x) { return std::log1p(x); }},
+    {"log2", [](double x) { return std::log2(x); }}, {"round", [](double x) { return std::round(x); }},
+    {"roundeven", [](double x) { return std::nearbyint(x); }}, {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+    {"sin", [](double x) { return std::sin(x); }},   {"sinh", [](double x) { return std::sinh(x); }},
+    {"sqrt", [](double x) { return std::sqrt(x); }}, {"tan", [](double x) { return std::tan(x); }},
+    {"tanh", [](double x) { return std::tanh(x); }}, {"trunc", [](double x) { return std::trunc(x); }},
+};
+struct BinaryRow {
+  std::string_view name;
+  Binary function;
+};
+constexpr BinaryRow binaries[] = {{"atan2", [](double x, double y) { return std::atan2(x, y); }},
+                                  {"copysign", [](double x, double y) { return std::copysign(x, y); }},
+                                  {"powf", [](double x, double y) { return std::pow(x, y); }}};
+
+/// Computes in double and rounds to the result's type.
+class ScalarMath : public Kernel {
+public:
+  ScalarMath(Unary unary, Binary binary, bool isFloat) : unary(unary), binary(binary), isFloat(isFloat) {}
+  Status run(std::span<const Value> operands, std::span<Value> results) override {
+    double value = unary ? unary(operands[0].asDouble()) : binary(operands[0].asDouble(), operands[1].asDouble());
+    results[0] = Value::number(isFloat ? double(float(value)) : value);
+    return {};
+  }
+
+private:
+  Unary unary;
+  Binary binary;
+  bool isFloat;
+};
+
+} // namespace
+
+Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, const std::string &name) {
+  if (key.callee == "host.print" && key.results.empty())
+    return std::shared_ptr<Kernel>(std::make_shared<Print>(key.operands, print));
+  auto isFloat = [](const Type &type) { return type.kind() == Kind::Float; };
+  bool scalars = key.place() == "host" && key.results.size() == 1 && isFloat(key.results[0]) && key.attributes.empty();
+  for (const Type &type : key.operands)
+    scalars = scalars && type == key.results[0];
+  bool single = scalars && key.results[0].width() == 32;
+  for (const UnaryRow &row : unaries)
+    if (scalars && key.operands.size() == 1 && key.op() == row.name)
+      return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(row.function, nullptr, single));
+  for (const BinaryRow &row : binaries)
+    if (scalars && key.operands.size() == 2 && key.op() == row.name)
+      return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
+  return Failure{"the host has no kernel " + name + "; it has @host.print and math on floats (@host.exp, ..); other targets bring kernels of "
+                 "their own (python -m pto_mlir.vm)"};
+}
+
+} // namespace pto_mlir::bytecode

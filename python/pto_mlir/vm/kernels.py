@@ -1,0 +1,203 @@
+"""Kernels for target `python`: looked up by their mangled name, or built from what the name says.
+
+A factory gets (operand types, result types, attributes) and returns the function that computes the results; types are texts such as
+"tensor<16x768xf32>". The operations are TOSA's, `tensor`'s and `math`'s; numpy computes them.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from .. import _vm
+
+Factory = Callable[[list[str], list[str], dict], Callable]
+
+_DTYPES = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
+           "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64}  # fmt: skip
+
+
+def parse_type(text: str) -> tuple[tuple[int, ...] | None, type]:
+    """(shape, dtype); the shape of a scalar is None, an unknown extent -1."""
+    if not text.startswith("tensor<"):
+        return None, _DTYPES[text]
+    *sizes, element = text[7:-1].split("x")
+    return tuple(-1 if size == "?" else int(size) for size in sizes), _DTYPES[element]
+
+
+class KernelRegistry:
+    """Functions by mangled name, factories by callee ("device.add")."""
+
+    def __init__(self):
+        self.functions: dict[str, Callable] = {}
+        self.factories: dict[str, Factory] = {}
+        self.built: list[str] = []  # names of kernels that were made just in time
+
+    def kernel(self, name: str, function: Callable) -> None:
+        """Adds a finished kernel under its mangled name."""
+        self.functions[name] = function
+
+    def factory(self, callee: str, make: Factory) -> None:
+        self.factories[callee] = make
+
+    def find(self, name: str) -> Callable | None:
+        """The kernel of a mangled name; built from the name when it is new."""
+        key = _vm.demangle(name)
+        return None if key is None else self.resolve(name, key)
+
+    def resolve(self, name: str, key: tuple) -> Callable | None:
+        if name not in self.functions:
+            callee, operands, results, attributes = key
+            if callee not in self.factories:
+                return None
+            self.functions[name] = _typed(self.factories[callee](operands, results, attributes), results)
+            self.built.append(name)
+        return self.functions[name]
+
+
+def _typed(function: Callable, results: list[str]) -> Callable:
+    """Gives a result the element type that the kernel's name promises: numpy widens where the VM does not."""
+    if len(results) != 1:
+        return function
+    shape, dtype = parse_type(results[0])
+    if shape is None:
+        return function
+    return lambda *arguments: np.asarray(function(*arguments)).astype(dtype, copy=False)
+
+
+def _plain(function: Callable) -> Factory:
+    return lambda operands, results, attributes: function
+
+
+def _gather(operands, results, attributes):
+    if len(parse_type(operands[0])[0]) == 3 and len(parse_type(operands[1])[0]) == 2:  # TOSA's: with a batch
+        return lambda values, indices: np.take_along_axis(values, indices[:, :, None].astype(np.int64), axis=1)
+    return lambda values, indices: values[indices]
+
+
+def _clamp(operands, results, attributes):
+    is_float = parse_type(results[0])[1] in (np.float16, np.float32, np.float64)
+    low, high = (attributes["min_fp"], attributes["max_fp"]) if is_float else (attributes["min_int"], attributes["max_int"])
+    return lambda x: np.clip(x, low, high)
+
+
+def _cast(operands, results, attributes):
+    dtype = parse_type(results[0])[1]
+    is_float = parse_type(operands[0])[1] in (np.float16, np.float32, np.float64)
+    if is_float and np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        return lambda x: np.clip(np.rint(x), limits.min, limits.max).astype(dtype)  # TOSA rounds to nearest even and saturates
+    return lambda x: x.astype(dtype)
+
+
+def _integer_division(a, b):
+    quotient = np.abs(a.astype(np.int64)) // np.abs(b.astype(np.int64))
+    return quotient * np.sign(a) * np.sign(b)
+
+
+def _pad(operands, results, attributes):
+    def pad(x, padding, value=0):
+        widths = np.asarray(padding).reshape(x.ndim, 2)
+        return np.pad(x, widths, constant_values=np.asarray(value).item())
+
+    return pad
+
+
+def _reduce(function):
+    return lambda operands, results, attributes: lambda x: function(x, axis=attributes["axis"], keepdims=True)
+
+
+def _reshape(operands, results, attributes):
+    shape = parse_type(results[0])[0]
+    return lambda x, *_: np.reshape(x, attributes.get("new_shape", shape))
+
+
+def _slice(operands, results, attributes):
+    window = tuple(slice(begin, begin + size) for begin, size in zip(attributes["start"], attributes["size"]))
+    return lambda x: x[window]
+
+
+def _windows(x, kernel, stride, pad, fill):
+    """N x OH x OW x KH x KW x C views of an NHWC tensor; TOSA's pad is top, bottom, left, right."""
+    x = np.pad(x, ((0, 0), pad[:2], pad[2:], (0, 0)), constant_values=fill)
+    views = np.lib.stride_tricks.sliding_window_view(x, kernel, axis=(1, 2))
+    return views[:, :: stride[0], :: stride[1]].transpose(0, 1, 2, 4, 5, 3)
+
+
+def _conv2d(operands, results, attributes):
+    (dy, dx), dtype = attributes["dilation"], parse_type(results[0])[1]
+
+    def conv(x, weight, bias):
+        features, kh, kw, channels = weight.shape
+        spread = np.zeros((features, (kh - 1) * dy + 1, (kw - 1) * dx + 1, channels), weight.dtype)
+        spread[:, ::dy, ::dx] = weight
+        views = _windows(x, spread.shape[1:3], attributes["stride"], attributes["pad"], 0)
+        return (np.einsum("nhwklc,fklc->nhwf", views, spread, optimize=True) + bias).astype(dtype)
+
+    return conv
+
+
+def _max_pool2d(operands, results, attributes):
+    dtype = parse_type(operands[0])[1]
+    fill = -np.inf if np.issubdtype(dtype, np.floating) else np.iinfo(dtype).min
+    return lambda x: _windows(x, attributes["kernel"], attributes["stride"], attributes["pad"], fill).max(axis=(3, 4))
+
+
+def _avg_pool2d(operands, results, attributes):
+    arguments = attributes["kernel"], attributes["stride"], attributes["pad"], 0
+
+    def pool(x):
+        counted = _windows(np.ones_like(x), *arguments).sum(axis=(3, 4))
+        return _windows(x, *arguments).sum(axis=(3, 4)) / counted
+
+    return pool
+
+
+_erf = np.vectorize(math.erf, otypes=[np.float64])
+
+_ELEMENTWISE = {
+    "abs": np.abs, "absf": np.abs, "absi": np.abs, "add": np.add, "arithmetic_right_shift": np.right_shift, "bitwise_and": np.bitwise_and,
+    "bitwise_not": np.invert, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "ceil": np.ceil, "cos": np.cos,
+    "div": np.divide, "equal": np.equal, "erf": _erf, "exp": np.exp, "floor": np.floor, "greater": np.greater,
+    "greater_equal": np.greater_equal, "identity": np.asarray, "int_div": _integer_division, "log": np.log, "log1p": np.log1p,
+    "logical_and": np.logical_and, "logical_left_shift": np.left_shift, "logical_not": np.logical_not, "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor, "maximum": np.maximum, "minimum": np.minimum, "mul": np.multiply, "negate": np.negative,
+    "pow": np.power, "powf": np.power, "reciprocal": np.reciprocal, "rsqrt": lambda x: 1 / np.sqrt(x), "select": np.where,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sin": np.sin, "sqrt": np.sqrt, "sub": np.subtract, "tanh": np.tanh,
+}  # fmt: skip
+
+_FACTORIES: dict[str, Factory] = {
+    "argmax": lambda operands, results, attributes: lambda x: np.argmax(x, axis=attributes["axis"]),
+    "avg_pool2d": _avg_pool2d,
+    "cast": _cast,
+    "clamp": _clamp,
+    "concat": lambda operands, results, attributes: lambda *parts: np.concatenate(parts, axis=attributes["axis"]),
+    "conv2d": _conv2d,
+    "fully_connected": _plain(lambda x, weight, bias: x @ weight.T + bias),
+    "gather": _gather,
+    "matmul": _plain(np.matmul),
+    "max_pool2d": _max_pool2d,
+    "pad": _pad,
+    "reduce_all": _reduce(np.all),
+    "reduce_any": _reduce(np.any),
+    "reduce_max": _reduce(np.max),
+    "reduce_min": _reduce(np.min),
+    "reduce_prod": _reduce(np.prod),
+    "reduce_sum": _reduce(np.sum),
+    "reshape": _reshape,
+    "reverse": lambda operands, results, attributes: lambda x: np.flip(x, axis=attributes["axis"]),
+    "slice": _slice,
+    "tile": lambda operands, results, attributes: lambda x: np.tile(x, attributes["multiples"]),
+    "transpose": _plain(lambda x, permutation: np.transpose(x, np.asarray(permutation))),
+}
+
+
+def device_kernels(print: Callable[[str], None] = print) -> KernelRegistry:
+    """The registry that programs for target `python` get unless they bring their own."""
+    registry = KernelRegistry()
+    for name, function in _ELEMENTWISE.items():
+        registry.factory("device." + name, _plain(function))
+    for name, factory in _FACTORIES.items():
+        registry.factory("device." + name, factory)
+    registry.factory("python.print", lambda operands, results, attributes: lambda *values: print(" ".join(str(value) for value in values)))
+    return registry

@@ -1,0 +1,133 @@
+"""VM programs with kernels from Python: looked up, built by name, external tensors, faults."""
+
+import numpy as np
+import pytest
+
+from pto_mlir.vm import VM, ByteCodeModule, KernelRegistry, OpCode, TypeCode, VMError, assemble, device_kernels
+
+SAMPLE = """.vm 1
+.target "python"
+.const 0 = 40 : i32
+.const 1 = kernel @device.add (i32, i32) -> (i32)
+.const 2 = kernel @python.print (i32)
+.func @main() -> () slots(i32, i32, i32) {
+  iconst_3
+  ldc scalar, 0
+  invokestatic 1
+  istore_2
+  iload_2
+  invokestatic 2
+}
+"""
+
+# Two tables, looked up and added: the sample that the format was described with.
+EMBEDDING = """.vm 1
+.target "python"
+.const 0 = external "wte" : tensor<50257x768xf32>
+.const 1 = external "wpe" : tensor<1024x768xf32>
+.const 2 = dense [8897, 33125, 34028, 11310, 46496, 8936, 13422, 12673, 12521, 4655, 27264, 42624, 48419, 27095, 24398, 15221] : tensor<16xi32>
+.const 3 = dense [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] : tensor<16xi32>
+.const 4 = kernel @device.gather (tensor<50257x768xf32>, tensor<16xi32>) -> (tensor<16x768xf32>)
+.const 5 = kernel @device.gather (tensor<1024x768xf32>, tensor<16xi32>) -> (tensor<16x768xf32>)
+.const 6 = kernel @device.add (tensor<16x768xf32>, tensor<16x768xf32>) -> (tensor<16x768xf32>)
+.func @main() -> (tensor<16x768xf32>) {
+  ldc tensor, 0
+  ldc tensor, 2
+  invokestatic 4
+  ldc tensor, 1
+  ldc tensor, 3
+  invokestatic 5
+  invokestatic 6
+  return
+}
+"""
+
+
+def test_the_sample_is_what_the_format_describes():
+    module = assemble(SAMPLE)
+    assert module.consts == [40, "device_add_sig_ii_i_ins_i32_i32_outs_i32", "python_print_sig_i_ins_i32"]
+    assert module.code == [OpCode.iconst_3, OpCode.ldc, TypeCode.scalar, 0, OpCode.invokestatic, 1, OpCode.istore_2, OpCode.iload_2,
+                           OpCode.invokestatic, 2]  # fmt: skip
+    assert (module.target, module.variable_size) == ("python", 3)
+    assert f"code={module.code}" in repr(module)
+    printed = []
+    VM(module, print=printed.append).run()
+    assert printed == ["43"]
+    assert ByteCodeModule.from_bytes(module.to_bytes()) == module
+    assert assemble(module.disassemble()) == module
+
+
+def test_kernels_are_looked_up_then_built_by_name():
+    registry = KernelRegistry()
+    registry.kernel("device_add_sig_ii_i_ins_i32_i32_outs_i32", lambda a, b: a * 100 + b)
+    registry.factory("python.print", lambda operands, results, attributes: seen.append)
+    seen = []
+    VM(assemble(SAMPLE), registry).run()
+    assert seen == [340]
+    assert registry.built == ["python_print_sig_i_ins_i32"]
+    function = device_kernels().find("device_reduce__sum_sig_t_t_ins_2x3xf32_outs_2x1xf32_axis_1")
+    np.testing.assert_array_equal(function(np.arange(6, dtype=np.float32).reshape(2, 3)), [[3], [12]])
+    assert device_kernels().find("device_add") is None
+
+
+def test_embedding_lookup_with_external_tables():
+    random = np.random.default_rng(42)
+    tables = {"wte": random.standard_normal((50257, 768), np.float32), "wpe": random.standard_normal((1024, 768), np.float32)}
+    module = assemble(EMBEDDING)
+    (result,) = VM(module, rodata=tables).run()
+    tokens = [8897, 33125, 34028, 11310, 46496, 8936, 13422, 12673, 12521, 4655, 27264, 42624, 48419, 27095, 24398, 15221]
+    np.testing.assert_array_equal(result, tables["wte"][tokens] + tables["wpe"][:16])
+    with pytest.raises(VMError, match="no tensor 'wpe'"):
+        VM(module, rodata={"wte": tables["wte"]})
+    with pytest.raises(VMError, match=r"'wpe' is no tensor<1024x768xf32>"):
+        VM(module, rodata={**tables, "wpe": tables["wpe"].T})
+
+
+def test_faults_are_told_with_their_place():
+    def run(kernel):
+        registry = KernelRegistry()
+        registry.factory("device.f", lambda *key: kernel)
+        text = '.vm 1\n.target "python"\n.const 0 = kernel @device.f (tensor<?xf32>) -> (tensor<2xf32>)\n'
+        text += ".func @main(tensor<?xf32>) -> (tensor<2xf32>) {\naload_0\ninvokestatic 0\nreturn\n}\n"
+        return VM(assemble(text), registry).run(np.ones(2, np.float32))
+
+    np.testing.assert_array_equal(run(lambda x: x + 1)[0], [2, 2])
+    with pytest.raises(VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is no tensor<2xf32>"):
+        run(lambda x: np.ones(3, np.float32))
+    with pytest.raises(VMError, match="ZeroDivisionError"):
+        run(lambda x: 1 // 0)
+    with pytest.raises(VMError, match="no kernel device_nothing_sig_v_v is known"):
+        VM(assemble('.vm 1\n.target "python"\n.const 0 = kernel @device.nothing ()\n.func @main() {\n}\n'))
+    with pytest.raises(VMError, match="is for target 'host'"):
+        VM(assemble('.vm 1\n.target "host"\n.func @main() {\n}\n'))
+    with pytest.raises(VMError, match="takes 0 arguments, got 1"):
+        VM(assemble(SAMPLE)).run(1)
+    with pytest.raises(VMError, match="ran longer than 10 jumps"):
+        VM(assemble('.vm 1\n.target "python"\n.func @main() {\nL:\ngoto L\n}\n'), max_jumps=10).run()
+
+
+@pytest.mark.parametrize("name, arguments, expected", [
+    ("device_gather_sig_tt_t_ins_1x4x2xf32_1x3xi32_outs_1x3x2xf32", (np.arange(8, dtype=np.float32).reshape(1, 4, 2), np.array([[3, 0, 3]], np.int32)),
+     [[[6, 7], [0, 1], [6, 7]]]),
+    ("device_cast_sig_t_t_ins_3xf32_outs_3xi8", (np.array([2.5, -300, 3.5], np.float32),), [2, -128, 4]),
+    ("device_slice_sig_t_t_ins_4xi32_outs_2xi32_size_Zl1_2_start_Zl1_1", (np.arange(4, dtype=np.int32),), [1, 2]),
+    ("device_clamp_sig_t_t_ins_3xf32_outs_3xf32_max__fp_6Z2e0_max__int_6_min__fp_0Z2e0_min__int_0", (np.array([-1, 3, 9], np.float32),), [0, 3, 6]),
+    ("device_int__div_sig_tt_t_ins_2xi32_2xi32_outs_2xi32", (np.array([-7, 7], np.int32), np.array([2, 2], np.int32)), [-3, 3]),
+    ("device_max__pool2d_sig_t_t_ins_1x2x2x1xf32_outs_1x1x1x1xf32_kernel_2_2_pad_0_0_0_0_stride_2_2", (np.arange(4, dtype=np.float32).reshape(1, 2, 2, 1),),
+     [[[[3]]]]),
+])  # fmt: skip
+def test_tosa_kernels(name, arguments, expected):
+    result = device_kernels().find(name)(*arguments)
+    np.testing.assert_array_equal(result, expected)
+
+
+def test_convolution_is_that_of_its_definition():
+    random = np.random.default_rng(0)
+    x, w, bias = (random.standard_normal(shape, np.float32) for shape in ((1, 5, 6, 2), (3, 2, 3, 2), (3,)))
+    name = "device_conv2d_sig_ttt_t_ins_1x5x6x2xf32_3x2x3x2xf32_3xf32_outs_1x5x2x3xf32_dilation_2_1_pad_1_1_0_1_stride_1_3"
+    result = device_kernels().find(name)(x, w, bias)
+    padded = np.pad(x, ((0, 0), (1, 1), (0, 1), (0, 0)))
+    expected = np.zeros((1, 5, 2, 3), np.float32)
+    for oy, ox, f in np.ndindex(5, 2, 3):
+        expected[0, oy, ox, f] = bias[f] + sum(np.dot(padded[0, oy + 2 * ky, 3 * ox + kx], w[f, ky, kx]) for ky in range(2) for kx in range(3))
+    np.testing.assert_allclose(result, expected, rtol=1e-5)
