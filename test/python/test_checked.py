@@ -1,0 +1,45 @@
+"""The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
+
+import re
+import subprocess
+
+import numpy as np
+import pytest
+
+from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools import model_deploy, model_runner, model_transform
+from test_runtime import BIN
+
+
+@pytest.fixture(scope="module")
+def network(tmp_path_factory, classifier):
+    folder = tmp_path_factory.mktemp("checked")
+    mlir, model = folder / "m.mlir", folder / "m.pmodel"
+    assert model_transform.main(["--model_name", "m", "--model_def", str(classifier / "cls.onnx"), "--input_shapes", "[[1,3,48,192]]",
+                                 "--mlir", str(mlir)]) == 0  # fmt: skip
+    assert model_deploy.main(["--mlir", str(mlir), "--quantize", "F16", "--model", str(model)]) == 0
+    return model
+
+
+def test_a_network_has_no_report(network):
+    x = np.random.default_rng(1).standard_normal((1, 3, 48, 192)).astype(np.float32)
+    expected, *_ = InferenceSession(str(network)).run(None, {"x": x})
+    for mode in ("checked", "shuffled:3"):
+        got, *_ = InferenceSession(str(network), mode=mode).run(None, {"x": x})
+        assert np.array_equal(got, expected), mode
+
+
+def test_every_harmful_mutation_is_reported(network):
+    result = subprocess.run([BIN / "pto-mutate-flags", network, "40"], text=True, capture_output=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    kernels, false_reports, mutations, reported, harmless, missed, _ = map(int, re.findall(r"\d+", result.stdout.splitlines()[-1]))
+    assert kernels >= 20 and false_reports == 0 and missed == 0
+    assert reported + harmless == mutations and reported > 0.8 * mutations
+
+
+def test_the_runner_takes_the_mode(network, command, tmp_path):
+    np.savez(tmp_path / "in.npz", x=np.zeros((1, 3, 48, 192), np.float32))
+    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz", "--mode", "checked")
+    assert code == 0, out + err
+    code, out, err = command(model_runner, "--model", tmp_path / "m.onnx", "--input", tmp_path / "in.npz", "--mode", "checked")
+    assert code == 1 and "m.onnx" in err
