@@ -86,8 +86,9 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
       task(0, i);
   else
     pool.run(count, task);
+  pto_profile cost{};
   if (observer)
-    observer->launchEnd(state);
+    observer->launchEnd(state, cost);
 
   kernel.lastCoreSeconds = coreSeconds;
   double wall = seconds(Clock::now() - begin);
@@ -97,6 +98,12 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
     p->gm_bytes_read += total.bytesRead;
     p->gm_bytes_written += total.bytesWritten;
     p->host_seconds += wall;
+    p->cycles += cost.cycles;
+    p->seconds += cost.seconds;
+    for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e) {
+      p->engine_busy[e] += cost.engine_busy[e];
+      p->engine_stalled[e] += cost.engine_stalled[e];
+    }
   }
   if (first)
     report(kernel, *first);

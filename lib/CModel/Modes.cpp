@@ -2,6 +2,7 @@
 
 #include "Checked/Checker.h"
 #include "Shuffler.h"
+#include "Timing/Timer.h"
 
 #include <charconv>
 
@@ -12,6 +13,15 @@ std::optional<std::unique_ptr<Observer>> makeObserver(std::string_view mode, isa
     return std::unique_ptr<Observer>();
   if (mode == "checked")
     return std::make_unique<Checker>(arch);
+  if (mode == "timing")
+    return std::make_unique<Timer>(arch, nullptr);
+  constexpr std::string_view timing = "timing:";
+  if (mode.substr(0, timing.size()) == timing) {
+    auto trace = Trace::create(std::string(mode.substr(timing.size())));
+    if (!trace)
+      return std::nullopt;
+    return std::make_unique<Timer>(arch, std::move(trace));
+  }
   constexpr std::string_view shuffled = "shuffled";
   if (mode.substr(0, shuffled.size()) == shuffled) {
     std::string_view rest = mode.substr(shuffled.size());
@@ -26,6 +36,6 @@ std::optional<std::unique_ptr<Observer>> makeObserver(std::string_view mode, isa
   return std::nullopt;
 }
 
-std::string modeNames() { return "functional, checked and shuffled:SEED"; }
+std::string modeNames() { return "functional, checked, timing, timing:TRACE (a file that can be written) and shuffled:SEED"; }
 
 } // namespace pto_mlir::cmodel

@@ -3,6 +3,8 @@
 #ifndef PTO_MLIR_CMODEL_OBSERVER_H
 #define PTO_MLIR_CMODEL_OBSERVER_H
 
+#include "pto_mlir/Runtime/DeviceABI.h"
+
 #include <cstdint>
 #include <string>
 
@@ -24,7 +26,8 @@ public:
   /// What is wrong with the host reading these bytes; empty when nothing is.
   virtual std::string copiesFromDevice(uint64_t, uint64_t) { return ""; }
   virtual void launchBegin(const LaunchState &) {}
-  virtual void launchEnd(const LaunchState &) {}
+  /// May add what the launch cost to `cost`.
+  virtual void launchEnd(const LaunchState &, pto_profile &) {}
 
   // --- a core's side; all may call core.fault() ---
   virtual void coreBegin(Core &) {}

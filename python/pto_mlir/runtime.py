@@ -64,7 +64,7 @@ class InferenceSession:
     """A net of a .pmodel that is ready to run.
 
     device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net when
-    the file has several. mode: "functional"; "checked" fails a run whose kernels race or read what nobody wrote;
+    the file has several. mode: "functional"; "timing" or "timing:TRACE" also counts cycles (profile) and may write a Perfetto trace; "checked" fails a run whose kernels race or read what nobody wrote;
     "shuffled:SEED" lets engines take turns at random.
     """
 
@@ -100,7 +100,10 @@ class InferenceSession:
         return dict(self._run([], feed, True))
 
     def profile(self, reset: bool = False) -> dict:
-        """What running cost since the session began (or the last reset): launches, instructions, bytes of global memory, seconds."""
+        """What running cost since the session began (or the last reset): launches, instructions, bytes of global memory, seconds.
+
+        In timing mode also the device's cycles and seconds, and of each engine the cycles in which it was busy and in which it waited.
+        """
         return self._session.profile(reset)
 
     def profile_kernels(self, reset: bool = False) -> list[dict]:

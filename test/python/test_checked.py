@@ -1,5 +1,6 @@
 """The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
 
+import json
 import re
 import subprocess
 
@@ -37,9 +38,30 @@ def test_every_harmful_mutation_is_reported(network):
     assert reported + harmless == mutations and reported > 0.8 * mutations
 
 
+def test_timing_gives_the_same_numbers_and_a_trace(network, tmp_path):
+    x = np.random.default_rng(1).standard_normal((1, 3, 48, 192)).astype(np.float32)
+    expected, *_ = InferenceSession(str(network)).run(None, {"x": x})
+    session = InferenceSession(str(network), mode=f"timing:{tmp_path / 't.json'}")
+    got, *_ = session.run(None, {"x": x})
+    assert np.array_equal(got, expected)
+    total, kernels = session.profile(), session.profile_kernels()
+    assert np.isclose(sum(k["cycles"] for k in kernels), total["cycles"])
+    assert all(k["busy"][e] <= k["cycles"] for k in kernels for e in k["busy"])
+    del session
+    events = [e for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
+    assert len([e for e in events if "blocks" in e["args"]]) == total["launches"]
+    assert max(e["ts"] + e["dur"] for e in events) <= total["seconds"] * 1e6 * 1.001
+
+
 def test_the_runner_takes_the_mode(network, command, tmp_path):
     np.savez(tmp_path / "in.npz", x=np.zeros((1, 3, 48, 192), np.float32))
     code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz", "--mode", "checked")
     assert code == 0, out + err
+    trace = tmp_path / "t.json"
+    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz", "--mode", "timing",
+                             "--trace", trace)  # fmt: skip
+    assert code == 0 and "busy (waiting)" in out and "AIC M" in out, out + err
+    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--trace", trace)
+    assert code == 1 and "--trace needs --mode timing" in err
     code, out, err = command(model_runner, "--model", tmp_path / "m.onnx", "--input", tmp_path / "in.npz", "--mode", "checked")
     assert code == 1 and "m.onnx" in err

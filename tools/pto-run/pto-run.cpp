@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include <charconv>
+#include <cmath>
 #include <iostream>
 
 using namespace pto_mlir;
@@ -89,7 +90,7 @@ int main(int argc, char **argv) {
       ->take_all();
   app.add_option("--blocks", run.blocks, "number of blocks (default: the file's)")->check(CLI::Range(1, 1024));
   app.add_option("--device", run.device.device, "cmodel, or the path of a device plug-in");
-  app.add_option("--mode", run.device.mode, "how the cmodel runs: functional, checked (looks for races between engines), shuffled:SEED");
+  app.add_option("--mode", run.device.mode, "how the cmodel runs: functional, timing[:TRACE], checked (looks for races between engines), shuffled:SEED");
   app.add_option("--threads", run.device.threads, "host threads that simulate cores (0 = all)")->check(CLI::Range(0, 4096));
   std::vector<OutputSpec> outputs;
   try {
@@ -138,6 +139,9 @@ int main(int argc, char **argv) {
     if (Status status = writeNpy(outputs[i].path, run.arguments[inputs.size() + i]); !status)
       return fail(status.error());
   std::cout << run.kernel << ": " << profile->instructions << " instructions, " << profile->gm_bytes_read << " bytes read, "
-            << profile->gm_bytes_written << " written\n";
+            << profile->gm_bytes_written << " written";
+  if (profile->cycles > 0)
+    std::cout << ", " << std::llround(profile->cycles) << " cycles, " << profile->seconds * 1e6 << " us";
+  std::cout << "\n";
   return 0;
 }

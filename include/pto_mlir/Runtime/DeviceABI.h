@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 2
+#define PTO_DEVICE_ABI_VERSION 3
 
 typedef struct pto_device_context pto_device_context;
 
@@ -57,13 +57,21 @@ typedef struct pto_fault {
   char message[512];
 } pto_fault;
 
-/* What running kernels cost since the last reset; functional mode fills the counts only. */
+/* Engines by number: 0 to 5 are S, MTE1, MTE2, MTE3, M and FIX of AIC, 6 to 9 are S, V, MTE2 and MTE3 of AIV. */
+#define PTO_NUM_ENGINES 10
+
+/* What running kernels cost since the last reset. A device that does not measure its own time leaves the fields behind host_seconds 0. */
 typedef struct pto_profile {
   uint64_t launches;
   uint64_t instructions;
   uint64_t gm_bytes_read;
   uint64_t gm_bytes_written;
   double host_seconds;
+  double cycles; /* of the device, launch after launch */
+  double seconds;
+  /* Cycles in which the engine worked, and in which it waited for a flag or a value: the mean over the cores that run at a time. */
+  double engine_busy[PTO_NUM_ENGINES];
+  double engine_stalled[PTO_NUM_ENGINES];
 } pto_profile;
 
 typedef struct pto_device_options {

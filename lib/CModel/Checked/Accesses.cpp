@@ -2,8 +2,9 @@
 // their tiles' valid regions have a case of their own.
 #include "Checked/Accesses.h"
 
+#include "OperandList.h"
+
 #include <algorithm>
-#include <bit>
 
 namespace pto_mlir::cmodel {
 namespace {
@@ -37,45 +38,15 @@ void boxedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMinors
   }
 }
 
-struct Operands {
-  const isa::InsnInfo &info;
-  const isa::Tile *tiles[6];
-  unsigned tileOperand[6], numTiles = 0;
-  const isa::View *globalView = nullptr;
-
-  // --- for visitOperands ---
-  void integer(unsigned, isa::Value &) {}
-  void scalar(unsigned, isa::Value &) {}
-  void wide(unsigned, int64_t &) {}
-  void dst(unsigned, uint8_t &) {}
-  void attr(unsigned, uint32_t &, bool) {}
-  void tile(unsigned k, isa::Tile &t) {
-    tiles[numTiles] = &t;
-    tileOperand[numTiles++] = k;
-  }
-  void view(unsigned, isa::View &v) { globalView = &v; }
-};
-
 class Collector {
 public:
-  Collector(const isa::DecodedInsn &insn, Core &core, AccessList &out) : insn(insn), core(core), out(out), o{.info = isa::infoOf(insn.opcode)} {
-    isa::visit(insn, [&](const auto &typed) { isa::visitOperands(const_cast<std::decay_t<decltype(typed)> &>(typed), o); });
-  }
+  Collector(const isa::DecodedInsn &insn, Core &core, AccessList &out) : insn(insn), core(core), out(out), o(insn) {}
   void run();
 
 private:
   static uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
   static uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
-  isa::Memory memoryOf(unsigned i) const {
-    uint32_t memories = o.info.operands[o.tileOperand[i]].memories;
-    if (memories & (memories - 1)) {
-      if (insn.opcode == isa::Opcode::TLoad)
-        return insn.as<isa::TLoad>().space;
-      if (insn.opcode == isa::Opcode::TStore)
-        return insn.as<isa::TStore>().space;
-    }
-    return isa::Memory(std::countr_zero(memories));
-  }
+  isa::Memory memoryOf(unsigned i) const { return cmodel::memoryOf(insn, o.info.operands[o.tileOperand[i]]); }
 
   void part(AccessKind kind, unsigned i, uint64_t row, uint64_t col, uint64_t n, uint64_t m) {
     if (n == 0 || m == 0)
@@ -115,7 +86,7 @@ private:
   const isa::DecodedInsn &insn;
   Core &core;
   AccessList &out;
-  Operands o;
+  OperandList o;
 };
 
 // Rows and columns of a view (docs/commands.md, View; GlobalView::offset).
@@ -192,8 +163,7 @@ void Collector::byShape() {
   uint64_t n = rows(dst), m = cols(dst);
   for (unsigned i = 0; i < o.numTiles; ++i) {
     const isa::Tile &t = *o.tiles[i];
-    isa::Direction direction = o.info.operands[o.tileOperand[i]].direction;
-    if (direction == isa::Direction::Out)
+    if (!o.isRead(i))
       continue;
     bool last = i + 1 == o.numTiles;
     switch (o.info.shape) {
@@ -220,7 +190,7 @@ void Collector::byShape() {
     }
   }
   for (unsigned i = 0; i < o.numTiles; ++i)
-    if (o.info.operands[o.tileOperand[i]].direction != isa::Direction::In)
+    if (o.isWritten(i))
       write(i);
   if (!out.lanes.empty())
     out.lanes.push_back(&dst);

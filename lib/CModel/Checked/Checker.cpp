@@ -1,23 +1,11 @@
 #include "Checked/Checker.h"
 
+#include "OperandList.h"
+
 #include <algorithm>
 
 namespace pto_mlir::cmodel {
 namespace {
-
-/// Scalar instructions, loops and jumps touch nothing and order nothing.
-bool isPlainScalar(isa::Opcode opcode) {
-  switch (opcode) {
-  case isa::Opcode::LoadScalar:
-  case isa::Opcode::SetFlag:
-  case isa::Opcode::WaitFlag:
-  case isa::Opcode::Push:
-  case isa::Opcode::Pop:
-    return false;
-  default:
-    return isa::infoOf(opcode).pipe == isa::Pipe::ALL;
-  }
-}
 
 /// The argument that an instruction stores to.
 std::optional<uint8_t> storedArgument(const isa::DecodedInsn &insn) {
@@ -91,7 +79,7 @@ void Checker::launchBegin(const LaunchState &launch) {
     region.accesses = AccessShadow(region.end - region.begin);
 }
 
-void Checker::launchEnd(const LaunchState &) {
+void Checker::launchEnd(const LaunchState &, pto_profile &) {
   regions.clear();
   cores.clear();
 }
@@ -125,10 +113,7 @@ void Checker::before(Core &core, const Op &op) {
   if (isPlainScalar(op.insn.opcode))
     return;
   resolved = op.insn;
-  if (resolved.registerMask) {
-    const int64_t *registers = core.engine().registers;
-    isa::visit(resolved, [&](auto &typed) { isa::resolve(typed, [&](unsigned number) { return registers[number]; }); });
-  }
+  resolveRegisters(resolved, core.engine().registers);
 }
 
 void Checker::after(Core &core, const Op &op) {

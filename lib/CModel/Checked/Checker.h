@@ -22,7 +22,7 @@ public:
   std::string copiesFromDevice(uint64_t address, uint64_t bytes) override;
   bool judgesFlags() const override { return true; }
   void launchBegin(const LaunchState &launch) override;
-  void launchEnd(const LaunchState &launch) override;
+  void launchEnd(const LaunchState &launch, pto_profile &cost) override;
   void coreBegin(Core &core) override;
   void before(Core &core, const Op &op) override;
   void after(Core &core, const Op &op) override;

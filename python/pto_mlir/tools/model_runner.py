@@ -20,8 +20,10 @@ def parser() -> cli.Parser:
     p.add_argument("--output", default="_output.npz", help=".npz with the outputs by name")
     p.add_argument("--dump_all_tensors", action="store_true", help="also write every named tensor that the model keeps")
     p.add_argument("--device", default="cmodel", help="cmodel, or the path of a device plug-in")
-    p.add_argument("--mode", choices=["functional", "checked"], default="functional",
-                   help="how the cmodel runs: checked also looks for races between engines and reads of bytes that nobody wrote")  # fmt: skip
+    p.add_argument("--mode", choices=["functional", "timing", "checked"], default="functional",
+                   help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races between engines and "
+                        "reads of bytes that nobody wrote")  # fmt: skip
+    p.add_argument("--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing")
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
     p.add_argument("--profile", action="store_true", help="print what each kernel cost: time, instructions, bytes of global memory")
     return p
@@ -41,6 +43,23 @@ def profile_table(kernels: list[dict]) -> list[str]:
     return lines
 
 
+def timing_table(kernels: list[dict]) -> list[str]:
+    """What kernels cost on the device, by the rows of profile_kernels in timing mode: the longest first, their sum at the end. An engine's
+    share is the part of the time in which it worked, or waited for another."""
+    kernels = [k for k in kernels if "cycles" in k]
+    rows = sorted(kernels, key=lambda k: -k["cycles"])
+    total = {"name": "all", "launches": sum(k["launches"] for k in kernels), "cycles": sum(k["cycles"] for k in kernels),
+             "seconds": sum(k["seconds"] for k in kernels)}  # fmt: skip
+    for key in ("busy", "stalled"):
+        total[key] = {e: sum(k[key][e] for k in kernels) for e in (kernels[0][key] if kernels else ())}
+    width = max(len(k["name"]) for k in [*rows, total])
+    lines = [f"{'kernel':<{width}} {'launches':>9} {'cycles':>12} {'us':>10}  busy (waiting) part of each engine's time"]
+    for k in [*rows, total]:
+        engines = [f"{e} {100 * busy / k['cycles']:.0f}% ({100 * k['stalled'][e] / k['cycles']:.0f}%)" for e, busy in k["busy"].items() if busy > 0]
+        lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['cycles']:>12,.0f} {k['seconds'] * 1e6:>10.2f}  {', '.join(engines)}")
+    return lines
+
+
 def _numpy_type(ort_type: str) -> str:
     names = {"float": "float32", "double": "float64", "bool": "bool"}
     inner = ort_type.removeprefix("tensor(").removesuffix(")")
@@ -52,15 +71,20 @@ def run_model(argv) -> int:
     path = cli.existing(args.model, "--model")
     if args.mode != "functional" and path.suffix != ".pmodel":
         raise UserError(f"--mode {args.mode}: only a .pmodel runs on the cmodel, got {path}")
+    if args.trace and args.mode != "timing":
+        raise UserError("--trace needs --mode timing")
     if args.profile and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
-        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=args.mode)
+        mode = f"timing:{args.trace}" if args.trace else args.mode
+        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=mode)
         inputs = [(i.name, list(i.shape), _numpy_type(i.type)) for i in session.get_inputs()]
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
+        if args.mode == "timing":
+            print("\n".join(timing_table(session.profile_kernels())))
         if args.profile:
             print("\n".join(profile_table(session.profile_kernels())))
         if args.dump_all_tensors:

@@ -1,0 +1,231 @@
+#include "Timing/Costs.h"
+
+#include "OperandList.h"
+
+#include <algorithm>
+
+namespace pto_mlir::cmodel {
+namespace {
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
+uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
+uint64_t elementBytes(const isa::Tile &t) { return std::max(1u, isa::elementBits(t.type) / 8); }
+uint64_t payload(const isa::Tile &t) { return rows(t) * cols(t) * elementBytes(t); }
+uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to; }
+
+/// Repeats of 256 bytes (4.4): a tile without gaps is one run, others go row by row.
+uint64_t rowRepeats(const isa::Tile &t) { return up(cols(t) * elementBytes(t), 256); }
+uint64_t repeats(const isa::Tile &t) {
+  bool dn = t.layout == isa::Layout::DN;
+  if (dn ? rows(t) == t.rows : cols(t) == t.cols)
+    return up(payload(t), 256);
+  return dn ? cols(t) * up(rows(t) * elementBytes(t), 256) : rows(t) * rowRepeats(t);
+}
+
+/// 4.4: head, cycles per repeat, tail; 16 more when a binary operation's rows end inside a repeat.
+struct VectorRate {
+  double head, slope, tail;
+  bool counts = false;
+};
+
+VectorRate vectorRate(isa::Opcode opcode) {
+  using isa::Opcode;
+  switch (opcode) {
+  case Opcode::TAdd:
+  case Opcode::TSub:
+  case Opcode::TMax:
+  case Opcode::TMin:
+    return {10, 2, 14, true};
+  case Opcode::TMul:
+  case Opcode::TMuladddst:
+    return {10, 2, 15, true};
+  case Opcode::TDiv:
+    return {11, 4, 19, true};
+  case Opcode::TAnd:
+  case Opcode::TOr:
+    return {8, 2, 12, true};
+  case Opcode::TNot:
+    return {8, 2, 12};
+  case Opcode::TAdds:
+  case Opcode::TSubs:
+    return {13, 1, 18};
+  case Opcode::TMuls:
+  case Opcode::TNeg:
+  case Opcode::TLrelu:
+    return {11, 1, 15};
+  case Opcode::TDivs: // 4.5: 5 cycles per repeat, 45 beside
+  case Opcode::TDivsRev:
+  case Opcode::TRecip:
+    return {20, 5, 25};
+  case Opcode::TMaxs:
+  case Opcode::TRelu:
+    return {10, 1, 13};
+  case Opcode::TMins:
+    return {14, 1, 16};
+  case Opcode::TAbs:
+    return {13, 1, 16};
+  case Opcode::TExpands:
+  case Opcode::TMov:
+  case Opcode::TFillpad:
+  case Opcode::TColexpand:
+    return {11, 1, 13};
+  case Opcode::TExp:
+    return {13, 2, 18};
+  case Opcode::TLog:
+    return {13, 2, 20};
+  case Opcode::TSqrt:
+    return {14, 2, 25};
+  case Opcode::TRsqrt:
+    return {10, 1, 14};
+  case Opcode::TSel:
+  case Opcode::TSels:
+    return {13, 2, 14};
+  case Opcode::TCmp:
+  case Opcode::TCmps:
+    return {14, 2, 22};
+  case Opcode::TCvt:
+    return {14, 2, 18};
+  // Rows: a column is spread to blocks first (vbrcb: 18), then the operation runs row by row.
+  case Opcode::TRowexpandadd:
+  case Opcode::TRowexpandsub:
+  case Opcode::TRowexpandmax:
+  case Opcode::TRowexpandmin:
+    return {10, 2, 32, true};
+  case Opcode::TRowexpandmul:
+    return {10, 2, 33, true};
+  case Opcode::TRowexpanddiv:
+    return {11, 4, 37, true};
+  case Opcode::TRowexpandexpdif: // the difference, then exp
+    return {23, 4, 50, true};
+  case Opcode::TColexpandadd:
+  case Opcode::TColexpandsub:
+  case Opcode::TColexpandmax:
+  case Opcode::TColexpandmin:
+    return {10, 2, 14, true};
+  case Opcode::TColexpandmul:
+    return {10, 2, 15, true};
+  case Opcode::TColexpanddiv:
+    return {11, 4, 19, true};
+  case Opcode::TColexpandexpdif:
+    return {23, 4, 32, true};
+  default: // 4.4, last row
+    return {6, 2, 0};
+  }
+}
+
+InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
+  using isa::Opcode;
+  if (o.numTiles == 0)
+    return {0, 1, 0};
+  const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[o.numTiles > 1 ? 1 : 0];
+  auto more = double(std::max<uint64_t>(rowRepeats(src), 1) - 1);
+  switch (insn.opcode) {
+  // 4.5, per row: 7 cycles for one repeat, about 1.45 for each further one.
+  case Opcode::TRowsum:
+    return {20, double(rows(src)) * (7 + 1.45 * more), 33};
+  case Opcode::TRowmax:
+  case Opcode::TRowmin:
+    return {14, double(rows(src)) * (7 + 1.45 * more), 27};
+  case Opcode::TRowexpand:
+    return {15, double(rows(dst)) * (rowRepeats(dst) > 1 ? 15 : 14), 20};
+  case Opcode::TColsum:
+    return {8, double(rows(src)) * (19 + 2.1 * more), 12};
+  case Opcode::TColmax:
+  case Opcode::TColmin:
+    return {5, double(rows(src)) * (17.5 + 2.1 * more), 7};
+  default:
+    break;
+  }
+  VectorRate rate = vectorRate(insn.opcode);
+  // Comparisons and conversions step by the side that has more bytes.
+  uint64_t n = repeats(dst);
+  for (unsigned i = 1; i < o.numTiles; ++i)
+    if (insn.opcode == Opcode::TCmp || insn.opcode == Opcode::TCmps || insn.opcode == Opcode::TCvt)
+      n = std::max(n, repeats(*o.tiles[i]));
+  bool ragged = rate.counts && cols(dst) * elementBytes(dst) % 256 != 0 && !(cols(dst) == dst.cols && payload(dst) % 256 == 0);
+  return {rate.head, rate.slope * double(n) + (ragged ? 16 : 0), rate.tail};
+}
+
+/// 4.3: one step of 16 x 32 bytes x 16 per cycle, two cycles for f32.
+InsnCost productCost(const isa::DecodedInsn &insn, const OperandList &o) {
+  const isa::Tile &dst = *o.tiles[0], &left = *o.tiles[insn.opcode == isa::Opcode::TMatmulAcc ? 2 : 1];
+  double steps = double(up(rows(dst), 16) * up(cols(left) * elementBytes(left), 32) * up(cols(dst), 16));
+  return {6, steps * (left.type == isa::ElementType::f32 ? 2 : 1), 0};
+}
+
+} // namespace
+
+double pathBytesPerSecond(GlobalPath path) {
+  switch (path) {
+  case GlobalPath::Local:
+    break;
+  case GlobalPath::ToUB: // 4.1
+    return 100.9 * gib;
+  case GlobalPath::ToL1: // 5.2, what a core takes from L2 at most
+    return 169e9;
+  case GlobalPath::FromUB: // 4.1
+    return 188.46 * gib;
+  case GlobalPath::FromL1: // 4.1
+    return 32 * gib;
+  case GlobalPath::FromL0C: // 4.9, of the bytes that are written
+    return 130e9;
+  }
+  return 1e12;
+}
+
+double pathStartSeconds(GlobalPath path) {
+  switch (path) { // 4.2, K / peak where it does not contradict 5.2
+  case GlobalPath::ToUB:
+    return 60e-9;
+  case GlobalPath::ToL1:
+    return 36e-9;
+  case GlobalPath::FromUB:
+    return 58e-9;
+  default:
+    return 0;
+  }
+}
+
+InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
+  using isa::Opcode;
+  OperandList o(insn);
+  auto cycles = [&](double bytes, double bytesPerSecond) { return bytes / bytesPerSecond * clock; };
+  auto boxes = [](const isa::Tile &t) {
+    isa::Box box = isa::innerBox(t.layout, t.type);
+    return double(up(rows(t), box.rows) * up(cols(t), box.cols) * box.rows * box.cols * elementBytes(t));
+  };
+  // 5.2: L1 to L0 takes 1.29 times what 4.1 says.
+  constexpr double slower = 1.29;
+  switch (insn.opcode) {
+  case Opcode::TLoad:
+    return {0, 0, 0, insn.as<isa::TLoad>().space == isa::Memory::UB ? GlobalPath::ToUB : GlobalPath::ToL1, payload(*o.tiles[0])};
+  case Opcode::TStore:
+    return {0, 0, 0, insn.as<isa::TStore>().space == isa::Memory::UB ? GlobalPath::FromUB : GlobalPath::FromL1, payload(*o.tiles[0])};
+  case Opcode::TStoreAcc:
+    return {0, 0, 0, GlobalPath::FromL0C, rows(*o.tiles[0]) * cols(*o.tiles[0]) * (isa::elementBits(o.globalView->type) / 8)};
+  case Opcode::TExtractL0a:
+  case Opcode::TImg2col:
+    return {0, cycles(boxes(*o.tiles[0]) * slower, 441 * gib), 0};
+  case Opcode::TExtractL0b:
+    return {0, cycles(boxes(*o.tiles[0]) * slower, 220.5 * gib), 0};
+  case Opcode::TMovBt: // transfers of 64 bytes
+    return {0, cycles(double(up(payload(*o.tiles[0]), 64) * 64), 32 * gib), 0};
+  case Opcode::TMovFb: // of 128
+    return {0, cycles(double(up(payload(*o.tiles[0]), 128) * 128), 32 * gib), 0};
+  case Opcode::TMovAcc:
+    return {0, cycles(double(payload(*o.tiles[0])), 128 * gib), 0};
+  case Opcode::TMatmul:
+  case Opcode::TMatmulAcc:
+  case Opcode::TMatmulBias:
+    return productCost(insn, o);
+  default:
+    break;
+  }
+  if (o.info.pipe == isa::Pipe::V)
+    return vectorCost(insn, o);
+  return {0, 1, 0}; // flags, queues, scalars: 4.4
+}
+
+} // namespace pto_mlir::cmodel

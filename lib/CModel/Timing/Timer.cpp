@@ -1,0 +1,257 @@
+#include "Timing/Timer.h"
+
+#include "OperandList.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace pto_mlir::cmodel {
+namespace {
+
+constexpr uint32_t queueChannels = 4096; // behind those of flags
+
+uint32_t flagChannel(isa::Pipe src, isa::Pipe dst, int64_t id) {
+  return (uint32_t(src) & 15) << 8 | (uint32_t(dst) & 15) << 4 | uint32_t(id);
+}
+
+/// The engine's place in pto_profile::engine_busy.
+unsigned engineNumber(isa::CoreKind kind, isa::Pipe pipe) {
+  bool aic = kind == isa::CoreKind::AIC;
+  switch (pipe) {
+  case isa::Pipe::S:
+    return aic ? 0 : 6;
+  case isa::Pipe::V:
+    return 7;
+  case isa::Pipe::MTE1:
+    return 1;
+  case isa::Pipe::MTE2:
+    return aic ? 2 : 8;
+  case isa::Pipe::MTE3:
+    return aic ? 3 : 9;
+  case isa::Pipe::M:
+    return 4;
+  default:
+    return 5;
+  }
+}
+
+} // namespace
+
+Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : trace(std::move(trace)) {
+  if (arch == isa::Arch::a5) { // 1.1; no bandwidth of its own is published
+    chip.clock = 1.65e9;
+    chip.blocks = 32;
+  }
+}
+
+void Timer::launchBegin(const LaunchState &) {
+  cores.clear();
+  lines.clear();
+  missed = 0;
+}
+
+void Timer::coreBegin(Core &core) {
+  CoreLog log{core.coreKind(), core.block(), core.subblock(), {}, 0};
+  for (Engine &e : core.allEngines())
+    log.engines.push_back({e.stream, {}, {}});
+  cores.push_back(std::move(log));
+}
+
+void Timer::before(Core &core, const Op &op) {
+  if (isPlainScalar(op.insn.opcode))
+    return;
+  resolved = op.insn;
+  resolveRegisters(resolved, core.engine().registers);
+}
+
+void Timer::after(Core &core, const Op &op) {
+  CoreLog &log = cores.back();
+  EngineLog &engine = log.engines[size_t(&core.engine() - core.allEngines().data())];
+  std::vector<Event> &events = engine.events;
+  uint32_t index = core.engine().pc;
+  if (isPlainScalar(op.insn.opcode)) {
+    // Engines take their scalar code from S, ahead of time; only there it costs a cycle each.
+    if (core.engine().pipe != isa::Pipe::S)
+      return;
+    if (events.empty() || events.back().kind != Event::Work)
+      events.push_back({Event::Work, GlobalPath::Local, false, false, index, 0, 0, 0, 0, 0});
+    events.back().work += 1;
+    return;
+  }
+  auto signal = [&](Event::Kind kind, uint32_t channel) {
+    events.push_back({kind, GlobalPath::Local, false, kind == Event::Signal, index, channel, 0, 1, 0, 0});
+  };
+  switch (op.insn.opcode) {
+  case isa::Opcode::SetFlag: {
+    const auto &set = resolved.as<isa::SetFlag>();
+    return signal(Event::Signal, flagChannel(set.src, set.dst, set.id.value));
+  }
+  case isa::Opcode::WaitFlag: {
+    const auto &wait = resolved.as<isa::WaitFlag>();
+    return signal(Event::Await, flagChannel(wait.src, wait.dst, wait.id.value));
+  }
+  case isa::Opcode::Push:
+    return signal(Event::Signal, queueChannels + (uint32_t(resolved.as<isa::Push>().engine) & 15));
+  case isa::Opcode::Pop:
+    return signal(Event::Await, queueChannels + (uint32_t(core.engine().pipe) & 15));
+  default:
+    break;
+  }
+  InsnCost cost = costOf(resolved, chip.clock);
+  if (cost.path == GlobalPath::ToL1 || cost.path == GlobalPath::ToUB) {
+    log.bytesRead += cost.bytes;
+    countMisses(core);
+  }
+  bool depends = core.engine().pipe == isa::Pipe::V && dependsOnFresh(engine);
+  events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work), float(cost.tail), cost.bytes});
+}
+
+void Timer::countMisses(Core &core) {
+  list.clear();
+  collectAccesses(resolved, core, list);
+  for (const Access &access : list.accesses)
+    for (size_t r = access.firstRun; access.global && r < access.endRun; ++r) {
+      const ByteRuns &runs = list.runs[r];
+      for (uint64_t i = 0; i < runs.count; ++i) {
+        uint64_t begin = runs.begin + i * uint64_t(runs.pitch);
+        for (uint64_t line = begin >> 9; line <= (begin + runs.length - 1) >> 9; ++line) {
+          uint64_t &bits = lines[line >> 6], bit = uint64_t(1) << (line & 63);
+          missed += bits & bit ? 0 : 512;
+          bits |= bit;
+        }
+      }
+    }
+}
+
+// A vector instruction may start behind the one before it unless it touches what that one has not written yet.
+bool Timer::dependsOnFresh(EngineLog &log) {
+  OperandList o(resolved);
+  auto extent = [](const isa::Tile &t) {
+    auto begin = uint64_t(t.address.value);
+    return std::pair(begin, begin + isa::tileExtent(t.layout, t.type, t.rows, t.cols, uint64_t(t.validRows.value), uint64_t(t.validCols.value)));
+  };
+  bool depends = false;
+  for (unsigned i = 0; i < o.numTiles; ++i) {
+    auto [begin, end] = extent(*o.tiles[i]);
+    for (auto [freshBegin, freshEnd] : log.fresh)
+      depends |= begin < freshEnd && freshBegin < end;
+  }
+  if (depends)
+    log.fresh.clear();
+  for (unsigned i = 0; i < o.numTiles; ++i)
+    if (o.isWritten(i))
+      log.fresh.push_back(extent(*o.tiles[i]));
+  return depends;
+}
+
+double Timer::replay(const CoreLog &core, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel) {
+  size_t n = core.engines.size();
+  times.assign(n, {begin, begin, 0, 0, -1e30});
+  std::vector<size_t> at(n);
+  std::unordered_map<uint32_t, std::deque<double>> channels;
+  std::string name = trace ? (core.kind == isa::CoreKind::AIC ? "AIC" + std::to_string(core.block)
+                                                               : "AIV" + std::to_string(core.block) + "." + std::to_string(core.subblock))
+                           : "";
+  auto run = [&](size_t e) {
+    const EngineLog &engine = core.engines[e];
+    EngineTime &t = times[e];
+    bool moved = false;
+    for (; at[e] < engine.events.size(); ++at[e], moved = true) {
+      const Event &event = engine.events[at[e]];
+      if (event.kind == Event::Await) {
+        auto &tokens = channels[event.channel];
+        if (tokens.empty())
+          return moved;
+        t.stalled += std::max(0.0, tokens.front() - t.now);
+        t.now = std::max(t.now, tokens.front()) + event.work;
+        tokens.pop_front();
+        continue;
+      }
+      if (event.kind == Event::Signal) {
+        t.now += event.work;
+        channels[event.channel].push_back(std::max(t.now, t.done));
+        continue;
+      }
+      double start = t.now;
+      if (event.depends)
+        start = std::max(start, t.done);
+      double idle = start - t.lastEnd;
+      double duration = event.work + (event.depends || idle > 2 ? event.head : 0);
+      if (event.path != GlobalPath::Local)
+        duration += (double(event.bytes) * rates.secondsPerByte[unsigned(event.path)] + pathStartSeconds(event.path)) * chip.clock;
+      t.busy += duration + (start - t.now);
+      t.now = t.lastEnd = start + duration;
+      t.done = t.now + event.tail;
+      if (trace) {
+        const Op &op = engine.stream->ops[event.op];
+        trace->span(name, isa::pipeName(engine.stream->pipe), isa::infoOf(op.insn.opcode).mnemonic, start / chip.clock * 1e6,
+                    duration / chip.clock * 1e6, "\"kernel\": " + jsonString(kernel.name) + ", \"word\": " + std::to_string(op.word));
+      }
+    }
+    return moved;
+  };
+  for (bool moved = true; moved;) {
+    moved = false;
+    for (size_t e = 0; e < n; ++e)
+      moved |= run(e);
+  }
+  double end = begin;
+  for (const EngineTime &t : times)
+    end = std::max({end, t.now, t.done});
+  return end;
+}
+
+void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
+  const Kernel &kernel = *launch.kernel;
+  uint64_t total = 0, readers = 0;
+  for (const CoreLog &core : cores) {
+    total += core.bytesRead;
+    readers += core.bytesRead > 0;
+  }
+  uint64_t perBlock = kernel.uses(isa::CoreKind::AIC) + 2 * kernel.uses(isa::CoreKind::AIV);
+  auto active = double(std::clamp<uint64_t>(readers, 1, chip.blocks * std::max<uint64_t>(perBlock, 1)));
+  double cold = total ? std::min(1.0, double(missed) / double(total)) : 0;
+  Rates rates;
+  for (GlobalPath path : {GlobalPath::ToUB, GlobalPath::ToL1}) {
+    double own = 1 / pathBytesPerSecond(path);
+    rates.secondsPerByte[unsigned(path)] = (1 - cold) * std::max(own, active / chip.l2BytesPerSecond) + cold * std::max(own, active / chip.hbmBytesPerSecond);
+  }
+  auto writers = double(std::min<uint64_t>(cores.size(), chip.blocks * std::max<uint64_t>(perBlock, 1)));
+  for (GlobalPath path : {GlobalPath::FromUB, GlobalPath::FromL1, GlobalPath::FromL0C})
+    rates.secondsPerByte[unsigned(path)] = std::max(1 / pathBytesPerSecond(path), writers / chip.l2BytesPerSecond);
+
+  // Blocks go to whatever part of the chip is free first.
+  std::vector<double> freeAt(chip.blocks, 0.0);
+  double begin = elapsed + chip.launchSeconds * chip.clock, end = begin;
+  unsigned numCores[2] = {};
+  for (size_t i = 0; i < cores.size();) {
+    auto place = std::min_element(freeAt.begin(), freeAt.end());
+    double start = begin + *place, blockEnd = start;
+    uint32_t block = cores[i].block;
+    for (; i < cores.size() && cores[i].block == block; ++i) {
+      std::vector<EngineTime> times;
+      blockEnd = std::max(blockEnd, replay(cores[i], rates, start, times, kernel));
+      ++numCores[unsigned(cores[i].kind)];
+      for (size_t e = 0; e < times.size(); ++e) {
+        unsigned number = engineNumber(cores[i].kind, cores[i].engines[e].stream->pipe);
+        cost.engine_busy[number] += times[e].busy;
+        cost.engine_stalled[number] += times[e].stalled;
+      }
+    }
+    *place = blockEnd - begin;
+    end = std::max(end, blockEnd);
+  }
+  for (unsigned number = 0; number < PTO_NUM_ENGINES; ++number) {
+    unsigned n = std::min(numCores[number >= 6], chip.blocks * (number >= 6 ? 2 : 1)); // those that are there at a time
+    cost.engine_busy[number] /= std::max(n, 1u);
+    cost.engine_stalled[number] /= std::max(n, 1u);
+  }
+  if (trace)
+    trace->span("device", "kernels", kernel.name, elapsed / chip.clock * 1e6, (end - elapsed) / chip.clock * 1e6,
+                "\"blocks\": " + std::to_string(launch.blocks));
+  cost.cycles = end - elapsed;
+  cost.seconds = cost.cycles / chip.clock;
+  elapsed = end;
+}
+
+} // namespace pto_mlir::cmodel

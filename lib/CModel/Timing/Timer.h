@@ -1,0 +1,78 @@
+// The timing mode: kernels run as in functional mode; what each engine did is noted with its cost and played back when the launch is over, since
+// only then is known how much the cores shared.
+#ifndef PTO_MLIR_CMODEL_TIMING_TIMER_H
+#define PTO_MLIR_CMODEL_TIMING_TIMER_H
+
+#include "Checked/Accesses.h"
+#include "Core.h"
+#include "Observer.h"
+#include "Program.h"
+#include "Timing/Costs.h"
+#include "Timing/Trace.h"
+
+#include <memory>
+#include <unordered_map>
+
+namespace pto_mlir::cmodel {
+
+class Timer : public Observer {
+public:
+  /// `trace` may be null.
+  Timer(isa::Arch arch, std::unique_ptr<Trace> trace);
+
+  void launchBegin(const LaunchState &launch) override;
+  void launchEnd(const LaunchState &launch, pto_profile &cost) override;
+  void coreBegin(Core &core) override;
+  void before(Core &core, const Op &op) override;
+  void after(Core &core, const Op &op) override;
+
+private:
+  struct Event {
+    enum Kind : uint8_t { Work, Signal, Await } kind;
+    GlobalPath path;
+    bool depends; // on what its engine has not finished yet
+    bool drains;  // it waits for its engine to be done
+    uint32_t op;  // in its stream
+    uint32_t channel; // of Signal and Await: a flag or a queue
+    float head, work, tail;
+    uint64_t bytes;
+  };
+  struct EngineLog {
+    const Stream *stream;
+    std::vector<Event> events;
+    std::vector<std::pair<uint64_t, uint64_t>> fresh; // V: bytes of UB that were written since it was drained
+  };
+  struct CoreLog {
+    isa::CoreKind kind;
+    uint32_t block, subblock;
+    std::vector<EngineLog> engines;
+    uint64_t bytesRead = 0;
+  };
+  struct EngineTime {
+    /// When it can take the next instruction; when all it took has its results; cycles.
+    double now = 0, done = 0, busy = 0, stalled = 0;
+    double lastEnd = -1e30;
+  };
+  struct Rates {
+    double secondsPerByte[6] = {}; // by GlobalPath
+  };
+
+  void countMisses(Core &core);
+  bool dependsOnFresh(EngineLog &log);
+  /// The cycle at which the core has finished what it began at `begin`; times of its engines go into `times`.
+  double replay(const CoreLog &core, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel);
+
+  ChipModel chip;
+  std::unique_ptr<Trace> trace;
+  double elapsed = 0; // cycles of all launches so far
+
+  std::vector<CoreLog> cores; // of this launch
+  std::unordered_map<uint64_t, uint64_t> lines; // global memory read in this launch: a bit per 512 bytes of each 32 KiB
+  uint64_t missed = 0;                          // bytes of lines that were read for the first time
+  isa::DecodedInsn resolved;
+  AccessList list;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,37 @@
+// Writes what ran when, for chrome://tracing and Perfetto: one process per core, one track per engine.
+#ifndef PTO_MLIR_CMODEL_TIMING_TRACE_H
+#define PTO_MLIR_CMODEL_TIMING_TRACE_H
+
+#include <cstdio>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace pto_mlir::cmodel {
+
+class Trace {
+public:
+  /// Null when the file cannot be written. It has its name when the trace is complete, that is destroyed.
+  static std::unique_ptr<Trace> create(const std::string &path);
+  ~Trace();
+
+  /// A span on the track `engine` of `core`; microseconds. `arguments` is the inside of a JSON object.
+  void span(const std::string &core, const std::string &engine, const std::string &name, double begin, double duration,
+            const std::string &arguments);
+
+private:
+  Trace(std::FILE *file, std::string path) : file(file), path(std::move(path)) {}
+  unsigned number(std::map<std::string, unsigned> &numbers, const std::string &name) { return numbers.emplace(name, numbers.size() + 1).first->second; }
+
+  std::FILE *file;
+  std::string path;
+  bool first = true;
+  std::map<std::string, unsigned> processes, threads;
+};
+
+/// `text` between quotes, as JSON wants it.
+std::string jsonString(const std::string &text);
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,130 @@
+// The timing mode against the published formulas (reference pto-isa 4.3 to 4.5): single instructions, overlap, and waiting.
+#include "TestKernel.h"
+#include "Timing/Costs.h"
+
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+using namespace pto_mlir;
+using namespace pto_mlir::cmodel;
+using namespace pto_mlir::cmodel::test;
+using isa::ElementType;
+using isa::Layout;
+using isa::Pipe;
+
+namespace {
+
+template <class I> double alone(const I &insn) {
+  isa::DecodedInsn decoded;
+  decoded.set(insn);
+  InsnCost cost = costOf(decoded, 1.8e9);
+  return cost.head + cost.work + cost.tail;
+}
+
+isa::Tile ub(ElementType type, uint16_t rows, uint16_t cols, uint32_t address = 0) { return tile(type, Layout::ND, address, rows, cols); }
+
+void within(double got, double published, double part) { EXPECT_NEAR(got, published, part * published); }
+
+TEST(Timing, VectorInstructionsOfThePublishedTests) {
+  auto f32 = ub(ElementType::f32, 64, 64), f16 = ub(ElementType::f16, 16, 256);
+  within(alone(isa::TAdd{f32, f32, f32}), 160, 0.1);
+  within(alone(isa::TAdd{f16, f16, f16}), 92, 0.1);
+  within(alone(isa::TSub{f32, f32, f32}), 153, 0.1);
+  within(alone(isa::TMul{f32, f32, f32}), 168, 0.1);
+  within(alone(isa::TMul{f16, f16, f16}), 96, 0.1);
+  within(alone(isa::TDiv{f32, f32, f32}), 288, 0.1);
+  within(alone(isa::TExp{f32, f32}), 159, 0.1);
+  within(alone(isa::TExp{f16, f16}), 95, 0.1);
+  within(alone(isa::TSqrt{f32, f32}), 160, 0.1);
+  auto column = tile(ElementType::f32, Layout::DN, 0, 64, 1);
+  within(alone(isa::TRowsum{column, f32}), 492, 0.1);
+  within(alone(isa::TRowmax{column, f32}), 480, 0.1);
+  within(alone(isa::TRowexpand{f32, column}), 933, 0.1);
+  auto square = ub(ElementType::f32, 128, 128);
+  within(alone(isa::TTrans{square, square}), 501, 0.1);
+}
+
+TEST(Timing, ProductsOfThePublishedTests) {
+  auto product = [](ElementType type, ElementType acc, uint16_t m, uint16_t k, uint16_t n) {
+    return alone(isa::TMatmul{tile(acc, Layout::NZ16, 0, m, n), tile(type, Layout::ZZ, 0, m, k), tile(type, Layout::ZN, 0, k, n)});
+  };
+  EXPECT_EQ(product(ElementType::f16, ElementType::f32, 40, 50, 60), 54);
+  EXPECT_EQ(product(ElementType::i8, ElementType::i32, 6, 7, 8), 7);
+  EXPECT_EQ(product(ElementType::f32, ElementType::f32, 120, 110, 50), 902);
+}
+
+struct Timed {
+  TestDevice device{1, levelApi(), "timing"};
+  pto_profile run(const TestKernel &k, uint32_t blocks = 1, size_t floats = 1 << 18) {
+    args = {device.upload(std::vector<float>(floats)), device.upload(std::vector<float>(floats))};
+    EXPECT_EQ(device.run(k, args, blocks), PTO_OK) << device.error();
+    return device.profile();
+  }
+  std::vector<pto_arg> args;
+};
+
+constexpr unsigned v = 7, mte2 = 8;
+
+TEST(Timing, IndependentVectorInstructionsOverlapTheirEnds) {
+  auto chain = [](bool dependent) {
+    TestKernel k(isa::CoreKind::AIV, 2);
+    for (uint32_t i = 0; i < 8; ++i) {
+      uint32_t to = dependent ? 0 : 16384 * (i % 4);
+      k.add(Pipe::V, isa::TExpands{ub(ElementType::f32, 64, 64, to), isa::Value(0)});
+    }
+    Timed t;
+    return t.run(k).engine_busy[v];
+  };
+  within(chain(true), 8 * (64 + 24), 0.03);
+  EXPECT_LT(chain(false), chain(true) - 4 * 20);
+}
+
+TEST(Timing, EnginesWaitForEachOther) {
+  TestKernel k(isa::CoreKind::AIV, 2);
+  isa::Tile t = ub(ElementType::f32, 128, 128);
+  k.add(Pipe::MTE2, isa::TLoad{t, view(0, ElementType::f32, 128, 128), isa::Memory::UB});
+  k.sync(Pipe::MTE2, Pipe::V).add(Pipe::V, isa::TAdd{t, t, t});
+  Timed timed;
+  pto_profile p = timed.run(k);
+  EXPECT_EQ(p.launches, 1u);
+  // 64 KiB that nobody has read before, at what a core takes when it has the memory for itself.
+  within(p.engine_busy[mte2], (65536 / (100.9 * 1024 * 1024 * 1024) + 60e-9) * 1.8e9, 0.02);
+  EXPECT_GE(p.engine_stalled[v], p.engine_busy[mte2]);
+  EXPECT_NEAR(p.cycles, 5.9e-6 * 1.8e9 + p.engine_busy[mte2] + p.engine_busy[v] + 14, 16);
+  EXPECT_NEAR(p.seconds * 1.8e9, p.cycles, 1e-3);
+}
+
+TEST(Timing, CoresShareMemory) {
+  TestKernel k(isa::CoreKind::AIV, 2);
+  isa::Tile t = ub(ElementType::f32, 128, 128);
+  for (int i = 0; i < 4; ++i)
+    k.add(Pipe::MTE2, isa::TLoad{t, view(0, ElementType::f32, 128, 128), isa::Memory::UB});
+  auto cycles = [&](uint32_t blocks) {
+    Timed timed;
+    return timed.run(k, blocks).engine_busy[mte2];
+  };
+  EXPECT_GT(cycles(24), 1.2 * cycles(1));
+  EXPECT_NEAR(cycles(48), 2 * cycles(24), 0.1 * cycles(48)); // two rounds on the chip's 24 blocks
+}
+
+TEST(Timing, WritesATrace) {
+  std::string path = testing::TempDir() + "trace.json";
+  {
+    TestDevice device(1, levelApi(), ("timing:" + path).c_str());
+    TestKernel k(isa::CoreKind::AIV, 1);
+    k.add(Pipe::V, isa::TExpands{ub(ElementType::f32, 64, 64), isa::Value(0)});
+    EXPECT_EQ(device.run(k, {device.upload(std::vector<float>(1))}), PTO_OK);
+  }
+  std::stringstream text;
+  text << std::ifstream(path).rdbuf();
+  for (const char *part : {"\"AIV0.0\"", "\"name\": \"V\"", "\"texpands\"", "\"kernel\": \"test\"", "]}"})
+    EXPECT_NE(text.str().find(part), std::string::npos) << part;
+  std::remove(path.c_str());
+
+  pto_device_options options{"a3", "timing:/nowhere/at/all.json", 1};
+  pto_device_context *context = nullptr;
+  EXPECT_EQ(levelApi()->open(&options, &context), PTO_ERROR_INVALID);
+}
+
+} // namespace
