@@ -57,3 +57,8 @@ def test_options_that_the_readme_types_exist():
 def test_the_table_of_operators_is_current():
     script = ROOT / "scripts" / "make_support_table.py"
     assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script}"
+
+
+def test_the_page_of_pto_ops_is_current():
+    script = ROOT / "scripts" / "make_dialect_docs.py"
+    assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script.name}"

@@ -11,8 +11,7 @@ static LogicalResult expectLoc(Operation *op, TileBufType tile, AddressSpace loc
   return op->emitOpError("expects ") << name << " in " << stringifyAddressSpace(loc) << ", got " << stringifyAddressSpace(tile.getLoc());
 }
 
-/// (acc, left, right) of a product; `.acc` forms do not check types.
-static LogicalResult verifyProduct(Operation *op, Value l, Value r, Value d, bool checkTypes) {
+LogicalResult pto_mlir::pto::verifyProduct(Operation *op, Value l, Value r, Value d, bool checkTypes) {
   TileBufType left = asTile(l), right = asTile(r), acc = asTile(d);
   if (failed(expectLoc(op, left, AddressSpace::left, "lhs")) || failed(expectLoc(op, right, AddressSpace::right, "rhs")) ||
       failed(expectLoc(op, acc, AddressSpace::acc, "dst")))
@@ -27,7 +26,8 @@ static LogicalResult verifyProduct(Operation *op, Value l, Value r, Value d, boo
   if (!checkTypes)
     return success();
   Type a = left.getElementType(), b = right.getElementType(), c = acc.getElementType();
-  bool fp8 = (a.isFloat8E4M3FN() || a.isFloat8E5M2()) && (b.isFloat8E4M3FN() || b.isFloat8E5M2());
+  auto byteFloat = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
+  bool fp8 = byteFloat(a) && byteFloat(b);
   bool legal = (c.isInteger(32) && a.isInteger(8) && b.isInteger(8)) ||
                (c.isF32() && a == b && (a.isF16() || a.isBF16() || a.isF32())) || (c.isF32() && fp8 && targetsA5(op));
   if (!legal)
@@ -35,7 +35,7 @@ static LogicalResult verifyProduct(Operation *op, Value l, Value r, Value d, boo
   return success();
 }
 
-static LogicalResult verifyBias(Operation *op, Value b, Value d) {
+LogicalResult pto_mlir::pto::verifyProductBias(Operation *op, Value b, Value d) {
   TileBufType bias = asTile(b), acc = asTile(d);
   if (failed(expectLoc(op, bias, AddressSpace::bias, "bias")))
     return failure();
@@ -48,8 +48,7 @@ static LogicalResult verifyBias(Operation *op, Value b, Value d) {
   return success();
 }
 
-/// A matrix-vector product has one valid row on the left and in dst.
-static LogicalResult verifyVector(Operation *op, Value l, Value d) {
+LogicalResult pto_mlir::pto::verifyVectorProduct(Operation *op, Value l, Value d) {
   for (Value value : {l, d})
     if (TileBufType tile = asTile(value); tile && !sameExtent(tile.getValidRows(), 1))
       return op->emitOpError("expects one valid row, got ") << validText(tile);
@@ -63,19 +62,19 @@ LogicalResult TMatmulAccOp::verify() {
   return verifyProduct(*this, getLhs(), getRhs(), getDst(), false);
 }
 LogicalResult TMatmulBiasOp::verify() {
-  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) ? failure() : verifyBias(*this, getBias(), getDst());
+  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) ? failure() : verifyProductBias(*this, getBias(), getDst());
 }
 LogicalResult TGemvOp::verify() {
-  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) ? failure() : verifyVector(*this, getLhs(), getDst());
+  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) ? failure() : verifyVectorProduct(*this, getLhs(), getDst());
 }
 LogicalResult TGemvAccOp::verify() {
   if (failed(expectLoc(*this, asTile(getAcc()), AddressSpace::acc, "acc")) ||
       failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), false)))
     return failure();
-  return verifyVector(*this, getLhs(), getDst());
+  return verifyVectorProduct(*this, getLhs(), getDst());
 }
 LogicalResult TGemvBiasOp::verify() {
-  if (failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) || failed(verifyBias(*this, getBias(), getDst())))
+  if (failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) || failed(verifyProductBias(*this, getBias(), getDst())))
     return failure();
-  return verifyVector(*this, getLhs(), getDst());
+  return verifyVectorProduct(*this, getLhs(), getDst());
 }

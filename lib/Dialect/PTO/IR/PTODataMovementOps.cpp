@@ -89,17 +89,17 @@ ParseResult TMovOp::parse(OpAsmParser &parser, OperationState &result) {
       parser.parseColonType(dstType) || parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes))
     return failure();
   bool hasScalar = types.size() > 1 && types.back().isInteger(64), hasTile = types.size() > (hasScalar ? 2u : 1u);
-  operands.push_back(dst);
-  types.push_back(dstType);
+  operands.insert(operands.begin() + 1, dst);
+  types.insert(types.begin() + 1, dstType);
   if (parser.resolveOperands(operands, types, loc, result.operands))
     return failure();
-  result.getOrAddProperties<Properties>().operandSegmentSizes = {1, hasTile, hasScalar, 1};
+  result.getOrAddProperties<Properties>().operandSegmentSizes = {1, 1, hasTile, hasScalar};
   return success();
 }
 
 void TMovOp::print(OpAsmPrinter &printer) {
   printer << " ins(" << getSrc() << " : " << getSrc().getType();
-  for (Value value : {getFp(), static_cast<Value>(getPreQuantScalar())})
+  for (Value value : {static_cast<Value>(getFp()), static_cast<Value>(getPreQuantScalar())})
     if (value)
       printer << ", " << value << " : " << value.getType();
   printer << ") outs(" << getDst() << " : " << getDst().getType() << ")";
@@ -162,6 +162,16 @@ static LogicalResult verifyInside(Operation *op, Value row, Value col, TileBufTy
   return success();
 }
 
+/// Between tiles of UB (a5), parts move in row-major order only.
+static LogicalResult verifyVecToVec(Operation *op, TileBufType from, TileBufType to) {
+  if (from.getLoc() != AddressSpace::vec || to.getLoc() != AddressSpace::vec)
+    return success();
+  for (TileBufType tile : {from, to})
+    if (!tile.isRowMajor() || tile.isBoxed())
+      return op->emitOpError("expects blayout=row_major, slayout=none_box between vec tiles, got ") << tile;
+  return success();
+}
+
 LogicalResult TExtractOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
@@ -174,6 +184,8 @@ LogicalResult TExtractOp::verify() {
     return emitOpError("cannot extract from ") << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
   if (from.getElementType() != to.getElementType())
     return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
+  if (failed(verifyVecToVec(*this, from, to)))
+    return failure();
   return verifyInside(*this, getIndexRow(), getIndexCol(), to, from);
 }
 
@@ -186,7 +198,12 @@ LogicalResult TInsertOp::verify() {
   legal |= a5 && from.getLoc() == AddressSpace::vec && isIn(to.getLoc(), {AddressSpace::mat, AddressSpace::vec});
   if (!legal)
     return emitOpError("cannot insert from ") << stringifyAddressSpace(from.getLoc()) << " into " << stringifyAddressSpace(to.getLoc());
-  return success();
+  Type a = from.getElementType(), b = to.getElementType();
+  if (from.getLoc() == AddressSpace::acc && !(a.isF32() && (b.isF16() || b.isBF16() || (a5 && b.isF32()))) &&
+      !(a5 && a.isInteger(32) && b.isInteger(32)))
+    return emitOpError("cannot insert ") << a << " into " << b << (a5 ? "; expects f32 into f16, bf16 or f32, or i32 into i32"
+                                                                      : "; expects f32 into f16 or bf16");
+  return verifyVecToVec(*this, from, to);
 }
 
 static LogicalResult verifyFillPad(Operation *op, Value src, Value dst, bool expand) {

@@ -25,6 +25,13 @@ static SmallVector<TileBufType> tileOperands(Operation *op) {
   return tiles;
 }
 
+LogicalResult pto_mlir::pto::detail::verifyValidParts(Operation *op) {
+  for (TileBufType tile : tileOperands(op))
+    if (tile.getValidRows() > tile.getRows() || tile.getValidCols() > tile.getCols()) // `?` is negative
+      return op->emitOpError("expects a valid part within the ") << boxText(tile) << " box, got " << validText(tile);
+  return success();
+}
+
 LogicalResult pto_mlir::pto::detail::verifyRowMajorTiles(Operation *op) {
   for (TileBufType tile : tileOperands(op))
     if (!tile.isRowMajor())

@@ -69,6 +69,9 @@ LogicalResult PartitionTensorViewType::verify(function_ref<InFlightDiagnostic()>
   return verifyView(emitError, shape);
 }
 
+Type TileType::parse(AsmParser &parser) { return parseView<TileType>(parser); }
+void TileType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
+
 //===- tile_buf -------------------------------------------------------------------===//
 
 namespace {

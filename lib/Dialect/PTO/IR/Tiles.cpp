@@ -73,7 +73,7 @@ static SmallVector<Value> operandsWith(Operation *op) {
   for (const MemoryEffects::EffectInstance &effect : effects) {
     Value value = effect.getValue();
     // tdivs declares a read on both sources, one of which is a scalar.
-    if (isa<Effect>(effect.getEffect()) && value && value.getDefiningOp() != op && !isa<IntegerType, FloatType>(value.getType()))
+    if (isa<Effect>(effect.getEffect()) && value && !isa<IntegerType, FloatType>(value.getType()))
       values.push_back(value);
   }
   return values;

@@ -25,12 +25,29 @@ int64_t getAlignedBytes(TileBufType type, bool a5) {
 SmallVector<Operation *> getMemoryUsers(Value tile) {
   SmallVector<Operation *> users;
   SmallVector<Value> names = {tile};
+  llvm::SmallPtrSet<Operation *, 4> carriers; // ops of control flow that hand the tile on
+  auto handOn = [&](Operation *op) {
+    if (!carriers.insert(op).second)
+      return;
+    for (Value result : op->getResults())
+      if (isa<TileBufType>(result.getType()))
+        names.push_back(result);
+    for (Region &region : op->getRegions())
+      for (Value argument : region.getArguments())
+        if (isa<TileBufType>(argument.getType()))
+          names.push_back(argument);
+  };
   while (!names.empty())
     for (Operation *user : names.pop_back_val().getUsers()) {
-      if (isa<TileAliasOpInterface>(user))
+      if (isa<TileAliasOpInterface>(user)) {
         names.push_back(user->getResult(0));
-      else
-        users.push_back(user);
+        continue;
+      }
+      users.push_back(user);
+      if (user->hasTrait<OpTrait::IsTerminator>())
+        handOn(user->getParentOp());
+      else if (user->getNumRegions() != 0)
+        handOn(user);
     }
   return users;
 }
@@ -117,6 +134,16 @@ SmallVector<Access> collectAccesses(Operation *op) {
     add(value, false);
   for (Value value : getTileWrites(op))
     add(value, true);
+  // An op that writes without saying what (tfree gives a slot back) may touch any tile that queues fill.
+  SmallVector<MemoryEffects::EffectInstance> effects;
+  cast<MemoryEffectOpInterface>(op).getEffects(effects);
+  if (llvm::any_of(effects, [](const MemoryEffects::EffectInstance &effect) { return !effect.getValue() && isa<MemoryEffects::Write>(effect.getEffect()); }))
+    for (AddressSpace space : {AddressSpace::vec, AddressSpace::mat}) {
+      Access access{};
+      access.write = access.anywhere = true;
+      access.space = space;
+      accesses.push_back(access);
+    }
   return accesses;
 }
 

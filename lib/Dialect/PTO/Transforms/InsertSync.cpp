@@ -38,10 +38,10 @@ using PipePair = std::pair<Pipe, Pipe>;
 class SyncInserter {
 public:
   explicit SyncInserter(func::FuncOp func) : func(func) {}
-  LogicalResult run();
+  void run();
 
 private:
-  LogicalResult collect();
+  void collect();
   void orderPair(const EngineOp &first, const EngineOp &second);
   BlockOrders &ordersOf(Block *block);
   void fitEvents();
@@ -58,17 +58,11 @@ private:
 };
 } // namespace
 
-LogicalResult SyncInserter::collect() {
-  WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (op->getNumRegions() != 0 && !isa<func::FuncOp, scf::ForOp, scf::IfOp, SectionCubeOp, SectionVectorOp>(op)) {
-      op->emitOpError("is not understood here; kernels are made of scf.for and scf.if");
-      return WalkResult::interrupt();
-    }
+void SyncInserter::collect() {
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (isEngineOp(op))
       ops.push_back({op, cast<PipeOpInterface>(op).getPipe(), collectAccesses(op)});
-    return WalkResult::advance();
   });
-  return failure(result.wasInterrupted());
 }
 
 BlockOrders &SyncInserter::ordersOf(Block *block) {
@@ -229,12 +223,17 @@ void SyncInserter::emit() {
   }
 }
 
-LogicalResult SyncInserter::run() {
-  if (failed(collect()))
-    return failure();
+/// Ops of a cube and of a vector section run on different cores, which flags do not order.
+static bool onDifferentCores(Operation *a, Operation *b) {
+  return (a->getParentOfType<SectionCubeOp>() && b->getParentOfType<SectionVectorOp>()) ||
+         (a->getParentOfType<SectionVectorOp>() && b->getParentOfType<SectionCubeOp>());
+}
+
+void SyncInserter::run() {
+  collect();
   for (size_t j = 0; j < ops.size(); ++j)
     for (size_t i = 0; i < j; ++i) {
-      if (ops[i].pipe == ops[j].pipe)
+      if (ops[i].pipe == ops[j].pipe || onDifferentCores(ops[i].op, ops[j].op))
         continue;
       bool touches = llvm::any_of(ops[i].accesses, [&](const Access &a) {
         return llvm::any_of(ops[j].accesses, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
@@ -246,24 +245,48 @@ LogicalResult SyncInserter::run() {
     dropImplied(block);
   fitEvents();
   emit();
-  return success();
+}
+
+/// Orders are found in nests of scf.for and scf.if, where sections may stand.
+static bool isStructured(func::FuncOp func) {
+  WalkResult result = func.walk([](Operation *op) {
+    bool known = op->getNumRegions() == 0 || isa<func::FuncOp, scf::ForOp, scf::IfOp, SectionCubeOp, SectionVectorOp>(op);
+    bool branches = llvm::any_of(op->getRegions(), [](Region &region) { return !region.empty() && !region.hasOneBlock(); });
+    return known && !branches ? WalkResult::advance() : WalkResult::interrupt();
+  });
+  return !result.wasInterrupted();
+}
+
+/// Other control flow: the engines take turns.
+static void serialize(func::FuncOp func) {
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isEngineOp(op))
+      ops.push_back(op);
+  });
+  for (Operation *op : ops) {
+    OpBuilder b(op->getContext());
+    b.setInsertionPointAfter(op);
+    b.create<BarrierOp>(op->getLoc(), PipeAttr::get(op->getContext(), Pipe::PIPE_ALL));
+  }
 }
 
 namespace {
 struct InsertSyncPass : public pto_mlir::pto::impl::PTOInsertSyncBase<InsertSyncPass> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](func::FuncOp func) {
+    getOperation().walk([](func::FuncOp func) {
       bool byHand = false, engines = false;
       func.walk([&](Operation *op) {
         byHand |= isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp>(op);
         engines |= isEngineOp(op);
       });
       if (byHand || !engines)
-        return WalkResult::advance();
-      return WalkResult(SyncInserter(func).run());
+        return;
+      if (isStructured(func))
+        SyncInserter(func).run();
+      else
+        serialize(func);
     });
-    if (result.wasInterrupted())
-      signalPassFailure();
   }
 };
 } // namespace

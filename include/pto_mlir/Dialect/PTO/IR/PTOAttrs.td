@@ -2,6 +2,7 @@
 #ifndef PTO_MLIR_DIALECT_PTO_IR_PTOATTRS_TD
 #define PTO_MLIR_DIALECT_PTO_IR_PTOATTRS_TD
 
+include "mlir/IR/AttrTypeBase.td"
 include "pto_mlir/Dialect/PTO/IR/PTOBase.td"
 include "pto_mlir/Dialect/PTO/IR/PTOEnums.td"
 
@@ -27,6 +28,8 @@ def PTO_PadValueAttr : PTO_AngleAttr<PTO_PadValueEnum, "pad_value">;
 def PTO_CompactModeAttr : PTO_AngleAttr<PTO_CompactModeEnum, "compact_mode">;
 def PTO_AccToVecModeAttr : PTO_AngleAttr<PTO_AccToVecModeEnum, "acc_to_vec_mode">;
 
+def PTO_ModuleCoreTypeAttr : PTO_AngleAttr<PTO_ModuleCoreTypeEnum, "module_core_type">;
+
 // One enum under two attribute names: events take either, barrier_sync takes only sync_op_type.
 def PTO_SyncOpTypeAttr : PTO_AngleAttr<PTO_SyncOpTypeEnum, "sync_op_type">;
 def PTO_PipeEventTypeAttr : PTO_AngleAttr<PTO_SyncOpTypeEnum, "pipe_event_type"> {
@@ -44,5 +47,19 @@ def PTO_GatherOOBAttr : PTO_SpaceAttr<PTO_GatherOOBEnum, "gather_oob">;
 def PTO_ScatterAtomicOpAttr : PTO_SpaceAttr<PTO_ScatterAtomicOpEnum, "scatter_atomic_op">;
 def PTO_ScatterOOBAttr : PTO_SpaceAttr<PTO_ScatterOOBEnum, "scatter_oob">;
 def PTO_QuantTypeAttr : PTO_SpaceAttr<PTO_QuantTypeEnum, "quant_type">;
+
+/// `#pto.tile_buf_config<blayout=#pto.blayout<..>, slayout=.., s_fractal_size=512, pad=.., compact=..>`; keys optional, in any
+/// order, each an attribute or its number.
+def PTO_TileBufConfigAttr : AttrDef<PTO_Dialect, "TileBufConfig"> {
+  let mnemonic = "tile_buf_config";
+  let summary = "Layout, pad value and compaction of a tile";
+  let parameters = (ins "BLayout":$bLayout, "SLayout":$sLayout, "int32_t":$fractal, "PadValue":$pad, "CompactMode":$compact);
+  let hasCustomAssemblyFormat = 1;
+  let genVerifyDecl = 1;
+}
+def PTO_VectorFunctionAttr : AttrDef<PTO_Dialect, "VectorFunction"> {
+  let mnemonic = "vector_function";
+  let summary = "Marks a function of vector code; nothing reads it";
+}
 
 #endif

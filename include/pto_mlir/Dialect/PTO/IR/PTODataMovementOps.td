@@ -11,14 +11,17 @@ def PTO_TLoadOp : PTO_PipeOp<"tload", "PIPE_MTE2", [AttrSizedOperandSegments]> {
     ND tiles or, in L1, to NZ (the last, partial group of columns is filled with zeros); DN goes to DN or ZN.
   }];
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst, Optional<AnyType>:$pad_value, Optional<Index>:$left_padding_num,
-                       OptionalAttr<PTO_PadModeAttr>:$pad_mode);
+                       Optional<AnyType>:$right_padding_num, Optional<AnyType>:$init_condition, OptionalAttr<PTO_PadModeAttr>:$pad_mode,
+                       DefaultValuedAttr<BoolAttr, "false">:$init_out_buffer);
   let assemblyFormat = [{
     `ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)`
     (`pad_mode` `=` qualified($pad_mode)^)? (`pad_value` `=` $pad_value^ `:` type($pad_value))?
-    (`left_padding_num` `=` $left_padding_num^ `:` type($left_padding_num))? attr-dict
+    (`left_padding_num` `=` $left_padding_num^ `:` type($left_padding_num))?
+    (`right_padding_num` `=` $right_padding_num^ `:` type($right_padding_num))?
+    (`init_out_buffer` `=` $init_out_buffer^)? (`init_condition` `=` $init_condition^ `:` type($init_condition))? attr-dict
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$src, "::mlir::Value":$dst), [{
-    build($_builder, $_state, src, dst, ::mlir::Value(), ::mlir::Value(), PadModeAttr());
+    build($_builder, $_state, src, dst, ::mlir::Value(), ::mlir::Value(), ::mlir::Value(), ::mlir::Value(), PadModeAttr());
   }]>];
   let hasVerifier = 1;
 }
@@ -59,13 +62,13 @@ def PTO_TStoreFPOp : PTO_Op<"tstore_fp"> {
 
 def PTO_TMovOp : PTO_PipeOp<"tmov", "", [AttrSizedOperandSegments]> {
   let summary = "tile to tile: L1 to L0A, L0B, bias or fixpipe buffer (MTE1), L0C to L1 or UB (FIX), UB to UB (V)";
-  let arguments = (ins PTO_Src:$src, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$fp, Optional<I64>:$preQuantScalar, PTO_Dst:$dst,
+  let arguments = (ins PTO_Src:$src, PTO_Dst:$dst, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$fp, Optional<I64>:$preQuantScalar,
                        OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
                        DefaultValuedAttr<PTO_ReluPreModeAttr, "ReluPreMode::no_relu">:$reluPreMode);
   // `ins(%src : T)`, `ins(%src : T, %fp : F)`, and, which the assembler reads in the generic form only, `ins(%src : T, %q : i64)`.
   let hasCustomAssemblyFormat = 1;
   let builders = [OpBuilder<(ins "::mlir::Value":$src, "::mlir::Value":$dst), [{
-    build($_builder, $_state, src, ::mlir::Value(), ::mlir::Value(), dst, AccToVecModeAttr(), ReluPreMode::no_relu);
+    build($_builder, $_state, src, dst, ::mlir::Value(), ::mlir::Value(), AccToVecModeAttr(), ReluPreMode::no_relu);
   }]>];
   let hasVerifier = 1;
 }

@@ -57,6 +57,12 @@ def PTO_FuncCoreTypeEnum : I32EnumAttr<"FuncCoreType", "Core type of a function"
   let genSpecializedAttr = 0;
 }
 
+def PTO_ModuleCoreTypeEnum : I32EnumAttr<"ModuleCoreType", "Core type of a module", [
+    I32EnumAttrCase<"AIC", 1, "AIC">, I32EnumAttrCase<"AIV", 2, "AIV">, I32EnumAttrCase<"MIX", 3, "MIX">]> {
+  let cppNamespace = "::pto_mlir::pto";
+  let genSpecializedAttr = 0;
+}
+
 def PTO_PadModeEnum : I32EnumAttr<"PadMode", "How tload pads", [
     I32EnumAttrCase<"PadNull", 0, "PadNull">, I32EnumAttrCase<"PadFirstElem", 1, "PadFirstElem">,
     I32EnumAttrCase<"PadValue", 2, "PadValue">]> {

@@ -34,13 +34,13 @@ def PTO_TColExpandExpDifOp : PTO_ColExpandBinaryOp<"tcolexpandexpdif", "exp(a - 
 class PTO_RowExpandBinaryOp<string mnemonic, string formula, string a3, string a5 = a3>
     : PTO_PipeOp<mnemonic, "PIPE_V", [PTO_SameDType, PTO_DTypes<a3, a5>]> {
   let summary = "tile and column: dst[i, j] = " # formula # " with a = src0[i, j], b = src1[i, 0]; the optional tmp is scratch";
-  let arguments = (ins PTO_Src:$src0, PTO_Src:$src1, PTO_Dst:$dst, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp);
+  let arguments = (ins PTO_Src:$src0, PTO_Src:$src1, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $src0 `,` $src1 (`,` $tmp^)? `:` qualified(type($src0)) `,` qualified(type($src1)) (`,` qualified(type($tmp))^)? `)`
     `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
   let builders = [OpBuilder<(ins "::mlir::Value":$src0, "::mlir::Value":$src1, "::mlir::Value":$dst), [{
-    build($_builder, $_state, src0, src1, dst, ::mlir::Value());
+    build($_builder, $_state, src0, src1, ::mlir::Value(), dst);
   }]>];
   let hasVerifier = 1;
 }

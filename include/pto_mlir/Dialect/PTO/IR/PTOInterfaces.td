@@ -11,6 +11,7 @@ def PTO_PipeOpInterface : OpInterface<"PipeOpInterface"> {
     (`getTileReads`, `getTileWrites` in PTOEffects.h list them).
   }];
   let methods = [InterfaceMethod<"The engine that executes this op.", "::pto_mlir::pto::Pipe", "getPipe">];
+  let verify = "return ::pto_mlir::pto::detail::verifyValidParts($_op);";
 }
 
 /// An op whose result is another name for (part of) its source's memory.

@@ -37,11 +37,11 @@ def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor, PTO_DTypes<ST
   let description = [{
     With scratch memory: `pto.tcolsum ins(%v, %tmp {isBinary = true} : !V, !V) outs(%r : !R)`; the attribute is then mandatory.
   }];
-  let arguments = (ins PTO_Src:$src, PTO_Dst:$dst, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp, OptionalAttr<BoolAttr>:$isBinary);
+  let arguments = (ins PTO_Src:$src, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp, PTO_Dst:$dst, OptionalAttr<BoolAttr>:$isBinary);
   let assemblyFormat = [{
     `ins` `(` $src (`,` $tmp^)? attr-dict `:` qualified(type($src)) (`,` qualified(type($tmp))^)? `)` `outs` `(` $dst `:` qualified(type($dst)) `)`
   }];
-  let builders = [OpBuilder<(ins "::mlir::Value":$src, "::mlir::Value":$dst), "build($_builder, $_state, src, dst, ::mlir::Value(), ::mlir::BoolAttr());">];
+  let builders = [OpBuilder<(ins "::mlir::Value":$src, "::mlir::Value":$dst), "build($_builder, $_state, src, ::mlir::Value(), dst, ::mlir::BoolAttr());">];
   let hasVerifier = 1;
 }
 

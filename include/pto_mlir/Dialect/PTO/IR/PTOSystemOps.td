@@ -70,7 +70,7 @@ def PTO_SectionVectorOp : PTO_SectionOp<"section.vector", "code for the vector c
 
 def PTO_TSetValOp : PTO_PipeOp<"tsetval", "PIPE_S"> {
   let summary = "write one element of a tile";
-  let arguments = (ins Index:$offset, AnyType:$value, PTO_InOut:$dst);
+  let arguments = (ins PTO_InOut:$dst, Index:$offset, AnyType:$value);
   let assemblyFormat = "`ins` `(` $offset `,` $value `:` type($offset) `,` type($value) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
 }
 def PTO_TGetValOp : PTO_PipeOp<"tgetval", "PIPE_S"> {

@@ -20,6 +20,8 @@ enum : unsigned { f16 = 1, f32 = 2, bf16 = 4, i8 = 8, i16 = 16, i32 = 32, i64 = 
 bool targetsA5(mlir::Operation *op);
 
 namespace detail {
+/// The valid part of every tile lies in its box.
+mlir::LogicalResult verifyValidParts(mlir::Operation *op);
 mlir::LogicalResult verifyRowMajorTiles(mlir::Operation *op);
 mlir::LogicalResult verifySameElementType(mlir::Operation *op);
 mlir::LogicalResult verifySameValid(mlir::Operation *op);

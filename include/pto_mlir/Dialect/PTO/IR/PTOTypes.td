@@ -79,6 +79,21 @@ def PTO_EventIdArrayType : PTO_Type<"EventIdArray", "eventid_array"> {
   let assemblyFormat = "`<` $size `>`";
 }
 
+def PTO_TileType : PTO_Type<"Tile", "tile"> {
+  let summary = "A tile without a memory: `!pto.tile<16x64xf32>`; no op takes one";
+  let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType);
+  let hasCustomAssemblyFormat = 1;
+}
+def PTO_PipeType : PTO_Type<"PipeHandle", "pipe"> {
+  let summary = "Queue of tiles between the cube core and the vector cores";
+}
+def PTO_AsyncSessionType : PTO_Type<"AsyncSession", "async_session"> {
+  let summary = "Session of asynchronous copies";
+}
+def PTO_AsyncEventType : PTO_Type<"AsyncEvent", "async_event"> {
+  let summary = "End of one asynchronous copy";
+}
+
 //===- constraints -------------------------------------------------------------===//
 
 def PTO_TileLike : Type<CPred<"::llvm::isa<::pto_mlir::pto::TileBufType, ::pto_mlir::pto::PartitionTensorViewType, "

@@ -61,7 +61,7 @@ def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S"> {
 
 def PTO_StoreScalarOp : PTO_PipeOp<"store_scalar", "PIPE_S"> {
   let summary = "write one element of global memory";
-  let arguments = (ins AnyType:$value, Arg<PTO_PtrLike, "written", [MemWrite]>:$ptr, Index:$offset);
+  let arguments = (ins Arg<PTO_PtrLike, "written", [MemWrite]>:$ptr, Index:$offset, AnyType:$value);
   let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `,` type($value)";
   let hasVerifier = 1;
 }

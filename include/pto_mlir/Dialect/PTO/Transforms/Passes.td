@@ -55,7 +55,8 @@ def PTOInsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {
     second flag, raised once before the outermost loop and consumed once after it. Where the bytes belong to a tile of two
     halves, each half has a flag of its own (`set_flag_dyn`, `wait_flag_dyn`). See docs/rationale-sync.md.
 
-    A function that already has flags is left alone.
+    A function that already has flags is left alone. Where control flow is not made of `scf.for` and `scf.if`, a
+    `pto.barrier <PIPE_ALL>` follows each op instead.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }

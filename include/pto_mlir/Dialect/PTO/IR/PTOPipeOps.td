@@ -1,0 +1,125 @@
+//===- PTOPipeOps.td - queues of tiles between cube and vector cores ---------===//
+#ifndef PTO_MLIR_DIALECT_PTO_IR_PTOPIPEOPS_TD
+#define PTO_MLIR_DIALECT_PTO_IR_PTOPIPEOPS_TD
+
+include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
+
+// What front ends write: one queue per direction and function, named by the function's side.
+class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic> {
+  let summary = "open the queues of a " # side # " kernel: dir_mask 1 cube to vector, 2 vector to cube, 3 both";
+  let description = [{
+    `slot_size` is the bytes of a tile before it is split between two vector cores. The consumer buffers are addresses of
+    reserved local memory, 0 for a direction that is not used; on a3 tiles travel through `gm_slot_buffer`.
+  }];
+  let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, OptionalAttr<BoolAttr>:$nosplit, Optional<PTO_PtrType>:$gm_slot_buffer,
+                       I32:$c2v_consumer_buf, I32:$v2c_consumer_buf);
+  let assemblyFormat = [{
+    `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size (`,` `nosplit` `=` $nosplit^)? `}`
+    `(` (`gm_slot_buffer` `=` $gm_slot_buffer^ `:` custom<PtrType>(type($gm_slot_buffer)) `,`)?
+    `c2v_consumer_buf` `=` $c2v_consumer_buf `:` type($c2v_consumer_buf) `,`
+    `v2c_consumer_buf` `=` $v2c_consumer_buf `:` type($v2c_consumer_buf) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_AicInitializePipeOp : PTO_FrontInitPipeOp<"aic_initialize_pipe", "cube">;
+def PTO_AivInitializePipeOp : PTO_FrontInitPipeOp<"aiv_initialize_pipe", "vector">;
+
+class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, ""> {
+  let summary = text;
+  let arguments = (ins PTO_Src:$tile, I8Attr:$split);
+  let assemblyFormat = "`(` $tile `:` type($tile) `)` `{` `split` `=` $split `}` attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_TPushToAivOp : PTO_FrontPushOp<"tpush_to_aiv", "append a tile to the queue to the vector cores; split 0 whole, 1 upper and lower half, 2 left and right half">;
+def PTO_TPushToAicOp : PTO_FrontPushOp<"tpush_to_aic", "append a tile to the queue to the cube core; split 0 whole, 1 upper and lower half, 2 left and right half">;
+
+class PTO_FrontPopOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "", [AttrSizedOperandSegments]> {
+  let summary = text;
+  let arguments = (ins Optional<Index>:$valid_row, Optional<Index>:$valid_col, I8Attr:$split);
+  let results = (outs Res<PTO_TileLike, "", [MemAlloc, MemWrite]>:$tile);
+  let assemblyFormat = "(`(` $valid_row^ `,` $valid_col `)`)? `{` `split` `=` $split `}` attr-dict `->` type($tile)";
+  let hasVerifier = 1;
+}
+def PTO_TPopFromAicOp : PTO_FrontPopOp<"tpop_from_aic", "the oldest tile of the cube core's queue; waits for one">;
+def PTO_TPopFromAivOp : PTO_FrontPopOp<"tpop_from_aiv", "the oldest tile of the vector cores' queue; waits for one">;
+
+class PTO_FrontFreeOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_S", [MemoryEffects<[MemWrite]>]> {
+  let summary = text;
+  let arguments = (ins I8Attr:$split);
+  let assemblyFormat = "`{` `split` `=` $split `}` attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_TFreeFromAicOp : PTO_FrontFreeOp<"tfree_from_aic", "give the oldest slot of the cube core's queue back">;
+def PTO_TFreeFromAivOp : PTO_FrontFreeOp<"tfree_from_aiv", "give the oldest slot of the vector cores' queue back">;
+
+def PTO_ReserveBufferOp : PTO_Op<"reserve_buffer"> {
+  let summary = "byte address of local memory that tiles of a queue arrive in";
+  let arguments = (ins StrAttr:$name, I32Attr:$size, PTO_AddressSpaceAttr:$location, BoolAttr:$autoAlloc, OptionalAttr<I32Attr>:$base);
+  let results = (outs I32:$addr);
+  let assemblyFormat = [{
+    `{` `name` `=` $name `,` `size` `=` $size `,` `location` `=` $location `,` `auto` `=` $autoAlloc (`,` `base` `=` $base^)? `}`
+    attr-dict `->` type($addr)
+  }];
+  let hasVerifier = 1;
+}
+def PTO_ImportReservedBufferOp : PTO_Op<"import_reserved_buffer"> {
+  let summary = "address of the buffer that the function on the other side of the queue reserves";
+  let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
+  let results = (outs I32:$addr);
+  let assemblyFormat = "`{` `name` `=` $name `,` `peer_func` `=` $peer_func `}` attr-dict `->` type($addr)";
+  let hasVerifier = 1;
+}
+
+// What they become: a queue is a value.
+def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe"> {
+  let summary = "open a queue whose tiles travel through global memory";
+  let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, I32Attr:$slot_num, OptionalAttr<I32Attr>:$local_slot_num,
+                       OptionalAttr<I32Attr>:$flag_base, OptionalAttr<BoolAttr>:$nosplit, Arg<AnyType, "", [MemRead]>:$gm_addr,
+                       AnyType:$local_addr, Optional<AnyType>:$peer_local_addr);
+  let results = (outs Res<PTO_PipeType, "", [MemAlloc]>:$pipe);
+  let assemblyFormat = [{
+    `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num (`,` `local_slot_num` `=` $local_slot_num^)?
+    (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
+    `(` $gm_addr `:` type($gm_addr) `,` $local_addr `:` type($local_addr) (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)`
+    attr-dict `->` qualified(type($pipe))
+  }];
+  let hasVerifier = 1;
+}
+def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe"> {
+  let summary = "open a queue whose tiles travel from core to core";
+  let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, I32Attr:$slot_num, OptionalAttr<I32Attr>:$flag_base,
+                       OptionalAttr<BoolAttr>:$nosplit, AnyType:$local_addr, Optional<AnyType>:$peer_local_addr);
+  let results = (outs Res<PTO_PipeType, "", [MemAlloc]>:$pipe);
+  let assemblyFormat = [{
+    `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size `,` `slot_num` `=` $slot_num
+    (`,` `flag_base` `=` $flag_base^)? (`,` `nosplit` `=` $nosplit^)? `}`
+    `(` $local_addr `:` type($local_addr) (`,` $peer_local_addr^ `:` type($peer_local_addr))? `)` attr-dict `->` qualified(type($pipe))
+  }];
+  let hasVerifier = 1;
+}
+
+def PTO_Queue : Arg<PTO_PipeType, "", [MemRead, MemWrite]>;
+def PTO_TPushOp : PTO_PipeOp<"tpush", ""> {
+  let summary = "append a tile to a queue; waits for a free slot";
+  let arguments = (ins PTO_Src:$tile, PTO_Queue:$pipe_handle, I8Attr:$split);
+  let assemblyFormat = [{
+    `(` $tile `,` $pipe_handle `:` type($tile) `,` qualified(type($pipe_handle)) `)` `{` `split` `=` $split `}` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_TPopOp : PTO_PipeOp<"tpop", ""> {
+  let summary = "bind a declared tile to the oldest slot of a queue; waits for one";
+  let arguments = (ins PTO_Dst:$tile, PTO_Queue:$pipe_handle, I8Attr:$split);
+  let assemblyFormat = [{
+    `(` $tile `,` $pipe_handle `:` type($tile) `,` qualified(type($pipe_handle)) `)` `{` `split` `=` $split `}` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]> {
+  let summary = "give the oldest slot of a queue back";
+  let arguments = (ins PTO_Queue:$pipe_handle, I8Attr:$split);
+  let assemblyFormat = "`(` $pipe_handle `:` qualified(type($pipe_handle)) `)` `{` `split` `=` $split `}` attr-dict";
+  let hasVerifier = 1;
+}
+
+#endif

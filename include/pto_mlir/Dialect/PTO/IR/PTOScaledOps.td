@@ -1,0 +1,69 @@
+//===- PTOScaledOps.td - quantisation, products of scaled operands -----------===//
+#ifndef PTO_MLIR_DIALECT_PTO_IR_PTOSCALEDOPS_TD
+#define PTO_MLIR_DIALECT_PTO_IR_PTOSCALEDOPS_TD
+
+include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
+
+def PTO_TQuantOp : PTO_PipeOp<"tquant", "PIPE_V"> {
+  let summary = "dst[i, j] = round(src[i, j] * fp[i, 0]) cut to i8, or with INT8_ASYM round(src[i, j] * fp[i, 0] + offset[i, 0]) cut to ui8";
+  let arguments = (ins PTO_Src:$src, PTO_Src:$fp, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$offset, PTO_Dst:$dst, PTO_QuantTypeAttr:$quant_type);
+  let assemblyFormat = [{
+    `ins` `(` $src `,` $fp (`,` $offset^)? `:` type($src) `,` type($fp) (`,` type($offset)^)? `)` `outs` `(` $dst `:` type($dst) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def PTO_TDequantOp : PTO_PipeOp<"tdequant", "PIPE_V"> {
+  let summary = "dst[i, j] = (src[i, j] - offset[i, 0]) * scale[i, 0]";
+  let arguments = (ins PTO_Src:$src, PTO_Src:$scale, PTO_Src:$offset, PTO_Dst:$dst);
+  let assemblyFormat = [{
+    `ins` `(` $src `,` $scale `,` $offset `:` type($src) `,` type($scale) `,` type($offset) `)` `outs` `(` $dst `:` type($dst) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+
+def PTO_TGetScaleAddrOp : PTO_PipeOp<"tget_scale_addr", "PIPE_S", [PTO_OnlyA5]> {
+  let summary = "dst = the scales that belong to src, an operand of a scaled product; binds an address, moves nothing";
+  let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
+  let assemblyFormat = "`ins` `(` $src `:` type($src) `)` `outs` `(` $dst `:` type($dst) `)` attr-dict";
+  let hasVerifier = 1;
+}
+
+// The scale of element (i, k) of a is a_scale[i, k / 32], that of (k, j) of b is b_scale[k / 32, j].
+class PTO_ScaledOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+  let summary = "dst = " # formula # ", every element multiplied by the scale of its group of 32";
+  let arguments = (ins PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Dst:$dst);
+  let assemblyFormat = [{
+    `ins` `(` $a `,` $a_scale `,` $b `,` $b_scale `:` type($a) `,` type($a_scale) `,` type($b) `,` type($b_scale) `)`
+    `outs` `(` $dst `:` type($dst) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_TMatmulMxOp : PTO_ScaledOp<"tmatmul.mx", "a x b">;
+def PTO_TGemvMxOp : PTO_ScaledOp<"tgemv.mx", "a x b, a of one valid row">;
+
+class PTO_ScaledAccOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+  let summary = "dst = " # formula # ", every element of a and b multiplied by the scale of its group of 32";
+  let arguments = (ins PTO_Src:$c_in, PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Dst:$dst);
+  let assemblyFormat = [{
+    `ins` `(` $c_in `,` $a `,` $a_scale `,` $b `,` $b_scale `:` type($c_in) `,` type($a) `,` type($a_scale) `,` type($b) `,` type($b_scale) `)`
+    `outs` `(` $dst `:` type($dst) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_TMatmulMxAccOp : PTO_ScaledAccOp<"tmatmul.mx.acc", "c_in + a x b">;
+def PTO_TGemvMxAccOp : PTO_ScaledAccOp<"tgemv.mx.acc", "c_in + a x b, a of one valid row">;
+
+class PTO_ScaledBiasOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+  let summary = "dst = " # formula # ", every element of a and b multiplied by the scale of its group of 32";
+  let arguments = (ins PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Src:$bias, PTO_Dst:$dst);
+  let assemblyFormat = [{
+    `ins` `(` $a `,` $a_scale `,` $b `,` $b_scale `,` $bias `:` type($a) `,` type($a_scale) `,` type($b) `,` type($b_scale) `,` type($bias) `)`
+    `outs` `(` $dst `:` type($dst) `)` attr-dict
+  }];
+  let hasVerifier = 1;
+}
+def PTO_TMatmulMxBiasOp : PTO_ScaledBiasOp<"tmatmul.mx.bias", "a x b + bias in every row">;
+def PTO_TGemvMxBiasOp : PTO_ScaledBiasOp<"tgemv.mx.bias", "a x b + bias, a of one valid row">;
+
+#endif

@@ -1,0 +1,21 @@
+//===- ReadText.h - what must be known or done before .pto is parsed --*- C++ -*-===//
+#ifndef PTO_MLIR_DIALECT_PTO_IR_READTEXT_H
+#define PTO_MLIR_DIALECT_PTO_IR_READTEXT_H
+
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/ADT/StringRef.h"
+#include <string>
+
+namespace pto_mlir::pto {
+
+/// Contexts made from `registry` parse `left` tiles for a5 (true) or a3; see `textTargetsA5`.
+void setParseForA5(mlir::DialectRegistry &registry, bool a5);
+
+/// `text` in today's spelling. Read is the spelling of early code generators: no comma before the strides of
+/// make_tensor_view, and a type behind each operand of `ins(..)` and `outs(..)`. Everything else, comments, strings and the
+/// number of lines included, stays; text in today's spelling comes back unchanged.
+std::string acceptSeedText(llvm::StringRef text);
+
+} // namespace pto_mlir::pto
+
+#endif

@@ -1,0 +1,22 @@
+// The passes that bring a hand-written .pto to what the other pto passes take (docs/commands of pto-compile).
+#ifndef PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_H
+#define PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_H
+
+#include "mlir/Pass/Pass.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+
+namespace pto_mlir::pto {
+
+/// On a kernel of one kind of core: the kernel of the source that it is a part of.
+inline constexpr llvm::StringLiteral kPartOfAttr = "pto.part_of";
+
+/// Lets the inliner move pto ops, in every context made from `registry`.
+void registerInliner(mlir::DialectRegistry &registry);
+
+#define GEN_PASS_DECL
+#define GEN_PASS_REGISTRATION
+#include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"
+
+} // namespace pto_mlir::pto
+
+#endif

@@ -1,0 +1,61 @@
+//===- Passes.td - from hand-written .pto to kernels ------------------------------===//
+#ifndef PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_TD
+#define PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def PTOCheckLevel : Pass<"pto-check-level", "::mlir::ModuleOp"> {
+  let summary = "refuse what the level of a .pto does not allow";
+  let description = [{
+    Levels 1 and 2 leave addresses to the planner: no `addr`, no `tassign`, no `reserve_buffer` with a base. At level 3 every
+    `alloc_tile` has an address. A function marked `pto.entry` (or the only one that is defined) returns nothing, and no
+    function calls itself. Operands of `tload` that ask for padding have no instruction.
+  }];
+  let options = [Option<"level", "level", "int64_t", "2", "1, 2 or 3">];
+}
+
+def PTOInferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
+  let summary = "give every view of global memory a layout";
+  let description = [{
+    A view whose sizes and strides are constants is nz when its last dimensions are [.., 16, c0] of 512 bytes in one run, dn
+    when its columns are contiguous, else nd. A view of one column, which is both, is dn when a column-major tile is moved to or from it.
+    A layout in the text that contradicts is an error.
+  }];
+}
+
+def PTOLowerEvents : Pass<"pto-lower-events", "::mlir::ModuleOp"> {
+  let summary = "record_event, wait_event and barrier_sync to flags and barriers of engines";
+  let description = [{
+    ```mlir
+    pto.record_event[#pto.pipe_event_type<TLOAD>, #pto.pipe_event_type<TVEC>, <EVENT_ID0>]
+    // becomes
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    ```
+  }];
+}
+
+def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
+  let summary = "one function per kind of core";
+  let description = [{
+    A function without `pto.kernel_kind` becomes one or two with it. What stands in `section.cube` or `section.vector` goes to
+    that core; elsewhere an op goes to the core that has its engine and its tiles; scalar code goes to both. The parts of a
+    kernel are named by `pto.part_of`. Calls are inlined before; functions that nothing calls and that are no kernels vanish.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect"];
+}
+
+def PTOSimplifyRegions : Pass<"pto-simplify-regions", "::mlir::ModuleOp"> {
+  let summary = "scf.index_switch to scf.if, scf.execute_region of one block to its ops";
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PTOLowerBarriers : Pass<"pto-lower-barriers", "::mlir::ModuleOp"> {
+  let summary = "a barrier of all engines to flags";
+  let description = [{
+    `pto.barrier <PIPE_ALL>` becomes a meeting: each engine of the function raises a flag to the first one, which waits for all of them and
+    raises one back. Flag 7 of these pairs is taken for it; a function that uses it otherwise is refused. The barrier of one engine is
+    nothing, because an engine executes in order.
+  }];
+}
+
+#endif

@@ -1,0 +1,225 @@
+// Hand-written .pto to planned .pto or to a .pmodel of kernels.
+#include "pto_mlir/Pipelines/CompilePTO.h"
+
+#include "Diagnostics.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/Passes.h"
+#include "pto_mlir/Backend/Backend.h"
+#include "pto_mlir/Backend/Codegen.h"
+#include "pto_mlir/Backend/CodegenOpInterface.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/ReadText.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Dialect/PTO/Program/Passes.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/PModel/Builder.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace pto_mlir {
+namespace {
+
+constexpr llvm::StringLiteral kArchAttr = "pto.target_arch";
+
+void registerProgramDialects(DialectRegistry &registry) {
+  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, math::MathDialect,
+                  memref::MemRefDialect, pto::PTODialect, scf::SCFDialect, tensor::TensorDialect>();
+  func::registerInlinerExtension(registry);
+  pto::registerExtraOps(registry);
+  pto::registerInliner(registry);
+  backend::registerCodegenInterfaces(registry);
+}
+
+/// Parses and verifies for the wanted architecture, which the module carries afterwards.
+OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, bool a5, MLIRContext &context) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, options.input), SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (!module)
+    return nullptr;
+  if (!options.processor.empty() || !(*module)->hasAttr(kArchAttr))
+    (*module)->setAttr(kArchAttr, StringAttr::get(&context, a5 ? "a5" : "a3"));
+  return failed(verify(*module)) ? nullptr : std::move(module);
+}
+
+/// A function that others call is no kernel unless it is marked as one; private, it vanishes once its calls are inlined.
+void hideHelpers(ModuleOp module) {
+  module.walk([&](func::CallOp call) {
+    auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
+    if (callee && !callee->hasAttr("pto.entry") && !callee->hasAttr("hacc.entry"))
+      callee.setPrivate();
+  });
+}
+
+/// What no stream can hold; said before the passes meet it.
+LogicalResult checkControlFlow(ModuleOp module) {
+  WalkResult result = module.walk([](Operation *op) -> WalkResult {
+    for (Region &region : op->getRegions())
+      if (!region.empty() && !region.hasOneBlock())
+        return op->emitError("has branches between blocks, which command streams lack; scf.for and scf.if work");
+    if (llvm::isa<scf::WhileOp, scf::ParallelOp>(op))
+      return op->emitOpError("has no form in command streams; scf.for and scf.if work");
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// Streams of both kinds of core under the name that the kernel has in the source.
+std::optional<std::vector<pmodel::KernelDesc>> generateKernels(ModuleOp module, const backend::Processor &processor, unsigned blocks) {
+  std::vector<pmodel::KernelDesc> kernels;
+  std::map<std::string, size_t> places;
+  for (ModuleOp part : backend::slicedKernels(module)) {
+    auto code = backend::generateKernel(part, processor);
+    if (failed(code))
+      return std::nullopt;
+    auto partOf = part->getAttrOfType<StringAttr>(pto::kPartOfAttr);
+    std::string name = partOf ? partOf.str() : code->name;
+    auto [place, isNew] = places.insert({name, kernels.size()});
+    if (isNew) {
+      kernels.emplace_back();
+      kernels.back().name = name;
+      kernels.back().numArgs = code->numArgs;
+      kernels.back().blocks = blocks;
+    }
+    pmodel::KernelDesc &kernel = kernels[place->second];
+    kernel.numEvents += code->numEvents;
+    for (backend::EngineStream &stream : code->streams)
+      kernel.streams.push_back({pmodel::CoreKind(uint8_t(stream.core)), uint8_t(stream.pipe), std::move(stream.words), stream.numCommands});
+    for (const backend::LocalMemoryUse &use : code->localMemory)
+      kernel.localMemory.push_back({isa::kMemoryNames[unsigned(use.memory)], use.bytes});
+  }
+  return kernels;
+}
+
+std::optional<ProgramSummary> writeText(ModuleOp module, const std::string &path, Errors &errors) {
+  std::string problem;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &problem);
+  if (!file) {
+    errors.push_back(problem);
+    return std::nullopt;
+  }
+  module.print(file->os());
+  file->os() << "\n";
+  file->keep();
+  ProgramSummary summary;
+  module.walk([&](func::FuncOp func) { summary.kernels += !func.isExternal(); });
+  return summary;
+}
+
+std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options, const backend::Processor &processor, Errors &errors) {
+  auto kernels = generateKernels(module, processor, options.blocks);
+  if (!kernels)
+    return std::nullopt;
+  if (kernels->empty()) {
+    errors.push_back("has no kernel: a function without results that uses pto ops");
+    return std::nullopt;
+  }
+  ProgramSummary summary;
+  summary.kernels = kernels->size();
+  for (const pmodel::KernelDesc &kernel : *kernels)
+    summary.streams += kernel.streams.size();
+  pmodel::ModelDesc model;
+  model.producer = "pto-mlir 0.1.0";
+  model.processor = processor.name;
+  model.numCore = options.blocks;
+  model.kernels = std::move(*kernels);
+  auto written = pmodel::writeModel(model, options.output);
+  if (!written) {
+    errors.push_back(written.error());
+    return std::nullopt;
+  }
+  summary.commandBytes = written->commandBytes;
+  return summary;
+}
+
+} // namespace
+
+std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors) {
+  bool text = StringRef(options.output).ends_with(".pto") || StringRef(options.output).ends_with(".mlir");
+  if (!text && !StringRef(options.output).ends_with(".pmodel")) {
+    errors.push_back(options.output + ": expects an output named .pmodel or .pto");
+    return std::nullopt;
+  }
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(options.input, &problem);
+  if (!input) {
+    errors.push_back(problem);
+    return std::nullopt;
+  }
+  std::string source = options.seedText ? pto::acceptSeedText(input->getBuffer()) : input->getBuffer().str();
+  bool a5 = options.processor.empty() ? pto::textTargetsA5(source) : options.processor == "a5";
+
+  DialectRegistry registry;
+  registerProgramDialects(registry);
+  pto::setParseForA5(registry, a5);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  DiagnosticCollector collector(&context, errors);
+  OwningOpRef<ModuleOp> module = parseProgram(source, options, a5, context);
+  std::optional<ProgramSummary> summary;
+  auto run = [&](auto add) {
+    PassManager pm(&context);
+    add(pm);
+    return succeeded(pm.run(*module));
+  };
+  auto plan = [&](PassManager &pm) {
+    if (options.level < 3)
+      pm.addPass(pto::createPTOPlanLocalMemory());
+    if (options.insertSync)
+      pm.addPass(pto::createPTOInsertSync());
+  };
+  bool good = module && run([&](PassManager &pm) {
+                pm.addPass(pto::createPTOCheckLevel({options.level}));
+                pm.addPass(pto::createPTOLowerEvents());
+                pm.addPass(pto::createPTOInferLayout());
+                if (text)
+                  plan(pm);
+              });
+  if (good && text) {
+    summary = writeText(*module, options.output, errors);
+  } else if (good) {
+    auto loaded = backend::Backend::instance().load(a5 ? "a5" : "a3");
+    hideHelpers(*module);
+    if (!loaded.processor)
+      errors.push_back(loaded.error);
+    else if (run([](PassManager &pm) {
+               pm.addPass(createInlinerPass());
+               pm.addPass(pto::createPTOSimplifyRegions());
+             }) &&
+             succeeded(checkControlFlow(*module)) && run([&](PassManager &pm) {
+               pm.addPass(pto::createPTOSplitCores());
+               pm.addPass(createCanonicalizerPass());
+               plan(pm);
+               pm.addPass(pto::createPTOLowerBarriers());
+               pm.addPass(pto::createPTOSliceEngines());
+             }))
+      summary = writeKernels(*module, options, *loaded.processor, errors);
+  }
+  if (!summary) {
+    if (errors.empty())
+      errors.push_back("the compiler failed without a message");
+    for (std::string &line : errors)
+      if (line.find(options.input) == std::string::npos && line.find(options.output) == std::string::npos)
+        line = options.input + ": " + line;
+  }
+  return summary;
+}
+
+} // namespace pto_mlir
