@@ -43,12 +43,12 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
 }
 
 nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const std::string &quantize,
-                const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder) {
+                const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder, const std::string &emitFolder) {
   Errors errors;
   std::optional<DeploySummary> summary;
   {
     nb::gil_scoped_release unlocked;
-    summary = deployModel({mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder}, errors);
+    summary = deployModel({mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder, emitFolder}, errors);
   }
   if (!summary)
     fail(errors);
@@ -62,6 +62,8 @@ nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const
   result["absorbed"] = summary->absorbed;
   result["narrowed"] = summary->narrowed;
   result["clipped"] = summary->clipped;
+  result["emitted"] = summary->emitted;
+  result["not_emitted"] = summary->notEmitted;
   return result;
 }
 

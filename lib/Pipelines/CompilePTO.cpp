@@ -181,14 +181,17 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
   };
   auto plan = [&](PassManager &pm) {
     if (options.level < 3)
-      pm.addPass(pto::createPTOPlanLocalMemory());
+      pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true}));
+    pm.addPass(pto::createPTOPlaceReserved());
     if (options.insertSync)
       pm.addPass(pto::createPTOInsertSync());
   };
   bool good = module && run([&](PassManager &pm) {
                 pm.addPass(pto::createPTOCheckLevel({options.level}));
+                pm.addPass(pto::createPTOCheckQueues());
                 pm.addPass(pto::createPTOLowerEvents());
                 pm.addPass(pto::createPTOInferLayout());
+                pm.addPass(pto::createPTOSimplifyRegions());
                 if (text)
                   plan(pm);
               });
@@ -199,10 +202,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     hideHelpers(*module);
     if (!loaded.processor)
       errors.push_back(loaded.error);
-    else if (run([](PassManager &pm) {
-               pm.addPass(createInlinerPass());
-               pm.addPass(pto::createPTOSimplifyRegions());
-             }) &&
+    else if (run([](PassManager &pm) { pm.addPass(createInlinerPass()); }) &&
              succeeded(checkControlFlow(*module)) && run([&](PassManager &pm) {
                pm.addPass(pto::createPTOSplitCores());
                pm.addPass(createCanonicalizerPass());

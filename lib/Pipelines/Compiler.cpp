@@ -2,6 +2,7 @@
 #include "pto_mlir/Pipelines/Compiler.h"
 
 #include "Diagnostics.h"
+#include "EmitPTO.h"
 #include "NumpyType.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
@@ -183,17 +184,24 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
   pipeline.quantize = options.quantize;
   pipeline.numCore = options.numCore;
   pipeline.keepAll = options.debug;
-  StageHook hook;
-  if (!options.dumpFolder.empty())
-    hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
+  int64_t emitted = 0;
+  std::vector<std::string> notEmitted;
+  StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
+    if (!options.dumpFolder.empty())
       manager.addPass(std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
-    };
+    if (!options.emitFolder.empty() && stage == "pto")
+      manager.addPass(createEmitPTO(options.emitFolder, options.processor, emitted, notEmitted));
+  };
   buildDeployPipeline(pm, pipeline, hook);
   std::optional<DeploySummary> summary;
   if (run(pm, *module, errors))
     summary = buildModel(*module, options, errors);
-  if (!summary)
+  if (!summary) {
     nameFile(options.mlirFile, errors);
+    return std::nullopt;
+  }
+  summary->emitted = emitted;
+  summary->notEmitted = std::move(notEmitted);
   return summary;
 }
 

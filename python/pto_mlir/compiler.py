@@ -44,10 +44,10 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
     return {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in results}
 
 
-def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="") -> dict:
+def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="", emit_pto="") -> dict:
     """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts: host_ops,
     absorbed, narrowed, clipped."""
-    return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir)
+    return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir, emit_pto)
 
 
 def supported_ops() -> list[tuple[str, int, int]]:

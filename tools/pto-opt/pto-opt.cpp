@@ -1,5 +1,7 @@
 // Runs any pass by its name: upstream's that the pipelines use, and ours.
 #include "ImportONNX.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -28,6 +30,8 @@ int main(int argc, char **argv) {
                                       llvm::cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"));
   DialectRegistry registry;
   pto_mlir::registerDialects(registry);
+  registry.insert<cf::ControlFlowDialect>();
+  func::registerInlinerExtension(registry);
   pto_mlir::pto::registerExtraOps(registry);
   pto_mlir::pto::registerInliner(registry);
   pto_mlir::registerPasses();

@@ -38,6 +38,7 @@ struct DeployOptions {
   unsigned numCore = 1;   // blocks, 1..24
   bool debug = false;     // keep every named tensor
   std::string dumpFolder; // the module after each stage goes there, unless empty
+  std::string emitFolder; // each kernel goes there as .pto, unless empty
 };
 
 struct DeploySummary {
@@ -46,6 +47,8 @@ struct DeploySummary {
   std::vector<std::string> hostOps;  // "node: reason"
   std::vector<std::string> absorbed; // tensor names that no longer exist
   std::vector<std::string> narrowed; // inputs and outputs that the runtime converts: "ids (int64 as int32)"
+  int64_t emitted = 0;               // kernels written as .pto
+  std::vector<std::string> notEmitted; // "kernel: what the assembler cannot lower"
   std::vector<std::string> clipped;  // constants that the storage type cannot hold, cut to its range
 };
 

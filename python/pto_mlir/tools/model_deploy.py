@@ -28,6 +28,7 @@ def parser() -> cli.Parser:
     p.add_argument("--excepts", type=cli.names, default=[], help="tensors that are not compared (comma list)")
     p.add_argument("--debug", action="store_true", help="keep every named tensor in the .pmodel and compare all of them")
     p.add_argument("--dump_ir", metavar="DIR", help="write the module after each stage")
+    p.add_argument("--emit-pto", metavar="DIR", help="write each kernel as .pto for the public assembler")
     return p
 
 
@@ -42,6 +43,8 @@ def deploy(argv) -> int:
     cli.existing(args.mlir, "--mlir")
     if args.dump_ir:
         os.makedirs(args.dump_ir, exist_ok=True)
+    if args.emit_pto:
+        os.makedirs(args.emit_pto, exist_ok=True)
 
     from .. import compiler
 
@@ -49,7 +52,7 @@ def deploy(argv) -> int:
     print(f"{PROG}: {args.mlir} -> {args.model} ({args.quantize}, {args.processor}, {args.num_core} core)")
     with progress.step("compile"):
         result = compiler.deploy(
-            args.mlir, args.model, args.quantize, args.processor, args.num_core, args.debug, args.dump_ir or ""
+            args.mlir, args.model, args.quantize, args.processor, args.num_core, args.debug, args.dump_ir or "", args.emit_pto or ""
         )
     print(
         f"  {result['kernels']} kernels ({result['launches']} launches), {result['command_bytes']:,} bytes of commands,"
@@ -61,6 +64,10 @@ def deploy(argv) -> int:
         print(f"  converted on the host, range checked: {', '.join(result['narrowed'])}")
     if result["clipped"]:
         print(f"  cut to the range of {args.quantize}: {', '.join(result['clipped'])}")
+    if args.emit_pto:
+        print(f"  {result['emitted']} kernels written to {args.emit_pto} as .pto")
+        for line in result["not_emitted"]:
+            print(f"  not as .pto: {line}")
     if not args.test_input:
         return 0
 

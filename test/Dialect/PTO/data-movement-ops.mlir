@@ -40,7 +40,7 @@ func.func @forms(%a: !A, %f: !F, %g: !G, %gb: !GB, %gh: !GH, %l: !L, %ma: !MA, %
   // CHECK: pto.tmov{{[^a-z_.]|$}}
   pto.tmov ins(%a : !A, %f : !F) outs(%mi : !MI) {reluPreMode = #pto<relu_pre_mode normal_relu>}
   // CHECK: pto.tmov{{[^a-z_.]|$}}
-  "pto.tmov"(%a, %q, %mi) <{operandSegmentSizes = array<i32: 1, 0, 1, 1>}> : (!A, i64, !MI) -> ()
+  "pto.tmov"(%a, %mi, %q) <{operandSegmentSizes = array<i32: 1, 1, 0, 1>}> : (!A, !MI, i64) -> ()
   // CHECK: pto.tmov.fp{{[^a-z_.]|$}}
   pto.tmov.fp ins(%a, %f : !A, !F) outs(%mi : !MI)
   // CHECK: pto.textract{{[^a-z_.]|$}}

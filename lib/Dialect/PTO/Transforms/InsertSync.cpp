@@ -42,7 +42,7 @@ public:
 
 private:
   void collect();
-  void orderPair(const EngineOp &first, const EngineOp &second);
+  bool orderPair(const EngineOp &first, const EngineOp &second);
   BlockOrders &ordersOf(Block *block);
   void fitEvents();
   int eventsOf(PipePair pair) const;
@@ -85,8 +85,8 @@ BlockOrders &SyncInserter::ordersOf(Block *block) {
   return orders;
 }
 
-/// `first` comes before `second` in the program text.
-void SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
+/// `first` comes before `second` in the program text. True when a loop around both makes their order matter again.
+bool SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
   // The innermost block that holds both, and the op of that block that each is (in).
   DenseMap<Block *, Operation *> above;
   for (Operation *op = first.op; op != func; op = op->getParentOp())
@@ -100,7 +100,7 @@ void SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
   if (a == b) { // two branches of one scf.if: they meet only through the loop around it
     if (block.loop)
       block.meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
-    return;
+    return true;
   }
   // The halves of a tile alternate with the trips of its own loop only; seen from a deeper loop it is one buffer.
   bool byTurn = block.loop != nullptr;
@@ -109,12 +109,14 @@ void SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
       if (Overlap overlap = conflict(x, y); overlap == Overlap::always || (overlap == Overlap::sameTurn && x.turns != block.loop))
         byTurn = false;
   auto add = [&](Order order) {
-    if (!llvm::is_contained(block.orders, order))
+    // Outside of loops duplicates are few and do no harm; a list that is long anyway is not searched for them.
+    if ((!block.loop && block.orders.size() > 512) || !llvm::is_contained(block.orders, order))
       block.orders.push_back(order);
   };
   add({first.pipe, second.pipe, a, b, /*again=*/false, byTurn});
   if (block.loop)
     add({second.pipe, first.pipe, b, a, /*again=*/true, byTurn});
+  return block.loop != nullptr;
 }
 
 /// Events that the orders from pair.first to pair.second take.
@@ -231,16 +233,23 @@ static bool onDifferentCores(Operation *a, Operation *b) {
 
 void SyncInserter::run() {
   collect();
-  for (size_t j = 0; j < ops.size(); ++j)
-    for (size_t i = 0; i < j; ++i) {
-      if (ops[i].pipe == ops[j].pipe || onDifferentCores(ops[i].op, ops[j].op))
+  for (size_t j = 0; j < ops.size(); ++j) {
+    // Outside of loops, the last op of an engine that this one must follow stands for all before it.
+    llvm::SmallDenseSet<Pipe, 8> followed;
+    for (size_t i = j; i-- > 0;) {
+      if (ops[i].pipe == ops[j].pipe || followed.contains(ops[i].pipe) || onDifferentCores(ops[i].op, ops[j].op))
         continue;
       bool touches = llvm::any_of(ops[i].accesses, [&](const Access &a) {
         return llvm::any_of(ops[j].accesses, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
       });
-      if (touches)
-        orderPair(ops[i], ops[j]);
+      if (!touches)
+        continue;
+      if (!orderPair(ops[i], ops[j]))
+        followed.insert(ops[i].pipe);
+      if (followed.size() == 6)
+        break;
     }
+  }
   for (auto &[key, block] : blocks)
     dropImplied(block);
   fitEvents();

@@ -34,4 +34,25 @@ LocalLimit getLocalLimit(bool a5, unsigned addressSpace) {
   }
 }
 
+LocalLimit getAssemblerLimit(bool a5, unsigned addressSpace) {
+  LocalLimit limit = getLocalLimit(a5, addressSpace);
+  constexpr int64_t kKiB = 1024;
+  switch (addressSpace) { // the dialect's address_space
+  case 2:
+  case 3:
+  case 4:
+    break;
+  case 5:
+    limit.bytes = (a5 ? 256 : 128) * kKiB;
+    break;
+  case 7:
+    limit.bytes = 64 * kKiB;
+    break;
+  default:
+    limit.bytes = (a5 ? 248 : 192) * kKiB;
+    break;
+  }
+  return limit;
+}
+
 } // namespace pto_mlir::pto

@@ -15,6 +15,9 @@ struct LocalLimit {
 /// In UB this ends where the instructions' own scratch begins.
 LocalLimit getLocalLimit(bool a5, unsigned addressSpace);
 
+/// What the public assembler plans with (pto-dialect 6.3): no scratch, and larger tables than a core has.
+LocalLimit getAssemblerLimit(bool a5, unsigned addressSpace);
+
 } // namespace pto_mlir::pto
 
 #endif

@@ -96,13 +96,15 @@ static int64_t place(MutableArrayRef<Tile> tiles, ArrayRef<size_t> order, int64_
 
 namespace {
 struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<PlanLocalMemoryPass> {
+  using PTOPlanLocalMemoryBase::PTOPlanLocalMemoryBase;
+
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](func::FuncOp func) { return plan(func); });
+    WalkResult result = getOperation().walk([&](func::FuncOp func) { return plan(func); });
     if (result.wasInterrupted())
       signalPassFailure();
   }
 
-  static WalkResult plan(func::FuncOp func) {
+  WalkResult plan(func::FuncOp func) {
     Numbering numbers;
     int64_t next = 0;
     number(func, numbers, next);
@@ -119,7 +121,7 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     });
     DenseMap<Operation *, Value> turns;
     for (auto &[space, tiles] : memories) {
-      if (failed(planMemory(func, tiles, getLocalLimit(a5, space))))
+      if (failed(planMemory(func, tiles, assemblerLimits ? getAssemblerLimit(a5, space) : getLocalLimit(a5, space))))
         return WalkResult::interrupt();
       for (Tile &tile : tiles)
         if (!tile.fixed)

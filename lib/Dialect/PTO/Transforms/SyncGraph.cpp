@@ -55,8 +55,46 @@ static bool isImplied(const std::vector<Order> &orders, const std::vector<bool> 
   return reach.of(goal.dst) <= target;
 }
 
+/// The same for a block that is executed once, in time linear in its orders: walks the block with what each engine knows
+/// the others to have passed, and keeps an order only when its wait learns from it.
+static void dropImpliedInLine(BlockOrders &block) {
+  using Known = llvm::SmallDenseMap<Pipe, int, 8>; // the last place whose op that engine has finished
+  std::vector<Order> &orders = block.orders;
+  std::vector<SmallVector<size_t, 2>> waits(block.ops.size()), sets(block.ops.size());
+  // At one place, what was set last implies the most.
+  llvm::sort(orders, [](const Order &a, const Order &b) { return std::tuple(a.wait, -a.set, a.src, a.dst) < std::tuple(b.wait, -b.set, b.src, b.dst); });
+  for (size_t i = 0; i < orders.size(); ++i) {
+    waits[orders[i].wait].push_back(i);
+    sets[orders[i].set].push_back(i);
+  }
+  llvm::SmallDenseMap<Pipe, Known, 8> engines;
+  std::vector<Known> atSet(orders.size());
+  std::vector<Order> kept;
+  for (size_t place = 0; place < block.ops.size(); ++place) {
+    for (size_t i : waits[place]) {
+      const Order &order = orders[i];
+      Known &known = engines[order.dst];
+      auto passed = known.find(order.src);
+      if (passed != known.end() && passed->second >= order.set)
+        continue;
+      kept.push_back(order);
+      for (auto [pipe, last] : atSet[i]) {
+        auto [entry, isNew] = known.insert({pipe, last});
+        entry->second = std::max(entry->second, last);
+      }
+      known[order.src] = order.set;
+    }
+    for (size_t i : sets[place])
+      atSet[i] = engines[orders[i].src];
+  }
+  orders = std::move(kept);
+}
+
 void pto_mlir::pto::dropImplied(BlockOrders &block) {
   std::vector<Order> &orders = block.orders;
+  constexpr size_t kMany = 256; // from here on, comparing all with all takes long
+  if (!block.loop && orders.size() > kMany)
+    return dropImpliedInLine(block);
   int64_t round = 2 * static_cast<int64_t>(block.ops.size()) + 2;
   // Long orders first: they are the ones that shorter ones imply.
   auto length = [&](const Order &order) { return 2 * order.wait - (2 * order.set + 1) + (order.again ? round : 0); };

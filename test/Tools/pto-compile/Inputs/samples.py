@@ -2,8 +2,8 @@
 
 usage: samples.py FILE.. -- pto-compile [options]
 A line is `why | sample` or `why | sample | message`: with a message the sample must be refused with it, else it must compile.
-` ; ` in a sample stands for a line break. Lines that begin with `#` or are empty are skipped; `@a5` and `@level3` in front of `why`
-choose the architecture and the level.
+` ; ` in a sample stands for a line break. Lines that begin with `#` or are empty are skipped; `@a5`, `@level3` and `@pmodel` in front of
+`why` choose the architecture, the level and what is made.
 """
 import pathlib
 import re
@@ -48,8 +48,8 @@ def free_types(sample):
 
 def wrap(sample, arch, level):
     text = sample.replace(" ; ", "\n    ")
-    made = set(re.findall(r"%(\w+)\s*=", text)) | set(re.findall(r"\(%(\w+)\) = |iter_args\(%(\w+)|for %(\w+)", text) and
-                                                      [n for t in re.findall(r"\(%(\w+)\) = |iter_args\(%(\w+)|for %(\w+)", text) for n in t if n])
+    arguments = re.findall(r"\(%(\w+)\) = |iter_args\(%(\w+)|for %(\w+)", text)
+    made = set(re.findall(r"%(\w+)\s*=", text)) | {name for names in arguments for name in names if name}
     used = [n for n in dict.fromkeys(re.findall(r"%(\w+)", text)) if n not in made]
     free = free_types(sample)
     body, constants, signature, address = [], {}, [], 0
@@ -93,13 +93,14 @@ def main():
     files, command = sys.argv[1:split], sys.argv[split + 1:]
     bad = count = 0
     with tempfile.TemporaryDirectory() as folder:
-        source, output = pathlib.Path(folder, "k.pto"), pathlib.Path(folder, "out.pto")
+        source = pathlib.Path(folder, "k.pto")
         for line in (line for file in files for line in pathlib.Path(file).read_text().splitlines()):
             if not line.strip() or line.startswith("#"):
                 continue
             why, sample, *message = [part.strip() for part in line.split(" | ")]
             arch = "a5" if "@a5" in why else "a3"
             level = 3 if "@level3" in why else 2
+            output = pathlib.Path(folder, "out.pmodel" if "@pmodel" in why else "out.pto")
             source.write_text(wrap(sample, arch, level))
             run = subprocess.run([*command, str(source), "--level", str(level), "-o", str(output)], capture_output=True, text=True)
             good = run.returncode == 1 and message[0] in run.stderr if message else run.returncode == 0

@@ -14,12 +14,29 @@ def PTOCheckLevel : Pass<"pto-check-level", "::mlir::ModuleOp"> {
   let options = [Option<"level", "level", "int64_t", "2", "1, 2 or 3">];
 }
 
+def PTOCheckQueues : Pass<"pto-check-queues", "::mlir::ModuleOp"> {
+  let summary = "refuse queues whose two sides contradict";
+  let description = [{
+    Ops that open a queue on the same reserved buffer (`reserve_buffer` here, `import_reserved_buffer` there) are its two sides. All their
+    pushes, pops and frees have split 0, or all have split 1 or 2, and `nosplit` says the same. Without a `flag_base` the local
+    address is that of a reserved buffer, and the other side exists.
+  }];
+}
+
 def PTOInferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
   let summary = "give every view of global memory a layout";
   let description = [{
     A view whose sizes and strides are constants is nz when its last dimensions are [.., 16, c0] of 512 bytes in one run, dn
     when its columns are contiguous, else nd. A view of one column, which is both, is dn when a column-major tile is moved to or from it.
     A layout in the text that contradicts is an error.
+  }];
+}
+
+def PTOPlaceReserved : Pass<"pto-place-reserved", "::mlir::ModuleOp"> {
+  let summary = "give reserved buffers their addresses";
+  let description = [{
+    A `reserve_buffer` with `auto = true` gets the lowest multiple of 256 at which it meets no tile of its function; tiles must
+    have their addresses. It becomes `auto = false` with that `base`.
   }];
 }
 

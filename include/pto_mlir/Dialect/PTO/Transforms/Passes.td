@@ -45,6 +45,9 @@ def PTOPlanLocalMemory : Pass<"pto-plan-local-memory", "::mlir::ModuleOp"> {
     computed in the loop, and the attribute `pto.base` keeps where the first half begins.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"assemblerLimits", "assembler-limits", "bool", "false", "Plan with the public assembler's sizes of the memories instead of a core's">,
+  ];
 }
 
 def PTOInsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {

@@ -1,0 +1,57 @@
+//===- PlaceReserved.cpp - addresses of reserved buffers --------------------------------------===//
+
+#include "../Transforms/Accesses.h"
+#include "../Transforms/LocalLimits.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/Program/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOPLACERESERVED
+#include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+static constexpr int64_t kReservedAlignment = 256; // pto-dialect 6.3
+
+/// The lowest hole between the tiles of the buffer's memory.
+static LogicalResult place(ReserveBufferOp reserve) {
+  auto func = reserve->getParentOfType<func::FuncOp>();
+  bool a5 = targetsA5(func);
+  SmallVector<std::pair<int64_t, int64_t>> taken;
+  func.walk([&](AllocTileOp alloc) {
+    std::optional<int64_t> address = alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
+    if (address && alloc.getTileType().getLoc() == reserve.getLocation())
+      taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), a5));
+  });
+  llvm::sort(taken);
+  int64_t at = 0, size = static_cast<int32_t>(reserve.getSize());
+  for (auto [begin, end] : taken) {
+    if (at + size <= begin)
+      break;
+    at = std::max(at, (end + kReservedAlignment - 1) / kReservedAlignment * kReservedAlignment);
+  }
+  LocalLimit limit = getAssemblerLimit(a5, static_cast<unsigned>(reserve.getLocation()));
+  if (at + size > limit.bytes)
+    return reserve.emitOpError("needs ") << size << " bytes of " << limit.name << " beside the tiles, which would end at " << at + size << " of "
+                                         << limit.bytes;
+  reserve.setAutoAlloc(false);
+  reserve.setBase(at);
+  return success();
+}
+
+namespace {
+struct PlaceReservedPass : pto_mlir::pto::impl::PTOPlaceReservedBase<PlaceReservedPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](ReserveBufferOp reserve) {
+      return reserve.getAutoAlloc() ? WalkResult(place(reserve)) : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,92 @@
+// The kernels of a model as .pto that the public assembler lowers.
+#include "EmitPTO.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+namespace {
+
+/// Why the assembler cannot lower the op; empty when it can.
+std::string whyNot(Operation *op) {
+  if (llvm::isa<pto::TImg2ColOp>(op))
+    return "pto.timg2col: its dialect has no move from an image to columns";
+  if (llvm::isa<pto::TMulAddDstOp, pto::FifoPushOp, pto::FifoPopOp>(op))
+    return (op->getName().getStringRef() + ": not an op of its dialect").str();
+  auto integer = [](Value scalar) { return !llvm::isa<FloatType>(scalar.getType()); };
+  if (auto most = dyn_cast<pto::TMaxSOp>(op); most && integer(most.getScalar()))
+    return "pto.tmaxs: it lowers float scalars only";
+  if (auto least = dyn_cast<pto::TMinSOp>(op); least && integer(least.getScalar()))
+    return "pto.tmins: it lowers float scalars only";
+  if (llvm::isa<arith::AddFOp>(op))
+    return "arith.addf: it does not lower it";
+  if (llvm::isa<scf::ForOp, scf::IfOp>(op))
+    return llvm::any_of(op->getResultTypes(), [](Type type) { return llvm::isa<pto::TileBufType>(type); })
+               ? (op->getName().getStringRef() + ": it hands no tiles on").str()
+               : "";
+  if (llvm::isa<pto::PTODialect, arith::ArithDialect, func::FuncDialect>(op->getDialect()) || llvm::isa<scf::YieldOp>(op))
+    return "";
+  return (op->getName().getStringRef() + ": it lowers pto, arith, scf.for and scf.if").str();
+}
+
+struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(EmitPTO)
+  EmitPTO(std::string folder, std::string processor, int64_t &written, std::vector<std::string> &left)
+      : folder(std::move(folder)), processor(std::move(processor)), written(&written), left(&left) {}
+
+  StringRef getName() const override { return "emit-pto"; }
+
+  void runOnOperation() override {
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr("pto.kernel_kind") && !kernel.isExternal() && failed(emit(kernel)))
+        return signalPassFailure();
+  }
+
+  LogicalResult emit(func::FuncOp kernel) {
+    std::string reason;
+    kernel.walk([&](Operation *op) {
+      if (op != kernel && reason.empty())
+        reason = whyNot(op);
+    });
+    if (!reason.empty()) {
+      left->push_back((kernel.getName() + ": " + reason).str());
+      return success();
+    }
+    // The file is a module of its own, and the kernel its entry.
+    auto builder = OpBuilder(&getContext());
+    OwningOpRef<ModuleOp> file = ModuleOp::create(kernel.getLoc());
+    (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
+    builder.setInsertionPointToStart(file->getBody());
+    auto entry = cast<func::FuncOp>(builder.clone(*kernel));
+    entry.setPublic();
+    entry->setAttr("pto.entry", builder.getUnitAttr());
+    std::string path = (folder + "/" + kernel.getName() + ".pto").str();
+    std::error_code problem;
+    llvm::ToolOutputFile output(path, problem, llvm::sys::fs::OF_None);
+    if (problem)
+      return kernel.emitError() << path << ": " << problem.message();
+    file->print(output.os());
+    output.os() << "\n";
+    output.keep();
+    ++*written;
+    return success();
+  }
+
+  std::string folder, processor;
+  int64_t *written;
+  std::vector<std::string> *left;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createEmitPTO(std::string folder, std::string processor, int64_t &written, std::vector<std::string> &left) {
+  return std::make_unique<EmitPTO>(std::move(folder), std::move(processor), written, left);
+}
+
+} // namespace pto_mlir
