@@ -34,3 +34,4 @@ def test_from_onnx_to_numbers(tmp_path, awkward, suffix):
 def test_native_tools_are_there(tmp_path):
     assert "pto-insert-sync" in run(tmp_path, "pto-opt", "--help")
     assert "--kernel" in run(tmp_path, "pto-run", "--help")
+    assert "--level" in run(tmp_path, "pto-compile", "--help")

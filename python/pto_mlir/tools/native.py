@@ -44,5 +44,9 @@ def pto_opt() -> int:
     return _exec("pto-opt")
 
 
+def pto_compile() -> int:
+    return _exec("pto-compile")
+
+
 def pto_run() -> int:
     return _exec("pto-run")
