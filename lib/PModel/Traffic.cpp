@@ -319,10 +319,12 @@ Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vec
     total.written += kernel.written();
     for (size_t i = 0; i < insn.arguments.size() && i < kernel.arguments.size(); ++i) {
       const VMArgument &argument = insn.arguments[i];
-      launch.least += argument.bytes;
+      // A gather touches a few rows of its table.
+      uint64_t touched = std::min(argument.bytes, kernel.arguments[i].read + kernel.arguments[i].written);
+      launch.least += touched;
       if (argument.slot == slots.weights()) {
         if (weights.emplace(argument.offset, argument.bytes).second)
-          total.ideal += argument.bytes;
+          total.ideal += touched;
       } else if (argument.slot >= slots.firstFree() && kernel.arguments[i].written != 0 && !kernel.movesOnly) {
         total.ideal += 2 * argument.bytes;
       }

@@ -82,3 +82,36 @@ func.func @main(%x: tensor<8x4xf16>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, t
   } -> tensor<4x8xf32> loc("rounded")
   return %2, %4 : tensor<4x8xf32>, tensor<4x8xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// bf16 computes its relu in f32; it is part of the product all the same.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT: tensor.empty() : tensor<4x6xbf16>
+// CHECK-NEXT: %[[R:.*]] = top.launch @k0_scores {{.*}} -> tensor<4x6xbf16>
+// CHECK-NEXT: return %[[R]]
+// CHECK: linalg.matmul
+// CHECK: arith.maximumf %{{.*}} : f32
+// CHECK: arith.truncf
+func.func @main(%x: tensor<4x8xbf16>, %w: tensor<8x6xbf16>) -> tensor<4x6xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x6xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%e : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %0 = linalg.matmul ins(%x, %w : tensor<4x8xbf16>, tensor<8x6xbf16>) outs(%i : tensor<4x6xf32>) -> tensor<4x6xf32>
+  %f = tensor.empty() : tensor<4x6xbf16>
+  %1 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%0 : tensor<4x6xf32>) outs(%f : tensor<4x6xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %t = arith.truncf %a : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x6xbf16> loc("product")
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%1 : tensor<4x6xbf16>) outs(%f : tensor<4x6xbf16>) {
+  ^bb0(%a: bf16, %b: bf16):
+    %w32 = arith.extf %a : bf16 to f32
+    %m = arith.maximumf %w32, %zero : f32
+    %t = arith.truncf %m : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<4x6xbf16> loc("scores")
+  return %2 : tensor<4x6xbf16>
+}

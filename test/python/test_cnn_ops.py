@@ -44,6 +44,11 @@ class Net:
         output = f"y{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, names, [output], name=f"{op}_{output}", **attributes))
 
+    def again(self, op, **attributes):
+        """One more node on the data of the last one."""
+        output = f"y{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, [self.nodes[-1].input[0]], [output], name=f"{op}_{output}", **attributes))
+
     def save(self, path):
         outputs = [node.output[0] for node in self.nodes]
         graph = helper.make_graph(self.nodes, "g", [helper.make_tensor_value_info(n, F, s) for n, s in self.inputs.items()],
@@ -136,6 +141,8 @@ def movement():
 def norms():
     net = Net(14, x=[2, 9, 7, 6], z=[3, 40])
     net.add("InstanceNormalization", "x", rand(9), rand(9))
+    net.again("ReduceMean", axes=[2, 3])
+    net.again("ReduceMax", axes=[1], keepdims=0)
     net.add("MeanVarianceNormalization", "x")
     net.add("LpNormalization", "x", axis=1)
     net.add("LpNormalization", "z", p=1)

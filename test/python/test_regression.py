@@ -160,17 +160,18 @@ def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
     assert len(text.strip().splitlines()) == 1 and "good.toml" in text and word in text
 
 
-@pytest.mark.parametrize("name, modes, pieces", [("cls", "F32,F16", 3), ("rec", "F32", 2)])
-def test_a_model_of_the_zoo(tmp_path, name, modes, pieces):
-    """Two of PP-OCR's networks through the whole command, every tensor compared; the files come from PyPI."""
+@pytest.mark.parametrize("name, modes, cores, pieces", [("cls", "F32,F16", "1,2,24", 7), ("rec", "F32", "1,24", 3)])
+def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
+    """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files come from PyPI."""
     cache = ROOT / ".cache" / "pto-mlir"
-    done = subprocess.run([sys.executable, str(ROOT / "regression" / "run.py"), "--models", name, "--modes", modes, "--cache", str(cache),
-                           "--work", str(tmp_path), "--jobs", "2", "--timing", "0.1"], capture_output=True, text=True, timeout=300)  # fmt: skip
+    done = subprocess.run([sys.executable, str(ROOT / "regression" / "run.py"), "--models", name, "--modes", modes, "--num_core", cores,
+                           "--cache", str(cache), "--work", str(tmp_path), "--jobs", "2", "--timing", "0.1"], capture_output=True, text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{pieces} passed, 0 failed, 0 skipped" in done.stdout
     report = json.loads((tmp_path / "report.json").read_text())
     for result in report["results"]:
         assert result["what"] == "prepare" or len(result["tensors"]) > 100
+    assert report["cores"] and all(c["equal"] for c in report["cores"])
 
 
 def test_a_report_shows_an_end_metric_whose_models_failed(monkeypatch, tmp_path):

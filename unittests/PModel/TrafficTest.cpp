@@ -43,6 +43,12 @@ TEST(Traffic, SumsUpAProgram) {
   ASSERT_EQ(traffic->launches.size(), 2u);
   EXPECT_EQ(traffic->launches[0].least, 3 * tensor);
   EXPECT_EQ(traffic->launches[1].least, 2 * tensor);
+  // Of a table only the rows that are read are needed.
+  (*kernels)[0].arguments[1].read = 8;
+  traffic = measureTraffic(model.nets[0].variants[0], *kernels);
+  ASSERT_TRUE(traffic) << traffic.error();
+  EXPECT_EQ(traffic->ideal, 4 * tensor + 8);
+  EXPECT_EQ(traffic->launches[0].least, 2 * tensor + 8);
 }
 
 /// for r0 in 0..10 step 3: if (r0 != 6) load 1 x (r0 + 1) of i8, of which r0 comes through the FIFO of S.

@@ -31,14 +31,14 @@ struct KernelTraffic {
 /// One launch of a program.
 struct LaunchTraffic {
   uint32_t kernel = 0; ///< index into ModelDesc::kernels
-  uint64_t least = 0;  ///< its arguments' bytes: each read or written once
+  uint64_t least = 0;  ///< its arguments' bytes, each read or written once; of an argument that it reads in part, that part
 };
 
 /// One inference.
 struct VariantTraffic {
   uint64_t read = 0;
   uint64_t written = 0;
-  /// Inputs, outputs and weights once, and each tensor that a computing kernel leaves in the workspace written once and read
+  /// Inputs, outputs and weights (what is read of them) once, and each tensor that a computing kernel leaves in the workspace written once and read
   /// once, however many kernels read it. What a kernel only copies (concatenation, slice, padding) is not counted: it could have
   /// been made in its place.
   uint64_t ideal = 0;

@@ -33,6 +33,19 @@ Value scalar(OpBuilder &builder, Location loc, Type type, double value) {
   return builder.create<arith::ConstantOp>(loc, attribute);
 }
 
+/// A constant of type `from` as a `type`: one that a narrower type cannot hold is rounded where it is used, for who computes wide there.
+static Value scalarFrom(OpBuilder &builder, Location loc, Type from, Type type, double value) {
+  auto narrow = dyn_cast<FloatType>(type);
+  if (narrow && from.isF32() && narrow.getWidth() < 32) {
+    llvm::APFloat number(value);
+    bool losesInfo = false;
+    number.convert(narrow.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven, &losesInfo);
+    if (losesInfo)
+      return convertScalar(builder, loc, scalar(builder, loc, from, value), type);
+  }
+  return scalar(builder, loc, type, value);
+}
+
 Value convertScalar(OpBuilder &builder, Location loc, Value value, Type type) {
   Type from = value.getType();
   if (from == type)
@@ -108,7 +121,8 @@ Value elementwiseMapped(OpBuilder &builder, Location loc, RankedTensorType resul
             unsigned next = 0;
             for (auto [operand, splat] : llvm::zip(operands, scalars)) {
               Type type = compute ? compute : getElementTypeOrSelf(operand.getType());
-              elements.push_back(splat ? scalar(b, inner, type, *splat) : convertScalar(b, inner, args[next++], type));
+              elements.push_back(splat ? scalarFrom(b, inner, getElementTypeOrSelf(operand.getType()), type, *splat)
+                                       : convertScalar(b, inner, args[next++], type));
             }
             Value result = body(b, inner, elements);
             b.create<linalg::YieldOp>(inner, convertScalar(b, inner, result, resultType.getElementType()));

@@ -115,11 +115,17 @@ bool isRelu(linalg::GenericOp generic) {
   if (!isPlainUnary(generic))
     return false;
   Block *body = generic.getBlock();
-  auto yield = cast<linalg::YieldOp>(body->getTerminator());
-  auto max = yield.getOperand(0).getDefiningOp<arith::MaximumFOp>();
+  Value out = cast<linalg::YieldOp>(body->getTerminator()).getOperand(0), in = body->getArgument(0);
+  // bf16 computes in f32, which changes nothing here.
+  auto truncation = out.getDefiningOp<arith::TruncFOp>();
+  auto extension = in.hasOneUse() ? dyn_cast<arith::ExtFOp>(*in.user_begin()) : arith::ExtFOp();
+  if (extension && truncation && in.getType() == out.getType()) {
+    in = extension;
+    out = truncation.getIn();
+  }
+  auto max = out.getDefiningOp<arith::MaximumFOp>();
   if (!max || max->getBlock() != body)
     return false;
-  Value in = body->getArgument(0);
   return (max.getLhs() == in && matchPattern(max.getRhs(), m_AnyZeroFloat())) ||
          (max.getRhs() == in && matchPattern(max.getLhs(), m_AnyZeroFloat()));
 }

@@ -32,7 +32,7 @@ OpRole classify(mlir::Operation *op);
 bool readsAllLoops(mlir::AffineMap map);
 
 /// True when `generic` has one input, read by the identity, and its body is
-/// `maximumf(in, 0)`.
+/// `maximumf(in, 0)`, computed in the input's type or wider.
 bool isRelu(mlir::linalg::GenericOp generic);
 
 /// True when `generic` has one input, read by the identity, and its body is

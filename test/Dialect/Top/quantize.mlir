@@ -25,3 +25,18 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
   %1 = top.softmax %0 {axis = 1} : (tensor<2x2xf32>) -> tensor<2x2xf32>
   return %1 : tensor<2x2xf32>
 }
+
+// A scale and a shift that are spread over a tensor stay f32; a constant as large as the tensor does not.
+// CHECK-LABEL: func.func @affine
+// CHECK: top.mul {{.*}} : (tensor<2x3xf16>, tensor<1xf32>) -> tensor<2x3xf16>
+// CHECK: top.add {{.*}} : (tensor<3xf32>, tensor<2x3xf16>) -> tensor<2x3xf16>
+// CHECK: top.sub {{.*}} : (tensor<2x3xf16>, tensor<2x3xf16>) -> tensor<2x3xf16>
+func.func @affine(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %scale = arith.constant dense<0.1> : tensor<1xf32>
+  %shift = arith.constant dense<[0.1, 0.2, 0.3]> : tensor<3xf32>
+  %whole = arith.constant dense<[[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]> : tensor<2x3xf32>
+  %0 = top.mul %x, %scale : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  %1 = top.add %shift, %0 : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = top.sub %1, %whole : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}

@@ -16,6 +16,17 @@ namespace pto_mlir::top {
 
 namespace {
 
+// Scales and shifts that are spread over what they meet: they cost nothing as f32, and rounded they would move whole channels to one side.
+bool isSpread(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp>(op))
+    return false;
+  auto elements = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
+  auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
+  Value other = op->getOperand(1 - use.getOperandNumber());
+  return isConstant(use.get()) && !isConstant(other) && elements(use.get().getType()) < elements(op->getResultTypes()[0]);
+}
+
 // Operands that stay f32 because they meet an f32 accumulator or statistics.
 bool staysWide(OpOperand &use) {
   Operation *op = use.getOwner();
@@ -45,6 +56,7 @@ private:
   }
   void narrowInputs();
   void narrowConstants();
+  bool fits(const Weight &weight);
   std::vector<char> rounded(const Weight &weight, StringRef name);
   void narrowResults();
   void widenOutputs();
@@ -69,22 +81,27 @@ void Narrowing::narrowInputs() {
   }
 }
 
-// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be NaN.
-std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
+// Nearly all are inside: no detour over double for those.
+bool Narrowing::fits(const Weight &weight) {
   float limit = llvm::APFloat::getLargest(storage.getFloatSemantics()).convertToDouble();
-  // Nearly all are inside: no detour over double for those.
-  bool fits = true;
-  for (size_t at = 0; at < weight.bytes.size() && fits; at += sizeof(float)) {
+  bool result = true;
+  for (size_t at = 0; at < weight.bytes.size() && result; at += sizeof(float)) {
     float value;
     std::memcpy(&value, weight.bytes.data() + at, sizeof value);
-    fits = !std::isfinite(value) || std::fabs(value) <= limit;
+    result = !std::isfinite(value) || std::fabs(value) <= limit;
   }
-  if (fits)
+  return result;
+}
+
+// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be NaN.
+std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
+  if (fits(weight))
     return toFloats(weight, storage);
+  double limit = llvm::APFloat::getLargest(storage.getFloatSemantics()).convertToDouble();
   std::vector<double> clipped = toDoubles(weight);
   for (double &value : clipped)
     if (std::isfinite(value))
-      value = std::clamp<double>(value, -limit, limit);
+      value = std::clamp(value, -limit, limit);
   Operation *module = func->getParentOp();
   SmallVector<Attribute> names;
   if (auto known = module->getAttrOfType<ArrayAttr>(kClippedAttr))
@@ -103,11 +120,14 @@ void Narrowing::narrowConstants() {
   });
   for (Operation *op : constants) {
     Value wide = op->getResult(0);
-    auto narrows = [](OpOperand &use) { return !staysWide(use) && !isa<func::ReturnOp>(use.getOwner()); };
-    if (llvm::none_of(wide.getUses(), narrows))
-      continue;
     std::optional<Weight> weight = getConstant(wide);
     if (!weight)
+      continue;
+    bool spreads = llvm::any_of(wide.getUses(), isSpread) && fits(*weight);
+    auto narrows = [&](OpOperand &use) {
+      return !staysWide(use) && !(spreads && isSpread(use)) && !isa<func::ReturnOp>(use.getOwner());
+    };
+    if (llvm::none_of(wide.getUses(), narrows))
       continue;
     builder.setInsertionPointAfter(op);
     auto named = dyn_cast<WeightOp>(op);

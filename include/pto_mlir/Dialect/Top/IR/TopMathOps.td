@@ -7,10 +7,10 @@ include "pto_mlir/Dialect/Top/IR/TopBase.td"
 //===-- Binary ------------------------------------------------------------===//
 
 class Top_BinaryOp<string mnemonic, string expr, list<Trait> traits = []>
-    : Top_TensorOp<mnemonic, [SameOperandsAndResultElementType] # traits> {
+    : Top_TensorOp<mnemonic, traits> {
   let summary = "output = " # expr;
   let description = "For every element `output = " # expr # [{`, operands broadcast as numpy does: shapes are aligned at their last
-    dimension, a dimension of 1 (or a missing one) repeats.
+    dimension, a dimension of 1 (or a missing one) repeats. Both have the result's element type; beside f16 or bf16 one may be f32.
 
     Example:
     ```mlir

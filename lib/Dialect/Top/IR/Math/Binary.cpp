@@ -1,4 +1,4 @@
-// The elementwise binary family: result type by numpy broadcasting.
+// The elementwise binary family: result type by numpy broadcasting. A scale or shift may be f32 beside a narrower float.
 #include "../Inference.h"
 
 using namespace mlir;
@@ -7,12 +7,16 @@ using namespace pto_mlir::top;
 template <typename OpTy>
 static LogicalResult inferBinary(std::optional<Location> loc, typename OpTy::Adaptor adaptor, SmallVectorImpl<Type> &types) {
   auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType()), rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
-  if (lhs.getElementType() != rhs.getElementType())
+  Type element = lhs.getElementType();
+  auto isNarrow = [](Type type) { return type.isF16() || type.isBF16(); };
+  if (element.isF32() && isNarrow(rhs.getElementType()))
+    element = rhs.getElementType();
+  else if (element != rhs.getElementType() && !(isNarrow(element) && rhs.getElementType().isF32()))
     return inferError<OpTy>(loc, "expects operands of one element type, got ", lhs.getElementType(), " and ", rhs.getElementType());
   auto shape = broadcastShapes(lhs.getShape(), rhs.getShape());
   if (!shape)
     return inferError<OpTy>(loc, "cannot broadcast ", shapeText(lhs.getShape()), " with ", shapeText(rhs.getShape()));
-  types.push_back(RankedTensorType::get(*shape, lhs.getElementType()));
+  types.push_back(RankedTensorType::get(*shape, element));
   return success();
 }
 
