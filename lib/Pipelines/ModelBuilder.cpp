@@ -107,7 +107,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
       variant.absorbed.push_back(std::move(name));
   }
   program.walk([&](vm::AllocOp alloc) { variant.workspaceBytes += alloc.getBytes(); });
-  program.walk([&](vm::CallOp call) {
+  program.walk([&](vm::LaunchOp call) {
     if (!call.isDevice())
       variant.hostOps.push_back((top::getTensorName(call.getLoc()) + ": " + call.getKernelName()).str());
   });
@@ -132,7 +132,7 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
     return std::nullopt;
   }
   llvm::StringMap<std::vector<std::string>> sources;
-  program.walk([&](vm::CallOp call) {
+  program.walk([&](vm::LaunchOp call) {
     if (StringRef name = top::getTensorName(call.getLoc()); !name.empty())
       sources[call.getKernelName()].push_back(name.str());
   });
@@ -157,7 +157,7 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
     return std::nullopt;
 
   DeploySummary summary;
-  program.walk([&](vm::CallOp) { ++summary.launches; });
+  program.walk([&](vm::LaunchOp) { ++summary.launches; });
   summary.hostOps = variant->hostOps;
   summary.absorbed = variant->absorbed;
   summary.clipped = strings(module->getAttrOfType<ArrayAttr>(top::kClippedAttr));

@@ -12,6 +12,7 @@
 #include "pto_mlir/Backend/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
+#include "pto_mlir/Conversion/ToVM/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
@@ -34,6 +35,7 @@ void registerPasses() {
   pto::registerPTOPasses();
   top::registerTopPasses();
   registerHostToVMPasses();
+  registerToVMPasses();
   backend::registerBackendPasses();
   registerTopToLinalgPasses();
   registerVectorLoweringPasses();

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pto_mlir.vm import VM, ByteCodeModule, KernelRegistry, OpCode, TypeCode, VMError, assemble, device_kernels
+from pto_mlir.vm import VM, ByteCodeConverter, ByteCodeModule, KernelRegistry, OpCode, TypeCode, VMError, assemble, device_kernels
 
 SAMPLE = """.vm 1
 .target "python"
@@ -131,3 +131,81 @@ def test_convolution_is_that_of_its_definition():
     for oy, ox, f in np.ndindex(5, 2, 3):
         expected[0, oy, ox, f] = bias[f] + sum(np.dot(padded[0, oy + 2 * ky, 3 * ox + kx], w[f, ky, kx]) for ky in range(2) for kx in range(3))
     np.testing.assert_allclose(result, expected, rtol=1e-5)
+
+
+TOKENS = [8897, 33125, 34028, 11310, 46496, 8936, 13422, 12673, 12521, 4655, 27264, 42624, 48419, 27095, 24398, 15221]
+
+TOSA = f"""
+func.func @main() -> tensor<1x16x768xf32> {{
+  %tokens = "tosa.const"() {{value = dense<[{TOKENS}]> : tensor<1x16xi32>}} : () -> tensor<1x16xi32>
+  %positions = "tosa.const"() {{value = dense<[{list(range(16))}]> : tensor<1x16xi32>}} : () -> tensor<1x16xi32>
+  %wte = "tosa.const"() {{value = dense_resource<wte> : tensor<1x50257x768xf32>}} : () -> tensor<1x50257x768xf32>
+  %wpe = "tosa.const"() {{value = dense_resource<wpe> : tensor<1x1024x768xf32>}} : () -> tensor<1x1024x768xf32>
+  %0 = tosa.gather %wte, %tokens : (tensor<1x50257x768xf32>, tensor<1x16xi32>) -> tensor<1x16x768xf32>
+  %1 = tosa.gather %wpe, %positions : (tensor<1x1024x768xf32>, tensor<1x16xi32>) -> tensor<1x16x768xf32>
+  %2 = tosa.add %0, %1 : (tensor<1x16x768xf32>, tensor<1x16x768xf32>) -> tensor<1x16x768xf32>
+  return %2 : tensor<1x16x768xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("reuse", [False, True])
+def test_tosa_module_runs_with_numpy_kernels(reuse):
+    module = ByteCodeConverter(TOSA, passes=("convert-tosa-to-vm", "canonicalize"), reuse_slots=reuse).convert()
+    assert [name for name in module.consts if str(name).startswith("device_")] == [
+        "device_gather_sig_tt_t_ins_1x50257x768xf32_1x16xi32_outs_1x16x768xf32",
+        "device_gather_sig_tt_t_ins_1x1024x768xf32_1x16xi32_outs_1x16x768xf32",
+        "device_add_sig_tt_t_ins_1x16x768xf32_1x16x768xf32_outs_1x16x768xf32",
+    ]
+    assert module.variable_size == (2 if reuse else 7)
+    random = np.random.default_rng(42)
+    tables = {"wte": random.standard_normal((1, 50257, 768), np.float32), "wpe": random.standard_normal((1, 1024, 768), np.float32)}
+    (result,) = VM(module, rodata=tables).run()
+    np.testing.assert_array_equal(result, tables["wte"][:, TOKENS] + tables["wpe"][:, :16])
+
+
+def test_converter_prints_the_sample():
+    text = """%a = vm.const.i32 3
+%b = vm.const.i32 40
+%c = vm.call @device.add(%a, %b) : (i32, i32) -> i32
+vm.call @python.print(%c) : (i32) -> ()
+"""
+    assert ByteCodeConverter(text).convert() == assemble(SAMPLE)
+
+
+def test_dynamic_shapes_and_tensor_arithmetic():
+    """Upstream dialects, sizes known at run time only: every pass, then the kernels of arith, math and tensor."""
+    text = """
+func.func @main(%x: tensor<?x4xf32>, %n: i64) -> (tensor<?x2xf32>, f32, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %d = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %rows = arith.index_cast %n : i64 to index
+  %m = arith.minsi %d, %rows : index
+  %s = tensor.extract_slice %x[0, 1] [%m, 2] [1, 1] : tensor<?x4xf32> to tensor<?x2xf32>
+  %t = math.tanh %s : tensor<?x2xf32>
+  %y = arith.addf %t, %s : tensor<?x2xf32>
+  %v = tensor.extract %x[%c0, %c1] : tensor<?x4xf32>
+  %e = math.exp %v : f32
+  %sum = scf.for %i = %c0 to %d step %c1 iter_args(%acc = %e) -> (f32) {
+    %z = tensor.extract %x[%i, %c0] : tensor<?x4xf32>
+    %more = arith.addf %acc, %z : f32
+    scf.yield %more : f32
+  }
+  %flat = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>
+  %w = tensor.insert %sum into %flat[%c1] : tensor<?xf32>
+  return %y, %sum, %w : tensor<?x2xf32>, f32, tensor<?xf32>
+}
+"""
+    passes = ("convert-scf-to-vm", "convert-arith-to-vm", "convert-math-to-vm", "convert-tensor-to-vm", "canonicalize")
+    machine = VM(ByteCodeConverter(text, passes=passes, reuse_slots=True).convert())
+    for rows in (3, 7):
+        x = np.random.default_rng(rows).standard_normal((rows, 4)).astype(np.float32)
+        y, total, flat = machine.run(x, 5)
+        part = x[: min(rows, 5), 1:3]
+        np.testing.assert_allclose(y, np.tanh(part) + part, rtol=1e-6)
+        expected = np.float32(np.exp(np.float64(x[0, 1])))
+        for value in x[:, 0]:
+            expected = np.float32(expected + value)
+        assert total == expected
+        np.testing.assert_array_equal(flat, [x[0, 0], expected, *x.reshape(-1)[2:]])

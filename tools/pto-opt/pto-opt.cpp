@@ -1,7 +1,9 @@
 // Runs any pass by its name: upstream's that the pipelines use, and ours.
 #include "ImportONNX.h"
+#include "ToBytecode.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
@@ -9,6 +11,7 @@
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
+#include "pto_mlir/Dialect/VM/IR/VMProgram.h"
 #include "pto_mlir/Pipelines/Registration.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -30,12 +33,15 @@ int main(int argc, char **argv) {
                                       llvm::cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"));
   DialectRegistry registry;
   pto_mlir::registerDialects(registry);
-  registry.insert<cf::ControlFlowDialect>();
+  registry.insert<cf::ControlFlowDialect, tosa::TosaDialect>();
+  pto_mlir::vm::registerProgramOps(registry);
   func::registerInlinerExtension(registry);
   pto_mlir::pto::registerExtraOps(registry);
   pto_mlir::pto::registerInliner(registry);
   pto_mlir::registerPasses();
   pto_mlir::pto::registerPTOProgramPasses();
+  if (pto_mlir::wantsBytecode(argc, argv))
+    return pto_mlir::runToBytecode(argc, argv, registry);
   auto [inputName, outputName] = registerAndParseCLIOptions(argc, argv, "PTO-MLIR optimizer driver\n", registry);
   MlirOptMainConfig config = MlirOptMainConfig::createFromCLOptions();
   if (config.shouldShowDialects())

@@ -62,7 +62,7 @@ private:
         offsets.push_back(whole ? 0 : attr.getOffset());
         bytes.push_back(top::tensorBytes(cast<RankedTensorType>(type)).value_or(0));
       }
-      builder.create<vm::CallOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers, offsets, bytes);
+      builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers, offsets, bytes);
       if (keepAll)
         record(launch, builder, kept, keptNames);
       if (auto names = launch.getAbsorbedAttr())

@@ -24,9 +24,9 @@ def run_native(name: str, arguments: list[str]) -> int:
     return subprocess.run([_program(name), *arguments]).returncode
 
 
-def program_output(name: str, arguments: list[str]) -> str:
+def program_output(name: str, arguments: list[str], stdin: str | None = None) -> str:
     """What a native command prints; a UserError with its own words when it fails."""
-    done = subprocess.run([_program(name), *arguments], capture_output=True, text=True, errors="replace")
+    done = subprocess.run([_program(name), *arguments], input=stdin, capture_output=True, text=True, errors="replace")
     if done.returncode != 0:
         raise UserError(done.stderr.strip() or f"{name}: exit code {done.returncode}")
     return done.stdout

@@ -1,8 +1,9 @@
-"""Bytecode modules and how they are made: from text, from bytes."""
+"""Bytecode modules and how they are made: from text, from bytes, from MLIR in the vm dialect."""
 
 import enum
 
 from .. import _vm
+from ..tools.native import program_output
 
 VMError = _vm.VMError
 OpCode = enum.IntEnum("OpCode", _vm.opcodes())
@@ -50,3 +51,22 @@ class ByteCodeModule:
 def assemble(text: str) -> ByteCodeModule:
     """Verifies and reads the text form. Raises VMError with the line or the instruction."""
     return ByteCodeModule(_vm.assemble(text))
+
+
+class ByteCodeConverter:
+    """Turns MLIR in the vm dialect (its text, or a path that ends in .mlir) into a ByteCodeModule.
+
+    `passes` run first, such as "convert-tosa-to-vm". Slots are numbered one per value, constants included, as the format's first
+    description does, unless `reuse_slots` shares them by liveness.
+    """
+
+    def __init__(self, module: str, target: str = "python", passes: tuple[str, ...] = (), reuse_slots: bool = False):
+        self.module, self.target, self.passes, self.reuse_slots = module, target, passes, reuse_slots
+
+    def convert(self) -> ByteCodeModule:
+        """Raises UserError with the compiler's words when the module does not convert."""
+        is_file = self.module.endswith(".mlir") and "\n" not in self.module
+        arguments = ["--vm-to-bytecode", self.module if is_file else "-", "--target", self.target]
+        arguments += ["--reuse-slots"] if self.reuse_slots else []
+        arguments += ["--passes", ",".join(self.passes)] if self.passes else []
+        return assemble(program_output("pto-opt", arguments, None if is_file else self.module))

@@ -1,7 +1,7 @@
 """Kernels for target `python`: looked up by their mangled name, or built from what the name says.
 
 A factory gets (operand types, result types, attributes) and returns the function that computes the results; types are texts such as
-"tensor<16x768xf32>". The operations are TOSA's, `tensor`'s and `math`'s; numpy computes them.
+"tensor<16x768xf32>". The operations are TOSA's, and those of `arith`, `math` and `tensor` on tensors; numpy computes them.
 """
 
 import math
@@ -117,6 +117,77 @@ def _slice(operands, results, attributes):
     return lambda x: x[window]
 
 
+_OPEN = -(2**63)  # how MLIR marks a number that is an operand
+
+
+def _fill(numbers, operands):
+    """The numbers of a slice: known ones from the attribute, open ones from the operands, in order."""
+    return [int(operands.pop(0)) if number == _OPEN else number for number in numbers]
+
+
+def _region(attributes, operands):
+    operands = list(operands)
+    offsets, sizes, strides = (_fill(attributes["static_" + name], operands) for name in ("offsets", "sizes", "strides"))
+    return tuple(slice(begin, begin + (size - 1) * step + 1, step) for begin, size, step in zip(offsets, sizes, strides))
+
+
+def _extract_slice(operands, results, attributes):
+    rank = len(parse_type(results[0])[0])
+
+    def extract(x, *numbers):
+        part = x[_region(attributes, numbers)]
+        units = [axis for axis, size in enumerate(part.shape) if size == 1]
+        return part.squeeze(tuple(units[: part.ndim - rank]))
+
+    return extract
+
+
+def _insert_slice(operands, results, attributes):
+    def insert(part, x, *numbers):
+        result = x.copy()
+        region = _region(attributes, numbers)
+        result[region] = part.reshape(result[region].shape)
+        return result
+
+    return insert
+
+
+def _insert(operands, results, attributes):
+    def insert(value, x, *indices):
+        result = x.copy()
+        result[indices] = value
+        return result
+
+    return insert
+
+
+_CMPF = [lambda a, b: np.zeros(np.shape(a), bool), np.equal, np.greater, np.greater_equal, np.less, np.less_equal,
+         lambda a, b: (a < b) | (a > b), lambda a, b: ~(np.isnan(a) | np.isnan(b))]  # fmt: skip
+_CMPI = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal]
+
+
+def _cmpf(operands, results, attributes):
+    predicate = attributes["predicate"]
+    if predicate < 8:
+        return _CMPF[predicate]
+    opposite = {8: 6, 9: 5, 10: 4, 11: 3, 12: 2, 13: 1, 14: 7, 15: 0}[predicate]
+    ordered = _CMPF[opposite]  # an unordered predicate is what its ordered opposite is not
+    return lambda a, b: ~ordered(a, b)
+
+
+def _cmpi(operands, results, attributes):
+    predicate, dtype = attributes["predicate"], parse_type(operands[0])[1]
+    if predicate < 6:
+        return _CMPI[predicate]
+    unsigned = np.dtype(dtype).str.replace("i", "u")
+    return lambda a, b: _CMPI[predicate - 4](a.view(unsigned), b.view(unsigned))
+
+
+def _splat(operands, results, attributes):
+    shape, dtype = parse_type(results[0])
+    return lambda value, *extents: np.full(_fill([_OPEN if size < 0 else size for size in shape], list(extents)), value, dtype)
+
+
 def _windows(x, kernel, stride, pad, fill):
     """N x OH x OW x KH x KW x C views of an NHWC tensor; TOSA's pad is top, bottom, left, right."""
     x = np.pad(x, ((0, 0), pad[:2], pad[2:], (0, 0)), constant_values=fill)
@@ -156,14 +227,16 @@ def _avg_pool2d(operands, results, attributes):
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 _ELEMENTWISE = {
-    "abs": np.abs, "absf": np.abs, "absi": np.abs, "add": np.add, "arithmetic_right_shift": np.right_shift, "bitwise_and": np.bitwise_and,
+    "abs": np.abs, "absf": np.abs, "absi": np.abs, "add": np.add, "addf": np.add, "addi": np.add, "andi": np.bitwise_and, "arithmetic_right_shift": np.right_shift, "bitwise_and": np.bitwise_and,
     "bitwise_not": np.invert, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "ceil": np.ceil, "cos": np.cos,
-    "div": np.divide, "equal": np.equal, "erf": _erf, "exp": np.exp, "floor": np.floor, "greater": np.greater,
+    "div": np.divide, "divf": np.divide, "divsi": lambda a, b: _integer_division(a, b), "equal": np.equal, "erf": _erf, "exp": np.exp, "floor": np.floor, "greater": np.greater,
     "greater_equal": np.greater_equal, "identity": np.asarray, "int_div": _integer_division, "log": np.log, "log1p": np.log1p,
     "logical_and": np.logical_and, "logical_left_shift": np.left_shift, "logical_not": np.logical_not, "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor, "maximum": np.maximum, "minimum": np.minimum, "mul": np.multiply, "negate": np.negative,
+    "logical_xor": np.logical_xor, "maximum": np.maximum, "maximumf": np.maximum, "maxsi": np.maximum,
+    "minimum": np.minimum, "minimumf": np.minimum, "minsi": np.minimum, "mul": np.multiply, "mulf": np.multiply, "muli": np.multiply,
+    "negate": np.negative, "negf": np.negative, "ori": np.bitwise_or,
     "pow": np.power, "powf": np.power, "reciprocal": np.reciprocal, "rsqrt": lambda x: 1 / np.sqrt(x), "select": np.where,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sin": np.sin, "sqrt": np.sqrt, "sub": np.subtract, "tanh": np.tanh,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sin": np.sin, "sqrt": np.sqrt, "sub": np.subtract, "subf": np.subtract, "subi": np.subtract, "tanh": np.tanh, "xori": np.bitwise_xor,
 }  # fmt: skip
 
 _FACTORIES: dict[str, Factory] = {
@@ -171,10 +244,15 @@ _FACTORIES: dict[str, Factory] = {
     "avg_pool2d": _avg_pool2d,
     "cast": _cast,
     "clamp": _clamp,
-    "concat": lambda operands, results, attributes: lambda *parts: np.concatenate(parts, axis=attributes["axis"]),
+    "cmpf": _cmpf,
+    "cmpi": _cmpi,
+    "concat": lambda operands, results, attributes: lambda *parts: np.concatenate(parts, axis=attributes.get("axis", attributes.get("dim"))),
     "conv2d": _conv2d,
+    "extract_slice": _extract_slice,
     "fully_connected": _plain(lambda x, weight, bias: x @ weight.T + bias),
     "gather": _gather,
+    "insert": _insert,
+    "insert_slice": _insert_slice,
     "matmul": _plain(np.matmul),
     "max_pool2d": _max_pool2d,
     "pad": _pad,
@@ -187,6 +265,7 @@ _FACTORIES: dict[str, Factory] = {
     "reshape": _reshape,
     "reverse": lambda operands, results, attributes: lambda x: np.flip(x, axis=attributes["axis"]),
     "slice": _slice,
+    "splat": _splat,
     "tile": lambda operands, results, attributes: lambda x: np.tile(x, attributes["multiples"]),
     "transpose": _plain(lambda x, permutation: np.transpose(x, np.asarray(permutation))),
 }

@@ -6,8 +6,8 @@
 // CHECK-SAME: vm.outputs = [{name = "y", type = tensor<4xf32>}]
 // CHECK: ^bb0(%[[IN:.*]]: !vm.buffer, %[[OUT:.*]]: !vm.buffer, %{{.*}}: !vm.buffer):
 // CHECK: %[[WS:.*]] = vm.alloc 512 : !vm.buffer
-// CHECK: vm.call @device.a(%[[IN]], %[[WS]]) offsets = [0, 0] bytes = [16, 16]
-// CHECK: vm.call @device.b(%[[WS]], %[[OUT]]) offsets = [0, 0] bytes = [16, 16]
+// CHECK: vm.launch @device.a(%[[IN]], %[[WS]]) offsets = [0, 0] bytes = [16, 16]
+// CHECK: vm.launch @device.b(%[[WS]], %[[OUT]]) offsets = [0, 0] bytes = [16, 16]
 // CHECK: vm.wait
 // CHECK: vm.return
 func.func @main(%x: tensor<4xf32> {top.name = "x"}) -> (tensor<4xf32> {top.name = "y"}) {

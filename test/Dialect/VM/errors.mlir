@@ -11,7 +11,7 @@ vm.func @main inputs 1 outputs 1 {
 vm.func @main inputs 0 outputs 0 {
 ^bb0(%weights: !vm.buffer):
   // expected-error @below {{expects a callee @device.<kernel> or @host.<op>, got @k0}}
-  vm.call @k0(%weights) offsets = [0] bytes = [64]
+  vm.launch @k0(%weights) offsets = [0] bytes = [64]
   vm.return
 }
 
@@ -20,7 +20,7 @@ vm.func @main inputs 0 outputs 0 {
 vm.func @main inputs 0 outputs 0 {
 ^bb0(%weights: !vm.buffer):
   // expected-error @below {{expects one offset and one byte count for each of its 1 buffers, got 2 and 1}}
-  vm.call @device.k0(%weights) offsets = [0, 1] bytes = [64]
+  vm.launch @device.k0(%weights) offsets = [0, 1] bytes = [64]
   vm.return
 }
 
@@ -29,6 +29,6 @@ vm.func @main inputs 0 outputs 0 {
 vm.func @main inputs 0 outputs 0 {
 ^bb0(%weights: !vm.buffer):
   // expected-error @below {{expects offsets that are not negative, got -8}}
-  vm.call @device.k0(%weights) offsets = [-8] bytes = [64]
+  vm.launch @device.k0(%weights) offsets = [-8] bytes = [64]
   vm.return
 }

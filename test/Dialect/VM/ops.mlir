@@ -5,12 +5,12 @@ vm.func @main inputs 1 outputs 1 {
 ^bb0(%in: !vm.buffer, %out: !vm.buffer, %weights: !vm.buffer):
   // CHECK: %[[WS:.*]] = vm.alloc 4096 : !vm.buffer
   %ws = vm.alloc 4096 : !vm.buffer
-  // CHECK: vm.call @device.k0(%{{.*}}, %[[WS]]) offsets = [0, 512] bytes = [64, 64]
-  vm.call @device.k0(%in, %ws) offsets = [0, 512] bytes = [64, 64]
+  // CHECK: vm.launch @device.k0(%{{.*}}, %[[WS]]) offsets = [0, 512] bytes = [64, 64]
+  vm.launch @device.k0(%in, %ws) offsets = [0, 512] bytes = [64, 64]
   // CHECK: vm.wait
   vm.wait
-  // CHECK: vm.call @host.reshape
-  vm.call @host.reshape(%ws, %out) offsets = [0, 0] bytes = [64, 64]
+  // CHECK: vm.launch @host.reshape
+  vm.launch @host.reshape(%ws, %out) offsets = [0, 0] bytes = [64, 64]
   // CHECK: vm.free %[[WS]]
   vm.free %ws
   // CHECK: vm.return

@@ -28,7 +28,7 @@ def PlanGlobalMemory : Pass<"plan-global-memory", "::mlir::ModuleOp"> {
 def ConvertHostToVM : Pass<"convert-host-to-vm", "::mlir::ModuleOp"> {
   let summary = "turn @main into a vm.func";
   let description = [{
-    Every `top.launch` becomes a `vm.call @device.<kernel>` on the buffers that `plan-global-memory` chose. Names and types of
+    Every `top.launch` becomes a `vm.launch @device.<kernel>` on the buffers that `plan-global-memory` chose. Names and types of
     inputs, outputs and kept tensors move to attributes of the `vm.func`.
   }];
   let dependentDialects = ["::pto_mlir::vm::VMDialect"];

@@ -3,6 +3,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -40,7 +41,33 @@ LogicalResult FuncOp::verify() {
   return success();
 }
 
-LogicalResult CallOp::verify() {
+Operation *VMDialect::materializeConstant(OpBuilder &builder, Attribute value, Type type, Location loc) {
+  OperationState state(loc, "vm.rodata");
+  if (isa<IndexType>(type) || type.isSignlessInteger() || type.isF32() || type.isF64()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    state.name = OperationName("vm.const." + text, getContext());
+  } else if (!isa<ElementsAttr>(value)) {
+    return nullptr;
+  }
+  if (!state.name.isRegistered())
+    return nullptr;
+  state.addAttribute("value", value);
+  state.addTypes(type);
+  return builder.create(state);
+}
+
+LogicalResult ReturnOp::verify() {
+  Operation *parent = (*this)->getParentOp();
+  auto function = dyn_cast<FunctionOpInterface>(parent);
+  TypeRange expected = function ? TypeRange(function.getResultTypes()) : TypeRange();
+  if (isa<FuncOp>(parent) || function)
+    if (TypeRange(getOperands().getTypes()) != expected)
+      return emitOpError() << "expects the " << expected.size() << " results of its function";
+  return success();
+}
+
+LogicalResult LaunchOp::verify() {
   if (!getCallee().starts_with("device.") && !getCallee().starts_with("host."))
     return emitOpError() << "expects a callee @device.<kernel> or @host.<op>, got @" << getCallee();
   size_t count = getBuffers().size();

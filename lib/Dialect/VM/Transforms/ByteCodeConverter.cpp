@@ -27,7 +27,7 @@ std::optional<pmodel::ProgramDesc> ByteCodeConverter::convert() {
       writer.alloc(nextSlot++, alloc.getBytes());
     } else if (auto free = dyn_cast<FreeOp>(op)) {
       writer.free(slots.lookup(free.getBuffer()));
-    } else if (auto call = dyn_cast<CallOp>(op)) {
+    } else if (auto call = dyn_cast<LaunchOp>(op)) {
       auto found = kernelIndex.find(call.getKernelName());
       if (!call.isDevice() || found == kernelIndex.end()) {
         call.emitError() << "@" << call.getCallee() << " is not a kernel of the file";

@@ -8,12 +8,18 @@ include "mlir/IR/AttrTypeBase.td"
 def VM_Dialect : Dialect {
   let name = "vm";
   let cppNamespace = "::pto_mlir::vm";
-  let summary = "host programs: allocate, launch, wait";
+  let summary = "host programs: allocate, launch, wait, compute, branch";
   let description = [{
-    A `vm.func` is one host program of a net. It is serialised to the bytecode of `docs/pmodel-format.md`: buffers become
-    slots, `vm.call @device.<kernel>` an asynchronous launch. One op is one bytecode instruction.
+    Two forms of host programs, one set of instructions (`docs/vm.md`). A `vm.func` is the program of a net: buffers become slots,
+    `vm.launch @device.<kernel>` an asynchronous launch (`docs/pmodel-format.md`). Programs on values (`VMProgramOps.td`) stand in
+    `func.func` or directly in the module: numbers, tensors, `vm.call` of kernels and functions, branches.
   }];
   let useDefaultTypePrinterParser = 1;
+  let hasConstantMaterializer = 1;
+  let extraClassDeclaration = [{
+    /// Adds the ops of VMProgramOps.td, which live in a library of their own (Dialect/VM/IR/VMProgram.h): nets do not need them.
+    void registerProgramOps();
+  }];
 }
 
 def VM_BufferType : TypeDef<VM_Dialect, "Buffer"> {

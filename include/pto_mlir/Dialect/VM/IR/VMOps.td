@@ -4,6 +4,7 @@
 include "pto_mlir/Dialect/VM/IR/VMDialect.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 class VM_Op<string mnemonic, list<Trait> traits = []> : Op<VM_Dialect, mnemonic, traits>;
@@ -16,7 +17,7 @@ def VM_FuncOp : VM_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> {
     ```mlir
     vm.func @main inputs 1 outputs 1 {
     ^bb0(%in: !vm.buffer, %out: !vm.buffer, %weights: !vm.buffer):
-      vm.call @device.relu(%in, %out) offsets = [0, 0] bytes = [64, 64]
+      vm.launch @device.relu(%in, %out) offsets = [0, 0] bytes = [64, 64]
       vm.wait
       vm.return
     }
@@ -46,14 +47,14 @@ def VM_FreeOp : VM_Op<"free"> {
   let assemblyFormat = "$buffer attr-dict";
 }
 
-def VM_CallOp : VM_Op<"call"> {
-  let summary = "call a kernel";
+def VM_LaunchOp : VM_Op<"launch"> {
+  let summary = "queue a launch of a net's kernel";
   let description = [{
     `@device.<kernel>` queues a launch: pointer argument i is `buffers[i] + offsets[i]`, of `bytes[i]` bytes. `@host.<op>` runs a
     host kernel after every launch before it has ended. The callee is a name, resolved in the kernel table of the `.pmodel`.
 
     ```mlir
-    vm.call @device.k0(%in, %ws) offsets = [0, 512] bytes = [4096, 4096]
+    vm.launch @device.k0(%in, %ws) offsets = [0, 512] bytes = [4096, 4096]
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_BufferType>:$buffers, DenseI64ArrayAttr:$offsets,
@@ -72,9 +73,17 @@ def VM_WaitOp : VM_Op<"wait"> {
   let assemblyFormat = "attr-dict";
 }
 
-def VM_ReturnOp : VM_Op<"return", [Terminator]> {
-  let summary = "end of the program";
-  let assemblyFormat = "attr-dict";
+def VM_ReturnOp : VM_Op<"return", [Terminator, ReturnLike]> {
+  let summary = "end of a program or function";
+  let description = [{ A net's program returns nothing; a function returns values of its result types.
+
+    ```mlir
+    vm.return %sum : i32
+    ``` }];
+  let arguments = (ins Variadic<AnyType>:$operands);
+  let builders = [OpBuilder<(ins), [{ build($_builder, $_state, mlir::ValueRange()); }]>];
+  let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
+  let hasVerifier = 1;
 }
 
 #endif

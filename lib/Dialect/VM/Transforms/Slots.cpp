@@ -1,0 +1,100 @@
+#include "Slots.h"
+
+#include "mlir/Analysis/Liveness.h"
+#include "pto_mlir/Dialect/VM/IR/VMProgram.h"
+
+using namespace mlir;
+
+namespace pto_mlir::vm {
+
+bool Slots::isConstant(Value value) {
+  Operation *op = value.getDefiningOp();
+  return op && op->hasTrait<OpTrait::ConstantLike>();
+}
+
+Slots numberSlots(Region &body) {
+  Slots slots;
+  auto add = [&](Value value) {
+    slots.of[value] = slots.types.size();
+    slots.types.push_back(value.getType());
+  };
+  for (Block &block : body) {
+    for (BlockArgument argument : block.getArguments())
+      add(argument);
+    for (Operation &op : block)
+      for (Value result : op.getResults())
+        add(result);
+  }
+  return slots;
+}
+
+namespace {
+
+/// From the step that writes a value to the last one that reads it. A step reads before it writes, so intervals may touch.
+struct Interval {
+  Value value;
+  unsigned begin, end;
+};
+
+} // namespace
+
+Slots allocateSlots(Region &body) {
+  Liveness liveness(body.getParentOp());
+  // Every op is a step, and so is the entrance of every block.
+  DenseMap<Operation *, unsigned> step;
+  DenseMap<Block *, unsigned> entrance;
+  unsigned count = 0;
+  for (Block &block : body) {
+    entrance[&block] = count++;
+    for (Operation &op : block)
+      step[&op] = count++;
+  }
+  SmallVector<Interval> intervals;
+  auto add = [&](Value value, unsigned begin) {
+    Interval interval{value, begin, begin + 1}; // a result that nobody reads is written all the same
+    for (Operation *user : value.getUsers())
+      interval.end = std::max(interval.end, step.lookup(body.findAncestorOpInRegion(*user)));
+    for (Block &block : body) {
+      const LivenessBlockInfo *info = liveness.getLiveness(&block);
+      if (info->isLiveIn(value))
+        interval.begin = std::min(interval.begin, entrance[&block]), interval.end = std::max(interval.end, entrance[&block] + 1);
+      if (info->isLiveOut(value))
+        interval.end = std::max(interval.end, step[&block.back()] + 1);
+    }
+    intervals.push_back(interval);
+  };
+  for (Block &block : body) {
+    for (BlockArgument argument : block.getArguments()) {
+      add(argument, entrance[&block]);
+      // A branch writes the argument where it stands.
+      for (Block *before : block.getPredecessors()) {
+        intervals.back().begin = std::min(intervals.back().begin, step[before->getTerminator()]);
+        intervals.back().end = std::max(intervals.back().end, step[before->getTerminator()] + 1);
+      }
+    }
+    for (Operation &op : block)
+      for (Value result : op.getResults())
+        if (!Slots::isConstant(result))
+          add(result, step[&op]);
+  }
+  llvm::stable_sort(intervals, [](const Interval &a, const Interval &b) { return a.begin < b.begin; });
+
+  Slots slots;
+  SmallVector<unsigned> freeFrom; // step from which a slot may be written again
+  for (const Interval &interval : intervals) {
+    auto argument = dyn_cast<BlockArgument>(interval.value);
+    bool isParameter = argument && argument.getOwner() == &body.front();
+    unsigned slot = isParameter ? slots.types.size() : 0;
+    while (slot < slots.types.size() && (slots.types[slot] != interval.value.getType() || freeFrom[slot] > interval.begin))
+      ++slot;
+    if (slot == slots.types.size()) {
+      slots.types.push_back(interval.value.getType());
+      freeFrom.push_back(0);
+    }
+    slots.of[interval.value] = slot;
+    freeFrom[slot] = interval.end;
+  }
+  return slots;
+}
+
+} // namespace pto_mlir::vm
