@@ -1,7 +1,8 @@
-// Kernels that every program may call on the host: print, and math on scalars.
+// Kernels that every program may call on the host: print, math on scalars, rows of tensors.
 #include "NumberText.h"
 #include "pto_mlir/ByteCode/Machine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -111,11 +112,58 @@ private:
   bool isFloat;
 };
 
+/// append: a tensor and what becomes its next row. A loop collects the results of its trips with it.
+class Append : public Kernel {
+public:
+  Status run(std::span<const Value> operands, std::span<Value> results) override {
+    const Tensor &all = *operands[0].tensor, &row = *operands[1].tensor;
+    if (!std::equal(all.shape.begin() + 1, all.shape.end(), row.shape.begin(), row.shape.end()))
+      return Failure{"the rows have different shapes"};
+    std::vector<int64_t> shape = all.shape;
+    ++shape[0];
+    TensorPtr result = makeTensor(all.element, std::move(shape));
+    if (!result || result->bytes != all.bytes + row.bytes)
+      return Failure{"cannot make a tensor with one row more"};
+    std::memcpy(result->data.get(), all.data.get(), all.bytes);
+    std::memcpy(result->data.get() + all.bytes, row.data.get(), row.bytes);
+    results[0] = Value::of(std::move(result));
+    return {};
+  }
+};
+
+/// row: row i of a tensor.
+class Row : public Kernel {
+public:
+  Status run(std::span<const Value> operands, std::span<Value> results) override {
+    const Tensor &all = *operands[0].tensor;
+    int64_t index = operands[1].bits;
+    if (index < 0 || index >= all.shape[0])
+      return Failure{"row " + std::to_string(index) + " of " + std::to_string(all.shape[0])};
+    TensorPtr result = makeTensor(all.element, std::vector<int64_t>(all.shape.begin() + 1, all.shape.end()));
+    if (!result)
+      return Failure{"cannot make a row"};
+    std::memcpy(result->data.get(), all.data.get() + index * result->bytes, result->bytes);
+    results[0] = Value::of(std::move(result));
+    return {};
+  }
+};
+
+/// Elements of whole bytes and one dimension more on the left: what append and row take.
+bool isRowOf(const Type &row, const Type &all) {
+  return row.isTensor && all.isTensor && row.element == all.element && all.shape.size() == row.shape.size() + 1 && pmodel::elementBits(all.element) >= 8;
+}
+
 } // namespace
 
 Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, const std::string &name) {
   if (key.callee == "host.print" && key.results.empty())
     return std::shared_ptr<Kernel>(std::make_shared<Print>(key.operands, print));
+  if (key.callee == "host.append" && key.operands.size() == 2 && key.results.size() == 1 && isRowOf(key.operands[1], key.operands[0]) &&
+      isRowOf(key.operands[1], key.results[0]))
+    return std::shared_ptr<Kernel>(std::make_shared<Append>());
+  if (key.callee == "host.row" && key.operands.size() == 2 && key.results.size() == 1 && isRowOf(key.results[0], key.operands[0]) &&
+      key.operands[1] == Type::scalar(ElementType::I64))
+    return std::shared_ptr<Kernel>(std::make_shared<Row>());
   auto isFloat = [](const Type &type) { return type.kind() == Kind::Float; };
   bool scalars = key.place() == "host" && key.results.size() == 1 && isFloat(key.results[0]) && key.attributes.empty();
   for (const Type &type : key.operands)
@@ -127,7 +175,7 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   for (const BinaryRow &row : binaries)
     if (scalars && key.operands.size() == 2 && key.op() == row.name)
       return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
-  return Failure{"the host has no kernel " + name + "; it has @host.print and math on floats (@host.exp, ..); other targets bring kernels of "
+  return Failure{"the host has no kernel " + name + "; it has @host.print, math on floats (@host.exp, ..), @host.append and @host.row; other targets bring kernels of "
                  "their own (python -m pto_mlir.vm)"};
 }
 

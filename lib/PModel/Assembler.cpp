@@ -113,6 +113,8 @@ Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netInde
     return Failure{file->info().path + ": net '" + net.name + "' differs in quantisation or pre-processing from the net of that name"};
   }
 
+  if (from.program)
+    return Failure{file->info().path + ": is one model of several nets, which cannot be joined with others or taken apart"};
   Source source{static_cast<size_t>(known - model.nets.begin()), known->variants.size(), file, {}};
   VariantDesc variant = net.variants[variantIndex];
   if (Status status = collectWeights(source, variant); !status)
@@ -152,8 +154,10 @@ Result<WriteSummary> ModelAssembler::write(const std::string &path) {
   return writeModel(model, layout, path);
 }
 
-Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output) {
+Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output, std::optional<HostProgramDesc> program) {
   ModelAssembler assembler;
+  if (program)
+    assembler.setProgram(std::move(*program));
   for (const std::string &path : paths) {
     auto file = ModelFile::open(path);
     if (!file)

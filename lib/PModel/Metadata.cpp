@@ -34,12 +34,20 @@ public:
     fb::Range commands(sections.commandsBegin, sections.commandsSize);
     fb::Range weightData(sections.weightsBegin, sections.weightsSize);
     fb::Range programs(sections.programsBegin, sections.programsSize);
+    Offset<fb::HostProgram> program;
+    if (model.program) {
+      auto name = string(model.program->name);
+      auto code = builder.CreateVector(model.program->code);
+      auto inputs = strings(model.program->inputs);
+      auto outputs = strings(model.program->outputs);
+      program = fb::CreateHostProgram(builder, name, code, inputs, outputs);
+    }
     auto producer = string(model.producer);
     auto processor = string(model.processor);
     fb::FinishModelBuffer(builder, fb::CreateModel(builder, formatMajor, formatMinor, minReaderMinor, producer,
                                                    processor, model.numCore, nets, kernelVector, weightVector,
                                                    &commands, &weightData, &programs, sections.commandsHash,
-                                                   sections.programsHash));
+                                                   sections.programsHash, program));
     return builder.Release();
   }
 

@@ -39,6 +39,8 @@ public:
     each(metadata.weights(), model.weights, [&](auto &table, WeightDesc &weight) { readWeight(table, weight, layout); });
     each(metadata.nets(), model.nets, [&](auto &table, NetDesc &net) { readNet(table, net); });
     layout.totalBytes = weights.size;
+    if (const fb::HostProgram *program = metadata.host_program())
+      model.program = HostProgramDesc{text(program->name()), numbers(program->code()), texts(program->inputs()), texts(program->outputs())};
   }
 
 private:

@@ -1,5 +1,7 @@
 #include "pto_mlir/PModel/Report.h"
 
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/ISA/Operands.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/PModel/Traffic.h"
@@ -169,6 +171,9 @@ std::string infoReport(const ModelFile &file) {
   append(text, "  format         %u.%u, made by %s\n", info.formatMajor, info.formatMinor,
          model.producer.empty() ? "an unnamed producer" : model.producer.c_str());
   append(text, "  processor      %s, num_core %u\n", model.processor.c_str(), model.numCore);
+  if (model.program)
+    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs the nets below\n", model.program->name.c_str(), model.program->inputs.size(),
+           model.program->outputs.size());
   auto kernels = measureTraffic(model);
   for (const NetDesc &net : model.nets) {
     append(text, "\nnet '%s'%s%s\n", net.name.c_str(), net.quantize.empty() ? "" : ", quantize ", net.quantize.c_str());
@@ -192,6 +197,10 @@ std::string trafficReport(const ModelFile &file) {
   if (!kernels)
     return kernels.error() + "\n";
   std::string text;
+  // It was read and verified when the file was opened.
+  if (model.program)
+    text += "host program '" + model.program->name + "'\n" +
+            bytecode::disassemble(*bytecode::deserialize(model.program->code.data(), model.program->code.size())) + "\n";
   for (const NetDesc &net : model.nets)
     for (size_t v = 0; v < net.variants.size(); ++v) {
       auto traffic = measureTraffic(net.variants[v], *kernels);
@@ -231,6 +240,10 @@ std::string weightsReport(const ModelFile &file) {
 std::string disassemblyReport(const ModelFile &file) {
   const ModelDesc &model = file.model();
   std::string text;
+  // It was read and verified when the file was opened.
+  if (model.program)
+    text += "host program '" + model.program->name + "'\n" +
+            bytecode::disassemble(*bytecode::deserialize(model.program->code.data(), model.program->code.size())) + "\n";
   for (const NetDesc &net : model.nets)
     for (size_t v = 0; v < net.variants.size(); ++v) {
       append(text, "program of net '%s', variant %zu\n", net.name.c_str(), v);

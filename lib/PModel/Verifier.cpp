@@ -1,5 +1,6 @@
 #include "pto_mlir/PModel/Verifier.h"
 
+#include "VerifyHostProgram.h"
 #include "VerifyProgram.h"
 
 #include <cmath>
@@ -151,6 +152,8 @@ Status verifyTexts(const ModelDesc &model) {
     for (const LocalMemoryUse &use : kernel.localMemory)
       good = good && isCleanText(use.space);
   }
+  if (model.program)
+    good = good && isCleanText(model.program->name) && clean(model.program->inputs) && clean(model.program->outputs);
   for (const NetDesc &net : model.nets) {
     good = good && isCleanText(net.quantize) && isCleanText(net.preprocess);
     for (const VariantDesc &variant : net.variants)
@@ -239,6 +242,9 @@ Status verifyModel(const ModelDesc &model, const WeightLayout &layout) {
     if (Status status = verifyVariantsAgree(net); !status)
       return Failure{"net '" + net.name + "': " + status.error()};
   }
+  if (model.program)
+    if (Status status = verifyHostProgram(model); !status)
+      return Failure{"host program '" + model.program->name + "': " + status.error()};
   return {};
 }
 

@@ -21,6 +21,20 @@ Result<const NetDesc *> findNet(const ModelFile &file, const std::string &name) 
   return Failure{file.info().path + ": " + (name.empty() ? "has several nets" : "has no net '" + name + "'") + ", choose one of " + names};
 }
 
+/// The named tensors in that order; all of them when no name is given.
+Result<std::vector<HostTensor>> pick(Result<std::vector<HostTensor>> all, const std::vector<std::string> &names) {
+  if (!all || names.empty())
+    return all;
+  std::vector<HostTensor> results;
+  for (const std::string &name : names) {
+    auto it = std::find_if(all->begin(), all->end(), [&](const HostTensor &tensor) { return tensor.name == name; });
+    if (it == all->end() || !it->data)
+      return Failure{"output '" + name + "' is asked for twice"};
+    results.push_back(std::move(*it));
+  }
+  return results;
+}
+
 } // namespace
 
 Session::Session(std::unique_ptr<State> state) : state(std::move(state)) {}
@@ -28,12 +42,26 @@ Session::~Session() = default;
 
 const NetDesc &Session::net() const { return *state->net; }
 const ModelFile &Session::file() const { return *state->file; }
-const char *Session::deviceName() const { return state->device->name(); }
+const char *Session::deviceName() const {
+  if (!state->runner)
+    return state->device->name();
+  return state->runner->sessions().empty() ? "host" : state->runner->sessions().front()->deviceName();
+}
 
 Result<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
   auto file = ModelFile::open(path);
   if (!file)
     return Failure{file.error()};
+  if (options.net.empty() && (*file)->model().program) {
+    auto runner = ProgramRunner::open(**file, options.device);
+    if (!runner)
+      return Failure{(*file)->info().path + ": " + runner.error()};
+    auto state = std::make_unique<State>();
+    state->file = *file;
+    state->runner = runner.take();
+    state->net = &state->runner->net();
+    return std::unique_ptr<Session>(new Session(std::move(state)));
+  }
   auto net = findNet(**file, options.net);
   if (!net)
     return Failure{net.error()};
@@ -106,6 +134,8 @@ Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inp
   if (!index)
     return Failure{index.error()};
   std::lock_guard lock(state->mutex);
+  if (state->runner)
+    return pick(state->runner->run(inputs), names);
   auto vm = state->program(*index);
   if (!vm)
     return Failure{vm.error()};
@@ -136,6 +166,8 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
   auto results = run(inputs);
   if (!results)
     return results;
+  if (state->runner)
+    return results;
   auto index = state->chooseVariant(inputs);
   VM &vm = *state->programs[*index];
   for (const DebugTensorDesc &desc : net().variants[*index].debugTensors) {
@@ -152,12 +184,32 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
 
 Result<pto_profile> Session::profile(bool reset) {
   std::lock_guard lock(state->mutex);
-  return state->device->profile(reset);
+  if (!state->runner)
+    return state->device->profile(reset);
+  pto_profile sum = {};
+  for (const auto &session : state->runner->sessions()) {
+    auto part = session->profile(reset);
+    if (!part)
+      return part;
+    sum.launches += part->launches;
+    sum.instructions += part->instructions;
+    sum.gm_bytes_read += part->gm_bytes_read;
+    sum.gm_bytes_written += part->gm_bytes_written;
+    sum.host_seconds += part->host_seconds;
+  }
+  return sum;
 }
 
 Result<std::vector<KernelProfile>> Session::profileKernels(bool reset) {
   std::lock_guard lock(state->mutex);
   std::vector<KernelProfile> profiles;
+  if (state->runner)
+    for (const auto &session : state->runner->sessions()) {
+      auto part = session->profileKernels(reset);
+      if (!part)
+        return part;
+      profiles.insert(profiles.end(), part->begin(), part->end());
+    }
   for (size_t i = 0; i < state->loaded.size(); ++i) {
     if (!state->loaded[i])
       continue;

@@ -1,6 +1,7 @@
 #ifndef PTO_MLIR_LIB_RUNTIME_SESSIONSTATE_H
 #define PTO_MLIR_LIB_RUNTIME_SESSIONSTATE_H
 
+#include "ProgramRunner.h"
 #include "VM.h"
 #include "pto_mlir/Runtime/Session.h"
 
@@ -18,6 +19,7 @@ struct Session::State {
   DeviceBuffer weights;
   std::vector<std::optional<uint32_t>> loaded; // device handles of the model's kernels
   std::vector<std::unique_ptr<VM>> programs;   // one per variant, made when first used
+  std::unique_ptr<ProgramRunner> runner;       // for a model of several nets, instead of all the above but the file
 
   Status start(const SessionOptions &options);
   Status uploadWeights();

@@ -51,9 +51,14 @@ Status checkNames(const std::vector<TensorDesc> &expected, const std::vector<Inp
   return {};
 }
 
+/// Extent 0 of a program's input stands for one that is known at run time only; no net takes an empty tensor.
+bool shapeFits(const TensorDesc &desc, const std::vector<uint64_t> &shape) {
+  return std::equal(desc.shape.begin(), desc.shape.end(), shape.begin(), shape.end(), [](uint64_t expected, uint64_t size) { return expected == 0 || expected == size; });
+}
+
 bool shapesFit(const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
   for (const TensorDesc &desc : variant.inputs)
-    if (findInput(inputs, desc.name)->shape != desc.shape)
+    if (!shapeFits(desc, findInput(inputs, desc.name)->shape))
       return false;
   return true;
 }
@@ -105,7 +110,7 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
     return Failure{"none of the " + std::to_string(variants.size()) + " variants of net '" + net->name + "' takes these input shapes"};
   for (const TensorDesc &desc : variants.front().inputs) {
     const InputTensor *input = findInput(inputs, desc.name);
-    if (input->shape != desc.shape)
+    if (!shapeFits(desc, input->shape))
       return Failure{"input '" + desc.name + "': expects " + tensorText(desc.type, desc.shape) + ", got " +
                      tensorText(input->type, input->shape)};
   }

@@ -1,11 +1,16 @@
 // pmodel_tool: looks into .pmodel files, checks, combines and splits them. Options only; the work is in lib/PModel.
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Assembler.h"
 #include "pto_mlir/PModel/Report.h"
 
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
+#include <sstream>
 
 using namespace pto_mlir;
 using namespace pto_mlir::pmodel;
@@ -48,8 +53,20 @@ int extract(const std::string &path, const std::string &folder) {
   return 0;
 }
 
-int combine(const std::vector<std::string> &paths, const std::string &output) {
-  auto summary = combineModels(paths, output);
+/// The program of --program, from its text.
+Result<HostProgramDesc> readProgram(const std::string &path, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+  std::ifstream file(path);
+  std::stringstream text;
+  if (!file || !(text << file.rdbuf()))
+    return Failure{path + ": cannot be read"};
+  auto module = bytecode::assemble(text.str());
+  if (!module)
+    return Failure{path + ": " + module.error()};
+  return HostProgramDesc{std::filesystem::path(path).stem().string(), bytecode::serialize(*module), std::move(inputs), std::move(outputs)};
+}
+
+int combine(const std::vector<std::string> &paths, const std::string &output, std::optional<HostProgramDesc> program) {
+  auto summary = combineModels(paths, output, std::move(program));
   if (!summary)
     return fail(summary.error());
   std::cout << output << ": " << bytesText(summary->fileBytes) << ", " << summary->numKernels << " kernels\n";
@@ -61,7 +78,8 @@ int combine(const std::vector<std::string> &paths, const std::string &output) {
 int main(int argc, char **argv) {
   CLI::App app("Looks into .pmodel files, checks, combines and splits them.", "pmodel_tool");
   std::string info, json, disasm, weights, traffic, check, split, chip, output;
-  std::vector<std::string> parts;
+  std::vector<std::string> parts, programInputs, programOutputs;
+  std::string programPath;
   CLI::Option_group *action = app.add_option_group("Actions", "exactly one is required");
   action->add_option("--info", info, "nets, tensors, engines, memory, sizes")->type_name("FILE");
   action->add_option("--print", json, "the metadata as JSON")->type_name("FILE");
@@ -73,6 +91,9 @@ int main(int argc, char **argv) {
   action->add_option("--combine", parts, "join the nets of several files (needs -o)")->type_name("FILE")->expected(1, 1 << 20);
   action->add_option("--chip", chip, "print the processor, one word")->type_name("FILE");
   app.add_option("-o,--output", output, "file of --combine, folder of --extract (default: here)")->type_name("PATH");
+  app.add_option("--program", programPath, "with --combine: the VM program (.vm) that makes one model of the nets")->type_name("FILE");
+  app.add_option("--program-input", programInputs, "name of its next input; once per input")->type_name("NAME")->expected(1)->take_all();
+  app.add_option("--program-output", programOutputs, "name of its next output; once per output")->type_name("NAME")->expected(1)->take_all();
   try {
     app.parse(argc, argv);
     // Counted here, so that a misspelt option is named first.
@@ -83,6 +104,8 @@ int main(int argc, char **argv) {
       throw CLI::ValidationError("expects exactly one action, got " + std::to_string(given));
     if (action->get_option("--combine")->count() && output.empty())
       throw CLI::ValidationError("--combine", "needs -o OUT");
+    if (!action->get_option("--combine")->count() && !programPath.empty())
+      throw CLI::ValidationError("--program", "is for --combine only");
     if (!action->get_option("--combine")->count() && !action->get_option("--extract")->count() && !output.empty())
       throw CLI::ValidationError("-o", "is for --combine and --extract only");
   } catch (const CLI::ParseError &error) {
@@ -106,7 +129,15 @@ int main(int argc, char **argv) {
     return verify(check);
   if (!split.empty())
     return extract(split, output.empty() ? "." : output);
-  if (!parts.empty())
-    return combine(parts, output);
+  if (!parts.empty()) {
+    std::optional<HostProgramDesc> program;
+    if (!programPath.empty()) {
+      auto read = readProgram(programPath, std::move(programInputs), std::move(programOutputs));
+      if (!read)
+        return fail(read.error());
+      program = read.take();
+    }
+    return combine(parts, output, std::move(program));
+  }
   return print(chip, [](const ModelFile &file) { return file.model().processor + "\n"; });
 }

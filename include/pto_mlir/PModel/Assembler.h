@@ -5,6 +5,7 @@
 #include "pto_mlir/PModel/Reader.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -18,6 +19,8 @@ public:
   /// Adds a variant; one whose net has a name that is there already becomes a variant of that net. Fails when the files are for different
   /// processors or numbers of cores, or the nets disagree.
   Status add(std::shared_ptr<const ModelFile> file, size_t net, size_t variant);
+  /// The program that makes one model of the nets.
+  void setProgram(HostProgramDesc program) { model.program = std::move(program); }
   /// Writes what was added. Weights are read from the source files, so these stay open until now.
   Result<WriteSummary> write(const std::string &path);
 
@@ -39,8 +42,9 @@ private:
   std::unordered_map<std::string, uint32_t> kernelNames, weightNames;
 };
 
-/// Joins all nets of `paths` into `output`.
-Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output);
+/// Joins all nets of `paths` into `output`. With a program the file is one model, which runs the nets.
+Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output,
+                                   std::optional<HostProgramDesc> program = std::nullopt);
 
 /// Writes every variant of every net as a file of its own into `folder`: <stem>_net<i>_variant<j>.pmodel. Returns the paths.
 Result<std::vector<std::string>> extractModels(const std::string &path, const std::string &folder);

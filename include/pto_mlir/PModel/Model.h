@@ -6,6 +6,7 @@
 #include "pto_mlir/PModel/ElementType.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -103,6 +104,13 @@ struct NetDesc {
   std::string preprocess; // JSON, as model_transform recorded it
 };
 
+/// A VM program that runs the nets of the file as kernels `@device.<net>`: a model with control flow.
+struct HostProgramDesc {
+  std::string name;
+  std::vector<uint8_t> code;                // bytecode::serialize
+  std::vector<std::string> inputs, outputs; // names of the parameters and results of its function 0
+};
+
 struct ModelDesc {
   std::string producer;  // "pto-mlir 0.1.0"
   std::string processor; // "a3"
@@ -110,6 +118,7 @@ struct ModelDesc {
   std::vector<NetDesc> nets;
   std::vector<KernelDesc> kernels;
   std::vector<WeightDesc> weights;
+  std::optional<HostProgramDesc> program;
 };
 
 } // namespace pto_mlir::pmodel

@@ -1,0 +1,69 @@
+#include "VerifyHostProgram.h"
+
+#include "pto_mlir/ByteCode/Program.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+using bytecode::Type;
+
+/// Whether a variant takes or gives tensors of these types, in order.
+bool fit(const std::vector<TensorDesc> &tensors, const std::vector<Type> &types) {
+  return tensors.size() == types.size() && std::equal(tensors.begin(), tensors.end(), types.begin(), [](const TensorDesc &tensor, const Type &type) {
+           Type has{tensor.type, true, std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())};
+           return isRefinedBy(type, has);
+         });
+}
+
+Status verifyNames(const std::vector<std::string> &names, const std::vector<uint32_t> &types, const bytecode::Module &module, const char *what) {
+  if (names.size() != types.size())
+    return Failure{"has " + std::to_string(types.size()) + " " + what + "s and " + std::to_string(names.size()) + " names for them"};
+  std::unordered_set<std::string> seen;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (names[i].empty() || !seen.insert(names[i]).second)
+      return Failure{std::string("two ") + what + "s are named '" + names[i] + "', or one has no name"};
+    if (!module.types[types[i]].isTensor)
+      return Failure{std::string(what) + " '" + names[i] + "' is no tensor"};
+  }
+  return {};
+}
+
+} // namespace
+
+Status verifyHostProgram(const ModelDesc &model) {
+  auto module = bytecode::deserialize(model.program->code.data(), model.program->code.size());
+  if (!module)
+    return Failure{module.error()};
+  if (module->target != model.processor)
+    return Failure{"is for '" + module->target + "', the model is for '" + model.processor + "'"};
+  auto program = bytecode::Program::load(module.take());
+  if (!program)
+    return Failure{program.error()};
+  const bytecode::Module &loaded = program->module();
+  const bytecode::Function &entry = loaded.functions[0];
+  if (Status status = verifyNames(model.program->inputs, entry.parameters, loaded, "input"); !status)
+    return status;
+  if (Status status = verifyNames(model.program->outputs, entry.results, loaded, "output"); !status)
+    return status;
+  for (const bytecode::Constant &constant : loaded.constants) {
+    auto *key = std::get_if<bytecode::KernelKey>(&constant);
+    if (!key || key->place() != "device")
+      continue;
+    auto net = std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == key->op(); });
+    if (net == model.nets.end())
+      return Failure{"calls @" + key->callee + ", which is no net of the file"};
+    bool fits = std::any_of(net->variants.begin(), net->variants.end(), [&](const VariantDesc &variant) {
+      return fit(variant.inputs, key->operands) && fit(variant.outputs, key->results);
+    });
+    if (!fits)
+      return Failure{"calls @" + key->callee + " with types that none of the net's variants has"};
+  }
+  return {};
+}
+
+} // namespace pto_mlir::pmodel

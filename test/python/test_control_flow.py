@@ -1,0 +1,163 @@
+"""ONNX If, Loop and Scan as VM programs over nets, against onnxruntime."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from pto_mlir.control_flow import compile_model
+from pto_mlir.errors import UserError
+from pto_mlir.runtime import InferenceSession
+
+F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+RANDOM = np.random.default_rng(5)
+
+
+def info(name, kind, shape):
+    return helper.make_tensor_value_info(name, kind, shape)
+
+
+def weight(name, array):
+    return numpy_helper.from_array(np.asarray(array), name)
+
+
+def save(path, nodes, inputs, outputs, weights=()):
+    model = helper.make_model(helper.make_graph(nodes, "main", inputs, outputs, list(weights)), opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    onnx.checker.check_model(model, full_check=True)
+    onnx.save(model, path)
+
+
+def compare(tmp_path, feeds, tolerance=1e-5):
+    """Compiles tmp_path/m.onnx and runs both on every feed."""
+    source, target = str(tmp_path / "m.onnx"), str(tmp_path / "m.pmodel")
+    summary = compile_model(source, target)
+    session, reference = InferenceSession(target, threads=1), ort.InferenceSession(source)
+    for feed in feeds:
+        for ours, theirs in zip(session.run(None, feed), reference.run(None, feed), strict=True):
+            assert ours.dtype == theirs.dtype and ours.shape == theirs.shape
+            np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance)
+    return summary
+
+
+def test_if_takes_the_branch_of_its_condition(tmp_path):
+    then = helper.make_graph([helper.make_node("MatMul", ["h", "w"], ["t"])], "then", [], [info("t", F, [2, 4])])
+    other = helper.make_graph([helper.make_node("Sub", ["h", "x"], ["e"])], "else", [], [info("e", F, [2, 4])])
+    save(tmp_path / "m.onnx",
+         [helper.make_node("Relu", ["x"], ["h"]), helper.make_node("If", ["c"], ["y"], then_branch=then, else_branch=other),
+          helper.make_node("Exp", ["y"], ["z"])],
+         [info("x", F, [2, 4]), info("c", B, [])], [info("z", F, [2, 4])], [weight("w", RANDOM.standard_normal((4, 4), np.float32))])  # fmt: skip
+    x = RANDOM.standard_normal((2, 4), np.float32)
+    compare(tmp_path, [{"x": x, "c": np.array(flag)} for flag in (True, False)])
+
+
+def test_loop_carries_counts_and_collects(tmp_path):
+    """h = tanh(h w + x) while the sum of |h| stays below a bound, at most n times; every h is kept."""
+    body = helper.make_graph(
+        [helper.make_node("MatMul", ["h", "w"], ["m"]), helper.make_node("Add", ["m", "x"], ["a"]), helper.make_node("Tanh", ["a"], ["h2"]),
+         helper.make_node("Abs", ["h2"], ["b"]), helper.make_node("ReduceSum", ["b"], ["s"], keepdims=0),
+         helper.make_node("Less", ["s", "bound"], ["go2"]), helper.make_node("Identity", ["h2"], ["kept"]),
+         helper.make_node("Add", ["twice", "i"], ["t1"]), helper.make_node("Add", ["t1", "i"], ["twice2"])],
+        "body", [info("i", I, []), info("go", B, []), info("h", F, [1, 8]), info("twice", I, [])],
+        [info("go2", B, []), info("h2", F, [1, 8]), info("twice2", I, []), info("kept", F, [1, 8])])  # fmt: skip
+    save(tmp_path / "m.onnx", [helper.make_node("Loop", ["n", "", "h0", "zero"], ["h", "twice", "all"], body=body)],
+         [info("n", I, []), info("x", F, [1, 8]), info("h0", F, [1, 8])], [info("h", F, [1, 8]), info("twice", I, []), info("all", F, ["trips", 1, 8])],
+         [weight("w", RANDOM.standard_normal((8, 8), np.float32)), weight("bound", np.float32(5.5)), weight("zero", np.int64(0))])  # fmt: skip
+    x = 0.3 * RANDOM.standard_normal((1, 8), np.float32)
+    summary = compare(tmp_path, [{"n": np.array(n, np.int64), "x": x, "h0": np.zeros((1, 8), np.float32)} for n in (0, 1, 12)])
+    assert "goto" in summary["program"] and "host.append" in summary["program"]
+
+
+def test_scan_is_a_recurrence_over_rows(tmp_path):
+    body = helper.make_graph(
+        [helper.make_node("Mul", ["s", "decay"], ["d"]), helper.make_node("Add", ["d", "row"], ["s2"]), helper.make_node("Relu", ["s2"], ["out"])],
+        "body", [info("s", F, [6]), info("row", F, [6])], [info("s2", F, [6]), info("out", F, [6])])  # fmt: skip
+    save(tmp_path / "m.onnx", [helper.make_node("Scan", ["s0", "xs"], ["s", "ys"], body=body, num_scan_inputs=1), helper.make_node("Neg", ["ys"], ["z"])],
+         [info("s0", F, [6]), info("xs", F, [5, 6])], [info("s", F, [6]), info("z", F, [5, 6])], [weight("decay", np.float32(0.5))])  # fmt: skip
+    compare(tmp_path, [{"s0": np.ones(6, np.float32), "xs": RANDOM.standard_normal((5, 6), np.float32)}])
+
+
+def test_generation_loop_with_kv_cache(tmp_path):
+    """Greedy decoding of one attention layer in one program: token -> embedding -> q, k, v; k and v go to row i of the caches; the
+    query attends to the rows written so far; the best token is the next input."""
+    vocabulary, width, steps = 24, 16, 8
+    rows = np.arange(steps, dtype=np.float32).reshape(steps, 1)
+    nodes = [
+        helper.make_node("Gather", ["embedding", "token"], ["word"]),  # 1 x width
+        helper.make_node("Gather", ["places", "i"], ["place"]),
+        helper.make_node("Add", ["word", "place"], ["x"]),
+        *(helper.make_node("MatMul", ["x", "w" + n], [n]) for n in "qkv"),
+        helper.make_node("Cast", ["i"], ["position"], to=F),
+        helper.make_node("Sub", ["rows", "position"], ["distance"]),
+        helper.make_node("Abs", ["distance"], ["far"]),
+        helper.make_node("Min", ["far", "one"], ["old"]),  # 0 in row i, else 1
+        helper.make_node("Sub", ["one", "old"], ["here"]),
+        *(node for n in "kv" for node in (
+            helper.make_node("Mul", [n + "_cache", "old"], [n + "_kept"]),
+            helper.make_node("Mul", ["here", n], [n + "_new"]),
+            helper.make_node("Add", [n + "_kept", n + "_new"], [n + "_next"]))),
+        helper.make_node("Transpose", ["k_next"], ["k_t"], perm=[1, 0]),
+        helper.make_node("MatMul", ["q", "k_t"], ["scores"]),  # 1 x steps
+        helper.make_node("Reshape", ["distance", "flat"], ["ahead"]),
+        helper.make_node("Relu", ["ahead"], ["later"]),
+        helper.make_node("Mul", ["later", "huge"], ["penalty"]),
+        helper.make_node("Sub", ["scores", "penalty"], ["masked"]),
+        helper.make_node("Softmax", ["masked"], ["attention"], axis=-1),
+        helper.make_node("MatMul", ["attention", "v_next"], ["y"]),
+        helper.make_node("MatMul", ["y", "wo"], ["logits"]),
+        helper.make_node("ReduceMax", ["logits"], ["best"], axes=[1], keepdims=1),
+        helper.make_node("Equal", ["logits", "best"], ["is_best"]),
+        helper.make_node("Where", ["is_best", "numbers", "huge"], ["candidates"]),
+        helper.make_node("ReduceMin", ["candidates"], ["choice"], axes=[1], keepdims=0),
+        helper.make_node("Cast", ["choice"], ["next"], to=I),
+        helper.make_node("Identity", ["go"], ["go_on"]),
+    ]  # fmt: skip
+    body = helper.make_graph(
+        nodes, "body",
+        [info("i", I, []), info("go", B, []), info("token", I, [1]), info("k_cache", F, [steps, width]), info("v_cache", F, [steps, width])],
+        [info("go_on", B, []), info("next", I, [1]), info("k_next", F, [steps, width]), info("v_next", F, [steps, width]),
+         info("choice", F, [1]), info("logits", F, [1, vocabulary])])  # fmt: skip
+    weights = {"w" + n: RANDOM.standard_normal((width, width), np.float32) for n in "qkv"}
+    weights |= {"wo": RANDOM.standard_normal((width, vocabulary), np.float32), "embedding": RANDOM.standard_normal((vocabulary, width), np.float32),
+                "places": RANDOM.standard_normal((steps, width), np.float32), "rows": rows, "one": np.float32(1), "huge": np.float32(1e4), "flat": np.array([1, steps]), "steps": np.int64(steps),
+                "numbers": np.arange(vocabulary, dtype=np.float32).reshape(1, -1), "cache": np.zeros((steps, width), np.float32)}  # fmt: skip
+    save(tmp_path / "m.onnx",
+         [helper.make_node("Loop", ["steps", "", "start", "cache", "cache"], ["last", "keys", "values", "tokens", "all_logits"], body=body)],
+         [info("start", I, [1])], [info("tokens", F, [steps, 1]), info("all_logits", F, [steps, 1, vocabulary]), info("keys", F, [steps, width])],
+         [weight(name, array) for name, array in weights.items()])  # fmt: skip
+    compare(tmp_path, [{"start": np.array([token])} for token in (3, 17)], tolerance=1e-3)
+    tokens, *_ = InferenceSession(str(tmp_path / "m.pmodel"), threads=1).run(["tokens"], {"start": np.array([3])})
+    assert len(set(tokens.reshape(-1))) > 2
+
+
+def test_control_flow_within_control_flow(tmp_path):
+    """A loop whose body takes one of two branches by the parity of its counter."""
+    double = helper.make_graph([helper.make_node("Add", ["h", "h"], ["d"])], "even", [], [info("d", F, [3])])
+    shift = helper.make_graph([helper.make_node("Sub", ["h", "x"], ["o"])], "odd", [], [info("o", F, [3])])
+    body = helper.make_graph(
+        [helper.make_node("Div", ["i", "two"], ["half"]), helper.make_node("Mul", ["half", "two"], ["even"]), helper.make_node("Equal", ["i", "even"], ["is"]),
+         helper.make_node("If", ["is"], ["h2"], then_branch=double, else_branch=shift), helper.make_node("Identity", ["go"], ["go2"])],
+        "body", [info("i", I, []), info("go", B, []), info("h", F, [3])], [info("go2", B, []), info("h2", F, [3])])  # fmt: skip
+    save(tmp_path / "m.onnx", [helper.make_node("Loop", ["n", "yes", "x"], ["y"], body=body)], [info("x", F, [3])], [info("y", F, [3])],
+         [weight("n", np.int64(5)), weight("yes", np.array(True)), weight("two", np.int64(2))])  # fmt: skip
+    compare(tmp_path, [{"x": np.array([1, -2, 0.5], np.float32)}])
+
+
+def test_what_does_not_work_is_said(tmp_path):
+    grow = helper.make_graph([helper.make_node("Concat", ["h", "h"], ["h2"], axis=0), helper.make_node("Identity", ["go"], ["go2"])], "body",
+                             [info("i", I, []), info("go", B, []), info("h", F, ["a"])], [info("go2", B, []), info("h2", F, ["b"])])  # fmt: skip
+    path = tmp_path / "m.onnx"
+    save(path, [helper.make_node("Loop", ["n", "", "x"], ["y"], body=grow)], [info("x", F, [3])], [info("y", F, ["c"])], [weight("n", np.int64(2))])
+    with pytest.raises(UserError, match=r"Loop 'y': it carries a tensor<3xf32> into a trip and a tensor<6xf32> out of it"):
+        compile_model(str(path), str(tmp_path / "m.pmodel"))
+    assert not (tmp_path / "m.pmodel").exists()
+    path.write_bytes(b"no model")
+    with pytest.raises(UserError, match="not a readable ONNX model"):
+        compile_model(str(path), str(tmp_path / "m.pmodel"))
+    done = subprocess.run([sys.executable, "-m", "pto_mlir.control_flow", "--model_def", str(path), "--model", "x"], capture_output=True, text=True)
+    assert done.returncode == 1 and "--model: expects a name that ends in .pmodel" in done.stderr
+    assert not Path("x").exists()

@@ -1,0 +1,59 @@
+#include "TestModel.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/PModel/Reader.h"
+#include "pto_mlir/PModel/Verifier.h"
+
+#include <gmock/gmock.h>
+
+using namespace pto_mlir;
+using namespace pto_mlir::pmodel;
+using ::testing::HasSubstr;
+
+namespace {
+
+const std::vector<float> bias(2 * 5, 1.0f);
+
+/// The bias-relu net behind a program that runs it twice.
+ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf32>", const std::string &target = "a3") {
+  ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
+  auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type + ") -> (" + type + ")\n.func @main(" + type +
+                                   ") -> (" + type + ") slots(" + type + ") {\n  aload_0\n  invokestatic 0\n  invokestatic 0\n  return\n}\n");
+  EXPECT_TRUE(module);
+  model.program = HostProgramDesc{"twice", bytecode::serialize(*module), {"in"}, {"out"}};
+  return model;
+}
+
+std::string verify(const ModelDesc &model) {
+  Status status = verifyModel(model, layoutWeights(model.weights));
+  return status ? "" : status.error();
+}
+
+TEST(HostProgram, IsVerifiedAgainstTheNets) {
+  std::string net = pto_mlir::testing::biasReluModel(2, 5, bias).nets[0].name;
+  EXPECT_EQ(verify(twice(net)), "");
+  EXPECT_THAT(verify(twice("other")), HasSubstr("host program 'twice': calls @device.other, which is no net of the file"));
+  EXPECT_THAT(verify(twice(net, "tensor<2x6xf32>")), HasSubstr("with types that none of the net's variants has"));
+  EXPECT_THAT(verify(twice(net, "tensor<2x5xf32>", "a5")), HasSubstr("is for 'a5', the model is for 'a3'"));
+  ModelDesc model = twice(net);
+  model.program->inputs = {};
+  EXPECT_THAT(verify(model), HasSubstr("has 1 inputs and 0 names for them"));
+  model = twice(net);
+  model.program->code.resize(20);
+  EXPECT_THAT(verify(model), HasSubstr("is no VM program"));
+}
+
+TEST(HostProgram, SurvivesTheFile) {
+  ModelDesc model = twice(pto_mlir::testing::biasReluModel(2, 5, bias).nets[0].name);
+  std::string path = pto_mlir::testing::temporaryPath("twice.pmodel");
+  auto written = writeModel(model, path);
+  ASSERT_TRUE(written) << written.error();
+  auto file = ModelFile::open(path);
+  ASSERT_TRUE(file) << file.error();
+  ASSERT_TRUE((*file)->model().program);
+  EXPECT_EQ((*file)->model().program->name, "twice");
+  EXPECT_EQ((*file)->model().program->code, model.program->code);
+  EXPECT_EQ((*file)->model().program->outputs, model.program->outputs);
+}
+
+} // namespace
