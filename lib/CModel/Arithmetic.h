@@ -44,6 +44,38 @@ struct And {
 struct Or {
   template <class T> T operator()(T a, T b) const { return T(a | b); }
 };
+struct Xor {
+  template <class T> T operator()(T a, T b) const { return T(a ^ b); }
+};
+// What is shifted by its width or more, or by a negative count, is gone; a sign stays.
+struct ShiftLeft {
+  template <class T> T operator()(T a, T b) const {
+    return uint64_t(b) < 8 * sizeof(T) ? T(wrapping(a) << b) : T(0);
+  }
+};
+struct ShiftRight {
+  template <class T> T operator()(T a, T b) const {
+    if (uint64_t(b) < 8 * sizeof(T))
+      return T(a >> b);
+    return std::is_signed_v<T> && a < 0 ? T(-1) : T(0);
+  }
+};
+// Floats by way of double; integers wrap, a negative exponent gives 0 unless the base is 1 or -1.
+struct Power {
+  template <class T> T operator()(T a, T b) const {
+    if constexpr (std::is_floating_point_v<T>) {
+      return T(std::pow(double(a), double(b)));
+    } else {
+      if (b < 0)
+        return a == T(1) ? T(1) : a == T(-1) ? T(b % 2 ? -1 : 1) : T(0);
+      auto result = wrapping(T(1)), base = wrapping(a);
+      for (auto left = uint64_t(b); left; left >>= 1, base *= base)
+        if (left & 1)
+          result *= base;
+      return T(result);
+    }
+  }
+};
 struct Not {
   template <class T> T operator()(T a) const { return T(~a); }
 };

@@ -80,6 +80,7 @@ template <class... Ts> struct Types {
 using Floats = Types<float, Half>;
 using Standard = Types<float, Half, int16_t, int32_t>;
 using Integers = Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t>;
+using Powerable = Types<float, Half, int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t>;
 using Reluable = Types<float, Half, int32_t>;
 using Comparable = Types<float, Half, int32_t>;
 // For instructions that only move bits: one carrier per width.

@@ -185,4 +185,86 @@ TYPED_TEST(Bitwise, Operations) {
   }
 }
 
+TYPED_TEST(Bitwise, ShiftsExclusiveOrAndScalars) {
+  using T = typename TypeParam::type;
+  constexpr int width = 8 * sizeof(T);
+  auto left = [](T a, T b, T) { return b < 0 || b >= width ? T(0) : T(uint64_t(a) << b); };
+  auto right = [](T a, T b, T) { return b < 0 || b >= width ? T(a < 0 ? -1 : 0) : T(a >> b); };
+  TestDevice device;
+  TileShape s{4, 64, 4, 61};
+  auto make = [&](int i) { return Operand<T>{randomValues<T>(256, i + 1), tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)}; };
+  Operand<T> dst = make(0), a = make(1), b = make(2);
+  for (size_t i = 0; i < b.values.size(); ++i)
+    b.values[i] = T(int(i % 40) - 3);
+  auto check = [&](auto insn, auto reference) {
+    auto got = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, insn); }, dst, a, b);
+    for (size_t i = 0; i < got.size(); ++i)
+      ASSERT_EQ(got[i], i % s.cols < s.validCols ? T(reference(a.values[i], b.values[i], T())) : dst.values[i]) << i << " " << int64_t(a.values[i]) << " " << int64_t(b.values[i]);
+  };
+  check(isa::TShl{dst.tile, a.tile, b.tile}, left);
+  check(isa::TShr{dst.tile, a.tile, b.tile}, right);
+  check(isa::TXor{dst.tile, a.tile, b.tile}, [](T x, T y, T) { return T(x ^ y); });
+  for (int n : {0, 3, width - 1, width}) {
+    check(isa::TShls{dst.tile, a.tile, n}, [&](T x, T, T) { return left(x, T(n), T()); });
+    check(isa::TShrs{dst.tile, a.tile, n}, [&](T x, T, T) { return right(x, T(n), T()); });
+  }
+  check(isa::TAnds{dst.tile, a.tile, 0x35}, [](T x, T, T) { return T(x & 0x35); });
+  check(isa::TOrs{dst.tile, a.tile, 0x35}, [](T x, T, T) { return T(x | 0x35); });
+  check(isa::TXors{dst.tile, a.tile, 0x35}, [](T x, T, T) { return T(x ^ 0x35); });
+}
+
+TYPED_TEST(FloatElementwise, FusedOperations) {
+  using T = typename TypeParam::type;
+  auto product = [](T a, T b) { return float(T(float(a) * float(b))); };
+  checkBinary<T, isa::TFusedmuladd>([&](T a, T b, T d) {
+    volatile float p = product(a, d);
+    return T(p + float(b));
+  });
+  checkBinary<T, isa::TFusedmuladdrelu>([&](T a, T b, T d) {
+    volatile float p = product(a, d);
+    float sum = p + float(b);
+    return T(sum < 0 ? 0.0f : sum);
+  });
+  checkBinary<T, isa::TSubrelu>([](T a, T b, T) { return T(std::max(float(a) - float(b), 0.0f)); });
+  checkBinary<T, isa::TPrelu>([](T a, T b, T) { return a > T(0) ? a : T(float(a) * float(b)); });
+}
+
+TEST(Elementwise, Axpy) {
+  TestDevice device;
+  for (const TileShape &s : shapes) {
+    size_t n = size_t(s.rows) * s.cols;
+    auto shaped = [&](isa::ElementType type, int i) { return tile(type, isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols); };
+    Operand<float> dst{randomValues<float>(n, 1), shaped(isa::ElementType::f32, 0)};
+    Operand<half> src{randomValues<half>(n, 2), shaped(isa::ElementType::f16, 1)};
+    auto got = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TAxpy{dst.tile, src.tile, 0x40200000}); }, dst, src); // 2.5
+    for (size_t i = 0; i < n; ++i) {
+      volatile float p = float(src.values[i]) * 2.5f;
+      bool valid = i / s.cols < s.validRows && i % s.cols < s.validCols;
+      ASSERT_EQ(got[i], valid ? dst.values[i] + p : dst.values[i]);
+    }
+  }
+}
+
+TEST(Elementwise, RemaindersAndPowers) {
+  checkBinary<float, isa::TRem>([](float a, float b, float) { return float(std::fmod(a, b) + (std::fmod(a, b) != 0 && (a < 0) != (b < 0) ? b : 0.0f)); });
+  checkBinary<float, isa::TFmod>([](float a, float b, float) { return std::fmod(a, b); });
+  checkBinary<int32_t, isa::TRem>([](int32_t a, int32_t b, int32_t) { return int32_t(a - std::floor(double(a) / b) * b); });
+  checkScalar<float, isa::TRems>([](float a, float s) { return float(std::fmod(a, s) + (std::fmod(a, s) != 0 && (a < 0) != (s < 0) ? s : 0.0f)); }, -1.5f);
+  checkScalar<float, isa::TFmods>([](float a, float s) { return std::fmod(a, s); }, -1.5f);
+  checkScalar<int32_t, isa::TRems>([](int32_t a, int32_t s) { return ((a % s) + s) % s; }, 7);
+  checkScalar<float, isa::TPows>([](float a, float s) { return float(std::pow(double(a), double(s))); }, 3.0f);
+  checkScalar<int32_t, isa::TPows>([](int32_t a, int32_t) { return int32_t(uint32_t(a) * uint32_t(a) * uint32_t(a)); }, 3.0f);
+  checkScalar<int16_t, isa::TPows>([](int16_t a, int16_t) { return int16_t(a == 1 ? 1 : a == -1 ? -1 : 0); }, -3.0f);
+
+  TestDevice device;
+  isa::Tile t = tile(isa::ElementType::i32, isa::Layout::ND, 0, 1, 8);
+  TestKernel zero(isa::CoreKind::AIV, 0);
+  zero.add(isa::Pipe::V, isa::TExpands{t, 0}).add(isa::Pipe::V, isa::TRem{t, t, t});
+  EXPECT_EQ(device.run(zero, {}), PTO_ERROR_FAULT);
+  EXPECT_STREQ(device.fault().kind, "zero-divisor");
+  TestKernel byZero(isa::CoreKind::AIV, 0);
+  byZero.add(isa::Pipe::V, isa::TExpands{t, 3}).add(isa::Pipe::V, isa::TRems{t, t, 0});
+  EXPECT_EQ(device.run(byZero, {}), PTO_ERROR_FAULT);
+}
+
 } // namespace

@@ -5,13 +5,13 @@
 
 include "pto_mlir/ISA/ISABase.td"
 include "pto_mlir/ISA/DataMovement.td"
+include "pto_mlir/ISA/Elementwise.td"
 
 def Rounding : Enum<"RoundMode", ["none", "rint", "round", "floor", "ceil", "trunc", "odd"]>;
-def Switch : Enum<"Switch", ["off", "on"]>;
 
 // (dst, src)
 def TCVT : Insn<0xf0, "tcvt", PIPE_V,
-    (ops TileOut<"dst", [UB], [ND, DN]>, TileIn<"src", [UB], [ND, DN]>, Packed<"attrs", [Field<"rounding", 8, Rounding>, Field<"saturate", 8, Switch>]>),
+    (ops TileOut<"dst", [UB], [ND, DN]>, TileIn<"src", [UB], [ND, DN]>, Packed<"attrs", [Field<"rounding", 8, Rounding>, Field<"saturate", 8, OnOff>]>),
     Types<[[F16, F32], [F32, F32], [BF16, F32], [I16, F32], [I32, F32], [I64, F32],
            [F32, F16], [I32, F16], [I16, F16], [I8, F16], [U8, F16],
            [F32, BF16], [I32, BF16],
@@ -30,6 +30,19 @@ def TTRANS : Insn<0xf1, "ttrans", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src
 }
 def TFILLPAD : Insn<0xf2, "tfillpad", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), TransTypes> {
   let summary = "dst[i, j] = src[i, j] in the valid region of src, dst's pad value in the rest of the box of dst";
+}
+
+// --- to and from 8 bits ------------------------------------------------------
+
+def TQUANT : Insn<0xf3, "tquant", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"multipliers", [UB], [DN, ND], [F32]>, Int<"zeroPoint">), Types<[[I8, F32], [U8, F32]]>> {
+  let summary = "dst[i, j] = clamp(round(src[i, j] * multipliers[i, 0] + zeroPoint))";
+  let description = "Rounds to nearest even. Rows behind the last multiplier use that one.";
+}
+def TDEQUANT : Insn<0xf4, "tdequant", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"scales", [UB], [ND], [F32]>, TileIn<"offsets", [UB], [ND], [F32]>),
+    Types<[[F32, I8], [F32, I16]]>> {
+  let summary = "dst[i, j] = (src[i, j] - offsets[i, j']) * scales[i, j'], j' cut to the last column that they have";
 }
 
 #endif

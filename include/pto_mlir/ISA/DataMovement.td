@@ -25,6 +25,19 @@ def TSTORE_ACC : Insn<0x42, "tstore_acc", PIPE_FIX,
     Types<[[F32, F32], [F16, F32], [BF16, F32], [I32, I32]]>> {
   let summary = "dst[i, j] = cast(relu(src[i, j])) for the valid region of src";
 }
+// (dst, src)
+def QuantTypes : Types<[[I8, F32], [U8, F32], [I8, I32], [U8, I32], [F16, I32]]>;
+def TSTORE_ACC_QUANT : Insn<0x4a, "tstore_acc_quant", PIPE_FIX,
+    (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, Wide<"descriptor">, Attr<"relu", Relu>), QuantTypes> {
+  let summary = "dst[i, j] = cast(relu(src[i, j] * scale + offset))";
+  let description = "The descriptor holds the f32 scale in bits 0-31, the signed offset in bits 37-45. Integers are rounded to nearest even and "
+                    "clamped, f16 is clamped to its finite range.";
+}
+def TSTORE_ACC_QUANTV : Insn<0x4b, "tstore_acc_quantv", PIPE_FIX,
+    (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, TileIn<"scales", [FB], [ND], [U64, I64]>, Attr<"relu", Relu>), QuantTypes> {
+  let summary = "dst[i, j] = cast(relu(src[i, j] * scale[j] + offset[j]))";
+  let description = "A descriptor per column, as in tstore_acc_quant; of the scale bits 13-31 count.";
+}
 def TMOV : Insn<0x43, "tmov", PIPE_V, (ops TileOut<"dst", [UB], [ND, DN]>, TileIn<"src", [UB], [ND, DN]>), MovableTypes, ShapeSame> {
   let summary = "dst[i, j] = src[i, j]";
 }

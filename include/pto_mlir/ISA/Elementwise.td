@@ -30,10 +30,54 @@ def TMIN : BinaryTile<0x85, "tmin", "min(src0[i, j], src1[i, j])", StdTypes>;
 def TAND : BinaryTile<0x86, "tand", "src0[i, j] & src1[i, j]", BitTypes>;
 def TOR : BinaryTile<0x87, "tor", "src0[i, j] | src1[i, j]", BitTypes>;
 
+def TXOR : BinaryTile<0x89, "txor", "src0[i, j] ^ src1[i, j]", BitTypes>;
+def TSHL : BinaryTile<0x8a, "tshl", "src0[i, j] << src1[i, j]", BitTypes> {
+  let description = "A count of the element's width or more, or a negative one, shifts everything out.";
+}
+def TSHR : BinaryTile<0x8b, "tshr", "src0[i, j] >> src1[i, j], arithmetic where signed", BitTypes> {
+  let description = TSHL.description;
+}
+def TPRELU : BinaryTile<0x8c, "tprelu", "src0[i, j] > 0 ? src0[i, j] : src0[i, j] * src1[i, j]", FloatTypes>;
+def RemTypes : SameType<[F32, I32], [F16, I16, U16, U32]>;
+def FmodTypes : SameType<[F32], [F16, I16, U16, I32, U32]>;
+def PowTypes : SameType<[F32, I8, U8, I16, U16, I32, U32], [F16, BF16]>;
+def TREM : BinaryTile<0x8d, "trem", "src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j]", RemTypes> {
+  let description = "Has the sign of src1. An integer divisor of 0 is a fault.";
+}
+def TFMOD : BinaryTile<0x8e, "tfmod", "src0[i, j] - trunc(src0[i, j] / src1[i, j]) * src1[i, j]", FmodTypes> {
+  let description = "Has the sign of src0. An integer divisor of 0 is a fault.";
+}
+def TPOW : BinaryTile<0x8f, "tpow", "src0[i, j] to the power of src1[i, j]", PowTypes> {
+  let description = "Integers wrap; a negative exponent gives 0, except for bases 1 and -1.";
+}
+
 def TMULADDDST : Insn<0x88, "tmuladddst", PIPE_V, (ops TileInOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), FloatTypes, ShapeSame> {
   let summary = "dst[i, j] = src0[i, j] * src1[i, j] + dst[i, j]";
   let description = "Product and sum are rounded separately.";
 }
+
+class FusedTile<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileInOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), FloatTypes, ShapeSame> {
+  let summary = "dst[i, j] = " # expr;
+  let description = "Product and sum are rounded separately.";
+}
+def TFUSEDMULADD : FusedTile<0x70, "tfusedmuladd", "src0[i, j] * dst[i, j] + src1[i, j]">;
+def TFUSEDMULADDRELU : FusedTile<0x71, "tfusedmuladdrelu", "max(src0[i, j] * dst[i, j] + src1[i, j], 0)">;
+def TSUBRELU : BinaryTile<0x72, "tsubrelu", "max(src0[i, j] - src1[i, j], 0)", FloatTypes>;
+def TAXPY : Insn<0x73, "taxpy", PIPE_V, (ops TileInOut<"dst", [UB]>, TileIn<"src", [UB]>, Scalar<"scalar">),
+    Types<[[F16, F16], [F32, F32], [F32, F16]]>, ShapeSame> {
+  let summary = "dst[i, j] = dst[i, j] + src[i, j] * scalar";
+  let description = "The product is rounded to dst's type, then the sum.";
+}
+class PartTile<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), SameType<[F16, F32, I16, I32]>> {
+  let summary = "dst[i, j] = " # expr # " where both have an element, else the one there is";
+  let description = "Where neither has one, 0.";
+}
+def TPARTADD : PartTile<0x74, "tpartadd", "src0[i, j] + src1[i, j]">;
+def TPARTMUL : PartTile<0x75, "tpartmul", "src0[i, j] * src1[i, j]">;
+def TPARTMAX : PartTile<0x76, "tpartmax", "max(src0[i, j], src1[i, j])">;
+def TPARTMIN : PartTile<0x77, "tpartmin", "min(src0[i, j], src1[i, j])">;
 
 // --- one tile ----------------------------------------------------------------
 
@@ -67,6 +111,29 @@ def TMINS : ScalarTile<0xa6, "tmins", "min(src[i, j], scalar)", StdTypes>;
 def TLRELU : ScalarTile<0xa7, "tlrelu", "src[i, j] > 0 ? src[i, j] : src[i, j] * scalar", FloatTypes>;
 def TEXPANDS : Insn<0xa8, "texpands", PIPE_V, (ops TileOut<"dst", [UB], [ND, DN]>, Scalar<"scalar">), MovableTypes> {
   let summary = "dst[i, j] = scalar";
+}
+
+def TANDS : ScalarTile<0xa9, "tands", "src[i, j] & scalar", BitTypes>;
+def TORS : ScalarTile<0xaa, "tors", "src[i, j] | scalar", BitTypes>;
+def TXORS : ScalarTile<0xab, "txors", "src[i, j] ^ scalar", BitTypes>;
+def TSHLS : ScalarTile<0xac, "tshls", "src[i, j] << scalar", BitTypes>;
+def TSHRS : ScalarTile<0xad, "tshrs", "src[i, j] >> scalar, arithmetic where signed", BitTypes>;
+def TREMS : ScalarTile<0xae, "trems", "src[i, j] - floor(src[i, j] / scalar) * scalar", RemTypes> {
+  let description = "Has the sign of the scalar. An integer scalar of 0 is a fault.";
+}
+def TFMODS : ScalarTile<0xaf, "tfmods", "src[i, j] - trunc(src[i, j] / scalar) * scalar", FmodTypes> {
+  let description = "Has the sign of src. An integer scalar of 0 is a fault.";
+}
+def TPOWS : ScalarTile<0xb8, "tpows", "src[i, j] to the power of scalar", PowTypes>;
+
+def OnOff : Enum<"Switch", ["off", "on"]>;
+def TCI : Insn<0xb9, "tci", PIPE_V, (ops TileOut<"dst", [UB]>, Int<"start">, Attr<"descending", OnOff>), SameType<[I16, U16, I32, U32]>> {
+  let summary = "dst[0, j] = start + j, or start - j when descending";
+}
+def TriangleHalf : Enum<"Triangle", ["lower", "upper"]>;
+def TTRI : Insn<0xba, "ttri", PIPE_V, (ops TileOut<"dst", [UB]>, Int<"diagonal">, Attr<"half", TriangleHalf>),
+    SameType<[F16, F32, I16, I32, U16, U32]>> {
+  let summary = "dst[i, j] = (lower: j <= i + diagonal; upper: j >= i + diagonal) ? 1 : 0";
 }
 
 // --- compare, select ----------------------------------------------------------

@@ -1,6 +1,7 @@
 //===- ISA.td - The instruction table --------------------------------------===//
 //
-// Opcodes: 0 never used, 0x01 scalar, 0x20 sync, 0x40 data movement, 0x60 cube, 0x80 elementwise, 0xc0 reduction, 0xd0 expand, 0xf0 convert.
+// Opcodes: 0 never used, 0x01 scalar, 0x20 sync, 0x40 data movement, 0x60 cube, 0x70 fused and partial, 0x80 elementwise, 0xc0 reduction, 0xd0 expand, 0xf0 convert,
+// 0x100 gather and sort.
 //
 //===----------------------------------------------------------------------===//
 
@@ -13,4 +14,5 @@ include "pto_mlir/ISA/Cube.td"
 include "pto_mlir/ISA/Elementwise.td"
 include "pto_mlir/ISA/Reduction.td"
 include "pto_mlir/ISA/Expand.td"
+include "pto_mlir/ISA/Gather.td"
 include "pto_mlir/ISA/Convert.td"

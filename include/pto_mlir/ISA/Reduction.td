@@ -18,6 +18,19 @@ def TROWSUM : RowReduce<0xc0, "trowsum", "sum over j of src[i, j]"> {
 def TROWMAX : RowReduce<0xc1, "trowmax", "max over j of src[i, j]">;
 def TROWMIN : RowReduce<0xc2, "trowmin", "min over j of src[i, j]">;
 
+def TROWPROD : RowReduce<0xc3, "trowprod", "product over j of src[i, j]"> {
+  let description = "Left to right, in the type of dst.";
+}
+
+// (dst, src)
+def ArgTypes : Types<[[I32, F32], [I32, F16], [U32, F32], [U32, F16]]>;
+class RowArg<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB], [DN, ND]>, TileIn<"src", [UB]>), ArgTypes, ShapeRowReduce> {
+  let summary = "dst[i, 0] = the first j at which src[i, j] is " # expr;
+}
+def TROWARGMAX : RowArg<0xc4, "trowargmax", "greatest">;
+def TROWARGMIN : RowArg<0xc5, "trowargmin", "least">;
+
 class ColReduce<int op, string m, string expr>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), ColReduceTypes, ShapeColReduce> {
   let summary = "dst[0, j] = " # expr;
@@ -27,5 +40,14 @@ def TCOLSUM : ColReduce<0xc8, "tcolsum", "sum over i of src[i, j]"> {
 }
 def TCOLMAX : ColReduce<0xc9, "tcolmax", "max over i of src[i, j]">;
 def TCOLMIN : ColReduce<0xca, "tcolmin", "min over i of src[i, j]">;
+def TCOLPROD : ColReduce<0xcb, "tcolprod", "product over i of src[i, j]"> {
+  let description = "Rows ascending, in the type of dst.";
+}
+class ColArg<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), ArgTypes, ShapeColReduce> {
+  let summary = "dst[0, j] = the first i at which src[i, j] is " # expr;
+}
+def TCOLARGMAX : ColArg<0xcc, "tcolargmax", "greatest">;
+def TCOLARGMIN : ColArg<0xcd, "tcolargmin", "least">;
 
 #endif

@@ -62,5 +62,16 @@ def LOAD_SCALAR : Insn<0x15, "load_scalar", PIPE_S, (ops Dst<"dst">, ViewIn<"src
   let summary = "dst = the one element of src";
   let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
 }
+def ScalarTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
+def STORE_SCALAR : Insn<0x16, "store_scalar", PIPE_S, (ops ViewOut<"dst">, Scalar<"value">), ScalarTypes> {
+  let summary = "the one element of dst = value";
+}
+def TGETVAL : Insn<0x17, "tgetval", PIPE_S, (ops Dst<"dst">, TileIn<"src", [UB]>, Int<"index">), ScalarTypes> {
+  let summary = "dst = element `index` of src, counted row by row through its box";
+  let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
+}
+def TSETVAL : Insn<0x18, "tsetval", PIPE_S, (ops TileOut<"dst", [UB]>, Int<"index">, Scalar<"value">), ScalarTypes> {
+  let summary = "element `index` of dst, counted row by row through its box, = value";
+}
 
 #endif

@@ -74,6 +74,12 @@ private:
       part(AccessKind::Touch, i, 0, 0, n, m);
     write(i);
   }
+  /// One element of the only tile, counted row by row.
+  void element(AccessKind kind, int64_t index) {
+    const isa::Tile &t = *o.tiles[0];
+    uint64_t size = isa::elementBits(t.type) / 8;
+    bytes(kind, 0, {uint64_t(t.address.value) + uint64_t(index) * size, size, 0, 1});
+  }
   void bytes(AccessKind kind, unsigned i, ByteRuns runs) {
     out.accesses.push_back({kind, false, memoryOf(i), out.runs.size(), out.runs.size() + 1});
     out.runs.push_back(runs);
@@ -201,6 +207,40 @@ void Collector::run() {
   switch (insn.opcode) {
   case Opcode::LoadScalar:
     return viewPart(AccessKind::Read, 1, 1);
+  case Opcode::StoreScalar:
+    return viewPart(AccessKind::Write, 1, 1);
+  case Opcode::TGetval:
+    return element(AccessKind::Read, insn.as<isa::TGetval>().index.value);
+  case Opcode::TSetval:
+    return element(AccessKind::Write, insn.as<isa::TSetval>().index.value);
+  case Opcode::TGather: { // which elements of src, only the indices know
+    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
+    read(2, rows(dst), cols(dst));
+    part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
+    return write(0);
+  }
+  case Opcode::TGatherb: {
+    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
+    read(2, rows(dst), (cols(dst) * isa::elementBits(dst.type) / 8 + 31) / 32);
+    part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
+    return write(0);
+  }
+  case Opcode::TScatter: {
+    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
+    read(1, rows(src), cols(src));
+    read(2, rows(src), cols(src));
+    return part(AccessKind::Write, 0, 0, 0, dst.rows, dst.cols);
+  }
+  case Opcode::TGatherMask: {
+    const isa::Tile &src = *o.tiles[1];
+    static constexpr unsigned first[] = {0, 1, 0, 1, 2, 3, 0}, step[] = {2, 2, 4, 4, 4, 4, 1};
+    auto pattern = unsigned(insn.as<isa::TGatherMask>().pattern);
+    uint64_t picked = cols(src) > first[pattern] ? (cols(src) - first[pattern] + step[pattern] - 1) / step[pattern] : 0;
+    read(1, rows(src), cols(src));
+    if (picked * rows(src) > 0)
+      bytes(AccessKind::Write, 0, {uint64_t(o.tiles[0]->address.value), picked * rows(src) * isa::elementBits(src.type) / 8, 0, 1});
+    return;
+  }
   case Opcode::TLoad: {
     const isa::Tile &dst = *o.tiles[0];
     viewPart(AccessKind::Read, rows(dst), cols(dst));
@@ -213,11 +253,15 @@ void Collector::run() {
     return part(AccessKind::Write, 0, 0, 0, n, m);
   }
   case Opcode::TStore:
-  case Opcode::TStoreAcc: {
+  case Opcode::TStoreAcc:
+  case Opcode::TStoreAccQuant:
+  case Opcode::TStoreAccQuantv: {
     const isa::Tile &src = *o.tiles[0];
-    bool add = insn.opcode == Opcode::TStore ? insn.as<isa::TStore>().atomic == isa::AtomicMode::add
-                                             : insn.as<isa::TStoreAcc>().atomic == isa::AtomicMode::add;
+    bool add = (insn.opcode == Opcode::TStore && insn.as<isa::TStore>().atomic == isa::AtomicMode::add) ||
+               (insn.opcode == Opcode::TStoreAcc && insn.as<isa::TStoreAcc>().atomic == isa::AtomicMode::add);
     read(0, rows(src), cols(src));
+    if (o.numTiles > 1)
+      read(1, 1, cols(src));
     return viewPart(add ? AccessKind::Add : AccessKind::Write, rows(src), cols(src));
   }
   case Opcode::TExtractL0a:

@@ -13,6 +13,12 @@ std::optional<uint8_t> storedArgument(const isa::DecodedInsn &insn) {
     return insn.as<isa::TStore>().dst.arg;
   if (insn.opcode == isa::Opcode::TStoreAcc)
     return insn.as<isa::TStoreAcc>().dst.arg;
+  if (insn.opcode == isa::Opcode::TStoreAccQuant)
+    return insn.as<isa::TStoreAccQuant>().dst.arg;
+  if (insn.opcode == isa::Opcode::TStoreAccQuantv)
+    return insn.as<isa::TStoreAccQuantv>().dst.arg;
+  if (insn.opcode == isa::Opcode::StoreScalar)
+    return insn.as<isa::StoreScalar>().dst.arg;
   return std::nullopt;
 }
 

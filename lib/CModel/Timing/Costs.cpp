@@ -37,9 +37,17 @@ VectorRate vectorRate(isa::Opcode opcode) {
   case Opcode::TSub:
   case Opcode::TMax:
   case Opcode::TMin:
+  case Opcode::TSubrelu:
+  case Opcode::TPartadd:
+  case Opcode::TPartmax:
+  case Opcode::TPartmin:
     return {10, 2, 14, true};
   case Opcode::TMul:
   case Opcode::TMuladddst:
+  case Opcode::TFusedmuladd:
+  case Opcode::TFusedmuladdrelu:
+  case Opcode::TPrelu:
+  case Opcode::TPartmul:
     return {10, 2, 15, true};
   case Opcode::TDiv:
     return {11, 4, 19, true};
@@ -47,7 +55,28 @@ VectorRate vectorRate(isa::Opcode opcode) {
   case Opcode::TOr:
     return {8, 2, 12, true};
   case Opcode::TNot:
+  case Opcode::TAnds:
+  case Opcode::TOrs:
     return {8, 2, 12};
+  case Opcode::TXor: // or, and, not, and: the chip has no exclusive or
+  case Opcode::TXors:
+    return {8, 8, 12, true};
+  case Opcode::TRem: // divide, floor, multiply, subtract
+  case Opcode::TFmod:
+  case Opcode::TRems:
+  case Opcode::TFmods:
+    return {45, 10, 66, true};
+  case Opcode::TPow: // log, multiply, exp
+  case Opcode::TPows:
+    return {36, 6, 53, true};
+  case Opcode::TGather: // 4.4
+  case Opcode::TGatherb:
+  case Opcode::TScatter:
+    return {24, 2, 20};
+  case Opcode::TGatherMask:
+    return {14, 14, 20};
+  case Opcode::TMrgsort:
+    return {20, 78, 0};
   case Opcode::TAdds:
   case Opcode::TSubs:
     return {13, 1, 18};
@@ -125,8 +154,12 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
   // 4.5, per row: 7 cycles for one repeat, about 1.45 for each further one.
   case Opcode::TRowsum:
     return {20, double(rows(src)) * (7 + 1.45 * more), 33};
+  case Opcode::TRowprod:
+    return {20, double(rows(src)) * (9 + 2.3 * more), 33};
   case Opcode::TRowmax:
   case Opcode::TRowmin:
+  case Opcode::TRowargmax:
+  case Opcode::TRowargmin:
     return {14, double(rows(src)) * (7 + 1.45 * more), 27};
   case Opcode::TRowexpand:
     return {15, double(rows(dst)) * (rowRepeats(dst) > 1 ? 15 : 14), 20};
@@ -134,6 +167,9 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
     return {8, double(rows(src)) * (19 + 2.1 * more), 12};
   case Opcode::TColmax:
   case Opcode::TColmin:
+  case Opcode::TColprod:
+  case Opcode::TColargmax:
+  case Opcode::TColargmin:
     return {5, double(rows(src)) * (17.5 + 2.1 * more), 7};
   default:
     break;
@@ -204,6 +240,8 @@ InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
   case Opcode::TStore:
     return {0, 0, 0, insn.as<isa::TStore>().space == isa::Memory::UB ? GlobalPath::FromUB : GlobalPath::FromL1, payload(*o.tiles[0])};
   case Opcode::TStoreAcc:
+  case Opcode::TStoreAccQuant:
+  case Opcode::TStoreAccQuantv:
     return {0, 0, 0, GlobalPath::FromL0C, rows(*o.tiles[0]) * cols(*o.tiles[0]) * (isa::elementBits(o.globalView->type) / 8)};
   case Opcode::TExtractL0a:
   case Opcode::TImg2col:

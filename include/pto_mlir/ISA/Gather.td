@@ -1,0 +1,45 @@
+//===- Gather.td - Elements by index, by pattern, by order -----------------===//
+
+#ifndef PTO_MLIR_ISA_GATHER
+#define PTO_MLIR_ISA_GATHER
+
+include "pto_mlir/ISA/ISABase.td"
+
+def GatherTypes : SameType<[F16, F32, BF16, I16, U16, I32, U32], [I8, U8]>;
+
+def TGATHER : Insn<0x100, "tgather", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"indices", [UB], [ND], [I32, U32]>), GatherTypes> {
+  let summary = "dst[i, j] = element indices[i, j] of src, counted row by row through its box";
+  let description = "An index outside the box gives 0.";
+}
+def Pattern : Enum<"MaskPattern", ["p0101", "p1010", "p0001", "p0010", "p0100", "p1000", "p1111"]>;
+def TGATHER_MASK : Insn<0x101, "tgather_mask", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Attr<"pattern", Pattern>), GatherTypes> {
+  let summary = "dst = the elements of src that the pattern picks, one behind the other from the start of dst";
+  let description = "The pattern's last digit stands for the first column: p0101 picks even columns, p1000 every fourth from the third. Rows of dst "
+                    "follow one another without gaps.";
+}
+def TGATHERB : Insn<0x102, "tgatherb", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"offsets", [UB], [ND], [U32, I32]>), GatherTypes> {
+  let summary = "block j of 32 bytes of row i of dst = the 32 bytes of src from byte offsets[i, j]";
+  let description = "A block that lies outside src leaves dst as it is.";
+}
+def TSCATTER : Insn<0x103, "tscatter", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"indices", [UB], [ND], [I32, U32]>), GatherTypes> {
+  let summary = "element indices[i, j] of dst, counted row by row through its box, = src[i, j]";
+  let description = "The last of several elements for one place wins. An index outside the box is a fault.";
+}
+
+// --- sorting -----------------------------------------------------------------
+// A record has 8 bytes: an f32 score and its index, or an f16 score, two bytes of 0, and the index.
+
+def SortTypes : SameType<[F32, F16]>;
+def TSORT32 : Insn<0x108, "tsort32", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"indices", [UB], [ND], [U32, I32]>), SortTypes> {
+  let summary = "dst = records of src and indices, every 32 of a row sorted: greatest score first, then least index";
+}
+def TMRGSORT : Insn<0x109, "tmrgsort", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"blockLength">), SortTypes> {
+  let summary = "dst = every four neighbouring sorted blocks of src merged, greatest score first, of equal ones the earlier block's";
+  let description = "One row; blockLength counts elements of the type, indices included. What is left behind the last four whole blocks is not touched.";
+}
+
+#endif

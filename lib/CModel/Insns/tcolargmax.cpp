@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "ArgReduce.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TColargmax &insn, Core &core) { argReduceColumns(insn, core, [](auto a, auto b) { return a > b; }); }
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Remainder.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TFmod &insn, Core &core) { mapRemainder(insn, core, TruncatedRemainder()); }
+
+} // namespace pto_mlir::cmodel

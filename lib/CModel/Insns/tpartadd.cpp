@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Partial.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TPartadd &insn, Core &core) { mapPartial(insn, core, Add()); }
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Map.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TPows &insn, Core &core) { mapScalar<Powerable>(insn, core, Power()); }
+
+} // namespace pto_mlir::cmodel

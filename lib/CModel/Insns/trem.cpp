@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Remainder.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TRem &insn, Core &core) { mapRemainder(insn, core, FlooredRemainder()); }
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "ArgReduce.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TRowargmax &insn, Core &core) { argReduceRows(insn, core, [](auto a, auto b) { return a > b; }); }
+
+} // namespace pto_mlir::cmodel

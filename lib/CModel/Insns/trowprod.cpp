@@ -1,0 +1,25 @@
+#include "Insns.h"
+#include "Map.h"
+
+namespace pto_mlir::cmodel {
+
+// Left to right, rounded to the type at every step.
+void execute(const isa::TRowprod &insn, Core &core) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (core.faulted())
+    return;
+  if (src.type != dst.type || src.validRows < dst.validRows || src.validCols == 0 || dst.validCols != 1)
+    return core.fault(FaultKind::IllegalShape, "dst is no column for the rows of src");
+  bool legal = Standard::visit(dst.type, [&]<class T>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r) {
+      T product = src.row<T>(r)[0];
+      for (uint32_t c = 1; c < src.validCols; ++c)
+        product = store<T>(Multiply()(load(product), load(src.row<T>(r)[c])));
+      dst.as<T>()[r * rowStep(dst)] = product;
+    }
+  });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+} // namespace pto_mlir::cmodel

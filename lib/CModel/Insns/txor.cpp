@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Map.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TXor &insn, Core &core) { mapBinary<Integers>(insn, core, Xor()); }
+
+} // namespace pto_mlir::cmodel
