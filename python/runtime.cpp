@@ -143,14 +143,12 @@ private:
     dict["gm_bytes_written"] = profile.gm_bytes_written;
     dict["host_seconds"] = profile.host_seconds;
     if (profile.cycles > 0) { // timing mode
-      static constexpr const char *names[PTO_NUM_ENGINES] = {"AIC S", "AIC MTE1", "AIC MTE2", "AIC MTE3", "AIC M",
-                                                             "AIC FIX", "AIV S", "AIV V", "AIV MTE2", "AIV MTE3"};
       dict["cycles"] = profile.cycles;
       dict["seconds"] = profile.seconds;
       nb::dict busy, stalled;
       for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e) {
-        busy[names[e]] = profile.engine_busy[e];
-        stalled[names[e]] = profile.engine_stalled[e];
+        busy[runtime::kEngineNames[e]] = profile.engine_busy[e];
+        stalled[runtime::kEngineNames[e]] = profile.engine_stalled[e];
       }
       dict["busy"] = busy;
       dict["stalled"] = stalled;

@@ -1,8 +1,10 @@
 """The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
 
+import importlib.util
 import json
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -51,6 +53,15 @@ def test_timing_gives_the_same_numbers_and_a_trace(network, tmp_path):
     events = [e for e in json.loads((tmp_path / "t.json").read_text())["traceEvents"] if e["ph"] == "X"]
     assert len([e for e in events if "blocks" in e["args"]]) == total["launches"]
     assert max(e["ts"] + e["dur"] for e in events) <= total["seconds"] * 1e6 * 1.001
+
+
+def test_a_published_product_takes_the_published_time(tmp_path):
+    spec = importlib.util.spec_from_file_location("products", Path(__file__).parents[2] / "benchmarks" / "silicon" / "products.py")
+    products = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(products)
+    here, published = products.measure(1536, tmp_path), products.PUBLISHED[1536]
+    assert abs(here[0] / published[0] - 1) < 0.15
+    assert all(abs(a - b) < 8 for a, b in zip(here[1:], published[1:], strict=True)), (here, published)
 
 
 def test_the_runner_takes_the_mode(network, command, tmp_path):

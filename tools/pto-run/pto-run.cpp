@@ -140,8 +140,14 @@ int main(int argc, char **argv) {
       return fail(status.error());
   std::cout << run.kernel << ": " << profile->instructions << " instructions, " << profile->gm_bytes_read << " bytes read, "
             << profile->gm_bytes_written << " written";
-  if (profile->cycles > 0)
-    std::cout << ", " << std::llround(profile->cycles) << " cycles, " << profile->seconds * 1e6 << " us";
-  std::cout << "\n";
+  if (profile->cycles == 0) {
+    std::cout << "\n";
+    return 0;
+  }
+  std::cout << ", " << std::llround(profile->cycles) << " cycles, " << profile->seconds * 1e6 << " us\n";
+  for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e)
+    if (profile->engine_busy[e] > 0)
+      std::cout << "  " << kEngineNames[e] << ": busy " << std::llround(profile->engine_busy[e]) << " cycles, waiting "
+                << std::llround(profile->engine_stalled[e]) << "\n";
   return 0;
 }

@@ -13,6 +13,10 @@
 
 namespace pto_mlir::runtime {
 
+/// The engines of pto_profile, by number.
+inline constexpr const char *kEngineNames[PTO_NUM_ENGINES] = {"AIC S",   "AIC MTE1", "AIC MTE2", "AIC MTE3", "AIC M",
+                                                              "AIC FIX", "AIV S",    "AIV V",    "AIV MTE2", "AIV MTE3"};
+
 struct DeviceOptions {
   /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a '/' is the
   /// path of a plug-in.
