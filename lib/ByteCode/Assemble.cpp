@@ -49,9 +49,9 @@ private:
       size_t end = text.find('\n');
       Lexer lexer(text.substr(0, end));
       text = end == std::string_view::npos ? "" : text.substr(end + 1);
-      if (lexer.eatWord(".func") && lexer.eat("@"))
-        if (auto name = lexer.word())
-          functionIndex.emplace(std::string(*name), functionIndex.size());
+      if (lexer.eatWord(".func"))
+        if (auto name = lexer.symbol())
+          functionIndex.emplace(std::move(*name), functionIndex.size());
     }
   }
 
@@ -270,9 +270,12 @@ private:
 
   void readKernel(Lexer &lexer) {
     KernelKey key;
-    if (!expect(lexer, "@"))
+    auto callee = lexer.symbol();
+    if (!callee) {
+      fail("expects @ and the name of a kernel");
       return;
-    key.callee = lexer.word().value_or("");
+    }
+    key.callee = std::move(*callee);
     if (!readTypeList(lexer, key.operands))
       return;
     if (lexer.eat("->") && !readTypeList(lexer, key.results))
@@ -332,9 +335,12 @@ private:
 
   void readFunction(Lexer &lexer) {
     Function function;
-    if (!expect(lexer, "@"))
+    auto name = lexer.symbol();
+    if (!name) {
+      fail("expects @ and the name of a function");
       return;
-    function.name = lexer.word().value_or("");
+    }
+    function.name = std::move(*name);
     if (!readTypeIndexes(lexer, function.parameters))
       return;
     if (lexer.eat("->") && !readTypeIndexes(lexer, function.results))
@@ -446,9 +452,7 @@ private:
         fail("expects a label");
       return;
     case 'f': {
-      if (!expect(lexer, "@"))
-        return;
-      std::string name(lexer.word().value_or(""));
+      std::string name = lexer.symbol().value_or("");
       auto it = functionIndex.find(name);
       if (it == functionIndex.end())
         fail("no function is named '@" + name + "'");

@@ -26,6 +26,13 @@ std::string quoted(std::string_view text) {
   return result + "\"";
 }
 
+/// "@main"; a name with other signs than a word's in quotes.
+std::string symbolText(std::string_view name) {
+  auto isWord = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$'; };
+  bool plain = !name.empty() && std::all_of(name.begin(), name.end(), isWord);
+  return "@" + (plain ? std::string(name) : quoted(name));
+}
+
 std::string numberText(const Number &number) {
   return std::holds_alternative<int64_t>(number) ? std::to_string(std::get<int64_t>(number)) : floatText(std::get<double>(number));
 }
@@ -100,7 +107,7 @@ std::string operandsText(const Module &module, const Instruction &insn, bool wit
       operand((withLabel ? "L" : "") + std::to_string(insn.index));
       break;
     case 'f':
-      operand(insn.index < module.functions.size() ? "@" + module.functions[insn.index].name : std::to_string(insn.index));
+      operand(insn.index < module.functions.size() ? symbolText(module.functions[insn.index].name) : std::to_string(insn.index));
       break;
     case 'b':
       operand(std::to_string(insn.bytes));
@@ -137,7 +144,7 @@ std::string remark(const Module &module, const Instruction &insn) {
 }
 
 void writeFunction(const Module &module, const Function &function, std::string &text) {
-  text += "\n.func @" + function.name + typeList(module, function.parameters) + " -> " + typeList(module, function.results) + " slots" +
+  text += "\n.func " + symbolText(function.name) + typeList(module, function.parameters) + " -> " + typeList(module, function.results) + " slots" +
           typeList(module, function.slots) + " {\n";
   auto code = decodeAll(function.code);
   if (!code) {
@@ -171,7 +178,7 @@ std::string keyText(const KernelKey &key) {
       text += (i ? ", " : "") + typeText(types[i]);
     return text + ")";
   };
-  std::string text = "@" + key.callee + " " + list(key.operands) + " -> " + list(key.results);
+  std::string text = symbolText(key.callee) + " " + list(key.operands) + " -> " + list(key.results);
   for (size_t i = 0; i < key.attributes.size(); ++i)
     text += (i ? ", " : " {") + quoted(key.attributes[i].first) + " = " + attributeText(key.attributes[i].second);
   return text + (key.attributes.empty() ? "" : "}");

@@ -266,6 +266,13 @@ bool isValidKey(const KernelKey &key) {
       return false;
     if (auto *text = std::get_if<std::string>(&value); text && !isText(*text))
       return false;
+    // A NaN equals nothing, so it cannot identify.
+    if (auto *number = std::get_if<double>(&value); number && *number != *number)
+      return false;
+    if (auto *list = std::get_if<std::vector<Number>>(&value))
+      for (const Number &number : *list)
+        if (number != number)
+          return false;
   }
   auto valid = [](const std::vector<Type> &types) { return std::all_of(types.begin(), types.end(), isValidType); };
   return valid(key.operands) && valid(key.results);

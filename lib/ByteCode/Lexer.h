@@ -39,6 +39,18 @@ public:
   std::optional<std::string_view> word() {
     return take([](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '$'; });
   }
+  /// @word or @"any text".
+  std::optional<std::string> symbol() {
+    std::string_view saved = rest;
+    if (eat("@")) {
+      if (auto text = quoted())
+        return text;
+      if (auto plain = word())
+        return std::string(*plain);
+    }
+    rest = saved;
+    return std::nullopt;
+  }
   /// What a number may consist of, as text.
   std::optional<std::string_view> number() {
     return take([](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; });

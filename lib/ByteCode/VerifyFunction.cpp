@@ -31,6 +31,9 @@ public:
     if (!decoded)
       return Failure{decoded.error()};
     code = decoded.take();
+    for (size_t i = 0; i < function.debug.size(); ++i)
+      if (function.debug[i].instruction >= code.size() || (i && function.debug[i - 1].instruction > function.debug[i].instruction))
+        return Failure{"debug entry " + std::to_string(i) + " belongs to no instruction, or stands before an earlier one"};
     for (uint32_t type : function.slots)
       loaded.slots.push_back(module.types[type].kind());
     // What no path reaches is never executed.

@@ -435,31 +435,96 @@ def _is_true(weight: TensorProto | None) -> bool:
     return weight is not None and bool(np.all(numpy_helper.to_array(weight)))
 
 
-def convert(model: onnx.ModelProto, name: str, input_shapes: list[list[int]] | None = None) -> tuple[str, list[onnx.ModelProto]]:
-    """The program as MLIR (func, scf, arith, vm) and the nets that it calls, named <name>_0, <name>_1, .."""
+def _function(model: onnx.ModelProto, name: str, entry: str, shapes: list[list[int]] | None):
+    """One function for one set of input shapes: its lines, its nets, its parameters and results."""
     converter = _Converter(model, name)
     scope = Scope()
     weights = {weight.name for weight in model.graph.initializer}
     inputs = [info for info in model.graph.input if info.name not in weights]
-    if input_shapes is not None and len(input_shapes) != len(inputs):
-        raise UserError(f"--input_shapes: expects {len(inputs)} shapes, got {len(input_shapes)}")
+    if shapes is not None and len(shapes) != len(inputs):
+        raise UserError(f"--input_shapes: expects {len(inputs)} shapes, got {len(shapes)}")
     for i, info in enumerate(inputs):
         tensor = info.type.tensor_type
-        shape = tuple(input_shapes[i]) if input_shapes else tuple(d.dim_value if d.HasField("dim_value") else -1 for d in tensor.shape.dim)
+        shape = tuple(shapes[i]) if shapes else tuple(d.dim_value if d.HasField("dim_value") else -1 for d in tensor.shape.dim)
         if tensor.elem_type not in _TYPES or min(shape, default=0) < 0:
             raise UserError(f"input '{info.name}': its shape is not known; give it with --input_shapes")
         scope.values[info.name] = Value(f"%arg{i}", tensor.elem_type, shape)
     parameters = [scope.values[info.name] for info in inputs]
     outputs = converter.graph(model.graph, scope)
     types = ", ".join(value.type for value in outputs)
-    text = [f"func.func @main({', '.join(f'{value.name}: {value.type}' for value in parameters)}) -> ({types}) {{", *converter.lines,
+    text = [f"func.func @{entry}({', '.join(f'{value.name}: {value.type}' for value in parameters)}) -> ({types}) {{", *converter.lines,
             f"return {', '.join(value.name for value in outputs)} : {types}", "}"]  # fmt: skip
-    return "\n".join(text) + "\n", converter.nets
+    return text, converter.nets, parameters, outputs
+
+
+def _merged(lists: list[list[Value]]) -> list[Value]:
+    """Values with the extents that all sets of shapes agree on."""
+    merged = []
+    for values in zip(*lists):
+        if len({(value.kind, len(value.shape)) for value in values}) > 1:
+            raise UserError("the sets of --input_shapes give tensors of different rank or type")
+        merged.append(Value(values[0].name, values[0].kind, tuple(sizes[0] if len(set(sizes)) == 1 else -1 for sizes in zip(*(v.shape for v in values)))))
+    return merged
+
+
+def _dispatch(functions: list[tuple[list[Value], list[Value]]]) -> list[str]:
+    """@main, which looks at the sizes of its inputs and calls the function that was compiled for them."""
+    parameters = _merged([inputs for inputs, _ in functions])
+    results = _merged([outputs for _, outputs in functions])
+    types = ", ".join(value.type for value in results)
+    writer = _Converter(onnx.ModelProto(), "")
+
+    def choose(index: int) -> list[str]:
+        if index == len(functions):
+            writer.emit(f'vm.assert {writer.op("arith.constant false")}, "the model was not compiled for inputs of these shapes"')
+            zero = writer.integer(0)
+            return [writer.op(f"vm.new({', '.join([zero] * v.shape.count(-1))}) : ({', '.join(['i64'] * v.shape.count(-1))}) -> {v.type}") for v in results]
+        inputs, outputs = functions[index]
+        fits = writer.op("arith.constant true")
+        for value, given in zip(inputs, parameters):
+            for d, size in enumerate(given.shape):
+                if size < 0:
+                    extent = writer.op(f"vm.dim {given.name}, {d} : {given.type} -> i64")
+                    same = writer.op(f"arith.cmpi eq, {extent}, {writer.integer(value.shape[d])} : i64")
+                    fits = writer.op(f"arith.andi {fits}, {same} : i1")
+        name = writer.fresh()
+        writer.emit(f"{name}{f':{len(results)}' if len(results) > 1 else ''} = scf.if {fits} -> ({types}) {{")
+        arguments = [writer.cast(given, value.shape).name for given, value in zip(parameters, inputs)]
+        call = writer.fresh()
+        writer.emit(f"{call}{f':{len(outputs)}' if len(outputs) > 1 else ''} = func.call @main_{index}({', '.join(arguments)}) : "
+                    f"({', '.join(v.type for v in inputs)}) -> ({', '.join(v.type for v in outputs)})")  # fmt: skip
+        cast = [writer.cast(value, target.shape).name for value, target in zip(writer.results(call, outputs), results)]
+        writer.emit(f"scf.yield {', '.join(cast)} : {types}")
+        writer.emit("} else {")
+        writer.emit(f"scf.yield {', '.join(choose(index + 1))} : {types}")
+        writer.emit("}")
+        return [value.name for value in writer.results(name, results)]
+
+    chosen = choose(0)
+    return [f"func.func @main({', '.join(f'{value.name}: {value.type}' for value in parameters)}) -> ({types}) {{", *writer.lines,
+            f"return {', '.join(chosen)} : {types}", "}"]  # fmt: skip
+
+
+def convert(model: onnx.ModelProto, name: str, input_shapes: list[list[list[int]]] | None = None) -> tuple[str, list[onnx.ModelProto]]:
+    """The program as MLIR (func, scf, arith, vm) and the nets that it calls, named <name>_0, <name>_1, ..
+
+    `input_shapes` are sets of shapes, one per input; with several sets the program chooses by the sizes of its inputs when it runs.
+    """
+    sets = input_shapes or [None]
+    if len(sets) == 1:
+        lines, nets, _, _ = _function(model, name, "main", sets[0])
+        return "\n".join(lines) + "\n", nets
+    functions = [_function(model, f"{name}_s{i}", f"main_{i}", shapes) for i, shapes in enumerate(sets)]
+    lines = _dispatch([(parameters, outputs) for _, _, parameters, outputs in functions])
+    for text, _, _, _ in functions:
+        lines += text
+    return "\n".join(lines) + "\n", [net for _, nets, _, _ in functions for net in nets]
 
 
 def compile_model(model_def: str, model: str, quantize: str = "F32", processor: str = "a3", num_core: int = 1,
-                  input_shapes: list[list[int]] | None = None) -> dict:  # fmt: skip
-    """ONNX -> .pmodel, in one step. Returns the number of nets and the program's text. Raises UserError."""
+                  input_shapes: list[list[list[int]]] | None = None) -> dict:  # fmt: skip
+    """ONNX -> .pmodel, in one step, for one or several sets of input shapes (`convert`). Returns the number of nets and the program's
+    text. Raises UserError."""
     from . import compiler
 
     try:
@@ -496,13 +561,14 @@ def run(argv) -> int:
     p.add_argument("--quantize", choices=["BF16", "F16", "F32"], default="F32", type=str.upper, help="storage type of the nets")
     p.add_argument("--processor", choices=["a3"], default="a3")
     p.add_argument("--num_core", type=int, default=1, help="blocks (1 cube core and 2 vector cores each), 1..24")
-    p.add_argument("--input_shapes", help="shapes of the inputs, such as [[1,3,224,224]]; the model's own when absent")
+    p.add_argument("--input_shapes", action="append",
+                   help="shapes of the inputs, such as [[1,3,224,224]]; the model's own when absent. Given again: another set of shapes, the program chooses")  # fmt: skip
     p.add_argument("--print_program", action="store_true", help="show the VM program")
     args = p.parse_args(argv)
     if not args.model.endswith(".pmodel"):
         raise UserError(f"--model: expects a name that ends in .pmodel, got {args.model}")
     cli.existing(args.model_def, "--model_def")
-    shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
+    shapes = [cli.shapes(text) for text in args.input_shapes] if args.input_shapes else None
     summary = compile_model(args.model_def, args.model, args.quantize, args.processor, args.num_core, shapes)
     print(f"{PROG}: {args.model_def} -> {args.model}: {summary['nets']} nets")
     if args.print_program:

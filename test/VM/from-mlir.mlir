@@ -3,6 +3,11 @@
 // RUN: %python -m pto_mlir.vm %t.vm --list | FileCheck %s --check-prefix=LIST
 // RUN: %python -m pto_mlir.vm %t.vm | FileCheck %s --check-prefix=ANSWER
 // RUN: pto-opt --vm-to-bytecode %s --reuse-slots | FileCheck %s --check-prefix=REUSE
+// RUN: pto-opt --vm-to-bytecode %s --locations | FileCheck %s --check-prefix=LOC
+// LOC: .loc "{{.*}}from-mlir.mlir:[[#]]"
+// LOC-NEXT: iconst_3
+// LOC: .loc
+// LOC-NEXT: iload_2
 // LIST: ByteCodeModule(
 // LIST-NEXT: consts=[40, 'device_add_sig_ii_i_ins_i32_i32_outs_i32', 'python_print_sig_i_ins_i32'],
 // LIST-NEXT: code=[<OpCode.iconst_3: 5>, <OpCode.ldc: 11>, <TypeCode.scalar: 1>, 0, <OpCode.invokestatic: 12>, 1, <OpCode.istore_2: 21>, <OpCode.iload_2: 16>, <OpCode.invokestatic: 12>, 2],

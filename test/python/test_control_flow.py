@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from pto_mlir.control_flow import compile_model
 from pto_mlir.errors import UserError
-from pto_mlir.runtime import InferenceSession
+from pto_mlir.runtime import InferenceSession, RuntimeFailure
 
 F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 RANDOM = np.random.default_rng(5)
@@ -32,10 +32,10 @@ def save(path, nodes, inputs, outputs, weights=()):
     onnx.save(model, path)
 
 
-def compare(tmp_path, feeds, tolerance=1e-5):
+def compare(tmp_path, feeds, tolerance=1e-5, shapes=None):
     """Compiles tmp_path/m.onnx and runs both on every feed."""
     source, target = str(tmp_path / "m.onnx"), str(tmp_path / "m.pmodel")
-    summary = compile_model(source, target)
+    summary = compile_model(source, target, input_shapes=shapes)
     session, reference = InferenceSession(target, threads=1), ort.InferenceSession(source)
     for feed in feeds:
         for ours, theirs in zip(session.run(None, feed), reference.run(None, feed), strict=True):
@@ -145,6 +145,25 @@ def test_control_flow_within_control_flow(tmp_path):
     save(tmp_path / "m.onnx", [helper.make_node("Loop", ["n", "yes", "x"], ["y"], body=body)], [info("x", F, [3])], [info("y", F, [3])],
          [weight("n", np.int64(5)), weight("yes", np.array(True)), weight("two", np.int64(2))])  # fmt: skip
     compare(tmp_path, [{"x": np.array([1, -2, 0.5], np.float32)}])
+
+
+def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
+    """Sequences of 1, 3 or 6 rows: the trips of the scan, and the nets that are called, follow from the input."""
+    body = helper.make_graph([helper.make_node("Add", ["s", "row"], ["s2"]), helper.make_node("Tanh", ["s2"], ["out"])], "body",
+                             [info("s", F, [4]), info("row", F, [4])], [info("s2", F, [4]), info("out", F, [4])])  # fmt: skip
+    save(tmp_path / "m.onnx",
+         [helper.make_node("MatMul", ["x", "w"], ["h"]), helper.make_node("Scan", ["s0", "h"], ["s", "ys"], body=body, num_scan_inputs=1),
+          helper.make_node("Relu", ["ys"], ["y"])],
+         [info("x", F, ["n", 4])], [info("s", F, [4]), info("y", F, ["n", 4])],
+         [weight("w", RANDOM.standard_normal((4, 4), np.float32)), weight("s0", np.zeros(4, np.float32))])  # fmt: skip
+    feeds = [{"x": RANDOM.standard_normal((rows, 4), np.float32)} for rows in (3, 1, 6, 3)]
+    compare(tmp_path, feeds, shapes=[[[1, 4]], [[3, 4]], [[6, 4]]])
+    session = InferenceSession(str(tmp_path / "m.pmodel"), threads=1)
+    with pytest.raises(RuntimeFailure, match="the model was not compiled for inputs of these shapes"):
+        session.run(None, {"x": np.zeros((2, 4), np.float32)})
+    session.run(None, feeds[0])
+    with pytest.raises(UserError, match="its shape is not known"):
+        compile_model(str(tmp_path / "m.onnx"), str(tmp_path / "n.pmodel"))
 
 
 def test_what_does_not_work_is_said(tmp_path):

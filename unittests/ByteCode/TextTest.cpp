@@ -50,11 +50,11 @@ L1:
   .loc "net.onnx:17"
   goto L7
 L7:
-  call @half
+  call @"one half"
   return
 }
 
-.func @half() -> (f32) slots() {
+.func @"one half"() -> (f32) slots() {
   ldc scalar, 1  // 0.1
   return
 }

@@ -97,6 +97,7 @@ TEST(Verifier, ModulesAreChecked) {
   EXPECT_THAT(error([](Module &m) { m.functions.push_back(m.functions[0]); }), HasSubstr("two functions are named 'main'"));
   EXPECT_THAT(error([](Module &m) { m.constants.push_back(ScalarConstant{0, uint64_t(1) << 40}); }), HasSubstr("constant 0 does not fit into i32"));
   EXPECT_THAT(error([](Module &m) { m.constants.push_back(KernelKey{"nowhere.x", {}, {}, {}}); }), HasSubstr("constant 0 names no kernel"));
+  EXPECT_THAT(error([](Module &m) { m.functions[0].debug = {{3, "x"}}; }), HasSubstr("debug entry 0 belongs to no instruction"));
   EXPECT_THAT(error([](Module &m) { m.functions[0].code = {0x58, 5}; }), HasSubstr("branches to instruction 5, the function has 1"));
 }
 

@@ -133,23 +133,25 @@ private:
       if (!block.isEntryBlock())
         code += "B" + std::to_string(blocks[&block]) + ":\n";
       for (Operation &op : block) {
-        if (options.locations && !op.hasTrait<OpTrait::ConstantLike>())
-          writeLocation(op.getLoc());
+        size_t begin = code.size();
         writeOp(&op, &block == &body.back() && &op == &block.back());
+        // A location belongs to instructions.
+        if (options.locations && code.size() > begin)
+          code.insert(begin, locationLine(op.getLoc()));
       }
     }
     code += "}\n";
   }
 
-  void writeLocation(Location loc) {
+  static std::string locationLine(Location loc) {
     std::string text;
     if (auto name = dyn_cast<NameLoc>(loc))
       text = name.getName().str();
     else if (auto file = dyn_cast<FileLineColLoc>(loc))
       text = (file.getFilename().getValue() + ":" + Twine(file.getLine())).str();
     else
-      return;
-    line(".loc " + quoted(text));
+      return "";
+    return "  .loc " + quoted(text) + "\n";
   }
 
   /// Loads and stores of a slot, in the shortest form.
