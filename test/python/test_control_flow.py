@@ -147,6 +147,17 @@ def test_control_flow_within_control_flow(tmp_path):
     compare(tmp_path, [{"x": np.array([1, -2, 0.5], np.float32)}])
 
 
+def test_loop_runs_while_its_condition_holds(tmp_path):
+    """No number of trips, only a condition; and a subgraph that reads what the graph around it computed."""
+    body = helper.make_graph([helper.make_node("Add", ["h", "step"], ["h2"]), helper.make_node("ReduceMax", ["h2"], ["top"], axes=[0], keepdims=0),
+                              helper.make_node("Less", ["top", "bound"], ["go2"])], "body",
+                             [info("i", I, []), info("go", B, []), info("h", F, [3])], [info("go2", B, []), info("h2", F, [3])])  # fmt: skip
+    save(tmp_path / "m.onnx", [helper.make_node("Abs", ["x"], ["step"]), helper.make_node("Loop", ["", "go0", "x"], ["y"], body=body)],
+         [info("x", F, [3]), info("go0", B, [])], [info("y", F, [3])], [weight("bound", np.float32(7))])  # fmt: skip
+    x = np.array([0.5, -1, 0.25], np.float32)
+    compare(tmp_path, [{"x": x, "go0": np.array(flag)} for flag in (True, False)])
+
+
 def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
     """Sequences of 1, 3 or 6 rows: the trips of the scan, and the nets that are called, follow from the input."""
     body = helper.make_graph([helper.make_node("Add", ["s", "row"], ["s2"]), helper.make_node("Tanh", ["s2"], ["out"])], "body",

@@ -1,5 +1,7 @@
 // Sessions on the cmodel, with hand-assembled models.
 #include "TestModel.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/Runtime/Session.h"
 
@@ -68,6 +70,42 @@ TEST_F(SessionOnCModel, ComputesOnOneAndSeveralBlocks) {
     ASSERT_TRUE(profile);
     EXPECT_EQ(profile->launches, 6u);
   }
+}
+
+TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
+  // n times y = max(x + bias, 0), n known when it runs.
+  std::vector<float> bias = ramp(2 * 5, 1), x = ramp(2 * 5, -1);
+  ModelDesc model = biasReluModel(2, 5, bias);
+  std::string type = "tensor<2x5xf32>";
+  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = kernel @device." + model.nets[0].name + " (" + type + ") -> (" + type + ")\n" +
+                                   ".func @main(" + type + ", tensor<i64>) -> (" + type + ") slots(" + type + ", tensor<i64>, i64) {\n" +
+                                   "  aload_1\n  tload\n  istore_2\nL:\n  aload_0\n  invokestatic 0\n  astore_0\n  iload_2\n  iconst i64, 1\n  isub\n" +
+                                   "  dup\n  istore_2\n  ifne L\n  aload_0\n  return\n}\n");
+  ASSERT_TRUE(module) << module.error();
+  model.program = HostProgramDesc{"again", bytecode::serialize(*module), {"x", "n"}, {"z"}};
+  auto session = open(model);
+  ASSERT_TRUE(session);
+  EXPECT_EQ(session->net().name, "again");
+  EXPECT_STREQ(session->deviceName(), "cmodel");
+  for (int64_t n : {1, 4}) {
+    auto outputs = session->run({input(x, {2, 5}), {"n", ElementType::I64, {}, &n}});
+    ASSERT_TRUE(outputs) << outputs.error();
+    EXPECT_EQ(outputs->front().name, "z");
+    std::vector<float> expected = x, z = floats(outputs->front());
+    for (int64_t k = 0; k < n; ++k)
+      for (size_t i = 0; i < expected.size(); ++i)
+        expected[i] = std::max(expected[i] + bias[i], 0.0f);
+    EXPECT_EQ(z, expected);
+  }
+  EXPECT_EQ(session->profile()->launches, 2u * 5);
+  EXPECT_THAT(session->run({input(x, {2, 5})}).error(), HasSubstr("input 'n' is missing"));
+  EXPECT_THAT(session->run({input(x, {2, 5}), {"n", ElementType::I64, {}, x.data()}}, {"y"}).error(), HasSubstr("has no output 'y', it has 'z'"));
+  // A net of the file still runs by its name.
+  SessionOptions options;
+  options.net = model.nets[0].name;
+  auto net = open(model, options);
+  ASSERT_TRUE(net);
+  EXPECT_TRUE(net->run({input(x, {2, 5})}));
 }
 
 TEST_F(SessionOnCModel, DebugTensorsComeInTheirOnnxLayout) {
