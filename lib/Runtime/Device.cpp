@@ -87,8 +87,8 @@ Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
   return handle;
 }
 
-Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments) {
-  pto_status status = api->launch(context, kernel, blocks, arguments.data(), arguments.size(), nullptr, 0);
+Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments, const std::vector<int64_t> &scalars) {
+  pto_status status = api->launch(context, kernel, blocks, arguments.data(), arguments.size(), scalars.data(), scalars.size());
   return status == PTO_OK ? Status() : Status(failure("cannot launch", status));
 }
 

@@ -55,7 +55,7 @@ Result<pto_profile> runKernel(KernelRun &run) {
     arguments.push_back({buffer->address(), buffer->bytes()});
     buffers.push_back(buffer.take());
   }
-  if (Status status = (*device)->launch(*handle, run.blocks ? run.blocks : kernel.blocks, arguments); !status)
+  if (Status status = (*device)->launch(*handle, run.blocks ? run.blocks : kernel.blocks, arguments, run.scalars); !status)
     return Failure{status.error()};
   if (Status status = (*device)->synchronize(); !status)
     return Failure{status.error()};

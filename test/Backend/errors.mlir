@@ -66,11 +66,11 @@ module {
 
 module {
   module @k attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-    func.func @v(%n: index) attributes {pto.pipe = #pto.pipe<PIPE_V>} {
+    func.func @v(%n: index, %x: f32) attributes {pto.pipe = #pto.pipe<PIPE_V>} {
       %c0 = arith.constant 0 : index
-      // expected-error @below {{carries values from trip to trip, command loops do not}}
-      %r = scf.for %i = %c0 to %n step %n iter_args(%s = %c0) -> index {
-        scf.yield %s : index
+      // expected-error @below {{hands on a value of type 'f32', command streams hand on integers only}}
+      %r = scf.for %i = %c0 to %n step %n iter_args(%s = %x) -> f32 {
+        scf.yield %s : f32
       }
       return
     }

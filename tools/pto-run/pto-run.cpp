@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <iostream>
+#include <optional>
 
 using namespace pto_mlir;
 using namespace pto_mlir::runtime;
@@ -51,6 +53,18 @@ Result<OutputSpec> parseOutput(const std::string &text) {
   return spec;
 }
 
+/// An integer, or the bits of a decimal number as f32; nothing for any other text.
+std::optional<int64_t> parseScalar(std::string_view text) {
+  const char *begin = text.data(), *end = begin + text.size();
+  int64_t integer = 0;
+  if (auto [stop, error] = std::from_chars(begin, end, integer); error == std::errc() && stop == end)
+    return integer;
+  float number = 0;
+  if (auto [stop, error] = std::from_chars(begin, end, number); error == std::errc() && stop == end)
+    return std::bit_cast<uint32_t>(number);
+  return std::nullopt;
+}
+
 /// Zero-filled buffers for the outputs behind the arguments.
 Status addOutputs(KernelRun &run, std::vector<OutputSpec> &outputs) {
   size_t inputs = run.arguments.size();
@@ -83,7 +97,7 @@ int main(int argc, char **argv) {
   app.add_option("--kernel", run.kernel, "name of the kernel (pmodel_tool --disasm lists them)");
   app.add_flag("--trace", program.trace, "print every instruction of a .vm with its slots");
   app.add_flag("--list", program.list, "print the bytecode of a .vm instead of running it");
-  app.add_option("--arg", inputs, "an input argument: .npy, or a number for a .vm; may be repeated")->type_name("FILE|NUMBER")->expected(1)->take_all();
+  app.add_option("--arg", inputs, "an input argument: .npy, or a number (a scalar of the kernel or of the .vm); may be repeated")->type_name("FILE|NUMBER")->expected(1)->take_all();
   app.add_option("--out", outputTexts, "an output argument, written as .npy; its type is that of the first --arg, or given as FILE:3x37xf32")
       ->type_name("FILE[:TYPE]")
       ->expected(1)
@@ -125,6 +139,10 @@ int main(int argc, char **argv) {
     return status ? 0 : fail(status.error());
   }
   for (const std::string &path : inputs) {
+    if (auto scalar = parseScalar(path)) {
+      run.scalars.push_back(*scalar);
+      continue;
+    }
     auto array = readNpy(path);
     if (!array)
       return fail(array.error());
@@ -135,8 +153,9 @@ int main(int argc, char **argv) {
   auto profile = runKernel(run);
   if (!profile)
     return fail(profile.error());
+  size_t firstOutput = run.arguments.size() - outputs.size();
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (Status status = writeNpy(outputs[i].path, run.arguments[inputs.size() + i]); !status)
+    if (Status status = writeNpy(outputs[i].path, run.arguments[firstOutput + i]); !status)
       return fail(status.error());
   std::cout << run.kernel << ": " << profile->instructions << " instructions, " << profile->gm_bytes_read << " bytes read, "
             << profile->gm_bytes_written << " written";

@@ -48,7 +48,7 @@ public:
   Status copyFromDevice(void *data, uint64_t address, uint64_t bytes);
   Result<uint32_t> loadKernel(const pmodel::KernelDesc &kernel);
   /// Queues a launch; launches run in order.
-  Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments);
+  Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments, const std::vector<int64_t> &scalars = {});
   /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message, and the tensors that the kernel computes.
   Status synchronize();
   Result<pto_profile> profile(bool reset);

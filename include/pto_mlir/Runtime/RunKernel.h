@@ -15,6 +15,8 @@ struct KernelRun {
   std::string kernel; // its name
   /// Buffers of the kernel's arguments, in order. All go to the device before the launch and come back after it.
   std::vector<NpyArray> arguments;
+  /// The kernel's arguments that are no buffers, in order: integers, or the bits of an f32.
+  std::vector<int64_t> scalars;
   /// 0: as many as the file says.
   uint32_t blocks = 0;
   DeviceOptions device;
