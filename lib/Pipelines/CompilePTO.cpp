@@ -19,7 +19,7 @@
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Backend/Codegen.h"
 #include "pto_mlir/Backend/CodegenOpInterface.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Backend/HandwrittenCodegen.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
@@ -42,9 +42,9 @@ void registerProgramDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, math::MathDialect,
                   memref::MemRefDialect, pto::PTODialect, scf::SCFDialect, tensor::TensorDialect>();
   func::registerInlinerExtension(registry);
-  pto::registerExtraOps(registry);
   pto::registerInliner(registry);
   backend::registerCodegenInterfaces(registry);
+  backend::registerHandwrittenCodegen(registry);
 }
 
 /// Parses and verifies for the wanted architecture, which the module carries afterwards.
