@@ -31,7 +31,9 @@ from pto_mlir.tools.native import program_output
 SPEED = {"cls": 25.0}  # times onnxruntime; 10 for the others
 SECONDS = {"resnet50": 4.0, "det": 3.0, "rec": 3.0, "cls": 3.0, "vit_b_16": 6.0}  # of a conversion
 OUTPUT_COSINE = {"F32": 0.99999, "F16": 0.9995, "BF16": 0.99}
-F16_ERROR = {"cls": 4.4e-4, "mobilenet_v2": 4.5e-3, "rec": 2.4e-2, "resnet50": 3.7e-2, "det": 6.7e-5}  # TPU-MLIR 1.30's
+# TPU-MLIR 1.30's. Its torchvision nets had other random weights, hence outputs of another size: there the cosine is what can be compared.
+F16_ERROR = {"cls": 4.4e-4, "rec": 2.4e-2, "det": 6.7e-5}
+F16_COSINE = {"mobilenet_v2": 0.99995, "resnet50": 0.99993}
 PACKING = {"cls": 20.0}  # percent; 6 for the others
 LARGE = 0.02  # a launch counts as large from this part of all bytes on
 
@@ -75,7 +77,8 @@ def accuracy(table: Table, r: dict) -> None:
     if r.get("tensors"):
         worst = min(r["tensors"], key=lambda t: t["cosine"])
         table.add(name, mode, f"least cosine of {len(r['tensors'])} tensors", worst["cosine"], 0.99999 if mode == "F32" else None, ".7f", True)
-    table.add(name, mode, "least cosine of the outputs", min(o["cosine"] for o in r["outputs"]), OUTPUT_COSINE[mode], ".7f", True)
+    goal = F16_COSINE.get(name, OUTPUT_COSINE[mode]) if mode == "F16" else OUTPUT_COSINE[mode]
+    table.add(name, mode, "least cosine of the outputs", min(o["cosine"] for o in r["outputs"]), goal, ".7f", True)
     table.add(name, mode, "max error of the outputs", max(o["max_error"] for o in r["outputs"]), F16_ERROR.get(name) if mode == "F16" else None, ".2e")
     for o in r["outputs"]:
         if mode == "F32" and "float64" in o:
