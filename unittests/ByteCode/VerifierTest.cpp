@@ -151,7 +151,7 @@ E:
   auto provider = std::make_shared<HostProvider>([](const std::string &) {});
   std::mt19937 random(3);
   int accepted = 0;
-  for (int round = 0; round < 30000; ++round) {
+  for (int round = 0; round < 12000; ++round) {
     Module other = *module;
     std::vector<uint8_t> &code = other.functions[random() % 2].code;
     for (int change = 1 + random() % 2; change-- > 0;) {
@@ -176,7 +176,7 @@ E:
     if (machine)
       (void)machine->run({Value::integer(5)});
   }
-  EXPECT_GT(accepted, 100);
+  EXPECT_GT(accepted, 50);
 }
 
 } // namespace
