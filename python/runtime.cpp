@@ -45,12 +45,15 @@ nb::object toArray(runtime::HostTensor &tensor) {
 /// A net that is ready to run.
 class Session {
 public:
-  Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads, const std::string &net) {
+  Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads, const std::string &net, bool inOrder,
+          bool trace) {
     runtime::SessionOptions options;
     options.device.device = device;
     options.device.mode = mode;
     options.device.threads = threads;
     options.net = net;
+    options.schedule = inOrder ? runtime::Schedule::InOrder : runtime::Schedule::Tasks;
+    options.trace = trace;
     nb::gil_scoped_release release;
     auto opened = runtime::Session::open(path, options);
     if (!opened)
@@ -108,6 +111,18 @@ public:
       list.append(dict);
     }
     return list;
+  }
+
+  void writeTrace(const std::string &path) const {
+    if (Status status = session->writeTrace(path); !status)
+      throw RuntimeFailure(status.error());
+  }
+
+  std::string traceReport() const {
+    auto report = session->traceReport();
+    if (!report)
+      throw RuntimeFailure(report.error());
+    return report.take();
   }
 
   /// Facts about the net, for reports.
@@ -172,11 +187,13 @@ NB_MODULE(_runtime, m) {
   nb::exception<InvalidArgument>(m, "InvalidArgument", PyExc_ValueError);
   nb::exception<RuntimeFailure>(m, "RuntimeFailure", PyExc_RuntimeError);
   nb::class_<Session>(m, "Session")
-      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &>())
+      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool, bool>())
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
       .def("run", &Session::run)
       .def("profile", &Session::profile)
       .def("profile_kernels", &Session::profileKernels)
+      .def("write_trace", &Session::writeTrace)
+      .def("trace_report", &Session::traceReport)
       .def("info", &Session::info);
 }

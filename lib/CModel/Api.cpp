@@ -120,6 +120,17 @@ pto_status launch(pto_device_context *context, uint32_t kernel, uint32_t blocks,
   return guarded(context, [&](Device &d) { return d.launch(kernel, blocks, {args, numArgs}, {scalars, numScalars}); });
 }
 
+// Several threads may be in here: nothing of the context but what runCore guards is touched.
+pto_status runCore(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args, size_t numArgs,
+                   const int64_t *scalars, size_t numScalars, pto_fault *fault) try {
+  if (!context || !fault)
+    return PTO_ERROR_INVALID;
+  return context->device.runCore(kernel, blocks, core, {args, numArgs}, {scalars, numScalars}, *fault);
+} catch (const std::bad_alloc &) {
+  *fault = {"out of memory", "", "", 0, 0, "out of host memory"};
+  return PTO_ERROR_OUT_OF_MEMORY;
+}
+
 pto_status synchronize(pto_device_context *context) {
   return guarded(context, [&](Device &d) { return d.synchronize(); });
 }
@@ -150,7 +161,7 @@ void lastFault(pto_device_context *context, pto_fault *fault) {
 const char *lastError(pto_device_context *context) { return context ? context->device.lastError.c_str() : openError.c_str(); }
 
 const pto_device_api api = {PTO_DEVICE_ABI_VERSION, "cmodel",   openContext, closeContext, allocate, release,   copyToDevice, copyFromDevice,
-                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  kernelProfile, lastFault, lastError};
+                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  kernelProfile, lastFault, lastError,    runCore};
 
 } // namespace
 

@@ -30,6 +30,13 @@ struct LaunchState {
 
 struct Counters {
   uint64_t instructions = 0, bytesRead = 0, bytesWritten = 0;
+
+  Counters &operator+=(const Counters &other) {
+    instructions += other.instructions;
+    bytesRead += other.bytesRead;
+    bytesWritten += other.bytesWritten;
+    return *this;
+  }
 };
 
 class Core {

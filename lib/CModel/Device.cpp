@@ -1,9 +1,32 @@
 #include "Device.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 
 namespace pto_mlir::cmodel {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds(Clock::duration d) { return std::chrono::duration<double>(d).count(); }
+
+template <size_t N> void copyText(char (&to)[N], const std::string &text) {
+  size_t n = std::min(N - 1, text.size());
+  std::memcpy(to, text.data(), n);
+  std::memset(to + n, 0, N - n);
+}
+
+void describe(const Kernel &kernel, const Fault &f, pto_fault &fault) {
+  copyText(fault.kind, faultKindName(f.kind));
+  copyText(fault.kernel, kernel.name);
+  copyText(fault.engine, f.engine);
+  copyText(fault.message, f.message);
+  fault.block = f.block;
+  fault.word = f.word;
+}
+
+} // namespace
 
 pto_status Device::loadKernel(const pto_kernel_desc &desc, uint32_t &id) {
   auto kernel = std::make_unique<Kernel>();
@@ -25,29 +48,55 @@ pto_status Device::unloadKernel(uint32_t id) {
   return PTO_OK;
 }
 
-pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars) {
+std::string Device::checkLaunch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args) const {
   if (id >= kernels.size() || !kernels[id])
-    return error(PTO_ERROR_INVALID, "no kernel number " + std::to_string(id));
-  Kernel &kernel = *kernels[id];
+    return "no kernel number " + std::to_string(id);
+  const Kernel &kernel = *kernels[id];
   if (blocks == 0 || blocks > 65535)
-    return error(PTO_ERROR_INVALID, "kernel '" + kernel.name + "': cannot launch " + std::to_string(blocks) + " blocks");
+    return "kernel '" + kernel.name + "': cannot launch " + std::to_string(blocks) + " blocks";
   if (args.size() != kernel.numArgs)
-    return error(PTO_ERROR_INVALID, "kernel '" + kernel.name + "' takes " + std::to_string(kernel.numArgs) + " arguments, got " +
-                                        std::to_string(args.size()));
+    return "kernel '" + kernel.name + "' takes " + std::to_string(kernel.numArgs) + " arguments, got " + std::to_string(args.size());
   for (size_t i = 0; i < args.size(); ++i)
     if (!memory.contains(args[i].address, args[i].bytes))
-      return error(PTO_ERROR_INVALID, "kernel '" + kernel.name + "': argument " + std::to_string(i) + " does not lie in device memory");
+      return "kernel '" + kernel.name + "': argument " + std::to_string(i) + " does not lie in device memory";
+  return "";
+}
+
+// Cores in ascending order: block by block, the cube core first.
+std::optional<Fault> Device::runOn(Core &core, const LaunchState &state, uint32_t index) {
+  bool cube = state.kernel->uses(isa::CoreKind::AIC);
+  uint32_t perBlock = state.kernel->coresPerBlock(), place = index % perBlock;
+  bool aic = cube && place == 0;
+  core.counters = {};
+  return core.run(state, aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / perBlock, aic ? 0 : place - cube);
+}
+
+void Device::count(Kernel &kernel, const pto_profile &cost) {
+  for (pto_profile *p : {&profile, &kernel.profile}) {
+    p->launches += cost.launches;
+    p->instructions += cost.instructions;
+    p->gm_bytes_read += cost.gm_bytes_read;
+    p->gm_bytes_written += cost.gm_bytes_written;
+    p->host_seconds += cost.host_seconds;
+    p->cycles += cost.cycles;
+    p->seconds += cost.seconds;
+    for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e) {
+      p->engine_busy[e] += cost.engine_busy[e];
+      p->engine_stalled[e] += cost.engine_stalled[e];
+    }
+  }
+}
+
+pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars) {
+  if (std::string wrong = checkLaunch(id, blocks, args); !wrong.empty())
+    return error(PTO_ERROR_INVALID, std::move(wrong));
   if (faulted)
     return PTO_OK;
 
-  using Clock = std::chrono::steady_clock;
-  auto seconds = [](Clock::duration d) { return std::chrono::duration<double>(d).count(); };
+  Kernel &kernel = *kernels[id];
   auto begin = Clock::now();
   LaunchState state{&kernel, blocks, args, scalars};
-  bool cube = kernel.uses(isa::CoreKind::AIC);
-  uint32_t coresPerBlock = cube + 2 * kernel.uses(isa::CoreKind::AIV);
-  // Cores in ascending order: block by block, the cube core first. The fault of the lowest one is reported, so that it does not depend
-  // on threads; cores behind a fault need not run.
+  // The fault of the lowest core is reported, so that it does not depend on threads; cores behind a fault need not run.
   std::mutex mutex;
   std::optional<Fault> first;
   std::atomic<uint32_t> limit{UINT32_MAX};
@@ -59,23 +108,17 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
       return;
     if (!cores[worker])
       cores[worker] = std::make_unique<Core>(arch, observer.get());
-    Core &core = *cores[worker];
-    core.counters = {};
     auto coreBegin = Clock::now();
-    uint32_t place = index % coresPerBlock;
-    bool aic = cube && place == 0;
-    auto result = core.run(state, aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / coresPerBlock, aic ? 0 : place - cube);
+    auto result = runOn(*cores[worker], state, index);
     std::lock_guard lock(mutex);
     coreSeconds += seconds(Clock::now() - coreBegin);
-    total.instructions += core.counters.instructions;
-    total.bytesRead += core.counters.bytesRead;
-    total.bytesWritten += core.counters.bytesWritten;
+    total += cores[worker]->counters;
     if (result && index < limit) {
       limit = index;
       first = std::move(result);
     }
   };
-  uint32_t count = coresPerBlock * blocks;
+  uint32_t count = kernel.coresPerBlock() * blocks;
   // What is over before another thread is awake stays on this one.
   constexpr double shortest = 15e-6;
   bool brief = kernel.lastCoreSeconds >= 0 && kernel.lastCoreSeconds < shortest;
@@ -91,39 +134,60 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
     observer->launchEnd(state, cost);
 
   kernel.lastCoreSeconds = coreSeconds;
-  double wall = seconds(Clock::now() - begin);
-  for (pto_profile *p : {&profile, &kernel.profile}) {
-    ++p->launches;
-    p->instructions += total.instructions;
-    p->gm_bytes_read += total.bytesRead;
-    p->gm_bytes_written += total.bytesWritten;
-    p->host_seconds += wall;
-    p->cycles += cost.cycles;
-    p->seconds += cost.seconds;
-    for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e) {
-      p->engine_busy[e] += cost.engine_busy[e];
-      p->engine_stalled[e] += cost.engine_stalled[e];
-    }
+  cost.launches = 1;
+  cost.instructions = total.instructions;
+  cost.gm_bytes_read = total.bytesRead;
+  cost.gm_bytes_written = total.bytesWritten;
+  cost.host_seconds = seconds(Clock::now() - begin);
+  this->count(kernel, cost);
+  if (first) {
+    faulted = true;
+    describe(kernel, *first, fault);
   }
-  if (first)
-    report(kernel, *first);
   return PTO_OK;
 }
 
-template <size_t N> static void copyText(char (&to)[N], const std::string &text) {
-  size_t n = std::min(N - 1, text.size());
-  std::memcpy(to, text.data(), n);
-  std::memset(to + n, 0, N - n);
-}
-
-void Device::report(const Kernel &kernel, const Fault &f) {
-  faulted = true;
-  copyText(fault.kind, faultKindName(f.kind));
-  copyText(fault.kernel, kernel.name);
-  copyText(fault.engine, f.engine);
-  copyText(fault.message, f.message);
-  fault.block = f.block;
-  fault.word = f.word;
+pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args, std::span<const int64_t> scalars,
+                           pto_fault &out) {
+  std::string wrong = observer ? "this mode runs whole launches only" : checkLaunch(id, blocks, args);
+  if (wrong.empty() && core >= kernels[id]->coresPerBlock() * blocks)
+    wrong = "kernel '" + kernels[id]->name + "' has no core " + std::to_string(core);
+  if (!wrong.empty()) {
+    out = {};
+    copyText(out.kind, "invalid");
+    copyText(out.message, wrong);
+    return PTO_ERROR_INVALID;
+  }
+  Kernel &kernel = *kernels[id];
+  std::unique_ptr<Core> mine;
+  {
+    std::lock_guard lock(mutex);
+    // The one that this thread used last is in its cache.
+    auto found = std::find_if(freeCores.begin(), freeCores.end(), [](auto &c) { return c.first == std::this_thread::get_id(); });
+    if (found != freeCores.end()) {
+      mine = std::move(found->second);
+      freeCores.erase(found);
+    }
+  }
+  if (!mine)
+    mine = std::make_unique<Core>(arch);
+  auto begin = Clock::now();
+  std::optional<Fault> result = runOn(*mine, LaunchState{&kernel, blocks, args, scalars}, core);
+  pto_profile cost{};
+  cost.launches = core == 0;
+  cost.instructions = mine->counters.instructions;
+  cost.gm_bytes_read = mine->counters.bytesRead;
+  cost.gm_bytes_written = mine->counters.bytesWritten;
+  cost.host_seconds = seconds(Clock::now() - begin);
+  {
+    std::lock_guard lock(mutex);
+    count(kernel, cost);
+    freeCores.emplace_back(std::this_thread::get_id(), std::move(mine));
+  }
+  if (!result)
+    return PTO_OK;
+  describe(kernel, *result, out);
+  return PTO_ERROR_FAULT;
 }
 
 pto_status Device::kernelProfile(uint32_t id, pto_profile &out, bool reset) {

@@ -8,6 +8,9 @@
 #include "Program.h"
 #include "ThreadPool.h"
 
+#include <mutex>
+#include <optional>
+
 namespace pto_mlir::cmodel {
 
 class Device {
@@ -20,6 +23,9 @@ public:
   pto_status unloadKernel(uint32_t id);
   /// Runs the launch to its end before it returns; after a fault further launches are dropped until synchronize() reports it.
   pto_status launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars);
+  /// One core's share of a launch; see run_core of DeviceABI.h.
+  pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args, std::span<const int64_t> scalars,
+                     pto_fault &fault);
   pto_status synchronize();
   /// What the launches of kernel `id` cost since the last reset.
   pto_status kernelProfile(uint32_t id, pto_profile &out, bool reset);
@@ -36,12 +42,17 @@ public:
   std::string lastError;
 
 private:
-  void report(const Kernel &kernel, const Fault &f);
+  /// What is wrong with a launch; empty when nothing is.
+  std::string checkLaunch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args) const;
+  std::optional<Fault> runOn(Core &core, const LaunchState &state, uint32_t index);
+  void count(Kernel &kernel, const pto_profile &cost);
 
   isa::Arch arch;
   ThreadPool pool;
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::vector<std::unique_ptr<Core>> cores; // one per worker
+  std::mutex mutex;                         // of what runCore shares: free cores and counts
+  std::vector<std::pair<std::thread::id, std::unique_ptr<Core>>> freeCores;
   bool faulted = false;
 };
 

@@ -7,17 +7,6 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-bool addsToGlobal(const isa::DecodedInsn &insn) {
-  switch (insn.opcode) {
-  case isa::Opcode::TStore:
-    return insn.as<isa::TStore>().atomic != isa::AtomicMode::none;
-  case isa::Opcode::TStoreAcc:
-    return insn.as<isa::TStoreAcc>().atomic != isa::AtomicMode::none;
-  default:
-    return false;
-  }
-}
-
 // The stream has been verified: it decodes, loops nest, jumps land on instructions.
 std::string decodeStream(const pto_stream &in, Stream &out) {
   std::vector<uint32_t> loops;
@@ -77,7 +66,7 @@ std::string buildKernel(const pto_kernel_desc &desc, isa::Arch arch, Kernel &ker
     if (std::string error = decodeStream(in, stream); !error.empty())
       return where + ": " + error;
     for (const Op &op : stream.ops)
-      kernel.ordered |= addsToGlobal(op.insn);
+      kernel.ordered |= isa::addsToGlobal(op.insn);
     kernel.streams.push_back(std::move(stream));
   }
   return "";

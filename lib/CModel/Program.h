@@ -37,6 +37,7 @@ struct Kernel {
   double lastCoreSeconds = -1.0;
 
   bool uses(isa::CoreKind kind) const;
+  uint32_t coresPerBlock() const { return uint32_t(uses(isa::CoreKind::AIC)) + 2 * uint32_t(uses(isa::CoreKind::AIV)); }
 };
 
 /// Verifies and decodes a kernel. Returns what is wrong with it (stream, word, reason), or an empty string.

@@ -25,6 +25,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
     device->context = nullptr;
     return device->failure("cannot open", status);
   }
+  device->coreByCore = (*api)->run_core && options.mode == "functional";
   return device;
 }
 
@@ -38,12 +39,17 @@ Failure Device::failure(const char *what, pto_status status) {
   if (status == PTO_ERROR_FAULT && context) {
     pto_fault fault = {};
     api->fault(context, &fault);
-    return Failure{message + ": kernel '" + fieldText(fault.kernel) + "' faulted on " + fieldText(fault.engine) + ", block " +
-                   std::to_string(fault.block) + ", word " + std::to_string(fault.word) + ": " + fieldText(fault.kind) + ": " +
-                   fieldText(fault.message) + computes[fieldText(fault.kernel)]};
+    return Failure{message + ": " + faultText(fault)};
   }
   const char *reason = api->last_error(context);
   return Failure{message + ": " + (reason && *reason ? reason : "error " + std::to_string(status))};
+}
+
+std::string Device::faultText(const pto_fault &fault) const {
+  auto tensors = computes.find(fieldText(fault.kernel));
+  return "kernel '" + fieldText(fault.kernel) + "' faulted on " + fieldText(fault.engine) + ", block " + std::to_string(fault.block) +
+         ", word " + std::to_string(fault.word) + ": " + fieldText(fault.kind) + ": " + fieldText(fault.message) +
+         (tensors == computes.end() ? "" : tensors->second);
 }
 
 Result<uint64_t> Device::alloc(uint64_t bytes, const std::string &what) {
@@ -90,6 +96,15 @@ Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
 Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments, const std::vector<int64_t> &scalars) {
   pto_status status = api->launch(context, kernel, blocks, arguments.data(), arguments.size(), scalars.data(), scalars.size());
   return status == PTO_OK ? Status() : Status(failure("cannot launch", status));
+}
+
+Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const {
+  pto_fault fault = {};
+  pto_status status = api->run_core(context, kernel, blocks, core, arguments.data(), arguments.size(), nullptr, 0, &fault);
+  if (status == PTO_OK)
+    return {};
+  std::string begin = std::string("device '") + api->name + "': a launch failed: ";
+  return Failure{begin + (status == PTO_ERROR_FAULT ? faultText(fault) : fieldText(fault.message))};
 }
 
 Status Device::synchronize() {

@@ -82,6 +82,12 @@ Status Session::State::start(const SessionOptions &options) {
   device = opened.take();
   if (Status status = uploadWeights(); !status)
     return status;
+  if (options.schedule == Schedule::Tasks && device->runsCores()) {
+    auto runtime = makeTaskRuntime(file->model().numCore, options.device.threads, options.trace);
+    if (!runtime)
+      return Failure{runtime.error()};
+    tasks = runtime.take();
+  }
   loaded.resize(file->model().kernels.size());
   programs.resize(net->variants.size());
   // Errors in the first variant show at once; further ones cost memory only when they are used.
@@ -123,7 +129,11 @@ Result<VM *> Session::State::program(size_t index) {
   auto vm = VM::prepare(*device, model, variant, handles, weights);
   if (!vm)
     return Failure{vm.error()};
-  program = std::make_unique<VM>(vm.take());
+  auto made = std::make_unique<VM>(vm.take());
+  if (tasks)
+    if (Status status = made->useTasks(*tasks, model); !status)
+      return Failure{status.error()};
+  program = std::move(made);
   return program.get();
 }
 
@@ -180,6 +190,26 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
     results->push_back(tensor.take());
   }
   return results;
+}
+
+static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime) {
+  if (!runtime)
+    return Failure{"this session runs launches in order: there are no tasks to trace"};
+  if (!runtime->config().trace)
+    return Failure{"this session keeps no trace: open it with tracing on"};
+  return &runtime->trace();
+}
+
+Status Session::writeTrace(const std::string &path) const {
+  std::lock_guard lock(state->mutex);
+  auto trace = traceOf(state->tasks.get());
+  return trace ? (*trace)->writeJson(path) : Status(Failure{trace.error()});
+}
+
+Result<std::string> Session::traceReport() const {
+  std::lock_guard lock(state->mutex);
+  auto trace = traceOf(state->tasks.get());
+  return trace ? Result<std::string>((*trace)->report()) : Failure{trace.error()};
 }
 
 Result<pto_profile> Session::profile(bool reset) {

@@ -16,6 +16,7 @@ struct Session::State {
   const pmodel::NetDesc *net = nullptr;
   std::recursive_mutex mutex; // runWithDebug keeps it over its run
   std::unique_ptr<Device> device;
+  std::unique_ptr<tasks::TaskRuntime> tasks; // null: launches run in order
   DeviceBuffer weights;
   std::vector<std::optional<uint32_t>> loaded; // device handles of the model's kernels
   std::vector<std::unique_ptr<VM>> programs;   // one per variant, made when first used

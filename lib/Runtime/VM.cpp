@@ -4,6 +4,7 @@
 #include "pto_mlir/PModel/Program.h"
 
 #include <memory>
+#include <optional>
 
 namespace pto_mlir::runtime {
 
@@ -63,6 +64,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       uint32_t kernel = program.kernels[insn.kernel];
       step.kind = Step::Launch;
       step.kernel = kernels[kernel];
+      step.modelKernel = kernel;
       step.blocks = model.kernels[kernel].blocks;
       for (const VMArgument &argument : insn.arguments)
         step.arguments.push_back({slots[argument.slot].address + argument.offset, argument.bytes});
@@ -83,9 +85,28 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
   return vm;
 }
 
-Status VM::runHostOp(const Step &step) {
-  if (Status status = device->synchronize(); !status)
-    return status;
+Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
+  tasks = std::make_unique<StepTasks>(runtime, *device);
+  std::vector<std::optional<KernelUse>> uses(model.kernels.size());
+  for (const Step &step : steps) {
+    Status status;
+    if (step.kind == Step::Launch) {
+      const KernelDesc &kernel = model.kernels[step.modelKernel];
+      std::optional<KernelUse> &use = uses[step.modelKernel];
+      if (!use)
+        use = kernelUse(kernel);
+      status = tasks->addLaunch(kernel.name, *use, step.kernel, step.blocks, step.arguments);
+    } else if (step.kind == Step::Host) {
+      status = tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), step.arguments, [this, &step] { return runHostOp(step); });
+    }
+    if (!status)
+      return status;
+  }
+  return {};
+}
+
+// Its inputs are there.
+Status VM::runHostOp(const Step &step) const {
   std::vector<std::unique_ptr<std::byte[]>> copies;
   std::vector<hostops::HostBuffer> buffers;
   for (const pto_arg &argument : step.arguments) {
@@ -101,6 +122,8 @@ Status VM::runHostOp(const Step &step) {
 }
 
 Status VM::run() {
+  if (tasks)
+    return tasks->run();
   for (const Step &step : steps) {
     Status status;
     switch (step.kind) {
@@ -108,7 +131,9 @@ Status VM::run() {
       status = device->launch(step.kernel, step.blocks, step.arguments);
       break;
     case Step::Host:
-      status = runHostOp(step);
+      status = device->synchronize();
+      if (status)
+        status = runHostOp(step);
       break;
     case Step::Wait:
       status = device->synchronize();

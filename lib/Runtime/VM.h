@@ -2,6 +2,7 @@
 #ifndef PTO_MLIR_LIB_RUNTIME_VM_H
 #define PTO_MLIR_LIB_RUNTIME_VM_H
 
+#include "StepTasks.h"
 #include "pto_mlir/PModel/Model.h"
 #include "pto_mlir/Runtime/Device.h"
 
@@ -20,6 +21,8 @@ public:
   static Result<VM> prepare(Device &device, const pmodel::ModelDesc &model, const pmodel::VariantDesc &variant,
                             const KernelHandles &kernels, const DeviceBuffer &weights);
 
+  /// Runs go through `runtime` from now on, as tasks: steps that share no memory may overlap. The VM stays where it is.
+  Status useTasks(tasks::TaskRuntime &runtime, const pmodel::ModelDesc &model);
   /// Runs the program to its end and waits.
   Status run();
 
@@ -31,18 +34,20 @@ public:
 private:
   struct Step {
     enum Kind { Launch, Host, Wait } kind = Wait;
-    uint32_t kernel = 0, blocks = 0;
+    uint32_t kernel = 0, blocks = 0; // number on the device
+    uint32_t modelKernel = 0;
     std::vector<pto_arg> arguments; // pointers of a launch, whole buffers of a host op
     int64_t hostOp = 0;
     std::vector<int64_t> parameters;
   };
 
   explicit VM(Device &device) : device(&device) {}
-  Status runHostOp(const Step &step);
+  Status runHostOp(const Step &step) const;
 
   Device *device;
   std::vector<DeviceBuffer> inputs, outputs, allocations;
   std::vector<Step> steps;
+  std::unique_ptr<StepTasks> tasks; // null: steps run in order
 };
 
 } // namespace pto_mlir::runtime

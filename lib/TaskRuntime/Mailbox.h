@@ -30,6 +30,7 @@ struct Mailbox {
 
   // Written by the core.
   alignas(64) std::atomic<uint64_t> reply{0};
+  std::atomic<uint64_t> started{0}; ///< the last request that a thread took up
   std::atomic<uint32_t> aicoreDone{0}; ///< core number + 1
   bool failed = false;
   std::string cause;
@@ -40,6 +41,8 @@ struct Mailbox {
   WorkerKind kind = WorkerKind::Cube;
   uint32_t core = 0, owner = 0, thread = 0, indexInKind = 0;
 
+  /// A task waits for a thread that runs the core.
+  bool waits() const { return request.load(std::memory_order_acquire) != started.load(std::memory_order_relaxed); }
   /// 0 = free or finished, 1 = a task is on the core.
   uint32_t taskStatus() const { return request.load(std::memory_order_acquire) != reply.load(std::memory_order_acquire); }
 };

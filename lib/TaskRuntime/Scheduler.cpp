@@ -241,33 +241,58 @@ bool ThreadedState::anythingToDo(const Scheduler &self) const {
   return false;
 }
 
+bool ThreadedState::schedule(Scheduler &self, unsigned index) {
+  self.beats.fetch_add(1, std::memory_order_relaxed);
+  bool did = collect(self, index);
+  did |= runInline(self, index);
+  for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
+    if (config.cores[kind]) {
+      did |= dispatchGang(self, index, kinds[kind], WorkerKind(kind));
+      did |= dispatch(self, index, kinds[kind], WorkerKind(kind));
+    }
+  return did;
+}
+
+void ThreadedState::kick() {
+  if (config.submitterWorks)
+    schedule(schedulers.front(), 0);
+  else
+    wakeSchedulers();
+}
+
+bool ThreadedState::help() {
+  if (!config.submitterWorks)
+    return runInline(helper, kOrchestrator);
+  // Everybody has work before the scheduler takes some itself.
+  bool did = schedule(schedulers.front(), 0);
+  return executeAny() || did;
+}
+
+void ThreadedState::shakeHands() {
+  for (Mailbox &mailbox : mailboxes)
+    mailbox.aicpuReady.store(1, std::memory_order_release);
+  for (Mailbox &mailbox : mailboxes) {
+    if (config.submitterWorks && mailbox.thread == 0)
+      mailbox.aicoreDone.store(mailbox.core + 1, std::memory_order_release);
+    while (mailbox.aicoreDone.load(std::memory_order_acquire) != mailbox.core + 1)
+      std::this_thread::yield();
+  }
+  for (Mailbox &mailbox : mailboxes)
+    kinds[unsigned(mailbox.kind)].idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1) << (mailbox.indexInKind % 64));
+  handshakeDone.store(true, std::memory_order_release);
+}
+
 void ThreadedState::runScheduler(unsigned index) {
   Scheduler &self = schedulers[index];
   if (index == 0) {
-    // The one-time handshake with every core; the other schedulers wait for its end.
-    for (Mailbox &mailbox : mailboxes)
-      mailbox.aicpuReady.store(1, std::memory_order_release);
-    for (Mailbox &mailbox : mailboxes)
-      while (mailbox.aicoreDone.load(std::memory_order_acquire) != mailbox.core + 1)
-        std::this_thread::yield();
-    for (Mailbox &mailbox : mailboxes)
-      kinds[unsigned(mailbox.kind)].idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1) << (mailbox.indexInKind % 64));
-    handshakeDone.store(true, std::memory_order_release);
+    shakeHands(); // the other schedulers wait for its end
   } else {
     while (!handshakeDone.load(std::memory_order_acquire))
       std::this_thread::yield();
   }
   Backoff backoff(config.spins, config.yields);
   while (true) {
-    self.beats.fetch_add(1, std::memory_order_relaxed);
-    bool did = collect(self, index);
-    did |= runInline(self, index);
-    for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
-      if (config.cores[kind]) {
-        did |= dispatchGang(self, index, kinds[kind], WorkerKind(kind));
-        did |= dispatch(self, index, kinds[kind], WorkerKind(kind));
-      }
-    if (did) {
+    if (schedule(self, index)) {
       backoff.reset();
       continue;
     }

@@ -24,6 +24,9 @@ void TensorMap::unlink(Entry &entry) {
   (entry.previous ? entry.previous->next : table.buckets[entry.bucket]) = entry.next;
   if (entry.next)
     entry.next->previous = entry.previous;
+  (entry.levelPrevious ? entry.levelPrevious->levelNext : table.entries[entry.level]) = entry.levelNext;
+  if (entry.levelNext)
+    entry.levelNext->levelPrevious = entry.levelPrevious;
   if (--table.count[entry.level] == 0)
     table.inUse &= ~(uint64_t(1) << entry.level);
   entry.linked = false;
@@ -49,11 +52,13 @@ void TensorMap::insert(const Region &region, Access access, TaskId task) {
   Table &table = tables[access];
   unsigned level = levelOf(region.span());
   uint32_t bucket = bucketOf(level, region.begin >> level);
-  Entry *head = table.buckets[bucket];
-  entry = {region, task, bucket, uint8_t(access), uint8_t(level), true, head, nullptr};
+  Entry *head = table.buckets[bucket], *newest = table.entries[level];
+  entry = {region, task, bucket, uint8_t(access), uint8_t(level), true, head, nullptr, newest, nullptr};
   if (head)
     head->previous = &entry;
-  table.buckets[bucket] = &entry;
+  if (newest)
+    newest->levelPrevious = &entry;
+  table.buckets[bucket] = table.entries[level] = &entry;
   ++table.count[level];
   table.inUse |= uint64_t(1) << level;
 }

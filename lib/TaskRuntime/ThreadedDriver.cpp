@@ -26,7 +26,7 @@ std::vector<uint32_t> ThreadedState::busyCores() const {
 ThreadedDriver::ThreadedDriver(const Config &config, std::shared_ptr<std::vector<Kernel>> kernels)
     : state(std::make_shared<ThreadedState>(config, std::move(kernels))) {
   unsigned processors = std::max(1u, std::thread::hardware_concurrency());
-  unsigned numSchedulers = config.schedulers ? config.schedulers : processors <= 2 ? 1 : 3;
+  unsigned numSchedulers = config.submitterWorks ? 1 : config.schedulers ? config.schedulers : processors <= 2 ? 1 : 3;
   uint32_t numCores = 0;
   for (uint32_t cores : config.cores)
     numCores += cores;
@@ -46,7 +46,8 @@ ThreadedDriver::ThreadedDriver(const Config &config, std::shared_ptr<std::vector
       mailbox.core = number;
       mailbox.indexInKind = i;
       mailbox.owner = i % numSchedulers; // every scheduler gets cores of every kind
-      mailbox.thread = number % numWorkers;
+      // The submitter's cores come first: a task of one block stays on its thread.
+      mailbox.thread = (config.submitterWorks ? i : number) % numWorkers;
       cores.cores.push_back(number);
       ThreadedState::Scheduler &owner = state->schedulers[mailbox.owner];
       owner.cores.push_back(number);
@@ -56,10 +57,14 @@ ThreadedDriver::ThreadedDriver(const Config &config, std::shared_ptr<std::vector
   }
   state->core.setDriver(this);
   state->core.trace.schedulers = numSchedulers;
-  for (unsigned i = 0; i < numWorkers; ++i)
+  firstWorker = config.submitterWorks ? 1 : 0;
+  for (unsigned i = firstWorker; i < numWorkers; ++i)
     threads.emplace_back([state = state, i] { state->runWorker(i); });
-  for (unsigned i = 0; i < numSchedulers; ++i)
-    threads.emplace_back([state = state, i] { state->runScheduler(i); });
+  if (config.submitterWorks)
+    state->shakeHands();
+  else
+    for (unsigned i = 0; i < numSchedulers; ++i)
+      threads.emplace_back([state = state, i] { state->runScheduler(i); });
   while (!state->handshakeDone.load(std::memory_order_acquire))
     std::this_thread::yield();
 }
@@ -76,8 +81,9 @@ ThreadedDriver::~ThreadedDriver() {
     worker.parker.notify();
   state->wakeSchedulers();
   for (size_t i = 0; i < threads.size(); ++i) {
-    bool hung = i < state->workers.size() &&
-                std::any_of(state->workers[i].cores.begin(), state->workers[i].cores.end(),
+    size_t worker = i + firstWorker;
+    bool hung = worker < state->workers.size() &&
+                std::any_of(state->workers[worker].cores.begin(), state->workers[worker].cores.end(),
                             [&](uint32_t core) { return state->mailboxes[core].taskStatus() != 0; });
     if (hung)
       threads[i].detach(); // keeps the state alive for as long as it needs it
@@ -119,7 +125,7 @@ Stall ThreadedDriver::waitUntil(const std::function<bool()> &done) {
     }
     if (backoff.pause())
       continue;
-    state->orchestrator.park(done, std::chrono::milliseconds(5));
+    state->sleepsOn().park([&] { return done() || !state->idle(); }, std::chrono::milliseconds(5));
     backoff.reset();
     uint64_t sum = progress();
     if (sum != last) {

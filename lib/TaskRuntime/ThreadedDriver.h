@@ -60,13 +60,22 @@ struct ThreadedState {
 
   uint64_t now() const;
   void wakeSchedulers();
+  void kick();
+  /// The one-time handshake with every core.
+  void shakeHands();
   void runScheduler(unsigned index);
   void runWorker(unsigned index);
   std::vector<uint32_t> busyCores() const;
-  bool help() { return runInline(helper, kOrchestrator); }
+  /// What the orchestrator does while it waits; false when there was nothing.
+  bool help();
+  /// Where the orchestrator sleeps: with `submitterWorks` where cores wake their scheduler.
+  Parker &sleepsOn() { return config.submitterWorks ? schedulers.front().parker : orchestrator; }
+  /// Nothing is left for `help`.
+  bool idle() const { return !config.submitterWorks || !anythingToDo(schedulers.front()); }
 
 private:
   static constexpr unsigned kOrchestrator = ~0u;
+  bool schedule(Scheduler &self, unsigned index);
   bool collect(Scheduler &self, unsigned index);
   bool runInline(Scheduler &self, unsigned index);
   bool dispatch(Scheduler &self, unsigned index, Kind &kind, WorkerKind kindName);
@@ -78,6 +87,7 @@ private:
   void record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index, bool skipped);
   void sample(Scheduler &self);
   bool execute(Mailbox &mailbox);
+  bool executeAny();
   bool anythingToDo(const Scheduler &self) const;
 };
 
@@ -90,7 +100,7 @@ public:
   TaskCore &core() { return state->core; }
   uint64_t now() override { return state->now(); }
   void beginRun() override;
-  void kick() override { state->wakeSchedulers(); }
+  void kick() override { state->kick(); }
   Stall waitUntil(const std::function<bool()> &done) override;
   std::vector<HandshakeRecord> handshake() override;
   /// Moves what the schedulers recorded into the trace.
@@ -103,7 +113,8 @@ private:
   std::string describeBusy() const;
 
   std::shared_ptr<ThreadedState> state;
-  std::vector<std::thread> threads;
+  std::vector<std::thread> threads; ///< workers from `firstWorker` on, then schedulers
+  size_t firstWorker = 0;
 };
 
 } // namespace pto_mlir::tasks

@@ -5,8 +5,9 @@
 namespace pto_mlir::tasks {
 
 bool ThreadedState::execute(Mailbox &mailbox) {
-  uint64_t request = mailbox.request.load(std::memory_order_acquire);
-  if (request == mailbox.reply.load(std::memory_order_relaxed))
+  uint64_t request = mailbox.request.load(std::memory_order_acquire), started = mailbox.started.load(std::memory_order_relaxed);
+  // With `submitterWorks` two threads may look.
+  if (request == started || !mailbox.started.compare_exchange_strong(started, request, std::memory_order_relaxed))
     return false;
   const Payload &payload = mailbox.payload;
   KernelCall call;
@@ -39,6 +40,13 @@ bool ThreadedState::execute(Mailbox &mailbox) {
   return true;
 }
 
+bool ThreadedState::executeAny() {
+  for (Mailbox &mailbox : mailboxes)
+    if (mailbox.waits() && execute(mailbox))
+      return true;
+  return false;
+}
+
 void ThreadedState::runWorker(unsigned index) {
   Worker &self = workers[index];
   for (uint32_t number : self.cores) {
@@ -50,7 +58,7 @@ void ThreadedState::runWorker(unsigned index) {
   Backoff backoff(config.spins, config.yields);
   auto work = [&] {
     for (uint32_t number : self.cores)
-      if (mailboxes[number].taskStatus() || mailboxes[number].control.load(std::memory_order_acquire))
+      if (mailboxes[number].waits() || mailboxes[number].control.load(std::memory_order_acquire))
         return true;
     return false;
   };

@@ -64,8 +64,10 @@ class InferenceSession:
     """A net of a .pmodel that is ready to run.
 
     device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net when
-    the file has several. mode: "functional"; "timing" or "timing:TRACE" also counts cycles (profile) and may write a Perfetto trace; "checked" fails a run whose kernels race or read what nobody wrote;
-    "shuffled:SEED" lets engines take turns at random.
+    the file has several. mode: "functional"; "timing" or "timing:TRACE" also counts cycles (profile) and may write a Perfetto trace;
+    "checked" fails a run whose kernels race or read what nobody wrote; "shuffled:SEED" lets engines take turns at random.
+    schedule: "tasks" goes through the task runtime, where launches that share no memory may overlap (functional mode only);
+    "in-order" runs one launch after the other. trace: keep what write_trace needs of the last run.
     """
 
     def __init__(
@@ -76,12 +78,16 @@ class InferenceSession:
         threads: int = 0,
         mode: str = "functional",
         net: str = "",
+        schedule: str = "tasks",
+        trace: bool = False,
     ):
         native = _native()
         if not isinstance(threads, int) or not 0 <= threads <= 4096:
             raise InvalidArgument(f"threads: expects 0 to 4096, got {threads!r}")
+        if schedule not in ("tasks", "in-order"):
+            raise InvalidArgument(f"schedule: expects 'tasks' or 'in-order', got {schedule!r}")
         try:
-            self._session = native.Session(os.fspath(path), device, mode, threads, net)
+            self._session = native.Session(os.fspath(path), device, mode, threads, net, schedule == "in-order", trace)
         except native.RuntimeFailure as error:
             raise RuntimeFailure(str(error)) from None
 
@@ -109,6 +115,21 @@ class InferenceSession:
     def profile_kernels(self, reset: bool = False) -> list[dict]:
         """As profile, one entry per kernel with its name, in the file's order."""
         return self._session.profile_kernels(reset)
+
+    def write_trace(self, path: str | os.PathLike) -> None:
+        """Writes the last run for Perfetto or chrome://tracing: each core's tasks, dependencies as flows, queue depths."""
+        self._trace(self._session.write_trace, os.fspath(path))
+
+    def trace_report(self) -> str:
+        """The last run's critical path, idle cores and longest kernels, as text."""
+        return self._trace(self._session.trace_report)
+
+    @staticmethod
+    def _trace(get, *args):
+        try:
+            return get(*args)
+        except _native().RuntimeFailure as error:
+            raise RuntimeFailure(str(error)) from None
 
     def info(self) -> dict:
         """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops."""

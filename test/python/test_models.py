@@ -1,5 +1,7 @@
 """Whole models through model_transform and model_deploy to numbers on the cmodel, beside onnxruntime's."""
 
+import json
+
 import numpy as np
 import pytest
 from conftest import save_model, weight
@@ -95,6 +97,11 @@ def test_model_runner_takes_all_three_kinds(command, tmp_path, awkward):
         assert list(results[kind.suffix]) == ["y"]
     code, out, _ = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile")
     assert code == 0 and "MB written" in out and "\nall " in out
+    trace = tmp_path / "trace.json"
+    code, out, _ = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile", trace)
+    assert code == 0 and "critical path" in out and "CUBE" in out
+    names = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"}
+    assert {kernel["name"] for kernel in InferenceSession(str(model)).profile_kernels()} <= names
     code, _, err = command(model_runner, "--model", awkward, "--input", tmp_path / "in.npz", "--output", output, "--profile")
     assert code == 1 and "only a .pmodel has kernels" in err
     assert np.allclose(results[".pmodel"]["y"], results[".onnx"]["y"], atol=1e-5)

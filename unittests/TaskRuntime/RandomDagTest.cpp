@@ -261,6 +261,7 @@ Config configFor(uint64_t seed) {
   config.seed = seed;
   config.trace = true;
   config.submitCostNs = pick(2) ? 0 : 200;
+  config.submitterWorks = pick(3) == 0;
   return config;
 }
 

@@ -56,6 +56,18 @@ template <class F> decltype(auto) visit(const DecodedInsn &insn, F &&f) {
   return visit(const_cast<DecodedInsn &>(insn), [&](const auto &typed) -> decltype(auto) { return f(typed); });
 }
 
+/// Whether the instruction adds to what lies in global memory: the order of such instructions decides how sums round.
+inline bool addsToGlobal(const DecodedInsn &insn) {
+  switch (insn.opcode) {
+  case Opcode::TStore:
+    return insn.as<TStore>().atomic != AtomicMode::none;
+  case Opcode::TStoreAcc:
+    return insn.as<TStoreAcc>().atomic != AtomicMode::none;
+  default:
+    return false;
+  }
+}
+
 /// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing is appended then.
 #define PTO_ISA_DECLARE(Struct, mnemonic, code, pipe)                                                                                        \
   std::optional<std::string> tryEncode(const Struct &insn, std::vector<uint32_t> &words);

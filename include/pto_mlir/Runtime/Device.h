@@ -51,15 +51,22 @@ public:
   Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments, const std::vector<int64_t> &scalars = {});
   /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message, and the tensors that the kernel computes.
   Status synchronize();
+  /// Whether `runCore` works: the device has it, and its mode is not one that needs whole launches.
+  bool runsCores() const { return coreByCore; }
+  /// Runs one core's share of a launch; several threads may call it and the copies at once (run_core in DeviceABI.h). Fails like
+  /// `synchronize`.
+  Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const;
   Result<pto_profile> profile(bool reset);
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
 
 private:
   explicit Device(const pto_device_api *api) : api(api) {}
   Failure failure(const char *what, pto_status status);
+  std::string faultText(const pto_fault &fault) const;
 
   const pto_device_api *api;
   pto_device_context *context = nullptr;
+  bool coreByCore = false;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
 };
 

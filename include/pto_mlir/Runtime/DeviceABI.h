@@ -60,7 +60,8 @@ typedef struct pto_fault {
 /* Engines by number: 0 to 5 are S, MTE1, MTE2, MTE3, M and FIX of AIC, 6 to 9 are S, V, MTE2 and MTE3 of AIV. */
 #define PTO_NUM_ENGINES 10
 
-/* What running kernels cost since the last reset. A device that does not measure its own time leaves the fields behind host_seconds 0. */
+/* What running kernels cost since the last reset. host_seconds is the time of launches, or of run_core's calls one by one. A device that does
+ * not measure its own time leaves the fields behind it 0. */
 typedef struct pto_profile {
   uint64_t launches;
   uint64_t instructions;
@@ -104,6 +105,12 @@ typedef struct pto_device_api {
   void (*fault)(pto_device_context *context, pto_fault *fault);
   /* Text of the last error of this context (of `open` when context is null). */
   const char *(*last_error)(pto_device_context *context);
+  /* Runs the share of one core of a launch on the calling thread, before it returns. Cores are numbered block by block; in each the cube core
+   * comes first, if the kernel has commands for it, then the two vector cores, if it has commands for them. Several threads may be in run_core
+   * of one context and in its copies, in no other function; nothing orders them. After an error `fault` says which (kind "invalid" for a broken
+   * rule); last_error and synchronize do not know it. Null, or PTO_ERROR_INVALID, where only whole launches are possible. */
+  pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args, size_t num_args,
+                         const int64_t *scalars, size_t num_scalars, pto_fault *fault);
 } pto_device_api;
 
 /* The one exported symbol. */

@@ -13,11 +13,20 @@
 
 namespace pto_mlir::runtime {
 
+enum class Schedule {
+  Tasks,   ///< through the task runtime: launches that share no memory may overlap
+  InOrder, ///< one launch after the other
+};
+
 struct SessionOptions {
   /// `processor` is taken from the file.
   DeviceOptions device;
   /// Which net of the file; empty = its only net.
   std::string net;
+  /// Devices and modes that only run whole launches run them in order.
+  Schedule schedule = Schedule::Tasks;
+  /// Keep what `writeTrace` needs of the last run.
+  bool trace = false;
 };
 
 /// A tensor that the caller owns, dense and row-major.
@@ -73,6 +82,12 @@ public:
   Result<pto_profile> profile(bool reset = false);
   /// The same kernel by kernel, in the file's order; kernels that no used variant launches are left out.
   Result<std::vector<KernelProfile>> profileKernels(bool reset = false);
+
+  /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows, queue depths. Fails
+  /// without `SessionOptions::trace` or without tasks.
+  Status writeTrace(const std::string &path) const;
+  /// Its critical path, idle cores and longest kernels, for a terminal.
+  Result<std::string> traceReport() const;
 
 private:
   struct State;

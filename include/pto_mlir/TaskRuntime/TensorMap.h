@@ -13,7 +13,8 @@
 namespace pto_mlir::tasks {
 
 /// Used by the orchestrator only. Regions lie in a hierarchical hash: a region of span s is in the cell of its first byte at
-/// level ceil(log2 s), so a lookup visits a few cells per level in use, however many regions there are.
+/// level ceil(log2 s), so a lookup visits a few cells per level in use, however many regions there are, or a level's regions where they are
+/// fewer than the cells.
 /// Entries of one ring are taken in submission order and given back in that order, when their tasks are retired.
 class TensorMap {
 public:
@@ -66,7 +67,8 @@ private:
     uint32_t bucket = 0;
     uint8_t access = 0, level = 0;
     bool linked = false;
-    Entry *next = nullptr, *previous = nullptr;
+    Entry *next = nullptr, *previous = nullptr;           // in the bucket
+    Entry *levelNext = nullptr, *levelPrevious = nullptr; // in the level
   };
   struct Ring {
     std::unique_ptr<Entry[]> entries;
@@ -76,8 +78,9 @@ private:
   static constexpr unsigned kLevels = 64;
   struct Table {
     std::vector<Entry *> buckets;
-    std::array<uint32_t, kLevels> count{}; ///< entries per level
-    uint64_t inUse = 0;                    ///< a bit per level that has entries
+    std::array<uint32_t, kLevels> count{};  ///< entries per level
+    std::array<Entry *, kLevels> entries{}; ///< the newest of each level
+    uint64_t inUse = 0;                     ///< a bit per level that has entries
   };
 
   static unsigned levelOf(uint64_t span);
@@ -94,23 +97,21 @@ private:
       uint64_t first = region.begin >> level, last = (region.end - 1) >> level;
       if (first > 0)
         --first;
-      if (last - first > buckets()) { // a large region over tiny ones: walk the table instead
-        for (Entry *entry : table.buckets)
-          visitChain(entry, region, level, nullptr, visit);
+      // `visit` may unlink the entry.
+      if (last - first >= table.count[level]) {
+        for (Entry *entry = table.entries[level], *next; entry; entry = next) {
+          next = entry->levelNext;
+          if (overlap(entry->region, region))
+            visit(*entry);
+        }
         continue;
       }
       for (uint64_t cell = first; cell <= last; ++cell)
-        visitChain(table.buckets[bucketOf(level, cell)], region, level, &cell, visit);
-    }
-  }
-  template <class Visit>
-  static void visitChain(Entry *entry, const Region &region, unsigned level, const uint64_t *cell, Visit &&visit) {
-    for (Entry *next; entry; entry = next) {
-      next = entry->next; // `visit` may unlink the entry
-      if (entry->level != level || (cell && entry->region.begin >> level != *cell))
-        continue;
-      if (overlap(entry->region, region))
-        visit(*entry);
+        for (Entry *entry = table.buckets[bucketOf(level, cell)], *next; entry; entry = next) {
+          next = entry->next;
+          if (entry->level == level && entry->region.begin >> level == cell && overlap(entry->region, region))
+            visit(*entry);
+        }
     }
   }
   size_t buckets() const { return tables[0].buckets.size(); }

@@ -25,7 +25,9 @@ def parser() -> cli.Parser:
                         "reads of bytes that nobody wrote")  # fmt: skip
     p.add_argument("--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing")
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
-    p.add_argument("--profile", action="store_true", help="print what each kernel cost: time, instructions, bytes of global memory")
+    p.add_argument("--profile", nargs="?", const="", metavar="TRACE.json",
+                   help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical path, and "
+                   "write the run's tasks for Perfetto or chrome://tracing")  # fmt: skip
     return p
 
 
@@ -73,20 +75,25 @@ def run_model(argv) -> int:
         raise UserError(f"--mode {args.mode}: only a .pmodel runs on the cmodel, got {path}")
     if args.trace and args.mode != "timing":
         raise UserError("--trace needs --mode timing")
-    if args.profile and path.suffix != ".pmodel":
+    if args.profile and args.mode != "functional":
+        raise UserError("--profile with a file needs --mode functional, which runs tasks; --mode timing --trace writes what engines do")
+    if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
         mode = f"timing:{args.trace}" if args.trace else args.mode
-        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=mode)
+        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=mode, trace=bool(args.profile))
         inputs = [(i.name, list(i.shape), _numpy_type(i.type)) for i in session.get_inputs()]
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
         if args.mode == "timing":
             print("\n".join(timing_table(session.profile_kernels())))
-        if args.profile:
+        if args.profile is not None:
             print("\n".join(profile_table(session.profile_kernels())))
+        if args.profile:
+            print(session.trace_report(), end="")
+            session.write_trace(args.profile)
         if args.dump_all_tensors:
             values = {**session.run_with_debug(feed), **values}
     elif path.suffix == ".mlir":

@@ -1,0 +1,49 @@
+#include "pto_mlir/PModel/KernelUse.h"
+
+#include "pto_mlir/ISA/Codec.h"
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+/// Marks the arguments that an instruction's views name.
+struct ViewMarker {
+  KernelUse &use;
+  const isa::InsnInfo &info;
+  bool adds;
+
+  void integer(unsigned, isa::Value &) {}
+  void scalar(unsigned, isa::Value &) {}
+  void wide(unsigned, int64_t &) {}
+  void dst(unsigned, uint8_t &) {}
+  void attr(unsigned, uint32_t &, bool) {}
+  void tile(unsigned, isa::Tile &) {}
+  void view(unsigned operand, isa::View &v) {
+    isa::Direction direction = info.operands[operand].direction;
+    use.arguments[v.arg].read |= direction != isa::Direction::Out || adds;
+    use.arguments[v.arg].written |= direction != isa::Direction::In;
+  }
+};
+
+} // namespace
+
+KernelUse kernelUse(const KernelDesc &kernel) {
+  KernelUse use;
+  use.arguments.resize(kernel.numArgs);
+  for (const StreamDesc &stream : kernel.streams) {
+    (stream.coreKind == CoreKind::AIC ? use.cube : use.vector) = true;
+    for (size_t at = 0; at < stream.words.size();) {
+      isa::DecodedInsn insn;
+      if (isa::decode(stream.words.data() + at, stream.words.size() - at, insn))
+        break;
+      bool adds = isa::addsToGlobal(insn);
+      use.ordered |= adds;
+      ViewMarker marker{use, isa::infoOf(insn.opcode), adds};
+      isa::visit(insn, [&](auto &typed) { isa::visitOperands(typed, marker); });
+      at += insn.numWords;
+    }
+  }
+  return use;
+}
+
+} // namespace pto_mlir::pmodel

@@ -1,0 +1,101 @@
+#include "StepTasks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+
+namespace pto_mlir::runtime {
+
+using tasks::TaskRuntime;
+using tasks::TaskSpec;
+using tasks::WorkerKind;
+
+Result<std::unique_ptr<TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace) {
+  tasks::Config config;
+  uint32_t blocks = std::clamp<uint32_t>(numCore, 1, tasks::kMaxCoresPerKind / 2);
+  config.cores = {blocks, 2 * blocks, 1, 0};
+  config.workerThreads = threads ? std::min(threads, 3 * blocks + 1) : 0;
+  config.submitterWorks = true;
+  // Buffers are the program's, so tasks allocate nothing; a ring is enough, since there are no scopes.
+  config.window = {1024, 16, 16, 16};
+  config.heapBytes.fill(tasks::kOutputAlignment);
+  // A simulated kernel cannot hang, but it may be slow.
+  config.hangMs = 600000;
+  config.trace = trace;
+  return TaskRuntime::create(config);
+}
+
+Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, const std::vector<pto_arg> &arguments,
+                      const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(const tasks::KernelCall &)> work) {
+  using Clock = std::chrono::steady_clock;
+  size_t index = steps.size();
+  auto kernel = runtime.registerKernel(name, [this, index, work = std::move(work)](tasks::KernelCall &call) {
+    auto begin = Clock::now();
+    Status status = work(call);
+    steps[index].workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+    if (status)
+      return;
+    {
+      std::lock_guard lock(mutex);
+      if (failure.empty())
+        failure = status.error();
+    }
+    throw std::runtime_error(status.error());
+  });
+  if (!kernel)
+    return Failure{kernel.error()};
+  TaskSpec spec(*kernel, kind);
+  auto touch = [&](tasks::Tensor tensor, pmodel::KernelUse::Argument use) {
+    if (use.read && use.written)
+      spec.inout(tensor);
+    else if (use.written)
+      spec.output(tensor);
+    else if (use.read)
+      spec.input(tensor);
+  };
+  if (arguments.size() <= tasks::kMaxArguments)
+    for (size_t i = 0; i < arguments.size(); ++i)
+      touch(tasks::Tensor::dense(arguments[i].address, 1, {int64_t(arguments[i].bytes)}), uses[i]);
+  else // too many to name: after everything, before everything
+    touch(tasks::Tensor::dense(uint64_t(0), 1, {INT64_MAX}), {true, true});
+  steps.emplace_back(std::move(spec), blocks);
+  return {};
+}
+
+Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks,
+                            std::vector<pto_arg> arguments) {
+  uint32_t cores = use.coresPerBlock() * blocks;
+  uint32_t taskBlocks = use.ordered || cores == 0 ? 1 : use.cube ? blocks : cores;
+  return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
+             [this, kernel, blocks, cores, arguments](const tasks::KernelCall &call) -> Status {
+               uint32_t together = cores / call.numBlocks; // run by this block, one after the other
+               for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
+                 if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
+                   return status;
+               return {};
+             });
+}
+
+Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffers, std::function<Status()> work) {
+  std::vector<pmodel::KernelUse::Argument> uses(buffers.size(), {true, false});
+  if (!uses.empty())
+    uses.back() = {false, true};
+  return add(name, WorkerKind::AiCpu, 1, buffers, uses, [work = std::move(work)](const tasks::KernelCall &) { return work(); });
+}
+
+Status StepTasks::run() {
+  failure.clear();
+  Status status = runtime.run([&](TaskRuntime &run) {
+    for (Step &step : steps) {
+      // What is over before another thread is awake stays together.
+      constexpr uint64_t shortest = 30000;
+      uint64_t worked = step.workedNs.exchange(0);
+      step.spec.blocks(worked && worked < shortest ? 1 : step.blocks);
+      if (!run.submit(step.spec))
+        return;
+    }
+  });
+  return failure.empty() ? status : Status(Failure{failure});
+}
+
+} // namespace pto_mlir::runtime

@@ -1,0 +1,53 @@
+// The steps of a program as tasks, for lib/TaskRuntime.
+#ifndef PTO_MLIR_LIB_RUNTIME_STEPTASKS_H
+#define PTO_MLIR_LIB_RUNTIME_STEPTASKS_H
+
+#include "pto_mlir/PModel/KernelUse.h"
+#include "pto_mlir/Runtime/Device.h"
+#include "pto_mlir/TaskRuntime/TaskRuntime.h"
+
+#include <atomic>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace pto_mlir::runtime {
+
+/// A task runtime for models of `numCore` blocks (one cube and two vector cores each) on `threads` host threads (0 = all).
+Result<std::unique_ptr<tasks::TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace);
+
+/// What a program's steps do, prepared once and submitted in every run. The memory that steps touch orders them; steps that touch none in
+/// common may overlap.
+class StepTasks {
+public:
+  StepTasks(tasks::TaskRuntime &runtime, Device &device) : runtime(runtime), device(device) {}
+  StepTasks(const StepTasks &) = delete;
+
+  /// A task of one block per core that has commands. Blocks of kernels for both kinds of cores run on the cube core of each block.
+  Status addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments);
+  /// `work` reads all buffers but the last, which it writes.
+  Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, std::function<Status()> work);
+  /// Submits all and waits. The first step that failed is the failure.
+  Status run();
+
+private:
+  struct Step {
+    Step(tasks::TaskSpec spec, uint32_t blocks) : spec(std::move(spec)), blocks(blocks) {}
+    tasks::TaskSpec spec;
+    uint32_t blocks;                   ///< at most
+    std::atomic<uint64_t> workedNs{0}; ///< in its last run, over all blocks
+  };
+  Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, const std::vector<pto_arg> &arguments,
+             const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(const tasks::KernelCall &)> work);
+
+  tasks::TaskRuntime &runtime;
+  Device &device;
+  std::deque<Step> steps;
+  std::mutex mutex;
+  std::string failure; // of the present run
+};
+
+} // namespace pto_mlir::runtime
+
+#endif

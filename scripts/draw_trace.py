@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Draws part of a task trace (`model_runner --profile trace.json`) as SVG: what Perfetto shows, for documents.
+
+    scripts/draw_trace.py trace.json docs/trace.svg --tasks 0:16
+"""
+
+import argparse
+import json
+from collections import defaultdict
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("svg")
+from matplotlib import pyplot as plt  # noqa: E402
+
+
+def draw(events: list[dict], first: int, last: int, title: str) -> plt.Figure:
+    """Blocks of the first..last tasks on their cores, their dependencies as lines, and below how many tasks were ready."""
+    names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    blocks = [e for e in events if e["ph"] == "X" and "block" in e.get("args", {}) and (e["pid"], e["tid"]) in names]
+    tasks = sorted({e["args"]["task"] for e in blocks}, key=lambda t: min(e["ts"] for e in blocks if e["args"]["task"] == t))[first:last]
+    blocks = [e for e in blocks if e["args"]["task"] in tasks]
+    begin, end = min(e["ts"] for e in blocks), max(e["ts"] + e["dur"] for e in blocks)
+    tracks = sorted({(e["pid"], e["tid"]) for e in blocks})
+    figure, (cores, queue) = plt.subplots(
+        2, 1, figsize=(11, 0.45 * len(tracks) + 2.2), sharex=True, height_ratios=[max(2, len(tracks)), 1], layout="constrained"
+    )
+    for e in blocks:
+        y = tracks.index((e["pid"], e["tid"]))
+        cores.barh(y, e["dur"], left=e["ts"] - begin, height=0.8, color=f"C{tasks.index(e['args']['task']) % 10}", edgecolor="white")
+        if e["dur"] > (end - begin) / 25:
+            cores.text(e["ts"] - begin + e["dur"] / 2, y, e["name"].split("_")[0], ha="center", va="center", fontsize=7, color="white")
+    flows = defaultdict(dict)
+    for e in events:
+        if e["ph"] in "sf" and (e["pid"], e["tid"]) in tracks and begin <= e["ts"] <= end:
+            flows[e["id"]][e["ph"]] = (e["ts"] - begin, tracks.index((e["pid"], e["tid"])))
+    for flow in flows.values():
+        if len(flow) == 2:
+            cores.annotate("", flow["f"], flow["s"], arrowprops={"arrowstyle": "->", "color": "0.4", "lw": 0.5})
+    cores.set_yticks(range(len(tracks)), [names[t] for t in tracks])
+    cores.invert_yaxis()
+    cores.set_title(title, fontsize=10)
+    samples = [e for e in events if e["ph"] == "C" and begin <= e["ts"] <= end]
+    for kind in sorted({k for e in samples for k in e["args"]}):
+        rows = [(e["ts"] - begin, e["args"][kind]) for e in samples if kind in e["args"]]
+        if any(value for _, value in rows):
+            queue.step(*zip(*rows), where="post", label=kind, lw=0.8)
+    queue.legend(fontsize=7, frameon=False)
+    queue.set_ylabel("ready", fontsize=8)
+    queue.set_xlabel("microseconds", fontsize=8)
+    return figure
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("trace", type=Path)
+    parser.add_argument("svg", type=Path)
+    parser.add_argument("--tasks", default="0:24", help="which tasks, FIRST:LAST in order of their start")
+    parser.add_argument("--title", default="")
+    args = parser.parse_args()
+    first, last = (int(x) for x in args.tasks.split(":"))
+    plt.rcParams["svg.hashsalt"] = "pto"
+    figure = draw(json.loads(args.trace.read_text())["traceEvents"], first, last, args.title)
+    figure.savefig(args.svg, metadata={"Date": None})
+
+
+if __name__ == "__main__":
+    main()
