@@ -28,12 +28,29 @@ GlobalView wholeArgument(OpBuilder &builder, BlockArgument argument) {
   return view;
 }
 
+/// The unit dimensions that the result does not have, found by sizes and strides from the innermost on. (Upstream's own compares with the
+/// source's strides and finds nothing where the step of a unit dimension is not 1.)
+llvm::SmallBitVector droppedDims(memref::SubViewOp op) {
+  auto full = cast<MemRefType>(memref::SubViewOp::inferResultType(op.getSourceType(), op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides()));
+  auto [strides, offset] = getStridesAndOffset(full);
+  auto [keptStrides, keptOffset] = getStridesAndOffset(op.getType());
+  int64_t next = op.getType().getRank() - 1;
+  llvm::SmallBitVector dropped(full.getRank());
+  for (int64_t dim = full.getRank() - 1; dim >= 0; --dim) {
+    bool kept = next >= 0 && (next == dim || full.getDimSize(dim) != 1 ||
+                              (op.getType().getDimSize(next) == 1 && keptStrides[next] == strides[dim]));
+    dropped[dim] = !kept;
+    next -= kept;
+  }
+  return dropped;
+}
+
 GlobalView cut(OpBuilder &builder, memref::SubViewOp op, GlobalView view) {
   AffineExpr a = builder.getAffineDimExpr(0), b = builder.getAffineDimExpr(1),
              c = builder.getAffineDimExpr(2);
   AffineExpr s0 = builder.getAffineSymbolExpr(0);
   GlobalView result{view.argument, view.offset, {}, {}};
-  llvm::SmallBitVector dropped = op.getDroppedDims();
+  llvm::SmallBitVector dropped = droppedDims(op);
   auto offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(), strides = op.getMixedStrides();
   (void)c;
   for (unsigned dim = 0; dim < sizes.size(); ++dim) {

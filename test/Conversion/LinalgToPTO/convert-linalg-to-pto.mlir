@@ -153,3 +153,17 @@ func.func private @spread_bf16(%x: memref<32xbf16>, %out: memref<4x32xbf16>) att
   memref.copy %1, %out : memref<4x32xbf16, #pto.address_space<vec>> to memref<4x32xbf16>
   return
 }
+
+// -----
+
+// A unit dimension taken with a step has strides like those of no dimension of the source; which one went is seen all the same.
+// CHECK-LABEL: func.func private @stepped_unit
+// CHECK: pto.tload
+// CHECK: pto.tstore
+func.func private @stepped_unit(%x: memref<1x2x6x32xf32>, %out: memref<1x1x32xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = memref.alloc() : memref<1x1x32xf32, #pto.address_space<vec>>
+  %1 = memref.subview %x[0, 1, 3, 0] [1, 1, 1, 32] [1, 2, 2, 1] : memref<1x2x6x32xf32> to memref<1x1x32xf32, strided<[384, 384, 1], offset: 288>>
+  memref.copy %1, %0 : memref<1x1x32xf32, strided<[384, 384, 1], offset: 288>> to memref<1x1x32xf32, #pto.address_space<vec>>
+  memref.copy %0, %out : memref<1x1x32xf32, #pto.address_space<vec>> to memref<1x1x32xf32>
+  return
+}
