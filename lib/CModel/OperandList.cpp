@@ -1,21 +1,9 @@
 #include "OperandList.h"
 
-#include <bit>
-
 namespace pto_mlir::cmodel {
 
 OperandList::OperandList(const isa::DecodedInsn &insn) : info(isa::infoOf(insn.opcode)) {
   isa::visit(insn, [&](const auto &typed) { isa::visitOperands(const_cast<std::decay_t<decltype(typed)> &>(typed), *this); });
-}
-
-isa::Memory memoryOf(const isa::DecodedInsn &insn, const isa::OperandInfo &operand) {
-  if (operand.memories & (operand.memories - 1)) {
-    if (insn.opcode == isa::Opcode::TLoad)
-      return insn.as<isa::TLoad>().space;
-    if (insn.opcode == isa::Opcode::TStore)
-      return insn.as<isa::TStore>().space;
-  }
-  return isa::Memory(std::countr_zero(operand.memories));
 }
 
 void resolveRegisters(isa::DecodedInsn &insn, const int64_t *registers) {

@@ -2,11 +2,11 @@
 #ifndef PTO_MLIR_CMODEL_OPERANDLIST_H
 #define PTO_MLIR_CMODEL_OPERANDLIST_H
 
-#include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/ISA/OperandVisitor.h"
 
 namespace pto_mlir::cmodel {
 
-struct OperandList {
+struct OperandList : isa::OperandVisitor {
   const isa::InsnInfo &info;
   const isa::Tile *tiles[6];
   unsigned tileOperand[6], numTiles = 0;
@@ -19,20 +19,12 @@ struct OperandList {
   bool isWritten(unsigned tile) const { return info.operands[tileOperand[tile]].direction != isa::Direction::In; }
 
   // --- for visitOperands ---
-  void integer(unsigned, isa::Value &) {}
-  void scalar(unsigned, isa::Value &) {}
-  void wide(unsigned, int64_t &) {}
-  void dst(unsigned, uint8_t &) {}
-  void attr(unsigned, uint32_t &, bool) {}
   void tile(unsigned k, isa::Tile &t) {
     tiles[numTiles] = &t;
     tileOperand[numTiles++] = k;
   }
   void view(unsigned, isa::View &v) { globalView = &v; }
 };
-
-/// Where a tile operand lies: the only memory that the row names, or what its attribute `space` says.
-isa::Memory memoryOf(const isa::DecodedInsn &insn, const isa::OperandInfo &operand);
 
 /// `insn` with its registers read.
 void resolveRegisters(isa::DecodedInsn &insn, const int64_t *registers);

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "pto_mlir/ISA/OperandVisitor.h"
 #include "pto_mlir/ISA/Verify.h"
 
 namespace pto_mlir::isa {
@@ -49,20 +50,14 @@ std::optional<std::string> checkTile(const OperandInfo &operand, const Tile &til
 }
 
 namespace {
-struct TileCollector {
+struct TileCollector : OperandVisitor {
   const Tile *tiles[5];
   unsigned operand[5];
   unsigned count = 0;
-  void integer(unsigned, Value &) {}
-  void scalar(unsigned, Value &) {}
-  void wide(unsigned, int64_t &) {}
-  void dst(unsigned, uint8_t &) {}
-  void attr(unsigned, uint32_t &, bool) {}
   void tile(unsigned k, Tile &t) {
     tiles[count] = &t;
     operand[count++] = k;
   }
-  void view(unsigned, View &) {}
 };
 
 bool differ(const Value &a, const Value &b) { return !a.isRegister && !b.isRegister && a.value != b.value; }

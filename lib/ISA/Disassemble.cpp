@@ -5,7 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/ISA/OperandVisitor.h"
 
 namespace pto_mlir::isa {
 
@@ -50,7 +50,7 @@ struct Printer {
   }
   [[gnu::noinline]] void tile(unsigned k, Tile &t) {
     begin(k);
-    out += kMemoryNames[unsigned(visit(insn, [&](const auto &typed) { return memoryOf(typed, info.operands[k]); }))];
+    out += kMemoryNames[unsigned(memoryOf(insn, info.operands[k]))];
     out += "[" + text(t.address) + "]<" + std::to_string(t.rows) + "x" + std::to_string(t.cols) + "x" + elementName(t.type);
     if (t.validRows != Value(t.rows) || t.validCols != Value(t.cols))
       out += " valid=" + text(t.validRows) + "x" + text(t.validCols);
@@ -76,6 +76,10 @@ struct Printer {
 };
 
 } // namespace
+
+Memory memoryOf(const DecodedInsn &insn, const OperandInfo &operand) {
+  return visit(insn, [&](const auto &typed) { return memoryOf(typed, operand); });
+}
 
 std::string disassemble(const DecodedInsn &insn) {
   const InsnInfo &info = infoOf(insn.opcode);

@@ -1,5 +1,6 @@
 //===- VerifyStream.cpp - Is a command stream legal? ----------------------===//
 
+#include "pto_mlir/ISA/OperandVisitor.h"
 #include "pto_mlir/ISA/Verify.h"
 
 namespace pto_mlir::isa {
@@ -21,7 +22,7 @@ struct Level {
 };
 
 // Which registers an instruction reads and writes; its typed operands; checks of each tile.
-struct OperandChecker {
+struct OperandChecker : OperandVisitor {
   const InsnInfo &info;
   const DecodedInsn &insn;
   Arch arch;
@@ -37,16 +38,14 @@ struct OperandChecker {
   }
   void integer(unsigned, Value &v) { value(v); }
   void scalar(unsigned, Value &v) { value(v); }
-  void wide(unsigned, int64_t &) {}
   void dst(unsigned, uint8_t &r) { written |= Registers(1) << r; }
-  void attr(unsigned, uint32_t &, bool) {}
   void tile(unsigned k, Tile &t) {
     value(t.address), value(t.validRows), value(t.validCols);
     const OperandInfo &operand = info.operands[k];
     if (!operand.types)
       types[numTypes++] = t.type;
     if (!error)
-      error = checkTile(operand, t, visit(insn, [&](const auto &typed) { return memoryOf(typed, operand); }), arch);
+      error = checkTile(operand, t, memoryOf(insn, operand), arch);
   }
   void view(unsigned k, View &v) {
     value(v.offset);
@@ -184,7 +183,7 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
       jumps.erase(jumps.begin() + long(j));
     }
 
-    OperandChecker operands{info, insn, arch, numArgs, 0, 0, {}, 0, std::nullopt};
+    OperandChecker operands{{}, info, insn, arch, numArgs, 0, 0, {}, 0, std::nullopt};
     visit(insn, [&](auto &typed) { visitOperands(typed, operands); });
     if (operands.error)
       return fail(*operands.error);

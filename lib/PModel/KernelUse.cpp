@@ -1,23 +1,17 @@
 #include "pto_mlir/PModel/KernelUse.h"
 
-#include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/ISA/OperandVisitor.h"
 
 namespace pto_mlir::pmodel {
 
 namespace {
 
 /// Marks the arguments that an instruction's views name.
-struct ViewMarker {
+struct ViewMarker : isa::OperandVisitor {
   KernelUse &use;
   const isa::InsnInfo &info;
   bool adds;
 
-  void integer(unsigned, isa::Value &) {}
-  void scalar(unsigned, isa::Value &) {}
-  void wide(unsigned, int64_t &) {}
-  void dst(unsigned, uint8_t &) {}
-  void attr(unsigned, uint32_t &, bool) {}
-  void tile(unsigned, isa::Tile &) {}
   void view(unsigned operand, isa::View &v) {
     isa::Direction direction = info.operands[operand].direction;
     use.arguments[v.arg].read |= direction != isa::Direction::Out || adds;
@@ -38,7 +32,7 @@ KernelUse kernelUse(const KernelDesc &kernel) {
         break;
       bool adds = isa::addsToGlobal(insn);
       use.ordered |= adds;
-      ViewMarker marker{use, isa::infoOf(insn.opcode), adds};
+      ViewMarker marker{{}, use, isa::infoOf(insn.opcode), adds};
       isa::visit(insn, [&](auto &typed) { isa::visitOperands(typed, marker); });
       at += insn.numWords;
     }

@@ -1,6 +1,6 @@
 #include "pto_mlir/PModel/Traffic.h"
 
-#include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/ISA/OperandVisitor.h"
 #include "pto_mlir/ISA/Scalar.h"
 #include "pto_mlir/PModel/Program.h"
 
@@ -24,18 +24,13 @@ struct Op {
 };
 
 /// What an instruction moves: its view and the valid region of its tile. Registers must have been resolved.
-struct Moved {
+struct Moved : isa::OperandVisitor {
   int64_t argument = -1, bytes = 0;
   int64_t elements = 1;
   unsigned bits = 8;
   bool hasTile = false, written = false;
   const isa::InsnInfo *info = nullptr;
 
-  void integer(unsigned, isa::Value &) {}
-  void scalar(unsigned, isa::Value &) {}
-  void wide(unsigned, int64_t &) {}
-  void dst(unsigned, uint8_t &) {}
-  void attr(unsigned, uint32_t &, bool) {}
   void tile(unsigned, isa::Tile &t) {
     elements = t.validRows.value * t.validCols.value;
     hasTile = true;

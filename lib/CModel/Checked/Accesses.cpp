@@ -46,7 +46,7 @@ public:
 private:
   static uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
   static uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
-  isa::Memory memoryOf(unsigned i) const { return cmodel::memoryOf(insn, o.info.operands[o.tileOperand[i]]); }
+  isa::Memory memoryOf(unsigned i) const { return isa::memoryOf(insn, o.info.operands[o.tileOperand[i]]); }
 
   void part(AccessKind kind, unsigned i, uint64_t row, uint64_t col, uint64_t n, uint64_t m) {
     if (n == 0 || m == 0)
