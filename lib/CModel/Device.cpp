@@ -71,12 +71,12 @@ std::optional<Fault> Device::runOn(Core &core, const LaunchState &state, uint32_
   return core.run(state, aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / perBlock, aic ? 0 : place - cube);
 }
 
-void Device::count(Kernel &kernel, const pto_profile &cost) {
+void Device::count(Kernel &kernel, const Counters &counters, const pto_profile &cost) {
   for (pto_profile *p : {&profile, &kernel.profile}) {
     p->launches += cost.launches;
-    p->instructions += cost.instructions;
-    p->gm_bytes_read += cost.gm_bytes_read;
-    p->gm_bytes_written += cost.gm_bytes_written;
+    p->instructions += counters.instructions;
+    p->gm_bytes_read += counters.bytesRead;
+    p->gm_bytes_written += counters.bytesWritten;
     p->host_seconds += cost.host_seconds;
     p->cycles += cost.cycles;
     p->seconds += cost.seconds;
@@ -135,11 +135,8 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
 
   kernel.lastCoreSeconds = coreSeconds;
   cost.launches = 1;
-  cost.instructions = total.instructions;
-  cost.gm_bytes_read = total.bytesRead;
-  cost.gm_bytes_written = total.bytesWritten;
   cost.host_seconds = seconds(Clock::now() - begin);
-  this->count(kernel, cost);
+  this->count(kernel, total, cost);
   if (first) {
     faulted = true;
     describe(kernel, *first, fault);
@@ -175,13 +172,10 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
   std::optional<Fault> result = runOn(*mine, LaunchState{&kernel, blocks, args, scalars}, core);
   pto_profile cost{};
   cost.launches = core == 0;
-  cost.instructions = mine->counters.instructions;
-  cost.gm_bytes_read = mine->counters.bytesRead;
-  cost.gm_bytes_written = mine->counters.bytesWritten;
   cost.host_seconds = seconds(Clock::now() - begin);
   {
     std::lock_guard lock(mutex);
-    count(kernel, cost);
+    count(kernel, mine->counters, cost);
     freeCores.emplace_back(std::this_thread::get_id(), std::move(mine));
   }
   if (!result)

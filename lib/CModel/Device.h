@@ -45,7 +45,7 @@ private:
   /// What is wrong with a launch; empty when nothing is.
   std::string checkLaunch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args) const;
   std::optional<Fault> runOn(Core &core, const LaunchState &state, uint32_t index);
-  void count(Kernel &kernel, const pto_profile &cost);
+  void count(Kernel &kernel, const Counters &counters, const pto_profile &cost);
 
   isa::Arch arch;
   ThreadPool pool;
