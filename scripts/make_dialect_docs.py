@@ -6,13 +6,14 @@ Summary, engine and limits of an op come from its TableGen record, the example i
 With --check nothing is written: exits 1 when the page is not what the sources say.
 """
 
-import argparse
 import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import generated_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "pto-ops.md"
@@ -97,14 +98,5 @@ def text() -> str:
     return page
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--check", action="store_true")
-    if parser.parse_args().check:
-        return 0 if PAGE.exists() and PAGE.read_text() == text() else 1
-    PAGE.write_text(text())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated_page.main(PAGE, text))

@@ -5,10 +5,10 @@
 With --check nothing is written: exits 1 when the page is not what the registry says.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
+import generated_page
 from pto_mlir.compiler import supported_ops
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "onnx-ops.md"
@@ -29,14 +29,5 @@ def text() -> str:
     return HEAD + "".join(f"| {name} | {', '.join(ranges)} |\n" for name, ranges in rows.items())
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(allow_abbrev=False)
-    parser.add_argument("--check", action="store_true")
-    if parser.parse_args().check:
-        return 0 if PAGE.exists() and PAGE.read_text() == text() else 1
-    PAGE.write_text(text())
-    return 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(generated_page.main(PAGE, text))

@@ -22,6 +22,22 @@ static ParseResult parsePattern(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
+/// ` ins(values <attribute> : types) outs(values : types)`; `attribute` is what `printAttribute` prints.
+static void printInsOuts(OpAsmPrinter &printer, Operation *op, ArrayRef<Value> ins, ArrayRef<Value> outs, StringRef attribute,
+                         function_ref<void()> printAttribute) {
+  printer << " ins(";
+  llvm::interleaveComma(ins, printer);
+  printAttribute();
+  printer << " : ";
+  llvm::interleaveComma(ValueRange(ins).getTypes(), printer);
+  printer << ") outs(";
+  llvm::interleaveComma(outs, printer);
+  printer << " : ";
+  llvm::interleaveComma(ValueRange(outs).getTypes(), printer);
+  printer << ")";
+  printer.printOptionalAttrDict(op->getAttrs(), {attribute, "operandSegmentSizes"});
+}
+
 ParseResult TGatherOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> ins(1), outs(1);
   SmallVector<Type> inTypes(1), outTypes(1);
@@ -87,18 +103,10 @@ void TGatherOp::print(OpAsmPrinter &printer) {
       ins.push_back(value);
   if (getCdst())
     outs.push_back(getCdst());
-  printer << " ins(";
-  llvm::interleaveComma(ins, printer);
-  if (getMaskPatternAttr())
-    printer << ", {maskPattern = " << getMaskPatternAttr() << "}";
-  printer << " : ";
-  llvm::interleaveComma(ValueRange(ins).getTypes(), printer);
-  printer << ") outs(";
-  llvm::interleaveComma(outs, printer);
-  printer << " : ";
-  llvm::interleaveComma(ValueRange(outs).getTypes(), printer);
-  printer << ")";
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"maskPattern", "operandSegmentSizes"});
+  printInsOuts(printer, *this, ins, outs, "maskPattern", [&] {
+    if (getMaskPatternAttr())
+      printer << ", {maskPattern = " << getMaskPatternAttr() << "}";
+  });
 }
 
 LogicalResult TGatherOp::verify() {
@@ -251,18 +259,10 @@ void TMrgSortOp::print(OpAsmPrinter &printer) {
       ins.push_back(value);
   if (getExecuted())
     outs.push_back(getExecuted());
-  printer << " ins(";
-  llvm::interleaveComma(ins, printer);
-  if (getExecuted())
-    printer << " {exhausted = " << (getExhausted() ? "true" : "false") << "}";
-  printer << " : ";
-  llvm::interleaveComma(ValueRange(ins).getTypes(), printer);
-  printer << ") outs(";
-  llvm::interleaveComma(outs, printer);
-  printer << " : ";
-  llvm::interleaveComma(ValueRange(outs).getTypes(), printer);
-  printer << ")";
-  printer.printOptionalAttrDict((*this)->getAttrs(), {"exhausted", "operandSegmentSizes"});
+  printInsOuts(printer, *this, ins, outs, "exhausted", [&] {
+    if (getExecuted())
+      printer << " {exhausted = " << (getExhausted() ? "true" : "false") << "}";
+  });
 }
 
 LogicalResult TMrgSortOp::verify() {
