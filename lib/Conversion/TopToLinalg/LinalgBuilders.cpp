@@ -238,4 +238,34 @@ Value pad(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> low, 
   return builder.create<tensor::PadOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, lows, highs, border);
 }
 
+FailureOr<ImageWindow> ImageWindow::get(Operation *op, StringRef layout, RankedTensorType input) {
+  if (layout != "NHWC") {
+    op->emitOpError("has layout NCHW; run top-layout before convert-top-to-linalg");
+    return failure();
+  }
+  int64_t spatial = input.getRank() - 2;
+  if (spatial != 1 && spatial != 2) {
+    op->emitOpError("has ") << spatial << " spatial dimensions; one and two are supported";
+    return failure();
+  }
+  return ImageWindow(spatial);
+}
+
+SmallVector<int64_t> ImageWindow::numbers(ArrayRef<int64_t> values, int64_t missing) const {
+  SmallVector<int64_t> result(2 - spatial, missing);
+  llvm::append_range(result, values);
+  return result;
+}
+
+std::pair<SmallVector<int64_t>, SmallVector<int64_t>> ImageWindow::pads(ArrayRef<int64_t> values) const {
+  return {numbers(values.take_front(spatial), 0), numbers(values.drop_front(spatial), 0)};
+}
+
+SmallVector<int64_t> ImageWindow::shape(ArrayRef<int64_t> shape, unsigned height) const {
+  SmallVector<int64_t> result(shape);
+  if (spatial == 1)
+    result.insert(result.begin() + height, 1);
+  return result;
+}
+
 } // namespace pto_mlir::top_to_linalg

@@ -54,6 +54,25 @@ mlir::Value reshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value va
 mlir::Value pad(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> low,
                 llvm::ArrayRef<int64_t> high, double constant);
 
+/// Windows over one or two spatial dimensions seen as windows over an image: one
+/// spatial dimension is the width of an image one row high.
+class ImageWindow {
+public:
+  /// Of `op` in `layout` on `input`; reports what is not supported (NCHW, three and more spatial dimensions).
+  static mlir::FailureOr<ImageWindow> get(mlir::Operation *op, llvm::StringRef layout, mlir::RankedTensorType input);
+
+  /// One number per spatial dimension -> two; `missing` for the height that is not there.
+  llvm::SmallVector<int64_t> numbers(llvm::ArrayRef<int64_t> values, int64_t missing) const;
+  /// First the low then the high pads of all spatial dimensions -> (low, high) of two.
+  std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> pads(llvm::ArrayRef<int64_t> values) const;
+  /// `shape` with a dimension of 1 put in at `height` where the height is not there.
+  llvm::SmallVector<int64_t> shape(llvm::ArrayRef<int64_t> shape, unsigned height = 1) const;
+
+private:
+  explicit ImageWindow(int64_t spatial) : spatial(spatial) {}
+  int64_t spatial;
+};
+
 } // namespace pto_mlir::top_to_linalg
 
 #endif // PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H

@@ -68,40 +68,22 @@ Value groupedGeneric(OpBuilder &b, Location loc, Value input, Value filter, Valu
 struct ConvLowering : OpRewritePattern<top::ConvOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::ConvOp op, PatternRewriter &rewriter) const override {
-    if (op.getLayout() != "NHWC") {
-      op.emitOpError("has layout NCHW; run top-layout before convert-top-to-linalg");
-      return failure();
-    }
     auto inputType = cast<RankedTensorType>(op.getInput().getType());
-    int64_t spatial = inputType.getRank() - 2;
-    if (spatial != 1 && spatial != 2) {
-      op.emitOpError("has ") << spatial << " spatial dimensions; one and two are supported";
+    FailureOr<ImageWindow> image = ImageWindow::get(op, op.getLayout(), inputType);
+    if (failed(image))
       return failure();
-    }
     Location loc = op.getLoc(), inner = innerLoc(loc);
     auto resultType = cast<RankedTensorType>(op.getType());
     Type storage = resultType.getElementType();
     Type accumulator = isa<FloatType>(storage) ? Type(rewriter.getF32Type()) : Type(rewriter.getI32Type());
 
     Conv2D conv;
-    // One spatial dimension is the width of an image one row high.
-    auto twoD = [&](ArrayRef<int64_t> values, int64_t missing) {
-      SmallVector<int64_t> result(2 - spatial, missing);
-      llvm::append_range(result, values);
-      return result;
-    };
-    conv.strides = twoD(op.getStrides(), 1);
-    conv.dilations = twoD(op.getDilations(), 1);
-    conv.low = twoD(op.getPads().take_front(spatial), 0);
-    conv.high = twoD(op.getPads().drop_front(spatial), 0);
-    SmallVector<int64_t> inputShape = llvm::to_vector(inputType.getShape());
-    SmallVector<int64_t> filterShape = llvm::to_vector(cast<RankedTensorType>(op.getFilter().getType()).getShape());
-    SmallVector<int64_t> outputShape = llvm::to_vector(resultType.getShape());
-    if (spatial == 1) {
-      inputShape.insert(inputShape.begin() + 1, 1);
-      filterShape.insert(filterShape.begin(), 1);
-      outputShape.insert(outputShape.begin() + 1, 1);
-    }
+    conv.strides = image->numbers(op.getStrides(), 1);
+    conv.dilations = image->numbers(op.getDilations(), 1);
+    std::tie(conv.low, conv.high) = image->pads(op.getPads());
+    SmallVector<int64_t> inputShape = image->shape(inputType.getShape());
+    SmallVector<int64_t> filterShape = image->shape(cast<RankedTensorType>(op.getFilter().getType()).getShape(), /*height=*/0);
+    SmallVector<int64_t> outputShape = image->shape(resultType.getShape());
     conv.input = reshape(rewriter, inner, op.getInput(), inputShape);
     conv.filter = reshape(rewriter, inner, op.getFilter(), filterShape);
     conv.groups = op.getGroup();

@@ -30,16 +30,10 @@ template <typename TopOp> struct PoolLowering : OpRewritePattern<TopOp> {
   static constexpr bool isMax = std::is_same_v<TopOp, top::MaxPoolOp>;
 
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
-    if (op.getLayout() != "NHWC") {
-      op.emitOpError("has layout NCHW; run top-layout before convert-top-to-linalg");
-      return failure();
-    }
     auto inputType = cast<RankedTensorType>(op.getInput().getType());
-    int64_t spatial = inputType.getRank() - 2;
-    if (spatial != 1 && spatial != 2) {
-      op.emitOpError("has ") << spatial << " spatial dimensions; one and two are supported";
+    FailureOr<ImageWindow> image = ImageWindow::get(op, op.getLayout(), inputType);
+    if (failed(image))
       return failure();
-    }
     auto resultType = cast<RankedTensorType>(op.getType());
     Type storage = resultType.getElementType();
     if (!isa<FloatType>(storage)) {
@@ -48,20 +42,10 @@ template <typename TopOp> struct PoolLowering : OpRewritePattern<TopOp> {
     }
     Location loc = op.getLoc(), inner = innerLoc(loc);
     Type f32 = rewriter.getF32Type();
-    // One spatial dimension is the width of an image one row high.
-    auto twoD = [&](ArrayRef<int64_t> values, int64_t missing) {
-      SmallVector<int64_t> result(2 - spatial, missing);
-      llvm::append_range(result, values);
-      return result;
-    };
-    SmallVector<int64_t> pads = op.getEffectivePads();
-    SmallVector<int64_t> kernel = twoD(op.getKernel(), 1), strides = twoD(op.getStrides(), 1), dilations = twoD(op.getDilations(), 1);
-    SmallVector<int64_t> low = twoD(ArrayRef(pads).take_front(spatial), 0), high = twoD(ArrayRef(pads).drop_front(spatial), 0);
-    SmallVector<int64_t> inputShape = llvm::to_vector(inputType.getShape()), shape = llvm::to_vector(resultType.getShape());
-    if (spatial == 1) {
-      inputShape.insert(inputShape.begin() + 1, 1);
-      shape.insert(shape.begin() + 1, 1);
-    }
+    SmallVector<int64_t> kernel = image->numbers(op.getKernel(), 1), strides = image->numbers(op.getStrides(), 1),
+                         dilations = image->numbers(op.getDilations(), 1);
+    auto [low, high] = image->pads(op.getEffectivePads());
+    SmallVector<int64_t> inputShape = image->shape(inputType.getShape()), shape = image->shape(resultType.getShape());
     double start = isMax ? -std::numeric_limits<double>::infinity() : 0;
     Value input = reshape(rewriter, inner, op.getInput(), inputShape);
     // An end pad below zero: the last rows are read by no window, and the pool does not care.
