@@ -96,25 +96,34 @@ struct DivToMul : public OpRewritePattern<DivOp> {
   }
 };
 
+// Two ops of one kind in a row become one, and none where the merged op would do nothing.
+// `source` is the input of the inner op, or of `op` where there is no inner; `create` makes the merged op.
+template <typename OpTy>
+LogicalResult mergeWithInner(OpTy op, OpTy inner, bool isIdentity, Absorbed &absorbed, PatternRewriter &rewriter,
+                             llvm::function_ref<void(Value source)> create) {
+  Value source = inner ? inner.getInput() : op.getInput();
+  bool drop = isIdentity && !returnsArgument(op, source);
+  if (!drop && !inner)
+    return rewriter.notifyMatchFailure(op, "the input is no op of this kind");
+  if (inner && inner->hasOneUse())
+    absorbed.add(inner.getLoc());
+  if (!drop) {
+    create(source);
+    return success();
+  }
+  absorbed.add(op.getLoc());
+  rewriter.replaceOp(op, source);
+  return success();
+}
+
 struct MergeReshape : public AbsorbingPattern<ReshapeOp> {
   using AbsorbingPattern::AbsorbingPattern;
 
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<ReshapeOp>();
-    Value source = inner ? inner.getInput() : op.getInput();
-    if (source.getType() == op.getType() && !returnsArgument(op, source)) {
-      absorbed.add(op.getLoc());
-      if (inner && inner->hasOneUse())
-        absorbed.add(inner.getLoc());
-      rewriter.replaceOp(op, source);
-      return success();
-    }
-    if (!inner)
-      return rewriter.notifyMatchFailure(op, "the input is no reshape");
-    if (inner->hasOneUse())
-      absorbed.add(inner.getLoc());
-    rewriter.replaceOpWithNewOp<ReshapeOp>(op, source, op.getType().getShape());
-    return success();
+    bool isIdentity = (inner ? inner : op).getInput().getType() == op.getType();
+    return mergeWithInner(op, inner, isIdentity, absorbed, rewriter,
+                          [&](Value source) { rewriter.replaceOpWithNewOp<ReshapeOp>(op, source, op.getType().getShape()); });
   }
 };
 
@@ -124,20 +133,8 @@ struct MergePermute : public AbsorbingPattern<PermuteOp> {
   LogicalResult matchAndRewrite(PermuteOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<PermuteOp>();
     SmallVector<int64_t> perm = inner ? applyPermutation(inner.getPerm(), op.getPerm()) : SmallVector<int64_t>(op.getPerm());
-    Value source = inner ? inner.getInput() : op.getInput();
-    if (isIdentityPermutation(perm) && !returnsArgument(op, source)) {
-      absorbed.add(op.getLoc());
-      if (inner && inner->hasOneUse())
-        absorbed.add(inner.getLoc());
-      rewriter.replaceOp(op, source);
-      return success();
-    }
-    if (!inner)
-      return rewriter.notifyMatchFailure(op, "the input is no permute");
-    if (inner->hasOneUse())
-      absorbed.add(inner.getLoc());
-    rewriter.replaceOpWithNewOp<PermuteOp>(op, source, perm);
-    return success();
+    return mergeWithInner(op, inner, isIdentityPermutation(perm), absorbed, rewriter,
+                          [&](Value source) { rewriter.replaceOpWithNewOp<PermuteOp>(op, source, perm); });
   }
 };
 
@@ -169,20 +166,9 @@ struct MergeCast : public AbsorbingPattern<CastOp> {
     auto inner = op.getInput().getDefiningOp<CastOp>();
     if (inner && !holds(inner.getTo(), inner.getInput().getType().getElementType()))
       return rewriter.notifyMatchFailure(op, "the inner cast loses something");
-    Value source = inner ? inner.getInput() : op.getInput();
-    if (source.getType() == op.getType() && !returnsArgument(op, source)) {
-      absorbed.add(op.getLoc());
-      if (inner && inner->hasOneUse())
-        absorbed.add(inner.getLoc());
-      rewriter.replaceOp(op, source);
-      return success();
-    }
-    if (!inner)
-      return rewriter.notifyMatchFailure(op, "the input is no cast");
-    if (inner->hasOneUse())
-      absorbed.add(inner.getLoc());
-    rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo());
-    return success();
+    bool isIdentity = (inner ? inner : op).getInput().getType() == op.getType();
+    return mergeWithInner(op, inner, isIdentity, absorbed, rewriter,
+                          [&](Value source) { rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo()); });
   }
 };
 
