@@ -197,10 +197,6 @@ std::string trafficReport(const ModelFile &file) {
   if (!kernels)
     return kernels.error() + "\n";
   std::string text;
-  // It was read and verified when the file was opened.
-  if (model.program)
-    text += "host program '" + model.program->name + "'\n" +
-            bytecode::disassemble(*bytecode::deserialize(model.program->code.data(), model.program->code.size())) + "\n";
   for (const NetDesc &net : model.nets)
     for (size_t v = 0; v < net.variants.size(); ++v) {
       auto traffic = measureTraffic(net.variants[v], *kernels);
