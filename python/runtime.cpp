@@ -46,7 +46,7 @@ nb::object toArray(runtime::HostTensor &tensor) {
 class Session {
 public:
   Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads, const std::string &net, bool inOrder,
-          bool trace) {
+          bool trace, uint32_t blocks) {
     runtime::SessionOptions options;
     options.device.device = device;
     options.device.mode = mode;
@@ -54,6 +54,7 @@ public:
     options.net = net;
     options.schedule = inOrder ? runtime::Schedule::InOrder : runtime::Schedule::Tasks;
     options.trace = trace;
+    options.virtualBlocks = blocks;
     nb::gil_scoped_release release;
     auto opened = runtime::Session::open(path, options);
     if (!opened)
@@ -136,6 +137,7 @@ public:
     dict["processor"] = session->file().model().processor;
     dict["producer"] = session->file().model().producer;
     dict["device"] = session->deviceName();
+    dict["traced"] = session->traced();
     nb::list absorbed, hostOps, kept;
     for (const std::string &name : variant.absorbed)
       absorbed.append(name);
@@ -187,7 +189,7 @@ NB_MODULE(_runtime, m) {
   nb::exception<InvalidArgument>(m, "InvalidArgument", PyExc_ValueError);
   nb::exception<RuntimeFailure>(m, "RuntimeFailure", PyExc_RuntimeError);
   nb::class_<Session>(m, "Session")
-      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool, bool>())
+      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool, bool, uint32_t>())
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
       .def("run", &Session::run)

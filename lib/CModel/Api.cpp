@@ -135,6 +135,14 @@ pto_status synchronize(pto_device_context *context) {
   return guarded(context, [&](Device &d) { return d.synchronize(); });
 }
 
+pto_status coreSeconds(pto_device_context *context, double *seconds, size_t count) {
+  return guarded(context, [&](Device &d) {
+    if (!seconds)
+      return d.error(PTO_ERROR_INVALID, "core_seconds needs a place for the seconds");
+    return d.coreSeconds({seconds, count});
+  });
+}
+
 pto_status profile(pto_device_context *context, pto_profile *out, int reset) {
   return guarded(context, [&](Device &d) {
     if (out)
@@ -161,7 +169,8 @@ void lastFault(pto_device_context *context, pto_fault *fault) {
 const char *lastError(pto_device_context *context) { return context ? context->device.lastError.c_str() : openError.c_str(); }
 
 const pto_device_api api = {PTO_DEVICE_ABI_VERSION, "cmodel",   openContext, closeContext, allocate, release,   copyToDevice, copyFromDevice,
-                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  kernelProfile, lastFault, lastError,    runCore};
+                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  kernelProfile, lastFault, lastError,    runCore,
+                            coreSeconds};
 
 } // namespace
 

@@ -193,6 +193,16 @@ pto_status Device::kernelProfile(uint32_t id, pto_profile &out, bool reset) {
   return PTO_OK;
 }
 
+pto_status Device::coreSeconds(std::span<double> out) {
+  std::span<const double> measured = observer ? observer->coreSeconds() : std::span<const double>();
+  if (measured.empty())
+    return error(PTO_ERROR_INVALID, "no launch was measured: only the timing mode measures");
+  if (measured.size() != out.size())
+    return error(PTO_ERROR_INVALID, "the last launch ran " + std::to_string(measured.size()) + " cores, not " + std::to_string(out.size()));
+  std::copy(measured.begin(), measured.end(), out.begin());
+  return PTO_OK;
+}
+
 pto_status Device::synchronize() {
   if (!faulted)
     return PTO_OK;

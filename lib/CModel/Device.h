@@ -27,6 +27,8 @@ public:
   pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args, std::span<const int64_t> scalars,
                      pto_fault &fault);
   pto_status synchronize();
+  /// How long each core of the last launch worked; see core_seconds of DeviceABI.h.
+  pto_status coreSeconds(std::span<double> out);
   /// What the launches of kernel `id` cost since the last reset.
   pto_status kernelProfile(uint32_t id, pto_profile &out, bool reset);
 

@@ -6,6 +6,7 @@
 #include "pto_mlir/Runtime/DeviceABI.h"
 
 #include <cstdint>
+#include <span>
 #include <string>
 
 namespace pto_mlir::cmodel {
@@ -28,6 +29,8 @@ public:
   virtual void launchBegin(const LaunchState &) {}
   /// May add what the launch cost to `cost`.
   virtual void launchEnd(const LaunchState &, pto_profile &) {}
+  /// How long each core of the last launch worked, in seconds of the device; empty when nobody measures that.
+  virtual std::span<const double> coreSeconds() const { return {}; }
 
   // --- a core's side; all may call core.fault() ---
   virtual void coreBegin(Core &) {}

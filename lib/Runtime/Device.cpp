@@ -26,6 +26,7 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
     return device->failure("cannot open", status);
   }
   device->coreByCore = (*api)->run_core && options.mode == "functional";
+  device->coreTimes = (*api)->core_seconds && (options.mode == "timing" || options.mode.starts_with("timing:"));
   return device;
 }
 
@@ -110,6 +111,18 @@ Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const st
 Status Device::synchronize() {
   pto_status status = api->synchronize(context);
   return status == PTO_OK ? Status() : Status(failure("a launch failed", status));
+}
+
+Result<std::vector<double>> Device::timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores, const std::vector<pto_arg> &arguments) {
+  Status status = launch(kernel, blocks, arguments);
+  if (status)
+    status = synchronize();
+  if (!status)
+    return Failure{status.error()};
+  std::vector<double> seconds(cores);
+  if (pto_status read = api->core_seconds(context, seconds.data(), cores); read != PTO_OK)
+    return failure("cannot read how long a launch took", read);
+  return seconds;
 }
 
 Result<pto_profile> Device::kernelProfile(uint32_t kernel, bool reset) {

@@ -82,8 +82,9 @@ Status Session::State::start(const SessionOptions &options) {
   device = opened.take();
   if (Status status = uploadWeights(); !status)
     return status;
-  if (options.schedule == Schedule::Tasks && device->runsCores()) {
-    auto runtime = makeTaskRuntime(file->model().numCore, options.device.threads, options.trace);
+  if (options.schedule == Schedule::Tasks && (device->runsCores() || device->timesCores())) {
+    auto runtime = device->timesCores() ? makeVirtualRuntime(options.virtualBlocks, options.trace)
+                                        : makeTaskRuntime(file->model().numCore, options.device.threads, options.trace);
     if (!runtime)
       return Failure{runtime.error()};
     tasks = runtime.take();
@@ -199,6 +200,8 @@ static Result<const tasks::Trace *> traceOf(const tasks::TaskRuntime *runtime) {
     return Failure{"this session keeps no trace: open it with tracing on"};
   return &runtime->trace();
 }
+
+bool Session::traced() const { return bool(traceOf(state->tasks.get())); }
 
 Status Session::writeTrace(const std::string &path) const {
   std::lock_guard lock(state->mutex);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <stdexcept>
 
 namespace pto_mlir::runtime {
@@ -10,23 +11,38 @@ using tasks::TaskRuntime;
 using tasks::TaskSpec;
 using tasks::WorkerKind;
 
-Result<std::unique_ptr<TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace) {
+namespace {
+tasks::Config configFor(uint32_t blocks, bool trace) {
   tasks::Config config;
-  uint32_t blocks = std::clamp<uint32_t>(numCore, 1, tasks::kMaxCoresPerKind / 2);
   config.cores = {blocks, 2 * blocks, 1, 0};
-  config.workerThreads = threads ? std::min(threads, 3 * blocks + 1) : 0;
-  config.submitterWorks = true;
   // Buffers are the program's, so tasks allocate nothing; a ring is enough, since there are no scopes.
   config.window = {1024, 16, 16, 16};
   config.heapBytes.fill(tasks::kOutputAlignment);
+  config.trace = trace;
+  return config;
+}
+} // namespace
+
+Result<std::unique_ptr<TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace) {
+  uint32_t blocks = std::clamp<uint32_t>(numCore, 1, tasks::kMaxCoresPerKind / 2);
+  tasks::Config config = configFor(blocks, trace);
+  config.workerThreads = threads ? std::min(threads, 3 * blocks + 1) : 0;
+  config.submitterWorks = true;
   // A simulated kernel cannot hang, but it may be slow.
   config.hangMs = 600000;
-  config.trace = trace;
+  return TaskRuntime::create(config);
+}
+
+Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace) {
+  if (blocks == 0 || blocks > tasks::kMaxCoresPerKind / 2)
+    return Failure{"cannot simulate a machine of " + std::to_string(blocks) + " blocks: 1 to " + std::to_string(tasks::kMaxCoresPerKind / 2)};
+  tasks::Config config = configFor(blocks, trace);
+  config.mode = tasks::Mode::VirtualTime;
   return TaskRuntime::create(config);
 }
 
 Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, const std::vector<pto_arg> &arguments,
-                      const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(const tasks::KernelCall &)> work) {
+                      const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(tasks::KernelCall &)> work) {
   using Clock = std::chrono::steady_clock;
   size_t index = steps.size();
   auto kernel = runtime.registerKernel(name, [this, index, work = std::move(work)](tasks::KernelCall &call) {
@@ -65,9 +81,24 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
 Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks,
                             std::vector<pto_arg> arguments) {
   uint32_t cores = use.coresPerBlock() * blocks;
-  uint32_t taskBlocks = use.ordered || cores == 0 ? 1 : use.cube ? blocks : cores;
+  uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
+  if (isVirtual())
+    return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
+               [this, kernel, blocks, cores, arguments, seconds = std::vector<double>()](tasks::KernelCall &call) mutable -> Status {
+                 if (call.block == 0) {
+                   auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
+                   if (!measured)
+                     return Failure{measured.error()};
+                   seconds = measured.take();
+                 }
+                 // The cores of a block work at the same time.
+                 auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
+                 double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
+                 call.costNs = kDispatchNs + uint64_t(std::llround(longest * 1e9));
+                 return {};
+               });
   return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-             [this, kernel, blocks, cores, arguments](const tasks::KernelCall &call) -> Status {
+             [this, kernel, blocks, cores, arguments](tasks::KernelCall &call) -> Status {
                uint32_t together = cores / call.numBlocks; // run by this block, one after the other
                for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
                  if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
@@ -80,7 +111,13 @@ Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffer
   std::vector<pmodel::KernelUse::Argument> uses(buffers.size(), {true, false});
   if (!uses.empty())
     uses.back() = {false, true};
-  return add(name, WorkerKind::AiCpu, 1, buffers, uses, [work = std::move(work)](const tasks::KernelCall &) { return work(); });
+  uint64_t bytes = 0;
+  for (const pto_arg &buffer : buffers)
+    bytes += buffer.bytes;
+  return add(name, WorkerKind::AiCpu, 1, buffers, uses, [work = std::move(work), bytes](tasks::KernelCall &call) {
+    call.costNs = bytes / kHostBytesPerNs;
+    return work();
+  });
 }
 
 Status StepTasks::run() {
@@ -90,7 +127,7 @@ Status StepTasks::run() {
       // What is over before another thread is awake stays together.
       constexpr uint64_t shortest = 30000;
       uint64_t worked = step.workedNs.exchange(0);
-      step.spec.blocks(worked && worked < shortest ? 1 : step.blocks);
+      step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks);
       if (!run.submit(step.spec))
         return;
     }

@@ -17,6 +17,15 @@ namespace pto_mlir::runtime {
 /// A task runtime for models of `numCore` blocks (one cube and two vector cores each) on `threads` host threads (0 = all).
 Result<std::unique_ptr<tasks::TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace);
 
+/// One in virtual time, for a device that measures its own: `blocks` as above.
+Result<std::unique_ptr<tasks::TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace);
+
+/// In virtual time a core is busy for as long as the device says, and this much: it sees a task 0.35 us after the dispatch, and its scheduler
+/// sees the end 0.6 us after it (reference task-runtime 2.6, measured on the chip).
+inline constexpr uint64_t kDispatchNs = 950;
+/// A host op is taken to move this many bytes per ns.
+inline constexpr uint64_t kHostBytesPerNs = 4;
+
 /// What a program's steps do, prepared once and submitted in every run. The memory that steps touch orders them; steps that touch none in
 /// common may overlap.
 class StepTasks {
@@ -24,7 +33,7 @@ public:
   StepTasks(tasks::TaskRuntime &runtime, Device &device) : runtime(runtime), device(device) {}
   StepTasks(const StepTasks &) = delete;
 
-  /// A task of one block per core that has commands. Blocks of kernels for both kinds of cores run on the cube core of each block.
+  /// A task of one block per core that has commands; in virtual time the first block runs them all and says how long each takes. Blocks of kernels for both kinds of cores run on the cube core of each block.
   Status addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments);
   /// `work` reads all buffers but the last, which it writes.
   Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, std::function<Status()> work);
@@ -39,7 +48,9 @@ private:
     std::atomic<uint64_t> workedNs{0}; ///< in its last run, over all blocks
   };
   Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, const std::vector<pto_arg> &arguments,
-             const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(const tasks::KernelCall &)> work);
+             const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(tasks::KernelCall &)> work);
+
+  bool isVirtual() const { return runtime.config().mode == tasks::Mode::VirtualTime; }
 
   tasks::TaskRuntime &runtime;
   Device &device;

@@ -13,6 +13,7 @@ namespace {
 
 struct TaskTime {
   uint64_t start = ~uint64_t(0), end = 0;
+  uint64_t longest = 0; ///< of its blocks: what remains when none of them waits for a core
   std::string name;
 };
 
@@ -23,6 +24,7 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
     TaskTime &task = tasks[block.task.value];
     task.start = std::min(task.start, block.start);
     task.end = std::max(task.end, block.end);
+    task.longest = std::max(task.longest, block.end - block.start);
     task.name = block.name;
   }
   std::unordered_map<uint64_t, std::vector<uint64_t>> producers;
@@ -43,7 +45,7 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
     for (uint64_t producer : producers[id])
       if (auto it = longest.find(producer); it != longest.end() && (path.previous == 0 || it->second.length > path.length))
         path = {it->second.length, producer};
-    path.length += tasks[id].end - tasks[id].start;
+    path.length += tasks[id].longest;
     longest[id] = path;
     if (best == 0 || path.length > longest[best].length)
       best = id;

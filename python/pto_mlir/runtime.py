@@ -66,8 +66,9 @@ class InferenceSession:
     device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net when
     the file has several. mode: "functional"; "timing" or "timing:TRACE" also counts cycles (profile) and may write a Perfetto trace;
     "checked" fails a run whose kernels race or read what nobody wrote; "shuffled:SEED" lets engines take turns at random.
-    schedule: "tasks" goes through the task runtime, where launches that share no memory may overlap (functional mode only);
-    "in-order" runs one launch after the other. trace: keep what write_trace needs of the last run.
+    schedule: "tasks" goes through the task runtime, where launches that share no memory may overlap (functional and timing mode); in timing
+    mode in virtual time, on a chip of `blocks` blocks, one cube core and two vector cores each. "in-order" runs one launch after the
+    other. trace: keep what write_trace needs of the last run.
     """
 
     def __init__(
@@ -80,14 +81,17 @@ class InferenceSession:
         net: str = "",
         schedule: str = "tasks",
         trace: bool = False,
+        blocks: int = 24,
     ):
         native = _native()
         if not isinstance(threads, int) or not 0 <= threads <= 4096:
             raise InvalidArgument(f"threads: expects 0 to 4096, got {threads!r}")
+        if not isinstance(blocks, int) or not 1 <= blocks <= 128:
+            raise InvalidArgument(f"blocks: expects 1 to 128, got {blocks!r}")
         if schedule not in ("tasks", "in-order"):
             raise InvalidArgument(f"schedule: expects 'tasks' or 'in-order', got {schedule!r}")
         try:
-            self._session = native.Session(os.fspath(path), device, mode, threads, net, schedule == "in-order", trace)
+            self._session = native.Session(os.fspath(path), device, mode, threads, net, schedule == "in-order", trace, blocks)
         except native.RuntimeFailure as error:
             raise RuntimeFailure(str(error)) from None
 
@@ -132,7 +136,7 @@ class InferenceSession:
             raise RuntimeFailure(str(error)) from None
 
     def info(self) -> dict:
-        """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops."""
+        """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops, whether runs are traced."""
         return self._session.info()
 
     def _run(self, names, feed, debug):

@@ -72,6 +72,17 @@ def test_the_runner_takes_the_mode(network, command, tmp_path):
     code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz", "--mode", "timing",
                              "--trace", trace)  # fmt: skip
     assert code == 0 and "busy (waiting)" in out and "AIC M" in out, out + err
+    makespans, paths = [], []
+    for blocks in ("24", "1"):
+        code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz",
+                                 "--mode", "timing", "--blocks", blocks, "--profile", tmp_path / "p.json")  # fmt: skip
+        assert code == 0 and f"in virtual time on {blocks} cube" in out, out + err
+        makespans.append(float(out.split("makespan ")[1].split(" ms")[0]))
+        paths.append(out.split("critical path ")[1].split(" ms")[0])
+        assert json.loads((tmp_path / "p.json").read_text())["traceEvents"]
+    assert float(paths[0]) <= makespans[0] <= makespans[1] and paths[0] == paths[1]
+    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--mode", "timing", "--blocks", "0")
+    assert code == 1 and "expects 1 to 128" in err
     code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--trace", trace)
     assert code == 1 and "--trace needs --mode timing" in err
     code, out, err = command(model_runner, "--model", tmp_path / "m.onnx", "--input", tmp_path / "in.npz", "--mode", "checked")

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
+#include <array>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <map>
@@ -172,6 +174,100 @@ TEST_F(Tasks, AFaultSkipsWhatDependsOnIt) {
   ASSERT_TRUE(profile);
   for (const KernelProfile &kernel : *profile)
     EXPECT_EQ(kernel.counts.launches, kernel.name == "left" ? 2u : 0u) << kernel.name;
+}
+
+/// How long the cores of a launch take, in whole ns, and what a dispatch adds.
+std::vector<uint64_t> coreTimes(const KernelDesc &desc, size_t cores) {
+  DeviceOptions options;
+  options.mode = "timing";
+  auto device = Device::open(options);
+  EXPECT_TRUE(device) << device.error();
+  auto kernel = (*device)->loadKernel(desc);
+  auto buffer = DeviceBuffer::make(**device, 4096, "tensors");
+  std::vector<float> zeros(1024);
+  EXPECT_TRUE((*device)->copyToDevice(buffer->address(), zeros.data(), 4096));
+  std::vector<pto_arg> arguments;
+  for (uint32_t i = 0; i < desc.numArgs; ++i)
+    arguments.push_back({buffer->address() + 512 * i, 24});
+  auto seconds = (*device)->timedLaunch(*kernel, desc.blocks, cores, arguments);
+  EXPECT_TRUE(seconds) << seconds.error();
+  std::vector<uint64_t> times;
+  for (double s : *seconds)
+    times.push_back(950 + uint64_t(std::llround(s * 1e9)));
+  return times;
+}
+
+TEST_F(Tasks, MakespanInVirtualTime) {
+  auto diamond = [](ProgramWriter &writer, EntrySlots &slots) {
+    uint32_t work = slots.firstFree();
+    writer.callDevice(2, {{slots.input(0), 0, 24}, {work, 0, 24}});
+    writer.callDevice(3, {{slots.input(0), 0, 24}, {work, 512, 24}});
+    writer.callDevice(0, {{work, 0, 24}, {work, 512, 24}, {slots.output(0), 0, 24}});
+  };
+  ModelDesc model = biasReluModel(2, 3, bias, 2);
+  std::vector<uint64_t> left = coreTimes(reluKernel("left", 2, 3, 3), 6), right = coreTimes(reluKernel("right", 2, 3), 2),
+                        sum = coreTimes(model.kernels[0], 4);
+  auto longest = [](const std::vector<uint64_t> &times) { return *std::max_element(times.begin(), times.end()); };
+  ASSERT_GT(longest(right), 1000u);
+
+  // Of one block, two vector cores: each takes what is next when it is free.
+  auto onTwoCores = [&] {
+    std::array<uint64_t, 2> free = {};
+    auto place = [&](const std::vector<uint64_t> &times, uint64_t ready) {
+      uint64_t end = ready;
+      for (uint64_t time : times) {
+        uint64_t &core = *std::min_element(free.begin(), free.end());
+        end = std::max(end, core = std::max(core, ready) + time);
+      }
+      return end;
+    };
+    uint64_t both = place(left, 0);
+    return place(sum, std::max(both, place(right, 0)));
+  };
+  // 8 blocks have room for both branches at once.
+  const std::pair<uint32_t, uint64_t> expected[] = {{8, std::max(longest(left), longest(right)) + longest(sum)}, {1, onTwoCores()}};
+  for (auto [blocks, makespan] : expected) {
+    SessionOptions options = traced();
+    options.device.mode = "timing";
+    options.virtualBlocks = blocks;
+    std::vector<char> first;
+    for (int i = 0; i < 2; ++i) {
+      auto session = open(diamond, options);
+      ASSERT_TRUE(session);
+      EXPECT_EQ(run(*session), (std::vector<float>{2, 0, 6, 0, 10, 0}));
+      EXPECT_EQ(edges(*session), (std::set<Edge>{{"left", "k0_sum"}, {"right", "k0_sum"}}));
+      std::vector<char> text = readFile(tracePath);
+      EXPECT_TRUE(i == 0 || text == first) << "the same in every run";
+      first = text;
+    }
+    double end = 0;
+    auto trace = nlohmann::json::parse(first.begin(), first.end());
+    for (const auto &event : trace["traceEvents"])
+      if (event["ph"] == "X" && event["pid"] == 2)
+        end = std::max(end, event["ts"].get<double>() + event["dur"].get<double>());
+    EXPECT_NEAR(end * 1000, double(makespan), 2) << blocks << " blocks";
+  }
+}
+
+TEST_F(Tasks, AFaultInVirtualTime) {
+  auto faulty = [](ProgramWriter &writer, EntrySlots &slots) {
+    uint32_t work = slots.firstFree();
+    writer.callDevice(2, {{slots.input(0), 0, 20}, {work, 0, 24}}); // the kernel reads 24 bytes
+    writer.callDevice(1, {{work, 0, 24}, {slots.output(0), 0, 24}});
+  };
+  SessionOptions options = traced();
+  options.device.mode = "timing";
+  auto session = open(faulty, options);
+  ASSERT_TRUE(session);
+  for (int i = 0; i < 2; ++i) {
+    auto outputs = session->run({{"x", ElementType::F32, {2, 3}, x.data()}});
+    ASSERT_FALSE(outputs);
+    EXPECT_THAT(outputs.error(), HasSubstr("kernel 'left' faulted on AIV"));
+  }
+  options.virtualBlocks = 129;
+  auto refused = Session::open(path, options);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error(), HasSubstr("a machine of 129 blocks: 1 to 128"));
 }
 
 TEST(KernelUse, SaysWhatArgumentsAreFor) {

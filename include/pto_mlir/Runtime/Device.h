@@ -56,6 +56,10 @@ public:
   /// Runs one core's share of a launch; several threads may call it and the copies at once (run_core in DeviceABI.h). Fails like
   /// `synchronize`.
   Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const;
+  /// Whether `timedLaunch` works: the device measures its own time.
+  bool timesCores() const { return coreTimes; }
+  /// Launches, waits, and says how long each core worked: seconds of the device, core by core as in run_core.
+  Result<std::vector<double>> timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores, const std::vector<pto_arg> &arguments);
   Result<pto_profile> profile(bool reset);
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
 
@@ -66,7 +70,7 @@ private:
 
   const pto_device_api *api;
   pto_device_context *context = nullptr;
-  bool coreByCore = false;
+  bool coreByCore = false, coreTimes = false;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
 };
 

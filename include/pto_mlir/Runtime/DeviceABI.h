@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-#define PTO_DEVICE_ABI_VERSION 3
+#define PTO_DEVICE_ABI_VERSION 4
 
 typedef struct pto_device_context pto_device_context;
 
@@ -111,6 +111,9 @@ typedef struct pto_device_api {
    * rule); last_error and synchronize do not know it. Null, or PTO_ERROR_INVALID, where only whole launches are possible. */
   pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args, size_t num_args,
                          const int64_t *scalars, size_t num_scalars, pto_fault *fault);
+  /* How long each core of the last launch worked, in seconds of the device, without what a launch costs as a whole; numbered as in run_core.
+   * `count` is their number. Null, or PTO_ERROR_INVALID, where the device does not measure its own time. */
+  pto_status (*core_seconds)(pto_device_context *context, double *seconds, size_t count);
 } pto_device_api;
 
 /* The one exported symbol. */

@@ -27,6 +27,9 @@ struct SessionOptions {
   Schedule schedule = Schedule::Tasks;
   /// Keep what `writeTrace` needs of the last run.
   bool trace = false;
+  /// Where the device measures its own time, tasks run in virtual time, on a machine of so many blocks, one cube core and two vector cores
+  /// each; at most 128.
+  uint32_t virtualBlocks = 24;
 };
 
 /// A tensor that the caller owns, dense and row-major.
@@ -83,6 +86,8 @@ public:
   /// The same kernel by kernel, in the file's order; kernels that no used variant launches are left out.
   Result<std::vector<KernelProfile>> profileKernels(bool reset = false);
 
+  /// Whether `writeTrace` and `traceReport` have something to show after a run.
+  bool traced() const;
   /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows, queue depths. Fails
   /// without `SessionOptions::trace` or without tasks.
   Status writeTrace(const std::string &path) const;

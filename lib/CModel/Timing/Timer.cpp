@@ -46,6 +46,7 @@ Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : trace(std::move(tra
 
 void Timer::launchBegin(const LaunchState &) {
   cores.clear();
+  secondsOfCores.clear();
   lines.clear();
   missed = 0;
 }
@@ -230,7 +231,9 @@ void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
     uint32_t block = cores[i].block;
     for (; i < cores.size() && cores[i].block == block; ++i) {
       std::vector<EngineTime> times;
-      blockEnd = std::max(blockEnd, replay(cores[i], rates, start, times, kernel));
+      double coreEnd = replay(cores[i], rates, start, times, kernel);
+      secondsOfCores.push_back((coreEnd - start) / chip.clock);
+      blockEnd = std::max(blockEnd, coreEnd);
       ++numCores[unsigned(cores[i].kind)];
       for (size_t e = 0; e < times.size(); ++e) {
         unsigned number = engineNumber(cores[i].kind, cores[i].engines[e].stream->pipe);

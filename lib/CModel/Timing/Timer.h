@@ -22,6 +22,7 @@ public:
 
   void launchBegin(const LaunchState &launch) override;
   void launchEnd(const LaunchState &launch, pto_profile &cost) override;
+  std::span<const double> coreSeconds() const override { return secondsOfCores; }
   void coreBegin(Core &core) override;
   void before(Core &core, const Op &op) override;
   void after(Core &core, const Op &op) override;
@@ -67,6 +68,7 @@ private:
   double elapsed = 0; // cycles of all launches so far
 
   std::vector<CoreLog> cores; // of this launch
+  std::vector<double> secondsOfCores;
   std::unordered_map<uint64_t, uint64_t> lines; // global memory read in this launch: a bit per 512 bytes of each 32 KiB
   uint64_t missed = 0;                          // bytes of lines that were read for the first time
   isa::DecodedInsn resolved;

@@ -24,10 +24,12 @@ def parser() -> cli.Parser:
                    help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races between engines and "
                         "reads of bytes that nobody wrote")  # fmt: skip
     p.add_argument("--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing")
+    p.add_argument("--blocks", type=int, default=24,
+                   help="with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the model's tasks are scheduled")
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
     p.add_argument("--profile", nargs="?", const="", metavar="TRACE.json",
                    help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical path, and "
-                   "write the run's tasks for Perfetto or chrome://tracing")  # fmt: skip
+                   "write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)")  # fmt: skip
     return p
 
 
@@ -75,15 +77,16 @@ def run_model(argv) -> int:
         raise UserError(f"--mode {args.mode}: only a .pmodel runs on the cmodel, got {path}")
     if args.trace and args.mode != "timing":
         raise UserError("--trace needs --mode timing")
-    if args.profile and args.mode != "functional":
-        raise UserError("--profile with a file needs --mode functional, which runs tasks; --mode timing --trace writes what engines do")
+    if args.profile and args.mode not in ("functional", "timing"):
+        raise UserError(f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs launches in order")
     if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
         mode = f"timing:{args.trace}" if args.trace else args.mode
-        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=mode, trace=bool(args.profile))
+        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=mode,
+                                   trace=bool(args.profile) or args.mode == "timing", blocks=args.blocks)  # fmt: skip
         inputs = [(i.name, list(i.shape), _numpy_type(i.type)) for i in session.get_inputs()]
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
@@ -91,8 +94,12 @@ def run_model(argv) -> int:
             print("\n".join(timing_table(session.profile_kernels())))
         if args.profile is not None:
             print("\n".join(profile_table(session.profile_kernels())))
-        if args.profile:
+        in_virtual_time = args.mode == "timing" and session.info()["traced"]
+        if in_virtual_time:
+            print(f"tasks in virtual time on {args.blocks} cube and {2 * args.blocks} vector cores:")
+        if args.profile or in_virtual_time:
             print(session.trace_report(), end="")
+        if args.profile:
             session.write_trace(args.profile)
         if args.dump_all_tensors:
             values = {**session.run_with_debug(feed), **values}
