@@ -35,6 +35,8 @@ bool TaskCore::release(TaskSlot &slot, TaskId id) {
 
 TaskCore::Effect TaskCore::complete(TaskSlot &slot, TaskId id, bool skipped) {
   Effect effect;
+  if (slot.faninHead)
+    __builtin_prefetch(&entryAt(slot.faninHead));
   bool failed = slot.failed.load(std::memory_order_acquire);
   if (failed) {
     std::lock_guard lock(errorMutex);

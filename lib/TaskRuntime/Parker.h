@@ -10,6 +10,11 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
+#if defined(__linux__)
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace pto_mlir::tasks {
 
@@ -21,7 +26,29 @@ inline void pauseCpu() {
 #endif
 }
 
-/// The sleeper says that it sleeps, then looks once more; the notifier publishes, then asks whether anybody sleeps. The two fences
+/// Two fences that work against each other: of two threads that store, fence and load what the other stores, one with the light and one with the
+/// heavy fence, at least one sees the other. The heavy one makes the kernel fence every thread of the process, so that the light
+/// one, in front of each task, costs nothing; where the kernel cannot, both are fences of the processor.
+#if defined(__linux__)
+inline const bool kernelFences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
+#else
+inline constexpr bool kernelFences = false;
+#endif
+inline void lightFence() {
+  if (kernelFences)
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+  else
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+inline void heavyFence() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#if defined(__linux__)
+  if (kernelFences)
+    (void)syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+#endif
+}
+
+/// The sleeper says that it sleeps, then looks once more; the notifier publishes, then asks whether anybody sleeps. The fences between
 /// make one of them see the other, so no wake-up is lost, and a notification costs a load while everybody is awake.
 class alignas(64) Parker {
 public:
@@ -30,7 +57,7 @@ public:
   void park(Ready &&ready, std::chrono::microseconds timeout) {
     std::unique_lock lock(mutex);
     sleeping.store(true, std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    heavyFence();
     if (!ready()) {
       uint64_t seen = epoch;
       condition.wait_for(lock, timeout, [&] { return epoch != seen; });
@@ -40,7 +67,7 @@ public:
 
   /// What the sleeper waits for has been published before.
   void notify() {
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    lightFence();
     notifyAfterFence();
   }
   void notifyAfterFence() {

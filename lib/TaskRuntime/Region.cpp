@@ -1,6 +1,6 @@
 #include "pto_mlir/TaskRuntime/Region.h"
 
-#include <algorithm>
+#include <utility>
 
 namespace pto_mlir::tasks {
 
@@ -22,7 +22,9 @@ Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, cons
     size += stride * uint64_t(shape[i] - 1);
     dims[count++] = {uint64_t(shape[i]), stride};
   }
-  std::sort(dims, dims + count, [](const Dim &a, const Dim &b) { return a.stride > b.stride; });
+  for (unsigned i = 1; i < count; ++i) // in order already, most of the time
+    for (unsigned k = i; k > 0 && dims[k - 1].stride < dims[k].stride; --k)
+      std::swap(dims[k - 1], dims[k]);
   // From the inside: whatever continues without a gap is part of the row.
   uint64_t rowBytes = elementBytes;
   while (count > 0 && dims[count - 1].stride <= rowBytes) {

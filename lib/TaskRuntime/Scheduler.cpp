@@ -6,7 +6,7 @@
 namespace pto_mlir::tasks {
 
 void ThreadedState::wakeSchedulers() {
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  lightFence();
   for (Scheduler &scheduler : schedulers)
     scheduler.parker.notifyAfterFence();
 }
@@ -79,6 +79,9 @@ bool ThreadedState::collect(Scheduler &self, unsigned index) {
 bool ThreadedState::runInline(Scheduler &self, unsigned index) {
   uint64_t ids[32];
   size_t count = core.readyInline().popSome(ids, 32);
+  // Another thread wrote the slots: all their lines travel at once.
+  for (size_t i = 0; i < count; ++i)
+    __builtin_prefetch(&core.slotOf(TaskId{ids[i]}), 1);
   uint32_t madeReady = 0;
   for (size_t i = 0; i < count; ++i) {
     TaskId id{ids[i]};

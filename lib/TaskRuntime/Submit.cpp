@@ -110,13 +110,13 @@ void TaskCore::addCandidate(TaskId task, uint32_t flags) {
     return;
   }
   // Only the orchestrator reuses slots, so the id that was just seen stays during the submission.
-  if (slot.mark == submission) {
-    candidates[slot.markIndex].flags |= flags;
+  TaskRing::Mark &mark = rings[task.ring()]->mark(task.local());
+  if (mark.submission == submission) {
+    candidates[mark.index].flags |= flags;
     return;
   }
+  mark = {submission, uint32_t(candidates.size())};
   candidates.push_back({task, flags, false});
-  slot.mark = submission;
-  slot.markIndex = uint32_t(candidates.size() - 1);
 }
 
 Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
@@ -124,33 +124,37 @@ Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
     return {};
   if (argument.owner) {
     TaskId owner{argument.owner};
-    std::string gone = "uses an output of task " + toString(owner) + ", whose memory is free: it was used after its scope ended";
+    auto gone = [&] { return "uses an output of task " + toString(owner) + ", whose memory is free: it was used after its scope ended"; };
     if (state(owner) == TaskState::Free || state(owner) == TaskState::Consumed)
-      return Failure{gone};
+      return Failure{gone()};
     addCandidate(owner, Retain);
-    TaskSlot &slot = slotOf(owner);
+    const TaskRing::Mark &mark = rings[owner.ring()]->mark(owner.local());
     // The claim comes before any wait for room: while that lasts, nothing may free the memory.
-    if (slot.mark != submission)
-      return Failure{gone};
-    Candidate &candidate = candidates[slot.markIndex];
-    if (!candidate.claimed && !(candidate.claimed = tryClaim(slot)))
-      return Failure{gone};
+    if (mark.submission != submission)
+      return Failure{gone()};
+    Candidate &candidate = candidates[mark.index];
+    if (!candidate.claimed && !(candidate.claimed = tryClaim(slotOf(owner))))
+      return Failure{gone()};
   }
-  if (argument.flags & TaskSpec::Reads) {
-    map.lookup(argument.region, TensorMap::Writer, [&](TaskId task) { addCandidate(task, Wait | Retain | Data); });
-    for (const Region &bad : poisonedRegions)
-      poisonedAtSubmit |= overlap(bad, argument.region);
-  }
-  if (argument.flags & TaskSpec::Writes) {
-    if (!(argument.flags & TaskSpec::Reads))
-      map.lookup(argument.region, TensorMap::Writer, [&](TaskId task) { addCandidate(task, Wait); });
-    map.lookup(argument.region, TensorMap::Reader, [&](TaskId task) { addCandidate(task, Wait); });
-  }
+  bool reads = argument.flags & TaskSpec::Reads, writes = argument.flags & TaskSpec::Writes;
+  auto data = [&](TaskId task) { addCandidate(task, Wait | Retain | Data); };
+  auto order = [&](TaskId task) { addCandidate(task, Wait); };
+  if (reads && !writes)
+    map.lookup(argument.region, TensorMap::Writer, data);
+  else if (reads)
+    map.lookup(argument.region, TensorMap::Writer, data, covered);
+  else if (writes)
+    map.lookup(argument.region, TensorMap::Writer, order, covered);
+  if (writes)
+    map.lookup(argument.region, TensorMap::Reader, order, covered);
+  for (size_t i = 0; reads && i < poisonedRegions.size(); ++i)
+    poisonedAtSubmit |= overlap(poisonedRegions[i], argument.region);
   return {};
 }
 
 Status TaskCore::gatherProducers(TaskSpec &spec) {
   candidates.clear();
+  covered.clear();
   consumedProducers.clear();
   ++submission;
   poisonedAtSubmit = false;
@@ -242,13 +246,14 @@ void TaskCore::fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spe
   if (slot.numOutputs)
     slot.heapBegin = block.begin;
   slot.heapEnd = block.end;
-  uint64_t base = ring.heapAddressOf(block.begin);
+  uint64_t base = slot.numOutputs ? ring.heapAddressOf(block.begin) : 0;
+  map.supersede(covered);
   auto remember = [&](const TaskSpec::Argument &argument, const Region &region) {
     // A task that reads and writes a region is found as its writer.
-    if (argument.flags & TaskSpec::Writes)
+    if (argument.flags & TaskSpec::Allocates)
       map.insert(region, TensorMap::Writer, id);
-    else if (argument.flags & TaskSpec::Reads)
-      map.insert(region, TensorMap::Reader, id);
+    else if (argument.flags & (TaskSpec::Writes | TaskSpec::Reads))
+      map.insertNoted(region, argument.flags & TaskSpec::Writes ? TensorMap::Writer : TensorMap::Reader, id);
   };
   for (uint32_t i = 0, output = 0; i < spec.numArgs; ++i) {
     TaskSpec::Argument &argument = spec.arguments[i];

@@ -47,8 +47,16 @@ void TensorMap::insert(const Region &region, Access access, TaskId task) {
         if (!(entry.task == task) && covers(region, entry.region))
           unlink(entry);
       });
+  insertNoted(region, access, task);
+}
+
+void TensorMap::insertNoted(const Region &region, Access access, TaskId task) {
+  if (region.empty())
+    return;
   Ring &ring = rings[task.ring()];
-  Entry &entry = ring.at(ring.top++, ringCapacity);
+  Entry &entry = ring.entries[ring.topPlace];
+  ++ring.top;
+  ring.topPlace = after(ring, ring.topPlace);
   Table &table = tables[access];
   unsigned level = levelOf(region.span());
   uint32_t bucket = bucketOf(level, region.begin >> level);

@@ -42,9 +42,10 @@ public:
 
   /// The offset of a new entry, from 1. The caller has checked `hasRoom`.
   uint32_t allocate() {
-    uint32_t offset = 1 + uint32_t(top++ % ringSize);
+    ++top;
+    place = place == ringSize ? 1 : place + 1;
     peak = std::max(peak, uint32_t(top - seenTail));
-    return offset;
+    return place;
   }
   DependencyEntry &operator[](uint32_t offset) { return entries[offset]; }
 
@@ -58,6 +59,7 @@ private:
   std::unique_ptr<DependencyEntry[]> entries;
   const uint32_t ringSize;
   uint64_t top = 0, seenTail = 0;
+  uint32_t place = 0; ///< the entry that was allocated last
   uint32_t peak = 0;
   alignas(64) std::atomic<uint64_t> tail{0};
 };

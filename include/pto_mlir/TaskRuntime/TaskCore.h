@@ -126,6 +126,7 @@ private:
   // Of the orchestrator.
   TensorMap map;
   std::vector<Candidate> candidates;
+  TensorMap::Covered covered; ///< by what the present submission writes
   std::vector<Candidate> consumedProducers; ///< of the present submission, for the trace
   bool poisonedAtSubmit = false;
   uint64_t submission = 0;

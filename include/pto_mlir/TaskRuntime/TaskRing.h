@@ -17,7 +17,7 @@ struct TaskTimes {
   uint64_t submitted = 0, ready = 0;
 };
 
-/// The scheduling state of one task. The first two cache lines, which processors fetch together, are all that a task without
+/// The scheduling state of one task. The first two cache lines, which processors fetch together, are all that a task with few
 /// arguments touches.
 struct alignas(128) TaskSlot {
   /// {local id, failed, state} in one word: the state of a slot's earlier task can never be taken for that of its present one.
@@ -34,8 +34,6 @@ struct alignas(128) TaskSlot {
   uint32_t faninCount = 0;
   uint32_t nextBlock = 0; ///< owned by whoever holds the queue entry
   uint32_t numBlocks = 1;
-  uint32_t markIndex = 0; ///< with `mark`: the orchestrator's place for this producer in the present submission
-  uint64_t mark = 0;
 
   // Written before the slot is published, then only read.
   KernelId kernel = kNoKernel;
@@ -46,10 +44,10 @@ struct alignas(128) TaskSlot {
   const char *name = nullptr;
   Predicate predicate;
 
-  TaskTimes times;
+  uint64_t args[kMaxArguments];
   uint64_t heapBegin = 0;
   uint64_t outputOffsets[kMaxOutputs];
-  uint64_t args[kMaxArguments];
+  TaskTimes times;
 
   static constexpr uint32_t kClosed = ~uint32_t(0);
   static constexpr uint64_t kFailedBit = 0x80;
@@ -66,7 +64,7 @@ class TaskRing {
 public:
   /// `window` is a power of two. `heapSize` bytes of outputs from address `heapBase`.
   TaskRing(uint32_t window, uint64_t heapBase, uint64_t heapSize, uint32_t poolEntries, uint64_t firstTask)
-      : windowSize(window), slots(new TaskSlot[window]), heapRing(heapSize), dependencyPool(poolEntries), heapAddress(heapBase),
+      : windowSize(window), slots(new TaskSlot[window]), marks(new Mark[window]), heapRing(heapSize), dependencyPool(poolEntries), heapAddress(heapBase),
         nextLocal(firstTask), seenOldest(firstTask), firstLocal(firstTask), oldest(firstTask) {}
 
   uint32_t window() const { return windowSize; }
@@ -82,12 +80,21 @@ public:
     return nextLocal - seenOldest;
   }
   bool hasSlot() { return nextLocal - seenOldest < windowSize || live() < windowSize; }
+  /// The orchestrator's note that a task is a producer of its present submission, and where it stands among them. Beside the slots, whose cache
+  /// lines other threads write.
+  struct Mark {
+    uint64_t submission = 0;
+    uint32_t index = 0;
+  };
+  Mark &mark(uint64_t local) { return marks[local & (windowSize - 1)]; }
   uint64_t liveAsSeen() const { return nextLocal - seenOldest; }
   void take() { ++nextLocal; }
   /// Fetches the slots that come soon: the ring is larger than the near caches.
   void prefetch() {
-    __builtin_prefetch(&slot(nextLocal + 2), 1);
-    __builtin_prefetch(reinterpret_cast<const char *>(&slot(nextLocal + 2)) + 64, 1);
+    const char *next = reinterpret_cast<const char *>(&slot(nextLocal + 2));
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch(next + 64, 1);
+    __builtin_prefetch(next + 128, 1);
   }
   uint64_t reuses() const { return nextLocal - firstLocal > windowSize ? nextLocal - firstLocal - windowSize : 0; }
 
@@ -100,6 +107,7 @@ public:
 private:
   const uint32_t windowSize;
   std::unique_ptr<TaskSlot[]> slots;
+  std::unique_ptr<Mark[]> marks;
   HeapRing heapRing;
   DependencyPool dependencyPool;
   const uint64_t heapAddress;

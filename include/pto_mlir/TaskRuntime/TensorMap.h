@@ -5,6 +5,7 @@
 #include "pto_mlir/TaskRuntime/Region.h"
 #include "pto_mlir/TaskRuntime/Types.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
@@ -39,7 +40,7 @@ public:
   void retire(unsigned ring, uint64_t watermark, Dropped &&dropped) {
     Ring &entries = rings[ring];
     while (entries.tail < entries.top) {
-      Entry &entry = entries.at(entries.tail, ringCapacity);
+      Entry &entry = entries.entries[entries.tailPlace];
       if (entry.task.local() >= watermark)
         return;
       if (entry.linked) {
@@ -47,6 +48,7 @@ public:
         unlink(entry);
       }
       ++entries.tail;
+      entries.tailPlace = after(entries, entries.tailPlace);
     }
   }
 
@@ -56,11 +58,31 @@ public:
     forEachOverlap(region, access, [&](Entry &entry) { visit(entry.task); });
   }
 
+  struct Entry;
+  /// Entries that a region which is about to be written covers.
+  using Covered = std::vector<Entry *>;
+  /// As above, and notes what `region` covers.
+  template <class Visit>
+  void lookup(const Region &region, Access access, Visit &&visit, Covered &covered) const {
+    forEachOverlap(region, access, [&](Entry &entry) {
+      if (covers(region, entry.region))
+        covered.push_back(&entry);
+      visit(entry.task);
+    });
+  }
+  /// Forgets what lookups noted since, unless `retire` did already; whoever comes later waits for the writer, which waits for them.
+  void supersede(const Covered &covered) {
+    for (Entry *entry : covered)
+      if (entry->linked)
+        unlink(*entry);
+  }
+  /// As `insert`, for a read, or for a write whose lookups noted what it supersedes.
+  void insertNoted(const Region &region, Access access, TaskId task);
+
   /// Remembers that `task` reads or writes `region`. A write supersedes everything that it covers. The caller has checked
   /// `hasRoom`; an empty region takes no entry.
   void insert(const Region &region, Access access, TaskId task);
 
-private:
   struct Entry {
     Region region;
     TaskId task;
@@ -70,11 +92,21 @@ private:
     Entry *next = nullptr, *previous = nullptr;           // in the bucket
     Entry *levelNext = nullptr, *levelPrevious = nullptr; // in the level
   };
+
+private:
   struct Ring {
     std::unique_ptr<Entry[]> entries;
     uint64_t top = 0, tail = 0;
-    Entry &at(uint64_t position, uint32_t capacity) const { return entries[position % capacity]; }
+    uint32_t topPlace = 0, tailPlace = 0; ///< the same as indices of `entries`
   };
+  /// The entry behind that at `place`, which comes next: fetched, since the ring is larger than the near caches.
+  uint32_t after(const Ring &ring, uint32_t place) const {
+    uint32_t next = place + 1 == ringCapacity ? 0 : place + 1;
+    const char *soon = reinterpret_cast<const char *>(&ring.entries[std::min(next + 2, ringCapacity - 1)]);
+    __builtin_prefetch(soon, 1);
+    __builtin_prefetch(soon + 64, 1);
+    return next;
+  }
   static constexpr unsigned kLevels = 64;
   struct Table {
     std::vector<Entry *> buckets;
