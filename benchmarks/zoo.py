@@ -82,7 +82,7 @@ def accuracy(table: Table, r: dict) -> None:
     table.add(name, mode, "max error of the outputs", max(o["max_error"] for o in r["outputs"]), F16_ERROR.get(name) if mode == "F16" else None, ".2e")
     for o in r["outputs"]:
         if mode == "F32" and "float64" in o:
-            table.add(name, mode, f"{o['name'][:18]}: error to float64 / onnxruntime's", o["float64"] / max(o["onnxruntime_float64"], 1e-30), 4.0, ".2f")
+            table.add(name, mode, f"{o['name'][:18]}: distance to float64 / ort's", o["float64"] / max(o["onnxruntime_float64"], 1e-30), 4.0, ".2f")
 
 
 def figures(table: Table, r: dict, prepared: dict, args, work: Path, weights: int) -> None:

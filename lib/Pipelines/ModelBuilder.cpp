@@ -55,7 +55,7 @@ std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *whe
 }
 
 /// A kept tensor; NHWC ones carry the permutation back to ONNX's order.
-std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr) {
+std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr, ModuleOp module) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
   auto element = fileElementType(type.getElementType());
   if (!element)
@@ -64,7 +64,8 @@ std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr) {
   pmodel::DebugTensorDesc desc;
   desc.name = attr.getAs<StringAttr>("name").str();
   desc.type = *element;
-  desc.shape.assign(type.getShape().begin(), type.getShape().end());
+  ArrayRef<int64_t> shape = top::getShape(module, desc.name).value_or(type.getShape());
+  desc.shape.assign(shape.begin(), shape.end());
   desc.onnxShape = desc.shape;
   desc.region = pmodel::Region(uint32_t(place.getRegion()));
   bool whole = place.getRegion() == top::Region::Input || place.getRegion() == top::Region::Output;
@@ -98,7 +99,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
     variant.outputs.push_back(std::move(*desc));
   }
   for (auto attr : program->getAttrOfType<ArrayAttr>("vm.kept").getAsRange<DictionaryAttr>())
-    if (auto desc = keptDesc(attr))
+    if (auto desc = keptDesc(attr, module))
       variant.debugTensors.push_back(std::move(*desc));
   // Of interest beside the tensors that were kept; five kilobytes of names are much for a small net.
   if (!variant.debugTensors.empty()) {

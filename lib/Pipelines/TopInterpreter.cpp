@@ -130,6 +130,8 @@ void TopInterpreter::Impl::collectResults(func::FuncOp main, bool allTensors) {
       if (name.empty() || !seen.insert(name).second)
         continue;
       auto type = cast<RankedTensorType>(value.getType());
+      if (auto shape = top::getShape(main->getParentOp(), name))
+        type = type.clone(*shape);
       results.push_back({name.str(), type, top::getTensorLayout(value) == "NHWC" && type.getRank() >= 3});
       values.push_back(value);
     }

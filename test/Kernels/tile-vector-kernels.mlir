@@ -67,13 +67,18 @@ func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> te
 // CHECK: %[[HIGH:.*]] = affine.min #{{.*}}(%[[OH]])
 // CHECK: %[[LOADED:.*]] = scf.for %[[ROW:[a-z0-9]+]] = %[[LOW]] to %[[HIGH]] {{.*}} iter_args(%[[PART:.*]] = %[[BAND]])
 // CHECK: tensor.insert_slice %{{.*}} into %[[PART]][%[[ROW]], 1, 0] [1, 12, 8] [1, 1, 1]
+// The taps of a kernel row are summed on their own, and the initial value is added last.
 // CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %c3
-// CHECK: scf.for %[[KH:[a-z0-9]+]] = %c0{{.*}} to %c3
+// CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<12x8xf32>
+// CHECK: %[[SUM:.*]] = scf.for %[[KH:[a-z0-9]+]] = %c0{{.*}} to %c3{{.*}} iter_args(%[[SOFAR:.*]] = %[[ZERO]])
 // CHECK: %[[AT:.*]] = affine.apply #{{.*}}(%[[R]], %[[KH]])
 // CHECK: tensor.extract_slice %[[LOADED]][%[[AT]], 0, 0] [1, 12, 8] [1, 1, 1]
 // CHECK: tensor.extract_slice %[[FILTERS]][%[[KH]], 0, 0] [1, 1, 8] [1, 1, 1]
 // CHECK: tensor.extract_slice %[[LOADED]][%[[AT]], 1, 0] [1, 12, 8] [1, 1, 1]
 // CHECK: tensor.extract_slice %[[LOADED]][%[[AT]], 2, 0] [1, 12, 8] [1, 1, 1]
+// CHECK: %[[OWN:.*]] = linalg.generic
+// CHECK: linalg.generic {{.*}} ins(%[[OWN]] : tensor<12x8xf32>) outs(%[[SOFAR]] : tensor<12x8xf32>)
+// CHECK: linalg.generic {{.*}} ins(%[[SUM]] : tensor<12x8xf32>)
 // CHECK-NOT: tensor.pad
 // CHECK: } {pto.distribute}
 func.func private @depthwise(%x: tensor<1x6x12x8xf32>, %w: tensor<3x3x8xf32>, %b: tensor<8xf32>, %out: tensor<1x6x12x8xf32>) -> tensor<1x6x12x8xf32>

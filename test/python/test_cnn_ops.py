@@ -163,3 +163,44 @@ def norms():
 @pytest.mark.parametrize("family", [conv_transpose, resize, pools, movement, norms], ids=lambda f: f.__name__)
 def test_family(family, mode, tmp_path):
     check(family(), tmp_path, mode)
+
+
+def test_kept_tensors_have_onnx_shapes(tmp_path):
+    # A grouped convolution writes [.., groups, features], a global pool one row, a product of three dimensions two.
+    nodes = [helper.make_node("Conv", ["x", "w"], ["conv"], group=2, pads=[1] * 4), helper.make_node("GlobalAveragePool", ["conv"], ["pool"]),
+             helper.make_node("Mul", ["conv", "pool"], ["scaled"]), helper.make_node("ReduceSum", ["scaled", "height"], ["sum"]),
+             helper.make_node("Squeeze", ["sum", "height"], ["rows"]), helper.make_node("MatMul", ["rows", "m"], ["product"]),
+             helper.make_node("Sigmoid", ["product"], ["y"])]  # fmt: skip
+    weights = [("w", rand(6, 2, 3, 3)), ("height", i64(2)), ("m", rand(7, 5, seed=1))]
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", F, [1, 4, 5, 7])], [helper.make_tensor_value_info("y", F, None)],
+                              [numpy_helper.from_array(value, name) for name, value in weights])  # fmt: skip
+    onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(onnx_file))
+    feed = {"x": rand(1, 4, 5, 7, seed=2)}
+    expected = run_onnx(onnx_file, feed, all_tensors=True)
+    compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
+    compiler.deploy(str(mlir), str(model), "F32", "a3", 1, True)
+    values = InferenceSession(str(model)).run_with_debug(feed)
+    assert {"conv", "pool", "scaled", "sum", "product"} <= set(values)
+    for name in set(values) & set(expected):
+        np.testing.assert_allclose(values[name], expected[name], rtol=0, atol=1e-5, err_msg=name, strict=True)
+
+
+@pytest.mark.parametrize("kernel", [3, 5])
+def test_depthwise_sums_do_not_round_at_the_bias(tmp_path, kernel):
+    # Beside a bias of 1000 a chain that begins with it would round each of the products to 6e-5.
+    net = Net(17, x=[1, 8, 12, 10])
+    bias = np.full(8, 1000, np.float32)
+    net.add("Conv", "x", rand(8, 1, kernel, kernel, seed=3), bias, group=8, pads=[kernel // 2] * 4, strides=[1, 1])
+    net.add("Conv", "x", rand(8, 1, kernel, kernel, seed=4), bias, group=8, pads=[kernel // 2] * 4, strides=[2, 2])
+    onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    net.save(onnx_file)
+    feed = {name: rand(*shape, seed=6) for name, shape in net.inputs.items()}
+    compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
+    compiler.deploy(str(mlir), str(model), "F32", "a3", 1, False)
+    for i, value in enumerate(InferenceSession(str(model)).run(None, feed)):
+        weight = numpy_helper.to_array(net.weights[2 * i]).astype(np.float64)[:, 0]
+        padded = np.pad(feed[f"x{i}"][0].astype(np.float64), [(0, 0)] + [(kernel // 2,) * 2] * 2)
+        windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), (1, 2))[:, :: i + 1, :: i + 1]
+        exact = np.einsum("chwij,cij->chw", windows, weight) + 1000
+        assert np.abs(value[0] - exact).max() <= 0.55 * np.spacing(np.float32(1000))

@@ -38,6 +38,7 @@ def check(model, feed, reference, mode):
     """Every kept tensor and the outputs against onnxruntime's, within the bounds of the mode."""
     session = InferenceSession(str(model))
     values = session.run_with_debug(feed)
+    assert {n: v.shape for n, v in values.items() if n in reference} == {n: reference[n].shape for n in values if n in reference}
     cosine, error = BOUNDS[mode]
     rows = compare(values, reference)
     assert len(rows) > len(session.get_outputs())

@@ -129,7 +129,9 @@ def test_against_onnxruntime(command, tmp_path, make, mode):
     session = InferenceSession(str(tmp_path / "m.pmodel"))
     reference = npz.load(tmp_path / "ref.npz")
     every, outputs = BOUNDS[mode]
-    rows = compare(session.run_with_debug(feed), reference)
+    values = session.run_with_debug(feed)
+    assert all(values[name].shape == reference[name].shape for name in values if name in reference)
+    rows = compare(values, reference)
     assert len(rows) > 20
     worst = min(rows, key=lambda row: row.cosine)
     assert worst.cosine >= every, worst

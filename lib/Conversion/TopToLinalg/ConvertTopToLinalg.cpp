@@ -42,6 +42,28 @@ void copySharedOutputs(func::FuncOp func) {
   }
 }
 
+using Shapes = llvm::StringMap<SmallVector<int64_t>>;
+
+/// The shapes of all tensors that a location names.
+Shapes namedShapes(ModuleOp module) {
+  Shapes shapes;
+  module.walk([&](Operation *op) {
+    for (Value result : op->getResults())
+      if (auto type = dyn_cast<RankedTensorType>(result.getType()); type && !top::getTensorName(result).empty())
+        shapes[top::getTensorName(result)] = llvm::to_vector(type.getShape());
+  });
+  return shapes;
+}
+
+/// Notes the shapes of tensors that their lowering computes in another one.
+void noteShapes(ModuleOp module, const Shapes &before) {
+  std::vector<std::pair<StringRef, ArrayRef<int64_t>>> changed;
+  for (const auto &after : namedShapes(module))
+    if (auto shape = before.find(after.getKey()); shape != before.end() && shape->second != after.second)
+      changed.push_back({shape->getKey(), shape->second});
+  top::addShapes(module, changed);
+}
+
 struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
   LogicalResult initialize(MLIRContext *context) override {
     using namespace top_to_linalg;
@@ -75,8 +97,10 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     target.addIllegalDialect<top::TopDialect>();
     target.addLegalOp<top::WeightOp, top::LaunchOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    Shapes shapes = namedShapes(getOperation());
     if (failed(applyPartialConversion(getOperation(), target, patterns)))
       return signalPassFailure();
+    noteShapes(getOperation(), shapes);
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (func.getName() == "main" && func.getBody().hasOneBlock())
         copySharedOutputs(func);

@@ -90,12 +90,14 @@ void Outliner::launch(Cluster &cluster) {
     inits.push_back(builder.create<tensor::EmptyOp>(last->getLoc(), tensor.getShape(), tensor.getElementType()));
   }
   SmallVector<StringRef> names, layouts, absorbed;
+  Operation *module = main->getParentOp();
   llvm::StringSet<> stored;
   for (auto [output, type] : llvm::zip(kernel.outputs, kernel.resultTypes)) {
-    // With a dimension split or dropped the row-major order is all that is left.
-    bool sameShape = cast<ShapedType>(output.getType()).getShape() == cast<ShapedType>(type).getShape();
     names.push_back(top::getTensorName(output));
-    layouts.push_back(sameShape && cast<ShapedType>(type).getRank() >= 3 ? top::getTensorLayout(output) : StringRef());
+    layouts.push_back(top::getTensorLayout(output));
+    ArrayRef<int64_t> shape = cast<ShapedType>(output.getType()).getShape();
+    if (shape != cast<ShapedType>(type).getShape() && !names.back().empty() && !top::getShape(module, names.back()))
+      top::addShapes(module, {{names.back(), shape}});
     stored.insert(names.back());
   }
   for (StringRef inner : kernel.absorbed)

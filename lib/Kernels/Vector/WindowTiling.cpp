@@ -75,7 +75,7 @@ private:
     int64_t padded = llvm::alignTo(c, converts ? 16 : 8);
     int64_t input = height.span(h) * width.span(w) * (inputBytes + (converts ? 4 : 0));
     int64_t filter = hasFilter ? height.kernel * width.kernel * (4 + (converts ? inputBytes : 0)) : 0;
-    return padded * (input + 4 * tail.inputValues * width.span(w) + 4 * tail.fullValues * h * w + 4 * w + filter);
+    return padded * (input + 4 * tail.inputValues * width.span(w) + 4 * tail.fullValues * h * w + (hasFilter ? 12 : 4) * w + filter);
   }
 
   int64_t largestRows(int64_t w, int64_t c) const {
@@ -105,7 +105,7 @@ private:
     double elements = double(tile.rows) * tile.cols * llvm::alignTo(tile.channels, 8);
     double loads = double(height.span(tile.rows)) * width.span(tile.cols) * llvm::alignTo(tile.channels, 8) * (2 + tail.inputValues);
     double taps = double(height.kernel) * width.kernel * (hasFilter ? 2 : 1);
-    double commands = tile.rows * taps + height.span(tile.rows) * width.stride * (1 + tail.inputValues) + 12;
+    double commands = tile.rows * (taps + (hasFilter ? 2 : 0)) + height.span(tile.rows) * width.stride * (1 + tail.inputValues) + 12;
     // Runs below 64 bytes waste the memory's bursts.
     if (tile.channels < channels && tile.channels * inputBytes < 64)
       loads *= 2;

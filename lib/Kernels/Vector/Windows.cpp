@@ -23,6 +23,10 @@ using namespace mlir;
 namespace pto_mlir::vector_kernels {
 namespace {
 
+/// Products that are added to each other before their sum is added to the other ones': the rounding error of a sum grows with the number of its
+/// terms, and with how large the sum is that a term is added to.
+constexpr int64_t kTapsInRun = 8;
+
 /// The window op's input as an image and where this op's first pixel lies in it,
 /// in the coordinates of the padded image.
 struct WindowInput {
@@ -83,10 +87,12 @@ private:
   using Bands = llvm::DenseMap<std::pair<int64_t, int64_t>, Value>; ///< by phase of the row and of the column
 
   LogicalResult analyse();
+  Value overPixels(ValueRange ins, Value init, bool filtered, llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body);
   Value addTo(Value acc, Value column, Value filter);
+  Value product(Value column, Value filter);
   Value convert(Value tile);
   Value local(ArrayRef<int64_t> shape, Value copied = Value());
-  Value filled(ArrayRef<int64_t> shape);
+  Value filled(ArrayRef<int64_t> shape, TypedAttr value);
   Value loadFilters();
   Value loadBand(int64_t phaseH, int64_t phaseW);
   Value addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters);
@@ -108,7 +114,7 @@ private:
   Type accType;
   int64_t channels = 0, rows = 0, cols = 0; ///< of the output tile
   bool ragged = false;                      ///< `rows` is an upper bound
-  bool isConv = false;
+  bool isConv = false, isMax = false;
 };
 
 /// Elements of `tile` in the accumulator's type.
@@ -129,30 +135,37 @@ Value WindowExpander::convert(Value tile) {
       .getResult(0);
 }
 
-/// acc + column * filter (filter is a vector over the channels), or acc combined
-/// with column for pooling.
-Value WindowExpander::addTo(Value acc, Value column, Value filter) {
-  SmallVector<AffineMap> maps{rewriter.getMultiDimIdentityMap(2)};
-  SmallVector<Value> ins{column};
-  if (filter) {
-    maps.push_back(AffineMap::get(2, 0, rewriter.getAffineDimExpr(1)));
-    ins.push_back(filter);
-  }
-  maps.push_back(rewriter.getMultiDimIdentityMap(2));
+/// A generic over [pixels, channels] whose body makes the element from the elements of `ins` (the last one, a filter, a vector over the channels where
+/// `filtered`) and, last, of `init`.
+Value WindowExpander::overPixels(ValueRange ins, Value init, bool filtered, llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+  SmallVector<AffineMap> maps(ins.size() + 1, rewriter.getMultiDimIdentityMap(2));
+  if (filtered)
+    maps[ins.size() - 1] = AffineMap::get(2, 0, rewriter.getAffineDimExpr(1));
   SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
-  bool isMax = isa<linalg::PoolingNhwcMaxOp>(op.getOperation());
   return rewriter
-      .create<linalg::GenericOp>(
-          loc, acc.getType(), ins, acc, maps, parallel,
-          [&](OpBuilder &b, Location l, ValueRange args) {
-            Value term = args[0];
-            if (filter)
-              term = b.create<arith::MulFOp>(l, args[0], args[1]);
-            Value sum = isMax ? b.create<arith::MaximumFOp>(l, args.back(), term).getResult()
-                              : b.create<arith::AddFOp>(l, args.back(), term).getResult();
-            b.create<linalg::YieldOp>(l, sum);
-          })
+      .create<linalg::GenericOp>(loc, init.getType(), ins, init, maps, parallel,
+                                 [&](OpBuilder &b, Location l, ValueRange args) { b.create<linalg::YieldOp>(l, body(b, l, args)); })
       .getResult(0);
+}
+
+/// acc + column * filter, or acc combined with column for pooling.
+Value WindowExpander::addTo(Value acc, Value column, Value filter) {
+  SmallVector<Value> ins{column};
+  if (filter)
+    ins.push_back(filter);
+  return overPixels(ins, acc, filter != nullptr, [&](OpBuilder &b, Location l, ValueRange args) -> Value {
+    Value term = filter ? b.create<arith::MulFOp>(l, args[0], args[1]).getResult() : args[0];
+    if (isMax)
+      return b.create<arith::MaximumFOp>(l, args.back(), term);
+    return b.create<arith::AddFOp>(l, args.back(), term);
+  });
+}
+
+/// The first of two or more terms of a sum: column * filter.
+Value WindowExpander::product(Value column, Value filter) {
+  Value init = rewriter.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(column.getType()).getShape(), accType);
+  return overPixels({column, filter}, init, true,
+                    [](OpBuilder &b, Location l, ValueRange args) -> Value { return b.create<arith::MulFOp>(l, args[0], args[1]); });
 }
 
 /// A tensor of the image's type in the unified buffer, a copy of `copied` if given.
@@ -163,10 +176,10 @@ Value WindowExpander::local(ArrayRef<int64_t> shape, Value copied) {
                                                        Value(), space);
 }
 
-/// The padding value everywhere.
-Value WindowExpander::filled(ArrayRef<int64_t> shape) {
-  Value scalar = rewriter.create<arith::ConstantOp>(loc, cast<TypedAttr>(input.padValue));
-  Value init = rewriter.create<tensor::EmptyOp>(loc, shape, imageType.getElementType());
+/// A tensor with `value` everywhere.
+Value WindowExpander::filled(ArrayRef<int64_t> shape, TypedAttr value) {
+  Value scalar = rewriter.create<arith::ConstantOp>(loc, value);
+  Value init = rewriter.create<tensor::EmptyOp>(loc, shape, value.getType());
   return rewriter.create<linalg::FillOp>(loc, scalar, init).getResult(0);
 }
 
@@ -300,7 +313,7 @@ Value WindowExpander::loadBand(int64_t phaseH, int64_t phaseW) {
                        {1, height.stride, width.stride, 1}, shape);
     return convert(local(shape, part));
   }
-  Value band = input.padValue ? filled(shape) : local(shape);
+  Value band = input.padValue ? filled(shape, cast<TypedAttr>(input.padValue)) : local(shape);
   for (const ColumnRun &run : runs)
     band = loadRows(band, phaseH, phaseW, run, runs.size() == 1);
   return convert(band);
@@ -325,10 +338,12 @@ LogicalResult WindowExpander::analyse() {
   height = windowAxis(op, 0);
   width = windowAxis(op, 1);
   isConv = cast<RankedTensorType>(op.getDpsInputs()[1].getType()).getRank() == 3;
+  isMax = isa<linalg::PoolingNhwcMaxOp>(op.getOperation());
   return success();
 }
 
-/// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written once.
+/// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written once. The taps of a
+/// convolution are summed up to kTapsInRun at a time before they meet `acc`.
 Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters) {
   SmallVector<int64_t> taps;
   for (int64_t kh = 0; kh < height.kernel; ++kh)
@@ -343,11 +358,23 @@ Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const B
     AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
     OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + d1 * shiftStep + height.shift(taps[0]), {OpFoldResult(row), step});
     OpFoldResult kh = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 * tapStep + taps[0], {step});
+    Value run;
     for (int64_t kw = 0; kw < width.kernel; ++kw) {
       Value pixels = slice(bands.lookup({phase, width.phase(kw)}), {bandRow, index(width.shift(kw)), index(0)}, {1, cols, channels}, {1, 1, 1},
                            {cols, channels});
-      Value filter = isConv ? slice(filters, {kh, index(kw), index(0)}, {1, 1, channels}, {1, 1, 1}, {channels}) : Value();
-      sum = addTo(sum, pixels, filter);
+      if (!isConv) {
+        sum = addTo(sum, pixels, Value());
+        continue;
+      }
+      Value filter = slice(filters, {kh, index(kw), index(0)}, {1, 1, channels}, {1, 1, 1}, {channels});
+      bool last = kw + 1 == width.kernel;
+      if (!run && last) {
+        sum = addTo(sum, pixels, filter);
+        continue;
+      }
+      run = run ? addTo(run, pixels, filter) : product(pixels, filter);
+      if (last || (kw + 1) % kTapsInRun == 0)
+        sum = addTo(sum, std::exchange(run, Value()), Value());
     }
     return sum;
   };
@@ -388,8 +415,11 @@ LogicalResult WindowExpander::expand() {
     Value row = loop.getInductionVar(), whole = loop.getRegionIterArg(0);
     SmallVector<OpFoldResult> place{index(0), row, index(0), index(0)};
     Value acc = slice(whole, place, {1, 1, cols, channels}, {1, 1, 1, 1}, {cols, channels});
+    // The bias comes last: it may be larger than what is added up.
+    Value sum = isConv ? filled({cols, channels}, rewriter.getFloatAttr(accType, 0)) : acc;
     for (int64_t phase = 0; phase < height.stride; ++phase)
-      acc = addKernelRows(acc, row, phase, bands, filters);
+      sum = addKernelRows(sum, row, phase, bands, filters);
+    acc = isConv ? addTo(acc, sum, Value()) : sum;
     Value inserted = rewriter.create<tensor::InsertSliceOp>(
         loc, acc, whole, place, getAsIndexOpFoldResult(context, {1, 1, cols, channels}),
         getAsIndexOpFoldResult(context, {1, 1, 1, 1}));

@@ -17,7 +17,8 @@ func.func @broadcast(%x: tensor<2x3x4xf32>, %y: tensor<1x1x4xf32>) -> tensor<2x3
 
 // -----
 
-// A tile reduces along rows or down columns, not both at once.
+// A tile reduces along rows or down columns, not both at once. The named tensor's own shape is noted.
+// CHECK: module attributes {top.shapes = {mean = array<i64: 1, 3, 1>}}
 // CHECK-LABEL: func.func @mean
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x3xf32>)
 // CHECK: linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<3xf32>)
@@ -25,7 +26,7 @@ func.func @broadcast(%x: tensor<2x3x4xf32>, %y: tensor<1x1x4xf32>) -> tensor<2x3
 // CHECK: arith.divf %{{.*}}, %[[N]]
 // CHECK: tensor.expand_shape {{.*}} : tensor<3xf16> into tensor<1x3x1xf16>
 func.func @mean(%x: tensor<2x3x4xf16>) -> tensor<1x3x1xf16> {
-  %0 = top.reduce_mean %x {axes = array<i64: 0, 2>} : (tensor<2x3x4xf16>) -> tensor<1x3x1xf16>
+  %0 = top.reduce_mean %x {axes = array<i64: 0, 2>} : (tensor<2x3x4xf16>) -> tensor<1x3x1xf16> loc("mean")
   return %0 : tensor<1x3x1xf16>
 }
 

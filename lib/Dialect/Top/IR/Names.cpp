@@ -50,6 +50,21 @@ llvm::StringRef getTensorLayout(Value value) {
   return isa<BlockArgument>(value) ? llvm::StringRef() : getTensorLayout(value.getLoc());
 }
 
+void addShapes(Operation *module, llvm::ArrayRef<std::pair<llvm::StringRef, llvm::ArrayRef<int64_t>>> shapes) {
+  if (shapes.empty())
+    return;
+  NamedAttrList all(module->getAttrOfType<DictionaryAttr>(kShapesAttr));
+  for (auto [name, shape] : shapes)
+    all.set(name, DenseI64ArrayAttr::get(module->getContext(), shape));
+  module->setAttr(kShapesAttr, all.getDictionary(module->getContext()));
+}
+
+std::optional<llvm::ArrayRef<int64_t>> getShape(Operation *module, llvm::StringRef name) {
+  auto all = module->getAttrOfType<DictionaryAttr>(kShapesAttr);
+  auto shape = all ? all.getAs<DenseI64ArrayAttr>(name) : DenseI64ArrayAttr();
+  return shape ? std::optional(shape.asArrayRef()) : std::nullopt;
+}
+
 void addAbsorbed(Operation *module, llvm::ArrayRef<llvm::StringRef> names) {
   llvm::SetVector<llvm::StringRef> all;
   if (auto old = module->getAttrOfType<ArrayAttr>(kAbsorbedAttr))

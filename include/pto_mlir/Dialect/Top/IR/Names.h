@@ -15,6 +15,9 @@ inline constexpr llvm::StringLiteral kTypeAttr = "top.type";
 inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names that folding absorbed (array of strings).
 inline constexpr llvm::StringLiteral kAbsorbedAttr = "top.absorbed";
+/// Module attribute: shapes, in the order that they are held in, of named tensors that a kernel writes in another shape: dimensions of 1
+/// come or go, one is split (dictionary of arrays).
+inline constexpr llvm::StringLiteral kShapesAttr = "top.shapes";
 /// Module attribute: the safetensors file beside the .mlir.
 inline constexpr llvm::StringLiteral kWeightFileAttr = "top.weight_file";
 /// Module attribute: how far the module has come ("imported", ..).
@@ -31,6 +34,11 @@ llvm::StringRef getTensorName(mlir::Value value);
 /// "NHWC" or "" (ONNX's own order).
 llvm::StringRef getTensorLayout(mlir::Location loc);
 llvm::StringRef getTensorLayout(mlir::Value value);
+
+/// Notes shapes in the module's `top.shapes`, in place of older ones of the same names.
+void addShapes(mlir::Operation *module, llvm::ArrayRef<std::pair<llvm::StringRef, llvm::ArrayRef<int64_t>>> shapes);
+/// The shape noted for `name`, or nothing.
+std::optional<llvm::ArrayRef<int64_t>> getShape(mlir::Operation *module, llvm::StringRef name);
 
 /// Appends names to the module's `top.absorbed`, each once, empty ones left out.
 void addAbsorbed(mlir::Operation *module, llvm::ArrayRef<llvm::StringRef> names);
