@@ -1,4 +1,4 @@
-// What the task runtime costs per task, with oneTBB's flow graph beside it.
+// What the task runtime costs per task, with oneTBB's flow graph beside it. benchmarks/task_runtime.py prints it as one table.
 //
 //   build/benchmarks/task_runtime_benchmark [--benchmark_filter=..]
 //
@@ -68,7 +68,7 @@ void Independent(benchmark::State &state) {
   TaskSpec spec = TaskSpec::barrier();
   bench(state, benchConfig(window), scopeFor(window), [&](TaskRuntime &run, int) { (void)run.submit(spec); });
 }
-BENCHMARK(Independent)->Arg(16384)->Arg(1024)->Arg(64)->Arg(16)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Independent)->Arg(65536)->Arg(16384)->Arg(1024)->Arg(64)->Arg(16)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 void Chain(benchmark::State &state) {
   uint32_t window = uint32_t(state.range(0));
@@ -198,7 +198,7 @@ void Granularity(benchmark::State &state) {
   state.counters["efficiency"] =
       benchmark::Counter(double(state.iterations()) * count * double(ns) * 1e-9, benchmark::Counter::kIsRate);
 }
-BENCHMARK(Granularity)->Arg(100)->Arg(1000)->Arg(10000)->Arg(100000)->Arg(1000000)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Granularity)->Arg(100)->Arg(300)->Arg(1000)->Arg(3000)->Arg(10000)->Arg(30000)->Arg(100000)->Arg(1000000)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 /// From the end of a producer to the start of its consumer, on one core, while every thread spins.
 void Latency(benchmark::State &state) {

@@ -4,19 +4,35 @@
 
 namespace pto_mlir::tasks {
 
-TensorMap::TensorMap(uint32_t capacity) : ringCapacity(capacity) {
-  // Few entries are linked at a time: writes supersede. A small table stays in the cache.
-  for (Table &table : tables)
-    table.buckets.resize(std::bit_ceil(std::max<size_t>(64, capacity / 16)));
+TensorMap::TensorMap(uint32_t capacity)
+    : ringCapacity(capacity), smallestMask(std::bit_ceil(std::max<uint32_t>(64, capacity / 64)) - 1),
+      largestMask(std::max(smallestMask, std::bit_ceil(capacity) - 1)) {
+  for (Table &table : tables) {
+    table.buckets.reset(new Entry *[size_t(largestMask) + 1]());
+    table.mask = smallestMask;
+  }
 }
 
 TensorMap::~TensorMap() = default;
 
 unsigned TensorMap::levelOf(uint64_t span) { return span <= 1 ? 0 : std::min(unsigned(std::bit_width(span - 1)), kLevels - 1); }
 
-uint32_t TensorMap::bucketOf(unsigned level, uint64_t cell) const {
-  uint64_t hash = (cell ^ uint64_t(level) << 58) * 0x9e3779b97f4a7c15ull;
-  return uint32_t(hash >> 32) & uint32_t(buckets() - 1);
+void TensorMap::linkInBucket(Table &table, Entry &entry) {
+  entry.bucket = bucketOf(table, entry.level, entry.region.begin >> entry.level);
+  Entry *&head = table.buckets[entry.bucket];
+  entry.next = head;
+  entry.previous = nullptr;
+  if (head)
+    head->previous = &entry;
+  head = &entry;
+}
+
+void TensorMap::grow(Table &table) {
+  table.mask = 2 * table.mask + 1;
+  std::fill_n(table.buckets.get(), size_t(table.mask) + 1, nullptr);
+  for (uint64_t levels = table.inUse; levels != 0; levels &= levels - 1)
+    for (Entry *entry = table.entries[unsigned(std::countr_zero(levels))]; entry; entry = entry->levelNext)
+      linkInBucket(table, *entry);
 }
 
 void TensorMap::unlink(Entry &entry) {
@@ -29,6 +45,8 @@ void TensorMap::unlink(Entry &entry) {
     entry.levelNext->levelPrevious = entry.levelPrevious;
   if (--table.count[entry.level] == 0)
     table.inUse &= ~(uint64_t(1) << entry.level);
+  if (--table.linked == 0)
+    table.mask = smallestMask;
   entry.linked = false;
 }
 
@@ -58,15 +76,15 @@ void TensorMap::insertNoted(const Region &region, Access access, TaskId task) {
   ++ring.top;
   ring.topPlace = after(ring, ring.topPlace);
   Table &table = tables[access];
+  if (table.linked++ > table.mask && table.mask < largestMask)
+    grow(table);
   unsigned level = levelOf(region.span());
-  uint32_t bucket = bucketOf(level, region.begin >> level);
-  Entry *head = table.buckets[bucket], *newest = table.entries[level];
-  entry = {region, task, bucket, uint8_t(access), uint8_t(level), true, head, nullptr, newest, nullptr};
-  if (head)
-    head->previous = &entry;
+  Entry *newest = table.entries[level];
+  entry = {region, task, 0, uint8_t(access), uint8_t(level), true, nullptr, nullptr, newest, nullptr};
+  linkInBucket(table, entry);
   if (newest)
     newest->levelPrevious = &entry;
-  table.buckets[bucket] = table.entries[level] = &entry;
+  table.entries[level] = &entry;
   ++table.count[level];
   table.inUse |= uint64_t(1) << level;
 }

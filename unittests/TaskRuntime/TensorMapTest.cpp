@@ -54,6 +54,25 @@ TEST(TensorMap, T08_ReadersAreKeptUntilAWriteCoversThem) {
   EXPECT_EQ(find(map, Region::bytes(0x1000, 64), TensorMap::Writer), (IdSet{1, 4}));
 }
 
+TEST(TensorMap, T08_ManyEntriesAreFoundAndForgotten) {
+  // More than the buckets that a small map begins with; lookups may not depend on when they grew, or began anew.
+  Map map(4096);
+  for (uint64_t round = 0; round < 3; ++round) {
+    uint64_t first = 1 + round * 3000;
+    for (uint64_t i = 0; i < 3000; ++i) {
+      auto access = i % 3 ? TensorMap::Reader : TensorMap::Writer;
+      map.insert(Region::bytes(0x100000 + i * 64, 64), access, task(first + i));
+      if (i >= 100)
+        EXPECT_EQ(find(map, Region::bytes(0x100000 + (i - 100) * 64, 64), (i - 100) % 3 ? TensorMap::Reader : TensorMap::Writer),
+                  IdSet{first + i - 100});
+    }
+    EXPECT_EQ(find(map, Region::bytes(0x100000, 3000 * 64), TensorMap::Writer).size(), 1000u);
+    map.drop(0, first + 3000);
+    EXPECT_EQ(map.used(0), 0u);
+    EXPECT_EQ(find(map, Region::bytes(0x100000, 3000 * 64), TensorMap::Reader), IdSet{});
+  }
+}
+
 Region block(uint64_t row, uint64_t column, uint64_t rows, uint64_t columns, uint32_t element = 4) {
   // Of a matrix of 64 x 256-byte rows at 0x10000.
   int64_t shape[] = {int64_t(rows), int64_t(columns)}, strides[] = {int64_t(256 / element), 1};

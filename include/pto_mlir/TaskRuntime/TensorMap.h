@@ -108,15 +108,22 @@ private:
     return next;
   }
   static constexpr unsigned kLevels = 64;
+  /// The part of `buckets` that is in use doubles when there are more entries than buckets: a small one stays in the cache.
   struct Table {
-    std::vector<Entry *> buckets;
+    std::unique_ptr<Entry *[]> buckets;
+    uint32_t mask = 0, linked = 0;
     std::array<uint32_t, kLevels> count{};  ///< entries per level
     std::array<Entry *, kLevels> entries{}; ///< the newest of each level
     uint64_t inUse = 0;                     ///< a bit per level that has entries
   };
 
   static unsigned levelOf(uint64_t span);
-  uint32_t bucketOf(unsigned level, uint64_t cell) const;
+  static uint32_t bucketOf(const Table &table, unsigned level, uint64_t cell) {
+    uint64_t hash = (cell ^ uint64_t(level) << 58) * 0x9e3779b97f4a7c15ull;
+    return uint32_t(hash >> 32) & table.mask;
+  }
+  static void linkInBucket(Table &table, Entry &entry);
+  void grow(Table &table);
   void unlink(Entry &entry);
   template <class Visit>
   void forEachOverlap(const Region &region, Access access, Visit &&visit) const {
@@ -139,16 +146,14 @@ private:
         continue;
       }
       for (uint64_t cell = first; cell <= last; ++cell)
-        for (Entry *entry = table.buckets[bucketOf(level, cell)], *next; entry; entry = next) {
+        for (Entry *entry = table.buckets[bucketOf(table, level, cell)], *next; entry; entry = next) {
           next = entry->next;
           if (entry->level == level && entry->region.begin >> level == cell && overlap(entry->region, region))
             visit(*entry);
         }
     }
   }
-  size_t buckets() const { return tables[0].buckets.size(); }
-
-  const uint32_t ringCapacity;
+  const uint32_t ringCapacity, smallestMask, largestMask;
   std::array<Ring, kNumRings> rings;
   Table tables[2];
 };
