@@ -22,6 +22,15 @@ template <class Insn, class F> void argReduceRows(const Insn &insn, Core &core, 
       dst.as<uint32_t>()[r * rowStep(dst)] = best;
     }
   });
+  legal = legal || visitWide<Standard>(src.type, [&]<class W>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r) {
+      uint32_t best = 0;
+      for (uint32_t c = 1; c < src.validCols; ++c)
+        if (better(getWide<W>(src, r, c), getWide<W>(src, r, best)))
+          best = c;
+      dst.as<uint32_t>()[r * rowStep(dst)] = best;
+    }
+  });
   if (!legal)
     illegalType(core, src.type);
 }
@@ -38,6 +47,15 @@ template <class Insn, class F> void argReduceColumns(const Insn &insn, Core &cor
       uint32_t best = 0;
       for (uint32_t r = 1; r < src.validRows; ++r)
         if (better(load(src.row<T>(r)[c]), load(src.row<T>(best)[c])))
+          best = r;
+      dst.as<uint32_t>()[c] = best;
+    }
+  });
+  legal = legal || visitWide<Standard>(src.type, [&]<class W>() {
+    for (uint32_t c = 0; c < dst.validCols; ++c) {
+      uint32_t best = 0;
+      for (uint32_t r = 1; r < src.validRows; ++r)
+        if (better(getWide<W>(src, r, c), getWide<W>(src, best, c)))
           best = r;
       dst.as<uint32_t>()[c] = best;
     }

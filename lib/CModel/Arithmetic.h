@@ -30,7 +30,12 @@ struct Multiply {
   template <class T> T operator()(T a, T b) const { return T(wrapping(a) * wrapping(b)); }
 };
 struct Divide {
-  template <class T> T operator()(T a, T b) const { return a / b; }
+  template <class T> T operator()(T a, T b) const {
+    if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
+      if (b == -1) // the least integer by -1 wraps to itself
+        return T(wrapping(T(0)) - wrapping(a));
+    return T(a / b);
+  }
 };
 struct Max {
   template <class T> T operator()(T a, T b) const { return a < b ? b : a; }

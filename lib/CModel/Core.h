@@ -78,7 +78,7 @@ public:
   Counters counters;
 
 private:
-  static constexpr unsigned numMemories = 7, numPipes = 16, numIds = 8;
+  static constexpr unsigned numMemories = std::size(isa::kMemoryNames), numPipes = 16, numIds = 8;
   struct Memory {
     std::unique_ptr<uint8_t[]> storage;
     uint8_t *data = nullptr;

@@ -75,6 +75,7 @@ template <class... Ts> struct Types {
   template <class F> static bool visit(isa::ElementType type, F &&f) {
     return ((type == elementType<Ts>() ? (f.template operator()<Ts>(), true) : false) || ...);
   }
+  template <class T> static constexpr bool has = (std::is_same_v<T, Ts> || ...);
 };
 
 using Floats = Types<float, Half>;

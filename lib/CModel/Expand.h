@@ -30,6 +30,13 @@ template <class Legal = Standard, class Insn, class F> void mapRowExpand(const I
       mapLine([&](auto v) { return f(v, y); }, d, dst.validCols, x);
     }
   });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r) {
+      W y = loadWide<W>(b.type, b.data + r * rowStep(b) * b.bytes);
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), y)));
+    }
+  });
   if (!legal)
     illegalType(core, dst.type);
 }
@@ -61,6 +68,11 @@ template <class Legal = Standard, class Insn, class F> void mapColExpand(const I
     }
     for (uint32_t r = 0; r < rows; ++r)
       line(dst.row<T>(r), a.row<T>(r), b.as<T>(), cols);
+  });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, 0, c))));
   });
   if (!legal)
     illegalType(core, dst.type);

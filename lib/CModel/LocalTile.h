@@ -11,13 +11,13 @@ struct LocalTile {
   isa::ElementType type{};
   isa::Layout layout{};
   isa::Pad pad{};
-  uint32_t bytes = 0; // of an element
+  uint32_t bytes = 0; // of an element; 0 for 4 bits
   uint32_t rows = 0, cols = 0, validRows = 0, validCols = 0;
 
   size_t offset(uint32_t r, uint32_t c) const { return isa::elementOffset(layout, type, rows, cols, r, c); }
   /// Bytes from data to the end of the valid region (whole boxes).
   size_t extent() const {
-    if (layout == isa::Layout::ND && validRows > 0 && validCols > 0) // the usual case, without the divisions of the general formula
+    if (layout == isa::Layout::ND && bytes > 0 && validRows > 0 && validCols > 0) // the usual case, without the divisions of the general formula
       return (size_t(validRows - 1) * cols + validCols) * bytes;
     return isa::tileExtent(layout, type, rows, cols, validRows, validCols);
   }

@@ -6,6 +6,7 @@
 #include "Core.h"
 #include "Element.h"
 #include "MapLine.h"
+#include "Wide.h"
 
 namespace pto_mlir::cmodel {
 
@@ -44,16 +45,27 @@ template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst
 bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
 void illegalType(Core &core, isa::ElementType type);
 
+/// dst = f(src) element by element, computed in W (Wide.h).
+template <class W, class F> void mapWide(const LocalTile &dst, const LocalTile &src, F f) {
+  for (uint32_t r = 0; r < dst.validRows; ++r)
+    for (uint32_t c = 0; c < dst.validCols; ++c)
+      putWide<W>(dst, r, c, W(f(getWide<W>(src, r, c))));
+}
+
+/// The same for a type T that the instruction works on at full speed; types and shapes have been checked.
+template <class T, class F> void mapAs(const LocalTile &dst, const LocalTile &src, F f) {
+  if (mapLines<T>(dst, [&](T *d, const T *a, size_t n) { mapLine(f, d, n, a); }, src))
+    return;
+  for (uint32_t r = 0; r < dst.validRows; ++r)
+    for (uint32_t c = 0; c < dst.validCols; ++c)
+      dst.at<T>(r, c) = store<T>(f(load(src.at<T>(r, c))));
+}
+
 template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalTile &src, Core &core, F f) {
   if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
     return;
-  bool legal = Legal::visit(dst.type, [&]<class T>() {
-    if (mapLines<T>(dst, [&](T *d, const T *a, size_t n) { mapLine(f, d, n, a); }, src))
-      return;
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        dst.at<T>(r, c) = store<T>(f(load(src.at<T>(r, c))));
-  });
+  bool legal = Legal::visit(dst.type, [&]<class T>() { mapAs<T>(dst, src, f); }) ||
+               visitWide<Legal>(dst.type, [&]<class W>() { mapWide<W>(dst, src, f); });
   if (!legal)
     illegalType(core, dst.type);
 }
@@ -67,6 +79,11 @@ template <class Legal, class F> void mapBinary(const LocalTile &dst, const Local
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c)
         dst.at<T>(r, c) = store<T>(f(load(a.at<T>(r, c)), load(b.at<T>(r, c))));
+  });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, r, c))));
   });
   if (!legal)
     illegalType(core, dst.type);
@@ -86,9 +103,15 @@ template <class Legal = Standard, class Insn, class F> void mapBinary(const Insn
 /// f(element, scalar); the scalar has been rounded to the tile's type.
 template <class Legal = Standard, class Insn, class F> void mapScalar(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
+    return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
     auto s = scalarValue<T>(insn.scalar.value);
-    mapUnary<Types<T>>(dst, src, core, [=](auto a) { return f(a, s); });
+    mapAs<T>(dst, src, [=](auto a) { return f(a, s); });
+  });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+    W s = scalarWide<W>(dst.type, insn.scalar.value);
+    mapWide<W>(dst, src, [=](W a) { return f(a, s); });
   });
   if (!legal)
     illegalType(core, dst.type);

@@ -70,6 +70,16 @@ template <class F> inline void packRow(uint8_t *bits, uint32_t cols, uint32_t el
     bits[b] = uint8_t(8 * b < cols ? laneBits(test(8 * b, cols - 8 * b)) & ((1u << (cols - 8 * b)) - 1) : 0u);
 }
 
+/// The same for a whole mask, from `test(r, c)`.
+template <class F> void packSlowly(const LocalTile &mask, uint32_t rows, uint32_t cols, F test) {
+  uint32_t bytes = (cols + 8 * mask.bytes - 1) / (8 * mask.bytes) * mask.bytes;
+  for (uint32_t r = 0; r < rows; ++r) {
+    std::memset(maskRow(mask, r), 0, bytes);
+    for (uint32_t c = 0; c < cols; ++c)
+      maskRow(mask, r)[c / 8] |= uint8_t(unsigned(test(r, c)) << c % 8);
+  }
+}
+
 /// d[c] = bit c ? x[c] : other(c)[0]; behind other(c) follow as many elements as 32 bytes hold.
 template <class T, class F> inline void selectRow(T *d, const uint8_t *bits, const T *x, uint32_t cols, F other) {
   uint32_t c = 0;

@@ -3,6 +3,10 @@
 
 #include "MatmulKernel.h"
 #include "Panels.h"
+#include "SmallFloat.h"
+
+#include <cmath>
+#include <vector>
 
 namespace pto_mlir::cmodel {
 namespace {
@@ -18,15 +22,15 @@ const MatmulKernel &matmulKernel() {
   return kernel;
 }
 
-template <class T, class C>
+template <class A, class B, class C>
 void product(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
   const MatmulKernel &kernel = matmulKernel();
   MatmulTask<C> task;
   task.rows = dst.validRows;
   task.cols = dst.validCols;
   task.depth = a.validCols;
-  packLeft<T, C>(task, core.leftPanels, a);
-  packRight<T, C>(task, core.rightPanels, b, kernel.lanes);
+  packLeft<A, C>(task, core.leftPanels, a);
+  packRight<B, C>(task, core.rightPanels, b, kernel.lanes);
   task.dst = dst.as<C>();
   task.dstRows = dst.rows;
   if (acc) {
@@ -41,28 +45,74 @@ void product(Core &core, const LocalTile &dst, const LocalTile *acc, const Local
     kernel.integers(task);
 }
 
-} // namespace
-
-void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
+// Do the operands' shapes belong together? Faults otherwise.
+bool shapesAgree(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
   if (a.validCols != b.validRows || dst.validRows != a.validRows || dst.validCols != b.validCols ||
       (acc && (acc->validRows < dst.validRows || acc->validCols < dst.validCols)) || (bias && bias->validCols < dst.validCols)) {
     auto shape = [](const LocalTile &t) { return std::to_string(t.validRows) + "x" + std::to_string(t.validCols); };
     core.fault(FaultKind::IllegalShape, "product of " + shape(a) + " and " + shape(b) + " into " + shape(dst) +
                                             (acc ? " with accumulator " + shape(*acc) : "") + (bias ? " with bias " + shape(*bias) : ""));
-    return;
+    return false;
   }
+  return true;
+}
+
+} // namespace
+
+void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
+  if (!shapesAgree(core, dst, acc, a, b, bias))
+    return;
   switch (a.type) {
   case isa::ElementType::f32:
-    return product<float, float>(core, dst, acc, a, b, bias);
+    return product<float, float, float>(core, dst, acc, a, b, bias);
   case isa::ElementType::f16:
-    return product<Half, float>(core, dst, acc, a, b, bias);
+    return product<Half, Half, float>(core, dst, acc, a, b, bias);
   case isa::ElementType::bf16:
-    return product<BFloat, float>(core, dst, acc, a, b, bias);
+    return product<BFloat, BFloat, float>(core, dst, acc, a, b, bias);
   case isa::ElementType::i8:
-    return product<int8_t, int32_t>(core, dst, acc, a, b, bias);
+    return product<int8_t, int8_t, int32_t>(core, dst, acc, a, b, bias);
+  case isa::ElementType::hif8:
+    return product<Hif8, Hif8, float>(core, dst, acc, a, b, bias);
+  case isa::ElementType::f8E4M3FN:
+    return b.type == isa::ElementType::f8E5M2 ? product<E4M3, E5M2, float>(core, dst, acc, a, b, bias)
+                                              : product<E4M3, E4M3, float>(core, dst, acc, a, b, bias);
+  case isa::ElementType::f8E5M2:
+    return b.type == isa::ElementType::f8E5M2 ? product<E5M2, E5M2, float>(core, dst, acc, a, b, bias)
+                                              : product<E5M2, E4M3, float>(core, dst, acc, a, b, bias);
   default:
     core.fault(FaultKind::IllegalType, "matrix product of type number " + std::to_string(unsigned(a.type)));
   }
+}
+
+void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &scalesA, const LocalTile &b,
+                  const LocalTile &scalesB, const LocalTile *bias) {
+  if (!shapesAgree(core, dst, acc, a, b, bias))
+    return;
+  constexpr uint32_t group = 32;
+  uint32_t rows = dst.validRows, cols = dst.validCols, depth = a.validCols, groups = depth / group;
+  if (depth % (2 * group) || scalesA.validRows < rows || scalesA.validCols < groups || scalesB.validRows < groups || scalesB.validCols < cols)
+    return core.fault(FaultKind::IllegalShape, "a depth of " + std::to_string(depth) + " is no multiple of 64, or there are too few scales");
+  // Elements times their scale: exact in double, as are the products of two.
+  std::vector<double> left(size_t(rows) * depth), right(size_t(cols) * depth);
+  const float *powers = smallFloatValues(isa::ElementType::f8E8M0);
+  for (uint32_t i = 0; i < rows; ++i)
+    for (uint32_t k = 0; k < depth; ++k)
+      left[size_t(i) * depth + k] = double(smallAt(a, a.offset(i, k))) * powers[scalesA.at<uint8_t>(i, k / group)];
+  for (uint32_t j = 0; j < cols; ++j)
+    for (uint32_t k = 0; k < depth; ++k)
+      right[size_t(j) * depth + k] = double(smallAt(b, b.offset(k, j))) * powers[scalesB.at<uint8_t>(k / group, j)];
+  for (uint32_t i = 0; i < rows; ++i)
+    for (uint32_t j = 0; j < cols; ++j) {
+      const double *x = &left[size_t(i) * depth], *y = &right[size_t(j) * depth];
+      float sum = 0;
+      for (uint32_t k = 0; k < depth; ++k)
+        sum = float(double(sum) + x[k] * y[k]);
+      if (acc)
+        sum = acc->at<float>(i, j) + sum;
+      if (bias)
+        sum = sum + bias->as<float>()[j];
+      dst.at<float>(i, j) = sum;
+    }
 }
 
 } // namespace pto_mlir::cmodel

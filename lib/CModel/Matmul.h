@@ -11,6 +11,10 @@ namespace pto_mlir::cmodel {
 /// Only the valid m x n elements of dst are written.
 void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias);
 
+/// The same of fp8 or fp4 elements, each product multiplied by scalesA(i, k / 32) * scalesB(k / 32, j); every addition is rounded to f32.
+void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &scalesA, const LocalTile &b,
+                  const LocalTile &scalesB, const LocalTile *bias);
+
 } // namespace pto_mlir::cmodel
 
 #endif

@@ -1,6 +1,7 @@
 #include "Panels.h"
 
 #include "MapLine.h"
+#include "SmallFloat.h"
 #include "Transpose.h"
 
 namespace pto_mlir::cmodel {
@@ -104,6 +105,9 @@ PTO_INSTANTIATE(float, float)
 PTO_INSTANTIATE(Half, float)
 PTO_INSTANTIATE(BFloat, float)
 PTO_INSTANTIATE(int8_t, int32_t)
+PTO_INSTANTIATE(E4M3, float)
+PTO_INSTANTIATE(E5M2, float)
+PTO_INSTANTIATE(Hif8, float)
 #undef PTO_INSTANTIATE
 
 } // namespace pto_mlir::cmodel

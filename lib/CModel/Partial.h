@@ -10,7 +10,9 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted())
     return;
-  bool legal = a.type == dst.type && b.type == dst.type && Standard::visit(dst.type, [&]<class T>() {
+  if (a.type != dst.type || b.type != dst.type)
+    return illegalType(core, dst.type);
+  bool legal = Standard::visit(dst.type, [&]<class T>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c) {
         bool inA = r < a.validRows && c < a.validCols, inB = r < b.validRows && c < b.validCols;
@@ -19,6 +21,14 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
           d = store<T>(f(load(a.row<T>(r)[c]), load(b.row<T>(r)[c])));
         else
           d = inA ? a.row<T>(r)[c] : inB ? b.row<T>(r)[c] : T();
+      }
+  });
+  legal = legal || visitWide<Standard>(dst.type, [&]<class W>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      for (uint32_t c = 0; c < dst.validCols; ++c) {
+        bool inA = r < a.validRows && c < a.validCols, inB = r < b.validRows && c < b.validCols;
+        W x = inA ? getWide<W>(a, r, c) : W(), y = inB ? getWide<W>(b, r, c) : W();
+        putWide<W>(dst, r, c, inA && inB ? W(f(x, y)) : inA ? x : y);
       }
   });
   if (!legal)

@@ -5,6 +5,7 @@
 
 #include "Core.h"
 #include "Element.h"
+#include "SmallFloat.h"
 
 #include <bit>
 #include <cmath>
@@ -23,8 +24,44 @@ inline QuantDescriptor scalarDescriptor(uint64_t bits) {
 }
 inline QuantDescriptor vectorDescriptor(uint64_t bits) { return scalarDescriptor(bits & ~uint64_t(0x1fff)); }
 
-/// view(r, c) = cast(relu(src(r, c) * scale + offset)), the scale of column c from `descriptorOf(c)`; src is NZ16 of f32 or i32, the view i8, u8
-/// or f16. Integers are rounded to nearest even and clamped, f16 is clamped to its finite range.
+/// Bits 32-35 of a descriptor: how far i32 is shifted on its way to i16, less 1.
+inline unsigned descriptorShift(uint64_t bits) { return unsigned(bits >> 32 & 15) + 1; }
+
+/// *to = cast(relu(accumulator element (r, c) * scale + offset)) as `type`. Integers are rounded to nearest even and clamped; f16 from i32 and
+/// the types of 8 bits are clamped to their finite range. False where there is no such cast.
+inline bool quantiseElement(const LocalTile &src, uint32_t r, uint32_t c, QuantDescriptor q, bool relu, isa::ElementType type, uint8_t *to) {
+  float value = (src.type == isa::ElementType::f32 ? src.at<float>(r, c) : float(src.at<int32_t>(r, c))) * q.scale + float(q.offset);
+  if (relu && value < 0)
+    value = 0;
+  auto clamped = [&](float low, float high) { return value > high ? high : value > low ? value : low; };
+  switch (type) {
+  case isa::ElementType::i8:
+    value = std::nearbyint(value);
+    *reinterpret_cast<int8_t *>(to) = int8_t(clamped(-128, 127));
+    return true;
+  case isa::ElementType::u8:
+    value = std::nearbyint(value);
+    *to = uint8_t(clamped(0, 255));
+    return true;
+  case isa::ElementType::f16:
+    *reinterpret_cast<Half *>(to) = toHalf(src.type == isa::ElementType::i32 ? clamped(-65504, 65504) : value);
+    return true;
+  case isa::ElementType::bf16:
+    *reinterpret_cast<BFloat *>(to) = store<BFloat>(value);
+    return true;
+  case isa::ElementType::f32:
+    std::memcpy(to, &value, sizeof value);
+    return true;
+  case isa::ElementType::f8E4M3FN:
+  case isa::ElementType::hif8:
+    *to = encodeSmall(type, value, true);
+    return true;
+  default:
+    return false;
+  }
+}
+
+/// view(r, c) = quantiseElement of src(r, c), the descriptor of column c from `descriptorOf(c)`; src is NZ16 of f32 or i32.
 template <class F> void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bool relu, F descriptorOf) {
   if (!src.data || core.faulted() || src.validRows == 0 || src.validCols == 0)
     return;
@@ -37,30 +74,46 @@ template <class F> void storeQuantised(Core &core, const GlobalView &view, const
       int64_t at = view.offset(r, c);
       if (!view.contains(at, 1, 0, 1, 0))
         return core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) + ") of the view lies outside the argument");
-      float value = (src.type == isa::ElementType::f32 ? src.at<float>(r, c) : float(src.at<int32_t>(r, c))) * q.scale + float(q.offset);
-      if (relu && value < 0)
-        value = 0;
-      auto clamped = [&](float low, float high) { return value > high ? high : value > low ? value : low; };
-      uint8_t *to = view.base + at * view.bytes;
-      switch (view.type) {
-      case isa::ElementType::i8: {
-        value = std::nearbyint(value);
-        *reinterpret_cast<int8_t *>(to) = int8_t(clamped(-128, 127));
-        break;
-      }
-      case isa::ElementType::u8:
-        value = std::nearbyint(value);
-        *to = uint8_t(clamped(0, 255));
-        break;
-      case isa::ElementType::f16:
-        *reinterpret_cast<Half *>(to) = toHalf(clamped(-65504, 65504));
-        break;
-      default:
+      if (!quantiseElement(src, r, c, q, relu, view.type, view.base + at * view.bytes))
         return core.fault(FaultKind::IllegalType, std::string("no quantised store of ") + isa::elementName(view.type));
-      }
     }
   }
   core.counters.bytesWritten += uint64_t(src.validRows) * src.validCols * view.bytes;
+}
+
+/// A part of an accumulator: `rows` x `cols` elements from (srcRow, srcCol) go to (row, col) of a tile in L1.
+struct PartMove {
+  int64_t row, col, srcRow, srcCol, rows, cols;
+
+  /// Does the part lie in both boxes? Faults otherwise.
+  bool fits(Core &core, const LocalTile &dst, const LocalTile &src) const {
+    auto within = [](int64_t first, int64_t count, uint32_t all) { return count >= 0 && count <= all && first >= 0 && first <= all - count; };
+    if (within(row, rows, dst.rows) && within(col, cols, dst.cols) && within(srcRow, rows, src.validRows) && within(srcCol, cols, src.validCols))
+      return true;
+    core.fault(FaultKind::OutOfRange, std::to_string(rows) + "x" + std::to_string(cols) + " elements from (" + std::to_string(srcRow) + ", " +
+                                          std::to_string(srcCol) + ") to (" + std::to_string(row) + ", " + std::to_string(col) +
+                                          ") leave one of the tiles");
+    return false;
+  }
+};
+
+/// dst(part) = quantised src(part), dst NZ; `bitsOf(j)` is the descriptor of the part's column j.
+template <class F>
+void moveQuantised(Core &core, const LocalTile &dst, const LocalTile &src, const PartMove &part, bool relu, F bitsOf) {
+  if (core.faulted() || !part.fits(core, dst, src))
+    return;
+  for (int64_t j = 0; j < part.cols; ++j)
+    for (int64_t i = 0; i < part.rows; ++i) {
+      uint64_t bits = bitsOf(uint32_t(j));
+      auto r = uint32_t(part.srcRow + i), c = uint32_t(part.srcCol + j);
+      uint8_t *to = dst.data + dst.offset(uint32_t(part.row + i), uint32_t(part.col + j)) * dst.bytes;
+      if (dst.type == isa::ElementType::i16 && src.type == isa::ElementType::i32) {
+        int32_t value = src.at<int32_t>(r, c);
+        *reinterpret_cast<int16_t *>(to) = int16_t((relu && value < 0 ? 0 : value) >> descriptorShift(bits));
+      } else if (!quantiseElement(src, r, c, scalarDescriptor(bits), relu, dst.type, to)) {
+        return core.fault(FaultKind::IllegalType, std::string("no quantised move of ") + isa::elementName(dst.type));
+      }
+    }
 }
 
 } // namespace pto_mlir::cmodel

@@ -50,6 +50,14 @@ template <class Legal = Standard, class Insn, class F> void reduceRows(const Ins
     for (uint32_t r = 0; r < dst.validRows; ++r)
       dst.as<T>()[r * rowStep(dst)] = store<T>(reduceLine(src.row<T>(r), src.validCols, f));
   });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+    for (uint32_t r = 0; r < dst.validRows; ++r) {
+      W result = getWide<W>(src, r, 0);
+      for (uint32_t c = 1; c < src.validCols; ++c)
+        result = f(result, getWide<W>(src, r, c));
+      storeWide<W>(dst.type, dst.data + r * rowStep(dst) * dst.bytes, result);
+    }
+  });
   if (!legal)
     illegalType(core, dst.type);
 }
@@ -74,6 +82,16 @@ template <class Legal = Standard, class Insn, class F> void reduceColumns(const 
         mapLine(f, sum, n, sum, src.row<T>(r) + c);
       }
       std::memcpy(dst.as<T>() + c, sum, n * sizeof(T));
+    }
+  });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+    for (uint32_t c = 0; c < dst.validCols; ++c) {
+      uint64_t room; // an element of any type
+      auto *element = reinterpret_cast<uint8_t *>(&room);
+      std::memcpy(element, src.data + c * src.bytes, src.bytes);
+      for (uint32_t r = 1; r < src.validRows; ++r)
+        storeWide<W>(dst.type, element, f(loadWide<W>(dst.type, element), getWide<W>(src, r, c)));
+      std::memcpy(dst.data + c * dst.bytes, element, dst.bytes);
     }
   });
   if (!legal)

@@ -1,4 +1,4 @@
-// Remainders: floored (the sign of the divisor) and truncated (the sign of the dividend). An integer divisor of 0 is a fault.
+// Quotients and remainders; these are floored (the sign of the divisor) and truncated (the sign of the dividend). An integer divisor of 0 is a fault.
 #ifndef PTO_MLIR_CMODEL_REMAINDER_H
 #define PTO_MLIR_CMODEL_REMAINDER_H
 
@@ -25,25 +25,36 @@ struct FlooredRemainder {
 
 using Divisible = Types<float, Half, int16_t, uint16_t, int32_t, uint32_t>;
 
-template <class Insn, class F> void mapRemainder(const Insn &insn, Core &core, F f) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
-  if (core.faulted() || !sameShape(core, dst, {&b}))
-    return;
+/// Faults when a tile of integers holds a 0 within rows x cols.
+inline bool divides(Core &core, const LocalTile &divisor, uint32_t rows, uint32_t cols) {
   bool zero = false;
-  Types<int16_t, uint16_t, int32_t, uint32_t>::visit(b.type, [&]<class T>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        zero |= b.at<T>(r, c) == 0;
-  });
+  auto search = [&]<class W>() {
+    if constexpr (std::is_integral_v<W>)
+      for (uint32_t r = 0; r < rows; ++r)
+        for (uint32_t c = 0; c < cols; ++c)
+          zero |= getWide<W>(divisor, r, c) == 0;
+  };
+  visitWide<Divisible>(divisor.type, search);
   if (zero)
-    return core.fault(FaultKind::ZeroDivisor, "remainder by a tile that holds 0");
-  mapBinary<Divisible>(insn, core, f);
+    core.fault(FaultKind::ZeroDivisor, "the divisor tile holds a 0");
+  return !zero;
+}
+inline bool divides(Core &core, isa::ElementType type, const isa::Value &scalar) {
+  if (isa::isFloat(type) || scalarWide<int64_t>(type, scalar.value) != 0)
+    return true;
+  core.fault(FaultKind::ZeroDivisor, "the divisor is 0");
+  return false;
 }
 
-template <class Insn, class F> void mapRemainderByScalar(const Insn &insn, Core &core, F f) {
-  if (!isa::isFloat(insn.dst.type) && uint32_t(insn.scalar.value) == 0)
-    return core.fault(FaultKind::ZeroDivisor, "remainder by 0");
-  mapScalar<Divisible>(insn, core, f);
+/// Quotients and remainders of tiles, and by a scalar.
+template <class Legal = Divisible, class Insn, class F> void mapDivision(const Insn &insn, Core &core, F f) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
+  if (!core.faulted() && sameShape(core, dst, {&b}) && divides(core, b, dst.validRows, dst.validCols))
+    mapBinary<Legal>(insn, core, f);
+}
+template <class Legal = Divisible, class Insn, class F> void mapDivisionByScalar(const Insn &insn, Core &core, F f) {
+  if (divides(core, insn.dst.type, insn.scalar))
+    mapScalar<Legal>(insn, core, f);
 }
 
 } // namespace pto_mlir::cmodel

@@ -51,8 +51,8 @@ std::optional<std::string> checkTile(const OperandInfo &operand, const Tile &til
 
 namespace {
 struct TileCollector : OperandVisitor {
-  const Tile *tiles[5];
-  unsigned operand[5];
+  const Tile *tiles[6];
+  unsigned operand[6];
   unsigned count = 0;
   void tile(unsigned k, Tile &t) {
     tiles[count] = &t;

@@ -28,7 +28,7 @@ struct OperandChecker : OperandVisitor {
   Arch arch;
   std::optional<unsigned> numArgs;
   Registers read = 0, written = 0;
-  ElementType types[5];
+  ElementType types[6];
   unsigned numTypes = 0;
   std::optional<std::string> error;
 

@@ -224,6 +224,20 @@ def write_tables(table, insns, out):
                + ", ".join(mask_of(table.refs(c["pipes"])) for c in table.of("CoreKind", "value")) + "};")
 
 
+# How the timing mode prices a row: by its engine, on V by the relation of its shapes (lib/CModel/Timing/Costs.cpp has the numbers).
+COSTS = {
+    "ALL": "a cycle", "S": "a cycle", "M": "a cycle per step of 16 rows x 32 bytes of depth x 16 columns, two for f32",
+    "MTE1": "bytes of whole boxes over the path from L1", "MTE2": "bytes over the path from global memory, or into L1",
+    "MTE3": "bytes over the path to global memory", "FIX": "bytes over the path from L0C, or from L1 to the fixpipe buffer",
+    "rowReduce": "per row, and per further 256 bytes of it", "colReduce": "per row and per 256 bytes of it", "V": "head and tail, and cycles per 256 bytes",
+}  # fmt: skip
+
+
+def cost(table, insn):
+    pipe, shape = table.ref(insn["pipe"])["name"], table.ref(insn["shape"])["name"]
+    return COSTS[shape if pipe == "V" and shape in COSTS else pipe]
+
+
 def write_docs(table, insns, out):
     out.append("# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n")
     out.append("## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in table.of("Arch", "value")) + " |")
@@ -234,7 +248,13 @@ def write_docs(table, insns, out):
             size = next(s for s in table.refs(a["memories"]) if table.ref(s["memory"]) is m)
             cells.append(f"{size['bytes']} ({size['alignment']})")
         out.append(f"| {m['name']} | {m['summary']} | " + " | ".join(cells) + " |")
-    out.append("\n## Instructions\n")
+    out.append("\n## Limits of every tile\n\nThe address is a multiple of its memory's alignment. Rows of an ND box, columns of a DN box are multiples of 32 bytes; boxed layouts\n"
+               "have whole boxes (sides: docs/commands.md and below). The valid region lies in the box, whose sides are at most 65535; its last byte lies in\n"
+               "the memory. Where a row relates the valid shapes of its tiles, static ones are compared when a kernel is loaded, others when it runs.\n")
+    out.append("| layout | |\n|---|---|")
+    for layout in table.of("Layout", "value"):
+        out.append(f"| {layout['name']} | {layout['summary']} |")
+    out.append("\n## Instructions\n\nA name of the public ISA that is missing here is explained in docs/isa-names.md.\n")
     for i in insns:
         out.append(f"### `{i['mnemonic']}`: {i['opcode']:#05x}, {table.ref(i['pipe'])['name']}\n\n`{i['summary']}`\n")
         if i["description"]:
@@ -262,7 +282,7 @@ def write_docs(table, insns, out):
         shape = table.ref(i["shape"])
         if shape["name"] != "any":
             out.append(f"\nShapes: {shape['summary']}.")
-        out.append("")
+        out.append(f"\nCost: {cost(table, i)}.\n")
 
 
 def main():
@@ -287,8 +307,10 @@ def main():
                          ("Tables.inc", lambda o: write_tables(table, insns, o)), ("isa.md", lambda o: write_docs(table, insns, o))):
         out = []
         writer(out)
-        with open(os.path.join(sys.argv[2], name), "w") as f:
-            f.write("\n".join(out) + "\n")
+        path, text = os.path.join(sys.argv[2], name), "\n".join(out) + "\n"
+        if not os.path.exists(path) or open(path).read() != text:  # what did not change causes no compilation
+            with open(path, "w") as f:
+                f.write(text)
 
 
 if __name__ == "__main__":

@@ -7,14 +7,16 @@ include "pto_mlir/ISA/ISABase.td"
 
 def A3 : Arch<"a3", 0, [
   MemorySize<UB, 196608, 32>, MemorySize<L1, 524288, 32>, MemorySize<L0A, 65536, 512>, MemorySize<L0B, 65536, 512>,
-  MemorySize<L0C, 131072, 512>, MemorySize<BT, 1024, 32>, MemorySize<FB, 2048, 32>]> {
+  MemorySize<L0C, 131072, 512>, MemorySize<BT, 1024, 32>, MemorySize<FB, 2048, 32>,
+  MemorySize<SA, 0, 16>, MemorySize<SB, 0, 16>]> {
   let scratchBegin = 188416;
   let scratchBytes = 8192;
 }
 
 def A5 : Arch<"a5", 1, [
   MemorySize<UB, 262144, 32>, MemorySize<L1, 524288, 32>, MemorySize<L0A, 65536, 512>, MemorySize<L0B, 65536, 512>,
-  MemorySize<L0C, 262144, 512>, MemorySize<BT, 4096, 32>, MemorySize<FB, 4096, 32>]> {
+  MemorySize<L0C, 262144, 512>, MemorySize<BT, 4096, 32>, MemorySize<FB, 4096, 32>,
+  MemorySize<SA, 4096, 16>, MemorySize<SB, 4096, 16>]> {
   let scratchBegin = 262144;
   let scratchBytes = 0;
 }

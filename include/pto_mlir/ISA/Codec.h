@@ -63,6 +63,8 @@ inline bool addsToGlobal(const DecodedInsn &insn) {
     return insn.as<TStore>().atomic != AtomicMode::none;
   case Opcode::TStoreAcc:
     return insn.as<TStoreAcc>().atomic != AtomicMode::none;
+  case Opcode::Mscatter:
+    return insn.as<Mscatter>().atomic != ScatterOp::none;
   default:
     return false;
   }

@@ -16,13 +16,14 @@ def TCVT : Insn<0xf0, "tcvt", PIPE_V,
            [F32, F16], [I32, F16], [I16, F16], [I8, F16], [U8, F16],
            [F32, BF16], [I32, BF16],
            [F16, I16], [F32, I16], [F32, I32], [I16, I32], [I64, I32], [F16, I32],
-           [F32, I64], [I32, I64], [F16, U8], [F16, I8]],
+           [F32, I64], [I32, I64], [F16, U8], [F16, I8], [I4, F16], [F16, I4]],
           [[F8E4M3FN, F32], [F8E5M2, F32], [HIF8, F32], [HIF8, F16], [F16, BF16], [F4E1M2, BF16], [F4E2M1, BF16],
            [U8, I16], [U32, I16], [I32, I16], [U16, I32], [U8, I32], [U16, U8], [I16, I8], [I32, I8],
            [U8, U32], [U16, U32], [I16, U32], [F32, F8E4M3FN], [F32, F8E5M2], [F32, HIF8], [BF16, F4E1M2], [BF16, F4E2M1]]>, ShapeSame> {
   let summary = "dst[i, j] = convert(src[i, j])";
-  let description = "`rounding` rules float to integer; float to float always rounds to nearest even. With `saturate` the source is clamped to the "
-                    "finite range of dst first.";
+  let description = "`rounding` rules float to integer; float to float always rounds to nearest even, to hif8 to nearest, ties away from 0. With "
+                    "`saturate` the source is clamped to the finite range of dst first. To types of 4 bits it always is; without it what is too "
+                    "large becomes an infinity of dst, in f8E4M3FN a NaN.";
 }
 def TransTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
 def TTRANS : Insn<0xf1, "ttrans", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), TransTypes, ShapeTranspose> {
@@ -43,6 +44,53 @@ def TDEQUANT : Insn<0xf4, "tdequant", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"scales", [UB], [ND], [F32]>, TileIn<"offsets", [UB], [ND], [F32]>),
     Types<[[F32, I8], [F32, I16]]>> {
   let summary = "dst[i, j] = (src[i, j] - offsets[i, j']) * scales[i, j'], j' cut to the last column that they have";
+}
+
+def TQUANT_ASYM : Insn<0xf5, "tquant_asym", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"multipliers", [UB], [DN, ND], [F32]>, TileIn<"offsets", [UB], [DN, ND], [F32]>),
+    Types<[[U8, F32]]>> {
+  let summary = "dst[i, j] = clamp(round(src[i, j] * multipliers[i, 0] + offsets[i, 0]))";
+  let description = "Rounds to nearest even. Rows behind the last multiplier or offset use that one.";
+}
+def ScaleRule : Enum<"ScaleRule", ["ocp", "nv"]>;
+def TQUANT_MX : Insn<0xf6, "tquant_mx", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileOut<"exponents", [UB], [ND], [F8E8M0]>, TileIn<"src", [UB]>, Attr<"rule", ScaleRule>),
+    Types<[], [[F8E4M3FN, F32], [F8E4M3FN, F16], [F8E4M3FN, BF16], [F4E2M1, F32], [F4E2M1, F16], [F4E2M1, BF16]]>> {
+  let summary = "dst[i, j] = cast(src[i, j] / 2^(exponents[i, j / 32] - 127))";
+  let description = "exponents[i, g] belongs to the greatest magnitude m of the group's 32 columns: ocp takes m's exponent less that of dst's largest "
+                    "number (8, for f4E2M1 2), nv the exponent of m / 448 (m / 6), rounded up; 0 at least, 0xff for a NaN. For f4E2M1 by ocp m is cut to "
+                    "bf16 first. The cast rounds to nearest even and clamps.";
+}
+
+// --- neighbours ---------------------------------------------------------------
+
+def ConcatTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
+def TCONCAT : Insn<0xf7, "tconcat", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), ConcatTypes> {
+  let summary = "row i of dst = row i of src0, behind it row i of src1";
+}
+def TCONCAT_COUNTS : Insn<0xf8, "tconcat_counts", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>, TileIn<"bytes0", [UB], [ND, DN], [I8, U8, I16, U16, I32, U32]>,
+         TileIn<"bytes1", [UB], [ND, DN], [I8, U8, I16, U16, I32, U32]>), ConcatTypes> {
+  let summary = "row i of dst = the first bytes0[i, 0] / s elements of src0's row, behind them the first bytes1[i, 0] / s of src1's";
+  let description = "s is the size of an element of bytes0. What is behind them in dst's row is left as it is.";
+}
+def PairTypes : SameType<[], [F32, F16, BF16, I8, U8, I16, U16, I32, U32, F8E4M3FN, F8E5M2, HIF8]>;
+def TINTERLEAVE : Insn<0xf9, "tinterleave", PIPE_V,
+    (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), PairTypes, ShapeSame> {
+  let summary = "dst0 = the left halves of src0 and src1, element by element in turn; dst1 = the right halves";
+  let description = "An even number of columns.";
+}
+def TDEINTERLEAVE : Insn<0xfa, "tdeinterleave", PIPE_V,
+    (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), PairTypes, ShapeSame> {
+  let summary = "dst0 = the even columns of src0, then those of src1; dst1 = the odd columns";
+  let description = "An even number of columns.";
+}
+def TDEINTERLEAVE_ONE : Insn<0xfb, "tdeinterleave_one", PIPE_V, (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src", [UB]>), PairTypes> {
+  let summary = "dst0[i, j] = src[i, 2 j], dst1[i, j] = src[i, 2 j + 1]";
+}
+def TPACK : Insn<0xfc, "tpack", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>),
+    Types<[], [[I16, I32], [U16, U32], [I8, I32], [U8, U32], [I8, I16], [U8, U16], [U16, I32], [U8, I32], [U8, I16]]>, ShapeSame> {
+  let summary = "dst[i, j] = the low bits of src[i, j]";
 }
 
 #endif

@@ -33,4 +33,31 @@ def TMATMUL_BIAS : Insn<0x62, "tmatmul_bias", PIPE_M,
   let summary = "dst[i, j] = (a x b)[i, j] + bias[0, j]";
 }
 
+// --- operands with a scale per group of 32 ----------------------------------------
+
+def MxTypes : Types<[],
+    [[F32, F8E4M3FN, F8E4M3FN], [F32, F8E4M3FN, F8E5M2], [F32, F8E5M2, F8E4M3FN], [F32, F8E5M2, F8E5M2],
+     [F32, F4E2M1, F4E2M1], [F32, F4E2M1, F4E1M2], [F32, F4E1M2, F4E2M1], [F32, F4E1M2, F4E1M2]]>;
+def MxAccTypes : AddFirst<MxTypes>;
+def MxBiasTypes : AddLast<MxTypes>;
+def ScalesA : TileIn<"scalesA", [SA], [ZZ], [F8E8M0]>;
+def ScalesB : TileIn<"scalesB", [SB], [NN], [F8E8M0]>;
+
+def TMATMUL_MX : Insn<0x63, "tmatmul_mx", PIPE_M,
+    (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB), MxTypes> {
+  let summary = "dst[i, j] = sum over k of a[i, k] * b[k, j] * scalesA[i, k / 32] * scalesB[k / 32, j]";
+  let description = "k ascending; the scaled product is exact, each addition is rounded to f32. The number of columns of a is a multiple of 64.";
+}
+def TMATMUL_MX_ACC : Insn<0x64, "tmatmul_mx_acc", PIPE_M,
+    (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"acc", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB),
+    MxAccTypes> {
+  let summary = "dst = acc + the product of tmatmul_mx";
+  let description = "The product is summed from 0 and added to acc once.";
+}
+def TMATMUL_MX_BIAS : Insn<0x65, "tmatmul_mx_bias", PIPE_M,
+    (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB, TileIn<"bias", [BT]>),
+    MxBiasTypes> {
+  let summary = "dst[i, j] = the product of tmatmul_mx + bias[0, j]";
+}
+
 #endif

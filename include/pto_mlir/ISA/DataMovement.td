@@ -5,7 +5,9 @@
 
 include "pto_mlir/ISA/ISABase.td"
 
-def MovableTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64], [F8E4M3FN, F8E5M2, HIF8]>;
+def MovableTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64], [F8E4M3FN, F8E5M2, HIF8, F8E8M0]>;
+
+def A5Movable : SameType<[], [F32, F16, BF16, I8, U8, I16, U16, I32, U32, F8E4M3FN, F8E5M2, HIF8]>;
 
 def TLOAD : Insn<0x40, "tload", PIPE_MTE2,
     (ops TileOut<"dst", [UB, L1], [ND, DN, NZ, ZN]>, ViewIn<"src">, Attr<"space", MemoryEnum>), MovableTypes> {
@@ -26,12 +28,13 @@ def TSTORE_ACC : Insn<0x42, "tstore_acc", PIPE_FIX,
   let summary = "dst[i, j] = cast(relu(src[i, j])) for the valid region of src";
 }
 // (dst, src)
-def QuantTypes : Types<[[I8, F32], [U8, F32], [I8, I32], [U8, I32], [F16, I32]]>;
+def QuantTypes : Types<[[I8, F32], [U8, F32], [I8, I32], [U8, I32], [F16, I32]],
+    [[F16, F32], [BF16, F32], [F32, F32], [F8E4M3FN, F32], [HIF8, F32], [BF16, I32]]>;
 def TSTORE_ACC_QUANT : Insn<0x4a, "tstore_acc_quant", PIPE_FIX,
     (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, Wide<"descriptor">, Attr<"relu", Relu>), QuantTypes> {
   let summary = "dst[i, j] = cast(relu(src[i, j] * scale + offset))";
   let description = "The descriptor holds the f32 scale in bits 0-31, the signed offset in bits 37-45. Integers are rounded to nearest even and "
-                    "clamped, f16 is clamped to its finite range.";
+                    "clamped, f16 from i32 and the types of 8 bits are clamped to their finite range.";
 }
 def TSTORE_ACC_QUANTV : Insn<0x4b, "tstore_acc_quantv", PIPE_FIX,
     (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, TileIn<"scales", [FB], [ND], [U64, I64]>, Attr<"relu", Relu>), QuantTypes> {
@@ -62,6 +65,26 @@ def TMOV_ACC : Insn<0x48, "tmov_acc", PIPE_FIX,
     (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, Attr<"relu", Relu>), Types<[[F16, F32], [BF16, F32]]>, ShapeSame> {
   let summary = "dst[i, j] = cast(relu(src[i, j])), from L0C to L1";
 }
+def TINSERT_ACC : Insn<0x4c, "tinsert_acc", PIPE_FIX,
+    (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, Int<"row">, Int<"col">, Attr<"relu", Relu>),
+    Types<[[F16, F32], [BF16, F32]], [[F32, F32], [I32, I32]]>> {
+  let summary = "dst[row + i, col + j] = cast(relu(src[i, j])) for the valid region of src, from L0C to L1";
+}
+// (dst, src)
+def QuantMoveTypes : Types<[[I8, F32], [U8, F32], [I8, I32], [U8, I32], [F16, I32], [I16, I32]],
+    [[F16, F32], [BF16, F32], [F32, F32], [F8E4M3FN, F32], [HIF8, F32], [BF16, I32]]>;
+def TMOV_ACC_QUANT : Insn<0x4d, "tmov_acc_quant", PIPE_FIX,
+    (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, Int<"row">, Int<"col">, Int<"srcRow">, Int<"srcCol">, Int<"rows">,
+         Int<"cols">, Wide<"descriptor">, Attr<"relu", Relu>), QuantMoveTypes> {
+  let summary = "dst[row + i, col + j] = cast(relu(quantise(src[srcRow + i, srcCol + j]))) for i < rows, j < cols, from L0C to L1";
+  let description = "quantise is that of tstore_acc_quant. To i16 the value is shifted right by bits 32-35 of the descriptor plus 1 and cut to 16 bits.";
+}
+def TMOV_ACC_QUANTV : Insn<0x4e, "tmov_acc_quantv", PIPE_FIX,
+    (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, TileIn<"scales", [FB], [ND], [U64, I64]>, Int<"row">, Int<"col">,
+         Int<"srcRow">, Int<"srcCol">, Int<"rows">, Int<"cols">, Attr<"relu", Relu>), QuantMoveTypes> {
+  let summary = "dst[row + i, col + j] = cast(relu(quantise(src[srcRow + i, srcCol + j]))) with a descriptor per column j, from L0C to L1";
+  let description = "As tmov_acc_quant; of the scale bits 13-31 count.";
+}
 def TIMG2COL : Insn<0x49, "timg2col", PIPE_MTE1,
     (ops TileOut<"dst", [L0A], [ZZ]>, TileIn<"src", [L1], [NZ]>, Int<"posM">, Int<"posK">, Int<"height">, Int<"padTop">, Int<"padBottom">,
          Packed<"image", [Field<"width", 16>, Field<"channels", 16>]>,
@@ -72,6 +95,56 @@ def TIMG2COL : Insn<0x49, "timg2col", PIPE_MTE1,
                     "OW = (width + padLeft + padRight - dilationW * (kernelW - 1) - 1) / strideW + 1 and OH alike. k = posK + j gives "
                     "c1 = k / (C0 * kernelH * kernelW), (kh, kw) = (k / C0) mod (kernelH * kernelW) row-major, c0 = k mod C0. The pixel is "
                     "h = oh * strideH + kh * dilationH - padTop, w alike with padLeft. Channels c1 * C0 + c0 >= channels read as 0.";
+}
+
+// --- fills of L1 ---------------------------------------------------------------
+
+def TEXPANDS_L1 : Insn<0x50, "texpands_l1", PIPE_MTE2, (ops TileOut<"dst", [L1], [ND, NZ, ZN]>, Scalar<"scalar">), MovableTypes> {
+  let summary = "dst[i, j] = scalar, in L1";
+}
+def TFILLPAD_L1 : Insn<0x51, "tfillpad_l1", PIPE_MTE2, (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L1], [NZ]>), MovableTypes> {
+  let summary = "dst[i, j] = src[i, j] in the valid region of src, 0 in the rest of the box of dst";
+}
+
+// --- parts of tiles in UB --------------------------------------------------------
+
+def TEXTRACT_UB : Insn<0x52, "textract_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), A5Movable> {
+  let summary = "dst[i, j] = src[row + i, col + j], in UB";
+}
+def TINSERT_UB : Insn<0x53, "tinsert_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), A5Movable> {
+  let summary = "dst[row + i, col + j] = src[i, j] for the valid region of src, in UB";
+}
+
+// --- scales of MX operands ---------------------------------------------------------
+
+def ScaleTypes : SameType<[], [F8E8M0]>;
+def TEXTRACT_SA : Insn<0x54, "textract_sa", PIPE_MTE1, (ops TileOut<"dst", [SA], [ZZ]>, TileIn<"src", [L1], [ND, DN, ZZ, NN]>, Int<"row">, Int<"col">),
+    ScaleTypes> {
+  let summary = "dst[i, j] = src[row + i, col + j], scales of the left operand: one per row and group of 32 columns";
+}
+def TEXTRACT_SB : Insn<0x55, "textract_sb", PIPE_MTE1, (ops TileOut<"dst", [SB], [NN]>, TileIn<"src", [L1], [ND, DN, ZZ, NN]>, Int<"row">, Int<"col">),
+    ScaleTypes> {
+  let summary = "dst[i, j] = src[row + i, col + j], scales of the right operand: one per group of 32 rows and column";
+}
+
+// --- global memory by index ----------------------------------------------------------
+
+def IndexUnit : Enum<"IndexUnit", ["element", "row"]>;
+def GatherBounds : Enum<"GatherBounds", ["undefined", "clamp", "wrap", "zero"]>;
+def MGATHER : Insn<0x56, "mgather", PIPE_MTE2,
+    (ops TileOut<"dst", [UB]>, ViewIn<"src">, TileIn<"indices", [UB], [ND, DN], [I32, U32]>,
+         Packed<"attrs", [Field<"unit", 8, IndexUnit>, Field<"bounds", 8, GatherBounds>]>), MovableTypes> {
+  let summary = "dst[i, j] = element number indices[i, j] of src; by rows: src[indices[i], j]";
+  let description = "An element's number counts from the view's first element, whatever the strides; by rows the i-th index of the tile counts. "
+                    "Beyond src (a negative index is huge): clamp takes the last one, wrap the remainder, zero gives 0, undefined is a fault.";
+}
+def ScatterBounds : Enum<"ScatterBounds", ["undefined", "skip", "clamp", "wrap"]>;
+def ScatterOp : Enum<"ScatterOp", ["none", "add", "max", "min"]>;
+def MSCATTER : Insn<0x57, "mscatter", PIPE_MTE3,
+    (ops ViewOut<"dst">, TileIn<"src", [UB]>, TileIn<"indices", [UB], [ND, DN], [I32, U32]>,
+         Packed<"attrs", [Field<"unit", 8, IndexUnit>, Field<"bounds", 8, ScatterBounds>, Field<"atomic", 8, ScatterOp>]>), MovableTypes> {
+  let summary = "element number indices[i, j] of dst = src[i, j]; by rows: dst[indices[i], j] = src[i, j]";
+  let description = "As mgather. With `atomic` the element becomes the sum, greater or lesser of both. In order of (i, j), so the last one stays.";
 }
 
 #endif

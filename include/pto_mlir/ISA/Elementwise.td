@@ -65,12 +65,12 @@ def TFUSEDMULADD : FusedTile<0x70, "tfusedmuladd", "src0[i, j] * dst[i, j] + src
 def TFUSEDMULADDRELU : FusedTile<0x71, "tfusedmuladdrelu", "max(src0[i, j] * dst[i, j] + src1[i, j], 0)">;
 def TSUBRELU : BinaryTile<0x72, "tsubrelu", "max(src0[i, j] - src1[i, j], 0)", FloatTypes>;
 def TAXPY : Insn<0x73, "taxpy", PIPE_V, (ops TileInOut<"dst", [UB]>, TileIn<"src", [UB]>, Scalar<"scalar">),
-    Types<[[F16, F16], [F32, F32], [F32, F16]]>, ShapeSame> {
+    Types<[[F16, F16], [F32, F32], [F32, F16]], [[BF16, BF16]]>, ShapeSame> {
   let summary = "dst[i, j] = dst[i, j] + src[i, j] * scalar";
   let description = "The product is rounded to dst's type, then the sum.";
 }
 class PartTile<int op, string m, string expr>
-    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), SameType<[F16, F32, I16, I32]>> {
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), StdTypes> {
   let summary = "dst[i, j] = " # expr # " where both have an element, else the one there is";
   let description = "Where neither has one, 0.";
 }
@@ -78,6 +78,28 @@ def TPARTADD : PartTile<0x74, "tpartadd", "src0[i, j] + src1[i, j]">;
 def TPARTMUL : PartTile<0x75, "tpartmul", "src0[i, j] * src1[i, j]">;
 def TPARTMAX : PartTile<0x76, "tpartmax", "max(src0[i, j], src1[i, j])">;
 def TPARTMIN : PartTile<0x77, "tpartmin", "min(src0[i, j], src1[i, j])">;
+
+def TADDDEQRELU : Insn<0x78, "tadddeqrelu", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>, Scalar<"scale">),
+    Types<[[F16, I32, I32]]>, ShapeSame> {
+  let summary = "dst[i, j] = max(cast(scale * f32(src0[i, j] + src1[i, j])), 0)";
+  let description = "The sum wraps; scale is an f32.";
+}
+class ReluConvert<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>),
+           Types<[[F16, F32, F32], [I8, F16, F16], [I8, I16, I16]]>, ShapeSame> {
+  let summary = "dst[i, j] = cast(max(" # expr # ", 0))";
+  let description = "The difference or sum is rounded to the type of the sources; i8 takes the nearest even integer, at most 127.";
+}
+def TADDRELUCONV : ReluConvert<0x79, "taddreluconv", "src0[i, j] + src1[i, j]">;
+def TSUBRELUCONV : ReluConvert<0x7a, "tsubreluconv", "src0[i, j] - src1[i, j]">;
+class PartArg<int op, string m, string relation>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileOut<"dstIndices", [UB], [ND], [I32, U32]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>,
+                               TileIn<"indices0", [UB], [ND], [I32, U32]>, TileIn<"indices1", [UB], [ND], [I32, U32]>), FloatTypes> {
+  let summary = "dst[i, j] = src0[i, j] where it is " # relation # " src1[i, j], else src1[i, j]; dstIndices likewise; else the one there is";
+  let description = "Where neither has one, 0. Indices have the valid shape of their values.";
+}
+def TPARTARGMAX : PartArg<0x7b, "tpartargmax", "greater than">;
+def TPARTARGMIN : PartArg<0x7c, "tpartargmin", "less than">;
 
 // --- one tile ----------------------------------------------------------------
 
@@ -134,6 +156,14 @@ def TriangleHalf : Enum<"Triangle", ["lower", "upper"]>;
 def TTRI : Insn<0xba, "ttri", PIPE_V, (ops TileOut<"dst", [UB]>, Int<"diagonal">, Attr<"half", TriangleHalf>),
     SameType<[F16, F32, I16, I32, U16, U32]>> {
   let summary = "dst[i, j] = (lower: j <= i + diagonal; upper: j >= i + diagonal) ? 1 : 0";
+}
+
+def TRANDOM : Insn<0xbb, "trandom", PIPE_V,
+    (ops TileOut<"dst", [UB]>, Int<"key0">, Int<"key1">, Int<"counter0">, Int<"counter1">, Int<"counter2">, Int<"counter3">, Number<"rounds">),
+    SameType<[], [I32, U32]>> {
+  let summary = "dst = words of the generator Philox4x32 in 7 or 10 rounds";
+  let description = "Every 256 columns of a row are 64 blocks of four words: word w of the block of counter + l lies in column w * 64 + l. Then the "
+                    "counter, 128 bits, advances by a quarter of dst's columns.";
 }
 
 // --- compare, select ----------------------------------------------------------

@@ -4,6 +4,7 @@
 #define PTO_MLIR_ISA_GATHER
 
 include "pto_mlir/ISA/ISABase.td"
+include "pto_mlir/ISA/Elementwise.td"
 
 def GatherTypes : SameType<[F16, F32, BF16, I16, U16, I32, U32], [I8, U8]>;
 
@@ -13,10 +14,12 @@ def TGATHER : Insn<0x100, "tgather", PIPE_V,
   let description = "An index outside the box gives 0.";
 }
 def Pattern : Enum<"MaskPattern", ["p0101", "p1010", "p0001", "p0010", "p0100", "p1000", "p1111"]>;
-def TGATHER_MASK : Insn<0x101, "tgather_mask", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Attr<"pattern", Pattern>), GatherTypes> {
+def PatternAxis : Enum<"PatternAxis", ["cols", "rows"]>;
+def PatternAttr : Packed<"attrs", [Field<"pattern", 8, Pattern>, Field<"axis", 8, PatternAxis>]>;
+def TGATHER_MASK : Insn<0x101, "tgather_mask", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, PatternAttr), GatherTypes> {
   let summary = "dst = the elements of src that the pattern picks, one behind the other from the start of dst";
   let description = "The pattern's last digit stands for the first column: p0101 picks even columns, p1000 every fourth from the third. Rows of dst "
-                    "follow one another without gaps.";
+                    "follow one another without gaps. With axis=rows the pattern picks rows, which become the first rows of dst.";
 }
 def TGATHERB : Insn<0x102, "tgatherb", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"offsets", [UB], [ND], [U32, I32]>), GatherTypes> {
@@ -27,6 +30,21 @@ def TSCATTER : Insn<0x103, "tscatter", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"indices", [UB], [ND], [I32, U32]>), GatherTypes> {
   let summary = "element indices[i, j] of dst, counted row by row through its box, = src[i, j]";
   let description = "The last of several elements for one place wins. An index outside the box is a fault.";
+}
+
+def TSCATTER_S : Insn<0x106, "tscatter_s", PIPE_S,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"indices", [UB], [ND], [I32, U32]>), GatherTypes> {
+  let summary = "tscatter, by engine S";
+}
+def TSCATTER_MASK : Insn<0x104, "tscatter_mask", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, PatternAttr), GatherTypes> {
+  let summary = "the places of dst that the pattern picks = the elements of src one after the other; the others of its valid region = 0";
+  let description = "The inverse of tgather_mask: elements are taken from the start of src, across its rows without gaps; with axis=rows whole rows.";
+}
+def TGATHER_CMP : Insn<0x105, "tgather_cmp", PIPE_V,
+    (ops TileOut<"dst", [UB], [ND], [I32, U32]>, TileOut<"counts", [UB], [ND, DN], [I32, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">, Int<"offset">,
+         Attr<"mode", Compare>), SameType<[F16, F32, I32]>> {
+  let summary = "row i of dst = offset + each j at which src[i, j] mode scalar holds, ascending; counts[i, 0] = their number";
+  let description = "As many as dst's row has valid columns; what is behind them is left as it is.";
 }
 
 // --- sorting -----------------------------------------------------------------
@@ -41,5 +59,18 @@ def TMRGSORT : Insn<0x109, "tmrgsort", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn
   let summary = "dst = every four neighbouring sorted blocks of src merged, greatest score first, of equal ones the earlier block's";
   let description = "One row; blockLength counts elements of the type, indices included. What is left behind the last four whole blocks is not touched.";
 }
+
+class MergeLists<int op, string m, dag o> : Insn<op, m, PIPE_V, o, SortTypes> {
+  let summary = "dst = the records of the sorted lists merged, greatest score first, of equal ones the earlier list's; counts = records taken";
+  let description = "One row each. Ends when dst is full, every list is empty or, with `exhausted`, one is. counts holds 16 bits per list, the first "
+                    "one's lowest.";
+}
+def TMRGSORT2 : MergeLists<0x10a, "tmrgsort2",
+    (ops TileOut<"dst", [UB]>, Dst<"counts">, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>, Attr<"exhausted", OnOff>)>;
+def TMRGSORT3 : MergeLists<0x10b, "tmrgsort3",
+    (ops TileOut<"dst", [UB]>, Dst<"counts">, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>, TileIn<"src2", [UB]>, Attr<"exhausted", OnOff>)>;
+def TMRGSORT4 : MergeLists<0x10c, "tmrgsort4",
+    (ops TileOut<"dst", [UB]>, Dst<"counts">, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>, TileIn<"src2", [UB]>, TileIn<"src3", [UB]>,
+         Attr<"exhausted", OnOff>)>;
 
 #endif

@@ -33,6 +33,7 @@ def F4E2M1 : ElementType<"f4E2M1", 14, 4>;
 def F4E1M2 : ElementType<"f4E1M2", 15, 4>;
 def I4 : ElementType<"i4", 16, 4>;
 def F64 : ElementType<"f64", 17, 64>;
+def F8E8M0 : ElementType<"f8E8M0", 18, 8>; // a power of two: the scale of a group in an MX operand
 
 // --- layouts, pads ----------------------------------------------------------
 
@@ -95,6 +96,8 @@ def L0B : Memory<"L0B", 3, AIC, "right operand of the cube">;
 def L0C : Memory<"L0C", 4, AIC, "accumulator of the cube">;
 def BT : Memory<"BT", 5, AIC, "bias table">;
 def FB : Memory<"FB", 6, AIC, "fixpipe buffer, scales">;
+def SA : Memory<"SA", 7, AIC, "scales of the left operand of an MX product">;
+def SB : Memory<"SB", 8, AIC, "scales of the right operand of an MX product">;
 
 class MemorySize<Memory m, int b, int a> {
   Memory memory = m;

@@ -85,8 +85,11 @@ struct Box {
 inline constexpr Box innerBox(Layout layout, ElementType type) {
   unsigned c0 = 256 / elementBits(type);
   switch (layout) {
-  case Layout::NZ: case Layout::ZZ: return {16, c0};
-  case Layout::ZN: case Layout::NN: return {c0, 16};
+  case Layout::NZ: return {16, c0};
+  case Layout::ZN: return {c0, 16};
+  // Scales lie in boxes of 32 bytes, two groups of 16 rows or columns.
+  case Layout::ZZ: return {16, type == ElementType::f8E8M0 ? 2 : c0};
+  case Layout::NN: return {type == ElementType::f8E8M0 ? 2 : c0, 16};
   case Layout::NZ16: return {16, 16};
   default: return {1, 1};
   }

@@ -4,6 +4,7 @@
 #define PTO_MLIR_ISA_REDUCTION
 
 include "pto_mlir/ISA/ISABase.td"
+include "pto_mlir/ISA/Elementwise.td"
 
 def RowReduceTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, I64, U64]>;
 def ColReduceTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, BF16, I64, U64]>;
@@ -23,7 +24,8 @@ def TROWPROD : RowReduce<0xc3, "trowprod", "product over j of src[i, j]"> {
 }
 
 // (dst, src)
-def ArgTypes : Types<[[I32, F32], [I32, F16], [U32, F32], [U32, F16]]>;
+def ArgTypes : Types<[[I32, F32], [I32, F16], [U32, F32], [U32, F16]],
+    [[I32, I8], [I32, U8], [I32, I16], [I32, U16], [I32, I32], [I32, U32], [U32, I8], [U32, U8], [U32, I16], [U32, U16], [U32, I32], [U32, U32]]>;
 class RowArg<int op, string m, string expr>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB], [DN, ND]>, TileIn<"src", [UB]>), ArgTypes, ShapeRowReduce> {
   let summary = "dst[i, 0] = the first j at which src[i, j] is " # expr;
@@ -49,5 +51,16 @@ class ColArg<int op, string m, string expr>
 }
 def TCOLARGMAX : ColArg<0xcc, "tcolargmax", "greatest">;
 def TCOLARGMIN : ColArg<0xcd, "tcolargmin", "least">;
+
+def TPAIRREDUCESUM : Insn<0xce, "tpairreducesum", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), FloatTypes, ShapeSame> {
+  let summary = "dst[i, j] = src[i, 2 j] + src[i, 2 j + 1]";
+  let description = "Of an odd number of columns the last one stands alone. The rest of dst's box becomes 0.";
+}
+def THISTOGRAM : Insn<0xcf, "thistogram", PIPE_V,
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"filter", [UB], [DN, ND], [U8]>, Number<"byte">), Types<[], [[U32, U16], [U32, U32]]>> {
+  let summary = "dst[i, b] = the number of j whose byte `byte` of src[i, j] is at most b";
+  let description = "b < 256. Counted are elements whose higher bytes are those of filter: of u16 filter[i, 0], of u32 filter[0, 0] for byte 3, "
+                    "filter[1, 0] for byte 2, filter[2, 0] for byte 1.";
+}
 
 #endif

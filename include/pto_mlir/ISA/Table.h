@@ -53,7 +53,7 @@ struct OperandInfo {
 /// Element types of the tile and view operands that have no `types` of their own, in order; legal on the archs of the bit set.
 struct TypeCombination {
   uint8_t archs;
-  ElementType types[4];
+  ElementType types[5];
 };
 
 struct InsnInfo {

@@ -3,6 +3,8 @@
 #include "Models.h"
 #include "Types.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 
 namespace pto_mlir::backend {
@@ -23,6 +25,14 @@ LogicalResult sameSize(Operation *op, isa::View &view, const isa::Tile &tile) {
   return success();
 }
 
+// A quantisation descriptor is part of the instruction.
+FailureOr<int64_t> constantDescriptor(Operation *op, mlir::Value value) {
+  APInt bits;
+  if (matchPattern(value, m_ConstantInt(&bits)))
+    return bits.getSExtValue();
+  return op->emitOpError("needs a constant as preQuantScalar: the descriptor is part of the instruction");
+}
+
 struct TLoadModel : CodegenOpInterface::ExternalModel<TLoadModel, pto::TLoadOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto load = cast<pto::TLoadOp>(op);
@@ -41,12 +51,18 @@ struct TLoadModel : CodegenOpInterface::ExternalModel<TLoadModel, pto::TLoadOp> 
 struct TStoreModel : CodegenOpInterface::ExternalModel<TStoreModel, pto::TStoreOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto store = cast<pto::TStoreOp>(op);
-    if (store.getPreQuantScalar())
-      return unsupported(op, "preQuantScalar");
     auto src = cg.tileDesc(op, store.getSrc());
     isa::View dst;
     if (failed(src) || failed(cg.view(op, store.getDst(), dst)))
       return failure();
+    if (store.getPreQuantScalar()) {
+      auto descriptor = constantDescriptor(op, store.getPreQuantScalar());
+      if (failed(descriptor))
+        return failure();
+      if (store.getAtomicType() != pto::AtomicType::atomic_none)
+        return unsupported(op, "preQuantScalar with atomicType");
+      return cg.emit(op, isa::TStoreAccQuant{dst, src->tile, *descriptor, relu(store.getReluPreMode())});
+    }
     if (src->memory == isa::Memory::L0C)
       return cg.emit(op, isa::TStoreAcc{dst, src->tile, relu(store.getReluPreMode()), atomic(store.getAtomicType())});
     if (failed(sameSize(op, dst, src->tile)))
@@ -58,8 +74,8 @@ struct TStoreModel : CodegenOpInterface::ExternalModel<TStoreModel, pto::TStoreO
 struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto mov = cast<pto::TMovOp>(op);
-    if (mov.getFp() || mov.getPreQuantScalar() || mov.getAccToVecModeAttr())
-      return unsupported(op, "quantisation or accToVecMode");
+    if (mov.getAccToVecModeAttr())
+      return unsupported(op, "accToVecMode");
     auto src = cg.tileDesc(op, mov.getSrc()), dst = cg.tileDesc(op, mov.getDst());
     if (failed(src) || failed(dst))
       return failure();
@@ -74,6 +90,20 @@ struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
       return cg.emit(op, isa::TMovBt{dst->tile, src->tile, 0});
     if (src->memory == Memory::L1 && dst->memory == Memory::FB)
       return cg.emit(op, isa::TMovFb{dst->tile, src->tile, 0});
+    if (src->memory == Memory::L0C && dst->memory == Memory::L1 && mov.getPreQuantScalar()) {
+      auto descriptor = constantDescriptor(op, mov.getPreQuantScalar());
+      if (failed(descriptor))
+        return failure();
+      return cg.emit(op, isa::TMovAccQuant{dst->tile, src->tile, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, *descriptor, relu(mov.getReluPreMode())});
+    }
+    if (src->memory == Memory::L0C && dst->memory == Memory::L1 && mov.getFp()) {
+      isa::Tile scales;
+      if (failed(cg.tile(op, mov.getFp(), scales)))
+        return failure();
+      if (isa::elementBits(scales.type) != 64)
+        return op->emitOpError("expects scales of 64 bits, as the fixpipe reads them, got ") << isa::elementName(scales.type);
+      return cg.emit(op, isa::TMovAccQuantv{dst->tile, src->tile, scales, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, relu(mov.getReluPreMode())});
+    }
     if (src->memory == Memory::L0C && dst->memory == Memory::L1)
       return cg.emit(op, isa::TMovAcc{dst->tile, src->tile, relu(mov.getReluPreMode())});
     return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
@@ -92,6 +122,8 @@ struct TExtractModel : CodegenOpInterface::ExternalModel<TExtractModel, pto::TEx
       return cg.emit(op, isa::TExtractL0a{dst->tile, src->tile, row, col});
     if (src->memory == isa::Memory::L1 && dst->memory == isa::Memory::L0B)
       return cg.emit(op, isa::TExtractL0b{dst->tile, src->tile, row, col});
+    if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
+      return cg.emit(op, isa::TExtractUb{dst->tile, src->tile, row, col});
     return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
                                                        << isa::kMemoryNames[unsigned(dst->memory)];
   }

@@ -26,8 +26,10 @@ struct TExpandSModel : CodegenOpInterface::ExternalModel<TExpandSModel, pto::TEx
     auto dst = cg.tileDesc(op, expand.getDst());
     if (failed(dst) || failed(cg.scalar(op, expand.getScalar(), insn.scalar)))
       return failure();
+    if (dst->memory == isa::Memory::L1)
+      return cg.emit(op, isa::TExpandsL1{dst->tile, insn.scalar});
     if (dst->memory != isa::Memory::UB)
-      return op->emitOpError("fills a tile in ") << isa::kMemoryNames[unsigned(dst->memory)] << ", which has no instruction yet";
+      return op->emitOpError("has no instruction that fills a tile in ") << isa::kMemoryNames[unsigned(dst->memory)];
     insn.dst = dst->tile;
     return cg.emit(op, insn);
   }

@@ -20,6 +20,14 @@ template <typename Op, typename Insn> void unary(MLIRContext *c) { Op::template 
 template <typename Op, typename Insn> void binary(MLIRContext *c) { Op::template attachInterface<BinaryTile<Op, Insn>>(*c); }
 template <typename Op, typename Insn> void scalar(MLIRContext *c) { Op::template attachInterface<ScalarTile<Op, Insn>>(*c); }
 
+/// The fixpipe reads 64-bit words; a tile of the fixpipe buffer that the text calls otherwise has another number of columns.
+bool asDescriptors(Operation *op, const isa::Tile &scales) {
+  if (isa::elementBits(scales.type) == 64)
+    return true;
+  op->emitOpError("expects scales of 64 bits, as the fixpipe reads them, got ") << isa::elementName(scales.type);
+  return false;
+}
+
 /// a op b + c through dst, as the assembler does it.
 template <typename Op, typename First, typename Second> struct TernaryModel : CodegenOpInterface::ExternalModel<TernaryModel<Op, First, Second>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
@@ -67,8 +75,14 @@ struct TTriModel : CodegenOpInterface::ExternalModel<TTriModel, pto::TTriOp> {
 struct TGatherModel : CodegenOpInterface::ExternalModel<TGatherModel, pto::TGatherOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto gather = cast<pto::TGatherOp>(op);
-    if (gather.getCdst())
-      return op->emitOpError("compares, which has no instruction yet");
+    if (gather.getCdst()) {
+      isa::TGatherCmp insn;
+      insn.mode = isa::CompareMode(unsigned(gather.getCmpMode().value_or(pto::CmpMode::eq)));
+      insn.offset = isa::Value(gather.getOffset().value_or(0));
+      return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getCdst(), insn.counts)) ||
+                     failed(cg.tile(op, gather.getSrc(), insn.src)) || failed(cg.scalar(op, gather.getKValue(), insn.scalar)) ||
+                     failed(cg.emit(op, insn)));
+    }
     if (auto pattern = gather.getMaskPattern()) {
       isa::TGatherMask insn;
       insn.pattern = isa::MaskPattern(unsigned(*pattern) - 1); // the dialect counts from 1
@@ -98,11 +112,29 @@ struct TSort32Model : CodegenOpInterface::ExternalModel<TSort32Model, pto::TSort
   }
 };
 
+/// What was taken from each list goes to a register that nobody reads: the op's vector is an operand.
+LogicalResult mergeLists(pto::TMrgSortOp sort, CodegenContext &cg) {
+  auto lists = sort.getSrcs();
+  isa::Tile dst, tiles[4];
+  auto counts = cg.temporary(sort);
+  if (failed(counts) || failed(cg.tile(sort, sort.getDsts().front(), dst)))
+    return failure();
+  for (unsigned i = 0; i < lists.size() && i < 4; ++i)
+    if (failed(cg.tile(sort, lists[i], tiles[i])))
+      return failure();
+  isa::Switch exhausted = sort.getExhausted() ? isa::Switch::on : isa::Switch::off;
+  switch (lists.size()) {
+  case 2: return cg.emit(sort, isa::TMrgsort2{dst, *counts, tiles[0], tiles[1], exhausted});
+  case 3: return cg.emit(sort, isa::TMrgsort3{dst, *counts, tiles[0], tiles[1], tiles[2], exhausted});
+  default: return cg.emit(sort, isa::TMrgsort4{dst, *counts, tiles[0], tiles[1], tiles[2], tiles[3], exhausted});
+  }
+}
+
 struct TMrgSortModel : CodegenOpInterface::ExternalModel<TMrgSortModel, pto::TMrgSortOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto sort = cast<pto::TMrgSortOp>(op);
     if (!sort.getBlockLen())
-      return op->emitOpError("merges tiles of their own, which has no instruction yet");
+      return mergeLists(sort, cg);
     isa::TMrgsort insn;
     return failure(failed(cg.tile(op, sort.getDsts().front(), insn.dst)) || failed(cg.tile(op, sort.getSrcs().front(), insn.src)) ||
                    failed(cg.integer(op, sort.getBlockLen(), insn.blockLength)) || failed(cg.emit(op, insn)));
@@ -112,12 +144,118 @@ struct TMrgSortModel : CodegenOpInterface::ExternalModel<TMrgSortModel, pto::TMr
 struct TQuantModel : CodegenOpInterface::ExternalModel<TQuantModel, pto::TQuantOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto quant = cast<pto::TQuantOp>(op);
-    if (quant.getOffset())
-      return op->emitOpError("takes an offset per row, which has no instruction yet");
+    if (quant.getOffset()) {
+      isa::TQuantAsym insn;
+      return failure(failed(cg.tile(op, quant.getDst(), insn.dst)) || failed(cg.tile(op, quant.getSrc(), insn.src)) ||
+                     failed(cg.tile(op, quant.getFp(), insn.multipliers)) || failed(cg.tile(op, quant.getOffset(), insn.offsets)) ||
+                     failed(cg.emit(op, insn)));
+    }
     isa::TQuant insn;
     insn.zeroPoint = isa::Value(0);
     return failure(failed(cg.tile(op, quant.getDst(), insn.dst)) || failed(cg.tile(op, quant.getSrc(), insn.src)) ||
                    failed(cg.tile(op, quant.getFp(), insn.multipliers)) || failed(cg.emit(op, insn)));
+  }
+};
+
+/// Engine S on a3, V on a5.
+struct TScatterModel : CodegenOpInterface::ExternalModel<TScatterModel, pto::TScatterOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto scatter = cast<pto::TScatterOp>(op);
+    isa::Tile dst, src, indices;
+    if (failed(cg.tile(op, scatter.getDst(), dst)) || failed(cg.tile(op, scatter.getSrc(), src)) || failed(cg.tile(op, scatter.getIndexes(), indices)))
+      return failure();
+    return cg.pipe == isa::Pipe::S ? cg.emit(op, isa::TScatterS{dst, src, indices}) : cg.emit(op, isa::TScatter{dst, src, indices});
+  }
+};
+
+/// One index for each row of the data, in a column or a row of its own?
+bool byRow(const isa::Tile &data, const isa::Tile &indices) {
+  return indices.rows != data.rows || indices.validCols != data.validCols;
+}
+
+struct MGatherModel : CodegenOpInterface::ExternalModel<MGatherModel, pto::MGatherOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto gather = cast<pto::MGatherOp>(op);
+    isa::Mgather insn;
+    if (failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.view(op, gather.getMem(), insn.src)) || failed(cg.tile(op, gather.getIdx(), insn.indices)))
+      return failure();
+    insn.src.type = insn.dst.type;
+    insn.unit = byRow(insn.dst, insn.indices) ? isa::IndexUnit::row : isa::IndexUnit::element;
+    insn.bounds = isa::GatherBounds(unsigned(gather.getGatherOob()));
+    return cg.emit(op, insn);
+  }
+};
+
+struct MScatterModel : CodegenOpInterface::ExternalModel<MScatterModel, pto::MScatterOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto scatter = cast<pto::MScatterOp>(op);
+    isa::Mscatter insn;
+    if (failed(cg.tile(op, scatter.getSrc(), insn.src)) || failed(cg.view(op, scatter.getMem(), insn.dst)) ||
+        failed(cg.tile(op, scatter.getIdx(), insn.indices)))
+      return failure();
+    insn.dst.type = insn.src.type;
+    insn.unit = byRow(insn.src, insn.indices) ? isa::IndexUnit::row : isa::IndexUnit::element;
+    insn.bounds = isa::ScatterBounds(unsigned(scatter.getScatterOob()));
+    insn.atomic = isa::ScatterOp(unsigned(scatter.getScatterAtomicOp()));
+    return cg.emit(op, insn);
+  }
+};
+
+struct THistogramModel : CodegenOpInterface::ExternalModel<THistogramModel, pto::THistogramOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto histogram = cast<pto::THistogramOp>(op);
+    isa::THistogram insn;
+    insn.byte = histogram.getIsMSB() ? 1 : 0; // of 16 bits
+    return failure(failed(cg.tile(op, histogram.getDst(), insn.dst)) || failed(cg.tile(op, histogram.getSrc(), insn.src)) ||
+                   failed(cg.tile(op, histogram.getIdx(), insn.filter)) || failed(cg.emit(op, insn)));
+  }
+};
+
+struct TRandomModel : CodegenOpInterface::ExternalModel<TRandomModel, pto::TRandomOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto random = cast<pto::TRandomOp>(op);
+    isa::TRandom insn;
+    insn.rounds = random.getRounds();
+    return failure(failed(cg.tile(op, random.getDst(), insn.dst)) || failed(cg.integer(op, random.getKey0(), insn.key0)) ||
+                   failed(cg.integer(op, random.getKey1(), insn.key1)) || failed(cg.integer(op, random.getCounter0(), insn.counter0)) ||
+                   failed(cg.integer(op, random.getCounter1(), insn.counter1)) || failed(cg.integer(op, random.getCounter2(), insn.counter2)) ||
+                   failed(cg.integer(op, random.getCounter3(), insn.counter3)) || failed(cg.emit(op, insn)));
+  }
+};
+
+struct TInsertModel : CodegenOpInterface::ExternalModel<TInsertModel, pto::TInsertOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto insert = cast<pto::TInsertOp>(op);
+    auto src = cg.tileDesc(op, insert.getSrc()), dst = cg.tileDesc(op, insert.getDst());
+    isa::Value row, col;
+    if (failed(src) || failed(dst) || failed(cg.integer(op, insert.getIndexRow(), row)) || failed(cg.integer(op, insert.getIndexCol(), col)))
+      return failure();
+    if (src->memory == isa::Memory::L0C && dst->memory == isa::Memory::L1)
+      return cg.emit(op, isa::TInsertAcc{dst->tile, src->tile, row, col, isa::ReluMode::none});
+    if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
+      return cg.emit(op, isa::TInsertUb{dst->tile, src->tile, row, col});
+    return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
+                                                       << isa::kMemoryNames[unsigned(dst->memory)];
+  }
+};
+
+/// textract_fp, tinsert_fp: L0C to L1 with a descriptor per column. The part begins at an index of the source or of the destination and has the
+/// size of the other one.
+template <typename Op> struct QuantisedMoveModel : CodegenOpInterface::ExternalModel<QuantisedMoveModel<Op>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto move = cast<Op>(op);
+    isa::TMovAccQuantv insn;
+    if (failed(cg.tile(op, move.getDst(), insn.dst)) || failed(cg.tile(op, move.getSrc(), insn.src)) || failed(cg.tile(op, move.getFp(), insn.scales)))
+      return failure();
+    isa::Value row, col;
+    if (failed(cg.integer(op, move.getIndexRow(), row)) || failed(cg.integer(op, move.getIndexCol(), col)))
+      return failure();
+    bool inserts = std::is_same_v<Op, pto::TInsertFPOp>;
+    (inserts ? insn.row : insn.srcRow) = row;
+    (inserts ? insn.col : insn.srcCol) = col;
+    const isa::Tile *extent = inserts ? &insn.src : &insn.dst;
+    insn.rows = extent->validRows, insn.cols = extent->validCols;
+    return asDescriptors(op, insn.scales) && succeeded(cg.emit(op, insn)) ? success() : failure();
   }
 };
 
@@ -197,6 +335,16 @@ void attach(MLIRContext *c) {
   unary<pto::TRowArgMinOp, isa::TRowargmin>(c);
   unary<pto::TColArgMaxOp, isa::TColargmax>(c);
   unary<pto::TColArgMinOp, isa::TColargmin>(c);
+  binary<pto::TConcatOp, isa::TConcat>(c);
+  unary<pto::TPackOp, isa::TPack>(c);
+  pto::TScatterOp::attachInterface<TScatterModel>(*c);
+  pto::MGatherOp::attachInterface<MGatherModel>(*c);
+  pto::MScatterOp::attachInterface<MScatterModel>(*c);
+  pto::THistogramOp::attachInterface<THistogramModel>(*c);
+  pto::TRandomOp::attachInterface<TRandomModel>(*c);
+  pto::TInsertOp::attachInterface<TInsertModel>(*c);
+  pto::TExtractFPOp::attachInterface<QuantisedMoveModel<pto::TExtractFPOp>>(*c);
+  pto::TInsertFPOp::attachInterface<QuantisedMoveModel<pto::TInsertFPOp>>(*c);
   pto::TAddCOp::attachInterface<TernaryModel<pto::TAddCOp, isa::TAdd, isa::TAdd>>(*c);
   pto::TSubCOp::attachInterface<TernaryModel<pto::TSubCOp, isa::TSub, isa::TAdd>>(*c);
   pto::TAddSCOp::attachInterface<ScalarTernaryModel<pto::TAddSCOp, isa::TAdds>>(*c);

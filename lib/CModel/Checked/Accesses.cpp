@@ -225,7 +225,8 @@ void Collector::run() {
     part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
     return write(0);
   }
-  case Opcode::TScatter: {
+  case Opcode::TScatter:
+  case Opcode::TScatterS: {
     const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
     read(1, rows(src), cols(src));
     read(2, rows(src), cols(src));
@@ -241,6 +242,73 @@ void Collector::run() {
       bytes(AccessKind::Write, 0, {uint64_t(o.tiles[0]->address.value), picked * rows(src) * isa::elementBits(src.type) / 8, 0, 1});
     return;
   }
+  case Opcode::TScatterMask: {
+    const isa::Tile &src = *o.tiles[1]; // taken across rows, as many as the pattern has places
+    part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
+    return write(0);
+  }
+  case Opcode::TPairreducesum:
+    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
+    return part(AccessKind::Write, 0, 0, 0, o.tiles[0]->rows, o.tiles[0]->cols);
+  case Opcode::TInterleave:
+  case Opcode::TDeinterleave:
+    for (unsigned i = 2; i < 4; ++i)
+      read(i, rows(*o.tiles[i]), cols(*o.tiles[i]));
+    write(0);
+    return write(1);
+  case Opcode::TExtractUb:
+  case Opcode::TExtractSa:
+  case Opcode::TExtractSb: {
+    auto from = [&](const auto &i) { part(AccessKind::Read, 1, uint64_t(i.row.value), uint64_t(i.col.value), rows(i.dst), cols(i.dst)); };
+    if (insn.opcode == Opcode::TExtractUb)
+      from(insn.as<isa::TExtractUb>());
+    else if (insn.opcode == Opcode::TExtractSa)
+      from(insn.as<isa::TExtractSa>());
+    else
+      from(insn.as<isa::TExtractSb>());
+    return write(0);
+  }
+  case Opcode::TInsertUb:
+  case Opcode::TInsertAcc: {
+    bool fromAcc = insn.opcode == Opcode::TInsertAcc;
+    const isa::Value &row = fromAcc ? insn.as<isa::TInsertAcc>().row : insn.as<isa::TInsertUb>().row;
+    const isa::Value &col = fromAcc ? insn.as<isa::TInsertAcc>().col : insn.as<isa::TInsertUb>().col;
+    const isa::Tile &src = *o.tiles[1];
+    read(1, rows(src), cols(src));
+    return part(AccessKind::Write, 0, uint64_t(row.value), uint64_t(col.value), rows(src), cols(src));
+  }
+  case Opcode::TMovAccQuant:
+  case Opcode::TMovAccQuantv: {
+    auto move = [&](const auto &i) {
+      auto at = [](const isa::Value &v) { return uint64_t(v.value); };
+      part(AccessKind::Read, 1, at(i.srcRow), at(i.srcCol), at(i.rows), at(i.cols));
+      if (o.numTiles > 2)
+        read(2, 1, at(i.cols));
+      part(AccessKind::Write, 0, at(i.row), at(i.col), at(i.rows), at(i.cols));
+    };
+    return insn.opcode == Opcode::TMovAccQuant ? move(insn.as<isa::TMovAccQuant>()) : move(insn.as<isa::TMovAccQuantv>());
+  }
+  case Opcode::Mgather: { // which elements, only the indices know
+    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
+    return write(0);
+  }
+  case Opcode::Mscatter: {
+    const isa::Tile &src = *o.tiles[0];
+    read(0, rows(src), cols(src));
+    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
+    bool add = insn.as<isa::Mscatter>().atomic != isa::ScatterOp::none;
+    GlobalView view = core.view(*o.globalView);
+    return viewPart(add ? AccessKind::Add : AccessKind::Write, uint64_t(view.rows()), uint64_t(view.cols()));
+  }
+  case Opcode::TMatmulMx:
+  case Opcode::TMatmulMxAcc:
+  case Opcode::TMatmulMxBias:
+    for (unsigned i = 1; i < o.numTiles; ++i)
+      read(i, rows(*o.tiles[i]), cols(*o.tiles[i]));
+    return writeBoxes(0);
+  case Opcode::TFillpadL1:
+    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
+    return part(AccessKind::Write, 0, 0, 0, o.tiles[0]->rows, o.tiles[0]->cols);
   case Opcode::TLoad: {
     const isa::Tile &dst = *o.tiles[0];
     viewPart(AccessKind::Read, rows(dst), cols(dst));
@@ -319,7 +387,16 @@ void Collector::run() {
 
 } // namespace
 
-void tileRuns(const isa::Tile &t, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs) {
+void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs) {
+  isa::Tile t = tile;
+  if (isa::elementBits(t.type) == 4) { // two to a byte, along the layout's innermost direction
+    bool byRow = t.layout == isa::Layout::DN || t.layout == isa::Layout::ZN || t.layout == isa::Layout::NN;
+    uint64_t &first = byRow ? row : col, &count = byRow ? rows : cols;
+    count = (first % 2 + count + 1) / 2;
+    first /= 2;
+    (byRow ? t.rows : t.cols) /= 2;
+    t.type = isa::ElementType::u8;
+  }
   auto base = uint64_t(t.address.value);
   uint64_t bytes = isa::elementBits(t.type) / 8;
   isa::Box box = isa::innerBox(t.layout, t.type);

@@ -3,6 +3,6 @@
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TAbs &insn, Core &core) { mapUnary<Floats>(insn, core, Abs()); }
+void execute(const isa::TAbs &insn, Core &core) { mapUnary<Standard>(insn, core, Abs()); }
 
 } // namespace pto_mlir::cmodel

@@ -9,8 +9,9 @@ void execute(const isa::TAxpy &insn, Core &core) {
     return;
   if (src.validRows < dst.validRows || src.validCols < dst.validCols)
     return core.fault(FaultKind::IllegalShape, "the source's valid region is smaller than the destination's");
-  bool legal = Floats::visit(dst.type, [&]<class D>() {
-    Floats::visit(src.type, [&]<class S>() {
+  using Any = Types<float, Half, BFloat>;
+  bool legal = Any::visit(dst.type, [&]<class D>() {
+    Any::visit(src.type, [&]<class S>() {
       auto s = scalarValue<S>(insn.scalar.value);
       for (uint32_t r = 0; r < dst.validRows; ++r)
         for (uint32_t c = 0; c < dst.validCols; ++c) {

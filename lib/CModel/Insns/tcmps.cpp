@@ -16,6 +16,12 @@ void execute(const isa::TCmps &insn, Core &core) {
       }
     });
   });
+  legal = legal || visitWide<Comparable>(a.type, [&]<class W>() {
+    W y = scalarWide<W>(a.type, insn.scalar.value);
+    withRelation(insn.mode, [&](auto relation) {
+      packSlowly(mask, a.validRows, a.validCols, [&](uint32_t r, uint32_t c) { return relation(getWide<W>(a, r, c), y); });
+    });
+  });
   if (!legal)
     illegalType(core, a.type);
 }

@@ -1,8 +1,8 @@
 #include "Insns.h"
-#include "Map.h"
+#include "Remainder.h"
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TDivs &insn, Core &core) { mapScalar<Floats>(insn, core, Divide()); }
+void execute(const isa::TDivs &insn, Core &core) { mapDivisionByScalar<Standard>(insn, core, Divide()); }
 
 } // namespace pto_mlir::cmodel

@@ -1,10 +1,12 @@
 #include "Insns.h"
-#include "Map.h"
+#include "Remainder.h"
 
 namespace pto_mlir::cmodel {
 
 void execute(const isa::TDivsRev &insn, Core &core) {
-  mapScalar<Floats>(insn, core, [](auto a, auto s) { return s / a; });
+  LocalTile src = core.tile(insn.src, isa::Memory::UB);
+  if (!core.faulted() && divides(core, src, src.validRows, src.validCols))
+    mapScalar<Standard>(insn, core, [](auto a, auto s) { return Divide()(s, a); });
 }
 
 } // namespace pto_mlir::cmodel

@@ -3,6 +3,6 @@
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TFmod &insn, Core &core) { mapRemainder(insn, core, TruncatedRemainder()); }
+void execute(const isa::TFmod &insn, Core &core) { mapDivision(insn, core, TruncatedRemainder()); }
 
 } // namespace pto_mlir::cmodel

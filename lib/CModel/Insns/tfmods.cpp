@@ -3,6 +3,6 @@
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TFmods &insn, Core &core) { mapRemainderByScalar(insn, core, TruncatedRemainder()); }
+void execute(const isa::TFmods &insn, Core &core) { mapDivisionByScalar(insn, core, TruncatedRemainder()); }
 
 } // namespace pto_mlir::cmodel

@@ -1,36 +1,40 @@
 #include "Insns.h"
 #include "Map.h"
+#include "Pattern.h"
+
+#include <cstring>
 
 namespace pto_mlir::cmodel {
+
+namespace {
+
+// Picked rows, one below the other.
+void gatherRows(const isa::TGatherMask &insn, Core &core, const LocalTile &dst, const LocalTile &src) {
+  uint32_t count = pickedOf(insn.pattern, src.validRows);
+  if (count > dst.rows || src.validCols > dst.cols)
+    return core.fault(FaultKind::IllegalShape, "dst has no room for " + std::to_string(count) + " rows of " + std::to_string(src.validCols) + " elements");
+  for (uint32_t r = 0, to = 0; r < src.validRows; ++r)
+    if (picks(insn.pattern, r))
+      std::memmove(dst.data + size_t(to++) * dst.cols * dst.bytes, src.data + size_t(r) * src.cols * src.bytes, size_t(src.validCols) * src.bytes);
+}
+
+} // namespace
 
 // The elements that the pattern picks of every 2 or 4, densely from the start of dst.
 void execute(const isa::TGatherMask &insn, Core &core) {
   LocalTile dst = core.wholeTile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
     return;
-  unsigned pattern = unsigned(insn.pattern);
-  auto picked = [&](uint32_t c) {
-    switch (pattern) {
-    case 0: // p0101
-      return c % 2 == 0;
-    case 1: // p1010
-      return c % 2 == 1;
-    case 6: // p1111
-      return true;
-    default: // p0001, p0010, p0100, p1000
-      return c % 4 == pattern - 2;
-    }
-  };
-  uint64_t count = 0;
-  for (uint32_t c = 0; c < src.validCols; ++c)
-    count += picked(c);
+  if (insn.axis == isa::PatternAxis::rows)
+    return gatherRows(insn, core, dst, src);
+  uint64_t count = pickedOf(insn.pattern, src.validCols);
   if (src.type != dst.type || count * src.validRows > uint64_t(dst.rows) * dst.cols)
     return core.fault(FaultKind::IllegalShape, "dst has no room for " + std::to_string(count * src.validRows) + " elements of src's type");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     T *to = dst.as<T>();
     for (uint32_t r = 0; r < src.validRows; ++r)
       for (uint32_t c = 0; c < src.validCols; ++c)
-        if (picked(c))
+        if (picks(insn.pattern, c))
           *to++ = src.row<T>(r)[c];
   });
 }

@@ -3,6 +3,6 @@
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TRem &insn, Core &core) { mapRemainder(insn, core, FlooredRemainder()); }
+void execute(const isa::TRem &insn, Core &core) { mapDivision(insn, core, FlooredRemainder()); }
 
 } // namespace pto_mlir::cmodel

@@ -3,6 +3,6 @@
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TRems &insn, Core &core) { mapRemainderByScalar(insn, core, FlooredRemainder()); }
+void execute(const isa::TRems &insn, Core &core) { mapDivisionByScalar(insn, core, FlooredRemainder()); }
 
 } // namespace pto_mlir::cmodel

@@ -186,8 +186,8 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
 
 /// 4.3: one step of 16 x 32 bytes x 16 per cycle, two cycles for f32.
 InsnCost productCost(const isa::DecodedInsn &insn, const OperandList &o) {
-  const isa::Tile &dst = *o.tiles[0], &left = *o.tiles[insn.opcode == isa::Opcode::TMatmulAcc ? 2 : 1];
-  double steps = double(up(rows(dst), 16) * up(cols(left) * elementBytes(left), 32) * up(cols(dst), 16));
+  const isa::Tile &dst = *o.tiles[0], &left = *o.tiles[insn.opcode == isa::Opcode::TMatmulAcc || insn.opcode == isa::Opcode::TMatmulMxAcc ? 2 : 1];
+  double steps = double(up(rows(dst), 16) * up(cols(left) * isa::elementBits(left.type), 256) * up(cols(dst), 16));
   return {6, steps * (left.type == isa::ElementType::f32 ? 2 : 1), 0};
 }
 
@@ -237,6 +237,16 @@ InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
   switch (insn.opcode) {
   case Opcode::TLoad:
     return {0, 0, 0, insn.as<isa::TLoad>().space == isa::Memory::UB ? GlobalPath::ToUB : GlobalPath::ToL1, payload(*o.tiles[0])};
+  case Opcode::Mgather:
+    return {0, 0, 0, GlobalPath::ToUB, payload(*o.tiles[0])};
+  case Opcode::Mscatter:
+    return {0, 0, 0, GlobalPath::FromUB, payload(*o.tiles[0])};
+  case Opcode::TExpandsL1:
+  case Opcode::TFillpadL1: // as fast as L1 is written from outside
+    return {0, cycles(boxes(*o.tiles[0]), 135 * gib), 0};
+  case Opcode::TExtractSa:
+  case Opcode::TExtractSb:
+    return {0, cycles(boxes(*o.tiles[0]) * slower, 220.5 * gib), 0};
   case Opcode::TStore:
     return {0, 0, 0, insn.as<isa::TStore>().space == isa::Memory::UB ? GlobalPath::FromUB : GlobalPath::FromL1, payload(*o.tiles[0])};
   case Opcode::TStoreAcc:
@@ -253,10 +263,16 @@ InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
   case Opcode::TMovFb: // of 128
     return {0, cycles(double(up(payload(*o.tiles[0]), 128) * 128), 32 * gib), 0};
   case Opcode::TMovAcc:
-    return {0, cycles(double(payload(*o.tiles[0])), 128 * gib), 0};
+  case Opcode::TInsertAcc:
+  case Opcode::TMovAccQuant:
+  case Opcode::TMovAccQuantv:
+    return {0, cycles(double(rows(*o.tiles[1]) * cols(*o.tiles[1]) * elementBytes(*o.tiles[0])), 128 * gib), 0};
   case Opcode::TMatmul:
   case Opcode::TMatmulAcc:
   case Opcode::TMatmulBias:
+  case Opcode::TMatmulMx:
+  case Opcode::TMatmulMxAcc:
+  case Opcode::TMatmulMxBias:
     return productCost(insn, o);
   default:
     break;

@@ -1,0 +1,14 @@
+#include "Insns.h"
+#include "Matmul.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TMatmulMx &insn, Core &core) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::L0C);
+  LocalTile a = core.tile(insn.a, isa::Memory::L0A), b = core.tile(insn.b, isa::Memory::L0B);
+  LocalTile scalesA = core.tile(insn.scalesA, isa::Memory::SA), scalesB = core.tile(insn.scalesB, isa::Memory::SB);
+  if (!core.faulted())
+    matmulScaled(core, dst, nullptr, a, scalesA, b, scalesB, nullptr);
+}
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "PartArg.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TPartargmax &insn, Core &core) { mapPartArg(insn, core, [](auto a, auto b) { return a > b; }); }
+
+} // namespace pto_mlir::cmodel

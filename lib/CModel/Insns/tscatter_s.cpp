@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "Scatter.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TScatterS &insn, Core &core) { scatter(insn, core); }
+
+} // namespace pto_mlir::cmodel

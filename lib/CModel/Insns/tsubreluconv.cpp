@@ -1,0 +1,8 @@
+#include "Insns.h"
+#include "ReluConvert.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TSubreluconv &insn, Core &core) { mapReluConvert(insn, core, Subtract()); }
+
+} // namespace pto_mlir::cmodel

@@ -1,0 +1,475 @@
+"""Cases of the cube core: transfers and layouts, products, epilogues, image to column; and of scalar instructions."""
+
+import numpy as np
+
+from . import numbers as nb
+from .elementwise import scalar_bits
+from .machine import BITS, NUMPY, TABLE, Fault, Program, Tile, View, machine, offsets, reg, tested
+from .movement import made, same
+
+
+def up(n, to):
+    return -(-n // to) * to
+
+
+def c0(kind):
+    return 256 // BITS[kind]
+
+
+def boxed(kind, rows, cols, layout, address=0):
+    """The smallest tile of a boxed layout around rows x cols."""
+    ir, ic = {"NZ": (16, c0(kind)), "ZZ": (16, c0(kind)), "ZN": (c0(kind), 16), "NZ16": (16, 16)}[layout]
+    return Tile(kind, up(rows, ir), up(cols, ic), (rows, cols), layout, address)
+
+
+def grown(tile, values):
+    full = np.zeros((tile.rows, tile.cols), NUMPY[tile.type])
+    full[: values.shape[0], : values.shape[1]] = values
+    return full
+
+
+def small_floats(kind, rng, shape):
+    """Operands whose products and short sums are exact in f32, so that no order of additions matters."""
+    if kind == "i8":
+        return rng.integers(-128, 128, shape).astype(np.int8)
+    if kind in ("f4E2M1", "f4E1M2"):
+        return rng.integers(0, 16, shape).astype(np.uint8)
+    if kind == "hif8":
+        return rng.choice(np.flatnonzero((np.abs(nb.TABLES["hif8"]) <= 4) & (np.abs(nb.TABLES["hif8"]) >= 0.125)), shape).astype(np.uint8)
+    return (rng.integers(-16, 17, shape) / 4).astype(NUMPY[kind])
+
+
+def operands(program, left, right, m, k, n, a, b, row=0, col=0):
+    """a [.., ..] and b in L1; the part [m, k] of a from (row, col) in L0A, [k, n] of b in L0B. Returns their tiles."""
+    la, lb = boxed(left, *a.shape, "NZ"), boxed(right, *b.shape, "NZ", address=1 << 18)
+    program.fill(la, grown(la, a), "L1").fill(lb, grown(lb, b), "L1")
+    ta, tb = boxed(left, m, k, "ZZ"), boxed(right, k, n, "ZN")
+    program.do("textract_l0a", dst=ta, src=la, row=row, col=col).do("textract_l0b", dst=tb, src=lb, row=0, col=0)
+    return ta, tb
+
+
+SHAPES = [(1, 64, 1), (16, 64, 16), (7, 128, 19), (33, 64, 40), (48, 192, 64)]
+
+
+def fetch_acc(program, acc, kind):
+    number = program.argument(np.zeros(acc.valid_shape, NUMPY[kind]))
+    program.do("tstore_acc", dst=View(number, kind, acc.valid_shape), src=acc, relu="none", atomic="none")
+    return number
+
+
+def product(mnemonic, arch, kinds, rng):
+    """Products whose every sum is exact, so that no tolerance is needed; then a long one against float64."""
+    scaled, extra = "_mx" in mnemonic, mnemonic.split("_")[-1]
+    out, left, right = (kinds[0], kinds[2], kinds[3]) if extra == "acc" else kinds[:3]
+    for m, k, n in SHAPES:
+        a, b = small_floats(left, rng, (m, k)), small_floats(right, rng, (k, n))
+        program = Program(arch, "AIC")
+        attributes = {}
+        x, y = nb.decode(left, a), nb.decode(right, b)
+        if BITS[left] == 4:  # two elements to a byte, along k
+            pairs = a[:, 0::2] | a[:, 1::2] << 4, b[0::2] | b[1::2] << 4
+            ta, tb = operands(program, "f8E4M3FN", "f8E4M3FN", m, k // 2, n, *(p.view(NUMPY["f8E4M3FN"]) for p in pairs))
+            ta, tb = (Tile(kind, t.rows * f, t.cols * g, (r, c), t.layout) for kind, t, f, g, r, c in ((left, ta, 1, 2, m, k), (right, tb, 2, 1, k, n)))
+        else:
+            ta, tb = operands(program, left, right, m, k, n, a, b)
+        if scaled:
+            groups = k // 32
+            sa, sb = (rng.integers(123, 132, s).astype(np.uint8) for s in ((m, groups), (groups, n)))
+            la, lb = Tile("f8E8M0", m, 32, None, "ND", 1 << 17), Tile("f8E8M0", 32, n, None, "DN", (1 << 17) + 8192)
+            program.fill(la, grown(la, sa), "L1").fill(lb, grown(lb, sb), "L1")
+            ra, rb = Tile("f8E8M0", up(m, 16), up(groups, 2), (m, groups), "ZZ"), Tile("f8E8M0", up(groups, 2), up(n, 16), (groups, n), "NN")
+            program.do("textract_sa", dst=ra, src=la, row=0, col=0).do("textract_sb", dst=rb, src=lb, row=0, col=0)
+            attributes |= {"scalesA": ra, "scalesB": rb}
+            x, y = x * np.repeat(nb.TABLES["f8E8M0"][sa], 32, 1), y * np.repeat(nb.TABLES["f8E8M0"][sb], 32, 0)
+        dst = boxed(out, m, n, "NZ16")
+        expected = x @ y
+        if extra == "acc":
+            program.do(mnemonic.replace("_acc", ""), dst=dst, a=ta, b=tb, **attributes)
+            attributes["acc"] = dst
+            expected = 2 * expected
+        if extra == "bias":
+            bias = (rng.integers(-9, 10, (1, n)) / (1 if out == "i32" else 4)).astype(NUMPY[out])
+            lbias = Tile(out, 1, up(n, 8) + 8, None, "ND", 1 << 16)
+            program.fill(lbias, np.concatenate([np.zeros((1, 8), NUMPY[out]), grown(Tile(out, 1, up(n, 8)), bias)], 1), "L1")
+            attributes["bias"] = Tile(out, 1, up(n, 8), (1, n))
+            program.do("tmov_bt", dst=attributes["bias"], src=lbias, col=8)
+            expected = expected + bias
+        program.do(mnemonic, dst=dst, a=ta, b=tb, **attributes)
+        number = fetch_acc(program, dst, out)
+        got = program.run().matrix(number, out, (m, n))
+        slack = (np.abs(x) @ np.abs(y) + 100) * k * 6e-8 if scaled else 0
+        assert (np.abs(got - expected) <= slack).all(), (kinds, m, k, n)
+    if not scaled and left in ("f32", "f16", "bf16"):
+        m, k, n = 16, 512, 16
+        a, b = nb.random(left, rng, (m, k)), nb.random(right, rng, (k, n))
+        program = Program(arch, "AIC")
+        ta, tb = operands(program, left, right, m, k, n, a, b)
+        dst = boxed(out, m, n, "NZ16")
+        number = fetch_acc(program.do("tmatmul", dst=dst, a=ta, b=tb), dst, out)
+        x, y = a.astype(np.float64), b.astype(np.float64)
+        assert (np.abs(program.run().matrix(number, out, (m, n)) - x @ y) <= np.abs(x) @ np.abs(y) * k * 6e-8).all()
+
+
+def extract(mnemonic, arch, kinds, rng):
+    """A part of a larger matrix by way of a product with the identity, from each layout that L1 may have."""
+    kind = kinds[0]
+    if kind == "f8E8M0":  # its values show in the products of tmatmul_mx
+        tested.discard(mnemonic) if "tmatmul_mx" not in tested else None
+        return product("tmatmul_mx", arch, ["f32", "f8E4M3FN", "f8E5M2"], rng)
+    out, step = "i32" if kind == "i8" else "f32", max(16, c0(kind))
+    for layout in ("NZ", "ZN", "ND"):
+        for row, col, m, k in ((0, 0, 16, step), (3, 0, 7, step), (16, step, 18, 2 * step), (5, 3, 9, step - 3)):
+            whole = small_floats(kind, rng, (64, 4 * step))
+            one = {"hif8": np.flatnonzero(nb.TABLES["hif8"] == 1)[0]}.get(kind, 1)
+            src = Tile(kind, *whole.shape, None, layout)
+            program = Program(arch, "AIC").fill(src, whole, "L1")
+            n = m if mnemonic == "textract_l0b" else k
+            eye = np.zeros((n, n), NUMPY[kind])
+            np.fill_diagonal(eye, one)
+            other = boxed(kind, n, n, "NZ", 1 << 18)
+            program.fill(other, grown(other, eye), "L1")
+            if mnemonic == "textract_l0a":
+                a, b = boxed(kind, m, k, "ZZ"), boxed(kind, k, k, "ZN")
+                program.do(mnemonic, dst=a, src=src, row=row, col=col).do("textract_l0b", dst=b, src=other, row=0, col=0)
+            else:
+                a, b = boxed(kind, m, m, "ZZ"), boxed(kind, m, k, "ZN")
+                program.do("textract_l0a", dst=a, src=other, row=0, col=0).do(mnemonic, dst=b, src=src, row=row, col=col)
+            dst = boxed(out, m, k, "NZ16")
+            number = fetch_acc(program.do("tmatmul", dst=dst, a=a, b=b), dst, out)
+            expected = nb.decode(kind, whole[row : row + m, col : col + k])
+            same(program.run().matrix(number, out, (m, k)).astype(np.float64), expected, kind, layout, (row, col))
+
+
+def image(mnemonic, arch, kinds, rng):
+    """im2col by its definition, seen through a product with the identity."""
+    kind = kinds[0]
+    out, g = "i32" if kind == "i8" else "f32", c0(kind)
+    one = {"hif8": np.flatnonzero(nb.TABLES["hif8"] == 1)[0]}.get(kind, 1)
+    for h, w, channels, (kh, kw), (sh, sw), (dh, dw), (top, left, bottom, right) in (
+        (5, 6, 3, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)), (7, 5, g + 1, (2, 3), (2, 1), (1, 2), (0, 2, 1, 0)), (4, 4, g, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),
+    ):  # fmt: skip
+        groups = -(-channels // g)
+        x = small_floats(kind, rng, (h * w, groups * g))
+        x[:, channels:] = 0
+        src = Tile(kind, up(h * w, 16), groups * g, None, "NZ")
+        oh, ow = (h + top + bottom - dh * (kh - 1) - 1) // sh + 1, (w + left + right - dw * (kw - 1) - 1) // sw + 1
+        depth = groups * kh * kw * g
+        columns = np.zeros((oh * ow, depth), NUMPY[kind])
+        for m, k in np.ndindex(columns.shape):
+            c1, rest = divmod(k, g * kh * kw)
+            position, lane = divmod(rest, g)
+            y, z = m // ow * sh + position // kw * dh - top, m % ow * sw + position % kw * dw - left
+            if 0 <= y < h and 0 <= z < w:
+                columns[m, k] = x[y * w + z, c1 * g + lane]
+        for pos_m, pos_k, m, k in ((0, 0, min(16, oh * ow), g), (2, depth - g, min(5, oh * ow - 2), g)):
+            program = Program(arch, "AIC").fill(src, grown(src, x), "L1")
+            eye = np.zeros((k, k), NUMPY[kind])
+            np.fill_diagonal(eye, one)
+            other = boxed(kind, k, k, "NZ", 1 << 18)
+            program.fill(other, grown(other, eye), "L1")
+            a, b, dst = boxed(kind, m, k, "ZZ"), boxed(kind, k, k, "ZN"), boxed(out, m, k, "NZ16")
+            program.do(mnemonic, dst=a, src=src, posM=pos_m, posK=pos_k, height=h, padTop=top, padBottom=bottom, width=w, channels=channels, kernelH=kh,
+                       kernelW=kw, strideH=sh, strideW=sw, dilationH=dh, dilationW=dw, padLeft=left, padRight=right)  # fmt: skip
+            program.do("textract_l0b", dst=b, src=other, row=0, col=0).do("tmatmul", dst=dst, a=a, b=b)
+            number = fetch_acc(program, dst, out)
+            expected = nb.decode(kind, columns[pos_m : pos_m + m, pos_k : pos_k + k])
+            same(program.run().matrix(number, out, (m, k)).astype(np.float64), expected, kind, (kh, kw))
+
+
+def accumulator(program, kind, values):
+    """An accumulator tile that holds f32 values that are multiples of 1/64 below 512 in magnitude, or i32 ones: the product of two factors."""
+    m, n = values.shape
+    if kind == "i32":
+        high, low = np.divmod(values.astype(np.int64), 100)
+        a, b = np.eye(m, dtype=np.int8), None
+        parts = [(np.eye(m, dtype=np.int8) * 100, high), (a, low)]
+        left, depth = "i8", 32
+    else:
+        parts, left, depth = [(np.eye(m, dtype=np.float32), values)], "f32", 16
+    a = np.concatenate([p[0] for p in parts], 1)
+    b = np.concatenate([p[1] for p in parts], 0).astype(NUMPY[left])
+    ta, tb = operands(program, left, left, m, a.shape[1], n, a.astype(NUMPY[left]), b)
+    dst = boxed(kind, m, n, "NZ16")
+    program.do("tmatmul", dst=dst, a=ta, b=tb)
+    return dst
+
+
+def acc_values(kind, rng, m, n):
+    return rng.integers(-9000, 9000, (m, n)) if kind == "i32" else rng.integers(-20000, 20000, (m, n)) / 64
+
+
+def cast(kind, values):
+    return values.astype(np.float32).astype(NUMPY[kind]) if kind in nb.FLOATS else values.astype(NUMPY[kind])
+
+
+def descriptor(scale, offset, shift=0):
+    return int(np.float32(scale).view(np.uint32)) | (offset & 511) << 37 | shift << 32 | 1 << 46
+
+
+def quantised(to, kind, values, scales, offsets, relu, shift=0):
+    if to == "i16":
+        v = values.astype(np.int64)
+        return nb.wrap("i16", (np.maximum(v, 0) if relu else v) >> (shift + 1))
+    v = values.astype(np.float32) * scales + offsets.astype(np.float32)
+    v = np.maximum(v, 0) if relu else v
+    if to in ("i8", "u8"):
+        info = np.iinfo(NUMPY[to])
+        return np.clip(np.rint(v), info.min, info.max).astype(NUMPY[to])
+    if to == "f16" and kind == "i32":
+        v = np.clip(v, -65504, 65504)
+    return nb.convert(to, v.astype(np.float64), to in ("f8E4M3FN", "hif8"))
+
+
+def store_acc(mnemonic, arch, kinds, rng):
+    """From L0C to global memory, with relu, cast, addition and both forms of quantisation, to row-major and column-major views."""
+    to, kind = kinds
+    for m, n, relu, atomic, layout in ((16, 16, "none", "none", "ND"), (7, 19, "relu", "none", "ND"), (33, 40, "none", "add", "ND"), (9, 24, "relu", "none", "DN")):
+        values = acc_values(kind, rng, m, n)
+        program = Program(arch, "AIC")
+        acc = accumulator(program, kind, values)
+        before = nb.random(to, rng, (m, n))
+        number = program.argument(before if layout == "ND" else before.T)
+        view = View(number, to, (m, n)) if layout == "ND" else View(number, to, (m, n), (1, m), layout="DN")
+        positive = np.maximum(values, 0) if relu == "relu" else values
+        if mnemonic == "tstore_acc":
+            program.do(mnemonic, dst=view, src=acc, relu=relu, atomic=atomic)
+            expected = cast(to, positive)
+            if atomic == "add":
+                expected = cast(to, before.astype(np.float64) + expected.astype(np.float64)) if to in nb.FLOATS else before + expected
+        else:
+            scales, offsets = epilogue(program, mnemonic, n, rng)
+            attributes = {"descriptor": descriptor(scales[0], int(offsets[0]))} if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            program.do(mnemonic, dst=view, src=acc, relu=relu, **attributes)
+            expected = quantised(to, kind, values, scales, offsets, relu == "relu")
+        got = program.run().matrix(number, to, (m, n) if layout == "ND" else (n, m))
+        same(got if layout == "ND" else got.T, expected, kinds, (m, n, relu, atomic))
+
+
+def epilogue(program, mnemonic, n, rng, shift=0):
+    """Scales of few digits (a vector's low 13 bits are cut) and offsets; for the vector form also in the fixpipe buffer."""
+    if not mnemonic.endswith("quantv"):
+        return np.full(n, 0.37, np.float32), np.full(n, -3)
+    scales, offsets = (rng.integers(8, 64, n) / 128).astype(np.float32), rng.integers(-20, 20, n)
+    words = np.array([[descriptor(s, int(o), shift) | 0x1ABC for s, o in zip(scales, offsets)]], np.uint64)
+    src = Tile("u64", 1, up(n, 4) + 4, None, "ND", 1 << 16)
+    full = np.zeros((1, src.cols), np.uint64)
+    full[:, 4 : 4 + n] = words
+    program.fill(src, full, "L1").do("tmov_fb", dst=Tile("u64", 1, up(n, 4), (1, n)), src=src, col=4)
+    return scales, offsets
+
+
+def move_acc(mnemonic, arch, kinds, rng):
+    """From L0C to L1, whole, into a part, and quantised from part to part."""
+    to, kind = kinds
+    for m, n, relu, row, col in ((16, 16, "none", 0, 0), (7, 19, "relu", 3, 5), (20, 24, "none", 16, 32)):
+        values = acc_values(kind, rng, m, n)
+        program = Program(arch, "AIC")
+        acc = accumulator(program, kind, values)
+        dst = Tile(to, 48, 64, None, "NZ", 1 << 17)
+        before = nb.random(to, rng, (48, 64))
+        program.fill(dst, before, "L1")
+        positive = np.maximum(values, 0) if relu == "relu" else values
+        expected = before.copy()
+        if mnemonic == "tmov_acc":
+            program.do(mnemonic, dst=Tile(to, 48, 64, (m, n), "NZ", 1 << 17), src=acc, relu=relu)
+            expected[:m, :n] = cast(to, positive)
+        elif mnemonic == "tinsert_acc":
+            program.do(mnemonic, dst=dst, src=acc, row=row, col=col, relu=relu)
+            expected[row : row + m, col : col + n] = cast(to, positive)
+        else:
+            scales, offsets = epilogue(program, mnemonic, n, rng, shift=2)
+            attributes = {"descriptor": descriptor(scales[0], int(offsets[0]), 2)} if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            rows, cols = m - 2, n - 3
+            program.do(mnemonic, dst=dst, src=acc, row=row, col=col, srcRow=2, srcCol=3, rows=rows, cols=cols, relu=relu, **attributes)
+            expected[row : row + rows, col : col + cols] = quantised(to, kind, values[2:, 3:], scales[:cols], offsets[:cols], relu == "relu", 2)
+        number = program.fetch(dst, "L1")
+        same(program.run().box(number, dst), expected, kinds, (m, n, relu))
+
+
+def fill_l1(mnemonic, arch, kinds, rng):
+    kind = kinds[0]
+    if kind in nb.TABLES or kind.startswith("f8"):
+        if mnemonic == "texpands_l1":
+            return
+    for layout in ("ND", "NZ", "ZN") if mnemonic == "texpands_l1" else ("NZ",):
+        dst = made(Tile(kind, 64, 64, (61, 37) if mnemonic == "texpands_l1" else None, layout), rng)
+        program = Program(arch, "AIC").fill(*dst, "L1")
+        if mnemonic == "texpands_l1":
+            program.do(mnemonic, dst=dst[0], scalar=scalar_bits(kind, 3))
+            expected = dst[1].copy()
+            expected[:61, :37] = 3
+        else:
+            src = made(Tile(kind, 48, 64, (41, 33), "NZ", 1 << 17), rng)
+            program.fill(*src, "L1").do(mnemonic, dst=dst[0], src=src[0])
+            expected = np.zeros_like(dst[1])
+            expected[:41, :33] = src[1][:41, :33]
+        number = program.fetch(dst[0], "L1")
+        same(program.run().box(number, dst[0]), expected, kind, layout)
+
+
+def transfer(mnemonic, arch, kinds, rng):
+    """Loads and stores between views and tiles of every pair of layouts, in both memories."""
+    kind = kinds[0]
+    g = c0(kind)
+    pairs = [("UB", "ND", "ND"), ("UB", "DN", "DN"), ("UB", "ND", "DN"), ("UB", "DN", "ND"), ("L1", "ND", "NZ"), ("L1", "DN", "ZN"), ("L1", "NZ", "NZ"), ("L1", "ND", "ND")]
+    for space, outside, inside in pairs:
+        for m, n in ((1, 1), (13, 29), (32, 2 * g)):
+            if outside == "NZ":
+                m, n = up(m, 16), up(n, g)
+            tile = boxed(kind, m, n, inside) if inside in ("NZ", "ZN") else Tile(kind, up(m, 32), up(n, 64), (m, n), inside)
+            big = nb.random(kind, rng, (m + 3, n + 5))
+            if outside == "NZ":
+                fractal = Tile(kind, m, n, None, "NZ")
+                memory = np.empty(m * n, NUMPY[kind])
+                memory[offsets(fractal).ravel()] = big[:m, :n].ravel()
+                view = lambda number: View(number, kind, (1, n // g, m // 16, 16, g), layout="NZ")
+                matrix = lambda buffer: buffer.view(NUMPY[kind])[offsets(fractal)]
+            elif outside == "ND":
+                memory, matrix = big, lambda buffer: buffer.view(NUMPY[kind]).reshape(big.shape)[:m, :n]
+                view = lambda number: View(number, kind, (m, n), (n + 5, 1))
+            else:
+                memory, matrix = big.T, lambda buffer: buffer.view(NUMPY[kind]).reshape(n + 5, m + 3).T[:m, :n]
+                view = lambda number: View(number, kind, (m, n), (1, m + 3), layout="DN")
+            program = Program(arch, "AIV" if space == "UB" else "AIC")
+            before = nb.random(kind, rng, (tile.rows, tile.cols))
+            full = Tile(kind, tile.rows, tile.cols, None, inside)
+            if mnemonic == "tload":
+                program.fill(full, before, space).do("tload", dst=tile, src=view(program.argument(memory)), space=space)
+                number = program.fetch(full, space)
+                expected = before.copy()
+                if inside == "NZ" and outside == "ND":
+                    expected[:m, : up(n, g)] = np.zeros((), NUMPY[kind])
+                if inside == "ZN":
+                    expected[: up(m, g), :n] = np.zeros((), NUMPY[kind])
+                expected[:m, :n] = big[:m, :n]
+                same(program.run().box(number, full), expected, kind, space, outside, inside, (m, n))
+            else:
+                number = program.argument(memory)
+                program.fill(full, before, space).do("tstore", dst=view(number), src=tile, atomic="none", space=space)
+                same(matrix(program.run().results[number]), before[:m, :n], kind, space, outside, inside, (m, n))
+
+
+def scalars(mnemonic, arch, kinds, rng):
+    """One element of global memory or of a tile, through a register."""
+    kind = kinds[0]
+    values = nb.random(kind, rng, (4, 64))
+    tile = Tile(kind, 4, 64)
+    bits = lambda v: scalar_bits(kind, v)
+    program = Program(arch, "AIV")
+    if mnemonic in ("load_scalar", "store_scalar"):
+        size = BITS[kind] // 8
+        source, target = program.argument(values), program.argument(np.zeros_like(values))
+        at = lambda number, i: View(number, kind, (1,), (1,), i * size)
+        for i in range(8):
+            program.do("load_scalar", dst=3, src=at(source, 5 * i))
+            if kind in ("i64", "u64"):  # stored as its two halves
+                for half in range(2):
+                    program.do("store_scalar", dst=View(target, "u32", (1,), (1,), 5 * i * size + 4 * half), value=reg(3)).do("shr", "S", dst=3, lhs=reg(3), rhs=32)
+            else:
+                program.do("store_scalar", dst=at(target, 5 * i), value=reg(3))
+        expected = np.zeros_like(values).ravel()
+        expected[0:40:5] = values.ravel()[0:40:5]
+        same(program.run().matrix(target, kind, (256,)), expected, kind)
+        return
+    program.fill(tile, values, "UB")
+    for i in range(4):
+        program.do("tgetval", dst=3, src=tile, index=70 * i + 1 if i < 3 else 255).do("tsetval", dst=tile, index=i, value=reg(3))
+    program.do("tsetval", dst=tile, index=9, value=bits(2))
+    expected = values.copy().ravel()
+    for i in range(4):
+        expected[i] = expected[70 * i + 1 if i < 3 else 255]
+    expected[9] = 2
+    number = program.fetch(tile, "UB")
+    same(program.run().box(number, tile).ravel(), expected, kind)
+
+
+M64 = (1 << 64) - 1
+signed = lambda v: (v & M64) - (1 << 64) if v & M64 >> 1 != v & M64 else v & M64
+ARITHMETIC = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a // b, "rem": lambda a, b: a % b,
+              "min": min, "max": max, "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
+              "shl": lambda a, b: a << (b & 63), "shr": lambda a, b: a >> (b & 63)}  # fmt: skip
+
+
+def registers(mnemonic, arch, kinds, rng):
+    """Arithmetic, control and queues: each result is stored as two words."""
+    program, wanted = Program(arch, "AIV"), []
+    place = iter(range(0, 1 << 16, 8))
+
+    def show(number, value, pipe="S"):
+        first = next(place)
+        for half in range(2):
+            program.do("store_scalar", dst=View(0, "u32", (1,), (1,), first + 4 * half), value=reg(number)).do("shr", "S", dst=number, lhs=reg(number), rhs=32)
+        wanted.append(value & M64)
+
+    program.argument(np.zeros(1 << 13, np.uint64))
+    on = lambda name, **operands: program.do(name, "S", **operands)
+    pairs = [(5, 3), (-7, 2), (7, -2), (-(1 << 62), 3), (0x123456789ABCDEF, -0x1234), (1 << 40, 65), (-1, 1)]
+    if mnemonic in ARITHMETIC:
+        for a, b in pairs:
+            on("li", dst=1, value=a & M64), on("li", dst=2, value=b & M64)
+            on(mnemonic, dst=3, lhs=reg(1), rhs=reg(2)), show(3, ARITHMETIC[mnemonic](a, b))
+            on(mnemonic, dst=3, lhs=reg(1), rhs=b if abs(b) < 1 << 31 else 9), show(3, ARITHMETIC[mnemonic](a, b if abs(b) < 1 << 31 else 9))
+    elif mnemonic == "cmp":
+        relations = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+        for name, sign in relations.items():
+            for a, b in pairs + [(4, 4)]:
+                on("li", dst=1, value=a & M64), on("li", dst=2, value=b & M64)
+                on("cmp", dst=3, mode=name, lhs=reg(1), rhs=reg(2)), show(3, int(eval(f"{a} {sign} {b}")))
+    elif mnemonic in ("li", "mov", "select"):
+        for a, b in pairs:
+            on("li", dst=1, value=a & M64), on("mov", dst=2, src=reg(1)), show(2, a)
+            on("mov", dst=2, src=-5), on("select", dst=3, cond=a & 1, a=reg(1), b=reg(2)), show(3, a if a & 1 else -5)
+    elif mnemonic in ("loop", "end", "skip_if_zero"):
+        for low, high, step in ((0, 10, 3), (5, 5, 1), (-4, 4, 1)):
+            on("li", dst=4, value=0), on("loop", iv=1, lb=low, ub=high, step=step)
+            on("and", dst=2, lhs=reg(1), rhs=1), on("skip_if_zero", cond=reg(2), words=4), on("add", dst=4, lhs=reg(4), rhs=reg(1)), on("end")
+            show(4, sum(i for i in range(low, high, step) if i & 1))
+    elif mnemonic == "get":
+        for number, (what, value) in enumerate({"block_idx": 0, "block_num": 1, "subblock_num": 2}.items()):
+            on("get", dst=1, what=what), show(1, value)
+    else:  # push and pop, flags and barriers: V fills a tile with values that S computes
+        tile = Tile("i32", 1, 8)
+        program = Program(arch, "AIV")
+        for i in range(3):
+            program.streams.setdefault("S", []).extend(encode_all(("push", {"value": 41 + i, "engine": "V"})))
+            program.do("pop", "V", dst=1, engine="V").do("texpands", dst=Tile("i32", 1, 8, (1, 8), "ND", 32 * i), scalar=reg(1)).do("barrier", "V", pipe="V")
+        number = program.fetch(Tile("i32", 1, 24), "UB")
+        tested.update(("push", "set_flag", "wait_flag"))
+        same(program.run().matrix(number, "i32", (3, 8)), np.repeat([[41], [42], [43]], 8, 1).astype(np.int32))
+        return
+    got = program.run().results[0].view(np.uint64)[: len(wanted)]
+    assert got.tolist() == wanted, (mnemonic, got.tolist(), wanted)
+
+
+def encode_all(*instructions):
+    from .machine import encode
+
+    return [word for name, operands in instructions for word in encode(name, **operands)]
+
+
+FAMILIES = [
+    ({"tmatmul", "tmatmul_acc", "tmatmul_bias", "tmatmul_mx", "tmatmul_mx_acc", "tmatmul_mx_bias"}, product),
+    ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
+    ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
+    ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
+    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "get", "push", "pop", "barrier", "set_flag", "wait_flag"}, registers),
+    # Their results show only in what reads the bias table and the fixpipe buffer.
+    ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)), ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
+]  # fmt: skip
+
+
+def bias_table(arch, kinds, rng):
+    to, kind = kinds
+    left = "i8" if to == "i32" else "f16"
+    bias = rng.integers(-50, 50, (1, 19)).astype(NUMPY[kind])
+    program = Program(arch, "AIC")
+    ta, tb = operands(program, left, left, 5, 32, 19, np.zeros((5, 32), NUMPY[left]), np.zeros((32, 19), NUMPY[left]))
+    src = Tile(kind, 1, 64, None, "ND", 1 << 16)
+    program.fill(src, np.pad(bias, ((0, 0), (3, 42))), "L1").do("tmov_bt", dst=Tile(to, 1, 24, (1, 19)), src=src, col=3)
+    dst = boxed(to, 5, 19, "NZ16")
+    program.do("tmatmul_bias", dst=dst, a=ta, b=tb, bias=Tile(to, 1, 24, (1, 19)))
+    number = fetch_acc(program, dst, to)
+    same(program.run().matrix(number, to, (5, 19)).astype(np.float64), np.repeat(bias.astype(np.float64), 5, 0), kinds)
+
+
+CASES = {mnemonic: f for names, f in FAMILIES for mnemonic in names}

@@ -1,0 +1,138 @@
+"""Every row of the instruction table on the simulator, over element types, layouts, valid shapes and in-place forms, against numpy."""
+
+import re
+from pathlib import Path
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+from isa import cube, elementwise, golden, movement
+from isa import numbers as nb
+from isa.machine import BITS, NUMPY, TABLE, Fault, Machine, Program, Tile, run_vector
+
+CASES = elementwise.CASES | movement.CASES | cube.CASES
+PAGE = Path(__file__).resolve().parents[2] / "docs/isa-names.md"
+
+
+def rows():
+    for mnemonic in sorted(TABLE.rows):
+        for arch, kinds in list(TABLE.combinations(mnemonic)) or [("a3", [])]:
+            yield mnemonic, arch, kinds
+
+
+@pytest.mark.parametrize("mnemonic", sorted(TABLE.rows))
+def test_row(mnemonic):
+    """A row without a case fails here."""
+    for name, arch, kinds in rows():
+        if name == mnemonic:
+            CASES[mnemonic](mnemonic, arch, kinds, np.random.default_rng(7))
+
+
+def test_types_of_a5_are_refused_on_a3():
+    """At load, with the types in the message."""
+    t = Tile("bf16", 1, 16)
+    with pytest.raises(Fault, match=r"tadd: element types \(bf16, bf16, bf16\) are not legal on a3"):
+        run_vector("a3", "tadd", {name: (t, np.zeros((1, 16))) for name in ("dst", "src0", "src1")})
+
+
+def test_rows_of_a5_are_refused_on_a3():
+    t = Tile("u32", 1, 64)
+    words = {"key0": 1, "key1": 2, "counter0": 0, "counter1": 0, "counter2": 0, "counter3": 0, "rounds": 10}
+    with pytest.raises(Fault, match="trandom: element types"):
+        run_vector("a3", "trandom", {"dst": (t, np.zeros((1, 64)))}, words)
+
+
+def test_scales_need_the_memory_of_a5():
+    program = Program("a3", "AIC")
+    program.do("textract_sa", dst=Tile("f8E8M0", 16, 2, None, "ZZ"), src=Tile("f8E8M0", 16, 32), row=0, col=0)
+    with pytest.raises(Fault, match="SA has 0"):
+        program.run()
+
+
+@pytest.mark.parametrize("mnemonic", ["tdiv", "trem", "tfmod"])
+def test_integers_are_not_divided_by_zero(mnemonic):
+    t = Tile("i32", 2, 8, (2, 7))
+    ones = np.ones((2, 8))
+    divisor = ones.copy()
+    divisor[:, 7] = 0  # not valid: nobody divides by it
+    arguments = {"dst": (t, ones), "src0": (t, ones), "src1": (t, divisor)}
+    run_vector("a5", mnemonic, arguments)
+    divisor[1, 3] = 0
+    with pytest.raises(Fault, match="divisor tile holds a 0"):
+        run_vector("a5", mnemonic, arguments)
+
+
+def test_least_integer_by_minus_one_wraps():
+    t = Tile("i32", 1, 8)
+    low = np.full((1, 8), -(1 << 31))
+    boxes, _ = run_vector("a5", "tdiv", {"dst": (t, low), "src0": (t, low), "src1": (t, -np.ones((1, 8)))})
+    assert (boxes["dst"] == low).all()
+
+
+def test_checked_mode_follows_the_new_rows():
+    """Every case of these rows again, watched: their reads and writes are as the checked mode believes."""
+    from isa import machine as module
+
+    saved = dict(module._machines)
+    module._machines.update({arch: Machine(arch, "checked") for arch in ("a3", "a5")})
+    try:
+        for mnemonic in ("tconcat", "tpairreducesum", "tscatter_mask", "tmrgsort4", "mgather", "mscatter", "tinsert_acc", "tmov_acc_quantv", "tmatmul_mx_bias",
+                         "tinterleave", "textract_ub", "tinsert_ub", "tfillpad_l1", "texpands_l1", "tcvt", "tquant_mx", "thistogram"):  # fmt: skip
+            for name, arch, kinds in rows():
+                if name == mnemonic:
+                    CASES[mnemonic](mnemonic, arch, kinds, np.random.default_rng(7))
+                    break
+    finally:
+        module._machines.clear()
+        module._machines.update(saved)
+
+
+def test_every_name_of_the_isa_is_a_row_or_is_explained():
+    """docs/isa-names.md lists the names of the public ISA; what is no row says what it is made of."""
+    page = PAGE.read_text()
+    listed = re.findall(r"^\| `([A-Z0-9_]+)` \| (.+) \|$", page, re.M)
+    assert len(listed) > 150
+    for name, text in listed:
+        for mnemonic in re.findall(r"`([a-z0-9_]+)`", text.split(":")[0]):
+            assert mnemonic in TABLE.rows, f"{name}: no row {mnemonic}"
+    named = {m for _, text in listed for m in re.findall(r"`([a-z0-9_]+)`", text)}
+    scalar = {m for m, row in TABLE.rows.items() if row["opcode"] < 0x40 and not m.startswith("t")}
+    missing = set(TABLE.rows) - named - scalar - {"load_scalar", "store_scalar"}
+    assert not missing, f"rows that the page does not name: {sorted(missing)}"
+
+
+ANSWERS = np.load(Path(__file__).resolve().parent / "isa/golden/answers.npz")
+
+
+@pytest.mark.parametrize("case", ANSWERS.files)
+def test_answers_of_the_public_simulator(case):
+    """Exact, for the instructions where that simulator is an oracle (isa/golden)."""
+    answer, ours = ANSWERS[case], golden.ours(case)
+    assert ours.dtype == answer.dtype
+    assert ours.tobytes() == answer.tobytes(), np.argwhere(ours != answer)[:5]
+
+
+@pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2", "hif8", "f4E2M1", "f4E1M2"])
+def test_small_floats_round_at_every_border(kind):
+    """Every number of the type, every middle of two neighbours and what lies just beside it: to the type by ml_dtypes (hif8, e1m2: by search)
+    and back."""
+    own = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2, "f4E2M1": ml_dtypes.float4_e2m1fn}.get(kind)
+    codes = np.arange(16 if BITS[kind] == 4 else 256).astype(np.uint8)
+    numbers = codes.view(own).astype(np.float64) if own else nb.TABLES[kind][codes]
+    finite = np.unique(numbers[np.isfinite(numbers)])
+    middles = (finite[:-1] + finite[1:]) / 2
+    wide = "bf16" if BITS[kind] == 4 else "f32"
+    step = np.spacing(np.abs(middles).astype(np.float32)) * (1 if wide == "f32" else 1 << 16)
+    x = np.concatenate([finite, middles, middles + step, middles - step, [finite[-1] * 1.2, finite[0] * 1.2]])
+    x = np.pad(x, (0, -x.size % 64))[None].astype(NUMPY[wide])
+    src, dst = Tile(wide, *x.shape), Tile(kind, *x.shape)
+    saturate = "off" if kind.startswith("f8") else "on"
+    boxes, _ = run_vector("a5", "tcvt", {"dst": (dst, np.zeros(x.shape)), "src": (src, x)}, {"rounding": "rint", "saturate": saturate})
+    got = boxes["dst"].view(np.uint8)
+    value = x.astype(np.float64)
+    expected = value.astype(np.float32).astype(own).view(np.uint8) if own else nb.nearest_code(kind, value)
+    back = lambda c: c.view(own).astype(np.float64) if own else nb.TABLES[kind][c]
+    np.testing.assert_array_equal(back(got), back(expected))
+    boxes, _ = run_vector("a5", "tcvt", {"dst": (src, np.zeros(x.shape)), "src": (dst, boxes["dst"])}, {"rounding": "rint", "saturate": "off"})
+    np.testing.assert_array_equal(boxes["dst"].astype(np.float64), back(got))
