@@ -62,3 +62,19 @@ def test_the_table_of_operators_is_current():
 def test_the_page_of_pto_ops_is_current():
     script = ROOT / "scripts" / "make_dialect_docs.py"
     assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script.name}"
+
+
+def test_the_checklist_of_the_task_runtime_names_tests():
+    page = (ROOT / "docs" / "task-runtime-checklist.md").read_text()
+    google = "\n".join(f.read_text() for folder in ("TaskRuntime", "Runtime") for f in (ROOT / "unittests" / folder).glob("*.c*"))
+    for suite, name in re.findall(r"`([A-Z]\w*)\.(\w+)`", page):
+        if name != "h":
+            assert re.search(rf"^TEST(_F|_P)?\({suite}, {name}\)", google, re.MULTILINE), f"there is no test {suite}.{name}"
+    for file, name in re.findall(r"`(test_\w+)::(\w+)`", page):
+        assert f"def {name}(" in (ROOT / "test" / "python" / f"{file}.py").read_text(), f"there is no test {file}::{name}"
+    rows = re.findall(r"^\| ([RH]-\d[^|]*) \|", page, re.MULTILINE)
+    listed = {f"{kind}-{i:02}" for row in rows for kind, first, last in re.findall(r"([RH])-(\d+)(?: to [RH]-(\d+))?", row)
+              for i in range(int(first), int(last or first) + 1)}  # fmt: skip
+    assert listed == {f"R-{i:02}" for i in range(1, 61)} | {f"H-{i:02}" for i in range(1, 30)}
+    for i in [*range(1, 12), *range(20, 36)]:
+        assert re.search(rf"^TEST(_F|_P)?\(\w+, T{i:02}_", google, re.MULTILINE), f"no test is named T{i:02}"
