@@ -15,6 +15,7 @@ Tensors are the kernel's arguments in the order in which they are made. Every `t
 from __future__ import annotations
 
 from contextlib import contextmanager
+from pathlib import Path
 
 import pto_as
 from pto_as import PTOError, Value
@@ -74,6 +75,12 @@ class PTO:
     def build(self) -> str:
         """The kernel as PTO-AS text; the same calls give the same text."""
         return pto_as.print_kernel(self._kernel)
+
+    def compile(self, path) -> list[Path]:
+        """Compiles the kernel to a .pmodel or to .pto text; see pto_runtime.aicore.write_kernel. Returns the files."""
+        from pto_runtime.aicore import write_kernel
+
+        return write_kernel(self._kernel, path)
 
     def kernel(self) -> pto_as.Kernel:
         return self._kernel

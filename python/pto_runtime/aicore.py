@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from pathlib import Path
 from typing import Callable
 
@@ -93,16 +96,48 @@ class _Translator:
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 
+def _compile(program: _Translator, folder: Path, emit_pto: str = "") -> tuple[Path, dict]:
+    """Writes KERNEL.pmodel into `folder`, and its kernels as .pto into the folder `emit_pto`; says what was made."""
+    from pto_mlir import compiler
+
+    name = program.kernel.name
+    source = folder / f"{name}.onnx"
+    onnx.save(program.model(), source)
+    mlir, target = folder / f"{name}.mlir", folder / f"{name}.pmodel"
+    compiler.transform(str(source), name, [], [], str(mlir), "")
+    return target, compiler.deploy(str(mlir), str(target), "F32", "a3", 1, False, "", emit_pto)
+
+
+def write_kernel(kernel: Kernel, path: str | os.PathLike) -> list[Path]:
+    """Compiles a kernel to a file: X.pmodel, whose net takes in_NAME of what the kernel reads and gives out_NAME of what it writes; or X.pto, the
+    kernels that the compiler made of it as text for pto-compile, X.pto for one, X.NAME.pto for several. Returns what was written."""
+    path = Path(path)
+    if path.suffix not in (".pmodel", ".pto"):
+        raise PTOError(f"@{kernel.name}: compiles to a .pmodel or a .pto, got {path.name}")
+    if not path.parent.is_dir():
+        raise PTOError(f"@{kernel.name}: there is no folder {path.parent}")
+    with tempfile.TemporaryDirectory(prefix="pto_kernel_") as name:
+        made = Path(name) / "pto"
+        made.mkdir()
+        model, result = _compile(_Translator(kernel), Path(name), str(made) if path.suffix == ".pto" else "")
+        if path.suffix == ".pmodel":
+            shutil.move(model, path)
+            return [path]
+        if result["not_emitted"]:
+            raise PTOError(f"@{kernel.name}: cannot be written as .pto: {'; '.join(result['not_emitted'])}")
+        files = sorted(made.glob("*.pto"))
+        targets = [path] if len(files) == 1 else [path.with_suffix(f".{file.stem}.pto") for file in files]
+        for file, target in zip(files, targets, strict=True):
+            shutil.move(file, target)
+        return targets
+
+
 def compile_kernel(kernel: Kernel, folder: Path) -> Callable:
     """Writes KERNEL.pmodel into `folder` and returns a function of the kernel's arguments that runs it on the simulator."""
-    from pto_mlir import compiler, runtime
+    from pto_mlir import runtime
 
     program = _Translator(kernel)
-    source = folder / f"{kernel.name}.onnx"
-    onnx.save(program.model(), source)
-    mlir, target = folder / f"{kernel.name}.mlir", folder / f"{kernel.name}.pmodel"
-    compiler.transform(str(source), kernel.name, [], [], str(mlir), "")
-    compiler.deploy(str(mlir), str(target), "F32", "a3", 1, False)
+    target, _ = _compile(program, folder)
     session = runtime.InferenceSession(target)
     outputs = [f"out_{name}" for name in program.written]
     names = [value.name for value in kernel.arguments()]

@@ -1,13 +1,16 @@
 """The PTO builder, its text, its front end and the code made from it. Numbers come from numpy."""
 
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pto
 import pto_as
+import pto_mlir
 import pytest
 from pto import PTO, PTOError, PTOFunctionBuilder, PTOModule, ast_frontend, generate_ascend_code
+from pto_mlir.runtime import InferenceSession
 from pto_runtime import BinaryCompiler
 
 
@@ -177,6 +180,39 @@ def test_binaries_of_every_kind_compute_the_same(kind):
     assert binary.functions == ["polynomial"] and Path(binary.path).exists()
     binary.callable()(a, b, f)
     np.testing.assert_allclose(f, polynomial_numpy(a, b), rtol=2e-5, atol=2e-5)
+
+
+def test_kernels_as_files(tmp_path):
+    builder = PTO("scaled_sum")
+    a, b, c = (builder.tensor((48, 40), name=name) for name in "abc")
+    builder.tile_add(c, a, b)
+    with builder.repeat(3):
+        builder.tile_muls(c, c, 0.5)
+    random = np.random.default_rng(4)
+    x, y = (random.standard_normal((48, 40)).astype(np.float32) for _ in range(2))
+    expected = (x + y) * np.float32(0.125)
+
+    (model,) = builder.compile(tmp_path / "scaled_sum.pmodel")
+    got, *_ = InferenceSession(str(model)).run(["out_c"], {"in_a": x, "in_b": y})
+    np.testing.assert_array_equal(got, expected)
+
+    (text,) = builder.compile(tmp_path / "scaled_sum.pto")
+    assert "pto.tadd" in text.read_text() and sorted(f.name for f in tmp_path.iterdir()) == ["scaled_sum.pmodel", "scaled_sum.pto"]
+    binaries = Path(pto_mlir.__file__).resolve().parents[2] / "bin"
+    subprocess.run([binaries / "pto-compile", text, "-o", tmp_path / "again.pmodel"], check=True)
+    kernel = re.search(r"func\.func @(\w+)", text.read_text())[1]
+    for name, array in (("a", x), ("b", y)):
+        np.save(tmp_path / f"{name}.npy", array)
+    subprocess.run([binaries / "pto-run", tmp_path / "again.pmodel", "--kernel", kernel, "--arg", tmp_path / "a.npy", "--arg", tmp_path / "b.npy",
+                    "--out", f"{tmp_path / 'c.npy'}:{x.size}xf32"], check=True)  # fmt: skip
+    np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), expected.ravel())
+
+    files = polynomial().compile(tmp_path / "polynomial.pto")
+    assert len(files) > 1 and all(file.name.startswith("polynomial.") and "func.func" in file.read_text() for file in files)
+    with pytest.raises(PTOError, match="@scaled_sum: compiles to a .pmodel or a .pto, got x.so"):
+        builder.compile(tmp_path / "x.so")
+    with pytest.raises(PTOError, match="there is no folder"):
+        builder.compile(tmp_path / "none" / "x.pto")
 
 
 def test_compiler_errors():
