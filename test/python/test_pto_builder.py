@@ -215,6 +215,20 @@ def test_kernels_as_files(tmp_path):
         builder.compile(tmp_path / "none" / "x.pto")
 
 
+def test_sources_written_for_the_chip():
+    """The overview's signature, as it stands: pointers first, then the number of elements."""
+    source = """extern "C" __aicore__ void kernel(__gm__ int64_t* args) {
+    // args[0..n-1]: input and output pointers
+    // args[n]: number of elements
+    auto x = (__gm__ float*)args[0]; auto y = (__gm__ float*)args[1];
+    for (int64_t i = 0; i < args[2]; ++i) y[i] = x[i] * 2;
+}"""
+    for kind in ("host", "aicpu"):
+        x, y = np.arange(8, dtype=np.float32), np.zeros(8, np.float32)
+        BinaryCompiler(source).compile(kind).callable("kernel")(x, y)
+        np.testing.assert_array_equal(y, x * 2)
+
+
 def test_compiler_errors():
     with pytest.raises(ValueError, match="there is no kind 'gpu', expected one of aicore, aicpu, host"):
         BinaryCompiler("x").compile("gpu")
