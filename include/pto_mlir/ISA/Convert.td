@@ -41,7 +41,7 @@ def TQUANT : Insn<0xf3, "tquant", PIPE_V,
   let description = "Rounds to nearest even. Rows behind the last multiplier use that one.";
 }
 def TDEQUANT : Insn<0xf4, "tdequant", PIPE_V,
-    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"scales", [UB], [ND], [F32]>, TileIn<"offsets", [UB], [ND], [F32]>),
+    (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"scales", [UB], [ND, DN], [F32]>, TileIn<"offsets", [UB], [ND, DN], [F32]>),
     Types<[[F32, I8], [F32, I16]]>> {
   let summary = "dst[i, j] = (src[i, j] - offsets[i, j']) * scales[i, j'], j' cut to the last column that they have";
 }

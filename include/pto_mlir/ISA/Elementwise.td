@@ -39,7 +39,7 @@ def TSHR : BinaryTile<0x8b, "tshr", "src0[i, j] >> src1[i, j], arithmetic where 
 }
 def TPRELU : BinaryTile<0x8c, "tprelu", "src0[i, j] > 0 ? src0[i, j] : src0[i, j] * src1[i, j]", FloatTypes>;
 def RemTypes : SameType<[F32, I32], [F16, I16, U16, U32]>;
-def FmodTypes : SameType<[F32], [F16, I16, U16, I32, U32]>;
+def FmodTypes : SameType<[F32, F16, I16, I32], [U16, U32]>;
 def PowTypes : SameType<[F32, I8, U8, I16, U16, I32, U32], [F16, BF16]>;
 def TREM : BinaryTile<0x8d, "trem", "src0[i, j] - floor(src0[i, j] / src1[i, j]) * src1[i, j]", RemTypes> {
   let description = "Has the sign of src1. An integer divisor of 0 is a fault.";

@@ -259,6 +259,16 @@ template <typename Op> struct QuantisedMoveModel : CodegenOpInterface::ExternalM
   }
 };
 
+struct TDequantModel : CodegenOpInterface::ExternalModel<TDequantModel, pto::TDequantOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto dequant = cast<pto::TDequantOp>(op);
+    isa::TDequant insn;
+    return failure(failed(cg.tile(op, dequant.getDst(), insn.dst)) || failed(cg.tile(op, dequant.getSrc(), insn.src)) ||
+                   failed(cg.tile(op, dequant.getScale(), insn.scales)) || failed(cg.tile(op, dequant.getOffset(), insn.offsets)) ||
+                   failed(cg.emit(op, insn)));
+  }
+};
+
 struct TSetValModel : CodegenOpInterface::ExternalModel<TSetValModel, pto::TSetValOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto set = cast<pto::TSetValOp>(op);
@@ -331,6 +341,8 @@ void attach(MLIRContext *c) {
   scalar<pto::TRemSOp, isa::TRems>(c);
   scalar<pto::TFModSOp, isa::TFmods>(c);
   scalar<pto::TAxpyOp, isa::TAxpy>(c);
+  unary<pto::TRowProdOp, isa::TRowprod>(c);
+  unary<pto::TColProdOp, isa::TColprod>(c);
   unary<pto::TRowArgMaxOp, isa::TRowargmax>(c);
   unary<pto::TRowArgMinOp, isa::TRowargmin>(c);
   unary<pto::TColArgMaxOp, isa::TColargmax>(c);
@@ -340,6 +352,7 @@ void attach(MLIRContext *c) {
   pto::TScatterOp::attachInterface<TScatterModel>(*c);
   pto::MGatherOp::attachInterface<MGatherModel>(*c);
   pto::MScatterOp::attachInterface<MScatterModel>(*c);
+  pto::TDequantOp::attachInterface<TDequantModel>(*c);
   pto::THistogramOp::attachInterface<THistogramModel>(*c);
   pto::TRandomOp::attachInterface<TRandomModel>(*c);
   pto::TInsertOp::attachInterface<TInsertModel>(*c);

@@ -14,8 +14,8 @@ void execute(const isa::TDequant &insn, Core &core) {
   bool legal = Types<int8_t, int16_t>::visit(src.type, [&]<class T>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c)
-        dst.row<float>(r)[c] = (float(src.row<T>(r)[c]) - offsets.row<float>(r)[std::min(c, offsets.validCols - 1)]) *
-                               scales.row<float>(r)[std::min(c, scales.validCols - 1)];
+        dst.row<float>(r)[c] = (float(src.row<T>(r)[c]) - offsets.at<float>(r, std::min(c, offsets.validCols - 1))) *
+                               scales.at<float>(r, std::min(c, scales.validCols - 1));
   });
   if (!legal)
     illegalType(core, src.type);
