@@ -112,23 +112,39 @@ private:
   bool isFloat;
 };
 
-/// append: a tensor and what becomes its next row. A loop collects the results of its trips with it.
+/// append: a tensor and what becomes its next row. A loop collects the results of its trips with it: what was appended last has room for more,
+/// so that n rows cost O(n).
 class Append : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
     const Tensor &all = *operands[0].tensor, &row = *operands[1].tensor;
     if (!std::equal(all.shape.begin() + 1, all.shape.end(), row.shape.begin(), row.shape.end()))
       return Failure{"the rows have different shapes"};
-    std::vector<int64_t> shape = all.shape;
-    ++shape[0];
-    TensorPtr result = makeTensor(all.element, std::move(shape));
-    if (!result || result->bytes != all.bytes + row.bytes)
-      return Failure{"cannot make a tensor with one row more"};
-    std::memcpy(result->data.get(), all.data.get(), all.bytes);
-    std::memcpy(result->data.get() + all.bytes, row.data.get(), row.bytes);
+    auto result = std::make_shared<Tensor>();
+    result->element = all.element;
+    result->shape = all.shape;
+    ++result->shape[0];
+    result->bytes = all.bytes + row.bytes;
+    result->data = all.data;
+    if (all.data != last.lock() || all.bytes != used || result->bytes > capacity) {
+      capacity = std::max<uint64_t>(2 * result->bytes, 256);
+      result->data.reset(new (std::nothrow) std::byte[capacity]);
+      if (!result->data)
+        return Failure{"cannot make a tensor with one row more"};
+      if (all.bytes)
+        std::memcpy(result->data.get(), all.data.get(), all.bytes);
+      last = result->data;
+    }
+    if (row.bytes)
+      std::memcpy(result->data.get() + all.bytes, row.data.get(), row.bytes);
+    used = result->bytes;
     results[0] = Value::of(std::move(result));
     return {};
   }
+
+private:
+  std::weak_ptr<std::byte[]> last;
+  uint64_t used = 0, capacity = 0;
 };
 
 /// row: row i of a tensor.
@@ -148,7 +164,23 @@ public:
   }
 };
 
-/// Elements of whole bytes and one dimension more on the left: what append and row take.
+/// put: overwrites row i of a tensor that the program made.
+class Put : public Kernel {
+public:
+  Status run(std::span<const Value> operands, std::span<Value>) override {
+    const Tensor &all = *operands[0].tensor, &row = *operands[2].tensor;
+    int64_t index = operands[1].bits;
+    if (!std::equal(all.shape.begin() + 1, all.shape.end(), row.shape.begin(), row.shape.end()))
+      return Failure{"the rows have different shapes"};
+    if (index < 0 || index >= all.shape[0])
+      return Failure{"row " + std::to_string(index) + " of " + std::to_string(all.shape[0])};
+    operands[0].tensor->residence.reset();
+    std::memcpy(all.data.get() + index * row.bytes, row.data.get(), row.bytes);
+    return {};
+  }
+};
+
+/// Elements of whole bytes and one dimension more on the left: what append, put and row take.
 bool isRowOf(const Type &row, const Type &all) {
   return row.isTensor && all.isTensor && row.element == all.element && all.shape.size() == row.shape.size() + 1 && pmodel::elementBits(all.element) >= 8;
 }
@@ -164,6 +196,9 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   if (key.callee == "host.row" && key.operands.size() == 2 && key.results.size() == 1 && isRowOf(key.results[0], key.operands[0]) &&
       key.operands[1] == Type::scalar(ElementType::I64))
     return std::shared_ptr<Kernel>(std::make_shared<Row>());
+  if (key.callee == "host.put" && key.operands.size() == 3 && key.results.empty() && isRowOf(key.operands[2], key.operands[0]) &&
+      key.operands[1] == Type::scalar(ElementType::I64))
+    return std::shared_ptr<Kernel>(std::make_shared<Put>());
   auto isFloat = [](const Type &type) { return type.kind() == Kind::Float; };
   bool scalars = key.place() == "host" && key.results.size() == 1 && isFloat(key.results[0]) && key.attributes.empty();
   for (const Type &type : key.operands)
@@ -175,7 +210,7 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   for (const BinaryRow &row : binaries)
     if (scalars && key.operands.size() == 2 && key.op() == row.name)
       return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
-  return Failure{"the host has no kernel " + name + "; it has @host.print, math on floats (@host.exp, ..), @host.append and @host.row; other targets bring kernels of "
+  return Failure{"the host has no kernel " + name + "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put and @host.row; other targets bring kernels of "
                  "their own (python -m pto_mlir.vm)"};
 }
 

@@ -125,10 +125,16 @@ Status Machine::invoke(const Step &step) {
   }
   Kernel &kernel = *kernels[step.a];
   bool isLaunch = step.opcode == Opcode::Launch;
-  if (isLaunch)
-    launched = true;
-  else if (Status status = waitForLaunches(); !status)
-    return status;
+  if (!kernel.knowsResidences()) {
+    if (isLaunch)
+      launched = true;
+    else if (Status status = waitForLaunches(); !status)
+      return status;
+    for (const Value &operand : operands)
+      if (operand.tensor)
+        if (Status status = operand.tensor->fetch(); !status)
+          return status;
+  }
   Status status = isLaunch ? provider->launch(kernel, uint32_t(step.b), operands, results) : kernel.run(operands, results);
   if (!status)
     return Failure{mangle(key) + ": " + status.error()};

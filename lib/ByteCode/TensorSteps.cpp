@@ -32,6 +32,14 @@ TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape) {
   return tensor;
 }
 
+Status Tensor::fetchNow() {
+  auto fetched = residence->fetch();
+  if (!fetched)
+    return Failure{fetched.error()};
+  data = fetched.take();
+  return {};
+}
+
 namespace {
 
 std::string shapeText(const std::vector<int64_t> &shape) {
@@ -138,6 +146,8 @@ Status Machine::tensorStep(const Step &step, size_t) {
     auto position = elementAt(*tensor, numberStack.data() + numbers);
     if (!position)
       return Failure{"an index is outside " + shapeText(tensor->shape)};
+    if (Status status = tensor->fetch(); !status)
+      return status;
     numberStack[numbers++] = loadElement(step, tensor->data.get(), *position);
     return {};
   }
@@ -150,6 +160,9 @@ Status Machine::tensorStep(const Step &step, size_t) {
     auto position = elementAt(*tensor, numberStack.data() + numbers);
     if (!position)
       return Failure{"an index is outside " + shapeText(tensor->shape)};
+    if (Status status = tensor->fetch(); !status)
+      return status;
+    tensor->residence.reset();
     storeElement(step, tensor->data.get(), *position, value);
     return {};
   }
@@ -159,6 +172,10 @@ Status Machine::tensorStep(const Step &step, size_t) {
     TensorPtr from = std::move(tensorStack[--references]), to = std::move(tensorStack[--references]);
     if (from->bytes != to->bytes)
       return Failure{"copies " + shapeText(from->shape) + " into " + shapeText(to->shape)};
+    for (const TensorPtr &tensor : {from, to})
+      if (Status status = tensor->fetch(); !status)
+        return status;
+    to->residence.reset();
     std::memmove(to->data.get(), from->data.get(), from->bytes);
     return {};
   }

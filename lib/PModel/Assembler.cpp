@@ -1,5 +1,6 @@
 #include "pto_mlir/PModel/Assembler.h"
 
+#include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/PModel/Program.h"
 
 #include <algorithm>
@@ -36,6 +37,26 @@ std::optional<uint32_t> weightAt(const ModelFile &file, const VMArgument &argume
         argument.bytes <= file.model().weights[i].size - (argument.offset - offsets[i]))
       return i;
   return std::nullopt;
+}
+
+/// Names of the nets that a verified program calls.
+std::vector<std::string> calledNets(const HostProgramDesc &program) {
+  std::vector<std::string> names;
+  auto module = bytecode::deserialize(program.code.data(), program.code.size());
+  for (const bytecode::Constant &constant : module->constants)
+    if (auto *key = std::get_if<bytecode::KernelKey>(&constant); key && key->place() == "device")
+      names.emplace_back(key->op());
+  return names;
+}
+
+/// The program with other names for its nets.
+HostProgramDesc renamed(HostProgramDesc program, const std::unordered_map<std::string, std::string> &names) {
+  auto module = bytecode::deserialize(program.code.data(), program.code.size());
+  for (bytecode::Constant &constant : module->constants)
+    if (auto *key = std::get_if<bytecode::KernelKey>(&constant); key && key->place() == "device")
+      key->callee = "device." + names.at(std::string(key->op()));
+  program.code = bytecode::serialize(*module);
+  return program;
 }
 
 } // namespace
@@ -94,7 +115,7 @@ Status ModelAssembler::collectWeights(Source &source, const VariantDesc &variant
   return {};
 }
 
-Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netIndex, size_t variantIndex) {
+Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netIndex, size_t variantIndex, const std::string &newName) {
   const ModelDesc &from = file->model();
   if (sources.empty()) {
     model.producer = from.producer;
@@ -105,16 +126,15 @@ Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netInde
                    " core(s), the first file for " + model.processor + " with " + std::to_string(model.numCore)};
   }
   const NetDesc &net = from.nets[netIndex];
-  auto known = std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == net.name; });
+  const std::string &name = newName.empty() ? net.name : newName;
+  auto known = std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == name; });
   if (known == model.nets.end()) {
-    model.nets.push_back({net.name, {}, net.quantize, net.preprocess});
+    model.nets.push_back({name, {}, net.quantize, net.preprocess});
     known = std::prev(model.nets.end());
   } else if (known->quantize != net.quantize || known->preprocess != net.preprocess) {
     return Failure{file->info().path + ": net '" + net.name + "' differs in quantisation or pre-processing from the net of that name"};
   }
 
-  if (from.program)
-    return Failure{file->info().path + ": is one model of several nets, which cannot be joined with others or taken apart"};
   Source source{static_cast<size_t>(known - model.nets.begin()), known->variants.size(), file, {}};
   VariantDesc variant = net.variants[variantIndex];
   if (Status status = collectWeights(source, variant); !status)
@@ -123,6 +143,28 @@ Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netInde
     kernel = addKernel(from.kernels[kernel]);
   known->variants.push_back(std::move(variant));
   sources.push_back(std::move(source));
+  return {};
+}
+
+Status ModelAssembler::addPrograms(std::shared_ptr<const ModelFile> file, const std::vector<size_t> &programs) {
+  const ModelDesc &from = file->model();
+  std::unordered_map<std::string, uint32_t> taken;
+  for (const NetDesc &net : model.nets)
+    taken[net.name] = 0;
+  std::unordered_map<std::string, std::string> names;
+  for (size_t program : programs) {
+    for (const std::string &name : calledNets(from.programs[program])) {
+      if (names.count(name))
+        continue;
+      names[name] = freeName(name, taken);
+      taken[names[name]] = 0;
+      auto net = std::find_if(from.nets.begin(), from.nets.end(), [&](const NetDesc &other) { return other.name == name; });
+      for (size_t variant = 0; variant < net->variants.size(); ++variant)
+        if (Status status = add(file, net - from.nets.begin(), variant, names[name]); !status)
+          return status;
+    }
+    addProgram(renamed(from.programs[program], names));
+  }
   return {};
 }
 
@@ -154,20 +196,40 @@ Result<WriteSummary> ModelAssembler::write(const std::string &path) {
   return writeModel(model, layout, path);
 }
 
+/// Which nets no host program of the file calls.
+static std::vector<bool> standAlone(const ModelDesc &model) {
+  std::vector<bool> alone(model.nets.size(), true);
+  for (const HostProgramDesc &program : model.programs)
+    for (const std::string &name : calledNets(program))
+      for (size_t net = 0; net < model.nets.size(); ++net)
+        alone[net] = alone[net] && model.nets[net].name != name;
+  return alone;
+}
+
+static std::vector<size_t> allPrograms(const ModelDesc &model) {
+  std::vector<size_t> all(model.programs.size());
+  for (size_t i = 0; i < all.size(); ++i)
+    all[i] = i;
+  return all;
+}
+
 Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output, std::optional<HostProgramDesc> program) {
   ModelAssembler assembler;
-  if (program)
-    assembler.setProgram(std::move(*program));
   for (const std::string &path : paths) {
     auto file = ModelFile::open(path);
     if (!file)
       return Failure{file.error()};
-    const std::vector<NetDesc> &nets = (*file)->model().nets;
-    for (size_t net = 0; net < nets.size(); ++net)
-      for (size_t variant = 0; variant < nets[net].variants.size(); ++variant)
+    const ModelDesc &model = (*file)->model();
+    std::vector<bool> alone = standAlone(model);
+    for (size_t net = 0; net < model.nets.size(); ++net)
+      for (size_t variant = 0; alone[net] && variant < model.nets[net].variants.size(); ++variant)
         if (Status status = assembler.add(*file, net, variant); !status)
           return Failure{status.error()};
+    if (Status status = assembler.addPrograms(*file, allPrograms(model)); !status)
+      return Failure{status.error()};
   }
+  if (program)
+    assembler.addProgram(std::move(*program));
   return assembler.write(output);
 }
 
@@ -176,20 +238,30 @@ Result<std::vector<std::string>> extractModels(const std::string &path, const st
   if (!file)
     return Failure{file.error()};
   std::vector<std::string> written;
-  const std::vector<NetDesc> &nets = (*file)->model().nets;
-  for (size_t net = 0; net < nets.size(); ++net) {
-    for (size_t variant = 0; variant < nets[net].variants.size(); ++variant) {
-      std::string name = std::filesystem::path(path).stem().string() + "_net" + std::to_string(net) + "_variant" +
-                         std::to_string(variant) + ".pmodel";
-      std::string target = (std::filesystem::path(folder) / name).string();
-      ModelAssembler assembler;
-      if (Status status = assembler.add(*file, net, variant); !status)
+  const ModelDesc &model = (*file)->model();
+  auto write = [&](const std::string &what, auto add) -> Status {
+    std::string name = std::filesystem::path(path).stem().string() + "_" + what + ".pmodel";
+    std::string target = (std::filesystem::path(folder) / name).string();
+    ModelAssembler assembler;
+    if (Status status = add(assembler); !status)
+      return status;
+    if (auto summary = assembler.write(target); !summary)
+      return Failure{summary.error()};
+    written.push_back(target);
+    return {};
+  };
+  std::vector<bool> alone = standAlone(model);
+  for (size_t net = 0; net < model.nets.size(); ++net)
+    for (size_t variant = 0; alone[net] && variant < model.nets[net].variants.size(); ++variant)
+      if (Status status = write("net" + std::to_string(net) + "_variant" + std::to_string(variant),
+                                [&](ModelAssembler &assembler) { return assembler.add(*file, net, variant); });
+          !status)
         return Failure{status.error()};
-      if (auto summary = assembler.write(target); !summary)
-        return Failure{summary.error()};
-      written.push_back(target);
-    }
-  }
+  for (size_t program = 0; program < model.programs.size(); ++program)
+    if (Status status = write("program" + std::to_string(program),
+                              [&](ModelAssembler &assembler) { return assembler.addPrograms(*file, {program}); });
+        !status)
+      return Failure{status.error()};
   return written;
 }
 

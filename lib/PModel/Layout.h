@@ -26,9 +26,7 @@ static_assert(sizeof(FileHeader) == 64);
 
 inline constexpr char fileMagic[9] = "PTOMODEL";
 inline constexpr uint32_t formatMajor = 2; // 2: the VM's one table of opcodes
-inline constexpr uint32_t formatMinor = 0;
-/// The oldest reader (by its own minor) that understands what this writer writes.
-inline constexpr uint32_t minReaderMinor = 0;
+inline constexpr uint32_t formatMinor = 1; // 1: several host programs
 inline constexpr uint64_t sectionAlignment = 4096;
 inline constexpr uint64_t weightAlignment = 64;
 

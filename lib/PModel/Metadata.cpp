@@ -35,19 +35,29 @@ public:
     fb::Range weightData(sections.weightsBegin, sections.weightsSize);
     fb::Range programs(sections.programsBegin, sections.programsSize);
     Offset<fb::HostProgram> program;
-    if (model.program) {
-      auto name = string(model.program->name);
-      auto code = builder.CreateVector(model.program->code);
-      auto inputs = strings(model.program->inputs);
-      auto outputs = strings(model.program->outputs);
-      program = fb::CreateHostProgram(builder, name, code, inputs, outputs);
+    std::vector<Offset<fb::HostProgram>> more;
+    for (const HostProgramDesc &desc : model.programs) {
+      auto name = string(desc.name);
+      auto code = builder.CreateVector(desc.code);
+      auto inputs = strings(desc.inputs);
+      auto outputs = strings(desc.outputs);
+      auto table = fb::CreateHostProgram(builder, name, code, inputs, outputs);
+      if (&desc == &model.programs.front())
+        program = table;
+      else
+        more.push_back(table);
     }
+    Offset<Vector<Offset<fb::HostProgram>>> morePrograms;
+    if (!more.empty())
+      morePrograms = builder.CreateVector(more);
+    // The oldest reader (by its own minor) that understands this file.
+    uint32_t minReaderMinor = more.empty() ? 0 : 1;
     auto producer = string(model.producer);
     auto processor = string(model.processor);
     fb::FinishModelBuffer(builder, fb::CreateModel(builder, formatMajor, formatMinor, minReaderMinor, producer,
                                                    processor, model.numCore, nets, kernelVector, weightVector,
                                                    &commands, &weightData, &programs, sections.commandsHash,
-                                                   sections.programsHash, program));
+                                                   sections.programsHash, program, morePrograms));
     return builder.Release();
   }
 

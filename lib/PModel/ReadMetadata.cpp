@@ -39,8 +39,12 @@ public:
     each(metadata.weights(), model.weights, [&](auto &table, WeightDesc &weight) { readWeight(table, weight, layout); });
     each(metadata.nets(), model.nets, [&](auto &table, NetDesc &net) { readNet(table, net); });
     layout.totalBytes = weights.size;
+    auto readProgram = [&](const fb::HostProgram &program, HostProgramDesc &desc) {
+      desc = {text(program.name()), numbers(program.code()), texts(program.inputs()), texts(program.outputs())};
+    };
+    each(metadata.more_host_programs(), model.programs, readProgram);
     if (const fb::HostProgram *program = metadata.host_program())
-      model.program = HostProgramDesc{text(program->name()), numbers(program->code()), texts(program->inputs()), texts(program->outputs())};
+      readProgram(*program, *model.programs.emplace(model.programs.begin()));
   }
 
 private:

@@ -171,9 +171,9 @@ std::string infoReport(const ModelFile &file) {
   append(text, "  format         %u.%u, made by %s\n", info.formatMajor, info.formatMinor,
          model.producer.empty() ? "an unnamed producer" : model.producer.c_str());
   append(text, "  processor      %s, num_core %u\n", model.processor.c_str(), model.numCore);
-  if (model.program)
-    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs the nets below\n", model.program->name.c_str(), model.program->inputs.size(),
-           model.program->outputs.size());
+  for (const HostProgramDesc &program : model.programs)
+    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs nets below\n", program.name.c_str(), program.inputs.size(),
+           program.outputs.size());
   auto kernels = measureTraffic(model);
   for (const NetDesc &net : model.nets) {
     append(text, "\nnet '%s'%s%s\n", net.name.c_str(), net.quantize.empty() ? "" : ", quantize ", net.quantize.c_str());
@@ -237,9 +237,8 @@ std::string disassemblyReport(const ModelFile &file) {
   const ModelDesc &model = file.model();
   std::string text;
   // It was read and verified when the file was opened.
-  if (model.program)
-    text += "host program '" + model.program->name + "'\n" +
-            bytecode::disassemble(*bytecode::deserialize(model.program->code.data(), model.program->code.size())) + "\n";
+  for (const HostProgramDesc &program : model.programs)
+    text += "host program '" + program.name + "'\n" + bytecode::disassemble(*bytecode::deserialize(program.code.data(), program.code.size())) + "\n";
   for (const NetDesc &net : model.nets)
     for (size_t v = 0; v < net.variants.size(); ++v) {
       append(text, "program of net '%s', variant %zu\n", net.name.c_str(), v);

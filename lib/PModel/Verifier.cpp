@@ -152,8 +152,8 @@ Status verifyTexts(const ModelDesc &model) {
     for (const LocalMemoryUse &use : kernel.localMemory)
       good = good && isCleanText(use.space);
   }
-  if (model.program)
-    good = good && isCleanText(model.program->name) && clean(model.program->inputs) && clean(model.program->outputs);
+  for (const HostProgramDesc &program : model.programs)
+    good = good && isCleanText(program.name) && clean(program.inputs) && clean(program.outputs);
   for (const NetDesc &net : model.nets) {
     good = good && isCleanText(net.quantize) && isCleanText(net.preprocess);
     for (const VariantDesc &variant : net.variants)
@@ -242,9 +242,9 @@ Status verifyModel(const ModelDesc &model, const WeightLayout &layout) {
     if (Status status = verifyVariantsAgree(net); !status)
       return Failure{"net '" + net.name + "': " + status.error()};
   }
-  if (model.program)
-    if (Status status = verifyHostProgram(model); !status)
-      return Failure{"host program '" + model.program->name + "': " + status.error()};
+  for (const HostProgramDesc &program : model.programs)
+    if (Status status = verifyHostProgram(model, program); !status)
+      return Failure{"host program '" + program.name + "': " + status.error()};
   return {};
 }
 

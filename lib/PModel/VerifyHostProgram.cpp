@@ -35,8 +35,14 @@ Status verifyNames(const std::vector<std::string> &names, const std::vector<uint
 
 } // namespace
 
-Status verifyHostProgram(const ModelDesc &model) {
-  auto module = bytecode::deserialize(model.program->code.data(), model.program->code.size());
+Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
+  if (std::any_of(model.nets.begin(), model.nets.end(), [&](const NetDesc &net) { return net.name == desc.name; }))
+    return Failure{"has the name of a net"};
+  // Programs of one name take and give tensors of one name, type and rank.
+  const HostProgramDesc &first = *std::find_if(model.programs.begin(), model.programs.end(), [&](auto &other) { return other.name == desc.name; });
+  if (desc.inputs != first.inputs || desc.outputs != first.outputs)
+    return Failure{"differs from the program of that name in inputs or outputs"};
+  auto module = bytecode::deserialize(desc.code.data(), desc.code.size());
   if (!module)
     return Failure{module.error()};
   if (module->target != model.processor)
@@ -46,9 +52,9 @@ Status verifyHostProgram(const ModelDesc &model) {
     return Failure{program.error()};
   const bytecode::Module &loaded = program->module();
   const bytecode::Function &entry = loaded.functions[0];
-  if (Status status = verifyNames(model.program->inputs, entry.parameters, loaded, "input"); !status)
+  if (Status status = verifyNames(desc.inputs, entry.parameters, loaded, "input"); !status)
     return status;
-  if (Status status = verifyNames(model.program->outputs, entry.results, loaded, "output"); !status)
+  if (Status status = verifyNames(desc.outputs, entry.results, loaded, "output"); !status)
     return status;
   for (const bytecode::Constant &constant : loaded.constants) {
     auto *key = std::get_if<bytecode::KernelKey>(&constant);

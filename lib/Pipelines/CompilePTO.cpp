@@ -1,4 +1,5 @@
 // Hand-written .pto to planned .pto or to a .pmodel of kernels.
+#include "pto_mlir/Pipelines/ModelBuilder.h"
 #include "pto_mlir/Pipelines/CompilePTO.h"
 
 #include "Diagnostics.h"
@@ -136,7 +137,7 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
   for (const pmodel::KernelDesc &kernel : *kernels)
     summary.streams += kernel.streams.size();
   pmodel::ModelDesc model;
-  model.producer = "pto-mlir 0.1.0";
+  model.producer = kProducer;
   model.processor = processor.name;
   model.numCore = options.blocks;
   model.kernels = std::move(*kernels);

@@ -1,11 +1,13 @@
 // The compiler as a library: import, pass pipelines, codegen, Builder.
 #include "pto_mlir/Pipelines/Compiler.h"
 
+#include "ControlFlowModel.h"
 #include "Diagnostics.h"
 #include "EmitPTO.h"
 #include "NumpyType.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Frontend/ONNX/Import.h"
@@ -125,18 +127,18 @@ std::optional<TransformSummary> transformModel(const TransformOptions &options, 
 
 static std::vector<NetOp> describeGraph(func::FuncOp main) {
   std::vector<NetOp> graph;
-  for (Operation &op : main.getBody().front()) {
-    StringRef name = top::getTensorName(op.getLoc());
-    if (op.getNumResults() == 0 || op.getNumOperands() == 0 || name.empty())
-      continue;
-    NetOp &entry = graph.emplace_back(NetOp{name.str(), op.getName().stripDialect().str(), {}});
-    for (Value operand : op.getOperands()) {
+  main.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    StringRef name = top::getTensorName(op->getLoc());
+    if (op->getNumResults() == 0 || op->getNumOperands() == 0 || name.empty())
+      return;
+    NetOp &entry = graph.emplace_back(NetOp{name.str(), op->getName().stripDialect().str(), {}});
+    for (Value operand : op->getOperands()) {
       Operation *producer = operand.getDefiningOp();
       StringRef input = top::getTensorName(operand);
       if ((!producer || producer->getNumOperands() != 0) && !input.empty())
         entry.inputs.push_back(input.str());
     }
-  }
+  });
   return graph;
 }
 
@@ -173,13 +175,9 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
   return net;
 }
 
-std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
-  CompilerContext context;
-  OwningOpRef<ModuleOp> module = readNet(options.mlirFile, context, errors);
-  if (!module)
-    return std::nullopt;
-  DiagnosticCollector collector(&context, errors);
-  PassManager pm(&context);
+/// One net of straight-line ops -> a .pmodel.
+static std::optional<DeploySummary> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
+  PassManager pm(module.getContext());
   DeployPipelineOptions pipeline;
   pipeline.quantize = options.quantize;
   pipeline.numCore = options.numCore;
@@ -194,14 +192,30 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
   };
   buildDeployPipeline(pm, pipeline, hook);
   std::optional<DeploySummary> summary;
-  if (run(pm, *module, errors))
-    summary = buildModel(*module, options, errors);
-  if (!summary) {
-    nameFile(options.mlirFile, errors);
+  if (run(pm, module, errors))
+    summary = buildModel(module, options, errors);
+  if (!summary)
     return std::nullopt;
-  }
   summary->emitted = emitted;
   summary->notEmitted = std::move(notEmitted);
+  return summary;
+}
+
+std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
+  CompilerContext context;
+  OwningOpRef<ModuleOp> module = readNet(options.mlirFile, context, errors);
+  if (!module)
+    return std::nullopt;
+  DiagnosticCollector collector(&context, errors);
+  std::optional<DeploySummary> summary;
+  if (hasControlFlow(*module)) {
+    auto deploy = [&](ModuleOp net, const DeployOptions &own) { return deployNet(net, own, errors); };
+    summary = deployControlFlow(*module, options, deploy, errors);
+  } else {
+    summary = deployNet(*module, options, errors);
+  }
+  if (!summary)
+    nameFile(options.mlirFile, errors);
   return summary;
 }
 

@@ -139,7 +139,7 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
   });
 
   pmodel::ModelDesc model;
-  model.producer = "pto-mlir 0.1.0";
+  model.producer = kProducer;
   model.processor = options.processor;
   model.numCore = options.numCore;
   for (ModuleOp kernel : backend::slicedKernels(module)) {

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
 #include "pto_mlir/Backend/Passes.h"
+#include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "pto_mlir/Conversion/ToVM/Passes.h"
@@ -34,6 +35,7 @@ void registerPasses() {
 
   pto::registerPTOPasses();
   top::registerTopPasses();
+  registerControlToVMPasses();
   registerHostToVMPasses();
   registerToVMPasses();
   backend::registerBackendPasses();

@@ -2,6 +2,7 @@
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 
 #include "Diagnostics.h"
+#include "HostProgram.h"
 #include "NumpyType.h"
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
@@ -25,6 +26,9 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "mlir/Transforms/Passes.h"
+#include "pto_mlir/ByteCode/HostedProgram.h"
+#include "pto_mlir/Conversion/ControlToVM/Passes.h"
+#include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
@@ -32,6 +36,7 @@
 #include "pto_mlir/Pipelines/Registration.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/TargetSelect.h"
+#include <map>
 
 using namespace mlir;
 
@@ -73,6 +78,21 @@ std::vector<int64_t> descriptor(const void *data, llvm::ArrayRef<int64_t> shape)
   return words;
 }
 
+// The tensor for an input; null, reported, when there is none that fits.
+const HostTensor *checkedInput(const Port &port, const std::vector<HostTensor> &tensors, Errors &errors) {
+  auto given = llvm::find_if(tensors, [&](const HostTensor &tensor) { return tensor.name == port.name; });
+  std::string type = numpyName(port.type.getElementType());
+  std::string wanted = "; the net reads " + type + " of shape " + shapeText(port.type.getShape());
+  if (given == tensors.end())
+    errors.push_back("input '" + port.name + "' is missing" + wanted);
+  else if (given->type != type || llvm::ArrayRef(given->shape) != port.type.getShape() ||
+           static_cast<int64_t>(given->bytes.size()) != top::tensorBytes(port.type))
+    errors.push_back("input '" + port.name + "' is " + given->type + " of shape " + shapeText(given->shape) + wanted);
+  else
+    return &*given;
+  return nullptr;
+}
+
 // NHWC -> NCHW, of any rank.
 HostTensor channelsFirst(const HostTensor &tensor, int64_t elementSize) {
   HostTensor result = tensor;
@@ -92,13 +112,18 @@ HostTensor channelsFirst(const HostTensor &tensor, int64_t elementSize) {
 
 } // namespace
 
-struct TopInterpreter::Impl {
-  explicit Impl(DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {}
+namespace {
+
+// A straight-line module, compiled.
+struct CompiledNet {
+  explicit CompiledNet(MLIRContext &context) : context(context) {}
 
   bool compile(ModuleOp module, bool allTensors);
+  std::optional<std::vector<HostTensor>> run(const std::vector<HostTensor> &inputs, Errors &errors) const;
 
-  MLIRContext context;
+  MLIRContext &context;
   std::vector<Port> inputs, results;
+  size_t numOutputs = 0; // the other results are named tensors within
   std::vector<top::Weight> weights;
   std::unique_ptr<ExecutionEngine> engine;
 
@@ -108,8 +133,41 @@ private:
   LogicalResult lower(ModuleOp module);
 };
 
+std::vector<Port> inputPorts(func::FuncOp main) {
+  std::vector<Port> ports;
+  for (BlockArgument argument : main.getArguments()) {
+    std::string name = top::getTensorName(argument).str();
+    ports.push_back({name.empty() ? "input_" + std::to_string(argument.getArgNumber()) : name, cast<RankedTensorType>(argument.getType()), false});
+  }
+  return ports;
+}
+
+// A module with control flow: its nets, and the program that calls them.
+class CompiledProgram {
+public:
+  bool compile(ModuleOp module, bool allTensors, Errors &errors);
+  std::optional<std::vector<HostTensor>> run(const std::vector<HostTensor> &given, Errors &errors);
+
+private:
+  Status call(const std::string &name, const std::vector<bytecode::HostedTensor> &operands, std::vector<bytecode::HostedTensor> &made);
+
+  std::map<std::string, std::unique_ptr<CompiledNet>> nets;
+  std::vector<Port> inputs, outputs;
+  std::unique_ptr<bytecode::HostedProgram> program;
+  std::map<std::string, HostTensor> inner; // named tensors of nets, from their last calls
+};
+
+} // namespace
+
+struct TopInterpreter::Impl {
+  explicit Impl(DialectRegistry &registry) : context(registry, MLIRContext::Threading::DISABLED) {}
+  MLIRContext context;
+  std::unique_ptr<CompiledNet> net; // or
+  std::unique_ptr<CompiledProgram> program;
+};
+
 // The outputs, then (with `allTensors`) every other name once.
-void TopInterpreter::Impl::collectResults(func::FuncOp main, bool allTensors) {
+void CompiledNet::collectResults(func::FuncOp main, bool allTensors) {
   Block &block = main.getBody().front();
   Operation *terminator = block.getTerminator();
   SmallVector<Value> values(terminator->getOperands());
@@ -122,6 +180,7 @@ void TopInterpreter::Impl::collectResults(func::FuncOp main, bool allTensors) {
     results.push_back({name, cast<RankedTensorType>(value.getType()), false});
     seen.insert(name);
   }
+  numOutputs = results.size();
   for (Operation &op : block.without_terminator()) {
     if (!allTensors || isa<top::WeightOp, arith::ConstantOp>(op))
       continue;
@@ -142,7 +201,7 @@ void TopInterpreter::Impl::collectResults(func::FuncOp main, bool allTensors) {
 }
 
 // Tensors of the signature and weights become memref parameters.
-void TopInterpreter::Impl::makeParameters(func::FuncOp main) {
+void CompiledNet::makeParameters(func::FuncOp main) {
   Block &block = main.getBody().front();
   OpBuilder builder(main.getContext());
   Location loc = main.getLoc();
@@ -176,7 +235,7 @@ void TopInterpreter::Impl::makeParameters(func::FuncOp main) {
   main->setAttr("llvm.emit_c_interface", builder.getUnitAttr());
 }
 
-LogicalResult TopInterpreter::Impl::lower(ModuleOp module) {
+LogicalResult CompiledNet::lower(ModuleOp module) {
   RewritePatternSet concats(&context);
   tensor::populateDecomposeTensorConcatPatterns(concats);
   if (failed(applyPatternsAndFoldGreedily(module, std::move(concats))))
@@ -205,21 +264,18 @@ LogicalResult TopInterpreter::Impl::lower(ModuleOp module) {
   return pm.run(module);
 }
 
-bool TopInterpreter::Impl::compile(ModuleOp module, bool allTensors) {
+bool CompiledNet::compile(ModuleOp module, bool allTensors) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (!main || !main.getBody().hasOneBlock()) {
     module.emitError("has no function @main of one block");
     return false;
   }
-  for (BlockArgument argument : main.getArguments()) {
-    auto type = dyn_cast<RankedTensorType>(argument.getType());
-    if (!type) {
+  for (BlockArgument argument : main.getArguments())
+    if (!isa<RankedTensorType>(argument.getType())) {
       main.emitError("@main has an argument that is no tensor: ") << argument.getType();
       return false;
     }
-    std::string name = top::getTensorName(argument).str();
-    inputs.push_back({name.empty() ? "input_" + std::to_string(argument.getArgNumber()) : name, type, false});
-  }
+  inputs = inputPorts(main);
   PassManager layout(&context);
   layout.addPass(top::createTopLayout());
   if (failed(layout.run(module)))
@@ -250,6 +306,114 @@ bool TopInterpreter::Impl::compile(ModuleOp module, bool allTensors) {
   return true;
 }
 
+std::optional<std::vector<HostTensor>> CompiledNet::run(const std::vector<HostTensor> &tensors, Errors &errors) const {
+  std::vector<std::vector<int64_t>> descriptors;
+  size_t before = errors.size();
+  for (const Port &port : inputs)
+    if (const HostTensor *given = checkedInput(port, tensors, errors))
+      descriptors.push_back(descriptor(given->bytes.data(), given->shape));
+  if (errors.size() != before)
+    return std::nullopt;
+  for (const top::Weight &weight : weights)
+    descriptors.push_back(descriptor(weight.bytes.data(), weight.type.getShape()));
+  std::vector<HostTensor> made;
+  for (const Port &port : results) {
+    std::vector<char> bytes(top::tensorBytes(port.type).value_or(0));
+    made.push_back({port.name, port.type.getShape().vec(), numpyName(port.type.getElementType()), std::move(bytes)});
+    descriptors.push_back(descriptor(made.back().bytes.data(), made.back().shape));
+  }
+  std::vector<void *> pointers, arguments;
+  for (std::vector<int64_t> &words : descriptors)
+    pointers.push_back(words.data());
+  for (void *&pointer : pointers)
+    arguments.push_back(&pointer);
+  if (llvm::Error error = engine->invokePacked("_mlir_ciface_main", arguments)) {
+    errors.push_back(llvm::toString(std::move(error)));
+    return std::nullopt;
+  }
+  for (auto [port, tensor] : llvm::zip(results, made))
+    if (port.channelsLast)
+      tensor = channelsFirst(tensor, top::elementBytes(port.type.getElementType()));
+  return made;
+}
+
+//===-- Control flow ------------------------------------------------------===//
+
+Status CompiledProgram::call(const std::string &name, const std::vector<bytecode::HostedTensor> &operands,
+                             std::vector<bytecode::HostedTensor> &made) {
+  const CompiledNet &net = *nets.at(name);
+  std::vector<HostTensor> given;
+  for (auto [port, tensor] : llvm::zip_equal(net.inputs, operands))
+    given.push_back({port.name, tensor.shape, numpyName(port.type.getElementType()), tensor.bytes});
+  Errors errors;
+  auto tensors = net.run(given, errors);
+  if (!tensors)
+    return Failure{errors.front()};
+  for (auto [i, tensor] : llvm::enumerate(*tensors)) {
+    if (i < net.numOutputs)
+      made.push_back({*fileElementType(net.results[i].type.getElementType()), tensor.shape, tensor.bytes});
+    inner[tensor.name] = std::move(tensor);
+  }
+  return {};
+}
+
+bool CompiledProgram::compile(ModuleOp module, bool allTensors, Errors &errors) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  inputs = inputPorts(main);
+  for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
+    auto name = main.getResultAttrOfType<StringAttr>(i, top::kNameAttr);
+    outputs.push_back({name ? name.str() : "output_" + std::to_string(i), cast<RankedTensorType>(type), false});
+  }
+  PassManager pm(module.getContext());
+  pm.addPass(createConvertControlToVM());
+  if (failed(pm.run(module)))
+    return false;
+  auto desc = hostProgram(module, "host", errors);
+  if (!desc)
+    return false;
+  for (ModuleOp part : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
+    std::unique_ptr<CompiledNet> &net = nets[part.getSymName()->str()];
+    net = std::make_unique<CompiledNet>(*module.getContext());
+    part->remove();
+    OwningOpRef<ModuleOp> own(part);
+    if (!net->compile(*own, allTensors))
+      return false;
+  }
+  auto kernel = [this](const std::string &name, const std::vector<bytecode::HostedTensor> &operands, std::vector<bytecode::HostedTensor> &made) {
+    return call(name, operands, made);
+  };
+  auto loaded = bytecode::HostedProgram::load(desc->code, kernel);
+  if (!loaded) {
+    errors.push_back(loaded.error());
+    return false;
+  }
+  program = loaded.take();
+  return true;
+}
+
+std::optional<std::vector<HostTensor>> CompiledProgram::run(const std::vector<HostTensor> &given, Errors &errors) {
+  std::vector<bytecode::HostedTensor> arguments;
+  for (const Port &port : inputs)
+    if (const HostTensor *tensor = checkedInput(port, given, errors))
+      arguments.push_back({*fileElementType(port.type.getElementType()), tensor->shape, tensor->bytes});
+  if (arguments.size() != inputs.size())
+    return std::nullopt;
+  inner.clear();
+  auto results = program->run(arguments);
+  if (!results) {
+    errors.push_back(results.error());
+    return std::nullopt;
+  }
+  std::vector<HostTensor> tensors;
+  for (auto [port, tensor] : llvm::zip_equal(outputs, *results)) {
+    tensors.push_back({port.name, tensor.shape, numpyName(port.type.getElementType()), std::move(tensor.bytes)});
+    inner.erase(port.name);
+  }
+  for (auto &[name, tensor] : inner)
+    tensors.push_back(std::move(tensor));
+  return tensors;
+}
+
 TopInterpreter::TopInterpreter(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
 TopInterpreter::~TopInterpreter() = default;
 
@@ -269,7 +433,15 @@ std::unique_ptr<TopInterpreter> TopInterpreter::load(const std::string &mlirFile
     return nullptr;
   size_t before = errors.size();
   DiagnosticCollector collector(&impl->context, errors);
-  if (!impl->compile(*module, allTensors)) {
+  bool isGood;
+  if (hasControlFlow(*module)) {
+    impl->program = std::make_unique<CompiledProgram>();
+    isGood = impl->program->compile(*module, allTensors, errors);
+  } else {
+    impl->net = std::make_unique<CompiledNet>(impl->context);
+    isGood = impl->net->compile(*module, allTensors);
+  }
+  if (!isGood) {
     if (errors.size() == before)
       errors.push_back(mlirFile + ": cannot be compiled for this CPU");
     return nullptr;
@@ -278,43 +450,7 @@ std::unique_ptr<TopInterpreter> TopInterpreter::load(const std::string &mlirFile
 }
 
 std::optional<std::vector<HostTensor>> TopInterpreter::run(const std::vector<HostTensor> &inputs, Errors &errors) const {
-  std::vector<std::vector<int64_t>> descriptors;
-  size_t before = errors.size();
-  for (const Port &port : impl->inputs) {
-    auto given = llvm::find_if(inputs, [&](const HostTensor &tensor) { return tensor.name == port.name; });
-    std::string type = numpyName(port.type.getElementType());
-    if (given == inputs.end())
-      errors.push_back("input '" + port.name + "' is missing; the net reads " + type + " of shape " + shapeText(port.type.getShape()));
-    else if (given->type != type || llvm::ArrayRef(given->shape) != port.type.getShape() ||
-             static_cast<int64_t>(given->bytes.size()) != top::tensorBytes(port.type))
-      errors.push_back("input '" + port.name + "' is " + given->type + " of shape " + shapeText(given->shape) + "; the net reads " + type +
-                       " of shape " + shapeText(port.type.getShape()));
-    else
-      descriptors.push_back(descriptor(given->bytes.data(), given->shape));
-  }
-  if (errors.size() != before)
-    return std::nullopt;
-  for (const top::Weight &weight : impl->weights)
-    descriptors.push_back(descriptor(weight.bytes.data(), weight.type.getShape()));
-  std::vector<HostTensor> results;
-  for (const Port &port : impl->results) {
-    std::vector<char> bytes(top::tensorBytes(port.type).value_or(0));
-    results.push_back({port.name, port.type.getShape().vec(), numpyName(port.type.getElementType()), std::move(bytes)});
-    descriptors.push_back(descriptor(results.back().bytes.data(), results.back().shape));
-  }
-  std::vector<void *> pointers, arguments;
-  for (std::vector<int64_t> &words : descriptors)
-    pointers.push_back(words.data());
-  for (void *&pointer : pointers)
-    arguments.push_back(&pointer);
-  if (llvm::Error error = impl->engine->invokePacked("_mlir_ciface_main", arguments)) {
-    errors.push_back(llvm::toString(std::move(error)));
-    return std::nullopt;
-  }
-  for (auto [port, tensor] : llvm::zip(impl->results, results))
-    if (port.channelsLast)
-      tensor = channelsFirst(tensor, top::elementBytes(port.type.getElementType()));
-  return results;
+  return impl->program ? impl->program->run(inputs, errors) : impl->net->run(inputs, errors);
 }
 
 } // namespace pto_mlir

@@ -42,99 +42,48 @@ Session::~Session() = default;
 
 const NetDesc &Session::net() const { return *state->net; }
 const ModelFile &Session::file() const { return *state->file; }
-const char *Session::deviceName() const {
-  if (!state->runner)
-    return state->device->name();
-  return state->runner->sessions().empty() ? "host" : state->runner->sessions().front()->deviceName();
-}
+const char *Session::deviceName() const { return state->device->name(); }
 
 Result<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
   auto file = ModelFile::open(path);
   if (!file)
     return Failure{file.error()};
-  if (options.net.empty() && (*file)->model().program) {
-    auto runner = ProgramRunner::open(**file, options.device);
-    if (!runner)
-      return Failure{(*file)->info().path + ": " + runner.error()};
-    auto state = std::make_unique<State>();
-    state->file = *file;
-    state->runner = runner.take();
-    state->net = &state->runner->net();
-    return std::unique_ptr<Session>(new Session(std::move(state)));
-  }
-  auto net = findNet(**file, options.net);
-  if (!net)
-    return Failure{net.error()};
   auto state = std::make_unique<State>();
   state->file = *file;
-  state->net = *net;
+  const std::vector<HostProgramDesc> &programs = (*file)->model().programs;
+  bool isProgram = options.net.empty() ? !programs.empty()
+                                       : std::any_of(programs.begin(), programs.end(), [&](auto &program) { return program.name == options.net; });
+  if (!isProgram) {
+    auto net = findNet(**file, options.net);
+    if (!net)
+      return Failure{net.error()};
+    state->net = *net;
+  }
   if (Status status = state->start(options); !status)
     return Failure{status.error()};
+  if (isProgram) {
+    auto runner = ProgramRunner::open(*state, options.net);
+    if (!runner)
+      return Failure{path + ": " + runner.error()};
+    state->runner = runner.take();
+    state->net = &state->runner->net();
+  } else {
+    state->programs.resize(state->net->variants.size());
+    // Errors in the first variant show at once; further ones cost memory only when they are used.
+    if (auto first = state->program(0); !first)
+      return Failure{first.error()};
+  }
   return std::unique_ptr<Session>(new Session(std::move(state)));
-}
-
-Status Session::State::start(const SessionOptions &options) {
-  DeviceOptions deviceOptions = options.device;
-  deviceOptions.processor = file->model().processor;
-  auto opened = Device::open(deviceOptions);
-  if (!opened)
-    return Failure{opened.error()};
-  device = opened.take();
-  if (Status status = uploadWeights(); !status)
-    return status;
-  if (options.schedule == Schedule::Tasks && (device->runsCores() || device->timesCores())) {
-    auto runtime = device->timesCores() ? makeVirtualRuntime(options.virtualBlocks, options.trace)
-                                        : makeTaskRuntime(file->model().numCore, options.device.threads, options.trace);
-    if (!runtime)
-      return Failure{runtime.error()};
-    tasks = runtime.take();
-  }
-  loaded.resize(file->model().kernels.size());
-  programs.resize(net->variants.size());
-  // Errors in the first variant show at once; further ones cost memory only when they are used.
-  auto first = program(0);
-  return first ? Status() : Status(Failure{first.error()});
-}
-
-Status Session::State::uploadWeights() {
-  auto buffer = DeviceBuffer::make(*device, file->layout().totalBytes, "the weights");
-  if (!buffer)
-    return Failure{buffer.error()};
-  weights = buffer.take();
-  const std::vector<WeightDesc> &descs = file->model().weights;
-  for (size_t i = 0; i < descs.size(); ++i) {
-    if (Status status = file->checkWeight(i); !status)
-      return status;
-    if (Status status = device->copyToDevice(weights.address() + file->layout().offsets[i], descs[i].data, descs[i].size); !status)
-      return status;
-  }
-  return {};
 }
 
 Result<VM *> Session::State::program(size_t index) {
   std::unique_ptr<VM> &program = programs[index];
-  if (program)
-    return program.get();
-  const ModelDesc &model = file->model();
-  const VariantDesc &variant = net->variants[index];
-  for (uint32_t kernel : variant.program.kernels) {
-    if (loaded[kernel])
-      continue;
-    auto handle = device->loadKernel(model.kernels[kernel]);
-    if (!handle)
-      return Failure{handle.error()};
-    loaded[kernel] = *handle;
+  if (!program) {
+    auto made = prepare(net->variants[index], Ports::Own);
+    if (!made)
+      return Failure{made.error()};
+    program = made.take();
   }
-  VM::KernelHandles handles(loaded.size());
-  std::transform(loaded.begin(), loaded.end(), handles.begin(), [](auto &handle) { return handle.value_or(0); });
-  auto vm = VM::prepare(*device, model, variant, handles, weights);
-  if (!vm)
-    return Failure{vm.error()};
-  auto made = std::make_unique<VM>(vm.take());
-  if (tasks)
-    if (Status status = made->useTasks(*tasks, model); !status)
-      return Failure{status.error()};
-  program = std::move(made);
   return program.get();
 }
 
@@ -146,7 +95,7 @@ Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inp
     return Failure{index.error()};
   std::lock_guard lock(state->mutex);
   if (state->runner)
-    return pick(state->runner->run(inputs), names);
+    return pick(state->runner->run(*index, inputs), names);
   auto vm = state->program(*index);
   if (!vm)
     return Failure{vm.error()};
@@ -177,19 +126,16 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
   auto results = run(inputs);
   if (!results)
     return results;
-  if (state->runner)
-    return results;
-  auto index = state->chooseVariant(inputs);
-  VM &vm = *state->programs[*index];
-  for (const DebugTensorDesc &desc : net().variants[*index].debugTensors) {
-    bool isOutput = std::any_of(results->begin(), results->end(), [&](auto &tensor) { return tensor.name == desc.name; });
-    if (isOutput)
-      continue;
-    auto tensor = state->fetchDebugTensor(vm, desc);
-    if (!tensor)
-      return Failure{tensor.error()};
-    results->push_back(tensor.take());
+  auto fetch = [&](VM &vm, const VariantDesc &variant) { return state->fetchDebugTensors(vm, variant, *results); };
+  Status status;
+  if (state->runner) {
+    status = state->runner->forEachCalled(fetch);
+  } else {
+    size_t index = *state->chooseVariant(inputs);
+    status = fetch(*state->programs[index], net().variants[index]);
   }
+  if (!status)
+    return Failure{status.error()};
   return results;
 }
 
@@ -217,32 +163,12 @@ Result<std::string> Session::traceReport() const {
 
 Result<pto_profile> Session::profile(bool reset) {
   std::lock_guard lock(state->mutex);
-  if (!state->runner)
-    return state->device->profile(reset);
-  pto_profile sum = {};
-  for (const auto &session : state->runner->sessions()) {
-    auto part = session->profile(reset);
-    if (!part)
-      return part;
-    sum.launches += part->launches;
-    sum.instructions += part->instructions;
-    sum.gm_bytes_read += part->gm_bytes_read;
-    sum.gm_bytes_written += part->gm_bytes_written;
-    sum.host_seconds += part->host_seconds;
-  }
-  return sum;
+  return state->device->profile(reset);
 }
 
 Result<std::vector<KernelProfile>> Session::profileKernels(bool reset) {
   std::lock_guard lock(state->mutex);
   std::vector<KernelProfile> profiles;
-  if (state->runner)
-    for (const auto &session : state->runner->sessions()) {
-      auto part = session->profileKernels(reset);
-      if (!part)
-        return part;
-      profiles.insert(profiles.end(), part->begin(), part->end());
-    }
   for (size_t i = 0; i < state->loaded.size(); ++i) {
     if (!state->loaded[i])
       continue;

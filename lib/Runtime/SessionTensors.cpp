@@ -132,7 +132,7 @@ Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::ve
       narrowed = tensor.take();
       data = narrowed.data.get();
     }
-    if (Status status = device->copyToDevice(vm.input(i).address(), data, vm.input(i).bytes()); !status)
+    if (Status status = device->copyToDevice(vm.input(i).address, data, vm.input(i).bytes); !status)
       return status;
   }
   return vm.run();
@@ -143,17 +143,29 @@ Result<HostTensor> Session::State::fetchOutput(VM &vm, const VariantDesc &varian
   auto tensor = makeTensor(desc.name, desc.storageType, desc.shape);
   if (!tensor)
     return tensor;
-  if (Status status = device->copyFromDevice(tensor->data.get(), vm.output(output).address(), tensor->bytes); !status)
+  if (Status status = device->copyFromDevice(tensor->data.get(), vm.output(output).address, tensor->bytes); !status)
     return Failure{status.error()};
   return desc.storageType == desc.type ? std::move(tensor) : castTensor(*tensor, desc.type);
+}
+
+Status Session::State::fetchDebugTensors(VM &vm, const VariantDesc &variant, std::vector<HostTensor> &results) {
+  for (const DebugTensorDesc &desc : variant.debugTensors) {
+    if (std::any_of(results.begin(), results.end(), [&](auto &tensor) { return tensor.name == desc.name; }))
+      continue;
+    auto tensor = fetchDebugTensor(vm, desc);
+    if (!tensor)
+      return Failure{tensor.error()};
+    results.push_back(tensor.take());
+  }
+  return {};
 }
 
 Result<HostTensor> Session::State::fetchDebugTensor(VM &vm, const DebugTensorDesc &desc) {
   auto stored = makeTensor(desc.name, desc.type, desc.shape);
   if (!stored)
     return stored;
-  uint64_t base = desc.region == Region::Input    ? vm.input(desc.index).address()
-                  : desc.region == Region::Output ? vm.output(desc.index).address()
+  uint64_t base = desc.region == Region::Input    ? vm.input(desc.index).address
+                  : desc.region == Region::Output ? vm.output(desc.index).address
                   : vm.workspace()                ? vm.workspace()->address()
                                                   : 0; // nothing lies in an empty workspace
   if (Status status = device->copyFromDevice(stored->data.get(), base + desc.offset, stored->bytes); !status)

@@ -41,14 +41,43 @@ Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool tr
   return TaskRuntime::create(config);
 }
 
-Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, const std::vector<pto_arg> &arguments,
-                      const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(tasks::KernelCall &)> work) {
+void StepTasks::describe(Step &step) {
+  step.spec.clear();
+  if (!isNamed(step.arguments)) { // after everything, before everything
+    step.spec.inout(tasks::Tensor::dense(uint64_t(0), 1, {INT64_MAX}));
+    return;
+  }
+  for (size_t i = 0; i < step.arguments.size(); ++i) {
+    auto tensor = tasks::Tensor::dense(step.arguments[i].address, 1, {int64_t(step.arguments[i].bytes)});
+    // One that is never used is named all the same: tasks read addresses by number.
+    if (step.uses[i].read && step.uses[i].written)
+      step.spec.inout(tensor);
+    else if (step.uses[i].written)
+      step.spec.output(tensor);
+    else if (step.uses[i].read)
+      step.spec.input(tensor);
+    else
+      step.spec.scalar(step.arguments[i].address);
+  }
+}
+
+Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, Arguments arguments,
+                      std::vector<pmodel::KernelUse::Argument> uses, Work work) {
   using Clock = std::chrono::steady_clock;
   size_t index = steps.size();
-  auto kernel = runtime.registerKernel(name, [this, index, work = std::move(work)](tasks::KernelCall &call) {
+  auto kernel = runtime.registerKernel(name, [this, index, sizes = arguments, work = std::move(work)](tasks::KernelCall &call) {
     auto begin = Clock::now();
-    Status status = work(call);
-    steps[index].workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+    Step &step = steps[index];
+    Status status;
+    if (isNamed(sizes)) {
+      Arguments actual = sizes;
+      for (size_t i = 0; i < actual.size(); ++i)
+        actual[i].address = call.args[i];
+      status = work(call, actual);
+    } else {
+      status = work(call, step.arguments);
+    }
+    step.workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
     if (status)
       return;
     {
@@ -60,21 +89,18 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
   });
   if (!kernel)
     return Failure{kernel.error()};
-  TaskSpec spec(*kernel, kind);
-  auto touch = [&](tasks::Tensor tensor, pmodel::KernelUse::Argument use) {
-    if (use.read && use.written)
-      spec.inout(tensor);
-    else if (use.written)
-      spec.output(tensor);
-    else if (use.read)
-      spec.input(tensor);
-  };
-  if (arguments.size() <= tasks::kMaxArguments)
-    for (size_t i = 0; i < arguments.size(); ++i)
-      touch(tasks::Tensor::dense(arguments[i].address, 1, {int64_t(arguments[i].bytes)}), uses[i]);
-  else // too many to name: after everything, before everything
-    touch(tasks::Tensor::dense(uint64_t(0), 1, {INT64_MAX}), {true, true});
-  steps.emplace_back(std::move(spec), blocks);
+  steps.emplace_back(TaskSpec(*kernel, kind), blocks, std::move(arguments), std::move(uses));
+  describe(steps.back());
+  return {};
+}
+
+Status StepTasks::bind(size_t index, Arguments arguments) {
+  Step &step = steps[index];
+  if (!isNamed(step.arguments) && step.last)
+    if (Status status = runtime.wait(step.last); !status)
+      return status;
+  step.arguments = std::move(arguments);
+  describe(step);
   return {};
 }
 
@@ -84,7 +110,7 @@ Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &us
   uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
   if (isVirtual())
     return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-               [this, kernel, blocks, cores, arguments, seconds = std::vector<double>()](tasks::KernelCall &call) mutable -> Status {
+               [this, kernel, blocks, cores, seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
                  if (call.block == 0) {
                    auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
                    if (!measured)
@@ -98,7 +124,7 @@ Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &us
                  return {};
                });
   return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-             [this, kernel, blocks, cores, arguments](tasks::KernelCall &call) -> Status {
+             [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments) -> Status {
                uint32_t together = cores / call.numBlocks; // run by this block, one after the other
                for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
                  if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
@@ -107,31 +133,42 @@ Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &us
              });
 }
 
-Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffers, std::function<Status()> work) {
+Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work) {
   std::vector<pmodel::KernelUse::Argument> uses(buffers.size(), {true, false});
   if (!uses.empty())
     uses.back() = {false, true};
   uint64_t bytes = 0;
   for (const pto_arg &buffer : buffers)
     bytes += buffer.bytes;
-  return add(name, WorkerKind::AiCpu, 1, buffers, uses, [work = std::move(work), bytes](tasks::KernelCall &call) {
+  return add(name, WorkerKind::AiCpu, 1, buffers, uses, [work = std::move(work), bytes](tasks::KernelCall &call, const Arguments &arguments) {
     call.costNs = bytes / kHostBytesPerNs;
-    return work();
+    return work(arguments);
   });
 }
 
-Status StepTasks::run() {
+void StepTasks::beginRun() {
   failure.clear();
-  Status status = runtime.run([&](TaskRuntime &run) {
-    for (Step &step : steps) {
-      // What is over before another thread is awake stays together.
-      constexpr uint64_t shortest = 30000;
-      uint64_t worked = step.workedNs.exchange(0);
-      step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks);
-      if (!run.submit(step.spec))
-        return;
-    }
-  });
+  for (Step &step : steps)
+    step.last = {};
+}
+
+Status StepTasks::submit() {
+  for (Step &step : steps) {
+    // What is over before another thread is awake stays together.
+    constexpr uint64_t shortest = 30000;
+    uint64_t worked = step.workedNs.exchange(0);
+    step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks);
+    auto task = runtime.submit(step.spec);
+    if (!task)
+      return Failure{task.error()};
+    step.last = *task;
+  }
+  return {};
+}
+
+Status StepTasks::run() {
+  beginRun();
+  Status status = runtime.run([&](TaskRuntime &) { (void)submit(); });
   return failure.empty() ? status : Status(Failure{failure});
 }
 

@@ -35,20 +35,40 @@ public:
 
   /// A task of one block per core that has commands; in virtual time the first block runs them all and says how long each takes. Blocks of kernels for both kinds of cores run on the cube core of each block.
   Status addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments);
+  /// What a host op does to its buffers.
+  using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
   /// `work` reads all buffers but the last, which it writes.
-  Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, std::function<Status()> work);
-  /// Submits all and waits. The first step that failed is the failure.
+  Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work);
+  size_t size() const { return steps.size(); }
+  /// Other memory for step `step` from its next submission on, of the same sizes.
+  Status bind(size_t step, std::vector<pto_arg> arguments);
+  /// Submits all, within a run of the runtime.
+  Status submit();
+  /// Before the first submission of a run of the runtime.
+  void beginRun();
+  /// What the first step that failed in this run said; empty when none did.
+  const std::string &failureText() const { return failure; }
+  /// A run of its own: submits all and waits. The first step that failed is the failure.
   Status run();
 
 private:
+  using Arguments = std::vector<pto_arg>;
+  using Work = std::function<Status(tasks::KernelCall &, const Arguments &)>;
   struct Step {
-    Step(tasks::TaskSpec spec, uint32_t blocks) : spec(std::move(spec)), blocks(blocks) {}
+    Step(tasks::TaskSpec spec, uint32_t blocks, Arguments arguments, std::vector<pmodel::KernelUse::Argument> uses)
+        : spec(std::move(spec)), blocks(blocks), arguments(std::move(arguments)), uses(std::move(uses)) {}
     tasks::TaskSpec spec;
     uint32_t blocks;                   ///< at most
+    Arguments arguments;               ///< of the next submission; tasks read it only when they are too many for a task
+    std::vector<pmodel::KernelUse::Argument> uses;
+    tasks::TaskId last;                ///< in this run
     std::atomic<uint64_t> workedNs{0}; ///< in its last run, over all blocks
   };
-  Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, const std::vector<pto_arg> &arguments,
-             const std::vector<pmodel::KernelUse::Argument> &uses, std::function<Status(tasks::KernelCall &)> work);
+  Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, Arguments arguments,
+             std::vector<pmodel::KernelUse::Argument> uses, Work work);
+  static bool isNamed(const Arguments &arguments) { return arguments.size() <= tasks::kMaxArguments; }
+  /// Tells the step's task which memory it touches.
+  static void describe(Step &step);
 
   bool isVirtual() const { return runtime.config().mode == tasks::Mode::VirtualTime; }
 

@@ -3,6 +3,7 @@
 #include "pto_mlir/HostOps/HostOps.h"
 #include "pto_mlir/PModel/Program.h"
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -10,35 +11,27 @@ namespace pto_mlir::runtime {
 
 using namespace pto_mlir::pmodel;
 
-namespace {
-
-Status allocateTensors(Device &device, const std::vector<TensorDesc> &tensors, std::vector<DeviceBuffer> &buffers) {
-  for (const TensorDesc &tensor : tensors) {
-    auto buffer = DeviceBuffer::make(device, *tensorBytes(tensor.storageType, tensor.shape), "'" + tensor.name + "'");
-    if (!buffer)
-      return Failure{buffer.error()};
-    buffers.push_back(buffer.take());
-  }
-  return {};
-}
-
-} // namespace
-
 Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc &variant, const KernelHandles &kernels,
-                       const DeviceBuffer &weights) {
+                       const DeviceBuffer &weights, Ports ports) {
   VM vm(device);
-  if (Status status = allocateTensors(device, variant.inputs, vm.inputs); !status)
-    return Failure{status.error()};
-  if (Status status = allocateTensors(device, variant.outputs, vm.outputs); !status)
-    return Failure{status.error()};
-
   const ProgramDesc &program = variant.program;
   EntrySlots entry(variant);
-  std::vector<pto_arg> slots(program.numSlots, pto_arg{0, 0});
-  for (uint32_t i = 0; i < entry.numInputs; ++i)
-    slots[entry.input(i)] = {vm.inputs[i].address(), vm.inputs[i].bytes()};
-  for (uint32_t i = 0; i < entry.numOutputs; ++i)
-    slots[entry.output(i)] = {vm.outputs[i].address(), vm.outputs[i].bytes()};
+  std::vector<pto_arg> &slots = vm.slots;
+  slots.assign(program.numSlots, pto_arg{0, 0});
+  vm.numInputs = entry.numInputs;
+  vm.numPorts = entry.numInputs + entry.numOutputs;
+  for (const std::vector<TensorDesc> *list : {&variant.inputs, &variant.outputs})
+    for (const TensorDesc &tensor : *list) {
+      uint32_t slot = list == &variant.inputs ? entry.input(&tensor - list->data()) : entry.output(&tensor - list->data());
+      slots[slot].bytes = *tensorBytes(tensor.storageType, tensor.shape);
+      if (ports == Ports::Bound)
+        continue;
+      auto buffer = DeviceBuffer::make(device, slots[slot].bytes, "'" + tensor.name + "'");
+      if (!buffer)
+        return Failure{buffer.error()};
+      slots[slot].address = buffer->address();
+      vm.own.push_back(buffer.take());
+    }
   slots[entry.weights()] = {weights.address(), weights.bytes()};
 
   auto instructions = decodeProgram(program.code);
@@ -66,8 +59,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       step.kernel = kernels[kernel];
       step.modelKernel = kernel;
       step.blocks = model.kernels[kernel].blocks;
-      for (const VMArgument &argument : insn.arguments)
-        step.arguments.push_back({slots[argument.slot].address + argument.offset, argument.bytes});
+      step.places.assign(insn.arguments.begin(), insn.arguments.end());
       break;
     }
     case VMOpcode::CallHost: {
@@ -76,28 +68,38 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       auto begin = program.constants.begin() + insn.hostOp + 2;
       step.parameters.assign(begin, begin + program.constants[insn.hostOp + 1]);
       for (uint32_t slot : insn.slots)
-        step.arguments.push_back(slots[slot]);
+        step.places.push_back({slot, 0, slots[slot].bytes});
       break;
     }
     }
+    step.isBound = std::any_of(step.places.begin(), step.places.end(), [&](const VMArgument &place) { return place.slot < vm.numPorts; });
     vm.steps.push_back(std::move(step));
   }
   return vm;
 }
 
+std::vector<pto_arg> VM::arguments(const Step &step) const {
+  std::vector<pto_arg> list;
+  for (const VMArgument &place : step.places)
+    list.push_back({slots[place.slot].address + place.offset, place.bytes});
+  return list;
+}
+
 Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
   tasks = std::make_unique<StepTasks>(runtime, *device);
   std::vector<std::optional<KernelUse>> uses(model.kernels.size());
-  for (const Step &step : steps) {
+  for (Step &step : steps) {
     Status status;
+    step.task = tasks->size();
     if (step.kind == Step::Launch) {
       const KernelDesc &kernel = model.kernels[step.modelKernel];
       std::optional<KernelUse> &use = uses[step.modelKernel];
       if (!use)
         use = kernelUse(kernel);
-      status = tasks->addLaunch(kernel.name, *use, step.kernel, step.blocks, step.arguments);
+      status = tasks->addLaunch(kernel.name, *use, step.kernel, step.blocks, arguments(step));
     } else if (step.kind == Step::Host) {
-      status = tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), step.arguments, [this, &step] { return runHostOp(step); });
+      status = tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), arguments(step),
+                                [this, &step](const std::vector<pto_arg> &buffers) { return runHostOp(step, buffers); });
     }
     if (!status)
       return status;
@@ -106,10 +108,10 @@ Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
 }
 
 // Its inputs are there.
-Status VM::runHostOp(const Step &step) const {
+Status VM::runHostOp(const Step &step, const std::vector<pto_arg> &arguments) const {
   std::vector<std::unique_ptr<std::byte[]>> copies;
   std::vector<hostops::HostBuffer> buffers;
-  for (const pto_arg &argument : step.arguments) {
+  for (const pto_arg &argument : arguments) {
     copies.push_back(std::make_unique_for_overwrite<std::byte[]>(argument.bytes));
     buffers.push_back({copies.back().get(), argument.bytes});
     if (Status status = device->copyFromDevice(copies.back().get(), argument.address, argument.bytes); !status)
@@ -118,25 +120,34 @@ Status VM::runHostOp(const Step &step) const {
   if (Status status = hostops::runHostOp(step.hostOp, step.parameters, buffers); !status)
     return Failure{"host op " + std::string(hostops::hostOpName(step.hostOp)) + ": " + status.error()};
   // The last buffer is the result of every op so far.
-  return device->copyToDevice(step.arguments.back().address, buffers.back().data, buffers.back().bytes);
+  return device->copyToDevice(arguments.back().address, buffers.back().data, buffers.back().bytes);
 }
 
-Status VM::run() {
+Status VM::bind(const std::vector<pto_arg> &ports) {
+  for (size_t i = 0; i < numPorts; ++i)
+    slots[i].address = ports[i].address;
+  for (const Step &step : steps)
+    if (tasks && step.isBound)
+      if (Status status = tasks->bind(step.task, arguments(step)); !status)
+        return status;
+  return {};
+}
+
+Status VM::submit() {
   if (tasks)
-    return tasks->run();
+    return tasks->submit();
   for (const Step &step : steps) {
     Status status;
     switch (step.kind) {
     case Step::Launch:
-      status = device->launch(step.kernel, step.blocks, step.arguments);
+      status = device->launch(step.kernel, step.blocks, arguments(step));
       break;
     case Step::Host:
       status = device->synchronize();
       if (status)
-        status = runHostOp(step);
+        status = runHostOp(step, arguments(step));
       break;
     case Step::Wait:
-      status = device->synchronize();
       break;
     }
     if (!status) {
@@ -145,7 +156,14 @@ Status VM::run() {
       return status;
     }
   }
-  return device->synchronize();
+  return {};
+}
+
+Status VM::run() {
+  if (tasks)
+    return tasks->run();
+  Status status = submit();
+  return status ? device->synchronize() : status;
 }
 
 } // namespace pto_mlir::runtime

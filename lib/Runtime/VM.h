@@ -3,15 +3,18 @@
 #define PTO_MLIR_LIB_RUNTIME_VM_H
 
 #include "StepTasks.h"
-#include "pto_mlir/PModel/Model.h"
+#include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/Runtime/Device.h"
 
 #include <vector>
 
 namespace pto_mlir::runtime {
 
-/// A program with its buffers. Format 1 has no branches, so every buffer has one size and one address for good: buffers are
-/// allocated and arguments resolved once, and running is a walk over launches.
+/// Memory for inputs and outputs: the program's own, or what `bind` gives it before every run.
+enum class Ports { Own, Bound };
+
+/// A program with its buffers. Format 1 has no branches, so every buffer has one size for good: buffers are allocated once, and running is
+/// a walk over launches.
 class VM {
 public:
   /// Device handles of the model's kernels, by index into ModelDesc::kernels.
@@ -19,33 +22,45 @@ public:
 
   /// `variant` passed verifyVariant. `weights` is the uploaded weights section, shared with other programs.
   static Result<VM> prepare(Device &device, const pmodel::ModelDesc &model, const pmodel::VariantDesc &variant,
-                            const KernelHandles &kernels, const DeviceBuffer &weights);
+                            const KernelHandles &kernels, const DeviceBuffer &weights, Ports ports = Ports::Own);
 
   /// Runs go through `runtime` from now on, as tasks: steps that share no memory may overlap. The VM stays where it is.
   Status useTasks(tasks::TaskRuntime &runtime, const pmodel::ModelDesc &model);
+  /// Memory for the inputs, then the outputs, from the next run on.
+  Status bind(const std::vector<pto_arg> &ports);
   /// Runs the program to its end and waits.
   Status run();
+  /// Queues the program: as tasks of a run that is open, or as launches of the device.
+  Status submit();
+  /// Null without tasks.
+  StepTasks *stepTasks() { return tasks.get(); }
 
-  const DeviceBuffer &input(size_t i) const { return inputs[i]; }
-  const DeviceBuffer &output(size_t i) const { return outputs[i]; }
+  const pto_arg &input(size_t i) const { return slots[i]; }
+  const pto_arg &output(size_t i) const { return slots[numInputs + i]; }
   /// The first allocation; null when the program makes none.
   const DeviceBuffer *workspace() const { return allocations.empty() ? nullptr : &allocations.front(); }
 
 private:
+  /// A launch, or an op on the host, which takes whole slots; a wait has neither.
   struct Step {
     enum Kind { Launch, Host, Wait } kind = Wait;
     uint32_t kernel = 0, blocks = 0; // number on the device
     uint32_t modelKernel = 0;
-    std::vector<pto_arg> arguments; // pointers of a launch, whole buffers of a host op
+    std::vector<pmodel::VMArgument> places;
     int64_t hostOp = 0;
     std::vector<int64_t> parameters;
+    size_t task = 0;      // number among the tasks
+    bool isBound = false; // reads or writes inputs or outputs
   };
 
   explicit VM(Device &device) : device(&device) {}
-  Status runHostOp(const Step &step) const;
+  std::vector<pto_arg> arguments(const Step &step) const;
+  Status runHostOp(const Step &step, const std::vector<pto_arg> &buffers) const;
 
   Device *device;
-  std::vector<DeviceBuffer> inputs, outputs, allocations;
+  size_t numInputs = 0, numPorts = 0;
+  std::vector<pto_arg> slots;
+  std::vector<DeviceBuffer> own, allocations;
   std::vector<Step> steps;
   std::unique_ptr<StepTasks> tasks; // null: steps run in order
 };

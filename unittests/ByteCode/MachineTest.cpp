@@ -282,4 +282,35 @@ TEST(Machine, TracesEveryStep) {
   EXPECT_EQ(lines[2], "@main 2: iadd  | slots 5 | depth 2 numbers, 0 tensors");
 }
 
+/// Rows of two i32, printed.
+std::vector<std::string> rows(const std::string &body, std::string *error = nullptr) {
+  Outcome run = execute(program("() -> ()", "(tensor<?x2xi32>, tensor<?x2xi32>, tensor<?x2xi32>, tensor<2xi32>)", body,
+                            ".const 0 = kernel @host.append (tensor<?x2xi32>, tensor<2xi32>) -> (tensor<?x2xi32>)\n"
+                            ".const 1 = kernel @host.put (tensor<?x2xi32>, i64, tensor<2xi32>)\n"
+                            ".const 2 = kernel @host.print (tensor<?x2xi32>)\n"
+                            ".const 3 = dense [1, 2] : tensor<2xi32>\n.const 4 = dense [3, 4] : tensor<2xi32>\n.const 5 = dense [5, 6] : tensor<2xi32>\n"));
+  if (error)
+    *error = run.error;
+  else
+    EXPECT_EQ(run.error, "");
+  return run.printed;
+}
+
+TEST(Machine, AppendsRowsToWhatOthersStillSee) {
+  // Slot 1 is slot 0 and a row; two tensors are made of it.
+  EXPECT_THAT(rows("iconst i64, 0\nnewtensor tensor<?x2xi32>\nldc tensor, 3\ninvokestatic 0\nastore_1\n"
+                   "aload_1\nldc tensor, 4\ninvokestatic 0\nastore_0\naload_1\nldc tensor, 5\ninvokestatic 0\nastore_2\n"
+                   "aload_0\ninvokestatic 2\naload_1\ninvokestatic 2\naload_2\ninvokestatic 2"),
+              ElementsAre("tensor<2x2xi32> [1, 2, 3, 4]", "tensor<1x2xi32> [1, 2]", "tensor<2x2xi32> [1, 2, 5, 6]"));
+}
+
+TEST(Machine, PutsRows) {
+  std::string make = "iconst i64, 3\nnewtensor tensor<?x2xi32>\nastore_0\n", error;
+  EXPECT_THAT(rows(make + "aload_0\niconst i64, 2\nldc tensor, 4\ninvokestatic 1\naload_0\niconst i64, 0\nldc tensor, 5\ninvokestatic 1\n"
+                          "aload_0\ninvokestatic 2"),
+              ElementsAre("tensor<3x2xi32> [5, 6, 0, 0, 3, 4]"));
+  rows(make + "aload_0\niconst i64, 3\nldc tensor, 4\ninvokestatic 1", &error);
+  EXPECT_THAT(error, HasSubstr("row 3 of 3"));
+}
+
 } // namespace

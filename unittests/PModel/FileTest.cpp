@@ -160,7 +160,7 @@ TEST_F(File, ReaderSaysWhatIsWrong) {
   newer[8] = 3;
   EXPECT_THAT(openBytes(newer), HasSubstr("header is damaged"));
   reheader(newer);
-  EXPECT_THAT(openBytes(newer), HasSubstr("has format 3.0, this reader understands 2.x"));
+  EXPECT_THAT(openBytes(newer), HasSubstr("has format 3.1, this reader understands 2.x"));
   EXPECT_THAT(ModelFile::open("/nonexistent.pmodel").error(), HasSubstr("/nonexistent.pmodel: cannot open"));
   EXPECT_THAT(ModelFile::open("/tmp").error(), HasSubstr("is not a regular file"));
 }

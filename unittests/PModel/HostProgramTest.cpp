@@ -20,7 +20,7 @@ ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf3
   auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type + ") -> (" + type + ")\n.func @main(" + type +
                                    ") -> (" + type + ") slots(" + type + ") {\n  aload_0\n  invokestatic 0\n  invokestatic 0\n  return\n}\n");
   EXPECT_TRUE(module);
-  model.program = HostProgramDesc{"twice", bytecode::serialize(*module), {"in"}, {"out"}};
+  model.programs = {HostProgramDesc{"twice", bytecode::serialize(*module), {"in"}, {"out"}}};
   return model;
 }
 
@@ -36,10 +36,10 @@ TEST(HostProgram, IsVerifiedAgainstTheNets) {
   EXPECT_THAT(verify(twice(net, "tensor<2x6xf32>")), HasSubstr("with types that none of the net's variants has"));
   EXPECT_THAT(verify(twice(net, "tensor<2x5xf32>", "a5")), HasSubstr("is for 'a5', the model is for 'a3'"));
   ModelDesc model = twice(net);
-  model.program->inputs = {};
+  model.programs[0].inputs = {};
   EXPECT_THAT(verify(model), HasSubstr("has 1 inputs and 0 names for them"));
   model = twice(net);
-  model.program->code.resize(20);
+  model.programs[0].code.resize(20);
   EXPECT_THAT(verify(model), HasSubstr("is no VM program"));
 }
 
@@ -50,10 +50,10 @@ TEST(HostProgram, SurvivesTheFile) {
   ASSERT_TRUE(written) << written.error();
   auto file = ModelFile::open(path);
   ASSERT_TRUE(file) << file.error();
-  ASSERT_TRUE((*file)->model().program);
-  EXPECT_EQ((*file)->model().program->name, "twice");
-  EXPECT_EQ((*file)->model().program->code, model.program->code);
-  EXPECT_EQ((*file)->model().program->outputs, model.program->outputs);
+  ASSERT_EQ((*file)->model().programs.size(), 1u);
+  EXPECT_EQ((*file)->model().programs[0].name, "twice");
+  EXPECT_EQ((*file)->model().programs[0].code, model.programs[0].code);
+  EXPECT_EQ((*file)->model().programs[0].outputs, model.programs[0].outputs);
 }
 
 } // namespace

@@ -82,7 +82,7 @@ TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
                                    "  aload_1\n  tload\n  istore_2\nL:\n  aload_0\n  invokestatic 0\n  astore_0\n  iload_2\n  iconst i64, 1\n  isub\n" +
                                    "  dup\n  istore_2\n  ifne L\n  aload_0\n  return\n}\n");
   ASSERT_TRUE(module) << module.error();
-  model.program = HostProgramDesc{"again", bytecode::serialize(*module), {"x", "n"}, {"z"}};
+  model.programs = {HostProgramDesc{"again", bytecode::serialize(*module), {"x", "n"}, {"z"}}};
   auto session = open(model);
   ASSERT_TRUE(session);
   EXPECT_EQ(session->net().name, "again");

@@ -16,12 +16,28 @@
 
 namespace pto_mlir::bytecode {
 
-/// A dense row-major tensor in host memory. Views (reshape, cast) share the bytes.
+/// Where a tensor's bytes are beside host memory, or instead of it.
+class Residence {
+public:
+  virtual ~Residence() = default;
+  /// The bytes in host memory, when whoever makes them is done. The same bytes each time.
+  virtual Result<std::shared_ptr<std::byte[]>> fetch() = 0;
+};
+
+/// A dense row-major tensor. Views (reshape, cast) share the bytes.
 struct Tensor {
   pmodel::ElementType element = pmodel::ElementType::F32;
   std::vector<int64_t> shape;
-  std::shared_ptr<std::byte[]> data;
+  std::shared_ptr<std::byte[]> data; ///< null while the bytes are in the residence only
   uint64_t bytes = 0;
+  std::shared_ptr<Residence> residence;
+  bool isConstant = false; ///< nobody writes it any more: what a residence holds beside `data` stays true
+
+  /// Brings the bytes to `data`.
+  Status fetch() { return data || !residence ? Status() : fetchNow(); }
+
+private:
+  Status fetchNow();
 };
 using TensorPtr = std::shared_ptr<Tensor>;
 
@@ -43,6 +59,9 @@ class Kernel {
 public:
   virtual ~Kernel() = default;
   virtual Status run(std::span<const Value> operands, std::span<Value> results) = 0;
+  /// Whether it knows tensors that are elsewhere (Tensor::residence). What such a kernel makes is waited for by fetching it, so that the
+  /// machine waits for no launch before it calls one, or after.
+  virtual bool knowsResidences() const { return false; }
 };
 
 /// Where a program's kernels and external tensors come from: its target.

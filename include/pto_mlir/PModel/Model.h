@@ -6,7 +6,6 @@
 #include "pto_mlir/PModel/ElementType.h"
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -118,7 +117,7 @@ struct ModelDesc {
   std::vector<NetDesc> nets;
   std::vector<KernelDesc> kernels;
   std::vector<WeightDesc> weights;
-  std::optional<HostProgramDesc> program;
+  std::vector<HostProgramDesc> programs; // those of one name are one model for several sets of input shapes
 };
 
 } // namespace pto_mlir::pmodel

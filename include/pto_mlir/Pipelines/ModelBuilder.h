@@ -7,6 +7,9 @@
 
 namespace pto_mlir {
 
+/// What a .pmodel says that it was made by.
+inline constexpr const char *kProducer = "pto-mlir 0.1.0";
+
 /// Packs a module that the deploy pipeline has brought to engine functions and a vm.func. Nothing is written on failure.
 std::optional<DeploySummary> buildModel(mlir::ModuleOp module, const DeployOptions &options, Errors &errors);
 

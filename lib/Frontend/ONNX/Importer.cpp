@@ -21,6 +21,10 @@ static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" 
 
 Value Importer::value(StringRef name) {
   Tensor &tensor = tensors[name];
+  OpBuilder::InsertionGuard guard(builder);
+  // What a subgraph is the first to read may be read behind it, too.
+  if (depth)
+    builder.setInsertionPointToStart(entry);
   if (!tensor.value)
     tensor.value = top::createConstant(builder, top::namedLoc(builder.getContext(), name), name, *tensor.weight);
   return tensor.value;
@@ -87,17 +91,22 @@ std::optional<int64_t> Importer::opsetOf(const ::onnx::NodeProto &node) const {
 bool Importer::importInitializers() {
   const auto &list = file.model().graph().initializer();
   for (int i = 0; i < list.size(); ++i) {
-    std::string reason;
-    std::optional<top::Weight> weight =
-        decodeTensor(builder.getContext(), list[i], file.rawData(i), file.isMapped(i) ? file.owner() : nullptr, file, reason);
-    if (!weight)
-      report("initializer '" + list[i].name() + "': " + reason);
-    else if (tensors.contains(list[i].name()))
+    if (tensors.contains(list[i].name()))
       report("initializer '" + list[i].name() + "' is defined twice");
     else
-      define(list[i].name(), std::move(*weight));
+      importInitializer(list[i], file.rawData(i), file.isMapped(i));
   }
   return errors.empty();
+}
+
+bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef raw, bool isMapped) {
+  std::string reason;
+  std::optional<top::Weight> weight = decodeTensor(builder.getContext(), tensor, raw, isMapped ? file.owner() : nullptr, file, reason);
+  if (!weight)
+    report("initializer '" + tensor.name() + "': " + reason);
+  else
+    tensors[tensor.name()] = {Value(), std::move(weight)};
+  return weight.has_value();
 }
 
 // "[1, 3, ?, ?]"
@@ -167,6 +176,31 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   return errors.empty();
 }
 
+// Names that a node reads: its inputs, and what its subgraphs take from around them.
+static void readNames(const ::onnx::NodeProto &node, llvm::StringSet<> &names) {
+  for (const std::string &input : node.input())
+    if (!input.empty())
+      names.insert(input);
+  for (const auto &attribute : node.attribute()) {
+    if (attribute.type() != ::onnx::AttributeProto::GRAPH)
+      continue;
+    llvm::StringSet<> own, read;
+    for (const auto &input : attribute.g().input())
+      own.insert(input.name());
+    for (const auto &weight : attribute.g().initializer())
+      own.insert(weight.name());
+    for (const auto &output : attribute.g().output())
+      read.insert(output.name());
+    for (const auto &inner : attribute.g().node()) {
+      readNames(inner, read);
+      own.insert(inner.output().begin(), inner.output().end());
+    }
+    for (const auto &entry : read)
+      if (!own.contains(entry.getKey()))
+        names.insert(entry.getKey());
+  }
+}
+
 bool Importer::selectNodes() {
   const ::onnx::GraphProto &graph = file.model().graph();
   llvm::StringMap<const ::onnx::NodeProto *> producers;
@@ -189,7 +223,7 @@ bool Importer::selectNodes() {
     report("has no outputs");
   llvm::SmallPtrSet<const ::onnx::NodeProto *, 32> needed;
   SmallVector<const ::onnx::NodeProto *> pending;
-  auto need = [&](const std::string &name) {
+  auto need = [&](StringRef name) {
     auto it = producers.find(name);
     if (it == producers.end())
       return known.contains(name);
@@ -202,9 +236,11 @@ bool Importer::selectNodes() {
       report("has no tensor '" + output + "' to be an output");
   while (!pending.empty()) {
     const ::onnx::NodeProto *node = pending.pop_back_val();
-    for (const std::string &input : node->input())
-      if (!input.empty() && !need(input))
-        reportNode(*node, opsetOf(*node).value_or(0), "input '" + input + "' is defined nowhere");
+    llvm::StringSet<> names;
+    readNames(*node, names);
+    for (const auto &entry : names)
+      if (!need(entry.getKey()))
+        reportNode(*node, opsetOf(*node).value_or(0), "input '" + entry.getKey() + "' is defined nowhere");
   }
   for (const auto &node : graph.node())
     if (needed.contains(&node))
@@ -247,6 +283,8 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
     auto it = tensors.find(name);
     if (!name.empty() && (it == tensors.end() || (!it->second.value && !it->second.weight)))
       return reject("input '" + name + "' is computed later in the file");
+    if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape())
+      return reject("input '" + name + "' has an extent that is known at run time only");
   }
   Node node(*this, proto, *opset);
   if (failed(entry->import(node)) || !node.checkAttributesUsed())
@@ -255,9 +293,57 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
 
 // Constants that no op uses, and ops whose results nobody needs (they stem from shape arithmetic).
 static void eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
+    if (isOpTriviallyDead(&op)) {
       op.erase();
+      continue;
+    }
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        eraseDead(inner);
+  }
+}
+
+std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphProto &graph, ArrayRef<Value> arguments) {
+  size_t before = errors.size();
+  llvm::StringMap<Tensor> around = tensors;
+  llvm::StringSet<> poisonedAround = poisoned;
+  ++depth;
+  auto end = [&](bool isGood) {
+    --depth;
+    tensors = std::move(around);
+    poisoned = std::move(poisonedAround);
+    return isGood && errors.size() == before;
+  };
+  std::string name = "subgraph '" + graph.name() + "': ";
+  if (static_cast<size_t>(graph.input_size()) != arguments.size()) {
+    report(name + "has " + Twine(graph.input_size()) + " inputs, gets " + Twine(arguments.size()));
+    return end(false), std::nullopt;
+  }
+  for (const auto &weight : graph.initializer())
+    importInitializer(weight, weight.raw_data(), /*isMapped=*/false);
+  for (auto [input, value] : llvm::zip_equal(graph.input(), arguments))
+    tensors[input.name()] = {value, std::nullopt};
+  for (const auto &node : graph.node()) {
+    // Its own tensors hide those around it, also before they are there.
+    for (const std::string &output : node.output())
+      tensors.erase(output);
+  }
+  for (const auto &node : graph.node())
+    importNode(node);
+  SmallVector<Value> results;
+  for (const auto &output : graph.output()) {
+    auto it = tensors.find(output.name());
+    if (it == tensors.end() || (!it->second.value && !it->second.weight)) {
+      if (!poisoned.contains(output.name()))
+        report(name + "output '" + output.name() + "' is defined nowhere");
+      continue;
+    }
+    results.push_back(value(output.name()));
+  }
+  if (!end(results.size() == static_cast<size_t>(graph.output_size())))
+    return std::nullopt;
+  return results;
 }
 
 void Importer::finishFunction(Operation *function, ArrayRef<Type> inputTypes) {
@@ -288,7 +374,7 @@ OwningOpRef<ModuleOp> Importer::run() {
   (*module)->setAttr("top.onnx_nodes", builder.getI64IntegerAttr(nodes.size()));
   builder.setInsertionPointToEnd(module->getBody());
   auto func = builder.create<func::FuncOp>(unknown, "main", builder.getFunctionType(types, {}));
-  Block *block = func.addEntryBlock();
+  Block *block = entry = func.addEntryBlock();
   builder.setInsertionPointToStart(block);
   for (auto [input, arg] : llvm::zip_equal(inputs, block->getArguments())) {
     arg.setLoc(top::namedLoc(context, input->name()));

@@ -32,6 +32,12 @@ public:
   /// Notes a tensor that no op computes any more.
   void absorb(llvm::StringRef name) { absorbed.insert(name); }
   void reportNode(const ::onnx::NodeProto &node, int64_t opset, const llvm::Twine &reason);
+  /// Problems reported so far, and taking back those since then.
+  size_t numReports() const { return errors.size(); }
+  void takeBack(size_t count) { errors.resize(count); }
+  /// Imports a subgraph where the builder stands; its inputs are `arguments`. It sees the names around it; its own are forgotten at its end.
+  /// The values of its outputs, or nullopt, reported.
+  std::optional<llvm::SmallVector<mlir::Value>> importSubgraph(const ::onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments);
 
 private:
   struct Tensor {
@@ -42,6 +48,7 @@ private:
   void report(const llvm::Twine &reason) { errors.push_back((path + ": " + reason).str()); }
   bool checkModel();
   bool importInitializers();
+  bool importInitializer(const ::onnx::TensorProto &tensor, llvm::StringRef raw, bool isMapped);
   /// Types of the inputs that are no initializers.
   bool inputTypes(llvm::SmallVectorImpl<mlir::Type> &types);
   std::optional<llvm::SmallVector<int64_t>> inputShape(const ::onnx::ValueInfoProto &input, size_t index);
@@ -65,6 +72,8 @@ private:
   std::vector<const ::onnx::ValueInfoProto *> inputs;
   std::vector<const ::onnx::NodeProto *> nodes;
   std::vector<std::string> outputs;
+  mlir::Block *entry = nullptr; ///< of the function
+  unsigned depth = 0;           ///< subgraphs around the builder
 };
 
 } // namespace pto_mlir::onnx

@@ -78,6 +78,26 @@ std::optional<SmallVector<int64_t>> Node::intsAttr(StringRef name) {
   return SmallVector<int64_t>(attribute->ints().begin(), attribute->ints().end());
 }
 
+const ::onnx::GraphProto *Node::graphAttr(StringRef name) {
+  const AttributeProto *attribute = typed(*this, name, AttributeProto::GRAPH);
+  if (!attribute && !errors)
+    (void)error("has no attribute '" + name + "'");
+  return attribute ? &attribute->g() : nullptr;
+}
+
+size_t Node::numReports() const { return importer.numReports(); }
+
+void Node::takeBack(size_t count) {
+  importer.takeBack(count);
+  errors = false;
+}
+
+std::optional<SmallVector<Value>> Node::importGraph(const ::onnx::GraphProto &graph, ArrayRef<Value> arguments) {
+  auto results = importer.importSubgraph(graph, arguments);
+  errors |= !results;
+  return results;
+}
+
 bool Node::checkAttributesUsed() {
   for (const AttributeProto &attribute : proto.attribute())
     if (!used.contains(attribute.name()))

@@ -41,6 +41,13 @@ public:
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   const ::onnx::AttributeProto *attr(llvm::StringRef name);
   bool checkAttributesUsed();
+  /// The subgraph in an attribute; null, reported, when there is none.
+  const ::onnx::GraphProto *graphAttr(llvm::StringRef name);
+  /// Problems reported so far; `takeBack` forgets those of this node since then.
+  size_t numReports() const;
+  void takeBack(size_t count);
+  /// Importer::importSubgraph. Its problems are this node's.
+  std::optional<llvm::SmallVector<mlir::Value>> importGraph(const ::onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments);
 
   //===-- Results --===//
   unsigned numOutputs() const { return proto.output_size(); }

@@ -32,5 +32,5 @@ def load_inputs(text: str, inputs: list[tuple[str, list[int], str]], preprocess:
             raise UserError(f"{text}: input {name!r} has shape {list(value.shape)}, the model expects {shape}")
         if value.dtype.kind != np.dtype(dtype).kind and not (value.dtype.kind in "iu" and np.dtype(dtype).kind in "iu"):
             raise UserError(f"{text}: input {name!r} has type {value.dtype}, the model expects {dtype}")
-        feed[name] = np.ascontiguousarray(value.astype(dtype, copy=False))
+        feed[name] = np.asarray(value.astype(dtype, copy=False), order="C")
     return feed

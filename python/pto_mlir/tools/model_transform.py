@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import sys
 from pathlib import Path
 
@@ -59,14 +58,9 @@ def transform(argv) -> int:
     progress = cli.Progress()
     print(f"{PROG}: {args.model_def} -> {args.mlir}")
     with progress.step("import, infer shapes, fold"):
-        try:
-            summary = compiler.transform(
-                args.model_def, args.model_name, shapes, args.output_names, args.mlir, json.dumps(preprocess.to_dict())
-            )
-        except UserError as error:
-            if re.search(r"\((If|Loop|Scan), opset", str(error)):
-                raise UserError(f"{error}; models with control flow are compiled by python -m pto_mlir.control_flow") from None
-            raise
+        summary = compiler.transform(
+            args.model_def, args.model_name, shapes, args.output_names, args.mlir, json.dumps(preprocess.to_dict())
+        )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     if not args.test_input:
         return 0

@@ -38,10 +38,10 @@ llvm::StringRef getTensorLayout(Location loc) {
 llvm::StringRef getTensorName(Value value) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     auto func = dyn_cast_or_null<FunctionOpInterface>(arg.getOwner()->getParentOp());
-    if (!func || arg.getOwner() != &func.getFunctionBody().front())
-      return {};
-    auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr);
-    return name ? name.getValue() : llvm::StringRef();
+    if (func && arg.getOwner() == &func.getFunctionBody().front()) {
+      auto name = func.getArgAttrOfType<StringAttr>(arg.getArgNumber(), kNameAttr);
+      return name ? name.getValue() : llvm::StringRef();
+    }
   }
   return getTensorName(value.getLoc());
 }

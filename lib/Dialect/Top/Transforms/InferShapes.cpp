@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "pto_mlir/Dialect/Top/IR/Control.h"
 
 namespace pto_mlir::top {
 #define GEN_PASS_DEF_TOPINFERSHAPES
@@ -27,15 +28,42 @@ LogicalResult inferOp(Operation *op) {
   return success();
 }
 
+// In order; what a region is given before it, what it gives after it.
+LogicalResult inferBlock(Block &block) {
+  for (Operation &op : block) {
+    if (!isControlFlow(&op)) {
+      if (failed(inferOp(&op)))
+        return failure();
+      continue;
+    }
+    for (mlir::Region &region : op.getRegions()) {
+      Block &body = region.front();
+      if (auto loop = dyn_cast<LoopOp>(op))
+        for (auto [argument, value] : llvm::zip(body.getArguments().drop_front(2), loop.getCarried()))
+          argument.setType(value.getType());
+      if (auto scan = dyn_cast<ScanOp>(op))
+        for (auto [i, argument, value] : llvm::enumerate(body.getArguments(), scan.getInputs()))
+          argument.setType(i < scan.getStates() ? value.getType() : Type(rowType(value.getType())));
+      if (failed(inferBlock(body)))
+        return failure();
+    }
+    auto types = inferControlTypes(&op, [&](const Twine &reason) { op.emitOpError(reason); });
+    if (failed(types))
+      return failure();
+    for (auto [result, type] : llvm::zip_equal(op.getResults(), *types))
+      result.setType(type);
+  }
+  return success();
+}
+
 struct InferShapes : public pto_mlir::top::impl::TopInferShapesBase<InferShapes> {
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isDeclaration())
         continue;
-      auto walked = func.walk<WalkOrder::PreOrder>(
-          [](Operation *op) { return failed(inferOp(op)) ? WalkResult::interrupt() : WalkResult::advance(); });
-      if (walked.wasInterrupted())
-        return signalPassFailure();
+      for (Block &block : func.getBody())
+        if (failed(inferBlock(block)))
+          return signalPassFailure();
       if (func.getBody().hasOneBlock())
         func.setFunctionType(FunctionType::get(func.getContext(), func.getArgumentTypes(),
                                                func.getBody().front().getTerminator()->getOperandTypes()));

@@ -3,6 +3,7 @@
 #define PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD
 
 include "pto_mlir/Dialect/Top/IR/TopAttrs.td"
+include "pto_mlir/Dialect/Top/IR/TopControlOps.td"
 include "pto_mlir/Dialect/Top/IR/TopHostOps.td"
 include "pto_mlir/Dialect/Top/IR/TopLogicOps.td"
 include "pto_mlir/Dialect/Top/IR/TopMathOps.td"

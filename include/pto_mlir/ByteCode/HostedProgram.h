@@ -1,0 +1,42 @@
+// A program whose kernels on the device are one function on host bytes; for callers that are no C++20.
+#ifndef PTO_MLIR_BYTECODE_HOSTEDPROGRAM_H
+#define PTO_MLIR_BYTECODE_HOSTEDPROGRAM_H
+
+#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/Result.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace pto_mlir::bytecode {
+
+/// A dense row-major tensor.
+struct HostedTensor {
+  pmodel::ElementType element = pmodel::ElementType::F32;
+  std::vector<int64_t> shape;
+  std::vector<char> bytes;
+};
+
+/// Computes kernel `name` ("device." left out): operands to results, of the types that the program says.
+using HostedKernel = std::function<Status(const std::string &name, const std::vector<HostedTensor> &operands, std::vector<HostedTensor> &results)>;
+
+class HostedProgram {
+public:
+  /// `code` as `serialize` wrote it; it is verified.
+  static Result<std::unique_ptr<HostedProgram>> load(const std::vector<uint8_t> &code, HostedKernel kernel);
+  ~HostedProgram();
+  /// Function 0, which takes and gives tensors.
+  Result<std::vector<HostedTensor>> run(const std::vector<HostedTensor> &arguments);
+
+private:
+  struct State;
+  explicit HostedProgram(std::unique_ptr<State> state);
+  std::unique_ptr<State> state;
+};
+
+} // namespace pto_mlir::bytecode
+
+#endif

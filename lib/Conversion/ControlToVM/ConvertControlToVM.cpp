@@ -1,0 +1,57 @@
+// convert-control-to-vm: a net with control flow becomes nets and a program.
+#include "Splitter.h"
+#include "pto_mlir/Conversion/ControlToVM/Passes.h"
+#include "pto_mlir/Dialect/Top/IR/Control.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+#define GEN_PASS_DEF_CONVERTCONTROLTOVM
+#include "pto_mlir/Conversion/ControlToVM/Passes.h.inc"
+
+bool hasControlFlow(ModuleOp module) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  return main && !main.isExternal() && llvm::any_of(main.getBody().front(), [](Operation &op) { return top::isControlFlow(&op); });
+}
+
+namespace {
+
+struct ConvertControlToVM : impl::ConvertControlToVMBase<ConvertControlToVM> {
+  void getDependentDialects(DialectRegistry &registry) const override { vm::registerProgramOps(registry); }
+
+  void runOnOperation() override {
+    if (hasControlFlow(getOperation()) &&
+        failed(control_to_vm::Splitter(getOperation().lookupSymbol<func::FuncOp>("main")).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+namespace control_to_vm {
+
+Splitter::Splitter(func::FuncOp main)
+    : module(main->getParentOfType<ModuleOp>()), main(main), b(main.getContext()), loc(main.getLoc()) {}
+
+LogicalResult Splitter::run() {
+  b.setInsertionPoint(main);
+  program = b.create<func::FuncOp>(loc, "main", main.getFunctionType());
+  program.setAllArgAttrs(main.getAllArgAttrs());
+  program.setAllResultAttrs(main.getAllResultAttrs());
+  Block *entry = program.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  for (auto [argument, value] : llvm::zip_equal(main.getArguments(), entry->getArguments()))
+    held[argument] = {value, Value()};
+  Block &body = main.getBody().front();
+  if (failed(emitBlock(body)))
+    return failure();
+  SmallVector<Value> results;
+  for (Value value : body.getTerminator()->getOperands())
+    results.push_back(tensor(value));
+  b.create<vm::ReturnOp>(loc, results);
+  main.erase();
+  return success();
+}
+
+} // namespace control_to_vm
+} // namespace pto_mlir

@@ -1,0 +1,173 @@
+// top.if, top.loop, top.scan: types of results and arguments.
+#include "pto_mlir/Dialect/Top/IR/Control.h"
+
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+
+namespace {
+
+using Report = llvm::function_ref<void(const Twine &)>;
+
+std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+// The type of which both are: extents that differ are unknown. Null when there is none.
+Type joined(Type a, Type b) {
+  auto left = cast<RankedTensorType>(a), right = cast<RankedTensorType>(b);
+  if (left.getElementType() != right.getElementType() || left.getRank() != right.getRank())
+    return {};
+  SmallVector<int64_t> shape(left.getShape());
+  for (auto [size, other] : llvm::zip(shape, right.getShape()))
+    size = size == other ? size : ShapedType::kDynamic;
+  return RankedTensorType::get(shape, left.getElementType());
+}
+
+bool isCompatible(Type a, Type b) {
+  auto left = dyn_cast<RankedTensorType>(a), right = dyn_cast<RankedTensorType>(b);
+  return left && right && left.getElementType() == right.getElementType() && succeeded(verifyCompatibleShape(left, right));
+}
+
+Type stacked(int64_t count, Type row) {
+  auto type = cast<RankedTensorType>(row);
+  SmallVector<int64_t> shape{count};
+  llvm::append_range(shape, type.getShape());
+  return RankedTensorType::get(shape, type.getElementType());
+}
+
+bool isOne(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1;
+}
+
+LogicalResult checkCarried(ValueRange yielded, TypeRange entering, Report report) {
+  for (auto [i, value, type] : llvm::enumerate(yielded, entering))
+    if (value.getType() != type) {
+      report("it carries a " + textOf(type) + " into a trip and a " + textOf(value.getType()) + " out of it (value " + Twine(i) + ")");
+      return failure();
+    }
+  return success();
+}
+
+using Types = FailureOr<SmallVector<Type>>;
+
+Types inferIf(IfOp op, Report report) {
+  if (!isOne(op.getCondition().getType()))
+    return report("the condition must have one element, it is a " + textOf(op.getCondition().getType())), failure();
+  Operation *then = op.getThenRegion().front().getTerminator(), *other = op.getElseRegion().front().getTerminator();
+  if (then->getNumOperands() != other->getNumOperands())
+    return report("its branches give " + Twine(then->getNumOperands()) + " and " + Twine(other->getNumOperands()) + " tensors"), failure();
+  SmallVector<Type> types;
+  for (auto [i, a, b] : llvm::enumerate(then->getOperandTypes(), other->getOperandTypes())) {
+    types.push_back(joined(a, b));
+    if (!types.back())
+      return report("its branches give a " + textOf(a) + " and a " + textOf(b) + " as output " + Twine(i)), failure();
+  }
+  return types;
+}
+
+Types inferLoop(LoopOp op, Report report) {
+  Block &body = op.getBody().front();
+  Operation *yield = body.getTerminator();
+  size_t carried = op.getCarried().size();
+  if (!isOne(op.getTrips().getType()) || !isOne(op.getCondition().getType()))
+    return report("number of trips and condition must have one element each"), failure();
+  if (body.getNumArguments() != carried + 2 || yield->getNumOperands() < carried + 1)
+    return report("carries " + Twine(carried) + " tensors; its body takes " + Twine(body.getNumArguments()) + " and gives " +
+                  Twine(yield->getNumOperands())),
+           failure();
+  if (!isOne(yield->getOperand(0).getType()))
+    return report("the next condition must have one element, it is a " + textOf(yield->getOperand(0).getType())), failure();
+  TypeRange entering = op.getCarried().getTypes();
+  if (failed(checkCarried(yield->getOperands().slice(1, carried), entering, report)))
+    return failure();
+  SmallVector<Type> types(entering);
+  int64_t count = op.constantTrips().value_or(ShapedType::kDynamic);
+  for (Type row : TypeRange(yield->getOperandTypes()).drop_front(carried + 1))
+    types.push_back(stacked(count, row));
+  return types;
+}
+
+Types inferScan(ScanOp op, Report report) {
+  Block &body = op.getBody().front();
+  Operation *yield = body.getTerminator();
+  size_t states = op.getStates(), count = op.getInputs().size();
+  if (states >= count || body.getNumArguments() != count || yield->getNumOperands() < states)
+    return report("has " + Twine(states) + " states among " + Twine(count) + " tensors; its body takes " + Twine(body.getNumArguments()) +
+                  " and gives " + Twine(yield->getNumOperands())),
+           failure();
+  if (op.getReversedInputs().size() != count - states || op.getReversedOutputs().size() != yield->getNumOperands() - states)
+    return report("expects a direction per tensor that is scanned and one per tensor that is made"), failure();
+  TypeRange entering = op.getInputs().getTypes();
+  if (failed(checkCarried(yield->getOperands().take_front(states), entering.take_front(states), report)))
+    return failure();
+  int64_t length = -1;
+  for (Type type : entering.drop_front(states)) {
+    auto tensor = cast<RankedTensorType>(type);
+    if (tensor.getRank() == 0 || (length >= 0 && tensor.getDimSize(0) != length))
+      return report("the tensors that it scans have no common length"), failure();
+    length = tensor.getDimSize(0);
+  }
+  SmallVector<Type> types(entering.take_front(states));
+  for (Type row : TypeRange(yield->getOperandTypes()).drop_front(states))
+    types.push_back(stacked(length, row));
+  return types;
+}
+
+LogicalResult verifyControl(Operation *op) {
+  for (mlir::Region &region : op->getRegions())
+    if (!region.front().mightHaveTerminator() || !isa<YieldOp>(region.front().getTerminator()))
+      return op->emitOpError("expects regions that end with top.yield");
+  Types types = inferControlTypes(op, [&](const Twine &reason) { op->emitOpError(reason); });
+  if (failed(types))
+    return failure();
+  // Constants that become known later may say more than the results do.
+  bool fits = types->size() == op->getNumResults() &&
+              llvm::all_of(llvm::zip(*types, op->getResultTypes()), [](auto pair) { return isCompatible(std::get<0>(pair), std::get<1>(pair)); });
+  if (!fits)
+    return op->emitOpError("has results that do not fit what its regions yield");
+  return success();
+}
+
+} // namespace
+
+bool isControlFlow(Operation *op) { return isa<IfOp, LoopOp, ScanOp>(op); }
+
+RankedTensorType rowType(Type type) {
+  auto tensor = cast<RankedTensorType>(type);
+  return tensor.getRank() ? RankedTensorType::get(tensor.getShape().drop_front(), tensor.getElementType()) : RankedTensorType();
+}
+
+std::optional<int64_t> LoopOp::constantTrips() {
+  auto isTrue = [](Value value) {
+    std::optional<Weight> weight = getConstant(value);
+    return weight && weight->type.getNumElements() == 1 && toInts(*weight).front() != 0;
+  };
+  Block &body = getBody().front();
+  Value next = body.getTerminator()->getOperand(0);
+  std::optional<Weight> trips = getConstant(getTrips());
+  if (!trips || trips->type.getNumElements() != 1 || !isTrue(getCondition()) || (next != body.getArgument(1) && !isTrue(next)))
+    return std::nullopt;
+  int64_t count = std::max<int64_t>(toInts(*trips).front(), 0);
+  return count <= INT32_MAX ? std::optional(count) : std::nullopt;
+}
+
+FailureOr<SmallVector<Type>> inferControlTypes(Operation *op, Report report) {
+  if (auto branch = dyn_cast<IfOp>(op))
+    return inferIf(branch, report);
+  if (auto loop = dyn_cast<LoopOp>(op))
+    return inferLoop(loop, report);
+  return inferScan(cast<ScanOp>(op), report);
+}
+
+LogicalResult IfOp::verifyRegions() { return verifyControl(*this); }
+LogicalResult LoopOp::verifyRegions() { return verifyControl(*this); }
+LogicalResult ScanOp::verifyRegions() { return verifyControl(*this); }
+
+} // namespace pto_mlir::top

@@ -1,0 +1,43 @@
+#include "HostProgram.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::string &target, std::vector<std::string> &errors) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  pmodel::HostProgramDesc program;
+  program.name = module.getSymName().value_or("net").str();
+  auto nameOf = [](DictionaryAttr attrs, const Twine &otherwise) {
+    auto name = attrs ? attrs.getAs<StringAttr>(top::kNameAttr) : StringAttr();
+    return name ? name.str() : otherwise.str();
+  };
+  for (unsigned i = 0; i < main.getNumArguments(); ++i)
+    program.inputs.push_back(nameOf(main.getArgAttrDict(i), "input" + Twine(i)));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    program.outputs.push_back(nameOf(main.getResultAttrDict(i), "output" + Twine(i)));
+  // A program is a list of functions: without the nets.
+  OwningOpRef<ModuleOp> alone = ModuleOp::create(module.getLoc());
+  alone->getBody()->push_back(main->clone());
+  vm::ProgramTextOptions options;
+  options.target = target;
+  options.reuseSlots = true;
+  auto text = vm::programText(*alone, options);
+  if (!text)
+    return std::nullopt;
+  auto assembled = bytecode::assemble(*text);
+  if (!assembled) {
+    errors.push_back("the host program: " + assembled.error());
+    return std::nullopt;
+  }
+  program.code = bytecode::serialize(*assembled);
+  return program;
+}
+
+} // namespace pto_mlir

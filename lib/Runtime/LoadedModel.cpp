@@ -1,0 +1,66 @@
+#include "LoadedModel.h"
+
+#include <algorithm>
+
+namespace pto_mlir::runtime {
+
+using namespace pto_mlir::pmodel;
+
+Status LoadedModel::start(const SessionOptions &options) {
+  DeviceOptions deviceOptions = options.device;
+  deviceOptions.processor = file->model().processor;
+  auto opened = Device::open(deviceOptions);
+  if (!opened)
+    return Failure{opened.error()};
+  device = opened.take();
+  if (Status status = uploadWeights(); !status)
+    return status;
+  if (options.schedule == Schedule::Tasks && (device->runsCores() || device->timesCores())) {
+    auto runtime = device->timesCores() ? makeVirtualRuntime(options.virtualBlocks, options.trace)
+                                        : makeTaskRuntime(file->model().numCore, options.device.threads, options.trace);
+    if (!runtime)
+      return Failure{runtime.error()};
+    tasks = runtime.take();
+  }
+  loaded.resize(file->model().kernels.size());
+  return {};
+}
+
+Status LoadedModel::uploadWeights() {
+  auto buffer = DeviceBuffer::make(*device, file->layout().totalBytes, "the weights");
+  if (!buffer)
+    return Failure{buffer.error()};
+  weights = buffer.take();
+  const std::vector<WeightDesc> &descs = file->model().weights;
+  for (size_t i = 0; i < descs.size(); ++i) {
+    if (Status status = file->checkWeight(i); !status)
+      return status;
+    if (Status status = device->copyToDevice(weights.address() + file->layout().offsets[i], descs[i].data, descs[i].size); !status)
+      return status;
+  }
+  return {};
+}
+
+Result<std::unique_ptr<VM>> LoadedModel::prepare(const VariantDesc &variant, Ports ports) {
+  const ModelDesc &model = file->model();
+  for (uint32_t kernel : variant.program.kernels) {
+    if (loaded[kernel])
+      continue;
+    auto handle = device->loadKernel(model.kernels[kernel]);
+    if (!handle)
+      return Failure{handle.error()};
+    loaded[kernel] = *handle;
+  }
+  VM::KernelHandles handles(loaded.size());
+  std::transform(loaded.begin(), loaded.end(), handles.begin(), [](auto &handle) { return handle.value_or(0); });
+  auto vm = VM::prepare(*device, model, variant, handles, weights, ports);
+  if (!vm)
+    return Failure{vm.error()};
+  auto made = std::make_unique<VM>(vm.take());
+  if (tasks)
+    if (Status status = made->useTasks(*tasks, model); !status)
+      return Failure{status.error()};
+  return made;
+}
+
+} // namespace pto_mlir::runtime

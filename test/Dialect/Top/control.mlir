@@ -1,0 +1,62 @@
+// RUN: pto-opt %s --top-infer-shapes --split-input-file --verify-diagnostics | FileCheck %s
+
+// CHECK-LABEL: func.func @types
+// CHECK-SAME: -> (tensor<4xf32>, tensor<7x4xf32>)
+func.func @types(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
+  %n = arith.constant dense<7> : tensor<i64>
+  %true = arith.constant dense<true> : tensor<i1>
+  %h, %all = top.loop %n, %true, %x : (tensor<i64>, tensor<i1>, tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %t: tensor<4xf32>):
+    %r = top.tanh %t : (tensor<4xf32>) -> tensor<4xf32>
+    top.yield %go, %r, %r : tensor<i1>, tensor<4xf32>, tensor<4xf32>
+  }
+  return %h, %all : tensor<4xf32>, tensor<?x4xf32>
+}
+
+// -----
+
+func.func @carried(%x: tensor<4xf32>, %n: tensor<i64>, %c: tensor<i1>) -> tensor<4xf32> {
+  // expected-error @below {{it carries a tensor<4xf32> into a trip and a tensor<8xf32> out of it (value 0)}}
+  %h = top.loop %n, %c, %x : (tensor<i64>, tensor<i1>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %t: tensor<4xf32>):
+    %r = top.concat %t, %t {axis = 0 : i64} : (tensor<4xf32>, tensor<4xf32>) -> tensor<8xf32>
+    top.yield %go, %r : tensor<i1>, tensor<8xf32>
+  }
+  return %h : tensor<4xf32>
+}
+
+// -----
+
+func.func @branches(%x: tensor<4xf32>, %y: tensor<2x2xf32>, %c: tensor<i1>) -> tensor<4xf32> {
+  // expected-error @below {{its branches give a tensor<4xf32> and a tensor<2x2xf32> as output 0}}
+  %r = top.if %c then {
+    top.yield %x : tensor<4xf32>
+  } else {
+    top.yield %y : tensor<2x2xf32>
+  } : (tensor<i1>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @lengths(%x: tensor<4xf32>, %y: tensor<5xf32>) -> tensor<4xf32> {
+  // expected-error @below {{the tensors that it scans have no common length}}
+  %r = top.scan %x, %y {states = 0 : i64, reversed_inputs = array<i64: 0, 0>, reversed_outputs = array<i64: 0>}
+      : (tensor<4xf32>, tensor<5xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    top.yield %a : tensor<f32>
+  }
+  return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @condition(%x: tensor<4xf32>, %c: tensor<2xi1>) -> tensor<4xf32> {
+  // expected-error @below {{the condition must have one element, it is a tensor<2xi1>}}
+  %r = top.if %c then {
+    top.yield %x : tensor<4xf32>
+  } else {
+    top.yield %x : tensor<4xf32>
+  } : (tensor<2xi1>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
