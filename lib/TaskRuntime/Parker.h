@@ -85,19 +85,29 @@ private:
   uint64_t epoch = 0;
 };
 
-/// Looks often, then yields, then tells its user to sleep.
+/// Looks often, then yields, then tells its user to sleep. Where a yield gave the processor to another program, for as long as that liked, the
+/// thread does without for a while: who sleeps is woken in front of those who compute.
 class Backoff {
 public:
   Backoff(uint32_t spins, uint32_t yields) : spins(spins), yields(yields) {}
   void reset() { rounds = 0; }
   /// False when it is time to sleep.
   bool pause() {
+    thread_local uint32_t crowded = 0; // how often not to yield
     if (rounds >= spins + yields)
       return false;
-    if (rounds++ < spins)
+    if (rounds++ < spins) {
       pauseCpu();
-    else
-      std::this_thread::yield();
+      return true;
+    }
+    if (crowded != 0) {
+      --crowded;
+      return false;
+    }
+    auto begin = std::chrono::steady_clock::now();
+    std::this_thread::yield();
+    if (std::chrono::steady_clock::now() - begin > std::chrono::microseconds(200))
+      crowded = 256;
     return true;
   }
 
