@@ -23,11 +23,12 @@ constexpr int repeats = 1000;
 const pto_device_api *library() {
   void *handle = dlopen(PTO_LIBRARY_DIR "/libpto_cmodel.so", RTLD_NOW | RTLD_LOCAL);
   auto entry = handle ? reinterpret_cast<const pto_device_api *(*)()>(dlsym(handle, "pto_device_get_api")) : nullptr;
-  if (!entry) {
+  const pto_device_api *api = entry ? entry() : nullptr;
+  if (!api) {
     std::fprintf(stderr, "no simulator in %s\n", PTO_LIBRARY_DIR);
     std::exit(1);
   }
-  return entry();
+  return api;
 }
 
 uint16_t boxes(int64_t v) { return uint16_t((v + 15) / 16 * 16); }

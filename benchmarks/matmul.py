@@ -39,6 +39,27 @@ def model(path: str, size: int) -> None:
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
+def reference_rate(folder: str, n: int, feed: dict) -> float:
+    """GFLOP/s of onnxruntime in f32 on one thread; leaves m.onnx and m.mlir in the folder."""
+    model(f"{folder}/m.onnx", n)
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = ort.InferenceSession(f"{folder}/m.onnx", options, providers=["CPUExecutionProvider"])
+    shape = f"[[{n},{n}]]"
+    if model_transform.main(["--model_name", "m", "--model_def", f"{folder}/m.onnx", "--input_shapes", shape, "--mlir", f"{folder}/m.mlir"]):
+        raise SystemExit(1)
+    return 2e-9 * n**3 / best_seconds(lambda: session.run(None, feed), time.process_time)
+
+
+def simulator_rate(folder: str, n: int, feed: dict, mode: str, threads: int, cores: int, clock) -> float:
+    """GFLOP/s of the simulator."""
+    file = f"{folder}/{mode}_{cores}.pmodel"
+    if model_deploy.main(["--mlir", f"{folder}/m.mlir", "--quantize", mode, "--num_core", str(cores), "--model", file]):
+        raise SystemExit(1)
+    session = InferenceSession(file, threads=threads)
+    return 2e-9 * n**3 / best_seconds(lambda: session.run(None, feed), clock)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
     parser.add_argument("--size", type=int, default=1024)
@@ -48,22 +69,10 @@ def main() -> None:
     n, clock = args.size, time.process_time if args.threads == 1 else time.perf_counter
     feed = {"x": np.random.default_rng(1).standard_normal((n, n)).astype(np.float32)}
     with tempfile.TemporaryDirectory() as folder:
-        model(f"{folder}/m.onnx", n)
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = 1
-        session = ort.InferenceSession(f"{folder}/m.onnx", options, providers=["CPUExecutionProvider"])
-        reference = 2e-9 * n**3 / best_seconds(lambda: session.run(None, feed), time.process_time)
+        reference = reference_rate(folder, n, feed)
         print(f"onnxruntime f32, 1 thread: {reference:.1f} GFLOP/s")
-        mlir = f"{folder}/m.mlir"
-        if model_transform.main(["--model_name", "m", "--model_def", f"{folder}/m.onnx", "--input_shapes", f"[[{n},{n}]]", "--mlir", mlir]):
-            raise SystemExit(1)
         for mode in ("F32", "F16", "BF16"):
-            file = f"{folder}/{mode}.pmodel"
-            cores = str(args.num_core or args.threads)
-            if model_deploy.main(["--mlir", mlir, "--quantize", mode, "--num_core", cores, "--model", file]):
-                raise SystemExit(1)
-            simulator = InferenceSession(file, threads=args.threads)
-            rate = 2e-9 * n**3 / best_seconds(lambda: simulator.run(None, feed), clock)
+            rate = simulator_rate(folder, n, feed, mode, args.threads, args.num_core or args.threads, clock)
             print(f"cmodel {mode}, {args.threads} thread(s): {rate:.1f} GFLOP/s, {rate / reference:.2f} of onnxruntime")
 
 

@@ -8,7 +8,7 @@ namespace {
 
 void Taskflow(benchmark::State &state) {
   enum { Independent, Chain, Wave };
-  constexpr int count = 200000;
+  constexpr int count = 60000;
   tf::Executor executor(2);
   for (auto _ : state) {
     std::array<tf::AsyncTask, 64> waves[2];
