@@ -41,15 +41,15 @@ void Core::reset() {
   pending.reset();
 }
 
-std::optional<Fault> Core::run(const LaunchState &launch, isa::CoreKind coreKind, uint32_t block, uint32_t subblock) {
+void Core::begin(const LaunchState &launch, const CorePlace &where, CrossFlags<NoToken> *shared, size_t position) {
   state = &launch;
-  kind = coreKind;
-  blockIndex = block;
-  subblockIndex = subblock;
+  place = where;
+  cross = shared;
+  positionInGroup = position;
   reset();
   size_t count = 0;
   for (const Stream &s : launch.kernel->streams)
-    if (s.kind == kind) {
+    if (s.kind == place.kind) {
       if (engines.size() <= count)
         engines.emplace_back();
       engines[count++].start(s);
@@ -57,32 +57,47 @@ std::optional<Fault> Core::run(const LaunchState &launch, isa::CoreKind coreKind
   engines.resize(count);
   if (observer)
     observer->coreBegin(*this);
-  // Round robin: an engine runs until it blocks or ends. A round in which nobody executes anything is a deadlock.
-  for (bool progress = true; progress && !pending;) {
-    progress = false;
-    bool alive = false;
-    for (Engine &e : engines) {
-      if (e.state == Engine::State::Ended)
-        continue;
-      uint64_t before = e.executed;
-      observer ? observedStep(e) : step(e);
-      if (pending)
-        break;
-      progress |= e.executed != before || e.state == Engine::State::Ended;
-      alive |= e.state != Engine::State::Ended;
-    }
-    if (!alive)
-      break;
-    if (!progress && !pending)
-      deadlock();
+}
+
+Core::Progress Core::advance() {
+  bool moved = false, alive = false;
+  for (Engine &e : engines) {
+    if (e.state == Engine::State::Ended)
+      continue;
+    uint64_t before = e.executed;
+    observer ? observedStep(e) : step(e);
+    if (pending)
+      return Progress::Ended;
+    moved |= e.executed != before || e.state == Engine::State::Ended;
+    alive |= e.state != Engine::State::Ended;
   }
-  if (!pending)
-    finish();
+  return !alive ? Progress::Ended : moved ? Progress::Moved : Progress::Stuck;
+}
+
+std::optional<Fault> Core::end() {
+  finish();
   if (!pending && observer)
     observer->coreEnd(*this);
+  return takeFault();
+}
+
+Counters Core::takeCounters() {
   for (Engine &e : engines)
-    counters.instructions += e.executed;
-  return std::move(pending);
+    counters.instructions += std::exchange(e.executed, 0);
+  return std::exchange(counters, {});
+}
+
+std::optional<Fault> Core::run(const LaunchState &launch, const CorePlace &where) {
+  if (observer)
+    observer->groupBegin({where});
+  begin(launch, where, nullptr, 0);
+  Progress progress = Progress::Moved;
+  while (progress == Progress::Moved)
+    progress = advance();
+  // A round in which nobody executes anything is a deadlock.
+  if (!pending && progress == Progress::Stuck)
+    deadlock();
+  return pending ? takeFault() : end();
 }
 
 void Core::step(Engine &e) {
@@ -125,8 +140,8 @@ void Core::observedStep(Engine &e) {
 }
 
 std::string Core::name() const {
-  return kind == isa::CoreKind::AIC ? "AIC" + std::to_string(blockIndex)
-                                    : "AIV" + std::to_string(blockIndex) + "." + std::to_string(subblockIndex);
+  return place.kind == isa::CoreKind::AIC ? "AIC" + std::to_string(place.block)
+                                          : "AIV" + std::to_string(place.block) + "." + std::to_string(place.subblock);
 }
 
 std::string Core::engineName(isa::Pipe pipe) const {
@@ -137,13 +152,56 @@ std::string Core::engineName(isa::Pipe pipe) const {
 void Core::fault(FaultKind faultKind, std::string message) {
   if (pending)
     return; // the first one counts
-  pending = Fault{faultKind, std::move(message), engineName(current->pipe), blockIndex, 0};
+  pending = Fault{faultKind, std::move(message), engineName(current->pipe), place.block, 0};
   if (current->pc < current->stream->ops.size())
     pending->word = current->stream->ops[current->pc].word;
 }
 
 static std::string flagName(isa::Pipe src, isa::Pipe dst, unsigned id) {
   return std::string(isa::pipeName(src)) + " -> " + isa::pipeName(dst) + " id " + std::to_string(id);
+}
+
+std::string Core::describeWait(Engine &e, const std::function<std::string(size_t)> &nameOf) {
+  const Op &op = e.stream->ops[e.pc];
+  std::string who = std::string(isa::pipeName(e.pipe)) + " (word " + std::to_string(op.word) + ")";
+  auto read = [&](auto insn) {
+    isa::resolve(insn, [&](unsigned r) { return e.registers[r]; });
+    return insn;
+  };
+  switch (op.insn.opcode) {
+  case isa::Opcode::SetFlag: {
+    auto set = read(op.insn.as<isa::SetFlag>());
+    return who + " cannot raise flag " + flagName(set.src, set.dst, unsigned(set.id.value)) + " twice";
+  }
+  case isa::Opcode::WaitFlag: {
+    auto wait = read(op.insn.as<isa::WaitFlag>());
+    return who + " waits for flag " + flagName(wait.src, wait.dst, unsigned(wait.id.value));
+  }
+  case isa::Opcode::CrossSet:
+    return who + " cannot raise cross-core flag " + std::to_string(read(op.insn.as<isa::CrossSet>()).id.value) + " beyond " +
+           std::to_string(isa::kMostCrossRaises);
+  case isa::Opcode::CrossWait: {
+    auto id = unsigned(read(op.insn.as<isa::CrossWait>()).id.value);
+    std::string text = who + " waits for cross-core flag " + std::to_string(id);
+    std::vector<size_t> missing = cross->missing(positionInGroup, id);
+    for (size_t i = 0; i < missing.size() && i < 3; ++i)
+      text += (i ? ", " : ", not raised by ") + nameOf(missing[i]);
+    return text + (missing.size() > 3 ? ", ..." : "");
+  }
+  default:
+    return who + " waits for a value from S";
+  }
+}
+
+std::string Core::describeWaits(const std::function<std::string(size_t)> &nameOf) {
+  std::string message;
+  for (Engine &e : engines)
+    if (e.state == Engine::State::Blocked) {
+      if (message.empty())
+        current = &e;
+      message += (message.empty() ? "" : ", ") + describeWait(e, nameOf);
+    }
+  return message;
 }
 
 void Core::deadlock() {
@@ -159,16 +217,9 @@ void Core::deadlock() {
       current = &e;
       return fault(FaultKind::Flag, "flag " + flagName(set.src, set.dst, unsigned(set.id.value)) + " is raised twice");
     }
-    message += (first ? "; " : "") + std::string(isa::pipeName(e.pipe)) + " (word " + std::to_string(op.word) + ") waits for ";
+    message += (first ? "; " : "") + describeWait(e, [](size_t) { return std::string(); });
     if (!first)
       first = &e;
-    if (op.insn.opcode == isa::Opcode::WaitFlag) {
-      isa::WaitFlag wait = op.insn.as<isa::WaitFlag>();
-      isa::resolve(wait, [&](unsigned r) { return e.registers[r]; });
-      message += "flag " + flagName(wait.src, wait.dst, unsigned(wait.id.value));
-    } else {
-      message += "a value from S";
-    }
   }
   current = first;
   fault(FaultKind::Deadlock, message);
@@ -217,7 +268,23 @@ void Core::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
   flag = 0;
 }
 
-uint8_t *Core::place(isa::Memory memory, uint64_t address, uint64_t bytes) {
+void Core::raiseCross(isa::CrossMode mode, int64_t id) {
+  unsigned count = mode == isa::CrossMode::lane && place.kind == isa::CoreKind::AIC ? 2 * isa::kNumCrossIds : isa::kNumCrossIds;
+  if (id < 0 || id >= int64_t(count))
+    return fault(FaultKind::Flag, "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(count - 1));
+  if (cross->isFull(positionInGroup, mode, unsigned(id)))
+    return current->block(); // until somebody lowers it, if anybody does
+  cross->raise(positionInGroup, mode, unsigned(id), {}, [](NoToken &, const NoToken &) {}, [](size_t, unsigned) {});
+}
+
+void Core::waitCross(int64_t id) {
+  if (id < 0 || id >= int64_t(CrossFlags<NoToken>::numIds))
+    return fault(FaultKind::Flag, "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(CrossFlags<NoToken>::numIds - 1));
+  if (!cross->take(positionInGroup, unsigned(id)))
+    current->block();
+}
+
+uint8_t *Core::locate(isa::Memory memory, uint64_t address, uint64_t bytes) {
   Memory &m = memories[unsigned(memory)];
   if (address % m.alignment != 0) {
     fault(FaultKind::Misaligned, std::string(isa::kMemoryNames[unsigned(memory)]) + " address " + std::to_string(int64_t(address)) +
@@ -242,14 +309,14 @@ uint8_t *Core::place(isa::Memory memory, uint64_t address, uint64_t bytes) {
 LocalTile Core::tile(const isa::Tile &operand, isa::Memory memory) {
   LocalTile t = describe(operand);
   if (!pending)
-    t.data = place(memory, uint64_t(operand.address.value), t.extent());
+    t.data = locate(memory, uint64_t(operand.address.value), t.extent());
   return t;
 }
 
 LocalTile Core::wholeTile(const isa::Tile &operand, isa::Memory memory) {
   LocalTile t = describe(operand);
   if (!pending)
-    t.data = place(memory, uint64_t(operand.address.value), isa::tileExtent(t.layout, t.type, t.rows, t.cols, t.rows, t.cols));
+    t.data = locate(memory, uint64_t(operand.address.value), isa::tileExtent(t.layout, t.type, t.rows, t.cols, t.rows, t.cols));
   return t;
 }
 

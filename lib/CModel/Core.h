@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_CMODEL_CORE_H
 #define PTO_MLIR_CMODEL_CORE_H
 
+#include "CrossFlags.h"
 #include "Engine.h"
 #include "Fault.h"
 #include "GlobalView.h"
@@ -11,9 +12,11 @@
 #include "pto_mlir/Runtime/DeviceABI.h"
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
+#include <utility>
 
 namespace pto_mlir::cmodel {
 
@@ -39,20 +42,37 @@ struct Counters {
   }
 };
 
+/// In functional mode a cross-core flag carries nothing.
+struct NoToken {};
+
 class Core {
 public:
   /// A core of either kind on the architecture `arch`; memories are allocated when first used. `observer` may be null.
   explicit Core(isa::Arch arch, Observer *observer = nullptr);
 
-  /// Runs the kernel's streams of `kind` to their end on (block, subblock). The fault, if any, is returned.
-  std::optional<Fault> run(const LaunchState &launch, isa::CoreKind kind, uint32_t block, uint32_t subblock);
+  /// Runs the kernel's streams for this kind of core to their end. The fault, if any, is returned. Not for kernels with cross-core flags.
+  std::optional<Fault> run(const LaunchState &launch, const CorePlace &place);
+
+  // --- the steps of run, for cores that run together (CoreGroup) ---
+  enum class Progress : uint8_t { Stuck, Moved, Ended };
+  /// `cross`: the flags that it shares with the other cores, among which it is number `position`; may be null.
+  void begin(const LaunchState &launch, const CorePlace &place, CrossFlags<NoToken> *cross, size_t position);
+  /// Each engine runs until it blocks or ends. Stuck: none executed anything. After a fault the answer means nothing.
+  Progress advance();
+  /// All streams have ended: are its flags and queues as they must be?
+  std::optional<Fault> end();
+  /// "M (word 3) waits for ..." for each blocked engine; `nameOf` names the cores of the group.
+  std::string describeWaits(const std::function<std::string(size_t)> &nameOf);
+  std::optional<Fault> takeFault() { return std::exchange(pending, std::nullopt); }
+  /// Of what has run since begin.
+  Counters takeCounters();
 
   // --- for semantic functions ---
   Engine &engine() { return *current; }
   const LaunchState &launch() const { return *state; }
-  uint32_t block() const { return blockIndex; }
-  uint32_t subblock() const { return subblockIndex; }
-  uint32_t subblocks() const { return kind == isa::CoreKind::AIV ? 2 : 1; }
+  uint32_t block() const { return place.block; }
+  uint32_t subblock() const { return place.subblock; }
+  uint32_t subblocks() const { return place.kind == isa::CoreKind::AIV ? 2 : 1; }
 
   /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than the tile).
   LocalTile tile(const isa::Tile &operand, isa::Memory memory);
@@ -66,11 +86,15 @@ public:
 
   void setFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
   void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  void raiseCross(isa::CrossMode mode, int64_t id);
+  void waitCross(int64_t id);
   std::deque<int64_t> &fifo(isa::Pipe engine) { return fifos[unsigned(engine) & 15]; }
 
   // --- for observers ---
   std::vector<Engine> &allEngines() { return engines; }
-  isa::CoreKind coreKind() const { return kind; }
+  isa::CoreKind coreKind() const { return place.kind; }
+  /// Its number among the cores that run together.
+  size_t position() const { return positionInGroup; }
   /// "AIC3", "AIV3.1": block and sub-block.
   std::string name() const;
 
@@ -87,11 +111,12 @@ private:
   };
 
   LocalTile describe(const isa::Tile &operand);
-  uint8_t *place(isa::Memory memory, uint64_t address, uint64_t bytes);
+  uint8_t *locate(isa::Memory memory, uint64_t address, uint64_t bytes);
   void reset();
   void step(Engine &e);
   void observedStep(Engine &e);
   void deadlock();
+  std::string describeWait(Engine &e, const std::function<std::string(size_t)> &nameOf);
   void finish();
   std::string engineName(isa::Pipe pipe) const;
 
@@ -102,8 +127,9 @@ private:
   std::vector<Engine> engines;
   Engine *current = nullptr;
   const LaunchState *state = nullptr;
-  isa::CoreKind kind{};
-  uint32_t blockIndex = 0, subblockIndex = 0;
+  CorePlace place;
+  CrossFlags<NoToken> *cross = nullptr;
+  size_t positionInGroup = 0;
   std::optional<Fault> pending;
 };
 

@@ -63,12 +63,23 @@ std::string Device::checkLaunch(uint32_t id, uint32_t blocks, std::span<const pt
 }
 
 // Cores in ascending order: block by block, the cube core first.
-std::optional<Fault> Device::runOn(Core &core, const LaunchState &state, uint32_t index) {
+std::optional<Fault> Device::runOn(Worker &worker, const LaunchState &state, uint32_t index, Counters &counters) {
+  if (state.kernel->together != Together::None) {
+    if (!worker.group)
+      worker.group = std::make_unique<CoreGroup>(arch, observer.get());
+    bool all = state.kernel->together == Together::Launch;
+    auto fault = worker.group->run(state, all ? 0 : index, all ? state.blocks : 1);
+    counters = worker.group->counters;
+    return fault;
+  }
+  if (!worker.core)
+    worker.core = std::make_unique<Core>(arch, observer.get());
   bool cube = state.kernel->uses(isa::CoreKind::AIC);
   uint32_t perBlock = state.kernel->coresPerBlock(), place = index % perBlock;
   bool aic = cube && place == 0;
-  core.counters = {};
-  return core.run(state, aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / perBlock, aic ? 0 : place - cube);
+  auto fault = worker.core->run(state, {aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / perBlock, aic ? 0 : place - cube});
+  counters = worker.core->takeCounters();
+  return fault;
 }
 
 void Device::count(Kernel &kernel, const Counters &counters, const pto_profile &cost) {
@@ -102,23 +113,24 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
   std::atomic<uint32_t> limit{UINT32_MAX};
   Counters total;
   double coreSeconds = 0;
-  cores.resize(pool.size());
+  workers.resize(pool.size());
   auto task = [&](unsigned worker, uint32_t index) {
     if (index >= limit.load(std::memory_order_relaxed))
       return;
-    if (!cores[worker])
-      cores[worker] = std::make_unique<Core>(arch, observer.get());
     auto coreBegin = Clock::now();
-    auto result = runOn(*cores[worker], state, index);
+    Counters counters;
+    auto result = runOn(workers[worker], state, index, counters);
     std::lock_guard lock(mutex);
     coreSeconds += seconds(Clock::now() - coreBegin);
-    total += cores[worker]->counters;
+    total += counters;
     if (result && index < limit) {
       limit = index;
       first = std::move(result);
     }
   };
-  uint32_t count = kernel.coresPerBlock() * blocks;
+  uint32_t count = kernel.together == Together::Launch  ? 1
+                   : kernel.together == Together::Block ? blocks
+                                                        : kernel.coresPerBlock() * blocks;
   // What is over before another thread is awake stays on this one.
   constexpr double shortest = 15e-6;
   bool brief = kernel.lastCoreSeconds >= 0 && kernel.lastCoreSeconds < shortest;
@@ -156,27 +168,30 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
     return PTO_ERROR_INVALID;
   }
   Kernel &kernel = *kernels[id];
-  std::unique_ptr<Core> mine;
+  // The first of those that run together does the work of all.
+  uint32_t together = kernel.together == Together::None ? 1 : kernel.coresPerBlock() * (kernel.together == Together::Launch ? blocks : 1);
+  if (core % together != 0)
+    return PTO_OK;
+  Worker mine;
   {
     std::lock_guard lock(mutex);
     // The one that this thread used last is in its cache.
-    auto found = std::find_if(freeCores.begin(), freeCores.end(), [](auto &c) { return c.first == std::this_thread::get_id(); });
-    if (found != freeCores.end()) {
+    auto found = std::find_if(freeWorkers.begin(), freeWorkers.end(), [](auto &c) { return c.first == std::this_thread::get_id(); });
+    if (found != freeWorkers.end()) {
       mine = std::move(found->second);
-      freeCores.erase(found);
+      freeWorkers.erase(found);
     }
   }
-  if (!mine)
-    mine = std::make_unique<Core>(arch);
   auto begin = Clock::now();
-  std::optional<Fault> result = runOn(*mine, LaunchState{&kernel, blocks, args, scalars}, core);
+  Counters counters;
+  std::optional<Fault> result = runOn(mine, LaunchState{&kernel, blocks, args, scalars}, core / together, counters);
   pto_profile cost{};
   cost.launches = core == 0;
   cost.host_seconds = seconds(Clock::now() - begin);
   {
     std::lock_guard lock(mutex);
-    count(kernel, mine->counters, cost);
-    freeCores.emplace_back(std::this_thread::get_id(), std::move(mine));
+    count(kernel, counters, cost);
+    freeWorkers.emplace_back(std::this_thread::get_id(), std::move(mine));
   }
   if (!result)
     return PTO_OK;

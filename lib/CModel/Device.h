@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_CMODEL_DEVICE_H
 #define PTO_MLIR_CMODEL_DEVICE_H
 
-#include "Core.h"
+#include "CoreGroup.h"
 #include "GlobalMemory.h"
 #include "Observer.h"
 #include "Program.h"
@@ -46,15 +46,21 @@ public:
 private:
   /// What is wrong with a launch; empty when nothing is.
   std::string checkLaunch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args) const;
-  std::optional<Fault> runOn(Core &core, const LaunchState &state, uint32_t index);
+  /// What one thread works with.
+  struct Worker {
+    std::unique_ptr<Core> core;
+    std::unique_ptr<CoreGroup> group;
+  };
+  /// Runs core `index` of the launch or, with cross-core flags, group `index`.
+  std::optional<Fault> runOn(Worker &worker, const LaunchState &state, uint32_t index, Counters &counters);
   void count(Kernel &kernel, const Counters &counters, const pto_profile &cost);
 
   isa::Arch arch;
   ThreadPool pool;
   std::vector<std::unique_ptr<Kernel>> kernels;
-  std::vector<std::unique_ptr<Core>> cores; // one per worker
-  std::mutex mutex;                         // of what runCore shares: free cores and counts
-  std::vector<std::pair<std::thread::id, std::unique_ptr<Core>>> freeCores;
+  std::vector<Worker> workers;
+  std::mutex mutex; // of what runCore shares: free workers and counts
+  std::vector<std::pair<std::thread::id, Worker>> freeWorkers;
   bool faulted = false;
 };
 

@@ -8,14 +8,17 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 namespace pto_mlir::cmodel {
 
 class Core;
+struct CorePlace;
 struct LaunchState;
 struct Op;
 
-/// Calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd.
+/// Calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd; those of a kernel with cross-core
+/// flags in groups, of which all begin, then take turns, then end.
 class Observer {
 public:
   virtual ~Observer() = default;
@@ -33,6 +36,8 @@ public:
   virtual std::span<const double> coreSeconds() const { return {}; }
 
   // --- a core's side; all may call core.fault() ---
+  /// These cores run together from here on; most often it is one.
+  virtual void groupBegin(const std::vector<CorePlace> &) {}
   virtual void coreBegin(Core &) {}
   /// `op` is about to be executed by core.engine(), whose registers still hold its operands. Called again when it blocked.
   virtual void before(Core &, const Op &) {}

@@ -18,6 +18,8 @@ bool isPlainScalar(isa::Opcode opcode) {
   case isa::Opcode::WaitFlag:
   case isa::Opcode::Push:
   case isa::Opcode::Pop:
+  case isa::Opcode::CrossSet:
+  case isa::Opcode::CrossWait:
     return false;
   default:
     return isa::infoOf(opcode).pipe == isa::Pipe::ALL;

@@ -38,6 +38,21 @@ std::string decodeStream(const pto_stream &in, Stream &out) {
   return "";
 }
 
+/// A flag for the other kind of core needs such a core.
+std::string checkPartners(const Kernel &kernel) {
+  for (const Stream &stream : kernel.streams)
+    for (const Op &op : stream.ops)
+      if (op.insn.opcode == isa::Opcode::CrossSet) {
+        isa::CrossMode mode = op.insn.as<isa::CrossSet>().mode;
+        bool isCube = stream.kind == isa::CoreKind::AIC;
+        if ((mode == isa::CrossMode::block || mode == isa::CrossMode::lane) && !kernel.uses(isCube ? isa::CoreKind::AIV : isa::CoreKind::AIC))
+          return "kernel '" + kernel.name + "', " + isa::kCoreKindNames[unsigned(stream.kind)] + " " + isa::pipeName(stream.pipe) + ", word " +
+                 std::to_string(op.word) + ": cross_set raises a flag on " + (isCube ? "the vector cores" : "the cube core") +
+                 ", for which the kernel has no commands";
+      }
+  return "";
+}
+
 } // namespace
 
 bool Kernel::uses(isa::CoreKind kind) const {
@@ -65,11 +80,15 @@ std::string buildKernel(const pto_kernel_desc &desc, isa::Arch arch, Kernel &ker
       return where + ", word " + std::to_string(error->word) + ": " + error->message;
     if (std::string error = decodeStream(in, stream); !error.empty())
       return where + ": " + error;
-    for (const Op &op : stream.ops)
+    for (const Op &op : stream.ops) {
       kernel.ordered |= isa::addsToGlobal(op.insn);
+      bool all = op.insn.opcode == isa::Opcode::CrossSet && op.insn.as<isa::CrossSet>().mode == isa::CrossMode::all;
+      if (all || op.insn.opcode == isa::Opcode::CrossSet || op.insn.opcode == isa::Opcode::CrossWait)
+        kernel.together = std::max(kernel.together, all ? Together::Launch : Together::Block);
+    }
     kernel.streams.push_back(std::move(stream));
   }
-  return "";
+  return checkPartners(kernel);
 }
 
 } // namespace pto_mlir::cmodel

@@ -26,12 +26,16 @@ struct Stream {
   std::vector<Op> ops;
 };
 
+/// Which cores of a launch raise flags on each other, so that they must run together.
+enum class Together : uint8_t { None, Block, Launch };
+
 struct Kernel {
   std::string name;
   unsigned numArgs = 0;
   std::vector<Stream> streams;
   /// It adds to global memory: blocks run one after the other, so that the order of additions does not depend on threads.
   bool ordered = false;
+  Together together = Together::None;
   pto_profile profile{};
   /// Seconds that the cores of the last launch worked, all together; negative before the first.
   double lastCoreSeconds = -1.0;

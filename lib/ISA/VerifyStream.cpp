@@ -92,8 +92,15 @@ std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
          " in " + kMemoryNames[unsigned(insn.space)];
 }
 
+std::optional<std::string> checkCrossId(const Value &id, bool lanes) {
+  int64_t count = lanes ? 2 * kNumCrossIds : kNumCrossIds;
+  if (id.isRegister || (id.value >= 0 && id.value < count))
+    return std::nullopt;
+  return "cross-core flag " + std::to_string(id.value) + " is outside 0.." + std::to_string(count - 1);
+}
+
 // Rules of single instructions that the table has no column for.
-std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, Pipe pipe) {
+std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, Pipe pipe, Arch arch) {
   auto flag = [&](Pipe own, Pipe src, Pipe dst, const Value &id) -> std::optional<std::string> {
     if (own != pipe)
       return std::string("belongs to the stream of ") + pipeName(own);
@@ -112,6 +119,18 @@ std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, 
     const auto &i = insn.as<WaitFlag>();
     return flag(i.dst, i.src, i.dst, i.id);
   }
+  case Opcode::CrossSet: {
+    const auto &i = insn.as<CrossSet>();
+    if (i.mode == CrossMode::lane && arch != Arch::a5)
+      return "mode lane needs a5";
+    if (i.mode == CrossMode::pair && core != CoreKind::AIV)
+      return "mode pair is for vector cores";
+    return checkCrossId(i.id, i.mode == CrossMode::lane && core == CoreKind::AIC);
+  }
+  case Opcode::CrossWait:
+    if (arch == Arch::a3 && pipe != Pipe::S)
+      return "belongs to the stream of S";
+    return checkCrossId(insn.as<CrossWait>().id, arch == Arch::a5 && core == CoreKind::AIC);
   case Opcode::Push: {
     Pipe engine = insn.as<Push>().engine;
     if (!hasPipe(core, engine) || engine == Pipe::S)
@@ -191,7 +210,7 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
       return fail(*error);
     if (auto error = checkShapes(insn))
       return fail(*error);
-    if (auto error = checkSpecial(insn, core, pipe))
+    if (auto error = checkSpecial(insn, core, pipe, arch))
       return fail(*error);
     if (Registers unwritten = operands.read & ~written)
       return fail("reads r" + std::to_string(__builtin_ctzll(unwritten)) + ", which is not written on every path to here");

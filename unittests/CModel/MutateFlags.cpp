@@ -1,5 +1,5 @@
-// pto-mutate-flags MODEL.pmodel [MAX_KERNELS]: the proof of the checked mode. Each flag instruction of each kernel of the file is taken away or
-// moved past its neighbour, one at a time, and so is each flag as a whole. What changes the outputs for some order of engines must be reported
+// pto-mutate-flags MODEL.pmodel [MAX_KERNELS], pto-mutate-flags KERNELS.pmodel KERNEL BYTES...: the proof of the checked mode. Each flag instruction of each kernel of the file is taken away or
+// moved past its neighbour, one at a time, and so is each flag as a whole; between cores too. What changes the outputs for some order of engines must be reported
 // by the checked mode, and no kernel as it is may have a report. Exits 1 when one of the two does not hold.
 #include "Device.h"
 #include "Modes.h"
@@ -24,26 +24,39 @@ struct Flag {
   size_t stream;
   uint32_t word, op;
   bool isSet;
-  isa::Pipe src, dst;
+  isa::Pipe src, dst;    // of a cross-core flag: nothing
   std::set<int64_t> ids; // that it took while the kernel ran
+  bool cross = false;
 };
+
+/// The id operand of a flag instruction; null for others.
+const isa::Value *idOf(const isa::DecodedInsn &insn) {
+  switch (insn.opcode) {
+  case isa::Opcode::SetFlag:
+    return &insn.as<isa::SetFlag>().id;
+  case isa::Opcode::WaitFlag:
+    return &insn.as<isa::WaitFlag>().id;
+  case isa::Opcode::CrossSet:
+    return &insn.as<isa::CrossSet>().id;
+  case isa::Opcode::CrossWait:
+    return &insn.as<isa::CrossWait>().id;
+  default:
+    return nullptr;
+  }
+}
 
 /// Notes which ids the flag instructions take.
 class Tracer : public Observer {
 public:
   explicit Tracer(std::vector<Flag> &flags) : flags(flags) {}
   void before(Core &core, const Op &op) override {
-    isa::Value id;
-    if (op.insn.opcode == isa::Opcode::SetFlag)
-      id = op.insn.as<isa::SetFlag>().id;
-    else if (op.insn.opcode == isa::Opcode::WaitFlag)
-      id = op.insn.as<isa::WaitFlag>().id;
-    else
+    const isa::Value *id = idOf(op.insn);
+    if (!id)
       return;
     const auto &streams = core.launch().kernel->streams;
     for (Flag &f : flags)
       if (&streams[f.stream] == core.engine().stream && f.word == op.word)
-        f.ids.insert(id.isRegister ? core.engine().registers[id.value] : id.value);
+        f.ids.insert(id->isRegister ? core.engine().registers[id->value] : id->value);
   }
 
 private:
@@ -119,6 +132,8 @@ public:
           flags.push_back({i, op.word, k, true, op.insn.as<isa::SetFlag>().src, op.insn.as<isa::SetFlag>().dst, {}});
         if (op.insn.opcode == isa::Opcode::WaitFlag)
           flags.push_back({i, op.word, k, false, op.insn.as<isa::WaitFlag>().src, op.insn.as<isa::WaitFlag>().dst, {}});
+        if (op.insn.opcode == isa::Opcode::CrossSet || op.insn.opcode == isa::Opcode::CrossWait)
+          flags.push_back({i, op.word, k, op.insn.opcode == isa::Opcode::CrossSet, {}, {}, {}, true});
       }
     run(s, original, std::make_unique<Tracer>(flags));
   }
@@ -126,7 +141,8 @@ public:
   std::vector<Mutation> mutations() {
     std::vector<Mutation> result;
     auto name = [&](const Flag &f) {
-      return std::string(f.isSet ? "set " : "wait ") + isa::pipeName(f.src) + " -> " + isa::pipeName(f.dst) + " at word " + std::to_string(f.word) +
+      return std::string(f.isSet ? "set " : "wait ") +
+             (f.cross ? "across cores" : std::string(isa::pipeName(f.src)) + " -> " + isa::pipeName(f.dst)) + " at word " + std::to_string(f.word) +
              " of " + isa::pipeName(kernel.streams[f.stream].pipe);
     };
     for (const Flag &f : flags) {
@@ -153,8 +169,12 @@ private:
   void erase(Words &words, const Flag &f) {
     std::vector<uint32_t> nothing;
     isa::encode(isa::Mov{63, 0}, nothing);
-    if (nothing.size() == kernel.streams[f.stream].ops[f.op].insn.numWords)
-      std::copy(nothing.begin(), nothing.end(), words[f.stream].begin() + f.word);
+    // A wait across cores is shorter: what always falls through is as long.
+    std::vector<uint32_t> brief;
+    isa::encode(isa::Barrier{isa::Pipe::ALL}, brief);
+    const auto &with = kernel.streams[f.stream].ops[f.op].insn.numWords == brief.size() ? brief : nothing;
+    if (with.size() == kernel.streams[f.stream].ops[f.op].insn.numWords)
+      std::copy(with.begin(), with.end(), words[f.stream].begin() + f.word);
   }
   /// Sets go before the tile instruction in front of them, waits behind the one that follows.
   bool move(Words &words, const Flag &f) {
@@ -180,7 +200,7 @@ private:
     };
     for (size_t i = 0; i < flags.size(); ++i)
       for (size_t j = 0; j < i; ++j) {
-        bool shared = flags[i].src == flags[j].src && flags[i].dst == flags[j].dst &&
+        bool shared = flags[i].cross == flags[j].cross && flags[i].src == flags[j].src && flags[i].dst == flags[j].dst &&
                       std::any_of(flags[i].ids.begin(), flags[i].ids.end(), [&](int64_t id) { return flags[j].ids.count(id) > 0; });
         if (shared)
           leader[find(i)] = find(j);
@@ -239,7 +259,7 @@ void check(const Subject &s, Totals &totals) {
   }
 }
 
-Subject subjectOf(const pmodel::KernelDesc &kernel, const pmodel::VMInstruction &call) {
+Subject subjectOf(const pmodel::KernelDesc &kernel, const std::vector<uint64_t> &bytes) {
   std::vector<bool> loaded(kernel.numArgs), stored(kernel.numArgs);
   for (const pmodel::StreamDesc &stream : kernel.streams)
     for (size_t at = 0; at < stream.words.size();) {
@@ -259,7 +279,7 @@ Subject subjectOf(const pmodel::KernelDesc &kernel, const pmodel::VMInstruction 
   Subject s{kernel, {}, {}, stored};
   std::minstd_rand random(7);
   for (uint32_t i = 0; i < kernel.numArgs; ++i) {
-    s.bytes.push_back(call.arguments[i].bytes);
+    s.bytes.push_back(bytes[i]);
     std::vector<uint8_t> data;
     if (loaded[i] || !stored[i]) {
       // Small floats, whatever the type: f16 reads them as small numbers too.
@@ -278,10 +298,17 @@ Subject subjectOf(const pmodel::KernelDesc &kernel, const pmodel::VMInstruction 
 
 int main(int argc, char **argv) {
   unsigned most = 1000;
-  if (argc == 3)
-    std::from_chars(argv[2], argv[2] + std::strlen(argv[2]), most);
-  if (argc < 2 || argc > 3) {
-    std::fprintf(stderr, "usage: pto-mutate-flags MODEL.pmodel [MAX_KERNELS]\n");
+  auto number = [](const char *text, auto &value) {
+    auto [end, error] = std::from_chars(text, text + std::strlen(text), value);
+    return error == std::errc() && *end == 0;
+  };
+  bool isModel = argc == 2 || (argc == 3 && number(argv[2], most));
+  std::vector<uint64_t> sizes(argc > 3 ? size_t(argc - 3) : 0);
+  bool good = isModel || argc >= 3;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    good = good && number(argv[i + 3], sizes[i]);
+  if (!good) {
+    std::fprintf(stderr, "usage: pto-mutate-flags MODEL.pmodel [MAX_KERNELS]\n       pto-mutate-flags KERNELS.pmodel KERNEL BYTES_OF_EACH_ARGUMENT...\n");
     return 2;
   }
   auto file = pmodel::ModelFile::open(argv[1]);
@@ -290,13 +317,31 @@ int main(int argc, char **argv) {
     return 1;
   }
   const pmodel::ModelDesc &model = (*file)->model();
-  const pmodel::ProgramDesc &program = model.nets.at(0).variants.at(0).program;
-  auto code = pmodel::decodeProgram(program.code);
   Totals totals;
-  std::set<uint32_t> seen;
-  for (const pmodel::VMInstruction &insn : *code)
-    if (insn.opcode == pmodel::VMOpcode::CallDevice && seen.size() < most && seen.insert(program.kernels[insn.kernel]).second)
-      check(subjectOf(model.kernels[program.kernels[insn.kernel]], insn), totals);
+  if (isModel && model.nets.empty()) {
+    std::fprintf(stderr, "pto-mutate-flags: error: %s has no net; name a kernel and the bytes of its arguments\n", argv[1]);
+    return 1;
+  }
+  if (isModel) {
+    const pmodel::ProgramDesc &program = model.nets.at(0).variants.at(0).program;
+    auto code = pmodel::decodeProgram(program.code);
+    std::set<uint32_t> seen;
+    for (const pmodel::VMInstruction &insn : *code)
+      if (insn.opcode == pmodel::VMOpcode::CallDevice && seen.size() < most && seen.insert(program.kernels[insn.kernel]).second) {
+        std::vector<uint64_t> bytes;
+        for (const auto &argument : insn.arguments)
+          bytes.push_back(argument.bytes);
+        check(subjectOf(model.kernels[program.kernels[insn.kernel]], bytes), totals);
+      }
+  } else {
+    for (const pmodel::KernelDesc &kernel : model.kernels)
+      if (kernel.name == argv[2] && kernel.numArgs == sizes.size())
+        check(subjectOf(kernel, sizes), totals);
+    if (totals.kernels == 0) {
+      std::fprintf(stderr, "pto-mutate-flags: error: %s has no kernel '%s' of %zu arguments that runs\n", argv[1], argv[2], sizes.size());
+      return 1;
+    }
+  }
   std::printf("%u kernels, %u false reports; %u mutations: %u reported, %u change nothing, %u missed; %u needless flags\n", totals.kernels,
               totals.falseReports, totals.mutations, totals.reported, totals.harmless, totals.missed, totals.redundantFlags);
   return totals.missed || totals.falseReports;

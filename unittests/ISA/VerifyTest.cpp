@@ -89,6 +89,20 @@ TEST(Verify, EngineAndFlags) {
   EXPECT_THAT(verify(Stream() << Barrier{Pipe::MTE2}), HasSubstr("drains another engine"));
 }
 
+TEST(Verify, CrossCoreFlags) {
+  auto verifyOn = [](auto insn, Pipe pipe, CoreKind core, Arch arch = Arch::a3) { return verify(Stream() << insn, pipe, core, arch); };
+  EXPECT_EQ(verifyOn(CrossSet{CrossMode::block, 15}, Pipe::FIX, CoreKind::AIC), "");
+  EXPECT_EQ(verifyOn(CrossWait{0}, Pipe::S, CoreKind::AIC), "");
+  EXPECT_THAT(verifyOn(CrossWait{0}, Pipe::MTE2, CoreKind::AIV), HasSubstr("belongs to the stream of S"));
+  EXPECT_EQ(verifyOn(CrossWait{0}, Pipe::MTE2, CoreKind::AIV, Arch::a5), "");
+  EXPECT_THAT(verifyOn(CrossSet{CrossMode::block, 16}, Pipe::FIX, CoreKind::AIC), HasSubstr("cross-core flag 16 is outside 0..15"));
+  EXPECT_THAT(verifyOn(CrossSet{CrossMode::pair, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("is for vector cores"));
+  EXPECT_THAT(verifyOn(CrossSet{CrossMode::lane, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("mode lane needs a5"));
+  EXPECT_EQ(verifyOn(CrossSet{CrossMode::lane, 31}, Pipe::FIX, CoreKind::AIC, Arch::a5), "");
+  EXPECT_EQ(verifyOn(CrossWait{31}, Pipe::FIX, CoreKind::AIC, Arch::a5), "");
+  EXPECT_THAT(verifyOn(CrossWait{16}, Pipe::V, CoreKind::AIV, Arch::a5), HasSubstr("outside 0..15"));
+}
+
 TEST(Verify, Tiles) {
   auto adds = [](Tile t, Arch arch = Arch::a3) { return verify(Stream() << TAdds{t, t, 0}, Pipe::V, CoreKind::AIV, arch); };
   EXPECT_EQ(adds(ub(0, 16, 64)), "");

@@ -17,6 +17,10 @@ namespace pto_mlir::isa {
 
 inline constexpr unsigned kNumRegisters = 64;
 inline constexpr unsigned kNumFlagIds = 8;
+/// Cross-core flags of a core; the cube core of a5 has as many for each vector core (mode lane).
+inline constexpr unsigned kNumCrossIds = 16;
+/// The highest count of a cross-core flag.
+inline constexpr unsigned kMostCrossRaises = 15;
 inline constexpr unsigned kMaxRank = 5;
 /// Slots whose register bits stand in the head word; a mask word follows only when a later slot is a register.
 inline constexpr unsigned kHeadSlots = 8;

@@ -24,4 +24,16 @@ def POP : Insn<0x24, "pop", PIPE_ALL, (ops Dst<"dst">, Attr<"engine", PipeEnum>)
   let description = "`engine` is the popping engine.";
 }
 
+def CrossMode : Enum<"CrossMode", ["all", "pair", "block", "lane"]>;
+def CROSS_SET : Insn<0x25, "cross_set", PIPE_ALL, (ops Attr<"mode", CrossMode>, Int<"id">)> {
+  let summary = "raise cross-core flag `id` once what comes before on this engine is done";
+  let description = "all: once every core of this kind of the launch has raised it, on each of them; pair: likewise for the two vector cores of a block; "
+                    "block: from the cube core on both vector cores, from the vector cores on the cube core once both have; lane (a5): from the cube core "
+                    "on vector core id / 16 as id rem 16, from vector core s on the cube core as id + 16 * s. A flag counts to 15.";
+}
+def CROSS_WAIT : Insn<0x26, "cross_wait", PIPE_ALL, (ops Int<"id">)> {
+  let summary = "wait for cross-core flag `id` of this core and lower it by one";
+  let description = "On a3 in the stream of S only; other engines hear of it through their FIFOs.";
+}
+
 #endif

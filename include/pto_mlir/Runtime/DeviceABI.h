@@ -106,8 +106,9 @@ typedef struct pto_device_api {
   /* Text of the last error of this context (of `open` when context is null). */
   const char *(*last_error)(pto_device_context *context);
   /* Runs the share of one core of a launch on the calling thread, before it returns. Cores are numbered block by block; in each the cube core
-   * comes first, if the kernel has commands for it, then the two vector cores, if it has commands for them. Several threads may be in run_core
-   * of one context and in its copies, in no other function; nothing orders them. After an error `fault` says which (kind "invalid" for a broken
+   * comes first, if the kernel has commands for it, then the two vector cores, if it has commands for them. Cores that raise flags on each other
+   * run together: the call for the first of them (of a block, or of the launch) runs them all, the calls for the others nothing. Several threads
+   * may be in run_core of one context and in its copies, in no other function; nothing orders them. After an error `fault` says which (kind "invalid" for a broken
    * rule); last_error and synchronize do not know it. Null, or PTO_ERROR_INVALID, where only whole launches are possible. */
   pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args, size_t num_args,
                          const int64_t *scalars, size_t num_scalars, pto_fault *fault);

@@ -23,7 +23,7 @@ std::optional<uint8_t> storedArgument(const isa::DecodedInsn &insn) {
 }
 
 void join(Clock &into, const Clock &other) {
-  for (unsigned e = 0; e < maxEngines; ++e)
+  for (size_t e = 0; e < into.size(); ++e)
     into[e] = std::max(into[e], other[e]);
 }
 
@@ -92,26 +92,35 @@ void Checker::launchEnd(const LaunchState &, pto_profile &) {
 
 //===- a core ------------------------------------------------------------------------===//
 
+void Checker::groupBegin(const std::vector<CorePlace> &places) {
+  groupSize = places.size();
+  firstEngine = uint32_t(cores.size() * maxEngines);
+  if (states.size() < groupSize)
+    states.resize(groupSize);
+  cores.resize(cores.size() + groupSize);
+  crossFlags.reset(places);
+}
+
 void Checker::coreBegin(Core &core) {
-  CoreLog log;
+  CoreLog &log = cores[cores.size() - groupSize + core.position()];
   log.name = core.name();
   for (Engine &e : core.allEngines())
     log.streams.push_back(e.stream);
   log.ops.resize(log.streams.size());
-  cores.push_back(std::move(log));
-  for (Local &local : locals)
+  CoreState &mine = states[core.position()];
+  for (Local &local : mine.locals)
     if (local.defined) {
       local.defined->clear();
       local.accesses->clear();
     }
-  clocks.fill({});
-  for (auto &bySource : flags)
-    for (auto &byTarget : bySource)
-      for (Flag &flag : byTarget)
-        flag = {};
-  for (unsigned p = 0; p < numPipes; ++p) {
-    queues[p].clear();
-    popped[p] = 0;
+  for (Clock &c : mine.clocks)
+    c.assign(groupSize * maxEngines, 0);
+  mine.core = ++coresSoFar;
+  for (auto &queue : mine.queues)
+    queue.clear();
+  for (unsigned id = 0; id < CrossFlags<Clock>::numIds; ++id) {
+    mine.crossTaken[id].clear();
+    mine.crossRaised[id] = 0;
   }
 }
 
@@ -125,9 +134,11 @@ void Checker::before(Core &core, const Op &op) {
 void Checker::after(Core &core, const Op &op) {
   if (isPlainScalar(op.insn.opcode))
     return;
+  position = core.position();
+  state = &states[position];
   engine = unsigned(&core.engine() - core.allEngines().data());
-  ++clock()[engine];
-  cores.back().ops[engine].push_back(core.engine().pc);
+  ++clock()[position * maxEngines + engine];
+  cores[cores.size() - groupSize + position].ops[engine].push_back(core.engine().pc);
   switch (op.insn.opcode) {
   case isa::Opcode::SetFlag: {
     const auto &set = resolved.as<isa::SetFlag>();
@@ -138,32 +149,68 @@ void Checker::after(Core &core, const Op &op) {
     return waitFlag(wait.src, wait.dst, wait.id.value);
   }
   case isa::Opcode::Push:
-    queues[unsigned(resolved.as<isa::Push>().engine) & 15].push_back(clock());
+    state->queues[unsigned(resolved.as<isa::Push>().engine) & 15].push_back(clock());
     return;
   case isa::Opcode::Pop: {
-    unsigned pipe = unsigned(core.engine().pipe) & 15;
-    return join(clock(), queues[pipe][popped[pipe]++]);
+    auto &queue = state->queues[unsigned(core.engine().pipe) & 15];
+    join(clock(), queue.front());
+    return queue.pop_front();
   }
+  case isa::Opcode::CrossSet:
+    return raiseCross(core, resolved.as<isa::CrossSet>().mode, unsigned(resolved.as<isa::CrossSet>().id.value));
+  case isa::Opcode::CrossWait:
+    return waitCross(core, unsigned(resolved.as<isa::CrossWait>().id.value));
   default:
     return accesses(core);
   }
 }
 
+Checker::Flag &Checker::flag(isa::Pipe src, isa::Pipe dst, int64_t id) {
+  Flag &f = state->flags[((unsigned(src) & 15) * numPipes + (unsigned(dst) & 15)) * numIds + unsigned(id)];
+  if (f.core != state->core) {
+    f.core = state->core;
+    f.consumed = 0;
+  }
+  return f;
+}
+
 void Checker::setFlag(Core &core, isa::Pipe src, isa::Pipe dst, int64_t id) {
-  Flag &flag = flags[unsigned(src) & 15][unsigned(dst) & 15][id];
+  Flag &f = flag(src, dst, id);
   // Another schedule could come here before the last token is taken: two tokens would meet.
-  for (unsigned e = 0; e < cores.back().streams.size(); ++e)
-    if (cores.back().streams[e]->pipe == dst && flag.consumed > clock()[e])
-      return core.fault(FaultKind::Flag, describe({uint16_t(cores.size() - 1), uint8_t(engine), clock()[engine]}) +
-                                             " may raise its flag while it is still pending: nothing orders it after " +
-                                             describe({uint16_t(cores.size() - 1), uint8_t(e), flag.consumed}));
-  flag.raised = clock();
+  const auto &streams = cores[cores.size() - groupSize + position].streams;
+  for (unsigned e = 0; e < streams.size(); ++e)
+    if (streams[e]->pipe == dst && f.consumed > clock()[position * maxEngines + e])
+      return core.fault(FaultKind::Flag, describe(now()) + " may raise its flag while it is still pending: nothing orders it after " +
+                                             describe({now().engine - engine + e, f.consumed}));
+  f.raised = clock();
 }
 
 void Checker::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
-  Flag &flag = flags[unsigned(src) & 15][unsigned(dst) & 15][id];
-  flag.consumed = clock()[engine];
-  join(clock(), flag.raised);
+  Flag &f = flag(src, dst, id);
+  f.consumed = clock()[position * maxEngines + engine];
+  join(clock(), f.raised);
+}
+
+void Checker::raiseCross(Core &core, isa::CrossMode mode, unsigned id) {
+  crossFlags.raise(position, mode, id, clock(), join, [&](size_t target, unsigned targetId) {
+    // Of the earlier raises all but the highest count must have been taken, in every schedule.
+    CoreState &other = states[target];
+    uint32_t count = ++other.crossRaised[targetId];
+    if (count <= isa::kMostCrossRaises || core.faulted())
+      return;
+    const auto &taken = other.crossTaken[targetId];
+    size_t needed = count - isa::kMostCrossRaises - 1;
+    if (needed >= taken.size() || !known().has(taken[needed].engine - firstEngine, taken[needed].time))
+      core.fault(FaultKind::Flag, describe(now()) + " may raise cross-core flag " + std::to_string(targetId) + " of " +
+                                      cores[cores.size() - groupSize + target].name + " beyond " + std::to_string(isa::kMostCrossRaises));
+  });
+}
+
+void Checker::waitCross(Core &core, unsigned id) {
+  if (auto token = crossFlags.take(position, id))
+    join(clock(), *token);
+  state->crossTaken[id].push_back(now());
+  (void)core;
 }
 
 void Checker::accesses(Core &core) {
@@ -181,13 +228,13 @@ void Checker::accesses(Core &core) {
       ragged = list.lanes.size() > 1 && firstUndefined(what, list.runs[r]).has_value();
   }
   for (auto [begin, length] : undefinedLanes)
-    locals[unsigned(isa::Memory::UB)].defined->set(begin, length, false);
+    state->locals[unsigned(isa::Memory::UB)].defined->set(begin, length, false);
 }
 
 // Elements of dst that come from elements nobody wrote.
 void Checker::findUndefinedLanes() {
   const isa::Tile &dst = *list.lanes.back();
-  const DefinedShadow &defined = *locals[unsigned(isa::Memory::UB)].defined;
+  const DefinedShadow &defined = *state->locals[unsigned(isa::Memory::UB)].defined;
   auto bytesOf = [](const isa::Tile &t, int64_t r, int64_t c) {
     uint64_t bytes = isa::elementBits(t.type) / 8;
     return std::pair(uint64_t(t.address.value) + isa::elementOffset(t.layout, t.type, t.rows, t.cols, uint64_t(r), uint64_t(c)) * bytes, bytes);
@@ -209,7 +256,8 @@ template <class F> static void forRuns(const ByteRuns &runs, F &&f) {
 }
 
 void Checker::access(Core &core, const Access &what) {
-  Event event{uint16_t(cores.size() - 1), uint8_t(engine), clock()[engine]};
+  Event event = now();
+  Known mine = known();
   Conflict conflict;
   bool add = what.kind == AccessKind::Add, write = isWrite(what.kind);
   for (size_t r = what.firstRun; r < what.endRun; ++r) {
@@ -230,7 +278,7 @@ void Checker::access(Core &core, const Access &what) {
       if (write)
         defined = &blockOf(runs.begin)->defined;
     } else {
-      Local &local = locals[unsigned(what.memory)];
+      Local &local = state->locals[unsigned(what.memory)];
       if (!local.defined) {
         local.defined.emplace(isa::archInfo(arch).memory(what.memory).bytes);
         local.accesses.emplace(isa::archInfo(arch).memory(what.memory).bytes);
@@ -240,8 +288,8 @@ void Checker::access(Core &core, const Access &what) {
     }
     forRuns(runs, [&](uint64_t begin, uint64_t length) {
       if (!write)
-        return shadow->read(begin - origin, length, event, clock(), conflict);
-      shadow->write(begin - origin, length, event, clock(), add, conflict);
+        return shadow->read(begin - origin, length, event, mine, conflict);
+      shadow->write(begin - origin, length, event, mine, add, conflict);
       defined->set(what.global ? begin - lastBlock->first : begin, length, what.kind != AccessKind::Touch);
     });
     if (conflict.found) {
@@ -258,8 +306,8 @@ std::optional<uint64_t> Checker::firstUndefined(const Access &what, const ByteRu
   if (what.global) {
     if (Block *block = blockOf(runs.begin))
       defined = &block->defined, origin = lastBlock->first;
-  } else if (locals[unsigned(what.memory)].defined) {
-    defined = &*locals[unsigned(what.memory)].defined;
+  } else if (state->locals[unsigned(what.memory)].defined) {
+    defined = &*state->locals[unsigned(what.memory)].defined;
   }
   forRuns(runs, [&](uint64_t begin, uint64_t length) {
     if (missing)
@@ -283,26 +331,31 @@ std::string Checker::place(const Core &core, const Access &what, uint64_t byte) 
   return "global memory";
 }
 
-std::string Checker::describe(const Event &event) const {
-  const CoreLog &log = cores[event.core];
+std::string Checker::describe(const Event &event) {
+  const CoreLog &log = cores[event.core()];
   if (event.time == 0)
     return "core " + log.name;
-  const Stream &stream = *log.streams[event.engine];
-  const Op &op = stream.ops[log.ops[event.engine][event.time - 1]];
+  unsigned place = event.engine % maxEngines;
+  const Stream &stream = *log.streams[place];
+  const Op &op = stream.ops[log.ops[place][event.time - 1]];
   std::string text = isa::disassemble(op.insn);
   if (text.size() > 110)
     text = text.substr(0, 107) + "...";
-  return (event.core + 1u == cores.size() ? "" : log.name + " ") + std::string(isa::pipeName(stream.pipe)) + " word " + std::to_string(op.word) +
-         " (" + text + ")";
+  return (event.core() == now().core() ? "" : log.name + " ") + std::string(isa::pipeName(stream.pipe)) + " word " + std::to_string(op.word) + " (" +
+         text + ")";
 }
 
 void Checker::race(Core &core, const Access &what, const Conflict &conflict) {
-  Event mine{uint16_t(cores.size() - 1), uint8_t(engine), clock()[engine]};
+  Event mine = now();
   std::string message = describe(mine) + (isWrite(what.kind) ? " writes " : " reads ") + place(core, what, conflict.byte) + ", which " +
                         describe(conflict.other) + (conflict.otherWrites ? " writes" : " reads") + ": nothing orders them";
-  if (conflict.other.core == mine.core && conflict.other.time)
-    message += "; missing: a flag between " + std::string(isa::pipeName(cores.back().streams[conflict.other.engine]->pipe)) + " and " +
-               isa::pipeName(core.engine().pipe);
+  if (conflict.other.time && conflict.other.engine >= firstEngine) {
+    bool here = conflict.other.core() == mine.core();
+    const CoreLog &log = cores[conflict.other.core()];
+    auto name = [&](const CoreLog &of, isa::Pipe pipe) { return (here ? "" : of.name + " ") + isa::pipeName(pipe); };
+    message += std::string("; missing: a ") + (here ? "flag" : "cross-core flag") + " between " +
+               name(log, log.streams[conflict.other.engine % maxEngines]->pipe) + " and " + name(cores[mine.core()], core.engine().pipe);
+  }
   core.fault(FaultKind::Race, std::move(message));
 }
 

@@ -7,6 +7,7 @@
 #include "Observer.h"
 #include "Program.h"
 
+#include <deque>
 #include <map>
 #include <optional>
 
@@ -23,6 +24,7 @@ public:
   bool judgesFlags() const override { return true; }
   void launchBegin(const LaunchState &launch) override;
   void launchEnd(const LaunchState &launch, pto_profile &cost) override;
+  void groupBegin(const std::vector<CorePlace> &places) override;
   void coreBegin(Core &core) override;
   void before(Core &core, const Op &op) override;
   void after(Core &core, const Op &op) override;
@@ -44,8 +46,19 @@ private:
     std::optional<AccessShadow> accesses;
   };
   struct Flag {
-    Clock raised;           // what the raising engine knew
-    uint32_t consumed = 0;  // the waiting engine's time when it took the last token
+    uint64_t core = 0;     // what is below belongs to this one, counted over all launches
+    Clock raised;          // what the raising engine knew
+    uint32_t consumed = 0; // the waiting engine's time when it took the last token
+  };
+  /// A core of the group that runs.
+  struct CoreState {
+    Local locals[numMemories];
+    Clock clocks[maxEngines];
+    std::vector<Flag> flags = std::vector<Flag>(numPipes * numPipes * numIds);
+    std::deque<Clock> queues[numPipes]; // what S knew at each push
+    uint64_t core = 0;                  // counted over all launches
+    std::vector<Event> crossTaken[CrossFlags<Clock>::numIds];
+    uint32_t crossRaised[CrossFlags<Clock>::numIds] = {};
   };
   struct CoreLog {
     std::string name;
@@ -55,13 +68,19 @@ private:
 
   void accesses(Core &core);
   void access(Core &core, const Access &what);
+  Flag &flag(isa::Pipe src, isa::Pipe dst, int64_t id);
   void setFlag(Core &core, isa::Pipe src, isa::Pipe dst, int64_t id);
   void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
-  Clock &clock() { return clocks[engine]; }
+  void raiseCross(Core &core, isa::CrossMode mode, unsigned id);
+  void waitCross(Core &core, unsigned id);
+  Clock &clock() { return state->clocks[engine]; }
+  Known known() { return {clock().data(), firstEngine}; }
+  /// What the engine does now.
+  Event now() { return {uint32_t((cores.size() - groupSize + position) * maxEngines + engine), clock()[position * maxEngines + engine]}; }
   std::optional<uint64_t> firstUndefined(const Access &what, const ByteRuns &runs);
   void findUndefinedLanes();
   void race(Core &core, const Access &what, const Conflict &conflict);
-  std::string describe(const Event &event) const;
+  std::string describe(const Event &event);
   std::string place(const Core &core, const Access &what, uint64_t byte) const;
   Block *blockOf(uint64_t address);
 
@@ -73,13 +92,17 @@ private:
   std::vector<Region> regions;
   std::vector<CoreLog> cores;
 
-  // --- of a core ---
-  Local locals[numMemories];
-  std::array<Clock, maxEngines> clocks;
-  Flag flags[numPipes][numPipes][numIds];
-  std::vector<Clock> queues[numPipes]; // what S knew at each push
-  size_t popped[numPipes];
-  unsigned engine = 0; // the one that executes
+  // --- of the cores that run together ---
+  std::vector<CoreState> states;
+  size_t groupSize = 0;
+  uint32_t firstEngine = 0; // of the group
+  CrossFlags<Clock> crossFlags;
+  uint64_t coresSoFar = 0;
+
+  // --- of the engine that executes ---
+  CoreState *state = nullptr;
+  size_t position = 0; // of its core in the group
+  unsigned engine = 0;
 
   // --- of an instruction ---
   isa::DecodedInsn resolved;

@@ -29,146 +29,214 @@ template <class F> void AccessShadow::forCells(uint64_t begin, uint64_t length, 
 }
 
 /// Can the cell still speak for all its bytes after this access?
-bool AccessShadow::staysWhole(const Cell &cell, uint32_t mask, const Event &event, bool write, bool add) {
-  uint32_t others = cell.otherReads | cell.otherAdds;
+bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add) {
+  uint32_t others = 0;
+  if (cell.rare) {
+    const Rarity &rarity = rarities[byte];
+    others = rarity.otherReads | rarity.otherAdds | (rarity.more.empty() ? 0 : cell.readMask | cell.writeMask);
+  }
   if (add) // keeps what was there
     return (others & ~mask) == 0 && (cell.readMask == 0 || cell.readMask == mask) && (cell.writeMask == 0 || cell.writeMask == mask);
+  bool mine = cell.owner == known.first;
+  uint32_t me = event.engine - known.first;
   if (write) {
     if ((cell.readMask | others) & ~mask)
       return false;
-    return !(cell.writeMask & ~mask) ||
-           (cell.core == event.core && cell.writer == event.engine && cell.writeTime == event.time && !cell.added);
+    return !(cell.writeMask & ~mask) || (mine && cell.writer == me && cell.writeTime == event.time && !cell.added);
   }
-  if (cell.core != event.core && (cell.writeMask & ~mask)) // other bytes have another core's writer
+  if (!mine && (cell.writeMask & ~mask)) // other bytes have another group's writer
     return false;
   if (cell.readMask == 0 || cell.readMask == mask)
-    return (others & ~mask) == 0 || others == 0;
+    return (others & ~mask) == 0;
   // All readers so far are this engine: its newest read may stand for the older ones where it covers them, or is the same event.
-  bool onlyMe = cell.core == event.core && others == 0;
-  for (unsigned e = 0; e < maxEngines; ++e)
-    onlyMe &= e == event.engine || cell.reads[e] == 0;
-  return onlyMe && (!(cell.readMask & ~mask) || cell.reads[event.engine] == event.time);
+  bool onlyMe = mine && others == 0;
+  uint32_t last = 0;
+  for (unsigned i = 0; i < 2; ++i)
+    if (cell.readTime[i]) {
+      onlyMe &= cell.reader[i] == me;
+      last = cell.readTime[i];
+    }
+  return onlyMe && (!(cell.readMask & ~mask) || last == event.time);
 }
 
 void AccessShadow::splitCell(uint64_t index, Cell &cell) {
   auto &bytes = bytesOf[index];
+  Rarity rarity = cell.rare ? std::move(rarities[index * cellBytes]) : Rarity();
   for (unsigned b = 0; b < 32; ++b) {
     Cell &one = bytes[b] = cell;
-    if (!(cell.writeMask >> b & 1))
+    bool written = cell.writeMask >> b & 1, read = cell.readMask >> b & 1;
+    if (!written)
       one.writeTime = 0, one.writer = 0, one.added = false;
-    if (!(cell.readMask >> b & 1))
-      one.reads = {};
-    one.writeMask = cell.writeMask >> b & 1 ? allBytes : 0;
-    one.readMask = cell.readMask >> b & 1 ? allBytes : 0;
-    one.otherReads = cell.otherReads >> b & 1 ? allBytes : 0;
-    one.otherAdds = cell.otherAdds >> b & 1 ? allBytes : 0;
+    if (!read)
+      one.readTime[0] = one.readTime[1] = 0;
+    one.writeMask = written ? allBytes : 0;
+    one.readMask = read ? allBytes : 0;
+    if (!cell.rare)
+      continue;
+    Rarity mine = rarity;
+    std::erase_if(mine.more, [&](const Past &p) { return p.add ? !written : !read; });
+    mine.otherReads = rarity.otherReads >> b & 1 ? allBytes : 0;
+    mine.otherAdds = rarity.otherAdds >> b & 1 ? allBytes : 0;
+    one.rare = !mine.more.empty() || mine.otherReads || mine.otherAdds;
+    if (one.rare)
+      rarities[index * cellBytes + b] = std::move(mine);
+    else
+      rarities.erase(index * cellBytes + b);
   }
   cell = {};
   cell.split = true;
 }
 
-void AccessShadow::compare(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Clock &clock, bool write, bool add,
+void AccessShadow::compare(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add,
                            Conflict &conflict) {
-  uint32_t written = cell.writeMask & mask, seen = cell.readMask & mask;
+  uint32_t written = cell.writeMask & mask, seen = cell.readMask & mask, me = event.engine - known.first;
   auto report = [&](uint32_t bytes, Event other, bool otherWrites) {
     if (!conflict.found)
       conflict = {true, byte + uint64_t(std::countr_zero(bytes)), other, otherWrites};
   };
-  bool sameCore = cell.core == event.core, bothAdd = !sameCore && add && cell.added;
-  if (written && !bothAdd && (!sameCore || cell.writeTime > clock[cell.writer]))
-    report(written, {cell.core, cell.writer, cell.writeTime}, true);
+  bool mine = cell.owner == known.first;
+  auto otherCore = [&](uint32_t engine) { return !mine || engine / maxEngines != me / maxEngines; };
+  if (written && !(add && cell.added && otherCore(cell.writer)) && !(mine && known.has(cell.writer, cell.writeTime)))
+    report(written, {cell.owner + cell.writer, cell.writeTime}, true);
   if (write && seen)
-    for (unsigned e = 0; e < maxEngines; ++e)
-      if (cell.reads[e] && (!sameCore || cell.reads[e] > clock[e]))
-        report(seen, {cell.core, uint8_t(e), cell.reads[e]}, false);
-  if (write && (cell.otherReads & mask))
-    report(cell.otherReads & mask, {cell.otherCore, 0, 0}, false);
-  if (!add && (cell.otherAdds & mask))
-    report(cell.otherAdds & mask, {cell.otherCore, 0, 0}, true);
+    for (unsigned i = 0; i < 2; ++i)
+      if (cell.readTime[i] && !(mine && known.has(cell.reader[i], cell.readTime[i])))
+        report(seen, {cell.owner + cell.reader[i], cell.readTime[i]}, false);
+  if (!cell.rare)
+    return;
+  const Rarity &rarity = rarities[byte];
+  for (const Past &p : rarity.more)
+    if (uint32_t bytes = p.add ? written : seen; bytes && (p.add ? !(add && otherCore(p.engine)) : write) && !(mine && known.has(p.engine, p.time)))
+      report(bytes, {cell.owner + p.engine, p.time}, p.add);
+  if (write && (rarity.otherReads & mask))
+    report(rarity.otherReads & mask, {rarity.otherEngine, 0}, false);
+  if (!add && (rarity.otherAdds & mask))
+    report(rarity.otherAdds & mask, {rarity.otherEngine, 0}, true);
 }
 
-void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &event, const Clock &clock, bool write, bool add,
+/// Two readers have a place in the cell; one that is known to the new one makes room.
+void AccessShadow::addReader(uint64_t byte, Cell &cell, uint16_t engine, uint32_t time, const Known &known) {
+  for (unsigned i = 0; i < 2; ++i)
+    if (cell.readTime[i] && cell.reader[i] == engine) {
+      cell.readTime[i] = std::max(cell.readTime[i], time);
+      return;
+    }
+  for (unsigned i = 0; i < 2; ++i)
+    if (!cell.readTime[i] || known.has(cell.reader[i], cell.readTime[i])) {
+      cell.reader[i] = engine;
+      cell.readTime[i] = time;
+      return;
+    }
+  cell.rare = true;
+  std::vector<Past> &more = rarities[byte].more;
+  std::erase_if(more, [&](const Past &p) { return !p.add && known.has(p.engine, p.time); });
+  more.push_back({engine, false, time});
+}
+
+void AccessShadow::dropRarity(uint64_t byte, Cell &cell) {
+  if (cell.rare)
+    rarities.erase(byte);
+  cell.rare = false;
+}
+
+void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add,
                          Conflict &conflict) {
   uint64_t index = byte / cellBytes;
-  if (!cell.split && !staysWhole(cell, mask, event, write, add))
+  if (!cell.split && !staysWhole(byte, cell, mask, event, known, write, add))
     splitCell(index, cell);
   if (cell.split) {
     auto &bytes = bytesOf[index];
     for (unsigned b = 0; b < 32; ++b)
       if (mask >> b & 1)
-        touch(byte + b, bytes[b], allBytes, event, clock, write, add, conflict);
+        touch(byte + b, bytes[b], allBytes, event, known, write, add, conflict);
     if (write && !add && mask == allBytes) { // one access speaks for all bytes again
       cell = bytes[0];
       bytesOf.erase(index);
     }
     return;
   }
-  compare(byte, cell, mask, event, clock, write, add, conflict);
-  if (cell.core != event.core) {
-    // Another core was here; what it did is kept where it still matters.
+  compare(byte, cell, mask, event, known, write, add, conflict);
+  auto me = uint16_t(event.engine - known.first);
+  if (cell.owner != known.first) {
+    // Another group was here; what it did is kept where it still matters.
     if (cell.readMask || cell.added) {
-      cell.otherCore = cell.core;
-      cell.otherReads |= cell.readMask;
-      cell.otherAdds |= cell.added ? cell.writeMask : 0;
+      Rarity &rarity = rarities[byte];
+      cell.rare = true;
+      rarity.otherEngine = cell.owner + (cell.added ? cell.writer : cell.reader[0]);
+      rarity.otherReads |= cell.readMask;
+      rarity.otherAdds |= cell.added ? cell.writeMask : 0;
+      rarity.more.clear();
     }
-    cell.writeMask = cell.writeTime = cell.readMask = 0;
-    cell.added = false;
-    cell.reads = {};
-    cell.core = event.core;
+    bool rare = cell.rare;
+    cell = {};
+    cell.rare = rare;
+    cell.owner = known.first;
   }
-  if (write) {
-    bool same = cell.writer == event.engine && cell.writeTime == event.time && cell.added == add;
-    if (!add) {
-      cell.reads = {};
-      cell.readMask = 0;
-    } else if (!cell.added && cell.writeMask) {
-      // Who adds after this addition need not come after it, but has to come after the write before it: that stays, as if it were a read.
-      cell.reads[cell.writer] = std::max(cell.reads[cell.writer], cell.writeTime);
-      cell.readMask |= cell.writeMask;
-    }
-    cell.writeMask = same ? cell.writeMask | mask : mask;
-    cell.writeTime = event.time;
-    cell.writer = event.engine;
-    cell.added = add;
-  } else {
-    cell.reads[event.engine] = event.time;
+  if (!write) {
+    addReader(byte, cell, me, event.time, known);
     cell.readMask |= mask;
+    return;
   }
+  bool same = cell.writer == me && cell.writeTime == event.time && cell.added == add;
+  if (!add) {
+    cell.readTime[0] = cell.readTime[1] = 0;
+    cell.readMask = 0;
+    dropRarity(byte, cell);
+  } else if (cell.writeMask && !cell.added) {
+    // Who adds after this addition need not come after it, but has to come after the write before it: that stays, as if it were a read.
+    // (Reads after it stand for it.)
+    if (!cell.readMask) {
+      cell.reader[0] = cell.writer;
+      cell.readTime[0] = cell.writeTime;
+      cell.readMask = cell.writeMask;
+    }
+  } else if (cell.writeMask && cell.writer / maxEngines != me / maxEngines) {
+    cell.rare = true; // an addition of another core, which this one does not stand for
+    rarities[byte].more.push_back({cell.writer, true, cell.writeTime});
+  }
+  cell.writeMask = same ? cell.writeMask | mask : mask;
+  cell.writeTime = event.time;
+  cell.writer = me;
+  cell.added = add;
 }
 
-void AccessShadow::read(uint64_t begin, uint64_t length, const Event &event, const Clock &clock, Conflict &conflict) {
+void AccessShadow::read(uint64_t begin, uint64_t length, const Event &event, const Known &known, Conflict &conflict) {
+  auto me = uint16_t(event.engine - known.first);
   forCells(begin, length, [&](uint64_t i, uint32_t mask) {
     Cell &c = cells[i];
-    // The usual case: the same core wrote all of the cell, or nothing.
-    if (mask == allBytes && !c.split && c.core == event.core && c.writeMask + 1 <= 1 && c.readMask + 1 <= 1 && !(c.otherReads | c.otherAdds) &&
-        c.writeTime <= clock[c.writer]) {
-      c.reads[event.engine] = event.time;
+    // The usual case: the same group wrote all of the cell, or nothing.
+    if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 && c.readMask + 1 <= 1 &&
+        known.has(c.writer, c.writeTime)) {
+      c.owner = known.first;
+      if (c.reader[0] == me || !c.readTime[0]) {
+        c.reader[0] = me;
+        c.readTime[0] = event.time;
+      } else {
+        addReader(i * cellBytes, c, me, event.time, known);
+      }
       c.readMask = allBytes;
       return;
     }
-    touch(i * cellBytes, c, mask, event, clock, false, false, conflict);
+    touch(i * cellBytes, c, mask, event, known, false, false, conflict);
   });
 }
 
-void AccessShadow::write(uint64_t begin, uint64_t length, const Event &event, const Clock &clock, bool add, Conflict &conflict) {
+void AccessShadow::write(uint64_t begin, uint64_t length, const Event &event, const Known &known, bool add, Conflict &conflict) {
+  auto me = uint16_t(event.engine - known.first);
   forCells(begin, length, [&](uint64_t i, uint32_t mask) {
     Cell &c = cells[i];
-    if (mask == allBytes && !c.split && c.core == event.core && c.writeMask + 1 <= 1 && c.readMask + 1 <= 1 && !(c.otherReads | c.otherAdds) &&
-        !add && c.writeTime <= clock[c.writer]) {
-      uint32_t late = 0;
-      for (unsigned e = 0; e < maxEngines; ++e)
-        late |= uint32_t(c.reads[e] > clock[e]);
-      if (!late) {
-        c.reads = {};
-        c.readMask = 0;
-        c.writeTime = event.time;
-        c.writer = event.engine;
-        c.writeMask = allBytes;
-        c.added = false;
-        return;
-      }
+    if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 && c.readMask + 1 <= 1 && !add &&
+        known.has(c.writer, c.writeTime) && known.has(c.reader[0], c.readTime[0]) && known.has(c.reader[1], c.readTime[1])) {
+      c.owner = known.first;
+      c.readTime[0] = c.readTime[1] = 0;
+      c.readMask = 0;
+      c.writeTime = event.time;
+      c.writer = me;
+      c.writeMask = allBytes;
+      c.added = false;
+      return;
     }
-    touch(i * cellBytes, c, mask, event, clock, true, add, conflict);
+    touch(i * cellBytes, c, mask, event, known, true, add, conflict);
   });
 }
 
@@ -178,6 +246,7 @@ void AccessShadow::clear() {
   dirtyBegin = UINT64_MAX;
   dirtyEnd = 0;
   bytesOf.clear();
+  rarities.clear();
 }
 
 void DefinedShadow::set(uint64_t begin, uint64_t length, bool defined) {

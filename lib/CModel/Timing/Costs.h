@@ -12,6 +12,7 @@ struct ChipModel {
   double clock = 1.8e9;           // Hz; 4.9: back-computed from the published products
   unsigned blocks = 24;           // that run at a time: one AIC and two AIV each
   double launchSeconds = 5.9e-6;  // 4.9: of every kernel
+  double crossSeconds = 0; // between a cross-core flag's raise and what waits for it
   // Global memory as the cores share it (5.2, fitted to the published loads of sizes 1536 to 6144): bytes that this launch has read before come
   // from L2, others from HBM.
   double l2BytesPerSecond = 24 * 169e9, hbmBytesPerSecond = 24 * 42.7e9;

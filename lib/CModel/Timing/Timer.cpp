@@ -51,8 +51,10 @@ void Timer::launchBegin(const LaunchState &) {
   missed = 0;
 }
 
+void Timer::groupBegin(const std::vector<CorePlace> &) { firstOfGroup = cores.size(); }
+
 void Timer::coreBegin(Core &core) {
-  CoreLog log{core.coreKind(), core.block(), core.subblock(), {}, 0};
+  CoreLog log{{core.coreKind(), core.block(), core.subblock()}, {}, 0};
   for (Engine &e : core.allEngines())
     log.engines.push_back({e.stream, {}, {}});
   cores.push_back(std::move(log));
@@ -66,7 +68,7 @@ void Timer::before(Core &core, const Op &op) {
 }
 
 void Timer::after(Core &core, const Op &op) {
-  CoreLog &log = cores.back();
+  CoreLog &log = cores[firstOfGroup + core.position()];
   EngineLog &engine = log.engines[size_t(&core.engine() - core.allEngines().data())];
   std::vector<Event> &events = engine.events;
   uint32_t index = core.engine().pc;
@@ -80,7 +82,8 @@ void Timer::after(Core &core, const Op &op) {
     return;
   }
   auto signal = [&](Event::Kind kind, uint32_t channel) {
-    events.push_back({kind, GlobalPath::Local, false, kind == Event::Signal, index, channel, 0, 1, 0, 0});
+    bool drains = kind == Event::Signal || kind == Event::CrossRaise;
+    events.push_back({kind, GlobalPath::Local, false, drains, index, channel, 0, 1, 0, 0});
   };
   switch (op.insn.opcode) {
   case isa::Opcode::SetFlag: {
@@ -91,6 +94,12 @@ void Timer::after(Core &core, const Op &op) {
     const auto &wait = resolved.as<isa::WaitFlag>();
     return signal(Event::Await, flagChannel(wait.src, wait.dst, wait.id.value));
   }
+  case isa::Opcode::CrossSet: {
+    const auto &set = resolved.as<isa::CrossSet>();
+    return signal(Event::CrossRaise, uint32_t(set.mode) << 8 | uint32_t(set.id.value));
+  }
+  case isa::Opcode::CrossWait:
+    return signal(Event::CrossAwait, uint32_t(resolved.as<isa::CrossWait>().id.value));
   case isa::Opcode::Push:
     return signal(Event::Signal, queueChannels + (uint32_t(resolved.as<isa::Push>().engine) & 15));
   case isa::Opcode::Pop:
@@ -145,32 +154,60 @@ bool Timer::dependsOnFresh(EngineLog &log) {
   return depends;
 }
 
-double Timer::replay(const CoreLog &core, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel) {
-  size_t n = core.engines.size();
-  times.assign(n, {begin, begin, 0, 0, -1e30});
-  std::vector<size_t> at(n);
-  std::unordered_map<uint32_t, std::deque<double>> channels;
-  std::string name = trace ? (core.kind == isa::CoreKind::AIC ? "AIC" + std::to_string(core.block)
-                                                               : "AIV" + std::to_string(core.block) + "." + std::to_string(core.subblock))
-                           : "";
-  auto run = [&](size_t e) {
-    const EngineLog &engine = core.engines[e];
-    EngineTime &t = times[e];
+double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel) {
+  struct Replayed {
+    const EngineLog *log;
+    size_t core, at = 0;
+  };
+  std::vector<Replayed> engines;
+  std::vector<CorePlace> places;
+  std::vector<std::string> names;
+  for (size_t core = 0; core < count; ++core) {
+    const CorePlace &place = group[core].place;
+    places.push_back(place);
+    names.push_back(!trace ? ""
+                    : place.kind == isa::CoreKind::AIC ? "AIC" + std::to_string(place.block)
+                                                       : "AIV" + std::to_string(place.block) + "." + std::to_string(place.subblock));
+    for (const EngineLog &log : group[core].engines)
+      engines.push_back({&log, core});
+  }
+  times.assign(engines.size(), {begin, begin, 0, 0, -1e30});
+  std::unordered_map<uint64_t, std::deque<double>> channels; // by core and channel
+  CrossFlags<double> crossFlags;
+  crossFlags.reset(places);
+  auto await = [](EngineTime &t, double token, double work) {
+    t.stalled += std::max(0.0, token - t.now);
+    t.now = std::max(t.now, token) + work;
+  };
+  auto run = [&](Replayed &engine, EngineTime &t) {
+    const std::vector<Event> &events = engine.log->events;
     bool moved = false;
-    for (; at[e] < engine.events.size(); ++at[e], moved = true) {
-      const Event &event = engine.events[at[e]];
+    for (; engine.at < events.size(); ++engine.at, moved = true) {
+      const Event &event = events[engine.at];
+      if (event.kind == Event::CrossAwait) {
+        std::optional<double> token = crossFlags.take(engine.core, event.channel);
+        if (!token)
+          return moved;
+        await(t, *token + chip.crossSeconds * chip.clock, event.work);
+        continue;
+      }
+      if (event.kind == Event::CrossRaise) {
+        t.now += event.work;
+        crossFlags.raise(engine.core, isa::CrossMode(event.channel >> 8), event.channel & 255, std::max(t.now, t.done),
+                         [](double &into, double other) { into = std::max(into, other); }, [](size_t, unsigned) {});
+        continue;
+      }
       if (event.kind == Event::Await) {
-        auto &tokens = channels[event.channel];
+        auto &tokens = channels[uint64_t(engine.core) << 32 | event.channel];
         if (tokens.empty())
           return moved;
-        t.stalled += std::max(0.0, tokens.front() - t.now);
-        t.now = std::max(t.now, tokens.front()) + event.work;
+        await(t, tokens.front(), event.work);
         tokens.pop_front();
         continue;
       }
       if (event.kind == Event::Signal) {
         t.now += event.work;
-        channels[event.channel].push_back(std::max(t.now, t.done));
+        channels[uint64_t(engine.core) << 32 | event.channel].push_back(std::max(t.now, t.done));
         continue;
       }
       double start = t.now;
@@ -184,8 +221,9 @@ double Timer::replay(const CoreLog &core, const Rates &rates, double begin, std:
       t.now = t.lastEnd = start + duration;
       t.done = t.now + event.tail;
       if (trace) {
-        const Op &op = engine.stream->ops[event.op];
-        trace->span(name, isa::pipeName(engine.stream->pipe), isa::infoOf(op.insn.opcode).mnemonic, start / chip.clock * 1e6,
+        const Stream &stream = *engine.log->stream;
+        const Op &op = stream.ops[event.op];
+        trace->span(names[engine.core], isa::pipeName(stream.pipe), isa::infoOf(op.insn.opcode).mnemonic, start / chip.clock * 1e6,
                     duration / chip.clock * 1e6, "\"kernel\": " + jsonString(kernel.name) + ", \"word\": " + std::to_string(op.word));
       }
     }
@@ -193,8 +231,8 @@ double Timer::replay(const CoreLog &core, const Rates &rates, double begin, std:
   };
   for (bool moved = true; moved;) {
     moved = false;
-    for (size_t e = 0; e < n; ++e)
-      moved |= run(e);
+    for (size_t e = 0; e < engines.size(); ++e)
+      moved |= run(engines[e], times[e]);
   }
   double end = begin;
   for (const EngineTime &t : times)
@@ -228,18 +266,23 @@ void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
   for (size_t i = 0; i < cores.size();) {
     auto place = std::min_element(freeAt.begin(), freeAt.end());
     double start = begin + *place, blockEnd = start;
-    uint32_t block = cores[i].block;
-    for (; i < cores.size() && cores[i].block == block; ++i) {
-      std::vector<EngineTime> times;
-      double coreEnd = replay(cores[i], rates, start, times, kernel);
-      secondsOfCores.push_back((coreEnd - start) / chip.clock);
-      blockEnd = std::max(blockEnd, coreEnd);
-      ++numCores[unsigned(cores[i].kind)];
-      for (size_t e = 0; e < times.size(); ++e) {
-        unsigned number = engineNumber(cores[i].kind, cores[i].engines[e].stream->pipe);
-        cost.engine_busy[number] += times[e].busy;
-        cost.engine_stalled[number] += times[e].stalled;
+    // The cores of a block run together; with flags between blocks, all of them.
+    size_t last = i;
+    while (last < cores.size() && (kernel.together == Together::Launch || cores[last].place.block == cores[i].place.block))
+      ++last;
+    std::vector<EngineTime> times;
+    blockEnd = std::max(blockEnd, replay(&cores[i], last - i, rates, start, times, kernel));
+    for (auto time = times.begin(); i < last; ++i) {
+      ++numCores[unsigned(cores[i].place.kind)];
+      double coreEnd = start;
+      for (const EngineLog &log : cores[i].engines) {
+        unsigned number = engineNumber(cores[i].place.kind, log.stream->pipe);
+        cost.engine_busy[number] += time->busy;
+        cost.engine_stalled[number] += time->stalled;
+        coreEnd = std::max({coreEnd, time->now, time->done});
+        ++time;
       }
+      secondsOfCores.push_back((coreEnd - start) / chip.clock);
     }
     *place = blockEnd - begin;
     end = std::max(end, blockEnd);

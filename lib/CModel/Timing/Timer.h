@@ -23,18 +23,19 @@ public:
   void launchBegin(const LaunchState &launch) override;
   void launchEnd(const LaunchState &launch, pto_profile &cost) override;
   std::span<const double> coreSeconds() const override { return secondsOfCores; }
+  void groupBegin(const std::vector<CorePlace> &places) override;
   void coreBegin(Core &core) override;
   void before(Core &core, const Op &op) override;
   void after(Core &core, const Op &op) override;
 
 private:
   struct Event {
-    enum Kind : uint8_t { Work, Signal, Await } kind;
+    enum Kind : uint8_t { Work, Signal, Await, CrossRaise, CrossAwait } kind;
     GlobalPath path;
     bool depends; // on what its engine has not finished yet
     bool drains;  // it waits for its engine to be done
     uint32_t op;  // in its stream
-    uint32_t channel; // of Signal and Await: a flag or a queue
+    uint32_t channel; // of Signal and Await: a flag or a queue; of CrossRaise: mode << 8 | id; of CrossAwait: id
     float head, work, tail;
     uint64_t bytes;
   };
@@ -44,8 +45,7 @@ private:
     std::vector<std::pair<uint64_t, uint64_t>> fresh; // V: bytes of UB that were written since it was drained
   };
   struct CoreLog {
-    isa::CoreKind kind;
-    uint32_t block, subblock;
+    CorePlace place;
     std::vector<EngineLog> engines;
     uint64_t bytesRead = 0;
   };
@@ -60,8 +60,9 @@ private:
 
   void countMisses(Core &core);
   bool dependsOnFresh(EngineLog &log);
-  /// The cycle at which the core has finished what it began at `begin`; times of its engines go into `times`.
-  double replay(const CoreLog &core, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel);
+  /// The cycle at which `count` cores that run together have finished what they began at `begin`; times of their engines, core by core, go
+  /// into `times`.
+  double replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel);
 
   ChipModel chip;
   std::unique_ptr<Trace> trace;
@@ -69,6 +70,7 @@ private:
 
   std::vector<CoreLog> cores; // of this launch
   std::vector<double> secondsOfCores;
+  size_t firstOfGroup = 0;    // of the cores that run now
   std::unordered_map<uint64_t, uint64_t> lines; // global memory read in this launch: a bit per 512 bytes of each 32 KiB
   uint64_t missed = 0;                          // bytes of lines that were read for the first time
   isa::DecodedInsn resolved;

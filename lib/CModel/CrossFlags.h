@@ -1,0 +1,156 @@
+// Cross-core flags of cores that run together (docs/commands.md): who has raised what, and how often each core may pass its waits. A token is what
+// a raise carries to its wait: nothing, a time, a clock.
+#ifndef PTO_MLIR_CMODEL_CROSSFLAGS_H
+#define PTO_MLIR_CMODEL_CROSSFLAGS_H
+
+#include "pto_mlir/ISA/Insns.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <optional>
+#include <tuple>
+#include <vector>
+
+namespace pto_mlir::cmodel {
+
+/// Where a core of a launch is.
+struct CorePlace {
+  isa::CoreKind kind{};
+  uint32_t block = 0, subblock = 0;
+};
+
+template <class Token> class CrossFlags {
+public:
+  static constexpr unsigned numIds = 2 * isa::kNumCrossIds;
+
+  /// All flags of these cores are 0; cores are named by their position from now on.
+  void reset(std::vector<CorePlace> cores) {
+    places = std::move(cores);
+    gates.clear();
+    raised.clear();
+    raised.resize(places.size() * numIds);
+  }
+
+  /// Core `from` raises `id`. Where this completes a raise, `join(into, token)` gathers what all of its members brought, and
+  /// `delivered(core, id)` is called for each core whose flag has risen.
+  template <class Join, class Delivered>
+  void raise(size_t from, isa::CrossMode mode, unsigned id, Token token, Join join, Delivered delivered) {
+    Gate &gate = gateOf(from, mode, id);
+    size_t member = size_t(std::find(gate.members.begin(), gate.members.end(), from) - gate.members.begin());
+    gate.arrived[member].push_back(std::move(token));
+    if (std::any_of(gate.arrived.begin(), gate.arrived.end(), [](auto &tokens) { return tokens.empty(); }))
+      return;
+    Token all = std::move(gate.arrived[0].front());
+    gate.arrived[0].pop_front();
+    for (size_t m = 1; m < gate.arrived.size(); ++m) {
+      join(all, gate.arrived[m].front());
+      gate.arrived[m].pop_front();
+    }
+    for (size_t core : gate.targets) {
+      raised[core * numIds + gate.targetId].push_back(all);
+      delivered(core, gate.targetId);
+    }
+  }
+
+  /// Would raising it take some core's flag beyond its highest count?
+  bool isFull(size_t from, isa::CrossMode mode, unsigned id) {
+    Gate &gate = gateOf(from, mode, id);
+    for (size_t m = 0; m < gate.members.size(); ++m)
+      if (gate.members[m] != from && gate.arrived[m].empty())
+        return gate.arrived[size_t(std::find(gate.members.begin(), gate.members.end(), from) - gate.members.begin())].size() >= isa::kMostCrossRaises;
+    return std::any_of(gate.targets.begin(), gate.targets.end(),
+                       [&](size_t core) { return raised[core * numIds + gate.targetId].size() >= isa::kMostCrossRaises; });
+  }
+
+  /// Lowers the core's flag; nothing when it is 0.
+  std::optional<Token> take(size_t core, unsigned id) {
+    auto &tokens = raised[core * numIds + id];
+    if (tokens.empty())
+      return std::nullopt;
+    std::optional<Token> token(std::move(tokens.front()));
+    tokens.pop_front();
+    return token;
+  }
+
+  /// The cores whose raise is missing before `core` can pass its wait; empty when nobody has begun to raise the flag.
+  std::vector<size_t> missing(size_t core, unsigned id) const {
+    for (const auto &[key, gate] : gates)
+      if (gate.targetId == id && std::count(gate.targets.begin(), gate.targets.end(), core))
+        if (auto [some, cores] = incomplete(gate); some)
+          return cores;
+    return {};
+  }
+
+  struct Leftover {
+    unsigned id;
+    size_t core;                 // whose flag is raised, or who has raised it
+    std::vector<size_t> missing; // who has not; empty: the flag itself is raised
+  };
+  /// The first flag that is not 0, or that some cores have raised and others have not.
+  std::optional<Leftover> leftover() const {
+    for (size_t i = 0; i < raised.size(); ++i)
+      if (!raised[i].empty())
+        return Leftover{unsigned(i % numIds), i / numIds, {}};
+    for (const auto &[key, gate] : gates)
+      if (auto [some, cores] = incomplete(gate); some)
+        return Leftover{gate.targetId, *some, cores};
+    return std::nullopt;
+  }
+
+private:
+  /// A raise that counts once all members have made it.
+  struct Gate {
+    std::vector<size_t> members, targets;
+    std::vector<std::deque<Token>> arrived; // of each member
+    unsigned targetId = 0;
+  };
+
+  static std::pair<std::optional<size_t>, std::vector<size_t>> incomplete(const Gate &gate) {
+    std::optional<size_t> some;
+    std::vector<size_t> cores;
+    for (size_t m = 0; m < gate.members.size(); ++m)
+      if (gate.arrived[m].empty())
+        cores.push_back(gate.members[m]);
+      else if (!some)
+        some = gate.members[m];
+    return {some, cores};
+  }
+
+  Gate &gateOf(size_t from, isa::CrossMode mode, unsigned id) {
+    const CorePlace &place = places[from];
+    bool lane = mode == isa::CrossMode::lane;
+    // Everything that tells two gates apart.
+    std::tuple key(mode, id, place.kind, mode == isa::CrossMode::all ? 0 : place.block, lane ? place.subblock : 0);
+    auto [entry, isNew] = gates.try_emplace(key);
+    Gate &gate = entry->second;
+    if (!isNew)
+      return gate;
+    gate.targetId = !lane ? id : place.kind == isa::CoreKind::AIC ? id % isa::kNumCrossIds : id % isa::kNumCrossIds + isa::kNumCrossIds * place.subblock;
+    for (size_t core = 0; core < places.size(); ++core) {
+      const CorePlace &other = places[core];
+      bool sameKind = other.kind == place.kind;
+      if (mode != isa::CrossMode::all && other.block != place.block)
+        continue;
+      if (lane ? core == from : sameKind)
+        gate.members.push_back(core);
+      bool isTarget = mode == isa::CrossMode::block  ? !sameKind
+                      : !lane                        ? sameKind
+                      : sameKind                     ? false
+                      : place.kind == isa::CoreKind::AIC ? other.subblock == id / isa::kNumCrossIds
+                                                         : true;
+      if (isTarget)
+        gate.targets.push_back(core);
+    }
+    gate.arrived.resize(gate.members.size());
+    return gate;
+  }
+
+  std::vector<CorePlace> places;
+  std::map<std::tuple<isa::CrossMode, unsigned, isa::CoreKind, uint32_t, uint32_t>, Gate> gates;
+  std::vector<std::deque<Token>> raised; // by core, then id
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif
