@@ -184,6 +184,8 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     if (options.level < 3)
       pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true}));
     pm.addPass(pto::createPTOPlaceReserved());
+    if (!text)
+      pm.addPass(pto::createPTOLowerPipes());
     if (options.insertSync)
       pm.addPass(pto::createPTOInsertSync());
   };
@@ -200,15 +202,16 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     summary = writeText(*module, options.output, errors);
   } else if (good) {
     auto loaded = backend::Backend::instance().load(a5 ? "a5" : "a3");
-    hideHelpers(*module);
     if (!loaded.processor)
       errors.push_back(loaded.error);
-    else if (run([](PassManager &pm) { pm.addPass(createInlinerPass()); }) &&
+    else if (run([](PassManager &pm) { pm.addPass(pto::createPTOJoinCores()); }) && (hideHelpers(*module), true) &&
+             run([](PassManager &pm) { pm.addPass(createInlinerPass()); }) &&
              succeeded(checkControlFlow(*module)) && run([&](PassManager &pm) {
                pm.addPass(pto::createPTOSplitCores());
                pm.addPass(createCanonicalizerPass());
                plan(pm);
                pm.addPass(pto::createPTOLowerBarriers());
+               pm.addPass(pto::createPTOLowerCoreSync());
                pm.addPass(pto::createPTOSliceEngines());
              }))
       summary = writeKernels(*module, options, *loaded.processor, errors);

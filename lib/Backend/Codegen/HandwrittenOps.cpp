@@ -317,6 +317,33 @@ struct StoreScalarModel : CodegenOpInterface::ExternalModel<StoreScalarModel, pt
   }
 };
 
+struct CrossSetModel : CodegenOpInterface::ExternalModel<CrossSetModel, pto::CrossSetOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto set = cast<pto::CrossSetOp>(op);
+    isa::CrossSet insn;
+    insn.mode = isa::CrossMode(set.getMode());
+    return failure(failed(cg.integer(op, set.getEventId(), insn.id)) || failed(cg.emit(op, insn)));
+  }
+};
+struct CrossWaitModel : CodegenOpInterface::ExternalModel<CrossWaitModel, pto::CrossWaitOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    isa::CrossWait insn;
+    return failure(failed(cg.integer(op, cast<pto::CrossWaitOp>(op).getEventId(), insn.id)) || failed(cg.emit(op, insn)));
+  }
+};
+
+struct SlotPtrModel : CodegenOpInterface::ExternalModel<SlotPtrModel, pto::SlotPtrOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto slot = cast<pto::SlotPtrOp>(op);
+    auto ptr = cg.ptrDesc(op, slot.getPtr());
+    isa::Value bytes;
+    if (failed(ptr) || failed(cg.integer(op, slot.getBytes(), bytes)) || failed(cg.binary<isa::Add>(op, ptr->offset, bytes, ptr->offset)))
+      return failure();
+    cg.define(slot.getResult(), *ptr);
+    return success();
+  }
+};
+
 /// A hint: nothing moves.
 struct TPrefetchModel : CodegenOpInterface::ExternalModel<TPrefetchModel, pto::TPrefetchOp> {
   LogicalResult generate(Operation *, CodegenContext &) const { return success(); }
@@ -372,6 +399,9 @@ void attach(MLIRContext *c) {
   pto::TSetValOp::attachInterface<TSetValModel>(*c);
   pto::TGetValOp::attachInterface<TGetValModel>(*c);
   pto::StoreScalarOp::attachInterface<StoreScalarModel>(*c);
+  pto::CrossSetOp::attachInterface<CrossSetModel>(*c);
+  pto::CrossWaitOp::attachInterface<CrossWaitModel>(*c);
+  pto::SlotPtrOp::attachInterface<SlotPtrModel>(*c);
   pto::TPrefetchOp::attachInterface<TPrefetchModel>(*c);
 }
 

@@ -25,6 +25,10 @@ func.func @events(%v: !pto.tile_buf<vec, 32x32xf32>, %x: index, %ffts: memref<64
   pto.sync.wait <PIPE_V>, 3
   // CHECK: pto.sync.wait <PIPE_V>, %
   pto.sync.wait <PIPE_V>, %x
+  // CHECK: pto.cross_set <PIPE_FIX>, 2, %{{.*}}
+  pto.cross_set <PIPE_FIX>, 2, %x
+  // CHECK: pto.cross_wait <PIPE_S>, %{{.*}}
+  pto.cross_wait <PIPE_S>, %x
   // CHECK: pto.tsync ins(%{{.*}}, %{{.*}} : !pto.tile_buf<vec, 32x32xf32>, !pto.tile_buf<vec, 32x32xf32>)
   pto.tsync ins(%v, %v : !pto.tile_buf<vec, 32x32xf32>, !pto.tile_buf<vec, 32x32xf32>)
   // CHECK: %[[ARRAY:.*]] = pto.declare_eventid_array -> !pto.eventid_array<4>

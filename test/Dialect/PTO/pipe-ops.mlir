@@ -43,7 +43,7 @@ func.func @cube_side(%a: !A) attributes {pto.kernel_kind = #pto.kernel_kind<cube
 }
 
 // CHECK-LABEL: func.func @queues
-func.func @queues(%gm: !pto.ptr<f32>, %b: i32, %v: !V) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+func.func @queues(%gm: !pto.ptr<f32>, %b: i32, %v: !V, %bytes: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   // CHECK: pto.initialize_l2l_pipe{{ ?}}{dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0}{{ ?}}({{ ?}}%{{.*}} : i32) -> !pto.pipe
   %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%b : i32) -> !pto.pipe
   // CHECK: pto.initialize_l2g2l_pipe{{ ?}}{dir_mask = 3, slot_size = 1024, slot_num = 4, local_slot_num = 4, flag_base = 0, nosplit = true}{{ ?}}({{ ?}}%{{.*}} : !pto.ptr<f32>, %{{.*}} : i32, %{{.*}} : i32) -> !pto.pipe
@@ -55,5 +55,7 @@ func.func @queues(%gm: !pto.ptr<f32>, %b: i32, %v: !V) attributes {pto.kernel_ki
   pto.tpop(%t, %g : !V, !pto.pipe) {split = 0}
   // CHECK: pto.tfree(%{{.*}} : !pto.pipe) {split = 0}
   pto.tfree(%g : !pto.pipe) {split = 0}
+  // CHECK: pto.slot_ptr %{{.*}}[%{{.*}}] : !pto.ptr<f32> -> !pto.ptr<f16>
+  %slot = pto.slot_ptr %gm[%bytes] : !pto.ptr<f32> -> !pto.ptr<f16>
   return
 }

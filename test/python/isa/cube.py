@@ -427,6 +427,9 @@ def registers(mnemonic, arch, kinds, rng):
     elif mnemonic == "get":
         for number, (what, value) in enumerate({"block_idx": 0, "block_num": 1, "subblock_num": 2}.items()):
             on("get", dst=1, what=what), show(1, value)
+    elif mnemonic in ("cross_set", "cross_wait"):  # the two vector cores meet; a raise that is not taken, or not made by both, is a fault
+        for number in range(16):
+            on("cross_set", mode="pair", id=number), on("cross_wait", id=number), on("li", dst=1, value=number), show(1, number)
     else:  # push and pop, flags and barriers: V fills a tile with values that S computes
         tile = Tile("i32", 1, 8)
         program = Program(arch, "AIV")
@@ -452,7 +455,7 @@ FAMILIES = [
     ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
     ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
     ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
-    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "get", "push", "pop", "barrier", "set_flag", "wait_flag"}, registers),
+    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "get", "push", "pop", "barrier", "set_flag", "wait_flag", "cross_set", "cross_wait"}, registers),
     # Their results show only in what reads the bias table and the fixpipe buffer.
     ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)), ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
 ]  # fmt: skip

@@ -102,8 +102,15 @@ LogicalResult ReserveBufferOp::verify() {
   auto func = (*this)->getParentOfType<func::FuncOp>();
   if (!func)
     return emitOpError("must be in a function");
+  // A function that holds the code of both kinds of core counts as two.
+  Operation *scope = func;
+  for (Operation *parent = *this; parent != func; parent = parent->getParentOp())
+    if (isa<SectionCubeOp, SectionVectorOp>(parent))
+      scope = parent;
   int count = 0;
-  func.walk([&](ReserveBufferOp) { ++count; });
+  scope->walk([&](ReserveBufferOp) { ++count; });
+  if (scope == func)
+    func.walk([&](ReserveBufferOp other) { count -= other->getParentOfType<SectionCubeOp>() || other->getParentOfType<SectionVectorOp>(); });
   if (count > 1)
     return emitOpError("may stand once in a function");
   return success();

@@ -1,5 +1,6 @@
 //===- CheckQueues.cpp - both sides of a queue agree ---------------------------------------===//
 
+#include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
@@ -24,17 +25,6 @@ struct Side {
   bool usedWhole = false, usedSplit = false; // by its pushes, pops and frees
 };
 } // namespace
-
-/// "function/name" of the reserved buffer that an address is of; empty for any other address.
-static std::string bufferOf(Value address) {
-  if (!address)
-    return "";
-  if (auto reserve = address.getDefiningOp<ReserveBufferOp>())
-    return (reserve->getParentOfType<func::FuncOp>().getName() + "/" + reserve.getName()).str();
-  if (auto import = address.getDefiningOp<ImportReservedBufferOp>())
-    return (import.getPeerFunc() + "/" + import.getName()).str();
-  return "";
-}
 
 static void countUse(Operation *op, Side &side) {
   auto split = op->getAttrOfType<IntegerAttr>("split");

@@ -50,6 +50,10 @@ static std::optional<KernelKind> coreOf(Operation *op) {
     return flag(wait.getSrcPipe(), wait.getDstPipe());
   if (auto barrier = dyn_cast<BarrierOp>(op))
     return coreOf(barrier.getPipe());
+  if (auto set = dyn_cast<SyncSetOp>(op))
+    return coreOf(set.getPipe());
+  if (auto wait = dyn_cast<SyncWaitOp>(op))
+    return coreOf(wait.getPipe());
   if (auto engine = dyn_cast<PipeOpInterface>(op))
     if (std::optional<KernelKind> core = coreOf(engine.getPipe()))
       return core;
@@ -115,14 +119,14 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
 
   static LogicalResult split(func::FuncOp func) {
     MLIRContext *context = func.getContext();
-    auto partOf = func.getSymNameAttr();
+    auto partOf = func->hasAttr(kPartOfAttr) ? func->getAttrOfType<StringAttr>(kPartOfAttr) : func.getSymNameAttr();
     if (auto kind = func->getAttrOfType<KernelKindAttr>(kKind)) {
       func->setAttr(kPartOfAttr, partOf);
       return keepCore(func, kind.getValue());
     }
     bool used[2] = {false, false};
     func.walk([&](Operation *op) {
-      if (isa<PipeOpInterface, SectionCubeOp, SectionVectorOp>(op))
+      if (isa<PipeOpInterface, SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp>(op))
         if (std::optional<KernelKind> core = coreOf(op))
           used[static_cast<unsigned>(*core)] = true;
     });

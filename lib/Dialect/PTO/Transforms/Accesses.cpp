@@ -90,7 +90,12 @@ static void describeTile(Value tile, Access &access) {
   access.span = getAlignedBytes(alloc.getTileType(), a5) * buffers;
   if (buffers > 1)
     access.turns = dyn_cast<scf::ForOp>(alloc->getParentOp());
-  if (auto base = alloc->getAttrOfType<IntegerAttr>(kBaseAttr)) {
+  if (auto ring = alloc->getAttrOfType<DenseI64ArrayAttr>(kRingAttr)) {
+    access.placed = true;
+    access.address = ring[0];
+    access.begin = 0;
+    access.end = access.span = ring[1];
+  } else if (auto base = alloc->getAttrOfType<IntegerAttr>(kBaseAttr)) {
     access.placed = true;
     access.address = base.getInt();
   } else if (alloc.getAddr()) {
@@ -134,6 +139,8 @@ SmallVector<Access> collectAccesses(Operation *op) {
     add(value, false);
   for (Value value : getTileWrites(op))
     add(value, true);
+  if (!isa<MemoryEffectOpInterface>(op)) // flags between cores
+    return accesses;
   // An op that writes without saying what (tfree gives a slot back) may touch any tile that queues fill.
   SmallVector<MemoryEffects::EffectInstance> effects;
   cast<MemoryEffectOpInterface>(op).getEffects(effects);

@@ -9,6 +9,8 @@ namespace pto_mlir::pto {
 
 inline constexpr llvm::StringLiteral kBuffersAttr = "pto.buffers"; // on alloc_tile: number of alternating buffers
 inline constexpr llvm::StringLiteral kBaseAttr = "pto.base";       // on alloc_tile: address of the first of them
+inline constexpr llvm::StringLiteral kRingAttr = "pto.ring";       // on alloc_tile: first byte and bytes of the buffer that it lies in, somewhere
+inline constexpr llvm::StringLiteral kEngineAttr = "pto.pipe";     // on fifo_pop before slicing: the engine that takes the value
 
 /// Bytes of one op's operand: of a local memory, or of everything behind one kernel argument.
 struct Access {

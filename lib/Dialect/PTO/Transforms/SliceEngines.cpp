@@ -40,8 +40,10 @@ static std::optional<bool> belongsTo(Operation *op, Pipe pipe) {
     return wait.getDstPipe() == pipe;
   if (isa<FifoPushOp>(op))
     return pipe == Pipe::PIPE_S;
-  if (isa<FifoPopOp>(op))
-    return true;
+  if (isa<FifoPopOp>(op)) {
+    auto engine = op->getAttrOfType<PipeAttr>(kEngineAttr);
+    return !engine || engine.getValue() == pipe;
+  }
   if (auto barrier = dyn_cast<BarrierOp>(op))
     return barrier.getPipe() == pipe || barrier.getPipe() == Pipe::PIPE_ALL;
   if (isEngineOp(op))

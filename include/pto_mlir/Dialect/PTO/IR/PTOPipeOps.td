@@ -122,4 +122,18 @@ def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+// What a queue's place in global memory becomes; the assembler has no text for it.
+def PTO_SlotPtrOp : PTO_Op<"slot_ptr", [Pure]> {
+  let summary = "pointer to a slot of a queue, `bytes` behind the slots' buffer";
+  let description = [{
+    Nothing but this queue uses the slots, so passes that order accesses take the result for memory of its own: queues order their slots by
+    flags between cores.
+
+    Example: `%slot = pto.slot_ptr %gm[%bytes] : !pto.ptr<f32> -> !pto.ptr<f16>`
+  }];
+  let arguments = (ins PTO_PtrType:$ptr, Index:$bytes);
+  let results = (outs PTO_PtrType:$result);
+  let assemblyFormat = "$ptr `[` $bytes `]` attr-dict `:` qualified(type($ptr)) `->` qualified(type($result))";
+}
+
 #endif

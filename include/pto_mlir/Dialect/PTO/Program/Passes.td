@@ -51,6 +51,42 @@ def PTOLowerEvents : Pass<"pto-lower-events", "::mlir::ModuleOp"> {
   }];
 }
 
+def PTOJoinCores : Pass<"pto-join-cores", "::mlir::ModuleOp"> {
+  let summary = "functions for both kinds of core that make one kernel; queues as values";
+  let description = [{
+    `aic_initialize_pipe`, `aiv_initialize_pipe` and their pushes, pops and frees become `initialize_l2g2l_pipe`, `tpush`, `tpop` (of a
+    `declare_tile`) and `tfree`; queues without a `flag_base` get one, the same on both sides. Two functions that share a queue's reserved buffer
+    become parts of one kernel, named after the cube core's; where another function calls them, their bodies go into sections.
+    `set_ffts` vanishes with its argument: the device keeps the semaphores. Queues from core to core (l2l) are refused.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
+def PTOLowerPipes : Pass<"pto-lower-pipes", "::mlir::ModuleOp"> {
+  let summary = "queues between cores to slots in global memory and cross-core flags";
+  let description = [{
+    Works on functions with `pto.kernel_kind` whose reserved buffers have addresses. The n-th `tpush` stores its tile to slot n rem slots of the queue's
+    global memory and raises flag F; the n-th `tpop` waits for F and loads into place n rem (local slots) of the consumer's buffer; `tfree` raises F + 1
+    for every `period`-th tile (half of the slots), which the producer waits for before it overwrites a slot, and at its end. With both directions
+    the one to the cube core uses F + 2, F + 3 and the second half of the memory. Split 1 or 2: each vector core moves its half of the rows or columns.
+    Split 0: both vector cores get the whole tile, and what the kernel stores is stored by the first of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PTOLowerCoreSync : Pass<"pto-lower-core-sync", "::mlir::ModuleOp"> {
+  let summary = "sync.set and sync.wait to cross-core flags";
+  let description = [{
+    ```mlir
+    pto.sync.wait <PIPE_V>, 3
+    // becomes, on a3
+    pto.cross_wait <PIPE_S>, %c3     // and a token from S for every other engine of the function
+    ```
+    On a3 `sync.set` has `ffts_mode` 2 unless it says otherwise. On a5 a set on FIX goes to both vector cores.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
   let summary = "one function per kind of core";
   let description = [{

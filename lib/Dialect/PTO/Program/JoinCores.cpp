@@ -1,0 +1,205 @@
+//===- JoinCores.cpp - functions for both kinds of core that make one kernel --------------------===//
+
+#include "QueueBuffers.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/Program/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <map>
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOJOINCORES
+#include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+static constexpr llvm::StringLiteral kKind = "pto.kernel_kind";
+
+//===- queues become values -------------------------------------------------------------===//
+
+/// The queues that a front end's op opens, as a value.
+template <typename Init>
+static FailureOr<Value> openQueue(Init init) {
+  OpBuilder b(init);
+  bool both = init.getDirMask() == 3;
+  if (!init.getGmSlotBuffer())
+    return init.emitOpError("has no gm_slot_buffer; queues from core to core have no instruction, those through global memory have");
+  // Where a consumer of the one direction finds its tiles; with both directions the cube core's come second.
+  Value first = init.getDirMask() == 2 ? init.getV2cConsumerBuf() : init.getC2vConsumerBuf();
+  Value second = both ? init.getV2cConsumerBuf() : Value();
+  int32_t slots = both ? 4 : 8;
+  return b
+      .create<InitializeL2G2LPipeOp>(init.getLoc(), PipeHandleType::get(b.getContext()), b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
+                                     b.getI32IntegerAttr(slots), b.getI32IntegerAttr(slots), /*flag_base=*/b.getI32IntegerAttr(0),
+                                     init.getNosplit() ? b.getBoolAttr(*init.getNosplit()) : BoolAttr(), init.getGmSlotBuffer(), first, second)
+      .getPipe();
+}
+
+template <typename Pop>
+static void replacePop(Pop pop, Value queue) {
+  OpBuilder b(pop);
+  auto tile = b.create<DeclareTileOp>(pop.getLoc(), pop.getTile().getType());
+  b.create<TPopOp>(pop.getLoc(), tile.getResult(), queue, pop.getSplitAttr());
+  if (pop.getValidRow())
+    b.create<SetValidShapeOp>(pop.getLoc(), tile.getResult(), pop.getValidRow(), pop.getValidCol());
+  pop.getTile().replaceAllUsesWith(tile.getResult());
+  pop.erase();
+}
+
+static LogicalResult openQueues(func::FuncOp func) {
+  Value queue;
+  Operation *front = nullptr;
+  WalkResult result = func.walk([&](Operation *op) -> WalkResult {
+    FailureOr<Value> opened = Value();
+    if (auto init = dyn_cast<AicInitializePipeOp>(op))
+      opened = openQueue(init);
+    else if (auto init = dyn_cast<AivInitializePipeOp>(op))
+      opened = openQueue(init);
+    else
+      return WalkResult::advance();
+    if (failed(opened))
+      return WalkResult::interrupt();
+    queue = *opened;
+    front = op;
+    return WalkResult::advance();
+  });
+  if (result.wasInterrupted())
+    return failure();
+  SmallVector<Operation *> users;
+  func.walk([&](Operation *op) {
+    if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))
+      users.push_back(op);
+  });
+  for (Operation *op : users) {
+    if (!queue || front->getBlock()->findAncestorOpInBlock(*op) == nullptr || !front->isBeforeInBlock(front->getBlock()->findAncestorOpInBlock(*op)))
+      return op->emitOpError("stands where no queue is open; the function needs an initialize_pipe op before it");
+    OpBuilder b(op);
+    auto split = op->getAttrOfType<IntegerAttr>("split");
+    if (isa<TPushToAivOp, TPushToAicOp>(op))
+      b.create<TPushOp>(op->getLoc(), op->getOperand(0), queue, split);
+    else if (isa<TFreeFromAicOp, TFreeFromAivOp>(op))
+      b.create<TFreeOp>(op->getLoc(), queue, split);
+    else if (auto pop = dyn_cast<TPopFromAicOp>(op)) {
+      replacePop(pop, queue);
+      continue;
+    } else {
+      replacePop(cast<TPopFromAivOp>(op), queue);
+      continue;
+    }
+    op->erase();
+  }
+  if (front)
+    front->erase();
+  return success();
+}
+
+//===- who belongs together -------------------------------------------------------------===//
+
+/// Queues without a flag_base take the next flags, the same ones on both sides.
+static LogicalResult numberFlags(ArrayRef<InitializeL2G2LPipeOp> queues) {
+  std::map<std::string, int64_t> bases;
+  int64_t next = 0;
+  for (InitializeL2G2LPipeOp queue : queues)
+    if (queue.getFlagBase())
+      next = std::max<int64_t>(next, *queue.getFlagBase() + (queue.getDirMask() == 3 ? 4 : 2));
+  for (InitializeL2G2LPipeOp queue : queues) {
+    if (!queue.getFlagBase()) {
+      std::string name = bufferOf(queue.getLocalAddr());
+      auto [base, isNew] = bases.insert({name, next});
+      next += isNew ? (queue.getDirMask() == 3 ? 4 : 2) : 0;
+      queue.setFlagBase(static_cast<int32_t>(base->second));
+    }
+    if (*queue.getFlagBase() + (queue.getDirMask() == 3 ? 4 : 2) > 16)
+      return queue.emitOpError("needs cross-core flags up to ") << *queue.getFlagBase() + (queue.getDirMask() == 3 ? 3 : 1) << ", there are 0 to 15";
+  }
+  return success();
+}
+
+/// The body of a function for one kind of core that another function calls goes into a section.
+static void wrapInSection(func::FuncOp func, KernelKind kind) {
+  Block &body = func.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  Operation *section = kind == KernelKind::cube ? b.create<SectionCubeOp>(func.getLoc()).getOperation() : b.create<SectionVectorOp>(func.getLoc()).getOperation();
+  Block *inside = section->getRegion(0).empty() ? &section->getRegion(0).emplaceBlock() : &section->getRegion(0).front();
+  inside->getOperations().splice(inside->end(), body.getOperations(), std::next(Block::iterator(section)), Block::iterator(body.getTerminator()));
+  func->removeAttr(kKind);
+}
+
+/// Functions that share a queue's buffer are one kernel, named after the cube core's.
+static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<InitializeL2G2LPipeOp> queues) {
+  std::map<std::string, SmallVector<func::FuncOp, 2>> sides;
+  for (InitializeL2G2LPipeOp queue : queues)
+    for (Value address : {queue.getLocalAddr(), queue.getPeerLocalAddr()})
+      if (std::string buffer = bufferOf(address); !buffer.empty())
+        sides[buffer].push_back(queue->getParentOfType<func::FuncOp>());
+  for (auto &[buffer, peers] : sides) {
+    func::FuncOp cube, vector;
+    for (func::FuncOp func : peers)
+      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKind); kind && llvm::is_contained(funcs, func))
+        (kind.getValue() == KernelKind::cube ? cube : vector) = func;
+    if (!cube || !vector)
+      continue;
+    if (cube.getArgumentTypes() != vector.getArgumentTypes())
+      return vector.emitError("and @") << cube.getName() << " share a queue, so they are one kernel and take the same arguments; got "
+                                       << vector.getFunctionType() << " and " << cube.getFunctionType();
+    vector->setAttr(kPartOfAttr, cube.getSymNameAttr());
+  }
+  return success();
+}
+
+/// The semaphores' memory is the device's own business; addresses on the other side's core do not matter to a queue through global memory.
+static void dropHandles(ModuleOp module) {
+  module.walk([](SetFFTsOp op) { op.erase(); });
+  module.walk([](ImportReservedBufferOp op) {
+    OpBuilder b(op);
+    op.getAddr().replaceAllUsesWith(b.create<arith::ConstantIntOp>(op.getLoc(), 0, 32));
+    op.erase();
+  });
+  for (auto func : module.getOps<func::FuncOp>()) {
+    if (func.isExternal() || !SymbolTable::symbolKnownUseEmpty(func, module))
+      continue;
+    llvm::BitVector unused(func.getNumArguments());
+    for (BlockArgument argument : func.getArguments())
+      if (isa<MemRefType>(argument.getType()) && argument.use_empty())
+        unused.set(argument.getArgNumber());
+    func.eraseArguments(unused);
+  }
+}
+
+namespace {
+struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> roots, called;
+    for (auto func : module.getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      if (failed(openQueues(func)))
+        return signalPassFailure();
+      (SymbolTable::symbolKnownUseEmpty(func, module) || func->hasAttr("pto.entry") || func->hasAttr("hacc.entry") ? roots : called).push_back(func);
+    }
+    // A peer_func is a use of a function, too.
+    SmallVector<func::FuncOp> callees;
+    module.walk([&](func::CallOp call) {
+      if (auto func = module.lookupSymbol<func::FuncOp>(call.getCallee()))
+        callees.push_back(func);
+    });
+    for (func::FuncOp func : called)
+      if (!llvm::is_contained(callees, func))
+        roots.push_back(func);
+    SmallVector<InitializeL2G2LPipeOp> queues;
+    module.walk([&](InitializeL2G2LPipeOp queue) { queues.push_back(queue); });
+    if (failed(numberFlags(queues)) || failed(joinPeers(roots, queues)))
+      return signalPassFailure();
+    dropHandles(module);
+    for (func::FuncOp func : called)
+      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKind); kind && llvm::is_contained(callees, func) && func.getBody().hasOneBlock())
+        wrapInSection(func, kind.getValue());
+  }
+};
+} // namespace

@@ -1,0 +1,83 @@
+//===- LowerCoreSync.cpp - semaphores between cores to cross-core flags ---------------------------===//
+
+#include "../Transforms/Accesses.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/Program/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <set>
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOLOWERCORESYNC
+#include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+static constexpr int32_t kBlockMode = 2, kLaneMode = 3;
+static constexpr int64_t kOtherLane = 16; // what the cube core adds to an id to mean vector core 1 (a5)
+
+template <typename Op>
+static Value idOf(Op op, OpBuilder &b) {
+  if (Value id = op.getEventIdDyn())
+    return id;
+  return b.create<arith::ConstantIndexOp>(op.getLoc(), static_cast<int32_t>(*op.getEventId()));
+}
+
+/// On a3 a wait stops what the core issues from there on, so it stands on S and every engine takes a token from it.
+static void lower(func::FuncOp func, bool a5) {
+  std::set<Pipe> engines;
+  SmallVector<Operation *> ops;
+  func.walk([&](Operation *op) {
+    if (isEngineOp(op))
+      engines.insert(cast<PipeOpInterface>(op).getPipe());
+    if (isa<SyncSetOp, SyncWaitOp, CrossWaitOp>(op))
+      ops.push_back(op);
+    if (auto set = dyn_cast<SyncSetOp>(op))
+      engines.insert(set.getPipe());
+  });
+  engines.erase(Pipe::PIPE_ALL);
+  engines.erase(Pipe::PIPE_S);
+  for (Operation *op : ops) {
+    Location loc = op->getLoc();
+    OpBuilder b(op);
+    if (auto set = dyn_cast<SyncSetOp>(op)) {
+      Value id = idOf(set, b);
+      if (!a5) {
+        b.create<CrossSetOp>(loc, set.getPipe(), set.getFftsMode().value_or(kBlockMode), id);
+      } else {
+        b.create<CrossSetOp>(loc, set.getPipe(), kLaneMode, id);
+        if (set.getPipe() == Pipe::PIPE_FIX) // from the cube core: to both vector cores
+          b.create<CrossSetOp>(loc, set.getPipe(), kLaneMode, b.create<arith::AddIOp>(loc, id, b.create<arith::ConstantIndexOp>(loc, kOtherLane)));
+      }
+      op->erase();
+      continue;
+    }
+    auto wait = dyn_cast<CrossWaitOp>(op);
+    if (auto sync = dyn_cast<SyncWaitOp>(op)) {
+      wait = b.create<CrossWaitOp>(loc, a5 ? sync.getPipe() : Pipe::PIPE_S, idOf(sync, b));
+      op->erase();
+    }
+    if (a5 || engines.empty())
+      continue;
+    b.setInsertionPointAfter(wait);
+    Value token = b.create<arith::ConstantIntOp>(loc, 0, 32);
+    for (Pipe engine : engines) {
+      auto name = PipeAttr::get(b.getContext(), engine);
+      b.create<FifoPushOp>(loc, token, name);
+      b.create<FifoPopOp>(loc, token.getType())->setAttr(kEngineAttr, name);
+    }
+  }
+}
+
+namespace {
+struct LowerCoreSyncPass : pto_mlir::pto::impl::PTOLowerCoreSyncBase<LowerCoreSyncPass> {
+  void runOnOperation() override {
+    bool a5 = targetsA5(getOperation());
+    getOperation().walk([&](func::FuncOp func) { lower(func, a5); });
+  }
+};
+} // namespace

@@ -1,0 +1,472 @@
+//===- LowerPipes.cpp - queues between cores to slots and cross-core flags ------------------------===//
+//
+// A queue is a ring of slots in global memory. Its n-th push stores to slot n rem slots and raises a flag; its n-th pop waits for the flag and
+// loads the slot into place n rem (local slots) of a local buffer. Room is returned every `period` tiles by a second flag (pto-isa 1.5).
+//
+//===----------------------------------------------------------------------------------------------===//
+
+#include "../Transforms/Accesses.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/Program/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Dominance.h"
+
+#include <map>
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOLOWERPIPES
+#include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+namespace {
+/// One direction of a queue, as one core sees it.
+struct Side {
+  InitializeL2G2LPipeOp queue;
+  bool produces;
+  int64_t slots, localSlots, slotBytes, ringOffset, period;
+  int64_t dataFlag, freeFlag;
+  Value local; // of a consumer: address of its buffer
+};
+
+/// Integers with handy arithmetic that folds.
+class Indices {
+public:
+  Indices(OpBuilder &b, Location loc) : b(b), loc(loc) {}
+  Value constant(int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); }
+  template <typename Op>
+  Value of(Value lhs, int64_t rhs) {
+    return fold<Op>(lhs, constant(rhs));
+  }
+  template <typename Op>
+  Value fold(Value lhs, Value rhs) {
+    return b.createOrFold<Op>(loc, lhs, rhs);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, int64_t rhs) { return b.createOrFold<arith::CmpIOp>(loc, predicate, lhs, constant(rhs)); }
+
+private:
+  OpBuilder &b;
+  Location loc;
+};
+
+class QueueLowering {
+public:
+  QueueLowering(func::FuncOp func, KernelKind kind) : func(func), isCube(kind == KernelKind::cube), a5(targetsA5(func)) {}
+  LogicalResult run();
+
+private:
+  /// Tiles pushed and popped so far, two numbers for each queue: by the core as producer, as consumer; and slots freed.
+  using Counts = SmallVector<Value>;
+  enum { kPushed, kPopped, kFreed, kCounts };
+
+  Side sideOf(InitializeL2G2LPipeOp queue, bool produces);
+  LogicalResult lowerBlock(Block &block, Counts &counts);
+  LogicalResult lowerLoop(scf::ForOp loop, Counts &counts);
+  LogicalResult lowerBranch(scf::IfOp branch, Counts &counts);
+  SmallVector<unsigned> countsIn(Operation *op);
+  unsigned countOf(Value queue, unsigned which) { return queueNumber.lookup(queue) * kCounts + which; }
+  LogicalResult push(TPushOp op, Value count);
+  LogicalResult pop(TPopOp op, Value count);
+  LogicalResult release(TFreeOp op, Value count);
+  void drain(Operation *before, const Side &side, Value pushed);
+  void wait(OpBuilder &b, Location loc, Pipe pipe, int64_t flag);
+  void raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag);
+  Value slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split, Type &type);
+  void byFirstOnly(Operation *store);
+
+  func::FuncOp func;
+  bool isCube, a5;
+  DenseMap<Value, unsigned> queueNumber;
+  bool usesWhole = false; // some queue's tiles are not split
+  std::map<std::pair<Operation *, unsigned>, unsigned> popsOf; // of a loop's body and a queue
+};
+} // namespace
+
+Side QueueLowering::sideOf(InitializeL2G2LPipeOp queue, bool produces) {
+  bool both = queue.getDirMask() == 3, toVector = produces == isCube;
+  Side side;
+  side.queue = queue;
+  side.produces = produces;
+  side.slots = static_cast<int32_t>(queue.getSlotNum());
+  side.localSlots = static_cast<int32_t>(queue.getLocalSlotNum().value_or(queue.getSlotNum()));
+  side.slotBytes = static_cast<int32_t>(queue.getSlotSize());
+  side.period = side.slots <= 2 ? side.slots : side.slots / 2;
+  bool second = both && !toVector;
+  side.ringOffset = second ? side.slots * side.slotBytes : 0;
+  side.dataFlag = *queue.getFlagBase() + (second ? 2 : 0);
+  side.freeFlag = side.dataFlag + 1;
+  side.local = second ? queue.getPeerLocalAddr() : queue.getLocalAddr();
+  return side;
+}
+
+void QueueLowering::raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
+  Indices i(b, loc);
+  b.create<CrossSetOp>(loc, pipe, a5 ? 3 : 2, i.constant(flag));
+  if (a5 && isCube)
+    b.create<CrossSetOp>(loc, pipe, 3, i.constant(flag + 16));
+}
+
+void QueueLowering::wait(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
+  Indices i(b, loc);
+  b.create<CrossWaitOp>(loc, a5 ? pipe : Pipe::PIPE_S, i.constant(flag));
+  if (a5 && isCube)
+    b.create<CrossWaitOp>(loc, pipe, i.constant(flag + 16));
+}
+
+/// The rows and columns that travel.
+static std::pair<int64_t, int64_t> extentOf(TileBufType tile) {
+  return {tile.hasDynamicValidRows() ? tile.getRows() : tile.getValidRows(), tile.hasDynamicValidCols() ? tile.getCols() : tile.getValidCols()};
+}
+
+/// The rectangle of slot `count` rem slots that holds this core's tile. Slots are row-major; a vector core's tile is half of one when split.
+Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split, Type &type) {
+  Indices i(b, loc);
+  Value bytes = i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.slots), side.slotBytes);
+  bytes = i.of<arith::AddIOp>(bytes, side.ringOffset);
+  Type element = tile.getElementType();
+  Value gm = b.create<SlotPtrOp>(loc, PtrType::get(element), InitializeL2G2LPipeOp(side.queue).getGmAddr(), bytes);
+  auto [rows, cols] = extentOf(tile);
+  int64_t allRows = rows, allCols = cols;
+  Value row = i.constant(0), col = row;
+  if (!isCube && split != 0) {
+    Value lane = b.create<arith::IndexCastOp>(loc, b.getIndexType(), b.create<GetSubBlockIdxOp>(loc));
+    if (split == 1) {
+      allRows *= 2;
+      row = i.of<arith::MulIOp>(lane, rows);
+    } else {
+      allCols *= 2;
+      col = i.of<arith::MulIOp>(lane, cols);
+    }
+  }
+  auto whole = b.create<MakeTensorViewOp>(loc, TensorViewType::get(b.getContext(), {allRows, allCols}, element), gm,
+                                          ValueRange{i.constant(allRows), i.constant(allCols)}, ValueRange{i.constant(allCols), i.constant(1)});
+  type = PartitionTensorViewType::get(b.getContext(), {rows, cols}, element);
+  return b.create<PartitionViewOp>(loc, type, whole, ValueRange{row, col}, ValueRange{i.constant(rows), i.constant(cols)});
+}
+
+/// With whole tiles both vector cores hold the same; the first one stores.
+void QueueLowering::byFirstOnly(Operation *store) {
+  OpBuilder b(store);
+  Value lane = b.create<GetSubBlockIdxOp>(store->getLoc());
+  Value isFirst = b.create<arith::CmpIOp>(store->getLoc(), arith::CmpIPredicate::eq, lane, b.create<arith::ConstantIntOp>(store->getLoc(), 0, 64));
+  auto branch = b.create<scf::IfOp>(store->getLoc(), isFirst, /*withElse=*/false);
+  store->moveBefore(branch.thenBlock()->getTerminator());
+}
+
+/// A tile must fit its slot, halves of one together.
+static LogicalResult checkFit(Operation *op, const Side &side, TileBufType tile, bool isHalf) {
+  auto [rows, cols] = extentOf(tile);
+  int64_t bytes = rows * cols * getElementBits(tile.getElementType()) / 8 * (isHalf ? 2 : 1);
+  if (bytes > side.slotBytes)
+    return op->emitOpError("moves ") << bytes << " bytes" << (isHalf ? " with both halves" : "") << ", a slot of the queue has " << side.slotBytes;
+  return success();
+}
+
+LogicalResult QueueLowering::push(TPushOp op, Value count) {
+  auto queue = op.getPipeHandle().getDefiningOp<InitializeL2G2LPipeOp>();
+  Side side = sideOf(queue, true);
+  auto tile = dyn_cast<TileBufType>(op.getTile().getType());
+  if (!tile)
+    return op.emitOpError("pushes a ") << op.getTile().getType() << ", only tiles have instructions";
+  int64_t split = static_cast<int8_t>(op.getSplit());
+  if (failed(checkFit(op, side, tile, !isCube && split != 0)))
+    return failure();
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Indices i(b, loc);
+  Pipe pipe = op.getPipe();
+  Value isDue = i.fold<arith::AndIOp>(i.compare(arith::CmpIPredicate::sge, count, side.slots),
+                                      i.compare(arith::CmpIPredicate::eq, i.of<arith::RemSIOp>(count, side.period), 0));
+  std::optional<int64_t> known = getConstantIntValue(isDue);
+  if (known && *known) {
+    wait(b, loc, pipe, side.freeFlag);
+  } else if (!known) {
+    auto branch = b.create<scf::IfOp>(loc, isDue, /*withElse=*/false);
+    OpBuilder inside = OpBuilder::atBlockTerminator(branch.thenBlock());
+    wait(inside, loc, pipe, side.freeFlag);
+  }
+  Type type;
+  Value view = slotView(b, loc, side, count, tile, split, type);
+  auto store = b.create<TStoreOp>(loc, op.getTile(), view);
+  if (!isCube && split == 0)
+    byFirstOnly(store);
+  b.setInsertionPoint(op);
+  raise(b, loc, pipe, side.dataFlag);
+  op.erase();
+  return success();
+}
+
+LogicalResult QueueLowering::pop(TPopOp op, Value count) {
+  auto queue = op.getPipeHandle().getDefiningOp<InitializeL2G2LPipeOp>();
+  Side side = sideOf(queue, false);
+  auto tile = dyn_cast<TileBufType>(op.getTile().getType());
+  auto declared = op.getTile().getDefiningOp<DeclareTileOp>();
+  if (!tile || !declared)
+    return op.emitOpError("expects a tile of declare_tile");
+  int64_t split = static_cast<int8_t>(op.getSplit());
+  if (failed(checkFit(op, side, tile, !isCube && split != 0)))
+    return failure();
+  std::optional<int64_t> base;
+  Value local = side.local;
+  if (auto reserve = local.getDefiningOp<ReserveBufferOp>(); reserve && reserve.getBase())
+    base = static_cast<int32_t>(*reserve.getBase());
+  else
+    base = getConstantIntValue(local);
+  if (!base)
+    return op.emitOpError("needs a local address that is known: of a reserved buffer, or a constant");
+  int64_t place = getAlignedBytes(tile, a5);
+  int64_t ring = place * side.localSlots;
+  if (auto reserve = local.getDefiningOp<ReserveBufferOp>(); reserve && ring > static_cast<int32_t>(reserve.getSize()))
+    return op.emitOpError("needs ") << ring << " bytes for " << side.localSlots << " tiles, the reserved buffer \"" << reserve.getName() << "\" has "
+                                    << static_cast<int32_t>(reserve.getSize());
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Indices i(b, loc);
+  Pipe pipe = Pipe::PIPE_MTE2;
+  wait(b, loc, pipe, side.dataFlag);
+  Value address = i.of<arith::AddIOp>(i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.localSlots), place), *base);
+  address = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), address);
+  // Sizes that the text sets right behind the pop.
+  Value rows, cols;
+  SetValidShapeOp sizes;
+  for (Operation *user : op.getTile().getUsers())
+    if (auto set = dyn_cast<SetValidShapeOp>(user); set && set->getPrevNode() == op)
+      sizes = set;
+  if (sizes) {
+    rows = sizes.getValidRow(), cols = sizes.getValidCol();
+  } else {
+    if (tile.hasDynamicValidRows())
+      rows = i.constant(tile.getRows());
+    if (tile.hasDynamicValidCols())
+      cols = i.constant(tile.getCols());
+  }
+  auto alloc = b.create<AllocTileOp>(loc, tile, address, rows, cols);
+  alloc->setAttr(kRingAttr, b.getDenseI64ArrayAttr({*base, ring}));
+  // Trips of a loop that pop once take places in turn.
+  auto pops = popsOf.find({op->getParentOp(), queueNumber.lookup(op.getPipeHandle())});
+  if (pops != popsOf.end() && pops->second == 1 && side.localSlots >= 2)
+    alloc->setAttr(kBuffersAttr, b.getI64IntegerAttr(2));
+  Type type;
+  Value view = slotView(b, loc, side, count, tile, split, type);
+  b.create<TLoadOp>(loc, view, alloc.getResult());
+  if (sizes)
+    sizes.erase();
+  DominanceInfo dominance(func);
+  op.getTile().replaceUsesWithIf(alloc.getResult(), [&](OpOperand &use) { return use.getOwner() != op && dominance.properlyDominates(op, use.getOwner()); });
+  op.erase();
+  return success();
+}
+
+LogicalResult QueueLowering::release(TFreeOp op, Value count) {
+  Side side = sideOf(op.getPipeHandle().getDefiningOp<InitializeL2G2LPipeOp>(), false);
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Indices i(b, loc);
+  Value isDue = i.compare(arith::CmpIPredicate::eq, i.of<arith::RemSIOp>(i.of<arith::AddIOp>(count, 1), side.period), 0);
+  std::optional<int64_t> known = getConstantIntValue(isDue);
+  if (known && *known) {
+    raise(b, loc, Pipe::PIPE_MTE2, side.freeFlag);
+  } else if (!known) {
+    auto branch = b.create<scf::IfOp>(loc, isDue, /*withElse=*/false);
+    OpBuilder inside = OpBuilder::atBlockTerminator(branch.thenBlock());
+    raise(inside, loc, Pipe::PIPE_MTE2, side.freeFlag);
+  }
+  op.erase();
+  return success();
+}
+
+/// At the end the producer takes the returned room that it did not need.
+void QueueLowering::drain(Operation *before, const Side &side, Value pushed) {
+  OpBuilder b(before);
+  Location loc = before->getLoc();
+  Indices i(b, loc);
+  Value returned = i.of<arith::DivSIOp>(pushed, side.period);
+  Value beyond = i.fold<arith::MaxSIOp>(i.of<arith::SubIOp>(pushed, side.slots), i.constant(0));
+  Value taken = i.of<arith::DivSIOp>(i.of<arith::AddIOp>(beyond, side.period - 1), side.period);
+  Value left = i.fold<arith::SubIOp>(returned, taken);
+  auto loop = b.create<scf::ForOp>(loc, i.constant(0), left, i.constant(1));
+  OpBuilder inside = OpBuilder::atBlockTerminator(loop.getBody());
+  wait(inside, loc, isCube ? Pipe::PIPE_FIX : Pipe::PIPE_MTE3, side.freeFlag);
+}
+
+//===- counting ---------------------------------------------------------------------------===//
+
+/// The numbers that ops inside change.
+SmallVector<unsigned> QueueLowering::countsIn(Operation *op) {
+  llvm::SmallSetVector<unsigned, 6> counts;
+  op->walk([&](Operation *inner) {
+    if (auto push = dyn_cast<TPushOp>(inner))
+      counts.insert(countOf(push.getPipeHandle(), kPushed));
+    else if (auto pop = dyn_cast<TPopOp>(inner))
+      counts.insert(countOf(pop.getPipeHandle(), kPopped));
+    else if (auto free = dyn_cast<TFreeOp>(inner))
+      counts.insert(countOf(free.getPipeHandle(), kFreed));
+  });
+  return counts.takeVector();
+}
+
+LogicalResult QueueLowering::lowerLoop(scf::ForOp loop, Counts &counts) {
+  SmallVector<unsigned> changed = countsIn(loop);
+  SmallVector<Value> inits(loop.getInitArgs());
+  for (unsigned c : changed)
+    inits.push_back(counts[c]);
+  OpBuilder b(loop);
+  auto counting = b.create<scf::ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  counting->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
+  if (Block *body = counting.getBody(); !body->empty())
+    body->getTerminator()->erase();
+  size_t old = loop.getNumResults();
+  for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(), counting.getBody()->getArguments().take_front(old + 1)))
+    from.replaceAllUsesWith(to);
+  counting.getBody()->getOperations().splice(counting.getBody()->end(), loop.getBody()->getOperations());
+  counting.walk([&](TPopOp pop) { ++popsOf[{counting, queueNumber.lookup(pop.getPipeHandle())}]; });
+  Counts inside = counts;
+  for (auto [k, c] : llvm::enumerate(changed))
+    inside[c] = counting.getRegionIterArg(old + k);
+  if (failed(lowerBlock(*counting.getBody(), inside)))
+    return failure();
+  Operation *yield = counting.getBody()->getTerminator();
+  for (auto [k, c] : llvm::enumerate(changed)) {
+    yield->insertOperands(yield->getNumOperands(), inside[c]);
+    counts[c] = counting.getResult(old + k);
+  }
+  for (auto [from, to] : llvm::zip(loop.getResults(), counting.getResults().take_front(old)))
+    from.replaceAllUsesWith(to);
+  loop.erase();
+  return success();
+}
+
+LogicalResult QueueLowering::lowerBranch(scf::IfOp branch, Counts &counts) {
+  SmallVector<unsigned> changed = countsIn(branch);
+  SmallVector<Type> types(branch.getResultTypes());
+  OpBuilder b(branch);
+  types.append(changed.size(), b.getIndexType());
+  auto counting = b.create<scf::IfOp>(branch.getLoc(), types, branch.getCondition(), /*withElse=*/true);
+  for (unsigned r = 0; r < 2; ++r) {
+    Region &from = branch->getRegion(r), &to = counting->getRegion(r);
+    Counts inside = counts;
+    if (from.empty()) {
+      OpBuilder end = OpBuilder::atBlockEnd(&to.front());
+      end.create<scf::YieldOp>(branch.getLoc());
+    } else {
+      to.takeBody(from);
+      if (failed(lowerBlock(to.front(), inside)))
+        return failure();
+    }
+    Operation *yield = to.front().getTerminator();
+    for (unsigned c : changed)
+      yield->insertOperands(yield->getNumOperands(), inside[c]);
+  }
+  size_t old = branch.getNumResults();
+  for (auto [k, c] : llvm::enumerate(changed))
+    counts[c] = counting.getResult(old + k);
+  for (auto [from, to] : llvm::zip(branch.getResults(), counting.getResults().take_front(old)))
+    from.replaceAllUsesWith(to);
+  branch.erase();
+  return success();
+}
+
+LogicalResult QueueLowering::lowerBlock(Block &block, Counts &counts) {
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    Value *count = nullptr;
+    LogicalResult done = success();
+    if (isa<TPushOp, TPopOp, TFreeOp>(op)) {
+      Value queue = isa<TPushOp>(op) ? cast<TPushOp>(op).getPipeHandle() : isa<TPopOp>(op) ? cast<TPopOp>(op).getPipeHandle() : cast<TFreeOp>(op).getPipeHandle();
+      auto opened = queue.getDefiningOp<InitializeL2G2LPipeOp>();
+      if (!opened)
+        return op.emitOpError("uses a queue from core to core, which has no instruction; those of initialize_l2g2l_pipe have");
+      // The directions that this core produces and consumes.
+      int64_t mine = isCube ? 1 : 2;
+      int64_t needed = isa<TPushOp>(op) ? mine : 3 - mine;
+      if (!(opened.getDirMask() & needed))
+        return op.emitOpError("goes against the queue's direction: dir_mask is ") << static_cast<int>(opened.getDirMask()) << " and this is the "
+                                                                                  << (isCube ? "cube" : "vector") << " core";
+      count = &counts[countOf(queue, isa<TPushOp>(op) ? kPushed : isa<TPopOp>(op) ? kPopped : kFreed)];
+      Value now = *count;
+      OpBuilder b(&op);
+      Indices i(b, op.getLoc());
+      *count = i.of<arith::AddIOp>(now, 1);
+      done = isa<TPushOp>(op)  ? push(cast<TPushOp>(op), now)
+             : isa<TPopOp>(op) ? pop(cast<TPopOp>(op), now)
+                               : release(cast<TFreeOp>(op), now);
+    } else if (op.getNumRegions() != 0 && !countsIn(&op).empty()) {
+      if (auto loop = dyn_cast<scf::ForOp>(op))
+        done = lowerLoop(loop, counts);
+      else if (auto branch = dyn_cast<scf::IfOp>(op))
+        done = lowerBranch(branch, counts);
+      else
+        return op.emitOpError("holds queue ops, which may stand in scf.for and scf.if");
+    }
+    if (failed(done))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult QueueLowering::run() {
+  SmallVector<InitializeL2G2LPipeOp> queues;
+  WalkResult direct = func.walk([&](Operation *op) {
+    if (auto queue = dyn_cast<InitializeL2G2LPipeOp>(op)) {
+      queueNumber[queue.getPipe()] = queues.size();
+      queues.push_back(queue);
+      if (queue->getBlock() != &func.getBody().front()) {
+        op->emitOpError("opens a queue inside of control flow; open it at the top of the function");
+        return WalkResult::interrupt();
+      }
+    } else if (isa<InitializeL2LPipeOp>(op)) {
+      op->emitOpError("opens a queue from core to core, which has no instruction; initialize_l2g2l_pipe has");
+      return WalkResult::interrupt();
+    }
+    if (auto split = op->getAttrOfType<IntegerAttr>("split"); split && isa<TPushOp, TPopOp>(op))
+      usesWhole |= split.getInt() == 0;
+    return WalkResult::advance();
+  });
+  if (direct.wasInterrupted())
+    return failure();
+  if (queues.empty())
+    return success();
+  // What both vector cores compute alike, one of them stores.
+  if (usesWhole && !isCube) {
+    SmallVector<Operation *> stores;
+    func.walk([&](TStoreOp store) { stores.push_back(store); });
+    for (Operation *store : stores)
+      byFirstOnly(store);
+  }
+  OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+  Counts counts(queues.size() * kCounts, b.create<arith::ConstantIndexOp>(func.getLoc(), 0));
+  if (failed(lowerBlock(func.getBody().front(), counts)))
+    return failure();
+  Operation *end = func.getBody().front().getTerminator();
+  for (InitializeL2G2LPipeOp queue : queues)
+    if (queue.getDirMask() & (isCube ? 1 : 2))
+      drain(end, sideOf(queue, true), counts[countOf(queue.getPipe(), kPushed)]);
+  SmallVector<Operation *> dead(queues.begin(), queues.end());
+  func.walk([&](Operation *op) {
+    if (isa<DeclareTileOp, ReserveBufferOp>(op))
+      dead.push_back(op);
+  });
+  for (Operation *op : dead) {
+    if (!op->use_empty())
+      return op->emitOpError("is used where no tpop has filled it");
+    op->erase();
+  }
+  return success();
+}
+
+namespace {
+struct LowerPipesPass : pto_mlir::pto::impl::PTOLowerPipesBase<LowerPipesPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](func::FuncOp func) {
+      auto kind = func->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+      return kind ? WalkResult(QueueLowering(func, kind.getValue()).run()) : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

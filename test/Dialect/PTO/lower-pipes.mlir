@@ -1,0 +1,59 @@
+// RUN: pto-opt %s --pto-lower-pipes | FileCheck %s
+
+// Tile n goes to slot n rem 8; room is asked for from the eighth tile on, at every fourth.
+!A = !pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
+!V = !pto.tile_buf<vec, 16x32xf32>
+// CHECK-LABEL: func.func @producer
+// CHECK: %[[PUSHED:.*]] = scf.for %{{.*}} = %{{.*}} to %arg1 step %{{.*}} iter_args(%[[N:.*]] = %{{.*}}) -> (index)
+// CHECK: %[[LATE:.*]] = arith.cmpi sge, %[[N]], %c8
+// CHECK: %[[PERIOD:.*]] = arith.remsi %[[N]], %c4
+// CHECK: scf.if
+// CHECK-NEXT: arith.constant 1
+// CHECK-NEXT: pto.cross_wait <PIPE_S>
+// CHECK: arith.remsi %[[N]], %c8
+// CHECK: %[[SLOT:.*]] = pto.slot_ptr %arg0
+// CHECK: pto.make_tensor_view %[[SLOT]]
+// CHECK: pto.tstore
+// CHECK: pto.cross_set <PIPE_FIX>, 2, %c0
+// CHECK: scf.yield
+// At the end it takes the room that was returned and not used.
+// CHECK: scf.for
+// CHECK: pto.cross_wait <PIPE_S>
+func.func @producer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0 : i32
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  %a = pto.alloc_tile : !A
+  scf.for %i = %c0 to %count step %c1 {
+    pto.tpush(%a, %q : !A, !pto.pipe) {split = 1}
+  }
+  return
+}
+
+// Each vector core loads its half of the rows, into places that take turns.
+// CHECK-LABEL: func.func @consumer
+// CHECK: scf.for {{.*}} iter_args(%[[POPPED:.*]] = %{{.*}}, %[[FREED:.*]] = %{{.*}}) -> (index, index)
+// CHECK: pto.cross_wait <PIPE_S>
+// CHECK: arith.remsi %[[POPPED]], %c2
+// CHECK: %[[TILE:.*]] = pto.alloc_tile addr = %{{.*}} {pto.buffers = 2 : i64, pto.ring = array<i64: 256, 4096>}
+// CHECK: %[[LANE:.*]] = pto.get_subblock_idx
+// CHECK: pto.tload {{.*}} outs(%[[TILE]]
+// CHECK: pto.tabs ins(%[[TILE]]
+// CHECK: arith.remsi %{{.*}}, %c4
+// CHECK: scf.if
+// CHECK: pto.cross_set <PIPE_MTE2>, 2, %c1
+func.func @consumer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = pto.reserve_buffer {name = "q", size = 4096, location = #pto.address_space<vec>, auto = false, base = 256} -> i32
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 2, flag_base = 0} (%gm : !pto.ptr<f32>, %b : i32) -> !pto.pipe
+  %v = pto.alloc_tile : !V
+  scf.for %i = %c0 to %count step %c1 {
+    %t = pto.declare_tile -> !V
+    pto.tpop(%t, %q : !V, !pto.pipe) {split = 1}
+    pto.tabs ins(%t : !V) outs(%v : !V)
+    pto.tfree(%q : !pto.pipe) {split = 1}
+  }
+  return
+}
