@@ -110,13 +110,16 @@ void Timer::after(Core &core, const Op &op) {
   InsnCost cost = costOf(resolved, chip.clock);
   if (cost.path == GlobalPath::ToL1 || cost.path == GlobalPath::ToUB) {
     log.bytesRead += cost.bytes;
-    countMisses(core);
+    missed += touchLines(core);
+  } else if (cost.path != GlobalPath::Local) {
+    touchLines(core); // what was written is in L2
   }
   bool depends = core.engine().pipe == isa::Pipe::V && dependsOnFresh(engine);
   events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work), float(cost.tail), cost.bytes});
 }
 
-void Timer::countMisses(Core &core) {
+uint64_t Timer::touchLines(Core &core) {
+  uint64_t first = 0;
   list.clear();
   collectAccesses(resolved, core, list);
   for (const Access &access : list.accesses)
@@ -126,11 +129,12 @@ void Timer::countMisses(Core &core) {
         uint64_t begin = runs.begin + i * uint64_t(runs.pitch);
         for (uint64_t line = begin >> 9; line <= (begin + runs.length - 1) >> 9; ++line) {
           uint64_t &bits = lines[line >> 6], bit = uint64_t(1) << (line & 63);
-          missed += bits & bit ? 0 : 512;
+          first += bits & bit ? 0 : 512;
           bits |= bit;
         }
       }
     }
+  return first;
 }
 
 // A vector instruction may start behind the one before it unless it touches what that one has not written yet.
@@ -154,12 +158,13 @@ bool Timer::dependsOnFresh(EngineLog &log) {
   return depends;
 }
 
-double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel) {
-  struct Replayed {
+double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel,
+                     Trace *trace) {
+  struct Playing {
     const EngineLog *log;
     size_t core, at = 0;
   };
-  std::vector<Replayed> engines;
+  std::vector<Playing> engines;
   std::vector<CorePlace> places;
   std::vector<std::string> names;
   for (size_t core = 0; core < count; ++core) {
@@ -171,7 +176,7 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
     for (const EngineLog &log : group[core].engines)
       engines.push_back({&log, core});
   }
-  times.assign(engines.size(), {begin, begin, 0, 0, -1e30});
+  times.assign(engines.size(), EngineTime{begin, begin});
   std::unordered_map<uint64_t, std::deque<double>> channels; // by core and channel
   CrossFlags<double> crossFlags;
   crossFlags.reset(places);
@@ -179,7 +184,7 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
     t.stalled += std::max(0.0, token - t.now);
     t.now = std::max(t.now, token) + work;
   };
-  auto run = [&](Replayed &engine, EngineTime &t) {
+  auto run = [&](Playing &engine, EngineTime &t) {
     const std::vector<Event> &events = engine.log->events;
     bool moved = false;
     for (; engine.at < events.size(); ++engine.at, moved = true) {
@@ -215,8 +220,11 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
         start = std::max(start, t.done);
       double idle = start - t.lastEnd;
       double duration = event.work + (event.depends || idle > 2 ? event.head : 0);
-      if (event.path != GlobalPath::Local)
-        duration += (double(event.bytes) * rates.secondsPerByte[unsigned(event.path)] + pathStartSeconds(event.path)) * chip.clock;
+      if (event.path != GlobalPath::Local) {
+        double moving = (double(event.bytes) * rates.secondsPerByte[unsigned(event.path)] + pathStartSeconds(event.path)) * chip.clock;
+        duration += moving;
+        (event.path == GlobalPath::ToUB || event.path == GlobalPath::ToL1 ? t.reading : t.writing) += moving;
+      }
       t.busy += duration + (start - t.now);
       t.now = t.lastEnd = start + duration;
       t.done = t.now + event.tail;
@@ -240,64 +248,83 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
   return end;
 }
 
-void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
-  const Kernel &kernel = *launch.kernel;
-  uint64_t total = 0, readers = 0;
-  for (const CoreLog &core : cores) {
-    total += core.bytesRead;
-    readers += core.bytesRead > 0;
-  }
-  uint64_t perBlock = kernel.uses(isa::CoreKind::AIC) + 2 * kernel.uses(isa::CoreKind::AIV);
-  auto active = double(std::clamp<uint64_t>(readers, 1, chip.blocks * std::max<uint64_t>(perBlock, 1)));
-  double cold = total ? std::min(1.0, double(missed) / double(total)) : 0;
+Timer::Rates Timer::ratesFor(double cold, double readers, double writers) const {
   Rates rates;
   for (GlobalPath path : {GlobalPath::ToUB, GlobalPath::ToL1}) {
     double own = 1 / pathBytesPerSecond(path);
-    rates.secondsPerByte[unsigned(path)] = (1 - cold) * std::max(own, active / chip.l2BytesPerSecond) + cold * std::max(own, active / chip.hbmBytesPerSecond);
+    rates.secondsPerByte[unsigned(path)] = (1 - cold) * std::max(own, readers / chip.l2BytesPerSecond) + cold * std::max(own, readers / chip.hbmBytesPerSecond);
   }
-  auto writers = double(std::min<uint64_t>(cores.size(), chip.blocks * std::max<uint64_t>(perBlock, 1)));
   for (GlobalPath path : {GlobalPath::FromUB, GlobalPath::FromL1, GlobalPath::FromL0C})
     rates.secondsPerByte[unsigned(path)] = std::max(1 / pathBytesPerSecond(path), writers / chip.l2BytesPerSecond);
+  return rates;
+}
 
-  // Blocks go to whatever part of the chip is free first.
-  std::vector<double> freeAt(chip.blocks, 0.0);
-  double begin = elapsed + chip.launchSeconds * chip.clock, end = begin;
+Timer::Replayed Timer::replayAll(const Kernel &kernel, const Rates &rates, double begin, Trace *trace) {
+  Replayed result;
+  result.end = begin;
   unsigned numCores[2] = {};
+  // Blocks go to whatever part of the chip is free first.
+  std::vector<double> freeAt(chip.blocks, begin);
   for (size_t i = 0; i < cores.size();) {
     auto place = std::min_element(freeAt.begin(), freeAt.end());
-    double start = begin + *place, blockEnd = start;
+    double start = *place;
     // The cores of a block run together; with flags between blocks, all of them.
     size_t last = i;
     while (last < cores.size() && (kernel.together == Together::Launch || cores[last].place.block == cores[i].place.block))
       ++last;
     std::vector<EngineTime> times;
-    blockEnd = std::max(blockEnd, replay(&cores[i], last - i, rates, start, times, kernel));
+    *place = replay(&cores[i], last - i, rates, start, times, kernel, trace);
+    result.end = std::max(result.end, *place);
     for (auto time = times.begin(); i < last; ++i) {
       ++numCores[unsigned(cores[i].place.kind)];
       double coreEnd = start;
       for (const EngineLog &log : cores[i].engines) {
         unsigned number = engineNumber(cores[i].place.kind, log.stream->pipe);
-        cost.engine_busy[number] += time->busy;
-        cost.engine_stalled[number] += time->stalled;
+        result.busy[number] += time->busy;
+        result.stalled[number] += time->stalled;
+        result.reading += time->reading;
+        result.writing += time->writing;
         coreEnd = std::max({coreEnd, time->now, time->done});
         ++time;
       }
-      secondsOfCores.push_back((coreEnd - start) / chip.clock);
+      result.coreSeconds.push_back((coreEnd - start) / chip.clock);
     }
-    *place = blockEnd - begin;
-    end = std::max(end, blockEnd);
   }
   for (unsigned number = 0; number < PTO_NUM_ENGINES; ++number) {
     unsigned n = std::min(numCores[number >= 6], chip.blocks * (number >= 6 ? 2 : 1)); // those that are there at a time
-    cost.engine_busy[number] /= std::max(n, 1u);
-    cost.engine_stalled[number] /= std::max(n, 1u);
+    result.busy[number] /= std::max(n, 1u);
+    result.stalled[number] /= std::max(n, 1u);
+  }
+  return result;
+}
+
+void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
+  const Kernel &kernel = *launch.kernel;
+  uint64_t total = 0;
+  for (const CoreLog &core : cores)
+    total += core.bytesRead;
+  double cold = total ? std::min(1.0, double(missed) / double(total)) : 0;
+  double begin = elapsed + chip.launchSeconds * chip.clock;
+  // How many cores move bytes at a time follows from how long that takes, and the other way round: a few rounds settle it.
+  double readers = 1, writers = 1;
+  for (int round = 0; round < 3; ++round) {
+    Replayed guess = replayAll(kernel, ratesFor(cold, readers, writers), begin, nullptr);
+    double length = std::max(guess.end - begin, 1.0);
+    readers = std::max(1.0, round ? (readers + guess.reading / length) / 2 : guess.reading / length);
+    writers = std::max(1.0, round ? (writers + guess.writing / length) / 2 : guess.writing / length);
+  }
+  Replayed result = replayAll(kernel, ratesFor(cold, readers, writers), begin, trace.get());
+  secondsOfCores = std::move(result.coreSeconds);
+  for (unsigned number = 0; number < PTO_NUM_ENGINES; ++number) {
+    cost.engine_busy[number] += result.busy[number];
+    cost.engine_stalled[number] += result.stalled[number];
   }
   if (trace)
-    trace->span("device", "kernels", kernel.name, elapsed / chip.clock * 1e6, (end - elapsed) / chip.clock * 1e6,
+    trace->span("device", "kernels", kernel.name, elapsed / chip.clock * 1e6, (result.end - elapsed) / chip.clock * 1e6,
                 "\"blocks\": " + std::to_string(launch.blocks));
-  cost.cycles = end - elapsed;
+  cost.cycles = result.end - elapsed;
   cost.seconds = cost.cycles / chip.clock;
-  elapsed = end;
+  elapsed = result.end;
 }
 
 } // namespace pto_mlir::cmodel

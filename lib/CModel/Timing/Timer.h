@@ -52,17 +52,28 @@ private:
   struct EngineTime {
     /// When it can take the next instruction; when all it took has its results; cycles.
     double now = 0, done = 0, busy = 0, stalled = 0;
+    double reading = 0, writing = 0; // global memory
     double lastEnd = -1e30;
   };
   struct Rates {
     double secondsPerByte[6] = {}; // by GlobalPath
   };
 
-  void countMisses(Core &core);
+  /// What the instruction moves is in L2 from now on; the bytes of lines that were not.
+  uint64_t touchLines(Core &core);
   bool dependsOnFresh(EngineLog &log);
   /// The cycle at which `count` cores that run together have finished what they began at `begin`; times of their engines, core by core, go
   /// into `times`.
-  double replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel);
+  double replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel,
+                Trace *trace);
+  /// With so much from outside of L2, and so many cores that read and write at a time.
+  Rates ratesFor(double cold, double readers, double writers) const;
+  struct Replayed {
+    double end = 0, reading = 0, writing = 0;
+    double busy[PTO_NUM_ENGINES] = {}, stalled[PTO_NUM_ENGINES] = {};
+    std::vector<double> coreSeconds;
+  };
+  Replayed replayAll(const Kernel &kernel, const Rates &rates, double begin, Trace *trace);
 
   ChipModel chip;
   std::unique_ptr<Trace> trace;
