@@ -85,15 +85,21 @@ private:
     auto streams = each<fb::Stream>(kernel.streams, [&](const StreamDesc &stream) {
       fb::Range words(commandBytes, stream.words.size() * 4);
       commandBytes += words.size();
-      return fb::CreateStream(builder, static_cast<fb::CoreKind>(stream.coreKind), stream.pipe, &words,
-                              stream.numCommands);
+      std::vector<uint32_t> sourceWords, sources;
+      for (auto [word, source] : stream.sources) {
+        sourceWords.push_back(word);
+        sources.push_back(source);
+      }
+      auto wordsOfSources = builder.CreateVector(sourceWords), numbersOfSources = builder.CreateVector(sources);
+      return fb::CreateStream(builder, static_cast<fb::CoreKind>(stream.coreKind), stream.pipe, &words, stream.numCommands, wordsOfSources,
+                              numbersOfSources);
     });
     auto memory = each<fb::LocalMemoryUse>(kernel.localMemory, [&](const LocalMemoryUse &use) {
       return fb::CreateLocalMemoryUse(builder, string(use.space), use.bytes);
     });
     auto name = string(kernel.name);
-    auto ops = strings(sourceOps);
-    return fb::CreateKernel(builder, name, streams, kernel.numArgs, kernel.blocks, memory, kernel.numEvents, ops);
+    auto ops = strings(sourceOps), sources = strings(kernel.sources);
+    return fb::CreateKernel(builder, name, streams, kernel.numArgs, kernel.blocks, memory, kernel.numEvents, ops, sources);
   }
 
   Offset<fb::Weight> writeWeight(size_t index) {

@@ -63,6 +63,7 @@ private:
     kernel.blocks = table.blocks();
     kernel.numEvents = table.num_events();
     kernel.sourceOps = texts(table.source_ops());
+    kernel.sources = texts(table.sources());
     each(table.local_memory(), kernel.localMemory, [](auto &entry, LocalMemoryUse &use) {
       use = {text(entry.space()), entry.bytes()};
     });
@@ -70,6 +71,14 @@ private:
       stream.coreKind = static_cast<CoreKind>(entry.core_kind());
       stream.pipe = entry.pipe();
       stream.numCommands = entry.num_commands();
+      std::vector<uint32_t> sourceWords = numbers(entry.source_words()), sources = numbers(entry.sources());
+      if (sourceWords.size() != sources.size()) {
+        failure = "kernel '" + kernel.name + "': its table of sources has " + std::to_string(sourceWords.size()) + " words and " +
+                  std::to_string(sources.size()) + " sources";
+        return;
+      }
+      for (size_t i = 0; i < sources.size(); ++i)
+        stream.sources.emplace_back(sourceWords[i], sources[i]);
       const fb::Range *range = entry.words();
       if (!commands.holds(range) || range->size() % 4 != 0) {
         failure = "kernel '" + kernel.name + "': its commands lie outside their section";

@@ -148,7 +148,7 @@ Status verifyTexts(const ModelDesc &model) {
   };
   bool good = isCleanText(model.producer) && isCleanText(model.processor);
   for (const KernelDesc &kernel : model.kernels) {
-    good = good && clean(kernel.sourceOps);
+    good = good && clean(kernel.sourceOps) && clean(kernel.sources);
     for (const LocalMemoryUse &use : kernel.localMemory)
       good = good && isCleanText(use.space);
   }

@@ -30,6 +30,13 @@ Status verifyStream(const KernelDesc &kernel, const StreamDesc &stream, isa::Arc
   auto coreKind = stream.coreKind == CoreKind::AIC ? isa::CoreKind::AIC : isa::CoreKind::AIV;
   if (auto error = isa::verifyStream(coreKind, pipe, stream.words, arch, kernel.numArgs))
     return Failure{engineName(stream) + ", word " + std::to_string(error->word) + ": " + error->message};
+  for (size_t i = 0; i < stream.sources.size(); ++i) {
+    auto [word, source] = stream.sources[i];
+    if (word >= stream.words.size() || source >= kernel.sources.size() || (i && word <= stream.sources[i - 1].first))
+      return Failure{engineName(stream) + ": entry " + std::to_string(i) + " of its table of sources names word " + std::to_string(word) +
+                     " and source " + std::to_string(source) + ", there are " + std::to_string(stream.words.size()) + " and " +
+                     std::to_string(kernel.sources.size()) + " in ascending order"};
+  }
   if (countCommands(stream.words) != stream.numCommands)
     return Failure{engineName(stream) + ": has " + std::to_string(countCommands(stream.words)) + " commands, not " +
                    std::to_string(stream.numCommands)};

@@ -2,6 +2,7 @@
 #include "pto_mlir/Pipelines/ModelBuilder.h"
 #include "pto_mlir/Pipelines/CompilePTO.h"
 
+#include "AddCode.h"
 #include "Diagnostics.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -99,12 +100,7 @@ std::optional<std::vector<pmodel::KernelDesc>> generateKernels(ModuleOp module, 
       kernels.back().numArgs = code->numArgs;
       kernels.back().blocks = blocks;
     }
-    pmodel::KernelDesc &kernel = kernels[place->second];
-    kernel.numEvents += code->numEvents;
-    for (backend::EngineStream &stream : code->streams)
-      kernel.streams.push_back({pmodel::CoreKind(uint8_t(stream.core)), uint8_t(stream.pipe), std::move(stream.words), stream.numCommands});
-    for (const backend::LocalMemoryUse &use : code->localMemory)
-      kernel.localMemory.push_back({isa::kMemoryNames[unsigned(use.memory)], use.bytes});
+    addCode(kernels[place->second], *code);
   }
   return kernels;
 }

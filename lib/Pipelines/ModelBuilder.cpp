@@ -1,4 +1,5 @@
 // Codegen of every kernel, bytecode of the host program, weights -> .pmodel.
+#include "AddCode.h"
 #include "pto_mlir/Pipelines/ModelBuilder.h"
 
 #include "pto_mlir/Backend/Backend.h"
@@ -27,11 +28,7 @@ pmodel::KernelDesc kernelDesc(backend::KernelStreams code, unsigned blocks) {
   kernel.name = std::move(code.name);
   kernel.numArgs = code.numArgs;
   kernel.blocks = blocks;
-  kernel.numEvents = code.numEvents;
-  for (backend::EngineStream &stream : code.streams)
-    kernel.streams.push_back({pmodel::CoreKind(uint8_t(stream.core)), uint8_t(stream.pipe), std::move(stream.words), stream.numCommands});
-  for (const backend::LocalMemoryUse &use : code.localMemory)
-    kernel.localMemory.push_back({isa::kMemoryNames[unsigned(use.memory)], use.bytes});
+  addCode(kernel, code);
   return kernel;
 }
 

@@ -1,6 +1,7 @@
 #include "pto_mlir/Runtime/Device.h"
 
 #include "Plugin.h"
+#include "pto_mlir/ISA/Table.h"
 
 #include <algorithm>
 
@@ -46,10 +47,30 @@ Failure Device::failure(const char *what, pto_status status) {
   return Failure{message + ": " + (reason && *reason ? reason : "error " + std::to_string(status))};
 }
 
+/// " (pto.tload at k.pto:12:3)": the op behind the command that faulted, where the file says it.
+std::string Device::sourceOf(const pto_fault &fault) const {
+  auto kernel = sources.find(fieldText(fault.kernel));
+  std::string engine = fieldText(fault.engine); // "AIV0.1 MTE2"
+  size_t space = engine.rfind(' ');
+  if (kernel == sources.end() || space == std::string::npos)
+    return "";
+  std::optional<uint32_t> found;
+  for (const pmodel::StreamDesc &stream : kernel->second.streams) {
+    const char *pipe = isa::pipeName(isa::Pipe(stream.pipe));
+    if (!pipe || engine.substr(space + 1) != pipe || engine.starts_with("AIC") != (stream.coreKind == pmodel::CoreKind::AIC))
+      continue;
+    for (auto [word, source] : stream.sources)
+      if (word <= fault.word)
+        found = source;
+  }
+  const std::string &text = found ? kernel->second.sources[*found] : "";
+  return text.empty() ? "" : " (" + text + ")";
+}
+
 std::string Device::faultText(const pto_fault &fault) const {
   auto tensors = computes.find(fieldText(fault.kernel));
   return "kernel '" + fieldText(fault.kernel) + "' faulted on " + fieldText(fault.engine) + ", block " + std::to_string(fault.block) +
-         ", word " + std::to_string(fault.word) + ": " + fieldText(fault.kind) + ": " + fieldText(fault.message) +
+         ", word " + std::to_string(fault.word) + sourceOf(fault) + ": " + fieldText(fault.kind) + ": " + fieldText(fault.message) +
          (tensors == computes.end() ? "" : tensors->second);
 }
 
@@ -86,6 +107,12 @@ Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
   pto_status status = api->load_kernel(context, &desc, &handle);
   if (status != PTO_OK)
     return failure(("cannot load kernel '" + kernel.name + "'").c_str(), status);
+  if (!kernel.sources.empty()) {
+    pmodel::KernelDesc &kept = sources[kernel.name] = {};
+    kept.sources = kernel.sources;
+    for (const pmodel::StreamDesc &stream : kernel.streams)
+      kept.streams.push_back({stream.coreKind, stream.pipe, {}, 0, stream.sources});
+  }
   std::string &tensors = computes[kernel.name];
   for (const std::string &op : kernel.sourceOps)
     tensors += (tensors.empty() ? " (the kernel computes '" : ", '") + op + "'";

@@ -93,6 +93,18 @@ TEST_F(File, EqualWeightsAndKernelsAreStoredOnce) {
   EXPECT_EQ(read.kernels[1].sourceOps, (std::vector<std::string>{"k1_y", "k2_twin"}));
 }
 
+TEST_F(File, KeepsWhereCommandsComeFrom) {
+  model.kernels[0].sources = {"", "pto.tadd at k.pto:7:3"};
+  model.kernels[0].streams[1].sources = {{0, 0}, {2, 1}};
+  write();
+  auto opened = ModelFile::open(path);
+  ASSERT_TRUE(opened) << opened.error();
+  const KernelDesc &read = (*opened)->model().kernels[0];
+  EXPECT_EQ(read.sources, model.kernels[0].sources);
+  EXPECT_EQ(read.streams[1].sources, model.kernels[0].streams[1].sources);
+  EXPECT_TRUE(read.streams[0].sources.empty());
+}
+
 TEST_F(File, BuilderRefusesABadModelAndLeavesTheOldFile) {
   write();
   std::vector<char> before = readFile(path);
@@ -117,6 +129,13 @@ TEST_F(File, VerifierNamesWhatIsWrong) {
       {[](ModelDesc &m) { m.kernels[0].streams[1].words[0] = 0x3ff; }, "kernel 'k0_sum': AIV V, word 0"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].numCommands++; }, "commands, not"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].pipe = 9; }, "unknown pipe 9"},
+      {[](ModelDesc &m) { m.kernels[0].streams[1].sources = {{0, 0}}; }, "AIV V: entry 0 of its table of sources names word 0 and source 0"},
+      {[](ModelDesc &m) {
+         m.kernels[0].sources = {"a"};
+         m.kernels[0].streams[1].sources = {{1, 0}, {1, 0}};
+       },
+       "entry 1 of its table of sources"},
+      {[](ModelDesc &m) { m.kernels[0].sources = {"\xff"}; }, "a text is not clean UTF-8"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].coreKind = static_cast<CoreKind>(7); }, "unknown core kind 7"},
       {[](ModelDesc &m) { m.kernels[0].streams.push_back(m.kernels[0].streams[0]); }, "two streams for AIV MTE2"},
       {[](ModelDesc &m) { m.kernels[0].numArgs = 1; }, "kernel 'k0_sum'"},

@@ -18,6 +18,8 @@ struct EngineStream {
   std::vector<uint32_t> words;
   uint32_t numCommands = 0;
   std::string text; // disassembly, when asked for
+  /// First word of a command and the number of its source; it stands for the commands behind it up to the next entry.
+  std::vector<std::pair<uint32_t, uint32_t>> sources;
 };
 
 /// Highest byte that a kernel uses of a local memory.
@@ -32,6 +34,7 @@ struct KernelStreams {
   std::vector<EngineStream> streams;
   std::vector<LocalMemoryUse> localMemory;
   unsigned numEvents = 0; // distinct (src, dst, id)
+  std::vector<std::string> sources; // "pto.tload at k.pto:12:3"
 };
 
 /// Generates the streams of a kernel: the nested module that pto-slice-engines makes (docs/lowering.md section 6), whose name is the kernel's.

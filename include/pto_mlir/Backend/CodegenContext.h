@@ -108,6 +108,8 @@ public:
   std::vector<uint32_t> words(isa::Pipe pipe) const;
   uint32_t numCommands(isa::Pipe pipe) const;
   std::string text(isa::Pipe pipe) const;
+  /// The ops of a stream's commands with the first word of each, in order.
+  llvm::ArrayRef<std::pair<size_t, mlir::Operation *>> opsOf(isa::Pipe pipe) const;
   /// The op whose command holds this word; null when unknown.
   mlir::Operation *opAt(isa::Pipe pipe, size_t word) const;
 

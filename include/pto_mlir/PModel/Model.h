@@ -49,6 +49,8 @@ struct StreamDesc {
   uint8_t pipe = 0;
   std::vector<uint32_t> words;
   uint32_t numCommands = 0;
+  /// Where commands come from: (first word, index into the kernel's sources), ascending; each stands up to the next. Empty: unknown.
+  std::vector<std::pair<uint32_t, uint32_t>> sources = {};
 };
 
 struct LocalMemoryUse {
@@ -64,6 +66,7 @@ struct KernelDesc {
   std::vector<LocalMemoryUse> localMemory;
   uint32_t numEvents = 0;
   std::vector<std::string> sourceOps;
+  std::vector<std::string> sources; // "pto.tload at k.pto:12:3"; empty text: unknown
 };
 
 /// A weight blob that someone else owns (a mapped file, the compiler's store).

@@ -67,11 +67,13 @@ private:
   explicit Device(const pto_device_api *api) : api(api) {}
   Failure failure(const char *what, pto_status status);
   std::string faultText(const pto_fault &fault) const;
+  std::string sourceOf(const pto_fault &fault) const;
 
   const pto_device_api *api;
   pto_device_context *context = nullptr;
   bool coreByCore = false, coreTimes = false;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
+  std::map<std::string, pmodel::KernelDesc> sources; // by kernel: where its commands come from, without the commands
 };
 
 /// A device allocation that frees itself.

@@ -228,6 +228,11 @@ std::string CodegenContext::text(isa::Pipe p) const {
   return it == trace->texts().end() ? "" : it->second;
 }
 
+ArrayRef<std::pair<size_t, Operation *>> CodegenContext::opsOf(isa::Pipe p) const {
+  auto it = sources.find(engineId(p));
+  return it == sources.end() ? ArrayRef<std::pair<size_t, Operation *>>() : ArrayRef(it->second);
+}
+
 Operation *CodegenContext::opAt(isa::Pipe p, size_t word) const {
   auto it = sources.find(engineId(p));
   Operation *found = nullptr;

@@ -7,6 +7,8 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/Path.h"
 
 #define GET_OP_INTERFACE_CLASSES
 #include "pto_mlir/Backend/CodegenOpInterface.cpp.inc"
@@ -49,6 +51,36 @@ static LogicalResult verify(const CodegenContext &context, const EngineStream &s
   return (op ? op : function.getOperation())->emitError("is illegal on ") << context.processor.name << ": " << error->message;
 }
 
+/// Where an op comes from: a place in a file, the tensor that it computes, or nothing.
+static std::string placeOf(Location loc) {
+  if (auto file = dyn_cast<FileLineColLoc>(loc))
+    return " at " + llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+  if (auto name = dyn_cast<NameLoc>(loc))
+    return " of '" + name.getName().str() + "'";
+  if (auto call = dyn_cast<CallSiteLoc>(loc)) {
+    std::string callee = placeOf(call.getCallee()), caller = placeOf(call.getCaller());
+    return callee.empty() || caller.empty() ? callee + caller : callee + ", called" + caller;
+  }
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (std::string place = placeOf(part); !place.empty())
+        return place;
+  return "";
+}
+
+/// Says for each command which op it is of, one entry per run of equal ones.
+static void noteSources(ArrayRef<std::pair<size_t, Operation *>> ops, EngineStream &stream, KernelStreams &kernel, llvm::StringMap<uint32_t> &known) {
+  for (auto [word, op] : ops) {
+    std::string place = op ? placeOf(op->getLoc()) : "";
+    std::string text = place.empty() ? "" : op->getName().getStringRef().str() + place;
+    auto [entry, isNew] = known.insert({text, uint32_t(kernel.sources.size())});
+    if (isNew)
+      kernel.sources.push_back(text);
+    if (stream.sources.empty() || stream.sources.back().second != entry->second)
+      stream.sources.push_back({uint32_t(word), entry->second});
+  }
+}
+
 FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &processor, bool withText) {
   auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(kKindAttr);
   if (!kind)
@@ -76,8 +108,10 @@ FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &proces
   }
 
   context.finish();
+  llvm::StringMap<uint32_t> knownSources;
   for (auto [pipe, function] : done) {
-    EngineStream stream{core, pipe, context.words(pipe), context.numCommands(pipe), context.text(pipe)};
+    EngineStream stream{core, pipe, context.words(pipe), context.numCommands(pipe), context.text(pipe), {}};
+    noteSources(context.opsOf(pipe), stream, result, knownSources);
     if (failed(verify(context, stream, function, result.numArgs)))
       return failure();
     result.streams.push_back(std::move(stream));
