@@ -455,7 +455,8 @@ FAMILIES = [
     ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
     ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
     ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
-    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "get", "push", "pop", "barrier", "set_flag", "wait_flag", "cross_set", "cross_wait"}, registers),
+    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "get", "push", "pop", "barrier", "set_flag", "wait_flag", "cross_set",
+      "cross_wait"}, registers),
     # Their results show only in what reads the bias table and the fixpipe buffer.
     ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)), ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
 ]  # fmt: skip
