@@ -55,10 +55,29 @@ def test_timing_gives_the_same_numbers_and_a_trace(network, tmp_path):
     assert max(e["ts"] + e["dur"] for e in events) <= total["seconds"] * 1e6 * 1.001
 
 
+def silicon(name):
+    spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[2] / "benchmarks" / "silicon" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_published_attention_takes_the_published_time(tmp_path):
+    """Cube and vector cores together; checked without a report on a part of the chip."""
+    flash = silicon("flash")
+    here, _ = flash.measure(1024, tmp_path)
+    assert abs(here / flash.PUBLISHED[1024] - 1) < 0.25
+    flash.measure(1024, tmp_path, mode="checked", blocks=2)
+
+
+def test_a_published_selection_takes_the_published_time(tmp_path):
+    topk = silicon("topk")
+    here, published = topk.measure(2304, tmp_path), topk.PUBLISHED[2304]
+    assert abs(here[0] / published[0] - 1) < 0.15 and abs(here[1] - published[1]) < 10, (here, published)
+
+
 def test_a_published_product_takes_the_published_time(tmp_path):
-    spec = importlib.util.spec_from_file_location("products", Path(__file__).parents[2] / "benchmarks" / "silicon" / "products.py")
-    products = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(products)
+    products = silicon("products")
     here, published = products.measure(1536, tmp_path), products.PUBLISHED[1536]
     assert abs(here[0] / published[0] - 1) < 0.15
     assert all(abs(a - b) < 8 for a, b in zip(here[1:], published[1:], strict=True)), (here, published)
