@@ -52,11 +52,22 @@ func.func @lengths(%x: tensor<4xf32>, %y: tensor<5xf32>) -> tensor<4xf32> {
 // -----
 
 func.func @condition(%x: tensor<4xf32>, %c: tensor<2xi1>) -> tensor<4xf32> {
-  // expected-error @below {{the condition must have one element, it is a tensor<2xi1>}}
+  // expected-error @below {{the condition must be one boolean, it is a tensor<2xi1>}}
   %r = top.if %c then {
     top.yield %x : tensor<4xf32>
   } else {
     top.yield %x : tensor<4xf32>
   } : (tensor<2xi1>) -> tensor<4xf32>
   return %r : tensor<4xf32>
+}
+
+// -----
+
+func.func @trips(%x: tensor<4xf32>, %n: tensor<f32>, %c: tensor<i1>) -> tensor<4xf32> {
+  // expected-error @below {{expects one 64-bit integer as the number of trips and one boolean as the condition, got a tensor<f32> and a tensor<i1>}}
+  %h = top.loop %n, %c, %x : (tensor<f32>, tensor<i1>, tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%i: tensor<i64>, %go: tensor<i1>, %t: tensor<4xf32>):
+    top.yield %go, %t : tensor<i1>, tensor<4xf32>
+  }
+  return %h : tensor<4xf32>
 }

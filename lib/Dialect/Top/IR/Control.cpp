@@ -41,9 +41,9 @@ Type stacked(int64_t count, Type row) {
   return RankedTensorType::get(shape, type.getElementType());
 }
 
-bool isOne(Type type) {
+bool isOne(Type type, unsigned width) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1;
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 && tensor.getElementType().isSignlessInteger(width);
 }
 
 LogicalResult checkCarried(ValueRange yielded, TypeRange entering, Report report) {
@@ -58,8 +58,8 @@ LogicalResult checkCarried(ValueRange yielded, TypeRange entering, Report report
 using Types = FailureOr<SmallVector<Type>>;
 
 Types inferIf(IfOp op, Report report) {
-  if (!isOne(op.getCondition().getType()))
-    return report("the condition must have one element, it is a " + textOf(op.getCondition().getType())), failure();
+  if (!isOne(op.getCondition().getType(), 1))
+    return report("the condition must be one boolean, it is a " + textOf(op.getCondition().getType())), failure();
   Operation *then = op.getThenRegion().front().getTerminator(), *other = op.getElseRegion().front().getTerminator();
   if (then->getNumOperands() != other->getNumOperands())
     return report("its branches give " + Twine(then->getNumOperands()) + " and " + Twine(other->getNumOperands()) + " tensors"), failure();
@@ -76,15 +76,19 @@ Types inferLoop(LoopOp op, Report report) {
   Block &body = op.getBody().front();
   Operation *yield = body.getTerminator();
   size_t carried = op.getCarried().size();
-  if (!isOne(op.getTrips().getType()) || !isOne(op.getCondition().getType()))
-    return report("number of trips and condition must have one element each"), failure();
+  if (!isOne(op.getTrips().getType(), 64) || !isOne(op.getCondition().getType(), 1))
+    return report("expects one 64-bit integer as the number of trips and one boolean as the condition, got a " + textOf(op.getTrips().getType()) +
+                  " and a " + textOf(op.getCondition().getType())),
+           failure();
   if (body.getNumArguments() != carried + 2 || yield->getNumOperands() < carried + 1)
     return report("carries " + Twine(carried) + " tensors; its body takes " + Twine(body.getNumArguments()) + " and gives " +
                   Twine(yield->getNumOperands())),
            failure();
-  if (!isOne(yield->getOperand(0).getType()))
-    return report("the next condition must have one element, it is a " + textOf(yield->getOperand(0).getType())), failure();
-  TypeRange entering = op.getCarried().getTypes();
+  if (!isOne(yield->getOperand(0).getType(), 1))
+    return report("the next condition must be one boolean, it is a " + textOf(yield->getOperand(0).getType())), failure();
+  TypeRange entering = op.getCarried().getTypes(), taken = body.getArgumentTypes();
+  if (!isOne(taken[0], 64) || !isOne(taken[1], 1) || taken.drop_front(2) != entering)
+    return report("its body must take one 64-bit integer, one boolean, and the types that it carries"), failure();
   if (failed(checkCarried(yield->getOperands().slice(1, carried), entering, report)))
     return failure();
   SmallVector<Type> types(entering);
@@ -114,6 +118,9 @@ Types inferScan(ScanOp op, Report report) {
       return report("the tensors that it scans have no common length"), failure();
     length = tensor.getDimSize(0);
   }
+  for (auto [i, taken, type] : llvm::enumerate(body.getArgumentTypes(), entering))
+    if (taken != (i < states ? type : Type(rowType(type))))
+      return report("its body must take the states and a row of each tensor that it scans"), failure();
   SmallVector<Type> types(entering.take_front(states));
   for (Type row : TypeRange(yield->getOperandTypes()).drop_front(states))
     types.push_back(stacked(length, row));
