@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <mutex>
 
 namespace pto_mlir::bytecode {
 
@@ -117,6 +118,7 @@ private:
 class Append : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
+    std::lock_guard lock(mutex);
     const Tensor &all = *operands[0].tensor, &row = *operands[1].tensor;
     if (!std::equal(all.shape.begin() + 1, all.shape.end(), row.shape.begin(), row.shape.end()))
       return Failure{"the rows have different shapes"};
@@ -143,6 +145,7 @@ public:
   }
 
 private:
+  std::mutex mutex; // launches of several queues
   std::weak_ptr<std::byte[]> last;
   uint64_t used = 0, capacity = 0;
 };

@@ -123,6 +123,10 @@ Status Machine::tensorStep(const Step &step, size_t) {
     auto bytes = pmodel::tensorBytes(top->element, std::vector<uint64_t>(shape->begin(), shape->end()));
     if (!bytes || *bytes != top->bytes)
       return Failure{"reshapes " + shapeText(top->shape) + " to " + shapeText(*shape)};
+    // A view has the bytes of what it is made from, so they must be there.
+    if (!top->data && !top->residence)
+      if (Status status = waitForLaunches(); !status)
+        return status;
     auto view = std::make_shared<Tensor>(*top);
     view->shape = shape.take();
     top = std::move(view);

@@ -3,11 +3,13 @@
 #include "pto_mlir/ByteCode/Machine.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/Runtime/Npy.h"
+#include "pto_mlir/Runtime/QueuedProvider.h"
 
 #include <charconv>
 #include <cstring>
 #include <fstream>
 #include <iostream>
+#include <mutex>
 #include <sstream>
 
 namespace pto_mlir {
@@ -90,7 +92,18 @@ Status runProgram(const ProgramRun &run) {
       return Failure{value.error()};
     arguments.push_back(value.take());
   }
-  auto provider = std::make_shared<HostProvider>([](const std::string &line) { std::cout << line << "\n"; });
+  std::mutex mutex; // launches print at the same time
+  auto print = [&mutex](const std::string &line) {
+    std::lock_guard lock(mutex);
+    std::cout << line << "\n";
+  };
+  std::shared_ptr<KernelProvider> provider = std::make_shared<HostProvider>(print);
+  if (loaded.usedCapabilities() & kAsynchronous) {
+    auto queued = runtime::QueuedProvider::make(std::move(provider), /*threads=*/0);
+    if (!queued)
+      return Failure{queued.error()};
+    provider = queued.take();
+  }
   auto machine = Machine::create(program.take(), provider);
   if (!machine)
     return Failure{run.path + ": " + machine.error()};

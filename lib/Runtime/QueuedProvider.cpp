@@ -1,0 +1,142 @@
+#include "pto_mlir/Runtime/QueuedProvider.h"
+
+#include <stdexcept>
+
+namespace pto_mlir::runtime {
+
+using bytecode::Kernel;
+using bytecode::KernelKey;
+using bytecode::TensorPtr;
+using bytecode::Type;
+using bytecode::Value;
+
+QueuedProvider::~QueuedProvider() {
+  if (isOpen)
+    (void)finish();
+}
+
+Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads) {
+  std::shared_ptr<QueuedProvider> provider(new QueuedProvider(std::move(kernels)));
+  tasks::Config config;
+  // As many launches at a time; cores are identities, which the threads share.
+  config.cores = {0, 0, 8, 0};
+  config.workerThreads = threads;
+  config.submitterWorks = true;
+  config.window = {1024, 16, 16, 16};
+  config.heapBytes.fill(tasks::kOutputAlignment);
+  config.hangMs = 600000;
+  auto runtime = tasks::TaskRuntime::create(config);
+  if (!runtime)
+    return Failure{runtime.error()};
+  provider->runtime = runtime.take();
+  auto body = provider->runtime->registerKernel("launch", [self = provider.get()](tasks::KernelCall &call) {
+    Launch &launch = *reinterpret_cast<Launch *>(uintptr_t(call.args[0]));
+    std::vector<Value> made(launch.results.size());
+    Status status = launch.kernel->run(launch.operands, made);
+    for (size_t i = 0; status && i < made.size(); ++i) {
+      if (made[i].tensor && made[i].tensor->shape == launch.results[i].tensor->shape)
+        launch.results[i].tensor->data = made[i].tensor->data;
+      else
+        status = Failure{"result " + std::to_string(i) + " has another shape than the program says"};
+    }
+    launch.operands.clear();
+    launch.results.clear();
+    if (status)
+      return;
+    {
+      std::lock_guard lock(self->mutex);
+      if (self->failure.empty())
+        self->failure = status.error();
+    }
+    throw std::runtime_error(status.error());
+  });
+  if (!body)
+    return Failure{body.error()};
+  provider->body = *body;
+  return provider;
+}
+
+Result<std::shared_ptr<Kernel>> QueuedProvider::resolve(const KernelKey &key, const std::string &name) {
+  auto kernel = kernels->resolve(key, name);
+  if (kernel)
+    resultTypes[kernel->get()] = key.results;
+  return kernel;
+}
+
+Status QueuedProvider::launch(Kernel &kernel, uint32_t queue, std::span<const Value> operands, std::span<Value> results) {
+  const std::vector<Type> &types = resultTypes[&kernel];
+  for (const Type &type : types)
+    if (!type.isTensor || !type.isStatic()) {
+      if (Status status = wait(kAllQueues); !status)
+        return status;
+      return kernel.run(operands, results);
+    }
+  if (!isOpen) {
+    if (Status status = runtime->begin(); !status)
+      return status;
+    isOpen = true;
+  }
+  Launch &made = launches.emplace_back(Launch{&kernel, {operands.begin(), operands.end()}, {}});
+  tasks::TaskSpec spec(body, tasks::WorkerKind::AiCpu);
+  spec.scalar(uint64_t(reinterpret_cast<uintptr_t>(&made)));
+  if (tasks::TaskId before = last[queue])
+    spec.after(before);
+  if (fence)
+    spec.after(fence);
+  for (const Value &operand : operands)
+    if (auto maker = makers.find(operand.tensor.get()); operand.tensor && maker != makers.end())
+      spec.after(maker->second);
+  std::vector<const bytecode::Tensor *> placed;
+  for (size_t i = 0; i < types.size(); ++i) {
+    auto tensor = std::make_shared<bytecode::Tensor>();
+    tensor->element = types[i].element;
+    tensor->shape = types[i].shape;
+    tensor->bytes = *pmodel::tensorBytes(types[i].element, std::vector<uint64_t>(types[i].shape.begin(), types[i].shape.end()));
+    made.results.push_back(Value::of(tensor));
+    results[i] = made.results.back();
+    placed.push_back(tensor.get());
+  }
+  auto task = runtime->submit(spec);
+  if (!task)
+    return Failure{failure.empty() ? task.error() : failure};
+  last[queue] = *task;
+  for (const bytecode::Tensor *tensor : placed)
+    makers[tensor] = *task;
+  return {};
+}
+
+Status QueuedProvider::finish() {
+  Status status = runtime->finish();
+  isOpen = false;
+  fence = {};
+  last.clear();
+  makers.clear();
+  launches.clear();
+  std::string said = std::move(failure);
+  failure.clear();
+  return said.empty() ? status : Status(Failure{said});
+}
+
+Status QueuedProvider::wait(uint32_t queue) {
+  if (!isOpen)
+    return {};
+  if (queue == kAllQueues)
+    return finish();
+  auto task = last.find(queue);
+  return task == last.end() ? Status() : runtime->wait(task->second);
+}
+
+Status QueuedProvider::barrier() {
+  if (!isOpen)
+    return {};
+  auto spec = tasks::TaskSpec::barrier();
+  for (const auto &[queue, task] : last)
+    spec.after(task);
+  auto task = runtime->submit(std::move(spec));
+  if (!task)
+    return Failure{task.error()};
+  fence = *task;
+  return {};
+}
+
+} // namespace pto_mlir::runtime
