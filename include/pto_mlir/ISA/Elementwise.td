@@ -24,7 +24,9 @@ class BinaryTile<int op, string m, string expr, Types t>
 def TADD : BinaryTile<0x80, "tadd", "src0[i, j] + src1[i, j]", StdTypes>;
 def TSUB : BinaryTile<0x81, "tsub", "src0[i, j] - src1[i, j]", StdTypes>;
 def TMUL : BinaryTile<0x82, "tmul", "src0[i, j] * src1[i, j]", MulTypes>;
-def TDIV : BinaryTile<0x83, "tdiv", "src0[i, j] / src1[i, j]", DivTypes>;
+def TDIV : BinaryTile<0x83, "tdiv", "src0[i, j] / src1[i, j]", DivTypes> {
+  let description = "Integers round toward 0; a divisor of 0 is a fault.";
+}
 def TMAX : BinaryTile<0x84, "tmax", "max(src0[i, j], src1[i, j])", StdTypes>;
 def TMIN : BinaryTile<0x85, "tmin", "min(src0[i, j], src1[i, j])", StdTypes>;
 def TAND : BinaryTile<0x86, "tand", "src0[i, j] & src1[i, j]", BitTypes>;
@@ -125,9 +127,14 @@ class ScalarTile<int op, string m, string expr, Types t>
 }
 def TADDS : ScalarTile<0xa0, "tadds", "src[i, j] + scalar", StdTypes>;
 def TSUBS : ScalarTile<0xa1, "tsubs", "src[i, j] - scalar", StdTypes>;
-def TMULS : ScalarTile<0xa2, "tmuls", "src[i, j] * scalar", MulTypes>;
-def TDIVS : ScalarTile<0xa3, "tdivs", "src[i, j] / scalar", DivTypes>;
-def TDIVS_REV : ScalarTile<0xa4, "tdivs_rev", "scalar / src[i, j]", DivTypes>;
+def TMULS : ScalarTile<0xa2, "tmuls", "src[i, j] * scalar", StdTypes>;
+def DivsTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, I64, U64]>;
+def TDIVS : ScalarTile<0xa3, "tdivs", "src[i, j] / scalar", DivsTypes> {
+  let description = "Integers round toward 0; a divisor of 0 is a fault.";
+}
+def TDIVS_REV : ScalarTile<0xa4, "tdivs_rev", "scalar / src[i, j]", DivsTypes> {
+  let description = TDIVS.description;
+}
 def TMAXS : ScalarTile<0xa5, "tmaxs", "max(src[i, j], scalar)", StdTypes>;
 def TMINS : ScalarTile<0xa6, "tmins", "min(src[i, j], scalar)", StdTypes>;
 def TLRELU : ScalarTile<0xa7, "tlrelu", "src[i, j] > 0 ? src[i, j] : src[i, j] * scalar", FloatTypes>;
@@ -179,7 +186,7 @@ def TCMPS : Insn<0xb1, "tcmps", PIPE_V,
     (ops TileOut<"dst", [UB], [ND], [U8, I8, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">, Attr<"mode", Compare>), CmpTypes> {
   let summary = "bit j of row i of dst = src[i, j] mode scalar";
 }
-def SelTypes : SameType<[F16, F32, I16, U16, I32, U32], [I8, U8, BF16]>;
+def SelTypes : SameType<[F16, F32, BF16, I8, U8, I16, U16, I32, U32]>;
 def TSEL : Insn<0xb2, "tsel", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"mask", [UB], [ND], [U8, I8, U32]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), SelTypes> {
   let summary = "dst[i, j] = bit j of row i of mask ? src0[i, j] : src1[i, j]";

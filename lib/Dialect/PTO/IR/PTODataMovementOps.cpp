@@ -67,8 +67,10 @@ LogicalResult TStoreOp::verify() {
 
 Pipe TMovOp::getPipe() {
   TileBufType from = asTile(getSrc());
+  TileBufType to = asTile(getDst());
+  // Scales go by FIX, which reads them, as the ISA has it (TMOV_M2S); the assembler orders them as if by MTE1.
   if (from && from.getLoc() == AddressSpace::mat)
-    return Pipe::PIPE_MTE1;
+    return to && to.getLoc() == AddressSpace::scaling ? Pipe::PIPE_FIX : Pipe::PIPE_MTE1;
   if (from && from.getLoc() == AddressSpace::acc)
     return Pipe::PIPE_FIX;
   return Pipe::PIPE_V;
