@@ -208,9 +208,12 @@ void TaskCore::beginRun() {
   stopped.store(false);
   cancelled.store(false);
   anyFailed.store(false);
-  firstError = {};
-  numErrors = 0;
-  failedTasks.clear();
+  {
+    std::lock_guard lock(errorMutex); // `cancel` is for any thread
+    firstError = {};
+    numErrors = 0;
+    failedTasks.clear();
+  }
   poisonedRegions.clear();
   counts = {};
   completedBefore = numCompleted.load();

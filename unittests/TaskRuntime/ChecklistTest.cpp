@@ -91,14 +91,15 @@ TEST(Scene, T02_ReleaseAndCancelUnblockASubmission) {
       while (!release)
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     });
-    std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(50));
-      if (cancelled)
-        runtime->cancel();
-      release = true;
-    });
+    std::thread other;
     bool refused = false;
     Status status = runtime->run([&](TaskRuntime &run) {
+      other = std::thread([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        if (cancelled)
+          runtime->cancel();
+        release = true;
+      });
       for (int i = 0; i < 8 && !refused; ++i) {
         auto id = run.submit(TaskSpec(wait));
         refused = !id;
