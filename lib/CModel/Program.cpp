@@ -10,6 +10,7 @@ namespace {
 // The stream has been verified: it decodes, loops nest, jumps land on instructions.
 std::string decodeStream(const pto_stream &in, Stream &out) {
   std::vector<uint32_t> loops;
+  std::vector<std::vector<uint32_t>> breaks; // of each open loop
   for (size_t at = 0; at < in.num_words;) {
     Op op;
     if (auto error = isa::decode(in.words + at, in.num_words - at, op.insn))
@@ -17,12 +18,19 @@ std::string decodeStream(const pto_stream &in, Stream &out) {
     op.word = uint32_t(at);
     op.run = handlerOf(op.insn.opcode);
     if (op.insn.opcode == isa::Opcode::Loop)
-      loops.push_back(uint32_t(out.ops.size()));
+      loops.push_back(uint32_t(out.ops.size())), breaks.emplace_back();
+    if (op.insn.opcode == isa::Opcode::BreakIfZero) {
+      if (loops.empty())
+        return "break without loop";
+      breaks.back().push_back(uint32_t(out.ops.size()));
+    }
     if (op.insn.opcode == isa::Opcode::End) {
       if (loops.empty())
         return "end without loop";
       out.ops[loops.back()].target = uint32_t(out.ops.size() + 1);
-      loops.pop_back();
+      for (uint32_t inside : breaks.back())
+        out.ops[inside].target = uint32_t(out.ops.size() + 1);
+      loops.pop_back(), breaks.pop_back();
     }
     at += op.insn.numWords;
     out.ops.push_back(op);

@@ -16,7 +16,7 @@ using Handler = void (*)(const isa::DecodedInsn &insn, Core &core);
 struct Op {
   Handler run = nullptr;
   uint32_t word = 0;   // first word in the stream
-  uint32_t target = 0; // loop: op behind the matching end; skip_if_zero: op that is jumped to
+  uint32_t target = 0; // loop, break_if_zero: op behind the matching end; skip_if_zero: op that is jumped to
   isa::DecodedInsn insn;
 };
 

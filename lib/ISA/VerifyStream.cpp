@@ -224,8 +224,11 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
         return fail("without a loop");
       if (!levels.back().jumps.empty())
         return fail("a jump leaves the loop");
-      written = levels.back().entry; // the body may have run zero times
+      written = levels.back().entry; // the body may have run zero times, or a break left it at its begin
       levels.pop_back();
+    } else if (insn.opcode == Opcode::BreakIfZero) {
+      if (levels.size() == 1)
+        return fail("without a loop");
     } else if (insn.opcode == Opcode::SkipIfZero) {
       const auto &skip = insn.as<SkipIfZero>();
       if (skip.words.isRegister || skip.words.value < 0 || uint64_t(skip.words.value) > numWords - next)

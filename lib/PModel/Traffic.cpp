@@ -1,5 +1,6 @@
 #include "pto_mlir/PModel/Traffic.h"
 
+#include "pto_mlir/ISA/FloatScalar.h"
 #include "pto_mlir/ISA/OperandVisitor.h"
 #include "pto_mlir/ISA/Scalar.h"
 #include "pto_mlir/PModel/Program.h"
@@ -20,7 +21,7 @@ constexpr uint64_t kMostSteps = uint64_t(1) << 28;
 struct Op {
   isa::DecodedInsn insn;
   uint32_t word = 0;
-  uint32_t target = 0; // of a loop: behind its end; of a jump: where it lands
+  uint32_t target = 0; // of a loop and of its breaks: behind its end; of a jump: where it lands
 };
 
 /// What an instruction moves: its view and the valid region of its tile. Registers must have been resolved.
@@ -60,6 +61,7 @@ bool computes(isa::Opcode opcode, isa::Pipe pipe) {
 Result<std::vector<Op>> decodeStream(const StreamDesc &stream) {
   std::vector<Op> ops;
   std::vector<size_t> loops;
+  std::vector<std::vector<size_t>> breaks; // of each open loop
   for (size_t at = 0; at < stream.words.size();) {
     Op op;
     op.word = at;
@@ -67,12 +69,19 @@ Result<std::vector<Op>> decodeStream(const StreamDesc &stream) {
       return Failure{*error};
     at += op.insn.numWords;
     if (op.insn.opcode == isa::Opcode::Loop)
-      loops.push_back(ops.size());
+      loops.push_back(ops.size()), breaks.emplace_back();
+    if (op.insn.opcode == isa::Opcode::BreakIfZero) {
+      if (loops.empty())
+        return Failure{"a break stands in no loop"};
+      breaks.back().push_back(ops.size());
+    }
     if (op.insn.opcode == isa::Opcode::End) {
       if (loops.empty())
         return Failure{"a loop ends that did not begin"};
       ops[loops.back()].target = ops.size() + 1;
-      loops.pop_back();
+      for (size_t inside : breaks.back())
+        ops[inside].target = ops.size() + 1;
+      loops.pop_back(), breaks.pop_back();
     }
     ops.push_back(op);
   }
@@ -126,6 +135,21 @@ bool Engine::scalar(const isa::DecodedInsn &insn) {
   case Opcode::Select: {
     const auto &select = insn.as<isa::Select>();
     registers[select.dst] = read(select.cond) ? read(select.a) : read(select.b);
+    return true;
+  }
+  case Opcode::Farith: {
+    const auto &arith = insn.as<isa::Farith>();
+    registers[arith.dst] = isa::evaluateFloat(arith.op, read(arith.lhs), read(arith.rhs));
+    return true;
+  }
+  case Opcode::Fcmp: {
+    const auto &cmp = insn.as<isa::Fcmp>();
+    registers[cmp.dst] = isa::compareFloats(cmp.mode, read(cmp.lhs), read(cmp.rhs));
+    return true;
+  }
+  case Opcode::Fcvt: {
+    const auto &convert = insn.as<isa::Fcvt>();
+    registers[convert.dst] = isa::castScalar(convert.cast, read(convert.src));
     return true;
   }
   case Opcode::Get: {
@@ -204,6 +228,14 @@ Status Engine::run(const std::vector<Op> &ops) {
       }
       break;
     }
+    case isa::Opcode::BreakIfZero:
+      if (read(op.insn.as<isa::BreakIfZero>().cond) == 0) {
+        open.pop_back();
+        at = op.target;
+      } else {
+        ++at;
+      }
+      break;
     case isa::Opcode::SkipIfZero:
       at = read(op.insn.as<isa::SkipIfZero>().cond) == 0 ? op.target : at + 1;
       break;

@@ -1,6 +1,8 @@
 // Scalar code, loops, flags, FIFOs, and every kind of fault.
 #include "VectorHarness.h"
 
+#include <bit>
+
 using namespace pto_mlir;
 using namespace pto_mlir::cmodel::test;
 using isa::Memory;
@@ -109,6 +111,84 @@ TEST(Scalar, NestedLoopsAndSkips) {
     for (int j = 1; j < i; ++j)
       expected += j == 3 ? 0 : i * 10 + j;
   EXPECT_EQ(sum, expected);
+}
+
+TEST(Scalar, Floats) {
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(), tiny = 0x1p-140f;
+  const float values[] = {0.0f, -0.0f, 1.5f, -2.25f, 3.4e38f, 1e-8f, tiny, inf, -inf, nan};
+  auto word = [](float x) { return int64_t(std::bit_cast<int32_t>(x)); };
+  auto same = [](int64_t got, float expected) {
+    float value = std::bit_cast<float>(int32_t(got));
+    return std::isnan(expected) ? std::isnan(value) : std::bit_cast<int32_t>(value) == std::bit_cast<int32_t>(expected);
+  };
+  // One kernel for all pairs: each result goes to its place through a store of S.
+  using Op = isa::FloatOp;
+  std::vector<std::pair<isa::Farith, float>> sums;
+  std::vector<std::pair<isa::Fcmp, bool>> questions;
+  for (float a : values)
+    for (float b : values) {
+      auto add = [&](Op op, float expected) { sums.push_back({{0, op, word(a), word(b)}, expected}); };
+      bool unordered = std::isnan(a) || std::isnan(b);
+      add(Op::add, a + b), add(Op::sub, a - b), add(Op::mul, a * b), add(Op::div, a / b), add(Op::rem, std::fmod(a, b));
+      bool zeros = a == 0 && b == 0;
+      float greatest = zeros ? (std::signbit(a) && std::signbit(b) ? -0.0f : 0.0f) : std::max(a, b);
+      float least = zeros ? (std::signbit(a) || std::signbit(b) ? -0.0f : 0.0f) : std::min(a, b);
+      add(Op::maximum, unordered ? nan : greatest), add(Op::minimum, unordered ? nan : least);
+      add(Op::maxnum, std::isnan(a) ? b : std::isnan(b) ? a : greatest), add(Op::minnum, std::isnan(a) ? b : std::isnan(b) ? a : least);
+      const bool ordered[] = {false, a == b, a > b, a >= b, a < b, a <= b, a != b, true};
+      for (unsigned mode = 0; mode < 16; ++mode) {
+        bool expected = mode < 8 ? !unordered && ordered[mode] : unordered || (mode == 14 ? false : mode == 15 || ordered[mode - 7]);
+        questions.push_back({{0, isa::FloatCompare(mode), word(a), word(b)}, expected});
+      }
+    }
+  const std::pair<isa::Fcvt, float> casts[] = {
+      {{0, isa::ScalarCast::from_signed, 16777217}, 16777216.0f}, {{0, isa::ScalarCast::from_signed, -3}, -3.0f},
+      {{0, isa::ScalarCast::from_unsigned, -1}, 0x1p64f},          {{0, isa::ScalarCast::round_f16, word(65520.0f)}, inf},
+      {{0, isa::ScalarCast::round_f16, word(0.1f)}, 0.0999755859375f}, {{0, isa::ScalarCast::round_bf16, word(0.1f)}, 0.10009765625f}};
+  const std::pair<isa::Fcvt, int32_t> integers[] = {{{0, isa::ScalarCast::to_signed, word(-2.75f)}, -2},
+                                                    {{0, isa::ScalarCast::to_signed, word(nan)}, 0},
+                                                    {{0, isa::ScalarCast::to_unsigned, word(3e9f)}, int32_t(3000000000u)},
+                                                    {{0, isa::ScalarCast::to_unsigned, word(-1.0f)}, 0}};
+  size_t count = sums.size() + questions.size() + std::size(casts) + std::size(integers);
+  TestDevice device;
+  TestKernel k(isa::CoreKind::AIV, 1);
+  int64_t at = 0;
+  auto keep = [&](auto insn) {
+    k.add(Pipe::S, insn);
+    k.add(Pipe::S, isa::StoreScalar{view(0, isa::ElementType::i32, 1, 1, -1, 4 * at++), Value::reg(0)});
+  };
+  for (auto &[insn, expected] : sums)
+    keep(insn);
+  for (auto &[insn, expected] : questions)
+    keep(insn);
+  for (auto &[insn, expected] : casts)
+    keep(insn);
+  for (auto &[insn, expected] : integers)
+    keep(insn);
+  std::vector<pto_arg> args{device.upload(std::vector<int32_t>(count))};
+  ASSERT_EQ(device.run(k, args), PTO_OK) << device.error();
+  std::vector<int32_t> got = device.download<int32_t>(args[0]);
+  const int32_t *result = got.data();
+  for (auto &[insn, expected] : sums)
+    EXPECT_TRUE(same(*result++, expected)) << "op " << int(insn.op) << " of " << insn.lhs.value << ", " << insn.rhs.value;
+  for (auto &[insn, expected] : questions)
+    EXPECT_EQ(*result++, int32_t(expected)) << "mode " << int(insn.mode) << " of " << insn.lhs.value << ", " << insn.rhs.value;
+  for (auto &[insn, expected] : casts)
+    EXPECT_TRUE(same(*result++, expected)) << "cast " << int(insn.cast) << " of " << insn.src.value;
+  for (auto &[insn, expected] : integers)
+    EXPECT_EQ(*result++, expected) << "cast " << int(insn.cast) << " of " << insn.src.value;
+}
+
+TEST(Scalar, Breaks) {
+  // sum of i * 10 + j, where j stops before 2 and i after 30
+  int64_t sum = evaluate([](TestKernel &k) {
+    k.add(Pipe::S, isa::Mov{0, 0}).add(Pipe::S, isa::Loop{1, 0, 100, 10});
+    k.add(Pipe::S, isa::Loop{2, 0, 9, 1}).add(Pipe::S, isa::Cmp{3, isa::CompareMode::lt, Value::reg(2), 2});
+    k.add(Pipe::S, isa::BreakIfZero{Value::reg(3)});
+    k.add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(1)}).add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)}).add(Pipe::S, isa::End{});
+    k.add(Pipe::S, isa::Cmp{3, isa::CompareMode::lt, Value::reg(1), 30}).add(Pipe::S, isa::BreakIfZero{Value::reg(3)}).add(Pipe::S, isa::End{});
+  });
+  EXPECT_EQ(sum, 2 * (0 + 10 + 20 + 30) + 4 * 1);
 }
 
 TEST(Scalar, LoadScalar) {

@@ -62,6 +62,8 @@ TEST(Verify, Structure) {
   EXPECT_THAT(verify(Stream() << SkipIfZero{1, 5} << End{}), HasSubstr("leaves the stream"));
   EXPECT_THAT(verify(Stream() << SkipIfZero{1, 1} << Mov{1, 2}), HasSubstr("lands within an instruction"));
   EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << SkipIfZero{1, 2} << End{} << End{}), HasSubstr("a jump leaves the loop"));
+  EXPECT_THAT(verify(Stream() << BreakIfZero{0}), HasSubstr("@0 break_if_zero: without a loop"));
+  EXPECT_EQ(verify(Stream() << Loop{1, 0, 4, 1} << BreakIfZero{Value::reg(1)} << End{}), "");
   EXPECT_THAT(verify(Stream() << Div{1, 5, 0}), HasSubstr("divides by zero"));
   EXPECT_THAT(verify(Stream(), Pipe::M, CoreKind::AIV), HasSubstr("AIV has no such engine"));
   Stream junk;
@@ -74,6 +76,7 @@ TEST(Verify, Registers) {
   // Written in a body that may not run; or behind a jump.
   EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
   EXPECT_THAT(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
+  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << BreakIfZero{Value::reg(1)} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
   // if / else: both arms write.
   EXPECT_EQ(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 6} << Mov{2, 7} << SkipIfZero{0, 3} << Mov{2, 8} << Mov{3, Value::reg(2)}), "");
 }

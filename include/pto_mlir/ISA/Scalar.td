@@ -74,4 +74,24 @@ def TSETVAL : Insn<0x18, "tsetval", PIPE_S, (ops TileOut<"dst", [UB]>, Int<"inde
   let summary = "element `index` of dst, counted row by row through its box, = value";
 }
 
+// Floats live in registers as the bit pattern of f32; a f16 or bf16 value is one of its type, held as f32.
+def FloatOp : Enum<"FloatOp", ["add", "sub", "mul", "div", "rem", "maximum", "minimum", "maxnum", "minnum"]>;
+def FARITH : Insn<0x19, "farith", PIPE_ALL, (ops Dst<"dst">, Attr<"op", FloatOp>, Int<"lhs">, Int<"rhs">)> {
+  let summary = "dst = lhs op rhs on f32, rounded to nearest even";
+  let description = "`rem` truncates the quotient. `maximum` and `minimum` give NaN when an operand is one and order -0 below +0, `maxnum` and `minnum` give the other operand.";
+}
+def FloatCompare : Enum<"FloatCompare", ["never", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "always"]>;
+def FCMP : Insn<0x1a, "fcmp", PIPE_ALL, (ops Dst<"dst">, Attr<"mode", FloatCompare>, Int<"lhs">, Int<"rhs">)> {
+  let summary = "dst = lhs mode rhs ? 1 : 0 on f32";
+  let description = "o..: false, u..: true when an operand is NaN; ord: neither is, uno: one is.";
+}
+def ScalarCast : Enum<"ScalarCast", ["from_signed", "from_unsigned", "to_signed", "to_unsigned", "round_f16", "round_bf16"]>;
+def FCVT : Insn<0x1b, "fcvt", PIPE_ALL, (ops Dst<"dst">, Attr<"cast", ScalarCast>, Int<"src">)> {
+  let summary = "dst = src as another kind of number";
+  let description = "Between 64-bit integers and f32: to nearest even, to integers toward zero and cut to the range, NaN to 0. `round_..`: the nearest value of that type, ties to even, as f32.";
+}
+def BREAK_IF_ZERO : Insn<0x1c, "break_if_zero", PIPE_ALL, (ops Int<"cond">)> {
+  let summary = "leave the innermost loop when cond is 0";
+}
+
 #endif
