@@ -4,6 +4,7 @@
 
 #include "AddCode.h"
 #include "Diagnostics.h"
+#include "mlir/Conversion/ControlFlowToSCF/ControlFlowToSCF.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -13,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
@@ -42,7 +44,7 @@ constexpr llvm::StringLiteral kArchAttr = "pto.target_arch";
 
 void registerProgramDialects(DialectRegistry &registry) {
   registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, math::MathDialect,
-                  memref::MemRefDialect, pto::PTODialect, scf::SCFDialect, tensor::TensorDialect>();
+                  memref::MemRefDialect, pto::PTODialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect>();
   func::registerInlinerExtension(registry);
   pto::registerInliner(registry);
   backend::registerCodegenInterfaces(registry);
@@ -75,9 +77,9 @@ LogicalResult checkControlFlow(ModuleOp module) {
   WalkResult result = module.walk([](Operation *op) -> WalkResult {
     for (Region &region : op->getRegions())
       if (!region.empty() && !region.hasOneBlock())
-        return op->emitError("has branches between blocks, which command streams lack; scf.for and scf.if work");
-    if (llvm::isa<scf::WhileOp, scf::ParallelOp>(op))
-      return op->emitOpError("has no form in command streams; scf.for and scf.if work");
+        return op->emitError("has branches that cannot be made scf.if and scf.while");
+    if (llvm::isa<scf::ParallelOp>(op))
+      return op->emitOpError("has no form in command streams; scf.for, scf.while and scf.if have");
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
@@ -125,7 +127,7 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
   if (!kernels)
     return std::nullopt;
   if (kernels->empty()) {
-    errors.push_back("has no kernel: a function without results that uses pto ops");
+    errors.push_back("has no kernel: a public function without results");
     return std::nullopt;
   }
   ProgramSummary summary;
@@ -189,6 +191,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
                 pm.addPass(pto::createPTOCheckLevel({options.level}));
                 pm.addPass(pto::createPTOCheckQueues());
                 pm.addPass(pto::createPTOLowerEvents());
+                pm.addPass(pto::createPTOConvertMemRefs());
                 pm.addPass(pto::createPTOInferLayout());
                 pm.addPass(pto::createPTOSimplifyRegions());
                 if (text)
@@ -200,8 +203,14 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     auto loaded = backend::Backend::instance().load(a5 ? "a5" : "a3");
     if (!loaded.processor)
       errors.push_back(loaded.error);
-    else if (run([](PassManager &pm) { pm.addPass(pto::createPTOJoinCores()); }) && (hideHelpers(*module), true) &&
-             run([](PassManager &pm) { pm.addPass(createInlinerPass()); }) &&
+    else if (run([](PassManager &pm) {
+               pm.addPass(createLiftControlFlowToSCFPass());
+               pm.addPass(pto::createPTOJoinCores());
+             }) &&
+             (hideHelpers(*module), true) && run([](PassManager &pm) {
+               pm.addPass(createInlinerPass());
+               pm.addPass(pto::createPTOSimplifyRegions());
+             }) &&
              succeeded(checkControlFlow(*module)) && run([&](PassManager &pm) {
                pm.addPass(pto::createPTOSplitCores());
                pm.addPass(createCanonicalizerPass());

@@ -66,11 +66,11 @@ module {
 
 module {
   module @k attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-    func.func @v(%n: index, %x: f32) attributes {pto.pipe = #pto.pipe<PIPE_V>} {
+    func.func @v(%n: index, %x: !pto.ptr<f32>) attributes {pto.pipe = #pto.pipe<PIPE_V>} {
       %c0 = arith.constant 0 : index
-      // expected-error @below {{hands on a value of type 'f32', command streams hand on integers only}}
-      %r = scf.for %i = %c0 to %n step %n iter_args(%s = %x) -> f32 {
-        scf.yield %s : f32
+      // expected-error @below {{hands on a value of type '!pto.ptr<f32>', command streams hand on numbers and tiles only}}
+      %r = scf.for %i = %c0 to %n step %n iter_args(%s = %x) -> !pto.ptr<f32> {
+        scf.yield %s : !pto.ptr<f32>
       }
       return
     }
@@ -83,7 +83,7 @@ module {
   module @k attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     func.func @v(%n: index) attributes {pto.pipe = #pto.pipe<PIPE_V>} {
       %c5 = arith.constant 5 : index
-      // expected-error @below {{is unsigned and its operands are not known to be non-negative}}
+      // expected-error @below {{is unsigned and its 64-bit operands are not known to be non-negative}}
       %r = arith.remui %n, %c5 : index
       return
     }

@@ -60,6 +60,9 @@ public:
   void define(mlir::Value result, const TileDesc &tile);
   void define(mlir::Value result, const isa::View &view);
   void define(mlir::Value result, const PtrDesc &ptr);
+  /// Registers that stand for the entries of an array of event ids.
+  void defineArray(mlir::Value result, llvm::SmallVector<uint8_t> registers) { arrays[result] = std::move(registers); }
+  llvm::ArrayRef<uint8_t> array(mlir::Value value) const { return arrays.find(value)->second; }
 
   // --- registers
 
@@ -143,6 +146,7 @@ private:
   llvm::DenseMap<mlir::Value, TileDesc> tiles;
   llvm::DenseMap<mlir::Value, isa::View> views;
   llvm::DenseMap<mlir::Value, PtrDesc> ptrs;
+  llvm::DenseMap<mlir::Value, llvm::SmallVector<uint8_t>> arrays;
 
   // Registers: ops are numbered in order; an op with regions ends after its body.
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> span;

@@ -40,7 +40,7 @@ LogicalResult CodegenContext::generateStream(func::FuncOp function, isa::Pipe wh
     return function.emitError("expects an engine function of one block");
   pipe = which;
   encoder.pipe = unsigned(which);
-  scalars.clear(), tiles.clear(), views.clear(), ptrs.clear(), span.clear();
+  scalars.clear(), tiles.clear(), views.clear(), ptrs.clear(), arrays.clear(), span.clear();
   busyUntil.fill(0);
   nextNumber = 1;
   now = 0;

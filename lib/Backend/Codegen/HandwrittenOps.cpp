@@ -5,10 +5,15 @@
 //===----------------------------------------------------------------------===//
 
 #include "FamilyModels.h"
+#include "Scalars.h"
 #include "Types.h"
 #include "pto_mlir/Backend/HandwrittenCodegen.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 
 using namespace mlir;
 
@@ -344,8 +349,8 @@ struct SlotPtrModel : CodegenOpInterface::ExternalModel<SlotPtrModel, pto::SlotP
   }
 };
 
-/// A hint: nothing moves.
-struct TPrefetchModel : CodegenOpInterface::ExternalModel<TPrefetchModel, pto::TPrefetchOp> {
+/// Hints and views of values for the eyes of a programmer: nothing moves, nothing is printed.
+template <typename Op> struct NothingModel : CodegenOpInterface::ExternalModel<NothingModel<Op>, Op> {
   LogicalResult generate(Operation *, CodegenContext &) const { return success(); }
 };
 
@@ -402,14 +407,25 @@ void attach(MLIRContext *c) {
   pto::CrossSetOp::attachInterface<CrossSetModel>(*c);
   pto::CrossWaitOp::attachInterface<CrossWaitModel>(*c);
   pto::SlotPtrOp::attachInterface<SlotPtrModel>(*c);
-  pto::TPrefetchOp::attachInterface<TPrefetchModel>(*c);
+  pto::TPrefetchOp::attachInterface<NothingModel<pto::TPrefetchOp>>(*c);
+  pto::TPrintOp::attachInterface<NothingModel<pto::TPrintOp>>(*c);
+  pto::PrintOp::attachInterface<NothingModel<pto::PrintOp>>(*c);
 }
 
 } // namespace
 
 void registerHandwrittenCodegen(DialectRegistry &registry) {
   pto::registerExtraOps(registry);
-  registry.addExtension(+[](MLIRContext *context, pto::PTODialect *) { attach(context); });
+  registry.addExtension(+[](MLIRContext *context, pto::PTODialect *) {
+    attach(context);
+    attachEventArrayModels(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
+    attachFloatScalarModels(context);
+    attachUnsignedModels(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) { attachWhileModel(context); });
+  registry.addExtension(+[](MLIRContext *context, ub::UBDialect *) { attachPoisonModel(context); });
 }
 
 } // namespace pto_mlir::backend

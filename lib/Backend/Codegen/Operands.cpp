@@ -35,8 +35,10 @@ LogicalResult CodegenContext::fit(Operation *op, isa::Value &value) {
 LogicalResult CodegenContext::integer(Operation *op, mlir::Value value, isa::Value &out) {
   if (auto constant = constantOf(value)) {
     out = isa::Value(*constant);
-    // A float's bit pattern is 32 bits wide, whatever its sign bit.
-    return llvm::isa<FloatType>(value.getType()) ? success() : fit(op, out);
+    // A float's bit pattern as the 32-bit signed word that an operand holds.
+    if (llvm::isa<FloatType>(value.getType()))
+      out.value = int32_t(uint32_t(out.value));
+    return fit(op, out);
   }
   auto it = scalars.find(value);
   if (it == scalars.end())

@@ -1,10 +1,8 @@
 //===- ScalarOps.cpp - arith on integers -> scalar instructions -----------===//
-//
-// Registers have 64 bits; narrower integers are kept sign-extended (i1 as 0 or 1).
-//
 //===----------------------------------------------------------------------===//
 
 #include "Models.h"
+#include "Scalars.h"
 #include "Types.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,9 +30,8 @@ std::optional<isa::Value> foldIdentity(isa::Opcode opcode, const isa::Value &lhs
   return std::nullopt;
 }
 
-namespace {
+unsigned widthOf(Type type) { return type.isIndex() ? 64 : type.getIntOrFloatBitWidth(); }
 
-// Brings a result back to its type's range.
 LogicalResult narrow(Operation *op, CodegenContext &cg, isa::Value value, Type type, mlir::Value result) {
   isa::Value out = value;
   auto integer = dyn_cast<IntegerType>(type);
@@ -52,17 +49,28 @@ LogicalResult narrow(Operation *op, CodegenContext &cg, isa::Value value, Type t
   return success();
 }
 
+LogicalResult zeroExtend(Operation *op, CodegenContext &cg, mlir::Value operand, isa::Value &out) {
+  unsigned width = widthOf(operand.getType());
+  if (failed(cg.integer(op, operand, out)))
+    return failure();
+  if (width == 1 || isNonNegative(operand))
+    return success();
+  if (width == 64)
+    return op->emitOpError("is unsigned and its 64-bit operands are not known to be non-negative; use the signed op");
+  return cg.binary<isa::And>(op, out, isa::Value(int64_t((uint64_t(1) << width) - 1)), out);
+}
+
+namespace {
+
 LogicalResult operands(Operation *op, CodegenContext &cg, isa::Value &lhs, isa::Value &rhs) {
   if (op->getResult(0).getType().isIntOrIndex())
     return failure(failed(cg.integer(op, op->getOperand(0), lhs)) || failed(cg.integer(op, op->getOperand(1), rhs)));
   return op->emitOpError("has no scalar instruction for ") << op->getResult(0).getType();
 }
 
-// Unsigned ops are the signed ones when nothing is negative.
-LogicalResult requireNonNegative(Operation *op) {
-  if (isNonNegative(op->getOperand(0)) && isNonNegative(op->getOperand(1)))
-    return success();
-  return op->emitOpError("is unsigned and its operands are not known to be non-negative; use the signed op");
+// Unsigned ops are the signed ones on operands without a sign.
+LogicalResult unsignedOperands(Operation *op, CodegenContext &cg, isa::Value &lhs, isa::Value &rhs) {
+  return failure(failed(zeroExtend(op, cg, op->getOperand(0), lhs)) || failed(zeroExtend(op, cg, op->getOperand(1), rhs)));
 }
 
 template <typename Op, typename Insn, bool isUnsigned = false>
@@ -70,10 +78,10 @@ struct BinaryModel : CodegenOpInterface::ExternalModel<BinaryModel<Op, Insn, isU
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::Value lhs, rhs, out;
     mlir::Value result = op->getResult(0);
-    if ((isUnsigned && failed(requireNonNegative(op))) || failed(operands(op, cg, lhs, rhs)))
+    if (failed(isUnsigned ? unsignedOperands(op, cg, lhs, rhs) : operands(op, cg, lhs, rhs)))
       return failure();
     constexpr isa::Opcode opcode = isa::OpcodeOf<Insn>::value;
-    bool mayWrap = opcode == isa::Opcode::Add || opcode == isa::Opcode::Sub || opcode == isa::Opcode::Mul || opcode == isa::Opcode::Shl;
+    bool mayWrap = isUnsigned || opcode == isa::Opcode::Add || opcode == isa::Opcode::Sub || opcode == isa::Opcode::Mul || opcode == isa::Opcode::Shl;
     bool wide = result.getType().isIndex() || result.getType().getIntOrFloatBitWidth() == 64;
     if (failed(cg.binary<Insn>(op, lhs, rhs, out, wide || !mayWrap ? result : mlir::Value())))
       return failure();
@@ -128,9 +136,9 @@ struct CeilDivModel : CodegenOpInterface::ExternalModel<CeilDivModel, arith::Cei
 };
 
 struct ConstantModel : CodegenOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
-  // Constants become immediates where they are used.
+  // Constants become immediates where they are used; the one that counts merged elements is a result without a reader.
   LogicalResult generate(Operation *op, CodegenContext &) const {
-    return constantOf(op->getResult(0)) ? success() : LogicalResult(op->emitOpError("is no scalar integer or float"));
+    return constantOf(op->getResult(0)) || llvm::isa<VectorType>(op->getResult(0).getType()) ? success() : LogicalResult(op->emitOpError("is no scalar integer or float"));
   }
 };
 
@@ -138,12 +146,12 @@ struct CmpModel : CodegenOpInterface::ExternalModel<CmpModel, arith::CmpIOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto cmp = cast<arith::CmpIOp>(op);
     isa::Value lhs, rhs;
-    if (failed(cg.integer(op, cmp.getLhs(), lhs)) || failed(cg.integer(op, cmp.getRhs(), rhs)))
-      return failure();
     using P = arith::CmpIPredicate;
     using M = isa::CompareMode;
     P predicate = cmp.getPredicate();
-    if ((predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge) && failed(requireNonNegative(op)))
+    bool isUnsigned = predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
+    if (failed(isUnsigned ? unsignedOperands(op, cg, lhs, rhs)
+                          : LogicalResult(failure(failed(cg.integer(op, cmp.getLhs(), lhs)) || failed(cg.integer(op, cmp.getRhs(), rhs))))))
       return failure();
     M mode = M::eq;
     switch (predicate) {
@@ -165,24 +173,44 @@ struct CmpModel : CodegenOpInterface::ExternalModel<CmpModel, arith::CmpIOp> {
 struct SelectModel : CodegenOpInterface::ExternalModel<SelectModel, arith::SelectOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto select = cast<arith::SelectOp>(op);
-    isa::Value cond, a, b;
+    isa::Value cond, a, b, out;
+    if (failed(cg.integer(op, select.getCondition(), cond)))
+      return failure();
+    if (llvm::isa<pto::TileBufType>(select.getType()))
+      return selectTile(select, cg, cond);
     if (!select.getType().isIntOrIndexOrFloat())
       return op->emitOpError("has no scalar instruction for ") << select.getType();
-    if (failed(cg.integer(op, select.getCondition(), cond)) || failed(cg.integer(op, select.getTrueValue(), a)) ||
-        failed(cg.integer(op, select.getFalseValue(), b)))
+    if (failed(cg.integer(op, select.getTrueValue(), a)) || failed(cg.integer(op, select.getFalseValue(), b)) ||
+        failed(choose(select, cg, cond, a, b, out)))
       return failure();
-    if (!cond.isRegister) {
-      cg.define(select.getResult(), cond.value ? a : b);
+    cg.define(select.getResult(), out);
+    return success();
+  }
+
+private:
+  static LogicalResult choose(arith::SelectOp op, CodegenContext &cg, isa::Value cond, isa::Value a, isa::Value b, isa::Value &out) {
+    if (!cond.isRegister || a == b) {
+      out = !cond.isRegister && !cond.value ? b : a;
       return success();
     }
-    // A float's bit pattern as the 32-bit signed word that the instruction holds.
-    for (isa::Value *v : {&a, &b})
-      if (!v->isRegister && v->value > INT32_MAX)
-        *v = isa::Value(int32_t(uint32_t(v->value)));
-    auto dst = cg.registerFor(op, select.getResult());
+    auto dst = cg.registerFor(op, op.getResult());
     if (failed(dst) || failed(cg.emit(op, isa::Select{*dst, cond, a, b})))
       return failure();
-    cg.define(select.getResult(), isa::Value::reg(*dst));
+    out = isa::Value::reg(*dst);
+    return success();
+  }
+
+  // Two tiles of one type differ in their addresses and in what the type leaves open of their valid parts.
+  static LogicalResult selectTile(arith::SelectOp op, CodegenContext &cg, isa::Value cond) {
+    auto a = cg.tileDesc(op, op.getTrueValue()), b = cg.tileDesc(op, op.getFalseValue());
+    if (failed(a) || failed(b))
+      return failure();
+    TileDesc out = *a;
+    if (failed(choose(op, cg, cond, a->tile.address, b->tile.address, out.tile.address)) ||
+        failed(choose(op, cg, cond, a->tile.validRows, b->tile.validRows, out.tile.validRows)) ||
+        failed(choose(op, cg, cond, a->tile.validCols, b->tile.validCols, out.tile.validCols)))
+      return failure();
+    cg.define(op.getResult(), out);
     return success();
   }
 };
@@ -194,24 +222,23 @@ template <typename Op> struct SameValueModel : CodegenOpInterface::ExternalModel
     Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
     if (failed(cg.integer(op, op->getOperand(0), value)))
       return failure();
-    auto width = [](Type type) { return type.isIndex() ? 64u : type.getIntOrFloatBitWidth(); };
     // i1 is held as 0 or 1: sign extension makes -1 of it.
-    if (std::is_same_v<Op, arith::ExtSIOp> && width(from) == 1) {
+    if (std::is_same_v<Op, arith::ExtSIOp> && widthOf(from) == 1) {
       isa::Value out;
       if (failed(cg.binary<isa::Sub>(op, isa::Value(0), value, out, op->getResult(0))))
         return failure();
       cg.define(op->getResult(0), out);
       return success();
     }
-    bool zeroExtends = (std::is_same_v<Op, arith::ExtUIOp> || std::is_same_v<Op, arith::IndexCastUIOp>)&&width(from) < width(to);
-    if (zeroExtends && width(from) != 1 && !isNonNegative(op->getOperand(0))) {
+    bool zeroExtends = (std::is_same_v<Op, arith::ExtUIOp> || std::is_same_v<Op, arith::IndexCastUIOp>)&&widthOf(from) < widthOf(to);
+    if (zeroExtends && widthOf(from) != 1 && !isNonNegative(op->getOperand(0))) {
       isa::Value out;
-      if (failed(cg.binary<isa::And>(op, value, isa::Value(int64_t((uint64_t(1) << width(from)) - 1)), out, op->getResult(0))))
+      if (failed(cg.binary<isa::And>(op, value, isa::Value(int64_t((uint64_t(1) << widthOf(from)) - 1)), out, op->getResult(0))))
         return failure();
       cg.define(op->getResult(0), out);
       return success();
     }
-    if (width(to) < width(from))
+    if (widthOf(to) < widthOf(from))
       return narrow(op, cg, value, to.isIndex() ? IntegerType::get(op->getContext(), 64) : to, op->getResult(0));
     cg.define(op->getResult(0), value);
     return success();

@@ -4,6 +4,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Carried.h"
 #include "Models.h"
 #include "Types.h"
 
@@ -14,10 +15,7 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-namespace {
-
-// The operand without address and dynamic valid extents (those are -1).
-FailureOr<TileDesc> describe(Operation *op, pto::TileBufType type) {
+FailureOr<TileDesc> describeTile(Operation *op, pto::TileBufType type) {
   auto element = elementType(type.getElementType());
   auto space = memory(type.getLoc());
   if (!element || !space)
@@ -36,10 +34,17 @@ FailureOr<TileDesc> describe(Operation *op, pto::TileBufType type) {
   return desc;
 }
 
+namespace {
+
+// A shape that is set in another block than the tile's holds wherever the tile is used afterwards: it lives in registers.
+bool changesValidShape(pto::AllocTileOp alloc) {
+  return llvm::any_of(alloc->getUsers(), [&](Operation *user) { return llvm::isa<pto::SetValidShapeOp>(user) && user->getBlock() != alloc->getBlock(); });
+}
+
 struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTileOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto alloc = cast<pto::AllocTileOp>(op);
-    auto desc = describe(op, alloc.getTileType());
+    auto desc = describeTile(op, alloc.getTileType());
     if (failed(desc))
       return failure();
     if (!alloc.getAddr())
@@ -48,6 +53,13 @@ struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTile
         (alloc.getValidRow() && failed(cg.integer(op, alloc.getValidRow(), desc->tile.validRows))) ||
         (alloc.getValidCol() && failed(cg.integer(op, alloc.getValidCol(), desc->tile.validCols))))
       return failure();
+    if (changesValidShape(alloc))
+      for (isa::Value *extent : {&desc->tile.validRows, &desc->tile.validCols}) {
+        auto reg = cg.registerFor(op, alloc.getResult());
+        if (failed(reg) || failed(cg.emit(op, isa::Mov{*reg, *extent})))
+          return failure();
+        *extent = isa::Value::reg(*reg);
+      }
     uint64_t capacity = cg.processor.arch->memory(desc->memory).bytes;
     auto begin = upperBound(alloc.getAddr());
     cg.useMemory(desc->memory, begin && *begin >= 0 ? std::min<uint64_t>(uint64_t(*begin) + uint64_t(pto::getTileBytes(alloc.getTileType())), capacity)
@@ -77,7 +89,7 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
     auto subset = cast<pto::SubsetOp>(op);
     auto source = cg.tileDesc(op, subset.getSource());
     auto type = cast<pto::TileBufType>(subset.getResult().getType());
-    auto desc = describe(op, type);
+    auto desc = describeTile(op, type);
     isa::Value row, col;
     if (failed(source) || failed(desc) || failed(cg.integer(op, subset.getOffsets()[0], row)) || failed(cg.integer(op, subset.getOffsets()[1], col)))
       return failure();
@@ -113,7 +125,7 @@ template <typename Op> struct ReshapeModel : CodegenOpInterface::ExternalModel<R
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto source = cg.tileDesc(op, op->getOperand(0));
     auto type = cast<pto::TileBufType>(op->getResult(0).getType());
-    auto desc = describe(op, type);
+    auto desc = describeTile(op, type);
     if (failed(source) || failed(desc))
       return failure();
     const isa::Tile &from = source->tile;
@@ -151,11 +163,18 @@ struct SetValidModel : CodegenOpInterface::ExternalModel<SetValidModel, pto::Set
     auto desc = cg.tileDesc(op, set.getSource());
     if (failed(desc))
       return failure();
-    // The new shape holds until the tile's last use, also outside this block: only where that is the same block is it known.
-    if (set.getSource().getParentBlock() != op->getBlock())
-      return op->emitOpError("stands in another block than its tile; allocate the tile with valid_row and valid_col there instead");
-    if (failed(cg.integer(op, set.getValidRow(), desc->tile.validRows)) || failed(cg.integer(op, set.getValidCol(), desc->tile.validCols)))
+    isa::Value rows, cols;
+    if (failed(cg.integer(op, set.getValidRow(), rows)) || failed(cg.integer(op, set.getValidCol(), cols)))
       return failure();
+    auto alloc = set.getSource().getDefiningOp<pto::AllocTileOp>();
+    if (alloc && changesValidShape(alloc))
+      return failure(failed(cg.emit(op, isa::Mov{uint8_t(desc->tile.validRows.value), rows})) ||
+                     failed(cg.emit(op, isa::Mov{uint8_t(desc->tile.validCols.value), cols})));
+    // The new shape holds until the tile's last use.
+    if (set.getSource().getParentBlock() != op->getBlock())
+      return op->emitOpError("stands in another block than its tile, which has no pto.alloc_tile; set the shape of the allocated tile");
+    desc->tile.validRows = rows;
+    desc->tile.validCols = cols;
     cg.define(set.getSource(), *desc);
     return success();
   }

@@ -1,10 +1,9 @@
 // RUN: pto-opt %s -split-input-file -pto-slice-engines -verify-diagnostics
 
-func.func @scalar(%p: !pto.ptr<f32>, %t: !pto.tile_buf<vec, 8x8xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  %c0 = arith.constant 0 : index
-  // expected-error @below {{makes a value that engine v needs}}
-  %s = pto.load_scalar %p[%c0] : !pto.ptr<f32> -> f32
-  pto.tmuls ins(%t, %s : !pto.tile_buf<vec, 8x8xf32>, f32) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+func.func @queue() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{makes a value that engine v needs; only numbers that engine S loads reach other engines}}
+  %t = pto.tpop_from_aic {split = 0} -> !pto.tile_buf<vec, 8x8xf32>
+  pto.tabs ins(%t : !pto.tile_buf<vec, 8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
   return
 }
 

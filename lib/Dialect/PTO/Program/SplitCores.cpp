@@ -103,9 +103,7 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> kernels;
     for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
-      bool device = false;
-      func.walk([&](Operation *op) { device |= isa<PTODialect>(op->getDialect()); });
-      if (func.isExternal() || func.isPrivate() || !device || func.getNumResults() != 0) {
+      if (func.isExternal() || func.isPrivate() || func.getNumResults() != 0) {
         if (SymbolTable::symbolKnownUseEmpty(func, module))
           func.erase();
         continue;

@@ -44,18 +44,31 @@ static void number(Operation *op, Numbering &numbers, int64_t &next) {
   numbers[op] = {first, next++};
 }
 
-/// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop. The halves
-/// of a doubled tile are in use by neighbouring trips at once: it lives as long as its loop.
+/// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as does a loop that
+/// hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at once: it lives as long as its loop.
 static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
   if (getBuffers(alloc) > 1)
     return numbers.lookup(alloc->getParentOp());
   int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
   for (Operation *user : getMemoryUsers(alloc.getResult())) {
-    if (Operation *ancestor = alloc->getBlock()->findAncestorOpInBlock(*user)) {
-      auto [begin, end] = numbers.lookup(ancestor);
+    // Handed on out of its block: it lives from there on over all that holds both.
+    Block *block = alloc->getBlock();
+    Operation *ancestor = block->findAncestorOpInBlock(*user);
+    while (!ancestor) {
+      block = block->getParentOp()->getBlock();
+      ancestor = block->findAncestorOpInBlock(*user);
+    }
+    if (user->hasTrait<OpTrait::IsTerminator>() && isa<LoopLikeOpInterface>(user->getParentOp()))
+      if (user->getParentOp()->isAncestor(alloc))
+        ancestor = user->getParentOp();
+    auto widen = [&](Operation *op) {
+      auto [begin, end] = numbers.lookup(op);
       first = std::min(first, begin);
       last = std::max(last, end);
-    }
+    };
+    widen(ancestor);
+    if (block != alloc->getBlock())
+      widen(block->findAncestorOpInBlock(*alloc));
   }
   return {first, last};
 }

@@ -18,8 +18,16 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 static constexpr llvm::StringLiteral kKernelKind = "pto.kernel_kind";
-/// Numbers the scalar loads of a kernel, so that its clones can name them.
+/// Numbers the ops of S that make a number, so that their clones can name them.
 static constexpr llvm::StringLiteral kLoadAttr = "pto.load";
+
+/// A scalar that S reads out of memory, or nothing.
+static Value getLoadedNumber(Operation *op) {
+  auto engine = dyn_cast<PipeOpInterface>(op);
+  if (!engine || engine.getPipe() != Pipe::PIPE_S || op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat())
+    return {};
+  return op->getResult(0);
+}
 
 /// The engines that each scalar load of a kernel must hand its value to.
 using LoadReaders = llvm::MapVector<int64_t, SmallVector<Pipe, 1>>;
@@ -60,14 +68,14 @@ static void removeDead(func::FuncOp func) {
       op->erase();
 }
 
-/// An integer that S loads arrives through its queue; `readers` notes that.
+/// A number that S loads arrives through its queue; `readers` notes that.
 static bool receive(Operation *op, Pipe pipe, LoadReaders &readers) {
-  auto load = dyn_cast<LoadScalarOp>(op);
+  Value loaded = getLoadedNumber(op);
   auto number = op->getAttrOfType<IntegerAttr>(kLoadAttr);
-  if (!load || !number || !load.getValue().getType().isIntOrIndex())
+  if (!loaded || !number)
     return false;
   OpBuilder b(op);
-  load.getValue().replaceAllUsesWith(b.create<FifoPopOp>(op->getLoc(), load.getValue().getType()));
+  loaded.replaceAllUsesWith(b.create<FifoPopOp>(op->getLoc(), loaded.getType()));
   op->erase();
   readers[number.getInt()].push_back(pipe);
   return true;
@@ -75,20 +83,20 @@ static bool receive(Operation *op, Pipe pipe, LoadReaders &readers) {
 
 /// In S's function: each load appends its value to the queues of its readers.
 static void send(func::FuncOp func, const LoadReaders &readers) {
-  func.walk([&](LoadScalarOp load) {
+  func.walk([&](Operation *load) {
     auto number = load->getAttrOfType<IntegerAttr>(kLoadAttr);
     auto entry = number ? readers.find(number.getInt()) : readers.end();
     load->removeAttr(kLoadAttr);
     if (entry == readers.end())
       return;
-    OpBuilder b(load.getContext());
+    OpBuilder b(load->getContext());
     b.setInsertionPointAfter(load);
     for (Pipe pipe : entry->second)
-      b.create<FifoPushOp>(load.getLoc(), load.getValue(), PipeAttr::get(b.getContext(), pipe));
+      b.create<FifoPushOp>(load->getLoc(), load->getResult(0), PipeAttr::get(b.getContext(), pipe));
   });
 }
 
-/// Keeps the engine's ops only. A value that only another engine can make must not be needed, but for integers that S loads.
+/// Keeps the engine's ops only. A value that only another engine can make must not be needed, but for numbers that S loads.
 static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name, LoadReaders &readers) {
   SmallVector<Operation *> foreign;
   func.walk([&](Operation *op) {
@@ -111,7 +119,7 @@ static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name, Lo
     }
     if (receive(op, pipe, readers))
       return WalkResult::advance();
-    op->emitOpError("makes a value that engine ") << name << " needs; only integers that engine S loads reach other engines";
+    op->emitOpError("makes a value that engine ") << name << " needs; only numbers that engine S loads reach other engines";
     return WalkResult::interrupt();
   });
   if (left.wasInterrupted())
@@ -166,7 +174,10 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
     if (StringAttr visibility = kernel.getSymVisibilityAttr())
       module.setSymVisibilityAttr(visibility);
     int64_t loads = 0;
-    kernel.walk([&](LoadScalarOp load) { load->setAttr(kLoadAttr, b.getI64IntegerAttr(loads++)); });
+    kernel.walk([&](Operation *op) {
+      if (getLoadedNumber(op))
+        op->setAttr(kLoadAttr, b.getI64IntegerAttr(loads++));
+    });
     LoadReaders readers;
     // S last: the others tell it which values they need.
     for (auto [pipe, name] : llvm::concat<const std::pair<Pipe, const char *>>(ArrayRef(kEngines).drop_front(), ArrayRef(kEngines).take_front())) {

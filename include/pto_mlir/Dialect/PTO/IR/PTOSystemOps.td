@@ -42,21 +42,21 @@ def PTO_BarrierOp : PTO_Op<"barrier"> {
 
 // What pto-slice-engines makes of a scalar that only engine S can read; the assembler has no text for them.
 def PTO_FifoPushOp : PTO_Op<"fifo_push"> {
-  let summary = "in S's stream: append an integer to the queue of an engine";
+  let summary = "in S's stream: append a number to the queue of an engine";
   let description = [{
     Each engine of a core has one queue from S, read in order by `pto.fifo_pop`.
 
     Example: `pto.fifo_push %row, <PIPE_MTE2> : i32`
   }];
-  let arguments = (ins AnyTypeOf<[AnySignlessInteger, Index]>:$value, PTO_PipeAttr:$pipe);
+  let arguments = (ins AnyTypeOf<[AnySignlessInteger, Index, AnyFloat]>:$value, PTO_PipeAttr:$pipe);
   let assemblyFormat = "$value `,` $pipe attr-dict `:` type($value)";
 }
 def PTO_FifoPopOp : PTO_Op<"fifo_pop"> {
-  let summary = "take the oldest integer of this engine's queue from S; waits for one";
+  let summary = "take the oldest number of this engine's queue from S; waits for one";
   let description = [{
     Example: `%row = pto.fifo_pop : i32`
   }];
-  let results = (outs AnyTypeOf<[AnySignlessInteger, Index]>:$value);
+  let results = (outs AnyTypeOf<[AnySignlessInteger, Index, AnyFloat]>:$value);
   let assemblyFormat = "attr-dict `:` type($value)";
 }
 

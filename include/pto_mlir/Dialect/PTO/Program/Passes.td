@@ -23,6 +23,16 @@ def PTOCheckQueues : Pass<"pto-check-queues", "::mlir::ModuleOp"> {
   }];
 }
 
+def PTOConvertMemRefs : Pass<"pto-convert-memrefs", "::mlir::ModuleOp"> {
+  let summary = "memrefs at tile ops to tiles, pointers and views";
+  let description = [{
+    A `memref.alloc` in a local memory becomes an `alloc_tile` whose rows are all dimensions but the last, in the layout that a `bind_tile`
+    of it names, else in the one that its memory's instructions expect. An argument in global memory becomes a `!pto.ptr` with a view of
+    the memref's sizes and strides, `memref.reinterpret_cast` of it a view. A memref that another op uses stays.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::pto::PTODialect"];
+}
+
 def PTOInferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
   let summary = "give every view of global memory a layout";
   let description = [{
@@ -92,7 +102,7 @@ def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
   let description = [{
     A function without `pto.kernel_kind` becomes one or two with it. What stands in `section.cube` or `section.vector` goes to
     that core; elsewhere an op goes to the core that has its engine and its tiles; scalar code goes to both. The parts of a
-    kernel are named by `pto.part_of`. Calls are inlined before; functions that nothing calls and that are no kernels vanish.
+    kernel are named by `pto.part_of`. Calls are inlined before; private functions and functions with results, which are no kernels, vanish.
   }];
   let dependentDialects = ["::mlir::scf::SCFDialect"];
 }
