@@ -32,6 +32,7 @@ namespace {
 struct Place {
   Block *block;
   Operation *op;
+  bool looped; // it may be executed more than once
 };
 
 struct EngineOp {
@@ -43,7 +44,8 @@ struct EngineOp {
   llvm::SmallDenseSet<Pipe, 4> followers; // engines that an order makes wait for this op
 };
 
-/// Of one op, one block around it and one engine: the earliest op of that engine that may run again only behind this op.
+/// Of one op, one block around it that is executed again, and one engine: the earliest op of that engine that may run again only
+/// behind this op. A forward order of the latest one has been noted.
 struct Again {
   size_t depth;
   Pipe pipe;
@@ -83,7 +85,7 @@ void SyncInserter::collect() {
       return;
     EngineOp engine{op, cast<PipeOpInterface>(op).getPipe(), collectAccesses(op), {}, 0, {}};
     for (Operation *around = op; around != func; around = around->getParentOp()) {
-      engine.places.push_back({around->getBlock(), around});
+      engine.places.push_back({around->getBlock(), around, around->getParentOfType<scf::ForOp>() != nullptr});
       if (isa<SectionCubeOp, SectionVectorOp>(around))
         engine.section = isa<SectionCubeOp>(around) ? 1 : 2;
     }
@@ -124,22 +126,23 @@ static size_t commonDepth(const EngineOp &a, const EngineOp &b) {
 ///
 /// Going back from the op, the first op of an engine in conflict stands for all before it: its flag is raised behind everything that the
 /// engine did up to there, wherever that stood. An op that another one of this engine has waited for needs no flag either. Both hold only
-/// for orders that are really noted, whose flags are raised and consumed on every path. Of what comes again, in each block the earliest op
-/// of an engine stands for the later ones; a flag for every trip also serves what a flag per half would.
+/// for orders that are really noted, whose flags are raised and consumed on every path. A block that is executed again has forward orders
+/// of its own all the same: they keep the flags for the next execution from being raised twice. Of what comes again, in each block the
+/// earliest op of an engine stands for the later ones; a flag for every trip also serves what a flag per half would.
 void SyncInserter::orderBefore(size_t index) {
   EngineOp &second = ops[index];
   llvm::SmallDenseSet<Pipe, 8> followed;
   SmallVector<Again, 4> agains;
-  bool looped = second.op->getParentOfType<scf::ForOp>() != nullptr;
+  bool looped = second.places.back().looped;
   for (size_t i = index; i-- > 0;) {
     EngineOp &first = ops[i];
     if (first.pipe == second.pipe || first.section + second.section == 3) // the sections' cores are ordered by other means
       continue;
-    bool ordered = followed.contains(first.pipe) || first.followers.contains(second.pipe);
-    if (ordered && !looped)
-      continue;
     Overlap overlap = Overlap::none;
     size_t depth = commonDepth(first, second);
+    bool again = first.places[depth].looped;
+    if (!again && (followed.contains(first.pipe) || first.followers.contains(second.pipe)))
+      continue;
     BlockOrders *block = nullptr;
     for (const Access &x : first.accesses)
       for (const Access &y : second.accesses) {
@@ -159,19 +162,19 @@ void SyncInserter::orderBefore(size_t index) {
         block->meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
       continue;
     }
-    if (!ordered) {
+    auto known = llvm::find_if(agains, [&](const Again &known) { return known.depth == depth && known.pipe == first.pipe; });
+    if (!again || known == agains.end()) {
       block->orders.push_back({first.pipe, second.pipe, a, b, /*again=*/false, overlap == Overlap::sameTurn});
       followed.insert(first.pipe);
       first.followers.insert(second.pipe);
       if (!looped && followed.size() == 6)
         break;
     }
-    if (!block->loop)
+    if (!again)
       continue;
-    auto again = llvm::find_if(agains, [&](const Again &known) { return known.depth == depth && known.pipe == first.pipe; });
-    if (again == agains.end())
-      again = agains.insert(agains.end(), Again{depth, first.pipe});
-    (overlap == Overlap::always ? again->always : again->sameTurn) = &first;
+    if (known == agains.end())
+      known = agains.insert(agains.end(), Again{depth, first.pipe});
+    (overlap == Overlap::always ? known->always : known->sameTurn) = &first;
   }
   for (const Again &again : agains) {
     const EngineOp *first = again.always ? again.always : again.sameTurn;
