@@ -6,6 +6,7 @@
 #   pto_shard_ops(VAR Name n)                         n sources in VAR, each with a part of the op definitions
 #   pto_add_tool(NAME [WITH_MLIR] files.. LINK libs..)   an executable in bin/; one that sees MLIR also links MLIR LLVM
 #   pto_add_unittest(NAME [WITH_MLIR] files.. LINK libs..)   a GoogleTest binary registered with CTest
+#   pto_add_fuzzer(NAME LIBRARY files.. LINK libs..)   with PTO_BUILD_FUZZERS, a libFuzzer binary that the library is compiled into
 
 add_compile_options(-Wall -Wno-unused-parameter)
 add_link_options(-fuse-ld=lld)
@@ -138,4 +139,23 @@ function(pto_add_unittest name)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
   add_test(NAME ${name} COMMAND ${name})
   add_dependencies(PTOUnitTests ${name})
+endfunction()
+
+# The library's sources are compiled again, so that coverage guides the fuzzer and the sanitizers see them.
+function(pto_add_fuzzer name library)
+  if(NOT PTO_BUILD_FUZZERS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  get_target_property(sources ${library} SOURCES)
+  get_target_property(folder ${library} SOURCE_DIR)
+  list(TRANSFORM sources PREPEND ${folder}/)
+  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS} ${sources})
+  add_dependencies(${name} ${ARG_DEPENDS})
+  target_compile_features(${name} PRIVATE cxx_std_20)
+  target_include_directories(${name} PRIVATE $<TARGET_PROPERTY:${library},INCLUDE_DIRECTORIES>)
+  target_compile_options(${name} PRIVATE -O1 -g1 -fsanitize=fuzzer,address,undefined)
+  target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
+  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
 endfunction()
