@@ -182,6 +182,7 @@ static std::optional<DeploySummary> deployNet(ModuleOp module, const DeployOptio
   pipeline.quantize = options.quantize;
   pipeline.numCore = options.numCore;
   pipeline.keepAll = options.debug;
+  pipeline.windows = !options.emitFolder.empty();
   int64_t emitted = 0;
   std::vector<std::string> notEmitted;
   StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {

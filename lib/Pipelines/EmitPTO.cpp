@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Kernels/Passes.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/ToolOutputFile.h"
 
@@ -43,18 +44,34 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
   StringRef getName() const override { return "emit-pto"; }
 
   void runOnOperation() override {
+    DenseMap<StringAttr, func::FuncOp> twins;
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel->hasAttr("pto.kernel_kind") && !kernel.isExternal() && failed(emit(kernel)))
+      if (auto of = kernel->getAttrOfType<StringAttr>(kWindowsOfAttr))
+        twins[of] = kernel;
+    for (auto kernel : getOperation().getOps<func::FuncOp>())
+      if (kernel->hasAttr("pto.kernel_kind") && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) &&
+          failed(emit(kernel, twins.lookup(kernel.getSymNameAttr()))))
         return signalPassFailure();
+    // Nobody launches them.
+    for (auto [of, twin] : twins)
+      twin.erase();
   }
 
-  LogicalResult emit(func::FuncOp kernel) {
-    std::string reason;
-    kernel.walk([&](Operation *op) {
-      if (op != kernel && reason.empty())
-        reason = whyNot(op);
-    });
-    if (!reason.empty()) {
+  /// Writes the kernel, or the twin that does without what the assembler lacks.
+  LogicalResult emit(func::FuncOp kernel, func::FuncOp twin) {
+    auto reasonAgainst = [](func::FuncOp func) {
+      std::string reason;
+      func.walk([&](Operation *op) {
+        if (op != func && reason.empty())
+          reason = whyNot(op);
+      });
+      return reason;
+    };
+    std::string reason = reasonAgainst(kernel);
+    func::FuncOp chosen = kernel;
+    if (!reason.empty() && twin && reasonAgainst(twin).empty())
+      chosen = twin;
+    else if (!reason.empty()) {
       left->push_back((kernel.getName() + ": " + reason).str());
       return success();
     }
@@ -63,7 +80,9 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     OwningOpRef<ModuleOp> file = ModuleOp::create(kernel.getLoc());
     (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
     builder.setInsertionPointToStart(file->getBody());
-    auto entry = cast<func::FuncOp>(builder.clone(*kernel));
+    auto entry = cast<func::FuncOp>(builder.clone(*chosen));
+    entry.setName(kernel.getName());
+    entry->removeAttr(kWindowsOfAttr);
     entry.setPublic();
     entry->setAttr("pto.entry", builder.getUnitAttr());
     std::string path = (folder + "/" + kernel.getName() + ".pto").str();

@@ -35,7 +35,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
   // K is cut alike for every number of cores, so that results are equal bit for bit.
-  pm.addPass(createBuildCubeKernels({options.numCore}));
+  pm.addPass(createBuildCubeKernels({options.numCore, options.windows}));
   pm.addPass(createConvertLinalgToPTO({options.numCore}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());

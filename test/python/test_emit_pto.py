@@ -22,8 +22,7 @@ def test_emitted_kernels_are_the_models(awkward, command, tmp_path):
     assert command(model_transform, "--model_name", "awkward", "--model_def", awkward, "--mlir", mlir)[0] == 0
     code, out, err = command(model_deploy, "--mlir", mlir, "--model", model, "--emit-pto", folder)
     assert code == 0, err
-    # The convolution needs the image-to-column move, which the assembler's dialect lacks; it is named with its reason.
-    assert "not as .pto:" in out and "pto.timg2col" in out
+    assert "not as .pto:" not in out
     files = sorted(folder.glob("*.pto"))
     assert f"{len(files)} kernels written to {folder} as .pto" in out and len(files) >= 2
 
@@ -39,4 +38,7 @@ def test_emitted_kernels_are_the_models(awkward, command, tmp_path):
         arguments = [x for path in inputs for x in ("--arg", path)]
         for which, result in ((model, "model.npy"), (compiled, "text.npy")):
             run(BIN / "pto-run", which, "--kernel", file.stem, *arguments, "--out", f"{tmp_path / result}:60000xf32")
-        np.testing.assert_array_equal(np.load(tmp_path / "model.npy"), np.load(tmp_path / "text.npy"), err_msg=file.stem)
+        expected, got = np.load(tmp_path / "model.npy"), np.load(tmp_path / "text.npy")
+        # A convolution is written tap by tap: it adds the same products in another order.
+        tolerance = 1e-4 if "pto.tmatmul" in file.read_text() and "pto.addptr" in file.read_text() else 0
+        np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance, err_msg=file.stem)

@@ -71,6 +71,9 @@ def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
     Filters that img2col multiplies are packed at compile time (see
     Kernels/CubeWeights.h): the launches of the kernel read new `top.weight`s.
 
+    With `windows`, each convolution @k that img2col serves gets a twin @k.windows
+    that computes the same from one product per tap of the window.
+
     ```mlir
     func.func private @k(%a: tensor<16x32xf32>, %b: tensor<32x8xf32>, %o: tensor<16x8xf32>) -> tensor<16x8xf32>
     // becomes
@@ -79,7 +82,9 @@ def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
-           "Blocks of a launch that share a kernel's work; 0: known at run time only, 1: no distribution">
+           "Blocks of a launch that share a kernel's work; 0: known at run time only, 1: no distribution">,
+    Option<"windows", "windows", "bool", /*default=*/"false",
+           "Build convolutions a second time, without img2col">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

@@ -83,13 +83,21 @@ private:
         if (failed(packer.pack(launch, *contraction)))
           return failure();
     }
-    replaceBody(kernel, *contraction, *tiling);
+    if (windows && cube::canBuildWindowKernel(*contraction)) {
+      OpBuilder b(kernel);
+      b.setInsertionPointAfter(kernel);
+      auto twin = cast<func::FuncOp>(b.clone(*kernel));
+      twin.setName((kernel.getName() + ".windows").str());
+      twin->setAttr(kWindowsOfAttr, kernel.getSymNameAttr());
+      replaceBody(twin, *contraction, *tiling, cube::buildWindowKernel);
+    }
+    replaceBody(kernel, *contraction, *tiling, cube::buildKernel);
     return success();
   }
 
   /// Tensor arguments become pointers, results vanish.
   void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction,
-                   const cube::CubeTiling &tiling) {
+                   const cube::CubeTiling &tiling, decltype(cube::buildKernel) &build) {
     SmallVector<Type> types;
     for (Type type : kernel.getArgumentTypes())
       types.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));
@@ -97,7 +105,7 @@ private:
     kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
     kernel.removeResAttrsAttr();
     kernel.addEntryBlock();
-    cube::buildKernel(kernel, contraction, tiling, numCores);
+    build(kernel, contraction, tiling, numCores);
   }
 
   std::optional<cube::CubeLimits> limits;

@@ -244,6 +244,25 @@ Value Emitter::patches(const Matrix &matrix, int64_t rowCount,
                    {height, constant(1), width, extent});
 }
 
+Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes,
+                   ArrayRef<int64_t> strides) {
+  Value pointer = func.getArgument(matrix.arg);
+  pointer = b.create<pto::AddPtrOp>(loc, pointer.getType(), pointer,
+                                    value(offset));
+  SmallVector<Value> sizeValues, strideValues;
+  SmallVector<int64_t> shape;
+  for (Ix size : sizes) {
+    sizeValues.push_back(value(size));
+    shape.push_back(dimension(size));
+  }
+  for (int64_t stride : strides)
+    strideValues.push_back(value(constant(stride)));
+  Value view = b.create<pto::MakeTensorViewOp>(
+      loc, pto::TensorViewType::get(shape, matrix.element), pointer, sizeValues,
+      strideValues, pto::LayoutAttr());
+  return partition(view, SmallVector<Ix>(sizes.size(), constant(0)), sizes);
+}
+
 void Emitter::load(Value view, Value tile) {
   b.create<pto::TLoadOp>(loc, view, tile);
 }

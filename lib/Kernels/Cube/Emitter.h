@@ -70,6 +70,11 @@ public:
                       const ConvPatches &patches, Ix row, Ix strip, Ix column,
                       Ix start, Ix height, Ix width, Ix extent);
 
+  /// The box of `sizes` that begins `offset` elements behind the argument's
+  /// begin.
+  mlir::Value box(const Matrix &matrix, Ix offset, llvm::ArrayRef<Ix> sizes,
+                  llvm::ArrayRef<int64_t> strides);
+
   void load(mlir::Value view, mlir::Value tile);
 
   mlir::OpBuilder b;

@@ -83,23 +83,11 @@ private:
     n = e.mul(block, t.blockN);
     extentN = e.extent(n, std::min(t.blockN, p.n), p.n);
     if (c.bias)
-      loadBias();
+      bias = loadBias(e, c, outer, n, t.baseN, extentN);
     if (t.holdB)
       loadRight(e.constant(0), e.constant(p.k), p.k);
     if (holdsRightTile(p, t))
       rightTile = extractRight(e.constant(0), e.constant(p.k));
-  }
-
-  void loadBias() {
-    Ix one = e.constant(1);
-    Value staged = e.tile(
-        pto::makeMatNDTile(e.context(), 1, t.baseN, c.bias->element), one,
-        extentN);
-    Ix col = e.add(e.mul(outer, c.bias->outerCols), n);
-    e.load(e.part(*c.bias, e.constant(0), col, one, extentN), staged);
-    bias = e.tile(pto::makeBiasTile(e.context(), t.baseN, c.bias->element), one,
-                  extentN);
-    e.b.create<pto::TMovOp>(e.loc, staged, bias);
   }
 
   /// Rows [k, k + extent) of B for this n block into L1.
@@ -199,6 +187,20 @@ private:
 };
 
 } // namespace
+
+Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN,
+               Ix extent) {
+  Ix one = e.constant(1);
+  Value staged =
+      e.tile(pto::makeMatNDTile(e.context(), 1, baseN, c.bias->element), one,
+             extent);
+  Ix col = e.add(e.mul(outer, c.bias->outerCols), n);
+  e.load(e.part(*c.bias, e.constant(0), col, one, extent), staged);
+  Value bias = e.tile(
+      pto::makeBiasTile(e.context(), baseN, c.bias->element), one, extent);
+  e.b.create<pto::TMovOp>(e.loc, staged, bias);
+  return bias;
+}
 
 void buildKernel(func::FuncOp func, const Contraction &contraction,
                  const CubeTiling &tiling, int64_t cores) {

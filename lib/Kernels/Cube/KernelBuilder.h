@@ -3,7 +3,7 @@
 #ifndef PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H
 #define PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H
 
-#include "Contraction.h"
+#include "Emitter.h"
 
 namespace pto_mlir::cube {
 
@@ -12,6 +12,19 @@ namespace pto_mlir::cube {
 /// known, 1 leaves out the distribution.
 void buildKernel(mlir::func::FuncOp func, const Contraction &contraction,
                  const CubeTiling &tiling, int64_t cores);
+
+/// The same for a convolution, without img2col: one product per tap of the
+/// window. The operands are those of `buildKernel`; partial sums are added in
+/// another order.
+void buildWindowKernel(mlir::func::FuncOp func, const Contraction &contraction,
+                       const CubeTiling &tiling, int64_t cores);
+/// False for what is no convolution of an image, and when some window lies in
+/// the padding altogether.
+bool canBuildWindowKernel(const Contraction &contraction);
+
+/// The bias of columns [n, n + extent) of one outer index, in the bias table.
+mlir::Value loadBias(Emitter &e, const Contraction &contraction, Ix outer, Ix n,
+                     int64_t baseN, Ix extent);
 
 } // namespace pto_mlir::cube
 

@@ -19,11 +19,11 @@ func.func @where(%x: tensor<2x3xf16>, %y: tensor<3xf16>) -> tensor<2x3xf16> {
 // CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @gather
 // CHECK: linalg.generic {indexing_maps = [#[[ROWS]], #{{.*}}]{{.*}} ins(%{{.*}} : tensor<2x7xi32>)
-// CHECK: arith.index_cast
 // CHECK: arith.cmpi slt
 // CHECK: arith.select
 // CHECK: arith.maxsi
-// CHECK: %[[ROW:.*]] = arith.minsi
+// CHECK: %[[CUT:.*]] = arith.minsi
+// CHECK: %[[ROW:.*]] = arith.index_cast %[[CUT]] : i32 to index
 // CHECK: %[[COL:.*]] = linalg.index 2
 // CHECK: tensor.extract %{{.*}}[%[[ROW]], %[[COL]]] : tensor<9x5xf16>
 func.func @gather(%t: tensor<9x5xf16>, %i: tensor<2x7xi32>) -> tensor<2x7x5xf16> {

@@ -120,6 +120,11 @@ class Machine:
 
     # Views and tiles.
 
+    def addptr(self, rest):
+        pointer, offset = self.names(re.match(r" (%\w+, %\w+)", rest)[1])
+        assert 0 <= offset < pointer.size, (offset, pointer.size)
+        return pointer[offset:]
+
     def make_tensor_view(self, rest):
         pointer, shape, strides = re.match(r" (%\w+), shape = \[(.*?)\], strides = \[(.*?)\]", rest).groups()
         data, shape, strides = self.values[pointer], self.names(shape), self.names(strides)
@@ -193,7 +198,8 @@ class Machine:
         tile.write(self.product(left, right) + bias.read())
 
     def tstore(self, rest, view, tile):
-        assert view.shape == tile.valid, (view.shape, tile.valid)
-        assert np.isnan(view).all(), "an element is stored twice"
         value = tile.read()
+        assert (view.size // view.shape[-1], view.shape[-1]) == tile.valid, (view.shape, tile.valid)
+        assert np.isnan(view).all(), "an element is stored twice"
+        value = value.reshape(view.shape)
         view[:] = np.maximum(value, 0) if "normal_relu" in rest else value

@@ -35,13 +35,15 @@ struct GatherLowering : OpRewritePattern<top::GatherOp> {
     auto gather = rewriter.create<linalg::GenericOp>(
         op.getLoc(), type, indices, init, ArrayRef<AffineMap>{rows, whole}, SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
         [&](OpBuilder &b, Location, ValueRange args) {
-          Value row = b.create<arith::IndexCastOp>(inner, b.getIndexType(), args[0]);
-          auto number = [&](int64_t value) { return b.create<arith::ConstantIndexOp>(inner, value); };
+          // In the type of the indices: the assembler of the public dialect cannot lower arithmetic on a loaded number that became an index.
+          Value row = args[0];
+          auto number = [&](int64_t value) { return b.create<arith::ConstantOp>(inner, b.getIntegerAttr(row.getType(), value)); };
           Value negative = b.create<arith::CmpIOp>(inner, arith::CmpIPredicate::slt, row, number(0));
           Value wrapped = b.create<arith::AddIOp>(inner, row, number(size));
           row = b.create<arith::SelectOp>(inner, negative, wrapped, row);
           row = b.create<arith::MaxSIOp>(inner, row, number(0));
           row = b.create<arith::MinSIOp>(inner, row, number(size - 1));
+          row = b.create<arith::IndexCastOp>(inner, b.getIndexType(), row);
           SmallVector<Value> place;
           for (int64_t dim = 0; dim < data.getRank(); ++dim)
             place.push_back(dim == axis ? row : b.create<linalg::IndexOp>(inner, dim < axis ? dim : dim + inserted - 1).getResult());
