@@ -1,5 +1,6 @@
 """Cases of the cube core: transfers and layouts, products, epilogues, image to column; and of scalar instructions."""
 
+import ml_dtypes
 import numpy as np
 
 from . import numbers as nb
@@ -390,6 +391,24 @@ ARITHMETIC = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambd
               "shl": lambda a, b: a << (b & 63), "shr": lambda a, b: a >> (b & 63)}  # fmt: skip
 
 
+def float_results(a, b):
+    """What farith makes of two floats, by operation."""
+    with np.errstate(all="ignore"):
+        either = np.isnan(a) or np.isnan(b)
+        above, below = (a, b) if a > b or (a == b and not np.signbit(a)) else (b, a)
+        other = b if np.isnan(a) else a
+        return {"add": a + b, "sub": a - b, "mul": a * b, "div": a / b, "rem": np.fmod(a, b), "maximum": np.nan if either else above,
+                "minimum": np.nan if either else below, "maxnum": other if either else above, "minnum": other if either else below}  # fmt: skip
+
+
+def float_relations(a, b):
+    """What fcmp says of two floats, by mode."""
+    either = bool(np.isnan(a) or np.isnan(b))
+    answers = {"eq": a == b, "gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "ne": a != b}
+    ordered = {f"o{name}": not either and value for name, value in answers.items() if name != "ne"} | {"one": not either and a != b, "ord": not either}
+    return {"never": False, "always": True, "uno": either, **ordered, **{f"u{name}": either or value for name, value in answers.items()}}
+
+
 def registers(mnemonic, arch, kinds, rng):
     """Arithmetic, control and queues: each result is stored as two words."""
     program, wanted = Program(arch, "AIV"), []
@@ -419,6 +438,33 @@ def registers(mnemonic, arch, kinds, rng):
         for a, b in pairs:
             on("li", dst=1, value=a & M64), on("mov", dst=2, src=reg(1)), show(2, a)
             on("mov", dst=2, src=-5), on("select", dst=3, cond=a & 1, a=reg(1), b=reg(2)), show(3, a if a & 1 else -5)
+    elif mnemonic in ("farith", "fcmp"):
+        floats = np.array([0.0, -0.0, 1.5, -2.25, 3e38, 1e-40, np.inf, -np.inf, np.nan], np.float32)
+        for a in floats:
+            for b in floats:
+                on("li", dst=1, value=int(a.view(np.uint32))), on("li", dst=2, value=int(b.view(np.uint32)))
+                for name, value in (float_results(a, b) if mnemonic == "farith" else float_relations(a, b)).items():
+                    if mnemonic == "fcmp":
+                        on("fcmp", dst=3, mode=name, lhs=reg(1), rhs=reg(2)), show(3, int(value))
+                    elif not np.isnan(value):
+                        on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)), show(3, int(np.float32(value).view(np.int32)))
+                    else:  # whatever NaN: it differs from itself
+                        on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)), on("fcmp", dst=3, mode="uno", lhs=reg(3), rhs=reg(3)), show(3, 1)
+    elif mnemonic == "fcvt":
+        word = lambda x: int(np.float32(x).view(np.int32))
+        for i in (0, -3, 16777217, (1 << 62) + 1, -(1 << 63)):
+            on("li", dst=1, value=i & M64), on("fcvt", dst=3, cast="from_signed", src=reg(1)), show(3, word(np.float32(i)))
+            on("fcvt", dst=3, cast="from_unsigned", src=reg(1)), show(3, word(np.float32(i & M64)))
+        for x, to_signed, to_unsigned in ((2.75, 2, 2), (-2.75, -2, 0), (3e9, 3000000000, 3000000000), (np.nan, 0, 0), (1e30, (1 << 63) - 1, -1), (-1e30, -(1 << 63), 0)):
+            on("li", dst=1, value=word(x) & 0xFFFFFFFF), on("fcvt", dst=3, cast="to_signed", src=reg(1)), show(3, to_signed)
+            on("fcvt", dst=3, cast="to_unsigned", src=reg(1)), show(3, to_unsigned)
+        for x in (0.1, 65519.0, 65520.0, 3e-8, -1e-3, 3.4e38, 1.00390625):
+            on("li", dst=1, value=word(x) & 0xFFFFFFFF), on("fcvt", dst=3, cast="round_f16", src=reg(1)), show(3, word(np.float32(np.float16(np.float32(x)))))
+            on("fcvt", dst=3, cast="round_bf16", src=reg(1)), show(3, word(np.float32(ml_dtypes.bfloat16(np.float32(x)))))
+    elif mnemonic == "break_if_zero":
+        for limit in (0, 3, 99):
+            on("li", dst=4, value=0), on("loop", iv=1, lb=0, ub=10, step=1), on("cmp", dst=2, mode="lt", lhs=reg(1), rhs=limit)
+            on("break_if_zero", cond=reg(2)), on("add", dst=4, lhs=reg(4), rhs=reg(1)), on("end"), show(4, sum(range(min(limit, 10))))
     elif mnemonic in ("loop", "end", "skip_if_zero"):
         for low, high, step in ((0, 10, 3), (5, 5, 1), (-4, 4, 1)):
             on("li", dst=4, value=0), on("loop", iv=1, lb=low, ub=high, step=step)
@@ -455,8 +501,8 @@ FAMILIES = [
     ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
     ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
     ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
-    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "get", "push", "pop", "barrier", "set_flag", "wait_flag", "cross_set",
-      "cross_wait"}, registers),
+    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "break_if_zero", "farith", "fcmp", "fcvt", "get", "push", "pop",
+      "barrier", "set_flag", "wait_flag", "cross_set", "cross_wait"}, registers),
     # Their results show only in what reads the bias table and the fixpipe buffer.
     ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)), ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
 ]  # fmt: skip
