@@ -10,8 +10,8 @@
 // CHECK: pto.get_block_idx
 // CHECK: pto.get_block_num
 // CHECK: scf.for
-// CHECK: pto.tload {{.*}}outs(%[[STAGED:.*]] : !pto.tile_buf<mat, 1x32xf32, valid=1x17>)
-// CHECK: pto.tmov ins(%[[STAGED]] {{.*}}outs(%[[BT:.*]] : !pto.tile_buf<bias, 1x32xf32, valid=1x17>)
+// CHECK: pto.tload {{.*}}outs(%[[STAGED:.*]] : !pto.tile_buf<mat, 1x16xf32, valid=1x?>)
+// CHECK: pto.tmov ins(%[[STAGED]] {{.*}}outs(%[[BT:.*]] : !pto.tile_buf<bias, 1x16xf32, valid=1x?>)
 // CHECK: %[[ACC:.*]] = pto.alloc_tile {{.*}}: !pto.tile_buf<acc,
 // CHECK: scf.for
 // CHECK: pto.textract {{.*}}!pto.tile_buf<left,

@@ -24,7 +24,7 @@ constexpr double kLoadRate = 88, kExtractRate = 122, kStoreRate = 73;
 constexpr double kIssue = 30;
 // What work that hides behind the busiest engine still costs; loads more than
 // the rest, for all cores share the memory.
-constexpr double kRestShare = 0.05, kTrafficShare = 0.2;
+constexpr double kRestShare = 0.05, kTrafficShare = 0.4;
 
 /// Bytes of the left operand's panel or slab in L1.
 int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {

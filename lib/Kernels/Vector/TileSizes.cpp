@@ -117,7 +117,7 @@ int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows) {
 
 int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles, int64_t cores) {
   // A DMA moves at most 4095 rows; longer tiles hide no further latency.
-  constexpr int64_t kMostElements = 16384, kWorthSplitting = 2048;
+  constexpr int64_t kMostElements = 16384, kWorthSplitting = 512;
   int64_t most = std::min(limit, std::max<int64_t>(kMostElements / elementsPerUnit, 8));
   most = std::min<int64_t>(most, elementsPerUnit == 1 ? kMostElements : 4088);
   int64_t alignment = elementsPerUnit == 1 && most >= 8 ? 8 : 1;
@@ -134,7 +134,7 @@ int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit,
       break;
     if (imbalance(tile) + 0.01 < imbalance(best))
       best = tile;
-    if (imbalance(best) <= 1.1)
+    if (imbalance(best) <= kEvenShares)
       break;
   }
   return std::min(best, extent);

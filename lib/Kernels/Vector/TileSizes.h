@@ -33,6 +33,9 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls);
 /// Columns of which `rows` rows at a time, doubled, fit the unified buffer.
 int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows);
 
+/// The shares of the cores count as even up to this ratio of the largest to the mean.
+constexpr double kEvenShares = 1.1;
+
 /// The size of tiles of `extent` units, at most `limit`, a multiple of 8 where a unit is one element. The fewest tiles, unless
 /// some more give `cores` vector cores more even shares: `otherTiles` is the number of tiles along the other loops, and a tile
 /// keeps enough work of `elementsPerUnit` elements a unit.

@@ -2,6 +2,7 @@
 
 #include "WindowTiling.h"
 #include "Phases.h"
+#include "TileSizes.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -109,7 +110,10 @@ private:
     // Runs below 64 bytes waste the memory's bursts.
     if (tile.channels < channels && tile.channels * inputBytes < 64)
       loads *= 2;
-    return (elements * (taps + 2 + tail.fullValues) + loads + kCommand * commands) * rounds;
+    // Cores that wait for others are worth a little time: memory is shared, and so is the work of other launches.
+    constexpr double kUneven = 1.25;
+    double share = double(rounds) * tile.rows * tile.cols * tile.channels * cores / (double(images) * rows * cols * channels);
+    return (elements * (taps + 2 + tail.fullValues) + loads + kCommand * commands) * rounds * (share > kEvenShares ? kUneven : 1);
   }
 
   const WindowTail &tail;

@@ -32,6 +32,19 @@ func.func @mean(%x: tensor<2x3x4xf16>) -> tensor<1x3x1xf16> {
 
 // -----
 
+// The rows of a large image are summed each for itself, which many cores can share.
+// CHECK-LABEL: func.func @pool
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x160x24xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x24xf32>)
+// CHECK-NOT: "reduction"
+// CHECK: return
+func.func @pool(%x: tensor<1x160x96x24xf32>) -> tensor<1x1x1x24xf32> {
+  %0 = top.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x160x96x24xf32>) -> tensor<1x1x1x24xf32>
+  return %0 : tensor<1x1x1x24xf32>
+}
+
+// -----
+
 // CHECK-LABEL: func.func @matmul
 // CHECK: linalg.broadcast ins(%{{.*}} : tensor<5xf32>) outs(%{{.*}} : tensor<6x5xf32>) dimensions = [0]
 // CHECK: linalg.matmul ins(%{{.*}}, %{{.*}} : tensor<6x4xf32>, tensor<4x5xf32>)

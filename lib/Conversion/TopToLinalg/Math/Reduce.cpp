@@ -64,6 +64,15 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
     else if (steps.front().empty())
       steps.clear();
 
+    // Cores share the columns of a sum over rows, which may be few: of a large image the rows are summed first, each for itself.
+    constexpr int64_t kLarge = 1 << 18;
+    if (!axes.empty() && inputType.getNumElements() >= kLarge) {
+      SmallVector<int64_t> outer = steps.pop_back_val(), inner{outer.pop_back_val()};
+      steps.push_back(inner);
+      if (!outer.empty())
+        steps.push_back(outer);
+    }
+
     Value value = op.getInput();
     for (auto [index, step] : llvm::enumerate(steps)) {
       bool last = index + 1 == steps.size() && !convert && !scale;
