@@ -119,7 +119,7 @@ private:
     }
     auto name = string(tensor.name);
     auto shape = builder.CreateVector(tensor.shape);
-    return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization);
+    return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization, tensor.indexBound);
   }
 
   Offset<fb::DebugTensor> writeDebugTensor(const DebugTensorDesc &tensor) {

@@ -109,6 +109,7 @@ private:
     tensor.type = elementType(table.type());
     tensor.storageType = elementType(table.storage_type());
     tensor.shape = numbers(table.shape());
+    tensor.indexBound = table.index_bound();
     if (const fb::Quantization *quantization = table.quantization()) {
       tensor.quantization.scales = numbers(quantization->scales());
       tensor.quantization.zeroPoints = numbers(quantization->zero_points());

@@ -58,6 +58,8 @@ Status verifyTensor(const TensorDesc &tensor) {
     return Failure{who + "unknown element type"};
   if (!tensorBytes(tensor.type, tensor.shape) || !tensorBytes(tensor.storageType, tensor.shape))
     return Failure{who + "shape " + shapeText(tensor.shape) + " is too large"};
+  if (tensor.indexBound != 0 && tensor.storageType != ElementType::I32)
+    return Failure{who + "an index that is not stored as i32"};
   const QuantizationDesc &quantization = tensor.quantization;
   for (float scale : quantization.scales)
     if (!std::isfinite(scale))

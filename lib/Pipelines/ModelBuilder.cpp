@@ -32,7 +32,7 @@ pmodel::KernelDesc kernelDesc(backend::KernelStreams code, unsigned blocks) {
   return kernel;
 }
 
-/// An input or output from the {name, type, model_type} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
+/// An input or output from the {name, type, model_type, index_bound} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
 std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *where) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
   auto model = attr.getAs<TypeAttr>("model_type");
@@ -47,6 +47,8 @@ std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *whe
   desc.name = attr.getAs<StringAttr>("name").str();
   desc.type = *element;
   desc.storageType = *storage;
+  if (auto bound = attr.getAs<IntegerAttr>("index_bound"))
+    desc.indexBound = bound.getInt();
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
   return desc;
 }

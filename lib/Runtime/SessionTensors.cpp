@@ -4,6 +4,7 @@
 #include "pto_mlir/HostOps/HostOps.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pto_mlir::runtime {
 
@@ -117,6 +118,23 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
   return Failure{"the inputs do not fit"};
 }
 
+/// That each element of an index input names a row.
+static Status checkIndices(const TensorDesc &desc, const void *values) {
+  int64_t bound = static_cast<int64_t>(desc.indexBound), count = static_cast<int64_t>(*numElements(desc.shape));
+  for (int64_t i = 0; i < count; ++i) {
+    int32_t value = 0; // the caller's memory, aligned or not
+    std::memcpy(&value, static_cast<const char *>(values) + i * sizeof(value), sizeof(value));
+    if (value >= -bound && value < bound)
+      continue;
+    std::string place;
+    for (int64_t dim = static_cast<int64_t>(desc.shape.size()) - 1, left = i; dim >= 0; left /= static_cast<int64_t>(desc.shape[dim--]))
+      place = std::to_string(left % static_cast<int64_t>(desc.shape[dim])) + (place.empty() ? "" : ", ") + place;
+    return Failure{"input '" + desc.name + "': element [" + place + "] is " + std::to_string(value) + ", but it names one of " +
+                   std::to_string(bound) + " rows (" + std::to_string(-bound) + " to " + std::to_string(bound - 1) + ")"};
+  }
+  return {};
+}
+
 Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
   for (size_t i = 0; i < variant.inputs.size(); ++i) {
     const TensorDesc &desc = variant.inputs[i];
@@ -132,6 +150,9 @@ Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::ve
       narrowed = tensor.take();
       data = narrowed.data.get();
     }
+    if (desc.indexBound != 0)
+      if (Status status = checkIndices(desc, data); !status)
+        return status;
     if (Status status = device->copyToDevice(vm.input(i).address, data, vm.input(i).bytes); !status)
       return status;
   }

@@ -7,10 +7,11 @@ import pytest
 from conftest import weight
 from onnx import TensorProto, helper, numpy_helper
 
-from pto_mlir import npz
+from pto_mlir import compiler, npz
 from pto_mlir.compare import compare
 from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
+from pto_mlir.tools.native import program_output
 
 # Least cosine of every tensor, of the outputs.
 BOUNDS = {"F32": (0.99999, 0.99999), "F16": (0.999, 0.9995), "BF16": (0.98, 0.99)}
@@ -166,3 +167,29 @@ def test_indices_are_checked(command, tmp_path):
     feed["ids"][1, 2] = 2**31
     with pytest.raises((RuntimeFailure, InvalidArgument), match="'ids'.*element 23 has the value 2147483648"):
         session.run(None, feed)
+
+
+@pytest.mark.parametrize("cores", [1, 3])
+def test_indices_of_rows(tmp_path, cores):
+    # As in ONNX: [-n, n) with negative ones from the end; onnxruntime refuses the rest, and so does the runtime, with name, place and value.
+    words = np.random.default_rng(3).standard_normal((9, 20)).astype(np.float32)
+    nodes = [helper.make_node("Reshape", ["ids", "flat"], ["line"]), helper.make_node("Gather", ["words", "line"], ["rows"]),
+             helper.make_node("Relu", ["rows"], ["y"])]  # fmt: skip
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(words, "words"), numpy_helper.from_array(np.array([6]), "flat")])  # fmt: skip
+    onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(onnx_file))
+    compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
+    compiler.deploy(str(mlir), str(model), "F32", "a3", cores, False)
+    session = InferenceSession(str(model))
+    ids = np.array([[0, 8, -1], [-9, 4, -5]])
+    assert np.array_equal(session.run(None, {"ids": ids})[0], np.maximum(words[ids.ravel()], 0))
+    for wrong in (9, -10, 2**31 - 1, 2**31):
+        bad = ids.copy()
+        bad[1, 2] = wrong
+        text = "narrower" if wrong == 2**31 else rf"input 'ids': element \[1, 2\] is {wrong}, but it names one of 9 rows \(-9 to 8\)"
+        with pytest.raises((InvalidArgument, RuntimeFailure), match=text):
+            session.run(None, {"ids": bad})
+    assert np.array_equal(session.run(None, {"ids": ids})[0], np.maximum(words[ids.ravel()], 0))
+    assert "index of 9 rows" in program_output("pmodel_tool", ["--info", str(model)])

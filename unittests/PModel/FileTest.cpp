@@ -146,6 +146,7 @@ TEST_F(File, VerifierNamesWhatIsWrong) {
       {[](ModelDesc &m) { m.nets[0].variants.clear(); }, "net 'bias_relu' is empty"},
       {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].shape = {uint64_t(1) << 40, uint64_t(1) << 40}; }, "is too large"},
       {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].quantization.scales = {INFINITY}; }, "is not finite"},
+      {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].indexBound = 7; }, "an index that is not stored as i32"},
       {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].permutation = {1, 1}; }, "debug tensor 'sum': bad permutation"},
       {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].offset = 4; }, "debug tensor 'sum': lies outside its buffer"},
       {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].onnxShape = {5}; }, "another number of elements"},

@@ -29,6 +29,8 @@ struct TensorDesc {
   /// Type of the bytes in device memory; differs from `type` where the net narrows (int64 to i32).
   ElementType storageType = ElementType::F32;
   QuantizationDesc quantization;
+  /// Of an input that names rows of a tensor (stored as i32): their number n; [-n, n) is legal. 0 for any other tensor.
+  uint64_t indexBound = 0;
 };
 
 /// A tensor that a debug build keeps, and how to bring it back to ONNX's layout.

@@ -92,7 +92,7 @@ private:
     return workspace;
   }
 
-  /// {name, type} of each input or output, and {model_type} where the model's element type is another one.
+  /// {name, type} of each input or output, {model_type} where the model's element type is another one, and {index_bound} of an input that is an index.
   static ArrayAttr describe(func::FuncOp main, OpBuilder &builder, unsigned count, bool results) {
     SmallVector<Attribute> list;
     for (unsigned i = 0; i < count; ++i) {
@@ -104,6 +104,8 @@ private:
       auto model = results ? main.getResultAttrOfType<TypeAttr>(i, top::kTypeAttr) : main.getArgAttrOfType<TypeAttr>(i, top::kTypeAttr);
       if (model)
         entries.push_back(builder.getNamedAttr("model_type", model));
+      if (auto bound = results ? IntegerAttr() : main.getArgAttrOfType<IntegerAttr>(i, top::kIndexBoundAttr))
+        entries.push_back(builder.getNamedAttr("index_bound", bound));
       list.push_back(builder.getDictionaryAttr(entries));
     }
     return builder.getArrayAttr(list);

@@ -64,6 +64,30 @@ void noteShapes(ModuleOp module, const Shapes &before) {
   top::addShapes(module, changed);
 }
 
+/// The number of rows of the smallest tensor of which `value` names rows, through reshapes and permutations; 0 when it names none.
+int64_t indexBound(Value value) {
+  int64_t bound = 0;
+  for (OpOperand &use : value.getUses()) {
+    int64_t rows = 0;
+    if (auto gather = dyn_cast<top::GatherOp>(use.getOwner()); gather && use.get() == gather.getIndices())
+      rows = cast<RankedTensorType>(gather.getData().getType()).getDimSize(gather.getAxis());
+    else if (isa<top::ReshapeOp, top::PermuteOp>(use.getOwner()))
+      rows = indexBound(use.getOwner()->getResult(0));
+    if (rows != 0)
+      bound = bound == 0 ? rows : std::min(bound, rows);
+  }
+  return bound;
+}
+
+/// Notes on inputs that are indices how far they may go.
+void noteIndexBounds(func::FuncOp main) {
+  Builder builder(main.getContext());
+  for (BlockArgument argument : main.getArguments())
+    if (getElementTypeOrSelf(argument.getType()).isInteger(32))
+      if (int64_t bound = indexBound(argument))
+        main.setArgAttr(argument.getArgNumber(), top::kIndexBoundAttr, builder.getI64IntegerAttr(bound));
+}
+
 struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
   LogicalResult initialize(MLIRContext *context) override {
     using namespace top_to_linalg;
@@ -97,6 +121,9 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     target.addIllegalDialect<top::TopDialect>();
     target.addLegalOp<top::WeightOp, top::LaunchOp>();
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func.getName() == "main" && func.getBody().hasOneBlock())
+        noteIndexBounds(func);
     Shapes shapes = namedShapes(getOperation());
     if (failed(applyPartialConversion(getOperation(), target, patterns)))
       return signalPassFailure();

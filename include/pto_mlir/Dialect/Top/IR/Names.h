@@ -11,6 +11,8 @@ namespace pto_mlir::top {
 inline constexpr llvm::StringLiteral kNameAttr = "top.name";
 /// Argument and result attribute of `@main`: the model's element type where the device stores another one.
 inline constexpr llvm::StringLiteral kTypeAttr = "top.type";
+/// Argument attribute of `@main` (i64 n): the input names rows of a tensor with n of them; the host lets [-n, n) pass.
+inline constexpr llvm::StringLiteral kIndexBoundAttr = "top.index_bound";
 /// Module attribute: constants whose values were cut to the range of their storage type (array of strings).
 inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names that folding absorbed (array of strings).

@@ -104,7 +104,8 @@ def Top_GatherOp : Top_TensorOp<"gather"> {
   let summary = "the parts of the data that an index tensor names";
   let description = [{
     `output[o.., i.., r..] = data[o.., indices[i..], r..]` with the indices in dimension `axis` of the data; a negative index counts from the
-    end. An index outside of [-size, size) reads the nearest element: a kernel never reads beyond its operand.
+    end. An index outside of [-size, size) reads the nearest element: a kernel never reads beyond its operand. An input of the net that
+    comes here as it is, or reshaped, is checked on the host before the net runs (`top.index_bound`).
 
     Example:
     ```mlir
