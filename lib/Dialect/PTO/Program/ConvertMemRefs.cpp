@@ -32,6 +32,22 @@ static std::pair<int64_t, int64_t> boxOf(MemRefType type) {
   return {type.getRank() ? type.getNumElements() / std::max<int64_t>(cols, 1) : 1, cols};
 }
 
+/// Leading dimensions that follow each other without a gap become rows of the one behind them, as in `boxOf`: a view of three dimensions
+/// and more names blocks of a layout, and a memref names none.
+static void joinRows(SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult> &strides, Builder b) {
+  while (sizes.size() > 2) {
+    std::optional<int64_t> outer = getConstantIntValue(sizes[0]), inner = getConstantIntValue(sizes[1]), outerStride = getConstantIntValue(strides[0]),
+                           innerStride = getConstantIntValue(strides[1]);
+    bool follows = outer && inner && outerStride && innerStride && *outerStride == *inner * *innerStride;
+    if (!follows && outer != 1)
+      return;
+    if (follows)
+      sizes[1] = b.getIndexAttr(*outer * *inner);
+    sizes.erase(sizes.begin());
+    strides.erase(strides.begin());
+  }
+}
+
 /// The tile that a memref of local memory is, in the layout that its memory's instructions expect or that `config` names.
 static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAttr config, bool a5) {
   auto [rows, cols] = boxOf(type);
@@ -70,7 +86,7 @@ public:
 private:
   LogicalResult convert(Operation *op);
   /// Behind `at`: the view from `ptr` on that `memref` stands for.
-  LogicalResult makeView(Operation *at, Value memref, Value ptr, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides);
+  LogicalResult makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes, SmallVector<OpFoldResult> strides);
   Value index(OpBuilder &b, Location loc, OpFoldResult value);
 
   func::FuncOp func;
@@ -85,12 +101,13 @@ Value Converter::index(OpBuilder &b, Location loc, OpFoldResult value) {
   return cast<Value>(value);
 }
 
-LogicalResult Converter::makeView(Operation *at, Value memref, Value ptr, ArrayRef<OpFoldResult> sizes, ArrayRef<OpFoldResult> strides) {
+LogicalResult Converter::makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes, SmallVector<OpFoldResult> strides) {
   OpBuilder b(at);
   b.setInsertionPointAfter(at);
   Location loc = at->getLoc();
+  joinRows(sizes, strides, b);
   if (sizes.empty() || sizes.size() > 5)
-    return at->emitError("makes a memref of rank ") << sizes.size() << " in global memory, which has to be 1 to 5";
+    return at->emitError("makes a memref of rank ") << sizes.size() << " in global memory, which has to be 1 to 5 once gapless dimensions are joined";
   SmallVector<Value> shape, pitch, zeros;
   SmallVector<int64_t> dims;
   for (auto [size, stride] : llvm::zip(sizes, strides)) {
@@ -185,7 +202,7 @@ LogicalResult Converter::run() {
     if (failed(getStridesAndOffset(type, strides, offset)) || offset != 0 || !type.hasStaticShape() ||
         llvm::is_contained(strides, ShapedType::kDynamic))
       return func.emitError("has an argument of type ") << type << "; a memref of constant sizes and strides can be an argument, else a !pto.ptr";
-    auto fold = [&](ArrayRef<int64_t> values) {
+    auto fold = [&](ArrayRef<int64_t> values) -> SmallVector<OpFoldResult> {
       return llvm::map_to_vector(values, [&](int64_t value) { return OpFoldResult(b.getIndexAttr(value)); });
     };
     argument.setType(PtrType::get(b.getContext(), type.getElementType()));

@@ -1,0 +1,42 @@
+// RUN: pto-opt --pto-convert-memrefs --split-input-file --verify-diagnostics %s | FileCheck %s
+
+#gm = #pto.address_space<gm>
+#vec = #pto.address_space<vec>
+
+// Dimensions that follow each other without a gap are rows, in global memory as in the tile.
+// CHECK-LABEL: func.func @gapless(%arg0: !pto.ptr<f16>)
+// CHECK-DAG: %[[ROWS:.*]] = arith.constant 256 : index
+// CHECK-DAG: %[[COLS:.*]] = arith.constant 16 : index
+// CHECK: pto.make_tensor_view %arg0, shape = [%[[ROWS]], %{{.*}}], strides = [%{{.*}}, %{{.*}}] : !pto.tensor_view<256x16xf16>
+// CHECK: pto.tload ins(%{{.*}} : !pto.partition_tensor_view<256x16xf16>) outs(%{{.*}} : !pto.tile_buf<vec, 256x16xf16>)
+func.func @gapless(%x: memref<16x16x16xf16, #gm>) {
+  %t = memref.alloc() : memref<16x16x16xf16, #vec>
+  pto.tload ins(%x : memref<16x16x16xf16, #gm>) outs(%t : memref<16x16x16xf16, #vec>)
+  return
+}
+
+// -----
+
+#gm = #pto.address_space<gm>
+#vec = #pto.address_space<vec>
+
+// Where rows are left out between blocks, three dimensions stay three.
+// CHECK-LABEL: func.func @gaps(
+// CHECK: pto.make_tensor_view %arg0, {{.*}} : !pto.tensor_view<4x8x16xf32>
+func.func @gaps(%x: memref<4x8x16xf32, strided<[256, 16, 1]>, #gm>) {
+  %t = memref.alloc() : memref<4x8x16xf32, #vec>
+  pto.tload ins(%x : memref<4x8x16xf32, strided<[256, 16, 1]>, #gm>) outs(%t : memref<4x8x16xf32, #vec>)
+  return
+}
+
+// -----
+
+#gm = #pto.address_space<gm>
+#vec = #pto.address_space<vec>
+
+// expected-error @+1 {{a memref of constant sizes and strides can be an argument, else a !pto.ptr}}
+func.func @dynamic(%x: memref<?x16xf32, #gm>) {
+  %t = memref.alloc() : memref<4x16xf32, #vec>
+  pto.tload ins(%x : memref<?x16xf32, #gm>) outs(%t : memref<4x16xf32, #vec>)
+  return
+}
