@@ -1,11 +1,8 @@
 // Where the time of a task goes, and what whole programs take: the parts of task_runtime_benchmark that are not one number of tasks per second.
+#include "TaskBench.h"
 #include "TaskGraphs.h"
 
-#include <algorithm>
-#include <benchmark/benchmark.h>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 
 using namespace pto_mlir::tasks;
 
@@ -13,15 +10,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double, std::nano>(Clock::now() - begin).count(); }
-
-std::unique_ptr<TaskRuntime> makeRuntime(const Config &config) {
-  auto runtime = TaskRuntime::create(config);
-  if (!runtime) {
-    std::fprintf(stderr, "%s\n", runtime.error().c_str());
-    std::exit(1);
-  }
-  return runtime.take();
-}
 
 /// Nothing happens by itself: the benchmark resolves what it submitted.
 struct NoDriver : Driver {
@@ -119,10 +107,7 @@ void ReadyLatency(benchmark::State &state) {
     for (const BlockRecord &block : runtime->trace().blocks)
       gaps.push_back(block.start - block.ready);
   }
-  std::sort(gaps.begin(), gaps.end());
-  state.counters["p50_ns"] = double(gaps[gaps.size() / 2]);
-  state.counters["p99_ns"] = double(gaps[gaps.size() * 99 / 100]);
-  state.counters["max_ns"] = double(gaps.back());
+  countLatencies(state, std::move(gaps));
 }
 BENCHMARK(ReadyLatency)->UseRealTime()->Unit(benchmark::kMillisecond);
 

@@ -4,13 +4,10 @@
 //
 // `items_per_second` is tasks per second. Tasks without a kernel are completed by the scheduler thread; those of `Granularity` and
 // `Latency` run on cores.
-#include "pto_mlir/TaskRuntime/TaskRuntime.h"
+#include "TaskBench.h"
 
 #include <algorithm>
-#include <benchmark/benchmark.h>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <tbb/flow_graph.h>
 
 using namespace pto_mlir::tasks;
@@ -26,15 +23,6 @@ Config benchConfig(uint32_t window = 16384) {
   config.schedulers = 1;
   config.window = {window, window, window, window};
   return config;
-}
-
-std::unique_ptr<TaskRuntime> makeRuntime(const Config &config) {
-  auto runtime = TaskRuntime::create(config);
-  if (!runtime) {
-    std::fprintf(stderr, "%s\n", runtime.error().c_str());
-    std::exit(1);
-  }
-  return runtime.take();
 }
 
 /// Runs `program(run, i)` for each of kTasks tasks with a scope per `scope` tasks.
@@ -229,10 +217,7 @@ void Latency(benchmark::State &state) {
     for (int i = 1; i < count; ++i)
       gaps.push_back(starts[size_t(i)] - ends[size_t(i - 1)]);
   }
-  std::sort(gaps.begin(), gaps.end());
-  state.counters["p50_ns"] = double(gaps[gaps.size() / 2]);
-  state.counters["p99_ns"] = double(gaps[gaps.size() * 99 / 100]);
-  state.counters["max_ns"] = double(gaps.back());
+  countLatencies(state, std::move(gaps));
 }
 BENCHMARK(Latency)->UseRealTime()->Unit(benchmark::kMillisecond);
 

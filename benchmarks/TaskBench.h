@@ -1,0 +1,33 @@
+// What the benchmarks of the task runtime share.
+#ifndef PTO_MLIR_BENCHMARKS_TASKBENCH_H
+#define PTO_MLIR_BENCHMARKS_TASKBENCH_H
+
+#include "pto_mlir/TaskRuntime/TaskRuntime.h"
+
+#include <algorithm>
+#include <benchmark/benchmark.h>
+#include <cstdio>
+#include <cstdlib>
+
+namespace pto_mlir::tasks {
+
+inline std::unique_ptr<TaskRuntime> makeRuntime(const Config &config) {
+  auto runtime = TaskRuntime::create(config);
+  if (!runtime) {
+    std::fprintf(stderr, "%s\n", runtime.error().c_str());
+    std::exit(1);
+  }
+  return runtime.take();
+}
+
+/// Counters p50_ns, p99_ns and max_ns of `nanoseconds`, which must not be empty.
+inline void countLatencies(benchmark::State &state, std::vector<uint64_t> nanoseconds) {
+  std::sort(nanoseconds.begin(), nanoseconds.end());
+  state.counters["p50_ns"] = double(nanoseconds[nanoseconds.size() / 2]);
+  state.counters["p99_ns"] = double(nanoseconds[nanoseconds.size() * 99 / 100]);
+  state.counters["max_ns"] = double(nanoseconds.back());
+}
+
+} // namespace pto_mlir::tasks
+
+#endif
