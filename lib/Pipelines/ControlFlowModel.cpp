@@ -4,7 +4,6 @@
 #include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/PModel/Assembler.h"
-#include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/Pipelines/ModelBuilder.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/FileUtilities.h"
@@ -60,15 +59,7 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
     model.programs.push_back(std::move(*program));
     return pmodel::writeModel(model, options.modelFile);
   }();
-  if (!written) {
-    errors.push_back(written.error());
-    return std::nullopt;
-  }
-  sum.kernels = written->numKernels;
-  sum.commandBytes = written->commandBytes;
-  sum.weightBytes = written->weightBytes;
-  sum.fileBytes = written->fileBytes;
-  return sum;
+  return withSizes(std::move(sum), written, errors);
 }
 
 } // namespace pto_mlir

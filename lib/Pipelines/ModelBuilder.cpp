@@ -8,7 +8,6 @@
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Dialect/VM/Transforms/ByteCodeConverter.h"
-#include "pto_mlir/PModel/Builder.h"
 
 using namespace mlir;
 
@@ -175,7 +174,10 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
   net.variants.push_back(std::move(*variant));
   model.nets.push_back(std::move(net));
 
-  auto written = pmodel::writeModel(model, pmodel::layoutWeights(model.weights), options.modelFile);
+  return withSizes(std::move(summary), pmodel::writeModel(model, pmodel::layoutWeights(model.weights), options.modelFile), errors);
+}
+
+std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written, Errors &errors) {
   if (!written) {
     errors.push_back(written.error());
     return std::nullopt;

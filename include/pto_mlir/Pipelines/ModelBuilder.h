@@ -3,6 +3,7 @@
 #define PTO_MLIR_PIPELINES_MODELBUILDER_H
 
 #include "mlir/IR/BuiltinOps.h"
+#include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/Pipelines/Compiler.h"
 
 namespace pto_mlir {
@@ -12,6 +13,9 @@ inline constexpr const char *kProducer = "pto-mlir 0.1.0";
 
 /// Packs a module that the deploy pipeline has brought to engine functions and a vm.func. Nothing is written on failure.
 std::optional<DeploySummary> buildModel(mlir::ModuleOp module, const DeployOptions &options, Errors &errors);
+
+/// `summary` with the sizes of the file that was written; nothing, and an error more, where writing failed.
+std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written, Errors &errors);
 
 } // namespace pto_mlir
 
