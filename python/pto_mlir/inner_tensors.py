@@ -73,6 +73,18 @@ def _types(graph, types: dict[str, int]) -> None:
             _types(body, types)
 
 
+def add_node_outputs(model) -> None:
+    """Makes every output of the main graph's nodes an output of the model."""
+    import onnx
+
+    present = {o.name for o in model.graph.output}
+    for node in model.graph.node:
+        for name in node.output:
+            if name and name not in present:
+                present.add(name)
+                model.graph.output.append(onnx.ValueInfoProto(name=name))
+
+
 def exposed(path: str | Path) -> Exposed | None:
     """The model with all of its tensors as outputs; None when it has no control flow."""
     import onnx
@@ -84,12 +96,7 @@ def exposed(path: str | Path) -> Exposed | None:
     _types(onnx.shape_inference.infer_shapes(model).graph, types)
     counts = Counter(_names(model.graph))
     _expose(model.graph, {name for name, count in counts.items() if count == 1}, types, False)
-    present = {o.name for o in model.graph.output}
-    for node in model.graph.node:
-        for name in node.output:
-            if name and name not in present:
-                present.add(name)
-                model.graph.output.append(onnx.ValueInfoProto(name=name))
+    add_node_outputs(model)
     loops = {name for node in model.graph.node if node.op_type != "If" for name in node.output}
 
     def unwrap(values: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -51,12 +51,7 @@ def _with_all_outputs(path: str | Path) -> bytes | str:
     import onnx
 
     model = onnx.load(str(path), load_external_data=True)
-    present = {o.name for o in model.graph.output}
-    for node in model.graph.node:
-        for name in node.output:
-            if name and name not in present:
-                present.add(name)
-                model.graph.output.append(onnx.ValueInfoProto(name=name))
+    inner_tensors.add_node_outputs(model)
     return model.SerializeToString()
 
 
