@@ -316,9 +316,11 @@ void SyncInserter::dropServedByLoops() {
       return again.again && again.src == order.src && again.dst == order.dst && (first ? again.wait <= entry->second.first : again.set >= entry->second.second);
     });
   };
-  for (auto &[key, block] : blocks)
+  for (auto &entry : blocks) {
+    auto &block = entry.second;
     if (!block.loop)
       llvm::erase_if(block.orders, [&](const Order &order) { return serves(block.ops[order.wait], order, true) || serves(block.ops[order.set], order, false); });
+  }
 }
 
 void SyncInserter::run() {
