@@ -90,7 +90,11 @@ private:
         sourceWords.push_back(word);
         sources.push_back(source);
       }
-      auto wordsOfSources = builder.CreateVector(sourceWords), numbersOfSources = builder.CreateVector(sources);
+      // An empty table would cost its length and place in every stream.
+      auto table = [&](const std::vector<uint32_t> &numbers) {
+        return numbers.empty() ? Offset<Vector<uint32_t>>() : builder.CreateVector(numbers);
+      };
+      auto wordsOfSources = table(sourceWords), numbersOfSources = table(sources);
       return fb::CreateStream(builder, static_cast<fb::CoreKind>(stream.coreKind), stream.pipe, &words, stream.numCommands, wordsOfSources,
                               numbersOfSources);
     });

@@ -22,12 +22,18 @@ std::vector<std::string> strings(ArrayAttr attr) {
   return list;
 }
 
-pmodel::KernelDesc kernelDesc(backend::KernelStreams code, unsigned blocks) {
+pmodel::KernelDesc kernelDesc(backend::KernelStreams code, const DeployOptions &options) {
   pmodel::KernelDesc kernel;
   kernel.name = std::move(code.name);
   kernel.numArgs = code.numArgs;
-  kernel.blocks = blocks;
+  kernel.blocks = options.numCore;
   addCode(kernel, code);
+  // As large as the commands, and the kernel's own sources name its tensors already.
+  if (!options.debug) {
+    kernel.sources.clear();
+    for (pmodel::StreamDesc &stream : kernel.streams)
+      stream.sources.clear();
+  }
   return kernel;
 }
 
@@ -144,7 +150,7 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
     auto code = backend::generateKernel(kernel, *loaded.processor);
     if (failed(code))
       return std::nullopt;
-    model.kernels.push_back(kernelDesc(std::move(*code), options.numCore));
+    model.kernels.push_back(kernelDesc(std::move(*code), options));
     model.kernels.back().sourceOps = sources.lookup(model.kernels.back().name);
   }
   auto weights = weightBlobs(module);

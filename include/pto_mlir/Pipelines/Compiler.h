@@ -36,7 +36,7 @@ struct DeployOptions {
   std::string quantize = "F32";
   std::string processor = "a3";
   unsigned numCore = 1;   // blocks, 1..24
-  bool debug = false;     // keep every named tensor
+  bool debug = false;     // keep every named tensor, and the op that each command comes from
   std::string dumpFolder; // the module after each stage goes there, unless empty
   std::string emitFolder; // each kernel goes there as .pto, unless empty
 };
