@@ -1,8 +1,7 @@
 //===- InsertSync.cpp - order the engines by flags ------------------------------------------===//
 //
-// Collect what each engine op touches; for two ops of different engines in conflict note an order in the innermost block that holds
-// both, and the reverse one for the block's next execution, unless one that is noted already says as much; drop what is implied;
-// hand out flags; emit.
+// Collect what each engine op touches; for every two ops of different engines in conflict note an order in the innermost
+// block that holds both, and the reverse one for the block's next execution; drop what is implied; hand out flags; emit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,28 +27,10 @@ using namespace pto_mlir::pto;
 static constexpr int kEvents = 8;
 
 namespace {
-/// A block around an op, and the op of that block that it is (in).
-struct Place {
-  Block *block;
-  Operation *op;
-  bool looped; // it may be executed more than once
-};
-
 struct EngineOp {
   Operation *op;
   Pipe pipe;
   SmallVector<Access> accesses;
-  SmallVector<Place, 4> places;          // outermost first
-  unsigned section;                      // 0 none, 1 cube, 2 vector
-  llvm::SmallDenseSet<Pipe, 4> followers; // engines that an order makes wait for this op
-};
-
-/// Of one op, one block around it that is executed again, and one engine: the earliest op of that engine that may run again only
-/// behind this op. A forward order of the latest one has been noted.
-struct Again {
-  size_t depth;
-  Pipe pipe;
-  const EngineOp *always = nullptr, *sameTurn = nullptr;
 };
 
 using PipePair = std::pair<Pipe, Pipe>;
@@ -61,9 +42,8 @@ public:
 
 private:
   void collect();
-  void orderBefore(size_t index);
+  bool orderPair(const EngineOp &first, const EngineOp &second);
   BlockOrders &ordersOf(Block *block);
-  void dropServedByLoops();
   void fitEvents();
   int eventsOf(PipePair pair) const;
   bool meet(PipePair pair) const;
@@ -75,22 +55,13 @@ private:
   llvm::MapVector<Block *, BlockOrders> blocks;
   DenseMap<Operation *, Value> turns;
   DenseMap<Operation *, int> places; // of each op in its block
-  std::set<std::tuple<Block *, int, Pipe, Pipe>> met;
 };
 } // namespace
 
 void SyncInserter::collect() {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (!isEngineOp(op))
-      return;
-    EngineOp engine{op, cast<PipeOpInterface>(op).getPipe(), collectAccesses(op), {}, 0, {}};
-    for (Operation *around = op; around != func; around = around->getParentOp()) {
-      engine.places.push_back({around->getBlock(), around, around->getParentOfType<scf::ForOp>() != nullptr});
-      if (isa<SectionCubeOp, SectionVectorOp>(around))
-        engine.section = isa<SectionCubeOp>(around) ? 1 : 2;
-    }
-    std::reverse(engine.places.begin(), engine.places.end());
-    ops.push_back(std::move(engine));
+    if (isEngineOp(op))
+      ops.push_back({op, cast<PipeOpInterface>(op).getPipe(), collectAccesses(op)});
   });
 }
 
@@ -114,74 +85,38 @@ BlockOrders &SyncInserter::ordersOf(Block *block) {
   return orders;
 }
 
-/// The depth of the innermost block that holds both.
-static size_t commonDepth(const EngineOp &a, const EngineOp &b) {
-  size_t depth = 0, most = std::min(a.places.size(), b.places.size());
-  while (depth + 1 < most && a.places[depth + 1].block == b.places[depth + 1].block)
-    ++depth;
-  return depth;
-}
-
-/// Notes what must come before op `index`, and what must not come again before it has ended.
-///
-/// Going back from the op, the first op of an engine in conflict stands for all before it: its flag is raised behind everything that the
-/// engine did up to there, wherever that stood. An op that another one of this engine has waited for needs no flag either. Both hold only
-/// for orders that are really noted, whose flags are raised and consumed on every path. A block that is executed again has forward orders
-/// of its own all the same: they keep the flags for the next execution from being raised twice. Of what comes again, in each block the
-/// earliest op of an engine stands for the later ones; a flag for every trip also serves what a flag per half would.
-void SyncInserter::orderBefore(size_t index) {
-  EngineOp &second = ops[index];
-  llvm::SmallDenseSet<Pipe, 8> followed;
-  SmallVector<Again, 4> agains;
-  bool looped = second.places.back().looped;
-  for (size_t i = index; i-- > 0;) {
-    EngineOp &first = ops[i];
-    if (first.pipe == second.pipe || first.section + second.section == 3) // the sections' cores are ordered by other means
-      continue;
-    Overlap overlap = Overlap::none;
-    size_t depth = commonDepth(first, second);
-    bool again = first.places[depth].looped;
-    if (!again && (followed.contains(first.pipe) || first.followers.contains(second.pipe)))
-      continue;
-    BlockOrders *block = nullptr;
-    for (const Access &x : first.accesses)
-      for (const Access &y : second.accesses) {
-        Overlap both = conflict(x, y);
-        if (both == Overlap::none || overlap == Overlap::always)
-          continue;
-        if (!block)
-          block = &ordersOf(first.places[depth].block);
-        // The halves of a tile alternate with the trips of its own loop only; seen from a deeper loop it is one buffer.
-        overlap = both == Overlap::sameTurn && block->loop && x.turns == block->loop ? Overlap::sameTurn : Overlap::always;
-      }
-    if (overlap == Overlap::none)
-      continue;
-    int a = places[first.places[depth].op], b = places[second.places[depth].op];
-    if (a == b) { // two branches of one scf.if: they meet only through the loop around it
-      if (block->loop && met.insert({block->block, a, std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe)}).second)
-        block->meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
-      continue;
-    }
-    auto known = llvm::find_if(agains, [&](const Again &known) { return known.depth == depth && known.pipe == first.pipe; });
-    if (!again || known == agains.end()) {
-      block->orders.push_back({first.pipe, second.pipe, a, b, /*again=*/false, overlap == Overlap::sameTurn});
-      followed.insert(first.pipe);
-      first.followers.insert(second.pipe);
-      if (!looped && followed.size() == 6)
-        break;
-    }
-    if (!again)
-      continue;
-    if (known == agains.end())
-      known = agains.insert(agains.end(), Again{depth, first.pipe});
-    (overlap == Overlap::always ? known->always : known->sameTurn) = &first;
+/// `first` comes before `second` in the program text. True when a loop around both makes their order matter again.
+bool SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
+  // The innermost block that holds both, and the op of that block that each is (in).
+  DenseMap<Block *, Operation *> above;
+  for (Operation *op = first.op; op != func; op = op->getParentOp())
+    above[op->getBlock()] = op;
+  Operation *mine = second.op;
+  while (!above.contains(mine->getBlock()))
+    mine = mine->getParentOp();
+  Operation *other = above[mine->getBlock()];
+  BlockOrders &block = ordersOf(mine->getBlock());
+  int a = places[other], b = places[mine];
+  if (a == b) { // two branches of one scf.if: they meet only through the loop around it
+    if (block.loop)
+      block.meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
+    return true;
   }
-  for (const Again &again : agains) {
-    const EngineOp *first = again.always ? again.always : again.sameTurn;
-    BlockOrders &block = ordersOf(first->places[again.depth].block);
-    block.orders.push_back({second.pipe, again.pipe, places[second.places[again.depth].op], places[first->places[again.depth].op], /*again=*/true,
-                            /*byTurn=*/!again.always});
-  }
+  // The halves of a tile alternate with the trips of its own loop only; seen from a deeper loop it is one buffer.
+  bool byTurn = block.loop != nullptr;
+  for (const Access &x : first.accesses)
+    for (const Access &y : second.accesses)
+      if (Overlap overlap = conflict(x, y); overlap == Overlap::always || (overlap == Overlap::sameTurn && x.turns != block.loop))
+        byTurn = false;
+  auto add = [&](Order order) {
+    // Outside of loops duplicates are few and do no harm; a list that is long anyway is not searched for them.
+    if ((!block.loop && block.orders.size() > 512) || !llvm::is_contained(block.orders, order))
+      block.orders.push_back(order);
+  };
+  add({first.pipe, second.pipe, a, b, /*again=*/false, byTurn});
+  if (block.loop)
+    add({second.pipe, first.pipe, b, a, /*again=*/true, byTurn});
+  return block.loop != nullptr;
 }
 
 /// Events that the orders from pair.first to pair.second take.
@@ -290,47 +225,34 @@ void SyncInserter::emit() {
   }
 }
 
-/// A loop's first wait and last set for its next executions stand before and behind it: they serve an order from before the loop
-/// to inside of it, and from inside of it to behind it, when every op in the loop that the order is about is covered.
-void SyncInserter::dropServedByLoops() {
-  // Of each loop outside of loops: the places in its body of the first and last op that holds one of an engine.
-  std::map<std::pair<Operation *, Pipe>, std::pair<int, int>> extents;
-  for (const EngineOp &op : ops)
-    for (size_t depth = 0; depth + 1 < op.places.size(); ++depth)
-      if (isa<scf::ForOp>(op.places[depth].op)) {
-        ordersOf(op.places[depth + 1].block);
-        int at = places[op.places[depth + 1].op];
-        auto [entry, isNew] = extents.insert({{op.places[depth].op, op.pipe}, {at, at}});
-        entry->second.first = std::min(entry->second.first, at);
-        entry->second.second = std::max(entry->second.second, at);
-        break; // the outermost loop
-      }
-  auto serves = [&](Operation *loop, const Order &order, bool first) {
-    if (!isa<scf::ForOp>(loop))
-      return false;
-    auto entry = extents.find({loop, first ? order.dst : order.src});
-    auto body = blocks.find(&loop->getRegion(0).front());
-    if (entry == extents.end() || body == blocks.end())
-      return false;
-    return llvm::any_of(body->second.orders, [&](const Order &again) {
-      return again.again && again.src == order.src && again.dst == order.dst && (first ? again.wait <= entry->second.first : again.set >= entry->second.second);
-    });
-  };
-  for (auto &entry : blocks) {
-    auto &block = entry.second;
-    if (!block.loop)
-      llvm::erase_if(block.orders, [&](const Order &order) { return serves(block.ops[order.wait], order, true) || serves(block.ops[order.set], order, false); });
-  }
+/// Ops of a cube and of a vector section run on different cores, which flags do not order.
+static bool onDifferentCores(Operation *a, Operation *b) {
+  return (a->getParentOfType<SectionCubeOp>() && b->getParentOfType<SectionVectorOp>()) ||
+         (a->getParentOfType<SectionVectorOp>() && b->getParentOfType<SectionCubeOp>());
 }
 
 void SyncInserter::run() {
   collect();
-  for (size_t index = 0; index < ops.size(); ++index)
-    orderBefore(index);
+  for (size_t j = 0; j < ops.size(); ++j) {
+    // Outside of loops, the last op of an engine that this one must follow stands for all before it.
+    llvm::SmallDenseSet<Pipe, 8> followed;
+    for (size_t i = j; i-- > 0;) {
+      if (ops[i].pipe == ops[j].pipe || followed.contains(ops[i].pipe) || onDifferentCores(ops[i].op, ops[j].op))
+        continue;
+      bool touches = llvm::any_of(ops[i].accesses, [&](const Access &a) {
+        return llvm::any_of(ops[j].accesses, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
+      });
+      if (!touches)
+        continue;
+      if (!orderPair(ops[i], ops[j]))
+        followed.insert(ops[i].pipe);
+      if (followed.size() == 6)
+        break;
+    }
+  }
   for (auto &[key, block] : blocks)
     dropImplied(block);
   fitEvents();
-  dropServedByLoops(); // last: meetings, which may replace a loop's flags, serve nothing outside of it
   emit();
 }
 

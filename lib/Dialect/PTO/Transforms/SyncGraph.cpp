@@ -55,98 +55,45 @@ static bool isImplied(const std::vector<Order> &orders, const std::vector<bool> 
   return reach.of(goal.dst) <= target;
 }
 
-namespace {
-using Known = llvm::SmallDenseMap<Pipe, int64_t, 8>; // the last place whose op that engine has finished
-
-/// What each engine knows the others to have passed, as a walk over two executions of the block finds it, in time linear in the orders.
-/// The step to the second execution is made by plain orders only, or (`turnStep`) by orders per turn only.
-struct Knowledge {
-  llvm::SmallDenseMap<Pipe, Known, 8> engines;
-  std::vector<Known> atSet; // of each order, when its flag was last raised
-
-  bool has(const Order &order, int64_t set) const {
-    auto engine = engines.find(order.dst);
-    if (engine == engines.end())
-      return false;
-    auto passed = engine->second.find(order.src);
-    return passed != engine->second.end() && passed->second >= set;
-  }
-  void learn(const Order &order, int64_t set, const Known &news) {
-    Known &known = engines[order.dst];
-    auto raise = [&](Pipe pipe, int64_t place) {
-      auto [entry, isNew] = known.insert({pipe, place});
-      entry->second = std::max(entry->second, place);
-    };
-    for (auto [pipe, place] : news)
-      raise(pipe, place);
-    raise(order.src, set);
-  }
-};
-} // namespace
-
-/// As the comparison of all with all, for long lists: keeps an order only when its wait learns from it.
+/// The same for a block that is executed once, in time linear in its orders: walks the block with what each engine knows
+/// the others to have passed, and keeps an order only when its wait learns from it.
 static void dropImpliedInLine(BlockOrders &block) {
+  using Known = llvm::SmallDenseMap<Pipe, int, 8>; // the last place whose op that engine has finished
   std::vector<Order> &orders = block.orders;
-  // At one place, what was set last implies the most.
-  llvm::sort(orders, [](const Order &a, const Order &b) {
-    return std::tuple(a.wait, -a.set, a.src, a.dst, a.again, a.byTurn) < std::tuple(b.wait, -b.set, b.src, b.dst, b.again, b.byTurn);
-  });
   std::vector<SmallVector<size_t, 2>> waits(block.ops.size()), sets(block.ops.size());
+  // At one place, what was set last implies the most.
+  llvm::sort(orders, [](const Order &a, const Order &b) { return std::tuple(a.wait, -a.set, a.src, a.dst) < std::tuple(b.wait, -b.set, b.src, b.dst); });
   for (size_t i = 0; i < orders.size(); ++i) {
     waits[orders[i].wait].push_back(i);
     sets[orders[i].set].push_back(i);
   }
-  std::vector<bool> alive(orders.size(), true);
-  int64_t round = static_cast<int64_t>(block.ops.size());
-  Knowledge first;
-  first.atSet.resize(orders.size());
+  llvm::SmallDenseMap<Pipe, Known, 8> engines;
+  std::vector<Known> atSet(orders.size());
+  std::vector<Order> kept;
   for (size_t place = 0; place < block.ops.size(); ++place) {
     for (size_t i : waits[place]) {
       const Order &order = orders[i];
-      if (order.again)
-        continue; // finds its flag raised
-      alive[i] = !first.has(order, order.set);
-      if (alive[i])
-        first.learn(order, order.set, first.atSet[i]);
+      Known &known = engines[order.dst];
+      auto passed = known.find(order.src);
+      if (passed != known.end() && passed->second >= order.set)
+        continue;
+      kept.push_back(order);
+      for (auto [pipe, last] : atSet[i]) {
+        auto [entry, isNew] = known.insert({pipe, last});
+        entry->second = std::max(entry->second, last);
+      }
+      known[order.src] = order.set;
     }
     for (size_t i : sets[place])
-      first.atSet[i] = first.engines[orders[i].src];
+      atSet[i] = engines[orders[i].src];
   }
-  if (block.loop) {
-    Knowledge plain = first, turns = first;
-    // Both walks in step: whether an order stays is known before either goes on.
-    for (size_t place = 0; place < block.ops.size(); ++place) {
-      for (size_t i : waits[place]) {
-        const Order &order = orders[i];
-        if (!alive[i])
-          continue;
-        if (!order.again) {
-          for (Knowledge *k : {&plain, &turns})
-            k->learn(order, order.set + round, k->atSet[i]);
-          continue;
-        }
-        // The news of an order to the next execution are those of the first one's set.
-        alive[i] = !plain.has(order, order.set) && !(order.byTurn && turns.has(order, order.set));
-        if (alive[i])
-          (order.byTurn ? turns : plain).learn(order, order.set, first.atSet[i]);
-      }
-      for (size_t i : sets[place])
-        if (!orders[i].again)
-          for (Knowledge *k : {&plain, &turns})
-            k->atSet[i] = k->engines[orders[i].src];
-    }
-  }
-  std::vector<Order> kept;
-  for (size_t i = 0; i < orders.size(); ++i)
-    if (alive[i])
-      kept.push_back(orders[i]);
   orders = std::move(kept);
 }
 
 void pto_mlir::pto::dropImplied(BlockOrders &block) {
   std::vector<Order> &orders = block.orders;
   constexpr size_t kMany = 256; // from here on, comparing all with all takes long
-  if (orders.size() > kMany)
+  if (!block.loop && orders.size() > kMany)
     return dropImpliedInLine(block);
   int64_t round = 2 * static_cast<int64_t>(block.ops.size()) + 2;
   // Long orders first: they are the ones that shorter ones imply.
