@@ -4,6 +4,7 @@ import importlib.util
 import json
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_runner, model_transform
+from conftest import ROOT
 from test_runtime import BIN
 
 
@@ -30,6 +32,18 @@ def test_a_network_has_no_report(network):
     for mode in ("checked", "shuffled:3"):
         got, *_ = InferenceSession(str(network), mode=mode).run(None, {"x": x})
         assert np.array_equal(got, expected), mode
+
+
+def test_a_detector_without_kept_tensors_has_no_report(tmp_path, classifier):
+    """Its depthwise kernels load taps and rows in turns; insert-sync once lost the order of the two."""
+    subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import pp_ocr; from pathlib import Path; "
+                    "pp_ocr.fetch('det', Path(sys.argv[2]))", str(ROOT / "regression" / "makers"), str(classifier / "det.onnx")], check=True)  # fmt: skip
+    mlir, model = tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    assert model_transform.main(["--model_name", "m", "--model_def", str(classifier / "det.onnx"), "--input_shapes", "[[1,3,640,640]]",
+                                 "--mlir", str(mlir)]) == 0  # fmt: skip
+    assert model_deploy.main(["--mlir", str(mlir), "--quantize", "F32", "--model", str(model)]) == 0
+    x = np.random.default_rng(1).standard_normal((1, 3, 640, 640)).astype(np.float32)
+    InferenceSession(str(model), mode="checked").run(None, {"x": x})
 
 
 def test_every_harmful_mutation_is_reported(network):
