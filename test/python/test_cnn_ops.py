@@ -204,3 +204,33 @@ def test_depthwise_sums_do_not_round_at_the_bias(tmp_path, kernel):
         windows = np.lib.stride_tricks.sliding_window_view(padded, (kernel, kernel), (1, 2))[:, :: i + 1, :: i + 1]
         exact = np.einsum("chwij,cij->chw", windows, weight) + 1000
         assert np.abs(value[0] - exact).max() <= 0.55 * np.spacing(np.float32(1000))
+
+
+def depthwise_of_inputs():
+    """Depthwise convolutions that read the net's own (NCHW) inputs: channels, sizes, windows, strides and pads of all kinds."""
+    channels = (1, 3, 8, 16, 17, 32, 40)
+    sizes = {1: (160, 160), 3: (320, 320), 8: (61, 160), 16: (160, 160), 17: (80, 113), 32: (160, 40), 40: (33, 57)}
+    net = Net(17, **{f"c{c}": [1, c, *sizes[c]] for c in channels})
+    for i, c in enumerate(channels):
+        for k, stride in ((3, 1 + i % 2), (5, 2 - i % 2)):
+            pads = [k // 2] * 4 if (i + k) % 3 else [0, 1, k - 2, 2]
+            net.add("Conv", f"c{c}", rand(c, 1, k, k, seed=c + k), rand(c, seed=k), group=c, strides=[stride, stride], pads=pads)
+    return net
+
+
+@pytest.mark.parametrize("mode,cores", [("F32", 1), ("F32", 24), ("F16", 1), ("F16", 24)])
+def test_depthwise_of_the_input(mode, cores, tmp_path):
+    check(depthwise_of_inputs(), tmp_path, mode, cores)
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_transpositions_of_every_proportion(mode, tmp_path):
+    # Few long rows and many short ones, either way; what is moved must be exact.
+    for cores in (1, 24):
+        net = Net(17, a=[16, 25600], b=[25600, 3], c=[1, 7000], d=[129, 1031], e=[5, 2, 9000], f=[3, 4100, 9, 2], g=[4999, 17])
+        for data in "abdg":
+            net.add("Transpose", data, perm=[1, 0])
+        net.add("Relu", "c")
+        for data, perm in (("e", [2, 1, 0]), ("e", [1, 2, 0]), ("f", [3, 2, 1, 0]), ("f", [0, 3, 1, 2])):
+            net.add("Transpose", data, perm=perm)
+        check(net, tmp_path, mode, cores)

@@ -157,14 +157,18 @@ LogicalResult BodyEmitter::collectOperands() {
   return success();
 }
 
-/// The operand's tile with rows and columns exchanged, in a temporary.
+/// The operand's tile with rows and columns exchanged.
 FailureOr<Value> BodyEmitter::transpose(OpOperand &operand, Value source) {
   auto type = cast<pto::TileBufType>(source.getType());
   if (!type.isRowMajor() || op.isDpsInit(&operand))
     return op->emitOpError("runs over rows and columns of one tile in two orders");
   TileShape shape = tiles.shapeOf(operand.get());
   Value scratch = builder.create<pto::AllocTileOp>(loc, type, shape.rows.dynamic, shape.cols.dynamic);
-  Value turned = tile->temporary(Role::Full, type.getElementType());
+  // Right where it is wanted, if the body does nothing with it.
+  auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
+  Value target = initTile(0);
+  bool copies = op.getBlock()->getOperations().size() == 1 && yield.getNumOperands() == 1 && yield.getOperand(0) == op.getMatchingBlockArgument(&operand);
+  Value turned = copies && cast<pto::TileBufType>(target.getType()).isRowMajor() ? target : tile->temporary(Role::Full, type.getElementType());
   builder.create<pto::TTransOp>(loc, source, scratch, turned);
   return turned;
 }

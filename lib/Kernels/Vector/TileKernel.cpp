@@ -123,6 +123,7 @@ public:
 
 private:
   FailureOr<SmallVector<int64_t>> chooseSizes();
+  SmallVector<int64_t> transpositionSizes(unsigned rows);
   int64_t rowsPerSum();
   FailureOr<SmallVector<int64_t>> chooseWindowSizes(LinalgOp window);
   std::tuple<bool, bool> control(OpResult producer);
@@ -162,8 +163,9 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
       unsigned innermost = map.getDimPosition(map.getNumResults() - 1);
       if (classes[innermost] != nest.colClass) {
         nest.rowClass = classes[innermost];
-        nest.rowExtent = extents[innermost];
-      } else if (!readsClass(map, classes, nest.rowClass)) {
+        return transpositionSizes(innermost);
+      }
+      if (!readsClass(map, classes, nest.rowClass)) {
         // A copy that repeats: tiles hold rows that are read, and each tile is stored several times.
         unsigned row = map.getDimPosition(map.getNumResults() - 2);
         nest.rowClass = classes[row];
@@ -210,6 +212,21 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
     if (sizes[i] >= extents[i])
       sizes[i] = 0;
   }
+  return sizes;
+}
+
+/// Of a transposition whose source's innermost dimension is `rows`.
+SmallVector<int64_t> NestTiler::transpositionSizes(unsigned rows) {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges(), sizes(extents.size(), 1);
+  int64_t otherTiles = 1;
+  for (auto [i, extent] : llvm::enumerate(extents))
+    otherTiles *= i == rows || i + 1 == extents.size() ? 1 : extent;
+  TransposedTile tile = chooseTransposedTile(root, extents[rows], extents.back(), otherTiles, cores);
+  sizes[rows] = tile.rows;
+  sizes.back() = tile.cols;
+  for (auto [size, extent] : llvm::zip_equal(sizes, extents))
+    if (size >= extent)
+      size = 0;
   return sizes;
 }
 

@@ -140,4 +140,43 @@ int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit,
   return std::min(best, extent);
 }
 
+TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles, int64_t cores) {
+  constexpr int64_t kMostRows = 4088;            // of a DMA
+  constexpr double kCommands = 1200, kBurst = 64; // in elements; in bytes, what a short run costs beside its length
+  int64_t least = 4, bytes = 4 * liveTemporaries(op);
+  for (Value value : op->getOperands())
+    if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
+      int64_t size = std::max(1u, type.getElementTypeBitWidth() / 8);
+      least = std::min(least, size);
+      bytes += size;
+    }
+  int64_t block = 32 / least, most = kUnifiedBufferBudget / 2 / bytes;
+  auto padded = [&](int64_t count) { return (int64_t)llvm::alignTo(count, block); };
+  auto cut = [&](int64_t extent, int64_t parts) { return std::min(extent, padded(llvm::divideCeil(extent, parts))); };
+  TransposedTile best;
+  double bestCost = 0;
+  int64_t mostCols = std::min({cols, kMostRows, std::max(most / block, block)});
+  // Fewer, longer runs first; enough parts for all cores.
+  for (int64_t colParts = llvm::divideCeil(cols, mostCols); colParts <= cols; ++colParts) {
+    int64_t c = cut(cols, colParts);
+    int64_t mostRows = std::min({rows, kMostRows, std::max(most / padded(c) / block * block, block)});
+    int64_t fewest = llvm::divideCeil(rows, mostRows);
+    for (int64_t rowParts = fewest; rowParts <= std::min(fewest + 2 * cores, rows); ++rowParts) {
+      int64_t r = cut(rows, rowParts);
+      if (padded(r) * padded(c) > most && r > block)
+        continue;
+      int64_t tiles = llvm::divideCeil(rows, r) * llvm::divideCeil(cols, c) * otherTiles;
+      double moved = double(padded(r)) * padded(c) * (3 + kBurst / (least * r) + kBurst / (least * c));
+      double cost = (kCommands + moved) * llvm::divideCeil(tiles, cores);
+      if (bestCost == 0 || cost < bestCost)
+        best = {r, c}, bestCost = cost;
+      if (r <= block)
+        break;
+    }
+    if (c <= block)
+      break;
+  }
+  return best;
+}
+
 } // namespace pto_mlir::vector_kernels

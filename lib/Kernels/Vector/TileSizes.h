@@ -41,6 +41,16 @@ constexpr double kEvenShares = 1.1;
 /// keeps enough work of `elementsPerUnit` elements a unit.
 int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles = 1, int64_t cores = 1);
 
+/// Of a transposition: `rows` along the source's innermost dimension, `cols` along the result's.
+struct TransposedTile {
+  int64_t rows = 1;
+  int64_t cols = 1;
+};
+
+/// The tile of a transposition `op` of `rows` x `cols` elements, `otherTiles` times, that takes `cores` vector cores the least time. Both sides are whole
+/// blocks of 32 bytes or the whole extent, and what the tile needs, doubled, fits the unified buffer.
+TransposedTile chooseTransposedTile(mlir::linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles, int64_t cores);
+
 } // namespace pto_mlir::vector_kernels
 
 #endif // PTO_MLIR_LIB_KERNELS_VECTOR_TILESIZES_H
