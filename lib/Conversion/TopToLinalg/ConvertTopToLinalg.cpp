@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Rewrite/PatternApplicator.h"
 
 using namespace mlir;
 
@@ -88,6 +88,67 @@ void noteIndexBounds(func::FuncOp main) {
         main.setArgAttr(argument.getArgNumber(), top::kIndexBoundAttr, builder.getI64IntegerAttr(bound));
 }
 
+/// No engine computes with unsigned integers or floats of 64 bits; whole numbers may be moved.
+LogicalResult checkElementTypes(ModuleOp module) {
+  bool computable = true;
+  module.walk([&](Operation *op) {
+    if (!isa<top::TopDialect>(op->getDialect()) || isa<top::WeightOp, top::LaunchOp>(op))
+      return;
+    bool moves = isa<top::ReshapeOp, top::PermuteOp, top::ConcatOp, top::SliceOp, top::ExpandOp, top::GatherOp>(op);
+    SmallVector<Type> types(op->getOperandTypes());
+    llvm::append_range(types, op->getResultTypes());
+    for (Type type : types) {
+      Type element = getElementTypeOrSelf(type);
+      if (!element.isF64() && (moves || !element.isUnsignedInteger()))
+        continue;
+      op->emitOpError("has elements of type ") << element << ", with which no engine computes; f32, f16, bf16, i32 and i16 work";
+      computable = false;
+      return;
+    }
+  });
+  return success(computable);
+}
+
+bool isToConvert(Operation *op) { return isa<top::TopDialect>(op->getDialect()) && !isa<top::WeightOp, top::LaunchOp>(op); }
+
+/// Rewrites what `patterns` know, and goes on after an op that they refuse: the user sees all problems at once.
+LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &patterns) {
+  struct Pending : RewriterBase::Listener {
+    std::vector<Operation *> ops;
+    llvm::SmallDenseSet<Operation *> live;
+    void add(Operation *op) {
+      if (isToConvert(op) && live.insert(op).second)
+        ops.push_back(op);
+    }
+    void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { add(op); }
+    void notifyOperationErased(Operation *op) override { live.erase(op); }
+  } pending;
+  module.walk([&](Operation *op) { pending.add(op); });
+  PatternApplicator applicator(patterns);
+  applicator.applyDefaultCostModel();
+  PatternRewriter rewriter(module.getContext());
+  rewriter.setListener(&pending);
+  unsigned errors = 0, refused = 0;
+  ScopedDiagnosticHandler counter(module.getContext(), [&](Diagnostic &diagnostic) {
+    errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
+    return failure(); // the handlers outside print it
+  });
+  while (!pending.ops.empty())
+    for (Operation *op : std::exchange(pending.ops, {})) {
+      if (!pending.live.contains(op))
+        continue;
+      unsigned before = errors;
+      rewriter.setInsertionPoint(op);
+      if (succeeded(applicator.matchAndRewrite(op, rewriter)))
+        continue;
+      pending.live.erase(op);
+      ++refused;
+      if (errors == before)
+        op->emitOpError("has no lowering to linalg");
+    }
+  return success(refused == 0);
+}
+
 struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
   LogicalResult initialize(MLIRContext *context) override {
     using namespace top_to_linalg;
@@ -117,15 +178,11 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
   }
 
   void runOnOperation() override {
-    ConversionTarget target(getContext());
-    target.addIllegalDialect<top::TopDialect>();
-    target.addLegalOp<top::WeightOp, top::LaunchOp>();
-    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (func.getName() == "main" && func.getBody().hasOneBlock())
         noteIndexBounds(func);
     Shapes shapes = namedShapes(getOperation());
-    if (failed(applyPartialConversion(getOperation(), target, patterns)))
+    if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns)))
       return signalPassFailure();
     noteShapes(getOperation(), shapes);
     for (auto func : getOperation().getOps<func::FuncOp>())

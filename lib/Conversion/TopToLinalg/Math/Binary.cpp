@@ -22,6 +22,10 @@ struct BinaryLowering : OpRewritePattern<TopOp> {
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getType());
     Type element = type.getElementType();
+    if (std::is_same_v<TopOp, top::DivOp> && !isa<FloatType>(element)) {
+      op.emitOpError("on integers has no lowering; cast the operands to float");
+      return failure();
+    }
     rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, {op.getLhs(), op.getRhs()}, computeType(element, false),
                                        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                          if (isa<FloatType>(element))
@@ -45,18 +49,37 @@ Value power(OpBuilder &b, Location loc, Value x, int64_t n) {
 
 // x^y for a known y: products for integers and halves of them, else exp(y * ln(x)), which is no number for negative x as it should be.
 Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
-  constexpr double kMostFactors = 64;
+  constexpr double kMostFactors = 64, kGreatestOdd = 1 << 24;
+  if (y == 0)
+    return scalar(b, loc, x.getType(), 1);
   double magnitude = std::fabs(y), whole = std::floor(magnitude);
-  if ((magnitude != whole && magnitude - whole != 0.5) || magnitude > kMostFactors || y == 0) {
+  bool half = magnitude - whole == 0.5;
+  if (half ? magnitude > kMostFactors : magnitude != whole || magnitude > kGreatestOdd) {
     Value product = b.create<arith::MulFOp>(loc, b.create<math::LogOp>(loc, x), scalar(b, loc, x.getType(), y));
     return b.create<math::ExpOp>(loc, product);
   }
   Value result = whole > 0 ? power(b, loc, x, static_cast<int64_t>(whole)) : Value();
-  if (magnitude != whole) {
-    Value half = b.create<math::SqrtOp>(loc, x);
-    result = result ? b.create<arith::MulFOp>(loc, result, half).getResult() : half;
+  if (half) {
+    Value root = b.create<math::SqrtOp>(loc, x);
+    result = result ? b.create<arith::MulFOp>(loc, result, root).getResult() : root;
   }
   return y > 0 ? result : b.create<arith::DivFOp>(loc, scalar(b, loc, x.getType(), 1), result).getResult();
+}
+
+// x^y for a y that is computed: exp(y * ln(|x|)), with the sign of an odd y for a negative x, which has no power of a broken y.
+Value powerOf(OpBuilder &b, Location loc, Value x, Value y) {
+  Type type = x.getType(), integer = b.getI32Type();
+  Value zero = scalar(b, loc, type, 0), one = scalar(b, loc, type, 1);
+  auto whole = [&](Value value) -> Value {
+    Value cut = b.create<arith::SIToFPOp>(loc, type, b.create<arith::FPToSIOp>(loc, integer, value));
+    return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, cut, value);
+  };
+  Value size = b.create<math::ExpOp>(loc, b.create<arith::MulFOp>(loc, y, b.create<math::LogOp>(loc, b.create<math::AbsFOp>(loc, x))));
+  Value even = whole(b.create<arith::MulFOp>(loc, y, scalar(b, loc, type, 0.5)));
+  Value odd = b.create<arith::SelectOp>(loc, whole(y), b.create<arith::NegFOp>(loc, size), scalar(b, loc, type, std::nan("")));
+  Value negative = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, zero);
+  Value power = b.create<arith::SelectOp>(loc, negative, b.create<arith::SelectOp>(loc, even, size, odd), size);
+  return b.create<arith::SelectOp>(loc, b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, y, zero), one, power);
 }
 
 struct PowLowering : OpRewritePattern<top::PowOp> {
@@ -72,7 +95,7 @@ struct PowLowering : OpRewritePattern<top::PowOp> {
       rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, {op.getLhs(), op.getRhs()},
                                          computeType(type.getElementType(), true),
                                          [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                           return b.create<math::PowFOp>(loc, args[0], args[1]);
+                                           return powerOf(b, loc, args[0], args[1]);
                                          }));
       return success();
     }

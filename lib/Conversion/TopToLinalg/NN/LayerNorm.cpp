@@ -24,7 +24,9 @@ struct LayerNormLowering : OpRewritePattern<top::LayerNormOp> {
     Location inner = innerLoc(op.getLoc());
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axis, rank));
     double count = static_cast<double>(ShapedType::getNumElements(type.getShape().drop_front(axis)));
-    AffineMap whole = rewriter.getMultiDimIdentityMap(rank), statistic = whole.getMajorSubMap(axis);
+    AffineMap whole = rewriter.getMultiDimIdentityMap(rank);
+    // getMajorSubMap gives no map at all for no results.
+    AffineMap statistic = AffineMap::get(rank, 0, whole.getResults().take_front(axis), rewriter.getContext());
     AffineMap perColumn = whole.getMinorSubMap(rank - axis);
 
     Value centred = op.getInput();

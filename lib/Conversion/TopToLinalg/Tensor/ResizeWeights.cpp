@@ -68,11 +68,10 @@ double Line::kernel(double distance) const {
 SmallVector<ResizeTap, 4> Line::around(float x) const {
   double stretch = antialias && scale < 1 ? 1 / static_cast<double>(scale) : 1, radius = (mode == "linear" ? 1 : 2) * stretch;
   SmallVector<ResizeTap, 4> taps;
-  bool inside = excludeOutside || antialias; // else the border repeats
   double sum = 0;
   for (int64_t i = static_cast<int64_t>(std::ceil(x - radius)); i <= static_cast<int64_t>(std::floor(x + radius)); ++i) {
     double weight = kernel((static_cast<double>(x) - static_cast<double>(i)) / stretch);
-    if (weight == 0 || (inside && (i < 0 || i >= in)))
+    if (weight == 0 || (excludeOutside && (i < 0 || i >= in))) // else the border repeats
       continue;
     sum += weight;
     int64_t index = std::clamp<int64_t>(i, 0, in - 1);

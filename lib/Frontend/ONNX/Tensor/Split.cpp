@@ -39,7 +39,9 @@ static LogicalResult importSplit(Node &node) {
   if (sizes->size() != node.numOutputs())
     return node.error("has " + Twine(node.numOutputs()) + " outputs, but " + Twine(sizes->size()) + " sizes");
   for (auto [i, part] : llvm::enumerate(*sizes)) {
-    if (part < 1 || part > size - position)
+    if (part == 0)
+      return node.error("output " + Twine(i) + " is empty");
+    if (part < 0 || part > size - position)
       return node.error("sizes do not add up to " + Twine(size));
     if (node.wantsOutput(i)) {
       SmallVector<int64_t> starts(type.getRank(), 0), ends(type.getShape()), steps(type.getRank(), 1);
