@@ -49,6 +49,16 @@ def products(path):
     return save_model(path, nodes, list(shapes.items()), [("y", [12, 197, 64])], []), shapes
 
 
+def long_rows(path):
+    """197 rows of 768 and of 3072 floats: more than L1 holds, so some of their columns stay there and the others come by for each block of columns."""
+    rng = np.random.default_rng(9)
+    nodes = [helper.make_node("MatMul", ["x", "w0"], ["h"]), helper.make_node("Add", ["h", "b0"], ["hb"]), helper.make_node("MatMul", ["wide", "w1"], ["y1"]),
+             helper.make_node("Concat", ["hb", "y1"], ["y"], axis=1)]  # fmt: skip
+    weights = [weight(rng, "w0", 768, 392, scale=0.04), weight(rng, "b0", 392), weight(rng, "w1", 3072, 200, scale=0.02)]
+    shapes = {"x": [197, 768], "wide": [197, 3072]}
+    return save_model(path, nodes, list(shapes.items()), [("y", [197, 592])], weights), shapes
+
+
 def deploy(command, folder, mlir, mode, cores, feed):
     model = folder / f"{mode}_{cores}.pmodel"
     code, out, err = command(model_deploy, "--mlir", mlir, "--quantize", mode, "--num_core", cores, "--model", model)
@@ -56,7 +66,7 @@ def deploy(command, folder, mlir, mode, cores, feed):
     return InferenceSession(str(model)).run(None, feed)[0]
 
 
-@pytest.mark.parametrize("build", [convolutions, products])
+@pytest.mark.parametrize("build", [convolutions, products, long_rows])
 def test_layers(command, tmp_path, build):
     onnx_file, shapes = build(tmp_path / "m.onnx")
     rng = np.random.default_rng(8)

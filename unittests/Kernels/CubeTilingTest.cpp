@@ -37,6 +37,8 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   if (p.bias)
     EXPECT_LE(t.baseN * 4, a3.biasTable);
   EXPECT_LE(l1Bytes(p, t, 1), a3.l1);
+  EXPECT_TRUE(t.heldK == 0 || t.heldK == p.k || (t.heldK < p.k && t.heldK % t.panelK == 0));
+  EXPECT_EQ(t.heldK > 0, t.rowsOuter && !p.image);
   EXPECT_GE(t.baseK, 1);
   EXPECT_GE(t.panelK, 1);
   if (t.baseK < std::min(t.panelK, p.k)) // several steps start on whole boxes
@@ -204,6 +206,19 @@ template <typename Check> void forLargeLayers(int64_t cores, Check check) {
         FAIL() << p.outer << " of " << p.m << "x" << p.n << "x" << p.k
                << " bytes " << bytes << " cores " << cores;
     }
+}
+
+TEST(CubeTiling, PartOfLongRowsStaysInL1) {
+  // 197 rows of 768 floats are 591 KiB; 512 of the columns fit beside the panels, and the weights come by once.
+  CubeProblem p;
+  p.m = 197;
+  p.k = 768;
+  p.n = 2304;
+  auto t = chooseCubeTiling(p, a3);
+  ASSERT_TRUE(t);
+  EXPECT_EQ(countBlocks(p, *t).m, 1);
+  EXPECT_GE(t->heldK, 512);
+  EXPECT_LT(t->heldK, p.k);
 }
 
 TEST(CubeTiling, LargeLayersAreEvenOverTheCores) {

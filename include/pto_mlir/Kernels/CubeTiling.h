@@ -92,8 +92,10 @@ struct CubeTiling {
   int64_t blockM;              ///< rows of a block: of A, or outputs of a slab
   int64_t blockN;              ///< columns of a block, <= baseN
   bool holdB;                  ///< the [k, blockN] of B stays in L1 for all of M
-  bool rowsOuter;              ///< blocks of rows around blocks of columns: all
-                               ///< of a block's A stays in L1
+  bool rowsOuter;              ///< blocks of rows around blocks of columns: a
+                               ///< block's slab, or columns of its A, stay in L1
+  int64_t heldK;               ///< columns of A that stay then, without an image:
+                               ///< k or whole panels
   int64_t slabRows, slabCols;  ///< outputs per image slab (1, 1 without image):
                                ///< all that a block of blockM can touch
   SlabAxis slabH, slabW;       ///< what such a slab holds

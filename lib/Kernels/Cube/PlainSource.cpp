@@ -26,40 +26,63 @@ public:
     outer = outerIndex;
     first = e.mul(block, t.blockM);
     blockExtent = e.extent(first, blockRows(), c.problem.m);
-    if (t.rowsOuter)
-      load(e.constant(0), e.constant(c.problem.k), c.problem.k);
+    if (t.heldK > 0) {
+      held = tile(e.constant(t.heldK), t.heldK);
+      load(e.constant(0), e.constant(t.heldK), held);
+    }
   }
 
   void enterTile(Ix, Ix) override {}
 
   void enterPanel(Ix k, Ix extent) override {
-    base = t.rowsOuter ? k : e.constant(0);
-    if (!t.rowsOuter)
-      load(k, extent, std::min(t.panelK, c.problem.k));
+    position = k;
+    if (t.heldK == c.problem.k)
+      return;
+    int64_t most = std::min(t.panelK, c.problem.k);
+    panel = tile(extent, most);
+    ifHeld([] {}, [&] { load(k, extent, panel); });
   }
 
   void extract(Value left, Ix k) override {
-    e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)),
-                                e.value(e.add(base, k)), left);
+    auto from = [&](Value tile, Ix column) {
+      e.b.create<pto::TExtractOp>(e.loc, tile, e.value(e.constant(0)),
+                                  e.value(column), left);
+    };
+    ifHeld([&] { from(held, e.add(position, k)); }, [&] { from(panel, k); });
   }
 
 private:
-  /// Columns [k, k + extent) of this block, at most `most`, into L1.
-  void load(Ix k, Ix extent, int64_t most) {
+  /// Whether the panel is part of what stays in L1: panels up to heldK are.
+  void ifHeld(llvm::function_ref<void()> then,
+              llvm::function_ref<void()> otherwise) {
+    if (t.heldK == 0)
+      otherwise();
+    else if (t.heldK == c.problem.k)
+      then();
+    else
+      e.ifZero(e.div(position, t.heldK), then, otherwise);
+  }
+
+  /// `extent` columns of this block, at most `most`, in L1.
+  Value tile(Ix extent, int64_t most) {
     int64_t cols = roundUp(most, blockChannels(c.problem.inBytes));
-    panel = e.tile(
+    return e.tile(
         pto::makeMatTile(e.context(), t.baseM, cols, c.left.element),
         blockExtent, extent);
+  }
+
+  /// Columns [k, k + extent) of this block into `tile`.
+  void load(Ix k, Ix extent, Value tile) {
     Ix row = e.add(e.rowOf(c.left, outer), first);
     Ix col = e.add(e.colOf(c.left, outer), k);
-    e.load(e.part(c.left, row, col, blockExtent, extent), panel);
+    e.load(e.part(c.left, row, col, blockExtent, extent), tile);
   }
 
   Emitter &e;
   const Contraction &c;
   const CubeTiling &t;
-  Ix outer, first, blockExtent, base;
-  Value panel;
+  Ix outer, first, blockExtent, position;
+  Value held, panel;
 };
 
 } // namespace

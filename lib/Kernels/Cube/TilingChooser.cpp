@@ -60,6 +60,13 @@ protected:
           continue;
         tiling.rowsOuter = rowsOuter;
         tiling.holdB = holdB;
+        tiling.heldK = rowsOuter && !problem.image ? heldColumns(tiling) : 0;
+        // Smaller panels leave more room for what stays.
+        if (rowsOuter && !problem.image && tiling.heldK < problem.k) {
+          all &= holdB;
+          if (tiling.heldK == 0)
+            continue;
+        }
         if (l1Bytes(problem, tiling, copies) > limits.l1) {
           all &= holdB;
           continue;
@@ -72,6 +79,19 @@ protected:
           even = tiling;
       }
     return all;
+  }
+
+  /// Columns of a block of A that fit L1 beside the panels: all, or whole panels.
+  int64_t heldColumns(CubeTiling tiling) const {
+    tiling.heldK = problem.k;
+    if (l1Bytes(problem, tiling, copies) <= limits.l1)
+      return problem.k;
+    if (tiling.panelK % kFractal != 0)
+      return 0;
+    tiling.heldK = 0;
+    int64_t room = limits.l1 - l1Bytes(problem, tiling, copies);
+    int64_t panels = room / (tiling.baseM * tiling.panelK * problem.inBytes);
+    return clampTo(panels, 0, (problem.k - 1) / tiling.panelK) * tiling.panelK;
   }
 
   const CubeProblem &problem;

@@ -24,13 +24,17 @@ constexpr double kLoadRate = 88, kExtractRate = 122, kStoreRate = 73;
 constexpr double kIssue = 30;
 // What work that hides behind the busiest engine still costs; loads more than
 // the rest, for all cores share the memory.
-constexpr double kRestShare = 0.05, kTrafficShare = 0.4;
+constexpr double kRestShare = 0.05, kTrafficShare = 0.8;
+
+/// Bytes of the columns of the left operand that stay in L1.
+int64_t heldBytes(const CubeProblem &problem, const CubeTiling &tiling) {
+  return tiling.baseM * roundUp(tiling.heldK, kFractal) * problem.inBytes;
+}
 
 /// Bytes of the left operand's panel or slab in L1.
 int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
   if (!problem.image) {
-    int64_t k = tiling.rowsOuter ? problem.k
-                                 : std::min(tiling.panelK, problem.k);
+    int64_t k = std::min(tiling.panelK, problem.k - tiling.heldK);
     return tiling.baseM * roundUp(k, kFractal) * problem.inBytes;
   }
   int64_t taps = problem.image->h.kernel * problem.image->w.kernel;
@@ -138,22 +142,25 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling,
       kIssue * outer * n.blocks * b.steps * (tilesM + rightExtracts);
 
   bool leftStays = problem.image && b.panels == 1;
+  bool turned = tiling.rowsOuter && problem.image;
+  int64_t panels = b.panels - ceilDiv(tiling.heldK, tiling.panelK);
   double leftLoads =
-      outer * (tiling.rowsOuter ? m.blocks
-                                : n.blocks * (leftStays ? m.blocks
-                                                        : tilesM * b.panels));
+      outer * (turned ? m.blocks
+                      : n.blocks * (leftStays ? m.blocks : tilesM * panels));
   double rightLoads =
       outer * n.blocks * (tiling.holdB ? rightTurns : tilesM * b.panels);
   double leftBytes = leftPanelBytes(problem, tiling);
   double rightBytes = rightPanelBytes(problem, tiling);
-  double load = leftLoads * (leftBytes / kLoadRate + kIssue) +
+  double held = heldBytes(problem, tiling);
+  double load = (tiling.heldK ? outer * m.blocks * (held / kLoadRate + kIssue) : 0) +
+                leftLoads * (leftBytes / kLoadRate + kIssue) +
                 rightLoads * (rightBytes / kLoadRate + kIssue);
   double store = outer * double(m.extent) * n.extent * problem.outBytes /
                      kStoreRate +
                  tiles * kIssue;
 
   double busiest = std::max({cubeCycles, extract, load, store});
-  double firstLoad = (leftBytes + rightBytes) / kLoadRate;
+  double firstLoad = ((held > 0 ? held : leftBytes) + rightBytes) / kLoadRate;
   // One accumulator only: the store does not overlap the next tile.
   bool oneAcc = 2 * tiling.baseM * tiling.baseN * 4 > limits.l0c;
   // Engines wait for each other's flags at every step.
@@ -167,8 +174,7 @@ int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
   int64_t left = roundUp(leftPanelBytes(problem, tiling), 32);
   int64_t right = roundUp(rightPanelBytes(problem, tiling), 32);
   int64_t bias = problem.bias ? roundUp(tiling.baseN * 4, 32) : 0;
-  bool leftHeld = !problem.image && tiling.rowsOuter;
-  return left * (leftHeld ? 1 : copies) +
+  return roundUp(heldBytes(problem, tiling), 32) + left * copies +
          right * (tiling.holdB ? 1 : copies) + bias * copies;
 }
 
