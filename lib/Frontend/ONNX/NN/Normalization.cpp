@@ -30,6 +30,14 @@ static LogicalResult importInstanceNormalization(Node &node) {
   return f.result<top::AddOp>(scaled, node.reshape("", node.input(2), perChannel));
 }
 
+// `divisor`, or 1 where it is 0: what is divided is 0 there, too. A smallest divisor that is added or taken instead is none in f16.
+static Value nonZero(Node &node, Formula &f, Value divisor) {
+  if (!divisor)
+    return divisor;
+  Value zero = node.create<top::CompareOp>("", {divisor, f.constant(divisor, 0)}, {node.named("mode", node.builder().getStringAttr("eq"))});
+  return zero ? node.create<top::WhereOp>("", {zero, f.constant(divisor, 1), divisor}) : zero;
+}
+
 static LogicalResult importMeanVarianceNormalization(Node &node) {
   std::optional<SmallVector<int64_t>> axes =
       node.axes(node.intsAttr("axes").value_or(SmallVector<int64_t>{0, 2, 3}), node.type(0).getRank());
@@ -38,7 +46,7 @@ static LogicalResult importMeanVarianceNormalization(Node &node) {
   Formula f(node);
   Value centred = f.of<top::SubOp>(node.input(0), f.over<top::ReduceMeanOp>(node.input(0), *axes));
   Value deviation = f.of<top::SqrtOp>(f.over<top::ReduceMeanOp>(f.of<top::MulOp>(centred, centred), *axes));
-  return f.result<top::DivOp>(centred, f.of<top::AddOp>(deviation, 1e-9));
+  return f.result<top::DivOp>(centred, nonZero(node, f, f.of<top::AddOp>(deviation, 1e-9)));
 }
 
 // x / sum(|x|^p)^(1/p) along one axis; a line of zeros stays zero.
@@ -55,7 +63,7 @@ static LogicalResult importLpNormalization(Node &node) {
     sum = f.over<top::ReduceSumOp>(f.of<top::AbsOp>(x), *axis);
   else
     sum = f.of<top::SqrtOp>(f.over<top::ReduceSumOp>(f.of<top::MulOp>(x, x), *axis));
-  return f.result<top::DivOp>(x, f.of<top::MaxOp>(sum, 1e-12));
+  return f.result<top::DivOp>(x, nonZero(node, f, sum));
 }
 
 // x / (bias + alpha / size * the sum of squares of `size` neighbouring channels) ^ beta. The sum is a product with a band matrix.
