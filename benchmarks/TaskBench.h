@@ -20,6 +20,19 @@ inline std::unique_ptr<TaskRuntime> makeRuntime(const Config &config) {
   return runtime.take();
 }
 
+/// Submits `count` tasks of `kernel`, each after the one before, with its number as the argument.
+inline void submitChain(TaskRuntime &run, KernelId kernel, uint64_t count) {
+  TaskId last;
+  for (uint64_t i = 0; i < count; ++i) {
+    TaskSpec spec(kernel);
+    spec.scalar(i);
+    if (last)
+      spec.after(last);
+    if (auto id = run.submit(spec))
+      last = *id;
+  }
+}
+
 /// Counters p50_ns, p99_ns and max_ns of `nanoseconds`, which must not be empty.
 inline void countLatencies(benchmark::State &state, std::vector<uint64_t> nanoseconds) {
   std::sort(nanoseconds.begin(), nanoseconds.end());

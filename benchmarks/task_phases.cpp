@@ -92,17 +92,7 @@ void ReadyLatency(benchmark::State &state) {
   auto kernel = runtime->registerKernel("empty", [](KernelCall &) {});
   std::vector<uint64_t> gaps;
   for (auto _ : state) {
-    auto status = runtime->run([&](TaskRuntime &run) {
-      TaskId last;
-      for (int i = 0; i < 20000; ++i) {
-        TaskSpec spec(*kernel);
-        if (last)
-          spec.after(last);
-        if (auto id = run.submit(spec))
-          last = *id;
-      }
-    });
-    if (!status)
+    if (auto status = runtime->run([&](TaskRuntime &run) { submitChain(run, *kernel, 20000); }); !status)
       state.SkipWithError(status.error().c_str());
     for (const BlockRecord &block : runtime->trace().blocks)
       gaps.push_back(block.start - block.ready);

@@ -14,6 +14,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+GRANULARITY = (100, 300, 1000, 3000, 10000, 30000, 100000, 1000000)  # ns, of the benchmark of that name
 ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -86,8 +87,9 @@ def main(argv=None) -> int:
         t.row(what, rate(f"GraphThroughput/graph:{i}"), "M tasks/s", public=public)
     for shape in ("Independent", "Chain"):
         t.row(f"{shape.lower()}: window 16384 over window 64", rate(f"{shape}/16384") / rate(f"{shape}/64"), "times", 1.5, least=False)
-    for window in (65536, 1024, 64, 16):
+    for window in (65536, 16384, 1024, 64, 16):
         t.row(f"independent, window {window}", rate(f"Independent/{window}"), "M tasks/s")
+        t.row(f"independent, window {window}: submitter blocked", 100 * best[f"Independent/{window}"]["blocked_ms"] / best[f"Independent/{window}"]["real_time"], "%")
     for scope in (1, 4, 64, 4096):
         t.row(f"a scope per {scope} tasks", rate(f"ScopeSize/{scope}"), "M tasks/s")
     for heap in (32 << 10, 1 << 20, 64 << 20):
@@ -95,11 +97,14 @@ def main(argv=None) -> int:
     for i, shape in enumerate(("independent", "chain", "wave", "tiles")):
         row = best[f"Phases/independent0_chain1_wave2_tiles3:{i}"]
         for phase in ("submit", "dispatch", "complete"):
-            t.row(f"{shape}: {phase}, alone on one thread", row[f"{phase}_ns"], "ns")
+            what = "resolve and complete" if phase == "complete" else phase
+            t.row(f"{shape}: {what}, alone on one thread", row[f"{phase}_ns"], "ns")
     for name, what in (("Latency", "producer's end to consumer's start"), ("ReadyLatency", "ready to start, traced")):
         for value in ("p50", "p99", "max"):
             goal = 5.0 if (name, value) == ("Latency", "p99") else None
             t.row(f"{what}, {value}", best[name][f"{value}_ns"] / 1e3, "us", goal, least=False)
+    for ns in GRANULARITY:
+        t.row(f"kernels of {ns / 1e3:g} us on one core: the core computes", 100 * min(1.0, best[f"Granularity/{ns}"]["efficiency"]), "%")
     for part in (0.5, 0.9):
         t.row(f"shortest kernel at {part:.0%} efficiency", at_efficiency(best, part), "us")
     for cores in (1, 2, 8, 24, 72):

@@ -24,11 +24,17 @@ bool TaskCore::predicateHolds(const TaskSlot &slot) {
   return (value != 0) != predicate.negate;
 }
 
-bool TaskCore::release(TaskSlot &slot, TaskId id) {
+bool TaskCore::dropReference(TaskSlot &slot, TaskId id) {
   if (slot.references.fetch_sub(1, std::memory_order_acq_rel) != 1)
     return false; // the slot may be another task's from here on
   uint64_t failed = slot.failed.load(std::memory_order_relaxed);
   slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Consumed, failed), std::memory_order_seq_cst);
+  return true;
+}
+
+bool TaskCore::release(TaskSlot &slot, TaskId id) {
+  if (!dropReference(slot, id))
+    return false;
   TaskRing &ring = *rings[id.ring()];
   return ring.watermark() == id.local() && ring.advance();
 }

@@ -23,6 +23,8 @@ struct Payload {
 struct Mailbox {
   // Written by the control side.
   alignas(64) std::atomic<uint64_t> request{0};
+  WorkerKind kind = WorkerKind::Cube; ///< from here to `indexInKind`: once
+  uint32_t core = 0, owner = 0, thread = 0, indexInKind = 0;
   std::atomic<uint32_t> aicpuReady{0};
   std::atomic<uint32_t> control{0}; ///< 1 = leave; never taken back
   Payload payload;
@@ -38,8 +40,6 @@ struct Mailbox {
 
   // Of the scheduler that owns the core.
   alignas(64) uint64_t collected = 0;
-  WorkerKind kind = WorkerKind::Cube;
-  uint32_t core = 0, owner = 0, thread = 0, indexInKind = 0;
 
   /// A task waits for a thread that runs the core.
   bool waits() const { return request.load(std::memory_order_acquire) != started.load(std::memory_order_relaxed); }

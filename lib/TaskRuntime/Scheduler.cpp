@@ -55,9 +55,11 @@ void ThreadedState::sample(Scheduler &self) {
 
 bool ThreadedState::collect(Scheduler &self, unsigned index) {
   bool did = false;
+  self.onlySubmitter = true;
   for (uint32_t number : self.cores) {
     Mailbox &mailbox = mailboxes[number];
     uint64_t reply = mailbox.reply.load(std::memory_order_acquire);
+    self.onlySubmitter &= mailbox.request.load(std::memory_order_relaxed) == mailbox.collected;
     if (reply == mailbox.collected)
       continue;
     mailbox.collected = reply;
@@ -89,6 +91,7 @@ bool ThreadedState::runInline(Scheduler &self, unsigned index) {
     record(self, nullptr, slot, id, index, false);
     madeReady += core.complete(slot, id).madeReady;
   }
+  self.onlySubmitter &= madeReady == 0 && count < 32;
   if (madeReady && (schedulers.size() > 1 || index == kOrchestrator))
     wakeSchedulers();
   if (count && index != kOrchestrator)
@@ -248,12 +251,14 @@ bool ThreadedState::schedule(Scheduler &self, unsigned index) {
   self.beats.fetch_add(1, std::memory_order_relaxed);
   bool did = collect(self, index);
   did |= runInline(self, index);
+  bool dispatched = false;
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
     if (config.cores[kind]) {
-      did |= dispatchGang(self, index, kinds[kind], WorkerKind(kind));
-      did |= dispatch(self, index, kinds[kind], WorkerKind(kind));
+      dispatched |= dispatchGang(self, index, kinds[kind], WorkerKind(kind));
+      dispatched |= dispatch(self, index, kinds[kind], WorkerKind(kind));
     }
-  return did;
+  self.onlySubmitter &= !dispatched;
+  return did || dispatched;
 }
 
 void ThreadedState::kick() {
@@ -295,7 +300,11 @@ void ThreadedState::runScheduler(unsigned index) {
   }
   Backoff backoff(config.spins, config.yields);
   while (true) {
-    if (schedule(self, index)) {
+    bool did = schedule(self, index);
+    // Who looks at once after each submission makes the submitter wait for the cache lines of queue, slots and edges, task by task.
+    for (int i = 0; self.onlySubmitter && i < kRest; ++i)
+      pauseCpu();
+    if (did) {
       backoff.reset();
       continue;
     }

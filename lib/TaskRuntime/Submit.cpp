@@ -13,7 +13,7 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
     return Failure{status.error()};
   }
   uint64_t begin = tracing ? now() : 0;
-  unsigned ringIndex = std::min<unsigned>(unsigned(scopes.size()), kNumRings - 1);
+  unsigned ringIndex = ringOfScope();
   TaskRing &ring = prepareRing(ringIndex);
   uint64_t bytes = 0;
   uint32_t mapEntries = 0;
@@ -35,7 +35,7 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
     // The last allocations: from here on nothing fails.
     if (scopeTasks.size() == scopeTasks.capacity())
       scopeTasks.reserve(2 * scopeTasks.size() + 64);
-    if (size_t edges = trace.edges.size() + candidates.size() + consumedProducers.size(); tracing && edges > trace.edges.capacity())
+    if (size_t edges = trace.edges.size() + candidates.size() + endedProducers.size(); tracing && edges > trace.edges.capacity())
       trace.edges.reserve(2 * edges);
   } catch (...) {
     releaseClaims();
@@ -103,10 +103,13 @@ Status TaskCore::checkSpec(const TaskSpec &spec) {
 void TaskCore::addCandidate(TaskId task, uint32_t flags) {
   TaskSlot &slot = slotOf(task);
   uint64_t word = slot.word.load(std::memory_order_acquire);
-  if (TaskSlot::wordLocal(word) != task.local() || TaskSlot::wordState(word) == TaskState::Consumed) {
-    poisonedAtSubmit |= (flags & Data) && hasFailed(task);
+  bool gone = TaskSlot::wordLocal(word) != task.local() || TaskSlot::wordState(word) == TaskState::Consumed;
+  // One that has ended is only held for its memory. An edge to it would take its cache line to and fro for nothing.
+  bool over = gone || (TaskSlot::wordState(word) == TaskState::Completed && (!(flags & Retain) || slot.numOutputs == 0));
+  if (over) {
+    poisonedAtSubmit |= (flags & Data) && (gone ? hasFailed(task) : (word & TaskSlot::kFailedBit) != 0);
     if (tracing)
-      consumedProducers.push_back({task, flags, false});
+      endedProducers.push_back({task, flags, false});
     return;
   }
   // Only the orchestrator reuses slots, so the id that was just seen stays during the submission.
@@ -137,8 +140,8 @@ Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
       return Failure{gone()};
   }
   bool reads = argument.flags & TaskSpec::Reads, writes = argument.flags & TaskSpec::Writes;
-  auto data = [&](TaskId task) { addCandidate(task, Wait | Retain | Data); };
-  auto order = [&](TaskId task) { addCandidate(task, Wait); };
+  auto data = [&](TaskId task) { find(task, Wait | Retain | Data); };
+  auto order = [&](TaskId task) { find(task, Wait); };
   if (reads && !writes)
     map.lookup(argument.region, TensorMap::Writer, data);
   else if (reads)
@@ -154,8 +157,9 @@ Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
 
 Status TaskCore::gatherProducers(TaskSpec &spec) {
   candidates.clear();
+  found.clear();
   covered.clear();
-  consumedProducers.clear();
+  endedProducers.clear();
   ++submission;
   poisonedAtSubmit = false;
   auto add = [&](const TaskSpec::Argument &argument) -> Status {
@@ -171,7 +175,9 @@ Status TaskCore::gatherProducers(TaskSpec &spec) {
     if (Status status = add(spec.arguments[kMaxArguments]); !status)
       return status;
   for (TaskId producer : spec.explicitProducers)
-    addCandidate(producer, Wait | Retain | Data);
+    find(producer, Wait | Retain | Data);
+  for (const Candidate &producer : found)
+    addCandidate(producer.task, producer.flags);
   return {};
 }
 
@@ -321,7 +327,7 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
     }
   }
   if (tracing) {
-    for (const Candidate &producer : consumedProducers)
+    for (const Candidate &producer : endedProducers)
       trace.edges.push_back({producer.task, id, producer.flags});
     // The tensor map finds producers in an order that depends on addresses; a trace in virtual time must not.
     std::sort(trace.edges.begin() + ptrdiff_t(firstEdge), trace.edges.end(), [](const EdgeRecord &a, const EdgeRecord &b) {
@@ -331,12 +337,8 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
   counts.edges += candidates.size();
   slot.poolEnd = ring.pool().position();
   candidates.clear();
-  publish(slot, id, finished);
-}
-
-void TaskCore::publish(TaskSlot &slot, TaskId id, uint32_t finished) {
-  uint32_t gone = finished + 1;
-  if (slot.faninLeft.fetch_sub(gone, std::memory_order_acq_rel) == gone)
+  // Without a producer that is still to end nobody else knows the task yet.
+  if (finished == waits || slot.faninLeft.fetch_sub(finished + 1, std::memory_order_acq_rel) == finished + 1)
     makeReady(slot, id);
   driver->kick();
 }

@@ -143,13 +143,25 @@ Status TaskCore::scopeEnd() {
     fatal(ErrorCode::ScopeMisuse, "a scope ends that never began");
     return currentError();
   }
-  // Drops references and returns; waiting is another matter.
-  Scope scope = scopes.back();
-  scopes.pop_back();
-  for (size_t i = scope.firstTask; i < scopeTasks.size(); ++i)
-    release(slotOf(scopeTasks[i]), scopeTasks[i]);
-  scopeTasks.resize(scope.firstTask);
+  closeScope();
   return {};
+}
+
+void TaskCore::closeScope() {
+  // Drops references and returns; waiting is another matter.
+  size_t first = scopes.back().firstTask, end = scopeTasks.size();
+  unsigned ring = ringOfScope();
+  bool consumed = false;
+  for (size_t i = first; i < end; ++i) {
+    if (i + 16 < end)
+      __builtin_prefetch(&slotOf(scopeTasks[i + 16]), 1); // schedulers wrote them last
+    consumed |= dropReference(slotOf(scopeTasks[i]), scopeTasks[i]);
+  }
+  // Once for all of them: only this thread could wait for the watermark, and it does not.
+  if (consumed)
+    rings[ring]->advance();
+  scopeTasks.resize(first);
+  scopes.pop_back();
 }
 
 Status TaskCore::wait(TaskId task) {
@@ -224,13 +236,8 @@ void TaskCore::beginRun() {
 }
 
 void TaskCore::finishRun() {
-  while (!scopes.empty()) {
-    Scope scope = scopes.back();
-    scopes.pop_back();
-    for (size_t i = scope.firstTask; i < scopeTasks.size(); ++i)
-      release(slotOf(scopeTasks[i]), scopeTasks[i]);
-    scopeTasks.resize(scope.firstTask);
-  }
+  while (!scopes.empty())
+    closeScope();
   if (stopped.load(std::memory_order_acquire))
     cancel();
   driver->kick();

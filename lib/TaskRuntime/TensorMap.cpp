@@ -62,7 +62,7 @@ void TensorMap::insert(const Region &region, Access access, TaskId task) {
     // Whoever comes later waits for this task, which waits for everything that it covers.
     for (Access old : {Reader, Writer})
       forEachOverlap(region, old, [&](Entry &entry) {
-        if (!(entry.task == task) && covers(region, entry.region))
+        if (!(entry.task() == task) && covers(region, entry.region))
           unlink(entry);
       });
   insertNoted(region, access, task);
@@ -80,7 +80,7 @@ void TensorMap::insertNoted(const Region &region, Access access, TaskId task) {
     grow(table);
   unsigned level = levelOf(region.span());
   Entry *newest = table.entries[level];
-  entry = {region, task, 0, uint8_t(access), uint8_t(level), true, nullptr, nullptr, newest, nullptr};
+  entry = {region, task.value, 0, uint8_t(access), uint8_t(level), true, nullptr, nullptr, newest, nullptr};
   linkInBucket(table, entry);
   if (newest)
     newest->levelPrevious = &entry;

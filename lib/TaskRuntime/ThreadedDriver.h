@@ -37,7 +37,9 @@ struct ThreadedState {
     std::vector<BlockRecord> records;
     std::vector<DepthSample> depths;
     uint64_t lastSample = 0;
+    bool onlySubmitter = false; ///< may have work for it: none of its cores is at work and nothing became ready
   };
+  static constexpr int kRest = 32; ///< pauses of the processor, about a microsecond, between looks at the submitter's work
   struct Worker {
     std::vector<uint32_t> cores;
     Parker parker;

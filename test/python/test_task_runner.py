@@ -1,10 +1,12 @@
 """Graphs on the task runtime from Python. Numbers come from numpy."""
 
 import json
+import re
 import threading
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from pto import PTO
 from pto_runtime import BinaryCompiler, CoreType, DeviceError, DeviceRunner, Graph
 
@@ -219,3 +221,10 @@ def test_batched_gemm_example(options, tmp_path, capsys):
     printed = capsys.readouterr().out
     assert "tile_matmul %c, %a, %b" in printed and "largest error against numpy" in printed
     assert json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+
+
+def test_nothing_in_the_task_runtime_is_volatile():
+    """What threads share is atomic, so that the thread sanitizer judges it."""
+    for folder in ("lib/TaskRuntime", "include/pto_mlir/TaskRuntime"):
+        for file in (ROOT / folder).iterdir():
+            assert not re.search(r"\bvolatile\b", file.read_text()), file

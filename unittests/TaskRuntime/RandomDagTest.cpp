@@ -267,12 +267,15 @@ Config configFor(uint64_t seed) {
 
 TEST(RandomDag, T33_AgreesWithAPlainLoopAndWithOneTBB) {
   int count = fullTests() ? 10000 : 300 / (kSlow > 1 ? 3 : 1);
+  std::unique_ptr<TaskRuntime> runtime;
   for (int seed = 1; seed <= count; ++seed) {
     SCOPED_TRACE(seed);
     Program program = randomProgram(uint64_t(seed));
-    auto runtime = make(configFor(uint64_t(seed)));
+    // A few graphs each: on a busy machine starting threads, like yielding, takes longer than the graphs.
+    if (seed % 4 == 1)
+      runtime = make(configFor(uint64_t(seed)));
     Executor executor(program, *runtime);
-    executor.yields = seed % 2;
+    executor.yields = seed % 8 == 0;
     EXPECT_OK(executor.run());
     ASSERT_EQ(executor.cells, runPlainly(program));
 #if PTO_HAVE_TBB

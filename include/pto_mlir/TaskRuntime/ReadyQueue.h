@@ -52,6 +52,7 @@ public:
       if (state)
         position = tail.load(std::memory_order_relaxed);
     }
+    __builtin_prefetch(&cells[(position + count + 8) & mask], 1); // a popper wrote it last
     for (size_t i = 0; i < count; ++i) {
       Cell &cell = cells[(position + i) & mask];
       cell.value = values[i];

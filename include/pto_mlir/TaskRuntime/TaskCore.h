@@ -96,12 +96,16 @@ private:
   Status checkSpec(const TaskSpec &spec);
   Status gatherProducers(TaskSpec &spec);
   Status addArgument(const TaskSpec::Argument &argument);
+  /// Notes a producer of the present submission; all of them are looked at together, since schedulers wrote their slots.
+  void find(TaskId task, uint32_t flags) {
+    __builtin_prefetch(&slotOf(task));
+    found.push_back({task, flags, false});
+  }
   void addCandidate(TaskId task, uint32_t flags);
   Status reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uint32_t mapEntries);
   Status blocked(TaskRing &ring, ErrorCode code, uint64_t bytes, uint32_t edges);
   void fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spec);
   void wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId id);
-  void publish(TaskSlot &slot, TaskId id, uint32_t finished);
   void releaseClaims();
 
   uint32_t edgesNeeded() const;
@@ -109,7 +113,12 @@ private:
   bool tryClaim(TaskSlot &slot);
   bool appendConsumer(TaskSlot &producer, uint32_t link, DependencyEntry &entry);
   void makeReady(TaskSlot &slot, TaskId id);
+  /// Whether that was the last one, so that the task is consumed; who calls this then sees to the watermark.
+  bool dropReference(TaskSlot &slot, TaskId id);
   bool release(TaskSlot &slot, TaskId id);
+  void closeScope();
+  /// The ring of tasks that are submitted now.
+  unsigned ringOfScope() const { return std::min<unsigned>(unsigned(scopes.size()), kNumRings - 1); }
   bool hasFailed(TaskId task);
   Status currentError() const;
   uint64_t heapBase(unsigned index);
@@ -125,9 +134,9 @@ private:
 
   // Of the orchestrator.
   TensorMap map;
-  std::vector<Candidate> candidates;
+  std::vector<Candidate> found, candidates;
   TensorMap::Covered covered; ///< by what the present submission writes
-  std::vector<Candidate> consumedProducers; ///< of the present submission, for the trace
+  std::vector<Candidate> endedProducers; ///< of the present submission, for the trace
   bool poisonedAtSubmit = false;
   uint64_t submission = 0;
   std::vector<Scope> scopes;

@@ -30,15 +30,14 @@ struct alignas(128) TaskSlot {
   bool gang = false;
   WorkerKind kind = WorkerKind::Cube;
   uint8_t depth = 0;
-  uint32_t faninHead = 0;
-  uint32_t faninCount = 0;
   uint32_t nextBlock = 0; ///< owned by whoever holds the queue entry
+  // Written before the slot is published, then only read. A task without a kernel needs the first cache line alone.
+  uint32_t faninHead = 0;
   uint32_t numBlocks = 1;
-
-  // Written before the slot is published, then only read.
   KernelId kernel = kNoKernel;
   uint8_t numArgs = 0, numInputs = 0, numOutputs = 0;
   uint64_t heapEnd = 0, poolEnd = 0;
+  uint32_t faninCount = 0;
   uint64_t scope = 0;    ///< serial of the owning scope, 0 = none
   uint64_t sequence = 0; ///< order of submission over all rings
   const char *name = nullptr;

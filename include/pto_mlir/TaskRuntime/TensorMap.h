@@ -41,10 +41,10 @@ public:
     Ring &entries = rings[ring];
     while (entries.tail < entries.top) {
       Entry &entry = entries.entries[entries.tailPlace];
-      if (entry.task.local() >= watermark)
+      if (entry.task().local() >= watermark)
         return;
       if (entry.linked) {
-        dropped(entry.task, entry.region, Access(entry.access));
+        dropped(entry.task(), entry.region, Access(entry.access));
         unlink(entry);
       }
       ++entries.tail;
@@ -55,7 +55,7 @@ public:
   /// Calls `visit(TaskId)` for every task that wrote (or read) bytes of `region`.
   template <class Visit>
   void lookup(const Region &region, Access access, Visit &&visit) const {
-    forEachOverlap(region, access, [&](Entry &entry) { visit(entry.task); });
+    forEachOverlap(region, access, [&](Entry &entry) { visit(entry.task()); });
   }
 
   struct Entry;
@@ -67,7 +67,7 @@ public:
     forEachOverlap(region, access, [&](Entry &entry) {
       if (covers(region, entry.region))
         covered.push_back(&entry);
-      visit(entry.task);
+      visit(entry.task());
     });
   }
   /// Forgets what lookups noted since, unless `retire` did already; whoever comes later waits for the writer, which waits for them.
@@ -83,14 +83,16 @@ public:
   /// `hasRoom`; an empty region takes no entry.
   void insert(const Region &region, Access access, TaskId task);
 
+  /// Not initialised by default: pages of a ring appear when their entries are used.
   struct Entry {
     Region region;
-    TaskId task;
-    uint32_t bucket = 0;
-    uint8_t access = 0, level = 0;
-    bool linked = false;
-    Entry *next = nullptr, *previous = nullptr;           // in the bucket
-    Entry *levelNext = nullptr, *levelPrevious = nullptr; // in the level
+    uint64_t taskValue;
+    uint32_t bucket;
+    uint8_t access, level;
+    bool linked;
+    Entry *next, *previous;           // in the bucket
+    Entry *levelNext, *levelPrevious; // in the level
+    TaskId task() const { return TaskId{taskValue}; }
   };
 
 private:

@@ -1,0 +1,123 @@
+// What keeps threads out of each other's cache lines, and the thread sanitizer seeing.
+#include "Harness.h"
+#include "Mailbox.h"
+#include "Parker.h"
+#include "pto_mlir/TaskRuntime/ReadyQueue.h"
+#include "pto_mlir/TaskRuntime/TaskRing.h"
+
+#include <atomic>
+#include <set>
+#include <thread>
+
+namespace pto_mlir::tasks {
+namespace {
+
+/// The cache lines that these objects touch.
+template <class... Objects>
+std::set<uintptr_t> lines(const Objects &...objects) {
+  std::set<uintptr_t> result;
+  auto add = [&](uintptr_t address, size_t bytes) {
+    for (uintptr_t line = address / 64; line <= (address + bytes - 1) / 64; ++line)
+      result.insert(line);
+  };
+  (add(reinterpret_cast<uintptr_t>(&objects), sizeof(objects)), ...);
+  return result;
+}
+
+void expectApart(const std::set<uintptr_t> &a, const std::set<uintptr_t> &b) {
+  for (uintptr_t line : a)
+    EXPECT_EQ(b.count(line), 0u);
+}
+
+TEST(Sharing, H26_SidesOfAMailboxAndNeighbouringMailboxes) {
+  Mailbox boxes[2];
+  const Mailbox &box = boxes[0];
+  auto control = lines(box.request, box.payload, box.dispatched);
+  auto core = lines(box.reply, box.started, box.failed, box.cause, box.start, box.end);
+  auto scheduler = lines(box.collected);
+  expectApart(control, core);
+  expectApart(control, scheduler);
+  expectApart(core, scheduler);
+  expectApart(lines(boxes[0]), lines(boxes[1]));
+  // What a core reads of itself for every task is not where the scheduler writes.
+  expectApart(lines(box.kind, box.core, box.owner), scheduler);
+}
+
+TEST(Sharing, H26_SlotsQueuesAndSleepers) {
+  TaskSlot slots[2];
+  expectApart(lines(slots[0]), lines(slots[1]));
+  // All that the end of a task without a kernel reads and writes travels at once.
+  const TaskSlot &slot = slots[0];
+  EXPECT_EQ(lines(slot.word, slot.faninLeft, slot.references, slot.fanoutHead, slot.blocksLeft, slot.failed, slot.faninHead, slot.kernel, slot.heapEnd,
+                  slot.poolEnd)
+                .size(),
+            1u);
+  // The cells, and one line for each end of the queue.
+  EXPECT_EQ(alignof(ReadyQueue), 64u);
+  EXPECT_EQ(sizeof(ReadyQueue), 3 * 64u);
+  Parker parkers[2];
+  expectApart(lines(parkers[0]), lines(parkers[1]));
+}
+
+TEST(Sharing, H26_OutputsOfTasksShareNoLine) {
+  auto runtime = make(smallConfig());
+  uint64_t addresses[3];
+  EXPECT_OK(runtime->run([&](TaskRuntime &run) {
+    EXPECT_OK(run.scopeBegin());
+    TaskSpec first = TaskSpec::barrier(), second = TaskSpec::barrier();
+    submit(run, first.allocate(1, {1}).allocate(1, {1}));
+    submit(run, second.allocate(1, {1}));
+    addresses[0] = first.outputs()[0].address;
+    addresses[1] = first.outputs()[1].address;
+    addresses[2] = second.outputs()[0].address;
+  }));
+  EXPECT_NE(addresses[0] / 64, addresses[1] / 64);
+  EXPECT_NE(addresses[0] / 64, addresses[2] / 64);
+  EXPECT_NE(addresses[1] / 64, addresses[2] / 64);
+}
+
+/// Two kernels write one word that no atomic operation guards: one after the other, or both at once.
+void writeOneWord(bool ordered) {
+  static int word; // not on the stack, which the sanitizer may forget
+  std::atomic<int> started{0};
+  auto runtime = make(smallConfig());
+  KernelId write = add(*runtime, "write", [&](KernelCall &call) {
+    // Relaxed: it lets both run together and orders nothing.
+    started.fetch_add(1, std::memory_order_relaxed);
+    while (!ordered && started.load(std::memory_order_relaxed) < 2)
+      std::this_thread::yield();
+    word = int(call.args[0]);
+  });
+  EXPECT_OK(runtime->run([&](TaskRuntime &run) {
+    TaskSpec first(write), second(write);
+    TaskId id = submit(run, first.scalar(1));
+    second.scalar(2);
+    submit(run, ordered ? second.after(id) : second);
+  }));
+  EXPECT_TRUE(word == 1 || word == 2);
+  if (ordered)
+    EXPECT_EQ(word, 2);
+}
+
+TEST(Sharing, H27_AnEdgeOrdersWhatKernelsWrite) {
+  for (int i = 0; i < 50; ++i)
+    writeOneWord(true);
+}
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+// What the runtime does between two kernels must not look like an order where there is no edge: the sanitizer would see no race at all.
+TEST(Sharing, H27_TheThreadSanitizerSeesARaceBetweenKernels) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(
+      {
+        writeOneWord(false);
+        std::exit(0);
+      },
+      ::testing::ExitedWithCode(66), "data race");
+}
+#endif
+#endif
+
+} // namespace
+} // namespace pto_mlir::tasks
