@@ -154,6 +154,7 @@ CASES = {
     "lp_pool_ceil": ([N("LpPool", "x", kernel_shape=[3, 2], strides=[2, 2], ceil_mode=1)], {"x": X}, {}, 18),
     "cum_sum": ([N("CumSum", "x a", "b"), N("CumSum", "b c", exclusive=1, reverse=1)], {"x": [2, 3, 7]}, {"a": i64(1)[0], "c": i64(-1)[0]}, 14),
     "mean": ([N("Mean", "x z x")], {"x": [2, 3], "z": [3]}, {}, 13),
+    "dropout_mask_unread": ([N("Dropout", "x", "a mask"), N("Relu", "a")], {"x": [2, 3]}, {}, 9),
     "dropout_identity": ([N("Dropout", "x", "a"), N("Identity", "a", "b"), N("Relu", "b")], {"x": [2, 3]}, {}, 13),
     "gather_rows": ([N("Gather", "w i", "a"), N("Add", "a x")], {"x": [1], "i": (TensorProto.INT64, [2, 3])}, {"w": rand(7, 30)}, 13),
     "gather_axis": ([N("Gather", "x i", axis=-2)], {"x": [2, 7, 3], "i": (TensorProto.INT64, [2])}, {}, 13),

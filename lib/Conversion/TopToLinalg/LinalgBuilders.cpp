@@ -92,17 +92,19 @@ Value filled(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type typ
   return builder.create<linalg::FillOp>(loc, scalar(builder, loc, type, value), init).getResult(0);
 }
 
+// What becomes a scalar of the body. Large splats are rare and stay in memory: finding them reads every byte.
+static std::optional<double> smallSplat(Value operand) {
+  bool isSmall = cast<RankedTensorType>(operand.getType()).getNumElements() <= top::kMaxInlineElements;
+  return isSmall ? top::getSplat(operand) : std::nullopt;
+}
+
 Value elementwiseMapped(OpBuilder &builder, Location loc, RankedTensorType resultType, ValueRange operands,
                         ArrayRef<AffineMap> maps, Type compute, ElementFn body) {
   SmallVector<Value> tensors;
   SmallVector<AffineMap> usedMaps;
   SmallVector<std::optional<double>> scalars;
   for (auto [operand, map] : llvm::zip(operands, maps)) {
-    // Large splats are rare and stay in memory: finding them reads every byte.
-    auto type = cast<RankedTensorType>(operand.getType());
-    std::optional<double> splat;
-    if (type.getNumElements() <= top::kMaxInlineElements)
-      splat = top::getSplat(operand);
+    std::optional<double> splat = smallSplat(operand);
     scalars.push_back(splat);
     if (!splat) {
       tensors.push_back(operand);
@@ -154,7 +156,7 @@ Value elementwise(OpBuilder &builder, Location loc, RankedTensorType resultType,
     }
     // A dimension that repeats, or could, is dropped from the operand.
     if (kept.size() != shape.size())
-      operand = top::getSplat(operand) ? operand : reshape(builder, innerLoc(loc), operand, kept);
+      operand = smallSplat(operand) ? operand : reshape(builder, innerLoc(loc), operand, kept);
     inputs.push_back(operand);
     maps.push_back(AffineMap::get(rank, 0, exprs, builder.getContext()));
   }

@@ -224,6 +224,7 @@ bool Importer::selectNodes() {
   llvm::SmallPtrSet<const ::onnx::NodeProto *, 32> needed;
   SmallVector<const ::onnx::NodeProto *> pending;
   auto need = [&](StringRef name) {
+    read.insert(name);
     auto it = producers.find(name);
     if (it == producers.end())
       return known.contains(name);
@@ -328,7 +329,10 @@ std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphPr
     // Its own tensors hide those around it, also before they are there.
     for (const std::string &output : node.output())
       tensors.erase(output);
+    readNames(node, read);
   }
+  for (const auto &output : graph.output())
+    read.insert(output.name());
   for (const auto &node : graph.node())
     importNode(node);
   SmallVector<Value> results;

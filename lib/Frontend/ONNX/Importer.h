@@ -29,6 +29,8 @@ public:
   std::optional<top::Weight> constant(llvm::StringRef name);
   void define(llvm::StringRef name, mlir::Value value);
   void define(llvm::StringRef name, top::Weight weight);
+  /// Whether a node or the model's result reads the tensor.
+  bool isRead(llvm::StringRef name) const { return read.contains(name); }
   /// Notes a tensor that no op computes any more.
   void absorb(llvm::StringRef name) { absorbed.insert(name); }
   void reportNode(const ::onnx::NodeProto &node, int64_t opset, const llvm::Twine &reason);
@@ -68,6 +70,7 @@ private:
   llvm::StringMap<Tensor> tensors;
   /// Results of nodes that could not be imported: their users are not reported again.
   llvm::StringSet<> poisoned;
+  llvm::StringSet<> read;
   llvm::SetVector<llvm::StringRef> absorbed;
   std::vector<const ::onnx::ValueInfoProto *> inputs;
   std::vector<const ::onnx::NodeProto *> nodes;

@@ -105,6 +105,8 @@ bool Node::checkAttributesUsed() {
   return !errors;
 }
 
+bool Node::wantsOutput(unsigned i) const { return i < numOutputs() && importer.isRead(proto.output(i)); }
+
 void Node::set(unsigned i, Value value) { importer.define(proto.output(i), value); }
 void Node::set(unsigned i, top::Weight weight) { importer.define(proto.output(i), std::move(weight)); }
 

@@ -51,7 +51,8 @@ public:
 
   //===-- Results --===//
   unsigned numOutputs() const { return proto.output_size(); }
-  bool wantsOutput(unsigned i) const { return i < numOutputs() && !proto.output(i).empty(); }
+  /// Whether there is an output that anything reads: exporters name a Dropout's mask and never use it.
+  bool wantsOutput(unsigned i) const;
   llvm::StringRef outputName(unsigned i = 0) const { return wantsOutput(i) ? llvm::StringRef(proto.output(i)) : llvm::StringRef(); }
   void set(unsigned i, mlir::Value value);
   void set(unsigned i, top::Weight weight);
