@@ -113,8 +113,118 @@ func.func @branches(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel
     } else {
       pto.texpands ins(%zero : f32) outs(%t : !T)
     }
+  }
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 8x8xf32>
+!G = !pto.partition_tensor_view<8x8xf32>
+
+// The same with an op behind them: the flags that it needs order the branches, too.
+// CHECK-LABEL: func.func @branches_joined
+// CHECK-NOT: EVENT_ID1
+// CHECK-NOT: EVENT_ID7
+// CHECK: return
+func.func @branches_joined(%g: !G, %n: index, %take: i1) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %zero = arith.constant 0.0 : f32
+  %t = pto.alloc_tile : !T
+  scf.for %i = %c0 to %n step %c1 {
+    scf.if %take {
+      pto.tload ins(%g : !G) outs(%t : !T)
+    } else {
+      pto.texpands ins(%zero : f32) outs(%t : !T)
+    }
     pto.trelu ins(%t : !T) outs(%t : !T)
   }
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 8x8xf32>
+!G = !pto.partition_tensor_view<8x8xf32>
+
+// Taps in two halves are loaded before a row in one buffer. The flag for the row of the next trip comes too late for the taps where the
+// inner loop ends on the half on which it begins again; where it has an even number of trips, it also orders the taps.
+// CHECK-LABEL: func.func @taps_odd
+// CHECK: wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>
+// CHECK-NEXT: tload
+// CHECK-NEXT: wait_flag[<PIPE_V>, <PIPE_MTE2>
+// CHECK-NEXT: tload
+// CHECK: tmul
+// CHECK-NEXT: set_flag_dyn[<PIPE_V>, <PIPE_MTE2>
+// CHECK-NEXT: set_flag[<PIPE_V>, <PIPE_MTE2>
+func.func @taps_odd(%g: !G, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c3 = arith.constant 3 : index
+  %row = pto.alloc_tile : !T
+  %sum = pto.alloc_tile : !T
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %k = %c0 to %c3 step %c1 {
+      %taps = pto.alloc_tile {pto.buffers = 2 : i64} : !T
+      pto.tload ins(%g : !G) outs(%taps : !T)
+      pto.tload ins(%g : !G) outs(%row : !T)
+      pto.tmul ins(%row, %taps : !T, !T) outs(%sum : !T)
+    }
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @taps_even
+// CHECK-NOT: flag_dyn
+// CHECK: return
+func.func @taps_even(%g: !G, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c4 = arith.constant 4 : index
+  %row = pto.alloc_tile : !T
+  %sum = pto.alloc_tile : !T
+  scf.for %i = %c0 to %n step %c1 {
+    scf.for %k = %c0 to %c4 step %c1 {
+      %taps = pto.alloc_tile {pto.buffers = 2 : i64} : !T
+      pto.tload ins(%g : !G) outs(%taps : !T)
+      pto.tload ins(%g : !G) outs(%row : !T)
+      pto.tmul ins(%row, %taps : !T, !T) outs(%sum : !T)
+    }
+  }
+  return
+}
+
+// -----
+
+!T = !pto.tile_buf<vec, 8x8xf32>
+!G = !pto.partition_tensor_view<8x8xf32>
+
+// What is raised before a loop for its first trip, and consumed behind it, orders what lies around it.
+// CHECK-LABEL: func.func @around
+// CHECK: tabs
+// CHECK-NEXT: set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+// CHECK-NEXT: scf.for
+// CHECK-NEXT: wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+// CHECK-NEXT: tload
+// CHECK-NEXT: set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+// CHECK-NEXT: wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+// CHECK-NEXT: tabs
+// CHECK-NEXT: set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+// CHECK-NEXT: }
+// CHECK-NEXT: wait_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
+// CHECK-NEXT: tload
+// CHECK-NEXT: return
+func.func @around(%g: !G, %n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %t = pto.alloc_tile : !T
+  pto.tabs ins(%t : !T) outs(%t : !T)
+  scf.for %i = %c0 to %n step %c1 {
+    pto.tload ins(%g : !G) outs(%t : !T)
+    pto.tabs ins(%t : !T) outs(%t : !T)
+  }
+  pto.tload ins(%g : !G) outs(%t : !T)
   return
 }
 

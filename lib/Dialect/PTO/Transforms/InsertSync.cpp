@@ -1,17 +1,15 @@
 //===- InsertSync.cpp - order the engines by flags ------------------------------------------===//
 //
-// Collect what each engine op touches; for every two ops of different engines in conflict note an order in the innermost
-// block that holds both, and the reverse one for the block's next execution; drop what is implied; hand out flags; emit.
+// Collect what each engine op touches; for two ops of different engines in conflict note an order in the innermost block that holds
+// both, and the reverse one for the block's next execution, unless one that is noted already says as much; make do with eight events
+// for two engines; drop what the proof holds without; hand out flags; emit.
 //
 //===----------------------------------------------------------------------===//
 
-#include "Accesses.h"
-#include "SyncGraph.h"
+#include "SyncPlan.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "llvm/ADT/MapVector.h"
 
 #include <map>
 #include <set>
@@ -25,12 +23,14 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 static constexpr int kEvents = 8;
+/// Machine words that proofs may look at in one function (a tenth of a second or so) while needless orders are looked for.
+static constexpr uint64_t kMostWork = uint64_t(1) << 27;
 
 namespace {
-struct EngineOp {
-  Operation *op;
-  Pipe pipe;
-  SmallVector<Access> accesses;
+/// A block around an op, and the place in it of the op that it is (in).
+struct Place {
+  BlockOrders *block;
+  int at;
 };
 
 using PipePair = std::pair<Pipe, Pipe>;
@@ -38,85 +38,120 @@ using PipePair = std::pair<Pipe, Pipe>;
 class SyncInserter {
 public:
   explicit SyncInserter(func::FuncOp func) : func(func) {}
-  void run();
+  /// False when there is no proof that the flags are enough; then nothing was changed.
+  bool run();
 
 private:
   void collect();
-  bool orderPair(const EngineOp &first, const EngineOp &second);
-  BlockOrders &ordersOf(Block *block);
+  void noteOrders(size_t index);
   void fitEvents();
+  bool needsEvents() const;
   int eventsOf(PipePair pair) const;
   bool meet(PipePair pair) const;
-  void emit();
-  void emitOrder(const BlockOrders &block, const Order &order, int event, OpBuilder &b);
+  bool dropNeedless();
+  void restore(const OrdersByBlock &from);
 
   func::FuncOp func;
   std::vector<EngineOp> ops;
-  llvm::MapVector<Block *, BlockOrders> blocks;
-  DenseMap<Operation *, Value> turns;
-  DenseMap<Operation *, int> places; // of each op in its block
+  std::vector<SmallVector<Place, 4>> places; // of each op, outermost first
+  std::optional<SyncConflicts> conflicts;
+  OrdersByBlock blocks;
 };
 } // namespace
 
+/// Engine ops, and the blocks that hold some.
 void SyncInserter::collect() {
+  DenseMap<Operation *, int> placeOf;
+  // Blocks first: their addresses are kept.
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isEngineOp(op))
-      ops.push_back({op, cast<PipeOpInterface>(op).getPipe(), collectAccesses(op)});
-  });
-}
-
-BlockOrders &SyncInserter::ordersOf(Block *block) {
-  auto [entry, isNew] = blocks.insert({block, {}});
-  BlockOrders &orders = entry->second;
-  if (!isNew)
-    return orders;
-  orders.block = block;
-  for (Operation &op : *block) {
-    places[&op] = static_cast<int>(orders.ops.size());
-    orders.ops.push_back(&op);
-  }
-  orders.outermost = nullptr;
-  for (Operation *parent = block->getParentOp(); parent != func; parent = parent->getParentOp())
-    if (auto loop = dyn_cast<scf::ForOp>(parent)) {
-      if (!orders.loop)
-        orders.loop = loop;
-      orders.outermost = loop;
+    if (!isEngineOp(op))
+      return;
+    EngineOp engine{op, cast<PipeOpInterface>(op).getPipe(), Section::none, collectAccesses(op), {}, 0};
+    for (Operation *around = op; around != func; around = around->getParentOp()) {
+      if (llvm::isa<SectionCubeOp, SectionVectorOp>(around))
+        engine.section = llvm::isa<SectionCubeOp>(around) ? Section::cube : Section::vector;
+      auto [entry, isNew] = blocks.insert({around->getBlock(), {}});
+      if (!isNew)
+        continue;
+      BlockOrders &block = entry->second;
+      block.block = around->getBlock();
+      for (Operation &inner : *block.block) {
+        placeOf[&inner] = static_cast<int>(block.ops.size());
+        block.ops.push_back(&inner);
+      }
+      for (Operation *parent = block.block->getParentOp(); parent != func; parent = parent->getParentOp())
+        if (auto loop = dyn_cast<scf::ForOp>(parent)) {
+          if (!block.loop)
+            block.loop = loop;
+          block.outermost = loop;
+        }
     }
-  return orders;
+    ops.push_back(std::move(engine));
+  });
+  for (const EngineOp &op : ops) {
+    SmallVector<Place, 4> &mine = places.emplace_back();
+    for (Operation *around = op.op; around != func; around = around->getParentOp())
+      mine.push_back({&blocks.find(around->getBlock())->second, placeOf[around]});
+    std::reverse(mine.begin(), mine.end());
+  }
+  conflicts.emplace(ops);
 }
 
-/// `first` comes before `second` in the program text. True when a loop around both makes their order matter again.
-bool SyncInserter::orderPair(const EngineOp &first, const EngineOp &second) {
-  // The innermost block that holds both, and the op of that block that each is (in).
-  DenseMap<Block *, Operation *> above;
-  for (Operation *op = first.op; op != func; op = op->getParentOp())
-    above[op->getBlock()] = op;
-  Operation *mine = second.op;
-  while (!above.contains(mine->getBlock()))
-    mine = mine->getParentOp();
-  Operation *other = above[mine->getBlock()];
-  BlockOrders &block = ordersOf(mine->getBlock());
-  int a = places[other], b = places[mine];
-  if (a == b) { // two branches of one scf.if: they meet only through the loop around it
-    if (block.loop)
-      block.meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
-    return true;
-  }
-  // The halves of a tile alternate with the trips of its own loop only; seen from a deeper loop it is one buffer.
-  bool byTurn = block.loop != nullptr;
-  for (const Access &x : first.accesses)
-    for (const Access &y : second.accesses)
-      if (Overlap overlap = conflict(x, y); overlap == Overlap::always || (overlap == Overlap::sameTurn && x.turns != block.loop))
-        byTurn = false;
-  auto add = [&](Order order) {
-    // Outside of loops duplicates are few and do no harm; a list that is long anyway is not searched for them.
-    if ((!block.loop && block.orders.size() > 512) || !llvm::is_contained(block.orders, order))
-      block.orders.push_back(order);
+/// Notes what must come before op `index`, and what must not come again before it has ended. Of the ops of one engine in one block, the
+/// last one stands for all that must come before, and the first one for all that must not come again too early.
+void SyncInserter::noteOrders(size_t index) {
+  struct Noted {
+    int last = -1, lastByTurn = -1, first = std::numeric_limits<int>::max(), firstByTurn = first;
   };
-  add({first.pipe, second.pipe, a, b, /*again=*/false, byTurn});
-  if (block.loop)
-    add({second.pipe, first.pipe, b, a, /*again=*/true, byTurn});
-  return block.loop != nullptr;
+  const EngineOp &second = ops[index];
+  std::map<std::pair<size_t, Pipe>, Noted> noted; // by depth of the block
+  std::vector<uint64_t> always, byTurn;
+  conflicts->findOps(index, always, byTurn);
+  for (size_t word = 0; word <= index / 64; ++word)
+    for (uint64_t bits = always[word] | byTurn[word]; bits; bits &= bits - 1) {
+      size_t i = word * 64 + static_cast<size_t>(llvm::countr_zero(bits));
+      const EngineOp &first = ops[i];
+      bool apart = first.section != Section::none && second.section != Section::none && first.section != second.section;
+      if (i >= index || first.pipe == second.pipe || apart)
+        continue;
+      size_t depth = 0, most = std::min(places[i].size(), places[index].size());
+      while (depth + 1 < most && places[i][depth + 1].block == places[index][depth + 1].block)
+        ++depth;
+      BlockOrders &block = *places[i][depth].block;
+      int a = places[i][depth].at;
+      if (a == places[index][depth].at) { // two branches of one scf.if: they meet only through the loop around it
+        if (block.loop)
+          block.meetings.push_back({std::min(first.pipe, second.pipe), std::max(first.pipe, second.pipe), a});
+        continue;
+      }
+      // The halves of a tile alternate with the trips of its own loop only; seen from a deeper loop it is one buffer.
+      bool plain = always[word] >> i % 64 & 1;
+      for (const Access &x : first.accesses)
+        for (const Access &y : second.accesses)
+          plain |= conflict(x, y) == Overlap::sameTurn && x.turns != block.loop;
+      Noted &those = noted[{depth, first.pipe}];
+      (plain ? those.last : those.lastByTurn) = std::max(plain ? those.last : those.lastByTurn, a);
+      (plain ? those.first : those.firstByTurn) = std::min(plain ? those.first : those.firstByTurn, a);
+    }
+  for (const auto &entry : noted) {
+    const Noted &those = entry.second;
+    Place place = places[index][entry.first.first];
+    Pipe other = entry.first.second;
+    BlockOrders &block = *place.block;
+    int b = place.at;
+    auto add = [&](int a, bool ofTurn) {
+      if (a >= 0 && a < b)
+        block.orders.push_back({other, second.pipe, a, b, /*again=*/false, ofTurn});
+    };
+    auto addAgain = [&](int a, bool ofTurn) {
+      if (block.loop && a < b)
+        block.orders.push_back({second.pipe, other, b, a, /*again=*/true, ofTurn});
+    };
+    add(those.last, false);
+    add(those.lastByTurn, true);
+    addAgain(those.first, false);
+    addAgain(those.firstByTurn, true);
+  }
 }
 
 /// Events that the orders from pair.first to pair.second take.
@@ -137,12 +172,22 @@ bool SyncInserter::meet(PipePair pair) const {
   return false;
 }
 
-/// Makes do with eight events per ordered pair; a meeting takes the last one of both directions.
-void SyncInserter::fitEvents() {
+/// The pairs of engines between which there are orders.
+static std::set<PipePair> getPairs(const OrdersByBlock &blocks) {
   std::set<PipePair> pairs;
   for (auto &[block, orders] : blocks)
     for (const Order &order : orders.orders)
       pairs.insert({order.src, order.dst});
+  return pairs;
+}
+
+bool SyncInserter::needsEvents() const {
+  return llvm::any_of(getPairs(blocks), [&](PipePair pair) { return eventsOf(pair) > kEvents - (meet(pair) ? 1 : 0); });
+}
+
+/// Makes do with eight events per ordered pair; a meeting takes the last one of both directions.
+void SyncInserter::fitEvents() {
+  std::set<PipePair> pairs = getPairs(blocks);
   auto over = [&](PipePair pair) { return eventsOf(pair) > kEvents - (meet(pair) ? 1 : 0); };
   for (PipePair pair : pairs)
     if (over(pair))
@@ -164,96 +209,196 @@ void SyncInserter::fitEvents() {
   }
 }
 
-void SyncInserter::emitOrder(const BlockOrders &block, const Order &order, int event, OpBuilder &b) {
-  Location loc = func.getLoc();
-  Operation *set = block.ops[order.set], *wait = block.ops[order.wait];
-  if (order.byTurn) {
-    Value turn = getTurn(cast<scf::ForOp>(block.loop), turns);
-    auto id = [&]() -> Value {
-      if (event == 0)
-        return turn;
-      OpBuilder top(turn.getContext());
-      top.setInsertionPointAfterValue(turn);
-      Value base = top.create<arith::ConstantIndexOp>(loc, event);
-      return top.create<arith::AddIOp>(loc, turn, base);
-    }();
-    b.setInsertionPointAfter(set);
-    b.create<SetFlagDynOp>(loc, order.src, order.dst, id);
-    b.setInsertionPoint(wait);
-    b.create<WaitFlagDynOp>(loc, order.src, order.dst, id);
-  } else {
-    b.setInsertionPointAfter(set);
-    b.create<SetFlagOp>(loc, order.src, order.dst, event);
-    b.setInsertionPoint(wait);
-    b.create<WaitFlagOp>(loc, order.src, order.dst, event);
+/// Drops orders and meetings without which the proof still holds, those of outer blocks first: what stands in a loop is often enough for
+/// what lies around it. False when there is no proof with all of them.
+bool SyncInserter::dropNeedless() {
+  SyncPlan plan(blocks);
+  SyncProof proof(func, ops, *conflicts, plan);
+  std::vector<bool> alive(plan.signals.size(), true);
+  if (!proof.holds(alive))
+    return false;
+  auto works = [&] { return proof.getWork() < kMostWork; };
+  auto depthOf = [](const Signal &signal) {
+    size_t depth = 0;
+    for (Operation *parent = signal.block->block->getParentOp(); parent; parent = parent->getParentOp())
+      ++depth;
+    return depth;
+  };
+  // Meetings stop two engines, so they go first; of the orders in a block the long ones, which short ones imply.
+  auto key = [&](size_t i) {
+    const Signal &signal = plan.signals[i];
+    if (signal.isMeeting)
+      return std::tuple(false, depthOf(signal), int64_t(0));
+    const Order &order = signal.order();
+    return std::tuple(true, depthOf(signal), int64_t(order.set) - order.wait - (order.again ? int64_t(signal.block->ops.size()) : 0));
+  };
+  std::vector<std::pair<std::tuple<bool, size_t, int64_t>, size_t>> candidates;
+  for (size_t i = 0; i < alive.size(); ++i)
+    candidates.push_back({key(i), i});
+  llvm::sort(candidates);
+  auto without = [&](size_t i) {
+    alive[i] = false;
+    bool holds = works() && proof.holds(alive);
+    alive[i] = !holds;
+    return holds;
+  };
+  for (auto &[_, i] : candidates)
+    without(i);
+  // A flag and the one that goes back keep each other from being raised twice: where nothing else needs them, both go.
+  for (auto &[_, i] : candidates)
+    for (size_t j = 0; j < alive.size() && alive[i] && works(); ++j) {
+      const Signal &one = plan.signals[i], &back = plan.signals[j];
+      if (j == i || !alive[j] || one.isMeeting || back.isMeeting || one.block != back.block || one.order().again || !back.order().again ||
+          one.order().src != back.order().dst || one.order().dst != back.order().src)
+        continue;
+      alive[j] = false;
+      if (!without(i))
+        alive[j] = true;
+    }
+  for (auto &entry : blocks) {
+    BlockOrders &block = entry.second;
+    std::vector<Order> orders;
+    std::vector<Meeting> meetings;
+    for (size_t i = 0; i < alive.size(); ++i)
+      if (alive[i] && plan.signals[i].block == &block) {
+        if (plan.signals[i].isMeeting)
+          meetings.push_back(plan.signals[i].meeting());
+        else
+          orders.push_back(plan.signals[i].order());
+      }
+    block.orders = std::move(orders);
+    block.meetings = std::move(meetings);
   }
-  if (!order.again)
+  return true;
+}
+
+namespace {
+/// Writes a plan into the function.
+class Emitter {
+public:
+  Emitter(func::FuncOp func, const SyncPlan &plan) : func(func), plan(plan), b(func.getContext()) {}
+  void run();
+
+private:
+  void emitFlag(size_t signal, bool isSet);
+  void emitFlags(size_t signal, bool isSet);
+  void emitMeeting(const Meeting &meeting);
+  Value getId(scf::ForOp loop, int event);
+
+  func::FuncOp func;
+  const SyncPlan &plan;
+  OpBuilder b;
+  std::vector<int> events; // of each signal
+  DenseMap<Operation *, Value> turns;
+  std::map<std::pair<Operation *, int>, Value> ids;
+};
+} // namespace
+
+/// event + the trip's turn, computed at the top of the loop.
+Value Emitter::getId(scf::ForOp loop, int event) {
+  Value &id = ids[{loop, event}];
+  if (id)
+    return id;
+  Value turn = getTurn(loop, turns);
+  if (event == 0)
+    return id = turn;
+  OpBuilder top(turn.getContext());
+  top.setInsertionPointAfterValue(turn);
+  Value base = top.create<arith::ConstantIndexOp>(func.getLoc(), event);
+  return id = top.create<arith::AddIOp>(func.getLoc(), turn, base);
+}
+
+/// The flag of an execution of the order's block.
+void Emitter::emitFlag(size_t signal, bool isSet) {
+  const Order &order = plan.signals[signal].order();
+  Location loc = func.getLoc();
+  if (!order.byTurn) {
+    if (isSet)
+      b.create<SetFlagOp>(loc, order.src, order.dst, events[signal]);
+    else
+      b.create<WaitFlagOp>(loc, order.src, order.dst, events[signal]);
     return;
-  // The first execution finds the flag raised; what the last one raises is consumed. Between executions exactly one token is
-  // out, however the loops around the block nest.
-  for (int i = 0; i < (order.byTurn ? 2 : 1); ++i) {
-    b.setInsertionPoint(block.outermost);
-    b.create<SetFlagOp>(loc, order.src, order.dst, event + i);
-    b.setInsertionPointAfter(block.outermost);
-    b.create<WaitFlagOp>(loc, order.src, order.dst, event + i);
   }
+  Value id = getId(plan.signals[signal].block->loop, events[signal]);
+  if (isSet)
+    b.create<SetFlagDynOp>(loc, order.src, order.dst, id);
+  else
+    b.create<WaitFlagDynOp>(loc, order.src, order.dst, id);
 }
 
-void SyncInserter::emit() {
-  OpBuilder b(func.getContext());
+/// All flags of an order, outside of its loops. The first execution finds them raised; what the last one raises is consumed.
+void Emitter::emitFlags(size_t signal, bool isSet) {
+  const Order &order = plan.signals[signal].order();
+  for (int i = 0; i < (order.byTurn ? 2 : 1); ++i)
+    if (isSet)
+      b.create<SetFlagOp>(func.getLoc(), order.src, order.dst, events[signal] + i);
+    else
+      b.create<WaitFlagOp>(func.getLoc(), order.src, order.dst, events[signal] + i);
+}
+
+/// The same engine begins every meeting of two: were it the other one's turn next, that one could raise its flag for the next meeting
+/// before the first has consumed the one of this.
+void Emitter::emitMeeting(const Meeting &meeting) {
   Location loc = func.getLoc();
+  b.create<SetFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
+  b.create<WaitFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
+  b.create<SetFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
+  b.create<WaitFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
+}
+
+void Emitter::run() {
   std::map<PipePair, int> next;
-  for (auto &[key, block] : blocks) {
-    for (const Order &order : block.orders) {
-      int &event = next[{order.src, order.dst}];
-      emitOrder(block, order, event, b);
-      event += order.byTurn ? 2 : 1;
-    }
-    std::set<std::tuple<Pipe, Pipe, int>> done;
-    for (const Meeting &meeting : block.meetings) {
-      // The same engine begins every meeting of two: were it the other one's turn next, that one could raise its flag for the
-      // next meeting before the first has consumed the one of this.
-      Pipe first = std::min(meeting.a, meeting.b), second = std::max(meeting.a, meeting.b);
-      if (!done.insert({first, second, meeting.at}).second)
-        continue;
-      b.setInsertionPoint(block.ops[meeting.at]);
-      b.create<SetFlagOp>(loc, first, second, kEvents - 1);
-      b.create<WaitFlagOp>(loc, first, second, kEvents - 1);
-      b.create<SetFlagOp>(loc, second, first, kEvents - 1);
-      b.create<WaitFlagOp>(loc, second, first, kEvents - 1);
-    }
+  for (const Signal &signal : plan.signals) {
+    events.push_back(0);
+    if (signal.isMeeting)
+      continue;
+    int &event = next[{signal.order().src, signal.order().dst}];
+    events.back() = event;
+    event += signal.order().byTurn ? 2 : 1;
+  }
+  for (const auto &[op, gap] : plan.gaps) {
+    b.setInsertionPoint(op);
+    for (size_t signal : gap.meetings)
+      emitMeeting(plan.signals[signal].meeting());
+    for (size_t signal : gap.waits)
+      emitFlag(signal, /*isSet=*/false);
+    for (size_t signal : gap.firstSets)
+      emitFlags(signal, /*isSet=*/true);
+    b.setInsertionPointAfter(op);
+    for (size_t signal : gap.lastWaits)
+      emitFlags(signal, /*isSet=*/false);
+    for (size_t signal : gap.sets)
+      emitFlag(signal, /*isSet=*/true);
   }
 }
 
-/// Ops of a cube and of a vector section run on different cores, which flags do not order.
-static bool onDifferentCores(Operation *a, Operation *b) {
-  return (a->getParentOfType<SectionCubeOp>() && b->getParentOfType<SectionVectorOp>()) ||
-         (a->getParentOfType<SectionVectorOp>() && b->getParentOfType<SectionCubeOp>());
+/// Takes orders and meetings from a copy; places keep the addresses of blocks.
+void SyncInserter::restore(const OrdersByBlock &from) {
+  for (auto &entry : blocks)
+    entry.second = from.find(entry.first)->second;
 }
 
-void SyncInserter::run() {
+bool SyncInserter::run() {
   collect();
-  for (size_t j = 0; j < ops.size(); ++j) {
-    // Outside of loops, the last op of an engine that this one must follow stands for all before it.
-    llvm::SmallDenseSet<Pipe, 8> followed;
-    for (size_t i = j; i-- > 0;) {
-      if (ops[i].pipe == ops[j].pipe || followed.contains(ops[i].pipe) || onDifferentCores(ops[i].op, ops[j].op))
-        continue;
-      bool touches = llvm::any_of(ops[i].accesses, [&](const Access &a) {
-        return llvm::any_of(ops[j].accesses, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
-      });
-      if (!touches)
-        continue;
-      if (!orderPair(ops[i], ops[j]))
-        followed.insert(ops[i].pipe);
-      if (followed.size() == 6)
-        break;
-    }
-  }
+  for (size_t index = 0; index < ops.size(); ++index)
+    noteOrders(index);
   for (auto &[key, block] : blocks)
     dropImplied(block);
-  fitEvents();
-  emit();
+  OrdersByBlock all = blocks;
+  bool proven = dropNeedless();
+  if (proven && needsEvents()) {
+    fitEvents();
+    proven = dropNeedless();
+  }
+  if (!proven) {
+    // Meetings of a loop do not serve what lies around it, for which its flags were enough.
+    restore(all);
+    fitEvents();
+    proven = dropNeedless();
+  }
+  if (proven)
+    Emitter(func, SyncPlan(blocks)).run();
+  return proven;
 }
 
 /// Orders are found in nests of scf.for and scf.if, where sections may stand.
@@ -266,7 +411,7 @@ static bool isStructured(func::FuncOp func) {
   return !result.wasInterrupted();
 }
 
-/// Other control flow: the engines take turns.
+/// Where there is no proof: the engines take turns.
 static void serialize(func::FuncOp func) {
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
@@ -291,9 +436,7 @@ struct InsertSyncPass : public pto_mlir::pto::impl::PTOInsertSyncBase<InsertSync
       });
       if (byHand || !engines)
         return;
-      if (isStructured(func))
-        SyncInserter(func).run();
-      else
+      if (!isStructured(func) || !SyncInserter(func).run())
         serialize(func);
     });
   }

@@ -55,11 +55,13 @@ static bool isImplied(const std::vector<Order> &orders, const std::vector<bool> 
   return reach.of(goal.dst) <= target;
 }
 
-/// The same for a block that is executed once, in time linear in its orders: walks the block with what each engine knows
-/// the others to have passed, and keeps an order only when its wait learns from it.
+/// The same for orders of one execution, in time linear in their number: walks the block with what each engine knows the others to have
+/// passed, and keeps an order only when its wait learns from it. Orders to the next execution stay.
 static void dropImpliedInLine(BlockOrders &block) {
   using Known = llvm::SmallDenseMap<Pipe, int, 8>; // the last place whose op that engine has finished
-  std::vector<Order> &orders = block.orders;
+  std::vector<Order> orders, kept;
+  for (const Order &order : block.orders)
+    (order.again ? kept : orders).push_back(order);
   std::vector<SmallVector<size_t, 2>> waits(block.ops.size()), sets(block.ops.size());
   // At one place, what was set last implies the most.
   llvm::sort(orders, [](const Order &a, const Order &b) { return std::tuple(a.wait, -a.set, a.src, a.dst) < std::tuple(b.wait, -b.set, b.src, b.dst); });
@@ -69,7 +71,6 @@ static void dropImpliedInLine(BlockOrders &block) {
   }
   llvm::SmallDenseMap<Pipe, Known, 8> engines;
   std::vector<Known> atSet(orders.size());
-  std::vector<Order> kept;
   for (size_t place = 0; place < block.ops.size(); ++place) {
     for (size_t i : waits[place]) {
       const Order &order = orders[i];
@@ -87,13 +88,41 @@ static void dropImpliedInLine(BlockOrders &block) {
     for (size_t i : sets[place])
       atSet[i] = engines[orders[i].src];
   }
+  block.orders = std::move(kept);
+}
+
+/// Drops each order beside which there is one of the same two engines that is raised later, or at the same place, and waited for earlier.
+/// For orders of one execution it is the same whether flags exist once or per turn; one to every next execution also serves each next of
+/// the same turn.
+static void dropCovered(std::vector<Order> &orders) {
+  // Those that cover come before what they cover.
+  llvm::sort(orders, [](const Order &a, const Order &b) {
+    return std::tuple(a.src, a.dst, a.again, -a.set, a.wait, a.byTurn) < std::tuple(b.src, b.dst, b.again, -b.set, b.wait, b.byTurn);
+  });
+  std::vector<Order> kept;
+  int earliest = 0, earliestByTurn = 0; // waits seen
+  for (size_t i = 0; i < orders.size(); ++i) {
+    const Order &order = orders[i];
+    if (i == 0 || std::tie(order.src, order.dst, order.again) != std::tie(orders[i - 1].src, orders[i - 1].dst, orders[i - 1].again))
+      earliest = earliestByTurn = std::numeric_limits<int>::max();
+    bool covered = order.wait >= earliest || ((order.byTurn || !order.again) && order.wait >= earliestByTurn);
+    int &mine = order.byTurn ? earliestByTurn : earliest;
+    mine = std::min(mine, order.wait);
+    if (!covered)
+      kept.push_back(order);
+  }
   orders = std::move(kept);
 }
 
 void pto_mlir::pto::dropImplied(BlockOrders &block) {
+  auto place = [](const Meeting &meeting) { return std::tuple(meeting.at, meeting.a, meeting.b); };
+  llvm::sort(block.meetings, [&](const Meeting &a, const Meeting &b) { return place(a) < place(b); });
+  block.meetings.erase(std::unique(block.meetings.begin(), block.meetings.end(), [&](const Meeting &a, const Meeting &b) { return place(a) == place(b); }),
+                       block.meetings.end());
   std::vector<Order> &orders = block.orders;
+  dropCovered(orders);
   constexpr size_t kMany = 256; // from here on, comparing all with all takes long
-  if (!block.loop && orders.size() > kMany)
+  if (orders.size() > kMany)
     return dropImpliedInLine(block);
   int64_t round = 2 * static_cast<int64_t>(block.ops.size()) + 2;
   // Long orders first: they are the ones that shorter ones imply.
@@ -159,6 +188,7 @@ void pto_mlir::pto::replaceByMeetings(BlockOrders &block, Pipe a, Pipe b) {
     if (llvm::none_of(places, [&](int at) { return serves(order, at); }))
       places.push_back(order.wait);
   for (int at : places)
-    block.meetings.push_back({a, b, at});
+    if (llvm::none_of(block.meetings, [&](const Meeting &meeting) { return meeting.at == at && meeting.a == std::min(a, b) && meeting.b == std::max(a, b); }))
+      block.meetings.push_back({std::min(a, b), std::max(a, b), at});
   block.orders = std::move(rest);
 }

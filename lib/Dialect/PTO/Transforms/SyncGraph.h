@@ -32,15 +32,15 @@ struct Meeting {
 
 /// The orders of one block.
 struct BlockOrders {
-  mlir::Block *block;
-  mlir::scf::ForOp loop;      // innermost loop around the block, or null
-  mlir::Operation *outermost; // outermost loop around the block, or null
+  mlir::Block *block = nullptr;
+  mlir::scf::ForOp loop;                // innermost loop around the block, or null
+  mlir::Operation *outermost = nullptr; // outermost loop around the block, or null
   std::vector<mlir::Operation *> ops;
   std::vector<Order> orders;
   std::vector<Meeting> meetings;
 };
 
-/// Drops the orders that the others imply, program order of each engine included.
+/// Drops orders that others of the block imply, program order of each engine included; of equal meetings all but one.
 void dropImplied(BlockOrders &block);
 
 /// Joins orders of one kind between two engines into stronger ones (later set, earlier wait) to save flags.

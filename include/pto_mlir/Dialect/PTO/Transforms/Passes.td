@@ -58,6 +58,9 @@ def PTOInsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {
     second flag, raised once before the outermost loop and consumed once after it. Where the bytes belong to a tile of two
     halves, each half has a flag of its own (`set_flag_dyn`, `wait_flag_dyn`). See docs/rationale-sync.md.
 
+    The pass proves that its flags order every two such ops and that none is raised twice, and drops those without which the
+    proof still holds.
+
     A function that already has flags is left alone. Where control flow is not made of `scf.for` and `scf.if`, a
     `pto.barrier <PIPE_ALL>` follows each op instead.
   }];
