@@ -139,8 +139,8 @@ def movement():
 
 
 def norms():
-    net = Net(14, x=[2, 9, 7, 6], z=[3, 40], w=[1, 100, 3, 4])
-    net.add("Mul", "w", np.full((100, 1, 1), 1.5, np.float32))  # too many equal elements for an inline constant
+    net = Net(14, x=[2, 9, 7, 6], z=[3, 40], c=[1, 100, 3, 4])
+    net.add("Mul", "c", np.full((100, 1, 1), 1.5, np.float32))  # too many equal elements for an inline constant
     net.add("InstanceNormalization", "x", rand(9), rand(9))
     net.again("ReduceMean", axes=[2, 3])
     net.again("ReduceMax", axes=[1], keepdims=0)
