@@ -29,7 +29,7 @@ class Net:
     """Collects branches: each is one node with its own output and its own copy of the input."""
 
     def __init__(self, opset, **shapes):
-        self.opset, self.shapes, self.inputs, self.nodes, self.weights = opset, shapes, {}, [], []
+        self.opset, self.shapes, self.inputs, self.nodes, self.weights, self.outputs = opset, shapes, {}, [], [], []
 
     def add(self, op, data, *operands, **attributes):
         """`data`: which input; `operands`: arrays, "" for an absent one."""
@@ -50,7 +50,7 @@ class Net:
         self.nodes.append(helper.make_node(op, [self.nodes[-1].input[0]], [output], name=f"{op}_{output}", **attributes))
 
     def save(self, path):
-        outputs = [node.output[0] for node in self.nodes]
+        outputs = self.outputs or [node.output[0] for node in self.nodes]
         graph = helper.make_graph(self.nodes, "g", [helper.make_tensor_value_info(n, F, s) for n, s in self.inputs.items()],
                                   [helper.make_tensor_value_info(o, F, None) for o in outputs], self.weights)  # fmt: skip
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8), str(path))
@@ -235,3 +235,43 @@ def test_transpositions_of_every_proportion(mode, tmp_path):
         for data, perm in (("e", [2, 1, 0]), ("e", [1, 2, 0]), ("f", [3, 2, 1, 0]), ("f", [0, 3, 1, 2])):
             net.add("Transpose", data, perm=perm)
         check(net, tmp_path, mode, cores)
+
+
+def gather_of_a_shared_tensor():
+    # The data of a gather is no operand of its op: the kernel that makes it must stand before all the same.
+    return [("Expand", ["x", i64(2, 17, 6, 7)], "e", {}), ("Gather", ["e", i64(-1, 0, -2)], "y0", {"axis": 0}),
+            ("Conv", ["e", rand(34, 1, 3, 3)], "y1", {"group": 17, "pads": [1] * 4})], [1, 17, 6, 7]  # fmt: skip
+
+
+def softmax_over_few_long_columns():
+    return [("Tanh", ["x"], "t", {}), ("Softmax", ["t"], "y", {"axis": 0})], [3, 11, 100]
+
+
+def parts_of_reduced_rows():
+    # The maximum reads rows of pixels that the normalisation sums together with their columns.
+    return [("Max", ["x", rand(24, 8, 1)], "y0", {}), ("LeakyRelu", ["x"], "l", {}),
+            ("InstanceNormalization", ["l", rand(24, seed=2), rand(24, seed=3)], "y1", {})], [1, 24, 8, 10]  # fmt: skip
+
+
+def column_maxima_of_a_long_body():
+    return [("Div", ["x", f32(2**0.5)], "a", {}), ("Erf", ["a"], "b", {}), ("Add", ["b", f32(1)], "c", {}), ("Mul", ["x", "c"], "d", {}),
+            ("Mul", ["d", f32(0.5)], "e", {}), ("Tanh", ["e"], "f", {}), ("GlobalMaxPool", ["f"], "y", {})], [3, 17, 23, 20]  # fmt: skip
+
+
+@pytest.mark.parametrize("mode,cores", [("F32", 1), ("F16", 24)])
+@pytest.mark.parametrize("chain", [gather_of_a_shared_tensor, softmax_over_few_long_columns, parts_of_reduced_rows, column_maxima_of_a_long_body],
+                         ids=lambda f: f.__name__)  # fmt: skip
+def test_chain(chain, mode, cores, tmp_path):
+    nodes, shape = chain()
+    net = Net(17)
+    net.inputs["x"] = shape
+    for op, operands, result, attributes in nodes:
+        names = []
+        for value in operands:
+            names.append(value if isinstance(value, str) else f"w{len(net.weights)}")
+            if not isinstance(value, str):
+                net.weights.append(numpy_helper.from_array(np.squeeze(value) if op in ("Div", "Add", "Mul") else value, names[-1]))
+        net.nodes.append(helper.make_node(op, names, [result], name=result, **attributes))
+    read = {name for node in net.nodes for name in node.input}
+    net.outputs = [node.output[0] for node in net.nodes if node.output[0] not in read]
+    check(net, tmp_path, mode, cores)

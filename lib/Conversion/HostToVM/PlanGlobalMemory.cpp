@@ -123,7 +123,8 @@ private:
     SmallVector<Buffer *> bySize;
     for (auto &entry : buffers)
       bySize.push_back(&entry.second);
-    llvm::stable_sort(bySize, [](Buffer *a, Buffer *b) { return a->bytes > b->bytes; });
+    // Of equal size: in the order of the program, in which they lie in one array.
+    llvm::sort(bySize, [](Buffer *a, Buffer *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a < b; });
     int64_t total = 0;
     SmallVector<Buffer *> placed; // by offset
     for (Buffer *buffer : bySize) {

@@ -226,6 +226,28 @@ void Builder::absorbInput(Cluster &window) {
     merge(window, *chain);
 }
 
+/// Does an operand of `op` read some of its innermost `count` loops but not all? A tile that reduces them needs them as one dimension.
+static bool readsPartOf(Operation *op, unsigned count) {
+  auto generic = dyn_cast<linalg::GenericOp>(op);
+  return count > 1 && generic && llvm::any_of(generic.getIndexingMapsArray(), [&](AffineMap map) {
+    unsigned read = llvm::count_if(map.getResults(), [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      return dim && dim.getPosition() + count >= map.getNumDims();
+    });
+    return read != 0 && read != count;
+  });
+}
+
+/// The loops that `cluster`'s rows are reduced over, if another op's tiles must have them as one dimension.
+static unsigned reducedTogether(const Cluster &cluster) {
+  return cluster.kind == OpRole::RowReduction ? cluster.reducedLoops : 0;
+}
+
+/// Can the ops of `a` not share a tile with what `b` reduces?
+static bool splitsRows(const Cluster &a, const Cluster &b) {
+  return a.domain == b.domain && llvm::any_of(a.ops, [&](Operation *op) { return readsPartOf(op, reducedTogether(b)); });
+}
+
 bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role) {
   SmallVector<int64_t> domain = op.getStaticLoopRanges();
   ArrayRef<int64_t> rows = ArrayRef(cluster.domain).drop_back(cluster.reducedLoops);
@@ -250,7 +272,7 @@ bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role)
     if (cluster.kind == OpRole::Elementwise || cluster.kind == OpRole::Window)
       return cluster.domain == domain;
     if (cluster.kind == OpRole::RowReduction)
-      return cluster.domain == domain || rows == ArrayRef(domain);
+      return cluster.domain == domain ? !readsPartOf(op, cluster.reducedLoops) : rows == ArrayRef(domain);
     if (cluster.kind == OpRole::ColumnReduction)
       // What follows the reduction has its result's shape; spreading it back
       // over the rows needs a finished reduction, hence another kernel.
@@ -259,7 +281,7 @@ bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role)
     return false;
   case OpRole::RowReduction:
     if (cluster.kind == OpRole::Elementwise)
-      return cluster.domain == domain;
+      return cluster.domain == domain && llvm::none_of(cluster.ops, [&](Operation *member) { return readsPartOf(member, op.getNumReductionLoops()); });
     return cluster.kind == OpRole::RowReduction && cluster.domain == domain &&
            cluster.reducedLoops == op.getNumReductionLoops();
   case OpRole::ColumnReduction:
@@ -280,7 +302,7 @@ bool Builder::wouldCycle(ArrayRef<Cluster *> parts, Operation *op) {
   SmallVector<Operation *> worklist;
   llvm::SmallPtrSet<Operation *, 32> seen;
   auto pushOperands = [&](Operation *from, bool first) -> bool {
-    for (Value operand : from->getOperands()) {
+    for (Value operand : valuesRead(from)) {
       Operation *producer = operand.getDefiningOp();
       if (!producer)
         continue;
@@ -350,6 +372,8 @@ void Builder::place(linalg::GenericOp op, OpRole role) {
     // An elementwise part that runs over the rows only (or over the whole
     // domain) fits a row reduction; any other mixture of domains does not.
     if (!joined.empty() && cluster->domain != joined.front()->domain)
+      continue;
+    if (llvm::any_of(joined, [&](Cluster *other) { return splitsRows(*cluster, *other) || splitsRows(*other, *cluster); }))
       continue;
     joined.push_back(cluster);
     if (wouldCycle(joined, op)) {

@@ -55,14 +55,7 @@ private:
 };
 
 void BodyBuilder::collectInputs(Operation *op) {
-  // Values captured by regions count too: scalars that bodies name.
-  llvm::SmallSetVector<Value, 8> used(op->operand_begin(), op->operand_end());
-  op->walk([&](Operation *nested) {
-    for (Value operand : nested->getOperands())
-      if (operand.getParentBlock() == op->getBlock())
-        used.insert(operand);
-  });
-  for (Value operand : used) {
+  for (Value operand : valuesRead(op)) {
     Operation *producer = operand.getDefiningOp();
     if (producer && inside.contains(producer))
       continue;

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 
@@ -104,6 +105,12 @@ OpRole classify(Operation *op) {
           tensor::InsertSliceOp, tensor::ConcatOp>(op))
     return OpRole::Movement;
   return OpRole::Unknown;
+}
+
+SmallVector<Value> valuesRead(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values.takeVector();
 }
 
 static bool isPlainUnary(linalg::GenericOp generic) {

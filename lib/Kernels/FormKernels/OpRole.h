@@ -28,6 +28,9 @@ enum class OpRole {
 /// The role of `op`, a direct child of @main.
 OpRole classify(mlir::Operation *op);
 
+/// What `op` reads: its operands, and what its body takes from around it (the data of a gather).
+llvm::SmallVector<mlir::Value> valuesRead(mlir::Operation *op);
+
 /// True when `map` reads every loop in order: (d0, .., dn) -> (d0, .., dn).
 bool readsAllLoops(mlir::AffineMap map);
 

@@ -137,7 +137,7 @@ void Outliner::emit(Operation *target) {
     ArrayRef<Operation *> members = cluster ? ArrayRef(cluster->ops) : ArrayRef(op);
     size_t before = stack.size();
     for (Operation *member : members)
-      for (Value operand : member->getOperands()) {
+      for (Value operand : valuesRead(member)) {
         Operation *producer = operand.getDefiningOp();
         // A window's border is made in its kernel; what it surrounds may be as well.
         if (auto pad = dyn_cast_or_null<tensor::PadOp>(producer); pad && cluster && classify(pad) == OpRole::Pad)

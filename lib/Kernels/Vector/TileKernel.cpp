@@ -118,8 +118,8 @@ public:
     }
   }
 
-  /// Tiles the parallel loops of the root. Nothing happens when all fits.
-  LogicalResult run();
+  /// Tiles the parallel loops of the root. Nothing happens when all fits: then all that leads to it is `done`.
+  LogicalResult run(llvm::SmallDenseSet<Operation *> &done);
 
 private:
   FailureOr<SmallVector<int64_t>> chooseSizes();
@@ -233,6 +233,9 @@ SmallVector<int64_t> NestTiler::transpositionSizes(unsigned rows) {
 /// Marks the sums over rows with the number of rows that they take at a time, and returns it.
 int64_t NestTiler::rowsPerSum() {
   int64_t rows = std::min(nest.rowExtent, std::max<int64_t>(64, 4096 / nest.colExtent / 8 * 8));
+  // Many temporaries: fewer rows, so that whole blocks of columns fit beside them.
+  while (rows > 8 && maxColumnsOfRows(nest, domain, rows) < 16)
+    rows = llvm::divideCeil(rows, 2);
   for (LinalgOp op : cluster)
     if (reducesOver(op, domain, nest.rowClass))
       op->setAttr(kReductionRowsAttr, Builder(op.getContext()).getI64IntegerAttr(rows));
@@ -297,12 +300,15 @@ std::tuple<bool, bool> NestTiler::control(OpResult producer) {
   return {true, disjoint && stored.contains(producer) && yielded.insert(producer).second};
 }
 
-LogicalResult NestTiler::run() {
+LogicalResult NestTiler::run(llvm::SmallDenseSet<Operation *> &done) {
   FailureOr<SmallVector<int64_t>> sizes = chooseSizes();
   if (failed(sizes))
     return failure();
-  if (llvm::all_of(*sizes, [](int64_t size) { return size == 0; }))
+  if (llvm::all_of(*sizes, [](int64_t size) { return size == 0; })) {
+    for (LinalgOp op : cluster)
+      done.insert(op);
     return success();
+  }
   SmallVector<unsigned> classes = domain.loopClasses(root);
   // Rows outside, batches inside: the rows are what the cores share.
   SmallVector<int64_t> interchange;
@@ -444,7 +450,8 @@ static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &chang
   });
   for (LinalgOp root : llvm::reverse(roots)) {
     changed = true;
-    if (failed(NestTiler(root, cores, /*columnsOnly=*/true).run()))
+    llvm::SmallDenseSet<Operation *> done;
+    if (failed(NestTiler(root, cores, /*columnsOnly=*/true).run(done)))
       return failure();
   }
   return success();
@@ -465,7 +472,7 @@ LogicalResult tileKernel(func::FuncOp func, const PhaseContext &context) {
   llvm::SmallDenseSet<Operation *> done;
   sinkResultReshapes(func.getBody().front());
   while (LinalgOp root = nextRoot(func.getBody().front(), done)) {
-    if (failed(NestTiler(root, context.cores).run()))
+    if (failed(NestTiler(root, context.cores).run(done)))
       return failure();
     eraseDeadSlices(func);
   }

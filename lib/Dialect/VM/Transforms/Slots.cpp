@@ -34,6 +34,7 @@ namespace {
 struct Interval {
   Value value;
   unsigned begin, end;
+  size_t number;
 };
 
 } // namespace
@@ -51,7 +52,7 @@ Slots allocateSlots(Region &body) {
   }
   SmallVector<Interval> intervals;
   auto add = [&](Value value, unsigned begin) {
-    Interval interval{value, begin, begin + 1}; // a result that nobody reads is written all the same
+    Interval interval{value, begin, begin + 1, intervals.size()}; // a result that nobody reads is written all the same
     for (Operation *user : value.getUsers())
       interval.end = std::max(interval.end, step.lookup(body.findAncestorOpInRegion(*user)));
     for (Block &block : body) {
@@ -77,7 +78,8 @@ Slots allocateSlots(Region &body) {
         if (!Slots::isConstant(result))
           add(result, step[&op]);
   }
-  llvm::stable_sort(intervals, [](const Interval &a, const Interval &b) { return a.begin < b.begin; });
+  // Equal begins in the order of the program.
+  llvm::sort(intervals, [](const Interval &a, const Interval &b) { return std::tie(a.begin, a.number) < std::tie(b.begin, b.number); });
 
   Slots slots;
   SmallVector<unsigned> freeFrom; // step from which a slot may be written again
