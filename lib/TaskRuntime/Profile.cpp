@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 
@@ -51,9 +52,12 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
       best = id;
   }
   summary.criticalPath = best ? longest[best].length : 0;
-  for (uint64_t id = best; id != 0; id = longest[id].previous)
+  for (uint64_t id = best; id != 0; id = longest[id].previous) {
     summary.criticalTasks.push_back(tasks[id].name);
+    summary.criticalTimes.push_back(tasks[id].longest);
+  }
   std::reverse(summary.criticalTasks.begin(), summary.criticalTasks.end());
+  std::reverse(summary.criticalTimes.begin(), summary.criticalTimes.end());
 }
 
 /// Sweeps over the times at which a core or the number of waiting tasks changes.
@@ -100,7 +104,7 @@ Trace::Summary Trace::summarize() const {
     last = std::max(last, block.end);
     if (block.core == BlockRecord::kNoCore)
       continue;
-    Summary::Row &row = rows.try_emplace(block.name, Summary::Row{block.name, 0, 0, 0}).first->second;
+    Summary::Row &row = rows.try_emplace(block.kernel, Summary::Row{block.kernel, 0, 0, 0}).first->second;
     ++row.calls;
     row.total += block.end - block.start;
     row.longest = std::max(row.longest, block.end - block.start);
@@ -126,6 +130,13 @@ std::string Trace::report(size_t topKernels) const {
   print("makespan %.3f ms, critical path %.3f ms (%.1f %%) through %zu tasks\n", double(summary.makespan) / 1e6,
         double(summary.criticalPath) / 1e6, summary.makespan ? 100.0 * double(summary.criticalPath) / double(summary.makespan) : 0.0,
         summary.criticalTasks.size());
+  std::vector<size_t> critical(summary.criticalTasks.size());
+  std::iota(critical.begin(), critical.end(), size_t(0));
+  std::stable_sort(critical.begin(), critical.end(), [&](size_t a, size_t b) { return summary.criticalTimes[a] > summary.criticalTimes[b]; });
+  critical.resize(std::min<size_t>(critical.size(), 3));
+  for (size_t i = 0; i < critical.size(); ++i)
+    print("%s%.40s %.3f us%s", i ? ", " : "longest on it: ", summary.criticalTasks[critical[i]].c_str(), double(summary.criticalTimes[critical[i]]) / 1e3,
+          i + 1 == critical.size() ? "\n" : "");
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
     if (cores[kind])
       print("%-12s %3u cores  busy %5.1f %%  idle with ready work %5.1f %%\n", std::string(workerKindName(WorkerKind(kind))).c_str(),

@@ -102,10 +102,10 @@ Status TaskCore::blocked(TaskRing &ring, ErrorCode code, uint64_t bytes, uint32_
   std::string why;
   auto owner = std::find_if(scopes.begin(), scopes.end(), [&](const Scope &scope) { return scope.serial == head.scope; });
   if (owner != scopes.end())
-    why = "the oldest, task " + toString(oldest) + " ('" + nameOf(head) + "'), is held by the open scope at depth " +
+    why = "the oldest, task " + describe(head, oldest) + ", is held by the open scope at depth " +
           std::to_string(owner - scopes.begin() + 1) + "; enlarge " + field + " or end the scope earlier";
   else
-    why = "the oldest, task " + toString(oldest) + " ('" + nameOf(head) + "'), is " +
+    why = "the oldest, task " + describe(head, oldest) + ", is " +
           std::string(taskStateName(this->state(oldest))) + " and nothing runs; enlarge " + field;
   fatal(code, "deadlock: " + state + "; " + why, oldest);
   return currentError();

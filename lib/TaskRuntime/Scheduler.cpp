@@ -17,22 +17,28 @@ void ThreadedState::finish(Scheduler &self, TaskSlot &slot, TaskId id, unsigned 
     wakeSchedulers();
   if (effect.reclaimed || effect.madeReady == 0)
     orchestrator.notify();
+  recordHandled(self);
 }
 
 void ThreadedState::record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index, bool skipped) {
   if (!core.tracing)
     return;
+  if (self.handled != 0 && !self.records.empty())
+    self.records.back().handled = self.handled;
+  self.handled = 0;
   BlockRecord record;
   record.task = id;
   record.name = core.nameOf(slot);
+  record.kernel = core.kernelNameOf(slot);
   record.kind = slot.kind;
   record.core = mailbox ? mailbox->core : BlockRecord::kNoCore;
   record.block = mailbox ? mailbox->payload.block : 0;
   record.numBlocks = slot.numBlocks;
   record.scheduler = index;
   record.submitted = slot.times.submitted;
+  record.published = slot.times.published;
   record.ready = slot.times.ready;
-  record.resolved = now();
+  record.resolved = record.handled = now();
   record.dispatched = mailbox ? mailbox->dispatched : record.resolved;
   record.start = mailbox ? mailbox->start : record.resolved;
   record.end = mailbox ? mailbox->end : record.resolved;
@@ -40,6 +46,11 @@ void ThreadedState::record(Scheduler &self, const Mailbox *mailbox, const TaskSl
   record.skipped = skipped;
   self.records.push_back(std::move(record));
   sample(self);
+}
+
+void ThreadedState::recordHandled(Scheduler &self) {
+  if (core.tracing)
+    self.handled = now();
 }
 
 void ThreadedState::sample(Scheduler &self) {
@@ -90,6 +101,7 @@ bool ThreadedState::runInline(Scheduler &self, unsigned index) {
     TaskSlot &slot = core.slotOf(id);
     record(self, nullptr, slot, id, index, false);
     madeReady += core.complete(slot, id).madeReady;
+    recordHandled(self);
   }
   self.onlySubmitter &= madeReady == 0 && count < 32;
   if (madeReady && (schedulers.size() > 1 || index == kOrchestrator))

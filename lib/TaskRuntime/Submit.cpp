@@ -337,6 +337,8 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
   counts.edges += candidates.size();
   slot.poolEnd = ring.pool().position();
   candidates.clear();
+  if (tracing)
+    slot.times.published = now();
   // Without a producer that is still to end nobody else knows the task yet.
   if (finished == waits || slot.faninLeft.fetch_sub(finished + 1, std::memory_order_acq_rel) == finished + 1)
     makeReady(slot, id);

@@ -59,10 +59,11 @@ TaskRing &TaskCore::prepareRing(unsigned index) {
 }
 
 const char *TaskCore::nameOf(const TaskSlot &slot) const {
-  if (slot.name)
-    return slot.name;
-  const Kernel *kernel = kernelOf(slot);
-  return kernel ? kernel->name.c_str() : "barrier";
+  return slot.name ? slot.name : kernelNameOf(slot);
+}
+
+std::string TaskCore::describe(const TaskSlot &slot, TaskId id) const {
+  return toString(id) + " ('" + nameOf(slot) + "'" + (slot.name && kernelOf(slot) ? std::string(", kernel '") + kernelNameOf(slot) + "'" : "") + ")";
 }
 
 TaskState TaskCore::state(TaskId task) const {
@@ -119,7 +120,7 @@ void TaskCore::reportFailure(TaskSlot &slot, TaskId id, uint32_t core, const std
   ++numErrors;
   if (firstError.code == ErrorCode::None)
     firstError = {ErrorCode::KernelFailed,
-                  "task " + toString(id) + " ('" + nameOf(slot) + "') failed on " + std::string(workerKindName(slot.kind)) +
+                  "task " + describe(slot, id) + " failed on " + std::string(workerKindName(slot.kind)) +
                       " core " + std::to_string(core) + ": " + cause,
                   id};
 }

@@ -106,7 +106,7 @@ std::string ThreadedDriver::describeBusy() const {
   for (uint32_t number : state->busyCores()) {
     const Mailbox &mailbox = state->mailboxes[number];
     TaskId id{mailbox.payload.task};
-    text += (text.empty() ? "task " : ", task ") + toString(id) + " ('" + state->core.nameOf(state->core.slotOf(id)) + "') on " +
+    text += (text.empty() ? "task " : ", task ") + state->core.describe(state->core.slotOf(id), id) + " on " +
             std::string(workerKindName(mailbox.kind)) + " core " + std::to_string(number);
   }
   return text;

@@ -37,6 +37,7 @@ struct ThreadedState {
     std::vector<BlockRecord> records;
     std::vector<DepthSample> depths;
     uint64_t lastSample = 0;
+    uint64_t handled = 0; ///< of the last record, which the orchestrator may have collected by then
     bool onlySubmitter = false; ///< may have work for it: none of its cores is at work and nothing became ready
   };
   static constexpr int kRest = 32; ///< pauses of the processor, about a microsecond, between looks at the submitter's work
@@ -87,6 +88,9 @@ private:
   void send(Mailbox &mailbox, const TaskSlot &slot, TaskId id, uint32_t block);
   void finish(Scheduler &self, TaskSlot &slot, TaskId id, unsigned index, bool skipped);
   void record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index, bool skipped);
+  /// The task of the last record is dealt with: noted, and written into the record by the next one. With the task the run may have ended, and
+  /// the records with it.
+  void recordHandled(Scheduler &self);
   void sample(Scheduler &self);
   bool execute(Mailbox &mailbox);
   bool executeAny();

@@ -75,14 +75,20 @@ std::string Trace::toJson() const {
   for (const BlockRecord &block : blocks) {
     std::string args = "\"task\":" + quoted(toString(block.task)) + ",\"block\":" + std::to_string(block.block) + ",\"ready_us\":" +
                        micros(block.ready) + ",\"submitted_us\":" + micros(block.submitted);
+    if (block.kernel != block.name)
+      args += ",\"kernel\":" + quoted(block.kernel);
     if (block.failed)
       args += ",\"failed\":true";
     if (block.skipped)
       args += ",\"skipped\":true";
-    bool onCore = block.core != BlockRecord::kNoCore;
-    writer.span(onCore ? kCores : kControl, onCore ? block.core : block.scheduler + 1, block.start, block.end, block.name, args);
-    if (onCore)
-      writer.span(kControl, block.scheduler + 1, block.end, block.resolved, "resolve " + block.name, "");
+    uint32_t scheduler = block.scheduler + 1; // 0: the orchestrator
+    if (block.core == BlockRecord::kNoCore) {
+      writer.span(kControl, scheduler, block.resolved, block.handled, block.name, args);
+    } else {
+      writer.span(kCores, block.core, block.start, block.end, block.name, args);
+      writer.event("i", kControl, scheduler, block.dispatched, "dispatch " + block.name, ",\"s\":\"t\"");
+      writer.span(kControl, scheduler, block.resolved, block.handled, "resolve " + block.name, "");
+    }
     const BlockRecord *&first = firstBlock[block.task.value], *&last = lastBlock[block.task.value];
     if (!first || block.start < first->start)
       first = &block;
@@ -90,7 +96,7 @@ std::string Trace::toJson() const {
       last = &block;
   }
   for (auto &[task, block] : firstBlock)
-    writer.span(kControl, 0, block->submitted, block->submitted, "submit " + block->name, "\"task\":" + quoted(toString(block->task)));
+    writer.span(kControl, 0, block->submitted, block->published, "submit " + block->name, "\"task\":" + quoted(toString(block->task)));
   for (const BlockedRecord &wait : blocked)
     writer.span(kControl, 0, wait.begin, wait.end, "blocked: no room", "");
   uint64_t flow = 0;

@@ -154,8 +154,9 @@ void VirtualDriver::record(const TaskSlot &slot, TaskId id, const Running *runni
   if (!taskCore.tracing)
     return;
   uint64_t begin = running ? running->begin : time;
-  records.push_back({id, taskCore.nameOf(slot), slot.kind, running ? running->core : BlockRecord::kNoCore, running ? running->block : 0,
-                     slot.numBlocks, 0, slot.times.submitted, slot.times.ready, begin, begin, time, time, slot.failed.load(), skipped});
+  records.push_back({id, taskCore.nameOf(slot), taskCore.kernelNameOf(slot), slot.kind, running ? running->core : BlockRecord::kNoCore, running ? running->block : 0,
+                     slot.numBlocks, 0, slot.times.submitted, slot.times.published, slot.times.ready, begin, begin, time, time, time,
+                     slot.failed.load(), skipped});
   sample();
 }
 

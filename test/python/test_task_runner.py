@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 import threading
 
 import numpy as np
@@ -228,3 +229,14 @@ def test_nothing_in_the_task_runtime_is_volatile():
     for folder in ("lib/TaskRuntime", "include/pto_mlir/TaskRuntime"):
         for file in (ROOT / folder).iterdir():
             assert not re.search(r"\bvolatile\b", file.read_text()), file
+
+
+def test_c_example(tmp_path):
+    """A C compiler, the header and the shared library are all that a C program needs."""
+    program, library = tmp_path / "diamond", ROOT / "build" / "lib"
+    compiler = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    subprocess.run([*compiler, "-I", ROOT / "include", ROOT / "docs" / "diamond.c", "-L", library, "-lpto_tasks", f"-Wl,-rpath,{library}", "-o", program], check=True)
+    a, b = 3.0, 4.0
+    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()[0] == f"{(a + b + 1) * (a + b + 2):g}"
+    exported = subprocess.run(["nm", "-D", "--defined-only", library / "libpto_tasks.so"], capture_output=True, text=True, check=True).stdout
+    assert all(line.split()[-1].startswith("pto_tasks_") for line in exported.splitlines()), exported

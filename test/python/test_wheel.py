@@ -31,6 +31,18 @@ def test_from_onnx_to_numbers(tmp_path, awkward, suffix):
     assert "passed: 1 of 1" in run(tmp_path, f"npz_tool{suffix}", "compare", "out.npz", "ref.npz")
 
 
+def test_builder_and_runner_come_with_the_extra(tmp_path):
+    """`pip install pto-mlir[pto]`: the names of the overview, a program from text to the simulator, the example of the whole stack."""
+    code = ("import importlib.metadata as m; assert 'pto' in m.metadata('pto-mlir').get_all('Provides-Extra')\n"
+            "from pto import PTO, PTOFunctionBuilder, PTOModule, ast_frontend, generate_ascend_code, scalar\n"
+            "import pto_as\nfrom pto_runtime import BinaryCompiler, DeviceRunner, Graph\n"
+            "p = PTO('k'); a = p.tensor((4, 8)); p.tile_add(a, a, a); t = p.build()\n"
+            "assert pto_as.print_kernel(pto_as.parse(t)[0]) == t; print('good')")  # fmt: skip
+    assert run(tmp_path, "python", "-c", code) == "good\n"
+    printed = run(tmp_path, "python", "-m", "pto.examples.bgemm", "--groups", "2", "--steps", "2", "--size", "16")
+    assert "aicore_done=1" in printed and "largest error against numpy" in printed
+
+
 def test_native_tools_are_there(tmp_path):
     assert "pto-insert-sync" in run(tmp_path, "pto-opt", "--help")
     assert "--kernel" in run(tmp_path, "pto-run", "--help")

@@ -8,7 +8,7 @@ namespace {
 
 TEST(Scene, T22_LongChainWithOneTaskPerScopeNeverHangs) {
   // A slot that is published before it leaves CONSUMED loses tasks here.
-  int rounds = fullTests() ? 100 : 6 / (kSlow > 1 ? 3 : 1);
+  int rounds = fullTests() ? 100 / kSlow : 6 / (kSlow > 1 ? 3 : 1);
   int count = fullTests() ? 300000 : 60000 / kSlow;
   for (int round = 0; round < rounds; ++round) {
     Config config;
@@ -70,7 +70,7 @@ TEST(Scene, T35_SoakKeepsMemoryFlat) {
   config.heapBytes = {1 << 20, 1 << 20, 1 << 20, 1 << 20};
   auto runtime = make(config);
   std::vector<char> tiles(64 * 256);
-  long count = fullTests() ? 10000000 : 200000 / kSlow, warm = 0;
+  long count = (fullTests() ? 10000000 : 200000) / kSlow, warm = 0;
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     for (long i = 0; i < count; ++i) {
       if (i % 100 == 0) {

@@ -108,7 +108,7 @@ TEST(Trace, SummaryOfAKnownScheduleInVirtualTime) {
     // CUBE: one of 3 us. VECTOR: three of 1 us on two cores, then one after CUBE's.
     TaskId a = submit(run, TaskSpec(large, WorkerKind::Cube));
     for (int i = 0; i < 3; ++i)
-      submit(run, TaskSpec(little));
+      submit(run, TaskSpec(little).called("an own name")); // counted with its kernel
     submit(run, TaskSpec(little).after(a));
   }));
   Trace::Summary summary = runtime->trace().summarize();
@@ -122,7 +122,8 @@ TEST(Trace, SummaryOfAKnownScheduleInVirtualTime) {
   EXPECT_EQ(summary.kernels[0].kernel, "little");
   EXPECT_EQ(summary.kernels[0].calls, 4u);
   EXPECT_EQ(summary.kernels[0].total, 4000u);
-  EXPECT_THAT(runtime->trace().report(), HasSubstr("makespan 0.004 ms, critical path 0.004 ms (100.0 %) through 2 tasks"));
+  EXPECT_THAT(runtime->trace().report(), HasSubstr("makespan 0.004 ms, critical path 0.004 ms (100.0 %) through 2 tasks\n"
+                                                       "longest on it: large 3.000 us, little 1.000 us\n"));
 }
 
 TEST(CApi, WorksFromC) {

@@ -57,6 +57,9 @@ public:
   TaskRing *ring(unsigned index) { return rings[index].get(); }
   const Kernel *kernelOf(const TaskSlot &slot) const { return slot.kernel == kNoKernel ? nullptr : &kernels[slot.kernel]; }
   const char *nameOf(const TaskSlot &slot) const;
+  const char *kernelNameOf(const TaskSlot &slot) const { return kernelOf(slot) ? kernelOf(slot)->name.c_str() : "barrier"; }
+  /// For messages: "17 ('first product', kernel 'matmul')", the kernel where the task has a name of its own.
+  std::string describe(const TaskSlot &slot, TaskId id) const;
 
   // The schedulers' side.
   ReadyQueue &ready(WorkerKind kind) { return *readyQueues[unsigned(kind)]; }

@@ -14,7 +14,7 @@ namespace pto_mlir::tasks {
 
 /// When things happened to a task, in ns since the run began; kept only while a trace is taken.
 struct TaskTimes {
-  uint64_t submitted = 0, ready = 0;
+  uint64_t submitted = 0, published = 0, ready = 0; ///< the submission took from the first to the second
 };
 
 /// The scheduling state of one task. The first two cache lines, which processors fetch together, are all that a task with few

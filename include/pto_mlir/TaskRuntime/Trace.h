@@ -16,11 +16,12 @@ namespace pto_mlir::tasks {
 struct BlockRecord {
   static constexpr uint32_t kNoCore = ~uint32_t(0);
   TaskId task;
-  std::string name;
+  std::string name, kernel; ///< of the task, which is the kernel's unless it has one of its own
   WorkerKind kind;
   uint32_t core, block, numBlocks;
   uint32_t scheduler; ///< that resolved it, ~0 = the orchestrator while it waited
-  uint64_t submitted, ready, dispatched, start, end, resolved;
+  uint64_t submitted, published, ready, dispatched, start, end;
+  uint64_t resolved, handled; ///< the scheduler saw the end, and had told everybody whom it concerns
   bool failed, skipped;
 };
 
@@ -58,6 +59,7 @@ struct Trace {
   struct Summary {
     uint64_t makespan = 0, criticalPath = 0;
     std::vector<std::string> criticalTasks; ///< names along it, first to last
+    std::vector<uint64_t> criticalTimes;    ///< and how long each ran
     /// Share of core time in which a core of the kind idled while a task of the kind was ready.
     std::array<double, kNumWorkerKinds> busy = {}, idleWithReady = {};
     struct Row {
