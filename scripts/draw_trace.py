@@ -6,6 +6,8 @@
 
 import argparse
 import json
+import re
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -52,6 +54,19 @@ def draw(events: list[dict], first: int, last: int, title: str) -> plt.Figure:
     return figure
 
 
+def read(file: Path) -> list[dict]:
+    """The events of a trace; ends the program with a reason when the file is none."""
+    try:
+        events = json.loads(file.read_text())["traceEvents"]
+        if any(e["ph"] == "X" and "block" in e.get("args", {}) for e in events):
+            return events
+        sys.exit(f"draw_trace: error: {file}: no task ran in this trace")
+    except OSError as error:
+        sys.exit(f"draw_trace: error: {file}: {error.strerror}")
+    except (ValueError, KeyError, TypeError, AttributeError):
+        sys.exit(f"draw_trace: error: {file}: not a trace that model_runner --profile wrote")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("trace", type=Path)
@@ -59,9 +74,11 @@ def main() -> None:
     parser.add_argument("--tasks", default="0:24", help="which tasks, FIRST:LAST in order of their start")
     parser.add_argument("--title", default="")
     args = parser.parse_args()
+    if not re.fullmatch(r"\d+:\d+", args.tasks):
+        sys.exit(f"draw_trace: error: --tasks expects FIRST:LAST, got {args.tasks!r}")
     first, last = (int(x) for x in args.tasks.split(":"))
     plt.rcParams["svg.hashsalt"] = "pto"
-    figure = draw(json.loads(args.trace.read_text())["traceEvents"], first, last, args.title)
+    figure = draw(read(args.trace), first, last, args.title)
     figure.savefig(args.svg, metadata={"Date": None})
 
 

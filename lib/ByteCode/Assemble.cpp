@@ -3,6 +3,7 @@
 #include "TensorText.h"
 #include "pto_mlir/ByteCode/Text.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace pto_mlir::bytecode {
@@ -36,8 +37,11 @@ public:
 
 private:
   bool fail(const std::string &message) {
-    if (failure.empty())
+    if (failure.empty()) {
       failure = message;
+      // The file may be no text at all.
+      std::replace_if(failure.begin(), failure.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
+    }
     return false;
   }
   bool expect(Lexer &lexer, std::string_view symbol) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import zipfile
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,23 @@ from .errors import UserError
 
 def load(path: str | Path) -> dict[str, np.ndarray]:
     """All tensors of an .npz, by name. Objects (pickles) are refused."""
+    with _opened(path) as data:
+        return {name: data[name] for name in data.files}
+
+
+def names(path: str | Path) -> list[str]:
+    """The tensors' names, so that a file is known to be one before long work begins; the tensors are not read."""
+    with _opened(path) as data:
+        return data.files
+
+
+@contextmanager
+def _opened(path: str | Path):
     try:
         with np.load(path, allow_pickle=False) as data:
             if isinstance(data, np.ndarray):
                 raise UserError(f"{path}: expects an .npz with named tensors, got a single .npy tensor")
-            return {name: data[name] for name in data.files}
+            yield data
     except FileNotFoundError:
         raise UserError(f"{path}: no such file") from None
     except AttributeError:

@@ -12,6 +12,19 @@ from .errors import UserError
 IMAGE_SUFFIXES = {".jpg", ".jpeg", ".png", ".bmp", ".webp"}
 
 
+def open_image(path: str | Path, mode: str):
+    """The image in a mode of PIL."""
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as file:
+            return file.convert(mode)
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except (UnidentifiedImageError, OSError) as error:
+        raise UserError(f"{path}: not a readable image: {error}") from None
+
+
 @dataclass
 class Preprocess:
     """resize -> (pad) -> channel order -> (x - mean) * scale, in float32, as N x C x H x W (or N x H x W x C)."""
@@ -30,15 +43,9 @@ class Preprocess:
 
     def load(self, path: str | Path, shape: list[int]) -> np.ndarray:
         """Reads an image for an input of `shape` and returns it as float32 of exactly that shape (batch repeated)."""
-        from PIL import Image, UnidentifiedImageError
+        from PIL import Image
 
-        try:
-            with Image.open(path) as file:
-                image = file.convert("L" if self.pixel_format == "gray" else "RGB")
-        except FileNotFoundError:
-            raise UserError(f"{path}: no such file") from None
-        except (UnidentifiedImageError, OSError) as error:
-            raise UserError(f"{path}: not a readable image: {error}") from None
+        image = open_image(path, "L" if self.pixel_format == "gray" else "RGB")
         nhwc = self.channel_format == "nhwc"
         if len(shape) != 4:
             raise UserError(f"{path}: an image needs an input of 4 dimensions, this one has shape {shape}")

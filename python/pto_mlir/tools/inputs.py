@@ -8,15 +8,28 @@ import numpy as np
 
 from .. import npz
 from ..errors import UserError
-from ..preprocess import IMAGE_SUFFIXES, Preprocess
+from ..preprocess import IMAGE_SUFFIXES, Preprocess, open_image
+
+
+def _paths(text: str) -> tuple[list[Path], bool]:
+    """The files of `text`, and whether they are images."""
+    paths = [Path(part) for part in text.split(",") if part]
+    if not paths:
+        raise UserError("--test_input: expects a file")
+    return paths, len(paths) != 1 or paths[0].suffix.lower() in IMAGE_SUFFIXES
+
+
+def check_readable(text: str) -> None:
+    """Raises before long work begins what `load_inputs` would raise about files that are missing or of another kind."""
+    paths, images = _paths(text)
+    for path in paths:
+        open_image(path, "RGB") if images else npz.names(path)
 
 
 def load_inputs(text: str, inputs: list[tuple[str, list[int], str]], preprocess: Preprocess) -> dict[str, np.ndarray]:
     """Arrays for `inputs` (name, shape, numpy type name) from an .npz, or from one image per input (a comma list)."""
-    paths = [Path(part) for part in text.split(",") if part]
-    if not paths:
-        raise UserError("--test_input: expects a file")
-    if len(paths) == 1 and paths[0].suffix.lower() not in IMAGE_SUFFIXES:
+    paths, images = _paths(text)
+    if not images:
         data = npz.load(paths[0])
     else:
         if len(paths) != len(inputs):

@@ -9,7 +9,7 @@ from .. import cli, npz
 from ..compare import ROUNDING, compare, first_loss, label, loss_line, report
 from ..errors import UserError
 from ..preprocess import Preprocess
-from .inputs import load_inputs
+from .inputs import check_readable, load_inputs
 
 PROG = "model_deploy"
 TOLERANCE = {"F32": (0.99, 0.99), "F16": (0.99, 0.90), "BF16": (0.99, 0.85)}
@@ -41,6 +41,10 @@ def deploy(argv) -> int:
     if args.test_reference and not args.test_input:
         raise UserError("--test_reference needs --test_input")
     cli.existing(args.mlir, "--mlir")
+    if args.test_input:
+        check_readable(args.test_input)
+    if args.test_reference:
+        npz.names(args.test_reference)
     if args.dump_ir:
         os.makedirs(args.dump_ir, exist_ok=True)
     if args.emit_pto:

@@ -10,7 +10,7 @@ from .. import cli, npz
 from ..compare import compare, label, report
 from ..errors import UserError
 from ..preprocess import Preprocess
-from .inputs import load_inputs
+from .inputs import check_readable, load_inputs
 
 PROG = "model_transform"
 
@@ -46,6 +46,8 @@ def transform(argv) -> int:
         raise UserError("--test_result needs --test_input")
     shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
     cli.existing(args.model_def, "--model_def")
+    if args.test_input:
+        check_readable(args.test_input)
     if args.resize_dims and len(args.resize_dims) != 2:
         raise UserError("--resize_dims: expects height,width")
     preprocess = Preprocess(
