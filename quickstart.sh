@@ -18,3 +18,9 @@ say "3/4 model and pictures"
 
 say "4/4 convert, deploy, run"
 PYTHONPATH=build/python .venv/bin/python scripts/classify.py .cache/cls
+
+say "done"
+cat <<'END'
+The model, the pictures and the .pmodel files are in .cache/cls, the commands in build/bin. What each command above does, and how to bring a
+model of your own: README.md, "From a model to numbers". All tests: ./test.sh
+END

@@ -34,6 +34,8 @@ def step(tool, arguments: list[str]) -> None:
 
 
 def main() -> int:
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {Path(__file__).name} FOLDER")
     folder = Path(sys.argv[1])
     model, mlir = str(folder / "cls.onnx"), str(folder / "cls.mlir")
     step(model_transform, [

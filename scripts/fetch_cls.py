@@ -29,6 +29,8 @@ def draw_pictures(folder: Path) -> None:
 
 
 def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit(f"usage: {Path(__file__).name} FOLDER")
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     pp_ocr.fetch("cls", folder / "cls.onnx")
