@@ -46,6 +46,7 @@ void Core::begin(const LaunchState &launch, const CorePlace &where, CrossFlags<N
   place = where;
   cross = shared;
   positionInGroup = position;
+  group = {};
   reset();
   size_t count = 0;
   for (const Stream &s : launch.kernel->streams)
@@ -317,6 +318,28 @@ LocalTile Core::wholeTile(const isa::Tile &operand, isa::Memory memory) {
   LocalTile t = describe(operand);
   if (!pending)
     t.data = locate(memory, uint64_t(operand.address.value), isa::tileExtent(t.layout, t.type, t.rows, t.cols, t.rows, t.cols));
+  return t;
+}
+
+std::optional<size_t> Core::peerWith(isa::Memory memory, uint32_t subblock) const {
+  isa::CoreKind kind = memory == isa::Memory::UB ? isa::CoreKind::AIV : isa::CoreKind::AIC;
+  for (size_t i = 0; i < group.size(); ++i)
+    if (const CorePlace &other = group[i]->place; other.kind == kind && other.block == place.block && other.subblock == subblock)
+      return i;
+  return std::nullopt;
+}
+
+LocalTile Core::peerTile(const isa::Tile &operand, isa::Memory memory, uint32_t subblock, bool whole) {
+  LocalTile t = describe(operand);
+  std::optional<size_t> peer = peerWith(memory, subblock);
+  if (pending || !peer)
+    return t;
+  Core &other = *group[*peer];
+  Engine *its = std::exchange(other.current, current); // a fault is this engine's
+  t = whole ? other.wholeTile(operand, memory) : other.tile(operand, memory);
+  other.current = its;
+  if (std::optional<Fault> wrong = other.takeFault())
+    fault(wrong->kind, wrong->message);
   return t;
 }
 

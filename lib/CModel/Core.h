@@ -57,6 +57,10 @@ public:
   enum class Progress : uint8_t { Stuck, Moved, Ended };
   /// `cross`: the flags that it shares with the other cores, among which it is number `position`; may be null.
   void begin(const LaunchState &launch, const CorePlace &place, CrossFlags<NoToken> *cross, size_t position);
+  /// Where it finds the other cores that run with it, until the next begin: these, in the group's order.
+  void setGroup(std::span<const std::unique_ptr<Core>> cores) { group = cores; }
+  /// The core of this one's block that has `memory` (the vector core `subblock`), by its number in the group.
+  std::optional<size_t> peerWith(isa::Memory memory, uint32_t subblock) const;
   /// Each engine runs until it blocks or ends. Stuck: none executed anything. After a fault the answer means nothing.
   Progress advance();
   /// All streams have ended: are its flags and queues as they must be?
@@ -78,6 +82,9 @@ public:
   LocalTile tile(const isa::Tile &operand, isa::Memory memory);
   /// As tile, for instructions that touch the whole box of rows x cols, not just its valid region.
   LocalTile wholeTile(const isa::Tile &operand, isa::Memory memory);
+  /// As tile (or wholeTile), in a memory of another core of the block: UB of vector core `subblock`, or L1 of the cube core. `data` is null,
+  /// without a fault, when no such core takes part.
+  LocalTile peerTile(const isa::Tile &operand, isa::Memory memory, uint32_t subblock, bool whole = false);
   /// Resolves a view operand; `base` is null after a fault. Accesses are checked by the transfer itself.
   GlobalView view(const isa::View &operand);
 
@@ -130,6 +137,7 @@ private:
   CorePlace place;
   CrossFlags<NoToken> *cross = nullptr;
   size_t positionInGroup = 0;
+  std::span<const std::unique_ptr<Core>> group;
   std::optional<Fault> pending;
 };
 

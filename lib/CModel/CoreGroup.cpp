@@ -8,9 +8,10 @@ namespace pto_mlir::cmodel {
 std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, uint32_t blocks) {
   std::vector<CorePlace> places;
   for (uint32_t block = first; block < first + blocks; ++block) {
-    if (launch.kernel->uses(isa::CoreKind::AIC))
+    // Whose memory others write takes part, with or without commands of its own.
+    if (launch.kernel->uses(isa::CoreKind::AIC) || launch.kernel->writesPeers)
       places.push_back({isa::CoreKind::AIC, block, 0});
-    if (launch.kernel->uses(isa::CoreKind::AIV))
+    if (launch.kernel->uses(isa::CoreKind::AIV) || launch.kernel->writesPeers)
       for (uint32_t subblock = 0; subblock < 2; ++subblock)
         places.push_back({isa::CoreKind::AIV, block, subblock});
   }
@@ -24,6 +25,8 @@ std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, u
       cores.push_back(std::make_unique<Core>(arch, observer));
     cores[i]->begin(launch, places[i], &flags, i);
   }
+  for (size_t i = 0; i < count; ++i)
+    cores[i]->setGroup(std::span(cores).first(count));
 
   std::optional<Fault> fault;
   for (bool progress = true; progress && !fault;) {

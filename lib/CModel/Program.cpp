@@ -93,6 +93,10 @@ std::string buildKernel(const pto_kernel_desc &desc, isa::Arch arch, Kernel &ker
       bool all = op.insn.opcode == isa::Opcode::CrossSet && op.insn.as<isa::CrossSet>().mode == isa::CrossMode::all;
       if (all || op.insn.opcode == isa::Opcode::CrossSet || op.insn.opcode == isa::Opcode::CrossWait)
         kernel.together = std::max(kernel.together, all ? Together::Launch : Together::Block);
+      if (isa::writesPeer(op.insn.opcode)) {
+        kernel.writesPeers = true;
+        kernel.together = std::max(kernel.together, Together::Block);
+      }
     }
     kernel.streams.push_back(std::move(stream));
   }

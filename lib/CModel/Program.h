@@ -36,6 +36,8 @@ struct Kernel {
   /// It adds to global memory: blocks run one after the other, so that the order of additions does not depend on threads.
   bool ordered = false;
   Together together = Together::None;
+  /// It moves tiles to the memories of other cores of the block.
+  bool writesPeers = false;
   pto_profile profile{};
   /// Seconds that the cores of the last launch worked, all together; negative before the first.
   double lastCoreSeconds = -1.0;

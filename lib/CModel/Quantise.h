@@ -22,7 +22,11 @@ inline QuantDescriptor scalarDescriptor(uint64_t bits) {
   auto offset = int32_t(bits >> 37 & 0x1ff);
   return {std::bit_cast<float>(uint32_t(bits)), offset >= 256 ? offset - 512 : offset};
 }
-inline QuantDescriptor vectorDescriptor(uint64_t bits) { return scalarDescriptor(bits & ~uint64_t(0x1fff)); }
+/// What counts of a descriptor in the fixpipe buffer.
+inline uint64_t fixpipeDescriptor(uint64_t bits) { return bits & ~uint64_t(0x1fff); }
+inline QuantDescriptor vectorDescriptor(uint64_t bits) { return scalarDescriptor(fixpipeDescriptor(bits)); }
+/// The descriptor of two operands; a register may hold more than the 32 bits that count.
+inline uint64_t descriptorBits(int64_t low, int64_t high) { return uint64_t(uint32_t(low)) | uint64_t(uint32_t(high)) << 32; }
 
 /// Bits 32-35 of a descriptor: how far i32 is shifted on its way to i16, less 1.
 inline unsigned descriptorShift(uint64_t bits) { return unsigned(bits >> 32 & 15) + 1; }
@@ -61,8 +65,19 @@ inline bool quantiseElement(const LocalTile &src, uint32_t r, uint32_t c, QuantD
   }
 }
 
-/// view(r, c) = quantiseElement of src(r, c), the descriptor of column c from `descriptorOf(c)`; src is NZ16 of f32 or i32.
-template <class F> void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bool relu, F descriptorOf) {
+/// `*into += *value`, both of `type`; false for a type that cannot be added.
+inline bool addElement(isa::ElementType type, uint8_t *into, const uint8_t *value) {
+  return Types<float, Half, BFloat, int8_t, uint8_t>::visit(type, [&]<class T>() {
+    T a, b;
+    std::memcpy(&a, into, sizeof a);
+    std::memcpy(&b, value, sizeof b);
+    a = store<T>(load(a) + load(b));
+    std::memcpy(into, &a, sizeof a);
+  });
+}
+
+/// view(r, c) = quantiseElement of src(r, c), or +=, the descriptor of column c from `descriptorOf(c)`; src is NZ16 of f32 or i32.
+template <class F> void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bool relu, F descriptorOf, bool add = false) {
   if (!src.data || core.faulted() || src.validRows == 0 || src.validCols == 0)
     return;
   if (view.rows() < src.validRows || view.cols() < src.validCols)
@@ -74,14 +89,15 @@ template <class F> void storeQuantised(Core &core, const GlobalView &view, const
       int64_t at = view.offset(r, c);
       if (!view.contains(at, 1, 0, 1, 0))
         return core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) + ") of the view lies outside the argument");
-      if (!quantiseElement(src, r, c, q, relu, view.type, view.base + at * view.bytes))
+      uint8_t value[8], *to = view.base + at * view.bytes;
+      if (!quantiseElement(src, r, c, q, relu, view.type, add ? value : to) || (add && !addElement(view.type, to, value)))
         return core.fault(FaultKind::IllegalType, std::string("no quantised store of ") + isa::elementName(view.type));
     }
   }
   core.counters.bytesWritten += uint64_t(src.validRows) * src.validCols * view.bytes;
 }
 
-/// A part of an accumulator: `rows` x `cols` elements from (srcRow, srcCol) go to (row, col) of a tile in L1.
+/// A part of a tile, mostly an accumulator: `rows` x `cols` elements from (srcRow, srcCol) go to (row, col) of another one.
 struct PartMove {
   int64_t row, col, srcRow, srcCol, rows, cols;
 
@@ -97,23 +113,27 @@ struct PartMove {
   }
 };
 
+/// dst(row, col) = quantised src(srcRow, srcCol) with the descriptor `bits`. Faults where there is no such cast.
+inline void moveQuantisedElement(Core &core, const LocalTile &dst, uint32_t row, uint32_t col, const LocalTile &src, uint32_t srcRow, uint32_t srcCol,
+                                 uint64_t bits, bool relu) {
+  uint8_t *to = dst.data + dst.offset(row, col) * dst.bytes;
+  if (dst.type == isa::ElementType::i16 && src.type == isa::ElementType::i32) {
+    int32_t value = src.at<int32_t>(srcRow, srcCol);
+    *reinterpret_cast<int16_t *>(to) = int16_t((relu && value < 0 ? 0 : value) >> descriptorShift(bits));
+  } else if (!quantiseElement(src, srcRow, srcCol, scalarDescriptor(bits), relu, dst.type, to)) {
+    core.fault(FaultKind::IllegalType, std::string("no quantised move of ") + isa::elementName(dst.type));
+  }
+}
+
 /// dst(part) = quantised src(part), dst NZ; `bitsOf(j)` is the descriptor of the part's column j.
 template <class F>
 void moveQuantised(Core &core, const LocalTile &dst, const LocalTile &src, const PartMove &part, bool relu, F bitsOf) {
   if (core.faulted() || !part.fits(core, dst, src))
     return;
   for (int64_t j = 0; j < part.cols; ++j)
-    for (int64_t i = 0; i < part.rows; ++i) {
-      uint64_t bits = bitsOf(uint32_t(j));
-      auto r = uint32_t(part.srcRow + i), c = uint32_t(part.srcCol + j);
-      uint8_t *to = dst.data + dst.offset(uint32_t(part.row + i), uint32_t(part.col + j)) * dst.bytes;
-      if (dst.type == isa::ElementType::i16 && src.type == isa::ElementType::i32) {
-        int32_t value = src.at<int32_t>(r, c);
-        *reinterpret_cast<int16_t *>(to) = int16_t((relu && value < 0 ? 0 : value) >> descriptorShift(bits));
-      } else if (!quantiseElement(src, r, c, scalarDescriptor(bits), relu, dst.type, to)) {
-        return core.fault(FaultKind::IllegalType, std::string("no quantised move of ") + isa::elementName(dst.type));
-      }
-    }
+    for (int64_t i = 0; i < part.rows && !core.faulted(); ++i)
+      moveQuantisedElement(core, dst, uint32_t(part.row + i), uint32_t(part.col + j), src, uint32_t(part.srcRow + i), uint32_t(part.srcCol + j),
+                           bitsOf(uint32_t(j)), relu);
 }
 
 } // namespace pto_mlir::cmodel

@@ -1,5 +1,6 @@
 #include "Transfer.h"
 
+#include "AccCast.h"
 #include "MapLine.h"
 #include "Transpose.h"
 
@@ -240,6 +241,17 @@ template <class D, class S> void storeAccumulatorTyped(Core &core, const GlobalV
   });
 }
 
+/// The pairs of types that change between integers and floats, element by element. False where there is no such cast.
+bool castAndStore(Core &core, const GlobalView &view, const LocalTile &src, bool relu, bool add) {
+  return Types<float, Half, BFloat, int32_t>::visit(view.type, [&]<class T>() {
+    T *base = reinterpret_cast<T *>(view.base);
+    forElements(core, view, src, [&](int64_t to, size_t from) {
+      T value = castAccumulator<T>(src, from, relu);
+      base[to] = add ? sum(base[to], value) : value;
+    });
+  });
+}
+
 uint64_t payload(const LocalTile &t, uint32_t elementBytes) { return uint64_t(t.validRows) * t.validCols * elementBytes; }
 
 void mismatch(Core &core, isa::ElementType a, isa::ElementType b) {
@@ -292,7 +304,7 @@ void storeAccumulator(Core &core, const GlobalView &view, const LocalTile &src, 
     storeAccumulatorTyped<BFloat, float>(core, view, src, relu, add);
   else if (src.type == ElementType::i32 && view.type == ElementType::i32)
     storeAccumulatorTyped<int32_t, int32_t>(core, view, src, relu, add);
-  else
+  else if (!castAndStore(core, view, src, relu, add))
     return mismatch(core, src.type, view.type);
   core.counters.bytesWritten += payload(src, view.bytes);
 }

@@ -178,9 +178,12 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     add(pm);
     return succeeded(pm.run(*module));
   };
-  auto plan = [&](PassManager &pm) {
+  // Before a kernel is split: its parts agree about the tiles that one core writes into the other's memory.
+  auto planTiles = [&](PassManager &pm) {
     if (options.level < 3)
       pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true}));
+  };
+  auto plan = [&](PassManager &pm) {
     pm.addPass(pto::createPTOPlaceReserved());
     if (!text)
       pm.addPass(pto::createPTOLowerPipes());
@@ -194,8 +197,10 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
                 pm.addPass(pto::createPTOConvertMemRefs());
                 pm.addPass(pto::createPTOInferLayout());
                 pm.addPass(pto::createPTOSimplifyRegions());
-                if (text)
+                if (text) {
+                  planTiles(pm);
                   plan(pm);
+                }
               });
   if (good && text) {
     summary = writeText(*module, options.output, errors);
@@ -212,6 +217,9 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
                pm.addPass(pto::createPTOSimplifyRegions());
              }) &&
              succeeded(checkControlFlow(*module)) && run([&](PassManager &pm) {
+               pm.addPass(pto::createPTOBindScales());
+               pm.addPass(createCanonicalizerPass());
+               planTiles(pm);
                pm.addPass(pto::createPTOSplitCores());
                pm.addPass(createCanonicalizerPass());
                plan(pm);

@@ -77,7 +77,7 @@ def test_checked_mode_follows_the_new_rows():
     saved = dict(module._machines)
     module._machines.update({arch: Machine(arch, "checked") for arch in ("a3", "a5")})
     try:
-        for mnemonic in ("tconcat", "tpairreducesum", "tscatter_mask", "tmrgsort4", "mgather", "mscatter", "tinsert_acc", "tmov_acc_quantv", "tmatmul_mx_bias",
+        for mnemonic in ("tconcat", "tpairreducesum", "tscatter_mask", "tmrgsort4", "mgather", "mscatter", "tinsert_acc", "tmov_acc_quantv", "tinsert_l1", "tmatmul_mx_bias",
                          "tinterleave", "textract_ub", "tinsert_ub", "tfillpad_l1", "texpands_l1", "tcvt", "tquant_mx", "thistogram"):  # fmt: skip
             for name, arch, kinds in rows():
                 if name == mnemonic:

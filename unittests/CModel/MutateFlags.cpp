@@ -18,6 +18,8 @@ using namespace pto_mlir::cmodel;
 
 namespace {
 
+isa::Arch architecture = isa::Arch::a3; // of the file
+
 using Words = std::vector<std::vector<uint32_t>>; // of each stream
 
 struct Flag {
@@ -83,7 +85,7 @@ pto_kernel_desc describe(const Subject &s, const Words &words, std::vector<pto_s
 }
 
 Outcome run(const Subject &s, const Words &words, std::unique_ptr<Observer> observer) {
-  Device device(isa::Arch::a3, 1, std::move(observer));
+  Device device(architecture, 1, std::move(observer));
   Outcome outcome;
   std::vector<pto_stream> streams;
   uint32_t id = 0;
@@ -111,7 +113,7 @@ Outcome run(const Subject &s, const Words &words, std::unique_ptr<Observer> obse
   return outcome;
 }
 
-Outcome run(const Subject &s, const Words &words, const std::string &mode) { return run(s, words, std::move(*makeObserver(mode, isa::Arch::a3))); }
+Outcome run(const Subject &s, const Words &words, const std::string &mode) { return run(s, words, std::move(*makeObserver(mode, architecture))); }
 
 struct Mutation {
   std::string what;
@@ -124,7 +126,7 @@ public:
     for (const pmodel::StreamDesc &stream : s.desc.streams)
       original.emplace_back(stream.words.begin(), stream.words.end());
     std::vector<pto_stream> streams;
-    broken = buildKernel(describe(s, original, streams), isa::Arch::a3, kernel);
+    broken = buildKernel(describe(s, original, streams), architecture, kernel);
     for (size_t i = 0; i < kernel.streams.size(); ++i)
       for (uint32_t k = 0; k < kernel.streams[i].ops.size(); ++k) {
         const Op &op = kernel.streams[i].ops[k];
@@ -317,6 +319,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   const pmodel::ModelDesc &model = (*file)->model();
+  if (model.processor == "a5")
+    architecture = isa::Arch::a5;
   Totals totals;
   if (isModel && model.nets.empty()) {
     std::fprintf(stderr, "pto-mutate-flags: error: %s has no net; name a kernel and the bytes of its arguments\n", argv[1]);

@@ -313,7 +313,8 @@ TEST(Quantise, AccumulatorsOnTheirWayOut) {
   for (bool relu : {false, true}) {
     auto mode = relu ? isa::ReluMode::relu : isa::ReluMode::none;
     ASSERT_EQ(device.run(build([&](TestKernel &kernel, isa::Tile acc, isa::Tile) {
-      kernel.add(Pipe::FIX, isa::TStoreAccQuant{view(3, ElementType::i8, m, n), acc, int64_t(word(0.3f, -20)), mode});
+      kernel.add(Pipe::FIX, isa::TStoreAccQuant{view(3, ElementType::i8, m, n), acc, int32_t(word(0.3f, -20)), int32_t(word(0.3f, -20) >> 32), mode,
+                                                  isa::AtomicMode::none});
     }), args), PTO_OK) << device.error();
     auto bytes = device.download<int8_t>(args[3]);
     ASSERT_EQ(device.run(build([&](TestKernel &kernel, isa::Tile acc, isa::Tile scales) {

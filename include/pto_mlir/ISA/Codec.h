@@ -63,11 +63,18 @@ inline bool addsToGlobal(const DecodedInsn &insn) {
     return insn.as<TStore>().atomic != AtomicMode::none;
   case Opcode::TStoreAcc:
     return insn.as<TStoreAcc>().atomic != AtomicMode::none;
+  case Opcode::TStoreAccQuant:
+    return insn.as<TStoreAccQuant>().atomic != AtomicMode::none;
   case Opcode::Mscatter:
     return insn.as<Mscatter>().atomic != ScatterOp::none;
   default:
     return false;
   }
+}
+
+/// Does the instruction write a tile in the memory of another core of its block?
+inline bool writesPeer(Opcode opcode) {
+  return opcode == Opcode::TMovAccUb || opcode == Opcode::TMovAccUbQuant || opcode == Opcode::TMovAccUbQuantv || opcode == Opcode::TInsertL1;
 }
 
 /// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing is appended then.

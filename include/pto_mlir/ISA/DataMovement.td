@@ -24,16 +24,18 @@ def TSTORE : Insn<0x41, "tstore", PIPE_MTE3,
 def Relu : Enum<"ReluMode", ["none", "relu"]>;
 def TSTORE_ACC : Insn<0x42, "tstore_acc", PIPE_FIX,
     (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, Packed<"attrs", [Field<"relu", 8, Relu>, Field<"atomic", 8, Atomic>]>),
-    Types<[[F32, F32], [F16, F32], [BF16, F32], [I32, I32]]>> {
+    Types<[[F32, F32], [F16, F32], [BF16, F32], [I32, I32], [F32, I32], [F16, I32], [BF16, I32], [I32, F32]]>> {
   let summary = "dst[i, j] = cast(relu(src[i, j])) for the valid region of src";
+  let description = "To i32 rounded to nearest even and clamped.";
 }
 // (dst, src)
 def QuantTypes : Types<[[I8, F32], [U8, F32], [I8, I32], [U8, I32], [F16, I32]],
     [[F16, F32], [BF16, F32], [F32, F32], [F8E4M3FN, F32], [HIF8, F32], [BF16, I32]]>;
 def TSTORE_ACC_QUANT : Insn<0x4a, "tstore_acc_quant", PIPE_FIX,
-    (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, Wide<"descriptor">, Attr<"relu", Relu>), QuantTypes> {
+    (ops ViewOut<"dst">, TileIn<"src", [L0C], [NZ16]>, Int<"descriptorLow">, Int<"descriptorHigh">,
+         Packed<"attrs", [Field<"relu", 8, Relu>, Field<"atomic", 8, Atomic>]>), QuantTypes> {
   let summary = "dst[i, j] = cast(relu(src[i, j] * scale + offset))";
-  let description = "The descriptor holds the f32 scale in bits 0-31, the signed offset in bits 37-45. Integers are rounded to nearest even and "
+  let description = "The descriptor (bits 0-31 in one operand, 32-63 in the other) holds the f32 scale in bits 0-31, the signed offset in bits 37-45. Integers are rounded to nearest even and "
                     "clamped, f16 from i32 and the types of 8 bits are clamped to their finite range.";
 }
 def TSTORE_ACC_QUANTV : Insn<0x4b, "tstore_acc_quantv", PIPE_FIX,
@@ -41,7 +43,8 @@ def TSTORE_ACC_QUANTV : Insn<0x4b, "tstore_acc_quantv", PIPE_FIX,
   let summary = "dst[i, j] = cast(relu(src[i, j] * scale[j] + offset[j]))";
   let description = "A descriptor per column, as in tstore_acc_quant; of the scale bits 13-31 count.";
 }
-def TMOV : Insn<0x43, "tmov", PIPE_V, (ops TileOut<"dst", [UB], [ND, DN]>, TileIn<"src", [UB], [ND, DN]>), MovableTypes, ShapeSame> {
+def TMOV : Insn<0x43, "tmov", PIPE_V, (ops TileOut<"dst", [UB], [ND, DN, NZ, ZN]>, TileIn<"src", [UB], [ND, DN, NZ, ZN]>), MovableTypes,
+    ShapeSame> {
   let summary = "dst[i, j] = src[i, j]";
 }
 def CubeTypes : SameType<[F32, F16, BF16, I8], [F8E4M3FN, F8E5M2, HIF8]>;
@@ -62,7 +65,7 @@ def TMOV_FB : Insn<0x47, "tmov_fb", PIPE_FIX, (ops TileOut<"dst", [FB]>, TileIn<
   let summary = "dst[0, j] = src[0, col + j], into the fixpipe buffer";
 }
 def TMOV_ACC : Insn<0x48, "tmov_acc", PIPE_FIX,
-    (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, Attr<"relu", Relu>), Types<[[F16, F32], [BF16, F32]]>, ShapeSame> {
+    (ops TileOut<"dst", [L1], [NZ, ND]>, TileIn<"src", [L0C], [NZ16]>, Attr<"relu", Relu>), Types<[[F16, F32], [BF16, F32]], [[F32, F32], [I32, I32]]>, ShapeSame> {
   let summary = "dst[i, j] = cast(relu(src[i, j])), from L0C to L1";
 }
 def TINSERT_ACC : Insn<0x4c, "tinsert_acc", PIPE_FIX,
@@ -74,13 +77,13 @@ def TINSERT_ACC : Insn<0x4c, "tinsert_acc", PIPE_FIX,
 def QuantMoveTypes : Types<[[I8, F32], [U8, F32], [I8, I32], [U8, I32], [F16, I32], [I16, I32]],
     [[F16, F32], [BF16, F32], [F32, F32], [F8E4M3FN, F32], [HIF8, F32], [BF16, I32]]>;
 def TMOV_ACC_QUANT : Insn<0x4d, "tmov_acc_quant", PIPE_FIX,
-    (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, Int<"row">, Int<"col">, Int<"srcRow">, Int<"srcCol">, Int<"rows">,
-         Int<"cols">, Wide<"descriptor">, Attr<"relu", Relu>), QuantMoveTypes> {
+    (ops TileOut<"dst", [L1], [NZ, ND]>, TileIn<"src", [L0C], [NZ16]>, Int<"row">, Int<"col">, Int<"srcRow">, Int<"srcCol">, Int<"rows">,
+         Int<"cols">, Int<"descriptorLow">, Int<"descriptorHigh">, Attr<"relu", Relu>), QuantMoveTypes> {
   let summary = "dst[row + i, col + j] = cast(relu(quantise(src[srcRow + i, srcCol + j]))) for i < rows, j < cols, from L0C to L1";
   let description = "quantise is that of tstore_acc_quant. To i16 the value is shifted right by bits 32-35 of the descriptor plus 1 and cut to 16 bits.";
 }
 def TMOV_ACC_QUANTV : Insn<0x4e, "tmov_acc_quantv", PIPE_FIX,
-    (ops TileOut<"dst", [L1], [NZ]>, TileIn<"src", [L0C], [NZ16]>, TileIn<"scales", [FB], [ND], [U64, I64]>, Int<"row">, Int<"col">,
+    (ops TileOut<"dst", [L1], [NZ, ND]>, TileIn<"src", [L0C], [NZ16]>, TileIn<"scales", [FB], [ND], [U64, I64]>, Int<"row">, Int<"col">,
          Int<"srcRow">, Int<"srcCol">, Int<"rows">, Int<"cols">, Attr<"relu", Relu>), QuantMoveTypes> {
   let summary = "dst[row + i, col + j] = cast(relu(quantise(src[srcRow + i, srcCol + j]))) with a descriptor per column j, from L0C to L1";
   let description = "As tmov_acc_quant; of the scale bits 13-31 count.";
@@ -113,6 +116,33 @@ def TEXTRACT_UB : Insn<0x52, "textract_ub", PIPE_V, (ops TileOut<"dst", [UB]>, T
 }
 def TINSERT_UB : Insn<0x53, "tinsert_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), A5Movable> {
   let summary = "dst[row + i, col + j] = src[i, j] for the valid region of src, in UB";
+}
+
+// --- between the cores of a block ------------------------------------------------------
+
+// Both vector cores have the tile at the same address. `halves`: each gets its half of src's valid rows or columns.
+def TargetCores : Enum<"TargetCores", ["first", "second", "halfRows", "halfCols"]>;
+def ToCores : Packed<"attrs", [Field<"relu", 8, Relu>, Field<"cores", 8, TargetCores>]>;
+def TMOV_ACC_UB : Insn<0x58, "tmov_acc_ub", PIPE_FIX, (ops TileOut<"dst", [UB], [ND, DN, NZ]>, TileIn<"src", [L0C], [NZ16]>, ToCores),
+    Types<[[F32, F32], [F16, F32], [BF16, F32], [I32, I32], [F32, I32], [F16, I32], [BF16, I32], [I32, F32]]>> {
+  let summary = "dst[i, j] = cast(relu(src[i, j])), from L0C to the UB of the block's vector cores";
+  let description = "`cores` says which of the two, or that the first one takes the first half of src's valid rows (columns) and the second one the rest. "
+                    "dst describes what each of them gets.";
+}
+def TMOV_ACC_UB_QUANT : Insn<0x59, "tmov_acc_ub_quant", PIPE_FIX,
+    (ops TileOut<"dst", [UB], [ND, DN, NZ]>, TileIn<"src", [L0C], [NZ16]>, Int<"descriptorLow">, Int<"descriptorHigh">, ToCores), QuantMoveTypes> {
+  let summary = "dst[i, j] = cast(relu(quantise(src[i, j]))), from L0C to the UB of the block's vector cores";
+  let description = "As tmov_acc_ub and tmov_acc_quant.";
+}
+def TMOV_ACC_UB_QUANTV : Insn<0x5a, "tmov_acc_ub_quantv", PIPE_FIX,
+    (ops TileOut<"dst", [UB], [ND, DN, NZ]>, TileIn<"src", [L0C], [NZ16]>, TileIn<"scales", [FB], [ND], [U64, I64]>, ToCores), QuantMoveTypes> {
+  let summary = "dst[i, j] = cast(relu(quantise(src[i, j]))) with a descriptor per column j, from L0C to the UB of the block's vector cores";
+  let description = "As tmov_acc_ub and tmov_acc_quantv.";
+}
+def TINSERT_L1 : Insn<0x5b, "tinsert_l1", PIPE_MTE3,
+    (ops TileOut<"dst", [L1], [ND, NZ, ZN]>, TileIn<"src", [UB], [ND, DN, NZ, ZN]>, Int<"row">, Int<"col">, Int<"srcRow">, Int<"srcCol">,
+         Int<"rows">, Int<"cols">), MovableTypes> {
+  let summary = "dst[row + i, col + j] = src[srcRow + i, srcCol + j] for i < rows, j < cols, from UB to the L1 of the block's cube core";
 }
 
 // --- scales of MX operands ---------------------------------------------------------

@@ -161,7 +161,7 @@ def TCI : Insn<0xb9, "tci", PIPE_V, (ops TileOut<"dst", [UB]>, Int<"start">, Att
 }
 def TriangleHalf : Enum<"Triangle", ["lower", "upper"]>;
 def TTRI : Insn<0xba, "ttri", PIPE_V, (ops TileOut<"dst", [UB]>, Int<"diagonal">, Attr<"half", TriangleHalf>),
-    SameType<[F16, F32, I16, I32, U16, U32]>> {
+    SameType<[F16, F32, I16, I32, U16, U32], [BF16, I8, U8]>> {
   let summary = "dst[i, j] = (lower: j <= i + diagonal; upper: j >= i + diagonal) ? 1 : 0";
 }
 

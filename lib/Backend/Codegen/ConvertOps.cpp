@@ -19,14 +19,28 @@ struct TCvtModel : CodegenOpInterface::ExternalModel<TCvtModel, pto::TCvtOp> {
   }
 };
 
+template <typename Op> struct FillPadModel : CodegenOpInterface::ExternalModel<FillPadModel<Op>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto fill = cast<Op>(op);
+    auto dst = cg.tileDesc(op, fill.getDst()), src = cg.tileDesc(op, fill.getSrc());
+    if (failed(dst) || failed(src))
+      return failure();
+    if (dst->memory != isa::Memory::L1)
+      return cg.emit(op, isa::TFillpad{dst->tile, src->tile});
+    if (dst->tile.pad != isa::Pad::zero)
+      return op->emitOpError("fills a tile in L1 with another value than 0, which has no instruction; pad=1 has");
+    return cg.emit(op, isa::TFillpadL1{dst->tile, src->tile});
+  }
+};
+
 } // namespace
 
 void attachConvertModels(MLIRContext *c) {
   pto::TCvtOp::attachInterface<TCvtModel>(*c);
   pto::TTransOp::attachInterface<UnaryTile<pto::TTransOp, isa::TTrans>>(*c);
-  pto::TFillPadOp::attachInterface<UnaryTile<pto::TFillPadOp, isa::TFillpad>>(*c);
-  pto::TFillPadInplaceOp::attachInterface<UnaryTile<pto::TFillPadInplaceOp, isa::TFillpad>>(*c);
-  pto::TFillPadExpandOp::attachInterface<UnaryTile<pto::TFillPadExpandOp, isa::TFillpad>>(*c);
+  pto::TFillPadOp::attachInterface<FillPadModel<pto::TFillPadOp>>(*c);
+  pto::TFillPadInplaceOp::attachInterface<FillPadModel<pto::TFillPadInplaceOp>>(*c);
+  pto::TFillPadExpandOp::attachInterface<FillPadModel<pto::TFillPadExpandOp>>(*c);
 }
 
 } // namespace pto_mlir::backend

@@ -25,12 +25,64 @@ LogicalResult sameSize(Operation *op, isa::View &view, const isa::Tile &tile) {
   return success();
 }
 
-// A quantisation descriptor is part of the instruction.
-FailureOr<int64_t> constantDescriptor(Operation *op, mlir::Value value) {
+// A quantisation descriptor takes two operands of 32 bits.
+struct Descriptor {
+  isa::Value low, high;
+};
+LogicalResult descriptor(Operation *op, CodegenContext &cg, mlir::Value value, Descriptor &out) {
   APInt bits;
-  if (matchPattern(value, m_ConstantInt(&bits)))
-    return bits.getSExtValue();
-  return op->emitOpError("needs a constant as preQuantScalar: the descriptor is part of the instruction");
+  if (matchPattern(value, m_ConstantInt(&bits))) {
+    out = {isa::Value(int32_t(bits.getZExtValue())), isa::Value(int32_t(bits.getZExtValue() >> 32))};
+    return success();
+  }
+  return failure(failed(cg.integer(op, value, out.low)) || failed(cg.binary<isa::Shr>(op, out.low, isa::Value(32), out.high)));
+}
+
+isa::TargetCores targetCores(std::optional<pto::AccToVecMode> mode) {
+  return mode ? isa::TargetCores(unsigned(*mode)) : isa::TargetCores::first;
+}
+
+// What each core gets when both share src's rows or columns.
+LogicalResult halve(Operation *op, CodegenContext &cg, isa::TargetCores cores, const isa::Tile &src, isa::Tile &dst) {
+  bool halfRows = cores == isa::TargetCores::halfRows;
+  if (!halfRows && cores != isa::TargetCores::halfCols)
+    return success();
+  const isa::Value &all = halfRows ? src.validRows : src.validCols;
+  isa::Value &half = halfRows ? dst.validRows : dst.validCols;
+  if (!all.isRegister && all.value % 2)
+    return op->emitOpError("gives each core half of ") << all.value << (halfRows ? " rows" : " columns") << "; expects an even number";
+  return cg.binary<isa::Div>(op, all, isa::Value(2), half);
+}
+
+// The fixpipe reads words of 64 bits; the text may call them pairs of f32.
+LogicalResult asWords(Operation *op, isa::Tile &tile) {
+  unsigned bits = isa::elementBits(tile.type);
+  if (bits == 64)
+    return success();
+  auto words = [&](int64_t n) { return n * bits / 64; };
+  if (tile.layout != isa::Layout::ND || tile.cols * bits % 64 || tile.validCols.isRegister || tile.validCols.value * bits % 64)
+    return op->emitOpError("moves descriptors of 64 bits, got a tile of ") << isa::elementName(tile.type) << " that holds no whole ones in rows";
+  tile.type = isa::ElementType::u64;
+  tile.cols = uint16_t(words(tile.cols));
+  tile.validCols = isa::Value(words(tile.validCols.value));
+  return success();
+}
+
+// L1 to the scales of a product's operand: the first bytes of each row (of b: the first rows) are the codes.
+LogicalResult extractScales(Operation *op, CodegenContext &cg, const TileDesc &dst, isa::Tile src, isa::Value row, isa::Value col) {
+  unsigned bits = isa::elementBits(src.type);
+  bool left = dst.memory == isa::Memory::SA, plain = src.layout == isa::Layout::ND || src.layout == isa::Layout::DN;
+  if (bits != 8 && !(left && bits == 16 && src.layout == isa::Layout::ND))
+    return op->emitOpError("moves scales, which are bytes, out of a tile of ") << isa::elementName(src.type) << "; elements of 8 bits would do";
+  if (!plain)
+    return op->emitOpError("moves scales out of a tile in blocks; blayout=row_major, slayout=none_box would do");
+  if (bits == 16) {
+    src.cols = uint16_t(src.cols * 2);
+    if (failed(cg.binary<isa::Mul>(op, src.validCols, isa::Value(2), src.validCols)) || failed(cg.binary<isa::Mul>(op, col, isa::Value(2), col)))
+      return failure();
+  }
+  src.type = isa::ElementType::f8E8M0;
+  return left ? cg.emit(op, isa::TExtractSa{dst.tile, src, row, col}) : cg.emit(op, isa::TExtractSb{dst.tile, src, row, col});
 }
 
 struct TLoadModel : CodegenOpInterface::ExternalModel<TLoadModel, pto::TLoadOp> {
@@ -44,6 +96,9 @@ struct TLoadModel : CodegenOpInterface::ExternalModel<TLoadModel, pto::TLoadOp> 
       return failure();
     insn.dst = dst->tile;
     insn.space = dst->memory;
+    // Into boxes of columns a view goes column by column, whatever its strides.
+    if (insn.dst.layout == isa::Layout::ZN && insn.src.layout == isa::Layout::ND && insn.src.rank == 2)
+      insn.src.layout = isa::Layout::DN;
     return cg.emit(op, insn);
   }
 };
@@ -56,12 +111,10 @@ struct TStoreModel : CodegenOpInterface::ExternalModel<TStoreModel, pto::TStoreO
     if (failed(src) || failed(cg.view(op, store.getDst(), dst)))
       return failure();
     if (store.getPreQuantScalar()) {
-      auto descriptor = constantDescriptor(op, store.getPreQuantScalar());
-      if (failed(descriptor))
+      Descriptor bits;
+      if (failed(descriptor(op, cg, store.getPreQuantScalar(), bits)))
         return failure();
-      if (store.getAtomicType() != pto::AtomicType::atomic_none)
-        return unsupported(op, "preQuantScalar with atomicType");
-      return cg.emit(op, isa::TStoreAccQuant{dst, src->tile, *descriptor, relu(store.getReluPreMode())});
+      return cg.emit(op, isa::TStoreAccQuant{dst, src->tile, bits.low, bits.high, relu(store.getReluPreMode()), atomic(store.getAtomicType())});
     }
     if (src->memory == isa::Memory::L0C)
       return cg.emit(op, isa::TStoreAcc{dst, src->tile, relu(store.getReluPreMode()), atomic(store.getAtomicType())});
@@ -71,11 +124,30 @@ struct TStoreModel : CodegenOpInterface::ExternalModel<TStoreModel, pto::TStoreO
   }
 };
 
+// L0C to UB of one or both vector cores.
+LogicalResult moveToVectorCores(pto::TMovOp mov, CodegenContext &cg, const TileDesc &src, TileDesc &dst) {
+  isa::TargetCores cores = targetCores(mov.getAccToVecMode());
+  isa::ReluMode mode = relu(mov.getReluPreMode());
+  if (failed(halve(mov, cg, cores, src.tile, dst.tile)))
+    return failure();
+  if (mov.getPreQuantScalar()) {
+    Descriptor bits;
+    return failure(failed(descriptor(mov, cg, mov.getPreQuantScalar(), bits)) ||
+                   failed(cg.emit(mov, isa::TMovAccUbQuant{dst.tile, src.tile, bits.low, bits.high, mode, cores})));
+  }
+  if (mov.getFp()) {
+    isa::Tile scales;
+    if (failed(cg.tile(mov, mov.getFp(), scales)))
+      return failure();
+    asDescriptors(scales, src.tile);
+    return cg.emit(mov, isa::TMovAccUbQuantv{dst.tile, src.tile, scales, mode, cores});
+  }
+  return cg.emit(mov, isa::TMovAccUb{dst.tile, src.tile, mode, cores});
+}
+
 struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto mov = cast<pto::TMovOp>(op);
-    if (mov.getAccToVecModeAttr())
-      return unsupported(op, "accToVecMode");
     auto src = cg.tileDesc(op, mov.getSrc()), dst = cg.tileDesc(op, mov.getDst());
     if (failed(src) || failed(dst))
       return failure();
@@ -89,19 +161,25 @@ struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
     if (src->memory == Memory::L1 && dst->memory == Memory::BT)
       return cg.emit(op, isa::TMovBt{dst->tile, src->tile, 0});
     if (src->memory == Memory::L1 && dst->memory == Memory::FB)
-      return cg.emit(op, isa::TMovFb{dst->tile, src->tile, 0});
+      return failure(failed(asWords(op, dst->tile)) || failed(asWords(op, src->tile)) || failed(cg.emit(op, isa::TMovFb{dst->tile, src->tile, 0})));
+    if (src->memory == Memory::L1 && (dst->memory == Memory::SA || dst->memory == Memory::SB))
+      return extractScales(op, cg, *dst, src->tile, 0, 0);
+    if (src->memory == Memory::UB && dst->memory == Memory::L1)
+      return cg.emit(op, isa::TInsertL1{dst->tile, src->tile, 0, 0, 0, 0, src->tile.validRows, src->tile.validCols});
+    if (src->memory == Memory::L0C && dst->memory == Memory::UB)
+      return moveToVectorCores(mov, cg, *src, *dst);
     if (src->memory == Memory::L0C && dst->memory == Memory::L1 && mov.getPreQuantScalar()) {
-      auto descriptor = constantDescriptor(op, mov.getPreQuantScalar());
-      if (failed(descriptor))
+      Descriptor bits;
+      if (failed(descriptor(op, cg, mov.getPreQuantScalar(), bits)))
         return failure();
-      return cg.emit(op, isa::TMovAccQuant{dst->tile, src->tile, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, *descriptor, relu(mov.getReluPreMode())});
+      return cg.emit(op, isa::TMovAccQuant{dst->tile, src->tile, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, bits.low, bits.high,
+                                           relu(mov.getReluPreMode())});
     }
     if (src->memory == Memory::L0C && dst->memory == Memory::L1 && mov.getFp()) {
       isa::Tile scales;
       if (failed(cg.tile(op, mov.getFp(), scales)))
         return failure();
-      if (isa::elementBits(scales.type) != 64)
-        return op->emitOpError("expects scales of 64 bits, as the fixpipe reads them, got ") << isa::elementName(scales.type);
+      asDescriptors(scales, dst->tile);
       return cg.emit(op, isa::TMovAccQuantv{dst->tile, src->tile, scales, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, relu(mov.getReluPreMode())});
     }
     if (src->memory == Memory::L0C && dst->memory == Memory::L1)
@@ -124,6 +202,10 @@ struct TExtractModel : CodegenOpInterface::ExternalModel<TExtractModel, pto::TEx
       return cg.emit(op, isa::TExtractL0b{dst->tile, src->tile, row, col});
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
       return cg.emit(op, isa::TExtractUb{dst->tile, src->tile, row, col});
+    if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::L1)
+      return cg.emit(op, isa::TInsertL1{dst->tile, src->tile, 0, 0, row, col, dst->tile.validRows, dst->tile.validCols});
+    if (src->memory == isa::Memory::L1 && (dst->memory == isa::Memory::SA || dst->memory == isa::Memory::SB))
+      return extractScales(op, cg, *dst, src->tile, row, col);
     return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
                                                        << isa::kMemoryNames[unsigned(dst->memory)];
   }

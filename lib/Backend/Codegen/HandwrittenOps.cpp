@@ -25,14 +25,6 @@ template <typename Op, typename Insn> void unary(MLIRContext *c) { Op::template 
 template <typename Op, typename Insn> void binary(MLIRContext *c) { Op::template attachInterface<BinaryTile<Op, Insn>>(*c); }
 template <typename Op, typename Insn> void scalar(MLIRContext *c) { Op::template attachInterface<ScalarTile<Op, Insn>>(*c); }
 
-/// The fixpipe reads 64-bit words; a tile of the fixpipe buffer that the text calls otherwise has another number of columns.
-bool asDescriptors(Operation *op, const isa::Tile &scales) {
-  if (isa::elementBits(scales.type) == 64)
-    return true;
-  op->emitOpError("expects scales of 64 bits, as the fixpipe reads them, got ") << isa::elementName(scales.type);
-  return false;
-}
-
 /// a op b + c through dst, as the assembler does it.
 template <typename Op, typename First, typename Second> struct TernaryModel : CodegenOpInterface::ExternalModel<TernaryModel<Op, First, Second>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
@@ -239,6 +231,8 @@ struct TInsertModel : CodegenOpInterface::ExternalModel<TInsertModel, pto::TInse
       return cg.emit(op, isa::TInsertAcc{dst->tile, src->tile, row, col, isa::ReluMode::none});
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
       return cg.emit(op, isa::TInsertUb{dst->tile, src->tile, row, col});
+    if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::L1)
+      return cg.emit(op, isa::TInsertL1{dst->tile, src->tile, row, col, 0, 0, src->tile.validRows, src->tile.validCols});
     return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
                                                        << isa::kMemoryNames[unsigned(dst->memory)];
   }
@@ -260,7 +254,8 @@ template <typename Op> struct QuantisedMoveModel : CodegenOpInterface::ExternalM
     (inserts ? insn.col : insn.srcCol) = col;
     const isa::Tile *extent = inserts ? &insn.src : &insn.dst;
     insn.rows = extent->validRows, insn.cols = extent->validCols;
-    return asDescriptors(op, insn.scales) && succeeded(cg.emit(op, insn)) ? success() : failure();
+    asDescriptors(insn.scales, *extent);
+    return cg.emit(op, insn);
   }
 };
 
@@ -407,6 +402,8 @@ void attach(MLIRContext *c) {
   pto::CrossSetOp::attachInterface<CrossSetModel>(*c);
   pto::CrossWaitOp::attachInterface<CrossWaitModel>(*c);
   pto::SlotPtrOp::attachInterface<SlotPtrModel>(*c);
+  pto::SlotReadyOp::attachInterface<NothingModel<pto::SlotReadyOp>>(*c);
+  pto::SlotDoneOp::attachInterface<NothingModel<pto::SlotDoneOp>>(*c);
   pto::TPrefetchOp::attachInterface<NothingModel<pto::TPrefetchOp>>(*c);
   pto::TPrintOp::attachInterface<NothingModel<pto::TPrintOp>>(*c);
   pto::PrintOp::attachInterface<NothingModel<pto::PrintOp>>(*c);
@@ -419,6 +416,7 @@ void registerHandwrittenCodegen(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, pto::PTODialect *) {
     attach(context);
     attachEventArrayModels(context);
+    attachScaledModels(context);
   });
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
     attachFloatScalarModels(context);

@@ -17,7 +17,6 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-static constexpr llvm::StringLiteral kPipeAttr = "pto.pipe", kKindAttr = "pto.kernel_kind";
 
 void registerCodegenInterfaces(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) { attachScalarModels(context); });
@@ -37,7 +36,7 @@ void registerCodegenInterfaces(DialectRegistry &registry) {
 SmallVector<ModuleOp> slicedKernels(ModuleOp module) {
   SmallVector<ModuleOp> kernels;
   for (auto nested : module.getOps<ModuleOp>())
-    if (nested->hasAttr(kKindAttr))
+    if (nested->hasAttr(pto::kKernelKindAttr))
       kernels.push_back(nested);
   return kernels;
 }
@@ -82,9 +81,9 @@ static void noteSources(ArrayRef<std::pair<size_t, Operation *>> ops, EngineStre
 }
 
 FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &processor, bool withText) {
-  auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(kKindAttr);
+  auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   if (!kind)
-    return kernel.emitError("expects a sliced kernel: a module with attribute '") << kKindAttr << "'";
+    return kernel.emitError("expects a sliced kernel: a module with attribute '") << pto::kKernelKindAttr << "'";
   KernelStreams result;
   result.name = kernel.getSymName().value_or("").str();
   isa::CoreKind core = kind.getValue() == pto::KernelKind::cube ? isa::CoreKind::AIC : isa::CoreKind::AIV;
@@ -92,10 +91,10 @@ FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &proces
 
   SmallVector<std::pair<isa::Pipe, func::FuncOp>> done;
   for (auto function : kernel.getOps<func::FuncOp>()) {
-    auto attribute = function->getAttrOfType<pto::PipeAttr>(kPipeAttr);
+    auto attribute = function->getAttrOfType<pto::PipeAttr>(pto::kPipeAttr);
     isa::Pipe pipe = attribute ? isa::Pipe(unsigned(attribute.getValue())) : isa::Pipe::ALL;
     if (!attribute || !isa::hasPipe(core, pipe))
-      return function.emitError("expects attribute '") << kPipeAttr << "' with an engine of " << isa::kCoreKindNames[unsigned(core)];
+      return function.emitError("expects attribute '") << pto::kPipeAttr << "' with an engine of " << isa::kCoreKindNames[unsigned(core)];
     if (llvm::any_of(done, [&](auto &other) { return other.first == pipe; }))
       return function.emitError("is a second stream of engine ") << isa::pipeName(pipe);
     unsigned pointers = llvm::count_if(function.getArgumentTypes(), [](Type type) { return llvm::isa<pto::PtrType>(type); });

@@ -22,6 +22,7 @@ void attachFloatScalarModels(mlir::MLIRContext *context);
 void attachUnsignedModels(mlir::MLIRContext *context);
 void attachWhileModel(mlir::MLIRContext *context);
 void attachPoisonModel(mlir::MLIRContext *context);
+void attachScaledModels(mlir::MLIRContext *context);
 void attachEventArrayModels(mlir::MLIRContext *context);
 
 } // namespace pto_mlir::backend

@@ -74,7 +74,7 @@ struct FifoPopModel : CodegenOpInterface::ExternalModel<FifoPopModel, pto::FifoP
     if (failed(dst))
       return failure();
     insn.dst = *dst;
-    auto engine = op->getParentOfType<func::FuncOp>()->getAttrOfType<pto::PipeAttr>("pto.pipe");
+    auto engine = op->getParentOfType<func::FuncOp>()->getAttrOfType<pto::PipeAttr>(pto::kPipeAttr);
     if (!engine)
       return op->emitOpError("stands in no engine's function");
     insn.engine = toPipe(engine);

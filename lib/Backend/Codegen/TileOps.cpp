@@ -41,6 +41,18 @@ bool changesValidShape(pto::AllocTileOp alloc) {
   return llvm::any_of(alloc->getUsers(), [&](Operation *user) { return llvm::isa<pto::SetValidShapeOp>(user) && user->getBlock() != alloc->getBlock(); });
 }
 
+// The scales that belong to an operand of the tile's shape, as the instructions see them: bytes in boxes of two groups.
+LogicalResult describeScales(Operation *op, CodegenContext &cg, pto::TileBufType type, pto::ScaleUse use, TileDesc &desc) {
+  bool left = use == pto::ScaleUse::left;
+  auto [rows, cols] = pto::getScaleBox(type, use);
+  desc.memory = left ? isa::Memory::SA : isa::Memory::SB;
+  desc.tile.type = isa::ElementType::f8E8M0;
+  desc.tile.layout = left ? isa::Layout::ZZ : isa::Layout::NN;
+  desc.tile.rows = uint16_t(rows), desc.tile.cols = uint16_t(cols);
+  isa::Value &groups = left ? desc.tile.validCols : desc.tile.validRows;
+  return failure(failed(cg.binary<isa::Add>(op, groups, isa::Value(31), groups)) || failed(cg.binary<isa::Div>(op, groups, isa::Value(32), groups)));
+}
+
 struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTileOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto alloc = cast<pto::AllocTileOp>(op);
@@ -49,6 +61,10 @@ struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTile
       return failure();
     if (!alloc.getAddr())
       return op->emitOpError("has no address; run pto-plan-local-memory first");
+    if (op->hasAttr(pto::kPaddedAttr)) {
+      auto [rows, cols] = pto::getPaddedBox(alloc.getTileType());
+      desc->tile.rows = uint16_t(rows), desc->tile.cols = uint16_t(cols);
+    }
     if (failed(cg.integer(op, alloc.getAddr(), desc->tile.address)) ||
         (alloc.getValidRow() && failed(cg.integer(op, alloc.getValidRow(), desc->tile.validRows))) ||
         (alloc.getValidCol() && failed(cg.integer(op, alloc.getValidCol(), desc->tile.validCols))))
@@ -60,10 +76,16 @@ struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTile
           return failure();
         *extent = isa::Value::reg(*reg);
       }
+    uint64_t bytes = uint64_t(pto::getPaddedTileBytes(alloc.getTileType()));
+    if (desc->memory == isa::Memory::FB)
+      if (pto::ScaleUse use = pto::getScaleUse(alloc.getResult()); use != pto::ScaleUse::none) {
+        if (failed(describeScales(op, cg, alloc.getTileType(), use, *desc)))
+          return failure();
+        bytes = uint64_t(desc->tile.rows) * desc->tile.cols;
+      }
     uint64_t capacity = cg.processor.arch->memory(desc->memory).bytes;
     auto begin = upperBound(alloc.getAddr());
-    cg.useMemory(desc->memory, begin && *begin >= 0 ? std::min<uint64_t>(uint64_t(*begin) + uint64_t(pto::getTileBytes(alloc.getTileType())), capacity)
-                                                    : capacity);
+    cg.useMemory(desc->memory, begin && *begin >= 0 ? std::min<uint64_t>(uint64_t(*begin) + bytes, capacity) : capacity);
     cg.define(alloc.getResult(), *desc);
     return success();
   }
@@ -95,6 +117,10 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
       return failure();
     const isa::Tile &from = source->tile;
     isa::Tile &to = desc->tile;
+    if (auto alloc = pto::getAliasRoot(subset.getSource()).getDefiningOp(); alloc && alloc->hasAttr(pto::kPaddedAttr)) {
+      auto [rows, cols] = pto::getPaddedBox(type);
+      to.rows = uint16_t(rows), to.cols = uint16_t(cols);
+    }
     // The part must keep the pitch of the whole: all columns of a row-major tile, all rows of a column-major one, or a single row or column.
     bool rowMajor = type.isRowMajor();
     bool whole = rowMajor ? to.cols == from.cols || to.rows == 1 : to.rows == from.rows || to.cols == 1;
@@ -128,9 +154,20 @@ template <typename Op> struct ReshapeModel : CodegenOpInterface::ExternalModel<R
     auto desc = describeTile(op, type);
     if (failed(source) || failed(desc))
       return failure();
+    if (source->memory == isa::Memory::SA || source->memory == isa::Memory::SB) {
+      cg.define(op->getResult(0), *source);
+      return success();
+    }
     const isa::Tile &from = source->tile;
     isa::Tile &to = desc->tile;
     to.address = from.address;
+    // A box that was rounded up stays so.
+    if (auto alloc = pto::getAliasRoot(op->getOperand(0)).getDefiningOp(); alloc && alloc->hasAttr(pto::kPaddedAttr)) {
+      if (to.layout != from.layout || pto::getPaddedBox(type) != std::pair<int64_t, int64_t>(from.rows, from.cols) ||
+          isa::elementBits(to.type) != isa::elementBits(from.type))
+        return op->emitOpError("cannot give another shape to a tile whose rows are no multiple of 32 bytes");
+      to.rows = from.rows, to.cols = from.cols;
+    }
     // A column turned into a row, or back, exchanges the extents; an unchanged shape keeps them.
     bool same = to.rows == from.rows && to.cols == from.cols;
     bool turned = to.rows == from.cols && to.cols == from.rows && (to.rows == 1 || to.cols == 1);

@@ -16,7 +16,7 @@ std::optional<isa::ElementType> elementType(Type type) {
     return E::bf16;
   if (type.isF64())
     return E::f64;
-  if (type.isFloat8E4M3FN())
+  if (type.isFloat8E4M3FN() || type.isFloat8E4M3()) // one type of the hardware, without infinities
     return E::f8E4M3FN;
   if (type.isFloat8E5M2())
     return E::f8E5M2;
@@ -45,6 +45,17 @@ std::optional<isa::Memory> memory(pto::AddressSpace space) {
   case pto::AddressSpace::scaling: return isa::Memory::FB;
   default: return std::nullopt;
   }
+}
+
+void asDescriptors(isa::Tile &scales, const isa::Tile &columns) {
+  if (isa::elementBits(scales.type) == 64)
+    return;
+  scales.type = isa::ElementType::u64;
+  scales.layout = isa::Layout::ND;
+  scales.rows = 1;
+  scales.cols = uint16_t((columns.cols + 3) / 4 * 4);
+  scales.validRows = isa::Value(1);
+  scales.validCols = columns.validCols;
 }
 
 } // namespace pto_mlir::backend

@@ -88,6 +88,23 @@ private:
   void maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements);
   void imageReads(const isa::TImg2col &image);
   void byShape();
+  /// dst's part in the memory of another core, if that takes part.
+  void peerPart(std::optional<size_t> peer, uint64_t row, uint64_t col, uint64_t n, uint64_t m) {
+    size_t before = out.accesses.size();
+    if (peer)
+      part(AccessKind::Write, 0, row, col, n, m);
+    if (out.accesses.size() > before)
+      out.accesses.back().peer = peer;
+  }
+  void toVectorCores(isa::TargetCores cores) {
+    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
+    read(1, rows(src), this->cols(src));
+    if (o.numTiles > 2)
+      read(2, 1, this->cols(src));
+    for (uint32_t subblock = 0; subblock < 2; ++subblock)
+      if (cores != (subblock ? isa::TargetCores::first : isa::TargetCores::second))
+        peerPart(core.peerWith(isa::Memory::UB, subblock), 0, 0, rows(dst), this->cols(dst));
+  }
 
   const isa::DecodedInsn &insn;
   Core &core;
@@ -288,6 +305,19 @@ void Collector::run() {
     };
     return insn.opcode == Opcode::TMovAccQuant ? move(insn.as<isa::TMovAccQuant>()) : move(insn.as<isa::TMovAccQuantv>());
   }
+  case Opcode::TInsertL1: {
+    const auto &i = insn.as<isa::TInsertL1>();
+    auto at = [](const isa::Value &v) { return uint64_t(v.value); };
+    part(AccessKind::Read, 1, at(i.srcRow), at(i.srcCol), at(i.rows), at(i.cols));
+    peerPart(core.peerWith(isa::Memory::L1, 0), at(i.row), at(i.col), at(i.rows), at(i.cols));
+    return;
+  }
+  case Opcode::TMovAccUb:
+    return toVectorCores(insn.as<isa::TMovAccUb>().cores);
+  case Opcode::TMovAccUbQuant:
+    return toVectorCores(insn.as<isa::TMovAccUbQuant>().cores);
+  case Opcode::TMovAccUbQuantv:
+    return toVectorCores(insn.as<isa::TMovAccUbQuantv>().cores);
   case Opcode::Mgather: { // which elements, only the indices know
     read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
     return write(0);

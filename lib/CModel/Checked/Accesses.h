@@ -5,6 +5,7 @@
 #include "Core.h"
 #include "pto_mlir/ISA/Codec.h"
 
+#include <optional>
 #include <vector>
 
 namespace pto_mlir::cmodel {
@@ -28,6 +29,8 @@ struct Access {
   bool global;
   isa::Memory memory;
   size_t firstRun, endRun;
+  /// The memory is that of the core with this number in the group, not the instruction's own.
+  std::optional<size_t> peer = {};
 };
 
 /// Reads come before writes.

@@ -278,7 +278,7 @@ void Checker::access(Core &core, const Access &what) {
       if (write)
         defined = &blockOf(runs.begin)->defined;
     } else {
-      Local &local = state->locals[unsigned(what.memory)];
+      Local &local = (what.peer ? states[*what.peer] : *state).locals[unsigned(what.memory)];
       if (!local.defined) {
         local.defined.emplace(isa::archInfo(arch).memory(what.memory).bytes);
         local.accesses.emplace(isa::archInfo(arch).memory(what.memory).bytes);

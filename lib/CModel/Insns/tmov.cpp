@@ -1,5 +1,6 @@
 #include "Insns.h"
 #include "Map.h"
+#include "Transfer.h"
 
 namespace pto_mlir::cmodel {
 
@@ -8,6 +9,9 @@ void execute(const isa::TMov &insn, Core &core) {
   if (core.faulted() || !sameShape(core, dst, {&src}))
     return;
   dst.type = src.type = carrier(dst.type);
+  auto boxed = [](const LocalTile &t) { return !t.is(isa::Layout::ND) && !t.is(isa::Layout::DN); };
+  if (boxed(dst) || boxed(src))
+    return extractTile(core, dst, src, 0, 0);
   mapUnary<Carriers>(dst, src, core, Identity());
 }
 

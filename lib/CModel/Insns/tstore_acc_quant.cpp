@@ -4,8 +4,10 @@
 namespace pto_mlir::cmodel {
 
 void execute(const isa::TStoreAccQuant &insn, Core &core) {
-  storeQuantised(core, core.view(insn.dst), core.tile(insn.src, isa::Memory::L0C), insn.relu == isa::ReluMode::relu,
-                 [&](uint32_t) { return scalarDescriptor(uint64_t(insn.descriptor)); });
+  QuantDescriptor q = scalarDescriptor(descriptorBits(insn.descriptorLow.value, insn.descriptorHigh.value));
+  storeQuantised(
+      core, core.view(insn.dst), core.tile(insn.src, isa::Memory::L0C), insn.relu == isa::ReluMode::relu, [&](uint32_t) { return q; },
+      insn.atomic == isa::AtomicMode::add);
 }
 
 } // namespace pto_mlir::cmodel

@@ -246,6 +246,8 @@ InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
     return {0, 0, 0, GlobalPath::ToUB, payload(*o.tiles[0])};
   case Opcode::Mscatter:
     return {0, 0, 0, GlobalPath::FromUB, payload(*o.tiles[0])};
+  case Opcode::TInsertL1:
+    return {0, cycles(double(payload(*o.tiles[1])), 135 * gib), 0};
   case Opcode::TExpandsL1:
   case Opcode::TFillpadL1: // as fast as L1 is written from outside
     return {0, cycles(boxes(*o.tiles[0]), 135 * gib), 0};
@@ -271,6 +273,9 @@ InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
   case Opcode::TInsertAcc:
   case Opcode::TMovAccQuant:
   case Opcode::TMovAccQuantv:
+  case Opcode::TMovAccUb:
+  case Opcode::TMovAccUbQuant:
+  case Opcode::TMovAccUbQuantv:
     return {0, cycles(double(rows(*o.tiles[1]) * cols(*o.tiles[1]) * elementBytes(*o.tiles[0])), 128 * gib), 0};
   case Opcode::TMatmul:
   case Opcode::TMatmulAcc:

@@ -11,7 +11,7 @@ namespace pto_mlir {
 /// True for a vector kernel with a body whose arguments are all of type `T`.
 template <typename T>
 bool isVectorKernelOn(mlir::func::FuncOp func) {
-  auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   return kind && kind.getValue() == pto::KernelKind::vector && !func.isExternal() &&
          func.getNumArguments() != 0 &&
          llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<T>);

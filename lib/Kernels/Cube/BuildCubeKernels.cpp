@@ -26,7 +26,7 @@ namespace {
 constexpr int64_t kUnknownCores = 24;
 
 bool isCubeKernel(func::FuncOp func) {
-  auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+  auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   return kind && kind.getValue() == pto::KernelKind::cube &&
          !func.isExternal() &&
          llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TensorType>);

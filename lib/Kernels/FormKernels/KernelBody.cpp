@@ -229,7 +229,7 @@ Kernel BodyBuilder::build(StringRef name) {
       loc, name, FunctionType::get(builder.getContext(), argumentTypes, kernel.resultTypes));
   kernel.func.setPrivate();
   bool cube = cluster.kind == OpRole::Cube;
-  kernel.func->setAttr("pto.kernel_kind",
+  kernel.func->setAttr(pto::kKernelKindAttr,
                        pto::KernelKindAttr::get(builder.getContext(),
                                                 cube ? pto::KernelKind::cube : pto::KernelKind::vector));
   Block *entry = kernel.func.addEntryBlock();

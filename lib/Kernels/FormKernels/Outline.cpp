@@ -3,6 +3,7 @@
 #include "Outline.h"
 
 #include "KernelBody.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
@@ -28,7 +29,7 @@ std::string sanitised(StringRef name) {
 
 bool sameKernel(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
-         a->getAttr("pto.kernel_kind") == b->getAttr("pto.kernel_kind") &&
+         a->getAttr(pto::kKernelKindAttr) == b->getAttr(pto::kKernelKindAttr) &&
          OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
                                                     OperationEquivalence::IgnoreLocations);
 }

@@ -49,7 +49,7 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
     // A number of blocks that is decided at launch is planned like one.
     PhaseContext context(&getContext(), std::max<int64_t>(numCores, 1) * 2);
     for (auto func : getOperation().getOps<func::FuncOp>()) {
-      auto kind = func->getAttrOfType<pto::KernelKindAttr>("pto.kernel_kind");
+      auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
       if (!kind || kind.getValue() != pto::KernelKind::vector || func.isExternal())
         continue;
       // A kernel that is lowered already has pointers for arguments.

@@ -52,3 +52,28 @@ func.func @halves() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   pto.tfree_from_aic {split = 2}
   return
 }
+
+// -----
+
+func.func @one() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %b = pto.import_reserved_buffer {name = "q", peer_func = @other} -> i32
+  %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0, nosplit = true} (%b : i32) -> !pto.pipe
+  return
+}
+func.func @other() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %b = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32
+  // expected-error @below {{says another nosplit than its other side}}
+  %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0, nosplit = false} (%b : i32) -> !pto.pipe
+  return
+}
+
+// -----
+
+module attributes {pto.target_arch = "a3"} {
+  func.func @no_way() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    %z = arith.constant 0 : i32
+    // expected-error @below {{needs a gm_slot_buffer on a3, which has no way from core to core}}
+    pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %z : i32, v2c_consumer_buf = %z : i32)
+    return
+  }
+}

@@ -55,3 +55,17 @@ module @twice attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     return
   }
 }
+
+// -----
+
+module @step attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  func.func @v() attributes {pto.pipe = #pto.pipe<PIPE_V>} {
+    %c0 = arith.constant 0 : index
+    %c4 = arith.constant 4 : index
+    // expected-error @below {{expects a positive step and no results}}
+    scf.for %i = %c0 to %c4 step %c0 {
+      pto.barrier <PIPE_V>
+    }
+    return
+  }
+}

@@ -47,7 +47,7 @@ func.func @small_buffer(%gm: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.k
 
 !V = !pto.tile_buf<vec, 32x32xf32>
 func.func @from_core_to_core(%z: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
-  // expected-error @below {{opens a queue from core to core, which has no instruction; initialize_l2g2l_pipe has}}
+  // expected-error @below {{opens a queue from core to core, which a3 has not; initialize_l2g2l_pipe goes through global memory}}
   %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, flag_base = 0} (%z : i32) -> !pto.pipe
   return
 }
@@ -60,5 +60,53 @@ func.func @in_a_loop(%gm: !pto.ptr<f32>, %z: i32, %n: index) attributes {pto.ker
     // expected-error @below {{opens a queue inside of control flow; open it at the top of the function}}
     %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 2, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
   }
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @not_a_tile(%gm: !pto.ptr<f32>, %z: i32, %v: !pto.partition_tensor_view<32x32xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 2, slot_size = 4096, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  // expected-error @below {{pushes a '!pto.partition_tensor_view<32x32xf32>', only tiles have instructions}}
+  pto.tpush(%v, %q : !pto.partition_tensor_view<32x32xf32>, !pto.pipe) {split = 0}
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @not_declared(%gm: !pto.ptr<f32>, %z: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  %t = pto.alloc_tile : !V
+  // expected-error @below {{expects a tile of declare_tile}}
+  pto.tpop(%t, %q : !V, !pto.pipe) {split = 0}
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @in_a_while(%gm: !pto.ptr<f32>, %z: i32, %c: i1) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  // expected-error @below {{holds queue ops, which may stand in scf.for and scf.if}}
+  scf.while : () -> () {
+    pto.tfree(%q : !pto.pipe) {split = 0}
+    scf.condition(%c)
+  } do {
+    scf.yield
+  }
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @before_the_pop(%gm: !pto.ptr<f32>, %z: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 4096, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %z : i32) -> !pto.pipe
+  // expected-error @below {{is used where no tpop has filled it}}
+  %t = pto.declare_tile -> !V
+  pto.texp ins(%t : !V) outs(%t : !V)
+  pto.tpop(%t, %q : !V, !pto.pipe) {split = 0}
   return
 }

@@ -57,3 +57,53 @@ func.func @consumer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_ki
   }
   return
 }
+
+// From core to core: the cube core waits for room, moves halves to the vector cores' places, raises each core's flag; they wait on MTE2, which
+// stands for who fills the tile, and give the place back once everybody who reads the ring is done.
+module attributes {pto.target_arch = "a5"} {
+  // CHECK-LABEL: func.func @direct_push
+  // CHECK: %[[TO:.*]] = pto.alloc_tile addr = %{{.*}} : !pto.tile_buf<vec, 8x16xf32>
+  // CHECK: pto.tmov ins(%{{.*}}) outs(%[[TO]] : {{.*}}) {accToVecMode = #pto.acc_to_vec_mode<dual_mode_split_m>}
+  // CHECK: pto.cross_set <PIPE_FIX>, 3, %c0
+  // CHECK: pto.cross_set <PIPE_FIX>, 3, %c16
+  func.func @direct_push() attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    %z = arith.constant 256 : i32
+    %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%z : i32) -> !pto.pipe
+    %a = pto.alloc_tile : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>
+    pto.tpush(%a, %q : !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>, !pto.pipe) {split = 1}
+    return
+  }
+  // CHECK-LABEL: func.func @direct_pop
+  // CHECK: pto.cross_wait <PIPE_MTE2>, %c0
+  // CHECK: %[[T:.*]] = pto.alloc_tile addr = %{{.*}} {pto.ring = array<i64: 256, 8192>} : !pto.tile_buf<vec, 8x16xf32>
+  // CHECK-NEXT: pto.slot_ready %[[T]]
+  // CHECK: pto.texp ins(%[[T]]
+  // CHECK-NOT: pto.cross_set
+  func.func @direct_pop() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %z = arith.constant 256 : i32
+    %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%z : i32) -> !pto.pipe
+    %t = pto.declare_tile -> !pto.tile_buf<vec, 8x16xf32>
+    pto.tpop(%t, %q : !pto.tile_buf<vec, 8x16xf32>, !pto.pipe) {split = 1}
+    pto.texp ins(%t : !pto.tile_buf<vec, 8x16xf32>) outs(%t : !pto.tile_buf<vec, 8x16xf32>)
+    pto.tfree(%q : !pto.pipe) {split = 1}
+    return
+  }
+  // CHECK-LABEL: func.func @direct_loop
+  // CHECK: scf.if
+  // CHECK: pto.slot_done
+  // CHECK-NEXT: arith.constant
+  // CHECK-NEXT: pto.cross_set <PIPE_MTE2>, 3
+  func.func @direct_loop(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    %z = arith.constant 256 : i32
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%z : i32) -> !pto.pipe
+    scf.for %i = %c0 to %n step %c1 {
+      %t = pto.declare_tile -> !pto.tile_buf<vec, 8x16xf32>
+      pto.tpop(%t, %q : !pto.tile_buf<vec, 8x16xf32>, !pto.pipe) {split = 1}
+      pto.texp ins(%t : !pto.tile_buf<vec, 8x16xf32>) outs(%t : !pto.tile_buf<vec, 8x16xf32>)
+      pto.tfree(%q : !pto.pipe) {split = 1}
+    }
+    return
+  }
+}

@@ -57,5 +57,9 @@ func.func @queues(%gm: !pto.ptr<f32>, %b: i32, %v: !V, %bytes: index) attributes
   pto.tfree(%g : !pto.pipe) {split = 0}
   // CHECK: pto.slot_ptr %{{.*}}[%{{.*}}] : !pto.ptr<f32> -> !pto.ptr<f16>
   %slot = pto.slot_ptr %gm[%bytes] : !pto.ptr<f32> -> !pto.ptr<f16>
+  // CHECK: pto.slot_ready %{{.*}} : !pto.tile_buf<vec
+  pto.slot_ready %t : !V
+  // CHECK: pto.slot_done %{{.*}} : !pto.tile_buf<vec
+  pto.slot_done %t : !V
   return
 }

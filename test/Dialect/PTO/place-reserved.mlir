@@ -3,8 +3,8 @@
 !V = !pto.tile_buf<vec, 16x20xf32>
 // CHECK-LABEL: func.func @beside
 func.func @beside() {
-  // A tile of 1280 bytes: the next multiple of 256 is 1280.
-  // CHECK: pto.reserve_buffer{{ ?}}{name = "q", size = 8192, location = <vec>, auto = false, base = 1280}
+  // A tile of 16 rows of 96 bytes (80 rounded up to 32): the next multiple of 256 is 1536.
+  // CHECK: pto.reserve_buffer{{ ?}}{name = "q", size = 8192, location = <vec>, auto = false, base = 1536}
   %b = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = true} -> i32
   %t = pto.alloc_tile : !V
   pto.tabs ins(%t : !V) outs(%t : !V)

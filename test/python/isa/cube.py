@@ -2,10 +2,11 @@
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 from . import numbers as nb
 from .elementwise import scalar_bits
-from .machine import BITS, NUMPY, TABLE, Fault, Program, Tile, View, machine, offsets, reg, tested
+from .machine import BITS, NUMPY, TABLE, Fault, Program, Tile, View, encode, machine, offsets, pack, raw, reg, tested, unpack
 from .movement import made, same
 
 
@@ -200,7 +201,7 @@ def acc_values(kind, rng, m, n):
 
 
 def cast(kind, values):
-    return values.astype(np.float32).astype(NUMPY[kind]) if kind in nb.FLOATS else values.astype(NUMPY[kind])
+    return values.astype(np.float32).astype(NUMPY[kind]) if kind in nb.FLOATS else np.rint(values).astype(NUMPY[kind])
 
 
 def descriptor(scale, offset, shift=0):
@@ -239,9 +240,17 @@ def store_acc(mnemonic, arch, kinds, rng):
                 expected = cast(to, before.astype(np.float64) + expected.astype(np.float64)) if to in nb.FLOATS else before + expected
         else:
             scales, offsets = epilogue(program, mnemonic, n, rng)
-            attributes = {"descriptor": descriptor(scales[0], int(offsets[0]))} if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            attributes = {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            if mnemonic.endswith("quant"):
+                attributes = {"atomic": atomic} | in_halves(program, descriptor(scales[0], int(offsets[0])), engine="FIX" if m == 7 else None)
             program.do(mnemonic, dst=view, src=acc, relu=relu, **attributes)
             expected = quantised(to, kind, values, scales, offsets, relu == "relu")
+            if atomic == "add" and mnemonic.endswith("quant") and to in ADDABLE:
+                expected = cast(to, before.astype(np.float64) + expected.astype(np.float64)) if to in nb.FLOATS else before + expected
+            elif atomic == "add" and mnemonic.endswith("quant"):
+                with pytest.raises(Fault, match="no quantised store"):
+                    program.run()
+                continue
         got = program.run().matrix(number, to, (m, n) if layout == "ND" else (n, m))
         same(got if layout == "ND" else got.T, expected, kinds, (m, n, relu, atomic))
 
@@ -259,6 +268,72 @@ def epilogue(program, mnemonic, n, rng, shift=0):
     return scales, offsets
 
 
+ADDABLE = {"f32", "f16", "bf16", "i8", "u8"}
+
+
+def in_halves(program, word, engine=None):
+    """The two operands of a descriptor; with `engine` by way of its registers, the low one with bits above that do not count."""
+    low, high = word & 0xFFFFFFFF, word >> 32
+    if engine is None:
+        return {"descriptorLow": low, "descriptorHigh": high}
+    program.do("li", engine, dst=5, value=word).do("li", engine, dst=6, value=high)
+    return {"descriptorLow": reg(5), "descriptorHigh": reg(6)}
+
+
+def move_to_vector_cores(mnemonic, arch, kinds, rng):
+    """From L0C to the UB of one vector core, or halved to both; they store what has come once the cube core's flag is up."""
+    to, kind = kinds
+    for m, n, relu, cores, layout in ((16, 16, "none", "first", "ND"), (7, 19, "relu", "second", "ND"), (20, 24, "none", "halfRows", "ND"), (9, 32, "relu", "halfCols", "NZ")):
+        values = acc_values(kind, rng, m, n)
+        program = Program(arch, "AIC")
+        acc = accumulator(program, kind, values)
+        rows, cols = m // 2 if cores == "halfRows" else m, n // 2 if cores == "halfCols" else n
+        dst = Tile(to, 32, 64, (rows, cols), layout, 1 << 10)
+        positive = np.maximum(values, 0) if relu == "relu" else values
+        attributes, expected = {}, None
+        if mnemonic == "tmov_acc_ub":
+            expected = cast(to, positive)
+        else:
+            scales, offsets = epilogue(program, mnemonic, n, rng, shift=2)
+            attributes = in_halves(program, descriptor(scales[0], int(offsets[0]), 2)) if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            expected = quantised(to, kind, values, scales, offsets, relu == "relu", 2)
+        program.do(mnemonic, dst=dst, src=acc, relu=relu, cores=cores, **attributes).do("cross_set", "FIX", mode="block", id=3)
+        whole = raw(dst)
+        number = program.argument(np.zeros(2 * whole.cols * 4, np.uint8))
+        place = encode("get", dst=1, what="subblock_idx") + encode("mul", dst=2, lhs=reg(1), rhs=whole.cols * 4)
+        program.streams["AIV", "S"] = encode("cross_wait", id=3) + encode("set_flag", src="S", dst="MTE3", id=0)
+        program.streams["AIV", "MTE3"] = (encode("wait_flag", src="S", dst="MTE3", id=0) + place
+            + encode("tstore", dst=View(number, "u32", (1, whole.cols), offset=reg(2)), src=whole, atomic="none", space="UB"))  # fmt: skip
+        results = program.run().results[number].reshape(2, -1)
+        for core, part in {"first": [(0, expected)], "second": [(1, expected)], "halfRows": list(enumerate((expected[:rows], expected[rows:]))),
+                           "halfCols": list(enumerate((expected[:, :cols], expected[:, cols:])))}[cores]:  # fmt: skip
+            same(unpack(dst, results[core][: dst.bytes])[:rows, :cols], part, kinds, (m, n, relu, cores))
+
+
+def insert_into_l1(mnemonic, arch, kinds, rng):
+    """From the UB of both vector cores into parts of a tile of the cube core, which stores it once both flags are up."""
+    kind = kinds[0]
+    for to, layout in (("NZ", "ND"), ("ND", "ND"), ("NZ", "NZ"), ("ZN", "DN")):
+        src, dst = Tile(kind, 64, 64, (60, 61), layout, 512), Tile(kind, 64, 96, None, to, 1 << 12)
+        values, before = nb.random(kind, rng, (64, 64)), nb.random(kind, rng, (64, 96))
+        program = Program(arch, "AIC").fill(dst, before, "L1").do("cross_set", "MTE2", mode="block", id=1)
+        number = program.argument(pack(src, values))
+        vector = {}
+        vector["S"] = encode("cross_wait", id=1) + encode("set_flag", src="S", dst="MTE3", id=0)
+        vector["MTE2"] = encode("tload", dst=raw(src), src=View(number, "u32", (1, raw(src).cols)), space="UB") + encode("set_flag", src="MTE2", dst="MTE3", id=0)
+        vector["MTE3"] = (encode("wait_flag", src="S", dst="MTE3", id=0) + encode("wait_flag", src="MTE2", dst="MTE3", id=0)
+            + encode("get", dst=1, what="subblock_idx") + encode("mul", dst=2, lhs=reg(1), rhs=17)
+            + encode(mnemonic, dst=dst, src=src, row=reg(2), col=9, srcRow=3, srcCol=5, rows=15, cols=33) + encode("cross_set", mode="block", id=2))  # fmt: skip
+        for pipe, words in vector.items():
+            program.streams["AIV", pipe] = words
+        program.do("cross_wait", "S", id=2)
+        stored = program.fetch(dst, "L1")
+        expected = before.copy()
+        for core in range(2):
+            expected[17 * core : 17 * core + 15, 9:42] = values[3:18, 5:38]
+        same(program.run().box(stored, dst), expected, kinds, (to, layout))
+
+
 def move_acc(mnemonic, arch, kinds, rng):
     """From L0C to L1, whole, into a part, and quantised from part to part."""
     to, kind = kinds
@@ -272,14 +347,16 @@ def move_acc(mnemonic, arch, kinds, rng):
         positive = np.maximum(values, 0) if relu == "relu" else values
         expected = before.copy()
         if mnemonic == "tmov_acc":
-            program.do(mnemonic, dst=Tile(to, 48, 64, (m, n), "NZ", 1 << 17), src=acc, relu=relu)
+            dst = Tile(to, 48, 64, (m, n), "ND" if m == 7 else "NZ", 1 << 17)
+            program.fill(dst, before, "L1")
+            program.do(mnemonic, dst=dst, src=acc, relu=relu)
             expected[:m, :n] = cast(to, positive)
         elif mnemonic == "tinsert_acc":
             program.do(mnemonic, dst=dst, src=acc, row=row, col=col, relu=relu)
             expected[row : row + m, col : col + n] = cast(to, positive)
         else:
             scales, offsets = epilogue(program, mnemonic, n, rng, shift=2)
-            attributes = {"descriptor": descriptor(scales[0], int(offsets[0]), 2)} if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            attributes = in_halves(program, descriptor(scales[0], int(offsets[0]), 2)) if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
             rows, cols = m - 2, n - 3
             program.do(mnemonic, dst=dst, src=acc, row=row, col=col, srcRow=2, srcCol=3, rows=rows, cols=cols, relu=relu, **attributes)
             expected[row : row + rows, col : col + cols] = quantised(to, kind, values[2:, 3:], scales[:cols], offsets[:cols], relu == "relu", 2)
@@ -502,6 +579,7 @@ FAMILIES = [
     ({"tmatmul", "tmatmul_acc", "tmatmul_bias", "tmatmul_mx", "tmatmul_mx_acc", "tmatmul_mx_bias"}, product),
     ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
     ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
+    ({"tmov_acc_ub", "tmov_acc_ub_quant", "tmov_acc_ub_quantv"}, move_to_vector_cores), ({"tinsert_l1"}, insert_into_l1),
     ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
     ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "break_if_zero", "farith", "fcmp", "fcvt", "get", "push", "pop",
       "barrier", "set_flag", "wait_flag", "cross_set", "cross_wait"}, registers),

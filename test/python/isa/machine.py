@@ -196,10 +196,12 @@ class Machine:
             raise Fault(self.api.last_error(self.context).decode())
 
     def run(self, core, streams, buffers):
-        """Runs {pipe: words} on one block with uint8 buffers as arguments; returns what the buffers hold afterwards."""
+        """Runs {pipe: words} on one block with uint8 buffers as arguments; returns what the buffers hold afterwards. A pipe of another kind of core
+        than `core` is a pair (kind, pipe)."""
+        places = [key if isinstance(key, tuple) else (core, key) for key in streams]
         arrays = [np.array(words, np.uint32) for words in streams.values()]
         described = (_Stream * len(arrays))(*[
-            _Stream({"AIC": 0, "AIV": 1}[core], PIPES[pipe], a.ctypes.data_as(_U32P), a.size) for pipe, a in zip(streams, arrays)])  # fmt: skip
+            _Stream({"AIC": 0, "AIV": 1}[kind], PIPES[pipe], a.ctypes.data_as(_U32P), a.size) for (kind, pipe), a in zip(places, arrays)])  # fmt: skip
         kernel, number = _Kernel(b"k", described, len(arrays), len(buffers)), ctypes.c_uint32()
         self._check(self.api.load_kernel(self.context, ctypes.byref(kernel), ctypes.byref(number)))
         args = (_Arg * len(buffers))()

@@ -68,12 +68,13 @@ LogicalResult TStoreOp::verify() {
 Pipe TMovOp::getPipe() {
   TileBufType from = asTile(getSrc());
   TileBufType to = asTile(getDst());
-  // Scales go by FIX, which reads them, as the ISA has it (TMOV_M2S); the assembler orders them as if by MTE1.
+  // Descriptors go by FIX, which reads them, as the ISA has it (TMOV_M2S); the assembler orders them as if by MTE1.
   if (from && from.getLoc() == AddressSpace::mat)
-    return to && to.getLoc() == AddressSpace::scaling ? Pipe::PIPE_FIX : Pipe::PIPE_MTE1;
+    return to && to.getLoc() == AddressSpace::scaling && getScaleUse(getDst()) == ScaleUse::none ? Pipe::PIPE_FIX : Pipe::PIPE_MTE1;
   if (from && from.getLoc() == AddressSpace::acc)
     return Pipe::PIPE_FIX;
-  return Pipe::PIPE_V;
+  // Out of UB moves MTE3, which the assembler takes for V.
+  return to && to.getLoc() == AddressSpace::mat ? Pipe::PIPE_MTE3 : Pipe::PIPE_V;
 }
 
 ParseResult TMovOp::parse(OpAsmParser &parser, OperationState &result) {
@@ -142,18 +143,18 @@ LogicalResult TMovOp::verify() {
 }
 
 /// MTE1 from L1 to L0, FIX from L0C, MTE3 from UB to L1 (a5), V inside UB.
-static Pipe partMovePipe(TileBufType from, TileBufType to, Pipe vecToMat) {
+static Pipe partMovePipe(TileBufType from, TileBufType to) {
   if (from && from.getLoc() == AddressSpace::mat)
     return Pipe::PIPE_MTE1;
   if (from && from.getLoc() == AddressSpace::acc)
     return Pipe::PIPE_FIX;
   if (from && to && from.getLoc() == AddressSpace::vec && to.getLoc() == AddressSpace::mat)
-    return vecToMat;
+    return Pipe::PIPE_MTE3;
   return Pipe::PIPE_V;
 }
 
-Pipe TExtractOp::getPipe() { return partMovePipe(asTile(getSrc()), asTile(getDst()), Pipe::PIPE_FIX); }
-Pipe TInsertOp::getPipe() { return partMovePipe(asTile(getSrc()), asTile(getDst()), Pipe::PIPE_MTE3); }
+Pipe TExtractOp::getPipe() { return partMovePipe(asTile(getSrc()), asTile(getDst())); }
+Pipe TInsertOp::getPipe() { return partMovePipe(asTile(getSrc()), asTile(getDst())); }
 
 /// Constant (row, col) plus the part's box lies within the whole.
 static LogicalResult verifyInside(Operation *op, Value row, Value col, TileBufType part, TileBufType whole) {
@@ -207,6 +208,16 @@ LogicalResult TInsertOp::verify() {
                                                                       : "; expects f32 into f16 or bf16");
   return verifyVecToVec(*this, from, to);
 }
+
+/// L1 is filled by MTE2.
+static Pipe fillPipe(Value dst) {
+  TileBufType to = asTile(dst);
+  return to && to.getLoc() == AddressSpace::mat ? Pipe::PIPE_MTE2 : Pipe::PIPE_V;
+}
+Pipe TFillPadOp::getPipe() { return fillPipe(getDst()); }
+Pipe TFillPadInplaceOp::getPipe() { return fillPipe(getDst()); }
+Pipe TFillPadExpandOp::getPipe() { return fillPipe(getDst()); }
+Pipe TPackOp::getPipe() { return Pipe::PIPE_V; }
 
 static LogicalResult verifyFillPad(Operation *op, Value src, Value dst, bool expand) {
   TileBufType from = asTile(src), to = asTile(dst);

@@ -34,6 +34,8 @@ LogicalResult TSelOp::verify() {
   if (a.getElementType() != b.getElementType() || a.getElementType() != to.getElementType())
     return emitOpError("expects the same element type on src0, src1 and dst, got ")
            << a.getElementType() << ", " << b.getElementType() << " and " << to.getElementType();
+  if (to.getElementType().getIntOrFloatBitWidth() == 8 && !targetsA5(*this))
+    return emitOpError("expects elements of 2 or 4 bytes on a3, got ") << to.getElementType();
   if (!sameValid(a, to) || !sameValid(b, to))
     return emitOpError("expects the same valid shape on src0, src1 and dst, got ")
            << validText(a) << ", " << validText(b) << " and " << validText(to);

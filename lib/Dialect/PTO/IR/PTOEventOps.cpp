@@ -41,8 +41,8 @@ static LogicalResult verifyBuffer(Operation *op, int64_t id, int64_t mode) {
     return op->emitOpError("expects a mode of 0 or more, got ") << mode;
   return success();
 }
-LogicalResult GetBufOp::verify() { return verifyBuffer(*this, getBufId(), getMode()); }
-LogicalResult RlsBufOp::verify() { return verifyBuffer(*this, getBufId(), getMode()); }
+LogicalResult GetBufOp::verify() { return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode())); }
+LogicalResult RlsBufOp::verify() { return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode())); }
 
 static LogicalResult verifyCoreSync(Operation *op, bool literal, bool dynamic, Pipe pipe, ArrayRef<Pipe> onA5) {
   if (literal == dynamic)

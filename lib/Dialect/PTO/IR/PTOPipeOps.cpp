@@ -10,7 +10,7 @@ using namespace pto_mlir::pto;
 
 static std::optional<KernelKind> kindAround(Operation *op) {
   auto func = op->getParentOfType<func::FuncOp>();
-  auto kind = func ? func->getAttrOfType<KernelKindAttr>("pto.kernel_kind") : KernelKindAttr();
+  auto kind = func ? func->getAttrOfType<KernelKindAttr>(kKernelKindAttr) : KernelKindAttr();
   return kind ? std::optional(kind.getValue()) : std::nullopt;
 }
 

@@ -14,7 +14,8 @@ TileLayout getTileLayout(TileBufType type) {
   case SLayout::row_major:
     if (!colMajor)
       return TileLayout::ZZ;
-    return type.getFractal() == 1024 ? TileLayout::NZ16 : TileLayout::NZ;
+    // L0C has no other boxes, whatever the text says.
+    return type.getFractal() == 1024 || type.getLoc() == AddressSpace::acc ? TileLayout::NZ16 : TileLayout::NZ;
   case SLayout::col_major:
     return colMajor ? TileLayout::NN : TileLayout::ZN;
   }
@@ -24,6 +25,41 @@ TileLayout getTileLayout(TileBufType type) {
 unsigned getElementBits(Type elementType) { return elementType.isIndex() ? 64 : elementType.getIntOrFloatBitWidth(); }
 
 int64_t getTileBytes(TileBufType type) { return (type.getRows() * type.getCols() * getElementBits(type.getElementType()) + 7) / 8; }
+
+std::pair<int64_t, int64_t> getPaddedBox(TileBufType type) {
+  auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  int64_t rows = type.getRows(), cols = type.getCols(), block = getC0(type.getElementType());
+  switch (type.getLoc()) {
+  case AddressSpace::vec:
+  case AddressSpace::mat:
+  case AddressSpace::left:
+  case AddressSpace::right:
+  case AddressSpace::acc:
+    break;
+  default:
+    return {rows, cols};
+  }
+  switch (getTileLayout(type)) {
+  case TileLayout::ND:
+    return {rows, up(cols, block)};
+  case TileLayout::DN:
+    return {up(rows, block), cols};
+  case TileLayout::NZ:
+  case TileLayout::ZZ:
+    return {up(rows, 16), up(cols, block)};
+  case TileLayout::ZN:
+  case TileLayout::NN:
+    return {up(rows, block), up(cols, 16)};
+  case TileLayout::NZ16:
+    return {up(rows, 16), up(cols, 16)};
+  }
+  return {rows, cols};
+}
+
+int64_t getPaddedTileBytes(TileBufType type) {
+  auto [rows, cols] = getPaddedBox(type);
+  return (rows * cols * getElementBits(type.getElementType()) + 7) / 8;
+}
 
 int64_t getC0(Type elementType) { return 256 / getElementBits(elementType); }
 
@@ -86,6 +122,30 @@ Value getAliasRoot(Value tile) {
   while (auto alias = tile.getDefiningOp<TileAliasOpInterface>())
     tile = alias.getAliasSource();
   return tile;
+}
+
+ScaleUse getScaleUse(Value tile) {
+  SmallVector<Value> names = {getAliasRoot(tile)};
+  if (Operation *alloc = names[0].getDefiningOp())
+    if (auto use = alloc->getAttrOfType<StringAttr>(kScalesAttr))
+      return use == "left" ? ScaleUse::left : ScaleUse::right;
+  while (!names.empty()) {
+    Value name = names.pop_back_val();
+    for (Operation *user : name.getUsers()) {
+      if (auto product = dyn_cast<ScaledOpInterface>(user))
+        return product.getLeftScales() == name ? ScaleUse::left : ScaleUse::right;
+      if (isa<TileAliasOpInterface>(user))
+        names.push_back(user->getResult(0));
+    }
+  }
+  return ScaleUse::none;
+}
+
+std::pair<int64_t, int64_t> getScaleBox(TileBufType type, ScaleUse use) {
+  auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
+  bool left = use == ScaleUse::left;
+  int64_t groups = up(((left ? type.getCols() : type.getRows()) + 31) / 32, 2), others = up(left ? type.getRows() : type.getCols(), 16);
+  return left ? std::pair(others, groups) : std::pair(groups, others);
 }
 
 bool textTargetsA5(StringRef text) {

@@ -32,6 +32,8 @@ inline mlir::Type elementTypeOf(mlir::Type type) {
     return tile.getElementType();
   if (auto view = mlir::dyn_cast<PartitionTensorViewType>(type))
     return view.getElementType();
+  if (auto view = mlir::dyn_cast<TensorViewType>(type))
+    return view.getElementType();
   if (auto ptr = mlir::dyn_cast<PtrType>(type))
     return ptr.getElementType();
   if (auto shaped = mlir::dyn_cast<mlir::ShapedType>(type))

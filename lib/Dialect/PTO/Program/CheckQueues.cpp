@@ -86,6 +86,13 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
       if (failed(check(members, reserved)))
         return signalPassFailure();
     }
+    WalkResult result = getOperation().walk([](AicInitializePipeOp init) -> WalkResult {
+      if (init.getGmSlotBuffer() || targetsA5(init))
+        return success();
+      return init.emitOpError("needs a gm_slot_buffer on a3, which has no way from core to core");
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
   }
 
   static LogicalResult check(ArrayRef<Side *> members, bool reserved) {

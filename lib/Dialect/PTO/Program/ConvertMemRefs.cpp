@@ -88,12 +88,46 @@ private:
   /// Behind `at`: the view from `ptr` on that `memref` stands for.
   LogicalResult makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes, SmallVector<OpFoldResult> strides);
   Value index(OpBuilder &b, Location loc, OpFoldResult value);
+  /// In front of `op`: all of a gapless memref as blocks of 16 rows and 32 bytes, which follow one another down the columns (nz).
+  Value blockView(Operation *op, Value ptr, MemRefType memref);
 
   func::FuncOp func;
+  DenseMap<Value, MemRefType> arguments; // what arguments were that are pointers now
   DenseMap<Value, Value> pointers; // of memrefs in global memory: what they begin at
   DenseMap<Value, Value> operands; // what an op of the dialect takes instead of a memref
 };
 } // namespace
+
+/// Does a UB tile in blocks take the memref's memory as blocks? Where it says so, and where rows of one block's width are the same in both orders.
+static bool readsBlocks(Operation *op, MemRefType memref) {
+  auto [rows, cols] = boxOf(memref);
+  int64_t c0 = getC0(memref.getElementType());
+  if (!memref.hasStaticShape() || !memref.getLayout().isIdentity() || rows % 16 != 0 || cols % c0 != 0)
+    return false;
+  bool boxed = llvm::any_of(op->getOperandTypes(), [](Type type) {
+    auto tile = dyn_cast<TileBufType>(type);
+    return tile && tile.getLoc() == AddressSpace::vec && getTileLayout(tile) == TileLayout::NZ;
+  });
+  auto layout = op->getAttrOfType<LayoutAttr>("layout");
+  return boxed && (cols == c0 || (layout && layout.getValue() == Layout::nz));
+}
+
+Value Converter::blockView(Operation *op, Value ptr, MemRefType memref) {
+  OpBuilder b(op);
+  auto [rows, cols] = boxOf(memref);
+  int64_t c0 = getC0(memref.getElementType());
+  SmallVector<int64_t> sizes = {1, cols / c0, rows / 16, 16, c0}, strides = {rows * cols, rows * c0, 16 * c0, c0, 1};
+  SmallVector<Value> shape, pitch, zeros;
+  for (auto [size, stride] : llvm::zip(sizes, strides)) {
+    shape.push_back(index(b, op->getLoc(), b.getIndexAttr(size)));
+    pitch.push_back(index(b, op->getLoc(), b.getIndexAttr(stride)));
+    zeros.push_back(index(b, op->getLoc(), b.getIndexAttr(0)));
+  }
+  Type element = memref.getElementType();
+  Value view = b.create<MakeTensorViewOp>(op->getLoc(), TensorViewType::get(b.getContext(), sizes, element), ptr, shape, pitch,
+                                          LayoutAttr::get(b.getContext(), Layout::nz));
+  return b.create<PartitionViewOp>(op->getLoc(), PartitionTensorViewType::get(b.getContext(), sizes, element), view, zeros, shape);
+}
 
 Value Converter::index(OpBuilder &b, Location loc, OpFoldResult value) {
   if (auto constant = getConstantIntValue(value))
@@ -172,12 +206,18 @@ LogicalResult Converter::convert(Operation *op) {
   }
   if (!isa<PTODialect>(op->getDialect()))
     return success();
-  bool scalar = isa<LoadScalarOp, StoreScalarOp>(op);
-  for (OpOperand &operand : op->getOpOperands()) {
-    auto &map = scalar ? pointers : operands;
-    if (auto found = map.find(operand.get()); found != map.end())
-      operand.set(found->second);
-  }
+  bool pointer = isa<LoadScalarOp, StoreScalarOp, InitializeL2G2LPipeOp>(op);
+  // Tiles first: their layout says how a memref in global memory is read.
+  for (bool inGlobal : {false, true})
+    for (OpOperand &operand : op->getOpOperands()) {
+      auto &map = pointer ? pointers : operands;
+      auto found = map.find(operand.get());
+      MemRefType memref = arguments.lookup(operand.get());
+      if (found == map.end() || inGlobal != static_cast<bool>(memref))
+        continue;
+      bool blocks = memref && isa<TLoadOp, TStoreOp>(op) && readsBlocks(op, memref);
+      operand.set(blocks ? blockView(op, pointers[operand.get()], memref) : found->second);
+    }
   return success();
 }
 
@@ -193,7 +233,7 @@ LogicalResult Converter::run() {
   for (BlockArgument argument : entry.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     bool tiles = type && !argument.use_empty() && !localSpace(type) && llvm::all_of(argument.getUsers(), [](Operation *user) {
-      return isa<memref::ReinterpretCastOp, PipeOpInterface>(user);
+      return isa<memref::ReinterpretCastOp, PipeOpInterface, InitializeL2G2LPipeOp>(user);
     });
     if (!tiles)
       continue;
@@ -205,6 +245,7 @@ LogicalResult Converter::run() {
     auto fold = [&](ArrayRef<int64_t> values) -> SmallVector<OpFoldResult> {
       return llvm::map_to_vector(values, [&](int64_t value) { return OpFoldResult(b.getIndexAttr(value)); });
     };
+    arguments[argument] = type;
     argument.setType(PtrType::get(b.getContext(), type.getElementType()));
     // The view's ops need an op to stand behind.
     Operation *first = b.create<arith::ConstantIndexOp>(argument.getLoc(), 0);

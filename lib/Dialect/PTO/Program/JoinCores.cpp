@@ -18,25 +18,27 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-static constexpr llvm::StringLiteral kKind = "pto.kernel_kind";
-
 //===- queues become values -------------------------------------------------------------===//
 
 /// The queues that a front end's op opens, as a value.
 template <typename Init>
-static FailureOr<Value> openQueue(Init init) {
+static Value openQueue(Init init) {
   OpBuilder b(init);
   bool both = init.getDirMask() == 3;
-  if (!init.getGmSlotBuffer())
-    return init.emitOpError("has no gm_slot_buffer; queues from core to core have no instruction, those through global memory have");
   // Where a consumer of the one direction finds its tiles; with both directions the cube core's come second.
   Value first = init.getDirMask() == 2 ? init.getV2cConsumerBuf() : init.getC2vConsumerBuf();
   Value second = both ? init.getV2cConsumerBuf() : Value();
   int32_t slots = both ? 4 : 8;
+  auto nosplit = init.getNosplit() ? b.getBoolAttr(*init.getNosplit()) : BoolAttr();
+  auto type = PipeHandleType::get(b.getContext());
+  if (!init.getGmSlotBuffer())
+    return b
+        .create<InitializeL2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(), b.getI32IntegerAttr(slots),
+                                     /*flag_base=*/b.getI32IntegerAttr(0), nosplit, first, second)
+        .getPipe();
   return b
-      .create<InitializeL2G2LPipeOp>(init.getLoc(), PipeHandleType::get(b.getContext()), b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
-                                     b.getI32IntegerAttr(slots), b.getI32IntegerAttr(slots), /*flag_base=*/b.getI32IntegerAttr(0),
-                                     init.getNosplit() ? b.getBoolAttr(*init.getNosplit()) : BoolAttr(), init.getGmSlotBuffer(), first, second)
+      .create<InitializeL2G2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(), b.getI32IntegerAttr(slots),
+                                     b.getI32IntegerAttr(slots), /*flag_base=*/b.getI32IntegerAttr(0), nosplit, init.getGmSlotBuffer(), first, second)
       .getPipe();
 }
 
@@ -54,22 +56,15 @@ static void replacePop(Pop pop, Value queue) {
 static LogicalResult openQueues(func::FuncOp func) {
   Value queue;
   Operation *front = nullptr;
-  WalkResult result = func.walk([&](Operation *op) -> WalkResult {
-    FailureOr<Value> opened = Value();
+  func.walk([&](Operation *op) {
     if (auto init = dyn_cast<AicInitializePipeOp>(op))
-      opened = openQueue(init);
+      queue = openQueue(init);
     else if (auto init = dyn_cast<AivInitializePipeOp>(op))
-      opened = openQueue(init);
+      queue = openQueue(init);
     else
-      return WalkResult::advance();
-    if (failed(opened))
-      return WalkResult::interrupt();
-    queue = *opened;
+      return;
     front = op;
-    return WalkResult::advance();
   });
-  if (result.wasInterrupted())
-    return failure();
   SmallVector<Operation *> users;
   func.walk([&](Operation *op) {
     if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))
@@ -101,23 +96,42 @@ static LogicalResult openQueues(func::FuncOp func) {
 //===- who belongs together -------------------------------------------------------------===//
 
 /// Queues without a flag_base take the next flags, the same ones on both sides.
-static LogicalResult numberFlags(ArrayRef<InitializeL2G2LPipeOp> queues) {
+static LogicalResult numberFlags(MutableArrayRef<Queue> queues) {
   std::map<std::string, int64_t> bases;
   int64_t next = 0;
-  for (InitializeL2G2LPipeOp queue : queues)
-    if (queue.getFlagBase())
-      next = std::max<int64_t>(next, *queue.getFlagBase() + (queue.getDirMask() == 3 ? 4 : 2));
-  for (InitializeL2G2LPipeOp queue : queues) {
-    if (!queue.getFlagBase()) {
-      std::string name = bufferOf(queue.getLocalAddr());
-      auto [base, isNew] = bases.insert({name, next});
-      next += isNew ? (queue.getDirMask() == 3 ? 4 : 2) : 0;
-      queue.setFlagBase(static_cast<int32_t>(base->second));
+  for (const Queue &queue : queues)
+    if (queue.flagBase)
+      next = std::max<int64_t>(next, *queue.flagBase + queue.numFlags());
+  for (Queue &queue : queues) {
+    if (!queue.flagBase) {
+      auto [base, isNew] = bases.insert({bufferOf(queue.local), next});
+      next += isNew ? queue.numFlags() : 0;
+      queue.flagBase = base->second;
+      queue.op->setAttr("flag_base", OpBuilder(queue.op).getI32IntegerAttr(base->second));
     }
-    if (*queue.getFlagBase() + (queue.getDirMask() == 3 ? 4 : 2) > 16)
-      return queue.emitOpError("needs cross-core flags up to ") << *queue.getFlagBase() + (queue.getDirMask() == 3 ? 3 : 1) << ", there are 0 to 15";
+    if (*queue.flagBase + queue.numFlags() > 16)
+      return queue.op->emitOpError("needs cross-core flags up to ") << *queue.flagBase + queue.numFlags() - 1 << ", there are 0 to 15";
   }
   return success();
+}
+
+/// What `bufferOf` says now, for whoever asks when functions have other names.
+static void keepBufferNames(ModuleOp module, ArrayRef<Queue> queues) {
+  OpBuilder b(module.getContext());
+  for (const Queue &queue : queues)
+    queue.op->setAttr(kBufferNamesAttr, b.getStrArrayAttr({bufferOf(queue.local), bufferOf(queue.peerLocal)}));
+  module.walk([&](ReserveBufferOp reserve) { reserve->setAttr(kBufferNamesAttr, b.getStrArrayAttr({bufferOf(reserve.getAddr())})); });
+}
+
+/// Gives the function whose arguments are the first ones of the other's the rest of them, too. False when they differ otherwise.
+static bool shareArguments(func::FuncOp a, func::FuncOp b) {
+  if (a.getNumArguments() > b.getNumArguments())
+    std::swap(a, b);
+  if (a.getArgumentTypes() != b.getArgumentTypes().take_front(a.getNumArguments()))
+    return false;
+  for (BlockArgument extra : b.getArguments().drop_front(a.getNumArguments()))
+    a.insertArgument(a.getNumArguments(), extra.getType(), {}, extra.getLoc());
+  return true;
 }
 
 /// The body of a function for one kind of core that another function calls goes into a section.
@@ -127,27 +141,29 @@ static void wrapInSection(func::FuncOp func, KernelKind kind) {
   Operation *section = kind == KernelKind::cube ? b.create<SectionCubeOp>(func.getLoc()).getOperation() : b.create<SectionVectorOp>(func.getLoc()).getOperation();
   Block *inside = section->getRegion(0).empty() ? &section->getRegion(0).emplaceBlock() : &section->getRegion(0).front();
   inside->getOperations().splice(inside->end(), body.getOperations(), std::next(Block::iterator(section)), Block::iterator(body.getTerminator()));
-  func->removeAttr(kKind);
+  func->removeAttr(kKernelKindAttr);
 }
 
 /// Functions that share a queue's buffer are one kernel, named after the cube core's.
-static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<InitializeL2G2LPipeOp> queues) {
+static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<Queue> queues) {
   std::map<std::string, SmallVector<func::FuncOp, 2>> sides;
-  for (InitializeL2G2LPipeOp queue : queues)
-    for (Value address : {queue.getLocalAddr(), queue.getPeerLocalAddr()})
+  for (const Queue &queue : queues)
+    for (Value address : {queue.local, queue.peerLocal})
       if (std::string buffer = bufferOf(address); !buffer.empty())
-        sides[buffer].push_back(queue->getParentOfType<func::FuncOp>());
+        sides[buffer].push_back(queue.op->getParentOfType<func::FuncOp>());
   for (auto &[buffer, peers] : sides) {
     func::FuncOp cube, vector;
     for (func::FuncOp func : peers)
-      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKind); kind && llvm::is_contained(funcs, func))
+      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr); kind && llvm::is_contained(funcs, func))
         (kind.getValue() == KernelKind::cube ? cube : vector) = func;
     if (!cube || !vector)
       continue;
-    if (cube.getArgumentTypes() != vector.getArgumentTypes())
+    if (!shareArguments(cube, vector))
       return vector.emitError("and @") << cube.getName() << " share a queue, so they are one kernel and take the same arguments; got "
                                        << vector.getFunctionType() << " and " << cube.getFunctionType();
     vector->setAttr(kPartOfAttr, cube.getSymNameAttr());
+    for (func::FuncOp part : {cube, vector})
+      part.setPublic();
   }
   return success();
 }
@@ -192,13 +208,17 @@ struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
     for (func::FuncOp func : called)
       if (!llvm::is_contained(callees, func))
         roots.push_back(func);
-    SmallVector<InitializeL2G2LPipeOp> queues;
-    module.walk([&](InitializeL2G2LPipeOp queue) { queues.push_back(queue); });
+    SmallVector<Queue> queues;
+    module.walk([&](Operation *op) {
+      if (Queue queue = Queue::of(op))
+        queues.push_back(queue);
+    });
+    keepBufferNames(module, queues);
     if (failed(numberFlags(queues)) || failed(joinPeers(roots, queues)))
       return signalPassFailure();
     dropHandles(module);
     for (func::FuncOp func : called)
-      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKind); kind && llvm::is_contained(callees, func) && func.getBody().hasOneBlock())
+      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr); kind && llvm::is_contained(callees, func) && func.getBody().hasOneBlock())
         wrapInSection(func, kind.getValue());
   }
 };

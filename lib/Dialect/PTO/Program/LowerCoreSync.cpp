@@ -68,7 +68,7 @@ static void lower(func::FuncOp func, bool a5) {
     for (Pipe engine : engines) {
       auto name = PipeAttr::get(b.getContext(), engine);
       b.create<FifoPushOp>(loc, token, name);
-      b.create<FifoPopOp>(loc, token.getType())->setAttr(kEngineAttr, name);
+      b.create<FifoPopOp>(loc, token.getType())->setAttr(kPipeAttr, name);
     }
   }
 }

@@ -2,10 +2,12 @@
 //
 // A queue is a ring of slots in global memory. Its n-th push stores to slot n rem slots and raises a flag; its n-th pop waits for the flag and
 // loads the slot into place n rem (local slots) of a local buffer. Room is returned every `period` tiles by a second flag (pto-isa 1.5).
+// A queue from core to core has its slots in the consumer's local buffer: a push moves the tile there, a pop only waits.
 //
 //===----------------------------------------------------------------------------------------------===//
 
 #include "../Transforms/Accesses.h"
+#include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
@@ -27,11 +29,12 @@ using namespace pto_mlir::pto;
 namespace {
 /// One direction of a queue, as one core sees it.
 struct Side {
-  InitializeL2G2LPipeOp queue;
+  Queue queue;
   bool produces;
-  int64_t slots, localSlots, slotBytes, ringOffset, period;
+  int64_t ringOffset, period;
   int64_t dataFlag, freeFlag;
-  Value local; // of a consumer: address of its buffer
+  Value local; // address of the consumer's buffer
+  std::string buffer; // its name, if it is a reserved one
 };
 
 /// Integers with handy arithmetic that folds.
@@ -54,9 +57,13 @@ private:
   Location loc;
 };
 
+/// First bytes of the reserved buffers of the module, by name.
+using Bases = std::map<std::string, int64_t>;
+
 class QueueLowering {
 public:
-  QueueLowering(func::FuncOp func, KernelKind kind) : func(func), isCube(kind == KernelKind::cube), a5(targetsA5(func)) {}
+  QueueLowering(func::FuncOp func, KernelKind kind, const Bases &bases)
+      : func(func), isCube(kind == KernelKind::cube), a5(targetsA5(func)), bases(bases) {}
   LogicalResult run();
 
 private:
@@ -64,7 +71,7 @@ private:
   using Counts = SmallVector<Value>;
   enum { kPushed, kPopped, kFreed, kCounts };
 
-  Side sideOf(InitializeL2G2LPipeOp queue, bool produces);
+  Side sideOf(Queue queue, bool produces);
   LogicalResult lowerBlock(Block &block, Counts &counts);
   LogicalResult lowerLoop(scf::ForOp loop, Counts &counts);
   LogicalResult lowerBranch(scf::IfOp branch, Counts &counts);
@@ -78,30 +85,54 @@ private:
   void raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag);
   Value slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split, Type &type);
   void byFirstOnly(Operation *store);
+  std::optional<int64_t> baseOf(const Side &side);
+  Value placeOf(OpBuilder &b, Location loc, const Side &side, Value count, int64_t place);
+  void pushDirect(TPushOp op, const Side &side, TileBufType tile, Value count, int64_t split);
 
   func::FuncOp func;
   bool isCube, a5;
+  const Bases &bases;
   DenseMap<Value, unsigned> queueNumber;
+  SmallVector<Operation *> dead; // what is erased at the end
+  DenseMap<Value, int64_t> ringBytes; // of a direct queue's ring, as its pops use it
   bool usesWhole = false; // some queue's tiles are not split
   std::map<std::pair<Operation *, unsigned>, unsigned> popsOf; // of a loop's body and a queue
 };
 } // namespace
 
-Side QueueLowering::sideOf(InitializeL2G2LPipeOp queue, bool produces) {
-  bool both = queue.getDirMask() == 3, toVector = produces == isCube;
+Side QueueLowering::sideOf(Queue queue, bool produces) {
+  bool toVector = produces == isCube, second = queue.both() && !toVector;
   Side side;
   side.queue = queue;
   side.produces = produces;
-  side.slots = static_cast<int32_t>(queue.getSlotNum());
-  side.localSlots = static_cast<int32_t>(queue.getLocalSlotNum().value_or(queue.getSlotNum()));
-  side.slotBytes = static_cast<int32_t>(queue.getSlotSize());
-  side.period = side.slots <= 2 ? side.slots : side.slots / 2;
-  bool second = both && !toVector;
-  side.ringOffset = second ? side.slots * side.slotBytes : 0;
-  side.dataFlag = *queue.getFlagBase() + (second ? 2 : 0);
+  side.period = queue.slots <= 2 ? queue.slots : queue.slots / 2;
+  side.ringOffset = second ? queue.slots * queue.slotBytes : 0;
+  side.dataFlag = *queue.flagBase + (second ? 2 : 0);
   side.freeFlag = side.dataFlag + 1;
-  side.local = second ? queue.getPeerLocalAddr() : queue.getLocalAddr();
+  side.local = second ? queue.peerLocal : queue.local;
+  if (auto names = queue.op->getAttrOfType<ArrayAttr>(kBufferNamesAttr))
+    side.buffer = cast<StringAttr>(names[second]).str();
   return side;
+}
+
+/// Where the consumer's ring begins, as far as it is known now.
+std::optional<int64_t> QueueLowering::baseOf(const Side &side) {
+  if (auto reserved = bases.find(side.buffer); !side.buffer.empty() && reserved != bases.end())
+    return reserved->second;
+  if (auto reserve = side.local.getDefiningOp<ReserveBufferOp>(); reserve && reserve.getBase())
+    return static_cast<int32_t>(*reserve.getBase());
+  return getConstantIntValue(side.local);
+}
+
+/// Address of place `count` rem (local slots) of the consumer's ring.
+Value QueueLowering::placeOf(OpBuilder &b, Location loc, const Side &side, Value count, int64_t place) {
+  Indices i(b, loc);
+  Value address = i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.queue.localSlots), place);
+  if (std::optional<int64_t> base = baseOf(side))
+    address = i.of<arith::AddIOp>(address, *base);
+  else
+    address = i.fold<arith::AddIOp>(address, b.create<arith::IndexCastOp>(loc, b.getIndexType(), side.local));
+  return b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), address);
 }
 
 void QueueLowering::raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
@@ -126,10 +157,10 @@ static std::pair<int64_t, int64_t> extentOf(TileBufType tile) {
 /// The rectangle of slot `count` rem slots that holds this core's tile. Slots are row-major; a vector core's tile is half of one when split.
 Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split, Type &type) {
   Indices i(b, loc);
-  Value bytes = i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.slots), side.slotBytes);
+  Value bytes = i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.queue.slots), side.queue.slotBytes);
   bytes = i.of<arith::AddIOp>(bytes, side.ringOffset);
   Type element = tile.getElementType();
-  Value gm = b.create<SlotPtrOp>(loc, PtrType::get(element), InitializeL2G2LPipeOp(side.queue).getGmAddr(), bytes);
+  Value gm = b.create<SlotPtrOp>(loc, PtrType::get(element), side.queue.gm, bytes);
   auto [rows, cols] = extentOf(tile);
   int64_t allRows = rows, allCols = cols;
   Value row = i.constant(0), col = row;
@@ -158,18 +189,53 @@ void QueueLowering::byFirstOnly(Operation *store) {
   store->moveBefore(branch.thenBlock()->getTerminator());
 }
 
-/// A tile must fit its slot, halves of one together.
+/// A tile must fit its slot, halves of one together. From core to core places are as large as tiles need.
 static LogicalResult checkFit(Operation *op, const Side &side, TileBufType tile, bool isHalf) {
+  if (side.queue.direct)
+    return success();
   auto [rows, cols] = extentOf(tile);
   int64_t bytes = rows * cols * getElementBits(tile.getElementType()) / 8 * (isHalf ? 2 : 1);
-  if (bytes > side.slotBytes)
-    return op->emitOpError("moves ") << bytes << " bytes" << (isHalf ? " with both halves" : "") << ", a slot of the queue has " << side.slotBytes;
+  if (bytes > side.queue.slotBytes)
+    return op->emitOpError("moves ") << bytes << " bytes" << (isHalf ? " with both halves" : "") << ", a slot of the queue has " << side.queue.slotBytes;
   return success();
 }
 
+/// The tile goes to its slot in the other core's memory: from L0C to the vector cores' UB, halved or to both, or from UB into its part of a tile in L1.
+void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, Value count, int64_t split) {
+  OpBuilder b(op);
+  Location loc = op.getLoc();
+  Indices i(b, loc);
+  MLIRContext *context = b.getContext();
+  auto [rows, cols] = extentOf(tile);
+  int64_t parts = split == 0 ? 1 : 2;
+  auto remote = [&](TileBufType type) {
+    Value address = placeOf(b, loc, side, count, side.queue.placeBytes(getAlignedBytes(type, a5)));
+    return b.create<AllocTileOp>(loc, type, address, Value(), Value()).getResult();
+  };
+  if (isCube) {
+    int64_t boxRows = tile.getRows() / (split == 1 ? 2 : 1), boxCols = tile.getCols() / (split == 2 ? 2 : 1);
+    Value to = remote(makeVecTile(context, boxRows, boxCols, tile.getElementType(), rows / (split == 1 ? 2 : 1), cols / (split == 2 ? 2 : 1)));
+    using Mode = AccToVecMode;
+    SmallVector<Mode, 2> modes = {Mode::single_mode_vec0, Mode::single_mode_vec1};
+    if (split != 0)
+      modes.assign(1, split == 1 ? Mode::dual_mode_split_m : Mode::dual_mode_split_n);
+    for (Mode mode : modes)
+      b.create<TMovOp>(loc, op.getTile(), to, Value(), Value(), AccToVecModeAttr::get(context, mode), ReluPreMode::no_relu);
+    return;
+  }
+  Value to = remote(makeMatTile(context, tile.getRows() * (split == 1 ? parts : 1), tile.getCols() * (split == 2 ? parts : 1), tile.getElementType()));
+  Value row = i.constant(0), col = row;
+  if (split != 0) {
+    Value lane = b.create<arith::IndexCastOp>(loc, b.getIndexType(), b.create<GetSubBlockIdxOp>(loc));
+    (split == 1 ? row : col) = i.of<arith::MulIOp>(lane, split == 1 ? rows : cols);
+  }
+  auto insert = b.create<TInsertOp>(loc, op.getTile(), row, col, to);
+  if (split == 0)
+    byFirstOnly(insert);
+}
+
 LogicalResult QueueLowering::push(TPushOp op, Value count) {
-  auto queue = op.getPipeHandle().getDefiningOp<InitializeL2G2LPipeOp>();
-  Side side = sideOf(queue, true);
+  Side side = sideOf(Queue::of(op.getPipeHandle()), true);
   auto tile = dyn_cast<TileBufType>(op.getTile().getType());
   if (!tile)
     return op.emitOpError("pushes a ") << op.getTile().getType() << ", only tiles have instructions";
@@ -180,7 +246,7 @@ LogicalResult QueueLowering::push(TPushOp op, Value count) {
   Location loc = op.getLoc();
   Indices i(b, loc);
   Pipe pipe = op.getPipe();
-  Value isDue = i.fold<arith::AndIOp>(i.compare(arith::CmpIPredicate::sge, count, side.slots),
+  Value isDue = i.fold<arith::AndIOp>(i.compare(arith::CmpIPredicate::sge, count, side.queue.slots),
                                       i.compare(arith::CmpIPredicate::eq, i.of<arith::RemSIOp>(count, side.period), 0));
   std::optional<int64_t> known = getConstantIntValue(isDue);
   if (known && *known) {
@@ -190,11 +256,15 @@ LogicalResult QueueLowering::push(TPushOp op, Value count) {
     OpBuilder inside = OpBuilder::atBlockTerminator(branch.thenBlock());
     wait(inside, loc, pipe, side.freeFlag);
   }
-  Type type;
-  Value view = slotView(b, loc, side, count, tile, split, type);
-  auto store = b.create<TStoreOp>(loc, op.getTile(), view);
-  if (!isCube && split == 0)
-    byFirstOnly(store);
+  if (side.queue.direct) {
+    pushDirect(op, side, tile, count, split);
+  } else {
+    Type type;
+    Value view = slotView(b, loc, side, count, tile, split, type);
+    auto store = b.create<TStoreOp>(loc, op.getTile(), view);
+    if (!isCube && split == 0)
+      byFirstOnly(store);
+  }
   b.setInsertionPoint(op);
   raise(b, loc, pipe, side.dataFlag);
   op.erase();
@@ -202,8 +272,7 @@ LogicalResult QueueLowering::push(TPushOp op, Value count) {
 }
 
 LogicalResult QueueLowering::pop(TPopOp op, Value count) {
-  auto queue = op.getPipeHandle().getDefiningOp<InitializeL2G2LPipeOp>();
-  Side side = sideOf(queue, false);
+  Side side = sideOf(Queue::of(op.getPipeHandle()), false);
   auto tile = dyn_cast<TileBufType>(op.getTile().getType());
   auto declared = op.getTile().getDefiningOp<DeclareTileOp>();
   if (!tile || !declared)
@@ -211,26 +280,18 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
   int64_t split = static_cast<int8_t>(op.getSplit());
   if (failed(checkFit(op, side, tile, !isCube && split != 0)))
     return failure();
-  std::optional<int64_t> base;
-  Value local = side.local;
-  if (auto reserve = local.getDefiningOp<ReserveBufferOp>(); reserve && reserve.getBase())
-    base = static_cast<int32_t>(*reserve.getBase());
-  else
-    base = getConstantIntValue(local);
-  if (!base)
-    return op.emitOpError("needs a local address that is known: of a reserved buffer, or a constant");
-  int64_t place = getAlignedBytes(tile, a5);
-  int64_t ring = place * side.localSlots;
-  if (auto reserve = local.getDefiningOp<ReserveBufferOp>(); reserve && ring > static_cast<int32_t>(reserve.getSize()))
-    return op.emitOpError("needs ") << ring << " bytes for " << side.localSlots << " tiles, the reserved buffer \"" << reserve.getName() << "\" has "
+  std::optional<int64_t> base = baseOf(side);
+  int64_t place = side.queue.placeBytes(getAlignedBytes(tile, a5));
+  int64_t ring = place * side.queue.localSlots;
+  if (auto reserve = side.local.getDefiningOp<ReserveBufferOp>(); reserve && ring > static_cast<int32_t>(reserve.getSize()))
+    return op.emitOpError("needs ") << ring << " bytes for " << side.queue.localSlots << " tiles, the reserved buffer \"" << reserve.getName() << "\" has "
                                     << static_cast<int32_t>(reserve.getSize());
   OpBuilder b(op);
   Location loc = op.getLoc();
   Indices i(b, loc);
   Pipe pipe = Pipe::PIPE_MTE2;
   wait(b, loc, pipe, side.dataFlag);
-  Value address = i.of<arith::AddIOp>(i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.localSlots), place), *base);
-  address = b.createOrFold<arith::IndexCastOp>(loc, b.getI64Type(), address);
+  Value address = placeOf(b, loc, side, count, place);
   // Sizes that the text sets right behind the pop.
   Value rows, cols;
   SetValidShapeOp sizes;
@@ -246,16 +307,23 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
       cols = i.constant(tile.getCols());
   }
   auto alloc = b.create<AllocTileOp>(loc, tile, address, rows, cols);
-  alloc->setAttr(kRingAttr, b.getDenseI64ArrayAttr({*base, ring}));
+  if (base)
+    alloc->setAttr(kRingAttr, b.getDenseI64ArrayAttr({*base, ring}));
   // Trips of a loop that pop once take places in turn.
   auto pops = popsOf.find({op->getParentOp(), queueNumber.lookup(op.getPipeHandle())});
-  if (pops != popsOf.end() && pops->second == 1 && side.localSlots >= 2)
+  if (base && pops != popsOf.end() && pops->second == 1 && side.queue.localSlots >= 2)
     alloc->setAttr(kBuffersAttr, b.getI64IntegerAttr(2));
-  Type type;
-  Value view = slotView(b, loc, side, count, tile, split, type);
-  b.create<TLoadOp>(loc, view, alloc.getResult());
+  if (side.queue.direct) {
+    int64_t &bytes = ringBytes[side.queue.handle()];
+    bytes = std::max(bytes, ring);
+    b.create<SlotReadyOp>(loc, alloc.getResult());
+  } else {
+    Type type;
+    Value view = slotView(b, loc, side, count, tile, split, type);
+    b.create<TLoadOp>(loc, view, alloc.getResult());
+  }
   if (sizes)
-    sizes.erase();
+    dead.push_back(sizes);
   DominanceInfo dominance(func);
   op.getTile().replaceUsesWithIf(alloc.getResult(), [&](OpOperand &use) { return use.getOwner() != op && dominance.properlyDominates(op, use.getOwner()); });
   op.erase();
@@ -263,18 +331,29 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
 }
 
 LogicalResult QueueLowering::release(TFreeOp op, Value count) {
-  Side side = sideOf(op.getPipeHandle().getDefiningOp<InitializeL2G2LPipeOp>(), false);
+  Side side = sideOf(Queue::of(op.getPipeHandle()), false);
   OpBuilder b(op);
   Location loc = op.getLoc();
   Indices i(b, loc);
   Value isDue = i.compare(arith::CmpIPredicate::eq, i.of<arith::RemSIOp>(i.of<arith::AddIOp>(count, 1), side.period), 0);
   std::optional<int64_t> known = getConstantIntValue(isDue);
+  auto giveBack = [&](OpBuilder &at) {
+    if (side.queue.direct) {
+      // Whoever reads tiles of the ring has to be done with them.
+      TileBufType any = isCube ? makeMatTile(at.getContext(), 16, 8, at.getF32Type()) : makeVecTile(at.getContext(), 1, 8, at.getF32Type());
+      auto ring = at.create<AllocTileOp>(loc, any, placeOf(at, loc, side, i.constant(0), 0), Value(), Value());
+      if (auto bytes = ringBytes.find(side.queue.handle()); bytes != ringBytes.end() && baseOf(side))
+        ring->setAttr(kRingAttr, at.getDenseI64ArrayAttr({*baseOf(side), bytes->second}));
+      at.create<SlotDoneOp>(loc, ring.getResult());
+    }
+    raise(at, loc, Pipe::PIPE_MTE2, side.freeFlag);
+  };
   if (known && *known) {
-    raise(b, loc, Pipe::PIPE_MTE2, side.freeFlag);
+    giveBack(b);
   } else if (!known) {
     auto branch = b.create<scf::IfOp>(loc, isDue, /*withElse=*/false);
     OpBuilder inside = OpBuilder::atBlockTerminator(branch.thenBlock());
-    raise(inside, loc, Pipe::PIPE_MTE2, side.freeFlag);
+    giveBack(inside);
   }
   op.erase();
   return success();
@@ -286,7 +365,7 @@ void QueueLowering::drain(Operation *before, const Side &side, Value pushed) {
   Location loc = before->getLoc();
   Indices i(b, loc);
   Value returned = i.of<arith::DivSIOp>(pushed, side.period);
-  Value beyond = i.fold<arith::MaxSIOp>(i.of<arith::SubIOp>(pushed, side.slots), i.constant(0));
+  Value beyond = i.fold<arith::MaxSIOp>(i.of<arith::SubIOp>(pushed, side.queue.slots), i.constant(0));
   Value taken = i.of<arith::DivSIOp>(i.of<arith::AddIOp>(beyond, side.period - 1), side.period);
   Value left = i.fold<arith::SubIOp>(returned, taken);
   auto loop = b.create<scf::ForOp>(loc, i.constant(0), left, i.constant(1));
@@ -377,14 +456,12 @@ LogicalResult QueueLowering::lowerBlock(Block &block, Counts &counts) {
     LogicalResult done = success();
     if (isa<TPushOp, TPopOp, TFreeOp>(op)) {
       Value queue = isa<TPushOp>(op) ? cast<TPushOp>(op).getPipeHandle() : isa<TPopOp>(op) ? cast<TPopOp>(op).getPipeHandle() : cast<TFreeOp>(op).getPipeHandle();
-      auto opened = queue.getDefiningOp<InitializeL2G2LPipeOp>();
-      if (!opened)
-        return op.emitOpError("uses a queue from core to core, which has no instruction; those of initialize_l2g2l_pipe have");
+      Queue opened = Queue::of(queue);
       // The directions that this core produces and consumes.
       int64_t mine = isCube ? 1 : 2;
       int64_t needed = isa<TPushOp>(op) ? mine : 3 - mine;
-      if (!(opened.getDirMask() & needed))
-        return op.emitOpError("goes against the queue's direction: dir_mask is ") << static_cast<int>(opened.getDirMask()) << " and this is the "
+      if (!(opened.dirMask & needed))
+        return op.emitOpError("goes against the queue's direction: dir_mask is ") << opened.dirMask << " and this is the "
                                                                                   << (isCube ? "cube" : "vector") << " core";
       count = &counts[countOf(queue, isa<TPushOp>(op) ? kPushed : isa<TPopOp>(op) ? kPopped : kFreed)];
       Value now = *count;
@@ -409,18 +486,19 @@ LogicalResult QueueLowering::lowerBlock(Block &block, Counts &counts) {
 }
 
 LogicalResult QueueLowering::run() {
-  SmallVector<InitializeL2G2LPipeOp> queues;
+  SmallVector<Queue> queues;
   WalkResult direct = func.walk([&](Operation *op) {
-    if (auto queue = dyn_cast<InitializeL2G2LPipeOp>(op)) {
-      queueNumber[queue.getPipe()] = queues.size();
+    if (Queue queue = Queue::of(op)) {
+      queueNumber[queue.handle()] = queues.size();
       queues.push_back(queue);
-      if (queue->getBlock() != &func.getBody().front()) {
+      if (op->getBlock() != &func.getBody().front()) {
         op->emitOpError("opens a queue inside of control flow; open it at the top of the function");
         return WalkResult::interrupt();
       }
-    } else if (isa<InitializeL2LPipeOp>(op)) {
-      op->emitOpError("opens a queue from core to core, which has no instruction; initialize_l2g2l_pipe has");
-      return WalkResult::interrupt();
+      if (queue.direct && !a5) {
+        op->emitOpError("opens a queue from core to core, which a3 has not; initialize_l2g2l_pipe goes through global memory");
+        return WalkResult::interrupt();
+      }
     }
     if (auto split = op->getAttrOfType<IntegerAttr>("split"); split && isa<TPushOp, TPopOp>(op))
       usesWhole |= split.getInt() == 0;
@@ -428,8 +506,13 @@ LogicalResult QueueLowering::run() {
   });
   if (direct.wasInterrupted())
     return failure();
-  if (queues.empty())
+  if (queues.empty()) {
+    func.walk([](ReserveBufferOp reserve) {
+      if (reserve->use_empty())
+        reserve.erase();
+    });
     return success();
+  }
   // What both vector cores compute alike, one of them stores.
   if (usesWhole && !isCube) {
     SmallVector<Operation *> stores;
@@ -442,10 +525,11 @@ LogicalResult QueueLowering::run() {
   if (failed(lowerBlock(func.getBody().front(), counts)))
     return failure();
   Operation *end = func.getBody().front().getTerminator();
-  for (InitializeL2G2LPipeOp queue : queues)
-    if (queue.getDirMask() & (isCube ? 1 : 2))
-      drain(end, sideOf(queue, true), counts[countOf(queue.getPipe(), kPushed)]);
-  SmallVector<Operation *> dead(queues.begin(), queues.end());
+  for (Queue queue : queues) {
+    if (queue.dirMask & (isCube ? 1 : 2))
+      drain(end, sideOf(queue, true), counts[countOf(queue.handle(), kPushed)]);
+    dead.push_back(queue.op);
+  }
   func.walk([&](Operation *op) {
     if (isa<DeclareTileOp, ReserveBufferOp>(op))
       dead.push_back(op);
@@ -461,9 +545,14 @@ LogicalResult QueueLowering::run() {
 namespace {
 struct LowerPipesPass : pto_mlir::pto::impl::PTOLowerPipesBase<LowerPipesPass> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](func::FuncOp func) {
-      auto kind = func->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
-      return kind ? WalkResult(QueueLowering(func, kind.getValue()).run()) : WalkResult::advance();
+    Bases bases;
+    getOperation().walk([&](ReserveBufferOp reserve) {
+      if (auto names = reserve->getAttrOfType<ArrayAttr>(kBufferNamesAttr); names && reserve.getBase())
+        bases[cast<StringAttr>(names[0]).str()] = static_cast<int32_t>(*reserve.getBase());
+    });
+    WalkResult result = getOperation().walk([&](func::FuncOp func) {
+      auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
+      return kind ? WalkResult(QueueLowering(func, kind.getValue(), bases).run()) : WalkResult::advance();
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -2,6 +2,7 @@
 
 #include "../Transforms/Accesses.h"
 #include "../Transforms/LocalLimits.h"
+#include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
@@ -18,6 +19,18 @@ using namespace pto_mlir::pto;
 
 static constexpr int64_t kReservedAlignment = 256; // pto-dialect 6.3
 
+/// What the tiles need that queues put there; the size in the text is not checked by anybody.
+static int64_t ringBytes(ReserveBufferOp reserve, bool a5) {
+  int64_t bytes = 0;
+  for (Operation *user : reserve.getAddr().getUsers())
+    if (Queue queue = Queue::of(user))
+      for (Operation *use : queue.handle().getUsers())
+        if (auto pop = dyn_cast<TPopOp>(use))
+          if (auto tile = dyn_cast<TileBufType>(pop.getTile().getType()); tile && tile.getLoc() == reserve.getLocation())
+            bytes = std::max(bytes, queue.localSlots * queue.placeBytes(getAlignedBytes(tile, a5)));
+  return bytes;
+}
+
 /// The lowest hole between the tiles of the buffer's memory.
 static LogicalResult place(ReserveBufferOp reserve) {
   auto func = reserve->getParentOfType<func::FuncOp>();
@@ -29,7 +42,7 @@ static LogicalResult place(ReserveBufferOp reserve) {
       taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), a5));
   });
   llvm::sort(taken);
-  int64_t at = 0, size = static_cast<int32_t>(reserve.getSize());
+  int64_t at = 0, size = std::max<int64_t>(static_cast<int32_t>(reserve.getSize()), ringBytes(reserve, a5));
   for (auto [begin, end] : taken) {
     if (at + size <= begin)
       break;
@@ -41,6 +54,7 @@ static LogicalResult place(ReserveBufferOp reserve) {
                                          << limit.bytes;
   reserve.setAutoAlloc(false);
   reserve.setBase(at);
+  reserve.setSize(size);
   return success();
 }
 

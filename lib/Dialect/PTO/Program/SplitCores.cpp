@@ -15,8 +15,6 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-static constexpr llvm::StringLiteral kKind = "pto.kernel_kind";
-
 /// The only core that has this engine; nothing for engines that both have.
 static std::optional<KernelKind> coreOf(Pipe pipe) {
   switch (pipe) {
@@ -85,6 +83,9 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
     return WalkResult::advance();
   });
   for (Operation *op : llvm::reverse(foreign)) {
+    // A tile of the other core that this one writes keeps its name here.
+    if (!op->use_empty() && (isa<TileAliasOpInterface, AllocTileOp>(op)))
+      continue;
     if (!op->use_empty())
       return op->emitOpError("makes a value that the ") << stringifyKernelKind(kind) << " core needs";
     op->erase();
@@ -118,7 +119,7 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
   static LogicalResult split(func::FuncOp func) {
     MLIRContext *context = func.getContext();
     auto partOf = func->hasAttr(kPartOfAttr) ? func->getAttrOfType<StringAttr>(kPartOfAttr) : func.getSymNameAttr();
-    if (auto kind = func->getAttrOfType<KernelKindAttr>(kKind)) {
+    if (auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr)) {
       func->setAttr(kPartOfAttr, partOf);
       return keepCore(func, kind.getValue());
     }
@@ -138,7 +139,7 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
       auto part = both ? cast<func::FuncOp>(b.clone(*func)) : func;
       if (both)
         part.setName((partOf.getValue() + "." + stringifyKernelKind(kind)).str());
-      part->setAttr(kKind, KernelKindAttr::get(context, kind));
+      part->setAttr(kKernelKindAttr, KernelKindAttr::get(context, kind));
       part->setAttr(kPartOfAttr, partOf);
       if (failed(keepCore(part, kind)))
         return failure();

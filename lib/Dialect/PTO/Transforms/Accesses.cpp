@@ -12,6 +12,13 @@ namespace pto_mlir::pto {
 
 bool isEngineOp(Operation *op) { return isa<PipeOpInterface>(op) && !isa<TileAliasOpInterface>(op); }
 
+bool crossesCores(Operation *op) {
+  if (!isa<TMovOp, TInsertOp, TExtractOp>(op))
+    return false;
+  auto from = dyn_cast<TileBufType>(getTileReads(op).front().getType()), to = dyn_cast<TileBufType>(getTileWrites(op).front().getType());
+  return from && to && (from.getLoc() == AddressSpace::vec) != (to.getLoc() == AddressSpace::vec);
+}
+
 int64_t getBuffers(AllocTileOp alloc) {
   auto buffers = alloc->getAttrOfType<IntegerAttr>(kBuffersAttr);
   return buffers ? buffers.getInt() : 1;
@@ -19,7 +26,7 @@ int64_t getBuffers(AllocTileOp alloc) {
 
 int64_t getAlignedBytes(TileBufType type, bool a5) {
   int64_t alignment = getLocalLimit(a5, static_cast<unsigned>(type.getLoc())).alignment;
-  return (getTileBytes(type) + alignment - 1) / alignment * alignment;
+  return (getPaddedTileBytes(type) + alignment - 1) / alignment * alignment;
 }
 
 SmallVector<Operation *> getMemoryUsers(Value tile) {
@@ -57,7 +64,7 @@ static void describeTile(Value tile, Access &access) {
   auto type = cast<TileBufType>(tile.getType());
   access.space = type.getLoc();
   access.begin = 0;
-  access.end = getTileBytes(type);
+  access.end = getPaddedTileBytes(type);
   // From the name outwards: a part known to be a run of bytes narrows the range, any other part stands for its whole.
   while (auto alias = tile.getDefiningOp<TileAliasOpInterface>()) {
     if (isa<TAssignOp>(alias))
@@ -70,12 +77,12 @@ static void describeTile(Value tile, Access &access) {
       auto partType = cast<TileBufType>(tile.getType());
       bool run = row && col && *col == 0 && !sourceType.isBoxed() && sourceType.isRowMajor() && partType.getCols() == sourceType.getCols();
       if (run) {
-        int64_t offset = *row * sourceType.getCols() * getElementBits(sourceType.getElementType()) / 8;
+        int64_t offset = *row * getPaddedBox(sourceType).second * getElementBits(sourceType.getElementType()) / 8;
         access.begin += offset;
         access.end += offset;
       } else {
         access.begin = 0;
-        access.end = getTileBytes(sourceType);
+        access.end = getPaddedTileBytes(sourceType);
       }
     }
     tile = source;

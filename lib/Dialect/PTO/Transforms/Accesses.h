@@ -10,7 +10,6 @@ namespace pto_mlir::pto {
 inline constexpr llvm::StringLiteral kBuffersAttr = "pto.buffers"; // on alloc_tile: number of alternating buffers
 inline constexpr llvm::StringLiteral kBaseAttr = "pto.base";       // on alloc_tile: address of the first of them
 inline constexpr llvm::StringLiteral kRingAttr = "pto.ring";       // on alloc_tile: first byte and bytes of the buffer that it lies in, somewhere
-inline constexpr llvm::StringLiteral kEngineAttr = "pto.pipe";     // on fifo_pop before slicing: the engine that takes the value
 
 /// Bytes of one op's operand: of a local memory, or of everything behind one kernel argument.
 struct Access {
@@ -38,6 +37,9 @@ Overlap conflict(const Access &a, const Access &b);
 
 /// True for an op that an engine executes.
 bool isEngineOp(mlir::Operation *op);
+
+/// True for a move of a tile from one kind of core to the other's memory: from L0C to UB, from UB to L1.
+bool crossesCores(mlir::Operation *op);
 
 /// The ops that use `tile`'s memory, aliases followed; aliases themselves are not in the list.
 llvm::SmallVector<mlir::Operation *> getMemoryUsers(mlir::Value tile);

@@ -41,7 +41,7 @@ struct PTOBindBlocks : pto_mlir::pto::impl::PTOBindBlocksBase<PTOBindBlocks> {
       return signalPassFailure();
     }
     for (auto func : getOperation().getOps<func::FuncOp>()) {
-      auto kind = func->getAttrOfType<KernelKindAttr>("pto.kernel_kind");
+      auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
       if (!kind)
         continue;
       func.walk([&](Operation *op) {

@@ -326,7 +326,7 @@ LogicalResult Replay::step(size_t engine) {
     // Where nothing orders this set after the wait for the last token, two tokens may meet.
     if (flag.consumed)
       for (size_t i = 0; i < clock.size(); ++i)
-        if (engines[i]->getAttrOfType<PipeAttr>("pto.pipe").getValue() == std::get<1>(event.flag) && clock[i] < (*flag.consumed)[i])
+        if (engines[i]->getAttrOfType<PipeAttr>(kPipeAttr).getValue() == std::get<1>(event.flag) && clock[i] < (*flag.consumed)[i])
           return event.op->emitError("may raise flag ") << flagText(event.flag) << " before its last wait is over";
     flag.raised.push_back(clock);
     return success();
@@ -351,7 +351,7 @@ LogicalResult Replay::finish() {
 
 LogicalResult Replay::run(const Core &core) {
   for (func::FuncOp engine : kernel.getOps<func::FuncOp>()) {
-    if (!engine->hasAttr("pto.pipe"))
+    if (!engine->hasAttr(kPipeAttr))
       continue;
     engines.push_back(engine);
     events.emplace_back();
@@ -384,7 +384,7 @@ struct CheckSyncPass : public pto_mlir::pto::impl::PTOCheckSyncBase<CheckSyncPas
   void runOnOperation() override {
     Core core{block, blockNum, subblock};
     WalkResult result = getOperation().walk([&](ModuleOp module) {
-      if (!module->hasAttr("pto.kernel_kind"))
+      if (!module->hasAttr(kKernelKindAttr))
         return WalkResult::advance();
       return WalkResult(Replay(module).run(core));
     });

@@ -25,6 +25,10 @@ LocalLimit getLocalLimit(bool a5, unsigned addressSpace) {
     return limit(isa::Memory::BT, "the bias table");
   case 8:
     return limit(isa::Memory::FB, "the fixpipe buffer");
+  case kLeftScales:
+    return limit(isa::Memory::SA, "the memory of left scales");
+  case kRightScales:
+    return limit(isa::Memory::SB, "the memory of right scales");
   default: {
     LocalLimit ub = limit(isa::Memory::UB, "UB");
     if (arch.scratchBytes != 0)
@@ -41,6 +45,8 @@ LocalLimit getAssemblerLimit(bool a5, unsigned addressSpace) {
   case 2:
   case 3:
   case 4:
+  case kLeftScales:
+  case kRightScales:
     break;
   case 5:
     limit.bytes = (a5 ? 256 : 128) * kKiB;

@@ -47,6 +47,10 @@ static void number(Operation *op, Numbering &numbers, int64_t &next) {
 /// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as does a loop that
 /// hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at once: it lives as long as its loop.
 static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
+  // What one core writes into the other's memory may arrive at any time.
+  for (Operation *user : getMemoryUsers(alloc.getResult()))
+    if (crossesCores(user))
+      return numbers.lookup(alloc->getParentOfType<func::FuncOp>());
   if (getBuffers(alloc) > 1)
     return numbers.lookup(alloc->getParentOp());
   int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
@@ -130,7 +134,14 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
         tile.fixed = true;
         tile.address = getConstantIntValue(alloc.getAddr()).value_or(0);
       }
-      memories[static_cast<unsigned>(alloc.getTileType().getLoc())].push_back(tile);
+      auto space = static_cast<unsigned>(alloc.getTileType().getLoc());
+      if (alloc.getTileType().getLoc() == AddressSpace::scaling)
+        if (ScaleUse use = getScaleUse(alloc.getResult()); use != ScaleUse::none) {
+          space = use == ScaleUse::left ? kLeftScales : kRightScales;
+          auto [rows, cols] = getScaleBox(alloc.getTileType(), use);
+          tile.bytes = rows * cols;
+        }
+      memories[space].push_back(tile);
     });
     DenseMap<Operation *, Value> turns;
     for (auto &[space, tiles] : memories) {
@@ -171,6 +182,8 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
   static void setAddress(Tile &tile, DenseMap<Operation *, Value> &turns) {
     AllocTileOp alloc = tile.alloc;
     Location loc = alloc.getLoc();
+    if (getPaddedTileBytes(alloc.getTileType()) != getTileBytes(alloc.getTileType()))
+      alloc->setAttr(kPaddedAttr, UnitAttr::get(alloc.getContext()));
     OpBuilder b(alloc);
     auto constant = [&](int64_t value) { return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(value)).getResult(); };
     Value address = constant(tile.address);

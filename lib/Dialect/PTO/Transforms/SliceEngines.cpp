@@ -17,7 +17,6 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-static constexpr llvm::StringLiteral kKernelKind = "pto.kernel_kind";
 /// Numbers the ops of S that make a number, so that their clones can name them.
 static constexpr llvm::StringLiteral kLoadAttr = "pto.load";
 
@@ -49,7 +48,7 @@ static std::optional<bool> belongsTo(Operation *op, Pipe pipe) {
   if (isa<FifoPushOp>(op))
     return pipe == Pipe::PIPE_S;
   if (isa<FifoPopOp>(op)) {
-    auto engine = op->getAttrOfType<PipeAttr>(kEngineAttr);
+    auto engine = op->getAttrOfType<PipeAttr>(kPipeAttr);
     return !engine || engine.getValue() == pipe;
   }
   if (auto barrier = dyn_cast<BarrierOp>(op))
@@ -137,7 +136,7 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
   void runOnOperation() override {
     SmallVector<func::FuncOp> kernels;
     getOperation().walk([&](func::FuncOp func) {
-      if (func->getAttrOfType<KernelKindAttr>(kKernelKind) && !func.isExternal() && func->getParentOp() == getOperation())
+      if (func->getAttrOfType<KernelKindAttr>(kKernelKindAttr) && !func.isExternal() && func->getParentOp() == getOperation())
         kernels.push_back(func);
     });
     for (func::FuncOp kernel : kernels)
@@ -192,7 +191,7 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
         engine->removeDiscardableAttr(attr.getName());
       engine.setName(name);
       engine.setPublic();
-      engine->setAttr("pto.pipe", PipeAttr::get(b.getContext(), pipe));
+      engine->setAttr(kPipeAttr, PipeAttr::get(b.getContext(), pipe));
       if (pipe == Pipe::PIPE_S)
         send(engine, readers);
       if (failed(keepEngine(engine, pipe, name, readers))) {

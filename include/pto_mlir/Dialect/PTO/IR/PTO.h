@@ -19,6 +19,13 @@
 #include "pto_mlir/Dialect/PTO/IR/PTODialect.h.inc"
 #include "pto_mlir/Dialect/PTO/IR/PTOEnums.h.inc"
 
+namespace pto_mlir::pto {
+/// On a kernel's function or module: `#pto.kernel_kind<..>`, the kind of core that runs it.
+inline constexpr llvm::StringLiteral kKernelKindAttr = "pto.kernel_kind";
+/// `#pto.pipe<..>`: on a function the engine whose ops it holds; on fifo_pop, before slicing, the engine that takes the value.
+inline constexpr llvm::StringLiteral kPipeAttr = "pto.pipe";
+} // namespace pto_mlir::pto
+
 #define GET_ATTRDEF_CLASSES
 #include "pto_mlir/Dialect/PTO/IR/PTOAttrs.h.inc"
 #define GET_TYPEDEF_CLASSES

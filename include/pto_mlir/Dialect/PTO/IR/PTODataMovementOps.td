@@ -52,9 +52,9 @@ def PTO_TStoreOp : PTO_PipeOp<"tstore", ""> {
   let hasVerifier = 1;
 }
 
-def PTO_TStoreFPOp : PTO_Op<"tstore_fp"> {
-  let summary = "an L0C tile to global memory with per-column quantisation; no engine and no effects are declared";
-  let arguments = (ins PTO_TileLike:$src, PTO_TileLike:$fp, PTO_TileLike:$dst);
+def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX"> {
+  let summary = "an L0C tile to global memory with per-column quantisation; the assembler gives it no engine and does not order it";
+  let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $src `,` $fp `:` qualified(type($src)) `,` qualified(type($fp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
@@ -73,8 +73,8 @@ def PTO_TMovOp : PTO_PipeOp<"tmov", "", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def PTO_TMovFPOp : PTO_PipeOp<"tmov.fp", "PIPE_MTE1"> {
-  let summary = "L0C to L1 with per-column quantisation";
+def PTO_TMovFPOp : PTO_PipeOp<"tmov.fp", "PIPE_FIX"> {
+  let summary = "L0C to L1 with per-column quantisation; the assembler orders it as if by MTE1";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $src `,` $fp `:` qualified(type($src)) `,` qualified(type($fp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
@@ -104,7 +104,7 @@ class PTO_PartMoveFPOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIP
 def PTO_TExtractFPOp : PTO_PartMoveFPOp<"textract_fp", "textract from L0C to L1 with per-column quantisation">;
 def PTO_TInsertFPOp : PTO_PartMoveFPOp<"tinsert_fp", "tinsert from L0C to L1 with per-column quantisation">;
 
-class PTO_TileToTileOp<string mnemonic, string text, list<Trait> traits = []> : PTO_PipeOp<mnemonic, "PIPE_V", traits> {
+class PTO_TileToTileOp<string mnemonic, string text, list<Trait> traits = []> : PTO_PipeOp<mnemonic, "", traits> {
   let summary = text;
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";

@@ -20,4 +20,11 @@ def PTO_AliasOpInterface : OpInterface<"TileAliasOpInterface"> {
   let methods = [InterfaceMethod<"The tile whose memory the result names.", "::mlir::Value", "getAliasSource">];
 }
 
+/// A product whose operands have scales, one per 32 elements along k.
+def PTO_ScaledOpInterface : OpInterface<"ScaledOpInterface"> {
+  let cppNamespace = "::pto_mlir::pto";
+  let methods = [InterfaceMethod<"The scales of the left operand.", "::mlir::Value", "getLeftScales">,
+                 InterfaceMethod<"The scales of the right operand.", "::mlir::Value", "getRightScales">];
+}
+
 #endif

@@ -122,6 +122,24 @@ def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]> {
   let hasVerifier = 1;
 }
 
+// What taking a tile from a queue between cores and giving its place back become: nothing moves, but engines must wait. No text of the assembler.
+def PTO_SlotReadyOp : PTO_PipeOp<"slot_ready", "PIPE_MTE2"> {
+  let summary = "another core has filled the tile; stands behind the cross_wait that says so, and counts as the write";
+  let description = [{
+    Example: `pto.slot_ready %t : !pto.tile_buf<vec, 8x16xf32>`
+  }];
+  let arguments = (ins PTO_Dst:$tile);
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
+}
+def PTO_SlotDoneOp : PTO_PipeOp<"slot_done", "PIPE_MTE2"> {
+  let summary = "another core may overwrite the tile; stands in front of the cross_set that says so, and counts as a write";
+  let description = [{
+    Example: `pto.slot_done %t : !pto.tile_buf<vec, 8x16xf32>`
+  }];
+  let arguments = (ins PTO_Dst:$tile);
+  let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
+}
+
 // What a queue's place in global memory becomes; the assembler has no text for it.
 def PTO_SlotPtrOp : PTO_Op<"slot_ptr", [Pure]> {
   let summary = "pointer to a slot of a queue, `bytes` behind the slots' buffer";

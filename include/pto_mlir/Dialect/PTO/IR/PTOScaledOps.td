@@ -29,38 +29,49 @@ def PTO_TGetScaleAddrOp : PTO_PipeOp<"tget_scale_addr", "PIPE_S", [PTO_OnlyA5]> 
   let hasVerifier = 1;
 }
 
-// The scale of element (i, k) of a is a_scale[i, k / 32], that of (k, j) of b is b_scale[k / 32, j].
-class PTO_ScaledOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+// The scale of element (i, k) of a is a_scale[i, k / 32], that of (k, j) of b is b_scale[k / 32, j]: a code c means 2^(c - 127). A scale tile has its
+// operand's shape; the codes are the first bytes of each row (of b: the first rows), what is behind them is not used.
+def PTO_ScaledMembers {
+  string text = [{
+    ::pto_mlir::pto::Pipe getPipe() { return ::pto_mlir::pto::Pipe::PIPE_M; }
+    ::mlir::Value getLeftScales() { return getAScale(); }
+    ::mlir::Value getRightScales() { return getBScale(); }
+  }];
+}
+class PTO_ScaledOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]> {
   let summary = "dst = " # formula # ", every element multiplied by the scale of its group of 32";
   let arguments = (ins PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $a `,` $a_scale `,` $b `,` $b_scale `:` type($a) `,` type($a_scale) `,` type($b) `,` type($b_scale) `)`
     `outs` `(` $dst `:` type($dst) `)` attr-dict
   }];
+  let extraClassDeclaration = PTO_ScaledMembers.text;
   let hasVerifier = 1;
 }
 def PTO_TMatmulMxOp : PTO_ScaledOp<"tmatmul.mx", "a x b">;
 def PTO_TGemvMxOp : PTO_ScaledOp<"tgemv.mx", "a x b, a of one valid row">;
 
-class PTO_ScaledAccOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+class PTO_ScaledAccOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]> {
   let summary = "dst = " # formula # ", every element of a and b multiplied by the scale of its group of 32";
   let arguments = (ins PTO_Src:$c_in, PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $c_in `,` $a `,` $a_scale `,` $b `,` $b_scale `:` type($c_in) `,` type($a) `,` type($a_scale) `,` type($b) `,` type($b_scale) `)`
     `outs` `(` $dst `:` type($dst) `)` attr-dict
   }];
+  let extraClassDeclaration = PTO_ScaledMembers.text;
   let hasVerifier = 1;
 }
 def PTO_TMatmulMxAccOp : PTO_ScaledAccOp<"tmatmul.mx.acc", "c_in + a x b">;
 def PTO_TGemvMxAccOp : PTO_ScaledAccOp<"tgemv.mx.acc", "c_in + a x b, a of one valid row">;
 
-class PTO_ScaledBiasOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+class PTO_ScaledBiasOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]> {
   let summary = "dst = " # formula # ", every element of a and b multiplied by the scale of its group of 32";
   let arguments = (ins PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Src:$bias, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $a `,` $a_scale `,` $b `,` $b_scale `,` $bias `:` type($a) `,` type($a_scale) `,` type($b) `,` type($b_scale) `,` type($bias) `)`
     `outs` `(` $dst `:` type($dst) `)` attr-dict
   }];
+  let extraClassDeclaration = PTO_ScaledMembers.text;
   let hasVerifier = 1;
 }
 def PTO_TMatmulMxBiasOp : PTO_ScaledBiasOp<"tmatmul.mx.bias", "a x b + bias in every row">;

@@ -14,6 +14,11 @@ TileLayout getTileLayout(TileBufType type);
 
 /// Bytes of the allocated box (not of the valid part); sub-byte elements are rounded up.
 int64_t getTileBytes(TileBufType type);
+/// As getTileBytes, with sides rounded up to whole inner boxes, and rows (of a column-major tile: columns) outside of boxes to 32 bytes, as
+/// instructions need them.
+int64_t getPaddedTileBytes(TileBufType type);
+/// Rows and columns of the box with that rounding.
+std::pair<int64_t, int64_t> getPaddedBox(TileBufType type);
 /// Bits of one element.
 unsigned getElementBits(mlir::Type elementType);
 /// Elements in 32 bytes: C0, the inner column count of a boxed tile.
@@ -51,6 +56,17 @@ TileBufType makeBiasTile(mlir::MLIRContext *context, int64_t cols, mlir::Type el
 /// Tiles and views that the op reads / writes, in operand order (an operand that is both appears in both).
 llvm::SmallVector<mlir::Value> getTileReads(mlir::Operation *op);
 llvm::SmallVector<mlir::Value> getTileWrites(mlir::Operation *op);
+
+/// On alloc_tile: it has the bytes of `getPaddedTileBytes`, and its rows (columns) begin at multiples of 32 bytes.
+inline constexpr llvm::StringLiteral kPaddedAttr = "pto.padded";
+
+/// Which operand of scaled products a tile of `scaling` holds the scales of; none for the fixpipe's descriptors. Its users tell, or once
+/// pto-bind-scales has looked at them, kScalesAttr on its alloc_tile.
+enum class ScaleUse { none, left, right };
+inline constexpr llvm::StringLiteral kScalesAttr = "pto.scales"; // "left" or "right"
+ScaleUse getScaleUse(mlir::Value tile);
+/// Rows and columns of the box of scales, one byte each, that belong to an operand of the tile's shape.
+std::pair<int64_t, int64_t> getScaleBox(TileBufType type, ScaleUse use);
 
 /// The tile that owns the memory of `tile`: follows subset, treshape, bitcast.
 mlir::Value getAliasRoot(mlir::Value tile);

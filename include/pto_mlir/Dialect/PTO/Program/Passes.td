@@ -33,6 +33,15 @@ def PTOConvertMemRefs : Pass<"pto-convert-memrefs", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::pto::PTODialect"];
 }
 
+def PTOBindScales : Pass<"pto-bind-scales", "::mlir::ModuleOp"> {
+  let summary = "tell the scales of products from the fixpipe's descriptors";
+  let description = [{
+    The text calls both `scaling`. A tile that products take scales from gets the attribute `pto.scales` ("left" or "right") on its
+    `alloc_tile`, which decides about its memory and the engine that fills it. Tiles that `tget_scale_addr` binds to one operand become one
+    tile. A `textract` into scales that no product takes goes.
+  }];
+}
+
 def PTOInferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
   let summary = "give every view of global memory a layout";
   let description = [{
@@ -46,7 +55,7 @@ def PTOPlaceReserved : Pass<"pto-place-reserved", "::mlir::ModuleOp"> {
   let summary = "give reserved buffers their addresses";
   let description = [{
     A `reserve_buffer` with `auto = true` gets the lowest multiple of 256 at which it meets no tile of its function; tiles must
-    have their addresses. It becomes `auto = false` with that `base`.
+    have their addresses. It becomes `auto = false` with that `base`, and grows where the tiles that queues put there need more.
   }];
 }
 

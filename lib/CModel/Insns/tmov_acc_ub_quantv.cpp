@@ -1,0 +1,18 @@
+#include "AccCast.h"
+#include "Insns.h"
+#include "Quantise.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TMovAccUbQuantv &insn, Core &core) {
+  LocalTile src = core.tile(insn.src, isa::Memory::L0C), scales = core.tile(insn.scales, isa::Memory::FB);
+  if (core.faulted())
+    return;
+  if (scales.validRows < 1 || scales.validCols < src.validCols)
+    return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " + std::to_string(src.validCols) + " columns");
+  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, uint32_t r, uint32_t c, uint32_t fromRow, uint32_t fromCol) {
+    moveQuantisedElement(core, dst, r, c, src, fromRow, fromCol, fixpipeDescriptor(scales.as<uint64_t>()[fromCol]), insn.relu == isa::ReluMode::relu);
+  });
+}
+
+} // namespace pto_mlir::cmodel
