@@ -49,7 +49,7 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
       if (auto of = kernel->getAttrOfType<StringAttr>(kWindowsOfAttr))
         twins[of] = kernel;
     for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel->hasAttr("pto.kernel_kind") && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) &&
+      if (kernel->hasAttr(pto::kKernelKindAttr) && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) &&
           failed(emit(kernel, twins.lookup(kernel.getSymNameAttr()))))
         return signalPassFailure();
     // Nobody launches them.
@@ -85,6 +85,12 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     entry->removeAttr(kWindowsOfAttr);
     entry.setPublic();
     entry->setAttr("pto.entry", builder.getUnitAttr());
+    // The assembler's C++ has no name for an infinity; to begin a maximum or to pad for one, the largest number serves as well.
+    entry.walk([](arith::ConstantOp constant) {
+      auto number = dyn_cast<FloatAttr>(constant.getValue());
+      if (number && number.getValue().isInfinity())
+        constant.setValueAttr(FloatAttr::get(number.getType(), APFloat::getLargest(number.getValue().getSemantics(), number.getValue().isNegative())));
+    });
     std::string path = (folder + "/" + kernel.getName() + ".pto").str();
     std::error_code problem;
     llvm::ToolOutputFile output(path, problem, llvm::sys::fs::OF_None);
