@@ -68,10 +68,21 @@ std::string disassembleKernel(const KernelDesc &kernel) {
   for (const StreamDesc &stream : kernel.streams) {
     text += "  " + engineName(stream) + ", " + std::to_string(stream.numCommands) + " commands\n";
     std::string body = isa::disassemble(stream.words);
-    for (size_t begin = 0; begin < body.size();) {
+    auto source = stream.sources.begin();
+    uint32_t word = 0;
+    for (size_t begin = 0; begin < body.size();) { // a line per command
       size_t end = std::min(body.find('\n', begin), body.size());
-      text += "    " + body.substr(begin, end - begin) + "\n";
+      text += "    " + body.substr(begin, end - begin);
       begin = end + 1;
+      if (source != stream.sources.end() && source->first <= word) {
+        if (!kernel.sources[source->second].empty())
+          text += "  ; " + kernel.sources[source->second];
+        ++source;
+      }
+      text += "\n";
+      isa::DecodedInsn insn;
+      if (word < stream.words.size() && !isa::decode(&stream.words[word], stream.words.size() - word, insn))
+        word += insn.numWords;
     }
   }
   return text;

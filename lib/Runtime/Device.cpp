@@ -1,7 +1,7 @@
 #include "pto_mlir/Runtime/Device.h"
 
+#include "CommandSources.h"
 #include "Plugin.h"
-#include "pto_mlir/ISA/Table.h"
 
 #include <algorithm>
 
@@ -27,13 +27,19 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
     return device->failure("cannot open", status);
   }
   device->coreByCore = (*api)->run_core && options.mode == "functional";
+  if (options.mode.starts_with("timing:"))
+    device->trace = options.mode.substr(std::string_view("timing:").size());
   device->coreTimes = (*api)->core_seconds && (options.mode == "timing" || options.mode.starts_with("timing:"));
   return device;
 }
 
+Device::Device(const pto_device_api *api) : api(api), sources(std::make_unique<CommandSources>()) {}
+
 Device::~Device() {
   if (context)
-    api->close(context);
+    api->close(context); // completes the trace
+  if (!trace.empty())
+    sources->nameInTrace(trace);
 }
 
 Failure Device::failure(const char *what, pto_status status) {
@@ -47,31 +53,13 @@ Failure Device::failure(const char *what, pto_status status) {
   return Failure{message + ": " + (reason && *reason ? reason : "error " + std::to_string(status))};
 }
 
-/// " (pto.tload at k.pto:12:3)": the op behind the command that faulted, where the file says it.
-std::string Device::sourceOf(const pto_fault &fault) const {
-  auto kernel = sources.find(fieldText(fault.kernel));
-  std::string engine = fieldText(fault.engine); // "AIV0.1 MTE2"
-  size_t space = engine.rfind(' ');
-  if (kernel == sources.end() || space == std::string::npos)
-    return "";
-  std::optional<uint32_t> found;
-  for (const pmodel::StreamDesc &stream : kernel->second.streams) {
-    const char *pipe = isa::pipeName(isa::Pipe(stream.pipe));
-    if (!pipe || engine.substr(space + 1) != pipe || engine.starts_with("AIC") != (stream.coreKind == pmodel::CoreKind::AIC))
-      continue;
-    for (auto [word, source] : stream.sources)
-      if (word <= fault.word)
-        found = source;
-  }
-  const std::string &text = found ? kernel->second.sources[*found] : "";
-  return text.empty() ? "" : " (" + text + ")";
-}
-
 std::string Device::faultText(const pto_fault &fault) const {
-  auto tensors = computes.find(fieldText(fault.kernel));
-  return "kernel '" + fieldText(fault.kernel) + "' faulted on " + fieldText(fault.engine) + ", block " + std::to_string(fault.block) +
-         ", word " + std::to_string(fault.word) + sourceOf(fault) + ": " + fieldText(fault.kind) + ": " + fieldText(fault.message) +
-         (tensors == computes.end() ? "" : tensors->second);
+  std::string kernel = fieldText(fault.kernel), engine = fieldText(fault.engine);
+  auto tensors = computes.find(kernel);
+  std::string source = sources->find(kernel, engine, fault.word);
+  return "kernel '" + kernel + "' faulted on " + engine + ", block " + std::to_string(fault.block) + ", word " + std::to_string(fault.word) +
+         (source.empty() ? "" : " (" + source + ")") + ": " + fieldText(fault.kind) + ": " +
+         sources->name(fieldText(fault.message), kernel, engine.substr(0, engine.rfind(' '))) + (tensors == computes.end() ? "" : tensors->second);
 }
 
 Result<uint64_t> Device::alloc(uint64_t bytes, const std::string &what) {
@@ -107,12 +95,7 @@ Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
   pto_status status = api->load_kernel(context, &desc, &handle);
   if (status != PTO_OK)
     return failure(("cannot load kernel '" + kernel.name + "'").c_str(), status);
-  if (!kernel.sources.empty()) {
-    pmodel::KernelDesc &kept = sources[kernel.name] = {};
-    kept.sources = kernel.sources;
-    for (const pmodel::StreamDesc &stream : kernel.streams)
-      kept.streams.push_back({stream.coreKind, stream.pipe, {}, 0, stream.sources});
-  }
+  sources->add(kernel);
   std::string &tensors = computes[kernel.name];
   for (const std::string &op : kernel.sourceOps)
     tensors += (tensors.empty() ? " (the kernel computes '" : ", '") + op + "'";

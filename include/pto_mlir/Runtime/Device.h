@@ -30,6 +30,8 @@ struct DeviceOptions {
 /// The files that are tried for a device name, in order.
 std::vector<std::string> pluginCandidates(const std::string &device);
 
+class CommandSources;
+
 /// One context of a plug-in. Used by one thread at a time.
 class Device {
 public:
@@ -64,16 +66,16 @@ public:
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
 
 private:
-  explicit Device(const pto_device_api *api) : api(api) {}
+  explicit Device(const pto_device_api *api);
   Failure failure(const char *what, pto_status status);
   std::string faultText(const pto_fault &fault) const;
-  std::string sourceOf(const pto_fault &fault) const;
 
   const pto_device_api *api;
   pto_device_context *context = nullptr;
   bool coreByCore = false, coreTimes = false;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
-  std::map<std::string, pmodel::KernelDesc> sources; // by kernel: where its commands come from, without the commands
+  std::unique_ptr<CommandSources> sources;     // where commands come from
+  std::string trace;                           // file of the device's trace; empty: none
 };
 
 /// A device allocation that frees itself.
