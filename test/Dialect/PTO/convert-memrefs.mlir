@@ -40,3 +40,21 @@ func.func @dynamic(%x: memref<?x16xf32, #gm>) {
   pto.tload ins(%x : memref<?x16xf32, #gm>) outs(%t : memref<4x16xf32, #vec>)
   return
 }
+
+// -----
+
+// Rows of one block's width, or a layout in the text: a UB tile in blocks reads the memory as blocks, a plain one as rows.
+// CHECK-LABEL: func.func @blocks
+// CHECK: %[[A:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 256x16xf16, blayout=col_major, slayout=row_major>
+// CHECK: pto.make_tensor_view %arg0, {{.*}} {layout = #pto.layout<nz>} : !pto.tensor_view<1x1x16x16x16xf16>
+// CHECK: pto.tload ins({{.*}} : !pto.partition_tensor_view<1x1x16x16x16xf16>) outs(%[[A]]
+// CHECK: pto.tload ins({{.*}} : !pto.partition_tensor_view<256x16xf16>) outs({{.*}} : !pto.tile_buf<vec, 256x16xf16>)
+func.func @blocks(%g: memref<16x16x16xf16, #pto.address_space<gm>>) {
+  %c16 = arith.constant 16 : index
+  %a = memref.alloc() : memref<16x16x16xf16, #pto.address_space<vec>>
+  %b = pto.bind_tile %a, %c16, %c16 {config = #pto.tile_buf_config<blayout=1 : i32, slayout=1 : i32, s_fractal_size=512, pad=0 : i32>} : memref<16x16x16xf16, #pto.address_space<vec>> -> memref<16x16x16xf16, #pto.address_space<vec>>
+  pto.tload ins(%g : memref<16x16x16xf16, #pto.address_space<gm>>) outs(%b : memref<16x16x16xf16, #pto.address_space<vec>>)
+  %c = memref.alloc() : memref<16x16x16xf16, #pto.address_space<vec>>
+  pto.tload ins(%g : memref<16x16x16xf16, #pto.address_space<gm>>) outs(%c : memref<16x16x16xf16, #pto.address_space<vec>>)
+  return
+}

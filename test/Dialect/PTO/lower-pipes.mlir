@@ -107,3 +107,16 @@ module attributes {pto.target_arch = "a5"} {
     return
   }
 }
+
+// The buffer's address comes from an argument: a place is that and a multiple of the tile.
+// CHECK-LABEL: func.func @somewhere
+// CHECK: %[[BASE:.*]] = arith.index_cast %arg1 : i32 to index
+// CHECK-NEXT: arith.addi %[[BASE]], %c0
+// CHECK: pto.alloc_tile addr = %{{.*}} : !pto.tile_buf<vec, 8x16xf32>
+func.func @somewhere(%gm: !pto.ptr<f32>, %local: i32) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %q = pto.initialize_l2g2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8, local_slot_num = 8, flag_base = 0} (%gm : !pto.ptr<f32>, %local : i32) -> !pto.pipe
+  %t = pto.declare_tile -> !pto.tile_buf<vec, 8x16xf32>
+  pto.tpop(%t, %q : !pto.tile_buf<vec, 8x16xf32>, !pto.pipe) {split = 1}
+  pto.texp ins(%t : !pto.tile_buf<vec, 8x16xf32>) outs(%t : !pto.tile_buf<vec, 8x16xf32>)
+  return
+}
