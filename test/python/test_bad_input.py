@@ -286,3 +286,16 @@ def test_deploy_of_garbage(command, tmp_path):
         assert code == 1, text
         one_line(err, "bad.mlir")
         assert not (tmp_path / "bad.pmodel").exists()
+
+
+def test_every_problem_of_a_deployment_at_once(command, tmp_path):
+    # A pixel of such a window reads more than the unified buffer holds.
+    nodes = [helper.make_node("MaxPool", ["x"], ["first"], name="p", kernel_shape=[299, 299]), helper.make_node("AveragePool", ["x"], ["second"], name="q", kernel_shape=[298, 299]),
+             helper.make_node("Relu", ["x"], ["third"])]  # fmt: skip
+    file = save_model(tmp_path / "windows.onnx", nodes, [("x", [1, 8, 300, 300])], [("first", None), ("second", None), ("third", None)], [])
+    mlir, model = tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    assert command(model_transform, "--model_name", "m", "--model_def", file, "--mlir", mlir)[0] == 0
+    code, _, err = command(model_deploy, "--mlir", mlir, "--model", model)
+    assert code == 1 and "Traceback" not in err and not model.exists()
+    lines = [line for line in err.splitlines() if "unified buffer" in line]
+    assert len(lines) == 2 and '"first"' in lines[0], err

@@ -258,8 +258,13 @@ def column_maxima_of_a_long_body():
             ("Mul", ["d", f32(0.5)], "e", {}), ("Tanh", ["e"], "f", {}), ("GlobalMaxPool", ["f"], "y", {})], [3, 17, 23, 20]  # fmt: skip
 
 
+def constants_within_a_body():
+    return [("Add", ["x", rand(1, 43, 1)], "w", {}), ("Where", [np.zeros((1, 1, 1, 1), bool), "w", np.array(0.25, np.float32)], "a", {}), ("Reshape", ["a", i64(3, 2, 43)], "r", {}), ("Div", ["r", f32(2**0.5)], "b", {}),
+            ("Erf", ["b"], "c", {}), ("Add", ["c", f32(1)], "d", {}), ("Mul", ["r", "d"], "e", {}), ("Mul", ["e", f32(0.5)], "y", {})], [3, 2, 43, 1]  # fmt: skip
+
+
 @pytest.mark.parametrize("mode,cores", [("F32", 1), ("F16", 24)])
-@pytest.mark.parametrize("chain", [gather_of_a_shared_tensor, softmax_over_few_long_columns, parts_of_reduced_rows, column_maxima_of_a_long_body],
+@pytest.mark.parametrize("chain", [gather_of_a_shared_tensor, softmax_over_few_long_columns, parts_of_reduced_rows, column_maxima_of_a_long_body, constants_within_a_body],
                          ids=lambda f: f.__name__)  # fmt: skip
 def test_chain(chain, mode, cores, tmp_path):
     nodes, shape = chain()
@@ -270,7 +275,7 @@ def test_chain(chain, mode, cores, tmp_path):
         for value in operands:
             names.append(value if isinstance(value, str) else f"w{len(net.weights)}")
             if not isinstance(value, str):
-                net.weights.append(numpy_helper.from_array(np.squeeze(value) if op in ("Div", "Add", "Mul") else value, names[-1]))
+                net.weights.append(numpy_helper.from_array(np.squeeze(value) if value.size == 1 and op in ("Div", "Add", "Mul") else value, names[-1]))
         net.nodes.append(helper.make_node(op, names, [result], name=result, **attributes))
     read = {name for node in net.nodes for name in node.input}
     net.outputs = [node.output[0] for node in net.nodes if node.output[0] not in read]

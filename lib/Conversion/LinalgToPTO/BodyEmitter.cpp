@@ -212,7 +212,7 @@ LogicalResult BodyEmitter::emitUnary(Operation *inner) {
   if (failed(source))
     return failure();
   if (source->constant)
-    return inner->emitOpError("is applied to a constant; canonicalization folds it");
+    *source = tile->as(*source, Role::Full, inner->getOperand(0).getType());
   Item result;
   result.role = source->role;
   Value from = tile->work(source->tile);
@@ -245,7 +245,7 @@ LogicalResult BodyEmitter::emitCompare(Operation *inner, pto::CmpMode mode) {
   if (failed(a) || failed(b))
     return failure();
   if (a->constant && b->constant)
-    return inner->emitOpError("compares two constants; canonicalization folds it");
+    *a = tile->as(*a, Role::Full, inner->getOperand(0).getType());
   if (a->constant) {
     std::swap(*a, *b);
     mode = mirrored(mode);

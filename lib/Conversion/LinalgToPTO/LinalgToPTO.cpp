@@ -173,6 +173,7 @@ struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
   }
 
   void runOnOperation() override {
+    bool good = true;
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (isVectorKernelOn<RankedTensorType>(func)) {
         func.emitOpError("is a kernel on tensors: run bufferize-vector-kernels first");
@@ -181,12 +182,16 @@ struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
       if (!isVectorKernelOn<MemRefType>(func))
         continue;
       if (failed(KernelConverter(func, numCores).run()) ||
-          failed(applyPatternsAndFoldGreedily(func, patterns)))
-        return signalPassFailure();
+          failed(applyPatternsAndFoldGreedily(func, patterns))) {
+        good = false;
+        continue;
+      }
       IRRewriter rewriter(func.getContext());
       DominanceInfo dominance(func);
       eliminateCommonSubExpressions(rewriter, dominance, func);
     }
+    if (!good)
+      signalPassFailure();
   }
 
   FrozenRewritePatternSet patterns;

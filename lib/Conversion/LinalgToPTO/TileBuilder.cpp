@@ -204,8 +204,9 @@ LogicalResult TileBuilder::scalarTile(Operation *op, Binary kind, Attribute cons
 FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, Type element,
                                     Destination destination) {
   Item result;
+  // What folding has left (the multiplication within an fma).
   if (a.constant && b.constant)
-    return op->emitOpError("combines two constants; canonicalization folds them");
+    a = as(a, Role::Full, element);
   if (a.constant || b.constant) {
     result.role = a.constant ? b.role : a.role;
     result.tile = destination(result.role);

@@ -48,6 +48,8 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
   void runOnOperation() override {
     // A number of blocks that is decided at launch is planned like one.
     PhaseContext context(&getContext(), std::max<int64_t>(numCores, 1) * 2);
+    // Every kernel is tried: one report names all that cannot be lowered.
+    bool good = true;
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
       if (!kind || kind.getValue() != pto::KernelKind::vector || func.isExternal())
@@ -55,9 +57,10 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
       // A kernel that is lowered already has pointers for arguments.
       if (!llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
         continue;
-      if (failed(tileVectorKernel(func, context)))
-        return signalPassFailure();
+      good &= succeeded(tileVectorKernel(func, context));
     }
+    if (!good)
+      signalPassFailure();
   }
 };
 } // namespace
