@@ -90,7 +90,7 @@ std::optional<std::vector<pmodel::KernelDesc>> generateKernels(ModuleOp module, 
   std::vector<pmodel::KernelDesc> kernels;
   std::map<std::string, size_t> places;
   for (ModuleOp part : backend::slicedKernels(module)) {
-    auto code = backend::generateKernel(part, processor);
+    auto code = backend::generateKernel(part, processor, {/*text=*/false, /*sources=*/true});
     if (failed(code))
       return std::nullopt;
     auto partOf = part->getAttrOfType<StringAttr>(pto::kPartOfAttr);

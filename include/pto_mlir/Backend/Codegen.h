@@ -37,9 +37,15 @@ struct KernelStreams {
   std::vector<std::string> sources; // "pto.tload at k.pto:12:3"
 };
 
+/// What a kernel's streams carry beside their words.
+struct CodegenOptions {
+  bool text = false;    // EngineStream::text, for people
+  bool sources = false; // which op each command is of
+};
+
 /// Generates the streams of a kernel: the nested module that pto-slice-engines makes (docs/lowering.md section 6), whose name is the kernel's.
 /// Each stream is verified. Failure comes after a diagnostic at the op that caused it.
-mlir::FailureOr<KernelStreams> generateKernel(mlir::ModuleOp kernel, const Processor &processor, bool withText = false);
+mlir::FailureOr<KernelStreams> generateKernel(mlir::ModuleOp kernel, const Processor &processor, CodegenOptions options = {});
 
 /// The nested modules of `module` that hold sliced kernels, in order.
 llvm::SmallVector<mlir::ModuleOp> slicedKernels(mlir::ModuleOp module);

@@ -80,14 +80,14 @@ static void noteSources(ArrayRef<std::pair<size_t, Operation *>> ops, EngineStre
   }
 }
 
-FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &processor, bool withText) {
+FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &processor, CodegenOptions options) {
   auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   if (!kind)
     return kernel.emitError("expects a sliced kernel: a module with attribute '") << pto::kKernelKindAttr << "'";
   KernelStreams result;
   result.name = kernel.getSymName().value_or("").str();
   isa::CoreKind core = kind.getValue() == pto::KernelKind::cube ? isa::CoreKind::AIC : isa::CoreKind::AIV;
-  CodegenContext context(processor, core, withText);
+  CodegenContext context(processor, core, options.text);
 
   SmallVector<std::pair<isa::Pipe, func::FuncOp>> done;
   for (auto function : kernel.getOps<func::FuncOp>()) {
@@ -110,7 +110,8 @@ FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &proces
   llvm::StringMap<uint32_t> knownSources;
   for (auto [pipe, function] : done) {
     EngineStream stream{core, pipe, context.words(pipe), context.numCommands(pipe), context.text(pipe), {}};
-    noteSources(context.opsOf(pipe), stream, result, knownSources);
+    if (options.sources)
+      noteSources(context.opsOf(pipe), stream, result, knownSources);
     if (failed(verify(context, stream, function, result.numArgs)))
       return failure();
     result.streams.push_back(std::move(stream));

@@ -24,7 +24,7 @@ struct PrintCommands : impl::PTOPrintCommandsBase<PrintCommands> {
       return signalPassFailure();
     }
     for (mlir::ModuleOp kernel : slicedKernels(getOperation())) {
-      auto streams = generateKernel(kernel, *loaded.processor, /*withText=*/true);
+      auto streams = generateKernel(kernel, *loaded.processor, {/*text=*/true, /*sources=*/false});
       if (failed(streams))
         return signalPassFailure();
       print(*streams);
