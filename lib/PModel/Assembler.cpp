@@ -30,11 +30,11 @@ std::string freeName(const std::string &name, const std::unordered_map<std::stri
 }
 
 /// The weight in which an argument of a verified program lies.
-std::optional<uint32_t> weightAt(const ModelFile &file, const VMArgument &argument) {
-  const std::vector<uint64_t> &offsets = file.layout().offsets;
+std::optional<uint32_t> weightAt(const ModelPart &part, const VMArgument &argument) {
+  const std::vector<uint64_t> &offsets = part.layout->offsets;
   for (uint32_t i = 0; i < offsets.size(); ++i)
-    if (argument.offset >= offsets[i] && argument.offset - offsets[i] <= file.model().weights[i].size &&
-        argument.bytes <= file.model().weights[i].size - (argument.offset - offsets[i]))
+    if (argument.offset >= offsets[i] && argument.offset - offsets[i] <= part.model->weights[i].size &&
+        argument.bytes <= part.model->weights[i].size - (argument.offset - offsets[i]))
       return i;
   return std::nullopt;
 }
@@ -60,6 +60,13 @@ HostProgramDesc renamed(HostProgramDesc program, const std::unordered_map<std::s
 }
 
 } // namespace
+
+ModelPart::ModelPart(std::shared_ptr<const ModelFile> file)
+    : model(file, &file->model()), layout(file, &file->layout()), name(file->info().path), file(file) {}
+
+ModelPart::ModelPart(ModelDesc made, std::string name)
+    : model(std::make_shared<const ModelDesc>(std::move(made))), layout(std::make_shared<const WeightLayout>(layoutWeights(model->weights))),
+      name(std::move(name)) {}
 
 uint32_t ModelAssembler::addKernel(const KernelDesc &kernel) {
   auto known = kernelNames.find(kernel.name);
@@ -89,40 +96,40 @@ uint32_t ModelAssembler::addWeight(const WeightDesc &weight, uint64_t hash) {
 }
 
 Status ModelAssembler::collectWeights(Source &source, const VariantDesc &variant) {
-  const ModelFile &file = *source.file;
-  source.weightMap.assign(file.model().weights.size(), unused);
+  const ModelPart &part = source.part;
+  source.weightMap.assign(part.model->weights.size(), unused);
   auto program = decodeProgram(variant.program.code);
   if (!program)
     return Failure{program.error()};
   uint32_t weightsSlot = EntrySlots(variant).weights();
   for (const VMInstruction &insn : *program) {
     if (std::count(insn.slots.begin(), insn.slots.end(), weightsSlot))
-      return Failure{file.info().path + ": a host op reads the whole weights section, which ties it to this file"};
+      return Failure{part.name + ": a host op reads the whole weights section, which ties it to this file"};
     for (const VMArgument &argument : insn.arguments) {
       if (argument.slot != weightsSlot)
         continue;
-      auto weight = weightAt(file, argument);
+      auto weight = weightAt(part, argument);
       if (!weight)
-        return Failure{file.info().path + ": an argument lies in no weight"};
+        return Failure{part.name + ": an argument lies in no weight"};
       uint32_t &place = source.weightMap[*weight];
       if (place != unused)
         continue;
-      if (Status status = file.checkWeight(*weight); !status)
+      if (Status status = part.file ? part.file->checkWeight(*weight) : Status(); !status)
         return status;
-      place = addWeight(file.model().weights[*weight], file.layout().hashes[*weight]);
+      place = addWeight(part.model->weights[*weight], part.layout->hashes[*weight]);
     }
   }
   return {};
 }
 
-Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netIndex, size_t variantIndex, const std::string &newName) {
-  const ModelDesc &from = file->model();
+Status ModelAssembler::add(const ModelPart &part, size_t netIndex, size_t variantIndex, const std::string &newName) {
+  const ModelDesc &from = *part.model;
   if (sources.empty()) {
     model.producer = from.producer;
     model.processor = from.processor;
     model.numCore = from.numCore;
   } else if (model.processor != from.processor || model.numCore != from.numCore) {
-    return Failure{file->info().path + ": is for " + from.processor + " with " + std::to_string(from.numCore) +
+    return Failure{part.name + ": is for " + from.processor + " with " + std::to_string(from.numCore) +
                    " core(s), the first file for " + model.processor + " with " + std::to_string(model.numCore)};
   }
   const NetDesc &net = from.nets[netIndex];
@@ -132,10 +139,10 @@ Status ModelAssembler::add(std::shared_ptr<const ModelFile> file, size_t netInde
     model.nets.push_back({name, {}, net.quantize, net.preprocess});
     known = std::prev(model.nets.end());
   } else if (known->quantize != net.quantize || known->preprocess != net.preprocess) {
-    return Failure{file->info().path + ": net '" + net.name + "' differs in quantisation or pre-processing from the net of that name"};
+    return Failure{part.name + ": net '" + net.name + "' differs in quantisation or pre-processing from the net of that name"};
   }
 
-  Source source{static_cast<size_t>(known - model.nets.begin()), known->variants.size(), file, {}};
+  Source source{static_cast<size_t>(known - model.nets.begin()), known->variants.size(), part, {}};
   VariantDesc variant = net.variants[variantIndex];
   if (Status status = collectWeights(source, variant); !status)
     return status;
@@ -179,8 +186,8 @@ Status ModelAssembler::relocate(const Source &source, const WeightLayout &layout
     for (VMArgument &argument : insn.arguments) {
       if (argument.slot != weightsSlot)
         continue;
-      uint32_t weight = *weightAt(*source.file, argument);
-      argument.offset = argument.offset - source.file->layout().offsets[weight] + layout.offsets[source.weightMap[weight]];
+      uint32_t weight = *weightAt(source.part, argument);
+      argument.offset = argument.offset - source.part.layout->offsets[weight] + layout.offsets[source.weightMap[weight]];
     }
     writer.append(insn);
   }

@@ -4,9 +4,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/PModel/Assembler.h"
-#include "pto_mlir/Pipelines/ModelBuilder.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/FileUtilities.h"
 
 using namespace mlir;
 
@@ -21,36 +19,38 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
   if (!program)
     return std::nullopt;
   DeploySummary sum;
-  std::vector<std::string> parts;
-  std::vector<std::unique_ptr<llvm::FileRemover>> removers;
+  pmodel::ModelAssembler assembler;
+  bool isEmpty = true;
   for (ModuleOp net : module.getOps<ModuleOp>()) {
-    SmallString<128> part;
-    if (auto problem = llvm::sys::fs::createUniqueFile(options.modelFile + ".%%%%%%", part)) {
-      errors.push_back(options.modelFile + ": cannot write beside it: " + problem.message());
-      return std::nullopt;
-    }
-    parts.push_back(part.str().str());
-    removers.push_back(std::make_unique<llvm::FileRemover>(parts.back()));
     DeployOptions own = options;
-    own.modelFile = parts.back();
     for (std::string *folder : {&own.dumpFolder, &own.emitFolder})
       if (!folder->empty()) {
         *folder += "/" + net.getSymName()->str();
         (void)llvm::sys::fs::create_directories(*folder);
       }
-    auto summary = deployNet(net, own);
-    if (!summary)
+    auto built = deployNet(net, own);
+    if (!built)
       return std::nullopt;
-    sum.launches += summary->launches;
-    sum.emitted += summary->emitted;
+    // What follows needs the net no more; there may be hundreds.
+    net.getBody()->clear();
+    DeploySummary &summary = built->summary;
+    sum.launches += summary.launches;
+    sum.emitted += summary.emitted;
     for (auto list : {&DeploySummary::hostOps, &DeploySummary::absorbed, &DeploySummary::clipped, &DeploySummary::notEmitted, &DeploySummary::narrowed})
-      for (std::string &line : (*summary).*list)
+      for (std::string &line : summary.*list)
         if (!llvm::is_contained(sum.*list, line))
           (sum.*list).push_back(std::move(line));
+    isEmpty = false;
+    if (Status added = assembler.add({std::move(built->model), options.modelFile}, 0, 0); !added) {
+      errors.push_back(added.error());
+      return std::nullopt;
+    }
   }
   Result<pmodel::WriteSummary> written = [&] {
-    if (!parts.empty())
-      return pmodel::combineModels(parts, options.modelFile, std::move(program));
+    if (!isEmpty) {
+      assembler.addProgram(std::move(*program));
+      return assembler.write(options.modelFile);
+    }
     // It has nothing for the engines to compute.
     pmodel::ModelDesc model;
     model.producer = kProducer;

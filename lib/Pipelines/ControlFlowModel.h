@@ -3,13 +3,13 @@
 #define PTO_MLIR_LIB_PIPELINES_CONTROLFLOWMODEL_H
 
 #include "mlir/IR/BuiltinOps.h"
-#include "pto_mlir/Pipelines/Compiler.h"
+#include "pto_mlir/Pipelines/ModelBuilder.h"
 #include <functional>
 
 namespace pto_mlir {
 
-/// Compiles one net to the .pmodel that the options name.
-using DeployNet = std::function<std::optional<DeploySummary>(mlir::ModuleOp net, const DeployOptions &options)>;
+/// Compiles one net.
+using DeployNet = std::function<std::optional<BuiltModel>(mlir::ModuleOp net, const DeployOptions &options)>;
 
 /// Splits a module with control flow, compiles its nets and joins them with the program to `options.modelFile`. Dumps and .pto files are
 /// grouped by net. Nothing is left behind on failure.

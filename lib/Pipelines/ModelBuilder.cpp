@@ -28,12 +28,6 @@ pmodel::KernelDesc kernelDesc(backend::KernelStreams code, const DeployOptions &
   kernel.numArgs = code.numArgs;
   kernel.blocks = options.numCore;
   addCode(kernel, code);
-  // As large as the commands, and the kernel's own sources name its tensors already.
-  if (!options.debug) {
-    kernel.sources.clear();
-    for (pmodel::StreamDesc &stream : kernel.streams)
-      stream.sources.clear();
-  }
   return kernel;
 }
 
@@ -125,7 +119,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
 
 } // namespace
 
-std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &options, Errors &errors) {
+std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &options, Errors &errors) {
   auto loaded = backend::Backend::instance().load(options.processor);
   if (!loaded.processor) {
     errors.push_back(loaded.error);
@@ -147,7 +141,8 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
   model.processor = options.processor;
   model.numCore = options.numCore;
   for (ModuleOp kernel : backend::slicedKernels(module)) {
-    auto code = backend::generateKernel(kernel, *loaded.processor);
+    // Sources are as large as the commands, and the kernel's own name its tensors already.
+    auto code = backend::generateKernel(kernel, *loaded.processor, {/*text=*/false, /*sources=*/options.debug});
     if (failed(code))
       return std::nullopt;
     model.kernels.push_back(kernelDesc(std::move(*code), options));
@@ -180,7 +175,7 @@ std::optional<DeploySummary> buildModel(ModuleOp module, const DeployOptions &op
   net.variants.push_back(std::move(*variant));
   model.nets.push_back(std::move(net));
 
-  return withSizes(std::move(summary), pmodel::writeModel(model, pmodel::layoutWeights(model.weights), options.modelFile), errors);
+  return BuiltModel{std::move(model), std::move(summary)};
 }
 
 std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written, Errors &errors) {

@@ -12,13 +12,24 @@
 
 namespace pto_mlir::pmodel {
 
-/// Collects net variants from files and writes them as one file. Kernels and weights come along when a variant uses them, equal ones
+/// A model in a file, or one that was just made, whose weights somebody else keeps until the end.
+struct ModelPart {
+  std::shared_ptr<const ModelDesc> model;
+  std::shared_ptr<const WeightLayout> layout;
+  std::string name;                      ///< for messages
+  std::shared_ptr<const ModelFile> file; ///< whose weights are to be checked; null for one that was just made
+
+  ModelPart(std::shared_ptr<const ModelFile> file);
+  ModelPart(ModelDesc model, std::string name);
+};
+
+/// Collects net variants from models and writes them as one file. Kernels and weights come along when a variant uses them, equal ones
 /// once; different ones of one name are renamed. Weight offsets in the programs follow their weights.
 class ModelAssembler {
 public:
   /// Adds a variant; one whose net has a name that is there already becomes a variant of that net. Fails when the files are for different
   /// processors or numbers of cores, or the nets disagree. `name` is the net's new name; empty = its own.
-  Status add(std::shared_ptr<const ModelFile> file, size_t net, size_t variant, const std::string &name = "");
+  Status add(const ModelPart &part, size_t net, size_t variant, const std::string &name = "");
   /// Adds host programs of a file with the nets that they call; a net whose name is taken gets another one. Programs of one name become one
   /// model.
   Status addPrograms(std::shared_ptr<const ModelFile> file, const std::vector<size_t> &programs);
@@ -31,11 +42,12 @@ private:
   /// An added program, with where its weights came from.
   struct Source {
     size_t net, variant;
-    std::shared_ptr<const ModelFile> file;
+    ModelPart part;
     std::vector<uint32_t> weightMap; // old weight -> new
   };
   uint32_t addKernel(const KernelDesc &kernel);
   uint32_t addWeight(const WeightDesc &weight, uint64_t hash);
+  /// Weights that the variant reads, into the new model.
   Status collectWeights(Source &source, const VariantDesc &variant);
   Status relocate(const Source &source, const WeightLayout &layout);
 
