@@ -1,6 +1,7 @@
-// What the VM costs: nanoseconds per simple instruction, per call of a kernel that does nothing, per call of a function.
+// What the VM costs: nanoseconds per simple instruction, per call of a kernel that does nothing, per call of a function, per launch as a task.
 #include "pto_mlir/ByteCode/Machine.h"
 #include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/Runtime/QueuedProvider.h"
 
 #include <benchmark/benchmark.h>
 
@@ -31,14 +32,17 @@ T check(Result<T> result) {
 constexpr int64_t trips = 10000;
 
 /// Runs `body` in a counted loop, which has 9 instructions of its own; `instructions` counts the body's.
-void measure(benchmark::State &state, const std::string &body, int64_t instructions) {
+void measure(benchmark::State &state, const std::string &body, int64_t instructions, uint32_t threads = 0) {
   std::string text = ".vm 1\n.target \"host\", 1, 15\n.types i64, f32, tensor<4xf32>\n"
                      ".const 0 = kernel @device.nothing (tensor<4xf32>, tensor<4xf32>) -> ()\n.const 1 = 1.5 : f32\n"
                      ".func @main(i64, tensor<4xf32>) -> (f32) slots(i64, tensor<4xf32>, i64, f32) {\n  iconst i64, 0\n  istore_2\n  ldc scalar, 1\n  fstore_3\nL:\n" +
                      body +
                      "  iload_2\n  iconst i64, 1\n  iadd\n  istore_2\n  iload_2\n  iload_0\n  icmp 2\n  ifne L\n  fload_3\n  return\n}\n"
                      ".func @empty() -> () slots() {\n}\n";
-  auto machine = check(Machine::create(check(Program::load(check(assemble(text)))), std::make_shared<NothingProvider>()));
+  std::shared_ptr<KernelProvider> provider = std::make_shared<NothingProvider>();
+  if (threads)
+    provider = check(runtime::QueuedProvider::make(provider, threads));
+  auto machine = check(Machine::create(check(Program::load(check(assemble(text)))), provider));
   auto tensor = makeTensor(pmodel::ElementType::F32, {4});
   for (auto _ : state)
     benchmark::DoNotOptimize(check(machine.run({Value::integer(trips), Value::of(tensor)})));
@@ -53,6 +57,8 @@ void BM_Tensors(benchmark::State &state) { measure(state, "  aload_1\n  astore_1
 void BM_Function(benchmark::State &state) { measure(state, "  call @empty\n", 2); }
 void BM_Kernel(benchmark::State &state) { measure(state, "  aload_1\n  aload_1\n  invokestatic 0\n", 3); }
 void BM_Launch(benchmark::State &state) { measure(state, "  aload_1\n  aload_1\n  launch 0, 0\n", 3); }
+/// On one thread, so that it is the cost and not what overlaps.
+void BM_Task(benchmark::State &state) { measure(state, "  aload_1\n  aload_1\n  launch 0, 0\n", 3, 1); }
 
 BENCHMARK(BM_Loop);
 BENCHMARK(BM_Floats);
@@ -60,6 +66,7 @@ BENCHMARK(BM_Tensors);
 BENCHMARK(BM_Function);
 BENCHMARK(BM_Kernel);
 BENCHMARK(BM_Launch);
+BENCHMARK(BM_Task);
 
 } // namespace
 

@@ -3,6 +3,7 @@
 #include "pto_mlir/ByteCode/Machine.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/Runtime/QueuedProvider.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
@@ -127,7 +128,9 @@ auto guarded(Use use) -> decltype(use()) {
 class PythonKernel : public Kernel {
 public:
   PythonKernel(KernelKey key, nb::object function) : key(std::move(key)), function(std::move(function)) {}
+  // Any thread.
   Status run(std::span<const Value> operands, std::span<Value> results) override {
+    nb::gil_scoped_acquire gil;
     return guarded([&]() -> Status {
       nb::list arguments;
       for (size_t i = 0; i < operands.size(); ++i)
@@ -180,14 +183,23 @@ private:
   nb::dict externals;
 };
 
+/// The provider of a machine: launches are tasks on `threads` threads if the program has any.
+std::shared_ptr<KernelProvider> providerFor(const Module &module, nb::object resolver, nb::dict externals, nb::object print, uint32_t threads) {
+  auto provider = std::make_shared<PythonProvider>(std::move(resolver), std::move(externals), [print](const std::string &line) {
+    nb::gil_scoped_acquire gil;
+    print(line);
+  });
+  if (!threads || !(module.capabilities & kAsynchronous))
+    return provider;
+  return check(runtime::QueuedProvider::make(std::move(provider), threads, /*mayBlock=*/true));
+}
+
 /// A machine for one module.
 class PythonMachine {
 public:
-  PythonMachine(const Module &module, nb::object resolver, nb::dict externals, nb::object print, uint64_t maxJumps)
-      : machine(check(Machine::create(check(Program::load(module)),
-                                      std::make_shared<PythonProvider>(std::move(resolver), std::move(externals),
-                                                                       [print](const std::string &line) { print(line); }),
-                                      {maxJumps}))) {}
+  PythonMachine(const Module &module, nb::object resolver, nb::dict externals, nb::object print, uint64_t maxJumps, uint32_t threads)
+      : provider(providerFor(module, std::move(resolver), std::move(externals), std::move(print), threads)),
+        machine(check(Machine::create(check(Program::load(module)), provider, {maxJumps}))) {}
 
   nb::list run(const std::string &name, nb::args arguments) {
     const Module &module = machine.program().module();
@@ -202,7 +214,15 @@ public:
     std::vector<Value> values;
     for (size_t i = 0; i < arguments.size(); ++i)
       values.push_back(fromPython(arguments[i], module.types[function.parameters[i]]));
-    auto results = check(machine.run(std::move(values), index));
+    auto run = [&] {
+      // Kernels take the lock, on whichever thread they are.
+      nb::gil_scoped_release unlocked;
+      auto results = machine.run(std::move(values), index);
+      // After a fault launches may still be on their way.
+      Status finished = provider->wait(KernelProvider::kAllQueues);
+      return results && !finished ? Result<std::vector<Value>>(Failure{finished.error()}) : std::move(results);
+    };
+    auto results = check(run());
     nb::list list;
     for (size_t i = 0; i < results.size(); ++i)
       list.append(toPython(results[i], module.types[function.results[i]]));
@@ -213,10 +233,14 @@ public:
     if (sink.is_none())
       machine.trace({});
     else
-      machine.trace([sink](const std::string &line) { sink(line); });
+      machine.trace([sink](const std::string &line) {
+        nb::gil_scoped_acquire gil;
+        sink(line);
+      });
   }
 
 private:
+  std::shared_ptr<KernelProvider> provider;
   Machine machine;
 };
 
@@ -311,8 +335,8 @@ NB_MODULE(_vm, m) {
     return rows;
   });
   nb::class_<PythonMachine>(m, "Machine")
-      .def(nb::init<const Module &, nb::object, nb::dict, nb::object, uint64_t>(), nb::arg("module"), nb::arg("resolver"), nb::arg("externals"),
-           nb::arg("print"), nb::arg("max_jumps") = 0)
+      .def(nb::init<const Module &, nb::object, nb::dict, nb::object, uint64_t, uint32_t>(), nb::arg("module"), nb::arg("resolver"),
+           nb::arg("externals"), nb::arg("print"), nb::arg("max_jumps") = 0, nb::arg("threads") = 0)
       .def("run", &PythonMachine::run)
       .def("trace", &PythonMachine::trace, nb::arg("sink").none());
 }

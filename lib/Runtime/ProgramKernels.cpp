@@ -1,7 +1,6 @@
 #include "ProgramKernels.h"
 
 #include <algorithm>
-#include <stdexcept>
 
 namespace pto_mlir::runtime {
 
@@ -199,13 +198,7 @@ Result<std::shared_ptr<ProgramKernels>> ProgramKernels::make(LoadedModel &model)
     pto_arg from{call.args[0], *tensorBytes(storage, {elements})};
     Status status = DeviceTensor::copy(kernels->memory.device(), from, storage, reinterpret_cast<std::byte *>(uintptr_t(call.args[1])), type, elements);
     call.costNs = from.bytes / kHostBytesPerNs;
-    if (status)
-      return;
-    {
-      std::lock_guard lock(kernels->mutex);
-      kernels->copyFailure = status.error();
-    }
-    throw std::runtime_error(status.error());
+    kernels->copyFailure.check(status);
   });
   if (!id)
     return Failure{id.error()};
@@ -270,8 +263,7 @@ std::string ProgramKernels::failureText() const {
   for (auto &[variant, net] : nets)
     if (StepTasks *steps = net->vm->stepTasks(); steps && !steps->failureText().empty())
       return steps->failureText();
-  std::lock_guard lock(mutex);
-  return copyFailure;
+  return copyFailure.text();
 }
 
 Status ProgramKernels::forEachCalled(const std::function<Status(VM &, const VariantDesc &)> &visit) {

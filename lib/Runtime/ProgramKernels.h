@@ -5,7 +5,6 @@
 #include "DeviceTensor.h"
 
 #include <map>
-#include <mutex>
 
 namespace pto_mlir::runtime {
 
@@ -37,8 +36,7 @@ private:
   TensorMemory memory;
   tasks::KernelId copyKernel = tasks::kNoKernel;
   std::vector<std::shared_ptr<std::byte[]>> inFlight; // host memory of this run's copies
-  mutable std::mutex mutex;
-  std::string copyFailure;
+  FirstFailure copyFailure;
   std::map<const pmodel::VariantDesc *, std::unique_ptr<Net>> nets;
 };
 

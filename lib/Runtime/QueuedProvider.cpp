@@ -1,6 +1,6 @@
 #include "pto_mlir/Runtime/QueuedProvider.h"
 
-#include <stdexcept>
+#include "TaskSettings.h"
 
 namespace pto_mlir::runtime {
 
@@ -15,16 +15,11 @@ QueuedProvider::~QueuedProvider() {
     (void)finish();
 }
 
-Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads) {
+Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads, bool mayBlock) {
   std::shared_ptr<QueuedProvider> provider(new QueuedProvider(std::move(kernels)));
-  tasks::Config config;
   // As many launches at a time; cores are identities, which the threads share.
-  config.cores = {0, 0, 8, 0};
-  config.workerThreads = threads;
-  config.submitterWorks = true;
-  config.window = {1024, 16, 16, 16};
-  config.heapBytes.fill(tasks::kOutputAlignment);
-  config.hangMs = 600000;
+  tasks::Config config = threadedConfig({0, 0, mayBlock ? threads : 8, 0}, threads);
+  config.submitterWorks = !mayBlock;
   auto runtime = tasks::TaskRuntime::create(config);
   if (!runtime)
     return Failure{runtime.error()};
@@ -34,21 +29,15 @@ Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<byt
     std::vector<Value> made(launch.results.size());
     Status status = launch.kernel->run(launch.operands, made);
     for (size_t i = 0; status && i < made.size(); ++i) {
-      if (made[i].tensor && made[i].tensor->shape == launch.results[i].tensor->shape)
+      const bytecode::Tensor &wanted = *launch.results[i].tensor;
+      if (made[i].tensor && made[i].tensor->shape == wanted.shape && made[i].tensor->element == wanted.element)
         launch.results[i].tensor->data = made[i].tensor->data;
       else
-        status = Failure{"result " + std::to_string(i) + " has another shape than the program says"};
+        status = Failure{"result " + std::to_string(i) + " has another type than the program says"};
     }
     launch.operands.clear();
     launch.results.clear();
-    if (status)
-      return;
-    {
-      std::lock_guard lock(self->mutex);
-      if (self->failure.empty())
-        self->failure = status.error();
-    }
-    throw std::runtime_error(status.error());
+    self->failure.check(status);
   });
   if (!body)
     return Failure{body.error()};
@@ -98,7 +87,7 @@ Status QueuedProvider::launch(Kernel &kernel, uint32_t queue, std::span<const Va
   }
   auto task = runtime->submit(spec);
   if (!task)
-    return Failure{failure.empty() ? task.error() : failure};
+    return Failure{failure.text().empty() ? task.error() : failure.text()};
   last[queue] = *task;
   for (const bytecode::Tensor *tensor : placed)
     makers[tensor] = *task;
@@ -112,7 +101,7 @@ Status QueuedProvider::finish() {
   last.clear();
   makers.clear();
   launches.clear();
-  std::string said = std::move(failure);
+  std::string said = failure.text();
   failure.clear();
   return said.empty() ? status : Status(Failure{said});
 }

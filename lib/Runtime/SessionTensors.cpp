@@ -107,8 +107,13 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
   for (size_t i = 0; i < variants.size(); ++i)
     if (shapesFit(variants[i], inputs))
       return i;
-  if (variants.size() > 1)
-    return Failure{"none of the " + std::to_string(variants.size()) + " variants of net '" + net->name + "' takes these input shapes"};
+  if (variants.size() > 1) {
+    std::string message = "none of the " + std::to_string(variants.size()) + " variants of net '" + net->name + "' takes these input shapes; declared are ";
+    for (size_t i = 0; i < variants.size() && i < 8; ++i)
+      for (const TensorDesc &desc : variants[i].inputs)
+        message += (&desc != variants[i].inputs.data() ? ", " : i ? " | " : "") + ("'" + desc.name + "' ") + shapeText(desc.shape);
+    return Failure{message + (variants.size() > 8 ? " | .." : "")};
+  }
   for (const TensorDesc &desc : variants.front().inputs) {
     const InputTensor *input = findInput(inputs, desc.name);
     if (!shapeFits(desc, input->shape))

@@ -1,9 +1,10 @@
 #include "StepTasks.h"
 
+#include "TaskSettings.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <stdexcept>
 
 namespace pto_mlir::runtime {
 
@@ -11,32 +12,20 @@ using tasks::TaskRuntime;
 using tasks::TaskSpec;
 using tasks::WorkerKind;
 
-namespace {
-tasks::Config configFor(uint32_t blocks, bool trace) {
-  tasks::Config config;
-  config.cores = {blocks, 2 * blocks, 1, 0};
-  // Buffers are the program's, so tasks allocate nothing; a ring is enough, since there are no scopes.
-  config.window = {1024, 16, 16, 16};
-  config.heapBytes.fill(tasks::kOutputAlignment);
-  config.trace = trace;
-  return config;
-}
-} // namespace
+static std::array<uint32_t, 4> coresOf(uint32_t blocks) { return {blocks, 2 * blocks, 1, 0}; }
 
 Result<std::unique_ptr<TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace) {
   uint32_t blocks = std::clamp<uint32_t>(numCore, 1, tasks::kMaxCoresPerKind / 2);
-  tasks::Config config = configFor(blocks, trace);
-  config.workerThreads = threads ? std::min(threads, 3 * blocks + 1) : 0;
-  config.submitterWorks = true;
-  // A simulated kernel cannot hang, but it may be slow.
-  config.hangMs = 600000;
+  tasks::Config config = threadedConfig(coresOf(blocks), threads ? std::min(threads, 3 * blocks + 1) : 0);
+  config.trace = trace;
   return TaskRuntime::create(config);
 }
 
 Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace) {
   if (blocks == 0 || blocks > tasks::kMaxCoresPerKind / 2)
     return Failure{"cannot simulate a machine of " + std::to_string(blocks) + " blocks: 1 to " + std::to_string(tasks::kMaxCoresPerKind / 2)};
-  tasks::Config config = configFor(blocks, trace);
+  tasks::Config config = programConfig(coresOf(blocks));
+  config.trace = trace;
   config.mode = tasks::Mode::VirtualTime;
   return TaskRuntime::create(config);
 }
@@ -78,14 +67,7 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
       status = work(call, step.arguments);
     }
     step.workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
-    if (status)
-      return;
-    {
-      std::lock_guard lock(mutex);
-      if (failure.empty())
-        failure = status.error();
-    }
-    throw std::runtime_error(status.error());
+    failure.check(status);
   });
   if (!kernel)
     return Failure{kernel.error()};
@@ -169,7 +151,8 @@ Status StepTasks::submit() {
 Status StepTasks::run() {
   beginRun();
   Status status = runtime.run([&](TaskRuntime &) { (void)submit(); });
-  return failure.empty() ? status : Status(Failure{failure});
+  std::string said = failure.text();
+  return said.empty() ? status : Status(Failure{said});
 }
 
 } // namespace pto_mlir::runtime

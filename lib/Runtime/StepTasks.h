@@ -4,13 +4,13 @@
 
 #include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/Runtime/Device.h"
+#include "pto_mlir/Runtime/FirstFailure.h"
 #include "pto_mlir/TaskRuntime/TaskRuntime.h"
 
 #include <atomic>
 #include <deque>
 #include <functional>
 #include <memory>
-#include <mutex>
 
 namespace pto_mlir::runtime {
 
@@ -47,7 +47,7 @@ public:
   /// Before the first submission of a run of the runtime.
   void beginRun();
   /// What the first step that failed in this run said; empty when none did.
-  const std::string &failureText() const { return failure; }
+  std::string failureText() const { return failure.text(); }
   /// A run of its own: submits all and waits. The first step that failed is the failure.
   Status run();
 
@@ -75,8 +75,7 @@ private:
   tasks::TaskRuntime &runtime;
   Device &device;
   std::deque<Step> steps;
-  std::mutex mutex;
-  std::string failure; // of the present run
+  FirstFailure failure; // of the present run
 };
 
 } // namespace pto_mlir::runtime

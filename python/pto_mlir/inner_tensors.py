@@ -89,9 +89,10 @@ def exposed(path: str | Path) -> Exposed | None:
     """The model with all of its tensors as outputs; None when it has no control flow."""
     import onnx
 
-    model = onnx.load(str(path), load_external_data=True)
+    model = onnx.load(str(path), load_external_data=False)
     if not any(node.op_type in ("If", "Loop", "Scan") for node in model.graph.node):
         return None
+    onnx.load_external_data_for_model(model, str(Path(path).parent))
     types: dict[str, int] = {}
     _types(onnx.shape_inference.infer_shapes(model).graph, types)
     counts = Counter(_names(model.graph))

@@ -64,14 +64,27 @@ def test_the_page_of_pto_ops_is_current():
     assert subprocess.run([sys.executable, str(script), "--check"]).returncode == 0, f"run {script.name}"
 
 
-def test_the_checklist_of_the_task_runtime_names_tests():
+@pytest.mark.parametrize("name", ["task-runtime-checklist.md", "vm-checklist.md"])
+def test_checklists_name_tests(name):
+    page = (ROOT / "docs" / name).read_text()
+    google = "\n".join(f.read_text() for folder in ("TaskRuntime", "Runtime", "ByteCode", "PModel") for f in (ROOT / "unittests" / folder).glob("*.c*"))
+    for suite, test in re.findall(r"`([A-Z]\w*)\.(\w+)`", page):
+        if test != "h":
+            assert re.search(rf"^TEST(_F|_P)?\({suite}, {test}\)", google, re.MULTILINE), f"there is no test {suite}.{test}"
+    for file, test in re.findall(r"`(test_\w+)::(\w+)`", page):
+        assert f"def {test}(" in (ROOT / "test" / "python" / f"{file}.py").read_text(), f"there is no test {file}::{test}"
+    for path in re.findall(r"`(test/[\w/.-]+)`", page):
+        assert (ROOT / path).exists(), f"there is no {path}"
+
+
+def test_the_checklist_of_the_vm_has_every_row():
+    page = (ROOT / "docs" / "vm-checklist.md").read_text()
+    assert [int(row) for row in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)] == list(range(1, 21))
+
+
+def test_the_checklist_of_the_task_runtime_is_complete():
     page = (ROOT / "docs" / "task-runtime-checklist.md").read_text()
     google = "\n".join(f.read_text() for folder in ("TaskRuntime", "Runtime") for f in (ROOT / "unittests" / folder).glob("*.c*"))
-    for suite, name in re.findall(r"`([A-Z]\w*)\.(\w+)`", page):
-        if name != "h":
-            assert re.search(rf"^TEST(_F|_P)?\({suite}, {name}\)", google, re.MULTILINE), f"there is no test {suite}.{name}"
-    for file, name in re.findall(r"`(test_\w+)::(\w+)`", page):
-        assert f"def {name}(" in (ROOT / "test" / "python" / f"{file}.py").read_text(), f"there is no test {file}::{name}"
     rows = re.findall(r"^\| ([RH]-\d[^|]*) \|", page, re.MULTILINE)
     listed = {f"{kind}-{i:02}" for row in rows for kind, first, last in re.findall(r"([RH])-(\d+)(?: to [RH]-(\d+))?", row)
               for i in range(int(first), int(last or first) + 1)}  # fmt: skip

@@ -1,5 +1,8 @@
 """VM programs with kernels from Python: looked up, built by name, external tensors, faults."""
 
+import base64
+import zlib
+
 import numpy as np
 import pytest
 
@@ -57,6 +60,54 @@ def test_the_sample_is_what_the_format_describes():
     assert assemble(module.disassemble()) == module
 
 
+OLD = '''.vm 1
+.target "host", 1, 11
+.const 0 = 1.5 : f32
+.const 1 = dense [1, -2] : tensor<2xi32>
+.const 2 = text "too large"
+.const 3 = external "w" : tensor<2xi32>
+.const 4 = kernel @device.add (tensor<2xi32>, tensor<?xi32>) -> (tensor<?xi32>) {"axis" = [1, 2], "scale" = 0.5}
+.func @main(tensor<?xi32>, i64) -> (tensor<?xi32>, f32) slots(tensor<?xi32>, i64, f32) {
+  ldc scalar, 0
+  fstore_2
+loop:
+  .loc "here.py:3"
+  iload_1
+  iconst i64, 1000
+  icmp 2
+  assert 2
+  ldc tensor, 3
+  aload_0
+  invokestatic 4
+  astore_0
+  call @less
+  ifne loop
+  aload_0
+  fload_2
+  return
+}
+.func @less() -> (i1) slots() {
+  iconst i1, 0
+  return
+}
+'''
+# What OLD was as bytes when the instruction set's version was 1 and new; deflated.
+OLD_BYTES = (
+    "eNpNkM1Kw0AQx2eTaNM2tKX0EFQw9OJFpLb14kVBD70IHopIFdbQLjUQG+lGrSD06iP4AD6GD9FnEM+ePYhxZrNps/DbHebzP+sBwHn/4gzUqYMHFtjgQA0a"
+    "4MIWegAY0tdvGWkhDcRCDOQNOUbWkF9MWiDvyAvistQfYuIp4iIW8sXS+ttIxjT5I0mSLr67iIe4iKNngH5tC+agdeT9oZCS7BrqzauvUX/kEukhXZWT1lCP"
+    "G2STdmKwXbXNRbVnXBtlw2w61s4VGxjNjTmYekdTzzM0edvUPe/8YEJ+UkA6bB2nWJG0iKnYu38+7KD9ivtSiGInyEg8BkPB/dGIy2DM45jHPJhI3p4FnTaf"
+    "qDt6iKU2/Vkg+T5vczn0Q8Fbg7Y4UHsX1FRH/R2NZ7l9n3SkAJlKdcxMXxxFXuhPxwIqy05UUUnzWNbL1v3+1A4l9acUKUF2fo7o/k53rFtLf0lPt7PcYhb7"
+    "VLkFlmlN9FnVrStFad0qz8j1tnM6sr7/vy1TXA=="
+)
+
+
+def test_bytes_of_version_1_stay_readable():
+    """Whoever has a file keeps it: the numbers of opcodes, types and fields do not move."""
+    module = ByteCodeModule.from_bytes(zlib.decompress(base64.b64decode(OLD_BYTES)))
+    assert module == assemble(OLD)
+    assert assemble(module.disassemble()) == module
+
+
 def test_kernels_are_looked_up_then_built_by_name():
     registry = KernelRegistry()
     registry.kernel("device_add_sig_ii_i_ins_i32_i32_outs_i32", lambda a, b: a * 100 + b)
@@ -104,6 +155,58 @@ def test_faults_are_told_with_their_place():
         VM(assemble(SAMPLE)).run(1)
     with pytest.raises(VMError, match="ran longer than 10 jumps"):
         VM(assemble('.vm 1\n.target "python"\n.func @main() {\nL:\ngoto L\n}\n'), max_jumps=10).run()
+
+
+LAUNCHES = """.vm 1
+.target "python"
+.const 0 = kernel @device.meet (tensor<2xf32>) -> (tensor<2xf32>)
+.const 1 = kernel @device.add (tensor<2xf32>, tensor<2xf32>) -> (tensor<2xf32>)
+.func @main(tensor<2xf32>) -> (tensor<2xf32>) slots(tensor<2xf32>, tensor<2xf32>, tensor<2xf32>) {
+  aload_0
+  launch 0, 1
+  astore_1
+  aload_0
+  launch 0, 2
+  astore_2
+  aload_1
+  aload_2
+  launch 1, 3
+  return
+}
+"""
+
+
+def test_launches_of_two_queues_overlap():
+    """Each waits for the other: alone neither would end. A third, in a queue of its own, comes after what makes its operands."""
+    import threading
+
+    meeting = threading.Barrier(2, timeout=20)
+    registry = device_kernels()
+    registry.factory("device.meet", lambda *key: lambda x: (meeting.wait(), x * 2)[1])
+    machine = VM(assemble(LAUNCHES), registry)
+    for _ in range(20):
+        np.testing.assert_array_equal(machine.run(np.float32([1, 2]))[0], [4, 8])
+    registry.factory("device.meet", lambda *key: lambda x: x * 2)
+    np.testing.assert_array_equal(VM(assemble(LAUNCHES), registry, threads=0).run(np.float32([1, 2]))[0], [4, 8])
+
+
+def test_a_launch_that_fails_is_told_and_the_machine_goes_on():
+    registry = device_kernels()
+    answers = iter([ValueError("no answer"), np.ones(2, np.float32), np.ones(2, np.int64), np.ones(2, np.float32), *[np.ones(2, np.float32)] * 2])
+
+    def meet(x):
+        answer = next(answers)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    registry.kernel("device_meet_sig_t_t_ins_2xf32_outs_2xf32", meet)
+    machine = VM(assemble(LAUNCHES), registry)
+    with pytest.raises(VMError, match="ValueError: no answer"):
+        machine.run(np.float32([1, 2]))
+    with pytest.raises(VMError, match="result 0 has another type than the program says"):
+        machine.run(np.float32([1, 2]))
+    np.testing.assert_array_equal(machine.run(np.float32([1, 2]))[0], [2, 2])
 
 
 @pytest.mark.parametrize("name, arguments, expected", [

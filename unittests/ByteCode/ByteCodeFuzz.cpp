@@ -27,8 +27,22 @@ void tryModule(Module module) {
   if (!machine)
     return;
   std::vector<Value> arguments;
-  for (uint32_t type : loaded.functions[0].parameters)
-    arguments.push_back(loaded.types[type].isTensor ? Value::of(makeTensor(pmodel::ElementType::F32, {2})) : Value());
+  for (uint32_t index : loaded.functions[0].parameters) {
+    const Type &type = loaded.types[index];
+    if (!type.isTensor) {
+      arguments.push_back(Value::integer(type.kind() == Kind::Integer));
+      continue;
+    }
+    std::vector<int64_t> shape = type.shape;
+    uint64_t elements = 1;
+    for (int64_t &size : shape) {
+      size = size == kDynamic ? 2 : size;
+      elements = size > 1024 ? 1 << 20 : elements * uint64_t(size);
+    }
+    if (elements >= 1 << 16 || shape.size() > 16)
+      return;
+    arguments.push_back(Value::of(makeTensor(type.element, shape)));
+  }
   (void)machine->run(std::move(arguments));
 }
 

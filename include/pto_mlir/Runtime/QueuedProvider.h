@@ -3,10 +3,10 @@
 #define PTO_MLIR_RUNTIME_QUEUEDPROVIDER_H
 
 #include "pto_mlir/ByteCode/Machine.h"
+#include "pto_mlir/Runtime/FirstFailure.h"
 #include "pto_mlir/TaskRuntime/TaskRuntime.h"
 
 #include <deque>
-#include <mutex>
 #include <unordered_map>
 
 namespace pto_mlir::runtime {
@@ -16,8 +16,9 @@ namespace pto_mlir::runtime {
 /// shape runs before it returns. Not for several machines at once.
 class QueuedProvider : public bytecode::KernelProvider {
 public:
-  /// `threads` host threads; 0 = as many as the machine has.
-  static Result<std::shared_ptr<QueuedProvider>> make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads);
+  /// `threads` host threads, the caller's among them while it waits; 0 = as many as the machine has. `mayBlock`: kernels wait for each other or
+  /// for something outside; then so many launches run at the same time, each on a thread that is not the caller's.
+  static Result<std::shared_ptr<QueuedProvider>> make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads, bool mayBlock = false);
   ~QueuedProvider() override;
 
   Result<std::shared_ptr<bytecode::Kernel>> resolve(const bytecode::KernelKey &key, const std::string &name) override;
@@ -42,8 +43,7 @@ private:
   std::unordered_map<uint32_t, tasks::TaskId> last; // by queue
   tasks::TaskId fence;
   bool isOpen = false;
-  std::mutex mutex;
-  std::string failure;
+  FirstFailure failure;
   tasks::KernelId body = tasks::kNoKernel;
   std::unique_ptr<tasks::TaskRuntime> runtime; // ends before what its tasks use
 };
