@@ -4,6 +4,7 @@
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -26,12 +27,13 @@ struct CompileError : std::runtime_error {
 
 nb::dict transform(const std::string &modelFile, const std::string &modelName,
                    const std::vector<std::vector<int64_t>> &inputShapes, const std::vector<std::string> &outputNames,
-                   const std::string &mlirFile, const std::string &preprocess) {
+                   const std::string &mlirFile, const std::string &preprocess, int64_t maxExtent,
+                   const std::map<std::string, std::vector<int64_t>> &sizes) {
   Errors errors;
   std::optional<TransformSummary> summary;
   {
     nb::gil_scoped_release unlocked;
-    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess}, errors);
+    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes}, errors);
   }
   if (!summary)
     fail(errors);

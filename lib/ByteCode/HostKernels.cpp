@@ -183,6 +183,40 @@ public:
   }
 };
 
+/// nonzero: the indices of elements that are not zero, a column each, in row-major order (ONNX's NonZero).
+class NonZero : public Kernel {
+public:
+  Status run(std::span<const Value> operands, std::span<Value> results) override {
+    const Tensor &source = *operands[0].tensor;
+    uint64_t size = pmodel::elementBits(source.element) / 8, count = size ? source.bytes / size : 0;
+    // The highest bit alone is minus zero.
+    bool isFloat = source.element == ElementType::F32 || source.element == ElementType::F16 || source.element == ElementType::BF16 || source.element == ElementType::F64;
+    std::vector<uint64_t> found;
+    for (uint64_t i = 0; i < count; ++i) {
+      uint64_t bits = 0;
+      std::memcpy(&bits, source.data.get() + i * size, size);
+      if (isFloat)
+        bits &= ~(uint64_t(1) << (8 * size - 1));
+      if (bits)
+        found.push_back(i);
+    }
+    int64_t rank = int64_t(source.shape.size());
+    TensorPtr result = makeTensor(ElementType::I64, {rank, int64_t(found.size())});
+    if (!result)
+      return Failure{"cannot make a tensor of " + std::to_string(found.size()) + " indices"};
+    for (size_t column = 0; column < found.size(); ++column) {
+      uint64_t left = found[column];
+      for (int64_t d = rank - 1; d >= 0; --d) {
+        int64_t index = int64_t(left % uint64_t(source.shape[size_t(d)]));
+        left /= uint64_t(source.shape[size_t(d)]);
+        std::memcpy(result->data.get() + (uint64_t(d) * found.size() + column) * sizeof(index), &index, sizeof(index));
+      }
+    }
+    results[0] = Value::of(std::move(result));
+    return {};
+  }
+};
+
 /// Elements of whole bytes and one dimension more on the left: what append, put and row take.
 bool isRowOf(const Type &row, const Type &all) {
   return row.isTensor && all.isTensor && row.element == all.element && all.shape.size() == row.shape.size() + 1 && pmodel::elementBits(all.element) >= 8;
@@ -202,6 +236,10 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   if (key.callee == "host.put" && key.operands.size() == 3 && key.results.empty() && isRowOf(key.operands[2], key.operands[0]) &&
       key.operands[1] == Type::scalar(ElementType::I64))
     return std::shared_ptr<Kernel>(std::make_shared<Put>());
+  if (key.callee == "host.nonzero" && key.operands.size() == 1 && key.results.size() == 1 && key.operands[0].isTensor && key.results[0].isTensor &&
+      pmodel::elementBits(key.operands[0].element) >= 8 && key.results[0].element == ElementType::I64 &&
+      key.results[0].shape == std::vector<int64_t>{int64_t(key.operands[0].shape.size()), kDynamic})
+    return std::shared_ptr<Kernel>(std::make_shared<NonZero>());
   auto isFloat = [](const Type &type) { return type.kind() == Kind::Float; };
   bool scalars = key.place() == "host" && key.results.size() == 1 && isFloat(key.results[0]) && key.attributes.empty();
   for (const Type &type : key.operands)
@@ -213,7 +251,7 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   for (const BinaryRow &row : binaries)
     if (scalars && key.operands.size() == 2 && key.op() == row.name)
       return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
-  return Failure{"the host has no kernel " + name + "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put and @host.row; other targets bring kernels of "
+  return Failure{"the host has no kernel " + name + "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put, @host.row and @host.nonzero; other targets bring kernels of "
                  "their own (python -m pto_mlir.vm)"};
 }
 

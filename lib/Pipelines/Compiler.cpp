@@ -90,7 +90,7 @@ void nameFile(const std::string &file, Errors &errors) {
 
 std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
   CompilerContext context;
-  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName};
+  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName, options.maxExtent, options.sizes};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
   if (!module)
     return std::nullopt;
@@ -175,8 +175,8 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
   return net;
 }
 
-/// One net of straight-line ops -> a .pmodel.
-static std::optional<DeploySummary> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
+/// One net of straight-line ops, compiled.
+static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
   PassManager pm(module.getContext());
   DeployPipelineOptions pipeline;
   pipeline.quantize = options.quantize;
@@ -192,14 +192,14 @@ static std::optional<DeploySummary> deployNet(ModuleOp module, const DeployOptio
       manager.addPass(createEmitPTO(options.emitFolder, options.processor, emitted, notEmitted));
   };
   buildDeployPipeline(pm, pipeline, hook);
-  std::optional<DeploySummary> summary;
+  std::optional<BuiltModel> built;
   if (run(pm, module, errors))
-    summary = buildModel(module, options, errors);
-  if (!summary)
+    built = buildModel(module, options, errors);
+  if (!built)
     return std::nullopt;
-  summary->emitted = emitted;
-  summary->notEmitted = std::move(notEmitted);
-  return summary;
+  built->summary.emitted = emitted;
+  built->summary.notEmitted = std::move(notEmitted);
+  return built;
 }
 
 std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
@@ -213,7 +213,8 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
     auto deploy = [&](ModuleOp net, const DeployOptions &own) { return deployNet(net, own, errors); };
     summary = deployControlFlow(*module, options, deploy, errors);
   } else {
-    summary = deployNet(*module, options, errors);
+    if (auto built = deployNet(*module, options, errors))
+      summary = withSizes(std::move(built->summary), pmodel::writeModel(built->model, pmodel::layoutWeights(built->model.weights), options.modelFile), errors);
   }
   if (!summary)
     nameFile(options.mlirFile, errors);

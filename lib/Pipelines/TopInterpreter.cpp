@@ -85,8 +85,8 @@ const HostTensor *checkedInput(const Port &port, const std::vector<HostTensor> &
   std::string wanted = "; the net reads " + type + " of shape " + shapeText(port.type.getShape());
   if (given == tensors.end())
     errors.push_back("input '" + port.name + "' is missing" + wanted);
-  else if (given->type != type || llvm::ArrayRef(given->shape) != port.type.getShape() ||
-           static_cast<int64_t>(given->bytes.size()) != top::tensorBytes(port.type))
+  else if (auto actual = RankedTensorType::get(given->shape, port.type.getElementType());
+           given->type != type || failed(verifyCompatibleShape(actual, port.type)) || static_cast<int64_t>(given->bytes.size()) != top::tensorBytes(actual))
     errors.push_back("input '" + port.name + "' is " + given->type + " of shape " + shapeText(given->shape) + wanted);
   else
     return &*given;

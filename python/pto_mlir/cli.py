@@ -52,6 +52,20 @@ def shapes(text: str) -> list[list[int]]:
     return value
 
 
+def sizes(text: str) -> dict[str, list[int]]:
+    """`batch=1..4,length=16|32` -> the sizes by name."""
+    result: dict[str, list[int]] = {}
+    for part in text.split(","):
+        name, _, values = part.rpartition("=")
+        bounds = [piece.split("..") for piece in values.split("|")]
+        ok = name and all(len(b) <= 2 and all(n.isascii() and n.isdigit() and 0 < len(n) < 10 for n in b) for b in bounds)
+        ok = ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + 512 for b in bounds) and name not in result
+        if not ok:
+            raise UserError(f"--dynamic: expects names with sizes such as batch=1..4,length=16|32, got {part!r}")
+        result[name] = sorted({n for b in bounds for n in range(int(b[0]), int(b[-1]) + 1)})
+    return result
+
+
 def numbers(text: str) -> list[float]:
     """`0.5,0.5,0.5` -> finite floats."""
     try:

@@ -25,14 +25,17 @@ def _call(function, *args):
         raise UserError(str(error)) from None
 
 
-def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess) -> dict:
-    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes."""
-    return _call("transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess)
+def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess, max_extent=32, sizes=None) -> dict:
+    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes. `max_extent`: the largest extent that a run may bring forth;
+    `sizes`: all sizes of dimensions that the model names."""
+    return _call("transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess, max_extent, sizes or {})
 
 
 def describe(mlir) -> dict:
-    """Inputs and outputs (name, shape, numpy type), graph (compare.Graph) and pre-processing of a top .mlir."""
+    """Inputs and outputs (name, shape with None where a run says the size, numpy type), graph (compare.Graph) and pre-processing of a top .mlir."""
     net = _call("describe", mlir)
+    for ports in ("inputs", "outputs"):
+        net[ports] = [(name, [size if size >= 0 else None for size in shape], kind) for name, shape, kind in net[ports]]
     net["preprocess"] = json.loads(net["preprocess"]) if net["preprocess"] else {}
     return net
 

@@ -32,10 +32,10 @@ class InvalidArgument(UserError, ValueError):
 
 @dataclass(frozen=True)
 class NodeArg:
-    """An input or output: `type` as onnxruntime writes it, e.g. tensor(float)."""
+    """An input or output: `type` as onnxruntime writes it, e.g. tensor(float). A size that a run says is None."""
 
     name: str
-    shape: list[int]
+    shape: list[int | None]
     type: str
 
 
@@ -48,7 +48,7 @@ def _native():
 
 
 def _node_args(infos) -> list[NodeArg]:
-    return [NodeArg(name, list(shape), f"tensor({_ORT_NAMES.get(kind, kind)})") for name, shape, kind in infos]
+    return [NodeArg(name, [size or None for size in shape], f"tensor({_ORT_NAMES.get(kind, kind)})") for name, shape, kind in infos]
 
 
 def _array(name: str, value) -> np.ndarray:

@@ -343,7 +343,7 @@ def test_broken_graphs(tmp_path):
     refused(make(tmp_path / "c.onnx", [N("Relu", "a"), N("Exp", "x", "a")], {"x": [1]}, ["y"]), "computed later in the file")
     refused(make(tmp_path / "d.onnx", [N("Relu", "x"), ], {"x": [0, 2]}, ["y"]), "dimension 0 is 0")
     refused(make(tmp_path / "e.onnx", [N("Reshape", "x s")], {"x": [2, 3]}, ["y"], {"s": i64(4, -1)}), "cannot give 2x3")
-    refused(make(tmp_path / "f.onnx", [N("Reshape", "x z")], {"x": [2, 3], "z": (TensorProto.INT64, [1])}, ["y"]), "must be constant")
+    refused(make(tmp_path / "f.onnx", [N("Unsqueeze", "x z")], {"x": [2, 3], "z": (TensorProto.INT64, [1])}, ["y"]), "must be constant")
 
 
 def test_damaged_files(tmp_path):

@@ -186,7 +186,7 @@ def test_launches_of_two_queues_overlap():
     machine = VM(assemble(LAUNCHES), registry)
     for _ in range(20):
         np.testing.assert_array_equal(machine.run(np.float32([1, 2]))[0], [4, 8])
-    registry.factory("device.meet", lambda *key: lambda x: x * 2)
+    registry.kernel("device_meet_sig_t_t_ins_2xf32_outs_2xf32", lambda x: x * 2)
     np.testing.assert_array_equal(VM(assemble(LAUNCHES), registry, threads=0).run(np.float32([1, 2]))[0], [4, 8])
 
 

@@ -3,6 +3,7 @@
 #define PTO_MLIR_PIPELINES_COMPILER_H
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct TransformOptions {
   std::vector<std::string> outputNames;          // cut the graph here
   std::string mlirFile;                          // output
   std::string preprocess;                        // JSON, kept with the module
+  int64_t maxExtent = 32;                        // the largest extent that follows from what is known at run time only
+  std::map<std::string, std::vector<int64_t>> sizes; // of dimensions that the model names
 };
 
 struct TransformSummary {

@@ -25,12 +25,25 @@ LogicalResult Splitter::emitBlock(Block &block) {
     LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
                     .Case([&](top::IfOp branch) { return emitIf(branch); })
                     .Case([&](top::LoopOp loop) { return emitLoop(loop); })
-                    .Case([&](top::ScanOp scan) { return emitScan(scan); });
+                    .Case([&](top::ScanOp scan) { return emitScan(scan); })
+                    .Default([&](Operation *other) { return emitSizes(other), success(); });
     if (failed(done))
       return failure();
   }
   emitNet(pending);
   return success();
+}
+
+void Splitter::emitSizes(Operation *op) {
+  llvm::TypeSwitch<Operation *>(op)
+      .Case([&](top::DimOp dim) {
+        held[dim.getOutput()] = {Value(), b.create<vm::DimOp>(loc, b.getI64Type(), tensor(dim.getSource()), dim.getAxis())};
+      })
+      .Case([&](top::AssumeOp assume) { held[assume.getOutput()] = {as(assume.getType(), tensor(assume.getSource())), Value()}; })
+      .Case([&](top::RequireOp require) { b.create<vm::AssertOp>(loc, number(require.getCondition()), require.getMessage()); })
+      .Case([&](top::NonZeroOp op) {
+        held[op.getOutput()] = {b.create<vm::CallOp>(loc, op.getType(), "host.nonzero", tensor(op.getSource()), IntegerAttr()).getResult(0), Value()};
+      });
 }
 
 Block *Splitter::addBlock(TypeRange types) {

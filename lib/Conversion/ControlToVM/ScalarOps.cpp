@@ -82,6 +82,15 @@ Value Splitter::constantTensor(Value value) {
 
 bool Splitter::emitScalar(Operation *op) {
   auto isScalar = [&](Value value) { return isScalarInteger(value.getType()); };
+  // An element of a list that the program holds.
+  if (auto slice = dyn_cast<top::SliceOp>(op); slice && isScalar(slice.getOutput()) && held.contains(slice.getInput())) {
+    SmallVector<Value> indices;
+    for (int64_t start : slice.getStarts())
+      indices.push_back(constant(b.getI64Type(), start));
+    Type element = cast<RankedTensorType>(slice.getType()).getElementType();
+    held[slice.getOutput()] = {Value(), b.create<vm::LoadOp>(loc, element, tensor(slice.getInput()), indices)};
+    return true;
+  }
   if (op->getNumResults() != 1 || !isScalar(op->getResult(0)) || !llvm::all_of(op->getOperands(), isScalar) ||
       !llvm::all_of(op->getOperands(), [&](Value value) { return isKnown(value); }))
     return false;

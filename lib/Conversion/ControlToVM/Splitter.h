@@ -26,6 +26,8 @@ private:
   mlir::LogicalResult emitIf(top::IfOp op);
   mlir::LogicalResult emitLoop(top::LoopOp op);
   mlir::LogicalResult emitScan(top::ScanOp op);
+  /// What asks for extents, and top.nonzero.
+  void emitSizes(mlir::Operation *op);
   /// A new block at the end of the program, at whose start the builder then stands.
   mlir::Block *addBlock(mlir::TypeRange types);
   /// Tensors that collect rows: of known length made here, else with no row yet. Null, reported, when a row's shape is not known.

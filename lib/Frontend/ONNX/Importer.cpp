@@ -9,6 +9,7 @@
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/Support/Path.h"
+#include <functional>
 
 using namespace mlir;
 
@@ -16,6 +17,10 @@ namespace pto_mlir::onnx {
 
 // The default operator set has two spellings.
 static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
+
+// Said where a model wants them.
+static constexpr StringLiteral kNoSequences =
+    "sequences, optionals and maps have no place in device memory; a tensor that grows by Concat in a Loop, or rows that a Loop or Scan collects, have";
 
 //===-- Tensors -----------------------------------------------------------===//
 
@@ -135,8 +140,14 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
   for (size_t i = 0; i < rank; ++i) {
     const ::onnx::TensorShapeProto::Dimension *dim = tensor.has_shape() ? &tensor.shape().dim(i) : nullptr;
     bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
+    if (auto sizes = !fixed && dim ? options.sizes.find(dim->dim_param()) : options.sizes.end(); sizes != options.sizes.end()) {
+      if (given && !llvm::is_contained(sizes->second, (*given)[i]))
+        return fail("dimension " + Twine(i) + " ('" + dim->dim_param() + "') is given as " + Twine((*given)[i]) + ", --dynamic names other sizes");
+      shape.push_back(sizes->second.size() == 1 ? sizes->second.front() : ShapedType::kDynamic);
+      continue;
+    }
     if (!fixed && !given)
-      return fail("shape " + shapeText(tensor.shape()) + " is not fixed; pass one with --input_shapes");
+      return fail("shape " + shapeText(tensor.shape()) + " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
     int64_t size = given ? (*given)[i] : dim->dim_value();
     if (size < 1 || size > INT32_MAX)
       return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
@@ -157,7 +168,7 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   }
   for (auto [i, input] : llvm::enumerate(inputs)) {
     if (!input->type().has_tensor_type()) {
-      report("input '" + input->name() + "': only tensors are supported, not sequences, optionals or maps");
+      report("input '" + input->name() + "': only tensors are supported: " + kNoSequences);
       continue;
     }
     int dataType = input->type().tensor_type().elem_type();
@@ -168,7 +179,7 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
     }
     if (std::optional<SmallVector<int64_t>> shape = inputShape(*input, i)) {
       auto type = RankedTensorType::get(*shape, element);
-      if (!top::tensorBytes(type))
+      if (isStatic(type) && !top::tensorBytes(type))
         report("input '" + input->name() + "': is too large");
       types.push_back(type);
     }
@@ -176,8 +187,42 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   return errors.empty();
 }
 
-// Names that a node reads: its inputs, and what its subgraphs take from around them.
-static void readNames(const ::onnx::NodeProto &node, llvm::StringSet<> &names) {
+// Shapes that the inputs may have together: the dimensions of one name have one size.
+void Importer::setInputShapes(ArrayRef<Value> values) {
+  SmallVector<StringRef> names;
+  for (const auto *input : inputs)
+    for (const auto &dim : input->type().tensor_type().shape().dim())
+      if (options.sizes.count(dim.dim_param()) && !llvm::is_contained(names, dim.dim_param()))
+        names.push_back(dim.dim_param());
+  for (const auto &entry : options.sizes)
+    if (!llvm::is_contained(names, entry.first))
+      report("no input has a dimension '" + entry.first + "', of which --dynamic gives sizes");
+  std::vector<Shapes> choices;
+  llvm::StringMap<int64_t> chosen;
+  std::function<void(size_t)> choose = [&](size_t i) {
+    if (choices.size() > kMaxVersions)
+      return;
+    if (i < names.size()) {
+      for (int64_t size : options.sizes.at(names[i].str())) {
+        chosen[names[i]] = size;
+        choose(i + 1);
+      }
+      return;
+    }
+    Shapes &shapes = choices.emplace_back();
+    for (auto [input, value] : llvm::zip_equal(inputs, values)) {
+      shapes.push_back(cast<RankedTensorType>(value.getType()).getShape().vec());
+      for (auto [d, size] : llvm::enumerate(shapes.back()))
+        if (ShapedType::isDynamic(size))
+          size = chosen[input->type().tensor_type().shape().dim(d).dim_param()];
+    }
+  };
+  if (!names.empty())
+    choose(0);
+  setShapes(values, std::move(choices));
+}
+
+void readNames(const ::onnx::NodeProto &node, llvm::StringSet<> &names) {
   for (const std::string &input : node.input())
     if (!input.empty())
       names.insert(input);
@@ -251,6 +296,15 @@ bool Importer::selectNodes() {
 
 //===-- Nodes -------------------------------------------------------------===//
 
+// What works instead of an operator that is not imported.
+static std::string hintFor(StringRef op) {
+  if (op.starts_with("Sequence") || op.starts_with("Optional") || op == "SplitToSequence" || op == "ConcatFromSequence")
+    return (": " + kNoSequences).str();
+  if (op == "Scan")
+    return ": before opset 9 it has a batch and lengths; onnx.version_converter.convert_version(model, 9) makes the later form of it";
+  return "";
+}
+
 void Importer::importNode(const ::onnx::NodeProto &proto) {
   auto poison = [&] {
     for (const std::string &output : proto.output())
@@ -266,7 +320,7 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
   bool known = false;
   const OpEntry *entry = canonicalDomain(proto.domain()).empty() ? Registry::get().find(proto.op_type(), *opset, known) : nullptr;
   if (!entry)
-    return reject(known ? "is not supported in this opset" : "is not supported");
+    return reject((known ? "is not supported in this opset" : "is not supported") + hintFor(proto.op_type()));
   int count = proto.input_size();
   if (count < entry->minInputs || count > entry->maxInputs)
     return reject("has " + Twine(count) + " inputs, takes " + std::to_string(entry->minInputs) +
@@ -284,8 +338,10 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
     auto it = tensors.find(name);
     if (!name.empty() && (it == tensors.end() || (!it->second.value && !it->second.weight)))
       return reject("input '" + name + "' is computed later in the file");
-    if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape())
+    if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
+      need(name);
       return reject("input '" + name + "' has an extent that is known at run time only");
+    }
   }
   Node node(*this, proto, *opset);
   if (failed(entry->import(node)) || !node.checkAttributesUsed())
@@ -325,16 +381,26 @@ std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphPr
     importInitializer(weight, weight.raw_data(), /*isMapped=*/false);
   for (auto [input, value] : llvm::zip_equal(graph.input(), arguments))
     tensors[input.name()] = {value, std::nullopt};
+  Graph own;
+  for (const auto &input : graph.input())
+    own.own.insert(input.name());
   for (const auto &node : graph.node()) {
+    own.nodes.push_back(&node);
     // Its own tensors hide those around it, also before they are there.
-    for (const std::string &output : node.output())
+    for (const std::string &output : node.output()) {
       tensors.erase(output);
+      if (!output.empty())
+        own.own.insert(output);
+    }
     readNames(node, read);
   }
-  for (const auto &output : graph.output())
+  SmallVector<std::string> wanted;
+  for (const auto &output : graph.output()) {
+    wanted.push_back(output.name());
     read.insert(output.name());
-  for (const auto &node : graph.node())
-    importNode(node);
+  }
+  if (!importNodes(own, own.nodes, wanted) && !unknown.empty())
+    return end(false), std::nullopt;
   SmallVector<Value> results;
   for (const auto &output : graph.output()) {
     auto it = tensors.find(output.name());
@@ -384,8 +450,16 @@ OwningOpRef<ModuleOp> Importer::run() {
     arg.setLoc(top::namedLoc(context, input->name()));
     tensors[input->name()].value = arg;
   }
-  for (const ::onnx::NodeProto *node : nodes)
-    importNode(*node);
+  setInputShapes(SmallVector<Value>(block->getArguments()));
+  Graph graph;
+  graph.nodes.assign(nodes.begin(), nodes.end());
+  for (const auto *input : inputs)
+    graph.own.insert(input->name());
+  for (const auto *node : nodes)
+    for (const std::string &output : node->output())
+      if (!output.empty())
+        graph.own.insert(output);
+  importNodes(graph, graph.nodes, outputs);
   if (!errors.empty())
     return nullptr;
   finishFunction(func, types);

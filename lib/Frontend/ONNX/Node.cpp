@@ -22,8 +22,24 @@ Value Node::input(unsigned i) { return importer.value(proto.input(i)); }
 RankedTensorType Node::type(unsigned i) { return importer.type(proto.input(i)); }
 std::optional<top::Weight> Node::constant(unsigned i) { return importer.constant(proto.input(i)); }
 
-std::optional<SmallVector<int64_t>> Node::ints(unsigned i, StringRef what) {
+std::optional<top::Weight> Node::needConstant(unsigned i) {
   std::optional<top::Weight> weight = constant(i);
+  if (!weight)
+    importer.need(proto.input(i));
+  return weight;
+}
+
+void Node::setCount(Value value, int64_t count) { importer.setCount(value, count); }
+void Node::setShapes(ArrayRef<Value> values, std::vector<Importer::Shapes> choices) { importer.setShapes(values, std::move(choices)); }
+void Node::noteShapes(Operation *op) { importer.noteShapes(op); }
+void Node::forget(Operation *op) { importer.forget(op); }
+int64_t Node::maxExtent() const { return importer.maxExtent(); }
+bool Node::hasNeed() const { return importer.hasNeed(); }
+
+std::optional<SmallVector<int64_t>> Node::ints(unsigned i, StringRef what) {
+  // Axes and steps are the graph's; sizes may be a run's.
+  bool isSize = what != "axes" && what != "axis" && what != "steps";
+  std::optional<top::Weight> weight = isSize ? needConstant(i) : constant(i);
   if (!weight) {
     (void)error(what + " ('" + proto.input(i) + "') must be constant");
     return std::nullopt;
@@ -122,6 +138,9 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   MLIRContext *context = b.getContext();
   if (llvm::is_contained(operands, Value()))
     return {};
+  auto isEmpty = [](Value operand) { return cast<RankedTensorType>(operand.getType()).getNumElements() == 0; };
+  if (llvm::any_of(operands, isEmpty) && importer.mayBeEmpty())
+    return ofNothing(opName, name, operands, attributes);
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
   NamedAttrList withDefaults(attributes);
   info->populateDefaultAttrs(withDefaults);
@@ -152,10 +171,46 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
           return top::createConstant(b, state.location, name, *weight);
         }
         reason = "the result is empty";
+        if (importer.mayBeEmpty()) {
+          op->erase();
+          return top::createConstant(b, state.location, name, Importer::emptyWeight(type));
+        }
       }
       op->erase();
     }
   }
+  (void)error(reason);
+  return {};
+}
+
+// What an op gives that gets an empty tensor: nets have none, so that the result has to be known.
+Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
+  OpBuilder &b = builder();
+  std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, b.getContext());
+  NamedAttrList withDefaults(attributes);
+  info->populateDefaultAttrs(withDefaults);
+  std::string reason = "computes on an empty tensor";
+  SmallVector<Type> types;
+  LogicalResult inferred = failure();
+  {
+    ScopedDiagnosticHandler handler(b.getContext(), [&](Diagnostic &diagnostic) { return reason = diagnostic.str(), success(); });
+    inferred = info->getInterface<InferTypeOpInterface>()->inferReturnTypes(b.getContext(), b.getUnknownLoc(), operands,
+                                                                            withDefaults.getDictionary(b.getContext()), nullptr, {}, types);
+  }
+  if (failed(inferred))
+    return (void)error(reason), Value();
+  auto type = cast<RankedTensorType>(types.front());
+  Location loc = top::namedLoc(b.getContext(), name);
+  if (type.getNumElements() == 0)
+    return top::createConstant(b, loc, name, Importer::emptyWeight(type));
+  if (opName == top::ConcatOp::getOperationName()) {
+    SmallVector<Value> parts;
+    llvm::copy_if(operands, std::back_inserter(parts), [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
+    return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
+  }
+  // Sums of nothing.
+  if (opName == top::ReduceSumOp::getOperationName() || (opName == top::MatMulOp::getOperationName() && operands.size() == 2))
+    return top::createConstant(b, loc, name, type, std::vector<char>(top::tensorBytes(type).value_or(0), 0));
   (void)error(reason);
   return {};
 }

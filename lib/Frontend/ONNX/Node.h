@@ -31,6 +31,8 @@ public:
   mlir::RankedTensorType type(unsigned i);
   /// The input's elements when they are known now.
   std::optional<top::Weight> constant(unsigned i);
+  /// The same where nothing works without them: what only a run knows may become known in versions of the graph. The node has to fail then.
+  std::optional<top::Weight> needConstant(unsigned i);
   /// The same as integers; an error that names `what` when they are not known.
   std::optional<llvm::SmallVector<int64_t>> ints(unsigned i, llvm::StringRef what);
 
@@ -48,6 +50,14 @@ public:
   void takeBack(size_t count);
   /// Importer::importSubgraph. Its problems are this node's.
   std::optional<llvm::SmallVector<mlir::Value>> importGraph(const ::onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments);
+
+  /// Importer's notes on what is known at run time only.
+  void setCount(mlir::Value value, int64_t count);
+  void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<std::vector<std::vector<int64_t>>> choices);
+  void noteShapes(mlir::Operation *op);
+  void forget(mlir::Operation *op);
+  int64_t maxExtent() const;
+  bool hasNeed() const;
 
   //===-- Results --===//
   unsigned numOutputs() const { return proto.output_size(); }
@@ -90,6 +100,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
 private:
+  mlir::Value ofNothing(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+
   Importer &importer;
   const ::onnx::NodeProto &proto;
   int64_t version;

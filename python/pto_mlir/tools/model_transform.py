@@ -21,6 +21,8 @@ def parser() -> cli.Parser:
     p.add_argument("--model_def", required=True, help="the .onnx file")
     p.add_argument("--mlir", required=True, help="output, ends in .mlir; weights go to <name>_top_weights.safetensors beside it")
     p.add_argument("--input_shapes", help="shapes of the inputs, such as [[1,3,224,224]]; the model's own when absent")
+    p.add_argument("--dynamic", metavar="NAME=SIZES", help="sizes of dimensions that the model names, such as batch=1..4,length=16|32: all of them are compiled")
+    p.add_argument("--max_extent", type=int, default=32, help="the largest extent that a run may bring forth (NonZero, Range, slices, loops): all up to it are compiled")
     p.add_argument("--output_names", type=cli.names, default=[], help="cut the graph at these tensors (comma list)")
     p.add_argument("--resize_dims", type=cli.numbers, default=[], help="height,width that an image is resized to")
     p.add_argument("--keep_aspect_ratio", action="store_true", help="resize without distortion and pad the rest")
@@ -44,6 +46,9 @@ def transform(argv) -> int:
         raise UserError(f"--mlir: expects a name that ends in .mlir, got {args.mlir}")
     if args.test_result and not args.test_input:
         raise UserError("--test_result needs --test_input")
+    sizes = cli.sizes(args.dynamic) if args.dynamic is not None else {}
+    if not 0 <= args.max_extent <= 512:
+        raise UserError(f"--max_extent: expects 0 to 512, got {args.max_extent}")
     shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
     cli.existing(args.model_def, "--model_def")
     if args.test_input:
@@ -61,7 +66,8 @@ def transform(argv) -> int:
     print(f"{PROG}: {args.model_def} -> {args.mlir}")
     with progress.step("import, infer shapes, fold"):
         summary = compiler.transform(
-            args.model_def, args.model_name, shapes, args.output_names, args.mlir, json.dumps(preprocess.to_dict())
+            args.model_def, args.model_name, shapes, args.output_names, args.mlir, json.dumps(preprocess.to_dict()),
+            args.max_extent, sizes,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     if not args.test_input:

@@ -117,3 +117,38 @@ module @straight {
     return %r : tensor<4xf32>
   }
 }
+
+// -----
+
+// Sizes that a run knows: extents and elements are numbers; where the shape is known the tensor is cast, and a net takes it.
+// CHECK-LABEL: module @sizes
+// CHECK: %[[PLACES:.*]] = vm.call @host.nonzero(%{{.*}}) : (tensor<2x3xf32>) -> tensor<2x?xi64>
+// CHECK: %[[COUNT:.*]] = vm.dim %[[PLACES]], 1 : tensor<2x?xi64> -> i64
+// CHECK: vm.compare 0 %[[COUNT]], %{{.*}} : i64
+// CHECK: vm.cond_br
+// CHECK: %[[ONE:.*]] = vm.cast %[[PLACES]] : tensor<2x?xi64> to tensor<2x1xi64>
+// CHECK: vm.call @device.sizes_0(%[[ONE]])
+// CHECK: %[[SECOND:.*]] = vm.load %{{.*}}[%{{.*}}] : (tensor<2xi64>, i64) -> i64
+// CHECK: %[[HAS:.*]] = vm.compare 0 %[[SECOND]]
+// CHECK: vm.assert %[[HAS]], "another size"
+module @sizes {
+  func.func @main(%x: tensor<2x3xf32>, %n: tensor<2xi64>) -> tensor<2x1xf32> {
+    %one = arith.constant dense<1> : tensor<i64>
+    %four = arith.constant dense<4> : tensor<1xi64>
+    %p = top.nonzero %x : (tensor<2x3xf32>) -> tensor<2x?xi64>
+    %d = top.dim %p {axis = 1 : i64} : (tensor<2x?xi64>) -> tensor<i64>
+    %is = top.compare %d, %one {mode = "eq"} : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %r = top.if %is then {
+      %s = top.assume %p : (tensor<2x?xi64>) -> tensor<2x1xi64>
+      %f = top.cast %s {to = f32} : (tensor<2x1xi64>) -> tensor<2x1xf32>
+      top.yield %f : tensor<2x1xf32>
+    } else {
+      %b = top.slice %n {starts = array<i64: 1>, ends = array<i64: 2>, steps = array<i64: 1>} : (tensor<2xi64>) -> tensor<1xi64>
+      %has = top.compare %b, %four {mode = "eq"} : (tensor<1xi64>, tensor<1xi64>) -> tensor<1xi1>
+      top.require %has, "another size" : tensor<1xi1>
+      %z = arith.constant dense<0.0> : tensor<2x1xf32>
+      top.yield %z : tensor<2x1xf32>
+    } : (tensor<i1>) -> tensor<2x1xf32>
+    return %r : tensor<2x1xf32>
+  }
+}

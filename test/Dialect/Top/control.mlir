@@ -71,3 +71,35 @@ func.func @trips(%x: tensor<4xf32>, %n: tensor<f32>, %c: tensor<i1>) -> tensor<4
   }
   return %h : tensor<4xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>) -> tensor<i64> {
+  // expected-error@+1 {{axis 2 is outside of rank 2}}
+  %r = top.dim %x {axis = 2 : i64} : (tensor<?x4xf32>) -> tensor<i64>
+  return %r : tensor<i64>
+}
+
+// -----
+
+func.func @main(%x: tensor<?x4xf32>) -> tensor<3x5xf32> {
+  // expected-error@+1 {{expects a static type that the tensor may have, got 'tensor<3x5xf32>'}}
+  %r = top.assume %x : (tensor<?x4xf32>) -> tensor<3x5xf32>
+  return %r : tensor<3x5xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<2xi1>) {
+  // expected-error@+1 {{the condition must be one boolean}}
+  top.require %x, "no" : tensor<2xi1>
+  return
+}
+
+// -----
+
+func.func @main(%x: tensor<2x3xf32>) -> tensor<3x?xi64> {
+  // expected-error@+1 {{gives as many rows of 64-bit integers as the tensor has dimensions, got 'tensor<3x?xi64>'}}
+  %r = top.nonzero %x : (tensor<2x3xf32>) -> tensor<3x?xi64>
+  return %r : tensor<3x?xi64>
+}

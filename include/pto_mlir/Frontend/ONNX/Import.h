@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,10 @@ struct ImportOptions {
   std::vector<std::string> outputNames;
   /// Symbol name of the module; empty = the file's stem.
   std::string modelName;
+  /// The largest extent, or number that becomes one, that a run may bring forth: all sizes up to it are compiled.
+  int64_t maxExtent = 32;
+  /// Sizes of dimensions that the model names (dim_param); all of them are compiled.
+  std::map<std::string, std::vector<int64_t>> sizes;
 };
 
 /// Reads the model at `path` and builds a module with one function `@main` in the top dialect (docs/lowering.md, section 1). Weights go to

@@ -144,7 +144,7 @@ LogicalResult verifyControl(Operation *op) {
 
 } // namespace
 
-bool isControlFlow(Operation *op) { return isa<IfOp, LoopOp, ScanOp>(op); }
+bool isControlFlow(Operation *op) { return isa<IfOp, LoopOp, ScanOp, DimOp, AssumeOp, RequireOp, NonZeroOp>(op); }
 
 RankedTensorType rowType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -171,6 +171,30 @@ FailureOr<SmallVector<Type>> inferControlTypes(Operation *op, Report report) {
   if (auto loop = dyn_cast<LoopOp>(op))
     return inferLoop(loop, report);
   return inferScan(cast<ScanOp>(op), report);
+}
+
+LogicalResult DimOp::verify() {
+  int64_t rank = cast<RankedTensorType>(getSource().getType()).getRank();
+  if (getAxis() >= 0 && int64_t(getAxis()) < rank)
+    return success();
+  return emitOpError("axis ") << getAxis() << " is outside of rank " << rank;
+}
+
+LogicalResult AssumeOp::verify() {
+  if (isCompatible(getSource().getType(), getOutput().getType()) && cast<RankedTensorType>(getOutput().getType()).hasStaticShape())
+    return success();
+  return emitOpError("expects a static type that the tensor may have, got ") << getOutput().getType();
+}
+
+LogicalResult RequireOp::verify() {
+  return isOne(getCondition().getType(), 1) ? success() : emitOpError("the condition must be one boolean");
+}
+
+LogicalResult NonZeroOp::verify() {
+  auto source = cast<RankedTensorType>(getSource().getType()), output = cast<RankedTensorType>(getOutput().getType());
+  if (output.getRank() == 2 && output.getDimSize(0) == source.getRank() && output.getElementType().isInteger(64))
+    return success();
+  return emitOpError("gives as many rows of 64-bit integers as the tensor has dimensions, got ") << output;
 }
 
 LogicalResult IfOp::verifyRegions() { return verifyControl(*this); }

@@ -31,7 +31,8 @@ struct FoldConstant : public RewritePattern {
     if (op->getNumResults() != 1 || op->getNumOperands() == 0 || !isa_and_nonnull<TopDialect>(op->getDialect()))
       return failure();
     auto type = dyn_cast<RankedTensorType>(op->getResult(0).getType());
-    if (!type || op->getNumRegions())
+    auto isStatic = [](Type operand) { return cast<RankedTensorType>(operand).hasStaticShape(); };
+    if (!type || op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isStatic))
       return failure();
     // A broadcast must not blow the weights up.
     int64_t elements = 1 << 16;

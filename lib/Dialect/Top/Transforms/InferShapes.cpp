@@ -31,7 +31,7 @@ LogicalResult inferOp(Operation *op) {
 // In order; what a region is given before it, what it gives after it.
 LogicalResult inferBlock(Block &block) {
   for (Operation &op : block) {
-    if (!isControlFlow(&op)) {
+    if (op.getNumRegions() == 0) {
       if (failed(inferOp(&op)))
         return failure();
       continue;

@@ -6,20 +6,27 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-Operation *makeControl(Node &node, StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned numRegions) {
-  OperationState state(top::namedLoc(node.builder().getContext(), node.outputName()), opName, operands, TypeRange(), attributes);
+Operation *makeControl(OpBuilder &b, Location loc, StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned numRegions) {
+  OperationState state(loc, opName, operands, TypeRange(), attributes);
   for (unsigned i = 0; i < numRegions; ++i)
     state.addRegion();
-  return node.builder().create(state);
+  return b.create(state);
 }
 
-LogicalResult importBody(Node &node, Operation *op, unsigned region, const ::onnx::GraphProto &graph, ArrayRef<Type> types) {
+Operation *makeControl(Node &node, StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned numRegions) {
+  return makeControl(node.builder(), top::namedLoc(node.builder().getContext(), node.outputName()), opName, operands, attributes, numRegions);
+}
+
+LogicalResult importBody(Node &node, Operation *op, unsigned region, const ::onnx::GraphProto &graph, ArrayRef<Type> types,
+                         std::optional<int64_t> count) {
   OpBuilder &b = node.builder();
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Location> locations;
   for (size_t i = 0; i < types.size(); ++i)
     locations.push_back(top::namedLoc(b.getContext(), static_cast<int>(i) < graph.input_size() ? graph.input(i).name() : ""));
   Block *block = b.createBlock(&op->getRegion(region), {}, types, locations);
+  if (count)
+    node.setCount(block->getArgument(0), *count);
   auto results = node.importGraph(graph, SmallVector<Value>(block->getArguments()));
   if (!results)
     return failure();
@@ -28,13 +35,12 @@ LogicalResult importBody(Node &node, Operation *op, unsigned region, const ::onn
   return success();
 }
 
-std::optional<SmallVector<Value>> finishControl(Node &node, Operation *op) {
-  auto types = top::inferControlTypes(op, [&](const Twine &reason) { (void)node.error(reason); });
+std::optional<SmallVector<Value>> finishControl(OpBuilder &b, Operation *op, llvm::function_ref<void(const Twine &)> report) {
+  auto types = top::inferControlTypes(op, report);
   if (failed(types)) {
     op->erase();
     return std::nullopt;
   }
-  OpBuilder &b = node.builder();
   OperationState state(op->getLoc(), op->getName().getStringRef(), op->getOperands(), *types, op->getAttrs());
   for (Region &region : op->getRegions())
     state.addRegion()->takeBody(region);
@@ -43,6 +49,16 @@ std::optional<SmallVector<Value>> finishControl(Node &node, Operation *op) {
   op->erase();
   b.setInsertionPointAfter(finished);
   return SmallVector<Value>(finished->getResults());
+}
+
+std::optional<SmallVector<Value>> finishControl(Node &node, Operation *op) {
+  auto results = finishControl(node.builder(), op, [&](const Twine &reason) {
+    node.forget(op);
+    (void)node.error(reason);
+  });
+  if (results && !results->empty())
+    node.noteShapes(results->front().getDefiningOp());
+  return results;
 }
 
 LogicalResult setOutputs(Node &node, ArrayRef<Value> values) {

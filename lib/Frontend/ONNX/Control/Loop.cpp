@@ -26,14 +26,24 @@ struct Loop {
     return yielded.size() > carried.size() && llvm::equal(yielded.slice(1, carried.size()), ValueRange(carried).getTypes());
   }
   std::optional<SmallVector<Value>> unroll(int64_t count);
+  std::optional<SmallVector<Value>> unrollOpen(SmallVector<Value> values, Value go, int64_t trip);
+  bool collect(ArrayRef<Value> made);
+  std::optional<SmallVector<Value>> ends(ArrayRef<Value> values);
+
+  SmallVector<SmallVector<Value>> rows = {}; // that are collected: by output, by trip
+  SmallVector<Type> rowTypes = {};
 };
 } // namespace
+
+// Rows on top of each other.
+static Value stack(Node &node, StringRef name, ArrayRef<Value> rows) {
+  return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>(name, rows, {node.i64("axis", 0)});
+}
 
 // Every trip is imported by itself, with a number that is known; only the last one's tensors keep their names.
 std::optional<SmallVector<Value>> Loop::unroll(int64_t count) {
   OpBuilder &b = node.builder();
   SmallVector<Value> values = carried;
-  SmallVector<SmallVector<Value>> rows; // by output, by trip
   SmallVector<Type> types = argumentTypes();
   for (int64_t trip = 0; trip < count; ++trip) {
     SmallVector<Value> arguments{constantScalar(node, cast<RankedTensorType>(types[0]), trip),
@@ -64,13 +74,115 @@ std::optional<SmallVector<Value>> Loop::unroll(int64_t count) {
   for (auto [i, list] : llvm::enumerate(rows)) {
     unsigned output = carried.size() + i;
     if (node.wantsOutput(output))
-      values.push_back(list.size() == 1 ? list.front() : node.create<top::ConcatOp>(node.outputName(output), list, {node.i64("axis", 0)}));
+      values.push_back(stack(node, node.outputName(output), list));
     else
       values.push_back(Value());
     if (node.wantsOutput(output) && !values.back())
       return std::nullopt;
   }
   return values;
+}
+
+// Rows of one trip, which have to be like those of the first.
+bool Loop::collect(ArrayRef<Value> made) {
+  rows.resize(made.size());
+  for (auto [list, value] : llvm::zip_equal(rows, made)) {
+    SmallVector<int64_t> shape{1};
+    llvm::append_range(shape, cast<RankedTensorType>(value.getType()).getShape());
+    Value row = node.reshape("", value, shape);
+    if (!row)
+      return false;
+    size_t i = &list - rows.begin();
+    if (rowTypes.size() == i)
+      rowTypes.push_back(row.getType());
+    if (row.getType() != rowTypes[i])
+      return (void)node.error("collects rows of different shapes"), false;
+    list.push_back(row);
+  }
+  return true;
+}
+
+// What the loop gives when it ends here.
+std::optional<SmallVector<Value>> Loop::ends(ArrayRef<Value> values) {
+  SmallVector<Value> result(values);
+  for (auto [i, row] : llvm::enumerate(rowTypes)) {
+    auto type = cast<RankedTensorType>(row);
+    SmallVector<int64_t> none(type.getShape());
+    none.front() = 0;
+    bool isNone = rows.size() <= i || rows[i].empty();
+    result.push_back(isNone ? top::createConstant(node.builder(), node.builder().getUnknownLoc(), "", RankedTensorType::get(none, type.getElementType()), {})
+                            : stack(node, "", rows[i]));
+    if (!result.back())
+      return std::nullopt;
+  }
+  return result;
+}
+
+// Each trip by itself within the condition of the one before, because the tensors change their shapes: up to the most that an extent may be.
+std::optional<SmallVector<Value>> Loop::unrollOpen(SmallVector<Value> values, Value go, int64_t trip) {
+  OpBuilder &b = node.builder();
+  SmallVector<Type> types = argumentTypes();
+  auto scalar = [&](Value value) { return node.reshape("", value, {}); };
+  Value index = constantScalar(node, RankedTensorType::get({}, b.getI64Type()), trip);
+  Value inside = node.create<top::CompareOp>("", {index, scalar(trips)}, {node.named("mode", b.getStringAttr("lt"))});
+  // The number of trips is known; only the condition is not.
+  if (std::optional<top::Weight> isInside = inside ? top::getConstant(inside) : std::nullopt; isInside && top::toInts(*isInside).front() == 0)
+    return ends(values);
+  Value more = inside ? node.create<top::AndOp>("", {inside, scalar(go)}) : Value();
+  if (!more)
+    return std::nullopt;
+  auto stop = [&]() {
+    Value over = node.create<top::NotOp>("", more);
+    b.create<top::RequireOp>(b.getUnknownLoc(), over,
+                             b.getStringAttr("a loop whose tensors change their shapes takes more than " + Twine(trip) +
+                                             " trips, for which the model was compiled (model_transform --max_extent)"));
+    return ends(values);
+  };
+  if (trip == node.maxExtent())
+    return stop();
+  Operation *op = makeControl(b, b.getUnknownLoc(), top::IfOp::getOperationName(), more, {}, 2);
+  size_t reports = node.numReports();
+  bool isTrip = false;
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&op->getRegion(0));
+    SmallVector<Value> arguments{constantScalar(node, cast<RankedTensorType>(types[0]), trip), constantScalar(node, cast<RankedTensorType>(types[1]), 1)};
+    llvm::append_range(arguments, values);
+    auto results = node.importGraph(body, arguments);
+    if (results && results->size() < 1 + carried.size())
+      return (void)node.error("carries " + Twine(carried.size()) + " tensors; its body gives " + Twine(results->size())), std::nullopt;
+    auto before = rows;
+    if (results && !collect(ArrayRef(*results).drop_front(1 + carried.size())))
+      results.reset();
+    if (results) {
+      op->getRegion(0).walk([&](Operation *inner) { inner->setLoc(b.getUnknownLoc()); });
+      SmallVector<Value> next(results->begin() + 1, results->begin() + 1 + carried.size());
+      auto finals = unrollOpen(next, results->front(), trip + 1);
+      if (!finals)
+        return std::nullopt;
+      b.create<top::YieldOp>(b.getUnknownLoc(), *finals);
+      isTrip = true;
+    }
+    rows = before;
+  }
+  if (!isTrip) {
+    // A trip that cannot be is one that no run takes.
+    if (trip == 0 || node.hasNeed())
+      return std::nullopt;
+    node.forget(op);
+    op->erase();
+    node.takeBack(reports);
+    return stop();
+  }
+  {
+    OpBuilder::InsertionGuard guard(b);
+    b.createBlock(&op->getRegion(1));
+    auto stopped = ends(values);
+    if (!stopped)
+      return std::nullopt;
+    b.create<top::YieldOp>(b.getUnknownLoc(), *stopped);
+  }
+  return finishControl(node, op);
 }
 
 static LogicalResult importLoop(Node &node) {
@@ -95,12 +207,14 @@ static LogicalResult importLoop(Node &node) {
                  top::toInts(*trips).front() <= kMaxUnrolled && first && first->type.getNumElements() == 1 && top::toInts(*first).front() != 0;
   Operation *op = makeControl(node, top::LoopOp::getOperationName(), operands, {}, 1);
   size_t reports = node.numReports();
-  bool isBody = succeeded(importBody(node, op, 0, *body, loop.argumentTypes()));
-  if (isKnown && (!isBody || !loop.keepsTypes(op))) {
+  // A known loop needs no versions of its body.
+  bool isBody = succeeded(importBody(node, op, 0, *body, loop.argumentTypes(), isKnown ? 0 : node.maxExtent() + 1));
+  if (isBody ? !loop.keepsTypes(op) : isKnown) {
     b.setInsertionPointAfter(op);
+    node.forget(op);
     op->erase();
     node.takeBack(reports);
-    auto results = loop.unroll(top::toInts(*trips).front());
+    auto results = isKnown ? loop.unroll(top::toInts(*trips).front()) : loop.unrollOpen(loop.carried, loop.condition, 0);
     return results ? setOutputs(node, *results) : failure();
   }
   if (!isBody)

@@ -92,9 +92,9 @@ static LogicalResult importConstantOfShape(Node &node) {
 static LogicalResult importRange(Node &node) {
   std::optional<top::Weight> limits[3];
   for (unsigned i = 0; i < 3; ++i) {
-    limits[i] = node.constant(i);
+    limits[i] = node.needConstant(i);
     if (!limits[i] || limits[i]->type.getNumElements() != 1 || limits[i]->type.getElementType() != node.type(0).getElementType())
-      return node.error("start, limit and delta must be constant scalars of one type");
+      return node.error("start, limit and delta must be constant scalars of one type, or integers");
   }
   Type element = node.type(0).getElementType();
   constexpr int64_t kMost = int64_t(1) << 30;

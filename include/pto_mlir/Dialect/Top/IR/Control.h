@@ -7,7 +7,8 @@
 
 namespace pto_mlir::top {
 
-/// Whether `op` is top.if, top.loop or top.scan.
+/// Whether `op` is the program's, not a net's: top.if, top.loop, top.scan, and what asks for extents when it runs (top.dim, top.assume,
+/// top.require, top.nonzero).
 bool isControlFlow(mlir::Operation *op);
 
 /// The type of one row: all dimensions but the first. Null for a scalar.

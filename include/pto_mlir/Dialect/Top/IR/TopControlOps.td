@@ -82,4 +82,53 @@ def Top_ScanOp : Top_ControlOp<"scan"> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
 }
 
+// Ops of the program around nets, on tensors whose extents are known at run time only.
+
+def Top_DimOp : Top_Op<"dim", [Pure]> {
+  let summary = "an extent of a tensor, when it runs";
+  let arguments = (ins AnyRankedTensor:$source, I64Attr:$axis);
+  let results = (outs 0DTensorOf<[I64]>:$output);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Top_AssumeOp : Top_Op<"assume", [Pure]> {
+  let summary = "the same tensor where its extents are known";
+  let description = [{
+    Stands where `top.dim` and a comparison have made sure of the extents; others are a fault.
+
+    Example:
+    ```mlir
+    %s = top.assume %x : (tensor<?x4xf32>) -> tensor<3x4xf32>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$output);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
+def Top_RequireOp : Top_Op<"require"> {
+  let summary = "ends the run with a message unless a condition holds";
+  let arguments = (ins AnyRankedTensor:$condition, StrAttr:$message);
+  let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
+  let hasVerifier = 1;
+}
+
+def Top_NonZeroOp : Top_Op<"nonzero", [Pure]> {
+  let summary = "indices of the elements that are not zero";
+  let description = [{
+    ONNX's NonZero, computed by the program: `rank` rows, a column per element that is not zero, in row-major order.
+
+    Example:
+    ```mlir
+    %i = top.nonzero %x : (tensor<2x3xf32>) -> tensor<2x?xi64>
+    ```
+  }];
+  let arguments = (ins AnyRankedTensor:$source);
+  let results = (outs AnyRankedTensor:$output);
+  let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
+  let hasVerifier = 1;
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPCONTROLOPS_TD
