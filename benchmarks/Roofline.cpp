@@ -2,9 +2,11 @@
 #include "Roofline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <ctime>
+#include <type_traits>
 #include <vector>
 
 namespace pto_mlir::benchmarks {
@@ -19,7 +21,7 @@ double cpuSeconds() {
 /// The best of several rounds of a few milliseconds, in calls per second.
 template <class F> double rate(F &&f) {
   double best = 0;
-  for (int round = 0; round < 15; ++round) {
+  for (int round = 0; round < 5; ++round) {
     size_t calls = 0;
     double begin = cpuSeconds(), now;
     do {
@@ -27,22 +29,38 @@ template <class F> double rate(F &&f) {
         f();
       calls += 16;
       now = cpuSeconds();
-    } while (now - begin < 2e-3);
+    } while (now - begin < 1e-3);
     best = std::max(best, double(calls) / (now - begin));
   }
   return best;
 }
 
-template <class T> double addRate(size_t n) {
-  std::vector<T> x(n, T(1)), y(n, T(2)), d(n);
-  T *out = d.data();
-  const T *a = x.data(), *b = y.data();
+/// d[i] = f(x[i], y[i]); T is the type in memory, C the one it computes in.
+template <class T, class C, class F> double loopRate(size_t n, F f) {
+  std::vector<T> x(n, T(3)), y(n, T(2)), d(n);
+  T *__restrict out = d.data();
+  const T *__restrict a = x.data(), *__restrict b = y.data();
   return double(n) * rate([&] {
-#pragma clang loop vectorize(assume_safety)
     for (size_t i = 0; i < n; ++i)
-      out[i] = T(float(a[i]) + float(b[i]));
+      out[i] = T(f(C(a[i]), C(b[i])));
     asm volatile("" : : "r"(out) : "memory");
   });
+}
+
+template <class T> double functionLoop(Function f, size_t n) {
+  switch (f) {
+  case Function::Exp:
+    return loopRate<T, float>(n, [](float x, float) { return std::exp(x); });
+  case Function::Log:
+    return loopRate<T, float>(n, [](float x, float) { return std::log(x); });
+  case Function::Sqrt:
+    return loopRate<T, float>(n, [](float x, float) { return std::sqrt(x); });
+  case Function::ReciprocalSqrt:
+    return loopRate<T, float>(n, [](float x, float) { return 1.0f / std::sqrt(x); });
+  case Function::Reciprocal:
+    return loopRate<T, float>(n, [](float x, float) { return 1.0f / x; });
+  }
+  return 0;
 }
 
 } // namespace
@@ -57,8 +75,29 @@ double memcpyRate(size_t bytes) {
   });
 }
 
-double addFloatRate(size_t n) { return addRate<float>(n); }
-double addHalfRate(size_t n) { return addRate<_Float16>(n); }
+template <class T> double addRate(size_t n) {
+  using C = std::conditional_t<std::is_integral_v<T>, T, float>;
+  return loopRate<T, C>(n, [](C x, C y) { return C(x + y); });
+}
+template double addRate<float>(size_t);
+template double addRate<_Float16>(size_t);
+template double addRate<int32_t>(size_t);
+template double addRate<int16_t>(size_t);
+
+template <class T> double multiplyAddLoopRate(size_t n) {
+  std::vector<T> x(n, T(3)), y(n, T(2)), d(n);
+  T *__restrict out = d.data();
+  const T *__restrict a = x.data(), *__restrict b = y.data();
+  return double(n) * rate([&] {
+    for (size_t i = 0; i < n; ++i)
+      out[i] = T(float(T(float(a[i]) * float(b[i]))) + float(out[i]));
+    asm volatile("" : : "r"(out) : "memory");
+  });
+}
+template double multiplyAddLoopRate<float>(size_t);
+template double multiplyAddLoopRate<_Float16>(size_t);
+
+double functionRate(Function f, size_t n, bool halves) { return halves ? functionLoop<_Float16>(f, n) : functionLoop<float>(f, n); }
 
 double multiplyAddRate() {
   constexpr int chains = 12, steps = 256;

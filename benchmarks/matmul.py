@@ -19,7 +19,7 @@ from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_transform
 
 
-def best_seconds(call, clock, least_seconds: float = 2.0) -> float:
+def best_seconds(call, clock, least_seconds: float = 1.0) -> float:
     """Least seconds of a call, after one that does not count."""
     call()
     best, end, runs = float("inf"), time.perf_counter() + least_seconds, 0
