@@ -26,6 +26,8 @@ struct LocalTile {
   /// Start of row r of an ND tile.
   template <class T> T *row(uint32_t r) const { return as<T>() + size_t(r) * cols; }
   bool is(isa::Layout l) const { return layout == l; }
+  /// Is its valid region at least as large as the other's?
+  bool covers(const LocalTile &other) const { return validRows >= other.validRows && validCols >= other.validCols; }
 };
 
 } // namespace pto_mlir::cmodel

@@ -12,20 +12,24 @@ bool disjointOrSame(const LocalTile &dst, const LocalTile &src) {
   return src.data >= end(dst) || dst.data >= end(src);
 }
 
-bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources) {
-  for (const LocalTile *src : sources) {
-    if (src->type != dst.type) {
-      core.fault(FaultKind::IllegalType, "operands of different element types");
-      return false;
-    }
-    if (src->validRows < dst.validRows || src->validCols < dst.validCols) {
+bool coverDst(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources) {
+  for (const LocalTile *src : sources)
+    if (!src->covers(dst)) {
       core.fault(FaultKind::IllegalShape, "source valid region " + std::to_string(src->validRows) + "x" + std::to_string(src->validCols) +
                                               " is smaller than destination " + std::to_string(dst.validRows) + "x" +
                                               std::to_string(dst.validCols));
       return false;
     }
-  }
   return true;
+}
+
+bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources) {
+  for (const LocalTile *src : sources)
+    if (src->type != dst.type) {
+      core.fault(FaultKind::IllegalType, "operands of different element types");
+      return false;
+    }
+  return coverDst(core, dst, sources);
 }
 
 void illegalType(Core &core, isa::ElementType type) {

@@ -41,7 +41,9 @@ template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst
   return true;
 }
 
-/// Does every source have dst's type and at least its valid region? Faults otherwise.
+/// Has every source at least dst's valid region? Faults otherwise.
+bool coverDst(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
+/// The same, and do they have dst's type?
 bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
 void illegalType(Core &core, isa::ElementType type);
 

@@ -13,8 +13,12 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
   if (a.type != dst.type || b.type != dst.type)
     return illegalType(core, dst.type);
   bool legal = Standard::visit(dst.type, [&]<class T>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c) {
+    bool ordered = !disjointOrSame(dst, a) || !disjointOrSame(dst, b);
+    for (uint32_t r = 0; r < dst.validRows; ++r) {
+      // The columns that both have, as a line.
+      uint32_t shared = ordered || r >= a.validRows || r >= b.validRows ? 0 : std::min({dst.validCols, a.validCols, b.validCols});
+      mapLine(f, dst.row<T>(r), shared, a.row<T>(r), b.row<T>(r));
+      for (uint32_t c = shared; c < dst.validCols; ++c) {
         bool inA = r < a.validRows && c < a.validCols, inB = r < b.validRows && c < b.validCols;
         T &d = dst.row<T>(r)[c];
         if (inA && inB)
@@ -22,6 +26,7 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
         else
           d = inA ? a.row<T>(r)[c] : inB ? b.row<T>(r)[c] : T();
       }
+    }
   });
   legal = legal || visitWide<Standard>(dst.type, [&]<class W>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)

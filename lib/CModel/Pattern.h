@@ -6,25 +6,23 @@
 
 namespace pto_mlir::cmodel {
 
+/// The first column or row that it picks, and the distance to the next one.
+struct Picked {
+  uint32_t first, step;
+};
+inline Picked pickedBy(isa::MaskPattern pattern) {
+  static constexpr Picked picked[] = {{0, 2}, {1, 2}, {0, 4}, {1, 4}, {2, 4}, {3, 4}, {0, 1}};
+  return picked[unsigned(pattern)];
+}
 inline bool picks(isa::MaskPattern pattern, uint32_t i) {
-  switch (pattern) {
-  case isa::MaskPattern::p0101:
-    return i % 2 == 0;
-  case isa::MaskPattern::p1010:
-    return i % 2 == 1;
-  case isa::MaskPattern::p1111:
-    return true;
-  default: // p0001, p0010, p0100, p1000
-    return i % 4 == unsigned(pattern) - 2;
-  }
+  auto [first, step] = pickedBy(pattern);
+  return i % step == first;
 }
 
 /// How many of the first n.
 inline uint32_t pickedOf(isa::MaskPattern pattern, uint32_t n) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < n; ++i)
-    count += picks(pattern, i);
-  return count;
+  auto [first, step] = pickedBy(pattern);
+  return n > first ? (n - first + step - 1) / step : 0;
 }
 
 } // namespace pto_mlir::cmodel

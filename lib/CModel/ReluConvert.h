@@ -9,10 +9,8 @@ namespace pto_mlir::cmodel {
 /// dst = cast(max(f(src0, src1), 0)); f's result is rounded to the sources' type, i8 takes the nearest even integer, at most 127.
 template <class Insn, class F> void mapReluConvert(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
-  if (core.faulted())
+  if (core.faulted() || !coverDst(core, dst, {&a, &b}))
     return;
-  if (std::min(a.validRows, b.validRows) < dst.validRows || std::min(a.validCols, b.validCols) < dst.validCols)
-    return core.fault(FaultKind::IllegalShape, "a source's valid region is smaller than dst's");
   Types<float, Half, int16_t>::visit(a.type, [&]<class T>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c) {

@@ -12,16 +12,20 @@ template <class Insn> void scatter(const Insn &insn, Core &core) {
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);
   if (core.faulted())
     return;
-  if (src.type != dst.type || indices.validRows < src.validRows || indices.validCols < src.validCols)
+  if (src.type != dst.type || !indices.covers(src))
     return core.fault(FaultKind::IllegalShape, "dst and src differ in type, or there are fewer indices than elements of src");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
-    for (uint32_t r = 0; r < src.validRows; ++r)
-      for (uint32_t c = 0; c < src.validCols; ++c) {
-        uint32_t index = indices.row<uint32_t>(r)[c];
-        if (index >= dst.rows * dst.cols)
-          return core.fault(FaultKind::OutOfRange, "index " + std::to_string(index) + " of a tile of " + std::to_string(dst.rows * dst.cols) + " elements");
-        dst.as<T>()[index] = src.row<T>(r)[c];
+    uint32_t size = dst.rows * dst.cols;
+    T *to = dst.as<T>();
+    for (uint32_t r = 0; r < src.validRows; ++r) {
+      const uint32_t *index = indices.row<uint32_t>(r);
+      const T *from = src.row<T>(r);
+      for (uint32_t c = 0, n = src.validCols; c < n; ++c) {
+        if (index[c] >= size)
+          return core.fault(FaultKind::OutOfRange, "index " + std::to_string(index[c]) + " of a tile of " + std::to_string(size) + " elements");
+        to[index[c]] = from[c];
       }
+    }
   });
 }
 

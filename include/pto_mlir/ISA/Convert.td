@@ -21,7 +21,8 @@ def TCVT : Insn<0xf0, "tcvt", PIPE_V,
            [U8, I16], [U32, I16], [I32, I16], [U16, I32], [U8, I32], [U16, U8], [I16, I8], [I32, I8],
            [U8, U32], [U16, U32], [I16, U32], [F32, F8E4M3FN], [F32, F8E5M2], [F32, HIF8], [BF16, F4E1M2], [BF16, F4E2M1]]>, ShapeSame> {
   let summary = "dst[i, j] = convert(src[i, j])";
-  let description = "`rounding` rules float to integer; float to float always rounds to nearest even, to hif8 to nearest, ties away from 0. With "
+  let description = "`rounding` rules float to integer and what a narrower float or an integer loses on its way to f32, f16 or bf16; `none` is toward 0 for "
+                    "an integer, else to nearest even. To f8 and f4 always to nearest even, to hif8 to nearest, ties away from 0. With "
                     "`saturate` the source is clamped to the finite range of dst first. To types of 4 bits it always is; without it what is too "
                     "large becomes an infinity of dst, in f8E4M3FN a NaN.";
 }

@@ -11,7 +11,7 @@ def StdTypes : SameType<[F16, F32, I16, I32], [U8, I8, U16, U32, BF16, I64, U64]
 def MulTypes : SameType<[F16, F32, I16, I32], [U16, U32, BF16, I64, U64]>;
 def DivTypes : SameType<[F16, F32], [I16, U16, I32, U32, I64, U64]>;
 def FloatTypes : SameType<[F16, F32]>;
-def NegTypes : SameType<[F16, F32, I16, I32], [BF16, I8]>;
+def NegTypes : SameType<[F16, F32, I16, I32], [BF16, I8, I64]>;
 def ReluTypes : SameType<[F16, F32, I32]>;
 def BitTypes : SameType<[I8, U8, I16, U16, I32, U32], [I64, U64]>;
 
@@ -109,7 +109,7 @@ class UnaryTile<int op, string m, string expr, Types t>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), t, ShapeSame> {
   let summary = "dst[i, j] = " # expr;
 }
-def TABS : UnaryTile<0x90, "tabs", "|src[i, j]|", SameType<[F16, F32], [I8, I16, I32]>>;
+def TABS : UnaryTile<0x90, "tabs", "|src[i, j]|", SameType<[F16, F32], [I8, I16, I32, I64]>>;
 def TEXP : UnaryTile<0x91, "texp", "exp(src[i, j])", FloatTypes>;
 def TLOG : UnaryTile<0x92, "tlog", "log(src[i, j])", FloatTypes>;
 def TSQRT : UnaryTile<0x93, "tsqrt", "sqrt(src[i, j])", FloatTypes>;

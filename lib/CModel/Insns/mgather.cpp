@@ -1,6 +1,8 @@
 #include "Indexed.h"
 #include "Insns.h"
 
+#include <cstring>
+
 namespace pto_mlir::cmodel {
 
 void execute(const isa::Mgather &insn, Core &core) {
@@ -9,9 +11,15 @@ void execute(const isa::Mgather &insn, Core &core) {
   if (core.faulted())
     return;
   static constexpr Beyond beyond[] = {Beyond::Fault, Beyond::Clamp, Beyond::Wrap, Beyond::Leave};
+  bool byRow = insn.unit == isa::IndexUnit::row;
   Carriers::visit(carrier(dst.type), [&]<class T>() {
-    forIndexed(core, view, dst, indices, insn.unit == isa::IndexUnit::row, beyond[unsigned(insn.bounds)],
-               [&](uint32_t r, uint32_t c, int64_t at) { dst.row<T>(r)[c] = at < 0 ? T(0) : reinterpret_cast<const T *>(view.base)[at]; });
+    forIndexed(core, view, dst, indices, byRow, beyond[unsigned(insn.bounds)], [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
+      T *to = dst.row<T>(r) + c;
+      if (at < 0)
+        std::fill(to, to + run, T(0));
+      else
+        std::memcpy(to, reinterpret_cast<const T *>(view.base) + at, run * sizeof(T));
+    });
   });
   core.counters.bytesRead += uint64_t(dst.validRows) * dst.validCols * dst.bytes;
 }

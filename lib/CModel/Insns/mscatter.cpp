@@ -10,9 +10,10 @@ void execute(const isa::Mscatter &insn, Core &core) {
     return;
   static constexpr Beyond beyond[] = {Beyond::Fault, Beyond::Leave, Beyond::Clamp, Beyond::Wrap};
   auto scatter = [&]<class T, class F>(F combine) {
-    forIndexed(core, view, src, indices, insn.unit == isa::IndexUnit::row, beyond[unsigned(insn.bounds)], [&](uint32_t r, uint32_t c, int64_t at) {
-      if (at >= 0)
-        combine(reinterpret_cast<T *>(view.base)[at], src.row<T>(r)[c]);
+    bool byRow = insn.unit == isa::IndexUnit::row;
+    forIndexed(core, view, src, indices, byRow, beyond[unsigned(insn.bounds)], [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
+      for (uint32_t i = 0; at >= 0 && i < run; ++i)
+        combine(reinterpret_cast<T *>(view.base)[at + i], src.row<T>(r)[c + i]);
     });
   };
   bool legal = true;

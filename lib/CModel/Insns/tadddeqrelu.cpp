@@ -5,10 +5,8 @@ namespace pto_mlir::cmodel {
 
 void execute(const isa::TAdddeqrelu &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
-  if (core.faulted())
+  if (core.faulted() || !coverDst(core, dst, {&a, &b}))
     return;
-  if (std::min(a.validRows, b.validRows) < dst.validRows || std::min(a.validCols, b.validCols) < dst.validCols)
-    return core.fault(FaultKind::IllegalShape, "a source's valid region is smaller than dst's");
   auto scale = scalarValue<float>(insn.scale.value);
   for (uint32_t r = 0; r < dst.validRows; ++r)
     for (uint32_t c = 0; c < dst.validCols; ++c)

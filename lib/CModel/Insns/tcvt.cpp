@@ -36,7 +36,7 @@ bool convertSmall(const LocalTile &dst, const LocalTile &src, isa::RoundMode mod
     for (uint32_t c = 0; c < dst.validCols; ++c) {
       double value = isSmall(src.type) ? smallAt(src, src.offset(r, c)) : double(getWide<float>(src, r, c));
       if (dst.type == isa::ElementType::i4)
-        value = roundTo(value, mode);
+        value = roundTo(float(value), mode);
       if (isSmall(dst.type))
         putSmall(dst, dst.offset(r, c), encodeSmall(dst.type, value, saturate));
       else
@@ -51,7 +51,7 @@ void execute(const isa::TCvt &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
     return;
-  if (src.layout != dst.layout || src.validRows < dst.validRows || src.validCols < dst.validCols)
+  if (src.layout != dst.layout || !src.covers(dst))
     return core.fault(FaultKind::IllegalShape, "conversion between different layouts or valid regions");
   bool saturate = insn.saturate == isa::Switch::on;
   if (convertSmall(dst, src, insn.rounding, saturate))

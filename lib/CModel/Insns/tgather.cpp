@@ -9,14 +9,17 @@ void execute(const isa::TGather &insn, Core &core) {
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);
   if (core.faulted())
     return;
-  if (src.type != dst.type || indices.validRows < dst.validRows || indices.validCols < dst.validCols)
+  if (src.type != dst.type || !indices.covers(dst))
     return core.fault(FaultKind::IllegalShape, "dst and src differ in type, or there are fewer indices than elements of dst");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c) {
-        uint32_t index = indices.row<uint32_t>(r)[c];
-        dst.row<T>(r)[c] = index < src.rows * src.cols ? src.as<T>()[index] : T(0);
-      }
+    uint32_t size = src.rows * src.cols;
+    const T *from = src.as<T>();
+    for (uint32_t r = 0; r < dst.validRows; ++r) {
+      const uint32_t *index = indices.row<uint32_t>(r);
+      T *to = dst.row<T>(r);
+      for (uint32_t c = 0, n = dst.validCols; c < n; ++c)
+        to[c] = index[c] < size ? from[index[c]] : T(0);
+    }
   });
 }
 

@@ -32,10 +32,12 @@ void execute(const isa::TGatherMask &insn, Core &core) {
     return core.fault(FaultKind::IllegalShape, "dst has no room for " + std::to_string(count * src.validRows) + " elements of src's type");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     T *to = dst.as<T>();
-    for (uint32_t r = 0; r < src.validRows; ++r)
-      for (uint32_t c = 0; c < src.validCols; ++c)
-        if (picks(insn.pattern, c))
-          *to++ = src.row<T>(r)[c];
+    auto [first, step] = pickedBy(insn.pattern);
+    for (uint32_t r = 0; r < src.validRows; ++r) {
+      const T *from = src.row<T>(r);
+      for (uint32_t c = first, n = src.validCols; c < n; c += step)
+        *to++ = from[c];
+    }
   });
 }
 

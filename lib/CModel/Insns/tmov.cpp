@@ -1,6 +1,7 @@
 #include "Insns.h"
 #include "Map.h"
 #include "Transfer.h"
+#include "Transpose.h"
 
 namespace pto_mlir::cmodel {
 
@@ -12,6 +13,11 @@ void execute(const isa::TMov &insn, Core &core) {
   auto boxed = [](const LocalTile &t) { return !t.is(isa::Layout::ND) && !t.is(isa::Layout::DN); };
   if (boxed(dst) || boxed(src))
     return extractTile(core, dst, src, 0, 0);
+  Lines d = linesOf(dst), s = linesOf(src);
+  if (dst.layout != src.layout && dst.data != src.data && disjointOrSame(dst, src)) { // lines of one side go across those of the other
+    Carriers::visit(dst.type, [&]<class T>() { transpose(dst.as<T>(), d.pitch, src.as<T>(), s.pitch, d.length, d.count); });
+    return;
+  }
   mapUnary<Carriers>(dst, src, core, Identity());
 }
 

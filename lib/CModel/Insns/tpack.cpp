@@ -5,10 +5,8 @@ namespace pto_mlir::cmodel {
 
 void execute(const isa::TPack &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
-  if (core.faulted())
+  if (core.faulted() || !coverDst(core, dst, {&src}))
     return;
-  if (src.validRows < dst.validRows || src.validCols < dst.validCols)
-    return core.fault(FaultKind::IllegalShape, "the source's valid region is smaller than the destination's");
   for (uint32_t r = 0; r < dst.validRows; ++r)
     for (uint32_t c = 0; c < dst.validCols; ++c)
       putWide<uint64_t>(dst, r, c, uint64_t(getWide<int64_t>(src, r, c)));

@@ -8,7 +8,7 @@ void execute(const isa::TQuantAsym &insn, Core &core) {
   LocalTile dst = ub(insn.dst), src = ub(insn.src), multipliers = ub(insn.multipliers), offsets = ub(insn.offsets);
   if (core.faulted())
     return;
-  if (src.validRows < dst.validRows || src.validCols < dst.validCols || (dst.validRows > 0 && std::min(multipliers.validRows, offsets.validRows) == 0))
+  if (!src.covers(dst) || (dst.validRows > 0 && std::min(multipliers.validRows, offsets.validRows) == 0))
     return core.fault(FaultKind::IllegalShape, "src, the multipliers or the offsets are smaller than dst's valid region");
   for (uint32_t r = 0; r < dst.validRows; ++r) {
     auto ofRow = [&](const LocalTile &t) { return t.as<float>()[std::min(r, t.validRows - 1) * rowStep(t)]; };

@@ -1,11 +1,29 @@
 #include "Insns.h"
 #include "Map.h"
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace pto_mlir::cmodel {
+
+namespace {
+
+// Integers ordered as the scores are, greatest first; -0 is 0. A NaN comes first or last, by its sign.
+int32_t orderOf(float score) {
+  auto bits = std::bit_cast<int32_t>(score + 0.0f);
+  return ~(bits < 0 ? bits ^ 0x7fffffff : bits);
+}
+
+// place[i] = how many of the n keys come before key i.
+void rank(const int64_t (&keys)[32], uint32_t n, uint32_t (&place)[32]) {
+  for (uint32_t i = 0; i < n; ++i) {
+    int64_t key = keys[i], before = 0;
+    for (int64_t j = 0; j < 32; ++j) // equal ones in their order
+      before += int64_t(keys[j] < key) | (int64_t(keys[j] == key) & int64_t(j < int64_t(i)));
+    place[i] = uint32_t(before);
+  }
+}
+
+} // namespace
 
 // Records of a score and its index (f16: the score, nothing, the index in two halves), 32 by 32, the greatest score first.
 void execute(const isa::TSort32 &insn, Core &core) {
@@ -21,18 +39,20 @@ void execute(const isa::TSort32 &insn, Core &core) {
     for (uint32_t r = 0; r < src.validRows; ++r)
       for (uint32_t c = 0; c < src.validCols; c += 32) {
         uint32_t n = std::min(32u, src.validCols - c);
-        std::array<std::pair<T, uint32_t>, 32> records;
-        for (uint32_t i = 0; i < n; ++i)
-          records[i] = {src.row<T>(r)[c + i], indices.row<uint32_t>(r)[c + i]};
-        std::stable_sort(records.begin(), records.begin() + n, [](const auto &a, const auto &b) {
-          return load(a.first) != load(b.first) ? load(a.first) > load(b.first) : a.second < b.second;
-        });
+        int64_t keys[32];
+        std::fill(keys, keys + 32, INT64_MAX);
+        uint64_t records[32];
+        uint32_t place[32];
         for (uint32_t i = 0; i < n; ++i) {
-          uint8_t *to = reinterpret_cast<uint8_t *>(dst.row<T>(r) + (c + i) * width);
-          std::memset(to, 0, 8);
-          std::memcpy(to, &records[i].first, sizeof(T));
-          std::memcpy(to + 4, &records[i].second, 4);
+          T score = src.row<T>(r)[c + i];
+          uint32_t index = indices.row<uint32_t>(r)[c + i];
+          keys[i] = int64_t(uint64_t(uint32_t(orderOf(load(score)))) << 32 | index);
+          records[i] = uint64_t(std::bit_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>(score)) | uint64_t(index) << 32;
         }
+        rank(keys, n, place);
+        auto *to = reinterpret_cast<uint8_t *>(dst.row<T>(r) + c * width);
+        for (uint32_t i = 0; i < n; ++i)
+          std::memcpy(to + 8 * place[i], &records[i], 8);
       }
   });
   if (!legal)

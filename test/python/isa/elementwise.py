@@ -179,10 +179,13 @@ def expand(mnemonic, arch, kinds, rng):
         if operation:
             tiles["src0"] = (t, nb.random(kind, rng, (t.rows, t.cols)))
         tiles[name] = (small, v)
+        aliases = {"src0": "dst"} if operation and number % 3 == 1 else {}
+        if aliases:
+            tiles["dst"] = tiles["src0"]
         spread = np.broadcast_to(v[:vr, :1] if by_row else v[:1, :vc], (vr, vc))
         expected = EXPAND[operation](kind, tiles["src0"][1][:vr, :vc], spread) if operation else spread
-        boxes, _ = run_vector(arch, mnemonic, tiles)
-        check(mnemonic, kind, boxes["dst"], expected, tiles["dst"][1], (vr, vc), str(shape))
+        boxes, _ = run_vector(arch, mnemonic, tiles, {}, aliases)
+        check(mnemonic, kind, boxes["dst"], expected, tiles["dst"][1], (vr, vc), f"{shape} in place {aliases}")
 
 
 def part(mnemonic, arch, kinds, rng):
@@ -197,7 +200,10 @@ def part(mnemonic, arch, kinds, rng):
         for r, c in np.ndindex(5, 29):
             in_a, in_b = r < a[0] and c < a[1], r < b[0] and c < b[1]
             expected[r, c] = combined[r, c] if in_a and in_b else x[r, c] if in_a else y[r, c] if in_b else 0
-        boxes, _ = run_vector(arch, mnemonic, tiles)
+        aliases = {"src0": "dst"} if a == b else {"src1": "dst"} if b == (5, 29) else {}
+        for source in aliases:
+            tiles["dst"] = tiles[source]
+        boxes, _ = run_vector(arch, mnemonic, tiles, {}, aliases)
         check(mnemonic, kind, boxes["dst"], expected, tiles["dst"][1], (5, 29), f"{a} {b}")
 
 
@@ -321,10 +327,21 @@ def select(mnemonic, arch, kinds, rng):
             tiles.update(src=(t, a))
             attributes["scalar"] = scalar_bits(kind, 3)
             b[:] = 3
-        boxes, _ = run_vector(arch, mnemonic, tiles, attributes)
+        aliases = {} if number % 2 else {("src" if mnemonic == "tsels" else "src1" if number % 4 else "src0"): "dst"}
+        for source in aliases:
+            tiles["dst"] = tiles[source]
+            before = tiles[source][1]
+        boxes, _ = run_vector(arch, mnemonic, tiles, attributes, aliases)
         check(mnemonic, kind, boxes["dst"], np.where(bits, a[:vr, :vc], b[:vr, :vc]), before, (vr, vc), str(shape))
 
 
+SPECIAL = {
+    "ints": [2047, 2049, 4099, -2049, -4099, (1 << 24) + 1, (1 << 24) + 3, -(1 << 24) - 1, (1 << 31) - 1, -(1 << 31), (1 << 25) + 2, (1 << 53) + 1,
+             (1 << 62) + (1 << 38), -(1 << 62) - 1, (1 << 63) - 1, -(1 << 63)],
+    "f32": [1 + 2.0**-11, -1 - 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-8, 1 + 3 * 2.0**-8, 65519.9, 65520, -65520, 70000, 1e-8, -(2.0**-25), 3.4e38, -3.4e38, 0.1,
+            np.inf, -np.inf],
+    "bf16": [70000, -70000, 1e-8, 65536, 3e38], "f16": [65504],
+}  # fmt: skip
 MODES = ["none", "rint", "round", "floor", "ceil", "trunc", "odd"]
 
 
@@ -338,6 +355,10 @@ def cvt(mnemonic, arch, kinds, rng):
             x = nb.random(kind, rng, (t.rows, t.cols), *((0, 9) if to in nb.UNSIGNED else (-7, 7)))
             if kind in nb.FLOATS and number % 2:  # halves: ties
                 x = (np.round(x.astype(np.float32) * 2) / 2).astype(NUMPY[kind])
+            if number == 2 and to in nb.FLOATS and not small and not kind.startswith("f8") and not (kind == to == "f32"):  # ties, ends of ranges, numbers of many digits
+                special = SPECIAL[kind if kind in nb.FLOATS else "ints"]
+                special = [v for v in special if kind in nb.FLOATS or np.iinfo(NUMPY[kind]).min <= v <= np.iinfo(NUMPY[kind]).max]
+                x[0, : len(special)] = np.array(special, NUMPY[kind])
             saturate = number == 1
             if saturate and kind in nb.FLOATS:
                 x[0, :3] = [60000, -60000, 300] if kind == "f16" else [1e30, -1e30, 300]
@@ -345,9 +366,9 @@ def cvt(mnemonic, arch, kinds, rng):
             v = nb.decode(kind, x[:vr, :vc]) if kind not in ("i64", "u64") else x[:vr, :vc].astype(object)
             if kind in nb.FLOATS and to in nb.FLOATS:
                 integral = kind == to == "f32" and mode != "none"
-                expected = nb.convert(to, nb.rounded(v, mode) if integral else v, saturate)
+                expected = nb.convert(to, nb.rounded(v, mode), saturate) if integral else nb.convert(to, v, saturate, mode)
             elif to in nb.FLOATS or to in ("f8E4M3FN", "f8E5M2") or to in nb.TABLES:
-                expected = nb.convert(to, v.astype(np.float64), saturate or to in ("f4E2M1", "f4E1M2", "i4") or to == "hif8", mode)
+                expected = nb.convert(to, v if to in nb.FLOATS else v.astype(np.float64), saturate or to in ("f4E2M1", "f4E1M2", "i4") or to == "hif8", mode)
             elif kind in nb.FLOATS:
                 expected = nb.wrap(to, nb.convert(to, v, saturate, mode))
             else:
@@ -356,7 +377,10 @@ def cvt(mnemonic, arch, kinds, rng):
                     info = np.iinfo(NUMPY[to])
                     exact = np.clip(exact, info.min, info.max)
                 expected = nb.wrap(to, exact)
-            boxes, _ = run_vector(arch, mnemonic, {"dst": (d, before), "src": (t, x)}, {"rounding": mode, "saturate": "on" if saturate or to == "hif8" else "off"})
+            aliases = {"src": "dst"} if number == 3 and BITS[to] == BITS[kind] and not small else {}
+            if aliases:
+                before = x.view(NUMPY[to])
+            boxes, _ = run_vector(arch, mnemonic, {"dst": (d, before), "src": (t, x)}, {"rounding": mode, "saturate": "on" if saturate or to == "hif8" else "off"}, aliases)
             check(mnemonic, to, boxes["dst"], expected, before, (vr, vc), f"from {kind} {mode} {shape}")
 
 

@@ -1,5 +1,8 @@
 """Values for the tests, and what numpy has not: HiFloat8, 4-bit floats, rounding modes, casts that wrap."""
 
+import math
+from fractions import Fraction
+
 import ml_dtypes
 import numpy as np
 
@@ -93,8 +96,46 @@ def nearest_code(kind, values):
     return result
 
 
+def neighbours(kind, number):
+    """The greatest element of f32, f16 or bf16 at most `number` (a Fraction), and the least one at least it; infinities included."""
+    short = kind != "f32"
+    bits, dtype = (np.uint16, NUMPY[kind]) if short else (np.uint32, np.float32)
+    top = {"f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80}[kind]
+    value = lambda code: Fraction(float(np.array(code, bits).view(dtype)))
+    size, low, high = abs(number), 0, top  # codes of magnitudes; the code of infinity is beyond every number
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if value(middle) <= size else (low, middle)
+    if value(low) == size:
+        high = low
+    sign = 1 << 31 if kind == "f32" else 1 << 15
+    return (low, high, sign if number < 0 else 0, value(low), value(high) if high < top else None, bits, dtype)
+
+
+def directed(kind, x, mode):
+    """A number as an element of f32, f16 or bf16, rounded once as `mode` says, from exact fractions."""
+    if isinstance(x, float) and not math.isfinite(x):
+        return np.array(x, np.float32).astype(NUMPY[kind])
+    number = Fraction(x)
+    low, high, sign, below, above, bits, dtype = neighbours(kind, number)
+    code = low
+    if low != high:
+        if above is None:  # as if the numbers went on
+            above = below + (below - Fraction(float(np.array(low - 1, bits).view(dtype))))
+        middle, size = (below + above) / 2, abs(number)
+        nearest = high if size > middle else low if size < middle else (low if low % 2 == 0 else high)
+        away = high if size >= middle else low
+        code = {"none": nearest, "rint": nearest, "round": away, "floor": high if number < 0 else low, "ceil": high if number > 0 else low,
+                "trunc": low, "odd": low if low % 2 else high}[mode]  # fmt: skip
+    return np.array(code | sign, bits).view(dtype)
+
+
 def convert(to, values, saturate=False, mode="rint"):
-    """float64 values as elements of `to`; floats beyond the range follow IEEE (or the format) unless `saturate`."""
+    """Numbers as elements of `to`; floats beyond the range follow IEEE (or the format) unless `saturate`."""
+    if to in FLOATS and mode not in ("none", "rint"):
+        top = float(ml_dtypes.finfo(NUMPY[to]).max)
+        flat = [min(max(v, -top), top) if saturate else v for v in np.asarray(values).ravel().tolist()]
+        return np.array([directed(to, v, mode) for v in flat], NUMPY[to]).reshape(np.shape(values))
     values = np.asarray(values, np.float64)
     if to in TABLES:
         return nearest_code(to, rounded(values, mode) if to == "i4" else values)
