@@ -3,7 +3,7 @@
     python benchmarks/silicon/products.py [SIZE ...]        (multiples of 1536; needs pto-compile and pto-run)
 
 gemm.pto has the published kernel's grid, tiles and buffers. B lies k x n here and n x k there; the cost model does not tell them apart. The
-result is checked. Where the model differs: it knows no misses of an L2 that is too small (7680), and no cost of a flag.
+result is checked.
 """
 
 import os

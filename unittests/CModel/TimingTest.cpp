@@ -15,11 +15,15 @@ using isa::Pipe;
 
 namespace {
 
-template <class I> double alone(const I &insn) {
+template <class I> InsnCost cost(const I &insn, isa::Arch arch) {
   isa::DecodedInsn decoded;
   decoded.set(insn);
-  InsnCost cost = costOf(decoded, 1.8e9);
-  return cost.head + cost.work + cost.tail;
+  return costOf(decoded, chipOf(arch));
+}
+
+template <class I> double alone(const I &insn, isa::Arch arch = isa::Arch::a3) {
+  InsnCost c = cost(insn, arch);
+  return c.head + c.work + c.tail;
 }
 
 isa::Tile ub(ElementType type, uint16_t rows, uint16_t cols, uint32_t address = 0) { return tile(type, Layout::ND, address, rows, cols); }
@@ -43,6 +47,43 @@ TEST(Timing, VectorInstructionsOfThePublishedTests) {
   within(alone(isa::TRowexpand{f32, column}), 933, 0.1);
   auto square = ub(ElementType::f32, 128, 128);
   within(alone(isa::TTrans{square, square}), 501, 0.1);
+}
+
+TEST(Timing, ConversionsOfThePublishedTests) {
+  isa::TCvt cvt{};
+  cvt.dst = ub(ElementType::f16, 4, 64), cvt.src = ub(ElementType::f32, 4, 64);
+  within(alone(cvt), 33, 0.1);
+}
+
+// 4.7: 1D and 2D curves of a5.
+TEST(Timing, VectorInstructionsOfA5) {
+  auto on = [](const auto &insn) { return alone(insn, isa::Arch::a5); };
+  auto f32 = ub(ElementType::f32, 64, 64), f16 = ub(ElementType::f16, 64, 128);
+  EXPECT_NEAR(on(isa::TAdd{f32, f32, f32}), 1.247 * 64 + 55.07, 0.01);
+  EXPECT_NEAR(on(isa::TAdd{f16, f16, f16}), 1.247 * 64 + 55.07, 0.01);
+  EXPECT_NEAR(on(isa::TExp{f16, f16}), 3.762 * 64 + 65.93, 0.01);
+  auto ragged = tile(ElementType::f32, Layout::ND, 0, 64, 128, 64, 100);
+  EXPECT_NEAR(on(isa::TMul{ragged, ragged, ragged}), (1.871 * 2 + 2.912) * 64 + 44.84, 0.01);
+  isa::TCvt cvt{};
+  cvt.dst = f32, cvt.src = ub(ElementType::f8E4M3FN, 64, 64);
+  EXPECT_NEAR(on(cvt), 3.934 * 64 + 81.02, 0.01);
+}
+
+// 5.6: the MX product of 8192 cubed on 32 cores, tiles of 128 x 128 by 128 x 256: the share of the published 1.4749 ms that each engine is busy.
+TEST(Timing, SharesOfThePublishedMxProduct) {
+  const ChipModel &chip = chipOf(isa::Arch::a5);
+  double steps = 64.0 * 32 * 64 / 32, whole = 1.4749e-3 * chip.clock;
+  auto f8 = ElementType::f8E4M3FN;
+  auto acc = tile(ElementType::f32, Layout::NZ16, 0, 128, 256), a = tile(f8, Layout::NZ, 0, 128, 128), b = tile(f8, Layout::ZN, 0, 128, 256);
+  auto scale = [](uint16_t r, uint16_t c, Layout l) { return tile(ElementType::f8E8M0, l, 0, r, c); };
+  auto share = [&](double cycles, double times) { return cycles * times / whole; };
+  EXPECT_NEAR(share(alone(isa::TMatmulMx{acc, a, scale(128, 4, Layout::ZZ), b, scale(4, 256, Layout::NN)}, chip.arch), steps), 0.901, 0.05);
+  auto from = tile(f8, Layout::NZ, 0, 128, 256);
+  double extract = alone(isa::TExtractL0a{a, tile(f8, Layout::NZ, 0, 128, 128), 0, 0}, chip.arch) + alone(isa::TExtractL0b{b, from, 0, 0}, chip.arch);
+  EXPECT_NEAR(share(extract, steps), 0.562, 0.03);
+  double loads = (128.0 + 256) * 128 / chip.pathBytesPerSecond[unsigned(GlobalPath::ToL1)] * chip.clock;
+  EXPECT_NEAR(share(loads, steps), 0.996, 0.08);
+  EXPECT_NEAR(share(8192.0 * 8192 * 2 / 32 / chip.pathBytesPerSecond[unsigned(GlobalPath::FromL0C)] * chip.clock, 1), 0.026, 0.003);
 }
 
 TEST(Timing, ProductsOfThePublishedTests) {

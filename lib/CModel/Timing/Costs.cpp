@@ -1,6 +1,7 @@
 #include "Timing/Costs.h"
 
 #include "OperandList.h"
+#include "Timing/Extent.h"
 
 #include <algorithm>
 
@@ -9,12 +10,6 @@ namespace {
 
 constexpr double sort32Cycles = 80; // of 32 values
 constexpr double gib = 1024.0 * 1024 * 1024;
-
-uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
-uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
-uint64_t elementBytes(const isa::Tile &t) { return std::max(1u, isa::elementBits(t.type) / 8); }
-uint64_t payload(const isa::Tile &t) { return rows(t) * cols(t) * elementBytes(t); }
-uint64_t up(uint64_t n, uint64_t to) { return (n + to - 1) / to; }
 
 /// Repeats of 256 bytes (4.4): a tile without gaps is one run, others go row by row.
 uint64_t rowRepeats(const isa::Tile &t) { return up(cols(t) * elementBytes(t), 256); }
@@ -113,8 +108,8 @@ VectorRate vectorRate(isa::Opcode opcode) {
   case Opcode::TCmp:
   case Opcode::TCmps:
     return {14, 2, 22};
-  case Opcode::TCvt:
-    return {14, 2, 18};
+  case Opcode::TCvt: // 4.5: 33 cycles for 4 repeats; the slope of 2 in 4.4 is a placeholder
+    return {14, 1, 18};
   // Rows: a column is spread to blocks first (vbrcb: 18), then the operation runs row by row.
   case Opcode::TRowexpandadd:
   case Opcode::TRowexpandsub:
@@ -198,47 +193,27 @@ InsnCost productCost(const isa::DecodedInsn &insn, const OperandList &o) {
 
 } // namespace
 
-double pathBytesPerSecond(GlobalPath path) {
-  switch (path) {
-  case GlobalPath::Local:
-    break;
-  case GlobalPath::ToUB: // 4.1
-    return 100.9 * gib;
-  case GlobalPath::ToL1: // 5.2, what a core takes from L2 at most
-    return 169e9;
-  case GlobalPath::FromUB: // 4.1
-    return 188.46 * gib;
-  case GlobalPath::FromL1: // 4.1
-    return 32 * gib;
-  case GlobalPath::FromL0C: // 4.9, of the bytes that are written
-    return 130e9;
-  }
-  return 1e12;
+const ChipModel &chipOf(isa::Arch arch) {
+  // a3: the clock as the published products imply it (4.9); 5.2 gives what 24 cores take from L2 and from HBM (sizes 1536 to 6144), L1 to L0 and L0C to
+  // global memory; 4.1 and 4.2 the rest. An L2 of 192 MiB with random replacement makes the published product of 7680.
+  static const ChipModel a3 = {isa::Arch::a3, 1.8e9, 24, 5.9e-6, 0, 24 * 169e9, 24 * 42.7e9, 192.0 * 1024 * 1024,
+                               {1e12, 100.9 * gib, 169e9, 188.46 * gib, 32 * gib, 130e9}, {0, 60e-9, 36e-9, 58e-9, 0, 0}, 1.29};
+  // a5: 5.6, rows of 4096 to 8192: the clock by the peak of fp8; loads, L1 to L0 and stores from their shares of the time. Paths to and from UB as on
+  // a3: none are published.
+  static const ChipModel a5 = {isa::Arch::a5, 1.65e9, 32, 5.9e-6, 0, 32 * 152e9, 32 * 61e9, 192.0 * 1024 * 1024,
+                               {1e12, 100.9 * gib, 152e9, 188.46 * gib, 32 * gib, 109e9}, {0, 60e-9, 36e-9, 58e-9, 0, 0}, 1.17};
+  return arch == isa::Arch::a5 ? a5 : a3;
 }
 
-double pathStartSeconds(GlobalPath path) {
-  switch (path) { // 4.2, K / peak where it does not contradict 5.2
-  case GlobalPath::ToUB:
-    return 60e-9;
-  case GlobalPath::ToL1:
-    return 36e-9;
-  case GlobalPath::FromUB:
-    return 58e-9;
-  default:
-    return 0;
-  }
-}
-
-InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
+InsnCost costOf(const isa::DecodedInsn &insn, const ChipModel &chip) {
   using isa::Opcode;
   OperandList o(insn);
-  auto cycles = [&](double bytes, double bytesPerSecond) { return bytes / bytesPerSecond * clock; };
+  auto cycles = [&](double bytes, double bytesPerSecond) { return bytes / bytesPerSecond * chip.clock; };
   auto boxes = [](const isa::Tile &t) {
     isa::Box box = isa::innerBox(t.layout, t.type);
     return double(up(rows(t), box.rows) * up(cols(t), box.cols) * box.rows * box.cols * elementBytes(t));
   };
-  // 5.2: L1 to L0 takes 1.29 times what 4.1 says.
-  constexpr double slower = 1.29;
+  double slower = chip.extractFactor;
   switch (insn.opcode) {
   case Opcode::TLoad:
     return {0, 0, 0, insn.as<isa::TLoad>().space == isa::Memory::UB ? GlobalPath::ToUB : GlobalPath::ToL1, payload(*o.tiles[0])};
@@ -287,8 +262,12 @@ InsnCost costOf(const isa::DecodedInsn &insn, double clock) {
   default:
     break;
   }
-  if (o.info.pipe == isa::Pipe::V)
+  if (o.info.pipe == isa::Pipe::V) {
+    if (chip.arch == isa::Arch::a5)
+      if (auto cost = a5VectorCost(insn, o))
+        return *cost;
     return vectorCost(insn, o);
+  }
   return {0, 1, 0}; // flags, queues, scalars: 4.4
 }
 

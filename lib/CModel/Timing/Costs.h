@@ -3,28 +3,32 @@
 #ifndef PTO_MLIR_CMODEL_TIMING_COSTS_H
 #define PTO_MLIR_CMODEL_TIMING_COSTS_H
 
+#include "OperandList.h"
 #include "pto_mlir/ISA/Codec.h"
 
-namespace pto_mlir::cmodel {
+#include <optional>
 
-/// The chip as the model sees it.
-struct ChipModel {
-  double clock = 1.8e9;           // Hz; 4.9: back-computed from the published products
-  unsigned blocks = 24;           // that run at a time: one AIC and two AIV each
-  double launchSeconds = 5.9e-6;  // 4.9: of every kernel
-  double crossSeconds = 0; // between a cross-core flag's raise and what waits for it
-  // Global memory as the cores share it (5.2, fitted to the published loads of sizes 1536 to 6144): bytes that this launch has read before come
-  // from L2, others from HBM.
-  double l2BytesPerSecond = 24 * 169e9, hbmBytesPerSecond = 24 * 42.7e9;
-};
+namespace pto_mlir::cmodel {
 
 /// The way between a core and global memory that a transfer takes; Local: none.
 enum class GlobalPath : uint8_t { Local, ToUB, ToL1, FromUB, FromL1, FromL0C };
 
-/// Bytes per second of one core that has the path for itself.
-double pathBytesPerSecond(GlobalPath path);
-/// Seconds before the first byte moves.
-double pathStartSeconds(GlobalPath path);
+/// The chip as the model sees it.
+struct ChipModel {
+  isa::Arch arch;
+  double clock;          // Hz
+  unsigned blocks;       // that run at a time: one AIC and two AIV each
+  double launchSeconds;  // of every kernel
+  double crossSeconds;   // between a cross-core flag's raise and what waits for it
+  // Global memory as the cores share it: bytes that are in L2 come from there, others from HBM.
+  double l2BytesPerSecond, hbmBytesPerSecond, l2Bytes;
+  // By GlobalPath: of one core that has the path for itself; before the first byte moves.
+  double pathBytesPerSecond[6], pathStartSeconds[6];
+  double extractFactor; // what L1 to L0 takes, times what 4.1 says
+};
+
+/// The model of an architecture, with where its numbers come from.
+const ChipModel &chipOf(isa::Arch arch);
 
 /// An instruction on its own takes head + work + tail. Where its engine is still busy with the one before, the heads overlap; the tail is
 /// waited for by whoever needs the result.
@@ -34,8 +38,12 @@ struct InsnCost {
   uint64_t bytes = 0; // over the path, which are not part of `work`
 };
 
-/// The cost of an instruction whose registers are read. `clock` turns rates into cycles.
-InsnCost costOf(const isa::DecodedInsn &insn, double clock);
+/// The cost of an instruction whose registers are read.
+InsnCost costOf(const isa::DecodedInsn &insn, const ChipModel &chip);
+
+/// The cost of a vector instruction on a5 where a curve is published for it or for what its engine does in the same way; the rest costs what it
+/// costs on a3.
+std::optional<InsnCost> a5VectorCost(const isa::DecodedInsn &insn, const OperandList &operands);
 
 } // namespace pto_mlir::cmodel
 

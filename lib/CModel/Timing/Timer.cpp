@@ -3,7 +3,10 @@
 #include "OperandList.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <deque>
+#include <tuple>
 
 namespace pto_mlir::cmodel {
 namespace {
@@ -37,24 +40,17 @@ unsigned engineNumber(isa::CoreKind kind, isa::Pipe pipe) {
 
 } // namespace
 
-Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : trace(std::move(trace)) {
-  if (arch == isa::Arch::a5) { // 1.1; no bandwidth of its own is published
-    chip.clock = 1.65e9;
-    chip.blocks = 32;
-  }
-}
+Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : chip(chipOf(arch)), trace(std::move(trace)) {}
 
 void Timer::launchBegin(const LaunchState &) {
   cores.clear();
   secondsOfCores.clear();
-  lines.clear();
-  missed = 0;
 }
 
 void Timer::groupBegin(const std::vector<CorePlace> &) { firstOfGroup = cores.size(); }
 
 void Timer::coreBegin(Core &core) {
-  CoreLog log{{core.coreKind(), core.block(), core.subblock()}, {}, 0};
+  CoreLog log{{core.coreKind(), core.block(), core.subblock()}, {}, {}};
   for (Engine &e : core.allEngines())
     log.engines.push_back({e.stream, {}, {}});
   cores.push_back(std::move(log));
@@ -77,13 +73,13 @@ void Timer::after(Core &core, const Op &op) {
     if (core.engine().pipe != isa::Pipe::S)
       return;
     if (events.empty() || events.back().kind != Event::Work)
-      events.push_back({Event::Work, GlobalPath::Local, false, false, index, 0, 0, 0, 0, 0});
+      events.push_back({Event::Work, GlobalPath::Local, false, false, index, 0, 0, 0, 0, 0, 0, 0});
     events.back().work += 1;
     return;
   }
   auto signal = [&](Event::Kind kind, uint32_t channel) {
     bool drains = kind == Event::Signal || kind == Event::CrossRaise;
-    events.push_back({kind, GlobalPath::Local, false, drains, index, channel, 0, 1, 0, 0});
+    events.push_back({kind, GlobalPath::Local, false, drains, index, channel, 0, 1, 0, 0, 0, 0});
   };
   switch (op.insn.opcode) {
   case isa::Opcode::SetFlag: {
@@ -107,34 +103,75 @@ void Timer::after(Core &core, const Op &op) {
   default:
     break;
   }
-  InsnCost cost = costOf(resolved, chip.clock);
-  if (cost.path == GlobalPath::ToL1 || cost.path == GlobalPath::ToUB) {
-    log.bytesRead += cost.bytes;
-    missed += touchLines(core);
-  } else if (cost.path != GlobalPath::Local) {
-    touchLines(core); // what was written is in L2
-  }
+  InsnCost cost = costOf(resolved, chip);
   bool depends = core.engine().pipe == isa::Pipe::V && dependsOnFresh(engine);
-  events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work), float(cost.tail), cost.bytes});
+  events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work), float(cost.tail), cost.bytes, 0, 0});
+  if (cost.path != GlobalPath::Local)
+    noteRuns(core, log, events.back());
 }
 
-uint64_t Timer::touchLines(Core &core) {
-  uint64_t first = 0;
+void Timer::noteRuns(Core &core, CoreLog &log, Event &event) {
+  event.firstRun = uint32_t(log.runs.size());
   list.clear();
   collectAccesses(resolved, core, list);
   for (const Access &access : list.accesses)
-    for (size_t r = access.firstRun; access.global && r < access.endRun; ++r) {
-      const ByteRuns &runs = list.runs[r];
+    if (access.global)
+      log.runs.insert(log.runs.end(), list.runs.begin() + long(access.firstRun), list.runs.begin() + long(access.endRun));
+  event.endRun = uint32_t(log.runs.size());
+}
+
+// L2 keeps lines of 512 bytes and, when it is full, gives up any of them for a new one: how long a line stays, counted in lines that come, is
+// distributed exponentially. Chance is a hash, so that every run says the same. The transfers of all engines are merged by the part of its bytes
+// that each has moved: the cores of a launch do the same work side by side. Before the launch nothing is there.
+double Timer::missedPart() const {
+  struct Transfer {
+    double at; // 0 to 1
+    size_t order;
+    const Event *event;
+    const CoreLog *core;
+  };
+  std::vector<Transfer> transfers;
+  for (const CoreLog &core : cores)
+    for (const EngineLog &engine : core.engines) {
+      uint64_t total = 0, moved = 0;
+      for (const Event &event : engine.events)
+        total += event.path != GlobalPath::Local ? event.bytes : 0;
+      for (const Event &event : engine.events)
+        if (event.kind == Event::Work && event.path != GlobalPath::Local) {
+          transfers.push_back({double(moved) / double(std::max<uint64_t>(total, 1)), transfers.size(), &event, &core});
+          moved += event.bytes;
+        }
+    }
+  std::sort(transfers.begin(), transfers.end(), [](const Transfer &a, const Transfer &b) { return std::tie(a.at, a.order) < std::tie(b.at, b.order); });
+
+  auto capacity = uint64_t(chip.l2Bytes / 512);
+  uint64_t came = 0, read = 0, missed = 0;
+  // By 32 KiB: up to which count of lines that came each line stays. 0: it was never there.
+  std::unordered_map<uint64_t, std::array<uint32_t, 64>> stays;
+  for (const Transfer &transfer : transfers) {
+    bool reads = transfer.event->path == GlobalPath::ToUB || transfer.event->path == GlobalPath::ToL1;
+    uint64_t page = UINT64_MAX;
+    std::array<uint32_t, 64> *lines = nullptr;
+    for (uint32_t r = transfer.event->firstRun; r < transfer.event->endRun; ++r) {
+      const ByteRuns &runs = transfer.core->runs[r];
       for (uint64_t i = 0; i < runs.count; ++i) {
         uint64_t begin = runs.begin + i * uint64_t(runs.pitch);
         for (uint64_t line = begin >> 9; line <= (begin + runs.length - 1) >> 9; ++line) {
-          uint64_t &bits = lines[line >> 6], bit = uint64_t(1) << (line & 63);
-          first += bits & bit ? 0 : 512;
-          bits |= bit;
+          if (line >> 6 != page)
+            page = line >> 6, lines = &stays.try_emplace(page).first->second;
+          uint32_t &until = (*lines)[line & 63];
+          read += reads;
+          if (until > came)
+            continue;
+          missed += reads, ++came;
+          uint64_t hash = (line ^ came << 24) * 0x9e3779b97f4a7c15;
+          double chance = double((hash >> 11) + 1) * 0x1p-53;
+          until = uint32_t(std::min(4e9, double(std::max(came, capacity)) + 1 - std::log(chance) * double(capacity)));
         }
       }
     }
-  return first;
+  }
+  return read ? double(missed) / double(read) : 0;
 }
 
 // A vector instruction may start behind the one before it unless it touches what that one has not written yet.
@@ -221,7 +258,8 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
       double idle = start - t.lastEnd;
       double duration = event.work + (event.depends || idle > 2 ? event.head : 0);
       if (event.path != GlobalPath::Local) {
-        double moving = (double(event.bytes) * rates.secondsPerByte[unsigned(event.path)] + pathStartSeconds(event.path)) * chip.clock;
+        auto path = unsigned(event.path);
+        double moving = (double(event.bytes) * rates.secondsPerByte[path] + chip.pathStartSeconds[path]) * chip.clock;
         duration += moving;
         (event.path == GlobalPath::ToUB || event.path == GlobalPath::ToL1 ? t.reading : t.writing) += moving;
       }
@@ -250,12 +288,12 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
 
 Timer::Rates Timer::ratesFor(double cold, double readers, double writers) const {
   Rates rates;
-  for (GlobalPath path : {GlobalPath::ToUB, GlobalPath::ToL1}) {
-    double own = 1 / pathBytesPerSecond(path);
-    rates.secondsPerByte[unsigned(path)] = (1 - cold) * std::max(own, readers / chip.l2BytesPerSecond) + cold * std::max(own, readers / chip.hbmBytesPerSecond);
+  for (unsigned path = unsigned(GlobalPath::ToUB); path <= unsigned(GlobalPath::FromL0C); ++path) {
+    bool reads = path <= unsigned(GlobalPath::ToL1);
+    double own = 1 / chip.pathBytesPerSecond[path], sharing = reads ? readers : writers;
+    double hot = std::max(own, sharing / chip.l2BytesPerSecond), outside = std::max(own, sharing / chip.hbmBytesPerSecond);
+    rates.secondsPerByte[path] = reads ? (1 - cold) * hot + cold * outside : hot; // what is written goes to L2
   }
-  for (GlobalPath path : {GlobalPath::FromUB, GlobalPath::FromL1, GlobalPath::FromL0C})
-    rates.secondsPerByte[unsigned(path)] = std::max(1 / pathBytesPerSecond(path), writers / chip.l2BytesPerSecond);
   return rates;
 }
 
@@ -300,10 +338,7 @@ Timer::Replayed Timer::replayAll(const Kernel &kernel, const Rates &rates, doubl
 
 void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
   const Kernel &kernel = *launch.kernel;
-  uint64_t total = 0;
-  for (const CoreLog &core : cores)
-    total += core.bytesRead;
-  double cold = total ? std::min(1.0, double(missed) / double(total)) : 0;
+  double cold = missedPart();
   double begin = elapsed + chip.launchSeconds * chip.clock;
   // How many cores move bytes at a time follows from how long that takes, and the other way round: a few rounds settle it.
   double readers = 1, writers = 1;

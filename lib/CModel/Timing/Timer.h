@@ -38,6 +38,7 @@ private:
     uint32_t channel; // of Signal and Await: a flag or a queue; of CrossRaise: mode << 8 | id; of CrossAwait: id
     float head, work, tail;
     uint64_t bytes;
+    uint32_t firstRun, endRun; // of the core's runs, of what moves
   };
   struct EngineLog {
     const Stream *stream;
@@ -47,7 +48,7 @@ private:
   struct CoreLog {
     CorePlace place;
     std::vector<EngineLog> engines;
-    uint64_t bytesRead = 0;
+    std::vector<ByteRuns> runs; // of global memory
   };
   struct EngineTime {
     /// When it can take the next instruction; when all it took has its results; cycles.
@@ -59,8 +60,10 @@ private:
     double secondsPerByte[6] = {}; // by GlobalPath
   };
 
-  /// What the instruction moves is in L2 from now on; the bytes of lines that were not.
-  uint64_t touchLines(Core &core);
+  /// Notes the runs of global memory that the instruction moves.
+  void noteRuns(Core &core, CoreLog &log, Event &event);
+  /// Which part of what the launch reads is not in L2, as the cores go on side by side.
+  double missedPart() const;
   bool dependsOnFresh(EngineLog &log);
   /// The cycle at which `count` cores that run together have finished what they began at `begin`; times of their engines, core by core, go
   /// into `times`.
@@ -75,15 +78,13 @@ private:
   };
   Replayed replayAll(const Kernel &kernel, const Rates &rates, double begin, Trace *trace);
 
-  ChipModel chip;
+  const ChipModel &chip;
   std::unique_ptr<Trace> trace;
   double elapsed = 0; // cycles of all launches so far
 
   std::vector<CoreLog> cores; // of this launch
   std::vector<double> secondsOfCores;
   size_t firstOfGroup = 0;    // of the cores that run now
-  std::unordered_map<uint64_t, uint64_t> lines; // global memory read in this launch: a bit per 512 bytes of each 32 KiB
-  uint64_t missed = 0;                          // bytes of lines that were read for the first time
   isa::DecodedInsn resolved;
   AccessList list;
 };
