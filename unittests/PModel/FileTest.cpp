@@ -1,5 +1,6 @@
 // Writing and reading back; what the Builder merges; what the Reader refuses.
 #include "TestModel.h"
+#include "pto_mlir/ISA/Codec.h"
 #include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/PModel/Reader.h"
 #include "pto_mlir/PModel/Verifier.h"
@@ -125,6 +126,14 @@ TEST_F(File, VerifierNamesWhatIsWrong) {
     const char *message;
   } cases[] = {
       {[](ModelDesc &m) { m.processor = "z9"; }, "kernel 'k0_sum': unknown processor 'z9'"},
+      // A command of another architecture than the file's.
+      {[](ModelDesc &m) {
+         isa::Tile t;
+         t.type = isa::ElementType::bf16, t.rows = 1, t.cols = 16, t.validRows = 1, t.validCols = 16;
+         isa::encode(isa::TAdd{t, t, t}, m.kernels[0].streams[1].words);
+         m.kernels[0].streams[1].numCommands++;
+       },
+       "tadd: element types (bf16, bf16, bf16) are not legal on a3"},
       {[](ModelDesc &m) { m.numCore = 0; }, "number of cores must be 1 to 1024, got 0"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].words[0] = 0x3ff; }, "kernel 'k0_sum': AIV V, word 0"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].numCommands++; }, "commands, not"},
