@@ -84,7 +84,7 @@ void fixpipe() {
     });
   onCube("fixpipe/tstore_acc_quant/i8 128x256", Pipe::FIX, copies(4.0 * 128 * 256), [=](TestKernel &k) {
     isa::TStoreAccQuant s{};
-    s.dst = view(1, ElementType::i8, 128, 256), s.src = acc(128, 256), s.descriptor = 0x3f800000ull | 1ull << 46;
+    s.dst = view(1, ElementType::i8, 128, 256), s.src = acc(128, 256), s.descriptorLow = 0x3f800000, s.descriptorHigh = 1 << 14;
     k.add(Pipe::FIX, s);
   });
   onCube("fixpipe/tmov_acc/f16 128x256", Pipe::FIX, copies(4.0 * 128 * 256),
