@@ -317,21 +317,6 @@ struct StoreScalarModel : CodegenOpInterface::ExternalModel<StoreScalarModel, pt
   }
 };
 
-struct CrossSetModel : CodegenOpInterface::ExternalModel<CrossSetModel, pto::CrossSetOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto set = cast<pto::CrossSetOp>(op);
-    isa::CrossSet insn;
-    insn.mode = isa::CrossMode(set.getMode());
-    return failure(failed(cg.integer(op, set.getEventId(), insn.id)) || failed(cg.emit(op, insn)));
-  }
-};
-struct CrossWaitModel : CodegenOpInterface::ExternalModel<CrossWaitModel, pto::CrossWaitOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    isa::CrossWait insn;
-    return failure(failed(cg.integer(op, cast<pto::CrossWaitOp>(op).getEventId(), insn.id)) || failed(cg.emit(op, insn)));
-  }
-};
-
 struct SlotPtrModel : CodegenOpInterface::ExternalModel<SlotPtrModel, pto::SlotPtrOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto slot = cast<pto::SlotPtrOp>(op);
@@ -399,8 +384,6 @@ void attach(MLIRContext *c) {
   pto::TSetValOp::attachInterface<TSetValModel>(*c);
   pto::TGetValOp::attachInterface<TGetValModel>(*c);
   pto::StoreScalarOp::attachInterface<StoreScalarModel>(*c);
-  pto::CrossSetOp::attachInterface<CrossSetModel>(*c);
-  pto::CrossWaitOp::attachInterface<CrossWaitModel>(*c);
   pto::SlotPtrOp::attachInterface<SlotPtrModel>(*c);
   pto::SlotReadyOp::attachInterface<NothingModel<pto::SlotReadyOp>>(*c);
   pto::SlotDoneOp::attachInterface<NothingModel<pto::SlotDoneOp>>(*c);

@@ -85,6 +85,22 @@ struct FifoPopModel : CodegenOpInterface::ExternalModel<FifoPopModel, pto::FifoP
   }
 };
 
+struct CrossSetModel : CodegenOpInterface::ExternalModel<CrossSetModel, pto::CrossSetOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto set = cast<pto::CrossSetOp>(op);
+    isa::CrossSet insn;
+    insn.mode = isa::CrossMode(set.getMode());
+    return failure(failed(cg.integer(op, set.getEventId(), insn.id)) || failed(cg.emit(op, insn)));
+  }
+};
+
+struct CrossWaitModel : CodegenOpInterface::ExternalModel<CrossWaitModel, pto::CrossWaitOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    isa::CrossWait insn;
+    return failure(failed(cg.integer(op, cast<pto::CrossWaitOp>(op).getEventId(), insn.id)) || failed(cg.emit(op, insn)));
+  }
+};
+
 } // namespace
 
 void attachSystemModels(MLIRContext *c) {
@@ -97,6 +113,8 @@ void attachSystemModels(MLIRContext *c) {
   pto::SetFlagDynOp::attachInterface<FlagDynModel<pto::SetFlagDynOp, isa::SetFlag>>(*c);
   pto::WaitFlagDynOp::attachInterface<FlagDynModel<pto::WaitFlagDynOp, isa::WaitFlag>>(*c);
   pto::BarrierOp::attachInterface<BarrierModel>(*c);
+  pto::CrossSetOp::attachInterface<CrossSetModel>(*c);
+  pto::CrossWaitOp::attachInterface<CrossWaitModel>(*c);
   pto::FifoPushOp::attachInterface<FifoPushModel>(*c);
   pto::FifoPopOp::attachInterface<FifoPopModel>(*c);
 }

@@ -1,4 +1,4 @@
-//===- PTOEventOps.cpp - named events, event arrays, core semaphores -------------------===//
+//===- PTOEventOps.cpp - named events, event arrays ------------------------------------===//
 
 #include "VerifyHelpers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
@@ -43,26 +43,6 @@ static LogicalResult verifyBuffer(Operation *op, int64_t id, int64_t mode) {
 }
 LogicalResult GetBufOp::verify() { return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode())); }
 LogicalResult RlsBufOp::verify() { return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode())); }
-
-static LogicalResult verifyCoreSync(Operation *op, bool literal, bool dynamic, Pipe pipe, ArrayRef<Pipe> onA5) {
-  if (literal == dynamic)
-    return op->emitOpError("expects one id, a literal or a value");
-  if (!targetsA5(op) || llvm::is_contained(onA5, pipe))
-    return success();
-  InFlightDiagnostic diag = op->emitOpError("does not take ") << stringifyPipe(pipe) << " on a5; expects one of";
-  for (Pipe legal : onA5)
-    diag << " " << stringifyPipe(legal);
-  return diag;
-}
-LogicalResult SyncSetOp::verify() {
-  if (auto mode = getFftsMode(); mode && (static_cast<int32_t>(*mode) < 0 || static_cast<int32_t>(*mode) > 2))
-    return emitOpError("expects ffts_mode 0, 1 or 2, got ") << static_cast<int32_t>(*mode);
-  return verifyCoreSync(*this, getEventId().has_value(), static_cast<bool>(getEventIdDyn()), getPipe(), {Pipe::PIPE_FIX, Pipe::PIPE_MTE3});
-}
-LogicalResult SyncWaitOp::verify() {
-  return verifyCoreSync(*this, getEventId().has_value(), static_cast<bool>(getEventIdDyn()), getPipe(),
-                        {Pipe::PIPE_FIX, Pipe::PIPE_MTE1, Pipe::PIPE_MTE2, Pipe::PIPE_MTE3, Pipe::PIPE_V});
-}
 
 LogicalResult SetFFTsOp::verify() {
   Type type = elementTypeOf(getFfts().getType());

@@ -18,27 +18,6 @@ static ParseResult parsePtrType(OpAsmParser &parser, Type &type) {
 }
 static void printPtrType(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }
 
-/// A literal or a value of type index.
-static ParseResult parseEventId(OpAsmParser &parser, IntegerAttr &id, std::optional<OpAsmParser::UnresolvedOperand> &dynamic) {
-  OpAsmParser::UnresolvedOperand operand;
-  OptionalParseResult value = parser.parseOptionalOperand(operand);
-  if (value.has_value()) {
-    dynamic = operand;
-    return *value;
-  }
-  int32_t number;
-  if (parser.parseInteger(number))
-    return failure();
-  id = parser.getBuilder().getI32IntegerAttr(number);
-  return success();
-}
-static void printEventId(OpAsmPrinter &printer, Operation *, IntegerAttr id, Value dynamic) {
-  if (id)
-    printer << id.getInt();
-  else
-    printer << dynamic;
-}
-
 #define GET_OP_CLASSES
 #include "pto_mlir/Dialect/PTO/IR/PTOExtraOps.cpp.inc"
 

@@ -1,6 +1,7 @@
 // The generated definitions of pto's ops; compiled once per shard (pto_shard_ops).
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
+#include "EventId.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 

@@ -36,4 +36,13 @@ inline constexpr llvm::StringLiteral kPipeAttr = "pto.pipe";
 #define GET_OP_CLASSES
 #include "pto_mlir/Dialect/PTO/IR/PTOOps.h.inc"
 
+namespace pto_mlir::pto {
+/// On a kernel of one kind of core: the kernel that it is a part of, if it is one of two.
+inline constexpr llvm::StringLiteral kPartOfAttr = "pto.part_of";
+/// On a vector kernel that works on a part of its arguments, for the vector cores of one block: it is made part of another kernel.
+inline constexpr llvm::StringLiteral kPanelAttr = "pto.panel";
+/// On such a kernel: for each argument the elements from one row to the next, 0 where rows follow each other.
+inline constexpr llvm::StringLiteral kPitchesAttr = "pto.pitches";
+} // namespace pto_mlir::pto
+
 #endif

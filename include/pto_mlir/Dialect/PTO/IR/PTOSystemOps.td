@@ -1,4 +1,4 @@
-//===- PTOSystemOps.td - blocks, flags, sections, scalars of tiles ------ ===//
+//===- PTOSystemOps.td - blocks, flags, sections, scalars of tiles -------===//
 #ifndef PTO_MLIR_DIALECT_PTO_IR_PTOSYSTEMOPS_TD
 #define PTO_MLIR_DIALECT_PTO_IR_PTOSYSTEMOPS_TD
 
@@ -58,6 +58,37 @@ def PTO_FifoPopOp : PTO_Op<"fifo_pop"> {
   }];
   let results = (outs AnyTypeOf<[AnySignlessInteger, Index, AnyFloat]>:$value);
   let assemblyFormat = "attr-dict `:` type($value)";
+}
+
+class PTO_CoreSyncOp<string mnemonic, string text, dag extra = (ins)> : PTO_Op<mnemonic> {
+  let summary = text;
+  let arguments = !con((ins PTO_PipeAttr:$pipe, OptionalAttr<I32Attr>:$event_id), extra, (ins Optional<Index>:$event_id_dyn));
+  let assemblyFormat = "$pipe `,` custom<EventId>($event_id, $event_id_dyn) attr-dict";
+  let hasVerifier = 1;
+}
+def PTO_SyncSetOp : PTO_CoreSyncOp<"sync.set", "raise a semaphore between the cube core and the vector cores once pipe has drained", (ins OptionalAttr<I32Attr>:$ffts_mode)>;
+def PTO_SyncWaitOp : PTO_CoreSyncOp<"sync.wait", "pipe waits for a semaphore between the cube core and the vector cores">;
+
+// What both become; the assembler has no text for them.
+def PTO_CrossSetOp : PTO_PipeOp<"cross_set", ""> {
+  let summary = "raise cross-core flag `event_id` once `pipe` is done with what comes before";
+  let description = [{
+    `mode`: 0 all cores of this kind, 1 the vector cores of a block, 2 the other kind of core of a block, 3 one vector core and its cube core (a5).
+
+    Example: `pto.cross_set <PIPE_FIX>, 2, %id`
+  }];
+  let arguments = (ins PTO_PipeAttr:$pipe, I32Attr:$mode, Index:$event_id);
+  let assemblyFormat = "$pipe `,` $mode `,` $event_id attr-dict";
+  let extraClassDeclaration = "";
+}
+def PTO_CrossWaitOp : PTO_PipeOp<"cross_wait", ""> {
+  let summary = "`pipe` waits for cross-core flag `event_id` and lowers it by one; on a3 only engine S can";
+  let description = [{
+    Example: `pto.cross_wait <PIPE_S>, %id`
+  }];
+  let arguments = (ins PTO_PipeAttr:$pipe, Index:$event_id);
+  let assemblyFormat = "$pipe `,` $event_id attr-dict";
+  let extraClassDeclaration = "";
 }
 
 class PTO_SectionOp<string mnemonic, string text> : PTO_Op<mnemonic, [SingleBlock, NoTerminator, NoRegionArguments]> {

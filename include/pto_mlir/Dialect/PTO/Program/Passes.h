@@ -7,9 +7,6 @@
 
 namespace pto_mlir::pto {
 
-/// On a kernel of one kind of core: the kernel of the source that it is a part of.
-inline constexpr llvm::StringLiteral kPartOfAttr = "pto.part_of";
-
 /// Lets the inliner move pto ops, in every context made from `registry`.
 void registerInliner(mlir::DialectRegistry &registry);
 

@@ -93,19 +93,6 @@ def PTOLowerPipes : Pass<"pto-lower-pipes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
-def PTOLowerCoreSync : Pass<"pto-lower-core-sync", "::mlir::ModuleOp"> {
-  let summary = "sync.set and sync.wait to cross-core flags";
-  let description = [{
-    ```mlir
-    pto.sync.wait <PIPE_V>, 3
-    // becomes, on a3
-    pto.cross_wait <PIPE_S>, %c3     // and a token from S for every other engine of the function
-    ```
-    On a3 `sync.set` has `ffts_mode` 2 unless it says otherwise. On a5 a set on FIX goes to both vector cores.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect"];
-}
-
 def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
   let summary = "one function per kind of core";
   let description = [{

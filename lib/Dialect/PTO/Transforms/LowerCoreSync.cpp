@@ -1,8 +1,7 @@
 //===- LowerCoreSync.cpp - semaphores between cores to cross-core flags ---------------------------===//
 
-#include "../Transforms/Accesses.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
-#include "pto_mlir/Dialect/PTO/Program/Passes.h"
+#include "Accesses.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -11,7 +10,7 @@
 
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOLOWERCORESYNC
-#include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
 } // namespace pto_mlir::pto
 
 using namespace mlir;
