@@ -90,21 +90,25 @@ Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &us
                             std::vector<pto_arg> arguments) {
   uint32_t cores = use.coresPerBlock() * blocks;
   uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
-  if (isVirtual())
-    return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-               [this, kernel, blocks, cores, seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
-                 if (call.block == 0) {
-                   auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
-                   if (!measured)
-                     return Failure{measured.error()};
-                   seconds = measured.take();
-                 }
-                 // The cores of a block work at the same time.
-                 auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
-                 double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
-                 call.costNs = kDispatchNs + uint64_t(std::llround(longest * 1e9));
-                 return {};
-               });
+  if (isVirtual()) {
+    Status added = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
+                 [this, kernel, blocks, cores, seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
+                   if (call.block == 0) {
+                     auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
+                     if (!measured)
+                       return Failure{measured.error()};
+                     seconds = measured.take();
+                   }
+                   // The cores of a block work at the same time.
+                   auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
+                   double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
+                   call.costNs = kDispatchNs + uint64_t(std::llround(longest * 1e9));
+                   return {};
+                 });
+    if (added)
+      steps.back().companions = use.cube && use.vector ? 2 : 0;
+    return added;
+  }
   return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
              [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments) -> Status {
                uint32_t together = cores / call.numBlocks; // run by this block, one after the other
@@ -139,7 +143,7 @@ Status StepTasks::submit() {
     // What is over before another thread is awake stays together.
     constexpr uint64_t shortest = 30000;
     uint64_t worked = step.workedNs.exchange(0);
-    step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks);
+    step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks).companions(step.companions);
     auto task = runtime.submit(step.spec);
     if (!task)
       return Failure{task.error()};

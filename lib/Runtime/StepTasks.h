@@ -61,6 +61,7 @@ private:
     uint32_t blocks;                   ///< at most
     Arguments arguments;               ///< of the next submission; tasks read it only when they are too many for a task
     std::vector<pmodel::KernelUse::Argument> uses;
+    uint32_t companions = 0;           ///< vector cores beside each block's cube core
     tasks::TaskId last;                ///< in this run
     std::atomic<uint64_t> workedNs{0}; ///< in its last run, over all blocks
   };

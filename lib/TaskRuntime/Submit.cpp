@@ -91,6 +91,10 @@ Status TaskCore::checkSpec(const TaskSpec &spec) {
     fatal(ErrorCode::GangTooWide, fail(text).message);
     return fail(text);
   }
+  uint32_t vectorCores = config.cores[unsigned(WorkerKind::Vector)];
+  if (spec.numCompanions && (spec.kind == WorkerKind::Vector || uint64_t(spec.numCompanions) * (spec.isGang ? spec.numBlocks : 1) > std::min<uint32_t>(vectorCores, UINT8_MAX)))
+    return fail("a block wants " + std::to_string(spec.numCompanions) + " vector cores beside its " + std::string(workerKindName(spec.kind)) +
+                " core; there are " + std::to_string(vectorCores) + ", and a vector core has none beside it");
   uint32_t bytes = spec.predicate.bytes;
   if (spec.predicate.address && bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
     return fail("has a predicate of " + std::to_string(bytes) + " bytes, expected an integer of 1, 2, 4 or 8");
@@ -225,6 +229,7 @@ void TaskCore::fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spe
   slot.depth = uint8_t(scopes.size());
   slot.nextBlock = 0;
   slot.numBlocks = spec.numBlocks;
+  slot.companions = uint8_t(spec.numCompanions);
   slot.kernel = spec.kernel;
   slot.numArgs = uint8_t(spec.numArgs);
   slot.scope = scopes.empty() ? 0 : scopes.back().serial;

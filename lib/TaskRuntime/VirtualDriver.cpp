@@ -42,6 +42,7 @@ Stall VirtualDriver::waitUntil(const std::function<bool()> &done) {
 
 bool VirtualDriver::settle() {
   bool did = runInline();
+  vectorCoresWanted = false;
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind) {
     if (config.cores[kind] == 0)
       continue;
@@ -90,6 +91,8 @@ bool VirtualDriver::startable(TaskSlot &slot, TaskId id) {
 void VirtualDriver::startAll(WorkerKind kind) {
   std::set<Ready> &queue = ready[unsigned(kind)];
   std::set<uint32_t> &free = idle[unsigned(kind)];
+  if (kind == WorkerKind::Vector && vectorCoresWanted)
+    return;
   while (!queue.empty() && !free.empty()) {
     auto chosen = pick(queue);
     TaskId id{chosen->task};
@@ -97,6 +100,11 @@ void VirtualDriver::startAll(WorkerKind kind) {
     // A gang waits for its cores, and the others of its kind behind it.
     if (slot.gang && free.size() < slot.numBlocks && !taskCore.isCancelled() && taskCore.predicateHolds(slot))
       return;
+    size_t companions = size_t(slot.companions) * (slot.gang ? slot.numBlocks : 1);
+    if (idle[unsigned(WorkerKind::Vector)].size() < companions && !taskCore.isCancelled() && taskCore.predicateHolds(slot)) {
+      vectorCoresWanted = true;
+      return;
+    }
     if (!startable(slot, id)) {
       queue.erase(chosen);
       continue;
@@ -134,7 +142,10 @@ void VirtualDriver::start(TaskSlot &slot, TaskId id, uint32_t block) {
     taskCore.reportFailure(slot, id, number, "an exception that is no std::exception");
   }
   insideKernel() = false;
-  running[{time + call.costNs, numEvents++}] = {id.value, number, block, time};
+  Running &started = running[{time + call.costNs, numEvents++}] = {id.value, number, block, time, {}};
+  std::set<uint32_t> &vectorCores = idle[unsigned(WorkerKind::Vector)];
+  for (uint32_t i = 0; i < slot.companions; ++i)
+    started.companions.push_back(vectorCores.extract(vectorCores.begin()).value());
 }
 
 void VirtualDriver::finishFirst() {
@@ -145,6 +156,7 @@ void VirtualDriver::finishFirst() {
   TaskId id{done.task};
   TaskSlot &slot = taskCore.slotOf(id);
   idle[unsigned(slot.kind)].insert(done.core);
+  idle[unsigned(WorkerKind::Vector)].insert(done.companions.begin(), done.companions.end());
   record(slot, id, &done, false);
   if (slot.blocksLeft.fetch_sub(1) == 1)
     taskCore.complete(slot, id);

@@ -36,6 +36,7 @@ private:
     uint64_t task;
     uint32_t core, block;
     uint64_t begin;
+    std::vector<uint32_t> companions; ///< vector cores
   };
 
   /// Takes what became ready, starts what can start. Returns whether anything happened without time passing.
@@ -52,6 +53,7 @@ private:
   const Config config;
   std::shared_ptr<std::vector<Kernel>> kernels;
   TaskCore taskCore;
+  bool vectorCoresWanted = false; ///< by a block that needs several: none is given away meanwhile
   uint64_t time = 0;
   uint64_t numEvents = 0;
   std::array<std::set<Ready>, kNumWorkerKinds> ready;

@@ -180,5 +180,38 @@ TEST_P(BothModes, T31_HostAccessAndWriteAfterRead) {
   EXPECT_EQ(value, 4);
 }
 
+// In virtual time, where the order of everything is known: one cube core with two vector cores.
+TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
+  Config config = smallConfig();
+  config.mode = Mode::VirtualTime;
+  config.trace = true;
+  auto runtime = make(config);
+  KernelId work = add(*runtime, "work", [](KernelCall &call) { call.costNs = call.args[0]; });
+  EXPECT_OK(runtime->run([&](TaskRuntime &run) {
+    submit(run, TaskSpec(work).scalar(1000));                                         // one vector core until 1000
+    submit(run, TaskSpec(work, WorkerKind::Cube).scalar(500).companions(2));          // so both are free from 1000 on
+    submit(run, TaskSpec(work).scalar(100));                                          // and this one, though a core was free, comes after
+    submit(run, TaskSpec(work, WorkerKind::AiCpu).scalar(10));
+  }));
+  uint64_t mixedBegin = 0, mixedEnd = 0, lateBegin = 0;
+  for (const BlockRecord &block : runtime->trace().blocks) {
+    if (block.kind == WorkerKind::Cube)
+      mixedBegin = block.start, mixedEnd = block.end;
+    if (block.kind == WorkerKind::Vector && block.end - block.start == 100)
+      lateBegin = block.start;
+  }
+  EXPECT_GE(mixedBegin, 1000u);
+  EXPECT_EQ(mixedEnd - mixedBegin, 500u);
+  EXPECT_GE(lateBegin, mixedEnd);
+
+  TaskSpec tooMany = TaskSpec(work, WorkerKind::Cube).scalar(1).companions(3), none = TaskSpec(work).scalar(1).companions(1);
+  (void)runtime->run([&](TaskRuntime &run) {
+    auto id = run.submit(tooMany);
+    ASSERT_FALSE(id);
+    EXPECT_THAT(id.error(), testing::HasSubstr("3 vector cores beside its CUBE core; there are 2"));
+    EXPECT_FALSE(run.submit(none));
+  });
+}
+
 } // namespace
 } // namespace pto_mlir::tasks

@@ -35,6 +35,7 @@ struct alignas(128) TaskSlot {
   uint32_t faninHead = 0;
   uint32_t numBlocks = 1;
   KernelId kernel = kNoKernel;
+  uint8_t companions = 0; ///< vector cores that each block keeps beside its own
   uint8_t numArgs = 0, numInputs = 0, numOutputs = 0;
   uint64_t heapEnd = 0, poolEnd = 0;
   uint32_t faninCount = 0;

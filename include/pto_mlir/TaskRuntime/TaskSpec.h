@@ -43,6 +43,12 @@ public:
     isGang = gang;
     return *this;
   }
+  /// Each block also keeps `count` vector cores while it runs (a kernel for both kinds of cores). Only virtual time holds them back: a thread
+  /// that runs such a block does the work of all its cores.
+  TaskSpec &companions(uint32_t count) {
+    numCompanions = count;
+    return *this;
+  }
   /// Runs only when the first element of `flag`, an integer, is not zero (`negate`: is zero). The task waits for its writer.
   TaskSpec &onlyIf(const Tensor &flag, bool negate = false);
   /// A name for traces and reports instead of the kernel's; must outlive the run.
@@ -55,6 +61,7 @@ public:
   TaskSpec &clear() {
     numArgs = 0;
     numBlocks = 1;
+    numCompanions = 0;
     isGang = tooManyArguments = false;
     predicate = {};
     explicitProducers.clear();
@@ -82,6 +89,7 @@ private:
   bool isGang = false;
   bool tooManyArguments = false;
   uint32_t numBlocks = 1;
+  uint32_t numCompanions = 0;
   uint32_t numArgs = 0;
   Predicate predicate;
   const char *taskName = nullptr;
