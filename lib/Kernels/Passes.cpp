@@ -14,6 +14,7 @@ namespace {
 void registerKernelPasses() {
   registerBuildCubeKernels();
   registerFormKernels();
+  registerJoinKernels();
   registerTileVectorKernels();
 }
 } // namespace pto_mlir

@@ -115,20 +115,24 @@ struct EngineUse {
 void engineLines(std::string &text, const std::vector<KernelDesc> &kernels) {
   std::map<std::pair<CoreKind, uint8_t>, EngineUse> engines;
   EngineUse total;
-  size_t cube = 0;
+  size_t cube = 0, mixed = 0;
   for (const KernelDesc &kernel : kernels) {
-    bool onCube = false;
+    bool onCube = false, onVector = false;
     for (const StreamDesc &stream : kernel.streams) {
-      onCube |= stream.coreKind == CoreKind::AIC;
+      (stream.coreKind == CoreKind::AIC ? onCube : onVector) = true;
       for (EngineUse *use : {&engines[{stream.coreKind, stream.pipe}], &total}) {
         use->commands += stream.numCommands;
         use->bytes += stream.words.size() * 4;
         ++use->kernels;
       }
     }
-    cube += onCube;
+    cube += onCube && !onVector;
+    mixed += onCube && onVector;
   }
-  append(text, "\nkernels          %zu (%zu cube, %zu vector)\n", kernels.size(), cube, kernels.size() - cube);
+  append(text, "\nkernels          %zu (%zu cube, %zu vector", kernels.size(), cube, kernels.size() - cube - mixed);
+  if (mixed)
+    append(text, ", %zu both", mixed);
+  append(text, ")\n");
   append(text, "engine           commands        bytes   kernels\n");
   for (const auto &[engine, use] : engines) {
     const char *pipe = isa::pipeName(static_cast<isa::Pipe>(engine.second));

@@ -33,8 +33,6 @@
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
 
-#include <map>
-
 using namespace mlir;
 
 namespace pto_mlir {
@@ -85,28 +83,6 @@ LogicalResult checkControlFlow(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-/// Streams of both kinds of core under the name that the kernel has in the source.
-std::optional<std::vector<pmodel::KernelDesc>> generateKernels(ModuleOp module, const backend::Processor &processor, unsigned blocks) {
-  std::vector<pmodel::KernelDesc> kernels;
-  std::map<std::string, size_t> places;
-  for (ModuleOp part : backend::slicedKernels(module)) {
-    auto code = backend::generateKernel(part, processor, {/*text=*/false, /*sources=*/true});
-    if (failed(code))
-      return std::nullopt;
-    auto partOf = part->getAttrOfType<StringAttr>(pto::kPartOfAttr);
-    std::string name = partOf ? partOf.str() : code->name;
-    auto [place, isNew] = places.insert({name, kernels.size()});
-    if (isNew) {
-      kernels.emplace_back();
-      kernels.back().name = name;
-      kernels.back().numArgs = code->numArgs;
-      kernels.back().blocks = blocks;
-    }
-    addCode(kernels[place->second], *code);
-  }
-  return kernels;
-}
-
 std::optional<ProgramSummary> writeText(ModuleOp module, const std::string &path, Errors &errors) {
   std::string problem;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(path, &problem);
@@ -123,7 +99,7 @@ std::optional<ProgramSummary> writeText(ModuleOp module, const std::string &path
 }
 
 std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options, const backend::Processor &processor, Errors &errors) {
-  auto kernels = generateKernels(module, processor, options.blocks);
+  auto kernels = generateKernels(module, processor, options.blocks, {/*text=*/false, /*sources=*/true});
   if (!kernels)
     return std::nullopt;
   if (kernels->empty()) {

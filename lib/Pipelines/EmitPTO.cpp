@@ -4,6 +4,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Kernels/Passes.h"
 #include "llvm/Support/FileSystem.h"
@@ -44,21 +45,45 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
   StringRef getName() const override { return "emit-pto"; }
 
   void runOnOperation() override {
-    DenseMap<StringAttr, func::FuncOp> twins;
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
+    DenseMap<StringAttr, func::FuncOp> twins, partners;
+    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       if (auto of = kernel->getAttrOfType<StringAttr>(kWindowsOfAttr))
         twins[of] = kernel;
-    for (auto kernel : getOperation().getOps<func::FuncOp>())
-      if (kernel->hasAttr(pto::kKernelKindAttr) && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) &&
-          failed(emit(kernel, twins.lookup(kernel.getSymNameAttr()))))
+      if (auto of = kernel->getAttrOfType<StringAttr>(pto::kPartOfAttr); of && of != kernel.getSymNameAttr())
+        partners[of] = kernel;
+    }
+    for (auto kernel : getOperation().getOps<func::FuncOp>()) {
+      StringAttr name = kernel.getSymNameAttr(), of = kernel->getAttrOfType<StringAttr>(pto::kPartOfAttr);
+      if (kernel->hasAttr(pto::kKernelKindAttr) && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) && (!of || of == name) &&
+          failed(emit(kernel, twins.lookup(name), partners.lookup(name))))
         return signalPassFailure();
+    }
     // Nobody launches them.
     for (auto [of, twin] : twins)
       twin.erase();
   }
 
-  /// Writes the kernel, or the twin that does without what the assembler lacks.
-  LogicalResult emit(func::FuncOp kernel, func::FuncOp twin) {
+  /// Both parts of a kernel in sections of one function.
+  static func::FuncOp joinParts(OpBuilder &b, func::FuncOp cube, func::FuncOp vector) {
+    auto entry = b.create<func::FuncOp>(cube.getLoc(), cube.getName(), cube.getFunctionType());
+    OpBuilder inside = OpBuilder::atBlockBegin(entry.addEntryBlock());
+    auto end = inside.create<func::ReturnOp>(cube.getLoc());
+    for (func::FuncOp part : {cube, vector}) {
+      inside.setInsertionPoint(end);
+      Operation *section = part == cube ? inside.create<pto::SectionCubeOp>(cube.getLoc()).getOperation()
+                                        : inside.create<pto::SectionVectorOp>(cube.getLoc()).getOperation();
+      Region &region = section->getRegion(0);
+      inside.setInsertionPointToStart(region.empty() ? &region.emplaceBlock() : &region.front());
+      IRMapping mapping;
+      mapping.map(part.getArguments(), entry.getArguments());
+      for (Operation &op : part.getBody().front().without_terminator())
+        inside.clone(op, mapping);
+    }
+    return entry;
+  }
+
+  /// Writes the kernel, or the twin that does without what the assembler lacks, or the kernel and its vector cores' part.
+  LogicalResult emit(func::FuncOp kernel, func::FuncOp twin, func::FuncOp partner) {
     auto reasonAgainst = [](func::FuncOp func) {
       std::string reason;
       func.walk([&](Operation *op) {
@@ -68,6 +93,8 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
       return reason;
     };
     std::string reason = reasonAgainst(kernel);
+    if (reason.empty() && partner)
+      reason = reasonAgainst(partner);
     func::FuncOp chosen = kernel;
     if (!reason.empty() && twin && reasonAgainst(twin).empty())
       chosen = twin;
@@ -80,7 +107,7 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     OwningOpRef<ModuleOp> file = ModuleOp::create(kernel.getLoc());
     (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
     builder.setInsertionPointToStart(file->getBody());
-    auto entry = cast<func::FuncOp>(builder.clone(*chosen));
+    auto entry = partner ? joinParts(builder, chosen, partner) : cast<func::FuncOp>(builder.clone(*chosen));
     entry.setName(kernel.getName());
     entry->removeAttr(kWindowsOfAttr);
     entry.setPublic();

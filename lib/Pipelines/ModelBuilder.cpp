@@ -22,15 +22,6 @@ std::vector<std::string> strings(ArrayAttr attr) {
   return list;
 }
 
-pmodel::KernelDesc kernelDesc(backend::KernelStreams code, const DeployOptions &options) {
-  pmodel::KernelDesc kernel;
-  kernel.name = std::move(code.name);
-  kernel.numArgs = code.numArgs;
-  kernel.blocks = options.numCore;
-  addCode(kernel, code);
-  return kernel;
-}
-
 /// An input or output from the {name, type, model_type, index_bound} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
 std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *where) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
@@ -140,14 +131,13 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
   model.producer = kProducer;
   model.processor = options.processor;
   model.numCore = options.numCore;
-  for (ModuleOp kernel : backend::slicedKernels(module)) {
-    // Sources are as large as the commands, and the kernel's own name its tensors already.
-    auto code = backend::generateKernel(kernel, *loaded.processor, {/*text=*/false, /*sources=*/options.debug});
-    if (failed(code))
-      return std::nullopt;
-    model.kernels.push_back(kernelDesc(std::move(*code), options));
-    model.kernels.back().sourceOps = sources.lookup(model.kernels.back().name);
-  }
+  // Sources are as large as the commands, and the kernel's own name its tensors already.
+  auto kernels = generateKernels(module, *loaded.processor, options.numCore, {/*text=*/false, /*sources=*/options.debug});
+  if (!kernels)
+    return std::nullopt;
+  model.kernels = std::move(*kernels);
+  for (pmodel::KernelDesc &kernel : model.kernels)
+    kernel.sourceOps = sources.lookup(kernel.name);
   auto weights = weightBlobs(module);
   if (!weights)
     return std::nullopt;

@@ -30,13 +30,15 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createConvertTopToLinalg());
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
+  if (options.join && !options.keepAll)
+    pm.addPass(createJoinKernels({options.numCore}));
   endStage("kernels");
   pm.addPass(createTileVectorKernels({options.numCore}));
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
+  pm.addPass(createConvertLinalgToPTO({options.numCore}));
   // K is cut alike for every number of cores, so that results are equal bit for bit.
   pm.addPass(createBuildCubeKernels({options.numCore, options.windows}));
-  pm.addPass(createConvertLinalgToPTO({options.numCore}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
@@ -44,6 +46,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(pto::createPTOMultiBuffer());
   pm.addPass(pto::createPTOPlanLocalMemory());
   pm.addPass(pto::createPTOInsertSync());
+  pm.addPass(pto::createPTOLowerCoreSync());
   endStage("pto-synced");
   pm.addPass(pto::createPTOSliceEngines());
   endStage("engines");

@@ -44,6 +44,42 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
+  let summary = "Make one kernel of a cube kernel and the vector kernel that follows it tile by tile";
+  let description = [{
+    A vector kernel that alone reads the result of a matrix product, and can work on
+    it in the tiles in which the cube kernel makes it, runs beside it where an
+    estimate says that this is better (docs/rationale-mixed-kernels.md). Before:
+
+    ```mlir
+    %h = top.launch @k0_wide ins(%x, %w, %b) outs(%e0) -> tensor<128x1536xf16>
+    %y = top.launch @k1_gelu ins(%h) outs(%e1) -> tensor<128x1536xf16>
+    ```
+
+    After:
+
+    ```mlir
+    %s, %y = top.launch @k0_wide_k1_gelu ins(%x, %w, %b) outs(%slots, %e1) -> tensor<3072x64xf16>, tensor<128x1536xf16>
+    ```
+
+    The function `@k0_wide_k1_gelu` is the cube kernel with the attribute
+    `pto.handover`, which names functions for a tile (`@k0_wide_k1_gelu.panel`):
+    vector kernels with the attribute `pto.panel`. `build-cube-kernels` puts both
+    together. Without `num-cores` nothing is joined.
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks of a launch that share a kernel's work; 0: known at run time only">
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::pto_mlir::pto::PTODialect", "::pto_mlir::top::TopDialect"
+  ];
+}
+
 def TileVectorKernels : Pass<"tile-vector-kernels", "::mlir::ModuleOp"> {
   let summary = "Tile the vector kernels so that each tile fits the unified buffer";
   let options = [

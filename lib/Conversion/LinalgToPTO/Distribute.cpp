@@ -51,7 +51,8 @@ scf::ForOp innerLoop(scf::ForOp loop) {
 
 class Distributor {
 public:
-  Distributor(func::FuncOp func, int64_t numBlocks) : func(func), planned(2 * std::max<int64_t>(numBlocks, 1)) {}
+  Distributor(func::FuncOp func, int64_t numBlocks)
+      : func(func), oneBlock(func->hasAttr(pto::kPanelAttr)), planned(2 * (oneBlock ? 1 : std::max<int64_t>(numBlocks, 1))) {}
   void run();
 
 private:
@@ -61,17 +62,23 @@ private:
   void numberCores();
 
   func::FuncOp func;
+  bool oneBlock;   ///< a block does all of the kernel
   int64_t planned; ///< vector cores
   Value index, count;
 };
 
-/// This vector core's number, block * cores per block + core in its block, and the number of all.
+/// This vector core's number, block * cores per block + core in its block, and the number of all; in a block's own kernel those of the block.
 void Distributor::numberCores() {
   if (index)
     return;
   OpBuilder builder = OpBuilder::atBlockBegin(&func.getBody().front());
   Location loc = func.getLoc();
   Type i64 = builder.getI64Type(), indexType = builder.getIndexType();
+  if (oneBlock) {
+    index = builder.create<arith::IndexCastOp>(loc, indexType, builder.create<pto::GetSubBlockIdxOp>(loc, i64));
+    count = builder.create<arith::IndexCastOp>(loc, indexType, builder.create<pto::GetSubBlockNumOp>(loc, i64));
+    return;
+  }
   Value block = builder.create<pto::GetBlockIdxOp>(loc, i64);
   Value blocks = builder.create<pto::GetBlockNumOp>(loc, i64);
   Value sub = builder.create<pto::GetSubBlockIdxOp>(loc, i64);

@@ -19,11 +19,12 @@ OpFoldResult apply(OpBuilder &builder, Location loc, AffineExpr expr, ArrayRef<O
 GlobalView wholeArgument(OpBuilder &builder, BlockArgument argument) {
   auto type = cast<MemRefType>(argument.getType());
   GlobalView view{argument, builder.getIndexAttr(0), {}, {}};
-  int64_t stride = 1;
+  auto pitches = argument.getOwner()->getParentOp()->getAttrOfType<DenseI64ArrayAttr>(pto::kPitchesAttr);
+  int64_t pitch = pitches ? pitches[argument.getArgNumber()] : 0, stride = 1;
   for (int64_t size : llvm::reverse(type.getShape())) {
     view.sizes.insert(view.sizes.begin(), builder.getIndexAttr(size));
     view.strides.insert(view.strides.begin(), builder.getIndexAttr(stride));
-    stride *= size;
+    stride = pitch && stride == 1 ? pitch : stride * size;
   }
   return view;
 }

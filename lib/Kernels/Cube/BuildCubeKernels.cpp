@@ -75,6 +75,8 @@ private:
       return kernel.emitOpError(
           "has a window that does not fit the core's memories even for one "
           "output and one block of channels");
+    if (kernel->hasAttr(cube::kHandoverAttr))
+      return buildJoined(kernel, *contraction, *tiling);
     if (contraction->packFilter) {
       SmallVector<top::LaunchOp> launches;
       getOperation().walk([&](top::LaunchOp launch) {
@@ -97,17 +99,45 @@ private:
     return success();
   }
 
+  /// @k and @k.vector, for the two kinds of cores.
+  LogicalResult buildJoined(func::FuncOp kernel, const cube::Contraction &contraction, const cube::CubeTiling &tiling) {
+    if (!numCores)
+      return kernel.emitOpError("was joined for a known number of blocks; build-cube-kernels needs it, too");
+    auto handover = cube::readHandover(kernel, contraction, tiling);
+    if (failed(handover))
+      return failure();
+    kernel->removeAttr(cube::kHandoverAttr);
+    kernel->setAttr(pto::kPartOfAttr, kernel.getSymNameAttr());
+    OpBuilder b(kernel);
+    b.setInsertionPointAfter(kernel);
+    auto vector = cast<func::FuncOp>(b.clone(*kernel));
+    vector.setName((kernel.getName() + ".vector").str());
+    vector->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::vector));
+    clearBody(kernel, handover->types);
+    cube::buildProducer(kernel, contraction, tiling, numCores, *handover);
+    clearBody(vector, handover->types);
+    cube::buildFollower(vector, contraction, tiling, numCores, *handover);
+    for (func::FuncOp panel : handover->panels)
+      panel.erase();
+    return success();
+  }
+
   /// Tensor arguments become pointers, results vanish.
   void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction,
                    const cube::CubeTiling &tiling, decltype(cube::buildKernel) &build) {
     SmallVector<Type> types;
     for (Type type : kernel.getArgumentTypes())
       types.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));
+    clearBody(kernel, types);
+    build(kernel, contraction, tiling, numCores);
+  }
+
+  void clearBody(func::FuncOp kernel, ArrayRef<Type> types) {
     kernel.getBody().getBlocks().clear();
     kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
+    kernel.removeArgAttrsAttr();
     kernel.removeResAttrsAttr();
     kernel.addEntryBlock();
-    build(kernel, contraction, tiling, numCores);
   }
 
   std::optional<cube::CubeLimits> limits;

@@ -56,6 +56,12 @@ Ix Emitter::mul(Ix x, int64_t y) {
   return y == 1 ? x : binary<arith::MulIOp>(x, constant(y));
 }
 
+Ix Emitter::mul(Ix x, Ix y) {
+  if (auto cy = known(y))
+    return mul(x, *cy);
+  return known(x) ? mul(y, *known(x)) : binary<arith::MulIOp>(x, y);
+}
+
 Ix Emitter::div(Ix x, int64_t y) {
   if (auto cx = known(x))
     return constant(*cx / y);

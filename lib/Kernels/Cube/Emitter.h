@@ -34,6 +34,7 @@ public:
   Ix add(Ix x, Ix y);
   Ix sub(Ix x, Ix y);
   Ix mul(Ix x, int64_t y);
+  Ix mul(Ix x, Ix y);
   Ix div(Ix x, int64_t y);
   Ix rem(Ix x, int64_t y);
   Ix min(Ix x, Ix y);
@@ -76,6 +77,8 @@ public:
                   llvm::ArrayRef<int64_t> strides);
 
   void load(mlir::Value view, mlir::Value tile);
+
+  mlir::Value argument(unsigned number) { return func.getArgument(number); }
 
   mlir::OpBuilder b;
   mlir::Location loc;

@@ -9,6 +9,8 @@
 //             for (tile of K)       L0A, L0B, tmatmul
 //           store from L0C          relu and cast on the way
 //
+// The vector cores of a joined kernel go through the same tiles.
+//
 //===----------------------------------------------------------------------===//
 
 #include "KernelBuilder.h"
@@ -23,29 +25,35 @@ namespace {
 class KernelBuilder {
 public:
   KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t,
-                int64_t cores)
-      : e(func), c(c), t(t), p(c.problem),
+                int64_t cores, const Handover *handover = nullptr,
+                bool follows = false)
+      : e(func), c(c), t(t), p(c.problem), handover(handover), follows(follows),
         left(p.image     ? makeImageSource(e, c, t)
              : p.patches ? makePatchSource(e, c, t)
-                         : makePlainSource(e, c, t)) {
+                         : makePlainSource(e, c, t, !follows)) {
     e.cores = cores;
   }
 
   void run() {
+    // All slots are free at first, and in the end.
+    if (handover && follows)
+      for (int64_t i = 0; i < handover->slots; ++i)
+        raise(e, pto::Pipe::PIPE_MTE2, Semaphore::Free);
     // Cores along m fastest, then n, then outer.
     e.spread(t.grid.size(), [&](Ix core) {
+      block = core;
       Ix rest = e.div(core, t.grid.m);
       Ix coreM = e.rem(core, t.grid.m), coreN = e.rem(rest, t.grid.n);
-      share(e.div(rest, t.grid.n), t.grid.outer, p.outer, [&](Ix index) {
+      share(outerTurn, e.div(rest, t.grid.n), t.grid.outer, p.outer, [&](Ix index) {
         outer = index;
         auto columns = [&](Emitter::Body body) {
-          share(coreN, t.grid.n, ceilDiv(p.n, t.blockN), [&](Ix block) {
+          share(columnTurn, coreN, t.grid.n, ceilDiv(p.n, t.blockN), [&](Ix block) {
             enterColumns(block);
             body(block);
           });
         };
         auto rows = [&](Emitter::Body body) {
-          share(coreM, t.grid.m, left->numBlocks(), [&](Ix block) {
+          share(rowTurn, coreM, t.grid.m, left->numBlocks(), [&](Ix block) {
             left->enterBlock(outer, block);
             body(block);
           });
@@ -56,20 +64,59 @@ public:
           columns([&](Ix) { rows([&](Ix) { emitBlock(); }); });
       });
     });
+    if (handover && !follows)
+      for (int64_t i = 0; i < handover->slots; ++i)
+        await(e, pto::Pipe::PIPE_FIX, Semaphore::Free);
     e.b.create<func::ReturnOp>(e.loc);
   }
 
 private:
+  /// The trip of a core's own loop: `index` counts from `first`, `trips` times.
+  struct Turn {
+    Ix index, first, trips;
+  };
+
   /// The blocks that `core` of `cores` takes of `count`: as many neighbours as
   /// every other core, the last core maybe fewer.
-  void share(Ix core, int64_t cores, int64_t count, Emitter::Body body) {
+  void share(Turn &turn, Ix core, int64_t cores, int64_t count,
+             Emitter::Body body) {
     int64_t each = ceilDiv(count, cores);
+    auto run = [&](Ix index) {
+      turn.index = index;
+      body(index);
+    };
+    turn = {Ix(), cores == 1 ? e.constant(0) : core, e.constant(each)};
     if (each == 1)
-      return cores == 1 ? body(e.constant(0)) : body(core);
+      return cores == 1 ? run(e.constant(0)) : run(core);
     if (cores == 1)
-      return e.loop(e.constant(count), 1, body);
-    Ix first = e.mul(core, each);
-    e.loop(first, e.add(first, e.extent(first, each, count)), body);
+      return e.loop(e.constant(count), 1, run);
+    turn.first = e.mul(core, each);
+    turn.trips = e.extent(turn.first, each, count);
+    e.loop(turn.first, e.add(turn.first, turn.trips), run);
+  }
+
+  /// The row of the ring where the slot of this tile begins: its tiles take the
+  /// slots of a block in turn.
+  Ix slotRow(Ix row) {
+    auto number = [&](const Turn &turn) {
+      bool once = isConstantIntValue(turn.trips, 1);
+      return once ? e.constant(0) : e.sub(turn.index, turn.first);
+    };
+    Ix count = number(outerTurn);
+    for (const Turn *turn : {t.rowsOuter ? &rowTurn : &columnTurn,
+                             t.rowsOuter ? &columnTurn : &rowTurn})
+      count = e.add(e.mul(count, turn->trips), number(*turn));
+    count = e.add(e.mul(count, handover->perRows), e.div(row, t.baseM));
+    Ix slot = e.add(e.mul(block, handover->slots), e.rem(count, handover->slots));
+    return e.mul(slot, handover->rows[0]);
+  }
+
+  /// The vector cores' share of a tile.
+  void follow(Ix row, Ix rows) {
+    await(e, pto::Pipe::PIPE_MTE2, Semaphore::Full);
+    Ix first = e.add(e.mul(outer, p.m), e.add(left->firstRow(), row));
+    emitPanel(e, *handover, slotRow(row), first, n, rows, extentN);
+    raise(e, pto::Pipe::PIPE_MTE2, Semaphore::Free);
   }
 
   void emitBlock() {
@@ -82,6 +129,8 @@ private:
   void enterColumns(Ix block) {
     n = e.mul(block, t.blockN);
     extentN = e.extent(n, std::min(t.blockN, p.n), p.n);
+    if (follows)
+      return;
     if (c.bias)
       bias = loadBias(e, c, outer, n, t.baseN, extentN);
     if (t.holdB)
@@ -110,6 +159,8 @@ private:
     Ix rows = left->blockRows() <= t.baseM
                   ? left->rows()
                   : partExtent(row, left->rows(), t.baseM);
+    if (follows)
+      return follow(row, rows);
     left->enterTile(row, rows);
     Value acc = e.tile(
         pto::makeAccTile(e.context(), t.baseM, t.baseN, c.accumulator), rows,
@@ -171,18 +222,27 @@ private:
     Ix first = e.add(e.rowOf(c.out, outer),
                      e.add(left->firstRow(), row));
     Ix col = e.add(e.colOf(c.out, outer), n);
-    e.b.create<pto::TStoreOp>(e.loc, acc,
-                              e.part(c.out, first, col, rows, extentN),
+    if (handover)
+      await(e, pto::Pipe::PIPE_FIX, Semaphore::Free);
+    Value target = handover ? e.part(handover->ring, slotRow(row), e.constant(0),
+                                     rows, extentN)
+                            : e.part(c.out, first, col, rows, extentN);
+    e.b.create<pto::TStoreOp>(e.loc, acc, target,
                               c.relu ? pto::ReluPreMode::normal_relu
                                      : pto::ReluPreMode::no_relu);
+    if (handover)
+      raise(e, pto::Pipe::PIPE_FIX, Semaphore::Full);
   }
 
   Emitter e;
   const Contraction &c;
   const CubeTiling &t;
   const CubeProblem &p;
+  const Handover *handover;
+  bool follows; ///< for the vector cores
   std::unique_ptr<LeftSource> left;
-  Ix outer, n, extentN;
+  Turn outerTurn, columnTurn, rowTurn;
+  Ix block, outer, n, extentN;
   Value bias, right, rightTile;
 };
 
@@ -205,6 +265,19 @@ Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN,
 void buildKernel(func::FuncOp func, const Contraction &contraction,
                  const CubeTiling &tiling, int64_t cores) {
   KernelBuilder(func, contraction, tiling, cores).run();
+}
+
+void buildProducer(func::FuncOp func, const Contraction &contraction,
+                   const CubeTiling &tiling, int64_t cores,
+                   const Handover &handover) {
+  KernelBuilder(func, contraction, tiling, cores, &handover).run();
+}
+
+void buildFollower(func::FuncOp func, const Contraction &contraction,
+                   const CubeTiling &tiling, int64_t cores,
+                   const Handover &handover) {
+  KernelBuilder(func, contraction, tiling, cores, &handover, /*follows=*/true)
+      .run();
 }
 
 } // namespace pto_mlir::cube

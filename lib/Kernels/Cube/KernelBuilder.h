@@ -3,7 +3,7 @@
 #ifndef PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H
 #define PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H
 
-#include "Emitter.h"
+#include "Handover.h"
 
 namespace pto_mlir::cube {
 
@@ -12,6 +12,16 @@ namespace pto_mlir::cube {
 /// known, 1 leaves out the distribution.
 void buildKernel(mlir::func::FuncOp func, const Contraction &contraction,
                  const CubeTiling &tiling, int64_t cores);
+
+/// The two functions of a joined kernel: the same, but for the tiles that go into
+/// the slots of `handover` instead of the output, and what the vector cores do
+/// with them.
+void buildProducer(mlir::func::FuncOp func, const Contraction &contraction,
+                   const CubeTiling &tiling, int64_t cores,
+                   const Handover &handover);
+void buildFollower(mlir::func::FuncOp func, const Contraction &contraction,
+                   const CubeTiling &tiling, int64_t cores,
+                   const Handover &handover);
 
 /// The same for a convolution, without img2col: one product per tap of the
 /// window. The operands are those of `buildKernel`; partial sums are added in

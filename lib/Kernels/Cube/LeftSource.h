@@ -39,10 +39,12 @@ public:
   virtual void extract(mlir::Value left, Ix k) = 0;
 };
 
-/// A row-major matrix, loaded ND to NZ.
+/// A row-major matrix, loaded ND to NZ; without `loads` only the place of each
+/// block is known.
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter,
                                             const Contraction &contraction,
-                                            const CubeTiling &tiling);
+                                            const CubeTiling &tiling,
+                                            bool loads = true);
 
 /// An image slab in L1, read by img2col.
 std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter,

@@ -10,8 +10,8 @@ namespace {
 
 class PlainSource : public LeftSource {
 public:
-  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t)
-      : e(e), c(c), t(t) {}
+  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads)
+      : e(e), c(c), t(t), loads(loads) {}
 
   int64_t numBlocks() const override {
     return ceilDiv(c.problem.m, t.blockM);
@@ -26,7 +26,7 @@ public:
     outer = outerIndex;
     first = e.mul(block, t.blockM);
     blockExtent = e.extent(first, blockRows(), c.problem.m);
-    if (t.heldK > 0) {
+    if (t.heldK > 0 && loads) {
       held = tile(e.constant(t.heldK), t.heldK);
       load(e.constant(0), e.constant(t.heldK), held);
     }
@@ -81,6 +81,7 @@ private:
   Emitter &e;
   const Contraction &c;
   const CubeTiling &t;
+  bool loads;
   Ix outer, first, blockExtent, position;
   Value held, panel;
 };
@@ -89,8 +90,9 @@ private:
 
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter,
                                             const Contraction &contraction,
-                                            const CubeTiling &tiling) {
-  return std::make_unique<PlainSource>(emitter, contraction, tiling);
+                                            const CubeTiling &tiling,
+                                            bool loads) {
+  return std::make_unique<PlainSource>(emitter, contraction, tiling, loads);
 }
 
 } // namespace pto_mlir::cube

@@ -116,15 +116,30 @@ bool canMerge(linalg::LinalgOp op, ArrayRef<unsigned> classes, unsigned a, unsig
   });
 }
 
-LogicalResult mergeDimensions(func::FuncOp func) {
+/// The class of the last dimension of `matrix`, as it is behind its reshapes.
+std::optional<unsigned> columnClass(Value matrix, const Domain &domain) {
+  while (matrix.hasOneUse() && isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(*matrix.user_begin()))
+    matrix = (*matrix.user_begin())->getResult(0);
+  for (OpOperand &use : matrix.getUses())
+    if (auto op = dyn_cast<linalg::LinalgOp>(use.getOwner())) {
+      AffineMap map = op.getMatchingIndexingMap(&use);
+      if (map.getNumResults() != 0)
+        if (auto dim = dyn_cast<AffineDimExpr>(map.getResults().back()))
+          return domain.loopClasses(op)[dim.getPosition()];
+    }
+  return std::nullopt;
+}
+
+LogicalResult mergeDimensions(func::FuncOp func, std::optional<unsigned> matrix) {
   SmallVector<linalg::LinalgOp> ops;
   func.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
   Domain domain(ops);
+  std::optional<unsigned> columns = matrix ? columnClass(func.getArgument(*matrix), domain) : std::nullopt;
   llvm::DenseMap<std::pair<unsigned, unsigned>, bool> merge;
   auto merges = [&](unsigned a, unsigned b) {
     auto [entry, isNew] = merge.try_emplace({a, b}, false);
     if (isNew)
-      entry->second = a != b && llvm::all_of(ops, [&](linalg::LinalgOp op) {
+      entry->second = a != b && a != columns && b != columns && llvm::all_of(ops, [&](linalg::LinalgOp op) {
                         return canMerge(op, domain.loopClasses(op), a, b);
                       });
     return entry->second;
@@ -163,7 +178,7 @@ LogicalResult mergeDimensions(func::FuncOp func) {
 }
 } // namespace
 
-LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context) {
+LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context, std::optional<unsigned> matrix) {
   if (failed(generalize(func)))
     return failure();
   bool hasWindow = func.walk([](Operation *op) {
@@ -190,7 +205,7 @@ LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context) {
   linalg::ControlDropUnitDims control;
   linalg::populateFoldUnitExtentDimsPatterns(units, control);
   if (failed(apply(std::move(units))) || failed(cleanUp(func, context)) ||
-      failed(mergeDimensions(func)))
+      failed(mergeDimensions(func, matrix)))
     return failure();
   return cleanUp(func, context);
 }

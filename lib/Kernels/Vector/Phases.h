@@ -58,9 +58,11 @@ mlir::LogicalResult lowerGather(mlir::func::FuncOp func, mlir::linalg::GenericOp
 
 /// Generalizes named ops, fuses single-use elementwise producers into their
 /// consumers and, without a window op, drops unit dimensions and merges
-/// dimensions that are adjacent in every operand.
+/// dimensions that are adjacent in every operand. The last dimension of argument
+/// number `matrix` stays apart.
 mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func,
-                                    const PhaseContext &context);
+                                    const PhaseContext &context,
+                                    std::optional<unsigned> matrix = std::nullopt);
 
 /// Makes each body round to the storage type once, where it stores: what would round twice computes in f32.
 void widenBodies(mlir::func::FuncOp func);

@@ -25,7 +25,9 @@ LogicalResult tileVectorKernel(func::FuncOp func, const PhaseContext &context) {
   FailureOr<bool> movement = lowerMovement(func);
   if (failed(movement))
     return failure();
-  if (!*movement && failed(normalizeShapes(func, context)))
+  // Rows with a pitch of their own are no vector.
+  std::optional<unsigned> matrix = func->hasAttr(pto::kPitchesAttr) ? std::optional(0u) : std::nullopt;
+  if (!*movement && failed(normalizeShapes(func, context, matrix)))
     return failure();
   connectDestinations(func);
   if (failed(tileKernel(func, context)) || failed(expandWindows(func)))
@@ -57,6 +59,8 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
       // A kernel that is lowered already has pointers for arguments.
       if (!llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
         continue;
+      // The vector cores of one block share a panel.
+      context.cores = (func->hasAttr(pto::kPanelAttr) ? 1 : std::max<int64_t>(numCores, 1)) * 2;
       good &= succeeded(tileVectorKernel(func, context));
     }
     if (!good)

@@ -1,0 +1,132 @@
+//===- Handover.cpp - tiles from a cube core to its vector cores ----------===//
+
+#include "Handover.h"
+
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/SymbolTable.h"
+
+#include <functional>
+
+using namespace mlir;
+
+namespace pto_mlir::cube {
+
+std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) {
+  const CubeProblem &p = c.problem;
+  const Matrix &out = c.out;
+  if (p.image || p.patches || c.packFilter || out.transposed || out.firstRow || out.firstCol || out.cols != p.n || out.rows != p.outer * p.m)
+    return std::nullopt;
+  for (int64_t o = 0; o < p.outer; ++o)
+    if (o / out.inner * out.outerRows + o % out.inner * out.innerRows != o * p.m || o / out.inner * out.outerCols + o % out.inner * out.innerCols != 0)
+      return std::nullopt;
+  TileShapes shapes;
+  auto note = [](SmallVectorImpl<int64_t> &list, int64_t size) {
+    if (!llvm::is_contained(list, size))
+      list.push_back(size);
+  };
+  int64_t block = std::min(t.blockM, p.m);
+  shapes.perRows = ceilDiv(block, t.baseM);
+  for (int64_t first = 0; first < p.m; first += block) {
+    int64_t rows = std::min(block, p.m - first);
+    if (ceilDiv(rows, t.baseM) != shapes.perRows)
+      return std::nullopt;
+    for (int64_t row = 0; row < rows; row += t.baseM)
+      note(shapes.rows, std::min(t.baseM, rows - row));
+  }
+  for (int64_t column = 0; column < p.n; column += t.blockN)
+    note(shapes.columns, std::min(t.blockN, p.n - column));
+  llvm::sort(shapes.rows, std::greater<int64_t>());
+  shapes.perBlock = ceilDiv(p.outer, t.grid.outer) * ceilDiv(ceilDiv(p.n, t.blockN), t.grid.n) * ceilDiv(ceilDiv(p.m, block), t.grid.m) * shapes.perRows;
+  return shapes;
+}
+
+FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, const CubeTiling &t) {
+  auto attribute = kernel->getAttrOfType<DictionaryAttr>(kHandoverAttr);
+  auto panels = attribute ? attribute.getAs<ArrayAttr>("panels") : ArrayAttr();
+  auto rows = attribute ? attribute.getAs<DenseI64ArrayAttr>("rows") : DenseI64ArrayAttr();
+  auto columns = attribute ? attribute.getAs<DenseI64ArrayAttr>("columns") : DenseI64ArrayAttr();
+  auto steps = attribute ? attribute.getAs<ArrayAttr>("steps") : ArrayAttr();
+  auto slots = attribute ? attribute.getAs<IntegerAttr>("slots") : IntegerAttr();
+  auto inputs = attribute ? attribute.getAs<IntegerAttr>("inputs") : IntegerAttr();
+  auto shapes = tileShapes(c, t);
+  if (!panels || panels.empty() || !rows || !columns || !steps || !slots || slots.getInt() < 1 || slots.getInt() > 15 || !inputs ||
+      size_t(rows.size()) != panels.size() || size_t(columns.size()) != panels.size())
+    return kernel.emitOpError("expects '") << kHandoverAttr << "' as join-kernels writes it";
+  if (!shapes || shapes->rows.size() * shapes->columns.size() != panels.size() || rows[0] != shapes->rows[0] || columns[0] != shapes->columns[0])
+    return kernel.emitOpError("was joined for tiles of another size; join-kernels and build-cube-kernels need the same num-cores");
+  Handover handover;
+  for (auto name : panels.getAsRange<FlatSymbolRefAttr>()) {
+    auto panel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(kernel, name);
+    if (!panel || panel.isExternal() || !llvm::all_of(panel.getArgumentTypes(), llvm::IsaPred<pto::PtrType>) ||
+        panel.getNumArguments() != steps.size() + 1)
+      return kernel.emitOpError("needs ") << name << " in tile instructions; run convert-linalg-to-pto first";
+    handover.panels.push_back(panel);
+  }
+  handover.rows.assign(rows.asArrayRef().begin(), rows.asArrayRef().end());
+  handover.columns.assign(columns.asArrayRef().begin(), columns.asArrayRef().end());
+  handover.slots = slots.getInt();
+  handover.perRows = shapes->perRows;
+  unsigned ownInputs = kernel.getNumArguments() - 1, otherInputs = inputs.getInt();
+  for (unsigned i = 0; i < ownInputs; ++i)
+    handover.types.push_back(pto::PtrType::get(getElementTypeOrSelf(kernel.getArgumentTypes()[i])));
+  for (auto [i, list] : llvm::enumerate(steps.getAsRange<DenseI64ArrayAttr>())) {
+    if (i == otherInputs)
+      handover.types.push_back(pto::PtrType::get(c.out.element));
+    handover.steps.push_back(llvm::to_vector(list.asArrayRef()));
+    handover.arguments.push_back(handover.types.size());
+    handover.types.push_back(handover.panels[0].getArgumentTypes()[i + 1]);
+  }
+  handover.ring.arg = ownInputs + otherInputs;
+  handover.ring.element = c.out.element;
+  handover.ring.rows = c.problem.cores * handover.slots * rows[0];
+  handover.ring.cols = columns[0];
+  return handover;
+}
+
+void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
+  e.b.create<pto::SyncSetOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(static_cast<int>(semaphore)), IntegerAttr(), Value());
+}
+
+void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
+  e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(static_cast<int>(semaphore)), Value());
+}
+
+/// The body of `panel` in the place of a call.
+static void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers) {
+  IRMapping mapping;
+  mapping.map(panel.getArguments(), pointers);
+  for (Operation &op : panel.getBody().front().without_terminator())
+    e.b.clone(op, mapping);
+}
+
+void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix column, Ix rows, Ix columns) {
+  auto pointer = [&](unsigned argument, Ix offset) -> Value {
+    Value base = e.argument(argument);
+    return isConstantIntValue(offset, 0) ? base : e.b.create<pto::AddPtrOp>(e.loc, base.getType(), base, e.value(offset)).getResult();
+  };
+  SmallVector<Value> pointers = {pointer(handover.ring.arg, e.mul(slotRow, handover.ring.cols))};
+  for (auto [argument, steps] : llvm::zip_equal(handover.arguments, handover.steps)) {
+    Ix offset = e.mul(column, steps[0]);
+    for (size_t i = 1; i + 2 < steps.size(); i += 3) {
+      Ix number = e.div(row, steps[i]);
+      offset = e.add(offset, e.mul(steps[i + 1] ? e.rem(number, steps[i + 1]) : number, steps[i + 2]));
+    }
+    pointers.push_back(pointer(argument, offset));
+  }
+  // Sizes that are known choose here, others in the kernel.
+  size_t inRow = llvm::count(handover.rows, handover.rows[0]);
+  auto inlineNumber = [&](size_t i) { inlinePanel(e, handover.panels[i], pointers); };
+  std::function<void(size_t, size_t)> chooseColumns = [&](size_t i, size_t end) {
+    if (i + 1 == end)
+      return inlineNumber(i);
+    e.ifZero(e.sub(columns, e.constant(handover.columns[i])), [&] { inlineNumber(i); }, [&] { chooseColumns(i + 1, end); });
+  };
+  std::function<void(size_t)> chooseRows = [&](size_t i) {
+    if (i + inRow == handover.panels.size())
+      return chooseColumns(i, i + inRow);
+    e.ifZero(e.sub(rows, e.constant(handover.rows[i])), [&] { chooseColumns(i, i + inRow); }, [&] { chooseRows(i + inRow); });
+  };
+  chooseRows(0);
+}
+
+} // namespace pto_mlir::cube

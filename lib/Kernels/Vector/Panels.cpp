@@ -1,0 +1,221 @@
+//===- Panels.cpp - a part of what a vector kernel computes ---------------===//
+
+#include "Panels.h"
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+
+using namespace mlir;
+
+namespace pto_mlir::vector_kernels {
+
+static bool isReshape(Operation *op) { return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
+
+/// Nothing but ops that work element by element or reduce.
+static bool isPlain(func::FuncOp kernel) {
+  if (!kernel.getBody().hasOneBlock())
+    return false;
+  return llvm::all_of(kernel.getBody().front(), [](Operation &op) {
+    if (auto generic = dyn_cast<linalg::LinalgOp>(op))
+      return !isWindowOp(&op) && !generic->walk([](Operation *inner) {
+                return isa<linalg::IndexOp, tensor::ExtractOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
+              }).wasInterrupted();
+    return isReshape(&op) || isa<tensor::EmptyOp, func::ReturnOp>(op) ||
+           (isa<arith::ConstantOp>(op) && !isa<TensorType>(op.getResult(0).getType()));
+  });
+}
+
+std::optional<Panels> Panels::of(func::FuncOp kernel, unsigned argument, int64_t rows, int64_t columns, const PhaseContext &context) {
+  if (!isPlain(kernel))
+    return std::nullopt;
+  Panels panels;
+  panels.body = OwningOpRef<func::FuncOp>(kernel.clone());
+  if (failed(normalizeShapes(*panels.body, context, argument)) || !panels.read(argument, rows, columns))
+    return std::nullopt;
+  return panels;
+}
+
+bool Panels::readClasses(ArrayRef<linalg::LinalgOp> ops) {
+  Domain domain(ops);
+  for (linalg::LinalgOp op : ops) {
+    SmallVector<unsigned> &loops = loopsOf[op] = domain.loopClasses(op);
+    auto note = [&](Value value, AffineMap map) {
+      if (!isa<RankedTensorType>(value.getType()) || value.getDefiningOp<tensor::EmptyOp>())
+        return true;
+      SmallVector<unsigned> dims;
+      for (AffineExpr expr : map.getResults()) {
+        auto dim = dyn_cast<AffineDimExpr>(expr);
+        if (!dim)
+          return false;
+        dims.push_back(loops[dim.getPosition()]);
+      }
+      return classesOf.try_emplace(value, dims).first->second == dims;
+    };
+    for (OpOperand &operand : op->getOpOperands())
+      if (!note(operand.get(), op.getMatchingIndexingMap(&operand)))
+        return false;
+    for (OpResult result : op->getResults())
+      if (!note(result, op.getIndexingMapMatchingResult(result)))
+        return false;
+  }
+  return true;
+}
+
+std::optional<SmallVector<unsigned>> Panels::dimsOf(Value value) const {
+  SmallVector<unsigned> dims;
+  for (unsigned cls : classesOf.lookup(value)) {
+    unsigned place = llvm::find(classes, cls) - classes.begin();
+    if (place == classes.size() || (!dims.empty() && place <= dims.back()))
+      return std::nullopt;
+    dims.push_back(place);
+  }
+  return dims;
+}
+
+bool Panels::read(unsigned argument, int64_t rows, int64_t columns) {
+  Block &block = body->getBody().front();
+  auto ops = llvm::to_vector(block.getOps<linalg::LinalgOp>());
+  if (!isPlain(*body) || !readClasses(ops))
+    return false;
+
+  llvm::SmallDenseSet<Operation *> boundary;
+  auto endOf = [&](Value value) {
+    while (value.hasOneUse() && isReshape(*value.user_begin())) {
+      boundary.insert(*value.user_begin());
+      value = (*value.user_begin())->getResult(0);
+    }
+    return value;
+  };
+  SmallVector<Value> ends;
+  for (BlockArgument arg : block.getArguments())
+    ends.push_back(endOf(arg));
+  Value matrix = ends[argument];
+  auto type = cast<RankedTensorType>(matrix.getType());
+  classes = classesOf.lookup(matrix);
+  extents.assign(type.getShape().begin(), type.getShape().end());
+  if (classes.size() < 2 || extents.back() != columns || type.getNumElements() != rows * columns)
+    return false;
+  unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
+
+  for (linalg::LinalgOp op : ops) {
+    double elements = 1;
+    for (auto [cls, iterator] : llvm::zip_equal(loopsOf.lookup(op), op.getIteratorTypesArray())) {
+      unsigned place = llvm::find(classes, cls) - classes.begin();
+      if (place == classes.size())
+        return false;
+      elements *= extents[place];
+      if (iterator != utils::IteratorType::reduction)
+        continue;
+      if (place != columnPlace)
+        return false;
+      wholeRows = true;
+    }
+    int64_t steps = llvm::count_if(op.getBlock()->without_terminator(), [](Operation &inner) { return !isa<arith::ConstantOp>(inner); });
+    work += steps * elements / double(rows * columns);
+  }
+
+  ends.erase(ends.begin() + argument);
+  ends.insert(ends.begin(), matrix);
+  for (Value end : ends) {
+    auto dims = dimsOf(end);
+    if (!dims || (dims->empty() && !end.use_empty()))
+      return false;
+    arguments.push_back({end, *dims, !end.use_empty()});
+    auto argType = cast<RankedTensorType>(end.getType());
+    moved += double(argType.getNumElements()) * argType.getElementTypeBitWidth() / 8 / double(rows * columns);
+  }
+  for (Value returned : block.getTerminator()->getOperands()) {
+    while (isReshape(returned.getDefiningOp()) && returned.hasOneUse()) {
+      boundary.insert(returned.getDefiningOp());
+      returned = returned.getDefiningOp()->getOperand(0);
+    }
+    auto dims = dimsOf(returned);
+    // Another panel must not store the same.
+    if (!returned.getDefiningOp<linalg::LinalgOp>() || !dims || dims->size() < rowPlace + 1 || dims->back() < rowPlace)
+      return false;
+    // Normalization may leave the output alone; it comes back when the kernel of the panel is tiled.
+    Argument &output = arguments[arguments.size() - block.getTerminator()->getNumOperands() + results.size()];
+    if (!output.used)
+      output = {output.end, *dims, true};
+    results.push_back(returned);
+  }
+  return llvm::all_of(block, [&](Operation &op) { return !isReshape(&op) || boundary.contains(&op); });
+}
+
+RankedTensorType Panels::typeOf(ArrayRef<unsigned> dims, Type element, int64_t rows, int64_t columns) const {
+  SmallVector<int64_t> shape;
+  for (unsigned place : dims)
+    shape.push_back(place + 1 == classes.size() ? columns : place + 2 == classes.size() ? rows : 1);
+  return RankedTensorType::get(shape, element);
+}
+
+SmallVector<int64_t> Panels::steps(unsigned i) const {
+  const Argument &argument = arguments[i];
+  unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
+  SmallVector<int64_t> list = {0};
+  int64_t stride = 1;
+  for (unsigned place : llvm::reverse(argument.dims)) {
+    if (place == columnPlace) {
+      list[0] = stride;
+    } else {
+      int64_t div = 1;
+      for (unsigned later = place + 1; later <= rowPlace; ++later)
+        div *= extents[later];
+      list.append({div, place == 0 ? 0 : extents[place], stride});
+    }
+    stride *= extents[place];
+  }
+  return argument.used ? list : SmallVector<int64_t>{0};
+}
+
+func::FuncOp Panels::make(StringRef name, int64_t rows, int64_t columns, int64_t pitch) {
+  unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
+  OpBuilder b(body->getContext());
+  SmallVector<Type> argTypes, resultTypes;
+  SmallVector<int64_t> pitches;
+  for (const Argument &argument : arguments) {
+    Type type = argument.end.getType();
+    argTypes.push_back(argument.used ? typeOf(argument.dims, getElementTypeOrSelf(type), rows, columns) : type);
+    bool matrix = llvm::is_contained(argument.dims, rowPlace) && llvm::is_contained(argument.dims, columnPlace);
+    pitches.push_back(!matrix ? 0 : pitches.empty() ? pitch : extents.back());
+  }
+  for (Value result : results)
+    resultTypes.push_back(typeOf(*dimsOf(result), getElementTypeOrSelf(result.getType()), rows, columns));
+  auto func = b.create<func::FuncOp>(body->getLoc(), name, FunctionType::get(b.getContext(), argTypes, resultTypes));
+  func.setPrivate();
+  func->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(b.getContext(), pto::KernelKind::vector));
+  func->setAttr(pto::kPanelAttr, b.getUnitAttr());
+  if (columns != extents.back())
+    func->setAttr(pto::kPitchesAttr, b.getDenseI64ArrayAttr(pitches));
+
+  Block *entry = func.addEntryBlock();
+  b.setInsertionPointToStart(entry);
+  IRMapping mapping;
+  for (auto [argument, inner] : llvm::zip_equal(arguments, entry->getArguments()))
+    mapping.map(argument.end, inner);
+  for (Operation &op : body->getBody().front().without_terminator()) {
+    if (isa<arith::ConstantOp>(op))
+      b.clone(op, mapping);
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!linalgOp)
+      continue;
+    for (auto [init, result] : llvm::zip_equal(linalgOp.getDpsInits(), op.getResults()))
+      if (init.getDefiningOp<tensor::EmptyOp>()) {
+        auto type = typeOf(*dimsOf(result), getElementTypeOrSelf(result.getType()), rows, columns);
+        mapping.map(init, b.create<tensor::EmptyOp>(op.getLoc(), type.getShape(), type.getElementType()).getResult());
+      }
+    Operation *copy = b.clone(op, mapping);
+    for (auto [from, to] : llvm::zip_equal(op.getResults(), copy->getResults()))
+      to.setType(typeOf(*dimsOf(from), getElementTypeOrSelf(from.getType()), rows, columns));
+  }
+  SmallVector<Value> returned;
+  for (Value result : results)
+    returned.push_back(mapping.lookup(result));
+  b.create<func::ReturnOp>(func.getLoc(), returned);
+  return func;
+}
+
+} // namespace pto_mlir::vector_kernels
