@@ -30,9 +30,9 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createConvertTopToLinalg());
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
+  endStage("kernels");
   if (options.join && !options.keepAll)
     pm.addPass(createJoinKernels({options.numCore}));
-  endStage("kernels");
   pm.addPass(createTileVectorKernels({options.numCore}));
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
