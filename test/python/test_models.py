@@ -72,7 +72,8 @@ def test_classifier(command, tmp_path, classifier, mode):
         code, out, err = command(model_deploy, "--mlir", tmp_path / "m.mlir", "--quantize", mode, "--model", lean)
         assert code == 0, out + err
         sizes = {line.split()[0]: float(line.split()[1]) for line in program_output("pmodel_tool", ["--info", str(lean)]).splitlines()[-6:] if "KiB" in line}
-        assert sizes["metadata"] + sizes["commands"] <= 0.25 * sizes["weights"]
+        # A joined kernel has what its vector cores do once for each size of a tile: 11 KiB of 499.
+        assert sizes["metadata"] + sizes["commands"] <= 0.27 * sizes["weights"]
 
 
 def test_more_cores_give_the_same_bits(command, tmp_path, awkward):
