@@ -207,8 +207,13 @@ def test_kernels_as_files(tmp_path):
                     "--out", f"{tmp_path / 'c.npy'}:{x.size}xf32"], check=True)  # fmt: skip
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), expected.ravel())
 
-    files = polynomial().compile(tmp_path / "polynomial.pto")
-    assert len(files) > 1 and all(file.name.startswith("polynomial.") and "func.func" in file.read_text() for file in files)
+    products = PTO("products")
+    a, b, c = (products.tensor((16, 16), name=name) for name in "abc")
+    between = products.tile((16, 16))
+    products.tile_matmul(between, a, b)
+    products.tile_matmul(c, between, b)
+    files = products.compile(tmp_path / "products.pto")
+    assert len(files) > 1 and all(file.name.startswith("products.") and "func.func" in file.read_text() for file in files)
     with pytest.raises(PTOError, match="@scaled_sum: compiles to a .pmodel or a .pto, got x.so"):
         builder.compile(tmp_path / "x.so")
     with pytest.raises(PTOError, match="there is no folder"):
