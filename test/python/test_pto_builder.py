@@ -208,10 +208,10 @@ def test_kernels_as_files(tmp_path):
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), expected.ravel())
 
     products = PTO("products")
-    a, b, c = (products.tensor((16, 16), name=name) for name in "abc")
+    a, b, c, d = (products.tensor((16, size), name=name) for size, name in ((16, "a"), (16, "b"), (8, "c"), (8, "d")))
     between = products.tile((16, 16))
     products.tile_matmul(between, a, b)
-    products.tile_matmul(c, between, b)
+    products.tile_matmul(d, between, c)
     files = products.compile(tmp_path / "products.pto")
     assert len(files) > 1 and all(file.name.startswith("products.") and "func.func" in file.read_text() for file in files)
     with pytest.raises(PTOError, match="@scaled_sum: compiles to a .pmodel or a .pto, got x.so"):
