@@ -269,8 +269,10 @@ uint64_t KernelTraffic::written() const {
 }
 
 double KernelTraffic::imbalance() const {
+  auto mostOfKind = [](auto begin, auto end) { return begin == end ? 0.0 : double(*std::max_element(begin, end)) * (end - begin); };
   uint64_t sum = std::accumulate(cores.begin(), cores.end(), uint64_t(0));
-  return sum == 0 ? 1.0 : double(*std::max_element(cores.begin(), cores.end())) * cores.size() / sum;
+  auto firstVector = cores.begin() + cubeCores;
+  return sum == 0 ? 1.0 : (mostOfKind(cores.begin(), firstVector) + mostOfKind(firstVector, cores.end())) / sum;
 }
 
 Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
@@ -298,6 +300,8 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
     if (engines.empty())
       continue;
     int64_t subBlocks = kind == CoreKind::AIC ? 1 : 2;
+    if (kind == CoreKind::AIC)
+      traffic.cubeCores = kernel.blocks;
     for (int64_t block = 0; block < int64_t(kernel.blocks); ++block)
       for (int64_t sub = 0; sub < subBlocks; ++sub) {
         uint64_t &core = traffic.cores.emplace_back(0);
@@ -353,7 +357,8 @@ Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vec
         if (weights.emplace(argument.offset, argument.bytes).second)
           total.ideal += touched;
       } else if (argument.slot >= slots.firstFree() && kernel.arguments[i].written != 0 && !kernel.movesOnly) {
-        total.ideal += 2 * argument.bytes;
+        uint64_t handedOver = kernel.isMixed() ? std::min(kernel.arguments[i].read, kernel.arguments[i].written) : 0;
+        total.ideal += 2 * std::max(argument.bytes, handedOver);
       }
     }
     total.launches.push_back(launch);

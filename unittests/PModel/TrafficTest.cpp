@@ -51,6 +51,30 @@ TEST(Traffic, SumsUpAProgram) {
   EXPECT_EQ(traffic->launches[0].least, 2 * tensor + 8);
 }
 
+TEST(Traffic, CountsCubeAndVectorCoresApart) {
+  KernelTraffic traffic;
+  traffic.cores = {40, 40, 10, 10, 0, 0};
+  EXPECT_FALSE(traffic.isMixed());
+  traffic.cubeCores = 2;
+  EXPECT_TRUE(traffic.isMixed());
+  // (2 x 40 + 4 x 10) / 100
+  EXPECT_DOUBLE_EQ(traffic.imbalance(), 1.2);
+}
+
+TEST(Traffic, CountsWhatAMixedKernelHandsOver) {
+  std::vector<float> bias(3 * 8, 1.0f);
+  ModelDesc model = pto_mlir::testing::biasReluModel(3, 8, bias);
+  auto kernels = measureTraffic(model);
+  ASSERT_TRUE(kernels) << kernels.error();
+  // The first kernel hands its result over through a slot that is used twice.
+  constexpr uint64_t tensor = 3 * 8 * 4;
+  (*kernels)[0].cubeCores = 1;
+  (*kernels)[0].arguments[2].written = (*kernels)[0].arguments[2].read = 2 * tensor;
+  auto traffic = measureTraffic(model.nets[0].variants[0], *kernels);
+  ASSERT_TRUE(traffic) << traffic.error();
+  EXPECT_EQ(traffic->ideal, (3 + 2 * 2) * tensor);
+}
+
 /// for r0 in 0..10 step 3: if (r0 != 6) load 1 x (r0 + 1) of i8, of which r0 comes through the FIFO of S.
 TEST(Traffic, FollowsJumpsAndValuesFromS) {
   KernelDesc kernel;
