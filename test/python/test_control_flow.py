@@ -1,13 +1,13 @@
 """ONNX If, Loop and Scan: model_transform and model_deploy, against onnxruntime."""
 
 import json
-from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime as ort
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from graphs import B, F, I, info, save, weight
+from onnx import helper
 
 from pto_mlir import compiler
 from pto_mlir.errors import UserError
@@ -15,22 +15,7 @@ from pto_mlir.runtime import InferenceSession, InvalidArgument
 from pto_mlir.tools import model_deploy, model_transform
 from pto_mlir.tools.native import program_output
 
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 RANDOM = np.random.default_rng(5)
-
-
-def info(name, kind, shape):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def weight(name, array):
-    return numpy_helper.from_array(np.asarray(array), name)
-
-
-def save(path, nodes, inputs, outputs, weights=()):
-    model = helper.make_model(helper.make_graph(nodes, "main", inputs, outputs, list(weights)), opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(model, full_check=True)
-    onnx.save(model, path)
 
 
 def convert(source, target, shapes=None, quantize="F32", debug=False):

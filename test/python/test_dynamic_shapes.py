@@ -1,36 +1,21 @@
 """Sizes that are known at run time only feed other ops: versions of the graph, against onnxruntime."""
 
 import numpy as np
-import onnx
 import onnxruntime as ort
 import pytest
-from onnx import TensorProto, helper, numpy_helper
+from graphs import B, F, I, info, save, weight
+from onnx import helper
 
 from pto_mlir import compiler
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession, RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
 
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
 RANDOM = np.random.default_rng(11)
-
-
-def info(name, kind, shape):
-    return helper.make_tensor_value_info(name, kind, shape)
-
-
-def weight(name, array):
-    return numpy_helper.from_array(np.asarray(array), name)
 
 
 def node(*arguments, **attributes):
     return helper.make_node(*arguments, **attributes)
-
-
-def save(path, nodes, inputs, outputs, weights=()):
-    model = helper.make_model(helper.make_graph(nodes, "main", inputs, outputs, list(weights)), opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
-    onnx.checker.check_model(model, full_check=True)
-    onnx.save(model, path)
 
 
 def convert(tmp_path, max_extent=8, sizes=None, quantize="F32", debug=False):
