@@ -11,14 +11,21 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-import matplotlib
 
-matplotlib.use("svg")
-from matplotlib import pyplot as plt  # noqa: E402
+def pyplot():
+    """matplotlib's, for SVG; ends the program where it is not installed: no test and no command needs it."""
+    try:
+        import matplotlib
+    except ModuleNotFoundError:
+        sys.exit("draw_trace: error: matplotlib is not installed; pip install matplotlib")
+    matplotlib.use("svg")
+    from matplotlib import pyplot as plt
+
+    return plt
 
 
-def draw(events: list[dict], first: int, last: int, title: str) -> plt.Figure:
-    """Blocks of the first..last tasks on their cores, their dependencies as lines, and below how many tasks were ready."""
+def draw(plt, events: list[dict], first: int, last: int, title: str):
+    """A figure: blocks of the first..last tasks on their cores, their dependencies as lines, and below how many tasks were ready."""
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     blocks = [e for e in events if e["ph"] == "X" and "block" in e.get("args", {}) and (e["pid"], e["tid"]) in names]
     tasks = sorted({e["args"]["task"] for e in blocks}, key=lambda t: min(e["ts"] for e in blocks if e["args"]["task"] == t))[first:last]
@@ -77,8 +84,10 @@ def main() -> None:
     if not re.fullmatch(r"\d+:\d+", args.tasks):
         sys.exit(f"draw_trace: error: --tasks expects FIRST:LAST, got {args.tasks!r}")
     first, last = (int(x) for x in args.tasks.split(":"))
+    events = read(args.trace)
+    plt = pyplot()
     plt.rcParams["svg.hashsalt"] = "pto"
-    figure = draw(read(args.trace), first, last, args.title)
+    figure = draw(plt, events, first, last, args.title)
     figure.savefig(args.svg, metadata={"Date": None})
 
 
