@@ -83,27 +83,23 @@ template <class I> void function(Function f) {
   simple<I, half>("functions", {64, 128, 128}, {double(n), "elements", [f] { return functionRate(f, n, true); }});
 }
 
-template <class I, class... T> void rowReduction() {
-  (run("row reductions", isa::infoOf(isa::OpcodeOf<I>::value).mnemonic, Tiles<T>{64, 128, 128}, plain(Tiles<T>{64, 128, 128}),
-       [t = Tiles<T>{64, 128, 128}](TestKernel &k) {
+/// `dst` says where a tile's result goes. Where the greatest lies is a whole number.
+template <class I, class... T> void reduction(const char *family, auto dst) {
+  (run(family, isa::infoOf(isa::OpcodeOf<I>::value).mnemonic, Tiles<T>{64, 128, 128}, plain(Tiles<T>{64, 128, 128}),
+       [t = Tiles<T>{64, 128, 128}, dst](TestKernel &k) {
          I i = make<I>(t);
-         i.dst = t.column;
-         if constexpr (std::is_same_v<I, isa::TRowargmax>)
+         i.dst = dst(t);
+         if constexpr (std::is_same_v<I, isa::TRowargmax> || std::is_same_v<I, isa::TColargmax>)
            i.dst.type = ElementType::u32;
          k.add(Pipe::V, i);
        }),
    ...);
 }
+template <class I, class... T> void rowReduction() {
+  reduction<I, T...>("row reductions", [](const auto &t) { return t.column; });
+}
 template <class I, class... T> void columnReduction() {
-  (run("column reductions", isa::infoOf(isa::OpcodeOf<I>::value).mnemonic, Tiles<T>{64, 128, 128}, plain(Tiles<T>{64, 128, 128}),
-       [t = Tiles<T>{64, 128, 128}](TestKernel &k) {
-         I i = make<I>(t);
-         i.dst = t.row;
-         if constexpr (std::is_same_v<I, isa::TColargmax>)
-           i.dst.type = ElementType::u32;
-         k.add(Pipe::V, i);
-       }),
-   ...);
+  reduction<I, T...>("column reductions", [](const auto &t) { return t.row; });
 }
 
 template <class I, class... T> void expansion(bool ofRows) {

@@ -88,11 +88,13 @@ void noteIndexBounds(func::FuncOp main) {
         main.setArgAttr(argument.getArgNumber(), top::kIndexBoundAttr, builder.getI64IntegerAttr(bound));
 }
 
+bool isToConvert(Operation *op) { return isa<top::TopDialect>(op->getDialect()) && !isa<top::WeightOp, top::LaunchOp>(op); }
+
 /// No engine computes with unsigned integers or floats of 64 bits; whole numbers may be moved.
 LogicalResult checkElementTypes(ModuleOp module) {
   bool computable = true;
   module.walk([&](Operation *op) {
-    if (!isa<top::TopDialect>(op->getDialect()) || isa<top::WeightOp, top::LaunchOp>(op))
+    if (!isToConvert(op))
       return;
     bool moves = isa<top::ReshapeOp, top::PermuteOp, top::ConcatOp, top::SliceOp, top::ExpandOp, top::GatherOp>(op);
     SmallVector<Type> types(op->getOperandTypes());
@@ -108,8 +110,6 @@ LogicalResult checkElementTypes(ModuleOp module) {
   });
   return success(computable);
 }
-
-bool isToConvert(Operation *op) { return isa<top::TopDialect>(op->getDialect()) && !isa<top::WeightOp, top::LaunchOp>(op); }
 
 /// Rewrites what `patterns` know, and goes on after an op that they refuse: the user sees all problems at once.
 LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &patterns) {
