@@ -11,3 +11,11 @@ func.func private @k() attributes {pto.entry}
 func.func @k(%n: i32) -> i32 attributes {pto.entry} {
   return %n : i32
 }
+
+// -----
+
+func.func @base() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{has a base, which level 2 leaves to the planner; --level 3 takes it}}
+  %q = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = false, base = 1024} -> i32
+  return
+}

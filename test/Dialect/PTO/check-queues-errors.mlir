@@ -10,7 +10,7 @@ func.func @no_base(%b: i32) {
 
 func.func @alone() {
   %b = pto.reserve_buffer {name = "q", size = 4096, location = #pto.address_space<vec>, auto = true} -> i32
-  // expected-error @below {{has no other side}}
+  // expected-error @below {{has no other side: nothing else opens a queue on its reserved buffer}}
   %q = pto.initialize_l2l_pipe {dir_mask = 1, slot_size = 1024, slot_num = 8} (%b : i32) -> !pto.pipe
   return
 }

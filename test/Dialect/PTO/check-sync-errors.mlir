@@ -69,3 +69,15 @@ module @step attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     return
   }
 }
+
+// -----
+
+// Nobody takes the first token.
+module @unconsumed attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  func.func @mte2() attributes {pto.pipe = #pto.pipe<PIPE_MTE2>} {
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    // expected-error @below {{raises twice flag (PIPE_MTE2, PIPE_V, 0)}}
+    pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
+    return
+  }
+}

@@ -1347,3 +1347,54 @@ func.func @peer() attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %a = pto.reserve_buffer {name = "q", size = 64, location = #pto.address_space<vec>, auto = true} -> i32
   return
 }
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+module attributes {pto.target_arch = "a3"} {
+  func.func @reciprocal_in_place(%V: !V) {
+    // expected-error @below {{expects a destination that is not the source on a3}}
+    pto.trecip ins(%V : !V) outs(%V : !V)
+    return
+  }
+}
+
+// -----
+
+!I = !pto.tile_buf<vec, 32x32xi32>
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @pattern_beside_indices(%V: !V, %I: !I) {
+  // expected-error @below {{expects one source beside a pattern}}
+  pto.tgather ins(%V, %I : !V, !I) outs(%V : !V) maskPattern = #pto.mask_pattern<P0101>
+  return
+}
+
+// -----
+
+!A = !pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
+func.func @fill_location(%A: !A, %e: f32) {
+  // expected-error @below {{expects a vec or mat tile, got acc}}
+  pto.texpands ins(%e : f32) outs(%A : !A)
+  return
+}
+
+// -----
+
+!M = !pto.tile_buf<mat, 32x32xf16, blayout=col_major, slayout=row_major>
+!G = !pto.partition_tensor_view<32x32xf16>
+module attributes {pto.target_arch = "a5"} {
+  func.func @store_location(%M: !M, %g: !G) {
+    // expected-error @below {{expects a tile in vec or acc, got mat}}
+    pto.tstore ins(%M : !M) outs(%g : !G)
+    return
+  }
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @pop_valid(%n: index) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{expects a tile with valid=?x? for a valid row and column, got}}
+  %t = pto.tpop_from_aic (%n, %n) {split = 0} -> !V
+  return
+}
