@@ -3,6 +3,7 @@
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
@@ -98,6 +99,29 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
   return success();
 }
 
+/// Whether the text knows of the two vector cores of a block, or of other cores.
+static bool knowsOtherCores(func::FuncOp func) {
+  return func
+      .walk([](Operation *op) {
+        return isa<GetSubBlockIdxOp, GetSubBlockNumOp, SyncSetOp, SyncWaitOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Leaves the body to the first vector core of a block: what both did alike would be a race, and an addition in place would count twice.
+static void keepFirstVectorCore(func::FuncOp func) {
+  Block &body = func.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  Location loc = func.getLoc();
+  Value core = b.create<GetSubBlockIdxOp>(loc);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(core.getType(), 0));
+  auto branch = b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, core, zero), /*withElseRegion=*/false);
+  Block &inside = branch.getThenRegion().front();
+  inside.getOperations().splice(inside.begin(), body.getOperations(), std::next(branch->getIterator()), body.getTerminator()->getIterator());
+}
+
 namespace {
 struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
   void runOnOperation() override {
@@ -114,6 +138,18 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
     for (func::FuncOp func : kernels)
       if (failed(split(func)))
         return signalPassFailure();
+
+    // How many parts each kernel has.
+    llvm::StringMap<unsigned> parts;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (auto of = func->getAttrOfType<StringAttr>(kPartOfAttr))
+        ++parts[of.getValue()];
+    for (auto func : module.getOps<func::FuncOp>()) {
+      auto of = func->getAttrOfType<StringAttr>(kPartOfAttr);
+      auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
+      if (of && parts[of.getValue()] == 1 && kind && kind.getValue() == KernelKind::vector && func.getBody().hasOneBlock() && !knowsOtherCores(func))
+        keepFirstVectorCore(func);
+    }
   }
 
   static LogicalResult split(func::FuncOp func) {
