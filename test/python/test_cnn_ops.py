@@ -237,6 +237,28 @@ def test_transpositions_of_every_proportion(mode, tmp_path):
         check(net, tmp_path, mode, cores)
 
 
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_means_of_images(mode, tmp_path):
+    """Sums over many rows of few columns are taken apart; where the number of rows has no divisor, not."""
+    net = Net(18, a=[1, 8, 24, 48], b=[1, 3, 40, 41], c=[2, 20, 31, 37], d=[1, 5, 521, 1], e=[3, 700, 4], f=[2, 3, 40, 50])
+    net.add("GlobalAveragePool", "a")
+    net.again("GlobalMaxPool")
+    net.add("GlobalAveragePool", "b")
+    net.add("ReduceMean", "c", i64(2, 3), keepdims=0)
+    net.add("GlobalAveragePool", "d")
+    net.add("ReduceMean", "e", i64(1), keepdims=1)
+    net.add("ReduceMin", "e", i64(1), keepdims=0)
+    net.add("ReduceSum", "f", i64(0, 2, 3), keepdims=1)
+    one, many = (tmp_path / name for name in ("one", "many"))
+    for folder in (one, many):
+        folder.mkdir()
+    check(net, one, mode, 1)
+    check(net, many, mode, 24)
+    feed = {name: rand(*shape, seed=i) for i, (name, shape) in enumerate(net.inputs.items())}
+    for ours, theirs in zip(*(InferenceSession(str(folder / "m.pmodel")).run(None, feed) for folder in (one, many)), strict=True):
+        assert np.array_equal(ours, theirs)  # the order of additions does not depend on the cores
+
+
 def gather_of_a_shared_tensor():
     # The data of a gather is no operand of its op: the kernel that makes it must stand before all the same.
     return [("Expand", ["x", i64(2, 17, 6, 7)], "e", {}), ("Gather", ["e", i64(-1, 0, -2)], "y0", {"axis": 0}),

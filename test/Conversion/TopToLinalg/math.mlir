@@ -32,15 +32,39 @@ func.func @mean(%x: tensor<2x3x4xf16>) -> tensor<1x3x1xf16> {
 
 // -----
 
-// The rows of a large image are summed each for itself, which many cores can share.
+// Rows of pixels side by side have columns for all cores; their sums are summed in turn.
 // CHECK-LABEL: func.func @pool
-// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x160x24xf32>)
+// CHECK: tensor.expand_shape {{.*}} into tensor<1x128x120x24xf32>
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x120x24xf32>)
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x24xf32>)
 // CHECK-NOT: "reduction"
 // CHECK: return
 func.func @pool(%x: tensor<1x160x96x24xf32>) -> tensor<1x1x1x24xf32> {
   %0 = top.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x160x96x24xf32>) -> tensor<1x1x1x24xf32>
   return %0 : tensor<1x1x1x24xf32>
+}
+
+// -----
+
+// Of a prime number of rows of pixels each is summed for itself.
+// CHECK-LABEL: func.func @prime
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x32771x24xf32>)
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x24xf32>)
+func.func @prime(%x: tensor<1x32771x1x24xf32>) -> tensor<1x1x1x24xf32> {
+  %0 = top.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x32771x1x24xf32>) -> tensor<1x1x1x24xf32>
+  return %0 : tensor<1x1x1x24xf32>
+}
+
+// -----
+
+// Few rows, or many columns: one sum.
+// CHECK-LABEL: func.func @few
+// CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x512xf32>)
+// CHECK-NOT: "reduction"
+// CHECK: return
+func.func @few(%x: tensor<1x7x7x512xf32>) -> tensor<1x1x1x512xf32> {
+  %0 = top.reduce_mean %x {axes = array<i64: 1, 2>} : (tensor<1x7x7x512xf32>) -> tensor<1x1x1x512xf32>
+  return %0 : tensor<1x1x1x512xf32>
 }
 
 // -----

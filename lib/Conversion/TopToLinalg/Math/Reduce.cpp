@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -38,6 +39,23 @@ template <typename TopOp> double neutral(Type type) {
   return bits > 32 ? sign * 9223372036854774784.0 : sign < 0 ? -std::ldexp(1.0, bits - 1) : std::ldexp(1.0, bits - 1) - 1;
 }
 
+/// Into how many sums of `rows / parts` rows each of `images` sums of `rows` rows is taken apart; 1: not at all. A core adds 64 columns of a row
+/// with one instruction, and channels may be too few to fill it and to keep 48 cores busy. Side by side, `parts` rows are a row of `parts` times
+/// the columns; the sums of the parts are then the rows of a second, short sum. Costs in instructions of the busiest core; the number of cores
+/// for which a model is compiled has no part in them, so that the order of additions is the same on any.
+int64_t partsOf(int64_t images, int64_t rows, int64_t columns) {
+  constexpr int64_t kCores = 48, kWide = 64, kLaunch = 160;
+  auto trips = [&](int64_t wide) { return int64_t(llvm::divideCeil(images * llvm::divideCeil(wide, kWide), kCores)); };
+  int64_t best = 1, least = rows * trips(columns);
+  for (int64_t parts = 2; parts < rows; ++parts)
+    if (rows % parts == 0)
+      if (int64_t cost = rows / parts * trips(parts * columns) + parts * trips(columns) + kLaunch; cost < least) {
+        best = parts;
+        least = cost;
+      }
+  return best;
+}
+
 template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
   using OpRewritePattern<TopOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
@@ -64,21 +82,36 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
     else if (steps.front().empty())
       steps.clear();
 
-    // Cores share the columns of a sum over rows, which may be few: of a large image the rows are summed first, each for itself.
+    // Cores share the columns of a sum over rows, which may be few.
+    Value value = op.getInput();
+    auto add = [](OpBuilder &b, Location bodyLoc, ValueRange args) { return combine<TopOp>(b, bodyLoc, args[0], args[1]); };
     constexpr int64_t kLarge = 1 << 18;
-    if (!axes.empty() && inputType.getNumElements() >= kLarge) {
+    int64_t parts = 1;
+    if (suffix.empty() && !axes.empty() && axes.back() - axes.front() + 1 == int64_t(axes.size())) {
+      ArrayRef<int64_t> shape = inputType.getShape(), behind = shape.drop_front(axes.back() + 1), before = shape.take_front(axes.front());
+      auto product = [](ArrayRef<int64_t> sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>()); };
+      parts = partsOf(product(before), count, product(behind));
+      if (parts > 1) {
+        Location inner = innerLoc(op.getLoc());
+        SmallVector<int64_t> parted(before);
+        parted.append({count / parts, parts});
+        llvm::append_range(parted, behind);
+        value = reduce(rewriter, inner, reshape(rewriter, inner, value, parted), axes.front(), accumulator, neutral<TopOp>(accumulator), add);
+        steps = {{axes.front()}};
+      }
+    }
+    // Of a large image whose number of pixels has no such divisor the rows of pixels are summed first, each for itself.
+    if (parts == 1 && !axes.empty() && inputType.getNumElements() >= kLarge) {
       SmallVector<int64_t> outer = steps.pop_back_val(), inner{outer.pop_back_val()};
       steps.push_back(inner);
       if (!outer.empty())
         steps.push_back(outer);
     }
 
-    Value value = op.getInput();
     for (auto [index, step] : llvm::enumerate(steps)) {
       bool last = index + 1 == steps.size() && !convert && !scale;
       Location loc = last ? op.getLoc() : innerLoc(op.getLoc());
-      value = reduce(rewriter, loc, value, step, accumulator, neutral<TopOp>(accumulator),
-                     [](OpBuilder &b, Location bodyLoc, ValueRange args) { return combine<TopOp>(b, bodyLoc, args[0], args[1]); });
+      value = reduce(rewriter, loc, value, step, accumulator, neutral<TopOp>(accumulator), add);
     }
     if (scale || convert) {
       auto type = RankedTensorType::get(cast<RankedTensorType>(value.getType()).getShape(), storage);
