@@ -109,6 +109,10 @@ public:
     for (const runtime::KernelProfile &profile : *profiles) {
       nb::dict dict = counts(profile.counts);
       dict["name"] = profile.name;
+      nb::list tensors;
+      for (const std::string &tensor : profile.tensors)
+        tensors.append(tensor);
+      dict["tensors"] = tensors;
       list.append(dict);
     }
     return list;

@@ -30,6 +30,7 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
     return "<" + instructions.error() + ">\n";
   EntrySlots entry(variant);
   std::string text;
+  size_t launch = 0;
   for (const VMInstruction &insn : *instructions) {
     const bytecode::OpcodeRow *row = bytecode::findOpcode(static_cast<uint8_t>(insn.opcode));
     std::string position = std::to_string(insn.position);
@@ -68,6 +69,8 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
         break;
       }
     }
+    if (insn.opcode == VMOpcode::CallDevice && launch++ < program.launchOps.size() && !program.launchOps[launch - 1].empty())
+      text += " // " + program.launchOps[launch - 1];
     text += "\n";
   }
   return text;

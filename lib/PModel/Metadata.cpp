@@ -132,7 +132,7 @@ private:
     auto permutation = builder.CreateVector(tensor.permutation);
     auto onnxShape = builder.CreateVector(tensor.onnxShape);
     return fb::CreateDebugTensor(builder, name, type(tensor.type), shape, permutation, onnxShape,
-                                 static_cast<fb::Region>(tensor.region), tensor.index, tensor.offset);
+                                 static_cast<fb::Region>(tensor.region), tensor.index, tensor.offset, tensor.indexBound);
   }
 
   Offset<fb::Program> writeProgram(const ProgramDesc &program) {
@@ -145,7 +145,8 @@ private:
     auto constants = builder.CreateVector(program.constants);
     auto kernelVector = builder.CreateVector(kernels);
     auto target = string(program.target);
-    return fb::CreateProgram(builder, name, &code, program.numSlots, constants, kernelVector, target);
+    auto launchOps = strings(program.launchOps);
+    return fb::CreateProgram(builder, name, &code, program.numSlots, constants, kernelVector, target, launchOps);
   }
 
   Offset<fb::NetVariant> writeVariant(const VariantDesc &variant) {

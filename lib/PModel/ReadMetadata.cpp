@@ -126,6 +126,7 @@ private:
     tensor.region = static_cast<Region>(table.region());
     tensor.index = table.index();
     tensor.offset = table.offset();
+    tensor.indexBound = table.index_bound();
   }
 
   void readProgram(const fb::Program &table, ProgramDesc &program) {
@@ -134,6 +135,7 @@ private:
     program.constants = numbers(table.constants());
     program.kernels = numbers(table.kernels());
     program.target = text(table.target());
+    program.launchOps = texts(table.launch_ops());
     if (!programs.holds(table.code())) {
       failure = "program '" + program.name + "': lies outside its section";
       return;

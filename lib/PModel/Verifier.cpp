@@ -114,6 +114,8 @@ Status verifyDebugTensor(const VariantDesc &variant, const DebugTensorDesc &tens
     if (elementBits(tensor.type) < 8)
       return Failure{who + "elements smaller than a byte cannot be permuted"};
   }
+  if (tensor.indexBound != 0 && (tensor.type != ElementType::I32 || tensor.indexBound > INT32_MAX))
+    return Failure{who + "is an index, but not of 32-bit integers or of too many rows"};
   auto room = regionBytes(variant, tensor);
   if (!room)
     return Failure{who + room.error()};
@@ -160,7 +162,7 @@ Status verifyTexts(const ModelDesc &model) {
     good = good && isCleanText(net.quantize) && isCleanText(net.preprocess);
     for (const VariantDesc &variant : net.variants)
       good = good && clean(variant.absorbed) && clean(variant.hostOps) && isCleanText(variant.program.name) &&
-             isCleanText(variant.program.target);
+             isCleanText(variant.program.target) && clean(variant.program.launchOps);
   }
   return good ? Status() : Status(Failure{"a text is not clean UTF-8"});
 }

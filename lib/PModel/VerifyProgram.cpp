@@ -51,6 +51,9 @@ public:
     for (const VMInstruction &insn : *instructions)
       if (Status status = verify(insn); !status)
         return Failure{"byte " + std::to_string(insn.position) + ": " + status.error()};
+    auto launches = std::count_if(instructions->begin(), instructions->end(), [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallDevice; });
+    if (!program.launchOps.empty() && program.launchOps.size() != size_t(launches))
+      return Failure{"names the tensors of " + std::to_string(program.launchOps.size()) + " launches, but has " + std::to_string(launches)};
     if (!workspaceSeen && variant.workspaceBytes != 0)
       return Failure{"allocates no workspace of " + std::to_string(variant.workspaceBytes) + " bytes"};
     return {};

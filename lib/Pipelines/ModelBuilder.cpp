@@ -60,6 +60,8 @@ std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr, ModuleOp mo
   bool whole = place.getRegion() == top::Region::Input || place.getRegion() == top::Region::Output;
   desc.index = whole ? place.getOffset() : 0;
   desc.offset = whole ? 0 : place.getOffset();
+  if (auto bound = attr.getAs<IntegerAttr>("index_bound"))
+    desc.indexBound = bound.getInt();
   size_t rank = desc.shape.size();
   if (attr.getAs<StringAttr>("layout").getValue() == "NHWC" && rank >= 3) {
     // ONNX's dimension 1 is the stored last one.
@@ -70,6 +72,14 @@ std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr, ModuleOp mo
       desc.onnxShape[i] = desc.shape[desc.permutation[i]];
   }
   return desc;
+}
+
+/// The tensors that a launch computes: by its attribute where they are more than one, else by its location.
+std::vector<std::string> tensorsOf(vm::LaunchOp launch) {
+  if (auto names = launch->getAttrOfType<ArrayAttr>("vm.tensors"))
+    return strings(names);
+  StringRef name = top::getTensorName(launch.getLoc());
+  return name.empty() ? std::vector<std::string>() : std::vector<std::string>{name.str()};
 }
 
 std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp program, ArrayRef<pmodel::KernelDesc> kernels,
@@ -91,7 +101,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
     if (auto desc = keptDesc(attr, module))
       variant.debugTensors.push_back(std::move(*desc));
   // Of interest beside the tensors that were kept; five kilobytes of names are much for a small net.
-  if (!variant.debugTensors.empty()) {
+  if (llvm::any_of(variant.debugTensors, [](const auto &tensor) { return tensor.indexBound == 0; })) {
     variant.absorbed = strings(module->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr));
     for (std::string &name : strings(program->getAttrOfType<ArrayAttr>("vm.absorbed")))
       variant.absorbed.push_back(std::move(name));
@@ -105,6 +115,14 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   if (!code)
     return std::nullopt;
   variant.program = std::move(*code);
+  bool isNamed = false;
+  program.walk([&](vm::LaunchOp launch) {
+    std::vector<std::string> tensors = tensorsOf(launch);
+    isNamed |= !tensors.empty();
+    variant.program.launchOps.push_back(llvm::join(tensors, ", "));
+  });
+  if (!isNamed)
+    variant.program.launchOps.clear();
   return variant;
 }
 
@@ -123,8 +141,7 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
   }
   llvm::StringMap<std::vector<std::string>> sources;
   program.walk([&](vm::LaunchOp call) {
-    if (StringRef name = top::getTensorName(call.getLoc()); !name.empty())
-      sources[call.getKernelName()].push_back(name.str());
+    llvm::append_range(sources[call.getKernelName()], tensorsOf(call));
   });
 
   pmodel::ModelDesc model;

@@ -54,7 +54,8 @@ bool fits(const std::vector<TensorDesc> &tensors, std::span<const Value> values)
 /// A net as a kernel: the variants that a call may mean.
 class NetKernel : public Kernel {
 public:
-  NetKernel(TensorMemory &memory, std::vector<ProgramKernels::Net *> variants) : memory(memory), variants(std::move(variants)) {}
+  NetKernel(ProgramKernels &kernels, TensorMemory &memory, std::vector<ProgramKernels::Net *> variants)
+      : kernels(kernels), memory(memory), variants(std::move(variants)) {}
   bool knowsResidences() const override { return true; }
 
   Status run(std::span<const Value> operands, std::span<Value> results) override {
@@ -88,10 +89,17 @@ public:
     // Debug tensors may be inputs or outputs.
     if (!net.variant->debugTensors.empty())
       net.ports = std::move(places);
-    return net.vm->submit();
+    if (Status status = net.vm->submit(); !status)
+      return status;
+    for (auto *indices : {inputIndices, computedIndices})
+      for (IndexUse &index : indices(*net.vm, *net.variant))
+        if (Status status = kernels.check(std::move(index)); !status)
+          return status;
+    return {};
   }
 
 private:
+  ProgramKernels &kernels;
   TensorMemory &memory;
   std::vector<ProgramKernels::Net *> variants;
 };
@@ -198,11 +206,19 @@ Result<std::shared_ptr<ProgramKernels>> ProgramKernels::make(LoadedModel &model)
     pto_arg from{call.args[0], *tensorBytes(storage, {elements})};
     Status status = DeviceTensor::copy(kernels->memory.device(), from, storage, reinterpret_cast<std::byte *>(uintptr_t(call.args[1])), type, elements);
     call.costNs = from.bytes / kHostBytesPerNs;
-    kernels->copyFailure.check(status);
+    kernels->taskFailure.check(status);
   });
   if (!id)
     return Failure{id.error()};
   kernels->copyKernel = *id;
+  id = model.tasks->registerKernel("check index", [kernels = kernels.get()](tasks::KernelCall &call) {
+    const auto &index = *reinterpret_cast<const IndexUse *>(uintptr_t(call.args[1]));
+    call.costNs = index.memory.bytes / kHostBytesPerNs;
+    kernels->taskFailure.check(checkIndex(kernels->memory.device(), index));
+  });
+  if (!id)
+    return Failure{id.error()};
+  kernels->checkKernel = *id;
   return kernels;
 }
 
@@ -214,6 +230,21 @@ Status ProgramKernels::copyToHost(const DeviceTensor &from, std::byte *to, uint6
   if (inFlight.empty() || inFlight.back() != owner)
     inFlight.push_back(std::move(owner));
   auto task = memory.loaded().tasks->submit(spec);
+  return task ? Status() : Status(Failure{task.error()});
+}
+
+Status ProgramKernels::check(IndexUse index) {
+  auto *runtime = memory.loaded().tasks.get();
+  if (!runtime) {
+    if (Status status = memory.device().synchronize(); !status)
+      return status;
+    return checkIndex(memory.device(), index);
+  }
+  checks.push_back(std::move(index));
+  const pto_arg &place = checks.back().memory;
+  tasks::TaskSpec spec(checkKernel, tasks::WorkerKind::AiCpu);
+  spec.input(tasks::Tensor::dense(place.address, 1, {int64_t(place.bytes)})).scalar(uint64_t(reinterpret_cast<uintptr_t>(&checks.back())));
+  auto task = runtime->submit(spec);
   return task ? Status() : Status(Failure{task.error()});
 }
 
@@ -246,12 +277,13 @@ Result<std::shared_ptr<Kernel>> ProgramKernels::resolve(const KernelKey &key, co
       variants.push_back(net.get());
     }
   }
-  return std::shared_ptr<Kernel>(std::make_shared<NetKernel>(memory, std::move(variants)));
+  return std::shared_ptr<Kernel>(std::make_shared<NetKernel>(*this, memory, std::move(variants)));
 }
 
 void ProgramKernels::beginRun() {
   inFlight.clear();
-  copyFailure.clear();
+  checks.clear();
+  taskFailure.clear();
   for (auto &[variant, net] : nets) {
     net->isCalled = false;
     if (StepTasks *steps = net->vm->stepTasks())
@@ -263,7 +295,7 @@ std::string ProgramKernels::failureText() const {
   for (auto &[variant, net] : nets)
     if (StepTasks *steps = net->vm->stepTasks(); steps && !steps->failureText().empty())
       return steps->failureText();
-  return copyFailure.text();
+  return taskFailure.text();
 }
 
 Status ProgramKernels::forEachCalled(const std::function<Status(VM &, const VariantDesc &)> &visit) {

@@ -3,7 +3,9 @@
 #define PTO_MLIR_LIB_RUNTIME_PROGRAMKERNELS_H
 
 #include "DeviceTensor.h"
+#include "IndexCheck.h"
 
+#include <deque>
 #include <map>
 
 namespace pto_mlir::runtime {
@@ -29,14 +31,17 @@ public:
 
   /// Queues a copy of a tensor to host memory, which is kept for the run.
   Status copyToHost(const DeviceTensor &from, std::byte *to, uint64_t bytes, std::shared_ptr<std::byte[]> owner);
+  /// Has a net's index checked as soon as it is there: the run fails where an element names no row.
+  Status check(IndexUse index);
 
 private:
   explicit ProgramKernels(LoadedModel &model) : HostProvider([](const std::string &) {}), memory(model) {}
 
   TensorMemory memory;
-  tasks::KernelId copyKernel = tasks::kNoKernel;
+  tasks::KernelId copyKernel = tasks::kNoKernel, checkKernel = tasks::kNoKernel;
   std::vector<std::shared_ptr<std::byte[]>> inFlight; // host memory of this run's copies
-  FirstFailure copyFailure;
+  std::deque<IndexUse> checks;                       // of this run
+  FirstFailure taskFailure;
   std::map<const pmodel::VariantDesc *, std::unique_ptr<Net>> nets;
 };
 

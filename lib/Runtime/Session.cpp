@@ -175,7 +175,7 @@ Result<std::vector<KernelProfile>> Session::profileKernels(bool reset) {
     auto counts = state->device->kernelProfile(*state->loaded[i], reset);
     if (!counts)
       return Failure{counts.error()};
-    profiles.push_back({state->file->model().kernels[i].name, *counts});
+    profiles.push_back({state->file->model().kernels[i].name, state->file->model().kernels[i].sourceOps, *counts});
   }
   return profiles;
 }

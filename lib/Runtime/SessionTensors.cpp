@@ -1,4 +1,5 @@
 // Checking what goes in, and moving tensors between the caller and the device.
+#include "IndexCheck.h"
 #include "SessionState.h"
 
 #include "pto_mlir/HostOps/HostOps.h"
@@ -123,23 +124,6 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
   return Failure{"the inputs do not fit"};
 }
 
-/// That each element of an index input names a row.
-static Status checkIndices(const TensorDesc &desc, const void *values) {
-  int64_t bound = static_cast<int64_t>(desc.indexBound), count = static_cast<int64_t>(*numElements(desc.shape));
-  for (int64_t i = 0; i < count; ++i) {
-    int32_t value = 0; // the caller's memory, aligned or not
-    std::memcpy(&value, static_cast<const char *>(values) + i * sizeof(value), sizeof(value));
-    if (value >= -bound && value < bound)
-      continue;
-    std::string place;
-    for (int64_t dim = static_cast<int64_t>(desc.shape.size()) - 1, left = i; dim >= 0; left /= static_cast<int64_t>(desc.shape[dim--]))
-      place = std::to_string(left % static_cast<int64_t>(desc.shape[dim])) + (place.empty() ? "" : ", ") + place;
-    return Failure{"input '" + desc.name + "': element [" + place + "] is " + std::to_string(value) + ", but it names one of " +
-                   std::to_string(bound) + " rows (" + std::to_string(-bound) + " to " + std::to_string(bound - 1) + ")"};
-  }
-  return {};
-}
-
 Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
   for (size_t i = 0; i < variant.inputs.size(); ++i) {
     const TensorDesc &desc = variant.inputs[i];
@@ -156,12 +140,17 @@ Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::ve
       data = narrowed.data.get();
     }
     if (desc.indexBound != 0)
-      if (Status status = checkIndices(desc, data); !status)
+      if (Status status = checkIndex("input", {desc.name, desc.shape, {}, desc.indexBound}, data); !status)
         return status;
     if (Status status = device->copyToDevice(vm.input(i).address, data, vm.input(i).bytes); !status)
       return status;
   }
-  return vm.run();
+  if (Status status = vm.run(); !status)
+    return status;
+  for (const IndexUse &index : computedIndices(vm, variant))
+    if (Status status = checkIndex(*device, index); !status)
+      return status;
+  return {};
 }
 
 Result<HostTensor> Session::State::fetchOutput(VM &vm, const VariantDesc &variant, size_t output) {
@@ -190,11 +179,7 @@ Result<HostTensor> Session::State::fetchDebugTensor(VM &vm, const DebugTensorDes
   auto stored = makeTensor(desc.name, desc.type, desc.shape);
   if (!stored)
     return stored;
-  uint64_t base = desc.region == Region::Input    ? vm.input(desc.index).address
-                  : desc.region == Region::Output ? vm.output(desc.index).address
-                  : vm.workspace()                ? vm.workspace()->address()
-                                                  : 0; // nothing lies in an empty workspace
-  if (Status status = device->copyFromDevice(stored->data.get(), base + desc.offset, stored->bytes); !status)
+  if (Status status = device->copyFromDevice(stored->data.get(), vm.address(desc), stored->bytes); !status)
     return Failure{status.error()};
   if (!desc.permutation.empty()) {
     auto turned = makeTensor(desc.name, desc.type, desc.shape);

@@ -86,37 +86,42 @@ Status StepTasks::bind(size_t index, Arguments arguments) {
   return {};
 }
 
-Status StepTasks::addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks,
+Status StepTasks::addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks,
                             std::vector<pto_arg> arguments) {
   uint32_t cores = use.coresPerBlock() * blocks;
   uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
-  if (isVirtual()) {
-    Status added = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-                 [this, kernel, blocks, cores, seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
-                   if (call.block == 0) {
-                     auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
-                     if (!measured)
-                       return Failure{measured.error()};
-                     seconds = measured.take();
-                   }
-                   // The cores of a block work at the same time.
-                   auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
-                   double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
-                   call.costNs = kDispatchNs + uint64_t(std::llround(longest * 1e9));
-                   return {};
-                 });
-    if (added)
-      steps.back().companions = use.cube && use.vector ? 2 : 0;
-    return added;
-  }
-  return add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-             [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments) -> Status {
-               uint32_t together = cores / call.numBlocks; // run by this block, one after the other
-               for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
-                 if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
-                   return status;
-               return {};
-             });
+  Work work;
+  if (isVirtual())
+    work = [this, kernel, blocks, cores, seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
+      if (call.block == 0) {
+        auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
+        if (!measured)
+          return Failure{measured.error()};
+        seconds = measured.take();
+      }
+      // The cores of a block work at the same time.
+      auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
+      double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
+      call.costNs = kDispatchNs + uint64_t(std::llround(longest * 1e9));
+      return {};
+    };
+  else
+    work = [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments) -> Status {
+      uint32_t together = cores / call.numBlocks; // run by this block, one after the other
+      for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
+        if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
+          return status;
+      return {};
+    };
+  if (Status status = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments, std::move(work)); !status)
+    return status;
+  Step &step = steps.back();
+  if (isVirtual())
+    step.companions = use.cube && use.vector ? 2 : 0;
+  step.name = tensors;
+  if (!tensors.empty())
+    step.spec.called(step.name.c_str());
+  return {};
 }
 
 Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work) {

@@ -34,7 +34,8 @@ public:
   StepTasks(const StepTasks &) = delete;
 
   /// A task of one block per core that has commands; in virtual time the first block runs them all and says how long each takes. Blocks of kernels for both kinds of cores run on the cube core of each block.
-  Status addLaunch(const std::string &name, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments);
+  /// `tensors` are what it computes, the task's name; empty: the kernel's name.
+  Status addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments);
   /// What a host op does to its buffers.
   using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
   /// `work` reads all buffers but the last, which it writes.
@@ -58,6 +59,7 @@ private:
     Step(tasks::TaskSpec spec, uint32_t blocks, Arguments arguments, std::vector<pmodel::KernelUse::Argument> uses)
         : spec(std::move(spec)), blocks(blocks), arguments(std::move(arguments)), uses(std::move(uses)) {}
     tasks::TaskSpec spec;
+    std::string name;                  ///< for traces; empty: the kernel's
     uint32_t blocks;                   ///< at most
     Arguments arguments;               ///< of the next submission; tasks read it only when they are too many for a task
     std::vector<pmodel::KernelUse::Argument> uses;

@@ -37,6 +37,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
   auto instructions = decodeProgram(program.code);
   if (!instructions)
     return Failure{"program '" + program.name + "': " + instructions.error()};
+  size_t launch = 0;
   for (const VMInstruction &insn : *instructions) {
     Step step;
     switch (insn.opcode) {
@@ -58,6 +59,9 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       step.kind = Step::Launch;
       step.kernel = kernels[kernel];
       step.modelKernel = kernel;
+      if (launch < program.launchOps.size())
+        step.tensors = program.launchOps[launch];
+      ++launch;
       step.blocks = model.kernels[kernel].blocks;
       step.places.assign(insn.arguments.begin(), insn.arguments.end());
       break;
@@ -96,7 +100,7 @@ Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
       std::optional<KernelUse> &use = uses[step.modelKernel];
       if (!use)
         use = kernelUse(kernel);
-      status = tasks->addLaunch(kernel.name, *use, step.kernel, step.blocks, arguments(step));
+      status = tasks->addLaunch(kernel.name, step.tensors, *use, step.kernel, step.blocks, arguments(step));
     } else if (step.kind == Step::Host) {
       status = tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), arguments(step),
                                 [this, &step](const std::vector<pto_arg> &buffers) { return runHostOp(step, buffers); });
@@ -121,6 +125,17 @@ Status VM::runHostOp(const Step &step, const std::vector<pto_arg> &arguments) co
     return Failure{"host op " + std::string(hostops::hostOpName(step.hostOp)) + ": " + status.error()};
   // The last buffer is the result of every op so far.
   return device->copyToDevice(arguments.back().address, buffers.back().data, buffers.back().bytes);
+}
+
+uint64_t VM::address(const DebugTensorDesc &tensor) const {
+  switch (tensor.region) {
+  case Region::Input:
+    return input(tensor.index).address + tensor.offset;
+  case Region::Output:
+    return output(tensor.index).address + tensor.offset;
+  default:
+    return workspace() ? workspace()->address() + tensor.offset : 0;
+  }
 }
 
 Status VM::bind(const std::vector<pto_arg> &ports) {

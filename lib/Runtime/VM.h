@@ -39,6 +39,8 @@ public:
   const pto_arg &output(size_t i) const { return slots[numInputs + i]; }
   /// The first allocation; null when the program makes none.
   const DeviceBuffer *workspace() const { return allocations.empty() ? nullptr : &allocations.front(); }
+  /// Where a tensor that the file keeps lies after a run; 0 in an empty workspace.
+  uint64_t address(const pmodel::DebugTensorDesc &tensor) const;
 
 private:
   /// A launch, or an op on the host, which takes whole slots; a wait has neither.
@@ -46,6 +48,7 @@ private:
     enum Kind { Launch, Host, Wait } kind = Wait;
     uint32_t kernel = 0, blocks = 0; // number on the device
     uint32_t modelKernel = 0;
+    std::string tensors; // that a launch computes
     std::vector<pmodel::VMArgument> places;
     int64_t hostOp = 0;
     std::vector<int64_t> parameters;

@@ -11,7 +11,7 @@ from onnx import helper
 
 from pto_mlir import compiler
 from pto_mlir.errors import UserError
-from pto_mlir.runtime import InferenceSession, InvalidArgument
+from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
 from pto_mlir.tools.native import program_output
 
@@ -342,6 +342,28 @@ def test_every_tensor_of_a_body_is_compared(tmp_path, capfd):
     kept = InferenceSession(names["model"], threads=1).run_with_debug(dict(np.load(names["in"])))
     for name in ("g2", "e", "h2", "a"):
         np.testing.assert_allclose(kept[name], reference[name], rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["functional", "checked"])
+def test_indices_in_a_program_are_checked(tmp_path, mode):
+    """h += rows[ids + i] of every trip: with tasks and without, an index that a net gets, or computes itself, must name a row."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["ids", "i"], ["at"]), helper.make_node("Gather", ["rows", "at"], ["r"]), helper.make_node("Add", ["h", "r"], ["h2"]),
+         helper.make_node("Gather", ["rows", "ids"], ["q"]), helper.make_node("Mul", ["h2", "q"], ["h3"]), helper.make_node("Identity", ["go"], ["go2"])],
+        "body", [info("i", I, []), info("go", B, []), info("h", F, [2, 5])], [info("go2", B, []), info("h3", F, [2, 5])])  # fmt: skip
+    rows = RANDOM.standard_normal((6, 5), np.float32)
+    save(tmp_path / "m.onnx", [helper.make_node("Loop", ["n", "", "h0"], ["h"], body=body)], [info("n", I, []), info("ids", I, [2]), info("h0", F, [2, 5])],
+         [info("h", F, [2, 5])], [weight("rows", rows)])  # fmt: skip
+    convert(tmp_path / "m.onnx", str(tmp_path / "m.pmodel"))
+    session = InferenceSession(str(tmp_path / "m.pmodel"), threads=1, mode=mode)
+    feed = {"n": np.array(3), "ids": np.array([3, -6]), "h0": np.ones((2, 5), np.float32)}
+    expected = feed["h0"]
+    for i in range(3):
+        expected = (expected + rows[feed["ids"] + i]) * rows[feed["ids"]]
+    for name, wrong, text in (("n", 4, r"index 'at': element \[0\] is 6, but it names one of 6 rows"), ("ids", [3, -7], r"index 'ids': element \[1\] is -7")):
+        np.testing.assert_allclose(session.run(None, feed)[0], expected, rtol=1e-5)
+        with pytest.raises(RuntimeFailure, match=text):
+            session.run(None, {**feed, name: np.array(wrong)})
 
 
 def test_what_does_not_work_is_said(tmp_path):

@@ -193,3 +193,30 @@ def test_indices_of_rows(tmp_path, cores):
             session.run(None, {"ids": bad})
     assert np.array_equal(session.run(None, {"ids": ids})[0], np.maximum(words[ids.ravel()], 0))
     assert "index of 9 rows" in program_output("pmodel_tool", ["--info", str(model)])
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_computed_indices(tmp_path, debug):
+    # The index is an input and something more. The gather reads the nearest row, and the runtime says after the run which element named none.
+    words = np.random.default_rng(4).standard_normal((9, 20)).astype(np.float32)
+    nodes = [helper.make_node("Add", ["ids", "shift"], ["moved"]), helper.make_node("Reshape", ["moved", "flat"], ["line"]),
+             helper.make_node("Gather", ["words", "line"], ["rows"]), helper.make_node("Relu", ["rows"], ["y"])]  # fmt: skip
+    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
+                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+                              [numpy_helper.from_array(words, "words"), numpy_helper.from_array(np.array([6]), "flat"),
+                               numpy_helper.from_array(np.array(2), "shift")])  # fmt: skip
+    onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(onnx_file))
+    compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
+    compiler.deploy(str(mlir), str(model), "F32", "a3", 2, debug)
+    ids = np.array([[0, 6, -1], [-11, 4, -5]])
+    for mode in ("functional", "timing"):
+        session = InferenceSession(str(model), mode=mode)
+        for wrong in (7, -12, 2**31 - 3):
+            assert np.array_equal(session.run(None, {"ids": ids})[0], np.maximum(words[ids.ravel() + 2], 0))
+            bad = ids.copy()
+            bad[1, 2] = wrong
+            text = rf"index 'line': element \[5\] is {wrong + 2}, but it names one of 9 rows \(-9 to 8\)"
+            with pytest.raises(RuntimeFailure, match=text):
+                session.run(None, {"ids": bad})
+    assert "line" in session.info()["debug_tensors"]

@@ -33,7 +33,7 @@ struct TensorDesc {
   uint64_t indexBound = 0;
 };
 
-/// A tensor that a debug build keeps, and how to bring it back to ONNX's layout.
+/// A tensor that a debug build keeps, or a computed index that the runtime checks after a run; and how to bring it back to ONNX's layout.
 struct DebugTensorDesc {
   std::string name;
   ElementType type = ElementType::F32;
@@ -43,6 +43,7 @@ struct DebugTensorDesc {
   Region region = Region::Workspace;
   uint32_t index = 0; // which input or output, for those regions
   uint64_t offset = 0;
+  uint64_t indexBound = 0; // as in TensorDesc; then `type` is I32
 };
 
 /// The commands of one engine; `pipe` has the numbers of docs/commands.md.
@@ -88,6 +89,8 @@ struct ProgramDesc {
   std::vector<int64_t> constants;
   std::vector<uint32_t> kernels; // indices into ModelDesc::kernels
   std::string target;            // the processor
+  /// Per call of a kernel, in the order of the code: the tensors that it computes ("a, b"). Empty: unknown.
+  std::vector<std::string> launchOps = {};
 };
 
 /// One set of input shapes of a net.

@@ -52,6 +52,7 @@ struct HostTensor {
 /// What the launches of one kernel cost.
 struct KernelProfile {
   std::string name;
+  std::vector<std::string> tensors; // that they compute
   pto_profile counts = {};
 };
 

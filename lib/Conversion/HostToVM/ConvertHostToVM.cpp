@@ -62,11 +62,18 @@ private:
         offsets.push_back(whole ? 0 : attr.getOffset());
         bytes.push_back(top::tensorBytes(cast<RankedTensorType>(type)).value_or(0));
       }
-      builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers, offsets, bytes);
+      auto call = builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers, offsets, bytes);
+      if (launch.getNamesAttr()) {
+        SmallVector<Attribute> names;
+        llvm::copy_if(launch.getNamesAttr(), std::back_inserter(names), [](Attribute name) { return !cast<StringAttr>(name).empty(); });
+        if (names.size() > 1) // else the location
+          call->setAttr("vm.tensors", builder.getArrayAttr(names));
+      }
       if (keepAll)
         record(launch, builder, kept, keptNames);
       if (auto names = launch.getAbsorbedAttr())
         absorbed.append(names.begin(), names.end());
+      recordIndex(launch, builder, kept, keptNames);
     }
     builder.create<vm::WaitOp>(loc);
     builder.create<vm::ReturnOp>(loc);
@@ -141,6 +148,32 @@ private:
     unsigned result = cast<OpResult>(root).getResultNumber();
     kept.push_back(keptTensor(builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(top::getTensorLayout(value)),
                               launch.getPlacesAttr()[launch.getInputs().size() + result]));
+  }
+
+  /// The computed index of a gather, in any build, with its bound.
+  static void recordIndex(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept, llvm::StringSet<> &keptNames) {
+    auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr);
+    if (!index)
+      return;
+    Value value = launch->getOperand(index[0]);
+    std::string name = top::getTensorName(value).str();
+    if (name.empty())
+      name = ("the index of " + top::getTensorName(launch.getResult(0))).str();
+    int64_t rows = index[1];
+    if (!keptNames.insert(name).second) {
+      auto known = llvm::find_if(kept, [&](Attribute attr) { return cast<DictionaryAttr>(attr).getAs<StringAttr>("name") == name; });
+      if (known == kept.end())
+        return;
+      NamedAttrList entries(cast<DictionaryAttr>(*known));
+      if (auto other = dyn_cast_or_null<IntegerAttr>(entries.get("index_bound")))
+        rows = std::min(rows, other.getInt());
+      entries.set("index_bound", builder.getI64IntegerAttr(rows));
+      *known = entries.getDictionary(builder.getContext());
+      return;
+    }
+    NamedAttrList entries(keptTensor(builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(""), launch.getPlacesAttr()[index[0]]));
+    entries.set("index_bound", builder.getI64IntegerAttr(rows));
+    kept.push_back(entries.getDictionary(builder.getContext()));
   }
 
   static DictionaryAttr keptTensor(OpBuilder &builder, StringAttr name, Type type, Attribute layout, Attribute place) {

@@ -120,6 +120,12 @@ private:
         if (!places.contains(result))
           buffers.insert({result, Buffer{result, alignUp(bytesOf(result.getType())), position, position}});
     }
+    // The runtime looks at a computed index after the run.
+    main.walk([&](top::LaunchOp launch) {
+      if (auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr))
+        if (auto found = buffers.find(rootOf(launch->getOperand(index[0]))); found != buffers.end())
+          found->second.end = position;
+    });
     SmallVector<Buffer *> bySize;
     for (auto &entry : buffers)
       bySize.push_back(&entry.second);

@@ -76,6 +76,19 @@ func::FuncOp Outliner::intern(func::FuncOp candidate) {
   return candidate;
 }
 
+/// Notes on the launch of a gather whose index another launch computes which operand that is, and how far it may go.
+static void noteComputedIndex(top::LaunchOp launch, Operation *op) {
+  auto bound = op->getAttrOfType<IntegerAttr>(top::kIndexBoundAttr);
+  if (!bound)
+    return;
+  Value index = cast<linalg::GenericOp>(op).getDpsInputs()[0], root = index;
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
+    root = root.getDefiningOp()->getOperand(0);
+  auto operand = llvm::find(launch->getOperands(), index);
+  if (root.getDefiningOp<top::LaunchOp>() && operand != launch->operand_end())
+    launch->setAttr(top::kComputedIndexAttr, DenseI64ArrayAttr::get(launch.getContext(), {operand - launch->operand_begin(), bound.getInt()}));
+}
+
 void Outliner::launch(Cluster &cluster) {
   Operation *last = cluster.ops.back();
   std::string name = sanitised(top::getTensorName(last->getResult(0)));
@@ -108,6 +121,7 @@ void Outliner::launch(Cluster &cluster) {
       last->getLoc(), kernel.resultTypes, FlatSymbolRefAttr::get(kernel.func.getSymNameAttr()), kernel.inputs, inits,
       builder.getStrArrayAttr(names), builder.getStrArrayAttr(layouts), builder.getStrArrayAttr(absorbed),
       /*places=*/nullptr);
+  noteComputedIndex(launch, last);
   for (auto [output, result] : llvm::zip(kernel.outputs, launch.getResults())) {
     Value replacement = result;
     if (output.getType() != result.getType()) {

@@ -33,17 +33,23 @@ def parser() -> cli.Parser:
     return p
 
 
+def _computes(kernel: dict, most: int = 3) -> str:
+    """The tensors that a row's kernel computes: the first few, and how many more."""
+    tensors = kernel.get("tensors", [])
+    return ", ".join(tensors[:most]) + (f" and {len(tensors) - most} more" if len(tensors) > most else "")
+
+
 def profile_table(kernels: list[dict]) -> list[str]:
     """The rows of InferenceSession.profile_kernels as lines of text, the slowest kernel first, with their sum at the end."""
     keys = ("launches", "instructions", "gm_bytes_read", "gm_bytes_written", "host_seconds")
     total = {key: sum(k[key] for k in kernels) for key in keys}
     rows = sorted(kernels, key=lambda k: -k["host_seconds"]) + [{**total, "name": "all"}]
     width = max(len(k["name"]) for k in rows)
-    lines = [f"{'kernel':<{width}} {'launches':>9} {'ms':>10} {'share':>6} {'instructions':>13} {'MB read':>10} {'MB written':>11}"]
+    lines = [f"{'kernel':<{width}} {'launches':>9} {'ms':>10} {'share':>6} {'instructions':>13} {'MB read':>10} {'MB written':>11}  computes"]
     for k in rows:
         share = 100 * k["host_seconds"] / total["host_seconds"] if total["host_seconds"] else 0
         lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['host_seconds'] * 1e3:>10.3f} {share:>5.1f}% "
-                     f"{k['instructions']:>13,} {k['gm_bytes_read'] / 1e6:>10.3f} {k['gm_bytes_written'] / 1e6:>11.3f}")  # fmt: skip
+                     f"{k['instructions']:>13,} {k['gm_bytes_read'] / 1e6:>10.3f} {k['gm_bytes_written'] / 1e6:>11.3f}  {_computes(k)}".rstrip())  # fmt: skip
     return lines
 
 
@@ -57,10 +63,10 @@ def timing_table(kernels: list[dict]) -> list[str]:
     for key in ("busy", "stalled"):
         total[key] = {e: sum(k[key][e] for k in kernels) for e in (kernels[0][key] if kernels else ())}
     width = max(len(k["name"]) for k in [*rows, total])
-    lines = [f"{'kernel':<{width}} {'launches':>9} {'cycles':>12} {'us':>10}  busy (waiting) part of each engine's time"]
+    lines = [f"{'kernel':<{width}} {'launches':>9} {'cycles':>12} {'us':>10}  busy (waiting) part of each engine's time; what it computes"]
     for k in [*rows, total]:
         engines = [f"{e} {100 * busy / k['cycles']:.0f}% ({100 * k['stalled'][e] / k['cycles']:.0f}%)" for e, busy in k["busy"].items() if busy > 0]
-        lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['cycles']:>12,.0f} {k['seconds'] * 1e6:>10.2f}  {', '.join(engines)}")
+        lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['cycles']:>12,.0f} {k['seconds'] * 1e6:>10.2f}  {', '.join(engines)}" + (f"; {_computes(k)}" if _computes(k) else ""))
     return lines
 
 

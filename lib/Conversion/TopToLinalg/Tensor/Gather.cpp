@@ -50,6 +50,7 @@ struct GatherLowering : OpRewritePattern<top::GatherOp> {
           Value element = b.create<tensor::ExtractOp>(inner, op.getData(), place);
           b.create<linalg::YieldOp>(inner, element);
         });
+    gather->setAttr(top::kIndexBoundAttr, rewriter.getI64IntegerAttr(size));
     rewriter.replaceOp(op, reshape(rewriter, inner, gather.getResult(0), cast<RankedTensorType>(op.getType()).getShape()));
     return success();
   }

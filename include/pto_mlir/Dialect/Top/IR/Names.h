@@ -13,6 +13,8 @@ inline constexpr llvm::StringLiteral kNameAttr = "top.name";
 inline constexpr llvm::StringLiteral kTypeAttr = "top.type";
 /// Argument attribute of `@main` (i64 n): the input names rows of a tensor with n of them; the host lets [-n, n) pass.
 inline constexpr llvm::StringLiteral kIndexBoundAttr = "top.index_bound";
+/// Of a launch whose operand number [0] is a computed index: it names one of [1] rows.
+inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 /// Module attribute: constants whose values were cut to the range of their storage type (array of strings).
 inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names that folding absorbed (array of strings).
