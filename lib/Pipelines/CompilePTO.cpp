@@ -29,6 +29,7 @@
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/PModel/Builder.h"
+#include "pto_mlir/Support/Nesting.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -136,6 +137,10 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(options.input, &problem);
   if (!input) {
     errors.push_back(problem);
+    return std::nullopt;
+  }
+  if (std::string problem = nestingProblem(input->getBuffer()); !problem.empty()) {
+    errors.push_back(options.input + ": " + problem);
     return std::nullopt;
   }
   std::string source = options.seedText ? pto::acceptSeedText(input->getBuffer()) : input->getBuffer().str();

@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
+#include "pto_mlir/Support/Nesting.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -38,6 +39,10 @@ int runToBytecode(int argc, char **argv, DialectRegistry &registry) {
   auto file = openInputFile(input, &error);
   if (!file) {
     llvm::errs() << "pto-opt: error: " << error << "\n";
+    return 1;
+  }
+  if (error = nestingProblem(file->getBuffer()); !error.empty()) {
+    llvm::errs() << "pto-opt: error: " << input << ": " << error << "\n";
     return 1;
   }
   llvm::SourceMgr sources;

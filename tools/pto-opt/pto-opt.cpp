@@ -13,6 +13,7 @@
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
 #include "pto_mlir/Pipelines/Registration.h"
+#include "pto_mlir/Support/Nesting.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -51,6 +52,8 @@ int main(int argc, char **argv) {
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &problem);
   if (!input)
     return fail(problem);
+  if (problem = pto_mlir::nestingProblem(input->getBuffer()); !problem.empty())
+    return fail(inputName + ": " + problem);
   std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &problem);
   if (!output)
     return fail(problem);

@@ -113,8 +113,6 @@ int main(int argc, char **argv) {
     bool isProgram = run.model.ends_with(".vm");
     if (isProgram && !run.kernel.empty())
       throw CLI::ValidationError("--kernel belongs to a .pmodel");
-    if (!isProgram && run.kernel.empty())
-      throw CLI::ValidationError("--kernel is required");
     if (!isProgram && (program.trace || program.list))
       throw CLI::ValidationError("--trace and --list belong to a .vm");
     program.arguments = inputs;
