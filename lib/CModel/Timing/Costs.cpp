@@ -108,7 +108,7 @@ VectorRate vectorRate(isa::Opcode opcode) {
   case Opcode::TCmp:
   case Opcode::TCmps:
     return {14, 2, 22};
-  case Opcode::TCvt: // 4.5: 33 cycles for 4 repeats; the slope of 2 in 4.4 is a placeholder
+  case Opcode::TCvt: // 4.5 measures 33 cycles for 4 repeats, which a slope of 1 gives; the table of 4.4 has 2
     return {14, 1, 18};
   // Rows: a column is spread to blocks first (vbrcb: 18), then the operation runs row by row.
   case Opcode::TRowexpandadd:
