@@ -6,11 +6,24 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-/// "node \"conv1\": ..." or "file.mlir:3:5: ..." before the message, notes behind it.
+/// The tensor of a location, or the one that an op within its lowering is for.
+static llvm::StringRef tensorOf(Location loc) {
+  if (llvm::StringRef name = top::getTensorName(loc); !name.empty())
+    return name;
+  if (auto inner = dyn_cast<CallSiteLoc>(loc))
+    return tensorOf(inner.getCaller());
+  if (auto fused = dyn_cast<FusedLoc>(loc))
+    for (Location part : fused.getLocations())
+      if (llvm::StringRef name = tensorOf(part); !name.empty())
+        return name;
+  return {};
+}
+
+/// "tensor \"conv1\": ..." or "file.mlir:3:5: ..." before the message, notes behind it.
 static std::string lineOf(Diagnostic &diagnostic) {
   std::string line;
   llvm::raw_string_ostream stream(line);
-  if (llvm::StringRef name = top::getTensorName(diagnostic.getLocation()); !name.empty())
+  if (llvm::StringRef name = tensorOf(diagnostic.getLocation()); !name.empty())
     stream << "tensor \"" << name << "\": ";
   else if (auto file = dyn_cast<FileLineColLoc>(LocationAttr(diagnostic.getLocation())))
     stream << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";

@@ -298,4 +298,4 @@ def test_every_problem_of_a_deployment_at_once(command, tmp_path):
     code, _, err = command(model_deploy, "--mlir", mlir, "--model", model)
     assert code == 1 and "Traceback" not in err and not model.exists()
     lines = [line for line in err.splitlines() if "unified buffer" in line]
-    assert len(lines) == 2 and '"first"' in lines[0], err
+    assert len(lines) == 2 and '"first"' in lines[0] and '"second"' in lines[1], err
