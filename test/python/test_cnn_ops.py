@@ -237,6 +237,17 @@ def test_transpositions_of_every_proportion(mode, tmp_path):
         check(net, tmp_path, mode, cores)
 
 
+def test_concatenations_of_many(tmp_path):
+    net = Net(18, a=[1, 2, 24])
+    for axis, count in ((0, 64), (2, 101)):
+        for _ in range(count):
+            net.add("Relu", "a")
+        pieces = [node.output[0] for node in net.nodes[-count:]]
+        net.nodes.append(helper.make_node("Concat", pieces, [f"all{axis}"], axis=axis))
+        net.outputs.append(f"all{axis}")
+    check(net, tmp_path, "F32", 3)
+
+
 @pytest.mark.parametrize("mode", ["F32", "F16"])
 def test_means_of_images(mode, tmp_path):
     """Sums over many rows of few columns are taken apart; where the number of rows has no divisor, not."""

@@ -1,5 +1,6 @@
 //===- Concat.cpp - concatenation -----------------------------------------===//
 
+#include "../LinalgBuilders.h"
 #include "../Patterns.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
@@ -12,7 +13,18 @@ namespace {
 struct ConcatLowering : OpRewritePattern<top::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::ConcatOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOpWithNewOp<tensor::ConcatOp>(op, cast<RankedTensorType>(op.getType()), op.getAxis(), op.getInputs());
+    // A kernel has places for less than 256 tensors, and an engine registers for where the pieces of some 48 begin.
+    constexpr size_t kMost = 32;
+    SmallVector<Value> pieces(op.getInputs());
+    while (pieces.size() > kMost) {
+      SmallVector<Value> longer;
+      for (size_t i = 0; i < pieces.size(); i += kMost) {
+        ArrayRef<Value> some = ArrayRef(pieces).slice(i, std::min(kMost, pieces.size() - i));
+        longer.push_back(some.size() == 1 ? some.front() : rewriter.create<tensor::ConcatOp>(innerLoc(op.getLoc()), op.getAxis(), some).getResult());
+      }
+      pieces = std::move(longer);
+    }
+    rewriter.replaceOpWithNewOp<tensor::ConcatOp>(op, cast<RankedTensorType>(op.getType()), op.getAxis(), pieces);
     return success();
   }
 };
