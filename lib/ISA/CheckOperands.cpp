@@ -99,7 +99,7 @@ std::optional<std::string> checkShapes(const DecodedInsn &insn) {
   case Shape::rowExpand:
     return firstOf({expect(*c.tiles[c.count == 3], dst.validRows, dst.validCols), expect(last, dst.validRows, last.validCols)});
   case Shape::colExpand:
-    return firstOf({expect(*c.tiles[c.count == 3], dst.validRows, dst.validCols), expect(last, Value(1), dst.validCols)});
+    return firstOf({expect(*c.tiles[c.count == 3], dst.validRows, dst.validCols), expect(last, last.validRows, dst.validCols)});
   case Shape::matmul: {
     bool acc = insn.opcode == Opcode::TMatmulAcc, bias = insn.opcode == Opcode::TMatmulBias;
     const Tile &a = *c.tiles[1 + acc], &b = *c.tiles[2 + acc];

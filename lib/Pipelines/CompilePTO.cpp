@@ -189,9 +189,10 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     auto loaded = backend::Backend::instance().load(a5 ? "a5" : "a3");
     if (!loaded.processor)
       errors.push_back(loaded.error);
-    else if (run([](PassManager &pm) {
+    else if (run([&](PassManager &pm) {
+               pm.addPass(pto::createPTODropSigns());
                pm.addPass(createLiftControlFlowToSCFPass());
-               pm.addPass(pto::createPTOJoinCores());
+               pm.addPass(pto::createPTOJoinCores({/*addressed=*/options.level == 3}));
              }) &&
              (hideHelpers(*module), true) && run([](PassManager &pm) {
                pm.addPass(createInlinerPass());

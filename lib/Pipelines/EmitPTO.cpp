@@ -15,6 +15,9 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
+/// What the assembler's own kernels say of the memory that semaphores between cores lie in.
+constexpr int64_t kSemaphoreWords = 256;
+
 /// Why the assembler cannot lower the op; empty when it can.
 std::string whyNot(Operation *op) {
   if (llvm::isa<pto::TImg2ColOp>(op))
@@ -26,6 +29,8 @@ std::string whyNot(Operation *op) {
     return "pto.tmaxs: it lowers float scalars only";
   if (auto least = dyn_cast<pto::TMinSOp>(op); least && integer(least.getScalar()))
     return "pto.tmins: it lowers float scalars only";
+  if (auto fill = dyn_cast<pto::TExpandSOp>(op); fill && fill.getScalar().getType().isBF16() && !fill.getScalar().getDefiningOp<arith::ConstantOp>())
+    return "pto.texpands: of bf16 it lowers constants only";
   if (llvm::isa<arith::AddFOp>(op))
     return "arith.addf: it does not lower it";
   if (llvm::isa<scf::ForOp, scf::IfOp>(op))
@@ -63,10 +68,15 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
       twin.erase();
   }
 
-  /// Both parts of a kernel in sections of one function.
-  static func::FuncOp joinParts(OpBuilder &b, func::FuncOp cube, func::FuncOp vector) {
-    auto entry = b.create<func::FuncOp>(cube.getLoc(), cube.getName(), cube.getFunctionType());
+  /// Both parts of a kernel in sections of one function. On a3 the semaphores' memory is one more argument, the last.
+  static func::FuncOp joinParts(OpBuilder &b, func::FuncOp cube, func::FuncOp vector, bool a3) {
+    SmallVector<Type> arguments(cube.getArgumentTypes());
+    if (a3)
+      arguments.push_back(MemRefType::get({kSemaphoreWords}, b.getI64Type(), AffineMap(), pto::AddressSpaceAttr::get(b.getContext(), pto::AddressSpace::gm)));
+    auto entry = b.create<func::FuncOp>(cube.getLoc(), cube.getName(), b.getFunctionType(arguments, {}));
     OpBuilder inside = OpBuilder::atBlockBegin(entry.addEntryBlock());
+    if (a3)
+      inside.create<pto::SetFFTsOp>(cube.getLoc(), entry.getArguments().back());
     auto end = inside.create<func::ReturnOp>(cube.getLoc());
     for (func::FuncOp part : {cube, vector}) {
       inside.setInsertionPoint(end);
@@ -75,7 +85,7 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
       Region &region = section->getRegion(0);
       inside.setInsertionPointToStart(region.empty() ? &region.emplaceBlock() : &region.front());
       IRMapping mapping;
-      mapping.map(part.getArguments(), entry.getArguments());
+      mapping.map(part.getArguments(), entry.getArguments().take_front(part.getNumArguments()));
       for (Operation &op : part.getBody().front().without_terminator())
         inside.clone(op, mapping);
     }
@@ -107,7 +117,7 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     OwningOpRef<ModuleOp> file = ModuleOp::create(kernel.getLoc());
     (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
     builder.setInsertionPointToStart(file->getBody());
-    auto entry = partner ? joinParts(builder, chosen, partner) : cast<func::FuncOp>(builder.clone(*chosen));
+    auto entry = partner ? joinParts(builder, chosen, partner, processor == "a3") : cast<func::FuncOp>(builder.clone(*chosen));
     entry.setName(kernel.getName());
     entry->removeAttr(kWindowsOfAttr);
     entry.setPublic();
@@ -117,6 +127,19 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
       auto number = dyn_cast<FloatAttr>(constant.getValue());
       if (number && number.getValue().isInfinity())
         constant.setValueAttr(FloatAttr::get(number.getType(), APFloat::getLargest(number.getValue().getSemantics(), number.getValue().isNegative())));
+    });
+    // It fills no tiles of bf16: the same bits as integers.
+    entry.walk([&](pto::TExpandSOp fill) {
+      auto constant = fill.getScalar().getDefiningOp<arith::ConstantOp>();
+      auto tile = dyn_cast<pto::TileBufType>(fill.getDst().getType());
+      if (!tile || !tile.getElementType().isBF16() || !constant)
+        return;
+      OpBuilder b(fill);
+      Type word = b.getI16Type();
+      int64_t bits = cast<FloatAttr>(constant.getValue()).getValue().bitcastToAPInt().getSExtValue();
+      Value words = b.create<pto::BitcastOp>(fill.getLoc(), tile.withElementType(word), fill.getDst());
+      fill.getDstMutable().assign(words);
+      fill.getScalarMutable().assign(b.create<arith::ConstantOp>(fill.getLoc(), b.getIntegerAttr(word, bits)));
     });
     std::string path = (folder + "/" + kernel.getName() + ".pto").str();
     std::error_code problem;

@@ -111,10 +111,11 @@ def TFILLPAD_L1 : Insn<0x51, "tfillpad_l1", PIPE_MTE2, (ops TileOut<"dst", [L1],
 
 // --- parts of tiles in UB --------------------------------------------------------
 
-def TEXTRACT_UB : Insn<0x52, "textract_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), A5Movable> {
+def PartTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32], [F8E4M3FN, F8E5M2, HIF8]>;
+def TEXTRACT_UB : Insn<0x52, "textract_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), PartTypes> {
   let summary = "dst[i, j] = src[row + i, col + j], in UB";
 }
-def TINSERT_UB : Insn<0x53, "tinsert_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), A5Movable> {
+def TINSERT_UB : Insn<0x53, "tinsert_ub", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, Int<"row">, Int<"col">), PartTypes> {
   let summary = "dst[row + i, col + j] = src[i, j] for the valid region of src, in UB";
 }
 

@@ -183,7 +183,8 @@ def TCMP : Insn<0xb0, "tcmp", PIPE_V,
   let description = "Unused bits of the last mask element of a row become 0.";
 }
 def TCMPS : Insn<0xb1, "tcmps", PIPE_V,
-    (ops TileOut<"dst", [UB], [ND], [U8, I8, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">, Attr<"mode", Compare>), CmpTypes> {
+    (ops TileOut<"dst", [UB], [ND], [U8, I8, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">, Attr<"mode", Compare>),
+    SameType<[F16, F32, I32, I16, U16], [I8, U8, U32, BF16, I64, U64]>> {
   let summary = "bit j of row i of dst = src[i, j] mode scalar";
 }
 def SelTypes : SameType<[F16, F32, BF16, I8, U8, I16, U16, I32, U32]>;
@@ -192,7 +193,7 @@ def TSEL : Insn<0xb2, "tsel", PIPE_V,
   let summary = "dst[i, j] = bit j of row i of mask ? src0[i, j] : src1[i, j]";
 }
 def TSELS : Insn<0xb3, "tsels", PIPE_V,
-    (ops TileOut<"dst", [UB]>, TileIn<"mask", [UB], [ND], [U8, I8, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">), SelTypes> {
+    (ops TileOut<"dst", [UB]>, TileIn<"mask", [UB], [ND], [U8, I8, U16, I16, U32, I32]>, TileIn<"src", [UB]>, Scalar<"scalar">), SelTypes> {
   let summary = "dst[i, j] = bit j of row i of mask ? src[i, j] : scalar";
 }
 

@@ -8,8 +8,10 @@ include "pto_mlir/ISA/Elementwise.td"
 
 def ExpandTypes : SameType<[F16, F32, I16, I32], [I8, U8, U16, U32, BF16, I64, U64]>;
 
+def CopyExpandTypes : SameType<[F16, F32, BF16, I8, U8, I16, U16, I32, U32], [I64, U64]>;
+
 // The small operand holds one value per row: a DN tile with one valid column, or an ND tile whose rows hold one 32-byte block of copies.
-def TROWEXPAND : Insn<0xd0, "trowexpand", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB], [DN, ND]>), ExpandTypes, ShapeRowExpand> {
+def TROWEXPAND : Insn<0xd0, "trowexpand", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB], [DN, ND]>), CopyExpandTypes, ShapeRowExpand> {
   let summary = "dst[i, j] = src[i, 0]";
 }
 class RowExpand<int op, string m, string expr, Types t = ExpandTypes>
@@ -24,7 +26,7 @@ def TROWEXPANDMAX : RowExpand<0xd5, "trowexpandmax", "max(src0[i, j], src1[i, 0]
 def TROWEXPANDMIN : RowExpand<0xd6, "trowexpandmin", "min(src0[i, j], src1[i, 0])">;
 def TROWEXPANDEXPDIF : RowExpand<0xd7, "trowexpandexpdif", "exp(src0[i, j] - src1[i, 0])", FloatTypes>;
 
-def TCOLEXPAND : Insn<0xe0, "tcolexpand", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), ExpandTypes, ShapeColExpand> {
+def TCOLEXPAND : Insn<0xe0, "tcolexpand", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), CopyExpandTypes, ShapeColExpand> {
   let summary = "dst[i, j] = src[0, j]";
 }
 class ColExpand<int op, string m, string expr, Types t = ExpandTypes>

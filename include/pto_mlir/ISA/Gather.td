@@ -42,7 +42,7 @@ def TSCATTER_MASK : Insn<0x104, "tscatter_mask", PIPE_V, (ops TileOut<"dst", [UB
 }
 def TGATHER_CMP : Insn<0x105, "tgather_cmp", PIPE_V,
     (ops TileOut<"dst", [UB], [ND], [I32, U32]>, TileOut<"counts", [UB], [ND, DN], [I32, U32]>, TileIn<"src", [UB]>, Scalar<"scalar">, Int<"offset">,
-         Attr<"mode", Compare>), SameType<[F16, F32, I32]>> {
+         Attr<"mode", Compare>), SameType<[F16, F32, I32], [I16]>> {
   let summary = "row i of dst = offset + each j at which src[i, j] mode scalar holds, ascending; counts[i, 0] = their number";
   let description = "As many as dst's row has valid columns; what is behind them is left as it is.";
 }

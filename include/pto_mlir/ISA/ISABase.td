@@ -195,7 +195,7 @@ def ShapeSame : Shape<"same", "all tiles have the same valid shape">;
 def ShapeRowReduce : Shape<"rowReduce", "dst has src's valid rows and one valid column">;
 def ShapeColReduce : Shape<"colReduce", "dst has one valid row and src's valid columns">;
 def ShapeRowExpand : Shape<"rowExpand", "the last tile has a value per row of dst, the others dst's valid shape">;
-def ShapeColExpand : Shape<"colExpand", "the last tile has one valid row of dst's columns, the others dst's valid shape">;
+def ShapeColExpand : Shape<"colExpand", "the last tile has dst's valid columns and at least one valid row, the first of which counts; the others have dst's valid shape">;
 def ShapeTranspose : Shape<"transpose", "dst's valid shape is src's, exchanged">;
 def ShapeMatmul : Shape<"matmul", "[m, k] x [k, n] -> [m, n]; a bias has one row of n columns">;
 

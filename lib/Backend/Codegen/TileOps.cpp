@@ -146,6 +146,40 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
   }
 };
 
+// The whole's box from another place on, of which only the part is valid: so rows keep their pitch.
+struct SubViewModel : CodegenOpInterface::ExternalModel<SubViewModel, pto::SubViewOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto part = cast<pto::SubViewOp>(op);
+    auto source = cg.tileDesc(op, part.getSource());
+    auto type = cast<pto::TileBufType>(part.getResult().getType());
+    auto desc = describeTile(op, type);
+    isa::Value row, col, outer, inner;
+    if (failed(source) || failed(desc) || failed(cg.integer(op, part.getOffsets()[0], row)) || failed(cg.integer(op, part.getOffsets()[1], col)))
+      return failure();
+    const isa::Tile &from = source->tile;
+    isa::Tile &to = desc->tile;
+    bool rowMajor = type.isRowMajor();
+    unsigned bits = isa::elementBits(from.type);
+    (rowMajor ? to.cols : to.rows) = rowMajor ? from.cols : from.rows;
+    int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
+    if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
+      return failure();
+    inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
+    LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner) : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
+    if (failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, outer)) || failed(cg.binary<isa::Add>(op, from.address, outer, to.address)))
+      return failure();
+    if ((type.hasDynamicValidRows() && part.getValidRow() && failed(cg.integer(op, part.getValidRow(), to.validRows))) ||
+        (type.hasDynamicValidCols() && part.getValidCol() && failed(cg.integer(op, part.getValidCol(), to.validCols))))
+      return failure();
+    if (!part.getValidRow()) {
+      to.validRows = isa::Value(type.getRows());
+      to.validCols = isa::Value(type.getCols());
+    }
+    cg.define(part.getResult(), *desc);
+    return success();
+  }
+};
+
 // Another name of the same bytes; the shape is the result type's.
 template <typename Op> struct ReshapeModel : CodegenOpInterface::ExternalModel<ReshapeModel<Op>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
@@ -222,6 +256,7 @@ struct SetValidModel : CodegenOpInterface::ExternalModel<SetValidModel, pto::Set
 void attachTileModels(MLIRContext *c) {
   pto::AllocTileOp::attachInterface<AllocModel>(*c);
   pto::SubsetOp::attachInterface<SubsetModel>(*c);
+  pto::SubViewOp::attachInterface<SubViewModel>(*c);
   pto::TReshapeOp::attachInterface<ReshapeModel<pto::TReshapeOp>>(*c);
   pto::BitcastOp::attachInterface<ReshapeModel<pto::BitcastOp>>(*c);
   pto::TAssignOp::attachInterface<TAssignModel>(*c);

@@ -9,7 +9,8 @@ void execute(const isa::TGatherCmp &insn, Core &core) {
     return;
   if (dst.validRows < src.validRows || counts.validRows < src.validRows || counts.validCols < 1)
     return core.fault(FaultKind::IllegalShape, "dst or counts has fewer rows than src");
-  Comparable::visit(src.type, [&]<class T>() {
+  using Findable = Types<float, Half, int32_t, int16_t>;
+  Findable::visit(src.type, [&]<class T>() {
     auto scalar = scalarValue<T>(insn.scalar.value);
     withRelation(insn.mode, [&](auto relation) {
       for (uint32_t r = 0; r < src.validRows; ++r) {

@@ -120,7 +120,7 @@ func.func @tile_dtype(%bf: !BF) {
 
 !I = !pto.tile_buf<vec, 32x32xi32>
 func.func @index_scalar(%i: !I, %i1: !I, %x1: index) {
-  // expected-error @below {{must be signless integer or float scalar, but got 'index'}}
+  // expected-error @below {{must be integer or float scalar, but got 'index'}}
   pto.tmuls ins(%i, %x1 : !I, index) outs(%i1 : !I)
   return
 }
@@ -408,5 +408,117 @@ func.func @img2col_rows(%l: !L, %ma: !MA, %x0: index) {
 func.func @img2col_pads(%l: !L, %ma: !MA, %x0: index) {
   // expected-error @below {{expects 4 values in pads, got 2}}
   pto.timg2col ins(%ma, %x0, %x0 : !MA, index, index) outs(%l : !L) {channels = 3, dilations = [1, 1], image = [4, 8], kernel = [3, 3], pads = [1, 1], strides = [1, 2]}
+  return
+}
+
+// -----
+
+!E = !pto.tile_buf<vec, 0x16xf32>
+func.func @empty_tile(%v: !pto.tile_buf<vec, 16x16xf32>) {
+  %e = pto.alloc_tile : !E
+  // expected-error @below {{expects tiles with positive rows and columns, got 0x16}}
+  pto.tmov ins(%v : !pto.tile_buf<vec, 16x16xf32>) outs(%e : !E)
+  return
+}
+
+// -----
+
+!I = !pto.tile_buf<vec, 16x16xi32>
+!S = !pto.tile_buf<vec, 16x16xi16>
+func.func @shift_types(%i: !I, %s: !S) {
+  // expected-error @below {{expects sources of one element type, got 'i32' and 'i16'}}
+  pto.tshr ins(%i, %s : !I, !S) outs(%i : !I)
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_offsets(%v: !V, %x: index) {
+  // expected-error @below {{expects two offsets and two sizes, got 1 and 2}}
+  %s = pto.subview %v[%x] sizes [8, 8] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_sizes(%v: !V, %x: index) {
+  // expected-error @below {{expects positive sizes within 32x32, got 8x64}}
+  %s = pto.subview %v[%x, %x] sizes [8, 64] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_no_sizes(%v: !V, %x: index) {
+  // expected-error @below {{expects two sizes}}
+  %s = pto.subview %v[%x, %x] sizes [8] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_empty(%v: !V, %x: index) {
+  // expected-error @below {{expects positive sizes of a part of a tile}}
+  %s = pto.subview %v[%x, %x] sizes [0, 8] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_outside(%v: !V) {
+  %c = arith.constant 30 : index
+  // expected-error @below {{expects a part within 32x32, got 8x8 at a place outside}}
+  %s = pto.subview %v[%c, %c] sizes [8, 8] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_type(%v: !V, %x: index) {
+  // expected-error @below {{or with another valid part, got '!pto.tile_buf<vec, 8x8xf16>'}}
+  %s = pto.subview %v[%x, %x] sizes [8, 8] : !V -> !pto.tile_buf<vec, 8x8xf16>
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_one_valid(%v: !V, %x: index) {
+  // expected-error @below {{expects two valid extents, got 1}}
+  %s = pto.subview %v[%x, %x] sizes [8, 8] valid [%x] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_valid(%v: !V, %x: index) {
+  %c = arith.constant 9 : index
+  // expected-error @below {{expects valid extents from 1 to the sizes, got 9 of 8}}
+  %s = pto.subview %v[%x, %x] sizes [8, 8] valid [%x, %c] : !V
+  return
+}
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_valid_type(%v: !V, %x: index) {
+  // expected-error @below {{expects a result whose valid part is ? there, got 8}}
+  %s = pto.subview %v[%x, %x] sizes [8, 8] valid [%x, %x] : !V -> !pto.tile_buf<vec, 8x8xf32>
+  return
+}
+
+// -----
+
+!M = !pto.tile_buf<mat, 32x32xf16, blayout=col_major, slayout=row_major>
+func.func @subview_box(%m: !M, %x: index) {
+  // expected-error @below {{expects all rows of a column-major boxed tile}}
+  %s = pto.subview %m[%x, %x] sizes [16, 16] : !M
   return
 }

@@ -13,15 +13,15 @@ func.func @vector_side(%gm: !pto.ptr<f32>, %n: index, %v: !V) attributes {pto.ke
   %z = arith.constant 0 : i32
   // CHECK: %[[BUF:.*]] = pto.reserve_buffer{{ ?}}{name = "q", size = 8192, location = <vec>, auto = false, base = 512} -> i32
   %buf = pto.reserve_buffer {name = "q", size = 8192, location = #pto.address_space<vec>, auto = false, base = 512} -> i32
-  // CHECK: pto.aiv_initialize_pipe{{ ?}}{dir_mask = 3, slot_size = 1024, nosplit = true}{{ ?}}({{ ?}}gm_slot_buffer = %{{.*}} : !pto.ptr<f32>, c2v_consumer_buf = %[[BUF]] : i32, v2c_consumer_buf = %{{.*}} : i32)
+  // CHECK: pto.aiv_initialize_pipe{{ ?}}{{[{] ?}}dir_mask = 3, slot_size = 1024, nosplit = true}{{ ?}}({{ ?}}gm_slot_buffer = %{{.*}} : !pto.ptr<f32>, c2v_consumer_buf = %[[BUF]] : i32, v2c_consumer_buf = %{{.*}} : i32)
   pto.aiv_initialize_pipe {dir_mask = 3, slot_size = 1024, nosplit = true} (gm_slot_buffer = %gm : !pto.ptr<f32>, c2v_consumer_buf = %buf : i32, v2c_consumer_buf = %z : i32)
-  // CHECK: pto.tpop_from_aic{{ ?}}{split = 0} -> !pto.tile_buf<vec, 16x16xf32>
+  // CHECK: pto.tpop_from_aic{{ ?}}{{[{] ?}}split = 0} -> !pto.tile_buf<vec, 16x16xf32>
   %t = pto.tpop_from_aic {split = 0} -> !V
-  // CHECK: pto.tpop_from_aic{{ ?}}(%{{.*}}, %{{.*}}) {split = 0} -> !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  // CHECK: pto.tpop_from_aic{{ ?}}(%{{.*}}, %{{.*}}) {{[{] ?}}split = 0} -> !pto.tile_buf<vec, 16x16xf32, valid=?x?>
   %d = pto.tpop_from_aic (%n, %n) {split = 0} -> !D
-  // CHECK: pto.tpush_to_aic{{ ?}}(%{{.*}} : !pto.tile_buf<vec, 16x16xf32>) {split = 0}
+  // CHECK: pto.tpush_to_aic{{ ?}}(%{{.*}} : !pto.tile_buf<vec, 16x16xf32>) {{[{] ?}}split = 0}
   pto.tpush_to_aic (%v : !V) {split = 0}
-  // CHECK: pto.tfree_from_aic{{ ?}}{split = 0}
+  // CHECK: pto.tfree_from_aic{{ ?}}{{[{] ?}}split = 0}
   pto.tfree_from_aic {split = 0}
   return
 }
@@ -31,13 +31,13 @@ func.func @cube_side(%a: !A) attributes {pto.kernel_kind = #pto.kernel_kind<cube
   %z = arith.constant 0 : i32
   // CHECK: pto.import_reserved_buffer{{ ?}}{name = "q", peer_func = @vector_side} -> i32
   %peer = pto.import_reserved_buffer {name = "q", peer_func = @vector_side} -> i32
-  // CHECK: pto.aic_initialize_pipe{{ ?}}{dir_mask = 1, slot_size = 1024}{{ ?}}({{ ?}}c2v_consumer_buf = %{{.*}} : i32, v2c_consumer_buf = %{{.*}} : i32)
+  // CHECK: pto.aic_initialize_pipe{{ ?}}{{[{] ?}}dir_mask = 1, slot_size = 1024}{{ ?}}({{ ?}}c2v_consumer_buf = %{{.*}} : i32, v2c_consumer_buf = %{{.*}} : i32)
   pto.aic_initialize_pipe {dir_mask = 1, slot_size = 1024} (c2v_consumer_buf = %peer : i32, v2c_consumer_buf = %z : i32)
-  // CHECK: pto.tpush_to_aiv{{ ?}}(%{{.*}} : !pto.tile_buf<acc, {{.*}}>) {split = 1}
+  // CHECK: pto.tpush_to_aiv{{ ?}}(%{{.*}} : !pto.tile_buf<acc, {{.*}}>) {{[{] ?}}split = 1}
   pto.tpush_to_aiv (%a : !A) {split = 1}
-  // CHECK: pto.tpop_from_aiv{{ ?}}{split = 1} -> !pto.tile_buf<mat
+  // CHECK: pto.tpop_from_aiv{{ ?}}{{[{] ?}}split = 1} -> !pto.tile_buf<mat
   %m = pto.tpop_from_aiv {split = 1} -> !M
-  // CHECK: pto.tfree_from_aiv{{ ?}}{split = 1}
+  // CHECK: pto.tfree_from_aiv{{ ?}}{{[{] ?}}split = 1}
   pto.tfree_from_aiv {split = 1}
   return
 }

@@ -30,8 +30,8 @@ func.func private @no_pad(!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=16, v_
 // expected-error @below {{expected 'v_row'}}
 func.func private @long_order(!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=16, blayout=row_major, v_row=16, v_col=16, slayout=none_box, fractal=512, pad=0>)
 // -----
-// expected-error @below {{expects positive rows and columns, got 0x16}}
-func.func private @empty(!pto.tile_buf<vec, 0x16xf32>)
+// expected-error @below {{expects no negative rows and columns, got -2x16}}
+func.func private @negative(!pto.tile_buf<loc=vec, dtype=f32, rows=-2, cols=16, v_row=0, v_col=16, blayout=row_major, slayout=none_box, fractal=512, pad=0>)
 // -----
 // expected-error @below {{expects a rank of 1 to 5, got 6}}
 func.func private @six(!pto.tensor_view<1x1x1x1x1x1xf32>)

@@ -182,7 +182,7 @@ LogicalResult TExtractOp::verify() {
   bool a5 = targetsA5(*this);
   bool legal = from.getLoc() == AddressSpace::mat &&
                (isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right}) || (a5 && to.getLoc() == AddressSpace::scaling));
-  legal |= a5 && from.getLoc() == AddressSpace::vec && isIn(to.getLoc(), {AddressSpace::mat, AddressSpace::vec});
+  legal |= from.getLoc() == AddressSpace::vec && (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
   if (!legal)
     return emitOpError("cannot extract from ") << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
   if (from.getElementType() != to.getElementType())
@@ -198,7 +198,7 @@ LogicalResult TInsertOp::verify() {
     return success();
   bool a5 = targetsA5(*this);
   bool legal = from.getLoc() == AddressSpace::acc && to.getLoc() == AddressSpace::mat;
-  legal |= a5 && from.getLoc() == AddressSpace::vec && isIn(to.getLoc(), {AddressSpace::mat, AddressSpace::vec});
+  legal |= from.getLoc() == AddressSpace::vec && (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
   if (!legal)
     return emitOpError("cannot insert from ") << stringifyAddressSpace(from.getLoc()) << " into " << stringifyAddressSpace(to.getLoc());
   Type a = from.getElementType(), b = to.getElementType();

@@ -89,6 +89,14 @@ ParseResult TCvtOp::parse(OpAsmParser &parser, OperationState &result) {
   return success();
 }
 
+/// The assembler looks at the sources only; a destination of another type has no instruction.
+LogicalResult TShrOp::verify() {
+  TileBufType a = asTile(getSrc0()), b = asTile(getSrc1());
+  if (a && b && a.getElementType() != b.getElementType())
+    return emitOpError("expects sources of one element type, got ") << a.getElementType() << " and " << b.getElementType();
+  return success();
+}
+
 /// dst of a comparison is a packed mask of bytes.
 static LogicalResult verifyMask(Operation *op, Value src, Value dst) {
   TileBufType from = asTile(src), to = asTile(dst);
@@ -98,6 +106,7 @@ static LogicalResult verifyMask(Operation *op, Value src, Value dst) {
     return op->emitOpError("expects a mask of i8 or ui8, got ") << to.getElementType();
   Type type = from.getElementType();
   bool legal = type.isF16() || type.isF32() || type.isInteger(32);
+  legal |= isa<TCmpSOp>(op) && type.isInteger(16);
   legal |= targetsA5(op) && (type.isInteger(8) || type.isInteger(16) || type.isBF16());
   if (!legal)
     return op->emitOpError("cannot compare ") << type;

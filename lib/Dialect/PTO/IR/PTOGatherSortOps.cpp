@@ -125,7 +125,7 @@ LogicalResult TGatherOp::verify() {
       return emitOpError("expects a source, a scalar and a tmp, two destinations, and no indices in a comparison");
     if (to && !to.getElementType().isInteger(32))
       return emitOpError("expects a destination of i32, got ") << to.getElementType();
-    if (from && getKValue().getType() != from.getElementType())
+    if (from && !sameScalar(getKValue().getType(), from.getElementType()))
       return emitOpError("expects a scalar of ") << from.getElementType() << ", got " << getKValue().getType();
     CmpMode mode = getCmpMode().value_or(CmpMode::eq);
     if (mode != CmpMode::eq && mode != CmpMode::gt)

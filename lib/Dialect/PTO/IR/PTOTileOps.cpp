@@ -10,6 +10,7 @@ using namespace pto_mlir::pto;
 
 Value TAssignOp::getAliasSource() { return getSource(); }
 Value SubsetOp::getAliasSource() { return getSource(); }
+Value SubViewOp::getAliasSource() { return getSource(); }
 Value TReshapeOp::getAliasSource() { return getSrc(); }
 Value BitcastOp::getAliasSource() { return getSrc(); }
 
@@ -69,20 +70,112 @@ LogicalResult SubsetOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   return success();
 }
 
-LogicalResult SubsetOp::verify() {
-  auto source = cast<TileBufType>(getSource().getType());
+/// A part of a boxed tile is made of whole boxes that follow one another.
+static LogicalResult verifyBoxedPart(Operation *op, TileBufType source, TileBufType result, OperandRange offsets) {
   if (!source.isBoxed())
     return success();
   Box box = innerBox(source);
-  auto result = cast<TileBufType>(getResult().getType());
-  std::optional<int64_t> row = getConstantIntValue(getOffsets()[0]), col = getConstantIntValue(getOffsets()[1]);
+  std::optional<int64_t> row = getConstantIntValue(offsets[0]), col = getConstantIntValue(offsets[1]);
   if (result.getRows() % box.rows || result.getCols() % box.cols)
-    return emitOpError("expects sizes that are multiples of the inner box ") << shapeText(box.rows, box.cols) << ", got " << boxText(result);
+    return op->emitOpError("expects sizes that are multiples of the inner box ") << shapeText(box.rows, box.cols) << ", got " << boxText(result);
   if ((row && *row % box.rows) || (col && *col % box.cols))
-    return emitOpError("expects offsets that are multiples of the inner box ") << shapeText(box.rows, box.cols);
+    return op->emitOpError("expects offsets that are multiples of the inner box ") << shapeText(box.rows, box.cols);
   if (source.isRowMajor() ? result.getCols() != source.getCols() || col != 0 : result.getRows() != source.getRows() || row != 0)
-    return emitOpError("expects all ") << (source.isRowMajor() ? "columns of a row-major" : "rows of a column-major") << " boxed tile";
+    return op->emitOpError("expects all ") << (source.isRowMajor() ? "columns of a row-major" : "rows of a column-major") << " boxed tile";
   return success();
+}
+
+LogicalResult SubsetOp::verify() {
+  return verifyBoxedPart(*this, cast<TileBufType>(getSource().getType()), cast<TileBufType>(getResult().getType()), getOffsets());
+}
+
+LogicalResult SubViewOp::verify() {
+  auto source = cast<TileBufType>(getSource().getType()), result = cast<TileBufType>(getResult().getType());
+  if (getOffsets().size() != 2 || getSizes().size() != 2)
+    return emitOpError("expects two offsets and two sizes, got ") << getOffsets().size() << " and " << getSizes().size();
+  int64_t rows = cast<IntegerAttr>(getSizes()[0]).getInt(), cols = cast<IntegerAttr>(getSizes()[1]).getInt();
+  if (rows <= 0 || cols <= 0 || rows > source.getRows() || cols > source.getCols())
+    return emitOpError("expects positive sizes within ") << boxText(source) << ", got " << rows << "x" << cols;
+  if (source.withShape(rows, cols).withValid(result.getValidRows(), result.getValidCols()) != result)
+    return emitOpError("expects a result of ") << source.withShape(rows, cols) << " or with another valid part, got " << result;
+  if (static_cast<bool>(getValidRow()) != static_cast<bool>(getValidCol()))
+    return emitOpError("expects both valid extents or none");
+  auto check = [&](Value extent, int64_t typed, int64_t size) -> LogicalResult {
+    std::optional<int64_t> known = extent ? getConstantIntValue(extent) : size;
+    if (known && (*known <= 0 || *known > size))
+      return emitOpError("expects valid extents from 1 to the sizes, got ") << *known << " of " << size;
+    if (!ShapedType::isDynamic(typed) && (!known || *known != typed))
+      return emitOpError("expects a result whose valid part is ") << (known ? std::to_string(*known) : std::string("?")) << " there, got " << typed;
+    return success();
+  };
+  std::optional<int64_t> row = getConstantIntValue(getOffsets()[0]), col = getConstantIntValue(getOffsets()[1]);
+  if ((row && (*row < 0 || *row + rows > source.getRows())) || (col && (*col < 0 || *col + cols > source.getCols())))
+    return emitOpError("expects a part within ") << boxText(source) << ", got " << rows << "x" << cols << " at a place outside";
+  if (failed(check(getValidRow(), result.getValidRows(), rows)) || failed(check(getValidCol(), result.getValidCols(), cols)))
+    return failure();
+  return verifyBoxedPart(*this, source, result, getOffsets());
+}
+
+ParseResult SubViewOp::parse(OpAsmParser &parser, OperationState &state) {
+  OpAsmParser::UnresolvedOperand source;
+  SmallVector<OpAsmParser::UnresolvedOperand, 2> offsets, valid;
+  ArrayAttr sizes;
+  Type sourceType, resultType;
+  Type index = parser.getBuilder().getIndexType();
+  SMLoc sizesAt, validAt;
+  if (parser.parseOperand(source) || parser.parseOperandList(offsets, OpAsmParser::Delimiter::Square) || parser.parseKeyword("sizes") ||
+      parser.getCurrentLocation(&sizesAt) || parser.parseAttribute(sizes))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("valid")) &&
+      (parser.getCurrentLocation(&validAt) || parser.parseOperandList(valid, OpAsmParser::Delimiter::Square)))
+    return failure();
+  if (!valid.empty() && valid.size() != 2)
+    return parser.emitError(validAt, "expects two valid extents, got ") << valid.size();
+  if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(sourceType))
+    return failure();
+  auto isNumber = [](Attribute attr) { return isa<IntegerAttr>(attr) && cast<IntegerAttr>(attr).getType().isInteger(64); };
+  if (sizes.size() != 2 || !llvm::all_of(sizes, isNumber))
+    return parser.emitError(sizesAt, "expects two sizes");
+  if (parser.resolveOperand(source, sourceType, state.operands) || parser.resolveOperands(offsets, index, state.operands) ||
+      parser.resolveOperands(valid, index, state.operands))
+    return failure();
+  if (succeeded(parser.parseOptionalArrow())) {
+    if (parser.parseType(resultType))
+      return failure();
+  } else {
+    auto tile = dyn_cast<TileBufType>(sourceType);
+    int64_t rows = cast<IntegerAttr>(sizes[0]).getInt(), cols = cast<IntegerAttr>(sizes[1]).getInt();
+    if (!tile || rows <= 0 || cols <= 0)
+      return parser.emitError(sizesAt, "expects positive sizes of a part of a tile");
+    auto extent = [&](unsigned i, int64_t size) {
+      if (valid.empty())
+        return size;
+      return getConstantIntValue(state.operands[1 + offsets.size() + i]).value_or(ShapedType::kDynamic);
+    };
+    resultType = tile.withShape(rows, cols).withValid(extent(0, rows), extent(1, cols));
+  }
+  state.addAttribute("sizes", sizes);
+  int32_t given = valid.empty() ? 0 : 1;
+  state.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr({1, static_cast<int32_t>(offsets.size()), given, given}));
+  state.addTypes(resultType);
+  return success();
+}
+
+void SubViewOp::print(OpAsmPrinter &printer) {
+  printer << " " << getSource() << "[" << getOffsets() << "] sizes " << getSizesAttr();
+  if (getValidRow() && getValidCol())
+    printer << " valid [" << getValidRow() << ", " << getValidCol() << "]";
+  printer.printOptionalAttrDict((*this)->getAttrs(), {"sizes", "operandSegmentSizes"});
+  printer << " : " << getSource().getType() << " -> " << getResult().getType();
+}
+
+std::optional<std::pair<Value, Value>> pto_mlir::pto::getPartBegin(Operation *op) {
+  auto begin = [](OperandRange offsets) { return std::make_pair(Value(offsets[0]), Value(offsets[1])); };
+  if (auto subset = dyn_cast<SubsetOp>(op))
+    return begin(subset.getOffsets());
+  if (auto view = dyn_cast<SubViewOp>(op))
+    return begin(view.getOffsets());
+  return std::nullopt;
 }
 
 LogicalResult TReshapeOp::verify() {
@@ -111,7 +204,7 @@ LogicalResult SetValidShapeOp::verify() {
   auto type = cast<TileBufType>(getSource().getType());
   if (!type.hasDynamicValidRows() || !type.hasDynamicValidCols())
     return emitOpError("expects a tile with valid=?x?, got ") << type;
-  if (getSource().getDefiningOp<SubsetOp>())
+  if (Operation *from = getSource().getDefiningOp(); from && getPartBegin(from))
     return emitOpError("expects a tile of its own, not a subset");
   std::optional<int64_t> row = getConstantIntValue(getValidRow()), col = getConstantIntValue(getValidCol());
   if ((row && (*row < 0 || *row > type.getRows())) || (col && (*col < 0 || *col > type.getCols())))

@@ -44,7 +44,7 @@ LogicalResult TCIOp::verify() {
   TileBufType tile = asTile(getDst());
   if (!tile)
     return success();
-  if (getStart().getType() != tile.getElementType() || !(tile.getElementType().isInteger(16) || tile.getElementType().isInteger(32)))
+  if (!sameScalar(getStart().getType(), tile.getElementType()) || !(tile.getElementType().isInteger(16) || tile.getElementType().isInteger(32)))
     return emitOpError("expects a start of the tile's type, i16 or i32, got ") << getStart().getType() << " for " << tile.getElementType();
   if (tile.getCols() == 1)
     return emitOpError("expects more than one column");

@@ -32,6 +32,13 @@ LogicalResult pto_mlir::pto::detail::verifyValidParts(Operation *op) {
   return success();
 }
 
+LogicalResult pto_mlir::pto::detail::verifyFilledTiles(Operation *op) {
+  for (TileBufType tile : tileOperands(op))
+    if (tile.getRows() == 0 || tile.getCols() == 0)
+      return op->emitOpError("expects tiles with positive rows and columns, got ") << boxText(tile);
+  return success();
+}
+
 LogicalResult pto_mlir::pto::detail::verifyRowMajorTiles(Operation *op) {
   for (TileBufType tile : tileOperands(op))
     if (!tile.isRowMajor())

@@ -255,8 +255,9 @@ void TileBufType::print(AsmPrinter &printer) const {
 
 LogicalResult TileBufType::verify(function_ref<InFlightDiagnostic()> emitError, AddressSpace, int64_t rows, int64_t cols, Type element,
                                   int64_t validRows, int64_t validCols, BLayout, SLayout, int32_t, PadValue, CompactMode) {
-  if (rows <= 0 || cols <= 0)
-    return emitError() << "expects positive rows and columns, got " << rows << "x" << cols;
+  // The assembler reads a tile of no rows; nothing may use one.
+  if (rows < 0 || cols < 0)
+    return emitError() << "expects no negative rows and columns, got " << rows << "x" << cols;
   if (!element.isIntOrIndexOrFloat())
     return emitError() << "expects an integer or float element type, got " << element;
   return success();

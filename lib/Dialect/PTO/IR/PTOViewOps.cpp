@@ -43,7 +43,7 @@ LogicalResult PartitionViewOp::verify() {
 }
 
 static LogicalResult verifyScalarAccess(Operation *op, Type pointer, Type value) {
-  if (elementTypeOf(pointer) == value)
+  if (sameScalar(elementTypeOf(pointer), value))
     return success();
   return op->emitOpError("expects a value of ") << elementTypeOf(pointer) << ", got " << value;
 }

@@ -40,6 +40,11 @@ inline mlir::Type elementTypeOf(mlir::Type type) {
     return shaped.getElementType();
   return type;
 }
+/// Equal, or integers of one width: scalars lose their sign where arith ops take them.
+inline bool sameScalar(mlir::Type a, mlir::Type b) {
+  auto x = mlir::dyn_cast<mlir::IntegerType>(a), y = mlir::dyn_cast<mlir::IntegerType>(b);
+  return a == b || (x && y && x.getWidth() == y.getWidth());
+}
 inline bool isIn(AddressSpace space, std::initializer_list<AddressSpace> spaces) {
   for (AddressSpace one : spaces)
     if (one == space)

@@ -57,7 +57,10 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
       else
         return;
       if (op->getNumResults() == 0)
-        op->getParentOfType<func::FuncOp>().walk([&](Operation *user) { countUse(user, side); });
+        op->getParentOfType<func::FuncOp>().walk([&](Operation *user) {
+          if (queueId(user) == queueId(op))
+            countUse(user, side);
+        });
       else
         for (Operation *user : op->getResult(0).getUsers())
           countUse(user, side);

@@ -229,6 +229,15 @@ LogicalResult Converter::run() {
     if (op != func)
       ops.push_back(op);
   });
+  // An argument in local memory of a function that nobody calls is a tile.
+  if (SymbolTable::symbolKnownUseEmpty(func, func->getParentOp()))
+    for (BlockArgument argument : entry.getArguments()) {
+      auto type = dyn_cast<MemRefType>(argument.getType());
+      auto space = localSpace(argument.getType());
+      if (!space || !type.hasStaticShape() || !type.getLayout().isIdentity() || !llvm::all_of(argument.getUsers(), llvm::IsaPred<PipeOpInterface>))
+        continue;
+      argument.setType(tileType(type, *space, TileBufConfigAttr(), targetsA5(func)));
+    }
   // Arguments in global memory that only ops of tiles use become pointers; the others keep their type for whoever takes it.
   for (BlockArgument argument : entry.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());

@@ -27,6 +27,18 @@ static bool meetsColumnTile(Value view) {
   return false;
 }
 
+/// Is every use of (all of) the view one with a tile in blocks in UB, which a row-major view cannot fill?
+static bool meetsBlockedTiles(Value view) {
+  return !view.use_empty() && llvm::all_of(view.getUsers(), [](Operation *user) {
+    if (isa<PartitionViewOp>(user))
+      return meetsBlockedTiles(user->getResult(0));
+    return isa<TLoadOp, TStoreOp>(user) && llvm::any_of(user->getOperandTypes(), [](Type type) {
+      auto tile = dyn_cast<TileBufType>(type);
+      return tile && tile.getLoc() == AddressSpace::vec && getTileLayout(tile) == TileLayout::NZ;
+    });
+  });
+}
+
 /// The layout that constant sizes and strides show, right-aligned in five dimensions; nothing when one is not constant.
 static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous) {
   SmallVector<int64_t> sizes(5, 1), strides(5, 0);
@@ -42,6 +54,10 @@ static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous)
   }
   int64_t bytes = getElementBits(cast<TensorViewType>(view.getResult().getType()).getElementType()) / 8;
   if (sizes[2] == 16 && 16 * sizes[3] * bytes == 512 && strides[4] == 1 && strides[3] == sizes[4])
+    return Layout::nz;
+  // Blocks of any number of rows, which follow one another down the columns.
+  if (sizes[4] * bytes == 32 && strides[4] == 1 && strides[3] == sizes[4] && (sizes[2] == 1 || strides[2] == sizes[3] * sizes[4]) &&
+      meetsBlockedTiles(view.getResult()))
     return Layout::nz;
   bool rows = strides[4] == 1, columns = rank > 1 && strides[3] == 1;
   ambiguous = columns && (rows || sizes[4] == 1);

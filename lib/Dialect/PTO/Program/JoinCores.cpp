@@ -2,6 +2,7 @@
 
 #include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -54,23 +55,28 @@ static void replacePop(Pop pop, Value queue) {
 }
 
 static LogicalResult openQueues(func::FuncOp func) {
-  Value queue;
-  Operation *front = nullptr;
-  func.walk([&](Operation *op) {
+  std::map<int64_t, std::pair<Value, Operation *>> queues;
+  WalkResult opened = func.walk([&](Operation *op) -> WalkResult {
+    Value queue;
     if (auto init = dyn_cast<AicInitializePipeOp>(op))
       queue = openQueue(init);
     else if (auto init = dyn_cast<AivInitializePipeOp>(op))
       queue = openQueue(init);
     else
-      return;
-    front = op;
+      return success();
+    if (!queues.insert({queueId(op), {queue, op}}).second)
+      return op->emitOpError("opens another queue with id ") << queueId(op) << " in one function";
+    return success();
   });
+  if (opened.wasInterrupted())
+    return failure();
   SmallVector<Operation *> users;
   func.walk([&](Operation *op) {
     if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))
       users.push_back(op);
   });
   for (Operation *op : users) {
+    auto [queue, front] = queues[queueId(op)];
     if (!queue || front->getBlock()->findAncestorOpInBlock(*op) == nullptr || !front->isBeforeInBlock(front->getBlock()->findAncestorOpInBlock(*op)))
       return op->emitOpError("stands where no queue is open; the function needs an initialize_pipe op before it");
     OpBuilder b(op);
@@ -88,8 +94,9 @@ static LogicalResult openQueues(func::FuncOp func) {
     }
     op->erase();
   }
-  if (front)
-    front->erase();
+  for (auto &[id, opened] : queues)
+    if (opened.second)
+      opened.second->erase();
   return success();
 }
 
@@ -134,8 +141,13 @@ static bool shareArguments(func::FuncOp a, func::FuncOp b) {
   return true;
 }
 
-/// The body of a function for one kind of core that another function calls goes into a section.
+/// The body of a function for one kind of core that another function calls goes into a section. What a function returns is needed outside of it:
+/// its ops go to the core that has their engine and their tiles, and numbers to both.
 static void wrapInSection(func::FuncOp func, KernelKind kind) {
+  if (func.getNumResults() != 0) {
+    func->removeAttr(kKernelKindAttr);
+    return;
+  }
   Block &body = func.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&body);
   Operation *section = kind == KernelKind::cube ? b.create<SectionCubeOp>(func.getLoc()).getOperation() : b.create<SectionVectorOp>(func.getLoc()).getOperation();
@@ -187,8 +199,33 @@ static void dropHandles(ModuleOp module) {
   }
 }
 
+/// A kernel's argument that is a tile is one that nobody filled: whoever launches it has no local memory to name. Where the text has the addresses,
+/// such tiles follow one another from 0 on.
+static void allocateTileArguments(func::FuncOp func, bool addressed) {
+  std::map<AddressSpace, int64_t> used;
+  OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
+  Location loc = func.getLoc();
+  llvm::BitVector gone(func.getNumArguments());
+  for (BlockArgument argument : func.getArguments()) {
+    auto type = dyn_cast<TileBufType>(argument.getType());
+    if (!type)
+      continue;
+    auto index = [&](bool dynamic, int64_t value) { return dynamic ? b.create<arith::ConstantIndexOp>(loc, value).getResult() : Value(); };
+    Value row = index(type.hasDynamicValidRows(), type.getRows()), col = index(type.hasDynamicValidCols(), type.getCols()), address;
+    if (addressed) {
+      int64_t &next = used[type.getLoc()];
+      address = b.create<arith::ConstantIntOp>(loc, next, 64);
+      next += llvm::alignTo(getPaddedTileBytes(type), 256);
+    }
+    argument.replaceAllUsesWith(b.create<AllocTileOp>(loc, type, address, row, col));
+    gone.set(argument.getArgNumber());
+  }
+  func.eraseArguments(gone);
+}
+
 namespace {
 struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
+  using PTOJoinCoresBase::PTOJoinCoresBase;
   void runOnOperation() override {
     ModuleOp module = getOperation();
     SmallVector<func::FuncOp> roots, called;
@@ -208,6 +245,8 @@ struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
     for (func::FuncOp func : called)
       if (!llvm::is_contained(callees, func))
         roots.push_back(func);
+    for (func::FuncOp func : roots)
+      allocateTileArguments(func, addressed);
     SmallVector<Queue> queues;
     module.walk([&](Operation *op) {
       if (Queue queue = Queue::of(op))

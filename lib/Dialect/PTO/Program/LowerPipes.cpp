@@ -514,7 +514,8 @@ LogicalResult QueueLowering::run() {
     return success();
   }
   // What both vector cores compute alike, one of them stores.
-  if (usesWhole && !isCube) {
+  bool asksWhich = func.walk([](GetSubBlockIdxOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  if (usesWhole && !isCube && !asksWhich) {
     SmallVector<Operation *> stores;
     func.walk([&](TStoreOp store) { stores.push_back(store); });
     for (Operation *store : stores)

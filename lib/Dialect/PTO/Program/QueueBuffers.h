@@ -25,6 +25,12 @@ inline std::string bufferOf(mlir::Value address) {
   return "";
 }
 
+/// The `id` of a front end's queue that the op opens or uses; 0 where it says none.
+inline int64_t queueId(mlir::Operation *op) {
+  auto id = op->getAttrOfType<mlir::IntegerAttr>("id");
+  return id ? id.getInt() : 0;
+}
+
 /// initialize_l2l_pipe or initialize_l2g2l_pipe.
 struct Queue {
   mlir::Operation *op = nullptr;

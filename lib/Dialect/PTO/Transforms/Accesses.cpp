@@ -71,9 +71,8 @@ static void describeTile(Value tile, Access &access) {
       break;
     Value source = alias.getAliasSource();
     auto sourceType = cast<TileBufType>(source.getType());
-    auto subset = dyn_cast<SubsetOp>(alias.getOperation());
-    if (subset) {
-      std::optional<int64_t> row = getConstantIntValue(subset.getOffsets()[0]), col = getConstantIntValue(subset.getOffsets()[1]);
+    if (auto begin = getPartBegin(alias)) {
+      std::optional<int64_t> row = getConstantIntValue(begin->first), col = getConstantIntValue(begin->second);
       auto partType = cast<TileBufType>(tile.getType());
       bool run = row && col && *col == 0 && !sourceType.isBoxed() && sourceType.isRowMajor() && partType.getCols() == sourceType.getCols();
       if (run) {

@@ -172,10 +172,10 @@ std::optional<Touch> Interpreter::locate(Value value, bool write) {
   while (auto alias = value.getDefiningOp<TileAliasOpInterface>()) {
     Value source = alias.getAliasSource();
     auto sourceType = cast<TileBufType>(source.getType());
-    if (auto subset = dyn_cast<SubsetOp>(alias.getOperation())) {
+    if (auto begin = getPartBegin(alias)) {
       auto part = cast<TileBufType>(value.getType());
-      if (!sourceType.isBoxed() && sourceType.isRowMajor() && part.getCols() == sourceType.getCols() && get(subset.getOffsets()[1]) == 0) {
-        offset += get(subset.getOffsets()[0]) * sourceType.getCols() * getElementBits(sourceType.getElementType()) / 8;
+      if (!sourceType.isBoxed() && sourceType.isRowMajor() && part.getCols() == sourceType.getCols() && get(begin->second) == 0) {
+        offset += get(begin->first) * sourceType.getCols() * getElementBits(sourceType.getElementType()) / 8;
       } else {
         offset = 0;
         size = getTileBytes(sourceType);

@@ -42,11 +42,15 @@ LocalLimit getAssemblerLimit(bool a5, unsigned addressSpace) {
   LocalLimit limit = getLocalLimit(a5, addressSpace);
   constexpr int64_t kKiB = 1024;
   switch (addressSpace) { // the dialect's address_space
+  case kLeftScales:
+  case kRightScales:
+    // It plans them for a3, too, which has neither the memory nor the products.
+    if (!a5)
+      limit = LocalLimit{192 * kKiB, 32, limit.name};
+    break;
   case 2:
   case 3:
   case 4:
-  case kLeftScales:
-  case kRightScales:
     break;
   case 5:
     limit.bytes = (a5 ? 256 : 128) * kKiB;

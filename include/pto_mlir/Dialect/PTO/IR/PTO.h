@@ -24,6 +24,9 @@ namespace pto_mlir::pto {
 inline constexpr llvm::StringLiteral kKernelKindAttr = "pto.kernel_kind";
 /// `#pto.pipe<..>`: on a function the engine whose ops it holds; on fifo_pop, before slicing, the engine that takes the value.
 inline constexpr llvm::StringLiteral kPipeAttr = "pto.pipe";
+/// Row and column at which a subset or subview begins in its source; nothing for other ops.
+std::optional<std::pair<mlir::Value, mlir::Value>> getPartBegin(mlir::Operation *op);
+
 } // namespace pto_mlir::pto
 
 #define GET_ATTRDEF_CLASSES

@@ -64,7 +64,9 @@ def PTO_TDivOp : PTO_BinaryTileOp<"tdiv", "src0 / src1", ELEMENTWISE # [PTO_DTyp
 def PTO_TAndOp : PTO_BinaryTileOp<"tand", "src0 & src1", ELEMENTWISE # [PTO_DTypes<"DType::i8 | DType::i16", "DType::i8 | DType::i16 | DType::i32">]>;
 def PTO_TOrOp : PTO_BinaryTileOp<"tor", "src0 | src1", ELEMENTWISE # [PTO_DTypes<"DType::i8 | DType::i16", "DType::i8 | DType::i16 | DType::i32">]>;
 def PTO_TShlOp : PTO_BinaryTileOp<"tshl", "src0 << src1", ELEMENTWISE # [PTO_DTypes<"DType::i8 | DType::i16 | DType::i32">]>;
-def PTO_TShrOp : PTO_BinaryTileOp<"tshr", "src0 >> src1", ELEMENTWISE # [PTO_DTypes<"DType::i8 | DType::i16 | DType::i32">]>;
+def PTO_TShrOp : PTO_BinaryTileOp<"tshr", "src0 >> src1", [PTO_RowMajor, PTO_SameValid, PTO_DTypes<"DType::i8 | DType::i16 | DType::i32">]> {
+  let hasVerifier = 1;
+}
 def PTO_TFModOp : PTO_BinaryTileOp<"tfmod", "fmod(src0, src1)", ELEMENTWISE # [PTO_DTypes<STD>]>;
 
 // The sources may be valid in a smaller part than dst; where only one is, dst takes its element.

@@ -10,7 +10,7 @@ include "pto_mlir/Dialect/PTO/IR/PTOInterfaces.td"
 include "pto_mlir/Dialect/PTO/IR/PTOTraits.td"
 include "pto_mlir/Dialect/PTO/IR/PTOTypes.td"
 
-class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits>;
+class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits # [PTO_FilledTiles]>;
 
 /// An op of one fixed engine; where the engine depends on the operands, `pipe` is empty and the .cpp defines getPipe.
 class PTO_PipeOp<string mnemonic, string pipe, list<Trait> traits = []> : PTO_Op<mnemonic, traits # [PTO_PipeOpInterface]> {

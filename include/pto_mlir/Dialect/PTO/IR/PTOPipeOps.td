@@ -9,12 +9,13 @@ class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic> {
   let summary = "open the queues of a " # side # " kernel: dir_mask 1 cube to vector, 2 vector to cube, 3 both";
   let description = [{
     `slot_size` is the bytes of a tile before it is split between two vector cores. The consumer buffers are addresses of
-    reserved local memory, 0 for a direction that is not used; on a3 tiles travel through `gm_slot_buffer`.
+    reserved local memory, 0 for a direction that is not used; on a3 tiles travel through `gm_slot_buffer`. Of several in a
+    function each has an `id`, which its pushes, pops and frees name.
   }];
-  let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, OptionalAttr<BoolAttr>:$nosplit, Optional<PTO_PtrType>:$gm_slot_buffer,
+  let arguments = (ins OptionalAttr<I32Attr>:$id, I8Attr:$dir_mask, I32Attr:$slot_size, OptionalAttr<BoolAttr>:$nosplit, Optional<PTO_PtrType>:$gm_slot_buffer,
                        I32:$c2v_consumer_buf, I32:$v2c_consumer_buf);
   let assemblyFormat = [{
-    `{` `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size (`,` `nosplit` `=` $nosplit^)? `}`
+    `{` (`id` `=` $id^ `,`)? `dir_mask` `=` $dir_mask `,` `slot_size` `=` $slot_size (`,` `nosplit` `=` $nosplit^)? `}`
     `(` (`gm_slot_buffer` `=` $gm_slot_buffer^ `:` custom<PtrType>(type($gm_slot_buffer)) `,`)?
     `c2v_consumer_buf` `=` $c2v_consumer_buf `:` type($c2v_consumer_buf) `,`
     `v2c_consumer_buf` `=` $v2c_consumer_buf `:` type($v2c_consumer_buf) `)` attr-dict
@@ -26,8 +27,8 @@ def PTO_AivInitializePipeOp : PTO_FrontInitPipeOp<"aiv_initialize_pipe", "vector
 
 class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, ""> {
   let summary = text;
-  let arguments = (ins PTO_Src:$tile, I8Attr:$split);
-  let assemblyFormat = "`(` $tile `:` type($tile) `)` `{` `split` `=` $split `}` attr-dict";
+  let arguments = (ins PTO_Src:$tile, OptionalAttr<I32Attr>:$id, I8Attr:$split);
+  let assemblyFormat = "`(` $tile `:` type($tile) `)` `{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict";
   let hasVerifier = 1;
 }
 def PTO_TPushToAivOp : PTO_FrontPushOp<"tpush_to_aiv", "append a tile to the queue to the vector cores; split 0 whole, 1 upper and lower half, 2 left and right half">;
@@ -35,9 +36,9 @@ def PTO_TPushToAicOp : PTO_FrontPushOp<"tpush_to_aic", "append a tile to the que
 
 class PTO_FrontPopOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "", [AttrSizedOperandSegments]> {
   let summary = text;
-  let arguments = (ins Optional<Index>:$valid_row, Optional<Index>:$valid_col, I8Attr:$split);
+  let arguments = (ins Optional<Index>:$valid_row, Optional<Index>:$valid_col, OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let results = (outs Res<PTO_TileLike, "", [MemAlloc, MemWrite]>:$tile);
-  let assemblyFormat = "(`(` $valid_row^ `,` $valid_col `)`)? `{` `split` `=` $split `}` attr-dict `->` type($tile)";
+  let assemblyFormat = "(`(` $valid_row^ `,` $valid_col `)`)? `{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict `->` type($tile)";
   let hasVerifier = 1;
 }
 def PTO_TPopFromAicOp : PTO_FrontPopOp<"tpop_from_aic", "the oldest tile of the cube core's queue; waits for one">;
@@ -45,8 +46,8 @@ def PTO_TPopFromAivOp : PTO_FrontPopOp<"tpop_from_aiv", "the oldest tile of the 
 
 class PTO_FrontFreeOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_S", [MemoryEffects<[MemWrite]>]> {
   let summary = text;
-  let arguments = (ins I8Attr:$split);
-  let assemblyFormat = "`{` `split` `=` $split `}` attr-dict";
+  let arguments = (ins OptionalAttr<I32Attr>:$id, I8Attr:$split);
+  let assemblyFormat = "`{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict";
   let hasVerifier = 1;
 }
 def PTO_TFreeFromAicOp : PTO_FrontFreeOp<"tfree_from_aic", "give the oldest slot of the cube core's queue back">;

@@ -59,6 +59,19 @@ def PTO_SubsetOp : PTO_AliasOp<"subset", [DeclareOpInterfaceMethods<InferTypeOpI
   let hasVerifier = 1;
 }
 
+def PTO_SubViewOp : PTO_AliasOp<"subview", [AttrSizedOperandSegments]> {
+  let summary = "a rectangular part of a tile, which keeps the pitch of the whole";
+  let description = [{
+    `%s = pto.subview %t[%row, %col] sizes [8, 64] valid [%n, %m] : !pto.tile_buf<vec, 32x128xf32> -> !pto.tile_buf<vec, 8x64xf32, valid=?x?>`.
+    Without `valid` all of it is valid. The result's type may be left out; a valid extent that is a constant is then static.
+  }];
+  let arguments = (ins PTO_TileBufType:$source, Variadic<Index>:$offsets, Optional<Index>:$valid_row, Optional<Index>:$valid_col,
+                       I64ArrayAttr:$sizes);
+  let results = (outs PTO_TileBufType:$result);
+  let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+}
+
 def PTO_TReshapeOp : PTO_AliasOp<"treshape", [PTO_PipeOpInterface]> {
   let summary = "the same bytes as a tile of another shape";
   let arguments = (ins PTO_TileBufType:$src);

@@ -22,6 +22,7 @@ bool targetsA5(mlir::Operation *op);
 namespace detail {
 /// The valid part of every tile lies in its box.
 mlir::LogicalResult verifyValidParts(mlir::Operation *op);
+mlir::LogicalResult verifyFilledTiles(mlir::Operation *op);
 mlir::LogicalResult verifyRowMajorTiles(mlir::Operation *op);
 mlir::LogicalResult verifySameElementType(mlir::Operation *op);
 mlir::LogicalResult verifySameValid(mlir::Operation *op);
@@ -30,6 +31,10 @@ mlir::LogicalResult verifyDistinctDestination(mlir::Operation *op);
 mlir::LogicalResult verifyElementTypes(mlir::Operation *op, unsigned a3, unsigned a5);
 } // namespace detail
 
+template <typename ConcreteOp>
+struct FilledTiles : public mlir::OpTrait::TraitBase<ConcreteOp, FilledTiles> {
+  static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyFilledTiles(op); }
+};
 template <typename ConcreteOp>
 struct RowMajorTiles : public mlir::OpTrait::TraitBase<ConcreteOp, RowMajorTiles> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyRowMajorTiles(op); }

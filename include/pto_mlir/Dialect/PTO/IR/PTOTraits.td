@@ -22,6 +22,9 @@ def PTO_OnlyA5 : PTO_Trait<"OnlyOnA5">;
 /// dst_not_src: the destination is none of the sources.
 def PTO_DistinctDst : PTO_Trait<"DistinctDestination">;
 
+/// no operand is a tile without elements.
+def PTO_FilledTiles : PTO_Trait<"FilledTiles">;
+
 /// tile_dtype: element type of the first tile operand, as a set of bits of `DType` per architecture.
 class PTO_DTypes<string a3, string a5 = a3> : ParamNativeOpTrait<"ElementTypes", a3 # ", " # a5> {
   let cppNamespace = "::pto_mlir::pto";

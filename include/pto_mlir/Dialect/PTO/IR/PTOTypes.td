@@ -100,8 +100,7 @@ def PTO_TileLike : Type<CPred<"::llvm::isa<::pto_mlir::pto::TileBufType, ::pto_m
                               "::mlir::MemRefType, ::mlir::RankedTensorType>($_self)">,
                         "tile_buf, partition_tensor_view, memref or ranked tensor">;
 /// A scalar operand of a tile instruction: a signless integer or a float, never index.
-def PTO_Scalar : Type<CPred<"$_self.isSignlessInteger() || ::llvm::isa<::mlir::FloatType>($_self)">,
-                      "signless integer or float scalar">;
+def PTO_Scalar : Type<CPred<"(::llvm::isa<::mlir::IntegerType, ::mlir::FloatType>($_self))">, "integer or float scalar">;
 def PTO_TileOrScalar : AnyTypeOf<[PTO_TileLike, PTO_Scalar]>;
 def PTO_PtrLike : Type<CPred<"::llvm::isa<::pto_mlir::pto::PtrType, ::mlir::MemRefType>($_self)">, "ptr or memref">;
 

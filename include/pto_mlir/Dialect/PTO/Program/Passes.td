@@ -42,6 +42,14 @@ def PTOBindScales : Pass<"pto-bind-scales", "::mlir::ModuleOp"> {
   }];
 }
 
+def PTODropSigns : Pass<"pto-drop-signs", "::mlir::ModuleOp"> {
+  let summary = "scalars of ui8 to ui64 to signless integers";
+  let description = [{
+    Values and arguments only; element types of tiles, views and pointers keep their sign, which decides how an instruction reads them.
+    An `unrealized_conversion_cast` from i32 to ui32 is then from i32 to i32 and goes.
+  }];
+}
+
 def PTOInferLayout : Pass<"pto-infer-layout", "::mlir::ModuleOp"> {
   let summary = "give every view of global memory a layout";
   let description = [{
@@ -75,9 +83,10 @@ def PTOJoinCores : Pass<"pto-join-cores", "::mlir::ModuleOp"> {
   let description = [{
     `aic_initialize_pipe`, `aiv_initialize_pipe` and their pushes, pops and frees become `initialize_l2g2l_pipe`, `tpush`, `tpop` (of a
     `declare_tile`) and `tfree`; queues without a `flag_base` get one, the same on both sides. Two functions that share a queue's reserved buffer
-    become parts of one kernel, named after the cube core's; where another function calls them, their bodies go into sections.
+    become parts of one kernel, named after the cube core's; a kernel's tile arguments become tiles of its own; where another function calls them, their bodies go into sections.
     `set_ffts` vanishes with its argument: the device keeps the semaphores. Queues from core to core (l2l) are refused.
   }];
+  let options = [Option<"addressed", "addressed", "bool", "false", "the text has the addresses of tiles (level 3)">];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
