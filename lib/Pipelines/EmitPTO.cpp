@@ -15,8 +15,24 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-/// What the assembler's own kernels say of the memory that semaphores between cores lie in.
-constexpr int64_t kSemaphoreWords = 256;
+/// The memory that semaphores between cores lie in, as the assembler's own kernels describe it.
+MemRefType semaphores(Builder b) {
+  auto global = pto::AddressSpaceAttr::get(b.getContext(), pto::AddressSpace::gm);
+  return MemRefType::get({256}, b.getI64Type(), AffineMap(), global);
+}
+
+/// The text of a kernel's file. The op that names the semaphores' memory, the last argument, is written as text: it is one of the ops of hand-written
+/// kernels, which the compiler of models does without.
+std::string textOf(ModuleOp file, func::FuncOp entry, bool withSemaphores) {
+  std::string text;
+  llvm::raw_string_ostream(text) << file << "\n";
+  size_t section = withSemaphores ? text.find("    pto.section.cube {") : std::string::npos;
+  if (section == std::string::npos)
+    return text;
+  std::string op;
+  llvm::raw_string_ostream(op) << "    pto.set_ffts %arg" << entry.getNumArguments() - 1 << " : " << entry.getArgumentTypes().back() << "\n";
+  return text.insert(section, op);
+}
 
 /// Why the assembler cannot lower the op; empty when it can.
 std::string whyNot(Operation *op) {
@@ -72,11 +88,9 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
   static func::FuncOp joinParts(OpBuilder &b, func::FuncOp cube, func::FuncOp vector, bool a3) {
     SmallVector<Type> arguments(cube.getArgumentTypes());
     if (a3)
-      arguments.push_back(MemRefType::get({kSemaphoreWords}, b.getI64Type(), AffineMap(), pto::AddressSpaceAttr::get(b.getContext(), pto::AddressSpace::gm)));
+      arguments.push_back(semaphores(b));
     auto entry = b.create<func::FuncOp>(cube.getLoc(), cube.getName(), b.getFunctionType(arguments, {}));
     OpBuilder inside = OpBuilder::atBlockBegin(entry.addEntryBlock());
-    if (a3)
-      inside.create<pto::SetFFTsOp>(cube.getLoc(), entry.getArguments().back());
     auto end = inside.create<func::ReturnOp>(cube.getLoc());
     for (func::FuncOp part : {cube, vector}) {
       inside.setInsertionPoint(end);
@@ -117,7 +131,8 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     OwningOpRef<ModuleOp> file = ModuleOp::create(kernel.getLoc());
     (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
     builder.setInsertionPointToStart(file->getBody());
-    auto entry = partner ? joinParts(builder, chosen, partner, processor == "a3") : cast<func::FuncOp>(builder.clone(*chosen));
+    bool withSemaphores = partner && processor == "a3";
+    auto entry = partner ? joinParts(builder, chosen, partner, withSemaphores) : cast<func::FuncOp>(builder.clone(*chosen));
     entry.setName(kernel.getName());
     entry->removeAttr(kWindowsOfAttr);
     entry.setPublic();
@@ -146,8 +161,7 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     llvm::ToolOutputFile output(path, problem, llvm::sys::fs::OF_None);
     if (problem)
       return kernel.emitError() << path << ": " << problem.message();
-    file->print(output.os());
-    output.os() << "\n";
+    output.os() << textOf(*file, entry, withSemaphores);
     output.keep();
     ++*written;
     return success();

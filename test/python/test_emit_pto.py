@@ -1,11 +1,15 @@
 """model_deploy --emit-pto: every file compiles by itself to a kernel that computes what the .pmodel's does."""
 
 import os
+import re
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pto_mlir
+from conftest import save_model
+from onnx import helper
+
 from pto_mlir.tools import model_deploy, model_transform
 
 BIN = Path(pto_mlir.__file__).resolve().parents[2] / "bin"
@@ -42,3 +46,19 @@ def test_emitted_kernels_are_the_models(awkward, command, tmp_path):
         # A convolution is written tap by tap: it adds the same products in another order.
         tolerance = 1e-4 if "pto.tmatmul" in file.read_text() and "pto.addptr" in file.read_text() else 0
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance, err_msg=file.stem)
+
+
+def test_bf16_is_filled_as_words(command, tmp_path):
+    """The assembler fills no tiles of bf16: what stands around an image is written as i16 into the same bytes."""
+    mlir, folder = tmp_path / "pool.mlir", tmp_path / "pto"
+    pool = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
+    save_model(tmp_path / "pool.onnx", [pool], [("x", [1, 16, 12, 12])], [("y", [1, 16, 12, 12])], [])
+    assert command(model_transform, "--model_name", "pool", "--model_def", tmp_path / "pool.onnx", "--mlir", mlir)[0] == 0
+    code, out, err = command(model_deploy, "--mlir", mlir, "--model", tmp_path / "m.pmodel", "--quantize", "BF16", "--emit-pto", folder)
+    assert code == 0 and "not as .pto:" not in out, out + err
+    texts = {file: file.read_text() for file in folder.glob("*.pto")}
+    assert not any(re.search(r"pto.texpands ins\(%\w+ : bf16\)", text) for text in texts.values())
+    filled = [file for file, text in texts.items() if "pto.bitcast" in text]
+    assert filled
+    for file in filled:
+        run(BIN / "pto-compile", file, "-o", tmp_path / "k.pmodel")

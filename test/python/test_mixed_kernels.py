@@ -112,6 +112,8 @@ def test_the_text_of_a_joined_kernel(command, tmp_path):
     file, = folder.glob("*.pto")
     text = file.read_text()
     assert "pto.section.cube" in text and "pto.section.vector" in text and "pto.sync.wait <PIPE_MTE2>, 0" in text
+    # The assembler wants to know the semaphores' memory on a3.
+    assert re.search(r"(%\w+): memref<256xi64, #pto.address_space<gm>>\).*\n +pto.set_ffts \1 :", text)
     compiled = tmp_path / "text.pmodel"
     subprocess.run([BIN / "pto-compile", file, "--blocks", "2", "-o", compiled], check=True)
     rng, sizes = np.random.default_rng(1), []

@@ -522,3 +522,12 @@ func.func @subview_box(%m: !M, %x: index) {
   %s = pto.subview %m[%x, %x] sizes [16, 16] : !M
   return
 }
+
+// -----
+
+!V = !pto.tile_buf<vec, 32x32xf32>
+func.func @subview_half_valid(%v: !V, %x: index) {
+  // expected-error @below {{expects both valid extents or none}}
+  %s = "pto.subview"(%v, %x, %x, %x) <{operandSegmentSizes = array<i32: 1, 2, 1, 0>, sizes = [8, 8]}> : (!V, index, index, index) -> !pto.tile_buf<vec, 8x8xf32, valid=?x8>
+  return
+}

@@ -37,6 +37,10 @@ func.func @forms(%d: !D, %e: f32, %p: !P, %q: i64, %v: !V, %x0: index, %x1: inde
   %r11 = pto.tassign %v, %q : !V -> !V
   // CHECK: pto.subset{{[^a-z_.]|$}}
   %r12 = pto.subset %v[%x0, %x16] sizes [32, 16] : !V
+  // CHECK: pto.subview {{.*}} sizes [32, 16] : !pto.tile_buf<vec, 32x32xf32> -> !pto.tile_buf<vec, 32x16xf32>
+  %part = pto.subview %v[%x0, %x16] sizes [32, 16] : !V
+  // CHECK: pto.subview {{.*}} sizes [16, 16] valid [{{.*}}] : !pto.tile_buf<vec, 32x32xf32> -> !pto.tile_buf<vec, 16x16xf32, valid=?x?>
+  %part2 = pto.subview %v[%x0, %x16] sizes [16, 16] valid [%x1, %x16] : !V
   // CHECK: pto.treshape{{[^a-z_.]|$}}
   %r13 = pto.treshape %v : !V -> !pto.tile_buf<vec, 16x64xf32>
   // CHECK: pto.bitcast{{[^a-z_.]|$}}

@@ -42,9 +42,9 @@ static LogicalResult verifyFrontInit(Op op, KernelKind kind) {
   if (static_cast<int32_t>(op.getSlotSize()) <= 0)
     return op.emitOpError("expects a positive slot_size, got ") << static_cast<int32_t>(op.getSlotSize());
   int count = 0;
-  op->template getParentOfType<func::FuncOp>().walk([&](Op) { ++count; });
+  op->template getParentOfType<func::FuncOp>().walk([&](Op other) { count += other.getId().value_or(0) == op.getId().value_or(0); });
   if (count > 1)
-    return op.emitOpError("may stand once in a function");
+    return op.emitOpError("may stand once in a function, or once with each id");
   return success();
 }
 LogicalResult AicInitializePipeOp::verify() { return verifyFrontInit(*this, KernelKind::cube); }

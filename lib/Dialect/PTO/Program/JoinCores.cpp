@@ -56,20 +56,12 @@ static void replacePop(Pop pop, Value queue) {
 
 static LogicalResult openQueues(func::FuncOp func) {
   std::map<int64_t, std::pair<Value, Operation *>> queues;
-  WalkResult opened = func.walk([&](Operation *op) -> WalkResult {
-    Value queue;
+  func.walk([&](Operation *op) {
     if (auto init = dyn_cast<AicInitializePipeOp>(op))
-      queue = openQueue(init);
+      queues[queueId(op)] = {openQueue(init), op};
     else if (auto init = dyn_cast<AivInitializePipeOp>(op))
-      queue = openQueue(init);
-    else
-      return success();
-    if (!queues.insert({queueId(op), {queue, op}}).second)
-      return op->emitOpError("opens another queue with id ") << queueId(op) << " in one function";
-    return success();
+      queues[queueId(op)] = {openQueue(init), op};
   });
-  if (opened.wasInterrupted())
-    return failure();
   SmallVector<Operation *> users;
   func.walk([&](Operation *op) {
     if (isa<TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))

@@ -99,27 +99,43 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
   return success();
 }
 
-/// Whether the text knows of the two vector cores of a block, or of other cores.
-static bool knowsOtherCores(func::FuncOp func) {
-  return func
-      .walk([](Operation *op) {
-        return isa<GetSubBlockIdxOp, GetSubBlockNumOp, SyncSetOp, SyncWaitOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(op)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+template <typename... Ops>
+static bool has(func::FuncOp func) {
+  return func.walk([](Operation *op) { return isa<Ops...>(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
+}
+
+/// Whether the text tells the two vector cores of a block apart; queues deal with both themselves.
+static bool knowsBothCores(func::FuncOp func) {
+  return has<GetSubBlockIdxOp, GetSubBlockNumOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
+}
+
+/// A branch that only the first vector core of a block takes.
+static scf::IfOp onFirstCore(OpBuilder &b, Location loc) {
+  Value core = b.create<GetSubBlockIdxOp>(loc);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(core.getType(), 0));
+  return b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, core, zero), /*withElseRegion=*/false);
 }
 
 /// Leaves the body to the first vector core of a block: what both did alike would be a race, and an addition in place would count twice.
 static void keepFirstVectorCore(func::FuncOp func) {
   Block &body = func.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&body);
-  Location loc = func.getLoc();
-  Value core = b.create<GetSubBlockIdxOp>(loc);
-  Value zero = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(core.getType(), 0));
-  auto branch = b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, core, zero), /*withElseRegion=*/false);
+  scf::IfOp branch = onFirstCore(b, func.getLoc());
   Block &inside = branch.getThenRegion().front();
   inside.getOperations().splice(inside.begin(), body.getOperations(), std::next(branch->getIterator()), body.getTerminator()->getIterator());
+}
+
+/// Where other cores count the flags of both vector cores, both execute everything but what changes global memory.
+static void storeOnFirstCore(func::FuncOp func) {
+  SmallVector<Operation *> writes;
+  func.walk([&](Operation *op) {
+    if (isa<TStoreOp, TStoreFPOp, StoreScalarOp, MScatterOp>(op))
+      writes.push_back(op);
+  });
+  for (Operation *op : writes) {
+    OpBuilder b(op);
+    op->moveBefore(onFirstCore(b, op->getLoc()).thenBlock()->getTerminator());
+  }
 }
 
 namespace {
@@ -147,8 +163,12 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
     for (auto func : module.getOps<func::FuncOp>()) {
       auto of = func->getAttrOfType<StringAttr>(kPartOfAttr);
       auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
-      if (of && parts[of.getValue()] == 1 && kind && kind.getValue() == KernelKind::vector && func.getBody().hasOneBlock() && !knowsOtherCores(func))
+      if (!of || !kind || kind.getValue() != KernelKind::vector || !func.getBody().hasOneBlock() || knowsBothCores(func))
+        continue;
+      if (parts[of.getValue()] == 1 && !has<SyncSetOp, SyncWaitOp>(func))
         keepFirstVectorCore(func);
+      else
+        storeOnFirstCore(func);
     }
   }
 

@@ -108,7 +108,8 @@ def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
     A function without `pto.kernel_kind` becomes one or two with it. What stands in `section.cube` or `section.vector` goes to
     that core; elsewhere an op goes to the core that has its engine and its tiles; scalar code goes to both. The parts of a
     kernel are named by `pto.part_of`. Calls are inlined before; private functions and functions with results, which are no kernels, vanish.
-    A vector kernel that knows of one core only (no `get_subblock_idx`, no semaphores) is executed by the first vector core of each block.
+    A vector kernel that knows of one core only (no `get_subblock_idx`, no queues, no semaphores) is executed by the first vector core of each block;
+    beside a cube core or with semaphores, which count both vector cores, the first one stores.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
