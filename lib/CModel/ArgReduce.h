@@ -95,6 +95,27 @@ template <class Insn, class F> void argReduceColumns(const Insn &insn, Core &cor
     illegalType(core, src.type);
 }
 
+/// values = the elements of src at the places that dst names now; `shape` says whether those are columns of its rows or rows of its columns.
+template <class Insn> void takeValues(const Insn &insn, Core &core, isa::Shape shape) {
+  if (core.faulted())
+    return;
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), values = core.tile(insn.values, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (core.faulted())
+    return;
+  if (values.type != src.type)
+    return illegalType(core, values.type);
+  if (values.validRows != dst.validRows || values.validCols != dst.validCols)
+    return core.fault(FaultKind::IllegalShape, "the values have not the valid region of the indices");
+  Carriers::visit(carrier(src.type), [&]<class T>() {
+    if (shape == isa::Shape::rowReduce)
+      for (uint32_t r = 0; r < dst.validRows; ++r)
+        values.as<T>()[r * rowStep(values)] = src.row<T>(r)[dst.as<uint32_t>()[r * rowStep(dst)]];
+    else
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        values.as<T>()[c] = src.row<T>(dst.as<uint32_t>()[c])[c];
+  });
+}
+
 } // namespace pto_mlir::cmodel
 
 #endif

@@ -105,7 +105,7 @@ struct Relu {
   template <class T> T operator()(T a) const { return a < T(0) ? T(0) : a; }
 };
 struct Reciprocal {
-  float operator()(float a) const { return 1.0f / a; }
+  template <class T> T operator()(T a) const { return Divide()(T(1), a); }
 };
 struct Sqrt {
   float operator()(float a) const { return std::sqrt(a); }

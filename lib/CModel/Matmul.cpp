@@ -1,10 +1,12 @@
 // The matrix product: shapes are checked, operands packed into panels, the widest micro-kernel of this machine runs.
 #include "Matmul.h"
 
+#include "MapLine.h"
 #include "MatmulKernel.h"
 #include "Panels.h"
 #include "SmallFloat.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -54,6 +56,10 @@ bool shapesAgree(Core &core, const LocalTile &dst, const LocalTile *acc, const L
                                             (acc ? " with accumulator " + shape(*acc) : "") + (bias ? " with bias " + shape(*bias) : ""));
     return false;
   }
+  if (uint32_t most = std::max({dst.validRows, dst.validCols, a.validCols}); most > isa::kMostProductExtent) {
+    core.fault(FaultKind::IllegalShape, "m, k and n of a product are at most " + std::to_string(isa::kMostProductExtent) + ", got " + std::to_string(most));
+    return false;
+  }
   return true;
 }
 
@@ -89,30 +95,36 @@ void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const 
   if (!shapesAgree(core, dst, acc, a, b, bias))
     return;
   constexpr uint32_t group = 32;
-  uint32_t rows = dst.validRows, cols = dst.validCols, depth = a.validCols, groups = depth / group;
-  if (depth % (2 * group) || scalesA.validRows < rows || scalesA.validCols < groups || scalesB.validRows < groups || scalesB.validCols < cols)
-    return core.fault(FaultKind::IllegalShape, "a depth of " + std::to_string(depth) + " is no multiple of 64, or there are too few scales");
+  uint32_t rows = dst.validRows, cols = dst.validCols, depth = a.validCols, groups = (depth + group - 1) / group;
+  if (scalesA.validRows < rows || scalesA.validCols < groups || scalesB.validRows < groups || scalesB.validCols < cols)
+    return core.fault(FaultKind::IllegalShape, "there are too few scales for a depth of " + std::to_string(depth));
   // Elements times their scale: exact in double, as are the products of two.
   std::vector<double> left(size_t(rows) * depth), right(size_t(cols) * depth);
   const float *powers = smallFloatValues(isa::ElementType::f8E8M0);
   for (uint32_t i = 0; i < rows; ++i)
     for (uint32_t k = 0; k < depth; ++k)
       left[size_t(i) * depth + k] = double(smallAt(a, a.offset(i, k))) * powers[scalesA.at<uint8_t>(i, k / group)];
-  for (uint32_t j = 0; j < cols; ++j)
-    for (uint32_t k = 0; k < depth; ++k)
-      right[size_t(j) * depth + k] = double(smallAt(b, b.offset(k, j))) * powers[scalesB.at<uint8_t>(k / group, j)];
-  for (uint32_t i = 0; i < rows; ++i)
+  for (uint32_t k = 0; k < depth; ++k)
+    for (uint32_t j = 0; j < cols; ++j)
+      right[size_t(k) * cols + j] = double(smallAt(b, b.offset(k, j))) * powers[scalesB.at<uint8_t>(k / group, j)];
+  std::vector<float> sums(cols);
+  for (uint32_t i = 0; i < rows; ++i) {
+    std::fill(sums.begin(), sums.end(), 0.0f);
+    for (uint32_t k = 0; k < depth; ++k) { // a row of sums at a time
+      double x = left[size_t(i) * depth + k];
+      const double *y = &right[size_t(k) * cols];
+      float *sum = sums.data();
+      forBlocks(cols, [&](size_t j) { sum[j] = float(double(sum[j]) + x * y[j]); });
+    }
     for (uint32_t j = 0; j < cols; ++j) {
-      const double *x = &left[size_t(i) * depth], *y = &right[size_t(j) * depth];
-      float sum = 0;
-      for (uint32_t k = 0; k < depth; ++k)
-        sum = float(double(sum) + x[k] * y[k]);
+      float sum = sums[j];
       if (acc)
         sum = acc->at<float>(i, j) + sum;
       if (bias)
         sum = sum + bias->as<float>()[j];
       dst.at<float>(i, j) = sum;
     }
+  }
 }
 
 } // namespace pto_mlir::cmodel

@@ -12,6 +12,7 @@ namespace pto_mlir::cmodel {
 void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias);
 
 /// The same of fp8 or fp4 elements, each product multiplied by scalesA(i, k / 32) * scalesB(k / 32, j); every addition is rounded to f32.
+/// A k that is no multiple of 32 leaves a last group of fewer elements (pto-isa 2.2: `mad` ignores what its boxes hold beyond k).
 void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &scalesA, const LocalTile &b,
                   const LocalTile &scalesB, const LocalTile *bias);
 

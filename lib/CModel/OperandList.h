@@ -11,6 +11,7 @@ struct OperandList : isa::OperandVisitor {
   const isa::Tile *tiles[6];
   unsigned tileOperand[6], numTiles = 0;
   const isa::View *globalView = nullptr;
+  const isa::View *indexView = nullptr; // the second view of a row that has two
 
   /// Points into `insn`.
   explicit OperandList(const isa::DecodedInsn &insn);
@@ -23,7 +24,7 @@ struct OperandList : isa::OperandVisitor {
     tiles[numTiles] = &t;
     tileOperand[numTiles++] = k;
   }
-  void view(unsigned, isa::View &v) { globalView = &v; }
+  void view(unsigned, isa::View &v) { (globalView ? indexView : globalView) = &v; }
 };
 
 /// `insn` with its registers read.

@@ -24,13 +24,13 @@ Addressing addressing(const LocalTile &t, bool majorIsRow) {
     return {true, false, majorIsRow ? t.cols : size_t(1), majorIsRow ? size_t(1) : t.cols};
   if (t.is(Layout::DN))
     return {true, false, majorIsRow ? size_t(1) : t.rows, majorIsRow ? t.rows : size_t(1)};
-  uint32_t c0 = 32 / t.bytes;
+  isa::Box box = isa::innerBox(t.layout, t.type);
   if (t.is(Layout::NZ) && majorIsRow)
-    return {false, true, 0, 0, size_t(t.rows) * c0, c0};
+    return {false, true, 0, 0, size_t(t.rows) * box.cols, box.cols};
   if (t.is(Layout::NZ16) && majorIsRow)
     return {false, true, 0, 0, size_t(t.rows) * 16, 16};
   if (t.is(Layout::ZN) && !majorIsRow)
-    return {false, true, 0, 0, size_t(t.cols) * c0, c0};
+    return {false, true, 0, 0, size_t(t.cols) * box.rows, box.rows};
   return {};
 }
 
@@ -320,12 +320,13 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
                                                  std::to_string(src.rows) + "x" + std::to_string(src.cols));
   using isa::Layout;
   uint32_t c0 = 32 / dst.bytes;
+  bool boxes = dst.type != isa::ElementType::f8E8M0; // of 512 bytes; scales have smaller ones
   auto r0 = uint32_t(row), k0 = uint32_t(col);
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     const T *from = src.as<T>();
     T *to = dst.as<T>();
     // NZ to ZZ or NZ, columns at a group border: whole groups of 32 bytes; 16 rows of a group follow one another on both sides.
-    if (src.is(Layout::NZ) && (dst.is(Layout::ZZ) || dst.is(Layout::NZ)) && k0 % c0 == 0) {
+    if (boxes && src.is(Layout::NZ) && (dst.is(Layout::ZZ) || dst.is(Layout::NZ)) && k0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += 16) {
         uint32_t n = std::min(16u, dst.validRows - r);
         // Box (r / 16, c / c0) of ZZ, and of NZ.
@@ -337,13 +338,13 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
       return;
     }
     // ZN to ZN, the same with rows and columns exchanged.
-    if (src.is(Layout::ZN) && dst.is(Layout::ZN) && r0 % c0 == 0) {
+    if (boxes && src.is(Layout::ZN) && dst.is(Layout::ZN) && r0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += c0)
         std::memcpy(to + size_t(r) * dst.cols, from + size_t(r0 + r) * src.cols + size_t(k0) * c0, size_t(dst.validCols) * 32);
       return;
     }
     // NZ to ZN: each group of columns is a [rows][c0] matrix that is transposed into boxes [16 columns][c0 rows].
-    if (src.is(Layout::NZ) && dst.is(Layout::ZN)) {
+    if (boxes && src.is(Layout::NZ) && dst.is(Layout::ZN)) {
       for (uint32_t r = 0; r < dst.validRows; r += c0) {
         uint32_t n = std::min(c0, dst.validRows - r);
         for (uint32_t c = 0; c < dst.validCols;) {

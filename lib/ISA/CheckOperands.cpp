@@ -103,6 +103,9 @@ std::optional<std::string> checkShapes(const DecodedInsn &insn) {
   case Shape::matmul: {
     bool acc = insn.opcode == Opcode::TMatmulAcc, bias = insn.opcode == Opcode::TMatmulBias;
     const Tile &a = *c.tiles[1 + acc], &b = *c.tiles[2 + acc];
+    for (const Value *extent : {&dst.validRows, &dst.validCols, &a.validCols})
+      if (!extent->isRegister && extent->value > int64_t(kMostProductExtent))
+        return "m, k and n of a product are at most " + std::to_string(kMostProductExtent) + ", got " + std::to_string(extent->value);
     return firstOf({expect(a, dst.validRows, a.validCols), expect(b, a.validCols, dst.validCols),
                     acc ? expect(*c.tiles[1], dst.validRows, dst.validCols) : std::nullopt,
                     bias ? expect(last, Value(1), dst.validCols) : std::nullopt});

@@ -86,6 +86,11 @@ std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
   bool plain = to == Layout::ND || to == Layout::DN;
   bool legal = from == Layout::NZ ? to == Layout::NZ
                                   : plain || (insn.space == Memory::L1 && to == (from == Layout::ND ? Layout::NZ : Layout::ZN));
+  const Value &lines = loadLines(insn.dst);
+  unsigned most = mostLoadLines(insn.space);
+  if (legal && !lines.isRegister && lines.value > int64_t(most))
+    return "moves " + std::to_string(lines.value) + (&lines == &insn.dst.validRows ? " rows" : " columns") + " into " +
+           kMemoryNames[unsigned(insn.space)] + ", one load moves at most " + std::to_string(most);
   if (legal)
     return std::nullopt;
   return std::string("cannot load a view of layout ") + kLayoutNames[unsigned(from)] + " into a tile of layout " + kLayoutNames[unsigned(to)] +

@@ -197,7 +197,7 @@ def write_tables(table, insns, out):
         types = table.ref(i["types"])
         combos = []
         typed = [o for o in ops if o["kind"] in ("Tile", "View") and not o["types"]]
-        for archs, key in (("3", "combinations"), ("2", "a5only")):
+        for archs, key in (("3", "combinations"), ("2", "a5only"), ("1", "a3only")):
             for combo in types[key]:
                 names = [t["name"] for t in table.refs(combo)]
                 if types["same"]:
@@ -275,7 +275,7 @@ def write_docs(table, insns, out):
             else:
                 out.append(f"| {op['name']} | {op['kind']} | | |")
         types = table.ref(i["types"])
-        for title, key in (("Types", "combinations"), ("Types on a5 only", "a5only")):
+        for title, key in (("Types", "combinations"), ("Types on a5 only", "a5only"), ("Types on a3 only", "a3only")):
             if types[key]:
                 out.append(f"\n{title}: " + ", ".join("(" + ", ".join(t["name"] for t in table.refs(c)) + ")" if len(c) > 1
                                                       else table.ref(c[0])["name"] for c in types[key]) + ".")

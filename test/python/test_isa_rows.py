@@ -9,7 +9,7 @@ import pytest
 
 from isa import cube, elementwise, golden, movement
 from isa import numbers as nb
-from isa.machine import BITS, NUMPY, TABLE, Fault, Machine, Program, Tile, run_vector
+from isa.machine import BITS, NUMPY, TABLE, Fault, Machine, Program, Tile, View, reg, run_vector
 
 CASES = elementwise.CASES | movement.CASES | cube.CASES
 PAGE = Path(__file__).resolve().parents[2] / "docs/isa-names.md"
@@ -50,6 +50,41 @@ def test_scales_need_the_memory_of_a5():
         program.run()
 
 
+def test_reciprocals_of_integers():
+    """On a3 only, and not of 0."""
+    t = Tile("i16", 1, 16, (1, 5))
+    x = np.array([[1, -1, 2, -30000, 7] + [0] * 11])
+    boxes, _ = run_vector("a3", "trecip", {"dst": (t, np.full((1, 16), 9)), "src": (t, x)})
+    assert boxes["dst"].tolist() == [[1, -1, 0, 0, 0] + [9] * 11]
+    with pytest.raises(Fault, match="the divisor tile holds a 0"):
+        run_vector("a3", "trecip", {"dst": (t, x), "src": (t, x * 0)})
+    with pytest.raises(Fault, match="are not legal on a5"):
+        run_vector("a5", "trecip", {"dst": (t, x), "src": (t, x)})
+
+
+def test_most_rows_of_a_load_and_most_extents_of_a_product():
+    """Refused where the number is in the words, a fault where it is in a register; one less is taken."""
+    for rows, words in ((4095, None), (4096, "tload: moves 4096 rows into UB, one load moves at most 4095")):
+        for register in (False, True):
+            program = Program("a5", "AIV")
+            number = program.argument(np.zeros((4096, 8), np.float32))
+            valid = reg(5) if register else rows
+            program.do("li", "MTE2", dst=5, value=rows)
+            program.do("tload", dst=Tile("f32", 4096, 8, (valid, 8)), src=View(number, "f32", (4096, 8)), space="UB")
+            if words is None:
+                program.run()
+                continue
+            with pytest.raises(Fault, match="at once, the most is 4095" if register else words):
+                program.run()
+    for register in (False, True):
+        program = Program("a3", "AIC")
+        program.do("li", "M", dst=5, value=4096)
+        depth = reg(5) if register else 4096
+        tiles = {"a": Tile("i8", 16, 4096, (1, depth), "ZZ"), "b": Tile("i8", 4096, 16, (depth, 1), "ZN"), "dst": Tile("i32", 16, 16, (1, 1), "NZ16")}
+        with pytest.raises(Fault, match="m, k and n of a product are at most 4095, got 4096"):
+            program.do("tmatmul", **tiles).run()
+
+
 @pytest.mark.parametrize("mnemonic", ["tdiv", "trem", "tfmod"])
 def test_integers_are_not_divided_by_zero(mnemonic):
     t = Tile("i32", 2, 8, (2, 7))
@@ -78,7 +113,8 @@ def test_checked_mode_follows_the_new_rows():
     module._machines.update({arch: Machine(arch, "checked") for arch in ("a3", "a5")})
     try:
         for mnemonic in ("tconcat", "tpairreducesum", "tscatter_mask", "tmrgsort4", "mgather", "mscatter", "tinsert_acc", "tmov_acc_quantv", "tinsert_l1", "tmatmul_mx_bias",
-                         "tinterleave", "textract_ub", "tinsert_ub", "tfillpad_l1", "texpands_l1", "tcvt", "tquant_mx", "thistogram"):  # fmt: skip
+                         "tinterleave", "textract_ub", "tinsert_ub", "tfillpad_l1", "texpands_l1", "tcvt", "tquant_mx", "tquant_mx_boxed", "thistogram",
+                         "trowargmax_values", "tcolargmin_values", "mgather_l1"):  # fmt: skip
             for name, arch, kinds in rows():
                 if name == mnemonic:
                     CASES[mnemonic](mnemonic, arch, kinds, np.random.default_rng(7))

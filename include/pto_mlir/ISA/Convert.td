@@ -54,13 +54,20 @@ def TQUANT_ASYM : Insn<0xf5, "tquant_asym", PIPE_V,
   let description = "Rounds to nearest even. Rows behind the last multiplier or offset use that one.";
 }
 def ScaleRule : Enum<"ScaleRule", ["ocp", "nv"]>;
+def QuantMxTypes : Types<[], [[F8E4M3FN, F32], [F8E4M3FN, F16], [F8E4M3FN, BF16], [F4E2M1, F32], [F4E2M1, F16], [F4E2M1, BF16]]>;
 def TQUANT_MX : Insn<0xf6, "tquant_mx", PIPE_V,
-    (ops TileOut<"dst", [UB]>, TileOut<"exponents", [UB], [ND], [F8E8M0]>, TileIn<"src", [UB]>, Attr<"rule", ScaleRule>),
-    Types<[], [[F8E4M3FN, F32], [F8E4M3FN, F16], [F8E4M3FN, BF16], [F4E2M1, F32], [F4E2M1, F16], [F4E2M1, BF16]]>> {
-  let summary = "dst[i, j] = cast(src[i, j] / 2^(exponents[i, j / 32] - 127))";
-  let description = "exponents[i, g] belongs to the greatest magnitude m of the group's 32 columns: ocp takes m's exponent less that of dst's largest "
-                    "number (8, for f4E2M1 2), nv the exponent of m / 448 (m / 6), rounded up; 0 at least, 0xff for a NaN. For f4E2M1 by ocp m is cut to "
-                    "bf16 first. The cast rounds to nearest even and clamps.";
+    (ops TileOut<"dst", [UB], [ND, DN]>, TileOut<"exponents", [UB], [ND, DN], [F8E8M0]>, TileOut<"most", [UB], [ND, DN], [F32]>,
+         TileOut<"scaling", [UB], [ND, DN], [F32]>, TileIn<"src", [UB], [ND, DN]>, Attr<"rule", ScaleRule>), QuantMxTypes> {
+  let summary = "dst[i, j] = cast(src[i, j] * scaling[i, j / 32]), scaling[i, g] = 2^(127 - exponents[i, g])";
+  let description = "Of a src in layout DN the groups are 32 rows of a column: [i / 32, j] instead of [i, j / 32]. most[i, g] is the greatest magnitude m of "
+                    "the group. exponents[i, g] belongs to it: ocp takes m's exponent less that of dst's largest number (8, for f4E2M1 2), nv the exponent of m / 448 (m / 6), "
+                    "rounded up; 0 at least, 0xff for a NaN, whose scaling is NaN. For f4E2M1 by ocp m is cut to bf16 first. The cast rounds to nearest even and clamps.";
+}
+def TQUANT_MX_BOXED : Insn<0xfd, "tquant_mx_boxed", PIPE_V,
+    (ops TileOut<"dst", [UB], [ND, DN]>, TileOut<"exponents", [UB], [ND, DN], [F8E8M0]>, TileOut<"boxed", [UB], [ZZ, NN], [F8E8M0]>,
+         TileOut<"most", [UB], [ND, DN], [F32]>, TileOut<"scaling", [UB], [ND, DN], [F32]>, TileIn<"src", [UB], [ND, DN]>, Attr<"rule", ScaleRule>),
+    QuantMxTypes> {
+  let summary = "as tquant_mx; boxed[i, g] = exponents[i, g] in the boxes that products take";
 }
 
 // --- neighbours ---------------------------------------------------------------

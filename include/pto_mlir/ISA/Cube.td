@@ -19,7 +19,7 @@ def MatmulBiasTypes : AddLast<MatmulTypes>;
 def TMATMUL : Insn<0x60, "tmatmul", PIPE_M,
     (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, TileIn<"b", [L0B], [ZN]>), MatmulTypes, ShapeMatmul> {
   let summary = "dst = a x b";
-  let description = "f32: fused multiply-add over k ascending, from 0. i32 wraps.";
+  let description = "f32: fused multiply-add over k ascending, from 0. i32 wraps. m, k and n are at most 4095.";
 }
 def TMATMUL_ACC : Insn<0x61, "tmatmul_acc", PIPE_M,
     (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"acc", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, TileIn<"b", [L0B], [ZN]>),
@@ -46,7 +46,7 @@ def ScalesB : TileIn<"scalesB", [SB], [NN], [F8E8M0]>;
 def TMATMUL_MX : Insn<0x63, "tmatmul_mx", PIPE_M,
     (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB), MxTypes> {
   let summary = "dst[i, j] = sum over k of a[i, k] * b[k, j] * scalesA[i, k / 32] * scalesB[k / 32, j]";
-  let description = "k ascending; the scaled product is exact, each addition is rounded to f32. The number of columns of a is a multiple of 64.";
+  let description = "k ascending; the scaled product is exact, each addition is rounded to f32. A last group of fewer than 32 has a scale of its own.";
 }
 def TMATMUL_MX_ACC : Insn<0x64, "tmatmul_mx_acc", PIPE_M,
     (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"acc", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB),

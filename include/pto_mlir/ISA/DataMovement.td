@@ -12,7 +12,7 @@ def A5Movable : SameType<[], [F32, F16, BF16, I8, U8, I16, U16, I32, U32, F8E4M3
 def TLOAD : Insn<0x40, "tload", PIPE_MTE2,
     (ops TileOut<"dst", [UB, L1], [ND, DN, NZ, ZN]>, ViewIn<"src">, Attr<"space", MemoryEnum>), MovableTypes> {
   let summary = "dst[i, j] = src[i, j] for the valid region of dst";
-  let description = "Layout pairs (view, tile): ND-ND, DN-DN, DN-ND, ND-DN, NZ-NZ; to L1 also ND-NZ and DN-ZN. Into a boxed tile the rest of the last C0 "
+  let description = "Layout pairs (view, tile): ND-ND, DN-DN, DN-ND, ND-DN, NZ-NZ; to L1 also ND-NZ and DN-ZN. At most 4095 rows (of a DN or ZN tile: columns) into UB, 16384 into L1. Into a boxed tile the rest of the last C0 "
                     "group of columns (NZ) or rows (ZN) of each valid row or column is filled with zeros.";
 }
 def Atomic : Enum<"AtomicMode", ["none", "add"]>;
@@ -149,11 +149,11 @@ def TINSERT_L1 : Insn<0x5b, "tinsert_l1", PIPE_MTE3,
 // --- scales of MX operands ---------------------------------------------------------
 
 def ScaleTypes : SameType<[], [F8E8M0]>;
-def TEXTRACT_SA : Insn<0x54, "textract_sa", PIPE_MTE1, (ops TileOut<"dst", [SA], [ZZ]>, TileIn<"src", [L1], [ND, DN, ZZ, NN]>, Int<"row">, Int<"col">),
+def TEXTRACT_SA : Insn<0x54, "textract_sa", PIPE_MTE1, (ops TileOut<"dst", [SA], [ZZ]>, TileIn<"src", [L1], [ND, DN, NZ, ZN, ZZ, NN]>, Int<"row">, Int<"col">),
     ScaleTypes> {
   let summary = "dst[i, j] = src[row + i, col + j], scales of the left operand: one per row and group of 32 columns";
 }
-def TEXTRACT_SB : Insn<0x55, "textract_sb", PIPE_MTE1, (ops TileOut<"dst", [SB], [NN]>, TileIn<"src", [L1], [ND, DN, ZZ, NN]>, Int<"row">, Int<"col">),
+def TEXTRACT_SB : Insn<0x55, "textract_sb", PIPE_MTE1, (ops TileOut<"dst", [SB], [NN]>, TileIn<"src", [L1], [ND, DN, NZ, ZN, ZZ, NN]>, Int<"row">, Int<"col">),
     ScaleTypes> {
   let summary = "dst[i, j] = src[row + i, col + j], scales of the right operand: one per group of 32 rows and column";
 }
@@ -168,6 +168,16 @@ def MGATHER : Insn<0x56, "mgather", PIPE_MTE2,
   let summary = "dst[i, j] = element number indices[i, j] of src; by rows: src[indices[i], j]";
   let description = "An element's number counts from the view's first element, whatever the strides; by rows the i-th index of the tile counts. "
                     "Beyond src (a negative index is huge): clamp takes the last one, wrap the remainder, zero gives 0, undefined is a fault.";
+}
+// Into L1, on the cube core: the indices come from global memory, because no engine there reads tiles of numbers.
+class Indexed<list<ElementType> types> {
+  list<list<ElementType>> combinations = !listconcat(!foreach(t, types, [t, t, I32]), !foreach(t, types, [t, t, U32]));
+}
+def MGATHER_L1 : Insn<0x5c, "mgather_l1", PIPE_MTE2,
+    (ops TileOut<"dst", [L1], [NZ]>, ViewIn<"src">, ViewIn<"indices">, Packed<"attrs", [Field<"unit", 8, IndexUnit>, Field<"bounds", 8, GatherBounds>]>),
+    Types<Indexed<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>.combinations, Indexed<[F8E4M3FN, F8E5M2, HIF8]>.combinations>> {
+  let summary = "dst[i, j] = element number indices[i, j] of src; by rows: src[indices[i], j]";
+  let description = "As mgather. The rest of the last C0 group of columns of each valid row is filled with zeros, as tload does.";
 }
 def ScatterBounds : Enum<"ScatterBounds", ["undefined", "skip", "clamp", "wrap"]>;
 def ScatterOp : Enum<"ScatterOp", ["none", "add", "max", "min"]>;

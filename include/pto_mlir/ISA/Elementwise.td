@@ -114,7 +114,7 @@ def TEXP : UnaryTile<0x91, "texp", "exp(src[i, j])", FloatTypes>;
 def TLOG : UnaryTile<0x92, "tlog", "log(src[i, j])", FloatTypes>;
 def TSQRT : UnaryTile<0x93, "tsqrt", "sqrt(src[i, j])", FloatTypes>;
 def TRSQRT : UnaryTile<0x94, "trsqrt", "1 / sqrt(src[i, j])", FloatTypes>;
-def TRECIP : UnaryTile<0x95, "trecip", "1 / src[i, j]", FloatTypes>;
+def TRECIP : UnaryTile<0x95, "trecip", "1 / src[i, j], integers toward 0", SameType<[F16, F32], [], [I16, I32]>>;
 def TNEG : UnaryTile<0x96, "tneg", "-src[i, j]", NegTypes>;
 def TRELU : UnaryTile<0x97, "trelu", "max(src[i, j], 0), NaN and -0 kept", ReluTypes>;
 def TNOT : UnaryTile<0x98, "tnot", "~src[i, j]", BitTypes>;

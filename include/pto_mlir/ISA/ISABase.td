@@ -172,14 +172,15 @@ class ViewOut<string n> : ViewOperand<n, "out">;
 // --- legal element types ----------------------------------------------------
 
 // One entry per combination, one type per tile or view operand (those without `types` of their own), in operand order.
-class Types<list<list<ElementType>> both, list<list<ElementType>> a5 = []> {
+class Types<list<list<ElementType>> both, list<list<ElementType>> a5 = [], list<list<ElementType>> a3 = []> {
   bit same = 0;
   list<list<ElementType>> combinations = both; // on every architecture
   list<list<ElementType>> a5only = a5;
+  list<list<ElementType>> a3only = a3;
 }
 // All such operands share one type.
-class SameType<list<ElementType> both, list<ElementType> a5 = []>
-    : Types<!foreach(t, both, [t]), !foreach(t, a5, [t])> {
+class SameType<list<ElementType> both, list<ElementType> a5 = [], list<ElementType> a3 = []>
+    : Types<!foreach(t, both, [t]), !foreach(t, a5, [t]), !foreach(t, a3, [t])> {
   let same = 1;
 }
 def NoTypes : Types<[]>;

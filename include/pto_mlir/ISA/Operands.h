@@ -25,6 +25,8 @@ inline constexpr unsigned kMaxRank = 5;
 /// Slots whose register bits stand in the head word; a mask word follows only when a later slot is a register.
 inline constexpr unsigned kHeadSlots = 8;
 inline constexpr uint32_t kMaskWordBit = 1u << 10;
+/// The most rows (of a DN or ZN tile: columns) that one tload moves, and the largest m, k and n of a product (pto-isa 2.4, 3.8).
+inline constexpr unsigned kMostLoadLinesUB = 4095, kMostLoadLinesL1 = 16384, kMostProductExtent = 4095;
 inline constexpr unsigned kMaxTileAddress = (1u << 20) - 1;
 
 /// An immediate, or the number of a register that holds the value.
@@ -89,11 +91,9 @@ struct Box {
 inline constexpr Box innerBox(Layout layout, ElementType type) {
   unsigned c0 = 256 / elementBits(type);
   switch (layout) {
-  case Layout::NZ: return {16, c0};
-  case Layout::ZN: return {c0, 16};
   // Scales lie in boxes of 32 bytes, two groups of 16 rows or columns.
-  case Layout::ZZ: return {16, type == ElementType::f8E8M0 ? 2 : c0};
-  case Layout::NN: return {type == ElementType::f8E8M0 ? 2 : c0, 16};
+  case Layout::NZ: case Layout::ZZ: return {16, type == ElementType::f8E8M0 ? 2 : c0};
+  case Layout::ZN: case Layout::NN: return {type == ElementType::f8E8M0 ? 2 : c0, 16};
   case Layout::NZ16: return {16, 16};
   default: return {1, 1};
   }
@@ -114,6 +114,12 @@ inline constexpr uint64_t elementOffset(Layout layout, ElementType type, uint64_
   }
   return 0;
 }
+
+/// What tload moves one by one: the rows of a tile, or its columns where those lie together; and the most of them into `space`.
+inline constexpr const Value &loadLines(const Tile &dst) {
+  return dst.layout == Layout::DN || dst.layout == Layout::ZN ? dst.validCols : dst.validRows;
+}
+inline constexpr unsigned mostLoadLines(Memory space) { return space == Memory::UB ? kMostLoadLinesUB : kMostLoadLinesL1; }
 
 /// Bytes from a tile's address to the end of the last byte that belongs to its valid region; boxed layouts count whole boxes.
 /// 0 for an empty region.

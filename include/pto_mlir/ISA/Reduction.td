@@ -33,6 +33,16 @@ class RowArg<int op, string m, string expr>
 def TROWARGMAX : RowArg<0xc4, "trowargmax", "greatest">;
 def TROWARGMIN : RowArg<0xc5, "trowargmin", "least">;
 
+// (dst, values, src)
+def ArgValueTypes : Types<!foreach(c, ArgTypes.combinations, !listconcat(c, [!cast<ElementType>(!head(!tail(c)))])),
+                          !foreach(c, ArgTypes.a5only, !listconcat(c, [!cast<ElementType>(!head(!tail(c)))]))>;
+class RowArgValues<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB], [DN, ND]>, TileOut<"values", [UB], [DN, ND]>, TileIn<"src", [UB]>), ArgValueTypes, ShapeRowReduce> {
+  let summary = "dst[i, 0] = the first j at which src[i, j] is " # expr # ", values[i, 0] = that element";
+}
+def TROWARGMAX_VALUES : RowArgValues<0xc6, "trowargmax_values", "greatest">;
+def TROWARGMIN_VALUES : RowArgValues<0xc7, "trowargmin_values", "least">;
+
 class ColReduce<int op, string m, string expr>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), ColReduceTypes, ShapeColReduce> {
   let summary = "dst[0, j] = " # expr;
@@ -51,6 +61,13 @@ class ColArg<int op, string m, string expr>
 }
 def TCOLARGMAX : ColArg<0xcc, "tcolargmax", "greatest">;
 def TCOLARGMIN : ColArg<0xcd, "tcolargmin", "least">;
+
+class ColArgValues<int op, string m, string expr>
+    : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileOut<"values", [UB]>, TileIn<"src", [UB]>), ArgValueTypes, ShapeColReduce> {
+  let summary = "dst[0, j] = the first i at which src[i, j] is " # expr # ", values[0, j] = that element";
+}
+def TCOLARGMAX_VALUES : ColArgValues<0xd8, "tcolargmax_values", "greatest">;
+def TCOLARGMIN_VALUES : ColArgValues<0xd9, "tcolargmin_values", "least">;
 
 def TPAIRREDUCESUM : Insn<0xce, "tpairreducesum", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), FloatTypes, ShapeSame> {
   let summary = "dst[i, j] = src[i, 2 j] + src[i, 2 j + 1]";

@@ -68,18 +68,26 @@ LogicalResult asWords(Operation *op, isa::Tile &tile) {
   return success();
 }
 
-// L1 to the scales of a product's operand: the first bytes of each row (of b: the first rows) are the codes.
+// L1 to the scales of a product's operand: the first bytes of each row (of b: the first rows) are the codes. An element of 16 bits holds the codes
+// of two groups that follow one another, as pto-isa 2.3 lays them out in memory (MX_A_ND, MX_A_DN, MX_B_ND, MX_B_DN).
 LogicalResult extractScales(Operation *op, CodegenContext &cg, const TileDesc &dst, isa::Tile src, isa::Value row, isa::Value col) {
   unsigned bits = isa::elementBits(src.type);
   bool left = dst.memory == isa::Memory::SA, plain = src.layout == isa::Layout::ND || src.layout == isa::Layout::DN;
-  if (bits != 8 && !(left && bits == 16 && src.layout == isa::Layout::ND))
-    return op->emitOpError("moves scales, which are bytes, out of a tile of ") << isa::elementName(src.type) << "; elements of 8 bits would do";
+  if (bits != 8 && bits != 16)
+    return op->emitOpError("moves scales, which are bytes, out of a tile of ") << isa::elementName(src.type) << "; elements of 8 or 16 bits would do";
   if (!plain)
     return op->emitOpError("moves scales out of a tile in blocks; blayout=row_major, slayout=none_box would do");
   if (bits == 16) {
-    src.cols = uint16_t(src.cols * 2);
-    if (failed(cg.binary<isa::Mul>(op, src.validCols, isa::Value(2), src.validCols)) || failed(cg.binary<isa::Mul>(op, col, isa::Value(2), col)))
+    uint16_t &box = left ? src.cols : src.rows;
+    isa::Value &valid = left ? src.validCols : src.validRows, &first = left ? col : row;
+    if (box > UINT16_MAX / 2)
+      return op->emitOpError("moves scales out of a tile of ") << box << " pairs; at most " << UINT16_MAX / 2 << " would do";
+    box = uint16_t(box * 2);
+    if (failed(cg.binary<isa::Mul>(op, valid, isa::Value(2), valid)) || failed(cg.binary<isa::Mul>(op, first, isa::Value(2), first)))
       return failure();
+    // Where elements of one group follow one another the two of a pair stay neighbours: boxes of two groups.
+    if (left != (src.layout == isa::Layout::ND))
+      src.layout = left ? isa::Layout::NZ : isa::Layout::ZN;
   }
   src.type = isa::ElementType::f8E8M0;
   return left ? cg.emit(op, isa::TExtractSa{dst.tile, src, row, col}) : cg.emit(op, isa::TExtractSb{dst.tile, src, row, col});

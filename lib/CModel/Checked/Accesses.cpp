@@ -84,7 +84,8 @@ private:
     out.accesses.push_back({kind, false, memoryOf(i), out.runs.size(), out.runs.size() + 1});
     out.runs.push_back(runs);
   }
-  void viewPart(AccessKind kind, uint64_t n, uint64_t m);
+  void viewPart(AccessKind kind, uint64_t n, uint64_t m) { viewPart(kind, *o.globalView, n, m); }
+  void viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m);
   void maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements);
   void imageReads(const isa::TImg2col &image);
   void byShape();
@@ -113,8 +114,8 @@ private:
 };
 
 // Rows and columns of a view (docs/commands.md, View; GlobalView::offset).
-void Collector::viewPart(AccessKind kind, uint64_t n, uint64_t m) {
-  GlobalView v = core.view(*o.globalView);
+void Collector::viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m) {
+  GlobalView v = core.view(view);
   if (!v.base || n == 0 || m == 0)
     return;
   size_t first = out.runs.size();
@@ -321,6 +322,16 @@ void Collector::run() {
   case Opcode::Mgather: { // which elements, only the indices know
     read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
     return write(0);
+  }
+  case Opcode::MgatherL1: {
+    const isa::Tile &dst = *o.tiles[0];
+    uint64_t n = rows(dst), m = cols(dst), group = isa::innerBox(dst.layout, dst.type).cols;
+    auto indexCols = uint64_t(core.view(*o.indexView).cols());
+    bool byRow = insn.as<isa::MgatherL1>().unit == isa::IndexUnit::row;
+    uint64_t wide = byRow ? std::min(indexCols, n) : m;
+    if (wide > 0)
+      viewPart(AccessKind::Read, *o.indexView, byRow ? (n + wide - 1) / wide : n, wide);
+    return part(AccessKind::Write, 0, 0, 0, n, (m + group - 1) / group * group);
   }
   case Opcode::Mscatter: {
     const isa::Tile &src = *o.tiles[0];

@@ -10,10 +10,9 @@ void execute(const isa::Mgather &insn, Core &core) {
   GlobalView view = core.view(insn.src);
   if (core.faulted())
     return;
-  static constexpr Beyond beyond[] = {Beyond::Fault, Beyond::Clamp, Beyond::Wrap, Beyond::Leave};
   bool byRow = insn.unit == isa::IndexUnit::row;
   Carriers::visit(carrier(dst.type), [&]<class T>() {
-    forIndexed(core, view, dst, indices, byRow, beyond[unsigned(insn.bounds)], [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
+    forIndexed(core, view, dst, indices, byRow, gatherBeyond[unsigned(insn.bounds)], [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
       T *to = dst.row<T>(r) + c;
       if (at < 0)
         std::fill(to, to + run, T(0));

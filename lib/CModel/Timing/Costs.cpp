@@ -142,7 +142,8 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
   using isa::Opcode;
   if (o.numTiles == 0)
     return {0, 1, 0};
-  const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[o.numTiles > 1 ? 1 : 0];
+  bool reduces = o.info.shape == isa::Shape::rowReduce || o.info.shape == isa::Shape::colReduce; // src is the last one, behind all results
+  const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[reduces ? o.numTiles - 1 : o.numTiles > 1 ? 1 : 0];
   auto more = double(std::max<uint64_t>(rowRepeats(src), 1) - 1);
   switch (insn.opcode) {
   // 4.5, per row: 7 cycles for one repeat, about 1.45 for each further one.
@@ -154,6 +155,8 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
   case Opcode::TRowmin:
   case Opcode::TRowargmax:
   case Opcode::TRowargmin:
+  case Opcode::TRowargmaxValues:
+  case Opcode::TRowargminValues:
     return {14, double(rows(src)) * (7 + 1.45 * more), 27};
   case Opcode::TRowexpand:
     return {15, double(rows(dst)) * (rowRepeats(dst) > 1 ? 15 : 14), 20};
@@ -164,6 +167,8 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
   case Opcode::TColprod:
   case Opcode::TColargmax:
   case Opcode::TColargmin:
+  case Opcode::TColargmaxValues:
+  case Opcode::TColargminValues:
     return {5, double(rows(src)) * (17.5 + 2.1 * more), 7};
   // 4.4: 78 cycles for four blocks of 32 records, that is a kilobyte.
   case Opcode::TMrgsort:
@@ -219,6 +224,8 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipModel &chip) {
     return {0, 0, 0, insn.as<isa::TLoad>().space == isa::Memory::UB ? GlobalPath::ToUB : GlobalPath::ToL1, payload(*o.tiles[0])};
   case Opcode::Mgather:
     return {0, 0, 0, GlobalPath::ToUB, payload(*o.tiles[0])};
+  case Opcode::MgatherL1:
+    return {0, 0, 0, GlobalPath::ToL1, payload(*o.tiles[0])};
   case Opcode::Mscatter:
     return {0, 0, 0, GlobalPath::FromUB, payload(*o.tiles[0])};
   case Opcode::TInsertL1:

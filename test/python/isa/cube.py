@@ -15,7 +15,7 @@ def up(n, to):
 
 
 def c0(kind):
-    return 256 // BITS[kind]
+    return 2 if kind == "f8E8M0" else 256 // BITS[kind]  # scales lie in pairs of groups
 
 
 def boxed(kind, rows, cols, layout, address=0):
@@ -51,6 +51,7 @@ def operands(program, left, right, m, k, n, a, b, row=0, col=0):
 
 
 SHAPES = [(1, 64, 1), (16, 64, 16), (7, 128, 19), (33, 64, 40), (48, 192, 64)]
+RAGGED_DEPTHS = [(16, 32, 16), (5, 96, 17), (17, 100, 33), (3, 2, 5)]  # for groups of 32
 
 
 def fetch_acc(program, acc, kind):
@@ -63,7 +64,7 @@ def product(mnemonic, arch, kinds, rng):
     """Products whose every sum is exact, so that no tolerance is needed; then a long one against float64."""
     scaled, extra = "_mx" in mnemonic, mnemonic.split("_")[-1]
     out, left, right = (kinds[0], kinds[2], kinds[3]) if extra == "acc" else kinds[:3]
-    for m, k, n in SHAPES:
+    for number, (m, k, n) in enumerate(SHAPES + (RAGGED_DEPTHS if scaled else [])):
         a, b = small_floats(left, rng, (m, k)), small_floats(right, rng, (k, n))
         program = Program(arch, "AIC")
         attributes = {}
@@ -75,14 +76,16 @@ def product(mnemonic, arch, kinds, rng):
         else:
             ta, tb = operands(program, left, right, m, k, n, a, b)
         if scaled:
-            groups = k // 32
+            groups = up(k, 32) // 32
             sa, sb = (rng.integers(123, 132, s).astype(np.uint8) for s in ((m, groups), (groups, n)))
-            la, lb = Tile("f8E8M0", m, 32, None, "ND", 1 << 17), Tile("f8E8M0", 32, n, None, "DN", (1 << 17) + 8192)
+            # In L1 as plain bytes, or in pairs of groups.
+            la = Tile("f8E8M0", up(m, 16), 32, None, ("ND", "NZ", "ZZ")[number % 3], 1 << 17)
+            lb = Tile("f8E8M0", 32, up(n, 16), None, ("DN", "ZN", "NN")[number % 3], (1 << 17) + 8192)
             program.fill(la, grown(la, sa), "L1").fill(lb, grown(lb, sb), "L1")
             ra, rb = Tile("f8E8M0", up(m, 16), up(groups, 2), (m, groups), "ZZ"), Tile("f8E8M0", up(groups, 2), up(n, 16), (groups, n), "NN")
             program.do("textract_sa", dst=ra, src=la, row=0, col=0).do("textract_sb", dst=rb, src=lb, row=0, col=0)
             attributes |= {"scalesA": ra, "scalesB": rb}
-            x, y = x * np.repeat(nb.TABLES["f8E8M0"][sa], 32, 1), y * np.repeat(nb.TABLES["f8E8M0"][sb], 32, 0)
+            x, y = x * np.repeat(nb.TABLES["f8E8M0"][sa], 32, 1)[:, :k], y * np.repeat(nb.TABLES["f8E8M0"][sb], 32, 0)[:k]
         dst = boxed(out, m, n, "NZ16")
         expected = x @ y
         if extra == "acc":
@@ -97,8 +100,8 @@ def product(mnemonic, arch, kinds, rng):
             program.do("tmov_bt", dst=attributes["bias"], src=lbias, col=8)
             expected = expected + bias
         program.do(mnemonic, dst=dst, a=ta, b=tb, **attributes)
-        number = fetch_acc(program, dst, out)
-        got = program.run().matrix(number, out, (m, n))
+        fetched = fetch_acc(program, dst, out)
+        got = program.run().matrix(fetched, out, (m, n))
         slack = (np.abs(x) @ np.abs(y) + 100) * k * 6e-8 if scaled else 0
         assert (np.abs(got - expected) <= slack).all(), (kinds, m, k, n)
     if not scaled and left in ("f32", "f16", "bf16"):
@@ -110,6 +113,42 @@ def product(mnemonic, arch, kinds, rng):
         number = fetch_acc(program.do("tmatmul", dst=dst, a=ta, b=tb), dst, out)
         x, y = a.astype(np.float64), b.astype(np.float64)
         assert (np.abs(program.run().matrix(number, out, (m, n)) - x @ y) <= np.abs(x) @ np.abs(y) * k * 6e-8).all()
+
+
+def gather_into_l1(mnemonic, arch, kinds, rng):
+    """Rows and elements of global memory by indices from global memory, with what is beyond; the rest of each last group of columns is 0."""
+    kind, _, index_kind = kinds
+    for number, bounds in enumerate(("undefined", "clamp", "wrap", "zero")):
+        for unit in ("element", "row"):
+            memory = nb.random(kind, rng, (20, 48))
+            view = (12, 40) if unit == "row" else (20, 48)
+            m, n = ((5, 29), (16, 32), (33, 7), (2, 40))[number]
+            count = 12 if unit == "row" else memory.size
+            shape = (m, n) if unit == "element" else (m, 1) if number % 2 else (1, m)
+            low = 0 if bounds == "undefined" or index_kind == "u32" else -9
+            indices = rng.integers(low, count if bounds == "undefined" else count + 9, shape)
+            dst = boxed(kind, m, n, "NZ")
+            before = nb.random(kind, rng, (dst.rows, dst.cols))
+            expected = before.copy()
+            expected[:m, n : up(n, c0(kind))] = np.zeros((), NUMPY[kind])
+            for r, c in np.ndindex(m, n):
+                i = int(indices.flat[r] if unit == "row" else indices[r, c])
+                huge = i if i >= 0 else i + (1 << 64)
+                if huge >= count:
+                    i = {"clamp": count - 1, "wrap": huge % count}.get(bounds, -1)
+                expected[r, c] = np.zeros((), NUMPY[kind]) if i < 0 else memory[i, c] if unit == "row" else memory.flat[i]
+            program = Program(arch, "AIC").fill(dst, before, "L1")
+            source, places = program.argument(memory), program.argument(indices.astype(NUMPY[index_kind]))
+            program.do(mnemonic, dst=dst, src=View(source, kind, view, (48, 1)), indices=View(places, index_kind, shape), unit=unit, bounds=bounds)
+            got = program.fetch(dst, "L1")
+            same(program.run().box(got, dst), expected, kind, bounds, unit)
+    for beyond, part in ((12, "index 12"), (2, "fewer indices")):
+        rows = 2 if beyond == 12 else 3
+        program = Program(arch, "AIC")
+        source, places = program.argument(memory), program.argument(np.full((2, 1), beyond, NUMPY[index_kind]))
+        program.do(mnemonic, dst=boxed(kind, rows, 16, "NZ"), src=View(source, kind, (12, 40), (48, 1)), indices=View(places, index_kind, (2, 1)), unit="row", bounds="undefined")
+        with pytest.raises(Fault, match=part):
+            program.run()
 
 
 def extract(mnemonic, arch, kinds, rng):
@@ -248,7 +287,7 @@ def store_acc(mnemonic, arch, kinds, rng):
             if atomic == "add" and mnemonic.endswith("quant") and to in ADDABLE:
                 expected = cast(to, before.astype(np.float64) + expected.astype(np.float64)) if to in nb.FLOATS else before + expected
             elif atomic == "add" and mnemonic.endswith("quant"):
-                with pytest.raises(Fault, match="no quantised store"):
+                with pytest.raises(Fault, match="no atomic addition"):
                     program.run()
                 continue
         got = program.run().matrix(number, to, (m, n) if layout == "ND" else (n, m))
@@ -577,7 +616,7 @@ def encode_all(*instructions):
 
 FAMILIES = [
     ({"tmatmul", "tmatmul_acc", "tmatmul_bias", "tmatmul_mx", "tmatmul_mx_acc", "tmatmul_mx_bias"}, product),
-    ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
+    ({"mgather_l1"}, gather_into_l1), ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
     ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
     ({"tmov_acc_ub", "tmov_acc_ub_quant", "tmov_acc_ub_quantv"}, move_to_vector_cores), ({"tinsert_l1"}, insert_into_l1),
     ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),

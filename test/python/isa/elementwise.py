@@ -76,7 +76,7 @@ UPDATE = {  # dst is read
 }  # fmt: skip
 UNARY = {
     "tabs": both(np.abs, abs), "texp": both(np.exp, None), "tlog": both(np.log, None), "tsqrt": both(np.sqrt, None),
-    "trsqrt": both(lambda a: 1 / np.sqrt(a.astype(np.float64)), None), "trecip": both(lambda a: 1 / a, None), "tneg": both(np.negative, lambda a: -a),
+    "trsqrt": both(lambda a: 1 / np.sqrt(a.astype(np.float64)), None), "trecip": both(lambda a: 1 / a, lambda a: a if abs(a) == 1 else 0), "tneg": both(np.negative, lambda a: -a),
     "trelu": both(relu, lambda a: max(a, 0)), "tnot": lambda k, a: ~a,
 }  # fmt: skip
 SCALAR = {
@@ -230,8 +230,8 @@ def part_arg(mnemonic, arch, kinds, rng):
 
 def reduce(mnemonic, arch, kinds, rng):
     by_row = mnemonic.startswith("trow")
-    operation = mnemonic[4:]
-    out, kind = kinds if len(kinds) == 2 and "arg" in mnemonic else (kinds[0], kinds[0])
+    operation, _, with_values = mnemonic[4:].partition("_")
+    out, kind = (kinds[0], kinds[-1]) if "arg" in mnemonic else (kinds[0], kinds[0])
     for number, shape in enumerate(SHAPES):
         t = tile(kind, shape)
         vr, vc = t.valid
@@ -266,8 +266,15 @@ def reduce(mnemonic, arch, kinds, rng):
             expected = total
             if not np.isfinite(expected.astype(np.float32)).all():
                 continue
-        boxes, _ = run_vector(arch, mnemonic, {"dst": (dst, before), "src": (t, x)})
+        tiles = {"dst": (dst, before), "src": (t, x)}
+        if with_values:  # a column beside a row of the indices, and the other way round
+            best = Tile(kind, *((vr, max(1, 256 // BITS[kind])) if number % 2 else (-(-vr // 32) * 32, 1)), (vr, 1), "ND" if number % 2 else "DN") if by_row else tile(kind, (1, t.cols, 1, vc))
+            tiles["values"] = (best, nb.random(kind, rng, (best.rows, best.cols)))
+        boxes, _ = run_vector(arch, mnemonic, tiles)
         expected = expected.reshape(dst.valid)
+        if with_values:
+            picked = np.take_along_axis(v, expected.astype(np.int64), axis)
+            check(mnemonic, kind, boxes["values"], picked, tiles["values"][1], best.valid, str(shape))
         if np.any(tolerance):
             got = boxes["dst"][: dst.valid[0], : dst.valid[1]]
             assert (np.abs(got.astype(np.float64) - expected.astype(np.float64)) <= tolerance.reshape(dst.valid)).all(), (mnemonic, kind, shape)
@@ -439,7 +446,7 @@ def axpy(mnemonic, arch, kinds, rng):
 FAMILIES = [
     ({*BINARY, *UPDATE, *UNARY, *SCALAR}, elementwise), ({m for m in TABLE.rows if m.startswith(("trowexpand", "tcolexpand"))}, expand),
     ({*PART}, part), ({"tpartargmax", "tpartargmin"}, part_arg),
-    ({f"t{d}{o}" for d in ("row", "col") for o in ("sum", "max", "min", "prod", "argmax", "argmin")}, reduce), ({"tcmp", "tcmps"}, compare),
+    ({f"t{d}{o}" for d in ("row", "col") for o in ("sum", "max", "min", "prod", "argmax", "argmin", "argmax_values", "argmin_values")}, reduce), ({"tcmp", "tcmps"}, compare),
     ({"tsel", "tsels"}, select), ({"tcvt"}, cvt), ({"tpairreducesum"}, pair_sum), ({"taddreluconv", "tsubreluconv"}, relu_convert),
     ({"tadddeqrelu"}, add_dequantise), ({"taxpy"}, axpy),
 ]  # fmt: skip

@@ -47,7 +47,7 @@ class Table:
     def combinations(self, mnemonic):
         """(architecture to run on, one type per typed operand)."""
         types = self.ref(self.rows[mnemonic]["types"])
-        for arch, key in (("a3", "combinations"), ("a5", "a5only")):
+        for arch, key in (("a3", "combinations"), ("a5", "a5only"), ("a3", "a3only")):
             for combination in types[key]:
                 names = [self.ref(t)["name"] for t in combination]
                 yield arch, names * len(self.typed(mnemonic)) if types["same"] else names
@@ -242,7 +242,7 @@ def offsets(tile):
     """Element offset of each (row, column) of the box."""
     c0 = 256 // BITS[tile.type]
     narrow = 2 if tile.type == "f8E8M0" else c0
-    ir, ic = {"ND": (1, 1), "DN": (1, 1), "NZ": (16, c0), "ZN": (c0, 16), "ZZ": (16, narrow), "NN": (narrow, 16), "NZ16": (16, 16)}[tile.layout]
+    ir, ic = {"ND": (1, 1), "DN": (1, 1), "NZ": (16, narrow), "ZN": (narrow, 16), "ZZ": (16, narrow), "NN": (narrow, 16), "NZ16": (16, 16)}[tile.layout]
     r, c = np.meshgrid(np.arange(tile.rows), np.arange(tile.cols), indexing="ij")
     if tile.layout == "ND":
         return r * tile.cols + c

@@ -30,7 +30,8 @@ def PTO_TGetScaleAddrOp : PTO_PipeOp<"tget_scale_addr", "PIPE_S", [PTO_OnlyA5]> 
 }
 
 // The scale of element (i, k) of a is a_scale[i, k / 32], that of (k, j) of b is b_scale[k / 32, j]: a code c means 2^(c - 127). A scale tile has its
-// operand's shape; the codes are the first bytes of each row (of b: the first rows), what is behind them is not used.
+// operand's shape; the codes are the first bytes of each row (of b: the first rows), what is behind them is not used. In a tile of 16 bits an element
+// holds the codes of two groups that follow one another. k is any number: the last group may have fewer than 32 elements.
 def PTO_ScaledMembers {
   string text = [{
     ::pto_mlir::pto::Pipe getPipe() { return ::pto_mlir::pto::Pipe::PIPE_M; }

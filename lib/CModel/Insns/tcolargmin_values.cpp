@@ -1,0 +1,11 @@
+#include "Insns.h"
+#include "ArgReduce.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TColargminValues &insn, Core &core) {
+  argReduceColumns(insn, core, [](auto a, auto b) { return a < b; });
+  takeValues(insn, core, isa::Shape::colReduce);
+}
+
+} // namespace pto_mlir::cmodel

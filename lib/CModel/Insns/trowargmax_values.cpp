@@ -1,0 +1,11 @@
+#include "Insns.h"
+#include "ArgReduce.h"
+
+namespace pto_mlir::cmodel {
+
+void execute(const isa::TRowargmaxValues &insn, Core &core) {
+  argReduceRows(insn, core, [](auto a, auto b) { return a > b; });
+  takeValues(insn, core, isa::Shape::rowReduce);
+}
+
+} // namespace pto_mlir::cmodel
