@@ -43,9 +43,9 @@ template <class F> inline void forTargetCores(isa::TargetCores cores, const Loca
   f(AccHalf{1, cores == TargetCores::halfRows ? src.validRows / 2 : 0, cores == TargetCores::halfCols ? src.validCols / 2 : 0});
 }
 
-/// Resolves `dst` in the UB of each vector core that `cores` names, then moves: write(dst tile, dst row, dst col, element of src). A core
+/// Resolves `dst` in the UB of each vector core that `cores` names, then moves: move(dst tile, half). A core
 /// that does not take part in the launch has no memory: its half is dropped.
-template <class F> inline void moveToVectorCores(Core &core, const isa::Tile &dst, const LocalTile &src, isa::TargetCores cores, F &&write) {
+template <class F> inline void moveToVectorCores(Core &core, const isa::Tile &dst, const LocalTile &src, isa::TargetCores cores, F &&move) {
   forTargetCores(cores, src, [&](AccHalf half) {
     if (core.faulted())
       return;
@@ -54,9 +54,7 @@ template <class F> inline void moveToVectorCores(Core &core, const isa::Tile &ds
       return;
     if (uint64_t(half.row) + to.validRows > src.validRows || uint64_t(half.col) + to.validCols > src.validCols)
       return core.fault(FaultKind::IllegalShape, "the accumulator does not cover dst's valid region on each core");
-    for (uint32_t r = 0; r < to.validRows; ++r)
-      for (uint32_t c = 0; c < to.validCols; ++c)
-        write(to, r, c, half.row + r, half.col + c);
+    move(to, half);
   });
 }
 

@@ -4,12 +4,14 @@
 #define PTO_MLIR_CMODEL_QUANTISE_H
 
 #include "Core.h"
-#include "Element.h"
+#include "MapLine.h"
 #include "SmallFloat.h"
 
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
+#include <vector>
 
 namespace pto_mlir::cmodel {
 
@@ -24,45 +26,75 @@ inline QuantDescriptor scalarDescriptor(uint64_t bits) {
 }
 /// What counts of a descriptor in the fixpipe buffer.
 inline uint64_t fixpipeDescriptor(uint64_t bits) { return bits & ~uint64_t(0x1fff); }
-inline QuantDescriptor vectorDescriptor(uint64_t bits) { return scalarDescriptor(fixpipeDescriptor(bits)); }
 /// The descriptor of two operands; a register may hold more than the 32 bits that count.
 inline uint64_t descriptorBits(int64_t low, int64_t high) { return uint64_t(uint32_t(low)) | uint64_t(uint32_t(high)) << 32; }
 
 /// Bits 32-35 of a descriptor: how far i32 is shifted on its way to i16, less 1.
 inline unsigned descriptorShift(uint64_t bits) { return unsigned(bits >> 32 & 15) + 1; }
 
-/// *to = cast(relu(accumulator element (r, c) * scale + offset)) as `type`. Integers are rounded to nearest even and clamped; f16 from i32 and
-/// the types of 8 bits are clamped to their finite range. False where there is no such cast.
-inline bool quantiseElement(const LocalTile &src, uint32_t r, uint32_t c, QuantDescriptor q, bool relu, isa::ElementType type, uint8_t *to) {
-  float value = (src.type == isa::ElementType::f32 ? src.at<float>(r, c) : float(src.at<int32_t>(r, c))) * q.scale + float(q.offset);
-  if (relu && value < 0)
-    value = 0;
-  auto clamped = [&](float low, float high) { return value > high ? high : value > low ? value : low; };
-  switch (type) {
-  case isa::ElementType::i8:
-    value = std::nearbyint(value);
-    *reinterpret_cast<int8_t *>(to) = int8_t(clamped(-128, 127));
-    return true;
-  case isa::ElementType::u8:
-    value = std::nearbyint(value);
-    *to = uint8_t(clamped(0, 255));
-    return true;
-  case isa::ElementType::f16:
-    *reinterpret_cast<Half *>(to) = toHalf(src.type == isa::ElementType::i32 ? clamped(-65504, 65504) : value);
-    return true;
-  case isa::ElementType::bf16:
-    *reinterpret_cast<BFloat *>(to) = store<BFloat>(value);
-    return true;
-  case isa::ElementType::f32:
-    std::memcpy(to, &value, sizeof value);
-    return true;
-  case isa::ElementType::f8E4M3FN:
-  case isa::ElementType::hif8:
-    *to = encodeSmall(type, value, true);
-    return true;
-  default:
-    return false;
+/// At most 16 columns of an accumulator, with the descriptor of each.
+struct QuantRun {
+  static constexpr uint32_t most = 16;
+  float scale[most], offset[most];
+  unsigned shift[most];
+  bool relu;
+
+  void set(uint32_t i, uint64_t bits) {
+    QuantDescriptor q = scalarDescriptor(bits);
+    scale[i] = q.scale, offset[i] = float(q.offset), shift[i] = descriptorShift(bits);
   }
+};
+
+/// The types that a quantised element may have; i16 only comes from i32, by a shift.
+using Quantised = Types<int8_t, uint8_t, Half, BFloat, float, E4M3, Hif8>;
+
+/// to[i] = cast(relu(from[i] * scale[i] + offset[i])), i < n. Integers are rounded to nearest even and clamped; f16 from i32 and
+/// the types of 8 bits are clamped to their finite range. i16: relu(from[i]) >> shift[i].
+template <class D, class S> inline __attribute__((always_inline)) void quantiseRun(D *to, const S *from, const QuantRun &q, uint32_t n) {
+  if constexpr (std::is_same_v<D, int16_t>) {
+    for (uint32_t i = 0; i < n; ++i)
+      to[i] = int16_t((q.relu && from[i] < 0 ? S(0) : from[i]) >> q.shift[i]);
+  } else {
+    // A NaN passes relu and becomes the least value where the type is clamped.
+    float floor = q.relu ? 0 : -std::numeric_limits<float>::infinity();
+    auto scaled = [&](size_t i) __attribute__((always_inline)) {
+      float v = float(from[i]) * q.scale[i] + q.offset[i];
+      return v < floor ? floor : v;
+    };
+    auto clamped = [](float v, float least, float greatest) __attribute__((always_inline)) { return v > greatest ? greatest : v > least ? v : least; };
+    if constexpr (std::is_integral_v<D>) { // the sum rounds to an integer
+      constexpr float least = std::numeric_limits<D>::min(), greatest = std::numeric_limits<D>::max();
+      forBlocks(n, [&](size_t i) __attribute__((always_inline)) { to[i] = D(int32_t(clamped(scaled(i), least, greatest) + 0x1.8p23f - 0x1.8p23f)); });
+    } else if constexpr (std::is_same_v<D, E4M3> || std::is_same_v<D, Hif8>) {
+      for (uint32_t i = 0; i < n; ++i)
+        to[i].bits = encodeSmall(elementType<D>(), scaled(i), true);
+    } else if constexpr (std::is_same_v<D, Half>) {
+      float value[QuantRun::most];
+      forBlocks(n, [&](size_t i) __attribute__((always_inline)) { value[i] = std::is_same_v<S, int32_t> ? clamped(scaled(i), -65504, 65504) : scaled(i); });
+      narrow(to, value, n);
+    } else {
+      forBlocks(n, [&](size_t i) __attribute__((always_inline)) { to[i] = store<D>(scaled(i)); });
+    }
+  }
+}
+
+/// The same; a whole run has a constant number of steps.
+template <class D, class S> inline void quantiseWhole(D *to, const S *from, const QuantRun &q, uint32_t n) {
+  if (n == QuantRun::most)
+    quantiseRun(to, from, q, QuantRun::most);
+  else
+    quantiseRun(to, from, q, n);
+}
+
+/// Calls f.operator()<D, S>() for the types of a quantised element and of the accumulator; false where there is no such cast.
+template <class F> inline bool visitQuantised(isa::ElementType to, isa::ElementType from, F &&f) {
+  bool legal = false;
+  Types<float, int32_t>::visit(from, [&]<class S>() {
+    legal = Quantised::visit(to, [&]<class D>() { f.template operator()<D, S>(); });
+    if constexpr (std::is_same_v<S, int32_t>)
+      legal = legal || Types<int16_t>::visit(to, [&]<class D>() { f.template operator()<D, S>(); });
+  });
+  return legal;
 }
 
 /// `*into += *value`, both of `type`; false for a type that cannot be added.
@@ -76,24 +108,51 @@ inline bool addElement(isa::ElementType type, uint8_t *into, const uint8_t *valu
   });
 }
 
-/// view(r, c) = quantiseElement of src(r, c), or +=, the descriptor of column c from `descriptorOf(c)`; src is NZ16 of f32 or i32.
-template <class F> void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bool relu, F descriptorOf, bool add = false) {
+/// view(r, c) = quantised src(r, c), or +=, with the descriptor `bitsOf(c)`; src is NZ16 of f32 or i32.
+template <class F> void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bool relu, F bitsOf, bool add = false) {
   if (!src.data || core.faulted() || src.validRows == 0 || src.validCols == 0)
     return;
   if (view.rows() < src.validRows || view.cols() < src.validCols)
     return core.fault(FaultKind::IllegalShape, "the view is smaller than the tile's valid region of " + std::to_string(src.validRows) + "x" +
                                                    std::to_string(src.validCols));
-  for (uint32_t c = 0; c < src.validCols; ++c) {
-    QuantDescriptor q = descriptorOf(c);
-    for (uint32_t r = 0; r < src.validRows; ++r) {
-      int64_t at = view.offset(r, c);
-      if (!view.contains(at, 1, 0, 1, 0))
-        return core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) + ") of the view lies outside the argument");
-      uint8_t value[8], *to = view.base + at * view.bytes;
-      if (!quantiseElement(src, r, c, q, relu, view.type, add ? value : to) || (add && !addElement(view.type, to, value)))
-        return core.fault(FaultKind::IllegalType, std::string("no quantised store of ") + isa::elementName(view.type));
+  auto outside = [&](uint32_t r, uint32_t c) {
+    core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) + ") of the view lies outside the argument");
+  };
+  bool rows = view.layout == isa::Layout::ND && view.stride(0) == 1 && !add; // 16 columns follow one another on both sides
+  std::vector<int64_t> rowOffsets(rows ? src.validRows : 0);
+  for (uint32_t r = 0; r < rowOffsets.size(); ++r)
+    if (rowOffsets[r] = view.offset(r, 0); !view.contains(rowOffsets[r], src.validCols, 1, 1, 0))
+      return outside(r, 0);
+  bool legal = visitQuantised(view.type, src.type, [&]<class D, class S>() {
+    D *base = reinterpret_cast<D *>(view.base);
+    QuantRun run;
+    run.relu = relu;
+    for (uint32_t c = 0; c < src.validCols; c += QuantRun::most) {
+      uint32_t n = std::min(QuantRun::most, src.validCols - c);
+      for (uint32_t i = 0; i < n; ++i)
+        run.set(i, bitsOf(c + i));
+      const S *from = src.as<S>() + src.offset(0, c);
+      for (uint32_t r = 0; r < src.validRows; ++r, from += QuantRun::most) {
+        if (rows) {
+          quantiseWhole(base + rowOffsets[r] + c, from, run, n);
+          continue;
+        }
+        D values[QuantRun::most];
+        quantiseRun(values, from, run, n);
+        for (uint32_t i = 0; i < n; ++i) {
+          int64_t at = view.offset(r, c + i);
+          if (!view.contains(at, 1, 0, 1, 0))
+            return outside(r, c + i);
+          if (!add)
+            base[at] = values[i];
+          else if (!addElement(view.type, reinterpret_cast<uint8_t *>(base + at), reinterpret_cast<uint8_t *>(values + i)))
+            return core.fault(FaultKind::IllegalType, std::string("no atomic addition of ") + isa::elementName(view.type));
+        }
+      }
     }
-  }
+  });
+  if (!legal)
+    return core.fault(FaultKind::IllegalType, std::string("no quantised store of ") + isa::elementName(view.type));
   core.counters.bytesWritten += uint64_t(src.validRows) * src.validCols * view.bytes;
 }
 
@@ -113,27 +172,32 @@ struct PartMove {
   }
 };
 
-/// dst(row, col) = quantised src(srcRow, srcCol) with the descriptor `bits`. Faults where there is no such cast.
-inline void moveQuantisedElement(Core &core, const LocalTile &dst, uint32_t row, uint32_t col, const LocalTile &src, uint32_t srcRow, uint32_t srcCol,
-                                 uint64_t bits, bool relu) {
-  uint8_t *to = dst.data + dst.offset(row, col) * dst.bytes;
-  if (dst.type == isa::ElementType::i16 && src.type == isa::ElementType::i32) {
-    int32_t value = src.at<int32_t>(srcRow, srcCol);
-    *reinterpret_cast<int16_t *>(to) = int16_t((relu && value < 0 ? 0 : value) >> descriptorShift(bits));
-  } else if (!quantiseElement(src, srcRow, srcCol, scalarDescriptor(bits), relu, dst.type, to)) {
-    core.fault(FaultKind::IllegalType, std::string("no quantised move of ") + isa::elementName(dst.type));
-  }
-}
-
-/// dst(part) = quantised src(part), dst NZ; `bitsOf(j)` is the descriptor of the part's column j.
+/// dst(part) = quantised src(part); `bitsOf(j)` is the descriptor of the part's column j. Faults where there is no such cast.
 template <class F>
 void moveQuantised(Core &core, const LocalTile &dst, const LocalTile &src, const PartMove &part, bool relu, F bitsOf) {
   if (core.faulted() || !part.fits(core, dst, src))
     return;
-  for (int64_t j = 0; j < part.cols; ++j)
-    for (int64_t i = 0; i < part.rows && !core.faulted(); ++i)
-      moveQuantisedElement(core, dst, uint32_t(part.row + i), uint32_t(part.col + j), src, uint32_t(part.srcRow + i), uint32_t(part.srcCol + j),
-                           bitsOf(uint32_t(j)), relu);
+  // Columns that follow one another, and elements from one row to the next, where dst is not walked one by one.
+  auto cols = uint32_t(part.cols), rows = uint32_t(part.rows);
+  uint32_t group = dst.is(isa::Layout::NZ) ? 32 / dst.bytes : dst.is(isa::Layout::ND) ? dst.cols : 1;
+  size_t pitch = dst.is(isa::Layout::NZ) ? group : dst.is(isa::Layout::ND) ? dst.cols : 0;
+  bool legal = visitQuantised(dst.type, src.type, [&]<class D, class S>() {
+    QuantRun run;
+    run.relu = relu;
+    for (uint32_t j = 0; j < cols;) {
+      uint32_t to = uint32_t(part.col) + j, from = uint32_t(part.srcCol) + j;
+      uint32_t n = std::min({QuantRun::most - from % QuantRun::most, group - to % group, cols - j});
+      for (uint32_t i = 0; i < n; ++i)
+        run.set(i, bitsOf(j + i));
+      const S *line = src.as<S>() + src.offset(uint32_t(part.srcRow), from);
+      D *out = rows ? dst.as<D>() + dst.offset(uint32_t(part.row), to) : nullptr;
+      for (uint32_t i = 0; i < rows; ++i, line += QuantRun::most)
+        quantiseWhole(pitch ? out + i * pitch : dst.as<D>() + dst.offset(uint32_t(part.row) + i, to), line, run, n);
+      j += n;
+    }
+  });
+  if (!legal)
+    core.fault(FaultKind::IllegalType, std::string("no quantised move of ") + isa::elementName(dst.type));
 }
 
 } // namespace pto_mlir::cmodel

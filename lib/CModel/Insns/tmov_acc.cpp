@@ -1,5 +1,6 @@
 #include "AccCast.h"
 #include "Insns.h"
+#include "MapLine.h"
 
 namespace pto_mlir::cmodel {
 
@@ -18,13 +19,18 @@ void execute(const isa::TMovAcc &insn, Core &core) {
   if (wide)
     return;
   bool legal = Types<Half, BFloat>::visit(dst.type, [&]<class T>() {
+    size_t pitch = dst.is(isa::Layout::NZ) ? 16 : dst.cols;
     for (uint32_t c = 0; c < dst.validCols; c += 16) { // 16 columns follow one another on both sides
       uint32_t n = std::min(16u, dst.validCols - c);
-      for (uint32_t r = 0; r < dst.validRows; ++r) {
-        T *to = &dst.at<T>(r, c);
-        const float *from = &src.at<float>(r, c);
-        for (uint32_t i = 0; i < n; ++i)
-          to[i] = store<T>(relu && from[i] < 0.0f ? 0.0f : from[i]);
+      T *to = &dst.at<T>(0, c);
+      const float *from = &src.at<float>(0, c);
+      for (uint32_t r = 0; r < dst.validRows; ++r, to += pitch, from += 16) {
+        float value[16];
+        forBlocks(n, [&](size_t i) { value[i] = relu && from[i] < 0.0f ? 0.0f : from[i]; });
+        if constexpr (std::is_same_v<T, Half>)
+          narrow(to, value, n);
+        else
+          forBlocks(n, [&](size_t i) { to[i] = store<T>(value[i]); });
       }
     }
   });

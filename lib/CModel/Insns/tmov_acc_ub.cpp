@@ -8,9 +8,12 @@ void execute(const isa::TMovAccUb &insn, Core &core) {
   if (core.faulted())
     return;
   bool relu = insn.relu == isa::ReluMode::relu;
-  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, uint32_t r, uint32_t c, uint32_t fromRow, uint32_t fromCol) {
-    Types<float, Half, BFloat, int32_t>::visit(
-        dst.type, [&]<class T>() { dst.at<T>(r, c) = castAccumulator<T>(src, src.offset(fromRow, fromCol), relu); });
+  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, AccHalf half) {
+    Types<float, Half, BFloat, int32_t>::visit(dst.type, [&]<class T>() {
+      for (uint32_t r = 0; r < dst.validRows; ++r)
+        for (uint32_t c = 0; c < dst.validCols; ++c)
+          dst.at<T>(r, c) = castAccumulator<T>(src, src.offset(half.row + r, half.col + c), relu);
+    });
   });
 }
 

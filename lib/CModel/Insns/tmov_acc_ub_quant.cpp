@@ -9,8 +9,9 @@ void execute(const isa::TMovAccUbQuant &insn, Core &core) {
   if (core.faulted())
     return;
   uint64_t bits = descriptorBits(insn.descriptorLow.value, insn.descriptorHigh.value);
-  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, uint32_t r, uint32_t c, uint32_t fromRow, uint32_t fromCol) {
-    moveQuantisedElement(core, dst, r, c, src, fromRow, fromCol, bits, insn.relu == isa::ReluMode::relu);
+  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, AccHalf half) {
+    moveQuantised(core, dst, src, {0, 0, half.row, half.col, dst.validRows, dst.validCols}, insn.relu == isa::ReluMode::relu,
+                  [&](uint32_t) { return bits; });
   });
 }
 

@@ -10,8 +10,9 @@ void execute(const isa::TMovAccUbQuantv &insn, Core &core) {
     return;
   if (scales.validRows < 1 || scales.validCols < src.validCols)
     return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " + std::to_string(src.validCols) + " columns");
-  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, uint32_t r, uint32_t c, uint32_t fromRow, uint32_t fromCol) {
-    moveQuantisedElement(core, dst, r, c, src, fromRow, fromCol, fixpipeDescriptor(scales.as<uint64_t>()[fromCol]), insn.relu == isa::ReluMode::relu);
+  moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, AccHalf half) {
+    moveQuantised(core, dst, src, {0, 0, half.row, half.col, dst.validRows, dst.validCols}, insn.relu == isa::ReluMode::relu,
+                  [&](uint32_t col) { return fixpipeDescriptor(scales.as<uint64_t>()[half.col + col]); });
   });
 }
 

@@ -1,8 +1,19 @@
 #include "Insns.h"
 #include "Map.h"
+#include "RsqrtLine.h"
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TRsqrt &insn, Core &core) { mapUnary<Floats>(insn, core, ReciprocalSqrt()); }
+void execute(const isa::TRsqrt &insn, Core &core) {
+#if defined(PTO_HAVE_RSQRT_LINE)
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (core.faulted())
+    return;
+  if (dst.type == isa::ElementType::f32 && sameShape(core, dst, {&src}) && mapLines<float>(dst, rsqrtLine, src))
+    return;
+#endif
+  if (!core.faulted())
+    mapUnary<Floats>(insn, core, ReciprocalSqrt());
+}
 
 } // namespace pto_mlir::cmodel

@@ -10,7 +10,7 @@ void execute(const isa::TStoreAccQuantv &insn, Core &core) {
   if (scales.validRows < 1 || scales.validCols < src.validCols)
     return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " + std::to_string(src.validCols) + " columns");
   storeQuantised(core, core.view(insn.dst), src, insn.relu == isa::ReluMode::relu,
-                 [&](uint32_t col) { return vectorDescriptor(scales.as<uint64_t>()[col]); });
+                 [&](uint32_t col) { return fixpipeDescriptor(scales.as<uint64_t>()[col]); });
 }
 
 } // namespace pto_mlir::cmodel
