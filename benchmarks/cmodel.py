@@ -1,10 +1,13 @@
 """The simulator's speed beside its goals, family by family: instructions against plain code, a product against onnxruntime's, two threads against one.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/cmodel.py [--binary build/benchmarks/cmodel_insns] [--repetitions 3] [--only instructions|products]
+    PYTHONPATH=build/python .venv/bin/python benchmarks/cmodel.py [--binary build/benchmarks/cmodel_insns] [--repetitions 3] [--rows]
+                                                                   [--only instructions|products]
 
 Figures of instructions are CPU time on one thread, the best of the repetitions, beside plain code that is measured in the same run: a vectorised
 loop of the same type (elementwise, comparisons, reductions, expansions), the same function in such a loop, a memcpy of as many bytes, or
-multiply-adds in registers (cube). Two threads need an idle machine. Takes about a minute; ends with 1 when a goal is missed.
+multiply-adds in registers (cube). Prints one table: of each family the number of rows, the least and the middle one of their parts of the plain
+code's rate, and the goal. A goal holds for each row that it names; --rows prints them all. Two threads need an idle machine. Takes a minute; ends with
+1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -14,23 +17,62 @@ import contextlib
 import io
 import json
 import subprocess
+import statistics
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Callable, NamedTuple
 
 import matmul
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-GOALS = {"elementwise": 0.5, "functions": 0.5}  # f32 and f16 on a whole tile
-PLAIN = {"cube": "multiply-adds", "functions": "the function in a loop", **dict.fromkeys(("elementwise", "compare and select", "row reductions",
-         "column reductions", "expands"), "an addition in a loop")}  # fmt: skip
+WHOLE = ("f32 64x128", "f16 64x128")
+
+
+class Family(NamedTuple):
+    beside: str  # what the rows are compared with
+    goal: float  # part of its rate
+    named: Callable[[str], bool]  # the rows that the goal is for
+    why: str  # where that is not half: what the instruction does beside the plain code
+
+
+def whole(name: str) -> bool:
+    return name.endswith(WHOLE)
+
+
+def every(name: str) -> bool:
+    return True
+
+
+def of(*parts: str) -> Callable[[str], bool]:
+    return lambda name: any(part in name for part in parts)
+
+
+ADDITION = "an addition in a loop"
+FAMILIES = {
+    "elementwise": Family(ADDITION, 0.5, whole, ""),
+    "functions": Family("the function in a loop", 0.5, whole, ""),
+    "compare and select": Family(ADDITION, 0.5, every, ""),
+    "row reductions": Family(ADDITION, 0.5, of("rowsum/f32", "rowmax/f32", "sum/i32"), "of sums and maxima; f16 is widened, places are looked up, products have one order"),
+    "column reductions": Family(ADDITION, 0.5, lambda name: name != "tcolargmax/f16 64x128", "but for the places of f16, which are two types wide"),
+    "expands": Family(ADDITION, 0.5, lambda name: "expdif" not in name, "but for the one that has an exp in it"),
+    "conversions": Family("memcpy", 0.12, lambda name: "f16 64x128" not in name, "of f32 and integers: they round and clamp; from f16 to 8 bits 0.05"),
+    "rearrange": Family("memcpy", 0.2, every, "transpositions and joints in registers"),
+    "gather": Family("memcpy", 0.02, every, "an index is read and checked for each element"),
+    "sort": Family("memcpy", 0.01, every, "comparisons, and branches on them"),
+    "movement": Family("memcpy", 0.3, lambda name: not name.startswith("mgather"), "narrow tiles have rows of 32 bytes; no goal for rows by index"),
+    "cube": Family("multiply-adds", 0.5, of("128x"), "of 128 in each direction; few rows or a short depth leave no panel full"),
+    "img2col": Family("memcpy", 0.2, every, "runs of one pixel's channels"),
+    "extraction": Family("memcpy", 0.2, every, "the right operand is transposed"),
+    "fixpipe": Family("memcpy", 0.25, every, "converts, and quantises, what it stores"),
+}  # fmt: skip
 
 
 def instruction_rates(binary: Path, repetitions: int) -> dict[str, tuple]:
     """Rate, unit and part of the plain code's rate (or None) of each benchmark, by name: family/instruction/what."""
-    done = subprocess.run([str(binary), "--benchmark_format=json", "--benchmark_min_time=0.02", f"--benchmark_repetitions={repetitions}"],
+    done = subprocess.run([str(binary), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}"],
                           capture_output=True, text=True)  # fmt: skip
     if done.returncode != 0:
         sys.exit(f"{binary}: {done.stderr.strip() or 'failed'}")
@@ -42,8 +84,9 @@ def instruction_rates(binary: Path, repetitions: int) -> dict[str, tuple]:
             continue
         unit = next(u for u in ("elements", "bytes", "flop", "instructions", "launches") if u in row)
         rate, part = row[unit], row.get("of_roofline")
-        before = best.get(row["run_name"], (0, unit, part))
-        best[row["run_name"]] = (max(before[0], rate), unit, None if part is None else max(before[2], part))
+        name = row["run_name"].removesuffix("/iterations:1")
+        before = best.get(name, (0, unit, part))
+        best[name] = (max(before[0], rate), unit, None if part is None else max(before[2], part))
     return best
 
 
@@ -51,45 +94,52 @@ def main(argv=None) -> int:
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
     p.add_argument("--binary", type=Path, default=ROOT / "build" / "benchmarks" / "cmodel_insns")
     p.add_argument("--repetitions", type=int, default=3)
+    p.add_argument("--rows", action="store_true", help="every instruction's figures, too")
     p.add_argument("--only", choices=("instructions", "products"))
     args = p.parse_args(argv)
     if args.only != "products" and not args.binary.is_file():
         sys.exit(f"{args.binary}: not there; build the target cmodel_insns")
     missed = 0
 
-    def row(what: str, value: float | None, goal: float | None = None, rate: str = "") -> None:
+    def line(*cells) -> None:
+        print("{:<20} {:<24} {:>4} {:>7} {:>7}  {}".format(*cells).rstrip(), flush=True)
+
+    def verdict(value: float, goal: float) -> str:
         nonlocal missed
-        holds = goal is None or value >= goal
-        missed += not holds
-        of = "" if value is None else f"{value:.2f}"
-        print(f"  {what:<58} {rate:>18} {of:>6}  {'' if goal is None else f'>= {goal:g} ' + ('ok' if holds else 'MISSED')}".rstrip(), flush=True)
+        missed += value < goal
+        return f">= {goal:g} " + ("holds" if value >= goal else "MISSED")
 
+    line("family", "beside", "rows", "least", "middle", "goal")
     if args.only != "products":
-        family = None
-        for name, (rate, unit, part) in instruction_rates(args.binary, args.repetitions).items():
-            if name.split("/")[0] != family:
-                family = name.split("/")[0]
-                print(f"{family}" + ("" if part is None else f", beside {PLAIN.get(family, 'memcpy')}"))
-            whole = name.endswith(("f32 64x128", "f16 64x128"))
-            row(name[len(family) + 1 :], part, GOALS.get(family) if whole else None, f"{rate / 1e9:.3f} G{unit}/s")
-    if args.only == "instructions":
-        print(f"\n{missed} goal{'s' * (missed != 1)} missed")
-        return 1 if missed else 0
-
-    n = 1024
-    print(f"products of {n}^3, beside onnxruntime's MatMul of f32 on one thread; two threads beside one")
+        families: dict[str, dict[str, tuple]] = {}
+        for name, row in instruction_rates(args.binary, args.repetitions).items():
+            families.setdefault(name.split("/")[0], {})[name.partition("/")[2]] = row
+        for name, rows in families.items():
+            parts = {row: part for row, (_, _, part) in rows.items() if part is not None}
+            if not parts:
+                rate, unit, _ = next(iter(rows.values()))
+                line(name, "nothing", len(rows), "", "", f"none: {rate / 1e6:.1f} M{unit}/s")
+            else:
+                family = FAMILIES[name]
+                named = {row: part for row, part in parts.items() if family.named(row)}
+                worst = min(named, key=named.__getitem__)
+                text = verdict(named[worst], family.goal) + (f" ({worst})" if named[worst] < family.goal else "") + (f"; {family.why}" if family.why else "")
+                line(name, family.beside, len(rows), f"{min(parts.values()):.2f}", f"{statistics.median(parts.values()):.2f}", text)
+            for row, (rate, unit, part) in rows.items() if args.rows else ():
+                print(f"    {row:<58} {rate / 1e9:>12.3f} G{unit}/s {'' if part is None else f'{part:.2f}':>6}")
+    n, modes = 1024, ("F32", "F16", "BF16") if args.only != "instructions" else ()
     feed = {"x": np.random.default_rng(1).standard_normal((n, n)).astype(np.float32)}
     with tempfile.TemporaryDirectory() as folder:
         quiet = io.StringIO()
         with contextlib.redirect_stdout(quiet):
-            reference = matmul.reference_rate(folder, n, feed)
-        for mode in ("F32", "F16", "BF16"):
+            reference = matmul.reference_rate(folder, n, feed) if modes else 0
+        for mode in modes:
             with contextlib.redirect_stdout(quiet):
                 alone = matmul.simulator_rate(folder, n, feed, mode, 1, 1, time.process_time)
                 clock = time.perf_counter
                 one, two = (matmul.simulator_rate(folder, n, feed, mode, threads, 2, clock) for threads in (1, 2))
-            row(f"{mode}, one thread", alone / reference, None if mode == "BF16" else 0.6, f"{alone:.1f} GFLOP/s")
-            row(f"{mode}, two threads", two / one, 1.7, f"{two:.1f} GFLOP/s")
+            line(f"product {mode}", "onnxruntime, 1 thread", "", "", f"{alone / reference:.2f}", verdict(alone / reference, 0.6) + f": {n}^3, one thread, {alone:.0f} GFLOP/s")
+            line("", "itself on 1 thread", "", "", f"{two / one:.2f}", verdict(two / one, 1.7) + f": two threads, {two:.0f} GFLOP/s")
     print(f"\n{missed} goal{'s' * (missed != 1)} missed")
     return 1 if missed else 0
 
