@@ -146,7 +146,8 @@ def gather_into_l1(mnemonic, arch, kinds, rng):
         rows = 2 if beyond == 12 else 3
         program = Program(arch, "AIC")
         source, places = program.argument(memory), program.argument(np.full((2, 1), beyond, NUMPY[index_kind]))
-        program.do(mnemonic, dst=boxed(kind, rows, 16, "NZ"), src=View(source, kind, (12, 40), (48, 1)), indices=View(places, index_kind, (2, 1)), unit="row", bounds="undefined")
+        program.do(mnemonic, dst=boxed(kind, rows, 16, "NZ"), src=View(source, kind, (12, 40), (48, 1)), indices=View(places, index_kind, (2, 1)),
+                   unit="row", bounds="undefined")  # fmt: skip
         with pytest.raises(Fault, match=part):
             program.run()
 

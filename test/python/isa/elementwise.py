@@ -268,7 +268,12 @@ def reduce(mnemonic, arch, kinds, rng):
                 continue
         tiles = {"dst": (dst, before), "src": (t, x)}
         if with_values:  # a column beside a row of the indices, and the other way round
-            best = Tile(kind, *((vr, max(1, 256 // BITS[kind])) if number % 2 else (-(-vr // 32) * 32, 1)), (vr, 1), "ND" if number % 2 else "DN") if by_row else tile(kind, (1, t.cols, 1, vc))
+            if not by_row:
+                best = tile(kind, (1, t.cols, 1, vc))
+            elif number % 2:
+                best = Tile(kind, vr, 256 // BITS[kind], (vr, 1))
+            else:
+                best = Tile(kind, -(-vr // 32) * 32, 1, (vr, 1), "DN")
             tiles["values"] = (best, nb.random(kind, rng, (best.rows, best.cols)))
         boxes, _ = run_vector(arch, mnemonic, tiles)
         expected = expected.reshape(dst.valid)
