@@ -9,7 +9,7 @@ import pytest
 
 from isa import cube, elementwise, golden, movement
 from isa import numbers as nb
-from isa.machine import BITS, NUMPY, TABLE, Fault, Machine, Program, Tile, View, reg, run_vector
+from isa.machine import BITS, BUILD, NUMPY, TABLE, Fault, Machine, Program, Tile, View, reg, run_vector
 
 CASES = elementwise.CASES | movement.CASES | cube.CASES
 PAGE = Path(__file__).resolve().parents[2] / "docs/isa-names.md"
@@ -136,6 +136,13 @@ def test_every_name_of_the_isa_is_a_row_or_is_explained():
     scalar = {m for m, row in TABLE.rows.items() if row["opcode"] < 0x40 and not m.startswith("t")}
     missing = set(TABLE.rows) - named - scalar - {"load_scalar", "store_scalar"}
     assert not missing, f"rows that the page does not name: {sorted(missing)}"
+
+
+def test_every_row_has_its_meaning_and_its_section():
+    """A file per row in the simulator, a section per row in the generated page; neither has others."""
+    meanings = {path.stem for path in (PAGE.parents[1] / "lib/CModel/Insns").glob("*.cpp")}
+    sections = set(re.findall(r"^### `([a-z0-9_]+)`", (BUILD / "docs/isa.md").read_text(), re.M))
+    assert meanings == set(TABLE.rows) and sections == set(TABLE.rows), meanings ^ set(TABLE.rows) | sections ^ set(TABLE.rows)
 
 
 ANSWERS = np.load(Path(__file__).resolve().parent / "isa/golden/answers.npz")
