@@ -25,16 +25,19 @@ void rank(const int64_t (&keys)[32], uint32_t n, uint32_t (&place)[32]) {
 
 } // namespace
 
-// Records of a score and its index (f16: the score, nothing, the index in two halves), 32 by 32, the greatest score first.
+// Records of a score and its index (f16: the score, nothing, the index in two halves), 32 by 32, the greatest score first. One row of indices
+// serves all rows (pto-isa, TSORT32_IMPL: a stride of 0).
 void execute(const isa::TSort32 &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);
   if (core.faulted())
     return;
   uint32_t width = 8 / src.bytes; // of a record, in elements
-  if (src.type != dst.type || dst.validRows < src.validRows || dst.validCols < src.validCols * width || indices.validRows < src.validRows ||
-      indices.validCols < src.validCols)
+  if (src.type != dst.type || dst.validRows < src.validRows || dst.validCols < src.validCols * width)
     return core.fault(FaultKind::IllegalShape, "dst has no room for a record of " + std::to_string(width) + " elements for each element of src");
+  bool shared = indices.validRows == 1;
+  if ((!shared && indices.validRows < src.validRows) || indices.validCols < src.validCols)
+    return core.fault(FaultKind::IllegalShape, "there are fewer indices than elements of src");
   bool legal = Floats::visit(src.type, [&]<class T>() {
     for (uint32_t r = 0; r < src.validRows; ++r)
       for (uint32_t c = 0; c < src.validCols; c += 32) {
@@ -45,7 +48,7 @@ void execute(const isa::TSort32 &insn, Core &core) {
         uint32_t place[32];
         for (uint32_t i = 0; i < n; ++i) {
           T score = src.row<T>(r)[c + i];
-          uint32_t index = indices.row<uint32_t>(r)[c + i];
+          uint32_t index = indices.row<uint32_t>(shared ? 0 : r)[c + i];
           keys[i] = int64_t(uint64_t(uint32_t(orderOf(load(score)))) << 32 | index);
           records[i] = uint64_t(std::bit_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>(score)) | uint64_t(index) << 32;
         }
