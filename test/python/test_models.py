@@ -102,7 +102,7 @@ def test_model_runner_takes_all_three_kinds(command, tmp_path, awkward):
     trace = tmp_path / "trace.json"
     code, out, _ = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile", trace)
     assert code == 0 and "critical path" in out and "CUBE" in out
-    names = {event["name"] for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"}
+    names = {event.get("args", {}).get("kernel", event["name"]) for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"}
     assert {kernel["name"] for kernel in InferenceSession(str(model)).profile_kernels()} <= names
     code, _, err = command(model_runner, "--model", awkward, "--input", tmp_path / "in.npz", "--output", output, "--profile")
     assert code == 1 and "only a .pmodel has kernels" in err
