@@ -227,6 +227,18 @@ void Core::deadlock() {
 }
 
 void Core::finish() {
+  // Stands at the last command that may have raised the flag, which is what is told about a flag that nobody takes.
+  auto standAtSet = [this](Engine &engine, isa::Pipe dst, unsigned id) {
+    current = &engine;
+    for (size_t i = engine.stream->ops.size(); i-- > 0;)
+      if (const isa::DecodedInsn &insn = engine.stream->ops[i].insn; insn.opcode == isa::Opcode::SetFlag) {
+        const isa::SetFlag &set = insn.as<isa::SetFlag>();
+        if (set.dst == dst && (set.id.isRegister || set.id.value == int64_t(id))) {
+          engine.pc = i;
+          return;
+        }
+      }
+  };
   for (unsigned src = 0; src < numPipes; ++src)
     for (unsigned dst = 0; dst < numPipes; ++dst) {
       uint64_t ids;
@@ -237,7 +249,7 @@ void Core::finish() {
         if (flags[src][dst][id]) {
           for (Engine &e : engines)
             if (e.pipe == isa::Pipe(src))
-              current = &e;
+              standAtSet(e, isa::Pipe(dst), id);
           return fault(FaultKind::Flag, "flag " + flagName(isa::Pipe(src), isa::Pipe(dst), id) + " is still raised at the end of the kernel");
         }
     }

@@ -4,6 +4,7 @@
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOCHECKLEVEL
@@ -53,6 +54,10 @@ static LogicalResult checkOp(Operation *op, int64_t level) {
     if (level == 3 && !alloc.getAddr())
       return op->emitOpError("needs an address (addr = %a) at level 3; --level 2 plans addresses");
   }
+  if (isa<memref::AllocOp, memref::AllocaOp>(op) && level == 3)
+    if (auto space = dyn_cast_or_null<AddressSpaceAttr>(cast<MemRefType>(op->getResult(0).getType()).getMemorySpace());
+        space && space.getValue() != AddressSpace::gm && space.getValue() != AddressSpace::zero)
+      return op->emitOpError("has no address at level 3, pto.pointer_cast has one; --level 2 plans addresses");
   if (isa<TAssignOp>(op) && level < 3)
     return op->emitOpError("is only allowed at level 3");
   if (auto reserve = dyn_cast<ReserveBufferOp>(op); reserve && level < 3 && !reserve.getAutoAlloc())
