@@ -1,6 +1,7 @@
 """Compiles .pto files in which some tokens were removed, doubled, or replaced by others.
 
 usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders are the originals; PREFIX names what is written
+       mutants.py seeds OUT FOLDER..                        writes the originals, one file each, into OUT: where unittests/ProgramFuzz begins
        SEED=n in the environment chooses other mutants
 """
 import os
@@ -10,8 +11,8 @@ import re
 import subprocess
 import sys
 
-split = sys.argv.index("--")
-count, prefix, folders, tool = int(sys.argv[1]), sys.argv[2], sys.argv[3:split], sys.argv[split + 1]
+split = sys.argv.index("--") if "--" in sys.argv else len(sys.argv)
+prefix, folders = sys.argv[2], sys.argv[3:split]
 random.seed(int(os.environ.get("SEED", "0")))
 TOKEN = re.compile(r"[A-Za-z_.]+|%\w+|-?\d+|[^\sA-Za-z0-9]")
 EXTREMES = ["0", "-1", "1", "65536", "4294967296", "9223372036854775807", "99999999999999999999", "?", "\0", "\xff"]
@@ -20,14 +21,20 @@ EXTREMES = ["0", "-1", "1", "65536", "4294967296", "9223372036854775807", "99999
 def originals():
     for folder in folders:
         for path in sorted(pathlib.Path(folder).iterdir()):
-            if path.suffix in (".pto", ".mlir") and path.stat().st_size < 12000:
+            if path.suffix in (".pto", ".mlir"):
                 for part in path.read_text().split("// -----"):
                     text = "\n".join(line for line in part.splitlines() if not line.strip().startswith("//"))
-                    if text.strip():
+                    if text.strip() and len(text) < 12000:
                         yield text
 
 
 texts = list(originals())
+if sys.argv[1] == "seeds":
+    for number, text in enumerate(texts):
+        pathlib.Path(prefix, f"{number}.pto").write_text(text + "\n")
+    print(f"{len(texts)} files")
+    sys.exit()
+count, tool = int(sys.argv[1]), sys.argv[split + 1]
 pool = [token for text in texts for token in TOKEN.findall(text)]
 
 
