@@ -202,6 +202,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
                pm.addPass(pto::createPTOBindScales());
                pm.addPass(createCanonicalizerPass());
                planTiles(pm);
+               pm.addPass(pto::createPTOOrderCores());
                pm.addPass(pto::createPTOSplitCores());
                pm.addPass(createCanonicalizerPass());
                plan(pm);

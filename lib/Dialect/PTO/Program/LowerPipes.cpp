@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------------------------------===//
 
 #include "../Transforms/Accesses.h"
+#include "../Transforms/CoreFlags.h"
 #include "QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
@@ -136,17 +137,11 @@ Value QueueLowering::placeOf(OpBuilder &b, Location loc, const Side &side, Value
 }
 
 void QueueLowering::raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
-  Indices i(b, loc);
-  b.create<CrossSetOp>(loc, pipe, a5 ? 3 : 2, i.constant(flag));
-  if (a5 && isCube)
-    b.create<CrossSetOp>(loc, pipe, 3, i.constant(flag + 16));
+  raiseFlag(b, loc, pipe, Indices(b, loc).constant(flag), a5, isCube);
 }
 
 void QueueLowering::wait(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
-  Indices i(b, loc);
-  b.create<CrossWaitOp>(loc, a5 ? pipe : Pipe::PIPE_S, i.constant(flag));
-  if (a5 && isCube)
-    b.create<CrossWaitOp>(loc, pipe, i.constant(flag + 16));
+  waitFlag(b, loc, pipe, Indices(b, loc).constant(flag), a5, isCube);
 }
 
 /// The rows and columns that travel.

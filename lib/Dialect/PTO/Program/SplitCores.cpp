@@ -1,5 +1,6 @@
 //===- SplitCores.cpp - one function per kind of core ----------------------------------------===//
 
+#include "Cores.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
@@ -15,58 +16,6 @@ namespace pto_mlir::pto {
 
 using namespace mlir;
 using namespace pto_mlir::pto;
-
-/// The only core that has this engine; nothing for engines that both have.
-static std::optional<KernelKind> coreOf(Pipe pipe) {
-  switch (pipe) {
-  case Pipe::PIPE_M:
-  case Pipe::PIPE_MTE1:
-  case Pipe::PIPE_FIX:
-    return KernelKind::cube;
-  case Pipe::PIPE_V:
-    return KernelKind::vector;
-  default:
-    return std::nullopt;
-  }
-}
-
-/// The core that executes the op; nothing when either may (scalar code, queries, flags between engines that both have).
-static std::optional<KernelKind> coreOf(Operation *op) {
-  for (Operation *parent = op; parent; parent = parent->getParentOp()) {
-    if (isa<SectionCubeOp>(parent))
-      return KernelKind::cube;
-    if (isa<SectionVectorOp>(parent))
-      return KernelKind::vector;
-  }
-  auto flag = [](Pipe src, Pipe dst) { return coreOf(src) ? coreOf(src) : coreOf(dst); };
-  if (auto set = dyn_cast<SetFlagOp>(op))
-    return flag(set.getSrcPipe(), set.getDstPipe());
-  if (auto set = dyn_cast<SetFlagDynOp>(op))
-    return flag(set.getSrcPipe(), set.getDstPipe());
-  if (auto wait = dyn_cast<WaitFlagOp>(op))
-    return flag(wait.getSrcPipe(), wait.getDstPipe());
-  if (auto wait = dyn_cast<WaitFlagDynOp>(op))
-    return flag(wait.getSrcPipe(), wait.getDstPipe());
-  if (auto barrier = dyn_cast<BarrierOp>(op))
-    return coreOf(barrier.getPipe());
-  if (auto set = dyn_cast<SyncSetOp>(op))
-    return coreOf(set.getPipe());
-  if (auto wait = dyn_cast<SyncWaitOp>(op))
-    return coreOf(wait.getPipe());
-  if (auto engine = dyn_cast<PipeOpInterface>(op))
-    if (std::optional<KernelKind> core = coreOf(engine.getPipe()))
-      return core;
-  std::optional<KernelKind> core;
-  auto look = [&](Type type) {
-    if (auto tile = dyn_cast<TileBufType>(type); tile && !core)
-      core = tile.getLoc() == AddressSpace::vec ? KernelKind::vector : KernelKind::cube;
-  };
-  for (Type type : op->getOperandTypes())
-    look(type);
-  for (Type type : op->getResultTypes())
-    look(type);
-  return core;
-}
 
 /// Opens the sections of `func` of its own kind and removes what the other core executes.
 static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
@@ -138,6 +87,33 @@ static void storeOnFirstCore(func::FuncOp func) {
   }
 }
 
+/// Leaves what engines do to the first vector core; flags between cores and control flow stay with both.
+static void workOnFirstCore(Block &block) {
+  SmallVector<Operation *> work;
+  auto flush = [&](Operation *at) {
+    if (work.empty())
+      return;
+    OpBuilder b(at);
+    Operation *end = onFirstCore(b, at->getLoc()).thenBlock()->getTerminator();
+    for (Operation *op : work)
+      op->moveBefore(end);
+    work.clear();
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    bool ends = op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() != 0;
+    if (isa<TileAliasOpInterface, AllocTileOp>(op) || (!ends && isMemoryEffectFree(&op)))
+      continue; // names and numbers
+    if (isa<PipeOpInterface>(op) && !isa<CrossSetOp, CrossWaitOp>(op) && op.getNumResults() == 0) {
+      work.push_back(&op);
+      continue;
+    }
+    flush(&op);
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        workOnFirstCore(inner);
+  }
+}
+
 namespace {
 struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
   void runOnOperation() override {
@@ -167,6 +143,8 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
         continue;
       if (parts[of.getValue()] == 1 && !has<SyncSetOp, SyncWaitOp>(func))
         keepFirstVectorCore(func);
+      else if (func->hasAttr(kOrderedAttr) && !has<TGetValOp>(func))
+        workOnFirstCore(func.getBody().front());
       else
         storeOnFirstCore(func);
     }

@@ -145,6 +145,11 @@ SmallVector<Access> collectAccesses(Operation *op) {
     add(value, false);
   for (Value value : getTileWrites(op))
     add(value, true);
+  if (op->hasAttr(kFenceAttr)) {
+    Access access{};
+    access.write = access.global = access.anywhere = true;
+    accesses.push_back(access);
+  }
   if (!isa<MemoryEffectOpInterface>(op)) // flags between cores
     return accesses;
   // An op that writes without saying what (tfree gives a slot back) may touch any tile that queues fill.
@@ -164,7 +169,7 @@ Overlap conflict(const Access &a, const Access &b) {
   if ((!a.write && !b.write) || a.global != b.global)
     return Overlap::none;
   if (a.global) // two arguments never share memory
-    return a.root == b.root ? Overlap::always : Overlap::none;
+    return a.root == b.root || a.anywhere || b.anywhere ? Overlap::always : Overlap::none;
   if (a.space != b.space)
     return Overlap::none;
   if (a.anywhere || b.anywhere)

@@ -1,6 +1,7 @@
 //===- LowerCoreSync.cpp - semaphores between cores to cross-core flags ---------------------------===//
 
 #include "Accesses.h"
+#include "CoreFlags.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -15,9 +16,6 @@ namespace pto_mlir::pto {
 
 using namespace mlir;
 using namespace pto_mlir::pto;
-
-static constexpr int32_t kBlockMode = 2, kLaneMode = 3;
-static constexpr int64_t kOtherLane = 16; // what the cube core adds to an id to mean vector core 1 (a5)
 
 template <typename Op>
 static Value idOf(Op op, OpBuilder &b) {
@@ -44,14 +42,7 @@ static void lower(func::FuncOp func, bool a5) {
     Location loc = op->getLoc();
     OpBuilder b(op);
     if (auto set = dyn_cast<SyncSetOp>(op)) {
-      Value id = idOf(set, b);
-      if (!a5) {
-        b.create<CrossSetOp>(loc, set.getPipe(), set.getFftsMode().value_or(kBlockMode), id);
-      } else {
-        b.create<CrossSetOp>(loc, set.getPipe(), kLaneMode, id);
-        if (set.getPipe() == Pipe::PIPE_FIX) // from the cube core: to both vector cores
-          b.create<CrossSetOp>(loc, set.getPipe(), kLaneMode, b.create<arith::AddIOp>(loc, id, b.create<arith::ConstantIndexOp>(loc, kOtherLane)));
-      }
+      raiseFlag(b, loc, set.getPipe(), idOf(set, b), a5, /*isCube=*/set.getPipe() == Pipe::PIPE_FIX, set.getFftsMode().value_or(kBlockMode));
       op->erase();
       continue;
     }

@@ -102,6 +102,16 @@ def PTOLowerPipes : Pass<"pto-lower-pipes", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PTOOrderCores : Pass<"pto-order-cores", "::mlir::ModuleOp"> {
+  let summary = "order the cores of a kernel whose text names none";
+  let description = [{
+    A function without sections, queues and flags between cores is written as if one core had all engines; what its cube and its vector core store for each other
+    goes through global memory. Before an op of one core that touches what the other has touched since they last met, one of them writing, and at the end
+    of loops that hold both, the two meet: each raises a flag for the other and waits for the other's. `pto.ordered` marks the function.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
   let summary = "one function per kind of core";
   let description = [{
@@ -109,7 +119,7 @@ def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
     that core; elsewhere an op goes to the core that has its engine and its tiles; scalar code goes to both. The parts of a
     kernel are named by `pto.part_of`. Calls are inlined before; private functions and functions with results, which are no kernels, vanish.
     A vector kernel that knows of one core only (no `get_subblock_idx`, no queues, no semaphores) is executed by the first vector core of each block;
-    beside a cube core or with semaphores, which count both vector cores, the first one stores.
+    beside a cube core or with semaphores, which count both vector cores, the first one stores; after pto-order-cores the second one only meets.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }

@@ -1,0 +1,17 @@
+//===- Cores.h - which core executes an op -----------------------------*- C++ -*-===//
+#ifndef PTO_MLIR_LIB_DIALECT_PTO_PROGRAM_CORES_H
+#define PTO_MLIR_LIB_DIALECT_PTO_PROGRAM_CORES_H
+
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+
+namespace pto_mlir::pto {
+
+/// On a kernel: pto-order-cores has put meetings of its cores into it.
+inline constexpr llvm::StringLiteral kOrderedAttr = "pto.ordered";
+
+/// The core that executes the op; nothing when either may (scalar code, queries, flags between engines that both have).
+std::optional<KernelKind> coreOf(mlir::Operation *op);
+
+} // namespace pto_mlir::pto
+
+#endif
