@@ -234,7 +234,7 @@ def test_nothing_in_the_task_runtime_is_volatile():
 def test_c_example(tmp_path):
     """A C compiler, the header and the shared library are all that a C program needs."""
     program, library = tmp_path / "diamond", ROOT / "build" / "lib"
-    compiler = ["cc", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
+    compiler = ["clang-19", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     subprocess.run([*compiler, "-I", ROOT / "include", ROOT / "docs" / "diamond.c", "-L", library, "-lpto_tasks", f"-Wl,-rpath,{library}", "-o", program], check=True)
     a, b = 3.0, 4.0
     assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()[0] == f"{(a + b + 1) * (a + b + 2):g}"

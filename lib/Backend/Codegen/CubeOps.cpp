@@ -8,12 +8,23 @@ namespace pto_mlir::backend {
 
 namespace {
 
+/// A product is as large as its operands say: a result's tile may hold more rows and columns than it gets here.
+void fitProduct(const isa::Tile &a, const isa::Tile &b, isa::Tile &result) {
+  auto fit = [](const isa::Value &of, isa::Value &extent) {
+    if (!of.isRegister && !extent.isRegister && of.value < extent.value)
+      extent = of;
+  };
+  fit(a.validRows, result.validRows);
+  fit(b.validCols, result.validCols);
+}
+
 template <typename Op> struct MatmulModel : CodegenOpInterface::ExternalModel<MatmulModel<Op>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto matmul = cast<Op>(op);
     isa::TMatmul insn;
     if (failed(cg.tile(op, matmul.getDst(), insn.dst)) || failed(cg.tile(op, matmul.getLhs(), insn.a)) || failed(cg.tile(op, matmul.getRhs(), insn.b)))
       return failure();
+    fitProduct(insn.a, insn.b, insn.dst);
     return cg.emit(op, insn);
   }
 };
@@ -25,6 +36,8 @@ template <typename Op> struct MatmulAccModel : CodegenOpInterface::ExternalModel
     if (failed(cg.tile(op, matmul.getDst(), insn.dst)) || failed(cg.tile(op, matmul.getAcc(), insn.acc)) ||
         failed(cg.tile(op, matmul.getLhs(), insn.a)) || failed(cg.tile(op, matmul.getRhs(), insn.b)))
       return failure();
+    fitProduct(insn.a, insn.b, insn.dst);
+    fitProduct(insn.a, insn.b, insn.acc);
     return cg.emit(op, insn);
   }
 };

@@ -40,6 +40,21 @@ LogicalResult TExpandSOp::verify() {
   return verifyScalarType(*this, getScalar().getType(), tile);
 }
 
+ParseResult TCIOp::parse(OpAsmParser &parser, OperationState &result) {
+  OpAsmParser::UnresolvedOperand start, dst;
+  Type startType, dstType;
+  return failure(parser.parseKeyword("ins") || parser.parseLParen() || parser.parseOperand(start) || parser.parseOptionalAttrDict(result.attributes) ||
+                 parser.parseColonType(startType) || parser.parseRParen() || parser.parseKeyword("outs") || parser.parseLParen() ||
+                 parser.parseOperand(dst) || parser.parseColonType(dstType) || parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes) ||
+                 parser.resolveOperand(start, startType, result.operands) || parser.resolveOperand(dst, dstType, result.operands));
+}
+
+void TCIOp::print(OpAsmPrinter &p) {
+  p << " ins(" << getStart();
+  p.printOptionalAttrDict((*this)->getAttrs(), getDescending() ? ArrayRef<StringRef>() : ArrayRef<StringRef>(getDescendingAttrName()));
+  p << " : " << getStart().getType() << ") outs(" << getDst() << " : " << getDst().getType() << ")";
+}
+
 LogicalResult TCIOp::verify() {
   TileBufType tile = asTile(getDst());
   if (!tile)

@@ -102,7 +102,12 @@ def PTO_TExpandSOp : PTO_PipeOp<"texpands", ""> {
 def PTO_TCIOp : PTO_PipeOp<"tci", "PIPE_V"> {
   let summary = "dst[0, j] = start + j, or start - j when descending";
   let arguments = (ins PTO_Scalar:$start, PTO_Dst:$dst, DefaultValuedAttr<BoolAttr, "false">:$descending);
-  let assemblyFormat = "`ins` `(` $start attr-dict `:` type($start) `)` `outs` `(` $dst `:` qualified(type($dst)) `)`";
+  let description = [{
+    Attributes may also stand behind `outs`, as later code generators write them.
+
+    Example: `pto.tci ins(%c0_i32 {descending = true} : i32) outs(%t : !pto.tile_buf<vec, 1x64xi32>)`
+  }];
+  let hasCustomAssemblyFormat = 1;
   let hasVerifier = 1;
 }
 
