@@ -63,7 +63,8 @@ def LOAD_SCALAR : Insn<0x15, "load_scalar", PIPE_S, (ops Dst<"dst">, ViewIn<"src
   let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
 }
 def ScalarTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
-def STORE_SCALAR : Insn<0x16, "store_scalar", PIPE_S, (ops ViewOut<"dst">, Scalar<"value">), ScalarTypes> {
+def STORE_SCALAR : Insn<0x16, "store_scalar", PIPE_S, (ops ViewOut<"dst">, Scalar<"value">),
+                            SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>> {
   let summary = "the one element of dst = value";
 }
 def TGETVAL : Insn<0x17, "tgetval", PIPE_S, (ops Dst<"dst">, TileIn<"src", [UB]>, Int<"index">), ScalarTypes> {
