@@ -106,6 +106,19 @@ LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, c
   return cg.binary<isa::Min>(op, left, isa::Value(size), out);
 }
 
+/// Where the part of `from` at `row`, `col` begins: whole rows (columns) of the outer direction plus the offset inside the inner one.
+LogicalResult partAddress(Operation *op, CodegenContext &cg, const isa::Tile &from, pto::TileBufType type, isa::Value row, isa::Value col,
+                          isa::Value &address) {
+  bool rowMajor = type.isRowMajor();
+  unsigned bits = isa::elementBits(from.type);
+  isa::Value outer, inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
+  int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
+  if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
+    return failure();
+  LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner) : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
+  return failure(failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, outer)) || failed(cg.binary<isa::Add>(op, from.address, outer, address)));
+}
+
 struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto subset = cast<pto::SubsetOp>(op);
@@ -127,15 +140,7 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
     if (!whole)
       return op->emitOpError("is no contiguous part of its source: a ") << (rowMajor ? "row" : "column") << "-major tile can only be cut into whole "
                                                                         << (rowMajor ? "rows" : "columns");
-    // Bytes before the part: whole rows (columns) of the outer direction plus the offset inside the inner one.
-    unsigned bits = isa::elementBits(from.type);
-    isa::Value outer, inner, bytes;
-    int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
-    if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
-      return failure();
-    inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
-    LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner) : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
-    if (failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, bytes)) || failed(cg.binary<isa::Add>(op, from.address, bytes, to.address)))
+    if (failed(partAddress(op, cg, from, type, row, col, to.address)))
       return failure();
     if (type.hasDynamicValidRows() && failed(clip(op, cg, from.validRows, row, subset.getOffsets()[0], to.rows, to.validRows)))
       return failure();
@@ -153,20 +158,13 @@ struct SubViewModel : CodegenOpInterface::ExternalModel<SubViewModel, pto::SubVi
     auto source = cg.tileDesc(op, part.getSource());
     auto type = cast<pto::TileBufType>(part.getResult().getType());
     auto desc = describeTile(op, type);
-    isa::Value row, col, outer, inner;
+    isa::Value row, col;
     if (failed(source) || failed(desc) || failed(cg.integer(op, part.getOffsets()[0], row)) || failed(cg.integer(op, part.getOffsets()[1], col)))
       return failure();
     const isa::Tile &from = source->tile;
     isa::Tile &to = desc->tile;
-    bool rowMajor = type.isRowMajor();
-    unsigned bits = isa::elementBits(from.type);
-    (rowMajor ? to.cols : to.rows) = rowMajor ? from.cols : from.rows;
-    int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
-    if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
-      return failure();
-    inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
-    LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner) : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
-    if (failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, outer)) || failed(cg.binary<isa::Add>(op, from.address, outer, to.address)))
+    (type.isRowMajor() ? to.cols : to.rows) = type.isRowMajor() ? from.cols : from.rows;
+    if (failed(partAddress(op, cg, from, type, row, col, to.address)))
       return failure();
     if ((type.hasDynamicValidRows() && part.getValidRow() && failed(cg.integer(op, part.getValidRow(), to.validRows))) ||
         (type.hasDynamicValidCols() && part.getValidCol() && failed(cg.integer(op, part.getValidCol(), to.validCols))))

@@ -23,9 +23,15 @@ struct Touched {
   SmallVector<Access> by[2];
 
   bool empty() const { return by[0].empty() && by[1].empty(); }
+  /// Each root once for reading and once for writing: a kernel has few of them and may have thousands of ops.
+  void add(unsigned kind, const Access &access) {
+    if (llvm::none_of(by[kind], [&](const Access &known) { return known.root == access.root && known.write == access.write; }))
+      by[kind].push_back(access);
+  }
   void add(const Touched &other) {
     for (unsigned kind : {0, 1})
-      by[kind].append(other.by[kind]);
+      for (const Access &access : other.by[kind])
+        add(kind, access);
   }
 };
 
@@ -45,7 +51,7 @@ Touched touchedBy(Operation *op) {
       std::optional<KernelKind> core = coreOf(inner);
       for (KernelKind kind : {KernelKind::cube, KernelKind::vector})
         if (!core || *core == kind)
-          touched.by[static_cast<unsigned>(kind)].push_back(access);
+          touched.add(static_cast<unsigned>(kind), access);
     }
   });
   return touched;
@@ -108,13 +114,8 @@ private:
 
 /// Whether the text says what goes where, or when.
 bool namesCores(func::FuncOp func) {
-  WalkResult result = func.walk([](Operation *op) {
-    return isa<SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp, GetSubBlockIdxOp, GetSubBlockNumOp, AicInitializePipeOp, AivInitializePipeOp,
-               InitializeL2LPipeOp, InitializeL2G2LPipeOp>(op)
-               ? WalkResult::interrupt()
-               : WalkResult::advance();
-  });
-  return result.wasInterrupted() || func->hasAttr(kKernelKindAttr);
+  return func->hasAttr(kKernelKindAttr) || has<SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp, GetSubBlockIdxOp, GetSubBlockNumOp, AicInitializePipeOp,
+                                               AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
 }
 
 struct OrderCoresPass : pto_mlir::pto::impl::PTOOrderCoresBase<OrderCoresPass> {

@@ -48,11 +48,6 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
   return success();
 }
 
-template <typename... Ops>
-static bool has(func::FuncOp func) {
-  return func.walk([](Operation *op) { return isa<Ops...>(op) ? WalkResult::interrupt() : WalkResult::advance(); }).wasInterrupted();
-}
-
 /// Whether the text tells the two vector cores of a block apart; queues deal with both themselves.
 static bool knowsBothCores(func::FuncOp func) {
   return has<GetSubBlockIdxOp, GetSubBlockNumOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
