@@ -1,12 +1,41 @@
 # Helpers that make a leaf CMakeLists.txt a list of files.
 #
 #   pto_add_plain_library(NAME files.. LINK libs..)   below the border: C++20, no MLIR on its path
-#   pto_add_library(NAME files.. LINK libs.. DEPENDS targets..)   above the border: C++17 with MLIR and the shared PCH
+#   pto_add_library(NAME files.. LINK libs..)   above the border: C++17 with MLIR and the shared PCH
 #   pto_add_dialect(Name namespace [SHARDS n])         tablegen of <Name>{Dialect,Types,Attrs,Ops,..}.td
 #   pto_shard_ops(VAR Name n)                         n sources in VAR, each with a part of the op definitions
 #   pto_add_tool(NAME [WITH_MLIR] files.. LINK libs..)   an executable in bin/; one that sees MLIR also links MLIR LLVM
 #   pto_add_unittest(NAME [WITH_MLIR] files.. LINK libs..)   a GoogleTest binary registered with CTest
 #   pto_add_fuzzer(NAME [WITH_MLIR] files.. COMPILE libs.. LINK libs..)   with PTO_BUILD_FUZZERS, a libFuzzer binary that COMPILE's libraries are compiled into
+
+# Every generated header. What compiles waits for it (pto_order_after_generated_headers), so that no target has to know which
+# headers its includes lead to.
+add_custom_target(PTOGeneratedHeaders)
+
+function(pto_add_generated_headers target)
+  add_custom_target(${target} DEPENDS ${ARGN})
+  add_dependencies(PTOGeneratedHeaders ${target})
+endfunction()
+
+function(pto_add_tablegen_target target)
+  add_public_tablegen_target(${target})
+  add_dependencies(PTOGeneratedHeaders ${target})
+endfunction()
+
+# Called last, at the root: every compiled target of the folder and of those below it.
+function(pto_order_after_generated_headers folder)
+  get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${targets})
+    get_target_property(type ${target} TYPE)
+    if(type MATCHES "_LIBRARY$|^EXECUTABLE$" AND NOT type STREQUAL "INTERFACE_LIBRARY")
+      add_dependencies(${target} PTOGeneratedHeaders)
+    endif()
+  endforeach()
+  get_property(below DIRECTORY ${folder} PROPERTY SUBDIRECTORIES)
+  foreach(sub ${below})
+    pto_order_after_generated_headers(${sub})
+  endforeach()
+endfunction()
 
 add_compile_options(-Wall -Wno-unused-parameter)
 add_link_options(-fuse-ld=lld)
@@ -27,7 +56,7 @@ function(pto_compile_together name)
 endfunction()
 
 function(pto_add_plain_library name)
-  cmake_parse_arguments(ARG "SHARED" "" "LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "SHARED" "" "LINK" ${ARGN})
   if(ARG_SHARED)
     add_library(${name} SHARED ${ARG_UNPARSED_ARGUMENTS})
   else()
@@ -36,9 +65,6 @@ function(pto_add_plain_library name)
   pto_compile_together(${name})
   target_compile_features(${name} PRIVATE cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-  if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
-  endif()
 endfunction()
 
 if(PTO_BUILD_COMPILER)
@@ -63,14 +89,11 @@ function(pto_use_mlir name)
 endfunction()
 
 function(pto_add_library name)
-  cmake_parse_arguments(ARG "" "" "LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK" ${ARGN})
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   pto_use_mlir(${name})
   pto_compile_together(${name})
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
-  if(ARG_DEPENDS)
-    add_dependencies(${name} ${ARG_DEPENDS})
-  endif()
 endfunction()
 
 function(pto_add_dialect base namespace)
@@ -89,7 +112,7 @@ function(pto_add_dialect base namespace)
   mlir_tablegen(${base}Enums.cpp.inc -gen-enum-defs)
   mlir_tablegen(${base}Attrs.h.inc -gen-attrdef-decls -attrdefs-dialect=${namespace})
   mlir_tablegen(${base}Attrs.cpp.inc -gen-attrdef-defs -attrdefs-dialect=${namespace})
-  add_public_tablegen_target(PTO${base}IncGen)
+  pto_add_tablegen_target(PTO${base}IncGen)
 endfunction()
 
 # One file with the definitions of all ops of a dialect takes a minute to compile: <Name>Ops.cpp is compiled
@@ -110,7 +133,7 @@ endfunction()
 function(pto_add_passes prefix target)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${prefix})
-  add_public_tablegen_target(${target})
+  pto_add_tablegen_target(${target})
 endfunction()
 
 function(pto_add_tool name)
@@ -147,7 +170,7 @@ function(pto_add_fuzzer name)
   if(NOT PTO_BUILD_FUZZERS)
     return()
   endif()
-  cmake_parse_arguments(ARG "WITH_MLIR" "" "COMPILE;LINK;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "WITH_MLIR" "" "COMPILE;LINK" ${ARGN})
   set(parts ${name})
   if(ARG_WITH_MLIR)
     add_library(${name}.Pch OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch_anchor.cpp)
@@ -164,16 +187,9 @@ function(pto_add_fuzzer name)
     target_include_directories(${name}.${library} PRIVATE ${folder} $<TARGET_PROPERTY:${library},INCLUDE_DIRECTORIES>)
     list(APPEND parts ${name}.${library})
     list(APPEND ARG_LINK ${name}.${library})
-    get_target_property(before ${library} MANUALLY_ADDED_DEPENDENCIES)
-    if(before)
-      list(APPEND ARG_DEPENDS ${before})
-    endif()
   endforeach()
   add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
   foreach(part ${parts})
-    if(ARG_DEPENDS)
-      add_dependencies(${part} ${ARG_DEPENDS})
-    endif()
     target_compile_options(${part} PRIVATE -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined)
     if(ARG_WITH_MLIR)
       # -O0, and no checks of arithmetic in MLIR's headers: a file takes a minute otherwise.
