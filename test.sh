@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# From a fresh machine to all tests. `--full` adds the long ones (fuzzing, sweeps). Closes with
+# From a fresh machine to all tests. `--full` adds the long ones (fuzzing, sweeps, pip install of the clone). Closes with
 #   N passed, N failed, N skipped
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -19,22 +19,23 @@ stage() { # NAME COMMAND..: runs it and notes its minutes
   shift
   say "$name"
   "$@"
-  stages+=("$(printf '%6.1f min  %s' "$(bc_minutes $((SECONDS - begin)))" "$name")")
+  stages+=("$(printf '%6.1f min  %s' "$(minutes_of $((SECONDS - begin)))" "$name")")
 }
-bc_minutes() { awk -v s="$1" 'BEGIN { printf "%.1f", s / 60 }'; }
 
 packages() { install_packages; make_venv; }
-compile() { configure default; build build; }
+compile() { configure default; build build; check_generated_headers build; }
+wheels() { scripts/make_wheels.sh; scripts/install_wheels.sh; }
 sanitizers() {
-  configure sanitize; build build-sanitize PTOUnitTests
+  configure sanitize; build build-sanitize PTOUnitTests; check_generated_headers build-sanitize
   configure sanitize-thread; build build-sanitize-thread TaskRuntimeTests # what has threads
+  check_generated_headers build-sanitize-thread
 }
 # Noted here: a stage behind '||' would run on after a failure, and then succeed.
 tests() { .venv/bin/python scripts/run_tests.py $full || status=$?; }
 
 stage packages packages
 stage build compile
-stage wheel scripts/make_wheel.sh
+stage wheels wheels
 stage "sanitizer build" sanitizers
 status=0
 stage tests tests

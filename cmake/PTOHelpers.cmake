@@ -37,8 +37,30 @@ function(pto_order_after_generated_headers folder)
   endforeach()
 endfunction()
 
-add_compile_options(-Wall -Wno-unused-parameter)
+# Sections of their own, so that linkers can drop what is unused.
+add_compile_options(-Wall -Wno-unused-parameter -ffunction-sections -fdata-sections)
 add_link_options(-fuse-ld=lld)
+
+# What users get needs the C library alone: the C++ runtime is linked in.
+function(pto_self_contained target)
+  if(NOT PTO_SANITIZE AND NOT PTO_SANITIZE_THREAD)
+    target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
+  endif()
+endfunction()
+
+# Only the symbols that MAP (a version script) names are visible from outside.
+function(pto_export_only target map)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${map})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()
+
+# An existing file of a target into the package: `component` is runtime (runs models) or compiler (makes them). Programs and
+# libraries are the same files in the build tree and installed; they find each other by $ORIGIN.
+function(pto_install_target target folder component)
+  install(PROGRAMS $<TARGET_FILE:${target}> DESTINATION pto_mlir/${folder} COMPONENT ${component})
+  install(CODE "execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/pto_mlir/${folder}/$<TARGET_FILE_NAME:${target}> COMMAND_ERROR_IS_FATAL ANY)"
+    COMPONENT ${component})
+endfunction()
 
 if(PTO_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g1)

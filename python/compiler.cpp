@@ -1,5 +1,5 @@
 // pto_mlir._compiler: the compiler as a Python module. Problems become CompileError with one line per problem.
-#include "pto_mlir/Frontend/ONNX/Import.h"
+#include "pto_mlir/Frontend/ONNX/SupportedOps.h"
 #include "pto_mlir/Pipelines/Compiler.h"
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 

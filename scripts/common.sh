@@ -2,6 +2,7 @@
 # Sourced, with the repository's root as working directory.
 
 say() { printf '\n== %s\n' "$*"; }
+minutes_of() { awk -v s="$1" 'BEGIN { printf "%.1f", s / 60 }'; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 install_packages() {
@@ -65,4 +66,27 @@ build() {
   shift
   export CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
   ninja -C "$folder" "$@" || die "the build failed"
+}
+
+# The Python interpreters from 3.10 to 3.13 on PATH and under pyenv that can build modules, one path per line, one per version.
+find_pythons() {
+  local minor candidate
+  for minor in 10 11 12 13; do
+    for candidate in "python3.$minor" "/usr/bin/python3.$minor" "${PYENV_ROOT:-$HOME/.pyenv}"/versions/3.$minor.*/bin/python3; do
+      if "$candidate" -c "import ensurepip, os, sys, sysconfig
+header = os.path.join(sysconfig.get_paths()['include'], 'Python.h')
+sys.exit(sys.version_info[:2] != (3, $minor) or not os.path.exists(header))" 2>/dev/null; then
+        command -v "$candidate"
+        break
+      fi
+    done
+  done
+}
+
+# check_generated_headers FOLDER: nothing that was compiled includes a generated header that it does not depend on.
+check_generated_headers() {
+  ninja -C "$1" -t missingdeps | grep -q 'No missing dependencies' || {
+    ninja -C "$1" -t missingdeps >&2
+    die "$1: a target includes a generated header that it does not depend on"
+  }
 }

@@ -13,7 +13,7 @@ def _native():
     try:
         from . import _compiler
     except ImportError as error:
-        raise UserError(f"the compiler cannot be loaded: {error} (it needs the package libmlir-19)") from None
+        raise UserError(f"the compiler cannot be loaded: {error}; pto-mlir-runtime has none, pip install pto-mlir") from None
     return _compiler
 
 

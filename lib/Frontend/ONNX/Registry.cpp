@@ -1,5 +1,7 @@
 #include "Registry.h"
 
+#include "pto_mlir/Frontend/ONNX/SupportedOps.h"
+
 namespace pto_mlir::onnx {
 
 #define PTO_ONNX_FAMILY(Name) void register##Name(Registry &);

@@ -35,15 +35,6 @@ struct ImportOptions {
 mlir::OwningOpRef<mlir::ModuleOp> importONNX(llvm::StringRef path, const ImportOptions &options, mlir::MLIRContext &context,
                                              std::vector<std::string> &errors);
 
-/// An ONNX operator of the default domain that is imported, and the opsets (both included) for which one importer serves.
-struct SupportedOp {
-  std::string name;
-  int firstOpset, lastOpset;
-};
-
-/// All of them, sorted by name and opset: what docs/onnx-ops.md is made from.
-std::vector<SupportedOp> supportedOps();
-
 /// Parses "[[1,3,224,224],[1,10]]" (a single "[1,3,224,224]" is one shape, "[[]]" one scalar); sizes must be positive. The text is never evaluated.
 /// Nullopt with `error` set otherwise.
 std::optional<std::vector<std::vector<int64_t>>> parseShapes(llvm::StringRef text, std::string &error);

@@ -1,6 +1,6 @@
 // pto-opt --vm-to-bytecode: prints a program in the vm dialect as the assembler's text.
-#ifndef PTO_MLIR_TOOLS_PTO_OPT_TOBYTECODE_H
-#define PTO_MLIR_TOOLS_PTO_OPT_TOBYTECODE_H
+#ifndef PTO_MLIR_LIB_TOOLS_TOBYTECODE_H
+#define PTO_MLIR_LIB_TOOLS_TOBYTECODE_H
 
 namespace mlir {
 class DialectRegistry;

@@ -1,6 +1,6 @@
 // pto-opt --import-onnx: prints (or writes with its weights) the top module of an ONNX file.
-#ifndef PTO_MLIR_TOOLS_PTO_OPT_IMPORTONNX_H
-#define PTO_MLIR_TOOLS_PTO_OPT_IMPORTONNX_H
+#ifndef PTO_MLIR_LIB_TOOLS_IMPORTONNX_H
+#define PTO_MLIR_LIB_TOOLS_IMPORTONNX_H
 
 namespace pto_mlir {
 
@@ -12,4 +12,4 @@ int runImport(int argc, char **argv);
 
 } // namespace pto_mlir
 
-#endif // PTO_MLIR_TOOLS_PTO_OPT_IMPORTONNX_H
+#endif // PTO_MLIR_LIB_TOOLS_IMPORTONNX_H

@@ -1,0 +1,53 @@
+// pto-compile: a hand-written .pto, planned and synchronised, as .pto or as a .pmodel of kernels.
+#include "pto_mlir/Pipelines/CompilePTO.h"
+#include "pto_mlir/Tools/Mains.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cl = llvm::cl;
+
+int pto_mlir::ptoCompileMain(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  static cl::OptionCategory category("pto-compile");
+  pto_mlir::ProgramOptions options;
+  static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("X.pto"), cl::cat(category));
+  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"), cl::desc("Where the result goes"), cl::cat(category));
+  static cl::opt<std::string> processor("processor", cl::value_desc("a3 | a5"), cl::desc("Default: what the module says, else a3"), cl::cat(category));
+  static cl::opt<unsigned> level("level", cl::init(2), cl::desc("1, 2: addresses are planned; 3: the text has them"), cl::cat(category));
+  static cl::opt<unsigned> blocks("blocks", cl::init(1), cl::desc("Blocks of a launch of the .pmodel's kernels"), cl::cat(category));
+  static cl::opt<bool> noSync("no-insert-sync", cl::desc("Leave functions without flags as they are"), cl::cat(category));
+  static cl::opt<bool> seedText("accept-seed-text", cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"), cl::cat(category));
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(argc, argv, "Compiles a hand-written .pto.\n");
+  auto usage = [](const llvm::Twine &what) {
+    llvm::errs() << "pto-compile: error: " << what << "\n";
+    return 2;
+  };
+  if (!processor.empty() && processor != "a3" && processor != "a5")
+    return usage("--processor expects a3 or a5, got '" + processor + "'");
+  if (level < 1 || level > 3)
+    return usage("--level expects 1, 2 or 3, got " + llvm::Twine(level));
+  if (blocks < 1 || blocks > 1024)
+    return usage("--blocks expects 1 to 1024, got " + llvm::Twine(blocks));
+  options.input = input;
+  options.output = output;
+  options.processor = processor;
+  options.level = level;
+  options.blocks = blocks;
+  options.insertSync = !noSync;
+  options.seedText = seedText;
+
+  pto_mlir::Errors errors;
+  auto summary = pto_mlir::compileProgram(options, errors);
+  for (const std::string &line : errors)
+    llvm::errs() << "pto-compile: error: " << line << "\n";
+  if (!summary)
+    return 1;
+  llvm::outs() << options.output << ": " << summary->kernels << (summary->kernels == 1 ? " kernel" : " kernels");
+  if (summary->streams)
+    llvm::outs() << ", " << summary->streams << " streams, " << summary->commandBytes << " bytes of commands";
+  llvm::outs() << "\n";
+  return 0;
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Makes the wheels from the build tree that is there: for each Python from 3.10 to 3.12 that is found (3.12's is for all later ones: the stable
+# ABI) pto-mlir and pto-mlir-runtime. Only the modules that depend on the Python version are compiled here.
+#   scripts/make_wheels.sh [BUILD_TREE]     default: build; the wheels go to BUILD_TREE/wheels
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source scripts/common.sh
+tree=$(realpath "${1:-build}")
+[ -e "$tree/PTOTargets.cmake" ] || die "$tree is no build tree of the whole project: run ./test.sh, or cmake --preset default && ninja -C build wheel"
+
+rm -rf "$tree/wheels"
+made=
+for python in $(find_pythons); do
+  version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+  # One stable ABI wheel serves 3.12 and later.
+  case "$version" in 3.1[01]) tag=$version ;; *) tag=abi3 ;; esac
+  case " $made " in *" $tag "*) continue ;; esac
+  made="$made $tag"
+  environment=$tree/wheel-env/$version
+  if [ ! -e "$environment/ready" ]; then
+    rm -rf "$environment"
+    "$python" -m venv "$environment" || die "$python -m venv failed"
+    "$environment/bin/python" -m pip install --quiet --disable-pip-version-check \
+      'scikit-build-core>=0.10' 'nanobind>=2.4,<4' 'cmake>=3.26' ninja || die "pip could not install what builds wheels for Python $version"
+    touch "$environment/ready"
+  fi
+  for project in . python/runtime; do
+    # The modules that the first wheel compiled serve the second.
+    PATH=$environment/bin:$PATH "$environment/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
+      --config-settings=cmake.define.PTO_PREBUILT="$tree" --config-settings=build-dir="$tree/wheel-build/$version" -w "$tree/wheels" "./$project" || die "no wheel of $project for Python $version"
+  done
+done
+[ -n "$made" ] || die "no Python from 3.10 on was found"
+for wheel in "$tree"/wheels/*.whl; do
+  printf '%6.1f MB  %s\n' "$(stat -c %s "$wheel" | awk '{ print $1 / 1e6 }')" "$(basename "$wheel")"
+done
