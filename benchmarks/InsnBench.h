@@ -1,5 +1,6 @@
-// One kernel repeats one instruction on resident data; its rate per host thread, and relative to plain code on this machine (Roofline.h).
-// Names are family/instruction/what it works on; benchmarks/cmodel.py sorts by family and knows the goals.
+// One kernel repeats one instruction on resident data; its rate per host thread, and relative to plain code on this
+// machine (Roofline.h). Names are family/instruction/what it works on; benchmarks/cmodel.py sorts by family and knows
+// the goals.
 #ifndef PTO_MLIR_BENCHMARKS_INSNBENCH_H
 #define PTO_MLIR_BENCHMARKS_INSNBENCH_H
 
@@ -23,15 +24,16 @@ using isa::Pipe;
 /// What one execution of the instruction does.
 struct Work {
   double units;
-  const char *unit;                  // elements, bytes, flop
-  std::function<double()> roofline;  // units per second without a simulator; empty: nothing to compare
+  const char *unit;                 // elements, bytes, flop
+  std::function<double()> roofline; // units per second without a simulator; empty: nothing to compare
 };
 using Build = std::function<void(TestKernel &)>;
 
 inline constexpr int repeats = 200;
 
 /// `insn` is executed again and again by one engine, behind what `before` adds (its data).
-void benchmarkInsn(const std::string &name, isa::CoreKind kind, Pipe pipe, Work work, Build insn, Build before = nullptr);
+void benchmarkInsn(const std::string &name, isa::CoreKind kind, Pipe pipe, Work work, Build insn,
+                   Build before = nullptr);
 /// Launches of a whole kernel.
 void benchmarkKernel(const std::string &name, Work work, std::function<TestKernel()> kernel);
 

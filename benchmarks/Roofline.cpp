@@ -41,10 +41,10 @@ template <class T, class C, class F> double loopRate(size_t n, F f) {
   T *__restrict out = d.data();
   const T *__restrict a = x.data(), *__restrict b = y.data();
   return double(n) * rate([&] {
-    for (size_t i = 0; i < n; ++i)
-      out[i] = T(f(C(a[i]), C(b[i])));
-    asm volatile("" : : "r"(out) : "memory");
-  });
+           for (size_t i = 0; i < n; ++i)
+             out[i] = T(f(C(a[i]), C(b[i])));
+           asm volatile("" : : "r"(out) : "memory");
+         });
 }
 
 template <class T> double functionLoop(Function f, size_t n) {
@@ -70,9 +70,9 @@ double memcpyRate(size_t bytes) {
   std::vector<uint8_t> buffer(2 * bytes + 8192 + 1024, 1);
   uint8_t *from = buffer.data(), *to = from + (bytes + 4095) / 4096 * 4096 + 1024;
   return double(bytes) * rate([&] {
-    std::memcpy(to, from, bytes);
-    asm volatile("" : : "r"(to) : "memory");
-  });
+           std::memcpy(to, from, bytes);
+           asm volatile("" : : "r"(to) : "memory");
+         });
 }
 
 template <class T> double addRate(size_t n) {
@@ -89,15 +89,17 @@ template <class T> double multiplyAddLoopRate(size_t n) {
   T *__restrict out = d.data();
   const T *__restrict a = x.data(), *__restrict b = y.data();
   return double(n) * rate([&] {
-    for (size_t i = 0; i < n; ++i)
-      out[i] = T(float(T(float(a[i]) * float(b[i]))) + float(out[i]));
-    asm volatile("" : : "r"(out) : "memory");
-  });
+           for (size_t i = 0; i < n; ++i)
+             out[i] = T(float(T(float(a[i]) * float(b[i]))) + float(out[i]));
+           asm volatile("" : : "r"(out) : "memory");
+         });
 }
 template double multiplyAddLoopRate<float>(size_t);
 template double multiplyAddLoopRate<_Float16>(size_t);
 
-double functionRate(Function f, size_t n, bool halves) { return halves ? functionLoop<_Float16>(f, n) : functionLoop<float>(f, n); }
+double functionRate(Function f, size_t n, bool halves) {
+  return halves ? functionLoop<_Float16>(f, n) : functionLoop<float>(f, n);
+}
 
 double multiplyAddRate() {
   constexpr int chains = 12, steps = 256;
@@ -108,15 +110,15 @@ double multiplyAddRate() {
 #endif
   constexpr int width = sizeof(Vec) / 4;
   return 2.0 * width * chains * steps * rate([&] {
-    Vec sum[chains] = {}, a = Vec{} + 0.5f, b = Vec{} + 0.25f;
-    asm volatile("" : "+x"(a), "+x"(b));
-    for (int i = 0; i < steps; ++i)
+           Vec sum[chains] = {}, a = Vec{} + 0.5f, b = Vec{} + 0.25f;
+           asm volatile("" : "+x"(a), "+x"(b));
+           for (int i = 0; i < steps; ++i)
 #pragma clang loop unroll(full)
-      for (int j = 0; j < chains; ++j)
-        sum[j] = __builtin_elementwise_fma(a, b, sum[j]);
-    for (int j = 0; j < chains; ++j)
-      asm volatile("" : : "x"(sum[j]));
-  });
+             for (int j = 0; j < chains; ++j)
+               sum[j] = __builtin_elementwise_fma(a, b, sum[j]);
+           for (int j = 0; j < chains; ++j)
+             asm volatile("" : : "x"(sum[j]));
+         });
 }
 
 } // namespace pto_mlir::benchmarks

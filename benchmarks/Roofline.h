@@ -1,4 +1,5 @@
-// What this machine does without a simulator: the plain loops that instructions are measured against. Rates per second on one thread.
+// What this machine does without a simulator: the plain loops that instructions are measured against. Rates per second
+// on one thread.
 #ifndef PTO_MLIR_BENCHMARKS_ROOFLINE_H
 #define PTO_MLIR_BENCHMARKS_ROOFLINE_H
 

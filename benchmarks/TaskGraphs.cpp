@@ -50,8 +50,11 @@ TaskGraph pagedAttention() {
                 (void)run.submit(scores.input(query[request]).input(keys[place]).allocate(4, {kTile, kTile}));
                 (void)run.submit(softmax.inout(scores.outputs()[0]).allocate(4, {kTile, 2}));
                 (void)run.submit(weighted.input(scores.outputs()[0]).input(values[place]).allocate(4, {kTile, kTile}));
-                (void)run.submit(
-                    vector(kernels).input(weighted.outputs()[0]).input(softmax.outputs()[0]).inout(out[request]).inout(running[request]));
+                (void)run.submit(vector(kernels)
+                                     .input(weighted.outputs()[0])
+                                     .input(softmax.outputs()[0])
+                                     .inout(out[request])
+                                     .inout(running[request]));
                 (void)run.scopeEnd();
               }
           }};
@@ -59,14 +62,15 @@ TaskGraph pagedAttention() {
 
 TaskGraph decoderLayer() {
   constexpr size_t rows = 4, hidden = 8, qkv = 12, heads = 16, inner = 16;
-  Tiles x(rows * hidden), normed(rows * hidden), projected(rows * qkv), rotated(rows * hidden), scores(rows * heads), mixed(rows * heads),
-      gate(rows * inner), up(rows * inner), active(rows * inner);
+  Tiles x(rows * hidden), normed(rows * hidden), projected(rows * qkv), rotated(rows * hidden), scores(rows * heads),
+      mixed(rows * heads), gate(rows * inner), up(rows * inner), active(rows * inner);
   auto row = [](const Tiles &tiles, size_t r, size_t width) {
     Tensor whole = tiles[r * width];
     whole.shape[0] *= int64_t(width);
     return whole;
   };
-  constexpr unsigned count = unsigned(rows * (1 + qkv + hidden + 3 * heads + hidden + 1 + 1 + 2 * inner + inner + hidden + 1));
+  constexpr unsigned count =
+      unsigned(rows * (1 + qkv + hidden + 3 * heads + hidden + 1 + 1 + 2 * inner + inner + hidden + 1));
   return {"decoder layer", count, [=](TaskRuntime &run, const GraphKernels &kernels) {
             for (size_t r = 0; r < rows; ++r) {
               (void)run.submit(vector(kernels).input(row(x, r, hidden)).output(row(normed, r, hidden)));
@@ -78,8 +82,10 @@ TaskGraph decoderLayer() {
               for (size_t h = 0; h < heads; ++h) {
                 (void)run.submit(matmul(kernels).input(rotated[r * hidden + h / 2]).output(scores[r * heads + h]));
                 (void)run.submit(vector(kernels).inout(scores[r * heads + h]));
-                (void)run.submit(
-                    matmul(kernels).input(scores[r * heads + h]).input(projected[r * qkv + hidden + h / 4]).output(mixed[r * heads + h]));
+                (void)run.submit(matmul(kernels)
+                                     .input(scores[r * heads + h])
+                                     .input(projected[r * qkv + hidden + h / 4])
+                                     .output(mixed[r * heads + h]));
               }
               for (size_t i = 0; i < hidden; ++i)
                 (void)run.submit(matmul(kernels).input(row(mixed, r, heads)).output(normed[r * hidden + i]));
@@ -88,7 +94,8 @@ TaskGraph decoderLayer() {
               for (size_t i = 0; i < inner; ++i) {
                 (void)run.submit(matmul(kernels).input(row(normed, r, hidden)).output(gate[r * inner + i]));
                 (void)run.submit(matmul(kernels).input(row(normed, r, hidden)).output(up[r * inner + i]));
-                (void)run.submit(vector(kernels).input(gate[r * inner + i]).input(up[r * inner + i]).output(active[r * inner + i]));
+                (void)run.submit(
+                    vector(kernels).input(gate[r * inner + i]).input(up[r * inner + i]).output(active[r * inner + i]));
               }
               for (size_t i = 0; i < hidden; ++i)
                 (void)run.submit(matmul(kernels).input(row(active, r, inner)).output(rotated[r * hidden + i]));

@@ -16,13 +16,14 @@ import argparse
 import contextlib
 import io
 import json
-import subprocess
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable, NamedTuple
+from typing import NamedTuple
 
 import matmul
 import numpy as np
@@ -55,26 +56,50 @@ FAMILIES = {
     "elementwise": Family(ADDITION, 0.5, whole, ""),
     "functions": Family("the function in a loop", 0.5, whole, ""),
     "compare and select": Family(ADDITION, 0.5, every, ""),
-    "row reductions": Family(ADDITION, 0.5, of("rowsum/f32", "rowmax/f32", "sum/i32"),
-                             "of sums and maxima; f16 is widened, places are looked up, products have one order"),
-    "column reductions": Family(ADDITION, 0.5, lambda name: name != "tcolargmax/f16 64x128", "but for the places of f16, which are two types wide"),
+    "row reductions": Family(
+        ADDITION,
+        0.5,
+        of("rowsum/f32", "rowmax/f32", "sum/i32"),
+        "of sums and maxima; f16 is widened, places are looked up, products have one order",
+    ),
+    "column reductions": Family(
+        ADDITION,
+        0.5,
+        lambda name: name != "tcolargmax/f16 64x128",
+        "but for the places of f16, which are two types wide",
+    ),
     "expands": Family(ADDITION, 0.5, lambda name: "expdif" not in name, "but for the one that has an exp in it"),
-    "conversions": Family("memcpy", 0.12, lambda name: "f16 64x128" not in name, "of f32 and integers: they round and clamp; from f16 to 8 bits 0.05"),
+    "conversions": Family(
+        "memcpy",
+        0.12,
+        lambda name: "f16 64x128" not in name,
+        "of f32 and integers: they round and clamp; from f16 to 8 bits 0.05",
+    ),
     "rearrange": Family("memcpy", 0.2, every, "transpositions and joints in registers"),
     "gather": Family("memcpy", 0.02, every, "an index is read and checked for each element"),
     "sort": Family("memcpy", 0.01, every, "comparisons, and branches on them"),
-    "movement": Family("memcpy", 0.3, lambda name: not name.startswith("mgather"), "narrow tiles have rows of 32 bytes; no goal for rows by index"),
-    "cube": Family("multiply-adds", 0.5, of("128x"), "of 128 in each direction; few rows or a short depth leave no panel full"),
+    "movement": Family(
+        "memcpy",
+        0.3,
+        lambda name: not name.startswith("mgather"),
+        "narrow tiles have rows of 32 bytes; no goal for rows by index",
+    ),
+    "cube": Family(
+        "multiply-adds", 0.5, of("128x"), "of 128 in each direction; few rows or a short depth leave no panel full"
+    ),
     "img2col": Family("memcpy", 0.2, every, "runs of one pixel's channels"),
     "extraction": Family("memcpy", 0.2, every, "the right operand is transposed"),
     "fixpipe": Family("memcpy", 0.25, every, "converts, and quantises, what it stores"),
-}  # fmt: skip
+}
 
 
 def instruction_rates(binary: Path, repetitions: int) -> dict[str, tuple]:
     """Rate, unit and part of the plain code's rate (or None) of each benchmark, by name: family/instruction/what."""
-    done = subprocess.run([str(binary), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}"],
-                          capture_output=True, text=True)  # fmt: skip
+    done = subprocess.run(
+        [str(binary), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}"],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         sys.exit(f"{binary}: {done.stderr.strip() or 'failed'}")
     best: dict[str, tuple] = {}
@@ -92,7 +117,9 @@ def instruction_rates(binary: Path, repetitions: int) -> dict[str, tuple]:
 
 
 def main(argv=None) -> int:
-    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+    p = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
+    )
     p.add_argument("--binary", type=Path, default=ROOT / "build" / "benchmarks" / "cmodel_insns")
     p.add_argument("--repetitions", type=int, default=3)
     p.add_argument("--rows", action="store_true", help="every instruction's figures, too")
@@ -124,8 +151,19 @@ def main(argv=None) -> int:
                 family = FAMILIES[name]
                 named = {row: part for row, part in parts.items() if family.named(row)}
                 worst = min(named, key=named.__getitem__)
-                text = verdict(named[worst], family.goal) + (f" ({worst})" if named[worst] < family.goal else "") + (f"; {family.why}" if family.why else "")
-                line(name, family.beside, len(rows), f"{min(parts.values()):.2f}", f"{statistics.median(parts.values()):.2f}", text)
+                text = (
+                    verdict(named[worst], family.goal)
+                    + (f" ({worst})" if named[worst] < family.goal else "")
+                    + (f"; {family.why}" if family.why else "")
+                )
+                line(
+                    name,
+                    family.beside,
+                    len(rows),
+                    f"{min(parts.values()):.2f}",
+                    f"{statistics.median(parts.values()):.2f}",
+                    text,
+                )
             for row, (rate, unit, part) in rows.items() if args.rows else ():
                 print(f"    {row:<58} {rate / 1e9:>12.3f} G{unit}/s {'' if part is None else f'{part:.2f}':>6}")
     n, modes = 1024, ("F32", "F16", "BF16") if args.only != "instructions" else ()
@@ -140,8 +178,22 @@ def main(argv=None) -> int:
                 clock = time.perf_counter
                 one, two = (matmul.simulator_rate(folder, n, feed, mode, threads, 2, clock) for threads in (1, 2))
             part, faster = alone / reference, two / one
-            line(f"product {mode}", "onnxruntime, 1 thread", "", "", f"{part:.2f}", f"{verdict(part, 0.6)}: {n}^3 on one thread, {alone:.0f} GFLOP/s")
-            line("", "itself on 1 thread", "", "", f"{faster:.2f}", f"{verdict(faster, 1.7)}: on two threads, {two:.0f} GFLOP/s")
+            line(
+                f"product {mode}",
+                "onnxruntime, 1 thread",
+                "",
+                "",
+                f"{part:.2f}",
+                f"{verdict(part, 0.6)}: {n}^3 on one thread, {alone:.0f} GFLOP/s",
+            )
+            line(
+                "",
+                "itself on 1 thread",
+                "",
+                "",
+                f"{faster:.2f}",
+                f"{verdict(faster, 1.7)}: on two threads, {two:.0f} GFLOP/s",
+            )
     print(f"\n{missed} goal{'s' * (missed != 1)} missed")
     return 1 if missed else 0
 

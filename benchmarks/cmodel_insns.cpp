@@ -24,7 +24,8 @@ const pto_device_api *library() {
   return api;
 }
 
-/// CPU time, so that a busy machine does not matter much; the best of a few rounds of some milliseconds. One iteration is all of that.
+/// CPU time, so that a busy machine does not matter much; the best of a few rounds of some milliseconds. One iteration
+/// is all of that.
 void launches(benchmark::State &state, const TestKernel &kernel, const Work &work, double times) {
   cmodel::test::TestDevice device(1, library());
   uint32_t id = 0;
@@ -55,7 +56,8 @@ void launches(benchmark::State &state, const TestKernel &kernel, const Work &wor
 
 } // namespace
 
-void benchmarks::benchmarkInsn(const std::string &name, isa::CoreKind kind, Pipe pipe, Work work, Build insn, Build before) {
+void benchmarks::benchmarkInsn(const std::string &name, isa::CoreKind kind, Pipe pipe, Work work, Build insn,
+                               Build before) {
   benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State &state) {
     TestKernel k(kind, 2);
     if (before)
@@ -68,7 +70,9 @@ void benchmarks::benchmarkInsn(const std::string &name, isa::CoreKind kind, Pipe
 }
 
 void benchmarks::benchmarkKernel(const std::string &name, Work work, std::function<TestKernel()> kernel) {
-  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State &state) { launches(state, kernel(), work, 1); })->Iterations(1);
+  benchmark::RegisterBenchmark(name.c_str(), [=](benchmark::State &state) {
+    launches(state, kernel(), work, 1);
+  })->Iterations(1);
 }
 
 int main(int argc, char **argv) {
@@ -77,13 +81,16 @@ int main(int argc, char **argv) {
   addCubeBenchmarks();
   // Scalar instructions with the loop around them, and launches of an empty kernel.
   benchmarkInsn("scalar/mul add min/M", isa::CoreKind::AIC, Pipe::M, {4.0, "instructions", {}}, [](TestKernel &k) {
-    k.add(Pipe::M, isa::Mul{1, isa::Value::reg(0), 64}).add(Pipe::M, isa::Add{2, isa::Value::reg(1), 64}).add(Pipe::M, isa::Min{3, isa::Value::reg(2), 64});
+    k.add(Pipe::M, isa::Mul{1, isa::Value::reg(0), 64})
+        .add(Pipe::M, isa::Add{2, isa::Value::reg(1), 64})
+        .add(Pipe::M, isa::Min{3, isa::Value::reg(2), 64});
   });
-  benchmarkInsn("scalar/set_flag wait_flag/MTE2 V", isa::CoreKind::AIV, Pipe::V, {4.0, "instructions", {}}, [](TestKernel &k) {
-    k.add(Pipe::MTE2, isa::Loop{0, 0, repeats, 1});
-    k.sync(Pipe::MTE2, Pipe::V).sync(Pipe::V, Pipe::MTE2);
-    k.add(Pipe::MTE2, isa::End{});
-  });
+  benchmarkInsn("scalar/set_flag wait_flag/MTE2 V", isa::CoreKind::AIV, Pipe::V, {4.0, "instructions", {}},
+                [](TestKernel &k) {
+                  k.add(Pipe::MTE2, isa::Loop{0, 0, repeats, 1});
+                  k.sync(Pipe::MTE2, Pipe::V).sync(Pipe::V, Pipe::MTE2);
+                  k.add(Pipe::MTE2, isa::End{});
+                });
   benchmarkKernel("launch/of one instruction/AIV", {1, "launches", {}}, [] {
     TestKernel k(isa::CoreKind::AIV, 0);
     return std::move(k.add(Pipe::V, isa::Mov{0, 0}));

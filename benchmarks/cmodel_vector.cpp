@@ -13,7 +13,8 @@ template <class T> const char *nameOf() { return isa::elementName(typeOf<T>()); 
 /// 64 KiB of random numbers at each source, as f32 whatever the type: their bits serve as integers, too.
 void randomData(TestKernel &k) {
   for (uint32_t place : {placeA, placeB, placeD})
-    k.add(Pipe::MTE2, isa::TLoad{tile(ElementType::f32, Layout::ND, place, 64, 128), view(0, ElementType::f32, 64, 128), Memory::UB});
+    k.add(Pipe::MTE2, isa::TLoad{tile(ElementType::f32, Layout::ND, place, 64, 128), view(0, ElementType::f32, 64, 128),
+                                 Memory::UB});
   k.sync(Pipe::MTE2, Pipe::V);
 }
 
@@ -22,7 +23,8 @@ void randomHalves(TestKernel &k) {
   randomData(k);
   for (uint32_t place : {placeA, placeB}) {
     isa::TCvt cvt{};
-    cvt.dst = tile(ElementType::f16, Layout::ND, place, 64, 128), cvt.src = tile(ElementType::f32, Layout::ND, placeD, 64, 128);
+    cvt.dst = tile(ElementType::f16, Layout::ND, place, 64, 128),
+    cvt.src = tile(ElementType::f32, Layout::ND, placeD, 64, 128);
     k.add(Pipe::V, cvt);
   }
 }
@@ -32,7 +34,8 @@ template <class T> struct Tiles {
   int64_t valid;
   ElementType type = typeOf<T>();
   isa::Tile a = tile(type, Layout::ND, placeA, rows, cols, rows, valid), b = at(a, placeB), d = at(a, placeD);
-  isa::Tile row = tile(type, Layout::ND, placeB, 1, cols, 1, valid), column = tile(type, Layout::DN, placeB, boxes(rows), 1, rows, 1);
+  isa::Tile row = tile(type, Layout::ND, placeB, 1, cols, 1, valid),
+            column = tile(type, Layout::DN, placeB, boxes(rows), 1, rows, 1);
   isa::Tile mask = tile(ElementType::u8, Layout::ND, placeD, rows, 128);
 
   static isa::Tile at(isa::Tile t, uint32_t place) {
@@ -46,7 +49,10 @@ template <class I, class T> I make(const Tiles<T> &t) {
   I i{};
   if constexpr (requires { i.dst; })
     i.dst = t.d;
-  if constexpr (requires { i.src0; i.src1; })
+  if constexpr (requires {
+                  i.src0;
+                  i.src1;
+                })
     i.src0 = t.a, i.src1 = t.b;
   else if constexpr (requires { i.src; })
     i.src = t.a;
@@ -67,10 +73,13 @@ template <class T> void run(const std::string &family, const char *name, const T
 }
 
 template <class I, class T> void simple(const std::string &family, Tiles<T> t, Work work) {
-  run(family, isa::infoOf(isa::OpcodeOf<I>::value).mnemonic, t, std::move(work), [=](TestKernel &k) { k.add(Pipe::V, make<I>(t)); });
+  run(family, isa::infoOf(isa::OpcodeOf<I>::value).mnemonic, t, std::move(work),
+      [=](TestKernel &k) { k.add(Pipe::V, make<I>(t)); });
 }
 
-template <class I, class... T> void elementwise() { (simple<I, T>("elementwise", {64, 128, 128}, plain(Tiles<T>{64, 128, 128})), ...); }
+template <class I, class... T> void elementwise() {
+  (simple<I, T>("elementwise", {64, 128, 128}, plain(Tiles<T>{64, 128, 128})), ...);
+}
 
 template <class I, class... T> void fused() {
   constexpr size_t n = 64 * 128;
@@ -122,7 +131,8 @@ template <class T> void conversion(ElementType dst) {
   cvt.dst = t.d, cvt.src = t.a, cvt.rounding = isa::RoundMode::rint, cvt.saturate = isa::Switch::on;
   cvt.dst.type = dst;
   double bytes = 64.0 * 128 * std::max(isa::elementBits(dst), isa::elementBits(t.type)) / 8;
-  run("conversions", ("tcvt to " + std::string(isa::elementName(dst))).c_str(), t, copies(bytes), [=](TestKernel &k) { k.add(Pipe::V, cvt); });
+  run("conversions", ("tcvt to " + std::string(isa::elementName(dst))).c_str(), t, copies(bytes),
+      [=](TestKernel &k) { k.add(Pipe::V, cvt); });
 }
 
 } // namespace
@@ -162,8 +172,10 @@ void addVectorBenchmarks() {
 
   auto compare = [&]<class T>(T) {
     Tiles<T> t{64, 128, 128};
-    run("compare and select", "tcmp", t, plain(t), [=](TestKernel &k) { k.add(Pipe::V, TCmp{t.mask, t.a, t.b, CompareMode::lt}); });
-    run("compare and select", "tcmps", t, plain(t), [=](TestKernel &k) { k.add(Pipe::V, TCmps{t.mask, t.a, 0, CompareMode::lt}); });
+    run("compare and select", "tcmp", t, plain(t),
+        [=](TestKernel &k) { k.add(Pipe::V, TCmp{t.mask, t.a, t.b, CompareMode::lt}); });
+    run("compare and select", "tcmps", t, plain(t),
+        [=](TestKernel &k) { k.add(Pipe::V, TCmps{t.mask, t.a, 0, CompareMode::lt}); });
     run("compare and select", "tsel", t, plain(t), [=](TestKernel &k) { k.add(Pipe::V, TSel{t.a, t.mask, t.a, t.b}); });
     run("compare and select", "tsels", t, plain(t), [=](TestKernel &k) { k.add(Pipe::V, TSels{t.a, t.mask, t.a, 0}); });
   };
@@ -195,7 +207,8 @@ void addVectorBenchmarks() {
   conversion<int16_t>(ElementType::f32);
   Tiles<float> t{64, 128, 128};
   Tile bytes = tile(ElementType::i8, Layout::ND, placeD, 64, 128);
-  run("conversions", "tquant to i8", t, copies(64 * 128 * 4), [=](TestKernel &k) { k.add(Pipe::V, TQuant{bytes, t.a, t.column, 0}); });
+  run("conversions", "tquant to i8", t, copies(64 * 128 * 4),
+      [=](TestKernel &k) { k.add(Pipe::V, TQuant{bytes, t.a, t.column, 0}); });
   run("conversions", "tdequant of i8", t, copies(64 * 128 * 4), [=](TestKernel &k) {
     Tile from = bytes;
     from.address = placeA;

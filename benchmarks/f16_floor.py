@@ -15,7 +15,6 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
-
 from pto_mlir import cli
 from pto_mlir.runtime import InferenceSession
 
@@ -59,10 +58,18 @@ def rounded(path: str, filters: bool, tensors: str) -> onnx.ModelProto:
     for node in graph.node:
         nodes.append(node)
         name = node.output[0]
-        if types.get(name) != TensorProto.FLOAT or name in outputs or node.op_type in ("Constant", "Reshape") or not (tensors == "all" or ends_a_kernel(node)):
+        if (
+            types.get(name) != TensorProto.FLOAT
+            or name in outputs
+            or node.op_type in ("Constant", "Reshape")
+            or not (tensors == "all" or ends_a_kernel(node))
+        ):
             continue
         node.output[0] = name + "_f32"
-        nodes += [helper.make_node("Cast", [name + "_f32"], [name + "_f16"], to=TensorProto.FLOAT16), helper.make_node("Cast", [name + "_f16"], [name], to=TensorProto.FLOAT)]
+        nodes += [
+            helper.make_node("Cast", [name + "_f32"], [name + "_f16"], to=TensorProto.FLOAT16),
+            helper.make_node("Cast", [name + "_f16"], [name], to=TensorProto.FLOAT),
+        ]
     del graph.node[:]
     graph.node.extend(nodes)
     return model
@@ -84,8 +91,13 @@ def main() -> int:
     expected = [exact.run(None, {name: x}) for x in inputs]
 
     def line(what: str, run, change=lambda x: x) -> None:
-        errors = [max(np.abs(a.astype(np.float64) - b).max() for a, b in zip(run(None, {name: change(x)}), y)) for x, y in zip(inputs, expected)]
-        print(f"{what:<44} mean {np.mean(errors):.2e}  median {np.median(errors):.2e}  least {min(errors):.2e}  greatest {max(errors):.2e}")
+        errors = [
+            max(np.abs(a.astype(np.float64) - b).max() for a, b in zip(run(None, {name: change(x)}), y))
+            for x, y in zip(inputs, expected)
+        ]
+        print(
+            f"{what:<44} mean {np.mean(errors):.2e}  median {np.median(errors):.2e}  least {min(errors):.2e}  greatest {max(errors):.2e}"
+        )
 
     line("input rounded", exact.run, half)
     line("filters rounded", session(rounded(args.onnx, True, "none")).run)

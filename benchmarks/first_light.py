@@ -17,7 +17,6 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "regression"))
 
 import measure
-
 from pto_mlir.cli import shapes
 from pto_mlir.runtime import InferenceSession
 
@@ -51,21 +50,55 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         mlir = f"{folder}/m.mlir"
         transform = statistics.median(
-            command("model_transform", "--model_name", "m", "--model_def", args.model, "--input_shapes", args.input_shapes,
-                    "--mlir", mlir) for _ in range(3))  # fmt: skip
+            command(
+                "model_transform",
+                "--model_name",
+                "m",
+                "--model_def",
+                args.model,
+                "--input_shapes",
+                args.input_shapes,
+                "--mlir",
+                mlir,
+            )
+            for _ in range(3)
+        )
         for mode in ("F32", "F16"):
             file = f"{folder}/{mode}.pmodel"
             deploy = statistics.median(
-                command("model_deploy", "--mlir", mlir, "--quantize", mode, "--num_core", str(args.num_core), "--model", file)
-                for _ in range(3))  # fmt: skip
+                command(
+                    "model_deploy",
+                    "--mlir",
+                    mlir,
+                    "--quantize",
+                    mode,
+                    "--num_core",
+                    str(args.num_core),
+                    "--model",
+                    file,
+                )
+                for _ in range(3)
+            )
             session = InferenceSession(file, threads=args.threads)
-            rows.append({"mode": mode, "transform_s": transform, "deploy_s": deploy, "cmodel_ms": median_ms(lambda: session.run(None, feed)),
-                         "onnxruntime_ms": reference, "file_bytes": Path(file).stat().st_size})  # fmt: skip
-    print(f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), {args.num_core} core(s)")
+            rows.append(
+                {
+                    "mode": mode,
+                    "transform_s": transform,
+                    "deploy_s": deploy,
+                    "cmodel_ms": median_ms(lambda: session.run(None, feed)),
+                    "onnxruntime_ms": reference,
+                    "file_bytes": Path(file).stat().st_size,
+                }
+            )
+    print(
+        f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), {args.num_core} core(s)"
+    )
     print(f"{'mode':<5} {'transform s':>12} {'deploy s':>9} {'cmodel ms':>10} {'x onnxruntime':>14} {'file bytes':>11}")
     for r in rows:
-        print(f"{r['mode']:<5} {r['transform_s']:>12.2f} {r['deploy_s']:>9.2f} {r['cmodel_ms']:>10.2f} "
-              f"{r['cmodel_ms'] / r['onnxruntime_ms']:>14.1f} {r['file_bytes']:>11,}")  # fmt: skip
+        print(
+            f"{r['mode']:<5} {r['transform_s']:>12.2f} {r['deploy_s']:>9.2f} {r['cmodel_ms']:>10.2f} "
+            f"{r['cmodel_ms'] / r['onnxruntime_ms']:>14.1f} {r['file_bytes']:>11,}"
+        )
     if args.json:
         Path(args.json).write_text(json.dumps(rows, indent=1))
 

@@ -14,7 +14,6 @@ import numpy as np
 import onnx
 import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
-
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_transform
 
@@ -34,8 +33,13 @@ def best_seconds(call, clock, least_seconds: float = 1.0) -> float:
 def model(path: str, size: int) -> None:
     weight = np.random.default_rng(0).standard_normal((size, size)).astype(np.float32)
     tensor = lambda name: helper.make_tensor_value_info(name, TensorProto.FLOAT, [size, size])  # noqa: E731
-    graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "m", [tensor("x")], [tensor("y")],
-                              [numpy_helper.from_array(weight, "w")])  # fmt: skip
+    graph = helper.make_graph(
+        [helper.make_node("MatMul", ["x", "w"], ["y"])],
+        "m",
+        [tensor("x")],
+        [tensor("y")],
+        [numpy_helper.from_array(weight, "w")],
+    )
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
@@ -46,7 +50,9 @@ def reference_rate(folder: str, n: int, feed: dict) -> float:
     options.intra_op_num_threads = 1
     session = ort.InferenceSession(f"{folder}/m.onnx", options, providers=["CPUExecutionProvider"])
     shape = f"[[{n},{n}]]"
-    if model_transform.main(["--model_name", "m", "--model_def", f"{folder}/m.onnx", "--input_shapes", shape, "--mlir", f"{folder}/m.mlir"]):
+    if model_transform.main(
+        ["--model_name", "m", "--model_def", f"{folder}/m.onnx", "--input_shapes", shape, "--mlir", f"{folder}/m.mlir"]
+    ):
         raise SystemExit(1)
     return 2e-9 * n**3 / best_seconds(lambda: session.run(None, feed), time.process_time)
 

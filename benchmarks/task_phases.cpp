@@ -1,4 +1,5 @@
-// Where the time of a task goes, and what whole programs take: the parts of task_runtime_benchmark that are not one number of tasks per second.
+// Where the time of a task goes, and what whole programs take: the parts of task_runtime_benchmark that are not one
+// number of tasks per second.
 #include "TaskBench.h"
 #include "TaskGraphs.h"
 
@@ -81,7 +82,8 @@ void Phases(benchmark::State &state) {
 }
 BENCHMARK(Phases)->ArgName("independent0_chain1_wave2_tiles3")->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
-/// From the moment that a task is ready to its start on a core that is free, while every thread spins; the trace's own cost included.
+/// From the moment that a task is ready to its start on a core that is free, while every thread spins; the trace's own
+/// cost included.
 void ReadyLatency(benchmark::State &state) {
   Config config;
   config.cores = {0, 1, 0, 0};
@@ -101,7 +103,9 @@ void ReadyLatency(benchmark::State &state) {
 }
 BENCHMARK(ReadyLatency)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-TaskGraph graphNumber(int64_t number) { return number == 0 ? batchedGemm() : number == 1 ? pagedAttention() : decoderLayer(); }
+TaskGraph graphNumber(int64_t number) {
+  return number == 0 ? batchedGemm() : number == 1 ? pagedAttention() : decoderLayer();
+}
 
 /// How fast a program's tasks go through the runtime when kernels cost nothing.
 void GraphThroughput(benchmark::State &state) {
@@ -123,7 +127,8 @@ void GraphThroughput(benchmark::State &state) {
 }
 BENCHMARK(GraphThroughput)->ArgName("graph")->DenseRange(0, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// The same in virtual time on 24 cube and 48 vector cores: products of 10 us, vector kernels of 5 us, a submission of so many ns.
+/// The same in virtual time on 24 cube and 48 vector cores: products of 10 us, vector kernels of 5 us, a submission of
+/// so many ns.
 void GraphMakespan(benchmark::State &state) {
   TaskGraph graph = graphNumber(state.range(0));
   Config config;
@@ -132,7 +137,9 @@ void GraphMakespan(benchmark::State &state) {
   config.submitCostNs = uint64_t(state.range(1));
   config.trace = true;
   auto runtime = makeRuntime(config);
-  GraphKernels kernels{*runtime->registerKernel("matmul", [](KernelCall &) {}, 10000), *runtime->registerKernel("vector", [](KernelCall &) {}, 5000)};
+  GraphKernels kernels{*runtime->registerKernel(
+                           "matmul", [](KernelCall &) {}, 10000),
+                       *runtime->registerKernel("vector", [](KernelCall &) {}, 5000)};
   for (auto _ : state)
     if (auto status = runtime->run([&](TaskRuntime &run) { graph.submit(run, kernels); }); !status)
       state.SkipWithError(status.error().c_str());
@@ -146,6 +153,10 @@ void GraphMakespan(benchmark::State &state) {
   state.counters["vector_idle_ready"] = summary.idleWithReady[1];
   state.SetLabel(graph.name);
 }
-BENCHMARK(GraphMakespan)->ArgNames({"graph", "submit_ns"})->ArgsProduct({{0, 1, 2}, {0, 300, 874}})->Iterations(1)->Unit(benchmark::kMillisecond);
+BENCHMARK(GraphMakespan)
+    ->ArgNames({"graph", "submit_ns"})
+    ->ArgsProduct({{0, 1, 2}, {0, 300, 874}})
+    ->Iterations(1)
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -1,9 +1,10 @@
-// What the task runtime costs per task, with oneTBB's flow graph beside it. benchmarks/task_runtime.py prints it as one table.
+// What the task runtime costs per task, with oneTBB's flow graph beside it. benchmarks/task_runtime.py prints it as one
+// table.
 //
 //   build/benchmarks/task_runtime_benchmark [--benchmark_filter=..]
 //
-// `items_per_second` is tasks per second. Tasks without a kernel are completed by the scheduler thread; those of `Granularity` and
-// `Latency` run on cores.
+// `items_per_second` is tasks per second. Tasks without a kernel are completed by the scheduler thread; those of
+// `Granularity` and `Latency` run on cores.
 #include "TaskBench.h"
 
 #include <algorithm>
@@ -25,9 +26,9 @@ Config benchConfig(uint32_t window = 16384) {
   return config;
 }
 
-/// Runs `program(run, i)` for each of kTasks tasks with a scope per `scope` tasks. The first run, in which the rings' pages appear, does not count.
-template <class Program>
-void bench(benchmark::State &state, const Config &config, int scope, Program &&program) {
+/// Runs `program(run, i)` for each of kTasks tasks with a scope per `scope` tasks. The first run, in which the rings'
+/// pages appear, does not count.
+template <class Program> void bench(benchmark::State &state, const Config &config, int scope, Program &&program) {
   auto runtime = makeRuntime(config);
   uint64_t blocked = 0;
   auto once = [&] {
@@ -61,7 +62,14 @@ void Independent(benchmark::State &state) {
   TaskSpec spec = TaskSpec::barrier();
   bench(state, benchConfig(window), scopeFor(window), [&](TaskRuntime &run, int) { (void)run.submit(spec); });
 }
-BENCHMARK(Independent)->Arg(65536)->Arg(16384)->Arg(1024)->Arg(64)->Arg(16)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Independent)
+    ->Arg(65536)
+    ->Arg(16384)
+    ->Arg(1024)
+    ->Arg(64)
+    ->Arg(16)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 void Chain(benchmark::State &state) {
   uint32_t window = uint32_t(state.range(0));
@@ -161,7 +169,9 @@ void HeapSize(benchmark::State &state) {
 BENCHMARK(HeapSize)->Arg(32 << 10)->Arg(1 << 20)->Arg(64 << 20)->UseRealTime()->Unit(benchmark::kMillisecond);
 
 uint64_t nowNs() {
-  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch()).count());
+  return uint64_t(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count());
 }
 
 /// One run per iteration that submits `spec` `count` times.
@@ -191,7 +201,17 @@ void Granularity(benchmark::State &state) {
   state.counters["efficiency"] =
       benchmark::Counter(double(state.iterations()) * count * double(ns) * 1e-9, benchmark::Counter::kIsRate);
 }
-BENCHMARK(Granularity)->Arg(100)->Arg(300)->Arg(1000)->Arg(3000)->Arg(10000)->Arg(30000)->Arg(100000)->Arg(1000000)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Granularity)
+    ->Arg(100)
+    ->Arg(300)
+    ->Arg(1000)
+    ->Arg(3000)
+    ->Arg(10000)
+    ->Arg(30000)
+    ->Arg(100000)
+    ->Arg(1000000)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 /// From the end of a producer to the start of its consumer, on one core, while every thread spins.
 void Latency(benchmark::State &state) {
@@ -252,7 +272,13 @@ void TbbFlowGraph(benchmark::State &state) {
     }
   state.SetItemsProcessed(state.iterations() * kTasks);
 }
-BENCHMARK(TbbFlowGraph)->ArgName("independent0_chain1_wave2")->Arg(0)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(TbbFlowGraph)
+    ->ArgName("independent0_chain1_wave2")
+    ->Arg(0)
+    ->Arg(1)
+    ->Arg(2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace
 

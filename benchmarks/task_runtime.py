@@ -20,7 +20,11 @@ ROOT = Path(__file__).resolve().parents[1]
 
 def measure(binary: Path, repetitions: int) -> dict[str, dict]:
     """Of each benchmark the fastest repetition, by name without its suffixes."""
-    done = subprocess.run([str(binary), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}", "--benchmark_min_time=0.02"], capture_output=True, text=True)
+    done = subprocess.run(
+        [str(binary), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}", "--benchmark_min_time=0.02"],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode != 0:
         sys.exit(f"{binary}: {done.stderr.strip() or 'failed'}")
     best: dict[str, dict] = {}
@@ -40,18 +44,33 @@ class Table:
         self.missed = 0
         print(f"{'what':<58} {'here':>10}  {'goal':<10} {'':<7} {'public runtime':<16} {'oneTBB':>8} {'Taskflow':>9}")
 
-    def row(self, what: str, value: float, unit: str, goal: float | None = None, least: bool = True, public: str = "",
-            tbb: float | None = None, taskflow: float | None = None) -> None:  # fmt: skip
+    def row(
+        self,
+        what: str,
+        value: float,
+        unit: str,
+        goal: float | None = None,
+        least: bool = True,
+        public: str = "",
+        tbb: float | None = None,
+        taskflow: float | None = None,
+    ) -> None:
         holds = goal is None or (value >= goal if least else value <= goal)
         self.missed += not holds
         bound = "" if goal is None else f"{'>=' if least else '<='} {goal:g}"
         beside = "".join(f" {'' if x is None else f'{x:.2f}':>{w}}" for x, w in ((tbb, 8), (taskflow, 9)))
-        print(f"{f'{what}, {unit}':<58} {value:>10.2f}  {bound:<10} {'' if goal is None else 'ok' if holds else 'MISSED':<7} {public:<16}{beside}")
+        print(
+            f"{f'{what}, {unit}':<58} {value:>10.2f}  {bound:<10} {'' if goal is None else 'ok' if holds else 'MISSED':<7} {public:<16}{beside}"
+        )
 
 
 def at_efficiency(best: dict[str, dict], part: float) -> float:
     """The shortest kernel, in us, of which a core computes at least this part of the time; straight lines between the measured lengths."""
-    points = sorted((int(name.split("/")[1]) / 1e3, row["efficiency"]) for name, row in best.items() if name.startswith("Granularity/"))
+    points = sorted(
+        (int(name.split("/")[1]) / 1e3, row["efficiency"])
+        for name, row in best.items()
+        if name.startswith("Granularity/")
+    )
     previous = (0.0, 0.0)
     for length, efficiency in points:
         if efficiency >= part:
@@ -74,7 +93,10 @@ def main(argv=None) -> int:
         return best[name]["items_per_second"] / 1e6 if name in best else None
 
     def peers(number: int) -> dict:
-        return {peer: rate(f"{name}/independent0_chain1_wave2:{number}") for peer, name in (("tbb", "TbbFlowGraph"), ("taskflow", "Taskflow"))}
+        return {
+            peer: rate(f"{name}/independent0_chain1_wave2:{number}")
+            for peer, name in (("tbb", "TbbFlowGraph"), ("taskflow", "Taskflow"))
+        }
 
     t = Table()
     t.row("independent", rate("Independent/16384"), "M tasks/s", 2, public="3.0 to 3.8", **peers(0))
@@ -83,13 +105,29 @@ def main(argv=None) -> int:
     t.row("64 tiles through the tensor map", rate("TensorMapTiles"), "M tasks/s", 1.5, public="2.2 to 2.6")
     t.row("64 x 64 bipartite", rate("Bipartite"), "M tasks/s")
     t.row("1 -> 50 -> 1", rate("FanOut"), "M tasks/s")
-    for i, (what, public) in enumerate((("batched GEMM, kernels of no length", "1.38 on the chip"), ("paged attention", "0.94 on the chip"), ("decoder layer", ""))):
+    for i, (what, public) in enumerate(
+        (
+            ("batched GEMM, kernels of no length", "1.38 on the chip"),
+            ("paged attention", "0.94 on the chip"),
+            ("decoder layer", ""),
+        )
+    ):
         t.row(what, rate(f"GraphThroughput/graph:{i}"), "M tasks/s", public=public)
     for shape in ("Independent", "Chain"):
-        t.row(f"{shape.lower()}: window 16384 over window 64", rate(f"{shape}/16384") / rate(f"{shape}/64"), "times", 1.5, least=False)
+        t.row(
+            f"{shape.lower()}: window 16384 over window 64",
+            rate(f"{shape}/16384") / rate(f"{shape}/64"),
+            "times",
+            1.5,
+            least=False,
+        )
     for window in (65536, 16384, 1024, 64, 16):
         t.row(f"independent, window {window}", rate(f"Independent/{window}"), "M tasks/s")
-        t.row(f"independent, window {window}: submitter blocked", 100 * best[f"Independent/{window}"]["blocked_ms"] / best[f"Independent/{window}"]["real_time"], "%")
+        t.row(
+            f"independent, window {window}: submitter blocked",
+            100 * best[f"Independent/{window}"]["blocked_ms"] / best[f"Independent/{window}"]["real_time"],
+            "%",
+        )
     for scope in (1, 4, 64, 4096):
         t.row(f"a scope per {scope} tasks", rate(f"ScopeSize/{scope}"), "M tasks/s")
     for heap in (32 << 10, 1 << 20, 64 << 20):
@@ -104,7 +142,11 @@ def main(argv=None) -> int:
             goal = 5.0 if (name, value) == ("Latency", "p99") else None
             t.row(f"{what}, {value}", best[name][f"{value}_ns"] / 1e3, "us", goal, least=False)
     for ns in GRANULARITY:
-        t.row(f"kernels of {ns / 1e3:g} us on one core: the core computes", 100 * min(1.0, best[f"Granularity/{ns}"]["efficiency"]), "%")
+        t.row(
+            f"kernels of {ns / 1e3:g} us on one core: the core computes",
+            100 * min(1.0, best[f"Granularity/{ns}"]["efficiency"]),
+            "%",
+        )
     for part in (0.5, 0.9):
         t.row(f"shortest kernel at {part:.0%} efficiency", at_efficiency(best, part), "us")
     for cores in (1, 2, 8, 24, 72):
@@ -113,9 +155,11 @@ def main(argv=None) -> int:
     for i, what in enumerate(("batched GEMM", "paged attention", "decoder layer")):
         for cost in (0, 300, 874):
             row = best[f"GraphMakespan/graph:{i}/submit_ns:{cost}"]
-            print(f"  {what:<16} {cost:>4} ns per submission: makespan {row['makespan_us']:>7.1f} us, critical path {row['critical_us']:>6.1f} us, "
-                  f"cube cores busy {100 * row['cube_busy']:>5.1f} %, idle with ready work {100 * row['cube_idle_ready']:.1f} / "
-                  f"{100 * row['vector_idle_ready']:.1f} % (cube / vector)")  # fmt: skip
+            print(
+                f"  {what:<16} {cost:>4} ns per submission: makespan {row['makespan_us']:>7.1f} us, critical path {row['critical_us']:>6.1f} us, "
+                f"cube cores busy {100 * row['cube_busy']:>5.1f} %, idle with ready work {100 * row['cube_idle_ready']:.1f} / "
+                f"{100 * row['vector_idle_ready']:.1f} % (cube / vector)"
+            )
     print(f"\n{t.missed} goal{'s' * (t.missed != 1)} missed")
     return 1 if t.missed else 0
 

@@ -1,4 +1,5 @@
-// Taskflow beside the task runtime, where its headers are found: tasks that are submitted one by one, each after earlier ones.
+// Taskflow beside the task runtime, where its headers are found: tasks that are submitted one by one, each after
+// earlier ones.
 #include <benchmark/benchmark.h>
 #include <taskflow/taskflow.hpp>
 
@@ -20,7 +21,8 @@ void Taskflow(benchmark::State &state) {
       if (state.range(0) == Chain && i)
         last = executor.silent_dependent_async(nothing, last);
       else if (state.range(0) == Wave && wave)
-        waves[wave % 2][size_t(lane)] = executor.silent_dependent_async(nothing, before[size_t(lane)], before[size_t((lane + 1) % 64)]);
+        waves[wave % 2][size_t(lane)] =
+            executor.silent_dependent_async(nothing, before[size_t(lane)], before[size_t((lane + 1) % 64)]);
       else
         last = waves[wave % 2][size_t(lane)] = executor.silent_dependent_async(nothing);
     }
@@ -28,6 +30,10 @@ void Taskflow(benchmark::State &state) {
   }
   state.SetItemsProcessed(state.iterations() * count);
 }
-BENCHMARK(Taskflow)->ArgName("independent0_chain1_wave2")->DenseRange(0, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
+BENCHMARK(Taskflow)
+    ->ArgName("independent0_chain1_wave2")
+    ->DenseRange(0, 2)
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond);
 
 } // namespace

@@ -24,7 +24,6 @@ import run
 import zoo
 from measure import command, onnxruntime_call, onnxruntime_session
 from onnx import numpy_helper
-
 from pto_mlir import cli
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
@@ -49,10 +48,14 @@ class Table:
         self.rows: list[dict] = []
         print(f"\n{'model':<13} {'mode':<5} {'what':<50} {'measured':>14}   {'goal':<16}")
 
-    def add(self, model: str, mode: str, what: str, value: float, goal: float | None, form: str, least: bool = False) -> None:
+    def add(
+        self, model: str, mode: str, what: str, value: float, goal: float | None, form: str, least: bool = False
+    ) -> None:
         ok = goal is None or (value >= goal if least else value <= goal)
         bound = "" if goal is None else f"{'>=' if least else '<='} {goal:{form}}"
-        print(f"{model:<13} {mode:<5} {what:<50} {value:>14{form}}   {bound:<16} {'' if goal is None else 'ok' if ok else 'MISSED'}")
+        print(
+            f"{model:<13} {mode:<5} {what:<50} {value:>14{form}}   {bound:<16} {'' if goal is None else 'ok' if ok else 'MISSED'}"
+        )
         self.rows.append({"model": model, "mode": mode, "what": what, "value": value, "goal": goal, "holds": ok})
 
 
@@ -79,15 +82,32 @@ def evenness(file: Path, trace: Path) -> tuple[float, str]:
     a large part of the makespan, in timing mode on 24 blocks."""
     session = InferenceSession(str(file), mode="timing", trace=True)
     rng = np.random.default_rng(0)
-    session.run(None, {i.name: rng.random(i.shape, np.float32) if i.type == "tensor(float)" else np.ones(i.shape, np.int64) for i in session.get_inputs()})
+    session.run(
+        None,
+        {
+            i.name: rng.random(i.shape, np.float32) if i.type == "tensor(float)" else np.ones(i.shape, np.int64)
+            for i in session.get_inputs()
+        },
+    )
     session.write_trace(str(trace))
     events = json.loads(trace.read_text())["traceEvents"]
-    kinds = {(e["pid"], e["tid"]): e["args"]["name"].split()[0] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
+    kinds = {
+        (e["pid"], e["tid"]): e["args"]["name"].split()[0]
+        for e in events
+        if e["ph"] == "M" and e["name"] == "thread_name"
+    }
     launches: dict[str, list[dict]] = {}
     for event in events:
-        if event["ph"] == "X" and "block" in event.get("args", {}) and kinds[event["pid"], event["tid"]] in ("CUBE", "VECTOR"):
+        if (
+            event["ph"] == "X"
+            and "block" in event.get("args", {})
+            and kinds[event["pid"], event["tid"]] in ("CUBE", "VECTOR")
+        ):
             launches.setdefault(event["args"]["task"], []).append(event)
-    spans = {task: (min(e["ts"] for e in blocks), max(e["ts"] + e["dur"] for e in blocks)) for task, blocks in launches.items()}
+    spans = {
+        task: (min(e["ts"] for e in blocks), max(e["ts"] + e["dur"] for e in blocks))
+        for task, blocks in launches.items()
+    }
     makespan = max(end for _, end in spans.values()) - min(begin for begin, _ in spans.values())
     worst = (1.0, "none")
     for task, blocks in launches.items():
@@ -113,39 +133,93 @@ def accuracy(table: Table, r: dict) -> None:
     name, mode = r["name"], r["mode"]
     if r.get("tensors"):
         worst = min(r["tensors"], key=lambda t: t["cosine"])
-        table.add(name, mode, f"least cosine of {len(r['tensors'])} tensors", worst["cosine"], 0.99999 if mode == "F32" else None, ".7f", True)
+        table.add(
+            name,
+            mode,
+            f"least cosine of {len(r['tensors'])} tensors",
+            worst["cosine"],
+            0.99999 if mode == "F32" else None,
+            ".7f",
+            True,
+        )
     goal = F16_COSINE.get(name, OUTPUT_COSINE[mode]) if mode == "F16" else OUTPUT_COSINE[mode]
     table.add(name, mode, "least cosine of the outputs", min(o["cosine"] for o in r["outputs"]), goal, ".7f", True)
     table.add(name, mode, "max error of the outputs", max(o["max_error"] for o in r["outputs"]), None, ".2e")
     for o in r["outputs"]:
         if mode == "F32" and "float64" in o:
-            table.add(name, mode, f"{o['name'][:18]}: distance to float64 / ort's", o["float64"] / max(o["onnxruntime_float64"], 1e-30), 4.0, ".2f")
+            table.add(
+                name,
+                mode,
+                f"{o['name'][:18]}: distance to float64 / ort's",
+                o["float64"] / max(o["onnxruntime_float64"], 1e-30),
+                4.0,
+                ".2f",
+            )
 
 
 def figures(table: Table, r: dict, prepared: dict, args, work: Path, weights: int) -> None:
     name, mode, s = r["name"], r["mode"], r["seconds"]
     file = work / f"{name}_{mode}_{r['cores']}.pmodel"
     if "cmodel" in s:
-        table.add(name, mode, f"one inference, ms (onnxruntime {1e3 * s['onnxruntime']:.1f})", 1e3 * s["cmodel"], None, ".1f")
-        table.add(name, mode, "the same / onnxruntime on one thread", s["cmodel"] / s["onnxruntime"], SPEED.get(name, 10.0) if mode != "BF16" else None, ".1f")
+        table.add(
+            name, mode, f"one inference, ms (onnxruntime {1e3 * s['onnxruntime']:.1f})", 1e3 * s["cmodel"], None, ".1f"
+        )
+        table.add(
+            name,
+            mode,
+            "the same / onnxruntime on one thread",
+            s["cmodel"] / s["onnxruntime"],
+            SPEED.get(name, 10.0) if mode != "BF16" else None,
+            ".1f",
+        )
     peak = max(prepared["peak_mb"]["transform"], r["peak_mb"]["deploy"])
     table.add(name, mode, "peak memory of a conversion, MB", peak, 3 * weights / 2**20 + 300, ".0f")
     if mode == "F32":
         mlir, times = work / f"{name}.mlir", []
         model = zoo.read(args.descriptions / f"{name}.toml")
         for _ in range(args.repeat):
-            runs = [command("model_transform", "--model_name", name, "--model_def", args.cache / "zoo" / model.file, "--input_shapes", model.shapes, "--mlir", mlir),
-                    command("model_deploy", "--mlir", mlir, "--model", work / "again.pmodel")]  # fmt: skip
+            runs = [
+                command(
+                    "model_transform",
+                    "--model_name",
+                    name,
+                    "--model_def",
+                    args.cache / "zoo" / model.file,
+                    "--input_shapes",
+                    model.shapes,
+                    "--mlir",
+                    mlir,
+                ),
+                command("model_deploy", "--mlir", mlir, "--model", work / "again.pmodel"),
+            ]
             times.append(sum(x.seconds for x in runs))
         table.add(name, mode, "model_transform + model_deploy, s", statistics.median(times), SECONDS.get(name), ".2f")
         if name.startswith("resnet"):
             # Flat: a net of three times the depth costs no more per node.
-            small = [row["value"] for row in table.rows if row["model"] == "resnet18" and row["what"].startswith("the same per node")]
+            small = [
+                row["value"]
+                for row in table.rows
+                if row["model"] == "resnet18" and row["what"].startswith("the same per node")
+            ]
             nodes = len(onnx.load(str(args.cache / "zoo" / model.file), load_external_data=False).graph.node)
-            table.add(name, mode, f"the same per node, ms ({nodes} nodes)", 1e3 * statistics.median(times) / nodes, 1.2 * small[0] if small else None, ".1f")
+            table.add(
+                name,
+                mode,
+                f"the same per node, ms ({nodes} nodes)",
+                1e3 * statistics.median(times) / nodes,
+                1.2 * small[0] if small else None,
+                ".1f",
+            )
         b = r["bytes"]
         table.add(name, mode, "file, bytes", b["file"], 1.02 * b["weights"] + 2**16 + 2048 * len(r["kernels"]), ",.0f")
-        table.add(name, mode, "packing adds to the weights, %", 100 * (b["weights"] / weights - 1), PACKING.get(name, 6.0), ".1f")
+        table.add(
+            name,
+            mode,
+            "packing adds to the weights, %",
+            100 * (b["weights"] / weights - 1),
+            PACKING.get(name, 6.0),
+            ".1f",
+        )
     if mode == "F16" and name in F16_ERROR:
         onnx_file = args.cache / "zoo" / zoo.read(args.descriptions / f"{name}.toml").file
         table.add(name, mode, "max error of the outputs on noise", noise_error(onnx_file, file), F16_ERROR[name], ".2e")
@@ -153,7 +227,9 @@ def figures(table: Table, r: dict, prepared: dict, args, work: Path, weights: in
     if moved:
         table.add(name, mode, "traffic / ideal", moved, 1.5, ".2f")
         many = work / "many.pmodel"
-        if not command("model_deploy", "--mlir", work / f"{name}.mlir", "--quantize", mode, "--num_core", "24", "--model", many).problem:
+        if not command(
+            "model_deploy", "--mlir", work / f"{name}.mlir", "--quantize", mode, "--num_core", "24", "--model", many
+        ).problem:
             ratio, launch = evenness(many, work / "many.json")
             table.add(name, mode, f"large launches on 24 blocks: work / even ({launch[-10:]})", ratio, 1.15, ".2f")
     else:
@@ -164,19 +240,36 @@ def figures(table: Table, r: dict, prepared: dict, args, work: Path, weights: in
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--models", default="cls,rec,det,minilm,minilm_b4,mobilenet_v2,resnet18,resnet50,resnet152,vit_b_16")
+    parser.add_argument(
+        "--models", default="cls,rec,det,minilm,minilm_b4,mobilenet_v2,resnet18,resnet50,resnet152,vit_b_16"
+    )
     parser.add_argument("--modes", default="F32,F16,BF16")
     parser.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")
     parser.add_argument("--descriptions", type=Path, default=zoo.DESCRIPTIONS)
-    parser.add_argument("--work", type=Path, help="folder of .pmodel files and reports (default: benchmark in the cache)")
+    parser.add_argument(
+        "--work", type=Path, help="folder of .pmodel files and reports (default: benchmark in the cache)"
+    )
     parser.add_argument("--repeat", type=int, default=3, help="conversions of which the median counts")
     parser.add_argument("--resume", action="store_true", help="keep what an earlier run with the same tools measured")
     parser.add_argument("--json", type=Path, help="also write the table to this file")
     args = parser.parse_args()
     args.cache = args.cache.resolve()
     work = (args.work or args.cache / "benchmark").resolve()
-    options = ["--models", args.models, "--modes", args.modes, "--cache", str(args.cache), "--descriptions", str(args.descriptions), "--work", str(work),
-               "--float64", "--no-metric", *(["--resume"] if args.resume else [])]  # fmt: skip
+    options = [
+        "--models",
+        args.models,
+        "--modes",
+        args.modes,
+        "--cache",
+        str(args.cache),
+        "--descriptions",
+        str(args.descriptions),
+        "--work",
+        str(work),
+        "--float64",
+        "--no-metric",
+        *(["--resume"] if args.resume else []),
+    ]
     code = run.main(options)
     report = work / "report.json"
     if code == 130 or not report.is_file():

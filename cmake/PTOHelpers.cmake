@@ -1,7 +1,7 @@
 # Helpers that make a leaf CMakeLists.txt a list of files.
 #
-#   pto_add_plain_library(NAME files.. LINK libs..)   below the border: C++20, no MLIR on its path
-#   pto_add_library(NAME files.. LINK libs..)   above the border: C++17 with MLIR and the shared PCH
+#   pto_add_plain_library(NAME files.. LINK libs..)   below the border: no MLIR on its path
+#   pto_add_library(NAME files.. LINK libs..)   above the border: MLIR and the shared PCH
 #   pto_add_dialect(Name namespace [SHARDS n])         tablegen of <Name>{Dialect,Types,Attrs,Ops,..}.td
 #   pto_shard_ops(VAR Name n)                         n sources in VAR, each with a part of the op definitions
 #   pto_add_tool(NAME [WITH_MLIR] files.. LINK libs..)   an executable in bin/; one that sees MLIR also links MLIR LLVM
@@ -85,7 +85,6 @@ function(pto_add_plain_library name)
     add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   endif()
   pto_compile_together(${name})
-  target_compile_features(${name} PRIVATE cxx_std_20)
   target_link_libraries(${name} PUBLIC ${ARG_LINK})
 endfunction()
 
@@ -104,7 +103,6 @@ endif()
 
 function(pto_use_mlir name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  target_compile_features(${name} PUBLIC cxx_std_17)
   # -fPIC also for executables: they share the header that was precompiled so.
   target_compile_options(${name} PRIVATE ${PTO_MLIR_OPTIONS} -fPIC)
   target_precompile_headers(${name} REUSE_FROM PTOPch)
@@ -164,7 +162,6 @@ function(pto_add_tool name)
   if(ARG_WITH_MLIR)
     pto_use_mlir(${name})
   else()
-    target_compile_features(${name} PRIVATE cxx_std_20)
     # What takes time is in the libraries; here it is the command line's templates, for the compiler.
     target_compile_options(${name} PRIVATE -O1)
   endif()
@@ -178,10 +175,12 @@ function(pto_add_unittest name)
   if(ARG_WITH_MLIR)
     pto_use_mlir(${name})
   else()
-    target_compile_features(${name} PRIVATE cxx_std_20)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK} GTest::gmock GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  if(ARG_WITH_MLIR) # the shared libMLIR and libLLVM
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIR}")
+  endif()
   add_test(NAME ${name} COMMAND ${name})
   add_dependencies(PTOUnitTests ${name})
 endfunction()
@@ -215,7 +214,6 @@ function(pto_add_fuzzer name)
     target_compile_options(${part} PRIVATE -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined)
     if(ARG_WITH_MLIR)
       # -O0, and no checks of arithmetic in MLIR's headers: a file takes a minute otherwise.
-      target_compile_features(${part} PRIVATE cxx_std_17)
       target_compile_options(${part} PRIVATE -O0 -fno-sanitize=vptr,function -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/SanitizeOurs.txt -fPIC
                                              -Xclang -fno-pch-timestamp)
       target_include_directories(${part} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
@@ -226,7 +224,6 @@ function(pto_add_fuzzer name)
       endif()
     else()
       target_compile_options(${part} PRIVATE -O1)
-      target_compile_features(${part} PRIVATE cxx_std_20)
     endif()
   endforeach()
   target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)

@@ -2,7 +2,8 @@
  *
  *     cc -std=c99 -I include docs/diamond.c -L build/lib -lpto_tasks -Wl,-rpath,build/lib -o diamond && ./diamond
  *
- * Dependencies follow from the arguments: two tasks read what the first one writes, the last one reads both of theirs. */
+ * Dependencies follow from the arguments: two tasks read what the first one writes, the last one reads both of theirs.
+ */
 #include "pto_mlir/TaskRuntime/CApi.h"
 
 #include <stdio.h>
@@ -42,7 +43,8 @@ static int submit(pto_tasks *runtime, uint32_t kernel, const char *name, const f
 
 int main(void) {
   float a = 3.0f, b = 4.0f, one = 1.0f, two = 2.0f, sum, p, q, product;
-  pto_tasks_options options = {{0, 2, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0}; /* two VECTOR cores, the rest as it suits the machine */
+  pto_tasks_options options = {
+      {0, 2, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0}; /* two VECTOR cores, the rest as it suits the machine */
   pto_tasks_stats stats;
   pto_tasks *runtime;
   uint32_t adds, multiplies;
@@ -51,8 +53,8 @@ int main(void) {
   if (pto_tasks_register_kernel(runtime, "add", add, NULL, 0, &adds) ||
       pto_tasks_register_kernel(runtime, "multiply", multiply, NULL, 0, &multiplies) || pto_tasks_begin(runtime) ||
       submit(runtime, adds, "a + b", &a, &b, &sum) || submit(runtime, adds, "+ 1", &sum, &one, &p) ||
-      submit(runtime, adds, "+ 2", &sum, &two, &q) || submit(runtime, multiplies, "product", &p, &q, &product) || pto_tasks_finish(runtime) ||
-      pto_tasks_statistics(runtime, &stats))
+      submit(runtime, adds, "+ 2", &sum, &two, &q) || submit(runtime, multiplies, "product", &p, &q, &product) ||
+      pto_tasks_finish(runtime) || pto_tasks_statistics(runtime, &stats))
     return fail();
   pto_tasks_destroy(runtime);
   printf("%g after %d tasks with %d edges\n", product, (int)stats.completed, (int)stats.edges);

@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_PYTHON_ARRAYS_H
 #define PTO_MLIR_PYTHON_ARRAYS_H
 
-#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/ElementType.h"
 
 #include <nanobind/ndarray.h>
 
@@ -11,21 +11,21 @@
 namespace pto_mlir::python {
 
 struct DType {
-  pmodel::ElementType type;
+  ElementType type;
   nanobind::dlpack::dtype dtype;
 };
 inline constexpr uint8_t dlInt = 0, dlUInt = 1, dlFloat = 2, dlBool = 6;
 inline constexpr DType dtypes[] = {
-    {pmodel::ElementType::F32, {dlFloat, 32, 1}}, {pmodel::ElementType::F16, {dlFloat, 16, 1}}, {pmodel::ElementType::F64, {dlFloat, 64, 1}},
-    {pmodel::ElementType::I8, {dlInt, 8, 1}},     {pmodel::ElementType::I16, {dlInt, 16, 1}},   {pmodel::ElementType::I32, {dlInt, 32, 1}},
-    {pmodel::ElementType::I64, {dlInt, 64, 1}},   {pmodel::ElementType::U8, {dlUInt, 8, 1}},    {pmodel::ElementType::U16, {dlUInt, 16, 1}},
-    {pmodel::ElementType::U32, {dlUInt, 32, 1}},  {pmodel::ElementType::U64, {dlUInt, 64, 1}},  {pmodel::ElementType::Boolean, {dlBool, 8, 1}},
+    {ElementType::F32, {dlFloat, 32, 1}}, {ElementType::F16, {dlFloat, 16, 1}}, {ElementType::F64, {dlFloat, 64, 1}},
+    {ElementType::I8, {dlInt, 8, 1}},     {ElementType::I16, {dlInt, 16, 1}},   {ElementType::I32, {dlInt, 32, 1}},
+    {ElementType::I64, {dlInt, 64, 1}},   {ElementType::U8, {dlUInt, 8, 1}},    {ElementType::U16, {dlUInt, 16, 1}},
+    {ElementType::U32, {dlUInt, 32, 1}},  {ElementType::U64, {dlUInt, 64, 1}},  {ElementType::Boolean, {dlBool, 8, 1}},
 };
 
 /// A dense row-major array of the caller.
 using Array = nanobind::ndarray<nanobind::ro, nanobind::device::cpu, nanobind::c_contig>;
 
-inline std::optional<pmodel::ElementType> elementTypeOf(const Array &array) {
+inline std::optional<ElementType> elementTypeOf(const Array &array) {
   for (const DType &row : dtypes)
     if (row.dtype == array.dtype())
       return row.type;
@@ -33,11 +33,11 @@ inline std::optional<pmodel::ElementType> elementTypeOf(const Array &array) {
 }
 
 /// numpy's type; types that it lacks come as unsigned integers of their size.
-inline nanobind::dlpack::dtype dtypeOf(pmodel::ElementType type) {
+inline nanobind::dlpack::dtype dtypeOf(ElementType type) {
   for (const DType &row : dtypes)
     if (row.type == type)
       return row.dtype;
-  return {dlUInt, static_cast<uint8_t>(pmodel::elementBits(type)), 1};
+  return {dlUInt, static_cast<uint8_t>(elementBits(type)), 1};
 }
 
 } // namespace pto_mlir::python

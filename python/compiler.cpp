@@ -1,6 +1,6 @@
 // pto_mlir._compiler: the compiler as a Python module. Problems become CompileError with one line per problem.
-#include "pto_mlir/Frontend/ONNX/SupportedOps.h"
 #include "pto_mlir/Pipelines/Compiler.h"
+#include "pto_mlir/Frontend/ONNX/SupportedOps.h"
 #include "pto_mlir/Pipelines/TopInterpreter.h"
 
 #include <nanobind/nanobind.h>
@@ -33,7 +33,8 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
   std::optional<TransformSummary> summary;
   {
     nb::gil_scoped_release unlocked;
-    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes}, errors);
+    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes},
+                             errors);
   }
   if (!summary)
     fail(errors);
@@ -45,7 +46,8 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
 }
 
 nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const std::string &quantize,
-                const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder, const std::string &emitFolder) {
+                const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder,
+                const std::string &emitFolder) {
   Errors errors;
   std::optional<DeploySummary> summary;
   {

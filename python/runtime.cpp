@@ -13,7 +13,6 @@
 
 namespace nb = nanobind;
 using namespace pto_mlir;
-using pmodel::ElementType;
 
 namespace {
 
@@ -45,8 +44,8 @@ nb::object toArray(runtime::HostTensor &tensor) {
 /// A net that is ready to run.
 class Session {
 public:
-  Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads, const std::string &net, bool inOrder,
-          bool trace, uint32_t blocks) {
+  Session(const std::string &path, const std::string &device, const std::string &mode, uint32_t threads,
+          const std::string &net, bool inOrder, bool trace, uint32_t blocks) {
     runtime::SessionOptions options;
     options.device.device = device;
     options.device.mode = mode;
@@ -66,7 +65,8 @@ public:
   std::vector<TensorInfo> inputs() const { return infos(session->inputs()); }
   std::vector<TensorInfo> outputs() const { return infos(session->outputs()); }
 
-  nb::list run(const std::vector<std::string> &names, const std::vector<std::pair<std::string, Array>> &feed, bool debug) {
+  nb::list run(const std::vector<std::string> &names, const std::vector<std::pair<std::string, Array>> &feed,
+               bool debug) {
     std::vector<runtime::InputTensor> tensors;
     for (const auto &[name, array] : feed) {
       runtime::InputTensor tensor;
@@ -180,7 +180,7 @@ private:
   static std::vector<TensorInfo> infos(const std::vector<pmodel::TensorDesc> &tensors) {
     std::vector<TensorInfo> result;
     for (const pmodel::TensorDesc &tensor : tensors)
-      result.emplace_back(tensor.name, tensor.shape, std::string(pmodel::elementTypeName(tensor.type)));
+      result.emplace_back(tensor.name, tensor.shape, std::string(elementTypeName(tensor.type)));
     return result;
   }
 
@@ -193,7 +193,8 @@ NB_MODULE(_runtime, m) {
   nb::exception<InvalidArgument>(m, "InvalidArgument", PyExc_ValueError);
   nb::exception<RuntimeFailure>(m, "RuntimeFailure", PyExc_RuntimeError);
   nb::class_<Session>(m, "Session")
-      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool, bool, uint32_t>())
+      .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool,
+                    bool, uint32_t>())
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
       .def("run", &Session::run)

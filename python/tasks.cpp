@@ -33,8 +33,8 @@ using NativeKernel = void (*)(int64_t *);
 
 class Runtime {
 public:
-  Runtime(const std::vector<uint32_t> &cores, uint32_t window, uint64_t heapBytes, uint32_t schedulers, uint32_t workerThreads,
-          bool virtualTime, bool trace, uint32_t hangMs) {
+  Runtime(const std::vector<uint32_t> &cores, uint32_t window, uint64_t heapBytes, uint32_t schedulers,
+          uint32_t workerThreads, bool virtualTime, bool trace, uint32_t hangMs) {
     if (cores.size() != kNumWorkerKinds)
       throw TaskError("cores needs four numbers, one per worker kind");
     Config config;
@@ -61,28 +61,34 @@ public:
   uint32_t registerKernel(const std::string &name, nb::callable body, uint64_t costNs) {
     bodies.push_back(body);
     nb::callable &kept = bodies.back();
-    return add(name, [this, &kept](KernelCall &call) {
-      nb::gil_scoped_acquire locked;
-      try {
-        nb::object result = kept(payloads[call.args[call.numArgs - 1]], call.block, call.numBlocks, call.core);
-        if (nb::isinstance<nb::int_>(result))
-          call.costNs = nb::cast<uint64_t>(result);
-      } catch (nb::python_error &error) {
-        // The text is made, and Python's objects are let go, while the lock is held.
-        throw std::runtime_error(shortMessage(error));
-      }
-    }, costNs);
+    return add(
+        name,
+        [this, &kept](KernelCall &call) {
+          nb::gil_scoped_acquire locked;
+          try {
+            nb::object result = kept(payloads[call.args[call.numArgs - 1]], call.block, call.numBlocks, call.core);
+            if (nb::isinstance<nb::int_>(result))
+              call.costNs = nb::cast<uint64_t>(result);
+          } catch (nb::python_error &error) {
+            // The text is made, and Python's objects are let go, while the lock is held.
+            throw std::runtime_error(shortMessage(error));
+          }
+        },
+        costNs);
   }
 
   uint32_t registerNative(const std::string &name, uint64_t address, uint64_t costNs) {
     auto function = reinterpret_cast<NativeKernel>(uintptr_t(address));
     if (!function)
       throw TaskError("kernel '" + name + "' has no address");
-    return add(name, [function](KernelCall &call) {
-      int64_t words[kMaxArguments];
-      std::copy(call.args, call.args + call.numArgs - 1, words); // the last one is the payload's
-      function(words);
-    }, costNs);
+    return add(
+        name,
+        [function](KernelCall &call) {
+          int64_t words[kMaxArguments];
+          std::copy(call.args, call.args + call.numArgs - 1, words); // the last one is the payload's
+          function(words);
+        },
+        costNs);
   }
 
   void begin() {
@@ -90,8 +96,9 @@ public:
     check(runtime->begin());
   }
 
-  std::tuple<uint64_t, std::vector<uint64_t>> submit(uint32_t kernel, uint32_t kind, const std::vector<Argument> &arguments,
-                                                     nb::object payload, const std::vector<uint64_t> &after, uint32_t blocks, bool gang,
+  std::tuple<uint64_t, std::vector<uint64_t>> submit(uint32_t kernel, uint32_t kind,
+                                                     const std::vector<Argument> &arguments, nb::object payload,
+                                                     const std::vector<uint64_t> &after, uint32_t blocks, bool gang,
                                                      const std::string &name) {
     TaskSpec spec(kernel, WorkerKind(uint8_t(std::min<uint32_t>(kind, 255))));
     for (const auto &[mode, word, elementBytes, shape, strides, owner] : arguments) {
@@ -105,7 +112,8 @@ public:
         int64_t count = 1;
         for (int64_t extent : shape)
           if (extent < 0 || __builtin_mul_overflow(count, extent, &count))
-            throw TaskError("an allocated tensor has an extent of " + std::to_string(extent) + ", which is negative or too many elements");
+            throw TaskError("an allocated tensor has an extent of " + std::to_string(extent) +
+                            ", which is negative or too many elements");
         spec.allocate(elementBytes, {count});
         continue;
       }
@@ -223,14 +231,16 @@ NB_MODULE(_tasks, m) {
   nb::exception<TaskError>(m, "TaskError", PyExc_RuntimeError);
   m.attr("NO_KERNEL") = kNoKernel;
   nb::class_<Runtime>(m, "Runtime")
-      .def(nb::init<const std::vector<uint32_t> &, uint32_t, uint64_t, uint32_t, uint32_t, bool, bool, uint32_t>(), nb::arg("cores"),
-           nb::arg("window") = 16384, nb::arg("heap_bytes") = uint64_t(64) << 20, nb::arg("schedulers") = 0,
-           nb::arg("worker_threads") = 0, nb::arg("virtual_time") = false, nb::arg("trace") = false, nb::arg("hang_ms") = 60000)
+      .def(nb::init<const std::vector<uint32_t> &, uint32_t, uint64_t, uint32_t, uint32_t, bool, bool, uint32_t>(),
+           nb::arg("cores"), nb::arg("window") = 16384, nb::arg("heap_bytes") = uint64_t(64) << 20,
+           nb::arg("schedulers") = 0, nb::arg("worker_threads") = 0, nb::arg("virtual_time") = false,
+           nb::arg("trace") = false, nb::arg("hang_ms") = 60000)
       .def("register_kernel", &Runtime::registerKernel, nb::arg("name"), nb::arg("body"), nb::arg("cost_ns") = 1000)
       .def("register_native", &Runtime::registerNative, nb::arg("name"), nb::arg("address"), nb::arg("cost_ns") = 1000)
       .def("begin", &Runtime::begin)
-      .def("submit", &Runtime::submit, nb::arg("kernel"), nb::arg("kind"), nb::arg("arguments"), nb::arg("payload").none(),
-           nb::arg("after") = std::vector<uint64_t>(), nb::arg("blocks") = 1, nb::arg("gang") = false, nb::arg("name") = "")
+      .def("submit", &Runtime::submit, nb::arg("kernel"), nb::arg("kind"), nb::arg("arguments"),
+           nb::arg("payload").none(), nb::arg("after") = std::vector<uint64_t>(), nb::arg("blocks") = 1,
+           nb::arg("gang") = false, nb::arg("name") = "")
       .def("scope_begin", &Runtime::scopeBegin)
       .def("scope_end", &Runtime::scopeEnd)
       .def("wait", &Runtime::wait)

@@ -24,8 +24,7 @@ struct VMFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-template <class T>
-T check(Result<T> result) {
+template <class T> T check(Result<T> result) {
   if (!result)
     throw VMFailure(result.error());
   return result.take();
@@ -36,7 +35,9 @@ nb::object toArray(const TensorPtr &tensor) {
   std::vector<size_t> shape(tensor->shape.begin(), tensor->shape.end());
   auto *keeper = new TensorPtr(tensor);
   nb::capsule owner(keeper, [](void *pointer) noexcept { delete static_cast<TensorPtr *>(pointer); });
-  return nb::ndarray<nb::numpy>(tensor->data.get(), shape.size(), shape.data(), owner, nullptr, python::dtypeOf(tensor->element)).cast();
+  return nb::ndarray<nb::numpy>(tensor->data.get(), shape.size(), shape.data(), owner, nullptr,
+                                python::dtypeOf(tensor->element))
+      .cast();
 }
 
 /// A tensor over an array's bytes, which it keeps alive; an array of another memory order is copied by numpy first.
@@ -57,10 +58,11 @@ TensorPtr toTensor(nb::handle object, const Type &type) {
     tensor->shape.push_back(array.shape(i));
   tensor->bytes = array.nbytes();
   auto *keeper = new nb::object(dense);
-  tensor->data = std::shared_ptr<std::byte[]>(static_cast<std::byte *>(const_cast<void *>(array.data())), [keeper](std::byte *) {
-    nb::gil_scoped_acquire gil;
-    delete keeper;
-  });
+  tensor->data =
+      std::shared_ptr<std::byte[]>(static_cast<std::byte *>(const_cast<void *>(array.data())), [keeper](std::byte *) {
+        nb::gil_scoped_acquire gil;
+        delete keeper;
+      });
   return tensor;
 }
 
@@ -85,9 +87,7 @@ Value fromPython(nb::handle object, const Type &type) {
 }
 
 nb::object attributeObject(const AttributeValue &value) {
-  auto number = [](const Number &plain) {
-    return std::visit([](auto x) { return nb::cast(x); }, plain);
-  };
+  auto number = [](const Number &plain) { return std::visit([](auto x) { return nb::cast(x); }, plain); };
   if (auto *text = std::get_if<std::string>(&value))
     return nb::cast(*text);
   if (auto *list = std::get_if<std::vector<Number>>(&value)) {
@@ -96,7 +96,8 @@ nb::object attributeObject(const AttributeValue &value) {
       result.append(number(item));
     return result;
   }
-  return std::holds_alternative<int64_t>(value) ? nb::cast(std::get<int64_t>(value)) : nb::cast(std::get<double>(value));
+  return std::holds_alternative<int64_t>(value) ? nb::cast(std::get<int64_t>(value))
+                                                : nb::cast(std::get<double>(value));
 }
 
 /// (callee, operand types, result types, attributes)
@@ -114,8 +115,7 @@ nb::tuple keyObject(const KernelKey &key) {
 }
 
 /// Whatever a Python function raises becomes a failure of the instruction.
-template <class Use>
-auto guarded(Use use) -> decltype(use()) {
+template <class Use> auto guarded(Use use) -> decltype(use()) {
   try {
     return use();
   } catch (nb::python_error &error) {
@@ -143,7 +143,8 @@ public:
         return {};
       }
       if (nb::len(answer) != results.size())
-        return Failure{"returned " + std::to_string(nb::len(answer)) + " results, expects " + std::to_string(results.size())};
+        return Failure{"returned " + std::to_string(nb::len(answer)) + " results, expects " +
+                       std::to_string(results.size())};
       for (size_t i = 0; i < results.size(); ++i)
         results[i] = fromPython(nb::object(answer[i]), key.results[i]);
       return {};
@@ -184,11 +185,13 @@ private:
 };
 
 /// The provider of a machine: launches are tasks on `threads` threads if the program has any.
-std::shared_ptr<KernelProvider> providerFor(const Module &module, nb::object resolver, nb::dict externals, nb::object print, uint32_t threads) {
-  auto provider = std::make_shared<PythonProvider>(std::move(resolver), std::move(externals), [print](const std::string &line) {
-    nb::gil_scoped_acquire gil;
-    print(line);
-  });
+std::shared_ptr<KernelProvider> providerFor(const Module &module, nb::object resolver, nb::dict externals,
+                                            nb::object print, uint32_t threads) {
+  auto provider =
+      std::make_shared<PythonProvider>(std::move(resolver), std::move(externals), [print](const std::string &line) {
+        nb::gil_scoped_acquire gil;
+        print(line);
+      });
   if (!threads || !(module.capabilities & kAsynchronous))
     return provider;
   return check(runtime::QueuedProvider::make(std::move(provider), threads, /*mayBlock=*/true));
@@ -197,7 +200,8 @@ std::shared_ptr<KernelProvider> providerFor(const Module &module, nb::object res
 /// A machine for one module.
 class PythonMachine {
 public:
-  PythonMachine(const Module &module, nb::object resolver, nb::dict externals, nb::object print, uint64_t maxJumps, uint32_t threads)
+  PythonMachine(const Module &module, nb::object resolver, nb::dict externals, nb::object print, uint64_t maxJumps,
+                uint32_t threads)
       : provider(providerFor(module, std::move(resolver), std::move(externals), std::move(print), threads)),
         machine(check(Machine::create(check(Program::load(module)), provider, {maxJumps}))) {}
 
@@ -210,7 +214,8 @@ public:
       throw VMFailure("the program has no function @" + name);
     const Function &function = module.functions[index];
     if (arguments.size() != function.parameters.size())
-      throw VMFailure("@" + name + " takes " + std::to_string(function.parameters.size()) + " arguments, got " + std::to_string(arguments.size()));
+      throw VMFailure("@" + name + " takes " + std::to_string(function.parameters.size()) + " arguments, got " +
+                      std::to_string(arguments.size()));
     std::vector<Value> values;
     for (size_t i = 0; i < arguments.size(); ++i)
       values.push_back(fromPython(arguments[i], module.types[function.parameters[i]]));
@@ -321,7 +326,8 @@ NB_MODULE(_vm, m) {
   // Only verified modules get into Python.
   m.def("assemble", [](const std::string &text) { return check(Program::load(check(assemble(text)))).module(); });
   m.def("from_bytes", [](nb::bytes bytes) {
-    return check(Program::load(check(deserialize(reinterpret_cast<const uint8_t *>(bytes.c_str()), bytes.size())))).module();
+    return check(Program::load(check(deserialize(reinterpret_cast<const uint8_t *>(bytes.c_str()), bytes.size()))))
+        .module();
   });
   m.def("demangle", [](const std::string &name) -> nb::object {
     auto key = demangle(name);
@@ -335,8 +341,9 @@ NB_MODULE(_vm, m) {
     return rows;
   });
   nb::class_<PythonMachine>(m, "Machine")
-      .def(nb::init<const Module &, nb::object, nb::dict, nb::object, uint64_t, uint32_t>(), nb::arg("module"), nb::arg("resolver"),
-           nb::arg("externals"), nb::arg("print"), nb::arg("max_jumps") = 0, nb::arg("threads") = 0)
+      .def(nb::init<const Module &, nb::object, nb::dict, nb::object, uint64_t, uint32_t>(), nb::arg("module"),
+           nb::arg("resolver"), nb::arg("externals"), nb::arg("print"), nb::arg("max_jumps") = 0,
+           nb::arg("threads") = 0)
       .def("run", &PythonMachine::run)
       .def("trace", &PythonMachine::trace, nb::arg("sink").none());
 }

@@ -17,7 +17,6 @@ import metrics
 import zoo
 from measure import command, medians, onnxruntime_call, onnxruntime_session
 from precise import distance, float64_outputs
-
 from pto_mlir import npz
 from pto_mlir.compare import ROUNDING, compare, compare_tensor, first_loss, label
 from pto_mlir.errors import UserError
@@ -25,7 +24,9 @@ from pto_mlir.reference import graph_of, run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
 
-FLOAT64_SEEDS = range(3)  # of the inputs: on a single one a network of a hundred layers is near to float64, or far from it, by chance
+FLOAT64_SEEDS = range(
+    3
+)  # of the inputs: on a single one a network of a hundred layers is near to float64, or far from it, by chance
 
 
 def prepare(spec: dict) -> dict:
@@ -33,14 +34,31 @@ def prepare(spec: dict) -> dict:
     model, cache, work = zoo.read(Path(spec["description"])), Path(spec["cache"]), Path(spec["work"])
     onnx = zoo.make(model, cache)
     mlir = work / f"{model.name}.mlir"
-    run = command("model_transform", "--model_name", model.name, "--model_def", onnx, "--input_shapes", model.shapes, "--mlir", mlir)
-    result = {"seconds": {"transform": run.seconds}, "peak_mb": {"transform": run.peak_mb}, "onnx_bytes": onnx.stat().st_size}
+    run = command(
+        "model_transform",
+        "--model_name",
+        model.name,
+        "--model_def",
+        onnx,
+        "--input_shapes",
+        model.shapes,
+        "--mlir",
+        mlir,
+    )
+    result = {
+        "seconds": {"transform": run.seconds},
+        "peak_mb": {"transform": run.peak_mb},
+        "onnx_bytes": onnx.stat().st_size,
+    }
     if run.problem:
         return {**result, "status": "failed", "problem": run.problem}
     if spec["float64"]:
         feeds = [zoo.feed(model, cache, seed) for seed in FLOAT64_SEEDS]
         exact = [float64_outputs(model, onnx, feed) for feed in feeds]
-        npz.save(float64_file(work, model), {f"{seed}/{name}": v for seed, outputs in zip(FLOAT64_SEEDS, exact) for name, v in outputs.items()})
+        npz.save(
+            float64_file(work, model),
+            {f"{seed}/{name}": v for seed, outputs in zip(FLOAT64_SEEDS, exact) for name, v in outputs.items()},
+        )
         result["float64"] = mean([distance(run_onnx(onnx, feed), outputs) for feed, outputs in zip(feeds, exact)])
     return {**result, "status": "passed"}
 
@@ -66,17 +84,33 @@ def float64_distances(model, spec: dict, names: list[str], session, reference) -
 
 
 def deploy(model, spec: dict, file: Path, *more: str):
-    return command("model_deploy", "--mlir", Path(spec["work"]) / f"{model.name}.mlir", "--quantize", spec["mode"],
-                   "--num_core", str(spec["cores"]), "--model", file, *more)  # fmt: skip
+    return command(
+        "model_deploy",
+        "--mlir",
+        Path(spec["work"]) / f"{model.name}.mlir",
+        "--quantize",
+        spec["mode"],
+        "--num_core",
+        str(spec["cores"]),
+        "--model",
+        file,
+        *more,
+    )
 
 
 def contents(file: Path) -> dict:
     """Sizes and kernels of a .pmodel, as pmodel_tool prints them."""
     description = json.loads(program_output("pmodel_tool", ["--print", str(file)]))
     commands, weights = description["commands"]["size"], description["weight_data"]["size"]
-    kernels = [{"name": k["name"], "core": k["streams"][0]["core_kind"] if k["streams"] else "",
-                "commands": sum(s["num_commands"] for s in k["streams"]), "bytes": sum(s["words"]["size"] for s in k["streams"])}
-               for k in description["kernels"]]  # fmt: skip
+    kernels = [
+        {
+            "name": k["name"],
+            "core": k["streams"][0]["core_kind"] if k["streams"] else "",
+            "commands": sum(s["num_commands"] for s in k["streams"]),
+            "bytes": sum(s["words"]["size"] for s in k["streams"]),
+        }
+        for k in description["kernels"]
+    ]
     return {"bytes": {"file": file.stat().st_size, "commands": commands, "weights": weights}, "kernels": kernels}
 
 
@@ -95,12 +129,29 @@ def check_tensors(rows: list, model, mode: str, onnx: Path, problems: list[str])
     loss = first_loss(rows, graph_of(onnx), ROUNDING[mode])
     if bad:
         worst = min(bad, key=lambda r: (not r.problem, r.cosine))
-        problems.append(f"{len(bad)} of {len(rows)} tensors below cosine {bound:g}; first {bad[0].name}, worst {worst.name} "
-                        f"({worst.problem or f'{worst.cosine:.7f}'})")  # fmt: skip
-    table = [{"name": r.name, "position": i, "shape": list(r.shape), "kind": r.kind, "cosine": r.cosine, "relative_l2": r.relative_l2,
-              "max_error": r.max_error, "problem": r.problem} for i, r in enumerate(rows)]  # fmt: skip
+        problems.append(
+            f"{len(bad)} of {len(rows)} tensors below cosine {bound:g}; first {bad[0].name}, worst {worst.name} "
+            f"({worst.problem or f'{worst.cosine:.7f}'})"
+        )
+    table = [
+        {
+            "name": r.name,
+            "position": i,
+            "shape": list(r.shape),
+            "kind": r.kind,
+            "cosine": r.cosine,
+            "relative_l2": r.relative_l2,
+            "max_error": r.max_error,
+            "problem": r.problem,
+        }
+        for i, r in enumerate(rows)
+    ]
     table.sort(key=lambda r: (not r["problem"], -r["relative_l2"]))
-    first = None if loss is None else {"name": loss[0].name, "kind": loss[0].kind, "relative_l2": loss[0].relative_l2, "inputs": loss[1]}
+    first = (
+        None
+        if loss is None
+        else {"name": loss[0].name, "kind": loss[0].kind, "relative_l2": loss[0].relative_l2, "inputs": loss[1]}
+    )
     return {"tensors": table, "first_loss": first}
 
 
@@ -110,10 +161,22 @@ def check_outputs(model, spec: dict, names: list[str], ours: list, theirs: list,
     result = []
     for name, value, reference in zip(names, ours, theirs):
         row = compare_tensor(name, value, reference)
-        entry = {"name": name, "shape": list(value.shape), "cosine": row.cosine, "relative_l2": row.relative_l2, "max_error": row.max_error}
+        entry = {
+            "name": name,
+            "shape": list(value.shape),
+            "cosine": row.cosine,
+            "relative_l2": row.relative_l2,
+            "max_error": row.max_error,
+        }
         if row.problem or row.cosine < bound.outputs or row.max_error > bound.max_error:
-            problems.append(f"output {name}: " + (row.problem or f"cosine {row.cosine:.7f} (at least {bound.outputs:g}), max error "
-                            f"{row.max_error:.3g} (at most {bound.max_error:g})"))  # fmt: skip
+            problems.append(
+                f"output {name}: "
+                + (
+                    row.problem
+                    or f"cosine {row.cosine:.7f} (at least {bound.outputs:g}), max error "
+                    f"{row.max_error:.3g} (at most {bound.max_error:g})"
+                )
+            )
         if value.dtype != reference.dtype:
             problems.append(f"output {name}: type {value.dtype}, onnxruntime's is {reference.dtype}")
         result.append(entry)
@@ -164,7 +227,11 @@ def run_model(spec: dict) -> dict:
 
 def run_metric(spec: dict) -> dict:
     outcome = metrics.OF_SEVERAL_MODELS[spec["end_metric"]](spec)
-    return {"status": "passed" if outcome["passed"] else "failed", "problem": "" if outcome["passed"] else outcome["summary"], "metric": outcome}
+    return {
+        "status": "passed" if outcome["passed"] else "failed",
+        "problem": "" if outcome["passed"] else outcome["summary"],
+        "metric": outcome,
+    }
 
 
 def main() -> int:

@@ -28,13 +28,20 @@ def top_k(model, cache, session, reference, mode) -> dict:
     """Classifiers: the same best class, and the same five best, on photographs and drawn scenes."""
     name, shape = model.inputs[0].name, model.inputs[0].shape
     photographs, _, reason = samples.photographs(cache)
-    feeds = [{name: model.preprocess.load(path, shape)} for path in photographs] + [zoo.feed(model, cache, seed) for seed in range(SCENES)]
-    results = [agreement(session.run(None, f)[0].ravel(), onnxruntime_call(reference, f)[0].ravel(), mode) for f in feeds]
+    feeds = [{name: model.preprocess.load(path, shape)} for path in photographs] + [
+        zoo.feed(model, cache, seed) for seed in range(SCENES)
+    ]
+    results = [
+        agreement(session.run(None, f)[0].ravel(), onnxruntime_call(reference, f)[0].ravel(), mode) for f in feeds
+    ]
     first, five = sum(r[0] for r in results), sum(r[1] for r in results)
     ties, count = sum(r[2] for r in results if r[0] and r[1] == 5), len(feeds)
-    return {"passed": first == count and five == 5 * count,
-            "summary": f"top-1 alike on {first} of {count} pictures ({len(photographs)} photographs), {five} of {5 * count} classes of the top-5"
-            + (f", {ties} with ties below two of {mode}'s spacings" if ties else "") + (f"; no photographs: {reason}" if reason else "")}  # fmt: skip
+    return {
+        "passed": first == count and five == 5 * count,
+        "summary": f"top-1 alike on {first} of {count} pictures ({len(photographs)} photographs), {five} of {5 * count} classes of the top-5"
+        + (f", {ties} with ties below two of {mode}'s spacings" if ties else "")
+        + (f"; no photographs: {reason}" if reason else ""),
+    }
 
 
 def sentences(model, cache, session, reference, mode) -> dict:
@@ -58,9 +65,11 @@ def sentences(model, cache, session, reference, mode) -> dict:
     for matrix in (ours, theirs):
         np.fill_diagonal(matrix, -2)
     nearest = int((ours.argmax(1) == theirs.argmax(1)).sum())
-    return {"passed": nearest == count and alike >= 0.995 * pairs,
-            "summary": f"nearest sentence alike for {nearest} of {count}, order alike in {alike} of {pairs} pairs",
-            "details": {"similarity_error": float(np.abs(ours - theirs).max())}}  # fmt: skip
+    return {
+        "passed": nearest == count and alike >= 0.995 * pairs,
+        "summary": f"nearest sentence alike for {nearest} of {count}, order alike in {alike} of {pairs} pairs",
+        "details": {"similarity_error": float(np.abs(ours - theirs).max())},
+    }
 
 
 OF_ONE_MODEL = {"top_k": top_k, "sentences": sentences}

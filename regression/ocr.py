@@ -129,7 +129,9 @@ def hull(points: np.ndarray) -> np.ndarray:
     def chain(sequence):
         line: list[tuple[float, float]] = []
         for p in sequence:
-            while len(line) > 1 and (line[-1][0] - line[-2][0]) * (p[1] - line[-2][1]) <= (line[-1][1] - line[-2][1]) * (p[0] - line[-2][0]):
+            while len(line) > 1 and (line[-1][0] - line[-2][0]) * (p[1] - line[-2][1]) <= (
+                line[-1][1] - line[-2][1]
+            ) * (p[0] - line[-2][0]):
                 line.pop()
             line.append(p)
         return line[:-1]
@@ -156,7 +158,9 @@ def smallest_rectangle(points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.n
 
 def corners_of(centre, half, axes) -> np.ndarray:
     """Top left, top right, bottom right, bottom left (in the picture) of a rectangle, [4, 2]."""
-    points = np.array([centre + sx * half[0] * axes[0] + sy * half[1] * axes[1] for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))])
+    points = np.array(
+        [centre + sx * half[0] * axes[0] + sy * half[1] * axes[1] for sx, sy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    )
     by_x = points[np.argsort(points[:, 0], kind="stable")]
     left, right = by_x[:2][np.argsort(by_x[:2, 1])], by_x[2:][np.argsort(by_x[2:, 1])]
     return np.array([left[0], right[0], right[1], left[1]])

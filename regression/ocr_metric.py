@@ -14,18 +14,31 @@ import zoo
 from measure import command, onnxruntime_session
 from ocr import Reader
 from PIL import Image
-
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 
 WIDTH = 320  # of the recogniser in the zoo
-PACKAGES = ["rapidocr-onnxruntime==1.4.4", "onnxruntime", "opencv-python-headless<5", "pyclipper", "shapely", "PyYAML", "Pillow", "six", "tqdm"]
+PACKAGES = [
+    "rapidocr-onnxruntime==1.4.4",
+    "onnxruntime",
+    "opencv-python-headless<5",
+    "pyclipper",
+    "shapely",
+    "PyYAML",
+    "Pillow",
+    "six",
+    "tqdm",
+]
 
 
 def pictures(folder: Path, cache: Path) -> tuple[list[Path], str]:
     """A photographed page of print, and rendered ones: straight, turned a little, with a line on its head. Says so when there is no photograph."""
     folder.mkdir(parents=True, exist_ok=True)
-    images = {"rendered": samples.page(0)[0], "tilted": samples.tilted_page(1), "turned": samples.page_with_turned_line(2)}
+    images = {
+        "rendered": samples.page(0)[0],
+        "tilted": samples.tilted_page(1),
+        "turned": samples.page_with_turned_line(2),
+    }
     _, photograph, reason = samples.photographs(cache)
     if photograph:
         images["photographed"] = samples.photographed_page(photograph)
@@ -44,7 +57,11 @@ def package_python(cache: Path) -> tuple[Path | None, str]:
     venv.create(folder, with_pip=True, clear=True)
     # Without dependencies: the package asks for OpenCV with a window system, which nothing here needs.
     for packages in (["--no-deps", PACKAGES[0]], PACKAGES[1:]):
-        done = subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages], capture_output=True, text=True)
+        done = subprocess.run(
+            [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages],
+            capture_output=True,
+            text=True,
+        )
         if done.returncode != 0:
             return None, f"pip install {' '.join(packages)}: {(done.stderr.strip().splitlines() or ['failed'])[-1]}"
     (folder / "complete").touch()
@@ -78,8 +95,30 @@ def networks(spec: dict):
         file = work / f"{stem}.pmodel"
         if name == "rec" and width != WIDTH:
             mlir, file = work / f"rec_{width}.mlir", work / f"{stem}_{width}.pmodel"
-            for run in (command("model_transform", "--model_name", "rec", "--model_def", zoo_folder / "rec.onnx", "--input_shapes", f"[[1,3,48,{width}]]", "--mlir", mlir),
-                        command("model_deploy", "--mlir", mlir, "--quantize", spec["mode"], "--num_core", str(spec["cores"]), "--model", file)):  # fmt: skip
+            for run in (
+                command(
+                    "model_transform",
+                    "--model_name",
+                    "rec",
+                    "--model_def",
+                    zoo_folder / "rec.onnx",
+                    "--input_shapes",
+                    f"[[1,3,48,{width}]]",
+                    "--mlir",
+                    mlir,
+                ),
+                command(
+                    "model_deploy",
+                    "--mlir",
+                    mlir,
+                    "--quantize",
+                    spec["mode"],
+                    "--num_core",
+                    str(spec["cores"]),
+                    "--model",
+                    file,
+                ),
+            ):
                 if run.problem:
                     raise UserError(run.problem)
         return InferenceSession(str(file), threads=spec["threads"])
@@ -111,8 +150,21 @@ def same_text(spec: dict) -> dict:
     package, no_package = package_texts(cache, paths)
     wanted = same_networks if package is None else package
     alike = sum(a == b for a, b in zip(texts, wanted))
-    notes = [f"beside onnxruntime's networks; the package is skipped: {no_package}" if package is None else "beside the package's own pipeline"]
+    notes = [
+        f"beside onnxruntime's networks; the package is skipped: {no_package}"
+        if package is None
+        else "beside the package's own pipeline"
+    ]
     notes += [f"no photograph: {no_photograph}"] if no_photograph else []
     notes += [f"{p.name}: {a} instead of {b}" for p, a, b in zip(paths, texts, wanted) if a != b]
-    return {"passed": alike == len(paths), "details": {"pictures": [p.name for p in paths], "ours": texts, "onnxruntime": same_networks, "package": package},
-            "summary": f"the same text on {alike} of {len(paths)} pictures, {sum(map(len, texts))} lines, " + "; ".join(notes)}  # fmt: skip
+    return {
+        "passed": alike == len(paths),
+        "details": {
+            "pictures": [p.name for p in paths],
+            "ours": texts,
+            "onnxruntime": same_networks,
+            "package": package,
+        },
+        "summary": f"the same text on {alike} of {len(paths)} pictures, {sum(map(len, texts))} lines, "
+        + "; ".join(notes),
+    }

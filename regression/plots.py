@@ -15,8 +15,11 @@ def _text(x: float, y: float, text: str, anchor: str = "start", more: str = "") 
 
 
 def _svg(width: float, height: float, parts: Sequence[str], title: str) -> str:
-    return (f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img"><title>{escape(title)}</title>'
-            + "".join(parts) + "</svg>")  # fmt: skip
+    return (
+        f'<svg viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" role="img"><title>{escape(title)}</title>'
+        + "".join(parts)
+        + "</svg>"
+    )
 
 
 def bars(rows: Sequence[tuple[str, Sequence[tuple[str, float, str]]]], unit: str, title: str) -> str:
@@ -29,7 +32,9 @@ def bars(rows: Sequence[tuple[str, Sequence[tuple[str, float, str]]]], unit: str
         parts.append(_text(label - 6, y + 12, name[-32:], "end"))
         for what, value, colour in stack:
             long = width * value / most
-            parts.append(f'<rect x="{x:.1f}" y="{y}" width="{max(long, 0.5):.1f}" height="15" fill="{colour}"><title>{escape(f"{name}: {what} {value:,.4g} {unit}")}</title></rect>')
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y}" width="{max(long, 0.5):.1f}" height="15" fill="{colour}"><title>{escape(f"{name}: {what} {value:,.4g} {unit}")}</title></rect>'
+            )
             x += long
         parts.append(_text(x + 5, y + 12, f"{sum(v for _, v, _ in stack):,.4g} {unit}"))
     return _svg(label + width + 110, 8 + step * len(rows), parts, title)
@@ -50,13 +55,18 @@ def points(series: dict[str, Sequence[tuple[str, float]]], title: str, floor: fl
     parts = []
     for power in range(low, high + 1):
         at = y(10.0**power)
-        parts.append(f'<line x1="{left}" x2="{width}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>' + _text(left - 6, at + 4, f"1e{power}", "end"))
+        parts.append(
+            f'<line x1="{left}" x2="{width}" y1="{at:.1f}" y2="{at:.1f}" stroke="#ddd"/>'
+            + _text(left - 6, at + 4, f"1e{power}", "end")
+        )
     for name, values_of in series.items():
         colour = MODE_COLOURS.get(name, COLOURS[3])
         for i, (what, value) in enumerate(values_of):
             if math.isfinite(value):
                 x = left + 8 + (width - left - 16) * i / max(1, len(values_of) - 1)
-                parts.append(f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="2.4" fill="{colour}"><title>{escape(f"{name} {what}: {value:.3g}")}</title></circle>')
+                parts.append(
+                    f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="2.4" fill="{colour}"><title>{escape(f"{name} {what}: {value:.3g}")}</title></circle>'
+                )
     for i, name in enumerate(series):
         parts.append(_text(left + 10 + 60 * i, height - 4, name, more=f' fill="{MODE_COLOURS.get(name, COLOURS[3])}"'))
     return _svg(width, height, parts, title)

@@ -10,10 +10,9 @@ from pathlib import Path
 import numpy as np
 import onnx
 import zoo
-from onnx import TensorProto, helper, numpy_helper
+from onnx import TensorProto, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
-
 from pto_mlir import npz
 from pto_mlir.errors import UserError
 
@@ -32,7 +31,14 @@ def _by_torch(model, feed) -> dict[str, np.ndarray]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = f"{folder}/in.npz", f"{folder}/out.npz"
         npz.save(source, feed)
-        command = [zoo.DEBIAN_PYTHON, str(zoo.FOLDER / "makers" / model.maker[0]), "float64", model.maker[2], source, target]
+        command = [
+            zoo.DEBIAN_PYTHON,
+            str(zoo.FOLDER / "makers" / model.maker[0]),
+            "float64",
+            model.maker[2],
+            source,
+            target,
+        ]
         env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
         done = subprocess.run(command, capture_output=True, text=True, env=env)
         if done.returncode == zoo.MISSING_PACKAGE:
@@ -60,7 +66,9 @@ def evaluate(path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
     wide = {name: value.astype(np.float64) if value.dtype == np.float32 else value for name, value in feed.items()}
     # The evaluator's own take minutes on an image, and its batch norm of opset 9 normalises by the batch; the formulas here are those
     # of ONNX's operator documents.
-    evaluator = ReferenceEvaluator(model, new_ops=[BatchNormalization, Conv, ConvTranspose, MaxPool, AveragePool, Resize])
+    evaluator = ReferenceEvaluator(
+        model, new_ops=[BatchNormalization, Conv, ConvTranspose, MaxPool, AveragePool, Resize]
+    )
     names = [o.name for o in model.graph.output]
     inputs = {i.name for i in model.graph.input}
     return dict(zip(names, evaluator.run(names, {n: v for n, v in wide.items() if n in inputs})))
@@ -80,7 +88,9 @@ def _pads(pads, auto_pad, size, kernel, strides, dilations) -> list[tuple[int, i
     result = []
     for n, k, s, d in zip(size, kernel, strides, dilations):
         total = max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
-        result.append((total // 2, total - total // 2) if auto_pad == "SAME_UPPER" else (total - total // 2, total // 2))
+        result.append(
+            (total // 2, total - total // 2) if auto_pad == "SAME_UPPER" else (total - total // 2, total // 2)
+        )
     return result
 
 
@@ -127,9 +137,26 @@ class Conv(OpRun):
 class ConvTranspose(OpRun):
     op_domain = ""
 
-    def _run(self, x, w, b=None, auto_pad=None, dilations=None, group=None, kernel_shape=None, output_padding=None,
-             output_shape=None, pads=None, strides=None):  # fmt: skip
-        if (group or 1) != 1 or output_shape or auto_pad not in (None, "NOTSET") or any(d != 1 for d in dilations or []):
+    def _run(
+        self,
+        x,
+        w,
+        b=None,
+        auto_pad=None,
+        dilations=None,
+        group=None,
+        kernel_shape=None,
+        output_padding=None,
+        output_shape=None,
+        pads=None,
+        strides=None,
+    ):
+        if (
+            (group or 1) != 1
+            or output_shape
+            or auto_pad not in (None, "NOTSET")
+            or any(d != 1 for d in dilations or [])
+        ):
             raise UserError("float64: ConvTranspose with groups, dilations, output_shape or auto_pad")
         strides, pads, more = strides or [1, 1], pads or [0] * 4, output_padding or [0, 0]
         spread = np.zeros((*x.shape[:2], *((d - 1) * s + 1 for d, s in zip(x.shape[2:], strides))))
@@ -154,7 +181,17 @@ def _pool_pads(x, auto_pad, ceil_mode, kernel, pads, strides, dilations):
 class MaxPool(OpRun):
     op_domain = ""
 
-    def _run(self, x, auto_pad=None, ceil_mode=None, dilations=None, kernel_shape=None, pads=None, storage_order=None, strides=None):
+    def _run(
+        self,
+        x,
+        auto_pad=None,
+        ceil_mode=None,
+        dilations=None,
+        kernel_shape=None,
+        pads=None,
+        storage_order=None,
+        strides=None,
+    ):
         strides, dilations = strides or [1, 1], dilations or [1, 1]
         edges = _pool_pads(x, auto_pad, ceil_mode, kernel_shape, pads, strides, dilations)
         return (_windows(x, kernel_shape, strides, dilations, edges, -np.inf).max(axis=(4, 5)),)
@@ -163,18 +200,40 @@ class MaxPool(OpRun):
 class AveragePool(OpRun):
     op_domain = ""
 
-    def _run(self, x, auto_pad=None, ceil_mode=None, count_include_pad=None, kernel_shape=None, pads=None, strides=None, dilations=None):
+    def _run(
+        self,
+        x,
+        auto_pad=None,
+        ceil_mode=None,
+        count_include_pad=None,
+        kernel_shape=None,
+        pads=None,
+        strides=None,
+        dilations=None,
+    ):
         strides, dilations = strides or [1, 1], dilations or [1, 1]
         edges = _pool_pads(x, auto_pad, ceil_mode, kernel_shape, pads, strides, dilations)
         total = _windows(x, kernel_shape, strides, dilations, edges, 0).sum(axis=(4, 5))
-        count = _windows(np.ones_like(x[:1, :1]), kernel_shape, strides, dilations, edges, 1 if count_include_pad else 0)
+        count = _windows(
+            np.ones_like(x[:1, :1]), kernel_shape, strides, dilations, edges, 1 if count_include_pad else 0
+        )
         return (total / count.sum(axis=(4, 5)),)
 
 
 class Resize(OpRun):
     op_domain = ""
 
-    def _run(self, x, roi=None, scales=None, sizes=None, mode=None, coordinate_transformation_mode=None, nearest_mode=None, **_):
+    def _run(
+        self,
+        x,
+        roi=None,
+        scales=None,
+        sizes=None,
+        mode=None,
+        coordinate_transformation_mode=None,
+        nearest_mode=None,
+        **_,
+    ):
         whole = scales is not None and len(scales) == x.ndim and all(s == int(s) for s in scales)
         if mode not in (None, "nearest", b"nearest") or not whole:
             raise UserError("float64: Resize is known for mode nearest with whole scales only")

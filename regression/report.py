@@ -8,19 +8,34 @@ from pathlib import Path
 
 import numpy as np
 import page
-
 from pto_mlir import npz
 from pto_mlir.errors import UserError
 
 
 def collect(pieces: list, models: list, work: Path) -> dict:
     """All results, the comparison across numbers of cores, and how many passed, failed and were skipped."""
-    facts = {m.name: {"title": m.title, "source": m.source, "licence": m.licence, "shapes": m.shapes, "metric": m.metric, "notes": m.notes} for m in models}
+    facts = {
+        m.name: {
+            "title": m.title,
+            "source": m.source,
+            "licence": m.licence,
+            "shapes": m.shapes,
+            "metric": m.metric,
+            "notes": m.notes,
+        }
+        for m in models
+    }
     results = [p.result for p in pieces if p.result]
     cores = across_cores([r for r in results if r["what"] == "model"], work)
     counts = {s: sum(r["status"] == s for r in results) for s in ("passed", "failed", "skipped")}
     counts["failed"] += sum(not c["equal"] and c["max_difference"] > c["bound"] for c in cores)
-    return {**counts, "unfinished": sum(p.result is None for p in pieces), "models": facts, "results": results, "cores": cores}
+    return {
+        **counts,
+        "unfinished": sum(p.result is None for p in pieces),
+        "models": facts,
+        "results": results,
+        "cores": cores,
+    }
 
 
 def across_cores(results: list[dict], work: Path) -> list[dict]:
@@ -37,9 +52,16 @@ def across_cores(results: list[dict], work: Path) -> list[dict]:
         cores, reference = first.setdefault((r["name"], r["mode"]), (r["cores"], outputs))
         if reference is not outputs:
             worst = max(float(np.abs(outputs[k].astype(np.float64) - v).max()) for k, v in reference.items())
-            rows.append({"name": r["name"], "mode": r["mode"], "cores": [cores, r["cores"]], "max_difference": worst,
-                         "equal": all(np.array_equal(outputs[k], v) for k, v in reference.items()),
-                         "bound": max(o["max_error"] for o in r["outputs"])})  # fmt: skip
+            rows.append(
+                {
+                    "name": r["name"],
+                    "mode": r["mode"],
+                    "cores": [cores, r["cores"]],
+                    "max_difference": worst,
+                    "equal": all(np.array_equal(outputs[k], v) for k, v in reference.items()),
+                    "bound": max(o["max_error"] for o in r["outputs"]),
+                }
+            )
     return rows
 
 
@@ -54,8 +76,10 @@ def write(outcome: dict, work: Path) -> None:
 def show(outcome: dict) -> None:
     """One line per model, mode and number of cores; then the worst tensors, the metrics and what failed."""
     rows = [r for r in outcome["results"] if r["what"] == "model"]
-    print(f"\n{'model':<14} {'mode':<4} {'cores':>5} {'status':<8} {'cosine':>10} {'max error':>10} {'worst tensor':>12} {'deploy s':>8} {'MB':>6} "
-          f"{'cmodel ms':>10} {'ort ms':>8} {'x':>6} {'file':>12} {'kernels':>7}")  # fmt: skip
+    print(
+        f"\n{'model':<14} {'mode':<4} {'cores':>5} {'status':<8} {'cosine':>10} {'max error':>10} {'worst tensor':>12} {'deploy s':>8} {'MB':>6} "
+        f"{'cmodel ms':>10} {'ort ms':>8} {'x':>6} {'file':>12} {'kernels':>7}"
+    )
     for r in rows:
         head = f"{r['name']:<14} {r['mode']:<4} {r['cores']:>5} {r['status']:<8}"
         if not r.get("outputs"):
@@ -64,17 +88,23 @@ def show(outcome: dict) -> None:
         cosine, error = min(o["cosine"] for o in r["outputs"]), max(o["max_error"] for o in r["outputs"])
         worst = min((t["cosine"] for t in r.get("tensors", [])), default=float("nan"))
         s, ms = r["seconds"], [1e3 * r["seconds"].get(k, float("nan")) for k in ("cmodel", "onnxruntime")]
-        print(f"{head} {cosine:>10.7f} {error:>10.2e} {worst:>12.7f} {s['deploy']:>8.2f} {r['peak_mb']['deploy']:>6.0f} {ms[0]:>10.2f} {ms[1]:>8.2f} "
-              f"{ms[0] / ms[1]:>6.1f} {r['bytes']['file']:>12,} {len(r['kernels']):>7}")  # fmt: skip
+        print(
+            f"{head} {cosine:>10.7f} {error:>10.2e} {worst:>12.7f} {s['deploy']:>8.2f} {r['peak_mb']['deploy']:>6.0f} {ms[0]:>10.2f} {ms[1]:>8.2f} "
+            f"{ms[0] / ms[1]:>6.1f} {r['bytes']['file']:>12,} {len(r['kernels']):>7}"
+        )
     for r in rows:
         loss = r.get("first_loss")
         if loss:
-            print(f"  {r['name']} {r['mode']}: first real loss at {loss['name']} ({loss['kind']}): relative L2 {loss['relative_l2']:.2e}, of its inputs {loss['inputs']:.2e}")
+            print(
+                f"  {r['name']} {r['mode']}: first real loss at {loss['name']} ({loss['kind']}): relative L2 {loss['relative_l2']:.2e}, of its inputs {loss['inputs']:.2e}"
+            )
         if r.get("host_ops"):
             print(f"  {r['name']} {r['mode']}: on the host: {'; '.join(r['host_ops'])}")
         for o in r.get("outputs", []):
             if "float64" in o:
-                print(f"  {r['name']} {r['mode']}: {o['name']}: {o['float64']:.2e} from float64, onnxruntime {o['onnxruntime_float64']:.2e}")
+                print(
+                    f"  {r['name']} {r['mode']}: {o['name']}: {o['float64']:.2e} from float64, onnxruntime {o['onnxruntime_float64']:.2e}"
+                )
     for r in outcome["results"]:
         if r.get("metric"):
             print(f"  {r['name']} {r['mode']} {r['cores']} core(s): {r['metric']['summary']}")

@@ -10,18 +10,16 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import metrics
+import pto_mlir
 import report
 import schedule
 import zoo
-
-import pto_mlir
 from pto_mlir import cli
 from pto_mlir.errors import UserError
 
@@ -31,7 +29,9 @@ PROG = "regression"
 def parser() -> argparse.ArgumentParser:
     p = cli.Parser(PROG, "Transforms, deploys, runs and compares the models of the zoo.")
     p.add_argument("--models", type=cli.names, default=[], help="comma list; all descriptions when absent")
-    p.add_argument("--modes", type=cli.names, default=[], help="comma list of F32, F16, BF16; each model's own when absent")
+    p.add_argument(
+        "--modes", type=cli.names, default=[], help="comma list of F32, F16, BF16; each model's own when absent"
+    )
     p.add_argument("--num_core", type=cli.names, default=["1"], help="comma list; results must not depend on it")
     p.add_argument("--jobs", type=int, default=1, help="processes at a time; more than one disturbs the times")
     p.add_argument("--threads", type=int, default=2, help="host threads of the simulator")
@@ -40,7 +40,9 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument("--no-metric", dest="metric", action="store_false", help="leave out the end metrics")
     p.add_argument("--timeout", type=float, default=1800, help="seconds after which one piece is given up")
     p.add_argument("--timing", type=float, default=2, help="least seconds of measuring inference per model")
-    p.add_argument("--work", type=Path, help="folder of .pmodel files, logs and reports (default: regression in the cache)")
+    p.add_argument(
+        "--work", type=Path, help="folder of .pmodel files, logs and reports (default: regression in the cache)"
+    )
     p.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")
     p.add_argument("--descriptions", type=Path, default=zoo.DESCRIPTIONS, help="folder of description files")
     p.add_argument("--list", action="store_true", help="list the models and stop")
@@ -77,13 +79,26 @@ def pieces(args, models: list[zoo.Model]) -> list[schedule.Piece]:
     tools, result, needs = tools_digest(), [], {}
     for model in models:
         key = hashlib.sha256(f"{tools} {digest(model.path)} {args.float64} {args.timing}".encode()).hexdigest()
-        common = {"description": str(model.path), "cache": str(args.cache), "work": str(args.work), "float64": args.float64, "timing": args.timing,
-                  "threads": args.threads, "key": key}  # fmt: skip
-        first = schedule.Piece(model.name, {"what": "prepare", "name": model.name, "mode": "", "cores": 0, **common}, [])
+        common = {
+            "description": str(model.path),
+            "cache": str(args.cache),
+            "work": str(args.work),
+            "float64": args.float64,
+            "timing": args.timing,
+            "threads": args.threads,
+            "key": key,
+        }
+        first = schedule.Piece(
+            model.name, {"what": "prepare", "name": model.name, "mode": "", "cores": 0, **common}, []
+        )
         result.append(first)
         for mode in [m for m in model.modes if not args.modes or m in args.modes]:
             for cores in map(int, args.num_core):
-                piece = schedule.Piece(f"{model.name}_{mode}_{cores}", {"what": "model", "name": model.name, "mode": mode, "cores": cores, **common}, [first])
+                piece = schedule.Piece(
+                    f"{model.name}_{mode}_{cores}",
+                    {"what": "model", "name": model.name, "mode": mode, "cores": cores, **common},
+                    [first],
+                )
                 needs[model.name, mode, cores] = piece
                 result.append(piece)
     for name, parts in metrics.MODELS.items() if args.metric else ():
@@ -103,7 +118,9 @@ def work(argv) -> int:
     models = zoo.read_all(args.models, args.descriptions)
     if args.list:
         for model in models:
-            print(f"{model.name:<14} {model.title}; {model.shapes}; {', '.join(model.modes)}; {model.licence}; {model.source}")
+            print(
+                f"{model.name:<14} {model.title}; {model.shapes}; {', '.join(model.modes)}; {model.licence}; {model.source}"
+            )
         return 0
     args.cache = args.cache.resolve()
     args.work = (args.work or args.cache / "regression").resolve()

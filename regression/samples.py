@@ -12,24 +12,44 @@ from PIL import Image, ImageDraw, ImageFont
 from wordpiece import WordPiece
 
 SENTENCES = [
-    "The cat sleeps on the warm windowsill.", "A kitten is napping in the sun.", "Dogs love to chase tennis balls in the park.",
-    "The stock market fell sharply after the announcement.", "Investors sold shares as prices dropped.",
-    "Interest rates were raised by the central bank.", "She baked a chocolate cake for the birthday party.",
-    "The recipe calls for two eggs and a cup of flour.", "Fresh bread smells wonderful in the morning.",
-    "The rocket lifted off into a clear blue sky.", "Astronauts repaired the telescope in orbit.",
-    "A new planet was discovered around a distant star.", "The train to Berlin was delayed by forty minutes.",
-    "Our flight got cancelled because of the storm.", "Heavy rain flooded several streets downtown.",
-    "The goalkeeper saved a penalty in the last minute.", "Their team won the championship for the third time.",
-    "He practises the violin two hours every day.", "The orchestra played a symphony by Mahler.",
-    "Neural networks are trained with gradient descent.", "The compiler fuses element-wise operations into one kernel.",
-    "Vaccines protect people from dangerous diseases.", "The doctor prescribed antibiotics for the infection.",
+    "The cat sleeps on the warm windowsill.",
+    "A kitten is napping in the sun.",
+    "Dogs love to chase tennis balls in the park.",
+    "The stock market fell sharply after the announcement.",
+    "Investors sold shares as prices dropped.",
+    "Interest rates were raised by the central bank.",
+    "She baked a chocolate cake for the birthday party.",
+    "The recipe calls for two eggs and a cup of flour.",
+    "Fresh bread smells wonderful in the morning.",
+    "The rocket lifted off into a clear blue sky.",
+    "Astronauts repaired the telescope in orbit.",
+    "A new planet was discovered around a distant star.",
+    "The train to Berlin was delayed by forty minutes.",
+    "Our flight got cancelled because of the storm.",
+    "Heavy rain flooded several streets downtown.",
+    "The goalkeeper saved a penalty in the last minute.",
+    "Their team won the championship for the third time.",
+    "He practises the violin two hours every day.",
+    "The orchestra played a symphony by Mahler.",
+    "Neural networks are trained with gradient descent.",
+    "The compiler fuses element-wise operations into one kernel.",
+    "Vaccines protect people from dangerous diseases.",
+    "The doctor prescribed antibiotics for the infection.",
     "Parliament passed the law after a long debate.",
-]  # fmt: skip
+]
 
 LINES = [
-    "Hello 2026 PTO", "Invoice No. 40217", "Total: 318.50 EUR", "Regent Street 12", "Open 9:00 - 17:30", "Platform 4, Gate B",
-    "Fragile - this side up", "Made in Norway", "Serial 7F-0093-K", "Best before 03/2027",
-]  # fmt: skip
+    "Hello 2026 PTO",
+    "Invoice No. 40217",
+    "Total: 318.50 EUR",
+    "Regent Street 12",
+    "Open 9:00 - 17:30",
+    "Platform 4, Gate B",
+    "Fragile - this side up",
+    "Made in Norway",
+    "Serial 7F-0093-K",
+    "Best before 03/2027",
+]
 
 
 def _paper(rng, height: int, width: int) -> Image.Image:
@@ -47,7 +67,9 @@ def line(seed: int = 0, turned: bool = False) -> Image.Image:
     while font.getlength(text) > 360:
         font = ImageFont.load_default(size=font.size - 2)
     left, top, right, bottom = font.getbbox(text)
-    ImageDraw.Draw(image).text(((384 - right + left) / 2 - left, (96 - bottom + top) / 2 - top), text, fill=(35, 30, 60), font=font)
+    ImageDraw.Draw(image).text(
+        ((384 - right + left) / 2 - left, (96 - bottom + top) / 2 - top), text, fill=(35, 30, 60), font=font
+    )
     return image.rotate(180) if turned else image
 
 
@@ -60,7 +82,9 @@ def page(seed: int = 0, size: int = 640) -> tuple[Image.Image, list[str]]:
     for row, text in enumerate(texts):
         font = ImageFont.load_default(size=int(rng.integers(26, 40)))
         left = int(rng.integers(30, 90))
-        draw.text((left, 30 + row * (size - 60) // 8), text, fill=tuple(int(v) for v in rng.integers(10, 90, 3)), font=font)
+        draw.text(
+            (left, 30 + row * (size - 60) // 8), text, fill=tuple(int(v) for v in rng.integers(10, 90, 3)), font=font
+        )
     return image, texts
 
 

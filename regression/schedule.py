@@ -18,7 +18,7 @@ class Piece:
 
     name: str
     spec: dict
-    needs: list["Piece"]
+    needs: list[Piece]
     result: dict | None = field(default=None, compare=False)
 
 
@@ -32,7 +32,13 @@ class Progress:
             from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
             from rich.progress import Progress as Bar
 
-            self.bar = Bar(BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"), console=Console(stderr=True))
+            self.bar = Bar(
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeElapsedColumn(),
+                TextColumn("{task.description}"),
+                console=Console(stderr=True),
+            )
             self.task = self.bar.add_task("", total=total)
             self.bar.start()
 
@@ -42,7 +48,9 @@ class Progress:
 
     def finished(self, piece: Piece, seconds: float | None) -> None:
         self.done += 1
-        how = piece.result["status"] + ("" if not piece.result.get("problem") else f": {piece.result['problem'].splitlines()[0][:150]}")
+        how = piece.result["status"] + (
+            "" if not piece.result.get("problem") else f": {piece.result['problem'].splitlines()[0][:150]}"
+        )
         when = "  before" if seconds is None else f"{seconds:7.1f} s"
         print(f"  [{self.done}/{self.total}] {when}  {piece.name}: {how}", flush=True)
         if self.bar:
@@ -71,8 +79,13 @@ def _start(work: Path, piece: Piece) -> subprocess.Popen:
     spec = work / "results" / f"{piece.name}.spec.json"
     spec.write_text(json.dumps({**piece.spec, "result": str(result_file(work, piece))}))
     with open(work / "logs" / f"{piece.name}.log", "w") as log:
-        return subprocess.Popen([sys.executable, str(Path(__file__).with_name("job.py")), str(spec)], stdin=subprocess.DEVNULL, stdout=log,
-                                stderr=subprocess.STDOUT, start_new_session=True)  # fmt: skip
+        return subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("job.py")), str(spec)],
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
 
 def _stop(process: subprocess.Popen) -> None:
@@ -104,7 +117,11 @@ def run(pieces: list[Piece], work: Path, jobs: int, timeout: float, resume: bool
                 if piece.result is None and piece.name not in running and all(n.result for n in piece.needs):
                     bad = [n for n in piece.needs if n.result["status"] != "passed"]
                     if bad:
-                        piece.result = {**piece.spec, "status": "skipped", "problem": f"{bad[0].name} {bad[0].result['status']}"}
+                        piece.result = {
+                            **piece.spec,
+                            "status": "skipped",
+                            "problem": f"{bad[0].name} {bad[0].result['status']}",
+                        }
                         progress.finished(piece, 0.0)
                     elif len(running) < jobs:
                         running[piece.name] = (piece, _start(work, piece), time.monotonic())
@@ -120,7 +137,10 @@ def run(pieces: list[Piece], work: Path, jobs: int, timeout: float, resume: bool
                 piece.result = _finished(work, piece, process, f"not finished after {timeout:g} s" if late else "")
                 progress.finished(piece, seconds)
     except KeyboardInterrupt:
-        print(f"  interrupted: {sum(p.result is not None for p in pieces)} of {len(pieces)} done; --resume goes on from here", flush=True)
+        print(
+            f"  interrupted: {sum(p.result is not None for p in pieces)} of {len(pieces)} done; --resume goes on from here",
+            flush=True,
+        )
         raise
     finally:
         progress.stop()

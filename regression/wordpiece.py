@@ -46,11 +46,15 @@ class WordPiece:
 
 
 def _is_punctuation(char: str) -> bool:
-    return (char.isascii() and char.isprintable() and not char.isalnum() and char != " ") or unicodedata.category(char)[0] == "P"
+    return (char.isascii() and char.isprintable() and not char.isalnum() and char != " ") or unicodedata.category(char)[
+        0
+    ] == "P"
 
 
 def _is_ideograph(char: str) -> bool:
-    return unicodedata.name(char, "").startswith("CJK UNIFIED IDEOGRAPH") or unicodedata.name(char, "").startswith("CJK COMPAT")
+    return unicodedata.name(char, "").startswith("CJK UNIFIED IDEOGRAPH") or unicodedata.name(char, "").startswith(
+        "CJK COMPAT"
+    )
 
 
 def _words(text: str) -> list[str]:

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-
+import tomllib
 from pto_mlir.errors import UserError
 from pto_mlir.preprocess import Preprocess
 
@@ -52,7 +51,9 @@ class Model:
     title: str
     source: str
     licence: str
-    maker: list[str]  # script under regression/makers (or a path beside the description) and its arguments; the target is appended
+    maker: list[
+        str
+    ]  # script under regression/makers (or a path beside the description) and its arguments; the target is appended
     file: str
     inputs: list[Input]
     tolerance: dict[str, Tolerance]
@@ -126,7 +127,9 @@ def make(model: Model, cache: Path) -> Path:
     python = sys.executable if model.python == "own" else DEBIAN_PYTHON
     env = {k: v for k, v in os.environ.items() if model.python == "own" or not k.startswith("PYTHON")}
     try:
-        done = subprocess.run([python, str(script), *model.maker[1:], str(target)], capture_output=True, text=True, env=env)
+        done = subprocess.run(
+            [python, str(script), *model.maker[1:], str(target)], capture_output=True, text=True, env=env
+        )
     except FileNotFoundError:
         raise Unavailable(f"{python} is missing; the model is made by Debian's Python") from None
     if done.returncode == MISSING_PACKAGE:

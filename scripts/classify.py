@@ -1,6 +1,6 @@
 """The quickstart's demonstration: convert the classifier, deploy it in F32 and F16, and ask both and onnxruntime about two pictures.
 
-    classify.py FOLDER      FOLDER holds cls.onnx, upright.png, turned.png (scripts/fetch_cls.py); the .pmodel files go there too
+classify.py FOLDER      FOLDER holds cls.onnx, upright.png, turned.png (scripts/fetch_cls.py); the .pmodel files go there too
 """
 
 import sys
@@ -38,17 +38,54 @@ def main() -> int:
         sys.exit(f"usage: {Path(__file__).name} FOLDER")
     folder = Path(sys.argv[1])
     model, mlir = str(folder / "cls.onnx"), str(folder / "cls.mlir")
-    step(model_transform, [
-        "--model_name", "cls", "--model_def", model, "--input_shapes", "[[1,3,48,192]]",
-        "--resize_dims", "48,192", "--keep_aspect_ratio", "--pad_type", "normal", "--pad_value", "127.5",
-        "--mean", join(PREPROCESS.mean), "--scale", join(PREPROCESS.scale), "--pixel_format", "bgr",
-        "--test_input", str(folder / "upright.png"), "--test_result", str(folder / "cls_ref.npz"), "--mlir", mlir,
-    ])  # fmt: skip
+    step(
+        model_transform,
+        [
+            "--model_name",
+            "cls",
+            "--model_def",
+            model,
+            "--input_shapes",
+            "[[1,3,48,192]]",
+            "--resize_dims",
+            "48,192",
+            "--keep_aspect_ratio",
+            "--pad_type",
+            "normal",
+            "--pad_value",
+            "127.5",
+            "--mean",
+            join(PREPROCESS.mean),
+            "--scale",
+            join(PREPROCESS.scale),
+            "--pixel_format",
+            "bgr",
+            "--test_input",
+            str(folder / "upright.png"),
+            "--test_result",
+            str(folder / "cls_ref.npz"),
+            "--mlir",
+            mlir,
+        ],
+    )
     for mode in ("F32", "F16"):
-        step(model_deploy, [
-            "--mlir", mlir, "--quantize", mode, "--processor", "a3", "--test_input", str(folder / "cls_in_f32.npz"),
-            "--test_reference", str(folder / "cls_ref.npz"), "--model", str(folder / f"cls_{mode.lower()}.pmodel"),
-        ])  # fmt: skip
+        step(
+            model_deploy,
+            [
+                "--mlir",
+                mlir,
+                "--quantize",
+                mode,
+                "--processor",
+                "a3",
+                "--test_input",
+                str(folder / "cls_in_f32.npz"),
+                "--test_reference",
+                str(folder / "cls_ref.npz"),
+                "--model",
+                str(folder / f"cls_{mode.lower()}.pmodel"),
+            ],
+        )
     show("pmodel_tool", ["--info", str(folder / "cls_f32.pmodel")])
     if run_native("pmodel_tool", ["--info", str(folder / "cls_f32.pmodel")]) != 0:
         sys.exit("error: pmodel_tool failed")
@@ -63,7 +100,9 @@ def main() -> int:
         for who, probabilities in answers.items():
             answer = int(probabilities[0].argmax())
             wrong += answer != truth
-            print(f"{picture:<10} {who:<20} {LABELS[answer]:<12} {probabilities[0][0]:>14.8f} {probabilities[0][1]:>15.8f}")
+            print(
+                f"{picture:<10} {who:<20} {LABELS[answer]:<12} {probabilities[0][0]:>14.8f} {probabilities[0][1]:>15.8f}"
+            )
     if wrong:
         sys.exit(f"error: {wrong} wrong answers")
     return 0

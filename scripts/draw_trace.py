@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws part of a task trace (`model_runner --profile trace.json`) as SVG: what Perfetto shows, for documents.
 
-    scripts/draw_trace.py trace.json docs/trace.svg --tasks 0:16
+scripts/draw_trace.py trace.json docs/trace.svg --tasks 0:16
 """
 
 import argparse
@@ -28,18 +28,40 @@ def draw(plt, events: list[dict], first: int, last: int, title: str):
     """A figure: blocks of the first..last tasks on their cores, their dependencies as lines, and below how many tasks were ready."""
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     blocks = [e for e in events if e["ph"] == "X" and "block" in e.get("args", {}) and (e["pid"], e["tid"]) in names]
-    tasks = sorted({e["args"]["task"] for e in blocks}, key=lambda t: min(e["ts"] for e in blocks if e["args"]["task"] == t))[first:last]
+    tasks = sorted(
+        {e["args"]["task"] for e in blocks}, key=lambda t: min(e["ts"] for e in blocks if e["args"]["task"] == t)
+    )[first:last]
     blocks = [e for e in blocks if e["args"]["task"] in tasks]
     begin, end = min(e["ts"] for e in blocks), max(e["ts"] + e["dur"] for e in blocks)
     tracks = sorted({(e["pid"], e["tid"]) for e in blocks})
     figure, (cores, queue) = plt.subplots(
-        2, 1, figsize=(11, 0.45 * len(tracks) + 2.2), sharex=True, height_ratios=[max(2, len(tracks)), 1], layout="constrained"
+        2,
+        1,
+        figsize=(11, 0.45 * len(tracks) + 2.2),
+        sharex=True,
+        height_ratios=[max(2, len(tracks)), 1],
+        layout="constrained",
     )
     for e in blocks:
         y = tracks.index((e["pid"], e["tid"]))
-        cores.barh(y, e["dur"], left=e["ts"] - begin, height=0.8, color=f"C{tasks.index(e['args']['task']) % 10}", edgecolor="white")
+        cores.barh(
+            y,
+            e["dur"],
+            left=e["ts"] - begin,
+            height=0.8,
+            color=f"C{tasks.index(e['args']['task']) % 10}",
+            edgecolor="white",
+        )
         if e["dur"] > (end - begin) / 25:
-            cores.text(e["ts"] - begin + e["dur"] / 2, y, e["name"].split("_")[0], ha="center", va="center", fontsize=7, color="white")
+            cores.text(
+                e["ts"] - begin + e["dur"] / 2,
+                y,
+                e["name"].split("_")[0],
+                ha="center",
+                va="center",
+                fontsize=7,
+                color="white",
+            )
     flows = defaultdict(dict)
     for e in events:
         if e["ph"] in "sf" and (e["pid"], e["tid"]) in tracks and begin <= e["ts"] <= end:

@@ -1,6 +1,6 @@
 """Fetches the PP-OCR text direction classifier (Apache-2.0) and draws a line of text, upright and turned by 180 degrees.
 
-    fetch_cls.py FOLDER      leaves cls.onnx, upright.png and turned.png there; what is there already is not fetched again
+fetch_cls.py FOLDER      leaves cls.onnx, upright.png and turned.png there; what is there already is not fetched again
 """
 
 import sys
@@ -22,8 +22,9 @@ def draw_pictures(folder: Path) -> None:
     font = ImageFont.load_default(size=52)
     text = "Hello 2026 PTO"
     left, top, right, bottom = font.getbbox(text)
-    ImageDraw.Draw(image).text(((width - right + left) / 2 - left, (height - bottom + top) / 2 - top), text,
-                               fill=(30, 30, 60), font=font)  # fmt: skip
+    ImageDraw.Draw(image).text(
+        ((width - right + left) / 2 - left, (height - bottom + top) / 2 - top), text, fill=(30, 30, 60), font=font
+    )
     image.save(folder / "upright.png")
     image.rotate(180).save(folder / "turned.png")
 

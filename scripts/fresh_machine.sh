@@ -22,11 +22,12 @@ folder=$(realpath "$folder")
 say "debootstrap into $folder"
 debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" >"$folder.log" 2>&1 || die "debootstrap failed: $folder.log"
 clean_up() {
-  for mount in dev/shm dev/pts dev proc sys; do mountpoint -q "$folder/$mount" && umount "$folder/$mount" || true; done
+  for mount in dev/shm dev proc; do ! mountpoint -q "$folder/$mount" || umount --lazy "$folder/$mount"; done
 }
 trap clean_up EXIT
 mount -t proc proc "$folder/proc"
-mount --rbind --make-rslave /dev "$folder/dev"
+mount --bind --make-private /dev "$folder/dev"
+mount -t tmpfs shm "$folder/dev/shm"
 # How this machine reaches the registries: name server, package clients' settings, certificates. Nothing else of it comes along.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do [ ! -f "$file" ] || cp -L "$file" "$folder$file"; done
 settings=()

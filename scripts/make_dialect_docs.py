@@ -36,7 +36,12 @@ def records(path: Path) -> dict:
     llvm = next(Path("/usr/lib").glob("llvm-19"), None)
     tool = shutil.which("llvm-tblgen-19") or (llvm and llvm / "bin" / "llvm-tblgen")
     include = f"{llvm}/include" if llvm else "/usr/include"
-    run = subprocess.run([str(tool), "--dump-json", "-I", str(ROOT / "include"), "-I", include, str(path)], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [str(tool), "--dump-json", "-I", str(ROOT / "include"), "-I", include, str(path)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
     return json.loads(run.stdout)
 
 
@@ -49,7 +54,9 @@ def examples() -> dict[str, str]:
         for line in text.splitlines():
             match = re.match(r"\s*(?:%\w+ = )?pto\.([a-z0-9_.]+)", line)
             if match and match.group(1) not in found:
-                found[match.group(1)] = re.sub(r"!(\w+)(?![\w.])", lambda m: aliases.get(m.group(1), m.group(0)), line.strip())
+                found[match.group(1)] = re.sub(
+                    r"!(\w+)(?![\w.])", lambda m: aliases.get(m.group(1), m.group(0)), line.strip()
+                )
     return found
 
 
@@ -69,8 +76,13 @@ def limits(op: dict) -> str:
     names = [trait["def"] for trait in op["traits"]]
     known = []
     for name in names:
-        key = {"PTO_RowMajor": "RowMajorTiles", "PTO_SameDType": "SameElementTypeTiles", "PTO_SameValid": "SameValidTiles", "PTO_OnlyA5": "OnlyOnA5",
-               "PTO_DistinctDst": "DistinctDestination"}.get(name)
+        key = {
+            "PTO_RowMajor": "RowMajorTiles",
+            "PTO_SameDType": "SameElementTypeTiles",
+            "PTO_SameValid": "SameValidTiles",
+            "PTO_OnlyA5": "OnlyOnA5",
+            "PTO_DistinctDst": "DistinctDestination",
+        }.get(name)
         if key:
             known.append(TRAITS[key])
     return ", ".join(known)
@@ -90,7 +102,11 @@ def text() -> str:
         page += f"\n## {title[0].upper()}{title[1:]}\n"
         for op in ops:
             name = op["opName"]
-            page += f"\n**`pto.{name}`** ({engine(op)}): {op['summary'].strip()}." + (f" Needs {limits(op)}." if limits(op) else "") + "\n"
+            page += (
+                f"\n**`pto.{name}`** ({engine(op)}): {op['summary'].strip()}."
+                + (f" Needs {limits(op)}." if limits(op) else "")
+                + "\n"
+            )
             description = "\n".join(line.strip() for line in (op["description"] or "").strip().splitlines())
             if description:
                 page += f"\n{description}\n"

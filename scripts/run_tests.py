@@ -18,8 +18,15 @@ RESULTS = BUILD / "test-results"
 def run(name: str, command: list[str], env: dict[str, str] | None = None) -> None:
     """Runs one test program; a crash before its report is written counts as one failure."""
     report = RESULTS / f"{name}.xml"
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ, **(env or {})}, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace")  # fmt: skip
+    done = subprocess.run(
+        command,
+        cwd=ROOT,
+        env={**os.environ, **(env or {})},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
     passed, failed, skipped = count(report)
     if done.returncode != 0:
         print(done.stdout[-8000:])
@@ -55,7 +62,11 @@ def main() -> int:
     for old in RESULTS.glob("*"):
         old.unlink()
     env = {"PTO_MLIR_FULL_TESTS": "1" if full else "0"}
-    trees = ((BUILD, ""), (ROOT / "build-sanitize", "-sanitized"), (ROOT / "build-sanitize-thread", "-thread-sanitized"))
+    trees = (
+        (BUILD, ""),
+        (ROOT / "build-sanitize", "-sanitized"),
+        (ROOT / "build-sanitize-thread", "-thread-sanitized"),
+    )
     for tree, suffix in trees:
         for test in sorted((tree / "unittests").glob("*Test*")):
             if os.access(test, os.X_OK) and test.is_file():
@@ -64,7 +75,11 @@ def main() -> int:
     lit = "/usr/lib/llvm-19/build/utils/lit/lit.py"
     run("lit", [sys.executable, lit, "-q", f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
     python = {"PYTHONPATH": str(BUILD / "python"), **env}
-    run("pytest", [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={RESULTS / 'pytest.xml'}", "test/python"], python)
+    run(
+        "pytest",
+        [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={RESULTS / 'pytest.xml'}", "test/python"],
+        python,
+    )
 
     total = [count(report) for report in sorted(RESULTS.glob("*.xml"))]
     passed, failed, skipped = (sum(column) for column in zip(*total))

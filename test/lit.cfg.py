@@ -1,4 +1,5 @@
 import os
+
 import lit.formats
 
 config.name = "PTO-MLIR"

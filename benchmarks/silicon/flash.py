@@ -36,13 +36,29 @@ def measure(n: int, folder: Path, mode: str = "timing", blocks: int = BLOCKS) ->
     random = np.random.default_rng(0)
     q, k, v = (random.standard_normal((n, HEAD)).astype(np.float16) for _ in "qkv")
     rows = blocks * SLOTS * 128
-    arrays = {"q": q, "k": np.ascontiguousarray(k.T), "v": v, "s": np.zeros((rows, 256), np.float32), "p": np.zeros((rows, 256), np.float16),
-              "o": np.zeros((rows, HEAD), np.float32)}  # fmt: skip
+    arrays = {
+        "q": q,
+        "k": np.ascontiguousarray(k.T),
+        "v": v,
+        "s": np.zeros((rows, 256), np.float32),
+        "p": np.zeros((rows, 256), np.float16),
+        "o": np.zeros((rows, HEAD), np.float32),
+    }
     arguments = []
     for name, array in arrays.items():
         np.save(folder / f"{name}.npy", array)
         arguments += ["--arg", folder / f"{name}.npy"]
-    out = tool("pto-run", folder / "flash.pmodel", "--kernel", "flash", *arguments, "--out", f"{folder / 'y.npy'}:{n}x{HEAD}xf32", "--mode", mode)
+    out = tool(
+        "pto-run",
+        folder / "flash.pmodel",
+        "--kernel",
+        "flash",
+        *arguments,
+        "--out",
+        f"{folder / 'y.npy'}:{n}x{HEAD}xf32",
+        "--mode",
+        mode,
+    )
     part = slice(n // 2, n // 2 + 160)
     worst = np.abs(np.load(folder / "y.npy")[part] - attention(q[part], k.T, v)).max()
     if not worst < 2e-3:
@@ -63,8 +79,12 @@ def main(arguments):
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
             here, busy = measure(n, Path(folder))
         published = PUBLISHED.get(n)
-        print(f"{n:>6} {here:9.1f} " + (f"{published:9.1f} {here / published:6.2f}  " if published else f"{'':16}  ") +
-              " ".join(f"{busy[e]:8.1f}" for e in engines), flush=True)  # fmt: skip
+        print(
+            f"{n:>6} {here:9.1f} "
+            + (f"{published:9.1f} {here / published:6.2f}  " if published else f"{'':16}  ")
+            + " ".join(f"{busy[e]:8.1f}" for e in engines),
+            flush=True,
+        )
 
 
 if __name__ == "__main__":

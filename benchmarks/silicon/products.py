@@ -45,8 +45,20 @@ def measure(n: int, folder: Path) -> tuple:
     a, b = (random.integers(-4, 5, (n, n)).astype(np.float16) for _ in "ab")
     np.save(folder / "a.npy", a)
     np.save(folder / "b.npy", b)
-    out = tool("pto-run", folder / "gemm.pmodel", "--kernel", "gemm", "--arg", folder / "a.npy", "--arg", folder / "b.npy",
-               "--out", f"{folder / 'c.npy'}:{n}x{n}xf32", "--mode", "timing")  # fmt: skip
+    out = tool(
+        "pto-run",
+        folder / "gemm.pmodel",
+        "--kernel",
+        "gemm",
+        "--arg",
+        folder / "a.npy",
+        "--arg",
+        folder / "b.npy",
+        "--out",
+        f"{folder / 'c.npy'}:{n}x{n}xf32",
+        "--mode",
+        "timing",
+    )
     c, rows = np.load(folder / "c.npy"), slice(n // 2, n // 2 + 64)
     if not np.array_equal(c[rows], a[rows].astype(np.float32) @ b.astype(np.float32)):
         sys.exit(f"size {n}: the product is wrong")
@@ -61,13 +73,18 @@ def row(n: int, milliseconds: float, *shares) -> str:
 
 def main(arguments):
     sizes = [int(a) for a in arguments] or list(PUBLISHED)
-    print(f"{'m=n=k':>6} {'':10} {'ms':>9} {'TFLOPS':>8}  {'cube':>5} {'L0':>5} {'load':>5} {'store':>5}  time / published")
+    print(
+        f"{'m=n=k':>6} {'':10} {'ms':>9} {'TFLOPS':>8}  {'cube':>5} {'L0':>5} {'load':>5} {'store':>5}  time / published"
+    )
     for n in sizes:
         if n % 1536:
             sys.exit(f"size {n} is no multiple of 1536")
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
             here = measure(n, Path(folder))
-        print(f"{n:>6} {'here':10} " + row(n, *here) + (f"  {here[0] / PUBLISHED[n][0]:.3f}" if n in PUBLISHED else ""), flush=True)
+        print(
+            f"{n:>6} {'here':10} " + row(n, *here) + (f"  {here[0] / PUBLISHED[n][0]:.3f}" if n in PUBLISHED else ""),
+            flush=True,
+        )
         if n in PUBLISHED:
             print(f"{'':>6} {'published':10} " + row(n, *PUBLISHED[n]), flush=True)
 

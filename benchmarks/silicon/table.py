@@ -36,7 +36,11 @@ def rows(large: bool):
                 engines, here = tuple(here[1]), (here[0], *here[1].values())
             else:
                 engines = ("V", "MTE2", "MTE3")
-            shares = [f"{e.replace('AIC ', '').replace('AIV ', 'v')} {h:.0f}" for e, h in zip(engines, here[1:]) if not e.endswith(" S")]
+            shares = [
+                f"{e.replace('AIC ', '').replace('AIV ', 'v')} {h:.0f}"
+                for e, h in zip(engines, here[1:])
+                if not e.endswith(" S")
+            ]
             if len(published[size]) > 1:
                 shares = [f"{s} ({p:.0f})" for s, p in zip(shares, published[size][1:])]
             yield what, size, here[0], published[size][0], goal, ", ".join(shares)

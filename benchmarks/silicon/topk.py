@@ -32,11 +32,27 @@ def measure(rows: int, folder: Path) -> tuple:
     x = np.random.default_rng(0).permuted(np.tile(np.arange(COLS, dtype=np.float32), (rows, 1)), axis=1)
     np.save(folder / "x.npy", x)
     np.save(folder / "i.npy", np.arange(COLS, dtype=np.uint32)[None])
-    out = tool("pto-run", folder / "topk.pmodel", "--kernel", "topk", "--arg", folder / "x.npy", "--arg", folder / "i.npy",
-               "--out", f"{folder / 'v.npy'}:{rows}x{BEST}xf32", "--out", f"{folder / 'p.npy'}:{rows}x{BEST}xf32", "--mode", "timing")  # fmt: skip
+    out = tool(
+        "pto-run",
+        folder / "topk.pmodel",
+        "--kernel",
+        "topk",
+        "--arg",
+        folder / "x.npy",
+        "--arg",
+        folder / "i.npy",
+        "--out",
+        f"{folder / 'v.npy'}:{rows}x{BEST}xf32",
+        "--out",
+        f"{folder / 'p.npy'}:{rows}x{BEST}xf32",
+        "--mode",
+        "timing",
+    )
     order = np.argsort(-x, axis=1)[:, :BEST]
-    if not (np.array_equal(np.load(folder / "v.npy"), np.take_along_axis(x, order, axis=1)) and
-            np.array_equal(np.load(folder / "p.npy").view(np.uint32), order)):  # fmt: skip
+    if not (
+        np.array_equal(np.load(folder / "v.npy"), np.take_along_axis(x, order, axis=1))
+        and np.array_equal(np.load(folder / "p.npy").view(np.uint32), order)
+    ):
         sys.exit(f"{rows} rows: the result is wrong")
     cycles, microseconds = map(float, re.search(r"([\d.]+) cycles, ([\d.e+]+) us", out).groups())
     busy = {name: float(count) for name, count in re.findall(r"^  (\w+ \w+): busy (\d+)", out, re.M)}
@@ -51,7 +67,10 @@ def main(arguments):
         with tempfile.TemporaryDirectory(dir=os.environ.get("TMPDIR")) as folder:
             here = measure(rows, Path(folder))
         row = lambda name, us, *shares: f"{name:10} {us:8.1f}  " + " ".join(f"{share:5.1f}" for share in shares)  # noqa: E731
-        print(f"{rows:>6} " + row("here", *here) + (f"  {here[0] / PUBLISHED[rows][0]:.3f}" if rows in PUBLISHED else ""), flush=True)
+        print(
+            f"{rows:>6} " + row("here", *here) + (f"  {here[0] / PUBLISHED[rows][0]:.3f}" if rows in PUBLISHED else ""),
+            flush=True,
+        )
         if rows in PUBLISHED:
             print(f"{'':>6} " + row("published", *PUBLISHED[rows]), flush=True)
 

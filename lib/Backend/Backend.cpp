@@ -27,8 +27,8 @@ template <class F> bool castFunction(void *library, const char *name, F &slot, s
 static bool loadFunctions(void *library, EncoderFunctions &functions, std::string &missing) {
   if (!CAST_FUNCTION(pto_encoder_abi_version) || !CAST_FUNCTION(pto_encoder_processor) || !CAST_FUNCTION(pto_sync_all))
     return false;
-#define PTO_BACKEND_CAST(Struct, mnemonic, code, pipe)                                                                                       \
-  if (!CAST_FUNCTION(pto_##mnemonic))                                                                                                        \
+#define PTO_BACKEND_CAST(Struct, mnemonic, code, pipe)                                                                 \
+  if (!CAST_FUNCTION(pto_##mnemonic))                                                                                  \
     return false;
   ISA_INSNS(PTO_BACKEND_CAST)
 #undef PTO_BACKEND_CAST

@@ -10,14 +10,19 @@ static int engineId(isa::CoreKind core, isa::Pipe pipe) { return int(unsigned(co
 
 StoreError CmdStorerInterface::fold(int engine, int port, EngineKey &key) {
   switch (engine) {
-  case PTO_ENGINE_VDMA_AIC: engine = engineId(isa::CoreKind::AIC, isa::Pipe::MTE2); break;
-  case PTO_ENGINE_VDMA_AIV: engine = engineId(isa::CoreKind::AIV, isa::Pipe::MTE2); break;
+  case PTO_ENGINE_VDMA_AIC:
+    engine = engineId(isa::CoreKind::AIC, isa::Pipe::MTE2);
+    break;
+  case PTO_ENGINE_VDMA_AIV:
+    engine = engineId(isa::CoreKind::AIV, isa::Pipe::MTE2);
+    break;
   case PTO_ENGINE_CDMA:
     if (port < 0 || port >= PTO_NUM_CDMA_PORTS)
       return "CDMA has no port " + std::to_string(port) + ", ports are 0 to " + std::to_string(PTO_NUM_CDMA_PORTS - 1);
     key = {engine, port};
     return std::nullopt;
-  default: break;
+  default:
+    break;
   }
   if (engine < 0 || engine > 0x1f || !isa::hasPipe(isa::CoreKind(engine >> 4), isa::Pipe(engine & 15)))
     return "unknown engine " + std::to_string(engine);
@@ -27,7 +32,8 @@ StoreError CmdStorerInterface::fold(int engine, int port, EngineKey &key) {
   return std::nullopt;
 }
 
-StoreError CmdStorerInterface::store_cmd(int engineId, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node, int port) {
+StoreError CmdStorerInterface::store_cmd(int engineId, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node,
+                                         int port) {
   EngineKey key{};
   if (StoreError error = fold(engineId, port, key))
     return error;
@@ -36,7 +42,9 @@ StoreError CmdStorerInterface::store_cmd(int engineId, const uint32_t *cmd, size
 
 ConcreteCmdStorer::ConcreteCmdStorer() {
   using isa::CoreKind, isa::Pipe;
-  auto add = [&](CoreKind core, Pipe pipe, EngineStorerPtr storer) { engines[{engineId(core, pipe), 0}] = std::move(storer); };
+  auto add = [&](CoreKind core, Pipe pipe, EngineStorerPtr storer) {
+    engines[{engineId(core, pipe), 0}] = std::move(storer);
+  };
   for (CoreKind core : {CoreKind::AIC, CoreKind::AIV}) {
     add(core, Pipe::S, std::make_shared<ScalarEngineStorer>(core));
     for (Pipe pipe : {Pipe::MTE1, Pipe::MTE2, Pipe::MTE3})

@@ -18,7 +18,8 @@ StoreError EngineStorer::store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE
 }
 
 PipeEngineStorer::PipeEngineStorer(isa::CoreKind core, isa::Pipe pipe)
-    : EngineStorer(int(unsigned(core) << 4 | unsigned(pipe)), std::string(isa::kCoreKindNames[unsigned(core)]) + " " + isa::pipeName(pipe)),
+    : EngineStorer(int(unsigned(core) << 4 | unsigned(pipe)),
+                   std::string(isa::kCoreKindNames[unsigned(core)]) + " " + isa::pipeName(pipe)),
       pipe(pipe) {}
 
 StoreError PipeEngineStorer::accept(const uint32_t *cmd, size_t numWords) const {
@@ -26,7 +27,8 @@ StoreError PipeEngineStorer::accept(const uint32_t *cmd, size_t numWords) const 
   if (StoreError error = isa::decode(cmd, numWords, insn))
     return error;
   if (insn.numWords != numWords)
-    return "a command of " + std::to_string(numWords) + " words holds an instruction of " + std::to_string(insn.numWords);
+    return "a command of " + std::to_string(numWords) + " words holds an instruction of " +
+           std::to_string(insn.numWords);
   const isa::InsnInfo &info = isa::infoOf(insn.opcode);
   if (info.pipe != isa::Pipe::ALL && info.pipe != pipe)
     return std::string(info.mnemonic) + " belongs to " + isa::pipeName(info.pipe);

@@ -19,7 +19,9 @@ inline int64_t wrap(int64_t value, unsigned width) {
   unsigned shift = 64 - width;
   return int64_t(uint64_t(value) << shift) >> shift;
 }
-inline uint64_t asUnsigned(int64_t value, unsigned width) { return width == 64 ? uint64_t(value) : uint64_t(value) & ((uint64_t(1) << width) - 1); }
+inline uint64_t asUnsigned(int64_t value, unsigned width) {
+  return width == 64 ? uint64_t(value) : uint64_t(value) & ((uint64_t(1) << width) - 1);
+}
 inline double roundTo(double value, unsigned width) { return width == 32 ? double(float(value)) : value; }
 
 // INT64_MIN / -1 wraps like everything else.
@@ -33,9 +35,13 @@ inline int64_t ceilDivide(int64_t x, int64_t y) {
   return y != -1 && x % y != 0 && (x < 0) == (y < 0) ? quotient + 1 : quotient;
 }
 // A shift by the width or more leaves zeros, or signs.
-inline int64_t shiftLeft(int64_t x, uint64_t count, unsigned width) { return count >= width ? 0 : int64_t(uint64_t(x) << count); }
+inline int64_t shiftLeft(int64_t x, uint64_t count, unsigned width) {
+  return count >= width ? 0 : int64_t(uint64_t(x) << count);
+}
 inline int64_t shiftRight(int64_t x, uint64_t count, unsigned width) { return x >> (count >= width ? 63 : count); }
-inline int64_t shiftRightUnsigned(int64_t x, uint64_t count, unsigned width) { return count >= width ? 0 : int64_t(asUnsigned(x, width) >> count); }
+inline int64_t shiftRightUnsigned(int64_t x, uint64_t count, unsigned width) {
+  return count >= width ? 0 : int64_t(asUnsigned(x, width) >> count);
+}
 
 inline bool compareIntegers(int64_t predicate, int64_t x, int64_t y, unsigned width) {
   uint64_t ux = asUnsigned(x, width), uy = asUnsigned(y, width);
@@ -63,7 +69,8 @@ inline bool compareIntegers(int64_t predicate, int64_t x, int64_t y, unsigned wi
   }
 }
 
-/// arith.cmpf's predicates: bits say which of greater, less, equal hold for 1..7; 8..14 also hold for unordered operands.
+/// arith.cmpf's predicates: bits say which of greater, less, equal hold for 1..7; 8..14 also hold for unordered
+/// operands.
 inline bool compareFloats(int64_t predicate, double x, double y) {
   bool unordered = std::isnan(x) || std::isnan(y);
   switch (predicate) {
@@ -123,7 +130,9 @@ inline std::optional<int64_t> convert(const Step &step, int64_t bits) {
       return wrap(isUnsigned ? int64_t(zeros) : step.b == 1 ? -bits : bits, step.width);
     // Directly to the narrower type: by way of double it would be rounded twice.
     int64_t value = step.b == 1 ? -bits : bits;
-    double result = step.width == 32 ? double(isUnsigned ? float(zeros) : float(value)) : isUnsigned ? double(zeros) : double(value);
+    double result = step.width == 32 ? double(isUnsigned ? float(zeros) : float(value))
+                    : isUnsigned     ? double(zeros)
+                                     : double(value);
     return std::bit_cast<int64_t>(result);
   }
   double value = std::bit_cast<double>(bits);

@@ -45,7 +45,8 @@ private:
     return false;
   }
   bool expect(Lexer &lexer, std::string_view symbol) {
-    return lexer.eat(symbol) || fail("expects '" + std::string(symbol) + "' before '" + std::string(lexer.remaining().substr(0, 20)) + "'");
+    return lexer.eat(symbol) ||
+           fail("expects '" + std::string(symbol) + "' before '" + std::string(lexer.remaining().substr(0, 20)) + "'");
   }
 
   void collectFunctions(std::string_view text) {
@@ -413,8 +414,7 @@ private:
     unsigned line = 0;
   };
 
-  template <class T>
-  void readInteger(Lexer &lexer, T &value) {
+  template <class T> void readInteger(Lexer &lexer, T &value) {
     auto number = lexer.integer<T>();
     if (number)
       value = *number;

@@ -198,7 +198,8 @@ Result<std::vector<Instruction>> decodeAll(const std::vector<uint8_t> &code) {
 }
 
 std::optional<SlotAccess> slotAccess(const Instruction &instruction) {
-  constexpr Opcode families[] = {Opcode::ILoad, Opcode::IStore, Opcode::FLoad, Opcode::FStore, Opcode::ALoad, Opcode::AStore};
+  constexpr Opcode families[] = {Opcode::ILoad,  Opcode::IStore, Opcode::FLoad,
+                                 Opcode::FStore, Opcode::ALoad,  Opcode::AStore};
   auto code = static_cast<uint8_t>(instruction.opcode);
   for (Opcode family : families) {
     auto first = static_cast<uint8_t>(family); // its short forms 0 to 3 follow it

@@ -28,13 +28,17 @@ std::string quoted(std::string_view text) {
 
 /// "@main"; a name with other signs than a word's in quotes.
 std::string symbolText(std::string_view name) {
-  auto isWord = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' || c == '$'; };
+  auto isWord = [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
+           c == '$';
+  };
   bool plain = !name.empty() && std::all_of(name.begin(), name.end(), isWord);
   return "@" + (plain ? std::string(name) : quoted(name));
 }
 
 std::string numberText(const Number &number) {
-  return std::holds_alternative<int64_t>(number) ? std::to_string(std::get<int64_t>(number)) : floatText(std::get<double>(number));
+  return std::holds_alternative<int64_t>(number) ? std::to_string(std::get<int64_t>(number))
+                                                 : floatText(std::get<double>(number));
 }
 
 std::string attributeText(const AttributeValue &value) {
@@ -46,7 +50,8 @@ std::string attributeText(const AttributeValue &value) {
       text += (i ? ", " : "") + numberText((*list)[i]);
     return text + "]";
   }
-  return numberText(std::holds_alternative<int64_t>(value) ? Number(std::get<int64_t>(value)) : Number(std::get<double>(value)));
+  return numberText(std::holds_alternative<int64_t>(value) ? Number(std::get<int64_t>(value))
+                                                           : Number(std::get<double>(value)));
 }
 
 std::string typeName(const Module &module, uint32_t type) {
@@ -107,7 +112,8 @@ std::string operandsText(const Module &module, const Instruction &insn, bool wit
       operand((withLabel ? "L" : "") + std::to_string(insn.index));
       break;
     case 'f':
-      operand(insn.index < module.functions.size() ? symbolText(module.functions[insn.index].name) : std::to_string(insn.index));
+      operand(insn.index < module.functions.size() ? symbolText(module.functions[insn.index].name)
+                                                   : std::to_string(insn.index));
       break;
     case 'b':
       operand(std::to_string(insn.bytes));
@@ -120,7 +126,8 @@ std::string operandsText(const Module &module, const Instruction &insn, bool wit
       break;
     case 'a':
       for (const BufferArgument &argument : insn.arguments)
-        operand(std::to_string(argument.slot) + "[" + std::to_string(argument.offset) + " +" + std::to_string(argument.bytes) + "]");
+        operand(std::to_string(argument.slot) + "[" + std::to_string(argument.offset) + " +" +
+                std::to_string(argument.bytes) + "]");
       break;
     case 'l':
       for (uint32_t slot : insn.slots)
@@ -144,8 +151,8 @@ std::string remark(const Module &module, const Instruction &insn) {
 }
 
 void writeFunction(const Module &module, const Function &function, std::string &text) {
-  text += "\n.func " + symbolText(function.name) + typeList(module, function.parameters) + " -> " + typeList(module, function.results) + " slots" +
-          typeList(module, function.slots) + " {\n";
+  text += "\n.func " + symbolText(function.name) + typeList(module, function.parameters) + " -> " +
+          typeList(module, function.results) + " slots" + typeList(module, function.slots) + " {\n";
   auto code = decodeAll(function.code);
   if (!code) {
     text += "  // " + code.error() + "\n}\n";
@@ -162,7 +169,8 @@ void writeFunction(const Module &module, const Function &function, std::string &
     for (; debug != function.debug.end() && debug->instruction == i; ++debug)
       text += "  .loc " + quoted(debug->location) + "\n";
     const Instruction &insn = (*code)[i];
-    text += "  " + std::string(findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + operandsText(module, insn, true) + remark(module, insn) + "\n";
+    text += "  " + std::string(findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) +
+            operandsText(module, insn, true) + remark(module, insn) + "\n";
   }
   if (targets.count(code->size()))
     text += "L" + std::to_string(code->size()) + ":\n";
@@ -195,7 +203,8 @@ std::string constantText(const Module &module, const Constant &constant) {
 }
 
 std::string instructionText(const Module &module, const Instruction &insn) {
-  return std::string(findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + operandsText(module, insn, true) + remark(module, insn);
+  return std::string(findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + operandsText(module, insn, true) +
+         remark(module, insn);
 }
 
 std::string disassemble(const Module &module) {
@@ -235,8 +244,8 @@ std::string listing(const Module &module) {
       }
     }
   }
-  return "ByteCodeModule(\nconsts=[" + consts + "],\ncode=[" + code + "],\ntarget='" + module.target + "',\nvariable_size=" +
-         std::to_string(module.variableSize()) + ")";
+  return "ByteCodeModule(\nconsts=[" + consts + "],\ncode=[" + code + "],\ntarget='" + module.target +
+         "',\nvariable_size=" + std::to_string(module.variableSize()) + ")";
 }
 
 } // namespace pto_mlir::bytecode

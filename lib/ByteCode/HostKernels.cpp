@@ -9,8 +9,6 @@
 
 namespace pto_mlir::bytecode {
 
-using pmodel::ElementType;
-
 namespace {
 
 std::string valueText(const Type &type, const Value &value) {
@@ -54,7 +52,8 @@ std::string valueText(const Type &type, const Value &value) {
 
 class Print : public Kernel {
 public:
-  Print(std::vector<Type> types, std::function<void(const std::string &)> sink) : types(std::move(types)), sink(std::move(sink)) {}
+  Print(std::vector<Type> types, std::function<void(const std::string &)> sink)
+      : types(std::move(types)), sink(std::move(sink)) {}
   Status run(std::span<const Value> operands, std::span<Value>) override {
     std::string line;
     for (size_t i = 0; i < operands.size(); ++i)
@@ -75,19 +74,32 @@ struct UnaryRow {
   Unary function;
 };
 constexpr UnaryRow unaries[] = {
-    {"absf", [](double x) { return std::fabs(x); }}, {"acos", [](double x) { return std::acos(x); }},
-    {"asin", [](double x) { return std::asin(x); }}, {"atan", [](double x) { return std::atan(x); }},
-    {"cbrt", [](double x) { return std::cbrt(x); }}, {"ceil", [](double x) { return std::ceil(x); }},
-    {"cos", [](double x) { return std::cos(x); }},   {"cosh", [](double x) { return std::cosh(x); }},
-    {"erf", [](double x) { return std::erf(x); }},   {"exp", [](double x) { return std::exp(x); }},
-    {"exp2", [](double x) { return std::exp2(x); }}, {"expm1", [](double x) { return std::expm1(x); }},
-    {"floor", [](double x) { return std::floor(x); }}, {"log", [](double x) { return std::log(x); }},
-    {"log10", [](double x) { return std::log10(x); }}, {"log1p", [](double x) { return std::log1p(x); }},
-    {"log2", [](double x) { return std::log2(x); }}, {"round", [](double x) { return std::round(x); }},
-    {"roundeven", [](double x) { return std::nearbyint(x); }}, {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
-    {"sin", [](double x) { return std::sin(x); }},   {"sinh", [](double x) { return std::sinh(x); }},
-    {"sqrt", [](double x) { return std::sqrt(x); }}, {"tan", [](double x) { return std::tan(x); }},
-    {"tanh", [](double x) { return std::tanh(x); }}, {"trunc", [](double x) { return std::trunc(x); }},
+    {"absf", [](double x) { return std::fabs(x); }},
+    {"acos", [](double x) { return std::acos(x); }},
+    {"asin", [](double x) { return std::asin(x); }},
+    {"atan", [](double x) { return std::atan(x); }},
+    {"cbrt", [](double x) { return std::cbrt(x); }},
+    {"ceil", [](double x) { return std::ceil(x); }},
+    {"cos", [](double x) { return std::cos(x); }},
+    {"cosh", [](double x) { return std::cosh(x); }},
+    {"erf", [](double x) { return std::erf(x); }},
+    {"exp", [](double x) { return std::exp(x); }},
+    {"exp2", [](double x) { return std::exp2(x); }},
+    {"expm1", [](double x) { return std::expm1(x); }},
+    {"floor", [](double x) { return std::floor(x); }},
+    {"log", [](double x) { return std::log(x); }},
+    {"log10", [](double x) { return std::log10(x); }},
+    {"log1p", [](double x) { return std::log1p(x); }},
+    {"log2", [](double x) { return std::log2(x); }},
+    {"round", [](double x) { return std::round(x); }},
+    {"roundeven", [](double x) { return std::nearbyint(x); }},
+    {"rsqrt", [](double x) { return 1 / std::sqrt(x); }},
+    {"sin", [](double x) { return std::sin(x); }},
+    {"sinh", [](double x) { return std::sinh(x); }},
+    {"sqrt", [](double x) { return std::sqrt(x); }},
+    {"tan", [](double x) { return std::tan(x); }},
+    {"tanh", [](double x) { return std::tanh(x); }},
+    {"trunc", [](double x) { return std::trunc(x); }},
 };
 struct BinaryRow {
   std::string_view name;
@@ -113,8 +125,8 @@ private:
   bool isFloat;
 };
 
-/// append: a tensor and what becomes its next row. A loop collects the results of its trips with it: what was appended last has room for more,
-/// so that n rows cost O(n).
+/// append: a tensor and what becomes its next row. A loop collects the results of its trips with it: what was appended
+/// last has room for more, so that n rows cost O(n).
 class Append : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
@@ -188,9 +200,10 @@ class NonZero : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
     const Tensor &source = *operands[0].tensor;
-    uint64_t size = pmodel::elementBits(source.element) / 8, count = size ? source.bytes / size : 0;
+    uint64_t size = elementBits(source.element) / 8, count = size ? source.bytes / size : 0;
     // The highest bit alone is minus zero.
-    bool isFloat = source.element == ElementType::F32 || source.element == ElementType::F16 || source.element == ElementType::BF16 || source.element == ElementType::F64;
+    bool isFloat = source.element == ElementType::F32 || source.element == ElementType::F16 ||
+                   source.element == ElementType::BF16 || source.element == ElementType::F64;
     std::vector<uint64_t> found;
     for (uint64_t i = 0; i < count; ++i) {
       uint64_t bits = 0;
@@ -219,7 +232,8 @@ public:
 
 /// Elements of whole bytes and one dimension more on the left: what append, put and row take.
 bool isRowOf(const Type &row, const Type &all) {
-  return row.isTensor && all.isTensor && row.element == all.element && all.shape.size() == row.shape.size() + 1 && pmodel::elementBits(all.element) >= 8;
+  return row.isTensor && all.isTensor && row.element == all.element && all.shape.size() == row.shape.size() + 1 &&
+         elementBits(all.element) >= 8;
 }
 
 } // namespace
@@ -227,17 +241,18 @@ bool isRowOf(const Type &row, const Type &all) {
 Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, const std::string &name) {
   if (key.callee == "host.print" && key.results.empty())
     return std::shared_ptr<Kernel>(std::make_shared<Print>(key.operands, print));
-  if (key.callee == "host.append" && key.operands.size() == 2 && key.results.size() == 1 && isRowOf(key.operands[1], key.operands[0]) &&
-      isRowOf(key.operands[1], key.results[0]))
+  if (key.callee == "host.append" && key.operands.size() == 2 && key.results.size() == 1 &&
+      isRowOf(key.operands[1], key.operands[0]) && isRowOf(key.operands[1], key.results[0]))
     return std::shared_ptr<Kernel>(std::make_shared<Append>());
-  if (key.callee == "host.row" && key.operands.size() == 2 && key.results.size() == 1 && isRowOf(key.results[0], key.operands[0]) &&
-      key.operands[1] == Type::scalar(ElementType::I64))
+  if (key.callee == "host.row" && key.operands.size() == 2 && key.results.size() == 1 &&
+      isRowOf(key.results[0], key.operands[0]) && key.operands[1] == Type::scalar(ElementType::I64))
     return std::shared_ptr<Kernel>(std::make_shared<Row>());
-  if (key.callee == "host.put" && key.operands.size() == 3 && key.results.empty() && isRowOf(key.operands[2], key.operands[0]) &&
-      key.operands[1] == Type::scalar(ElementType::I64))
+  if (key.callee == "host.put" && key.operands.size() == 3 && key.results.empty() &&
+      isRowOf(key.operands[2], key.operands[0]) && key.operands[1] == Type::scalar(ElementType::I64))
     return std::shared_ptr<Kernel>(std::make_shared<Put>());
-  if (key.callee == "host.nonzero" && key.operands.size() == 1 && key.results.size() == 1 && key.operands[0].isTensor && key.results[0].isTensor &&
-      pmodel::elementBits(key.operands[0].element) >= 8 && key.results[0].element == ElementType::I64 &&
+  if (key.callee == "host.nonzero" && key.operands.size() == 1 && key.results.size() == 1 && key.operands[0].isTensor &&
+      key.results[0].isTensor && elementBits(key.operands[0].element) >= 8 &&
+      key.results[0].element == ElementType::I64 &&
       key.results[0].shape == std::vector<int64_t>{int64_t(key.operands[0].shape.size()), kDynamic})
     return std::shared_ptr<Kernel>(std::make_shared<NonZero>());
   auto isFloat = [](const Type &type) { return type.kind() == Kind::Float; };
@@ -251,7 +266,9 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   for (const BinaryRow &row : binaries)
     if (scalars && key.operands.size() == 2 && key.op() == row.name)
       return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
-  return Failure{"the host has no kernel " + name + "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put, @host.row and @host.nonzero; other targets bring kernels of "
+  return Failure{"the host has no kernel " + name +
+                 "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put, @host.row and "
+                 "@host.nonzero; other targets bring kernels of "
                  "their own (python -m pto_mlir.vm)"};
 }
 

@@ -49,7 +49,8 @@ std::string typeToken(const Type &type) {
 }
 
 std::string numberToken(const Number &number) {
-  std::string text = std::holds_alternative<int64_t>(number) ? std::to_string(std::get<int64_t>(number)) : floatText(std::get<double>(number));
+  std::string text = std::holds_alternative<int64_t>(number) ? std::to_string(std::get<int64_t>(number))
+                                                             : floatText(std::get<double>(number));
   if (text[0] == '-')
     text[0] = 'm';
   std::string token;
@@ -90,7 +91,8 @@ std::optional<std::vector<Token>> split(std::string_view name) {
       ++i;
     } else if (c == 'Z') {
       unsigned value = 0;
-      if (i + 3 > name.size() || std::from_chars(name.data() + i + 1, name.data() + i + 3, value, 16).ptr != name.data() + i + 3) {
+      if (i + 3 > name.size() ||
+          std::from_chars(name.data() + i + 1, name.data() + i + 3, value, 16).ptr != name.data() + i + 3) {
         // 'Zl' marks a list; it stands raw at the start of a token.
         token.raw += c;
         token.text += c;
@@ -123,7 +125,8 @@ public:
       return std::nullopt;
     if (*operands == "v" && at < tokens.size() && tokens[at].raw == "v")
       ++at;
-    else if (at < tokens.size() && tokens[at].raw != "ins" && tokens[at].raw.find_first_not_of("ift") == std::string::npos && !tokens[at].raw.empty())
+    else if (at < tokens.size() && tokens[at].raw != "ins" &&
+             tokens[at].raw.find_first_not_of("ift") == std::string::npos && !tokens[at].raw.empty())
       results = tokens[at++].raw;
     if (*operands != "v" && !types("ins", *operands, key.operands))
       return std::nullopt;
@@ -240,7 +243,8 @@ std::string mangle(const KernelKey &key) {
       for (const Number &number : *list)
         addRaw(name, numberToken(number));
     } else {
-      addRaw(name, numberToken(std::holds_alternative<int64_t>(value) ? Number(std::get<int64_t>(value)) : Number(std::get<double>(value))));
+      addRaw(name, numberToken(std::holds_alternative<int64_t>(value) ? Number(std::get<int64_t>(value))
+                                                                      : Number(std::get<double>(value))));
     }
   }
   return name;
@@ -258,7 +262,8 @@ bool isValidKey(const KernelKey &key) {
     return std::all_of(text.begin(), text.end(), [](char c) { return c >= 0x20 && c < 0x7f; });
   };
   std::string_view place = key.place();
-  if ((place != "device" && place != "host" && place != "python") || key.callee.size() <= place.size() + 1 || !isText(key.callee))
+  if ((place != "device" && place != "host" && place != "python") || key.callee.size() <= place.size() + 1 ||
+      !isText(key.callee))
     return false;
   for (size_t i = 0; i < key.attributes.size(); ++i) {
     const auto &[name, value] = key.attributes[i];

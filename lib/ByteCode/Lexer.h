@@ -11,7 +11,8 @@
 
 namespace pto_mlir::bytecode {
 
-/// Reads one line from left to right. Every reader returns nothing, and moves nowhere, when the line has something else.
+/// Reads one line from left to right. Every reader returns nothing, and moves nowhere, when the line has something
+/// else.
 class Lexer {
 public:
   explicit Lexer(std::string_view line) : rest(line) { skipBlanks(); }
@@ -55,8 +56,7 @@ public:
   std::optional<std::string_view> number() {
     return take([](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; });
   }
-  template <class T>
-  std::optional<T> integer() {
+  template <class T> std::optional<T> integer() {
     std::string_view saved = rest;
     T value = 0;
     if (auto text = number()) {
@@ -84,7 +84,8 @@ public:
         text += rest[++i];
       } else {
         unsigned value = 0;
-        if (i + 3 > rest.size() || std::from_chars(rest.data() + i + 1, rest.data() + i + 3, value, 16).ptr != rest.data() + i + 3)
+        if (i + 3 > rest.size() ||
+            std::from_chars(rest.data() + i + 1, rest.data() + i + 3, value, 16).ptr != rest.data() + i + 3)
           return std::nullopt;
         text += static_cast<char>(value);
         i += 2;
@@ -104,8 +105,7 @@ public:
   }
 
 private:
-  template <class Accepts>
-  std::optional<std::string_view> take(Accepts accepts) {
+  template <class Accepts> std::optional<std::string_view> take(Accepts accepts) {
     size_t length = 0;
     while (length < rest.size() && accepts(rest[length]))
       ++length;

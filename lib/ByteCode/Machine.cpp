@@ -68,12 +68,14 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
     return Failure{"the program has no function " + std::to_string(function)};
   const Function &entry = module.functions[function];
   if (arguments.size() != entry.parameters.size())
-    return Failure{"@" + entry.name + " takes " + std::to_string(entry.parameters.size()) + " arguments, got " + std::to_string(arguments.size())};
+    return Failure{"@" + entry.name + " takes " + std::to_string(entry.parameters.size()) + " arguments, got " +
+                   std::to_string(arguments.size())};
   for (size_t i = 0; i < arguments.size(); ++i) {
     const Type &type = module.types[entry.parameters[i]];
     const Value &value = arguments[i];
-    bool good = type.isTensor ? value.tensor && isRefinedBy(type, Type{value.tensor->element, true, value.tensor->shape})
-                              : type.kind() == Kind::Float || fitsWidth(value.bits, type.width());
+    bool good = type.isTensor
+                    ? value.tensor && isRefinedBy(type, Type{value.tensor->element, true, value.tensor->shape})
+                    : type.kind() == Kind::Float || fitsWidth(value.bits, type.width());
     if (!good)
       return Failure{"@" + entry.name + ": argument " + std::to_string(i) + " is no " + typeText(type)};
   }
@@ -135,7 +137,8 @@ Status Machine::invoke(const Step &step) {
         if (Status status = operand.tensor->fetch(); !status)
           return status;
   }
-  Status status = isLaunch ? provider->launch(kernel, uint32_t(step.b), operands, results) : kernel.run(operands, results);
+  Status status =
+      isLaunch ? provider->launch(kernel, uint32_t(step.b), operands, results) : kernel.run(operands, results);
   if (!status)
     return Failure{mangle(key) + ": " + status.error()};
   for (size_t i = 0; i < results.size(); ++i) {
@@ -160,8 +163,7 @@ Status Machine::waitForLaunches() {
   return provider->wait(KernelProvider::kAllQueues);
 }
 
-template <bool traced>
-Status Machine::execute(uint32_t function) {
+template <bool traced> Status Machine::execute(uint32_t function) {
   uint64_t jumpsLeft = options.maxJumps ? options.maxJumps : UINT64_MAX;
   size_t base = 0;
   const Step *steps = loaded.functions()[function].steps.data(), *step = steps;
@@ -171,34 +173,34 @@ Status Machine::execute(uint32_t function) {
 // The cached tops go back to their members before anything else looks at them.
 #define SPILL() numbers = number - numberStack.data()
 #define RELOAD() number = numberStack.data() + numbers, slot = numberSlots.data() + base
-#define FAIL(MESSAGE)                                                                                                                    \
-  do {                                                                                                                                   \
-    status = Failure{MESSAGE};                                                                                                           \
-    goto failed;                                                                                                                         \
+#define FAIL(MESSAGE)                                                                                                  \
+  do {                                                                                                                 \
+    status = Failure{MESSAGE};                                                                                         \
+    goto failed;                                                                                                       \
   } while (false)
-#define BINARY(EXPRESSION)                                                                                                               \
-  {                                                                                                                                      \
-    int64_t y = *--number, x = number[-1];                                                                                               \
-    number[-1] = wrap(EXPRESSION, step->width);                                                                                          \
-  }                                                                                                                                      \
+#define BINARY(EXPRESSION)                                                                                             \
+  {                                                                                                                    \
+    int64_t y = *--number, x = number[-1];                                                                             \
+    number[-1] = wrap(EXPRESSION, step->width);                                                                        \
+  }                                                                                                                    \
   break
-#define DIVISION(EXPRESSION)                                                                                                             \
-  if (number[-1] == 0)                                                                                                                   \
-    FAIL("division by zero");                                                                                                            \
+#define DIVISION(EXPRESSION)                                                                                           \
+  if (number[-1] == 0)                                                                                                 \
+    FAIL("division by zero");                                                                                          \
   BINARY(EXPRESSION)
-#define FLOATS(EXPRESSION)                                                                                                               \
-  {                                                                                                                                      \
-    double y = std::bit_cast<double>(*--number), x = std::bit_cast<double>(number[-1]);                                                  \
-    number[-1] = std::bit_cast<int64_t>(roundTo(EXPRESSION, step->width));                                                               \
-  }                                                                                                                                      \
+#define FLOATS(EXPRESSION)                                                                                             \
+  {                                                                                                                    \
+    double y = std::bit_cast<double>(*--number), x = std::bit_cast<double>(number[-1]);                                \
+    number[-1] = std::bit_cast<int64_t>(roundTo(EXPRESSION, step->width));                                             \
+  }                                                                                                                    \
   break
-#define JUMP(TARGET)                                                                                                                     \
-  {                                                                                                                                      \
-    const Step *target = steps + (TARGET);                                                                                               \
-    if (target <= step && --jumpsLeft == 0)                                                                                              \
-      FAIL("ran longer than " + std::to_string(options.maxJumps) + " jumps");                                                            \
-    step = target;                                                                                                                       \
-    continue;                                                                                                                            \
+#define JUMP(TARGET)                                                                                                   \
+  {                                                                                                                    \
+    const Step *target = steps + (TARGET);                                                                             \
+    if (target <= step && --jumpsLeft == 0)                                                                            \
+      FAIL("ran longer than " + std::to_string(options.maxJumps) + " jumps");                                          \
+    step = target;                                                                                                     \
+    continue;                                                                                                          \
   }
 
   while (true) {

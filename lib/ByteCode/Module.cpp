@@ -19,7 +19,8 @@ uint32_t Module::addConstant(const Constant &constant) {
 }
 
 const Function *Module::findFunction(std::string_view name) const {
-  auto it = std::find_if(functions.begin(), functions.end(), [&](const Function &function) { return function.name == name; });
+  auto it =
+      std::find_if(functions.begin(), functions.end(), [&](const Function &function) { return function.name == name; });
   return it == functions.end() ? nullptr : &*it;
 }
 

@@ -31,12 +31,14 @@ Status verifyConstant(const Module &module, const Constant &constant) {
     if (type.kind() == Kind::Integer && !fitsWidth(int64_t(scalar->bits), type.width()))
       return Failure{"does not fit into " + typeText(type)};
   } else if (auto *tensor = std::get_if<TensorConstant>(&constant)) {
-    if (tensor->type >= module.types.size() || !module.types[tensor->type].isTensor || !module.types[tensor->type].isStatic())
+    if (tensor->type >= module.types.size() || !module.types[tensor->type].isTensor ||
+        !module.types[tensor->type].isStatic())
       return Failure{"has no tensor type of known shape"};
     const Type &type = module.types[tensor->type];
-    auto bytes = pmodel::tensorBytes(type.element, std::vector<uint64_t>(type.shape.begin(), type.shape.end()));
+    auto bytes = tensorBytes(type.element, std::vector<uint64_t>(type.shape.begin(), type.shape.end()));
     if (!tensor->isExternal && tensor->data.size() != bytes)
-      return Failure{"has " + std::to_string(tensor->data.size()) + " bytes, " + typeText(type) + " takes " + std::to_string(*bytes)};
+      return Failure{"has " + std::to_string(tensor->data.size()) + " bytes, " + typeText(type) + " takes " +
+                     std::to_string(*bytes)};
     if (tensor->isExternal && tensor->name.empty())
       return Failure{"is external without a name"};
   } else if (auto *key = std::get_if<KernelKey>(&constant)) {
@@ -48,11 +50,13 @@ Status verifyConstant(const Module &module, const Constant &constant) {
 
 Status verifyModule(const Module &module) {
   if (module.version != kVersion)
-    return Failure{"is of VM version " + std::to_string(module.version) + ", this one runs version " + std::to_string(kVersion)};
+    return Failure{"is of VM version " + std::to_string(module.version) + ", this one runs version " +
+                   std::to_string(kVersion)};
   if (module.target.empty())
     return Failure{"names no target"};
   if (module.capabilities & ~uint32_t(kAllCapabilities))
-    return Failure{"needs capabilities that this VM lacks (bits " + std::to_string(module.capabilities & ~uint32_t(kAllCapabilities)) + ")"};
+    return Failure{"needs capabilities that this VM lacks (bits " +
+                   std::to_string(module.capabilities & ~uint32_t(kAllCapabilities)) + ")"};
   if (module.functions.empty())
     return Failure{"has no function"};
   if (Status status = verifyTypes(module); !status)

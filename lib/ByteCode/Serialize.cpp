@@ -23,8 +23,7 @@ Offset<fb::Constant> write(FlatBufferBuilder &builder, const Constant &constant)
   return fb::CreateConstant(builder, fb::ConstantKind::tensor, tensor.type, 0, 0, data);
 }
 
-template <class T>
-std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
+template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
   return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
 }
 
@@ -53,7 +52,8 @@ std::vector<uint8_t> serialize(const Module &module) {
   FlatBufferBuilder builder;
   std::vector<Offset<fb::Type>> types;
   for (const Type &type : module.types)
-    types.push_back(fb::CreateType(builder, static_cast<uint8_t>(type.element), type.isTensor, builder.CreateVector(type.shape)));
+    types.push_back(
+        fb::CreateType(builder, static_cast<uint8_t>(type.element), type.isTensor, builder.CreateVector(type.shape)));
   std::vector<Offset<fb::Constant>> constants;
   for (const Constant &constant : module.constants)
     constants.push_back(write(builder, constant));
@@ -74,8 +74,8 @@ std::vector<uint8_t> serialize(const Module &module) {
   auto typeVector = builder.CreateVector(types);
   auto constantVector = builder.CreateVector(constants);
   auto functionVector = builder.CreateVector(functions);
-  fb::FinishModuleBuffer(builder, fb::CreateModule(builder, module.version, target, module.targetVersion, module.capabilities, typeVector,
-                                                   constantVector, functionVector));
+  fb::FinishModuleBuffer(builder, fb::CreateModule(builder, module.version, target, module.targetVersion,
+                                                   module.capabilities, typeVector, constantVector, functionVector));
   return {builder.GetBufferPointer(), builder.GetBufferPointer() + builder.GetSize()};
 }
 
@@ -92,7 +92,7 @@ Result<Module> deserialize(const uint8_t *data, size_t size) {
   module.capabilities = table.capabilities();
   if (table.types())
     for (const fb::Type *type : *table.types())
-      module.types.push_back({static_cast<pmodel::ElementType>(type->element()), type->is_tensor(), numbers(type->shape())});
+      module.types.push_back({static_cast<ElementType>(type->element()), type->is_tensor(), numbers(type->shape())});
   if (table.constants())
     for (const fb::Constant *constant : *table.constants()) {
       auto value = read(*constant, module.constants.size());
@@ -102,8 +102,8 @@ Result<Module> deserialize(const uint8_t *data, size_t size) {
     }
   if (table.functions())
     for (const fb::Function *entry : *table.functions()) {
-      Function function{entry->name()->str(), numbers(entry->parameters()), numbers(entry->results()), numbers(entry->slots()),
-                        numbers(entry->code()), {}};
+      Function function{entry->name()->str(),    numbers(entry->parameters()), numbers(entry->results()),
+                        numbers(entry->slots()), numbers(entry->code()),       {}};
       if (entry->debug())
         for (const fb::DebugEntry *line : *entry->debug())
           function.debug.push_back({line->instruction(), line->location()->str()});

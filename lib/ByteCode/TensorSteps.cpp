@@ -9,8 +9,6 @@
 
 namespace pto_mlir::bytecode {
 
-using pmodel::ElementType;
-
 TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape) {
   std::vector<uint64_t> sizes;
   for (int64_t size : shape) {
@@ -18,7 +16,7 @@ TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape) {
       return nullptr;
     sizes.push_back(size);
   }
-  auto bytes = pmodel::tensorBytes(element, sizes);
+  auto bytes = tensorBytes(element, sizes);
   if (!bytes || *bytes > uint64_t(1) << 40)
     return nullptr;
   auto *data = new (std::nothrow) std::byte[*bytes]();
@@ -42,9 +40,7 @@ Status Tensor::fetchNow() {
 
 namespace {
 
-std::string shapeText(const std::vector<int64_t> &shape) {
-  return typeText({ElementType::F32, true, shape});
-}
+std::string shapeText(const std::vector<int64_t> &shape) { return typeText({ElementType::F32, true, shape}); }
 
 /// Row-major position of an element; nothing when an index is outside.
 std::optional<uint64_t> elementAt(const Tensor &tensor, const int64_t *indices) {
@@ -57,8 +53,7 @@ std::optional<uint64_t> elementAt(const Tensor &tensor, const int64_t *indices) 
   return position;
 }
 
-template <class T>
-T read(const std::byte *data, uint64_t position) {
+template <class T> T read(const std::byte *data, uint64_t position) {
   T value;
   std::memcpy(&value, data + position * sizeof(T), sizeof(T));
   return value;
@@ -66,7 +61,8 @@ T read(const std::byte *data, uint64_t position) {
 
 int64_t loadElement(const Step &step, const std::byte *data, uint64_t position) {
   if (step.kind == Kind::Float)
-    return std::bit_cast<int64_t>(step.width == 32 ? double(read<float>(data, position)) : read<double>(data, position));
+    return std::bit_cast<int64_t>(step.width == 32 ? double(read<float>(data, position))
+                                                   : read<double>(data, position));
   switch (step.width) {
   case 8:
     return read<int8_t>(data, position);
@@ -108,7 +104,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
     if (!shape)
       return Failure{shape.error()};
     std::vector<uint64_t> sizes(shape->begin(), shape->end());
-    auto bytes = pmodel::tensorBytes(type.element, sizes);
+    auto bytes = tensorBytes(type.element, sizes);
     TensorPtr tensor = bytes && *bytes <= options.maxTensorBytes ? makeTensor(type.element, *shape) : nullptr;
     if (!tensor)
       return Failure{"cannot make a tensor of " + std::to_string(bytes.value_or(UINT64_MAX)) + " bytes"};
@@ -120,7 +116,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
     if (!shape)
       return Failure{shape.error()};
     TensorPtr &top = tensorStack[references - 1];
-    auto bytes = pmodel::tensorBytes(top->element, std::vector<uint64_t>(shape->begin(), shape->end()));
+    auto bytes = tensorBytes(top->element, std::vector<uint64_t>(shape->begin(), shape->end()));
     if (!bytes || *bytes != top->bytes)
       return Failure{"reshapes " + shapeText(top->shape) + " to " + shapeText(*shape)};
     // A view has the bytes of what it is made from, so they must be there.
@@ -135,7 +131,8 @@ Status Machine::tensorStep(const Step &step, size_t) {
   case Opcode::Cast: {
     const TensorPtr &top = tensorStack[references - 1];
     if (!isRefinedBy(module.types[step.a], Type{top->element, true, top->shape}))
-      return Failure{"the tensor is a " + typeText({top->element, true, top->shape}) + ", no " + typeText(module.types[step.a])};
+      return Failure{"the tensor is a " + typeText({top->element, true, top->shape}) + ", no " +
+                     typeText(module.types[step.a])};
     return {};
   }
   case Opcode::Dim:
@@ -196,7 +193,8 @@ std::string Machine::traceLine(uint32_t function, uint32_t instruction, size_t s
   auto insn = decode(entry.code, position);
   for (uint32_t i = 0; i < instruction; ++i)
     insn = decode(entry.code, position);
-  std::string text = "@" + entry.name + " " + std::to_string(instruction) + ": " + instructionText(module, *insn) + "  | slots";
+  std::string text =
+      "@" + entry.name + " " + std::to_string(instruction) + ": " + instructionText(module, *insn) + "  | slots";
   for (size_t i = 0; i < code.slots.size(); ++i) {
     if (code.slots[i] == Kind::Tensor) {
       const TensorPtr &tensor = tensorSlots[slotBase + i];

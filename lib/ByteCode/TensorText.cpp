@@ -5,12 +5,9 @@
 
 namespace pto_mlir::bytecode {
 
-using pmodel::ElementType;
-
 namespace {
 
-template <class Use>
-bool withElement(ElementType type, Use use) {
+template <class Use> bool withElement(ElementType type, Use use) {
   switch (type) {
   case ElementType::I8:
     return use(int8_t());
@@ -37,8 +34,7 @@ bool withElement(ElementType type, Use use) {
   }
 }
 
-template <class T>
-bool writeElements(const std::vector<uint8_t> &data, std::string &text) {
+template <class T> bool writeElements(const std::vector<uint8_t> &data, std::string &text) {
   if (data.size() % sizeof(T))
     return false;
   for (size_t i = 0; i < data.size(); i += sizeof(T)) {
@@ -59,7 +55,8 @@ bool writeElements(const std::vector<uint8_t> &data, std::string &text) {
 std::string tensorText(const Module &module, const TensorConstant &tensor) {
   std::string text;
   if (tensor.type < module.types.size() &&
-      withElement(module.types[tensor.type].element, [&](auto tag) { return writeElements<decltype(tag)>(tensor.data, text); }))
+      withElement(
+          module.types[tensor.type].element, [&](auto tag) { return writeElements<decltype(tag)>(tensor.data, text); }))
     return "dense [" + text + "]";
   constexpr char digits[] = "0123456789abcdef";
   text = "bytes \"";

@@ -10,11 +10,12 @@
 
 namespace pto_mlir::bytecode {
 
-/// `dense [1, 2, 3]` for the integers and f32 / f64 where all values are finite (decimal is exact), else `bytes 00ff..`.
+/// `dense [1, 2, 3]` for the integers and f32 / f64 where all values are finite (decimal is exact), else `bytes
+/// 00ff..`.
 std::string tensorText(const Module &module, const TensorConstant &tensor);
 
 /// One element of a `dense` list, appended as bytes; false when it is no value of the type.
-bool appendElement(pmodel::ElementType type, std::string_view text, std::vector<uint8_t> &data);
+bool appendElement(ElementType type, std::string_view text, std::vector<uint8_t> &data);
 
 } // namespace pto_mlir::bytecode
 

@@ -5,8 +5,6 @@
 
 namespace pto_mlir::bytecode {
 
-using pmodel::ElementType;
-
 Kind Type::kind() const {
   if (isTensor)
     return Kind::Tensor;
@@ -18,13 +16,13 @@ bool Type::isStatic() const { return numDynamic() == 0; }
 unsigned Type::numDynamic() const { return std::count(shape.begin(), shape.end(), kDynamic); }
 
 std::string elementText(ElementType element) {
-  return element == ElementType::Boolean ? "i1" : std::string(pmodel::elementTypeName(element));
+  return element == ElementType::Boolean ? "i1" : std::string(elementTypeName(element));
 }
 
 std::optional<ElementType> parseElement(std::string_view text) {
   if (text == "i1")
     return ElementType::Boolean;
-  return text == "boolean" ? std::nullopt : pmodel::parseElementType(text);
+  return text == "boolean" ? std::nullopt : parseElementType(text);
 }
 
 std::string typeText(const Type &type) {
@@ -37,7 +35,7 @@ std::string typeText(const Type &type) {
 }
 
 bool isValidType(const Type &type) {
-  if (static_cast<unsigned>(type.element) >= pmodel::numElementTypes)
+  if (static_cast<unsigned>(type.element) >= numElementTypes)
     return false;
   if (!type.isTensor) {
     switch (type.element) {
@@ -61,7 +59,7 @@ bool isValidType(const Type &type) {
       return false;
     known.push_back(size == kDynamic ? 1 : size);
   }
-  auto bytes = pmodel::tensorBytes(type.element, known);
+  auto bytes = tensorBytes(type.element, known);
   return bytes && *bytes <= uint64_t(1) << 40;
 }
 
@@ -76,7 +74,8 @@ std::optional<Type> parseType(std::string_view text) {
       int64_t value = kDynamic;
       if (size != "?") {
         auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), value);
-        if (error != std::errc() || end != size.data() + size.size() || value < 0 || (size.size() > 1 && size[0] == '0'))
+        if (error != std::errc() || end != size.data() + size.size() || value < 0 ||
+            (size.size() > 1 && size[0] == '0'))
           return std::nullopt;
       }
       type.shape.push_back(value);

@@ -6,8 +6,6 @@
 
 namespace pto_mlir::bytecode {
 
-using pmodel::ElementType;
-
 namespace {
 
 constexpr size_t kMaxDepth = 4096, kMaxStates = 1 << 22;
@@ -20,11 +18,13 @@ struct State {
   std::vector<bool> written;
 };
 
-const Type i1 = Type::scalar(ElementType::Boolean), i32 = Type::scalar(ElementType::I32), i64 = Type::scalar(ElementType::I64);
+const Type i1 = Type::scalar(ElementType::Boolean), i32 = Type::scalar(ElementType::I32),
+           i64 = Type::scalar(ElementType::I64);
 
 class FunctionVerifier {
 public:
-  FunctionVerifier(const Module &module, const Function &function, uint32_t &at) : module(module), function(function), at(at) {}
+  FunctionVerifier(const Module &module, const Function &function, uint32_t &at)
+      : module(module), function(function), at(at) {}
 
   Result<LoadedFunction> run() {
     auto decoded = decodeAll(function.code);
@@ -32,8 +32,10 @@ public:
       return Failure{decoded.error()};
     code = decoded.take();
     for (size_t i = 0; i < function.debug.size(); ++i)
-      if (function.debug[i].instruction >= code.size() || (i && function.debug[i - 1].instruction > function.debug[i].instruction))
-        return Failure{"debug entry " + std::to_string(i) + " belongs to no instruction, or stands before an earlier one"};
+      if (function.debug[i].instruction >= code.size() ||
+          (i && function.debug[i - 1].instruction > function.debug[i].instruction))
+        return Failure{"debug entry " + std::to_string(i) +
+                       " belongs to no instruction, or stands before an earlier one"};
     for (uint32_t type : function.slots)
       loaded.slots.push_back(module.types[type].kind());
     // What no path reaches is never executed.
@@ -67,7 +69,8 @@ private:
   /// The state reaches instruction `target`: join it with what was known there.
   bool flow(uint32_t target, const State &from) {
     if (target > code.size())
-      return fail("branches to instruction " + std::to_string(target) + ", the function has " + std::to_string(code.size()));
+      return fail("branches to instruction " + std::to_string(target) + ", the function has " +
+                  std::to_string(code.size()));
     if (target == code.size() && (!function.results.empty() || !from.stack.empty()))
       return fail("the function ends without return");
     std::optional<State> &known = before[target];
@@ -103,13 +106,15 @@ private:
     Type type;
     if (!pop(type))
       return false;
-    return isRefinedBy(expected, type) || fail("expects " + typeText(expected) + " on the stack, finds " + typeText(type));
+    return isRefinedBy(expected, type) ||
+           fail("expects " + typeText(expected) + " on the stack, finds " + typeText(type));
   }
   bool popKind(Kind kind, Type &type) {
     constexpr const char *names[] = {"an integer", "a float", "a tensor"};
     if (!pop(type))
       return false;
-    return type.kind() == kind || fail("expects " + std::string(names[int(kind)]) + " on the stack, finds " + typeText(type));
+    return type.kind() == kind ||
+           fail("expects " + std::string(names[int(kind)]) + " on the stack, finds " + typeText(type));
   }
   /// Several values, the last one on top.
   bool popAll(const std::vector<Type> &types) {
@@ -175,7 +180,8 @@ private:
 
   bool access(const SlotAccess &slot, Step &step) {
     if (slot.slot >= function.slots.size())
-      return fail("slot " + std::to_string(slot.slot) + " does not exist, the function has " + std::to_string(function.slots.size()));
+      return fail("slot " + std::to_string(slot.slot) + " does not exist, the function has " +
+                  std::to_string(function.slots.size()));
     const Type &type = module.types[function.slots[slot.slot]];
     bool isLoad = slot.family == Opcode::ILoad || slot.family == Opcode::FLoad || slot.family == Opcode::ALoad;
     Kind kind = slot.family == Opcode::ILoad || slot.family == Opcode::IStore   ? Kind::Integer
@@ -201,7 +207,8 @@ private:
       return false;
     if (left != right)
       return fail("takes two integers of one type, finds " + typeText(left) + " and " + typeText(right));
-    bool isBitwise = step.opcode == Opcode::IAnd || step.opcode == Opcode::IOr || step.opcode == Opcode::IXor || step.opcode == Opcode::ICmp;
+    bool isBitwise = step.opcode == Opcode::IAnd || step.opcode == Opcode::IOr || step.opcode == Opcode::IXor ||
+                     step.opcode == Opcode::ICmp;
     if (left == i1 && !isBitwise)
       return fail("computes with i8 to i64; i1 has iand, ior, ixor and icmp");
     step.width = left.width();
@@ -245,7 +252,8 @@ private:
       push(module.types[tensor->type]);
       return true;
     }
-    return fail("constant " + std::to_string(insn.index) + " is no " + (insn.typeCode == uint8_t(TypeCode::Scalar) ? "scalar" : "tensor"));
+    return fail("constant " + std::to_string(insn.index) + " is no " +
+                (insn.typeCode == uint8_t(TypeCode::Scalar) ? "scalar" : "tensor"));
   }
 
   bool invoke(const Instruction &insn, Step &step) {
@@ -276,7 +284,7 @@ private:
     if (!isValidType(scalar))
       return fail("the VM computes with no element of " + typeText(tensor));
     step.b = tensor.shape.size();
-    step.width = pmodel::elementBits(tensor.element);
+    step.width = elementBits(tensor.element);
     step.kind = scalar.kind();
     tensor = scalar;
     return true;
@@ -428,7 +436,8 @@ private:
       falls = false;
       if (!popAll(typesOf(function.results)))
         return false;
-      return state.stack.empty() || fail("returns with " + std::to_string(state.stack.size()) + " more values on the stack");
+      return state.stack.empty() ||
+             fail("returns with " + std::to_string(state.stack.size()) + " more values on the stack");
     case Opcode::NewTensor:
       if (!tensorType(insn, step, type))
         return false;
@@ -451,7 +460,8 @@ private:
       push(*type);
       return true;
     case Opcode::Drop:
-      if (insn.slot >= function.slots.size() || !module.types[function.slots[insn.slot]].isTensor || !state.written[insn.slot])
+      if (insn.slot >= function.slots.size() || !module.types[function.slots[insn.slot]].isTensor ||
+          !state.written[insn.slot])
         return fail("slot " + std::to_string(insn.slot) + " holds no tensor");
       state.written[insn.slot] = false;
       step.a = insn.slot;

@@ -12,8 +12,8 @@ inline bool fitsWidth(int64_t value, unsigned width) {
   return width == 64 || (value >= -(int64_t(1) << (width - 1)) && value < int64_t(1) << (width - 1));
 }
 
-/// Checks one function of a module whose types, constants and signatures are good, and decodes it. `at` is the instruction that a
-/// failure is about.
+/// Checks one function of a module whose types, constants and signatures are good, and decodes it. `at` is the
+/// instruction that a failure is about.
 Result<LoadedFunction> verifyFunction(const Module &module, const Function &function, uint32_t &at);
 
 } // namespace pto_mlir::bytecode

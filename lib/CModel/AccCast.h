@@ -9,7 +9,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// cast(relu(element number `at` of src)); src is f32 or i32. From i32 by way of f32; to i32 rounded to nearest even and clamped, NaN is 0.
+/// cast(relu(element number `at` of src)); src is f32 or i32. From i32 by way of f32; to i32 rounded to nearest even
+/// and clamped, NaN is 0.
 template <class T> inline T castAccumulator(const LocalTile &src, size_t at, bool relu) {
   if (src.type == isa::ElementType::i32) {
     int32_t value = src.as<int32_t>()[at];
@@ -40,12 +41,15 @@ template <class F> inline void forTargetCores(isa::TargetCores cores, const Loca
     f(AccHalf{0, 0, 0});
   if (cores == TargetCores::first)
     return;
-  f(AccHalf{1, cores == TargetCores::halfRows ? src.validRows / 2 : 0, cores == TargetCores::halfCols ? src.validCols / 2 : 0});
+  f(AccHalf{1, cores == TargetCores::halfRows ? src.validRows / 2 : 0,
+            cores == TargetCores::halfCols ? src.validCols / 2 : 0});
 }
 
 /// Resolves `dst` in the UB of each vector core that `cores` names, then moves: move(dst tile, half). A core
 /// that does not take part in the launch has no memory: its half is dropped.
-template <class F> inline void moveToVectorCores(Core &core, const isa::Tile &dst, const LocalTile &src, isa::TargetCores cores, F &&move) {
+template <class F>
+inline void moveToVectorCores(Core &core, const isa::Tile &dst, const LocalTile &src, isa::TargetCores cores,
+                              F &&move) {
   forTargetCores(cores, src, [&](AccHalf half) {
     if (core.faulted())
       return;

@@ -64,7 +64,9 @@ pto_status allocate(pto_device_context *context, uint64_t bytes, uint64_t *addre
     *address = d.memory.allocate(bytes);
     if (*address && d.observer)
       d.observer->allocated(*address, bytes);
-    return *address ? PTO_OK : d.error(PTO_ERROR_OUT_OF_MEMORY, "no room for " + std::to_string(bytes) + " bytes of device memory");
+    return *address
+               ? PTO_OK
+               : d.error(PTO_ERROR_OUT_OF_MEMORY, "no room for " + std::to_string(bytes) + " bytes of device memory");
   });
 }
 
@@ -115,14 +117,14 @@ pto_status unloadKernel(pto_device_context *context, uint32_t kernel) {
   return guarded(context, [&](Device &d) { return d.unloadKernel(kernel); });
 }
 
-pto_status launch(pto_device_context *context, uint32_t kernel, uint32_t blocks, const pto_arg *args, size_t numArgs, const int64_t *scalars,
-                  size_t numScalars) {
+pto_status launch(pto_device_context *context, uint32_t kernel, uint32_t blocks, const pto_arg *args, size_t numArgs,
+                  const int64_t *scalars, size_t numScalars) {
   return guarded(context, [&](Device &d) { return d.launch(kernel, blocks, {args, numArgs}, {scalars, numScalars}); });
 }
 
 // Several threads may be in here: nothing of the context but what runCore guards is touched.
-pto_status runCore(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args, size_t numArgs,
-                   const int64_t *scalars, size_t numScalars, pto_fault *fault) try {
+pto_status runCore(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args,
+                   size_t numArgs, const int64_t *scalars, size_t numScalars, pto_fault *fault) try {
   if (!context || !fault)
     return PTO_ERROR_INVALID;
   return context->device.runCore(kernel, blocks, core, {args, numArgs}, {scalars, numScalars}, *fault);
@@ -166,10 +168,27 @@ void lastFault(pto_device_context *context, pto_fault *fault) {
     *fault = context ? context->device.fault : pto_fault{};
 }
 
-const char *lastError(pto_device_context *context) { return context ? context->device.lastError.c_str() : openError.c_str(); }
+const char *lastError(pto_device_context *context) {
+  return context ? context->device.lastError.c_str() : openError.c_str();
+}
 
-const pto_device_api api = {PTO_DEVICE_ABI_VERSION, "cmodel",   openContext, closeContext, allocate, release,   copyToDevice, copyFromDevice,
-                            loadKernel,             unloadKernel, launch,    synchronize,  profile,  kernelProfile, lastFault, lastError,    runCore,
+const pto_device_api api = {PTO_DEVICE_ABI_VERSION,
+                            "cmodel",
+                            openContext,
+                            closeContext,
+                            allocate,
+                            release,
+                            copyToDevice,
+                            copyFromDevice,
+                            loadKernel,
+                            unloadKernel,
+                            launch,
+                            synchronize,
+                            profile,
+                            kernelProfile,
+                            lastFault,
+                            lastError,
+                            runCore,
                             coreSeconds};
 
 } // namespace

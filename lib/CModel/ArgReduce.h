@@ -8,7 +8,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// The first i < n whose x[i] `better` prefers to all others; 0 if that is a NaN. The best value first, in lanes, then its place.
+/// The first i < n whose x[i] `better` prefers to all others; 0 if that is a NaN. The best value first, in lanes, then
+/// its place.
 template <class T, class F> uint32_t bestOf(const T *x, uint32_t n, F better) {
   constexpr uint32_t lanes = 16;
   float first = load(x[0]), best[lanes];
@@ -45,14 +46,14 @@ template <class Insn, class F> void argReduceRows(const Insn &insn, Core &core, 
       dst.as<uint32_t>()[r * rowStep(dst)] = bestOf(src.row<T>(r), src.validCols, better);
   });
   legal = legal || visitWide<Standard>(src.type, [&]<class W>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r) {
-      uint32_t best = 0;
-      for (uint32_t c = 1; c < src.validCols; ++c)
-        if (better(getWide<W>(src, r, c), getWide<W>(src, r, best)))
-          best = c;
-      dst.as<uint32_t>()[r * rowStep(dst)] = best;
-    }
-  });
+            for (uint32_t r = 0; r < dst.validRows; ++r) {
+              uint32_t best = 0;
+              for (uint32_t c = 1; c < src.validCols; ++c)
+                if (better(getWide<W>(src, r, c), getWide<W>(src, r, best)))
+                  best = c;
+              dst.as<uint32_t>()[r * rowStep(dst)] = best;
+            }
+          });
   if (!legal)
     illegalType(core, src.type);
 }
@@ -83,23 +84,25 @@ template <class Insn, class F> void argReduceColumns(const Insn &insn, Core &cor
     }
   });
   legal = legal || visitWide<Standard>(src.type, [&]<class W>() {
-    for (uint32_t c = 0; c < dst.validCols; ++c) {
-      uint32_t best = 0;
-      for (uint32_t r = 1; r < src.validRows; ++r)
-        if (better(getWide<W>(src, r, c), getWide<W>(src, best, c)))
-          best = r;
-      dst.as<uint32_t>()[c] = best;
-    }
-  });
+            for (uint32_t c = 0; c < dst.validCols; ++c) {
+              uint32_t best = 0;
+              for (uint32_t r = 1; r < src.validRows; ++r)
+                if (better(getWide<W>(src, r, c), getWide<W>(src, best, c)))
+                  best = r;
+              dst.as<uint32_t>()[c] = best;
+            }
+          });
   if (!legal)
     illegalType(core, src.type);
 }
 
-/// values = the elements of src at the places that dst names now; `shape` says whether those are columns of its rows or rows of its columns.
+/// values = the elements of src at the places that dst names now; `shape` says whether those are columns of its rows or
+/// rows of its columns.
 template <class Insn> void takeValues(const Insn &insn, Core &core, isa::Shape shape) {
   if (core.faulted())
     return;
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), values = core.tile(insn.values, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), values = core.tile(insn.values, isa::Memory::UB),
+            src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
     return;
   if (values.type != src.type)

@@ -1,5 +1,5 @@
-// The scalar functions that semantic functions map over tiles. Integers wrap; max and min keep a NaN of the first operand and drop one
-// of the second (as the ISA does).
+// The scalar functions that semantic functions map over tiles. Integers wrap; max and min keep a NaN of the first
+// operand and drop one of the second (as the ISA does).
 #ifndef PTO_MLIR_CMODEL_ARITHMETIC_H
 #define PTO_MLIR_CMODEL_ARITHMETIC_H
 
@@ -54,9 +54,7 @@ struct Xor {
 };
 // What is shifted by its width or more, or by a negative count, is gone; a sign stays.
 struct ShiftLeft {
-  template <class T> T operator()(T a, T b) const {
-    return uint64_t(b) < 8 * sizeof(T) ? T(wrapping(a) << b) : T(0);
-  }
+  template <class T> T operator()(T a, T b) const { return uint64_t(b) < 8 * sizeof(T) ? T(wrapping(a) << b) : T(0); }
 };
 struct ShiftRight {
   template <class T> T operator()(T a, T b) const {

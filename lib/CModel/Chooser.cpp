@@ -1,6 +1,6 @@
-// libpto_cmodel.so: no simulator of its own, it opens the one beside it that was compiled for the newest instruction set which this machine
-// runs. All levels compute the same bits. Separate libraries, because inline functions of the standard library compiled for a newer level
-// must never be picked by the linker for an older one.
+// libpto_cmodel.so: no simulator of its own, it opens the one beside it that was compiled for the newest instruction
+// set which this machine runs. All levels compute the same bits. Separate libraries, because inline functions of the
+// standard library compiled for a newer level must never be picked by the linker for an older one.
 #include "HostLevel.h"
 #include "pto_mlir/Runtime/DeviceABI.h"
 

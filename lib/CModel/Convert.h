@@ -44,15 +44,17 @@ inline float roundTo(float x, isa::RoundMode mode) {
   return x;
 }
 
-/// x as an element of T (f32, f16, bf16), rounded by `mode` once. Beyond the greatest number of T lies infinity, which rounding toward 0 does not
-/// reach.
+/// x as an element of T (f32, f16, bf16), rounded by `mode` once. Beyond the greatest number of T lies infinity, which
+/// rounding toward 0 does not reach.
 template <class T> T roundInto(double x, isa::RoundMode mode) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
   T nearest = store<T>(float(x));
   if (x != x || double(load(nearest)) == x)
     return nearest;
-  // Sign and magnitude: the neighbours of an element are those of its bits. `low` is the greatest one whose magnitude is at most x's.
-  Bits sign = std::bit_cast<Bits>(nearest) & Bits(Bits(1) << (8 * sizeof(T) - 1)), low = std::bit_cast<Bits>(nearest) ^ sign;
+  // Sign and magnitude: the neighbours of an element are those of its bits. `low` is the greatest one whose magnitude
+  // is at most x's.
+  Bits sign = std::bit_cast<Bits>(nearest) & Bits(Bits(1) << (8 * sizeof(T) - 1)),
+       low = std::bit_cast<Bits>(nearest) ^ sign;
   auto magnitude = [](Bits bits) { return double(load(std::bit_cast<T>(bits))); };
   double size = std::fabs(x);
   while (magnitude(low) > size)
@@ -86,7 +88,8 @@ template <class T> T roundInto(double x, isa::RoundMode mode) {
   return std::bit_cast<T>(Bits(sign | Bits(low + away)));
 }
 
-/// An integer as a double; where it has too many digits, cut, with the last one odd: rounding that to fewer digits gives what the integer gives.
+/// An integer as a double; where it has too many digits, cut, with the last one odd: rounding that to fewer digits
+/// gives what the integer gives.
 inline double jammed(int64_t value) {
   auto d = double(value);
   if (d == 0x1p63 || int64_t(d) != value) {
@@ -99,15 +102,18 @@ inline double jammed(int64_t value) {
 
 /// Largest finite magnitude of a float type.
 template <class T> constexpr float largest() {
-  return std::is_same_v<T, Half> ? 65504.0f : std::is_same_v<T, BFloat> ? 0x1.fep127f : std::numeric_limits<float>::max();
+  return std::is_same_v<T, Half>     ? 65504.0f
+         : std::is_same_v<T, BFloat> ? 0x1.fep127f
+                                     : std::numeric_limits<float>::max();
 }
 
-/// An integral f32 as an integer of at most 32 bits: saturating it is clamped (NaN: largest value), else it wraps to the width of D, and what does not
-/// fit 32 bits becomes the least value.
+/// An integral f32 as an integer of at most 32 bits: saturating it is clamped (NaN: largest value), else it wraps to
+/// the width of D, and what does not fit 32 bits becomes the least value.
 template <class D, bool saturate> D toInteger(float x) {
   constexpr float limit = 0x1p31f;
   if constexpr (saturate) {
-    constexpr float low = float(std::numeric_limits<D>::min()), high = sizeof(D) == 4 ? limit : float(std::numeric_limits<D>::max());
+    constexpr float low = float(std::numeric_limits<D>::min()),
+                    high = sizeof(D) == 4 ? limit : float(std::numeric_limits<D>::max());
     auto inside = D(int32_t(x > low && x < high ? x : 0.0f));
     D below = x <= low ? std::numeric_limits<D>::min() : inside;
     return x < high ? below : std::numeric_limits<D>::max();
@@ -118,9 +124,9 @@ template <class D, bool saturate> D toInteger(float x) {
   }
 }
 
-/// dst[i] = src[i]. Float to integer rounds by `mode`, see toInteger. Integer to float and float to float round by `mode` to the nearest, even ones
-/// first (none, rint), or in its direction; f32 to f32 rounds to an integral value unless `mode` is none. Saturating to a float clamps to its
-/// finite range first, a NaN to its upper end.
+/// dst[i] = src[i]. Float to integer rounds by `mode`, see toInteger. Integer to float and float to float round by
+/// `mode` to the nearest, even ones first (none, rint), or in its direction; f32 to f32 rounds to an integral value
+/// unless `mode` is none. Saturating to a float clamps to its finite range first, a NaN to its upper end.
 template <class D, class S> void convertLine(D *dst, const S *src, size_t n, isa::RoundMode mode, bool saturate) {
   constexpr bool toFloat = std::is_same_v<Compute<D>, float>, fromFloat = std::is_same_v<Compute<S>, float>;
   bool directed = mode != isa::RoundMode::none && mode != isa::RoundMode::rint;

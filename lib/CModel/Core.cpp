@@ -25,8 +25,8 @@ Core::Core(isa::Arch arch, Observer *observer) : observer(observer) {
   }
 }
 
-// Local memories hold nothing in particular when a kernel starts. Here each byte is 0xff: a float read before it is written is a NaN
-// that shows, and results cannot depend on which core ran before.
+// Local memories hold nothing in particular when a kernel starts. Here each byte is 0xff: a float read before it is
+// written is a NaN that shows, and results cannot depend on which core ran before.
 void Core::reset() {
   for (Memory &m : memories)
     if (m.used) {
@@ -179,8 +179,8 @@ std::string Core::describeWait(Engine &e, const std::function<std::string(size_t
     return who + " waits for flag " + flagName(wait.src, wait.dst, unsigned(wait.id.value));
   }
   case isa::Opcode::CrossSet:
-    return who + " cannot raise cross-core flag " + std::to_string(read(op.insn.as<isa::CrossSet>()).id.value) + " beyond " +
-           std::to_string(isa::kMostCrossRaises);
+    return who + " cannot raise cross-core flag " + std::to_string(read(op.insn.as<isa::CrossSet>()).id.value) +
+           " beyond " + std::to_string(isa::kMostCrossRaises);
   case isa::Opcode::CrossWait: {
     auto id = unsigned(read(op.insn.as<isa::CrossWait>()).id.value);
     std::string text = who + " waits for cross-core flag " + std::to_string(id);
@@ -250,14 +250,15 @@ void Core::finish() {
           for (Engine &e : engines)
             if (e.pipe == isa::Pipe(src))
               standAtSet(e, isa::Pipe(dst), id);
-          return fault(FaultKind::Flag, "flag " + flagName(isa::Pipe(src), isa::Pipe(dst), id) + " is still raised at the end of the kernel");
+          return fault(FaultKind::Flag, "flag " + flagName(isa::Pipe(src), isa::Pipe(dst), id) +
+                                            " is still raised at the end of the kernel");
         }
     }
   for (unsigned p = 0; p < numPipes; ++p)
     if (!fifos[p].empty()) {
       current = &engines.front();
-      return fault(FaultKind::Flag, "the FIFO from S to pipe " + std::to_string(p) + " still holds " + std::to_string(fifos[p].size()) +
-                                        " values at the end of the kernel");
+      return fault(FaultKind::Flag, "the FIFO from S to pipe " + std::to_string(p) + " still holds " +
+                                        std::to_string(fifos[p].size()) + " values at the end of the kernel");
     }
 }
 
@@ -282,9 +283,11 @@ void Core::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 }
 
 void Core::raiseCross(isa::CrossMode mode, int64_t id) {
-  unsigned count = mode == isa::CrossMode::lane && place.kind == isa::CoreKind::AIC ? 2 * isa::kNumCrossIds : isa::kNumCrossIds;
+  unsigned count =
+      mode == isa::CrossMode::lane && place.kind == isa::CoreKind::AIC ? 2 * isa::kNumCrossIds : isa::kNumCrossIds;
   if (id < 0 || id >= int64_t(count))
-    return fault(FaultKind::Flag, "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(count - 1));
+    return fault(FaultKind::Flag,
+                 "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(count - 1));
   if (cross->isFull(positionInGroup, mode, unsigned(id)))
     return current->block(); // until somebody lowers it, if anybody does
   cross->raise(positionInGroup, mode, unsigned(id), {}, [](NoToken &, const NoToken &) {}, [](size_t, unsigned) {});
@@ -292,7 +295,8 @@ void Core::raiseCross(isa::CrossMode mode, int64_t id) {
 
 void Core::waitCross(int64_t id) {
   if (id < 0 || id >= int64_t(CrossFlags<NoToken>::numIds))
-    return fault(FaultKind::Flag, "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(CrossFlags<NoToken>::numIds - 1));
+    return fault(FaultKind::Flag, "cross-core flag " + std::to_string(id) + " is not in 0.." +
+                                      std::to_string(CrossFlags<NoToken>::numIds - 1));
   if (!cross->take(positionInGroup, unsigned(id)))
     current->block();
 }
@@ -300,13 +304,15 @@ void Core::waitCross(int64_t id) {
 uint8_t *Core::locate(isa::Memory memory, uint64_t address, uint64_t bytes) {
   Memory &m = memories[unsigned(memory)];
   if (address % m.alignment != 0) {
-    fault(FaultKind::Misaligned, std::string(isa::kMemoryNames[unsigned(memory)]) + " address " + std::to_string(int64_t(address)) +
-                                     " is not a multiple of " + std::to_string(m.alignment));
+    fault(FaultKind::Misaligned, std::string(isa::kMemoryNames[unsigned(memory)]) + " address " +
+                                     std::to_string(int64_t(address)) + " is not a multiple of " +
+                                     std::to_string(m.alignment));
     return nullptr;
   }
   if (address > m.size || bytes > m.size - address) {
-    fault(FaultKind::OutOfRange, std::string(isa::kMemoryNames[unsigned(memory)]) + " bytes [" + std::to_string(int64_t(address)) + ", " +
-                                     std::to_string(int64_t(address + bytes)) + ") lie outside its " + std::to_string(m.size) + " bytes");
+    fault(FaultKind::OutOfRange,
+          std::string(isa::kMemoryNames[unsigned(memory)]) + " bytes [" + std::to_string(int64_t(address)) + ", " +
+              std::to_string(int64_t(address + bytes)) + ") lie outside its " + std::to_string(m.size) + " bytes");
     return nullptr;
   }
   if (!m.data) {
@@ -329,14 +335,16 @@ LocalTile Core::tile(const isa::Tile &operand, isa::Memory memory) {
 LocalTile Core::wholeTile(const isa::Tile &operand, isa::Memory memory) {
   LocalTile t = describe(operand);
   if (!pending)
-    t.data = locate(memory, uint64_t(operand.address.value), isa::tileExtent(t.layout, t.type, t.rows, t.cols, t.rows, t.cols));
+    t.data = locate(memory, uint64_t(operand.address.value),
+                    isa::tileExtent(t.layout, t.type, t.rows, t.cols, t.rows, t.cols));
   return t;
 }
 
 std::optional<size_t> Core::peerWith(isa::Memory memory, uint32_t subblock) const {
   isa::CoreKind kind = memory == isa::Memory::UB ? isa::CoreKind::AIV : isa::CoreKind::AIC;
   for (size_t i = 0; i < group.size(); ++i)
-    if (const CorePlace &other = group[i]->place; other.kind == kind && other.block == place.block && other.subblock == subblock)
+    if (const CorePlace &other = group[i]->place;
+        other.kind == kind && other.block == place.block && other.subblock == subblock)
       return i;
   return std::nullopt;
 }
@@ -367,8 +375,8 @@ LocalTile Core::describe(const isa::Tile &operand) {
     return t;
   int64_t validRows = operand.validRows.value, validCols = operand.validCols.value;
   if (validRows < 0 || validRows > t.rows || validCols < 0 || validCols > t.cols) {
-    fault(FaultKind::IllegalShape, "valid region " + std::to_string(validRows) + "x" + std::to_string(validCols) + " of a tile of " +
-                                       std::to_string(t.rows) + "x" + std::to_string(t.cols));
+    fault(FaultKind::IllegalShape, "valid region " + std::to_string(validRows) + "x" + std::to_string(validCols) +
+                                       " of a tile of " + std::to_string(t.rows) + "x" + std::to_string(t.cols));
     return t;
   }
   t.validRows = uint32_t(validRows);
@@ -387,25 +395,28 @@ GlobalView Core::view(const isa::View &operand) {
   for (unsigned i = 0; i < v.rank; ++i) {
     v.sizes[i] = operand.sizes[i].value;
     v.strides[i] = operand.strides[i].value;
-    if (v.sizes[i] < 0 || v.sizes[i] >= (int64_t(1) << 31) || v.strides[i] <= -(int64_t(1) << 40) || v.strides[i] >= (int64_t(1) << 40)) {
-      fault(FaultKind::IllegalShape, "dimension " + std::to_string(i) + " of the view has size " + std::to_string(v.sizes[i]) +
-                                         " and stride " + std::to_string(v.strides[i]));
+    if (v.sizes[i] < 0 || v.sizes[i] >= (int64_t(1) << 31) || v.strides[i] <= -(int64_t(1) << 40) ||
+        v.strides[i] >= (int64_t(1) << 40)) {
+      fault(FaultKind::IllegalShape, "dimension " + std::to_string(i) + " of the view has size " +
+                                         std::to_string(v.sizes[i]) + " and stride " + std::to_string(v.strides[i]));
       return v;
     }
   }
   if (operand.arg >= state->args.size()) {
-    fault(FaultKind::OutOfRange, "argument " + std::to_string(operand.arg) + " of " + std::to_string(state->args.size()));
+    fault(FaultKind::OutOfRange,
+          "argument " + std::to_string(operand.arg) + " of " + std::to_string(state->args.size()));
     return v;
   }
   if (v.bytes == 0) {
-    fault(FaultKind::IllegalType, std::string("elements of type ") + isa::elementName(v.type) + " have no byte address");
+    fault(FaultKind::IllegalType,
+          std::string("elements of type ") + isa::elementName(v.type) + " have no byte address");
     return v;
   }
   const pto_arg &arg = state->args[operand.arg];
   uint64_t offset = uint64_t(operand.offset.value);
   if (offset > arg.bytes) {
-    fault(FaultKind::OutOfRange, "offset " + std::to_string(operand.offset.value) + " in argument " + std::to_string(operand.arg) + " of " +
-                                     std::to_string(arg.bytes) + " bytes");
+    fault(FaultKind::OutOfRange, "offset " + std::to_string(operand.offset.value) + " in argument " +
+                                     std::to_string(operand.arg) + " of " + std::to_string(arg.bytes) + " bytes");
     return v;
   }
   v.base = reinterpret_cast<uint8_t *>(arg.address + offset);

@@ -1,5 +1,5 @@
-// The state of one simulated core while it runs a kernel: local memories, flags, FIFOs, engines, and its view of global memory.
-// Semantic functions (Insns/) see only this.
+// The state of one simulated core while it runs a kernel: local memories, flags, FIFOs, engines, and its view of global
+// memory. Semantic functions (Insns/) see only this.
 #ifndef PTO_MLIR_CMODEL_CORE_H
 #define PTO_MLIR_CMODEL_CORE_H
 
@@ -50,7 +50,8 @@ public:
   /// A core of either kind on the architecture `arch`; memories are allocated when first used. `observer` may be null.
   explicit Core(isa::Arch arch, Observer *observer = nullptr);
 
-  /// Runs the kernel's streams for this kind of core to their end. The fault, if any, is returned. Not for kernels with cross-core flags.
+  /// Runs the kernel's streams for this kind of core to their end. The fault, if any, is returned. Not for kernels with
+  /// cross-core flags.
   std::optional<Fault> run(const LaunchState &launch, const CorePlace &place);
 
   // --- the steps of run, for cores that run together (CoreGroup) ---
@@ -78,12 +79,13 @@ public:
   uint32_t subblock() const { return place.subblock; }
   uint32_t subblocks() const { return place.kind == isa::CoreKind::AIV ? 2 : 1; }
 
-  /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than the tile).
+  /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than
+  /// the tile).
   LocalTile tile(const isa::Tile &operand, isa::Memory memory);
   /// As tile, for instructions that touch the whole box of rows x cols, not just its valid region.
   LocalTile wholeTile(const isa::Tile &operand, isa::Memory memory);
-  /// As tile (or wholeTile), in a memory of another core of the block: UB of vector core `subblock`, or L1 of the cube core. `data` is null,
-  /// without a fault, when no such core takes part.
+  /// As tile (or wholeTile), in a memory of another core of the block: UB of vector core `subblock`, or L1 of the cube
+  /// core. `data` is null, without a fault, when no such core takes part.
   LocalTile peerTile(const isa::Tile &operand, isa::Memory memory, uint32_t subblock, bool whole = false);
   /// Resolves a view operand; `base` is null after a fault. Accesses are checked by the transfer itself.
   GlobalView view(const isa::View &operand);

@@ -1,5 +1,5 @@
-// Cross-core flags of cores that run together (docs/commands.md): who has raised what, and how often each core may pass its waits. A token is what
-// a raise carries to its wait: nothing, a time, a clock.
+// Cross-core flags of cores that run together (docs/commands.md): who has raised what, and how often each core may pass
+// its waits. A token is what a raise carries to its wait: nothing, a time, a clock.
 #ifndef PTO_MLIR_CMODEL_CROSSFLAGS_H
 #define PTO_MLIR_CMODEL_CROSSFLAGS_H
 
@@ -32,8 +32,8 @@ public:
     raised.resize(places.size() * numIds);
   }
 
-  /// Core `from` raises `id`. Where this completes a raise, `join(into, token)` gathers what all of its members brought, and
-  /// `delivered(core, id)` is called for each core whose flag has risen.
+  /// Core `from` raises `id`. Where this completes a raise, `join(into, token)` gathers what all of its members
+  /// brought, and `delivered(core, id)` is called for each core whose flag has risen.
   template <class Join, class Delivered>
   void raise(size_t from, isa::CrossMode mode, unsigned id, Token token, Join join, Delivered delivered) {
     Gate &gate = gateOf(from, mode, id);
@@ -58,9 +58,11 @@ public:
     Gate &gate = gateOf(from, mode, id);
     for (size_t m = 0; m < gate.members.size(); ++m)
       if (gate.members[m] != from && gate.arrived[m].empty())
-        return gate.arrived[size_t(std::find(gate.members.begin(), gate.members.end(), from) - gate.members.begin())].size() >= isa::kMostCrossRaises;
-    return std::any_of(gate.targets.begin(), gate.targets.end(),
-                       [&](size_t core) { return raised[core * numIds + gate.targetId].size() >= isa::kMostCrossRaises; });
+        return gate.arrived[size_t(std::find(gate.members.begin(), gate.members.end(), from) - gate.members.begin())]
+                   .size() >= isa::kMostCrossRaises;
+    return std::any_of(gate.targets.begin(), gate.targets.end(), [&](size_t core) {
+      return raised[core * numIds + gate.targetId].size() >= isa::kMostCrossRaises;
+    });
   }
 
   /// Lowers the core's flag; nothing when it is 0.
@@ -126,7 +128,9 @@ private:
     Gate &gate = entry->second;
     if (!isNew)
       return gate;
-    gate.targetId = !lane ? id : place.kind == isa::CoreKind::AIC ? id % isa::kNumCrossIds : id % isa::kNumCrossIds + isa::kNumCrossIds * place.subblock;
+    gate.targetId = !lane                              ? id
+                    : place.kind == isa::CoreKind::AIC ? id % isa::kNumCrossIds
+                                                       : id % isa::kNumCrossIds + isa::kNumCrossIds * place.subblock;
     for (size_t core = 0; core < places.size(); ++core) {
       const CorePlace &other = places[core];
       bool sameKind = other.kind == place.kind;
@@ -134,9 +138,9 @@ private:
         continue;
       if (lane ? core == from : sameKind)
         gate.members.push_back(core);
-      bool isTarget = mode == isa::CrossMode::block  ? !sameKind
-                      : !lane                        ? sameKind
-                      : sameKind                     ? false
+      bool isTarget = mode == isa::CrossMode::block      ? !sameKind
+                      : !lane                            ? sameKind
+                      : sameKind                         ? false
                       : place.kind == isa::CoreKind::AIC ? other.subblock == id / isa::kNumCrossIds
                                                          : true;
       if (isTarget)

@@ -55,7 +55,8 @@ std::string Device::checkLaunch(uint32_t id, uint32_t blocks, std::span<const pt
   if (blocks == 0 || blocks > 65535)
     return "kernel '" + kernel.name + "': cannot launch " + std::to_string(blocks) + " blocks";
   if (args.size() != kernel.numArgs)
-    return "kernel '" + kernel.name + "' takes " + std::to_string(kernel.numArgs) + " arguments, got " + std::to_string(args.size());
+    return "kernel '" + kernel.name + "' takes " + std::to_string(kernel.numArgs) + " arguments, got " +
+           std::to_string(args.size());
   for (size_t i = 0; i < args.size(); ++i)
     if (!memory.contains(args[i].address, args[i].bytes))
       return "kernel '" + kernel.name + "': argument " + std::to_string(i) + " does not lie in device memory";
@@ -77,7 +78,8 @@ std::optional<Fault> Device::runOn(Worker &worker, const LaunchState &state, uin
   bool cube = state.kernel->uses(isa::CoreKind::AIC);
   uint32_t perBlock = state.kernel->coresPerBlock(), place = index % perBlock;
   bool aic = cube && place == 0;
-  auto fault = worker.core->run(state, {aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / perBlock, aic ? 0 : place - cube});
+  auto fault = worker.core->run(
+      state, {aic ? isa::CoreKind::AIC : isa::CoreKind::AIV, index / perBlock, aic ? 0 : place - cube});
   counters = worker.core->takeCounters();
   return fault;
 }
@@ -98,7 +100,8 @@ void Device::count(Kernel &kernel, const Counters &counters, const pto_profile &
   }
 }
 
-pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars) {
+pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args,
+                          std::span<const int64_t> scalars) {
   if (std::string wrong = checkLaunch(id, blocks, args); !wrong.empty())
     return error(PTO_ERROR_INVALID, std::move(wrong));
   if (faulted)
@@ -156,8 +159,8 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
   return PTO_OK;
 }
 
-pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args, std::span<const int64_t> scalars,
-                           pto_fault &out) {
+pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args,
+                           std::span<const int64_t> scalars, pto_fault &out) {
   std::string wrong = observer ? "this mode runs whole launches only" : checkLaunch(id, blocks, args);
   if (wrong.empty() && core >= kernels[id]->coresPerBlock() * blocks)
     wrong = "kernel '" + kernels[id]->name + "' has no core " + std::to_string(core);
@@ -169,14 +172,17 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
   }
   Kernel &kernel = *kernels[id];
   // The first of those that run together does the work of all.
-  uint32_t together = kernel.together == Together::None ? 1 : kernel.coresPerBlock() * (kernel.together == Together::Launch ? blocks : 1);
+  uint32_t together = kernel.together == Together::None
+                          ? 1
+                          : kernel.coresPerBlock() * (kernel.together == Together::Launch ? blocks : 1);
   if (core % together != 0)
     return PTO_OK;
   Worker mine;
   {
     std::lock_guard lock(mutex);
     // The one that this thread used last is in its cache.
-    auto found = std::find_if(freeWorkers.begin(), freeWorkers.end(), [](auto &c) { return c.first == std::this_thread::get_id(); });
+    auto found = std::find_if(freeWorkers.begin(), freeWorkers.end(),
+                              [](auto &c) { return c.first == std::this_thread::get_id(); });
     if (found != freeWorkers.end()) {
       mine = std::move(found->second);
       freeWorkers.erase(found);
@@ -213,7 +219,8 @@ pto_status Device::coreSeconds(std::span<double> out) {
   if (measured.empty())
     return error(PTO_ERROR_INVALID, "no launch was measured: only the timing mode measures");
   if (measured.size() != out.size())
-    return error(PTO_ERROR_INVALID, "the last launch ran " + std::to_string(measured.size()) + " cores, not " + std::to_string(out.size()));
+    return error(PTO_ERROR_INVALID, "the last launch ran " + std::to_string(measured.size()) + " cores, not " +
+                                        std::to_string(out.size()));
   std::copy(measured.begin(), measured.end(), out.begin());
   return PTO_OK;
 }
@@ -222,8 +229,8 @@ pto_status Device::synchronize() {
   if (!faulted)
     return PTO_OK;
   faulted = false;
-  return error(PTO_ERROR_FAULT, std::string(fault.kind) + " in kernel '" + fault.kernel + "', " + fault.engine + ", word " +
-                                    std::to_string(fault.word) + ": " + fault.message);
+  return error(PTO_ERROR_FAULT, std::string(fault.kind) + " in kernel '" + fault.kernel + "', " + fault.engine +
+                                    ", word " + std::to_string(fault.word) + ": " + fault.message);
 }
 
 } // namespace pto_mlir::cmodel

@@ -21,11 +21,12 @@ public:
 
   pto_status loadKernel(const pto_kernel_desc &desc, uint32_t &id);
   pto_status unloadKernel(uint32_t id);
-  /// Runs the launch to its end before it returns; after a fault further launches are dropped until synchronize() reports it.
+  /// Runs the launch to its end before it returns; after a fault further launches are dropped until synchronize()
+  /// reports it.
   pto_status launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars);
   /// One core's share of a launch; see run_core of DeviceABI.h.
-  pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args, std::span<const int64_t> scalars,
-                     pto_fault &fault);
+  pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args,
+                     std::span<const int64_t> scalars, pto_fault &fault);
   pto_status synchronize();
   /// How long each core of the last launch worked; see core_seconds of DeviceABI.h.
   pto_status coreSeconds(std::span<double> out);

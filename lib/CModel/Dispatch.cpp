@@ -19,8 +19,8 @@ template <class Insn> void handle(const isa::DecodedInsn &decoded, Core &core) {
 
 Handler handlerOf(isa::Opcode opcode) {
   switch (opcode) {
-#define PTO_CASE(Struct, mnemonic, code, pipe)                                                                                              \
-  case isa::Opcode::Struct:                                                                                                                 \
+#define PTO_CASE(Struct, mnemonic, code, pipe)                                                                         \
+  case isa::Opcode::Struct:                                                                                            \
     return handle<isa::Struct>;
     ISA_INSNS(PTO_CASE)
 #undef PTO_CASE

@@ -70,7 +70,8 @@ template <> constexpr isa::ElementType elementType<uint32_t>() { return isa::Ele
 template <> constexpr isa::ElementType elementType<int64_t>() { return isa::ElementType::i64; }
 template <> constexpr isa::ElementType elementType<uint64_t>() { return isa::ElementType::u64; }
 
-/// A list of element types; `visit` calls f.operator()<T>() for the one that `type` names and says whether there was one.
+/// A list of element types; `visit` calls f.operator()<T>() for the one that `type` names and says whether there was
+/// one.
 template <class... Ts> struct Types {
   template <class F> static bool visit(isa::ElementType type, F &&f) {
     return ((type == elementType<Ts>() ? (f.template operator()<Ts>(), true) : false) || ...);
@@ -101,7 +102,8 @@ inline isa::ElementType carrier(isa::ElementType type) {
   }
 }
 
-/// A Scalar operand as a value of T's compute type: f32 bits for float tiles (rounded once to T), i32 for integer tiles.
+/// A Scalar operand as a value of T's compute type: f32 bits for float tiles (rounded once to T), i32 for integer
+/// tiles.
 template <class T> inline Compute<T> scalarValue(int64_t bits) {
   if constexpr (std::is_same_v<T, float>)
     return std::bit_cast<float>(uint32_t(bits));

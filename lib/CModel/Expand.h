@@ -13,7 +13,8 @@ bool expandShapes(Core &core, const LocalTile &dst, const LocalTile *big, const 
 
 /// dst(r, c) = f(src0(r, c), src1(r, 0)); src1 is DN of one column or ND whose rows hold a block of copies.
 template <class Legal = Standard, class Insn, class F> void mapRowExpand(const Insn &insn, Core &core, F f) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
+            b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted() || !expandShapes(core, dst, &a, b, true))
     return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
@@ -31,19 +32,20 @@ template <class Legal = Standard, class Insn, class F> void mapRowExpand(const I
     }
   });
   legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r) {
-      W y = loadWide<W>(b.type, b.data + r * rowStep(b) * b.bytes);
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), y)));
-    }
-  });
+            for (uint32_t r = 0; r < dst.validRows; ++r) {
+              W y = loadWide<W>(b.type, b.data + r * rowStep(b) * b.bytes);
+              for (uint32_t c = 0; c < dst.validCols; ++c)
+                putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), y)));
+            }
+          });
   if (!legal)
     illegalType(core, dst.type);
 }
 
 /// dst(r, c) = f(src0(r, c), src1(0, c)), all ND.
 template <class Legal = Standard, class Insn, class F> void mapColExpand(const Insn &insn, Core &core, F f) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
+            b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted() || !expandShapes(core, dst, &a, b, false))
     return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
@@ -70,10 +72,10 @@ template <class Legal = Standard, class Insn, class F> void mapColExpand(const I
       line(dst.row<T>(r), a.row<T>(r), b.as<T>(), cols);
   });
   legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, 0, c))));
-  });
+            for (uint32_t r = 0; r < dst.validRows; ++r)
+              for (uint32_t c = 0; c < dst.validCols; ++c)
+                putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, 0, c))));
+          });
   if (!legal)
     illegalType(core, dst.type);
 }

@@ -7,7 +7,18 @@
 
 namespace pto_mlir::cmodel {
 
-enum class FaultKind : uint8_t { Misaligned, OutOfRange, IllegalType, IllegalShape, Flag, Deadlock, ZeroDivisor, LoopStep, Race, Uninitialised };
+enum class FaultKind : uint8_t {
+  Misaligned,
+  OutOfRange,
+  IllegalType,
+  IllegalShape,
+  Flag,
+  Deadlock,
+  ZeroDivisor,
+  LoopStep,
+  Race,
+  Uninitialised
+};
 
 /// The name of a kind as DeviceABI.h reports it ("out-of-range", "deadlock", ...).
 const char *faultKindName(FaultKind kind);

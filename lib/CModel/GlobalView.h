@@ -10,13 +10,14 @@
 namespace pto_mlir::cmodel {
 
 struct GlobalView {
-  uint8_t *base = nullptr; // element 0 of the view; null when the operand faulted
+  uint8_t *base = nullptr;    // element 0 of the view; null when the operand faulted
   int64_t begin = 0, end = 0; // the argument's bytes relative to base
   isa::ElementType type{};
   isa::Layout layout{};
   uint32_t bytes = 0; // of an element
   unsigned rank = 0;
-  // Outermost first. Core::view keeps sizes below 2^31 and strides below 2^40, so that offsets of a tile's elements fit 64 bits.
+  // Outermost first. Core::view keeps sizes below 2^31 and strides below 2^40, so that offsets of a tile's elements fit
+  // 64 bits.
   int64_t sizes[5], strides[5];
 
   /// Do elements offset .. offset + (count - 1) * stride of two nested runs all lie in the argument?
@@ -46,8 +47,8 @@ struct GlobalView {
   /// Element offset of (r, c) from base.
   int64_t offset(int64_t r, int64_t c) const {
     if (layout == isa::Layout::NZ)
-      return c % size(0) * stride(0) + r % size(1) * stride(1) + r / size(1) * stride(2) + c / size(0) % size(3) * stride(3) +
-             c / size(0) / size(3) * stride(4);
+      return c % size(0) * stride(0) + r % size(1) * stride(1) + r / size(1) * stride(2) +
+             c / size(0) % size(3) * stride(3) + c / size(0) / size(3) * stride(4);
     bool dn = layout == isa::Layout::DN;
     int64_t major = dn ? c : r, minor = dn ? r : c;
     unsigned majorDim = dn ? 0 : 1, minorDim = dn ? 1 : 0;

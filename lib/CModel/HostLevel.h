@@ -6,8 +6,9 @@ namespace pto_mlir::cmodel {
 /// Whether this machine runs code that was compiled for x86-64-v3. Also asked by CMake (ProbeHostLevel.cpp).
 inline bool hostRunsX8664V3() {
 #if defined(__x86_64__)
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") && __builtin_cpu_supports("movbe");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("lzcnt") &&
+         __builtin_cpu_supports("movbe");
 #else
   return false;
 #endif

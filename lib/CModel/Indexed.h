@@ -16,13 +16,15 @@ struct IndexShape {
   __int128 rows, cols;
 };
 
-/// Calls access(r, c, element offset in the view, or -1 for an index that is beyond the view and stays there, n) for runs of n elements that
-/// are neighbours on both sides, over the tile's valid region in order: a row, or one element. By element an index counts from the view's first element, whatever the strides; by rows the r-th index
-/// of the tile names a row. A negative index is a huge one.
-/// `indexAt(r, c)` reads an index.
+/// Calls access(r, c, element offset in the view, or -1 for an index that is beyond the view and stays there, n) for
+/// runs of n elements that are neighbours on both sides, over the tile's valid region in order: a row, or one element.
+/// By element an index counts from the view's first element, whatever the strides; by rows the r-th index of the tile
+/// names a row. A negative index is a huge one. `indexAt(r, c)` reads an index.
 template <class Index, class F>
-void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, IndexShape indices, Index indexAt, bool byRow, Beyond beyond, F access) {
-  if (byRow ? indices.rows * indices.cols < tile.validRows : indices.rows < tile.validRows || indices.cols < tile.validCols)
+void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, IndexShape indices, Index indexAt,
+                bool byRow, Beyond beyond, F access) {
+  if (byRow ? indices.rows * indices.cols < tile.validRows
+            : indices.rows < tile.validRows || indices.cols < tile.validCols)
     return core.fault(FaultKind::IllegalShape, "there are fewer indices than the tile needs");
   if (byRow && view.cols() < tile.validCols)
     return core.fault(FaultKind::IllegalShape, "a row of the view has fewer columns than the tile");
@@ -44,18 +46,20 @@ void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, Index
       }
       int64_t at = inside ? byRow ? view.offset(int64_t(index), c) : int64_t(index) : -1;
       if (!inside || !view.contains(at, run, 1, 1, 0))
-        return core.fault(FaultKind::OutOfRange, "index " + std::to_string(int64_t(index)) + " for element (" + std::to_string(r) + ", " +
-                                                     std::to_string(c) + ") leaves the view");
+        return core.fault(FaultKind::OutOfRange, "index " + std::to_string(int64_t(index)) + " for element (" +
+                                                     std::to_string(r) + ", " + std::to_string(c) +
+                                                     ") leaves the view");
       access(r, c, at, run);
     }
 }
 
 /// The same with a tile of indices.
 template <class F>
-void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, const LocalTile &indices, bool byRow, Beyond beyond, F access) {
+void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, const LocalTile &indices, bool byRow,
+                Beyond beyond, F access) {
   forIndexed(
-      core, view, tile, {indices.validRows, indices.validCols}, [&](uint32_t r, uint32_t c) { return getWide<int64_t>(indices, r, c); }, byRow, beyond,
-      access);
+      core, view, tile, {indices.validRows, indices.validCols},
+      [&](uint32_t r, uint32_t c) { return getWide<int64_t>(indices, r, c); }, byRow, beyond, access);
 }
 
 } // namespace pto_mlir::cmodel

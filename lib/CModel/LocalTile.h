@@ -1,4 +1,5 @@
-// A tile operand after its registers are read and its place is checked: a pointer into a local memory with shape and layout.
+// A tile operand after its registers are read and its place is checked: a pointer into a local memory with shape and
+// layout.
 #ifndef PTO_MLIR_CMODEL_LOCALTILE_H
 #define PTO_MLIR_CMODEL_LOCALTILE_H
 
@@ -17,7 +18,8 @@ struct LocalTile {
   size_t offset(uint32_t r, uint32_t c) const { return isa::elementOffset(layout, type, rows, cols, r, c); }
   /// Bytes from data to the end of the valid region (whole boxes).
   size_t extent() const {
-    if (layout == isa::Layout::ND && bytes > 0 && validRows > 0 && validCols > 0) // the usual case, without the divisions of the general formula
+    if (layout == isa::Layout::ND && bytes > 0 && validRows > 0 &&
+        validCols > 0) // the usual case, without the divisions of the general formula
       return (size_t(validRows - 1) * cols + validCols) * bytes;
     return isa::tileExtent(layout, type, rows, cols, validRows, validCols);
   }

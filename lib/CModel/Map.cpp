@@ -15,9 +15,9 @@ bool disjointOrSame(const LocalTile &dst, const LocalTile &src) {
 bool coverDst(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources) {
   for (const LocalTile *src : sources)
     if (!src->covers(dst)) {
-      core.fault(FaultKind::IllegalShape, "source valid region " + std::to_string(src->validRows) + "x" + std::to_string(src->validCols) +
-                                              " is smaller than destination " + std::to_string(dst.validRows) + "x" +
-                                              std::to_string(dst.validCols));
+      core.fault(FaultKind::IllegalShape, "source valid region " + std::to_string(src->validRows) + "x" +
+                                              std::to_string(src->validCols) + " is smaller than destination " +
+                                              std::to_string(dst.validRows) + "x" + std::to_string(dst.validCols));
       return false;
     }
   return true;

@@ -22,12 +22,14 @@ inline Lines linesOf(const LocalTile &t) {
 /// Elements from one row to the next in a tile that holds one value per row: DN of one column, or column 0 of ND.
 inline size_t rowStep(const LocalTile &t) { return t.is(isa::Layout::DN) ? 1 : t.cols; }
 
-/// Calls line(dst, operands..., n) for contiguous runs of n elements; one call when the tiles have no gaps. False when the tiles cannot
-/// be walked like that (mixed layouts, or a source that overlaps dst without being it: then element order is visible).
+/// Calls line(dst, operands..., n) for contiguous runs of n elements; one call when the tiles have no gaps. False when
+/// the tiles cannot be walked like that (mixed layouts, or a source that overlaps dst without being it: then element
+/// order is visible).
 bool disjointOrSame(const LocalTile &dst, const LocalTile &src);
 
 template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst, F &&line, const Sources &...sources) {
-  if (!((sources.layout == dst.layout && disjointOrSame(dst, sources)) && ...) || !(dst.is(isa::Layout::ND) || dst.is(isa::Layout::DN)))
+  if (!((sources.layout == dst.layout && disjointOrSame(dst, sources)) && ...) ||
+      !(dst.is(isa::Layout::ND) || dst.is(isa::Layout::DN)))
     return false;
   Lines d = linesOf(dst);
   if (d.count == 0 || d.length == 0)
@@ -72,7 +74,8 @@ template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalT
     illegalType(core, dst.type);
 }
 
-template <class Legal, class F> void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Core &core, F f) {
+template <class Legal, class F>
+void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Core &core, F f) {
   if (!dst.data || !a.data || !b.data || !sameShape(core, dst, {&a, &b}))
     return;
   bool legal = Legal::visit(dst.type, [&]<class T>() {
@@ -83,10 +86,10 @@ template <class Legal, class F> void mapBinary(const LocalTile &dst, const Local
         dst.at<T>(r, c) = store<T>(f(load(a.at<T>(r, c)), load(b.at<T>(r, c))));
   });
   legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, r, c))));
-  });
+            for (uint32_t r = 0; r < dst.validRows; ++r)
+              for (uint32_t c = 0; c < dst.validCols; ++c)
+                putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, r, c))));
+          });
   if (!legal)
     illegalType(core, dst.type);
 }
@@ -98,8 +101,8 @@ template <class Legal = Standard, class Insn, class F> void mapUnary(const Insn 
 }
 
 template <class Legal = Standard, class Insn, class F> void mapBinary(const Insn &insn, Core &core, F f) {
-  mapBinary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src0, isa::Memory::UB), core.tile(insn.src1, isa::Memory::UB),
-                   core, f);
+  mapBinary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src0, isa::Memory::UB),
+                   core.tile(insn.src1, isa::Memory::UB), core, f);
 }
 
 /// f(element, scalar); the scalar has been rounded to the tile's type.
@@ -112,9 +115,9 @@ template <class Legal = Standard, class Insn, class F> void mapScalar(const Insn
     mapAs<T>(dst, src, [=](auto a) { return f(a, s); });
   });
   legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
-    W s = scalarWide<W>(dst.type, insn.scalar.value);
-    mapWide<W>(dst, src, [=](W a) { return f(a, s); });
-  });
+            W s = scalarWide<W>(dst.type, insn.scalar.value);
+            mapWide<W>(dst, src, [=](W a) { return f(a, s); });
+          });
   if (!legal)
     illegalType(core, dst.type);
 }

@@ -13,7 +13,8 @@
 namespace pto_mlir::cmodel {
 
 #if defined(__F16C__)
-/// Eight elements as f32. In assembly, because the compiler sees through the intrinsic: it would compare in the narrow type, one by one.
+/// Eight elements as f32. In assembly, because the compiler sees through the intrinsic: it would compare in the narrow
+/// type, one by one.
 inline __m256 widenEight(const Half *from) {
   __m256 wide;
   __asm__("vcvtph2ps %1, %0" : "=x"(wide) : "m"(*reinterpret_cast<const __m128i_u *>(from)));
@@ -35,7 +36,8 @@ inline void narrow(Half *to, const float *from, size_t n) {
   size_t i = 0;
 #if defined(__F16C__)
   for (; i + 8 <= n; i += 8)
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i), _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+    _mm_storeu_si128(reinterpret_cast<__m128i *>(to + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
 #endif
   for (; i < n; ++i)
     to[i] = toHalf(from[i]);
@@ -52,8 +54,8 @@ template <> struct Widened<Half> {
   Widened(const Half *p, size_t n) { widen(data, p, n); }
 };
 
-/// Calls f(i) for i < n in blocks of 32, of 8 and one by one: rows of tiles are short, and the remainder of a loop that the compiler
-/// vectorises by itself would be executed element by element.
+/// Calls f(i) for i < n in blocks of 32, of 8 and one by one: rows of tiles are short, and the remainder of a loop that
+/// the compiler vectorises by itself would be executed element by element.
 template <class F> inline void forBlocks(size_t n, F f) __attribute__((always_inline));
 template <class F> inline void forBlocks(size_t n, F f) {
   size_t wide = n & ~size_t(31), eights = n & ~size_t(7);

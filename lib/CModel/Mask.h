@@ -1,5 +1,5 @@
-// Packed masks: bit j of row r is bit j mod W of mask element (r, j / W), least significant first. On a little-endian machine that is
-// bit j mod 8 of byte j / 8 of the row, whatever W.
+// Packed masks: bit j of row r is bit j mod W of mask element (r, j / W), least significant first. On a little-endian
+// machine that is bit j mod 8 of byte j / 8 of the row, whatever W.
 #ifndef PTO_MLIR_CMODEL_MASK_H
 #define PTO_MLIR_CMODEL_MASK_H
 
@@ -61,7 +61,8 @@ inline unsigned laneBits(Ints8 lanes) {
 #endif
 }
 
-/// Bits of one row from `test(first column, columns)`, which compares up to 8 of them; the rest of the last mask element becomes 0.
+/// Bits of one row from `test(first column, columns)`, which compares up to 8 of them; the rest of the last mask
+/// element becomes 0.
 template <class F> inline void packRow(uint8_t *bits, uint32_t cols, uint32_t elementBytes, F test) {
   uint32_t whole = cols / 8, bytes = (cols + 8 * elementBytes - 1) / (8 * elementBytes) * elementBytes;
   for (uint32_t b = 0; b < whole; ++b)

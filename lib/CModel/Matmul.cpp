@@ -25,7 +25,8 @@ const MatmulKernel &matmulKernel() {
 }
 
 template <class A, class B, class C>
-void product(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
+void product(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b,
+             const LocalTile *bias) {
   const MatmulKernel &kernel = matmulKernel();
   MatmulTask<C> task;
   task.rows = dst.validRows;
@@ -48,16 +49,20 @@ void product(Core &core, const LocalTile &dst, const LocalTile *acc, const Local
 }
 
 // Do the operands' shapes belong together? Faults otherwise.
-bool shapesAgree(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
+bool shapesAgree(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b,
+                 const LocalTile *bias) {
   if (a.validCols != b.validRows || dst.validRows != a.validRows || dst.validCols != b.validCols ||
-      (acc && (acc->validRows < dst.validRows || acc->validCols < dst.validCols)) || (bias && bias->validCols < dst.validCols)) {
+      (acc && (acc->validRows < dst.validRows || acc->validCols < dst.validCols)) ||
+      (bias && bias->validCols < dst.validCols)) {
     auto shape = [](const LocalTile &t) { return std::to_string(t.validRows) + "x" + std::to_string(t.validCols); };
     core.fault(FaultKind::IllegalShape, "product of " + shape(a) + " and " + shape(b) + " into " + shape(dst) +
-                                            (acc ? " with accumulator " + shape(*acc) : "") + (bias ? " with bias " + shape(*bias) : ""));
+                                            (acc ? " with accumulator " + shape(*acc) : "") +
+                                            (bias ? " with bias " + shape(*bias) : ""));
     return false;
   }
   if (uint32_t most = std::max({dst.validRows, dst.validCols, a.validCols}); most > isa::kMostProductExtent) {
-    core.fault(FaultKind::IllegalShape, "m, k and n of a product are at most " + std::to_string(isa::kMostProductExtent) + ", got " + std::to_string(most));
+    core.fault(FaultKind::IllegalShape, "m, k and n of a product are at most " +
+                                            std::to_string(isa::kMostProductExtent) + ", got " + std::to_string(most));
     return false;
   }
   return true;
@@ -65,7 +70,8 @@ bool shapesAgree(Core &core, const LocalTile &dst, const LocalTile *acc, const L
 
 } // namespace
 
-void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b, const LocalTile *bias) {
+void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b,
+            const LocalTile *bias) {
   if (!shapesAgree(core, dst, acc, a, b, bias))
     return;
   switch (a.type) {
@@ -90,8 +96,8 @@ void matmul(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalT
   }
 }
 
-void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &scalesA, const LocalTile &b,
-                  const LocalTile &scalesB, const LocalTile *bias) {
+void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &scalesA,
+                  const LocalTile &b, const LocalTile &scalesB, const LocalTile *bias) {
   if (!shapesAgree(core, dst, acc, a, b, bias))
     return;
   constexpr uint32_t group = 32;

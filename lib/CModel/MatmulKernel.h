@@ -1,6 +1,7 @@
-// The micro-kernel of the matrix product and the panels it reads. Included by one source per instruction set; everything here has
-// internal linkage and calls nothing of the standard library, so that code for a newer machine cannot leak into what older ones run.
-// Every instruction set performs the same operations on each element in the same order: results are equal bit for bit.
+// The micro-kernel of the matrix product and the panels it reads. Included by one source per instruction set;
+// everything here has internal linkage and calls nothing of the standard library, so that code for a newer machine
+// cannot leak into what older ones run. Every instruction set performs the same operations on each element in the same
+// order: results are equal bit for bit.
 #ifndef PTO_MLIR_CMODEL_MATMULKERNEL_H
 #define PTO_MLIR_CMODEL_MATMULKERNEL_H
 
@@ -59,7 +60,8 @@ template <class V> inline V multiplyAdd(V a, V b, V c) {
 
 /// Adds accumulator and bias to rows of V vectors and stores what is valid of them.
 template <class C, unsigned Lanes, int V>
-inline void finishRows(const MatmulTask<C> &t, const Vec<C, Lanes> *results, uint32_t row, uint32_t rows, uint32_t col) {
+inline void finishRows(const MatmulTask<C> &t, const Vec<C, Lanes> *results, uint32_t row, uint32_t rows,
+                       uint32_t col) {
   using VecC = Vec<C, Lanes>;
   for (int j = 0; j < V; ++j) {
     uint32_t c = col + uint32_t(j) * Lanes;
@@ -88,7 +90,8 @@ inline void finishRows(const MatmulTask<C> &t, const Vec<C, Lanes> *results, uin
 
 /// R rows by V vectors of one panel: chains of multiply-adds over k ascending, then + accumulator, then + bias.
 template <class C, unsigned Lanes, int R, int V>
-inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32_t row, uint32_t validRows, uint32_t col) {
+inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32_t row, uint32_t validRows,
+                      uint32_t col) {
   using VecC = Vec<C, Lanes>;
   VecC sum[R][V] = {};
   auto step = [&](uint32_t k, const C *left) __attribute__((always_inline)) {
@@ -141,7 +144,8 @@ inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32
 
 /// All rows of one panel of V vectors.
 template <class C, unsigned Lanes, int V> void panelProduct(const MatmulTask<C> &t, const C *panel, uint32_t col) {
-  // Enough independent chains to hide the latency of the multiply-add, few enough to stay in registers: 8 to 12 of 16, 16 to 24 of 32.
+  // Enough independent chains to hide the latency of the multiply-add, few enough to stay in registers: 8 to 12 of 16,
+  // 16 to 24 of 32.
   constexpr int R = Lanes == 16 ? (V == 1 ? 16 : 8) : (V == 1 ? 8 : 4);
   auto rowStart = [&](uint32_t row) { return t.left + row / 16 * t.leftBlockStride + row % 16 * leftGroup; };
   if (t.rows == 1)

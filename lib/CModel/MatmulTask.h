@@ -10,10 +10,12 @@ namespace pto_mlir::cmodel {
 /// Columns of the left operand that lie side by side in each row of a box.
 inline constexpr uint32_t leftGroup = 8;
 
-/// dst[rows, cols] = left[rows, depth] x right[depth, cols], then + acc (when not null), then + bias row (when not null).
+/// dst[rows, cols] = left[rows, depth] x right[depth, cols], then + acc (when not null), then + bias row (when not
+/// null).
 template <class C> struct MatmulTask {
   uint32_t rows = 0, cols = 0, depth = 0;
-  /// Element (i, k) at left[i / 16 * leftBlockStride + k / 8 * leftStride + i % 16 * 8 + k % 8]; whole boxes of 16 rows are readable.
+  /// Element (i, k) at left[i / 16 * leftBlockStride + k / 8 * leftStride + i % 16 * 8 + k % 8]; whole boxes of 16 rows
+  /// are readable.
   const C *left = nullptr;
   size_t leftBlockStride = 0, leftStride = 0;
   /// Panels of panelVectors() vectors, each [depth][vectors * lanes].

@@ -8,14 +8,16 @@
 
 namespace pto_mlir::cmodel {
 
-/// dst = the records of `lists` by falling score, of equal ones the earlier list's, until dst is full, all lists are empty or, with
-/// `exhausted`, one is. Returns how many were taken from each, 16 bits per list. dst must not overlap a list.
+/// dst = the records of `lists` by falling score, of equal ones the earlier list's, until dst is full, all lists are
+/// empty or, with `exhausted`, one is. Returns how many were taken from each, 16 bits per list. dst must not overlap a
+/// list.
 template <size_t N> int64_t mergeLists(Core &core, const LocalTile &dst, const LocalTile (&lists)[N], bool exhausted) {
   if (core.faulted())
     return 0;
   uint32_t width = 8 / dst.bytes, taken[N] = {};
   for (const LocalTile &list : lists)
-    if (list.validRows != 1 || list.validCols % width || list.validCols / width > 0xffff || !disjointOrSame(dst, list) || dst.data == list.data) {
+    if (list.validRows != 1 || list.validCols % width || list.validCols / width > 0xffff ||
+        !disjointOrSame(dst, list) || dst.data == list.data) {
       core.fault(FaultKind::IllegalShape, "a list is no row of whole records, or dst lies over it");
       return 0;
     }

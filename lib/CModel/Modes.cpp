@@ -36,6 +36,8 @@ std::optional<std::unique_ptr<Observer>> makeObserver(std::string_view mode, isa
   return std::nullopt;
 }
 
-std::string modeNames() { return "functional, checked, timing, timing:TRACE (a file that can be written) and shuffled:SEED"; }
+std::string modeNames() {
+  return "functional, checked, timing, timing:TRACE (a file that can be written) and shuffled:SEED";
+}
 
 } // namespace pto_mlir::cmodel

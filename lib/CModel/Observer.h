@@ -1,5 +1,5 @@
-// Who watches cores while they run: the modes beside functional hang on this interface. Without an observer a core does not look for one
-// between two instructions, so functional mode pays nothing.
+// Who watches cores while they run: the modes beside functional hang on this interface. Without an observer a core does
+// not look for one between two instructions, so functional mode pays nothing.
 #ifndef PTO_MLIR_CMODEL_OBSERVER_H
 #define PTO_MLIR_CMODEL_OBSERVER_H
 
@@ -17,8 +17,8 @@ struct CorePlace;
 struct LaunchState;
 struct Op;
 
-/// Calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd; those of a kernel with cross-core
-/// flags in groups, of which all begin, then take turns, then end.
+/// Calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd; those of
+/// a kernel with cross-core flags in groups, of which all begin, then take turns, then end.
 class Observer {
 public:
   virtual ~Observer() = default;
@@ -39,11 +39,13 @@ public:
   /// These cores run together from here on; most often it is one.
   virtual void groupBegin(const std::vector<CorePlace> &) {}
   virtual void coreBegin(Core &) {}
-  /// `op` is about to be executed by core.engine(), whose registers still hold its operands. Called again when it blocked.
+  /// `op` is about to be executed by core.engine(), whose registers still hold its operands. Called again when it
+  /// blocked.
   virtual void before(Core &, const Op &) {}
   /// `op` has been executed: it neither faulted nor blocked.
   virtual void after(Core &, const Op &) {}
-  /// Does it find out by itself when a flag is raised too early? Then such an engine waits until the flag is lowered, if that ever happens.
+  /// Does it find out by itself when a flag is raised too early? Then such an engine waits until the flag is lowered,
+  /// if that ever happens.
   virtual bool judgesFlags() const { return false; }
   /// Shall another engine have its turn now?
   virtual bool pause(Core &) { return false; }

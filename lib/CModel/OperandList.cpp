@@ -3,7 +3,8 @@
 namespace pto_mlir::cmodel {
 
 OperandList::OperandList(const isa::DecodedInsn &insn) : info(isa::infoOf(insn.opcode)) {
-  isa::visit(insn, [&](const auto &typed) { isa::visitOperands(const_cast<std::decay_t<decltype(typed)> &>(typed), *this); });
+  isa::visit(insn,
+             [&](const auto &typed) { isa::visitOperands(const_cast<std::decay_t<decltype(typed)> &>(typed), *this); });
 }
 
 void resolveRegisters(isa::DecodedInsn &insn, const int64_t *registers) {

@@ -6,8 +6,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// Bits of the pad value: null and zero are 0; max and min are +inf and -inf of f32, f16, bf16, the limits of integers up to 32 bits,
-/// and 0 for other types.
+/// Bits of the pad value: null and zero are 0; max and min are +inf and -inf of f32, f16, bf16, the limits of integers
+/// up to 32 bits, and 0 for other types.
 inline uint64_t padBits(isa::ElementType type, isa::Pad pad) {
   using isa::ElementType;
   if (pad == isa::Pad::null || pad == isa::Pad::zero)

@@ -1,5 +1,5 @@
-// Matmul operands in the form the micro-kernel reads, kept until the local memory below them is written again: a right operand that
-// serves many left ones is packed once.
+// Matmul operands in the form the micro-kernel reads, kept until the local memory below them is written again: a right
+// operand that serves many left ones is packed once.
 #ifndef PTO_MLIR_CMODEL_PANELCACHE_H
 #define PTO_MLIR_CMODEL_PANELCACHE_H
 

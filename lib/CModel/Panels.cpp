@@ -98,8 +98,8 @@ template <class T, class C> void packRight(MatmulTask<C> &task, PanelCache &cach
   task.panels = reinterpret_cast<const C *>(entry.words.data());
 }
 
-#define PTO_INSTANTIATE(T, C)                                                                                                              \
-  template void packLeft<T, C>(MatmulTask<C> &, PanelCache &, const LocalTile &);                                                            \
+#define PTO_INSTANTIATE(T, C)                                                                                          \
+  template void packLeft<T, C>(MatmulTask<C> &, PanelCache &, const LocalTile &);                                      \
   template void packRight<T, C>(MatmulTask<C> &, PanelCache &, const LocalTile &, unsigned);
 PTO_INSTANTIATE(float, float)
 PTO_INSTANTIATE(Half, float)

@@ -8,8 +8,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// Fills left, leftBlockStride and leftStride from `a` (ZZ or NZ). A tile of C itself is read where it lies; another one is widened
-/// into `cache`, whole boxes that hold valid elements.
+/// Fills left, leftBlockStride and leftStride from `a` (ZZ or NZ). A tile of C itself is read where it lies; another
+/// one is widened into `cache`, whole boxes that hold valid elements.
 template <class T, class C> void packLeft(MatmulTask<C> &task, PanelCache &cache, const LocalTile &a);
 
 /// Fills panels from `b` (ZN): boxes with k innermost are transposed. Columns beyond the valid ones hold anything.

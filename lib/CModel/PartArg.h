@@ -6,10 +6,12 @@
 
 namespace pto_mlir::cmodel {
 
-/// dst = src0 where better(src0, src1), else src1; dstIndices likewise. Where only one has an element it is copied, where none has it is 0.
+/// dst = src0 where better(src0, src1), else src1; dstIndices likewise. Where only one has an element it is copied,
+/// where none has it is 0.
 template <class Insn, class F> void mapPartArg(const Insn &insn, Core &core, F better) {
   auto ub = [&](const isa::Tile &t) { return core.tile(t, isa::Memory::UB); };
-  LocalTile dst = ub(insn.dst), dstIndices = ub(insn.dstIndices), a = ub(insn.src0), b = ub(insn.src1), ia = ub(insn.indices0), ib = ub(insn.indices1);
+  LocalTile dst = ub(insn.dst), dstIndices = ub(insn.dstIndices), a = ub(insn.src0), b = ub(insn.src1),
+            ia = ub(insn.indices0), ib = ub(insn.indices1);
   if (core.faulted())
     return;
   auto covers = [](const LocalTile &indices, const LocalTile &values) {

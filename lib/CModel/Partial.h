@@ -1,4 +1,5 @@
-// Elementwise instructions on tiles of different valid regions: where only one has an element it is copied, where none has it is 0.
+// Elementwise instructions on tiles of different valid regions: where only one has an element it is copied, where none
+// has it is 0.
 #ifndef PTO_MLIR_CMODEL_PARTIAL_H
 #define PTO_MLIR_CMODEL_PARTIAL_H
 
@@ -7,7 +8,8 @@
 namespace pto_mlir::cmodel {
 
 template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
+            b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted())
     return;
   if (a.type != dst.type || b.type != dst.type)
@@ -16,7 +18,8 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
     bool ordered = !disjointOrSame(dst, a) || !disjointOrSame(dst, b);
     for (uint32_t r = 0; r < dst.validRows; ++r) {
       // The columns that both have, as a line.
-      uint32_t shared = ordered || r >= a.validRows || r >= b.validRows ? 0 : std::min({dst.validCols, a.validCols, b.validCols});
+      uint32_t shared =
+          ordered || r >= a.validRows || r >= b.validRows ? 0 : std::min({dst.validCols, a.validCols, b.validCols});
       mapLine(f, dst.row<T>(r), shared, a.row<T>(r), b.row<T>(r));
       for (uint32_t c = shared; c < dst.validCols; ++c) {
         bool inA = r < a.validRows && c < a.validCols, inB = r < b.validRows && c < b.validCols;
@@ -29,13 +32,13 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
     }
   });
   legal = legal || visitWide<Standard>(dst.type, [&]<class W>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c) {
-        bool inA = r < a.validRows && c < a.validCols, inB = r < b.validRows && c < b.validCols;
-        W x = inA ? getWide<W>(a, r, c) : W(), y = inB ? getWide<W>(b, r, c) : W();
-        putWide<W>(dst, r, c, inA && inB ? W(f(x, y)) : inA ? x : y);
-      }
-  });
+            for (uint32_t r = 0; r < dst.validRows; ++r)
+              for (uint32_t c = 0; c < dst.validCols; ++c) {
+                bool inA = r < a.validRows && c < a.validCols, inB = r < b.validRows && c < b.validCols;
+                W x = inA ? getWide<W>(a, r, c) : W(), y = inB ? getWide<W>(b, r, c) : W();
+                putWide<W>(dst, r, c, inA && inB ? W(f(x, y)) : inA ? x : y);
+              }
+          });
   if (!legal)
     illegalType(core, dst.type);
 }

@@ -40,7 +40,8 @@ std::string decodeStream(const pto_stream &in, Stream &out) {
   for (Op &op : out.ops)
     if (op.insn.opcode == isa::Opcode::SkipIfZero) {
       int64_t target = int64_t(op.word) + op.insn.numWords + op.insn.as<isa::SkipIfZero>().words.value;
-      auto found = std::lower_bound(out.ops.begin(), out.ops.end(), target, [](const Op &o, int64_t word) { return o.word < word; });
+      auto found = std::lower_bound(out.ops.begin(), out.ops.end(), target,
+                                    [](const Op &o, int64_t word) { return o.word < word; });
       op.target = uint32_t(found - out.ops.begin());
     }
   return "";
@@ -53,10 +54,11 @@ std::string checkPartners(const Kernel &kernel) {
       if (op.insn.opcode == isa::Opcode::CrossSet) {
         isa::CrossMode mode = op.insn.as<isa::CrossSet>().mode;
         bool isCube = stream.kind == isa::CoreKind::AIC;
-        if ((mode == isa::CrossMode::block || mode == isa::CrossMode::lane) && !kernel.uses(isCube ? isa::CoreKind::AIV : isa::CoreKind::AIC))
-          return "kernel '" + kernel.name + "', " + isa::kCoreKindNames[unsigned(stream.kind)] + " " + isa::pipeName(stream.pipe) + ", word " +
-                 std::to_string(op.word) + ": cross_set raises a flag on " + (isCube ? "the vector cores" : "the cube core") +
-                 ", for which the kernel has no commands";
+        if ((mode == isa::CrossMode::block || mode == isa::CrossMode::lane) &&
+            !kernel.uses(isCube ? isa::CoreKind::AIV : isa::CoreKind::AIC))
+          return "kernel '" + kernel.name + "', " + isa::kCoreKindNames[unsigned(stream.kind)] + " " +
+                 isa::pipeName(stream.pipe) + ", word " + std::to_string(op.word) + ": cross_set raises a flag on " +
+                 (isCube ? "the vector cores" : "the cube core") + ", for which the kernel has no commands";
       }
   return "";
 }

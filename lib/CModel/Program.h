@@ -33,7 +33,8 @@ struct Kernel {
   std::string name;
   unsigned numArgs = 0;
   std::vector<Stream> streams;
-  /// It adds to global memory: blocks run one after the other, so that the order of additions does not depend on threads.
+  /// It adds to global memory: blocks run one after the other, so that the order of additions does not depend on
+  /// threads.
   bool ordered = false;
   Together together = Together::None;
   /// It moves tiles to the memories of other cores of the block.

@@ -29,10 +29,15 @@ void quantiseMx(Core &core, const LocalTile &dst, const MxScales &scales, const 
   bool down = src.is(isa::Layout::DN), toFour = dst.bytes == 0, nv = rule == isa::ScaleRule::nv;
   uint32_t lines = down ? dst.validCols : dst.validRows, length = down ? dst.validRows : dst.validCols;
   uint32_t groups = (length + mxGroup - 1) / mxGroup;
-  auto holds = [&](const LocalTile &t) { return (down ? t.validCols : t.validRows) >= lines && (down ? t.validRows : t.validCols) >= groups; };
-  if (!src.covers(dst) || !holds(scales.exponents) || !holds(scales.most) || !holds(scales.scaling) || (scales.boxed && !holds(*scales.boxed)))
+  auto holds = [&](const LocalTile &t) {
+    return (down ? t.validCols : t.validRows) >= lines && (down ? t.validRows : t.validCols) >= groups;
+  };
+  if (!src.covers(dst) || !holds(scales.exponents) || !holds(scales.most) || !holds(scales.scaling) ||
+      (scales.boxed && !holds(*scales.boxed)))
     return core.fault(FaultKind::IllegalShape, "src or a tile of the groups is smaller than dst's valid region needs");
-  auto at = [&](const LocalTile &t, uint32_t line, uint32_t place) { return down ? t.offset(place, line) : t.offset(line, place); };
+  auto at = [&](const LocalTile &t, uint32_t line, uint32_t place) {
+    return down ? t.offset(place, line) : t.offset(line, place);
+  };
   bool legal = Types<float, Half, BFloat>::visit(src.type, [&]<class T>() {
     for (uint32_t line = 0; line < lines; ++line)
       for (uint32_t g = 0; g < groups; ++g) {

@@ -12,8 +12,8 @@ struct MxScales {
   const LocalTile *boxed;
 };
 
-/// dst = src in groups of 32 along the rows of src, in layout DN along its columns, each multiplied by its scale and cast; writes the
-/// groups' exponents, greatest magnitudes and scales at (row, group), in layout DN at (group, column).
+/// dst = src in groups of 32 along the rows of src, in layout DN along its columns, each multiplied by its scale and
+/// cast; writes the groups' exponents, greatest magnitudes and scales at (row, group), in layout DN at (group, column).
 void quantiseMx(Core &core, const LocalTile &dst, const MxScales &scales, const LocalTile &src, isa::ScaleRule rule);
 
 } // namespace pto_mlir::cmodel

@@ -6,9 +6,11 @@
 
 namespace pto_mlir::cmodel {
 
-/// dst = cast(max(f(src0, src1), 0)); f's result is rounded to the sources' type, i8 takes the nearest even integer, at most 127.
+/// dst = cast(max(f(src0, src1), 0)); f's result is rounded to the sources' type, i8 takes the nearest even integer, at
+/// most 127.
 template <class Insn, class F> void mapReluConvert(const Insn &insn, Core &core, F f) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
+            b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted() || !coverDst(core, dst, {&a, &b}))
     return;
   Types<float, Half, int16_t>::visit(a.type, [&]<class T>() {

@@ -1,4 +1,5 @@
-// Quotients and remainders; these are floored (the sign of the divisor) and truncated (the sign of the dividend). An integer divisor of 0 is a fault.
+// Quotients and remainders; these are floored (the sign of the divisor) and truncated (the sign of the dividend). An
+// integer divisor of 0 is a fault.
 #ifndef PTO_MLIR_CMODEL_REMAINDER_H
 #define PTO_MLIR_CMODEL_REMAINDER_H
 

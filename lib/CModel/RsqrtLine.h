@@ -16,11 +16,13 @@ namespace pto_mlir::cmodel {
 // Internal linkage: its test is compiled for another machine than the rest of its program.
 /// to[i] = 1 / sqrt(from[i]), i < n, with the bits of ReciprocalSqrt; `to` and `from` are the same or do not overlap.
 ///
-/// The processor's estimate and one step of Newton, y, are off by less than 2^-21, whatever the processor. What is missing, r = 1 - x y y, comes out
-/// exact but for 2^-45 by fused multiply-adds, and so y + y r / 2 is rounded as the true value is where a little more and a little less than r / 2 give
-/// the same. Where not, once in some 10^4 blocks, and for subnormal x the block goes through double (RsqrtLineTest compares all mantissas).
+/// The processor's estimate and one step of Newton, y, are off by less than 2^-21, whatever the processor. What is
+/// missing, r = 1 - x y y, comes out exact but for 2^-45 by fused multiply-adds, and so y + y r / 2 is rounded as the
+/// true value is where a little more and a little less than r / 2 give the same. Where not, once in some 10^4 blocks,
+/// and for subnormal x the block goes through double (RsqrtLineTest compares all mantissas).
 static inline void rsqrtLine(float *to, const float *from, size_t n) {
-  const __m256 half = _mm256_set1_ps(0.5f), little = _mm256_set1_ps(0x1p-42f), magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
+  const __m256 half = _mm256_set1_ps(0.5f), little = _mm256_set1_ps(0x1p-42f),
+               magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));
   auto exactly = [](float x) { return float(1.0 / std::sqrt(double(x))); };
   size_t i = 0;
   for (; i + 8 <= n; i += 8) {
@@ -29,8 +31,10 @@ static inline void rsqrtLine(float *to, const float *from, size_t n) {
     __m256 y = _mm256_fmadd_ps(estimate, error, estimate), halfY = _mm256_mul_ps(y, half);
     __m256 product = _mm256_mul_ps(x, y), low = _mm256_fmsub_ps(x, y, product); // product + low = x y
     __m256 rest = _mm256_fnmadd_ps(low, halfY, _mm256_fnmadd_ps(product, halfY, half));
-    __m256 more = _mm256_fmadd_ps(y, _mm256_add_ps(rest, little), y), less = _mm256_fmadd_ps(y, _mm256_sub_ps(rest, little), y);
-    __m256 result = _mm256_blendv_ps(more, estimate, _mm256_cmp_ps(rest, rest, _CMP_UNORD_Q)); // 0, infinity, negative numbers, NaN
+    __m256 more = _mm256_fmadd_ps(y, _mm256_add_ps(rest, little), y),
+           less = _mm256_fmadd_ps(y, _mm256_sub_ps(rest, little), y);
+    __m256 result =
+        _mm256_blendv_ps(more, estimate, _mm256_cmp_ps(rest, rest, _CMP_UNORD_Q)); // 0, infinity, negative numbers, NaN
     __m256 subnormal = _mm256_and_ps(_mm256_cmp_ps(_mm256_and_ps(x, magnitude), _mm256_set1_ps(0x1p-126f), _CMP_LT_OQ),
                                      _mm256_cmp_ps(x, _mm256_setzero_ps(), _CMP_NEQ_OQ));
     if (_mm256_movemask_ps(_mm256_or_ps(_mm256_cmp_ps(more, less, _CMP_NEQ_OQ), subnormal))) {

@@ -13,7 +13,8 @@ template <class Insn> void scatter(const Insn &insn, Core &core) {
   if (core.faulted())
     return;
   if (src.type != dst.type || !indices.covers(src))
-    return core.fault(FaultKind::IllegalShape, "dst and src differ in type, or there are fewer indices than elements of src");
+    return core.fault(FaultKind::IllegalShape,
+                      "dst and src differ in type, or there are fewer indices than elements of src");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     uint32_t size = dst.rows * dst.cols;
     T *to = dst.as<T>();
@@ -22,7 +23,8 @@ template <class Insn> void scatter(const Insn &insn, Core &core) {
       const T *from = src.row<T>(r);
       for (uint32_t c = 0, n = src.validCols; c < n; ++c) {
         if (index[c] >= size)
-          return core.fault(FaultKind::OutOfRange, "index " + std::to_string(index[c]) + " of a tile of " + std::to_string(size) + " elements");
+          return core.fault(FaultKind::OutOfRange, "index " + std::to_string(index[c]) + " of a tile of " +
+                                                       std::to_string(size) + " elements");
         to[index[c]] = from[c];
       }
     }

@@ -1,4 +1,5 @@
-// The shuffled mode: functional, but engines lose their turn at random places. Right kernels give the same bits; a missing flag shows.
+// The shuffled mode: functional, but engines lose their turn at random places. Right kernels give the same bits; a
+// missing flag shows.
 #ifndef PTO_MLIR_CMODEL_SHUFFLER_H
 #define PTO_MLIR_CMODEL_SHUFFLER_H
 

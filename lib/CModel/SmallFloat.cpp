@@ -14,13 +14,15 @@ constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric
 
 // A magnitude of `exponentBits` and `mantissaBits`, as in IEEE but without its special codes.
 float ieeeLike(unsigned code, int exponentBits, int mantissaBits, int bias) {
-  int mantissa = int(code & ((1u << mantissaBits) - 1)), exponent = int(code >> mantissaBits & ((1u << exponentBits) - 1));
+  int mantissa = int(code & ((1u << mantissaBits) - 1)),
+      exponent = int(code >> mantissaBits & ((1u << exponentBits) - 1));
   if (exponent == 0)
     return std::ldexp(float(mantissa), 1 - bias - mantissaBits);
   return std::ldexp(float(mantissa + (1 << mantissaBits)), exponent - bias - mantissaBits);
 }
 
-// HiFloat8: behind the sign a prefix says how many exponent bits follow; an exponent is a sign and a magnitude with a hidden leading one.
+// HiFloat8: behind the sign a prefix says how many exponent bits follow; an exponent is a sign and a magnitude with a
+// hidden leading one.
 float hif8Magnitude(unsigned code) {
   if (code < 8) // 0000 mmm: powers of two below the normal ones
     return code == 0 ? 0.0f : std::ldexp(1.0f, int(code) - 23);
@@ -81,16 +83,24 @@ struct Table {
       if (std::isfinite(values[code]))
         magnitudes.push_back({values[code], uint8_t(code)});
     std::sort(magnitudes.begin(), magnitudes.end());
-    nanCode = type == ElementType::f8E4M3FN ? 0x7f : type == ElementType::f8E5M2 ? 0x7e : type == ElementType::hif8 ? 0x80
-              : type == ElementType::f8E8M0 ? 0xff : -1;
-    infCode = type == ElementType::f8E4M3FN ? 0x7f : type == ElementType::f8E5M2 ? 0x7c : type == ElementType::hif8 ? 0x6f : -1;
+    nanCode = type == ElementType::f8E4M3FN ? 0x7f
+              : type == ElementType::f8E5M2 ? 0x7e
+              : type == ElementType::hif8   ? 0x80
+              : type == ElementType::f8E8M0 ? 0xff
+                                            : -1;
+    infCode = type == ElementType::f8E4M3FN ? 0x7f
+              : type == ElementType::f8E5M2 ? 0x7c
+              : type == ElementType::hif8   ? 0x6f
+                                            : -1;
   }
 };
 
 const Table &tableOf(ElementType type) {
-  static const Table tables[] = {Table(ElementType::f8E4M3FN), Table(ElementType::f8E5M2), Table(ElementType::hif8), Table(ElementType::f4E2M1),
-                                 Table(ElementType::f4E1M2),   Table(ElementType::i4),     Table(ElementType::f8E8M0)};
-  static_assert(unsigned(ElementType::i4) - unsigned(ElementType::f8E4M3FN) == 5 && unsigned(ElementType::f8E8M0) == 18);
+  static const Table tables[] = {Table(ElementType::f8E4M3FN), Table(ElementType::f8E5M2), Table(ElementType::hif8),
+                                 Table(ElementType::f4E2M1),   Table(ElementType::f4E1M2), Table(ElementType::i4),
+                                 Table(ElementType::f8E8M0)};
+  static_assert(unsigned(ElementType::i4) - unsigned(ElementType::f8E4M3FN) == 5 &&
+                unsigned(ElementType::f8E8M0) == 18);
   return type == ElementType::f8E8M0 ? tables[6] : tables[unsigned(type) - unsigned(ElementType::f8E4M3FN)];
 }
 
@@ -109,11 +119,16 @@ uint8_t encodeSmall(ElementType type, double value, bool saturate) {
   unsigned sign = std::signbit(value) ? t.signBit : 0;
   const auto &m = t.magnitudes;
   if (value != value)
-    return uint8_t(t.nanCode < 0 ? sign | m.back().second : type == ElementType::hif8 ? 0x80u : sign | unsigned(t.nanCode));
+    return uint8_t(t.nanCode < 0               ? sign | m.back().second
+                   : type == ElementType::hif8 ? 0x80u
+                                               : sign | unsigned(t.nanCode));
   double magnitude = std::fabs(value);
   bool awayFromZero = type == ElementType::hif8;
-  // The last number whose place is reached: the distance to the next one decides. Behind the largest one its last distance goes on.
-  size_t below = size_t(std::upper_bound(m.begin(), m.end(), magnitude, [](double v, const auto &e) { return v < double(e.first); }) - m.begin());
+  // The last number whose place is reached: the distance to the next one decides. Behind the largest one its last
+  // distance goes on.
+  size_t below = size_t(
+      std::upper_bound(m.begin(), m.end(), magnitude, [](double v, const auto &e) { return v < double(e.first); }) -
+      m.begin());
   size_t at = below == 0 ? 0 : below - 1;
   double low = m[at].first, high = at + 1 < m.size() ? double(m[at + 1].first) : 2 * low - m[at - 1].first;
   if (type == ElementType::hif8 && at + 1 == m.size())

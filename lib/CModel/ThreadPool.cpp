@@ -62,7 +62,9 @@ uint64_t ThreadPool::takeTasks(unsigned worker) {
 
 void ThreadPool::work(unsigned worker) {
   uint64_t seen = 0;
-  auto news = [&] { return stop.load(std::memory_order_relaxed) || runOf(ticket.load(std::memory_order_acquire)) != seen; };
+  auto news = [&] {
+    return stop.load(std::memory_order_relaxed) || runOf(ticket.load(std::memory_order_acquire)) != seen;
+  };
   while (true) {
     if (!spinUntil(news)) {
       std::unique_lock lock(mutex);
@@ -86,7 +88,8 @@ void ThreadPool::run(uint32_t tasks, const std::function<void(unsigned, uint32_t
   finished.store(0, std::memory_order_relaxed);
   {
     std::lock_guard lock(mutex);
-    ticket.store((runOf(ticket.load(std::memory_order_relaxed)) + 1) << 48 | uint64_t(tasks) << 24, std::memory_order_release);
+    ticket.store((runOf(ticket.load(std::memory_order_relaxed)) + 1) << 48 | uint64_t(tasks) << 24,
+                 std::memory_order_release);
   }
   wake.notify_all();
   takeTasks(0);

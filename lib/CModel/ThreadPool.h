@@ -19,9 +19,9 @@ public:
   explicit ThreadPool(unsigned workers) : workers(workers) {}
   ~ThreadPool();
 
-  /// Calls task(worker, index) for index 0 .. count - 1, each once, indices handed out in ascending order; returns when all are done.
-  /// `worker` < size() is used by one thread at a time. count <= maxTasks. Does not wait for a worker that has nothing to do, so
-  /// that a busy machine costs nothing but its help.
+  /// Calls task(worker, index) for index 0 .. count - 1, each once, indices handed out in ascending order; returns when
+  /// all are done. `worker` < size() is used by one thread at a time. count <= maxTasks. Does not wait for a worker
+  /// that has nothing to do, so that a busy machine costs nothing but its help.
   void run(uint32_t count, const std::function<void(unsigned worker, uint32_t index)> &task);
   unsigned size() const { return workers; }
 
@@ -34,7 +34,8 @@ private:
   std::vector<std::thread> threads;
   std::mutex mutex;
   std::condition_variable wake, done;
-  // Bits 48-63 number of the run, 24-47 its tasks, 0-23 the next one: whoever adds 1 owns the task that he read, if there is one.
+  // Bits 48-63 number of the run, 24-47 its tasks, 0-23 the next one: whoever adds 1 owns the task that he read, if
+  // there is one.
   std::atomic<uint64_t> ticket{0};
   std::atomic<uint32_t> finished{0};
   std::atomic<bool> stop{false};

@@ -34,7 +34,8 @@ Addressing addressing(const LocalTile &t, bool majorIsRow) {
   return {};
 }
 
-// Calls f(first major index, count, element offset in the view) for runs of majors with one stride. Stops after a fault.
+// Calls f(first major index, count, element offset in the view) for runs of majors with one stride. Stops after a
+// fault.
 template <class F> void forRuns(Core &core, const GlobalView &view, uint32_t majors, uint32_t minors, F &&f) {
   bool dn = view.layout == isa::Layout::DN;
   int64_t inner = view.size(dn ? 0 : 1), majorStride = view.stride(dn ? 0 : 1), minorStride = view.stride(dn ? 1 : 0);
@@ -50,8 +51,8 @@ template <class F> void forRuns(Core &core, const GlobalView &view, uint32_t maj
   }
 }
 
-// Calls f(first minor of a group, its minors, first of some majors, their number): a few majors at a time, so that the lines of the
-// row-major side are still near when the next group needs their other half.
+// Calls f(first minor of a group, its minors, first of some majors, their number): a few majors at a time, so that the
+// lines of the row-major side are still near when the next group needs their other half.
 constexpr uint32_t fewMajors = 16;
 template <class F> void forGroups(const Addressing &a, uint32_t minors, uint32_t majors, F &&f) {
   for (uint32_t m = 0; m < majors; m += fewMajors)
@@ -62,8 +63,8 @@ template <class F> void forGroups(const Addressing &a, uint32_t minors, uint32_t
 bool covers(Core &core, const GlobalView &view, const LocalTile &t) {
   if (view.rows() >= t.validRows && view.cols() >= t.validCols)
     return true;
-  core.fault(FaultKind::IllegalShape, "the view is smaller than the tile's valid region of " + std::to_string(t.validRows) + "x" +
-                                          std::to_string(t.validCols));
+  core.fault(FaultKind::IllegalShape, "the view is smaller than the tile's valid region of " +
+                                          std::to_string(t.validRows) + "x" + std::to_string(t.validCols));
   return false;
 }
 
@@ -73,12 +74,14 @@ template <class F> void forElements(Core &core, const GlobalView &view, const Lo
     for (uint32_t c = 0; c < t.validCols; ++c) {
       int64_t at = view.offset(r, c);
       if (!view.contains(at, 1, 0, 1, 0))
-        return core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) + ") of the view lies outside the argument");
+        return core.fault(FaultKind::OutOfRange, "element (" + std::to_string(r) + ", " + std::to_string(c) +
+                                                     ") of the view lies outside the argument");
       f(at, t.offset(r, c));
     }
 }
 
-// `count` groups of 32 bytes side by side at `to`: n < 32 / sizeof(T) elements each, then zeros. N is n where the compiler is to know it.
+// `count` groups of 32 bytes side by side at `to`: n < 32 / sizeof(T) elements each, then zeros. N is n where the
+// compiler is to know it.
 template <size_t N, class T> void copyPartGroups(T *to, const T *from, size_t fromPitch, size_t count, size_t n) {
   constexpr size_t group = 32 / sizeof(T);
   for (size_t i = 0; i < count; ++i) {
@@ -105,7 +108,8 @@ template <class T> void copyRuns(T *to, size_t toPitch, const T *from, size_t fr
 
 // to[i * toPitch + j * toStep] = from[i * fromPitch + j * fromStep]
 template <class T>
-void copyStrided(T *to, size_t toPitch, size_t toStep, const T *from, size_t fromPitch, size_t fromStep, uint32_t majors, uint32_t minors) {
+void copyStrided(T *to, size_t toPitch, size_t toStep, const T *from, size_t fromPitch, size_t fromStep,
+                 uint32_t majors, uint32_t minors) {
   if (toStep == 1 && fromStep == 1)
     return copyRuns(to, toPitch, from, fromPitch, majors, minors);
   if (toPitch == 1 && fromPitch == 1)
@@ -215,7 +219,8 @@ template <class D> D sum(D a, D b) {
     return store<D>(load(a) + load(b));
 }
 
-template <class D, class S> void storeAccumulatorTyped(Core &core, const GlobalView &view, const LocalTile &src, bool relu, bool add) {
+template <class D, class S>
+void storeAccumulatorTyped(Core &core, const GlobalView &view, const LocalTile &src, bool relu, bool add) {
   const S *in = src.as<S>();
   D *base = reinterpret_cast<D *>(view.base);
   if (view.layout == isa::Layout::ND && view.stride(0) == 1 && !add)
@@ -252,10 +257,13 @@ bool castAndStore(Core &core, const GlobalView &view, const LocalTile &src, bool
   });
 }
 
-uint64_t payload(const LocalTile &t, uint32_t elementBytes) { return uint64_t(t.validRows) * t.validCols * elementBytes; }
+uint64_t payload(const LocalTile &t, uint32_t elementBytes) {
+  return uint64_t(t.validRows) * t.validCols * elementBytes;
+}
 
 void mismatch(Core &core, isa::ElementType a, isa::ElementType b) {
-  core.fault(FaultKind::IllegalType, std::string("no transfer between ") + isa::elementName(a) + " and " + isa::elementName(b));
+  core.fault(FaultKind::IllegalType,
+             std::string("no transfer between ") + isa::elementName(a) + " and " + isa::elementName(b));
 }
 
 } // namespace
@@ -315,8 +323,9 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
   if (dst.type != src.type)
     return mismatch(core, src.type, dst.type);
   if (row < 0 || col < 0 || row + dst.validRows > src.rows || col + dst.validCols > src.cols)
-    return core.fault(FaultKind::OutOfRange, "rows from " + std::to_string(row) + " and columns from " + std::to_string(col) + " for " +
-                                                 std::to_string(dst.validRows) + "x" + std::to_string(dst.validCols) + " leave the source of " +
+    return core.fault(FaultKind::OutOfRange, "rows from " + std::to_string(row) + " and columns from " +
+                                                 std::to_string(col) + " for " + std::to_string(dst.validRows) + "x" +
+                                                 std::to_string(dst.validCols) + " leave the source of " +
                                                  std::to_string(src.rows) + "x" + std::to_string(src.cols));
   using isa::Layout;
   uint32_t c0 = 32 / dst.bytes;
@@ -325,7 +334,8 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     const T *from = src.as<T>();
     T *to = dst.as<T>();
-    // NZ to ZZ or NZ, columns at a group border: whole groups of 32 bytes; 16 rows of a group follow one another on both sides.
+    // NZ to ZZ or NZ, columns at a group border: whole groups of 32 bytes; 16 rows of a group follow one another on
+    // both sides.
     if (boxes && src.is(Layout::NZ) && (dst.is(Layout::ZZ) || dst.is(Layout::NZ)) && k0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += 16) {
         uint32_t n = std::min(16u, dst.validRows - r);
@@ -340,7 +350,8 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
     // ZN to ZN, the same with rows and columns exchanged.
     if (boxes && src.is(Layout::ZN) && dst.is(Layout::ZN) && r0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += c0)
-        std::memcpy(to + size_t(r) * dst.cols, from + size_t(r0 + r) * src.cols + size_t(k0) * c0, size_t(dst.validCols) * 32);
+        std::memcpy(to + size_t(r) * dst.cols, from + size_t(r0 + r) * src.cols + size_t(k0) * c0,
+                    size_t(dst.validCols) * 32);
       return;
     }
     // NZ to ZN: each group of columns is a [rows][c0] matrix that is transposed into boxes [16 columns][c0 rows].

@@ -54,8 +54,10 @@ inline void transposeEight(uint16_t *to, size_t pitch, const Halves8 (&r)[8]) {
   }
 }
 
-/// to[j * toPitch + i] = from[i * fromPitch + j] for i < rows, j < cols: blocks in registers, the rest element by element.
-template <class T> inline void transpose(T *to, size_t toPitch, const T *from, size_t fromPitch, uint32_t rows, uint32_t cols) {
+/// to[j * toPitch + i] = from[i * fromPitch + j] for i < rows, j < cols: blocks in registers, the rest element by
+/// element.
+template <class T>
+inline void transpose(T *to, size_t toPitch, const T *from, size_t fromPitch, uint32_t rows, uint32_t cols) {
   auto single = [&](uint32_t rowBegin, uint32_t rowEnd, uint32_t colBegin, uint32_t colEnd) {
     for (size_t j = colBegin; j < colEnd; ++j)
       for (size_t i = rowBegin; i < rowEnd; ++i)

@@ -1,5 +1,6 @@
-// exp and log of f32 in plain additions and multiplications without branches: loops over them vectorise, and every machine computes the
-// same bits. Error below 1.5 units in the last place (unittests/CModel/VectorMathTest.cpp measures it).
+// exp and log of f32 in plain additions and multiplications without branches: loops over them vectorise, and every
+// machine computes the same bits. Error below 1.5 units in the last place (unittests/CModel/VectorMathTest.cpp measures
+// it).
 #ifndef PTO_MLIR_CMODEL_VECTORMATH_H
 #define PTO_MLIR_CMODEL_VECTORMATH_H
 
@@ -10,8 +11,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2. ln 2 is split so that n * high is exact; the polynomial is the Taylor
-/// series with minimax-adjusted tail (the classic Cephes coefficients).
+/// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2. ln 2 is split so that n * high is exact; the polynomial
+/// is the Taylor series with minimax-adjusted tail (the classic Cephes coefficients).
 inline float expFloat(float x) {
   constexpr float shift = 0x1.8p23f; // adding it rounds to an integer, which then sits in the low mantissa bits
   float clamped = x < -104.0f ? -104.0f : x;
@@ -19,7 +20,7 @@ inline float expFloat(float x) {
   float shifted = clamped * 0x1.715476p+0f + shift;
   float n = shifted - shift;
   float r = clamped - n * 0x1.63p-1f; // 0.693359375
-  r = r - n * -0x1.bd0106p-13f;         // ln 2 - 0.693359375
+  r = r - n * -0x1.bd0106p-13f;       // ln 2 - 0.693359375
   float p = 1.9875691500e-4f;
   p = p * r + 1.3981999507e-3f;
   p = p * r + 8.3334519073e-3f;
@@ -27,10 +28,12 @@ inline float expFloat(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   float e = p * (r * r) + r + 1.0f;
-  // Two factors, so that results in the subnormal range and near overflow are scaled without leaving the range in between.
+  // Two factors, so that results in the subnormal range and near overflow are scaled without leaving the range in
+  // between.
   int32_t exponent = int32_t(detail::bitsOf(shifted)) - int32_t(0x4b400000);
   int32_t half = exponent >> 1;
-  float result = e * detail::floatOf(uint32_t(half + 127) << 23) * detail::floatOf(uint32_t(exponent - half + 127) << 23);
+  float result =
+      e * detail::floatOf(uint32_t(half + 127) << 23) * detail::floatOf(uint32_t(exponent - half + 127) << 23);
   return x != x ? x : result;
 }
 

@@ -36,9 +36,9 @@ template <class W> W scalarWide(isa::ElementType type, int64_t bits) {
   return value;
 }
 
-#define PTO_INSTANTIATE(W)                                                                                                                 \
-  template W loadWide<W>(isa::ElementType, const uint8_t *);                                                                               \
-  template void storeWide<W>(isa::ElementType, uint8_t *, W);                                                                              \
+#define PTO_INSTANTIATE(W)                                                                                             \
+  template W loadWide<W>(isa::ElementType, const uint8_t *);                                                           \
+  template void storeWide<W>(isa::ElementType, uint8_t *, W);                                                          \
   template W scalarWide<W>(isa::ElementType, int64_t);
 PTO_INSTANTIATE(float)
 PTO_INSTANTIATE(int64_t)

@@ -1,4 +1,5 @@
-// Elements of any type by way of the widest type of their kind, one by one: for the types that only the A5 has in an instruction.
+// Elements of any type by way of the widest type of their kind, one by one: for the types that only the A5 has in an
+// instruction.
 #ifndef PTO_MLIR_CMODEL_WIDE_H
 #define PTO_MLIR_CMODEL_WIDE_H
 
@@ -14,13 +15,15 @@ template <class W> void storeWide(isa::ElementType type, uint8_t *to, W value);
 /// A Scalar operand as an element of `type` would hold it.
 template <class W> W scalarWide(isa::ElementType type, int64_t bits);
 
-template <class W> W getWide(const LocalTile &t, uint32_t r, uint32_t c) { return loadWide<W>(t.type, t.data + t.offset(r, c) * t.bytes); }
+template <class W> W getWide(const LocalTile &t, uint32_t r, uint32_t c) {
+  return loadWide<W>(t.type, t.data + t.offset(r, c) * t.bytes);
+}
 template <class W> void putWide(const LocalTile &t, uint32_t r, uint32_t c, W value) {
   storeWide<W>(t.type, t.data + t.offset(r, c) * t.bytes, value);
 }
 
-/// Calls f.operator()<W>() for the kind of `type`, if an instruction that works on the types of Legal works on that kind too: integers
-/// where there is i32, bf16 where there is f32. False when it does not.
+/// Calls f.operator()<W>() for the kind of `type`, if an instruction that works on the types of Legal works on that
+/// kind too: integers where there is i32, bf16 where there is f32. False when it does not.
 template <class Legal, class F> bool visitWide(isa::ElementType type, F &&f) {
   using isa::ElementType;
   switch (type) {

@@ -27,16 +27,17 @@ template <class I> int encodeAndStore(PtoEncodeContext *context, const I *insn, 
   isa::Pipe pipe = info.pipe == isa::Pipe::ALL ? isa::Pipe(context->pipe) : info.pipe;
   if (!isa::hasPipe(isa::CoreKind(context->core_kind), pipe))
     return fail(context, std::string(info.mnemonic) + ": this kind of core has no engine for it");
-  return context->store_cmd(context->user, int(context->core_kind << 4 | unsigned(pipe)), words.data(), words.size(), node, 0);
+  return context->store_cmd(context->user, int(context->core_kind << 4 | unsigned(pipe)), words.data(), words.size(),
+                            node, 0);
 }
 
 } // namespace
 
 #define PTO_EXPORT extern "C" __attribute__((visibility("default")))
 
-#define PTO_ENCODE(Struct, mnemonic, code, pipe)                                                                                             \
-  PTO_EXPORT int pto_##mnemonic(PtoEncodeContext *context, const isa::Struct *params, CMD_ID_NODE *node) {                                   \
-    return encodeAndStore(context, params, node);                                                                                            \
+#define PTO_ENCODE(Struct, mnemonic, code, pipe)                                                                       \
+  PTO_EXPORT int pto_##mnemonic(PtoEncodeContext *context, const isa::Struct *params, CMD_ID_NODE *node) {             \
+    return encodeAndStore(context, params, node);                                                                      \
   }
 ISA_INSNS(PTO_ENCODE)
 #undef PTO_ENCODE

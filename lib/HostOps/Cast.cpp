@@ -9,13 +9,10 @@
 
 namespace pto_mlir::hostops {
 
-using pmodel::ElementType;
-
 namespace {
 
 // One tag per type: what an element is stored as, and its value as int64, uint64 or double.
-template <class T>
-struct Plain {
+template <class T> struct Plain {
   using Storage = T;
   using Value = T;
   static Value load(T stored) { return stored; }
@@ -40,8 +37,7 @@ struct Bool {
   static uint8_t store(Value value) { return value; }
 };
 
-template <class To, class From>
-bool fits(From value) {
+template <class To, class From> bool fits(From value) {
   if constexpr (std::is_floating_point_v<To>) {
     return true;
   } else if constexpr (std::is_floating_point_v<From>) {
@@ -60,11 +56,11 @@ bool fits(From value) {
 
 // Per source type and not inlined: its text is not compiled once for each of the 169 pairs.
 template <class V> [[gnu::noinline]] Status cannotHold(uint64_t index, V value) {
-  return Failure{"element " + std::to_string(index) + " has the value " + std::to_string(value) + ", which the narrower type cannot hold"};
+  return Failure{"element " + std::to_string(index) + " has the value " + std::to_string(value) +
+                 ", which the narrower type cannot hold"};
 }
 
-template <class From, class To>
-Status convert(const void *in, void *out, uint64_t count) {
+template <class From, class To> Status convert(const void *in, void *out, uint64_t count) {
   auto *source = static_cast<const typename From::Storage *>(in);
   auto *target = static_cast<typename To::Storage *>(out);
   for (uint64_t i = 0; i < count; ++i) {
@@ -80,8 +76,7 @@ Status convert(const void *in, void *out, uint64_t count) {
   return {};
 }
 
-template <class Use>
-auto withType(ElementType type, Use use) -> decltype(use(Bool())) {
+template <class Use> auto withType(ElementType type, Use use) -> decltype(use(Bool())) {
   switch (type) {
   case ElementType::F32:
     return use(Plain<float>());
@@ -118,7 +113,8 @@ auto withType(ElementType type, Use use) -> decltype(use(Bool())) {
 
 Status cast(const void *in, ElementType from, void *out, ElementType to, uint64_t count) {
   return withType(from, [&](auto fromTag) -> Status {
-    return withType(to, [&](auto toTag) -> Status { return convert<decltype(fromTag), decltype(toTag)>(in, out, count); });
+    return withType(to,
+                    [&](auto toTag) -> Status { return convert<decltype(fromTag), decltype(toTag)>(in, out, count); });
   });
 }
 

@@ -4,8 +4,6 @@
 
 namespace pto_mlir::hostops {
 
-using pmodel::ElementType;
-
 namespace {
 
 struct Row {
@@ -53,7 +51,7 @@ Status verifyCast(const std::vector<int64_t> &parameters, const std::vector<uint
   if (parameters.size() != 3)
     return Failure{"cast expects two element types and a count"};
   for (int i : {0, 1}) {
-    if (parameters[i] < 0 || parameters[i] >= pmodel::numElementTypes)
+    if (parameters[i] < 0 || parameters[i] >= numElementTypes)
       return Failure{"cast has an unknown element type"};
   }
   auto from = static_cast<ElementType>(parameters[0]), to = static_cast<ElementType>(parameters[1]);
@@ -63,7 +61,7 @@ Status verifyCast(const std::vector<int64_t> &parameters, const std::vector<uint
   if (parameters[2] < 0 || parameters[2] > maxBytes / 8)
     return Failure{"cast has a bad count"};
   std::vector<uint64_t> shape = {static_cast<uint64_t>(parameters[2])};
-  if (bufferBytes[0] != shape[0] * pmodel::elementBits(from) / 8 || bufferBytes[1] != shape[0] * pmodel::elementBits(to) / 8)
+  if (bufferBytes[0] != shape[0] * elementBits(from) / 8 || bufferBytes[1] != shape[0] * elementBits(to) / 8)
     return Failure{"cast expects buffers of " + std::to_string(shape[0]) + " elements"};
   return {};
 }

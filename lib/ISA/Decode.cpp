@@ -6,12 +6,12 @@ namespace pto_mlir::isa {
 
 namespace {
 
-// Reads operand words in order. After the first error the rest is left as it is. Not inlined into the hundred rows: that is most of
-// this file's compile time.
+// Reads operand words in order. After the first error the rest is left as it is. Not inlined into the hundred rows:
+// that is most of this file's compile time.
 struct Decoder {
   const InsnInfo &info;
   const uint32_t *words;
-  size_t count;    // words of this instruction
+  size_t count; // words of this instruction
   uint32_t mask;
   size_t next;
   unsigned slot = 0;
@@ -116,8 +116,8 @@ template <class I> void decodeOperands(Decoder &decoder, DecodedInsn &out) {
 
 void decodeOperands(Opcode opcode, Decoder &decoder, DecodedInsn &out) {
   switch (opcode) {
-#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                                           \
-  case Opcode::Struct:                                                                                                                       \
+#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                     \
+  case Opcode::Struct:                                                                                                 \
     return decodeOperands<Struct>(decoder, out);
     ISA_INSNS(PTO_ISA_CASE)
 #undef PTO_ISA_CASE
@@ -135,7 +135,8 @@ std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedIns
   if (!info || (head & 0xf800))
     return "word " + std::to_string(head) + " is no instruction";
   if (count < 1 || count > left)
-    return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, " + std::to_string(left) + " are left";
+    return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, " + std::to_string(left) +
+           " are left";
   uint32_t mask = head >> 24;
   bool hasMaskWord = head & kMaskWordBit;
   if (hasMaskWord) {
@@ -148,7 +149,8 @@ std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedIns
   if (decoder.error)
     return decoder.error;
   if (decoder.next != count)
-    return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, its operands take " + std::to_string(decoder.next);
+    return std::string(info->mnemonic) + ": has " + std::to_string(count) + " words, its operands take " +
+           std::to_string(decoder.next);
   if (decoder.slot < 32 && mask >> decoder.slot)
     return std::string(info->mnemonic) + ": the register mask names operands that do not exist";
   insn.numWords = uint16_t(count);

@@ -1,7 +1,7 @@
 //===- Disassemble.cpp - Instructions as text -----------------------------===//
 //
-// tadd UB[0]<16x64xf32>, UB[r3]<16x64xf32 valid=r4x64>, ...   tiles: memory, address, box, and what differs from the defaults
-// tload UB[0]<16x64xf32>, arg0[r2]<f32 ND 16x64 strides 64,1>, space=UB
+// tadd UB[0]<16x64xf32>, UB[r3]<16x64xf32 valid=r4x64>, ...   tiles: memory, address, box, and what differs from the
+// defaults tload UB[0]<16x64xf32>, arg0[r2]<f32 ND 16x64 strides 64,1>, space=UB
 //
 //===----------------------------------------------------------------------===//
 
@@ -51,7 +51,8 @@ struct Printer {
   [[gnu::noinline]] void tile(unsigned k, Tile &t) {
     begin(k);
     out += kMemoryNames[unsigned(memoryOf(insn, info.operands[k]))];
-    out += "[" + text(t.address) + "]<" + std::to_string(t.rows) + "x" + std::to_string(t.cols) + "x" + elementName(t.type);
+    out += "[" + text(t.address) + "]<" + std::to_string(t.rows) + "x" + std::to_string(t.cols) + "x" +
+           elementName(t.type);
     if (t.validRows != Value(t.rows) || t.validCols != Value(t.cols))
       out += " valid=" + text(t.validRows) + "x" + text(t.validCols);
     if (t.layout != Layout::ND)

@@ -16,7 +16,8 @@ struct Encoder {
 
   void fail(unsigned k, const char *what, int64_t value) {
     if (!error)
-      error = std::string(info.mnemonic) + ": " + what + " of operand '" + info.operands[k].name + "' does not fit: " + std::to_string(value);
+      error = std::string(info.mnemonic) + ": " + what + " of operand '" + info.operands[k].name +
+              "' does not fit: " + std::to_string(value);
   }
 
   // The field's content for a maskable value: [low, high] bounds an immediate.
@@ -84,14 +85,17 @@ template <class I> std::optional<std::string> encodeInsn(I insn, std::vector<uin
   uint32_t later = encoder.mask >> kHeadSlots;
   if (later)
     words.insert(words.begin() + begin + 1, later);
-  words[begin] = uint32_t(OpcodeOf<I>::value) | (later ? kMaskWordBit : 0) | uint32_t(words.size() - begin) << 16 | encoder.mask << 24;
+  words[begin] = uint32_t(OpcodeOf<I>::value) | (later ? kMaskWordBit : 0) | uint32_t(words.size() - begin) << 16 |
+                 encoder.mask << 24;
   return std::nullopt;
 }
 
 } // namespace
 
-#define PTO_ISA_DEFINE(Struct, mnemonic, code, pipe)                                                                                         \
-  std::optional<std::string> tryEncode(const Struct &insn, std::vector<uint32_t> &words) { return encodeInsn(insn, words); }
+#define PTO_ISA_DEFINE(Struct, mnemonic, code, pipe)                                                                   \
+  std::optional<std::string> tryEncode(const Struct &insn, std::vector<uint32_t> &words) {                             \
+    return encodeInsn(insn, words);                                                                                    \
+  }
 ISA_INSNS(PTO_ISA_DEFINE)
 #undef PTO_ISA_DEFINE
 

@@ -47,7 +47,8 @@ const ArchInfo *findArch(std::string_view name) {
 }
 
 bool hasPipe(CoreKind core, Pipe pipe) {
-  return size_t(core) < std::size(kCorePipes) && unsigned(pipe) < 16 && (kCorePipes[size_t(core)] >> unsigned(pipe) & 1);
+  return size_t(core) < std::size(kCorePipes) && unsigned(pipe) < 16 &&
+         (kCorePipes[size_t(core)] >> unsigned(pipe) & 1);
 }
 
 } // namespace pto_mlir::isa

@@ -58,7 +58,8 @@ struct OperandChecker : OperandVisitor {
     if (!(info.operands[k].layouts >> unsigned(v.layout) & 1))
       error = std::string("operand '") + name + "' cannot have layout " + kLayoutNames[unsigned(v.layout)];
     else if (numArgs && v.arg >= *numArgs)
-      error = std::string("operand '") + name + "' names kernel argument " + std::to_string(v.arg) + ", there are " + std::to_string(*numArgs);
+      error = std::string("operand '") + name + "' names kernel argument " + std::to_string(v.arg) + ", there are " +
+              std::to_string(*numArgs);
   }
 };
 
@@ -80,12 +81,14 @@ std::optional<std::string> checkTypes(const InsnInfo &info, const OperandChecker
   return "element types (" + types + ") are not legal on " + archInfo(arch).name;
 }
 
-// tload's pairs of view and tile layout. L1 takes a row-major view into NZ and a column-major one into ZN, UB into neither.
+// tload's pairs of view and tile layout. L1 takes a row-major view into NZ and a column-major one into ZN, UB into
+// neither.
 std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
   Layout from = insn.src.layout, to = insn.dst.layout;
   bool plain = to == Layout::ND || to == Layout::DN;
-  bool legal = from == Layout::NZ ? to == Layout::NZ
-                                  : plain || (insn.space == Memory::L1 && to == (from == Layout::ND ? Layout::NZ : Layout::ZN));
+  bool legal = from == Layout::NZ
+                   ? to == Layout::NZ
+                   : plain || (insn.space == Memory::L1 && to == (from == Layout::ND ? Layout::NZ : Layout::ZN));
   const Value &lines = loadLines(insn.dst);
   unsigned most = mostLoadLines(insn.space);
   if (legal && !lines.isRegister && lines.value > int64_t(most))
@@ -93,8 +96,8 @@ std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
            kMemoryNames[unsigned(insn.space)] + ", one load moves at most " + std::to_string(most);
   if (legal)
     return std::nullopt;
-  return std::string("cannot load a view of layout ") + kLayoutNames[unsigned(from)] + " into a tile of layout " + kLayoutNames[unsigned(to)] +
-         " in " + kMemoryNames[unsigned(insn.space)];
+  return std::string("cannot load a view of layout ") + kLayoutNames[unsigned(from)] + " into a tile of layout " +
+         kLayoutNames[unsigned(to)] + " in " + kMemoryNames[unsigned(insn.space)];
 }
 
 std::optional<std::string> checkCrossId(const Value &id, bool lanes) {
@@ -110,7 +113,8 @@ std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, 
     if (own != pipe)
       return std::string("belongs to the stream of ") + pipeName(own);
     if (!hasPipe(core, src) || !hasPipe(core, dst))
-      return std::string(kCoreKindNames[unsigned(core)]) + " lacks one of the engines " + pipeName(src) + ", " + pipeName(dst);
+      return std::string(kCoreKindNames[unsigned(core)]) + " lacks one of the engines " + pipeName(src) + ", " +
+             pipeName(dst);
     if (!id.isRegister && (id.value < 0 || id.value >= int64_t(kNumFlagIds)))
       return "flag id " + std::to_string(id.value) + " is outside 0..7";
     return std::nullopt;
@@ -165,14 +169,16 @@ std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, 
       return "divides by zero";
     return std::nullopt;
   }
-  case Opcode::TLoad: return checkLoadLayouts(insn.as<TLoad>());
+  case Opcode::TLoad:
+    return checkLoadLayouts(insn.as<TLoad>());
   case Opcode::TImg2col: {
     const auto &i = insn.as<TImg2col>();
     if (!i.kernelH || !i.kernelW || !i.strideH || !i.strideW || !i.dilationH || !i.dilationW || !i.width || !i.channels)
       return "kernel, strides, dilations, width and channels are at least 1";
     return std::nullopt;
   }
-  default: return std::nullopt;
+  default:
+    return std::nullopt;
   }
 }
 
@@ -218,7 +224,8 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
     if (auto error = checkSpecial(insn, core, pipe, arch))
       return fail(*error);
     if (Registers unwritten = operands.read & ~written)
-      return fail("reads r" + std::to_string(__builtin_ctzll(unwritten)) + ", which is not written on every path to here");
+      return fail("reads r" + std::to_string(__builtin_ctzll(unwritten)) +
+                  ", which is not written on every path to here");
 
     size_t next = at + insn.numWords;
     if (insn.opcode == Opcode::Loop) {

@@ -63,19 +63,25 @@ def write_enums(table, out):
     enum("Shape", "uint8_t", [(r["name"], i) for i, r in enumerate(table.of("Shape", "!name"))])
     bits = {r["value"]: r["width"] for r in table.of("ElementType", "value")}
     out.append(f"inline constexpr unsigned kNumElementTypes = {len(bits)};")
-    out.append("inline constexpr uint8_t kElementBits[kNumElementTypes] = {" + ", ".join(str(bits[i]) for i in range(len(bits))) + "};")
+    out.append(
+        "inline constexpr uint8_t kElementBits[kNumElementTypes] = {"
+        + ", ".join(str(bits[i]) for i in range(len(bits)))
+        + "};"
+    )
     for cls in ("ElementType", "Layout", "Pad", "Memory", "Arch", "CoreKind"):
         names = [r["name"] for r in table.of(cls, "value")]
         out.append(f"inline constexpr const char *k{cls}Names[] = {{" + ", ".join(f'"{n}"' for n in names) + "};")
     pipes = {r["value"]: r["name"] for r in table.of("Pipe", "value")}
-    out.append("inline constexpr const char *kPipeNames[] = {"
-               + ", ".join(f'"{pipes[i]}"' if i in pipes else "nullptr" for i in range(max(pipes) + 1)) + "};")
+    out.append(
+        "inline constexpr const char *kPipeNames[] = {"
+        + ", ".join(f'"{pipes[i]}"' if i in pipes else "nullptr" for i in range(max(pipes) + 1))
+        + "};"
+    )
 
 
 def write_struct(table, insn, name, out):
     out.append(f"/// `{insn['mnemonic']}`: {insn['summary']}")
     out.append(f"struct {name} {{")
-    packs = []
     for op in table.operands(insn):
         kind = op["kind"]
         if kind in ("Int", "Scalar"):
@@ -107,12 +113,16 @@ def write_visitor(table, insn, name, out):
         out.append("  (void)insn, (void)v;")
     for k, op in enumerate(table.operands(insn)):
         kind, field_name = op["kind"], op["name"]
-        call = {"Int": "integer", "Scalar": "scalar", "Wide": "wide", "Dst": "dst", "Tile": "tile", "View": "view"}.get(kind)
+        call = {"Int": "integer", "Scalar": "scalar", "Wide": "wide", "Dst": "dst", "Tile": "tile", "View": "view"}.get(
+            kind
+        )
         if call:
             out.append(f"  v.{call}({k}, insn.{field_name});")
             continue
         parts = packing(table, op)
-        word = " | ".join(f"(uint32_t(insn.{f['name']}){' & ' + hex((1 << w) - 1) if w < 32 else ''}) << {s}" for f, s, w in parts)
+        word = " | ".join(
+            f"(uint32_t(insn.{f['name']}){' & ' + hex((1 << w) - 1) if w < 32 else ''}) << {s}" for f, s, w in parts
+        )
         out.append(f"  {{\n    uint32_t word = {word};")
         if any(w < 32 for _, _, w in parts):
             fits = " && ".join(f"uint32_t(insn.{f['name']}) <= {hex((1 << w) - 1)}" for f, _, w in parts if w < 32)
@@ -130,13 +140,34 @@ def write_insns(table, insns, out):
     out.append("// Generated from include/pto_mlir/ISA by gen_isa.py: one struct per row of the instruction table.")
     out.append("#ifndef PTO_MLIR_ISA_INSNS_H\n#define PTO_MLIR_ISA_INSNS_H\n")
     out.append('#include "pto_mlir/ISA/Operands.h"\n')
-    out.append("/// X(struct, mnemonic, opcode, pipe) for every row, opcodes ascending. Pipe ALL: every engine executes it.")
-    rows = [f"X({camel(i['mnemonic'])}, {i['mnemonic']}, {i['opcode']:#05x}, {table.ref(i['pipe'])['name']})" for i in insns]
+    out.append(
+        "/// X(struct, mnemonic, opcode, pipe) for every row, opcodes ascending. Pipe ALL: every engine executes it."
+    )
+    rows = [
+        f"X({camel(i['mnemonic'])}, {i['mnemonic']}, {i['opcode']:#05x}, {table.ref(i['pipe'])['name']})" for i in insns
+    ]
     out.append("#define ISA_INSNS(X) \\\n  " + " \\\n  ".join(rows) + "\n")
     out.append("namespace pto_mlir::isa {\n")
     out.append(f"inline constexpr unsigned kNumInsns = {len(insns)};")
-    checksum = zlib.crc32(json.dumps([[i["opcode"], i["mnemonic"], [(o["kind"], o["name"], o.get("fields") and [
-        (f["name"], f["width"]) for f in table.refs(o["fields"])]) for o in table.operands(i)]] for i in insns]).encode())
+    checksum = zlib.crc32(
+        json.dumps(
+            [
+                [
+                    i["opcode"],
+                    i["mnemonic"],
+                    [
+                        (
+                            o["kind"],
+                            o["name"],
+                            o.get("fields") and [(f["name"], f["width"]) for f in table.refs(o["fields"])],
+                        )
+                        for o in table.operands(i)
+                    ],
+                ]
+                for i in insns
+            ]
+        ).encode()
+    )
     out.append("/// Changes whenever a row's opcode, name or operands do.")
     out.append(f"inline constexpr uint32_t kTableVersion = {checksum:#010x};\n")
     out.append("enum class Opcode : uint16_t {")
@@ -165,7 +196,9 @@ def write_tables(table, insns, out):
     enums = {r["!name"]: r for r in table.of("Enum", "!name")}
     for name, r in enums.items():
         if r["values"]:
-            out.append(f"static const char *const values{name}[] = {{" + ", ".join(f'"{v}"' for v in r["values"]) + "};")
+            out.append(
+                f"static const char *const values{name}[] = {{" + ", ".join(f'"{v}"' for v in r["values"]) + "};"
+            )
 
     def enum_info(field):
         r = table.ref(field["enumeration"])
@@ -189,7 +222,9 @@ def write_tables(table, insns, out):
                 entries.append(f'{{OperandKind::Attr, "{op["name"]}", Direction::In, 0, 0, 0, fields{ident}_{k}}}')
             elif op["kind"] in ("Tile", "View"):
                 memories, layouts, types = (mask_of(table.refs(op[key])) for key in ("memories", "layouts", "types"))
-                entries.append(f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, {memories}, {layouts}, {types}, {{}}}}')
+                entries.append(
+                    f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, {memories}, {layouts}, {types}, {{}}}}'
+                )
             else:
                 entries.append(f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::In, 0, 0, 0, {{}}}}')
         if entries:
@@ -211,26 +246,39 @@ def write_tables(table, insns, out):
         i["_types"] = f"types{ident}" if combos else "{}"
     out.append("\nstatic const InsnInfo kInsns[] = {")
     for i in insns:
-        out.append(f'    {{Opcode::{camel(i["mnemonic"])}, "{i["mnemonic"]}", Pipe::{table.ref(i["pipe"])["name"]}, '
-                   f'Shape::{table.ref(i["shape"])["name"]}, {i["_operands"]}, {i["_types"]}}},')
+        out.append(
+            f'    {{Opcode::{camel(i["mnemonic"])}, "{i["mnemonic"]}", Pipe::{table.ref(i["pipe"])["name"]}, '
+            f"Shape::{table.ref(i['shape'])['name']}, {i['_operands']}, {i['_types']}}},"
+        )
     out.append("};\n")
     out.append("static const ArchInfo kArchs[] = {")
     for arch in table.of("Arch", "value"):
         sizes = sorted(table.refs(arch["memories"]), key=lambda s: table.ref(s["memory"])["value"])
         body = ", ".join(f"{{{s['bytes']}, {s['alignment']}}}" for s in sizes)
-        out.append(f'    {{Arch::{arch["name"]}, "{arch["name"]}", {{{{{body}}}}}, {arch["scratchBegin"]}, {arch["scratchBytes"]}}},')
+        out.append(
+            f'    {{Arch::{arch["name"]}, "{arch["name"]}", {{{{{body}}}}}, {arch["scratchBegin"]}, {arch["scratchBytes"]}}},'
+        )
     out.append("};\n")
-    out.append("static const uint16_t kCorePipes[] = {"
-               + ", ".join(mask_of(table.refs(c["pipes"])) for c in table.of("CoreKind", "value")) + "};")
+    out.append(
+        "static const uint16_t kCorePipes[] = {"
+        + ", ".join(mask_of(table.refs(c["pipes"])) for c in table.of("CoreKind", "value"))
+        + "};"
+    )
 
 
 # How the timing mode prices a row: by its engine, on V by the relation of its shapes (lib/CModel/Timing/Costs.cpp has the numbers).
 COSTS = {
-    "ALL": "a cycle", "S": "a cycle", "M": "a cycle per step of 16 rows x 32 bytes of depth x 16 columns, two for f32",
-    "MTE1": "bytes of whole boxes over the path from L1", "MTE2": "bytes over the path from global memory, or into L1",
-    "MTE3": "bytes over the path to global memory", "FIX": "bytes over the path from L0C, or from L1 to the fixpipe buffer",
-    "rowReduce": "per row, and per further 256 bytes of it", "colReduce": "per row and per 256 bytes of it", "V": "head and tail, and cycles per 256 bytes",
-}  # fmt: skip
+    "ALL": "a cycle",
+    "S": "a cycle",
+    "M": "a cycle per step of 16 rows x 32 bytes of depth x 16 columns, two for f32",
+    "MTE1": "bytes of whole boxes over the path from L1",
+    "MTE2": "bytes over the path from global memory, or into L1",
+    "MTE3": "bytes over the path to global memory",
+    "FIX": "bytes over the path from L0C, or from L1 to the fixpipe buffer",
+    "rowReduce": "per row, and per further 256 bytes of it",
+    "colReduce": "per row and per 256 bytes of it",
+    "V": "head and tail, and cycles per 256 bytes",
+}
 
 
 def cost(table, insn):
@@ -239,8 +287,14 @@ def cost(table, insn):
 
 
 def write_docs(table, insns, out):
-    out.append("# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n")
-    out.append("## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in table.of("Arch", "value")) + " |")
+    out.append(
+        "# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n"
+    )
+    out.append(
+        "## Memories\n\n| memory | holds | "
+        + " | ".join(f"{a['name']} bytes (alignment)" for a in table.of("Arch", "value"))
+        + " |"
+    )
     out.append("|---|---|" + "---|" * len(table.of("Arch", "value")))
     for m in table.of("Memory", "value"):
         cells = []
@@ -248,13 +302,17 @@ def write_docs(table, insns, out):
             size = next(s for s in table.refs(a["memories"]) if table.ref(s["memory"]) is m)
             cells.append(f"{size['bytes']} ({size['alignment']})")
         out.append(f"| {m['name']} | {m['summary']} | " + " | ".join(cells) + " |")
-    out.append("\n## Limits of every tile\n\nThe address is a multiple of its memory's alignment. Rows of an ND box, columns of a DN box are multiples of 32 bytes; boxed layouts\n"
-               "have whole boxes (sides: docs/commands.md and below). The valid region lies in the box, whose sides are at most 65535; its last byte lies in\n"
-               "the memory. Where a row relates the valid shapes of its tiles, static ones are compared when a kernel is loaded, others when it runs.\n")
+    out.append(
+        "\n## Limits of every tile\n\nThe address is a multiple of its memory's alignment. Rows of an ND box, columns of a DN box are multiples of 32 bytes; boxed layouts\n"
+        "have whole boxes (sides: docs/commands.md and below). The valid region lies in the box, whose sides are at most 65535; its last byte lies in\n"
+        "the memory. Where a row relates the valid shapes of its tiles, static ones are compared when a kernel is loaded, others when it runs.\n"
+    )
     out.append("| layout | |\n|---|---|")
     for layout in table.of("Layout", "value"):
         out.append(f"| {layout['name']} | {layout['summary']} |")
-    out.append("\n## Instructions\n\nA name of the public ISA that is missing here is explained in docs/isa-names.md.\n")
+    out.append(
+        "\n## Instructions\n\nA name of the public ISA that is missing here is explained in docs/isa-names.md.\n"
+    )
     for i in insns:
         out.append(f"### `{i['mnemonic']}`: {i['opcode']:#05x}, {table.ref(i['pipe'])['name']}\n\n`{i['summary']}`\n")
         if i["description"]:
@@ -264,21 +322,38 @@ def write_docs(table, insns, out):
             out.append("| operand | kind | in | layouts |\n|---|---|---|---|")
         for op in ops:
             if op["kind"] == "Attr":
-                text = ", ".join(f"`{f['name']}`" + (f" ({' '.join(table.ref(f['enumeration'])['values'])})"
-                                                     if table.ref(f["enumeration"])["values"] else "") + f" bits {s}-{s + w - 1}"
-                                 for f, s, w in packing(table, op))
+                text = ", ".join(
+                    f"`{f['name']}`"
+                    + (
+                        f" ({' '.join(table.ref(f['enumeration'])['values'])})"
+                        if table.ref(f["enumeration"])["values"]
+                        else ""
+                    )
+                    + f" bits {s}-{s + w - 1}"
+                    for f, s, w in packing(table, op)
+                )
                 out.append(f"| {op['name']} | Attr: {text} | | |")
             elif op["kind"] in ("Tile", "View"):
                 memories = " ".join(m["name"] for m in table.refs(op["memories"])) or "global"
                 own = " of " + " ".join(t["name"] for t in table.refs(op["types"])) if op["types"] else ""
-                out.append(f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | {' '.join(l['name'] for l in table.refs(op['layouts']))} |")
+                out.append(
+                    f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | {' '.join(layout['name'] for layout in table.refs(op['layouts']))} |"
+                )
             else:
                 out.append(f"| {op['name']} | {op['kind']} | | |")
         types = table.ref(i["types"])
         for title, key in (("Types", "combinations"), ("Types on a5 only", "a5only"), ("Types on a3 only", "a3only")):
             if types[key]:
-                out.append(f"\n{title}: " + ", ".join("(" + ", ".join(t["name"] for t in table.refs(c)) + ")" if len(c) > 1
-                                                      else table.ref(c[0])["name"] for c in types[key]) + ".")
+                out.append(
+                    f"\n{title}: "
+                    + ", ".join(
+                        "(" + ", ".join(t["name"] for t in table.refs(c)) + ")"
+                        if len(c) > 1
+                        else table.ref(c[0])["name"]
+                        for c in types[key]
+                    )
+                    + "."
+                )
         shape = table.ref(i["shape"])
         if shape["name"] != "any":
             out.append(f"\nShapes: {shape['summary']}.")
@@ -303,8 +378,12 @@ def main():
         if slots > 32:
             sys.exit(f"{i['!name']} has {slots} maskable slots, 32 fit the register mask")
     os.makedirs(sys.argv[2], exist_ok=True)
-    for name, writer in (("Enums.h.inc", lambda o: write_enums(table, o)), ("Insns.h", lambda o: write_insns(table, insns, o)),
-                         ("Tables.inc", lambda o: write_tables(table, insns, o)), ("isa.md", lambda o: write_docs(table, insns, o))):
+    for name, writer in (
+        ("Enums.h.inc", lambda o: write_enums(table, o)),
+        ("Insns.h", lambda o: write_insns(table, insns, o)),
+        ("Tables.inc", lambda o: write_tables(table, insns, o)),
+        ("isa.md", lambda o: write_docs(table, insns, o)),
+    ):
         out = []
         writer(out)
         path, text = os.path.join(sys.argv[2], name), "\n".join(out) + "\n"

@@ -32,7 +32,8 @@ bool isWindow(AffineExpr expr, unsigned outer, unsigned inner, int64_t &stride, 
   dilation = factorOf(expr, inner);
   MLIRContext *context = expr.getContext();
   AffineExpr expected = getAffineDimExpr(outer, context) * stride + getAffineDimExpr(inner, context) * dilation;
-  return stride > 0 && dilation > 0 && simplifyAffineExpr(expr - expected, kLoops, 0) == getAffineConstantExpr(0, context);
+  return stride > 0 && dilation > 0 &&
+         simplifyAffineExpr(expr - expected, kLoops, 0) == getAffineConstantExpr(0, context);
 }
 
 } // namespace

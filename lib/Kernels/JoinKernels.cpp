@@ -36,8 +36,8 @@ using vector_kernels::Panels;
 
 /// Slots of a block: one is filled while the other is worked on.
 constexpr int64_t kSlots = 2;
-/// What a vector core does in a cycle: 32-bit elements through one operation with what a command costs, and bytes from or to L2 (both as
-/// the timing mode has them). A launch costs every core 0.95 us.
+/// What a vector core does in a cycle: 32-bit elements through one operation with what a command costs, and bytes from
+/// or to L2 (both as the timing mode has them). A launch costs every core 0.95 us.
 constexpr double kElementsPerCycle = 32, kBytesPerCycle = 60, kLaunchCycles = 1700;
 /// Joined kernels must gain so much.
 constexpr double kWorthJoining = 0.95;
@@ -80,8 +80,8 @@ private:
   func::FuncOp kernelOf(top::LaunchOp launch, pto::KernelKind kind, SymbolTable &symbols) {
     auto func = symbols.lookup<func::FuncOp>(launch.getKernel());
     auto attribute = func ? func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr) : pto::KernelKindAttr();
-    bool fits = attribute && attribute.getValue() == kind && !func->hasAttr(cube::kHandoverAttr) && !func.isExternal() &&
-                llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
+    bool fits = attribute && attribute.getValue() == kind && !func->hasAttr(cube::kHandoverAttr) &&
+                !func.isExternal() && llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
     return fits ? func : func::FuncOp();
   }
 
@@ -110,7 +110,9 @@ private:
     double perElement = std::max(panels.operations() / kElementsPerCycle, panels.bytes() / kBytesPerCycle);
     int64_t all = p.outer * p.m * p.n;
     double apart = perElement * double(all) / (2 * numCores);
-    double beside = perElement * double(std::min(all, producer.shapes.perBlock * producer.shapes.rows[0] * producer.shapes.columns[0])) / 2;
+    double beside =
+        perElement *
+        double(std::min(all, producer.shapes.perBlock * producer.shapes.rows[0] * producer.shapes.columns[0])) / 2;
     double cube = producer.tiling.cycles, tiles = producer.shapes.perBlock;
     // They overlap but for the first tile of the one or the last of the other.
     double joined = std::max(cube, beside) + std::min(cube, beside) / tiles;
@@ -125,7 +127,8 @@ private:
     auto source = value.getDefiningOp<top::LaunchOp>();
     if (!source || !value.hasOneUse() || !launch.getInputs()[input].hasOneUse())
       return false;
-    func::FuncOp cubeKernel = kernelOf(source, pto::KernelKind::cube, symbols), vectorKernel = kernelOf(launch, pto::KernelKind::vector, symbols);
+    func::FuncOp cubeKernel = kernelOf(source, pto::KernelKind::cube, symbols),
+                 vectorKernel = kernelOf(launch, pto::KernelKind::vector, symbols);
     if (!cubeKernel || !vectorKernel)
       return false;
     StringAttr &joined = pairs[{cubeKernel.getSymNameAttr(), vectorKernel.getSymNameAttr(), input}];
@@ -143,7 +146,8 @@ private:
     return true;
   }
 
-  std::optional<Panels> panelsOf(const Producer &producer, func::FuncOp kernel, unsigned input, const vector_kernels::PhaseContext &context) {
+  std::optional<Panels> panelsOf(const Producer &producer, func::FuncOp kernel, unsigned input,
+                                 const vector_kernels::PhaseContext &context) {
     const cube::CubeProblem &p = producer.contraction.problem;
     auto panels = Panels::of(kernel, input, p.outer * p.m, p.n, context);
     if (!panels || (panels->needsWholeRows() && producer.shapes.columns[0] != p.n) ||
@@ -152,7 +156,8 @@ private:
     return panels;
   }
 
-  StringAttr makeKernel(func::FuncOp cubeKernel, func::FuncOp vectorKernel, const Producer &producer, Panels &panels, SymbolTable &symbols) {
+  StringAttr makeKernel(func::FuncOp cubeKernel, func::FuncOp vectorKernel, const Producer &producer, Panels &panels,
+                        SymbolTable &symbols) {
     Builder b(&getContext());
     const cube::TileShapes &shapes = producer.shapes;
     std::string name = (cubeKernel.getName() + "_" + vectorKernel.getName()).str();
@@ -174,27 +179,33 @@ private:
     unsigned others = vectorKernel.getNumArguments() - 1;
     for (unsigned i = 1; i <= others; ++i)
       steps.push_back(b.getDenseI64ArrayAttr(panels.steps(i)));
-    kernel->setAttr(cube::kHandoverAttr,
-                    b.getDictionaryAttr({b.getNamedAttr("panels", b.getArrayAttr(names)), b.getNamedAttr("rows", b.getDenseI64ArrayAttr(rowsOf)),
-                                         b.getNamedAttr("columns", b.getDenseI64ArrayAttr(columnsOf)),
-                                         b.getNamedAttr("steps", b.getArrayAttr(steps)), b.getNamedAttr("slots", b.getI64IntegerAttr(kSlots)),
-                                         b.getNamedAttr("inputs", b.getI64IntegerAttr(others - vectorKernel.getNumResults()))}));
+    kernel->setAttr(
+        cube::kHandoverAttr,
+        b.getDictionaryAttr(
+            {b.getNamedAttr("panels", b.getArrayAttr(names)), b.getNamedAttr("rows", b.getDenseI64ArrayAttr(rowsOf)),
+             b.getNamedAttr("columns", b.getDenseI64ArrayAttr(columnsOf)),
+             b.getNamedAttr("steps", b.getArrayAttr(steps)), b.getNamedAttr("slots", b.getI64IntegerAttr(kSlots)),
+             b.getNamedAttr("inputs", b.getI64IntegerAttr(others - vectorKernel.getNumResults()))}));
     return symbol;
   }
 
   /// One launch for both: the inputs of the cube kernel, the other ones of the vector kernel, the slots, the outputs.
-  void replace(top::LaunchOp source, top::LaunchOp launch, unsigned input, StringAttr kernel, const Producer &producer) {
+  void replace(top::LaunchOp source, top::LaunchOp launch, unsigned input, StringAttr kernel,
+               const Producer &producer) {
     OpBuilder b(launch);
     SmallVector<Value> inputs(source.getInputs()), inits;
     for (auto [i, value] : llvm::enumerate(launch.getInputs()))
       if (i != input)
         inputs.push_back(value);
-    inits.push_back(b.create<tensor::EmptyOp>(launch.getLoc(),
-                                              ArrayRef<int64_t>{numCores * kSlots * producer.shapes.rows[0], producer.shapes.columns[0]},
-                                              producer.contraction.out.element));
+    inits.push_back(b.create<tensor::EmptyOp>(
+        launch.getLoc(), ArrayRef<int64_t>{numCores * kSlots * producer.shapes.rows[0], producer.shapes.columns[0]},
+        producer.contraction.out.element));
     llvm::append_range(inits, launch.getInits());
-    auto strings = [](ArrayAttr attr) { return attr ? llvm::to_vector(attr.getAsValueRange<StringAttr>()) : SmallVector<StringRef>(); };
-    SmallVector<StringRef> names = strings(launch.getNamesAttr()), layouts = strings(launch.getLayoutsAttr()), absorbed = strings(source.getAbsorbedAttr());
+    auto strings = [](ArrayAttr attr) {
+      return attr ? llvm::to_vector(attr.getAsValueRange<StringAttr>()) : SmallVector<StringRef>();
+    };
+    SmallVector<StringRef> names = strings(launch.getNamesAttr()), layouts = strings(launch.getLayoutsAttr()),
+                           absorbed = strings(source.getAbsorbedAttr());
     names.resize(launch.getNumResults());
     layouts.resize(launch.getNumResults());
     names.insert(names.begin(), "");
@@ -205,8 +216,9 @@ private:
     SmallVector<Type> types;
     for (Value init : inits)
       types.push_back(init.getType());
-    auto both = b.create<top::LaunchOp>(launch.getLoc(), types, FlatSymbolRefAttr::get(kernel), inputs, inits, b.getStrArrayAttr(names),
-                                        b.getStrArrayAttr(layouts), b.getStrArrayAttr(absorbed), /*places=*/nullptr);
+    auto both = b.create<top::LaunchOp>(launch.getLoc(), types, FlatSymbolRefAttr::get(kernel), inputs, inits,
+                                        b.getStrArrayAttr(names), b.getStrArrayAttr(layouts),
+                                        b.getStrArrayAttr(absorbed), /*places=*/nullptr);
     Value between = launch.getInputs()[input];
     launch.replaceAllUsesWith(both.getResults().drop_front());
     launch.erase();

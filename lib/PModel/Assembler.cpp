@@ -65,8 +65,8 @@ ModelPart::ModelPart(std::shared_ptr<const ModelFile> file)
     : model(file, &file->model()), layout(file, &file->layout()), name(file->info().path), file(file) {}
 
 ModelPart::ModelPart(ModelDesc made, std::string name)
-    : model(std::make_shared<const ModelDesc>(std::move(made))), layout(std::make_shared<const WeightLayout>(layoutWeights(model->weights))),
-      name(std::move(name)) {}
+    : model(std::make_shared<const ModelDesc>(std::move(made))),
+      layout(std::make_shared<const WeightLayout>(layoutWeights(model->weights))), name(std::move(name)) {}
 
 uint32_t ModelAssembler::addKernel(const KernelDesc &kernel) {
   auto known = kernelNames.find(kernel.name);
@@ -134,12 +134,14 @@ Status ModelAssembler::add(const ModelPart &part, size_t netIndex, size_t varian
   }
   const NetDesc &net = from.nets[netIndex];
   const std::string &name = newName.empty() ? net.name : newName;
-  auto known = std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == name; });
+  auto known =
+      std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == name; });
   if (known == model.nets.end()) {
     model.nets.push_back({name, {}, net.quantize, net.preprocess});
     known = std::prev(model.nets.end());
   } else if (known->quantize != net.quantize || known->preprocess != net.preprocess) {
-    return Failure{part.name + ": net '" + net.name + "' differs in quantisation or pre-processing from the net of that name"};
+    return Failure{part.name + ": net '" + net.name +
+                   "' differs in quantisation or pre-processing from the net of that name"};
   }
 
   Source source{static_cast<size_t>(known - model.nets.begin()), known->variants.size(), part, {}};
@@ -165,7 +167,8 @@ Status ModelAssembler::addPrograms(std::shared_ptr<const ModelFile> file, const 
         continue;
       names[name] = freeName(name, taken);
       taken[names[name]] = 0;
-      auto net = std::find_if(from.nets.begin(), from.nets.end(), [&](const NetDesc &other) { return other.name == name; });
+      auto net =
+          std::find_if(from.nets.begin(), from.nets.end(), [&](const NetDesc &other) { return other.name == name; });
       for (size_t variant = 0; variant < net->variants.size(); ++variant)
         if (Status status = add(file, net - from.nets.begin(), variant, names[name]); !status)
           return status;
@@ -187,7 +190,8 @@ Status ModelAssembler::relocate(const Source &source, const WeightLayout &layout
       if (argument.slot != weightsSlot)
         continue;
       uint32_t weight = *weightAt(source.part, argument);
-      argument.offset = argument.offset - source.part.layout->offsets[weight] + layout.offsets[source.weightMap[weight]];
+      argument.offset =
+          argument.offset - source.part.layout->offsets[weight] + layout.offsets[source.weightMap[weight]];
     }
     writer.append(insn);
   }
@@ -220,7 +224,8 @@ static std::vector<size_t> allPrograms(const ModelDesc &model) {
   return all;
 }
 
-Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output, std::optional<HostProgramDesc> program) {
+Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const std::string &output,
+                                   std::optional<HostProgramDesc> program) {
   ModelAssembler assembler;
   for (const std::string &path : paths) {
     auto file = ModelFile::open(path);

@@ -34,8 +34,8 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
   for (const VMInstruction &insn : *instructions) {
     const bytecode::OpcodeRow *row = bytecode::findOpcode(static_cast<uint8_t>(insn.opcode));
     std::string position = std::to_string(insn.position);
-    text += std::string(position.size() < 6 ? 6 - position.size() : 0, ' ') + position + "  " +
-            std::string(row->mnemonic);
+    text +=
+        std::string(position.size() < 6 ? 6 - position.size() : 0, ' ') + position + "  " + std::string(row->mnemonic);
     std::string separator = " ";
     auto operand = [&](const std::string &value) {
       text += separator + value;
@@ -69,7 +69,8 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
         break;
       }
     }
-    if (insn.opcode == VMOpcode::CallDevice && launch++ < program.launchOps.size() && !program.launchOps[launch - 1].empty())
+    if (insn.opcode == VMOpcode::CallDevice && launch++ < program.launchOps.size() &&
+        !program.launchOps[launch - 1].empty())
       text += " // " + program.launchOps[launch - 1];
     text += "\n";
   }

@@ -33,7 +33,8 @@ KernelMerge mergeKernels(const std::vector<KernelDesc> &kernels) {
   for (uint32_t k = 0; k < kernels.size(); ++k) {
     uint64_t hash = kernelHash(kernels[k]);
     auto [first, last] = seen.equal_range(hash);
-    auto it = std::find_if(first, last, [&](auto &entry) { return sameKernel(kernels[merge.stored[entry.second]], kernels[k]); });
+    auto it = std::find_if(first, last,
+                           [&](auto &entry) { return sameKernel(kernels[merge.stored[entry.second]], kernels[k]); });
     uint32_t place = it != last ? it->second : merge.stored.size();
     if (it == last) {
       seen.emplace(hash, place);

@@ -5,8 +5,8 @@
 
 namespace pto_mlir::pmodel {
 
-/// Which kernels are stored: `stored` lists indices into the model's kernels, `index[k]` is the place of kernel k (or of its
-/// equal) in `stored`, `sourceOps[s]` joins the source ops of all kernels that share place s.
+/// Which kernels are stored: `stored` lists indices into the model's kernels, `index[k]` is the place of kernel k (or
+/// of its equal) in `stored`, `sourceOps[s]` joins the source ops of all kernels that share place s.
 struct KernelMerge {
   std::vector<uint32_t> stored;
   std::vector<uint32_t> index;

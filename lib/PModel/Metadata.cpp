@@ -71,8 +71,7 @@ private:
     return builder.CreateVector(offsets);
   }
 
-  template <class Table, class Items, class Write>
-  Offset<Vector<Offset<Table>>> each(const Items &items, Write write) {
+  template <class Table, class Items, class Write> Offset<Vector<Offset<Table>>> each(const Items &items, Write write) {
     std::vector<Offset<Table>> offsets;
     for (auto &item : items)
       offsets.push_back(write(item));
@@ -95,15 +94,16 @@ private:
         return numbers.empty() ? Offset<Vector<uint32_t>>() : builder.CreateVector(numbers);
       };
       auto wordsOfSources = table(sourceWords), numbersOfSources = table(sources);
-      return fb::CreateStream(builder, static_cast<fb::CoreKind>(stream.coreKind), stream.pipe, &words, stream.numCommands, wordsOfSources,
-                              numbersOfSources);
+      return fb::CreateStream(builder, static_cast<fb::CoreKind>(stream.coreKind), stream.pipe, &words,
+                              stream.numCommands, wordsOfSources, numbersOfSources);
     });
     auto memory = each<fb::LocalMemoryUse>(kernel.localMemory, [&](const LocalMemoryUse &use) {
       return fb::CreateLocalMemoryUse(builder, string(use.space), use.bytes);
     });
     auto name = string(kernel.name);
     auto ops = strings(sourceOps), sources = strings(kernel.sources);
-    return fb::CreateKernel(builder, name, streams, kernel.numArgs, kernel.blocks, memory, kernel.numEvents, ops, sources);
+    return fb::CreateKernel(builder, name, streams, kernel.numArgs, kernel.blocks, memory, kernel.numEvents, ops,
+                            sources);
   }
 
   Offset<fb::Weight> writeWeight(size_t index) {
@@ -123,7 +123,8 @@ private:
     }
     auto name = string(tensor.name);
     auto shape = builder.CreateVector(tensor.shape);
-    return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization, tensor.indexBound);
+    return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization,
+                            tensor.indexBound);
   }
 
   Offset<fb::DebugTensor> writeDebugTensor(const DebugTensorDesc &tensor) {
@@ -132,7 +133,8 @@ private:
     auto permutation = builder.CreateVector(tensor.permutation);
     auto onnxShape = builder.CreateVector(tensor.onnxShape);
     return fb::CreateDebugTensor(builder, name, type(tensor.type), shape, permutation, onnxShape,
-                                 static_cast<fb::Region>(tensor.region), tensor.index, tensor.offset, tensor.indexBound);
+                                 static_cast<fb::Region>(tensor.region), tensor.index, tensor.offset,
+                                 tensor.indexBound);
   }
 
   Offset<fb::Program> writeProgram(const ProgramDesc &program) {
@@ -162,7 +164,8 @@ private:
   }
 
   Offset<fb::Net> writeNet(const NetDesc &net) {
-    auto variants = each<fb::NetVariant>(net.variants, [&](const VariantDesc &variant) { return writeVariant(variant); });
+    auto variants =
+        each<fb::NetVariant>(net.variants, [&](const VariantDesc &variant) { return writeVariant(variant); });
     auto name = string(net.name);
     auto quantize = string(net.quantize);
     auto preprocess = string(net.preprocess);
@@ -179,8 +182,8 @@ private:
 
 } // namespace
 
-flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge,
-                                          const WeightLayout &layout, const SectionPlan &sections) {
+flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout,
+                                          const SectionPlan &sections) {
   return MetadataWriter(model, merge, layout).write(sections);
 }
 

@@ -18,8 +18,8 @@ struct SectionPlan {
 };
 
 /// The finished metadata buffer. Its size does not depend on the numbers in `sections`.
-flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge,
-                                          const WeightLayout &layout, const SectionPlan &sections);
+flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout,
+                                          const SectionPlan &sections);
 
 } // namespace pto_mlir::pmodel
 

@@ -51,7 +51,8 @@ Result<std::vector<VMInstruction>> decodeProgram(const std::vector<uint8_t> &cod
       return Failure{insn.error()};
     bool last = insn->opcode == VMOpcode::Return;
     if (last != (position == code.size()))
-      return Failure{"byte " + std::to_string(insn->position) + ": " + (last ? "code after return" : "program ends without return")};
+      return Failure{"byte " + std::to_string(insn->position) + ": " +
+                     (last ? "code after return" : "program ends without return")};
     program.push_back(insn.take());
   }
   if (program.empty())

@@ -16,8 +16,7 @@ std::vector<std::string> texts(const flatbuffers::Vector<flatbuffers::Offset<fla
   return result;
 }
 
-template <class T>
-std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
+template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
   return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
 }
 
@@ -36,7 +35,8 @@ public:
     model.processor = text(metadata.processor());
     model.numCore = metadata.num_core();
     each(metadata.kernels(), model.kernels, [&](auto &table, KernelDesc &kernel) { readKernel(table, kernel); });
-    each(metadata.weights(), model.weights, [&](auto &table, WeightDesc &weight) { readWeight(table, weight, layout); });
+    each(metadata.weights(), model.weights,
+         [&](auto &table, WeightDesc &weight) { readWeight(table, weight, layout); });
     each(metadata.nets(), model.nets, [&](auto &table, NetDesc &net) { readNet(table, net); });
     layout.totalBytes = weights.size;
     auto readProgram = [&](const fb::HostProgram &program, HostProgramDesc &desc) {
@@ -48,8 +48,7 @@ public:
   }
 
 private:
-  template <class Tables, class Desc, class Read>
-  void each(const Tables *tables, std::vector<Desc> &descs, Read read) {
+  template <class Tables, class Desc, class Read> void each(const Tables *tables, std::vector<Desc> &descs, Read read) {
     if (!tables)
       return;
     descs.resize(tables->size());
@@ -64,17 +63,16 @@ private:
     kernel.numEvents = table.num_events();
     kernel.sourceOps = texts(table.source_ops());
     kernel.sources = texts(table.sources());
-    each(table.local_memory(), kernel.localMemory, [](auto &entry, LocalMemoryUse &use) {
-      use = {text(entry.space()), entry.bytes()};
-    });
+    each(table.local_memory(), kernel.localMemory,
+         [](auto &entry, LocalMemoryUse &use) { use = {text(entry.space()), entry.bytes()}; });
     each(table.streams(), kernel.streams, [&](auto &entry, StreamDesc &stream) {
       stream.coreKind = static_cast<CoreKind>(entry.core_kind());
       stream.pipe = entry.pipe();
       stream.numCommands = entry.num_commands();
       std::vector<uint32_t> sourceWords = numbers(entry.source_words()), sources = numbers(entry.sources());
       if (sourceWords.size() != sources.size()) {
-        failure = "kernel '" + kernel.name + "': its table of sources has " + std::to_string(sourceWords.size()) + " words and " +
-                  std::to_string(sources.size()) + " sources";
+        failure = "kernel '" + kernel.name + "': its table of sources has " + std::to_string(sourceWords.size()) +
+                  " words and " + std::to_string(sources.size()) + " sources";
         return;
       }
       for (size_t i = 0; i < sources.size(); ++i)

@@ -16,8 +16,8 @@ struct Section {
   }
 };
 
-/// Fills `model` and `layout` from metadata that passed FlatBuffers' verifier. Fails on a range outside its section or a missing
-/// table; what the values mean is verifyModel's business.
+/// Fills `model` and `layout` from metadata that passed FlatBuffers' verifier. Fails on a range outside its section or
+/// a missing table; what the values mean is verifyModel's business.
 Status readModel(const fb::Model &metadata, const Section &commands, const Section &programs, const Section &weights,
                  ModelDesc &model, WeightLayout &layout);
 

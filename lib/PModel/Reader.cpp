@@ -26,7 +26,8 @@ FileHeader headerOf(const uint8_t *data) {
 const fb::Model *metadataOf(const uint8_t *data) { return fb::GetModel(data + headerOf(data).metadataBegin); }
 
 /// A section of the file that the model table names; sections come in order behind `end`.
-Result<Section> section(const uint8_t *data, uint64_t fileSize, const fb::Range *range, uint64_t &end, const char *name) {
+Result<Section> section(const uint8_t *data, uint64_t fileSize, const fb::Range *range, uint64_t &end,
+                        const char *name) {
   Section file{data, fileSize};
   if (!file.holds(range) || range->begin() % sectionAlignment != 0 || range->begin() < end)
     return Failure{std::string("the section of the ") + name + " lies outside the file"};

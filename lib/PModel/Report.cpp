@@ -84,8 +84,8 @@ void trafficLine(std::string &text, const VariantDesc &variant, const Result<std
     append(text, "  traffic        not counted: %s\n", traffic.error().c_str());
     return;
   }
-  append(text, "  traffic        %s read, %s written per inference; ideal %s (%.2fx)\n", bytesText(traffic->read).c_str(),
-         bytesText(traffic->written).c_str(), bytesText(traffic->ideal).c_str(),
+  append(text, "  traffic        %s read, %s written per inference; ideal %s (%.2fx)\n",
+         bytesText(traffic->read).c_str(), bytesText(traffic->written).c_str(), bytesText(traffic->ideal).c_str(),
          traffic->ideal ? double(traffic->read + traffic->written) / traffic->ideal : 1.0);
 }
 
@@ -93,7 +93,8 @@ void variantLines(std::string &text, const VariantDesc &variant, const Result<st
   size_t width = widestName(variant.inputs, variant.outputs);
   tensorLines(text, "inputs", variant.inputs, width);
   tensorLines(text, "outputs", variant.outputs, width);
-  append(text, "  program        %zu kernel launches, %zu bytes of bytecode\n", countLaunches(variant), variant.program.code.size());
+  append(text, "  program        %zu kernel launches, %zu bytes of bytecode\n", countLaunches(variant),
+         variant.program.code.size());
   append(text, "  memory         workspace %s, inputs and outputs %s\n", bytesText(variant.workspaceBytes).c_str(),
          bytesText(ioBytes(variant)).c_str());
   trafficLine(text, variant, kernels);
@@ -104,7 +105,8 @@ void variantLines(std::string &text, const VariantDesc &variant, const Result<st
   for (const std::string &op : variant.hostOps)
     append(text, "    %s\n", op.c_str());
   if (!variant.debugTensors.empty() || !variant.absorbed.empty())
-    append(text, "  debug tensors  %zu kept, %zu absorbed by folding or fusion\n", variant.debugTensors.size(), variant.absorbed.size());
+    append(text, "  debug tensors  %zu kept, %zu absorbed by folding or fusion\n", variant.debugTensors.size(),
+           variant.absorbed.size());
 }
 
 struct EngineUse {
@@ -139,7 +141,8 @@ void engineLines(std::string &text, const std::vector<KernelDesc> &kernels) {
     append(text, "  %s %-9s %10llu %12llu %9zu\n", engine.first == CoreKind::AIC ? "AIC" : "AIV", pipe ? pipe : "?",
            static_cast<unsigned long long>(use.commands), static_cast<unsigned long long>(use.bytes), use.kernels);
   }
-  append(text, "  %-13s %10llu %12llu\n", "all", static_cast<unsigned long long>(total.commands), static_cast<unsigned long long>(total.bytes));
+  append(text, "  %-13s %10llu %12llu\n", "all", static_cast<unsigned long long>(total.commands),
+         static_cast<unsigned long long>(total.bytes));
 }
 
 void fileLines(std::string &text, const FileInfo &info) {
@@ -178,8 +181,8 @@ std::string infoReport(const ModelFile &file) {
          model.producer.empty() ? "an unnamed producer" : model.producer.c_str());
   append(text, "  processor      %s, num_core %u\n", model.processor.c_str(), model.numCore);
   for (const HostProgramDesc &program : model.programs)
-    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs nets below\n", program.name.c_str(), program.inputs.size(),
-           program.outputs.size());
+    append(text, "  host program   '%s', %zu input(s), %zu output(s), runs nets below\n", program.name.c_str(),
+           program.inputs.size(), program.outputs.size());
   auto kernels = measureTraffic(model);
   for (const NetDesc &net : model.nets) {
     append(text, "\nnet '%s'%s%s\n", net.name.c_str(), net.quantize.empty() ? "" : ", quantize ", net.quantize.c_str());
@@ -228,7 +231,8 @@ std::string weightsReport(const ModelFile &file) {
   for (const WeightDesc &weight : model.weights)
     width = std::max(width, weight.name.size());
   std::string text;
-  append(text, "%-*s  %-8s %-20s %12s %12s  %s\n", static_cast<int>(width), "name", "type", "shape", "offset", "bytes", "xxh3-64");
+  append(text, "%-*s  %-8s %-20s %12s %12s  %s\n", static_cast<int>(width), "name", "type", "shape", "offset", "bytes",
+         "xxh3-64");
   for (size_t i = 0; i < model.weights.size(); ++i) {
     const WeightDesc &weight = model.weights[i];
     append(text, "%-*s  %-8s %-20s %12llu %12llu  %016llx\n", static_cast<int>(width), weight.name.c_str(),
@@ -244,7 +248,8 @@ std::string disassemblyReport(const ModelFile &file) {
   std::string text;
   // It was read and verified when the file was opened.
   for (const HostProgramDesc &program : model.programs)
-    text += "host program '" + program.name + "'\n" + bytecode::disassemble(*bytecode::deserialize(program.code.data(), program.code.size())) + "\n";
+    text += "host program '" + program.name + "'\n" +
+            bytecode::disassemble(*bytecode::deserialize(program.code.data(), program.code.size())) + "\n";
   for (const NetDesc &net : model.nets)
     for (size_t v = 0; v < net.variants.size(); ++v) {
       append(text, "program of net '%s', variant %zu\n", net.name.c_str(), v);

@@ -90,7 +90,9 @@ Result<std::vector<Op>> decodeStream(const StreamDesc &stream) {
   for (Op &op : ops)
     if (op.insn.opcode == isa::Opcode::SkipIfZero) {
       int64_t target = int64_t(op.word) + op.insn.numWords + op.insn.as<isa::SkipIfZero>().words.value;
-      op.target = std::lower_bound(ops.begin(), ops.end(), target, [](const Op &o, int64_t word) { return o.word < word; }) - ops.begin();
+      op.target =
+          std::lower_bound(ops.begin(), ops.end(), target, [](const Op &o, int64_t word) { return o.word < word; }) -
+          ops.begin();
     }
   return ops;
 }
@@ -125,8 +127,12 @@ private:
 bool Engine::scalar(const isa::DecodedInsn &insn) {
   using isa::Opcode;
   switch (insn.opcode) {
-  case Opcode::Li: registers[insn.as<isa::Li>().dst] = insn.as<isa::Li>().value; return true;
-  case Opcode::Mov: registers[insn.as<isa::Mov>().dst] = read(insn.as<isa::Mov>().src); return true;
+  case Opcode::Li:
+    registers[insn.as<isa::Li>().dst] = insn.as<isa::Li>().value;
+    return true;
+  case Opcode::Mov:
+    registers[insn.as<isa::Mov>().dst] = read(insn.as<isa::Mov>().src);
+    return true;
   case Opcode::Cmp: {
     const auto &cmp = insn.as<isa::Cmp>();
     registers[cmp.dst] = isa::compareScalars(cmp.mode, read(cmp.lhs), read(cmp.rhs));
@@ -174,7 +180,8 @@ bool Engine::scalar(const isa::DecodedInsn &insn) {
     return isa::visit(insn, [&](const auto &typed) {
       constexpr Opcode opcode = isa::OpcodeOf<std::decay_t<decltype(typed)>>::value;
       if constexpr (isa::evaluateScalar(opcode, 1, 1).has_value())
-        registers[typed.dst] = isa::evaluateScalar(opcode, read(typed.lhs), read(typed.rhs)).value_or(0); // by 0: a fault when it runs
+        registers[typed.dst] =
+            isa::evaluateScalar(opcode, read(typed.lhs), read(typed.rhs)).value_or(0); // by 0: a fault when it runs
       return isa::evaluateScalar(opcode, 1, 1).has_value();
     });
   }
@@ -269,7 +276,9 @@ uint64_t KernelTraffic::written() const {
 }
 
 double KernelTraffic::imbalance() const {
-  auto mostOfKind = [](auto begin, auto end) { return begin == end ? 0.0 : double(*std::max_element(begin, end)) * (end - begin); };
+  auto mostOfKind = [](auto begin, auto end) {
+    return begin == end ? 0.0 : double(*std::max_element(begin, end)) * (end - begin);
+  };
   uint64_t sum = std::accumulate(cores.begin(), cores.end(), uint64_t(0));
   auto firstVector = cores.begin() + cubeCores;
   return sum == 0 ? 1.0 : (mostOfKind(cores.begin(), firstVector) + mostOfKind(firstVector, cores.end())) / sum;

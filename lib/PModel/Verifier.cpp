@@ -183,7 +183,8 @@ Status verifyVariantsAgree(const NetDesc &net) {
         equal = a[i].name == b[i].name && a[i].type == b[i].type;
       return equal;
     };
-    if (!same(net.variants[v].inputs, net.variants[0].inputs) || !same(net.variants[v].outputs, net.variants[0].outputs))
+    if (!same(net.variants[v].inputs, net.variants[0].inputs) ||
+        !same(net.variants[v].outputs, net.variants[0].outputs))
       return Failure{"its variants differ in names or types of inputs or outputs"};
     for (size_t w = 0; w < v; ++w)
       if (sameShapes(net.variants[v].inputs, net.variants[w].inputs))

@@ -14,15 +14,18 @@ using bytecode::Type;
 
 /// Whether a variant takes or gives tensors of these types, in order.
 bool fit(const std::vector<TensorDesc> &tensors, const std::vector<Type> &types) {
-  return tensors.size() == types.size() && std::equal(tensors.begin(), tensors.end(), types.begin(), [](const TensorDesc &tensor, const Type &type) {
+  return tensors.size() == types.size() &&
+         std::equal(tensors.begin(), tensors.end(), types.begin(), [](const TensorDesc &tensor, const Type &type) {
            Type has{tensor.type, true, std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())};
            return isRefinedBy(type, has);
          });
 }
 
-Status verifyNames(const std::vector<std::string> &names, const std::vector<uint32_t> &types, const bytecode::Module &module, const char *what) {
+Status verifyNames(const std::vector<std::string> &names, const std::vector<uint32_t> &types,
+                   const bytecode::Module &module, const char *what) {
   if (names.size() != types.size())
-    return Failure{"has " + std::to_string(types.size()) + " " + what + "s and " + std::to_string(names.size()) + " names for them"};
+    return Failure{"has " + std::to_string(types.size()) + " " + what + "s and " + std::to_string(names.size()) +
+                   " names for them"};
   std::unordered_set<std::string> seen;
   for (size_t i = 0; i < names.size(); ++i) {
     if (names[i].empty() || !seen.insert(names[i]).second)
@@ -39,7 +42,8 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
   if (std::any_of(model.nets.begin(), model.nets.end(), [&](const NetDesc &net) { return net.name == desc.name; }))
     return Failure{"has the name of a net"};
   // Programs of one name take and give tensors of one name, type and rank.
-  const HostProgramDesc &first = *std::find_if(model.programs.begin(), model.programs.end(), [&](auto &other) { return other.name == desc.name; });
+  const HostProgramDesc &first =
+      *std::find_if(model.programs.begin(), model.programs.end(), [&](auto &other) { return other.name == desc.name; });
   if (desc.inputs != first.inputs || desc.outputs != first.outputs)
     return Failure{"differs from the program of that name in inputs or outputs"};
   auto module = bytecode::deserialize(desc.code.data(), desc.code.size());
@@ -60,7 +64,8 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     auto *key = std::get_if<bytecode::KernelKey>(&constant);
     if (!key || key->place() != "device")
       continue;
-    auto net = std::find_if(model.nets.begin(), model.nets.end(), [&](const NetDesc &other) { return other.name == key->op(); });
+    auto net = std::find_if(model.nets.begin(), model.nets.end(),
+                            [&](const NetDesc &other) { return other.name == key->op(); });
     if (net == model.nets.end())
       return Failure{"calls @" + key->callee + ", which is no net of the file"};
     bool fits = std::any_of(net->variants.begin(), net->variants.end(), [&](const VariantDesc &variant) {

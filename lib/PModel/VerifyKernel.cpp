@@ -33,9 +33,10 @@ Status verifyStream(const KernelDesc &kernel, const StreamDesc &stream, isa::Arc
   for (size_t i = 0; i < stream.sources.size(); ++i) {
     auto [word, source] = stream.sources[i];
     if (word >= stream.words.size() || source >= kernel.sources.size() || (i && word <= stream.sources[i - 1].first))
-      return Failure{engineName(stream) + ": entry " + std::to_string(i) + " of its table of sources names word " + std::to_string(word) +
-                     " and source " + std::to_string(source) + ", there are " + std::to_string(stream.words.size()) + " and " +
-                     std::to_string(kernel.sources.size()) + " in ascending order"};
+      return Failure{engineName(stream) + ": entry " + std::to_string(i) + " of its table of sources names word " +
+                     std::to_string(word) + " and source " + std::to_string(source) + ", there are " +
+                     std::to_string(stream.words.size()) + " and " + std::to_string(kernel.sources.size()) +
+                     " in ascending order"};
   }
   if (countCommands(stream.words) != stream.numCommands)
     return Failure{engineName(stream) + ": has " + std::to_string(countCommands(stream.words)) + " commands, not " +

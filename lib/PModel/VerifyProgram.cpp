@@ -37,8 +37,8 @@ public:
 
   Status run() {
     if (program.numSlots < entry.firstFree() || program.numSlots > maxSlots)
-      return Failure{"has " + std::to_string(program.numSlots) + " slots, expects " + std::to_string(entry.firstFree()) +
-                     " to " + std::to_string(maxSlots)};
+      return Failure{"has " + std::to_string(program.numSlots) + " slots, expects " +
+                     std::to_string(entry.firstFree()) + " to " + std::to_string(maxSlots)};
     if (program.target != model.processor)
       return Failure{"is for '" + program.target + "', the model is for '" + model.processor + "'"};
     for (uint32_t kernel : program.kernels)
@@ -51,9 +51,11 @@ public:
     for (const VMInstruction &insn : *instructions)
       if (Status status = verify(insn); !status)
         return Failure{"byte " + std::to_string(insn.position) + ": " + status.error()};
-    auto launches = std::count_if(instructions->begin(), instructions->end(), [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallDevice; });
+    auto launches = std::count_if(instructions->begin(), instructions->end(),
+                                  [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallDevice; });
     if (!program.launchOps.empty() && program.launchOps.size() != size_t(launches))
-      return Failure{"names the tensors of " + std::to_string(program.launchOps.size()) + " launches, but has " + std::to_string(launches)};
+      return Failure{"names the tensors of " + std::to_string(program.launchOps.size()) + " launches, but has " +
+                     std::to_string(launches)};
     if (!workspaceSeen && variant.workspaceBytes != 0)
       return Failure{"allocates no workspace of " + std::to_string(variant.workspaceBytes) + " bytes"};
     return {};
@@ -86,7 +88,8 @@ private:
     case VMOpcode::Return:
       return {};
     default:
-      return Failure{"a net's program has no '" + std::string(bytecode::findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + "'"};
+      return Failure{"a net's program has no '" +
+                     std::string(bytecode::findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + "'"};
     }
   }
 
@@ -114,15 +117,17 @@ private:
                      std::to_string(insn.arguments.size())};
     for (const VMArgument &argument : insn.arguments) {
       if (argument.slot >= program.numSlots || !buffers[argument.slot])
-        return Failure{"kernel '" + kernel.name + "' gets slot " + std::to_string(argument.slot) + ", which holds no buffer"};
+        return Failure{"kernel '" + kernel.name + "' gets slot " + std::to_string(argument.slot) +
+                       ", which holds no buffer"};
       uint64_t room = *buffers[argument.slot];
       bool inside = argument.offset <= room && argument.bytes <= room - argument.offset;
       if (inside && argument.slot == entry.weights())
         inside = weights.holdOne(argument.offset, argument.bytes);
       if (!inside)
-        return Failure{"kernel '" + kernel.name + "' gets bytes " + std::to_string(argument.offset) + " +" +
-                       std::to_string(argument.bytes) + " of slot " + std::to_string(argument.slot) + ", which " +
-                       (argument.slot == entry.weights() ? "lie in no weight" : "has " + std::to_string(room) + " bytes")};
+        return Failure{
+            "kernel '" + kernel.name + "' gets bytes " + std::to_string(argument.offset) + " +" +
+            std::to_string(argument.bytes) + " of slot " + std::to_string(argument.slot) + ", which " +
+            (argument.slot == entry.weights() ? "lie in no weight" : "has " + std::to_string(room) + " bytes")};
     }
     return {};
   }

@@ -18,8 +18,8 @@ inline void addCode(pmodel::KernelDesc &kernel, backend::KernelStreams &code) {
   for (backend::EngineStream &stream : code.streams) {
     for (auto &[word, source] : stream.sources)
       source += firstSource;
-    kernel.streams.push_back({pmodel::CoreKind(uint8_t(stream.core)), uint8_t(stream.pipe), std::move(stream.words), stream.numCommands,
-                              std::move(stream.sources)});
+    kernel.streams.push_back({pmodel::CoreKind(uint8_t(stream.core)), uint8_t(stream.pipe), std::move(stream.words),
+                              stream.numCommands, std::move(stream.sources)});
   }
   kernel.sources.insert(kernel.sources.end(), code.sources.begin(), code.sources.end());
   kernel.numEvents += code.numEvents;
@@ -27,9 +27,12 @@ inline void addCode(pmodel::KernelDesc &kernel, backend::KernelStreams &code) {
     kernel.localMemory.push_back({isa::kMemoryNames[unsigned(use.memory)], use.bytes});
 }
 
-/// The kernels of the file, with the streams of both kinds of core under the name that `pto.part_of` says. Nothing after an error.
-inline std::optional<std::vector<pmodel::KernelDesc>> generateKernels(mlir::ModuleOp module, const backend::Processor &processor, unsigned blocks,
-                                                                     backend::CodegenOptions options) {
+/// The kernels of the file, with the streams of both kinds of core under the name that `pto.part_of` says. Nothing
+/// after an error.
+inline std::optional<std::vector<pmodel::KernelDesc>> generateKernels(mlir::ModuleOp module,
+                                                                      const backend::Processor &processor,
+                                                                      unsigned blocks,
+                                                                      backend::CodegenOptions options) {
   std::vector<pmodel::KernelDesc> kernels;
   std::map<std::string, size_t> places;
   for (mlir::ModuleOp part : backend::slicedKernels(module)) {

@@ -1,6 +1,6 @@
 // Hand-written .pto to planned .pto or to a .pmodel of kernels.
-#include "pto_mlir/Pipelines/ModelBuilder.h"
 #include "pto_mlir/Pipelines/CompilePTO.h"
+#include "pto_mlir/Pipelines/ModelBuilder.h"
 
 #include "AddCode.h"
 #include "Diagnostics.h"
@@ -42,8 +42,9 @@ namespace {
 constexpr llvm::StringLiteral kArchAttr = "pto.target_arch";
 
 void registerProgramDialects(DialectRegistry &registry) {
-  registry.insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, math::MathDialect,
-                  memref::MemRefDialect, pto::PTODialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect>();
+  registry
+      .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, math::MathDialect,
+              memref::MemRefDialect, pto::PTODialect, scf::SCFDialect, tensor::TensorDialect, ub::UBDialect>();
   func::registerInlinerExtension(registry);
   pto::registerInliner(registry);
   backend::registerCodegenInterfaces(registry);
@@ -51,7 +52,8 @@ void registerProgramDialects(DialectRegistry &registry) {
 }
 
 /// Parses and verifies for the wanted architecture, which the module carries afterwards.
-OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, bool a5, MLIRContext &context) {
+OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, bool a5,
+                                   MLIRContext &context) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, options.input), SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
@@ -62,7 +64,8 @@ OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions
   return failed(verify(*module)) ? nullptr : std::move(module);
 }
 
-/// A function that others call is no kernel unless it is marked as one; private, it vanishes once its calls are inlined.
+/// A function that others call is no kernel unless it is marked as one; private, it vanishes once its calls are
+/// inlined.
 void hideHelpers(ModuleOp module) {
   module.walk([&](func::CallOp call) {
     auto callee = module.lookupSymbol<func::FuncOp>(call.getCallee());
@@ -99,7 +102,8 @@ std::optional<ProgramSummary> writeText(ModuleOp module, const std::string &path
   return summary;
 }
 
-std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options, const backend::Processor &processor, Errors &errors) {
+std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options,
+                                           const backend::Processor &processor, Errors &errors) {
   auto kernels = generateKernels(module, processor, options.blocks, {/*text=*/false, /*sources=*/true});
   if (!kernels)
     return std::nullopt;

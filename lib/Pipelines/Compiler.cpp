@@ -90,7 +90,8 @@ void nameFile(const std::string &file, Errors &errors) {
 
 std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
   CompilerContext context;
-  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName, options.maxExtent, options.sizes};
+  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName, options.maxExtent,
+                             options.sizes};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
   if (!module)
     return std::nullopt;
@@ -187,7 +188,8 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
   std::vector<std::string> notEmitted;
   StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
     if (!options.dumpFolder.empty())
-      manager.addPass(std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
+      manager.addPass(
+          std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
     if (!options.emitFolder.empty() && stage == "pto")
       manager.addPass(createEmitPTO(options.emitFolder, options.processor, emitted, notEmitted));
   };
@@ -214,7 +216,9 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
     summary = deployControlFlow(*module, options, deploy, errors);
   } else {
     if (auto built = deployNet(*module, options, errors))
-      summary = withSizes(std::move(built->summary), pmodel::writeModel(built->model, pmodel::layoutWeights(built->model.weights), options.modelFile), errors);
+      summary = withSizes(
+          std::move(built->summary),
+          pmodel::writeModel(built->model, pmodel::layoutWeights(built->model.weights), options.modelFile), errors);
   }
   if (!summary)
     nameFile(options.mlirFile, errors);

@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOptions &options, const DeployNet &deployNet, Errors &errors) {
+std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOptions &options,
+                                               const DeployNet &deployNet, Errors &errors) {
   PassManager pm(module.getContext());
   pm.addPass(createConvertControlToVM());
   if (failed(pm.run(module)))
@@ -36,7 +37,8 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
     DeploySummary &summary = built->summary;
     sum.launches += summary.launches;
     sum.emitted += summary.emitted;
-    for (auto list : {&DeploySummary::hostOps, &DeploySummary::absorbed, &DeploySummary::clipped, &DeploySummary::notEmitted, &DeploySummary::narrowed})
+    for (auto list : {&DeploySummary::hostOps, &DeploySummary::absorbed, &DeploySummary::clipped,
+                      &DeploySummary::notEmitted, &DeploySummary::narrowed})
       for (std::string &line : summary.*list)
         if (!llvm::is_contained(sum.*list, line))
           (sum.*list).push_back(std::move(line));

@@ -11,9 +11,10 @@ namespace pto_mlir {
 /// Compiles one net.
 using DeployNet = std::function<std::optional<BuiltModel>(mlir::ModuleOp net, const DeployOptions &options)>;
 
-/// Splits a module with control flow, compiles its nets and joins them with the program to `options.modelFile`. Dumps and .pto files are
-/// grouped by net. Nothing is left behind on failure.
-std::optional<DeploySummary> deployControlFlow(mlir::ModuleOp module, const DeployOptions &options, const DeployNet &deployNet, Errors &errors);
+/// Splits a module with control flow, compiles its nets and joins them with the program to `options.modelFile`. Dumps
+/// and .pto files are grouped by net. Nothing is left behind on failure.
+std::optional<DeploySummary> deployControlFlow(mlir::ModuleOp module, const DeployOptions &options,
+                                               const DeployNet &deployNet, Errors &errors);
 
 } // namespace pto_mlir
 

@@ -21,8 +21,8 @@ MemRefType semaphores(Builder b) {
   return MemRefType::get({256}, b.getI64Type(), AffineMap(), global);
 }
 
-/// The text of a kernel's file. The op that names the semaphores' memory, the last argument, is written as text: it is one of the ops of hand-written
-/// kernels, which the compiler of models does without.
+/// The text of a kernel's file. The op that names the semaphores' memory, the last argument, is written as text: it is
+/// one of the ops of hand-written kernels, which the compiler of models does without.
 std::string textOf(ModuleOp file, func::FuncOp entry, bool withSemaphores) {
   std::string text;
   llvm::raw_string_ostream(text) << file << "\n";
@@ -30,7 +30,8 @@ std::string textOf(ModuleOp file, func::FuncOp entry, bool withSemaphores) {
   if (section == std::string::npos)
     return text;
   std::string op;
-  llvm::raw_string_ostream(op) << "    pto.set_ffts %arg" << entry.getNumArguments() - 1 << " : " << entry.getArgumentTypes().back() << "\n";
+  llvm::raw_string_ostream(op) << "    pto.set_ffts %arg" << entry.getNumArguments() - 1 << " : "
+                               << entry.getArgumentTypes().back() << "\n";
   return text.insert(section, op);
 }
 
@@ -45,7 +46,8 @@ std::string whyNot(Operation *op) {
     return "pto.tmaxs: it lowers float scalars only";
   if (auto least = dyn_cast<pto::TMinSOp>(op); least && integer(least.getScalar()))
     return "pto.tmins: it lowers float scalars only";
-  if (auto fill = dyn_cast<pto::TExpandSOp>(op); fill && fill.getScalar().getType().isBF16() && !fill.getScalar().getDefiningOp<arith::ConstantOp>())
+  if (auto fill = dyn_cast<pto::TExpandSOp>(op);
+      fill && fill.getScalar().getType().isBF16() && !fill.getScalar().getDefiningOp<arith::ConstantOp>())
     return "pto.texpands: of bf16 it lowers constants only";
   if (llvm::isa<arith::AddFOp>(op))
     return "arith.addf: it does not lower it";
@@ -53,7 +55,8 @@ std::string whyNot(Operation *op) {
     return llvm::any_of(op->getResultTypes(), [](Type type) { return llvm::isa<pto::TileBufType>(type); })
                ? (op->getName().getStringRef() + ": it hands no tiles on").str()
                : "";
-  if (llvm::isa<pto::PTODialect, arith::ArithDialect, func::FuncDialect>(op->getDialect()) || llvm::isa<scf::YieldOp>(op))
+  if (llvm::isa<pto::PTODialect, arith::ArithDialect, func::FuncDialect>(op->getDialect()) ||
+      llvm::isa<scf::YieldOp>(op))
     return "";
   return (op->getName().getStringRef() + ": it lowers pto, arith, scf.for and scf.if").str();
 }
@@ -75,8 +78,8 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     }
     for (auto kernel : getOperation().getOps<func::FuncOp>()) {
       StringAttr name = kernel.getSymNameAttr(), of = kernel->getAttrOfType<StringAttr>(pto::kPartOfAttr);
-      if (kernel->hasAttr(pto::kKernelKindAttr) && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) && (!of || of == name) &&
-          failed(emit(kernel, twins.lookup(name), partners.lookup(name))))
+      if (kernel->hasAttr(pto::kKernelKindAttr) && !kernel.isExternal() && !kernel->hasAttr(kWindowsOfAttr) &&
+          (!of || of == name) && failed(emit(kernel, twins.lookup(name), partners.lookup(name))))
         return signalPassFailure();
     }
     // Nobody launches them.
@@ -106,7 +109,8 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     return entry;
   }
 
-  /// Writes the kernel, or the twin that does without what the assembler lacks, or the kernel and its vector cores' part.
+  /// Writes the kernel, or the twin that does without what the assembler lacks, or the kernel and its vector cores'
+  /// part.
   LogicalResult emit(func::FuncOp kernel, func::FuncOp twin, func::FuncOp partner) {
     auto reasonAgainst = [](func::FuncOp func) {
       std::string reason;
@@ -132,16 +136,19 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
     (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
     builder.setInsertionPointToStart(file->getBody());
     bool withSemaphores = partner && processor == "a3";
-    auto entry = partner ? joinParts(builder, chosen, partner, withSemaphores) : cast<func::FuncOp>(builder.clone(*chosen));
+    auto entry =
+        partner ? joinParts(builder, chosen, partner, withSemaphores) : cast<func::FuncOp>(builder.clone(*chosen));
     entry.setName(kernel.getName());
     entry->removeAttr(kWindowsOfAttr);
     entry.setPublic();
     entry->setAttr("pto.entry", builder.getUnitAttr());
-    // The assembler's C++ has no name for an infinity; to begin a maximum or to pad for one, the largest number serves as well.
+    // The assembler's C++ has no name for an infinity; to begin a maximum or to pad for one, the largest number serves
+    // as well.
     entry.walk([](arith::ConstantOp constant) {
       auto number = dyn_cast<FloatAttr>(constant.getValue());
       if (number && number.getValue().isInfinity())
-        constant.setValueAttr(FloatAttr::get(number.getType(), APFloat::getLargest(number.getValue().getSemantics(), number.getValue().isNegative())));
+        constant.setValueAttr(FloatAttr::get(
+            number.getType(), APFloat::getLargest(number.getValue().getSemantics(), number.getValue().isNegative())));
     });
     // It fills no tiles of bf16: the same bits as integers.
     entry.walk([&](pto::TExpandSOp fill) {
@@ -174,7 +181,8 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
 
 } // namespace
 
-std::unique_ptr<Pass> createEmitPTO(std::string folder, std::string processor, int64_t &written, std::vector<std::string> &left) {
+std::unique_ptr<Pass> createEmitPTO(std::string folder, std::string processor, int64_t &written,
+                                    std::vector<std::string> &left) {
   return std::make_unique<EmitPTO>(std::move(folder), std::move(processor), written, left);
 }
 

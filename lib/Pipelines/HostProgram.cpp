@@ -10,7 +10,8 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::string &target, std::vector<std::string> &errors) {
+std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::string &target,
+                                                   std::vector<std::string> &errors) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
   pmodel::HostProgramDesc program;
   program.name = module.getSymName().value_or("net").str();

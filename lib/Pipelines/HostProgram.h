@@ -8,7 +8,8 @@
 namespace pto_mlir {
 
 /// The program of a module that convert-control-to-vm has split, for `target`. Nullopt after an error.
-std::optional<pmodel::HostProgramDesc> hostProgram(mlir::ModuleOp module, const std::string &target, std::vector<std::string> &errors);
+std::optional<pmodel::HostProgramDesc> hostProgram(mlir::ModuleOp module, const std::string &target,
+                                                   std::vector<std::string> &errors);
 
 } // namespace pto_mlir
 

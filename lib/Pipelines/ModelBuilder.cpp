@@ -1,6 +1,6 @@
 // Codegen of every kernel, bytecode of the host program, weights -> .pmodel.
-#include "AddCode.h"
 #include "pto_mlir/Pipelines/ModelBuilder.h"
+#include "AddCode.h"
 
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Backend/Codegen.h"
@@ -22,7 +22,8 @@ std::vector<std::string> strings(ArrayAttr attr) {
   return list;
 }
 
-/// An input or output from the {name, type, model_type, index_bound} that convert-host-to-vm recorded; nothing (with an error) for a type that the file lacks.
+/// An input or output from the {name, type, model_type, index_bound} that convert-host-to-vm recorded; nothing (with an
+/// error) for a type that the file lacks.
 std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *where) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
   auto model = attr.getAs<TypeAttr>("model_type");
@@ -82,8 +83,8 @@ std::vector<std::string> tensorsOf(vm::LaunchOp launch) {
   return name.empty() ? std::vector<std::string>() : std::vector<std::string>{name.str()};
 }
 
-std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp program, ArrayRef<pmodel::KernelDesc> kernels,
-                                               StringRef processor) {
+std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp program,
+                                               ArrayRef<pmodel::KernelDesc> kernels, StringRef processor) {
   pmodel::VariantDesc variant;
   for (auto attr : program->getAttrOfType<ArrayAttr>("vm.inputs").getAsRange<DictionaryAttr>()) {
     auto desc = tensorDesc(attr, program);
@@ -140,16 +141,15 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
     return std::nullopt;
   }
   llvm::StringMap<std::vector<std::string>> sources;
-  program.walk([&](vm::LaunchOp call) {
-    llvm::append_range(sources[call.getKernelName()], tensorsOf(call));
-  });
+  program.walk([&](vm::LaunchOp call) { llvm::append_range(sources[call.getKernelName()], tensorsOf(call)); });
 
   pmodel::ModelDesc model;
   model.producer = kProducer;
   model.processor = options.processor;
   model.numCore = options.numCore;
   // Sources are as large as the commands, and the kernel's own name its tensors already.
-  auto kernels = generateKernels(module, *loaded.processor, options.numCore, {/*text=*/false, /*sources=*/options.debug});
+  auto kernels =
+      generateKernels(module, *loaded.processor, options.numCore, {/*text=*/false, /*sources=*/options.debug});
   if (!kernels)
     return std::nullopt;
   model.kernels = std::move(*kernels);
@@ -171,8 +171,8 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
   for (const auto *list : {&variant->inputs, &variant->outputs})
     for (const pmodel::TensorDesc &tensor : *list)
       if (tensor.type != tensor.storageType)
-        summary.narrowed.push_back(tensor.name + " (" + std::string(pmodel::elementTypeName(tensor.type)) + " as " +
-                                   std::string(pmodel::elementTypeName(tensor.storageType)) + ")");
+        summary.narrowed.push_back(tensor.name + " (" + std::string(elementTypeName(tensor.type)) + " as " +
+                                   std::string(elementTypeName(tensor.storageType)) + ")");
 
   pmodel::NetDesc net;
   net.name = module.getSymName().value_or("net").str();
@@ -185,7 +185,8 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
   return BuiltModel{std::move(model), std::move(summary)};
 }
 
-std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written, Errors &errors) {
+std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written,
+                                       Errors &errors) {
   if (!written) {
     errors.push_back(written.error());
     return std::nullopt;

@@ -86,7 +86,8 @@ const HostTensor *checkedInput(const Port &port, const std::vector<HostTensor> &
   if (given == tensors.end())
     errors.push_back("input '" + port.name + "' is missing" + wanted);
   else if (auto actual = RankedTensorType::get(given->shape, port.type.getElementType());
-           given->type != type || failed(verifyCompatibleShape(actual, port.type)) || static_cast<int64_t>(given->bytes.size()) != top::tensorBytes(actual))
+           given->type != type || failed(verifyCompatibleShape(actual, port.type)) ||
+           static_cast<int64_t>(given->bytes.size()) != top::tensorBytes(actual))
     errors.push_back("input '" + port.name + "' is " + given->type + " of shape " + shapeText(given->shape) + wanted);
   else
     return &*given;
@@ -137,7 +138,8 @@ std::vector<Port> inputPorts(func::FuncOp main) {
   std::vector<Port> ports;
   for (BlockArgument argument : main.getArguments()) {
     std::string name = top::getTensorName(argument).str();
-    ports.push_back({name.empty() ? "input_" + std::to_string(argument.getArgNumber()) : name, cast<RankedTensorType>(argument.getType()), false});
+    ports.push_back({name.empty() ? "input_" + std::to_string(argument.getArgNumber()) : name,
+                     cast<RankedTensorType>(argument.getType()), false});
   }
   return ports;
 }
@@ -149,7 +151,8 @@ public:
   std::optional<std::vector<HostTensor>> run(const std::vector<HostTensor> &given, Errors &errors);
 
 private:
-  Status call(const std::string &name, const std::vector<bytecode::HostedTensor> &operands, std::vector<bytecode::HostedTensor> &made);
+  Status call(const std::string &name, const std::vector<bytecode::HostedTensor> &operands,
+              std::vector<bytecode::HostedTensor> &made);
 
   std::map<std::string, std::unique_ptr<CompiledNet>> nets;
   std::vector<Port> inputs, outputs;
@@ -226,7 +229,8 @@ void CompiledNet::makeParameters(func::FuncOp main) {
   Operation *terminator = block.getTerminator();
   builder.setInsertionPoint(terminator);
   for (Value value : terminator->getOperands())
-    builder.create<bufferization::MaterializeInDestinationOp>(loc, Type(), value, parameter(value.getType()), /*restrict=*/true,
+    builder.create<bufferization::MaterializeInDestinationOp>(loc, Type(), value, parameter(value.getType()),
+                                                              /*restrict=*/true,
                                                               /*writable=*/true);
   terminator->setOperands({});
   block.eraseArguments(0, count);
@@ -294,7 +298,8 @@ bool CompiledNet::compile(ModuleOp module, bool allTensors) {
   if (failed(lower(module)))
     return false;
   ExecutionEngineOptions options;
-  // No LLVM passes before code generation: on a whole net in one function they take 40 s where the run takes less than one.
+  // No LLVM passes before code generation: on a whole net in one function they take 40 s where the run takes less than
+  // one.
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   llvm::Expected<std::unique_ptr<ExecutionEngine>> created = ExecutionEngine::create(module, options);
@@ -379,9 +384,8 @@ bool CompiledProgram::compile(ModuleOp module, bool allTensors, Errors &errors) 
     if (!net->compile(*own, allTensors))
       return false;
   }
-  auto kernel = [this](const std::string &name, const std::vector<bytecode::HostedTensor> &operands, std::vector<bytecode::HostedTensor> &made) {
-    return call(name, operands, made);
-  };
+  auto kernel = [this](const std::string &name, const std::vector<bytecode::HostedTensor> &operands,
+                       std::vector<bytecode::HostedTensor> &made) { return call(name, operands, made); };
   auto loaded = bytecode::HostedProgram::load(desc->code, kernel);
   if (!loaded) {
     errors.push_back(loaded.error());
@@ -449,7 +453,8 @@ std::unique_ptr<TopInterpreter> TopInterpreter::load(const std::string &mlirFile
   return std::unique_ptr<TopInterpreter>(new TopInterpreter(std::move(impl)));
 }
 
-std::optional<std::vector<HostTensor>> TopInterpreter::run(const std::vector<HostTensor> &inputs, Errors &errors) const {
+std::optional<std::vector<HostTensor>> TopInterpreter::run(const std::vector<HostTensor> &inputs,
+                                                           Errors &errors) const {
   return impl->program ? impl->program->run(inputs, errors) : impl->net->run(inputs, errors);
 }
 

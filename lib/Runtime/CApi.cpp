@@ -24,8 +24,8 @@ int describe(const std::vector<pmodel::TensorDesc> &tensors, size_t index, pto_t
     return fail("there is no input or output " + std::to_string(index));
   const pmodel::TensorDesc &tensor = tensors[index];
   // Names of types are literals, so the view ends with a zero.
-  *info = {tensor.name.c_str(), pmodel::elementTypeName(tensor.type).data(), tensor.shape.data(), tensor.shape.size(),
-           *pmodel::tensorBytes(tensor.type, tensor.shape)};
+  *info = {tensor.name.c_str(), elementTypeName(tensor.type).data(), tensor.shape.data(), tensor.shape.size(),
+           *tensorBytes(tensor.type, tensor.shape)};
   return 0;
 }
 
@@ -64,10 +64,11 @@ int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_in
                     size_t num_outputs) {
   std::vector<runtime::InputTensor> tensors;
   for (size_t i = 0; i < num_inputs; ++i) {
-    auto type = pmodel::parseElementType(inputs[i].type);
+    auto type = parseElementType(inputs[i].type);
     if (!type)
       return fail(std::string("input '") + inputs[i].name + "': unknown type '" + inputs[i].type + "'");
-    tensors.push_back({inputs[i].name, *type, std::vector<uint64_t>(inputs[i].shape, inputs[i].shape + inputs[i].rank), inputs[i].data});
+    tensors.push_back({inputs[i].name, *type, std::vector<uint64_t>(inputs[i].shape, inputs[i].shape + inputs[i].rank),
+                       inputs[i].data});
   }
   if (num_outputs == 0)
     return fail("no output is asked for");

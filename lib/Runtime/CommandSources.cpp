@@ -25,7 +25,8 @@ std::string CommandSources::find(const std::string &name, const std::string &eng
   std::optional<uint32_t> found;
   for (const pmodel::StreamDesc &stream : kernel->second.streams) {
     const char *pipe = isa::pipeName(isa::Pipe(stream.pipe));
-    if (!pipe || engine.substr(space + 1) != pipe || engine.starts_with("AIC") != (stream.coreKind == pmodel::CoreKind::AIC))
+    if (!pipe || engine.substr(space + 1) != pipe ||
+        engine.starts_with("AIC") != (stream.coreKind == pmodel::CoreKind::AIC))
       continue;
     for (auto [first, source] : stream.sources)
       if (first <= word)

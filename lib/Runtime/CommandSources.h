@@ -8,16 +8,19 @@
 
 namespace pto_mlir::runtime {
 
-/// The tables of the kernels that a device has loaded. The device does not know them: what it says about commands is completed here.
+/// The tables of the kernels that a device has loaded. The device does not know them: what it says about commands is
+/// completed here.
 class CommandSources {
 public:
   void add(const pmodel::KernelDesc &kernel);
-  /// "pto.tload at k.pto:12:3": the op behind the command at `word` of `engine` ("AIV0.1 MTE2"); empty where the file does not say.
+  /// "pto.tload at k.pto:12:3": the op behind the command at `word` of `engine` ("AIV0.1 MTE2"); empty where the file
+  /// does not say.
   std::string find(const std::string &kernel, const std::string &engine, uint64_t word) const;
-  /// `message` with the op behind each command that it names: "MTE2 word 17" of `core`, "AIC0 FIX word 3" of another one.
+  /// `message` with the op behind each command that it names: "MTE2 word 17" of `core`, "AIC0 FIX word 3" of another
+  /// one.
   std::string name(const std::string &message, const std::string &kernel, const std::string &core) const;
-  /// Adds "source" to the arguments of each command's span in a device's trace (Chrome format, an event per line). A file that cannot be
-  /// read or written stays as it is.
+  /// Adds "source" to the arguments of each command's span in a device's trace (Chrome format, an event per line). A
+  /// file that cannot be read or written stays as it is.
   void nameInTrace(const std::string &path) const;
 
 private:

@@ -9,8 +9,7 @@ namespace pto_mlir::runtime {
 
 namespace {
 /// A fixed field of the ABI as text, also when a plug-in forgot the terminator.
-template <size_t N>
-std::string fieldText(const char (&field)[N]) {
+template <size_t N> std::string fieldText(const char (&field)[N]) {
   return std::string(field, std::find(field, field + N, '\0'));
 }
 } // namespace
@@ -57,9 +56,10 @@ std::string Device::faultText(const pto_fault &fault) const {
   std::string kernel = fieldText(fault.kernel), engine = fieldText(fault.engine);
   auto tensors = computes.find(kernel);
   std::string source = sources->find(kernel, engine, fault.word);
-  return "kernel '" + kernel + "' faulted on " + engine + ", block " + std::to_string(fault.block) + ", word " + std::to_string(fault.word) +
-         (source.empty() ? "" : " (" + source + ")") + ": " + fieldText(fault.kind) + ": " +
-         sources->name(fieldText(fault.message), kernel, engine.substr(0, engine.rfind(' '))) + (tensors == computes.end() ? "" : tensors->second);
+  return "kernel '" + kernel + "' faulted on " + engine + ", block " + std::to_string(fault.block) + ", word " +
+         std::to_string(fault.word) + (source.empty() ? "" : " (" + source + ")") + ": " + fieldText(fault.kind) +
+         ": " + sources->name(fieldText(fault.message), kernel, engine.substr(0, engine.rfind(' '))) +
+         (tensors == computes.end() ? "" : tensors->second);
 }
 
 Result<uint64_t> Device::alloc(uint64_t bytes, const std::string &what) {
@@ -104,14 +104,17 @@ Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
   return handle;
 }
 
-Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments, const std::vector<int64_t> &scalars) {
-  pto_status status = api->launch(context, kernel, blocks, arguments.data(), arguments.size(), scalars.data(), scalars.size());
+Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments,
+                      const std::vector<int64_t> &scalars) {
+  pto_status status =
+      api->launch(context, kernel, blocks, arguments.data(), arguments.size(), scalars.data(), scalars.size());
   return status == PTO_OK ? Status() : Status(failure("cannot launch", status));
 }
 
 Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const {
   pto_fault fault = {};
-  pto_status status = api->run_core(context, kernel, blocks, core, arguments.data(), arguments.size(), nullptr, 0, &fault);
+  pto_status status =
+      api->run_core(context, kernel, blocks, core, arguments.data(), arguments.size(), nullptr, 0, &fault);
   if (status == PTO_OK)
     return {};
   std::string begin = std::string("device '") + api->name + "': a launch failed: ";
@@ -123,7 +126,8 @@ Status Device::synchronize() {
   return status == PTO_OK ? Status() : Status(failure("a launch failed", status));
 }
 
-Result<std::vector<double>> Device::timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores, const std::vector<pto_arg> &arguments) {
+Result<std::vector<double>> Device::timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores,
+                                                const std::vector<pto_arg> &arguments) {
   Status status = launch(kernel, blocks, arguments);
   if (status)
     status = synchronize();

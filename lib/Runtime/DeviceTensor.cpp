@@ -6,13 +6,13 @@
 
 namespace pto_mlir::runtime {
 
-using pmodel::ElementType;
-
 namespace {
 
-uint64_t bytesOf(ElementType type, uint64_t elements) { return *pmodel::tensorBytes(type, {elements}); }
+uint64_t bytesOf(ElementType type, uint64_t elements) { return *tensorBytes(type, {elements}); }
 
-std::shared_ptr<std::byte[]> hostMemory(uint64_t bytes) { return std::shared_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]); }
+std::shared_ptr<std::byte[]> hostMemory(uint64_t bytes) {
+  return std::shared_ptr<std::byte[]>(new (std::nothrow) std::byte[bytes]);
+}
 
 } // namespace
 
@@ -39,18 +39,21 @@ Status TensorMemory::wait(pto_arg memory, bool isWrite) {
   return isWrite ? model.tasks->waitToWrite(region) : model.tasks->waitToRead(region);
 }
 
-DeviceTensor::DeviceTensor(std::shared_ptr<DeviceBlock> block, uint64_t offset, uint64_t elements, ElementType type, ElementType storage)
-    : block(std::move(block)), offset(offset), elements(elements), storedBytes(bytesOf(storage, elements)), type(type), storage(storage) {}
+DeviceTensor::DeviceTensor(std::shared_ptr<DeviceBlock> block, uint64_t offset, uint64_t elements, ElementType type,
+                           ElementType storage)
+    : block(std::move(block)), offset(offset), elements(elements), storedBytes(bytesOf(storage, elements)), type(type),
+      storage(storage) {}
 
-Result<std::shared_ptr<DeviceTensor>> DeviceTensor::make(TensorMemory &memory, uint64_t elements, ElementType type, ElementType storage) {
+Result<std::shared_ptr<DeviceTensor>> DeviceTensor::make(TensorMemory &memory, uint64_t elements, ElementType type,
+                                                         ElementType storage) {
   auto block = memory.take(bytesOf(storage, elements));
   if (!block)
     return Failure{block.error()};
   return std::make_shared<DeviceTensor>(block.take(), 0, elements, type, storage);
 }
 
-Result<std::shared_ptr<DeviceTensor>> DeviceTensor::upload(TensorMemory &memory, const std::byte *data, uint64_t elements, ElementType type,
-                                                           ElementType storage) {
+Result<std::shared_ptr<DeviceTensor>> DeviceTensor::upload(TensorMemory &memory, const std::byte *data,
+                                                           uint64_t elements, ElementType type, ElementType storage) {
   std::shared_ptr<std::byte[]> narrowed;
   if (type != storage) {
     narrowed = hostMemory(bytesOf(storage, elements));
@@ -75,7 +78,8 @@ std::shared_ptr<DeviceTensor> DeviceTensor::part(uint64_t begin, uint64_t count)
   return std::make_shared<DeviceTensor>(block, offset + bytesOf(storage, begin), count, type, storage);
 }
 
-Status DeviceTensor::copy(Device &device, pto_arg from, ElementType storage, std::byte *to, ElementType type, uint64_t elements) {
+Status DeviceTensor::copy(Device &device, pto_arg from, ElementType storage, std::byte *to, ElementType type,
+                          uint64_t elements) {
   if (type == storage)
     return device.copyFromDevice(to, from.address, from.bytes);
   auto stored = hostMemory(from.bytes);

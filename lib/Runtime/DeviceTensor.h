@@ -19,8 +19,8 @@ struct DeviceBlock {
   DeviceBuffer buffer;
 };
 
-/// Device memory of a program's tensors. Buffers are used again: what still reads or writes one comes before its next user, by the task
-/// runtime's order of accesses or because launches run in order.
+/// Device memory of a program's tensors. Buffers are used again: what still reads or writes one comes before its next
+/// user, by the task runtime's order of accesses or because launches run in order.
 class TensorMemory {
 public:
   explicit TensorMemory(LoadedModel &model) : model(model) {}
@@ -39,26 +39,29 @@ private:
 /// Part of a block as a tensor's bytes, stored as another type where the device has none of the tensor's.
 class DeviceTensor : public bytecode::Residence {
 public:
-  DeviceTensor(std::shared_ptr<DeviceBlock> block, uint64_t offset, uint64_t elements, pmodel::ElementType type, pmodel::ElementType storage);
+  DeviceTensor(std::shared_ptr<DeviceBlock> block, uint64_t offset, uint64_t elements, ElementType type,
+               ElementType storage);
   /// Host bytes of `type` go to the device.
-  static Result<std::shared_ptr<DeviceTensor>> upload(TensorMemory &memory, const std::byte *data, uint64_t elements, pmodel::ElementType type,
-                                                      pmodel::ElementType storage);
-  static Result<std::shared_ptr<DeviceTensor>> make(TensorMemory &memory, uint64_t elements, pmodel::ElementType type, pmodel::ElementType storage);
+  static Result<std::shared_ptr<DeviceTensor>> upload(TensorMemory &memory, const std::byte *data, uint64_t elements,
+                                                      ElementType type, ElementType storage);
+  static Result<std::shared_ptr<DeviceTensor>> make(TensorMemory &memory, uint64_t elements, ElementType type,
+                                                    ElementType storage);
 
   Result<std::shared_ptr<std::byte[]>> fetch() override;
   /// Elements [begin, begin + count).
   std::shared_ptr<DeviceTensor> part(uint64_t begin, uint64_t count) const;
   pto_arg memory() const { return {block->buffer.address() + offset, storedBytes}; }
-  pmodel::ElementType hostType() const { return type; }
-  pmodel::ElementType storageType() const { return storage; }
+  ElementType hostType() const { return type; }
+  ElementType storageType() const { return storage; }
   uint64_t numElements() const { return elements; }
   /// `elements` of device memory to host memory as another type. Any thread; what makes them has ended.
-  static Status copy(Device &device, pto_arg from, pmodel::ElementType storage, std::byte *to, pmodel::ElementType type, uint64_t elements);
+  static Status copy(Device &device, pto_arg from, ElementType storage, std::byte *to, ElementType type,
+                     uint64_t elements);
 
 private:
   std::shared_ptr<DeviceBlock> block;
   uint64_t offset, elements, storedBytes;
-  pmodel::ElementType type, storage;
+  ElementType type, storage;
   std::shared_ptr<std::byte[]> host;
 };
 

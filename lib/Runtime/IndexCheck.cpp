@@ -10,7 +10,11 @@ std::vector<IndexUse> computedIndices(const VM &vm, const VariantDesc &variant) 
   std::vector<IndexUse> list;
   for (const DebugTensorDesc &desc : variant.debugTensors)
     if (desc.indexBound != 0)
-      list.push_back({desc.name, desc.shape, desc.permutation, desc.indexBound, {vm.address(desc), *tensorBytes(desc.type, desc.shape)}});
+      list.push_back({desc.name,
+                      desc.shape,
+                      desc.permutation,
+                      desc.indexBound,
+                      {vm.address(desc), *tensorBytes(desc.type, desc.shape)}});
   return list;
 }
 
@@ -41,8 +45,9 @@ Status checkIndex(const std::string &who, const IndexUse &index, const void *val
     int32_t value = 0;
     std::memcpy(&value, static_cast<const char *>(values) + i * sizeof(value), sizeof(value));
     if (value < -rows || value >= rows)
-      return Failure{who + " '" + index.name + "': element " + placeText(index, i) + " is " + std::to_string(value) + ", but it names one of " +
-                     std::to_string(rows) + " rows (" + std::to_string(-rows) + " to " + std::to_string(rows - 1) + ")"};
+      return Failure{who + " '" + index.name + "': element " + placeText(index, i) + " is " + std::to_string(value) +
+                     ", but it names one of " + std::to_string(rows) + " rows (" + std::to_string(-rows) + " to " +
+                     std::to_string(rows - 1) + ")"};
   }
   return {};
 }

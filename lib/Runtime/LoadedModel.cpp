@@ -35,7 +35,9 @@ Status LoadedModel::uploadWeights() {
   for (size_t i = 0; i < descs.size(); ++i) {
     if (Status status = file->checkWeight(i); !status)
       return status;
-    if (Status status = device->copyToDevice(weights.address() + file->layout().offsets[i], descs[i].data, descs[i].size); !status)
+    if (Status status =
+            device->copyToDevice(weights.address() + file->layout().offsets[i], descs[i].data, descs[i].size);
+        !status)
       return status;
   }
   return {};

@@ -7,8 +7,6 @@
 
 namespace pto_mlir::runtime {
 
-using pmodel::ElementType;
-
 namespace {
 
 struct TypeName {
@@ -16,11 +14,11 @@ struct TypeName {
   ElementType type;
 };
 // The first name of a type is what we write.
-constexpr TypeName typeNames[] = {
-    {"<f4", ElementType::F32}, {"<f2", ElementType::F16}, {"<f8", ElementType::F64}, {"|i1", ElementType::I8},
-    {"|u1", ElementType::U8},  {"<i2", ElementType::I16}, {"<u2", ElementType::U16}, {"<i4", ElementType::I32},
-    {"<u4", ElementType::U32}, {"<i8", ElementType::I64}, {"<u8", ElementType::U64}, {"|b1", ElementType::Boolean},
-    {"<i1", ElementType::I8},  {"<u1", ElementType::U8},  {"?", ElementType::Boolean}};
+constexpr TypeName typeNames[] = {{"<f4", ElementType::F32}, {"<f2", ElementType::F16}, {"<f8", ElementType::F64},
+                                  {"|i1", ElementType::I8},  {"|u1", ElementType::U8},  {"<i2", ElementType::I16},
+                                  {"<u2", ElementType::U16}, {"<i4", ElementType::I32}, {"<u4", ElementType::U32},
+                                  {"<i8", ElementType::I64}, {"<u8", ElementType::U64}, {"|b1", ElementType::Boolean},
+                                  {"<i1", ElementType::I8},  {"<u1", ElementType::U8},  {"?", ElementType::Boolean}};
 
 /// Reads the header's Python dictionary literal: exactly the keys descr, fortran_order and shape.
 class HeaderParser {
@@ -143,7 +141,7 @@ Result<NpyArray> parseNpy(const std::vector<char> &bytes) {
   NpyArray array;
   if (Status status = HeaderParser(std::string(bytes.data() + begin, length)).parse(array); !status)
     return Failure{status.error()};
-  auto expected = pmodel::tensorBytes(array.type, array.shape);
+  auto expected = tensorBytes(array.type, array.shape);
   size_t left = bytes.size() - begin - length;
   if (!expected || *expected != left)
     return Failure{"holds " + std::to_string(left) + " bytes of data, its header promises " +
@@ -156,7 +154,7 @@ const char *typeText(ElementType type) {
   for (const TypeName &row : typeNames)
     if (row.type == type)
       return row.text;
-  return pmodel::elementBits(type) == 16 ? "<u2" : "|u1";
+  return elementBits(type) == 16 ? "<u2" : "|u1";
 }
 
 } // namespace
@@ -181,12 +179,13 @@ Result<NpyArray> readNpy(const std::string &path) {
 
 Status writeNpy(const std::string &path, const NpyArray &array) {
   std::string shape;
-  if (pmodel::elementBits(array.type) < 8)
+  if (elementBits(array.type) < 8)
     shape = std::to_string(array.data.size()) + ","; // packed bits keep no dimensions
   else
     for (uint64_t size : array.shape)
       shape += std::to_string(size) + ",";
-  std::string header = std::string("{'descr': '") + typeText(array.type) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
+  std::string header =
+      std::string("{'descr': '") + typeText(array.type) + "', 'fortran_order': False, 'shape': (" + shape + "), }";
   header.resize((10 + header.size() + 1 + 63) / 64 * 64 - 10 - 1, ' ');
   header += '\n';
   std::string prefix("\x93NUMPY\x01\x00", 8);

@@ -26,7 +26,8 @@ Result<const pto_device_api *> loadPlugin(const std::string &device) {
   std::vector<std::string> candidates = pluginCandidates(device);
   std::string path = firstExisting(candidates);
   if (path.empty())
-    return Failure{"device '" + device + "': no plug-in found (tried " + join(candidates) + "); set PTO_MLIR_LIB_DIR to its folder"};
+    return Failure{"device '" + device + "': no plug-in found (tried " + join(candidates) +
+                   "); set PTO_MLIR_LIB_DIR to its folder"};
   void *handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     const char *reason = dlerror();
@@ -37,7 +38,8 @@ Result<const pto_device_api *> loadPlugin(const std::string &device) {
     return Failure{"device '" + device + "': " + path + " lacks the symbol pto_device_get_api"};
   const pto_device_api *api = entry();
   if (!api)
-    return Failure{"device '" + device + "': " + path + " offers no device that runs on this machine; is its folder complete?"};
+    return Failure{"device '" + device + "': " + path +
+                   " offers no device that runs on this machine; is its folder complete?"};
   if (api->abi_version != PTO_DEVICE_ABI_VERSION)
     return Failure{"device '" + device + "': " + path + " has device ABI " + std::to_string(api->abi_version) +
                    ", this runtime needs " + std::to_string(PTO_DEVICE_ABI_VERSION)};

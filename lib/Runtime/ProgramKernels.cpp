@@ -34,7 +34,8 @@ Result<std::shared_ptr<DeviceTensor>> onDevice(TensorMemory &memory, Tensor &ten
   return made;
 }
 
-TensorPtr deviceTensor(ElementType element, std::vector<int64_t> shape, uint64_t bytes, std::shared_ptr<DeviceTensor> place) {
+TensorPtr deviceTensor(ElementType element, std::vector<int64_t> shape, uint64_t bytes,
+                       std::shared_ptr<DeviceTensor> place) {
   auto tensor = std::make_shared<Tensor>();
   tensor->element = element;
   tensor->shape = std::move(shape);
@@ -45,10 +46,11 @@ TensorPtr deviceTensor(ElementType element, std::vector<int64_t> shape, uint64_t
 }
 
 bool fits(const std::vector<TensorDesc> &tensors, std::span<const Value> values) {
-  return std::equal(tensors.begin(), tensors.end(), values.begin(), values.end(), [](const TensorDesc &desc, const Value &value) {
-    return std::equal(desc.shape.begin(), desc.shape.end(), value.tensor->shape.begin(), value.tensor->shape.end(),
-                      [](uint64_t a, int64_t b) { return a == uint64_t(b); });
-  });
+  return std::equal(
+      tensors.begin(), tensors.end(), values.begin(), values.end(), [](const TensorDesc &desc, const Value &value) {
+        return std::equal(desc.shape.begin(), desc.shape.end(), value.tensor->shape.begin(), value.tensor->shape.end(),
+                          [](uint64_t a, int64_t b) { return a == uint64_t(b); });
+      });
 }
 
 /// A net as a kernel: the variants that a call may mean.
@@ -59,7 +61,8 @@ public:
   bool knowsResidences() const override { return true; }
 
   Status run(std::span<const Value> operands, std::span<Value> results) override {
-    auto chosen = std::find_if(variants.begin(), variants.end(), [&](auto *net) { return fits(net->variant->inputs, operands); });
+    auto chosen =
+        std::find_if(variants.begin(), variants.end(), [&](auto *net) { return fits(net->variant->inputs, operands); });
     if (chosen == variants.end())
       return Failure{"the net has no variant for tensors of these shapes"};
     ProgramKernels::Net &net = **chosen;
@@ -73,15 +76,17 @@ public:
       return {};
     };
     for (size_t i = 0; i < operands.size(); ++i)
-      if (Status status = add(onDevice(memory, *operands[i].tensor, net.variant->inputs[i].storageType), net.variant->inputs[i]); !status)
+      if (Status status =
+              add(onDevice(memory, *operands[i].tensor, net.variant->inputs[i].storageType), net.variant->inputs[i]);
+          !status)
         return status;
     for (size_t i = 0; i < results.size(); ++i) {
       const TensorDesc &desc = net.variant->outputs[i];
       uint64_t elements = *numElements(desc.shape);
       if (Status status = add(DeviceTensor::make(memory, elements, desc.type, desc.storageType), desc); !status)
         return status;
-      results[i] = Value::of(deviceTensor(desc.type, std::vector<int64_t>(desc.shape.begin(), desc.shape.end()), *tensorBytes(desc.type, desc.shape),
-                                          places.back()));
+      results[i] = Value::of(deviceTensor(desc.type, std::vector<int64_t>(desc.shape.begin(), desc.shape.end()),
+                                          *tensorBytes(desc.type, desc.shape), places.back()));
     }
     if (Status status = net.vm->bind(ports); !status)
       return status;
@@ -116,7 +121,8 @@ public:
     auto there = std::dynamic_pointer_cast<DeviceTensor>(all.residence);
     std::vector<int64_t> shape(all.shape.begin() + 1, all.shape.end());
     if (!there && all.isConstant && all.shape[0] > 0) {
-      auto type = all.element == ElementType::I64 || all.element == ElementType::Boolean ? ElementType::I32 : all.element;
+      auto type =
+          all.element == ElementType::I64 || all.element == ElementType::Boolean ? ElementType::I32 : all.element;
       // Numbers that the device cannot hold stay on the host, row by row.
       if (auto place = onDevice(memory, all, type))
         there = place.take();
@@ -129,7 +135,8 @@ public:
     if (index < 0 || index >= all.shape[0])
       return Failure{"row " + std::to_string(index) + " of " + std::to_string(all.shape[0])};
     uint64_t elements = elementsOf(all) / uint64_t(all.shape[0]);
-    results[0] = Value::of(deviceTensor(all.element, std::move(shape), all.bytes / uint64_t(all.shape[0]), there->part(uint64_t(index) * elements, elements)));
+    results[0] = Value::of(deviceTensor(all.element, std::move(shape), all.bytes / uint64_t(all.shape[0]),
+                                        there->part(uint64_t(index) * elements, elements)));
     return {};
   }
 
@@ -141,9 +148,11 @@ private:
 /// Host memory that queued copies write.
 class PendingRows : public bytecode::Residence {
 public:
-  PendingRows(TensorMemory &memory, std::shared_ptr<std::byte[]> data, uint64_t bytes) : data(std::move(data)), memory(memory), bytes(bytes) {}
+  PendingRows(TensorMemory &memory, std::shared_ptr<std::byte[]> data, uint64_t bytes)
+      : data(std::move(data)), memory(memory), bytes(bytes) {}
   Result<std::shared_ptr<std::byte[]>> fetch() override {
-    if (Status status = memory.wait({uint64_t(reinterpret_cast<uintptr_t>(data.get())), bytes}, /*isWrite=*/false); !status)
+    if (Status status = memory.wait({uint64_t(reinterpret_cast<uintptr_t>(data.get())), bytes}, /*isWrite=*/false);
+        !status)
       return Failure{status.error()};
     return data;
   }
@@ -157,14 +166,16 @@ private:
 /// host.put without waiting for the row.
 class PutRow : public Kernel {
 public:
-  PutRow(ProgramKernels &kernels, TensorMemory &memory, std::shared_ptr<Kernel> onHost) : kernels(kernels), memory(memory), onHost(std::move(onHost)) {}
+  PutRow(ProgramKernels &kernels, TensorMemory &memory, std::shared_ptr<Kernel> onHost)
+      : kernels(kernels), memory(memory), onHost(std::move(onHost)) {}
   bool knowsResidences() const override { return true; }
 
   Status run(std::span<const Value> operands, std::span<Value> results) override {
     Tensor &all = *operands[0].tensor, &row = *operands[2].tensor;
     int64_t index = operands[1].bits;
     auto there = std::dynamic_pointer_cast<DeviceTensor>(row.residence);
-    bool isRow = index >= 0 && index < all.shape[0] && std::equal(all.shape.begin() + 1, all.shape.end(), row.shape.begin(), row.shape.end());
+    bool isRow = index >= 0 && index < all.shape[0] &&
+                 std::equal(all.shape.begin() + 1, all.shape.end(), row.shape.begin(), row.shape.end());
     if (!there || row.data || !isRow || !memory.loaded().tasks) {
       for (Tensor *tensor : {&all, &row})
         if (Status status = tensor->fetch(); !status)
@@ -189,9 +200,10 @@ private:
 };
 
 bool mayBe(const std::vector<TensorDesc> &tensors, const std::vector<Type> &types) {
-  return std::equal(tensors.begin(), tensors.end(), types.begin(), types.end(), [](const TensorDesc &tensor, const Type &type) {
-    return isRefinedBy(type, {tensor.type, true, std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())});
-  });
+  return std::equal(
+      tensors.begin(), tensors.end(), types.begin(), types.end(), [](const TensorDesc &tensor, const Type &type) {
+        return isRefinedBy(type, {tensor.type, true, std::vector<int64_t>(tensor.shape.begin(), tensor.shape.end())});
+      });
 }
 
 } // namespace
@@ -204,7 +216,8 @@ Result<std::shared_ptr<ProgramKernels>> ProgramKernels::make(LoadedModel &model)
     auto type = ElementType(call.args[2]), storage = ElementType(call.args[3]);
     uint64_t elements = call.args[4];
     pto_arg from{call.args[0], *tensorBytes(storage, {elements})};
-    Status status = DeviceTensor::copy(kernels->memory.device(), from, storage, reinterpret_cast<std::byte *>(uintptr_t(call.args[1])), type, elements);
+    Status status = DeviceTensor::copy(kernels->memory.device(), from, storage,
+                                       reinterpret_cast<std::byte *>(uintptr_t(call.args[1])), type, elements);
     call.costNs = from.bytes / kHostBytesPerNs;
     kernels->taskFailure.check(status);
   });
@@ -222,10 +235,12 @@ Result<std::shared_ptr<ProgramKernels>> ProgramKernels::make(LoadedModel &model)
   return kernels;
 }
 
-Status ProgramKernels::copyToHost(const DeviceTensor &from, std::byte *to, uint64_t bytes, std::shared_ptr<std::byte[]> owner) {
+Status ProgramKernels::copyToHost(const DeviceTensor &from, std::byte *to, uint64_t bytes,
+                                  std::shared_ptr<std::byte[]> owner) {
   pto_arg place = from.memory();
   tasks::TaskSpec spec(copyKernel, tasks::WorkerKind::AiCpu);
-  spec.input(tasks::Tensor::dense(place.address, 1, {int64_t(place.bytes)})).output(tasks::Tensor::dense(to, 1, {int64_t(bytes)}));
+  spec.input(tasks::Tensor::dense(place.address, 1, {int64_t(place.bytes)}))
+      .output(tasks::Tensor::dense(to, 1, {int64_t(bytes)}));
   spec.scalar(uint64_t(from.hostType())).scalar(uint64_t(from.storageType())).scalar(from.numElements());
   if (inFlight.empty() || inFlight.back() != owner)
     inFlight.push_back(std::move(owner));
@@ -243,7 +258,8 @@ Status ProgramKernels::check(IndexUse index) {
   checks.push_back(std::move(index));
   const pto_arg &place = checks.back().memory;
   tasks::TaskSpec spec(checkKernel, tasks::WorkerKind::AiCpu);
-  spec.input(tasks::Tensor::dense(place.address, 1, {int64_t(place.bytes)})).scalar(uint64_t(reinterpret_cast<uintptr_t>(&checks.back())));
+  spec.input(tasks::Tensor::dense(place.address, 1, {int64_t(place.bytes)}))
+      .scalar(uint64_t(reinterpret_cast<uintptr_t>(&checks.back())));
   auto task = runtime->submit(spec);
   return task ? Status() : Status(Failure{task.error()});
 }

@@ -40,7 +40,7 @@ private:
   TensorMemory memory;
   tasks::KernelId copyKernel = tasks::kNoKernel, checkKernel = tasks::kNoKernel;
   std::vector<std::shared_ptr<std::byte[]>> inFlight; // host memory of this run's copies
-  std::deque<IndexUse> checks;                       // of this run
+  std::deque<IndexUse> checks;                        // of this run
   FirstFailure taskFailure;
   std::map<const pmodel::VariantDesc *, std::unique_ptr<Net>> nets;
 };

@@ -16,7 +16,8 @@ using bytecode::Value;
 
 namespace {
 
-std::vector<TensorDesc> describe(const std::vector<std::string> &names, const std::vector<uint32_t> &types, const bytecode::Module &module) {
+std::vector<TensorDesc> describe(const std::vector<std::string> &names, const std::vector<uint32_t> &types,
+                                 const bytecode::Module &module) {
   std::vector<TensorDesc> list;
   for (size_t i = 0; i < names.size(); ++i) {
     const Type &type = module.types[types[i]];
@@ -84,14 +85,18 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::open(LoadedModel &model, c
   return runner;
 }
 
-Status ProgramRunner::forEachCalled(const std::function<Status(VM &, const VariantDesc &)> &visit) { return kernels->forEachCalled(visit); }
+Status ProgramRunner::forEachCalled(const std::function<Status(VM &, const VariantDesc &)> &visit) {
+  return kernels->forEachCalled(visit);
+}
 
 Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vector<InputTensor> &inputs) {
   const VariantDesc &variant = description.variants[index];
   std::vector<Value> arguments;
   for (const TensorDesc &desc : variant.inputs) {
-    auto input = std::find_if(inputs.begin(), inputs.end(), [&](const InputTensor &tensor) { return tensor.name == desc.name; });
-    TensorPtr tensor = bytecode::makeTensor(input->type, std::vector<int64_t>(input->shape.begin(), input->shape.end()));
+    auto input =
+        std::find_if(inputs.begin(), inputs.end(), [&](const InputTensor &tensor) { return tensor.name == desc.name; });
+    TensorPtr tensor =
+        bytecode::makeTensor(input->type, std::vector<int64_t>(input->shape.begin(), input->shape.end()));
     if (!tensor)
       return Failure{"out of memory for input '" + desc.name + "'"};
     if (tensor->bytes)

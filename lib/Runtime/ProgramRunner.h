@@ -13,8 +13,8 @@ namespace pto_mlir::runtime {
 
 class ProgramKernels;
 
-/// The programs of one name in a file, one per set of input shapes. A net's inputs and outputs stay in device memory and are never copied
-/// from net to net; calls are queued, and the program waits when it reads a tensor.
+/// The programs of one name in a file, one per set of input shapes. A net's inputs and outputs stay in device memory
+/// and are never copied from net to net; calls are queued, and the program waits when it reads a tensor.
 class ProgramRunner {
 public:
   /// `model` is started, its file was verified and has programs; an empty name stands for the first one's.

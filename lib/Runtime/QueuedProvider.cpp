@@ -15,7 +15,8 @@ QueuedProvider::~QueuedProvider() {
     (void)finish();
 }
 
-Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads, bool mayBlock) {
+Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<bytecode::KernelProvider> kernels,
+                                                             uint32_t threads, bool mayBlock) {
   std::shared_ptr<QueuedProvider> provider(new QueuedProvider(std::move(kernels)));
   // As many launches at a time; cores are identities, which the threads share.
   tasks::Config config = threadedConfig({0, 0, mayBlock ? threads : 8, 0}, threads);
@@ -52,7 +53,8 @@ Result<std::shared_ptr<Kernel>> QueuedProvider::resolve(const KernelKey &key, co
   return kernel;
 }
 
-Status QueuedProvider::launch(Kernel &kernel, uint32_t queue, std::span<const Value> operands, std::span<Value> results) {
+Status QueuedProvider::launch(Kernel &kernel, uint32_t queue, std::span<const Value> operands,
+                              std::span<Value> results) {
   const std::vector<Type> &types = resultTypes[&kernel];
   for (const Type &type : types)
     if (!type.isTensor || !type.isStatic()) {
@@ -80,7 +82,7 @@ Status QueuedProvider::launch(Kernel &kernel, uint32_t queue, std::span<const Va
     auto tensor = std::make_shared<bytecode::Tensor>();
     tensor->element = types[i].element;
     tensor->shape = types[i].shape;
-    tensor->bytes = *pmodel::tensorBytes(types[i].element, std::vector<uint64_t>(types[i].shape.begin(), types[i].shape.end()));
+    tensor->bytes = *tensorBytes(types[i].element, std::vector<uint64_t>(types[i].shape.begin(), types[i].shape.end()));
     made.results.push_back(Value::of(tensor));
     results[i] = made.results.back();
     placed.push_back(tensor.get());

@@ -18,8 +18,9 @@ Result<const KernelDesc *> findKernel(const ModelFile &file, const std::string &
   std::string names;
   for (size_t i = 0; i < kernels.size() && i < 8; ++i)
     names += (i ? ", " : "") + kernels[i].name;
-  return Failure{file.info().path + (name.empty() ? ": choose a kernel by --kernel" : ": has no kernel '" + name + "'") + "; it has " + names +
-                 (kernels.size() > 8 ? ", ..." : "")};
+  return Failure{file.info().path +
+                 (name.empty() ? ": choose a kernel by --kernel" : ": has no kernel '" + name + "'") + "; it has " +
+                 names + (kernels.size() > 8 ? ", ..." : "")};
 }
 
 } // namespace
@@ -56,7 +57,8 @@ Result<pto_profile> runKernel(KernelRun &run) {
     arguments.push_back({buffer->address(), buffer->bytes()});
     buffers.push_back(buffer.take());
   }
-  if (Status status = (*device)->launch(*handle, run.blocks ? run.blocks : kernel.blocks, arguments, run.scalars); !status)
+  if (Status status = (*device)->launch(*handle, run.blocks ? run.blocks : kernel.blocks, arguments, run.scalars);
+      !status)
     return Failure{status.error()};
   if (Status status = (*device)->synchronize(); !status)
     return Failure{status.error()};

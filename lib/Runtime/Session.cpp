@@ -18,7 +18,8 @@ Result<const NetDesc *> findNet(const ModelFile &file, const std::string &name) 
   }
   if (nets.empty())
     return Failure{file.info().path + ": has no net"};
-  return Failure{file.info().path + ": " + (name.empty() ? "has several nets" : "has no net '" + name + "'") + ", choose one of " + names};
+  return Failure{file.info().path + ": " + (name.empty() ? "has several nets" : "has no net '" + name + "'") +
+                 ", choose one of " + names};
 }
 
 /// The named tensors in that order; all of them when no name is given.
@@ -52,7 +53,8 @@ Result<std::unique_ptr<Session>> Session::open(const std::string &path, const Se
   state->file = *file;
   const std::vector<HostProgramDesc> &programs = (*file)->model().programs;
   bool isProgram = options.net.empty() ? !programs.empty()
-                                       : std::any_of(programs.begin(), programs.end(), [&](auto &program) { return program.name == options.net; });
+                                       : std::any_of(programs.begin(), programs.end(),
+                                                     [&](auto &program) { return program.name == options.net; });
   if (!isProgram) {
     auto net = findNet(**file, options.net);
     if (!net)
@@ -87,7 +89,8 @@ Result<VM *> Session::State::program(size_t index) {
   return program.get();
 }
 
-Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inputs, const std::vector<std::string> &names) {
+Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inputs,
+                                             const std::vector<std::string> &names) {
   if (Status status = checkOutputs(names); !status)
     return Failure{status.error()};
   auto index = state->chooseVariant(inputs);

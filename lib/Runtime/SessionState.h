@@ -13,7 +13,7 @@ namespace pto_mlir::runtime {
 /// Members are destroyed in reverse order: programs before the device that owns their memory.
 struct Session::State : LoadedModel {
   const pmodel::NetDesc *net = nullptr;
-  std::recursive_mutex mutex; // runWithDebug keeps it over its run
+  std::recursive_mutex mutex;                // runWithDebug keeps it over its run
   std::vector<std::unique_ptr<VM>> programs; // one per variant of the net, made when first used
   std::unique_ptr<ProgramRunner> runner;     // for a model of several nets, instead of `programs`
 

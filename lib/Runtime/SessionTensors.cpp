@@ -55,7 +55,8 @@ Status checkNames(const std::vector<TensorDesc> &expected, const std::vector<Inp
 
 /// Extent 0 of a program's input stands for one that is known at run time only; no net takes an empty tensor.
 bool shapeFits(const TensorDesc &desc, const std::vector<uint64_t> &shape) {
-  return std::equal(desc.shape.begin(), desc.shape.end(), shape.begin(), shape.end(), [](uint64_t expected, uint64_t size) { return expected == 0 || expected == size; });
+  return std::equal(desc.shape.begin(), desc.shape.end(), shape.begin(), shape.end(),
+                    [](uint64_t expected, uint64_t size) { return expected == 0 || expected == size; });
 }
 
 bool shapesFit(const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
@@ -82,7 +83,9 @@ Result<HostTensor> castTensor(const HostTensor &tensor, ElementType type) {
   auto result = makeTensor(tensor.name, type, tensor.shape);
   if (!result)
     return result;
-  if (Status status = hostops::cast(tensor.data.get(), tensor.type, result->data.get(), type, *numElements(tensor.shape)); !status)
+  if (Status status =
+          hostops::cast(tensor.data.get(), tensor.type, result->data.get(), type, *numElements(tensor.shape));
+      !status)
     return Failure{"'" + tensor.name + "': " + status.error()};
   return result;
 }
@@ -109,10 +112,14 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
     if (shapesFit(variants[i], inputs))
       return i;
   if (variants.size() > 1) {
-    std::string message = "none of the " + std::to_string(variants.size()) + " variants of net '" + net->name + "' takes these input shapes; declared are ";
+    std::string message = "none of the " + std::to_string(variants.size()) + " variants of net '" + net->name +
+                          "' takes these input shapes; declared are ";
     for (size_t i = 0; i < variants.size() && i < 8; ++i)
       for (const TensorDesc &desc : variants[i].inputs)
-        message += (&desc != variants[i].inputs.data() ? ", " : i ? " | " : "") + ("'" + desc.name + "' ") + shapeText(desc.shape);
+        message += (&desc != variants[i].inputs.data() ? ", "
+                    : i                                ? " | "
+                                                       : "") +
+                   ("'" + desc.name + "' ") + shapeText(desc.shape);
     return Failure{message + (variants.size() > 8 ? " | .." : "")};
   }
   for (const TensorDesc &desc : variants.front().inputs) {
@@ -185,7 +192,8 @@ Result<HostTensor> Session::State::fetchDebugTensor(VM &vm, const DebugTensorDes
     auto turned = makeTensor(desc.name, desc.type, desc.shape);
     if (!turned)
       return turned;
-    hostops::transpose(stored->data.get(), turned->data.get(), elementBits(desc.type) / 8, desc.shape, desc.permutation);
+    hostops::transpose(stored->data.get(), turned->data.get(), elementBits(desc.type) / 8, desc.shape,
+                       desc.permutation);
     stored = std::move(turned);
   }
   stored->shape = desc.onnxShape;

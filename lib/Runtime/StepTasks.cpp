@@ -23,7 +23,8 @@ Result<std::unique_ptr<TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t 
 
 Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace) {
   if (blocks == 0 || blocks > tasks::kMaxCoresPerKind / 2)
-    return Failure{"cannot simulate a machine of " + std::to_string(blocks) + " blocks: 1 to " + std::to_string(tasks::kMaxCoresPerKind / 2)};
+    return Failure{"cannot simulate a machine of " + std::to_string(blocks) + " blocks: 1 to " +
+                   std::to_string(tasks::kMaxCoresPerKind / 2)};
   tasks::Config config = programConfig(coresOf(blocks));
   config.trace = trace;
   config.mode = tasks::Mode::VirtualTime;
@@ -54,21 +55,22 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
                       std::vector<pmodel::KernelUse::Argument> uses, Work work) {
   using Clock = std::chrono::steady_clock;
   size_t index = steps.size();
-  auto kernel = runtime.registerKernel(name, [this, index, sizes = arguments, work = std::move(work)](tasks::KernelCall &call) {
-    auto begin = Clock::now();
-    Step &step = steps[index];
-    Status status;
-    if (isNamed(sizes)) {
-      Arguments actual = sizes;
-      for (size_t i = 0; i < actual.size(); ++i)
-        actual[i].address = call.args[i];
-      status = work(call, actual);
-    } else {
-      status = work(call, step.arguments);
-    }
-    step.workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
-    failure.check(status);
-  });
+  auto kernel =
+      runtime.registerKernel(name, [this, index, sizes = arguments, work = std::move(work)](tasks::KernelCall &call) {
+        auto begin = Clock::now();
+        Step &step = steps[index];
+        Status status;
+        if (isNamed(sizes)) {
+          Arguments actual = sizes;
+          for (size_t i = 0; i < actual.size(); ++i)
+            actual[i].address = call.args[i];
+          status = work(call, actual);
+        } else {
+          status = work(call, step.arguments);
+        }
+        step.workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
+        failure.check(status);
+      });
   if (!kernel)
     return Failure{kernel.error()};
   steps.emplace_back(TaskSpec(*kernel, kind), blocks, std::move(arguments), std::move(uses));
@@ -86,13 +88,14 @@ Status StepTasks::bind(size_t index, Arguments arguments) {
   return {};
 }
 
-Status StepTasks::addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks,
-                            std::vector<pto_arg> arguments) {
+Status StepTasks::addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use,
+                            uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments) {
   uint32_t cores = use.coresPerBlock() * blocks;
   uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
   Work work;
   if (isVirtual())
-    work = [this, kernel, blocks, cores, seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
+    work = [this, kernel, blocks, cores,
+            seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
       if (call.block == 0) {
         auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
         if (!measured)
@@ -113,7 +116,9 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
           return status;
       return {};
     };
-  if (Status status = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments, std::move(work)); !status)
+  if (Status status = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
+                          std::move(work));
+      !status)
     return status;
   Step &step = steps.back();
   if (isVirtual())
@@ -131,10 +136,11 @@ Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffer
   uint64_t bytes = 0;
   for (const pto_arg &buffer : buffers)
     bytes += buffer.bytes;
-  return add(name, WorkerKind::AiCpu, 1, buffers, uses, [work = std::move(work), bytes](tasks::KernelCall &call, const Arguments &arguments) {
-    call.costNs = bytes / kHostBytesPerNs;
-    return work(arguments);
-  });
+  return add(name, WorkerKind::AiCpu, 1, buffers, uses,
+             [work = std::move(work), bytes](tasks::KernelCall &call, const Arguments &arguments) {
+               call.costNs = bytes / kHostBytesPerNs;
+               return work(arguments);
+             });
 }
 
 void StepTasks::beginRun() {

@@ -14,28 +14,31 @@
 
 namespace pto_mlir::runtime {
 
-/// A task runtime for models of `numCore` blocks (one cube and two vector cores each) on `threads` host threads (0 = all).
+/// A task runtime for models of `numCore` blocks (one cube and two vector cores each) on `threads` host threads (0 =
+/// all).
 Result<std::unique_ptr<tasks::TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace);
 
 /// One in virtual time, for a device that measures its own: `blocks` as above.
 Result<std::unique_ptr<tasks::TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace);
 
-/// In virtual time a core is busy for as long as the device says, and this much: it sees a task 0.35 us after the dispatch, and its scheduler
-/// sees the end 0.6 us after it (reference task-runtime 2.6, measured on the chip).
+/// In virtual time a core is busy for as long as the device says, and this much: it sees a task 0.35 us after the
+/// dispatch, and its scheduler sees the end 0.6 us after it (reference task-runtime 2.6, measured on the chip).
 inline constexpr uint64_t kDispatchNs = 950;
 /// A host op is taken to move this many bytes per ns.
 inline constexpr uint64_t kHostBytesPerNs = 4;
 
-/// What a program's steps do, prepared once and submitted in every run. The memory that steps touch orders them; steps that touch none in
-/// common may overlap.
+/// What a program's steps do, prepared once and submitted in every run. The memory that steps touch orders them; steps
+/// that touch none in common may overlap.
 class StepTasks {
 public:
   StepTasks(tasks::TaskRuntime &runtime, Device &device) : runtime(runtime), device(device) {}
   StepTasks(const StepTasks &) = delete;
 
-  /// A task of one block per core that has commands; in virtual time the first block runs them all and says how long each takes. Blocks of kernels for both kinds of cores run on the cube core of each block.
-  /// `tensors` are what it computes, the task's name; empty: the kernel's name.
-  Status addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments);
+  /// A task of one block per core that has commands; in virtual time the first block runs them all and says how long
+  /// each takes. Blocks of kernels for both kinds of cores run on the cube core of each block. `tensors` are what it
+  /// computes, the task's name; empty: the kernel's name.
+  Status addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel,
+                   uint32_t blocks, std::vector<pto_arg> arguments);
   /// What a host op does to its buffers.
   using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
   /// `work` reads all buffers but the last, which it writes.
@@ -59,9 +62,9 @@ private:
     Step(tasks::TaskSpec spec, uint32_t blocks, Arguments arguments, std::vector<pmodel::KernelUse::Argument> uses)
         : spec(std::move(spec)), blocks(blocks), arguments(std::move(arguments)), uses(std::move(uses)) {}
     tasks::TaskSpec spec;
-    std::string name;                  ///< for traces; empty: the kernel's
-    uint32_t blocks;                   ///< at most
-    Arguments arguments;               ///< of the next submission; tasks read it only when they are too many for a task
+    std::string name;    ///< for traces; empty: the kernel's
+    uint32_t blocks;     ///< at most
+    Arguments arguments; ///< of the next submission; tasks read it only when they are too many for a task
     std::vector<pmodel::KernelUse::Argument> uses;
     uint32_t companions = 0;           ///< vector cores beside each block's cube core
     tasks::TaskId last;                ///< in this run

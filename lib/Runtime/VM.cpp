@@ -22,7 +22,8 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
   vm.numPorts = entry.numInputs + entry.numOutputs;
   for (const std::vector<TensorDesc> *list : {&variant.inputs, &variant.outputs})
     for (const TensorDesc &tensor : *list) {
-      uint32_t slot = list == &variant.inputs ? entry.input(&tensor - list->data()) : entry.output(&tensor - list->data());
+      uint32_t slot =
+          list == &variant.inputs ? entry.input(&tensor - list->data()) : entry.output(&tensor - list->data());
       slots[slot].bytes = *tensorBytes(tensor.storageType, tensor.shape);
       if (ports == Ports::Bound)
         continue;
@@ -76,7 +77,8 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       break;
     }
     }
-    step.isBound = std::any_of(step.places.begin(), step.places.end(), [&](const VMArgument &place) { return place.slot < vm.numPorts; });
+    step.isBound = std::any_of(step.places.begin(), step.places.end(),
+                               [&](const VMArgument &place) { return place.slot < vm.numPorts; });
     vm.steps.push_back(std::move(step));
   }
   return vm;
@@ -102,8 +104,9 @@ Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
         use = kernelUse(kernel);
       status = tasks->addLaunch(kernel.name, step.tensors, *use, step.kernel, step.blocks, arguments(step));
     } else if (step.kind == Step::Host) {
-      status = tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), arguments(step),
-                                [this, &step](const std::vector<pto_arg> &buffers) { return runHostOp(step, buffers); });
+      status =
+          tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), arguments(step),
+                           [this, &step](const std::vector<pto_arg> &buffers) { return runHostOp(step, buffers); });
     }
     if (!status)
       return status;

@@ -13,8 +13,8 @@ namespace pto_mlir::runtime {
 /// Memory for inputs and outputs: the program's own, or what `bind` gives it before every run.
 enum class Ports { Own, Bound };
 
-/// A program with its buffers. Format 1 has no branches, so every buffer has one size for good: buffers are allocated once, and running is
-/// a walk over launches.
+/// A program with its buffers. Format 1 has no branches, so every buffer has one size for good: buffers are allocated
+/// once, and running is a walk over launches.
 class VM {
 public:
   /// Device handles of the model's kernels, by index into ModelDesc::kernels.

@@ -5,8 +5,9 @@
 namespace pto_mlir {
 namespace {
 
-// Rounds |value| to a float with `mantissaBits` bits after the point and least normal exponent `minExponent`, and returns its code
-// without sign; codes count upwards with the values, so a carry out of the mantissa is the next exponent.
+// Rounds |value| to a float with `mantissaBits` bits after the point and least normal exponent `minExponent`, and
+// returns its code without sign; codes count upwards with the values, so a carry out of the mantissa is the next
+// exponent.
 uint32_t encodeMagnitude(float magnitude, int mantissaBits, int minExponent) {
   if (magnitude == 0.0f)
     return 0;

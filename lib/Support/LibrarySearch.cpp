@@ -14,7 +14,8 @@ namespace pto_mlir {
 static fs::path ownFolder() {
   Dl_info info;
   link_map *object = nullptr;
-  if (!dladdr1(reinterpret_cast<void *>(&ownFolder), &info, reinterpret_cast<void **>(&object), RTLD_DL_LINKMAP) || !object)
+  if (!dladdr1(reinterpret_cast<void *>(&ownFolder), &info, reinterpret_cast<void **>(&object), RTLD_DL_LINKMAP) ||
+      !object)
     return {};
   // The loader knows the path of a shared object; of the executable it knows only what was typed.
   std::error_code error;
@@ -26,7 +27,8 @@ std::vector<std::string> libraryCandidates(const std::string &file) {
   std::vector<std::string> candidates;
   if (const char *folder = std::getenv("PTO_MLIR_LIB_DIR"); folder && *folder)
     candidates.push_back((fs::path(folder) / file).string());
-  // Installed: beside the extension module, above bin/. Build tree: bin/ and unittests/ next to lib/, the Python package two levels down.
+  // Installed: beside the extension module, above bin/. Build tree: bin/ and unittests/ next to lib/, the Python
+  // package two levels down.
   if (fs::path own = ownFolder(); !own.empty())
     for (const char *folder : {".", "..", "../lib", "../../lib"})
       candidates.push_back((own / folder / file).lexically_normal().string());

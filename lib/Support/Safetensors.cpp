@@ -64,7 +64,8 @@ const SafetensorsEntry *SafetensorsFile::find(const std::string &name) const {
 }
 
 // Reads one header entry; the reason says what is wrong with it.
-static bool parseEntry(const Json &value, uint64_t dataSize, const char *data, SafetensorsEntry &entry, std::string &reason) {
+static bool parseEntry(const Json &value, uint64_t dataSize, const char *data, SafetensorsEntry &entry,
+                       std::string &reason) {
   auto fail = [&](const char *what) {
     reason = "tensor '" + entry.name + "': " + what;
     return false;
@@ -141,7 +142,8 @@ bool writeSafetensors(const std::string &path, const std::vector<SafetensorsEntr
   Json header = Json::object();
   uint64_t offset = 0;
   for (const SafetensorsEntry &entry : entries) {
-    header[entry.name] = {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, offset + entry.size}}};
+    header[entry.name] = {
+        {"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, offset + entry.size}}};
     offset += entry.size;
   }
   std::string text = header.dump(-1, ' ', false, Json::error_handler_t::replace);

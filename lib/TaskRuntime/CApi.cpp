@@ -22,8 +22,7 @@ int fail(std::string message) {
 int from(const Status &status) { return status ? 0 : fail(status.error()); }
 
 /// No exception crosses into C.
-template <class Body>
-int guarded(Body &&body) {
+template <class Body> int guarded(Body &&body) {
   try {
     return body();
   } catch (const std::exception &exception) {
@@ -62,7 +61,8 @@ int pto_tasks_create(const pto_tasks_options *options, pto_tasks **runtime) {
 
 void pto_tasks_destroy(pto_tasks *runtime) { delete runtime; }
 
-int pto_tasks_register_kernel(pto_tasks *runtime, const char *name, pto_kernel_body body, void *user, uint64_t cost_ns, uint32_t *kernel) {
+int pto_tasks_register_kernel(pto_tasks *runtime, const char *name, pto_kernel_body body, void *user, uint64_t cost_ns,
+                              uint32_t *kernel) {
   if (!runtime || !name || !body || !kernel)
     return fail("pto_tasks_register_kernel needs a runtime, a name, a body and a place for the kernel");
   return guarded([&] {
@@ -92,7 +92,8 @@ int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *plain, pto_task_id *task
       const pto_task_arg &arg = plain->args[i];
       uint32_t element = arg.element_bytes ? arg.element_bytes : 1;
       if (arg.kind != PTO_ARG_SCALAR && arg.bytes % element)
-        return fail("argument " + std::to_string(i) + " has " + std::to_string(arg.bytes) + " bytes, no multiple of its element size");
+        return fail("argument " + std::to_string(i) + " has " + std::to_string(arg.bytes) +
+                    " bytes, no multiple of its element size");
       Tensor tensor = Tensor::dense(arg.word, element, {int64_t(arg.bytes / element)});
       tensor.owner = TaskId{arg.owner};
       switch (arg.kind) {
@@ -112,7 +113,8 @@ int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *plain, pto_task_id *task
         spec.allocate(element, {int64_t(arg.bytes / element)});
         break;
       default:
-        return fail("argument " + std::to_string(i) + " has kind " + std::to_string(arg.kind) + ", expected PTO_ARG_..");
+        return fail("argument " + std::to_string(i) + " has kind " + std::to_string(arg.kind) +
+                    ", expected PTO_ARG_..");
       }
     }
     for (size_t i = 0; i < plain->num_after; ++i)
@@ -155,7 +157,8 @@ int pto_tasks_statistics(const pto_tasks *runtime, pto_tasks_stats *stats) {
   if (!runtime || !stats)
     return fail("pto_tasks_statistics needs a runtime and a place for the numbers");
   Statistics counted = runtime->runtime->statistics();
-  *stats = {counted.submitted, counted.completed, counted.failed, counted.skipped, counted.edges, counted.slotReuses, counted.blockedNs};
+  *stats = {counted.submitted, counted.completed,  counted.failed,   counted.skipped,
+            counted.edges,     counted.slotReuses, counted.blockedNs};
   return 0;
 }
 

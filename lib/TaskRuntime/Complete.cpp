@@ -10,7 +10,9 @@ void TaskCore::makeReady(TaskSlot &slot, TaskId id) {
   if (tracing)
     slot.times.ready = now();
   bool needsCore = slot.kernel != kNoKernel && !slot.failed.load(std::memory_order_relaxed);
-  ReadyQueue &queue = !needsCore ? *inlineQueue : slot.gang ? *gangQueues[unsigned(slot.kind)] : *readyQueues[unsigned(slot.kind)];
+  ReadyQueue &queue = !needsCore  ? *inlineQueue
+                      : slot.gang ? *gangQueues[unsigned(slot.kind)]
+                                  : *readyQueues[unsigned(slot.kind)];
   if (!queue.push(id.value))
     fatal(ErrorCode::ReadyQueueFull, "a ready queue overflowed, although it has a place for every slot");
 }
@@ -53,7 +55,8 @@ TaskCore::Effect TaskCore::complete(TaskSlot &slot, TaskId id, bool skipped) {
   if (skipped)
     numSkipped.fetch_add(1, std::memory_order_relaxed);
   slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Completed, failed), std::memory_order_release);
-  // A consumer that is being wired now either got into the list before this exchange, or finds it closed and the state set.
+  // A consumer that is being wired now either got into the list before this exchange, or finds it closed and the state
+  // set.
   uint32_t link = slot.fanoutHead.exchange(TaskSlot::kClosed, std::memory_order_acq_rel);
   while (link != 0) {
     // The entry is the consumer's: read all of it before letting the consumer go on.

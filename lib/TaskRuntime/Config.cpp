@@ -18,7 +18,8 @@ Status Config::check() const {
   for (unsigned ring = 0; ring < kNumRings; ++ring) {
     std::string index = "[" + std::to_string(ring) + "]";
     if (!std::has_single_bit(window[ring]) || window[ring] > 1u << 24)
-      return Failure{"window" + index + " is " + std::to_string(window[ring]) + ", expected a power of two up to 16777216"};
+      return Failure{"window" + index + " is " + std::to_string(window[ring]) +
+                     ", expected a power of two up to 16777216"};
     if (heapBytes[ring] % kOutputAlignment || heapBytes[ring] > uint64_t(1) << 46)
       return Failure{"heapBytes" + index + " is " + std::to_string(heapBytes[ring]) + ", expected a multiple of " +
                      std::to_string(kOutputAlignment) + " up to 2^46"};

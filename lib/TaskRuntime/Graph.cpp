@@ -5,7 +5,8 @@
 
 namespace pto_mlir::tasks {
 
-uint32_t Graph::addTask(std::vector<uint64_t> args, KernelId kernel, WorkerKind kind, std::string name, uint32_t blocks) {
+uint32_t Graph::addTask(std::vector<uint64_t> args, KernelId kernel, WorkerKind kind, std::string name,
+                        uint32_t blocks) {
   nodes.push_back({std::move(args), kernel, kind, std::move(name), blocks, {}});
   return uint32_t(nodes.size() - 1);
 }
@@ -97,7 +98,8 @@ std::string Graph::print() const {
   std::string out;
   for (uint32_t i = 0; i < nodes.size(); ++i) {
     const Node &node = nodes[i];
-    out += "task " + describe(i) + " kernel " + std::to_string(node.kernel) + " on " + std::string(workerKindName(node.kind)) + " args [";
+    out += "task " + describe(i) + " kernel " + std::to_string(node.kernel) + " on " +
+           std::string(workerKindName(node.kind)) + " args [";
     for (size_t k = 0; k < node.args.size(); ++k)
       out += (k ? ", " : "") + std::to_string(node.args[k]);
     out += "] ->";

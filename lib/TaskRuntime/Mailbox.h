@@ -18,8 +18,8 @@ struct Payload {
   uint64_t args[kMaxArguments];
 };
 
-/// `request` counts the tasks given to the core, `reply` those that it has finished. They are equal while the core is free, so
-/// an old status can never be taken for a new completion. Each side writes its own cache lines.
+/// `request` counts the tasks given to the core, `reply` those that it has finished. They are equal while the core is
+/// free, so an old status can never be taken for a new completion. Each side writes its own cache lines.
 struct Mailbox {
   // Written by the control side.
   alignas(64) std::atomic<uint64_t> request{0};
@@ -32,7 +32,7 @@ struct Mailbox {
 
   // Written by the core.
   alignas(64) std::atomic<uint64_t> reply{0};
-  std::atomic<uint64_t> started{0}; ///< the last request that a thread took up
+  std::atomic<uint64_t> started{0};    ///< the last request that a thread took up
   std::atomic<uint32_t> aicoreDone{0}; ///< core number + 1
   bool failed = false;
   std::string cause;
@@ -44,7 +44,9 @@ struct Mailbox {
   /// A task waits for a thread that runs the core.
   bool waits() const { return request.load(std::memory_order_acquire) != started.load(std::memory_order_relaxed); }
   /// 0 = free or finished, 1 = a task is on the core.
-  uint32_t taskStatus() const { return request.load(std::memory_order_acquire) != reply.load(std::memory_order_acquire); }
+  uint32_t taskStatus() const {
+    return request.load(std::memory_order_acquire) != reply.load(std::memory_order_acquire);
+  }
 };
 
 } // namespace pto_mlir::tasks

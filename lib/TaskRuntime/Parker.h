@@ -26,9 +26,10 @@ inline void pauseCpu() {
 #endif
 }
 
-/// Two fences that work against each other: of two threads that store, fence and load what the other stores, one with the light and one with the
-/// heavy fence, at least one sees the other. The heavy one makes the kernel fence every thread of the process, so that the light
-/// one, in front of each task, costs nothing; where the kernel cannot, both are fences of the processor.
+/// Two fences that work against each other: of two threads that store, fence and load what the other stores, one with
+/// the light and one with the heavy fence, at least one sees the other. The heavy one makes the kernel fence every
+/// thread of the process, so that the light one, in front of each task, costs nothing; where the kernel cannot, both
+/// are fences of the processor.
 #if defined(__linux__)
 inline const bool kernelFences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #else
@@ -48,13 +49,13 @@ inline void heavyFence() {
 #endif
 }
 
-/// The sleeper says that it sleeps, then looks once more; the notifier publishes, then asks whether anybody sleeps. The fences between
-/// make one of them see the other, so no wake-up is lost, and a notification costs a load while everybody is awake.
+/// The sleeper says that it sleeps, then looks once more; the notifier publishes, then asks whether anybody sleeps. The
+/// fences between make one of them see the other, so no wake-up is lost, and a notification costs a load while
+/// everybody is awake.
 class alignas(64) Parker {
 public:
   /// Sleeps until notified, until `timeout`, or not at all when `ready` holds.
-  template <class Ready>
-  void park(Ready &&ready, std::chrono::microseconds timeout) {
+  template <class Ready> void park(Ready &&ready, std::chrono::microseconds timeout) {
     std::unique_lock lock(mutex);
     sleeping.store(true, std::memory_order_relaxed);
     heavyFence();
@@ -85,8 +86,8 @@ private:
   uint64_t epoch = 0;
 };
 
-/// Looks often, then yields, then tells its user to sleep. Where a yield gave the processor to another program, for as long as that liked, the
-/// thread does without for a while: who sleeps is woken in front of those who compute.
+/// Looks often, then yields, then tells its user to sleep. Where a yield gave the processor to another program, for as
+/// long as that liked, the thread does without for a while: who sleeps is woken in front of those who compute.
 class Backoff {
 public:
   Backoff(uint32_t spins, uint32_t yields) : spins(spins), yields(yields) {}

@@ -44,7 +44,8 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
   for (auto &[times, id] : order) {
     Path path;
     for (uint64_t producer : producers[id])
-      if (auto it = longest.find(producer); it != longest.end() && (path.previous == 0 || it->second.length > path.length))
+      if (auto it = longest.find(producer);
+          it != longest.end() && (path.previous == 0 || it->second.length > path.length))
         path = {it->second.length, producer};
     path.length += tasks[id].longest;
     longest[id] = path;
@@ -128,24 +129,27 @@ std::string Trace::report(size_t topKernels) const {
     out += line;
   };
   print("makespan %.3f ms, critical path %.3f ms (%.1f %%) through %zu tasks\n", double(summary.makespan) / 1e6,
-        double(summary.criticalPath) / 1e6, summary.makespan ? 100.0 * double(summary.criticalPath) / double(summary.makespan) : 0.0,
+        double(summary.criticalPath) / 1e6,
+        summary.makespan ? 100.0 * double(summary.criticalPath) / double(summary.makespan) : 0.0,
         summary.criticalTasks.size());
   std::vector<size_t> critical(summary.criticalTasks.size());
   std::iota(critical.begin(), critical.end(), size_t(0));
-  std::stable_sort(critical.begin(), critical.end(), [&](size_t a, size_t b) { return summary.criticalTimes[a] > summary.criticalTimes[b]; });
+  std::stable_sort(critical.begin(), critical.end(),
+                   [&](size_t a, size_t b) { return summary.criticalTimes[a] > summary.criticalTimes[b]; });
   critical.resize(std::min<size_t>(critical.size(), 3));
   for (size_t i = 0; i < critical.size(); ++i)
-    print("%s%.40s %.3f us%s", i ? ", " : "longest on it: ", summary.criticalTasks[critical[i]].c_str(), double(summary.criticalTimes[critical[i]]) / 1e3,
-          i + 1 == critical.size() ? "\n" : "");
+    print("%s%.40s %.3f us%s", i ? ", " : "longest on it: ", summary.criticalTasks[critical[i]].c_str(),
+          double(summary.criticalTimes[critical[i]]) / 1e3, i + 1 == critical.size() ? "\n" : "");
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
     if (cores[kind])
-      print("%-12s %3u cores  busy %5.1f %%  idle with ready work %5.1f %%\n", std::string(workerKindName(WorkerKind(kind))).c_str(),
-            cores[kind], 100 * summary.busy[kind], 100 * summary.idleWithReady[kind]);
+      print("%-12s %3u cores  busy %5.1f %%  idle with ready work %5.1f %%\n",
+            std::string(workerKindName(WorkerKind(kind))).c_str(), cores[kind], 100 * summary.busy[kind],
+            100 * summary.idleWithReady[kind]);
   print("%-32s %8s %12s %12s %12s\n", "kernel", "calls", "total us", "mean us", "longest us");
   for (size_t i = 0; i < std::min(topKernels, summary.kernels.size()); ++i) {
     const Summary::Row &row = summary.kernels[i];
-    print("%-32.32s %8llu %12.3f %12.3f %12.3f\n", row.kernel.c_str(), static_cast<unsigned long long>(row.calls), double(row.total) / 1e3,
-          double(row.total) / 1e3 / double(row.calls), double(row.longest) / 1e3);
+    print("%-32.32s %8llu %12.3f %12.3f %12.3f\n", row.kernel.c_str(), static_cast<unsigned long long>(row.calls),
+          double(row.total) / 1e3, double(row.total) / 1e3 / double(row.calls), double(row.longest) / 1e3);
   }
   return out;
 }

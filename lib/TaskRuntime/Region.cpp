@@ -4,7 +4,8 @@
 
 namespace pto_mlir::tasks {
 
-Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, const int64_t *shape, const int64_t *strides) {
+Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, const int64_t *shape,
+                    const int64_t *strides) {
   // Dimensions that move, outermost first; what a negative stride reaches lies before `address`.
   struct Dim {
     uint64_t extent, stride;

@@ -16,9 +16,11 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
   if (!ring.heap().couldFit(bytes))
     return never(ErrorCode::HeapDeadlock, std::to_string(bytes) + " bytes of outputs", ring.heap().size(), "heapBytes");
   if (edges > ring.pool().capacity())
-    return never(ErrorCode::DependencyPool, std::to_string(edges) + " dependency entries", ring.pool().capacity(), "dependencyEntries");
+    return never(ErrorCode::DependencyPool, std::to_string(edges) + " dependency entries", ring.pool().capacity(),
+                 "dependencyEntries");
   if (mapEntries > map.capacity())
-    return never(ErrorCode::TensorMapFull, std::to_string(mapEntries) + " tensor map entries", map.capacity(), "tensorMapEntries");
+    return never(ErrorCode::TensorMapFull, std::to_string(mapEntries) + " tensor map entries", map.capacity(),
+                 "tensorMapEntries");
 
   // All four are looked at before any is taken.
   auto lacking = [&]() -> ErrorCode {
@@ -28,8 +30,9 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
       return ErrorCode::HeapDeadlock;
     if (!ring.pool().hasRoom(edges))
       return ErrorCode::DependencyPool;
-    map.retire(ringIndex, ring.next() - ring.liveAsSeen(),
-               [&](TaskId task, const Region &region, TensorMap::Access access) { rememberPoison(task, region, access); });
+    map.retire(
+        ringIndex, ring.next() - ring.liveAsSeen(),
+        [&](TaskId task, const Region &region, TensorMap::Access access) { rememberPoison(task, region, access); });
     return map.hasRoom(ringIndex, mapEntries) ? ErrorCode::None : ErrorCode::TensorMapFull;
   };
   ErrorCode code = lacking();
@@ -47,8 +50,8 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
   Stall stall;
   bool deadlock = false;
   auto done = [&] {
-    // In this order: a pinned ring stays as it is, so what it lacks then it lacks for ever. The other way round, tasks that end in
-    // between make the ring look full and pinned although it was never both.
+    // In this order: a pinned ring stays as it is, so what it lacks then it lacks for ever. The other way round, tasks
+    // that end in between make the ring look full and pinned although it was never both.
     bool stuck = ring.live() != 0 && pinned();
     (void)ring.live();
     code = lacking();
@@ -81,8 +84,8 @@ Status TaskCore::blocked(TaskRing &ring, ErrorCode code, uint64_t bytes, uint32_
   switch (code) {
   case ErrorCode::HeapDeadlock:
     field = "heapBytes" + ringName;
-    state = std::to_string(ring.heap().used()) + " of " + std::to_string(ring.heap().size()) + " output bytes are in use and a task needs " +
-            std::to_string(bytes);
+    state = std::to_string(ring.heap().used()) + " of " + std::to_string(ring.heap().size()) +
+            " output bytes are in use and a task needs " + std::to_string(bytes);
     break;
   case ErrorCode::DependencyPool:
     field = "dependencyEntries";
@@ -100,13 +103,14 @@ Status TaskCore::blocked(TaskRing &ring, ErrorCode code, uint64_t bytes, uint32_
   TaskId oldest = TaskId::make(index, ring.watermark());
   TaskSlot &head = slotOf(oldest);
   std::string why;
-  auto owner = std::find_if(scopes.begin(), scopes.end(), [&](const Scope &scope) { return scope.serial == head.scope; });
+  auto owner =
+      std::find_if(scopes.begin(), scopes.end(), [&](const Scope &scope) { return scope.serial == head.scope; });
   if (owner != scopes.end())
     why = "the oldest, task " + describe(head, oldest) + ", is held by the open scope at depth " +
           std::to_string(owner - scopes.begin() + 1) + "; enlarge " + field + " or end the scope earlier";
   else
-    why = "the oldest, task " + describe(head, oldest) + ", is " +
-          std::string(taskStateName(this->state(oldest))) + " and nothing runs; enlarge " + field;
+    why = "the oldest, task " + describe(head, oldest) + ", is " + std::string(taskStateName(this->state(oldest))) +
+          " and nothing runs; enlarge " + field;
   fatal(code, "deadlock: " + state + "; " + why, oldest);
   return currentError();
 }

@@ -1,4 +1,5 @@
-// The loop of a scheduler: collect what its cores finished, complete what needs no core, give ready tasks to free cores.
+// The loop of a scheduler: collect what its cores finished, complete what needs no core, give ready tasks to free
+// cores.
 #include "ThreadedDriver.h"
 
 #include <bit>
@@ -20,7 +21,8 @@ void ThreadedState::finish(Scheduler &self, TaskSlot &slot, TaskId id, unsigned 
   recordHandled(self);
 }
 
-void ThreadedState::record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index, bool skipped) {
+void ThreadedState::record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index,
+                           bool skipped) {
   if (!core.tracing)
     return;
   if (self.handled != 0 && !self.records.empty())
@@ -82,7 +84,8 @@ bool ThreadedState::collect(Scheduler &self, unsigned index) {
     record(self, &mailbox, slot, id, index, false);
     Kind &kind = kinds[unsigned(mailbox.kind)];
     // The mailbox is not read after this: another scheduler may gather the core for a gang.
-    kind.idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1) << (mailbox.indexInKind % 64), std::memory_order_acq_rel);
+    kind.idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1) << (mailbox.indexInKind % 64),
+                                                      std::memory_order_acq_rel);
     if (slot.blocksLeft.fetch_sub(1, std::memory_order_acq_rel) == 1)
       finish(self, slot, id, index, false);
   }
@@ -182,7 +185,8 @@ bool ThreadedState::dispatch(Scheduler &self, unsigned index, Kind &kind, Worker
     }
     if (slot.nextBlock == 0)
       core.setRunning(slot, id);
-    // Who holds the queue entry owns `nextBlock`. Once the last block has been sent the slot may belong to another task.
+    // Who holds the queue entry owns `nextBlock`. Once the last block has been sent the slot may belong to another
+    // task.
     uint32_t block = slot.nextBlock++;
     bool more = slot.nextBlock < slot.numBlocks;
     Mailbox &mailbox = mailboxes[number];
@@ -249,7 +253,8 @@ bool ThreadedState::anythingToDo(const Scheduler &self) const {
     if (config.cores[name] == 0)
       continue;
     bool normal = mutableCore.ready(WorkerKind(name)).size() != 0;
-    bool gang = mutableCore.readyGangs(WorkerKind(name)).size() != 0 || kinds[name].gangWaits.load(std::memory_order_acquire);
+    bool gang =
+        mutableCore.readyGangs(WorkerKind(name)).size() != 0 || kinds[name].gangWaits.load(std::memory_order_acquire);
     for (unsigned word = 0; word < kWords && (normal || gang); ++word) {
       uint64_t idle = kinds[name].idle[word].bits.load(std::memory_order_acquire);
       if ((gang && idle) || (normal && (idle & self.own[name][word])))
@@ -298,7 +303,8 @@ void ThreadedState::shakeHands() {
       std::this_thread::yield();
   }
   for (Mailbox &mailbox : mailboxes)
-    kinds[unsigned(mailbox.kind)].idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1) << (mailbox.indexInKind % 64));
+    kinds[unsigned(mailbox.kind)].idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1)
+                                                                               << (mailbox.indexInKind % 64));
   handshakeDone.store(true, std::memory_order_release);
 }
 
@@ -313,7 +319,8 @@ void ThreadedState::runScheduler(unsigned index) {
   Backoff backoff(config.spins, config.yields);
   while (true) {
     bool did = schedule(self, index);
-    // Who looks at once after each submission makes the submitter wait for the cache lines of queue, slots and edges, task by task.
+    // Who looks at once after each submission makes the submitter wait for the cache lines of queue, slots and edges,
+    // task by task.
     for (int i = 0; self.onlySubmitter && i < kRest; ++i)
       pauseCpu();
     if (did) {

@@ -35,7 +35,8 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
     // The last allocations: from here on nothing fails.
     if (scopeTasks.size() == scopeTasks.capacity())
       scopeTasks.reserve(2 * scopeTasks.size() + 64);
-    if (size_t edges = trace.edges.size() + candidates.size() + endedProducers.size(); tracing && edges > trace.edges.capacity())
+    if (size_t edges = trace.edges.size() + candidates.size() + endedProducers.size();
+        tracing && edges > trace.edges.capacity())
       trace.edges.reserve(2 * edges);
   } catch (...) {
     releaseClaims();
@@ -59,7 +60,9 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
 
 Status TaskCore::checkSpec(const TaskSpec &spec) {
   auto fail = [&](const std::string &text) {
-    std::string name = spec.taskName ? spec.taskName : spec.kernel < kernels.size() ? kernels[spec.kernel].name : "barrier";
+    std::string name = spec.taskName                  ? spec.taskName
+                       : spec.kernel < kernels.size() ? kernels[spec.kernel].name
+                                                      : "barrier";
     return Failure{"task '" + name + "': " + text};
   };
   if (spec.kernel != kNoKernel && spec.kernel >= kernels.size())
@@ -67,9 +70,11 @@ Status TaskCore::checkSpec(const TaskSpec &spec) {
   if (unsigned(spec.kind) >= kNumWorkerKinds)
     return fail("there is no worker kind " + std::to_string(unsigned(spec.kind)));
   if (spec.tooManyArguments)
-    return fail("has more than " + std::to_string(kMaxArguments) + " arguments, or a tensor of more than " + std::to_string(kMaxRank) + " dimensions");
+    return fail("has more than " + std::to_string(kMaxArguments) + " arguments, or a tensor of more than " +
+                std::to_string(kMaxRank) + " dimensions");
   if (spec.allocated.size() > kMaxOutputs)
-    return fail("allocates " + std::to_string(spec.allocated.size()) + " outputs, at most " + std::to_string(kMaxOutputs) + " work");
+    return fail("allocates " + std::to_string(spec.allocated.size()) + " outputs, at most " +
+                std::to_string(kMaxOutputs) + " work");
   for (const Tensor &tensor : spec.allocated) {
     unsigned __int128 bytes = tensor.elementBytes;
     for (unsigned i = 0; i < tensor.rank; ++i) {
@@ -82,19 +87,23 @@ Status TaskCore::checkSpec(const TaskSpec &spec) {
   }
   uint32_t cores = config.cores[unsigned(spec.kind)];
   if (spec.kernel != kNoKernel && cores == 0)
-    return fail("there is no " + std::string(workerKindName(spec.kind)) + " core; give Config::cores[" + std::to_string(unsigned(spec.kind)) + "] at least one");
+    return fail("there is no " + std::string(workerKindName(spec.kind)) + " core; give Config::cores[" +
+                std::to_string(unsigned(spec.kind)) + "] at least one");
   if (spec.numBlocks == 0)
     return fail("has no block to run");
   if (spec.isGang && spec.numBlocks > cores) {
-    std::string text = "starts " + std::to_string(spec.numBlocks) + " blocks together, but there are " + std::to_string(cores) + " " +
-                       std::string(workerKindName(spec.kind)) + " cores";
+    std::string text = "starts " + std::to_string(spec.numBlocks) + " blocks together, but there are " +
+                       std::to_string(cores) + " " + std::string(workerKindName(spec.kind)) + " cores";
     fatal(ErrorCode::GangTooWide, fail(text).message);
     return fail(text);
   }
   uint32_t vectorCores = config.cores[unsigned(WorkerKind::Vector)];
-  if (spec.numCompanions && (spec.kind == WorkerKind::Vector || uint64_t(spec.numCompanions) * (spec.isGang ? spec.numBlocks : 1) > std::min<uint32_t>(vectorCores, UINT8_MAX)))
-    return fail("a block wants " + std::to_string(spec.numCompanions) + " vector cores beside its " + std::string(workerKindName(spec.kind)) +
-                " core; there are " + std::to_string(vectorCores) + ", and a vector core has none beside it");
+  if (spec.numCompanions &&
+      (spec.kind == WorkerKind::Vector ||
+       uint64_t(spec.numCompanions) * (spec.isGang ? spec.numBlocks : 1) > std::min<uint32_t>(vectorCores, UINT8_MAX)))
+    return fail("a block wants " + std::to_string(spec.numCompanions) + " vector cores beside its " +
+                std::string(workerKindName(spec.kind)) + " core; there are " + std::to_string(vectorCores) +
+                ", and a vector core has none beside it");
   uint32_t bytes = spec.predicate.bytes;
   if (spec.predicate.address && bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
     return fail("has a predicate of " + std::to_string(bytes) + " bytes, expected an integer of 1, 2, 4 or 8");
@@ -109,7 +118,8 @@ void TaskCore::addCandidate(TaskId task, uint32_t flags) {
   uint64_t word = slot.word.load(std::memory_order_acquire);
   bool gone = TaskSlot::wordLocal(word) != task.local() || TaskSlot::wordState(word) == TaskState::Consumed;
   // One that has ended is only held for its memory. An edge to it would take its cache line to and fro for nothing.
-  bool over = gone || (TaskSlot::wordState(word) == TaskState::Completed && (!(flags & Retain) || slot.numOutputs == 0));
+  bool over =
+      gone || (TaskSlot::wordState(word) == TaskState::Completed && (!(flags & Retain) || slot.numOutputs == 0));
   if (over) {
     poisonedAtSubmit |= (flags & Data) && (gone ? hasFailed(task) : (word & TaskSlot::kFailedBit) != 0);
     if (tracing)
@@ -131,7 +141,9 @@ Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
     return {};
   if (argument.owner) {
     TaskId owner{argument.owner};
-    auto gone = [&] { return "uses an output of task " + toString(owner) + ", whose memory is free: it was used after its scope ended"; };
+    auto gone = [&] {
+      return "uses an output of task " + toString(owner) + ", whose memory is free: it was used after its scope ended";
+    };
     if (state(owner) == TaskState::Free || state(owner) == TaskState::Consumed)
       return Failure{gone()};
     addCandidate(owner, Retain);
@@ -169,7 +181,8 @@ Status TaskCore::gatherProducers(TaskSpec &spec) {
   auto add = [&](const TaskSpec::Argument &argument) -> Status {
     Status status = addArgument(argument);
     if (!status)
-      fatal(ErrorCode::BadArguments, "task '" + std::string(spec.taskName ? spec.taskName : "") + "' " + status.error());
+      fatal(ErrorCode::BadArguments,
+            "task '" + std::string(spec.taskName ? spec.taskName : "") + "' " + status.error());
     return status;
   };
   for (uint32_t i = 0; i < spec.numArgs; ++i)
@@ -202,7 +215,8 @@ uint32_t TaskCore::edgesNeeded() const {
 bool TaskCore::tryClaim(TaskSlot &slot) {
   uint32_t references = slot.references.load(std::memory_order_relaxed);
   while (references != 0)
-    if (slot.references.compare_exchange_weak(references, references + 1, std::memory_order_acq_rel, std::memory_order_relaxed))
+    if (slot.references.compare_exchange_weak(references, references + 1, std::memory_order_acq_rel,
+                                              std::memory_order_relaxed))
       return true;
   return false;
 }
@@ -213,7 +227,8 @@ bool TaskCore::appendConsumer(TaskSlot &producer, uint32_t link, DependencyEntry
     if (head == TaskSlot::kClosed)
       return false;
     entry.next = head;
-  } while (!producer.fanoutHead.compare_exchange_weak(head, link, std::memory_order_acq_rel, std::memory_order_acquire));
+  } while (
+      !producer.fanoutHead.compare_exchange_weak(head, link, std::memory_order_acq_rel, std::memory_order_acquire));
   return true;
 }
 
@@ -335,9 +350,10 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
     for (const Candidate &producer : endedProducers)
       trace.edges.push_back({producer.task, id, producer.flags});
     // The tensor map finds producers in an order that depends on addresses; a trace in virtual time must not.
-    std::sort(trace.edges.begin() + ptrdiff_t(firstEdge), trace.edges.end(), [](const EdgeRecord &a, const EdgeRecord &b) {
-      return a.producer == b.producer ? a.flags < b.flags : a.producer < b.producer;
-    });
+    std::sort(trace.edges.begin() + ptrdiff_t(firstEdge), trace.edges.end(),
+              [](const EdgeRecord &a, const EdgeRecord &b) {
+                return a.producer == b.producer ? a.flags < b.flags : a.producer < b.producer;
+              });
   }
   counts.edges += candidates.size();
   slot.poolEnd = ring.pool().position();

@@ -41,7 +41,8 @@ uint64_t TaskCore::heapBase(unsigned index) {
   if (config.heapBase[index] || config.heapBytes[index] == 0)
     return config.heapBase[index];
   // Pages appear when they are first written.
-  void *memory = mmap(nullptr, config.heapBytes[index], PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void *memory = mmap(nullptr, config.heapBytes[index], PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
     throw std::bad_alloc();
   hostHeaps[index] = memory;
@@ -52,18 +53,17 @@ TaskRing &TaskCore::prepareRing(unsigned index) {
   if (!rings[index]) {
     uint64_t base = hostHeaps[index] ? uint64_t(reinterpret_cast<uintptr_t>(hostHeaps[index])) : heapBase(index);
     map.prepare(index);
-    rings[index] = std::make_unique<TaskRing>(config.window[index], base, config.heapBytes[index], config.dependencyEntries,
-                                              config.firstTask);
+    rings[index] = std::make_unique<TaskRing>(config.window[index], base, config.heapBytes[index],
+                                              config.dependencyEntries, config.firstTask);
   }
   return *rings[index];
 }
 
-const char *TaskCore::nameOf(const TaskSlot &slot) const {
-  return slot.name ? slot.name : kernelNameOf(slot);
-}
+const char *TaskCore::nameOf(const TaskSlot &slot) const { return slot.name ? slot.name : kernelNameOf(slot); }
 
 std::string TaskCore::describe(const TaskSlot &slot, TaskId id) const {
-  return toString(id) + " ('" + nameOf(slot) + "'" + (slot.name && kernelOf(slot) ? std::string(", kernel '") + kernelNameOf(slot) + "'" : "") + ")";
+  return toString(id) + " ('" + nameOf(slot) + "'" +
+         (slot.name && kernelOf(slot) ? std::string(", kernel '") + kernelNameOf(slot) + "'" : "") + ")";
 }
 
 TaskState TaskCore::state(TaskId task) const {
@@ -120,8 +120,8 @@ void TaskCore::reportFailure(TaskSlot &slot, TaskId id, uint32_t core, const std
   ++numErrors;
   if (firstError.code == ErrorCode::None)
     firstError = {ErrorCode::KernelFailed,
-                  "task " + describe(slot, id) + " failed on " + std::string(workerKindName(slot.kind)) +
-                      " core " + std::to_string(core) + ": " + cause,
+                  "task " + describe(slot, id) + " failed on " + std::string(workerKindName(slot.kind)) + " core " +
+                      std::to_string(core) + ": " + cause,
                   id};
 }
 
@@ -129,8 +129,8 @@ Status TaskCore::scopeBegin() {
   if (Status status = currentError(); !status)
     return status;
   if (scopes.size() >= config.maxScopeDepth) {
-    fatal(ErrorCode::ScopeMisuse, "a scope at depth " + std::to_string(scopes.size() + 1) + " exceeds maxScopeDepth = " +
-                                      std::to_string(config.maxScopeDepth));
+    fatal(ErrorCode::ScopeMisuse, "a scope at depth " + std::to_string(scopes.size() + 1) +
+                                      " exceeds maxScopeDepth = " + std::to_string(config.maxScopeDepth));
     return currentError();
   }
   scopes.push_back({++scopeSerial, scopeTasks.size()});
@@ -185,13 +185,15 @@ Status TaskCore::waitForAccess(const Tensor &tensor, bool write) {
   if (Status status = currentError(); !status)
     return status;
   if (tensor.owner && state(tensor.owner) == TaskState::Consumed)
-    return Failure{"the tensor is an output of task " + toString(tensor.owner) + ", whose memory is free: it was used after its scope ended"};
+    return Failure{"the tensor is an output of task " + toString(tensor.owner) +
+                   ", whose memory is free: it was used after its scope ended"};
   std::vector<TaskId> tasks;
   Region region = tensor.region();
   map.lookup(region, TensorMap::Writer, [&](TaskId task) { tasks.push_back(task); });
   if (write)
     map.lookup(region, TensorMap::Reader, [&](TaskId task) { tasks.push_back(task); });
-  else if (std::any_of(poisonedRegions.begin(), poisonedRegions.end(), [&](const Region &bad) { return overlap(bad, region); }))
+  else if (std::any_of(poisonedRegions.begin(), poisonedRegions.end(),
+                       [&](const Region &bad) { return overlap(bad, region); }))
     return Failure{"the tensor was to be written by a task that failed"};
   for (TaskId task : tasks)
     if (Status status = wait(task); !status && (stopped || !write))

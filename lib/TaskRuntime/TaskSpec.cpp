@@ -37,7 +37,8 @@ TaskSpec &TaskSpec::scalar(uint64_t word) {
 
 TaskSpec &TaskSpec::onlyIf(const Tensor &flag, bool negate) {
   predicate = {flag.address, flag.elementBytes, negate};
-  arguments[kMaxArguments] = {flag.address, Region::bytes(flag.address, flag.elementBytes), flag.owner.value, Reads | IsTensor | Hidden};
+  arguments[kMaxArguments] = {flag.address, Region::bytes(flag.address, flag.elementBytes), flag.owner.value,
+                              Reads | IsTensor | Hidden};
   return *this;
 }
 

@@ -15,7 +15,9 @@ TensorMap::TensorMap(uint32_t capacity)
 
 TensorMap::~TensorMap() = default;
 
-unsigned TensorMap::levelOf(uint64_t span) { return span <= 1 ? 0 : std::min(unsigned(std::bit_width(span - 1)), kLevels - 1); }
+unsigned TensorMap::levelOf(uint64_t span) {
+  return span <= 1 ? 0 : std::min(unsigned(std::bit_width(span - 1)), kLevels - 1);
+}
 
 void TensorMap::linkInBucket(Table &table, Entry &entry) {
   entry.bucket = bucketOf(table, entry.level, entry.region.begin >> entry.level);

@@ -9,7 +9,9 @@ using Clock = std::chrono::steady_clock;
 
 namespace {
 
-uint64_t clockNs() { return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count()); }
+uint64_t clockNs() {
+  return uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch()).count());
+}
 
 } // namespace
 
@@ -82,9 +84,10 @@ ThreadedDriver::~ThreadedDriver() {
   state->wakeSchedulers();
   for (size_t i = 0; i < threads.size(); ++i) {
     size_t worker = i + firstWorker;
-    bool hung = worker < state->workers.size() &&
-                std::any_of(state->workers[worker].cores.begin(), state->workers[worker].cores.end(),
-                            [&](uint32_t core) { return state->mailboxes[core].taskStatus() != 0; });
+    bool hung =
+        worker < state->workers.size() && std::any_of(
+                                              state->workers[worker].cores.begin(), state->workers[worker].cores.end(),
+                                              [&](uint32_t core) { return state->mailboxes[core].taskStatus() != 0; });
     if (hung)
       threads[i].detach(); // keeps the state alive for as long as it needs it
     else
@@ -138,12 +141,12 @@ Stall ThreadedDriver::waitUntil(const std::function<bool()> &done) {
     auto quiet = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - since).count();
     if (std::vector<uint32_t> busy = state->busyCores(); !busy.empty()) {
       if (config.hangMs && quiet >= config.hangMs && !done())
-        return {ErrorCode::HungKernel, "no task has ended for " + std::to_string(quiet) + " ms while " + describeBusy() +
-                                           (busy.size() > 1 ? " run" : " runs")};
+        return {ErrorCode::HungKernel, "no task has ended for " + std::to_string(quiet) + " ms while " +
+                                           describeBusy() + (busy.size() > 1 ? " run" : " runs")};
       continue;
     }
-    // Only schedulers that have looked several times since can say that there is nothing to do: on a busy machine they may not
-    // have had a processor for a while.
+    // Only schedulers that have looked several times since can say that there is nothing to do: on a busy machine they
+    // may not have had a processor for a while.
     bool looked = true;
     for (size_t i = 0; i < beats.size(); ++i)
       looked &= state->schedulers[i].beats.load(std::memory_order_relaxed) >= beats[i] + 4;
@@ -160,8 +163,8 @@ Stall ThreadedDriver::waitUntil(const std::function<bool()> &done) {
 std::vector<HandshakeRecord> ThreadedDriver::handshake() {
   std::vector<HandshakeRecord> records;
   for (const Mailbox &mailbox : state->mailboxes)
-    records.push_back({mailbox.core, mailbox.kind, mailbox.aicpuReady.load(), mailbox.aicoreDone.load(), mailbox.control.load(),
-                       mailbox.taskStatus(), mailbox.reply.load()});
+    records.push_back({mailbox.core, mailbox.kind, mailbox.aicpuReady.load(), mailbox.aicoreDone.load(),
+                       mailbox.control.load(), mailbox.taskStatus(), mailbox.reply.load()});
   return records;
 }
 

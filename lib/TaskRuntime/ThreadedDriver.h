@@ -22,7 +22,8 @@ struct ThreadedState {
   struct Kind {
     std::array<IdleWord, kWords> idle;
     std::vector<uint32_t> cores; ///< index within the kind -> core
-    // A gang gathers free cores until it has all of them; one gang of a kind at a time, so two never wait for each other.
+    // A gang gathers free cores until it has all of them; one gang of a kind at a time, so two never wait for each
+    // other.
     std::mutex gangLock;
     uint64_t gang = 0;
     std::vector<uint32_t> gathered;
@@ -37,10 +38,11 @@ struct ThreadedState {
     std::vector<BlockRecord> records;
     std::vector<DepthSample> depths;
     uint64_t lastSample = 0;
-    uint64_t handled = 0; ///< of the last record, which the orchestrator may have collected by then
+    uint64_t handled = 0;       ///< of the last record, which the orchestrator may have collected by then
     bool onlySubmitter = false; ///< may have work for it: none of its cores is at work and nothing became ready
   };
-  static constexpr int kRest = 32; ///< pauses of the processor, about a microsecond, between looks at the submitter's work
+  static constexpr int kRest =
+      32; ///< pauses of the processor, about a microsecond, between looks at the submitter's work
   struct Worker {
     std::vector<uint32_t> cores;
     Parker parker;
@@ -88,8 +90,8 @@ private:
   void send(Mailbox &mailbox, const TaskSlot &slot, TaskId id, uint32_t block);
   void finish(Scheduler &self, TaskSlot &slot, TaskId id, unsigned index, bool skipped);
   void record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index, bool skipped);
-  /// The task of the last record is dealt with: noted, and written into the record by the next one. With the task the run may have ended, and
-  /// the records with it.
+  /// The task of the last record is dealt with: noted, and written into the record by the next one. With the task the
+  /// run may have ended, and the records with it.
   void recordHandled(Scheduler &self);
   void sample(Scheduler &self);
   bool execute(Mailbox &mailbox);

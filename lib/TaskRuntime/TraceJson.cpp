@@ -37,14 +37,16 @@ class Writer {
 public:
   std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
 
-  void event(const char *phase, int pid, uint32_t tid, uint64_t time, const std::string &name, const std::string &more) {
+  void event(const char *phase, int pid, uint32_t tid, uint64_t time, const std::string &name,
+             const std::string &more) {
     out += first ? "" : ",\n";
     first = false;
-    out += std::string("{\"ph\":\"") + phase + "\",\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid) + ",\"ts\":" +
-           micros(time) + ",\"name\":" + quoted(name) + more + "}";
+    out += std::string("{\"ph\":\"") + phase + "\",\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid) +
+           ",\"ts\":" + micros(time) + ",\"name\":" + quoted(name) + more + "}";
   }
   void span(int pid, uint32_t tid, uint64_t begin, uint64_t end, const std::string &name, const std::string &args) {
-    event("X", pid, tid, begin, name, ",\"dur\":" + micros(end - std::min(begin, end)) + (args.empty() ? "" : ",\"args\":{" + args + "}"));
+    event("X", pid, tid, begin, name,
+          ",\"dur\":" + micros(end - std::min(begin, end)) + (args.empty() ? "" : ",\"args\":{" + args + "}"));
   }
   void label(int pid, uint32_t tid, const char *kind, const std::string &name, uint32_t order) {
     event("M", pid, tid, 0, kind, ",\"args\":{\"name\":" + quoted(name) + "}");
@@ -68,13 +70,14 @@ std::string Trace::toJson() const {
   uint32_t core = 0;
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
     for (uint32_t i = 0; i < cores[kind]; ++i, ++core)
-      writer.label(kCores, core, "thread_name", std::string(workerKindName(WorkerKind(kind))) + " " + std::to_string(i), core);
+      writer.label(kCores, core, "thread_name", std::string(workerKindName(WorkerKind(kind))) + " " + std::to_string(i),
+                   core);
 
   // Flows go from where the last block of a producer ended to where the first of its consumer begins.
   std::map<uint64_t, const BlockRecord *> firstBlock, lastBlock;
   for (const BlockRecord &block : blocks) {
-    std::string args = "\"task\":" + quoted(toString(block.task)) + ",\"block\":" + std::to_string(block.block) + ",\"ready_us\":" +
-                       micros(block.ready) + ",\"submitted_us\":" + micros(block.submitted);
+    std::string args = "\"task\":" + quoted(toString(block.task)) + ",\"block\":" + std::to_string(block.block) +
+                       ",\"ready_us\":" + micros(block.ready) + ",\"submitted_us\":" + micros(block.submitted);
     if (block.kernel != block.name)
       args += ",\"kernel\":" + quoted(block.kernel);
     if (block.failed)
@@ -96,7 +99,8 @@ std::string Trace::toJson() const {
       last = &block;
   }
   for (auto &[task, block] : firstBlock)
-    writer.span(kControl, 0, block->submitted, block->published, "submit " + block->name, "\"task\":" + quoted(toString(block->task)));
+    writer.span(kControl, 0, block->submitted, block->published, "submit " + block->name,
+                "\"task\":" + quoted(toString(block->task)));
   for (const BlockedRecord &wait : blocked)
     writer.span(kControl, 0, wait.begin, wait.end, "blocked: no room", "");
   uint64_t flow = 0;

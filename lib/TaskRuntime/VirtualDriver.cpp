@@ -101,7 +101,8 @@ void VirtualDriver::startAll(WorkerKind kind) {
     if (slot.gang && free.size() < slot.numBlocks && !taskCore.isCancelled() && taskCore.predicateHolds(slot))
       return;
     size_t companions = size_t(slot.companions) * (slot.gang ? slot.numBlocks : 1);
-    if (idle[unsigned(WorkerKind::Vector)].size() < companions && !taskCore.isCancelled() && taskCore.predicateHolds(slot)) {
+    if (idle[unsigned(WorkerKind::Vector)].size() < companions && !taskCore.isCancelled() &&
+        taskCore.predicateHolds(slot)) {
       vectorCoresWanted = true;
       return;
     }
@@ -166,8 +167,9 @@ void VirtualDriver::record(const TaskSlot &slot, TaskId id, const Running *runni
   if (!taskCore.tracing)
     return;
   uint64_t begin = running ? running->begin : time;
-  records.push_back({id, taskCore.nameOf(slot), taskCore.kernelNameOf(slot), slot.kind, running ? running->core : BlockRecord::kNoCore, running ? running->block : 0,
-                     slot.numBlocks, 0, slot.times.submitted, slot.times.published, slot.times.ready, begin, begin, time, time, time,
+  records.push_back({id, taskCore.nameOf(slot), taskCore.kernelNameOf(slot), slot.kind,
+                     running ? running->core : BlockRecord::kNoCore, running ? running->block : 0, slot.numBlocks, 0,
+                     slot.times.submitted, slot.times.published, slot.times.ready, begin, begin, time, time, time,
                      slot.failed.load(), skipped});
   sample();
 }
@@ -187,7 +189,8 @@ std::vector<HandshakeRecord> VirtualDriver::handshake() {
   uint32_t number = 0;
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
     for (uint32_t i = 0; i < config.cores[kind]; ++i, ++number)
-      rows.push_back({number, WorkerKind(kind), 1, number + 1, 0, idle[kind].count(number) ? 0u : 1u, tasksOfCore[number]});
+      rows.push_back(
+          {number, WorkerKind(kind), 1, number + 1, 0, idle[kind].count(number) ? 0u : 1u, tasksOfCore[number]});
   return rows;
 }
 

@@ -11,8 +11,8 @@
 
 namespace pto_mlir::tasks {
 
-/// A discrete-event simulation: a kernel runs at the moment its core takes it, and its core is free `costNs` later. Everything
-/// that happens is a function of the submissions, the configuration and the seed.
+/// A discrete-event simulation: a kernel runs at the moment its core takes it, and its core is free `costNs` later.
+/// Everything that happens is a function of the submissions, the configuration and the seed.
 class VirtualDriver : public Driver {
 public:
   VirtualDriver(const Config &config, std::shared_ptr<std::vector<Kernel>> kernels);

@@ -5,7 +5,8 @@
 namespace pto_mlir::tasks {
 
 bool ThreadedState::execute(Mailbox &mailbox) {
-  uint64_t request = mailbox.request.load(std::memory_order_acquire), started = mailbox.started.load(std::memory_order_relaxed);
+  uint64_t request = mailbox.request.load(std::memory_order_acquire),
+           started = mailbox.started.load(std::memory_order_relaxed);
   // With `submitterWorks` two threads may look.
   if (request == started || !mailbox.started.compare_exchange_strong(started, request, std::memory_order_relaxed))
     return false;

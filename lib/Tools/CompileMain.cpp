@@ -13,12 +13,20 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   static cl::OptionCategory category("pto-compile");
   pto_mlir::ProgramOptions options;
   static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("X.pto"), cl::cat(category));
-  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"), cl::desc("Where the result goes"), cl::cat(category));
-  static cl::opt<std::string> processor("processor", cl::value_desc("a3 | a5"), cl::desc("Default: what the module says, else a3"), cl::cat(category));
-  static cl::opt<unsigned> level("level", cl::init(2), cl::desc("1, 2: addresses are planned; 3: the text has them"), cl::cat(category));
-  static cl::opt<unsigned> blocks("blocks", cl::init(1), cl::desc("Blocks of a launch of the .pmodel's kernels"), cl::cat(category));
-  static cl::opt<bool> noSync("no-insert-sync", cl::desc("Leave functions without flags as they are"), cl::cat(category));
-  static cl::opt<bool> seedText("accept-seed-text", cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"), cl::cat(category));
+  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"),
+                                     cl::desc("Where the result goes"), cl::cat(category));
+  static cl::opt<std::string> processor("processor", cl::value_desc("a3 | a5"),
+                                        cl::desc("Default: what the module says, else a3"), cl::cat(category));
+  static cl::opt<unsigned> level("level", cl::init(2), cl::desc("1, 2: addresses are planned; 3: the text has them"),
+                                 cl::cat(category));
+  static cl::opt<unsigned> blocks("blocks", cl::init(1), cl::desc("Blocks of a launch of the .pmodel's kernels"),
+                                  cl::cat(category));
+  static cl::opt<bool> noSync("no-insert-sync", cl::desc("Leave functions without flags as they are"),
+                              cl::cat(category));
+  static cl::opt<bool> seedText(
+      "accept-seed-text",
+      cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"),
+      cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Compiles a hand-written .pto.\n");
   auto usage = [](const llvm::Twine &what) {

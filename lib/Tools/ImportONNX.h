@@ -7,7 +7,8 @@ namespace pto_mlir {
 /// Whether the command line asks for an import instead of an optimizer run.
 bool wantsImport(int argc, char **argv);
 
-/// `pto-opt --import-onnx M.onnx [--input-shapes S] [--output-names a,b] [--print-locs] [-o X.mlir]`; exit code 0, 1 (bad model) or 2 (wrong usage).
+/// `pto-opt --import-onnx M.onnx [--input-shapes S] [--output-names a,b] [--print-locs] [-o X.mlir]`; exit code 0, 1
+/// (bad model) or 2 (wrong usage).
 int runImport(int argc, char **argv);
 
 } // namespace pto_mlir

@@ -31,8 +31,10 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
   if (pto_mlir::wantsImport(argc, argv))
     return pto_mlir::runImport(argc, argv);
   llvm::InitLLVM init(argc, argv);
-  static llvm::cl::opt<bool> seedText("accept-seed-text",
-                                      llvm::cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"));
+  static llvm::cl::opt<bool> seedText(
+      "accept-seed-text",
+      llvm::cl::desc(
+          "Read the spelling of early code generators: no comma before strides, a type behind each operand"));
   DialectRegistry registry;
   pto_mlir::registerDialects(registry);
   registry.insert<cf::ControlFlowDialect, tosa::TosaDialect>();
@@ -59,7 +61,8 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
   if (!output)
     return fail(problem);
   if (seedText)
-    input = llvm::MemoryBuffer::getMemBufferCopy(pto_mlir::pto::acceptSeedText(input->getBuffer()), input->getBufferIdentifier());
+    input = llvm::MemoryBuffer::getMemBufferCopy(pto_mlir::pto::acceptSeedText(input->getBuffer()),
+                                                 input->getBufferIdentifier());
   // The architecture must be known before a `left` tile is parsed.
   pto_mlir::pto::setParseForA5(registry, pto_mlir::pto::textTargetsA5(input->getBuffer()));
   if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))

@@ -11,7 +11,8 @@ namespace pto_mlir {
 /// Whether the command line asks for it.
 bool wantsBytecode(int argc, char **argv);
 
-/// `pto-opt --vm-to-bytecode X.mlir|- [--target T] [--passes a,b] [--reuse-slots] [--locations]`; exit code 0, 1 (bad module) or 2 (wrong usage).
+/// `pto-opt --vm-to-bytecode X.mlir|- [--target T] [--passes a,b] [--reuse-slots] [--locations]`; exit code 0, 1 (bad
+/// module) or 2 (wrong usage).
 int runToBytecode(int argc, char **argv, mlir::DialectRegistry &registry);
 
 } // namespace pto_mlir

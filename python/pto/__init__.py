@@ -93,7 +93,9 @@ class PTO:
             raise AttributeError(f"PTO has no '{op}'; operations are {', '.join(sorted(pto_as.OPS))}")
 
         def append(*operands) -> None:
-            self._bodies[-1].append(pto_as.check_op(pto_as.Op(op, [self._operand(op, operand, operands) for operand in operands])))
+            self._bodies[-1].append(
+                pto_as.check_op(pto_as.Op(op, [self._operand(op, operand, operands) for operand in operands]))
+            )
 
         return append
 

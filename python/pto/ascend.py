@@ -31,11 +31,20 @@ template <class T> T from_word(int64_t word) {
 } // namespace
 """
 _ELEMENT = {
-    "tile_copy": "{0}", "tile_exp": "std::exp({0})", "tile_sqrt": "std::sqrt({0})", "tile_neg": "-{0}",
-    "tile_abs": "({0} < 0 ? -{0} : {0})", "tile_relu": "({0} > 0 ? {0} : 0)", "tile_expands": "{0}",
-    "tile_add": "{0} + {1}", "tile_sub": "{0} - {1}", "tile_mul": "{0} * {1}", "tile_div": "{0} / {1}",
-    "tile_max": "({0} > {1} ? {0} : {1})", "tile_min": "({0} < {1} ? {0} : {1})",
-}  # fmt: skip
+    "tile_copy": "{0}",
+    "tile_exp": "std::exp({0})",
+    "tile_sqrt": "std::sqrt({0})",
+    "tile_neg": "-{0}",
+    "tile_abs": "({0} < 0 ? -{0} : {0})",
+    "tile_relu": "({0} > 0 ? {0} : 0)",
+    "tile_expands": "{0}",
+    "tile_add": "{0} + {1}",
+    "tile_sub": "{0} - {1}",
+    "tile_mul": "{0} * {1}",
+    "tile_div": "{0} / {1}",
+    "tile_max": "({0} > {1} ? {0} : {1})",
+    "tile_min": "({0} < {1} ? {0} : {1})",
+}
 
 
 def generate_ascend_code(source) -> str:
@@ -51,11 +60,13 @@ def generate_ascend_code(source) -> str:
 
 
 # Names that a C++ function cannot have; the variables have a prefix.
-_RESERVED = set("""alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const constexpr
+_RESERVED = set(
+    """alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl concept const constexpr
     continue decltype default delete do double else enum explicit export extern false float for friend goto if inline int long main
     mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register requires return short
     signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned using virtual void
-    volatile while xor xor_eq""".split())
+    volatile while xor xor_eq""".split()
+)
 
 
 def _kernel(kernel: Kernel) -> str:
@@ -66,7 +77,9 @@ def _kernel(kernel: Kernel) -> str:
     for value in kernel.values:
         ctype = _TYPES[value.dtype]
         if value.kind == "tensor":
-            lines.append(f"  auto *v_{value.name} = reinterpret_cast<__gm__ {ctype} *>(args[{arguments.index(value)}]);")
+            lines.append(
+                f"  auto *v_{value.name} = reinterpret_cast<__gm__ {ctype} *>(args[{arguments.index(value)}]);"
+            )
         elif value.kind == "tile":
             # Static per thread: a core has one local memory and runs one kernel at a time.
             lines.append(f"  static thread_local {ctype} v_{value.name}[{math.prod(value.shape)}];")
@@ -115,4 +128,7 @@ def _op(op: Op) -> list[str]:
         ]
     name = op.name if op.name in _ELEMENT else op.name[:-1]  # tile_adds computes as tile_add
     terms = [f"v_{source.name}" + ("" if source.kind == "scalar" else "[i]") for source in sources]
-    return [f"for (int64_t i = 0; i < {math.prod(dst.shape)}; ++i)", f"  v_{dst.name}[i] = {_ELEMENT[name].format(*terms)};"]
+    return [
+        f"for (int64_t i = 0; i < {math.prod(dst.shape)}; ++i)",
+        f"  v_{dst.name}[i] = {_ELEMENT[name].format(*terms)};",
+    ]

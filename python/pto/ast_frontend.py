@@ -20,8 +20,14 @@ import textwrap
 from pto_as import PTOError, Value
 
 _BINARY = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div"}
-_CALLS = {"exp": ("tile_exp", 1), "sqrt": ("tile_sqrt", 1), "abs": ("tile_abs", 1), "relu": ("tile_relu", 1),
-          "maximum": ("tile_max", 2), "minimum": ("tile_min", 2)}  # fmt: skip
+_CALLS = {
+    "exp": ("tile_exp", 1),
+    "sqrt": ("tile_sqrt", 1),
+    "abs": ("tile_abs", 1),
+    "relu": ("tile_relu", 1),
+    "maximum": ("tile_max", 2),
+    "minimum": ("tile_min", 2),
+}
 
 
 def ast_frontend(source, dtype: str = "float32", **shapes):
@@ -50,7 +56,9 @@ class _Frontend:
         self.values: dict[str, Value] = {}
         names = [argument.arg for argument in function.args.args]
         if sorted(names) != sorted(shapes):
-            raise PTOError(f"{function.name} takes {', '.join(names)}; shapes were given for {', '.join(shapes) or 'none'}")
+            raise PTOError(
+                f"{function.name} takes {', '.join(names)}; shapes were given for {', '.join(shapes) or 'none'}"
+            )
         for name in names:
             self.values[name] = self.pto.tensor(shapes[name], dtype, name)
         self.block(function.body)
@@ -68,8 +76,16 @@ class _Frontend:
             return  # a docstring
         if isinstance(node, ast.For):
             count = node.iter
-            if not (isinstance(count, ast.Call) and isinstance(count.func, ast.Name) and count.func.id == "range"
-                    and len(count.args) == 1 and isinstance(count.args[0], ast.Constant)) or node.orelse:  # fmt: skip
+            if (
+                not (
+                    isinstance(count, ast.Call)
+                    and isinstance(count.func, ast.Name)
+                    and count.func.id == "range"
+                    and len(count.args) == 1
+                    and isinstance(count.args[0], ast.Constant)
+                )
+                or node.orelse
+            ):
                 raise PTOError("a loop is 'for _ in range(N)' with a number N")
             with self.pto.repeat(count.args[0].value):
                 self.block(node.body)
@@ -79,7 +95,11 @@ class _Frontend:
         target, value = node.targets[0], self.expression(node.value)
         if not isinstance(value, Value):
             raise PTOError("a number alone has no shape; use it in an expression with a tensor")
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and isinstance(target.slice, ast.Slice):
+        if (
+            isinstance(target, ast.Subscript)
+            and isinstance(target.value, ast.Name)
+            and isinstance(target.slice, ast.Slice)
+        ):
             name = target.value.id
             if name not in self.values:
                 raise PTOError(f"'{name}' is not known")
@@ -115,7 +135,9 @@ class _Frontend:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             op, count = _CALLS.get(node.func.id, (None, 0))
             if op is None or len(node.args) != count:
-                raise PTOError(f"there is no function '{node.func.id}' of {len(node.args)} arguments; known are {', '.join(_CALLS)}")
+                raise PTOError(
+                    f"there is no function '{node.func.id}' of {len(node.args)} arguments; known are {', '.join(_CALLS)}"
+                )
             operands = [self.expression(argument) for argument in node.args]
             tensor = next((operand for operand in operands if isinstance(operand, Value)), None)
             if tensor is None:

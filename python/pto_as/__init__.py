@@ -30,11 +30,28 @@ NUMPY_DTYPES = {short: long for long, short in DTYPES.items()}
 
 # op -> its operands after the destination: t = tile or tensor, s = scalar
 OPS = {
-    "tile_copy": "t", "tile_exp": "t", "tile_sqrt": "t", "tile_abs": "t", "tile_relu": "t", "tile_neg": "t",
-    "tile_add": "tt", "tile_sub": "tt", "tile_mul": "tt", "tile_div": "tt", "tile_max": "tt", "tile_min": "tt",
-    "tile_adds": "ts", "tile_subs": "ts", "tile_muls": "ts", "tile_divs": "ts", "tile_maxs": "ts", "tile_mins": "ts",
-    "tile_expands": "s", "tile_matmul": "tt", "tile_matmul_acc": "tt",
-}  # fmt: skip
+    "tile_copy": "t",
+    "tile_exp": "t",
+    "tile_sqrt": "t",
+    "tile_abs": "t",
+    "tile_relu": "t",
+    "tile_neg": "t",
+    "tile_add": "tt",
+    "tile_sub": "tt",
+    "tile_mul": "tt",
+    "tile_div": "tt",
+    "tile_max": "tt",
+    "tile_min": "tt",
+    "tile_adds": "ts",
+    "tile_subs": "ts",
+    "tile_muls": "ts",
+    "tile_divs": "ts",
+    "tile_maxs": "ts",
+    "tile_mins": "ts",
+    "tile_expands": "s",
+    "tile_matmul": "tt",
+    "tile_matmul_acc": "tt",
+}
 MAX_REPEAT = 1 << 20
 MAX_TILE_BYTES = 1 << 20
 
@@ -77,7 +94,9 @@ class Kernel:
 
     def arguments(self) -> list[Value]:
         """What a caller passes, in order: every tensor, then every scalar without a value."""
-        return [v for v in self.values if v.kind == "tensor"] + [v for v in self.values if v.kind == "scalar" and v.value is None]
+        return [v for v in self.values if v.kind == "tensor"] + [
+            v for v in self.values if v.kind == "scalar" and v.value is None
+        ]
 
 
 def check_name(name: str) -> str:
@@ -111,14 +130,19 @@ def check_op(op: Op) -> Op:
     dst, *sources = [value for value in op.operands if value.kind != "scalar"]
     if op.name.startswith("tile_matmul"):
         a, b = sources
-        if any(len(v.shape) != 2 for v in (dst, a, b)) or (a.shape[1], dst.shape) != (b.shape[0], (a.shape[0], b.shape[1])):
+        if any(len(v.shape) != 2 for v in (dst, a, b)) or (a.shape[1], dst.shape) != (
+            b.shape[0],
+            (a.shape[0], b.shape[1]),
+        ):
             raise PTOError(f"{op.name}: {dst.describe()} is no product of {a.describe()} and {b.describe()}")
         if dst.name in (a.name, b.name):
             raise PTOError(f"{op.name}: the destination %{dst.name} is also a source")
         return op
     for source in sources:
         if source.shape != dst.shape:
-            raise PTOError(f"{op.name}: expects sources of the destination's shape, got {source.describe()} for {dst.describe()}")
+            raise PTOError(
+                f"{op.name}: expects sources of the destination's shape, got {source.describe()} for {dst.describe()}"
+            )
     if dst.dtype[0] == "i" and op.name in ("tile_exp", "tile_sqrt", "tile_div", "tile_divs"):
         raise PTOError(f"{op.name} needs floating-point values, got {dst.describe()}")
     return op

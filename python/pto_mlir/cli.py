@@ -58,7 +58,9 @@ def sizes(text: str) -> dict[str, list[int]]:
     for part in text.split(","):
         name, _, values = part.rpartition("=")
         bounds = [piece.split("..") for piece in values.split("|")]
-        ok = name and all(len(b) <= 2 and all(n.isascii() and n.isdigit() and 0 < len(n) < 10 for n in b) for b in bounds)
+        ok = name and all(
+            len(b) <= 2 and all(n.isascii() and n.isdigit() and 0 < len(n) < 10 for n in b) for b in bounds
+        )
         ok = ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + 512 for b in bounds) and name not in result
         if not ok:
             raise UserError(f"--dynamic: expects names with sizes such as batch=1..4,length=16|32, got {part!r}")
@@ -96,7 +98,7 @@ class Progress:
     def __init__(self, quiet: bool = False):
         self.quiet = quiet
 
-    def step(self, text: str) -> "Progress":
+    def step(self, text: str) -> Progress:
         self.text, self.begin = text, time.perf_counter()
         if not self.quiet and sys.stderr.isatty():
             print(f"  ... {text}", end="\r", file=sys.stderr, flush=True)

@@ -9,7 +9,6 @@ import numpy as np
 
 from .errors import UserError
 
-
 # Tensor name -> operator that makes it, names of the operator's inputs; in the order of computation.
 Graph = dict[str, tuple[str, list[str]]]
 
@@ -80,9 +79,7 @@ def compare_tensor(name: str, target: np.ndarray, reference: np.ndarray) -> Row:
     return Row(name, reference.shape, cosine(a, b), float(euclid), worst)
 
 
-def compare(
-    target: dict[str, np.ndarray], reference: dict[str, np.ndarray], excepts: list[str] = []
-) -> list[Row]:
+def compare(target: dict[str, np.ndarray], reference: dict[str, np.ndarray], excepts: list[str] = []) -> list[Row]:
     """Rows for every name in both sets, in the target's order. Nothing in common is an error."""
     common = [name for name in target if name in reference and name not in excepts]
     if not common:

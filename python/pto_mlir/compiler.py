@@ -13,7 +13,9 @@ def _native():
     try:
         from . import _compiler
     except ImportError as error:
-        raise UserError(f"the compiler cannot be loaded: {error}; pto-mlir-runtime has none, pip install pto-mlir") from None
+        raise UserError(
+            f"the compiler cannot be loaded: {error}; pto-mlir-runtime has none, pip install pto-mlir"
+        ) from None
     return _compiler
 
 
@@ -28,7 +30,9 @@ def _call(function, *args):
 def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess, max_extent=32, sizes=None) -> dict:
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes. `max_extent`: the largest extent that a run may bring forth;
     `sizes`: all sizes of dimensions that the model names."""
-    return _call("transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess, max_extent, sizes or {})
+    return _call(
+        "transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess, max_extent, sizes or {}
+    )
 
 
 def describe(mlir) -> dict:

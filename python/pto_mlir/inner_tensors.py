@@ -45,7 +45,12 @@ def _expose(graph, wanted: set[str], types: dict[str, int], in_loop: bool) -> No
         for body in bodies:
             _expose(body, wanted, types, in_loop or node.op_type != "If")
         for body in bodies:
-            added = [name for inner in body.node for name in inner.output if name in types and (name in wanted or name.endswith(MARK))]
+            added = [
+                name
+                for inner in body.node
+                for name in inner.output
+                if name in types and (name in wanted or name.endswith(MARK))
+            ]
             for name in added:
                 result = name + MARK
                 types[result] = types[name]
@@ -56,9 +61,13 @@ def _expose(graph, wanted: set[str], types: dict[str, int], in_loop: bool) -> No
                     else:
                         empty = onnx.TensorProto(data_type=types[name], dims=[0])
                         other.node.append(helper.make_node("Constant", [], [result], value=empty))
-                    other.output.append(helper.make_value_info(result, helper.make_tensor_type_proto(types[name], None)))
+                    other.output.append(
+                        helper.make_value_info(result, helper.make_tensor_type_proto(types[name], None))
+                    )
         if node.op_type == "Scan":
-            count = len(bodies[0].output) - (len(node.input) - next(a.i for a in node.attribute if a.name == "num_scan_inputs"))
+            count = len(bodies[0].output) - (
+                len(node.input) - next(a.i for a in node.attribute if a.name == "num_scan_inputs")
+            )
             for attribute in node.attribute:
                 if attribute.name in ("scan_output_axes", "scan_output_directions"):
                     attribute.ints.extend([0] * (count - len(attribute.ints)))

@@ -25,13 +25,22 @@ def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = 
     try:
         if all_tensors and (model := inner_tensors.exposed(path)):
             try:
-                return _run(ort.InferenceSession(model.text, options, providers=["CPUExecutionProvider"]), path, feed, model.unwrap)
+                return _run(
+                    ort.InferenceSession(model.text, options, providers=["CPUExecutionProvider"]),
+                    path,
+                    feed,
+                    model.unwrap,
+                )
             except UserError:
                 raise
-            except Exception:  # a tensor whose shape changes from trip to trip cannot be collected: go on without the inner ones
+            except (
+                Exception
+            ):  # a tensor whose shape changes from trip to trip cannot be collected: go on without the inner ones
                 pass
         model = _with_all_outputs(path) if all_tensors else str(path)
-        return _run(ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]), path, feed, lambda values: values)
+        return _run(
+            ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]), path, feed, lambda values: values
+        )
     except UserError:
         raise
     except Exception as error:  # onnxruntime's exceptions have no common base class
@@ -63,4 +72,6 @@ def graph_of(path: str | Path) -> Graph:
         model = onnx.load(str(path), load_external_data=False)
     except Exception as error:  # protobuf's exceptions have no common base class with onnx's
         raise UserError(f"{path}: not a readable ONNX model: {str(error).splitlines()[0]}") from None
-    return {name: (node.op_type, [i for i in node.input if i]) for node in model.graph.node for name in node.output if name}
+    return {
+        name: (node.op_type, [i for i in node.input if i]) for node in model.graph.node for name in node.output if name
+    }

@@ -17,9 +17,20 @@ import numpy as np
 from .errors import UserError
 
 _ORT_NAMES = {
-    "f32": "float", "f16": "float16", "bf16": "bfloat16", "f64": "double", "boolean": "bool",
-    "i8": "int8", "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64",
-}  # fmt: skip
+    "f32": "float",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f64": "double",
+    "boolean": "bool",
+    "i8": "int8",
+    "u8": "uint8",
+    "i16": "int16",
+    "u16": "uint16",
+    "i32": "int32",
+    "u32": "uint32",
+    "i64": "int64",
+    "u64": "uint64",
+}
 
 
 class RuntimeFailure(UserError, RuntimeError):
@@ -48,7 +59,10 @@ def _native():
 
 
 def _node_args(infos) -> list[NodeArg]:
-    return [NodeArg(name, [size or None for size in shape], f"tensor({_ORT_NAMES.get(kind, kind)})") for name, shape, kind in infos]
+    return [
+        NodeArg(name, [size or None for size in shape], f"tensor({_ORT_NAMES.get(kind, kind)})")
+        for name, shape, kind in infos
+    ]
 
 
 def _array(name: str, value) -> np.ndarray:
@@ -91,7 +105,9 @@ class InferenceSession:
         if schedule not in ("tasks", "in-order"):
             raise InvalidArgument(f"schedule: expects 'tasks' or 'in-order', got {schedule!r}")
         try:
-            self._session = native.Session(os.fspath(path), device, mode, threads, net, schedule == "in-order", trace, blocks)
+            self._session = native.Session(
+                os.fspath(path), device, mode, threads, net, schedule == "in-order", trace, blocks
+            )
         except native.RuntimeFailure as error:
             raise RuntimeFailure(str(error)) from None
 

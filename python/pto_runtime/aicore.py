@@ -5,21 +5,35 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
-
 from pto_as import NUMPY_DTYPES, Kernel, PTOError, Repeat
 
 _ONNX = {
-    "tile_copy": "Identity", "tile_exp": "Exp", "tile_sqrt": "Sqrt", "tile_abs": "Abs", "tile_relu": "Relu", "tile_neg": "Neg",
-    "tile_add": "Add", "tile_sub": "Sub", "tile_mul": "Mul", "tile_div": "Div", "tile_max": "Max", "tile_min": "Min",
-    "tile_adds": "Add", "tile_subs": "Sub", "tile_muls": "Mul", "tile_divs": "Div", "tile_maxs": "Max", "tile_mins": "Min",
+    "tile_copy": "Identity",
+    "tile_exp": "Exp",
+    "tile_sqrt": "Sqrt",
+    "tile_abs": "Abs",
+    "tile_relu": "Relu",
+    "tile_neg": "Neg",
+    "tile_add": "Add",
+    "tile_sub": "Sub",
+    "tile_mul": "Mul",
+    "tile_div": "Div",
+    "tile_max": "Max",
+    "tile_min": "Min",
+    "tile_adds": "Add",
+    "tile_subs": "Sub",
+    "tile_muls": "Mul",
+    "tile_divs": "Div",
+    "tile_maxs": "Max",
+    "tile_mins": "Min",
     "tile_matmul": "MatMul",
-}  # fmt: skip
+}
 MAX_OPS = 4096
 
 
@@ -91,8 +105,13 @@ class _Translator:
         def info(prefix: str, name: str) -> onnx.ValueInfoProto:
             return helper.make_tensor_value_info(prefix + name, TensorProto.FLOAT, values[name].shape)
 
-        graph = helper.make_graph(nodes, self.kernel.name, [info("in_", name) for name in self.inputs],
-                                  [info("out_", name) for name in self.written], self.constants)  # fmt: skip
+        graph = helper.make_graph(
+            nodes,
+            self.kernel.name,
+            [info("in_", name) for name in self.inputs],
+            [info("out_", name) for name in self.written],
+            self.constants,
+        )
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
 

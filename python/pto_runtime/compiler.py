@@ -9,8 +9,8 @@ import re
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
 
@@ -52,7 +52,12 @@ class Binary:
         function = ctypes.CFUNCTYPE(None, ctypes.POINTER(ctypes.c_int64))(address)
 
         def call(*args):
-            words = [arg.ctypes.data if isinstance(arg, np.ndarray) else int.from_bytes(np.asarray(arg).tobytes().ljust(8, b"\0"), "little", signed=True) for arg in args]  # fmt: skip
+            words = [
+                arg.ctypes.data
+                if isinstance(arg, np.ndarray)
+                else int.from_bytes(np.asarray(arg).tobytes().ljust(8, b"\0"), "little", signed=True)
+                for arg in args
+            ]
             words.append(next((arg.size for arg in args if isinstance(arg, np.ndarray)), 0))
             function((ctypes.c_int64 * len(words))(*words))
 
@@ -112,8 +117,12 @@ def _compile_native(kind: str, source) -> Binary:
     # The words with which sources for the chip qualify functions and pointers mean nothing here; int64_t is there without an include.
     words = ["-D__aicore__=", "-D__gm__=", "-include", "cstdint"]
     # Without -fno-gnu-unique a library with inline statics can never be unloaded.
-    flags = ["-std=c++17", "-O2", "-fPIC", "-shared"] + (["-fno-gnu-unique"] if "clang" not in Path(compiler).name else [])
-    done = subprocess.run([compiler, *flags, *words, "-o", str(library), str(file)], capture_output=True, text=True, errors="replace")
+    flags = ["-std=c++17", "-O2", "-fPIC", "-shared"] + (
+        ["-fno-gnu-unique"] if "clang" not in Path(compiler).name else []
+    )
+    done = subprocess.run(
+        [compiler, *flags, *words, "-o", str(library), str(file)], capture_output=True, text=True, errors="replace"
+    )
     if done.returncode != 0:
         first = next((line for line in done.stderr.splitlines() if "error:" in line), done.stderr.strip()[:200])
         raise ValueError(f"{kind} compiler: {first.replace(str(file), 'kernel.cpp')}")
@@ -127,7 +136,9 @@ def _compile_aicore(source) -> Binary:
     from .aicore import compile_kernel
 
     folder = tempfile.TemporaryDirectory(prefix="pto_kernel_")
-    binary = Binary("aicore", Path(folder.name) / f"{kernels[0].name}.pmodel", [kernel.name for kernel in kernels], folder)
+    binary = Binary(
+        "aicore", Path(folder.name) / f"{kernels[0].name}.pmodel", [kernel.name for kernel in kernels], folder
+    )
     for kernel in kernels:
         binary._programs[kernel.name] = compile_kernel(kernel, Path(folder.name))
     return binary

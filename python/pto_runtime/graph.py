@@ -31,7 +31,9 @@ class Graph:
         self.name = name
         self.tasks: list[Task] = []
 
-    def add_task(self, args, func_id: int, core_type: CoreType | int = CoreType.VECTOR, name: str = "", blocks: int = 1) -> int:
+    def add_task(
+        self, args, func_id: int, core_type: CoreType | int = CoreType.VECTOR, name: str = "", blocks: int = 1
+    ) -> int:
         """`args` are numpy arrays, DeviceBuffers and numbers, in the order in which the kernel reads them; `func_id` is what
         DeviceRunner.register_kernel returned. Returns the task's number."""
         if not isinstance(func_id, int) or isinstance(func_id, bool) or func_id < 0:
@@ -70,7 +72,9 @@ class Graph:
                 if waiting[successor] == 0:
                     heapq.heappush(ready, successor)
         if len(order) < len(self.tasks):
-            raise ValueError(f"{self.name} has a cycle: " + self._cycle({task for task, count in enumerate(waiting) if count}))
+            raise ValueError(
+                f"{self.name} has a cycle: " + self._cycle({task for task, count in enumerate(waiting) if count})
+            )
         return order
 
     def _cycle(self, left: set[int]) -> str:
@@ -87,5 +91,7 @@ class Graph:
         lines = [f"graph {self.name}: {len(self.tasks)} tasks"]
         for number, task in enumerate(self.tasks):
             after = " -> " + ", ".join(map(str, task.successors)) if task.successors else ""
-            lines.append(f"  task {self.describe(number)}: kernel {task.func_id} on {task.core_type.name}, {len(task.args)} args{after}")
+            lines.append(
+                f"  task {self.describe(number)}: kernel {task.func_id} on {task.core_type.name}, {len(task.args)} args{after}"
+            )
         return "\n".join(lines)

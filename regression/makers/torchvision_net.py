@@ -82,8 +82,10 @@ def main():
         import torch  # noqa: F401
         import torchvision  # noqa: F401
     except ImportError as error:
-        print(f"error: {error}; as root: apt-get install -y --no-install-recommends python3-torch python3-torchvision",
-              file=sys.stderr)  # fmt: skip
+        print(
+            f"error: {error}; as root: apt-get install -y --no-install-recommends python3-torch python3-torchvision",
+            file=sys.stderr,
+        )
         return 3
     (export if args.command == "export" else float64)(args.net, *args.files)
     return 0

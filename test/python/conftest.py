@@ -41,8 +41,9 @@ def awkward(tmp_path_factory) -> Path:
     """Three layers of awkward sizes: batch 3, Cin 3, Cout 17, stride 2, asymmetric pads, K 90, softmax over 197."""
     rng = np.random.default_rng(3)
     nodes = [
-        helper.make_node("Conv", ["x", "w0", "b0"], ["conv"], name="conv", strides=[2, 2], pads=[0, 1, 1, 2],
-                         kernel_shape=[3, 3]),  # fmt: skip
+        helper.make_node(
+            "Conv", ["x", "w0", "b0"], ["conv"], name="conv", strides=[2, 2], pads=[0, 1, 1, 2], kernel_shape=[3, 3]
+        ),
         helper.make_node("Relu", ["conv"], ["relu"], name="relu"),
         helper.make_node("Add", ["relu", "shift"], ["shifted"], name="shift"),
         helper.make_node("Reshape", ["shifted", "rows"], ["flat"], name="flat"),
@@ -51,10 +52,13 @@ def awkward(tmp_path_factory) -> Path:
         helper.make_node("Softmax", ["logits"], ["y"], name="softmax", axis=-1),
     ]
     weights = [
-        weight(rng, "w0", 17, 3, 3, 3, scale=0.3), weight(rng, "b0", 17), weight(rng, "shift", 17, 1, 1),
-        weight(rng, "w1", 90, 197, scale=0.2), weight(rng, "b1", 197),
+        weight(rng, "w0", 17, 3, 3, 3, scale=0.3),
+        weight(rng, "b0", 17),
+        weight(rng, "shift", 17, 1, 1),
+        weight(rng, "w1", 90, 197, scale=0.2),
+        weight(rng, "b1", 197),
         numpy_helper.from_array(np.array([51, 90], dtype=np.int64), "rows"),
-    ]  # fmt: skip
+    ]
     path = tmp_path_factory.mktemp("awkward") / "awkward.onnx"
     return save_model(path, nodes, [("x", [3, 3, 13, 29])], [("y", [51, 197])], weights)
 

@@ -16,6 +16,10 @@ def weight(name, array):
 
 
 def save(path, nodes, inputs, outputs, weights=()):
-    model = helper.make_model(helper.make_graph(nodes, "main", inputs, outputs, list(weights)), opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = helper.make_model(
+        helper.make_graph(nodes, "main", inputs, outputs, list(weights)),
+        opset_imports=[helper.make_opsetid("", 17)],
+        ir_version=8,
+    )
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, path)

@@ -11,13 +11,21 @@ import pytest
 from conftest import ROOT, save_model, weight
 from onnx import helper
 from PIL import Image
-
 from pto_mlir import npz
 from pto_mlir.tools import model_deploy, model_runner, model_transform, npz_tool
 from pto_mlir.tools.native import _program
 
-PYTHON_TOOLS = {"model_transform": model_transform, "model_deploy": model_deploy, "model_runner": model_runner, "npz_tool": npz_tool}
-MODULES = {"vm": ["-m", "pto_mlir.vm"], "draw_trace": [str(ROOT / "scripts" / "draw_trace.py")], "bgemm": ["-m", "pto.examples.bgemm"]}
+PYTHON_TOOLS = {
+    "model_transform": model_transform,
+    "model_deploy": model_deploy,
+    "model_runner": model_runner,
+    "npz_tool": npz_tool,
+}
+MODULES = {
+    "vm": ["-m", "pto_mlir.vm"],
+    "draw_trace": [str(ROOT / "scripts" / "draw_trace.py")],
+    "bgemm": ["-m", "pto.examples.bgemm"],
+}
 
 # Command line, {file}: what is wrong, {name}: a good file of that kind, {out}: where output would go. Then what kind {file} should be.
 FILES = [
@@ -55,7 +63,7 @@ FILES = [
     ("pto-run {file}", "vm"),
     ("vm {file}", "vm"),
     ("draw_trace {file} {out}.svg", "json"),
-]  # fmt: skip
+]
 
 OPTIONS = [
     "model_transform --model_name m --model_def {onnx} --mlir {out}.txt",
@@ -100,13 +108,19 @@ def good(tmp_path_factory):
     """A good file of each kind."""
     folder = tmp_path_factory.mktemp("good")
     rng = np.random.default_rng(0)
-    files = {kind: folder / f"good.{kind}" for kind in ("onnx", "mlir", "pmodel", "npz", "png", "pto", "vm", "npy", "json", "kernel", "so")}
+    files = {
+        kind: folder / f"good.{kind}"
+        for kind in ("onnx", "mlir", "pmodel", "npz", "png", "pto", "vm", "npy", "json", "kernel", "so")
+    }
     nodes = [helper.make_node("Conv", ["x", "w"], ["c"]), helper.make_node("Relu", ["c"], ["y"])]
     save_model(files["onnx"], nodes, [("x", [1, 3, 8, 8])], [("y", [1, 4, 6, 6])], [weight(rng, "w", 4, 3, 3, 3)])
     npz.save(files["npz"], {"x": rng.standard_normal((1, 3, 8, 8)).astype(np.float32)})
     Image.fromarray(rng.integers(0, 255, (8, 8, 3), np.uint8)).save(files["png"])
     np.save(files["npy"], np.ones((4, 16), np.float32))
-    assert model_transform.main(["--model_name", "m", "--model_def", str(files["onnx"]), "--mlir", str(files["mlir"])]) == 0
+    assert (
+        model_transform.main(["--model_name", "m", "--model_def", str(files["onnx"]), "--mlir", str(files["mlir"])])
+        == 0
+    )
     assert model_deploy.main(["--mlir", str(files["mlir"]), "--model", str(files["pmodel"])]) == 0
     kernel = pto.PTO("k")
     x, y = (kernel.tensor((4, 16), name=name) for name in "xy")
@@ -114,7 +128,9 @@ def good(tmp_path_factory):
     kernel.compile(str(folder / "k.pmodel"))
     (folder / "k.pmodel").rename(files["kernel"])
     files["pto"].write_text((ROOT / "test" / "Tools" / "pto-compile" / "vector.pto").read_text())
-    files["vm"].write_text('.vm 1\n.target "host"\n.func @main(i32) -> (i32) {\n  iload_0\n  iconst_1\n  iadd\n  return\n}\n')
+    files["vm"].write_text(
+        '.vm 1\n.target "host"\n.func @main(i32) -> (i32) {\n  iload_0\n  iconst_1\n  iadd\n  return\n}\n'
+    )
     files["json"].write_text('{"traceEvents": [{"ph": "X", "name": "a", "pid": 1, "tid": 1, "ts": 0, "dur": 1}]}')
     files["so"].write_bytes(b"\x7fELF\x02\x01\x01" + bytes(64))
     files["folder"] = folder
@@ -137,7 +153,15 @@ def run(command, good, tmp_path):
             done = subprocess.run([*start, *words], capture_output=True, text=True, errors="replace", timeout=60)
             code, err = done.returncode, done.stderr
         assert code in (1, 2), f"exit code {code}\n{err}"
-        for word in ("Traceback", "Assertion", "terminate called", "PLEASE submit", "Stack dump", "std::", "UNREACHABLE"):
+        for word in (
+            "Traceback",
+            "Assertion",
+            "terminate called",
+            "PLEASE submit",
+            "Stack dump",
+            "std::",
+            "UNREACHABLE",
+        ):
             assert word not in err, err
         # One line; where MLIR shows the place in the text, a few; wrong usage may show the usage.
         lines = 6 if tool in ("pto-opt", "pto-compile") else 4 if code == 2 else 1
@@ -150,7 +174,12 @@ def run(command, good, tmp_path):
 
 WRONG = ("absent", "folder", "empty", "truncated", "text", "picture")
 # An empty module is a module, and a picture is a good picture.
-CASES = [(*case, wrong) for case in FILES for wrong in WRONG if not (case[0].startswith("pto-opt") and wrong == "empty") and (case[1], wrong) != ("png", "picture")]
+CASES = [
+    (*case, wrong)
+    for case in FILES
+    for wrong in WRONG
+    if not (case[0].startswith("pto-opt") and wrong == "empty") and (case[1], wrong) != ("png", "picture")
+]
 
 
 @pytest.mark.parametrize("line, kind, wrong", CASES)
@@ -160,8 +189,14 @@ def test_bad_files(run, good, tmp_path, line, kind, wrong):
     if wrong == "folder":
         bad.mkdir()
     elif wrong != "absent":
-        bad.write_bytes({"empty": b"", "truncated": data[: len(data) * 2 // 3], "text": b"these are words\n" * 40,
-                         "picture": open(good["png"], "rb").read()}[wrong])  # fmt: skip
+        bad.write_bytes(
+            {
+                "empty": b"",
+                "truncated": data[: len(data) * 2 // 3],
+                "text": b"these are words\n" * 40,
+                "picture": open(good["png"], "rb").read(),
+            }[wrong]
+        )
     code, err = run(line, str(bad))
     assert code == 1
     assert bad.name in err, err
@@ -175,8 +210,26 @@ def test_bad_options(run, line):
 def test_the_good_files_are_good(good, tmp_path):
     assert onnx.load(good["onnx"])
     assert subprocess.run([_program("pmodel_tool"), "--verify", good["pmodel"]], capture_output=True).returncode == 0
-    assert subprocess.run([_program("pto-compile"), good["pto"], "-o", str(tmp_path / "o.pmodel")], capture_output=True).returncode == 0
+    assert (
+        subprocess.run(
+            [_program("pto-compile"), good["pto"], "-o", str(tmp_path / "o.pmodel")], capture_output=True
+        ).returncode
+        == 0
+    )
     assert subprocess.run([_program("pto-run"), good["vm"], "--arg", "3"], capture_output=True).returncode == 0
-    done = subprocess.run([_program("pto-run"), good["kernel"], "--kernel", "k0_out_y", "--arg", good["npy"], "--out", str(tmp_path / "o.npy")], capture_output=True, text=True)
+    done = subprocess.run(
+        [
+            _program("pto-run"),
+            good["kernel"],
+            "--kernel",
+            "k0_out_y",
+            "--arg",
+            good["npy"],
+            "--out",
+            str(tmp_path / "o.npy"),
+        ],
+        capture_output=True,
+        text=True,
+    )
     assert done.returncode == 0, done.stderr
     np.testing.assert_array_equal(np.load(tmp_path / "o.npy"), np.ones((4, 16), np.float32))

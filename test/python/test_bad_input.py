@@ -7,7 +7,6 @@ import onnx
 import pytest
 from conftest import save_model, weight
 from onnx import helper
-
 from pto_mlir import npz
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
@@ -19,8 +18,9 @@ from pto_mlir.tools.native import program_output
 def transform(command, tmp_path):
     def run(model, *more, shapes="[[1,3,8,8]]"):
         mlir = tmp_path / "out.mlir"
-        code, out, err = command(model_transform, "--model_name", "m", "--model_def", model, "--input_shapes", shapes,
-                                 "--mlir", mlir, *more)  # fmt: skip
+        code, out, err = command(
+            model_transform, "--model_name", "m", "--model_def", model, "--input_shapes", shapes, "--mlir", mlir, *more
+        )
         left = [p.name for p in tmp_path.iterdir() if p.name.startswith("out") or p.suffix in (".tmp", ".safetensors")]
         assert code == 0 or not left, left
         return code, err
@@ -32,9 +32,13 @@ def transform(command, tmp_path):
 def small(tmp_path):
     """A convolution and a Relu."""
     rng = np.random.default_rng(0)
-    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="first"), helper.make_node("Relu", ["c"], ["y"], name="second")]
-    return save_model(tmp_path / "small.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", [1, 4, 6, 6])],
-                      [weight(rng, "w", 4, 3, 3, 3)])  # fmt: skip
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["c"], name="first"),
+        helper.make_node("Relu", ["c"], ["y"], name="second"),
+    ]
+    return save_model(
+        tmp_path / "small.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", [1, 4, 6, 6])], [weight(rng, "w", 4, 3, 3, 3)]
+    )
 
 
 def one_line(err: str, *words: str):
@@ -95,8 +99,20 @@ def test_wrong_shapes(transform, small, shapes):
     one_line(err)
 
 
-@pytest.mark.parametrize("shapes", ["[[1,3,8", "1,3,8,8", "[[1,3,-8,8]]", "[[1,0,8,8]]", "[[1,3.5,8,8]]", "[]", "[1,3]",
-                                    "__import__('os').system('touch evaluated')", "[[True,3,8,8]]"])  # fmt: skip
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        "[[1,3,8",
+        "1,3,8,8",
+        "[[1,3,-8,8]]",
+        "[[1,0,8,8]]",
+        "[[1,3.5,8,8]]",
+        "[]",
+        "[1,3]",
+        "__import__('os').system('touch evaluated')",
+        "[[True,3,8,8]]",
+    ],
+)
 def test_shapes_are_parsed_not_evaluated(transform, small, shapes, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     code, err = transform(small, shapes=shapes)
@@ -118,14 +134,22 @@ def test_abbreviated_option_is_usage(transform, small):
 def test_mismatched_channels(transform, tmp_path):
     rng = np.random.default_rng(0)
     nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="odd_one")]
-    file = save_model(tmp_path / "odd.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(rng, "w", 4, 5, 3, 3)])
+    file = save_model(
+        tmp_path / "odd.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(rng, "w", 4, 5, 3, 3)]
+    )
     code, err = transform(file)
     assert code == 1
     one_line(err, "odd_one", "3", "5")
 
 
 def test_dynamic_model_without_shapes(command, tmp_path):
-    file = save_model(tmp_path / "dynamic.onnx", [helper.make_node("Relu", ["x"], ["y"])], [("x", ["n", 3, None, 8])], [("y", None)], [])
+    file = save_model(
+        tmp_path / "dynamic.onnx",
+        [helper.make_node("Relu", ["x"], ["y"])],
+        [("x", ["n", 3, None, 8])],
+        [("y", None)],
+        [],
+    )
     code, _, err = command(model_transform, "--model_name", "m", "--model_def", file, "--mlir", tmp_path / "out.mlir")
     assert code == 1
     one_line(err, "'x'", "[?, 3, ?, 8]", "--input_shapes")
@@ -133,7 +157,10 @@ def test_dynamic_model_without_shapes(command, tmp_path):
 
 def test_division_by_a_constant_zero(transform, tmp_path):
     zero = onnx.numpy_helper.from_array(np.array([2, 0], np.int64), "zero")
-    nodes = [helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64), helper.make_node("Div", ["i", "zero"], ["y"], name="quotient")]
+    nodes = [
+        helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64),
+        helper.make_node("Div", ["i", "zero"], ["y"], name="quotient"),
+    ]
     file = save_model(tmp_path / "div.onnx", nodes, [("x", [1, 2])], [("y", None)], [zero])
     code, err = transform(file, shapes="[[1,2]]")
     assert code == 1
@@ -150,19 +177,32 @@ def test_every_problem_at_once(transform, tmp_path):
         helper.make_node("NoSuchOp", ["a"], ["e"], name="unknown"),
         helper.make_node("Sum", ["a", "b", "c", "d", "e"], ["y"], name="innocent"),
     ]
-    file = save_model(tmp_path / "many.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(rng, "w", 4, 5, 3, 3)], opset=13)
+    file = save_model(
+        tmp_path / "many.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(rng, "w", 4, 5, 3, 3)], opset=13
+    )
     code, err = transform(file)
     assert code == 1 and "Traceback" not in err
     lines = [line for line in err.splitlines() if "node '" in line]
     assert len(lines) == 5, err
-    for name, reason in (("odd_channels", "3 channels"), ("odd_transposed", "3 channels"), ("no_sizes", "needs scales or sizes"),
-                         ("large_kernel", "does not fit"), ("unknown", "not supported")):  # fmt: skip
+    for name, reason in (
+        ("odd_channels", "3 channels"),
+        ("odd_transposed", "3 channels"),
+        ("no_sizes", "needs scales or sizes"),
+        ("large_kernel", "does not fit"),
+        ("unknown", "not supported"),
+    ):
         assert any(name in line and reason in line for line in lines), (name, err)
 
 
 def test_zero_channels(transform, tmp_path):
     nodes = [helper.make_node("Conv", ["x", "w"], ["y"], name="empty_one")]
-    file = save_model(tmp_path / "empty.onnx", nodes, [("x", [1, 3, 8, 8])], [("y", None)], [weight(np.random.default_rng(0), "w", 4, 0, 3, 3)])
+    file = save_model(
+        tmp_path / "empty.onnx",
+        nodes,
+        [("x", [1, 3, 8, 8])],
+        [("y", None)],
+        [weight(np.random.default_rng(0), "w", 4, 0, 3, 3)],
+    )
     code, err = transform(file)
     assert code == 1
     one_line(err, "empty_one")
@@ -197,8 +237,12 @@ def test_runner_inputs(command, deployed, tmp_path):
 
 def test_session_checks_its_feed(deployed):
     session = InferenceSession(str(deployed))
-    for feed in ({}, {"x": np.zeros((1, 3, 8, 7), np.float32)}, {"x": np.zeros((1, 3, 8, 8), np.float64)},
-                 {"x": np.zeros((1, 3, 8, 8), np.float32), "more": np.zeros(1)}):  # fmt: skip
+    for feed in (
+        {},
+        {"x": np.zeros((1, 3, 8, 7), np.float32)},
+        {"x": np.zeros((1, 3, 8, 8), np.float64)},
+        {"x": np.zeros((1, 3, 8, 8), np.float32), "more": np.zeros(1)},
+    ):
         with pytest.raises(ValueError):
             session.run(None, feed)
 
@@ -233,7 +277,11 @@ def test_flipped_bytes_never_change_a_result(deployed, tmp_path):
 
 @pytest.mark.parametrize("where", ["weights", "header"])
 def test_64_flipped_bytes(command, deployed, tmp_path, where):
-    region = {"begin": 0} if where == "header" else json.loads(program_output("pmodel_tool", ["--print", str(deployed)]))["weight_data"]
+    region = (
+        {"begin": 0}
+        if where == "header"
+        else json.loads(program_output("pmodel_tool", ["--print", str(deployed)]))["weight_data"]
+    )
     data = bytearray(deployed.read_bytes())
     for i in range(region["begin"], region["begin"] + 64):
         data[i] ^= 0xFF
@@ -263,9 +311,18 @@ def test_outputs_are_not_renamed(command, tmp_path):
     """A net that ends in Gemm and one whose output has a name that needs care in text formats."""
     rng = np.random.default_rng(0)
     for number, name in enumerate(("output", 'a/b:0 "%{c}"\\n')):
-        onnx_file = save_model(tmp_path / f"net{number}.onnx", [helper.make_node("Gemm", ["x", "w", "b"], [name])], [("x", [2, 5])], [(name, [2, 3])],
-                               [weight(rng, "w", 5, 3), weight(rng, "b", 3)])  # fmt: skip
-        mlir, model, output = tmp_path / f"net{number}.mlir", tmp_path / f"net{number}.pmodel", tmp_path / f"out{number}.npz"
+        onnx_file = save_model(
+            tmp_path / f"net{number}.onnx",
+            [helper.make_node("Gemm", ["x", "w", "b"], [name])],
+            [("x", [2, 5])],
+            [(name, [2, 3])],
+            [weight(rng, "w", 5, 3), weight(rng, "b", 3)],
+        )
+        mlir, model, output = (
+            tmp_path / f"net{number}.mlir",
+            tmp_path / f"net{number}.pmodel",
+            tmp_path / f"out{number}.npz",
+        )
         assert command(model_transform, "--model_name", "m", "--model_def", onnx_file, "--mlir", mlir)[0] == 0
         code, _, err = command(model_deploy, "--mlir", mlir, "--model", model)
         assert code == 0, err
@@ -290,9 +347,18 @@ def test_deploy_of_garbage(command, tmp_path):
 
 def test_every_problem_of_a_deployment_at_once(command, tmp_path):
     # A pixel of such a window reads more than the unified buffer holds.
-    nodes = [helper.make_node("MaxPool", ["x"], ["first"], name="p", kernel_shape=[299, 299]), helper.make_node("AveragePool", ["x"], ["second"], name="q", kernel_shape=[298, 299]),
-             helper.make_node("Relu", ["x"], ["third"])]  # fmt: skip
-    file = save_model(tmp_path / "windows.onnx", nodes, [("x", [1, 8, 300, 300])], [("first", None), ("second", None), ("third", None)], [])
+    nodes = [
+        helper.make_node("MaxPool", ["x"], ["first"], name="p", kernel_shape=[299, 299]),
+        helper.make_node("AveragePool", ["x"], ["second"], name="q", kernel_shape=[298, 299]),
+        helper.make_node("Relu", ["x"], ["third"]),
+    ]
+    file = save_model(
+        tmp_path / "windows.onnx",
+        nodes,
+        [("x", [1, 8, 300, 300])],
+        [("first", None), ("second", None), ("third", None)],
+        [],
+    )
     mlir, model = tmp_path / "m.mlir", tmp_path / "m.pmodel"
     assert command(model_transform, "--model_name", "m", "--model_def", file, "--mlir", mlir)[0] == 0
     code, _, err = command(model_deploy, "--mlir", mlir, "--model", model)

@@ -9,10 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
+from conftest import ROOT
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_runner, model_transform
-from conftest import ROOT
 from test_runtime import BIN
 
 
@@ -20,8 +19,21 @@ from test_runtime import BIN
 def network(tmp_path_factory, classifier):
     folder = tmp_path_factory.mktemp("checked")
     mlir, model = folder / "m.mlir", folder / "m.pmodel"
-    assert model_transform.main(["--model_name", "m", "--model_def", str(classifier / "cls.onnx"), "--input_shapes", "[[1,3,48,192]]",
-                                 "--mlir", str(mlir)]) == 0  # fmt: skip
+    assert (
+        model_transform.main(
+            [
+                "--model_name",
+                "m",
+                "--model_def",
+                str(classifier / "cls.onnx"),
+                "--input_shapes",
+                "[[1,3,48,192]]",
+                "--mlir",
+                str(mlir),
+            ]
+        )
+        == 0
+    )
     assert model_deploy.main(["--mlir", str(mlir), "--quantize", "F16", "--model", str(model)]) == 0
     return model
 
@@ -36,11 +48,33 @@ def test_a_network_has_no_report(network):
 
 def test_a_detector_without_kept_tensors_has_no_report(tmp_path, classifier):
     """Its depthwise kernels load taps and rows in turns; insert-sync once lost the order of the two."""
-    subprocess.run([sys.executable, "-c", "import sys; sys.path.insert(0, sys.argv[1]); import pp_ocr; from pathlib import Path; "
-                    "pp_ocr.fetch('det', Path(sys.argv[2]))", str(ROOT / "regression" / "makers"), str(classifier / "det.onnx")], check=True)  # fmt: skip
+    subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import sys; sys.path.insert(0, sys.argv[1]); import pp_ocr; from pathlib import Path; "
+            "pp_ocr.fetch('det', Path(sys.argv[2]))",
+            str(ROOT / "regression" / "makers"),
+            str(classifier / "det.onnx"),
+        ],
+        check=True,
+    )
     mlir, model = tmp_path / "m.mlir", tmp_path / "m.pmodel"
-    assert model_transform.main(["--model_name", "m", "--model_def", str(classifier / "det.onnx"), "--input_shapes", "[[1,3,640,640]]",
-                                 "--mlir", str(mlir)]) == 0  # fmt: skip
+    assert (
+        model_transform.main(
+            [
+                "--model_name",
+                "m",
+                "--model_def",
+                str(classifier / "det.onnx"),
+                "--input_shapes",
+                "[[1,3,640,640]]",
+                "--mlir",
+                str(mlir),
+            ]
+        )
+        == 0
+    )
     assert model_deploy.main(["--mlir", str(mlir), "--quantize", "F32", "--model", str(model)]) == 0
     x = np.random.default_rng(1).standard_normal((1, 3, 640, 640)).astype(np.float32)
     InferenceSession(str(model), mode="checked").run(None, {"x": x})
@@ -49,7 +83,9 @@ def test_a_detector_without_kept_tensors_has_no_report(tmp_path, classifier):
 def test_every_harmful_mutation_is_reported(network):
     result = subprocess.run([BIN / "pto-mutate-flags", network, "40"], text=True, capture_output=True)
     assert result.returncode == 0, result.stdout + result.stderr
-    kernels, false_reports, mutations, reported, harmless, missed, _ = map(int, re.findall(r"\d+", result.stdout.splitlines()[-1]))
+    kernels, false_reports, mutations, reported, harmless, missed, _ = map(
+        int, re.findall(r"\d+", result.stdout.splitlines()[-1])
+    )
     assert kernels >= 20 and false_reports == 0 and missed == 0
     assert reported + harmless == mutations and reported > 0.8 * mutations
 
@@ -70,7 +106,9 @@ def test_timing_gives_the_same_numbers_and_a_trace(network, tmp_path):
 
 
 def silicon(name):
-    spec = importlib.util.spec_from_file_location(name, Path(__file__).parents[2] / "benchmarks" / "silicon" / f"{name}.py")
+    spec = importlib.util.spec_from_file_location(
+        name, Path(__file__).parents[2] / "benchmarks" / "silicon" / f"{name}.py"
+    )
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -99,24 +137,62 @@ def test_a_published_product_takes_the_published_time(tmp_path):
 
 def test_the_runner_takes_the_mode(network, command, tmp_path):
     np.savez(tmp_path / "in.npz", x=np.zeros((1, 3, 48, 192), np.float32))
-    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz", "--mode", "checked")
+    code, out, err = command(
+        model_runner,
+        "--model",
+        network,
+        "--input",
+        tmp_path / "in.npz",
+        "--output",
+        tmp_path / "out.npz",
+        "--mode",
+        "checked",
+    )
     assert code == 0, out + err
     trace = tmp_path / "t.json"
-    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz", "--mode", "timing",
-                             "--trace", trace)  # fmt: skip
+    code, out, err = command(
+        model_runner,
+        "--model",
+        network,
+        "--input",
+        tmp_path / "in.npz",
+        "--output",
+        tmp_path / "out.npz",
+        "--mode",
+        "timing",
+        "--trace",
+        trace,
+    )
     assert code == 0 and "busy (waiting)" in out and "AIC M" in out, out + err
     makespans, paths = [], []
     for blocks in ("24", "1"):
-        code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--output", tmp_path / "out.npz",
-                                 "--mode", "timing", "--blocks", blocks, "--profile", tmp_path / "p.json")  # fmt: skip
+        code, out, err = command(
+            model_runner,
+            "--model",
+            network,
+            "--input",
+            tmp_path / "in.npz",
+            "--output",
+            tmp_path / "out.npz",
+            "--mode",
+            "timing",
+            "--blocks",
+            blocks,
+            "--profile",
+            tmp_path / "p.json",
+        )
         assert code == 0 and f"in virtual time on {blocks} cube" in out, out + err
         makespans.append(float(out.split("makespan ")[1].split(" ms")[0]))
         paths.append(out.split("critical path ")[1].split(" ms")[0])
         assert json.loads((tmp_path / "p.json").read_text())["traceEvents"]
     assert float(paths[0]) <= makespans[0] <= makespans[1] and paths[0] == paths[1]
-    code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--mode", "timing", "--blocks", "0")
+    code, out, err = command(
+        model_runner, "--model", network, "--input", tmp_path / "in.npz", "--mode", "timing", "--blocks", "0"
+    )
     assert code == 1 and "expects 1 to 128" in err
     code, out, err = command(model_runner, "--model", network, "--input", tmp_path / "in.npz", "--trace", trace)
     assert code == 1 and "--trace needs --mode timing" in err
-    code, out, err = command(model_runner, "--model", tmp_path / "m.onnx", "--input", tmp_path / "in.npz", "--mode", "checked")
+    code, out, err = command(
+        model_runner, "--model", tmp_path / "m.onnx", "--input", tmp_path / "in.npz", "--mode", "checked"
+    )
     assert code == 1 and "m.onnx" in err

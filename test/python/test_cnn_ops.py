@@ -4,7 +4,6 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-
 from pto_mlir import compiler
 from pto_mlir.reference import run_onnx
 from pto_mlir.runtime import InferenceSession
@@ -47,13 +46,22 @@ class Net:
     def again(self, op, **attributes):
         """One more node on the data of the last one."""
         output = f"y{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, [self.nodes[-1].input[0]], [output], name=f"{op}_{output}", **attributes))
+        self.nodes.append(
+            helper.make_node(op, [self.nodes[-1].input[0]], [output], name=f"{op}_{output}", **attributes)
+        )
 
     def save(self, path):
         outputs = self.outputs or [node.output[0] for node in self.nodes]
-        graph = helper.make_graph(self.nodes, "g", [helper.make_tensor_value_info(n, F, s) for n, s in self.inputs.items()],
-                                  [helper.make_tensor_value_info(o, F, None) for o in outputs], self.weights)  # fmt: skip
-        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8), str(path))
+        graph = helper.make_graph(
+            self.nodes,
+            "g",
+            [helper.make_tensor_value_info(n, F, s) for n, s in self.inputs.items()],
+            [helper.make_tensor_value_info(o, F, None) for o in outputs],
+            self.weights,
+        )
+        onnx.save(
+            helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=8), str(path)
+        )
 
 
 def check(net, folder, mode, cores=1):
@@ -96,15 +104,47 @@ def resize():
     nearest = ["round_prefer_floor", "round_prefer_ceil", "floor", "ceil"]
     for i, scales in enumerate(shapes):
         for data in "xz"[: 1 + i % 2]:
-            net.add("Resize", data, "", scales, mode="nearest", coordinate_transformation_mode=coordinates[i % 4], nearest_mode=nearest[(i + 2) % 4])
-    net.add("Resize", "x", "", f32(1, 1, 2, 4), mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor")
+            net.add(
+                "Resize",
+                data,
+                "",
+                scales,
+                mode="nearest",
+                coordinate_transformation_mode=coordinates[i % 4],
+                nearest_mode=nearest[(i + 2) % 4],
+            )
+    net.add(
+        "Resize",
+        "x",
+        "",
+        f32(1, 1, 2, 4),
+        mode="nearest",
+        coordinate_transformation_mode="asymmetric",
+        nearest_mode="floor",
+    )
     for i, coordinate in enumerate(coordinates):
         net.add("Resize", "xz"[i % 2], "", shapes[i], mode="linear", coordinate_transformation_mode=coordinate)
-        net.add("Resize", "xz"[i % 2], "", "", i64(*net.shapes["xz"[i % 2]][:2], 11, 13), mode="linear", coordinate_transformation_mode=coordinate)
+        net.add(
+            "Resize",
+            "xz"[i % 2],
+            "",
+            "",
+            i64(*net.shapes["xz"[i % 2]][:2], 11, 13),
+            mode="linear",
+            coordinate_transformation_mode=coordinate,
+        )
     net.add("Resize", "x", "", f32(1, 1, 2, 2), mode="cubic")
     net.add("Resize", "z", "", f32(1, 1, 0.7, 1.6), mode="cubic", cubic_coeff_a=-0.5, exclude_outside=1)
-    net.add("Resize", "x", f32(0, 0, 0.2, -0.1, 1, 1, 0.9, 1.3), "", i64(1, 8, 7, 5), mode="linear",
-            coordinate_transformation_mode="tf_crop_and_resize", extrapolation_value=2.0)  # fmt: skip
+    net.add(
+        "Resize",
+        "x",
+        f32(0, 0, 0.2, -0.1, 1, 1, 0.9, 1.3),
+        "",
+        i64(1, 8, 7, 5),
+        mode="linear",
+        coordinate_transformation_mode="tf_crop_and_resize",
+        extrapolation_value=2.0,
+    )
     return net
 
 
@@ -168,13 +208,23 @@ def test_family(family, mode, tmp_path):
 
 def test_kept_tensors_have_onnx_shapes(tmp_path):
     # A grouped convolution writes [.., groups, features], a global pool one row, a product of three dimensions two.
-    nodes = [helper.make_node("Conv", ["x", "w"], ["conv"], group=2, pads=[1] * 4), helper.make_node("GlobalAveragePool", ["conv"], ["pool"]),
-             helper.make_node("Mul", ["conv", "pool"], ["scaled"]), helper.make_node("ReduceSum", ["scaled", "height"], ["sum"]),
-             helper.make_node("Squeeze", ["sum", "height"], ["rows"]), helper.make_node("MatMul", ["rows", "m"], ["product"]),
-             helper.make_node("Sigmoid", ["product"], ["y"])]  # fmt: skip
+    nodes = [
+        helper.make_node("Conv", ["x", "w"], ["conv"], group=2, pads=[1] * 4),
+        helper.make_node("GlobalAveragePool", ["conv"], ["pool"]),
+        helper.make_node("Mul", ["conv", "pool"], ["scaled"]),
+        helper.make_node("ReduceSum", ["scaled", "height"], ["sum"]),
+        helper.make_node("Squeeze", ["sum", "height"], ["rows"]),
+        helper.make_node("MatMul", ["rows", "m"], ["product"]),
+        helper.make_node("Sigmoid", ["product"], ["y"]),
+    ]
     weights = [("w", rand(6, 2, 3, 3)), ("height", i64(2)), ("m", rand(7, 5, seed=1))]
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", F, [1, 4, 5, 7])], [helper.make_tensor_value_info("y", F, None)],
-                              [numpy_helper.from_array(value, name) for name, value in weights])  # fmt: skip
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("x", F, [1, 4, 5, 7])],
+        [helper.make_tensor_value_info("y", F, None)],
+        [numpy_helper.from_array(value, name) for name, value in weights],
+    )
     onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(onnx_file))
     feed = {"x": rand(1, 4, 5, 7, seed=2)}
@@ -215,7 +265,15 @@ def depthwise_of_inputs():
     for i, c in enumerate(channels):
         for k, stride in ((3, 1 + i % 2), (5, 2 - i % 2)):
             pads = [k // 2] * 4 if (i + k) % 3 else [0, 1, k - 2, 2]
-            net.add("Conv", f"c{c}", rand(c, 1, k, k, seed=c + k), rand(c, seed=k), group=c, strides=[stride, stride], pads=pads)
+            net.add(
+                "Conv",
+                f"c{c}",
+                rand(c, 1, k, k, seed=c + k),
+                rand(c, seed=k),
+                group=c,
+                strides=[stride, stride],
+                pads=pads,
+            )
     return net
 
 
@@ -228,7 +286,9 @@ def test_depthwise_of_the_input(mode, cores, tmp_path):
 def test_transpositions_of_every_proportion(mode, tmp_path):
     # Few long rows and many short ones, either way; what is moved must be exact.
     for cores in (1, 24):
-        net = Net(17, a=[16, 25600], b=[25600, 3], c=[1, 7000], d=[129, 1031], e=[5, 2, 9000], f=[3, 4100, 9, 2], g=[4999, 17])
+        net = Net(
+            17, a=[16, 25600], b=[25600, 3], c=[1, 7000], d=[129, 1031], e=[5, 2, 9000], f=[3, 4100, 9, 2], g=[4999, 17]
+        )
         for data in "abdg":
             net.add("Transpose", data, perm=[1, 0])
         net.add("Relu", "c")
@@ -251,7 +311,9 @@ def test_concatenations_of_many(tmp_path):
 @pytest.mark.parametrize("mode", ["F32", "F16"])
 def test_means_of_images(mode, tmp_path):
     """Sums over many rows of few columns are taken apart; where the number of rows has no divisor, not."""
-    net = Net(18, a=[1, 8, 24, 48], b=[1, 3, 40, 41], c=[2, 20, 31, 37], d=[1, 5, 521, 1], e=[3, 700, 4], f=[2, 3, 40, 50])
+    net = Net(
+        18, a=[1, 8, 24, 48], b=[1, 3, 40, 41], c=[2, 20, 31, 37], d=[1, 5, 521, 1], e=[3, 700, 4], f=[2, 3, 40, 50]
+    )
     net.add("GlobalAveragePool", "a")
     net.again("GlobalMaxPool")
     net.add("GlobalAveragePool", "b")
@@ -266,14 +328,19 @@ def test_means_of_images(mode, tmp_path):
     check(net, one, mode, 1)
     check(net, many, mode, 24)
     feed = {name: rand(*shape, seed=i) for i, (name, shape) in enumerate(net.inputs.items())}
-    for ours, theirs in zip(*(InferenceSession(str(folder / "m.pmodel")).run(None, feed) for folder in (one, many)), strict=True):
+    for ours, theirs in zip(
+        *(InferenceSession(str(folder / "m.pmodel")).run(None, feed) for folder in (one, many)), strict=True
+    ):
         assert np.array_equal(ours, theirs)  # the order of additions does not depend on the cores
 
 
 def gather_of_a_shared_tensor():
     # The data of a gather is no operand of its op: the kernel that makes it must stand before all the same.
-    return [("Expand", ["x", i64(2, 17, 6, 7)], "e", {}), ("Gather", ["e", i64(-1, 0, -2)], "y0", {"axis": 0}),
-            ("Conv", ["e", rand(34, 1, 3, 3)], "y1", {"group": 17, "pads": [1] * 4})], [1, 17, 6, 7]  # fmt: skip
+    return [
+        ("Expand", ["x", i64(2, 17, 6, 7)], "e", {}),
+        ("Gather", ["e", i64(-1, 0, -2)], "y0", {"axis": 0}),
+        ("Conv", ["e", rand(34, 1, 3, 3)], "y1", {"group": 17, "pads": [1] * 4}),
+    ], [1, 17, 6, 7]
 
 
 def softmax_over_few_long_columns():
@@ -282,23 +349,50 @@ def softmax_over_few_long_columns():
 
 def parts_of_reduced_rows():
     # The maximum reads rows of pixels that the normalisation sums together with their columns.
-    return [("Max", ["x", rand(24, 8, 1)], "y0", {}), ("LeakyRelu", ["x"], "l", {}),
-            ("InstanceNormalization", ["l", rand(24, seed=2), rand(24, seed=3)], "y1", {})], [1, 24, 8, 10]  # fmt: skip
+    return [
+        ("Max", ["x", rand(24, 8, 1)], "y0", {}),
+        ("LeakyRelu", ["x"], "l", {}),
+        ("InstanceNormalization", ["l", rand(24, seed=2), rand(24, seed=3)], "y1", {}),
+    ], [1, 24, 8, 10]
 
 
 def column_maxima_of_a_long_body():
-    return [("Div", ["x", f32(2**0.5)], "a", {}), ("Erf", ["a"], "b", {}), ("Add", ["b", f32(1)], "c", {}), ("Mul", ["x", "c"], "d", {}),
-            ("Mul", ["d", f32(0.5)], "e", {}), ("Tanh", ["e"], "f", {}), ("GlobalMaxPool", ["f"], "y", {})], [3, 17, 23, 20]  # fmt: skip
+    return [
+        ("Div", ["x", f32(2**0.5)], "a", {}),
+        ("Erf", ["a"], "b", {}),
+        ("Add", ["b", f32(1)], "c", {}),
+        ("Mul", ["x", "c"], "d", {}),
+        ("Mul", ["d", f32(0.5)], "e", {}),
+        ("Tanh", ["e"], "f", {}),
+        ("GlobalMaxPool", ["f"], "y", {}),
+    ], [3, 17, 23, 20]
 
 
 def constants_within_a_body():
-    return [("Add", ["x", rand(1, 43, 1)], "w", {}), ("Where", [np.zeros((1, 1, 1, 1), bool), "w", np.array(0.25, np.float32)], "a", {}), ("Reshape", ["a", i64(3, 2, 43)], "r", {}), ("Div", ["r", f32(2**0.5)], "b", {}),
-            ("Erf", ["b"], "c", {}), ("Add", ["c", f32(1)], "d", {}), ("Mul", ["r", "d"], "e", {}), ("Mul", ["e", f32(0.5)], "y", {})], [3, 2, 43, 1]  # fmt: skip
+    return [
+        ("Add", ["x", rand(1, 43, 1)], "w", {}),
+        ("Where", [np.zeros((1, 1, 1, 1), bool), "w", np.array(0.25, np.float32)], "a", {}),
+        ("Reshape", ["a", i64(3, 2, 43)], "r", {}),
+        ("Div", ["r", f32(2**0.5)], "b", {}),
+        ("Erf", ["b"], "c", {}),
+        ("Add", ["c", f32(1)], "d", {}),
+        ("Mul", ["r", "d"], "e", {}),
+        ("Mul", ["e", f32(0.5)], "y", {}),
+    ], [3, 2, 43, 1]
 
 
 @pytest.mark.parametrize("mode,cores", [("F32", 1), ("F16", 24)])
-@pytest.mark.parametrize("chain", [gather_of_a_shared_tensor, softmax_over_few_long_columns, parts_of_reduced_rows, column_maxima_of_a_long_body, constants_within_a_body],
-                         ids=lambda f: f.__name__)  # fmt: skip
+@pytest.mark.parametrize(
+    "chain",
+    [
+        gather_of_a_shared_tensor,
+        softmax_over_few_long_columns,
+        parts_of_reduced_rows,
+        column_maxima_of_a_long_body,
+        constants_within_a_body,
+    ],
+    ids=lambda f: f.__name__,
+)
 def test_chain(chain, mode, cores, tmp_path):
     nodes, shape = chain()
     net = Net(17)
@@ -308,7 +402,11 @@ def test_chain(chain, mode, cores, tmp_path):
         for value in operands:
             names.append(value if isinstance(value, str) else f"w{len(net.weights)}")
             if not isinstance(value, str):
-                net.weights.append(numpy_helper.from_array(np.squeeze(value) if value.size == 1 and op in ("Div", "Add", "Mul") else value, names[-1]))
+                net.weights.append(
+                    numpy_helper.from_array(
+                        np.squeeze(value) if value.size == 1 and op in ("Div", "Add", "Mul") else value, names[-1]
+                    )
+                )
         net.nodes.append(helper.make_node(op, names, [result], name=result, **attributes))
     read = {name for node in net.nodes for name in node.input}
     net.outputs = [node.output[0] for node in net.nodes if node.output[0] not in read]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from conftest import save_model, weight
 from onnx import helper
-
 from pto_mlir.reference import run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_transform
@@ -23,8 +22,11 @@ def convolutions(path):
         weights.append(weight(rng, f"{name}_w", features, channels // groups, kernel, kernel, scale=scale))
         weights.append(weight(rng, f"{name}_b", features, scale=0.1))
         pad = kernel // 2
-        nodes.append(helper.make_node("Conv", [source, f"{name}_w", f"{name}_b"], [name], strides=[stride] * 2,
-                                      pads=[pad] * 4, group=groups))  # fmt: skip
+        nodes.append(
+            helper.make_node(
+                "Conv", [source, f"{name}_w", f"{name}_b"], [name], strides=[stride] * 2, pads=[pad] * 4, group=groups
+            )
+        )
         if relu:
             nodes.append(helper.make_node("Relu", [name], [f"{name}_r"]))
         return f"{name}_r" if relu else name
@@ -52,9 +54,17 @@ def products(path):
 def long_rows(path):
     """197 rows of 768 and of 3072 floats: more than L1 holds, so some of their columns stay there and the others come by for each block of columns."""
     rng = np.random.default_rng(9)
-    nodes = [helper.make_node("MatMul", ["x", "w0"], ["h"]), helper.make_node("Add", ["h", "b0"], ["hb"]), helper.make_node("MatMul", ["wide", "w1"], ["y1"]),
-             helper.make_node("Concat", ["hb", "y1"], ["y"], axis=1)]  # fmt: skip
-    weights = [weight(rng, "w0", 768, 392, scale=0.04), weight(rng, "b0", 392), weight(rng, "w1", 3072, 200, scale=0.02)]
+    nodes = [
+        helper.make_node("MatMul", ["x", "w0"], ["h"]),
+        helper.make_node("Add", ["h", "b0"], ["hb"]),
+        helper.make_node("MatMul", ["wide", "w1"], ["y1"]),
+        helper.make_node("Concat", ["hb", "y1"], ["y"], axis=1),
+    ]
+    weights = [
+        weight(rng, "w0", 768, 392, scale=0.04),
+        weight(rng, "b0", 392),
+        weight(rng, "w1", 3072, 200, scale=0.02),
+    ]
     shapes = {"x": [197, 768], "wide": [197, 3072]}
     return save_model(path, nodes, list(shapes.items()), [("y", [197, 592])], weights), shapes
 
@@ -80,4 +90,6 @@ def test_layers(command, tmp_path, build):
         value = first.astype(np.float64).ravel()
         assert value @ expected / np.sqrt(value @ value * (expected @ expected)) >= bound, mode
         for cores in (2, 24):
-            np.testing.assert_array_equal(first, deploy(command, tmp_path, mlir, mode, cores, feed), f"{mode} on {cores} cores")
+            np.testing.assert_array_equal(
+                first, deploy(command, tmp_path, mlir, mode, cores, feed), f"{mode} on {cores} cores"
+            )

@@ -70,9 +70,13 @@ def test_checklists_name_tests(name):
     google = "\n".join(f.read_text() for f in (ROOT / "unittests").glob("*/*.c*"))
     for suite, test in re.findall(r"`([A-Z]\w*)\.(\w+)`", page):
         if test != "h":
-            assert re.search(rf"^TEST(_F|_P)?\({suite}, {test}\)", google, re.MULTILINE), f"there is no test {suite}.{test}"
+            assert re.search(rf"^TEST(_F|_P)?\({suite}, {test}\)", google, re.MULTILINE), (
+                f"there is no test {suite}.{test}"
+            )
     for file, test in re.findall(r"`(test_\w+)::(\w+)`", page):
-        assert f"def {test}(" in (ROOT / "test" / "python" / f"{file}.py").read_text(), f"there is no test {file}::{test}"
+        assert f"def {test}(" in (ROOT / "test" / "python" / f"{file}.py").read_text(), (
+            f"there is no test {file}::{test}"
+        )
     for path in re.findall(r"`(test/[\w/.-]+)`", page):
         assert (ROOT / path).exists(), f"there is no {path}"
 
@@ -84,10 +88,16 @@ def test_the_checklist_of_the_vm_has_every_row():
 
 def test_the_checklist_of_the_task_runtime_is_complete():
     page = (ROOT / "docs" / "task-runtime-checklist.md").read_text()
-    google = "\n".join(f.read_text() for folder in ("TaskRuntime", "Runtime") for f in (ROOT / "unittests" / folder).glob("*.c*"))
+    google = "\n".join(
+        f.read_text() for folder in ("TaskRuntime", "Runtime") for f in (ROOT / "unittests" / folder).glob("*.c*")
+    )
     rows = re.findall(r"^\| ([RH]-\d[^|]*) \|", page, re.MULTILINE)
-    listed = {f"{kind}-{i:02}" for row in rows for kind, first, last in re.findall(r"([RH])-(\d+)(?: to [RH]-(\d+))?", row)
-              for i in range(int(first), int(last or first) + 1)}  # fmt: skip
+    listed = {
+        f"{kind}-{i:02}"
+        for row in rows
+        for kind, first, last in re.findall(r"([RH])-(\d+)(?: to [RH]-(\d+))?", row)
+        for i in range(int(first), int(last or first) + 1)
+    }
     assert listed == {f"R-{i:02}" for i in range(1, 61)} | {f"H-{i:02}" for i in range(1, 30)}
     for i in [*range(1, 12), *range(20, 36)]:
         assert re.search(rf"^TEST(_F|_P)?\(\w+, T{i:02}_", google, re.MULTILINE), f"no test is named T{i:02}"

@@ -5,7 +5,6 @@ import onnxruntime as ort
 import pytest
 from graphs import B, F, I, info, save, weight
 from onnx import helper
-
 from pto_mlir import compiler
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession, RuntimeFailure
@@ -45,25 +44,53 @@ def check(tmp_path, feeds, tolerance=1e-5, interpreted=True, **options):
 
 def test_a_slice_with_an_end_of_the_run_feeds_ops(tmp_path):
     """The first n + 1 rows: a matrix product, a softmax over them, a sum; and beside it what does not depend on n."""
-    save(tmp_path / "m.onnx",
-         [node("Add", ["n", "one"], ["end"]), node("Slice", ["x", "zero", "end"], ["part"]), node("MatMul", ["part", "w"], ["h"]),
-          node("Softmax", ["h"], ["s"], axis=0), node("ReduceSum", ["s", "zero"], ["y"], keepdims=0), node("Tanh", ["x"], ["t"])],
-         [info("x", F, [6, 5]), info("n", I, [1])], [info("h", F, ["rows", 7]), info("y", F, [7]), info("t", F, [6, 5]), info("end", I, [1])],
-         [weight("one", np.array([1])), weight("zero", np.array([0])), weight("w", RANDOM.standard_normal((5, 7), np.float32))])  # fmt: skip
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("Add", ["n", "one"], ["end"]),
+            node("Slice", ["x", "zero", "end"], ["part"]),
+            node("MatMul", ["part", "w"], ["h"]),
+            node("Softmax", ["h"], ["s"], axis=0),
+            node("ReduceSum", ["s", "zero"], ["y"], keepdims=0),
+            node("Tanh", ["x"], ["t"]),
+        ],
+        [info("x", F, [6, 5]), info("n", I, [1])],
+        [info("h", F, ["rows", 7]), info("y", F, [7]), info("t", F, [6, 5]), info("end", I, [1])],
+        [
+            weight("one", np.array([1])),
+            weight("zero", np.array([0])),
+            weight("w", RANDOM.standard_normal((5, 7), np.float32)),
+        ],
+    )
     x = RANDOM.standard_normal((6, 5), np.float32)
     session = check(tmp_path, [{"x": x, "n": np.array([n])} for n in (0, 5, 8, 2)])
-    with pytest.raises(RuntimeFailure, match=r"'n' has a value that the model was not compiled for: 0, 1, 2 to 8 \(model_transform --max_extent"):
+    with pytest.raises(
+        RuntimeFailure,
+        match=r"'n' has a value that the model was not compiled for: 0, 1, 2 to 8 \(model_transform --max_extent",
+    ):
         session.run(None, {"x": x, "n": np.array([9])})
 
 
 def test_two_sizes_and_shapes_made_of_them(tmp_path):
     """Reshape and Expand to sizes that are inputs; those that do not divide are a fault of the run."""
-    save(tmp_path / "m.onnx",
-         [node("Concat", ["a", "minus"], ["shape"], axis=0), node("Reshape", ["x", "shape"], ["r"]), node("ReduceMax", ["r"], ["m"], axes=[1], keepdims=1),
-          node("Concat", ["a", "b"], ["wide"], axis=0), node("Expand", ["m", "wide"], ["e"]), node("Neg", ["e"], ["y"])],
-         [info("x", F, [12]), info("a", I, [1]), info("b", I, [1])], [info("y", F, ["p", "q"])], [weight("minus", np.array([-1]))])  # fmt: skip
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("Concat", ["a", "minus"], ["shape"], axis=0),
+            node("Reshape", ["x", "shape"], ["r"]),
+            node("ReduceMax", ["r"], ["m"], axes=[1], keepdims=1),
+            node("Concat", ["a", "b"], ["wide"], axis=0),
+            node("Expand", ["m", "wide"], ["e"]),
+            node("Neg", ["e"], ["y"]),
+        ],
+        [info("x", F, [12]), info("a", I, [1]), info("b", I, [1])],
+        [info("y", F, ["p", "q"])],
+        [weight("minus", np.array([-1]))],
+    )
     x = RANDOM.standard_normal(12).astype(np.float32)
-    session = check(tmp_path, [{"x": x, "a": np.array([a]), "b": np.array([b])} for a, b in ((3, 2), (4, 1), (1, 4))], max_extent=4)
+    session = check(
+        tmp_path, [{"x": x, "a": np.array([a]), "b": np.array([b])} for a, b in ((3, 2), (4, 1), (1, 4))], max_extent=4
+    )
     for a, b, name in ((0, 1, "a"), (2, 7, "b")):
         with pytest.raises(RuntimeFailure, match=f"'{name}' has a value"):
             session.run(None, {"x": x, "a": np.array([a]), "b": np.array([b])})
@@ -71,12 +98,22 @@ def test_two_sizes_and_shapes_made_of_them(tmp_path):
 
 def test_range_and_nonzero(tmp_path):
     """Numbers up to n, squared; places that are not zero, counted and looked up; none of them, too."""
-    save(tmp_path / "m.onnx",
-         [node("Range", ["from", "n", "by"], ["r"]), node("Cast", ["r"], ["f"], to=F), node("Mul", ["f", "f"], ["y"]),
-          node("NonZero", ["x"], ["places"]), node("Transpose", ["places"], ["t"]), node("Cast", ["t"], ["g"], to=F), node("ReduceSum", ["g", "axis"], ["sums"], keepdims=0),
-          node("Shape", ["places"], ["size"])],
-         [info("x", F, [2, 3]), info("n", I, [])], [info("y", F, ["n"]), info("places", I, [2, "k"]), info("sums", F, [2]), info("size", I, [2])],
-         [weight("from", np.int64(0)), weight("by", np.int64(1)), weight("axis", np.array([0]))])  # fmt: skip
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("Range", ["from", "n", "by"], ["r"]),
+            node("Cast", ["r"], ["f"], to=F),
+            node("Mul", ["f", "f"], ["y"]),
+            node("NonZero", ["x"], ["places"]),
+            node("Transpose", ["places"], ["t"]),
+            node("Cast", ["t"], ["g"], to=F),
+            node("ReduceSum", ["g", "axis"], ["sums"], keepdims=0),
+            node("Shape", ["places"], ["size"]),
+        ],
+        [info("x", F, [2, 3]), info("n", I, [])],
+        [info("y", F, ["n"]), info("places", I, [2, "k"]), info("sums", F, [2]), info("size", I, [2])],
+        [weight("from", np.int64(0)), weight("by", np.int64(1)), weight("axis", np.array([0]))],
+    )
     grids = ([[0, 1, 0], [2, 0, -3]], [[0, 0, 0], [0, -0.0, 0]], [[1, 1, 1], [1, 1, 1]])
     check(tmp_path, [{"x": np.float32(grid), "n": np.array(n)} for n, grid in zip((3, 0, 8), grids)])
 
@@ -85,37 +122,85 @@ def test_branches_of_different_shapes_feed_ops(tmp_path):
     """The rows of a branch go through a product and a loop of their own length."""
     then = helper.make_graph([node("Abs", ["x"], ["t"])], "then", [], [info("t", F, [4, 3])])
     other = helper.make_graph([node("Slice", ["x", "zero", "two"], ["e"])], "else", [], [info("e", F, [2, 3])])
-    body = helper.make_graph([node("Add", ["s", "row"], ["s2"]), node("Tanh", ["s2"], ["out"])], "body", [info("s", F, [3]), info("row", F, [3])], [info("s2", F, [3]), info("out", F, [3])])
-    save(tmp_path / "m.onnx",
-         [node("If", ["c"], ["h"], then_branch=then, else_branch=other), node("MatMul", ["h", "w"], ["p"]), node("Scan", ["s0", "p"], ["s", "ys"], body=body, num_scan_inputs=1)],
-         [info("x", F, [4, 3]), info("c", B, [])], [info("h", F, ["n", 3]), info("s", F, [3]), info("ys", F, ["n", 3])],
-         [weight("zero", np.array([0])), weight("two", np.array([2])), weight("w", RANDOM.standard_normal((3, 3), np.float32)), weight("s0", np.zeros(3, np.float32))])  # fmt: skip
+    body = helper.make_graph(
+        [node("Add", ["s", "row"], ["s2"]), node("Tanh", ["s2"], ["out"])],
+        "body",
+        [info("s", F, [3]), info("row", F, [3])],
+        [info("s2", F, [3]), info("out", F, [3])],
+    )
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("If", ["c"], ["h"], then_branch=then, else_branch=other),
+            node("MatMul", ["h", "w"], ["p"]),
+            node("Scan", ["s0", "p"], ["s", "ys"], body=body, num_scan_inputs=1),
+        ],
+        [info("x", F, [4, 3]), info("c", B, [])],
+        [info("h", F, ["n", 3]), info("s", F, [3]), info("ys", F, ["n", 3])],
+        [
+            weight("zero", np.array([0])),
+            weight("two", np.array([2])),
+            weight("w", RANDOM.standard_normal((3, 3), np.float32)),
+            weight("s0", np.zeros(3, np.float32)),
+        ],
+    )
     check(tmp_path, [{"x": RANDOM.standard_normal((4, 3), np.float32), "c": np.array(flag)} for flag in (True, False)])
 
 
 def test_rows_that_a_loop_collects_feed_ops(tmp_path):
-    body = helper.make_graph([node("Mul", ["h", "half"], ["h2"]), node("Identity", ["go"], ["go2"]), node("Identity", ["h2"], ["row"])],
-                             "body", [info("i", I, []), info("go", B, []), info("h", F, [4])], [info("go2", B, []), info("h2", F, [4]), info("row", F, [4])])  # fmt: skip
-    save(tmp_path / "m.onnx",
-         [node("Loop", ["n", "", "x"], ["last", "rows"], body=body), node("Concat", ["rows", "tail"], ["all"], axis=0), node("ReduceSum", ["all", "axis"], ["y"], keepdims=0)],
-         [info("n", I, []), info("x", F, [4])], [info("y", F, [4]), info("all", F, ["m", 4])],
-         [weight("half", np.float32(0.5)), weight("tail", np.ones((1, 4), np.float32)), weight("axis", np.array([0]))])  # fmt: skip
+    body = helper.make_graph(
+        [node("Mul", ["h", "half"], ["h2"]), node("Identity", ["go"], ["go2"]), node("Identity", ["h2"], ["row"])],
+        "body",
+        [info("i", I, []), info("go", B, []), info("h", F, [4])],
+        [info("go2", B, []), info("h2", F, [4]), info("row", F, [4])],
+    )
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("Loop", ["n", "", "x"], ["last", "rows"], body=body),
+            node("Concat", ["rows", "tail"], ["all"], axis=0),
+            node("ReduceSum", ["all", "axis"], ["y"], keepdims=0),
+        ],
+        [info("n", I, []), info("x", F, [4])],
+        [info("y", F, [4]), info("all", F, ["m", 4])],
+        [weight("half", np.float32(0.5)), weight("tail", np.ones((1, 4), np.float32)), weight("axis", np.array([0]))],
+    )
     check(tmp_path, [{"n": np.array(n), "x": np.float32([1, -2, 3, 4])} for n in (0, 3, 8)])
 
 
 GROW = helper.make_graph(
-    [node("Concat", ["h", "x"], ["h2"], axis=0), node("ReduceSum", ["h2"], ["sum"], keepdims=0), node("Less", ["sum", "bound"], ["go2"]), node("ReduceMax", ["h2"], ["row"], axes=[0], keepdims=1)],
-    "body", [info("i", I, []), info("go", B, []), info("h", F, ["a", 3])], [info("go2", B, []), info("h2", F, ["b", 3]), info("row", F, [1, 3])])  # fmt: skip
+    [
+        node("Concat", ["h", "x"], ["h2"], axis=0),
+        node("ReduceSum", ["h2"], ["sum"], keepdims=0),
+        node("Less", ["sum", "bound"], ["go2"]),
+        node("ReduceMax", ["h2"], ["row"], axes=[0], keepdims=1),
+    ],
+    "body",
+    [info("i", I, []), info("go", B, []), info("h", F, ["a", 3])],
+    [info("go2", B, []), info("h2", F, ["b", 3]), info("row", F, [1, 3])],
+)
 
 
 @pytest.mark.parametrize("start", [0, 2])
 def test_a_loop_whose_tensors_grow_while_a_condition_holds(tmp_path, start):
     """At most n times, as long as the sum stays below a bound; what has grown (from nothing, too) is an operand."""
-    save(tmp_path / "m.onnx", [node("Loop", ["n", "", "h0"], ["grown", "rows"], body=GROW), node("MatMul", ["grown", "w"], ["y"])],
-         [info("n", I, []), info("x", F, [1, 3])], [info("y", F, ["rows", 2]), info("rows", F, ["trips", 1, 3])],
-         [weight("bound", np.float32(10)), weight("h0", np.ones((start, 3), np.float32)), weight("w", RANDOM.standard_normal((3, 2), np.float32))])  # fmt: skip
+    save(
+        tmp_path / "m.onnx",
+        [node("Loop", ["n", "", "h0"], ["grown", "rows"], body=GROW), node("MatMul", ["grown", "w"], ["y"])],
+        [info("n", I, []), info("x", F, [1, 3])],
+        [info("y", F, ["rows", 2]), info("rows", F, ["trips", 1, 3])],
+        [
+            weight("bound", np.float32(10)),
+            weight("h0", np.ones((start, 3), np.float32)),
+            weight("w", RANDOM.standard_normal((3, 2), np.float32)),
+        ],
+    )
     x = np.full((1, 3), 0.5, np.float32)
-    session = check(tmp_path, [{"n": np.array(n), "x": x} for n in ((0, 4, 100, 6) if start else (4, 100, 1))], interpreted=start == 2)
+    session = check(
+        tmp_path,
+        [{"n": np.array(n), "x": x} for n in ((0, 4, 100, 6) if start else (4, 100, 1))],
+        interpreted=start == 2,
+    )
     with pytest.raises(RuntimeFailure, match="a loop whose tensors change their shapes takes more than 8 trips"):
         session.run(None, {"n": np.array(100), "x": 0 * x})
 
@@ -123,39 +208,135 @@ def test_a_loop_whose_tensors_grow_while_a_condition_holds(tmp_path, start):
 def test_a_body_that_slices_by_its_counter(tmp_path):
     """Attention to the rows so far: their number follows from the counter of a loop whose number of trips is an input."""
     body = helper.make_graph(
-        [node("Reshape", ["i", "flat"], ["first"]), node("Add", ["first", "one"], ["end"]), node("Slice", ["keys", "zero", "end"], ["k"]), node("Transpose", ["k"], ["kt"]),
-         node("MatMul", ["q", "kt"], ["scores"]), node("Softmax", ["scores"], ["a"]), node("MatMul", ["a", "k"], ["q2"]), node("Identity", ["go"], ["go2"])],
-        "body", [info("i", I, []), info("go", B, []), info("q", F, [1, 4])], [info("go2", B, []), info("q2", F, [1, 4])])  # fmt: skip
-    save(tmp_path / "m.onnx", [node("Loop", ["n", "", "q0"], ["y"], body=body)], [info("n", I, []), info("q0", F, [1, 4]), info("keys", F, [6, 4])], [info("y", F, [1, 4])],
-         [weight("flat", np.array([1])), weight("one", np.array([1])), weight("zero", np.array([0]))])  # fmt: skip
-    check(tmp_path, [{"n": np.array(n), "q0": np.ones((1, 4), np.float32), "keys": RANDOM.standard_normal((6, 4), np.float32)} for n in (0, 1, 6)])
+        [
+            node("Reshape", ["i", "flat"], ["first"]),
+            node("Add", ["first", "one"], ["end"]),
+            node("Slice", ["keys", "zero", "end"], ["k"]),
+            node("Transpose", ["k"], ["kt"]),
+            node("MatMul", ["q", "kt"], ["scores"]),
+            node("Softmax", ["scores"], ["a"]),
+            node("MatMul", ["a", "k"], ["q2"]),
+            node("Identity", ["go"], ["go2"]),
+        ],
+        "body",
+        [info("i", I, []), info("go", B, []), info("q", F, [1, 4])],
+        [info("go2", B, []), info("q2", F, [1, 4])],
+    )
+    save(
+        tmp_path / "m.onnx",
+        [node("Loop", ["n", "", "q0"], ["y"], body=body)],
+        [info("n", I, []), info("q0", F, [1, 4]), info("keys", F, [6, 4])],
+        [info("y", F, [1, 4])],
+        [weight("flat", np.array([1])), weight("one", np.array([1])), weight("zero", np.array([0]))],
+    )
+    check(
+        tmp_path,
+        [
+            {"n": np.array(n), "q0": np.ones((1, 4), np.float32), "keys": RANDOM.standard_normal((6, 4), np.float32)}
+            for n in (0, 1, 6)
+        ],
+    )
 
 
 def test_named_dimensions_have_several_sizes(tmp_path, capfd):
     """Batches of 1 to 3, lengths 4 and 6, in two inputs that share both: one file, one upload of weights."""
-    save(tmp_path / "m.onnx",
-         [node("Unsqueeze", ["mask", "last"], ["column"]), node("Mul", ["x", "column"], ["kept"]), node("MatMul", ["kept", "w"], ["h"]), node("ReduceSum", ["h", "middle"], ["y"], keepdims=0)],
-         [info("x", F, ["batch", "length", 5]), info("mask", F, ["batch", "length"])], [info("y", F, ["batch", 9]), info("h", F, ["batch", "length", 9])],
-         [weight("w", RANDOM.standard_normal((5, 9), np.float32)), weight("middle", np.array([1])), weight("last", np.array([2]))])  # fmt: skip
-    feeds = [{"x": RANDOM.standard_normal((b, n, 5), np.float32), "mask": RANDOM.integers(0, 2, (b, n)).astype(np.float32)} for b, n in ((2, 4), (1, 6), (3, 6))]
+    save(
+        tmp_path / "m.onnx",
+        [
+            node("Unsqueeze", ["mask", "last"], ["column"]),
+            node("Mul", ["x", "column"], ["kept"]),
+            node("MatMul", ["kept", "w"], ["h"]),
+            node("ReduceSum", ["h", "middle"], ["y"], keepdims=0),
+        ],
+        [info("x", F, ["batch", "length", 5]), info("mask", F, ["batch", "length"])],
+        [info("y", F, ["batch", 9]), info("h", F, ["batch", "length", 9])],
+        [
+            weight("w", RANDOM.standard_normal((5, 9), np.float32)),
+            weight("middle", np.array([1])),
+            weight("last", np.array([2])),
+        ],
+    )
+    feeds = [
+        {"x": RANDOM.standard_normal((b, n, 5), np.float32), "mask": RANDOM.integers(0, 2, (b, n)).astype(np.float32)}
+        for b, n in ((2, 4), (1, 6), (3, 6))
+    ]
     session = check(tmp_path, feeds, sizes={"batch": [1, 2, 3], "length": [4, 6]})
     assert [input.shape for input in session.get_inputs()] == [[None, None, 5], [None, None]]
-    with pytest.raises(RuntimeFailure, match=r"'mask' has a shape that the model was not compiled for: \[1, 4\], .* to \[3, 6\] \(model_transform --max_extent, --dynamic"):
+    with pytest.raises(
+        RuntimeFailure,
+        match=r"'mask' has a shape that the model was not compiled for: \[1, 4\], .* to \[3, 6\] \(model_transform --max_extent, --dynamic",
+    ):
         session.run(None, {"x": np.zeros((2, 5, 5), np.float32), "mask": np.zeros((2, 5), np.float32)})
     np.savez(tmp_path / "in.npz", **feeds[0])
-    names = {key: str(tmp_path / name) for key, name in (("onnx", "m.onnx"), ("mlir", "m.mlir"), ("in", "in.npz"), ("ref", "ref.npz"), ("model", "n.pmodel"))}
+    names = {
+        key: str(tmp_path / name)
+        for key, name in (
+            ("onnx", "m.onnx"),
+            ("mlir", "m.mlir"),
+            ("in", "in.npz"),
+            ("ref", "ref.npz"),
+            ("model", "n.pmodel"),
+        )
+    }
     transform = ["--model_name", "m", "--model_def", names["onnx"], "--mlir", names["mlir"]]
-    assert model_transform.main([*transform, "--dynamic", "batch=1..2,length=4|5", "--test_input", names["in"], "--test_result", names["ref"]]) == 0
-    assert model_deploy.main(["--mlir", names["mlir"], "--model", names["model"], "--test_input", names["in"], "--test_reference", names["ref"]]) == 0
-    for wrong, text in (("batch=0", "expects names with sizes"), ("batch", "expects names with sizes"), ("batch=1,length=4,depth=2", "no input has a dimension 'depth'")):
+    assert (
+        model_transform.main(
+            [
+                *transform,
+                "--dynamic",
+                "batch=1..2,length=4|5",
+                "--test_input",
+                names["in"],
+                "--test_result",
+                names["ref"],
+            ]
+        )
+        == 0
+    )
+    assert (
+        model_deploy.main(
+            [
+                "--mlir",
+                names["mlir"],
+                "--model",
+                names["model"],
+                "--test_input",
+                names["in"],
+                "--test_reference",
+                names["ref"],
+            ]
+        )
+        == 0
+    )
+    for wrong, text in (
+        ("batch=0", "expects names with sizes"),
+        ("batch", "expects names with sizes"),
+        ("batch=1,length=4,depth=2", "no input has a dimension 'depth'"),
+    ):
         assert model_transform.main([*transform, "--dynamic", wrong]) == 1
         assert text in capfd.readouterr().err
 
 
 def test_what_has_too_many_versions_is_said(tmp_path):
-    save(tmp_path / "m.onnx", [node("Reshape", ["x", "shape"], ["y"])], [info("x", F, [64]), info("shape", I, [3])], [info("y", F, ["a", "b", "c"])])
-    with pytest.raises(UserError, match="'shape' is known at run time only, and the sizes that follow from it make more than 512 versions"):
+    save(
+        tmp_path / "m.onnx",
+        [node("Reshape", ["x", "shape"], ["y"])],
+        [info("x", F, [64]), info("shape", I, [3])],
+        [info("y", F, ["a", "b", "c"])],
+    )
+    with pytest.raises(
+        UserError,
+        match="'shape' is known at run time only, and the sizes that follow from it make more than 512 versions",
+    ):
         convert(tmp_path, max_extent=32)
-    save(tmp_path / "m.onnx", [node("Range", ["a", "b", "c"], ["y"])], [info(n, F, []) for n in "abc"], [info("y", F, ["n"])])
-    with pytest.raises(UserError, match=r"\(Range, opset 17\): start, limit and delta must be constant scalars of one type, or integers"):
+    save(
+        tmp_path / "m.onnx",
+        [node("Range", ["a", "b", "c"], ["y"])],
+        [info(n, F, []) for n in "abc"],
+        [info("y", F, ["n"])],
+    )
+    with pytest.raises(
+        UserError,
+        match=r"\(Range, opset 17\): start, limit and delta must be constant scalars of one type, or integers",
+    ):
         convert(tmp_path)

@@ -9,7 +9,6 @@ import numpy as np
 import pto_mlir
 from conftest import save_model
 from onnx import helper
-
 from pto_mlir.tools import model_deploy, model_transform
 
 BIN = Path(pto_mlir.__file__).resolve().parents[2] / "bin"
@@ -53,8 +52,12 @@ def test_bf16_is_filled_as_words(command, tmp_path):
     mlir, folder = tmp_path / "pool.mlir", tmp_path / "pto"
     pool = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
     save_model(tmp_path / "pool.onnx", [pool], [("x", [1, 16, 12, 12])], [("y", [1, 16, 12, 12])], [])
-    assert command(model_transform, "--model_name", "pool", "--model_def", tmp_path / "pool.onnx", "--mlir", mlir)[0] == 0
-    code, out, err = command(model_deploy, "--mlir", mlir, "--model", tmp_path / "m.pmodel", "--quantize", "BF16", "--emit-pto", folder)
+    assert (
+        command(model_transform, "--model_name", "pool", "--model_def", tmp_path / "pool.onnx", "--mlir", mlir)[0] == 0
+    )
+    code, out, err = command(
+        model_deploy, "--mlir", mlir, "--model", tmp_path / "m.pmodel", "--quantize", "BF16", "--emit-pto", folder
+    )
     assert code == 0 and "not as .pto:" not in out, out + err
     texts = {file: file.read_text() for file in folder.glob("*.pto")}
     assert not any(re.search(r"pto.texpands ins\(%\w+ : bf16\)", text) for text in texts.values())

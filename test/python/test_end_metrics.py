@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from conftest import ROOT, save_model, weight
 from onnx import helper, numpy_helper
-
 from pto_mlir.compare import Row, first_loss, sources
 
 sys.path.insert(0, str(ROOT / "regression"))
@@ -14,7 +13,6 @@ import metrics  # noqa: E402
 import ocr  # noqa: E402
 import precise  # noqa: E402
 import wordpiece  # noqa: E402
-
 from pto_mlir.reference import run_onnx  # noqa: E402
 
 
@@ -35,7 +33,7 @@ def test_boxes_of_turned_rectangles(angle):
     axes = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
     y, x = np.mgrid[0:200, 0:300]
     inside = np.all(np.abs((np.stack([x, y], -1) - [150, 100]) @ axes.T) <= [80, 12], axis=-1)
-    box, = ocr.text_boxes(np.where(inside, 0.9, 0.0))
+    (box,) = ocr.text_boxes(np.where(inside, 0.9, 0.0))
     grow = 160 * 24 * 1.6 / (2 * (160 + 24))
     expected = ocr.corners_of(np.array([150.5, 100.5]), np.array([80 + grow, 12 + grow]), axes)
     assert np.abs(box - expected).max() < 3.5
@@ -90,17 +88,34 @@ def test_float64_evaluator(tmp_path):
     """Convolutions of every kind, transposed ones, pools with ceiling, batch norm and nearest Resize, within float32's rounding of onnxruntime."""
     rng = np.random.default_rng(1)
     nodes = [
-        helper.make_node("Conv", ["x", "w0", "b0"], ["a"], strides=[2, 1], pads=[1, 0, 2, 1], dilations=[1, 2], group=2),
+        helper.make_node(
+            "Conv", ["x", "w0", "b0"], ["a"], strides=[2, 1], pads=[1, 0, 2, 1], dilations=[1, 2], group=2
+        ),
         helper.make_node("BatchNormalization", ["a", "s", "b0", "m", "v"], ["b"], epsilon=1e-3),
-        helper.make_node("ConvTranspose", ["b", "w1", "b1"], ["c"], strides=[2, 2], pads=[1, 0, 0, 1], output_padding=[1, 0]),
+        helper.make_node(
+            "ConvTranspose", ["b", "w1", "b1"], ["c"], strides=[2, 2], pads=[1, 0, 0, 1], output_padding=[1, 0]
+        ),
         helper.make_node("MaxPool", ["c"], ["d"], kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 0, 0], ceil_mode=1),
         helper.make_node("AveragePool", ["d"], ["e"], kernel_shape=[3, 2], strides=[2, 1], pads=[1, 1, 1, 0]),
-        helper.make_node("Resize", ["e", "", "scales"], ["y"], mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor"),
+        helper.make_node(
+            "Resize",
+            ["e", "", "scales"],
+            ["y"],
+            mode="nearest",
+            coordinate_transformation_mode="asymmetric",
+            nearest_mode="floor",
+        ),
         helper.make_node("Conv", ["x", "w2"], ["z"], auto_pad="SAME_LOWER", strides=[2, 2]),
     ]
-    weights = [weight(rng, "w0", 6, 2, 3, 3), weight(rng, "b0", 6), weight(rng, "w1", 6, 3, 3, 2), weight(rng, "b1", 3), weight(rng, "w2", 2, 4, 4, 3),
-               *(numpy_helper.from_array(rng.uniform(0.5, 2, 6).astype(np.float32), n) for n in "smv"),
-               numpy_helper.from_array(np.array([1, 1, 2, 3], np.float32), "scales")]  # fmt: skip
+    weights = [
+        weight(rng, "w0", 6, 2, 3, 3),
+        weight(rng, "b0", 6),
+        weight(rng, "w1", 6, 3, 3, 2),
+        weight(rng, "b1", 3),
+        weight(rng, "w2", 2, 4, 4, 3),
+        *(numpy_helper.from_array(rng.uniform(0.5, 2, 6).astype(np.float32), n) for n in "smv"),
+        numpy_helper.from_array(np.array([1, 1, 2, 3], np.float32), "scales"),
+    ]
     path = save_model(tmp_path / "m.onnx", nodes, [("x", [2, 4, 11, 13])], [("y", None), ("z", None)], weights)
     feed = {"x": rng.standard_normal((2, 4, 11, 13)).astype(np.float32)}
     exact, reference = precise.evaluate(path, feed), run_onnx(path, feed)

@@ -19,4 +19,6 @@ def test_every_kernel_has_an_answer():
 def test_kernel_computes_what_the_public_tools_do(path):
     kernel = kernels.Kernel(path)
     inputs, output = kernel.buffers()
-    assert kernels.difference(kernels.sample(kernel.ours(BUILD, inputs, output)), ANSWERS[path.stem]) <= kernel.tolerance
+    assert (
+        kernels.difference(kernels.sample(kernel.ours(BUILD, inputs, output)), ANSWERS[path.stem]) <= kernel.tolerance
+    )

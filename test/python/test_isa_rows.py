@@ -6,7 +6,6 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-
 from isa import cube, elementwise, golden, movement
 from isa import numbers as nb
 from isa.machine import BITS, BUILD, NUMPY, TABLE, Fault, Machine, Program, Tile, View, reg, run_vector
@@ -80,7 +79,11 @@ def test_most_rows_of_a_load_and_most_extents_of_a_product():
         program = Program("a3", "AIC")
         program.do("li", "M", dst=5, value=4096)
         depth = reg(5) if register else 4096
-        tiles = {"a": Tile("i8", 16, 4096, (1, depth), "ZZ"), "b": Tile("i8", 4096, 16, (depth, 1), "ZN"), "dst": Tile("i32", 16, 16, (1, 1), "NZ16")}
+        tiles = {
+            "a": Tile("i8", 16, 4096, (1, depth), "ZZ"),
+            "b": Tile("i8", 4096, 16, (depth, 1), "ZN"),
+            "dst": Tile("i32", 16, 16, (1, 1), "NZ16"),
+        }
         with pytest.raises(Fault, match="m, k and n of a product are at most 4095, got 4096"):
             program.do("tmatmul", **tiles).run()
 
@@ -112,9 +115,30 @@ def test_checked_mode_follows_the_new_rows():
     saved = dict(module._machines)
     module._machines.update({arch: Machine(arch, "checked") for arch in ("a3", "a5")})
     try:
-        for mnemonic in ("tconcat", "tpairreducesum", "tscatter_mask", "tmrgsort4", "mgather", "mscatter", "tinsert_acc", "tmov_acc_quantv", "tinsert_l1", "tmatmul_mx_bias",
-                         "tinterleave", "textract_ub", "tinsert_ub", "tfillpad_l1", "texpands_l1", "tcvt", "tquant_mx", "tquant_mx_boxed", "thistogram",
-                         "trowargmax_values", "tcolargmin_values", "mgather_l1"):  # fmt: skip
+        for mnemonic in (
+            "tconcat",
+            "tpairreducesum",
+            "tscatter_mask",
+            "tmrgsort4",
+            "mgather",
+            "mscatter",
+            "tinsert_acc",
+            "tmov_acc_quantv",
+            "tinsert_l1",
+            "tmatmul_mx_bias",
+            "tinterleave",
+            "textract_ub",
+            "tinsert_ub",
+            "tfillpad_l1",
+            "texpands_l1",
+            "tcvt",
+            "tquant_mx",
+            "tquant_mx_boxed",
+            "thistogram",
+            "trowargmax_values",
+            "tcolargmin_values",
+            "mgather_l1",
+        ):
             for name, arch, kinds in rows():
                 if name == mnemonic:
                     CASES[mnemonic](mnemonic, arch, kinds, np.random.default_rng(7))
@@ -142,7 +166,9 @@ def test_every_row_has_its_meaning_and_its_section():
     """A file per row in the simulator, a section per row in the generated page; neither has others."""
     meanings = {path.stem for path in (PAGE.parents[1] / "lib/CModel/Insns").glob("*.cpp")}
     sections = set(re.findall(r"^### `([a-z0-9_]+)`", (BUILD / "docs/isa.md").read_text(), re.M))
-    assert meanings == set(TABLE.rows) and sections == set(TABLE.rows), meanings ^ set(TABLE.rows) | sections ^ set(TABLE.rows)
+    assert meanings == set(TABLE.rows) and sections == set(TABLE.rows), meanings ^ set(TABLE.rows) | sections ^ set(
+        TABLE.rows
+    )
 
 
 ANSWERS = np.load(Path(__file__).resolve().parent / "isa/golden/answers.npz")
@@ -160,7 +186,9 @@ def test_answers_of_the_public_simulator(case):
 def test_small_floats_round_at_every_border(kind):
     """Every number of the type, every middle of two neighbours and what lies just beside it: to the type by ml_dtypes (hif8, e1m2: by search)
     and back."""
-    own = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2, "f4E2M1": ml_dtypes.float4_e2m1fn}.get(kind)
+    own = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2, "f4E2M1": ml_dtypes.float4_e2m1fn}.get(
+        kind
+    )
     codes = np.arange(16 if BITS[kind] == 4 else 256).astype(np.uint8)
     numbers = codes.view(own).astype(np.float64) if own else nb.TABLES[kind][codes]
     finite = np.unique(numbers[np.isfinite(numbers)])
@@ -171,11 +199,18 @@ def test_small_floats_round_at_every_border(kind):
     x = np.pad(x, (0, -x.size % 64))[None].astype(NUMPY[wide])
     src, dst = Tile(wide, *x.shape), Tile(kind, *x.shape)
     saturate = "off" if kind.startswith("f8") else "on"
-    boxes, _ = run_vector("a5", "tcvt", {"dst": (dst, np.zeros(x.shape)), "src": (src, x)}, {"rounding": "rint", "saturate": saturate})
+    boxes, _ = run_vector(
+        "a5", "tcvt", {"dst": (dst, np.zeros(x.shape)), "src": (src, x)}, {"rounding": "rint", "saturate": saturate}
+    )
     got = boxes["dst"].view(np.uint8)
     value = x.astype(np.float64)
     expected = value.astype(np.float32).astype(own).view(np.uint8) if own else nb.nearest_code(kind, value)
     back = lambda c: c.view(own).astype(np.float64) if own else nb.TABLES[kind][c]
     np.testing.assert_array_equal(back(got), back(expected))
-    boxes, _ = run_vector("a5", "tcvt", {"dst": (src, np.zeros(x.shape)), "src": (dst, boxes["dst"])}, {"rounding": "rint", "saturate": "off"})
+    boxes, _ = run_vector(
+        "a5",
+        "tcvt",
+        {"dst": (src, np.zeros(x.shape)), "src": (dst, boxes["dst"])},
+        {"rounding": "rint", "saturate": "off"},
+    )
     np.testing.assert_array_equal(boxes["dst"].astype(np.float64), back(got))

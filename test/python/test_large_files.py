@@ -7,7 +7,6 @@ import numpy as np
 import onnx
 import pytest
 from onnx import TensorProto, helper
-
 from pto_mlir import compiler
 
 ROWS, COLUMNS = 600, 1 << 20  # of f32: 2.34 GiB
@@ -30,7 +29,10 @@ def model(weight: TensorProto) -> onnx.ModelProto:
     """y = x + the last four elements of the weight: what is read must come from the far end."""
     ends = helper.make_tensor("ends", TensorProto.INT64, [2], [ROWS, COLUMNS])
     starts = helper.make_tensor("starts", TensorProto.INT64, [2], [ROWS - 1, COLUMNS - 4])
-    nodes = [helper.make_node("Slice", ["w", "starts", "ends"], ["tail"]), helper.make_node("Add", ["x", "tail"], ["y"])]
+    nodes = [
+        helper.make_node("Slice", ["w", "starts", "ends"], ["tail"]),
+        helper.make_node("Add", ["x", "tail"], ["y"]),
+    ]
     infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1, 4]) for name in "xy"]
     graph = helper.make_graph(nodes, "g", infos[:1], infos[1:], [starts, ends] + ([weight] if weight else []))
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
@@ -57,7 +59,9 @@ def hole(tmp_path):
 def test_external_data(tmp_path, hole):
     with open(tmp_path / "w.bin", "wb") as file:
         hole(file)
-    weight = TensorProto(name="w", data_type=TensorProto.FLOAT, dims=[ROWS, COLUMNS], data_location=TensorProto.EXTERNAL)
+    weight = TensorProto(
+        name="w", data_type=TensorProto.FLOAT, dims=[ROWS, COLUMNS], data_location=TensorProto.EXTERNAL
+    )
     weight.external_data.add(key="location", value="w.bin")
     path = tmp_path / "m.onnx"
     path.write_bytes(model(weight).SerializeToString())

@@ -11,7 +11,6 @@ import pto_mlir
 import pytest
 from conftest import save_model, weight
 from onnx import helper
-
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_transform
 from pto_mlir.tools.native import program_output
@@ -29,9 +28,16 @@ def gelu(path):
     """A product of 197 rows and 136 columns: no tile divides either; the rows of the vector kernel's second input lie apart."""
     rng = np.random.default_rng(7)
     w, b, r = weight(rng, "w", 40, 136, scale=0.3), weight(rng, "b", 136), weight(rng, "r", 197, 136)
-    nodes = [helper.make_node("MatMul", ["x", "w"], ["p"]), helper.make_node("Add", ["p", "b"], ["h"]),
-             helper.make_node("Div", ["h", "root"], ["d"]), helper.make_node("Erf", ["d"], ["e"]), helper.make_node("Add", ["e", "one"], ["f"]),
-             helper.make_node("Mul", ["h", "f"], ["g"]), helper.make_node("Mul", ["g", "half"], ["k"]), helper.make_node("Add", ["k", "r"], ["y"])]  # fmt: skip
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Add", ["p", "b"], ["h"]),
+        helper.make_node("Div", ["h", "root"], ["d"]),
+        helper.make_node("Erf", ["d"], ["e"]),
+        helper.make_node("Add", ["e", "one"], ["f"]),
+        helper.make_node("Mul", ["h", "f"], ["g"]),
+        helper.make_node("Mul", ["g", "half"], ["k"]),
+        helper.make_node("Add", ["k", "r"], ["y"]),
+    ]
     constants = [helper.make_tensor(n, 1, [], [v]) for n, v in (("root", 2**0.5), ("one", 1.0), ("half", 0.5))]
     save_model(path, nodes, [("x", [197, 40])], [("y", [197, 136])], [w, b, r, *constants])
     w, b, r = (np.frombuffer(t.raw_data, np.float32).reshape(t.dims).astype(np.float64) for t in (w, b, r))
@@ -40,8 +46,14 @@ def gelu(path):
 
 def softmax(path):
     """Scores of 2 x 3 heads with a mask for each of the 2: whole rows follow the products of a batch."""
-    nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("Add", ["s", "m"], ["t"]), helper.make_node("Softmax", ["t"], ["y"], axis=-1)]
-    save_model(path, nodes, [("q", [2, 3, 50, 16]), ("k", [2, 3, 16, 72]), ("m", [2, 1, 1, 72])], [("y", [2, 3, 50, 72])], [])
+    nodes = [
+        helper.make_node("MatMul", ["q", "k"], ["s"]),
+        helper.make_node("Add", ["s", "m"], ["t"]),
+        helper.make_node("Softmax", ["t"], ["y"], axis=-1),
+    ]
+    save_model(
+        path, nodes, [("q", [2, 3, 50, 16]), ("k", [2, 3, 16, 72]), ("m", [2, 1, 1, 72])], [("y", [2, 3, 50, 72])], []
+    )
 
     def expected(q, k, m):
         s = q @ k + m
@@ -53,7 +65,10 @@ def softmax(path):
 
 def deploy(command, folder, make, *options, name="m"):
     feed, expected = make(folder / "m.onnx")
-    assert command(model_transform, "--model_name", "m", "--model_def", folder / "m.onnx", "--mlir", folder / "m.mlir")[0] == 0
+    assert (
+        command(model_transform, "--model_name", "m", "--model_def", folder / "m.onnx", "--mlir", folder / "m.mlir")[0]
+        == 0
+    )
     code, out, err = command(model_deploy, "--mlir", folder / "m.mlir", "--model", folder / f"{name}.pmodel", *options)
     assert code == 0, out + err
     values = {key: np.random.default_rng(3).standard_normal(shape).astype(np.float32) for key, shape in feed.items()}
@@ -68,13 +83,13 @@ def launches(model):
 @pytest.mark.parametrize("quantize", ["F32", "F16", "BF16"])
 def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
     apart, feed, expected = deploy(command, tmp_path, make, "--debug", "--quantize", quantize, name="apart")
-    reference, = InferenceSession(str(apart)).run(None, feed)
+    (reference,) = InferenceSession(str(apart)).run(None, feed)
     tolerance = {"F32": 1e-5, "F16": 4e-3, "BF16": 4e-2}[quantize]
     np.testing.assert_allclose(reference, expected, rtol=tolerance, atol=4 * tolerance)
     results = []
     for cores in (1, 2, 24):
         model, feed, _ = deploy(command, tmp_path, make, "--num_core", cores, "--quantize", quantize, name=f"n{cores}")
-        got, = InferenceSession(str(model)).run(None, feed)
+        (got,) = InferenceSession(str(model)).run(None, feed)
         results.append(got)
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=4 * tolerance)
         joined = [name for name in launches(model) if re.search(r"k\d+_\w+_k\d+_", name)]
@@ -88,9 +103,9 @@ def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
 @pytest.mark.parametrize("make", [gelu, softmax])
 def test_every_mode_agrees(command, tmp_path, make):
     model, feed, _ = deploy(command, tmp_path, make, "--num_core", 2, "--quantize", "F16")
-    expected, = InferenceSession(str(model)).run(None, feed)
+    (expected,) = InferenceSession(str(model)).run(None, feed)
     for mode in ("checked", "shuffled:5", "timing"):
-        got, = InferenceSession(str(model), mode=mode).run(None, feed)
+        (got,) = InferenceSession(str(model), mode=mode).run(None, feed)
         assert np.array_equal(got, expected), mode
 
 
@@ -109,7 +124,7 @@ def test_the_text_of_a_joined_kernel(command, tmp_path):
     """One function with a section for each kind of core, which compiles to the kernel of the model."""
     folder = tmp_path / "pto"
     model, feed, _ = deploy(command, tmp_path, gelu, "--num_core", 2, "--emit-pto", folder)
-    file, = folder.glob("*.pto")
+    (file,) = folder.glob("*.pto")
     text = file.read_text()
     assert "pto.section.cube" in text and "pto.section.vector" in text and "pto.sync.wait <PIPE_MTE2>, 0" in text
     # The assembler wants to know the semaphores' memory on a3.
@@ -124,6 +139,19 @@ def test_the_text_of_a_joined_kernel(command, tmp_path):
     arguments = [x for i in sizes[:-1] for x in ("--arg", tmp_path / f"a{i}.npy")]
     outputs = []
     for which in (model, compiled):
-        subprocess.run([BIN / "pto-run", which, "--kernel", file.stem, *arguments, "--blocks", "2", "--out", f"{tmp_path / 'y.npy'}:197x136xf32"], check=True)
+        subprocess.run(
+            [
+                BIN / "pto-run",
+                which,
+                "--kernel",
+                file.stem,
+                *arguments,
+                "--blocks",
+                "2",
+                "--out",
+                f"{tmp_path / 'y.npy'}:197x136xf32",
+            ],
+            check=True,
+        )
         outputs.append(np.load(tmp_path / "y.npy"))
     assert np.array_equal(*outputs)

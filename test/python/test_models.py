@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from conftest import save_model, weight
 from onnx import helper, numpy_helper
-
 from pto_mlir import npz
 from pto_mlir.compare import compare
 from pto_mlir.preprocess import Preprocess
@@ -24,11 +23,40 @@ def convert(command, folder, onnx_file, shapes, mode, feed, cores=1):
     test_input = folder / "in.npz"
     npz.save(test_input, feed)
     mlir, reference, model = folder / "m.mlir", folder / "ref.npz", folder / f"m_{mode}.pmodel"
-    code, out, err = command(model_transform, "--model_name", "m", "--model_def", onnx_file, "--input_shapes", shapes,
-                             "--test_input", test_input, "--test_result", reference, "--mlir", mlir)  # fmt: skip
+    code, out, err = command(
+        model_transform,
+        "--model_name",
+        "m",
+        "--model_def",
+        onnx_file,
+        "--input_shapes",
+        shapes,
+        "--test_input",
+        test_input,
+        "--test_result",
+        reference,
+        "--mlir",
+        mlir,
+    )
     assert code == 0, out + err
-    code, out, err = command(model_deploy, "--mlir", mlir, "--quantize", mode, "--processor", "a3", "--num_core", cores,
-                             "--test_input", test_input, "--test_reference", reference, "--debug", "--model", model)  # fmt: skip
+    code, out, err = command(
+        model_deploy,
+        "--mlir",
+        mlir,
+        "--quantize",
+        mode,
+        "--processor",
+        "a3",
+        "--num_core",
+        cores,
+        "--test_input",
+        test_input,
+        "--test_reference",
+        reference,
+        "--debug",
+        "--model",
+        model,
+    )
     assert code == 0, out + err
     assert "on the host: none" in out and "real loss" in out
     return model, npz.load(reference)
@@ -38,7 +66,9 @@ def check(model, feed, reference, mode):
     """Every kept tensor and the outputs against onnxruntime's, within the bounds of the mode."""
     session = InferenceSession(str(model))
     values = session.run_with_debug(feed)
-    assert {n: v.shape for n, v in values.items() if n in reference} == {n: reference[n].shape for n in values if n in reference}
+    assert {n: v.shape for n, v in values.items() if n in reference} == {
+        n: reference[n].shape for n in values if n in reference
+    }
     cosine, error = BOUNDS[mode]
     rows = compare(values, reference)
     assert len(rows) > len(session.get_outputs())
@@ -67,11 +97,17 @@ def test_classifier(command, tmp_path, classifier, mode):
     for picture, answer in (("upright", 0), ("turned", 1)):
         x = preprocess.load(classifier / f"{picture}.png", [1, 3, 48, 192])
         assert session.run(None, {"x": x})[0][0].argmax() == answer
-    if mode == "F32":  # kernels are loops, not unrolled streams; `model` keeps its tensors, whose names and stores cost more
+    if (
+        mode == "F32"
+    ):  # kernels are loops, not unrolled streams; `model` keeps its tensors, whose names and stores cost more
         lean = tmp_path / "lean.pmodel"
         code, out, err = command(model_deploy, "--mlir", tmp_path / "m.mlir", "--quantize", mode, "--model", lean)
         assert code == 0, out + err
-        sizes = {line.split()[0]: float(line.split()[1]) for line in program_output("pmodel_tool", ["--info", str(lean)]).splitlines()[-6:] if "KiB" in line}
+        sizes = {
+            line.split()[0]: float(line.split()[1])
+            for line in program_output("pmodel_tool", ["--info", str(lean)]).splitlines()[-6:]
+            if "KiB" in line
+        }
         # A joined kernel has what its vector cores do once for each size of a tile: 11 KiB of 499.
         assert sizes["metadata"] + sizes["commands"] <= 0.27 * sizes["weights"]
 
@@ -97,14 +133,24 @@ def test_model_runner_takes_all_three_kinds(command, tmp_path, awkward):
         assert code == 0, out + err
         results[kind.suffix] = npz.load(output)
         assert list(results[kind.suffix]) == ["y"]
-    code, out, _ = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile")
+    code, out, _ = command(
+        model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile"
+    )
     assert code == 0 and "MB written" in out and "\nall " in out
     trace = tmp_path / "trace.json"
-    code, out, _ = command(model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile", trace)
+    code, out, _ = command(
+        model_runner, "--model", model, "--input", tmp_path / "in.npz", "--output", output, "--profile", trace
+    )
     assert code == 0 and "critical path" in out and "CUBE" in out
-    names = {event.get("args", {}).get("kernel", event["name"]) for event in json.loads(trace.read_text())["traceEvents"] if event["ph"] == "X"}
+    names = {
+        event.get("args", {}).get("kernel", event["name"])
+        for event in json.loads(trace.read_text())["traceEvents"]
+        if event["ph"] == "X"
+    }
     assert {kernel["name"] for kernel in InferenceSession(str(model)).profile_kernels()} <= names
-    code, _, err = command(model_runner, "--model", awkward, "--input", tmp_path / "in.npz", "--output", output, "--profile")
+    code, _, err = command(
+        model_runner, "--model", awkward, "--input", tmp_path / "in.npz", "--output", output, "--profile"
+    )
     assert code == 1 and "only a .pmodel has kernels" in err
     assert np.allclose(results[".pmodel"]["y"], results[".onnx"]["y"], atol=1e-5)
     assert np.allclose(results[".mlir"]["y"], results[".onnx"]["y"], atol=1e-5)
@@ -122,8 +168,13 @@ def test_outputs_keep_their_names(command, tmp_path, awkward):
 
 def test_outputs_that_no_kernel_computes(command, tmp_path):
     """An input, a constant, one tensor under two names and equal formulas as outputs."""
-    nodes = [helper.make_node("Relu", ["x"], ["a"]), helper.make_node("Relu", ["x"], ["b"]), helper.make_node("Identity", ["a"], ["c"]),
-             helper.make_node("Reshape", ["x", "shape"], ["d"]), helper.make_node("Identity", ["x"], ["e"])]  # fmt: skip
+    nodes = [
+        helper.make_node("Relu", ["x"], ["a"]),
+        helper.make_node("Relu", ["x"], ["b"]),
+        helper.make_node("Identity", ["a"], ["c"]),
+        helper.make_node("Reshape", ["x", "shape"], ["d"]),
+        helper.make_node("Identity", ["x"], ["e"]),
+    ]
     constants = [weight(np.random.default_rng(0), "k", 70, 90), numpy_helper.from_array(np.array([-1, 90]), "shape")]
     outputs = [(name, None) for name in "abcdek"]
     file = save_model(tmp_path / "m.onnx", nodes, [("x", [50, 7, 90])], outputs, constants, opset=13)

@@ -16,7 +16,10 @@ from pto_mlir.runtime import InferenceSession
 ROOT = Path(__file__).resolve().parents[2]
 
 # onnxruntime and we divide by the whole number of result pixels less one, ONNX's reference by the unrounded one.
-AS_ONNXRUNTIME = {"test_resize_downsample_scales_linear_align_corners", "test_resize_downsample_scales_cubic_align_corners"}
+AS_ONNXRUNTIME = {
+    "test_resize_downsample_scales_linear_align_corners",
+    "test_resize_downsample_scales_cubic_align_corners",
+}
 # Of the cases of the onnx release that this was written with (1.22), 574 were answered.
 FEWEST = 560
 
@@ -27,7 +30,11 @@ def cases():
     for module in pkgutil.iter_modules(suite.__path__):
         importlib.import_module(f"{suite.__name__}.{module.name}")
     for case in suite._NodeTestCases:
-        if case.model is not None and {node.op_type for node in case.model.graph.node} <= supported and not case.name.startswith("test_cast"):
+        if (
+            case.model is not None
+            and {node.op_type for node in case.model.graph.node} <= supported
+            and not case.name.startswith("test_cast")
+        ):
             yield case
 
 
@@ -84,10 +91,23 @@ def test_powers_of_negative_numbers(tmp_path):
     exponents = [0, 1, 2, 3, 65, 66, -2, -3, 0.5, 2.5, 1.7]
     nodes = [helper.make_node("Pow", ["x", f"e{i}"], [f"y{i}"]) for i in range(len(exponents))]
     nodes.append(helper.make_node("Pow", ["column", "computed"], ["table"]))
-    infos = {name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape) for name, shape in
-             {"x": [8], "column": [8, 1], "computed": [11], **{f"y{i}": [8] for i in range(11)}, "table": [8, 11]}.items()}  # fmt: skip
-    graph = helper.make_graph(nodes, "g", [infos["x"], infos["column"], infos["computed"]], [infos[node.output[0]] for node in nodes],
-                              [numpy_helper.from_array(np.float32(e), f"e{i}") for i, e in enumerate(exponents)])  # fmt: skip
+    infos = {
+        name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)
+        for name, shape in {
+            "x": [8],
+            "column": [8, 1],
+            "computed": [11],
+            **{f"y{i}": [8] for i in range(11)},
+            "table": [8, 11],
+        }.items()
+    }
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [infos["x"], infos["column"], infos["computed"]],
+        [infos[node.output[0]] for node in nodes],
+        [numpy_helper.from_array(np.float32(e), f"e{i}") for i, e in enumerate(exponents)],
+    )
     computed = np.array(exponents, np.float32)
     session = convert(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), tmp_path, {})
     *columns, table = session.run(None, {"x": x, "column": x[:, None], "computed": computed})

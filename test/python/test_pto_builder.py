@@ -32,7 +32,10 @@ def test_example_of_the_overview():
 def test_unequal_shapes_are_one_clear_error():
     builder = PTO("my_kernel")
     a, b, c = builder.tensor((64, 32)), builder.tensor((32, 64)), builder.tensor((64, 64))
-    with pytest.raises(PTOError, match=r"^tile_add: expects sources of the destination's shape, got %t0 of 64x32 f32 for %t2 of 64x64 f32$"):
+    with pytest.raises(
+        PTOError,
+        match=r"^tile_add: expects sources of the destination's shape, got %t0 of 64x32 f32 for %t2 of 64x64 f32$",
+    ):
         builder.tile_add(c, a, b)
     assert "tile_add" not in builder.build()
 
@@ -75,16 +78,28 @@ def test_text_and_builder_agree():
         ("kernel @k {\n%a = tensor f16[4]\n}", ":2: 'f16' is no element type, expected one of f32, f64, i32, i64"),
         ("kernel @k {\n%a = tensor f32[0]\n}", ":2: tensor %a needs a shape of positive extents"),
         ("kernel @k {\n%a = tensor f32[4,,4]\n}", ":2: '[4,,4]' is no shape"),
-        ("kernel @k {\n%a = tile f32[1000, 1000]\n}", ":2: tile %a of 1000x1000 f32 is larger than 1048576 bytes of local memory"),
+        (
+            "kernel @k {\n%a = tile f32[1000, 1000]\n}",
+            ":2: tile %a of 1000x1000 f32 is larger than 1048576 bytes of local memory",
+        ),
         ("kernel @k {\n%a = tensor f32[4]\n%a = tensor f32[4]\n}", ":3: %a is declared twice"),
         ("kernel @k {\n%a = scalar i32 = 1.5\n}", ":2: '1.5' is no i32 number"),
         ("kernel @k {\n%a = tensor f32[4]\ntile_add %a, %b, %a\n}", ":3: %b is not declared"),
         ("kernel @k {\n%a = tensor f32[4]\ntile_add %a, %a\n}", ":3: tile_add takes 3 operands, got 2"),
-        ("kernel @k {\n%a = tensor f32[4]\ntile_frob %a, %a\n}", ":3: there is no operation 'tile_frob'; known are tile_abs"),
-        ("kernel @k {\n%a = tensor f32[4]\n%b = tensor i32[4]\ntile_copy %a, %b\n}", ":4: tile_copy: %b of 4 i32 and %a of 4 f32 differ in type"),
+        (
+            "kernel @k {\n%a = tensor f32[4]\ntile_frob %a, %a\n}",
+            ":3: there is no operation 'tile_frob'; known are tile_abs",
+        ),
+        (
+            "kernel @k {\n%a = tensor f32[4]\n%b = tensor i32[4]\ntile_copy %a, %b\n}",
+            ":4: tile_copy: %b of 4 i32 and %a of 4 f32 differ in type",
+        ),
         ("kernel @k {\n%a = tensor i32[4]\ntile_div %a, %a, %a\n}", ":3: tile_div needs floating-point values"),
         ("kernel @k {\n%a = tensor f32[4]\ntile_adds %a, %a, %a\n}", ":3: tile_adds: %a of 4 f32 is no scalar"),
-        ("kernel @k {\n%a = tensor f32[4, 5]\ntile_matmul %a, %a, %a\n}", ":3: tile_matmul: %a of 4x5 f32 is no product"),
+        (
+            "kernel @k {\n%a = tensor f32[4, 5]\ntile_matmul %a, %a, %a\n}",
+            ":3: tile_matmul: %a of 4x5 f32 is no product",
+        ),
         ("kernel @k {\nrepeat 0 {\n}\n}", ":2: repeat takes a count from 1"),
         ("kernel @k {\n__import__('os')\n}", ":2: cannot read '__import__('os')'"),
         ("kernel @k {\n}\nkernel @k {\n}", ":3: there are two kernels @k"),
@@ -197,14 +212,30 @@ def test_kernels_as_files(tmp_path):
     np.testing.assert_array_equal(got, expected)
 
     (text,) = builder.compile(tmp_path / "scaled_sum.pto")
-    assert "pto.tadd" in text.read_text() and sorted(f.name for f in tmp_path.iterdir()) == ["scaled_sum.pmodel", "scaled_sum.pto"]
+    assert "pto.tadd" in text.read_text() and sorted(f.name for f in tmp_path.iterdir()) == [
+        "scaled_sum.pmodel",
+        "scaled_sum.pto",
+    ]
     binaries = Path(pto_mlir.__file__).resolve().parents[2] / "bin"
     subprocess.run([binaries / "pto-compile", text, "-o", tmp_path / "again.pmodel"], check=True)
     kernel = re.search(r"func\.func @(\w+)", text.read_text())[1]
     for name, array in (("a", x), ("b", y)):
         np.save(tmp_path / f"{name}.npy", array)
-    subprocess.run([binaries / "pto-run", tmp_path / "again.pmodel", "--kernel", kernel, "--arg", tmp_path / "a.npy", "--arg", tmp_path / "b.npy",
-                    "--out", f"{tmp_path / 'c.npy'}:{x.size}xf32"], check=True)  # fmt: skip
+    subprocess.run(
+        [
+            binaries / "pto-run",
+            tmp_path / "again.pmodel",
+            "--kernel",
+            kernel,
+            "--arg",
+            tmp_path / "a.npy",
+            "--arg",
+            tmp_path / "b.npy",
+            "--out",
+            f"{tmp_path / 'c.npy'}:{x.size}xf32",
+        ],
+        check=True,
+    )
     np.testing.assert_array_equal(np.load(tmp_path / "c.npy"), expected.ravel())
 
     products = PTO("products")
@@ -213,7 +244,9 @@ def test_kernels_as_files(tmp_path):
     products.tile_matmul(between, a, b)
     products.tile_matmul(d, between, c)
     files = products.compile(tmp_path / "products.pto")
-    assert len(files) > 1 and all(file.name.startswith("products.") and "func.func" in file.read_text() for file in files)
+    assert len(files) > 1 and all(
+        file.name.startswith("products.") and "func.func" in file.read_text() for file in files
+    )
     with pytest.raises(PTOError, match="@scaled_sum: compiles to a .pmodel or a .pto, got x.so"):
         builder.compile(tmp_path / "x.so")
     with pytest.raises(PTOError, match="there is no folder"):

@@ -64,7 +64,10 @@ def messages():
             end = text.index(";", call.end())
             while text[call.start() : end].count('"') % 2:
                 end = text.index(";", end + 1)
-            pieces = [literal.replace('\\"', '"').strip(" ;:,'\"()").removesuffix(", got") for literal in LITERAL.findall(text[call.start() : end])]
+            pieces = [
+                literal.replace('\\"', '"').strip(" ;:,'\"()").removesuffix(", got")
+                for literal in LITERAL.findall(text[call.start() : end])
+            ]
             pieces = [words for words in pieces if len(words.split()) > 5] or sorted(pieces, key=len)[-1:]
             for words in pieces:
                 yield f"{path.name}:{text.count(chr(10), 0, call.start()) + 1}", words
@@ -74,6 +77,10 @@ def test_every_message_is_expected_by_a_test():
     """What is written after `emitError`; a test may quote its first words only."""
     files = [*FOLDER.rglob("*"), *(ROOT / "test" / "Tools").rglob("*"), *(ROOT / "test" / "Backend").rglob("*")]
     tests = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
-    missing = [f"{place}: {words}" for place, words in messages() if words not in tests and " ".join(words.split()[:4]) not in tests]
+    missing = [
+        f"{place}: {words}"
+        for place, words in messages()
+        if words not in tests and " ".join(words.split()[:4]) not in tests
+    ]
     assert not missing, "\n".join(missing)
     assert sum(1 for _ in messages()) > 250

@@ -6,7 +6,6 @@ import onnxruntime as ort
 import pytest
 from graphs import F, info, save, weight
 from onnx import TensorProto, helper
-
 from pto_mlir import compiler
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
@@ -37,10 +36,18 @@ def layer(path, op, shape, hidden, directions=1, states=False, bias=True, length
         if states:
             feed[state] = draw(*outer(directions, batch), hidden)
             names[place] = state
-    nodes = [helper.make_node("Relu", ["x"], ["xr"]), helper.make_node(op, names, outputs, name="cell", hidden_size=hidden, **attributes)]
+    nodes = [
+        helper.make_node("Relu", ["x"], ["xr"]),
+        helper.make_node(op, names, outputs, name="cell", hidden_size=hidden, **attributes),
+    ]
     nodes += [helper.make_node("Neg", [name], ["minus_" + name]) for name in outputs[1:]]
-    save(path, nodes, [info(name, F, list(value.shape)) for name, value in feed.items()],
-         [info("y", F, [None] * 4)] + [info("minus_" + name, F, [None] * 3) for name in outputs[1:]], weights)  # fmt: skip
+    save(
+        path,
+        nodes,
+        [info(name, F, list(value.shape)) for name, value in feed.items()],
+        [info("y", F, [None] * 4)] + [info("minus_" + name, F, [None] * 3) for name in outputs[1:]],
+        weights,
+    )
     return feed
 
 
@@ -53,7 +60,12 @@ def convert(tmp_path, mode, cores):
 LAYERS = [
     ("LSTM", (5, 3, 7), 10, {}),
     ("LSTM", (4, 1, 33), 24, {"directions": 2, "direction": "bidirectional", "states": True, "lengths": [4]}),
-    ("LSTM", (3, 2, 5), 9, {"direction": "reverse", "bias": False, "layout": 0, "activations": ["Sigmoid", "Relu", "Tanh"]}),
+    (
+        "LSTM",
+        (3, 2, 5),
+        9,
+        {"direction": "reverse", "bias": False, "layout": 0, "activations": ["Sigmoid", "Relu", "Tanh"]},
+    ),
     ("GRU", (5, 2, 19), 21, {"directions": 2, "direction": "bidirectional", "linear_before_reset": 1, "states": True}),
     ("GRU", (6, 3, 11), 15, {"direction": "reverse", "states": True}),
     ("GRU", (1, 1, 4), 6, {"bias": False, "linear_before_reset": 1}),
@@ -72,7 +84,10 @@ def test_layer(tmp_path, number, mode, cores):
         assert np.max(np.abs(ours - theirs)) <= TOLERANCE[mode]
 
 
-@pytest.mark.parametrize("op, options", [("LSTM", {"states": True}), ("GRU", {"states": True, "directions": 2, "direction": "bidirectional"})])
+@pytest.mark.parametrize(
+    "op, options",
+    [("LSTM", {"states": True}), ("GRU", {"states": True, "directions": 2, "direction": "bidirectional"})],
+)
 def test_batch_first(tmp_path, op, options):
     """onnxruntime has no layout 1: the same with the dimensions exchanged by hand."""
     (tmp_path / "plain").mkdir()
@@ -81,16 +96,24 @@ def test_batch_first(tmp_path, op, options):
     plain = {name: np.ascontiguousarray(value.transpose(1, 0, 2)) for name, value in feed.items()}
     y, *states = ort.InferenceSession(str(tmp_path / "plain" / "m.onnx")).run(None, plain)
     ours = convert(tmp_path, "F32", 1).run(None, feed)
-    for value, reference in zip(ours, [y.transpose(2, 0, 1, 3)] + [state.transpose(1, 0, 2) for state in states], strict=True):
+    for value, reference in zip(
+        ours, [y.transpose(2, 0, 1, 3)] + [state.transpose(1, 0, 2) for state in states], strict=True
+    ):
         np.testing.assert_allclose(value, reference, atol=2e-6)
 
 
-@pytest.mark.parametrize("options, message", [
-    ({"lengths": [2, 4]}, "sequence_lens shorter than the sequence"),
-    ({"clip": 3.0}, "clip is not supported"),
-    ({"activations": ["Sigmoid", "Tanh", "Affine"]}, "activation 'Affine' is not supported; Sigmoid, Tanh and Relu are"),
-    ({"input_forget": 1}, "input_forget is not supported"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"lengths": [2, 4]}, "sequence_lens shorter than the sequence"),
+        ({"clip": 3.0}, "clip is not supported"),
+        (
+            {"activations": ["Sigmoid", "Tanh", "Affine"]},
+            "activation 'Affine' is not supported; Sigmoid, Tanh and Relu are",
+        ),
+        ({"input_forget": 1}, "input_forget is not supported"),
+    ],
+)
 def test_what_is_refused(tmp_path, options, message):
     layer(tmp_path / "m.onnx", "LSTM", (4, 2, 3), 5, **options)
     with pytest.raises(UserError, match="'cell' .LSTM.*" + message):
@@ -106,8 +129,14 @@ def test_too_many_steps(tmp_path):
 @pytest.mark.parametrize("opset, axis", [(17, -1), (17, 1), (11, 1), (11, 2)])
 def test_log_softmax(tmp_path, opset, axis):
     x = (20 * np.random.default_rng(2).standard_normal((2, 5, 37))).astype(np.float32)
-    graph = helper.make_graph([helper.make_node("LogSoftmax", ["x"], ["y"], axis=axis)], "g", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 5, 37])],
-                         [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 5, 37])])  # fmt: skip
-    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), str(tmp_path / "m.onnx"))
+    graph = helper.make_graph(
+        [helper.make_node("LogSoftmax", ["x"], ["y"], axis=axis)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 5, 37])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 5, 37])],
+    )
+    onnx.save(
+        helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8), str(tmp_path / "m.onnx")
+    )
     expected = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"x": x})[0]
     np.testing.assert_allclose(convert(tmp_path, "F32", 2).run(None, {"x": x})[0], expected, rtol=1e-5, atol=2e-5)

@@ -41,17 +41,36 @@ def zoo(tmp_path):
 
     def add(name, op="Sigmoid", bound="1e-4"):
         rng = np.random.default_rng(0)
-        nodes = [helper.make_node("Conv", ["x", "w", "b"], ["c"], name="conv"), helper.make_node(op, ["c"], ["y"], name="last")]
-        onnx = save_model(tmp_path / f"{name}.onnx", nodes, [("x", [2, 3, 12, 12])], [("y", [2, 5, 10, 10])],
-                          [weight(rng, "w", 5, 3, 3, 3), weight(rng, "b", 5)])  # fmt: skip
+        nodes = [
+            helper.make_node("Conv", ["x", "w", "b"], ["c"], name="conv"),
+            helper.make_node(op, ["c"], ["y"], name="last"),
+        ]
+        onnx = save_model(
+            tmp_path / f"{name}.onnx",
+            nodes,
+            [("x", [2, 3, 12, 12])],
+            [("y", [2, 5, 10, 10])],
+            [weight(rng, "w", 5, 3, 3, 3), weight(rng, "b", 5)],
+        )
         (folder / f"{name}.toml").write_text(DESCRIPTION.format(name=name, onnx=onnx, bound=bound))
 
     return folder, add
 
 
 def command(tmp_path, *arguments):
-    return [sys.executable, str(ROOT / "regression" / "run.py"), "--cache", str(tmp_path / "cache"), "--work", str(tmp_path / "work"),
-            "--descriptions", str(tmp_path / "models"), "--timing", "0.05", *arguments]  # fmt: skip
+    return [
+        sys.executable,
+        str(ROOT / "regression" / "run.py"),
+        "--cache",
+        str(tmp_path / "cache"),
+        "--work",
+        str(tmp_path / "work"),
+        "--descriptions",
+        str(tmp_path / "models"),
+        "--timing",
+        "0.05",
+        *arguments,
+    ]
 
 
 def run(tmp_path, *arguments):
@@ -71,7 +90,7 @@ def test_report(tmp_path, zoo):
     one = results["F32", 1]
     assert one["host_ops"] == [] and one["first_loss"] is None
     assert {t["name"]: t["kind"] for t in one["tensors"]} == {"c": "Conv", "y": "Sigmoid"}
-    output, = one["outputs"]
+    (output,) = one["outputs"]
     assert output["float64"] <= 4 * output["onnxruntime_float64"] < 1e-4
     assert one["seconds"]["cmodel"] > 0 and one["peak_mb"]["deploy"] > 1 and one["bytes"]["file"] > 0
     assert [c["equal"] for c in report["cores"]] == [True, True]
@@ -87,17 +106,25 @@ def test_a_failing_model_does_not_stop_the_others(tmp_path, zoo):
     code, text, report = run(tmp_path, "--modes", "F32")
     assert code == 1
     status = {(r["name"], r["what"]): r["status"] for r in report["results"]}
-    assert status == {("good", "prepare"): "passed", ("good", "model"): "passed", ("strange", "prepare"): "failed", ("strange", "model"): "skipped",
-                      ("too_strict", "prepare"): "passed", ("too_strict", "model"): "failed"}  # fmt: skip
+    assert status == {
+        ("good", "prepare"): "passed",
+        ("good", "model"): "passed",
+        ("strange", "prepare"): "failed",
+        ("strange", "model"): "skipped",
+        ("too_strict", "prepare"): "passed",
+        ("too_strict", "model"): "failed",
+    }
     assert "NoSuchOp" in text and "max error" in text
 
 
 def test_a_model_that_cannot_be_made_here_is_skipped(tmp_path, zoo):
     zoo[1]("absent")
     zoo[1]("broken")
-    (tmp_path / "models" / "copy_file.py").write_text("import sys\nname = sys.argv[-1]\n"
-                                                      "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', file=sys.stderr)\n"
-                                                      "sys.exit(3)\n")  # fmt: skip
+    (tmp_path / "models" / "copy_file.py").write_text(
+        "import sys\nname = sys.argv[-1]\n"
+        "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', file=sys.stderr)\n"
+        "sys.exit(3)\n"
+    )
     code, text, report = run(tmp_path, "--models", "absent")
     assert code == 0 and report["skipped"] == 3 and "no torch; apt-get install x" in text
     code, text, report = run(tmp_path, "--models", "broken")
@@ -120,8 +147,13 @@ def test_an_interrupted_run_goes_on(tmp_path, zoo, stop):
     zoo[1]("slow")
     description = tmp_path / "models" / "slow.toml"
     description.write_text(description.read_text().replace('.onnx"]', '.onnx", "--", "600"]'))
-    process = subprocess.Popen(command(tmp_path, "--modes", "F32"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               env={**os.environ, "PYTHONUNBUFFERED": "1"})  # fmt: skip
+    process = subprocess.Popen(
+        command(tmp_path, "--modes", "F32"),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
     for line in process.stdout:
         if "aaa_F32_1" in line:
             break
@@ -138,10 +170,17 @@ def test_an_interrupted_run_goes_on(tmp_path, zoo, stop):
     assert code == 0 and text.count(" before ") == 2 and report["passed"] == 4
 
 
-@pytest.mark.parametrize("arguments, word", [
-    (["--models", "absent"], "there are good"), (["--modes", "F8"], "F8"), (["--num_core", "0"], "1 to 24"), (["--num_core", "x"], "1 to 24"),
-    (["--jobs", "0"], "--jobs"), (["--descriptions", "nowhere"], "no descriptions"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "arguments, word",
+    [
+        (["--models", "absent"], "there are good"),
+        (["--modes", "F8"], "F8"),
+        (["--num_core", "0"], "1 to 24"),
+        (["--num_core", "x"], "1 to 24"),
+        (["--jobs", "0"], "--jobs"),
+        (["--descriptions", "nowhere"], "no descriptions"),
+    ],
+)
 def test_wrong_arguments_are_one_line(tmp_path, zoo, arguments, word):
     zoo[1]("good")
     code, text, report = run(tmp_path, *arguments)
@@ -149,8 +188,16 @@ def test_wrong_arguments_are_one_line(tmp_path, zoo, arguments, word):
     assert len(text.strip().splitlines()) == 1 and word in text
 
 
-@pytest.mark.parametrize("change, word", [(("title =", "titel ="), "titel"), (("[tolerance]", "[tolerance"), "line"), (('kind = "normal"', "kind = 3"), "kind"),
-                                          (("[2, 3, 12, 12]", '"2,3"'), "shape"), (('"F32", "F16"', '"F32", "I9"'), "I9")])  # fmt: skip
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        (("title =", "titel ="), "titel"),
+        (("[tolerance]", "[tolerance"), "line"),
+        (('kind = "normal"', "kind = 3"), "kind"),
+        (("[2, 3, 12, 12]", '"2,3"'), "shape"),
+        (('"F32", "F16"', '"F32", "I9"'), "I9"),
+    ],
+)
 def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
     zoo[1]("good")
     description = tmp_path / "models" / "good.toml"
@@ -164,8 +211,29 @@ def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
 def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
     """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files come from PyPI."""
     cache = ROOT / ".cache" / "pto-mlir"
-    done = subprocess.run([sys.executable, str(ROOT / "regression" / "run.py"), "--models", name, "--modes", modes, "--num_core", cores,
-                           "--cache", str(cache), "--work", str(tmp_path), "--jobs", "2", "--timing", "0.1"], capture_output=True, text=True, timeout=300)  # fmt: skip
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / "regression" / "run.py"),
+            "--models",
+            name,
+            "--modes",
+            modes,
+            "--num_core",
+            cores,
+            "--cache",
+            str(cache),
+            "--work",
+            str(tmp_path),
+            "--jobs",
+            "2",
+            "--timing",
+            "0.1",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     assert f"{pieces} passed, 0 failed, 0 skipped" in done.stdout
     report = json.loads((tmp_path / "report.json").read_text())

@@ -5,9 +5,8 @@ import threading
 from pathlib import Path
 
 import numpy as np
-import pytest
-
 import pto_mlir
+import pytest
 from pto_mlir.runtime import InferenceSession, InvalidArgument, NodeArg, RuntimeFailure
 
 BIN = Path(pto_mlir.__file__).resolve().parents[2] / "bin"

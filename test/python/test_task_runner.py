@@ -70,7 +70,9 @@ def test_compiled_kernels_in_a_batched_gemm(runner):
             last = total
     runner.run(graph)
     for g in range(groups):
-        np.testing.assert_allclose(runner.copyFromDevice(C[g]), sum(A[g, k] @ B[g, k] for k in range(steps)), rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(
+            runner.copyFromDevice(C[g]), sum(A[g, k] @ B[g, k] for k in range(steps)), rtol=1e-4, atol=1e-4
+        )
 
 
 def test_simulated_kernel_in_a_graph(runner):
@@ -110,13 +112,18 @@ def test_failing_kernel_is_reported_and_the_device_stays_usable(runner):
     def broken(x):
         raise ValueError("division of apples by pears")
 
-    bad, good = runner.register_kernel(broken, name="broken"), runner.register_kernel(lambda x: ran.append(1), name="good")
+    bad, good = (
+        runner.register_kernel(broken, name="broken"),
+        runner.register_kernel(lambda x: ran.append(1), name="good"),
+    )
     x = runner.alloc((4,))
     graph = Graph()
     first = graph.add_task([x], bad)
     graph.add_successor(first, graph.add_task([x], good))
     graph.add_task([x], good)
-    with pytest.raises(DeviceError, match=r"task 1 \('broken'\) failed on VECTOR core \d: ValueError: division of apples by pears") as error:
+    with pytest.raises(
+        DeviceError, match=r"task 1 \('broken'\) failed on VECTOR core \d: ValueError: division of apples by pears"
+    ) as error:
         runner.run(graph)
     assert error.value.code == 200
     assert ran == [1]
@@ -133,7 +140,9 @@ def test_graph_mistakes():
     graph.add_successor(0, 1)
     assert graph.order() == [2, 0, 1]
     graph.add_successor(1, 2)
-    with pytest.raises(ValueError, match=r"loop has a cycle: 0 \('load'\) -> 1 \('scale'\) -> 2 \('store'\) -> 0 \('load'\)"):
+    with pytest.raises(
+        ValueError, match=r"loop has a cycle: 0 \('load'\) -> 1 \('scale'\) -> 2 \('store'\) -> 0 \('load'\)"
+    ):
         graph.order()
     with pytest.raises(ValueError, match="there is no task 9, loop has 3"):
         graph.add_successor(0, 9)
@@ -214,7 +223,9 @@ def test_virtual_time_gives_the_makespan():
     runner.finalize()
 
 
-@pytest.mark.parametrize("options", [["--kind", "host"], ["--kind", "aicore", "--steps", "2", "--size", "32", "--virtual-time"]])
+@pytest.mark.parametrize(
+    "options", [["--kind", "host"], ["--kind", "aicore", "--steps", "2", "--size", "32", "--virtual-time"]]
+)
 def test_batched_gemm_example(options, tmp_path, capsys):
     from pto.examples import bgemm
 
@@ -235,8 +246,27 @@ def test_c_example(tmp_path):
     """A C compiler, the header and the shared library are all that a C program needs."""
     program, library = tmp_path / "diamond", ROOT / "build" / "lib"
     compiler = ["clang-19", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
-    subprocess.run([*compiler, "-I", ROOT / "include", ROOT / "docs" / "diamond.c", "-L", library, "-lpto_tasks", f"-Wl,-rpath,{library}", "-o", program], check=True)
+    subprocess.run(
+        [
+            *compiler,
+            "-I",
+            ROOT / "include",
+            ROOT / "docs" / "diamond.c",
+            "-L",
+            library,
+            "-lpto_tasks",
+            f"-Wl,-rpath,{library}",
+            "-o",
+            program,
+        ],
+        check=True,
+    )
     a, b = 3.0, 4.0
-    assert subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()[0] == f"{(a + b + 1) * (a + b + 2):g}"
-    exported = subprocess.run(["nm", "-D", "--defined-only", library / "libpto_tasks.so"], capture_output=True, text=True, check=True).stdout
+    assert (
+        subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()[0]
+        == f"{(a + b + 1) * (a + b + 2):g}"
+    )
+    exported = subprocess.run(
+        ["nm", "-D", "--defined-only", library / "libpto_tasks.so"], capture_output=True, text=True, check=True
+    ).stdout
     assert all(line.split()[-1].startswith("pto_tasks_") for line in exported.splitlines()), exported

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from PIL import Image
-
 from pto_mlir import npz
 from pto_mlir.compare import compare_tensor, cosine
 from pto_mlir.errors import UserError
@@ -26,7 +25,10 @@ def test_compare_finds_what_differs():
     assert compare_tensor("t", np.zeros((0, 3)), np.zeros((0, 3))).passes((1, 1))
     assert compare_tensor("t", np.zeros((8, 3)), np.zeros((2, 4, 3))).passes((1, 1))
     for one, other in (((6, 4), (4, 2, 3)), ((8, 3), (2, 12)), ((2, 2), (2, 3)), ((0,), (2,))):
-        assert compare_tensor("t", np.zeros(one), np.zeros(other)).problem and compare_tensor("t", np.zeros(other), np.zeros(one)).problem
+        assert (
+            compare_tensor("t", np.zeros(one), np.zeros(other)).problem
+            and compare_tensor("t", np.zeros(other), np.zeros(one)).problem
+        )
     assert compare_tensor("t", np.array([3.0, 4.0]), np.array([3.0, 4.5])).max_error == 0.5
 
 

@@ -6,12 +6,18 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from pto_runtime import CoreType, DeviceError, DeviceRunner, Graph
-
 from pto_mlir import npz
 from pto_mlir.tools import model_deploy, model_runner, model_transform
+from pto_runtime import CoreType, DeviceError, DeviceRunner, Graph
 
-REQUIRED = {"X": {"ts", "dur"}, "M": {"args"}, "C": {"ts", "args"}, "i": {"ts", "s"}, "s": {"ts", "id", "cat"}, "f": {"ts", "id", "cat", "bp"}}
+REQUIRED = {
+    "X": {"ts", "dur"},
+    "M": {"args"},
+    "C": {"ts", "args"},
+    "i": {"ts", "s"},
+    "s": {"ts", "id", "cat"},
+    "f": {"ts", "id", "cat", "bp"},
+}
 
 
 def check(path):
@@ -35,7 +41,9 @@ def check(path):
         elif phase == "M" and event["name"] == "process_name":
             processes.add(event["pid"])
         elif phase == "C":
-            assert event["args"] and all(isinstance(value, (int, float)) and value >= 0 for value in event["args"].values()), event
+            assert event["args"] and all(
+                isinstance(value, (int, float)) and value >= 0 for value in event["args"].values()
+            ), event
         elif phase == "i":
             assert event["s"] in ("g", "p", "t"), event
         elif phase in "sf":
@@ -47,14 +55,18 @@ def check(path):
         for begin, end, name in sorted(rows, key=lambda row: (row[0], -row[1])):
             while open_until and open_until[-1][0] <= begin:
                 open_until.pop()
-            assert not open_until or end <= open_until[-1][0], f"{tracks[track]}: {name} ends after {open_until[-1][1]}, in which it begins"
+            assert not open_until or end <= open_until[-1][0], (
+                f"{tracks[track]}: {name} ends after {open_until[-1][1]}, in which it begins"
+            )
             open_until.append((end, name))
     for number, flow in flows.items():
         assert flow.keys() == {"s", "f"}, f"flow {number} has one end"
         assert flow["s"]["ts"] <= flow["f"]["ts"] and flow["f"]["bp"] == "e"
         for event in flow.values():
             time = round(event["ts"] * 1000)
-            assert any(begin <= time <= end for begin, end, _ in spans[event["pid"], event["tid"]]), f"flow {number} ends in no span"
+            assert any(begin <= time <= end for begin, end, _ in spans[event["pid"], event["tid"]]), (
+                f"flow {number} ends in no span"
+            )
     return events, tracks
 
 
@@ -71,7 +83,10 @@ def test_tasks_of_all_kinds(tmp_path, virtual):
     def broken():
         raise ValueError("on purpose")
 
-    work, bad = runner.register_kernel(lambda **_: None, name="work", cost_ns=3000), runner.register_kernel(broken, name="bad")
+    work, bad = (
+        runner.register_kernel(lambda **_: None, name="work", cost_ns=3000),
+        runner.register_kernel(broken, name="bad"),
+    )
     graph, last = Graph("mixed"), []
     for i in range(60):
         task = graph.add_task([], work, list(CoreType)[i % 3], name=f"task {i}", blocks=1 + 2 * (i % 3 == 1))
@@ -81,7 +96,9 @@ def test_tasks_of_all_kinds(tmp_path, virtual):
     assert runner.run(graph) == 0
     runner.write_trace(tmp_path / "t.json")
     events, tracks = check(tmp_path / "t.json")
-    assert {"orchestrator", "scheduler 0", "CUBE 0", "CUBE 1", "VECTOR 0", "VECTOR 1", "VECTOR 2", "AI_CPU 0"} <= set(tracks.values())
+    assert {"orchestrator", "scheduler 0", "CUBE 0", "CUBE 1", "VECTOR 0", "VECTOR 1", "VECTOR 2", "AI_CPU 0"} <= set(
+        tracks.values()
+    )
     assert {f"task {i}" for i in range(60)} | {f"submit task {i}" for i in range(60)} <= names(events, "X")
     assert {"ready CUBE", "ready VECTOR"} <= names(events, "C") and "dispatch task 7" in names(events, "i")
     assert sum(event["ph"] == "s" for event in events) == 1 + 2 * 58
@@ -102,9 +119,23 @@ def test_tasks_of_all_kinds(tmp_path, virtual):
 def test_profile_of_a_model(command, tmp_path, awkward, mode):
     npz.save(tmp_path / "in.npz", {"x": np.random.default_rng(8).standard_normal((3, 3, 13, 29)).astype(np.float32)})
     assert command(model_transform, "--model_name", "m", "--model_def", awkward, "--mlir", tmp_path / "m.mlir")[0] == 0
-    assert command(model_deploy, "--mlir", tmp_path / "m.mlir", "--model", tmp_path / "m.pmodel", "--num_core", "2")[0] == 0
-    code, out, err = command(model_runner, "--model", tmp_path / "m.pmodel", "--input", tmp_path / "in.npz", "--output", tmp_path / "o.npz",
-                             "--mode", mode, "--profile", tmp_path / "t.json")  # fmt: skip
+    assert (
+        command(model_deploy, "--mlir", tmp_path / "m.mlir", "--model", tmp_path / "m.pmodel", "--num_core", "2")[0]
+        == 0
+    )
+    code, out, err = command(
+        model_runner,
+        "--model",
+        tmp_path / "m.pmodel",
+        "--input",
+        tmp_path / "in.npz",
+        "--output",
+        tmp_path / "o.npz",
+        "--mode",
+        mode,
+        "--profile",
+        tmp_path / "t.json",
+    )
     assert code == 0, err
     for word in ("makespan", "critical path", "longest on it:", "idle with ready work", "longest us"):
         assert word in out, out

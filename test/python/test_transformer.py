@@ -6,7 +6,6 @@ import onnx
 import pytest
 from conftest import weight
 from onnx import TensorProto, helper, numpy_helper
-
 from pto_mlir import compiler, npz
 from pto_mlir.compare import compare
 from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
@@ -53,7 +52,9 @@ class Graph:
     def attention(self, x, mask) -> str:
         split = self.constant([0, 0, HEADS, WIDTH // HEADS], np.int64)
         q, k, v = (self.op("Reshape", self.linear(x, WIDTH, WIDTH), split) for _ in range(3))
-        q, k, v = (self.op("Transpose", t, perm=p) for t, p in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3])))
+        q, k, v = (
+            self.op("Transpose", t, perm=p) for t, p in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3]))
+        )
         scores = self.op("Div", self.op("MatMul", q, k), self.constant(np.sqrt(WIDTH // HEADS)))
         scores = self.op("Where", mask, scores, self.constant(-3.4028235e38)) if mask else scores
         mixed = self.op("Transpose", self.op("MatMul", self.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
@@ -82,7 +83,9 @@ def encoder(path):
         x = g.norm(g.op("Add", x, g.linear(g.gelu(g.linear(x, WIDTH, 4 * WIDTH)), 4 * WIDTH, WIDTH)), spelled)
     g.op("Identity", x, name="hidden")
     shape = g.op("Shape", x)
-    wide = g.op("Cast", g.op("Expand", g.op("Unsqueeze", "mask", g.constant([-1], np.int64)), shape), to=TensorProto.FLOAT)
+    wide = g.op(
+        "Cast", g.op("Expand", g.op("Unsqueeze", "mask", g.constant([-1], np.int64)), shape), to=TensorProto.FLOAT
+    )
     axis = g.constant([1], np.int64)
     total, count = g.op("ReduceSum", g.op("Mul", x, wide), axis, keepdims=0), g.op("ReduceSum", wide, axis, keepdims=0)
     g.op("Div", total, g.op("Clip", count, g.constant(1e-9)), name="sentence")
@@ -91,7 +94,10 @@ def encoder(path):
     g.save(path, [ids, mask], ["hidden", "sentence", "pooled"])
     rng = np.random.default_rng(1)
     lengths = np.array([TOKENS, TOKENS - 6])
-    return {"ids": rng.integers(-WORDS, WORDS, (BATCH, TOKENS)), "mask": (np.arange(TOKENS) < lengths[:, None]).astype(np.int64)}
+    return {
+        "ids": rng.integers(-WORDS, WORDS, (BATCH, TOKENS)),
+        "mask": (np.arange(TOKENS) < lengths[:, None]).astype(np.int64),
+    }
 
 
 def patches(path):
@@ -118,10 +124,23 @@ def cosine(a, b):
 def test_against_onnxruntime(command, tmp_path, make, mode):
     feed = make(tmp_path / "m.onnx")
     npz.save(tmp_path / "in.npz", feed)
-    code, out, err = command(model_transform, "--model_name", "m", "--model_def", tmp_path / "m.onnx", "--test_input", tmp_path / "in.npz",
-                             "--test_result", tmp_path / "ref.npz", "--mlir", tmp_path / "m.mlir")  # fmt: skip
+    code, out, err = command(
+        model_transform,
+        "--model_name",
+        "m",
+        "--model_def",
+        tmp_path / "m.onnx",
+        "--test_input",
+        tmp_path / "in.npz",
+        "--test_result",
+        tmp_path / "ref.npz",
+        "--mlir",
+        tmp_path / "m.mlir",
+    )
     assert code == 0, out + err
-    code, out, err = command(model_deploy, "--mlir", tmp_path / "m.mlir", "--quantize", mode, "--debug", "--model", tmp_path / "m.pmodel")
+    code, out, err = command(
+        model_deploy, "--mlir", tmp_path / "m.mlir", "--quantize", mode, "--debug", "--model", tmp_path / "m.pmodel"
+    )
     assert code == 0, out + err
     assert "on the host: none" in out
     if make is encoder:
@@ -145,9 +164,13 @@ def test_each_function_is_one_kernel(command, tmp_path):
     """Softmax with its scale and mask, a normalisation with its residual, a gelu: one vector kernel each."""
     feed = encoder(tmp_path / "m.onnx")
     npz.save(tmp_path / "in.npz", feed)
-    code, out, err = command(model_transform, "--model_name", "m", "--model_def", tmp_path / "m.onnx", "--mlir", tmp_path / "m.mlir")
+    code, out, err = command(
+        model_transform, "--model_name", "m", "--model_def", tmp_path / "m.onnx", "--mlir", tmp_path / "m.mlir"
+    )
     assert code == 0, out + err
-    code, out, err = command(model_deploy, "--mlir", tmp_path / "m.mlir", "--model", tmp_path / "m.pmodel", "--dump_ir", tmp_path / "ir")
+    code, out, err = command(
+        model_deploy, "--mlir", tmp_path / "m.mlir", "--model", tmp_path / "m.pmodel", "--dump_ir", tmp_path / "ir"
+    )
     assert code == 0, out + err
     (kernels,) = (tmp_path / "ir").glob("*-kernels.mlir")
     text = kernels.read_text()
@@ -158,7 +181,12 @@ def test_each_function_is_one_kernel(command, tmp_path):
 
 def test_indices_are_checked(command, tmp_path):
     feed = encoder(tmp_path / "m.onnx")
-    assert command(model_transform, "--model_name", "m", "--model_def", tmp_path / "m.onnx", "--mlir", tmp_path / "m.mlir")[0] == 0
+    assert (
+        command(
+            model_transform, "--model_name", "m", "--model_def", tmp_path / "m.onnx", "--mlir", tmp_path / "m.mlir"
+        )[0]
+        == 0
+    )
     assert command(model_deploy, "--mlir", tmp_path / "m.mlir", "--model", tmp_path / "m.pmodel")[0] == 0
     session = InferenceSession(str(tmp_path / "m.pmodel"))
     assert [i.type for i in session.get_inputs()] == ["tensor(int64)", "tensor(int64)"]
@@ -173,11 +201,18 @@ def test_indices_are_checked(command, tmp_path):
 def test_indices_of_rows(tmp_path, cores):
     # As in ONNX: [-n, n) with negative ones from the end; onnxruntime refuses the rest, and so does the runtime, with name, place and value.
     words = np.random.default_rng(3).standard_normal((9, 20)).astype(np.float32)
-    nodes = [helper.make_node("Reshape", ["ids", "flat"], ["line"]), helper.make_node("Gather", ["words", "line"], ["rows"]),
-             helper.make_node("Relu", ["rows"], ["y"])]  # fmt: skip
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-                              [numpy_helper.from_array(words, "words"), numpy_helper.from_array(np.array([6]), "flat")])  # fmt: skip
+    nodes = [
+        helper.make_node("Reshape", ["ids", "flat"], ["line"]),
+        helper.make_node("Gather", ["words", "line"], ["rows"]),
+        helper.make_node("Relu", ["rows"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(words, "words"), numpy_helper.from_array(np.array([6]), "flat")],
+    )
     onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(onnx_file))
     compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
@@ -188,7 +223,11 @@ def test_indices_of_rows(tmp_path, cores):
     for wrong in (9, -10, 2**31 - 1, 2**31):
         bad = ids.copy()
         bad[1, 2] = wrong
-        text = "narrower" if wrong == 2**31 else rf"input 'ids': element \[1, 2\] is {wrong}, but it names one of 9 rows \(-9 to 8\)"
+        text = (
+            "narrower"
+            if wrong == 2**31
+            else rf"input 'ids': element \[1, 2\] is {wrong}, but it names one of 9 rows \(-9 to 8\)"
+        )
         with pytest.raises((InvalidArgument, RuntimeFailure), match=text):
             session.run(None, {"ids": bad})
     assert np.array_equal(session.run(None, {"ids": ids})[0], np.maximum(words[ids.ravel()], 0))
@@ -199,12 +238,23 @@ def test_indices_of_rows(tmp_path, cores):
 def test_computed_indices(tmp_path, debug):
     # The index is an input and something more. The gather reads the nearest row, and the runtime says after the run which element named none.
     words = np.random.default_rng(4).standard_normal((9, 20)).astype(np.float32)
-    nodes = [helper.make_node("Add", ["ids", "shift"], ["moved"]), helper.make_node("Reshape", ["moved", "flat"], ["line"]),
-             helper.make_node("Gather", ["words", "line"], ["rows"]), helper.make_node("Relu", ["rows"], ["y"])]  # fmt: skip
-    graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
-                              [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
-                              [numpy_helper.from_array(words, "words"), numpy_helper.from_array(np.array([6]), "flat"),
-                               numpy_helper.from_array(np.array(2), "shift")])  # fmt: skip
+    nodes = [
+        helper.make_node("Add", ["ids", "shift"], ["moved"]),
+        helper.make_node("Reshape", ["moved", "flat"], ["line"]),
+        helper.make_node("Gather", ["words", "line"], ["rows"]),
+        helper.make_node("Relu", ["rows"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info("ids", TensorProto.INT64, [2, 3])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [
+            numpy_helper.from_array(words, "words"),
+            numpy_helper.from_array(np.array([6]), "flat"),
+            numpy_helper.from_array(np.array(2), "shift"),
+        ],
+    )
     onnx_file, mlir, model = tmp_path / "m.onnx", tmp_path / "m.mlir", tmp_path / "m.pmodel"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(onnx_file))
     compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")

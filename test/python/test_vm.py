@@ -5,8 +5,17 @@ import zlib
 
 import numpy as np
 import pytest
-
-from pto_mlir.vm import VM, ByteCodeConverter, ByteCodeModule, KernelRegistry, OpCode, TypeCode, VMError, assemble, device_kernels
+from pto_mlir.vm import (
+    VM,
+    ByteCodeConverter,
+    ByteCodeModule,
+    KernelRegistry,
+    OpCode,
+    TypeCode,
+    VMError,
+    assemble,
+    device_kernels,
+)
 
 SAMPLE = """.vm 1
 .target "python"
@@ -49,8 +58,18 @@ EMBEDDING = """.vm 1
 def test_the_sample_is_what_the_format_describes():
     module = assemble(SAMPLE)
     assert module.consts == [40, "device_add_sig_ii_i_ins_i32_i32_outs_i32", "python_print_sig_i_ins_i32"]
-    assert module.code == [OpCode.iconst_3, OpCode.ldc, TypeCode.scalar, 0, OpCode.invokestatic, 1, OpCode.istore_2, OpCode.iload_2,
-                           OpCode.invokestatic, 2]  # fmt: skip
+    assert module.code == [
+        OpCode.iconst_3,
+        OpCode.ldc,
+        TypeCode.scalar,
+        0,
+        OpCode.invokestatic,
+        1,
+        OpCode.istore_2,
+        OpCode.iload_2,
+        OpCode.invokestatic,
+        2,
+    ]
     assert (module.target, module.variable_size) == ("python", 3)
     assert f"code={module.code}" in repr(module)
     printed = []
@@ -60,7 +79,7 @@ def test_the_sample_is_what_the_format_describes():
     assert assemble(module.disassemble()) == module
 
 
-OLD = '''.vm 1
+OLD = """.vm 1
 .target "host", 1, 11
 .const 0 = 1.5 : f32
 .const 1 = dense [1, -2] : tensor<2xi32>
@@ -90,7 +109,7 @@ loop:
   iconst i1, 0
   return
 }
-'''
+"""
 # What OLD was as bytes when the instruction set's version was 1 and new; deflated.
 OLD_BYTES = (
     "eNpNkM1Kw0AQx2eTaNM2tKX0EFQw9OJFpLb14kVBD70IHopIFdbQLjUQG+lGrSD06iP4AD6GD9FnEM+ePYhxZrNps/DbHebzP+sBwHn/4gzUqYMHFtjgQA0a"
@@ -123,10 +142,30 @@ def test_kernels_are_looked_up_then_built_by_name():
 
 def test_embedding_lookup_with_external_tables():
     random = np.random.default_rng(42)
-    tables = {"wte": random.standard_normal((50257, 768), np.float32), "wpe": random.standard_normal((1024, 768), np.float32)}
+    tables = {
+        "wte": random.standard_normal((50257, 768), np.float32),
+        "wpe": random.standard_normal((1024, 768), np.float32),
+    }
     module = assemble(EMBEDDING)
     (result,) = VM(module, rodata=tables).run()
-    tokens = [8897, 33125, 34028, 11310, 46496, 8936, 13422, 12673, 12521, 4655, 27264, 42624, 48419, 27095, 24398, 15221]
+    tokens = [
+        8897,
+        33125,
+        34028,
+        11310,
+        46496,
+        8936,
+        13422,
+        12673,
+        12521,
+        4655,
+        27264,
+        42624,
+        48419,
+        27095,
+        24398,
+        15221,
+    ]
     np.testing.assert_array_equal(result, tables["wte"][tokens] + tables["wpe"][:16])
     with pytest.raises(VMError, match="no tensor 'wpe'"):
         VM(module, rodata={"wte": tables["wte"]})
@@ -143,7 +182,9 @@ def test_faults_are_told_with_their_place():
         return VM(assemble(text), registry).run(np.ones(2, np.float32))
 
     np.testing.assert_array_equal(run(lambda x: x + 1)[0], [2, 2])
-    with pytest.raises(VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is no tensor<2xf32>"):
+    with pytest.raises(
+        VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is no tensor<2xf32>"
+    ):
         run(lambda x: np.ones(3, np.float32))
     with pytest.raises(VMError, match="ZeroDivisionError"):
         run(lambda x: 1 // 0)
@@ -192,7 +233,15 @@ def test_launches_of_two_queues_overlap():
 
 def test_a_launch_that_fails_is_told_and_the_machine_goes_on():
     registry = device_kernels()
-    answers = iter([ValueError("no answer"), np.ones(2, np.float32), np.ones(2, np.int64), np.ones(2, np.float32), *[np.ones(2, np.float32)] * 2])
+    answers = iter(
+        [
+            ValueError("no answer"),
+            np.ones(2, np.float32),
+            np.ones(2, np.int64),
+            np.ones(2, np.float32),
+            *[np.ones(2, np.float32)] * 2,
+        ]
+    )
 
     def meet(x):
         answer = next(answers)
@@ -209,16 +258,33 @@ def test_a_launch_that_fails_is_told_and_the_machine_goes_on():
     np.testing.assert_array_equal(machine.run(np.float32([1, 2]))[0], [2, 2])
 
 
-@pytest.mark.parametrize("name, arguments, expected", [
-    ("device_gather_sig_tt_t_ins_1x4x2xf32_1x3xi32_outs_1x3x2xf32", (np.arange(8, dtype=np.float32).reshape(1, 4, 2), np.array([[3, 0, 3]], np.int32)),
-     [[[6, 7], [0, 1], [6, 7]]]),
-    ("device_cast_sig_t_t_ins_3xf32_outs_3xi8", (np.array([2.5, -300, 3.5], np.float32),), [2, -128, 4]),
-    ("device_slice_sig_t_t_ins_4xi32_outs_2xi32_size_Zl1_2_start_Zl1_1", (np.arange(4, dtype=np.int32),), [1, 2]),
-    ("device_clamp_sig_t_t_ins_3xf32_outs_3xf32_max__fp_6Z2e0_max__int_6_min__fp_0Z2e0_min__int_0", (np.array([-1, 3, 9], np.float32),), [0, 3, 6]),
-    ("device_int__div_sig_tt_t_ins_2xi32_2xi32_outs_2xi32", (np.array([-7, 7], np.int32), np.array([2, 2], np.int32)), [-3, 3]),
-    ("device_max__pool2d_sig_t_t_ins_1x2x2x1xf32_outs_1x1x1x1xf32_kernel_2_2_pad_0_0_0_0_stride_2_2", (np.arange(4, dtype=np.float32).reshape(1, 2, 2, 1),),
-     [[[[3]]]]),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "name, arguments, expected",
+    [
+        (
+            "device_gather_sig_tt_t_ins_1x4x2xf32_1x3xi32_outs_1x3x2xf32",
+            (np.arange(8, dtype=np.float32).reshape(1, 4, 2), np.array([[3, 0, 3]], np.int32)),
+            [[[6, 7], [0, 1], [6, 7]]],
+        ),
+        ("device_cast_sig_t_t_ins_3xf32_outs_3xi8", (np.array([2.5, -300, 3.5], np.float32),), [2, -128, 4]),
+        ("device_slice_sig_t_t_ins_4xi32_outs_2xi32_size_Zl1_2_start_Zl1_1", (np.arange(4, dtype=np.int32),), [1, 2]),
+        (
+            "device_clamp_sig_t_t_ins_3xf32_outs_3xf32_max__fp_6Z2e0_max__int_6_min__fp_0Z2e0_min__int_0",
+            (np.array([-1, 3, 9], np.float32),),
+            [0, 3, 6],
+        ),
+        (
+            "device_int__div_sig_tt_t_ins_2xi32_2xi32_outs_2xi32",
+            (np.array([-7, 7], np.int32), np.array([2, 2], np.int32)),
+            [-3, 3],
+        ),
+        (
+            "device_max__pool2d_sig_t_t_ins_1x2x2x1xf32_outs_1x1x1x1xf32_kernel_2_2_pad_0_0_0_0_stride_2_2",
+            (np.arange(4, dtype=np.float32).reshape(1, 2, 2, 1),),
+            [[[[3]]]],
+        ),
+    ],
+)
 def test_tosa_kernels(name, arguments, expected):
     result = device_kernels().find(name)(*arguments)
     np.testing.assert_array_equal(result, expected)
@@ -227,12 +293,16 @@ def test_tosa_kernels(name, arguments, expected):
 def test_convolution_is_that_of_its_definition():
     random = np.random.default_rng(0)
     x, w, bias = (random.standard_normal(shape, np.float32) for shape in ((1, 5, 6, 2), (3, 2, 3, 2), (3,)))
-    name = "device_conv2d_sig_ttt_t_ins_1x5x6x2xf32_3x2x3x2xf32_3xf32_outs_1x5x2x3xf32_dilation_2_1_pad_1_1_0_1_stride_1_3"
+    name = (
+        "device_conv2d_sig_ttt_t_ins_1x5x6x2xf32_3x2x3x2xf32_3xf32_outs_1x5x2x3xf32_dilation_2_1_pad_1_1_0_1_stride_1_3"
+    )
     result = device_kernels().find(name)(x, w, bias)
     padded = np.pad(x, ((0, 0), (1, 1), (0, 1), (0, 0)))
     expected = np.zeros((1, 5, 2, 3), np.float32)
     for oy, ox, f in np.ndindex(5, 2, 3):
-        expected[0, oy, ox, f] = bias[f] + sum(np.dot(padded[0, oy + 2 * ky, 3 * ox + kx], w[f, ky, kx]) for ky in range(2) for kx in range(3))
+        expected[0, oy, ox, f] = bias[f] + sum(
+            np.dot(padded[0, oy + 2 * ky, 3 * ox + kx], w[f, ky, kx]) for ky in range(2) for kx in range(3)
+        )
     np.testing.assert_allclose(result, expected, rtol=1e-5)
 
 
@@ -262,7 +332,10 @@ def test_tosa_module_runs_with_numpy_kernels(reuse):
     ]
     assert module.variable_size == (2 if reuse else 7)
     random = np.random.default_rng(42)
-    tables = {"wte": random.standard_normal((1, 50257, 768), np.float32), "wpe": random.standard_normal((1, 1024, 768), np.float32)}
+    tables = {
+        "wte": random.standard_normal((1, 50257, 768), np.float32),
+        "wpe": random.standard_normal((1, 1024, 768), np.float32),
+    }
     (result,) = VM(module, rodata=tables).run()
     np.testing.assert_array_equal(result, tables["wte"][:, TOKENS] + tables["wpe"][:, :16])
 

@@ -7,20 +7,34 @@ import zipfile
 import numpy as np
 import pytest
 from conftest import ROOT
-
 from pto_mlir import npz
 
 WHEELS = ROOT / "build" / "wheels"
 ENVIRONMENTS = sorted((ROOT / "build" / "wheel-test").glob("*")) if WHEELS.is_dir() else []
 COMPILERS = [path for path in ENVIRONMENTS if not path.name.endswith("-runtime")]
 RUNTIMES = [path for path in ENVIRONMENTS if path.name.endswith("-runtime")]
-pytestmark = pytest.mark.skipif(not ENVIRONMENTS, reason="no wheel was made (scripts/make_wheels.sh and scripts/install_wheels.sh)")
+pytestmark = pytest.mark.skipif(
+    not ENVIRONMENTS, reason="no wheel was made (scripts/make_wheels.sh and scripts/install_wheels.sh)"
+)
 
 
 def attempt(environment, folder, command, *arguments):
     """Runs an installed command away from the source tree and from our system packages."""
-    return subprocess.run(["bash", str(ROOT / "scripts" / "without_packages.sh"), "env", "-i", "-C", str(folder), "PATH=/usr/bin:/bin",
-                           str(environment / "bin" / command), *map(str, arguments)], capture_output=True, text=True)  # fmt: skip
+    return subprocess.run(
+        [
+            "bash",
+            str(ROOT / "scripts" / "without_packages.sh"),
+            "env",
+            "-i",
+            "-C",
+            str(folder),
+            "PATH=/usr/bin:/bin",
+            str(environment / "bin" / command),
+            *map(str, arguments),
+        ],
+        capture_output=True,
+        text=True,
+    )
 
 
 def run(environment, folder, command, *arguments):
@@ -64,12 +78,49 @@ def test_from_onnx_to_numbers(environment, tmp_path, awkward, processor):
     feed = {"x": np.random.default_rng(8).standard_normal((3, 3, 13, 29)).astype(np.float32)}
     npz.save(tmp_path / "in.npz", feed)
     suffix = ".py" if environment == COMPILERS[0] else ""
-    run(environment, tmp_path, f"model_transform{suffix}", "--model_name", "m", "--model_def", awkward, "--mlir", "m.mlir",
-        "--test_input", "in.npz", "--test_result", "ref.npz")  # fmt: skip
-    run(environment, tmp_path, f"model_deploy{suffix}", "--mlir", "m.mlir", "--model", "m.pmodel", "--quantize", "F16", "--processor", processor)
+    run(
+        environment,
+        tmp_path,
+        f"model_transform{suffix}",
+        "--model_name",
+        "m",
+        "--model_def",
+        awkward,
+        "--mlir",
+        "m.mlir",
+        "--test_input",
+        "in.npz",
+        "--test_result",
+        "ref.npz",
+    )
+    run(
+        environment,
+        tmp_path,
+        f"model_deploy{suffix}",
+        "--mlir",
+        "m.mlir",
+        "--model",
+        "m.pmodel",
+        "--quantize",
+        "F16",
+        "--processor",
+        processor,
+    )
     assert processor in run(environment, tmp_path, f"pmodel_tool{suffix}", "--info", "m.pmodel")
     for mode in ("functional", "timing", "checked"):
-        run(environment, tmp_path, f"model_runner{suffix}", "--model", "m.pmodel", "--input", "in.npz", "--output", "out.npz", "--mode", mode)
+        run(
+            environment,
+            tmp_path,
+            f"model_runner{suffix}",
+            "--model",
+            "m.pmodel",
+            "--input",
+            "in.npz",
+            "--output",
+            "out.npz",
+            "--mode",
+            mode,
+        )
         assert "passed: 1 of 1" in run(environment, tmp_path, f"npz_tool{suffix}", "compare", "out.npz", "ref.npz")
 
 
@@ -100,7 +151,20 @@ def test_hand_written_kernels(environment, tmp_path, processor):
     np.save(tmp_path / "x.npy", x)
     run(environment, tmp_path, "pto-compile", "k.pto", "--processor", processor, "-o", "k.pmodel")
     for mode in ("functional", "timing", "checked"):
-        run(environment, tmp_path, "pto-run", "k.pmodel", "--kernel", "double", "--arg", "x.npy", "--out", "y.npy:8x64xf32", "--mode", mode)
+        run(
+            environment,
+            tmp_path,
+            "pto-run",
+            "k.pmodel",
+            "--kernel",
+            "double",
+            "--arg",
+            "x.npy",
+            "--out",
+            "y.npy:8x64xf32",
+            "--mode",
+            mode,
+        )
         assert np.array_equal(np.load(tmp_path / "y.npy"), x + x)
 
 
@@ -112,20 +176,35 @@ def test_native_tools_are_there(environment, tmp_path):
 
 def test_builder_and_runner_come_with_the_extra(environment, tmp_path):
     """`pip install pto-mlir[pto]`: the names of the overview, a program from text to the simulator, the example of the whole stack."""
-    code = ("import importlib.metadata as m; assert 'pto' in m.metadata('pto-mlir').get_all('Provides-Extra')\n"
-            "from pto import PTO, PTOFunctionBuilder, PTOModule, ast_frontend, generate_ascend_code, scalar\n"
-            "import pto_as\nfrom pto_runtime import BinaryCompiler, DeviceRunner, Graph\n"
-            "p = PTO('k'); a = p.tensor((4, 8)); p.tile_add(a, a, a); t = p.build()\n"
-            "assert pto_as.print_kernel(pto_as.parse(t)[0]) == t; print('good')")  # fmt: skip
+    code = (
+        "import importlib.metadata as m; assert 'pto' in m.metadata('pto-mlir').get_all('Provides-Extra')\n"
+        "from pto import PTO, PTOFunctionBuilder, PTOModule, ast_frontend, generate_ascend_code, scalar\n"
+        "import pto_as\nfrom pto_runtime import BinaryCompiler, DeviceRunner, Graph\n"
+        "p = PTO('k'); a = p.tensor((4, 8)); p.tile_add(a, a, a); t = p.build()\n"
+        "assert pto_as.print_kernel(pto_as.parse(t)[0]) == t; print('good')"
+    )
     assert run(environment, tmp_path, "python", "-c", code) == "good\n"
-    printed = run(environment, tmp_path, "python", "-m", "pto.examples.bgemm", "--groups", "2", "--steps", "2", "--size", "16")
+    printed = run(
+        environment, tmp_path, "python", "-m", "pto.examples.bgemm", "--groups", "2", "--steps", "2", "--size", "16"
+    )
     assert "aicore_done=1" in printed and "largest error against numpy" in printed
 
 
 def test_a_model_of_the_zoo(tmp_path):
     """The regression command with the installed package: the environment that has nothing of the build tree on its path."""
-    done = attempt(COMPILERS[-1], tmp_path, "python", str(ROOT / "regression" / "run.py"), "--models", "cls", "--modes", "F32", "--no-metric",
-                   "--work", str(tmp_path / "work"))  # fmt: skip
+    done = attempt(
+        COMPILERS[-1],
+        tmp_path,
+        "python",
+        str(ROOT / "regression" / "run.py"),
+        "--models",
+        "cls",
+        "--modes",
+        "F32",
+        "--no-metric",
+        "--work",
+        str(tmp_path / "work"),
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -134,8 +213,21 @@ def model(tmp_path, awkward):
     """A small .pmodel with its input and output, made by the first environment that has a compiler."""
     feed = {"x": np.random.default_rng(8).standard_normal((3, 3, 13, 29)).astype(np.float32)}
     npz.save(tmp_path / "in.npz", feed)
-    run(COMPILERS[0], tmp_path, "model_transform", "--model_name", "m", "--model_def", awkward, "--mlir", "m.mlir",
-        "--test_input", "in.npz", "--test_result", "ref.npz")  # fmt: skip
+    run(
+        COMPILERS[0],
+        tmp_path,
+        "model_transform",
+        "--model_name",
+        "m",
+        "--model_def",
+        awkward,
+        "--mlir",
+        "m.mlir",
+        "--test_input",
+        "in.npz",
+        "--test_result",
+        "ref.npz",
+    )
     run(COMPILERS[0], tmp_path, "model_deploy", "--mlir", "m.mlir", "--model", "m.pmodel", "--quantize", "F32")
     return tmp_path
 
@@ -146,7 +238,9 @@ def test_without_the_compiler(environment, model):
     assert "passed: 1 of 1" in run(environment, model, "npz_tool", "compare", "out.npz", "ref.npz")
     assert "a3" in run(environment, model, "pmodel_tool", "--info", "m.pmodel")
     assert not (environment / "bin" / "pto-opt").exists()
-    refused = attempt(environment, model, "model_runner", "--model", "m.mlir", "--input", "in.npz", "--output", "out.npz")
+    refused = attempt(
+        environment, model, "model_runner", "--model", "m.mlir", "--input", "in.npz", "--output", "out.npz"
+    )
     assert refused.returncode == 1 and "pip install pto-mlir" in refused.stderr and "Traceback" not in refused.stderr
 
 
@@ -177,7 +271,10 @@ def test_programs_link_the_installed_library(model, language):
     compiler, source, text = ("clang-19", "p.c", C_PROGRAM) if language == "c" else ("clang++-19", "p.cpp", CXX_PROGRAM)
     (model / source).write_text(text)
     config = [str(environment / "bin" / "python"), "-m", "pto_mlir.config"]
-    cflags, libs = (subprocess.run([*config, flag], cwd=model, capture_output=True, text=True, check=True).stdout.split() for flag in ("--cflags", "--libs"))
+    cflags, libs = (
+        subprocess.run([*config, flag], cwd=model, capture_output=True, text=True, check=True).stdout.split()
+        for flag in ("--cflags", "--libs")
+    )
     standard = [] if language == "c" else ["-std=c++20"]
     subprocess.run([compiler, *standard, *cflags, source, *libs, "-o", "program"], cwd=model, check=True)
     printed = subprocess.run(["./program", "m.pmodel"], cwd=model, capture_output=True, text=True, check=True).stdout

@@ -57,13 +57,19 @@ def encoder(weights, ids, types, mask):
     x = norm(words[ids] + places[:tokens] + kinds[types], "embeddings.LayerNorm")
     for i in range(6):
         p = f"encoder.layer.{i}"
-        q, k, v = (dense(x, f"{p}.attention.self.{n}").reshape(batch, tokens, 12, 32).transpose(0, 2, 1, 3) for n in ("query", "key", "value"))
+        q, k, v = (
+            dense(x, f"{p}.attention.self.{n}").reshape(batch, tokens, 12, 32).transpose(0, 2, 1, 3)
+            for n in ("query", "key", "value")
+        )
         scores = np.where(mask[:, None, None, :] == 1, q @ k.swapaxes(2, 3) / np.sqrt(32), -np.inf)
         weight = np.exp(scores - scores.max(-1, keepdims=True))
         mixed = (weight / weight.sum(-1, keepdims=True) @ v).transpose(0, 2, 1, 3).reshape(batch, tokens, 384)
         x = norm(x + dense(mixed, f"{p}.attention.output.dense"), f"{p}.attention.output.LayerNorm")
         wide = dense(x, f"{p}.intermediate.dense")
-        x = norm(x + dense(wide / 2 * (1 + np.vectorize(erf)(wide / np.sqrt(2))), f"{p}.output.dense"), f"{p}.output.LayerNorm")
+        x = norm(
+            x + dense(wide / 2 * (1 + np.vectorize(erf)(wide / np.sqrt(2))), f"{p}.output.dense"),
+            f"{p}.output.LayerNorm",
+        )
     mean = (x * mask[..., None]).sum(1) / mask.sum(1, keepdims=True)
     return x, mean / np.linalg.norm(mean, axis=1, keepdims=True)
 

@@ -8,15 +8,40 @@ from pathlib import Path
 import numpy as np
 import onnx
 import onnxruntime as ort
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
-DTYPES = {"f64": np.float64, "f32": np.float32, "f16": np.float16, "i64": np.int64, "i32": np.int32, "i8": np.int8,
-          "i1": np.bool_, "ui8": np.uint8}  # fmt: skip
+DTYPES = {
+    "f64": np.float64,
+    "f32": np.float32,
+    "f16": np.float16,
+    "i64": np.int64,
+    "i32": np.int32,
+    "i8": np.int8,
+    "i1": np.bool_,
+    "ui8": np.uint8,
+}
 SAFETENSORS = {"F64": np.float64, "F32": np.float32, "F16": np.float16, "I64": np.int64, "I32": np.int32}
 
-SIMPLE = {"add": "Add", "sub": "Sub", "mul": "Mul", "div": "Div", "pow": "Pow", "max": "Max", "min": "Min", "relu": "Relu",
-          "abs": "Abs", "neg": "Neg", "sigmoid": "Sigmoid", "tanh": "Tanh", "exp": "Exp", "log": "Log", "sqrt": "Sqrt",
-          "reciprocal": "Reciprocal", "erf": "Erf", "hard_swish": "HardSwish"}  # fmt: skip
+SIMPLE = {
+    "add": "Add",
+    "sub": "Sub",
+    "mul": "Mul",
+    "div": "Div",
+    "pow": "Pow",
+    "max": "Max",
+    "min": "Min",
+    "relu": "Relu",
+    "abs": "Abs",
+    "neg": "Neg",
+    "sigmoid": "Sigmoid",
+    "tanh": "Tanh",
+    "exp": "Exp",
+    "log": "Log",
+    "sqrt": "Sqrt",
+    "reciprocal": "Reciprocal",
+    "erf": "Erf",
+    "hard_swish": "HardSwish",
+}
 LOGIC = {"and": "And", "or": "Or", "xor": "Xor", "not": "Not", "where": "Where"}
 COMPARE = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}
 REDUCE = {"reduce_sum": "ReduceSum", "reduce_mean": "ReduceMean", "reduce_max": "ReduceMax", "reduce_min": "ReduceMin"}
@@ -26,9 +51,12 @@ def read_safetensors(path: Path) -> dict:
     data = Path(path).read_bytes()
     (size,) = struct.unpack("<Q", data[:8])
     header = json.loads(data[8 : 8 + size])
-    return {name: np.frombuffer(data[8 + size + e["data_offsets"][0] : 8 + size + e["data_offsets"][1]],
-                                SAFETENSORS[e["dtype"]]).reshape(e["shape"])
-            for name, e in header.items()}  # fmt: skip
+    return {
+        name: np.frombuffer(
+            data[8 + size + e["data_offsets"][0] : 8 + size + e["data_offsets"][1]], SAFETENSORS[e["dtype"]]
+        ).reshape(e["shape"])
+        for name, e in header.items()
+    }
 
 
 def tensor_type(text: str):
@@ -94,16 +122,37 @@ class Rebuilder:
         if kind in REDUCE:
             return node(REDUCE[kind], [args[0], self.ints(a["axes"])], keepdims=int(a.get("keepdims", True)))
         if kind == "conv":
-            return node("Conv", args, strides=a["strides"], pads=a["pads"], dilations=a["dilations"], group=int(a.get("group", 1)))
+            return node(
+                "Conv",
+                args,
+                strides=a["strides"],
+                pads=a["pads"],
+                dilations=a["dilations"],
+                group=int(a.get("group", 1)),
+            )
         if kind == "conv_transpose":
-            return node("ConvTranspose", args, strides=a["strides"], pads=a["pads"], dilations=a["dilations"],
-                        output_padding=a["output_padding"], group=int(a.get("group", 1)))  # fmt: skip
+            return node(
+                "ConvTranspose",
+                args,
+                strides=a["strides"],
+                pads=a["pads"],
+                dilations=a["dilations"],
+                output_padding=a["output_padding"],
+                group=int(a.get("group", 1)),
+            )
         if kind == "resize":
             return self.resize(args, a, result)
         if kind in ("max_pool", "avg_pool"):
             more = {"count_include_pad": int(a.get("count_include_pad", False))} if kind == "avg_pool" else {}
-            return node("MaxPool" if kind == "max_pool" else "AveragePool", args, kernel_shape=a["kernel"], strides=a["strides"],
-                        pads=a["pads"], ceil_mode=int(a.get("ceil_mode", False)), **more)  # fmt: skip
+            return node(
+                "MaxPool" if kind == "max_pool" else "AveragePool",
+                args,
+                kernel_shape=a["kernel"],
+                strides=a["strides"],
+                pads=a["pads"],
+                ceil_mode=int(a.get("ceil_mode", False)),
+                **more,
+            )
         if kind == "batch_norm":
             return node("BatchNormalization", args, epsilon=a["epsilon"])
         if kind == "softmax":
@@ -125,7 +174,10 @@ class Rebuilder:
             return node("Concat", args, axis=int(a["axis"]))
         if kind == "slice":
             ends = [e if e >= 0 else -(2**31) for e in a["ends"]]
-            return node("Slice", [args[0], self.ints(a["starts"]), self.ints(ends), self.ints(range(len(shape))), self.ints(a["steps"])])
+            return node(
+                "Slice",
+                [args[0], self.ints(a["starts"]), self.ints(ends), self.ints(range(len(shape))), self.ints(a["steps"])],
+            )
         if kind == "pad":
             return node("Pad", [args[0], self.ints(a["pads"]), self.constant(np.array(a.get("value", 0.0), dtype))])
         if kind == "matmul":
@@ -134,12 +186,26 @@ class Rebuilder:
 
     def resize(self, args, a, result):
         roi = self.constant(np.array(a["roi"], np.float32)) if "roi" in a else ""
-        nearest = {"nearest_mode": a["nearest_mode"]} if a.get("nearest_mode", "simple") != "simple" else {"nearest_mode": "floor"}
+        nearest = (
+            {"nearest_mode": a["nearest_mode"]}
+            if a.get("nearest_mode", "simple") != "simple"
+            else {"nearest_mode": "floor"}
+        )
         more = {name: a[name] for name in ("cubic_coeff_a", "extrapolation_value") if name in a}
         flags = {name: int(a[name]) for name in ("exclude_outside", "antialias") if name in a}
         scales = self.constant(np.array(a["scales"], np.float32))
-        self.nodes.append(helper.make_node("Resize", [args[0], roi, scales], [result], mode=a["mode"],
-                                           coordinate_transformation_mode=a.get("coordinates", "half_pixel"), **nearest, **more, **flags))  # fmt: skip
+        self.nodes.append(
+            helper.make_node(
+                "Resize",
+                [args[0], roi, scales],
+                [result],
+                mode=a["mode"],
+                coordinate_transformation_mode=a.get("coordinates", "half_pixel"),
+                **nearest,
+                **more,
+                **flags,
+            )
+        )
 
     def layer_norm(self, args, a, result, shape):
         """By its definition, step by step."""
@@ -183,8 +249,15 @@ class Rebuilder:
                 for name, kind, label in re.findall(r'(%arg\d+): (tensor<[^>]*>) \{top.name = "([^"]*)"', line):
                     shape, dtype = tensor_type(kind)
                     self.ranks[name] = len(shape)
-                    inputs.append((name, label, helper.make_tensor_value_info(
-                        name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape)))  # fmt: skip
+                    inputs.append(
+                        (
+                            name,
+                            label,
+                            helper.make_tensor_value_info(
+                                name, helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
+                            ),
+                        )
+                    )
             elif match := re.match(r'(%\w+) = top.weight "([^"]*)"', line):
                 self.ranks[match[1]] = self.weights[match[2]].ndim
                 self.constant(self.weights[match[2]], match[1])
@@ -199,7 +272,11 @@ class Rebuilder:
                 for i, (name, kind) in enumerate(zip(match[1].split(", "), re.findall(r"tensor<[^>]*>", match[2]))):
                     shape, dtype = tensor_type(kind)
                     self.nodes.append(helper.make_node("Identity", [name], [f"out{i}"]))
-                    outputs.append(helper.make_tensor_value_info(f"out{i}", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape))
+                    outputs.append(
+                        helper.make_tensor_value_info(
+                            f"out{i}", helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), shape
+                        )
+                    )
             else:
                 assert line in ("", "}") or line.startswith("module"), line
         graph = helper.make_graph(self.nodes, "g", [i[2] for i in inputs], outputs, self.initializers)

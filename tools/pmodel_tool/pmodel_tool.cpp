@@ -23,8 +23,7 @@ int fail(const std::string &message) {
 }
 
 /// Opens the file and prints what `report` makes of it.
-template <class Report>
-int print(const std::string &path, Report report) {
+template <class Report> int print(const std::string &path, Report report) {
   auto file = ModelFile::open(path);
   if (!file)
     return fail(file.error());
@@ -39,8 +38,8 @@ int verify(const std::string &path) {
   if (Status status = (*file)->checkAllWeights(); !status)
     return fail(status.error());
   const ModelDesc &model = (*file)->model();
-  std::cout << path << ": good: " << model.nets.size() << " net(s), " << model.kernels.size() << " kernels, " << model.weights.size()
-            << " weights\n";
+  std::cout << path << ": good: " << model.nets.size() << " net(s), " << model.kernels.size() << " kernels, "
+            << model.weights.size() << " weights\n";
   return 0;
 }
 
@@ -54,7 +53,8 @@ int extract(const std::string &path, const std::string &folder) {
 }
 
 /// The program of --program, from its text.
-Result<HostProgramDesc> readProgram(const std::string &path, std::vector<std::string> inputs, std::vector<std::string> outputs) {
+Result<HostProgramDesc> readProgram(const std::string &path, std::vector<std::string> inputs,
+                                    std::vector<std::string> outputs) {
   std::ifstream file(path);
   std::stringstream text;
   if (!file || !(text << file.rdbuf()))
@@ -62,7 +62,8 @@ Result<HostProgramDesc> readProgram(const std::string &path, std::vector<std::st
   auto module = bytecode::assemble(text.str());
   if (!module)
     return Failure{path + ": " + module.error()};
-  return HostProgramDesc{std::filesystem::path(path).stem().string(), bytecode::serialize(*module), std::move(inputs), std::move(outputs)};
+  return HostProgramDesc{std::filesystem::path(path).stem().string(), bytecode::serialize(*module), std::move(inputs),
+                         std::move(outputs)};
 }
 
 int combine(const std::vector<std::string> &paths, const std::string &output, std::optional<HostProgramDesc> program) {
@@ -88,12 +89,21 @@ int main(int argc, char **argv) {
   action->add_option("--traffic", traffic, "global memory traffic of every kernel launch")->type_name("FILE");
   action->add_option("--verify", check, "check everything, the weights' hashes included")->type_name("FILE");
   action->add_option("--extract", split, "write each net and variant as a file of its own")->type_name("FILE");
-  action->add_option("--combine", parts, "join the nets of several files (needs -o)")->type_name("FILE")->expected(1, 1 << 20);
+  action->add_option("--combine", parts, "join the nets of several files (needs -o)")
+      ->type_name("FILE")
+      ->expected(1, 1 << 20);
   action->add_option("--chip", chip, "print the processor, one word")->type_name("FILE");
   app.add_option("-o,--output", output, "file of --combine, folder of --extract (default: here)")->type_name("PATH");
-  app.add_option("--program", programPath, "with --combine: the VM program (.vm) that makes one model of the nets")->type_name("FILE");
-  app.add_option("--program-input", programInputs, "name of its next input; once per input")->type_name("NAME")->expected(1)->take_all();
-  app.add_option("--program-output", programOutputs, "name of its next output; once per output")->type_name("NAME")->expected(1)->take_all();
+  app.add_option("--program", programPath, "with --combine: the VM program (.vm) that makes one model of the nets")
+      ->type_name("FILE");
+  app.add_option("--program-input", programInputs, "name of its next input; once per input")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--program-output", programOutputs, "name of its next output; once per output")
+      ->type_name("NAME")
+      ->expected(1)
+      ->take_all();
   try {
     app.parse(argc, argv);
     // Counted here, so that a misspelt option is named first.

@@ -80,11 +80,12 @@ Status runProgram(const ProgramRun &run) {
     return Failure{run.path + ": " + program.error()};
   const Module &loaded = program->module();
   if (loaded.target != "host")
-    return Failure{run.path + ": is for target '" + loaded.target + "'; pto-run runs target 'host', python -m pto_mlir.vm runs 'python'"};
+    return Failure{run.path + ": is for target '" + loaded.target +
+                   "'; pto-run runs target 'host', python -m pto_mlir.vm runs 'python'"};
   const Function &entry = loaded.functions[0];
   if (run.arguments.size() != entry.parameters.size())
-    return Failure{run.path + ": @" + entry.name + " takes " + std::to_string(entry.parameters.size()) + " arguments, got " +
-                   std::to_string(run.arguments.size())};
+    return Failure{run.path + ": @" + entry.name + " takes " + std::to_string(entry.parameters.size()) +
+                   " arguments, got " + std::to_string(run.arguments.size())};
   std::vector<Value> arguments;
   for (size_t i = 0; i < run.arguments.size(); ++i) {
     auto value = readArgument(run.arguments[i], loaded.types[entry.parameters[i]]);

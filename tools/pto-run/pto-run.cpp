@@ -37,7 +37,7 @@ bool parseType(std::string_view text, NpyArray &array) {
     array.shape.push_back(size);
     text.remove_prefix(cross + 1);
   }
-  auto type = pmodel::parseElementType(text);
+  auto type = parseElementType(text);
   if (type)
     array.type = *type;
   return type.has_value();
@@ -71,11 +71,12 @@ Status addOutputs(KernelRun &run, std::vector<OutputSpec> &outputs) {
   for (OutputSpec &output : outputs) {
     if (!output.typed) {
       if (inputs == 0)
-        return Failure{"--out '" + output.path + "' needs a type, such as " + output.path + ":3x37xf32, because there is no --arg"};
+        return Failure{"--out '" + output.path + "' needs a type, such as " + output.path +
+                       ":3x37xf32, because there is no --arg"};
       output.array.type = run.arguments[0].type;
       output.array.shape = run.arguments[0].shape;
     }
-    auto bytes = pmodel::tensorBytes(output.array.type, output.array.shape);
+    auto bytes = tensorBytes(output.array.type, output.array.shape);
     if (!bytes || *bytes > uint64_t(1) << 36)
       return Failure{"--out '" + output.path + "': is too large"};
     output.array.data.assign(*bytes, 0);
@@ -87,7 +88,8 @@ Status addOutputs(KernelRun &run, std::vector<OutputSpec> &outputs) {
 } // namespace
 
 int main(int argc, char **argv) {
-  CLI::App app("Runs one kernel of a .pmodel on .npy arguments: the --arg files, then the --out files, in order. Or runs a VM program (.vm) on "
+  CLI::App app("Runs one kernel of a .pmodel on .npy arguments: the --arg files, then the --out files, in order. Or "
+               "runs a VM program (.vm) on "
                "numbers and .npy files; the tensors it returns go to the --out files.",
                "pto-run");
   KernelRun run;
@@ -97,15 +99,23 @@ int main(int argc, char **argv) {
   app.add_option("--kernel", run.kernel, "name of the kernel (pmodel_tool --disasm lists them)");
   app.add_flag("--trace", program.trace, "print every instruction of a .vm with its slots");
   app.add_flag("--list", program.list, "print the bytecode of a .vm instead of running it");
-  app.add_option("--arg", inputs, "an input argument: .npy, or a number (a scalar of the kernel or of the .vm); may be repeated")->type_name("FILE|NUMBER")->expected(1)->take_all();
-  app.add_option("--out", outputTexts, "an output argument, written as .npy; its type is that of the first --arg, or given as FILE:3x37xf32")
+  app.add_option("--arg", inputs,
+                 "an input argument: .npy, or a number (a scalar of the kernel or of the .vm); may be repeated")
+      ->type_name("FILE|NUMBER")
+      ->expected(1)
+      ->take_all();
+  app.add_option("--out", outputTexts,
+                 "an output argument, written as .npy; its type is that of the first --arg, or given as FILE:3x37xf32")
       ->type_name("FILE[:TYPE]")
       ->expected(1)
       ->take_all();
   app.add_option("--blocks", run.blocks, "number of blocks (default: the file's)")->check(CLI::Range(1, 1024));
   app.add_option("--device", run.device.device, "cmodel, or the path of a device plug-in");
-  app.add_option("--mode", run.device.mode, "how the cmodel runs: functional, timing[:TRACE], checked (looks for races between engines), shuffled:SEED");
-  app.add_option("--threads", run.device.threads, "host threads that simulate cores (0 = all)")->check(CLI::Range(0, 4096));
+  app.add_option(
+      "--mode", run.device.mode,
+      "how the cmodel runs: functional, timing[:TRACE], checked (looks for races between engines), shuffled:SEED");
+  app.add_option("--threads", run.device.threads, "host threads that simulate cores (0 = all)")
+      ->check(CLI::Range(0, 4096));
   std::vector<OutputSpec> outputs;
   try {
     app.parse(argc, argv);
@@ -155,8 +165,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < outputs.size(); ++i)
     if (Status status = writeNpy(outputs[i].path, run.arguments[firstOutput + i]); !status)
       return fail(status.error());
-  std::cout << run.kernel << ": " << profile->instructions << " instructions, " << profile->gm_bytes_read << " bytes read, "
-            << profile->gm_bytes_written << " written";
+  std::cout << run.kernel << ": " << profile->instructions << " instructions, " << profile->gm_bytes_read
+            << " bytes read, " << profile->gm_bytes_written << " written";
   if (profile->cycles == 0) {
     std::cout << "\n";
     return 0;

@@ -50,8 +50,10 @@ TEST(Backend, Refuses) {
   ASSERT_NE(a3.processor, nullptr) << a3.error;
   EXPECT_THAT(error("a5", a3.processor->libraryPath), HasSubstr("is for processor 'a3'"));
   EXPECT_THAT(error("a3", "/nowhere/libx.so"), HasSubstr("/nowhere/libx.so"));
-  EXPECT_THAT(error("a3", besideTest("test_encoder_incomplete.so")), HasSubstr("test_encoder_incomplete.so lacks the function pto_li"));
-  EXPECT_THAT(error("a3", besideTest("test_encoder_foreign.so")), HasSubstr("was built from another instruction table"));
+  EXPECT_THAT(error("a3", besideTest("test_encoder_incomplete.so")),
+              HasSubstr("test_encoder_incomplete.so lacks the function pto_li"));
+  EXPECT_THAT(error("a3", besideTest("test_encoder_foreign.so")),
+              HasSubstr("was built from another instruction table"));
   std::string text = besideTest("not_a_library.so");
   std::ofstream(text) << "text";
   EXPECT_THAT(error("a3", text), HasSubstr("not_a_library.so"));

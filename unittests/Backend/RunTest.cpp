@@ -22,7 +22,8 @@ namespace {
 
 // The simulator beside this test.
 const pto_device_api *simulator() {
-  auto library = std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "libpto_cmodel.so";
+  auto library =
+      std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "libpto_cmodel.so";
   void *handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
   auto get = handle ? reinterpret_cast<const pto_device_api *(*)()>(dlsym(handle, "pto_device_get_api")) : nullptr;
   return get ? get() : nullptr;
@@ -71,7 +72,8 @@ struct Device {
       ASSERT_EQ(api->copy_to_device(context, address, buffer.data(), buffer.size() * 4), PTO_OK);
       args.push_back({address, buffer.size() * 4});
     }
-    ASSERT_EQ(api->launch(context, kernel, blocks, args.data(), args.size(), nullptr, 0), PTO_OK) << api->last_error(context);
+    ASSERT_EQ(api->launch(context, kernel, blocks, args.data(), args.size(), nullptr, 0), PTO_OK)
+        << api->last_error(context);
     ASSERT_EQ(api->synchronize(context), PTO_OK) << api->last_error(context);
     for (size_t i = 0; i < buffers.size(); ++i)
       ASSERT_EQ(api->copy_from_device(context, buffers[i].data(), args[i].address, buffers[i].size() * 4), PTO_OK);
@@ -86,7 +88,8 @@ std::vector<float> random(size_t n, unsigned seed) {
   return values;
 }
 
-// y = relu(x) of 37 x 61, 8 rows at a time, spread over the vector cores, the last rows and columns ragged; one buffer, so the next load waits for the store.
+// y = relu(x) of 37 x 61, 8 rows at a time, spread over the vector cores, the last rows and columns ragged; one buffer,
+// so the next load waits for the store.
 std::string reluKernel() {
   std::string head = R"(
       %c0 = arith.constant 0 : index
@@ -114,23 +117,28 @@ std::string reluKernel() {
         %t = pto.alloc_tile addr = %a valid_row = %n : !T
 )";
   auto view = [](const char *arg) {
-    return std::string("        %v = pto.make_tensor_view ") + arg + R"(, shape = [%c37, %c61], strides = [%c61, %c1] : !pto.tensor_view<37x61xf32>
+    return std::string("        %v = pto.make_tensor_view ") + arg +
+           R"(, shape = [%c37, %c61], strides = [%c61, %c1] : !pto.tensor_view<37x61xf32>
         %p = pto.partition_view %v, offsets = [%i, %c0], sizes = [%n, %c61] : !pto.tensor_view<37x61xf32> -> !pto.partition_tensor_view<?x61xf32>
 )";
   };
   std::string args = "(%x: !pto.ptr<f32>, %y: !pto.ptr<f32>) attributes {pto.pipe = #pto.pipe<";
-  return "!T = !pto.tile_buf<vec, 8x64xf32, valid=?x61>\nmodule {\n  module @relu attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {\n"
-         "    func.func @mte2" + args + "PIPE_MTE2>} {" + head + body + view("%x") +
+  return "!T = !pto.tile_buf<vec, 8x64xf32, valid=?x61>\nmodule {\n  module @relu attributes {pto.kernel_kind = "
+         "#pto.kernel_kind<vector>} {\n"
+         "    func.func @mte2" +
+         args + "PIPE_MTE2>} {" + head + body + view("%x") +
          "        pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]\n"
          "        pto.tload ins(%p : !pto.partition_tensor_view<?x61xf32>) outs(%t : !T)\n"
          "        pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n      }\n"
          "      pto.wait_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]\n      return\n    }\n"
-         "    func.func @v" + args + "PIPE_V>} {" + head + body +
+         "    func.func @v" +
+         args + "PIPE_V>} {" + head + body +
          "        pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]\n"
          "        pto.trelu ins(%t : !T) outs(%t : !T)\n"
          "        pto.set_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n      }\n      return\n    }\n"
-         "    func.func @mte3" + args + "PIPE_MTE3>} {" + head +
-         "      pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]\n" + body + view("%y") +
+         "    func.func @mte3" +
+         args + "PIPE_MTE3>} {" + head + "      pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]\n" + body +
+         view("%y") +
          "        pto.wait_flag[<PIPE_V>, <PIPE_MTE3>, <EVENT_ID0>]\n"
          "        pto.tstore ins(%t : !T) outs(%p : !pto.partition_tensor_view<?x61xf32>)\n"
          "        pto.set_flag[<PIPE_MTE3>, <PIPE_MTE2>, <EVENT_ID0>]\n      }\n      return\n    }\n  }\n}\n";
@@ -232,7 +240,8 @@ module {
 TEST(Run, MatmulBiasRelu) {
   Device device;
   ASSERT_NE(device.api, nullptr) << dlerror();
-  std::vector<std::vector<float>> buffers{random(5 * 24, 1), random(24 * 20, 2), random(20, 3), std::vector<float>(5 * 20, 7.f)};
+  std::vector<std::vector<float>> buffers{random(5 * 24, 1), random(24 * 20, 2), random(20, 3),
+                                          std::vector<float>(5 * 20, 7.f)};
   device.run(kMatmul, 1, buffers);
   for (int i = 0; i < 5; ++i)
     for (int j = 0; j < 20; ++j) {

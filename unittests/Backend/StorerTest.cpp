@@ -24,7 +24,8 @@ std::vector<uint32_t> add() {
 }
 std::vector<uint32_t> mov() { return words(isa::Mov{1, 2}); }
 
-std::string store(CmdStorerInterface &storer, int engine, const std::vector<uint32_t> &cmd, int port = 0, CMD_ID_NODE *node = nullptr) {
+std::string store(CmdStorerInterface &storer, int engine, const std::vector<uint32_t> &cmd, int port = 0,
+                  CMD_ID_NODE *node = nullptr) {
   return storer.store_cmd(engine, cmd.data(), cmd.size(), node, port).value_or("");
 }
 std::vector<uint32_t> operator+(std::vector<uint32_t> a, const std::vector<uint32_t> &b) {

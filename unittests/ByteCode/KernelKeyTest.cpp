@@ -6,7 +6,7 @@
 #include <random>
 
 using namespace pto_mlir::bytecode;
-using pto_mlir::pmodel::ElementType;
+using pto_mlir::ElementType;
 
 namespace {
 
@@ -18,7 +18,10 @@ TEST(KernelKey, NamesAreThoseOfTheFormat) {
   EXPECT_EQ(mangle({"python.print", {i32}, {}, {}}), "python_print_sig_i_ins_i32");
   EXPECT_EQ(mangle({"device.gather", {tensor({50257, 768}), {ElementType::I32, true, {16}}}, {tensor({16, 768})}, {}}),
             "device_gather_sig_tt_t_ins_50257x768xf32_16xi32_outs_16x768xf32");
-  EXPECT_EQ(mangle({"device.transpose", {tensor({2, kDynamic})}, {tensor({kDynamic, 2})}, {{"perm", std::vector<Number>{int64_t(1), int64_t(0)}}}}),
+  EXPECT_EQ(mangle({"device.transpose",
+                    {tensor({2, kDynamic})},
+                    {tensor({kDynamic, 2})},
+                    {{"perm", std::vector<Number>{int64_t(1), int64_t(0)}}}}),
             "device_transpose_sig_t_t_ins_2xnxf32_outs_nx2xf32_perm_1_0");
 }
 
@@ -56,7 +59,9 @@ TEST(KernelKey, NamesDoNotCollideAndReadBack) {
   for (const KernelKey &key : keys) {
     std::string name = mangle(key);
     EXPECT_TRUE(seen.emplace(name, key).second) << name;
-    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"), std::string::npos) << name;
+    EXPECT_EQ(name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"),
+              std::string::npos)
+        << name;
     auto back = demangle(name);
     ASSERT_TRUE(back) << name;
     EXPECT_EQ(*back, key) << name;
@@ -73,7 +78,8 @@ TEST(KernelKey, RandomKeysReadBack) {
     return text;
   };
   auto type = [&]() -> Type {
-    Type list[] = {i32, Type::scalar(ElementType::F64), tensor({}), tensor({3, kDynamic}), {ElementType::BF16, true, {0}}};
+    Type list[] = {
+        i32, Type::scalar(ElementType::F64), tensor({}), tensor({3, kDynamic}), {ElementType::BF16, true, {0}}};
     return list[below(5)];
   };
   std::map<std::string, KernelKey> seen;
@@ -100,8 +106,10 @@ TEST(KernelKey, RandomKeysReadBack) {
 }
 
 TEST(KernelKey, OtherTextIsNoName) {
-  for (const char *name : {"", "x", "device", "device_add", "device_add_sig", "device_add_sig_i", "device_add_sig_i_ins", "device_add_sig_i_ins_i33",
-                           "device_add_sig_f_ins_i32", "elsewhere_add_sig_v_v", "device_add_sig_v_v_a", "device_add_sig_v_v_b_1_a_1", "device_add_sig_v_v_a_01"})
+  for (const char *name :
+       {"", "x", "device", "device_add", "device_add_sig", "device_add_sig_i", "device_add_sig_i_ins",
+        "device_add_sig_i_ins_i33", "device_add_sig_f_ins_i32", "elsewhere_add_sig_v_v", "device_add_sig_v_v_a",
+        "device_add_sig_v_v_b_1_a_1", "device_add_sig_v_v_a_01"})
     EXPECT_FALSE(demangle(name)) << name;
 }
 

@@ -39,13 +39,15 @@ Outcome execute(const std::string &text, std::vector<Value> arguments = {}, Mach
   return run;
 }
 
-std::string program(const std::string &signature, const std::string &slots, const std::string &body, const std::string &head = "") {
-  return ".vm 1\n.target \"host\", 1, 15\n.types i1, i8, i16, i32, i64, f32, f64\n" + head + ".func @main" + signature + " slots" + slots + " {\n" + body + "\n}\n";
+std::string program(const std::string &signature, const std::string &slots, const std::string &body,
+                    const std::string &head = "") {
+  return ".vm 1\n.target \"host\", 1, 15\n.types i1, i8, i16, i32, i64, f32, f64\n" + head + ".func @main" + signature +
+         " slots" + slots + " {\n" + body + "\n}\n";
 }
 
 TEST(Machine, AddsAndPrints) {
   Outcome run = execute(program("() -> ()", "(i32)", "iconst_3\nldc scalar, 0\niadd\nistore_0\niload_0\ninvokestatic 1",
-                            ".const 0 = 40 : i32\n.const 1 = kernel @host.print (i32) -> ()\n"));
+                                ".const 0 = 40 : i32\n.const 1 = kernel @host.print (i32) -> ()\n"));
   EXPECT_EQ(run.error, "");
   EXPECT_THAT(run.printed, ElementsAre("43"));
 }
@@ -54,9 +56,9 @@ TEST(Machine, AddsAndPrints) {
 Value binary(const std::string &op, const std::string &type, Value x, Value y, const std::string &result = "") {
   char kind = type[0] == 'f' ? 'f' : 'i';
   std::string load = std::string(1, kind) + "load_";
-  Outcome run = execute(program("(" + type + ", " + type + ") -> (" + (result.empty() ? type : result) + ")", "(" + type + ", " + type + ")",
-                            load + "0\n" + load + "1\n" + op + "\nreturn"),
-                    {x, y});
+  Outcome run = execute(program("(" + type + ", " + type + ") -> (" + (result.empty() ? type : result) + ")",
+                                "(" + type + ", " + type + ")", load + "0\n" + load + "1\n" + op + "\nreturn"),
+                        {x, y});
   EXPECT_EQ(run.error, "") << op;
   return run.results.empty() ? Value() : run.results[0];
 }
@@ -107,7 +109,9 @@ TEST(Machine, FloatsRoundToTheirType) {
 
 TEST(Machine, Converts) {
   auto convert = [](const std::string &op, const std::string &from, Value value, const std::string &to) {
-    Outcome run = execute(program("(" + from + ") -> (" + to + ")", "(" + from + ")", std::string(from[0] == 'f' ? "f" : "i") + "load_0\n" + op + " " + to + "\nreturn"), {value});
+    Outcome run = execute(program("(" + from + ") -> (" + to + ")", "(" + from + ")",
+                                  std::string(from[0] == 'f' ? "f" : "i") + "load_0\n" + op + " " + to + "\nreturn"),
+                          {value});
     return run.error.empty() ? run.results[0] : Value::integer(-999);
   };
   EXPECT_EQ(convert("conv", "i1", Value::integer(1), "i32").bits, -1);
@@ -150,7 +154,8 @@ deep:
   EXPECT_EQ(run.error, "");
   EXPECT_EQ(run.results[0].bits, 6765);
   EXPECT_THAT(execute(text, {Value::integer(2000)}, {0, 100}).error, HasSubstr("calls are nested deeper than 100"));
-  EXPECT_THAT(execute(program("() -> ()", "()", "L:\ngoto L"), {}, {1000}).error, HasSubstr("@main, instruction 0 (goto): ran longer than 1000 jumps"));
+  EXPECT_THAT(execute(program("() -> ()", "()", "L:\ngoto L"), {}, {1000}).error,
+              HasSubstr("@main, instruction 0 (goto): ran longer than 1000 jumps"));
 }
 
 TEST(Machine, Tensors) {
@@ -192,7 +197,7 @@ E:
   return
 }
 )",
-                    {Value::integer(6)});
+                        {Value::integer(6)});
   ASSERT_EQ(run.error, "");
   EXPECT_THAT(run.results[0].tensor->shape, ElementsAre(3, 2));
   int64_t data[6];
@@ -206,20 +211,30 @@ TEST(Machine, FaultsNameTheirPlace) {
   EXPECT_EQ(execute(text, {Value::integer(0)}).error, "@main, instruction 2 (idiv) at sum.py:3: division by zero");
   EXPECT_THAT(execute(text, {}).error, HasSubstr("@main takes 1 arguments, got 0"));
   EXPECT_THAT(execute(text, {Value::integer(int64_t(1) << 40)}).error, HasSubstr("argument 0 is no i32"));
-  EXPECT_THAT(execute(program("() -> ()", "()", "iconst i1, 0\nassert 0", ".const 0 = text \"sizes agree\"\n")).error, HasSubstr("assertion failed: sizes agree"));
+  EXPECT_THAT(execute(program("() -> ()", "()", "iconst i1, 0\nassert 0", ".const 0 = text \"sizes agree\"\n")).error,
+              HasSubstr("assertion failed: sizes agree"));
   EXPECT_THAT(execute(program("() -> ()", "()", "unreachable")).error, HasSubstr("never reached"));
-  EXPECT_THAT(execute(program("() -> ()", "()", "iconst i64, -1\nnewtensor tensor<?xf32>\npop")).error, HasSubstr("extent -1"));
-  EXPECT_THAT(execute(program("() -> ()", "()", "iconst i64, 1099511627776\nnewtensor tensor<?xf32>\npop")).error, HasSubstr("cannot make a tensor"));
-  EXPECT_THAT(execute(program("() -> ()", "()", "newtensor tensor<2xf32>\niconst i64, 2\ntload\npop")).error, HasSubstr("an index is outside tensor<2xf32>"));
-  EXPECT_THAT(execute(program("() -> ()", "()", "newtensor tensor<2x3xf32>\niconst i64, 4\nreshape tensor<?xf32>\npop")).error, HasSubstr("reshapes tensor<2x3xf32>"));
-  EXPECT_THAT(execute(program("(tensor<?xf32>) -> ()", "(tensor<?xf32>)", "aload_0\ncast tensor<2xf32>\npop"), {Value::of(makeTensor(pmodel::ElementType::F32, {3}))}).error,
+  EXPECT_THAT(execute(program("() -> ()", "()", "iconst i64, -1\nnewtensor tensor<?xf32>\npop")).error,
+              HasSubstr("extent -1"));
+  EXPECT_THAT(execute(program("() -> ()", "()", "iconst i64, 1099511627776\nnewtensor tensor<?xf32>\npop")).error,
+              HasSubstr("cannot make a tensor"));
+  EXPECT_THAT(execute(program("() -> ()", "()", "newtensor tensor<2xf32>\niconst i64, 2\ntload\npop")).error,
+              HasSubstr("an index is outside tensor<2xf32>"));
+  EXPECT_THAT(
+      execute(program("() -> ()", "()", "newtensor tensor<2x3xf32>\niconst i64, 4\nreshape tensor<?xf32>\npop")).error,
+      HasSubstr("reshapes tensor<2x3xf32>"));
+  EXPECT_THAT(execute(program("(tensor<?xf32>) -> ()", "(tensor<?xf32>)", "aload_0\ncast tensor<2xf32>\npop"),
+                      {Value::of(makeTensor(ElementType::F32, {3}))})
+                  .error,
               HasSubstr("the tensor is a tensor<3xf32>, no tensor<2xf32>"));
   EXPECT_THAT(execute(program("() -> ()", "()", "", ".const 0 = kernel @device.add (i32, i32) -> (i32)\n")).error,
               HasSubstr("the host has no kernel device_add_sig_ii_i_ins_i32_i32_outs_i32"));
 }
 
 TEST(Machine, ScalarMath) {
-  Outcome run = execute(program("(f32) -> (f32)", "(f32)", "fload_0\ninvokestatic 0\nreturn", ".const 0 = kernel @host.tanh (f32) -> (f32)\n"), {Value::number(0.5)});
+  Outcome run = execute(program("(f32) -> (f32)", "(f32)", "fload_0\ninvokestatic 0\nreturn",
+                                ".const 0 = kernel @host.tanh (f32) -> (f32)\n"),
+                        {Value::number(0.5)});
   ASSERT_EQ(run.error, "");
   EXPECT_EQ(run.results[0].asDouble(), double(float(std::tanh(0.5))));
 }
@@ -231,17 +246,18 @@ public:
   Result<std::shared_ptr<Kernel>> resolve(const KernelKey &key, const std::string &name) override {
     struct Fill : Kernel {
       Status run(std::span<const Value>, std::span<Value> results) override {
-        auto tensor = makeTensor(pmodel::ElementType::I64, {1});
+        auto tensor = makeTensor(ElementType::I64, {1});
         int64_t seven = 7;
         std::memcpy(tensor->data.get(), &seven, 8);
         results[0] = Value::of(tensor);
         return {};
       }
     };
-    return key.callee == "device.fill" ? Result<std::shared_ptr<Kernel>>(std::make_shared<Fill>()) : HostProvider::resolve(key, name);
+    return key.callee == "device.fill" ? Result<std::shared_ptr<Kernel>>(std::make_shared<Fill>())
+                                       : HostProvider::resolve(key, name);
   }
   Status launch(Kernel &, uint32_t queue, std::span<const Value>, std::span<Value> results) override {
-    auto tensor = makeTensor(pmodel::ElementType::I64, {1});
+    auto tensor = makeTensor(ElementType::I64, {1});
     results[0] = Value::of(tensor);
     waiting.push_back(tensor);
     queues.push_back(queue);
@@ -259,7 +275,8 @@ public:
 };
 
 TEST(Machine, ReadsWaitForLaunches) {
-  auto module = assemble(program("() -> (i64)", "()", "launch 0, 3\niconst i64, 0\ntload\nreturn", ".const 0 = kernel @device.fill () -> (tensor<1xi64>)\n"));
+  auto module = assemble(program("() -> (i64)", "()", "launch 0, 3\niconst i64, 0\ntload\nreturn",
+                                 ".const 0 = kernel @device.fill () -> (tensor<1xi64>)\n"));
   ASSERT_TRUE(module) << module.error();
   auto loaded = Program::load(module.take());
   ASSERT_TRUE(loaded) << loaded.error();
@@ -274,7 +291,8 @@ TEST(Machine, ReadsWaitForLaunches) {
 
 TEST(Machine, TracesEveryStep) {
   auto module = assemble(program("(i32) -> (i32)", "(i32)", "iload_0\niconst_1\niadd\nreturn"));
-  auto machine = Machine::create(*Program::load(module.take()), std::make_shared<HostProvider>([](const std::string &) {}));
+  auto machine =
+      Machine::create(*Program::load(module.take()), std::make_shared<HostProvider>([](const std::string &) {}));
   std::vector<std::string> lines;
   machine->trace([&](const std::string &line) { lines.push_back(line); });
   ASSERT_TRUE(machine->run({Value::integer(5)}));
@@ -285,10 +303,11 @@ TEST(Machine, TracesEveryStep) {
 /// Rows of two i32, printed.
 std::vector<std::string> rows(const std::string &body, std::string *error = nullptr) {
   Outcome run = execute(program("() -> ()", "(tensor<?x2xi32>, tensor<?x2xi32>, tensor<?x2xi32>, tensor<2xi32>)", body,
-                            ".const 0 = kernel @host.append (tensor<?x2xi32>, tensor<2xi32>) -> (tensor<?x2xi32>)\n"
-                            ".const 1 = kernel @host.put (tensor<?x2xi32>, i64, tensor<2xi32>)\n"
-                            ".const 2 = kernel @host.print (tensor<?x2xi32>)\n"
-                            ".const 3 = dense [1, 2] : tensor<2xi32>\n.const 4 = dense [3, 4] : tensor<2xi32>\n.const 5 = dense [5, 6] : tensor<2xi32>\n"));
+                                ".const 0 = kernel @host.append (tensor<?x2xi32>, tensor<2xi32>) -> (tensor<?x2xi32>)\n"
+                                ".const 1 = kernel @host.put (tensor<?x2xi32>, i64, tensor<2xi32>)\n"
+                                ".const 2 = kernel @host.print (tensor<?x2xi32>)\n"
+                                ".const 3 = dense [1, 2] : tensor<2xi32>\n.const 4 = dense [3, 4] : "
+                                "tensor<2xi32>\n.const 5 = dense [5, 6] : tensor<2xi32>\n"));
   if (error)
     *error = run.error;
   else
@@ -298,15 +317,17 @@ std::vector<std::string> rows(const std::string &body, std::string *error = null
 
 TEST(Machine, AppendsRowsToWhatOthersStillSee) {
   // Slot 1 is slot 0 and a row; two tensors are made of it.
-  EXPECT_THAT(rows("iconst i64, 0\nnewtensor tensor<?x2xi32>\nldc tensor, 3\ninvokestatic 0\nastore_1\n"
-                   "aload_1\nldc tensor, 4\ninvokestatic 0\nastore_0\naload_1\nldc tensor, 5\ninvokestatic 0\nastore_2\n"
-                   "aload_0\ninvokestatic 2\naload_1\ninvokestatic 2\naload_2\ninvokestatic 2"),
-              ElementsAre("tensor<2x2xi32> [1, 2, 3, 4]", "tensor<1x2xi32> [1, 2]", "tensor<2x2xi32> [1, 2, 5, 6]"));
+  EXPECT_THAT(
+      rows("iconst i64, 0\nnewtensor tensor<?x2xi32>\nldc tensor, 3\ninvokestatic 0\nastore_1\n"
+           "aload_1\nldc tensor, 4\ninvokestatic 0\nastore_0\naload_1\nldc tensor, 5\ninvokestatic 0\nastore_2\n"
+           "aload_0\ninvokestatic 2\naload_1\ninvokestatic 2\naload_2\ninvokestatic 2"),
+      ElementsAre("tensor<2x2xi32> [1, 2, 3, 4]", "tensor<1x2xi32> [1, 2]", "tensor<2x2xi32> [1, 2, 5, 6]"));
 }
 
 TEST(Machine, PutsRows) {
   std::string make = "iconst i64, 3\nnewtensor tensor<?x2xi32>\nastore_0\n", error;
-  EXPECT_THAT(rows(make + "aload_0\niconst i64, 2\nldc tensor, 4\ninvokestatic 1\naload_0\niconst i64, 0\nldc tensor, 5\ninvokestatic 1\n"
+  EXPECT_THAT(rows(make + "aload_0\niconst i64, 2\nldc tensor, 4\ninvokestatic 1\naload_0\niconst i64, 0\nldc tensor, "
+                          "5\ninvokestatic 1\n"
                           "aload_0\ninvokestatic 2"),
               ElementsAre("tensor<3x2xi32> [5, 6, 0, 0, 3, 4]"));
   rows(make + "aload_0\niconst i64, 3\nldc tensor, 4\ninvokestatic 1", &error);

@@ -1,5 +1,5 @@
-#include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/ByteCode/Serialize.h"
 
 #include <gmock/gmock.h>
 
@@ -77,7 +77,8 @@ TEST(Text, TheListingIsThatOfTheFormat) {
   ASSERT_TRUE(module);
   EXPECT_EQ(listing(*module), "ByteCodeModule(\n"
                               "consts=[40, 'device_add_sig_ii_i_ins_i32_i32_outs_i32', 'python_print_sig_i_ins_i32'],\n"
-                              "code=[<OpCode.iconst_3: 5>, <OpCode.ldc: 11>, <TypeCode.scalar: 1>, 0, <OpCode.invokestatic: 12>, 1, <OpCode.istore_2: 21>, "
+                              "code=[<OpCode.iconst_3: 5>, <OpCode.ldc: 11>, <TypeCode.scalar: 1>, 0, "
+                              "<OpCode.invokestatic: 12>, 1, <OpCode.istore_2: 21>, "
                               "<OpCode.iload_2: 16>, <OpCode.invokestatic: 12>, 2],\n"
                               "target='python',\n"
                               "variable_size=3)");
@@ -87,7 +88,7 @@ TEST(Text, TheListingIsThatOfTheFormat) {
 TEST(Text, EveryInstructionRoundTrips) {
   Module module;
   module.target = "host";
-  module.types = {Type::scalar(pmodel::ElementType::I32)};
+  module.types = {Type::scalar(ElementType::I32)};
   module.constants = {TextConstant{"x"}};
   Function function{"main", {}, {}, {}, {}, {}};
   uint32_t count = 0;

@@ -15,11 +15,15 @@ using ::testing::HasSubstr;
 namespace {
 
 /// The verifier's answer about a function with these parameters, results and slots.
-std::string verify(const std::string &body, const std::string &signature = "() -> ()", const std::string &slots = "()") {
-  auto module = assemble(".vm 1\n.target \"host\", 1, 15\n.types i32, i64, f32, tensor<2x?xf32>, tensor<2x3xf32>, i1, i8\n"
-                         ".const 0 = text \"t\"\n.const 1 = kernel @host.f (tensor<2x?xf32>) -> (i32)\n.const 2 = 1.5 : f32\n"
-                         ".const 3 = dense [1, 2, 3, 4, 5, 6] : tensor<2x3xf32>\n"
-                         ".func @main" + signature + " slots" + slots + " {\n" + body + "\n}\n.func @callee(i32) -> (i32) slots(i32) {\niload_0\nreturn\n}\n");
+std::string verify(const std::string &body, const std::string &signature = "() -> ()",
+                   const std::string &slots = "()") {
+  auto module =
+      assemble(".vm 1\n.target \"host\", 1, 15\n.types i32, i64, f32, tensor<2x?xf32>, tensor<2x3xf32>, i1, i8\n"
+               ".const 0 = text \"t\"\n.const 1 = kernel @host.f (tensor<2x?xf32>) -> (i32)\n.const 2 = 1.5 : f32\n"
+               ".const 3 = dense [1, 2, 3, 4, 5, 6] : tensor<2x3xf32>\n"
+               ".func @main" +
+               signature + " slots" + slots + " {\n" + body +
+               "\n}\n.func @callee(i32) -> (i32) slots(i32) {\niload_0\nreturn\n}\n");
   if (!module)
     return "text: " + module.error();
   auto program = Program::load(module.take());
@@ -30,7 +34,9 @@ TEST(Verifier, GoodFunctionsPass) {
   EXPECT_EQ(verify(""), "");
   EXPECT_EQ(verify("iconst_1\nifeq A\niconst_2\ngoto B\nA:\niconst_3\nB:\nreturn", "() -> (i32)"), "");
   EXPECT_EQ(verify("ldc tensor, 3\ninvokestatic 1\ncall @callee\npop"), "");
-  EXPECT_EQ(verify("iconst i64, 3\nnewtensor tensor<2x?xf32>\nastore_0\naload_0\ncast tensor<2x3xf32>\npop\ndrop 0", "() -> ()", "(tensor<2x?xf32>)"), "");
+  EXPECT_EQ(verify("iconst i64, 3\nnewtensor tensor<2x?xf32>\nastore_0\naload_0\ncast tensor<2x3xf32>\npop\ndrop 0",
+                   "() -> ()", "(tensor<2x?xf32>)"),
+            "");
 }
 
 TEST(Verifier, EveryMisuseIsFound) {
@@ -71,10 +77,12 @@ TEST(Verifier, EveryMisuseIsFound) {
       EXPECT_EQ(verify(test.body), "") << test.body;
   }
   EXPECT_THAT(verify("iload_0\npop", "() -> ()", "(i32)"), HasSubstr("reads slot 0, which not every path has written"));
-  EXPECT_THAT(verify("iconst_1\nifeq A\niconst_1\nistore_0\nA:\niload_0\npop", "() -> ()", "(i32)"), HasSubstr("which not every path has written"));
+  EXPECT_THAT(verify("iconst_1\nifeq A\niconst_1\nistore_0\nA:\niload_0\npop", "() -> ()", "(i32)"),
+              HasSubstr("which not every path has written"));
   EXPECT_THAT(verify("fload_0\npop", "(i32) -> ()", "(i32)"), HasSubstr("slot 0 holds i32"));
   EXPECT_THAT(verify("", "(i32) -> ()", "()"), HasSubstr("its slots do not begin with its parameters"));
-  EXPECT_THAT(verify("aload_0\nastore_0", "(tensor<2x?xf32>) -> (i32)", "(tensor<2x?xf32>)"), HasSubstr("ends without return"));
+  EXPECT_THAT(verify("aload_0\nastore_0", "(tensor<2x?xf32>) -> (i32)", "(tensor<2x?xf32>)"),
+              HasSubstr("ends without return"));
 }
 
 TEST(Verifier, ModulesAreChecked) {
@@ -88,17 +96,24 @@ TEST(Verifier, ModulesAreChecked) {
   };
   EXPECT_EQ(error([](Module &) {}), "");
   EXPECT_THAT(error([](Module &m) { m.version = 9; }), HasSubstr("is of VM version 9, this one runs version 1"));
-  EXPECT_THAT(error([](Module &m) { m.capabilities = 64; }), HasSubstr("needs capabilities that this VM lacks (bits 64)"));
-  EXPECT_THAT(error([](Module &m) { m.capabilities = 0, m.functions[0].code = {0x58, 0}; }), HasSubstr("uses capabilities that it does not declare (bits 8)"));
+  EXPECT_THAT(error([](Module &m) { m.capabilities = 64; }),
+              HasSubstr("needs capabilities that this VM lacks (bits 64)"));
+  EXPECT_THAT(error([](Module &m) { m.capabilities = 0, m.functions[0].code = {0x58, 0}; }),
+              HasSubstr("uses capabilities that it does not declare (bits 8)"));
   EXPECT_THAT(error([](Module &m) { m.target = ""; }), HasSubstr("names no target"));
   EXPECT_THAT(error([](Module &m) { m.functions.clear(); }), HasSubstr("has no function"));
   EXPECT_THAT(error([](Module &m) { m.types.push_back(m.types[0]); }), HasSubstr("type 1 is there twice"));
   EXPECT_THAT(error([](Module &m) { m.functions[0].slots = {7}; }), HasSubstr("type 7 does not exist"));
-  EXPECT_THAT(error([](Module &m) { m.functions.push_back(m.functions[0]); }), HasSubstr("two functions are named 'main'"));
-  EXPECT_THAT(error([](Module &m) { m.constants.push_back(ScalarConstant{0, uint64_t(1) << 40}); }), HasSubstr("constant 0 does not fit into i32"));
-  EXPECT_THAT(error([](Module &m) { m.constants.push_back(KernelKey{"nowhere.x", {}, {}, {}}); }), HasSubstr("constant 0 names no kernel"));
-  EXPECT_THAT(error([](Module &m) { m.functions[0].debug = {{3, "x"}}; }), HasSubstr("debug entry 0 belongs to no instruction"));
-  EXPECT_THAT(error([](Module &m) { m.functions[0].code = {0x58, 5}; }), HasSubstr("branches to instruction 5, the function has 1"));
+  EXPECT_THAT(error([](Module &m) { m.functions.push_back(m.functions[0]); }),
+              HasSubstr("two functions are named 'main'"));
+  EXPECT_THAT(error([](Module &m) { m.constants.push_back(ScalarConstant{0, uint64_t(1) << 40}); }),
+              HasSubstr("constant 0 does not fit into i32"));
+  EXPECT_THAT(error([](Module &m) { m.constants.push_back(KernelKey{"nowhere.x", {}, {}, {}}); }),
+              HasSubstr("constant 0 names no kernel"));
+  EXPECT_THAT(error([](Module &m) { m.functions[0].debug = {{3, "x"}}; }),
+              HasSubstr("debug entry 0 belongs to no instruction"));
+  EXPECT_THAT(error([](Module &m) { m.functions[0].code = {0x58, 5}; }),
+              HasSubstr("branches to instruction 5, the function has 1"));
 }
 
 /// Whatever bytes a program has: it is refused, or runs without harm (sanitizers watch).

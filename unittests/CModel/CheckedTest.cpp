@@ -33,7 +33,9 @@ isa::View mine(int64_t rows = 4) {
   v.offset = Value::reg(0);
   return v;
 }
-void ownPart(TestKernel &k) { k.add(Pipe::MTE3, isa::Get{0, isa::Query::subblock_idx}).add(Pipe::MTE3, isa::Mul{0, Value::reg(0), 256}); }
+void ownPart(TestKernel &k) {
+  k.add(Pipe::MTE3, isa::Get{0, isa::Query::subblock_idx}).add(Pipe::MTE3, isa::Mul{0, Value::reg(0), 256});
+}
 
 /// y = x + x over three trips of one buffer, with all flags that it needs; `without` names the pair that is left out.
 TestKernel threeTrips(int without) {
@@ -84,7 +86,9 @@ struct Checked {
   std::vector<pto_arg> args;
 };
 
-void expectPart(const std::string &text, const std::string &part) { EXPECT_NE(text.find(part), std::string::npos) << text; }
+void expectPart(const std::string &text, const std::string &part) {
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
 
 TEST(Checked, AcceptsWhatIsOrdered) {
   Checked c;
@@ -121,7 +125,9 @@ TEST(Checked, ReportsReadsOfWhatNobodyWrote) {
   TestKernel k(isa::CoreKind::AIV, 2);
   k.add(Pipe::MTE2, load(ub(0, 4, 16, 4, 15), view(0, ElementType::f32, 4, 15, 16)));
   // The last column travels through the additions, also in place, and counts where it leaves.
-  k.sync(Pipe::MTE2, Pipe::V).add(Pipe::V, isa::TAdd{ub(256), ub(0), ub(0)}).add(Pipe::V, isa::TAdd{ub(256), ub(256), ub(256)});
+  k.sync(Pipe::MTE2, Pipe::V)
+      .add(Pipe::V, isa::TAdd{ub(256), ub(0), ub(0)})
+      .add(Pipe::V, isa::TAdd{ub(256), ub(256), ub(256)});
   k.sync(Pipe::V, Pipe::MTE3);
   ownPart(k);
   TestKernel inside = k;
@@ -147,7 +153,8 @@ TEST(Checked, ReportsReadsOfWhatNobodyWrote) {
   part.add(Pipe::MTE3, store(mine(3), ub(0, 3)));
   ASSERT_EQ(host.run(part), PTO_OK);
   std::vector<float> y(64);
-  EXPECT_EQ(host.device.api->copy_from_device(host.device.context, y.data(), host.args[1].address, 256), PTO_ERROR_INVALID);
+  EXPECT_EQ(host.device.api->copy_from_device(host.device.context, y.data(), host.args[1].address, 256),
+            PTO_ERROR_INVALID);
   expectPart(host.device.error(), "byte 192");
 }
 
@@ -182,12 +189,16 @@ TEST(Checked, CoresAreNotOrdered) {
   // Each core its own 6 elements of 4 bytes: they share cells of 32 bytes, not bytes.
   TestKernel own(isa::CoreKind::AIV, 2);
   for (Pipe p : {Pipe::MTE2, Pipe::MTE3}) {
-    own.add(p, isa::Get{0, isa::Query::block_idx}).add(p, isa::Mul{0, Value::reg(0), 2}).add(p, isa::Get{1, isa::Query::subblock_idx});
+    own.add(p, isa::Get{0, isa::Query::block_idx})
+        .add(p, isa::Mul{0, Value::reg(0), 2})
+        .add(p, isa::Get{1, isa::Query::subblock_idx});
     own.add(p, isa::Add{0, Value::reg(0), Value::reg(1)}).add(p, isa::Mul{0, Value::reg(0), 24});
   }
   isa::View in = view(0, ElementType::f32, 1, 6), out = view(1, ElementType::f32, 1, 6);
   in.offset = out.offset = Value::reg(0);
-  own.add(Pipe::MTE2, load(ub(0, 1, 16, 1, 6), in)).sync(Pipe::MTE2, Pipe::MTE3).add(Pipe::MTE3, store(out, ub(0, 1, 16, 1, 6)));
+  own.add(Pipe::MTE2, load(ub(0, 1, 16, 1, 6), in))
+      .sync(Pipe::MTE2, Pipe::MTE3)
+      .add(Pipe::MTE3, store(out, ub(0, 1, 16, 1, 6)));
   Checked d;
   EXPECT_EQ(d.run(own, 4), PTO_OK) << d.device.error();
 }
@@ -210,10 +221,17 @@ TEST(Accesses, RunsCoverExactlyTheRegion) {
     Layout layout;
     uint16_t rows, cols;
   };
-  for (Case c : {Case{ElementType::f32, Layout::ND, 6, 24}, {ElementType::f16, Layout::DN, 32, 5}, {ElementType::f16, Layout::NZ, 48, 64},
-                 {ElementType::f32, Layout::NZ, 32, 24}, {ElementType::f16, Layout::ZN, 48, 32}, {ElementType::i8, Layout::ZZ, 48, 64},
-                 {ElementType::f32, Layout::ZZ, 32, 24}, {ElementType::f32, Layout::NN, 24, 32}, {ElementType::f32, Layout::NZ16, 48, 32}})
-    for (auto [row, col, n, m] : {std::array<uint64_t, 4>{0, 0, c.rows, c.cols}, {1, 3, 4, 2}, {0, 0, 5, 1}, {2, 0, 3, c.cols}})  {
+  for (Case c : {Case{ElementType::f32, Layout::ND, 6, 24},
+                 {ElementType::f16, Layout::DN, 32, 5},
+                 {ElementType::f16, Layout::NZ, 48, 64},
+                 {ElementType::f32, Layout::NZ, 32, 24},
+                 {ElementType::f16, Layout::ZN, 48, 32},
+                 {ElementType::i8, Layout::ZZ, 48, 64},
+                 {ElementType::f32, Layout::ZZ, 32, 24},
+                 {ElementType::f32, Layout::NN, 24, 32},
+                 {ElementType::f32, Layout::NZ16, 48, 32}})
+    for (auto [row, col, n, m] :
+         {std::array<uint64_t, 4>{0, 0, c.rows, c.cols}, {1, 3, 4, 2}, {0, 0, 5, 1}, {2, 0, 3, c.cols}}) {
       isa::Tile t = tile(c.type, c.layout, 64, c.rows, c.cols);
       uint64_t bytes = isa::elementBits(c.type) / 8;
       std::vector<int> expected(64 + size_t(c.rows) * c.cols * bytes), got(expected.size());
@@ -227,7 +245,8 @@ TEST(Accesses, RunsCoverExactlyTheRegion) {
         for (uint64_t i = 0; i < run.count; ++i)
           for (uint64_t b = 0; b < run.length; ++b)
             ++got.at(run.begin + i * uint64_t(run.pitch) + b);
-      EXPECT_EQ(got, expected) << isa::kLayoutNames[unsigned(c.layout)] << " " << row << " " << col << " " << n << " " << m;
+      EXPECT_EQ(got, expected) << isa::kLayoutNames[unsigned(c.layout)] << " " << row << " " << col << " " << n << " "
+                               << m;
     }
 }
 

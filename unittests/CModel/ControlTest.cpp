@@ -23,10 +23,11 @@ isa::TStore store(isa::View dst, isa::Tile src, isa::AtomicMode atomic = isa::At
   return s;
 }
 
-/// Evaluates one scalar instruction on S and returns what it wrote, by way of a row of that many valid columns and a GM offset.
+/// Evaluates one scalar instruction on S and returns what it wrote, by way of a row of that many valid columns and a GM
+/// offset.
 int64_t evaluate(const std::function<void(TestKernel &)> &insns) {
-  // r0 holds the result; its bytes leave through a tile whose address, valid columns and view offset do not depend on it: the value is
-  // pushed to V, which fills tiles with its halves.
+  // r0 holds the result; its bytes leave through a tile whose address, valid columns and view offset do not depend on
+  // it: the value is pushed to V, which fills tiles with its halves.
   TestDevice device;
   TestKernel k(isa::CoreKind::AIV, 1);
   insns(k);
@@ -38,8 +39,10 @@ int64_t evaluate(const std::function<void(TestKernel &)> &insns) {
     k.add(Pipe::V, isa::TExpands{tile(isa::ElementType::i32, isa::Layout::ND, 32 * i, 1, 8), Value::reg(5)});
   }
   k.sync(Pipe::V, Pipe::MTE3);
-  k.add(Pipe::MTE3, store(view(0, isa::ElementType::i32, 1, 1), tile(isa::ElementType::i32, isa::Layout::ND, 0, 1, 8, 1, 1)));
-  k.add(Pipe::MTE3, store(view(0, isa::ElementType::i32, 1, 1, -1, 4), tile(isa::ElementType::i32, isa::Layout::ND, 32, 1, 8, 1, 1)));
+  k.add(Pipe::MTE3,
+        store(view(0, isa::ElementType::i32, 1, 1), tile(isa::ElementType::i32, isa::Layout::ND, 0, 1, 8, 1, 1)));
+  k.add(Pipe::MTE3, store(view(0, isa::ElementType::i32, 1, 1, -1, 4),
+                          tile(isa::ElementType::i32, isa::Layout::ND, 32, 1, 8, 1, 1)));
   std::vector<pto_arg> args{device.upload(std::vector<int64_t>(1))};
   EXPECT_EQ(device.run(k, args, 1, {41, -42}), PTO_OK) << device.error();
   return device.download<int64_t>(args[0])[0];
@@ -101,9 +104,13 @@ TEST(Scalar, NestedLoopsAndSkips) {
     k.add(Pipe::S, isa::Loop{2, 1, Value::reg(1), 1});
     k.add(Pipe::S, isa::Cmp{3, isa::CompareMode::ne, Value::reg(2), 3});
     TestKernel body(isa::CoreKind::AIV, 1);
-    body.add(Pipe::S, isa::Mul{4, Value::reg(1), 10}).add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(4)}).add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)});
+    body.add(Pipe::S, isa::Mul{4, Value::reg(1), 10})
+        .add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(4)})
+        .add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)});
     k.add(Pipe::S, isa::SkipIfZero{Value::reg(3), int64_t(body.position(Pipe::S))});
-    k.add(Pipe::S, isa::Mul{4, Value::reg(1), 10}).add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(4)}).add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)});
+    k.add(Pipe::S, isa::Mul{4, Value::reg(1), 10})
+        .add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(4)})
+        .add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)});
     k.add(Pipe::S, isa::End{}).add(Pipe::S, isa::End{});
   });
   int64_t expected = 0;
@@ -114,7 +121,8 @@ TEST(Scalar, NestedLoopsAndSkips) {
 }
 
 TEST(Scalar, Floats) {
-  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(), tiny = 0x1p-140f;
+  const float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN(),
+              tiny = 0x1p-140f;
   const float values[] = {0.0f, -0.0f, 1.5f, -2.25f, 3.4e38f, 1e-8f, tiny, inf, -inf, nan};
   auto word = [](float x) { return int64_t(std::bit_cast<int32_t>(x)); };
   auto same = [](int64_t got, float expected) {
@@ -134,21 +142,30 @@ TEST(Scalar, Floats) {
       float greatest = zeros ? (std::signbit(a) && std::signbit(b) ? -0.0f : 0.0f) : std::max(a, b);
       float least = zeros ? (std::signbit(a) || std::signbit(b) ? -0.0f : 0.0f) : std::min(a, b);
       add(Op::maximum, unordered ? nan : greatest), add(Op::minimum, unordered ? nan : least);
-      add(Op::maxnum, std::isnan(a) ? b : std::isnan(b) ? a : greatest), add(Op::minnum, std::isnan(a) ? b : std::isnan(b) ? a : least);
+      add(Op::maxnum, std::isnan(a)   ? b
+                      : std::isnan(b) ? a
+                                      : greatest),
+          add(Op::minnum, std::isnan(a)   ? b
+                          : std::isnan(b) ? a
+                                          : least);
       const bool ordered[] = {false, a == b, a > b, a >= b, a < b, a <= b, a != b, true};
       for (unsigned mode = 0; mode < 16; ++mode) {
-        bool expected = mode < 8 ? !unordered && ordered[mode] : unordered || (mode == 14 ? false : mode == 15 || ordered[mode - 7]);
+        bool expected = mode < 8 ? !unordered && ordered[mode]
+                                 : unordered || (mode == 14 ? false : mode == 15 || ordered[mode - 7]);
         questions.push_back({{0, isa::FloatCompare(mode), word(a), word(b)}, expected});
       }
     }
-  const std::pair<isa::Fcvt, float> casts[] = {
-      {{0, isa::ScalarCast::from_signed, 16777217}, 16777216.0f}, {{0, isa::ScalarCast::from_signed, -3}, -3.0f},
-      {{0, isa::ScalarCast::from_unsigned, -1}, 0x1p64f},          {{0, isa::ScalarCast::round_f16, word(65520.0f)}, inf},
-      {{0, isa::ScalarCast::round_f16, word(0.1f)}, 0.0999755859375f}, {{0, isa::ScalarCast::round_bf16, word(0.1f)}, 0.10009765625f}};
-  const std::pair<isa::Fcvt, int32_t> integers[] = {{{0, isa::ScalarCast::to_signed, word(-2.75f)}, -2},
-                                                    {{0, isa::ScalarCast::to_signed, word(nan)}, 0},
-                                                    {{0, isa::ScalarCast::to_unsigned, word(3e9f)}, int32_t(3000000000u)},
-                                                    {{0, isa::ScalarCast::to_unsigned, word(-1.0f)}, 0}};
+  const std::pair<isa::Fcvt, float> casts[] = {{{0, isa::ScalarCast::from_signed, 16777217}, 16777216.0f},
+                                               {{0, isa::ScalarCast::from_signed, -3}, -3.0f},
+                                               {{0, isa::ScalarCast::from_unsigned, -1}, 0x1p64f},
+                                               {{0, isa::ScalarCast::round_f16, word(65520.0f)}, inf},
+                                               {{0, isa::ScalarCast::round_f16, word(0.1f)}, 0.0999755859375f},
+                                               {{0, isa::ScalarCast::round_bf16, word(0.1f)}, 0.10009765625f}};
+  const std::pair<isa::Fcvt, int32_t> integers[] = {
+      {{0, isa::ScalarCast::to_signed, word(-2.75f)}, -2},
+      {{0, isa::ScalarCast::to_signed, word(nan)}, 0},
+      {{0, isa::ScalarCast::to_unsigned, word(3e9f)}, int32_t(3000000000u)},
+      {{0, isa::ScalarCast::to_unsigned, word(-1.0f)}, 0}};
   size_t count = sums.size() + questions.size() + std::size(casts) + std::size(integers);
   TestDevice device;
   TestKernel k(isa::CoreKind::AIV, 1);
@@ -170,9 +187,11 @@ TEST(Scalar, Floats) {
   std::vector<int32_t> got = device.download<int32_t>(args[0]);
   const int32_t *result = got.data();
   for (auto &[insn, expected] : sums)
-    EXPECT_TRUE(same(*result++, expected)) << "op " << int(insn.op) << " of " << insn.lhs.value << ", " << insn.rhs.value;
+    EXPECT_TRUE(same(*result++, expected))
+        << "op " << int(insn.op) << " of " << insn.lhs.value << ", " << insn.rhs.value;
   for (auto &[insn, expected] : questions)
-    EXPECT_EQ(*result++, int32_t(expected)) << "mode " << int(insn.mode) << " of " << insn.lhs.value << ", " << insn.rhs.value;
+    EXPECT_EQ(*result++, int32_t(expected))
+        << "mode " << int(insn.mode) << " of " << insn.lhs.value << ", " << insn.rhs.value;
   for (auto &[insn, expected] : casts)
     EXPECT_TRUE(same(*result++, expected)) << "cast " << int(insn.cast) << " of " << insn.src.value;
   for (auto &[insn, expected] : integers)
@@ -185,8 +204,12 @@ TEST(Scalar, Breaks) {
     k.add(Pipe::S, isa::Mov{0, 0}).add(Pipe::S, isa::Loop{1, 0, 100, 10});
     k.add(Pipe::S, isa::Loop{2, 0, 9, 1}).add(Pipe::S, isa::Cmp{3, isa::CompareMode::lt, Value::reg(2), 2});
     k.add(Pipe::S, isa::BreakIfZero{Value::reg(3)});
-    k.add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(1)}).add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)}).add(Pipe::S, isa::End{});
-    k.add(Pipe::S, isa::Cmp{3, isa::CompareMode::lt, Value::reg(1), 30}).add(Pipe::S, isa::BreakIfZero{Value::reg(3)}).add(Pipe::S, isa::End{});
+    k.add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(1)})
+        .add(Pipe::S, isa::Add{0, Value::reg(0), Value::reg(2)})
+        .add(Pipe::S, isa::End{});
+    k.add(Pipe::S, isa::Cmp{3, isa::CompareMode::lt, Value::reg(1), 30})
+        .add(Pipe::S, isa::BreakIfZero{Value::reg(3)})
+        .add(Pipe::S, isa::End{});
   });
   EXPECT_EQ(sum, 2 * (0 + 10 + 20 + 30) + 4 * 1);
 }
@@ -198,7 +221,8 @@ TEST(Scalar, LoadScalar) {
   k.add(Pipe::S, isa::LoadScalar{1, element}).add(Pipe::S, isa::Push{Value::reg(1), Pipe::V});
   k.add(Pipe::V, isa::Pop{1, Pipe::V}).add(Pipe::V, isa::TExpands{rowTile(0), Value::reg(1)});
   k.sync(Pipe::V, Pipe::MTE3).add(Pipe::MTE3, store(view(1, isa::ElementType::f32, 1, 8), rowTile(0)));
-  std::vector<pto_arg> args{device.upload(std::vector<half>{half(1), half(2), half(3), half(-4.5f)}), device.upload(std::vector<float>(8))};
+  std::vector<pto_arg> args{device.upload(std::vector<half>{half(1), half(2), half(3), half(-4.5f)}),
+                            device.upload(std::vector<float>(8))};
   ASSERT_EQ(device.run(k, args), PTO_OK) << device.error();
   EXPECT_EQ(device.download<float>(args[1]), std::vector<float>(8, -4.5f));
 }
@@ -215,8 +239,12 @@ TEST(Launch, ResultsDoNotDependOnBlocksOrThreads) {
       TestDevice device(threads);
       TestKernel k(isa::CoreKind::AIV, 2);
       auto each = [&](Pipe p, const std::function<void()> &body) {
-        k.add(p, isa::Get{0, isa::Query::block_idx}).add(p, isa::Get{1, isa::Query::subblock_idx}).add(p, isa::Get{2, isa::Query::block_num});
-        k.add(p, isa::Mul{0, Value::reg(0), 2}).add(p, isa::Add{0, Value::reg(0), Value::reg(1)}).add(p, isa::Mul{2, Value::reg(2), 2});
+        k.add(p, isa::Get{0, isa::Query::block_idx})
+            .add(p, isa::Get{1, isa::Query::subblock_idx})
+            .add(p, isa::Get{2, isa::Query::block_num});
+        k.add(p, isa::Mul{0, Value::reg(0), 2})
+            .add(p, isa::Add{0, Value::reg(0), Value::reg(1)})
+            .add(p, isa::Mul{2, Value::reg(2), 2});
         k.add(p, isa::Loop{3, Value::reg(0), rows, Value::reg(2)}).add(p, isa::Mul{4, Value::reg(3), cols * 4});
         body();
         k.add(p, isa::End{});
@@ -275,7 +303,8 @@ TEST(Launch, AtomicAdditionsHaveOneOrder) {
 
 // --- faults ---
 
-void expectFault(TestKernel &k, const char *kind, const char *engine, const char *message, uint32_t blocks = 1, uint32_t block = 0) {
+void expectFault(TestKernel &k, const char *kind, const char *engine, const char *message, uint32_t blocks = 1,
+                 uint32_t block = 0) {
   for (uint32_t threads : {1u, 3u}) {
     TestDevice device(threads);
     std::vector<pto_arg> args;
@@ -299,7 +328,8 @@ TEST(Fault, Deadlock) {
   TestKernel k(isa::CoreKind::AIV, 0);
   k.add(Pipe::V, isa::WaitFlag{Pipe::MTE2, Pipe::V, 3}).add(Pipe::V, isa::SetFlag{Pipe::V, Pipe::MTE2, 0});
   k.add(Pipe::MTE2, isa::WaitFlag{Pipe::V, Pipe::MTE2, 0}).add(Pipe::MTE2, isa::SetFlag{Pipe::MTE2, Pipe::V, 3});
-  expectFault(k, "deadlock", "AIV0.0 V", "V (word 0) waits for flag MTE2 -> V id 3; MTE2 (word 0) waits for flag V -> MTE2 id 0");
+  expectFault(k, "deadlock", "AIV0.0 V",
+              "V (word 0) waits for flag MTE2 -> V id 3; MTE2 (word 0) waits for flag V -> MTE2 id 0");
   TestKernel pop(isa::CoreKind::AIV, 0);
   pop.add(Pipe::V, isa::Pop{0, Pipe::V});
   expectFault(pop, "deadlock", "AIV0.0 V", "V (word 0) waits for a value from S");
@@ -372,7 +402,8 @@ TEST(Fault, GlobalAddresses) {
   expectFault(k, "out-of-range", "AIV0.0 MTE2", "leave the argument");
   k = load(0, 8, -1);
   expectFault(k, "out-of-range", "AIV0.0 MTE2", "leave the argument");
-  for (int64_t offset : {int64_t(-4), int64_t(260), std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
+  for (int64_t offset :
+       {int64_t(-4), int64_t(260), std::numeric_limits<int64_t>::min(), std::numeric_limits<int64_t>::max()}) {
     k = load(offset, 8, 1);
     expectFault(k, "out-of-range", "AIV0.0 MTE2", "offset");
   }

@@ -1,4 +1,5 @@
-// Cores that raise flags on each other: the cube core of a block hands rows to its vector cores, vector cores meet, and what goes wrong.
+// Cores that raise flags on each other: the cube core of a block hands rows to its vector cores, vector cores meet, and
+// what goes wrong.
 #include "TestKernel.h"
 
 #include <chrono>
@@ -34,18 +35,22 @@ constexpr uint32_t rowBytes = 64, blockBytes = 4 * rowBytes;
 enum Flag { handed = 2, taken = 3 };
 enum Without { nothing, withoutHanded, withoutTaken };
 
-/// Per block: the cube core copies 4 rows of argument 0 to its slot of argument 1, `trips` times; each vector core adds its 2 rows up and stores
-/// the sum to argument 2. The slot is one, so that both directions need a flag.
+/// Per block: the cube core copies 4 rows of argument 0 to its slot of argument 1, `trips` times; each vector core adds
+/// its 2 rows up and stores the sum to argument 2. The slot is one, so that both directions need a flag.
 TestKernel handOver(Without without = nothing) {
   TestKernel k(CoreKind::AIC, 3);
-  auto blockOffset = [&](Pipe p) { k.add(p, isa::Get{0, isa::Query::block_idx}).add(p, isa::Mul{0, Value::reg(0), blockBytes}); };
+  auto blockOffset = [&](Pipe p) {
+    k.add(p, isa::Get{0, isa::Query::block_idx}).add(p, isa::Mul{0, Value::reg(0), blockBytes});
+  };
   for (Pipe p : {Pipe::MTE2, Pipe::MTE3})
     blockOffset(p);
   for (unsigned trip = 0; trip < trips; ++trip) {
     if (trip > 0) {
       k.sync(Pipe::MTE3, Pipe::MTE2, 1);
       if (without != withoutTaken)
-        k.add(Pipe::S, isa::CrossWait{taken}).add(Pipe::S, isa::Push{0, Pipe::MTE3}).add(Pipe::MTE3, isa::Pop{1, Pipe::MTE3});
+        k.add(Pipe::S, isa::CrossWait{taken})
+            .add(Pipe::S, isa::Push{0, Pipe::MTE3})
+            .add(Pipe::MTE3, isa::Pop{1, Pipe::MTE3});
     }
     k.add(Pipe::MTE2, load(rows(0, 4), part(0, 4), Memory::L1)).sync(Pipe::MTE2, Pipe::MTE3);
     k.add(Pipe::MTE3, store(part(1, 4), rows(0, 4), Memory::L1));
@@ -58,11 +63,15 @@ TestKernel handOver(Without without = nothing) {
   k.on(CoreKind::AIV);
   for (Pipe p : {Pipe::MTE2, Pipe::MTE3}) {
     blockOffset(p);
-    k.add(p, isa::Get{1, isa::Query::subblock_idx}).add(p, isa::Mul{1, Value::reg(1), 2 * rowBytes}).add(p, isa::Add{0, Value::reg(0), Value::reg(1)});
+    k.add(p, isa::Get{1, isa::Query::subblock_idx})
+        .add(p, isa::Mul{1, Value::reg(1), 2 * rowBytes})
+        .add(p, isa::Add{0, Value::reg(0), Value::reg(1)});
   }
   for (unsigned trip = 0; trip < trips; ++trip) {
     if (without != withoutHanded)
-      k.add(Pipe::S, isa::CrossWait{handed}).add(Pipe::S, isa::Push{0, Pipe::MTE2}).add(Pipe::MTE2, isa::Pop{1, Pipe::MTE2});
+      k.add(Pipe::S, isa::CrossWait{handed})
+          .add(Pipe::S, isa::Push{0, Pipe::MTE2})
+          .add(Pipe::MTE2, isa::Pop{1, Pipe::MTE2});
     if (trip > 0)
       k.sync(Pipe::V, Pipe::MTE2, 1);
     k.add(Pipe::MTE2, load(rows(0, 2), part(1, 2), Memory::UB));
@@ -79,7 +88,8 @@ TestKernel handOver(Without without = nothing) {
 }
 
 struct Launched {
-  Launched(const TestKernel &k, const char *mode, uint32_t blocks = 2, uint32_t threads = 1, size_t floats = 64) : device(threads, levelApi(), mode) {
+  Launched(const TestKernel &k, const char *mode, uint32_t blocks = 2, uint32_t threads = 1, size_t floats = 64)
+      : device(threads, levelApi(), mode) {
     x.resize(floats * blocks);
     for (size_t i = 0; i < x.size(); ++i)
       x[i] = float(i);
@@ -111,12 +121,14 @@ TEST(CrossCore, RunsABlockForTheCallOfItsFirstCore) {
   TestKernel k = handOver();
   TestDevice device;
   std::vector<float> x(128, 2.0f);
-  std::vector<pto_arg> args = {device.upload(x), device.upload(std::vector<float>(128)), device.upload(std::vector<float>(128))};
+  std::vector<pto_arg> args = {device.upload(x), device.upload(std::vector<float>(128)),
+                               device.upload(std::vector<float>(128))};
   uint32_t id = 0;
   ASSERT_EQ(device.load(k, id), PTO_OK);
   pto_fault fault{};
   for (uint32_t core = 0; core < 6; ++core)
-    ASSERT_EQ(device.api->run_core(device.context, id, 2, core, args.data(), args.size(), nullptr, 0, &fault), PTO_OK) << fault.message;
+    ASSERT_EQ(device.api->run_core(device.context, id, 2, core, args.data(), args.size(), nullptr, 0, &fault), PTO_OK)
+        << fault.message;
   for (float y : device.download<float>(args[2]))
     EXPECT_EQ(y, trips * 2.0f);
 }
@@ -132,12 +144,17 @@ TEST(CrossCore, TimingSeesTheWait) {
 TestKernel meeting(CrossMode mode, bool meet = true) {
   TestKernel k(CoreKind::AIV, 3);
   for (Pipe p : {Pipe::MTE2, Pipe::MTE3}) {
-    k.add(p, isa::Get{0, isa::Query::block_idx}).add(p, isa::Mul{0, Value::reg(0), 2}).add(p, isa::Get{1, isa::Query::subblock_idx});
+    k.add(p, isa::Get{0, isa::Query::block_idx})
+        .add(p, isa::Mul{0, Value::reg(0), 2})
+        .add(p, isa::Get{1, isa::Query::subblock_idx});
     k.add(p, isa::Add{0, Value::reg(0), Value::reg(1)});
     if (mode == CrossMode::pair)
       k.add(p, isa::Xor{2, Value::reg(0), 1});
     else
-      k.add(p, isa::Get{3, isa::Query::block_num}).add(p, isa::Mul{3, Value::reg(3), 2}).add(p, isa::Add{2, Value::reg(0), 1}).add(p, isa::Rem{2, Value::reg(2), Value::reg(3)});
+      k.add(p, isa::Get{3, isa::Query::block_num})
+          .add(p, isa::Mul{3, Value::reg(3), 2})
+          .add(p, isa::Add{2, Value::reg(0), 1})
+          .add(p, isa::Rem{2, Value::reg(2), Value::reg(3)});
     k.add(p, isa::Mul{0, Value::reg(0), rowBytes}).add(p, isa::Mul{2, Value::reg(2), rowBytes});
   }
   isa::View next = part(1, 1);
@@ -187,10 +204,13 @@ TEST(CrossCore, ReportsDeadlocksWithWhoWaitsForWhom) {
   auto begin = std::chrono::steady_clock::now();
   TestKernel k(CoreKind::AIC, 1);
   k.add(Pipe::S, isa::CrossWait{4}).add(Pipe::S, isa::CrossSet{CrossMode::block, 5});
-  k.on(CoreKind::AIV).add(Pipe::S, isa::Get{0, isa::Query::subblock_idx}).add(Pipe::S, isa::SkipIfZero{Value::reg(0), 3});
+  k.on(CoreKind::AIV)
+      .add(Pipe::S, isa::Get{0, isa::Query::subblock_idx})
+      .add(Pipe::S, isa::SkipIfZero{Value::reg(0), 3});
   k.add(Pipe::S, isa::CrossSet{CrossMode::block, 4}).add(Pipe::S, isa::CrossWait{5});
   Launched r(k, "functional");
-  expectFault(r, "deadlock", {"AIC0: S (word 0) waits for cross-core flag 4, not raised by AIV0.0", "AIV0.1: S", "cross-core flag 5"});
+  expectFault(r, "deadlock",
+              {"AIC0: S (word 0) waits for cross-core flag 4, not raised by AIV0.0", "AIV0.1: S", "cross-core flag 5"});
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
 }
 
@@ -201,7 +221,9 @@ TEST(CrossCore, ReportsFlagsLeftAndRaisedTooOften) {
   expectFault(r, "flag", {"cross-core flag 1 of AIV0.0 is still raised at the end"});
 
   TestKernel uneven(CoreKind::AIV, 1);
-  uneven.add(Pipe::S, isa::Get{0, isa::Query::subblock_idx}).add(Pipe::S, isa::SkipIfZero{Value::reg(0), 3}).add(Pipe::S, isa::CrossSet{CrossMode::pair, 6});
+  uneven.add(Pipe::S, isa::Get{0, isa::Query::subblock_idx})
+      .add(Pipe::S, isa::SkipIfZero{Value::reg(0), 3})
+      .add(Pipe::S, isa::CrossSet{CrossMode::pair, 6});
   Launched u(uneven, "functional");
   expectFault(u, "flag", {"cross-core flag 6 was raised by AIV0.1 once more than by AIV0.0"});
 

@@ -1,4 +1,5 @@
-// The cube road end to end: nd2nz loads, extraction and img2col into L0, products, bias, stores from L0C, against plain loops.
+// The cube road end to end: nd2nz loads, extraction and img2col into L0, products, bias, stores from L0C, against plain
+// loops.
 #include "VectorHarness.h"
 
 using namespace pto_mlir;
@@ -32,7 +33,8 @@ template <class T, class C> struct Gemm {
     TestKernel t(isa::CoreKind::AIC, 4);
     // A: [m, k] in NZ; B: [k, n] in NZ at 256 KiB; bias: ND at 508 KiB.
     isa::Tile l1a = tile(type, Layout::NZ, 0, mp, kp, m, k), l1b = tile(type, Layout::NZ, 256 << 10, kp, np, k, n);
-    isa::Tile l1bias = tile(accType, Layout::ND, 508 << 10, 1, np, 1, n), bt = tile(accType, Layout::ND, 0, 1, np, 1, n);
+    isa::Tile l1bias = tile(accType, Layout::ND, 508 << 10, 1, np, 1, n),
+              bt = tile(accType, Layout::ND, 0, 1, np, 1, n);
     t.add(Pipe::MTE2, isa::TLoad{l1a, view(0, type, m, k), Memory::L1});
     t.add(Pipe::MTE2, isa::TLoad{l1b, view(1, type, k, n), Memory::L1});
     if (bias)
@@ -86,13 +88,15 @@ template <class T, class C> struct Gemm {
             sum = sum + biasValues[j];
         }
         D expected = D(relu && sum < 0 ? C(0) : sum);
-        ASSERT_TRUE(sameBits(result[i * n + j], expected)) << m << "x" << k << "x" << n << " at " << i << "," << j << ": " << double(result[i * n + j])
-                                                           << " " << double(expected);
+        ASSERT_TRUE(sameBits(result[i * n + j], expected))
+            << m << "x" << k << "x" << n << " at " << i << "," << j << ": " << double(result[i * n + j]) << " "
+            << double(expected);
       }
   }
 };
 
-const int gemmShapes[][3] = {{1, 8, 2}, {1, 200, 33}, {16, 16, 16}, {5, 7, 3}, {37, 41, 29}, {64, 96, 136}, {35, 13, 24}, {33, 17, 8}};
+const int gemmShapes[][3] = {{1, 8, 2},    {1, 200, 33},  {16, 16, 16}, {5, 7, 3},
+                             {37, 41, 29}, {64, 96, 136}, {35, 13, 24}, {33, 17, 8}};
 
 TEST(Cube, FloatProducts) {
   for (auto &s : gemmShapes) {
@@ -129,7 +133,8 @@ template <class T> void checkConv(const Conv &p) {
   TestDevice device;
   isa::ElementType type = typeOf<T>();
   int c0 = 32 / sizeof(T), c1 = (p.c + c0 - 1) / c0;
-  int oh = (p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1) / p.sh + 1, ow = (p.w + p.left + p.right - p.dw * (p.kw - 1) - 1) / p.sw + 1;
+  int oh = (p.h + p.top + p.bottom - p.dh * (p.kh - 1) - 1) / p.sh + 1,
+      ow = (p.w + p.left + p.right - p.dw * (p.kw - 1) - 1) / p.sw + 1;
   int m = oh * ow, k = c1 * p.kh * p.kw * c0;
   auto x = randomValues<T>(size_t(p.h) * p.w * p.c, 1), f = randomValues<T>(size_t(p.kh) * p.kw * p.c * p.out, 2);
   // The filter in img2col's order of rows, channels padded with zeros.
@@ -139,7 +144,8 @@ template <class T> void checkConv(const Conv &p) {
       for (int z = 0; z < p.kw; ++z)
         for (int c = 0; c < c0 && g * c0 + c < p.c; ++c)
           for (int o = 0; o < p.out; ++o)
-            packed[((((g * p.kh + y) * p.kw + z) * c0 + c)) * size_t(p.out) + o] = f[((y * p.kw + z) * p.c + g * c0 + c) * size_t(p.out) + o];
+            packed[((((g * p.kh + y) * p.kw + z) * c0 + c)) * size_t(p.out) + o] =
+                f[((y * p.kw + z) * p.c + g * c0 + c) * size_t(p.out) + o];
   TestKernel t(isa::CoreKind::AIC, 3);
   uint16_t mp = roundUp(m, 16), kp = roundUp(k, 16), np = roundUp(p.out, 16);
   isa::Tile slab = tile(type, Layout::NZ, 0, roundUp(p.h * p.w, 16), uint16_t(c1 * c0), p.h * p.w, p.c);
@@ -173,7 +179,8 @@ template <class T> void checkConv(const Conv &p) {
               int iy = y * p.sh + u * p.dh - p.top, iz = z * p.sw + v * p.dw - p.left;
               if (iy < 0 || iy >= p.h || iz < 0 || iz >= p.w)
                 continue;
-              double product = double(x[(iy * p.w + iz) * p.c + c]) * double(f[((u * p.kw + v) * p.c + c) * size_t(p.out) + o]);
+              double product =
+                  double(x[(iy * p.w + iz) * p.c + c]) * double(f[((u * p.kw + v) * p.c + c) * size_t(p.out) + o]);
               sum += product, magnitude += std::fabs(product);
             }
         ASSERT_NEAR(result[(y * ow + z) * p.out + o], sum, magnitude * 1e-6) << y << "," << z << "," << o;
@@ -181,8 +188,9 @@ template <class T> void checkConv(const Conv &p) {
 }
 
 TEST(Cube, ConvolutionsByImg2col) {
-  for (const Conv &p : {Conv{6, 7, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 8}, Conv{5, 5, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 17},
-                        Conv{9, 8, 11, 2, 3, 2, 1, 1, 2, 0, 1, 1, 2, 5}, Conv{4, 4, 24, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 16}}) {
+  for (const Conv &p :
+       {Conv{6, 7, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 8}, Conv{5, 5, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 17},
+        Conv{9, 8, 11, 2, 3, 2, 1, 1, 2, 0, 1, 1, 2, 5}, Conv{4, 4, 24, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 16}}) {
     checkConv<float>(p);
     checkConv<half>(p);
   }

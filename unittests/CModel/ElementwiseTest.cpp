@@ -1,5 +1,5 @@
-// Elementwise instructions against loops written from the ISA's prose, over types x valid shapes x in place or not. Cells outside the
-// valid region must keep their bytes.
+// Elementwise instructions against loops written from the ISA's prose, over types x valid shapes x in place or not.
+// Cells outside the valid region must keep their bytes.
 #include "VectorHarness.h"
 
 #include <algorithm>
@@ -16,27 +16,38 @@ template <class T, class Insn, class F> void checkBinary(F reference, bool dstIs
   for (const TileShape &s : shapes)
     for (bool inPlace : {false, true}) {
       size_t n = size_t(s.rows) * s.cols;
-      auto make = [&](int i) { return Operand<T>{randomValues<T>(n, i + 1), tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)}; };
+      auto make = [&](int i) {
+        return Operand<T>{randomValues<T>(n, i + 1),
+                          tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
+      };
       Operand<T> dst = make(0), a = make(1), b = make(2);
       if (inPlace)
         dst.tile.address = a.tile.address, dst.values = a.values;
-      auto result = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, Insn{dst.tile, a.tile, b.tile}); }, dst, a, b);
+      auto result =
+          runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, Insn{dst.tile, a.tile, b.tile}); }, dst, a, b);
       for (uint32_t r = 0; r < s.rows; ++r)
         for (uint32_t c = 0; c < s.cols; ++c) {
           size_t i = size_t(r) * s.cols + c;
           bool valid = r < s.validRows && c < s.validCols;
           T expected = valid ? reference(a.values[i], b.values[i], dst.values[i]) : dst.values[i];
-          ASSERT_TRUE(sameBits(result[i], expected)) << s.rows << "x" << s.cols << " at " << r << "," << c << " " << double(a.values[i]) << " " << double(b.values[i]) << " " << double(dst.values[i]) << (inPlace ? " in place " : " ") << double(result[i]) << " " << double(expected);
+          ASSERT_TRUE(sameBits(result[i], expected))
+              << s.rows << "x" << s.cols << " at " << r << "," << c << " " << double(a.values[i]) << " "
+              << double(b.values[i]) << " " << double(dst.values[i]) << (inPlace ? " in place " : " ")
+              << double(result[i]) << " " << double(expected);
         }
     }
 }
 
-template <class T, class Insn, class F> void checkUnary(F reference, float low = -4.0f, float high = 4.0f, double ulps = 0) {
+template <class T, class Insn, class F>
+void checkUnary(F reference, float low = -4.0f, float high = 4.0f, double ulps = 0) {
   TestDevice device;
   for (const TileShape &s : shapes)
     for (bool inPlace : {false, true}) {
       size_t n = size_t(s.rows) * s.cols;
-      auto make = [&](int i) { return Operand<T>{randomValues<T>(n, i + 1, low, high), tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)}; };
+      auto make = [&](int i) {
+        return Operand<T>{randomValues<T>(n, i + 1, low, high),
+                          tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
+      };
       Operand<T> dst = make(0), a = make(1);
       if constexpr (!std::is_integral_v<T>)
         a.values[0] = T(std::numeric_limits<float>::quiet_NaN());
@@ -49,7 +60,8 @@ template <class T, class Insn, class F> void checkUnary(F reference, float low =
           bool valid = r < s.validRows && c < s.validCols;
           double expected = valid ? double(reference(a.values[i])) : double(dst.values[i]);
           double tolerance = valid ? std::fabs(expected) * ulps * (sizeof(T) == 4 ? 0x1p-23 : 0x1p-10) : 0;
-          ASSERT_TRUE((std::isnan(expected) && result[i] != result[i]) || std::fabs(double(result[i]) - expected) <= tolerance)
+          ASSERT_TRUE((std::isnan(expected) && result[i] != result[i]) ||
+                      std::fabs(double(result[i]) - expected) <= tolerance)
               << r << "," << c << " of " << double(a.values[i]) << ": " << double(result[i]) << " " << expected;
         }
     }
@@ -70,14 +82,18 @@ template <class T, class Insn, class F> void checkScalar(F reference, float scal
   }
   for (const TileShape &shape : shapes) {
     size_t n = size_t(shape.rows) * shape.cols;
-    auto make = [&](int i) { return Operand<T>{randomValues<T>(n, i + 1), tile(typeOf<T>(), isa::Layout::ND, place[i], shape.rows, shape.cols, shape.validRows, shape.validCols)}; };
+    auto make = [&](int i) {
+      return Operand<T>{randomValues<T>(n, i + 1), tile(typeOf<T>(), isa::Layout::ND, place[i], shape.rows, shape.cols,
+                                                        shape.validRows, shape.validCols)};
+    };
     Operand<T> dst = make(0), a = make(1);
     auto result = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, Insn{dst.tile, a.tile, bits}); }, dst, a);
     for (uint32_t r = 0; r < shape.rows; ++r)
       for (uint32_t c = 0; c < shape.cols; ++c) {
         size_t i = size_t(r) * shape.cols + c;
         T expected = r < shape.validRows && c < shape.validCols ? reference(a.values[i], s) : dst.values[i];
-        ASSERT_TRUE(sameBits(result[i], expected)) << r << "," << c << " " << double(result[i]) << " " << double(expected);
+        ASSERT_TRUE(sameBits(result[i], expected))
+            << r << "," << c << " " << double(result[i]) << " " << double(expected);
       }
   }
 }
@@ -156,7 +172,8 @@ TYPED_TEST(FloatElementwise, MaxAndMinKeepNaNOfTheFirstOperandOnly) {
   Operand<T> b{std::vector<T>(32, T(2)), tile(typeOf<T>(), isa::Layout::ND, 2048, 1, 32)};
   a.values[0] = nan;
   b.values[1] = nan;
-  auto result = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TMax{dst.tile, a.tile, b.tile}); }, dst, a, b);
+  auto result =
+      runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TMax{dst.tile, a.tile, b.tile}); }, dst, a, b);
   EXPECT_TRUE(result[0] != result[0]);
   EXPECT_EQ(result[1], T(1));
   EXPECT_EQ(result[2], T(2));
@@ -171,10 +188,15 @@ TYPED_TEST(Bitwise, Operations) {
   TestDevice device;
   for (TileShape s : {TileShape{3, 32, 3, 29}, TileShape{4, 64, 4, 64}}) {
     size_t n = size_t(s.rows) * s.cols;
-    auto make = [&](int i) { return Operand<T>{randomValues<T>(n, i + 1), tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)}; };
+    auto make = [&](int i) {
+      return Operand<T>{randomValues<T>(n, i + 1),
+                        tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
+    };
     Operand<T> dst = make(0), a = make(1), b = make(2);
-    auto conjunction = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TAnd{dst.tile, a.tile, b.tile}); }, dst, a, b);
-    auto disjunction = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TOr{dst.tile, a.tile, b.tile}); }, dst, a, b);
+    auto conjunction =
+        runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TAnd{dst.tile, a.tile, b.tile}); }, dst, a, b);
+    auto disjunction =
+        runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TOr{dst.tile, a.tile, b.tile}); }, dst, a, b);
     auto negation = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TNot{dst.tile, a.tile}); }, dst, a);
     for (size_t i = 0; i < n; ++i) {
       bool valid = i / s.cols < s.validRows && i % s.cols < s.validCols;
@@ -192,14 +214,18 @@ TYPED_TEST(Bitwise, ShiftsExclusiveOrAndScalars) {
   auto right = [](T a, T b, T) { return b < 0 || b >= width ? T(a < 0 ? -1 : 0) : T(a >> b); };
   TestDevice device;
   TileShape s{4, 64, 4, 61};
-  auto make = [&](int i) { return Operand<T>{randomValues<T>(256, i + 1), tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)}; };
+  auto make = [&](int i) {
+    return Operand<T>{randomValues<T>(256, i + 1),
+                      tile(typeOf<T>(), isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
+  };
   Operand<T> dst = make(0), a = make(1), b = make(2);
   for (size_t i = 0; i < b.values.size(); ++i)
     b.values[i] = T(int(i % 40) - 3);
   auto check = [&](auto insn, auto reference) {
     auto got = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, insn); }, dst, a, b);
     for (size_t i = 0; i < got.size(); ++i)
-      ASSERT_EQ(got[i], i % s.cols < s.validCols ? T(reference(a.values[i], b.values[i], T())) : dst.values[i]) << i << " " << int64_t(a.values[i]) << " " << int64_t(b.values[i]);
+      ASSERT_EQ(got[i], i % s.cols < s.validCols ? T(reference(a.values[i], b.values[i], T())) : dst.values[i])
+          << i << " " << int64_t(a.values[i]) << " " << int64_t(b.values[i]);
   };
   check(isa::TShl{dst.tile, a.tile, b.tile}, left);
   check(isa::TShr{dst.tile, a.tile, b.tile}, right);
@@ -233,10 +259,14 @@ TEST(Elementwise, Axpy) {
   TestDevice device;
   for (const TileShape &s : shapes) {
     size_t n = size_t(s.rows) * s.cols;
-    auto shaped = [&](isa::ElementType type, int i) { return tile(type, isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols); };
+    auto shaped = [&](isa::ElementType type, int i) {
+      return tile(type, isa::Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols);
+    };
     Operand<float> dst{randomValues<float>(n, 1), shaped(isa::ElementType::f32, 0)};
     Operand<half> src{randomValues<half>(n, 2), shaped(isa::ElementType::f16, 1)};
-    auto got = runVector(device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TAxpy{dst.tile, src.tile, 0x40200000}); }, dst, src); // 2.5
+    auto got = runVector(
+        device, [&](TestKernel &k) { k.add(isa::Pipe::V, isa::TAxpy{dst.tile, src.tile, 0x40200000}); }, dst,
+        src); // 2.5
     for (size_t i = 0; i < n; ++i) {
       volatile float p = float(src.values[i]) * 2.5f;
       bool valid = i / s.cols < s.validRows && i % s.cols < s.validCols;
@@ -246,14 +276,20 @@ TEST(Elementwise, Axpy) {
 }
 
 TEST(Elementwise, RemaindersAndPowers) {
-  checkBinary<float, isa::TRem>([](float a, float b, float) { return float(std::fmod(a, b) + (std::fmod(a, b) != 0 && (a < 0) != (b < 0) ? b : 0.0f)); });
+  checkBinary<float, isa::TRem>([](float a, float b, float) {
+    return float(std::fmod(a, b) + (std::fmod(a, b) != 0 && (a < 0) != (b < 0) ? b : 0.0f));
+  });
   checkBinary<float, isa::TFmod>([](float a, float b, float) { return std::fmod(a, b); });
-  checkBinary<int32_t, isa::TRem>([](int32_t a, int32_t b, int32_t) { return int32_t(a - std::floor(double(a) / b) * b); });
-  checkScalar<float, isa::TRems>([](float a, float s) { return float(std::fmod(a, s) + (std::fmod(a, s) != 0 && (a < 0) != (s < 0) ? s : 0.0f)); }, -1.5f);
+  checkBinary<int32_t, isa::TRem>(
+      [](int32_t a, int32_t b, int32_t) { return int32_t(a - std::floor(double(a) / b) * b); });
+  checkScalar<float, isa::TRems>(
+      [](float a, float s) { return float(std::fmod(a, s) + (std::fmod(a, s) != 0 && (a < 0) != (s < 0) ? s : 0.0f)); },
+      -1.5f);
   checkScalar<float, isa::TFmods>([](float a, float s) { return std::fmod(a, s); }, -1.5f);
   checkScalar<int32_t, isa::TRems>([](int32_t a, int32_t s) { return ((a % s) + s) % s; }, 7);
   checkScalar<float, isa::TPows>([](float a, float s) { return float(std::pow(double(a), double(s))); }, 3.0f);
-  checkScalar<int32_t, isa::TPows>([](int32_t a, int32_t) { return int32_t(uint32_t(a) * uint32_t(a) * uint32_t(a)); }, 3.0f);
+  checkScalar<int32_t, isa::TPows>([](int32_t a, int32_t) { return int32_t(uint32_t(a) * uint32_t(a) * uint32_t(a)); },
+                                   3.0f);
   checkScalar<int16_t, isa::TPows>([](int16_t a, int16_t) { return int16_t(a == 1 ? 1 : a == -1 ? -1 : 0); }, -3.0f);
 
   TestDevice device;

@@ -1,4 +1,5 @@
-// The micro-kernel with 8 and with 16 lanes, on whatever machine this is, against a plain loop: every width of panels, ragged rows.
+// The micro-kernel with 8 and with 16 lanes, on whatever machine this is, against a plain loop: every width of panels,
+// ragged rows.
 #include "MatmulKernel.h"
 #include "Panels.h"
 #include "VectorHarness.h"
@@ -12,13 +13,15 @@ namespace {
 struct Shape {
   uint32_t rows, depth, cols;
 };
-const Shape products[] = {{1, 1, 1}, {1, 9, 40}, {3, 8, 17}, {15, 7, 24}, {16, 16, 48}, {17, 33, 65}, {33, 24, 100}, {48, 5, 129}};
+const Shape products[] = {{1, 1, 1},    {1, 9, 40},   {3, 8, 17},    {15, 7, 24},
+                          {16, 16, 48}, {17, 33, 65}, {33, 24, 100}, {48, 5, 129}};
 
 uint32_t up(uint32_t v, uint32_t to) { return (v + to - 1) / to * to; }
 
 template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
   uint32_t rows = up(s.rows, 16), cols = up(s.cols, 16), depth = up(s.depth, 8);
-  auto a = randomValues<C>(size_t(s.rows) * s.depth, 1), b = randomValues<C>(size_t(s.depth) * s.cols, 2), bias = randomValues<C>(s.cols, 3);
+  auto a = randomValues<C>(size_t(s.rows) * s.depth, 1), b = randomValues<C>(size_t(s.depth) * s.cols, 2),
+       bias = randomValues<C>(s.cols, 3);
   std::vector<C> left(size_t(rows) * depth, C(7)), right(size_t(depth) * cols, C(7)), out(size_t(rows) * cols, C(-5));
   for (uint32_t i = 0; i < s.rows; ++i)
     for (uint32_t k = 0; k < s.depth; ++k)
@@ -56,8 +59,8 @@ template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
             sum = C(uint32_t(sum) + uint32_t(a[i * s.depth + k]) * uint32_t(b[k * s.cols + j]));
         expected = C(C(sum + bias[j]) + sum);
       }
-      ASSERT_TRUE(sameBits(out[j / 16 * 16 * rows + i * 16 + j % 16], expected)) << Lanes << " lanes, " << s.rows << "x" << s.depth << "x" << s.cols
-                                                                               << " at " << i << "," << j;
+      ASSERT_TRUE(sameBits(out[j / 16 * 16 * rows + i * 16 + j % 16], expected))
+          << Lanes << " lanes, " << s.rows << "x" << s.depth << "x" << s.cols << " at " << i << "," << j;
     }
 }
 

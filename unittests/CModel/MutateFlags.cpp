@@ -1,6 +1,7 @@
-// pto-mutate-flags MODEL.pmodel [MAX_KERNELS], pto-mutate-flags KERNELS.pmodel KERNEL BYTES...: the proof of the checked mode. Each flag instruction of each kernel of the file is taken away or
-// moved past its neighbour, one at a time, and so is each flag as a whole; between cores too. What changes the outputs for some order of engines must be reported
-// by the checked mode, and no kernel as it is may have a report. Exits 1 when one of the two does not hold.
+// pto-mutate-flags MODEL.pmodel [MAX_KERNELS], pto-mutate-flags KERNELS.pmodel KERNEL BYTES...: the proof of the
+// checked mode. Each flag instruction of each kernel of the file is taken away or moved past its neighbour, one at a
+// time, and so is each flag as a whole; between cores too. What changes the outputs for some order of engines must be
+// reported by the checked mode, and no kernel as it is may have a report. Exits 1 when one of the two does not hold.
 #include "Device.h"
 #include "Modes.h"
 #include "pto_mlir/PModel/Program.h"
@@ -113,7 +114,9 @@ Outcome run(const Subject &s, const Words &words, std::unique_ptr<Observer> obse
   return outcome;
 }
 
-Outcome run(const Subject &s, const Words &words, const std::string &mode) { return run(s, words, std::move(*makeObserver(mode, architecture))); }
+Outcome run(const Subject &s, const Words &words, const std::string &mode) {
+  return run(s, words, std::move(*makeObserver(mode, architecture)));
+}
 
 struct Mutation {
   std::string what;
@@ -144,8 +147,8 @@ public:
     std::vector<Mutation> result;
     auto name = [&](const Flag &f) {
       return std::string(f.isSet ? "set " : "wait ") +
-             (f.cross ? "across cores" : std::string(isa::pipeName(f.src)) + " -> " + isa::pipeName(f.dst)) + " at word " + std::to_string(f.word) +
-             " of " + isa::pipeName(kernel.streams[f.stream].pipe);
+             (f.cross ? "across cores" : std::string(isa::pipeName(f.src)) + " -> " + isa::pipeName(f.dst)) +
+             " at word " + std::to_string(f.word) + " of " + isa::pipeName(kernel.streams[f.stream].pipe);
     };
     for (const Flag &f : flags) {
       Words words = original;
@@ -188,7 +191,8 @@ private:
     if (isa::infoOf(neighbour.insn.opcode).pipe == isa::Pipe::ALL || neighbour.insn.opcode == isa::Opcode::LoadScalar)
       return false;
     auto begin = words[f.stream].begin() + ops[first].word;
-    std::rotate(begin, begin + ops[first].insn.numWords, begin + ops[first].insn.numWords + ops[first + 1].insn.numWords);
+    std::rotate(begin, begin + ops[first].insn.numWords,
+                begin + ops[first].insn.numWords + ops[first + 1].insn.numWords);
     return true;
   }
   /// Flag instructions of one pair of engines that share an id.
@@ -202,8 +206,10 @@ private:
     };
     for (size_t i = 0; i < flags.size(); ++i)
       for (size_t j = 0; j < i; ++j) {
-        bool shared = flags[i].cross == flags[j].cross && flags[i].src == flags[j].src && flags[i].dst == flags[j].dst &&
-                      std::any_of(flags[i].ids.begin(), flags[i].ids.end(), [&](int64_t id) { return flags[j].ids.count(id) > 0; });
+        bool shared = flags[i].cross == flags[j].cross && flags[i].src == flags[j].src &&
+                      flags[i].dst == flags[j].dst &&
+                      std::any_of(flags[i].ids.begin(), flags[i].ids.end(),
+                                  [&](int64_t id) { return flags[j].ids.count(id) > 0; });
         if (shared)
           leader[find(i)] = find(j);
       }
@@ -310,7 +316,8 @@ int main(int argc, char **argv) {
   for (size_t i = 0; i < sizes.size(); ++i)
     good = good && number(argv[i + 3], sizes[i]);
   if (!good) {
-    std::fprintf(stderr, "usage: pto-mutate-flags MODEL.pmodel [MAX_KERNELS]\n       pto-mutate-flags KERNELS.pmodel KERNEL BYTES_OF_EACH_ARGUMENT...\n");
+    std::fprintf(stderr, "usage: pto-mutate-flags MODEL.pmodel [MAX_KERNELS]\n       pto-mutate-flags KERNELS.pmodel "
+                         "KERNEL BYTES_OF_EACH_ARGUMENT...\n");
     return 2;
   }
   auto file = pmodel::ModelFile::open(argv[1]);
@@ -323,7 +330,8 @@ int main(int argc, char **argv) {
     architecture = isa::Arch::a5;
   Totals totals;
   if (isModel && model.nets.empty()) {
-    std::fprintf(stderr, "pto-mutate-flags: error: %s has no net; name a kernel and the bytes of its arguments\n", argv[1]);
+    std::fprintf(stderr, "pto-mutate-flags: error: %s has no net; name a kernel and the bytes of its arguments\n",
+                 argv[1]);
     return 1;
   }
   if (isModel) {
@@ -331,7 +339,8 @@ int main(int argc, char **argv) {
     auto code = pmodel::decodeProgram(program.code);
     std::set<uint32_t> seen;
     for (const pmodel::VMInstruction &insn : *code)
-      if (insn.opcode == pmodel::VMOpcode::CallDevice && seen.size() < most && seen.insert(program.kernels[insn.kernel]).second) {
+      if (insn.opcode == pmodel::VMOpcode::CallDevice && seen.size() < most &&
+          seen.insert(program.kernels[insn.kernel]).second) {
         std::vector<uint64_t> bytes;
         for (const auto &argument : insn.arguments)
           bytes.push_back(argument.bytes);
@@ -342,11 +351,14 @@ int main(int argc, char **argv) {
       if (kernel.name == argv[2] && kernel.numArgs == sizes.size())
         check(subjectOf(kernel, sizes), totals);
     if (totals.kernels == 0) {
-      std::fprintf(stderr, "pto-mutate-flags: error: %s has no kernel '%s' of %zu arguments that runs\n", argv[1], argv[2], sizes.size());
+      std::fprintf(stderr, "pto-mutate-flags: error: %s has no kernel '%s' of %zu arguments that runs\n", argv[1],
+                   argv[2], sizes.size());
       return 1;
     }
   }
-  std::printf("%u kernels, %u false reports; %u mutations: %u reported, %u change nothing, %u missed; %u needless flags\n", totals.kernels,
-              totals.falseReports, totals.mutations, totals.reported, totals.harmless, totals.missed, totals.redundantFlags);
+  std::printf(
+      "%u kernels, %u false reports; %u mutations: %u reported, %u change nothing, %u missed; %u needless flags\n",
+      totals.kernels, totals.falseReports, totals.mutations, totals.reported, totals.harmless, totals.missed,
+      totals.redundantFlags);
   return totals.missed || totals.falseReports;
 }

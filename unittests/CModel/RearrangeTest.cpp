@@ -1,4 +1,5 @@
-// Gathering, scattering, sorting, index reductions, sequences, quantisation and scalar accesses, against plain loops over whole matrices.
+// Gathering, scattering, sorting, index reductions, sequences, quantisation and scalar accesses, against plain loops
+// over whole matrices.
 #include "VectorHarness.h"
 
 #include <algorithm>
@@ -15,7 +16,8 @@ namespace {
 constexpr uint32_t place[] = {0, 32768, 65536, 98304};
 
 template <class T> Operand<T> operand(int i, const TileShape &s) {
-  return {randomValues<T>(size_t(s.rows) * s.cols, i + 1), tile(typeOf<T>(), Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
+  return {randomValues<T>(size_t(s.rows) * s.cols, i + 1),
+          tile(typeOf<T>(), Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
 }
 Operand<int32_t> indices(int i, const TileShape &s, uint32_t below) {
   Operand<int32_t> o = operand<int32_t>(i, s);
@@ -35,7 +37,8 @@ TYPED_TEST(Rearrange, GatherByIndex) {
   for (const TileShape &s : shapes) {
     Operand<T> dst = operand<T>(0, s), src = operand<T>(1, {6, 32, 6, 32});
     Operand<int32_t> index = indices(2, {s.rows, s.cols, s.validRows, s.validCols}, 200); // of 192 elements
-    auto got = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TGather{dst.tile, src.tile, index.tile}); }, dst, src, index);
+    auto got = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TGather{dst.tile, src.tile, index.tile}); }, dst, src, index);
     for (size_t i = 0; i < got.size(); ++i) {
       bool valid = i / s.cols < s.validRows && i % s.cols < s.validCols;
       T expected = !valid ? dst.values[i] : index.values[i] < 192 ? src.values[size_t(index.values[i])] : T(0);
@@ -56,7 +59,9 @@ TYPED_TEST(Rearrange, GatherByPattern) {
       for (size_t c = 0; c < 50; ++c)
         if (std::count(picks[pattern].begin(), picks[pattern].end(), int(c % 4)))
           expected[to++] = src.values[r * 64 + c];
-    auto got = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TGatherMask{dst.tile, src.tile, isa::MaskPattern(pattern)}); }, dst, src);
+    auto got = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TGatherMask{dst.tile, src.tile, isa::MaskPattern(pattern)}); },
+        dst, src);
     for (size_t i = 0; i < got.size(); ++i)
       ASSERT_TRUE(sameBits(got[i], expected[i])) << pattern << " " << i;
   }
@@ -71,7 +76,8 @@ TYPED_TEST(Rearrange, Scatter) {
   for (size_t r = 0; r < 5; ++r)
     for (size_t c = 0; c < 41; ++c)
       expected[size_t(index.values[r * 48 + c])] = src.values[r * 48 + c];
-  auto got = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TScatter{dst.tile, src.tile, index.tile}); }, dst, src, index);
+  auto got = runVector(
+      device, [&](TestKernel &k) { k.add(Pipe::V, isa::TScatter{dst.tile, src.tile, index.tile}); }, dst, src, index);
   for (size_t i = 0; i < got.size(); ++i)
     ASSERT_TRUE(sameBits(got[i], expected[i])) << i;
 }
@@ -80,8 +86,10 @@ TYPED_TEST(Rearrange, PartsOfDifferentShape) {
   using T = typename TypeParam::type;
   TestDevice device;
   Operand<T> dst = operand<T>(0, {6, 64, 6, 50}), a = operand<T>(1, {6, 64, 4, 50}), b = operand<T>(2, {6, 64, 5, 33});
-  auto got = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TPartmax{dst.tile, a.tile, b.tile}); }, dst, a, b);
-  auto sum = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TPartadd{dst.tile, a.tile, b.tile}); }, dst, a, b);
+  auto got =
+      runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TPartmax{dst.tile, a.tile, b.tile}); }, dst, a, b);
+  auto sum =
+      runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TPartadd{dst.tile, a.tile, b.tile}); }, dst, a, b);
   for (size_t i = 0; i < got.size(); ++i) {
     size_t r = i / 64, c = i % 64;
     bool inA = r < 4 && c < 50, inB = r < 5 && c < 33, valid = r < 6 && c < 50;
@@ -98,7 +106,9 @@ TEST(Rearrange, GatherBlocks) {
   Operand<int32_t> offsets = operand<int32_t>(2, {4, 8, 4, 8});
   for (size_t i = 0; i < offsets.values.size(); ++i)
     offsets.values[i] = int32_t(i * 52 % 400) / 4 * 4; // bytes; src has 320
-  auto got = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TGatherb{dst.tile, src.tile, offsets.tile}); }, dst, src, offsets);
+  auto got = runVector(
+      device, [&](TestKernel &k) { k.add(Pipe::V, isa::TGatherb{dst.tile, src.tile, offsets.tile}); }, dst, src,
+      offsets);
   std::vector<float> expected = dst.values;
   for (size_t r = 0; r < 3; ++r)
     for (size_t c = 0; c < 28; ++c) {
@@ -136,14 +146,19 @@ TEST(Sort, ThirtyTwoAtATimeThenMerged) {
       }
     }
   };
-  check(runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TSort32{dst.tile, src.tile, index.tile}); }, dst, src, index), 32);
+  check(runVector(
+            device, [&](TestKernel &k) { k.add(Pipe::V, isa::TSort32{dst.tile, src.tile, index.tile}); }, dst, src,
+            index),
+        32);
   isa::Tile sorted = dst.tile;
   sorted.address = place[3];
-  check(runVector(device,
-                  [&](TestKernel &k) {
-                    k.add(Pipe::V, isa::TSort32{sorted, src.tile, index.tile}).add(Pipe::V, isa::TMrgsort{dst.tile, sorted, 64});
-                  },
-                  dst, src, index),
+  check(runVector(
+            device,
+            [&](TestKernel &k) {
+              k.add(Pipe::V, isa::TSort32{sorted, src.tile, index.tile})
+                  .add(Pipe::V, isa::TMrgsort{dst.tile, sorted, 64});
+            },
+            dst, src, index),
         n);
 }
 
@@ -153,20 +168,25 @@ TEST(Reduce, WhereTheBestElementIs) {
     Operand<float> src = operand<float>(1, s);
     for (float &v : src.values)
       v = std::round(v * 2);
-    Operand<int32_t> perRow{std::vector<int32_t>(16, -5), tile(ElementType::i32, Layout::DN, place[0], 16, 1, s.validRows, 1)};
+    Operand<int32_t> perRow{std::vector<int32_t>(16, -5),
+                            tile(ElementType::i32, Layout::DN, place[0], 16, 1, s.validRows, 1)};
     Operand<int32_t> perColumn = operand<int32_t>(0, {1, s.cols, 1, s.validCols});
     auto rowBest = [&](size_t r, bool greatest) {
       auto first = src.values.begin() + ptrdiff_t(r * s.cols), last = first + s.validCols;
       return int32_t((greatest ? std::max_element(first, last) : std::min_element(first, last)) - first);
     };
-    auto rows = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowargmax{perRow.tile, src.tile}); }, perRow, src);
-    auto least = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowargmin{perRow.tile, src.tile}); }, perRow, src);
+    auto rows =
+        runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowargmax{perRow.tile, src.tile}); }, perRow, src);
+    auto least =
+        runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowargmin{perRow.tile, src.tile}); }, perRow, src);
     for (size_t r = 0; r < 16; ++r) {
       ASSERT_EQ(rows[r], r < s.validRows ? rowBest(r, true) : -5);
       ASSERT_EQ(least[r], r < s.validRows ? rowBest(r, false) : -5);
     }
-    auto cols = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColargmax{perColumn.tile, src.tile}); }, perColumn, src);
-    auto lowest = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColargmin{perColumn.tile, src.tile}); }, perColumn, src);
+    auto cols = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColargmax{perColumn.tile, src.tile}); }, perColumn, src);
+    auto lowest = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColargmin{perColumn.tile, src.tile}); }, perColumn, src);
     for (size_t c = 0; c < s.validCols; ++c) {
       int32_t greatest = 0, smallest = 0;
       for (int32_t r = 0; r < s.validRows; ++r) {
@@ -184,9 +204,12 @@ TEST(Reduce, Products) {
   Operand<float> src = operand<float>(1, {5, 48, 5, 41});
   for (float &v : src.values)
     v = 1 + v / 64;
-  Operand<float> perRow{std::vector<float>(8, 9), tile(ElementType::f32, Layout::DN, place[0], 8, 1, 5, 1)}, perColumn = operand<float>(0, {1, 48, 1, 41});
-  auto rows = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowprod{perRow.tile, src.tile}); }, perRow, src);
-  auto cols = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColprod{perColumn.tile, src.tile}); }, perColumn, src);
+  Operand<float> perRow{std::vector<float>(8, 9), tile(ElementType::f32, Layout::DN, place[0], 8, 1, 5, 1)},
+      perColumn = operand<float>(0, {1, 48, 1, 41});
+  auto rows =
+      runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowprod{perRow.tile, src.tile}); }, perRow, src);
+  auto cols = runVector(
+      device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColprod{perColumn.tile, src.tile}); }, perColumn, src);
   for (size_t r = 0; r < 5; ++r) {
     float product = src.values[r * 48];
     for (size_t c = 1; c < 41; ++c)
@@ -211,8 +234,10 @@ TEST(Fill, SequencesAndTriangles) {
     EXPECT_EQ(down[size_t(i)], i < 50 ? 5 - i : row.values[size_t(i)]);
   }
   for (int diagonal : {-3, 0, 4}) {
-    auto lower = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TTri{square.tile, diagonal, isa::Triangle::lower}); }, square);
-    auto upper = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TTri{square.tile, diagonal, isa::Triangle::upper}); }, square);
+    auto lower = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TTri{square.tile, diagonal, isa::Triangle::lower}); }, square);
+    auto upper = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TTri{square.tile, diagonal, isa::Triangle::upper}); }, square);
     for (int r = 0; r < 18; ++r)
       for (int c = 0; c < 29; ++c) {
         EXPECT_EQ(lower[size_t(r * 32 + c)], c - r <= diagonal);
@@ -227,23 +252,32 @@ TEST(Quantise, RowsToBytesAndBack) {
   Operand<float> src = operand<float>(1, s);
   for (float &v : src.values)
     v *= 20;
-  Operand<float> perRow{{2.0f, 0.5f, 3.25f, 1.0f, 0, 0, 0, 0}, tile(ElementType::f32, Layout::DN, place[2], 8, 1, 4, 1)}; // one too few
+  Operand<float> perRow{{2.0f, 0.5f, 3.25f, 1.0f, 0, 0, 0, 0},
+                        tile(ElementType::f32, Layout::DN, place[2], 8, 1, 4, 1)}; // one too few
   Operand<int8_t> bytes = operand<int8_t>(0, s);
   Operand<uint8_t> unsignedBytes = operand<uint8_t>(0, s);
-  auto got = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TQuant{bytes.tile, src.tile, perRow.tile, 0}); }, bytes, src, perRow);
-  auto shifted = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TQuant{unsignedBytes.tile, src.tile, perRow.tile, 100}); }, unsignedBytes, src, perRow);
+  auto got = runVector(
+      device, [&](TestKernel &k) { k.add(Pipe::V, isa::TQuant{bytes.tile, src.tile, perRow.tile, 0}); }, bytes, src,
+      perRow);
+  auto shifted = runVector(
+      device, [&](TestKernel &k) { k.add(Pipe::V, isa::TQuant{unsignedBytes.tile, src.tile, perRow.tile, 100}); },
+      unsignedBytes, src, perRow);
   for (size_t r = 0; r < 5; ++r)
     for (size_t c = 0; c < 50; ++c) {
       float x = src.values[r * 64 + c] * perRow.values[std::min<size_t>(r, 3)];
       ASSERT_EQ(int(got[r * 64 + c]), int(std::clamp(std::nearbyint(x), -128.0f, 127.0f)));
       ASSERT_EQ(int(shifted[r * 64 + c]), int(std::clamp(std::nearbyint(x + 100), 0.0f, 255.0f)));
     }
-  Operand<float> back = operand<float>(0, s), scales = operand<float>(2, {5, 8, 5, 1}), offsets = operand<float>(3, {5, 64, 5, 50});
+  Operand<float> back = operand<float>(0, s), scales = operand<float>(2, {5, 8, 5, 1}),
+                 offsets = operand<float>(3, {5, 64, 5, 50});
   Operand<int8_t> codes{randomValues<int8_t>(5 * 64, 4), tile(ElementType::i8, Layout::ND, place[1], 5, 64, 5, 50)};
-  auto real = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TDequant{back.tile, codes.tile, scales.tile, offsets.tile}); }, back, codes, scales, offsets);
+  auto real = runVector(
+      device, [&](TestKernel &k) { k.add(Pipe::V, isa::TDequant{back.tile, codes.tile, scales.tile, offsets.tile}); },
+      back, codes, scales, offsets);
   for (size_t r = 0; r < 5; ++r)
     for (size_t c = 0; c < 50; ++c)
-      ASSERT_EQ(real[r * 64 + c], (float(codes.values[r * 64 + c]) - offsets.values[r * 64 + c]) * scales.values[r * 8]);
+      ASSERT_EQ(real[r * 64 + c],
+                (float(codes.values[r * 64 + c]) - offsets.values[r * 64 + c]) * scales.values[r * 8]);
 }
 
 TEST(ScalarAccess, ReadsAndWritesElements) {
@@ -289,15 +323,19 @@ TEST(Quantise, AccumulatorsOnTheirWayOut) {
     descriptors[size_t(c)] = word(0.125f * float(c + 1), c - 12) | 0x1abc; // of the scale's low bits none count
   auto build = [&](auto store) {
     TestKernel kernel(isa::CoreKind::AIC, 4);
-    isa::Tile la = tile(ElementType::i8, Layout::NZ, 0, 32, 32, m, k), lb = tile(ElementType::i8, Layout::NZ, 4096, 32, 32, k, n);
+    isa::Tile la = tile(ElementType::i8, Layout::NZ, 0, 32, 32, m, k),
+              lb = tile(ElementType::i8, Layout::NZ, 4096, 32, 32, k, n);
     kernel.add(Pipe::MTE2, isa::TLoad{la, view(0, ElementType::i8, m, k, 32), isa::Memory::L1});
     kernel.add(Pipe::MTE2, isa::TLoad{lb, view(1, ElementType::i8, k, n, 32), isa::Memory::L1});
-    kernel.add(Pipe::MTE2, isa::TLoad{tile(ElementType::u64, Layout::ND, 8192, 1, 32), view(2, ElementType::u64, 1, 32), isa::Memory::L1});
+    kernel.add(Pipe::MTE2, isa::TLoad{tile(ElementType::u64, Layout::ND, 8192, 1, 32), view(2, ElementType::u64, 1, 32),
+                                      isa::Memory::L1});
     kernel.sync(Pipe::MTE2, Pipe::MTE1).sync(Pipe::MTE2, Pipe::FIX);
-    isa::Tile ta = tile(ElementType::i8, Layout::ZZ, 0, 32, 32, m, k), tb = tile(ElementType::i8, Layout::ZN, 0, 32, 32, k, n);
+    isa::Tile ta = tile(ElementType::i8, Layout::ZZ, 0, 32, 32, m, k),
+              tb = tile(ElementType::i8, Layout::ZN, 0, 32, 32, k, n);
     kernel.add(Pipe::MTE1, isa::TExtractL0a{ta, la, 0, 0}).add(Pipe::MTE1, isa::TExtractL0b{tb, lb, 0, 0});
     kernel.sync(Pipe::MTE1, Pipe::M);
-    kernel.add(Pipe::M, isa::TMatmul{tile(ElementType::i32, Layout::NZ16, 0, 32, 32, m, n), ta, tb}).sync(Pipe::M, Pipe::FIX);
+    kernel.add(Pipe::M, isa::TMatmul{tile(ElementType::i32, Layout::NZ16, 0, 32, 32, m, n), ta, tb})
+        .sync(Pipe::M, Pipe::FIX);
     isa::Tile scales = tile(ElementType::u64, Layout::ND, 0, 1, 32);
     kernel.add(Pipe::FIX, isa::TMovFb{scales, tile(ElementType::u64, Layout::ND, 8192, 1, 32), 0});
     store(kernel, tile(ElementType::i32, Layout::NZ16, 0, 32, 32, m, n), scales);
@@ -309,21 +347,34 @@ TEST(Quantise, AccumulatorsOnTheirWayOut) {
       sum += a[size_t(r * 32 + i)] * b[size_t(i * 32 + c)];
     return float(sum);
   };
-  std::vector<pto_arg> args{device.upload(a), device.upload(b), device.upload(descriptors), device.upload(std::vector<int8_t>(2 * m * n))};
+  std::vector<pto_arg> args{device.upload(a), device.upload(b), device.upload(descriptors),
+                            device.upload(std::vector<int8_t>(2 * m * n))};
   for (bool relu : {false, true}) {
     auto mode = relu ? isa::ReluMode::relu : isa::ReluMode::none;
     ASSERT_EQ(device.run(build([&](TestKernel &kernel, isa::Tile acc, isa::Tile) {
-      kernel.add(Pipe::FIX, isa::TStoreAccQuant{view(3, ElementType::i8, m, n), acc, int32_t(word(0.3f, -20)), int32_t(word(0.3f, -20) >> 32), mode,
-                                                  isa::AtomicMode::none});
-    }), args), PTO_OK) << device.error();
+                           kernel.add(Pipe::FIX,
+                                      isa::TStoreAccQuant{view(3, ElementType::i8, m, n), acc, int32_t(word(0.3f, -20)),
+                                                          int32_t(word(0.3f, -20) >> 32), mode, isa::AtomicMode::none});
+                         }),
+                         args),
+              PTO_OK)
+        << device.error();
     auto bytes = device.download<int8_t>(args[3]);
     ASSERT_EQ(device.run(build([&](TestKernel &kernel, isa::Tile acc, isa::Tile scales) {
-      kernel.add(Pipe::FIX, isa::TStoreAccQuantv{view(3, ElementType::u8, m, n), acc, scales, mode});
-    }), args), PTO_OK) << device.error();
+                           kernel.add(Pipe::FIX,
+                                      isa::TStoreAccQuantv{view(3, ElementType::u8, m, n), acc, scales, mode});
+                         }),
+                         args),
+              PTO_OK)
+        << device.error();
     auto perColumn = device.download<uint8_t>(args[3]);
     ASSERT_EQ(device.run(build([&](TestKernel &kernel, isa::Tile acc, isa::Tile scales) {
-      kernel.add(Pipe::FIX, isa::TStoreAccQuantv{view(3, ElementType::f16, m, n), acc, scales, mode});
-    }), args), PTO_OK) << device.error();
+                           kernel.add(Pipe::FIX,
+                                      isa::TStoreAccQuantv{view(3, ElementType::f16, m, n), acc, scales, mode});
+                         }),
+                         args),
+              PTO_OK)
+        << device.error();
     auto halves = device.download<half>(args[3]);
     for (int r = 0; r < m; ++r)
       for (int c = 0; c < n; ++c) {

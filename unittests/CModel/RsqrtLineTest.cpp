@@ -16,7 +16,7 @@ float exactly(float x) { return float(1.0 / std::sqrt(double(x))); }
 
 TEST(RsqrtLine, EveryMantissa) {
   if (!__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2"))
-    return; // this machine runs the other level
+    return;                                                                    // this machine runs the other level
   constexpr uint32_t first = 0x3f800000u, last = 0x40800000u, block = 1 << 14; // 1 to 4
   std::vector<float> x(block), y(block);
   uint64_t wrong = 0;
@@ -42,7 +42,9 @@ TEST(RsqrtLine, EveryExponentAndTheEnds) {
   rsqrtLine(y.data(), x.data(), x.size());
   for (size_t i = 0; i < x.size(); ++i) {
     float expected = exactly(x[i]);
-    ASSERT_TRUE(std::isnan(expected) ? std::isnan(y[i]) : std::bit_cast<uint32_t>(y[i]) == std::bit_cast<uint32_t>(expected)) << x[i] << " " << y[i];
+    ASSERT_TRUE(std::isnan(expected) ? std::isnan(y[i])
+                                     : std::bit_cast<uint32_t>(y[i]) == std::bit_cast<uint32_t>(expected))
+        << x[i] << " " << y[i];
   }
   rsqrtLine(x.data(), x.data(), 7); // in place, short
   EXPECT_TRUE(std::isinf(x[0]));

@@ -44,7 +44,9 @@ public:
 /// A device context with typed buffers.
 class TestDevice {
 public:
-  explicit TestDevice(uint32_t threads = 1, const pto_device_api *functions = levelApi(), const char *mode = "functional") : api(functions) {
+  explicit TestDevice(uint32_t threads = 1, const pto_device_api *functions = levelApi(),
+                      const char *mode = "functional")
+      : api(functions) {
     pto_device_options options{"a3", mode, threads};
     EXPECT_EQ(api->open(&options, &context), PTO_OK);
   }
@@ -69,7 +71,8 @@ public:
     pto_kernel_desc desc{"test", streams.data(), streams.size(), kernel.numArgs};
     return api->load_kernel(context, &desc, &id);
   }
-  pto_status run(const TestKernel &kernel, const std::vector<pto_arg> &args, uint32_t blocks = 1, const std::vector<int64_t> &scalars = {}) {
+  pto_status run(const TestKernel &kernel, const std::vector<pto_arg> &args, uint32_t blocks = 1,
+                 const std::vector<int64_t> &scalars = {}) {
     uint32_t id = 0;
     if (pto_status status = load(kernel, id))
       return status;
@@ -97,8 +100,8 @@ public:
 
 // --- operands ---
 
-inline isa::Tile tile(isa::ElementType type, isa::Layout layout, uint32_t address, uint16_t rows, uint16_t cols, int64_t validRows = -1,
-                      int64_t validCols = -1) {
+inline isa::Tile tile(isa::ElementType type, isa::Layout layout, uint32_t address, uint16_t rows, uint16_t cols,
+                      int64_t validRows = -1, int64_t validCols = -1) {
   isa::Tile t;
   t.type = type;
   t.layout = layout;
@@ -111,7 +114,8 @@ inline isa::Tile tile(isa::ElementType type, isa::Layout layout, uint32_t addres
 }
 
 /// A contiguous row-major matrix in argument `arg`.
-inline isa::View view(uint8_t arg, isa::ElementType type, int64_t rows, int64_t cols, int64_t rowStride = -1, int64_t offset = 0) {
+inline isa::View view(uint8_t arg, isa::ElementType type, int64_t rows, int64_t cols, int64_t rowStride = -1,
+                      int64_t offset = 0) {
   isa::View v;
   v.arg = arg;
   v.type = type;

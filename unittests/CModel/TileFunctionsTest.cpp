@@ -13,7 +13,8 @@ namespace {
 constexpr uint32_t place[] = {0, 32768, 65536, 98304};
 
 template <class T> Operand<T> operand(int i, const TileShape &s) {
-  return {randomValues<T>(size_t(s.rows) * s.cols, i + 1), tile(typeOf<T>(), Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
+  return {randomValues<T>(size_t(s.rows) * s.cols, i + 1),
+          tile(typeOf<T>(), Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
 }
 /// A value per row: DN of one column.
 template <class T> Operand<T> column(int i, uint16_t rows) {
@@ -39,13 +40,17 @@ TYPED_TEST(TileFunctions, Expand) {
     for (const TileShape &s : shapes) {
       Operand<T> dst = operand<T>(0, s), a = operand<T>(1, s), perRow = column<T>(2, s.validRows);
       Operand<T> perColumn = operand<T>(3, {1, s.cols, 1, s.validCols});
-      auto rows = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, Row{dst.tile, a.tile, perRow.tile}); }, dst, a, perRow);
-      auto cols = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, Col{dst.tile, a.tile, perColumn.tile}); }, dst, a, perColumn);
+      auto rows =
+          runVector(device, [&](TestKernel &k) { k.add(Pipe::V, Row{dst.tile, a.tile, perRow.tile}); }, dst, a, perRow);
+      auto cols = runVector(
+          device, [&](TestKernel &k) { k.add(Pipe::V, Col{dst.tile, a.tile, perColumn.tile}); }, dst, a, perColumn);
       for (size_t r = 0, i = 0; r < s.rows; ++r)
         for (size_t c = 0; c < s.cols; ++c, ++i) {
           bool valid = r < s.validRows && c < s.validCols;
-          ASSERT_TRUE(sameBits(rows[i], valid ? rounded(a.values[i], perRow.values[r], f) : dst.values[i])) << r << "," << c;
-          ASSERT_TRUE(sameBits(cols[i], valid ? rounded(a.values[i], perColumn.values[c], f) : dst.values[i])) << r << "," << c;
+          ASSERT_TRUE(sameBits(rows[i], valid ? rounded(a.values[i], perRow.values[r], f) : dst.values[i]))
+              << r << "," << c;
+          ASSERT_TRUE(sameBits(cols[i], valid ? rounded(a.values[i], perColumn.values[c], f) : dst.values[i]))
+              << r << "," << c;
         }
     }
   };
@@ -57,9 +62,12 @@ TYPED_TEST(TileFunctions, Expand) {
   if constexpr (!std::is_integral_v<T>)
     check(isa::TRowexpanddiv{}, isa::TColexpanddiv{}, [](auto a, auto b) { return a / b; });
   for (const TileShape &s : shapes) {
-    Operand<T> dst = operand<T>(0, s), perRow = column<T>(2, s.validRows), perColumn = operand<T>(3, {1, s.cols, 1, s.validCols});
-    auto rows = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowexpand{dst.tile, perRow.tile}); }, dst, perRow);
-    auto cols = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColexpand{dst.tile, perColumn.tile}); }, dst, perColumn);
+    Operand<T> dst = operand<T>(0, s), perRow = column<T>(2, s.validRows),
+               perColumn = operand<T>(3, {1, s.cols, 1, s.validCols});
+    auto rows =
+        runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TRowexpand{dst.tile, perRow.tile}); }, dst, perRow);
+    auto cols = runVector(
+        device, [&](TestKernel &k) { k.add(Pipe::V, isa::TColexpand{dst.tile, perColumn.tile}); }, dst, perColumn);
     for (size_t r = 0, i = 0; r < s.rows; ++r)
       for (size_t c = 0; c < s.cols; ++c, ++i) {
         bool valid = r < s.validRows && c < s.validCols;
@@ -73,9 +81,14 @@ TYPED_TEST(TileFunctions, Reduce) {
   using T = typename TypeParam::type;
   TestDevice device;
   for (const TileShape &s : shapes) {
-    Operand<T> src = operand<T>(1, s), perRow = column<T>(2, s.validRows), perColumn = operand<T>(3, {1, s.cols, 1, s.validCols});
-    auto byRow = [&]<class I>(I) { return runVector(device, [&](TestKernel &k) { k.add(Pipe::V, I{perRow.tile, src.tile}); }, perRow, src); };
-    auto byCol = [&]<class I>(I) { return runVector(device, [&](TestKernel &k) { k.add(Pipe::V, I{perColumn.tile, src.tile}); }, perColumn, src); };
+    Operand<T> src = operand<T>(1, s), perRow = column<T>(2, s.validRows),
+               perColumn = operand<T>(3, {1, s.cols, 1, s.validCols});
+    auto byRow = [&]<class I>(I) {
+      return runVector(device, [&](TestKernel &k) { k.add(Pipe::V, I{perRow.tile, src.tile}); }, perRow, src);
+    };
+    auto byCol = [&]<class I>(I) {
+      return runVector(device, [&](TestKernel &k) { k.add(Pipe::V, I{perColumn.tile, src.tile}); }, perColumn, src);
+    };
     auto rowSum = byRow(isa::TRowsum{}), rowMax = byRow(isa::TRowmax{}), rowMin = byRow(isa::TRowmin{});
     auto colSum = byCol(isa::TColsum{}), colMax = byCol(isa::TColmax{}), colMin = byCol(isa::TColmin{});
     for (uint32_t r = 0; r < s.validRows; ++r) {
@@ -99,7 +112,8 @@ TYPED_TEST(TileFunctions, Reduce) {
       T sum = src.values[c], most = sum, least = sum;
       for (uint32_t r = 1; r < s.validRows; ++r) {
         T x = src.values[r * s.cols + c];
-        sum = rounded(sum, x, [](auto a, auto b) { return a + b; }), most = std::max(most, x), least = std::min(least, x);
+        sum = rounded(sum, x, [](auto a, auto b) { return a + b; }), most = std::max(most, x),
+        least = std::min(least, x);
       }
       ASSERT_EQ(colSum[c], sum); // rows ascending, rounded at every step
       ASSERT_EQ(colMax[c], most);
@@ -116,13 +130,19 @@ TYPED_TEST(TileFunctions, CompareAndSelect) {
     Operand<T> dst = operand<T>(0, s), a = operand<T>(1, s), b = operand<T>(2, s);
     for (size_t i = 0; i < a.values.size(); i += 3)
       b.values[i] = a.values[i];
-    Operand<uint8_t> mask{std::vector<uint8_t>(size_t(s.rows) * 64, 0xa5), tile(isa::ElementType::u8, Layout::ND, place[3], s.rows, 64)};
+    Operand<uint8_t> mask{std::vector<uint8_t>(size_t(s.rows) * 64, 0xa5),
+                          tile(isa::ElementType::u8, Layout::ND, place[3], s.rows, 64)};
     uint32_t usedBytes = (s.validCols + 7u) / 8;
     for (M mode : {M::eq, M::ne, M::lt, M::le, M::gt, M::ge}) {
-      auto bits = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TCmp{mask.tile, a.tile, b.tile, mode}); }, mask, a, b);
-      auto chosen = runVector(device, [&](TestKernel &k) {
-        k.add(Pipe::V, isa::TCmp{mask.tile, a.tile, b.tile, mode}).add(Pipe::V, isa::TSel{dst.tile, mask.tile, a.tile, b.tile});
-      }, dst, a, b, mask);
+      auto bits = runVector(
+          device, [&](TestKernel &k) { k.add(Pipe::V, isa::TCmp{mask.tile, a.tile, b.tile, mode}); }, mask, a, b);
+      auto chosen = runVector(
+          device,
+          [&](TestKernel &k) {
+            k.add(Pipe::V, isa::TCmp{mask.tile, a.tile, b.tile, mode})
+                .add(Pipe::V, isa::TSel{dst.tile, mask.tile, a.tile, b.tile});
+          },
+          dst, a, b, mask);
       for (uint32_t r = 0; r < s.rows; ++r) {
         for (uint32_t byte = 0; byte < 64; ++byte) {
           unsigned expected = 0xa5;
@@ -130,7 +150,12 @@ TYPED_TEST(TileFunctions, CompareAndSelect) {
             expected = 0;
             for (uint32_t c = byte * 8; c < std::min<uint32_t>(byte * 8 + 8, s.validCols); ++c) {
               T x = a.values[r * s.cols + c], y = b.values[r * s.cols + c];
-              bool hit = mode == M::eq ? x == y : mode == M::ne ? x != y : mode == M::lt ? x < y : mode == M::le ? x <= y : mode == M::gt ? x > y : x >= y;
+              bool hit = mode == M::eq   ? x == y
+                         : mode == M::ne ? x != y
+                         : mode == M::lt ? x < y
+                         : mode == M::le ? x <= y
+                         : mode == M::gt ? x > y
+                                         : x >= y;
               expected |= unsigned(hit) << (c % 8);
             }
           }
@@ -148,18 +173,23 @@ TYPED_TEST(TileFunctions, CompareAndSelect) {
   }
 }
 
-template <class D, class S, class F> void checkConvert(isa::RoundMode mode, bool saturate, const std::vector<S> &values, F reference) {
+template <class D, class S, class F>
+void checkConvert(isa::RoundMode mode, bool saturate, const std::vector<S> &values, F reference) {
   TestDevice device;
   std::vector<S> padded(values);
   padded.resize((values.size() + 31) / 32 * 32);
   uint16_t n = uint16_t(padded.size());
   Operand<D> dst{std::vector<D>(n), tile(typeOf<D>(), Layout::ND, 0, 1, n, 1, int64_t(values.size()))};
   Operand<S> src{padded, tile(typeOf<S>(), Layout::ND, 65536, 1, n, 1, int64_t(values.size()))};
-  auto result = runVector(device, [&](TestKernel &k) {
-    isa::TCvt cvt;
-    cvt.dst = dst.tile, cvt.src = src.tile, cvt.rounding = mode, cvt.saturate = saturate ? isa::Switch::on : isa::Switch::off;
-    k.add(Pipe::V, cvt);
-  }, dst, src);
+  auto result = runVector(
+      device,
+      [&](TestKernel &k) {
+        isa::TCvt cvt;
+        cvt.dst = dst.tile, cvt.src = src.tile, cvt.rounding = mode,
+        cvt.saturate = saturate ? isa::Switch::on : isa::Switch::off;
+        k.add(Pipe::V, cvt);
+      },
+      dst, src);
   for (size_t i = 0; i < values.size(); ++i)
     EXPECT_TRUE(sameBits(result[i], D(reference(values[i])))) << double(values[i]) << " -> " << double(result[i]);
 }
@@ -170,14 +200,16 @@ TEST(Convert, Rounding) {
   struct Row {
     M mode;
     int expected[6];
-  } rows[] = {{M::none, {2, 3, -2, 0, 2, -2}}, {M::rint, {2, 4, -2, 0, 2, -3}}, {M::round, {3, 4, -3, 1, 2, -3}}, {M::floor, {2, 3, -3, 0, 2, -3}},
-              {M::ceil, {3, 4, -2, 1, 3, -2}}, {M::trunc, {2, 3, -2, 0, 2, -2}}, {M::odd, {3, 3, -3, 1, 3, -3}}};
+  } rows[] = {{M::none, {2, 3, -2, 0, 2, -2}},  {M::rint, {2, 4, -2, 0, 2, -3}}, {M::round, {3, 4, -3, 1, 2, -3}},
+              {M::floor, {2, 3, -3, 0, 2, -3}}, {M::ceil, {3, 4, -2, 1, 3, -2}}, {M::trunc, {2, 3, -2, 0, 2, -2}},
+              {M::odd, {3, 3, -3, 1, 3, -3}}};
   for (const Row &row : rows) {
     auto expected = [&](float x) { return row.expected[std::find(halves.begin(), halves.end(), x) - halves.begin()]; };
     checkConvert<int32_t, float>(row.mode, false, halves, expected);
     checkConvert<int16_t, float>(row.mode, true, halves, expected);
     if (row.mode != M::none)
-      checkConvert<float, float>(row.mode, false, halves, [&](float x) { return std::copysign(float(expected(x)), x); });
+      checkConvert<float, float>(row.mode, false, halves,
+                                 [&](float x) { return std::copysign(float(expected(x)), x); });
   }
   checkConvert<float, float>(M::none, false, halves, [](float x) { return x; });
 }
@@ -185,18 +217,24 @@ TEST(Convert, Rounding) {
 TEST(Convert, Ranges) {
   using M = isa::RoundMode;
   const float inf = INFINITY;
-  checkConvert<int32_t, float>(M::rint, false, {3e9f, -3e9f, inf, NAN}, [](float) { return std::numeric_limits<int32_t>::min(); });
-  checkConvert<int32_t, float>(M::rint, true, {3e9f, inf, NAN}, [](float) { return std::numeric_limits<int32_t>::max(); });
+  checkConvert<int32_t, float>(M::rint, false, {3e9f, -3e9f, inf, NAN},
+                               [](float) { return std::numeric_limits<int32_t>::min(); });
+  checkConvert<int32_t, float>(M::rint, true, {3e9f, inf, NAN},
+                               [](float) { return std::numeric_limits<int32_t>::max(); });
   checkConvert<int32_t, float>(M::rint, true, {-3e9f, -inf}, [](float) { return std::numeric_limits<int32_t>::min(); });
   checkConvert<int16_t, float>(M::rint, false, {40000.0f}, [](float) { return int16_t(40000 - 65536); });
   checkConvert<int8_t, half>(M::rint, true, {half(200), half(-200)}, [](half x) { return x > half(0) ? 127 : -128; });
-  checkConvert<uint8_t, half>(M::rint, true, {half(300), half(-1), half(7.5f)}, [](half x) { return x < half(0) ? 0 : x > half(255) ? 255 : 8; });
+  checkConvert<uint8_t, half>(M::rint, true, {half(300), half(-1), half(7.5f)}, [](half x) {
+    return x < half(0) ? 0 : x > half(255) ? 255 : 8;
+  });
   checkConvert<half, float>(M::none, false, {1e6f, 0.1f, 65519.0f}, [](float x) { return half(x); });
   checkConvert<half, float>(M::none, true, {1e6f, inf}, [](float) { return 65504.0f; });
-  checkConvert<float, half>(M::none, false, {half(0.1f), half(6e-8f), half(-65504.0f)}, [](half x) { return float(x); });
+  checkConvert<float, half>(M::none, false, {half(0.1f), half(6e-8f), half(-65504.0f)},
+                            [](half x) { return float(x); });
   checkConvert<float, int32_t>(M::none, false, {16777217, -5, 0}, [](int32_t x) { return float(x); });
   checkConvert<half, int16_t>(M::none, false, {2049, -5}, [](int16_t x) { return half(x); });
-  checkConvert<int16_t, int32_t>(M::none, true, {70000, -70000, 5}, [](int32_t x) { return std::clamp(x, -32768, 32767); });
+  checkConvert<int16_t, int32_t>(M::none, true, {70000, -70000, 5},
+                                 [](int32_t x) { return std::clamp(x, -32768, 32767); });
   checkConvert<int64_t, int32_t>(M::none, false, {-7, 1 << 30}, [](int32_t x) { return int64_t(x); });
 }
 
@@ -214,7 +252,8 @@ TYPED_TEST(TileFunctions, TransposePadMoveFill) {
     for (isa::Pad pad : {isa::Pad::null, isa::Pad::zero, isa::Pad::min, isa::Pad::max}) {
       Operand<T> full = operand<T>(0, {s.rows, s.cols, s.rows, s.cols});
       full.tile.pad = pad;
-      auto padded = runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TFillpad{full.tile, src.tile}); }, full, src);
+      auto padded =
+          runVector(device, [&](TestKernel &k) { k.add(Pipe::V, isa::TFillpad{full.tile, src.tile}); }, full, src);
       T value = 0;
       if (pad == isa::Pad::min || pad == isa::Pad::max) {
         if constexpr (std::is_integral_v<T>)

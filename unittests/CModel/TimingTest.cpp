@@ -1,4 +1,5 @@
-// The timing mode against the published formulas (reference pto-isa 4.3 to 4.5): single instructions, overlap, and waiting.
+// The timing mode against the published formulas (reference pto-isa 4.3 to 4.5): single instructions, overlap, and
+// waiting.
 #include "TestKernel.h"
 #include "Timing/Costs.h"
 
@@ -26,7 +27,9 @@ template <class I> double alone(const I &insn, isa::Arch arch = isa::Arch::a3) {
   return c.head + c.work + c.tail;
 }
 
-isa::Tile ub(ElementType type, uint16_t rows, uint16_t cols, uint32_t address = 0) { return tile(type, Layout::ND, address, rows, cols); }
+isa::Tile ub(ElementType type, uint16_t rows, uint16_t cols, uint32_t address = 0) {
+  return tile(type, Layout::ND, address, rows, cols);
+}
 
 void within(double got, double published, double part) { EXPECT_NEAR(got, published, part * published); }
 
@@ -69,28 +72,36 @@ TEST(Timing, VectorInstructionsOfA5) {
   EXPECT_NEAR(on(cvt), 3.934 * 64 + 81.02, 0.01);
 }
 
-// 5.6: the MX product of 8192 cubed on 32 cores, tiles of 128 x 128 by 128 x 256: the share of the published 1.4749 ms that each engine is busy.
+// 5.6: the MX product of 8192 cubed on 32 cores, tiles of 128 x 128 by 128 x 256: the share of the published 1.4749 ms
+// that each engine is busy.
 TEST(Timing, SharesOfThePublishedMxProduct) {
   const ChipModel &chip = chipOf(isa::Arch::a5);
   double steps = 64.0 * 32 * 64 / 32, whole = 1.4749e-3 * chip.clock;
   auto f8 = ElementType::f8E4M3FN;
-  auto acc = tile(ElementType::f32, Layout::NZ16, 0, 128, 256), a = tile(f8, Layout::NZ, 0, 128, 128), b = tile(f8, Layout::ZN, 0, 128, 256);
+  auto acc = tile(ElementType::f32, Layout::NZ16, 0, 128, 256), a = tile(f8, Layout::NZ, 0, 128, 128),
+       b = tile(f8, Layout::ZN, 0, 128, 256);
   auto scale = [](uint16_t r, uint16_t c, Layout l) { return tile(ElementType::f8E8M0, l, 0, r, c); };
   auto share = [&](double cycles, double times) { return cycles * times / whole; };
-  EXPECT_NEAR(share(alone(isa::TMatmulMx{acc, a, scale(128, 4, Layout::ZZ), b, scale(4, 256, Layout::NN)}, chip.arch), steps), 0.901, 0.05);
+  EXPECT_NEAR(
+      share(alone(isa::TMatmulMx{acc, a, scale(128, 4, Layout::ZZ), b, scale(4, 256, Layout::NN)}, chip.arch), steps),
+      0.901, 0.05);
   auto from = tile(f8, Layout::NZ, 0, 128, 256);
-  double extract = alone(isa::TExtractL0a{a, tile(f8, Layout::NZ, 0, 128, 128), 0, 0}, chip.arch) + alone(isa::TExtractL0b{b, from, 0, 0}, chip.arch);
+  double extract = alone(isa::TExtractL0a{a, tile(f8, Layout::NZ, 0, 128, 128), 0, 0}, chip.arch) +
+                   alone(isa::TExtractL0b{b, from, 0, 0}, chip.arch);
   EXPECT_NEAR(share(extract, steps), 0.562, 0.03);
   // Codes and a scale per 32 of them; each byte comes from outside of L2 once.
-  double cold = 2 * 8192.0 * 8192 / (64 * 32 * (128.0 + 256) * 8192), l2 = chip.l2BytesPerSecond / 32, hbm = chip.hbmBytesPerSecond / 32;
+  double cold = 2 * 8192.0 * 8192 / (64 * 32 * (128.0 + 256) * 8192), l2 = chip.l2BytesPerSecond / 32,
+         hbm = chip.hbmBytesPerSecond / 32;
   double loads = (128.0 + 256) * (128 + 4) * ((1 - cold) / l2 + cold / hbm) * chip.clock;
   EXPECT_NEAR(share(loads, steps), 0.996, 0.05);
-  EXPECT_NEAR(share(8192.0 * 8192 * 2 / 32 / chip.pathBytesPerSecond[unsigned(GlobalPath::FromL0C)] * chip.clock, 1), 0.026, 0.003);
+  EXPECT_NEAR(share(8192.0 * 8192 * 2 / 32 / chip.pathBytesPerSecond[unsigned(GlobalPath::FromL0C)] * chip.clock, 1),
+              0.026, 0.003);
 }
 
 TEST(Timing, ProductsOfThePublishedTests) {
   auto product = [](ElementType type, ElementType acc, uint16_t m, uint16_t k, uint16_t n) {
-    return alone(isa::TMatmul{tile(acc, Layout::NZ16, 0, m, n), tile(type, Layout::ZZ, 0, m, k), tile(type, Layout::ZN, 0, k, n)});
+    return alone(isa::TMatmul{tile(acc, Layout::NZ16, 0, m, n), tile(type, Layout::ZZ, 0, m, k),
+                              tile(type, Layout::ZN, 0, k, n)});
   };
   EXPECT_EQ(product(ElementType::f16, ElementType::f32, 40, 50, 60), 54);
   EXPECT_EQ(product(ElementType::i8, ElementType::i32, 6, 7, 8), 7);

@@ -34,7 +34,8 @@ TEST(Layouts, OffsetFormulas) {
   for (Layout layout : {Layout::ND, Layout::DN, Layout::NZ, Layout::ZN, Layout::ZZ, Layout::NN, Layout::NZ16})
     for (size_t r = 0; r < 48; ++r)
       for (size_t c = 0; c < 32; ++c)
-        EXPECT_EQ(isa::elementOffset(layout, isa::ElementType::f32, 48, 32, r, c), place32(layout, 48, 32, r, c)) << int(layout);
+        EXPECT_EQ(isa::elementOffset(layout, isa::ElementType::f32, 48, 32, r, c), place32(layout, 48, 32, r, c))
+            << int(layout);
 }
 
 isa::TStore store(isa::View dst, isa::Tile src, Memory space) {
@@ -90,8 +91,10 @@ isa::View dnView(int rows, int cols) { // a row-major [cols, rows] matrix, trans
 TEST(Load, DnToZnAndDn) {
   int rows = 13, cols = 37;
   auto in = counting(rows * cols);
-  auto raw = loadRaw(in, dnView(rows, cols), tile(isa::ElementType::f32, Layout::ZN, 0, 16, 48, rows, cols), Memory::L1);
-  auto plain = loadRaw(in, dnView(rows, cols), tile(isa::ElementType::f32, Layout::DN, 0, 16, 40, rows, cols), Memory::UB);
+  auto raw =
+      loadRaw(in, dnView(rows, cols), tile(isa::ElementType::f32, Layout::ZN, 0, 16, 48, rows, cols), Memory::L1);
+  auto plain =
+      loadRaw(in, dnView(rows, cols), tile(isa::ElementType::f32, Layout::DN, 0, 16, 40, rows, cols), Memory::UB);
   std::vector<float> expected(raw.size(), -1.0f), expectedPlain(plain.size(), -1.0f);
   for (int c = 0; c < cols; ++c) {
     for (int r = 0; r < 16; ++r)
@@ -122,7 +125,8 @@ TEST(Load, ManyDimensionsAndStrides) {
 TEST(Load, NdViewIntoDnTileTransposes) {
   int rows = 9, cols = 5;
   auto in = counting(rows * cols);
-  auto raw = loadRaw(in, view(0, isa::ElementType::f32, rows, cols), tile(isa::ElementType::f32, Layout::DN, 0, 16, 8, rows, cols), Memory::UB);
+  auto raw = loadRaw(in, view(0, isa::ElementType::f32, rows, cols),
+                     tile(isa::ElementType::f32, Layout::DN, 0, 16, 8, rows, cols), Memory::UB);
   for (int r = 0; r < rows; ++r)
     for (int c = 0; c < cols; ++c)
       EXPECT_EQ(raw[c * 16 + r], in[r * cols + c]);
@@ -146,7 +150,8 @@ TEST(Store, StridedViewsAndLayouts) {
     TestDevice device;
     TestKernel k(isa::CoreKind::AIV, 2);
     auto in = counting(16 * 8);
-    isa::Tile raw = tile(isa::ElementType::f32, Layout::ND, 0, 16, 8), t = tile(isa::ElementType::f32, layout, 0, 16, 8, 11, 5);
+    isa::Tile raw = tile(isa::ElementType::f32, Layout::ND, 0, 16, 8),
+              t = tile(isa::ElementType::f32, layout, 0, 16, 8, 11, 5);
     k.add(Pipe::MTE2, isa::TLoad{raw, view(0, isa::ElementType::f32, 16, 8), Memory::UB}).sync(Pipe::MTE2, Pipe::MTE3);
     isa::View out = view(1, isa::ElementType::f32, 11, 5, 20);
     out.strides[1] = 3;
@@ -172,12 +177,16 @@ TEST(Extract, AnyOffsetIntoLeftAndRightTiles) {
     std::vector<float> identity(n * n);
     for (int i = 0; i < n; ++i)
       identity[i * n + i] = 1;
-    isa::Tile l1 = tile(isa::ElementType::f32, Layout::NZ, 0, 48, 32), l1i = tile(isa::ElementType::f32, Layout::NZ, 65536, n, n);
-    isa::Tile a = tile(isa::ElementType::f32, Layout::ZZ, 0, 32, n, m, n), b = tile(isa::ElementType::f32, Layout::ZN, 0, n, n);
+    isa::Tile l1 = tile(isa::ElementType::f32, Layout::NZ, 0, 48, 32),
+              l1i = tile(isa::ElementType::f32, Layout::NZ, 65536, n, n);
+    isa::Tile a = tile(isa::ElementType::f32, Layout::ZZ, 0, 32, n, m, n),
+              b = tile(isa::ElementType::f32, Layout::ZN, 0, n, n);
     isa::Tile c = tile(isa::ElementType::f32, Layout::NZ16, 0, 32, n, m, n);
     k.add(Pipe::MTE2, isa::TLoad{l1, view(0, isa::ElementType::f32, 48, 32), Memory::L1});
     k.add(Pipe::MTE2, isa::TLoad{l1i, view(1, isa::ElementType::f32, n, n), Memory::L1}).sync(Pipe::MTE2, Pipe::MTE1);
-    k.add(Pipe::MTE1, isa::TExtractL0a{a, l1, row, col}).add(Pipe::MTE1, isa::TExtractL0b{b, l1i, 0, 0}).sync(Pipe::MTE1, Pipe::M);
+    k.add(Pipe::MTE1, isa::TExtractL0a{a, l1, row, col})
+        .add(Pipe::MTE1, isa::TExtractL0b{b, l1i, 0, 0})
+        .sync(Pipe::MTE1, Pipe::M);
     k.add(Pipe::M, isa::TMatmul{c, a, b}).sync(Pipe::M, Pipe::FIX);
     isa::TStoreAcc out;
     out.dst = view(2, isa::ElementType::f32, m, n), out.src = c;

@@ -1,4 +1,5 @@
-// Runs one vector instruction on full tiles that are loaded before and stored after it, cells outside the valid region included.
+// Runs one vector instruction on full tiles that are loaded before and stored after it, cells outside the valid region
+// included.
 #ifndef PTO_MLIR_UNITTESTS_CMODEL_VECTORHARNESS_H
 #define PTO_MLIR_UNITTESTS_CMODEL_VECTORHARNESS_H
 
@@ -38,7 +39,8 @@ struct TileShape {
   uint16_t rows, cols, validRows, validCols;
 };
 // One element, one row, ragged, odd rows, full, wide.
-inline const TileShape shapes[] = {{1, 16, 1, 1}, {1, 64, 1, 37}, {3, 16, 3, 13}, {7, 48, 5, 41}, {16, 64, 16, 64}, {5, 320, 5, 317}};
+inline const TileShape shapes[] = {{1, 16, 1, 1},  {1, 64, 1, 37},   {3, 16, 3, 13},
+                                   {7, 48, 5, 41}, {16, 64, 16, 64}, {5, 320, 5, 317}};
 
 template <class T> std::vector<T> randomValues(size_t n, uint32_t seed, float low = -4.0f, float high = 4.0f) {
   std::vector<float> f = randomFloats(n, seed, low, high);
@@ -69,11 +71,14 @@ inline isa::Tile whole(isa::Tile t) {
 
 /// Loads every operand whole, executes `insns`, stores operand 0 whole and returns it.
 template <class D, class... S>
-std::vector<D> runVector(TestDevice &device, const std::function<void(TestKernel &)> &insns, const Operand<D> &dst, const Operand<S> &...sources) {
+std::vector<D> runVector(TestDevice &device, const std::function<void(TestKernel &)> &insns, const Operand<D> &dst,
+                         const Operand<S> &...sources) {
   using isa::Pipe;
   TestKernel kernel(isa::CoreKind::AIV, uint32_t(2 + sizeof...(sources)));
   uint8_t arg = 0;
-  auto fetch = [&](const isa::Tile &t) { kernel.add(Pipe::MTE2, isa::TLoad{whole(t), fullView(arg, t), isa::Memory::UB}), ++arg; };
+  auto fetch = [&](const isa::Tile &t) {
+    kernel.add(Pipe::MTE2, isa::TLoad{whole(t), fullView(arg, t), isa::Memory::UB}), ++arg;
+  };
   fetch(dst.tile);
   (fetch(sources.tile), ...);
   kernel.sync(Pipe::MTE2, Pipe::V);

@@ -7,7 +7,6 @@
 
 using namespace pto_mlir;
 using namespace pto_mlir::hostops;
-using pmodel::ElementType;
 using ::testing::HasSubstr;
 
 namespace {

@@ -36,8 +36,14 @@ struct Filler {
     }
   }
   void tile(unsigned, Tile &t) {
-    t = {ElementType(number(0, kNumElementTypes - 1)), Layout(number(0, 6)), Pad(number(0, 3)), value(0, kMaxTileAddress),
-         uint16_t(number(0, 65535)), uint16_t(number(0, 65535)), value(0, 65535), value(0, 65535)};
+    t = {ElementType(number(0, kNumElementTypes - 1)),
+         Layout(number(0, 6)),
+         Pad(number(0, 3)),
+         value(0, kMaxTileAddress),
+         uint16_t(number(0, 65535)),
+         uint16_t(number(0, 65535)),
+         value(0, 65535),
+         value(0, 65535)};
   }
   void view(unsigned, View &v) {
     v.arg = uint8_t(number(0, 255));
@@ -105,9 +111,9 @@ template <class I> void roundTrip(const char *mnemonic) {
   }
 }
 
-TEST(RoundTrip, EveryRow) {
+TEST(RoundTrip, EveryRow){
 #define PTO_ISA_TEST(Struct, mnemonic, code, pipe) roundTrip<Struct>(#mnemonic);
-  ISA_INSNS(PTO_ISA_TEST)
+    ISA_INSNS(PTO_ISA_TEST)
 #undef PTO_ISA_TEST
 }
 
@@ -120,8 +126,14 @@ TEST(Words, Layout) {
   insn.scalar = 0x3f800000;
   std::vector<uint32_t> words;
   encode(insn, words);
-  std::vector<uint32_t> expected = {0xa0u | 8u << 16 | (1u << 2 | 1u << 3) << 24, (1u | 3u << 8) << 20 | 0x234a0, 16u << 16 | 64, 7u << 16 | 9,
-                                    1u << 20 | 3,     16u << 16 | 64,    7u << 16 | 64,                  0x3f800000u};
+  std::vector<uint32_t> expected = {0xa0u | 8u << 16 | (1u << 2 | 1u << 3) << 24,
+                                    (1u | 3u << 8) << 20 | 0x234a0,
+                                    16u << 16 | 64,
+                                    7u << 16 | 9,
+                                    1u << 20 | 3,
+                                    16u << 16 | 64,
+                                    7u << 16 | 64,
+                                    0x3f800000u};
   EXPECT_EQ(words, expected);
 
   TLoad load;
@@ -134,7 +146,18 @@ TEST(Words, Layout) {
   load.space = Memory::L1;
   words.clear();
   encode(load, words);
-  expected = {0x40u | 12u << 16 | 1u << (24 + 3 + 1 + 1), 2u << 5 << 20 | 64, 16u << 16 | 8, 16u << 16 | 8, 2u << 24 | 2u << 20, 8, 5, 16, 1, 8, 1, 1};
+  expected = {0x40u | 12u << 16 | 1u << (24 + 3 + 1 + 1),
+              2u << 5 << 20 | 64,
+              16u << 16 | 8,
+              16u << 16 | 8,
+              2u << 24 | 2u << 20,
+              8,
+              5,
+              16,
+              1,
+              8,
+              1,
+              1};
   EXPECT_EQ(words, expected);
 
   SetFlag set;
@@ -201,7 +224,8 @@ TEST(Words, RandomWordsNeverCrash) {
     for (uint32_t &w : words)
       w = trial % 2 ? random() : random() & 0x3f;
     const InsnInfo &info = allInsns()[random() % kNumInsns];
-    words[0] = uint32_t(info.opcode) | (random() % 24) << 16 | (trial % 3 ? 0 : random() % 256) << 24 | (trial % 5 ? 0 : 1 << 10);
+    words[0] = uint32_t(info.opcode) | (random() % 24) << 16 | (trial % 3 ? 0 : random() % 256) << 24 |
+               (trial % 5 ? 0 : 1 << 10);
     DecodedInsn insn;
     if (!decode(words, 32, insn)) {
       ++accepted;

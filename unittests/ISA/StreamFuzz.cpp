@@ -1,5 +1,5 @@
-// A libFuzzer target: bytes as a command stream. Every word is decoded as if an instruction began there; what decodes must encode to the same
-// words; what the load-time verifier accepts must decode from end to end and have a text.
+// A libFuzzer target: bytes as a command stream. Every word is decoded as if an instruction began there; what decodes
+// must encode to the same words; what the load-time verifier accepts must decode from end to end and have a text.
 #include "pto_mlir/ISA/Verify.h"
 
 #include <cstdlib>
@@ -25,7 +25,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
       std::abort();
   }
   (void)disassemble(words);
-  auto error = verifyStream(CoreKind(mode & 1), Pipe(mode >> 1 & 15), words.data(), words.size(), Arch(mode >> 5 & 1), 3);
+  auto error =
+      verifyStream(CoreKind(mode & 1), Pipe(mode >> 1 & 15), words.data(), words.size(), Arch(mode >> 5 & 1), 3);
   for (size_t at = 0; !error && at < words.size();) {
     DecodedInsn insn;
     if (decode(&words[at], words.size() - at, insn))

@@ -43,16 +43,23 @@ TEST(Verify, Accepts) {
   // Loop with a dynamic tail, a jump over the body's end, and a jump to the end of the stream.
   Tile tail = ub(0, 16, 64);
   tail.validRows = Value::reg(2);
-  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16} << SkipIfZero{Value::reg(2), 10}
-                            << TAdd{tail, tail, tail} << End{} << SkipIfZero{1, 1} << End{}),
+  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16}
+                            << SkipIfZero{Value::reg(2), 10} << TAdd{tail, tail, tail} << End{} << SkipIfZero{1, 1}
+                            << End{}),
             "@30 end: without a loop");
-  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16} << SkipIfZero{Value::reg(2), 10}
-                            << TAdd{tail, tail, tail} << End{}),
+  EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16}
+                            << SkipIfZero{Value::reg(2), 10} << TAdd{tail, tail, tail} << End{}),
             "");
-  EXPECT_EQ(verify(Stream() << TLoad{boxed(Layout::NZ, 32, 32), view(0, 32, 32, ElementType::f16), Memory::L1}, Pipe::MTE2, CoreKind::AIC), "");
+  EXPECT_EQ(verify(Stream() << TLoad{boxed(Layout::NZ, 32, 32), view(0, 32, 32, ElementType::f16), Memory::L1},
+                   Pipe::MTE2, CoreKind::AIC),
+            "");
   Tile acc = boxed(Layout::NZ16, 32, 32, ElementType::f32);
-  EXPECT_EQ(verify(Stream() << TMatmul{acc, boxed(Layout::ZZ, 32, 64), boxed(Layout::ZN, 64, 32)}, Pipe::M, CoreKind::AIC), "");
-  EXPECT_EQ(verify(Stream() << TStoreAcc{view(2, 32, 32, ElementType::f16), acc, ReluMode::relu, AtomicMode::none}, Pipe::FIX, CoreKind::AIC), "");
+  EXPECT_EQ(
+      verify(Stream() << TMatmul{acc, boxed(Layout::ZZ, 32, 64), boxed(Layout::ZN, 64, 32)}, Pipe::M, CoreKind::AIC),
+      "");
+  EXPECT_EQ(verify(Stream() << TStoreAcc{view(2, 32, 32, ElementType::f16), acc, ReluMode::relu, AtomicMode::none},
+                   Pipe::FIX, CoreKind::AIC),
+            "");
 }
 
 TEST(Verify, Structure) {
@@ -61,7 +68,8 @@ TEST(Verify, Structure) {
   EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 0} << End{}), HasSubstr("step 0 is not positive"));
   EXPECT_THAT(verify(Stream() << SkipIfZero{1, 5} << End{}), HasSubstr("leaves the stream"));
   EXPECT_THAT(verify(Stream() << SkipIfZero{1, 1} << Mov{1, 2}), HasSubstr("lands within an instruction"));
-  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << SkipIfZero{1, 2} << End{} << End{}), HasSubstr("a jump leaves the loop"));
+  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << SkipIfZero{1, 2} << End{} << End{}),
+              HasSubstr("a jump leaves the loop"));
   EXPECT_THAT(verify(Stream() << BreakIfZero{0}), HasSubstr("@0 break_if_zero: without a loop"));
   EXPECT_EQ(verify(Stream() << Loop{1, 0, 4, 1} << BreakIfZero{Value::reg(1)} << End{}), "");
   EXPECT_THAT(verify(Stream() << Div{1, 5, 0}), HasSubstr("divides by zero"));
@@ -74,11 +82,17 @@ TEST(Verify, Structure) {
 TEST(Verify, Registers) {
   EXPECT_THAT(verify(Stream() << Add{2, Value::reg(1), 5}), HasSubstr("@0 add: reads r1, which is not written"));
   // Written in a body that may not run; or behind a jump.
-  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
-  EXPECT_THAT(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
-  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << BreakIfZero{Value::reg(1)} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}), HasSubstr("reads r2"));
+  EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}),
+              HasSubstr("reads r2"));
+  EXPECT_THAT(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << Mov{3, Value::reg(2)}),
+              HasSubstr("reads r2"));
+  EXPECT_THAT(
+      verify(Stream() << Loop{1, 0, 4, 1} << BreakIfZero{Value::reg(1)} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}),
+      HasSubstr("reads r2"));
   // if / else: both arms write.
-  EXPECT_EQ(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 6} << Mov{2, 7} << SkipIfZero{0, 3} << Mov{2, 8} << Mov{3, Value::reg(2)}), "");
+  EXPECT_EQ(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 6} << Mov{2, 7} << SkipIfZero{0, 3} << Mov{2, 8}
+                            << Mov{3, Value::reg(2)}),
+            "");
 }
 
 TEST(Verify, EngineAndFlags) {
@@ -93,12 +107,15 @@ TEST(Verify, EngineAndFlags) {
 }
 
 TEST(Verify, CrossCoreFlags) {
-  auto verifyOn = [](auto insn, Pipe pipe, CoreKind core, Arch arch = Arch::a3) { return verify(Stream() << insn, pipe, core, arch); };
+  auto verifyOn = [](auto insn, Pipe pipe, CoreKind core, Arch arch = Arch::a3) {
+    return verify(Stream() << insn, pipe, core, arch);
+  };
   EXPECT_EQ(verifyOn(CrossSet{CrossMode::block, 15}, Pipe::FIX, CoreKind::AIC), "");
   EXPECT_EQ(verifyOn(CrossWait{0}, Pipe::S, CoreKind::AIC), "");
   EXPECT_THAT(verifyOn(CrossWait{0}, Pipe::MTE2, CoreKind::AIV), HasSubstr("belongs to the stream of S"));
   EXPECT_EQ(verifyOn(CrossWait{0}, Pipe::MTE2, CoreKind::AIV, Arch::a5), "");
-  EXPECT_THAT(verifyOn(CrossSet{CrossMode::block, 16}, Pipe::FIX, CoreKind::AIC), HasSubstr("cross-core flag 16 is outside 0..15"));
+  EXPECT_THAT(verifyOn(CrossSet{CrossMode::block, 16}, Pipe::FIX, CoreKind::AIC),
+              HasSubstr("cross-core flag 16 is outside 0..15"));
   EXPECT_THAT(verifyOn(CrossSet{CrossMode::pair, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("is for vector cores"));
   EXPECT_THAT(verifyOn(CrossSet{CrossMode::lane, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("mode lane needs a5"));
   EXPECT_EQ(verifyOn(CrossSet{CrossMode::lane, 31}, Pipe::FIX, CoreKind::AIC, Arch::a5), "");
@@ -107,7 +124,9 @@ TEST(Verify, CrossCoreFlags) {
 }
 
 TEST(Verify, Tiles) {
-  auto adds = [](Tile t, Arch arch = Arch::a3) { return verify(Stream() << TAdds{t, t, 0}, Pipe::V, CoreKind::AIV, arch); };
+  auto adds = [](Tile t, Arch arch = Arch::a3) {
+    return verify(Stream() << TAdds{t, t, 0}, Pipe::V, CoreKind::AIV, arch);
+  };
   EXPECT_EQ(adds(ub(0, 16, 64)), "");
   EXPECT_THAT(adds(ub(16, 16, 64)), HasSubstr("has address 16, UB needs multiples of 32"));
   EXPECT_THAT(adds(ub(192 * 1024 - 4096 + 32, 16, 64)), HasSubstr("ends at byte 196640, UB has 196608"));
@@ -133,20 +152,25 @@ TEST(Verify, Shapes) {
   Tile column{ElementType::f32, Layout::DN, Pad::null, 0, 16, 1, 16, 1};
   Tile row = ub(0, 1, 64);
   EXPECT_EQ(verify(Stream() << TRowsum{column, ub(0, 16, 64)}), "");
-  EXPECT_THAT(verify(Stream() << TRowsum{column, ub(0, 8, 64)}), HasSubstr("'dst' has a valid region of 16x1, expects 8x1"));
+  EXPECT_THAT(verify(Stream() << TRowsum{column, ub(0, 8, 64)}),
+              HasSubstr("'dst' has a valid region of 16x1, expects 8x1"));
   EXPECT_EQ(verify(Stream() << TColsum{row, ub(0, 16, 64)}), "");
   EXPECT_THAT(verify(Stream() << TColsum{ub(0, 2, 64), ub(0, 16, 64)}), HasSubstr("expects 1x64"));
   EXPECT_EQ(verify(Stream() << TRowexpandadd{ub(0, 16, 64), ub(0, 16, 64), column}), "");
   EXPECT_EQ(verify(Stream() << TRowexpand{ub(0, 16, 64), column}), "");
-  EXPECT_THAT(verify(Stream() << TRowexpand{ub(0, 8, 64), column}), HasSubstr("'src' has a valid region of 16x1, expects 8x1"));
+  EXPECT_THAT(verify(Stream() << TRowexpand{ub(0, 8, 64), column}),
+              HasSubstr("'src' has a valid region of 16x1, expects 8x1"));
   EXPECT_EQ(verify(Stream() << TColexpandadd{ub(0, 16, 64), ub(0, 16, 64), row}), "");
   EXPECT_THAT(verify(Stream() << TColexpand{ub(0, 16, 32), row}), HasSubstr("expects 1x32"));
   EXPECT_THAT(verify(Stream() << TTrans{ub(0, 16, 64), ub(0, 16, 64)}), HasSubstr("expects 64x16"));
-  EXPECT_THAT(verify(Stream() << TAdd{ub(0, 16, 64), ub(0, 8, 64), ub(0, 16, 64)}), HasSubstr("'src0' has a valid region of 8x64"));
+  EXPECT_THAT(verify(Stream() << TAdd{ub(0, 16, 64), ub(0, 8, 64), ub(0, 16, 64)}),
+              HasSubstr("'src0' has a valid region of 8x64"));
   Tile acc = boxed(Layout::NZ16, 32, 32, ElementType::f32);
-  EXPECT_THAT(verify(Stream() << TMatmul{acc, boxed(Layout::ZZ, 32, 64), boxed(Layout::ZN, 32, 32)}, Pipe::M, CoreKind::AIC),
-              HasSubstr("'b' has a valid region of 32x32, expects 64x32"));
-  EXPECT_THAT(verify(Stream() << TMatmul{acc, boxed(Layout::ZZ, 32, 64, ElementType::bf16), boxed(Layout::ZN, 64, 32)}, Pipe::M, CoreKind::AIC),
+  EXPECT_THAT(
+      verify(Stream() << TMatmul{acc, boxed(Layout::ZZ, 32, 64), boxed(Layout::ZN, 32, 32)}, Pipe::M, CoreKind::AIC),
+      HasSubstr("'b' has a valid region of 32x32, expects 64x32"));
+  EXPECT_THAT(verify(Stream() << TMatmul{acc, boxed(Layout::ZZ, 32, 64, ElementType::bf16), boxed(Layout::ZN, 64, 32)},
+                     Pipe::M, CoreKind::AIC),
               HasSubstr("(f32, bf16, f16) are not legal"));
 }
 
@@ -158,14 +182,15 @@ TEST(Verify, Movement) {
               HasSubstr("kernel argument 3, there are 3"));
   EXPECT_THAT(verify(Stream() << TLoad{nz, view(0, 32, 32, ElementType::f16), Memory::L0A}, Pipe::MTE2, CoreKind::AIC),
               HasSubstr("cannot lie in L0A"));
-  EXPECT_THAT(verify(Stream() << TLoad{nz, view(0, 32, 32), Memory::L1}, Pipe::MTE2, CoreKind::AIC), HasSubstr("(f16, f32) are not legal"));
+  EXPECT_THAT(verify(Stream() << TLoad{nz, view(0, 32, 32), Memory::L1}, Pipe::MTE2, CoreKind::AIC),
+              HasSubstr("(f16, f32) are not legal"));
 }
 
 TEST(Verify, FlippedBitsNeverCrash) {
   Tile t = ub(0, 16, 64);
   Stream s;
-  s << Loop{1, 0, 4, 1} << TAdd{t, t, t} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << TRowsum{{ElementType::f32, Layout::DN, Pad::null, 0, 16, 1, 16, 1}, t}
-    << End{};
+  s << Loop{1, 0, 4, 1} << TAdd{t, t, t} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7}
+    << TRowsum{{ElementType::f32, Layout::DN, Pad::null, 0, 16, 1, 16, 1}, t} << End{};
   ASSERT_EQ(verify(s), "");
   for (size_t bit = 0; bit < s.words.size() * 32; ++bit) {
     Stream flipped = s;

@@ -24,9 +24,7 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   EXPECT_LE(t.grid.size(), std::max<int64_t>(1, p.cores));
   // No core of the grid is without work.
   CubeBlocks blocks = countBlocks(p, t);
-  auto busy = [](int64_t count, int64_t cores) {
-    return ceilDiv(count, ceilDiv(count, cores)) == cores;
-  };
+  auto busy = [](int64_t count, int64_t cores) { return ceilDiv(count, ceilDiv(count, cores)) == cores; };
   EXPECT_TRUE(busy(p.outer, t.grid.outer));
   EXPECT_TRUE(busy(blocks.n, t.grid.n));
   EXPECT_TRUE(busy(blocks.m, t.grid.m));
@@ -83,8 +81,7 @@ TEST(CubeTiling, ImageSweepRespectsEveryLimit) {
               ConvImage image;
               image.channels = channels;
               image.h = {size, 0, kernel, stride, 1, kernel / 2, kernel / 2};
-              image.h.out =
-                  (size + 2 * (kernel / 2) - kernel) / stride + 1;
+              image.h.out = (size + 2 * (kernel / 2) - kernel) / stride + 1;
               image.w = image.h;
               CubeProblem p;
               p.image = image, p.inBytes = bytes, p.bias = true;
@@ -98,8 +95,7 @@ TEST(CubeTiling, ImageSweepRespectsEveryLimit) {
               EXPECT_TRUE(t->slabCols == image.w.out || t->slabRows == 1);
               EXPECT_LE(t->blockM, t->slabRows * t->slabCols);
               if (HasFailure())
-                FAIL() << size << " " << channels << " " << kernel << " "
-                       << stride << " " << features;
+                FAIL() << size << " " << channels << " " << kernel << " " << stride << " " << features;
             }
 }
 
@@ -129,8 +125,7 @@ CubeProblem matmul(int64_t m, int64_t n, int64_t k, int64_t outer = 1) {
 }
 
 /// A square image, padded so that the stride alone shrinks it.
-CubeProblem convolution(int64_t size, int64_t channels, int64_t features,
-                        int64_t kernel, int64_t stride, int64_t pad) {
+CubeProblem convolution(int64_t size, int64_t channels, int64_t features, int64_t kernel, int64_t stride, int64_t pad) {
   ConvImage image;
   image.channels = channels;
   image.h = {size, 0, kernel, stride, 1, pad, pad};
@@ -142,14 +137,12 @@ CubeProblem convolution(int64_t size, int64_t channels, int64_t features,
 }
 
 /// Windows side by side in a square image.
-CubeProblem patchify(int64_t size, int64_t channels, int64_t features,
-                     int64_t kernel, int64_t stride) {
+CubeProblem patchify(int64_t size, int64_t channels, int64_t features, int64_t kernel, int64_t stride) {
   ConvPatches patches;
   patches.width = size / stride;
   patches.strips = kernel;
   patches.strip = kernel * channels;
-  CubeProblem p = matmul(patches.width * patches.width, features,
-                         kernel * patches.strip);
+  CubeProblem p = matmul(patches.width * patches.width, features, kernel * patches.strip);
   p.patches = patches;
   return p;
 }
@@ -159,35 +152,25 @@ CubeProblem patchify(int64_t size, int64_t channels, int64_t features,
 std::vector<CubeProblem> largeLayers() {
   return {
       // ResNet-50
-      convolution(224, 3, 64, 7, 2, 3), matmul(3136, 64, 256),
-      matmul(3136, 256, 64), convolution(56, 64, 64, 3, 1, 1),
-      matmul(3136, 128, 256), convolution(56, 128, 128, 3, 2, 1),
-      patchify(56, 256, 512, 1, 2), matmul(784, 512, 128),
-      matmul(784, 128, 512), convolution(28, 128, 128, 3, 1, 1),
-      matmul(784, 256, 512), convolution(28, 256, 256, 3, 2, 1),
-      patchify(28, 512, 1024, 1, 2), matmul(196, 1024, 256),
-      matmul(196, 256, 1024), convolution(14, 256, 256, 3, 1, 1),
-      matmul(196, 512, 1024), convolution(14, 512, 512, 3, 2, 1),
-      patchify(14, 1024, 2048, 1, 2), matmul(49, 2048, 512),
-      matmul(49, 512, 2048), convolution(7, 512, 512, 3, 1, 1),
+      convolution(224, 3, 64, 7, 2, 3), matmul(3136, 64, 256), matmul(3136, 256, 64), convolution(56, 64, 64, 3, 1, 1),
+      matmul(3136, 128, 256), convolution(56, 128, 128, 3, 2, 1), patchify(56, 256, 512, 1, 2), matmul(784, 512, 128),
+      matmul(784, 128, 512), convolution(28, 128, 128, 3, 1, 1), matmul(784, 256, 512),
+      convolution(28, 256, 256, 3, 2, 1), patchify(28, 512, 1024, 1, 2), matmul(196, 1024, 256), matmul(196, 256, 1024),
+      convolution(14, 256, 256, 3, 1, 1), matmul(196, 512, 1024), convolution(14, 512, 512, 3, 2, 1),
+      patchify(14, 1024, 2048, 1, 2), matmul(49, 2048, 512), matmul(49, 512, 2048), convolution(7, 512, 512, 3, 1, 1),
       // MobileNetV2
       matmul(12544, 96, 16), matmul(49, 1280, 320),
       // ViT-B/16
-      patchify(224, 3, 768, 16, 16), matmul(197, 2304, 768),
-      matmul(197, 768, 768), matmul(197, 3072, 768), matmul(197, 768, 3072),
-      matmul(197, 197, 64, 12), matmul(197, 64, 197, 12),
+      patchify(224, 3, 768, 16, 16), matmul(197, 2304, 768), matmul(197, 768, 768), matmul(197, 3072, 768),
+      matmul(197, 768, 3072), matmul(197, 197, 64, 12), matmul(197, 64, 197, 12),
       // MiniLM, batch 1 and 4
-      matmul(128, 1536, 384), matmul(128, 384, 1536), matmul(512, 384, 384),
-      matmul(512, 1536, 384), matmul(512, 384, 1536),
-      matmul(128, 128, 32, 48), matmul(128, 32, 128, 48),
+      matmul(128, 1536, 384), matmul(128, 384, 1536), matmul(512, 384, 384), matmul(512, 1536, 384),
+      matmul(512, 384, 1536), matmul(128, 128, 32, 48), matmul(128, 32, 128, 48),
       // PP-OCR
-      convolution(640, 3, 16, 3, 2, 1), matmul(102400, 32, 16),
-      matmul(25600, 48, 32), matmul(25600, 48, 48), matmul(6400, 96, 48),
-      matmul(6400, 96, 96), matmul(1600, 192, 192), matmul(400, 384, 384),
-      matmul(400, 360, 384), convolution(160, 96, 24, 3, 1, 1),
-      convolution(80, 96, 24, 3, 1, 1), convolution(40, 96, 24, 3, 1, 1),
-      matmul(1920, 128, 128), matmul(960, 240, 240), matmul(480, 480, 480),
-      matmul(240, 480, 480)};
+      convolution(640, 3, 16, 3, 2, 1), matmul(102400, 32, 16), matmul(25600, 48, 32), matmul(25600, 48, 48),
+      matmul(6400, 96, 48), matmul(6400, 96, 96), matmul(1600, 192, 192), matmul(400, 384, 384), matmul(400, 360, 384),
+      convolution(160, 96, 24, 3, 1, 1), convolution(80, 96, 24, 3, 1, 1), convolution(40, 96, 24, 3, 1, 1),
+      matmul(1920, 128, 128), matmul(960, 240, 240), matmul(480, 480, 480), matmul(240, 480, 480)};
 }
 
 /// Runs `check` for every large layer, f32 and f16, with its tiling.
@@ -196,15 +179,13 @@ template <typename Check> void forLargeLayers(int64_t cores, Check check) {
     for (unsigned bytes : {4u, 2u}) {
       p.inBytes = p.outBytes = bytes, p.cores = cores;
       if (p.image)
-        p.k = p.image->h.kernel * p.image->w.kernel *
-              roundUp(p.image->channels, blockChannels(bytes));
+        p.k = p.image->h.kernel * p.image->w.kernel * roundUp(p.image->channels, blockChannels(bytes));
       auto t = chooseCubeTiling(p, a3);
       ASSERT_TRUE(t);
       expectLegal(p, *t);
       check(p, *t);
       if (testing::Test::HasFailure())
-        FAIL() << p.outer << " of " << p.m << "x" << p.n << "x" << p.k
-               << " bytes " << bytes << " cores " << cores;
+        FAIL() << p.outer << " of " << p.m << "x" << p.n << "x" << p.k << " bytes " << bytes << " cores " << cores;
     }
 }
 
@@ -223,9 +204,7 @@ TEST(CubeTiling, PartOfLongRowsStaysInL1) {
 
 TEST(CubeTiling, LargeLayersAreEvenOverTheCores) {
   for (int64_t cores : {1, 2, 24})
-    forLargeLayers(cores, [](const CubeProblem &p, const CubeTiling &t) {
-      EXPECT_LE(imbalance(p, t), 1.15);
-    });
+    forLargeLayers(cores, [](const CubeProblem &p, const CubeTiling &t) { EXPECT_LE(imbalance(p, t), 1.15); });
 }
 
 /// Sums run over the same parts of K in the same order, so results are equal
@@ -314,13 +293,11 @@ TEST(SlabAxis, HoldsWhatEachBlockNeeds) {
                 SlabAxis slab = slabFor(axis, block);
                 ASSERT_LE(slab.lastStart * stride + slab.extent, in);
                 for (int64_t o0 = 0; o0 < out; o0 += block) {
-                  int64_t start = std::max<int64_t>(
-                      0, std::min(o0 - slab.lead, slab.lastStart));
+                  int64_t start = std::max<int64_t>(0, std::min(o0 - slab.lead, slab.lastStart));
                   for (int64_t o = o0; o < std::min(o0 + block, out); ++o)
                     for (int64_t tap = 0; tap < kernel; ++tap) {
                       int64_t row = o * stride - before + tap * dilation;
-                      int64_t local = (o - start) * stride - before +
-                                      tap * dilation;
+                      int64_t local = (o - start) * stride - before + tap * dilation;
                       bool inImage = row >= 0 && row < in;
                       bool inSlab = local >= 0 && local < slab.extent;
                       ASSERT_EQ(inImage, inSlab);

@@ -11,10 +11,8 @@ using namespace pto_mlir::cube;
 
 namespace {
 
-std::vector<float> pack(const std::vector<float> &source,
-                        const FilterShape &shape, FilterLayout layout) {
-  auto bytes = packFilter(reinterpret_cast<const uint8_t *>(source.data()),
-                          shape, layout, 4);
+std::vector<float> pack(const std::vector<float> &source, const FilterShape &shape, FilterLayout layout) {
+  auto bytes = packFilter(reinterpret_cast<const uint8_t *>(source.data()), shape, layout, 4);
   std::vector<float> result(bytes.size() / 4);
   std::memcpy(result.data(), bytes.data(), bytes.size());
   return result;
@@ -47,8 +45,7 @@ TEST(CubeWeights, GroupsAreTransposed) {
     for (int64_t tap = 0; tap < 3; ++tap)
       for (int64_t c = 0; c < 8; ++c)
         for (int64_t f = 0; f < 5; ++f) {
-          float expected =
-              c < 4 ? source[((g * 5 + f) * 3 + tap) * 4 + c] : 0.0f;
+          float expected = c < 4 ? source[((g * 5 + f) * 3 + tap) * 4 + c] : 0.0f;
           EXPECT_EQ(packed[((g * 3 + tap) * 8 + c) * 5 + f], expected);
         }
 }

@@ -1,5 +1,5 @@
-#include "TestModel.h"
 #include "pto_mlir/PModel/Assembler.h"
+#include "TestModel.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/PModel/Report.h"
 

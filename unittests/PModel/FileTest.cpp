@@ -138,7 +138,8 @@ TEST_F(File, VerifierNamesWhatIsWrong) {
       {[](ModelDesc &m) { m.kernels[0].streams[1].words[0] = 0x3ff; }, "kernel 'k0_sum': AIV V, word 0"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].numCommands++; }, "commands, not"},
       {[](ModelDesc &m) { m.kernels[0].streams[1].pipe = 9; }, "unknown pipe 9"},
-      {[](ModelDesc &m) { m.kernels[0].streams[1].sources = {{0, 0}}; }, "AIV V: entry 0 of its table of sources names word 0 and source 0"},
+      {[](ModelDesc &m) { m.kernels[0].streams[1].sources = {{0, 0}}; },
+       "AIV V: entry 0 of its table of sources names word 0 and source 0"},
       {[](ModelDesc &m) {
          m.kernels[0].sources = {"a"};
          m.kernels[0].streams[1].sources = {{1, 0}, {1, 0}};
@@ -153,15 +154,16 @@ TEST_F(File, VerifierNamesWhatIsWrong) {
       {[](ModelDesc &m) { m.weights[0].shape = {3, 8}; }, "weight 'bias': its size does not match"},
       {[](ModelDesc &m) { m.weights[0].type = static_cast<ElementType>(99); }, "weight 'bias'"},
       {[](ModelDesc &m) { m.nets[0].variants.clear(); }, "net 'bias_relu' is empty"},
-      {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].shape = {uint64_t(1) << 40, uint64_t(1) << 40}; }, "is too large"},
+      {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].shape = {uint64_t(1) << 40, uint64_t(1) << 40}; },
+       "is too large"},
       {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].quantization.scales = {INFINITY}; }, "is not finite"},
       {[](ModelDesc &m) { m.nets[0].variants[0].inputs[0].indexBound = 7; }, "an index that is not stored as i32"},
-      {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].permutation = {1, 1}; }, "debug tensor 'sum': bad permutation"},
-      {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].offset = 4; }, "debug tensor 'sum': lies outside its buffer"},
+      {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].permutation = {1, 1}; },
+       "debug tensor 'sum': bad permutation"},
+      {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].offset = 4; },
+       "debug tensor 'sum': lies outside its buffer"},
       {[](ModelDesc &m) { m.nets[0].variants[0].debugTensors[0].onnxShape = {5}; }, "another number of elements"},
-      {[](ModelDesc &m) {
-         m.nets[0].variants.push_back(m.nets[0].variants[0]);
-       },
+      {[](ModelDesc &m) { m.nets[0].variants.push_back(m.nets[0].variants[0]); },
        "two variants take the same input shapes"},
   };
   for (const Case &test : cases) {

@@ -17,8 +17,9 @@ const std::vector<float> bias(2 * 5, 1.0f);
 /// The bias-relu net behind a program that runs it twice.
 ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf32>", const std::string &target = "a3") {
   ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
-  auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type + ") -> (" + type + ")\n.func @main(" + type +
-                                   ") -> (" + type + ") slots(" + type + ") {\n  aload_0\n  invokestatic 0\n  invokestatic 0\n  return\n}\n");
+  auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type +
+                                   ") -> (" + type + ")\n.func @main(" + type + ") -> (" + type + ") slots(" + type +
+                                   ") {\n  aload_0\n  invokestatic 0\n  invokestatic 0\n  return\n}\n");
   EXPECT_TRUE(module);
   model.programs = {HostProgramDesc{"twice", bytecode::serialize(*module), {"in"}, {"out"}}};
   return model;
@@ -32,7 +33,8 @@ std::string verify(const ModelDesc &model) {
 TEST(HostProgram, IsVerifiedAgainstTheNets) {
   std::string net = pto_mlir::testing::biasReluModel(2, 5, bias).nets[0].name;
   EXPECT_EQ(verify(twice(net)), "");
-  EXPECT_THAT(verify(twice("other")), HasSubstr("host program 'twice': calls @device.other, which is no net of the file"));
+  EXPECT_THAT(verify(twice("other")),
+              HasSubstr("host program 'twice': calls @device.other, which is no net of the file"));
   EXPECT_THAT(verify(twice(net, "tensor<2x6xf32>")), HasSubstr("with types that none of the net's variants has"));
   EXPECT_THAT(verify(twice(net, "tensor<2x5xf32>", "a5")), HasSubstr("is for 'a5', the model is for 'a3'"));
   ModelDesc model = twice(net);

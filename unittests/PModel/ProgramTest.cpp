@@ -1,5 +1,5 @@
-#include "TestModel.h"
 #include "pto_mlir/PModel/Program.h"
+#include "TestModel.h"
 #include "pto_mlir/PModel/Verifier.h"
 
 #include <gmock/gmock.h>
@@ -47,7 +47,8 @@ TEST(Program, BadCodeIsRefusedWithItsPlace) {
       {{0x71, 0x80, 0x00, 0x7f}, "byte 0: bad operand of free"},                                // 0 in two bytes
       {{0x71, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x7f}, "byte 0: bad operand of free"},              // slot of 35 bits
       {{0x72, 0x00, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x7f}, "byte 0: bad operand of call_device"}, // 2^32 - 1 arguments
-      {{0x70, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0x7f}, "bad operand of alloc"}, // 65 bits
+      {{0x70, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0x7f},
+       "bad operand of alloc"}, // 65 bits
   };
   for (const Case &test : cases) {
     auto program = decodeProgram(test.code);
@@ -81,7 +82,8 @@ TEST(Program, VerifierFindsEveryMisuse) {
   };
   EXPECT_EQ(verifyWith(good), "");
   EXPECT_THAT(verifyWith([](W &w, const S &) { w.ret(); }), HasSubstr("allocates no workspace of 40 bytes"));
-  EXPECT_THAT(verifyWith([](W &w, const S &s) { w.alloc(s.firstFree(), 41), w.ret(); }), HasSubstr("the first alloc has 41 bytes"));
+  EXPECT_THAT(verifyWith([](W &w, const S &s) { w.alloc(s.firstFree(), 41), w.ret(); }),
+              HasSubstr("the first alloc has 41 bytes"));
   EXPECT_THAT(verifyWith([](W &w, const S &s) { w.alloc(s.output(0), 40), w.ret(); }), HasSubstr("is not free for it"));
   EXPECT_THAT(verifyWith([](W &w, const S &s) { w.alloc(9, 40), w.ret(); }), HasSubstr("is not free for it"));
   EXPECT_THAT(verifyWith([](W &w, const S &s) { w.alloc(s.firstFree(), 40), w.alloc(s.firstFree(), 40), w.ret(); }),
@@ -102,8 +104,10 @@ TEST(Program, VerifierFindsEveryMisuse) {
   EXPECT_THAT(call({77, 0, 4}), HasSubstr("slot 77, which holds no buffer"));
   EXPECT_EQ(call({2, 4, 36}), "");
   EXPECT_THAT(call({2, 4, 40}), HasSubstr("lie in no weight")); // the section is padded to 64 bytes
-  EXPECT_THAT(verifyWith([](W &w, const S &) { w.callDevice(2, {}), w.ret(); }), HasSubstr("kernel 2, which does not exist"));
-  EXPECT_THAT(verifyWith([](W &w, const S &) { w.callDevice(0, {}), w.ret(); }), HasSubstr("'k0_sum' takes 3 arguments, got 0"));
+  EXPECT_THAT(verifyWith([](W &w, const S &) { w.callDevice(2, {}), w.ret(); }),
+              HasSubstr("kernel 2, which does not exist"));
+  EXPECT_THAT(verifyWith([](W &w, const S &) { w.callDevice(0, {}), w.ret(); }),
+              HasSubstr("'k0_sum' takes 3 arguments, got 0"));
   EXPECT_THAT(verifyWith([](W &w, const S &) {
                 VMInstruction add;
                 add.opcode = VMOpcode::IAdd;
@@ -111,8 +115,10 @@ TEST(Program, VerifierFindsEveryMisuse) {
               }),
               HasSubstr("a net's program has no 'iadd'"));
   EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.numSlots = 2; }), HasSubstr("has 2 slots, expects 3 to"));
-  EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.target = "a5"; }), HasSubstr("is for 'a5', the model is for 'a3'"));
-  EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.kernels[0] = 2; }), HasSubstr("kernel index 2 does not exist"));
+  EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.target = "a5"; }),
+              HasSubstr("is for 'a5', the model is for 'a3'"));
+  EXPECT_THAT(verifyWith(good, [](VariantDesc &v) { v.program.kernels[0] = 2; }),
+              HasSubstr("kernel index 2 does not exist"));
 }
 
 TEST(Program, HostCallsAreVerified) {
@@ -138,12 +144,13 @@ TEST(Program, HostCallsAreVerified) {
 TEST(Program, DisassemblyNamesSlotsAndKernels) {
   std::vector<float> bias(10);
   ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
-  EXPECT_EQ(disassembleProgram(model, model.nets[0].variants[0]), "     0  alloc s3, 40\n"
-                                                                  "     3  call_device k0_sum, in0[0 +40], weights[0 +40], s3[0 +40]\n"
-                                                                  "    15  call_device k1_y, s3[0 +40], out0[0 +40]\n"
-                                                                  "    24  wait\n"
-                                                                  "    25  free s3\n"
-                                                                  "    27  return\n");
+  EXPECT_EQ(disassembleProgram(model, model.nets[0].variants[0]),
+            "     0  alloc s3, 40\n"
+            "     3  call_device k0_sum, in0[0 +40], weights[0 +40], s3[0 +40]\n"
+            "    15  call_device k1_y, s3[0 +40], out0[0 +40]\n"
+            "    24  wait\n"
+            "    25  free s3\n"
+            "    27  return\n");
 }
 
 } // namespace

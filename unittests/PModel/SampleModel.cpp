@@ -1,4 +1,5 @@
-// pto-sample-model OUT.pmodel [ROWS COLS [NET]]: writes y = max(x + bias, 0) with bias[i] = i mod 5 - 2, for the tools' tests.
+// pto-sample-model OUT.pmodel [ROWS COLS [NET]]: writes y = max(x + bias, 0) with bias[i] = i mod 5 - 2, for the tools'
+// tests.
 #include "TestModel.h"
 #include "pto_mlir/PModel/Builder.h"
 

@@ -23,14 +23,14 @@ class StreamWriter {
 public:
   explicit StreamWriter(isa::Pipe pipe) { stream.pipe = static_cast<uint8_t>(pipe); }
 
-  template <class Insn>
-  StreamWriter &operator<<(const Insn &insn) {
+  template <class Insn> StreamWriter &operator<<(const Insn &insn) {
     isa::encode(insn, stream.words);
     ++stream.numCommands;
     return *this;
   }
 
-  /// Rows of this core: row = block * 2 + sub-block, in steps of the number of cores; the row's byte offset is in regOffset.
+  /// Rows of this core: row = block * 2 + sub-block, in steps of the number of cores; the row's byte offset is in
+  /// regOffset.
   StreamWriter &loopOverRows(unsigned rows, unsigned rowBytes) {
     isa::Get get;
     get.dst = regCore, get.what = isa::Query(0);
@@ -54,8 +54,7 @@ public:
     return *this << mul;
   }
 
-  template <class Flag>
-  StreamWriter &flag(isa::Pipe src, isa::Pipe dst) {
+  template <class Flag> StreamWriter &flag(isa::Pipe src, isa::Pipe dst) {
     Flag insn;
     insn.src = src, insn.dst = dst, insn.id = Value(0);
     return *this << insn;
@@ -86,7 +85,8 @@ isa::View rowView(unsigned argument, unsigned cols) {
 
 /// Loads `inputs` arguments into UB, computes into slot 3, stores to the last argument.
 template <class Compute>
-KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks, unsigned inputs, Compute compute) {
+KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks, unsigned inputs,
+                     Compute compute) {
   using isa::Pipe;
   StreamWriter load(Pipe::MTE2), vector(Pipe::V), store(Pipe::MTE3);
   load.loopOverRows(rows, cols * 4).flag<isa::WaitFlag>(Pipe::MTE3, Pipe::MTE2);
@@ -103,7 +103,8 @@ KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsi
 
   isa::TStore tstore;
   tstore.dst = rowView(inputs, cols), tstore.src = rowTile(3, cols), tstore.space = isa::Memory::UB;
-  store.flag<isa::SetFlag>(Pipe::MTE3, Pipe::MTE2).loopOverRows(rows, cols * 4).flag<isa::WaitFlag>(Pipe::V, Pipe::MTE3) << tstore;
+  store.flag<isa::SetFlag>(Pipe::MTE3, Pipe::MTE2).loopOverRows(rows, cols * 4).flag<isa::WaitFlag>(Pipe::V, Pipe::MTE3)
+      << tstore;
   store.flag<isa::SetFlag>(Pipe::MTE3, Pipe::MTE2) << isa::End();
 
   KernelDesc kernel;

@@ -9,15 +9,17 @@
 
 namespace pto_mlir::testing {
 
-/// y = max(x, 0) on an f32 tensor of rows x cols (cols <= 1024), arguments (x, y). Cores take rows in turn; each row goes global -> UB
+/// y = max(x, 0) on an f32 tensor of rows x cols (cols <= 1024), arguments (x, y). Cores take rows in turn; each row
+/// goes global -> UB
 /// -> relu -> global, the three engines meeting at flags.
 pmodel::KernelDesc reluKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks = 1);
 
 /// y = a + b, arguments (a, b, y), like reluKernel.
 pmodel::KernelDesc addKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks = 1);
 
-/// y = max(x + bias, 0) through the workspace; x and y are `rows` x `cols`, the bias is a weight of that shape. Keeps the sum as debug
-/// tensor "sum" (stored transposed in meaning: its ONNX layout is cols x rows). `bias` must outlive the description.
+/// y = max(x + bias, 0) through the workspace; x and y are `rows` x `cols`, the bias is a weight of that shape. Keeps
+/// the sum as debug tensor "sum" (stored transposed in meaning: its ONNX layout is cols x rows). `bias` must outlive
+/// the description.
 pmodel::ModelDesc biasReluModel(unsigned rows, unsigned cols, const std::vector<float> &bias, unsigned blocks = 1);
 
 /// A file name in the test's temporary folder.

@@ -103,7 +103,8 @@ TEST(Traffic, FollowsJumpsAndValuesFromS) {
   load.dst.type = load.src.type = isa::ElementType::i8;
   load.dst.rows = 1, load.dst.cols = 32, load.dst.validRows = Value(1), load.dst.validCols = Value::reg(1);
   load.src.rank = 2;
-  load.src.sizes[0] = Value(1), load.src.strides[0] = Value(1), load.src.sizes[1] = Value::reg(1), load.src.strides[1] = Value(1);
+  load.src.sizes[0] = Value(1), load.src.strides[0] = Value(1), load.src.sizes[1] = Value::reg(1),
+  load.src.strides[1] = Value(1);
   std::vector<uint32_t> words;
   encode(load, words);
   isa::SkipIfZero skip;

@@ -1,5 +1,6 @@
-// A libFuzzer target: bytes as the text of a .pto, compiled as pto-compile does. What compiles to text must be read again, and what fails must
-// say why and leave nothing behind. Mutations change tokens: of a changed byte the lexer makes an error nearly always.
+// A libFuzzer target: bytes as the text of a .pto, compiled as pto-compile does. What compiles to text must be read
+// again, and what fails must say why and leave nothing behind. Mutations change tokens: of a changed byte the lexer
+// makes an error nearly always.
 #include "pto_mlir/Pipelines/CompilePTO.h"
 
 #include <algorithm>
@@ -30,7 +31,9 @@ std::vector<Range> tokensOf(const std::string &text) {
     size_t begin = i++;
     if (isspace(static_cast<unsigned char>(text[begin])))
       continue;
-    if (isWord(text[begin]) || ((text[begin] == '%' || text[begin] == '!' || text[begin] == '#' || text[begin] == '@') && i < text.size() && isWord(text[i])))
+    if (isWord(text[begin]) ||
+        ((text[begin] == '%' || text[begin] == '!' || text[begin] == '#' || text[begin] == '@') && i < text.size() &&
+         isWord(text[i])))
       while (i < text.size() && isWord(text[i]))
         ++i;
     tokens.push_back({begin, i});
@@ -45,7 +48,9 @@ std::string replaceToken(const std::string &text, const std::vector<std::string>
   auto pick = [&](size_t count) { return random() % count; };
   Range token = tokens[pick(tokens.size())];
   std::string old = text.substr(token.begin, token.end - token.begin), made;
-  static const char *const extremes[] = {"0", "-1", "1", "31", "65536", "4294967296", "9223372036854775807", "99999999999999999999", "?", "1.0e400", "index", "f16", "i1"};
+  static const char *const extremes[] = {
+      "0", "-1",      "1",     "31",  "65536", "4294967296", "9223372036854775807", "99999999999999999999",
+      "?", "1.0e400", "index", "f16", "i1"};
   switch (pick(6)) {
   case 0:
     break;
@@ -56,8 +61,8 @@ std::string replaceToken(const std::string &text, const std::vector<std::string>
     // A token of the same kind, of this text.
     std::vector<Range> same;
     for (Range other : tokens)
-      if (bool(isdigit(text[other.begin])) == bool(isdigit(old[0])) && bool(isalpha(text[other.begin])) == bool(isalpha(old[0])) &&
-          (isalnum(old[0]) || text[other.begin] == old[0]))
+      if (bool(isdigit(text[other.begin])) == bool(isdigit(old[0])) &&
+          bool(isalpha(text[other.begin])) == bool(isalpha(old[0])) && (isalnum(old[0]) || text[other.begin] == old[0]))
         same.push_back(other);
     Range other = same[pick(same.size())];
     made = text.substr(other.begin, other.end - other.begin);
@@ -88,7 +93,8 @@ std::vector<std::string> &pool() {
 
 /// Files of one process, in memory where the system has such a folder.
 std::string fileNamed(const char *ending) {
-  static const std::string folder = std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path().string();
+  static const std::string folder =
+      std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path().string();
   return folder + "/program-fuzz-" + std::to_string(getpid()) + ending;
 }
 
@@ -115,10 +121,11 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t lim
 }
 
 /// Lines of one text in the other.
-extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t firstSize, const uint8_t *second, size_t secondSize, uint8_t *out, size_t limit,
-                                            unsigned seed) {
+extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t firstSize, const uint8_t *second,
+                                            size_t secondSize, uint8_t *out, size_t limit, unsigned seed) {
   std::mt19937 random(seed);
-  std::string a(reinterpret_cast<const char *>(first), firstSize), b(reinterpret_cast<const char *>(second), secondSize);
+  std::string a(reinterpret_cast<const char *>(first), firstSize),
+      b(reinterpret_cast<const char *>(second), secondSize);
   auto lineAt = [](const std::string &text, size_t place) { return std::min(text.find('\n', place), text.size()); };
   size_t into = lineAt(a, random() % (a.size() + 1)), from = lineAt(b, random() % (b.size() + 1));
   size_t until = lineAt(b, std::min(b.size(), from + 1 + random() % 400));

@@ -1,6 +1,6 @@
+#include "pto_mlir/Runtime/CApi.h"
 #include "TestModel.h"
 #include "pto_mlir/PModel/Builder.h"
-#include "pto_mlir/Runtime/CApi.h"
 
 #include <gmock/gmock.h>
 

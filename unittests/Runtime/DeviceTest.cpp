@@ -29,7 +29,9 @@ TEST(Device, MissingPluginNamesWhereItWasLookedFor) {
 TEST(Device, PluginThatIsNoLibraryLacksTheEntryOrHasAnotherAbiIsRefused) {
   EXPECT_THAT(openError("/proc/self/maps"), HasSubstr("cannot load /proc/self/maps"));
   EXPECT_THAT(openError(PTO_TEST_NO_ENTRY), HasSubstr("lacks the symbol pto_device_get_api"));
-  EXPECT_THAT(openError(PTO_TEST_WRONG_ABI), HasSubstr("has device ABI " + std::to_string(PTO_DEVICE_ABI_VERSION + 41) + ", this runtime needs " + std::to_string(PTO_DEVICE_ABI_VERSION)));
+  EXPECT_THAT(openError(PTO_TEST_WRONG_ABI),
+              HasSubstr("has device ABI " + std::to_string(PTO_DEVICE_ABI_VERSION + 41) + ", this runtime needs " +
+                        std::to_string(PTO_DEVICE_ABI_VERSION)));
 }
 
 } // namespace

@@ -1,5 +1,5 @@
-#include "TestModel.h"
 #include "pto_mlir/Runtime/Npy.h"
+#include "TestModel.h"
 
 #include <gmock/gmock.h>
 
@@ -8,7 +8,6 @@
 using namespace pto_mlir;
 using namespace pto_mlir::runtime;
 using namespace pto_mlir::testing;
-using pmodel::ElementType;
 using ::testing::HasSubstr;
 
 namespace {
@@ -32,7 +31,7 @@ protected:
 TEST_F(Npy, WhatIsWrittenComesBack) {
   for (auto shape : std::vector<std::vector<uint64_t>>{{}, {1}, {2, 3}, {0, 4}, {1, 1, 1, 5}}) {
     NpyArray array{ElementType::F16, shape, {}};
-    array.data.resize(*pmodel::tensorBytes(array.type, shape), 'a');
+    array.data.resize(*tensorBytes(array.type, shape), 'a');
     ASSERT_TRUE(writeNpy(path, array));
     auto read = readNpy(path);
     ASSERT_TRUE(read) << read.error();
@@ -57,7 +56,8 @@ TEST_F(Npy, BadFilesAreRefused) {
   struct Case {
     const char *header, *data, *message;
   } cases[] = {
-      {"{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", "1234", "holds 4 bytes of data, its header promises 8"},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (2,), }", "1234",
+       "holds 4 bytes of data, its header promises 8"},
       {"{'descr': '<i4', 'fortran_order': True, 'shape': (2,), }", "12345678", "column-major"},
       {"{'descr': '>i4', 'fortran_order': False, 'shape': (2,), }", "12345678", "element type '>i4' is not supported"},
       {"{'descr': '|O', 'fortran_order': False, 'shape': (2,), }", "", "element type '|O' is not supported"},

@@ -1,6 +1,6 @@
 // Launches of VM programs as tasks.
-#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/Runtime/QueuedProvider.h"
+#include "pto_mlir/ByteCode/Text.h"
 
 #include <gmock/gmock.h>
 
@@ -34,7 +34,7 @@ public:
         float result = 0;
         if (Status status = body(numbers, result); !status)
           return status;
-        results[0] = Value::of(makeTensor(pmodel::ElementType::F32, {1}));
+        results[0] = Value::of(makeTensor(ElementType::F32, {1}));
         std::memcpy(results[0].tensor->data.get(), &result, 4);
         return {};
       }
@@ -51,7 +51,8 @@ public:
 /// Runs a program whose slots hold one-element tensors; its result, or the failure.
 Result<float> execute(std::shared_ptr<Kernels> kernels, const std::string &constants, const std::string &body) {
   auto module = assemble(".vm 1\n.target \"host\", 1, 15\n.const 0 = dense [1.0] : tensor<1xf32>\n" + constants +
-                         ".func @main() -> (tensor<1xf32>) slots(tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) {\n" + body + "}\n");
+                         ".func @main() -> (tensor<1xf32>) slots(tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) {\n" +
+                         body + "}\n");
   if (!module)
     return Failure{module.error()};
   auto program = Program::load(module.take());
@@ -88,7 +89,10 @@ TEST(QueuedProvider, QueuesOverlapAndOperandsOrderThem) {
       return begun >= 2 ? Status() : Status(Failure{"was alone"});
     };
   };
-  kernels->bodies = {{"left", meet(3)}, {"right", meet(4)}, {"sum", [](const std::vector<float> &x, float &made) { made = x[0] + 10 * x[1]; return Status(); }}};
+  kernels->bodies = {{"left", meet(3)}, {"right", meet(4)}, {"sum", [](const std::vector<float> &x, float &made) {
+                                                               made = x[0] + 10 * x[1];
+                                                               return Status();
+                                                             }}};
   auto result = execute(kernels, kernel(1, "left", 1) + kernel(2, "right", 1) + kernel(3, "sum", 2),
                         "  ldc tensor, 0\n  launch 1, 0\n  astore_0\n  ldc tensor, 0\n  launch 2, 1\n  astore_1\n"
                         "  aload_0\n  aload_1\n  launch 3, 2\n  astore_2\n  aload_2\n  return\n");
@@ -99,18 +103,31 @@ TEST(QueuedProvider, QueuesOverlapAndOperandsOrderThem) {
 TEST(QueuedProvider, ABarrierOrdersQueues) {
   auto kernels = std::make_shared<Kernels>();
   std::atomic<bool> slept{false};
-  kernels->bodies = {{"slow", [&](const std::vector<float> &, float &) { std::this_thread::sleep_for(std::chrono::milliseconds(50)); slept = true; return Status(); }},
-                     {"look", [&](const std::vector<float> &, float &made) { made = slept ? 1 : 0; return Status(); }}};
-  auto result = execute(kernels, kernel(1, "slow", 1) + kernel(2, "look", 1),
-                        "  ldc tensor, 0\n  launch 1, 0\n  astore_0\n  barrier\n  ldc tensor, 0\n  launch 2, 1\n  return\n");
+  kernels->bodies = {{"slow",
+                      [&](const std::vector<float> &, float &) {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+                        slept = true;
+                        return Status();
+                      }},
+                     {"look", [&](const std::vector<float> &, float &made) {
+                        made = slept ? 1 : 0;
+                        return Status();
+                      }}};
+  auto result =
+      execute(kernels, kernel(1, "slow", 1) + kernel(2, "look", 1),
+              "  ldc tensor, 0\n  launch 1, 0\n  astore_0\n  barrier\n  ldc tensor, 0\n  launch 2, 1\n  return\n");
   ASSERT_TRUE(result) << result.error();
   EXPECT_EQ(*result, 1);
 }
 
 TEST(QueuedProvider, AFailureEndsTheRunAndTheNextOneWorks) {
   auto kernels = std::make_shared<Kernels>();
-  kernels->bodies = {{"bad", [](const std::vector<float> &, float &) { return Status(Failure{"there is no such row"}); }},
-                     {"id", [](const std::vector<float> &x, float &made) { made = x[0]; return Status(); }}};
+  kernels->bodies = {
+      {"bad", [](const std::vector<float> &, float &) { return Status(Failure{"there is no such row"}); }},
+      {"id", [](const std::vector<float> &x, float &made) {
+         made = x[0];
+         return Status();
+       }}};
   std::string body = "  ldc tensor, 0\n  launch 1, 0\n  launch 1, 0\n  return\n";
   EXPECT_THAT(execute(kernels, kernel(1, "bad", 1), body).error(), HasSubstr("there is no such row"));
   auto result = execute(kernels, kernel(1, "id", 1), body);

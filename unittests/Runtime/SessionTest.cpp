@@ -1,9 +1,9 @@
 // Sessions on the cmodel, with hand-assembled models.
+#include "pto_mlir/Runtime/Session.h"
 #include "TestModel.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Program.h"
-#include "pto_mlir/Runtime/Session.h"
 
 #include <gmock/gmock.h>
 
@@ -77,9 +77,11 @@ TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
   std::vector<float> bias = ramp(2 * 5, 1), x = ramp(2 * 5, -1);
   ModelDesc model = biasReluModel(2, 5, bias);
   std::string type = "tensor<2x5xf32>";
-  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = kernel @device." + model.nets[0].name + " (" + type + ") -> (" + type + ")\n" +
-                                   ".func @main(" + type + ", tensor<i64>) -> (" + type + ") slots(" + type + ", tensor<i64>, i64) {\n" +
-                                   "  aload_1\n  tload\n  istore_2\nL:\n  aload_0\n  invokestatic 0\n  astore_0\n  iload_2\n  iconst i64, 1\n  isub\n" +
+  auto module = bytecode::assemble(".vm 1\n.target \"a3\"\n.const 0 = kernel @device." + model.nets[0].name + " (" +
+                                   type + ") -> (" + type + ")\n" + ".func @main(" + type + ", tensor<i64>) -> (" +
+                                   type + ") slots(" + type + ", tensor<i64>, i64) {\n" +
+                                   "  aload_1\n  tload\n  istore_2\nL:\n  aload_0\n  invokestatic 0\n  astore_0\n  "
+                                   "iload_2\n  iconst i64, 1\n  isub\n" +
                                    "  dup\n  istore_2\n  ifne L\n  aload_0\n  return\n}\n");
   ASSERT_TRUE(module) << module.error();
   model.programs = {HostProgramDesc{"again", bytecode::serialize(*module), {"x", "n"}, {"z"}}};
@@ -99,7 +101,8 @@ TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
   }
   EXPECT_EQ(session->profile()->launches, 2u * 5);
   EXPECT_THAT(session->run({input(x, {2, 5})}).error(), HasSubstr("input 'n' is missing"));
-  EXPECT_THAT(session->run({input(x, {2, 5}), {"n", ElementType::I64, {}, x.data()}}, {"y"}).error(), HasSubstr("has no output 'y', it has 'z'"));
+  EXPECT_THAT(session->run({input(x, {2, 5}), {"n", ElementType::I64, {}, x.data()}}, {"y"}).error(),
+              HasSubstr("has no output 'y', it has 'z'"));
   // A net of the file still runs by its name.
   SessionOptions options;
   options.net = model.nets[0].name;

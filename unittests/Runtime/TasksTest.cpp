@@ -35,8 +35,10 @@ protected:
     std::filesystem::remove(tracePath);
   }
 
-  /// The 2x3 model with another program; kernels: add, relu, then two relus on other numbers of blocks (equal kernels would be one).
-  std::unique_ptr<Session> open(const std::function<void(ProgramWriter &, EntrySlots &)> &write, SessionOptions options) {
+  /// The 2x3 model with another program; kernels: add, relu, then two relus on other numbers of blocks (equal kernels
+  /// would be one).
+  std::unique_ptr<Session> open(const std::function<void(ProgramWriter &, EntrySlots &)> &write,
+                                SessionOptions options) {
     ModelDesc model = biasReluModel(2, 3, bias, 2);
     model.kernels.push_back(reluKernel("left", 2, 3, 3));
     model.kernels.push_back(reluKernel("right", 2, 3));
@@ -135,12 +137,15 @@ TEST_F(Tasks, ReusedMemoryOrdersThem) {
   for (int i = 0; i < 3; ++i)
     EXPECT_EQ(run(*session), (std::vector<float>{2, 0, 6, 0, 10, 0}));
   std::set<Edge> found = edges(*session);
-  for (const Edge &edge : {Edge{"left", "k1_y"}, Edge{"k1_y", "right"}, Edge{"k1_y", "k0_sum"}, Edge{"right", "k0_sum"}})
+  for (const Edge &edge :
+       {Edge{"left", "k1_y"}, Edge{"k1_y", "right"}, Edge{"k1_y", "k0_sum"}, Edge{"right", "k0_sum"}})
     EXPECT_TRUE(found.count(edge)) << edge.first << " -> " << edge.second;
 }
 
 TEST_F(Tasks, InOrderGivesTheSameAndHasNoTrace) {
-  auto chain = [](ProgramWriter &writer, EntrySlots &slots) { writer.callDevice(1, {{slots.input(0), 0, 24}, {slots.output(0), 0, 24}}); };
+  auto chain = [](ProgramWriter &writer, EntrySlots &slots) {
+    writer.callDevice(1, {{slots.input(0), 0, 24}, {slots.output(0), 0, 24}});
+  };
   SessionOptions options = traced();
   auto untraced = options, inOrder = options, checked = options;
   untraced.trace = false;
@@ -205,8 +210,8 @@ TEST_F(Tasks, MakespanInVirtualTime) {
     writer.callDevice(0, {{work, 0, 24}, {work, 512, 24}, {slots.output(0), 0, 24}});
   };
   ModelDesc model = biasReluModel(2, 3, bias, 2);
-  std::vector<uint64_t> left = coreTimes(reluKernel("left", 2, 3, 3), 6), right = coreTimes(reluKernel("right", 2, 3), 2),
-                        sum = coreTimes(model.kernels[0], 4);
+  std::vector<uint64_t> left = coreTimes(reluKernel("left", 2, 3, 3), 6),
+                        right = coreTimes(reluKernel("right", 2, 3), 2), sum = coreTimes(model.kernels[0], 4);
   auto longest = [](const std::vector<uint64_t> &times) { return *std::max_element(times.begin(), times.end()); };
   ASSERT_GT(longest(right), 1000u);
 
@@ -225,7 +230,8 @@ TEST_F(Tasks, MakespanInVirtualTime) {
     return place(sum, std::max(both, place(right, 0)));
   };
   // 8 blocks have room for both branches at once.
-  const std::pair<uint32_t, uint64_t> expected[] = {{8, std::max(longest(left), longest(right)) + longest(sum)}, {1, onTwoCores()}};
+  const std::pair<uint32_t, uint64_t> expected[] = {{8, std::max(longest(left), longest(right)) + longest(sum)},
+                                                    {1, onTwoCores()}};
   for (auto [blocks, makespan] : expected) {
     SessionOptions options = traced();
     options.device.mode = "timing";

@@ -1,4 +1,5 @@
-// Every 16- and 8-bit pattern goes to float and back; rounding is compared with an exact search over neighbouring patterns.
+// Every 16- and 8-bit pattern goes to float and back; rounding is compared with an exact search over neighbouring
+// patterns.
 #include "pto_mlir/Support/BFloat16.h"
 #include "pto_mlir/Support/Float16.h"
 #include "pto_mlir/Support/Float8.h"

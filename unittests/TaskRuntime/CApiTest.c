@@ -18,8 +18,8 @@ static int broken(void *user, const pto_kernel_call *call) {
   return 42;
 }
 
-#define CHECK(condition)                                                                                                             \
-  if (!(condition))                                                                                                                  \
+#define CHECK(condition)                                                                                               \
+  if (!(condition))                                                                                                    \
   return __LINE__
 
 int pto_test_c_api(const char *trace) {
@@ -39,7 +39,8 @@ int pto_test_c_api(const char *trace) {
   pto_task_spec spec = {kernel, PTO_WORKER_VECTOR, 0, 0, args, 2, 0, 0, "first"};
   CHECK(pto_tasks_submit(runtime, &spec, &first) == 0);
   CHECK(args[1].word != 0 && args[1].owner == first);
-  pto_task_arg next[2] = {{PTO_ARG_INPUT, 4, args[1].word, 4, args[1].owner}, {PTO_ARG_OUTPUT, 4, (uint64_t)(uintptr_t)&result, 4, 0}};
+  pto_task_arg next[2] = {{PTO_ARG_INPUT, 4, args[1].word, 4, args[1].owner},
+                          {PTO_ARG_OUTPUT, 4, (uint64_t)(uintptr_t)&result, 4, 0}};
   spec.args = next;
   CHECK(pto_tasks_submit(runtime, &spec, &second) == 0);
   CHECK(pto_tasks_wait(runtime, second) == 0);

@@ -54,7 +54,11 @@ std::vector<Capacity> capacityCases() {
          }
          return {};
        }},
-      {"MoreProducersThanThePoolHolds", ErrorCode::DependencyPool, "dependencyEntries", [](Config &c) { c.dependencyEntries = 4; c.window[1] = 256; },
+      {"MoreProducersThanThePoolHolds", ErrorCode::DependencyPool, "dependencyEntries",
+       [](Config &c) {
+         c.dependencyEntries = 4;
+         c.window[1] = 256;
+       },
        [=](TaskRuntime &run, KernelId kernel) -> Status {
          (void)run.scopeBegin();
          TaskSpec last(kernel);
@@ -68,7 +72,8 @@ std::vector<Capacity> capacityCases() {
          auto id = run.submit(last);
          return id ? Status() : Failure{id.error()};
        }},
-      {"RegionsFillTheTensorMap", ErrorCode::TensorMapFull, "tensorMapEntries", [](Config &c) { c.tensorMapEntries = 8; },
+      {"RegionsFillTheTensorMap", ErrorCode::TensorMapFull, "tensorMapEntries",
+       [](Config &c) { c.tensorMapEntries = 8; },
        [=](TaskRuntime &run, KernelId kernel) -> Status {
          (void)run.scopeBegin();
          TaskSpec spec(kernel);
@@ -111,7 +116,8 @@ TEST_P(CapacityErrors, T24_AreReportedWithinASecond) {
   EXPECT_EQ(runtime->statistics().completed, 1u);
 }
 INSTANTIATE_TEST_SUITE_P(Scene, CapacityErrors,
-                         ::testing::Combine(::testing::Values(Mode::Threads, Mode::VirtualTime), ::testing::Range(0, 8)),
+                         ::testing::Combine(::testing::Values(Mode::Threads, Mode::VirtualTime),
+                                            ::testing::Range(0, 8)),
                          [](auto &info) {
                            return std::string(std::get<0>(info.param) == Mode::Threads ? "Threads_" : "VirtualTime_") +
                                   capacityCases()[size_t(std::get<1>(info.param))].name;

@@ -376,7 +376,8 @@ TEST(Configuration, T10_WrongNumbersAreNamed) {
   };
   EXPECT_THAT(error([](Config &c) { c.window[2] = 48; }), HasSubstr("window[2] is 48, expected a power of two"));
   EXPECT_THAT(error([](Config &c) { c.window[0] = 0; }), HasSubstr("window[0] is 0"));
-  EXPECT_THAT(error([](Config &c) { c.heapBytes[1] = 100; }), HasSubstr("heapBytes[1] is 100, expected a multiple of 64"));
+  EXPECT_THAT(error([](Config &c) { c.heapBytes[1] = 100; }),
+              HasSubstr("heapBytes[1] is 100, expected a multiple of 64"));
   EXPECT_THAT(error([](Config &c) { c.cores = {0, 0, 0, 0}; }), HasSubstr("no core at all"));
   EXPECT_THAT(error([](Config &c) { c.cores[1] = 1000; }), HasSubstr("cores[1] is 1000, at most 256"));
   EXPECT_THAT(error([](Config &c) { c.dependencyEntries = 0; }), HasSubstr("dependencyEntries is 0"));

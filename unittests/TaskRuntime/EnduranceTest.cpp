@@ -81,7 +81,8 @@ TEST(Scene, T35_SoakKeepsMemoryFlat) {
       if (i == count / 4)
         warm = residentKiB();
       TaskSpec spec = TaskSpec::barrier();
-      spec.inout(Tensor::dense(&tiles[size_t(i % 64) * 256], 1, {256})).input(Tensor::dense(&tiles[size_t((i + 1) % 64) * 256], 1, {256}));
+      spec.inout(Tensor::dense(&tiles[size_t(i % 64) * 256], 1, {256}))
+          .input(Tensor::dense(&tiles[size_t((i + 1) % 64) * 256], 1, {256}));
       if (i % 7 == 0)
         spec.allocate(4, {100});
       if (!run.submit(spec))

@@ -71,7 +71,10 @@ TEST_P(BothModes, T26_ThrowingKernelFailsItsConsumersOnly) {
   // A task with a name of its own: task, kernel, core and cause.
   status = runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(bad).called("first product")); });
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error(), ::testing::MatchesRegex(R"(task [0-9]+ \('first product', kernel 'bad'\) failed on VECTOR core [12]: division of apples by pears)"));
+  EXPECT_THAT(
+      status.error(),
+      ::testing::MatchesRegex(
+          R"(task [0-9]+ \('first product', kernel 'bad'\) failed on VECTOR core [12]: division of apples by pears)"));
   EXPECT_OK(runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(good)); }));
 }
 

@@ -1,6 +1,6 @@
 // Graphs that are built first; traces and profiles; the C API.
-#include "Harness.h"
 #include "pto_mlir/TaskRuntime/Graph.h"
+#include "Harness.h"
 
 #include <filesystem>
 #include <fstream>
@@ -89,7 +89,8 @@ TEST(Trace, PerfettoJsonHasTracksFlowsAndCounters) {
         tracks.insert(event["args"]["name"].get<std::string>());
       spans += event["ph"] == "X" && event["name"] == "ma\"tmul";
     }
-    EXPECT_EQ(tracks, (std::set<std::string>{"orchestrator", "scheduler 0", "CUBE 0", "VECTOR 0", "VECTOR 1", "AI_CPU 0", "ACCELERATOR 0"}));
+    EXPECT_EQ(tracks, (std::set<std::string>{"orchestrator", "scheduler 0", "CUBE 0", "VECTOR 0", "VECTOR 1",
+                                             "AI_CPU 0", "ACCELERATOR 0"}));
     EXPECT_EQ(spans, 4); // one and three blocks
     EXPECT_EQ(phases["s"], 2);
     EXPECT_EQ(phases["f"], 2);
@@ -103,7 +104,9 @@ TEST(Trace, SummaryOfAKnownScheduleInVirtualTime) {
   config.trace = true;
   config.cores = {1, 2, 0, 0};
   auto runtime = make(config);
-  KernelId large = add(*runtime, "large", [](KernelCall &) {}, 3000), little = add(*runtime, "little", [](KernelCall &) {}, 1000);
+  KernelId large = add(
+               *runtime, "large", [](KernelCall &) {}, 3000),
+           little = add(*runtime, "little", [](KernelCall &) {}, 1000);
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     // CUBE: one of 3 us. VECTOR: three of 1 us on two cores, then one after CUBE's.
     TaskId a = submit(run, TaskSpec(large, WorkerKind::Cube));
@@ -122,8 +125,9 @@ TEST(Trace, SummaryOfAKnownScheduleInVirtualTime) {
   EXPECT_EQ(summary.kernels[0].kernel, "little");
   EXPECT_EQ(summary.kernels[0].calls, 4u);
   EXPECT_EQ(summary.kernels[0].total, 4000u);
-  EXPECT_THAT(runtime->trace().report(), HasSubstr("makespan 0.004 ms, critical path 0.004 ms (100.0 %) through 2 tasks\n"
-                                                       "longest on it: large 3.000 us, little 1.000 us\n"));
+  EXPECT_THAT(runtime->trace().report(),
+              HasSubstr("makespan 0.004 ms, critical path 0.004 ms (100.0 %) through 2 tasks\n"
+                        "longest on it: large 3.000 us, little 1.000 us\n"));
 }
 
 TEST(CApi, WorksFromC) {

@@ -68,16 +68,13 @@ protected:
   }
 };
 
-#define EXPECT_OK(expr)                                                                                                              \
-  do {                                                                                                                               \
-    auto &&result_ = (expr);                                                                                                         \
-    EXPECT_TRUE(result_) << (result_ ? std::string() : result_.error());                                                             \
+#define EXPECT_OK(expr)                                                                                                \
+  do {                                                                                                                 \
+    auto &&result_ = (expr);                                                                                           \
+    EXPECT_TRUE(result_) << (result_ ? std::string() : result_.error());                                               \
   } while (false)
 
-template <class T = float>
-T *pointer(uint64_t word) {
-  return reinterpret_cast<T *>(uintptr_t(word));
-}
+template <class T = float> T *pointer(uint64_t word) { return reinterpret_cast<T *>(uintptr_t(word)); }
 
 } // namespace pto_mlir::tasks
 

@@ -63,7 +63,8 @@ TEST_P(BothModes, T29_PredicatesSkipAndStillUnlock) {
   auto runtime = make(config());
   std::atomic<int> ran{0};
   int32_t flag = 0, always = 1, never = 0;
-  KernelId decide = add(*runtime, "decide", [](KernelCall &call) { *pointer<int32_t>(call.args[0]) = int32_t(call.args[1]); });
+  KernelId decide =
+      add(*runtime, "decide", [](KernelCall &call) { *pointer<int32_t>(call.args[0]) = int32_t(call.args[1]); });
   KernelId work = add(*runtime, "work", [&](KernelCall &) { ++ran; });
   Tensor flagTensor = Tensor::dense(&flag, 4, {1});
   auto count = [&](std::function<void(TaskRuntime &)> program) {
@@ -188,9 +189,9 @@ TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
   auto runtime = make(config);
   KernelId work = add(*runtime, "work", [](KernelCall &call) { call.costNs = call.args[0]; });
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
-    submit(run, TaskSpec(work).scalar(1000));                                         // one vector core until 1000
-    submit(run, TaskSpec(work, WorkerKind::Cube).scalar(500).companions(2));          // so both are free from 1000 on
-    submit(run, TaskSpec(work).scalar(100));                                          // and this one, though a core was free, comes after
+    submit(run, TaskSpec(work).scalar(1000));                                // one vector core until 1000
+    submit(run, TaskSpec(work, WorkerKind::Cube).scalar(500).companions(2)); // so both are free from 1000 on
+    submit(run, TaskSpec(work).scalar(100)); // and this one, though a core was free, comes after
     submit(run, TaskSpec(work, WorkerKind::AiCpu).scalar(10));
   }));
   uint64_t mixedBegin = 0, mixedEnd = 0, lateBegin = 0;
@@ -204,7 +205,8 @@ TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
   EXPECT_EQ(mixedEnd - mixedBegin, 500u);
   EXPECT_GE(lateBegin, mixedEnd);
 
-  TaskSpec tooMany = TaskSpec(work, WorkerKind::Cube).scalar(1).companions(3), none = TaskSpec(work).scalar(1).companions(1);
+  TaskSpec tooMany = TaskSpec(work, WorkerKind::Cube).scalar(1).companions(3),
+           none = TaskSpec(work).scalar(1).companions(1);
   (void)runtime->run([&](TaskRuntime &run) {
     auto id = run.submit(tooMany);
     ASSERT_FALSE(id);

@@ -45,7 +45,9 @@ struct Problem {
         x = normal(random);
   }
 
-  static size_t at(int page, int position, int head) { return ((size_t(page) * kPage + position) * kHeads + head) * kDim; }
+  static size_t at(int page, int position, int head) {
+    return ((size_t(page) * kPage + position) * kHeads + head) * kDim;
+  }
   int filled(size_t r, size_t page) const { return std::min(kPage, requests[r].length - int(page) * kPage); }
 
   /// softmax(q k^T / sqrt(dim)) v in double, page by page in logical order.
@@ -150,13 +152,22 @@ std::vector<float> run(TaskRuntime &runtime, const Problem &problem, size_t unro
         for (size_t p = base; p < std::min(base + unroll, request.pages.size()); ++p) {
           uint64_t count = uint64_t(problem.filled(r, p));
           size_t row = Problem::at(request.pages[p], 0, 0);
-          TaskSpec qk(kernels.qk, WorkerKind::Cube), softmax(kernels.softmax), pv(kernels.pv, WorkerKind::Cube), update(kernels.update);
-          submit(run, qk.input(view(problem.query, r * kHeads * kDim, {kHeads, kDim})).input(view(problem.keys, row, {kPage, kHeads, kDim}))
-                          .allocate(4, {kHeads, kPage}).scalar(count));
+          TaskSpec qk(kernels.qk, WorkerKind::Cube), softmax(kernels.softmax), pv(kernels.pv, WorkerKind::Cube),
+              update(kernels.update);
+          submit(run, qk.input(view(problem.query, r * kHeads * kDim, {kHeads, kDim}))
+                          .input(view(problem.keys, row, {kPage, kHeads, kDim}))
+                          .allocate(4, {kHeads, kPage})
+                          .scalar(count));
           submit(run, softmax.inout(qk.outputs()[0]).allocate(4, {kHeads, 2}).scalar(count));
-          submit(run, pv.input(qk.outputs()[0]).input(view(problem.values, row, {kPage, kHeads, kDim})).allocate(4, {kHeads, kDim}).scalar(count));
-          submit(run, update.input(pv.outputs()[0]).input(softmax.outputs()[0]).inout(view(out, r * kHeads * kDim, {kHeads, kDim}))
-                          .inout(view(running, r * kHeads * 2, {kHeads, 2})).scalar((p == 0) | (p + 1 == request.pages.size()) << 1));
+          submit(run, pv.input(qk.outputs()[0])
+                          .input(view(problem.values, row, {kPage, kHeads, kDim}))
+                          .allocate(4, {kHeads, kDim})
+                          .scalar(count));
+          submit(run, update.input(pv.outputs()[0])
+                          .input(softmax.outputs()[0])
+                          .inout(view(out, r * kHeads * kDim, {kHeads, kDim}))
+                          .inout(view(running, r * kHeads * 2, {kHeads, 2}))
+                          .scalar((p == 0) | (p + 1 == request.pages.size()) << 1));
         }
         EXPECT_OK(run.scopeEnd());
       }

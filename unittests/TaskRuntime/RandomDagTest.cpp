@@ -1,4 +1,5 @@
-// Random graphs of tasks against a plain loop over the same tasks in the order of submission, and against oneTBB's flow graph.
+// Random graphs of tasks against a plain loop over the same tasks in the order of submission, and against oneTBB's flow
+// graph.
 #include "Harness.h"
 
 #include <map>
@@ -81,7 +82,8 @@ Program randomProgram(uint64_t seed) {
   return program;
 }
 
-/// What step `index` does. `blocks` of one task write disjoint words: word 0 of each range is the sum, so only block 0 works.
+/// What step `index` does. `blocks` of one task write disjoint words: word 0 of each range is the sum, so only block 0
+/// works.
 uint64_t mix(uint64_t value, uint64_t more) { return (value ^ more) * 0x9e3779b97f4a7c15ull + (more >> 7); }
 
 /// `heap`: by step, what each allocated.
@@ -112,7 +114,8 @@ std::vector<uint64_t> runPlainly(const Program &program) {
 std::vector<uint64_t> runOnFlowGraph(const Program &program) {
   using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
   std::vector<uint64_t> cells(size_t(program.cells), 1), heap(program.steps.size());
-  auto overlap = [](const std::vector<int> &a, const std::vector<int> &counts, const std::vector<int> &b, const std::vector<int> &others) {
+  auto overlap = [](const std::vector<int> &a, const std::vector<int> &counts, const std::vector<int> &b,
+                    const std::vector<int> &others) {
     for (size_t i = 0; i < a.size(); ++i)
       for (size_t k = 0; k < b.size(); ++k)
         if (a[i] < b[k] + others[k] && b[k] < a[i] + counts[i])
@@ -133,10 +136,11 @@ std::vector<uint64_t> runOnFlowGraph(const Program &program) {
     bool root = true;
     for (int j = 0; j < i; ++j) {
       const Step &earlier = program.steps[size_t(j)];
-      if (!nodes[size_t(j)] || !(overlap(step.reads, step.readCounts, earlier.writes, earlier.writeCounts) ||
-                                 overlap(step.writes, step.writeCounts, earlier.writes, earlier.writeCounts) ||
-                                 overlap(step.writes, step.writeCounts, earlier.reads, earlier.readCounts) || step.heapFrom == j ||
-                                 std::find(step.after.begin(), step.after.end(), j) != step.after.end()))
+      if (!nodes[size_t(j)] ||
+          !(overlap(step.reads, step.readCounts, earlier.writes, earlier.writeCounts) ||
+            overlap(step.writes, step.writeCounts, earlier.writes, earlier.writeCounts) ||
+            overlap(step.writes, step.writeCounts, earlier.reads, earlier.readCounts) || step.heapFrom == j ||
+            std::find(step.after.begin(), step.after.end(), j) != step.after.end()))
         continue;
       tbb::flow::make_edge(*nodes[size_t(j)], *nodes[size_t(i)]);
       root = false;

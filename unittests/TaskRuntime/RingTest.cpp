@@ -7,7 +7,9 @@
 namespace pto_mlir::tasks {
 namespace {
 
-void setState(TaskRing &ring, uint64_t local, TaskState state) { ring.slot(local).word = TaskSlot::makeWord(local, state); }
+void setState(TaskRing &ring, uint64_t local, TaskState state) {
+  ring.slot(local).word = TaskSlot::makeWord(local, state);
+}
 
 TEST(TaskRing, T02_SlotsFollowIdsAndTheWindowSaturates) {
   TaskRing ring(8, 0, 1024, 16, 1);

@@ -35,7 +35,8 @@ TEST_P(BothModes, T20_VectorExampleIsADiamond) {
     a[i] = float(i);
     b[i] = float(2 * i % 7);
   }
-  Tensor ta = Tensor::dense(a.data(), 4, {n}), tb = Tensor::dense(b.data(), 4, {n}), tf = Tensor::dense(f.data(), 4, {n});
+  Tensor ta = Tensor::dense(a.data(), 4, {n}), tb = Tensor::dense(b.data(), 4, {n}),
+         tf = Tensor::dense(f.data(), 4, {n});
   for (int round = 0; round < 3; ++round) {
     std::fill(f.begin(), f.end(), 0.0f);
     EXPECT_OK(runtime->run([&](TaskRuntime &run) {
@@ -59,7 +60,8 @@ TEST_P(BothModes, T20_VectorExampleIsADiamond) {
 }
 
 TEST_P(BothModes, T21_AccumulationChainsOnBothKindsOfCores) {
-  // C[g] += A[g][k] * B[g][k] over k, matmuls on CUBE and sums on VECTOR; 8x8 tiles of small integers are exact in float.
+  // C[g] += A[g][k] * B[g][k] over k, matmuls on CUBE and sums on VECTOR; 8x8 tiles of small integers are exact in
+  // float.
   constexpr int groups = 6, steps = 5, n = 8;
   auto runtime = make(config());
   KernelId matmul = add(*runtime, "matmul", [](KernelCall &call) {
@@ -88,15 +90,19 @@ TEST_P(BothModes, T21_AccumulationChainsOnBothKindsOfCores) {
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
           for (int k = 0; k < n; ++k)
-            expected[(g * n + i) * n + j] += a[((g * steps + s) * n + i) * n + k] * b[((g * steps + s) * n + k) * n + j];
+            expected[(g * n + i) * n + j] +=
+                a[((g * steps + s) * n + i) * n + k] * b[((g * steps + s) * n + k) * n + j];
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     for (int s = 0; s < steps; ++s)
       for (int g = 0; g < groups; ++g) {
         EXPECT_OK(run.scopeBegin());
         size_t tile = size_t(g * steps + s) * n * n;
         TaskSpec product(matmul, WorkerKind::Cube);
-        submit(run, product.input(Tensor::dense(&a[tile], 4, {n, n})).input(Tensor::dense(&b[tile], 4, {n, n})).allocate(4, {n, n}));
-        submit(run, TaskSpec(accumulate).input(product.outputs()[0]).inout(Tensor::dense(&c[size_t(g) * n * n], 4, {n, n})));
+        submit(run, product.input(Tensor::dense(&a[tile], 4, {n, n}))
+                        .input(Tensor::dense(&b[tile], 4, {n, n}))
+                        .allocate(4, {n, n}));
+        submit(run,
+               TaskSpec(accumulate).input(product.outputs()[0]).inout(Tensor::dense(&c[size_t(g) * n * n], 4, {n, n})));
         EXPECT_OK(run.scopeEnd());
       }
   }));
@@ -114,7 +120,8 @@ TEST_P(BothModes, T22_TinyRingsGiveTheSameResult) {
   KernelId step = add(*runtime, "step", [](KernelCall &call) {
     *pointer<uint64_t>(call.args[1]) = *pointer<uint64_t>(call.args[0]) * 3 + call.args[2];
   });
-  KernelId store = add(*runtime, "store", [](KernelCall &call) { *pointer<uint64_t>(call.args[1]) = *pointer<uint64_t>(call.args[0]); });
+  KernelId store = add(*runtime, "store",
+                       [](KernelCall &call) { *pointer<uint64_t>(call.args[1]) = *pointer<uint64_t>(call.args[0]); });
   uint64_t state = 1, expected = 1;
   constexpr int count = 2000;
   Tensor external = Tensor::dense(&state, 8, {1});
@@ -137,7 +144,8 @@ TEST_P(BothModes, T23_HeapIsRebasedWhenItIsEmpty) {
   Config half = config();
   half.heapBytes = {1536 << 10, 1536 << 10, 1536 << 10, 1536 << 10};
   auto runtime = make(half);
-  KernelId touch = add(*runtime, "touch", [](KernelCall &call) { std::fill_n(pointer<char>(call.args[0]), 1 << 20, char(1)); });
+  KernelId touch =
+      add(*runtime, "touch", [](KernelCall &call) { std::fill_n(pointer<char>(call.args[0]), 1 << 20, char(1)); });
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     for (int i = 0; i < 4; ++i) {
       EXPECT_OK(run.scopeBegin());

@@ -13,8 +13,7 @@ namespace pto_mlir::tasks {
 namespace {
 
 /// The cache lines that these objects touch.
-template <class... Objects>
-std::set<uintptr_t> lines(const Objects &...objects) {
+template <class... Objects> std::set<uintptr_t> lines(const Objects &...objects) {
   std::set<uintptr_t> result;
   auto add = [&](uintptr_t address, size_t bytes) {
     for (uintptr_t line = address / 64; line <= (address + bytes - 1) / 64; ++line)
@@ -48,8 +47,8 @@ TEST(Sharing, H26_SlotsQueuesAndSleepers) {
   expectApart(lines(slots[0]), lines(slots[1]));
   // All that the end of a task without a kernel reads and writes travels at once.
   const TaskSlot &slot = slots[0];
-  EXPECT_EQ(lines(slot.word, slot.faninLeft, slot.references, slot.fanoutHead, slot.blocksLeft, slot.failed, slot.faninHead, slot.kernel, slot.heapEnd,
-                  slot.poolEnd)
+  EXPECT_EQ(lines(slot.word, slot.faninLeft, slot.references, slot.fanoutHead, slot.blocksLeft, slot.failed,
+                  slot.faninHead, slot.kernel, slot.heapEnd, slot.poolEnd)
                 .size(),
             1u);
   // The cells, and one line for each end of the queue.
@@ -106,7 +105,8 @@ TEST(Sharing, H27_AnEdgeOrdersWhatKernelsWrite) {
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// What the runtime does between two kernels must not look like an order where there is no edge: the sanitizer would see no race at all.
+// What the runtime does between two kernels must not look like an order where there is no edge: the sanitizer would see
+// no race at all.
 TEST(Sharing, H27_TheThreadSanitizerSeesARaceBetweenKernels) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   // It misses one when both writes come at the very same time.

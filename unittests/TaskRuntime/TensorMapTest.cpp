@@ -63,7 +63,8 @@ TEST(TensorMap, T08_ManyEntriesAreFoundAndForgotten) {
       auto access = i % 3 ? TensorMap::Reader : TensorMap::Writer;
       map.insert(Region::bytes(0x100000 + i * 64, 64), access, task(first + i));
       if (i >= 100)
-        EXPECT_EQ(find(map, Region::bytes(0x100000 + (i - 100) * 64, 64), (i - 100) % 3 ? TensorMap::Reader : TensorMap::Writer),
+        EXPECT_EQ(find(map, Region::bytes(0x100000 + (i - 100) * 64, 64),
+                       (i - 100) % 3 ? TensorMap::Reader : TensorMap::Writer),
                   IdSet{first + i - 100});
     }
     EXPECT_EQ(find(map, Region::bytes(0x100000, 3000 * 64), TensorMap::Writer).size(), 1000u);
@@ -175,8 +176,10 @@ TEST(TensorMap, T08_RandomRectanglesAgreeWithByteSets) {
     ASSERT_TRUE(!shared || overlap(views[0].region, views[1].region)) << round;
     ASSERT_EQ(overlap(views[0].region, views[1].region), overlap(views[1].region, views[0].region)) << round;
     ASSERT_TRUE(all || !covers(views[0].region, views[1].region)) << round;
-    if (views[0].region.pitch == views[1].region.pitch && views[0].region.rows > 1 && views[1].region.rows > 1 && round % 4)
-      ASSERT_TRUE(shared || !overlap(views[0].region, views[1].region) || views[0].region.rowBytes + views[1].region.rowBytes > uint64_t(pitch))
+    if (views[0].region.pitch == views[1].region.pitch && views[0].region.rows > 1 && views[1].region.rows > 1 &&
+        round % 4)
+      ASSERT_TRUE(shared || !overlap(views[0].region, views[1].region) ||
+                  views[0].region.rowBytes + views[1].region.rowBytes > uint64_t(pitch))
           << round;
   }
 }

@@ -1,7 +1,8 @@
 //===- Backend.h - The processors that code can be generated for ----------===//
 //
-// One Backend per process. It holds the loaded processors: encoder library, its functions, the parameters. A loaded processor never changes and
-// lives as long as the process, so that any number of compilations can use it at once; what changes during one belongs to its CodegenContext.
+// One Backend per process. It holds the loaded processors: encoder library, its functions, the parameters. A loaded
+// processor never changes and lives as long as the process, so that any number of compilations can use it at once; what
+// changes during one belongs to its CodegenContext.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +24,8 @@ namespace pto_mlir::backend {
 
 /// The functions of an encoder library.
 struct EncoderFunctions {
-#define PTO_BACKEND_DECLARE(Struct, mnemonic, code, pipe)                                                                                    \
-  using pto_##mnemonic = int (*)(PtoEncodeContext *, const isa::Struct *, CMD_ID_NODE *);                                                    \
+#define PTO_BACKEND_DECLARE(Struct, mnemonic, code, pipe)                                                              \
+  using pto_##mnemonic = int (*)(PtoEncodeContext *, const isa::Struct *, CMD_ID_NODE *);                              \
   pto_##mnemonic dl_pto_##mnemonic = nullptr;
   ISA_INSNS(PTO_BACKEND_DECLARE)
 #undef PTO_BACKEND_DECLARE
@@ -37,9 +38,10 @@ struct EncoderFunctions {
 };
 
 /// The function of the library that encodes this kind of instruction.
-#define PTO_BACKEND_CALL(Struct, mnemonic, code, pipe)                                                                                       \
-  inline int callEncoder(const EncoderFunctions &f, PtoEncodeContext *context, const isa::Struct &params, CMD_ID_NODE *node) {               \
-    return f.dl_pto_##mnemonic(context, &params, node);                                                                                      \
+#define PTO_BACKEND_CALL(Struct, mnemonic, code, pipe)                                                                 \
+  inline int callEncoder(const EncoderFunctions &f, PtoEncodeContext *context, const isa::Struct &params,              \
+                         CMD_ID_NODE *node) {                                                                          \
+    return f.dl_pto_##mnemonic(context, &params, node);                                                                \
   }
 ISA_INSNS(PTO_BACKEND_CALL)
 #undef PTO_BACKEND_CALL
@@ -61,9 +63,10 @@ class Backend {
 public:
   static Backend &instance();
 
-  /// Loads the encoder of a processor ("a3"), once; later calls return the same object. Without `libraryPath` the library
-  /// libpto_encoder_<processor>.so is looked for in $PTO_MLIR_LIB_DIR, then around this binary (libraryCandidates).
-  /// A missing library, a missing function, or a library built from another instruction table is an error that names it.
+  /// Loads the encoder of a processor ("a3"), once; later calls return the same object. Without `libraryPath` the
+  /// library libpto_encoder_<processor>.so is looked for in $PTO_MLIR_LIB_DIR, then around this binary
+  /// (libraryCandidates). A missing library, a missing function, or a library built from another instruction table is
+  /// an error that names it.
   LoadResult load(const std::string &processor, const std::string &libraryPath = "");
 
 private:

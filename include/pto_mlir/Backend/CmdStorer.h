@@ -1,7 +1,7 @@
 //===- CmdStorer.h - Routes commands to their engines ---------------------===//
 //
-// `store_cmd` folds virtual engines to real ones, checks the port, finds the engine's storer and hands the command on. A decorator at this level
-// puts its engine-level decorator around every engine's storer.
+// `store_cmd` folds virtual engines to real ones, checks the port, finds the engine's storer and hands the command on.
+// A decorator at this level puts its engine-level decorator around every engine's storer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,9 @@ namespace pto_mlir::backend {
 struct EngineKey {
   int engine;
   int port;
-  friend bool operator<(const EngineKey &a, const EngineKey &b) { return a.engine != b.engine ? a.engine < b.engine : a.port < b.port; }
+  friend bool operator<(const EngineKey &a, const EngineKey &b) {
+    return a.engine != b.engine ? a.engine < b.engine : a.port < b.port;
+  }
 };
 
 class CmdStorerInterface {

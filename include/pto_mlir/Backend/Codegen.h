@@ -33,7 +33,7 @@ struct KernelStreams {
   unsigned numArgs = 0; // pointer arguments
   std::vector<EngineStream> streams;
   std::vector<LocalMemoryUse> localMemory;
-  unsigned numEvents = 0; // distinct (src, dst, id)
+  unsigned numEvents = 0;           // distinct (src, dst, id)
   std::vector<std::string> sources; // "pto.tload at k.pto:12:3"
 };
 
@@ -43,9 +43,10 @@ struct CodegenOptions {
   bool sources = false; // which op each command is of
 };
 
-/// Generates the streams of a kernel: the nested module that pto-slice-engines makes (docs/lowering.md section 6), whose name is the kernel's.
-/// Each stream is verified. Failure comes after a diagnostic at the op that caused it.
-mlir::FailureOr<KernelStreams> generateKernel(mlir::ModuleOp kernel, const Processor &processor, CodegenOptions options = {});
+/// Generates the streams of a kernel: the nested module that pto-slice-engines makes (docs/lowering.md section 6),
+/// whose name is the kernel's. Each stream is verified. Failure comes after a diagnostic at the op that caused it.
+mlir::FailureOr<KernelStreams> generateKernel(mlir::ModuleOp kernel, const Processor &processor,
+                                              CodegenOptions options = {});
 
 /// The nested modules of `module` that hold sliced kernels, in order.
 llvm::SmallVector<mlir::ModuleOp> slicedKernels(mlir::ModuleOp module);

@@ -1,7 +1,7 @@
 //===- CodegenContext.h - What changes while a kernel's code is generated -===//
 //
-// One context per kernel, owned by its compilation. It knows where every SSA value lives (immediate, register, part of a tile or view operand),
-// hands out registers by structured liveness, and owns the storers that take the commands.
+// One context per kernel, owned by its compilation. It knows where every SSA value lives (immediate, register, part of
+// a tile or view operand), hands out registers by structured liveness, and owns the storers that take the commands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -45,7 +45,9 @@ public:
   /// An integer: immediate (32 bits) or register.
   llvm::LogicalResult integer(mlir::Operation *op, mlir::Value value, isa::Value &out);
   /// A tile instruction's scalar: bit pattern of f32 for floats, the integer otherwise.
-  llvm::LogicalResult scalar(mlir::Operation *op, mlir::Value value, isa::Value &out) { return integer(op, value, out); }
+  llvm::LogicalResult scalar(mlir::Operation *op, mlir::Value value, isa::Value &out) {
+    return integer(op, value, out);
+  }
   llvm::LogicalResult tile(mlir::Operation *op, mlir::Value value, isa::Tile &out);
   /// A view as an operand: leading dimensions of size 1 dropped, numbers within 32 bits.
   llvm::LogicalResult view(mlir::Operation *op, mlir::Value value, isa::View &out);
@@ -80,8 +82,11 @@ public:
     currentOp = op;
     return emitted(op, callEncoder(processor.functions, &encoder, insn, &ids));
   }
-  /// dst = lhs I rhs, folded when both are immediates. The register lives as long as `result`, or as `op` when there is none.
-  template <class I> llvm::LogicalResult binary(mlir::Operation *op, isa::Value lhs, isa::Value rhs, isa::Value &out, mlir::Value result = {});
+  /// dst = lhs I rhs, folded when both are immediates. The register lives as long as `result`, or as `op` when there is
+  /// none.
+  template <class I>
+  llvm::LogicalResult binary(mlir::Operation *op, isa::Value lhs, isa::Value rhs, isa::Value &out,
+                             mlir::Value result = {});
   /// Makes an immediate fit the 32 bits of an operand word: a large one goes to a temporary register.
   llvm::LogicalResult fit(mlir::Operation *op, isa::Value &value);
 
@@ -162,7 +167,8 @@ private:
 std::optional<isa::Value> foldIdentity(isa::Opcode opcode, const isa::Value &lhs, const isa::Value &rhs);
 
 template <class I>
-llvm::LogicalResult CodegenContext::binary(mlir::Operation *op, isa::Value lhs, isa::Value rhs, isa::Value &out, mlir::Value result) {
+llvm::LogicalResult CodegenContext::binary(mlir::Operation *op, isa::Value lhs, isa::Value rhs, isa::Value &out,
+                                           mlir::Value result) {
   constexpr isa::Opcode opcode = isa::OpcodeOf<I>::value;
   if (!lhs.isRegister && !rhs.isRegister)
     if (auto folded = isa::evaluateScalar(opcode, lhs.value, rhs.value)) {

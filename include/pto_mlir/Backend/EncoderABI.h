@@ -4,8 +4,9 @@
 //
 //   int pto_tadd(PtoEncodeContext *context, const pto_mlir::isa::TAdd *params, CMD_ID_NODE *node);
 //
-// which turns an instruction into command words and hands them to the context's `store_cmd`. Calling convention and names are C's; the parameter
-// structs are those of pto_mlir/ISA/Insns.h, and `pto_encoder_abi_version` tells whether both sides were built from the same table.
+// which turns an instruction into command words and hands them to the context's `store_cmd`. Calling convention and
+// names are C's; the parameter structs are those of pto_mlir/ISA/Insns.h, and `pto_encoder_abi_version` tells whether
+// both sides were built from the same table.
 //
 //===----------------------------------------------------------------------===//
 

@@ -1,7 +1,8 @@
 //===- EngineStorer.h - Where one engine's commands are kept --------------===//
 //
-// A concrete storer holds the commands of one engine. Decorators stack on it, each one job, each with a switch that makes it pass everything
-// through: vector dump (hands the words to a buffer of the compilation), statistics, disassembly trace.
+// A concrete storer holds the commands of one engine. Decorators stack on it, each one job, each with a switch that
+// makes it pass everything through: vector dump (hands the words to a buffer of the compilation), statistics,
+// disassembly trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -101,8 +102,11 @@ protected:
 /// Forwards everything. While `enabled` is false a decorator does nothing else.
 class EngineStorerDecorator : public EngineStoreInterface {
 public:
-  EngineStorerDecorator(EngineStorerPtr component, const bool &enabled) : component(std::move(component)), enabled(enabled) {}
-  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override { return component->store(cmd, numWords, node); }
+  EngineStorerDecorator(EngineStorerPtr component, const bool &enabled)
+      : component(std::move(component)), enabled(enabled) {}
+  StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override {
+    return component->store(cmd, numWords, node);
+  }
   void store_cmd_end(unsigned dep) override { component->store_cmd_end(dep); }
   std::vector<uint32_t> get_cmds() override { return component->get_cmds(); }
 

@@ -9,7 +9,8 @@ class DialectRegistry;
 
 namespace pto_mlir::backend {
 
-/// Beside `registerCodegenInterfaces`: the ops of PTOExtraOps.td, and the rest of the pto dialect that has instructions.
+/// Beside `registerCodegenInterfaces`: the ops of PTOExtraOps.td, and the rest of the pto dialect that has
+/// instructions.
 void registerHandwrittenCodegen(mlir::DialectRegistry &registry);
 
 } // namespace pto_mlir::backend

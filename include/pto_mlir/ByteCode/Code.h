@@ -40,11 +40,11 @@ struct BufferArgument {
 /// One instruction; which fields count is said by the opcode's operand letters.
 struct Instruction {
   Opcode opcode = Opcode::Return;
-  uint32_t slot = 0;   // s
-  uint32_t type = 0;   // t
-  uint32_t index = 0;  // c, j, f
+  uint32_t slot = 0;    // s
+  uint32_t type = 0;    // t
+  uint32_t index = 0;   // c, j, f
   uint8_t typeCode = 0; // y
-  int64_t value = 0;   // n, p
+  int64_t value = 0;    // n, p
   uint64_t bytes = 0;
   uint32_t kernel = 0;
   uint32_t hostOp = 0;

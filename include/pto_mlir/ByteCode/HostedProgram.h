@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_BYTECODE_HOSTEDPROGRAM_H
 #define PTO_MLIR_BYTECODE_HOSTEDPROGRAM_H
 
-#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/ElementType.h"
 #include "pto_mlir/Support/Result.h"
 
 #include <cstdint>
@@ -15,13 +15,14 @@ namespace pto_mlir::bytecode {
 
 /// A dense row-major tensor.
 struct HostedTensor {
-  pmodel::ElementType element = pmodel::ElementType::F32;
+  ElementType element = ElementType::F32;
   std::vector<int64_t> shape;
   std::vector<char> bytes;
 };
 
 /// Computes kernel `name` ("device." left out): operands to results, of the types that the program says.
-using HostedKernel = std::function<Status(const std::string &name, const std::vector<HostedTensor> &operands, std::vector<HostedTensor> &results)>;
+using HostedKernel = std::function<Status(const std::string &name, const std::vector<HostedTensor> &operands,
+                                          std::vector<HostedTensor> &results)>;
 
 class HostedProgram {
 public:

@@ -31,9 +31,10 @@ struct KernelKey {
   std::string_view op() const { return std::string_view(callee).substr(callee.find('.') + 1); }
 };
 
-/// `device_add_sig_ii_i_ins_i32_i32_outs_i32`: tokens joined by '_': the callee, one letter per operand and per result (i, f, t), the
-/// types (`16x768xf32`), then name and value of each attribute. Two keys never share a name, and `demangle` undoes it: '_' inside a
-/// token is '__', any other character that is not a letter or digit (and 'Z') is Z and two hex digits.
+/// `device_add_sig_ii_i_ins_i32_i32_outs_i32`: tokens joined by '_': the callee, one letter per operand and per result
+/// (i, f, t), the types (`16x768xf32`), then name and value of each attribute. Two keys never share a name, and
+/// `demangle` undoes it: '_' inside a token is '__', any other character that is not a letter or digit (and 'Z') is Z
+/// and two hex digits.
 std::string mangle(const KernelKey &key);
 /// The key of a mangled name; nothing when it is none. demangle(mangle(k)) == k.
 std::optional<KernelKey> demangle(std::string_view name);

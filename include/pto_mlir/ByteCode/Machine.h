@@ -26,7 +26,7 @@ public:
 
 /// A dense row-major tensor. Views (reshape, cast) share the bytes.
 struct Tensor {
-  pmodel::ElementType element = pmodel::ElementType::F32;
+  ElementType element = ElementType::F32;
   std::vector<int64_t> shape;
   std::shared_ptr<std::byte[]> data; ///< null while the bytes are in the residence only
   uint64_t bytes = 0;
@@ -42,7 +42,7 @@ private:
 using TensorPtr = std::shared_ptr<Tensor>;
 
 /// Zeros. Nothing when the shape is negative somewhere or exceeds 2^40 bytes.
-TensorPtr makeTensor(pmodel::ElementType element, std::vector<int64_t> shape);
+TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape);
 
 /// A value between the machine and kernels or callers: an integer, a float (as the bits of a double), or a tensor.
 struct Value {
@@ -59,8 +59,8 @@ class Kernel {
 public:
   virtual ~Kernel() = default;
   virtual Status run(std::span<const Value> operands, std::span<Value> results) = 0;
-  /// Whether it knows tensors that are elsewhere (Tensor::residence). What such a kernel makes is waited for by fetching it, so that the
-  /// machine waits for no launch before it calls one, or after.
+  /// Whether it knows tensors that are elsewhere (Tensor::residence). What such a kernel makes is waited for by
+  /// fetching it, so that the machine waits for no launch before it calls one, or after.
   virtual bool knowsResidences() const { return false; }
 };
 
@@ -72,7 +72,8 @@ public:
   virtual Result<std::shared_ptr<Kernel>> resolve(const KernelKey &key, const std::string &name) = 0;
   /// An external tensor constant.
   virtual Result<TensorPtr> external(const std::string &name, const Type &type);
-  /// `launch`: may return before the kernel has run if results are complete once `wait` returns. Runs it at once unless overridden.
+  /// `launch`: may return before the kernel has run if results are complete once `wait` returns. Runs it at once unless
+  /// overridden.
   virtual Status launch(Kernel &kernel, uint32_t queue, std::span<const Value> operands, std::span<Value> results);
   /// Waits for one queue's launches; for all when `queue` is kAllQueues.
   virtual Status wait(uint32_t queue) { return {}; }
@@ -107,8 +108,8 @@ public:
   /// Resolves every kernel and external tensor of the program; a missing one is a failure that names it.
   static Result<Machine> create(Program program, std::shared_ptr<KernelProvider> provider, MachineOptions options = {});
 
-  /// Runs a function and returns its results. Arguments must have the types of its parameters. A failure names function, instruction and
-  /// source; whatever the run held is released, and the machine can run again.
+  /// Runs a function and returns its results. Arguments must have the types of its parameters. A failure names
+  /// function, instruction and source; whatever the run held is released, and the machine can run again.
   Result<std::vector<Value>> run(std::vector<Value> arguments, uint32_t function = 0);
 
   /// Called with a line of text before every instruction: where, which, the slots, the stacks.
@@ -123,8 +124,7 @@ private:
     size_t slots;            // first slot
   };
   explicit Machine(Program program) : loaded(std::move(program)) {}
-  template <bool traced>
-  Status execute(uint32_t function);
+  template <bool traced> Status execute(uint32_t function);
   void enter(uint32_t function);
   Status invoke(const Step &step);
   Status waitForLaunches();

@@ -65,10 +65,10 @@ struct Function {
 /// Function 0 is the program's entry.
 struct Module {
   uint32_t version = kVersion;
-  std::string target;             // "host", "python" or a processor
-  uint32_t targetVersion = 1;     // of that target's kernels
-  uint32_t capabilities = 0;      // Capability bits
-  std::vector<Type> types;        // each once
+  std::string target;              // "host", "python" or a processor
+  uint32_t targetVersion = 1;      // of that target's kernels
+  uint32_t capabilities = 0;       // Capability bits
+  std::vector<Type> types;         // each once
   std::vector<Constant> constants; // each once
   std::vector<Function> functions;
   bool operator==(const Module &) const = default;

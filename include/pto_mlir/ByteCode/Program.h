@@ -32,9 +32,9 @@ struct LoadedFunction {
 /// A module that passed verification. What its instructions may assume, they need not check.
 class Program {
 public:
-  /// Checks types, constants, signatures and every instruction on every path: indices, operand types, branch targets, slots written
-  /// before they are read, the same stack on every way to an instruction, no way past the end that leaves results. Failures name the
-  /// function, the instruction and, with debug information, its source.
+  /// Checks types, constants, signatures and every instruction on every path: indices, operand types, branch targets,
+  /// slots written before they are read, the same stack on every way to an instruction, no way past the end that leaves
+  /// results. Failures name the function, the instruction and, with debug information, its source.
   static Result<Program> load(Module module);
 
   const Module &module() const { return *source; }

@@ -13,7 +13,8 @@ namespace pto_mlir::bytecode {
 /// Reads the text form (docs/vm.md). Failures begin with "line N: ". The result is not verified yet (Verifier.h).
 Result<Module> assemble(std::string_view text);
 
-/// Writes the text form. assemble(disassemble(m)) == m for every module whose code decodes; other code becomes a comment.
+/// Writes the text form. assemble(disassemble(m)) == m for every module whose code decodes; other code becomes a
+/// comment.
 std::string disassemble(const Module &module);
 
 /// One instruction as disassemble writes it, without labels; for traces.

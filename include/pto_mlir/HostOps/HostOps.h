@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_HOSTOPS_HOSTOPS_H
 #define PTO_MLIR_HOSTOPS_HOSTOPS_H
 
-#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/ElementType.h"
 #include "pto_mlir/Support/Result.h"
 
 #include <cstdint>
@@ -31,14 +31,15 @@ Status verifyHostOp(int64_t number, const std::vector<int64_t> &parameters, cons
 /// Runs a verified op. Fails only for values: a number that the narrower type cannot hold.
 Status runHostOp(int64_t number, const std::vector<int64_t> &parameters, const std::vector<HostBuffer> &buffers);
 
-/// out[i0, i1, ..] = in[i permuted]: dimension d of the output is dimension permutation[d] of the input. Rank, permutation and
-/// buffers must fit (verifyHostOp); elements are moved as opaque bytes.
+/// out[i0, i1, ..] = in[i permuted]: dimension d of the output is dimension permutation[d] of the input. Rank,
+/// permutation and buffers must fit (verifyHostOp); elements are moved as opaque bytes.
 void transpose(const void *in, void *out, uint64_t elementBytes, const std::vector<uint64_t> &shape,
                const std::vector<uint8_t> &permutation);
 
-/// Converts `count` elements between f64, f32, f16, bf16 and the integer types of 8 to 64 bits and boolean. Floats round to nearest
-/// even; a float goes to an integer toward zero. An integer that does not fit is a failure that names it.
-Status cast(const void *in, pmodel::ElementType from, void *out, pmodel::ElementType to, uint64_t count);
+/// Converts `count` elements between f64, f32, f16, bf16 and the integer types of 8 to 64 bits and boolean. Floats
+/// round to nearest even; a float goes to an integer toward zero. An integer that does not fit is a failure that names
+/// it.
+Status cast(const void *in, ElementType from, void *out, ElementType to, uint64_t count);
 
 } // namespace pto_mlir::hostops
 

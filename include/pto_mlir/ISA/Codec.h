@@ -44,8 +44,8 @@ private:
 /// Calls f(struct) with the instruction's own type.
 template <class F> decltype(auto) visit(DecodedInsn &insn, F &&f) {
   switch (insn.opcode) {
-#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                                           \
-  case Opcode::Struct:                                                                                                                       \
+#define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                     \
+  case Opcode::Struct:                                                                                                 \
     return f(insn.as<Struct>());
     ISA_INSNS(PTO_ISA_CASE)
 #undef PTO_ISA_CASE
@@ -74,11 +74,13 @@ inline bool addsToGlobal(const DecodedInsn &insn) {
 
 /// Does the instruction write a tile in the memory of another core of its block?
 inline bool writesPeer(Opcode opcode) {
-  return opcode == Opcode::TMovAccUb || opcode == Opcode::TMovAccUbQuant || opcode == Opcode::TMovAccUbQuantv || opcode == Opcode::TInsertL1;
+  return opcode == Opcode::TMovAccUb || opcode == Opcode::TMovAccUbQuant || opcode == Opcode::TMovAccUbQuantv ||
+         opcode == Opcode::TInsertL1;
 }
 
-/// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing is appended then.
-#define PTO_ISA_DECLARE(Struct, mnemonic, code, pipe)                                                                                        \
+/// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing
+/// is appended then.
+#define PTO_ISA_DECLARE(Struct, mnemonic, code, pipe)                                                                  \
   std::optional<std::string> tryEncode(const Struct &insn, std::vector<uint32_t> &words);
 ISA_INSNS(PTO_ISA_DECLARE)
 #undef PTO_ISA_DECLARE
@@ -89,8 +91,8 @@ template <class I> void encode(const I &insn, std::vector<uint32_t> &words) {
     words.push_back(0);
 }
 
-/// Decodes the instruction at `words`, of which `left` words remain in the stream. Returns what is wrong with it, if anything: unknown opcode,
-/// wrong length, reserved bits, register or enumeration out of range.
+/// Decodes the instruction at `words`, of which `left` words remain in the stream. Returns what is wrong with it, if
+/// anything: unknown opcode, wrong length, reserved bits, register or enumeration out of range.
 std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedInsn &insn);
 
 /// One line of text, without a line break.
@@ -120,7 +122,9 @@ template <class F> struct Resolver {
 } // namespace detail
 
 /// Replaces every register operand by its content: `reg(n)` is the 64-bit value of register n.
-template <class I, class F> void resolve(I &insn, F &&reg) { visitOperands(insn, detail::Resolver<std::remove_reference_t<F>>{reg}); }
+template <class I, class F> void resolve(I &insn, F &&reg) {
+  visitOperands(insn, detail::Resolver<std::remove_reference_t<F>>{reg});
+}
 
 } // namespace pto_mlir::isa
 

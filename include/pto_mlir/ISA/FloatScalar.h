@@ -1,6 +1,7 @@
 //===- FloatScalar.h - What scalar instructions compute on floats -*- C++ -*-===//
 //
-// The one meaning of farith, fcmp and fcvt, beside Scalar.h. A float is the low 32 bits of its register: the bit pattern of f32.
+// The one meaning of farith, fcmp and fcvt, beside Scalar.h. A float is the low 32 bits of its register: the bit
+// pattern of f32.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_ISA_FLOATSCALAR_H
@@ -101,7 +102,9 @@ inline int64_t castScalar(ScalarCast cast, int64_t src) {
   case ScalarCast::to_signed:
     if (value != value)
       return 0;
-    return value >= kTwo63 ? std::numeric_limits<int64_t>::max() : value < -kTwo63 ? std::numeric_limits<int64_t>::min() : int64_t(value);
+    return value >= kTwo63   ? std::numeric_limits<int64_t>::max()
+           : value < -kTwo63 ? std::numeric_limits<int64_t>::min()
+                             : int64_t(value);
   case ScalarCast::to_unsigned:
     if (!(value > 0.0f))
       return 0;

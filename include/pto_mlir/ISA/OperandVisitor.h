@@ -6,7 +6,8 @@
 
 namespace pto_mlir::isa {
 
-/// A visitor for visitOperands that ignores every operand: derive from it and declare the members for those that matter.
+/// A visitor for visitOperands that ignores every operand: derive from it and declare the members for those that
+/// matter.
 struct OperandVisitor {
   void integer(unsigned, Value &) {}
   void scalar(unsigned, Value &) {}

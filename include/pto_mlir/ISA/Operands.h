@@ -1,7 +1,6 @@
 //===- Operands.h - What an instruction's operands are made of ------------===//
 //
 // Enumerations come from the instruction table; the encodings are in docs/commands.md.
-// These headers compile as C++17 too: the compiler above the border includes them (link PTOISA as $<LINK_ONLY:PTOISA> there).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,8 @@ inline constexpr unsigned kMaxRank = 5;
 /// Slots whose register bits stand in the head word; a mask word follows only when a later slot is a register.
 inline constexpr unsigned kHeadSlots = 8;
 inline constexpr uint32_t kMaskWordBit = 1u << 10;
-/// The most rows (of a DN or ZN tile: columns) that one tload moves, and the largest m, k and n of a product (pto-isa 2.4, 3.8).
+/// The most rows (of a DN or ZN tile: columns) that one tload moves, and the largest m, k and n of a product
+/// (pto-isa 2.4, 3.8).
 inline constexpr unsigned kMostLoadLinesUB = 4095, kMostLoadLinesL1 = 16384, kMostProductExtent = 4095;
 inline constexpr unsigned kMaxTileAddress = (1u << 20) - 1;
 
@@ -72,8 +72,15 @@ inline constexpr unsigned elementBits(ElementType type) { return kElementBits[un
 inline constexpr const char *elementName(ElementType type) { return kElementTypeNames[unsigned(type)]; }
 inline constexpr bool isFloat(ElementType type) {
   switch (type) {
-  case ElementType::i8: case ElementType::u8: case ElementType::i16: case ElementType::u16: case ElementType::i32:
-  case ElementType::u32: case ElementType::i64: case ElementType::u64: case ElementType::i4:
+  case ElementType::i8:
+  case ElementType::u8:
+  case ElementType::i16:
+  case ElementType::u16:
+  case ElementType::i32:
+  case ElementType::u32:
+  case ElementType::i64:
+  case ElementType::u64:
+  case ElementType::i4:
     return false;
   default:
     return true;
@@ -84,7 +91,8 @@ inline constexpr const char *pipeName(Pipe pipe) {
   return unsigned(pipe) < sizeof(kPipeNames) / sizeof(*kPipeNames) ? kPipeNames[unsigned(pipe)] : nullptr;
 }
 
-/// Rows and columns of the inner box of a layout; 1 x 1 for ND and DN. The number of bits of an element must be 4 to 64.
+/// Rows and columns of the inner box of a layout; 1 x 1 for ND and DN. The number of bits of an element must be 4
+/// to 64.
 struct Box {
   unsigned rows, cols;
 };
@@ -92,38 +100,56 @@ inline constexpr Box innerBox(Layout layout, ElementType type) {
   unsigned c0 = 256 / elementBits(type);
   switch (layout) {
   // Scales lie in boxes of 32 bytes, two groups of 16 rows or columns.
-  case Layout::NZ: case Layout::ZZ: return {16, type == ElementType::f8E8M0 ? 2 : c0};
-  case Layout::ZN: case Layout::NN: return {type == ElementType::f8E8M0 ? 2 : c0, 16};
-  case Layout::NZ16: return {16, 16};
-  default: return {1, 1};
+  case Layout::NZ:
+  case Layout::ZZ:
+    return {16, type == ElementType::f8E8M0 ? 2 : c0};
+  case Layout::ZN:
+  case Layout::NN:
+    return {type == ElementType::f8E8M0 ? 2 : c0, 16};
+  case Layout::NZ16:
+    return {16, 16};
+  default:
+    return {1, 1};
   }
 }
 
 /// Offset in elements of (row, col) in a box of rows x cols (pto-isa's layout formulas).
-inline constexpr uint64_t elementOffset(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t row, uint64_t col) {
+inline constexpr uint64_t elementOffset(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t row,
+                                        uint64_t col) {
   Box box = innerBox(layout, type);
   uint64_t size = uint64_t(box.rows) * box.cols;
   uint64_t br = row / box.rows, ir = row % box.rows, bc = col / box.cols, ic = col % box.cols;
   switch (layout) {
-  case Layout::ND: return row * cols + col;
-  case Layout::DN: return col * rows + row;
-  case Layout::NZ: case Layout::NZ16: return bc * (rows * box.cols) + br * size + ir * box.cols + ic;
-  case Layout::ZN: return br * (cols * box.rows) + bc * size + ic * box.rows + ir;
-  case Layout::ZZ: return br * (cols * box.rows) + bc * size + ir * box.cols + ic;
-  case Layout::NN: return bc * (rows * box.cols) + br * size + ic * box.rows + ir;
+  case Layout::ND:
+    return row * cols + col;
+  case Layout::DN:
+    return col * rows + row;
+  case Layout::NZ:
+  case Layout::NZ16:
+    return bc * (rows * box.cols) + br * size + ir * box.cols + ic;
+  case Layout::ZN:
+    return br * (cols * box.rows) + bc * size + ic * box.rows + ir;
+  case Layout::ZZ:
+    return br * (cols * box.rows) + bc * size + ir * box.cols + ic;
+  case Layout::NN:
+    return bc * (rows * box.cols) + br * size + ic * box.rows + ir;
   }
   return 0;
 }
 
-/// What tload moves one by one: the rows of a tile, or its columns where those lie together; and the most of them into `space`.
+/// What tload moves one by one: the rows of a tile, or its columns where those lie together; and the most of them into
+/// `space`.
 inline constexpr const Value &loadLines(const Tile &dst) {
   return dst.layout == Layout::DN || dst.layout == Layout::ZN ? dst.validCols : dst.validRows;
 }
-inline constexpr unsigned mostLoadLines(Memory space) { return space == Memory::UB ? kMostLoadLinesUB : kMostLoadLinesL1; }
+inline constexpr unsigned mostLoadLines(Memory space) {
+  return space == Memory::UB ? kMostLoadLinesUB : kMostLoadLinesL1;
+}
 
-/// Bytes from a tile's address to the end of the last byte that belongs to its valid region; boxed layouts count whole boxes.
-/// 0 for an empty region.
-inline constexpr uint64_t tileExtent(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t validRows, uint64_t validCols) {
+/// Bytes from a tile's address to the end of the last byte that belongs to its valid region; boxed layouts count whole
+/// boxes. 0 for an empty region.
+inline constexpr uint64_t tileExtent(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t validRows,
+                                     uint64_t validCols) {
   if (validRows == 0 || validCols == 0)
     return 0;
   Box box = innerBox(layout, type);

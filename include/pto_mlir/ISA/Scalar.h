@@ -14,8 +14,8 @@
 
 namespace pto_mlir::isa {
 
-/// `lhs opcode rhs` on 64 bits, wrapping; quotients round toward minus infinity. No value for a division by 0, which is a
-/// fault, and for an instruction that is no ScalarBinary.
+/// `lhs opcode rhs` on 64 bits, wrapping; quotients round toward minus infinity. No value for a division by 0, which is
+/// a fault, and for an instruction that is no ScalarBinary.
 constexpr std::optional<int64_t> evaluateScalar(Opcode opcode, int64_t lhs, int64_t rhs) {
   uint64_t a = uint64_t(lhs), b = uint64_t(rhs);
   switch (opcode) {

@@ -31,7 +31,8 @@ template <class T> struct Rows {
 enum class OperandKind : uint8_t { Int, Scalar, Wide, Dst, Attr, Tile, View };
 enum class Direction : uint8_t { In, Out, InOut };
 
-/// Part of an attribute word. `values` names the legal values (null entries are holes, null = any number; `open`: larger ones are legal too).
+/// Part of an attribute word. `values` names the legal values (null entries are holes, null = any number; `open`:
+/// larger ones are legal too).
 struct FieldInfo {
   const char *name;
   unsigned shift, width;
@@ -50,7 +51,8 @@ struct OperandInfo {
   Rows<FieldInfo> fields;
 };
 
-/// Element types of the tile and view operands that have no `types` of their own, in order; legal on the archs of the bit set.
+/// Element types of the tile and view operands that have no `types` of their own, in order; legal on the archs of the
+/// bit set.
 struct TypeCombination {
   uint8_t archs;
   ElementType types[5];

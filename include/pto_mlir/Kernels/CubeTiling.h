@@ -49,9 +49,9 @@ struct ConvImage {
 /// A convolution whose windows do not overlap and have no padding: row r of A
 /// is made of `strips` contiguous runs of the image, one per row of the window.
 struct ConvPatches {
-  int64_t width = 1;  ///< windows side by side; m counts rows of windows
-  int64_t strips = 1; ///< k = strips * strip
-  int64_t strip = 1;  ///< elements of one run
+  int64_t width = 1;                               ///< windows side by side; m counts rows of windows
+  int64_t strips = 1;                              ///< k = strips * strip
+  int64_t strip = 1;                               ///< elements of one run
   int64_t rowPitch = 1, stripPitch = 1, pitch = 1; ///< elements between rows of
                                                    ///< windows, strips, windows
 };
@@ -60,13 +60,13 @@ struct ConvPatches {
 /// image, m = batch * h.out * w.out and k counts channels padded to C0.
 struct CubeProblem {
   int64_t m = 1, n = 1, k = 1;
-  int64_t outer = 1;        ///< groups, or the batch of a batched product
-  unsigned inBytes = 4;     ///< of one element of A and B
-  unsigned outBytes = 4;    ///< of one stored element
-  bool bias = false;        ///< limits n by the bias table
+  int64_t outer = 1;     ///< groups, or the batch of a batched product
+  unsigned inBytes = 4;  ///< of one element of A and B
+  unsigned outBytes = 4; ///< of one stored element
+  bool bias = false;     ///< limits n by the bias table
   std::optional<ConvImage> image;
   std::optional<ConvPatches> patches; ///< instead of an image
-  int64_t cores = 1;        ///< cores that share the work
+  int64_t cores = 1;                  ///< cores that share the work
 };
 
 /// Bytes of the memories of one cube core.
@@ -122,24 +122,21 @@ double imbalance(const CubeProblem &problem, const CubeTiling &tiling);
 
 /// Estimated cycles of the busiest core: pto-isa's cube formula and the
 /// bandwidths of the published A3 GEMM figures.
-double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling,
-                      const CubeLimits &limits);
+double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits);
 
 /// Channels of one 32-byte block.
 inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }
 
 /// Bytes of L1 that `tiling` needs with every buffer held `copies` times
 /// (operands that stay for the whole m loop are held once).
-int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling,
-                int copies);
+int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies);
 
 /// The tiling with the least estimated time; among near equals one that keeps
 /// the cores even. How K is cut does not depend on the number of cores, so
 /// that results are equal bit for bit. Left and right tiles fit twice, L1
 /// twice where that is possible at all. Empty when not even the smallest tile
 /// fits.
-std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem,
-                                           const CubeLimits &limits);
+std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits);
 
 } // namespace pto_mlir::cube
 

@@ -30,13 +30,11 @@ enum class FilterLayout {
 int64_t packedRows(const FilterShape &shape, unsigned bytes);
 
 /// True when the packed form has the same bytes as the given one.
-bool packingIsIdentity(const FilterShape &shape, FilterLayout layout,
-                       unsigned bytes);
+bool packingIsIdentity(const FilterShape &shape, FilterLayout layout, unsigned bytes);
 
 /// Packs `source`, which holds the whole filter in `layout`; elements are
 /// moved, never interpreted. The result is [G, packedRows, F].
-std::vector<uint8_t> packFilter(const uint8_t *source, const FilterShape &shape,
-                                FilterLayout layout, unsigned bytes);
+std::vector<uint8_t> packFilter(const uint8_t *source, const FilterShape &shape, FilterLayout layout, unsigned bytes);
 
 } // namespace pto_mlir::cube
 

@@ -33,8 +33,8 @@ struct WriteSummary {
 };
 
 /// Checks `model` (verifyModel) and writes it to `path`: first under a temporary name beside it, then renamed, so
-/// that a failure leaves no file and an older file untouched. Equal kernels are stored once (their sourceOps are joined and
-/// the programs' kernel lists follow). Weights stream from where they lie; `layout` must come from
+/// that a failure leaves no file and an older file untouched. Equal kernels are stored once (their sourceOps are joined
+/// and the programs' kernel lists follow). Weights stream from where they lie; `layout` must come from
 /// layoutWeights(model.weights).
 Result<WriteSummary> writeModel(const ModelDesc &model, const WeightLayout &layout, const std::string &path);
 

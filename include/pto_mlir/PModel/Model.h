@@ -3,7 +3,7 @@
 #ifndef PTO_MLIR_PMODEL_MODEL_H
 #define PTO_MLIR_PMODEL_MODEL_H
 
-#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/ElementType.h"
 
 #include <cstdint>
 #include <string>
@@ -33,7 +33,8 @@ struct TensorDesc {
   uint64_t indexBound = 0;
 };
 
-/// A tensor that a debug build keeps, or a computed index that the runtime checks after a run; and how to bring it back to ONNX's layout.
+/// A tensor that a debug build keeps, or a computed index that the runtime checks after a run; and how to bring it back
+/// to ONNX's layout.
 struct DebugTensorDesc {
   std::string name;
   ElementType type = ElementType::F32;
@@ -52,7 +53,8 @@ struct StreamDesc {
   uint8_t pipe = 0;
   std::vector<uint32_t> words;
   uint32_t numCommands = 0;
-  /// Where commands come from: (first word, index into the kernel's sources), ascending; each stands up to the next. Empty: unknown.
+  /// Where commands come from: (first word, index into the kernel's sources), ascending; each stands up to the next.
+  /// Empty: unknown.
   std::vector<std::pair<uint32_t, uint32_t>> sources = {};
 };
 

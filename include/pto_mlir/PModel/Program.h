@@ -1,4 +1,5 @@
-// Programs of nets: writer, decoder, disassembler. docs/pmodel-format.md describes them; the instructions are the VM's (ByteCode/Code.h).
+// Programs of nets: writer, decoder, disassembler. docs/pmodel-format.md describes them; the instructions are the VM's
+// (ByteCode/Code.h).
 #ifndef PTO_MLIR_PMODEL_PROGRAM_H
 #define PTO_MLIR_PMODEL_PROGRAM_H
 

@@ -24,8 +24,8 @@ struct FileInfo {
   uint64_t weightBytes = 0;
 };
 
-/// A mapped .pmodel. Everything but the weights' bytes has been checked (hashes, ranges, indices, programs, commands), so users of
-/// `model()` need not check again. The weights in `model()` point into the mapping.
+/// A mapped .pmodel. Everything but the weights' bytes has been checked (hashes, ranges, indices, programs, commands),
+/// so users of `model()` need not check again. The weights in `model()` point into the mapping.
 class ModelFile {
 public:
   /// Maps and checks the file. Failures begin with the path.

@@ -27,30 +27,32 @@ struct KernelTraffic {
   uint64_t written() const;
   /// Whether cube and vector cores work on it together.
   bool isMixed() const { return cubeCores != 0 && cubeCores != cores.size(); }
-  /// What all cores would move if each moved as much as the most loaded one of its kind, over what they move; 1 for an even split.
+  /// What all cores would move if each moved as much as the most loaded one of its kind, over what they move; 1 for an
+  /// even split.
   double imbalance() const;
 };
 
 /// One launch of a program.
 struct LaunchTraffic {
   uint32_t kernel = 0; ///< index into ModelDesc::kernels
-  uint64_t least = 0;  ///< its arguments' bytes, each read or written once; of an argument that it reads in part, that part
+  uint64_t least =
+      0; ///< its arguments' bytes, each read or written once; of an argument that it reads in part, that part
 };
 
 /// One inference.
 struct VariantTraffic {
   uint64_t read = 0;
   uint64_t written = 0;
-  /// Inputs, outputs and weights (what is read of them) once, and each tensor that a computing kernel leaves in the workspace written once and read
-  /// once, however many kernels read it; likewise what cube and vector cores hand to each other within a kernel, whose slots in
-  /// the workspace are smaller than that. What a kernel only copies (concatenation, slice, padding) is not counted: it could have
-  /// been made in its place.
+  /// Inputs, outputs and weights (what is read of them) once, and each tensor that a computing kernel leaves in the
+  /// workspace written once and read once, however many kernels read it; likewise what cube and vector cores hand to
+  /// each other within a kernel, whose slots in the workspace are smaller than that. What a kernel only copies
+  /// (concatenation, slice, padding) is not counted: it could have been made in its place.
   uint64_t ideal = 0;
   std::vector<LaunchTraffic> launches;
 };
 
-/// Executes the scalar part of the kernel's DMA streams on every core and sums up what each command moves. Fails when a kernel is
-/// too long to be walked through.
+/// Executes the scalar part of the kernel's DMA streams on every core and sums up what each command moves. Fails when a
+/// kernel is too long to be walked through.
 Result<KernelTraffic> measureTraffic(const KernelDesc &kernel);
 
 /// Sums over the launches of a program; `kernels` is what was measured for each kernel of the model.

@@ -8,8 +8,9 @@
 
 namespace pto_mlir::pmodel {
 
-/// Checks names, texts, types, shapes, sizes, every index, every VM program and every command stream. `layout` is where the
-/// programs expect the weights. The failure names net, program or kernel and what is wrong. Weight bytes are not read.
+/// Checks names, texts, types, shapes, sizes, every index, every VM program and every command stream. `layout` is where
+/// the programs expect the weights. The failure names net, program or kernel and what is wrong. Weight bytes are not
+/// read.
 Status verifyModel(const ModelDesc &model, const WeightLayout &layout);
 
 /// The part of verifyModel for one kernel: its streams decode and are legal on `processor`.

@@ -47,12 +47,12 @@ struct DeployOptions {
 struct DeploySummary {
   int64_t kernels = 0, launches = 0;
   int64_t commandBytes = 0, weightBytes = 0, fileBytes = 0;
-  std::vector<std::string> hostOps;  // "node: reason"
-  std::vector<std::string> absorbed; // tensor names that no longer exist
-  std::vector<std::string> narrowed; // inputs and outputs that the runtime converts: "ids (int64 as int32)"
-  int64_t emitted = 0;               // kernels written as .pto
+  std::vector<std::string> hostOps;    // "node: reason"
+  std::vector<std::string> absorbed;   // tensor names that no longer exist
+  std::vector<std::string> narrowed;   // inputs and outputs that the runtime converts: "ids (int64 as int32)"
+  int64_t emitted = 0;                 // kernels written as .pto
   std::vector<std::string> notEmitted; // "kernel: what the assembler cannot lower"
-  std::vector<std::string> clipped;  // constants that the storage type cannot hold, cut to its range
+  std::vector<std::string> clipped;    // constants that the storage type cannot hold, cut to its range
 };
 
 /// Top .mlir -> .pmodel. Nothing is written on failure.

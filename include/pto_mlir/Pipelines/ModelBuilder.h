@@ -21,7 +21,8 @@ struct BuiltModel {
 std::optional<BuiltModel> buildModel(mlir::ModuleOp module, const DeployOptions &options, Errors &errors);
 
 /// `summary` with the sizes of the file that was written; nothing, and an error more, where writing failed.
-std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written, Errors &errors);
+std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written,
+                                       Errors &errors);
 
 } // namespace pto_mlir
 

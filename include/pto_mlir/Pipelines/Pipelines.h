@@ -12,10 +12,15 @@ namespace pto_mlir {
 /// `--top-to-commands` options; model_deploy's of the same names.
 struct DeployPipelineOptions : mlir::PassPipelineOptions<DeployPipelineOptions> {
   Option<std::string> quantize{*this, "quantize", llvm::cl::desc("F32, F16 or BF16"), llvm::cl::init("F32")};
-  Option<int64_t> numCore{*this, "num-core", llvm::cl::desc("blocks of every launch; 0 = decided at launch"), llvm::cl::init(0)};
+  Option<int64_t> numCore{*this, "num-core", llvm::cl::desc("blocks of every launch; 0 = decided at launch"),
+                          llvm::cl::init(0)};
   Option<bool> keepAll{*this, "keep-all", llvm::cl::desc("keep every named tensor (debug)"), llvm::cl::init(false)};
-  Option<bool> join{*this, "join", llvm::cl::desc("make one kernel of a matrix product and what follows it, where that is better"), llvm::cl::init(true)};
-  Option<bool> windows{*this, "windows", llvm::cl::desc("build convolutions a second time, without img2col, to be written as .pto"), llvm::cl::init(false)};
+  Option<bool> join{*this, "join",
+                    llvm::cl::desc("make one kernel of a matrix product and what follows it, where that is better"),
+                    llvm::cl::init(true)};
+  Option<bool> windows{*this, "windows",
+                       llvm::cl::desc("build convolutions a second time, without img2col, to be written as .pto"),
+                       llvm::cl::init(false)};
 };
 
 /// Imported top -> top that model_transform writes: shapes, folding, fusion.

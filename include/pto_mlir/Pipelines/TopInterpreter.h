@@ -19,12 +19,12 @@ struct HostTensor {
 /// A top module compiled for the CPU: top-layout, convert-top-to-linalg, upstream's loops, LLVM.
 class TopInterpreter {
 public:
-  /// Compiles the module at `mlirFile`, weights read from beside it. With `allTensors` every named tensor is a result, not only the
-  /// net's outputs. Null on error, with one line per problem in `errors`.
+  /// Compiles the module at `mlirFile`, weights read from beside it. With `allTensors` every named tensor is a result,
+  /// not only the net's outputs. Null on error, with one line per problem in `errors`.
   static std::unique_ptr<TopInterpreter> load(const std::string &mlirFile, bool allTensors, Errors &errors);
 
-  /// Runs the net once. `inputs` may come in any order and hold more than the net reads; types and shapes must be the net's. The outputs
-  /// stand first, in the net's order. Nullopt on error.
+  /// Runs the net once. `inputs` may come in any order and hold more than the net reads; types and shapes must be the
+  /// net's. The outputs stand first, in the net's order. Nullopt on error.
   std::optional<std::vector<HostTensor>> run(const std::vector<HostTensor> &inputs, Errors &errors) const;
 
   ~TopInterpreter();

@@ -14,12 +14,12 @@
 namespace pto_mlir::runtime {
 
 /// The engines of pto_profile, by number.
-inline constexpr const char *kEngineNames[PTO_NUM_ENGINES] = {"AIC S",   "AIC MTE1", "AIC MTE2", "AIC MTE3", "AIC M",
-                                                              "AIC FIX", "AIV S",    "AIV V",    "AIV MTE2", "AIV MTE3"};
+inline constexpr const char *kEngineNames[PTO_NUM_ENGINES] = {
+    "AIC S", "AIC MTE1", "AIC MTE2", "AIC MTE3", "AIC M", "AIC FIX", "AIV S", "AIV V", "AIV MTE2", "AIV MTE3"};
 
 struct DeviceOptions {
-  /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a '/' is the
-  /// path of a plug-in.
+  /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a
+  /// '/' is the path of a plug-in.
   std::string device = "cmodel";
   std::string processor = "a3";
   std::string mode = "functional";
@@ -50,18 +50,21 @@ public:
   Status copyFromDevice(void *data, uint64_t address, uint64_t bytes);
   Result<uint32_t> loadKernel(const pmodel::KernelDesc &kernel);
   /// Queues a launch; launches run in order.
-  Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments, const std::vector<int64_t> &scalars = {});
-  /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message, and the tensors that the kernel computes.
+  Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments,
+                const std::vector<int64_t> &scalars = {});
+  /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message, and the tensors
+  /// that the kernel computes.
   Status synchronize();
   /// Whether `runCore` works: the device has it, and its mode is not one that needs whole launches.
   bool runsCores() const { return coreByCore; }
-  /// Runs one core's share of a launch; several threads may call it and the copies at once (run_core in DeviceABI.h). Fails like
-  /// `synchronize`.
+  /// Runs one core's share of a launch; several threads may call it and the copies at once (run_core in DeviceABI.h).
+  /// Fails like `synchronize`.
   Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const;
   /// Whether `timedLaunch` works: the device measures its own time.
   bool timesCores() const { return coreTimes; }
   /// Launches, waits, and says how long each core worked: seconds of the device, core by core as in run_core.
-  Result<std::vector<double>> timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores, const std::vector<pto_arg> &arguments);
+  Result<std::vector<double>> timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores,
+                                          const std::vector<pto_arg> &arguments);
   Result<pto_profile> profile(bool reset);
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
 

@@ -1,8 +1,9 @@
-/* The device ABI: what a plug-in (the cmodel, a card's driver) offers to the Runtime. Plain C, so that any tool chain can build one.
+/* The device ABI: what a plug-in (the cmodel, a card's driver) offers to the Runtime. Plain C, so that any tool chain
+ * can build one.
  *
- * A plug-in is a shared library that exports `pto_device_get_api`. Every function returns PTO_OK or an error code; after an error
- * `last_error` describes it. A context is used by one thread at a time; different contexts are independent.
- * Device addresses are 64-bit, 0 is never a valid one, allocations are aligned to 512 bytes. */
+ * A plug-in is a shared library that exports `pto_device_get_api`. Every function returns PTO_OK or an error code;
+ * after an error `last_error` describes it. A context is used by one thread at a time; different contexts are
+ * independent. Device addresses are 64-bit, 0 is never a valid one, allocations are aligned to 512 bytes. */
 #ifndef PTO_MLIR_RUNTIME_DEVICEABI_H
 #define PTO_MLIR_RUNTIME_DEVICEABI_H
 
@@ -49,19 +50,19 @@ typedef struct pto_arg {
 } pto_arg;
 
 typedef struct pto_fault {
-  char kind[32];          /* "deadlock", "out-of-range", ... */
+  char kind[32]; /* "deadlock", "out-of-range", ... */
   char kernel[128];
-  char engine[16];        /* "AIV0.1 MTE2" style: core, sub-block, pipe */
+  char engine[16]; /* "AIV0.1 MTE2" style: core, sub-block, pipe */
   uint32_t block;
-  uint32_t word;          /* index of the faulting instruction's first word in its stream */
+  uint32_t word; /* index of the faulting instruction's first word in its stream */
   char message[512];
 } pto_fault;
 
 /* Engines by number: 0 to 5 are S, MTE1, MTE2, MTE3, M and FIX of AIC, 6 to 9 are S, V, MTE2 and MTE3 of AIV. */
 #define PTO_NUM_ENGINES 10
 
-/* What running kernels cost since the last reset. host_seconds is the time of launches, or of run_core's calls one by one. A device that does
- * not measure its own time leaves the fields behind it 0. */
+/* What running kernels cost since the last reset. host_seconds is the time of launches, or of run_core's calls one by
+ * one. A device that does not measure its own time leaves the fields behind it 0. */
 typedef struct pto_profile {
   uint64_t launches;
   uint64_t instructions;
@@ -70,7 +71,8 @@ typedef struct pto_profile {
   double host_seconds;
   double cycles; /* of the device, launch after launch */
   double seconds;
-  /* Cycles in which the engine worked, and in which it waited for a flag or a value: the mean over the cores that run at a time. */
+  /* Cycles in which the engine worked, and in which it waited for a flag or a value: the mean over the cores that run
+   * at a time. */
   double engine_busy[PTO_NUM_ENGINES];
   double engine_stalled[PTO_NUM_ENGINES];
 } pto_profile;
@@ -94,8 +96,8 @@ typedef struct pto_device_api {
   pto_status (*load_kernel)(pto_device_context *context, const pto_kernel_desc *desc, uint32_t *kernel);
   pto_status (*unload_kernel)(pto_device_context *context, uint32_t kernel);
   /* Queues a launch on `blocks` blocks; launches run in order. `scalars` are the values of `get 4..`. */
-  pto_status (*launch)(pto_device_context *context, uint32_t kernel, uint32_t blocks, const pto_arg *args, size_t num_args,
-                       const int64_t *scalars, size_t num_scalars);
+  pto_status (*launch)(pto_device_context *context, uint32_t kernel, uint32_t blocks, const pto_arg *args,
+                       size_t num_args, const int64_t *scalars, size_t num_scalars);
   /* Waits for all launches. PTO_ERROR_FAULT if one faulted. */
   pto_status (*synchronize)(pto_device_context *context);
   pto_status (*profile)(pto_device_context *context, pto_profile *profile, int reset);
@@ -105,15 +107,19 @@ typedef struct pto_device_api {
   void (*fault)(pto_device_context *context, pto_fault *fault);
   /* Text of the last error of this context (of `open` when context is null). */
   const char *(*last_error)(pto_device_context *context);
-  /* Runs the share of one core of a launch on the calling thread, before it returns. Cores are numbered block by block; in each the cube core
-   * comes first, if the kernel has commands for it, then the two vector cores, if it has commands for them. Cores that raise flags on each other
-   * run together: the call for the first of them (of a block, or of the launch) runs them all, the calls for the others nothing. Several threads
-   * may be in run_core of one context and in its copies, in no other function; nothing orders them. After an error `fault` says which (kind "invalid" for a broken
-   * rule); last_error and synchronize do not know it. Null, or PTO_ERROR_INVALID, where only whole launches are possible. */
-  pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args, size_t num_args,
-                         const int64_t *scalars, size_t num_scalars, pto_fault *fault);
-  /* How long each core of the last launch worked, in seconds of the device, without what a launch costs as a whole; numbered as in run_core.
-   * `count` is their number. Null, or PTO_ERROR_INVALID, where the device does not measure its own time. */
+  /* Runs the share of one core of a launch on the calling thread, before it returns. Cores are numbered block by block;
+   * in each the cube core comes first, if the kernel has commands for it, then the two vector cores, if it has commands
+   * for them. Cores that raise flags on each other run together: the call for the first of them (of a block, or of the
+   * launch) runs them all, the calls for the others nothing. Several threads may be in run_core of one context and in
+   * its copies, in no other function; nothing orders them. After an error `fault` says which (kind "invalid" for a
+   * broken rule); last_error and synchronize do not know it. Null, or PTO_ERROR_INVALID, where only whole launches are
+   * possible. */
+  pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core,
+                         const pto_arg *args, size_t num_args, const int64_t *scalars, size_t num_scalars,
+                         pto_fault *fault);
+  /* How long each core of the last launch worked, in seconds of the device, without what a launch costs as a whole;
+   * numbered as in run_core. `count` is their number. Null, or PTO_ERROR_INVALID, where the device does not measure its
+   * own time. */
   pto_status (*core_seconds)(pto_device_context *context, double *seconds, size_t count);
 } pto_device_api;
 

@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_RUNTIME_NPY_H
 #define PTO_MLIR_RUNTIME_NPY_H
 
-#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/ElementType.h"
 #include "pto_mlir/Support/Result.h"
 
 #include <string>
@@ -11,12 +11,13 @@
 namespace pto_mlir::runtime {
 
 struct NpyArray {
-  pmodel::ElementType type = pmodel::ElementType::F32;
+  ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;
   std::vector<char> data; // dense, row-major
 };
 
-/// Reads a little-endian, row-major array of a plain number type (format versions 1 to 3). Failures begin with the path.
+/// Reads a little-endian, row-major array of a plain number type (format versions 1 to 3). Failures begin with the
+/// path.
 Result<NpyArray> readNpy(const std::string &path);
 
 /// Writes format version 1. Types that numpy lacks (bf16, 8- and 4-bit floats) are written as unsigned bits.

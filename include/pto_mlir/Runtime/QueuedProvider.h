@@ -11,19 +11,24 @@
 
 namespace pto_mlir::runtime {
 
-/// Kernels of another provider, which may be called by several threads at once. `launch` submits a task: those of a queue run in order, those
-/// of two queues at the same time, and each after the launches that make its operands. A launch with results that are no tensors of known
-/// shape runs before it returns. Not for several machines at once.
+/// Kernels of another provider, which may be called by several threads at once. `launch` submits a task: those of a
+/// queue run in order, those of two queues at the same time, and each after the launches that make its operands. A
+/// launch with results that are no tensors of known shape runs before it returns. Not for several machines at once.
 class QueuedProvider : public bytecode::KernelProvider {
 public:
-  /// `threads` host threads, the caller's among them while it waits; 0 = as many as the machine has. `mayBlock`: kernels wait for each other or
-  /// for something outside; then so many launches run at the same time, each on a thread that is not the caller's.
-  static Result<std::shared_ptr<QueuedProvider>> make(std::shared_ptr<bytecode::KernelProvider> kernels, uint32_t threads, bool mayBlock = false);
+  /// `threads` host threads, the caller's among them while it waits; 0 = as many as the machine has. `mayBlock`:
+  /// kernels wait for each other or for something outside; then so many launches run at the same time, each on a thread
+  /// that is not the caller's.
+  static Result<std::shared_ptr<QueuedProvider>> make(std::shared_ptr<bytecode::KernelProvider> kernels,
+                                                      uint32_t threads, bool mayBlock = false);
   ~QueuedProvider() override;
 
   Result<std::shared_ptr<bytecode::Kernel>> resolve(const bytecode::KernelKey &key, const std::string &name) override;
-  Result<bytecode::TensorPtr> external(const std::string &name, const bytecode::Type &type) override { return kernels->external(name, type); }
-  Status launch(bytecode::Kernel &kernel, uint32_t queue, std::span<const bytecode::Value> operands, std::span<bytecode::Value> results) override;
+  Result<bytecode::TensorPtr> external(const std::string &name, const bytecode::Type &type) override {
+    return kernels->external(name, type);
+  }
+  Status launch(bytecode::Kernel &kernel, uint32_t queue, std::span<const bytecode::Value> operands,
+                std::span<bytecode::Value> results) override;
   Status wait(uint32_t queue) override;
   Status barrier() override;
 

@@ -27,15 +27,15 @@ struct SessionOptions {
   Schedule schedule = Schedule::Tasks;
   /// Keep what `writeTrace` needs of the last run.
   bool trace = false;
-  /// Where the device measures its own time, tasks run in virtual time, on a machine of so many blocks, one cube core and two vector cores
-  /// each; at most 128.
+  /// Where the device measures its own time, tasks run in virtual time, on a machine of so many blocks, one cube core
+  /// and two vector cores each; at most 128.
   uint32_t virtualBlocks = 24;
 };
 
 /// A tensor that the caller owns, dense and row-major.
 struct InputTensor {
   std::string_view name;
-  pmodel::ElementType type = pmodel::ElementType::F32;
+  ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;
   const void *data = nullptr;
 };
@@ -43,7 +43,7 @@ struct InputTensor {
 /// A tensor that a run made, dense and row-major.
 struct HostTensor {
   std::string name;
-  pmodel::ElementType type = pmodel::ElementType::F32;
+  ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;
   std::unique_ptr<std::byte[]> data;
   uint64_t bytes = 0;
@@ -56,8 +56,8 @@ struct KernelProfile {
   pto_profile counts = {};
 };
 
-/// A net that is ready to run: kernels loaded, weights uploaded, buffers allocated, all once. Calls from several threads wait
-/// for each other.
+/// A net that is ready to run: kernels loaded, weights uploaded, buffers allocated, all once. Calls from several
+/// threads wait for each other.
 class Session {
 public:
   /// Opens and checks the file, loads the device, uploads the weights (checking each one's hash).
@@ -71,13 +71,15 @@ public:
   const std::vector<pmodel::TensorDesc> &inputs() const { return net().variants.front().inputs; }
   const std::vector<pmodel::TensorDesc> &outputs() const { return net().variants.front().outputs; }
 
-  /// Whether `run` would accept these: each input once, right type, shapes of one variant. The failure says what is expected.
+  /// Whether `run` would accept these: each input once, right type, shapes of one variant. The failure says what is
+  /// expected.
   Status checkInputs(const std::vector<InputTensor> &inputs) const;
   /// Whether the net has outputs of these names.
   Status checkOutputs(const std::vector<std::string> &names) const;
 
   /// Runs the net and returns the named outputs in that order (none named: all).
-  Result<std::vector<HostTensor>> run(const std::vector<InputTensor> &inputs, const std::vector<std::string> &names = {});
+  Result<std::vector<HostTensor>> run(const std::vector<InputTensor> &inputs,
+                                      const std::vector<std::string> &names = {});
 
   /// Runs the net and returns all outputs, then every tensor that a debug build keeps, in ONNX's layout (bf16 as f32).
   Result<std::vector<HostTensor>> runWithDebug(const std::vector<InputTensor> &inputs);
@@ -89,8 +91,8 @@ public:
 
   /// Whether `writeTrace` and `traceReport` have something to show after a run.
   bool traced() const;
-  /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows, queue depths. Fails
-  /// without `SessionOptions::trace` or without tasks.
+  /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows,
+  /// queue depths. Fails without `SessionOptions::trace` or without tasks.
   Status writeTrace(const std::string &path) const;
   /// Its critical path, idle cores and longest kernels, for a terminal.
   Result<std::string> traceReport() const;

@@ -1,5 +1,5 @@
-// IEEE binary16 <-> binary32, in integer arithmetic without branches: the loops that call these vectorise on any machine, and the
-// results (NaN payloads included) are those of the F16C instructions.
+// IEEE binary16 <-> binary32, in integer arithmetic without branches: the loops that call these vectorise on any
+// machine, and the results (NaN payloads included) are those of the F16C instructions.
 #ifndef PTO_MLIR_SUPPORT_FLOAT16_H
 #define PTO_MLIR_SUPPORT_FLOAT16_H
 

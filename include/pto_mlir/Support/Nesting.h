@@ -11,8 +11,9 @@ namespace pto_mlir {
 /// More than any program needs, and less than MLIR's recursive parser and passes have stack for.
 constexpr size_t kMostBrackets = 256;
 
-/// "line 3: more than 256 brackets are open" for a text in MLIR's syntax whose brackets nest deeper than `kMostBrackets`, else "". Strings
-/// and comments are skipped, the `>` of an arrow closes nothing; brackets need not match, which is the parser's business.
+/// "line 3: more than 256 brackets are open" for a text in MLIR's syntax whose brackets nest deeper than
+/// `kMostBrackets`, else "". Strings and comments are skipped, the `>` of an arrow closes nothing; brackets need not
+/// match, which is the parser's business.
 std::string nestingProblem(std::string_view text);
 
 } // namespace pto_mlir

@@ -16,8 +16,7 @@ struct Failure {
 };
 
 /// A T or a Failure. Test it before use: `if (!result) return Failure{result.error()};`
-template <class T>
-class [[nodiscard]] Result {
+template <class T> class [[nodiscard]] Result {
 public:
   Result(T value) : state(std::in_place_index<0>, std::move(value)) {}
   Result(Failure failure) : state(std::in_place_index<1>, std::move(failure)) {}
@@ -43,8 +42,7 @@ private:
 };
 
 /// Success or a Failure.
-template <>
-class [[nodiscard]] Result<void> {
+template <> class [[nodiscard]] Result<void> {
 public:
   Result() = default;
   Result(Failure failure) : failure(std::move(failure)) {}

@@ -44,7 +44,8 @@ private:
   std::map<std::string, SafetensorsEntry> tensors;
 };
 
-/// Writes a file under a temporary name and renames it into place. On error returns false, leaves nothing behind and sets `error`.
+/// Writes a file under a temporary name and renames it into place. On error returns false, leaves nothing behind and
+/// sets `error`.
 bool writeSafetensors(const std::string &path, const std::vector<SafetensorsEntry> &entries, std::string &error);
 
 } // namespace pto_mlir

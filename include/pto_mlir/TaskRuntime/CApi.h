@@ -1,4 +1,5 @@
-/* The task runtime for C. Every function that returns int returns 0 or, after an error, 1; pto_tasks_last_error() then describes it.
+/* The task runtime for C. Every function that returns int returns 0 or, after an error, 1; pto_tasks_last_error() then
+ * describes it.
  *
  * One thread at a time uses a runtime. A run is pto_tasks_begin, submissions, pto_tasks_finish. */
 #ifndef PTO_MLIR_TASKRUNTIME_CAPI_H
@@ -21,15 +22,15 @@ enum { PTO_ARG_SCALAR = 0, PTO_ARG_INPUT = 1, PTO_ARG_OUTPUT = 2, PTO_ARG_INOUT 
 #define PTO_NO_KERNEL UINT32_MAX
 
 typedef struct pto_tasks_options {
-  uint32_t cores[4];         /* per worker kind */
-  uint32_t window;           /* task slots per ring, a power of two; 0 = 16384 */
-  uint64_t heap_bytes;       /* per ring; 0 = 64 MiB */
+  uint32_t cores[4];           /* per worker kind */
+  uint32_t window;             /* task slots per ring, a power of two; 0 = 16384 */
+  uint64_t heap_bytes;         /* per ring; 0 = 64 MiB */
   uint32_t dependency_entries; /* per ring; 0 = 131072 */
-  uint32_t schedulers;       /* 0 = as many as suit the machine */
-  uint32_t worker_threads;   /* 0 = as many as suit the machine */
-  uint32_t virtual_time;     /* 1 = one thread and simulated time */
-  uint32_t trace;            /* 1 = keep what pto_tasks_write_trace needs */
-  uint32_t hang_ms;          /* 0 = one minute */
+  uint32_t schedulers;         /* 0 = as many as suit the machine */
+  uint32_t worker_threads;     /* 0 = as many as suit the machine */
+  uint32_t virtual_time;       /* 1 = one thread and simulated time */
+  uint32_t trace;              /* 1 = keep what pto_tasks_write_trace needs */
+  uint32_t hang_ms;            /* 0 = one minute */
 } pto_tasks_options;
 
 /* What a kernel sees: one word per argument. */
@@ -45,11 +46,11 @@ typedef struct pto_kernel_call {
 typedef int (*pto_kernel_body)(void *user, const pto_kernel_call *call);
 
 typedef struct pto_task_arg {
-  uint32_t kind;      /* PTO_ARG_.. */
+  uint32_t kind;          /* PTO_ARG_.. */
   uint32_t element_bytes; /* of tensors; 0 = 1 */
-  uint64_t word;      /* scalar, or the tensor's address; after a submission the address of PTO_ARG_ALLOCATE */
-  uint64_t bytes;     /* size of a dense tensor */
-  pto_task_id owner;  /* the task whose output it is; filled for PTO_ARG_ALLOCATE */
+  uint64_t word;          /* scalar, or the tensor's address; after a submission the address of PTO_ARG_ALLOCATE */
+  uint64_t bytes;         /* size of a dense tensor */
+  pto_task_id owner;      /* the task whose output it is; filled for PTO_ARG_ALLOCATE */
 } pto_task_arg;
 
 typedef struct pto_task_spec {
@@ -70,7 +71,8 @@ typedef struct pto_tasks_stats {
 
 int pto_tasks_create(const pto_tasks_options *options, pto_tasks **runtime);
 void pto_tasks_destroy(pto_tasks *runtime);
-int pto_tasks_register_kernel(pto_tasks *runtime, const char *name, pto_kernel_body body, void *user, uint64_t cost_ns, uint32_t *kernel);
+int pto_tasks_register_kernel(pto_tasks *runtime, const char *name, pto_kernel_body body, void *user, uint64_t cost_ns,
+                              uint32_t *kernel);
 int pto_tasks_begin(pto_tasks *runtime);
 int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *spec, pto_task_id *task);
 int pto_tasks_scope_begin(pto_tasks *runtime);

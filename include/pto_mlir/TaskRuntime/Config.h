@@ -34,11 +34,12 @@ struct Config {
 
   /// Scheduler threads; 0 = three, or one on a machine of at most two processors.
   uint32_t schedulers = 0;
-  /// Threads that run the cores, each several; 0 = one per core, but no more than the machine has processors. Kernels whose
-  /// blocks wait for each other need as many as there are cores.
+  /// Threads that run the cores, each several; 0 = one per core, but no more than the machine has processors. Kernels
+  /// whose blocks wait for each other need as many as there are cores.
   uint32_t workerThreads = 0;
-  /// The submitting thread is the scheduler, and a worker, while it waits: no scheduler threads, one worker thread less. For few large tasks
-  /// on few processors, where handing a task to another thread costs more than it gains. A kernel that hangs on it is not reported.
+  /// The submitting thread is the scheduler, and a worker, while it waits: no scheduler threads, one worker thread
+  /// less. For few large tasks on few processors, where handing a task to another thread costs more than it gains. A
+  /// kernel that hangs on it is not reported.
   bool submitterWorks = false;
   /// How often an idle thread looks again before it yields, and how often it yields before it sleeps.
   uint32_t spins = 64, yields = 64;

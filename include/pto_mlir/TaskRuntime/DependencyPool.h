@@ -22,9 +22,9 @@ struct DependencyEntry {
   uint32_t flags = 0;
 };
 
-/// A ring of entries. All entries that one task's submission takes are dead once that task is consumed: its fan-in list, and
-/// its places in the fan-out lists of producers, which have completed. So the tail follows the watermark, like the heap's.
-/// Entry 0 is the null sentinel. One thread allocates; one thread at a time retires.
+/// A ring of entries. All entries that one task's submission takes are dead once that task is consumed: its fan-in
+/// list, and its places in the fan-out lists of producers, which have completed. So the tail follows the watermark,
+/// like the heap's. Entry 0 is the null sentinel. One thread allocates; one thread at a time retires.
 class DependencyPool {
 public:
   explicit DependencyPool(uint32_t capacity) : entries(new DependencyEntry[capacity + 1]), ringSize(capacity) {}

@@ -6,12 +6,13 @@
 
 namespace pto_mlir::tasks {
 
-/// Tasks are numbered from 0 in the order in which they are added; edges may go either way as long as there is no cycle. The graph
-/// runs through windows of any size.
+/// Tasks are numbered from 0 in the order in which they are added; edges may go either way as long as there is no
+/// cycle. The graph runs through windows of any size.
 class Graph {
 public:
   /// `args` are the words that the kernel reads: addresses and scalars.
-  uint32_t addTask(std::vector<uint64_t> args, KernelId kernel, WorkerKind kind, std::string name = {}, uint32_t blocks = 1);
+  uint32_t addTask(std::vector<uint64_t> args, KernelId kernel, WorkerKind kind, std::string name = {},
+                   uint32_t blocks = 1);
   /// Exactly the edge from -> to.
   Status addSuccessor(uint32_t from, uint32_t to);
   size_t size() const { return nodes.size(); }

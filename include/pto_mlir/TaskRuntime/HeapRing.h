@@ -11,8 +11,9 @@
 
 namespace pto_mlir::tasks {
 
-/// Positions are 64-bit and only grow; a byte's offset is its position modulo the size. So full and empty never look alike, and
-/// an older task's end marker can never move the tail back. One thread allocates; one thread at a time retires.
+/// Positions are 64-bit and only grow; a byte's offset is its position modulo the size. So full and empty never look
+/// alike, and an older task's end marker can never move the tail back. One thread allocates; one thread at a time
+/// retires.
 class HeapRing {
 public:
   struct Block {
@@ -36,7 +37,8 @@ public:
   /// Whether a block of `bytes` fits into the empty ring.
   bool couldFit(uint64_t bytes) const { return bytes <= ringSize && roundUp(bytes) <= ringSize; }
 
-  /// Where a block of `bytes` would lie now; no value while there is no room. A block never straddles the end of the ring.
+  /// Where a block of `bytes` would lie now; no value while there is no room. A block never straddles the end of the
+  /// ring.
   std::optional<Block> find(uint64_t bytes) {
     if (bytes == 0)
       return Block{top, top};

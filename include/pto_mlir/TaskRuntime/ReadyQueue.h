@@ -10,9 +10,9 @@
 
 namespace pto_mlir::tasks {
 
-/// Each cell carries a sequence number: position = free for the push of that position, position + 1 = filled. A pusher claims a
-/// position, writes, then releases the number; a popper acquires it, so nobody reads a cell that is not written yet.
-/// First in, first out between pushes that do not overlap in time.
+/// Each cell carries a sequence number: position = free for the push of that position, position + 1 = filled. A pusher
+/// claims a position, writes, then releases the number; a popper acquires it, so nobody reads a cell that is not
+/// written yet. First in, first out between pushes that do not overlap in time.
 class ReadyQueue {
 public:
   /// `capacity` is rounded up to a power of two.

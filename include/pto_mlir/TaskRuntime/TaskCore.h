@@ -55,9 +55,13 @@ public:
   uint64_t completed() const { return numCompleted.load(std::memory_order_acquire); }
   TaskSlot &slotOf(TaskId task) { return rings[task.ring()]->slot(task.local()); }
   TaskRing *ring(unsigned index) { return rings[index].get(); }
-  const Kernel *kernelOf(const TaskSlot &slot) const { return slot.kernel == kNoKernel ? nullptr : &kernels[slot.kernel]; }
+  const Kernel *kernelOf(const TaskSlot &slot) const {
+    return slot.kernel == kNoKernel ? nullptr : &kernels[slot.kernel];
+  }
   const char *nameOf(const TaskSlot &slot) const;
-  const char *kernelNameOf(const TaskSlot &slot) const { return kernelOf(slot) ? kernelOf(slot)->name.c_str() : "barrier"; }
+  const char *kernelNameOf(const TaskSlot &slot) const {
+    return kernelOf(slot) ? kernelOf(slot)->name.c_str() : "barrier";
+  }
   /// For messages: "17 ('first product', kernel 'matmul')", the kernel where the task has a name of its own.
   std::string describe(const TaskSlot &slot, TaskId id) const;
 
@@ -67,11 +71,13 @@ public:
   /// Tasks that need no core: without a kernel, or poisoned.
   ReadyQueue &readyInline() { return *inlineQueue; }
   size_t numReady() const;
-  void setRunning(TaskSlot &slot, TaskId id) { slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Running), std::memory_order_release); }
+  void setRunning(TaskSlot &slot, TaskId id) {
+    slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Running), std::memory_order_release);
+  }
   /// Whether the predicate lets the task run.
   static bool predicateHolds(const TaskSlot &slot);
-  /// The last block has ended: unlocks consumers, lets go of producers, and of the task itself as its last act; afterwards the
-  /// slot may already be another task's. Returns what changed.
+  /// The last block has ended: unlocks consumers, lets go of producers, and of the task itself as its last act;
+  /// afterwards the slot may already be another task's. Returns what changed.
   struct Effect {
     uint32_t madeReady = 0;
     bool reclaimed = false;
@@ -99,7 +105,8 @@ private:
   Status checkSpec(const TaskSpec &spec);
   Status gatherProducers(TaskSpec &spec);
   Status addArgument(const TaskSpec::Argument &argument);
-  /// Notes a producer of the present submission; all of them are looked at together, since schedulers wrote their slots.
+  /// Notes a producer of the present submission; all of them are looked at together, since schedulers wrote their
+  /// slots.
   void find(TaskId task, uint32_t flags) {
     __builtin_prefetch(&slotOf(task));
     found.push_back({task, flags, false});
@@ -138,7 +145,7 @@ private:
   // Of the orchestrator.
   TensorMap map;
   std::vector<Candidate> found, candidates;
-  TensorMap::Covered covered; ///< by what the present submission writes
+  TensorMap::Covered covered;            ///< by what the present submission writes
   std::vector<Candidate> endedProducers; ///< of the present submission, for the trace
   bool poisonedAtSubmit = false;
   uint64_t submission = 0;

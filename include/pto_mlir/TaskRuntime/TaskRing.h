@@ -17,10 +17,11 @@ struct TaskTimes {
   uint64_t submitted = 0, published = 0, ready = 0; ///< the submission took from the first to the second
 };
 
-/// The scheduling state of one task. The first two cache lines, which processors fetch together, are all that a task with few
-/// arguments touches.
+/// The scheduling state of one task. The first two cache lines, which processors fetch together, are all that a task
+/// with few arguments touches.
 struct alignas(128) TaskSlot {
-  /// {local id, failed, state} in one word: the state of a slot's earlier task can never be taken for that of its present one.
+  /// {local id, failed, state} in one word: the state of a slot's earlier task can never be taken for that of its
+  /// present one.
   std::atomic<uint64_t> word{0};
   std::atomic<uint32_t> faninLeft{0};  ///< producers that have not completed, + 1 until the slot is published
   std::atomic<uint32_t> references{0}; ///< consumers + open scope + the task itself
@@ -58,14 +59,15 @@ struct alignas(128) TaskSlot {
   static TaskState wordState(uint64_t word) { return TaskState(word & 0x7f); }
 };
 
-/// Tasks get consecutive local ids and live in slot id & (window - 1). The watermark is the oldest task that is not consumed; slots,
-/// heap bytes and pool entries of older ones are free.
+/// Tasks get consecutive local ids and live in slot id & (window - 1). The watermark is the oldest task that is not
+/// consumed; slots, heap bytes and pool entries of older ones are free.
 class TaskRing {
 public:
   /// `window` is a power of two. `heapSize` bytes of outputs from address `heapBase`.
   TaskRing(uint32_t window, uint64_t heapBase, uint64_t heapSize, uint32_t poolEntries, uint64_t firstTask)
-      : windowSize(window), slots(new TaskSlot[window]), marks(new Mark[window]), heapRing(heapSize), dependencyPool(poolEntries), heapAddress(heapBase),
-        nextLocal(firstTask), seenOldest(firstTask), firstLocal(firstTask), oldest(firstTask) {}
+      : windowSize(window), slots(new TaskSlot[window]), marks(new Mark[window]), heapRing(heapSize),
+        dependencyPool(poolEntries), heapAddress(heapBase), nextLocal(firstTask), seenOldest(firstTask),
+        firstLocal(firstTask), oldest(firstTask) {}
 
   uint32_t window() const { return windowSize; }
   TaskSlot &slot(uint64_t local) { return slots[local & (windowSize - 1)]; }
@@ -80,8 +82,8 @@ public:
     return nextLocal - seenOldest;
   }
   bool hasSlot() { return nextLocal - seenOldest < windowSize || live() < windowSize; }
-  /// The orchestrator's note that a task is a producer of its present submission, and where it stands among them. Beside the slots, whose cache
-  /// lines other threads write.
+  /// The orchestrator's note that a task is a producer of its present submission, and where it stands among them.
+  /// Beside the slots, whose cache lines other threads write.
   struct Mark {
     uint64_t submission = 0;
     uint32_t index = 0;
@@ -100,8 +102,8 @@ public:
 
   // Any side.
   uint64_t watermark() const { return oldest.load(std::memory_order_seq_cst); }
-  /// Moves the watermark over consumed tasks. Returns whether it moved. Who finds another thread at it leaves a mark, and that
-  /// thread looks again.
+  /// Moves the watermark over consumed tasks. Returns whether it moved. Who finds another thread at it leaves a mark,
+  /// and that thread looks again.
   bool advance();
 
 private:

@@ -6,8 +6,8 @@
 
 namespace pto_mlir::tasks {
 
-/// Kernels are registered between runs; a run is begin, submissions by one thread, finish. Threads live as long as the object;
-/// runs may follow each other, also after one that failed.
+/// Kernels are registered between runs; a run is begin, submissions by one thread, finish. Threads live as long as the
+/// object; runs may follow each other, also after one that failed.
 class TaskRuntime {
 public:
   static Result<std::unique_ptr<TaskRuntime>> create(const Config &config);
@@ -19,12 +19,12 @@ public:
   const std::vector<Kernel> &kernels() const { return *registered; }
 
   Status begin();
-  /// Copies the arguments; fills the tensors that the spec allocates. The failure of a submission ends the run: later calls
-  /// return it again and do nothing.
+  /// Copies the arguments; fills the tensors that the spec allocates. The failure of a submission ends the run: later
+  /// calls return it again and do nothing.
   Result<TaskId> submit(TaskSpec &spec) { return core->submit(spec); }
   Result<TaskId> submit(TaskSpec &&spec) { return core->submit(spec); }
-  /// Outputs of tasks stay valid while the scope that they were submitted in is open; outside any scope, until the consumers
-  /// that are submitted so far have ended. Scopes nest; the end of one waits for nothing.
+  /// Outputs of tasks stay valid while the scope that they were submitted in is open; outside any scope, until the
+  /// consumers that are submitted so far have ended. Scopes nest; the end of one waits for nothing.
   Status scopeBegin() { return core->scopeBegin(); }
   Status scopeEnd() { return core->scopeEnd(); }
   /// Waits until the host may read the tensor's memory.

@@ -10,8 +10,8 @@
 
 namespace pto_mlir::tasks {
 
-/// A task runs only when the integer at `address` is (`negate`: is not) different from zero when it would start; otherwise it
-/// completes without running and its consumers go on. No address: always.
+/// A task runs only when the integer at `address` is (`negate`: is not) different from zero when it would start;
+/// otherwise it completes without running and its consumers go on. No address: always.
 struct Predicate {
   uint64_t address = 0;
   uint32_t bytes : 31 = 0; ///< 1, 2, 4 or 8
@@ -43,13 +43,14 @@ public:
     isGang = gang;
     return *this;
   }
-  /// Each block also keeps `count` vector cores while it runs (a kernel for both kinds of cores). Only virtual time holds them back: a thread
-  /// that runs such a block does the work of all its cores.
+  /// Each block also keeps `count` vector cores while it runs (a kernel for both kinds of cores). Only virtual time
+  /// holds them back: a thread that runs such a block does the work of all its cores.
   TaskSpec &companions(uint32_t count) {
     numCompanions = count;
     return *this;
   }
-  /// Runs only when the first element of `flag`, an integer, is not zero (`negate`: is zero). The task waits for its writer.
+  /// Runs only when the first element of `flag`, an integer, is not zero (`negate`: is zero). The task waits for its
+  /// writer.
   TaskSpec &onlyIf(const Tensor &flag, bool negate = false);
   /// A name for traces and reports instead of the kernel's; must outlive the run.
   TaskSpec &called(const char *name) {

@@ -12,7 +12,8 @@ namespace pto_mlir::tasks {
 
 inline constexpr unsigned kMaxRank = 6;
 
-/// Address, element size, shape and strides (in elements). The memory belongs to whoever made it, or to the task `owner`.
+/// Address, element size, shape and strides (in elements). The memory belongs to whoever made it, or to the task
+/// `owner`.
 struct Tensor {
   uint64_t address = 0;
   uint32_t elementBytes = 1;

@@ -13,10 +13,10 @@
 
 namespace pto_mlir::tasks {
 
-/// Used by the orchestrator only. Regions lie in a hierarchical hash: a region of span s is in the cell of its first byte at
-/// level ceil(log2 s), so a lookup visits a few cells per level in use, however many regions there are, or a level's regions where they are
-/// fewer than the cells.
-/// Entries of one ring are taken in submission order and given back in that order, when their tasks are retired.
+/// Used by the orchestrator only. Regions lie in a hierarchical hash: a region of span s is in the cell of its first
+/// byte at level ceil(log2 s), so a lookup visits a few cells per level in use, however many regions there are, or a
+/// level's regions where they are fewer than the cells. Entries of one ring are taken in submission order and given
+/// back in that order, when their tasks are retired.
 class TensorMap {
 public:
   enum Access : uint8_t { Reader = 0, Writer = 1 };
@@ -36,8 +36,7 @@ public:
   void prepare(unsigned ring);
 
   /// Gives back the oldest entries of `ring` whose tasks lie before `watermark`; `dropped` sees each live one first.
-  template <class Dropped>
-  void retire(unsigned ring, uint64_t watermark, Dropped &&dropped) {
+  template <class Dropped> void retire(unsigned ring, uint64_t watermark, Dropped &&dropped) {
     Ring &entries = rings[ring];
     while (entries.tail < entries.top) {
       Entry &entry = entries.entries[entries.tailPlace];
@@ -53,8 +52,7 @@ public:
   }
 
   /// Calls `visit(TaskId)` for every task that wrote (or read) bytes of `region`.
-  template <class Visit>
-  void lookup(const Region &region, Access access, Visit &&visit) const {
+  template <class Visit> void lookup(const Region &region, Access access, Visit &&visit) const {
     forEachOverlap(region, access, [&](Entry &entry) { visit(entry.task()); });
   }
 
@@ -62,15 +60,15 @@ public:
   /// Entries that a region which is about to be written covers.
   using Covered = std::vector<Entry *>;
   /// As above, and notes what `region` covers.
-  template <class Visit>
-  void lookup(const Region &region, Access access, Visit &&visit, Covered &covered) const {
+  template <class Visit> void lookup(const Region &region, Access access, Visit &&visit, Covered &covered) const {
     forEachOverlap(region, access, [&](Entry &entry) {
       if (covers(region, entry.region))
         covered.push_back(&entry);
       visit(entry.task());
     });
   }
-  /// Forgets what lookups noted since, unless `retire` did already; whoever comes later waits for the writer, which waits for them.
+  /// Forgets what lookups noted since, unless `retire` did already; whoever comes later waits for the writer, which
+  /// waits for them.
   void supersede(const Covered &covered) {
     for (Entry *entry : covered)
       if (entry->linked)
@@ -79,8 +77,8 @@ public:
   /// As `insert`, for a read, or for a write whose lookups noted what it supersedes.
   void insertNoted(const Region &region, Access access, TaskId task);
 
-  /// Remembers that `task` reads or writes `region`. A write supersedes everything that it covers. The caller has checked
-  /// `hasRoom`; an empty region takes no entry.
+  /// Remembers that `task` reads or writes `region`. A write supersedes everything that it covers. The caller has
+  /// checked `hasRoom`; an empty region takes no entry.
   void insert(const Region &region, Access access, TaskId task);
 
   /// Not initialised by default: pages of a ring appear when their entries are used.
@@ -110,7 +108,8 @@ private:
     return next;
   }
   static constexpr unsigned kLevels = 64;
-  /// The part of `buckets` that is in use doubles when there are more entries than buckets: a small one stays in the cache.
+  /// The part of `buckets` that is in use doubles when there are more entries than buckets: a small one stays in the
+  /// cache.
   struct Table {
     std::unique_ptr<Entry *[]> buckets;
     uint32_t mask = 0, linked = 0;
@@ -127,8 +126,7 @@ private:
   static void linkInBucket(Table &table, Entry &entry);
   void grow(Table &table);
   void unlink(Entry &entry);
-  template <class Visit>
-  void forEachOverlap(const Region &region, Access access, Visit &&visit) const {
+  template <class Visit> void forEachOverlap(const Region &region, Access access, Visit &&visit) const {
     if (region.empty())
       return;
     const Table &table = tables[access];

@@ -50,8 +50,8 @@ struct Trace {
   std::vector<BlockedRecord> blocked;
   uint64_t end = 0;
 
-  /// For Perfetto or chrome://tracing: tracks for orchestrator, schedulers and cores, dependencies as flows, queue depths as
-  /// counters.
+  /// For Perfetto or chrome://tracing: tracks for orchestrator, schedulers and cores, dependencies as flows, queue
+  /// depths as counters.
   std::string toJson() const;
   /// Writes `toJson` to a file, which appears whole or not at all.
   Status writeJson(const std::string &path) const;

@@ -26,7 +26,8 @@ inline constexpr unsigned kMaxCoresPerKind = 256;
 /// Outputs lie at multiples of this many bytes.
 inline constexpr uint64_t kOutputAlignment = 64;
 
-/// An absolute task number, never reused: the ring in the top 8 bits, below it the number within the ring, from 1. 0 is no task.
+/// An absolute task number, never reused: the ring in the top 8 bits, below it the number within the ring, from 1. 0 is
+/// no task.
 struct TaskId {
   uint64_t value = 0;
 
@@ -44,21 +45,21 @@ std::string toString(TaskId id);
 /// What ended a run. The numbers are part of the C API.
 enum class ErrorCode : int32_t {
   None = 0,
-  ScopeDeadlock = 1,     ///< the tasks of an open scope fill the window
-  HeapDeadlock = 2,      ///< outputs never fit, or are held by an open scope
-  WindowDeadlock = 3,    ///< the window stays full although no scope holds it
-  DependencyPool = 4,    ///< edges never fit, or are held by an open scope
+  ScopeDeadlock = 1,  ///< the tasks of an open scope fill the window
+  HeapDeadlock = 2,   ///< outputs never fit, or are held by an open scope
+  WindowDeadlock = 3, ///< the window stays full although no scope holds it
+  DependencyPool = 4, ///< edges never fit, or are held by an open scope
   BadArguments = 5,
-  GangTooWide = 7,       ///< more blocks start together than cores exist
-  TensorWait = 8,        ///< a host access waited for a task that does not end
+  GangTooWide = 7, ///< more blocks start together than cores exist
+  TensorWait = 8,  ///< a host access waited for a task that does not end
   UserFatal = 9,
-  ScopeMisuse = 10,      ///< too deep, or ended without a begin
+  ScopeMisuse = 10, ///< too deep, or ended without a begin
   TensorMapFull = 11,
-  HungKernel = 100,      ///< a kernel runs for longer than the limit
-  NoProgress = 101,      ///< nothing runs, and what is ready is not started
+  HungKernel = 100, ///< a kernel runs for longer than the limit
+  NoProgress = 101, ///< nothing runs, and what is ready is not started
   ReadyQueueFull = 104,
   KernelFailed = 200,
-  NotUsable = 201,       ///< an earlier run left a kernel that never returned
+  NotUsable = 201, ///< an earlier run left a kernel that never returned
 };
 
 } // namespace pto_mlir::tasks

@@ -9,7 +9,8 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-CodegenContext::CodegenContext(const Processor &processor, isa::CoreKind core, bool withText) : processor(processor), core(core) {
+CodegenContext::CodegenContext(const Processor &processor, isa::CoreKind core, bool withText)
+    : processor(processor), core(core) {
   dump = std::make_shared<VectorDumpStorerDecorator>(std::make_shared<ConcreteCmdStorer>());
   statistics = std::make_shared<StatisticsStorerDecorator>(dump);
   trace = std::make_shared<TraceStorerDecorator>(statistics);
@@ -92,7 +93,8 @@ LogicalResult CodegenContext::generateBlock(Block &block) {
 // Registers
 //===----------------------------------------------------------------------===//
 
-// The number of the last op that uses the value; a use inside a loop counts until the loop ends, for the value is needed in every trip.
+// The number of the last op that uses the value; a use inside a loop counts until the loop ends, for the value is
+// needed in every trip.
 unsigned CodegenContext::lastUse(mlir::Value value) const {
   unsigned last = now;
   Block *block = value.getParentBlock();
@@ -126,11 +128,14 @@ FailureOr<uint8_t> CodegenContext::allocate(Operation *op, unsigned until) {
       busyUntil[r] = std::max(until, 1u);
       return uint8_t(r);
     }
-  return op->emitOpError("needs a register, but the ") << isa::kNumRegisters << " registers of engine " << isa::pipeName(pipe)
-                                                       << " all hold values that are still needed";
+  return op->emitOpError("needs a register, but the ")
+         << isa::kNumRegisters << " registers of engine " << isa::pipeName(pipe)
+         << " all hold values that are still needed";
 }
 
-FailureOr<uint8_t> CodegenContext::registerFor(Operation *op, mlir::Value result) { return allocate(op, lastUse(result)); }
+FailureOr<uint8_t> CodegenContext::registerFor(Operation *op, mlir::Value result) {
+  return allocate(op, lastUse(result));
+}
 
 FailureOr<uint8_t> CodegenContext::temporary(Operation *op) {
   auto it = span.find(op);
@@ -162,7 +167,9 @@ void CodegenContext::define(mlir::Value result, const PtrDesc &ptr) {
   ptrs[result] = ptr;
 }
 
-void CodegenContext::useMemory(isa::Memory memory, uint64_t end) { memoryEnd[size_t(memory)] = std::max(memoryEnd[size_t(memory)], end); }
+void CodegenContext::useMemory(isa::Memory memory, uint64_t end) {
+  memoryEnd[size_t(memory)] = std::max(memoryEnd[size_t(memory)], end);
+}
 
 //===----------------------------------------------------------------------===//
 // Commands
@@ -172,19 +179,22 @@ LogicalResult CodegenContext::emitted(Operation *op, int result) {
   return result == 0 ? success() : op->emitOpError() << encoder.error;
 }
 
-int CodegenContext::storeCallback(void *user, int engine, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *, int port) {
+int CodegenContext::storeCallback(void *user, int engine, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *,
+                                  int port) {
   auto *self = static_cast<CodegenContext *>(user);
   if (engine != self->engineId(self->pipe)) {
     const char *coreName = isa::kCoreKindNames[unsigned(self->core)], *name = isa::pipeName(isa::Pipe(engine & 15));
-    std::snprintf(self->encoder.error, sizeof(self->encoder.error), "is executed by %s %s, but stands in the stream of %s %s", coreName,
-                  name ? name : "?", coreName, isa::pipeName(self->pipe));
+    std::snprintf(self->encoder.error, sizeof(self->encoder.error),
+                  "is executed by %s %s, but stands in the stream of %s %s", coreName, name ? name : "?", coreName,
+                  isa::pipeName(self->pipe));
     return 1;
   }
   if (!self->held.empty()) {
     self->held.back().push_back({engine, {cmd, cmd + numWords}, self->currentOp});
     return 0;
   }
-  StoreError error = port ? StoreError("a command for another device inside a kernel") : self->storeNow(engine, cmd, numWords);
+  StoreError error =
+      port ? StoreError("a command for another device inside a kernel") : self->storeNow(engine, cmd, numWords);
   if (error)
     std::snprintf(self->encoder.error, sizeof(self->encoder.error), "%s", error->c_str());
   return error ? 1 : 0;

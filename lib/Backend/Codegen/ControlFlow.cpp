@@ -17,8 +17,8 @@ struct ForModel : CodegenOpInterface::ExternalModel<ForModel, scf::ForOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto loop = cast<scf::ForOp>(op);
     isa::Loop insn;
-    if (failed(cg.integer(op, loop.getLowerBound(), insn.lb)) || failed(cg.integer(op, loop.getUpperBound(), insn.ub)) ||
-        failed(cg.integer(op, loop.getStep(), insn.step)))
+    if (failed(cg.integer(op, loop.getLowerBound(), insn.lb)) ||
+        failed(cg.integer(op, loop.getUpperBound(), insn.ub)) || failed(cg.integer(op, loop.getStep(), insn.step)))
       return failure();
     if (!insn.step.isRegister && insn.step.value <= 0)
       return op->emitOpError("has step ") << insn.step.value << ", command loops need a positive one";
@@ -41,7 +41,8 @@ struct ForModel : CodegenOpInterface::ExternalModel<ForModel, scf::ForOp> {
 LogicalResult generateBranch(Operation *op, CodegenContext &cg, Region &region, ArrayRef<Carried> results) {
   if (region.empty())
     return success();
-  return failure(failed(cg.generateBlock(region.front())) || failed(assignCarried(op, cg, region.front().getTerminator()->getOperands(), results)));
+  return failure(failed(cg.generateBlock(region.front())) ||
+                 failed(assignCarried(op, cg, region.front().getTerminator()->getOperands(), results)));
 }
 
 LogicalResult holdBranch(Operation *op, CodegenContext &cg, Region &region, ArrayRef<Carried> results,
@@ -64,7 +65,8 @@ struct IfModel : CodegenOpInterface::ExternalModel<IfModel, scf::IfOp> {
     auto branch = cast<scf::IfOp>(op);
     isa::Value condition;
     auto results = allocateCarried(op, cg, branch.getResultTypes());
-    if (failed(results) || failed(cg.integer(op, branch.getCondition(), condition)) || failed(defineCarried(op, cg, branch.getResults(), *results)))
+    if (failed(results) || failed(cg.integer(op, branch.getCondition(), condition)) ||
+        failed(defineCarried(op, cg, branch.getResults(), *results)))
       return failure();
     if (!condition.isRegister) {
       Region &taken = condition.value ? branch.getThenRegion() : branch.getElseRegion();
@@ -77,7 +79,8 @@ struct IfModel : CodegenOpInterface::ExternalModel<IfModel, scf::IfOp> {
     int64_t thenWords = wordsOf(thenCommands), elseWords = wordsOf(elseCommands);
     if (thenWords == 0 && elseWords == 0)
       return success();
-    if (failed(cg.emit(op, isa::SkipIfZero{condition, thenWords + (elseWords ? kSkipWords : 0)})) || failed(cg.store(thenCommands)))
+    if (failed(cg.emit(op, isa::SkipIfZero{condition, thenWords + (elseWords ? kSkipWords : 0)})) ||
+        failed(cg.store(thenCommands)))
       return failure();
     if (elseWords == 0)
       return success();

@@ -13,9 +13,11 @@ struct TCvtModel : CodegenOpInterface::ExternalModel<TCvtModel, pto::TCvtOp> {
     auto cvt = cast<pto::TCvtOp>(op);
     isa::TCvt insn;
     // CAST_RINT is the default's name for RINT.
-    insn.rounding = cvt.getRmode() == pto::RoundMode::CAST_RINT ? isa::RoundMode::rint : isa::RoundMode(unsigned(cvt.getRmode()));
+    insn.rounding =
+        cvt.getRmode() == pto::RoundMode::CAST_RINT ? isa::RoundMode::rint : isa::RoundMode(unsigned(cvt.getRmode()));
     insn.saturate = cvt.getSatMode() == pto::SaturationMode::ON ? isa::Switch::on : isa::Switch::off;
-    return failure(failed(cg.tile(op, cvt.getDst(), insn.dst)) || failed(cg.tile(op, cvt.getSrc(), insn.src)) || failed(cg.emit(op, insn)));
+    return failure(failed(cg.tile(op, cvt.getDst(), insn.dst)) || failed(cg.tile(op, cvt.getSrc(), insn.src)) ||
+                   failed(cg.emit(op, insn)));
   }
 };
 

@@ -22,7 +22,8 @@ template <typename Op> struct MatmulModel : CodegenOpInterface::ExternalModel<Ma
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto matmul = cast<Op>(op);
     isa::TMatmul insn;
-    if (failed(cg.tile(op, matmul.getDst(), insn.dst)) || failed(cg.tile(op, matmul.getLhs(), insn.a)) || failed(cg.tile(op, matmul.getRhs(), insn.b)))
+    if (failed(cg.tile(op, matmul.getDst(), insn.dst)) || failed(cg.tile(op, matmul.getLhs(), insn.a)) ||
+        failed(cg.tile(op, matmul.getRhs(), insn.b)))
       return failure();
     fitProduct(insn.a, insn.b, insn.dst);
     return cg.emit(op, insn);

@@ -11,16 +11,23 @@ namespace pto_mlir::backend {
 
 namespace {
 
-LogicalResult unsupported(Operation *op, StringRef what) { return op->emitOpError("uses ") << what << ", which has no instruction yet"; }
+LogicalResult unsupported(Operation *op, StringRef what) {
+  return op->emitOpError("uses ") << what << ", which has no instruction yet";
+}
 
-isa::ReluMode relu(pto::ReluPreMode mode) { return mode == pto::ReluPreMode::no_relu ? isa::ReluMode::none : isa::ReluMode::relu; }
+isa::ReluMode relu(pto::ReluPreMode mode) {
+  return mode == pto::ReluPreMode::no_relu ? isa::ReluMode::none : isa::ReluMode::relu;
+}
 
-isa::AtomicMode atomic(pto::AtomicType mode) { return mode == pto::AtomicType::atomic_none ? isa::AtomicMode::none : isa::AtomicMode::add; }
+isa::AtomicMode atomic(pto::AtomicType mode) {
+  return mode == pto::AtomicType::atomic_none ? isa::AtomicMode::none : isa::AtomicMode::add;
+}
 
 // A plain copy does not look at the elements: view and tile may differ in kind, not in size.
 LogicalResult sameSize(Operation *op, isa::View &view, const isa::Tile &tile) {
   if (isa::elementBits(view.type) != isa::elementBits(tile.type))
-    return op->emitOpError("copies elements of ") << isa::elementName(view.type) << " to or from a tile of " << isa::elementName(tile.type);
+    return op->emitOpError("copies elements of ")
+           << isa::elementName(view.type) << " to or from a tile of " << isa::elementName(tile.type);
   view.type = tile.type;
   return success();
 }
@@ -35,7 +42,8 @@ LogicalResult descriptor(Operation *op, CodegenContext &cg, mlir::Value value, D
     out = {isa::Value(int32_t(bits.getZExtValue())), isa::Value(int32_t(bits.getZExtValue() >> 32))};
     return success();
   }
-  return failure(failed(cg.integer(op, value, out.low)) || failed(cg.binary<isa::Shr>(op, out.low, isa::Value(32), out.high)));
+  return failure(failed(cg.integer(op, value, out.low)) ||
+                 failed(cg.binary<isa::Shr>(op, out.low, isa::Value(32), out.high)));
 }
 
 isa::TargetCores targetCores(std::optional<pto::AccToVecMode> mode) {
@@ -50,7 +58,8 @@ LogicalResult halve(Operation *op, CodegenContext &cg, isa::TargetCores cores, c
   const isa::Value &all = halfRows ? src.validRows : src.validCols;
   isa::Value &half = halfRows ? dst.validRows : dst.validCols;
   if (!all.isRegister && all.value % 2)
-    return op->emitOpError("gives each core half of ") << all.value << (halfRows ? " rows" : " columns") << "; expects an even number";
+    return op->emitOpError("gives each core half of ")
+           << all.value << (halfRows ? " rows" : " columns") << "; expects an even number";
   return cg.binary<isa::Div>(op, all, isa::Value(2), half);
 }
 
@@ -60,37 +69,45 @@ LogicalResult asWords(Operation *op, isa::Tile &tile) {
   if (bits == 64)
     return success();
   auto words = [&](int64_t n) { return n * bits / 64; };
-  if (tile.layout != isa::Layout::ND || tile.cols * bits % 64 || tile.validCols.isRegister || tile.validCols.value * bits % 64)
-    return op->emitOpError("moves descriptors of 64 bits, got a tile of ") << isa::elementName(tile.type) << " that holds no whole ones in rows";
+  if (tile.layout != isa::Layout::ND || tile.cols * bits % 64 || tile.validCols.isRegister ||
+      tile.validCols.value * bits % 64)
+    return op->emitOpError("moves descriptors of 64 bits, got a tile of ")
+           << isa::elementName(tile.type) << " that holds no whole ones in rows";
   tile.type = isa::ElementType::u64;
   tile.cols = uint16_t(words(tile.cols));
   tile.validCols = isa::Value(words(tile.validCols.value));
   return success();
 }
 
-// L1 to the scales of a product's operand: the first bytes of each row (of b: the first rows) are the codes. An element of 16 bits holds the codes
-// of two groups that follow one another, as pto-isa 2.3 lays them out in memory (MX_A_ND, MX_A_DN, MX_B_ND, MX_B_DN).
-LogicalResult extractScales(Operation *op, CodegenContext &cg, const TileDesc &dst, isa::Tile src, isa::Value row, isa::Value col) {
+// L1 to the scales of a product's operand: the first bytes of each row (of b: the first rows) are the codes. An element
+// of 16 bits holds the codes of two groups that follow one another, as pto-isa 2.3 lays them out in memory (MX_A_ND,
+// MX_A_DN, MX_B_ND, MX_B_DN).
+LogicalResult extractScales(Operation *op, CodegenContext &cg, const TileDesc &dst, isa::Tile src, isa::Value row,
+                            isa::Value col) {
   unsigned bits = isa::elementBits(src.type);
   bool left = dst.memory == isa::Memory::SA, plain = src.layout == isa::Layout::ND || src.layout == isa::Layout::DN;
   if (bits != 8 && bits != 16)
-    return op->emitOpError("moves scales, which are bytes, out of a tile of ") << isa::elementName(src.type) << "; elements of 8 or 16 bits would do";
+    return op->emitOpError("moves scales, which are bytes, out of a tile of ")
+           << isa::elementName(src.type) << "; elements of 8 or 16 bits would do";
   if (!plain)
     return op->emitOpError("moves scales out of a tile in blocks; blayout=row_major, slayout=none_box would do");
   if (bits == 16) {
     uint16_t &box = left ? src.cols : src.rows;
     isa::Value &valid = left ? src.validCols : src.validRows, &first = left ? col : row;
     if (box > UINT16_MAX / 2)
-      return op->emitOpError("moves scales out of a tile of ") << box << " pairs; at most " << UINT16_MAX / 2 << " would do";
+      return op->emitOpError("moves scales out of a tile of ")
+             << box << " pairs; at most " << UINT16_MAX / 2 << " would do";
     box = uint16_t(box * 2);
-    if (failed(cg.binary<isa::Mul>(op, valid, isa::Value(2), valid)) || failed(cg.binary<isa::Mul>(op, first, isa::Value(2), first)))
+    if (failed(cg.binary<isa::Mul>(op, valid, isa::Value(2), valid)) ||
+        failed(cg.binary<isa::Mul>(op, first, isa::Value(2), first)))
       return failure();
     // Where elements of one group follow one another the two of a pair stay neighbours: boxes of two groups.
     if (left != (src.layout == isa::Layout::ND))
       src.layout = left ? isa::Layout::NZ : isa::Layout::ZN;
   }
   src.type = isa::ElementType::f8E8M0;
-  return left ? cg.emit(op, isa::TExtractSa{dst.tile, src, row, col}) : cg.emit(op, isa::TExtractSb{dst.tile, src, row, col});
+  return left ? cg.emit(op, isa::TExtractSa{dst.tile, src, row, col})
+              : cg.emit(op, isa::TExtractSb{dst.tile, src, row, col});
 }
 
 struct TLoadModel : CodegenOpInterface::ExternalModel<TLoadModel, pto::TLoadOp> {
@@ -122,7 +139,8 @@ struct TStoreModel : CodegenOpInterface::ExternalModel<TStoreModel, pto::TStoreO
       Descriptor bits;
       if (failed(descriptor(op, cg, store.getPreQuantScalar(), bits)))
         return failure();
-      return cg.emit(op, isa::TStoreAccQuant{dst, src->tile, bits.low, bits.high, relu(store.getReluPreMode()), atomic(store.getAtomicType())});
+      return cg.emit(op, isa::TStoreAccQuant{dst, src->tile, bits.low, bits.high, relu(store.getReluPreMode()),
+                                             atomic(store.getAtomicType())});
     }
     if (src->memory == isa::Memory::L0C)
       return cg.emit(op, isa::TStoreAcc{dst, src->tile, relu(store.getReluPreMode()), atomic(store.getAtomicType())});
@@ -169,7 +187,8 @@ struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
     if (src->memory == Memory::L1 && dst->memory == Memory::BT)
       return cg.emit(op, isa::TMovBt{dst->tile, src->tile, 0});
     if (src->memory == Memory::L1 && dst->memory == Memory::FB)
-      return failure(failed(asWords(op, dst->tile)) || failed(asWords(op, src->tile)) || failed(cg.emit(op, isa::TMovFb{dst->tile, src->tile, 0})));
+      return failure(failed(asWords(op, dst->tile)) || failed(asWords(op, src->tile)) ||
+                     failed(cg.emit(op, isa::TMovFb{dst->tile, src->tile, 0})));
     if (src->memory == Memory::L1 && (dst->memory == Memory::SA || dst->memory == Memory::SB))
       return extractScales(op, cg, *dst, src->tile, 0, 0);
     if (src->memory == Memory::UB && dst->memory == Memory::L1)
@@ -180,20 +199,21 @@ struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
       Descriptor bits;
       if (failed(descriptor(op, cg, mov.getPreQuantScalar(), bits)))
         return failure();
-      return cg.emit(op, isa::TMovAccQuant{dst->tile, src->tile, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, bits.low, bits.high,
-                                           relu(mov.getReluPreMode())});
+      return cg.emit(op, isa::TMovAccQuant{dst->tile, src->tile, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols,
+                                           bits.low, bits.high, relu(mov.getReluPreMode())});
     }
     if (src->memory == Memory::L0C && dst->memory == Memory::L1 && mov.getFp()) {
       isa::Tile scales;
       if (failed(cg.tile(op, mov.getFp(), scales)))
         return failure();
       asDescriptors(scales, dst->tile);
-      return cg.emit(op, isa::TMovAccQuantv{dst->tile, src->tile, scales, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, relu(mov.getReluPreMode())});
+      return cg.emit(op, isa::TMovAccQuantv{dst->tile, src->tile, scales, 0, 0, 0, 0, dst->tile.validRows,
+                                            dst->tile.validCols, relu(mov.getReluPreMode())});
     }
     if (src->memory == Memory::L0C && dst->memory == Memory::L1)
       return cg.emit(op, isa::TMovAcc{dst->tile, src->tile, relu(mov.getReluPreMode())});
-    return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
-                                                       << isa::kMemoryNames[unsigned(dst->memory)];
+    return op->emitOpError("has no instruction from ")
+           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
   }
 };
 
@@ -202,7 +222,8 @@ struct TExtractModel : CodegenOpInterface::ExternalModel<TExtractModel, pto::TEx
     auto extract = cast<pto::TExtractOp>(op);
     auto src = cg.tileDesc(op, extract.getSrc()), dst = cg.tileDesc(op, extract.getDst());
     isa::Value row, col;
-    if (failed(src) || failed(dst) || failed(cg.integer(op, extract.getIndexRow(), row)) || failed(cg.integer(op, extract.getIndexCol(), col)))
+    if (failed(src) || failed(dst) || failed(cg.integer(op, extract.getIndexRow(), row)) ||
+        failed(cg.integer(op, extract.getIndexCol(), col)))
       return failure();
     if (src->memory == isa::Memory::L1 && dst->memory == isa::Memory::L0A)
       return cg.emit(op, isa::TExtractL0a{dst->tile, src->tile, row, col});
@@ -211,11 +232,12 @@ struct TExtractModel : CodegenOpInterface::ExternalModel<TExtractModel, pto::TEx
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
       return cg.emit(op, isa::TExtractUb{dst->tile, src->tile, row, col});
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::L1)
-      return cg.emit(op, isa::TInsertL1{dst->tile, src->tile, 0, 0, row, col, dst->tile.validRows, dst->tile.validCols});
+      return cg.emit(op,
+                     isa::TInsertL1{dst->tile, src->tile, 0, 0, row, col, dst->tile.validRows, dst->tile.validCols});
     if (src->memory == isa::Memory::L1 && (dst->memory == isa::Memory::SA || dst->memory == isa::Memory::SB))
       return extractScales(op, cg, *dst, src->tile, row, col);
-    return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
-                                                       << isa::kMemoryNames[unsigned(dst->memory)];
+    return op->emitOpError("has no instruction from ")
+           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
   }
 };
 
@@ -231,7 +253,8 @@ struct TImg2colModel : CodegenOpInterface::ExternalModel<TImg2colModel, pto::TIm
     insn.height = height;
     insn.padTop = at(image.getPads(), 0);
     insn.padBottom = at(image.getPads(), 2);
-    // Each of these has a field of its own width in the attribute words; a number that does not fit becomes an encoding error.
+    // Each of these has a field of its own width in the attribute words; a number that does not fit becomes an encoding
+    // error.
     auto field = [](int64_t v) { return v < 0 || v > UINT32_MAX ? UINT32_MAX : uint32_t(v); };
     insn.width = field(at(image.getImage(), 1));
     insn.channels = field(image.getChannels());

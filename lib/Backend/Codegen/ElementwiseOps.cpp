@@ -13,9 +13,11 @@ struct TDivSModel : CodegenOpInterface::ExternalModel<TDivSModel, pto::TDivSOp> 
     auto div = cast<pto::TDivSOp>(op);
     isa::Tile dst, src;
     isa::Value scalar;
-    if (failed(cg.tile(op, div.getDst(), dst)) || failed(cg.tile(op, div.getTile(), src)) || failed(cg.scalar(op, div.getScalar(), scalar)))
+    if (failed(cg.tile(op, div.getDst(), dst)) || failed(cg.tile(op, div.getTile(), src)) ||
+        failed(cg.scalar(op, div.getScalar(), scalar)))
       return failure();
-    return div.isScalarFirst() ? cg.emit(op, isa::TDivsRev{dst, src, scalar}) : cg.emit(op, isa::TDivs{dst, src, scalar});
+    return div.isScalarFirst() ? cg.emit(op, isa::TDivsRev{dst, src, scalar})
+                               : cg.emit(op, isa::TDivs{dst, src, scalar});
   }
 };
 
@@ -62,7 +64,8 @@ struct TSelModel : CodegenOpInterface::ExternalModel<TSelModel, pto::TSelOp> {
     auto sel = cast<pto::TSelOp>(op);
     isa::TSel insn;
     return failure(failed(cg.tile(op, sel.getDst(), insn.dst)) || failed(cg.tile(op, sel.getMask(), insn.mask)) ||
-                   failed(cg.tile(op, sel.getSrc0(), insn.src0)) || failed(cg.tile(op, sel.getSrc1(), insn.src1)) || failed(cg.emit(op, insn)));
+                   failed(cg.tile(op, sel.getSrc0(), insn.src0)) || failed(cg.tile(op, sel.getSrc1(), insn.src1)) ||
+                   failed(cg.emit(op, insn)));
   }
 };
 
@@ -76,9 +79,15 @@ struct TSelSModel : CodegenOpInterface::ExternalModel<TSelSModel, pto::TSelSOp> 
   }
 };
 
-template <typename Op, typename Insn> void unary(MLIRContext *c) { Op::template attachInterface<UnaryTile<Op, Insn>>(*c); }
-template <typename Op, typename Insn> void binary(MLIRContext *c) { Op::template attachInterface<BinaryTile<Op, Insn>>(*c); }
-template <typename Op, typename Insn> void scalar(MLIRContext *c) { Op::template attachInterface<ScalarTile<Op, Insn>>(*c); }
+template <typename Op, typename Insn> void unary(MLIRContext *c) {
+  Op::template attachInterface<UnaryTile<Op, Insn>>(*c);
+}
+template <typename Op, typename Insn> void binary(MLIRContext *c) {
+  Op::template attachInterface<BinaryTile<Op, Insn>>(*c);
+}
+template <typename Op, typename Insn> void scalar(MLIRContext *c) {
+  Op::template attachInterface<ScalarTile<Op, Insn>>(*c);
+}
 
 } // namespace
 

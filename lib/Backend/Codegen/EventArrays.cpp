@@ -55,7 +55,8 @@ struct GetModel : CodegenOpInterface::ExternalModel<GetModel, pto::EventIdArrayG
       return cg.emit(op, isa::Mov{*dst, isa::Value::reg(**entry)});
     isa::Value index;
     auto hit = cg.temporary(op);
-    if (failed(cg.integer(op, get.getIndex(), index)) || failed(hit) || failed(cg.emit(op, isa::Mov{*dst, isa::Value::reg(registers[0])})))
+    if (failed(cg.integer(op, get.getIndex(), index)) || failed(hit) ||
+        failed(cg.emit(op, isa::Mov{*dst, isa::Value::reg(registers[0])})))
       return failure();
     for (auto [k, reg] : llvm::drop_begin(llvm::enumerate(registers)))
       if (failed(cg.emit(op, isa::Cmp{*hit, isa::CompareMode::eq, index, int64_t(k)})) ||

@@ -16,8 +16,8 @@ template <typename Op, typename Insn> struct UnaryTile : CodegenOpInterface::Ext
   mlir::LogicalResult generate(mlir::Operation *op, CodegenContext &cg) const {
     Insn insn;
     auto typed = mlir::cast<Op>(op);
-    return mlir::failure(failed(cg.tile(op, typed.getDst(), insn.dst)) || failed(cg.tile(op, typed.getSrc(), insn.src)) ||
-                         failed(cg.emit(op, insn)));
+    return mlir::failure(failed(cg.tile(op, typed.getDst(), insn.dst)) ||
+                         failed(cg.tile(op, typed.getSrc(), insn.src)) || failed(cg.emit(op, insn)));
   }
 };
 
@@ -26,7 +26,8 @@ template <typename Op, typename Insn> struct BinaryTile : CodegenOpInterface::Ex
   mlir::LogicalResult generate(mlir::Operation *op, CodegenContext &cg) const {
     Insn insn;
     auto typed = mlir::cast<Op>(op);
-    return mlir::failure(failed(cg.tile(op, typed.getDst(), insn.dst)) || failed(cg.tile(op, typed.getSrc0(), insn.src0)) ||
+    return mlir::failure(failed(cg.tile(op, typed.getDst(), insn.dst)) ||
+                         failed(cg.tile(op, typed.getSrc0(), insn.src0)) ||
                          failed(cg.tile(op, typed.getSrc1(), insn.src1)) || failed(cg.emit(op, insn)));
   }
 };
@@ -36,7 +37,8 @@ template <typename Op, typename Insn> struct ScalarTile : CodegenOpInterface::Ex
   mlir::LogicalResult generate(mlir::Operation *op, CodegenContext &cg) const {
     Insn insn;
     auto typed = mlir::cast<Op>(op);
-    return mlir::failure(failed(cg.tile(op, typed.getDst(), insn.dst)) || failed(cg.tile(op, typed.getSrc(), insn.src)) ||
+    return mlir::failure(failed(cg.tile(op, typed.getDst(), insn.dst)) ||
+                         failed(cg.tile(op, typed.getSrc(), insn.src)) ||
                          failed(cg.scalar(op, typed.getScalar(), insn.scalar)) || failed(cg.emit(op, insn)));
   }
 };

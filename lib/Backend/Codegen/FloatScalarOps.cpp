@@ -1,7 +1,7 @@
 //===- FloatScalarOps.cpp - arith on floats -> scalar instructions --------===//
 //
-// A scalar of f16 or bf16 is held as f32 and rounded after each operation: f32 has more than twice their digits, so the result
-// is the one of the narrow type.
+// A scalar of f16 or bf16 is held as f32 and rounded after each operation: f32 has more than twice their digits, so the
+// result is the one of the narrow type.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,7 +27,9 @@ LogicalResult checkType(Operation *op, Type type) {
 LogicalResult defineRounded(Operation *op, CodegenContext &cg, isa::Value value, Type type, mlir::Value result) {
   if (!type.isF32()) {
     auto dst = cg.registerFor(op, result);
-    if (failed(dst) || failed(cg.emit(op, isa::Fcvt{*dst, type.isF16() ? isa::ScalarCast::round_f16 : isa::ScalarCast::round_bf16, value})))
+    if (failed(dst) ||
+        failed(cg.emit(
+            op, isa::Fcvt{*dst, type.isF16() ? isa::ScalarCast::round_f16 : isa::ScalarCast::round_bf16, value})))
       return failure();
     value = isa::Value::reg(*dst);
   }
@@ -35,12 +37,14 @@ LogicalResult defineRounded(Operation *op, CodegenContext &cg, isa::Value value,
   return success();
 }
 
-template <typename Op, isa::FloatOp code> struct FloatModel : CodegenOpInterface::ExternalModel<FloatModel<Op, code>, Op> {
+template <typename Op, isa::FloatOp code>
+struct FloatModel : CodegenOpInterface::ExternalModel<FloatModel<Op, code>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::Farith insn;
     insn.op = code;
     Type type = op->getResult(0).getType();
-    if (failed(checkType(op, type)) || failed(cg.integer(op, op->getOperand(0), insn.lhs)) || failed(cg.integer(op, op->getOperand(1), insn.rhs)))
+    if (failed(checkType(op, type)) || failed(cg.integer(op, op->getOperand(0), insn.lhs)) ||
+        failed(cg.integer(op, op->getOperand(1), insn.rhs)))
       return failure();
     auto dst = type.isF32() ? cg.registerFor(op, op->getResult(0)) : cg.temporary(op);
     if (failed(dst))
@@ -70,7 +74,8 @@ struct FloatCompareModel : CodegenOpInterface::ExternalModel<FloatCompareModel, 
     isa::Fcmp insn;
     insn.mode = isa::FloatCompare(unsigned(cmp.getPredicate())); // numbered alike
     static_assert(unsigned(arith::CmpFPredicate::UNO) == unsigned(isa::FloatCompare::uno));
-    if (failed(checkType(op, cmp.getLhs().getType())) || failed(cg.integer(op, cmp.getLhs(), insn.lhs)) || failed(cg.integer(op, cmp.getRhs(), insn.rhs)))
+    if (failed(checkType(op, cmp.getLhs().getType())) || failed(cg.integer(op, cmp.getLhs(), insn.lhs)) ||
+        failed(cg.integer(op, cmp.getRhs(), insn.rhs)))
       return failure();
     auto dst = cg.registerFor(op, cmp.getResult());
     if (failed(dst))
@@ -81,14 +86,15 @@ struct FloatCompareModel : CodegenOpInterface::ExternalModel<FloatCompareModel, 
   }
 };
 
-template <typename Op, bool isUnsigned> struct FromIntModel : CodegenOpInterface::ExternalModel<FromIntModel<Op, isUnsigned>, Op> {
+template <typename Op, bool isUnsigned>
+struct FromIntModel : CodegenOpInterface::ExternalModel<FromIntModel<Op, isUnsigned>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();
     isa::Fcvt insn;
     bool wide = widthOf(from) == 64;
     insn.cast = isUnsigned && wide ? isa::ScalarCast::from_unsigned : isa::ScalarCast::from_signed;
-    if (failed(checkType(op, to)) ||
-        failed(isUnsigned && !wide ? zeroExtend(op, cg, op->getOperand(0), insn.src) : cg.integer(op, op->getOperand(0), insn.src)))
+    if (failed(checkType(op, to)) || failed(isUnsigned && !wide ? zeroExtend(op, cg, op->getOperand(0), insn.src)
+                                                                : cg.integer(op, op->getOperand(0), insn.src)))
       return failure();
     // Through f32 a number may be rounded twice: only where the narrow type and f32 both cannot hold it.
     if (!to.isF32() && widthOf(from) > 24)
@@ -106,12 +112,14 @@ template <typename Op, bool isUnsigned> struct FromIntModel : CodegenOpInterface
   }
 };
 
-template <typename Op, isa::ScalarCast code> struct ToIntModel : CodegenOpInterface::ExternalModel<ToIntModel<Op, code>, Op> {
+template <typename Op, isa::ScalarCast code>
+struct ToIntModel : CodegenOpInterface::ExternalModel<ToIntModel<Op, code>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::Fcvt insn;
     insn.cast = code;
     auto dst = cg.temporary(op);
-    if (failed(checkType(op, op->getOperand(0).getType())) || failed(cg.integer(op, op->getOperand(0), insn.src)) || failed(dst))
+    if (failed(checkType(op, op->getOperand(0).getType())) || failed(cg.integer(op, op->getOperand(0), insn.src)) ||
+        failed(dst))
       return failure();
     insn.dst = *dst;
     if (failed(cg.emit(op, insn)))
@@ -144,7 +152,8 @@ struct TruncModel : CodegenOpInterface::ExternalModel<TruncModel, arith::TruncFO
     isa::Value value;
     if (trunc.getRoundingmode() && *trunc.getRoundingmode() != arith::RoundingMode::to_nearest_even)
       return op->emitOpError("rounds otherwise than to nearest even, which has no scalar instruction");
-    if (failed(checkType(op, trunc.getType())) || failed(checkType(op, trunc.getIn().getType())) || failed(cg.integer(op, trunc.getIn(), value)))
+    if (failed(checkType(op, trunc.getType())) || failed(checkType(op, trunc.getIn().getType())) ||
+        failed(cg.integer(op, trunc.getIn(), value)))
       return failure();
     return defineRounded(op, cg, value, trunc.getType(), trunc.getResult());
   }
@@ -157,7 +166,8 @@ struct BitcastModel : CodegenOpInterface::ExternalModel<BitcastModel, arith::Bit
     isa::Value value;
     auto known = [](Type type) { return type.isF32() || type.isInteger(32); };
     if (!known(from) || !known(to))
-      return op->emitOpError("has no scalar instruction from ") << from << " to " << to << "; between f32 and i32 it has";
+      return op->emitOpError("has no scalar instruction from ")
+             << from << " to " << to << "; between f32 and i32 it has";
     if (failed(cg.integer(op, op->getOperand(0), value)))
       return failure();
     return to.isF32() ? (cg.define(op->getResult(0), value), success()) : narrow(op, cg, value, to, op->getResult(0));

@@ -15,8 +15,8 @@ namespace pto_mlir::backend {
 
 namespace {
 
-/// A loop without end that its condition leaves. Both regions' arguments have registers of their own, so an assignment never
-/// overwrites what it still has to read.
+/// A loop without end that its condition leaves. Both regions' arguments have registers of their own, so an assignment
+/// never overwrites what it still has to read.
 struct WhileModel : CodegenOpInterface::ExternalModel<WhileModel, scf::WhileOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto loop = cast<scf::WhileOp>(op);
@@ -24,7 +24,8 @@ struct WhileModel : CodegenOpInterface::ExternalModel<WhileModel, scf::WhileOp> 
     auto before = allocateCarried(op, cg, loop.getInits().getTypes());
     auto after = allocateCarried(op, cg, loop.getResultTypes());
     auto trips = cg.loopRegister(op), end = cg.temporary(op);
-    if (failed(before) || failed(after) || failed(trips) || failed(end) || failed(assignCarried(op, cg, loop.getInits(), *before)))
+    if (failed(before) || failed(after) || failed(trips) || failed(end) ||
+        failed(assignCarried(op, cg, loop.getInits(), *before)))
       return failure();
     // The stream's verifier does not know that the first trip begins.
     for (const Carried &carried : *after)
@@ -33,11 +34,13 @@ struct WhileModel : CodegenOpInterface::ExternalModel<WhileModel, scf::WhileOp> 
           return failure();
     isa::Value go;
     if (failed(cg.emit(op, isa::Li{*end, std::numeric_limits<int64_t>::max()})) ||
-        failed(cg.emit(op, isa::Loop{*trips, 0, isa::Value::reg(*end), 1})) || failed(defineCarried(op, cg, loop.getBeforeArguments(), *before)) ||
+        failed(cg.emit(op, isa::Loop{*trips, 0, isa::Value::reg(*end), 1})) ||
+        failed(defineCarried(op, cg, loop.getBeforeArguments(), *before)) ||
         failed(cg.generateBlock(*loop.getBeforeBody())) || failed(cg.integer(op, condition.getCondition(), go)) ||
         failed(assignCarried(op, cg, condition.getArgs(), *after)) || failed(cg.emit(op, isa::BreakIfZero{go})))
       return failure();
-    if (failed(defineCarried(op, cg, loop.getAfterArguments(), *after)) || failed(cg.generateBlock(*loop.getAfterBody())) ||
+    if (failed(defineCarried(op, cg, loop.getAfterArguments(), *after)) ||
+        failed(cg.generateBlock(*loop.getAfterBody())) ||
         failed(assignCarried(op, cg, loop.getYieldOp().getResults(), *before)) || failed(cg.emit(op, isa::End{})))
       return failure();
     return defineCarried(op, cg, loop.getResults(), *after);

@@ -21,30 +21,40 @@ namespace pto_mlir::backend {
 
 namespace {
 
-template <typename Op, typename Insn> void unary(MLIRContext *c) { Op::template attachInterface<UnaryTile<Op, Insn>>(*c); }
-template <typename Op, typename Insn> void binary(MLIRContext *c) { Op::template attachInterface<BinaryTile<Op, Insn>>(*c); }
-template <typename Op, typename Insn> void scalar(MLIRContext *c) { Op::template attachInterface<ScalarTile<Op, Insn>>(*c); }
+template <typename Op, typename Insn> void unary(MLIRContext *c) {
+  Op::template attachInterface<UnaryTile<Op, Insn>>(*c);
+}
+template <typename Op, typename Insn> void binary(MLIRContext *c) {
+  Op::template attachInterface<BinaryTile<Op, Insn>>(*c);
+}
+template <typename Op, typename Insn> void scalar(MLIRContext *c) {
+  Op::template attachInterface<ScalarTile<Op, Insn>>(*c);
+}
 
 /// a op b + c through dst, as the assembler does it.
-template <typename Op, typename First, typename Second> struct TernaryModel : CodegenOpInterface::ExternalModel<TernaryModel<Op, First, Second>, Op> {
+template <typename Op, typename First, typename Second>
+struct TernaryModel : CodegenOpInterface::ExternalModel<TernaryModel<Op, First, Second>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto typed = cast<Op>(op);
     First first;
     Second second;
     if (failed(cg.tile(op, typed.getDst(), first.dst)) || failed(cg.tile(op, typed.getSrc0(), first.src0)) ||
-        failed(cg.tile(op, typed.getSrc1(), first.src1)) || failed(cg.tile(op, typed.getSrc2(), second.src1)) || failed(cg.emit(op, first)))
+        failed(cg.tile(op, typed.getSrc1(), first.src1)) || failed(cg.tile(op, typed.getSrc2(), second.src1)) ||
+        failed(cg.emit(op, first)))
       return failure();
     second.dst = second.src0 = first.dst;
     return cg.emit(op, second);
   }
 };
-template <typename Op, typename First> struct ScalarTernaryModel : CodegenOpInterface::ExternalModel<ScalarTernaryModel<Op, First>, Op> {
+template <typename Op, typename First>
+struct ScalarTernaryModel : CodegenOpInterface::ExternalModel<ScalarTernaryModel<Op, First>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto typed = cast<Op>(op);
     First first;
     isa::TAdd second;
     if (failed(cg.tile(op, typed.getDst(), first.dst)) || failed(cg.tile(op, typed.getSrc0(), first.src)) ||
-        failed(cg.scalar(op, typed.getScalar(), first.scalar)) || failed(cg.tile(op, typed.getSrc1(), second.src1)) || failed(cg.emit(op, first)))
+        failed(cg.scalar(op, typed.getScalar(), first.scalar)) || failed(cg.tile(op, typed.getSrc1(), second.src1)) ||
+        failed(cg.emit(op, first)))
       return failure();
     second.dst = second.src0 = first.dst;
     return cg.emit(op, second);
@@ -56,7 +66,8 @@ struct TCIModel : CodegenOpInterface::ExternalModel<TCIModel, pto::TCIOp> {
     auto iota = cast<pto::TCIOp>(op);
     isa::TCi insn;
     insn.descending = iota.getDescending() ? isa::Switch::on : isa::Switch::off;
-    return failure(failed(cg.tile(op, iota.getDst(), insn.dst)) || failed(cg.integer(op, iota.getStart(), insn.start)) || failed(cg.emit(op, insn)));
+    return failure(failed(cg.tile(op, iota.getDst(), insn.dst)) ||
+                   failed(cg.integer(op, iota.getStart(), insn.start)) || failed(cg.emit(op, insn)));
   }
 };
 
@@ -65,7 +76,8 @@ struct TTriModel : CodegenOpInterface::ExternalModel<TTriModel, pto::TTriOp> {
     auto tri = cast<pto::TTriOp>(op);
     isa::TTri insn;
     insn.half = isa::Triangle(tri.getUpperOrLower());
-    return failure(failed(cg.tile(op, tri.getDst(), insn.dst)) || failed(cg.integer(op, tri.getDiagonal(), insn.diagonal)) || failed(cg.emit(op, insn)));
+    return failure(failed(cg.tile(op, tri.getDst(), insn.dst)) ||
+                   failed(cg.integer(op, tri.getDiagonal(), insn.diagonal)) || failed(cg.emit(op, insn)));
   }
 };
 
@@ -76,14 +88,16 @@ struct TGatherModel : CodegenOpInterface::ExternalModel<TGatherModel, pto::TGath
       isa::TGatherCmp insn;
       insn.mode = isa::CompareMode(unsigned(gather.getCmpMode().value_or(pto::CmpMode::eq)));
       insn.offset = isa::Value(gather.getOffset().value_or(0));
-      return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getCdst(), insn.counts)) ||
-                     failed(cg.tile(op, gather.getSrc(), insn.src)) || failed(cg.scalar(op, gather.getKValue(), insn.scalar)) ||
-                     failed(cg.emit(op, insn)));
+      return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) ||
+                     failed(cg.tile(op, gather.getCdst(), insn.counts)) ||
+                     failed(cg.tile(op, gather.getSrc(), insn.src)) ||
+                     failed(cg.scalar(op, gather.getKValue(), insn.scalar)) || failed(cg.emit(op, insn)));
     }
     if (auto pattern = gather.getMaskPattern()) {
       isa::TGatherMask insn;
       insn.pattern = isa::MaskPattern(unsigned(*pattern) - 1); // the dialect counts from 1
-      return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getSrc(), insn.src)) || failed(cg.emit(op, insn)));
+      return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getSrc(), insn.src)) ||
+                     failed(cg.emit(op, insn)));
     }
     isa::TGather insn;
     return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getSrc(), insn.src)) ||
@@ -121,9 +135,12 @@ LogicalResult mergeLists(pto::TMrgSortOp sort, CodegenContext &cg) {
       return failure();
   isa::Switch exhausted = sort.getExhausted() ? isa::Switch::on : isa::Switch::off;
   switch (lists.size()) {
-  case 2: return cg.emit(sort, isa::TMrgsort2{dst, *counts, tiles[0], tiles[1], exhausted});
-  case 3: return cg.emit(sort, isa::TMrgsort3{dst, *counts, tiles[0], tiles[1], tiles[2], exhausted});
-  default: return cg.emit(sort, isa::TMrgsort4{dst, *counts, tiles[0], tiles[1], tiles[2], tiles[3], exhausted});
+  case 2:
+    return cg.emit(sort, isa::TMrgsort2{dst, *counts, tiles[0], tiles[1], exhausted});
+  case 3:
+    return cg.emit(sort, isa::TMrgsort3{dst, *counts, tiles[0], tiles[1], tiles[2], exhausted});
+  default:
+    return cg.emit(sort, isa::TMrgsort4{dst, *counts, tiles[0], tiles[1], tiles[2], tiles[3], exhausted});
   }
 }
 
@@ -133,7 +150,8 @@ struct TMrgSortModel : CodegenOpInterface::ExternalModel<TMrgSortModel, pto::TMr
     if (!sort.getBlockLen())
       return mergeLists(sort, cg);
     isa::TMrgsort insn;
-    return failure(failed(cg.tile(op, sort.getDsts().front(), insn.dst)) || failed(cg.tile(op, sort.getSrcs().front(), insn.src)) ||
+    return failure(failed(cg.tile(op, sort.getDsts().front(), insn.dst)) ||
+                   failed(cg.tile(op, sort.getSrcs().front(), insn.src)) ||
                    failed(cg.integer(op, sort.getBlockLen(), insn.blockLength)) || failed(cg.emit(op, insn)));
   }
 };
@@ -144,8 +162,8 @@ struct TQuantModel : CodegenOpInterface::ExternalModel<TQuantModel, pto::TQuantO
     if (quant.getOffset()) {
       isa::TQuantAsym insn;
       return failure(failed(cg.tile(op, quant.getDst(), insn.dst)) || failed(cg.tile(op, quant.getSrc(), insn.src)) ||
-                     failed(cg.tile(op, quant.getFp(), insn.multipliers)) || failed(cg.tile(op, quant.getOffset(), insn.offsets)) ||
-                     failed(cg.emit(op, insn)));
+                     failed(cg.tile(op, quant.getFp(), insn.multipliers)) ||
+                     failed(cg.tile(op, quant.getOffset(), insn.offsets)) || failed(cg.emit(op, insn)));
     }
     isa::TQuant insn;
     insn.zeroPoint = isa::Value(0);
@@ -159,9 +177,11 @@ struct TScatterModel : CodegenOpInterface::ExternalModel<TScatterModel, pto::TSc
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto scatter = cast<pto::TScatterOp>(op);
     isa::Tile dst, src, indices;
-    if (failed(cg.tile(op, scatter.getDst(), dst)) || failed(cg.tile(op, scatter.getSrc(), src)) || failed(cg.tile(op, scatter.getIndexes(), indices)))
+    if (failed(cg.tile(op, scatter.getDst(), dst)) || failed(cg.tile(op, scatter.getSrc(), src)) ||
+        failed(cg.tile(op, scatter.getIndexes(), indices)))
       return failure();
-    return cg.pipe == isa::Pipe::S ? cg.emit(op, isa::TScatterS{dst, src, indices}) : cg.emit(op, isa::TScatter{dst, src, indices});
+    return cg.pipe == isa::Pipe::S ? cg.emit(op, isa::TScatterS{dst, src, indices})
+                                   : cg.emit(op, isa::TScatter{dst, src, indices});
   }
 };
 
@@ -174,7 +194,8 @@ struct MGatherModel : CodegenOpInterface::ExternalModel<MGatherModel, pto::MGath
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto gather = cast<pto::MGatherOp>(op);
     isa::Mgather insn;
-    if (failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.view(op, gather.getMem(), insn.src)) || failed(cg.tile(op, gather.getIdx(), insn.indices)))
+    if (failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.view(op, gather.getMem(), insn.src)) ||
+        failed(cg.tile(op, gather.getIdx(), insn.indices)))
       return failure();
     insn.src.type = insn.dst.type;
     insn.unit = byRow(insn.dst, insn.indices) ? isa::IndexUnit::row : isa::IndexUnit::element;
@@ -203,7 +224,8 @@ struct THistogramModel : CodegenOpInterface::ExternalModel<THistogramModel, pto:
     auto histogram = cast<pto::THistogramOp>(op);
     isa::THistogram insn;
     insn.byte = histogram.getIsMSB() ? 1 : 0; // of 16 bits
-    return failure(failed(cg.tile(op, histogram.getDst(), insn.dst)) || failed(cg.tile(op, histogram.getSrc(), insn.src)) ||
+    return failure(failed(cg.tile(op, histogram.getDst(), insn.dst)) ||
+                   failed(cg.tile(op, histogram.getSrc(), insn.src)) ||
                    failed(cg.tile(op, histogram.getIdx(), insn.filter)) || failed(cg.emit(op, insn)));
   }
 };
@@ -213,9 +235,12 @@ struct TRandomModel : CodegenOpInterface::ExternalModel<TRandomModel, pto::TRand
     auto random = cast<pto::TRandomOp>(op);
     isa::TRandom insn;
     insn.rounds = random.getRounds();
-    return failure(failed(cg.tile(op, random.getDst(), insn.dst)) || failed(cg.integer(op, random.getKey0(), insn.key0)) ||
-                   failed(cg.integer(op, random.getKey1(), insn.key1)) || failed(cg.integer(op, random.getCounter0(), insn.counter0)) ||
-                   failed(cg.integer(op, random.getCounter1(), insn.counter1)) || failed(cg.integer(op, random.getCounter2(), insn.counter2)) ||
+    return failure(failed(cg.tile(op, random.getDst(), insn.dst)) ||
+                   failed(cg.integer(op, random.getKey0(), insn.key0)) ||
+                   failed(cg.integer(op, random.getKey1(), insn.key1)) ||
+                   failed(cg.integer(op, random.getCounter0(), insn.counter0)) ||
+                   failed(cg.integer(op, random.getCounter1(), insn.counter1)) ||
+                   failed(cg.integer(op, random.getCounter2(), insn.counter2)) ||
                    failed(cg.integer(op, random.getCounter3(), insn.counter3)) || failed(cg.emit(op, insn)));
   }
 };
@@ -225,26 +250,29 @@ struct TInsertModel : CodegenOpInterface::ExternalModel<TInsertModel, pto::TInse
     auto insert = cast<pto::TInsertOp>(op);
     auto src = cg.tileDesc(op, insert.getSrc()), dst = cg.tileDesc(op, insert.getDst());
     isa::Value row, col;
-    if (failed(src) || failed(dst) || failed(cg.integer(op, insert.getIndexRow(), row)) || failed(cg.integer(op, insert.getIndexCol(), col)))
+    if (failed(src) || failed(dst) || failed(cg.integer(op, insert.getIndexRow(), row)) ||
+        failed(cg.integer(op, insert.getIndexCol(), col)))
       return failure();
     if (src->memory == isa::Memory::L0C && dst->memory == isa::Memory::L1)
       return cg.emit(op, isa::TInsertAcc{dst->tile, src->tile, row, col, isa::ReluMode::none});
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
       return cg.emit(op, isa::TInsertUb{dst->tile, src->tile, row, col});
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::L1)
-      return cg.emit(op, isa::TInsertL1{dst->tile, src->tile, row, col, 0, 0, src->tile.validRows, src->tile.validCols});
-    return op->emitOpError("has no instruction from ") << isa::kMemoryNames[unsigned(src->memory)] << " to "
-                                                       << isa::kMemoryNames[unsigned(dst->memory)];
+      return cg.emit(op,
+                     isa::TInsertL1{dst->tile, src->tile, row, col, 0, 0, src->tile.validRows, src->tile.validCols});
+    return op->emitOpError("has no instruction from ")
+           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
   }
 };
 
-/// textract_fp, tinsert_fp: L0C to L1 with a descriptor per column. The part begins at an index of the source or of the destination and has the
-/// size of the other one.
+/// textract_fp, tinsert_fp: L0C to L1 with a descriptor per column. The part begins at an index of the source or of the
+/// destination and has the size of the other one.
 template <typename Op> struct QuantisedMoveModel : CodegenOpInterface::ExternalModel<QuantisedMoveModel<Op>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto move = cast<Op>(op);
     isa::TMovAccQuantv insn;
-    if (failed(cg.tile(op, move.getDst(), insn.dst)) || failed(cg.tile(op, move.getSrc(), insn.src)) || failed(cg.tile(op, move.getFp(), insn.scales)))
+    if (failed(cg.tile(op, move.getDst(), insn.dst)) || failed(cg.tile(op, move.getSrc(), insn.src)) ||
+        failed(cg.tile(op, move.getFp(), insn.scales)))
       return failure();
     isa::Value row, col;
     if (failed(cg.integer(op, move.getIndexRow(), row)) || failed(cg.integer(op, move.getIndexCol(), col)))
@@ -264,8 +292,8 @@ struct TDequantModel : CodegenOpInterface::ExternalModel<TDequantModel, pto::TDe
     auto dequant = cast<pto::TDequantOp>(op);
     isa::TDequant insn;
     return failure(failed(cg.tile(op, dequant.getDst(), insn.dst)) || failed(cg.tile(op, dequant.getSrc(), insn.src)) ||
-                   failed(cg.tile(op, dequant.getScale(), insn.scales)) || failed(cg.tile(op, dequant.getOffset(), insn.offsets)) ||
-                   failed(cg.emit(op, insn)));
+                   failed(cg.tile(op, dequant.getScale(), insn.scales)) ||
+                   failed(cg.tile(op, dequant.getOffset(), insn.offsets)) || failed(cg.emit(op, insn)));
   }
 };
 
@@ -283,7 +311,8 @@ struct TGetValModel : CodegenOpInterface::ExternalModel<TGetValModel, pto::TGetV
     auto get = cast<pto::TGetValOp>(op);
     isa::TGetval insn;
     auto dst = cg.registerFor(op, get.getValue());
-    if (failed(dst) || failed(cg.tile(op, get.getSrc(), insn.src)) || failed(cg.integer(op, get.getOffset(), insn.index)))
+    if (failed(dst) || failed(cg.tile(op, get.getSrc(), insn.src)) ||
+        failed(cg.integer(op, get.getOffset(), insn.index)))
       return failure();
     insn.dst = *dst;
     if (failed(cg.emit(op, insn)))
@@ -307,7 +336,8 @@ struct StoreScalarModel : CodegenOpInterface::ExternalModel<StoreScalarModel, pt
     isa::Value elements, bytes;
     if (failed(ptr) || failed(cg.integer(op, store.getOffset(), elements)) ||
         failed(cg.binary<isa::Mul>(op, elements, isa::Value(pto::getElementBits(type.getElementType()) / 8), bytes)) ||
-        failed(cg.binary<isa::Add>(op, ptr->offset, bytes, insn.dst.offset)) || failed(cg.scalar(op, store.getValue(), insn.value)))
+        failed(cg.binary<isa::Add>(op, ptr->offset, bytes, insn.dst.offset)) ||
+        failed(cg.scalar(op, store.getValue(), insn.value)))
       return failure();
     insn.dst.arg = uint8_t(ptr->arg);
     insn.dst.type = *element;
@@ -322,7 +352,8 @@ struct SlotPtrModel : CodegenOpInterface::ExternalModel<SlotPtrModel, pto::SlotP
     auto slot = cast<pto::SlotPtrOp>(op);
     auto ptr = cg.ptrDesc(op, slot.getPtr());
     isa::Value bytes;
-    if (failed(ptr) || failed(cg.integer(op, slot.getBytes(), bytes)) || failed(cg.binary<isa::Add>(op, ptr->offset, bytes, ptr->offset)))
+    if (failed(ptr) || failed(cg.integer(op, slot.getBytes(), bytes)) ||
+        failed(cg.binary<isa::Add>(op, ptr->offset, bytes, ptr->offset)))
       return failure();
     cg.define(slot.getResult(), *ptr);
     return success();

@@ -17,7 +17,6 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-
 void registerCodegenInterfaces(DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) { attachScalarModels(context); });
   registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) { attachControlFlowModels(context); });
@@ -42,18 +41,21 @@ SmallVector<ModuleOp> slicedKernels(ModuleOp module) {
 }
 
 // A stream that the generator made must be legal; what is not is shown at the op that caused it.
-static LogicalResult verify(const CodegenContext &context, const EngineStream &stream, func::FuncOp function, unsigned numArgs) {
+static LogicalResult verify(const CodegenContext &context, const EngineStream &stream, func::FuncOp function,
+                            unsigned numArgs) {
   auto error = isa::verifyStream(stream.core, stream.pipe, stream.words, context.processor.arch->arch, numArgs);
   if (!error)
     return success();
   Operation *op = context.opAt(stream.pipe, error->word);
-  return (op ? op : function.getOperation())->emitError("is illegal on ") << context.processor.name << ": " << error->message;
+  return (op ? op : function.getOperation())->emitError("is illegal on ")
+         << context.processor.name << ": " << error->message;
 }
 
 /// Where an op comes from: a place in a file, the tensor that it computes, or nothing.
 static std::string placeOf(Location loc) {
   if (auto file = dyn_cast<FileLineColLoc>(loc))
-    return " at " + llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" + std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
+    return " at " + llvm::sys::path::filename(file.getFilename().getValue()).str() + ":" +
+           std::to_string(file.getLine()) + ":" + std::to_string(file.getColumn());
   if (auto name = dyn_cast<NameLoc>(loc))
     return " of '" + name.getName().str() + "'";
   if (auto call = dyn_cast<CallSiteLoc>(loc)) {
@@ -68,7 +70,8 @@ static std::string placeOf(Location loc) {
 }
 
 /// Says for each command which op it is of, one entry per run of equal ones.
-static void noteSources(ArrayRef<std::pair<size_t, Operation *>> ops, EngineStream &stream, KernelStreams &kernel, llvm::StringMap<uint32_t> &known) {
+static void noteSources(ArrayRef<std::pair<size_t, Operation *>> ops, EngineStream &stream, KernelStreams &kernel,
+                        llvm::StringMap<uint32_t> &known) {
   for (auto [word, op] : ops) {
     std::string place = op ? placeOf(op->getLoc()) : "";
     std::string text = place.empty() ? "" : op->getName().getStringRef().str() + place;
@@ -94,12 +97,15 @@ FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &proces
     auto attribute = function->getAttrOfType<pto::PipeAttr>(pto::kPipeAttr);
     isa::Pipe pipe = attribute ? isa::Pipe(unsigned(attribute.getValue())) : isa::Pipe::ALL;
     if (!attribute || !isa::hasPipe(core, pipe))
-      return function.emitError("expects attribute '") << pto::kPipeAttr << "' with an engine of " << isa::kCoreKindNames[unsigned(core)];
+      return function.emitError("expects attribute '")
+             << pto::kPipeAttr << "' with an engine of " << isa::kCoreKindNames[unsigned(core)];
     if (llvm::any_of(done, [&](auto &other) { return other.first == pipe; }))
       return function.emitError("is a second stream of engine ") << isa::pipeName(pipe);
-    unsigned pointers = llvm::count_if(function.getArgumentTypes(), [](Type type) { return llvm::isa<pto::PtrType>(type); });
+    unsigned pointers =
+        llvm::count_if(function.getArgumentTypes(), [](Type type) { return llvm::isa<pto::PtrType>(type); });
     if (!done.empty() && pointers != result.numArgs)
-      return function.emitError("has ") << pointers << " pointer arguments, other engines of the kernel have " << result.numArgs;
+      return function.emitError("has ") << pointers << " pointer arguments, other engines of the kernel have "
+                                        << result.numArgs;
     result.numArgs = pointers;
     if (failed(context.generateStream(function, pipe)))
       return failure();

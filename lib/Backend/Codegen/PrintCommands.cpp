@@ -38,8 +38,8 @@ struct PrintCommands : impl::PTOPrintCommandsBase<PrintCommands> {
       out << ", " << isa::kMemoryNames[unsigned(use.memory)] << " " << use.bytes;
     out << "\n";
     for (const EngineStream &stream : kernel.streams)
-      out << isa::kCoreKindNames[unsigned(stream.core)] << " " << isa::pipeName(stream.pipe) << ": " << stream.numCommands << " commands, "
-          << stream.words.size() << " words\n"
+      out << isa::kCoreKindNames[unsigned(stream.core)] << " " << isa::pipeName(stream.pipe) << ": "
+          << stream.numCommands << " commands, " << stream.words.size() << " words\n"
           << stream.text;
   }
 };

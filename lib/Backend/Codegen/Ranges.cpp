@@ -24,13 +24,13 @@ bool isNonNegative(mlir::Value value) {
   if (!op)
     return false;
   auto both = [&] { return isNonNegative(op->getOperand(0)) && isNonNegative(op->getOperand(1)); };
-  if (llvm::isa<pto::GetBlockIdxOp, pto::GetBlockNumOp, pto::GetSubBlockIdxOp, pto::GetSubBlockNumOp, pto::GetTensorViewDimOp, arith::CmpIOp,
-                arith::ExtUIOp>(op))
+  if (llvm::isa<pto::GetBlockIdxOp, pto::GetBlockNumOp, pto::GetSubBlockIdxOp, pto::GetSubBlockNumOp,
+                pto::GetTensorViewDimOp, arith::CmpIOp, arith::ExtUIOp>(op))
     return true;
   if (llvm::isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp>(op))
     return isNonNegative(op->getOperand(0));
-  if (llvm::isa<arith::AddIOp, arith::MulIOp, arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp, arith::RemSIOp,
-                arith::RemUIOp, arith::MinSIOp, arith::MinUIOp>(op))
+  if (llvm::isa<arith::AddIOp, arith::MulIOp, arith::FloorDivSIOp, arith::DivSIOp, arith::DivUIOp, arith::CeilDivSIOp,
+                arith::RemSIOp, arith::RemUIOp, arith::MinSIOp, arith::MinUIOp>(op))
     return both();
   if (llvm::isa<arith::MaxSIOp>(op))
     return isNonNegative(op->getOperand(0)) || isNonNegative(op->getOperand(1));
@@ -39,8 +39,11 @@ bool isNonNegative(mlir::Value value) {
   // iv - lb, and ub - iv, of a loop.
   if (auto sub = dyn_cast<arith::SubIOp>(op)) {
     scf::ForOp first = loopOf(sub.getLhs()), second = loopOf(sub.getRhs());
-    auto same = [](mlir::Value a, mlir::Value b) { return a == b || (constantOf(a) && constantOf(a) == constantOf(b)); };
-    return (first && same(first.getLowerBound(), sub.getRhs())) || (second && same(second.getUpperBound(), sub.getLhs()));
+    auto same = [](mlir::Value a, mlir::Value b) {
+      return a == b || (constantOf(a) && constantOf(a) == constantOf(b));
+    };
+    return (first && same(first.getLowerBound(), sub.getRhs())) ||
+           (second && same(second.getUpperBound(), sub.getLhs()));
   }
   return false;
 }

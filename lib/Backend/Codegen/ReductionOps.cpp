@@ -20,8 +20,12 @@ struct ColExpandModel : CodegenOpInterface::ExternalModel<ColExpandModel, pto::T
   }
 };
 
-template <typename Op, typename Insn> void unary(MLIRContext *c) { Op::template attachInterface<UnaryTile<Op, Insn>>(*c); }
-template <typename Op, typename Insn> void binary(MLIRContext *c) { Op::template attachInterface<BinaryTile<Op, Insn>>(*c); }
+template <typename Op, typename Insn> void unary(MLIRContext *c) {
+  Op::template attachInterface<UnaryTile<Op, Insn>>(*c);
+}
+template <typename Op, typename Insn> void binary(MLIRContext *c) {
+  Op::template attachInterface<BinaryTile<Op, Insn>>(*c);
+}
 } // namespace
 
 void attachReductionModels(MLIRContext *c) {

@@ -70,7 +70,8 @@ LogicalResult operands(Operation *op, CodegenContext &cg, isa::Value &lhs, isa::
 
 // Unsigned ops are the signed ones on operands without a sign.
 LogicalResult unsignedOperands(Operation *op, CodegenContext &cg, isa::Value &lhs, isa::Value &rhs) {
-  return failure(failed(zeroExtend(op, cg, op->getOperand(0), lhs)) || failed(zeroExtend(op, cg, op->getOperand(1), rhs)));
+  return failure(failed(zeroExtend(op, cg, op->getOperand(0), lhs)) ||
+                 failed(zeroExtend(op, cg, op->getOperand(1), rhs)));
 }
 
 template <typename Op, typename Insn, bool isUnsigned = false>
@@ -81,7 +82,8 @@ struct BinaryModel : CodegenOpInterface::ExternalModel<BinaryModel<Op, Insn, isU
     if (failed(isUnsigned ? unsignedOperands(op, cg, lhs, rhs) : operands(op, cg, lhs, rhs)))
       return failure();
     constexpr isa::Opcode opcode = isa::OpcodeOf<Insn>::value;
-    bool mayWrap = isUnsigned || opcode == isa::Opcode::Add || opcode == isa::Opcode::Sub || opcode == isa::Opcode::Mul || opcode == isa::Opcode::Shl;
+    bool mayWrap = isUnsigned || opcode == isa::Opcode::Add || opcode == isa::Opcode::Sub ||
+                   opcode == isa::Opcode::Mul || opcode == isa::Opcode::Shl;
     bool wide = result.getType().isIndex() || result.getType().getIntOrFloatBitWidth() == 64;
     if (failed(cg.binary<Insn>(op, lhs, rhs, out, wide || !mayWrap ? result : mlir::Value())))
       return failure();
@@ -93,7 +95,8 @@ struct BinaryModel : CodegenOpInterface::ExternalModel<BinaryModel<Op, Insn, isU
 };
 
 // The ISA's div and rem round toward minus infinity; divsi and remsi toward zero.
-template <typename Op, bool isRemainder> struct TruncatingModel : CodegenOpInterface::ExternalModel<TruncatingModel<Op, isRemainder>, Op> {
+template <typename Op, bool isRemainder>
+struct TruncatingModel : CodegenOpInterface::ExternalModel<TruncatingModel<Op, isRemainder>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::Value a, b, out;
     mlir::Value result = op->getResult(0);
@@ -111,11 +114,13 @@ template <typename Op, bool isRemainder> struct TruncatingModel : CodegenOpInter
       return failure();
     auto negative = cg.temporary(op), inexact = cg.temporary(op);
     isa::Value fix, product;
-    if (failed(negative) || failed(inexact) || failed(cg.emit(op, isa::Cmp{*negative, isa::CompareMode::lt, quotient, 0})) ||
+    if (failed(negative) || failed(inexact) ||
+        failed(cg.emit(op, isa::Cmp{*negative, isa::CompareMode::lt, quotient, 0})) ||
         failed(cg.emit(op, isa::Cmp{*inexact, isa::CompareMode::ne, remainder, 0})) ||
         failed(cg.binary<isa::And>(op, isa::Value::reg(*negative), isa::Value::reg(*inexact), fix)))
       return failure();
-    if (isRemainder ? failed(cg.binary<isa::Mul>(op, fix, b, product)) || failed(cg.binary<isa::Sub>(op, remainder, product, out, result))
+    if (isRemainder ? failed(cg.binary<isa::Mul>(op, fix, b, product)) ||
+                          failed(cg.binary<isa::Sub>(op, remainder, product, out, result))
                     : failed(cg.binary<isa::Add>(op, quotient, fix, out, result)))
       return failure();
     cg.define(result, out);
@@ -128,7 +133,8 @@ struct CeilDivModel : CodegenOpInterface::ExternalModel<CeilDivModel, arith::Cei
     isa::Value a, b, negated, quotient, out;
     mlir::Value result = op->getResult(0);
     if (failed(operands(op, cg, a, b)) || failed(cg.binary<isa::Sub>(op, isa::Value(0), a, negated)) ||
-        failed(cg.binary<isa::Div>(op, negated, b, quotient)) || failed(cg.binary<isa::Sub>(op, isa::Value(0), quotient, out, result)))
+        failed(cg.binary<isa::Div>(op, negated, b, quotient)) ||
+        failed(cg.binary<isa::Sub>(op, isa::Value(0), quotient, out, result)))
       return failure();
     cg.define(result, out);
     return success();
@@ -138,7 +144,9 @@ struct CeilDivModel : CodegenOpInterface::ExternalModel<CeilDivModel, arith::Cei
 struct ConstantModel : CodegenOpInterface::ExternalModel<ConstantModel, arith::ConstantOp> {
   // Constants become immediates where they are used; the one that counts merged elements is a result without a reader.
   LogicalResult generate(Operation *op, CodegenContext &) const {
-    return constantOf(op->getResult(0)) || llvm::isa<VectorType>(op->getResult(0).getType()) ? success() : LogicalResult(op->emitOpError("is no scalar integer or float"));
+    return constantOf(op->getResult(0)) || llvm::isa<VectorType>(op->getResult(0).getType())
+               ? success()
+               : LogicalResult(op->emitOpError("is no scalar integer or float"));
   }
 };
 
@@ -151,16 +159,33 @@ struct CmpModel : CodegenOpInterface::ExternalModel<CmpModel, arith::CmpIOp> {
     P predicate = cmp.getPredicate();
     bool isUnsigned = predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
     if (failed(isUnsigned ? unsignedOperands(op, cg, lhs, rhs)
-                          : LogicalResult(failure(failed(cg.integer(op, cmp.getLhs(), lhs)) || failed(cg.integer(op, cmp.getRhs(), rhs))))))
+                          : LogicalResult(failure(failed(cg.integer(op, cmp.getLhs(), lhs)) ||
+                                                  failed(cg.integer(op, cmp.getRhs(), rhs))))))
       return failure();
     M mode = M::eq;
     switch (predicate) {
-    case P::eq: mode = M::eq; break;
-    case P::ne: mode = M::ne; break;
-    case P::slt: case P::ult: mode = M::lt; break;
-    case P::sle: case P::ule: mode = M::le; break;
-    case P::sgt: case P::ugt: mode = M::gt; break;
-    case P::sge: case P::uge: mode = M::ge; break;
+    case P::eq:
+      mode = M::eq;
+      break;
+    case P::ne:
+      mode = M::ne;
+      break;
+    case P::slt:
+    case P::ult:
+      mode = M::lt;
+      break;
+    case P::sle:
+    case P::ule:
+      mode = M::le;
+      break;
+    case P::sgt:
+    case P::ugt:
+      mode = M::gt;
+      break;
+    case P::sge:
+    case P::uge:
+      mode = M::ge;
+      break;
     }
     auto dst = cg.registerFor(op, cmp.getResult());
     if (failed(dst) || failed(cg.emit(op, isa::Cmp{*dst, mode, lhs, rhs})))
@@ -188,7 +213,8 @@ struct SelectModel : CodegenOpInterface::ExternalModel<SelectModel, arith::Selec
   }
 
 private:
-  static LogicalResult choose(arith::SelectOp op, CodegenContext &cg, isa::Value cond, isa::Value a, isa::Value b, isa::Value &out) {
+  static LogicalResult choose(arith::SelectOp op, CodegenContext &cg, isa::Value cond, isa::Value a, isa::Value b,
+                              isa::Value &out) {
     if (!cond.isRegister || a == b) {
       out = !cond.isRegister && !cond.value ? b : a;
       return success();
@@ -230,10 +256,12 @@ template <typename Op> struct SameValueModel : CodegenOpInterface::ExternalModel
       cg.define(op->getResult(0), out);
       return success();
     }
-    bool zeroExtends = (std::is_same_v<Op, arith::ExtUIOp> || std::is_same_v<Op, arith::IndexCastUIOp>)&&widthOf(from) < widthOf(to);
+    bool zeroExtends =
+        (std::is_same_v<Op, arith::ExtUIOp> || std::is_same_v<Op, arith::IndexCastUIOp>) && widthOf(from) < widthOf(to);
     if (zeroExtends && widthOf(from) != 1 && !isNonNegative(op->getOperand(0))) {
       isa::Value out;
-      if (failed(cg.binary<isa::And>(op, value, isa::Value(int64_t((uint64_t(1) << widthOf(from)) - 1)), out, op->getResult(0))))
+      if (failed(cg.binary<isa::And>(op, value, isa::Value(int64_t((uint64_t(1) << widthOf(from)) - 1)), out,
+                                     op->getResult(0))))
         return failure();
       cg.define(op->getResult(0), out);
       return success();

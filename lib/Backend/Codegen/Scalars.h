@@ -12,7 +12,8 @@
 namespace pto_mlir::backend {
 
 /// Defines `result` as the low bits of `value`, brought back to its type's range.
-llvm::LogicalResult narrow(mlir::Operation *op, CodegenContext &cg, isa::Value value, mlir::Type type, mlir::Value result);
+llvm::LogicalResult narrow(mlir::Operation *op, CodegenContext &cg, isa::Value value, mlir::Type type,
+                           mlir::Value result);
 /// An operand as the number that it is when read without a sign; failure for one of 64 bits that may be negative.
 llvm::LogicalResult zeroExtend(mlir::Operation *op, CodegenContext &cg, mlir::Value operand, isa::Value &out);
 /// Bits of an integer; 64 of an index.

@@ -16,15 +16,17 @@ LogicalResult scales(Operation *op, CodegenContext &cg, mlir::Value value, isa::
   if (failed(desc))
     return failure();
   if (desc->memory != memory)
-    return op->emitOpError("takes scales that belong to ") << (desc->memory == isa::Memory::FB ? "no product" : "the other operand of a product")
-                                                           << "; each operand needs a tile of scales of its own";
+    return op->emitOpError("takes scales that belong to ")
+           << (desc->memory == isa::Memory::FB ? "no product" : "the other operand of a product")
+           << "; each operand needs a tile of scales of its own";
   out = desc->tile;
   return success();
 }
 
 /// dst, a and b with their scales; the plain form and both others.
 template <typename Op, typename Insn> LogicalResult operands(Op op, CodegenContext &cg, Insn &insn) {
-  return failure(failed(cg.tile(op, op.getDst(), insn.dst)) || failed(cg.tile(op, op.getA(), insn.a)) || failed(cg.tile(op, op.getB(), insn.b)) ||
+  return failure(failed(cg.tile(op, op.getDst(), insn.dst)) || failed(cg.tile(op, op.getA(), insn.a)) ||
+                 failed(cg.tile(op, op.getB(), insn.b)) ||
                  failed(scales(op, cg, op.getAScale(), isa::Memory::SA, insn.scalesA)) ||
                  failed(scales(op, cg, op.getBScale(), isa::Memory::SB, insn.scalesB)));
 }
@@ -38,13 +40,15 @@ template <typename Op> struct ScaledModel : CodegenOpInterface::ExternalModel<Sc
 template <typename Op> struct ScaledAccModel : CodegenOpInterface::ExternalModel<ScaledAccModel<Op>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::TMatmulMxAcc insn;
-    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.tile(op, cast<Op>(op).getCIn(), insn.acc)) || failed(cg.emit(op, insn)));
+    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.tile(op, cast<Op>(op).getCIn(), insn.acc)) ||
+                   failed(cg.emit(op, insn)));
   }
 };
 template <typename Op> struct ScaledBiasModel : CodegenOpInterface::ExternalModel<ScaledBiasModel<Op>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::TMatmulMxBias insn;
-    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.tile(op, cast<Op>(op).getBias(), insn.bias)) || failed(cg.emit(op, insn)));
+    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.tile(op, cast<Op>(op).getBias(), insn.bias)) ||
+                   failed(cg.emit(op, insn)));
   }
 };
 
@@ -53,7 +57,8 @@ struct TStoreFPModel : CodegenOpInterface::ExternalModel<TStoreFPModel, pto::TSt
     auto store = cast<pto::TStoreFPOp>(op);
     isa::TStoreAccQuantv insn;
     insn.relu = isa::ReluMode::none;
-    if (failed(cg.view(op, store.getDst(), insn.dst)) || failed(cg.tile(op, store.getSrc(), insn.src)) || failed(cg.tile(op, store.getFp(), insn.scales)))
+    if (failed(cg.view(op, store.getDst(), insn.dst)) || failed(cg.tile(op, store.getSrc(), insn.src)) ||
+        failed(cg.tile(op, store.getFp(), insn.scales)))
       return failure();
     asDescriptors(insn.scales, insn.src);
     return cg.emit(op, insn);
@@ -69,8 +74,10 @@ struct TMovFPModel : CodegenOpInterface::ExternalModel<TMovFPModel, pto::TMovFPO
       return failure();
     asDescriptors(scales, dst->tile);
     if (dst->memory == isa::Memory::UB)
-      return cg.emit(op, isa::TMovAccUbQuantv{dst->tile, src->tile, scales, isa::ReluMode::none, isa::TargetCores::first});
-    return cg.emit(op, isa::TMovAccQuantv{dst->tile, src->tile, scales, 0, 0, 0, 0, dst->tile.validRows, dst->tile.validCols, isa::ReluMode::none});
+      return cg.emit(op,
+                     isa::TMovAccUbQuantv{dst->tile, src->tile, scales, isa::ReluMode::none, isa::TargetCores::first});
+    return cg.emit(op, isa::TMovAccQuantv{dst->tile, src->tile, scales, 0, 0, 0, 0, dst->tile.validRows,
+                                          dst->tile.validCols, isa::ReluMode::none});
   }
 };
 

@@ -9,7 +9,8 @@ namespace pto_mlir::backend {
 
 namespace {
 
-template <typename Op, isa::Query query> struct QueryModel : CodegenOpInterface::ExternalModel<QueryModel<Op, query>, Op> {
+template <typename Op, isa::Query query>
+struct QueryModel : CodegenOpInterface::ExternalModel<QueryModel<Op, query>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto dst = cg.registerFor(op, op->getResult(0));
     if (failed(dst) || failed(cg.emit(op, isa::Get{*dst, query})))
@@ -21,7 +22,9 @@ template <typename Op, isa::Query query> struct QueryModel : CodegenOpInterface:
 
 isa::Pipe toPipe(pto::PipeAttr attribute) { return isa::Pipe(unsigned(attribute.getValue())); }
 
-template <typename Insn> LogicalResult emitFlag(Operation *op, CodegenContext &cg, pto::PipeAttr src, pto::PipeAttr dst, isa::Value id, int64_t maxId) {
+template <typename Insn>
+LogicalResult emitFlag(Operation *op, CodegenContext &cg, pto::PipeAttr src, pto::PipeAttr dst, isa::Value id,
+                       int64_t maxId) {
   Insn insn;
   insn.src = toPipe(src);
   insn.dst = toPipe(dst);
@@ -39,14 +42,16 @@ template <typename Op, typename Insn> struct FlagModel : CodegenOpInterface::Ext
   }
 };
 
-template <typename Op, typename Insn> struct FlagDynModel : CodegenOpInterface::ExternalModel<FlagDynModel<Op, Insn>, Op> {
+template <typename Op, typename Insn>
+struct FlagDynModel : CodegenOpInterface::ExternalModel<FlagDynModel<Op, Insn>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto flag = cast<Op>(op);
     isa::Value id;
     if (failed(cg.integer(op, flag.getEventId(), id)))
       return failure();
     int64_t most = upperBound(flag.getEventId()).value_or(isa::kNumFlagIds - 1);
-    return emitFlag<Insn>(op, cg, flag.getSrcPipeAttr(), flag.getDstPipeAttr(), id, std::min<int64_t>(most, isa::kNumFlagIds - 1));
+    return emitFlag<Insn>(op, cg, flag.getSrcPipeAttr(), flag.getDstPipeAttr(), id,
+                          std::min<int64_t>(most, isa::kNumFlagIds - 1));
   }
 };
 
@@ -97,7 +102,8 @@ struct CrossSetModel : CodegenOpInterface::ExternalModel<CrossSetModel, pto::Cro
 struct CrossWaitModel : CodegenOpInterface::ExternalModel<CrossWaitModel, pto::CrossWaitOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::CrossWait insn;
-    return failure(failed(cg.integer(op, cast<pto::CrossWaitOp>(op).getEventId(), insn.id)) || failed(cg.emit(op, insn)));
+    return failure(failed(cg.integer(op, cast<pto::CrossWaitOp>(op).getEventId(), insn.id)) ||
+                   failed(cg.emit(op, insn)));
   }
 };
 

@@ -1,6 +1,7 @@
 //===- TileOps.cpp - Allocation and aliases of tiles ----------------------===//
 //
-// A tile is an operand, not a value: these ops emit at most the address arithmetic of a part that begins at a computed row.
+// A tile is an operand, not a value: these ops emit at most the address arithmetic of a part that begins at a computed
+// row.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,7 +22,8 @@ FailureOr<TileDesc> describeTile(Operation *op, pto::TileBufType type) {
   if (!element || !space)
     return op->emitOpError("has type ") << type << ", which no instruction can address";
   if (type.getRows() < 1 || type.getCols() < 1 || type.getRows() > UINT16_MAX || type.getCols() > UINT16_MAX)
-    return op->emitOpError("has a box of ") << type.getRows() << "x" << type.getCols() << ", the ISA's limit is 65535 per side";
+    return op->emitOpError("has a box of ")
+           << type.getRows() << "x" << type.getCols() << ", the ISA's limit is 65535 per side";
   TileDesc desc;
   desc.memory = *space;
   desc.tile.type = *element;
@@ -36,13 +38,17 @@ FailureOr<TileDesc> describeTile(Operation *op, pto::TileBufType type) {
 
 namespace {
 
-// A shape that is set in another block than the tile's holds wherever the tile is used afterwards: it lives in registers.
+// A shape that is set in another block than the tile's holds wherever the tile is used afterwards: it lives in
+// registers.
 bool changesValidShape(pto::AllocTileOp alloc) {
-  return llvm::any_of(alloc->getUsers(), [&](Operation *user) { return llvm::isa<pto::SetValidShapeOp>(user) && user->getBlock() != alloc->getBlock(); });
+  return llvm::any_of(alloc->getUsers(), [&](Operation *user) {
+    return llvm::isa<pto::SetValidShapeOp>(user) && user->getBlock() != alloc->getBlock();
+  });
 }
 
 // The scales that belong to an operand of the tile's shape, as the instructions see them: bytes in boxes of two groups.
-LogicalResult describeScales(Operation *op, CodegenContext &cg, pto::TileBufType type, pto::ScaleUse use, TileDesc &desc) {
+LogicalResult describeScales(Operation *op, CodegenContext &cg, pto::TileBufType type, pto::ScaleUse use,
+                             TileDesc &desc) {
   bool left = use == pto::ScaleUse::left;
   auto [rows, cols] = pto::getScaleBox(type, use);
   desc.memory = left ? isa::Memory::SA : isa::Memory::SB;
@@ -50,7 +56,8 @@ LogicalResult describeScales(Operation *op, CodegenContext &cg, pto::TileBufType
   desc.tile.layout = left ? isa::Layout::ZZ : isa::Layout::NN;
   desc.tile.rows = uint16_t(rows), desc.tile.cols = uint16_t(cols);
   isa::Value &groups = left ? desc.tile.validCols : desc.tile.validRows;
-  return failure(failed(cg.binary<isa::Add>(op, groups, isa::Value(31), groups)) || failed(cg.binary<isa::Div>(op, groups, isa::Value(32), groups)));
+  return failure(failed(cg.binary<isa::Add>(op, groups, isa::Value(31), groups)) ||
+                 failed(cg.binary<isa::Div>(op, groups, isa::Value(32), groups)));
 }
 
 struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTileOp> {
@@ -85,15 +92,17 @@ struct AllocModel : CodegenOpInterface::ExternalModel<AllocModel, pto::AllocTile
       }
     uint64_t capacity = cg.processor.arch->memory(desc->memory).bytes;
     auto begin = upperBound(alloc.getAddr());
-    cg.useMemory(desc->memory, begin && *begin >= 0 ? std::min<uint64_t>(uint64_t(*begin) + bytes, capacity) : capacity);
+    cg.useMemory(desc->memory,
+                 begin && *begin >= 0 ? std::min<uint64_t>(uint64_t(*begin) + bytes, capacity) : capacity);
     cg.define(alloc.getResult(), *desc);
     return success();
   }
 };
 
-// min(size, max(valid - offset, 0)), as far as the range of the offset leaves it open. `index` is the offset as a value of the IR.
-LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, const isa::Value &offset, mlir::Value index, int64_t size,
-                   isa::Value &out) {
+// min(size, max(valid - offset, 0)), as far as the range of the offset leaves it open. `index` is the offset as a value
+// of the IR.
+LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, const isa::Value &offset,
+                   mlir::Value index, int64_t size, isa::Value &out) {
   auto most = valid.isRegister ? std::optional<int64_t>() : upperBound(index);
   if (most && *most + size <= valid.value) {
     out = isa::Value(size);
@@ -106,17 +115,20 @@ LogicalResult clip(Operation *op, CodegenContext &cg, const isa::Value &valid, c
   return cg.binary<isa::Min>(op, left, isa::Value(size), out);
 }
 
-/// Where the part of `from` at `row`, `col` begins: whole rows (columns) of the outer direction plus the offset inside the inner one.
-LogicalResult partAddress(Operation *op, CodegenContext &cg, const isa::Tile &from, pto::TileBufType type, isa::Value row, isa::Value col,
-                          isa::Value &address) {
+/// Where the part of `from` at `row`, `col` begins: whole rows (columns) of the outer direction plus the offset inside
+/// the inner one.
+LogicalResult partAddress(Operation *op, CodegenContext &cg, const isa::Tile &from, pto::TileBufType type,
+                          isa::Value row, isa::Value col, isa::Value &address) {
   bool rowMajor = type.isRowMajor();
   unsigned bits = isa::elementBits(from.type);
   isa::Value outer, inner = type.isBoxed() ? isa::Value(0) : rowMajor ? col : row;
   int64_t pitch = (rowMajor ? from.cols : from.rows) * bits / 8;
   if (failed(cg.binary<isa::Mul>(op, rowMajor ? row : col, isa::Value(pitch), outer)))
     return failure();
-  LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner) : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
-  return failure(failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, outer)) || failed(cg.binary<isa::Add>(op, from.address, outer, address)));
+  LogicalResult scaled = bits % 8 ? cg.binary<isa::Shr>(op, inner, isa::Value(1), inner)
+                                  : cg.binary<isa::Mul>(op, inner, isa::Value(bits / 8), inner);
+  return failure(failed(scaled) || failed(cg.binary<isa::Add>(op, outer, inner, outer)) ||
+                 failed(cg.binary<isa::Add>(op, from.address, outer, address)));
 }
 
 struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetOp> {
@@ -126,7 +138,8 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
     auto type = cast<pto::TileBufType>(subset.getResult().getType());
     auto desc = describeTile(op, type);
     isa::Value row, col;
-    if (failed(source) || failed(desc) || failed(cg.integer(op, subset.getOffsets()[0], row)) || failed(cg.integer(op, subset.getOffsets()[1], col)))
+    if (failed(source) || failed(desc) || failed(cg.integer(op, subset.getOffsets()[0], row)) ||
+        failed(cg.integer(op, subset.getOffsets()[1], col)))
       return failure();
     const isa::Tile &from = source->tile;
     isa::Tile &to = desc->tile;
@@ -134,17 +147,21 @@ struct SubsetModel : CodegenOpInterface::ExternalModel<SubsetModel, pto::SubsetO
       auto [rows, cols] = pto::getPaddedBox(type);
       to.rows = uint16_t(rows), to.cols = uint16_t(cols);
     }
-    // The part must keep the pitch of the whole: all columns of a row-major tile, all rows of a column-major one, or a single row or column.
+    // The part must keep the pitch of the whole: all columns of a row-major tile, all rows of a column-major one, or a
+    // single row or column.
     bool rowMajor = type.isRowMajor();
     bool whole = rowMajor ? to.cols == from.cols || to.rows == 1 : to.rows == from.rows || to.cols == 1;
     if (!whole)
-      return op->emitOpError("is no contiguous part of its source: a ") << (rowMajor ? "row" : "column") << "-major tile can only be cut into whole "
-                                                                        << (rowMajor ? "rows" : "columns");
+      return op->emitOpError("is no contiguous part of its source: a ")
+             << (rowMajor ? "row" : "column") << "-major tile can only be cut into whole "
+             << (rowMajor ? "rows" : "columns");
     if (failed(partAddress(op, cg, from, type, row, col, to.address)))
       return failure();
-    if (type.hasDynamicValidRows() && failed(clip(op, cg, from.validRows, row, subset.getOffsets()[0], to.rows, to.validRows)))
+    if (type.hasDynamicValidRows() &&
+        failed(clip(op, cg, from.validRows, row, subset.getOffsets()[0], to.rows, to.validRows)))
       return failure();
-    if (type.hasDynamicValidCols() && failed(clip(op, cg, from.validCols, col, subset.getOffsets()[1], to.cols, to.validCols)))
+    if (type.hasDynamicValidCols() &&
+        failed(clip(op, cg, from.validCols, col, subset.getOffsets()[1], to.cols, to.validCols)))
       return failure();
     cg.define(subset.getResult(), *desc);
     return success();
@@ -159,14 +176,16 @@ struct SubViewModel : CodegenOpInterface::ExternalModel<SubViewModel, pto::SubVi
     auto type = cast<pto::TileBufType>(part.getResult().getType());
     auto desc = describeTile(op, type);
     isa::Value row, col;
-    if (failed(source) || failed(desc) || failed(cg.integer(op, part.getOffsets()[0], row)) || failed(cg.integer(op, part.getOffsets()[1], col)))
+    if (failed(source) || failed(desc) || failed(cg.integer(op, part.getOffsets()[0], row)) ||
+        failed(cg.integer(op, part.getOffsets()[1], col)))
       return failure();
     const isa::Tile &from = source->tile;
     isa::Tile &to = desc->tile;
     (type.isRowMajor() ? to.cols : to.rows) = type.isRowMajor() ? from.cols : from.rows;
     if (failed(partAddress(op, cg, from, type, row, col, to.address)))
       return failure();
-    if ((type.hasDynamicValidRows() && part.getValidRow() && failed(cg.integer(op, part.getValidRow(), to.validRows))) ||
+    if ((type.hasDynamicValidRows() && part.getValidRow() &&
+         failed(cg.integer(op, part.getValidRow(), to.validRows))) ||
         (type.hasDynamicValidCols() && part.getValidCol() && failed(cg.integer(op, part.getValidCol(), to.validCols))))
       return failure();
     if (!part.getValidRow()) {
@@ -204,8 +223,9 @@ template <typename Op> struct ReshapeModel : CodegenOpInterface::ExternalModel<R
     bool same = to.rows == from.rows && to.cols == from.cols;
     bool turned = to.rows == from.cols && to.cols == from.rows && (to.rows == 1 || to.cols == 1);
     if (!type.hasStaticValid() && !same && !turned)
-      return op->emitOpError("cannot tell the valid part of a ") << unsigned(from.rows) << "x" << unsigned(from.cols) << " tile seen as "
-                                                                 << unsigned(to.rows) << "x" << unsigned(to.cols);
+      return op->emitOpError("cannot tell the valid part of a ")
+             << unsigned(from.rows) << "x" << unsigned(from.cols) << " tile seen as " << unsigned(to.rows) << "x"
+             << unsigned(to.cols);
     if (type.hasDynamicValidRows())
       to.validRows = same ? from.validRows : from.validCols;
     if (type.hasDynamicValidCols())
@@ -241,7 +261,8 @@ struct SetValidModel : CodegenOpInterface::ExternalModel<SetValidModel, pto::Set
                      failed(cg.emit(op, isa::Mov{uint8_t(desc->tile.validCols.value), cols})));
     // The new shape holds until the tile's last use.
     if (set.getSource().getParentBlock() != op->getBlock())
-      return op->emitOpError("stands in another block than its tile, which has no pto.alloc_tile; set the shape of the allocated tile");
+      return op->emitOpError(
+          "stands in another block than its tile, which has no pto.alloc_tile; set the shape of the allocated tile");
     desc->tile.validRows = rows;
     desc->tile.validCols = cols;
     cg.define(set.getSource(), *desc);

@@ -25,25 +25,39 @@ std::optional<isa::ElementType> elementType(Type type) {
     return std::nullopt;
   bool isUnsigned = integer.isUnsigned();
   switch (integer.getWidth()) {
-  case 4: return isUnsigned ? std::nullopt : std::optional(E::i4);
-  case 8: return isUnsigned ? E::u8 : E::i8;
-  case 16: return isUnsigned ? E::u16 : E::i16;
-  case 32: return isUnsigned ? E::u32 : E::i32;
-  case 64: return isUnsigned ? E::u64 : E::i64;
-  default: return std::nullopt;
+  case 4:
+    return isUnsigned ? std::nullopt : std::optional(E::i4);
+  case 8:
+    return isUnsigned ? E::u8 : E::i8;
+  case 16:
+    return isUnsigned ? E::u16 : E::i16;
+  case 32:
+    return isUnsigned ? E::u32 : E::i32;
+  case 64:
+    return isUnsigned ? E::u64 : E::i64;
+  default:
+    return std::nullopt;
   }
 }
 
 std::optional<isa::Memory> memory(pto::AddressSpace space) {
   switch (space) {
-  case pto::AddressSpace::vec: return isa::Memory::UB;
-  case pto::AddressSpace::mat: return isa::Memory::L1;
-  case pto::AddressSpace::left: return isa::Memory::L0A;
-  case pto::AddressSpace::right: return isa::Memory::L0B;
-  case pto::AddressSpace::acc: return isa::Memory::L0C;
-  case pto::AddressSpace::bias: return isa::Memory::BT;
-  case pto::AddressSpace::scaling: return isa::Memory::FB;
-  default: return std::nullopt;
+  case pto::AddressSpace::vec:
+    return isa::Memory::UB;
+  case pto::AddressSpace::mat:
+    return isa::Memory::L1;
+  case pto::AddressSpace::left:
+    return isa::Memory::L0A;
+  case pto::AddressSpace::right:
+    return isa::Memory::L0B;
+  case pto::AddressSpace::acc:
+    return isa::Memory::L0C;
+  case pto::AddressSpace::bias:
+    return isa::Memory::BT;
+  case pto::AddressSpace::scaling:
+    return isa::Memory::FB;
+  default:
+    return std::nullopt;
   }
 }
 

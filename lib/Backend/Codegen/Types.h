@@ -14,8 +14,8 @@ namespace pto_mlir::backend {
 std::optional<isa::ElementType> elementType(mlir::Type type);
 std::optional<isa::Memory> memory(pto::AddressSpace space);
 
-/// The fixpipe reads one word of 64 bits per column, from the tile's first byte on; `scales` becomes that for the columns of `columns`, whatever
-/// the text calls its elements.
+/// The fixpipe reads one word of 64 bits per column, from the tile's first byte on; `scales` becomes that for the
+/// columns of `columns`, whatever the text calls its elements.
 void asDescriptors(isa::Tile &scales, const isa::Tile &columns);
 
 /// Value of a constant: an integer, or the bit pattern of f32.

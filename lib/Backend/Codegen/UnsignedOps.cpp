@@ -13,7 +13,8 @@ namespace pto_mlir::backend {
 namespace {
 
 LogicalResult bothUnsigned(Operation *op, CodegenContext &cg, isa::Value &lhs, isa::Value &rhs) {
-  return failure(failed(zeroExtend(op, cg, op->getOperand(0), lhs)) || failed(zeroExtend(op, cg, op->getOperand(1), rhs)));
+  return failure(failed(zeroExtend(op, cg, op->getOperand(0), lhs)) ||
+                 failed(zeroExtend(op, cg, op->getOperand(1), rhs)));
 }
 
 struct ShiftRightModel : CodegenOpInterface::ExternalModel<ShiftRightModel, arith::ShRUIOp> {
@@ -31,7 +32,8 @@ struct CeilDivModel : CodegenOpInterface::ExternalModel<CeilDivModel, arith::Cei
     mlir::Value result = op->getResult(0);
     isa::Value a, b, negated, quotient, out;
     if (failed(bothUnsigned(op, cg, a, b)) || failed(cg.binary<isa::Sub>(op, isa::Value(0), a, negated)) ||
-        failed(cg.binary<isa::Div>(op, negated, b, quotient)) || failed(cg.binary<isa::Sub>(op, isa::Value(0), quotient, out)))
+        failed(cg.binary<isa::Div>(op, negated, b, quotient)) ||
+        failed(cg.binary<isa::Sub>(op, isa::Value(0), quotient, out)))
       return failure();
     return narrow(op, cg, out, result.getType(), result);
   }
@@ -44,16 +46,20 @@ LogicalResult checkNarrow(Operation *op) {
 }
 
 /// (a * b, and what does not fit into its type)
-template <typename Op, bool isUnsigned> struct ExtendedProductModel : CodegenOpInterface::ExternalModel<ExtendedProductModel<Op, isUnsigned>, Op> {
+template <typename Op, bool isUnsigned>
+struct ExtendedProductModel : CodegenOpInterface::ExternalModel<ExtendedProductModel<Op, isUnsigned>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     isa::Value a, b, product, high;
     Type type = op->getOperand(0).getType();
     if (failed(checkNarrow(op)) ||
         failed(isUnsigned ? bothUnsigned(op, cg, a, b)
-                          : LogicalResult(failure(failed(cg.integer(op, op->getOperand(0), a)) || failed(cg.integer(op, op->getOperand(1), b))))) ||
-        failed(cg.binary<isa::Mul>(op, a, b, product)) || failed(cg.binary<isa::Shr>(op, product, isa::Value(widthOf(type)), high)))
+                          : LogicalResult(failure(failed(cg.integer(op, op->getOperand(0), a)) ||
+                                                  failed(cg.integer(op, op->getOperand(1), b))))) ||
+        failed(cg.binary<isa::Mul>(op, a, b, product)) ||
+        failed(cg.binary<isa::Shr>(op, product, isa::Value(widthOf(type)), high)))
       return failure();
-    return failure(failed(narrow(op, cg, product, type, op->getResult(0))) || failed(narrow(op, cg, high, type, op->getResult(1))));
+    return failure(failed(narrow(op, cg, product, type, op->getResult(0))) ||
+                   failed(narrow(op, cg, high, type, op->getResult(1))));
   }
 };
 

@@ -15,15 +15,19 @@ namespace pto_mlir::backend {
 
 namespace {
 
-// sum += elements * stride, in bytes; constant factors are multiplied here. The registers are temporary: define keeps the last one.
-LogicalResult addElements(Operation *op, CodegenContext &cg, isa::Value elements, isa::Value stride, Type element, isa::Value &sum) {
+// sum += elements * stride, in bytes; constant factors are multiplied here. The registers are temporary: define keeps
+// the last one.
+LogicalResult addElements(Operation *op, CodegenContext &cg, isa::Value elements, isa::Value stride, Type element,
+                          isa::Value &sum) {
   unsigned bits = pto::getElementBits(element);
   isa::Value step, bytes, factor;
   if (bits % 8) {
-    if (failed(cg.binary<isa::Mul>(op, elements, stride, step)) || failed(cg.binary<isa::Mul>(op, step, isa::Value(bits), step)) ||
+    if (failed(cg.binary<isa::Mul>(op, elements, stride, step)) ||
+        failed(cg.binary<isa::Mul>(op, step, isa::Value(bits), step)) ||
         failed(cg.binary<isa::Shr>(op, step, isa::Value(3), bytes)))
       return failure();
-  } else if (failed(cg.binary<isa::Mul>(op, stride, isa::Value(bits / 8), factor)) || failed(cg.binary<isa::Mul>(op, elements, factor, bytes))) {
+  } else if (failed(cg.binary<isa::Mul>(op, stride, isa::Value(bits / 8), factor)) ||
+             failed(cg.binary<isa::Mul>(op, elements, factor, bytes))) {
     return failure();
   }
   return cg.binary<isa::Add>(op, sum, bytes, sum);
@@ -35,7 +39,8 @@ struct AddPtrModel : CodegenOpInterface::ExternalModel<AddPtrModel, pto::AddPtrO
     auto ptr = cg.ptrDesc(op, add.getPtr());
     isa::Value elements;
     if (failed(ptr) || failed(cg.integer(op, add.getOffset(), elements)) ||
-        failed(addElements(op, cg, elements, isa::Value(1), cast<pto::PtrType>(add.getPtr().getType()).getElementType(), ptr->offset)))
+        failed(addElements(op, cg, elements, isa::Value(1), cast<pto::PtrType>(add.getPtr().getType()).getElementType(),
+                           ptr->offset)))
       return failure();
     cg.define(add.getResult(), *ptr);
     return success();
@@ -58,7 +63,8 @@ struct MakeViewModel : CodegenOpInterface::ExternalModel<MakeViewModel, pto::Mak
     view.rank = uint8_t(type.getRank());
     view.offset = ptr->offset;
     for (unsigned i = 0; i < view.rank; ++i)
-      if (failed(cg.integer(op, make.getShape()[i], view.sizes[i])) || failed(cg.integer(op, make.getStrides()[i], view.strides[i])))
+      if (failed(cg.integer(op, make.getShape()[i], view.sizes[i])) ||
+          failed(cg.integer(op, make.getStrides()[i], view.strides[i])))
         return failure();
     view.layout = layoutOf(make, view);
     cg.define(make.getResult(), view);
@@ -68,8 +74,11 @@ struct MakeViewModel : CodegenOpInterface::ExternalModel<MakeViewModel, pto::Mak
   // Column-major when only the stride of the rows is 1.
   static isa::Layout layoutOf(pto::MakeTensorViewOp make, const isa::View &view) {
     if (auto layout = make.getLayout())
-      return *layout == pto::Layout::dn ? isa::Layout::DN : *layout == pto::Layout::nz ? isa::Layout::NZ : isa::Layout::ND;
-    bool rowMajor = view.rank < 2 || view.strides[view.rank - 1] == isa::Value(1) || view.strides[view.rank - 2] != isa::Value(1);
+      return *layout == pto::Layout::dn   ? isa::Layout::DN
+             : *layout == pto::Layout::nz ? isa::Layout::NZ
+                                          : isa::Layout::ND;
+    bool rowMajor =
+        view.rank < 2 || view.strides[view.rank - 1] == isa::Value(1) || view.strides[view.rank - 2] != isa::Value(1);
     return rowMajor ? isa::Layout::ND : isa::Layout::DN;
   }
 };
@@ -85,7 +94,8 @@ struct PartitionViewModel : CodegenOpInterface::ExternalModel<PartitionViewModel
     Type element = cast<pto::TensorViewType>(part.getSource().getType()).getElementType();
     for (unsigned i = 0; i < view.rank; ++i) {
       isa::Value offset;
-      if (failed(cg.integer(op, part.getOffsets()[i], offset)) || failed(cg.integer(op, part.getSizes()[i], view.sizes[i])) ||
+      if (failed(cg.integer(op, part.getOffsets()[i], offset)) ||
+          failed(cg.integer(op, part.getSizes()[i], view.sizes[i])) ||
           failed(addElements(op, cg, offset, view.strides[i], element, view.offset)))
         return failure();
     }

@@ -1,5 +1,5 @@
-// The table says which operands are read and written and how their shapes relate; the few instructions that touch something else than
-// their tiles' valid regions have a case of their own.
+// The table says which operands are read and written and how their shapes relate; the few instructions that touch
+// something else than their tiles' valid regions have a case of their own.
 #include "Checked/Accesses.h"
 
 #include "OperandList.h"
@@ -10,8 +10,8 @@ namespace pto_mlir::cmodel {
 namespace {
 
 // Groups of `group` minors; inside one, majors follow one another (NZ: columns are minor, ZN: rows).
-void groupedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMajors, uint64_t major, uint64_t majors, uint64_t minor,
-                 uint64_t minors, std::vector<ByteRuns> &runs) {
+void groupedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMajors, uint64_t major, uint64_t majors,
+                 uint64_t minor, uint64_t minors, std::vector<ByteRuns> &runs) {
   uint64_t line = group * bytes, groupPitch = allMajors * line, end = minor + minors;
   while (minor < end) {
     uint64_t inside = minor % group, width = std::min(group - inside, end - minor);
@@ -27,9 +27,10 @@ void groupedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMajo
   }
 }
 
-// Blocks of 16 majors; inside one, boxes of 16 majors x `group` minors follow one another (ZZ: columns are minor, NN: rows).
-void boxedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMinors, uint64_t major, uint64_t majors, uint64_t minor,
-               uint64_t minors, std::vector<ByteRuns> &runs) {
+// Blocks of 16 majors; inside one, boxes of 16 majors x `group` minors follow one another (ZZ: columns are minor, NN:
+// rows).
+void boxedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMinors, uint64_t major, uint64_t majors,
+               uint64_t minor, uint64_t minors, std::vector<ByteRuns> &runs) {
   uint64_t block = 16 * allMinors * bytes, end = major + majors;
   while (major < end) {
     uint64_t inside = major % 16, n = std::min(16 - inside, end - major);
@@ -155,14 +156,17 @@ void Collector::maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool 
 void Collector::imageReads(const isa::TImg2col &image) {
   const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
   int64_t element = isa::elementBits(src.type) / 8, c0 = 32 / element, width = image.width, kernelW = image.kernelW;
-  int64_t outWidth = (width + image.padLeft + image.padRight - int64_t(image.dilationW) * (kernelW - 1) - 1) / image.strideW + 1;
+  int64_t outWidth =
+      (width + image.padLeft + image.padRight - int64_t(image.dilationW) * (kernelW - 1) - 1) / image.strideW + 1;
   size_t first = out.runs.size();
   for (int64_t k = 0; k < dst.validCols.value; k += c0) {
-    int64_t group = (image.posK.value + k) / c0, window = group % (int64_t(image.kernelH) * kernelW), c1 = group / (int64_t(image.kernelH) * kernelW);
+    int64_t group = (image.posK.value + k) / c0, window = group % (int64_t(image.kernelH) * kernelW),
+            c1 = group / (int64_t(image.kernelH) * kernelW);
     int64_t channels = std::clamp<int64_t>(int64_t(image.channels) - c1 * c0, 0, c0);
     if (channels == 0)
       continue;
-    int64_t kh = window / kernelW * image.dilationH - image.padTop.value, kw = window % kernelW * image.dilationW - image.padLeft;
+    int64_t kh = window / kernelW * image.dilationH - image.padTop.value,
+            kw = window % kernelW * image.dilationW - image.padLeft;
     int64_t oh = image.posM.value / outWidth, ow = image.posM.value % outWidth;
     for (int64_t r = 0; r < dst.validRows.value; ++oh, ow = 0) {
       int64_t n = std::min(dst.validRows.value - r, outWidth - ow);
@@ -173,8 +177,8 @@ void Collector::imageReads(const isa::TImg2col &image) {
       int64_t skip = w < 0 ? (-w + stride - 1) / stride : 0;
       int64_t count = std::min(n, (width - w + stride - 1) / stride) - skip;
       if (count > 0)
-        out.runs.push_back({uint64_t(src.address.value + (c1 * src.rows + h * width + w + skip * stride) * 32), uint64_t(channels * element),
-                            stride * 32, uint64_t(count)});
+        out.runs.push_back({uint64_t(src.address.value + (c1 * src.rows + h * width + w + skip * stride) * 32),
+                            uint64_t(channels * element), stride * 32, uint64_t(count)});
     }
   }
   if (out.runs.size() > first)
@@ -257,7 +261,8 @@ void Collector::run() {
     uint64_t picked = cols(src) > first[pattern] ? (cols(src) - first[pattern] + step[pattern] - 1) / step[pattern] : 0;
     read(1, rows(src), cols(src));
     if (picked * rows(src) > 0)
-      bytes(AccessKind::Write, 0, {uint64_t(o.tiles[0]->address.value), picked * rows(src) * isa::elementBits(src.type) / 8, 0, 1});
+      bytes(AccessKind::Write, 0,
+            {uint64_t(o.tiles[0]->address.value), picked * rows(src) * isa::elementBits(src.type) / 8, 0, 1});
     return;
   }
   case Opcode::TScatterMask: {
@@ -277,7 +282,9 @@ void Collector::run() {
   case Opcode::TExtractUb:
   case Opcode::TExtractSa:
   case Opcode::TExtractSb: {
-    auto from = [&](const auto &i) { part(AccessKind::Read, 1, uint64_t(i.row.value), uint64_t(i.col.value), rows(i.dst), cols(i.dst)); };
+    auto from = [&](const auto &i) {
+      part(AccessKind::Read, 1, uint64_t(i.row.value), uint64_t(i.col.value), rows(i.dst), cols(i.dst));
+    };
     if (insn.opcode == Opcode::TExtractUb)
       from(insn.as<isa::TExtractUb>());
     else if (insn.opcode == Opcode::TExtractSa)
@@ -304,7 +311,8 @@ void Collector::run() {
         read(2, 1, at(i.cols));
       part(AccessKind::Write, 0, at(i.row), at(i.col), at(i.rows), at(i.cols));
     };
-    return insn.opcode == Opcode::TMovAccQuant ? move(insn.as<isa::TMovAccQuant>()) : move(insn.as<isa::TMovAccQuantv>());
+    return insn.opcode == Opcode::TMovAccQuant ? move(insn.as<isa::TMovAccQuant>())
+                                               : move(insn.as<isa::TMovAccQuantv>());
   }
   case Opcode::TInsertL1: {
     const auto &i = insn.as<isa::TInsertL1>();
@@ -400,7 +408,11 @@ void Collector::run() {
     for (unsigned i = 1; i < o.numTiles; ++i) {
       isa::Memory memory = memoryOf(i);
       uint64_t depth = cols(*o.tiles[insn.opcode == Opcode::TMatmulAcc ? 2 : 1]);
-      read(i, memory == isa::Memory::L0B ? depth : memory == isa::Memory::BT ? 1 : rows(dst), memory == isa::Memory::L0A ? depth : cols(dst));
+      read(i,
+           memory == isa::Memory::L0B  ? depth
+           : memory == isa::Memory::BT ? 1
+                                       : rows(dst),
+           memory == isa::Memory::L0A ? depth : cols(dst));
     }
     return writeBoxes(0);
   }
@@ -428,7 +440,8 @@ void Collector::run() {
 
 } // namespace
 
-void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs) {
+void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,
+              std::vector<ByteRuns> &runs) {
   isa::Tile t = tile;
   if (isa::elementBits(t.type) == 4) { // two to a byte, along the layout's innermost direction
     bool byRow = t.layout == isa::Layout::DN || t.layout == isa::Layout::ZN || t.layout == isa::Layout::NN;

@@ -18,8 +18,8 @@ struct ByteRuns {
   uint64_t count;
 };
 
-/// `Lane` reads elements of which each decides one element of the result: one that nobody wrote harms only if its result is used.
-/// `Touch` writes bytes that mean nothing afterwards: what a box holds beside the valid region.
+/// `Lane` reads elements of which each decides one element of the result: one that nobody wrote harms only if its
+/// result is used. `Touch` writes bytes that mean nothing afterwards: what a box holds beside the valid region.
 enum class AccessKind : uint8_t { Read, Lane, Touch, Write, Add };
 inline bool isWrite(AccessKind kind) { return kind >= AccessKind::Touch; }
 
@@ -46,11 +46,13 @@ struct AccessList {
   }
 };
 
-/// Appends the runs of rows [row, row + rows) and columns [col, col + cols) of a tile (layout formulas: ISA/Operands.h).
-void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs);
+/// Appends the runs of rows [row, row + rows) and columns [col, col + cols) of a tile (layout formulas:
+/// ISA/Operands.h).
+void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,
+              std::vector<ByteRuns> &runs);
 
-/// What `insn`, whose registers are read and which `core` could execute without a fault, touches; nothing for scalar instructions other
-/// than load_scalar.
+/// What `insn`, whose registers are read and which `core` could execute without a fault, touches; nothing for scalar
+/// instructions other than load_scalar.
 void collectAccesses(const isa::DecodedInsn &insn, Core &core, AccessList &out);
 
 } // namespace pto_mlir::cmodel

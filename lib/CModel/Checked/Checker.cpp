@@ -180,7 +180,8 @@ void Checker::setFlag(Core &core, isa::Pipe src, isa::Pipe dst, int64_t id) {
   const auto &streams = cores[cores.size() - groupSize + position].streams;
   for (unsigned e = 0; e < streams.size(); ++e)
     if (streams[e]->pipe == dst && f.consumed > clock()[position * maxEngines + e])
-      return core.fault(FaultKind::Flag, describe(now()) + " may raise its flag while it is still pending: nothing orders it after " +
+      return core.fault(FaultKind::Flag, describe(now()) +
+                                             " may raise its flag while it is still pending: nothing orders it after " +
                                              describe({now().engine - engine + e, f.consumed}));
   f.raised = clock();
 }
@@ -202,7 +203,8 @@ void Checker::raiseCross(Core &core, isa::CrossMode mode, unsigned id) {
     size_t needed = count - isa::kMostCrossRaises - 1;
     if (needed >= taken.size() || !known().has(taken[needed].engine - firstEngine, taken[needed].time))
       core.fault(FaultKind::Flag, describe(now()) + " may raise cross-core flag " + std::to_string(targetId) + " of " +
-                                      cores[cores.size() - groupSize + target].name + " beyond " + std::to_string(isa::kMostCrossRaises));
+                                      cores[cores.size() - groupSize + target].name + " beyond " +
+                                      std::to_string(isa::kMostCrossRaises));
   });
 }
 
@@ -237,12 +239,15 @@ void Checker::findUndefinedLanes() {
   const DefinedShadow &defined = *state->locals[unsigned(isa::Memory::UB)].defined;
   auto bytesOf = [](const isa::Tile &t, int64_t r, int64_t c) {
     uint64_t bytes = isa::elementBits(t.type) / 8;
-    return std::pair(uint64_t(t.address.value) + isa::elementOffset(t.layout, t.type, t.rows, t.cols, uint64_t(r), uint64_t(c)) * bytes, bytes);
+    return std::pair(uint64_t(t.address.value) +
+                         isa::elementOffset(t.layout, t.type, t.rows, t.cols, uint64_t(r), uint64_t(c)) * bytes,
+                     bytes);
   };
   for (int64_t r = 0; r < dst.validRows.value; ++r)
     for (int64_t c = 0; c < dst.validCols.value; ++c)
       for (size_t i = 0; i + 1 < list.lanes.size(); ++i)
-        if (auto [begin, bytes] = bytesOf(*list.lanes[i], r, c); defined.firstUndefined(begin, bytes) != begin + bytes) {
+        if (auto [begin, bytes] = bytesOf(*list.lanes[i], r, c);
+            defined.firstUndefined(begin, bytes) != begin + bytes) {
           undefinedLanes.push_back(bytesOf(dst, r, c));
           break;
         }
@@ -264,7 +269,8 @@ void Checker::access(Core &core, const Access &what) {
     const ByteRuns &runs = list.runs[r];
     if (what.kind == AccessKind::Read || add)
       if (auto missing = firstUndefined(what, runs))
-        return core.fault(FaultKind::Uninitialised, describe(event) + " reads " + place(core, what, *missing) + ", which nothing has written");
+        return core.fault(FaultKind::Uninitialised,
+                          describe(event) + " reads " + place(core, what, *missing) + ", which nothing has written");
     AccessShadow *shadow = nullptr;
     DefinedShadow *defined = nullptr;
     uint64_t origin = 0;
@@ -341,20 +347,22 @@ std::string Checker::describe(const Event &event) {
   std::string text = isa::disassemble(op.insn);
   if (text.size() > 110)
     text = text.substr(0, 107) + "...";
-  return (event.core() == now().core() ? "" : log.name + " ") + std::string(isa::pipeName(stream.pipe)) + " word " + std::to_string(op.word) + " (" +
-         text + ")";
+  return (event.core() == now().core() ? "" : log.name + " ") + std::string(isa::pipeName(stream.pipe)) + " word " +
+         std::to_string(op.word) + " (" + text + ")";
 }
 
 void Checker::race(Core &core, const Access &what, const Conflict &conflict) {
   Event mine = now();
-  std::string message = describe(mine) + (isWrite(what.kind) ? " writes " : " reads ") + place(core, what, conflict.byte) + ", which " +
-                        describe(conflict.other) + (conflict.otherWrites ? " writes" : " reads") + ": nothing orders them";
+  std::string message = describe(mine) + (isWrite(what.kind) ? " writes " : " reads ") +
+                        place(core, what, conflict.byte) + ", which " + describe(conflict.other) +
+                        (conflict.otherWrites ? " writes" : " reads") + ": nothing orders them";
   if (conflict.other.time && conflict.other.engine >= firstEngine) {
     bool here = conflict.other.core() == mine.core();
     const CoreLog &log = cores[conflict.other.core()];
     auto name = [&](const CoreLog &of, isa::Pipe pipe) { return (here ? "" : of.name + " ") + isa::pipeName(pipe); };
     message += std::string("; missing: a ") + (here ? "flag" : "cross-core flag") + " between " +
-               name(log, log.streams[conflict.other.engine % maxEngines]->pipe) + " and " + name(cores[mine.core()], core.engine().pipe);
+               name(log, log.streams[conflict.other.engine % maxEngines]->pipe) + " and " +
+               name(cores[mine.core()], core.engine().pipe);
   }
   core.fault(FaultKind::Race, std::move(message));
 }

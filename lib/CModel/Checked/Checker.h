@@ -76,7 +76,10 @@ private:
   Clock &clock() { return state->clocks[engine]; }
   Known known() { return {clock().data(), firstEngine}; }
   /// What the engine does now.
-  Event now() { return {uint32_t((cores.size() - groupSize + position) * maxEngines + engine), clock()[position * maxEngines + engine]}; }
+  Event now() {
+    return {uint32_t((cores.size() - groupSize + position) * maxEngines + engine),
+            clock()[position * maxEngines + engine]};
+  }
   std::optional<uint64_t> firstUndefined(const Access &what, const ByteRuns &runs);
   void findUndefinedLanes();
   void race(Core &core, const Access &what, const Conflict &conflict);

@@ -29,14 +29,16 @@ template <class F> void AccessShadow::forCells(uint64_t begin, uint64_t length, 
 }
 
 /// Can the cell still speak for all its bytes after this access?
-bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add) {
+bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known,
+                              bool write, bool add) {
   uint32_t others = 0;
   if (cell.rare) {
     const Rarity &rarity = rarities[byte];
     others = rarity.otherReads | rarity.otherAdds | (rarity.more.empty() ? 0 : cell.readMask | cell.writeMask);
   }
   if (add) // keeps what was there
-    return (others & ~mask) == 0 && (cell.readMask == 0 || cell.readMask == mask) && (cell.writeMask == 0 || cell.writeMask == mask);
+    return (others & ~mask) == 0 && (cell.readMask == 0 || cell.readMask == mask) &&
+           (cell.writeMask == 0 || cell.writeMask == mask);
   bool mine = cell.owner == known.first;
   uint32_t me = event.engine - known.first;
   if (write) {
@@ -48,7 +50,8 @@ bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, co
     return false;
   if (cell.readMask == 0 || cell.readMask == mask)
     return (others & ~mask) == 0;
-  // All readers so far are this engine: its newest read may stand for the older ones where it covers them, or is the same event.
+  // All readers so far are this engine: its newest read may stand for the older ones where it covers them, or is the
+  // same event.
   bool onlyMe = mine && others == 0;
   uint32_t last = 0;
   for (unsigned i = 0; i < 2; ++i)
@@ -87,8 +90,8 @@ void AccessShadow::splitCell(uint64_t index, Cell &cell) {
   cell.split = true;
 }
 
-void AccessShadow::compare(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add,
-                           Conflict &conflict) {
+void AccessShadow::compare(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known,
+                           bool write, bool add, Conflict &conflict) {
   uint32_t written = cell.writeMask & mask, seen = cell.readMask & mask, me = event.engine - known.first;
   auto report = [&](uint32_t bytes, Event other, bool otherWrites) {
     if (!conflict.found)
@@ -106,7 +109,8 @@ void AccessShadow::compare(uint64_t byte, const Cell &cell, uint32_t mask, const
     return;
   const Rarity &rarity = rarities[byte];
   for (const Past &p : rarity.more)
-    if (uint32_t bytes = p.add ? written : seen; bytes && (p.add ? !(add && otherCore(p.engine)) : write) && !(mine && known.has(p.engine, p.time)))
+    if (uint32_t bytes = p.add ? written : seen;
+        bytes && (p.add ? !(add && otherCore(p.engine)) : write) && !(mine && known.has(p.engine, p.time)))
       report(bytes, {cell.owner + p.engine, p.time}, p.add);
   if (write && (rarity.otherReads & mask))
     report(rarity.otherReads & mask, {rarity.otherEngine, 0}, false);
@@ -139,8 +143,8 @@ void AccessShadow::dropRarity(uint64_t byte, Cell &cell) {
   cell.rare = false;
 }
 
-void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add,
-                         Conflict &conflict) {
+void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write,
+                         bool add, Conflict &conflict) {
   uint64_t index = byte / cellBytes;
   if (!cell.split && !staysWhole(byte, cell, mask, event, known, write, add))
     splitCell(index, cell);
@@ -183,8 +187,8 @@ void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &
     cell.readMask = 0;
     dropRarity(byte, cell);
   } else if (cell.writeMask && !cell.added) {
-    // Who adds after this addition need not come after it, but has to come after the write before it: that stays, as if it were a read.
-    // (Reads after it stand for it.)
+    // Who adds after this addition need not come after it, but has to come after the write before it: that stays, as if
+    // it were a read. (Reads after it stand for it.)
     if (!cell.readMask) {
       cell.reader[0] = cell.writer;
       cell.readTime[0] = cell.writeTime;
@@ -205,8 +209,8 @@ void AccessShadow::read(uint64_t begin, uint64_t length, const Event &event, con
   forCells(begin, length, [&](uint64_t i, uint32_t mask) {
     Cell &c = cells[i];
     // The usual case: the same group wrote all of the cell, or nothing.
-    if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 && c.readMask + 1 <= 1 &&
-        known.has(c.writer, c.writeTime)) {
+    if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 &&
+        c.readMask + 1 <= 1 && known.has(c.writer, c.writeTime)) {
       c.owner = known.first;
       if (c.reader[0] == me || !c.readTime[0]) {
         c.reader[0] = me;
@@ -221,12 +225,14 @@ void AccessShadow::read(uint64_t begin, uint64_t length, const Event &event, con
   });
 }
 
-void AccessShadow::write(uint64_t begin, uint64_t length, const Event &event, const Known &known, bool add, Conflict &conflict) {
+void AccessShadow::write(uint64_t begin, uint64_t length, const Event &event, const Known &known, bool add,
+                         Conflict &conflict) {
   auto me = uint16_t(event.engine - known.first);
   forCells(begin, length, [&](uint64_t i, uint32_t mask) {
     Cell &c = cells[i];
-    if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 && c.readMask + 1 <= 1 && !add &&
-        known.has(c.writer, c.writeTime) && known.has(c.reader[0], c.readTime[0]) && known.has(c.reader[1], c.readTime[1])) {
+    if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 &&
+        c.readMask + 1 <= 1 && !add && known.has(c.writer, c.writeTime) && known.has(c.reader[0], c.readTime[0]) &&
+        known.has(c.reader[1], c.readTime[1])) {
       c.owner = known.first;
       c.readTime[0] = c.readTime[1] = 0;
       c.readMask = 0;

@@ -21,7 +21,8 @@ struct Event {
   uint32_t core() const { return engine / maxEngines; }
 };
 
-/// What an engine knows: a clock that begins with engine `first`. Engines before it belong to cores that have ended; nothing orders those.
+/// What an engine knows: a clock that begins with engine `first`. Engines before it belong to cores that have ended;
+/// nothing orders those.
 struct Known {
   const uint32_t *times;
   uint32_t first;
@@ -36,16 +37,16 @@ struct Conflict {
   bool otherWrites = false;
 };
 
-/// Last write and last reads of each byte. A cell stands for 32 bytes as long as its written bytes have one writer and its read bytes the
-/// same readers; else it is kept byte by byte. After an ordered write earlier accesses need not be known: whoever comes after the write
-/// comes after them (after an addition they are); so does a read that comes after another one stand for it. Groups of cores come one after
-/// the other and are not ordered at all.
+/// Last write and last reads of each byte. A cell stands for 32 bytes as long as its written bytes have one writer and
+/// its read bytes the same readers; else it is kept byte by byte. After an ordered write earlier accesses need not be
+/// known: whoever comes after the write comes after them (after an addition they are); so does a read that comes after
+/// another one stand for it. Groups of cores come one after the other and are not ordered at all.
 class AccessShadow {
 public:
   explicit AccessShadow(uint64_t bytes) : cells((bytes + 31) / 32) {}
 
-  /// Notes that `event`, which knows `known`, reads (writes, adds to) bytes [begin, begin + length); fills `conflict` unless it is found
-  /// already. Additions of different cores do not conflict.
+  /// Notes that `event`, which knows `known`, reads (writes, adds to) bytes [begin, begin + length); fills `conflict`
+  /// unless it is found already. Additions of different cores do not conflict.
   void read(uint64_t begin, uint64_t length, const Event &event, const Known &known, Conflict &conflict);
   void write(uint64_t begin, uint64_t length, const Event &event, const Known &known, bool add, Conflict &conflict);
   /// Forgets everything.
@@ -75,9 +76,12 @@ private:
   };
 
   template <class F> void forCells(uint64_t begin, uint64_t length, F &&f);
-  void touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add, Conflict &conflict);
-  void compare(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add, Conflict &conflict);
-  bool staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add);
+  void touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write, bool add,
+             Conflict &conflict);
+  void compare(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write,
+               bool add, Conflict &conflict);
+  bool staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known, bool write,
+                  bool add);
   void addReader(uint64_t byte, Cell &cell, uint16_t engine, uint32_t time, const Known &known);
   void dropRarity(uint64_t byte, Cell &cell);
   void splitCell(uint64_t index, Cell &cell);

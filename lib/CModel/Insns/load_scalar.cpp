@@ -1,5 +1,5 @@
-#include "Insns.h"
 #include "Element.h"
+#include "Insns.h"
 
 namespace pto_mlir::cmodel {
 
@@ -15,11 +15,12 @@ void execute(const isa::LoadScalar &insn, Core &core) {
     std::memcpy(&value, view.base, sizeof value);
     dst = detail::bitsOf(load(value)); // the pattern of f32, as Scalar operands take it
   });
-  legal = legal || Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>::visit(view.type, [&]<class T>() {
-    T value;
-    std::memcpy(&value, view.base, sizeof value);
-    dst = int64_t(value);
-  });
+  legal = legal || Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>::visit(
+                       view.type, [&]<class T>() {
+                         T value;
+                         std::memcpy(&value, view.base, sizeof value);
+                         dst = int64_t(value);
+                       });
   if (!legal)
     return core.fault(FaultKind::IllegalType, std::string("no scalar of type ") + isa::elementName(view.type));
   core.counters.bytesRead += view.bytes;

@@ -12,13 +12,14 @@ void execute(const isa::Mgather &insn, Core &core) {
     return;
   bool byRow = insn.unit == isa::IndexUnit::row;
   Carriers::visit(carrier(dst.type), [&]<class T>() {
-    forIndexed(core, view, dst, indices, byRow, gatherBeyond[unsigned(insn.bounds)], [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
-      T *to = dst.row<T>(r) + c;
-      if (at < 0)
-        std::fill(to, to + run, T(0));
-      else
-        std::memcpy(to, reinterpret_cast<const T *>(view.base) + at, run * sizeof(T));
-    });
+    forIndexed(core, view, dst, indices, byRow, gatherBeyond[unsigned(insn.bounds)],
+               [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
+                 T *to = dst.row<T>(r) + c;
+                 if (at < 0)
+                   std::fill(to, to + run, T(0));
+                 else
+                   std::memcpy(to, reinterpret_cast<const T *>(view.base) + at, run * sizeof(T));
+               });
   });
   core.counters.bytesRead += uint64_t(dst.validRows) * dst.validCols * dst.bytes;
 }

@@ -1,5 +1,5 @@
-#include "Insns.h"
 #include "Element.h"
+#include "Insns.h"
 
 #include <cstring>
 
@@ -16,7 +16,8 @@ void execute(const isa::StoreScalar &insn, Core &core) {
     T value = store<T>(scalarValue<T>(insn.value.value));
     std::memcpy(view.base, &value, sizeof value);
   });
-  legal = legal || Types<int64_t, uint64_t>::visit(view.type, [&]<class T>() { std::memcpy(view.base, &insn.value.value, sizeof(T)); });
+  legal = legal || Types<int64_t, uint64_t>::visit(
+                       view.type, [&]<class T>() { std::memcpy(view.base, &insn.value.value, sizeof(T)); });
   if (!legal)
     return core.fault(FaultKind::IllegalType, std::string("no scalar of type ") + isa::elementName(view.type));
   core.counters.bytesWritten += view.bytes;

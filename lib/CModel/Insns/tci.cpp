@@ -11,7 +11,8 @@ void execute(const isa::TCi &insn, Core &core) {
     return core.fault(FaultKind::IllegalShape, "a tile of " + std::to_string(dst.validRows) + " rows, expects one");
   bool legal = Types<int16_t, uint16_t, int32_t, uint32_t>::visit(dst.type, [&]<class T>() {
     for (uint32_t c = 0; c < dst.validCols * dst.validRows; ++c)
-      dst.as<T>()[c] = T(uint64_t(insn.start.value) + (insn.descending == isa::Switch::on ? uint64_t(0) - c : uint64_t(c)));
+      dst.as<T>()[c] =
+          T(uint64_t(insn.start.value) + (insn.descending == isa::Switch::on ? uint64_t(0) - c : uint64_t(c)));
   });
   if (!legal)
     illegalType(core, dst.type);

@@ -19,10 +19,11 @@ void execute(const isa::TCmp &insn, Core &core) {
     });
   });
   legal = legal || visitWide<Comparable>(a.type, [&]<class W>() {
-    withRelation(insn.mode, [&](auto relation) {
-      packSlowly(mask, a.validRows, a.validCols, [&](uint32_t r, uint32_t c) { return relation(getWide<W>(a, r, c), getWide<W>(b, r, c)); });
-    });
-  });
+            withRelation(insn.mode, [&](auto relation) {
+              packSlowly(mask, a.validRows, a.validCols,
+                         [&](uint32_t r, uint32_t c) { return relation(getWide<W>(a, r, c), getWide<W>(b, r, c)); });
+            });
+          });
   if (!legal)
     illegalType(core, a.type);
 }

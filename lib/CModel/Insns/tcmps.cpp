@@ -12,16 +12,19 @@ void execute(const isa::TCmps &insn, Core &core) {
     withRelation(insn.mode, [&](auto relation) {
       for (uint32_t r = 0; r < a.validRows; ++r) {
         const T *x = a.row<T>(r);
-        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c, uint32_t n) __attribute__((always_inline)) { return relation(loadEight(x + c, n), y); });
+        packRow(maskRow(mask, r), a.validCols, mask.bytes, [&](uint32_t c, uint32_t n) __attribute__((always_inline)) {
+          return relation(loadEight(x + c, n), y);
+        });
       }
     });
   });
   legal = legal || visitWide<Comparable>(a.type, [&]<class W>() {
-    W y = scalarWide<W>(a.type, insn.scalar.value);
-    withRelation(insn.mode, [&](auto relation) {
-      packSlowly(mask, a.validRows, a.validCols, [&](uint32_t r, uint32_t c) { return relation(getWide<W>(a, r, c), y); });
-    });
-  });
+            W y = scalarWide<W>(a.type, insn.scalar.value);
+            withRelation(insn.mode, [&](auto relation) {
+              packSlowly(mask, a.validRows, a.validCols,
+                         [&](uint32_t r, uint32_t c) { return relation(getWide<W>(a, r, c), y); });
+            });
+          });
   if (!legal)
     illegalType(core, a.type);
 }

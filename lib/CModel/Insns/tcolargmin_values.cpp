@@ -1,5 +1,5 @@
-#include "Insns.h"
 #include "ArgReduce.h"
+#include "Insns.h"
 
 namespace pto_mlir::cmodel {
 

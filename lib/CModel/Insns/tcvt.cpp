@@ -7,7 +7,8 @@ namespace pto_mlir::cmodel {
 
 namespace {
 
-template <class D, class S> void convert(const LocalTile &dst, const LocalTile &src, isa::RoundMode mode, bool saturate) {
+template <class D, class S>
+void convert(const LocalTile &dst, const LocalTile &src, isa::RoundMode mode, bool saturate) {
   Lines d = linesOf(dst), s = linesOf(src);
   if (d.pitch == d.length && s.pitch == d.pitch)
     return convertLine(dst.as<D>(), src.as<S>(), size_t(d.count) * d.length, mode, saturate);
@@ -18,8 +19,8 @@ template <class D, class S> void convert(const LocalTile &dst, const LocalTile &
 // Integers of any two widths.
 void convertIntegers(const LocalTile &dst, const LocalTile &src, bool saturate) {
   unsigned bits = isa::elementBits(dst.type);
-  bool isSigned = dst.type == isa::ElementType::i8 || dst.type == isa::ElementType::i16 || dst.type == isa::ElementType::i32 ||
-                  dst.type == isa::ElementType::i64;
+  bool isSigned = dst.type == isa::ElementType::i8 || dst.type == isa::ElementType::i16 ||
+                  dst.type == isa::ElementType::i32 || dst.type == isa::ElementType::i64;
   int64_t high = bits == 64 ? INT64_MAX : (int64_t(1) << (bits - isSigned)) - 1, low = isSigned ? -high - 1 : 0;
   for (uint32_t r = 0; r < dst.validRows; ++r)
     for (uint32_t c = 0; c < dst.validCols; ++c) {
@@ -66,10 +67,11 @@ void execute(const isa::TCvt &insn, Core &core) {
       illegalType(core, dst.type);
   });
   legal = legal || Signed::visit(src.type, [&]<class S>() {
-    if (!Real::visit(dst.type, [&]<class D>() { convert<D, S>(dst, src, insn.rounding, saturate); }) &&
-        !Types<int16_t, int32_t, int64_t>::visit(dst.type, [&]<class D>() { convert<D, S>(dst, src, insn.rounding, saturate); }))
-      convertIntegers(dst, src, saturate);
-  });
+            if (!Real::visit(dst.type, [&]<class D>() { convert<D, S>(dst, src, insn.rounding, saturate); }) &&
+                !Types<int16_t, int32_t, int64_t>::visit(
+                    dst.type, [&]<class D>() { convert<D, S>(dst, src, insn.rounding, saturate); }))
+              convertIntegers(dst, src, saturate);
+          });
   if (!legal && !isa::isFloat(src.type) && !isa::isFloat(dst.type)) {
     convertIntegers(dst, src, saturate);
     legal = true;

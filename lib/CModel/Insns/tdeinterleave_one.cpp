@@ -4,7 +4,8 @@
 namespace pto_mlir::cmodel {
 
 void execute(const isa::TDeinterleaveOne &insn, Core &core) {
-  LocalTile d0 = core.tile(insn.dst0, isa::Memory::UB), d1 = core.tile(insn.dst1, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  LocalTile d0 = core.tile(insn.dst0, isa::Memory::UB), d1 = core.tile(insn.dst1, isa::Memory::UB),
+            src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted() || !sameShape(core, d0, {&d1}))
     return;
   if (src.validRows < d0.validRows || src.validCols < 2 * d0.validCols)

@@ -18,7 +18,8 @@ void execute(const isa::TDequant &insn, Core &core) {
       float *to = dst.row<float>(r);
       const T *from = src.row<T>(r);
       for (uint32_t c = 0; c < own; ++c)
-        to[c] = (float(from[c]) - offsets.at<float>(r, std::min(c, offsets.validCols - 1))) * scales.at<float>(r, std::min(c, scales.validCols - 1));
+        to[c] = (float(from[c]) - offsets.at<float>(r, std::min(c, offsets.validCols - 1))) *
+                scales.at<float>(r, std::min(c, scales.validCols - 1));
       float offset = offsets.at<float>(r, offsets.validCols - 1), scale = scales.at<float>(r, scales.validCols - 1);
       forBlocks(dst.validCols - own, [=](size_t c) { to[own + c] = (float(from[own + c]) - offset) * scale; });
     }

@@ -10,7 +10,8 @@ void execute(const isa::TGather &insn, Core &core) {
   if (core.faulted())
     return;
   if (src.type != dst.type || !indices.covers(dst))
-    return core.fault(FaultKind::IllegalShape, "dst and src differ in type, or there are fewer indices than elements of dst");
+    return core.fault(FaultKind::IllegalShape,
+                      "dst and src differ in type, or there are fewer indices than elements of dst");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     uint32_t size = src.rows * src.cols;
     const T *from = src.as<T>();

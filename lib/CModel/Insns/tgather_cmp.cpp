@@ -4,7 +4,8 @@
 namespace pto_mlir::cmodel {
 
 void execute(const isa::TGatherCmp &insn, Core &core) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), counts = core.tile(insn.counts, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), counts = core.tile(insn.counts, isa::Memory::UB),
+            src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
     return;
   if (dst.validRows < src.validRows || counts.validRows < src.validRows || counts.validCols < 1)

@@ -12,10 +12,12 @@ namespace {
 void gatherRows(const isa::TGatherMask &insn, Core &core, const LocalTile &dst, const LocalTile &src) {
   uint32_t count = pickedOf(insn.pattern, src.validRows);
   if (count > dst.rows || src.validCols > dst.cols)
-    return core.fault(FaultKind::IllegalShape, "dst has no room for " + std::to_string(count) + " rows of " + std::to_string(src.validCols) + " elements");
+    return core.fault(FaultKind::IllegalShape, "dst has no room for " + std::to_string(count) + " rows of " +
+                                                   std::to_string(src.validCols) + " elements");
   for (uint32_t r = 0, to = 0; r < src.validRows; ++r)
     if (picks(insn.pattern, r))
-      std::memmove(dst.data + size_t(to++) * dst.cols * dst.bytes, src.data + size_t(r) * src.cols * src.bytes, size_t(src.validCols) * src.bytes);
+      std::memmove(dst.data + size_t(to++) * dst.cols * dst.bytes, src.data + size_t(r) * src.cols * src.bytes,
+                   size_t(src.validCols) * src.bytes);
 }
 
 } // namespace
@@ -29,7 +31,8 @@ void execute(const isa::TGatherMask &insn, Core &core) {
     return gatherRows(insn, core, dst, src);
   uint64_t count = pickedOf(insn.pattern, src.validCols);
   if (src.type != dst.type || count * src.validRows > uint64_t(dst.rows) * dst.cols)
-    return core.fault(FaultKind::IllegalShape, "dst has no room for " + std::to_string(count * src.validRows) + " elements of src's type");
+    return core.fault(FaultKind::IllegalShape,
+                      "dst has no room for " + std::to_string(count * src.validRows) + " elements of src's type");
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     T *to = dst.as<T>();
     auto [first, step] = pickedBy(insn.pattern);

@@ -14,7 +14,8 @@ void execute(const isa::TGatherb &insn, Core &core) {
     return;
   uint64_t srcBytes = uint64_t(src.rows) * src.cols * src.bytes, rowBytes = uint64_t(dst.validCols) * dst.bytes;
   if (src.type != dst.type || offsets.validRows < dst.validRows || offsets.validCols < (rowBytes + 31) / 32)
-    return core.fault(FaultKind::IllegalShape, "dst and src differ in type, or there are fewer offsets than blocks of dst");
+    return core.fault(FaultKind::IllegalShape,
+                      "dst and src differ in type, or there are fewer offsets than blocks of dst");
   for (uint32_t r = 0; r < dst.validRows; ++r)
     for (uint64_t b = 0; b * 32 < rowBytes; ++b) {
       uint64_t from = offsets.row<uint32_t>(r)[b], n = std::min<uint64_t>(32, rowBytes - b * 32);

@@ -4,14 +4,18 @@
 namespace pto_mlir::cmodel {
 
 void execute(const isa::THistogram &insn, Core &core) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB), filter = core.tile(insn.filter, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB),
+            filter = core.tile(insn.filter, isa::Memory::UB);
   if (core.faulted())
     return;
   if (insn.byte >= src.bytes)
-    return core.fault(FaultKind::IllegalShape, "byte " + std::to_string(insn.byte) + " of elements of " + std::to_string(src.bytes) + " bytes");
+    return core.fault(FaultKind::IllegalShape,
+                      "byte " + std::to_string(insn.byte) + " of elements of " + std::to_string(src.bytes) + " bytes");
   uint32_t higher = src.bytes - 1 - insn.byte; // bytes that the filter fixes
-  if (dst.validCols < 256 || dst.validRows < src.validRows || (higher > 0 && (filter.validRows < (src.bytes == 2 ? src.validRows : higher) || filter.validCols < 1)))
-    return core.fault(FaultKind::IllegalShape, "dst has no 256 columns for each row of src, or the filter too few rows");
+  if (dst.validCols < 256 || dst.validRows < src.validRows ||
+      (higher > 0 && (filter.validRows < (src.bytes == 2 ? src.validRows : higher) || filter.validCols < 1)))
+    return core.fault(FaultKind::IllegalShape,
+                      "dst has no 256 columns for each row of src, or the filter too few rows");
   auto filterAt = [&](uint32_t r) { return filter.data[r * rowStep(filter)]; };
   for (uint32_t r = 0; r < src.validRows; ++r) {
     uint32_t counts[256] = {};

@@ -1,5 +1,5 @@
-#include "Insns.h"
 #include "Element.h"
+#include "Insns.h"
 
 #include <algorithm>
 #include <cstring>
@@ -22,7 +22,9 @@ struct PixelMask {
 };
 
 /// n pixels of 32 bytes from columns w, w + stride, .. of an image row; those outside [0, width) are zero.
-template <bool Whole> void copyPixels(uint8_t *to, const uint8_t *row, int64_t w, int64_t stride, int64_t width, uint32_t n, const PixelMask &mask) {
+template <bool Whole>
+void copyPixels(uint8_t *to, const uint8_t *row, int64_t w, int64_t stride, int64_t width, uint32_t n,
+                const PixelMask &mask) {
   uint32_t i = 0;
   for (; i < n && w < 0; ++i, w += stride)
     std::memset(to + i * 32, 0, 32);
@@ -50,18 +52,22 @@ void execute(const isa::TImg2col &insn, Core &core) {
   core.leftPanels.invalidate(dst);
   uint32_t c0 = 32 / dst.bytes;
   int64_t height = insn.height.value, width = insn.width, kernelH = insn.kernelH, kernelW = insn.kernelW;
-  if (height <= 0 || width == 0 || kernelH == 0 || kernelW == 0 || insn.strideH == 0 || insn.strideW == 0 || height * width > src.rows ||
-      insn.posK.value < 0 || insn.posK.value % c0 != 0 || insn.posM.value < 0 || dst.type != src.type || height > (1 << 20))
-    return core.fault(FaultKind::IllegalShape, "an image of " + std::to_string(height) + "x" + std::to_string(width) + " in a slab of " +
-                                                   std::to_string(src.rows) + " rows, from pixel " + std::to_string(insn.posM.value) +
-                                                   " and column " + std::to_string(insn.posK.value));
+  if (height <= 0 || width == 0 || kernelH == 0 || kernelW == 0 || insn.strideH == 0 || insn.strideW == 0 ||
+      height * width > src.rows || insn.posK.value < 0 || insn.posK.value % c0 != 0 || insn.posM.value < 0 ||
+      dst.type != src.type || height > (1 << 20))
+    return core.fault(FaultKind::IllegalShape, "an image of " + std::to_string(height) + "x" + std::to_string(width) +
+                                                   " in a slab of " + std::to_string(src.rows) + " rows, from pixel " +
+                                                   std::to_string(insn.posM.value) + " and column " +
+                                                   std::to_string(insn.posK.value));
   int64_t padTop = insn.padTop.value, padBottom = insn.padBottom.value;
-  int64_t outWidth = (width + insn.padLeft + insn.padRight - int64_t(insn.dilationW) * (kernelW - 1) - 1) / insn.strideW + 1;
+  int64_t outWidth =
+      (width + insn.padLeft + insn.padRight - int64_t(insn.dilationW) * (kernelW - 1) - 1) / insn.strideW + 1;
   int64_t outHeight = (height + padTop + padBottom - int64_t(insn.dilationH) * (kernelH - 1) - 1) / insn.strideH + 1;
   if (outWidth <= 0 || insn.posM.value + dst.validRows > outWidth * outHeight)
     return core.fault(FaultKind::OutOfRange, "output pixels " + std::to_string(insn.posM.value) + " to " +
-                                                 std::to_string(insn.posM.value + dst.validRows - 1) + " of an output of " +
-                                                 std::to_string(outHeight) + "x" + std::to_string(outWidth));
+                                                 std::to_string(insn.posM.value + dst.validRows - 1) +
+                                                 " of an output of " + std::to_string(outHeight) + "x" +
+                                                 std::to_string(outWidth));
   // Whole groups of C0 channels (32 bytes) move at once.
   size_t boxPitch = size_t(dst.cols) * 16 * dst.bytes; // of ZZ, from a box to the one below it
   for (uint32_t k = 0; k < dst.validCols; k += c0) {
@@ -69,13 +75,15 @@ void execute(const isa::TImg2col &insn, Core &core) {
     int64_t kh = window / kernelW * insn.dilationH - padTop, kw = window % kernelW * insn.dilationW - insn.padLeft;
     int64_t channels = std::clamp<int64_t>(int64_t(insn.channels) - c1 * c0, 0, c0);
     if (channels > 0 && (c1 + 1) * c0 > src.cols)
-      return core.fault(FaultKind::OutOfRange, "channel group " + std::to_string(c1) + " of a slab of " + std::to_string(src.cols) + " channels");
+      return core.fault(FaultKind::OutOfRange, "channel group " + std::to_string(c1) + " of a slab of " +
+                                                   std::to_string(src.cols) + " channels");
     const uint8_t *plane = src.data + size_t(channels > 0 ? c1 : 0) * src.rows * 32;
     PixelMask mask(size_t(channels) * dst.bytes);
     int64_t oh = insn.posM.value / outWidth, ow = insn.posM.value % outWidth;
     uint8_t *column = dst.data + dst.offset(0, k) * dst.bytes;
     for (uint32_t r = 0; r < dst.validRows;) {
-      // Pixels of one output row that share a box of 16 rows in dst lie in a row there, and in the image `strideW` apart.
+      // Pixels of one output row that share a box of 16 rows in dst lie in a row there, and in the image `strideW`
+      // apart.
       auto n = uint32_t(std::min<int64_t>({16 - r % 16, dst.validRows - r, outWidth - ow}));
       uint8_t *to = column + size_t(r / 16) * boxPitch + r % 16 * 32;
       int64_t h = oh * insn.strideH + kh, w = ow * insn.strideW + kw;

@@ -6,7 +6,8 @@ namespace pto_mlir::cmodel {
 void execute(const isa::TLoad &insn, Core &core) {
   int64_t lines = isa::loadLines(insn.dst).value;
   if (lines > int64_t(isa::mostLoadLines(insn.space)))
-    return core.fault(FaultKind::IllegalShape, "moves " + std::to_string(lines) + " rows or columns at once, the most is " +
+    return core.fault(FaultKind::IllegalShape, "moves " + std::to_string(lines) +
+                                                   " rows or columns at once, the most is " +
                                                    std::to_string(isa::mostLoadLines(insn.space)));
   loadTile(core, core.tile(insn.dst, insn.space), core.view(insn.src));
 }

@@ -4,7 +4,8 @@
 namespace pto_mlir::cmodel {
 
 void execute(const isa::TMatmul &insn, Core &core) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::L0C), a = core.tile(insn.a, isa::Memory::L0A), b = core.tile(insn.b, isa::Memory::L0B);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::L0C), a = core.tile(insn.a, isa::Memory::L0A),
+            b = core.tile(insn.b, isa::Memory::L0B);
   if (!core.faulted())
     matmul(core, dst, nullptr, a, b, nullptr);
 }

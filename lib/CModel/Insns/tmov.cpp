@@ -14,8 +14,10 @@ void execute(const isa::TMov &insn, Core &core) {
   if (boxed(dst) || boxed(src))
     return extractTile(core, dst, src, 0, 0);
   Lines d = linesOf(dst), s = linesOf(src);
-  if (dst.layout != src.layout && dst.data != src.data && disjointOrSame(dst, src)) { // lines of one side go across those of the other
-    Carriers::visit(dst.type, [&]<class T>() { transpose(dst.as<T>(), d.pitch, src.as<T>(), s.pitch, d.length, d.count); });
+  if (dst.layout != src.layout && dst.data != src.data &&
+      disjointOrSame(dst, src)) { // lines of one side go across those of the other
+    Carriers::visit(dst.type,
+                    [&]<class T>() { transpose(dst.as<T>(), d.pitch, src.as<T>(), s.pitch, d.length, d.count); });
     return;
   }
   mapUnary<Carriers>(dst, src, core, Identity());

@@ -10,8 +10,8 @@ void execute(const isa::TMovAccUbQuant &insn, Core &core) {
     return;
   uint64_t bits = descriptorBits(insn.descriptorLow.value, insn.descriptorHigh.value);
   moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, AccHalf half) {
-    moveQuantised(core, dst, src, {0, 0, half.row, half.col, dst.validRows, dst.validCols}, insn.relu == isa::ReluMode::relu,
-                  [&](uint32_t) { return bits; });
+    moveQuantised(core, dst, src, {0, 0, half.row, half.col, dst.validRows, dst.validCols},
+                  insn.relu == isa::ReluMode::relu, [&](uint32_t) { return bits; });
   });
 }
 

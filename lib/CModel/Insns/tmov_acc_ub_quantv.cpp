@@ -9,9 +9,11 @@ void execute(const isa::TMovAccUbQuantv &insn, Core &core) {
   if (core.faulted())
     return;
   if (scales.validRows < 1 || scales.validCols < src.validCols)
-    return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " + std::to_string(src.validCols) + " columns");
+    return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " +
+                                                   std::to_string(src.validCols) + " columns");
   moveToVectorCores(core, insn.dst, src, insn.cores, [&](const LocalTile &dst, AccHalf half) {
-    moveQuantised(core, dst, src, {0, 0, half.row, half.col, dst.validRows, dst.validCols}, insn.relu == isa::ReluMode::relu,
+    moveQuantised(core, dst, src, {0, 0, half.row, half.col, dst.validRows, dst.validCols},
+                  insn.relu == isa::ReluMode::relu,
                   [&](uint32_t col) { return fixpipeDescriptor(scales.as<uint64_t>()[half.col + col]); });
   });
 }

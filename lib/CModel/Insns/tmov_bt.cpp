@@ -1,5 +1,5 @@
-#include "Insns.h"
 #include "Element.h"
+#include "Insns.h"
 
 namespace pto_mlir::cmodel {
 
@@ -9,7 +9,8 @@ void execute(const isa::TMovBt &insn, Core &core) {
     return;
   int64_t col = insn.col.value;
   if (col < 0 || col + dst.validCols > src.cols || dst.validRows > src.rows)
-    return core.fault(FaultKind::OutOfRange, "columns from " + std::to_string(col) + " leave the source of " + std::to_string(src.cols));
+    return core.fault(FaultKind::OutOfRange,
+                      "columns from " + std::to_string(col) + " leave the source of " + std::to_string(src.cols));
   auto convert = [&]<class D, class S>() {
     for (uint32_t r = 0; r < dst.validRows; ++r)
       for (uint32_t c = 0; c < dst.validCols; ++c)
@@ -22,7 +23,8 @@ void execute(const isa::TMovBt &insn, Core &core) {
   else if (dst.type == src.type && dst.bytes == 4)
     convert.operator()<uint32_t, uint32_t>();
   else
-    core.fault(FaultKind::IllegalType, std::string("no bias of ") + isa::elementName(dst.type) + " from " + isa::elementName(src.type));
+    core.fault(FaultKind::IllegalType,
+               std::string("no bias of ") + isa::elementName(dst.type) + " from " + isa::elementName(src.type));
 }
 
 } // namespace pto_mlir::cmodel

@@ -4,7 +4,8 @@
 namespace pto_mlir::cmodel {
 
 void execute(const isa::TMuladddst &insn, Core &core) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
+            b = core.tile(insn.src1, isa::Memory::UB);
   if (core.faulted() || !sameShape(core, dst, {&a, &b}))
     return;
   bool legal = Floats::visit(dst.type, [&]<class T>() {

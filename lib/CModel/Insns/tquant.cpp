@@ -5,7 +5,8 @@ namespace pto_mlir::cmodel {
 
 // The multiplier of a row is the inverse of its scale; rows behind the last multiplier use that one.
 void execute(const isa::TQuant &insn, Core &core) {
-  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB), multipliers = core.tile(insn.multipliers, isa::Memory::UB);
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB),
+            multipliers = core.tile(insn.multipliers, isa::Memory::UB);
   if (core.faulted())
     return;
   if (!src.covers(dst) || (dst.validRows > 0 && multipliers.validRows == 0))

@@ -9,7 +9,8 @@ void execute(const isa::TQuantAsym &insn, Core &core) {
   if (core.faulted())
     return;
   if (!src.covers(dst) || (dst.validRows > 0 && std::min(multipliers.validRows, offsets.validRows) == 0))
-    return core.fault(FaultKind::IllegalShape, "src, the multipliers or the offsets are smaller than dst's valid region");
+    return core.fault(FaultKind::IllegalShape,
+                      "src, the multipliers or the offsets are smaller than dst's valid region");
   for (uint32_t r = 0; r < dst.validRows; ++r) {
     auto ofRow = [&](const LocalTile &t) { return t.as<float>()[std::min(r, t.validRows - 1) * rowStep(t)]; };
     float multiplier = ofRow(multipliers), offset = ofRow(offsets);

@@ -5,7 +5,8 @@ namespace pto_mlir::cmodel {
 
 void execute(const isa::TQuantMx &insn, Core &core) {
   auto ub = [&](const isa::Tile &t) { return core.tile(t, isa::Memory::UB); };
-  LocalTile dst = ub(insn.dst), exponents = ub(insn.exponents), most = ub(insn.most), scaling = ub(insn.scaling), src = ub(insn.src);
+  LocalTile dst = ub(insn.dst), exponents = ub(insn.exponents), most = ub(insn.most), scaling = ub(insn.scaling),
+            src = ub(insn.src);
   if (!core.faulted())
     quantiseMx(core, dst, {exponents, most, scaling, nullptr}, src, insn.rule);
 }

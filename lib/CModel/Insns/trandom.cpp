@@ -36,7 +36,8 @@ void execute(const isa::TRandom &insn, Core &core) {
     return;
   if (insn.rounds != 7 && insn.rounds != 10)
     return core.fault(FaultKind::IllegalShape, "the generator has 7 or 10 rounds, not " + std::to_string(insn.rounds));
-  Block counter{uint32_t(insn.counter0.value), uint32_t(insn.counter1.value), uint32_t(insn.counter2.value), uint32_t(insn.counter3.value)};
+  Block counter{uint32_t(insn.counter0.value), uint32_t(insn.counter1.value), uint32_t(insn.counter2.value),
+                uint32_t(insn.counter3.value)};
   constexpr uint32_t lanes = 64;
   for (uint32_t r = 0; r < dst.validRows; ++r)
     for (uint32_t c = 0; c < dst.validCols; c += 4 * lanes) {

@@ -1,8 +1,10 @@
-#include "Insns.h"
 #include "ArgReduce.h"
+#include "Insns.h"
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TRowargmax &insn, Core &core) { argReduceRows(insn, core, [](auto a, auto b) { return a > b; }); }
+void execute(const isa::TRowargmax &insn, Core &core) {
+  argReduceRows(insn, core, [](auto a, auto b) { return a > b; });
+}
 
 } // namespace pto_mlir::cmodel

@@ -19,13 +19,13 @@ void execute(const isa::TRowprod &insn, Core &core) {
     }
   });
   legal = legal || visitWide<Standard>(dst.type, [&]<class W>() {
-    for (uint32_t r = 0; r < dst.validRows; ++r) {
-      W product = getWide<W>(src, r, 0);
-      for (uint32_t c = 1; c < src.validCols; ++c)
-        product = Multiply()(product, getWide<W>(src, r, c));
-      storeWide<W>(dst.type, dst.data + r * rowStep(dst) * dst.bytes, product);
-    }
-  });
+            for (uint32_t r = 0; r < dst.validRows; ++r) {
+              W product = getWide<W>(src, r, 0);
+              for (uint32_t c = 1; c < src.validCols; ++c)
+                product = Multiply()(product, getWide<W>(src, r, c));
+              storeWide<W>(dst.type, dst.data + r * rowStep(dst) * dst.bytes, product);
+            }
+          });
   if (!legal)
     illegalType(core, dst.type);
 }

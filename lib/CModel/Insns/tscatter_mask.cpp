@@ -9,9 +9,11 @@ void execute(const isa::TScatterMask &insn, Core &core) {
   if (core.faulted())
     return;
   bool byRows = insn.axis == isa::PatternAxis::rows;
-  uint64_t needed = byRows ? uint64_t(pickedOf(insn.pattern, dst.validRows)) : uint64_t(pickedOf(insn.pattern, dst.validCols)) * dst.validRows;
+  uint64_t needed = byRows ? uint64_t(pickedOf(insn.pattern, dst.validRows))
+                           : uint64_t(pickedOf(insn.pattern, dst.validCols)) * dst.validRows;
   if (byRows ? needed > src.rows || dst.validCols > src.cols : needed > uint64_t(src.rows) * src.cols)
-    return core.fault(FaultKind::IllegalShape, "src has fewer than " + std::to_string(needed) + (byRows ? " rows" : " elements"));
+    return core.fault(FaultKind::IllegalShape,
+                      "src has fewer than " + std::to_string(needed) + (byRows ? " rows" : " elements"));
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     const T *next = src.as<T>();
     for (uint32_t r = 0, row = 0; r < dst.validRows; ++r) {

@@ -17,11 +17,11 @@ void execute(const isa::TSels &insn, Core &core) {
       selectRow(dst.row<Bits>(r), maskRow(mask, r), a.row<Bits>(r), dst.validCols, [&](uint32_t) { return other; });
   });
   legal = legal || visitWide<Selectable>(dst.type, [&]<class W>() {
-    W other = scalarWide<W>(dst.type, insn.scalar.value);
-    for (uint32_t r = 0; r < dst.validRows; ++r)
-      for (uint32_t c = 0; c < dst.validCols; ++c)
-        putWide<W>(dst, r, c, maskRow(mask, r)[c / 8] >> c % 8 & 1 ? getWide<W>(a, r, c) : other);
-  });
+            W other = scalarWide<W>(dst.type, insn.scalar.value);
+            for (uint32_t r = 0; r < dst.validRows; ++r)
+              for (uint32_t c = 0; c < dst.validCols; ++c)
+                putWide<W>(dst, r, c, maskRow(mask, r)[c / 8] >> c % 8 & 1 ? getWide<W>(a, r, c) : other);
+          });
   if (!legal)
     illegalType(core, dst.type);
 }

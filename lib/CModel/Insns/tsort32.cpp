@@ -25,8 +25,8 @@ void rank(const int64_t (&keys)[32], uint32_t n, uint32_t (&place)[32]) {
 
 } // namespace
 
-// Records of a score and its index (f16: the score, nothing, the index in two halves), 32 by 32, the greatest score first. One row of indices
-// serves all rows (pto-isa, TSORT32_IMPL: a stride of 0).
+// Records of a score and its index (f16: the score, nothing, the index in two halves), 32 by 32, the greatest score
+// first. One row of indices serves all rows (pto-isa, TSORT32_IMPL: a stride of 0).
 void execute(const isa::TSort32 &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);
@@ -34,7 +34,8 @@ void execute(const isa::TSort32 &insn, Core &core) {
     return;
   uint32_t width = 8 / src.bytes; // of a record, in elements
   if (src.type != dst.type || dst.validRows < src.validRows || dst.validCols < src.validCols * width)
-    return core.fault(FaultKind::IllegalShape, "dst has no room for a record of " + std::to_string(width) + " elements for each element of src");
+    return core.fault(FaultKind::IllegalShape,
+                      "dst has no room for a record of " + std::to_string(width) + " elements for each element of src");
   bool shared = indices.validRows == 1;
   if ((!shared && indices.validRows < src.validRows) || indices.validCols < src.validCols)
     return core.fault(FaultKind::IllegalShape, "there are fewer indices than elements of src");
@@ -50,7 +51,8 @@ void execute(const isa::TSort32 &insn, Core &core) {
           T score = src.row<T>(r)[c + i];
           uint32_t index = indices.row<uint32_t>(shared ? 0 : r)[c + i];
           keys[i] = int64_t(uint64_t(uint32_t(orderOf(load(score)))) << 32 | index);
-          records[i] = uint64_t(std::bit_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>(score)) | uint64_t(index) << 32;
+          records[i] = uint64_t(std::bit_cast<std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>>(score)) |
+                       uint64_t(index) << 32;
         }
         rank(keys, n, place);
         auto *to = reinterpret_cast<uint8_t *>(dst.row<T>(r) + c * width);

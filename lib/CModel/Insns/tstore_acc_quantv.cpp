@@ -8,7 +8,8 @@ void execute(const isa::TStoreAccQuantv &insn, Core &core) {
   if (core.faulted())
     return;
   if (scales.validRows < 1 || scales.validCols < src.validCols)
-    return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " + std::to_string(src.validCols) + " columns");
+    return core.fault(FaultKind::IllegalShape, std::to_string(scales.validCols) + " descriptors for " +
+                                                   std::to_string(src.validCols) + " columns");
   storeQuantised(core, core.view(insn.dst), src, insn.relu == isa::ReluMode::relu,
                  [&](uint32_t col) { return fixpipeDescriptor(scales.as<uint64_t>()[col]); });
 }

@@ -3,6 +3,8 @@
 
 namespace pto_mlir::cmodel {
 
-void execute(const isa::TSubrelu &insn, Core &core) { mapBinary<Floats>(insn, core, [](auto a, auto b) { return Relu()(a - b); }); }
+void execute(const isa::TSubrelu &insn, Core &core) {
+  mapBinary<Floats>(insn, core, [](auto a, auto b) { return Relu()(a - b); });
+}
 
 } // namespace pto_mlir::cmodel

@@ -142,7 +142,8 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
   using isa::Opcode;
   if (o.numTiles == 0)
     return {0, 1, 0};
-  bool reduces = o.info.shape == isa::Shape::rowReduce || o.info.shape == isa::Shape::colReduce; // src is the last one, behind all results
+  bool reduces = o.info.shape == isa::Shape::rowReduce ||
+                 o.info.shape == isa::Shape::colReduce; // src is the last one, behind all results
   const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[reduces ? o.numTiles - 1 : o.numTiles > 1 ? 1 : 0];
   auto more = double(std::max<uint64_t>(rowRepeats(src), 1) - 1);
   switch (insn.opcode) {
@@ -185,13 +186,16 @@ InsnCost vectorCost(const isa::DecodedInsn &insn, const OperandList &o) {
   for (unsigned i = 1; i < o.numTiles; ++i)
     if (insn.opcode == Opcode::TCmp || insn.opcode == Opcode::TCmps || insn.opcode == Opcode::TCvt)
       n = std::max(n, repeats(*o.tiles[i]));
-  bool ragged = rate.counts && cols(dst) * elementBytes(dst) % 256 != 0 && !(cols(dst) == dst.cols && payload(dst) % 256 == 0);
+  bool ragged =
+      rate.counts && cols(dst) * elementBytes(dst) % 256 != 0 && !(cols(dst) == dst.cols && payload(dst) % 256 == 0);
   return {rate.head, rate.slope * double(n) + (ragged ? 16 : 0), rate.tail};
 }
 
 /// 4.3: one step of 16 x 32 bytes x 16 per cycle, two cycles for f32.
 InsnCost productCost(const isa::DecodedInsn &insn, const OperandList &o) {
-  const isa::Tile &dst = *o.tiles[0], &left = *o.tiles[insn.opcode == isa::Opcode::TMatmulAcc || insn.opcode == isa::Opcode::TMatmulMxAcc ? 2 : 1];
+  const isa::Tile
+      &dst = *o.tiles[0],
+      &left = *o.tiles[insn.opcode == isa::Opcode::TMatmulAcc || insn.opcode == isa::Opcode::TMatmulMxAcc ? 2 : 1];
   double steps = double(up(rows(dst), 16) * up(cols(left) * isa::elementBits(left.type), 256) * up(cols(dst), 16));
   return {6, steps * (left.type == isa::ElementType::f32 ? 2 : 1), 0};
 }
@@ -199,14 +203,33 @@ InsnCost productCost(const isa::DecodedInsn &insn, const OperandList &o) {
 } // namespace
 
 const ChipModel &chipOf(isa::Arch arch) {
-  // a3: the clock as the published products imply it (4.9); 5.2 gives what 24 cores take from L2 and from HBM (sizes 1536 to 6144), L1 to L0 and L0C to
-  // global memory; 4.1 and 4.2 the rest. An L2 of 192 MiB with random replacement makes the published product of 7680.
-  static const ChipModel a3 = {isa::Arch::a3, 1.8e9, 24, 5.9e-6, 0, 24 * 169e9, 24 * 42.7e9, 192.0 * 1024 * 1024,
-                               {1e12, 100.9 * gib, 169e9, 188.46 * gib, 32 * gib, 130e9}, {0, 60e-9, 36e-9, 58e-9, 0, 0}, 1.29};
-  // a5: 5.6, rows of 4096 to 8192: the clock by the peak of fp8; loads, L1 to L0 and stores from their shares of the time. Paths to and from UB as on
-  // a3: none are published.
-  static const ChipModel a5 = {isa::Arch::a5, 1.65e9, 32, 5.9e-6, 0, 32 * 152e9, 32 * 61e9, 192.0 * 1024 * 1024,
-                               {1e12, 100.9 * gib, 152e9, 188.46 * gib, 32 * gib, 109e9}, {0, 60e-9, 36e-9, 58e-9, 0, 0}, 1.17};
+  // a3: the clock as the published products imply it (4.9); 5.2 gives what 24 cores take from L2 and from HBM (sizes
+  // 1536 to 6144), L1 to L0 and L0C to global memory; 4.1 and 4.2 the rest. An L2 of 192 MiB with random replacement
+  // makes the published product of 7680.
+  static const ChipModel a3 = {isa::Arch::a3,
+                               1.8e9,
+                               24,
+                               5.9e-6,
+                               0,
+                               24 * 169e9,
+                               24 * 42.7e9,
+                               192.0 * 1024 * 1024,
+                               {1e12, 100.9 * gib, 169e9, 188.46 * gib, 32 * gib, 130e9},
+                               {0, 60e-9, 36e-9, 58e-9, 0, 0},
+                               1.29};
+  // a5: 5.6, rows of 4096 to 8192: the clock by the peak of fp8; loads, L1 to L0 and stores from their shares of the
+  // time. Paths to and from UB as on a3: none are published.
+  static const ChipModel a5 = {isa::Arch::a5,
+                               1.65e9,
+                               32,
+                               5.9e-6,
+                               0,
+                               32 * 152e9,
+                               32 * 61e9,
+                               192.0 * 1024 * 1024,
+                               {1e12, 100.9 * gib, 152e9, 188.46 * gib, 32 * gib, 109e9},
+                               {0, 60e-9, 36e-9, 58e-9, 0, 0},
+                               1.17};
   return arch == isa::Arch::a5 ? a5 : a3;
 }
 
@@ -221,7 +244,8 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipModel &chip) {
   double slower = chip.extractFactor;
   switch (insn.opcode) {
   case Opcode::TLoad:
-    return {0, 0, 0, insn.as<isa::TLoad>().space == isa::Memory::UB ? GlobalPath::ToUB : GlobalPath::ToL1, payload(*o.tiles[0])};
+    return {0, 0, 0, insn.as<isa::TLoad>().space == isa::Memory::UB ? GlobalPath::ToUB : GlobalPath::ToL1,
+            payload(*o.tiles[0])};
   case Opcode::Mgather:
     return {0, 0, 0, GlobalPath::ToUB, payload(*o.tiles[0])};
   case Opcode::MgatherL1:
@@ -237,11 +261,13 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipModel &chip) {
   case Opcode::TExtractSb:
     return {0, cycles(boxes(*o.tiles[0]) * slower, 220.5 * gib), 0};
   case Opcode::TStore:
-    return {0, 0, 0, insn.as<isa::TStore>().space == isa::Memory::UB ? GlobalPath::FromUB : GlobalPath::FromL1, payload(*o.tiles[0])};
+    return {0, 0, 0, insn.as<isa::TStore>().space == isa::Memory::UB ? GlobalPath::FromUB : GlobalPath::FromL1,
+            payload(*o.tiles[0])};
   case Opcode::TStoreAcc:
   case Opcode::TStoreAccQuant:
   case Opcode::TStoreAccQuantv:
-    return {0, 0, 0, GlobalPath::FromL0C, rows(*o.tiles[0]) * cols(*o.tiles[0]) * (isa::elementBits(o.globalView->type) / 8)};
+    return {0, 0, 0, GlobalPath::FromL0C,
+            rows(*o.tiles[0]) * cols(*o.tiles[0]) * (isa::elementBits(o.globalView->type) / 8)};
   case Opcode::TExtractL0a:
   case Opcode::TImg2col:
     return {0, cycles(boxes(*o.tiles[0]) * slower, 441 * gib), 0};

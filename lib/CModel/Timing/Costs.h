@@ -1,5 +1,5 @@
-// What an instruction costs its engine, in cycles. Numbers are those of reference pto-isa, section 4 (cost model) with the corrections of its 4.9
-// and 5.2 (published silicon); each stands beside the row it prices.
+// What an instruction costs its engine, in cycles. Numbers are those of reference pto-isa, section 4 (cost model) with
+// the corrections of its 4.9 and 5.2 (published silicon); each stands beside the row it prices.
 #ifndef PTO_MLIR_CMODEL_TIMING_COSTS_H
 #define PTO_MLIR_CMODEL_TIMING_COSTS_H
 
@@ -16,10 +16,10 @@ enum class GlobalPath : uint8_t { Local, ToUB, ToL1, FromUB, FromL1, FromL0C };
 /// The chip as the model sees it.
 struct ChipModel {
   isa::Arch arch;
-  double clock;          // Hz
-  unsigned blocks;       // that run at a time: one AIC and two AIV each
-  double launchSeconds;  // of every kernel
-  double crossSeconds;   // between a cross-core flag's raise and what waits for it
+  double clock;         // Hz
+  unsigned blocks;      // that run at a time: one AIC and two AIV each
+  double launchSeconds; // of every kernel
+  double crossSeconds;  // between a cross-core flag's raise and what waits for it
   // Global memory as the cores share it: bytes that are in L2 come from there, others from HBM.
   double l2BytesPerSecond, hbmBytesPerSecond, l2Bytes;
   // By GlobalPath: of one core that has the path for itself; before the first byte moves.
@@ -30,8 +30,8 @@ struct ChipModel {
 /// The model of an architecture, with where its numbers come from.
 const ChipModel &chipOf(isa::Arch arch);
 
-/// An instruction on its own takes head + work + tail. Where its engine is still busy with the one before, the heads overlap; the tail is
-/// waited for by whoever needs the result.
+/// An instruction on its own takes head + work + tail. Where its engine is still busy with the one before, the heads
+/// overlap; the tail is waited for by whoever needs the result.
 struct InsnCost {
   double head = 0, work = 0, tail = 0; // cycles
   GlobalPath path = GlobalPath::Local;
@@ -41,8 +41,8 @@ struct InsnCost {
 /// The cost of an instruction whose registers are read.
 InsnCost costOf(const isa::DecodedInsn &insn, const ChipModel &chip);
 
-/// The cost of a vector instruction on a5 where a curve is published for it or for what its engine does in the same way; the rest costs what it
-/// costs on a3.
+/// The cost of a vector instruction on a5 where a curve is published for it or for what its engine does in the same
+/// way; the rest costs what it costs on a3.
 std::optional<InsnCost> a5VectorCost(const isa::DecodedInsn &insn, const OperandList &operands);
 
 } // namespace pto_mlir::cmodel

@@ -82,7 +82,8 @@ std::optional<A5Curve> a5Curve(const isa::DecodedInsn &insn, const OperandList &
   case Opcode::TCvt: {
     unsigned to = isa::elementBits(o.tiles[0]->type), from = isa::elementBits(o.tiles[1]->type);
     if (to <= 8)
-      return from == 16 && to == 8 ? A5Curve{1.320, 53.30, 1.290, 1.785, 52.47} : A5Curve{12.32, 55.30, 87.64, -30.0, 7.6};
+      return from == 16 && to == 8 ? A5Curve{1.320, 53.30, 1.290, 1.785, 52.47}
+                                   : A5Curve{12.32, 55.30, 87.64, -30.0, 7.6};
     if (from <= 8)
       return from == 4 ? A5Curve{0.893, 89.90, 3.296, 1.943, 61.6} : A5Curve{3.934, 81.02, 5.163, -1.76, 69.1};
     if (to > from) // 1D of the published table is a bad fit: as one row after the other
@@ -104,7 +105,8 @@ std::optional<InsnCost> a5VectorCost(const isa::DecodedInsn &insn, const Operand
     return std::nullopt;
   // Elements per repeat: 64 where a side has 32 bits or a source 8 with a fraction, 128 of 16 bits, 256 of fewer.
   using isa::Opcode;
-  bool compares = insn.opcode == Opcode::TCmp || insn.opcode == Opcode::TCmps, selects = insn.opcode == Opcode::TSel || insn.opcode == Opcode::TSels;
+  bool compares = insn.opcode == Opcode::TCmp || insn.opcode == Opcode::TCmps,
+       selects = insn.opcode == Opcode::TSel || insn.opcode == Opcode::TSels;
   uint64_t lanes = 256;
   for (unsigned i = 0; i < o.numTiles; ++i) {
     if ((compares && i == 0) || (selects && i == 1)) // a mask
@@ -114,11 +116,13 @@ std::optional<InsnCost> a5VectorCost(const isa::DecodedInsn &insn, const Operand
     lanes = std::min<uint64_t>(lanes, bits >= 32 || small ? 64 : bits == 16 ? 128 : 256);
   }
   const isa::Tile &shape = *o.tiles[o.numTiles > 1 && !selects ? 1 : 0];
-  constexpr double start = 23; // of a vector function; the rest of what is fixed is waited for by whoever needs the result
+  constexpr double start =
+      23; // of a vector function; the rest of what is fixed is waited for by whoever needs the result
   if (rows(shape) <= 1 || cols(shape) == shape.cols)
     return InsnCost{start, curve->perRepeat * double(up(rows(shape) * cols(shape), lanes)), curve->fixed - start};
   double row = curve->perRowRepeat * double(up(cols(shape), lanes)) + curve->perRow;
-  return InsnCost{std::min(start, curve->fixedOfRows), row * double(rows(shape)), std::max(0.0, curve->fixedOfRows - start)};
+  return InsnCost{std::min(start, curve->fixedOfRows), row * double(rows(shape)),
+                  std::max(0.0, curve->fixedOfRows - start)};
 }
 
 } // namespace pto_mlir::cmodel

@@ -105,7 +105,8 @@ void Timer::after(Core &core, const Op &op) {
   }
   InsnCost cost = costOf(resolved, chip);
   bool depends = core.engine().pipe == isa::Pipe::V && dependsOnFresh(engine);
-  events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work), float(cost.tail), cost.bytes, 0, 0});
+  events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work),
+                    float(cost.tail), cost.bytes, 0, 0});
   if (cost.path != GlobalPath::Local)
     noteRuns(core, log, events.back());
 }
@@ -116,13 +117,15 @@ void Timer::noteRuns(Core &core, CoreLog &log, Event &event) {
   collectAccesses(resolved, core, list);
   for (const Access &access : list.accesses)
     if (access.global)
-      log.runs.insert(log.runs.end(), list.runs.begin() + long(access.firstRun), list.runs.begin() + long(access.endRun));
+      log.runs.insert(log.runs.end(), list.runs.begin() + long(access.firstRun),
+                      list.runs.begin() + long(access.endRun));
   event.endRun = uint32_t(log.runs.size());
 }
 
-// L2 keeps lines of 512 bytes and, when it is full, gives up any of them for a new one: how long a line stays, counted in lines that come, is
-// distributed exponentially. Chance is a hash, so that every run says the same. The transfers of all engines are merged by the part of its bytes
-// that each has moved: the cores of a launch do the same work side by side. Before the launch nothing is there.
+// L2 keeps lines of 512 bytes and, when it is full, gives up any of them for a new one: how long a line stays, counted
+// in lines that come, is distributed exponentially. Chance is a hash, so that every run says the same. The transfers of
+// all engines are merged by the part of its bytes that each has moved: the cores of a launch do the same work side by
+// side. Before the launch nothing is there.
 double Timer::missedPart() const {
   struct Transfer {
     double at; // 0 to 1
@@ -142,7 +145,8 @@ double Timer::missedPart() const {
           moved += event.bytes;
         }
     }
-  std::sort(transfers.begin(), transfers.end(), [](const Transfer &a, const Transfer &b) { return std::tie(a.at, a.order) < std::tie(b.at, b.order); });
+  std::sort(transfers.begin(), transfers.end(),
+            [](const Transfer &a, const Transfer &b) { return std::tie(a.at, a.order) < std::tie(b.at, b.order); });
 
   auto capacity = uint64_t(chip.l2Bytes / 512);
   uint64_t came = 0, read = 0, missed = 0;
@@ -179,7 +183,8 @@ bool Timer::dependsOnFresh(EngineLog &log) {
   OperandList o(resolved);
   auto extent = [](const isa::Tile &t) {
     auto begin = uint64_t(t.address.value);
-    return std::pair(begin, begin + isa::tileExtent(t.layout, t.type, t.rows, t.cols, uint64_t(t.validRows.value), uint64_t(t.validCols.value)));
+    return std::pair(begin, begin + isa::tileExtent(t.layout, t.type, t.rows, t.cols, uint64_t(t.validRows.value),
+                                                    uint64_t(t.validCols.value)));
   };
   bool depends = false;
   for (unsigned i = 0; i < o.numTiles; ++i) {
@@ -195,8 +200,8 @@ bool Timer::dependsOnFresh(EngineLog &log) {
   return depends;
 }
 
-double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel,
-                     Trace *trace) {
+double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, double begin,
+                     std::vector<EngineTime> &times, const Kernel &kernel, Trace *trace) {
   struct Playing {
     const EngineLog *log;
     size_t core, at = 0;
@@ -208,8 +213,9 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
     const CorePlace &place = group[core].place;
     places.push_back(place);
     names.push_back(!trace ? ""
-                    : place.kind == isa::CoreKind::AIC ? "AIC" + std::to_string(place.block)
-                                                       : "AIV" + std::to_string(place.block) + "." + std::to_string(place.subblock));
+                    : place.kind == isa::CoreKind::AIC
+                        ? "AIC" + std::to_string(place.block)
+                        : "AIV" + std::to_string(place.block) + "." + std::to_string(place.subblock));
     for (const EngineLog &log : group[core].engines)
       engines.push_back({&log, core});
   }
@@ -235,8 +241,9 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
       }
       if (event.kind == Event::CrossRaise) {
         t.now += event.work;
-        crossFlags.raise(engine.core, isa::CrossMode(event.channel >> 8), event.channel & 255, std::max(t.now, t.done),
-                         [](double &into, double other) { into = std::max(into, other); }, [](size_t, unsigned) {});
+        crossFlags.raise(
+            engine.core, isa::CrossMode(event.channel >> 8), event.channel & 255, std::max(t.now, t.done),
+            [](double &into, double other) { into = std::max(into, other); }, [](size_t, unsigned) {});
         continue;
       }
       if (event.kind == Event::Await) {
@@ -269,8 +276,9 @@ double Timer::replay(const CoreLog *group, size_t count, const Rates &rates, dou
       if (trace) {
         const Stream &stream = *engine.log->stream;
         const Op &op = stream.ops[event.op];
-        trace->span(names[engine.core], isa::pipeName(stream.pipe), isa::infoOf(op.insn.opcode).mnemonic, start / chip.clock * 1e6,
-                    duration / chip.clock * 1e6, "\"kernel\": " + jsonString(kernel.name) + ", \"word\": " + std::to_string(op.word));
+        trace->span(names[engine.core], isa::pipeName(stream.pipe), isa::infoOf(op.insn.opcode).mnemonic,
+                    start / chip.clock * 1e6, duration / chip.clock * 1e6,
+                    "\"kernel\": " + jsonString(kernel.name) + ", \"word\": " + std::to_string(op.word));
       }
     }
     return moved;
@@ -291,7 +299,8 @@ Timer::Rates Timer::ratesFor(double cold, double readers, double writers) const 
   for (unsigned path = unsigned(GlobalPath::ToUB); path <= unsigned(GlobalPath::FromL0C); ++path) {
     bool reads = path <= unsigned(GlobalPath::ToL1);
     double own = 1 / chip.pathBytesPerSecond[path], sharing = reads ? readers : writers;
-    double hot = std::max(own, sharing / chip.l2BytesPerSecond), outside = std::max(own, sharing / chip.hbmBytesPerSecond);
+    double hot = std::max(own, sharing / chip.l2BytesPerSecond),
+           outside = std::max(own, sharing / chip.hbmBytesPerSecond);
     rates.secondsPerByte[path] = reads ? (1 - cold) * hot + cold * outside : hot; // what is written goes to L2
   }
   return rates;
@@ -308,7 +317,8 @@ Timer::Replayed Timer::replayAll(const Kernel &kernel, const Rates &rates, doubl
     double start = *place;
     // The cores of a block run together; with flags between blocks, all of them.
     size_t last = i;
-    while (last < cores.size() && (kernel.together == Together::Launch || cores[last].place.block == cores[i].place.block))
+    while (last < cores.size() &&
+           (kernel.together == Together::Launch || cores[last].place.block == cores[i].place.block))
       ++last;
     std::vector<EngineTime> times;
     *place = replay(&cores[i], last - i, rates, start, times, kernel, trace);
@@ -340,7 +350,8 @@ void Timer::launchEnd(const LaunchState &launch, pto_profile &cost) {
   const Kernel &kernel = *launch.kernel;
   double cold = missedPart();
   double begin = elapsed + chip.launchSeconds * chip.clock;
-  // How many cores move bytes at a time follows from how long that takes, and the other way round: a few rounds settle it.
+  // How many cores move bytes at a time follows from how long that takes, and the other way round: a few rounds settle
+  // it.
   double readers = 1, writers = 1;
   for (int round = 0; round < 3; ++round) {
     Replayed guess = replayAll(kernel, ratesFor(cold, readers, writers), begin, nullptr);

@@ -1,5 +1,5 @@
-// The timing mode: kernels run as in functional mode; what each engine did is noted with its cost and played back when the launch is over, since
-// only then is known how much the cores shared.
+// The timing mode: kernels run as in functional mode; what each engine did is noted with its cost and played back when
+// the launch is over, since only then is known how much the cores shared.
 #ifndef PTO_MLIR_CMODEL_TIMING_TIMER_H
 #define PTO_MLIR_CMODEL_TIMING_TIMER_H
 
@@ -32,9 +32,9 @@ private:
   struct Event {
     enum Kind : uint8_t { Work, Signal, Await, CrossRaise, CrossAwait } kind;
     GlobalPath path;
-    bool depends; // on what its engine has not finished yet
-    bool drains;  // it waits for its engine to be done
-    uint32_t op;  // in its stream
+    bool depends;     // on what its engine has not finished yet
+    bool drains;      // it waits for its engine to be done
+    uint32_t op;      // in its stream
     uint32_t channel; // of Signal and Await: a flag or a queue; of CrossRaise: mode << 8 | id; of CrossAwait: id
     float head, work, tail;
     uint64_t bytes;
@@ -65,10 +65,10 @@ private:
   /// Which part of what the launch reads is not in L2, as the cores go on side by side.
   double missedPart() const;
   bool dependsOnFresh(EngineLog &log);
-  /// The cycle at which `count` cores that run together have finished what they began at `begin`; times of their engines, core by core, go
-  /// into `times`.
-  double replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times, const Kernel &kernel,
-                Trace *trace);
+  /// The cycle at which `count` cores that run together have finished what they began at `begin`; times of their
+  /// engines, core by core, go into `times`.
+  double replay(const CoreLog *group, size_t count, const Rates &rates, double begin, std::vector<EngineTime> &times,
+                const Kernel &kernel, Trace *trace);
   /// With so much from outside of L2, and so many cores that read and write at a time.
   Rates ratesFor(double cold, double readers, double writers) const;
   struct Replayed {
@@ -84,7 +84,7 @@ private:
 
   std::vector<CoreLog> cores; // of this launch
   std::vector<double> secondsOfCores;
-  size_t firstOfGroup = 0;    // of the cores that run now
+  size_t firstOfGroup = 0; // of the cores that run now
   isa::DecodedInsn resolved;
   AccessList list;
 };

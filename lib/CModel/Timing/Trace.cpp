@@ -32,8 +32,8 @@ std::string jsonString(const std::string &text) {
   return result + "\"";
 }
 
-void Trace::span(const std::string &core, const std::string &engine, const std::string &name, double begin, double duration,
-                 const std::string &arguments) {
+void Trace::span(const std::string &core, const std::string &engine, const std::string &name, double begin,
+                 double duration, const std::string &arguments) {
   auto separator = [&] {
     const char *text = first ? "\n" : ",\n";
     first = false;
@@ -42,13 +42,15 @@ void Trace::span(const std::string &core, const std::string &engine, const std::
   size_t known = processes.size(), tracks = threads.size();
   unsigned process = number(processes, core), thread = number(threads, core + "\n" + engine);
   if (processes.size() != known)
-    std::fprintf(file, "%s{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %u, \"args\": {\"name\": %s}}", separator(), process,
-                 jsonString(core).c_str());
+    std::fprintf(file, "%s{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %u, \"args\": {\"name\": %s}}",
+                 separator(), process, jsonString(core).c_str());
   if (threads.size() != tracks)
-    std::fprintf(file, "%s{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %u, \"tid\": %u, \"args\": {\"name\": %s}}", separator(), process,
-                 thread, jsonString(engine).c_str());
-  std::fprintf(file, "%s{\"ph\": \"X\", \"name\": %s, \"pid\": %u, \"tid\": %u, \"ts\": %.4f, \"dur\": %.4f, \"args\": {%s}}", separator(),
-               jsonString(name).c_str(), process, thread, begin, duration, arguments.c_str());
+    std::fprintf(file,
+                 "%s{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %u, \"tid\": %u, \"args\": {\"name\": %s}}",
+                 separator(), process, thread, jsonString(engine).c_str());
+  std::fprintf(file,
+               "%s{\"ph\": \"X\", \"name\": %s, \"pid\": %u, \"tid\": %u, \"ts\": %.4f, \"dur\": %.4f, \"args\": {%s}}",
+               separator(), jsonString(name).c_str(), process, thread, begin, duration, arguments.c_str());
 }
 
 } // namespace pto_mlir::cmodel

@@ -21,7 +21,9 @@ public:
 
 private:
   Trace(std::FILE *file, std::string path) : file(file), path(std::move(path)) {}
-  unsigned number(std::map<std::string, unsigned> &numbers, const std::string &name) { return numbers.emplace(name, numbers.size() + 1).first->second; }
+  unsigned number(std::map<std::string, unsigned> &numbers, const std::string &name) {
+    return numbers.emplace(name, numbers.size() + 1).first->second;
+  }
 
   std::FILE *file;
   std::string path;

@@ -1,6 +1,6 @@
 // Regions become blocks.
-#include "Splitter.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
+#include "Splitter.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,10 +23,10 @@ LogicalResult Splitter::emitBlock(Block &block) {
     emitNet(pending);
     pending.clear();
     LogicalResult done = llvm::TypeSwitch<Operation *, LogicalResult>(&op)
-                    .Case([&](top::IfOp branch) { return emitIf(branch); })
-                    .Case([&](top::LoopOp loop) { return emitLoop(loop); })
-                    .Case([&](top::ScanOp scan) { return emitScan(scan); })
-                    .Default([&](Operation *other) { return emitSizes(other), success(); });
+                             .Case([&](top::IfOp branch) { return emitIf(branch); })
+                             .Case([&](top::LoopOp loop) { return emitLoop(loop); })
+                             .Case([&](top::ScanOp scan) { return emitScan(scan); })
+                             .Default([&](Operation *other) { return emitSizes(other), success(); });
     if (failed(done))
       return failure();
   }
@@ -37,12 +37,19 @@ LogicalResult Splitter::emitBlock(Block &block) {
 void Splitter::emitSizes(Operation *op) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](top::DimOp dim) {
-        held[dim.getOutput()] = {Value(), b.create<vm::DimOp>(loc, b.getI64Type(), tensor(dim.getSource()), dim.getAxis())};
+        held[dim.getOutput()] = {Value(),
+                                 b.create<vm::DimOp>(loc, b.getI64Type(), tensor(dim.getSource()), dim.getAxis())};
       })
-      .Case([&](top::AssumeOp assume) { held[assume.getOutput()] = {as(assume.getType(), tensor(assume.getSource())), Value()}; })
-      .Case([&](top::RequireOp require) { b.create<vm::AssertOp>(loc, number(require.getCondition()), require.getMessage()); })
+      .Case([&](top::AssumeOp assume) {
+        held[assume.getOutput()] = {as(assume.getType(), tensor(assume.getSource())), Value()};
+      })
+      .Case([&](top::RequireOp require) {
+        b.create<vm::AssertOp>(loc, number(require.getCondition()), require.getMessage());
+      })
       .Case([&](top::NonZeroOp op) {
-        held[op.getOutput()] = {b.create<vm::CallOp>(loc, op.getType(), "host.nonzero", tensor(op.getSource()), IntegerAttr()).getResult(0), Value()};
+        held[op.getOutput()] = {
+            b.create<vm::CallOp>(loc, op.getType(), "host.nonzero", tensor(op.getSource()), IntegerAttr()).getResult(0),
+            Value()};
       });
 }
 
@@ -72,7 +79,8 @@ Value Splitter::collected(Operation *op, Type type) {
 
 LogicalResult Splitter::emitIf(top::IfOp op) {
   Value condition = number(op.getCondition());
-  Block *here = b.getInsertionBlock(), *then = addBlock({}), *other = addBlock({}), *join = addBlock(op.getResultTypes());
+  Block *here = b.getInsertionBlock(), *then = addBlock({}), *other = addBlock({}),
+        *join = addBlock(op.getResultTypes());
   b.setInsertionPointToEnd(here);
   b.create<vm::CondBranchOp>(loc, condition, ValueRange(), ValueRange(), then, other);
   for (auto [block, region] : {std::pair(then, &op.getThenRegion()), std::pair(other, &op.getElseRegion())}) {
@@ -109,7 +117,8 @@ LogicalResult Splitter::emitLoop(top::LoopOp op) {
       return failure();
     (count ? whole : initial).push_back(rows);
   }
-  Block *here = b.getInsertionBlock(), *header = addBlock(ValueRange(initial).getTypes()), *trip = addBlock({}), *after = addBlock({});
+  Block *here = b.getInsertionBlock(), *header = addBlock(ValueRange(initial).getTypes()), *trip = addBlock({}),
+        *after = addBlock({});
   b.setInsertionPointToEnd(here);
   b.create<vm::BranchOp>(loc, initial, header);
   b.setInsertionPointToStart(header);
@@ -122,7 +131,8 @@ LogicalResult Splitter::emitLoop(top::LoopOp op) {
   b.setInsertionPointToStart(trip);
   held[body.getArgument(0)] = {Value(), index};
   held[body.getArgument(1)] = {Value(), count ? constant(b.getI1Type(), 1) : header->getArgument(1)};
-  for (auto [argument, value] : llvm::zip_equal(body.getArguments().drop_front(2), header->getArguments().slice(first, carried)))
+  for (auto [argument, value] :
+       llvm::zip_equal(body.getArguments().drop_front(2), header->getArguments().slice(first, carried)))
     held[argument] = {value, Value()};
   if (failed(emitBlock(body)))
     return failure();
@@ -136,7 +146,8 @@ LogicalResult Splitter::emitLoop(top::LoopOp op) {
       continue;
     }
     Value rows = header->getArgument(first + carried + i);
-    next.push_back(b.create<vm::CallOp>(loc, rows.getType(), "host.append", ValueRange{rows, row}, IntegerAttr()).getResult(0));
+    next.push_back(
+        b.create<vm::CallOp>(loc, rows.getType(), "host.append", ValueRange{rows, row}, IntegerAttr()).getResult(0));
   }
   // Last, so that what runs on the device may go on while it is asked.
   if (!count)
@@ -162,7 +173,8 @@ LogicalResult Splitter::emitScan(top::ScanOp op) {
   }
   int64_t length = cast<RankedTensorType>(scanned.front().getType()).getDimSize(0);
   Value count = constant(b.getI64Type(), length);
-  Block *here = b.getInsertionBlock(), *header = addBlock(ValueRange(initial).getTypes()), *trip = addBlock({}), *after = addBlock({});
+  Block *here = b.getInsertionBlock(), *header = addBlock(ValueRange(initial).getTypes()), *trip = addBlock({}),
+        *after = addBlock({});
   b.setInsertionPointToEnd(here);
   b.create<vm::BranchOp>(loc, initial, header);
   b.setInsertionPointToStart(header);
@@ -171,14 +183,19 @@ LogicalResult Splitter::emitScan(top::ScanOp op) {
   b.create<vm::CondBranchOp>(loc, more, ValueRange(), ValueRange(), trip, after);
 
   b.setInsertionPointToStart(trip);
-  auto has = [](ArrayRef<int64_t> directions) { return llvm::any_of(directions, [](int64_t reversed) { return reversed != 0; }); };
+  auto has = [](ArrayRef<int64_t> directions) {
+    return llvm::any_of(directions, [](int64_t reversed) { return reversed != 0; });
+  };
   Value fromEnd;
   if (has(op.getReversedInputs()) || has(op.getReversedOutputs()))
     fromEnd = b.create<vm::BinaryOp>(loc, b.getI64Type(), "isub", constant(b.getI64Type(), length - 1), index);
   for (auto [argument, value] : llvm::zip(body.getArguments(), header->getArguments().drop_front()))
     held[argument] = {value, Value()};
-  for (auto [argument, value, reversed] : llvm::zip_equal(body.getArguments().drop_front(states), scanned, op.getReversedInputs()))
-    held[argument].tensor = b.create<vm::CallOp>(loc, argument.getType(), "host.row", ValueRange{value, reversed ? fromEnd : index}, IntegerAttr()).getResult(0);
+  for (auto [argument, value, reversed] :
+       llvm::zip_equal(body.getArguments().drop_front(states), scanned, op.getReversedInputs()))
+    held[argument].tensor = b.create<vm::CallOp>(loc, argument.getType(), "host.row",
+                                                 ValueRange{value, reversed ? fromEnd : index}, IntegerAttr())
+                                .getResult(0);
   if (failed(emitBlock(body)))
     return failure();
   auto yielded = body.getTerminator()->getOperands();

@@ -11,7 +11,8 @@ namespace pto_mlir {
 
 bool hasControlFlow(ModuleOp module) {
   auto main = module.lookupSymbol<func::FuncOp>("main");
-  return main && !main.isExternal() && llvm::any_of(main.getBody().front(), [](Operation &op) { return top::isControlFlow(&op); });
+  return main && !main.isExternal() &&
+         llvm::any_of(main.getBody().front(), [](Operation &op) { return top::isControlFlow(&op); });
 }
 
 namespace {

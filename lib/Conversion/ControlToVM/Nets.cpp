@@ -42,7 +42,8 @@ ValueRange Splitter::callNet(ArrayRef<Operation *> ops, ArrayRef<Value> inputs, 
   if (auto state = module->getAttr(top::kStateAttr))
     net->setAttr(top::kStateAttr, state);
   inner.setInsertionPointToEnd(net.getBody());
-  auto function = inner.create<func::FuncOp>(loc, "main", inner.getFunctionType(ValueRange(inputs).getTypes(), ValueRange(results).getTypes()));
+  auto function = inner.create<func::FuncOp>(
+      loc, "main", inner.getFunctionType(ValueRange(inputs).getTypes(), ValueRange(results).getTypes()));
   Block *entry = function.addEntryBlock();
   llvm::StringSet<> taken;
   auto unique = [&](Value value, StringRef otherwise) {
@@ -77,7 +78,8 @@ ValueRange Splitter::callNet(ArrayRef<Operation *> ops, ArrayRef<Value> inputs, 
     returned.push_back(mapping.lookup(result));
   }
   inner.create<func::ReturnOp>(loc, returned);
-  return b.create<vm::CallOp>(loc, ValueRange(results).getTypes(), "device." + name, operands, b.getI64IntegerAttr(0)).getResults();
+  return b.create<vm::CallOp>(loc, ValueRange(results).getTypes(), "device." + name, operands, b.getI64IntegerAttr(0))
+      .getResults();
 }
 
 } // namespace pto_mlir::control_to_vm

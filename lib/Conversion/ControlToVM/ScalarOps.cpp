@@ -13,7 +13,8 @@ static constexpr int64_t kMaxRodataElements = 64;
 
 static bool isScalarInteger(Type type) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 && tensor.getElementType().isSignlessInteger();
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 &&
+         tensor.getElementType().isSignlessInteger();
 }
 
 bool Splitter::isKnown(Value value) {
@@ -74,7 +75,8 @@ Value Splitter::constantTensor(Value value) {
     return callNet({}, {}, value).front();
   DenseElementsAttr data;
   if (type.getElementType().isInteger(1))
-    data = DenseElementsAttr::get(type, SmallVector<bool>(llvm::map_range(weight->bytes, [](char byte) { return byte != 0; })));
+    data = DenseElementsAttr::get(
+        type, SmallVector<bool>(llvm::map_range(weight->bytes, [](char byte) { return byte != 0; })));
   else
     data = DenseElementsAttr::getFromRawBuffer(type, weight->bytes);
   return b.create<vm::RodataOp>(loc, data);
@@ -83,7 +85,8 @@ Value Splitter::constantTensor(Value value) {
 bool Splitter::emitScalar(Operation *op) {
   auto isScalar = [&](Value value) { return isScalarInteger(value.getType()); };
   // An element of a list that the program holds.
-  if (auto slice = dyn_cast<top::SliceOp>(op); slice && isScalar(slice.getOutput()) && held.contains(slice.getInput())) {
+  if (auto slice = dyn_cast<top::SliceOp>(op);
+      slice && isScalar(slice.getOutput()) && held.contains(slice.getInput())) {
     SmallVector<Value> indices;
     for (int64_t start : slice.getStarts())
       indices.push_back(constant(b.getI64Type(), start));
@@ -96,7 +99,9 @@ bool Splitter::emitScalar(Operation *op) {
     return false;
   Type type = cast<RankedTensorType>(op->getResult(0).getType()).getElementType();
   auto operand = [&](unsigned i) { return number(op->getOperand(i)); };
-  auto binary = [&](StringRef kind) { return b.create<vm::BinaryOp>(loc, type, kind, operand(0), operand(1)).getResult(); };
+  auto binary = [&](StringRef kind) {
+    return b.create<vm::BinaryOp>(loc, type, kind, operand(0), operand(1)).getResult();
+  };
   Value result =
       llvm::TypeSwitch<Operation *, Value>(op)
           .Case([&](top::AddOp) { return binary("iadd"); })
@@ -113,7 +118,12 @@ bool Splitter::emitScalar(Operation *op) {
           .Case([&](top::NegOp) { return b.create<vm::BinaryOp>(loc, type, "isub", constant(type, 0), operand(0)); })
           .Case([&](top::WhereOp) { return b.create<vm::SelectOp>(loc, type, operand(0), operand(1), operand(2)); })
           .Case([&](top::CompareOp compare) {
-            int64_t predicate = llvm::StringSwitch<int64_t>(compare.getMode()).Case("eq", 0).Case("lt", 2).Case("le", 3).Case("gt", 4).Default(5);
+            int64_t predicate = llvm::StringSwitch<int64_t>(compare.getMode())
+                                    .Case("eq", 0)
+                                    .Case("lt", 2)
+                                    .Case("le", 3)
+                                    .Case("gt", 4)
+                                    .Default(5);
             return b.create<vm::CompareOp>(loc, b.getI1Type(), predicate, operand(0), operand(1));
           })
           .Case([&](top::CastOp cast) -> Value {

@@ -30,14 +30,16 @@ private:
   void emitSizes(mlir::Operation *op);
   /// A new block at the end of the program, at whose start the builder then stands.
   mlir::Block *addBlock(mlir::TypeRange types);
-  /// Tensors that collect rows: of known length made here, else with no row yet. Null, reported, when a row's shape is not known.
+  /// Tensors that collect rows: of known length made here, else with no row yet. Null, reported, when a row's shape is
+  /// not known.
   mlir::Value collected(mlir::Operation *op, mlir::Type type);
   /// `tensor` as `type`, which may know other extents.
   mlir::Value as(mlir::Type type, mlir::Value tensor);
   void put(mlir::Value tensor, mlir::Value index, mlir::Value row);
 
   //===-- ScalarOps.cpp: values of one element --===//
-  /// Writes `op` as instructions on numbers if it is arithmetic of integers or booleans of one element that are known here.
+  /// Writes `op` as instructions on numbers if it is arithmetic of integers or booleans of one element that are known
+  /// here.
   bool emitScalar(mlir::Operation *op);
   bool isKnown(mlir::Value value);
   mlir::Value number(mlir::Value value);
@@ -50,7 +52,8 @@ private:
   /// A net of `ops`, called here; what nobody else reads stays inside.
   void emitNet(llvm::ArrayRef<mlir::Operation *> ops);
   /// A call of a new net that computes `results` from `inputs` by `ops`.
-  mlir::ValueRange callNet(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::Value> inputs, llvm::ArrayRef<mlir::Value> results);
+  mlir::ValueRange callNet(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::Value> inputs,
+                           llvm::ArrayRef<mlir::Value> results);
 
   mlir::ModuleOp module;
   mlir::func::FuncOp main, program;

@@ -62,10 +62,12 @@ private:
         offsets.push_back(whole ? 0 : attr.getOffset());
         bytes.push_back(top::tensorBytes(cast<RankedTensorType>(type)).value_or(0));
       }
-      auto call = builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers, offsets, bytes);
+      auto call = builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers,
+                                               offsets, bytes);
       if (launch.getNamesAttr()) {
         SmallVector<Attribute> names;
-        llvm::copy_if(launch.getNamesAttr(), std::back_inserter(names), [](Attribute name) { return !cast<StringAttr>(name).empty(); });
+        llvm::copy_if(launch.getNamesAttr(), std::back_inserter(names),
+                      [](Attribute name) { return !cast<StringAttr>(name).empty(); });
         if (names.size() > 1) // else the location
           call->setAttr("vm.tensors", builder.getArrayAttr(names));
       }
@@ -99,16 +101,20 @@ private:
     return workspace;
   }
 
-  /// {name, type} of each input or output, {model_type} where the model's element type is another one, and {index_bound} of an input that is an index.
+  /// {name, type} of each input or output, {model_type} where the model's element type is another one, and
+  /// {index_bound} of an input that is an index.
   static ArrayAttr describe(func::FuncOp main, OpBuilder &builder, unsigned count, bool results) {
     SmallVector<Attribute> list;
     for (unsigned i = 0; i < count; ++i) {
-      auto name = results ? main.getResultAttrOfType<StringAttr>(i, top::kNameAttr) : main.getArgAttrOfType<StringAttr>(i, top::kNameAttr);
+      auto name = results ? main.getResultAttrOfType<StringAttr>(i, top::kNameAttr)
+                          : main.getArgAttrOfType<StringAttr>(i, top::kNameAttr);
       if (!name)
         name = builder.getStringAttr((results ? "output" : "input") + std::to_string(i));
       Type type = results ? main.getResultTypes()[i] : main.getArgumentTypes()[i];
-      SmallVector<NamedAttribute> entries{builder.getNamedAttr("name", name), builder.getNamedAttr("type", TypeAttr::get(type))};
-      auto model = results ? main.getResultAttrOfType<TypeAttr>(i, top::kTypeAttr) : main.getArgAttrOfType<TypeAttr>(i, top::kTypeAttr);
+      SmallVector<NamedAttribute> entries{builder.getNamedAttr("name", name),
+                                          builder.getNamedAttr("type", TypeAttr::get(type))};
+      auto model = results ? main.getResultAttrOfType<TypeAttr>(i, top::kTypeAttr)
+                           : main.getArgAttrOfType<TypeAttr>(i, top::kTypeAttr);
       if (model)
         entries.push_back(builder.getNamedAttr("model_type", model));
       if (auto bound = results ? IntegerAttr() : main.getArgAttrOfType<IntegerAttr>(i, top::kIndexBoundAttr))
@@ -119,26 +125,30 @@ private:
   }
 
   /// {name, type, layout, place} of each named result.
-  static void record(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept, llvm::StringSet<> &keptNames) {
+  static void record(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept,
+                     llvm::StringSet<> &keptNames) {
     if (!launch.getNamesAttr())
       return;
     for (auto [i, name] : llvm::enumerate(launch.getNamesAttr().getAsRange<StringAttr>())) {
       if (name.getValue().empty() || !keptNames.insert(name.getValue()).second)
         continue;
       Attribute layout = launch.getLayoutsAttr() ? launch.getLayoutsAttr()[i] : builder.getStringAttr("");
-      kept.push_back(keptTensor(builder, name, launch.getResult(i).getType(), layout, launch.getPlacesAttr()[launch.getInputs().size() + i]));
+      kept.push_back(keptTensor(builder, name, launch.getResult(i).getType(), layout,
+                                launch.getPlacesAttr()[launch.getInputs().size() + i]));
     }
   }
 
   /// A named reshape is another shape for bytes that a launch left.
-  static void recordReshape(Operation *op, OpBuilder &builder, SmallVector<Attribute> &kept, llvm::StringSet<> &keptNames) {
+  static void recordReshape(Operation *op, OpBuilder &builder, SmallVector<Attribute> &kept,
+                            llvm::StringSet<> &keptNames) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
       return;
     Value value = op->getResult(0), root = value;
     StringRef name = top::getTensorName(value);
     // A reshape in two steps has its name twice; the last step has the shape.
     bool isStep = llvm::any_of(value.getUsers(), [&](Operation *user) {
-      return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) && top::getTensorName(user->getResult(0)) == name;
+      return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
+             top::getTensorName(user->getResult(0)) == name;
     });
     while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
       root = root.getDefiningOp()->getOperand(0);
@@ -146,12 +156,14 @@ private:
     if (name.empty() || isStep || !launch || !keptNames.insert(name).second)
       return;
     unsigned result = cast<OpResult>(root).getResultNumber();
-    kept.push_back(keptTensor(builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(top::getTensorLayout(value)),
+    kept.push_back(keptTensor(builder, builder.getStringAttr(name), value.getType(),
+                              builder.getStringAttr(top::getTensorLayout(value)),
                               launch.getPlacesAttr()[launch.getInputs().size() + result]));
   }
 
   /// The computed index of a gather, in any build, with its bound.
-  static void recordIndex(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept, llvm::StringSet<> &keptNames) {
+  static void recordIndex(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept,
+                          llvm::StringSet<> &keptNames) {
     auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr);
     if (!index)
       return;
@@ -161,7 +173,8 @@ private:
       name = ("the index of " + top::getTensorName(launch.getResult(0))).str();
     int64_t rows = index[1];
     if (!keptNames.insert(name).second) {
-      auto known = llvm::find_if(kept, [&](Attribute attr) { return cast<DictionaryAttr>(attr).getAs<StringAttr>("name") == name; });
+      auto known = llvm::find_if(
+          kept, [&](Attribute attr) { return cast<DictionaryAttr>(attr).getAs<StringAttr>("name") == name; });
       if (known == kept.end())
         return;
       NamedAttrList entries(cast<DictionaryAttr>(*known));
@@ -171,13 +184,15 @@ private:
       *known = entries.getDictionary(builder.getContext());
       return;
     }
-    NamedAttrList entries(keptTensor(builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(""), launch.getPlacesAttr()[index[0]]));
+    NamedAttrList entries(keptTensor(builder, builder.getStringAttr(name), value.getType(), builder.getStringAttr(""),
+                                     launch.getPlacesAttr()[index[0]]));
     entries.set("index_bound", builder.getI64IntegerAttr(rows));
     kept.push_back(entries.getDictionary(builder.getContext()));
   }
 
   static DictionaryAttr keptTensor(OpBuilder &builder, StringAttr name, Type type, Attribute layout, Attribute place) {
-    return builder.getDictionaryAttr({builder.getNamedAttr("name", name), builder.getNamedAttr("type", TypeAttr::get(type)),
+    return builder.getDictionaryAttr({builder.getNamedAttr("name", name),
+                                      builder.getNamedAttr("type", TypeAttr::get(type)),
                                       builder.getNamedAttr("layout", layout), builder.getNamedAttr("place", place)});
   }
 };

@@ -142,7 +142,8 @@ private:
           break;
         buffer->offset = other->offset + other->bytes;
       }
-      placed.insert(llvm::upper_bound(placed, buffer, [](Buffer *a, Buffer *b) { return a->offset < b->offset; }), buffer);
+      placed.insert(llvm::upper_bound(placed, buffer, [](Buffer *a, Buffer *b) { return a->offset < b->offset; }),
+                    buffer);
       total = std::max(total, buffer->offset + buffer->bytes);
       places[buffer->root] = top::PlaceAttr::get(&getContext(), top::Region::Workspace, buffer->offset);
     }

@@ -6,8 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-std::optional<pmodel::ElementType> fileElementType(Type type) {
-  using pmodel::ElementType;
+std::optional<ElementType> fileElementType(Type type) {
   if (type.isF32())
     return ElementType::F32;
   if (type.isF16())
@@ -56,8 +55,8 @@ std::optional<std::vector<pmodel::WeightDesc>> weightBlobs(ModuleOp module) {
     }
     auto type = fileElementType(weight->type.getElementType());
     if (!type) {
-      module.emitError() << "weight \"" << name.getValue() << "\" has an element type that a .pmodel cannot hold: "
-                         << weight->type.getElementType();
+      module.emitError() << "weight \"" << name.getValue()
+                         << "\" has an element type that a .pmodel cannot hold: " << weight->type.getElementType();
       return std::nullopt;
     }
     pmodel::WeightDesc blob;

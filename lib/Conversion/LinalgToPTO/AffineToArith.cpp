@@ -30,15 +30,13 @@ public:
   Value visitCeilDivExpr(AffineBinaryOpExpr expr) {
     // Affine divisors are positive: ceil(a / b) = floor((a + b - 1) / b).
     Value a = visit(expr.getLHS()), b = visit(expr.getRHS());
-    Value up = builder.create<arith::AddIOp>(
-        loc, a, builder.create<arith::SubIOp>(loc, b, constant(1)));
+    Value up = builder.create<arith::AddIOp>(loc, a, builder.create<arith::SubIOp>(loc, b, constant(1)));
     return builder.create<arith::FloorDivSIOp>(loc, up, b);
   }
 
 private:
   Value constant(int64_t value) { return builder.create<arith::ConstantIndexOp>(loc, value); }
-  template <typename Op>
-  Value binary(AffineBinaryOpExpr expr) {
+  template <typename Op> Value binary(AffineBinaryOpExpr expr) {
     Value a = visit(expr.getLHS()), b = visit(expr.getRHS());
     return builder.create<Op>(loc, a, b);
   }
@@ -49,8 +47,7 @@ private:
   ValueRange operands;
 };
 
-template <typename Combine>
-Value expand(Operation *op, AffineMap map) {
+template <typename Combine> Value expand(Operation *op, AffineMap map) {
   OpBuilder builder(op);
   Expander expander(builder, op->getLoc(), map.getNumDims(), op->getOperands());
   Value result;

@@ -2,10 +2,10 @@
 
 #include "BodyEmitter.h"
 #include "TileBuilder.h"
-#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -28,25 +28,45 @@ std::optional<pto::CmpMode> compareMode(Operation *op) {
   if (auto cmp = dyn_cast<arith::CmpFOp>(op)) {
     using P = arith::CmpFPredicate;
     switch (cmp.getPredicate()) {
-    case P::OEQ: case P::UEQ: return pto::CmpMode::eq;
-    case P::ONE: case P::UNE: return pto::CmpMode::ne;
-    case P::OLT: case P::ULT: return pto::CmpMode::lt;
-    case P::OLE: case P::ULE: return pto::CmpMode::le;
-    case P::OGT: case P::UGT: return pto::CmpMode::gt;
-    case P::OGE: case P::UGE: return pto::CmpMode::ge;
-    default: return std::nullopt;
+    case P::OEQ:
+    case P::UEQ:
+      return pto::CmpMode::eq;
+    case P::ONE:
+    case P::UNE:
+      return pto::CmpMode::ne;
+    case P::OLT:
+    case P::ULT:
+      return pto::CmpMode::lt;
+    case P::OLE:
+    case P::ULE:
+      return pto::CmpMode::le;
+    case P::OGT:
+    case P::UGT:
+      return pto::CmpMode::gt;
+    case P::OGE:
+    case P::UGE:
+      return pto::CmpMode::ge;
+    default:
+      return std::nullopt;
     }
   }
   if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
     using P = arith::CmpIPredicate;
     switch (cmp.getPredicate()) {
-    case P::eq: return pto::CmpMode::eq;
-    case P::ne: return pto::CmpMode::ne;
-    case P::slt: return pto::CmpMode::lt;
-    case P::sle: return pto::CmpMode::le;
-    case P::sgt: return pto::CmpMode::gt;
-    case P::sge: return pto::CmpMode::ge;
-    default: return std::nullopt;
+    case P::eq:
+      return pto::CmpMode::eq;
+    case P::ne:
+      return pto::CmpMode::ne;
+    case P::slt:
+      return pto::CmpMode::lt;
+    case P::sle:
+      return pto::CmpMode::le;
+    case P::sgt:
+      return pto::CmpMode::gt;
+    case P::sge:
+      return pto::CmpMode::ge;
+    default:
+      return std::nullopt;
     }
   }
   return std::nullopt;
@@ -55,11 +75,16 @@ std::optional<pto::CmpMode> compareMode(Operation *op) {
 /// The comparison with its sides exchanged.
 pto::CmpMode mirrored(pto::CmpMode mode) {
   switch (mode) {
-  case pto::CmpMode::lt: return pto::CmpMode::gt;
-  case pto::CmpMode::le: return pto::CmpMode::ge;
-  case pto::CmpMode::gt: return pto::CmpMode::lt;
-  case pto::CmpMode::ge: return pto::CmpMode::le;
-  default: return mode;
+  case pto::CmpMode::lt:
+    return pto::CmpMode::gt;
+  case pto::CmpMode::le:
+    return pto::CmpMode::ge;
+  case pto::CmpMode::gt:
+    return pto::CmpMode::lt;
+  case pto::CmpMode::ge:
+    return pto::CmpMode::le;
+  default:
+    return mode;
   }
 }
 
@@ -167,8 +192,11 @@ FailureOr<Value> BodyEmitter::transpose(OpOperand &operand, Value source) {
   // Right where it is wanted, if the body does nothing with it.
   auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
   Value target = initTile(0);
-  bool copies = op.getBlock()->getOperations().size() == 1 && yield.getNumOperands() == 1 && yield.getOperand(0) == op.getMatchingBlockArgument(&operand);
-  Value turned = copies && cast<pto::TileBufType>(target.getType()).isRowMajor() ? target : tile->temporary(Role::Full, type.getElementType());
+  bool copies = op.getBlock()->getOperations().size() == 1 && yield.getNumOperands() == 1 &&
+                yield.getOperand(0) == op.getMatchingBlockArgument(&operand);
+  Value turned = copies && cast<pto::TileBufType>(target.getType()).isRowMajor()
+                     ? target
+                     : tile->temporary(Role::Full, type.getElementType());
   builder.create<pto::TTransOp>(loc, source, scratch, turned);
   return turned;
 }
@@ -219,21 +247,39 @@ LogicalResult BodyEmitter::emitUnary(Operation *inner) {
   result.tile = destination(inner, result.role);
   Value to = tile->work(result.tile);
   bool known = llvm::TypeSwitch<Operation *, bool>(inner)
-      .Case<math::ExpOp>([&](auto) { builder.create<pto::TExpOp>(loc, from, to); return true; })
-      .Case<math::LogOp>([&](auto) { builder.create<pto::TLogOp>(loc, from, to); return true; })
-      .Case<math::SqrtOp>([&](auto) { builder.create<pto::TSqrtOp>(loc, from, to); return true; })
-      .Case<math::RsqrtOp>([&](auto) { builder.create<pto::TRsqrtOp>(loc, from, to); return true; })
-      .Case<math::AbsFOp>([&](auto) { builder.create<pto::TAbsOp>(loc, from, to); return true; })
-      .Case<arith::NegFOp>([&](auto) { builder.create<pto::TNegOp>(loc, from, to); return true; })
-      .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>([&](auto) {
-        builder.create<pto::TCvtOp>(loc, from, to, pto::RoundMode::CAST_RINT);
-        return true;
-      })
-      .Case<arith::FPToSIOp>([&](auto) {
-        builder.create<pto::TCvtOp>(loc, from, to, pto::RoundMode::TRUNC);
-        return true;
-      })
-      .Default([](Operation *) { return false; });
+                   .Case<math::ExpOp>([&](auto) {
+                     builder.create<pto::TExpOp>(loc, from, to);
+                     return true;
+                   })
+                   .Case<math::LogOp>([&](auto) {
+                     builder.create<pto::TLogOp>(loc, from, to);
+                     return true;
+                   })
+                   .Case<math::SqrtOp>([&](auto) {
+                     builder.create<pto::TSqrtOp>(loc, from, to);
+                     return true;
+                   })
+                   .Case<math::RsqrtOp>([&](auto) {
+                     builder.create<pto::TRsqrtOp>(loc, from, to);
+                     return true;
+                   })
+                   .Case<math::AbsFOp>([&](auto) {
+                     builder.create<pto::TAbsOp>(loc, from, to);
+                     return true;
+                   })
+                   .Case<arith::NegFOp>([&](auto) {
+                     builder.create<pto::TNegOp>(loc, from, to);
+                     return true;
+                   })
+                   .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>([&](auto) {
+                     builder.create<pto::TCvtOp>(loc, from, to, pto::RoundMode::CAST_RINT);
+                     return true;
+                   })
+                   .Case<arith::FPToSIOp>([&](auto) {
+                     builder.create<pto::TCvtOp>(loc, from, to, pto::RoundMode::TRUNC);
+                     return true;
+                   })
+                   .Default([](Operation *) { return false; });
   if (!known)
     return inner->emitOpError("has no tile instruction");
   items[inner->getResult(0)] = result;
@@ -279,13 +325,15 @@ Item BodyEmitter::numbers(const Item &mask, Type element, std::optional<Value> d
   Value scratch = tile->temporary(mask.role, element);
   result.role = mask.role;
   result.tile = destination ? *destination : tile->temporary(mask.role, element);
-  builder.create<pto::TSelOp>(loc, mask.tile, tile->work(one.tile), tile->work(zero.tile), tile->work(scratch), tile->work(result.tile));
+  builder.create<pto::TSelOp>(loc, mask.tile, tile->work(one.tile), tile->work(zero.tile), tile->work(scratch),
+                              tile->work(result.tile));
   for (Value used : {scratch, one.tile, zero.tile})
     tile->release(used);
   return result;
 }
 
-/// The mask in another form or negated: numbers compared with 0. Bits cannot be spread, and the vector engine negates no bytes.
+/// The mask in another form or negated: numbers compared with 0. Bits cannot be spread, and the vector engine negates
+/// no bytes.
 Item BodyEmitter::remask(const Item &mask, Role role, pto::CmpMode mode) {
   Type f32 = builder.getF32Type();
   Item vector = numbers(mask, f32), spread = tile->as(vector, role, f32), result;
@@ -368,8 +416,8 @@ LogicalResult BodyEmitter::emitSelect(arith::SelectOp select) {
   *b = tile->as(*b, result.role, element);
   Value scratch = tile->temporary(result.role, element);
   result.tile = destination(select, result.role);
-  builder.create<pto::TSelOp>(loc, mask->tile, tile->work(a->tile), tile->work(b->tile),
-                              tile->work(scratch), tile->work(result.tile));
+  builder.create<pto::TSelOp>(loc, mask->tile, tile->work(a->tile), tile->work(b->tile), tile->work(scratch),
+                              tile->work(result.tile));
   tile->release(scratch);
   if (spreadA)
     tile->release(a->tile);
@@ -402,8 +450,8 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
     FailureOr<Item> a = itemOf(inner, left), b = itemOf(inner, right);
     if (failed(a) || failed(b))
       return failure();
-    FailureOr<Item> result = tile->binary(inner, kind, *a, *b, element,
-                                          [&](Role role) { return destination(inner, role); });
+    FailureOr<Item> result =
+        tile->binary(inner, kind, *a, *b, element, [&](Role role) { return destination(inner, role); });
     if (failed(result))
       return failure();
     items[inner->getResult(0)] = *result;
@@ -415,13 +463,12 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
     FailureOr<Item> a = itemOf(inner, fma.getA()), b = itemOf(inner, fma.getB()), c = itemOf(inner, fma.getC());
     if (failed(a) || failed(b) || failed(c))
       return failure();
-    FailureOr<Item> product = tile->binary(inner, Binary::Mul, *a, *b, element, [&](Role role) {
-      return tile->temporary(role, element);
-    });
+    FailureOr<Item> product =
+        tile->binary(inner, Binary::Mul, *a, *b, element, [&](Role role) { return tile->temporary(role, element); });
     if (failed(product))
       return failure();
-    FailureOr<Item> result = tile->binary(inner, Binary::Add, *product, *c, element,
-                                          [&](Role role) { return destination(inner, role); });
+    FailureOr<Item> result =
+        tile->binary(inner, Binary::Add, *product, *c, element, [&](Role role) { return destination(inner, role); });
     if (failed(result))
       return failure();
     tile->release(product->tile);
@@ -459,19 +506,35 @@ LogicalResult BodyEmitter::emitReduction(Value yielded, unsigned index) {
     Value scratch = tile->temporary(Role::Full, element);
     Value from = tile->work(source.tile), tmp = tile->work(scratch);
     switch (*kind) {
-    case Binary::Add: builder.create<pto::TRowSumOp>(loc, from, tmp, partial); break;
-    case Binary::Max: builder.create<pto::TRowMaxOp>(loc, from, tmp, partial); break;
-    case Binary::Min: builder.create<pto::TRowMinOp>(loc, from, tmp, partial); break;
-    default: builder.create<pto::TRowProdOp>(loc, from, tmp, partial); break;
+    case Binary::Add:
+      builder.create<pto::TRowSumOp>(loc, from, tmp, partial);
+      break;
+    case Binary::Max:
+      builder.create<pto::TRowMaxOp>(loc, from, tmp, partial);
+      break;
+    case Binary::Min:
+      builder.create<pto::TRowMinOp>(loc, from, tmp, partial);
+      break;
+    default:
+      builder.create<pto::TRowProdOp>(loc, from, tmp, partial);
+      break;
     }
     tile->release(scratch);
   } else {
     Value from = tile->work(source.tile);
     switch (*kind) {
-    case Binary::Add: builder.create<pto::TColSumOp>(loc, from, partial); break;
-    case Binary::Max: builder.create<pto::TColMaxOp>(loc, from, partial); break;
-    case Binary::Min: builder.create<pto::TColMinOp>(loc, from, partial); break;
-    default: builder.create<pto::TColProdOp>(loc, from, partial); break;
+    case Binary::Add:
+      builder.create<pto::TColSumOp>(loc, from, partial);
+      break;
+    case Binary::Max:
+      builder.create<pto::TColMaxOp>(loc, from, partial);
+      break;
+    case Binary::Min:
+      builder.create<pto::TColMinOp>(loc, from, partial);
+      break;
+    default:
+      builder.create<pto::TColProdOp>(loc, from, partial);
+      break;
     }
   }
   Item left, right;
@@ -479,8 +542,7 @@ LogicalResult BodyEmitter::emitReduction(Value yielded, unsigned index) {
   right.tile = partial;
   left.role = right.role = partialRole;
   Value target = initTile(index);
-  FailureOr<Item> sum = tile->binary(combiner, *kind, left, right, element,
-                                     [&](Role) { return target; });
+  FailureOr<Item> sum = tile->binary(combiner, *kind, left, right, element, [&](Role) { return target; });
   tile->release(partial);
   return success(succeeded(sum));
 }
@@ -500,9 +562,8 @@ LogicalResult BodyEmitter::emit() {
     for (Value operand : inner->getOperands()) {
       auto item = items.find(operand);
       bool last = item != items.end() && !isa<BlockArgument>(operand) &&
-                  llvm::all_of(operand.getUsers(), [&](Operation *user) {
-                    return user == inner || user->isBeforeInBlock(inner);
-                  });
+                  llvm::all_of(operand.getUsers(),
+                               [&](Operation *user) { return user == inner || user->isBeforeInBlock(inner); });
       if (last && item->second.tile)
         tile->release(item->second.tile);
     }

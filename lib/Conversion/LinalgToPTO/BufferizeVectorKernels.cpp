@@ -1,7 +1,6 @@
 //===- BufferizeVectorKernels.cpp - One-Shot Bufferize, kernel by kernel --===//
 
 #include "VectorKernel.h"
-#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
@@ -13,6 +12,7 @@
 #include "mlir/Dialect/Tensor/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 
 using namespace mlir;
 
@@ -84,8 +84,8 @@ struct BufferizeVectorKernels : impl::BufferizeVectorKernelsBase<BufferizeVector
     func->remove();
     home->getOperations().insert(next ? Block::iterator(next) : home->end(), func);
     // Loops still carry the memrefs that they write; folding removes that.
-    if (failed(result) || failed(applyPatternsAndFoldGreedily(func, patterns)) ||
-        failed(dropResults(func)) || failed(applyPatternsAndFoldGreedily(func, patterns)))
+    if (failed(result) || failed(applyPatternsAndFoldGreedily(func, patterns)) || failed(dropResults(func)) ||
+        failed(applyPatternsAndFoldGreedily(func, patterns)))
       return failure();
     IRRewriter rewriter(func.getContext());
     DominanceInfo dominance(func);
@@ -94,8 +94,8 @@ struct BufferizeVectorKernels : impl::BufferizeVectorKernelsBase<BufferizeVector
   }
 
   void runOnOperation() override {
-    auto kernels = llvm::to_vector(llvm::make_filter_range(
-        getOperation().getOps<func::FuncOp>(), isVectorKernelOn<RankedTensorType>));
+    auto kernels = llvm::to_vector(
+        llvm::make_filter_range(getOperation().getOps<func::FuncOp>(), isVectorKernelOn<RankedTensorType>));
     for (func::FuncOp func : kernels)
       if (failed(bufferize(func)))
         return signalPassFailure();

@@ -1,10 +1,10 @@
 //===- Distribute.cpp - a kernel's work over the vector cores -------------===//
 
 #include "Distribute.h"
-#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -24,8 +24,8 @@ struct Range {
 };
 
 std::optional<Range> rangeOf(scf::ForOp loop) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()), upper = getConstantIntValue(loop.getUpperBound()),
-                         step = getConstantIntValue(loop.getStep());
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                         upper = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
   if (!lower || !upper || !step || *step <= 0)
     return std::nullopt;
   return Range{*lower, *step, std::max<int64_t>(llvm::divideCeil(*upper - *lower, *step), 0)};
@@ -52,7 +52,8 @@ scf::ForOp innerLoop(scf::ForOp loop) {
 class Distributor {
 public:
   Distributor(func::FuncOp func, int64_t numBlocks)
-      : func(func), oneBlock(func->hasAttr(pto::kPanelAttr)), planned(2 * (oneBlock ? 1 : std::max<int64_t>(numBlocks, 1))) {}
+      : func(func), oneBlock(func->hasAttr(pto::kPanelAttr)),
+        planned(2 * (oneBlock ? 1 : std::max<int64_t>(numBlocks, 1))) {}
   void run();
 
 private:
@@ -67,7 +68,8 @@ private:
   Value index, count;
 };
 
-/// This vector core's number, block * cores per block + core in its block, and the number of all; in a block's own kernel those of the block.
+/// This vector core's number, block * cores per block + core in its block, and the number of all; in a block's own
+/// kernel those of the block.
 void Distributor::numberCores() {
   if (index)
     return;

@@ -1,11 +1,11 @@
 //===- GlobalViews.cpp - parts of kernel arguments ------------------------===//
 
 #include "GlobalViews.h"
-#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 
@@ -29,10 +29,11 @@ GlobalView wholeArgument(OpBuilder &builder, BlockArgument argument) {
   return view;
 }
 
-/// The unit dimensions that the result does not have, found by sizes and strides from the innermost on. (Upstream's own compares with the
-/// source's strides and finds nothing where the step of a unit dimension is not 1.)
+/// The unit dimensions that the result does not have, found by sizes and strides from the innermost on. (Upstream's own
+/// compares with the source's strides and finds nothing where the step of a unit dimension is not 1.)
 llvm::SmallBitVector droppedDims(memref::SubViewOp op) {
-  auto full = cast<MemRefType>(memref::SubViewOp::inferResultType(op.getSourceType(), op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides()));
+  auto full = cast<MemRefType>(memref::SubViewOp::inferResultType(op.getSourceType(), op.getMixedOffsets(),
+                                                                  op.getMixedSizes(), op.getMixedStrides()));
   auto [strides, offset] = getStridesAndOffset(full);
   auto [keptStrides, keptOffset] = getStridesAndOffset(op.getType());
   int64_t next = op.getType().getRank() - 1;
@@ -47,8 +48,7 @@ llvm::SmallBitVector droppedDims(memref::SubViewOp op) {
 }
 
 GlobalView cut(OpBuilder &builder, memref::SubViewOp op, GlobalView view) {
-  AffineExpr a = builder.getAffineDimExpr(0), b = builder.getAffineDimExpr(1),
-             c = builder.getAffineDimExpr(2);
+  AffineExpr a = builder.getAffineDimExpr(0), b = builder.getAffineDimExpr(1), c = builder.getAffineDimExpr(2);
   AffineExpr s0 = builder.getAffineSymbolExpr(0);
   GlobalView result{view.argument, view.offset, {}, {}};
   llvm::SmallBitVector dropped = droppedDims(op);
@@ -135,8 +135,7 @@ FailureOr<GlobalView> traceGlobal(OpBuilder &builder, Value memref) {
   return source;
 }
 
-FailureOr<Value> makePartition(OpBuilder &builder, Location loc, const GlobalView &view,
-                               Value pointer, bool asColumn) {
+FailureOr<Value> makePartition(OpBuilder &builder, Location loc, const GlobalView &view, Value pointer, bool asColumn) {
   // Unit dimensions say nothing, except the last: it is the tile's column.
   SmallVector<OpFoldResult> sizes, strides;
   for (unsigned dim = 0; dim < view.sizes.size(); ++dim) {
@@ -165,23 +164,20 @@ FailureOr<Value> makePartition(OpBuilder &builder, Location loc, const GlobalVie
   if (sizes.size() > 5)
     return emitError(loc, "a part of global memory has more than five dimensions"), failure();
   if (getConstantIntValue(view.offset) != 0)
-    pointer = builder.create<pto::AddPtrOp>(
-        loc, pointer, getValueOrCreateConstantIndexOp(builder, loc, view.offset));
+    pointer = builder.create<pto::AddPtrOp>(loc, pointer, getValueOrCreateConstantIndexOp(builder, loc, view.offset));
   SmallVector<int64_t> shape;
   for (OpFoldResult size : sizes)
     shape.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   Type element = cast<pto::PtrType>(pointer.getType()).getElementType();
   SmallVector<Value> sizeValues = getValueOrCreateConstantIndexOp(builder, loc, sizes);
   SmallVector<Value> strideValues = getValueOrCreateConstantIndexOp(builder, loc, strides);
-  auto layout = asColumn ? pto::LayoutAttr::get(builder.getContext(), pto::Layout::dn)
-                         : pto::LayoutAttr();
-  Value whole = builder.create<pto::MakeTensorViewOp>(
-      loc, pto::TensorViewType::get(shape, element), pointer, sizeValues, strideValues, layout);
+  auto layout = asColumn ? pto::LayoutAttr::get(builder.getContext(), pto::Layout::dn) : pto::LayoutAttr();
+  Value whole = builder.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(shape, element), pointer,
+                                                      sizeValues, strideValues, layout);
   Value zero = builder.create<arith::ConstantIndexOp>(loc, 0);
   SmallVector<Value> zeros(shape.size(), zero);
   return builder
-      .create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get(shape, element), whole,
-                                    zeros, sizeValues)
+      .create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get(shape, element), whole, zeros, sizeValues)
       .getResult();
 }
 

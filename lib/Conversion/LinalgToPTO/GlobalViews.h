@@ -22,9 +22,8 @@ mlir::FailureOr<GlobalView> traceGlobal(mlir::OpBuilder &builder, mlir::Value me
 /// The view as operand of tload / tstore, of two dimensions or (more rows
 /// dimensions) up to five. `pointer` replaces the argument. With `asColumn` the
 /// vector is a column whose elements follow each other (layout DN).
-mlir::FailureOr<mlir::Value> makePartition(mlir::OpBuilder &builder, mlir::Location loc,
-                                           const GlobalView &view, mlir::Value pointer,
-                                           bool asColumn);
+mlir::FailureOr<mlir::Value> makePartition(mlir::OpBuilder &builder, mlir::Location loc, const GlobalView &view,
+                                           mlir::Value pointer, bool asColumn);
 
 } // namespace pto_mlir
 

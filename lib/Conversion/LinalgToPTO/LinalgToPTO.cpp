@@ -6,7 +6,6 @@
 #include "GlobalViews.h"
 #include "LocalTiles.h"
 #include "VectorKernel.h"
-#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -16,6 +15,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
+#include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 
 using namespace mlir;
 
@@ -121,8 +121,7 @@ LogicalResult KernelConverter::convertOps() {
       return failed(emitBody(linalgOp, tiles)) ? WalkResult::interrupt() : WalkResult::skip();
     if (auto load = dyn_cast<memref::LoadOp>(op))
       return failed(convertLoad(load)) ? WalkResult::interrupt() : WalkResult::advance();
-    if (isa<memref::DimOp, memref::StoreOp>(op) ||
-        isa<bufferization::BufferizationDialect>(op->getDialect()))
+    if (isa<memref::DimOp, memref::StoreOp>(op) || isa<bufferization::BufferizationDialect>(op->getDialect()))
       return op->emitOpError("has no counterpart on tiles"), WalkResult::interrupt();
     return WalkResult::advance();
   });
@@ -181,8 +180,7 @@ struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
       }
       if (!isVectorKernelOn<MemRefType>(func))
         continue;
-      if (failed(KernelConverter(func, numCores).run()) ||
-          failed(applyPatternsAndFoldGreedily(func, patterns))) {
+      if (failed(KernelConverter(func, numCores).run()) || failed(applyPatternsAndFoldGreedily(func, patterns))) {
         good = false;
         continue;
       }

@@ -2,10 +2,10 @@
 
 #include "LocalTiles.h"
 #include "Roles.h"
-#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
 
@@ -44,8 +44,7 @@ LogicalResult LocalTiles::findColumns() {
       Role role = roles->of(operand);
       if (role == Role::Column || role == Role::Scalar)
         columns.insert(rootOf(operand.get()));
-      if (!roles->hasRows() && isVector(type) && role == Role::Full &&
-          roles->reduced() == Role::Full)
+      if (!roles->hasRows() && isVector(type) && role == Role::Full && roles->reduced() == Role::Full)
         vectors.push_back(rootOf(operand.get()));
     }
     together.push_back(std::move(vectors));
@@ -121,24 +120,22 @@ LogicalResult LocalTiles::build() {
     }
     OpBuilder builder(op);
     if (perRaggedRow != 1)
-      shape.rows.dynamic = affine::makeComposedAffineApply(builder, op.getLoc(), builder.getAffineDimExpr(0) * perRaggedRow,
-                                                           {OpFoldResult(shape.rows.dynamic)});
+      shape.rows.dynamic = affine::makeComposedAffineApply(
+          builder, op.getLoc(), builder.getAffineDimExpr(0) * perRaggedRow, {OpFoldResult(shape.rows.dynamic)});
     shapes[op] = shape;
-    auto validOf = [](const Extent &extent) {
-      return extent.dynamic ? ShapedType::kDynamic : extent.bound;
-    };
+    auto validOf = [](const Extent &extent) { return extent.dynamic ? ShapedType::kDynamic : extent.bound; };
     pto::TileBufType tileType;
     Value validRow = shape.rows.dynamic, validCol = shape.cols.dynamic;
     if (columns.contains(op.getResult())) {
       if (!isVector(type))
         return op.emitOpError("is used as a column vector but has rows and columns");
-      tileType = pto::makeVecColumnTile(op.getContext(), pad(shape.cols.bound),
-                                        type.getElementType(), validOf(shape.cols));
+      tileType =
+          pto::makeVecColumnTile(op.getContext(), pad(shape.cols.bound), type.getElementType(), validOf(shape.cols));
       validRow = shape.cols.dynamic;
       validCol = nullptr;
     } else {
-      tileType = pto::makeVecTile(op.getContext(), shape.rows.bound, pad(shape.cols.bound),
-                                  type.getElementType(), validOf(shape.rows), validOf(shape.cols));
+      tileType = pto::makeVecTile(op.getContext(), shape.rows.bound, pad(shape.cols.bound), type.getElementType(),
+                                  validOf(shape.rows), validOf(shape.cols));
     }
     tiles[op] = builder.create<pto::AllocTileOp>(op.getLoc(), tileType, validRow, validCol);
   }
@@ -190,9 +187,9 @@ FailureOr<Value> LocalTiles::get(Value memref) {
   bool isWhole = true;
   auto alloc = view.getSource().getDefiningOp<memref::AllocOp>();
   for (auto [dim, size] : llvm::enumerate(sizes)) {
-    bool all = sourceType.isDynamicDim(dim)
-                   ? alloc && dyn_cast_or_null<Value>(size) == alloc.getDynamicSizes()[sourceType.getDynamicDimIndex(dim)]
-                   : getConstantIntValue(size) == sourceType.getDimSize(dim);
+    bool all = sourceType.isDynamicDim(dim) ? alloc && dyn_cast_or_null<Value>(size) ==
+                                                           alloc.getDynamicSizes()[sourceType.getDynamicDimIndex(dim)]
+                                            : getConstantIntValue(size) == sourceType.getDimSize(dim);
     isWhole &= isConstantIntValue(offsets[dim], 0) && all;
   }
   if (isWhole && view.hasUnitStride())
@@ -206,12 +203,14 @@ FailureOr<Value> LocalTiles::get(Value memref) {
   for (int64_t dim = rank - 2; legal && dim >= 0; --dim) {
     std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
     bool inner = rows == stride; // all dimensions behind this one are whole
-    legal = size && (*size == 1 || inner) && (dim == 0 || !sourceType.isDynamicDim(dim) || sourceType.getDimSize(0) == 1);
+    legal =
+        size && (*size == 1 || inner) && (dim == 0 || !sourceType.isDynamicDim(dim) || sourceType.getDimSize(0) == 1);
     if (!legal)
       break;
     if (!isConstantIntValue(offsets[dim], 0))
-      first = affine::makeComposedFoldedAffineApply(
-          builder, op->getLoc(), builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * stride, {first, offsets[dim]});
+      first = affine::makeComposedFoldedAffineApply(builder, op->getLoc(),
+                                                    builder.getAffineDimExpr(0) + builder.getAffineDimExpr(1) * stride,
+                                                    {first, offsets[dim]});
     rows *= *size;
     if (!sourceType.isDynamicDim(dim))
       stride *= sourceType.getDimSize(dim);

@@ -3,9 +3,9 @@
 #ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_LOCALTILES_H
 #define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_LOCALTILES_H
 
-#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace pto_mlir {

@@ -7,8 +7,7 @@ using namespace mlir;
 namespace pto_mlir {
 
 bool isVector(MemRefType type) {
-  return type.getRank() <= 1 ||
-         llvm::all_of(type.getShape().drop_back(), [](int64_t dim) { return dim == 1; });
+  return type.getRank() <= 1 || llvm::all_of(type.getShape().drop_back(), [](int64_t dim) { return dim == 1; });
 }
 
 /// Every operand of `op` reads the loops `a` and `b` side by side, or neither of them.
@@ -54,9 +53,7 @@ FailureOr<Roles> Roles::compute(linalg::LinalgOp op) {
     last = i;
     roles.needRow = true;
   }
-  auto reduces = [&](int loop) {
-    return loop >= 0 && iterators[loop] == utils::IteratorType::reduction;
-  };
+  auto reduces = [&](int loop) { return loop >= 0 && iterators[loop] == utils::IteratorType::reduction; };
   if (roles.needCol && reduces(roles.colLoop))
     roles.reduction = Role::Column;
   if (roles.needRow && reduces(roles.rowLoop)) {

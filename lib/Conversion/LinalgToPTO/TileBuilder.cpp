@@ -1,8 +1,8 @@
 //===- TileBuilder.cpp - values of a body as tiles ------------------------===//
 
 #include "TileBuilder.h"
-#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
 
@@ -21,9 +21,7 @@ Value TileBuilder::work(Value tile) {
 }
 
 Value TileBuilder::temporary(Role role, Type element) {
-  auto validOf = [](const Extent &extent) {
-    return extent.dynamic ? ShapedType::kDynamic : extent.bound;
-  };
+  auto validOf = [](const Extent &extent) { return extent.dynamic ? ShapedType::kDynamic : extent.bound; };
   pto::TileBufType type;
   Value validRow, validCol;
   if (role == Role::Column || (role == Role::Full && flat)) {
@@ -32,8 +30,8 @@ Value TileBuilder::temporary(Role role, Type element) {
     validRow = extent.dynamic;
   } else {
     Extent rows = role == Role::Row ? Extent() : full.rows;
-    type = pto::makeVecTile(builder.getContext(), rows.bound, tiles.pad(full.cols.bound), element,
-                            validOf(rows), validOf(full.cols));
+    type = pto::makeVecTile(builder.getContext(), rows.bound, tiles.pad(full.cols.bound), element, validOf(rows),
+                            validOf(full.cols));
     validRow = rows.dynamic;
     validCol = full.cols.dynamic;
   }
@@ -61,17 +59,17 @@ Value TileBuilder::maskTile(Role role) {
   bool isRow = role != Role::Full || flat;
   int64_t columns = role == Role::Column ? full.rows.bound : full.cols.bound;
   int64_t bytes = llvm::divideCeil(tiles.pad(columns), 8);
-  auto type = pto::makeVecTile(builder.getContext(), isRow ? 1 : full.rows.bound,
-                               llvm::alignTo(bytes, 32), builder.getI8Type(),
-                               isRow ? 1 : (full.rows.dynamic ? ShapedType::kDynamic : full.rows.bound), bytes);
+  auto type =
+      pto::makeVecTile(builder.getContext(), isRow ? 1 : full.rows.bound, llvm::alignTo(bytes, 32), builder.getI8Type(),
+                       isRow ? 1 : (full.rows.dynamic ? ShapedType::kDynamic : full.rows.bound), bytes);
   Value tile = builder.create<pto::AllocTileOp>(loc, type, isRow ? Value() : full.rows.dynamic, Value());
   return tile;
 }
 
 Value TileBuilder::scalar(Attribute constant) {
   if (auto value = dyn_cast<FloatAttr>(constant))
-    return builder.create<arith::ConstantOp>(
-        loc, builder.getF32FloatAttr(static_cast<float>(value.getValueAsDouble())));
+    return builder.create<arith::ConstantOp>(loc,
+                                             builder.getF32FloatAttr(static_cast<float>(value.getValueAsDouble())));
   auto value = cast<IntegerAttr>(constant);
   return builder.create<arith::ConstantOp>(
       loc, builder.getI32IntegerAttr(static_cast<int32_t>(value.getValue().getSExtValue())));
@@ -80,11 +78,9 @@ Value TileBuilder::scalar(Attribute constant) {
 Value TileBuilder::fillScalar(Attribute constant, Type element) {
   // texpands compares the types of scalar and tile.
   if (auto value = dyn_cast<FloatAttr>(constant); value && isa<FloatType>(element))
-    return builder.create<arith::ConstantOp>(
-        loc, builder.getFloatAttr(element, value.getValueAsDouble()));
+    return builder.create<arith::ConstantOp>(loc, builder.getFloatAttr(element, value.getValueAsDouble()));
   if (auto value = dyn_cast<IntegerAttr>(constant); value && isa<IntegerType>(element))
-    return builder.create<arith::ConstantOp>(
-        loc, builder.getIntegerAttr(element, value.getValue().getSExtValue()));
+    return builder.create<arith::ConstantOp>(loc, builder.getIntegerAttr(element, value.getValue().getSExtValue()));
   return scalar(constant);
 }
 
@@ -125,34 +121,70 @@ Item TileBuilder::as(const Item &item, Role role, Type element) {
 void TileBuilder::tileTile(Binary kind, Value a, Value b, Value dst) {
   a = work(a), b = work(b), dst = work(dst);
   switch (kind) {
-  case Binary::Add: builder.create<pto::TAddOp>(loc, a, b, dst); return;
-  case Binary::Sub: builder.create<pto::TSubOp>(loc, a, b, dst); return;
-  case Binary::Mul: builder.create<pto::TMulOp>(loc, a, b, dst); return;
-  case Binary::Div: builder.create<pto::TDivOp>(loc, a, b, dst); return;
-  case Binary::Max: builder.create<pto::TMaxOp>(loc, a, b, dst); return;
-  case Binary::Min: builder.create<pto::TMinOp>(loc, a, b, dst); return;
+  case Binary::Add:
+    builder.create<pto::TAddOp>(loc, a, b, dst);
+    return;
+  case Binary::Sub:
+    builder.create<pto::TSubOp>(loc, a, b, dst);
+    return;
+  case Binary::Mul:
+    builder.create<pto::TMulOp>(loc, a, b, dst);
+    return;
+  case Binary::Div:
+    builder.create<pto::TDivOp>(loc, a, b, dst);
+    return;
+  case Binary::Max:
+    builder.create<pto::TMaxOp>(loc, a, b, dst);
+    return;
+  case Binary::Min:
+    builder.create<pto::TMinOp>(loc, a, b, dst);
+    return;
   }
 }
 
 void TileBuilder::tileRow(Binary kind, Value a, Value row, Value dst) {
   switch (kind) {
-  case Binary::Add: builder.create<pto::TColExpandAddOp>(loc, a, row, dst); return;
-  case Binary::Sub: builder.create<pto::TColExpandSubOp>(loc, a, row, dst); return;
-  case Binary::Mul: builder.create<pto::TColExpandMulOp>(loc, a, row, dst); return;
-  case Binary::Div: builder.create<pto::TColExpandDivOp>(loc, a, row, dst); return;
-  case Binary::Max: builder.create<pto::TColExpandMaxOp>(loc, a, row, dst); return;
-  case Binary::Min: builder.create<pto::TColExpandMinOp>(loc, a, row, dst); return;
+  case Binary::Add:
+    builder.create<pto::TColExpandAddOp>(loc, a, row, dst);
+    return;
+  case Binary::Sub:
+    builder.create<pto::TColExpandSubOp>(loc, a, row, dst);
+    return;
+  case Binary::Mul:
+    builder.create<pto::TColExpandMulOp>(loc, a, row, dst);
+    return;
+  case Binary::Div:
+    builder.create<pto::TColExpandDivOp>(loc, a, row, dst);
+    return;
+  case Binary::Max:
+    builder.create<pto::TColExpandMaxOp>(loc, a, row, dst);
+    return;
+  case Binary::Min:
+    builder.create<pto::TColExpandMinOp>(loc, a, row, dst);
+    return;
   }
 }
 
 void TileBuilder::tileColumn(Binary kind, Value a, Value column, Value dst) {
   switch (kind) {
-  case Binary::Add: builder.create<pto::TRowExpandAddOp>(loc, a, column, dst); return;
-  case Binary::Sub: builder.create<pto::TRowExpandSubOp>(loc, a, column, dst); return;
-  case Binary::Mul: builder.create<pto::TRowExpandMulOp>(loc, a, column, dst); return;
-  case Binary::Div: builder.create<pto::TRowExpandDivOp>(loc, a, column, dst); return;
-  case Binary::Max: builder.create<pto::TRowExpandMaxOp>(loc, a, column, dst); return;
-  case Binary::Min: builder.create<pto::TRowExpandMinOp>(loc, a, column, dst); return;
+  case Binary::Add:
+    builder.create<pto::TRowExpandAddOp>(loc, a, column, dst);
+    return;
+  case Binary::Sub:
+    builder.create<pto::TRowExpandSubOp>(loc, a, column, dst);
+    return;
+  case Binary::Mul:
+    builder.create<pto::TRowExpandMulOp>(loc, a, column, dst);
+    return;
+  case Binary::Div:
+    builder.create<pto::TRowExpandDivOp>(loc, a, column, dst);
+    return;
+  case Binary::Max:
+    builder.create<pto::TRowExpandMaxOp>(loc, a, column, dst);
+    return;
+  case Binary::Min:
+    builder.create<pto::TRowExpandMinOp>(loc, a, column, dst);
+    return;
   }
 }
 
@@ -160,10 +192,18 @@ LogicalResult TileBuilder::tileScalar(Operation *op, Binary kind, Value a, Attri
   auto number = dyn_cast<FloatAttr>(constant);
   a = work(a), dst = work(dst);
   switch (kind) {
-  case Binary::Add: builder.create<pto::TAddSOp>(loc, a, scalar(constant), dst); break;
-  case Binary::Sub: builder.create<pto::TSubSOp>(loc, a, scalar(constant), dst); break;
-  case Binary::Mul: builder.create<pto::TMulSOp>(loc, a, scalar(constant), dst); break;
-  case Binary::Min: builder.create<pto::TMinSOp>(loc, a, scalar(constant), dst); break;
+  case Binary::Add:
+    builder.create<pto::TAddSOp>(loc, a, scalar(constant), dst);
+    break;
+  case Binary::Sub:
+    builder.create<pto::TSubSOp>(loc, a, scalar(constant), dst);
+    break;
+  case Binary::Mul:
+    builder.create<pto::TMulSOp>(loc, a, scalar(constant), dst);
+    break;
+  case Binary::Min:
+    builder.create<pto::TMinSOp>(loc, a, scalar(constant), dst);
+    break;
   case Binary::Max:
     if (number && number.getValue().isPosZero())
       builder.create<pto::TReluOp>(loc, a, dst);
@@ -188,7 +228,8 @@ LogicalResult TileBuilder::scalarTile(Operation *op, Binary kind, Attribute cons
   case Binary::Sub: {
     // c - b = (-b) + c, without a rounding of its own.
     Type element = typeOf(b).getElementType();
-    TypedAttr minus = isa<FloatType>(element) ? TypedAttr(builder.getF32FloatAttr(-1.0f)) : TypedAttr(builder.getI32IntegerAttr(-1));
+    TypedAttr minus =
+        isa<FloatType>(element) ? TypedAttr(builder.getF32FloatAttr(-1.0f)) : TypedAttr(builder.getI32IntegerAttr(-1));
     builder.create<pto::TMulSOp>(loc, work(b), scalar(minus), work(dst));
     builder.create<pto::TAddSOp>(loc, work(dst), scalar(constant), work(dst));
     return success();
@@ -201,8 +242,7 @@ LogicalResult TileBuilder::scalarTile(Operation *op, Binary kind, Attribute cons
   }
 }
 
-FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, Type element,
-                                    Destination destination) {
+FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, Type element, Destination destination) {
   Item result;
   // What folding has left (the multiplication within an fma).
   if (a.constant && b.constant)

@@ -67,8 +67,10 @@ private:
   void tileTile(Binary kind, mlir::Value a, mlir::Value b, mlir::Value dst);
   void tileRow(Binary kind, mlir::Value a, mlir::Value row, mlir::Value dst);
   void tileColumn(Binary kind, mlir::Value a, mlir::Value column, mlir::Value dst);
-  mlir::LogicalResult tileScalar(mlir::Operation *op, Binary kind, mlir::Value a, mlir::Attribute constant, mlir::Value dst);
-  mlir::LogicalResult scalarTile(mlir::Operation *op, Binary kind, mlir::Attribute constant, mlir::Value b, mlir::Value dst);
+  mlir::LogicalResult tileScalar(mlir::Operation *op, Binary kind, mlir::Value a, mlir::Attribute constant,
+                                 mlir::Value dst);
+  mlir::LogicalResult scalarTile(mlir::Operation *op, Binary kind, mlir::Attribute constant, mlir::Value b,
+                                 mlir::Value dst);
 
   LocalTiles &tiles;
   TileShape full;

@@ -13,7 +13,9 @@ Attribute nameable(Attribute attr) {
     return IntegerAttr::get(IntegerType::get(context, 64), boolean.getValue());
   if (isa<IntegerAttr, FloatAttr, StringAttr, DenseI64ArrayAttr>(attr))
     return attr;
-  auto wide = [&](auto values) { return DenseI64ArrayAttr::get(context, SmallVector<int64_t>(values.begin(), values.end())); };
+  auto wide = [&](auto values) {
+    return DenseI64ArrayAttr::get(context, SmallVector<int64_t>(values.begin(), values.end()));
+  };
   if (auto array = dyn_cast<DenseI32ArrayAttr>(attr))
     return wide(array.asArrayRef());
   if (auto array = dyn_cast<DenseI8ArrayAttr>(attr))
@@ -35,10 +37,12 @@ Attribute nameable(Attribute attr) {
 
 } // namespace
 
-FailureOr<vm::CallOp> replaceWithCall(RewriterBase &rewriter, Operation *op, StringRef place, ArrayRef<StringRef> ignoredAttributes) {
+FailureOr<vm::CallOp> replaceWithCall(RewriterBase &rewriter, Operation *op, StringRef place,
+                                      ArrayRef<StringRef> ignoredAttributes) {
   if (op->getNumRegions() || op->getNumSuccessors())
     return rewriter.notifyMatchFailure(op, "has regions");
-  for (Type type : llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
+  for (Type type :
+       llvm::concat<const Type>(SmallVector<Type>(op->getOperandTypes()), SmallVector<Type>(op->getResultTypes())))
     if (!isVMNumber(type) && !isa<RankedTensorType>(type))
       return rewriter.notifyMatchFailure(op, "has operands or results that are neither numbers nor ranked tensors");
   SmallVector<NamedAttribute> attributes;
@@ -64,7 +68,8 @@ bool isVMNumber(Type type) {
 }
 
 Value makeConstant(OpBuilder &builder, Location loc, TypedAttr value) {
-  Operation *op = builder.getContext()->getLoadedDialect<vm::VMDialect>()->materializeConstant(builder, value, value.getType(), loc);
+  Operation *op = builder.getContext()->getLoadedDialect<vm::VMDialect>()->materializeConstant(builder, value,
+                                                                                               value.getType(), loc);
   return op ? op->getResult(0) : Value();
 }
 

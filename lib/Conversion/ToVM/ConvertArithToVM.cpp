@@ -53,18 +53,23 @@ void convertNumbers(Operation *op, RewriterBase &rewriter) {
     rewriter.replaceOpWithNewOp<vm::BinaryOp>(op, type, kind, op->getOperand(0), op->getOperand(1));
     return;
   }
-  auto convert = [&](bool isUnsigned) { rewriter.replaceOpWithNewOp<vm::ConvertOp>(op, type, op->getOperand(0), isUnsigned); };
+  auto convert = [&](bool isUnsigned) {
+    rewriter.replaceOpWithNewOp<vm::ConvertOp>(op, type, op->getOperand(0), isUnsigned);
+  };
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](arith::CmpIOp compare) {
-        rewriter.replaceOpWithNewOp<vm::CompareOp>(op, type, int64_t(compare.getPredicate()), compare.getLhs(), compare.getRhs());
+        rewriter.replaceOpWithNewOp<vm::CompareOp>(op, type, int64_t(compare.getPredicate()), compare.getLhs(),
+                                                   compare.getRhs());
       })
       .Case([&](arith::CmpFOp compare) {
-        rewriter.replaceOpWithNewOp<vm::CompareOp>(op, type, int64_t(compare.getPredicate()), compare.getLhs(), compare.getRhs());
+        rewriter.replaceOpWithNewOp<vm::CompareOp>(op, type, int64_t(compare.getPredicate()), compare.getLhs(),
+                                                   compare.getRhs());
       })
       .Case([&](arith::NegFOp) { rewriter.replaceOpWithNewOp<vm::NegateOp>(op, type, op->getOperand(0)); })
-      .Case<arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp, arith::FPToSIOp, arith::ExtFOp, arith::TruncFOp, arith::IndexCastOp>(
-          [&](auto) { convert(/*isUnsigned=*/false); })
-      .Case<arith::ExtUIOp, arith::UIToFPOp, arith::FPToUIOp, arith::IndexCastUIOp>([&](auto) { convert(/*isUnsigned=*/true); });
+      .Case<arith::ExtSIOp, arith::TruncIOp, arith::SIToFPOp, arith::FPToSIOp, arith::ExtFOp, arith::TruncFOp,
+            arith::IndexCastOp>([&](auto) { convert(/*isUnsigned=*/false); })
+      .Case<arith::ExtUIOp, arith::UIToFPOp, arith::FPToUIOp, arith::IndexCastUIOp>(
+          [&](auto) { convert(/*isUnsigned=*/true); });
 }
 
 struct ConvertArithToVM : impl::ConvertArithToVMBase<ConvertArithToVM> {
@@ -79,12 +84,14 @@ struct ConvertArithToVM : impl::ConvertArithToVMBase<ConvertArithToVM> {
       }
       if (auto select = dyn_cast<arith::SelectOp>(op); select && select.getCondition().getType().isInteger(1)) {
         if (isVMNumber(select.getType()) || isa<RankedTensorType>(select.getType()))
-          rewriter.replaceOpWithNewOp<vm::SelectOp>(op, select.getType(), select.getCondition(), select.getTrueValue(), select.getFalseValue());
+          rewriter.replaceOpWithNewOp<vm::SelectOp>(op, select.getType(), select.getCondition(), select.getTrueValue(),
+                                                    select.getFalseValue());
         return;
       }
       if (op->getNumResults() == 1 && isa<RankedTensorType>(op->getResult(0).getType()))
         (void)replaceWithCall(rewriter, op, "device", {"fastmath", "overflowFlags"});
-      else if (op->getNumResults() == 1 && llvm::all_of(op->getOperandTypes(), isVMNumber) && isVMNumber(op->getResult(0).getType()))
+      else if (op->getNumResults() == 1 && llvm::all_of(op->getOperandTypes(), isVMNumber) &&
+               isVMNumber(op->getResult(0).getType()))
         convertNumbers(op, rewriter);
     });
   }

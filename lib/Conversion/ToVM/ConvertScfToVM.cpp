@@ -18,19 +18,25 @@ namespace {
 
 void convertBranch(Operation *op, RewriterBase &rewriter) {
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](cf::BranchOp branch) { rewriter.replaceOpWithNewOp<vm::BranchOp>(op, branch.getDestOperands(), branch.getDest()); })
-      .Case([&](cf::CondBranchOp branch) {
-        rewriter.replaceOpWithNewOp<vm::CondBranchOp>(op, branch.getCondition(), branch.getTrueDestOperands(), branch.getFalseDestOperands(),
-                                                      branch.getTrueDest(), branch.getFalseDest());
+      .Case([&](cf::BranchOp branch) {
+        rewriter.replaceOpWithNewOp<vm::BranchOp>(op, branch.getDestOperands(), branch.getDest());
       })
-      .Case([&](cf::AssertOp check) { rewriter.replaceOpWithNewOp<vm::AssertOp>(op, check.getArg(), check.getMsgAttr()); });
+      .Case([&](cf::CondBranchOp branch) {
+        rewriter.replaceOpWithNewOp<vm::CondBranchOp>(op, branch.getCondition(), branch.getTrueDestOperands(),
+                                                      branch.getFalseDestOperands(), branch.getTrueDest(),
+                                                      branch.getFalseDest());
+      })
+      .Case([&](cf::AssertOp check) {
+        rewriter.replaceOpWithNewOp<vm::AssertOp>(op, check.getArg(), check.getMsgAttr());
+      });
 }
 
 void convertFunc(Operation *op, RewriterBase &rewriter) {
   llvm::TypeSwitch<Operation *>(op)
       .Case([&](func::ReturnOp end) { rewriter.replaceOpWithNewOp<vm::ReturnOp>(op, end.getOperands()); })
       .Case([&](func::CallOp call) {
-        rewriter.replaceOpWithNewOp<vm::CallOp>(op, call.getResultTypes(), call.getCallee(), call.getOperands(), IntegerAttr());
+        rewriter.replaceOpWithNewOp<vm::CallOp>(op, call.getResultTypes(), call.getCallee(), call.getOperands(),
+                                                IntegerAttr());
       });
 }
 

@@ -13,9 +13,12 @@ namespace pto_mlir {
 
 namespace {
 
-Value indexConstant(RewriterBase &rewriter, Location loc, int64_t value) { return makeConstant(rewriter, loc, rewriter.getIndexAttr(value)); }
+Value indexConstant(RewriterBase &rewriter, Location loc, int64_t value) {
+  return makeConstant(rewriter, loc, rewriter.getIndexAttr(value));
+}
 
-/// The extents that the type of a reshaped tensor leaves open, from the extents of its source: a group's extents multiply to one.
+/// The extents that the type of a reshaped tensor leaves open, from the extents of its source: a group's extents
+/// multiply to one.
 SmallVector<Value> collapsedExtents(tensor::CollapseShapeOp op, RewriterBase &rewriter) {
   SmallVector<Value> extents;
   for (auto [d, group] : llvm::enumerate(op.getReassociationIndices())) {
@@ -24,7 +27,9 @@ SmallVector<Value> collapsedExtents(tensor::CollapseShapeOp op, RewriterBase &re
     Value product;
     for (int64_t s : group) {
       Value size = rewriter.create<vm::DimOp>(op.getLoc(), rewriter.getIndexType(), op.getSrc(), s);
-      product = product ? Value(rewriter.create<vm::BinaryOp>(op.getLoc(), rewriter.getIndexType(), "imul", product, size)) : size;
+      product = product
+                    ? Value(rewriter.create<vm::BinaryOp>(op.getLoc(), rewriter.getIndexType(), "imul", product, size))
+                    : size;
     }
     extents.push_back(product);
   }
@@ -34,7 +39,9 @@ SmallVector<Value> collapsedExtents(tensor::CollapseShapeOp op, RewriterBase &re
 void convertTensorOp(Operation *op, RewriterBase &rewriter) {
   Location loc = op->getLoc();
   llvm::TypeSwitch<Operation *>(op)
-      .Case([&](tensor::EmptyOp empty) { rewriter.replaceOpWithNewOp<vm::NewOp>(op, empty.getType(), empty.getDynamicSizes()); })
+      .Case([&](tensor::EmptyOp empty) {
+        rewriter.replaceOpWithNewOp<vm::NewOp>(op, empty.getType(), empty.getDynamicSizes());
+      })
       .Case([&](tensor::DimOp dim) {
         // An index that is known only when it runs has no instruction.
         if (auto index = dim.getConstantIndex(); index && isa<RankedTensorType>(dim.getSource().getType()))
@@ -68,10 +75,12 @@ void convertTensorOp(Operation *op, RewriterBase &rewriter) {
           rewriter.replaceOpWithNewOp<vm::CastOp>(op, cast.getType(), cast.getSource());
       })
       .Case([&](tensor::CollapseShapeOp collapse) {
-        rewriter.replaceOpWithNewOp<vm::ReshapeOp>(op, collapse.getResultType(), collapse.getSrc(), collapsedExtents(collapse, rewriter));
+        rewriter.replaceOpWithNewOp<vm::ReshapeOp>(op, collapse.getResultType(), collapse.getSrc(),
+                                                   collapsedExtents(collapse, rewriter));
       })
       .Case([&](tensor::ExpandShapeOp expand) {
-        rewriter.replaceOpWithNewOp<vm::ReshapeOp>(op, expand.getResultType(), expand.getSrc(), expand.getOutputShape());
+        rewriter.replaceOpWithNewOp<vm::ReshapeOp>(op, expand.getResultType(), expand.getSrc(),
+                                                   expand.getOutputShape());
       })
       .Case<tensor::InsertOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp, tensor::SplatOp>(
           [&](auto) { (void)replaceWithCall(rewriter, op, "device", {"operandSegmentSizes"}); });

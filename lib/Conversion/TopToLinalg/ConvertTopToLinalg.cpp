@@ -21,8 +21,8 @@ namespace {
 #define GEN_PASS_REGISTRATION
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h.inc"
 
-// Each output is written once, by a kernel: what is an input, a constant or another output (equal formulas are computed once)
-// is copied.
+// Each output is written once, by a kernel: what is an input, a constant or another output (equal formulas are computed
+// once) is copied.
 void copySharedOutputs(func::FuncOp func) {
   Operation *terminator = func.getBody().front().getTerminator();
   OpBuilder builder(terminator);
@@ -64,7 +64,8 @@ void noteShapes(ModuleOp module, const Shapes &before) {
   top::addShapes(module, changed);
 }
 
-/// The number of rows of the smallest tensor of which `value` names rows, through reshapes and permutations; 0 when it names none.
+/// The number of rows of the smallest tensor of which `value` names rows, through reshapes and permutations; 0 when it
+/// names none.
 int64_t indexBound(Value value) {
   int64_t bound = 0;
   for (OpOperand &use : value.getUses()) {
@@ -88,7 +89,9 @@ void noteIndexBounds(func::FuncOp main) {
         main.setArgAttr(argument.getArgNumber(), top::kIndexBoundAttr, builder.getI64IntegerAttr(bound));
 }
 
-bool isToConvert(Operation *op) { return isa<top::TopDialect>(op->getDialect()) && !isa<top::WeightOp, top::LaunchOp>(op); }
+bool isToConvert(Operation *op) {
+  return isa<top::TopDialect>(op->getDialect()) && !isa<top::WeightOp, top::LaunchOp>(op);
+}
 
 /// No engine computes with unsigned integers or floats of 64 bits; whole numbers may be moved.
 LogicalResult checkElementTypes(ModuleOp module) {
@@ -103,7 +106,8 @@ LogicalResult checkElementTypes(ModuleOp module) {
       Type element = getElementTypeOrSelf(type);
       if (!element.isF64() && (moves || !element.isUnsignedInteger()))
         continue;
-      op->emitOpError("has elements of type ") << element << ", with which no engine computes; f32, f16, bf16, i32 and i16 work";
+      op->emitOpError("has elements of type ")
+          << element << ", with which no engine computes; f32, f16, bf16, i32 and i16 work";
       computable = false;
       return;
     }

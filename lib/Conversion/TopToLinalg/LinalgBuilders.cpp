@@ -33,7 +33,8 @@ Value scalar(OpBuilder &builder, Location loc, Type type, double value) {
   return builder.create<arith::ConstantOp>(loc, attribute);
 }
 
-/// A constant of type `from` as a `type`: one that a narrower type cannot hold is rounded where it is used, for who computes wide there.
+/// A constant of type `from` as a `type`: one that a narrower type cannot hold is rounded where it is used, for who
+/// computes wide there.
 static Value scalarFrom(OpBuilder &builder, Location loc, Type from, Type type, double value) {
   auto narrow = dyn_cast<FloatType>(type);
   if (narrow && from.isF32() && narrow.getWidth() < 32) {
@@ -117,7 +118,8 @@ Value elementwiseMapped(OpBuilder &builder, Location loc, RankedTensorType resul
   Location inner = innerLoc(loc);
   return builder
       .create<linalg::GenericOp>(
-          loc, resultType, tensors, init, usedMaps, SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+          loc, resultType, tensors, init, usedMaps,
+          SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
           [&](OpBuilder &b, Location, ValueRange args) {
             SmallVector<Value> elements;
             unsigned next = 0;
@@ -177,7 +179,8 @@ Value reduce(OpBuilder &builder, Location loc, Value input, ArrayRef<int64_t> ax
       exprs.push_back(builder.getAffineDimExpr(dim));
       shape.push_back(type.getDimSize(dim));
     }
-  SmallVector<AffineMap> maps{builder.getMultiDimIdentityMap(rank), AffineMap::get(rank, 0, exprs, builder.getContext())};
+  SmallVector<AffineMap> maps{builder.getMultiDimIdentityMap(rank),
+                              AffineMap::get(rank, 0, exprs, builder.getContext())};
   Value init = filled(builder, loc, shape, accumulator, initial);
   Location inner = innerLoc(loc);
   return builder
@@ -196,7 +199,8 @@ Value convertTensor(OpBuilder &builder, Location loc, Value value, Type type) {
     return value;
   auto to = RankedTensorType::get(from.getShape(), type);
   if (std::optional<top::Weight> weight = top::getConstant(value))
-    return top::createConstant(builder, innerLoc(loc), "converted", to, top::fromDoubles(type, top::toDoubles(*weight)));
+    return top::createConstant(builder, innerLoc(loc), "converted", to,
+                               top::fromDoubles(type, top::toDoubles(*weight)));
   return elementwise(builder, loc, to, value, type, [](OpBuilder &, Location, ValueRange args) { return args[0]; });
 }
 
@@ -226,7 +230,8 @@ Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> s
   return builder.create<tensor::ExpandShapeOp>(loc, to, line, ArrayRef{everything});
 }
 
-Value pad(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high, double constant) {
+Value pad(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> low, ArrayRef<int64_t> high,
+          double constant) {
   auto isZero = [](int64_t amount) { return amount == 0; };
   if (llvm::all_of(low, isZero) && llvm::all_of(high, isZero))
     return value;
@@ -237,7 +242,8 @@ Value pad(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> low, 
   SmallVector<OpFoldResult> lows = getAsIndexOpFoldResult(builder.getContext(), low);
   SmallVector<OpFoldResult> highs = getAsIndexOpFoldResult(builder.getContext(), high);
   Value border = scalar(builder, innerLoc(loc), type.getElementType(), constant);
-  return builder.create<tensor::PadOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, lows, highs, border);
+  return builder.create<tensor::PadOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, lows, highs,
+                                       border);
 }
 
 FailureOr<ImageWindow> ImageWindow::get(Operation *op, StringRef layout, RankedTensorType input) {

@@ -27,7 +27,8 @@ mlir::Value convertScalar(mlir::OpBuilder &builder, mlir::Location loc, mlir::Va
 mlir::Value empty(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type);
 
 /// tensor.empty filled with `value`.
-mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type, double value);
+mlir::Value filled(mlir::OpBuilder &builder, mlir::Location loc, llvm::ArrayRef<int64_t> shape, mlir::Type type,
+                   double value);
 
 /// One parallel linalg.generic named `loc`: operands broadcast as numpy does to
 /// `resultType`'s shape, constants with equal elements become scalars of the
@@ -37,14 +38,16 @@ mlir::Value elementwise(mlir::OpBuilder &builder, mlir::Location loc, mlir::Rank
 
 /// The same with one affine map per operand in place of numpy's rule.
 mlir::Value elementwiseMapped(mlir::OpBuilder &builder, mlir::Location loc, mlir::RankedTensorType resultType,
-                              mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineMap> maps, mlir::Type compute, ElementFn body);
+                              mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineMap> maps, mlir::Type compute,
+                              ElementFn body);
 
 /// linalg.generic that reduces `axes` of `input` (dimensions vanish), starting
 /// from `initial`; elements are converted to `accumulator` type first. `body` gets (element, accumulator).
 mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, llvm::ArrayRef<int64_t> axes,
                    mlir::Type accumulator, double initial, ElementFn body);
 
-/// The elements of `value` converted to `type`; `value` itself when it has that type. Constants are converted in the store.
+/// The elements of `value` converted to `type`; `value` itself when it has that type. Constants are converted in the
+/// store.
 mlir::Value convertTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type);
 
 /// The same elements under another shape, as at most one collapse and one expand.

@@ -6,8 +6,8 @@
 
 namespace pto_mlir::onnx {
 
-/// Builds the steps of one node's formula. Steps have no tensor name; `named` gives the last one the node's output name.
-/// A null value stands for an error that is reported already and passes through.
+/// Builds the steps of one node's formula. Steps have no tensor name; `named` gives the last one the node's output
+/// name. A null value stands for an error that is reported already and passes through.
 class Formula {
 public:
   explicit Formula(Node &node) : node(node) {}
@@ -16,19 +16,15 @@ public:
   mlir::Value constant(mlir::Value like, double value) {
     mlir::Type element = mlir::cast<mlir::RankedTensorType>(like.getType()).getElementType();
     mlir::OpBuilder &b = node.builder();
-    return top::createConstant(b, b.getUnknownLoc(), "", mlir::RankedTensorType::get({}, element), top::fromDoubles(element, {value}));
+    return top::createConstant(b, b.getUnknownLoc(), "", mlir::RankedTensorType::get({}, element),
+                               top::fromDoubles(element, {value}));
   }
 
-  template <typename OpTy>
-  mlir::Value of(mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  template <typename OpTy> mlir::Value of(mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return node.create<OpTy>("", x, attributes);
   }
-  template <typename OpTy>
-  mlir::Value of(mlir::Value x, mlir::Value y) {
-    return node.create<OpTy>("", {x, y});
-  }
-  template <typename OpTy>
-  mlir::Value of(mlir::Value x, double y) {
+  template <typename OpTy> mlir::Value of(mlir::Value x, mlir::Value y) { return node.create<OpTy>("", {x, y}); }
+  template <typename OpTy> mlir::Value of(mlir::Value x, double y) {
     return x ? node.create<OpTy>("", {x, constant(x, y)}) : x;
   }
 
@@ -37,18 +33,15 @@ public:
   mlir::LogicalResult result(mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return node.finish(node.create<OpTy>(node.outputName(), x, attributes));
   }
-  template <typename OpTy>
-  mlir::LogicalResult result(mlir::Value x, mlir::Value y) {
+  template <typename OpTy> mlir::LogicalResult result(mlir::Value x, mlir::Value y) {
     return node.finish(node.create<OpTy>(node.outputName(), {x, y}));
   }
-  template <typename OpTy>
-  mlir::LogicalResult result(mlir::Value x, double y) {
+  template <typename OpTy> mlir::LogicalResult result(mlir::Value x, double y) {
     return node.finish(x ? node.create<OpTy>(node.outputName(), {x, constant(x, y)}) : x);
   }
 
   /// A reduction over `axes` (ascending) that keeps the dimensions.
-  template <typename OpTy>
-  mlir::Value over(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
+  template <typename OpTy> mlir::Value over(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
     return node.create<OpTy>("", x, {node.i64s("axes", axes)});
   }
 

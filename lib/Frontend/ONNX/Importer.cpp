@@ -20,7 +20,8 @@ static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" 
 
 // Said where a model wants them.
 static constexpr StringLiteral kNoSequences =
-    "sequences, optionals and maps have no place in device memory; a tensor that grows by Concat in a Loop, or rows that a Loop or Scan collects, have";
+    "sequences, optionals and maps have no place in device memory; a tensor that grows by Concat in a Loop, or rows "
+    "that a Loop or Scan collects, have";
 
 //===-- Tensors -----------------------------------------------------------===//
 
@@ -72,7 +73,8 @@ bool Importer::checkModel() {
     return false;
   }
   if (model.ir_version() > kMaxIRVersion)
-    report("IR version " + Twine(model.ir_version()) + " is newer than " + Twine(kMaxIRVersion) + ", the newest supported one");
+    report("IR version " + Twine(model.ir_version()) + " is newer than " + Twine(kMaxIRVersion) +
+           ", the newest supported one");
   for (const auto &import : model.opset_import())
     opsets[canonicalDomain(import.domain())] = import.version();
   auto it = opsets.find("");
@@ -106,7 +108,8 @@ bool Importer::importInitializers() {
 
 bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef raw, bool isMapped) {
   std::string reason;
-  std::optional<top::Weight> weight = decodeTensor(builder.getContext(), tensor, raw, isMapped ? file.owner() : nullptr, file, reason);
+  std::optional<top::Weight> weight =
+      decodeTensor(builder.getContext(), tensor, raw, isMapped ? file.owner() : nullptr, file, reason);
   if (!weight)
     report("initializer '" + tensor.name() + "': " + reason);
   else
@@ -118,7 +121,8 @@ bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef ra
 static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   std::string text = "[";
   for (const auto &dim : shape.dim())
-    text += (text.size() > 1 ? ", " : "") + (dim.has_dim_value() && dim.dim_value() >= 0 ? std::to_string(dim.dim_value()) : "?");
+    text += (text.size() > 1 ? ", " : "") +
+            (dim.has_dim_value() && dim.dim_value() >= 0 ? std::to_string(dim.dim_value()) : "?");
   return text + "]";
 }
 
@@ -134,25 +138,30 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
   if (!tensor.has_shape() && !given)
     return fail("the model gives no shape; pass one with --input_shapes");
   if (tensor.has_shape() && given && given->size() != static_cast<size_t>(tensor.shape().dim_size()))
-    return fail("has " + Twine(tensor.shape().dim_size()) + " dimensions in the model, " + Twine(given->size()) + " are given");
+    return fail("has " + Twine(tensor.shape().dim_size()) + " dimensions in the model, " + Twine(given->size()) +
+                " are given");
   size_t rank = given ? given->size() : tensor.shape().dim_size();
   SmallVector<int64_t> shape;
   for (size_t i = 0; i < rank; ++i) {
     const ::onnx::TensorShapeProto::Dimension *dim = tensor.has_shape() ? &tensor.shape().dim(i) : nullptr;
     bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
-    if (auto sizes = !fixed && dim ? options.sizes.find(dim->dim_param()) : options.sizes.end(); sizes != options.sizes.end()) {
+    if (auto sizes = !fixed && dim ? options.sizes.find(dim->dim_param()) : options.sizes.end();
+        sizes != options.sizes.end()) {
       if (given && !llvm::is_contained(sizes->second, (*given)[i]))
-        return fail("dimension " + Twine(i) + " ('" + dim->dim_param() + "') is given as " + Twine((*given)[i]) + ", --dynamic names other sizes");
+        return fail("dimension " + Twine(i) + " ('" + dim->dim_param() + "') is given as " + Twine((*given)[i]) +
+                    ", --dynamic names other sizes");
       shape.push_back(sizes->second.size() == 1 ? sizes->second.front() : ShapedType::kDynamic);
       continue;
     }
     if (!fixed && !given)
-      return fail("shape " + shapeText(tensor.shape()) + " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
+      return fail("shape " + shapeText(tensor.shape()) +
+                  " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
     int64_t size = given ? (*given)[i] : dim->dim_value();
     if (size < 1 || size > INT32_MAX)
       return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
     if (fixed && size != dim->dim_value())
-      return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, " + Twine(size) + " is given");
+      return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, " + Twine(size) +
+                  " is given");
     shape.push_back(size);
   }
   return shape;
@@ -163,7 +172,8 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
     if (!tensors.contains(input.name()))
       inputs.push_back(&input);
   if (!options.inputShapes.empty() && options.inputShapes.size() != inputs.size()) {
-    report("has " + Twine(inputs.size()) + " inputs, but " + Twine(options.inputShapes.size()) + " input shapes are given");
+    report("has " + Twine(inputs.size()) + " inputs, but " + Twine(options.inputShapes.size()) +
+           " input shapes are given");
     return false;
   }
   for (auto [i, input] : llvm::enumerate(inputs)) {
@@ -301,7 +311,8 @@ static std::string hintFor(StringRef op) {
   if (op.starts_with("Sequence") || op.starts_with("Optional") || op == "SplitToSequence" || op == "ConcatFromSequence")
     return (": " + kNoSequences).str();
   if (op == "Scan")
-    return ": before opset 9 it has a batch and lengths; onnx.version_converter.convert_version(model, 9) makes the later form of it";
+    return ": before opset 9 it has a batch and lengths; onnx.version_converter.convert_version(model, 9) makes the "
+           "later form of it";
   return "";
 }
 
@@ -318,7 +329,8 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
   if (!opset)
     return reject("the model imports no operator set of this domain");
   bool known = false;
-  const OpEntry *entry = canonicalDomain(proto.domain()).empty() ? Registry::get().find(proto.op_type(), *opset, known) : nullptr;
+  const OpEntry *entry =
+      canonicalDomain(proto.domain()).empty() ? Registry::get().find(proto.op_type(), *opset, known) : nullptr;
   if (!entry)
     return reject((known ? "is not supported in this opset" : "is not supported") + hintFor(proto.op_type()));
   int count = proto.input_size();
@@ -469,7 +481,8 @@ OwningOpRef<ModuleOp> Importer::run() {
   return module;
 }
 
-OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, MLIRContext &context, std::vector<std::string> &errors) {
+OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, MLIRContext &context,
+                                 std::vector<std::string> &errors) {
   context.loadDialect<top::TopDialect, func::FuncDialect, arith::ArithDialect>();
   std::vector<std::string> found;
   std::string reason;

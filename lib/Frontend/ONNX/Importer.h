@@ -55,8 +55,8 @@ public:
     Shapes shapes;                       ///< of the tensors of a set
     mlir::Block *block = nullptr;
   };
-  /// Notes that a node needs the elements of integer tensor `name`, or its extents. The node has to fail; if versions of the graph are
-  /// possible, its problems are forgotten.
+  /// Notes that a node needs the elements of integer tensor `name`, or its extents. The node has to fail; if versions
+  /// of the graph are possible, its problems are forgotten.
   void need(llvm::StringRef name) { unknown = name.str(); }
   bool hasNeed() const { return !unknown.empty(); }
   /// Notes how many values, from 0, an integer of one element may have; 0 = nobody shall make versions for them.
@@ -74,9 +74,10 @@ public:
   bool mayBeEmpty() const { return depth > 0; }
   static top::Weight emptyWeight(mlir::RankedTensorType type) { return {type, {}, nullptr}; }
 
-  /// Imports a subgraph where the builder stands; its inputs are `arguments`. It sees the names around it; its own are forgotten at its end.
-  /// The values of its outputs, or nullopt, reported.
-  std::optional<llvm::SmallVector<mlir::Value>> importSubgraph(const ::onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments);
+  /// Imports a subgraph where the builder stands; its inputs are `arguments`. It sees the names around it; its own are
+  /// forgotten at its end. The values of its outputs, or nullopt, reported.
+  std::optional<llvm::SmallVector<mlir::Value>> importSubgraph(const ::onnx::GraphProto &graph,
+                                                               llvm::ArrayRef<mlir::Value> arguments);
 
 private:
   struct Tensor {
@@ -99,15 +100,18 @@ private:
     llvm::SmallVector<const ::onnx::NodeProto *> nodes;
     llvm::StringSet<> own;
   };
-  /// Imports nodes of a graph in order; where one needs what is known at run time only, it and the rest in versions. `wanted`: names that are
-  /// read afterwards. False after errors, or (with `unknown`) when a graph around it has to be imported in versions.
-  bool importNodes(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list, llvm::ArrayRef<std::string> wanted);
+  /// Imports nodes of a graph in order; where one needs what is known at run time only, it and the rest in versions.
+  /// `wanted`: names that are read afterwards. False after errors, or (with `unknown`) when a graph around it has to be
+  /// imported in versions.
+  bool importNodes(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list,
+                   llvm::ArrayRef<std::string> wanted);
   bool tryNode(const ::onnx::NodeProto &node);
   std::string rootOf(const Graph &graph, std::string name);
   bool mayChoose(llvm::StringRef name);
-  bool importVersions(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list, const std::string &root, llvm::ArrayRef<std::string> wanted);
-  std::optional<llvm::SmallVector<mlir::Value>> chooseVersion(mlir::Value decider, const ShapeSet *set, llvm::ArrayRef<Version> versions,
-                                                              const std::string &message);
+  bool importVersions(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list, const std::string &root,
+                      llvm::ArrayRef<std::string> wanted);
+  std::optional<llvm::SmallVector<mlir::Value>>
+  chooseVersion(mlir::Value decider, const ShapeSet *set, llvm::ArrayRef<Version> versions, const std::string &message);
   static bool isStatic(mlir::Type type) { return mlir::cast<mlir::RankedTensorType>(type).hasStaticShape(); }
   /// Imports a node whose inputs are known.
   void importNode(const ::onnx::NodeProto &node);

@@ -138,8 +138,8 @@ llvm::StringRef ModelFile::rawData(int initializer) const {
   return range.empty() ? llvm::StringRef(proto->graph().initializer(initializer).raw_data()) : range;
 }
 
-std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uint64_t offset, std::optional<uint64_t> length,
-                                                   std::string &error) {
+std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uint64_t offset,
+                                                   std::optional<uint64_t> length, std::string &error) {
   namespace path = llvm::sys::path;
   auto fail = [&](const llvm::Twine &reason) {
     error = ("external data '" + location + "': " + reason).str();
@@ -155,7 +155,8 @@ std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uin
     // A symbolic link must not lead out of the folder either.
     if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, root) || llvm::sys::fs::real_path(full, real))
       return fail("no such file beside the model");
-    if (!llvm::StringRef(real).starts_with(root) || (root != "/" && real.size() > root.size() && real[root.size()] != '/'))
+    if (!llvm::StringRef(real).starts_with(root) ||
+        (root != "/" && real.size() > root.size() && real[root.size()] != '/'))
       return fail("must be a path inside the model's folder");
     auto opened = llvm::MemoryBuffer::getFile(real, /*IsText=*/false, /*RequiresNullTerminator=*/false);
     if (!opened)

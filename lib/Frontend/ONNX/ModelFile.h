@@ -10,8 +10,8 @@
 
 namespace pto_mlir::onnx {
 
-/// protobuf parses at most 2 GiB and copies every byte. So the wire format is walked by hand first: raw_data of the graph's initializers that
-/// is large is left out of what protobuf sees and remembered as a range of the mapped file.
+/// protobuf parses at most 2 GiB and copies every byte. So the wire format is walked by hand first: raw_data of the
+/// graph's initializers that is large is left out of what protobuf sees and remembered as a range of the mapped file.
 class ModelFile {
 public:
   /// Nullopt on error, `error` then says why, without the path.
@@ -22,8 +22,10 @@ public:
   /// The raw bytes of the i-th initializer of the graph: from the file or from the message.
   llvm::StringRef rawData(int initializer) const;
 
-  /// Bytes [offset, offset + length) of a file of external data, length to the end of the file when absent. `location` must stay inside the model's folder.
-  std::optional<llvm::StringRef> external(llvm::StringRef location, uint64_t offset, std::optional<uint64_t> length, std::string &error);
+  /// Bytes [offset, offset + length) of a file of external data, length to the end of the file when absent. `location`
+  /// must stay inside the model's folder.
+  std::optional<llvm::StringRef> external(llvm::StringRef location, uint64_t offset, std::optional<uint64_t> length,
+                                          std::string &error);
 
   /// Whether rawData(i) lies in the mapped file, which owner() keeps alive; else it dies with this object.
   bool isMapped(int initializer) const { return !stripped[initializer].empty(); }

@@ -30,7 +30,9 @@ std::optional<top::Weight> Node::needConstant(unsigned i) {
 }
 
 void Node::setCount(Value value, int64_t count) { importer.setCount(value, count); }
-void Node::setShapes(ArrayRef<Value> values, std::vector<Importer::Shapes> choices) { importer.setShapes(values, std::move(choices)); }
+void Node::setShapes(ArrayRef<Value> values, std::vector<Importer::Shapes> choices) {
+  importer.setShapes(values, std::move(choices));
+}
 void Node::noteShapes(Operation *op) { importer.noteShapes(op); }
 void Node::forget(Operation *op) { importer.forget(op); }
 int64_t Node::maxExtent() const { return importer.maxExtent(); }
@@ -155,7 +157,8 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
     });
     auto *infer = info->getInterface<InferTypeOpInterface>();
     SmallVector<Type> types;
-    if (succeeded(infer->inferReturnTypes(context, state.location, operands, withDefaults.getDictionary(context), nullptr, {}, types))) {
+    if (succeeded(infer->inferReturnTypes(context, state.location, operands, withDefaults.getDictionary(context),
+                                          nullptr, {}, types))) {
       state.addTypes(types);
       Operation *op = b.create(state);
       // What the types alone do not say (element types that an op does not take).
@@ -193,9 +196,10 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
   SmallVector<Type> types;
   LogicalResult inferred = failure();
   {
-    ScopedDiagnosticHandler handler(b.getContext(), [&](Diagnostic &diagnostic) { return reason = diagnostic.str(), success(); });
-    inferred = info->getInterface<InferTypeOpInterface>()->inferReturnTypes(b.getContext(), b.getUnknownLoc(), operands,
-                                                                            withDefaults.getDictionary(b.getContext()), nullptr, {}, types);
+    ScopedDiagnosticHandler handler(b.getContext(),
+                                    [&](Diagnostic &diagnostic) { return reason = diagnostic.str(), success(); });
+    inferred = info->getInterface<InferTypeOpInterface>()->inferReturnTypes(
+        b.getContext(), b.getUnknownLoc(), operands, withDefaults.getDictionary(b.getContext()), nullptr, {}, types);
   }
   if (failed(inferred))
     return (void)error(reason), Value();
@@ -205,11 +209,13 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
     return top::createConstant(b, loc, name, Importer::emptyWeight(type));
   if (opName == top::ConcatOp::getOperationName()) {
     SmallVector<Value> parts;
-    llvm::copy_if(operands, std::back_inserter(parts), [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
+    llvm::copy_if(operands, std::back_inserter(parts),
+                  [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
     return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
   }
   // Sums of nothing.
-  if (opName == top::ReduceSumOp::getOperationName() || (opName == top::MatMulOp::getOperationName() && operands.size() == 2))
+  if (opName == top::ReduceSumOp::getOperationName() ||
+      (opName == top::MatMulOp::getOperationName() && operands.size() == 2))
     return top::createConstant(b, loc, name, type, std::vector<char>(top::tensorBytes(type).value_or(0), 0));
   (void)error(reason);
   return {};

@@ -16,7 +16,8 @@ class Importer;
 
 class Node {
 public:
-  Node(Importer &importer, const ::onnx::NodeProto &proto, int64_t opset) : importer(importer), proto(proto), version(opset) {}
+  Node(Importer &importer, const ::onnx::NodeProto &proto, int64_t opset)
+      : importer(importer), proto(proto), version(opset) {}
 
   /// Version of the node's operator set.
   int64_t opset() const { return version; }
@@ -31,7 +32,8 @@ public:
   mlir::RankedTensorType type(unsigned i);
   /// The input's elements when they are known now.
   std::optional<top::Weight> constant(unsigned i);
-  /// The same where nothing works without them: what only a run knows may become known in versions of the graph. The node has to fail then.
+  /// The same where nothing works without them: what only a run knows may become known in versions of the graph. The
+  /// node has to fail then.
   std::optional<top::Weight> needConstant(unsigned i);
   /// The same as integers; an error that names `what` when they are not known.
   std::optional<llvm::SmallVector<int64_t>> ints(unsigned i, llvm::StringRef what);
@@ -49,7 +51,8 @@ public:
   size_t numReports() const;
   void takeBack(size_t count);
   /// Importer::importSubgraph. Its problems are this node's.
-  std::optional<llvm::SmallVector<mlir::Value>> importGraph(const ::onnx::GraphProto &graph, llvm::ArrayRef<mlir::Value> arguments);
+  std::optional<llvm::SmallVector<mlir::Value>> importGraph(const ::onnx::GraphProto &graph,
+                                                            llvm::ArrayRef<mlir::Value> arguments);
 
   /// Importer's notes on what is known at run time only.
   void setCount(mlir::Value value, int64_t count);
@@ -63,14 +66,17 @@ public:
   unsigned numOutputs() const { return proto.output_size(); }
   /// Whether there is an output that anything reads: exporters name a Dropout's mask and never use it.
   bool wantsOutput(unsigned i) const;
-  llvm::StringRef outputName(unsigned i = 0) const { return wantsOutput(i) ? llvm::StringRef(proto.output(i)) : llvm::StringRef(); }
+  llvm::StringRef outputName(unsigned i = 0) const {
+    return wantsOutput(i) ? llvm::StringRef(proto.output(i)) : llvm::StringRef();
+  }
   void set(unsigned i, mlir::Value value);
   void set(unsigned i, top::Weight weight);
 
-  /// Builds an op with inferred result type under a tensor name ("" = none). Small constants and integers are computed at once.
-  /// Null after an error, which is reported.
+  /// Builds an op with inferred result type under a tensor name ("" = none). Small constants and integers are computed
+  /// at once. Null after an error, which is reported.
   template <typename OpTy>
-  mlir::Value create(llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
+  mlir::Value create(llvm::StringRef name, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return create(OpTy::getOperationName(), name, operands, attributes);
   }
   /// Builds the op that gives output 0.
@@ -79,13 +85,18 @@ public:
     return finish(create(OpTy::getOperationName(), outputName(), operands, attributes));
   }
   mlir::LogicalResult finish(mlir::Value value);
-  mlir::Value create(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  mlir::Value create(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
+                     llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
-  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) { return builder().getNamedAttr(name, value); }
+  mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) {
+    return builder().getNamedAttr(name, value);
+  }
   mlir::NamedAttribute i64s(llvm::StringRef name, llvm::ArrayRef<int64_t> values) {
     return named(name, builder().getDenseI64ArrayAttr(values));
   }
-  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) { return named(name, builder().getI64IntegerAttr(value)); }
+  mlir::NamedAttribute i64(llvm::StringRef name, int64_t value) {
+    return named(name, builder().getI64IntegerAttr(value));
+  }
   mlir::NamedAttribute f64(llvm::StringRef name, double value) { return named(name, builder().getF64FloatAttr(value)); }
   mlir::NamedAttribute flag(llvm::StringRef name, bool value) { return named(name, builder().getBoolAttr(value)); }
   mlir::Value reshape(llvm::StringRef name, mlir::Value value, llvm::ArrayRef<int64_t> shape);
@@ -100,7 +111,8 @@ public:
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
 private:
-  mlir::Value ofNothing(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes);
+  mlir::Value ofNothing(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
+                        llvm::ArrayRef<mlir::NamedAttribute> attributes);
 
   Importer &importer;
   const ::onnx::NodeProto &proto;

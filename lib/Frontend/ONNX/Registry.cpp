@@ -32,7 +32,9 @@ std::vector<SupportedOp> supportedOps() {
   for (const auto &entry : Registry::get().all())
     for (const OpEntry &importer : entry.second)
       ops.push_back({entry.first().str(), importer.from, importer.to});
-  llvm::sort(ops, [](const SupportedOp &a, const SupportedOp &b) { return std::tie(a.name, a.firstOpset) < std::tie(b.name, b.firstOpset); });
+  llvm::sort(ops, [](const SupportedOp &a, const SupportedOp &b) {
+    return std::tie(a.name, a.firstOpset) < std::tie(b.name, b.firstOpset);
+  });
   return ops;
 }
 

@@ -60,8 +60,9 @@ Type elementType(MLIRContext *context, int dataType) {
 }
 
 std::string dataTypeName(int dataType) {
-  return TensorProto::DataType_IsValid(dataType) ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(dataType))
-                                                 : std::to_string(dataType);
+  return TensorProto::DataType_IsValid(dataType)
+             ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(dataType))
+             : std::to_string(dataType);
 }
 
 // Spreads 2- or 4-bit integers, low bits first, to one byte each; signed ones keep their sign.
@@ -77,8 +78,7 @@ static std::vector<char> unpack(StringRef packed, unsigned width, bool isSigned,
 }
 
 // The bytes of one of the typed fields, each element cut to its stored size.
-template <typename Field>
-static std::string packField(const Field &field, size_t size) {
+template <typename Field> static std::string packField(const Field &field, size_t size) {
   std::string bytes;
   bytes.reserve(field.size() * size);
   for (auto value : field)
@@ -103,8 +103,8 @@ static std::string typedData(const TensorProto &tensor, Type type, unsigned widt
   }
 }
 
-std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto &tensor, StringRef raw, std::shared_ptr<const void> owner,
-                                        ModelFile &file, std::string &error) {
+std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto &tensor, StringRef raw,
+                                        std::shared_ptr<const void> owner, ModelFile &file, std::string &error) {
   auto fail = [&](const Twine &reason) {
     error = reason.str();
     return std::nullopt;
@@ -157,7 +157,8 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
     return fail("has " + Twine(raw.size()) + " bytes of data, its type and shape need " + Twine(expected));
   if (owner && !isPacked && width != 1)
     return top::Weight{shaped, ArrayRef<char>(raw.data(), raw.size()), std::move(owner)};
-  std::vector<char> data = isPacked ? unpack(raw, width, !type.isUnsignedInteger(), count) : std::vector<char>(raw.begin(), raw.end());
+  std::vector<char> data =
+      isPacked ? unpack(raw, width, !type.isUnsignedInteger(), count) : std::vector<char>(raw.begin(), raw.end());
   if (width == 1) // any byte but 0 is true
     for (char &byte : data)
       byte = byte != 0;

@@ -27,21 +27,18 @@ constexpr int64_t kUnknownCores = 24;
 
 bool isCubeKernel(func::FuncOp func) {
   auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
-  return kind && kind.getValue() == pto::KernelKind::cube &&
-         !func.isExternal() &&
+  return kind && kind.getValue() == pto::KernelKind::cube && !func.isExternal() &&
          llvm::any_of(func.getArgumentTypes(), llvm::IsaPred<TensorType>);
 }
 
-class BuildCubeKernelsPass
-    : public impl::BuildCubeKernelsBase<BuildCubeKernelsPass> {
+class BuildCubeKernelsPass : public impl::BuildCubeKernelsBase<BuildCubeKernelsPass> {
 public:
   using BuildCubeKernelsBase::BuildCubeKernelsBase;
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
     if (numCores < 0) {
-      module.emitError("num-cores must not be negative, got ")
-          << numCores.getValue();
+      module.emitError("num-cores must not be negative, got ") << numCores.getValue();
       return signalPassFailure();
     }
     auto arch = module->getAttrOfType<StringAttr>("pto.target_arch");
@@ -72,9 +69,8 @@ private:
     contraction->problem.cores = numCores ? numCores : kUnknownCores;
     auto tiling = cube::chooseCubeTiling(contraction->problem, *limits);
     if (!tiling)
-      return kernel.emitOpError(
-          "has a window that does not fit the core's memories even for one "
-          "output and one block of channels");
+      return kernel.emitOpError("has a window that does not fit the core's memories even for one "
+                                "output and one block of channels");
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, *tiling);
     if (contraction->packFilter) {
@@ -123,8 +119,8 @@ private:
   }
 
   /// Tensor arguments become pointers, results vanish.
-  void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction,
-                   const cube::CubeTiling &tiling, decltype(cube::buildKernel) &build) {
+  void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction, const cube::CubeTiling &tiling,
+                   decltype(cube::buildKernel) &build) {
     SmallVector<Type> types;
     for (Type type : kernel.getArgumentTypes())
       types.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));

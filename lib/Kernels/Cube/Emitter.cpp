@@ -21,12 +21,9 @@ int64_t dimension(Ix x) {
 } // namespace
 
 Emitter::Emitter(func::FuncOp func)
-    : b(OpBuilder::atBlockEnd(&func.getBody().front())), loc(func.getLoc()),
-      func(func) {}
+    : b(OpBuilder::atBlockEnd(&func.getBody().front())), loc(func.getLoc()), func(func) {}
 
-template <typename Op> Ix Emitter::binary(Ix x, Ix y) {
-  return b.create<Op>(loc, value(x), value(y)).getResult();
-}
+template <typename Op> Ix Emitter::binary(Ix x, Ix y) { return b.create<Op>(loc, value(x), value(y)).getResult(); }
 
 Ix Emitter::add(Ix x, Ix y) {
   auto cx = known(x), cy = known(y);
@@ -113,16 +110,14 @@ void Emitter::loop(Ix bound, int64_t step, Body body) {
       body(constant(0));
     return;
   }
-  auto loop = b.create<scf::ForOp>(loc, value(constant(0)), value(bound),
-                                   value(constant(step)));
+  auto loop = b.create<scf::ForOp>(loc, value(constant(0)), value(bound), value(constant(step)));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
 }
 
 void Emitter::loop(Ix first, Ix end, Body body) {
-  auto loop = b.create<scf::ForOp>(loc, value(first), value(end),
-                                   value(constant(1)));
+  auto loop = b.create<scf::ForOp>(loc, value(first), value(end), value(constant(1)));
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(loop.getInductionVar());
@@ -131,24 +126,19 @@ void Emitter::loop(Ix first, Ix end, Body body) {
 void Emitter::spread(int64_t count, Body body) {
   if (cores == 1)
     return loop(constant(count), 1, body);
-  auto query = [&](Value number) -> Value {
-    return b.create<arith::IndexCastOp>(loc, b.getIndexType(), number);
-  };
+  auto query = [&](Value number) -> Value { return b.create<arith::IndexCastOp>(loc, b.getIndexType(), number); };
   Value block = query(b.create<pto::GetBlockIdxOp>(loc));
   Value blocks = query(b.create<pto::GetBlockNumOp>(loc));
-  auto loop =
-      b.create<scf::ForOp>(loc, block, value(constant(count)), blocks);
+  auto loop = b.create<scf::ForOp>(loc, block, value(constant(count)), blocks);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
   body(count == 1 ? constant(0) : Ix(loop.getInductionVar()));
 }
 
-void Emitter::ifZero(Ix x, llvm::function_ref<void()> then,
-                     llvm::function_ref<void()> otherwise) {
+void Emitter::ifZero(Ix x, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
   if (auto number = known(x))
     return *number == 0 ? then() : otherwise();
-  Value zero = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value(x),
-                                       value(constant(0)));
+  Value zero = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, value(x), value(constant(0)));
   auto branch = b.create<scf::IfOp>(loc, zero, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(branch.thenBlock());
@@ -159,14 +149,12 @@ void Emitter::ifZero(Ix x, llvm::function_ref<void()> then,
 
 Value Emitter::tile(pto::TileBufType type, Ix validRows, Ix validCols) {
   int64_t rows = dimension(validRows), cols = dimension(validCols);
-  return b.create<pto::AllocTileOp>(
-      loc, type.withValid(rows, cols),
-      ShapedType::isDynamic(rows) ? value(validRows) : Value(),
-      ShapedType::isDynamic(cols) ? value(validCols) : Value());
+  return b.create<pto::AllocTileOp>(loc, type.withValid(rows, cols),
+                                    ShapedType::isDynamic(rows) ? value(validRows) : Value(),
+                                    ShapedType::isDynamic(cols) ? value(validCols) : Value());
 }
 
-Value Emitter::makeView(const Matrix &matrix, ArrayRef<int64_t> sizes,
-                        ArrayRef<int64_t> strides) {
+Value Emitter::makeView(const Matrix &matrix, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides) {
   int64_t kind = matrix.transposed ? 1 : static_cast<int64_t>(sizes.size());
   Value &view = views[{matrix.arg, matrix.cols * 8 + kind}];
   if (view)
@@ -189,17 +177,13 @@ Value Emitter::makeView(const Matrix &matrix, ArrayRef<int64_t> sizes,
     b.setInsertionPoint(first);
   else
     b.setInsertionPointToEnd(&entry);
-  auto layout = matrix.transposed
-                    ? pto::LayoutAttr::get(context(), pto::Layout::dn)
-                    : pto::LayoutAttr();
-  view = b.create<pto::MakeTensorViewOp>(
-      loc, pto::TensorViewType::get(sizes, matrix.element),
-      func.getArgument(matrix.arg), sizeValues, strideValues, layout);
+  auto layout = matrix.transposed ? pto::LayoutAttr::get(context(), pto::Layout::dn) : pto::LayoutAttr();
+  view = b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(sizes, matrix.element),
+                                         func.getArgument(matrix.arg), sizeValues, strideValues, layout);
   return view;
 }
 
-Value Emitter::partition(Value view, ArrayRef<Ix> offsets,
-                         ArrayRef<Ix> sizes) {
+Value Emitter::partition(Value view, ArrayRef<Ix> offsets, ArrayRef<Ix> sizes) {
   SmallVector<Value> offsetValues, sizeValues;
   SmallVector<int64_t> shape;
   for (Ix offset : offsets)
@@ -209,9 +193,8 @@ Value Emitter::partition(Value view, ArrayRef<Ix> offsets,
     shape.push_back(dimension(size));
   }
   auto element = cast<pto::TensorViewType>(view.getType()).getElementType();
-  return b.create<pto::PartitionViewOp>(
-      loc, pto::PartitionTensorViewType::get(shape, element), view,
-      offsetValues, sizeValues);
+  return b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get(shape, element), view, offsetValues,
+                                        sizeValues);
 }
 
 Ix Emitter::rowOf(const Matrix &m, Ix outer) {
@@ -225,36 +208,27 @@ Ix Emitter::colOf(const Matrix &m, Ix outer) {
 }
 
 Value Emitter::part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols) {
-  Value view =
-      matrix.transposed
-          ? makeView(matrix, {matrix.cols, matrix.rows}, {1, matrix.cols})
-          : makeView(matrix, {matrix.rows, matrix.cols}, {matrix.cols, 1});
+  Value view = matrix.transposed ? makeView(matrix, {matrix.cols, matrix.rows}, {1, matrix.cols})
+                                 : makeView(matrix, {matrix.rows, matrix.cols}, {matrix.cols, 1});
   return partition(view, {row, col}, {rows, cols});
 }
 
-Value Emitter::pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col,
-                      int64_t rows, int64_t cols, Ix channels) {
-  Value view = makeView(matrix, {matrix.rows / width, width, matrix.cols},
-                        {width * matrix.cols, matrix.cols, 1});
-  return partition(view, {row, x, col},
-                   {constant(rows), constant(cols), channels});
+Value Emitter::pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col, int64_t rows, int64_t cols,
+                      Ix channels) {
+  Value view = makeView(matrix, {matrix.rows / width, width, matrix.cols}, {width * matrix.cols, matrix.cols, 1});
+  return partition(view, {row, x, col}, {constant(rows), constant(cols), channels});
 }
 
-Value Emitter::patches(const Matrix &matrix, int64_t rowCount,
-                       const ConvPatches &patches, Ix row, Ix strip, Ix column,
+Value Emitter::patches(const Matrix &matrix, int64_t rowCount, const ConvPatches &patches, Ix row, Ix strip, Ix column,
                        Ix start, Ix height, Ix width, Ix extent) {
-  Value view = makeView(
-      matrix, {rowCount, patches.strips, patches.width, patches.strip},
-      {patches.rowPitch, patches.stripPitch, patches.pitch, 1});
-  return partition(view, {row, strip, column, start},
-                   {height, constant(1), width, extent});
+  Value view = makeView(matrix, {rowCount, patches.strips, patches.width, patches.strip},
+                        {patches.rowPitch, patches.stripPitch, patches.pitch, 1});
+  return partition(view, {row, strip, column, start}, {height, constant(1), width, extent});
 }
 
-Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes,
-                   ArrayRef<int64_t> strides) {
+Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes, ArrayRef<int64_t> strides) {
   Value pointer = func.getArgument(matrix.arg);
-  pointer = b.create<pto::AddPtrOp>(loc, pointer.getType(), pointer,
-                                    value(offset));
+  pointer = b.create<pto::AddPtrOp>(loc, pointer.getType(), pointer, value(offset));
   SmallVector<Value> sizeValues, strideValues;
   SmallVector<int64_t> shape;
   for (Ix size : sizes) {
@@ -263,14 +237,11 @@ Value Emitter::box(const Matrix &matrix, Ix offset, ArrayRef<Ix> sizes,
   }
   for (int64_t stride : strides)
     strideValues.push_back(value(constant(stride)));
-  Value view = b.create<pto::MakeTensorViewOp>(
-      loc, pto::TensorViewType::get(shape, matrix.element), pointer, sizeValues,
-      strideValues, pto::LayoutAttr());
+  Value view = b.create<pto::MakeTensorViewOp>(loc, pto::TensorViewType::get(shape, matrix.element), pointer,
+                                               sizeValues, strideValues, pto::LayoutAttr());
   return partition(view, SmallVector<Ix>(sizes.size(), constant(0)), sizes);
 }
 
-void Emitter::load(Value view, Value tile) {
-  b.create<pto::TLoadOp>(loc, view, tile);
-}
+void Emitter::load(Value view, Value tile) { b.create<pto::TLoadOp>(loc, view, tile); }
 
 } // namespace pto_mlir::cube

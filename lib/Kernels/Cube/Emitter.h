@@ -53,8 +53,7 @@ public:
   /// The `count` iterations shared among the blocks of the launch.
   void spread(int64_t count, Body body);
   /// if (x == 0) then else; decided here when `x` is constant.
-  void ifZero(Ix x, llvm::function_ref<void()> then,
-              llvm::function_ref<void()> otherwise);
+  void ifZero(Ix x, llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise);
 
   /// A tile with that valid region; `type` gives the allocated box.
   mlir::Value tile(pto::TileBufType type, Ix validRows, Ix validCols);
@@ -64,17 +63,15 @@ public:
   /// The rectangle of `matrix` at (row, col) of its operand's orientation.
   mlir::Value part(const Matrix &matrix, Ix row, Ix col, Ix rows, Ix cols);
   /// A rectangle of pixels of an image [rows, width, channels].
-  mlir::Value pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col,
-                     int64_t rows, int64_t cols, Ix channels);
+  mlir::Value pixels(const Matrix &matrix, int64_t width, Ix row, Ix x, Ix col, int64_t rows, int64_t cols,
+                     Ix channels);
   /// Columns [start, start + extent) of one strip of `height` x `width` windows.
-  mlir::Value patches(const Matrix &matrix, int64_t rowCount,
-                      const ConvPatches &patches, Ix row, Ix strip, Ix column,
+  mlir::Value patches(const Matrix &matrix, int64_t rowCount, const ConvPatches &patches, Ix row, Ix strip, Ix column,
                       Ix start, Ix height, Ix width, Ix extent);
 
   /// The box of `sizes` that begins `offset` elements behind the argument's
   /// begin.
-  mlir::Value box(const Matrix &matrix, Ix offset, llvm::ArrayRef<Ix> sizes,
-                  llvm::ArrayRef<int64_t> strides);
+  mlir::Value box(const Matrix &matrix, Ix offset, llvm::ArrayRef<Ix> sizes, llvm::ArrayRef<int64_t> strides);
 
   void load(mlir::Value view, mlir::Value tile);
 
@@ -86,10 +83,8 @@ public:
   int64_t cores = 0;
 
 private:
-  mlir::Value makeView(const Matrix &matrix, llvm::ArrayRef<int64_t> sizes,
-                       llvm::ArrayRef<int64_t> strides);
-  mlir::Value partition(mlir::Value view, llvm::ArrayRef<Ix> offsets,
-                        llvm::ArrayRef<Ix> sizes);
+  mlir::Value makeView(const Matrix &matrix, llvm::ArrayRef<int64_t> sizes, llvm::ArrayRef<int64_t> strides);
+  mlir::Value partition(mlir::Value view, llvm::ArrayRef<Ix> offsets, llvm::ArrayRef<Ix> sizes);
   template <typename Op> Ix binary(Ix x, Ix y);
 
   mlir::func::FuncOp func;

@@ -14,10 +14,12 @@ namespace pto_mlir::cube {
 std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) {
   const CubeProblem &p = c.problem;
   const Matrix &out = c.out;
-  if (p.image || p.patches || c.packFilter || out.transposed || out.firstRow || out.firstCol || out.cols != p.n || out.rows != p.outer * p.m)
+  if (p.image || p.patches || c.packFilter || out.transposed || out.firstRow || out.firstCol || out.cols != p.n ||
+      out.rows != p.outer * p.m)
     return std::nullopt;
   for (int64_t o = 0; o < p.outer; ++o)
-    if (o / out.inner * out.outerRows + o % out.inner * out.innerRows != o * p.m || o / out.inner * out.outerCols + o % out.inner * out.innerCols != 0)
+    if (o / out.inner * out.outerRows + o % out.inner * out.innerRows != o * p.m ||
+        o / out.inner * out.outerCols + o % out.inner * out.innerCols != 0)
       return std::nullopt;
   TileShapes shapes;
   auto note = [](SmallVectorImpl<int64_t> &list, int64_t size) {
@@ -36,7 +38,8 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
   for (int64_t column = 0; column < p.n; column += t.blockN)
     note(shapes.columns, std::min(t.blockN, p.n - column));
   llvm::sort(shapes.rows, std::greater<int64_t>());
-  shapes.perBlock = ceilDiv(p.outer, t.grid.outer) * ceilDiv(ceilDiv(p.n, t.blockN), t.grid.n) * ceilDiv(ceilDiv(p.m, block), t.grid.m) * shapes.perRows;
+  shapes.perBlock = ceilDiv(p.outer, t.grid.outer) * ceilDiv(ceilDiv(p.n, t.blockN), t.grid.n) *
+                    ceilDiv(ceilDiv(p.m, block), t.grid.m) * shapes.perRows;
   return shapes;
 }
 
@@ -49,11 +52,13 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
   auto slots = attribute ? attribute.getAs<IntegerAttr>("slots") : IntegerAttr();
   auto inputs = attribute ? attribute.getAs<IntegerAttr>("inputs") : IntegerAttr();
   auto shapes = tileShapes(c, t);
-  if (!panels || panels.empty() || !rows || !columns || !steps || !slots || slots.getInt() < 1 || slots.getInt() > 15 || !inputs ||
-      size_t(rows.size()) != panels.size() || size_t(columns.size()) != panels.size())
+  if (!panels || panels.empty() || !rows || !columns || !steps || !slots || slots.getInt() < 1 || slots.getInt() > 15 ||
+      !inputs || size_t(rows.size()) != panels.size() || size_t(columns.size()) != panels.size())
     return kernel.emitOpError("expects '") << kHandoverAttr << "' as join-kernels writes it";
-  if (!shapes || shapes->rows.size() * shapes->columns.size() != panels.size() || rows[0] != shapes->rows[0] || columns[0] != shapes->columns[0])
-    return kernel.emitOpError("was joined for tiles of another size; join-kernels and build-cube-kernels need the same num-cores");
+  if (!shapes || shapes->rows.size() * shapes->columns.size() != panels.size() || rows[0] != shapes->rows[0] ||
+      columns[0] != shapes->columns[0])
+    return kernel.emitOpError(
+        "was joined for tiles of another size; join-kernels and build-cube-kernels need the same num-cores");
   Handover handover;
   for (auto name : panels.getAsRange<FlatSymbolRefAttr>()) {
     auto panel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(kernel, name);
@@ -84,11 +89,13 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
 }
 
 void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
-  e.b.create<pto::SyncSetOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(static_cast<int>(semaphore)), IntegerAttr(), Value());
+  e.b.create<pto::SyncSetOp>(e.loc, pto::PipeAttr::get(e.context(), pipe),
+                             e.b.getI32IntegerAttr(static_cast<int>(semaphore)), IntegerAttr(), Value());
 }
 
 void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
-  e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(static_cast<int>(semaphore)), Value());
+  e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe),
+                              e.b.getI32IntegerAttr(static_cast<int>(semaphore)), Value());
 }
 
 /// The body of `panel` in the place of a call.
@@ -102,7 +109,9 @@ static void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers
 void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix column, Ix rows, Ix columns) {
   auto pointer = [&](unsigned argument, Ix offset) -> Value {
     Value base = e.argument(argument);
-    return isConstantIntValue(offset, 0) ? base : e.b.create<pto::AddPtrOp>(e.loc, base.getType(), base, e.value(offset)).getResult();
+    return isConstantIntValue(offset, 0)
+               ? base
+               : e.b.create<pto::AddPtrOp>(e.loc, base.getType(), base, e.value(offset)).getResult();
   };
   SmallVector<Value> pointers = {pointer(handover.ring.arg, e.mul(slotRow, handover.ring.cols))};
   for (auto [argument, steps] : llvm::zip_equal(handover.arguments, handover.steps)) {
@@ -119,12 +128,15 @@ void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix colu
   std::function<void(size_t, size_t)> chooseColumns = [&](size_t i, size_t end) {
     if (i + 1 == end)
       return inlineNumber(i);
-    e.ifZero(e.sub(columns, e.constant(handover.columns[i])), [&] { inlineNumber(i); }, [&] { chooseColumns(i + 1, end); });
+    e.ifZero(
+        e.sub(columns, e.constant(handover.columns[i])), [&] { inlineNumber(i); }, [&] { chooseColumns(i + 1, end); });
   };
   std::function<void(size_t)> chooseRows = [&](size_t i) {
     if (i + inRow == handover.panels.size())
       return chooseColumns(i, i + inRow);
-    e.ifZero(e.sub(rows, e.constant(handover.rows[i])), [&] { chooseColumns(i, i + inRow); }, [&] { chooseRows(i + inRow); });
+    e.ifZero(
+        e.sub(rows, e.constant(handover.rows[i])), [&] { chooseColumns(i, i + inRow); },
+        [&] { chooseRows(i + inRow); });
   };
   chooseRows(0);
 }

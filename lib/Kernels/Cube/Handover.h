@@ -23,8 +23,8 @@ constexpr llvm::StringLiteral kHandoverAttr = "pto.handover";
 /// The tiles in which a kernel makes its result.
 struct TileShapes {
   llvm::SmallVector<int64_t, 2> rows, columns; ///< that occur, the greater first
-  int64_t perRows;  ///< tiles of a block of rows, of each one
-  int64_t perBlock; ///< of the busiest block of the launch
+  int64_t perRows;                             ///< tiles of a block of rows, of each one
+  int64_t perBlock;                            ///< of the busiest block of the launch
 };
 
 /// Empty when the result is no plain matrix of all batches, one below the other,
@@ -46,7 +46,8 @@ struct Handover {
 
 /// Reads the attribute of `kernel`, whose result is that of `contraction`; an
 /// error when the panels are not lowered yet.
-mlir::FailureOr<Handover> readHandover(mlir::func::FuncOp kernel, const Contraction &contraction, const CubeTiling &tiling);
+mlir::FailureOr<Handover> readHandover(mlir::func::FuncOp kernel, const Contraction &contraction,
+                                       const CubeTiling &tiling);
 
 /// The semaphores of a block: a slot is full, a slot is free.
 enum class Semaphore { Full = 0, Free = 1 };

@@ -19,18 +19,12 @@ namespace {
 class ImageSource : public LeftSource {
 public:
   ImageSource(Emitter &e, const Contraction &c, const CubeTiling &t)
-      : e(e), c(c), t(t), image(*c.problem.image),
-        wholeRows(t.slabCols == image.w.out),
-        outputs(image.h.out * image.w.out),
-        blocksW(ceilDiv(image.w.out, t.slabCols)),
-        blocksPerImage(wholeRows ? ceilDiv(outputs, t.blockM)
-                                 : image.h.out * blocksW),
-        taps(image.h.kernel * image.w.kernel),
-        onePanel(t.panelK >= c.problem.k) {}
+      : e(e), c(c), t(t), image(*c.problem.image), wholeRows(t.slabCols == image.w.out),
+        outputs(image.h.out * image.w.out), blocksW(ceilDiv(image.w.out, t.slabCols)),
+        blocksPerImage(wholeRows ? ceilDiv(outputs, t.blockM) : image.h.out * blocksW),
+        taps(image.h.kernel * image.w.kernel), onePanel(t.panelK >= c.problem.k) {}
 
-  int64_t numBlocks() const override {
-    return image.batch * blocksPerImage;
-  }
+  int64_t numBlocks() const override { return image.batch * blocksPerImage; }
   int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
@@ -45,8 +39,7 @@ public:
     if (wholeRows) {
       begin = e.mul(part, t.blockM);
       bool ofRows = t.blockM % image.w.out == 0;
-      outH = ofRows ? e.mul(part, t.blockM / image.w.out)
-                    : e.div(begin, image.w.out);
+      outH = ofRows ? e.mul(part, t.blockM / image.w.out) : e.div(begin, image.w.out);
       outW = ofRows ? e.constant(0) : e.rem(begin, image.w.out);
       blockExtent = e.extent(begin, t.blockM, outputs);
     } else {
@@ -61,8 +54,7 @@ public:
     Ix startW = wholeRows ? e.constant(0) : start(t.slabW, outW);
     pixelRow = e.add(e.mul(n, image.h.in), e.mul(startH, image.h.stride));
     pixelCol = e.mul(startW, image.w.stride);
-    position = e.add(e.mul(e.sub(outH, startH), slabOutW()),
-                     e.sub(outW, startW));
+    position = e.add(e.mul(e.sub(outH, startH), slabOutW()), e.sub(outW, startW));
     if (onePanel)
       loadSlab(e.constant(0), e.constant(image.channels), image.channels);
   }
@@ -80,18 +72,12 @@ public:
   }
 
   void extract(Value left, Ix k) override {
-    auto list = [&](std::initializer_list<int64_t> values) {
-      return e.b.getI64ArrayAttr(values);
-    };
-    e.b.create<pto::TImg2ColOp>(
-        e.loc, slab, e.value(tilePosition), e.value(k), left,
-        list({image.h.kernel, image.w.kernel}),
-        list({image.h.stride, image.w.stride}),
-        list({image.h.dilation, image.w.dilation}),
-        list({image.h.padBegin, image.w.padBegin, image.h.padEnd,
-              image.w.padEnd}),
-        list({t.slabH.extent, t.slabW.extent}),
-        e.b.getI64IntegerAttr(slabChannels));
+    auto list = [&](std::initializer_list<int64_t> values) { return e.b.getI64ArrayAttr(values); };
+    e.b.create<pto::TImg2ColOp>(e.loc, slab, e.value(tilePosition), e.value(k), left,
+                                list({image.h.kernel, image.w.kernel}), list({image.h.stride, image.w.stride}),
+                                list({image.h.dilation, image.w.dilation}),
+                                list({image.h.padBegin, image.w.padBegin, image.h.padEnd, image.w.padEnd}),
+                                list({t.slabH.extent, t.slabW.extent}), e.b.getI64IntegerAttr(slabChannels));
   }
 
 private:
@@ -99,14 +85,12 @@ private:
   Ix start(const SlabAxis &axis, Ix out) {
     if (axis.lastStart == 0)
       return e.constant(0);
-    return e.min(e.max(e.sub(out, e.constant(axis.lead)), e.constant(0)),
-                 e.constant(axis.lastStart));
+    return e.min(e.max(e.sub(out, e.constant(axis.lead)), e.constant(0)), e.constant(axis.lastStart));
   }
 
   /// Outputs per row that img2col sees in the slab.
   int64_t slabOutW() const {
-    return (t.slabW.extent + image.w.padBegin + image.w.padEnd -
-            image.w.dilation * (image.w.kernel - 1) - 1) /
+    return (t.slabW.extent + image.w.padBegin + image.w.padEnd - image.w.dilation * (image.w.kernel - 1) - 1) /
                image.w.stride +
            1;
   }
@@ -115,21 +99,15 @@ private:
   void loadSlab(Ix channel, Ix extent, int64_t most) {
     slabChannels = most;
     int64_t pixels = t.slabH.extent * t.slabW.extent;
-    slab = e.tile(
-        pto::makeMatTile(e.context(), roundUp(pixels, 16),
-                         roundUp(most, blockChannels(c.problem.inBytes)),
-                         c.left.element),
-        e.constant(pixels), extent);
+    slab = e.tile(pto::makeMatTile(e.context(), roundUp(pixels, 16), roundUp(most, blockChannels(c.problem.inBytes)),
+                                   c.left.element),
+                  e.constant(pixels), extent);
     Ix col = e.add(e.mul(outer, c.left.outerCols), channel);
     if (t.slabW.extent == image.w.in) {
-      e.load(e.part(c.left, e.mul(pixelRow, image.w.in), col,
-                    e.constant(pixels), extent),
-             slab);
+      e.load(e.part(c.left, e.mul(pixelRow, image.w.in), col, e.constant(pixels), extent), slab);
       return;
     }
-    e.load(e.pixels(c.left, image.w.in, pixelRow, pixelCol, col,
-                    t.slabH.extent, t.slabW.extent, extent),
-           slab);
+    e.load(e.pixels(c.left, image.w.in, pixelRow, pixelCol, col, t.slabH.extent, t.slabW.extent, extent), slab);
   }
 
   Emitter &e;
@@ -146,8 +124,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter,
-                                            const Contraction &contraction,
+std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction,
                                             const CubeTiling &tiling) {
   return std::make_unique<ImageSource>(emitter, contraction, tiling);
 }

@@ -24,9 +24,8 @@ namespace {
 
 class KernelBuilder {
 public:
-  KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t,
-                int64_t cores, const Handover *handover = nullptr,
-                bool follows = false)
+  KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t, int64_t cores,
+                const Handover *handover = nullptr, bool follows = false)
       : e(func), c(c), t(t), p(c.problem), handover(handover), follows(follows),
         left(p.image     ? makeImageSource(e, c, t)
              : p.patches ? makePatchSource(e, c, t)
@@ -78,8 +77,7 @@ private:
 
   /// The blocks that `core` of `cores` takes of `count`: as many neighbours as
   /// every other core, the last core maybe fewer.
-  void share(Turn &turn, Ix core, int64_t cores, int64_t count,
-             Emitter::Body body) {
+  void share(Turn &turn, Ix core, int64_t cores, int64_t count, Emitter::Body body) {
     int64_t each = ceilDiv(count, cores);
     auto run = [&](Ix index) {
       turn.index = index;
@@ -103,8 +101,7 @@ private:
       return once ? e.constant(0) : e.sub(turn.index, turn.first);
     };
     Ix count = number(outerTurn);
-    for (const Turn *turn : {t.rowsOuter ? &rowTurn : &columnTurn,
-                             t.rowsOuter ? &columnTurn : &rowTurn})
+    for (const Turn *turn : {t.rowsOuter ? &rowTurn : &columnTurn, t.rowsOuter ? &columnTurn : &rowTurn})
       count = e.add(e.mul(count, turn->trips), number(*turn));
     count = e.add(e.mul(count, handover->perRows), e.div(row, t.baseM));
     Ix slot = e.add(e.mul(block, handover->slots), e.rem(count, handover->slots));
@@ -142,11 +139,8 @@ private:
   /// Rows [k, k + extent) of B for this n block into L1.
   void loadRight(Ix k, Ix extent, int64_t most) {
     int64_t rows = roundUp(most, 16);
-    auto type = c.right.transposed
-                    ? pto::makeMatZNTile(e.context(), rows, t.baseN,
-                                         c.right.element)
-                    : pto::makeMatTile(e.context(), rows, t.baseN,
-                                       c.right.element);
+    auto type = c.right.transposed ? pto::makeMatZNTile(e.context(), rows, t.baseN, c.right.element)
+                                   : pto::makeMatTile(e.context(), rows, t.baseN, c.right.element);
     right = e.tile(type, extent, extentN);
     // A transposed operand's rows in memory are the product's columns.
     Ix firstRow = e.rowOf(c.right, outer), firstCol = e.colOf(c.right, outer);
@@ -156,24 +150,18 @@ private:
   }
 
   void emitTile(Ix row) {
-    Ix rows = left->blockRows() <= t.baseM
-                  ? left->rows()
-                  : partExtent(row, left->rows(), t.baseM);
+    Ix rows = left->blockRows() <= t.baseM ? left->rows() : partExtent(row, left->rows(), t.baseM);
     if (follows)
       return follow(row, rows);
     left->enterTile(row, rows);
-    Value acc = e.tile(
-        pto::makeAccTile(e.context(), t.baseM, t.baseN, c.accumulator), rows,
-        extentN);
+    Value acc = e.tile(pto::makeAccTile(e.context(), t.baseM, t.baseN, c.accumulator), rows, extentN);
     e.loop(e.constant(p.k), std::min(t.panelK, p.k), [&](Ix panel) {
       Ix extent = e.extent(panel, std::min(t.panelK, p.k), p.k);
       left->enterPanel(panel, extent);
       if (!t.holdB)
         loadRight(panel, extent, std::min(t.panelK, p.k));
       int64_t step = std::min(t.baseK, std::min(t.panelK, p.k));
-      e.loop(extent, step, [&](Ix k) {
-        emitStep(acc, panel, k, partExtent(k, extent, step), rows);
-      });
+      e.loop(extent, step, [&](Ix k) { emitStep(acc, panel, k, partExtent(k, extent, step), rows); });
     });
     store(acc, row, rows);
   }
@@ -190,23 +178,16 @@ private:
 
   /// Rows [k, k + extent) of what is in L1 of B into L0B.
   Value extractRight(Ix k, Ix extent) {
-    Value tile = e.tile(
-        pto::makeRightTile(e.context(), depth(), t.baseN, c.right.element),
-        extent, extentN);
-    e.b.create<pto::TExtractOp>(e.loc, right, e.value(k),
-                                e.value(e.constant(0)), tile);
+    Value tile = e.tile(pto::makeRightTile(e.context(), depth(), t.baseN, c.right.element), extent, extentN);
+    e.b.create<pto::TExtractOp>(e.loc, right, e.value(k), e.value(e.constant(0)), tile);
     return tile;
   }
 
   void emitStep(Value acc, Ix panel, Ix k, Ix extent, Ix rows) {
-    Value a = e.tile(
-        pto::makeLeftTile(e.context(), t.baseM, depth(), c.left.element), rows,
-        extent);
+    Value a = e.tile(pto::makeLeftTile(e.context(), t.baseM, depth(), c.left.element), rows, extent);
     left->extract(a, k);
     Ix position = e.add(panel, k);
-    Value w = holdsRightTile(p, t)
-                  ? rightTile
-                  : extractRight(t.holdB ? position : k, extent);
+    Value w = holdsRightTile(p, t) ? rightTile : extractRight(t.holdB ? position : k, extent);
     e.ifZero(
         position,
         [&] {
@@ -219,17 +200,13 @@ private:
   }
 
   void store(Value acc, Ix row, Ix rows) {
-    Ix first = e.add(e.rowOf(c.out, outer),
-                     e.add(left->firstRow(), row));
+    Ix first = e.add(e.rowOf(c.out, outer), e.add(left->firstRow(), row));
     Ix col = e.add(e.colOf(c.out, outer), n);
     if (handover)
       await(e, pto::Pipe::PIPE_FIX, Semaphore::Free);
-    Value target = handover ? e.part(handover->ring, slotRow(row), e.constant(0),
-                                     rows, extentN)
+    Value target = handover ? e.part(handover->ring, slotRow(row), e.constant(0), rows, extentN)
                             : e.part(c.out, first, col, rows, extentN);
-    e.b.create<pto::TStoreOp>(e.loc, acc, target,
-                              c.relu ? pto::ReluPreMode::normal_relu
-                                     : pto::ReluPreMode::no_relu);
+    e.b.create<pto::TStoreOp>(e.loc, acc, target, c.relu ? pto::ReluPreMode::normal_relu : pto::ReluPreMode::no_relu);
     if (handover)
       raise(e, pto::Pipe::PIPE_FIX, Semaphore::Full);
   }
@@ -248,36 +225,28 @@ private:
 
 } // namespace
 
-Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN,
-               Ix extent) {
+Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN, Ix extent) {
   Ix one = e.constant(1);
-  Value staged =
-      e.tile(pto::makeMatNDTile(e.context(), 1, baseN, c.bias->element), one,
-             extent);
+  Value staged = e.tile(pto::makeMatNDTile(e.context(), 1, baseN, c.bias->element), one, extent);
   Ix col = e.add(e.mul(outer, c.bias->outerCols), n);
   e.load(e.part(*c.bias, e.constant(0), col, one, extent), staged);
-  Value bias = e.tile(
-      pto::makeBiasTile(e.context(), baseN, c.bias->element), one, extent);
+  Value bias = e.tile(pto::makeBiasTile(e.context(), baseN, c.bias->element), one, extent);
   e.b.create<pto::TMovOp>(e.loc, staged, bias);
   return bias;
 }
 
-void buildKernel(func::FuncOp func, const Contraction &contraction,
-                 const CubeTiling &tiling, int64_t cores) {
+void buildKernel(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores) {
   KernelBuilder(func, contraction, tiling, cores).run();
 }
 
-void buildProducer(func::FuncOp func, const Contraction &contraction,
-                   const CubeTiling &tiling, int64_t cores,
+void buildProducer(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
                    const Handover &handover) {
   KernelBuilder(func, contraction, tiling, cores, &handover).run();
 }
 
-void buildFollower(func::FuncOp func, const Contraction &contraction,
-                   const CubeTiling &tiling, int64_t cores,
+void buildFollower(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
                    const Handover &handover) {
-  KernelBuilder(func, contraction, tiling, cores, &handover, /*follows=*/true)
-      .run();
+  KernelBuilder(func, contraction, tiling, cores, &handover, /*follows=*/true).run();
 }
 
 } // namespace pto_mlir::cube

@@ -10,31 +10,27 @@ namespace pto_mlir::cube {
 /// Emits the body of `func`, whose entry block is empty and whose arguments
 /// are pointers. `cores` is the number of blocks of a launch: 0 when it is not
 /// known, 1 leaves out the distribution.
-void buildKernel(mlir::func::FuncOp func, const Contraction &contraction,
-                 const CubeTiling &tiling, int64_t cores);
+void buildKernel(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores);
 
 /// The two functions of a joined kernel: the same, but for the tiles that go into
 /// the slots of `handover` instead of the output, and what the vector cores do
 /// with them.
-void buildProducer(mlir::func::FuncOp func, const Contraction &contraction,
-                   const CubeTiling &tiling, int64_t cores,
+void buildProducer(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
                    const Handover &handover);
-void buildFollower(mlir::func::FuncOp func, const Contraction &contraction,
-                   const CubeTiling &tiling, int64_t cores,
+void buildFollower(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores,
                    const Handover &handover);
 
 /// The same for a convolution, without img2col: one product per tap of the
 /// window. The operands are those of `buildKernel`; partial sums are added in
 /// another order.
-void buildWindowKernel(mlir::func::FuncOp func, const Contraction &contraction,
-                       const CubeTiling &tiling, int64_t cores);
+void buildWindowKernel(mlir::func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling,
+                       int64_t cores);
 /// False for what is no convolution of an image, and when some window lies in
 /// the padding altogether.
 bool canBuildWindowKernel(const Contraction &contraction);
 
 /// The bias of columns [n, n + extent) of one outer index, in the bias table.
-mlir::Value loadBias(Emitter &e, const Contraction &contraction, Ix outer, Ix n,
-                     int64_t baseN, Ix extent);
+mlir::Value loadBias(Emitter &e, const Contraction &contraction, Ix outer, Ix n, int64_t baseN, Ix extent);
 
 } // namespace pto_mlir::cube
 

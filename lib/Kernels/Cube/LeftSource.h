@@ -41,20 +41,14 @@ public:
 
 /// A row-major matrix, loaded ND to NZ; without `loads` only the place of each
 /// block is known.
-std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter,
-                                            const Contraction &contraction,
-                                            const CubeTiling &tiling,
+std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
                                             bool loads = true);
 
 /// An image slab in L1, read by img2col.
-std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter,
-                                            const Contraction &contraction,
-                                            const CubeTiling &tiling);
+std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling);
 
 /// Windows that do not overlap, read from the image by strided loads.
-std::unique_ptr<LeftSource> makePatchSource(Emitter &emitter,
-                                            const Contraction &contraction,
-                                            const CubeTiling &tiling);
+std::unique_ptr<LeftSource> makePatchSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling);
 
 } // namespace pto_mlir::cube
 

@@ -31,10 +31,7 @@ Value throughReshapes(Value value) {
   return value;
 }
 
-bool isZero(Value value) {
-  return matchPattern(value, m_AnyZeroFloat()) ||
-         matchPattern(value, m_Zero());
-}
+bool isZero(Value value) { return matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()); }
 
 class Matcher {
 public:
@@ -43,8 +40,7 @@ public:
   FailureOr<Contraction> run() {
     auto ret = dyn_cast<func::ReturnOp>(func.getBody().front().getTerminator());
     if (!ret || ret.getNumOperands() != 1)
-      return func.emitOpError("is a cube kernel with one result, got ")
-             << (ret ? ret.getNumOperands() : 0);
+      return func.emitOpError("is a cube kernel with one result, got ") << (ret ? ret.getNumOperands() : 0);
     auto outType = dyn_cast<RankedTensorType>(ret.getOperand(0).getType());
     if (!outType || !outType.hasStaticShape())
       return func.emitOpError("expects a static tensor as result");
@@ -69,12 +65,9 @@ private:
       auto generic = dyn_cast<linalg::GenericOp>(op);
       if (!generic || matchGroupedConv(op))
         return op;
-      if (generic.getNumDpsInputs() != 1 ||
-          generic.getNumParallelLoops() != generic.getNumLoops() ||
-          !llvm::all_of(generic.getIndexingMapsArray(),
-                        [](AffineMap map) { return map.isIdentity(); }))
-        return generic.emitOpError(
-            "is no epilogue of a cube kernel: expects one input, elementwise");
+      if (generic.getNumDpsInputs() != 1 || generic.getNumParallelLoops() != generic.getNumLoops() ||
+          !llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+        return generic.emitOpError("is no epilogue of a cube kernel: expects one input, elementwise");
       Value input = generic.getBody()->getArgument(0);
       Value inner = generic.getBody()->getTerminator()->getOperand(0);
       while (inner != input) {
@@ -116,8 +109,7 @@ private:
     c.right.element = getElementTypeOrSelf(b);
 
     LogicalResult result = failure();
-    if (isa<linalg::MatmulOp, linalg::MatmulTransposeBOp,
-            linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op))
+    if (isa<linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op))
       result = matchMatmul(op, a, b);
     else if (isa<linalg::Conv2DNhwcHwcfOp>(op) || matchGroupedConv(op))
       result = matchConvolution(op, a, b);
@@ -129,8 +121,7 @@ private:
   }
 
   LogicalResult matchMatmul(Operation *op, Value a, Value b) {
-    bool transposed =
-        isa<linalg::MatmulTransposeBOp, linalg::BatchMatmulTransposeBOp>(op);
+    bool transposed = isa<linalg::MatmulTransposeBOp, linalg::BatchMatmulTransposeBOp>(op);
     ArrayRef<int64_t> left = cast<RankedTensorType>(a.getType()).getShape();
     ArrayRef<int64_t> right = cast<RankedTensorType>(b.getType()).getShape();
     int64_t batch = left.size() == 3 ? left[0] : 1;
@@ -138,8 +129,7 @@ private:
     int64_t n = transposed ? right[right.size() - 2] : right.back();
     setSizes(batch, m, n, k);
     c.right.transposed = transposed;
-    return success(succeeded(setOperand(op, c.left, a)) &&
-                   succeeded(setOperand(op, c.right, b)) &&
+    return success(succeeded(setOperand(op, c.left, a)) && succeeded(setOperand(op, c.right, b)) &&
                    succeeded(setResult(op)));
   }
 
@@ -194,19 +184,16 @@ private:
       input = throughReshapes(pad.getSource());
     }
     ArrayRef<int64_t> filter = cast<RankedTensorType>(b.getType()).getShape();
-    ArrayRef<int64_t> out =
-        cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    ArrayRef<int64_t> out = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
     auto numbers = [&](StringRef name) {
       auto attr = op->getAttrOfType<DenseIntElementsAttr>(name);
-      return attr ? llvm::to_vector(attr.getValues<int64_t>())
-                  : SmallVector<int64_t>{1, 1};
+      return attr ? llvm::to_vector(attr.getValues<int64_t>()) : SmallVector<int64_t>{1, 1};
     };
     SmallVector<int64_t> strides = numbers("strides");
     SmallVector<int64_t> dilations = numbers("dilations");
     if (grouped) {
       strides.assign(groupedConv->strides.begin(), groupedConv->strides.end());
-      dilations.assign(groupedConv->dilations.begin(),
-                       groupedConv->dilations.end());
+      dilations.assign(groupedConv->dilations.begin(), groupedConv->dilations.end());
     }
 
     FilterShape shape;
@@ -225,8 +212,7 @@ private:
       return op->emitOpError("has an empty image");
     // Widths of timg2col's fields (ISA/Cube.td).
     for (const ConvAxis *axis : {&image.h, &image.w})
-      if (std::max({axis->kernel, axis->stride, axis->dilation, axis->padBegin,
-                    axis->padEnd}) > 255)
+      if (std::max({axis->kernel, axis->stride, axis->dilation, axis->padBegin, axis->padEnd}) > 255)
         return op->emitOpError("has a kernel, stride, dilation or padding "
                                "beyond 255, which img2col cannot express");
 
@@ -234,8 +220,7 @@ private:
     bool pointwise = isPointwise(image.h) && isPointwise(image.w);
     int64_t pixels = image.batch * image.h.out * image.w.out;
     int64_t rows = packedRows(shape, bytes);
-    bool patches = !pointwise && !grouped && separate(image.h) &&
-                   separate(image.w) &&
+    bool patches = !pointwise && !grouped && separate(image.h) && separate(image.w) &&
                    (image.batch == 1 || image.h.in == image.h.out * image.h.stride);
     bool plain = pointwise || patches;
     int64_t depth = shape.kernelH * shape.kernelW * shape.channels;
@@ -245,15 +230,12 @@ private:
     else if (!pointwise)
       c.problem.image = image;
     // Grouped filters are also transposed, so they are packed in any case.
-    bool pack = plain && !grouped
-                    ? false
-                    : !packingIsIdentity(shape, c.filterLayout, bytes);
+    bool pack = plain && !grouped ? false : !packingIsIdentity(shape, c.filterLayout, bytes);
     if (pack)
       c.packFilter = shape;
     int64_t filterRows = pack || !plain ? rows : depth;
 
-    setMatrix(c.left, image.batch * image.h.in * image.w.in,
-              shape.groups * shape.channels, 0, shape.channels);
+    setMatrix(c.left, image.batch * image.h.in * image.w.in, shape.groups * shape.channels, 0, shape.channels);
     setMatrix(c.right, shape.groups * filterRows, shape.features, filterRows, 0);
     setMatrix(c.out, pixels, shape.groups * shape.features, 0, shape.features);
     return success(succeeded(setArgument(op, c.left, input)) &&
@@ -261,14 +243,12 @@ private:
   }
 
   static bool isPointwise(const ConvAxis &axis) {
-    return axis.kernel == 1 && axis.stride == 1 && axis.padBegin == 0 &&
-           axis.padEnd == 0;
+    return axis.kernel == 1 && axis.stride == 1 && axis.padBegin == 0 && axis.padEnd == 0;
   }
 
   /// Windows that do not overlap and lie in the image.
   static bool separate(const ConvAxis &axis) {
-    return axis.kernel <= axis.stride && axis.dilation == 1 &&
-           axis.padBegin == 0 && axis.padEnd == 0;
+    return axis.kernel <= axis.stride && axis.dilation == 1 && axis.padBegin == 0 && axis.padEnd == 0;
   }
 
   void setPatches(const ConvImage &image) {
@@ -283,8 +263,7 @@ private:
   }
 
   /// `in` counts padding, which the pad op before has set.
-  static void setAxis(ConvAxis &axis, int64_t in, int64_t out, int64_t kernel,
-                      int64_t stride, int64_t dilation) {
+  static void setAxis(ConvAxis &axis, int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation) {
     axis.in = in - axis.padBegin - axis.padEnd;
     axis.out = out;
     axis.kernel = kernel;
@@ -299,10 +278,9 @@ private:
     ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh();
     for (size_t i = 0; i < low.size(); ++i) {
       bool spatial = i == 1 || i == 2;
-      if (ShapedType::isDynamic(low[i]) || ShapedType::isDynamic(high[i]) ||
-          low[i] < 0 || high[i] < 0 || (!spatial && (low[i] || high[i])))
-        return pad.emitOpError(
-            "before a convolution pads height and width by constants");
+      if (ShapedType::isDynamic(low[i]) || ShapedType::isDynamic(high[i]) || low[i] < 0 || high[i] < 0 ||
+          (!spatial && (low[i] || high[i])))
+        return pad.emitOpError("before a convolution pads height and width by constants");
     }
     image.h.padBegin = low[1], image.h.padEnd = high[1];
     image.w.padBegin = low[2], image.w.padEnd = high[2];
@@ -328,33 +306,26 @@ private:
       ArrayRef<int64_t> added = broadcast.getDimensions();
       for (auto [i, dim] : llvm::enumerate(added))
         if (dim != static_cast<int64_t>(i))
-          return broadcast.emitOpError(
-              "of a cube kernel's bias must add leading dimensions");
+          return broadcast.emitOpError("of a cube kernel's bias must add leading dimensions");
       vector = broadcast.getInput();
     } else if (auto generic = init.getDefiningOp<linalg::GenericOp>()) {
-      AffineMap map = generic.getNumDpsInputs() == 1
-                          ? generic.getIndexingMapsArray()[0]
-                          : AffineMap();
+      AffineMap map = generic.getNumDpsInputs() == 1 ? generic.getIndexingMapsArray()[0] : AffineMap();
       Block *body = generic.getBody();
-      if (!map || !map.isMinorIdentity() ||
-          body->getTerminator()->getOperand(0) != body->getArgument(0))
+      if (!map || !map.isMinorIdentity() || body->getTerminator()->getOperand(0) != body->getArgument(0))
         return generic.emitOpError("is no broadcast of a bias");
       vector = generic.getInputs()[0];
     } else {
-      return root->emitOpError(
-          "expects an init of 0 or a broadcast bias in a cube kernel");
+      return root->emitOpError("expects an init of 0 or a broadcast bias in a cube kernel");
     }
     auto type = cast<RankedTensorType>(vector.getType());
     int64_t perOuter = c.filterLayout == FilterLayout::GFHWC ? c.problem.n : 0;
     int64_t features = perOuter ? c.problem.outer * c.problem.n : c.problem.n;
     if (type.getNumElements() != features)
-      return root->emitOpError("expects a bias of ")
-             << features << " elements, got " << type.getNumElements();
+      return root->emitOpError("expects a bias of ") << features << " elements, got " << type.getNumElements();
     c.bias = Matrix();
     c.bias->element = type.getElementType();
     if (c.bias->element != c.accumulator)
-      return root->emitOpError("expects a bias of ")
-             << c.accumulator << ", got " << c.bias->element;
+      return root->emitOpError("expects a bias of ") << c.accumulator << ", got " << c.bias->element;
     setMatrix(*c.bias, 1, features, 0, perOuter);
     c.problem.bias = true;
     return setArgument(root, *c.bias, throughReshapes(vector));
@@ -362,8 +333,8 @@ private:
 
   LogicalResult checkTypes(Operation *root) {
     Type in = c.left.element, acc = c.accumulator, out = c.out.element;
-    bool floats = (in.isF32() || in.isF16() || in.isBF16()) && acc.isF32() &&
-                  (out.isF32() || out.isF16() || out.isBF16());
+    bool floats =
+        (in.isF32() || in.isF16() || in.isBF16()) && acc.isF32() && (out.isF32() || out.isF16() || out.isBF16());
     bool ints = in.isInteger(8) && acc.isInteger(32) && out.isInteger(32);
     if (in != c.right.element || (!floats && !ints))
       return root->emitOpError("has operand types that the cube lacks: ")
@@ -381,8 +352,7 @@ private:
     c.problem.k = k;
   }
 
-  static void setMatrix(Matrix &matrix, int64_t rows, int64_t cols,
-                        int64_t outerRows, int64_t outerCols) {
+  static void setMatrix(Matrix &matrix, int64_t rows, int64_t cols, int64_t outerRows, int64_t outerCols) {
     matrix.rows = rows;
     matrix.cols = cols;
     matrix.outerRows = outerRows;
@@ -397,9 +367,7 @@ private:
     return success();
   }
 
-  static unsigned bytesOf(Value value) {
-    return std::max(1u, getElementTypeOrSelf(value).getIntOrFloatBitWidth() / 8);
-  }
+  static unsigned bytesOf(Value value) { return std::max(1u, getElementTypeOrSelf(value).getIntOrFloatBitWidth() / 8); }
 
   func::FuncOp func;
   Contraction c;
@@ -409,8 +377,6 @@ private:
 
 } // namespace
 
-FailureOr<Contraction> matchContraction(func::FuncOp func) {
-  return Matcher(func).run();
-}
+FailureOr<Contraction> matchContraction(func::FuncOp func) { return Matcher(func).run(); }
 
 } // namespace pto_mlir::cube

@@ -30,8 +30,7 @@ std::vector<char> bytesOf(DenseElementsAttr constant) {
 
 } // namespace
 
-LogicalResult WeightPacker::pack(top::LaunchOp launch,
-                                 const Contraction &contraction) {
+LogicalResult WeightPacker::pack(top::LaunchOp launch, const Contraction &contraction) {
   const FilterShape &shape = *contraction.packFilter;
   unsigned bytes = contraction.problem.inBytes;
   OpOperand &operand = launch->getOpOperand(contraction.right.arg);
@@ -61,27 +60,20 @@ LogicalResult WeightPacker::pack(top::LaunchOp launch,
     return launch.emitOpError("has a filter that is computed at run time; a "
                               "convolution's filter must be a constant");
   }
-  int64_t elements = shape.groups * shape.features * shape.kernelH *
-                     shape.kernelW * shape.channels;
+  int64_t elements = shape.groups * shape.features * shape.kernelH * shape.kernelW * shape.channels;
   if (static_cast<int64_t>(data.size()) != elements * bytes)
-    return launch.emitOpError("has a filter of ")
-           << data.size() << " bytes, expected " << elements * bytes;
+    return launch.emitOpError("has a filter of ") << data.size() << " bytes, expected " << elements * bytes;
 
-  auto type = RankedTensorType::get(
-      {shape.groups * packedRows(shape, bytes), shape.features},
-      contraction.right.element);
-  std::string key = llvm::formatv(
-      "{0}/{1}/{2}x{3}x{4}x{5}x{6}", name,
-      contraction.filterLayout == FilterLayout::HWCF ? "hwcf" : "gfhwc",
-      shape.groups, shape.kernelH, shape.kernelW, shape.channels,
-      shape.features);
+  auto type =
+      RankedTensorType::get({shape.groups * packedRows(shape, bytes), shape.features}, contraction.right.element);
+  std::string key = llvm::formatv("{0}/{1}/{2}x{3}x{4}x{5}x{6}", name,
+                                  contraction.filterLayout == FilterLayout::HWCF ? "hwcf" : "gfhwc", shape.groups,
+                                  shape.kernelH, shape.kernelW, shape.channels, shape.features);
   std::string &packedName = packed[key];
   if (packedName.empty() || constant) {
     std::vector<uint8_t> result =
-        packFilter(reinterpret_cast<const uint8_t *>(data.data()), shape,
-                   contraction.filterLayout, bytes);
-    packedName = store.add(name + ".img2col", type,
-                           std::vector<char>(result.begin(), result.end()));
+        packFilter(reinterpret_cast<const uint8_t *>(data.data()), shape, contraction.filterLayout, bytes);
+    packedName = store.add(name + ".img2col", type, std::vector<char>(result.begin(), result.end()));
   }
   OpBuilder b(launch);
   operand.set(b.create<top::WeightOp>(source.getLoc(), type, packedName));

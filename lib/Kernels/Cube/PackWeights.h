@@ -21,8 +21,7 @@ public:
 
   /// Replaces the filter operand of `launch` by its packed form. A filter that
   /// is no constant is an error on the launch.
-  mlir::LogicalResult pack(top::LaunchOp launch,
-                           const Contraction &contraction);
+  mlir::LogicalResult pack(top::LaunchOp launch, const Contraction &contraction);
 
 private:
   top::WeightStore &store;

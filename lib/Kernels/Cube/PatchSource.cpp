@@ -18,14 +18,11 @@ namespace {
 class PatchSource : public LeftSource {
 public:
   PatchSource(Emitter &e, const Contraction &c, const CubeTiling &t)
-      : e(e), c(c), t(t), patches(*c.problem.patches),
-        rowCount(c.problem.m / patches.width),
-        wholeRows(t.blockM % patches.width == 0),
-        parts(ceilDiv(patches.width, t.blockM)) {}
+      : e(e), c(c), t(t), patches(*c.problem.patches), rowCount(c.problem.m / patches.width),
+        wholeRows(t.blockM % patches.width == 0), parts(ceilDiv(patches.width, t.blockM)) {}
 
   int64_t numBlocks() const override {
-    return wholeRows ? ceilDiv(rowCount, t.blockM / patches.width)
-                     : rowCount * parts;
+    return wholeRows ? ceilDiv(rowCount, t.blockM / patches.width) : rowCount * parts;
   }
   int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }
@@ -51,22 +48,16 @@ public:
   void enterTile(Ix, Ix) override {}
 
   void enterPanel(Ix k, Ix extent) override {
-    int64_t cols = roundUp(std::min(t.panelK, c.problem.k),
-                           blockChannels(c.problem.inBytes));
-    panel =
-        e.tile(pto::makeMatTile(e.context(), t.baseM, cols, c.left.element),
-               blockExtent, extent);
+    int64_t cols = roundUp(std::min(t.panelK, c.problem.k), blockChannels(c.problem.inBytes));
+    panel = e.tile(pto::makeMatTile(e.context(), t.baseM, cols, c.left.element), blockExtent, extent);
     bool single = patches.strips == 1;
     Ix strip = single ? e.constant(0) : e.div(k, patches.strip);
     Ix start = single ? k : e.constant(0);
-    e.load(e.patches(c.left, rowCount, patches, row, strip, column, start,
-                     height, width, extent),
-           panel);
+    e.load(e.patches(c.left, rowCount, patches, row, strip, column, start, height, width, extent), panel);
   }
 
   void extract(Value left, Ix k) override {
-    e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)),
-                                e.value(k), left);
+    e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)), e.value(k), left);
   }
 
 private:
@@ -83,8 +74,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<LeftSource> makePatchSource(Emitter &emitter,
-                                            const Contraction &contraction,
+std::unique_ptr<LeftSource> makePatchSource(Emitter &emitter, const Contraction &contraction,
                                             const CubeTiling &tiling) {
   return std::make_unique<PatchSource>(emitter, contraction, tiling);
 }

@@ -10,15 +10,10 @@ namespace {
 
 class PlainSource : public LeftSource {
 public:
-  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads)
-      : e(e), c(c), t(t), loads(loads) {}
+  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads) : e(e), c(c), t(t), loads(loads) {}
 
-  int64_t numBlocks() const override {
-    return ceilDiv(c.problem.m, t.blockM);
-  }
-  int64_t blockRows() const override {
-    return std::min(t.blockM, c.problem.m);
-  }
+  int64_t numBlocks() const override { return ceilDiv(c.problem.m, t.blockM); }
+  int64_t blockRows() const override { return std::min(t.blockM, c.problem.m); }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
 
@@ -45,16 +40,14 @@ public:
 
   void extract(Value left, Ix k) override {
     auto from = [&](Value tile, Ix column) {
-      e.b.create<pto::TExtractOp>(e.loc, tile, e.value(e.constant(0)),
-                                  e.value(column), left);
+      e.b.create<pto::TExtractOp>(e.loc, tile, e.value(e.constant(0)), e.value(column), left);
     };
     ifHeld([&] { from(held, e.add(position, k)); }, [&] { from(panel, k); });
   }
 
 private:
   /// Whether the panel is part of what stays in L1: panels up to heldK are.
-  void ifHeld(llvm::function_ref<void()> then,
-              llvm::function_ref<void()> otherwise) {
+  void ifHeld(llvm::function_ref<void()> then, llvm::function_ref<void()> otherwise) {
     if (t.heldK == 0)
       otherwise();
     else if (t.heldK == c.problem.k)
@@ -66,9 +59,7 @@ private:
   /// `extent` columns of this block, at most `most`, in L1.
   Value tile(Ix extent, int64_t most) {
     int64_t cols = roundUp(most, blockChannels(c.problem.inBytes));
-    return e.tile(
-        pto::makeMatTile(e.context(), t.baseM, cols, c.left.element),
-        blockExtent, extent);
+    return e.tile(pto::makeMatTile(e.context(), t.baseM, cols, c.left.element), blockExtent, extent);
   }
 
   /// Columns [k, k + extent) of this block into `tile`.
@@ -88,9 +79,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter,
-                                            const Contraction &contraction,
-                                            const CubeTiling &tiling,
+std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
                                             bool loads) {
   return std::make_unique<PlainSource>(emitter, contraction, tiling, loads);
 }

@@ -14,7 +14,8 @@ static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(va
 
 bool isMovingView(Operation *op) {
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
-    return slice.hasUnitStride() && slice.getSourceType().hasStaticShape() && slice.getType().getRank() == slice.getSourceType().getRank() &&
+    return slice.hasUnitStride() && slice.getSourceType().hasStaticShape() &&
+           slice.getType().getRank() == slice.getSourceType().getRank() &&
            !ShapedType::isDynamicShape(slice.getStaticOffsets()) && slice.getType().hasStaticShape();
   return isa_and_nonnull<linalg::TransposeOp>(op);
 }
@@ -22,7 +23,8 @@ bool isMovingView(Operation *op) {
 bool isView(Operation *op) {
   if (!isa_and_nonnull<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op))
     return isMovingView(op);
-  return cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape() && cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
+  return cast<RankedTensorType>(op->getOperand(0).getType()).hasStaticShape() &&
+         cast<RankedTensorType>(op->getResult(0).getType()).hasStaticShape();
 }
 
 /// Drops runs of one position; joins runs that follow each other.
@@ -86,7 +88,8 @@ static StridedView collapse(const StridedView &view, ArrayRef<ReassociationIndic
   return result;
 }
 
-static std::optional<StridedView> expand(const StridedView &view, ArrayRef<ReassociationIndices> groups, ArrayRef<int64_t> shape) {
+static std::optional<StridedView> expand(const StridedView &view, ArrayRef<ReassociationIndices> groups,
+                                         ArrayRef<int64_t> shape) {
   StridedView result{view.offset, {}};
   for (auto [levels, group] : llvm::zip_equal(view.dims, groups)) {
     auto dims = cut(levels, shape.slice(group.front(), group.size()));
@@ -109,8 +112,8 @@ std::optional<StridedView> viewOfResult(Operation *op, const StridedView &source
     return StridedView{source.offset, applyPermutation(source.dims, transpose.getPermutation())};
   auto slice = cast<tensor::ExtractSliceOp>(op);
   StridedView result = source;
-  for (auto [dim, offset, size, whole] :
-       llvm::zip_equal(result.dims, slice.getStaticOffsets(), slice.getStaticSizes(), slice.getSourceType().getShape())) {
+  for (auto [dim, offset, size, whole] : llvm::zip_equal(result.dims, slice.getStaticOffsets(), slice.getStaticSizes(),
+                                                         slice.getSourceType().getShape())) {
     if (size == whole)
       continue;
     // Part of a run within a run begins at different places.
@@ -134,7 +137,8 @@ std::optional<StridedView> viewOfSource(Operation *op, const StridedView &result
     return expand(result, reshape.getReassociationIndices(), shapeOf(reshape.getSrc()));
   }
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
-    return StridedView{result.offset, applyPermutation(result.dims, invertPermutationVector(transpose.getPermutation()))};
+    return StridedView{result.offset,
+                       applyPermutation(result.dims, invertPermutationVector(transpose.getPermutation()))};
   return std::nullopt;
 }
 

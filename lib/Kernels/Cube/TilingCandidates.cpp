@@ -7,18 +7,15 @@
 
 namespace pto_mlir::cube {
 
-std::vector<int64_t> blockSizes(int64_t extent, int64_t limit, int64_t unit,
-                                size_t count) {
-  static constexpr std::array<int64_t, 18> sizes = {
-      1024, 768, 512, 448, 384, 320, 256, 224, 192,
-      160,  128, 112, 96,  80,  64,  48,  32,  16};
+std::vector<int64_t> blockSizes(int64_t extent, int64_t limit, int64_t unit, size_t count) {
+  static constexpr std::array<int64_t, 18> sizes = {1024, 768, 512, 448, 384, 320, 256, 224, 192,
+                                                    160,  128, 112, 96,  80,  64,  48,  32,  16};
   std::vector<int64_t> result;
   for (int64_t size : sizes) {
     size = std::min(size, limit);
     int64_t blocks = ceilDiv(extent, size);
     int64_t even = roundUp(ceilDiv(extent, blocks), unit);
-    if (even <= limit && result.size() < count &&
-        std::find(result.begin(), result.end(), even) == result.end())
+    if (even <= limit && result.size() < count && std::find(result.begin(), result.end(), even) == result.end())
       result.push_back(even);
   }
   return result;
@@ -36,10 +33,8 @@ std::vector<int64_t> slabSizes(int64_t extent) {
   return result;
 }
 
-int64_t baseKFor(const CubeProblem &problem, const CubeLimits &limits,
-                 int64_t baseM, int64_t baseN, int64_t panelK) {
-  int64_t most = std::min(limits.l0a / (2 * baseM * problem.inBytes),
-                          limits.l0b / (2 * baseN * problem.inBytes));
+int64_t baseKFor(const CubeProblem &problem, const CubeLimits &limits, int64_t baseM, int64_t baseN, int64_t panelK) {
+  int64_t most = std::min(limits.l0a / (2 * baseM * problem.inBytes), limits.l0b / (2 * baseN * problem.inBytes));
   int64_t c0 = blockChannels(problem.inBytes);
   int64_t extent = std::min(panelK, problem.k);
   most = std::min(most, kMaxExtent);
@@ -76,13 +71,11 @@ std::vector<int64_t> panels(const CubeProblem &problem) {
   int64_t unit = std::max(c0, kFractal);
   for (int64_t size : {2048, 1024, 512, 256, 128, 64, 32})
     if (size < problem.k)
-      result.push_back(
-          roundUp(ceilDiv(problem.k, ceilDiv(problem.k, size)), unit));
+      result.push_back(roundUp(ceilDiv(problem.k, ceilDiv(problem.k, size)), unit));
   return result;
 }
 
-std::vector<int64_t> patchBlocks(const ConvPatches &patches, int64_t rows,
-                                 int64_t limit) {
+std::vector<int64_t> patchBlocks(const ConvPatches &patches, int64_t rows, int64_t limit) {
   std::vector<int64_t> result;
   for (int64_t count : slabSizes(rows))
     if (count * patches.width <= limit)

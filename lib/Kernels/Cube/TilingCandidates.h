@@ -22,20 +22,17 @@ constexpr int64_t kMaxBase = 1024;
 
 /// Block sizes that cut an extent evenly, multiples of `unit`, largest first;
 /// at most `count`.
-std::vector<int64_t> blockSizes(int64_t extent, int64_t limit, int64_t unit,
-                                size_t count = 32);
+std::vector<int64_t> blockSizes(int64_t extent, int64_t limit, int64_t unit, size_t count = 32);
 
 /// Counts of output rows per slab: even cuts by powers of two, and 1.
 std::vector<int64_t> slabSizes(int64_t extent);
 
 /// Counts of windows per block: whole rows of them, else parts of one row.
-std::vector<int64_t> patchBlocks(const ConvPatches &patches, int64_t rows,
-                                 int64_t limit);
+std::vector<int64_t> patchBlocks(const ConvPatches &patches, int64_t rows, int64_t limit);
 
 /// The largest base K whose left and right tiles fit twice, cut evenly; 0 when
 /// none does.
-int64_t baseKFor(const CubeProblem &problem, const CubeLimits &limits,
-                 int64_t baseM, int64_t baseN, int64_t panelK);
+int64_t baseKFor(const CubeProblem &problem, const CubeLimits &limits, int64_t baseM, int64_t baseN, int64_t panelK);
 
 /// The values of panelK to try, largest first.
 std::vector<int64_t> panels(const CubeProblem &problem);

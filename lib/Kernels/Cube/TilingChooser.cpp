@@ -16,15 +16,12 @@ namespace {
 // Work counts as even up to here, and evenness may cost that much time.
 constexpr double kEven = 1.15, kWorthEvenness = 1.4;
 
-int64_t clampTo(int64_t value, int64_t low, int64_t high) {
-  return std::max(low, std::min(value, high));
-}
+int64_t clampTo(int64_t value, int64_t low, int64_t high) { return std::max(low, std::min(value, high)); }
 
 /// Parts of the search that do not depend on the number of cores.
 class Search {
 public:
-  Search(const CubeProblem &problem, const CubeLimits &limits)
-      : problem(problem), limits(limits) {
+  Search(const CubeProblem &problem, const CubeLimits &limits) : problem(problem), limits(limits) {
     int64_t columns = problem.bias ? limits.biasTable / 4 : kMaxBase;
     limitN = std::min(columns, kMaxBase) / kFractal * kFractal;
   }
@@ -47,8 +44,7 @@ protected:
   /// Tries what may stay in L1; true when every such choice fits.
   bool consider(CubeTiling tiling) {
     CubeBlocks blocks = countBlocks(problem, tiling);
-    bool canTurn = !problem.patches && blocks.n > 1 &&
-                   (!problem.image || blocks.panels == 1);
+    bool canTurn = !problem.patches && blocks.n > 1 && (!problem.image || blocks.panels == 1);
     bool all = true;
     for (bool rowsOuter : {false, true})
       for (bool holdB : {true, false}) {
@@ -74,8 +70,7 @@ protected:
         tiling.cycles = estimateCycles(problem, tiling, limits);
         if (!best || tiling.cycles < best->cycles)
           best = tiling;
-        if ((!even || tiling.cycles < even->cycles) &&
-            imbalance(problem, tiling) <= kEven)
+        if ((!even || tiling.cycles < even->cycles) && imbalance(problem, tiling) <= kEven)
           even = tiling;
       }
     return all;
@@ -117,9 +112,8 @@ private:
     CubeTiling tiling{};
     tiling.slabRows = tiling.slabCols = 1;
     const auto &patches = problem.patches;
-    for (int64_t blockM :
-         patches ? patchBlocks(*patches, problem.m / patches->width, kMaxBase)
-                 : blockSizes(problem.m, kMaxBase, kFractal)) {
+    for (int64_t blockM : patches ? patchBlocks(*patches, problem.m / patches->width, kMaxBase)
+                                  : blockSizes(problem.m, kMaxBase, kFractal)) {
       tiling.blockM = blockM;
       tiling.baseM = roundUp(blockM, kFractal);
       searchN(tiling);
@@ -134,8 +128,7 @@ private:
       searchM(tiling);
     }
     // Not one row of slabs fits: cut the row too.
-    for (int64_t cols = ceilDiv(image.w.out, 2); !best && cols > 0;
-         cols = cols == 1 ? 0 : ceilDiv(cols, 2)) {
+    for (int64_t cols = ceilDiv(image.w.out, 2); !best && cols > 0; cols = cols == 1 ? 0 : ceilDiv(cols, 2)) {
       setSlab(tiling, 1, cols);
       searchM(tiling);
     }
@@ -162,14 +155,12 @@ private:
   void searchPanel(CubeTiling tiling) {
     for (int64_t panelK : panels(problem)) {
       tiling.panelK = panelK;
-      tiling.baseK =
-          baseKFor(problem, limits, tiling.baseM, tiling.baseN, panelK);
+      tiling.baseK = baseKFor(problem, limits, tiling.baseM, tiling.baseN, panelK);
       if (tiling.baseK == 0)
         return;
       bool strips = problem.patches && problem.patches->strips > 1;
       if (!problem.image && !strips && panelK < problem.k)
-        tiling.panelK = std::max(tiling.baseK,
-                                 panelK / tiling.baseK * tiling.baseK);
+        tiling.panelK = std::max(tiling.baseK, panelK / tiling.baseK * tiling.baseK);
       // Smaller panels only cost more loads.
       if (consider(tiling) && panelK < problem.k)
         return;
@@ -180,14 +171,12 @@ private:
 /// Divides a problem whose K is cut as in `cut` among cores.
 class ManyCores : public Search {
 public:
-  ManyCores(const CubeProblem &problem, const CubeLimits &limits,
-            const CubeTiling &cut)
+  ManyCores(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &cut)
       : Search(problem, limits), cut(cut) {}
 
   std::optional<CubeTiling> run() {
     for (copies = 2; copies > 0 && !best; --copies)
-      for (int64_t outer = 1; outer <= std::min(problem.outer, problem.cores);
-           ++outer) {
+      for (int64_t outer = 1; outer <= std::min(problem.outer, problem.cores); ++outer) {
         // Only grids that use what they claim.
         int64_t share = ceilDiv(problem.outer, outer);
         if (ceilDiv(problem.outer, share) != outer)
@@ -204,8 +193,7 @@ private:
 
   void searchGrid(CoreGrid grid) {
     int64_t share = ceilDiv(problem.n, grid.n);
-    int64_t most = std::min(
-        limitN, limits.l0b / (2 * cut.baseK * problem.inBytes));
+    int64_t most = std::min(limitN, limits.l0b / (2 * cut.baseK * problem.inBytes));
     CubeTiling tiling = cut;
     // Whole fractals are best for the cube, 16 bytes for the loads.
     for (int64_t unit : {16, 8, 4})
@@ -218,9 +206,8 @@ private:
 
   /// Rows of the largest left tile.
   int64_t limitM(int64_t baseN) const {
-    return std::min({limits.l0a / (2 * cut.baseK * problem.inBytes),
-                     limits.l0c / (4 * baseN), kMaxBase}) /
-           kFractal * kFractal;
+    return std::min({limits.l0a / (2 * cut.baseK * problem.inBytes), limits.l0c / (4 * baseN), kMaxBase}) / kFractal *
+           kFractal;
   }
 
   void searchRows(CubeTiling tiling, const CoreGrid &grid) {
@@ -275,8 +262,7 @@ private:
 
   bool searchTiles(CubeTiling tiling, const CoreGrid &grid) {
     bool fits = false;
-    for (int64_t baseM : blockSizes(tiling.blockM, limitM(tiling.baseN),
-                                    kFractal, kTries)) {
+    for (int64_t baseM : blockSizes(tiling.blockM, limitM(tiling.baseN), kFractal, kTries)) {
       tiling.baseM = baseM;
       fits |= place(tiling, grid);
     }
@@ -286,9 +272,7 @@ private:
   /// Considers the tiling on the part of the grid that it keeps busy.
   bool place(CubeTiling tiling, const CoreGrid &grid) {
     CubeBlocks blocks = countBlocks(problem, tiling);
-    auto used = [](int64_t count, int64_t cores) {
-      return ceilDiv(count, ceilDiv(count, cores));
-    };
+    auto used = [](int64_t count, int64_t cores) { return ceilDiv(count, ceilDiv(count, cores)); };
     tiling.grid = {grid.outer, used(blocks.n, grid.n), used(blocks.m, grid.m)};
     return consider(tiling);
   }
@@ -298,8 +282,7 @@ private:
 
 } // namespace
 
-std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem,
-                                           const CubeLimits &limits) {
+std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits) {
   CubeProblem alone = problem;
   alone.cores = 1;
   std::optional<CubeTiling> cut = OneCore(alone, limits).run();

@@ -49,10 +49,8 @@ SmallVector<Stretch> stretchesOf(const ConvAxis &axis) {
 
 class WindowKernel {
 public:
-  WindowKernel(func::FuncOp func, const Contraction &c, const CubeTiling &t,
-               int64_t cores)
-      : e(func), c(c), t(t), image(*c.problem.image),
-        block(blockChannels(c.problem.inBytes)) {
+  WindowKernel(func::FuncOp func, const Contraction &c, const CubeTiling &t, int64_t cores)
+      : e(func), c(c), t(t), image(*c.problem.image), block(blockChannels(c.problem.inBytes)) {
     e.cores = cores;
   }
 
@@ -100,7 +98,8 @@ private:
       taps(cols, [&](Ix tapW) {
         e.loop(e.constant(image.channels), step, [&](Ix channel) {
           Ix extent = e.extent(channel, std::min(step, image.channels), image.channels);
-          Value left = loadPixels(tapH, tapW, channel, extent, step), right = loadFilter(tapH, tapW, channel, extent, step);
+          Value left = loadPixels(tapH, tapW, channel, extent, step),
+                right = loadFilter(tapH, tapW, channel, extent, step);
           Ix position = e.add(e.add(e.sub(tapH, e.constant(rows.first)), e.sub(tapW, e.constant(cols.first))), channel);
           e.ifZero(
               position,
@@ -136,20 +135,24 @@ private:
     int64_t pitch = c.left.cols;
     Ix offset = e.add(e.mul(pixel, pitch), e.add(e.mul(outer, c.left.outerCols), channel));
     Value panel = e.tile(pto::makeMatTile(e.context(), boxRows, most, c.left.element), outputs, extent);
-    e.load(e.box(c.left, offset, {extentH, extentW, extent}, {image.h.stride * image.w.in * pitch, image.w.stride * pitch, 1}), panel);
+    e.load(e.box(c.left, offset, {extentH, extentW, extent},
+                 {image.h.stride * image.w.in * pitch, image.w.stride * pitch, 1}),
+           panel);
     Value left = e.tile(pto::makeLeftTile(e.context(), boxRows, most, c.left.element), outputs, extent);
     e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)), e.value(e.constant(0)), left);
     return left;
   }
 
-  /// The weights of one tap for the channels from `channel` on, in L0B. Packed, they are runs of one block of channels each.
+  /// The weights of one tap for the channels from `channel` on, in L0B. Packed, they are runs of one block of channels
+  /// each.
   Value loadFilter(Ix tapH, Ix tapW, Ix channel, Ix extent, int64_t most) {
     int64_t window = image.h.kernel * image.w.kernel, pitch = c.right.cols;
     Ix tap = e.add(e.mul(tapH, image.w.kernel), tapW);
     Ix row = e.add(e.rowOf(c.right, outer), e.add(e.mul(channel, window), e.mul(tap, block)));
     Ix offset = e.add(e.mul(row, pitch), e.add(e.colOf(c.right, outer), n));
     Ix blocks = e.div(e.add(extent, e.constant(block - 1)), block);
-    Value panel = e.tile(pto::makeMatTile(e.context(), roundUp(most, 16), t.baseN, c.right.element), e.mul(blocks, block), extentN);
+    Value panel = e.tile(pto::makeMatTile(e.context(), roundUp(most, 16), t.baseN, c.right.element),
+                         e.mul(blocks, block), extentN);
     e.load(e.box(c.right, offset, {blocks, e.constant(block), extentN}, {window * block * pitch, pitch, 1}), panel);
     Value right = e.tile(pto::makeRightTile(e.context(), most, t.baseN, c.right.element), extent, extentN);
     e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)), e.value(e.constant(0)), right);
@@ -176,8 +179,7 @@ bool canBuildWindowKernel(const Contraction &contraction) {
   return !empty(contraction.problem.image->h) && !empty(contraction.problem.image->w);
 }
 
-void buildWindowKernel(func::FuncOp func, const Contraction &contraction,
-                       const CubeTiling &tiling, int64_t cores) {
+void buildWindowKernel(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores) {
   WindowKernel(func, contraction, tiling, cores).run();
 }
 

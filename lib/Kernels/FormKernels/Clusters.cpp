@@ -129,7 +129,8 @@ void Builder::absorbMovedTail(Cluster &cube) {
     return;
   SmallVector<Operation *> chain;
   Value value = cube.ops.back()->getResult(0);
-  for (; value.hasOneUse() && isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, linalg::TransposeOp>(*value.user_begin()) &&
+  for (; value.hasOneUse() &&
+         isa<tensor::CollapseShapeOp, tensor::ExpandShapeOp, linalg::TransposeOp>(*value.user_begin()) &&
          cube::isView(*value.user_begin());
        value = chain.back()->getResult(0))
     chain.push_back(*value.user_begin());
@@ -160,7 +161,8 @@ bool Builder::isOnlyViewed(Operation *op) {
   });
 }
 
-// Movements that nobody needs any more, the last first. A debug build stores named ones all the same; what stays is read where it was moved to.
+// Movements that nobody needs any more, the last first. A debug build stores named ones all the same; what stays is
+// read where it was moved to.
 void Builder::dropViewedMovements() {
   llvm::DenseMap<Operation *, SmallVector<Cluster *, 1>> viewers;
   for (Cluster &cluster : result.all)
@@ -190,18 +192,17 @@ static bool usedOnlyIn(const Cluster &cluster, const Clusters &clusters, Operati
 }
 
 static bool hasNamedValue(const Cluster &cluster) {
-  return llvm::any_of(cluster.ops, [](Operation *op) {
-    return !top::getTensorName(op->getResult(0)).empty();
-  });
+  return llvm::any_of(cluster.ops, [](Operation *op) { return !top::getTensorName(op->getResult(0)).empty(); });
 }
 
 /// Reads its operands pixel by pixel, or as vectors over the channels.
 static bool worksOnPixels(Operation *op) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return generic && generic.getNumDpsInits() == 1 && llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) {
-    bool channels = map.getNumResults() == 1 && map.getResult(0) == getAffineDimExpr(map.getNumDims() - 1, map.getContext());
-    return readsAllLoops(map) || channels || map.getNumResults() == 0;
-  });
+           bool channels =
+               map.getNumResults() == 1 && map.getResult(0) == getAffineDimExpr(map.getNumDims() - 1, map.getContext());
+           return readsAllLoops(map) || channels || map.getNumResults() == 0;
+         });
 }
 
 // A chain of elementwise ops whose result only this window reads is applied to the pixels that the window loads.
@@ -226,16 +227,17 @@ void Builder::absorbInput(Cluster &window) {
     merge(window, *chain);
 }
 
-/// Does an operand of `op` read some of its innermost `count` loops but not all? A tile that reduces them needs them as one dimension.
+/// Does an operand of `op` read some of its innermost `count` loops but not all? A tile that reduces them needs them as
+/// one dimension.
 static bool readsPartOf(Operation *op, unsigned count) {
   auto generic = dyn_cast<linalg::GenericOp>(op);
   return count > 1 && generic && llvm::any_of(generic.getIndexingMapsArray(), [&](AffineMap map) {
-    unsigned read = llvm::count_if(map.getResults(), [&](AffineExpr expr) {
-      auto dim = dyn_cast<AffineDimExpr>(expr);
-      return dim && dim.getPosition() + count >= map.getNumDims();
-    });
-    return read != 0 && read != count;
-  });
+           unsigned read = llvm::count_if(map.getResults(), [&](AffineExpr expr) {
+             auto dim = dyn_cast<AffineDimExpr>(expr);
+             return dim && dim.getPosition() + count >= map.getNumDims();
+           });
+           return read != 0 && read != count;
+         });
 }
 
 /// The loops that `cluster`'s rows are reduced over, if another op's tiles must have them as one dimension.
@@ -245,7 +247,8 @@ static unsigned reducedTogether(const Cluster &cluster) {
 
 /// Can the ops of `a` not share a tile with what `b` reduces?
 static bool splitsRows(const Cluster &a, const Cluster &b) {
-  return a.domain == b.domain && llvm::any_of(a.ops, [&](Operation *op) { return readsPartOf(op, reducedTogether(b)); });
+  return a.domain == b.domain &&
+         llvm::any_of(a.ops, [&](Operation *op) { return readsPartOf(op, reducedTogether(b)); });
 }
 
 bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role) {
@@ -260,10 +263,9 @@ bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role)
     if (readsAllLoops(map))
       continue;
     // Row statistics spread along the row.
-    bool rowStatistic = cluster.kind == OpRole::RowReduction &&
-                        map.getNumResults() == rows.size() &&
-                        map == AffineMap::getMultiDimIdentityMap(map.getNumDims(), op.getContext())
-                                   .getMajorSubMap(rows.size());
+    bool rowStatistic =
+        cluster.kind == OpRole::RowReduction && map.getNumResults() == rows.size() &&
+        map == AffineMap::getMultiDimIdentityMap(map.getNumDims(), op.getContext()).getMajorSubMap(rows.size());
     if (!rowStatistic)
       return false;
   }
@@ -281,13 +283,15 @@ bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role)
     return false;
   case OpRole::RowReduction:
     if (cluster.kind == OpRole::Elementwise)
-      return cluster.domain == domain && llvm::none_of(cluster.ops, [&](Operation *member) { return readsPartOf(member, op.getNumReductionLoops()); });
+      return cluster.domain == domain && llvm::none_of(cluster.ops, [&](Operation *member) {
+               return readsPartOf(member, op.getNumReductionLoops());
+             });
     return cluster.kind == OpRole::RowReduction && cluster.domain == domain &&
            cluster.reducedLoops == op.getNumReductionLoops();
   case OpRole::ColumnReduction:
     // The accumulating loop can store nothing per row.
-    return cluster.kind == OpRole::Elementwise && cluster.domain == domain &&
-           usedOnlyIn(cluster, result, op) && !(keepAll && hasNamedValue(cluster));
+    return cluster.kind == OpRole::Elementwise && cluster.domain == domain && usedOnlyIn(cluster, result, op) &&
+           !(keepAll && hasNamedValue(cluster));
   default:
     return false;
   }
@@ -362,10 +366,8 @@ void Builder::place(linalg::GenericOp op, OpRole role) {
     if (!accepts(*cluster, op, role))
       continue;
     if (cluster->kind != OpRole::Elementwise) {
-      bool sameRows = strong && strong->kind == OpRole::RowReduction &&
-                      cluster->kind == OpRole::RowReduction &&
-                      strong->domain == cluster->domain &&
-                      strong->reducedLoops == cluster->reducedLoops;
+      bool sameRows = strong && strong->kind == OpRole::RowReduction && cluster->kind == OpRole::RowReduction &&
+                      strong->domain == cluster->domain && strong->reducedLoops == cluster->reducedLoops;
       if (strong && !sameRows)
         continue;
     }
@@ -373,7 +375,8 @@ void Builder::place(linalg::GenericOp op, OpRole role) {
     // domain) fits a row reduction; any other mixture of domains does not.
     if (!joined.empty() && cluster->domain != joined.front()->domain)
       continue;
-    if (llvm::any_of(joined, [&](Cluster *other) { return splitsRows(*cluster, *other) || splitsRows(*other, *cluster); }))
+    if (llvm::any_of(joined,
+                     [&](Cluster *other) { return splitsRows(*cluster, *other) || splitsRows(*other, *cluster); }))
       continue;
     joined.push_back(cluster);
     if (wouldCycle(joined, op)) {
@@ -408,8 +411,7 @@ void Builder::joinCheapVectors() {
           single = false;
         user = cluster;
       }
-    if (!single || !user || !user->alive ||
-        user->kind != OpRole::Elementwise ||
+    if (!single || !user || !user->alive || user->kind != OpRole::Elementwise ||
         ShapedType::getNumElements(user->domain) <= size || user->domain.back() != size)
       continue;
     merge(*user, vector);
@@ -458,8 +460,6 @@ FailureOr<Clusters> Builder::run() {
 
 } // namespace
 
-FailureOr<Clusters> formClusters(Block &block, bool keepAll) {
-  return Builder(block, keepAll).run();
-}
+FailureOr<Clusters> formClusters(Block &block, bool keepAll) { return Builder(block, keepAll).run(); }
 
 } // namespace pto_mlir::kernels

@@ -17,12 +17,13 @@
 namespace pto_mlir::kernels {
 
 struct Cluster {
-  OpRole kind;                           ///< Cube .. Movement: the strongest role of its ops
+  OpRole kind;                              ///< Cube .. Movement: the strongest role of its ops
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
-  llvm::SmallVector<int64_t> domain;     ///< sizes of the loops that tiles are cut from
-  unsigned reducedLoops = 0;             ///< innermost ones, RowReduction only
-  bool alive = true;                     ///< false once merged into another one
-  llvm::SmallSetVector<mlir::Operation *, 4> views; ///< Cube only: reshapes and movements through which it reads its operands
+  llvm::SmallVector<int64_t> domain;        ///< sizes of the loops that tiles are cut from
+  unsigned reducedLoops = 0;                ///< innermost ones, RowReduction only
+  bool alive = true;                        ///< false once merged into another one
+  llvm::SmallSetVector<mlir::Operation *, 4>
+      views; ///< Cube only: reshapes and movements through which it reads its operands
 };
 
 /// The clusters of a block and who is in which.

@@ -60,7 +60,8 @@ struct RaiseExtension : OpRewritePattern<linalg::GenericOp> {
 
 private:
   static bool isExtension(linalg::GenericOp op) {
-    if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || !llvm::all_of(op.getIndexingMapsArray(), readsAllLoops))
+    if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 ||
+        !llvm::all_of(op.getIndexingMapsArray(), readsAllLoops))
       return false;
     auto extension = op.getBlock()->getTerminator()->getOperand(0).getDefiningOp<arith::ExtFOp>();
     return extension && extension.getIn() == op.getBlock()->getArgument(0);
@@ -76,17 +77,21 @@ private:
     return builder.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(like.getType()).getShape(), element);
   }
 
-  static Value unary(Value value, Type element, Location loc, OpBuilder &builder, llvm::function_ref<Value(OpBuilder &, Value)> body) {
+  static Value unary(Value value, Type element, Location loc, OpBuilder &builder,
+                     llvm::function_ref<Value(OpBuilder &, Value)> body) {
     AffineMap identity = builder.getMultiDimIdentityMap(cast<RankedTensorType>(value.getType()).getRank());
     SmallVector<utils::IteratorType> parallel(identity.getNumDims(), utils::IteratorType::parallel);
     return builder
-        .create<linalg::GenericOp>(loc, withElement(value, element), value, init(value, element, loc, builder), ArrayRef{identity, identity}, parallel,
-                                   [&](OpBuilder &b, Location inner, ValueRange args) { b.create<linalg::YieldOp>(inner, body(b, args[0])); })
+        .create<linalg::GenericOp>(
+            loc, withElement(value, element), value, init(value, element, loc, builder), ArrayRef{identity, identity},
+            parallel,
+            [&](OpBuilder &b, Location inner, ValueRange args) { b.create<linalg::YieldOp>(inner, body(b, args[0])); })
         .getResult(0);
   }
 
   static Value extended(Value value, Type wide, Location loc, OpBuilder &builder) {
-    return unary(value, wide, loc, builder, [&](OpBuilder &b, Value in) -> Value { return b.create<arith::ExtFOp>(loc, wide, in); });
+    return unary(value, wide, loc, builder,
+                 [&](OpBuilder &b, Value in) -> Value { return b.create<arith::ExtFOp>(loc, wide, in); });
   }
 
   /// `step` once more, on the wide value.
@@ -98,7 +103,10 @@ private:
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(step))
       return rewriter.create<tensor::ExpandShapeOp>(loc, type, value, expand.getReassociationIndices());
     if (auto transpose = dyn_cast<linalg::TransposeOp>(step))
-      return rewriter.create<linalg::TransposeOp>(loc, value, init(step->getResult(0), wide, loc, rewriter), transpose.getPermutation())->getResult(0);
+      return rewriter
+          .create<linalg::TransposeOp>(loc, value, init(step->getResult(0), wide, loc, rewriter),
+                                       transpose.getPermutation())
+          ->getResult(0);
     return unary(value, wide, loc, rewriter, [&](OpBuilder &b, Value in) -> Value {
       return b.create<arith::MaximumFOp>(loc, in, b.create<arith::ConstantOp>(loc, b.getZeroAttr(wide)));
     });

@@ -7,9 +7,10 @@
 
 namespace pto_mlir::kernels {
 
-/// An extension to f32 (the net's outputs in F16 and BF16) moves up through the reshapes, transpositions and relus before it: to the rounding
-/// of a contraction or a window, which it cancels, or next to the elementwise op that computes the value. What was
-/// computed in f32 then leaves its kernel as f32. A rounding that the model itself asks for (`truncf` with a mode) stays.
+/// An extension to f32 (the net's outputs in F16 and BF16) moves up through the reshapes, transpositions and relus
+/// before it: to the rounding of a contraction or a window, which it cancels, or next to the elementwise op that
+/// computes the value. What was computed in f32 then leaves its kernel as f32. A rounding that the model itself asks
+/// for (`truncf` with a mode) stays.
 void populateDropRoundings(mlir::RewritePatternSet &patterns);
 
 } // namespace pto_mlir::kernels

@@ -71,7 +71,8 @@ void BodyBuilder::collectOutputs() {
   for (Operation *op : cluster.ops) {
     bool escapes = llvm::any_of(op->getUsers(), [&](Operation *user) {
       // The border of a window's input is made in the window's kernel.
-      bool bordered = isa<tensor::PadOp>(user) && llvm::all_of(user->getUsers(), [&](Operation *window) { return inside.contains(window); });
+      bool bordered = isa<tensor::PadOp>(user) &&
+                      llvm::all_of(user->getUsers(), [&](Operation *window) { return inside.contains(window); });
       return !inside.contains(user) && !bordered;
     });
     StringRef name = top::getTensorName(op->getResult(0));
@@ -143,8 +144,7 @@ void BodyBuilder::cloneMember(Operation *op) {
       OpResult result = dps.getTiedOpResult(&init);
       Value destination = destinationOf.lookup(result);
       // An init that is also read stays what it is.
-      local.map(init.get(), destination ? materializeInit(init.get(), destination)
-                                        : materialize(init.get()));
+      local.map(init.get(), destination ? materializeInit(init.get(), destination) : materialize(init.get()));
     }
   }
   Operation *copy = builder.clone(*op, local);
@@ -165,11 +165,9 @@ Value BodyBuilder::buildCubeTail(Value accumulated, Value destination, Type elem
   auto type = cast<RankedTensorType>(accumulated.getType());
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
-  auto unary = [&](Location loc, Value input, Value init,
-                   llvm::function_ref<Value(OpBuilder &, Value)> body) -> Value {
+  auto unary = [&](Location loc, Value input, Value init, llvm::function_ref<Value(OpBuilder &, Value)> body) -> Value {
     return builder
-        .create<linalg::GenericOp>(loc, init.getType(), input, init,
-                                   ArrayRef<AffineMap>{identity, identity}, parallel,
+        .create<linalg::GenericOp>(loc, init.getType(), input, init, ArrayRef<AffineMap>{identity, identity}, parallel,
                                    [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
                                      b.create<linalg::YieldOp>(bodyLoc, body(b, args[0]));
                                    })
@@ -180,9 +178,8 @@ Value BodyBuilder::buildCubeTail(Value accumulated, Value destination, Type elem
     Value init = truncation ? builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType()).getResult()
                             : destination;
     Value zero = builder.create<arith::ConstantOp>(loc, builder.getZeroAttr(type.getElementType()));
-    accumulated = unary(loc, accumulated, init, [&](OpBuilder &b, Value in) -> Value {
-      return b.create<arith::MaximumFOp>(loc, in, zero);
-    });
+    accumulated = unary(loc, accumulated, init,
+                        [&](OpBuilder &b, Value in) -> Value { return b.create<arith::MaximumFOp>(loc, in, zero); });
   }
   if (truncation)
     accumulated = unary(loc, accumulated, destination, [&](OpBuilder &b, Value in) -> Value {
@@ -225,13 +222,13 @@ Kernel BodyBuilder::build(StringRef name) {
     argumentTypes.push_back(input.getType());
   llvm::append_range(argumentTypes, kernel.resultTypes);
   Location loc = cluster.ops.back()->getLoc();
-  kernel.func = func::FuncOp::create(
-      loc, name, FunctionType::get(builder.getContext(), argumentTypes, kernel.resultTypes));
+  kernel.func =
+      func::FuncOp::create(loc, name, FunctionType::get(builder.getContext(), argumentTypes, kernel.resultTypes));
   kernel.func.setPrivate();
   bool cube = cluster.kind == OpRole::Cube;
-  kernel.func->setAttr(pto::kKernelKindAttr,
-                       pto::KernelKindAttr::get(builder.getContext(),
-                                                cube ? pto::KernelKind::cube : pto::KernelKind::vector));
+  kernel.func->setAttr(
+      pto::kKernelKindAttr,
+      pto::KernelKindAttr::get(builder.getContext(), cube ? pto::KernelKind::cube : pto::KernelKind::vector));
   Block *entry = kernel.func.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   for (auto [input, argument] : llvm::zip(kernel.inputs, entry->getArguments()))
@@ -242,15 +239,15 @@ Kernel BodyBuilder::build(StringRef name) {
   if (cube) {
     Operation *root = cluster.ops.front();
     bool moved = !movedTail().empty();
-    if (cluster.ops.size() == 1 || !llvm::any_of(cluster.ops, [&](Operation *op) {
-          return op != root && isa<linalg::GenericOp>(op);
-        }))
+    if (cluster.ops.size() == 1 ||
+        !llvm::any_of(cluster.ops, [&](Operation *op) { return op != root && isa<linalg::GenericOp>(op); }))
       destinationOf[root->getResult(0)] = moved ? Value() : Value(destinations[0]);
     cloneMember(root);
     auto type = cast<RankedTensorType>(kernel.resultTypes[0]);
     Value product = map.lookup(root->getResult(0)), destination = destinations[0];
     if (moved)
-      destination = builder.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(product.getType()).getShape(), type.getElementType());
+      destination = builder.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(product.getType()).getShape(),
+                                                    type.getElementType());
     Value result = buildCubeTail(product, destination, type.getElementType());
     results.push_back(moved ? buildMovedTail(result, destinations[0]) : result);
   } else {

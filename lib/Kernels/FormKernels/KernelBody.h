@@ -12,9 +12,9 @@ namespace pto_mlir::kernels {
 /// A kernel and how @main calls it.
 struct Kernel {
   mlir::func::FuncOp func;
-  llvm::SmallVector<mlir::Value> inputs;    ///< values of @main, in argument order
-  llvm::SmallVector<mlir::Value> outputs;   ///< values of @main that results replace
-  llvm::SmallVector<mlir::Type> resultTypes; ///< differs from the output's only in how dimensions are grouped
+  llvm::SmallVector<mlir::Value> inputs;       ///< values of @main, in argument order
+  llvm::SmallVector<mlir::Value> outputs;      ///< values of @main that results replace
+  llvm::SmallVector<mlir::Type> resultTypes;   ///< differs from the output's only in how dimensions are grouped
   llvm::SmallVector<llvm::StringRef> absorbed; ///< names computed inside, not stored
 };
 

@@ -81,14 +81,15 @@ struct SinkElementwise : OpRewritePattern<tensor::CollapseShapeOp> {
     auto op = collapse.getSrc().getDefiningOp<linalg::GenericOp>();
     if (!op || op.getNumResults() != 1 || !op->hasOneUse() || !dropsOnlyUnits(collapse))
       return rewriter.notifyMatchFailure(collapse, "does not only drop unit dimensions of a private value");
-    if (classify(op) != OpRole::Elementwise ||
-        !llvm::all_of(op.getIndexingMapsArray(), readsAllLoops))
+    if (classify(op) != OpRole::Elementwise || !llvm::all_of(op.getIndexingMapsArray(), readsAllLoops))
       return rewriter.notifyMatchFailure(collapse, "producer broadcasts");
     // The way out of the cube is better placed with its contraction.
-    if (llvm::any_of(op.getDpsInputs(), [](Value input) {
-          Operation *producer = input.getDefiningOp();
-          return producer && classify(producer) == OpRole::Cube && (producer->hasOneUse());
-        }) && (isRelu(op) || isTruncation(op)))
+    if (llvm::any_of(op.getDpsInputs(),
+                     [](Value input) {
+                       Operation *producer = input.getDefiningOp();
+                       return producer && classify(producer) == OpRole::Cube && (producer->hasOneUse());
+                     }) &&
+        (isRelu(op) || isTruncation(op)))
       return rewriter.notifyMatchFailure(collapse, "belongs to a cube kernel");
     auto collapsed = [&](Value value) -> Value {
       auto type = cast<RankedTensorType>(value.getType());

@@ -31,28 +31,25 @@ static bool readsInOrder(AffineMap map) {
 }
 
 static bool isContraction(Operation *op) {
-  return isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::MatmulTransposeBOp,
-             linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op) ||
+  return isa<linalg::Conv2DNhwcHwcfOp, linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp,
+             linalg::BatchMatmulTransposeBOp>(op) ||
          matchGroupedConv(op);
 }
 
 static bool isWindow(Operation *op) {
-  return isa<linalg::DepthwiseConv2DNhwcHwcOp, linalg::PoolingNhwcMaxOp,
-             linalg::PoolingNhwcSumOp>(op);
+  return isa<linalg::DepthwiseConv2DNhwcHwcOp, linalg::PoolingNhwcMaxOp, linalg::PoolingNhwcSumOp>(op);
 }
 
 static bool onlyUsedAsInit(Operation *op) {
   return llvm::all_of(op->getUses(), [](OpOperand &use) {
     auto user = dyn_cast<linalg::LinalgOp>(use.getOwner());
-    return user && !isa<linalg::FillOp, linalg::BroadcastOp>(use.getOwner()) &&
-           user.isDpsInit(&use);
+    return user && !isa<linalg::FillOp, linalg::BroadcastOp>(use.getOwner()) && user.isDpsInit(&use);
   });
 }
 
 static bool onlyPadsWindows(tensor::PadOp pad) {
   return llvm::all_of(pad->getUses(), [](OpOperand &use) {
-    return (isContraction(use.getOwner()) || isWindow(use.getOwner())) &&
-           use.getOperandNumber() == 0;
+    return (isContraction(use.getOwner()) || isWindow(use.getOwner())) && use.getOperandNumber() == 0;
   });
 }
 
@@ -65,14 +62,12 @@ static OpRole classifyGeneric(linalg::GenericOp op) {
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
   bool inOrder = llvm::all_of(maps, readsInOrder);
   if (op.getNumParallelLoops() == op.getNumLoops()) {
-    bool wholeResult = llvm::all_of(
-        ArrayRef(maps).drop_front(op.getNumDpsInputs()), readsAllLoops);
+    bool wholeResult = llvm::all_of(ArrayRef(maps).drop_front(op.getNumDpsInputs()), readsAllLoops);
     return inOrder && wholeResult ? OpRole::Elementwise : OpRole::Movement;
   }
   if (!inOrder)
     return OpRole::Unknown;
-  bool innermostReduced =
-      linalg::isReductionIterator(op.getIteratorTypesArray().back());
+  bool innermostReduced = linalg::isReductionIterator(op.getIteratorTypesArray().back());
   if (!innermostReduced)
     return OpRole::ColumnReduction;
   // Reduced loops must be the innermost ones; a parallel loop after the first
@@ -88,8 +83,8 @@ static OpRole classifyGeneric(linalg::GenericOp op) {
 }
 
 OpRole classify(Operation *op) {
-  if (isa<top::WeightOp, arith::ConstantOp, tensor::EmptyOp,
-          tensor::CollapseShapeOp, tensor::ExpandShapeOp, func::ReturnOp>(op))
+  if (isa<top::WeightOp, arith::ConstantOp, tensor::EmptyOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+          func::ReturnOp>(op))
     return OpRole::Host;
   if (isContraction(op))
     return OpRole::Cube;
@@ -101,8 +96,7 @@ OpRole classify(Operation *op) {
     return onlyUsedAsInit(op) ? OpRole::Init : OpRole::Movement;
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return onlyPadsWindows(pad) ? OpRole::Pad : OpRole::Movement;
-  if (isa<linalg::TransposeOp, linalg::CopyOp, tensor::ExtractSliceOp,
-          tensor::InsertSliceOp, tensor::ConcatOp>(op))
+  if (isa<linalg::TransposeOp, linalg::CopyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp>(op))
     return OpRole::Movement;
   return OpRole::Unknown;
 }

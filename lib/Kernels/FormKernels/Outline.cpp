@@ -30,8 +30,7 @@ std::string sanitised(StringRef name) {
 bool sameKernel(func::FuncOp a, func::FuncOp b) {
   return a.getFunctionType() == b.getFunctionType() &&
          a->getAttr(pto::kKernelKindAttr) == b->getAttr(pto::kKernelKindAttr) &&
-         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(),
-                                                    OperationEquivalence::IgnoreLocations);
+         OperationEquivalence::isRegionEquivalentTo(&a.getBody(), &b.getBody(), OperationEquivalence::IgnoreLocations);
 }
 
 llvm::hash_code hashKernel(func::FuncOp kernel) {
@@ -86,7 +85,8 @@ static void noteComputedIndex(top::LaunchOp launch, Operation *op) {
     root = root.getDefiningOp()->getOperand(0);
   auto operand = llvm::find(launch->getOperands(), index);
   if (root.getDefiningOp<top::LaunchOp>() && operand != launch->operand_end())
-    launch->setAttr(top::kComputedIndexAttr, DenseI64ArrayAttr::get(launch.getContext(), {operand - launch->operand_begin(), bound.getInt()}));
+    launch->setAttr(top::kComputedIndexAttr,
+                    DenseI64ArrayAttr::get(launch.getContext(), {operand - launch->operand_begin(), bound.getInt()}));
 }
 
 void Outliner::launch(Cluster &cluster) {
@@ -128,12 +128,10 @@ void Outliner::launch(Cluster &cluster) {
       // A grouped convolution stores [.., G, F]; @main sees [.., G * F].
       auto collapse = llvm::find_if(cluster.ops, [](Operation *op) { return isa<tensor::CollapseShapeOp>(op); });
       replacement = builder.create<tensor::CollapseShapeOp>(
-          last->getLoc(), output.getType(), result,
-          cast<tensor::CollapseShapeOp>(*collapse).getReassociationIndices());
+          last->getLoc(), output.getType(), result, cast<tensor::CollapseShapeOp>(*collapse).getReassociationIndices());
     }
-    output.replaceUsesWithIf(replacement, [&](OpOperand &use) {
-      return clusters.of.lookup(use.getOwner()) != &cluster;
-    });
+    output.replaceUsesWithIf(replacement,
+                             [&](OpOperand &use) { return clusters.of.lookup(use.getOwner()) != &cluster; });
   }
   dead.append(cluster.ops.begin(), cluster.ops.end());
 }
@@ -192,8 +190,6 @@ void Outliner::run() {
 
 } // namespace
 
-void outlineClusters(func::FuncOp main, Clusters &clusters, bool keepAll) {
-  Outliner(main, clusters, keepAll).run();
-}
+void outlineClusters(func::FuncOp main, Clusters &clusters, bool keepAll) { Outliner(main, clusters, keepAll).run(); }
 
 } // namespace pto_mlir::kernels

@@ -44,8 +44,8 @@ void Domain::build(ArrayRef<linalg::LinalgOp> ops, bool throughArguments) {
     unsigned loops = firstLoopNode[op];
     auto unify = [&](Value value, AffineMap map) {
       auto first = firstValueNode.find(value);
-      bool ties = value.getDefiningOp<linalg::LinalgOp>() ||
-                  (throughArguments && !value.getDefiningOp<tensor::EmptyOp>());
+      bool ties =
+          value.getDefiningOp<linalg::LinalgOp>() || (throughArguments && !value.getDefiningOp<tensor::EmptyOp>());
       if (first == firstValueNode.end() || !ties)
         return;
       for (auto [dim, expr] : llvm::enumerate(map.getResults()))

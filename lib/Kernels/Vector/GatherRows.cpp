@@ -29,12 +29,15 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getShape() == shape)
     return value;
-  auto everything = [](size_t rank) { return SmallVector<ReassociationIndices>{llvm::to_vector(llvm::seq<int64_t>(0, rank))}; };
+  auto everything = [](size_t rank) {
+    return SmallVector<ReassociationIndices>{llvm::to_vector(llvm::seq<int64_t>(0, rank))};
+  };
   if (type.getRank() > 1)
     value = builder.create<tensor::CollapseShapeOp>(loc, value, everything(type.getRank()));
   if (shape.size() == 1)
     return value;
-  return builder.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, type.getElementType()), value, everything(shape.size()));
+  return builder.create<tensor::ExpandShapeOp>(loc, RankedTensorType::get(shape, type.getElementType()), value,
+                                               everything(shape.size()));
 }
 
 /// The largest even cut of a row that leaves room for two tiles.
@@ -105,7 +108,8 @@ LogicalResult lowerGather(func::FuncOp func, linalg::GenericOp op) {
   auto at = [](ArrayRef<Value> values) { return SmallVector<OpFoldResult>(values.begin(), values.end()); };
   SmallVector<OpFoldResult> sizes{rewriter.getIndexAttr(1), rewriter.getIndexAttr(1), rewriter.getIndexAttr(chunk)};
   SmallVector<OpFoldResult> strides(3, rewriter.getIndexAttr(1));
-  Value row = rewriter.create<tensor::ExtractSliceOp>(loc, source, at({ivs[0], map.lookupOrDefault(place), ivs[2]}), sizes, strides);
+  Value row = rewriter.create<tensor::ExtractSliceOp>(loc, source, at({ivs[0], map.lookupOrDefault(place), ivs[2]}),
+                                                      sizes, strides);
   result = rewriter.create<tensor::InsertSliceOp>(loc, row, result, at({ivs[0], ivs[1], ivs[2]}), sizes, strides);
   for (scf::ForOp loop : llvm::reverse(loops)) {
     rewriter.setInsertionPointToEnd(loop.getBody());

@@ -21,19 +21,16 @@ Value createCopy(OpBuilder &rewriter, Location loc, Value source, Value destinat
   AffineMap map = rewriter.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
   return rewriter
-      .create<linalg::GenericOp>(loc, type, source, destination, ArrayRef<AffineMap>{map, map},
-                                 parallel,
-                                 [](OpBuilder &b, Location l, ValueRange args) {
-                                   b.create<linalg::YieldOp>(l, args[0]);
-                                 })
+      .create<linalg::GenericOp>(
+          loc, type, source, destination, ArrayRef<AffineMap>{map, map}, parallel,
+          [](OpBuilder &b, Location l, ValueRange args) { b.create<linalg::YieldOp>(l, args[0]); })
       .getResult(0);
 }
 
 namespace {
 
 /// Copies `source` into `destination` at `offsets`; returns the new destination.
-Value copyInto(IRRewriter &rewriter, Location loc, Value source, Value destination,
-               ArrayRef<OpFoldResult> offsets) {
+Value copyInto(IRRewriter &rewriter, Location loc, Value source, Value destination, ArrayRef<OpFoldResult> offsets) {
   auto type = cast<RankedTensorType>(source.getType());
   SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
   SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
@@ -57,7 +54,8 @@ Value fillBorder(IRRewriter &rewriter, tensor::PadOp pad, Value value, Value des
       auto mixed = [&](ArrayRef<int64_t> list) { return getAsIndexOpFoldResult(rewriter.getContext(), list); };
       Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, destination, mixed(offsets), mixed(sizes), mixed(ones));
       Value filled = rewriter.create<linalg::FillOp>(loc, value, slab).getResult(0);
-      destination = rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, mixed(offsets), mixed(sizes), mixed(ones));
+      destination =
+          rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, mixed(offsets), mixed(sizes), mixed(ones));
     }
     // The slabs of the other dimensions lie beside the source.
     offsets[dim] = low[dim];

@@ -18,8 +18,7 @@ using namespace mlir;
 namespace pto_mlir::vector_kernels {
 
 bool isWindowOp(Operation *op) {
-  return isa<linalg::DepthwiseConv2DNhwcHwcOp, linalg::PoolingNhwcMaxOp,
-             linalg::PoolingNhwcSumOp>(op);
+  return isa<linalg::DepthwiseConv2DNhwcHwcOp, linalg::PoolingNhwcMaxOp, linalg::PoolingNhwcSumOp>(op);
 }
 
 /// The argument in the shape that `returned` had before its final reshapes, which
@@ -30,8 +29,8 @@ static Value reshapeLike(OpBuilder &builder, Value argument, Value &returned) {
     return argument;
   builder.setInsertionPoint(expand);
   returned = expand.getSrc();
-  Value collapsed = builder.create<tensor::CollapseShapeOp>(
-      expand.getLoc(), expand.getSrcType(), argument, expand.getReassociationIndices());
+  Value collapsed = builder.create<tensor::CollapseShapeOp>(expand.getLoc(), expand.getSrcType(), argument,
+                                                            expand.getReassociationIndices());
   if (auto *op = returned.getDefiningOp(); op && isa<tensor::ExpandShapeOp>(op))
     return reshapeLike(builder, collapsed, returned);
   // It must stand before every op of the destination chain.
@@ -111,9 +110,8 @@ bool canMerge(linalg::LinalgOp op, ArrayRef<unsigned> classes, unsigned a, unsig
   if (iterators[first] != iterators[first + 1])
     return false;
   ReassociationIndices sequence = {first, first + 1};
-  return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-    return linalg::isDimSequencePreserved(map, sequence);
-  });
+  return llvm::all_of(op.getIndexingMapsArray(),
+                      [&](AffineMap map) { return linalg::isDimSequencePreserved(map, sequence); });
 }
 
 /// The class of the last dimension of `matrix`, as it is behind its reshapes.
@@ -168,8 +166,7 @@ LogicalResult mergeDimensions(func::FuncOp func, std::optional<unsigned> matrix)
       op = cast<linalg::LinalgOp>(generic->getOperation());
     }
     rewriter.setInsertionPoint(op);
-    FailureOr<linalg::CollapseResult> collapsed =
-        linalg::collapseOpIterationDims(op, groups, rewriter);
+    FailureOr<linalg::CollapseResult> collapsed = linalg::collapseOpIterationDims(op, groups, rewriter);
     if (failed(collapsed))
       return op->emitOpError("cannot merge adjacent dimensions");
     rewriter.replaceOp(op, collapsed->results);
@@ -181,12 +178,10 @@ LogicalResult mergeDimensions(func::FuncOp func, std::optional<unsigned> matrix)
 LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context, std::optional<unsigned> matrix) {
   if (failed(generalize(func)))
     return failure();
-  bool hasWindow = func.walk([](Operation *op) {
-    return isWindowOp(op) ? WalkResult::interrupt() : WalkResult::advance();
-  }).wasInterrupted();
-  auto apply = [&](RewritePatternSet &&patterns) {
-    return applyPatternsAndFoldGreedily(func, std::move(patterns));
-  };
+  bool hasWindow =
+      func.walk([](Operation *op) { return isWindowOp(op) ? WalkResult::interrupt() : WalkResult::advance(); })
+          .wasInterrupted();
+  auto apply = [&](RewritePatternSet &&patterns) { return applyPatternsAndFoldGreedily(func, std::move(patterns)); };
   // Functions without an instruction: upstream's approximations in arith.
   RewritePatternSet functions(func.getContext());
   populatePolynomialApproximateTanhPattern(functions);
@@ -204,8 +199,7 @@ LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context, st
   RewritePatternSet units(func.getContext());
   linalg::ControlDropUnitDims control;
   linalg::populateFoldUnitExtentDimsPatterns(units, control);
-  if (failed(apply(std::move(units))) || failed(cleanUp(func, context)) ||
-      failed(mergeDimensions(func, matrix)))
+  if (failed(apply(std::move(units))) || failed(cleanUp(func, context)) || failed(mergeDimensions(func, matrix)))
     return failure();
   return cleanUp(func, context);
 }

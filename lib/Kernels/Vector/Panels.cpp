@@ -20,15 +20,19 @@ static bool isPlain(func::FuncOp kernel) {
     return false;
   return llvm::all_of(kernel.getBody().front(), [](Operation &op) {
     if (auto generic = dyn_cast<linalg::LinalgOp>(op))
-      return !isWindowOp(&op) && !generic->walk([](Operation *inner) {
-                return isa<linalg::IndexOp, tensor::ExtractOp>(inner) ? WalkResult::interrupt() : WalkResult::advance();
-              }).wasInterrupted();
+      return !isWindowOp(&op) && !generic
+                                      ->walk([](Operation *inner) {
+                                        return isa<linalg::IndexOp, tensor::ExtractOp>(inner) ? WalkResult::interrupt()
+                                                                                              : WalkResult::advance();
+                                      })
+                                      .wasInterrupted();
     return isReshape(&op) || isa<tensor::EmptyOp, func::ReturnOp>(op) ||
            (isa<arith::ConstantOp>(op) && !isa<TensorType>(op.getResult(0).getType()));
   });
 }
 
-std::optional<Panels> Panels::of(func::FuncOp kernel, unsigned argument, int64_t rows, int64_t columns, const PhaseContext &context) {
+std::optional<Panels> Panels::of(func::FuncOp kernel, unsigned argument, int64_t rows, int64_t columns,
+                                 const PhaseContext &context) {
   if (!isPlain(kernel))
     return std::nullopt;
   Panels panels;
@@ -113,7 +117,8 @@ bool Panels::read(unsigned argument, int64_t rows, int64_t columns) {
         return false;
       wholeRows = true;
     }
-    int64_t steps = llvm::count_if(op.getBlock()->without_terminator(), [](Operation &inner) { return !isa<arith::ConstantOp>(inner); });
+    int64_t steps = llvm::count_if(op.getBlock()->without_terminator(),
+                                   [](Operation &inner) { return !isa<arith::ConstantOp>(inner); });
     work += steps * elements / double(rows * columns);
   }
 

@@ -31,18 +31,18 @@ public:
   double operations() const { return work; }
   double bytes() const { return moved; }
 
-  /// The kernel of a panel of `rows` x `columns` elements: the matrix first, `pitch` elements from row to row, then the other
-  /// arguments of the whole kernel in their order, which begin at the places that `steps` says.
+  /// The kernel of a panel of `rows` x `columns` elements: the matrix first, `pitch` elements from row to row, then the
+  /// other arguments of the whole kernel in their order, which begin at the places that `steps` says.
   mlir::func::FuncOp make(llvm::StringRef name, int64_t rows, int64_t columns, int64_t pitch);
 
-  /// Where the part of argument `i` (of the panel's kernel, not 0) begins for a panel at (row, column): column * [0] + the sum over triples
-  /// (div, mod, stride) of row / div % mod * stride, in elements; mod 0 stands for none.
+  /// Where the part of argument `i` (of the panel's kernel, not 0) begins for a panel at (row, column): column * [0] +
+  /// the sum over triples (div, mod, stride) of row / div % mod * stride, in elements; mod 0 stands for none.
   llvm::SmallVector<int64_t> steps(unsigned i) const;
 
 private:
   struct Argument {
-    mlir::Value end;                     ///< behind its reshapes
-    llvm::SmallVector<unsigned> dims;    ///< numbers of classes, ascending
+    mlir::Value end;                  ///< behind its reshapes
+    llvm::SmallVector<unsigned> dims; ///< numbers of classes, ascending
     bool used = true;
   };
 

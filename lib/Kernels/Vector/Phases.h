@@ -36,8 +36,7 @@ struct PhaseContext {
 bool isWindowOp(mlir::Operation *op);
 
 /// A linalg.generic that copies `source` to `destination` (equal shapes).
-mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source,
-                       mlir::Value destination);
+mlir::Value createCopy(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value source, mlir::Value destination);
 
 /// Makes each returned value be computed into its output argument: the
 /// destination `tensor.empty` becomes the argument. What starts from an initial
@@ -60,16 +59,14 @@ mlir::LogicalResult lowerGather(mlir::func::FuncOp func, mlir::linalg::GenericOp
 /// consumers and, without a window op, drops unit dimensions and merges
 /// dimensions that are adjacent in every operand. The last dimension of argument
 /// number `matrix` stays apart.
-mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func,
-                                    const PhaseContext &context,
+mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func, const PhaseContext &context,
                                     std::optional<unsigned> matrix = std::nullopt);
 
 /// Makes each body round to the storage type once, where it stores: what would round twice computes in f32.
 void widenBodies(mlir::func::FuncOp func);
 
 /// Tiles the consumers and fuses their producers.
-mlir::LogicalResult tileKernel(mlir::func::FuncOp func,
-                               const PhaseContext &context);
+mlir::LogicalResult tileKernel(mlir::func::FuncOp func, const PhaseContext &context);
 
 /// Expands each (tiled) window op into bands of input pixels and a generic per row and kernel position.
 mlir::LogicalResult expandWindows(mlir::func::FuncOp func);

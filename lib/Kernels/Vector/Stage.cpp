@@ -8,9 +8,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Phases.h"
-#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 
@@ -73,8 +73,8 @@ Value Stager::loadTile(Value source) {
   if (!tile) {
     OpBuilder::InsertionGuard guard(rewriter);
     rewriter.setInsertionPointAfterValue(source);
-    auto alloc = rewriter.create<bufferization::AllocTensorOp>(
-        source.getLoc(), cast<TensorType>(source.getType()), ValueRange(), source, Value(), space);
+    auto alloc = rewriter.create<bufferization::AllocTensorOp>(source.getLoc(), cast<TensorType>(source.getType()),
+                                                               ValueRange(), source, Value(), space);
     tile = alloc;
   }
   return tile;
@@ -93,8 +93,7 @@ Value Stager::allocate(Value like) {
       if (type.isDynamicDim(i))
         sizes.push_back(rewriter.create<tensor::DimOp>(like.getLoc(), like, i));
   }
-  return rewriter.create<bufferization::AllocTensorOp>(like.getLoc(), type, sizes, Value(), Value(),
-                                                       space);
+  return rewriter.create<bufferization::AllocTensorOp>(like.getLoc(), type, sizes, Value(), Value(), space);
 }
 
 void Stager::stage(linalg::LinalgOp op) {
@@ -119,14 +118,13 @@ void Stager::stage(linalg::LinalgOp op) {
 Value Stager::store(Value value, Value destination) {
   Location loc = value.getLoc();
   if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>()) {
-    Value collapsed = rewriter.create<tensor::CollapseShapeOp>(
-        loc, expand.getSrcType(), destination, expand.getReassociationIndices());
+    Value collapsed = rewriter.create<tensor::CollapseShapeOp>(loc, expand.getSrcType(), destination,
+                                                               expand.getReassociationIndices());
     Value stored = store(expand.getSrc(), collapsed);
     return rewriter.create<tensor::ExpandShapeOp>(loc, expand.getResultType(), stored,
                                                   expand.getReassociationIndices());
   }
-  return rewriter.create<bufferization::MaterializeInDestinationOp>(loc, value, destination)
-      .getResult();
+  return rewriter.create<bufferization::MaterializeInDestinationOp>(loc, value, destination).getResult();
 }
 
 /// Values that leave a region in place of a global one are copied there.
@@ -147,10 +145,9 @@ void Stager::storeLocals(Operation *terminator, ValueRange destinations) {
 scf::ForOp fillingLoop(scf::ForOp loop) {
   auto yield = cast<scf::YieldOp>(loop.getBody()->getTerminator());
   auto inner = yield.getOperand(0).getDefiningOp<scf::ForOp>();
-  bool same = inner && llvm::equal(yield.getOperands(), inner.getResults()) &&
-              llvm::all_of(inner.getInitArgs(), [&](Value init) {
-                return llvm::is_contained(loop.getRegionIterArgs(), init);
-              });
+  bool same =
+      inner && llvm::equal(yield.getOperands(), inner.getResults()) &&
+      llvm::all_of(inner.getInitArgs(), [&](Value init) { return llvm::is_contained(loop.getRegionIterArgs(), init); });
   return same ? inner : scf::ForOp();
 }
 
@@ -185,13 +182,10 @@ void Stager::run() {
   func.walk([&](linalg::LinalgOp op) { stage(op); });
   // A pure copy has no linalg op any more: it passes through a tile as well.
   func.walk([&](tensor::InsertSliceOp op) {
-    if (isGlobal(op.getDest()) && isGlobal(op.getSource()) &&
-        findOrigin(op.getSource()) != findOrigin(op.getDest()))
+    if (isGlobal(op.getDest()) && isGlobal(op.getSource()) && findOrigin(op.getSource()) != findOrigin(op.getDest()))
       op.getSourceMutable().assign(loadTile(op.getSource()));
   });
-  func.walk([&](scf::ForOp loop) {
-    storeLocals(loop.getBody()->getTerminator(), loop.getRegionIterArgs());
-  });
+  func.walk([&](scf::ForOp loop) { storeLocals(loop.getBody()->getTerminator(), loop.getRegionIterArgs()); });
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   storeLocals(ret, func.getArguments().take_back(ret.getNumOperands()));
   markDistributed();

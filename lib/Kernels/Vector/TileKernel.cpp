@@ -103,14 +103,16 @@ class NestTiler {
 public:
   /// `columnsOnly`: cut the columns of one row, without the reductions that it needs.
   NestTiler(LinalgOp root, int64_t cores, bool columnsOnly = false)
-      : root(root), cores(cores), columnsOnly(columnsOnly), cluster(collectCluster(root, !columnsOnly)), domain(cluster),
-        nest(makeNest(cluster, domain)) {
-    // Asked before tiling: clones inside the new loop are no readers of their own. Consumers come after producers: a value that an op
-    // outside of the nest reads, if only through others, is computed again there and stored by that nest.
+      : root(root), cores(cores), columnsOnly(columnsOnly), cluster(collectCluster(root, !columnsOnly)),
+        domain(cluster), nest(makeNest(cluster, domain)) {
+    // Asked before tiling: clones inside the new loop are no readers of their own. Consumers come after producers: a
+    // value that an op outside of the nest reads, if only through others, is computed again there and stored by that
+    // nest.
     llvm::SmallDenseSet<Operation *> shared;
     for (LinalgOp op : llvm::reverse(cluster)) {
       for (OpResult result : op->getResults())
-        if (hasOtherReader(result) || llvm::any_of(result.getUsers(), [&](Operation *user) { return shared.contains(user); }))
+        if (hasOtherReader(result) ||
+            llvm::any_of(result.getUsers(), [&](Operation *user) { return shared.contains(user); }))
           shared.insert(op);
       for (OpResult result : op->getResults())
         if (escapes(result) && !shared.contains(op))
@@ -173,10 +175,8 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
       }
     }
   }
-  bool columnsReduced = llvm::any_of(
-      cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.colClass); });
-  bool rowsReduced = llvm::any_of(
-      cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.rowClass); });
+  bool columnsReduced = llvm::any_of(cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.colClass); });
+  bool rowsReduced = llvm::any_of(cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.rowClass); });
   SmallVector<int64_t> sizes(extents.size(), 0);
   bool rootHasRows = llvm::is_contained(classes, nest.rowClass);
   bool vectorOnly = nest.rowClass == ~0u;
@@ -199,7 +199,8 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
         int64_t rows = rowsPerSum();
         int64_t parts = std::min<int64_t>(cores, llvm::divideCeil(nest.rowExtent * extents[i], 4096));
         int64_t limit = maxColumnsOfRows(nest, domain, rows);
-        sizes[i] = std::max<int64_t>(std::min<int64_t>(limit - limit % 16, llvm::alignTo(llvm::divideCeil(extents[i], parts), 16)), 8);
+        sizes[i] = std::max<int64_t>(
+            std::min<int64_t>(limit - limit % 16, llvm::alignTo(llvm::divideCeil(extents[i], parts), 16)), 8);
       } else if (!vectorOnly && (rowLimit != 0 || !rootHasRows)) {
         continue;
       } else {
@@ -294,8 +295,7 @@ std::tuple<bool, bool> NestTiler::control(OpResult producer) {
     if (reducesOver(op, domain, cls))
       return {false, false};
   auto classes = domain.loopClasses(op);
-  bool disjoint = llvm::all_of(
-      tiledClasses, [&](unsigned cls) { return llvm::is_contained(classes, cls); });
+  bool disjoint = llvm::all_of(tiledClasses, [&](unsigned cls) { return llvm::is_contained(classes, cls); });
   // A producer with several readers is fused once for each; one of the copies stores it.
   return {true, disjoint && stored.contains(producer) && yielded.insert(producer).second};
 }
@@ -327,11 +327,9 @@ LogicalResult NestTiler::run(llvm::SmallDenseSet<Operation *> &done) {
   tiling.setInterchange(interchange);
   scf::SCFTileAndFuseOptions options;
   options.setTilingOptions(tiling);
-  options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult producer, bool) {
-    return control(producer);
-  });
-  FailureOr<scf::SCFTileAndFuseResult> result = scf::tileConsumerAndFuseProducersUsingSCF(
-      rewriter, cast<TilingInterface>(root.getOperation()), options);
+  options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult producer, bool) { return control(producer); });
+  FailureOr<scf::SCFTileAndFuseResult> result =
+      scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(root.getOperation()), options);
   if (failed(result))
     return root->emitOpError("cannot be tiled");
   for (auto [from, to] : result->replacements)
@@ -345,9 +343,8 @@ LogicalResult tileReduction(LinalgOp op, bool &changed) {
   SmallVector<LinalgOp> cluster = collectCluster(op);
   // Whatever makes the initial value stays outside of the loop.
   llvm::erase_if(cluster, [&](LinalgOp producer) {
-    return producer != op && llvm::any_of(op.getDpsInits(), [&](Value init) {
-             return init.getDefiningOp() == producer.getOperation();
-           });
+    return producer != op &&
+           llvm::any_of(op.getDpsInits(), [&](Value init) { return init.getDefiningOp() == producer.getOperation(); });
   });
   Domain domain(cluster);
   Nest nest = makeNest(cluster, domain);
@@ -382,15 +379,13 @@ LogicalResult tileReduction(LinalgOp op, bool &changed) {
   tiling.setTileSizes(getAsIndexOpFoldResult(op.getContext(), sizes));
   scf::SCFTileAndFuseOptions options;
   options.setTilingOptions(tiling);
-  options.setFusionControlFn(
-      [&](tensor::ExtractSliceOp, OpResult producer, bool isDestination) {
-        auto owner = dyn_cast<LinalgOp>(producer.getOwner());
-        bool fuse = !isDestination && owner && llvm::is_contained(cluster, owner) &&
-                    owner.getNumReductionLoops() == 0;
-        return std::make_tuple(fuse, false);
-      });
-  FailureOr<scf::SCFTileAndFuseResult> result = scf::tileConsumerAndFuseProducersUsingSCF(
-      rewriter, cast<TilingInterface>(op.getOperation()), options);
+  options.setFusionControlFn([&](tensor::ExtractSliceOp, OpResult producer, bool isDestination) {
+    auto owner = dyn_cast<LinalgOp>(producer.getOwner());
+    bool fuse = !isDestination && owner && llvm::is_contained(cluster, owner) && owner.getNumReductionLoops() == 0;
+    return std::make_tuple(fuse, false);
+  });
+  FailureOr<scf::SCFTileAndFuseResult> result =
+      scf::tileConsumerAndFuseProducersUsingSCF(rewriter, cast<TilingInterface>(op.getOperation()), options);
   if (failed(result))
     return op->emitOpError("its reduction cannot be tiled");
   for (auto [from, to] : result->replacements)
@@ -404,9 +399,8 @@ LogicalResult tileReduction(LinalgOp op, bool &changed) {
 void sinkResultReshapes(Block &block) {
   SmallVector<Operation *> reshapes;
   for (Operation &op : block)
-    if (isa<tensor::ExpandShapeOp>(op) && llvm::all_of(op.getUsers(), [](Operation *user) {
-          return isa<func::ReturnOp, tensor::ExpandShapeOp>(user);
-        }))
+    if (isa<tensor::ExpandShapeOp>(op) &&
+        llvm::all_of(op.getUsers(), [](Operation *user) { return isa<func::ReturnOp, tensor::ExpandShapeOp>(user); }))
       reshapes.push_back(&op);
   for (Operation *op : reshapes)
     op->moveBefore(block.getTerminator());
@@ -432,8 +426,8 @@ LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
 
 } // namespace
 
-/// A reduced row that is read again and does not fit: each op that stores takes the row in pieces and computes what leads
-/// to them again, except for the reductions, which tileReduction cuts.
+/// A reduced row that is read again and does not fit: each op that stores takes the row in pieces and computes what
+/// leads to them again, except for the reductions, which tileReduction cuts.
 static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &changed) {
   SmallVector<LinalgOp> roots;
   func.walk([&](LinalgOp op) {

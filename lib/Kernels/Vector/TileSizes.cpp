@@ -37,9 +37,7 @@ int64_t liveTemporaries(linalg::LinalgOp op) {
     for (Operation &def : *body) {
       if (&def == &at || !def.isBeforeInBlock(&at) || def.getNumResults() == 0)
         continue;
-      live += llvm::any_of(def.getUsers(), [&](Operation *user) {
-        return user == &at || at.isBeforeInBlock(user);
-      });
+      live += llvm::any_of(def.getUsers(), [&](Operation *user) { return user == &at || at.isBeforeInBlock(user); });
     }
     most = std::max(most, live);
   }
@@ -75,8 +73,7 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
           return dim && classes[dim.getPosition()] == wanted;
         });
       };
-      count(has(nest.rowClass), has(nest.colClass),
-            std::max(1u, type.getElementTypeBitWidth() / 8));
+      count(has(nest.rowClass), has(nest.colClass), std::max(1u, type.getElementTypeBitWidth() / 8));
     };
     for (OpOperand &operand : op->getOpOperands())
       if (!op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand))
@@ -84,8 +81,7 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
     for (OpResult result : op->getResults())
       countValue(result, op.getIndexingMapMatchingResult(result));
     bool hasRow = llvm::is_contained(classes, nest.rowClass);
-    int64_t perTemporary =
-        columns ? 4 : llvm::alignTo(nest.colExtent * 4, kBlock) * (hasRow ? 1 : 0);
+    int64_t perTemporary = columns ? 4 : llvm::alignTo(nest.colExtent * 4, kBlock) * (hasRow ? 1 : 0);
     temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * perTemporary);
   }
   unitBytes += temporaryBytes;
@@ -121,7 +117,9 @@ int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit,
   int64_t most = std::min(limit, std::max<int64_t>(kMostElements / elementsPerUnit, 8));
   most = std::min<int64_t>(most, elementsPerUnit == 1 ? kMostElements : 4088);
   int64_t alignment = elementsPerUnit == 1 && most >= 8 ? 8 : 1;
-  auto tileOf = [&](int64_t parts) { return std::min(most, (int64_t)llvm::alignTo(llvm::divideCeil(extent, parts), alignment)); };
+  auto tileOf = [&](int64_t parts) {
+    return std::min(most, (int64_t)llvm::alignTo(llvm::divideCeil(extent, parts), alignment));
+  };
   // The most loaded core's share over an even one.
   auto imbalance = [&](int64_t tile) {
     int64_t rounds = llvm::divideCeil(llvm::divideCeil(extent, tile) * otherTiles, cores);
@@ -140,8 +138,9 @@ int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit,
   return std::min(best, extent);
 }
 
-TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles, int64_t cores) {
-  constexpr int64_t kMostRows = 4088;            // of a DMA
+TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles,
+                                    int64_t cores) {
+  constexpr int64_t kMostRows = 4088;             // of a DMA
   constexpr double kCommands = 1200, kBurst = 64; // in elements; in bytes, what a short run costs beside its length
   int64_t least = 4, bytes = 4 * liveTemporaries(op);
   for (Value value : op->getOperands())

@@ -36,10 +36,11 @@ int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows);
 /// The shares of the cores count as even up to this ratio of the largest to the mean.
 constexpr double kEvenShares = 1.1;
 
-/// The size of tiles of `extent` units, at most `limit`, a multiple of 8 where a unit is one element. The fewest tiles, unless
-/// some more give `cores` vector cores more even shares: `otherTiles` is the number of tiles along the other loops, and a tile
-/// keeps enough work of `elementsPerUnit` elements a unit.
-int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles = 1, int64_t cores = 1);
+/// The size of tiles of `extent` units, at most `limit`, a multiple of 8 where a unit is one element. The fewest tiles,
+/// unless some more give `cores` vector cores more even shares: `otherTiles` is the number of tiles along the other
+/// loops, and a tile keeps enough work of `elementsPerUnit` elements a unit.
+int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles = 1,
+                         int64_t cores = 1);
 
 /// Of a transposition: `rows` along the source's innermost dimension, `cols` along the result's.
 struct TransposedTile {
@@ -47,9 +48,11 @@ struct TransposedTile {
   int64_t cols = 1;
 };
 
-/// The tile of a transposition `op` of `rows` x `cols` elements, `otherTiles` times, that takes `cores` vector cores the least time. Both sides are whole
-/// blocks of 32 bytes or the whole extent, and what the tile needs, doubled, fits the unified buffer.
-TransposedTile chooseTransposedTile(mlir::linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles, int64_t cores);
+/// The tile of a transposition `op` of `rows` x `cols` elements, `otherTiles` times, that takes `cores` vector cores
+/// the least time. Both sides are whole blocks of 32 bytes or the whole extent, and what the tile needs, doubled, fits
+/// the unified buffer.
+TransposedTile chooseTransposedTile(mlir::linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles,
+                                    int64_t cores);
 
 } // namespace pto_mlir::vector_kernels
 

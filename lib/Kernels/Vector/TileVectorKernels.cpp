@@ -1,8 +1,6 @@
 //===- TileVectorKernels.cpp - the phases of the pass ---------------------===//
 
 #include "Phases.h"
-#include "pto_mlir/Dialect/PTO/IR/PTO.h"
-#include "pto_mlir/Kernels/Passes.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -11,6 +9,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/TensorInferTypeOpInterfaceImpl.h"
 #include "mlir/Dialect/Tensor/IR/TensorTilingInterfaceImpl.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Kernels/Passes.h"
 
 using namespace mlir;
 

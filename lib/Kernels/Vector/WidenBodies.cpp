@@ -26,8 +26,8 @@ bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
 
 /// Arithmetic on the storage type: narrow in, narrow out (or a comparison).
 bool computesNarrow(Operation *op) {
-  if (isa<arith::ExtFOp, arith::TruncFOp, arith::ConstantOp>(op) || op->getNumResults() != 1 || op->getNumRegions() != 0 ||
-      !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::ConstantOp>(op) || op->getNumResults() != 1 ||
+      op->getNumRegions() != 0 || !isa_and_nonnull<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return false;
   bool narrow = llvm::any_of(op->getOperandTypes(), isNarrow);
   return narrow && (isNarrow(op->getResultTypes()[0]) || isa<arith::CmpFOp>(op));
@@ -60,7 +60,8 @@ void widen(Operation *op, IRRewriter &rewriter) {
       operand.set(before);
     } else if (auto constant = value.getDefiningOp<arith::ConstantOp>()) {
       double number = cast<FloatAttr>(constant.getValue()).getValueAsDouble();
-      operand.set(rewriter.create<arith::ConstantOp>(op->getLoc(), rewriter.getF32FloatAttr(static_cast<float>(number))));
+      operand.set(
+          rewriter.create<arith::ConstantOp>(op->getLoc(), rewriter.getF32FloatAttr(static_cast<float>(number))));
     } else {
       operand.set(rewriter.create<arith::ExtFOp>(op->getLoc(), f32, value));
     }

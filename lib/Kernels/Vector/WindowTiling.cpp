@@ -76,7 +76,8 @@ private:
     int64_t padded = llvm::alignTo(c, converts ? 16 : 8);
     int64_t input = height.span(h) * width.span(w) * (inputBytes + (converts ? 4 : 0));
     int64_t filter = hasFilter ? height.kernel * width.kernel * (4 + (converts ? inputBytes : 0)) : 0;
-    return padded * (input + 4 * tail.inputValues * width.span(w) + 4 * tail.fullValues * h * w + (hasFilter ? 12 : 4) * w + filter);
+    return padded * (input + 4 * tail.inputValues * width.span(w) + 4 * tail.fullValues * h * w +
+                     (hasFilter ? 12 : 4) * w + filter);
   }
 
   int64_t largestRows(int64_t w, int64_t c) const {
@@ -104,16 +105,20 @@ private:
     int64_t tiles = images * rowParts * (cols / tile.cols) * (channels / tile.channels);
     int64_t rounds = llvm::divideCeil(tiles, cores);
     double elements = double(tile.rows) * tile.cols * llvm::alignTo(tile.channels, 8);
-    double loads = double(height.span(tile.rows)) * width.span(tile.cols) * llvm::alignTo(tile.channels, 8) * (2 + tail.inputValues);
+    double loads = double(height.span(tile.rows)) * width.span(tile.cols) * llvm::alignTo(tile.channels, 8) *
+                   (2 + tail.inputValues);
     double taps = double(height.kernel) * width.kernel * (hasFilter ? 2 : 1);
-    double commands = tile.rows * (taps + (hasFilter ? 2 : 0)) + height.span(tile.rows) * width.stride * (1 + tail.inputValues) + 12;
+    double commands =
+        tile.rows * (taps + (hasFilter ? 2 : 0)) + height.span(tile.rows) * width.stride * (1 + tail.inputValues) + 12;
     // Runs below 64 bytes waste the memory's bursts.
     if (tile.channels < channels && tile.channels * inputBytes < 64)
       loads *= 2;
     // Cores that wait for others are worth a little time: memory is shared, and so is the work of other launches.
     constexpr double kUneven = 1.25;
-    double share = double(rounds) * tile.rows * tile.cols * tile.channels * cores / (double(images) * rows * cols * channels);
-    return (elements * (taps + 2 + tail.fullValues) + loads + kCommand * commands) * rounds * (share > kEvenShares ? kUneven : 1);
+    double share =
+        double(rounds) * tile.rows * tile.cols * tile.channels * cores / (double(images) * rows * cols * channels);
+    return (elements * (taps + 2 + tail.fullValues) + loads + kCommand * commands) * rounds *
+           (share > kEvenShares ? kUneven : 1);
   }
 
   const WindowTail &tail;

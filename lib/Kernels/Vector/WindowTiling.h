@@ -10,12 +10,13 @@ namespace pto_mlir::vector_kernels {
 /// Set on a tiled window op: the most output rows that its tile has.
 constexpr llvm::StringLiteral kTileRowsAttr = "pto.tile_rows";
 
-/// Set on the elementwise op that makes a window's input: it is applied to the pixels as they are loaded, and never tiled itself.
+/// Set on the elementwise op that makes a window's input: it is applied to the pixels as they are loaded, and never
+/// tiled itself.
 constexpr llvm::StringLiteral kWindowInputAttr = "pto.window_input";
 
 /// One of the two spatial dimensions of a window. Output position o and kernel position k read padded input position
-/// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the stride,
-/// so that tap k reads phase `phase(k)` at o + `shift(k)`.
+/// o * stride + k * dilation. Inputs are loaded phase by phase: phase p holds the positions that are p modulo the
+/// stride, so that tap k reads phase `phase(k)` at o + `shift(k)`.
 struct WindowAxis {
   int64_t kernel = 1, stride = 1, dilation = 1;
   int64_t phase(int64_t k) const { return k * dilation % stride; }
@@ -35,7 +36,8 @@ struct WindowTile {
 
 /// What a tile of the window costs beside its input.
 struct WindowTail {
-  /// f32 values of the output's shape alive at once: accumulator, operands, results and temporaries of the ops behind the window.
+  /// f32 values of the output's shape alive at once: accumulator, operands, results and temporaries of the ops behind
+  /// the window.
   int64_t fullValues = 2;
   /// Values of one input row's shape: operands and temporaries of the op that makes the input.
   int64_t inputValues = 0;
@@ -43,9 +45,10 @@ struct WindowTail {
   bool oneRow = false;
 };
 
-/// The tile that costs least among those that fit the unified buffer: each tile loads its input with a halo, so large ones
-/// load less; long channel runs and long vector commands cost less per element. Columns and channels are cut into equal parts;
-/// rows may leave a remainder. `cores` is the number of vector cores that share the tiles. No rows in the result: nothing fits.
+/// The tile that costs least among those that fit the unified buffer: each tile loads its input with a halo, so large
+/// ones load less; long channel runs and long vector commands cost less per element. Columns and channels are cut into
+/// equal parts; rows may leave a remainder. `cores` is the number of vector cores that share the tiles. No rows in the
+/// result: nothing fits.
 WindowTile chooseWindowTile(mlir::linalg::LinalgOp window, const WindowTail &tail, int64_t cores);
 
 } // namespace pto_mlir::vector_kernels

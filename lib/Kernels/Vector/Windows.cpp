@@ -1,21 +1,21 @@
 //===- Windows.cpp - depthwise convolution and pooling as 2-D generics ----===//
 //
-// A tile of a window op's output becomes a band of input pixels in the unified buffer and, for each output row and each kernel
-// position, one generic [pixels, channels] that reads a shifted part of the band. The band is loaded once, padding
-// included: its border is filled, and the loads are cut to the image. At a stride other than 1 there is a band for each
-// phase (WindowTiling.h), loaded with strides, so that every shift is a run of neighbouring pixels.
+// A tile of a window op's output becomes a band of input pixels in the unified buffer and, for each output row and each
+// kernel position, one generic [pixels, channels] that reads a shifted part of the band. The band is loaded once,
+// padding included: its border is filled, and the loads are cut to the image. At a stride other than 1 there is a band
+// for each phase (WindowTiling.h), loaded with strides, so that every shift is a run of neighbouring pixels.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Phases.h"
 #include "WindowTiling.h"
-#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -23,8 +23,8 @@ using namespace mlir;
 namespace pto_mlir::vector_kernels {
 namespace {
 
-/// Products that are added to each other before their sum is added to the other ones': the rounding error of a sum grows with the number of its
-/// terms, and with how large the sum is that a term is added to.
+/// Products that are added to each other before their sum is added to the other ones': the rounding error of a sum
+/// grows with the number of its terms, and with how large the sum is that a term is added to.
 constexpr int64_t kTapsInRun = 8;
 
 /// The window op's input as an image and where this op's first pixel lies in it,
@@ -52,8 +52,7 @@ FailureOr<WindowInput> traceInput(Operation *op, Value input) {
     ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh();
     bool spatial = low[0] == 0 && high[0] == 0 && low[3] == 0 && high[3] == 0;
     if (!value || !matchPattern(value, m_Constant(&result.padValue)) || !spatial ||
-        llvm::any_of(low, [](int64_t p) { return p < 0; }) ||
-        llvm::any_of(high, [](int64_t p) { return p < 0; }))
+        llvm::any_of(low, [](int64_t p) { return p < 0; }) || llvm::any_of(high, [](int64_t p) { return p < 0; }))
       return op->emitOpError("needs a padding by a constant, at least zero, of rows and columns only");
     result.padTop = low[1];
     result.padLeft = low[2];
@@ -72,8 +71,8 @@ FailureOr<WindowInput> traceInput(Operation *op, Value input) {
 
 /// Output columns whose tiles read the same columns of their band from the image.
 struct ColumnRun {
-  int64_t first, last;  ///< output columns of the tiles' origins: first <= origin < last
-  int64_t low, high;    ///< band columns that lie in the image
+  int64_t first, last; ///< output columns of the tiles' origins: first <= origin < last
+  int64_t low, high;   ///< band columns that lie in the image
 };
 
 /// Builds the expansion of one window op.
@@ -87,7 +86,8 @@ private:
   using Bands = llvm::DenseMap<std::pair<int64_t, int64_t>, Value>; ///< by phase of the row and of the column
 
   LogicalResult analyse();
-  Value overPixels(ValueRange ins, Value init, bool filtered, llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body);
+  Value overPixels(ValueRange ins, Value init, bool filtered,
+                   llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body);
   Value addTo(Value acc, Value column, Value filter);
   Value product(Value column, Value filter);
   Value convert(Value tile);
@@ -126,8 +126,7 @@ Value WindowExpander::convert(Value tile) {
   AffineMap map = rewriter.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
   return rewriter
-      .create<linalg::GenericOp>(loc, init.getType(), tile, init, ArrayRef<AffineMap>{map, map},
-                                 parallel,
+      .create<linalg::GenericOp>(loc, init.getType(), tile, init, ArrayRef<AffineMap>{map, map}, parallel,
                                  [&](OpBuilder &b, Location l, ValueRange args) {
                                    Value wide = b.create<arith::ExtFOp>(l, accType, args[0]);
                                    b.create<linalg::YieldOp>(l, wide);
@@ -135,16 +134,18 @@ Value WindowExpander::convert(Value tile) {
       .getResult(0);
 }
 
-/// A generic over [pixels, channels] whose body makes the element from the elements of `ins` (the last one, a filter, a vector over the channels where
-/// `filtered`) and, last, of `init`.
-Value WindowExpander::overPixels(ValueRange ins, Value init, bool filtered, llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
+/// A generic over [pixels, channels] whose body makes the element from the elements of `ins` (the last one, a filter, a
+/// vector over the channels where `filtered`) and, last, of `init`.
+Value WindowExpander::overPixels(ValueRange ins, Value init, bool filtered,
+                                 llvm::function_ref<Value(OpBuilder &, Location, ValueRange)> body) {
   SmallVector<AffineMap> maps(ins.size() + 1, rewriter.getMultiDimIdentityMap(2));
   if (filtered)
     maps[ins.size() - 1] = AffineMap::get(2, 0, rewriter.getAffineDimExpr(1));
   SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
   return rewriter
-      .create<linalg::GenericOp>(loc, init.getType(), ins, init, maps, parallel,
-                                 [&](OpBuilder &b, Location l, ValueRange args) { b.create<linalg::YieldOp>(l, body(b, l, args)); })
+      .create<linalg::GenericOp>(
+          loc, init.getType(), ins, init, maps, parallel,
+          [&](OpBuilder &b, Location l, ValueRange args) { b.create<linalg::YieldOp>(l, body(b, l, args)); })
       .getResult(0);
 }
 
@@ -164,8 +165,9 @@ Value WindowExpander::addTo(Value acc, Value column, Value filter) {
 /// The first of two or more terms of a sum: column * filter.
 Value WindowExpander::product(Value column, Value filter) {
   Value init = rewriter.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(column.getType()).getShape(), accType);
-  return overPixels({column, filter}, init, true,
-                    [](OpBuilder &b, Location l, ValueRange args) -> Value { return b.create<arith::MulFOp>(l, args[0], args[1]); });
+  return overPixels({column, filter}, init, true, [](OpBuilder &b, Location l, ValueRange args) -> Value {
+    return b.create<arith::MulFOp>(l, args[0], args[1]);
+  });
 }
 
 /// A tensor of the image's type in the unified buffer, a copy of `copied` if given.
@@ -191,7 +193,8 @@ Value WindowExpander::slice(Value source, ArrayRef<OpFoldResult> offsets, ArrayR
 }
 
 /// The producer's body on a row of pixels, [pixels, channels], computed in `destination`.
-Value WindowExpander::apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides, Value destination) {
+Value WindowExpander::apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> sizes, ArrayRef<int64_t> strides,
+                            Value destination) {
   linalg::GenericOp producer = input.producer;
   auto shape = cast<RankedTensorType>(destination.getType()).getShape();
   AffineMap pixels = rewriter.getMultiDimIdentityMap(2), vector = AffineMap::get(2, 0, rewriter.getAffineDimExpr(1));
@@ -212,14 +215,15 @@ Value WindowExpander::apply(ArrayRef<OpFoldResult> offsets, ArrayRef<int64_t> si
   }
   maps.push_back(pixels);
   SmallVector<utils::IteratorType> parallel(2, utils::IteratorType::parallel);
-  auto row = rewriter.create<linalg::GenericOp>(producer.getLoc(), destination.getType(), ins, destination, maps, parallel);
+  auto row =
+      rewriter.create<linalg::GenericOp>(producer.getLoc(), destination.getType(), ins, destination, maps, parallel);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.cloneRegionBefore(producer.getRegion(), row.getRegion(), row.getRegion().begin());
   return row.getResult(0);
 }
 
-/// [KH, KW, channels] in the accumulator's type, loaded where the slice of the filter stands: outside of the loops that it
-/// does not depend on.
+/// [KH, KW, channels] in the accumulator's type, loaded where the slice of the filter stands: outside of the loops that
+/// it does not depend on.
 Value WindowExpander::loadFilters() {
   OpBuilder::InsertionGuard guard(rewriter);
   Value filter = op.getDpsInputs()[1];
@@ -265,7 +269,8 @@ Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const
   OpFoldResult lower = affine::makeComposedFoldedAffineMax(
       rewriter, loc, AffineMap::get(1, 0, {number(0), (-d0 - shift).ceilDiv(height.stride)}, context), {top});
   OpFoldResult upper = affine::makeComposedFoldedAffineMin(
-      rewriter, loc, AffineMap::get(1, 0, {number(bandRows), (-d0 + (imageHeight - shift)).ceilDiv(height.stride)}, context), {top});
+      rewriter, loc,
+      AffineMap::get(1, 0, {number(bandRows), (-d0 + (imageHeight - shift)).ceilDiv(height.stride)}, context), {top});
   Value begin = getValueOrCreateConstantIndexOp(rewriter, loc, lower);
   Value end = getValueOrCreateConstantIndexOp(rewriter, loc, upper);
   if (!only) {
@@ -287,13 +292,15 @@ Value WindowExpander::loadRows(Value band, int64_t phaseH, int64_t phaseW, const
                                                            {top, loop.getInductionVar()});
   OpFoldResult column = affine::makeComposedFoldedAffineApply(
       rewriter, loc, d0 + (run.low * width.stride + phaseW - input.padLeft), {input.offsets[2]});
-  SmallVector<OpFoldResult> from{input.offsets[0], row, column, input.offsets[3]}, to{loop.getInductionVar(), index(run.low), index(0)};
+  SmallVector<OpFoldResult> from{input.offsets[0], row, column, input.offsets[3]},
+      to{loop.getInductionVar(), index(run.low), index(0)};
   SmallVector<int64_t> sizes{1, 1, count, channels}, steps{1, 1, width.stride, 1};
-  Value loaded = input.producer ? apply(from, sizes, steps, slice(loop.getRegionIterArg(0), to, {1, count, channels}, {1, 1, 1}, {count, channels}))
-                                : slice(input.image, from, sizes, steps, {count, channels});
+  Value loaded = input.producer
+                     ? apply(from, sizes, steps,
+                             slice(loop.getRegionIterArg(0), to, {1, count, channels}, {1, 1, 1}, {count, channels}))
+                     : slice(input.image, from, sizes, steps, {count, channels});
   Value inserted = rewriter.create<tensor::InsertSliceOp>(
-      loc, loaded, loop.getRegionIterArg(0), to,
-      ArrayRef<OpFoldResult>{index(1), index(count), index(channels)},
+      loc, loaded, loop.getRegionIterArg(0), to, ArrayRef<OpFoldResult>{index(1), index(count), index(channels)},
       ArrayRef<OpFoldResult>{index(1), index(1), index(1)});
   rewriter.create<scf::YieldOp>(loc, inserted);
   return loop.getResult(0);
@@ -308,9 +315,10 @@ Value WindowExpander::loadBand(int64_t phaseH, int64_t phaseW) {
   if (allColumns && allRows && !input.producer) {
     AffineExpr d0 = rewriter.getAffineDimExpr(0);
     OpFoldResult row = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + phaseH, {input.offsets[1]});
-    OpFoldResult column = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + (phaseW - input.padLeft), {input.offsets[2]});
-    Value part = slice(input.image, {input.offsets[0], row, column, input.offsets[3]}, {1, bandRows, bandCols, channels},
-                       {1, height.stride, width.stride, 1}, shape);
+    OpFoldResult column =
+        affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + (phaseW - input.padLeft), {input.offsets[2]});
+    Value part = slice(input.image, {input.offsets[0], row, column, input.offsets[3]},
+                       {1, bandRows, bandCols, channels}, {1, height.stride, width.stride, 1}, shape);
     return convert(local(shape, part));
   }
   Value band = input.padValue ? filled(shape, cast<TypedAttr>(input.padValue)) : local(shape);
@@ -342,8 +350,8 @@ LogicalResult WindowExpander::analyse() {
   return success();
 }
 
-/// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written once. The taps of a
-/// convolution are summed up to kTapsInRun at a time before they meet `acc`.
+/// Adds what the kernel rows of one phase read for output row `row`. They stand in a loop: their commands are written
+/// once. The taps of a convolution are summed up to kTapsInRun at a time before they meet `acc`.
 Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const Bands &bands, Value filters) {
   SmallVector<int64_t> taps;
   for (int64_t kh = 0; kh < height.kernel; ++kh)
@@ -356,12 +364,13 @@ Value WindowExpander::addKernelRows(Value acc, Value row, int64_t phase, const B
   int64_t shiftStep = taps.size() > 1 ? height.shift(taps[1]) - height.shift(taps[0]) : 0;
   auto addRow = [&](Value sum, OpFoldResult step) {
     AffineExpr d0 = rewriter.getAffineDimExpr(0), d1 = rewriter.getAffineDimExpr(1);
-    OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 + d1 * shiftStep + height.shift(taps[0]), {OpFoldResult(row), step});
+    OpFoldResult bandRow = affine::makeComposedFoldedAffineApply(
+        rewriter, loc, d0 + d1 * shiftStep + height.shift(taps[0]), {OpFoldResult(row), step});
     OpFoldResult kh = affine::makeComposedFoldedAffineApply(rewriter, loc, d0 * tapStep + taps[0], {step});
     Value run;
     for (int64_t kw = 0; kw < width.kernel; ++kw) {
-      Value pixels = slice(bands.lookup({phase, width.phase(kw)}), {bandRow, index(width.shift(kw)), index(0)}, {1, cols, channels}, {1, 1, 1},
-                           {cols, channels});
+      Value pixels = slice(bands.lookup({phase, width.phase(kw)}), {bandRow, index(width.shift(kw)), index(0)},
+                           {1, cols, channels}, {1, 1, 1}, {cols, channels});
       if (!isConv) {
         sum = addTo(sum, pixels, Value());
         continue;
@@ -420,9 +429,9 @@ LogicalResult WindowExpander::expand() {
     for (int64_t phase = 0; phase < height.stride; ++phase)
       sum = addKernelRows(sum, row, phase, bands, filters);
     acc = isConv ? addTo(acc, sum, Value()) : sum;
-    Value inserted = rewriter.create<tensor::InsertSliceOp>(
-        loc, acc, whole, place, getAsIndexOpFoldResult(context, {1, 1, cols, channels}),
-        getAsIndexOpFoldResult(context, {1, 1, 1, 1}));
+    Value inserted = rewriter.create<tensor::InsertSliceOp>(loc, acc, whole, place,
+                                                            getAsIndexOpFoldResult(context, {1, 1, cols, channels}),
+                                                            getAsIndexOpFoldResult(context, {1, 1, 1, 1}));
     rewriter.create<scf::YieldOp>(loc, inserted);
   }
   rewriter.replaceOp(op, loop.getResult(0));

@@ -12,9 +12,9 @@ import argparse
 import sys
 
 import numpy as np
+from pto_runtime import BinaryCompiler, CoreType, DeviceError, DeviceRunner, Graph
 
 from pto import PTO, PTOModule
-from pto_runtime import BinaryCompiler, CoreType, DeviceError, DeviceRunner, Graph
 
 
 def build(size: int) -> PTOModule:
@@ -69,7 +69,9 @@ def run(kind: str, groups: int, steps: int, size: int, virtual_time: bool, trace
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="bgemm", description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--kind", choices=("aicore", "host"), default="aicore", help="simulated cores, or this processor")
+    parser.add_argument(
+        "--kind", choices=("aicore", "host"), default="aicore", help="simulated cores, or this processor"
+    )
     for name, default in (("--groups", 4), ("--steps", 4), ("--size", 64)):
         parser.add_argument(name, type=int, default=default)
     parser.add_argument("--trace", help="write a trace for Perfetto")

@@ -26,7 +26,9 @@ def check_readable(text: str) -> None:
         open_image(path, "RGB") if images else npz.names(path)
 
 
-def load_inputs(text: str, inputs: list[tuple[str, list[int | None], str]], preprocess: Preprocess) -> dict[str, np.ndarray]:
+def load_inputs(
+    text: str, inputs: list[tuple[str, list[int | None], str]], preprocess: Preprocess
+) -> dict[str, np.ndarray]:
     """Arrays for `inputs` (name, shape with None for a size that the file says, numpy type name) from an .npz, or from one image per input (a comma list)."""
     paths, images = _paths(text)
     if not images:
@@ -34,7 +36,9 @@ def load_inputs(text: str, inputs: list[tuple[str, list[int | None], str]], prep
     else:
         if len(paths) != len(inputs):
             raise UserError(f"--test_input: {len(paths)} images for {len(inputs)} inputs")
-        data = {name: preprocess.load(path, [size or 1 for size in shape]) for path, (name, shape, _) in zip(paths, inputs)}
+        data = {
+            name: preprocess.load(path, [size or 1 for size in shape]) for path, (name, shape, _) in zip(paths, inputs)
+        }
     feed = {}
     for name, shape, dtype in inputs:
         if name not in data:
@@ -42,7 +46,9 @@ def load_inputs(text: str, inputs: list[tuple[str, list[int | None], str]], prep
             raise UserError(f"{text}: input {name!r} {shape} is missing; the file has {have}")
         value = data[name]
         if value.ndim != len(shape) or any(want is not None and want != have for want, have in zip(shape, value.shape)):
-            raise UserError(f"{text}: input {name!r} has shape {list(value.shape)}, the model expects {shape}".replace("None", "?"))
+            raise UserError(
+                f"{text}: input {name!r} has shape {list(value.shape)}, the model expects {shape}".replace("None", "?")
+            )
         if value.dtype.kind != np.dtype(dtype).kind and not (value.dtype.kind in "iu" and np.dtype(dtype).kind in "iu"):
             raise UserError(f"{text}: input {name!r} has type {value.dtype}, the model expects {dtype}")
         feed[name] = np.asarray(value.astype(dtype, copy=False), order="C")

@@ -19,14 +19,18 @@ def parser() -> cli.Parser:
     p = cli.Parser(PROG, "Compiles a top .mlir to a .pmodel and checks it on the cmodel.")
     p.add_argument("--mlir", required=True, help="the .mlir that model_transform wrote")
     p.add_argument("--model", required=True, help="output, ends in .pmodel")
-    p.add_argument("--quantize", choices=sorted(TOLERANCE), default="F32", type=str.upper, help="storage type of the net")
+    p.add_argument(
+        "--quantize", choices=sorted(TOLERANCE), default="F32", type=str.upper, help="storage type of the net"
+    )
     p.add_argument("--processor", "--chip", dest="processor", choices=["a3"], default="a3")
     p.add_argument("--num_core", type=int, default=1, help="blocks (1 cube core and 2 vector cores each), 1..24")
     p.add_argument("--test_input", help="image(s) or .npz; with it the .pmodel is run on the cmodel")
     p.add_argument("--test_reference", help=".npz that model_transform --test_result wrote; compared by tensor name")
     p.add_argument("--tolerance", type=cli.tolerance, help="least cosine, least Euclidean similarity (default by type)")
     p.add_argument("--excepts", type=cli.names, default=[], help="tensors that are not compared (comma list)")
-    p.add_argument("--debug", action="store_true", help="keep every named tensor in the .pmodel and compare all of them")
+    p.add_argument(
+        "--debug", action="store_true", help="keep every named tensor in the .pmodel and compare all of them"
+    )
     p.add_argument("--dump_ir", metavar="DIR", help="write the module after each stage")
     p.add_argument("--emit-pto", metavar="DIR", help="write each kernel as .pto for the public assembler")
     return p
@@ -56,7 +60,14 @@ def deploy(argv) -> int:
     print(f"{PROG}: {args.mlir} -> {args.model} ({args.quantize}, {args.processor}, {args.num_core} core)")
     with progress.step("compile"):
         result = compiler.deploy(
-            args.mlir, args.model, args.quantize, args.processor, args.num_core, args.debug, args.dump_ir or "", args.emit_pto or ""
+            args.mlir,
+            args.model,
+            args.quantize,
+            args.processor,
+            args.num_core,
+            args.debug,
+            args.dump_ir or "",
+            args.emit_pto or "",
         )
     print(
         f"  {result['kernels']} kernels ({result['launches']} launches), {result['command_bytes']:,} bytes of commands,"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from .. import cli, npz
 from ..errors import UserError
@@ -20,16 +19,31 @@ def parser() -> cli.Parser:
     p.add_argument("--output", default="_output.npz", help=".npz with the outputs by name")
     p.add_argument("--dump_all_tensors", action="store_true", help="also write every named tensor that the model keeps")
     p.add_argument("--device", default="cmodel", help="cmodel, or the path of a device plug-in")
-    p.add_argument("--mode", choices=["functional", "timing", "checked"], default="functional",
-                   help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races between engines and "
-                        "reads of bytes that nobody wrote")  # fmt: skip
-    p.add_argument("--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing")
-    p.add_argument("--blocks", type=int, default=24,
-                   help="with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the model's tasks are scheduled")
+    p.add_argument(
+        "--mode",
+        choices=["functional", "timing", "checked"],
+        default="functional",
+        help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races between engines and "
+        "reads of bytes that nobody wrote",
+    )
+    p.add_argument(
+        "--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing"
+    )
+    p.add_argument(
+        "--blocks",
+        type=int,
+        default=24,
+        help="with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the model's tasks are scheduled",
+    )
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
-    p.add_argument("--profile", nargs="?", const="", metavar="TRACE.json",
-                   help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical path, and "
-                   "write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)")  # fmt: skip
+    p.add_argument(
+        "--profile",
+        nargs="?",
+        const="",
+        metavar="TRACE.json",
+        help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical path, and "
+        "write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)",
+    )
     return p
 
 
@@ -45,11 +59,15 @@ def profile_table(kernels: list[dict]) -> list[str]:
     total = {key: sum(k[key] for k in kernels) for key in keys}
     rows = sorted(kernels, key=lambda k: -k["host_seconds"]) + [{**total, "name": "all"}]
     width = max(len(k["name"]) for k in rows)
-    lines = [f"{'kernel':<{width}} {'launches':>9} {'ms':>10} {'share':>6} {'instructions':>13} {'MB read':>10} {'MB written':>11}  computes"]
+    lines = [
+        f"{'kernel':<{width}} {'launches':>9} {'ms':>10} {'share':>6} {'instructions':>13} {'MB read':>10} {'MB written':>11}  computes"
+    ]
     for k in rows:
         share = 100 * k["host_seconds"] / total["host_seconds"] if total["host_seconds"] else 0
-        lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['host_seconds'] * 1e3:>10.3f} {share:>5.1f}% "
-                     f"{k['instructions']:>13,} {k['gm_bytes_read'] / 1e6:>10.3f} {k['gm_bytes_written'] / 1e6:>11.3f}  {_computes(k)}".rstrip())  # fmt: skip
+        lines.append(
+            f"{k['name']:<{width}} {k['launches']:>9} {k['host_seconds'] * 1e3:>10.3f} {share:>5.1f}% "
+            f"{k['instructions']:>13,} {k['gm_bytes_read'] / 1e6:>10.3f} {k['gm_bytes_written'] / 1e6:>11.3f}  {_computes(k)}".rstrip()
+        )
     return lines
 
 
@@ -58,15 +76,28 @@ def timing_table(kernels: list[dict]) -> list[str]:
     share is the part of the time in which it worked, or waited for another."""
     kernels = [k for k in kernels if "cycles" in k]
     rows = sorted(kernels, key=lambda k: -k["cycles"])
-    total = {"name": "all", "launches": sum(k["launches"] for k in kernels), "cycles": sum(k["cycles"] for k in kernels),
-             "seconds": sum(k["seconds"] for k in kernels)}  # fmt: skip
+    total = {
+        "name": "all",
+        "launches": sum(k["launches"] for k in kernels),
+        "cycles": sum(k["cycles"] for k in kernels),
+        "seconds": sum(k["seconds"] for k in kernels),
+    }
     for key in ("busy", "stalled"):
         total[key] = {e: sum(k[key][e] for k in kernels) for e in (kernels[0][key] if kernels else ())}
     width = max(len(k["name"]) for k in [*rows, total])
-    lines = [f"{'kernel':<{width}} {'launches':>9} {'cycles':>12} {'us':>10}  busy (waiting) part of each engine's time; what it computes"]
+    lines = [
+        f"{'kernel':<{width}} {'launches':>9} {'cycles':>12} {'us':>10}  busy (waiting) part of each engine's time; what it computes"
+    ]
     for k in [*rows, total]:
-        engines = [f"{e} {100 * busy / k['cycles']:.0f}% ({100 * k['stalled'][e] / k['cycles']:.0f}%)" for e, busy in k["busy"].items() if busy > 0]
-        lines.append(f"{k['name']:<{width}} {k['launches']:>9} {k['cycles']:>12,.0f} {k['seconds'] * 1e6:>10.2f}  {', '.join(engines)}" + (f"; {_computes(k)}" if _computes(k) else ""))
+        engines = [
+            f"{e} {100 * busy / k['cycles']:.0f}% ({100 * k['stalled'][e] / k['cycles']:.0f}%)"
+            for e, busy in k["busy"].items()
+            if busy > 0
+        ]
+        lines.append(
+            f"{k['name']:<{width}} {k['launches']:>9} {k['cycles']:>12,.0f} {k['seconds'] * 1e6:>10.2f}  {', '.join(engines)}"
+            + (f"; {_computes(k)}" if _computes(k) else "")
+        )
     return lines
 
 
@@ -84,15 +115,23 @@ def run_model(argv) -> int:
     if args.trace and args.mode != "timing":
         raise UserError("--trace needs --mode timing")
     if args.profile and args.mode not in ("functional", "timing"):
-        raise UserError(f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs launches in order")
+        raise UserError(
+            f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs launches in order"
+        )
     if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
     if path.suffix == ".pmodel":
         from ..runtime import InferenceSession
 
         mode = f"timing:{args.trace}" if args.trace else args.mode
-        session = InferenceSession(str(path), device=args.device, threads=args.threads, mode=mode,
-                                   trace=bool(args.profile) or args.mode == "timing", blocks=args.blocks)  # fmt: skip
+        session = InferenceSession(
+            str(path),
+            device=args.device,
+            threads=args.threads,
+            mode=mode,
+            trace=bool(args.profile) or args.mode == "timing",
+            blocks=args.blocks,
+        )
         inputs = [(i.name, list(i.shape), _numpy_type(i.type)) for i in session.get_inputs()]
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))

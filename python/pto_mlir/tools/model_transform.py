@@ -19,10 +19,21 @@ def parser() -> cli.Parser:
     p = cli.Parser(PROG, "Converts an ONNX model to the top dialect (.mlir with its weights beside it).")
     p.add_argument("--model_name", required=True, help="name of the net")
     p.add_argument("--model_def", required=True, help="the .onnx file")
-    p.add_argument("--mlir", required=True, help="output, ends in .mlir; weights go to <name>_top_weights.safetensors beside it")
+    p.add_argument(
+        "--mlir", required=True, help="output, ends in .mlir; weights go to <name>_top_weights.safetensors beside it"
+    )
     p.add_argument("--input_shapes", help="shapes of the inputs, such as [[1,3,224,224]]; the model's own when absent")
-    p.add_argument("--dynamic", metavar="NAME=SIZES", help="sizes of dimensions that the model names, such as batch=1..4,length=16|32: all of them are compiled")
-    p.add_argument("--max_extent", type=int, default=32, help="the largest extent that a run may bring forth (NonZero, Range, slices, loops): all up to it are compiled")
+    p.add_argument(
+        "--dynamic",
+        metavar="NAME=SIZES",
+        help="sizes of dimensions that the model names, such as batch=1..4,length=16|32: all of them are compiled",
+    )
+    p.add_argument(
+        "--max_extent",
+        type=int,
+        default=32,
+        help="the largest extent that a run may bring forth (NonZero, Range, slices, loops): all up to it are compiled",
+    )
     p.add_argument("--output_names", type=cli.names, default=[], help="cut the graph at these tensors (comma list)")
     p.add_argument("--resize_dims", type=cli.numbers, default=[], help="height,width that an image is resized to")
     p.add_argument("--keep_aspect_ratio", action="store_true", help="resize without distortion and pad the rest")
@@ -33,8 +44,12 @@ def parser() -> cli.Parser:
     p.add_argument("--pixel_format", choices=["bgr", "rgb", "gray"], default="bgr")
     p.add_argument("--channel_format", choices=["nchw", "nhwc"], default="nchw")
     p.add_argument("--test_input", help="image(s) or .npz; with it every tensor is compared with onnxruntime's")
-    p.add_argument("--test_result", help="output .npz: onnxruntime's value of every tensor, for model_deploy --test_reference")
-    p.add_argument("--tolerance", type=cli.tolerance, default=(0.99, 0.99), help="least cosine, least Euclidean similarity")
+    p.add_argument(
+        "--test_result", help="output .npz: onnxruntime's value of every tensor, for model_deploy --test_reference"
+    )
+    p.add_argument(
+        "--tolerance", type=cli.tolerance, default=(0.99, 0.99), help="least cosine, least Euclidean similarity"
+    )
     p.add_argument("--excepts", type=cli.names, default=[], help="tensors that are not compared (comma list)")
     p.add_argument("--debug", action="store_true", help="show every tensor of the comparison")
     return p
@@ -56,9 +71,15 @@ def transform(argv) -> int:
     if args.resize_dims and len(args.resize_dims) != 2:
         raise UserError("--resize_dims: expects height,width")
     preprocess = Preprocess(
-        [int(d) for d in args.resize_dims], args.keep_aspect_ratio, args.pad_value, args.pad_type,
-        args.mean, args.scale, args.pixel_format, args.channel_format,
-    )  # fmt: skip
+        [int(d) for d in args.resize_dims],
+        args.keep_aspect_ratio,
+        args.pad_value,
+        args.pad_type,
+        args.mean,
+        args.scale,
+        args.pixel_format,
+        args.channel_format,
+    )
 
     from .. import compiler
 
@@ -66,8 +87,14 @@ def transform(argv) -> int:
     print(f"{PROG}: {args.model_def} -> {args.mlir}")
     with progress.step("import, infer shapes, fold"):
         summary = compiler.transform(
-            args.model_def, args.model_name, shapes, args.output_names, args.mlir, json.dumps(preprocess.to_dict()),
-            args.max_extent, sizes,
+            args.model_def,
+            args.model_name,
+            shapes,
+            args.output_names,
+            args.mlir,
+            json.dumps(preprocess.to_dict()),
+            args.max_extent,
+            sizes,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     if not args.test_input:

@@ -19,7 +19,9 @@ def parser() -> cli.Parser:
     c = sub.add_parser("compare", help="compare two files tensor by tensor; exit 1 when one is below tolerance")
     c.add_argument("target")
     c.add_argument("reference")
-    c.add_argument("--tolerance", type=cli.tolerance, default=(0.99, 0.99), help="least cosine, least Euclidean similarity")
+    c.add_argument(
+        "--tolerance", type=cli.tolerance, default=(0.99, 0.99), help="least cosine, least Euclidean similarity"
+    )
     c.add_argument("--excepts", type=cli.names, default=[], help="tensors that are not compared (comma list)")
     c.add_argument("-v", "--verbose", action="store_true", help="show every tensor")
     d = sub.add_parser("dump", help="list the tensors, or show one")

@@ -10,4 +10,14 @@ from .bytecode import ByteCodeConverter, ByteCodeModule, OpCode, TypeCode, VMErr
 from .kernels import KernelRegistry, device_kernels
 from .machine import VM
 
-__all__ = ["VM", "ByteCodeConverter", "ByteCodeModule", "KernelRegistry", "OpCode", "TypeCode", "VMError", "assemble", "device_kernels"]
+__all__ = [
+    "VM",
+    "ByteCodeConverter",
+    "ByteCodeModule",
+    "KernelRegistry",
+    "OpCode",
+    "TypeCode",
+    "VMError",
+    "assemble",
+    "device_kernels",
+]

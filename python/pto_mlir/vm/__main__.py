@@ -21,8 +21,10 @@ def main() -> int:
         if options.list:
             print(module)
             return 0
-        values = [np.load(text, allow_pickle=False) if text.endswith(".npy") else float(text) if "." in text else int(text)
-                  for text in options.arguments]  # fmt: skip
+        values = [
+            np.load(text, allow_pickle=False) if text.endswith(".npy") else float(text) if "." in text else int(text)
+            for text in options.arguments
+        ]
         trace = (lambda line: print(line, file=sys.stderr)) if options.trace else None
         for result in VM(module).run(*values, trace=trace):
             print(result)

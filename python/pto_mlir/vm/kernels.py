@@ -13,8 +13,20 @@ from .. import _vm
 
 Factory = Callable[[list[str], list[str], dict], Callable]
 
-_DTYPES = {"i1": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u16": np.uint16,
-           "u32": np.uint32, "u64": np.uint64, "f16": np.float16, "f32": np.float32, "f64": np.float64}  # fmt: skip
+_DTYPES = {
+    "i1": np.bool_,
+    "i8": np.int8,
+    "i16": np.int16,
+    "i32": np.int32,
+    "i64": np.int64,
+    "u8": np.uint8,
+    "u16": np.uint16,
+    "u32": np.uint32,
+    "u64": np.uint64,
+    "f16": np.float16,
+    "f32": np.float32,
+    "f64": np.float64,
+}
 
 
 def parse_type(text: str) -> tuple[tuple[int, ...] | None, type]:
@@ -77,7 +89,9 @@ def _gather(operands, results, attributes):
 
 def _clamp(operands, results, attributes):
     is_float = parse_type(results[0])[1] in (np.float16, np.float32, np.float64)
-    low, high = (attributes["min_fp"], attributes["max_fp"]) if is_float else (attributes["min_int"], attributes["max_int"])
+    low, high = (
+        (attributes["min_fp"], attributes["max_fp"]) if is_float else (attributes["min_int"], attributes["max_int"])
+    )
     return lambda x: np.clip(x, low, high)
 
 
@@ -86,7 +100,9 @@ def _cast(operands, results, attributes):
     is_float = parse_type(operands[0])[1] in (np.float16, np.float32, np.float64)
     if is_float and np.issubdtype(dtype, np.integer):
         limits = np.iinfo(dtype)
-        return lambda x: np.clip(np.rint(x), limits.min, limits.max).astype(dtype)  # TOSA rounds to nearest even and saturates
+        return lambda x: np.clip(np.rint(x), limits.min, limits.max).astype(
+            dtype
+        )  # TOSA rounds to nearest even and saturates
     return lambda x: x.astype(dtype)
 
 
@@ -127,8 +143,12 @@ def _fill(numbers, operands):
 
 def _region(attributes, operands):
     operands = list(operands)
-    offsets, sizes, strides = (_fill(attributes["static_" + name], operands) for name in ("offsets", "sizes", "strides"))
-    return tuple(slice(begin, begin + (size - 1) * step + 1, step) for begin, size, step in zip(offsets, sizes, strides))
+    offsets, sizes, strides = (
+        _fill(attributes["static_" + name], operands) for name in ("offsets", "sizes", "strides")
+    )
+    return tuple(
+        slice(begin, begin + (size - 1) * step + 1, step) for begin, size, step in zip(offsets, sizes, strides)
+    )
 
 
 def _extract_slice(operands, results, attributes):
@@ -161,8 +181,16 @@ def _insert(operands, results, attributes):
     return insert
 
 
-_CMPF = [lambda a, b: np.zeros(np.shape(a), bool), np.equal, np.greater, np.greater_equal, np.less, np.less_equal,
-         lambda a, b: (a < b) | (a > b), lambda a, b: ~(np.isnan(a) | np.isnan(b))]  # fmt: skip
+_CMPF = [
+    lambda a, b: np.zeros(np.shape(a), bool),
+    np.equal,
+    np.greater,
+    np.greater_equal,
+    np.less,
+    np.less_equal,
+    lambda a, b: (a < b) | (a > b),
+    lambda a, b: ~(np.isnan(a) | np.isnan(b)),
+]
 _CMPI = [np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal]
 
 
@@ -185,7 +213,9 @@ def _cmpi(operands, results, attributes):
 
 def _splat(operands, results, attributes):
     shape, dtype = parse_type(results[0])
-    return lambda value, *extents: np.full(_fill([_OPEN if size < 0 else size for size in shape], list(extents)), value, dtype)
+    return lambda value, *extents: np.full(
+        _fill([_OPEN if size < 0 else size for size in shape], list(extents)), value, dtype
+    )
 
 
 def _windows(x, kernel, stride, pad, fill):
@@ -227,17 +257,64 @@ def _avg_pool2d(operands, results, attributes):
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
 _ELEMENTWISE = {
-    "abs": np.abs, "absf": np.abs, "absi": np.abs, "add": np.add, "addf": np.add, "addi": np.add, "andi": np.bitwise_and, "arithmetic_right_shift": np.right_shift, "bitwise_and": np.bitwise_and,
-    "bitwise_not": np.invert, "bitwise_or": np.bitwise_or, "bitwise_xor": np.bitwise_xor, "ceil": np.ceil, "cos": np.cos,
-    "div": np.divide, "divf": np.divide, "divsi": lambda a, b: _integer_division(a, b), "equal": np.equal, "erf": _erf, "exp": np.exp, "floor": np.floor, "greater": np.greater,
-    "greater_equal": np.greater_equal, "identity": np.asarray, "int_div": _integer_division, "log": np.log, "log1p": np.log1p,
-    "logical_and": np.logical_and, "logical_left_shift": np.left_shift, "logical_not": np.logical_not, "logical_or": np.logical_or,
-    "logical_xor": np.logical_xor, "maximum": np.maximum, "maximumf": np.maximum, "maxsi": np.maximum,
-    "minimum": np.minimum, "minimumf": np.minimum, "minsi": np.minimum, "mul": np.multiply, "mulf": np.multiply, "muli": np.multiply,
-    "negate": np.negative, "negf": np.negative, "ori": np.bitwise_or,
-    "pow": np.power, "powf": np.power, "reciprocal": np.reciprocal, "rsqrt": lambda x: 1 / np.sqrt(x), "select": np.where,
-    "sigmoid": lambda x: 1 / (1 + np.exp(-x)), "sin": np.sin, "sqrt": np.sqrt, "sub": np.subtract, "subf": np.subtract, "subi": np.subtract, "tanh": np.tanh, "xori": np.bitwise_xor,
-}  # fmt: skip
+    "abs": np.abs,
+    "absf": np.abs,
+    "absi": np.abs,
+    "add": np.add,
+    "addf": np.add,
+    "addi": np.add,
+    "andi": np.bitwise_and,
+    "arithmetic_right_shift": np.right_shift,
+    "bitwise_and": np.bitwise_and,
+    "bitwise_not": np.invert,
+    "bitwise_or": np.bitwise_or,
+    "bitwise_xor": np.bitwise_xor,
+    "ceil": np.ceil,
+    "cos": np.cos,
+    "div": np.divide,
+    "divf": np.divide,
+    "divsi": lambda a, b: _integer_division(a, b),
+    "equal": np.equal,
+    "erf": _erf,
+    "exp": np.exp,
+    "floor": np.floor,
+    "greater": np.greater,
+    "greater_equal": np.greater_equal,
+    "identity": np.asarray,
+    "int_div": _integer_division,
+    "log": np.log,
+    "log1p": np.log1p,
+    "logical_and": np.logical_and,
+    "logical_left_shift": np.left_shift,
+    "logical_not": np.logical_not,
+    "logical_or": np.logical_or,
+    "logical_xor": np.logical_xor,
+    "maximum": np.maximum,
+    "maximumf": np.maximum,
+    "maxsi": np.maximum,
+    "minimum": np.minimum,
+    "minimumf": np.minimum,
+    "minsi": np.minimum,
+    "mul": np.multiply,
+    "mulf": np.multiply,
+    "muli": np.multiply,
+    "negate": np.negative,
+    "negf": np.negative,
+    "ori": np.bitwise_or,
+    "pow": np.power,
+    "powf": np.power,
+    "reciprocal": np.reciprocal,
+    "rsqrt": lambda x: 1 / np.sqrt(x),
+    "select": np.where,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
+    "sin": np.sin,
+    "sqrt": np.sqrt,
+    "sub": np.subtract,
+    "subf": np.subtract,
+    "subi": np.subtract,
+    "tanh": np.tanh,
+    "xori": np.bitwise_xor,
+}
 
 _FACTORIES: dict[str, Factory] = {
     "argmax": lambda operands, results, attributes: lambda x: np.argmax(x, axis=attributes["axis"]),
@@ -246,7 +323,9 @@ _FACTORIES: dict[str, Factory] = {
     "clamp": _clamp,
     "cmpf": _cmpf,
     "cmpi": _cmpi,
-    "concat": lambda operands, results, attributes: lambda *parts: np.concatenate(parts, axis=attributes.get("axis", attributes.get("dim"))),
+    "concat": lambda operands, results, attributes: (
+        lambda *parts: np.concatenate(parts, axis=attributes.get("axis", attributes.get("dim")))
+    ),
     "conv2d": _conv2d,
     "extract_slice": _extract_slice,
     "fully_connected": _plain(lambda x, weight, bias: x @ weight.T + bias),
@@ -278,5 +357,8 @@ def device_kernels(print: Callable[[str], None] = print) -> KernelRegistry:
         registry.factory("device." + name, _plain(function))
     for name, factory in _FACTORIES.items():
         registry.factory("device." + name, factory)
-    registry.factory("python.print", lambda operands, results, attributes: lambda *values: print(" ".join(str(value) for value in values)))
+    registry.factory(
+        "python.print",
+        lambda operands, results, attributes: lambda *values: print(" ".join(str(value) for value in values)),
+    )
     return registry

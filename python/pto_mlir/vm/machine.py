@@ -18,8 +18,15 @@ class VM:
     lets other threads of Python run, as numpy's loops over large arrays and waiting for files do.
     """
 
-    def __init__(self, module: ByteCodeModule, kernels: KernelRegistry | None = None, rodata: dict[str, np.ndarray] | None = None,
-                 print: Callable[[str], None] = print, max_jumps: int = 0, threads: int = 2):  # fmt: skip
+    def __init__(
+        self,
+        module: ByteCodeModule,
+        kernels: KernelRegistry | None = None,
+        rodata: dict[str, np.ndarray] | None = None,
+        print: Callable[[str], None] = print,
+        max_jumps: int = 0,
+        threads: int = 2,
+    ):
         if module.target != "python":
             raise VMError(f"the program is for target '{module.target}', this machine is for 'python'")
         if not isinstance(threads, int) or not 0 <= threads <= 64:

@@ -168,7 +168,11 @@ class Machine:
             return [int(x) for x in re.search(rf"{key} = \[(.*?)\]", rest)[1].split(",")]
 
         channels = int(re.search(r"channels = (\d+)", rest)[1])
-        (kernel_h, kernel_w), (stride_h, stride_w), (dilation_h, dilation_w) = pair("kernel"), pair("strides"), pair("dilations")
+        (kernel_h, kernel_w), (stride_h, stride_w), (dilation_h, dilation_w) = (
+            pair("kernel"),
+            pair("strides"),
+            pair("dilations"),
+        )
         (top, left, bottom, right), (height, width) = pair("pads"), pair("image")
         group = 8 if slab.element == "f32" else 16
         out_w = (width + left + right - dilation_w * (kernel_w - 1) - 1) // stride_w + 1

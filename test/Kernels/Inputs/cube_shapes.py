@@ -3,9 +3,8 @@
 import subprocess
 import sys
 
-import numpy as np
-
 import cube_interpreter
+import numpy as np
 
 random = np.random.default_rng(0)
 NUMPY = {"f32": np.float32, "f16": np.float16}
@@ -49,11 +48,11 @@ class Kernel:
         identity, iterators = loops(len(self.out_shape))
         newline = "\n"
         return f"""
-func.func private @k({', '.join(self.arguments)}, %out: {out}) -> {out} attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+func.func private @k({", ".join(self.arguments)}, %out: {out}) -> {out} attributes {{pto.kernel_kind = #pto.kernel_kind<cube>}} {{
   %zero = arith.constant 0.0 : f32
   %empty = tensor.empty() : {f32}
   %init = {init}
-{contraction.replace('INIT', f'outs(%init : {f32})').replace('RESULT', f32)}
+{contraction.replace("INIT", f"outs(%init : {f32})").replace("RESULT", f32)}
   %1 = linalg.generic {{indexing_maps = [{identity}, {identity}], iterator_types = [{iterators}]}} ins(%0 : {f32}) outs(%out : {out}) {{
   ^bb0(%v: f32, %o: {self.element}):
     {newline.join(steps)}
@@ -69,8 +68,12 @@ func.func private @k({', '.join(self.arguments)}, %out: {out}) -> {out} attribut
             expected = expected + self.bias
         if self.relu:
             expected = np.maximum(expected, 0)
-        built = subprocess.run(["pto-opt", "-", f"--build-cube-kernels=num-cores={cores} windows=1"], input=self.text(contraction),
-                               capture_output=True, text=True)
+        built = subprocess.run(
+            ["pto-opt", "-", f"--build-cube-kernels=num-cores={cores} windows=1"],
+            input=self.text(contraction),
+            capture_output=True,
+            text=True,
+        )
         if built.returncode:
             sys.exit(f"{what}\n{self.text(contraction)}\n{built.stderr}")
         # What img2col serves is built tap by tap as well.
@@ -126,7 +129,9 @@ def heads(batch, tokens, count, width, element, cores, part=0, parts=1):
     kernel.argument("k", whole, k)
     text = f"{view('a', '%q')}{view('b', '%k')}\n  %0 = linalg.batch_matmul_transpose_b ins(%a3, %b3 : {tensor(flat, element)}, {tensor(flat, element)}) INIT -> RESULT"
     scores = apart(q) @ np.swapaxes(apart(k), 1, 2)
-    kernel.check(f"scores {batch}x{tokens}x{count}x{width} part {part} {element}", text, scores, cores, 1 if cores == 1 else 3)
+    kernel.check(
+        f"scores {batch}x{tokens}x{count}x{width} part {part} {element}", text, scores, cores, 1 if cores == 1 else 3
+    )
 
     p = normal([batch * count, tokens, tokens], element)
     out, back = tensor([batch, tokens, count, width], "f32"), tensor(moved, "f32")
@@ -135,14 +140,16 @@ def heads(batch, tokens, count, width, element, cores, part=0, parts=1):
     kernel.argument("p", p.shape, p)
     kernel.argument("w", whole, v)
     product = tensor(flat, "f32")
-    text = f"""{view('b', '%w')}
+    text = f"""{view("b", "%w")}
   %pe = tensor.empty() : {product}
   %pi = linalg.fill ins(%zero : f32) outs(%pe : {product}) -> {product}
   %p0 = linalg.batch_matmul ins(%p, %b3 : {tensor(p.shape, element)}, {tensor(flat, element)}) outs(%pi : {product}) -> {product}
   %p1 = tensor.expand_shape %p0 [[0, 1], [2], [3]] output_shape {moved} : {product} into {back}
   %oe = tensor.empty() : {out}
   %0 = linalg.transpose ins(%p1 : {back}) outs(%oe : {out}) permutation = [0, 2, 1, 3]"""
-    kernel.check(f"mixture {batch}x{tokens}x{count}x{width} part {part} {element}", text, mixed, cores, 1 if cores == 1 else 3)
+    kernel.check(
+        f"mixture {batch}x{tokens}x{count}x{width} part {part} {element}", text, mixed, cores, 1 if cores == 1 else 3
+    )
 
 
 def packed(filters, element):
@@ -154,7 +161,22 @@ def packed(filters, element):
     return padded.reshape(g, f, kh, kw, -1, group).transpose(0, 4, 2, 3, 5, 1).reshape(g, -1, f)
 
 
-def conv(n, h, w, c, f, window, element, cores, strides=(1, 1), pads=(0, 0, 0, 0), dilations=(1, 1), groups=1, bias=True, relu=False):
+def conv(
+    n,
+    h,
+    w,
+    c,
+    f,
+    window,
+    element,
+    cores,
+    strides=(1, 1),
+    pads=(0, 0, 0, 0),
+    dilations=(1, 1),
+    groups=1,
+    bias=True,
+    relu=False,
+):
     top, left, bottom, right = pads
     (kh, kw), (sh, sw), (dh, dw) = window, strides, dilations
     oh, ow = (h + top + bottom - dh * (kh - 1) - 1) // sh + 1, (w + left + right - dw * (kw - 1) - 1) // sw + 1
@@ -192,12 +214,18 @@ def conv(n, h, w, c, f, window, element, cores, strides=(1, 1), pads=(0, 0, 0, 0
 """
     operands = f"ins({source}, %w : {tensor(source_shape, element)}, {tensor(filter_shape, element)}) INIT"
     if not grouped:
-        text += (f"  %0 = linalg.conv_2d_nhwc_hwcf {{strides = dense<[{sh}, {sw}]> : tensor<2xi64>, "
-                 f"dilations = dense<[{dh}, {dw}]> : tensor<2xi64>}} {operands} -> RESULT")
+        text += (
+            f"  %0 = linalg.conv_2d_nhwc_hwcf {{strides = dense<[{sh}, {sw}]> : tensor<2xi64>, "
+            f"dilations = dense<[{dh}, {dw}]> : tensor<2xi64>}} {operands} -> RESULT"
+        )
     else:
         loop = "(n, h, w, g, f, i, j, c)"
         iterators = ", ".join(['"parallel"'] * 5 + ['"reduction"'] * 3)
-        wide = "" if element == "f32" else f"    %a1 = arith.extf %a : {element} to f32\n    %b1 = arith.extf %b : {element} to f32\n"
+        wide = (
+            ""
+            if element == "f32"
+            else f"    %a1 = arith.extf %a : {element} to f32\n    %b1 = arith.extf %b : {element} to f32\n"
+        )
         a, b = ("%a", "%b") if element == "f32" else ("%a1", "%b1")
         text += f"""  %0 = linalg.generic {{indexing_maps = [affine_map<{loop} -> (n, h * {sh} + i * {dh}, w * {sw} + j * {dw}, g, c)>,
       affine_map<{loop} -> (g, f, i, j, c)>, affine_map<{loop} -> (n, h, w, g, f)>], iterator_types = [{iterators}]}} {operands} {{

@@ -39,22 +39,48 @@ class Tile:
 
 
 BINARY = {
-    "add": np.add, "sub": np.subtract, "mul": np.multiply, "div": np.divide, "max": np.maximum, "min": np.minimum,
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "div": np.divide,
+    "max": np.maximum,
+    "min": np.minimum,
 }
 UNARY = {
-    "trelu": lambda x: np.maximum(x, 0), "texp": np.exp, "tlog": np.log, "tsqrt": np.sqrt, "tabs": np.abs,
-    "trsqrt": lambda x: 1 / np.sqrt(x), "tneg": np.negative, "tmov": lambda x: x, "tcvt": lambda x: x,
+    "trelu": lambda x: np.maximum(x, 0),
+    "texp": np.exp,
+    "tlog": np.log,
+    "tsqrt": np.sqrt,
+    "tabs": np.abs,
+    "trsqrt": lambda x: 1 / np.sqrt(x),
+    "tneg": np.negative,
+    "tmov": lambda x: x,
+    "tcvt": lambda x: x,
     "ttrans": lambda x: x.T,
-    "trowsum": lambda x: x.sum(1, keepdims=True), "trowmax": lambda x: x.max(1, keepdims=True),
-    "trowmin": lambda x: x.min(1, keepdims=True), "tcolsum": lambda x: x.sum(0, keepdims=True),
-    "tcolmax": lambda x: x.max(0, keepdims=True), "tcolmin": lambda x: x.min(0, keepdims=True),
+    "trowsum": lambda x: x.sum(1, keepdims=True),
+    "trowmax": lambda x: x.max(1, keepdims=True),
+    "trowmin": lambda x: x.min(1, keepdims=True),
+    "tcolsum": lambda x: x.sum(0, keepdims=True),
+    "tcolmax": lambda x: x.max(0, keepdims=True),
+    "tcolmin": lambda x: x.min(0, keepdims=True),
 }
 COMPARE = {
-    "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal, "eq": np.equal, "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+    "eq": np.equal,
+    "ne": np.not_equal,
 }
 SCALAR = {
-    "addi": lambda a, b: a + b, "subi": lambda a, b: a - b, "muli": lambda a, b: a * b, "minsi": min, "maxsi": max,
-    "floordivsi": lambda a, b: a // b, "remsi": lambda a, b: a % b, "index_cast": lambda a: a,
+    "addi": lambda a, b: a + b,
+    "subi": lambda a, b: a - b,
+    "muli": lambda a, b: a * b,
+    "minsi": min,
+    "maxsi": max,
+    "floordivsi": lambda a, b: a // b,
+    "remsi": lambda a, b: a % b,
+    "index_cast": lambda a: a,
     "select": lambda c, a, b: a if c else b,
 }
 

@@ -4,13 +4,14 @@ import subprocess
 import sys
 
 import numpy as np
-
 import vector_interpreter
 
 random = np.random.default_rng(0)
 text = subprocess.run(
     ["pto-opt", sys.argv[1], "--tile-vector-kernels", "--bufferize-vector-kernels", "--convert-linalg-to-pto"],
-    check=True, capture_output=True, text=True,
+    check=True,
+    capture_output=True,
+    text=True,
 ).stdout
 failures = 0
 
@@ -64,19 +65,41 @@ check("depthwise", [x, w, b], [np.maximum(window(x, (5, 5), (2, 1), (2, 2, 2, 2)
 x, w, b = data(3, 13, 11, 17, dtype=half), data(3, 3, 17, dtype=half), data(17)
 check("depthwise_f16", [x, w, b], [np.maximum(window(x, (3, 3), (2, 2), (0, 0, 2, 2), conv, b), 0)], 2e-2)
 for name, shape, kernel, stride, pad in [
-    ("depthwise_wide", (4, 1536, 16), 3, 1, 1), ("depthwise_ragged", (59, 61, 24), 3, 2, 1), ("depthwise_ragged_rows", (37, 64, 40), 5, 1, 2),
-]:  # fmt: skip
+    ("depthwise_wide", (4, 1536, 16), 3, 1, 1),
+    ("depthwise_ragged", (59, 61, 24), 3, 2, 1),
+    ("depthwise_ragged_rows", (37, 64, 40), 5, 1, 2),
+]:
     x, w = data(1, *shape), data(kernel, kernel, shape[-1])
-    expected = window(x, (kernel, kernel), (stride, stride), (pad,) * 4, lambda acc, part, i, j: acc + part * w[i, j], 0.0)
+    expected = window(
+        x, (kernel, kernel), (stride, stride), (pad,) * 4, lambda acc, part, i, j: acc + part * w[i, j], 0.0
+    )
     y = data(*expected.shape)
     check(name, [x, w, y], [expected + y], 1e-4)
 x, s, w = data(2, 13, 20, 24), data(24), data(3, 3, 24)
 conv = lambda acc, part, i, j: acc + part * w[i, j]
 check("scaled_depthwise", [x, s, w], [window(x * s + 1, (3, 3), (2, 1), (1, 1, 1, 1), conv, 0.0)], 1e-4)
 x, w = data(1, 9, 10, 32, dtype=half), data(2, 2, 32, dtype=half)
-check("clipped_depthwise_f16", [x, w], [window(np.clip(x, half(0), half(6)), (2, 2), (1, 1), (0, 0, 0, 0), conv, 0.0)], 2e-2)
+check(
+    "clipped_depthwise_f16",
+    [x, w],
+    [window(np.clip(x, half(0), half(6)), (2, 2), (1, 1), (0, 0, 0, 0), conv, 0.0)],
+    2e-2,
+)
 x = data(1, 29, 30, 16)
-check("max_pool_overlapping", [x], [window(np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=-np.inf), (3, 3), (2, 2), (0, 0, 0, 0), lambda acc, p, i, j: np.maximum(acc, p), -np.inf)])
+check(
+    "max_pool_overlapping",
+    [x],
+    [
+        window(
+            np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)), constant_values=-np.inf),
+            (3, 3),
+            (2, 2),
+            (0, 0, 0, 0),
+            lambda acc, p, i, j: np.maximum(acc, p),
+            -np.inf,
+        )
+    ],
+)
 x = data(1, 2, 96, 200)
 check("max_pool", [x], [window(x, (2, 2), (2, 2), (0, 0, 0, 0), lambda acc, p, i, j: np.maximum(acc, p), -np.inf)])
 x = data(1, 7, 9, 5)

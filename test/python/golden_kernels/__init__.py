@@ -31,7 +31,9 @@ class Kernel:
         """Inputs of small numbers, and an output of zeros; more elements than any of these kernels reaches."""
         rng = np.random.default_rng(sum(map(ord, self.name)))
         sizes = {"f32": 1 << 20, "f16": 1 << 20, "i32": 1 << 16, "i8": 1 << 16}
-        make = lambda kind: (rng.integers(0, 8, sizes[kind]) if kind[0] == "i" else rng.standard_normal(sizes[kind]) / 4).astype(TYPES[kind])
+        make = lambda kind: (
+            rng.integers(0, 8, sizes[kind]) if kind[0] == "i" else rng.standard_normal(sizes[kind]) / 4
+        ).astype(TYPES[kind])
         return [make(kind) for kind in self.pointers[:-1]], np.zeros(sizes[self.pointers[-1]], TYPES[self.pointers[-1]])
 
     def ours(self, build, inputs, output):
@@ -40,9 +42,15 @@ class Kernel:
             for i, values in enumerate(inputs):
                 np.save(folder / f"{i}.npy", values)
                 arguments += ["--arg", str(folder / f"{i}.npy")]
-            subprocess.run([build / "bin/pto-compile", self.path, "-o", folder / "k.pmodel"], check=True, capture_output=True)
+            subprocess.run(
+                [build / "bin/pto-compile", self.path, "-o", folder / "k.pmodel"], check=True, capture_output=True
+            )
             out = f"{folder / 'o.npy'}:{output.size}x{self.pointers[-1]}"
-            subprocess.run([build / "bin/pto-run", folder / "k.pmodel", "--kernel", self.name, *arguments, "--out", out], check=True, capture_output=True)
+            subprocess.run(
+                [build / "bin/pto-run", folder / "k.pmodel", "--kernel", self.name, *arguments, "--out", out],
+                check=True,
+                capture_output=True,
+            )
             return np.load(folder / "o.npy")
 
 

@@ -56,23 +56,56 @@ def simulate(ptoas, isa, path, inputs, output):
     kernel = kernels.Kernel(path)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
-        subprocess.run([ptoas, "--enable-insert-sync", str(path), "-o", str(folder / "kernel.cpp")], check=True, capture_output=True)
+        subprocess.run(
+            [ptoas, "--enable-insert-sync", str(path), "-o", str(folder / "kernel.cpp")],
+            check=True,
+            capture_output=True,
+        )
         # Of a bias tile the assembler takes the address as a number, which it is on the chip; in the simulator it is a pointer.
-        source = re.sub(r"(uint64_t v\d+) = (v\d+\.data\(\));", r"\1 = reinterpret_cast<uint64_t>(\2);", (folder / "kernel.cpp").read_text())
+        source = re.sub(
+            r"(uint64_t v\d+) = (v\d+\.data\(\));",
+            r"\1 = reinterpret_cast<uint64_t>(\2);",
+            (folder / "kernel.cpp").read_text(),
+        )
         (folder / "kernel.cpp").write_text(source)
         names = []
         for i, values in enumerate([*inputs, output]):
             names.append(folder / f"{i}.bin")
             values.tofile(names[-1])
         types = {"f32": "float", "f16": "half", "i32": "int32_t", "i8": "int8_t"}
-        arguments = ", ".join(f"reinterpret_cast<{types[kind]} *>(data[{i}].data())" for i, kind in enumerate(kernel.pointers))
-        main = MAIN.replace("KERNEL(ARGUMENTS)", f"{kernel.name}({arguments})").replace("CORES", "2" if kernel.vector else "1")
+        arguments = ", ".join(
+            f"reinterpret_cast<{types[kind]} *>(data[{i}].data())" for i, kind in enumerate(kernel.pointers)
+        )
+        main = MAIN.replace("KERNEL(ARGUMENTS)", f"{kernel.name}({arguments})").replace(
+            "CORES", "2" if kernel.vector else "1"
+        )
         (folder / "main.cpp").write_text('#include "kernel.cpp"\n' + main)
         # The simulator asks for equal boxes where the chips' headers ask for equal valid regions.
-        forced = ["-Dstatic_assert(...)=", *(flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header))]
-        subprocess.run(["clang++-19", "-std=c++20", "-O1", "-w", "-mllvm", "-hints-allow-reordering=false", "-D__CPU_SIM", "-DPTO_CPU_MAX_THREADS=1",
-                        "-D__DAV_VEC__" if kernel.vector else "-D__DAV_CUBE__", *forced, f"-I{isa}/include", str(folder / "main.cpp"),
-                        "-o", str(folder / "main"), "-lpthread", "-ldl"], check=True)  # fmt: skip
+        forced = [
+            "-Dstatic_assert(...)=",
+            *(flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)),
+        ]
+        subprocess.run(
+            [
+                "clang++-19",
+                "-std=c++20",
+                "-O1",
+                "-w",
+                "-mllvm",
+                "-hints-allow-reordering=false",
+                "-D__CPU_SIM",
+                "-DPTO_CPU_MAX_THREADS=1",
+                "-D__DAV_VEC__" if kernel.vector else "-D__DAV_CUBE__",
+                *forced,
+                f"-I{isa}/include",
+                str(folder / "main.cpp"),
+                "-o",
+                str(folder / "main"),
+                "-lpthread",
+                "-ldl",
+            ],
+            check=True,
+        )
         subprocess.run([str(folder / "main"), *map(str, names)], check=True)
         return np.fromfile(names[-1], output.dtype)
 

@@ -6,7 +6,21 @@ import pytest
 
 from . import numbers as nb
 from .elementwise import scalar_bits
-from .machine import BITS, NUMPY, TABLE, Fault, Program, Tile, View, encode, machine, offsets, pack, raw, reg, tested, unpack
+from .machine import (
+    BITS,
+    NUMPY,
+    Fault,
+    Program,
+    Tile,
+    View,
+    encode,
+    offsets,
+    pack,
+    raw,
+    reg,
+    tested,
+    unpack,
+)
 from .movement import made, same
 
 
@@ -37,7 +51,9 @@ def small_floats(kind, rng, shape):
     if kind in ("f4E2M1", "f4E1M2"):
         return rng.integers(0, 16, shape).astype(np.uint8)
     if kind == "hif8":
-        return rng.choice(np.flatnonzero((np.abs(nb.TABLES["hif8"]) <= 4) & (np.abs(nb.TABLES["hif8"]) >= 0.125)), shape).astype(np.uint8)
+        return rng.choice(
+            np.flatnonzero((np.abs(nb.TABLES["hif8"]) <= 4) & (np.abs(nb.TABLES["hif8"]) >= 0.125)), shape
+        ).astype(np.uint8)
     return (rng.integers(-16, 17, shape) / 4).astype(NUMPY[kind])
 
 
@@ -71,8 +87,13 @@ def product(mnemonic, arch, kinds, rng):
         x, y = nb.decode(left, a), nb.decode(right, b)
         if BITS[left] == 4:  # two elements to a byte, along k
             pairs = a[:, 0::2] | a[:, 1::2] << 4, b[0::2] | b[1::2] << 4
-            ta, tb = operands(program, "f8E4M3FN", "f8E4M3FN", m, k // 2, n, *(p.view(NUMPY["f8E4M3FN"]) for p in pairs))
-            ta, tb = (Tile(kind, t.rows * f, t.cols * g, (r, c), t.layout) for kind, t, f, g, r, c in ((left, ta, 1, 2, m, k), (right, tb, 2, 1, k, n)))
+            ta, tb = operands(
+                program, "f8E4M3FN", "f8E4M3FN", m, k // 2, n, *(p.view(NUMPY["f8E4M3FN"]) for p in pairs)
+            )
+            ta, tb = (
+                Tile(kind, t.rows * f, t.cols * g, (r, c), t.layout)
+                for kind, t, f, g, r, c in ((left, ta, 1, 2, m, k), (right, tb, 2, 1, k, n))
+            )
         else:
             ta, tb = operands(program, left, right, m, k, n, a, b)
         if scaled:
@@ -82,10 +103,16 @@ def product(mnemonic, arch, kinds, rng):
             la = Tile("f8E8M0", up(m, 16), 32, None, ("ND", "NZ", "ZZ")[number % 3], 1 << 17)
             lb = Tile("f8E8M0", 32, up(n, 16), None, ("DN", "ZN", "NN")[number % 3], (1 << 17) + 8192)
             program.fill(la, grown(la, sa), "L1").fill(lb, grown(lb, sb), "L1")
-            ra, rb = Tile("f8E8M0", up(m, 16), up(groups, 2), (m, groups), "ZZ"), Tile("f8E8M0", up(groups, 2), up(n, 16), (groups, n), "NN")
+            ra, rb = (
+                Tile("f8E8M0", up(m, 16), up(groups, 2), (m, groups), "ZZ"),
+                Tile("f8E8M0", up(groups, 2), up(n, 16), (groups, n), "NN"),
+            )
             program.do("textract_sa", dst=ra, src=la, row=0, col=0).do("textract_sb", dst=rb, src=lb, row=0, col=0)
             attributes |= {"scalesA": ra, "scalesB": rb}
-            x, y = x * np.repeat(nb.TABLES["f8E8M0"][sa], 32, 1)[:, :k], y * np.repeat(nb.TABLES["f8E8M0"][sb], 32, 0)[:k]
+            x, y = (
+                x * np.repeat(nb.TABLES["f8E8M0"][sa], 32, 1)[:, :k],
+                y * np.repeat(nb.TABLES["f8E8M0"][sb], 32, 0)[:k],
+            )
         dst = boxed(out, m, n, "NZ16")
         expected = x @ y
         if extra == "acc":
@@ -95,7 +122,9 @@ def product(mnemonic, arch, kinds, rng):
         if extra == "bias":
             bias = (rng.integers(-9, 10, (1, n)) / (1 if out == "i32" else 4)).astype(NUMPY[out])
             lbias = Tile(out, 1, up(n, 8) + 8, None, "ND", 1 << 16)
-            program.fill(lbias, np.concatenate([np.zeros((1, 8), NUMPY[out]), grown(Tile(out, 1, up(n, 8)), bias)], 1), "L1")
+            program.fill(
+                lbias, np.concatenate([np.zeros((1, 8), NUMPY[out]), grown(Tile(out, 1, up(n, 8)), bias)], 1), "L1"
+            )
             attributes["bias"] = Tile(out, 1, up(n, 8), (1, n))
             program.do("tmov_bt", dst=attributes["bias"], src=lbias, col=8)
             expected = expected + bias
@@ -136,18 +165,33 @@ def gather_into_l1(mnemonic, arch, kinds, rng):
                 huge = i if i >= 0 else i + (1 << 64)
                 if huge >= count:
                     i = {"clamp": count - 1, "wrap": huge % count}.get(bounds, -1)
-                expected[r, c] = np.zeros((), NUMPY[kind]) if i < 0 else memory[i, c] if unit == "row" else memory.flat[i]
+                expected[r, c] = (
+                    np.zeros((), NUMPY[kind]) if i < 0 else memory[i, c] if unit == "row" else memory.flat[i]
+                )
             program = Program(arch, "AIC").fill(dst, before, "L1")
             source, places = program.argument(memory), program.argument(indices.astype(NUMPY[index_kind]))
-            program.do(mnemonic, dst=dst, src=View(source, kind, view, (48, 1)), indices=View(places, index_kind, shape), unit=unit, bounds=bounds)
+            program.do(
+                mnemonic,
+                dst=dst,
+                src=View(source, kind, view, (48, 1)),
+                indices=View(places, index_kind, shape),
+                unit=unit,
+                bounds=bounds,
+            )
             got = program.fetch(dst, "L1")
             same(program.run().box(got, dst), expected, kind, bounds, unit)
     for beyond, part in ((12, "index 12"), (2, "fewer indices")):
         rows = 2 if beyond == 12 else 3
         program = Program(arch, "AIC")
         source, places = program.argument(memory), program.argument(np.full((2, 1), beyond, NUMPY[index_kind]))
-        program.do(mnemonic, dst=boxed(kind, rows, 16, "NZ"), src=View(source, kind, (12, 40), (48, 1)), indices=View(places, index_kind, (2, 1)),
-                   unit="row", bounds="undefined")  # fmt: skip
+        program.do(
+            mnemonic,
+            dst=boxed(kind, rows, 16, "NZ"),
+            src=View(source, kind, (12, 40), (48, 1)),
+            indices=View(places, index_kind, (2, 1)),
+            unit="row",
+            bounds="undefined",
+        )
         with pytest.raises(Fault, match=part):
             program.run()
 
@@ -172,10 +216,14 @@ def extract(mnemonic, arch, kinds, rng):
             program.fill(other, grown(other, eye), "L1")
             if mnemonic == "textract_l0a":
                 a, b = boxed(kind, m, k, "ZZ"), boxed(kind, k, k, "ZN")
-                program.do(mnemonic, dst=a, src=src, row=row, col=col).do("textract_l0b", dst=b, src=other, row=0, col=0)
+                program.do(mnemonic, dst=a, src=src, row=row, col=col).do(
+                    "textract_l0b", dst=b, src=other, row=0, col=0
+                )
             else:
                 a, b = boxed(kind, m, m, "ZZ"), boxed(kind, m, k, "ZN")
-                program.do("textract_l0a", dst=a, src=other, row=0, col=0).do(mnemonic, dst=b, src=src, row=row, col=col)
+                program.do("textract_l0a", dst=a, src=other, row=0, col=0).do(
+                    mnemonic, dst=b, src=src, row=row, col=col
+                )
             dst = boxed(out, m, k, "NZ16")
             number = fetch_acc(program.do("tmatmul", dst=dst, a=a, b=b), dst, out)
             expected = nb.decode(kind, whole[row : row + m, col : col + k])
@@ -188,8 +236,10 @@ def image(mnemonic, arch, kinds, rng):
     out, g = "i32" if kind == "i8" else "f32", c0(kind)
     one = {"hif8": np.flatnonzero(nb.TABLES["hif8"] == 1)[0]}.get(kind, 1)
     for h, w, channels, (kh, kw), (sh, sw), (dh, dw), (top, left, bottom, right) in (
-        (5, 6, 3, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)), (7, 5, g + 1, (2, 3), (2, 1), (1, 2), (0, 2, 1, 0)), (4, 4, g, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),
-    ):  # fmt: skip
+        (5, 6, 3, (3, 3), (1, 1), (1, 1), (1, 1, 1, 1)),
+        (7, 5, g + 1, (2, 3), (2, 1), (1, 2), (0, 2, 1, 0)),
+        (4, 4, g, (1, 1), (2, 2), (1, 1), (0, 0, 0, 0)),
+    ):
         groups = -(-channels // g)
         x = small_floats(kind, rng, (h * w, groups * g))
         x[:, channels:] = 0
@@ -210,8 +260,26 @@ def image(mnemonic, arch, kinds, rng):
             other = boxed(kind, k, k, "NZ", 1 << 18)
             program.fill(other, grown(other, eye), "L1")
             a, b, dst = boxed(kind, m, k, "ZZ"), boxed(kind, k, k, "ZN"), boxed(out, m, k, "NZ16")
-            program.do(mnemonic, dst=a, src=src, posM=pos_m, posK=pos_k, height=h, padTop=top, padBottom=bottom, width=w, channels=channels, kernelH=kh,
-                       kernelW=kw, strideH=sh, strideW=sw, dilationH=dh, dilationW=dw, padLeft=left, padRight=right)  # fmt: skip
+            program.do(
+                mnemonic,
+                dst=a,
+                src=src,
+                posM=pos_m,
+                posK=pos_k,
+                height=h,
+                padTop=top,
+                padBottom=bottom,
+                width=w,
+                channels=channels,
+                kernelH=kh,
+                kernelW=kw,
+                strideH=sh,
+                strideW=sw,
+                dilationH=dh,
+                dilationW=dw,
+                padLeft=left,
+                padRight=right,
+            )
             program.do("textract_l0b", dst=b, src=other, row=0, col=0).do("tmatmul", dst=dst, a=a, b=b)
             number = fetch_acc(program, dst, out)
             expected = nb.decode(kind, columns[pos_m : pos_m + m, pos_k : pos_k + k])
@@ -225,9 +293,9 @@ def accumulator(program, kind, values):
         high, low = np.divmod(values.astype(np.int64), 100)
         a, b = np.eye(m, dtype=np.int8), None
         parts = [(np.eye(m, dtype=np.int8) * 100, high), (a, low)]
-        left, depth = "i8", 32
+        left = "i8"
     else:
-        parts, left, depth = [(np.eye(m, dtype=np.float32), values)], "f32", 16
+        parts, left = [(np.eye(m, dtype=np.float32), values)], "f32"
     a = np.concatenate([p[0] for p in parts], 1)
     b = np.concatenate([p[1] for p in parts], 0).astype(NUMPY[left])
     ta, tb = operands(program, left, left, m, a.shape[1], n, a.astype(NUMPY[left]), b)
@@ -265,7 +333,12 @@ def quantised(to, kind, values, scales, offsets, relu, shift=0):
 def store_acc(mnemonic, arch, kinds, rng):
     """From L0C to global memory, with relu, cast, addition and both forms of quantisation, to row-major and column-major views."""
     to, kind = kinds
-    for m, n, relu, atomic, layout in ((16, 16, "none", "none", "ND"), (7, 19, "relu", "none", "ND"), (33, 40, "none", "add", "ND"), (9, 24, "relu", "none", "DN")):
+    for m, n, relu, atomic, layout in (
+        (16, 16, "none", "none", "ND"),
+        (7, 19, "relu", "none", "ND"),
+        (33, 40, "none", "add", "ND"),
+        (9, 24, "relu", "none", "DN"),
+    ):
         values = acc_values(kind, rng, m, n)
         program = Program(arch, "AIC")
         acc = accumulator(program, kind, values)
@@ -277,16 +350,26 @@ def store_acc(mnemonic, arch, kinds, rng):
             program.do(mnemonic, dst=view, src=acc, relu=relu, atomic=atomic)
             expected = cast(to, positive)
             if atomic == "add":
-                expected = cast(to, before.astype(np.float64) + expected.astype(np.float64)) if to in nb.FLOATS else before + expected
+                expected = (
+                    cast(to, before.astype(np.float64) + expected.astype(np.float64))
+                    if to in nb.FLOATS
+                    else before + expected
+                )
         else:
             scales, offsets = epilogue(program, mnemonic, n, rng)
             attributes = {"scales": Tile("u64", 1, up(n, 4), (1, n))}
             if mnemonic.endswith("quant"):
-                attributes = {"atomic": atomic} | in_halves(program, descriptor(scales[0], int(offsets[0])), engine="FIX" if m == 7 else None)
+                attributes = {"atomic": atomic} | in_halves(
+                    program, descriptor(scales[0], int(offsets[0])), engine="FIX" if m == 7 else None
+                )
             program.do(mnemonic, dst=view, src=acc, relu=relu, **attributes)
             expected = quantised(to, kind, values, scales, offsets, relu == "relu")
             if atomic == "add" and mnemonic.endswith("quant") and to in ADDABLE:
-                expected = cast(to, before.astype(np.float64) + expected.astype(np.float64)) if to in nb.FLOATS else before + expected
+                expected = (
+                    cast(to, before.astype(np.float64) + expected.astype(np.float64))
+                    if to in nb.FLOATS
+                    else before + expected
+                )
             elif atomic == "add" and mnemonic.endswith("quant"):
                 with pytest.raises(Fault, match="no atomic addition"):
                     program.run()
@@ -323,7 +406,12 @@ def in_halves(program, word, engine=None):
 def move_to_vector_cores(mnemonic, arch, kinds, rng):
     """From L0C to the UB of one vector core, or halved to both; they store what has come once the cube core's flag is up."""
     to, kind = kinds
-    for m, n, relu, cores, layout in ((16, 16, "none", "first", "ND"), (7, 19, "relu", "second", "ND"), (20, 24, "none", "halfRows", "ND"), (9, 32, "relu", "halfCols", "NZ")):
+    for m, n, relu, cores, layout in (
+        (16, 16, "none", "first", "ND"),
+        (7, 19, "relu", "second", "ND"),
+        (20, 24, "none", "halfRows", "ND"),
+        (9, 32, "relu", "halfCols", "NZ"),
+    ):
         values = acc_values(kind, rng, m, n)
         program = Program(arch, "AIC")
         acc = accumulator(program, kind, values)
@@ -335,18 +423,33 @@ def move_to_vector_cores(mnemonic, arch, kinds, rng):
             expected = cast(to, positive)
         else:
             scales, offsets = epilogue(program, mnemonic, n, rng, shift=2)
-            attributes = in_halves(program, descriptor(scales[0], int(offsets[0]), 2)) if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            attributes = (
+                in_halves(program, descriptor(scales[0], int(offsets[0]), 2))
+                if mnemonic.endswith("quant")
+                else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            )
             expected = quantised(to, kind, values, scales, offsets, relu == "relu", 2)
-        program.do(mnemonic, dst=dst, src=acc, relu=relu, cores=cores, **attributes).do("cross_set", "FIX", mode="block", id=3)
+        program.do(mnemonic, dst=dst, src=acc, relu=relu, cores=cores, **attributes).do(
+            "cross_set", "FIX", mode="block", id=3
+        )
         whole = raw(dst)
         number = program.argument(np.zeros(2 * whole.cols * 4, np.uint8))
         place = encode("get", dst=1, what="subblock_idx") + encode("mul", dst=2, lhs=reg(1), rhs=whole.cols * 4)
         program.streams["AIV", "S"] = encode("cross_wait", id=3) + encode("set_flag", src="S", dst="MTE3", id=0)
-        program.streams["AIV", "MTE3"] = (encode("wait_flag", src="S", dst="MTE3", id=0) + place
-            + encode("tstore", dst=View(number, "u32", (1, whole.cols), offset=reg(2)), src=whole, atomic="none", space="UB"))  # fmt: skip
+        program.streams["AIV", "MTE3"] = (
+            encode("wait_flag", src="S", dst="MTE3", id=0)
+            + place
+            + encode(
+                "tstore", dst=View(number, "u32", (1, whole.cols), offset=reg(2)), src=whole, atomic="none", space="UB"
+            )
+        )
         results = program.run().results[number].reshape(2, -1)
-        for core, part in {"first": [(0, expected)], "second": [(1, expected)], "halfRows": list(enumerate((expected[:rows], expected[rows:]))),
-                           "halfCols": list(enumerate((expected[:, :cols], expected[:, cols:])))}[cores]:  # fmt: skip
+        for core, part in {
+            "first": [(0, expected)],
+            "second": [(1, expected)],
+            "halfRows": list(enumerate((expected[:rows], expected[rows:]))),
+            "halfCols": list(enumerate((expected[:, :cols], expected[:, cols:]))),
+        }[cores]:
             same(unpack(dst, results[core][: dst.bytes])[:rows, :cols], part, kinds, (m, n, relu, cores))
 
 
@@ -360,10 +463,17 @@ def insert_into_l1(mnemonic, arch, kinds, rng):
         number = program.argument(pack(src, values))
         vector = {}
         vector["S"] = encode("cross_wait", id=1) + encode("set_flag", src="S", dst="MTE3", id=0)
-        vector["MTE2"] = encode("tload", dst=raw(src), src=View(number, "u32", (1, raw(src).cols)), space="UB") + encode("set_flag", src="MTE2", dst="MTE3", id=0)
-        vector["MTE3"] = (encode("wait_flag", src="S", dst="MTE3", id=0) + encode("wait_flag", src="MTE2", dst="MTE3", id=0)
-            + encode("get", dst=1, what="subblock_idx") + encode("mul", dst=2, lhs=reg(1), rhs=17)
-            + encode(mnemonic, dst=dst, src=src, row=reg(2), col=9, srcRow=3, srcCol=5, rows=15, cols=33) + encode("cross_set", mode="block", id=2))  # fmt: skip
+        vector["MTE2"] = encode(
+            "tload", dst=raw(src), src=View(number, "u32", (1, raw(src).cols)), space="UB"
+        ) + encode("set_flag", src="MTE2", dst="MTE3", id=0)
+        vector["MTE3"] = (
+            encode("wait_flag", src="S", dst="MTE3", id=0)
+            + encode("wait_flag", src="MTE2", dst="MTE3", id=0)
+            + encode("get", dst=1, what="subblock_idx")
+            + encode("mul", dst=2, lhs=reg(1), rhs=17)
+            + encode(mnemonic, dst=dst, src=src, row=reg(2), col=9, srcRow=3, srcCol=5, rows=15, cols=33)
+            + encode("cross_set", mode="block", id=2)
+        )
         for pipe, words in vector.items():
             program.streams["AIV", pipe] = words
         program.do("cross_wait", "S", id=2)
@@ -396,10 +506,28 @@ def move_acc(mnemonic, arch, kinds, rng):
             expected[row : row + m, col : col + n] = cast(to, positive)
         else:
             scales, offsets = epilogue(program, mnemonic, n, rng, shift=2)
-            attributes = in_halves(program, descriptor(scales[0], int(offsets[0]), 2)) if mnemonic.endswith("quant") else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            attributes = (
+                in_halves(program, descriptor(scales[0], int(offsets[0]), 2))
+                if mnemonic.endswith("quant")
+                else {"scales": Tile("u64", 1, up(n, 4), (1, n))}
+            )
             rows, cols = m - 2, n - 3
-            program.do(mnemonic, dst=dst, src=acc, row=row, col=col, srcRow=2, srcCol=3, rows=rows, cols=cols, relu=relu, **attributes)
-            expected[row : row + rows, col : col + cols] = quantised(to, kind, values[2:, 3:], scales[:cols], offsets[:cols], relu == "relu", 2)
+            program.do(
+                mnemonic,
+                dst=dst,
+                src=acc,
+                row=row,
+                col=col,
+                srcRow=2,
+                srcCol=3,
+                rows=rows,
+                cols=cols,
+                relu=relu,
+                **attributes,
+            )
+            expected[row : row + rows, col : col + cols] = quantised(
+                to, kind, values[2:, 3:], scales[:cols], offsets[:cols], relu == "relu", 2
+            )
         number = program.fetch(dst, "L1")
         same(program.run().box(number, dst), expected, kinds, (m, n, relu))
 
@@ -429,12 +557,25 @@ def transfer(mnemonic, arch, kinds, rng):
     """Loads and stores between views and tiles of every pair of layouts, in both memories."""
     kind = kinds[0]
     g = c0(kind)
-    pairs = [("UB", "ND", "ND"), ("UB", "DN", "DN"), ("UB", "ND", "DN"), ("UB", "DN", "ND"), ("L1", "ND", "NZ"), ("L1", "DN", "ZN"), ("L1", "NZ", "NZ"), ("L1", "ND", "ND")]
+    pairs = [
+        ("UB", "ND", "ND"),
+        ("UB", "DN", "DN"),
+        ("UB", "ND", "DN"),
+        ("UB", "DN", "ND"),
+        ("L1", "ND", "NZ"),
+        ("L1", "DN", "ZN"),
+        ("L1", "NZ", "NZ"),
+        ("L1", "ND", "ND"),
+    ]
     for space, outside, inside in pairs:
         for m, n in ((1, 1), (13, 29), (32, 2 * g)):
             if outside == "NZ":
                 m, n = up(m, 16), up(n, g)
-            tile = boxed(kind, m, n, inside) if inside in ("NZ", "ZN") else Tile(kind, up(m, 32), up(n, 64), (m, n), inside)
+            tile = (
+                boxed(kind, m, n, inside)
+                if inside in ("NZ", "ZN")
+                else Tile(kind, up(m, 32), up(n, 64), (m, n), inside)
+            )
             big = nb.random(kind, rng, (m + 3, n + 5))
             if outside == "NZ":
                 fractal = Tile(kind, m, n, None, "NZ")
@@ -487,7 +628,9 @@ def scalars(mnemonic, arch, kinds, rng):
         return
     program.fill(tile, values, "UB")
     for i in range(4):
-        program.do("tgetval", dst=3, src=tile, index=70 * i + 1 if i < 3 else 255).do("tsetval", dst=tile, index=i, value=reg(3))
+        program.do("tgetval", dst=3, src=tile, index=70 * i + 1 if i < 3 else 255).do(
+            "tsetval", dst=tile, index=i, value=reg(3)
+        )
     program.do("tsetval", dst=tile, index=9, value=bits(2))
     expected = values.copy().ravel()
     for i in range(4):
@@ -499,9 +642,20 @@ def scalars(mnemonic, arch, kinds, rng):
 
 M64 = (1 << 64) - 1
 signed = lambda v: (v & M64) - (1 << 64) if v & M64 >> 1 != v & M64 else v & M64
-ARITHMETIC = {"add": lambda a, b: a + b, "sub": lambda a, b: a - b, "mul": lambda a, b: a * b, "div": lambda a, b: a // b, "rem": lambda a, b: a % b,
-              "min": min, "max": max, "and": lambda a, b: a & b, "or": lambda a, b: a | b, "xor": lambda a, b: a ^ b,
-              "shl": lambda a, b: a << (b & 63), "shr": lambda a, b: a >> (b & 63)}  # fmt: skip
+ARITHMETIC = {
+    "add": lambda a, b: a + b,
+    "sub": lambda a, b: a - b,
+    "mul": lambda a, b: a * b,
+    "div": lambda a, b: a // b,
+    "rem": lambda a, b: a % b,
+    "min": min,
+    "max": max,
+    "and": lambda a, b: a & b,
+    "or": lambda a, b: a | b,
+    "xor": lambda a, b: a ^ b,
+    "shl": lambda a, b: a << (b & 63),
+    "shr": lambda a, b: a >> (b & 63),
+}
 
 
 def float_results(a, b):
@@ -510,16 +664,34 @@ def float_results(a, b):
         either = np.isnan(a) or np.isnan(b)
         above, below = (a, b) if a > b or (a == b and not np.signbit(a)) else (b, a)
         other = b if np.isnan(a) else a
-        return {"add": a + b, "sub": a - b, "mul": a * b, "div": a / b, "rem": np.fmod(a, b), "maximum": np.nan if either else above,
-                "minimum": np.nan if either else below, "maxnum": other if either else above, "minnum": other if either else below}  # fmt: skip
+        return {
+            "add": a + b,
+            "sub": a - b,
+            "mul": a * b,
+            "div": a / b,
+            "rem": np.fmod(a, b),
+            "maximum": np.nan if either else above,
+            "minimum": np.nan if either else below,
+            "maxnum": other if either else above,
+            "minnum": other if either else below,
+        }
 
 
 def float_relations(a, b):
     """What fcmp says of two floats, by mode."""
     either = bool(np.isnan(a) or np.isnan(b))
     answers = {"eq": a == b, "gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "ne": a != b}
-    ordered = {f"o{name}": not either and value for name, value in answers.items() if name != "ne"} | {"one": not either and a != b, "ord": not either}
-    return {"never": False, "always": True, "uno": either, **ordered, **{f"u{name}": either or value for name, value in answers.items()}}
+    ordered = {f"o{name}": not either and value for name, value in answers.items() if name != "ne"} | {
+        "one": not either and a != b,
+        "ord": not either,
+    }
+    return {
+        "never": False,
+        "always": True,
+        "uno": either,
+        **ordered,
+        **{f"u{name}": either or value for name, value in answers.items()},
+    }
 
 
 def registers(mnemonic, arch, kinds, rng):
@@ -530,7 +702,9 @@ def registers(mnemonic, arch, kinds, rng):
     def show(number, value, pipe="S"):
         first = next(place)
         for half in range(2):
-            program.do("store_scalar", dst=View(0, "u32", (1,), (1,), first + 4 * half), value=reg(number)).do("shr", "S", dst=number, lhs=reg(number), rhs=32)
+            program.do("store_scalar", dst=View(0, "u32", (1,), (1,), first + 4 * half), value=reg(number)).do(
+                "shr", "S", dst=number, lhs=reg(number), rhs=32
+            )
         wanted.append(value & M64)
 
     program.argument(np.zeros(1 << 13, np.uint64))
@@ -540,7 +714,10 @@ def registers(mnemonic, arch, kinds, rng):
         for a, b in pairs:
             on("li", dst=1, value=a & M64), on("li", dst=2, value=b & M64)
             on(mnemonic, dst=3, lhs=reg(1), rhs=reg(2)), show(3, ARITHMETIC[mnemonic](a, b))
-            on(mnemonic, dst=3, lhs=reg(1), rhs=b if abs(b) < 1 << 31 else 9), show(3, ARITHMETIC[mnemonic](a, b if abs(b) < 1 << 31 else 9))
+            (
+                on(mnemonic, dst=3, lhs=reg(1), rhs=b if abs(b) < 1 << 31 else 9),
+                show(3, ARITHMETIC[mnemonic](a, b if abs(b) < 1 << 31 else 9)),
+            )
     elif mnemonic == "cmp":
         relations = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
         for name, sign in relations.items():
@@ -560,43 +737,95 @@ def registers(mnemonic, arch, kinds, rng):
                     if mnemonic == "fcmp":
                         on("fcmp", dst=3, mode=name, lhs=reg(1), rhs=reg(2)), show(3, int(value))
                     elif not np.isnan(value):
-                        on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)), show(3, int(np.float32(value).view(np.int32)))
+                        (
+                            on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)),
+                            show(3, int(np.float32(value).view(np.int32))),
+                        )
                     else:  # whatever NaN: it differs from itself
-                        on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)), on("fcmp", dst=3, mode="uno", lhs=reg(3), rhs=reg(3)), show(3, 1)
+                        (
+                            on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)),
+                            on("fcmp", dst=3, mode="uno", lhs=reg(3), rhs=reg(3)),
+                            show(3, 1),
+                        )
     elif mnemonic == "fcvt":
         word = lambda x: int(np.float32(x).view(np.int32))
         for i in (0, -3, 16777217, (1 << 62) + 1, -(1 << 63)):
-            on("li", dst=1, value=i & M64), on("fcvt", dst=3, cast="from_signed", src=reg(1)), show(3, word(np.float32(i)))
+            (
+                on("li", dst=1, value=i & M64),
+                on("fcvt", dst=3, cast="from_signed", src=reg(1)),
+                show(3, word(np.float32(i))),
+            )
             on("fcvt", dst=3, cast="from_unsigned", src=reg(1)), show(3, word(np.float32(i & M64)))
-        for x, to_signed, to_unsigned in ((2.75, 2, 2), (-2.75, -2, 0), (3e9, 3000000000, 3000000000), (np.nan, 0, 0), (1e30, (1 << 63) - 1, -1), (-1e30, -(1 << 63), 0)):
-            on("li", dst=1, value=word(x) & 0xFFFFFFFF), on("fcvt", dst=3, cast="to_signed", src=reg(1)), show(3, to_signed)
+        for x, to_signed, to_unsigned in (
+            (2.75, 2, 2),
+            (-2.75, -2, 0),
+            (3e9, 3000000000, 3000000000),
+            (np.nan, 0, 0),
+            (1e30, (1 << 63) - 1, -1),
+            (-1e30, -(1 << 63), 0),
+        ):
+            (
+                on("li", dst=1, value=word(x) & 0xFFFFFFFF),
+                on("fcvt", dst=3, cast="to_signed", src=reg(1)),
+                show(3, to_signed),
+            )
             on("fcvt", dst=3, cast="to_unsigned", src=reg(1)), show(3, to_unsigned)
         for x in (0.1, 65519.0, 65520.0, 3e-8, -1e-3, 3.4e38, 1.00390625):
             with np.errstate(over="ignore"):
                 half = np.float32(np.float32(x).astype(np.float16))
-            on("li", dst=1, value=word(x) & 0xFFFFFFFF), on("fcvt", dst=3, cast="round_f16", src=reg(1)), show(3, word(half))
-            on("fcvt", dst=3, cast="round_bf16", src=reg(1)), show(3, word(np.float32(ml_dtypes.bfloat16(np.float32(x)))))
+            (
+                on("li", dst=1, value=word(x) & 0xFFFFFFFF),
+                on("fcvt", dst=3, cast="round_f16", src=reg(1)),
+                show(3, word(half)),
+            )
+            (
+                on("fcvt", dst=3, cast="round_bf16", src=reg(1)),
+                show(3, word(np.float32(ml_dtypes.bfloat16(np.float32(x))))),
+            )
     elif mnemonic == "break_if_zero":
         for limit in (0, 3, 99):
-            on("li", dst=4, value=0), on("loop", iv=1, lb=0, ub=10, step=1), on("cmp", dst=2, mode="lt", lhs=reg(1), rhs=limit)
-            on("break_if_zero", cond=reg(2)), on("add", dst=4, lhs=reg(4), rhs=reg(1)), on("end"), show(4, sum(range(min(limit, 10))))
+            (
+                on("li", dst=4, value=0),
+                on("loop", iv=1, lb=0, ub=10, step=1),
+                on("cmp", dst=2, mode="lt", lhs=reg(1), rhs=limit),
+            )
+            (
+                on("break_if_zero", cond=reg(2)),
+                on("add", dst=4, lhs=reg(4), rhs=reg(1)),
+                on("end"),
+                show(4, sum(range(min(limit, 10)))),
+            )
     elif mnemonic in ("loop", "end", "skip_if_zero"):
         for low, high, step in ((0, 10, 3), (5, 5, 1), (-4, 4, 1)):
             on("li", dst=4, value=0), on("loop", iv=1, lb=low, ub=high, step=step)
-            on("and", dst=2, lhs=reg(1), rhs=1), on("skip_if_zero", cond=reg(2), words=4), on("add", dst=4, lhs=reg(4), rhs=reg(1)), on("end")
+            (
+                on("and", dst=2, lhs=reg(1), rhs=1),
+                on("skip_if_zero", cond=reg(2), words=4),
+                on("add", dst=4, lhs=reg(4), rhs=reg(1)),
+                on("end"),
+            )
             show(4, sum(i for i in range(low, high, step) if i & 1))
     elif mnemonic == "get":
         for number, (what, value) in enumerate({"block_idx": 0, "block_num": 1, "subblock_num": 2}.items()):
             on("get", dst=1, what=what), show(1, value)
-    elif mnemonic in ("cross_set", "cross_wait"):  # the two vector cores meet; a raise that is not taken, or not made by both, is a fault
+    elif mnemonic in (
+        "cross_set",
+        "cross_wait",
+    ):  # the two vector cores meet; a raise that is not taken, or not made by both, is a fault
         for number in range(16):
-            on("cross_set", mode="pair", id=number), on("cross_wait", id=number), on("li", dst=1, value=number), show(1, number)
+            (
+                on("cross_set", mode="pair", id=number),
+                on("cross_wait", id=number),
+                on("li", dst=1, value=number),
+                show(1, number),
+            )
     else:  # push and pop, flags and barriers: V fills a tile with values that S computes
-        tile = Tile("i32", 1, 8)
         program = Program(arch, "AIV")
         for i in range(3):
             program.streams.setdefault("S", []).extend(encode_all(("push", {"value": 41 + i, "engine": "V"})))
-            program.do("pop", "V", dst=1, engine="V").do("texpands", dst=Tile("i32", 1, 8, (1, 8), "ND", 32 * i), scalar=reg(1)).do("barrier", "V", pipe="V")
+            program.do("pop", "V", dst=1, engine="V").do(
+                "texpands", dst=Tile("i32", 1, 8, (1, 8), "ND", 32 * i), scalar=reg(1)
+            ).do("barrier", "V", pipe="V")
         number = program.fetch(Tile("i32", 1, 24), "UB")
         tested.update(("push", "set_flag", "wait_flag"))
         same(program.run().matrix(number, "i32", (3, 8)), np.repeat([[41], [42], [43]], 8, 1).astype(np.int32))
@@ -613,15 +842,45 @@ def encode_all(*instructions):
 
 FAMILIES = [
     ({"tmatmul", "tmatmul_acc", "tmatmul_bias", "tmatmul_mx", "tmatmul_mx_acc", "tmatmul_mx_bias"}, product),
-    ({"mgather_l1"}, gather_into_l1), ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract), ({"timg2col"}, image),
-    ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc), ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
-    ({"tmov_acc_ub", "tmov_acc_ub_quant", "tmov_acc_ub_quantv"}, move_to_vector_cores), ({"tinsert_l1"}, insert_into_l1),
-    ({"texpands_l1", "tfillpad_l1"}, fill_l1), ({"tload", "tstore"}, transfer), ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
-    ({*ARITHMETIC, "cmp", "li", "mov", "select", "loop", "end", "skip_if_zero", "break_if_zero", "farith", "fcmp", "fcvt", "get", "push", "pop",
-      "barrier", "set_flag", "wait_flag", "cross_set", "cross_wait"}, registers),
+    ({"mgather_l1"}, gather_into_l1),
+    ({"textract_l0a", "textract_l0b", "textract_sa", "textract_sb"}, extract),
+    ({"timg2col"}, image),
+    ({"tstore_acc", "tstore_acc_quant", "tstore_acc_quantv"}, store_acc),
+    ({"tmov_acc", "tinsert_acc", "tmov_acc_quant", "tmov_acc_quantv"}, move_acc),
+    ({"tmov_acc_ub", "tmov_acc_ub_quant", "tmov_acc_ub_quantv"}, move_to_vector_cores),
+    ({"tinsert_l1"}, insert_into_l1),
+    ({"texpands_l1", "tfillpad_l1"}, fill_l1),
+    ({"tload", "tstore"}, transfer),
+    ({"load_scalar", "store_scalar", "tgetval", "tsetval"}, scalars),
+    (
+        {
+            *ARITHMETIC,
+            "cmp",
+            "li",
+            "mov",
+            "select",
+            "loop",
+            "end",
+            "skip_if_zero",
+            "break_if_zero",
+            "farith",
+            "fcmp",
+            "fcvt",
+            "get",
+            "push",
+            "pop",
+            "barrier",
+            "set_flag",
+            "wait_flag",
+            "cross_set",
+            "cross_wait",
+        },
+        registers,
+    ),
     # Their results show only in what reads the bias table and the fixpipe buffer.
-    ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)), ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
-]  # fmt: skip
+    ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)),
+    ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
+]
 
 
 def bias_table(arch, kinds, rng):

@@ -65,30 +65,77 @@ def fused(kind, product, addend):
 
 
 BINARY = {
-    "tadd": add, "tsub": sub, "tmul": mul, "tdiv": div, "tmax": greater, "tmin": less,
-    "tand": lambda k, a, b: a & b, "tor": lambda k, a, b: a | b, "txor": lambda k, a, b: a ^ b, "tshl": shifts(True), "tshr": shifts(False),
-    "tprelu": lambda k, a, b: np.where(nb.compute(k, a) > 0, a, mul(k, a, b)), "trem": floored, "tfmod": truncated, "tpow": pow_,
+    "tadd": add,
+    "tsub": sub,
+    "tmul": mul,
+    "tdiv": div,
+    "tmax": greater,
+    "tmin": less,
+    "tand": lambda k, a, b: a & b,
+    "tor": lambda k, a, b: a | b,
+    "txor": lambda k, a, b: a ^ b,
+    "tshl": shifts(True),
+    "tshr": shifts(False),
+    "tprelu": lambda k, a, b: np.where(nb.compute(k, a) > 0, a, mul(k, a, b)),
+    "trem": floored,
+    "tfmod": truncated,
+    "tpow": pow_,
     "tsubrelu": both(lambda a, b: relu(a - b), None),
-}  # fmt: skip
+}
 UPDATE = {  # dst is read
-    "tmuladddst": lambda k, d, a, b: fused(k, (a, b), d), "tfusedmuladd": lambda k, d, a, b: fused(k, (a, d), b),
+    "tmuladddst": lambda k, d, a, b: fused(k, (a, b), d),
+    "tfusedmuladd": lambda k, d, a, b: fused(k, (a, d), b),
     "tfusedmuladdrelu": lambda k, d, a, b: relu(fused(k, (a, d), b)).astype(NUMPY[k]),
-}  # fmt: skip
+}
 UNARY = {
-    "tabs": both(np.abs, abs), "texp": both(np.exp, None), "tlog": both(np.log, None), "tsqrt": both(np.sqrt, None),
-    "trsqrt": both(lambda a: 1 / np.sqrt(a.astype(np.float64)), None), "trecip": both(lambda a: 1 / a, lambda a: a if abs(a) == 1 else 0), "tneg": both(np.negative, lambda a: -a),
-    "trelu": both(relu, lambda a: max(a, 0)), "tnot": lambda k, a: ~a,
-}  # fmt: skip
+    "tabs": both(np.abs, abs),
+    "texp": both(np.exp, None),
+    "tlog": both(np.log, None),
+    "tsqrt": both(np.sqrt, None),
+    "trsqrt": both(lambda a: 1 / np.sqrt(a.astype(np.float64)), None),
+    "trecip": both(lambda a: 1 / a, lambda a: a if abs(a) == 1 else 0),
+    "tneg": both(np.negative, lambda a: -a),
+    "trelu": both(relu, lambda a: max(a, 0)),
+    "tnot": lambda k, a: ~a,
+}
 SCALAR = {
-    "tadds": add, "tsubs": sub, "tmuls": mul, "tdivs": div, "tdivs_rev": lambda k, a, s: div(k, s, a), "tmaxs": greater, "tmins": less,
-    "tlrelu": lambda k, a, s: np.where(nb.compute(k, a) > 0, a, mul(k, a, s)), "tands": BINARY["tand"], "tors": BINARY["tor"],
-    "txors": BINARY["txor"], "tshls": shifts(True), "tshrs": shifts(False), "trems": floored, "tfmods": truncated, "tpows": pow_,
-}  # fmt: skip
-EXPAND = {"add": add, "sub": sub, "mul": mul, "div": div, "max": greater, "min": less,
-          "expdif": lambda k, a, b: both(np.exp, None)(k, sub(k, a, b))}  # fmt: skip
+    "tadds": add,
+    "tsubs": sub,
+    "tmuls": mul,
+    "tdivs": div,
+    "tdivs_rev": lambda k, a, s: div(k, s, a),
+    "tmaxs": greater,
+    "tmins": less,
+    "tlrelu": lambda k, a, s: np.where(nb.compute(k, a) > 0, a, mul(k, a, s)),
+    "tands": BINARY["tand"],
+    "tors": BINARY["tor"],
+    "txors": BINARY["txor"],
+    "tshls": shifts(True),
+    "tshrs": shifts(False),
+    "trems": floored,
+    "tfmods": truncated,
+    "tpows": pow_,
+}
+EXPAND = {
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "div": div,
+    "max": greater,
+    "min": less,
+    "expdif": lambda k, a, b: both(np.exp, None)(k, sub(k, a, b)),
+}
 PART = {"tpartadd": add, "tpartmul": mul, "tpartmax": greater, "tpartmin": less}
 # What hardware and simulators approximate: relative error of f32.
-APPROXIMATE = {"texp": 4e-7, "tlog": 4e-7, "trsqrt": 2e-7, "tpow": 4e-7, "tpows": 4e-7, "trowexpandexpdif": 4e-7, "tcolexpandexpdif": 4e-7}
+APPROXIMATE = {
+    "texp": 4e-7,
+    "tlog": 4e-7,
+    "trsqrt": 2e-7,
+    "tpow": 4e-7,
+    "tpows": 4e-7,
+    "trowexpandexpdif": 4e-7,
+    "tcolexpandexpdif": 4e-7,
+}
 POSITIVE = ("tlog", "tsqrt", "trsqrt")
 
 
@@ -109,7 +156,11 @@ def values(mnemonic, operand, kind, rng, shape):
             return nb.random(kind, rng, shape, 0.2, 3.0)
         return rng.integers(0 if kind in nb.UNSIGNED else -3, 7, shape).astype(NUMPY[kind])
     v = nb.random(kind, rng, shape)
-    if operand != "src" and operand != "src0" and mnemonic.rstrip("s") in ("tdiv", "trem", "tfmod", "trowexpanddiv", "tcolexpanddiv"):
+    if (
+        operand != "src"
+        and operand != "src0"
+        and mnemonic.rstrip("s") in ("tdiv", "trem", "tfmod", "trowexpanddiv", "tcolexpanddiv")
+    ):
         v[v == 0] = 1
     if mnemonic in ("tdivs_rev", "trecip"):
         v[v == 0] = 1
@@ -129,14 +180,25 @@ def check(mnemonic, kind, got, expected, before, valid, note=""):
     if mnemonic in APPROXIMATE or mnemonic.startswith("trem") or mnemonic.startswith("tfmod"):
         relative = max(APPROXIMATE.get(mnemonic, 1e-6), {"f16": 1e-3, "bf16": 8e-3}.get(kind, 0))
         if kind in nb.FLOATS:
-            np.testing.assert_allclose(got[:vr, :vc].astype(np.float64), expected.astype(np.float64), rtol=relative, atol=relative, err_msg=f"{mnemonic} {kind} {note}")
+            np.testing.assert_allclose(
+                got[:vr, :vc].astype(np.float64),
+                expected.astype(np.float64),
+                rtol=relative,
+                atol=relative,
+                err_msg=f"{mnemonic} {kind} {note}",
+            )
             full[:vr, :vc] = got[:vr, :vc]
     same = (got == full) | ((got != got) & (full != full))
-    assert same.all(), f"{mnemonic} {kind} {note}: {np.argwhere(~same)[:4]} got {got[~same][:4]}, expected {full[~same][:4]}"
+    assert same.all(), (
+        f"{mnemonic} {kind} {note}: {np.argwhere(~same)[:4]} got {got[~same][:4]}, expected {full[~same][:4]}"
+    )
 
 
 def elementwise(mnemonic, arch, kinds, rng):
-    kind, sources = kinds[0], [o["name"] for o in TABLE.operands(mnemonic) if o["kind"] == "Tile" and o["name"] != "dst"]
+    kind, sources = (
+        kinds[0],
+        [o["name"] for o in TABLE.operands(mnemonic) if o["kind"] == "Tile" and o["name"] != "dst"],
+    )
     function = {**BINARY, **UPDATE, **UNARY, **SCALAR}[mnemonic]
     has_scalar = mnemonic in SCALAR
     for number, shape in enumerate(SHAPES):
@@ -144,7 +206,9 @@ def elementwise(mnemonic, arch, kinds, rng):
         tiles = {name: (t, values(mnemonic, name, kind, rng, (t.rows, t.cols))) for name in ["dst", *sources]}
         attributes, extra = {}, []
         if has_scalar:
-            scalar = {"tshls": 3, "tshrs": 2, "tpows": 2, "tdivs": 3, "trems": 3, "tfmods": 3}.get(mnemonic, 5 if kind not in nb.FLOATS else 1.375)
+            scalar = {"tshls": 3, "tshrs": 2, "tpows": 2, "tdivs": 3, "trems": 3, "tfmods": 3}.get(
+                mnemonic, 5 if kind not in nb.FLOATS else 1.375
+            )
             attributes["scalar"] = scalar_bits(kind, scalar)
             extra = [np.full((t.rows, t.cols), scalar, np.float32).astype(NUMPY[kind])]
         # In place: dst is each source in turn, in different shapes.
@@ -192,8 +256,10 @@ def part(mnemonic, arch, kinds, rng):
     kind = kinds[0]
     for a, b in (((5, 29), (3, 13)), ((3, 13), (5, 29)), ((2, 29), (5, 7)), ((5, 29), (5, 29))):
         dst = tile(kind, (6, 32, 5, 29))
-        tiles = {name: (Tile(kind, dst.rows, dst.cols, valid), nb.random(kind, rng, (dst.rows, dst.cols)))
-                 for name, valid in (("dst", (5, 29)), ("src0", a), ("src1", b))}  # fmt: skip
+        tiles = {
+            name: (Tile(kind, dst.rows, dst.cols, valid), nb.random(kind, rng, (dst.rows, dst.cols)))
+            for name, valid in (("dst", (5, 29)), ("src0", a), ("src1", b))
+        }
         expected = np.zeros((5, 29), NUMPY[kind])
         x, y = tiles["src0"][1], tiles["src1"][1]
         combined = PART[mnemonic](kind, x, y)
@@ -213,8 +279,14 @@ def part_arg(mnemonic, arch, kinds, rng):
     for a, b in (((5, 29), (3, 13)), ((2, 29), (5, 7)), ((5, 29), (5, 29))):
         dst, index = tile(kind, (6, 32, 5, 29)), Tile("u32", 6, 32, (5, 29))
         made = lambda t, valid: (Tile(t.type, t.rows, t.cols, valid), nb.random(t.type, rng, (t.rows, t.cols)))
-        tiles = {"dst": made(dst, (5, 29)), "dstIndices": made(index, (5, 29)), "src0": made(dst, a), "src1": made(dst, b), "indices0": made(index, a),
-                 "indices1": made(index, b)}  # fmt: skip
+        tiles = {
+            "dst": made(dst, (5, 29)),
+            "dstIndices": made(index, (5, 29)),
+            "src0": made(dst, a),
+            "src1": made(dst, b),
+            "indices0": made(index, a),
+            "indices1": made(index, b),
+        }
         tiles["src1"][1][:, ::4] = tiles["src0"][1][:, ::4]  # ties
         expected, indices = np.zeros((5, 29), NUMPY[kind]), np.zeros((5, 29), np.uint32)
         for r, c in np.ndindex(5, 29):
@@ -256,7 +328,9 @@ def reduce(mnemonic, arch, kinds, rng):
             expected = nb.wrap(kind, exact.sum(axis) if operation == "sum" else np.prod(exact, axis))
         elif by_row and operation == "sum":  # f32 inside, any order; one rounding
             expected = v.astype(np.float64).sum(axis).astype(np.float32).astype(NUMPY[kind])
-            tolerance = np.abs(v.astype(np.float64)).sum(axis) * 4e-7 + (0 if kind == "f32" else np.abs(expected.astype(np.float64)) * 1e-3)
+            tolerance = np.abs(v.astype(np.float64)).sum(axis) * 4e-7 + (
+                0 if kind == "f32" else np.abs(expected.astype(np.float64)) * 1e-3
+            )
         else:  # one after the other, in the type
             f = add if operation == "sum" else mul
             steps = v if axis == 0 else v.T
@@ -282,12 +356,21 @@ def reduce(mnemonic, arch, kinds, rng):
             check(mnemonic, kind, boxes["values"], picked, tiles["values"][1], best.valid, str(shape))
         if np.any(tolerance):
             got = boxes["dst"][: dst.valid[0], : dst.valid[1]]
-            assert (np.abs(got.astype(np.float64) - expected.astype(np.float64)) <= tolerance.reshape(dst.valid)).all(), (mnemonic, kind, shape)
+            assert (
+                np.abs(got.astype(np.float64) - expected.astype(np.float64)) <= tolerance.reshape(dst.valid)
+            ).all(), (mnemonic, kind, shape)
             expected = got
         check(mnemonic, out, boxes["dst"], expected, before, dst.valid, str(shape))
 
 
-RELATIONS = {"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
+RELATIONS = {
+    "eq": np.equal,
+    "ne": np.not_equal,
+    "lt": np.less,
+    "le": np.less_equal,
+    "gt": np.greater,
+    "ge": np.greater_equal,
+}
 
 
 def packed(bits, mask, before):
@@ -348,12 +431,45 @@ def select(mnemonic, arch, kinds, rng):
 
 
 SPECIAL = {
-    "ints": [2047, 2049, 4099, -2049, -4099, (1 << 24) + 1, (1 << 24) + 3, -(1 << 24) - 1, (1 << 31) - 1, -(1 << 31), (1 << 25) + 2, (1 << 53) + 1,
-             (1 << 62) + (1 << 38), -(1 << 62) - 1, (1 << 63) - 1, -(1 << 63)],
-    "f32": [1 + 2.0**-11, -1 - 2.0**-11, 1 + 3 * 2.0**-11, 1 + 2.0**-8, 1 + 3 * 2.0**-8, 65519.9, 65520, -65520, 70000, 1e-8, -(2.0**-25), 3.4e38, -3.4e38, 0.1,
-            np.inf, -np.inf],
-    "bf16": [70000, -70000, 1e-8, 65536, 3e38], "f16": [65504],
-}  # fmt: skip
+    "ints": [
+        2047,
+        2049,
+        4099,
+        -2049,
+        -4099,
+        (1 << 24) + 1,
+        (1 << 24) + 3,
+        -(1 << 24) - 1,
+        (1 << 31) - 1,
+        -(1 << 31),
+        (1 << 25) + 2,
+        (1 << 53) + 1,
+        (1 << 62) + (1 << 38),
+        -(1 << 62) - 1,
+        (1 << 63) - 1,
+        -(1 << 63),
+    ],
+    "f32": [
+        1 + 2.0**-11,
+        -1 - 2.0**-11,
+        1 + 3 * 2.0**-11,
+        1 + 2.0**-8,
+        1 + 3 * 2.0**-8,
+        65519.9,
+        65520,
+        -65520,
+        70000,
+        1e-8,
+        -(2.0**-25),
+        3.4e38,
+        -3.4e38,
+        0.1,
+        np.inf,
+        -np.inf,
+    ],
+    "bf16": [70000, -70000, 1e-8, 65536, 3e38],
+    "f16": [65504],
+}
 MODES = ["none", "rint", "round", "floor", "ceil", "trunc", "odd"]
 
 
@@ -367,9 +483,19 @@ def cvt(mnemonic, arch, kinds, rng):
             x = nb.random(kind, rng, (t.rows, t.cols), *((0, 9) if to in nb.UNSIGNED else (-7, 7)))
             if kind in nb.FLOATS and number % 2:  # halves: ties
                 x = (np.round(x.astype(np.float32) * 2) / 2).astype(NUMPY[kind])
-            if number == 2 and to in nb.FLOATS and not small and not kind.startswith("f8") and not (kind == to == "f32"):  # ties, ends of ranges, numbers of many digits
+            if (
+                number == 2
+                and to in nb.FLOATS
+                and not small
+                and not kind.startswith("f8")
+                and not (kind == to == "f32")
+            ):  # ties, ends of ranges, numbers of many digits
                 special = SPECIAL[kind if kind in nb.FLOATS else "ints"]
-                special = [v for v in special if kind in nb.FLOATS or np.iinfo(NUMPY[kind]).min <= v <= np.iinfo(NUMPY[kind]).max]
+                special = [
+                    v
+                    for v in special
+                    if kind in nb.FLOATS or np.iinfo(NUMPY[kind]).min <= v <= np.iinfo(NUMPY[kind]).max
+                ]
                 x[0, : len(special)] = np.array(special, NUMPY[kind])
             saturate = number == 1
             if saturate and kind in nb.FLOATS:
@@ -378,9 +504,16 @@ def cvt(mnemonic, arch, kinds, rng):
             v = nb.decode(kind, x[:vr, :vc]) if kind not in ("i64", "u64") else x[:vr, :vc].astype(object)
             if kind in nb.FLOATS and to in nb.FLOATS:
                 integral = kind == to == "f32" and mode != "none"
-                expected = nb.convert(to, nb.rounded(v, mode), saturate) if integral else nb.convert(to, v, saturate, mode)
+                expected = (
+                    nb.convert(to, nb.rounded(v, mode), saturate) if integral else nb.convert(to, v, saturate, mode)
+                )
             elif to in nb.FLOATS or to in ("f8E4M3FN", "f8E5M2") or to in nb.TABLES:
-                expected = nb.convert(to, v if to in nb.FLOATS else v.astype(np.float64), saturate or to in ("f4E2M1", "f4E1M2", "i4") or to == "hif8", mode)
+                expected = nb.convert(
+                    to,
+                    v if to in nb.FLOATS else v.astype(np.float64),
+                    saturate or to in ("f4E2M1", "f4E1M2", "i4") or to == "hif8",
+                    mode,
+                )
             elif kind in nb.FLOATS:
                 expected = nb.wrap(to, nb.convert(to, v, saturate, mode))
             else:
@@ -392,7 +525,13 @@ def cvt(mnemonic, arch, kinds, rng):
             aliases = {"src": "dst"} if number == 3 and BITS[to] == BITS[kind] and not small else {}
             if aliases:
                 before = x.view(NUMPY[to])
-            boxes, _ = run_vector(arch, mnemonic, {"dst": (d, before), "src": (t, x)}, {"rounding": mode, "saturate": "on" if saturate or to == "hif8" else "off"}, aliases)
+            boxes, _ = run_vector(
+                arch,
+                mnemonic,
+                {"dst": (d, before), "src": (t, x)},
+                {"rounding": mode, "saturate": "on" if saturate or to == "hif8" else "off"},
+                aliases,
+            )
             check(mnemonic, to, boxes["dst"], expected, before, (vr, vc), f"from {kind} {mode} {shape}")
 
 
@@ -408,7 +547,13 @@ def pair_sum(mnemonic, arch, kinds, rng):
         if vc % 2:
             expected[:vr, vc // 2] = v[:, -1]
         for aliases in ({}, {"src": "dst"}):
-            boxes, _ = run_vector(arch, mnemonic, {"dst": (t, x if aliases else nb.random(kind, rng, x.shape)), "src": (t, x)}, {}, aliases)
+            boxes, _ = run_vector(
+                arch,
+                mnemonic,
+                {"dst": (t, x if aliases else nb.random(kind, rng, x.shape)), "src": (t, x)},
+                {},
+                aliases,
+            )
             assert (boxes["dst"] == expected).all(), (kind, shape)
 
 
@@ -418,7 +563,9 @@ def relu_convert(mnemonic, arch, kinds, rng):
     for shape in SHAPES:
         t, d = tile(kind, shape), tile(to, shape)
         vr, vc = t.valid
-        a, b = (nb.random(kind, rng, (t.rows, t.cols), *((-0.1, 0.1) if kind == "i16" else (-100, 100))) for _ in range(2))
+        a, b = (
+            nb.random(kind, rng, (t.rows, t.cols), *((-0.1, 0.1) if kind == "i16" else (-100, 100))) for _ in range(2)
+        )
         before = nb.random(to, rng, (d.rows, d.cols))
         value = relu(f(kind, a[:vr, :vc], b[:vr, :vc]))
         expected = nb.convert(to, value.astype(np.float64), to == "i8")
@@ -433,7 +580,9 @@ def add_dequantise(mnemonic, arch, kinds, rng):
         a, b = (nb.random("i32", rng, (t.rows, t.cols)) for _ in range(2))
         before, scale = nb.random("f16", rng, (d.rows, d.cols)), np.float32(0.0173)
         expected = relu(scale * (a + b)[:vr, :vc].astype(np.float32)).astype(np.float16)
-        boxes, _ = run_vector(arch, mnemonic, {"dst": (d, before), "src0": (t, a), "src1": (t, b)}, {"scale": scalar_bits("f32", scale)})
+        boxes, _ = run_vector(
+            arch, mnemonic, {"dst": (d, before), "src0": (t, a), "src1": (t, b)}, {"scale": scalar_bits("f32", scale)}
+        )
         check(mnemonic, "f16", boxes["dst"], expected, before, (vr, vc))
 
 
@@ -444,15 +593,31 @@ def axpy(mnemonic, arch, kinds, rng):
         vr, vc = t.valid
         x, before, scalar = nb.random(kind, rng, (t.rows, t.cols)), nb.random(to, rng, (d.rows, d.cols)), 1.375
         product = (nb.compute(kind, x)[:vr, :vc] * np.float32(scalar)).astype(NUMPY[to])
-        boxes, _ = run_vector(arch, mnemonic, {"dst": (d, before), "src": (t, x)}, {"scalar": scalar_bits("f32", scalar)})
+        boxes, _ = run_vector(
+            arch, mnemonic, {"dst": (d, before), "src": (t, x)}, {"scalar": scalar_bits("f32", scalar)}
+        )
         check(mnemonic, to, boxes["dst"], add(to, before[:vr, :vc], product), before, (vr, vc))
 
 
 FAMILIES = [
-    ({*BINARY, *UPDATE, *UNARY, *SCALAR}, elementwise), ({m for m in TABLE.rows if m.startswith(("trowexpand", "tcolexpand"))}, expand),
-    ({*PART}, part), ({"tpartargmax", "tpartargmin"}, part_arg),
-    ({f"t{d}{o}" for d in ("row", "col") for o in ("sum", "max", "min", "prod", "argmax", "argmin", "argmax_values", "argmin_values")}, reduce), ({"tcmp", "tcmps"}, compare),
-    ({"tsel", "tsels"}, select), ({"tcvt"}, cvt), ({"tpairreducesum"}, pair_sum), ({"taddreluconv", "tsubreluconv"}, relu_convert),
-    ({"tadddeqrelu"}, add_dequantise), ({"taxpy"}, axpy),
-]  # fmt: skip
+    ({*BINARY, *UPDATE, *UNARY, *SCALAR}, elementwise),
+    ({m for m in TABLE.rows if m.startswith(("trowexpand", "tcolexpand"))}, expand),
+    ({*PART}, part),
+    ({"tpartargmax", "tpartargmin"}, part_arg),
+    (
+        {
+            f"t{d}{o}"
+            for d in ("row", "col")
+            for o in ("sum", "max", "min", "prod", "argmax", "argmin", "argmax_values", "argmin_values")
+        },
+        reduce,
+    ),
+    ({"tcmp", "tcmps"}, compare),
+    ({"tsel", "tsels"}, select),
+    ({"tcvt"}, cvt),
+    ({"tpairreducesum"}, pair_sum),
+    ({"taddreluconv", "tsubreluconv"}, relu_convert),
+    ({"tadddeqrelu"}, add_dequantise),
+    ({"taxpy"}, axpy),
+]
 CASES = {mnemonic: f for names, f in FAMILIES for mnemonic in names}

@@ -12,18 +12,73 @@ import pto_mlir
 
 BUILD = Path(pto_mlir.__file__).resolve().parents[2]
 
-ELEMENTS = ["f32", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "f8E4M3FN", "f8E5M2", "hif8", "f4E2M1", "f4E1M2", "i4",
-            "f64", "f8E8M0"]  # fmt: skip
+ELEMENTS = [
+    "f32",
+    "f16",
+    "bf16",
+    "i8",
+    "u8",
+    "i16",
+    "u16",
+    "i32",
+    "u32",
+    "i64",
+    "u64",
+    "f8E4M3FN",
+    "f8E5M2",
+    "hif8",
+    "f4E2M1",
+    "f4E1M2",
+    "i4",
+    "f64",
+    "f8E8M0",
+]
 LAYOUTS = ["ND", "DN", "NZ", "ZN", "ZZ", "NN", "NZ16"]
 PIPES = {"S": 0, "V": 1, "M": 2, "MTE1": 3, "MTE2": 4, "MTE3": 5, "ALL": 6, "FIX": 10}
 MEMORIES = ["UB", "L1", "L0A", "L0B", "L0C", "BT", "FB", "SA", "SB"]
 PADS = ["null", "zero", "max", "min"]
-BITS = {"f32": 32, "f16": 16, "bf16": 16, "i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 64, "u64": 64, "f8E4M3FN": 8,
-        "f8E5M2": 8, "hif8": 8, "f4E2M1": 4, "f4E1M2": 4, "i4": 4, "f64": 64, "f8E8M0": 8}  # fmt: skip
+BITS = {
+    "f32": 32,
+    "f16": 16,
+    "bf16": 16,
+    "i8": 8,
+    "u8": 8,
+    "i16": 16,
+    "u16": 16,
+    "i32": 32,
+    "u32": 32,
+    "i64": 64,
+    "u64": 64,
+    "f8E4M3FN": 8,
+    "f8E5M2": 8,
+    "hif8": 8,
+    "f4E2M1": 4,
+    "f4E1M2": 4,
+    "i4": 4,
+    "f64": 64,
+    "f8E8M0": 8,
+}
 # What numpy computes in; the types that it has not are kept as codes.
-NUMPY = {"f32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16,
-         "i32": np.int32, "u32": np.uint32, "i64": np.int64, "u64": np.uint64, "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-         "f8E5M2": ml_dtypes.float8_e5m2, "hif8": np.uint8, "f8E8M0": np.uint8, "f4E2M1": np.uint8, "f4E1M2": np.uint8, "i4": np.uint8}  # fmt: skip
+NUMPY = {
+    "f32": np.float32,
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "i8": np.int8,
+    "u8": np.uint8,
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "u32": np.uint32,
+    "i64": np.int64,
+    "u64": np.uint64,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "hif8": np.uint8,
+    "f8E8M0": np.uint8,
+    "f4E2M1": np.uint8,
+    "f4E1M2": np.uint8,
+    "i4": np.uint8,
+}
 
 
 class Table:
@@ -143,11 +198,21 @@ def encode(mnemonic, **operands):
 
 
 class _Stream(ctypes.Structure):
-    _fields_ = [("core_kind", ctypes.c_uint32), ("pipe", ctypes.c_uint32), ("words", ctypes.POINTER(ctypes.c_uint32)), ("num_words", ctypes.c_size_t)]
+    _fields_ = [
+        ("core_kind", ctypes.c_uint32),
+        ("pipe", ctypes.c_uint32),
+        ("words", ctypes.POINTER(ctypes.c_uint32)),
+        ("num_words", ctypes.c_size_t),
+    ]
 
 
 class _Kernel(ctypes.Structure):
-    _fields_ = [("name", ctypes.c_char_p), ("streams", ctypes.POINTER(_Stream)), ("num_streams", ctypes.c_size_t), ("num_args", ctypes.c_uint32)]
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("streams", ctypes.POINTER(_Stream)),
+        ("num_streams", ctypes.c_size_t),
+        ("num_args", ctypes.c_uint32),
+    ]
 
 
 class _Arg(ctypes.Structure):
@@ -164,16 +229,28 @@ _U32P = ctypes.POINTER(ctypes.c_uint32)
 
 class _Api(ctypes.Structure):
     _fields_ = [
-        ("abi_version", ctypes.c_uint32), ("name", ctypes.c_char_p),
-        ("open", ctypes.CFUNCTYPE(_I, ctypes.POINTER(_Options), ctypes.POINTER(_P))), ("close", ctypes.CFUNCTYPE(None, _P)),
-        ("alloc", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint64))), ("free", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint64)),
+        ("abi_version", ctypes.c_uint32),
+        ("name", ctypes.c_char_p),
+        ("open", ctypes.CFUNCTYPE(_I, ctypes.POINTER(_Options), ctypes.POINTER(_P))),
+        ("close", ctypes.CFUNCTYPE(None, _P)),
+        ("alloc", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint64, ctypes.POINTER(ctypes.c_uint64))),
+        ("free", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint64)),
         ("copy_to_device", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint64, _P, ctypes.c_uint64)),
         ("copy_from_device", ctypes.CFUNCTYPE(_I, _P, _P, ctypes.c_uint64, ctypes.c_uint64)),
-        ("load_kernel", ctypes.CFUNCTYPE(_I, _P, ctypes.POINTER(_Kernel), _U32P)), ("unload_kernel", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint32)),
-        ("launch", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(_Arg), ctypes.c_size_t, _P, ctypes.c_size_t)),
-        ("synchronize", ctypes.CFUNCTYPE(_I, _P)), ("profile", _P), ("kernel_profile", _P), ("fault", _P),
+        ("load_kernel", ctypes.CFUNCTYPE(_I, _P, ctypes.POINTER(_Kernel), _U32P)),
+        ("unload_kernel", ctypes.CFUNCTYPE(_I, _P, ctypes.c_uint32)),
+        (
+            "launch",
+            ctypes.CFUNCTYPE(
+                _I, _P, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(_Arg), ctypes.c_size_t, _P, ctypes.c_size_t
+            ),
+        ),
+        ("synchronize", ctypes.CFUNCTYPE(_I, _P)),
+        ("profile", _P),
+        ("kernel_profile", _P),
+        ("fault", _P),
         ("last_error", ctypes.CFUNCTYPE(ctypes.c_char_p, _P)),
-    ]  # fmt: skip
+    ]
 
 
 class Fault(Exception):
@@ -200,8 +277,12 @@ class Machine:
         than `core` is a pair (kind, pipe)."""
         places = [key if isinstance(key, tuple) else (core, key) for key in streams]
         arrays = [np.array(words, np.uint32) for words in streams.values()]
-        described = (_Stream * len(arrays))(*[
-            _Stream({"AIC": 0, "AIV": 1}[kind], PIPES[pipe], a.ctypes.data_as(_U32P), a.size) for (kind, pipe), a in zip(places, arrays)])  # fmt: skip
+        described = (_Stream * len(arrays))(
+            *[
+                _Stream({"AIC": 0, "AIV": 1}[kind], PIPES[pipe], a.ctypes.data_as(_U32P), a.size)
+                for (kind, pipe), a in zip(places, arrays)
+            ]
+        )
         kernel, number = _Kernel(b"k", described, len(arrays), len(buffers)), ctypes.c_uint32()
         self._check(self.api.load_kernel(self.context, ctypes.byref(kernel), ctypes.byref(number)))
         args = (_Arg * len(buffers))()
@@ -242,13 +323,27 @@ def offsets(tile):
     """Element offset of each (row, column) of the box."""
     c0 = 256 // BITS[tile.type]
     narrow = 2 if tile.type == "f8E8M0" else c0
-    ir, ic = {"ND": (1, 1), "DN": (1, 1), "NZ": (16, narrow), "ZN": (narrow, 16), "ZZ": (16, narrow), "NN": (narrow, 16), "NZ16": (16, 16)}[tile.layout]
+    ir, ic = {
+        "ND": (1, 1),
+        "DN": (1, 1),
+        "NZ": (16, narrow),
+        "ZN": (narrow, 16),
+        "ZZ": (16, narrow),
+        "NN": (narrow, 16),
+        "NZ16": (16, 16),
+    }[tile.layout]
     r, c = np.meshgrid(np.arange(tile.rows), np.arange(tile.cols), indexing="ij")
     if tile.layout == "ND":
         return r * tile.cols + c
     if tile.layout == "DN":
         return c * tile.rows + r
-    box = {"NZ": r % ir * ic + c % ic, "NZ16": r % ir * ic + c % ic, "ZZ": r % ir * ic + c % ic, "ZN": c % ic * ir + r % ir, "NN": c % ic * ir + r % ir}
+    box = {
+        "NZ": r % ir * ic + c % ic,
+        "NZ16": r % ir * ic + c % ic,
+        "ZZ": r % ir * ic + c % ic,
+        "ZN": c % ic * ir + r % ir,
+        "NN": c % ic * ir + r % ir,
+    }
     if tile.layout in ("NZ", "NZ16", "NN"):
         return c // ic * (tile.rows * ic) + r // ir * (ir * ic) + box[tile.layout]
     return r // ir * (tile.cols * ir) + c // ic * (ir * ic) + box[tile.layout]
@@ -360,7 +455,14 @@ def run_vector(arch, mnemonic, tiles, attributes=None, aliases=None, globals_=No
         buffers.append(np.ascontiguousarray(values).view(np.uint8).ravel())
     if pipe != "MTE2":
         sync(streams, "MTE2", pipe)
-    body = encode(mnemonic, **{k: v for k, v in operands.items() if then is None or k in {o["name"] for o in TABLE.operands(mnemonic)} | set(attributes)})
+    body = encode(
+        mnemonic,
+        **{
+            k: v
+            for k, v in operands.items()
+            if then is None or k in {o["name"] for o in TABLE.operands(mnemonic)} | set(attributes)
+        },
+    )
     body += then(placed) if then else []
     stream = streams.setdefault(pipe, [])
     # Both sub-blocks run a kernel; what is not repeatable is done by the first.
@@ -373,7 +475,9 @@ def run_vector(arch, mnemonic, tiles, attributes=None, aliases=None, globals_=No
         if name in aliases:
             continue
         names.append(name)
-        store = encode("tstore", dst=View(len(buffers), "u32", (1, raw(tile).cols)), src=raw(tile), atomic="none", space="UB")
+        store = encode(
+            "tstore", dst=View(len(buffers), "u32", (1, raw(tile).cols)), src=raw(tile), atomic="none", space="UB"
+        )
         # So that the sub-block that skipped does not overwrite.
         skip = encode("get", dst=1, what="subblock_idx") + encode("cmp", dst=2, mode="eq", lhs=reg(1), rhs=0)
         streams["MTE3"] = streams.get("MTE3", []) + skip + encode("skip_if_zero", cond=reg(2), words=len(store)) + store

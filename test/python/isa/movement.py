@@ -105,7 +105,11 @@ def concat(mnemonic, arch, kinds, rng):
             size = BITS[index] // 8
             counts = [rng.integers(0, n + 1, rows) for n in (a, b)]
             for name, n, layout in (("bytes0", counts[0], "ND"), ("bytes1", counts[1], "DN")):
-                t = Tile(index, rows + 1, 32 // size, (rows, 1)) if layout == "ND" else Tile(index, 32, 1, (rows, 1), "DN")
+                t = (
+                    Tile(index, rows + 1, 32 // size, (rows, 1))
+                    if layout == "ND"
+                    else Tile(index, 32, 1, (rows, 1), "DN")
+                )
                 v = np.zeros((t.rows, t.cols), NUMPY[index])
                 v[:rows, 0] = n * size
                 tiles[name] = (t, v)
@@ -132,7 +136,9 @@ def interleave(mnemonic, arch, kinds, rng):
             tiles = {"dst0": d0, "dst1": d1, "src0": s0, "src1": s1}
             x, y = s0[1][:vr, :vc], s1[1][:vr, :vc]
             if mnemonic == "tinterleave":
-                expected = tuple(np.stack([x[:, part], y[:, part]], 2).reshape(vr, vc) for part in (slice(0, half), slice(half, vc)))
+                expected = tuple(
+                    np.stack([x[:, part], y[:, part]], 2).reshape(vr, vc) for part in (slice(0, half), slice(half, vc))
+                )
             else:
                 joined = np.concatenate([x, y], 1)
                 expected = joined[:, 0::2], joined[:, 1::2]
@@ -150,7 +156,15 @@ def pack(mnemonic, arch, kinds, rng):
         check(mnemonic, to, boxes["dst"], nb.wrap(to, src[1][:vr, :vc].astype(object)), dst[1], (vr, vc))
 
 
-PATTERNS = {"p0101": (0, 2), "p1010": (1, 3), "p0001": (0,), "p0010": (1,), "p0100": (2,), "p1000": (3,), "p1111": (0, 1, 2, 3)}
+PATTERNS = {
+    "p0101": (0, 2),
+    "p1010": (1, 3),
+    "p0001": (0,),
+    "p0010": (1,),
+    "p0100": (2,),
+    "p1000": (3,),
+    "p1111": (0, 1, 2, 3),
+}
 
 
 def masked(mnemonic, arch, kinds, rng):
@@ -223,7 +237,12 @@ def gather_compare(mnemonic, arch, kinds, rng):
         for r in range(5):
             found = np.flatnonzero(RELATIONS[mode](src[1][r, :45], np.array(2, NUMPY[kind])))[:width]
             expected[r, : found.size], numbers[r, 0] = found + 7, found.size
-        boxes, _ = run_vector(arch, mnemonic, {"dst": dst, "counts": counts, "src": src}, {"scalar": scalar_bits(kind, 2), "offset": 7, "mode": mode})
+        boxes, _ = run_vector(
+            arch,
+            mnemonic,
+            {"dst": dst, "counts": counts, "src": src},
+            {"scalar": scalar_bits(kind, 2), "offset": 7, "mode": mode},
+        )
         same(boxes["dst"], expected, kind, mode)
         same(boxes["counts"], numbers, kind, mode)
 
@@ -251,10 +270,19 @@ def sort32(mnemonic, arch, kinds, rng):
         x, index = scores(kind, rng, (rows, cols)), np.tile(np.arange(cols), (rows, 1))
         expected = np.zeros((rows, cols * per), NUMPY[kind])
         for r in range(rows):
-            order = np.concatenate([b + np.lexsort((index[r, b : b + 32], -x[r, b : b + 32].astype(float))) for b in range(0, cols, 32)])
+            order = np.concatenate(
+                [b + np.lexsort((index[r, b : b + 32], -x[r, b : b + 32].astype(float))) for b in range(0, cols, 32)]
+            )
             expected[r] = records(kind, x[r, order], index[r, order])
-        boxes, _ = run_vector(arch, mnemonic, {"dst": made(Tile(kind, rows, cols * per), rng), "src": (Tile(kind, rows, cols), x),
-                                               "indices": (Tile("u32", 1 if shared else rows, cols), index[: 1 if shared else rows])})  # fmt: skip
+        boxes, _ = run_vector(
+            arch,
+            mnemonic,
+            {
+                "dst": made(Tile(kind, rows, cols * per), rng),
+                "src": (Tile(kind, rows, cols), x),
+                "indices": (Tile("u32", 1 if shared else rows, cols), index[: 1 if shared else rows]),
+            },
+        )
         bits_equal(boxes["dst"], expected)
 
 
@@ -283,7 +311,12 @@ def merge(mnemonic, arch, kinds, rng):
 def merge_lists(mnemonic, arch, kinds, rng):
     kind, n = kinds[0], int(mnemonic[-1])
     per = 64 // BITS[kind]
-    for lengths, room, exhausted in (((8, 8, 8, 8), 32, False), ((4, 32, 8, 16), 60, False), ((16, 4, 12, 8), 12, False), ((8, 4, 12, 8), 32, True)):
+    for lengths, room, exhausted in (
+        ((8, 8, 8, 8), 32, False),
+        ((4, 32, 8, 16), 60, False),
+        ((16, 4, 12, 8), 12, False),
+        ((8, 4, 12, 8), 32, True),
+    ):
         lists = [sorted_list(kind, rng, m, 100 * i) for i, m in enumerate(lengths[:n])]
         dst = made(Tile(kind, 1, room * per), rng)
         expected, taken, left = dst[1].copy(), 0, [list(zip(*pair)) for pair in lists]
@@ -292,8 +325,11 @@ def merge_lists(mnemonic, arch, kinds, rng):
             score, index = left[best].pop(0)
             expected[0, taken * per : (taken + 1) * per] = records(kind, np.array([score]), np.array([index]))
             taken += 1
-        tiles = {"dst": dst} | {f"src{i}": (Tile(kind, 1, pair[0].size * per), records(kind, *pair)) for i, pair in enumerate(lists)}
+        tiles = {"dst": dst} | {
+            f"src{i}": (Tile(kind, 1, pair[0].size * per), records(kind, *pair)) for i, pair in enumerate(lists)
+        }
         tiles |= {f"count{i}": made(Tile("i32", 1, 8), rng) for i in range(n)}
+
         def show(placed):  # the register's 16 bits per list, each in a tile of its own
             words = []
             for i in range(n):
@@ -301,7 +337,9 @@ def merge_lists(mnemonic, arch, kinds, rng):
                 words += encode("texpands", dst=placed[f"count{i}"], scalar=reg(10))
             return words
 
-        boxes, _ = run_vector(arch, mnemonic, tiles, {"counts": 9, "exhausted": "on" if exhausted else "off"}, then=show)
+        boxes, _ = run_vector(
+            arch, mnemonic, tiles, {"counts": 9, "exhausted": "on" if exhausted else "off"}, then=show
+        )
         bits_equal(boxes["dst"], expected)
         assert [boxes[f"count{i}"][0, 0] for i in range(n)] == [lengths[i] - len(left[i]) for i in range(n)]
 
@@ -335,7 +373,10 @@ def dequantise(mnemonic, arch, kinds, rng):
         vr, vc = dst[0].valid
         cols = 1 if number % 2 else vc  # beyond the last column that one counts
         rows = dst[0].rows if cols > 1 else -(-vr // 8) * 8  # a column of each also stands alone
-        params = [made(Tile("f32", rows, dst[0].cols if cols > 1 else 1, (vr, cols), "ND" if cols > 1 else "DN"), rng) for _ in range(2)]
+        params = [
+            made(Tile("f32", rows, dst[0].cols if cols > 1 else 1, (vr, cols), "ND" if cols > 1 else "DN"), rng)
+            for _ in range(2)
+        ]
         at = np.minimum(np.arange(vc), cols - 1)
         expected = (src[1][:vr, :vc].astype(np.float32) - params[1][1][:vr, at]) * params[0][1][:vr, at]
         boxes, _ = run_vector(arch, mnemonic, {"dst": dst, "src": src, "scales": params[0], "offsets": params[1]})
@@ -347,26 +388,44 @@ def quantise_mx(mnemonic, arch, kinds, rng):
     top, largest = (6.0, 2) if to == "f4E2M1" else (448.0, 8)
     # Groups along rows; in layout DN along columns, of which the expectation is the same of the transposed tiles.
     for down in (False, True):
-        turn = lambda t, layout=None: Tile(t.type, t.cols, t.rows, t.valid[::-1], layout or "DN") if down else replace(t, layout=layout or t.layout)
+        turn = lambda t, layout=None: (
+            Tile(t.type, t.cols, t.rows, t.valid[::-1], layout or "DN")
+            if down
+            else replace(t, layout=layout or t.layout)
+        )
         box = lambda made: (turn(made[0]), made[1].T if down else made[1])
         back = lambda values: values.T if down else values
-        for rule, (rows, cols, vr, vc) in itertools.product(("ocp", "nv"), ((1, 64, 1, 32), (3, 128, 3, 77), (8, 128, 8, 128), (20, 64, 20, 64))):
+        for rule, (rows, cols, vr, vc) in itertools.product(
+            ("ocp", "nv"), ((1, 64, 1, 32), (3, 128, 3, 77), (8, 128, 8, 128), (20, 64, 20, 64))
+        ):
             src = made(tile(kind, (rows, cols, vr, vc)), rng)
             src[1][0, :4] = [0, 1, 448, 6]
             src[1][-1, :32] = 0
             if rows == 20:
                 src[1][3, 32:][5] = np.nan
-            dst, exponents = made(tile(to, (rows, cols, vr, vc)), rng), made(Tile("f8E8M0", rows, 32, (vr, -(-vc // 32))), rng)
+            dst, exponents = (
+                made(tile(to, (rows, cols, vr, vc)), rng),
+                made(Tile("f8E8M0", rows, 32, (vr, -(-vc // 32))), rng),
+            )
             most_of, scaling = (made(Tile("f32", rows, 8, (vr, -(-vc // 32))), rng) for _ in range(2))
             boxed = made(Tile("f8E8M0", -(-rows // 16) * 16, 4, (vr, -(-vc // 32)), "ZZ"), rng)
-            expected, powers, greatest, scales = np.zeros((vr, vc), NUMPY[to]), exponents[1].copy(), most_of[1].copy(), scaling[1].copy()
+            expected, powers, greatest, scales = (
+                np.zeros((vr, vc), NUMPY[to]),
+                exponents[1].copy(),
+                most_of[1].copy(),
+                scaling[1].copy(),
+            )
             x = src[1][:vr, :vc].astype(np.float64)
             for r, g in np.ndindex(vr, -(-vc // 32)):
                 group = x[r, 32 * g : 32 * g + 32]
                 most = np.abs(group).max()
                 if np.isnan(most):
                     powers[r, g], greatest[r, g], scales[r, g] = 255, np.nan, np.nan
-                    expected[r, 32 * g : 32 * g + 32] = nb.convert(to, np.full(group.size, np.nan)) if to != "f4E2M1" else nb.convert(to, np.full(group.size, top))
+                    expected[r, 32 * g : 32 * g + 32] = (
+                        nb.convert(to, np.full(group.size, np.nan))
+                        if to != "f4E2M1"
+                        else nb.convert(to, np.full(group.size, top))
+                    )
                     continue
                 if rule == "ocp" and to == "f4E2M1":  # bf16, cut
                     most = float((np.float32(most).view(np.uint32) & 0xFFFF0000).view(np.float32))
@@ -374,11 +433,22 @@ def quantise_mx(mnemonic, arch, kinds, rng):
                 if rule == "nv":
                     most = float(np.float32(most) / np.float32(top))
                 power = int(np.floor(np.log2(most))) + 127 if most else 0
-                power = max(power - largest, 0) if rule == "ocp" else power + (most > 0 and 2.0 ** (power - 127) != most)
+                power = (
+                    max(power - largest, 0) if rule == "ocp" else power + (most > 0 and 2.0 ** (power - 127) != most)
+                )
                 powers[r, g], scales[r, g] = power, 2.0 ** (127 - power)
                 scaled = np.clip(group * 2.0 ** (127 - power), -top, top)
                 expected[r, 32 * g : 32 * g + 32] = nb.convert(to, scaled)
-            tiles = {name: box(t) for name, t in {"dst": dst, "exponents": exponents, "most": most_of, "scaling": scaling, "src": src}.items()}
+            tiles = {
+                name: box(t)
+                for name, t in {
+                    "dst": dst,
+                    "exponents": exponents,
+                    "most": most_of,
+                    "scaling": scaling,
+                    "src": src,
+                }.items()
+            }
             if mnemonic.endswith("boxed"):
                 tiles["boxed"] = turn(boxed[0], "NN" if down else "ZZ"), back(boxed[1])
             boxes, _ = run_vector(arch, mnemonic, tiles, {"rule": rule})
@@ -440,7 +510,9 @@ def generate(mnemonic, arch, kinds, rng):
                             expected[r, first + w * 64 + lane] = block[w]
                 number += dst[0].cols // 4
         signed = lambda v: v - (1 << 32) if v >> 31 else v
-        attributes = {"key0": signed(key[0]), "key1": signed(key[1]), "rounds": rounds} | {f"counter{i}": signed(w) for i, w in enumerate(start)}
+        attributes = {"key0": signed(key[0]), "key1": signed(key[1]), "rounds": rounds} | {
+            f"counter{i}": signed(w) for i, w in enumerate(start)
+        }
         boxes, _ = run_vector(arch, mnemonic, {"dst": dst}, attributes)
         check(mnemonic, kind, boxes["dst"], expected.view(NUMPY[kind]), dst[1], (vr, vc))
     refuses("7 or 10", arch, mnemonic, {"dst": dst}, attributes | {"rounds": 8})
@@ -461,10 +533,21 @@ def histogram(mnemonic, arch, kinds, rng):
         filters[:3, 0] = prefix[0] if size == 2 else prefix
         expected = np.zeros((rows, 256), np.uint32)
         for r in range(rows):
-            passed = [int(v) for v in x[r] if all(int(v) >> 8 * (size - 1 - i) & 255 == (prefix[0] if size == 2 else prefix[i]) for i in range(size - 1 - byte))]
+            passed = [
+                int(v)
+                for v in x[r]
+                if all(
+                    int(v) >> 8 * (size - 1 - i) & 255 == (prefix[0] if size == 2 else prefix[i])
+                    for i in range(size - 1 - byte)
+                )
+            ]
             expected[r] = np.cumsum(np.bincount([v >> 8 * byte & 255 for v in passed], minlength=256))
         dst = made(Tile("u32", rows, 264, (rows, 256)), rng)
-        tiles = {"dst": dst, "src": (tile(kind, (rows, cols, rows, cols)), x.astype(NUMPY[kind])), "filter": (Tile("u8", 32, 1, (3, 1), "DN"), filters)}
+        tiles = {
+            "dst": dst,
+            "src": (tile(kind, (rows, cols, rows, cols)), x.astype(NUMPY[kind])),
+            "filter": (Tile("u8", 32, 1, (3, 1), "DN"), filters),
+        }
         boxes, _ = run_vector(arch, mnemonic, tiles, {"byte": byte})
         check(mnemonic, "u32", boxes["dst"], expected, dst[1], (rows, 256))
 
@@ -483,8 +566,16 @@ def by_index(mnemonic, arch, kinds, rng):
                 index = Tile("i32", 8, 1, (4, 1), "DN")
             else:
                 index = Tile("i32", 5, 32, (4, 29))
-            indices = rng.integers(0 if bounds == "undefined" else -9, count if bounds == "undefined" else count + 9, (index.rows, index.cols))
-            atomic = "none" if gathers or kind not in ("f32", "f16", "bf16", "i32", "i16", "u32") else ("none", "add", "max", "min")[number]
+            indices = rng.integers(
+                0 if bounds == "undefined" else -9,
+                count if bounds == "undefined" else count + 9,
+                (index.rows, index.cols),
+            )
+            atomic = (
+                "none"
+                if gathers or kind not in ("f32", "f16", "bf16", "i32", "i16", "u32")
+                else ("none", "add", "max", "min")[number]
+            )
             expected = t[1].copy() if gathers else memory.copy()
             for r, c in np.ndindex(4, 29):
                 i = int(indices[r, 0] if unit == "row" else indices[r, c])
@@ -497,23 +588,45 @@ def by_index(mnemonic, arch, kinds, rng):
                 elif i >= 0:
                     old, new = expected[place], t[1][r, c]
                     with np.errstate(over="ignore"):
-                        expected[place] = {"none": new, "add": old + new, "max": max(old, new), "min": min(old, new)}[atomic]
+                        expected[place] = {"none": new, "add": old + new, "max": max(old, new), "min": min(old, new)}[
+                            atomic
+                        ]
             attributes = {"unit": unit, "bounds": bounds} | ({} if gathers else {"atomic": atomic})
             tiles = {"dst" if gathers else "src": t, "indices": (index, indices)}
-            boxes, after = run_vector(arch, mnemonic, tiles, attributes, None, {"src" if gathers else "dst": (view, memory)})
+            boxes, after = run_vector(
+                arch, mnemonic, tiles, attributes, None, {"src" if gathers else "dst": (view, memory)}
+            )
             got = boxes["dst"] if gathers else next(iter(after.values())).view(NUMPY[kind]).reshape(memory.shape)
             same(got, expected, kind, bounds, unit, atomic)
     indices[0, 0] = count
     name = "src" if gathers else "dst"
-    refuses("leaves the view", arch, mnemonic, tiles, attributes | {"bounds": "undefined"}, None, {name: (view, memory)})
+    refuses(
+        "leaves the view", arch, mnemonic, tiles, attributes | {"bounds": "undefined"}, None, {name: (view, memory)}
+    )
 
 
 FAMILIES = [
-    ({"tmov"}, move), ({"texpands"}, fill), ({"tfillpad"}, pad), ({"ttrans"}, transpose), ({"textract_ub", "tinsert_ub"}, part),
-    ({"tconcat", "tconcat_counts"}, concat), ({"tinterleave", "tdeinterleave", "tdeinterleave_one"}, interleave), ({"tpack"}, pack),
-    ({"tgather_mask", "tscatter_mask"}, masked), ({"tgather", "tgatherb", "tscatter", "tscatter_s"}, gather), ({"tgather_cmp"}, gather_compare),
-    ({"tsort32"}, sort32), ({"tmrgsort"}, merge), ({"tmrgsort2", "tmrgsort3", "tmrgsort4"}, merge_lists), ({"tquant", "tquant_asym"}, quantise),
-    ({"tdequant"}, dequantise), ({"tquant_mx", "tquant_mx_boxed"}, quantise_mx), ({"tci"}, sequence), ({"ttri"}, triangle), ({"trandom"}, generate),
-    ({"thistogram"}, histogram), ({"mgather", "mscatter"}, by_index),
-]  # fmt: skip
+    ({"tmov"}, move),
+    ({"texpands"}, fill),
+    ({"tfillpad"}, pad),
+    ({"ttrans"}, transpose),
+    ({"textract_ub", "tinsert_ub"}, part),
+    ({"tconcat", "tconcat_counts"}, concat),
+    ({"tinterleave", "tdeinterleave", "tdeinterleave_one"}, interleave),
+    ({"tpack"}, pack),
+    ({"tgather_mask", "tscatter_mask"}, masked),
+    ({"tgather", "tgatherb", "tscatter", "tscatter_s"}, gather),
+    ({"tgather_cmp"}, gather_compare),
+    ({"tsort32"}, sort32),
+    ({"tmrgsort"}, merge),
+    ({"tmrgsort2", "tmrgsort3", "tmrgsort4"}, merge_lists),
+    ({"tquant", "tquant_asym"}, quantise),
+    ({"tdequant"}, dequantise),
+    ({"tquant_mx", "tquant_mx_boxed"}, quantise_mx),
+    ({"tci"}, sequence),
+    ({"ttri"}, triangle),
+    ({"trandom"}, generate),
+    ({"thistogram"}, histogram),
+    ({"mgather", "mscatter"}, by_index),
+]
 CASES = {mnemonic: f for names, f in FAMILIES for mnemonic in names if mnemonic in TABLE.rows}

@@ -57,7 +57,9 @@ def random(kind, rng, shape, low=-4.0, high=4.0):
     if kind in FLOATS:
         return rng.uniform(low, high, shape).astype(np.float32).astype(dtype)
     info = np.iinfo(dtype)
-    return rng.integers(max(info.min, int(low * 1000)), min(info.max, int(high * 1000)), shape, endpoint=True).astype(dtype)
+    return rng.integers(max(info.min, int(low * 1000)), min(info.max, int(high * 1000)), shape, endpoint=True).astype(
+        dtype
+    )
 
 
 def compute(kind, values):
@@ -125,8 +127,15 @@ def directed(kind, x, mode):
         middle, size = (below + above) / 2, abs(number)
         nearest = high if size > middle else low if size < middle else (low if low % 2 == 0 else high)
         away = high if size >= middle else low
-        code = {"none": nearest, "rint": nearest, "round": away, "floor": high if number < 0 else low, "ceil": high if number > 0 else low,
-                "trunc": low, "odd": low if low % 2 else high}[mode]  # fmt: skip
+        code = {
+            "none": nearest,
+            "rint": nearest,
+            "round": away,
+            "floor": high if number < 0 else low,
+            "ceil": high if number > 0 else low,
+            "trunc": low,
+            "odd": low if low % 2 else high,
+        }[mode]
     return np.array(code | sign, bits).view(dtype)
 
 
@@ -158,5 +167,7 @@ def wrap(kind, values):
     """Python integers as elements of an integer type, the high bits lost."""
     dtype = NUMPY[kind]
     bits = np.iinfo(dtype).bits
-    unsigned = np.array([int(v) % (1 << bits) for v in np.asarray(values, object).ravel()], np.uint64).reshape(np.shape(values))
+    unsigned = np.array([int(v) % (1 << bits) for v in np.asarray(values, object).ravel()], np.uint64).reshape(
+        np.shape(values)
+    )
     return unsigned.astype(np.dtype(f"u{bits // 8}")).view(dtype)

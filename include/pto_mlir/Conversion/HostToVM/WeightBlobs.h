@@ -12,11 +12,12 @@ namespace pto_mlir {
 /// Module attribute with the names of the weights, in the order of the section.
 inline constexpr llvm::StringLiteral kWeightOrderAttr = "top.weight_order";
 
-/// The blobs that `top.weight_order` names, as views of the weight store. Emits an error and returns nothing when one is missing.
+/// The blobs that `top.weight_order` names, as views of the weight store. Emits an error and returns nothing when one
+/// is missing.
 std::optional<std::vector<pmodel::WeightDesc>> weightBlobs(mlir::ModuleOp module);
 
 /// The file's element type for a builtin element type; nothing when the file has none.
-std::optional<pmodel::ElementType> fileElementType(mlir::Type type);
+std::optional<ElementType> fileElementType(mlir::Type type);
 
 } // namespace pto_mlir
 

@@ -11,7 +11,8 @@
 
 namespace pto_mlir::onnx {
 
-/// An ONNX operator of the default domain that is imported, and the opsets (both included) for which one importer serves.
+/// An ONNX operator of the default domain that is imported, and the opsets (both included) for which one importer
+/// serves.
 struct SupportedOp {
   std::string name;
   int firstOpset, lastOpset;

@@ -16,8 +16,7 @@ namespace pto_mlir::top_to_linalg {
 namespace {
 
 // FloatOp on floats, IntOp on integers.
-template <typename TopOp, typename FloatOp, typename IntOp>
-struct BinaryLowering : OpRewritePattern<TopOp> {
+template <typename TopOp, typename FloatOp, typename IntOp> struct BinaryLowering : OpRewritePattern<TopOp> {
   using OpRewritePattern<TopOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getType());
@@ -26,12 +25,13 @@ struct BinaryLowering : OpRewritePattern<TopOp> {
       op.emitOpError("on integers has no lowering; cast the operands to float");
       return failure();
     }
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, {op.getLhs(), op.getRhs()}, computeType(element, false),
-                                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                         if (isa<FloatType>(element))
-                                           return b.create<FloatOp>(loc, args[0], args[1]);
-                                         return b.create<IntOp>(loc, args[0], args[1]);
-                                       }));
+    rewriter.replaceOp(op,
+                       elementwise(rewriter, op.getLoc(), type, {op.getLhs(), op.getRhs()}, computeType(element, false),
+                                   [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                                     if (isa<FloatType>(element))
+                                       return b.create<FloatOp>(loc, args[0], args[1]);
+                                     return b.create<IntOp>(loc, args[0], args[1]);
+                                   }));
     return success();
   }
 };
@@ -47,7 +47,8 @@ Value power(OpBuilder &b, Location loc, Value x, int64_t n) {
   }
 }
 
-// x^y for a known y: products for integers and halves of them, else exp(y * ln(x)), which is no number for negative x as it should be.
+// x^y for a known y: products for integers and halves of them, else exp(y * ln(x)), which is no number for negative x
+// as it should be.
 Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
   constexpr double kMostFactors = 64, kGreatestOdd = 1 << 24;
   if (y == 0)
@@ -66,7 +67,8 @@ Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
   return y > 0 ? result : b.create<arith::DivFOp>(loc, scalar(b, loc, x.getType(), 1), result).getResult();
 }
 
-// x^y for a y that is computed: exp(y * ln(|x|)), with the sign of an odd y for a negative x, which has no power of a broken y.
+// x^y for a y that is computed: exp(y * ln(|x|)), with the sign of an odd y for a negative x, which has no power of a
+// broken y.
 Value powerOf(OpBuilder &b, Location loc, Value x, Value y) {
   Type type = x.getType(), integer = b.getI32Type();
   Value zero = scalar(b, loc, type, 0), one = scalar(b, loc, type, 1);
@@ -74,9 +76,11 @@ Value powerOf(OpBuilder &b, Location loc, Value x, Value y) {
     Value cut = b.create<arith::SIToFPOp>(loc, type, b.create<arith::FPToSIOp>(loc, integer, value));
     return b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, cut, value);
   };
-  Value size = b.create<math::ExpOp>(loc, b.create<arith::MulFOp>(loc, y, b.create<math::LogOp>(loc, b.create<math::AbsFOp>(loc, x))));
+  Value size = b.create<math::ExpOp>(
+      loc, b.create<arith::MulFOp>(loc, y, b.create<math::LogOp>(loc, b.create<math::AbsFOp>(loc, x))));
   Value even = whole(b.create<arith::MulFOp>(loc, y, scalar(b, loc, type, 0.5)));
-  Value odd = b.create<arith::SelectOp>(loc, whole(y), b.create<arith::NegFOp>(loc, size), scalar(b, loc, type, std::nan("")));
+  Value odd =
+      b.create<arith::SelectOp>(loc, whole(y), b.create<arith::NegFOp>(loc, size), scalar(b, loc, type, std::nan("")));
   Value negative = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, zero);
   Value power = b.create<arith::SelectOp>(loc, negative, b.create<arith::SelectOp>(loc, even, size, odd), size);
   return b.create<arith::SelectOp>(loc, b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OEQ, y, zero), one, power);
@@ -101,8 +105,11 @@ struct PowLowering : OpRewritePattern<top::PowOp> {
     }
     // Two factors lose no more in f16 than one rounding does.
     bool wide = *exponent != 1 && *exponent != 2 && *exponent != 0.5;
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op.getLhs(), computeType(type.getElementType(), wide),
-                                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value { return powerOf(b, loc, args[0], *exponent); }));
+    rewriter.replaceOp(op,
+                       elementwise(rewriter, op.getLoc(), type, op.getLhs(), computeType(type.getElementType(), wide),
+                                   [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                                     return powerOf(b, loc, args[0], *exponent);
+                                   }));
     return success();
   }
 };
@@ -110,8 +117,10 @@ struct PowLowering : OpRewritePattern<top::PowOp> {
 } // namespace
 
 void populateBinary(RewritePatternSet &patterns) {
-  patterns.add<BinaryLowering<top::AddOp, arith::AddFOp, arith::AddIOp>, BinaryLowering<top::SubOp, arith::SubFOp, arith::SubIOp>,
-               BinaryLowering<top::MulOp, arith::MulFOp, arith::MulIOp>, BinaryLowering<top::DivOp, arith::DivFOp, arith::DivSIOp>,
+  patterns.add<BinaryLowering<top::AddOp, arith::AddFOp, arith::AddIOp>,
+               BinaryLowering<top::SubOp, arith::SubFOp, arith::SubIOp>,
+               BinaryLowering<top::MulOp, arith::MulFOp, arith::MulIOp>,
+               BinaryLowering<top::DivOp, arith::DivFOp, arith::DivSIOp>,
                BinaryLowering<top::MaxOp, arith::MaximumFOp, arith::MaxSIOp>,
                BinaryLowering<top::MinOp, arith::MinimumFOp, arith::MinSIOp>, PowLowering>(patterns.getContext());
 }

@@ -26,7 +26,8 @@ struct CompareLowering : OpRewritePattern<top::CompareOp> {
     using I = arith::CmpIPredicate;
     F floats = mode == "eq" ? F::OEQ : mode == "lt" ? F::OLT : mode == "le" ? F::OLE : mode == "gt" ? F::OGT : F::OGE;
     I ints = mode == "eq" ? I::eq : mode == "lt" ? I::slt : mode == "le" ? I::sle : mode == "gt" ? I::sgt : I::sge;
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), {op.getLhs(), op.getRhs()}, compute,
+    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()),
+                                       {op.getLhs(), op.getRhs()}, compute,
                                        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                          if (isa<FloatType>(compute))
                                            return b.create<arith::CmpFOp>(loc, floats, args[0], args[1]);
@@ -36,12 +37,11 @@ struct CompareLowering : OpRewritePattern<top::CompareOp> {
   }
 };
 
-template <typename TopOp, typename ArithOp>
-struct LogicLowering : OpRewritePattern<TopOp> {
+template <typename TopOp, typename ArithOp> struct LogicLowering : OpRewritePattern<TopOp> {
   using OpRewritePattern<TopOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), op->getOperands(), rewriter.getI1Type(),
-                                       [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), op->getOperands(),
+                                       rewriter.getI1Type(), [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                          Value other = args.size() > 1 ? args[1] : scalar(b, loc, b.getI1Type(), 1);
                                          return b.create<ArithOp>(loc, args[0], other);
                                        }));
@@ -57,7 +57,8 @@ struct WhereLowering : OpRewritePattern<top::WhereOp> {
     rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op->getOperands(), Type(),
                                        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                          Value condition = convertScalar(b, loc, args[0], b.getI1Type());
-                                         return b.create<arith::SelectOp>(loc, condition, convertScalar(b, loc, args[1], compute),
+                                         return b.create<arith::SelectOp>(loc, condition,
+                                                                          convertScalar(b, loc, args[1], compute),
                                                                           convertScalar(b, loc, args[2], compute));
                                        }));
     return success();
@@ -67,8 +68,9 @@ struct WhereLowering : OpRewritePattern<top::WhereOp> {
 } // namespace
 
 void populateLogic(RewritePatternSet &patterns) {
-  patterns.add<CompareLowering, WhereLowering, LogicLowering<top::AndOp, arith::AndIOp>, LogicLowering<top::OrOp, arith::OrIOp>,
-               LogicLowering<top::XorOp, arith::XOrIOp>, LogicLowering<top::NotOp, arith::XOrIOp>>(patterns.getContext());
+  patterns.add<CompareLowering, WhereLowering, LogicLowering<top::AndOp, arith::AndIOp>,
+               LogicLowering<top::OrOp, arith::OrIOp>, LogicLowering<top::XorOp, arith::XOrIOp>,
+               LogicLowering<top::NotOp, arith::XOrIOp>>(patterns.getContext());
 }
 
 } // namespace pto_mlir::top_to_linalg

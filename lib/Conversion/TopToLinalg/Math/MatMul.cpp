@@ -26,8 +26,10 @@ Value transposeLast(OpBuilder &builder, Location loc, Value value) {
     for (int64_t base = 0; base < type.getNumElements(); base += matrix)
       for (int64_t r = 0; r < rows; ++r)
         for (int64_t c = 0; c < columns; ++c)
-          std::copy_n(weight->bytes.data() + (base + r * columns + c) * bytes, bytes, moved.data() + (base + c * rows + r) * bytes);
-    return top::createConstant(builder, innerLoc(loc), "transposed", RankedTensorType::get(shape, type.getElementType()), std::move(moved));
+          std::copy_n(weight->bytes.data() + (base + r * columns + c) * bytes, bytes,
+                      moved.data() + (base + c * rows + r) * bytes);
+    return top::createConstant(builder, innerLoc(loc), "transposed",
+                               RankedTensorType::get(shape, type.getElementType()), std::move(moved));
   }
   SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   std::swap(permutation[rank - 1], permutation[rank - 2]);
@@ -42,8 +44,8 @@ Value toBatch(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> b
   SmallVector<int64_t> full = llvm::to_vector(batch);
   llvm::append_range(full, type.getShape().take_back(2));
   if (type.getShape() != ArrayRef(full))
-    value = elementwise(builder, innerLoc(loc), RankedTensorType::get(full, type.getElementType()), value, type.getElementType(),
-                        [](OpBuilder &, Location, ValueRange args) { return args[0]; });
+    value = elementwise(builder, innerLoc(loc), RankedTensorType::get(full, type.getElementType()), value,
+                        type.getElementType(), [](OpBuilder &, Location, ValueRange args) { return args[0]; });
   int64_t count = ShapedType::getNumElements(batch);
   return reshape(builder, innerLoc(loc), value, {count, full[full.size() - 2], full.back()});
 }
@@ -88,7 +90,8 @@ struct MatMulLowering : OpRewritePattern<top::MatMulOp> {
       Value bias = convertTensor(rewriter, inner, op.getBias(), accumulator);
       bias = reshape(rewriter, inner, bias, {n});
       SmallVector<int64_t> repeated = llvm::to_vector(llvm::seq<int64_t>(0, shape.size() - 1));
-      init = rewriter.create<linalg::BroadcastOp>(inner, bias, empty(rewriter, loc, shape, accumulator), repeated)->getResult(0);
+      init = rewriter.create<linalg::BroadcastOp>(inner, bias, empty(rewriter, loc, shape, accumulator), repeated)
+                 ->getResult(0);
     } else {
       init = filled(rewriter, loc, shape, accumulator, 0);
     }
@@ -96,11 +99,15 @@ struct MatMulLowering : OpRewritePattern<top::MatMulOp> {
     SmallVector<Value> operands{lhs, rhs};
     Operation *product;
     if (flat)
-      product = transposeB ? rewriter.create<linalg::MatmulTransposeBOp>(productLoc, init.getType(), operands, init).getOperation()
-                           : rewriter.create<linalg::MatmulOp>(productLoc, init.getType(), operands, init).getOperation();
+      product =
+          transposeB
+              ? rewriter.create<linalg::MatmulTransposeBOp>(productLoc, init.getType(), operands, init).getOperation()
+              : rewriter.create<linalg::MatmulOp>(productLoc, init.getType(), operands, init).getOperation();
     else
-      product = transposeB ? rewriter.create<linalg::BatchMatmulTransposeBOp>(productLoc, init.getType(), operands, init).getOperation()
-                           : rewriter.create<linalg::BatchMatmulOp>(productLoc, init.getType(), operands, init).getOperation();
+      product = transposeB
+                    ? rewriter.create<linalg::BatchMatmulTransposeBOp>(productLoc, init.getType(), operands, init)
+                          .getOperation()
+                    : rewriter.create<linalg::BatchMatmulOp>(productLoc, init.getType(), operands, init).getOperation();
     Value value = convertTensor(rewriter, loc, product->getResult(0), storage);
     rewriter.replaceOp(op, reshape(rewriter, inner, value, resultType.getShape()));
     return success();

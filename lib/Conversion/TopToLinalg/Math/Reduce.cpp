@@ -21,11 +21,14 @@ template <typename TopOp> constexpr bool isMean = std::is_same_v<TopOp, top::Red
 template <typename TopOp> Value combine(OpBuilder &b, Location loc, Value element, Value sofar) {
   bool isFloat = isa<FloatType>(element.getType());
   if constexpr (isMax<TopOp>)
-    return isFloat ? b.create<arith::MaximumFOp>(loc, element, sofar).getResult() : b.create<arith::MaxSIOp>(loc, element, sofar).getResult();
+    return isFloat ? b.create<arith::MaximumFOp>(loc, element, sofar).getResult()
+                   : b.create<arith::MaxSIOp>(loc, element, sofar).getResult();
   else if constexpr (isMin<TopOp>)
-    return isFloat ? b.create<arith::MinimumFOp>(loc, element, sofar).getResult() : b.create<arith::MinSIOp>(loc, element, sofar).getResult();
+    return isFloat ? b.create<arith::MinimumFOp>(loc, element, sofar).getResult()
+                   : b.create<arith::MinSIOp>(loc, element, sofar).getResult();
   else
-    return isFloat ? b.create<arith::AddFOp>(loc, element, sofar).getResult() : b.create<arith::AddIOp>(loc, element, sofar).getResult();
+    return isFloat ? b.create<arith::AddFOp>(loc, element, sofar).getResult()
+                   : b.create<arith::AddIOp>(loc, element, sofar).getResult();
 }
 
 template <typename TopOp> double neutral(Type type) {
@@ -36,13 +39,16 @@ template <typename TopOp> double neutral(Type type) {
     return sign * std::numeric_limits<double>::infinity();
   // Exact in double up to 32 bits; for 64 the largest double below the bound serves.
   unsigned bits = type.getIntOrFloatBitWidth();
-  return bits > 32 ? sign * 9223372036854774784.0 : sign < 0 ? -std::ldexp(1.0, bits - 1) : std::ldexp(1.0, bits - 1) - 1;
+  return bits > 32  ? sign * 9223372036854774784.0
+         : sign < 0 ? -std::ldexp(1.0, bits - 1)
+                    : std::ldexp(1.0, bits - 1) - 1;
 }
 
-/// Into how many sums of `rows / parts` rows each of `images` sums of `rows` rows is taken apart; 1: not at all. A core adds 64 columns of a row
-/// with one instruction, and channels may be too few to fill it and to keep 48 cores busy. Side by side, `parts` rows are a row of `parts` times
-/// the columns; the sums of the parts are then the rows of a second, short sum. Costs in instructions of the busiest core; the number of cores
-/// for which a model is compiled has no part in them, so that the order of additions is the same on any.
+/// Into how many sums of `rows / parts` rows each of `images` sums of `rows` rows is taken apart; 1: not at all. A core
+/// adds 64 columns of a row with one instruction, and channels may be too few to fill it and to keep 48 cores busy.
+/// Side by side, `parts` rows are a row of `parts` times the columns; the sums of the parts are then the rows of a
+/// second, short sum. Costs in instructions of the busiest core; the number of cores for which a model is compiled has
+/// no part in them, so that the order of additions is the same on any.
 int64_t partsOf(int64_t images, int64_t rows, int64_t columns) {
   constexpr int64_t kCores = 48, kWide = 64, kLaunch = 160;
   auto trips = [&](int64_t wide) { return int64_t(llvm::divideCeil(images * llvm::divideCeil(wide, kWide), kCores)); };
@@ -84,19 +90,25 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
 
     // Cores share the columns of a sum over rows, which may be few.
     Value value = op.getInput();
-    auto add = [](OpBuilder &b, Location bodyLoc, ValueRange args) { return combine<TopOp>(b, bodyLoc, args[0], args[1]); };
+    auto add = [](OpBuilder &b, Location bodyLoc, ValueRange args) {
+      return combine<TopOp>(b, bodyLoc, args[0], args[1]);
+    };
     constexpr int64_t kLarge = 1 << 18;
     int64_t parts = 1;
     if (suffix.empty() && !axes.empty() && axes.back() - axes.front() + 1 == int64_t(axes.size())) {
-      ArrayRef<int64_t> shape = inputType.getShape(), behind = shape.drop_front(axes.back() + 1), before = shape.take_front(axes.front());
-      auto product = [](ArrayRef<int64_t> sizes) { return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>()); };
+      ArrayRef<int64_t> shape = inputType.getShape(), behind = shape.drop_front(axes.back() + 1),
+                        before = shape.take_front(axes.front());
+      auto product = [](ArrayRef<int64_t> sizes) {
+        return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+      };
       parts = partsOf(product(before), count, product(behind));
       if (parts > 1) {
         Location inner = innerLoc(op.getLoc());
         SmallVector<int64_t> parted(before);
         parted.append({count / parts, parts});
         llvm::append_range(parted, behind);
-        value = reduce(rewriter, inner, reshape(rewriter, inner, value, parted), axes.front(), accumulator, neutral<TopOp>(accumulator), add);
+        value = reduce(rewriter, inner, reshape(rewriter, inner, value, parted), axes.front(), accumulator,
+                       neutral<TopOp>(accumulator), add);
         steps = {{axes.front()}};
       }
     }
@@ -115,14 +127,15 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
     }
     if (scale || convert) {
       auto type = RankedTensorType::get(cast<RankedTensorType>(value.getType()).getShape(), storage);
-      value = elementwise(rewriter, op.getLoc(), type, value, accumulator, [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        if (!scale)
-          return args[0];
-        Value divisor = scalar(b, loc, accumulator, static_cast<double>(count));
-        if (isa<FloatType>(accumulator))
-          return b.create<arith::DivFOp>(loc, args[0], divisor);
-        return b.create<arith::DivSIOp>(loc, args[0], divisor);
-      });
+      value = elementwise(rewriter, op.getLoc(), type, value, accumulator,
+                          [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                            if (!scale)
+                              return args[0];
+                            Value divisor = scalar(b, loc, accumulator, static_cast<double>(count));
+                            if (isa<FloatType>(accumulator))
+                              return b.create<arith::DivFOp>(loc, args[0], divisor);
+                            return b.create<arith::DivSIOp>(loc, args[0], divisor);
+                          });
     }
     rewriter.replaceOp(op, reshape(rewriter, innerLoc(op.getLoc()), value, resultType.getShape()));
     return success();

@@ -14,8 +14,8 @@ namespace {
 
 // Does the function lose too much when computed in f16? The gates do by their constants: 1 / 6 is off by half a unit.
 template <typename TopOp>
-constexpr bool computesWide = llvm::is_one_of<TopOp, top::SigmoidOp, top::TanhOp, top::ExpOp, top::LogOp, top::ErfOp, top::HardSwishOp,
-                                              top::HardSigmoidOp>::value;
+constexpr bool computesWide = llvm::is_one_of<TopOp, top::SigmoidOp, top::TanhOp, top::ExpOp, top::LogOp, top::ErfOp,
+                                              top::HardSwishOp, top::HardSigmoidOp>::value;
 
 Value one(OpBuilder &b, Location loc, Value like) { return scalar(b, loc, like.getType(), 1); }
 
@@ -23,11 +23,13 @@ Value clamp(OpBuilder &b, Location loc, Value x, std::optional<double> low, std:
   bool isFloat = isa<FloatType>(x.getType());
   if (low) {
     Value bound = scalar(b, loc, x.getType(), *low);
-    x = isFloat ? b.create<arith::MaximumFOp>(loc, x, bound).getResult() : b.create<arith::MaxSIOp>(loc, x, bound).getResult();
+    x = isFloat ? b.create<arith::MaximumFOp>(loc, x, bound).getResult()
+                : b.create<arith::MaxSIOp>(loc, x, bound).getResult();
   }
   if (high) {
     Value bound = scalar(b, loc, x.getType(), *high);
-    x = isFloat ? b.create<arith::MinimumFOp>(loc, x, bound).getResult() : b.create<arith::MinSIOp>(loc, x, bound).getResult();
+    x = isFloat ? b.create<arith::MinimumFOp>(loc, x, bound).getResult()
+                : b.create<arith::MinSIOp>(loc, x, bound).getResult();
   }
   return x;
 }
@@ -37,7 +39,9 @@ std::optional<double> number(std::optional<llvm::APFloat> value) {
 }
 
 Value compute(top::ReluOp, OpBuilder &b, Location loc, Value x) { return clamp(b, loc, x, 0.0, std::nullopt); }
-Value compute(top::ClipOp op, OpBuilder &b, Location loc, Value x) { return clamp(b, loc, x, number(op.getMin()), number(op.getMax())); }
+Value compute(top::ClipOp op, OpBuilder &b, Location loc, Value x) {
+  return clamp(b, loc, x, number(op.getMin()), number(op.getMax()));
+}
 Value compute(top::AbsOp, OpBuilder &b, Location loc, Value x) {
   if (isa<FloatType>(x.getType()))
     return b.create<math::AbsFOp>(loc, x);
@@ -58,7 +62,9 @@ Value compute(top::ExpOp, OpBuilder &b, Location loc, Value x) { return b.create
 Value compute(top::LogOp, OpBuilder &b, Location loc, Value x) { return b.create<math::LogOp>(loc, x); }
 Value compute(top::SqrtOp, OpBuilder &b, Location loc, Value x) { return b.create<math::SqrtOp>(loc, x); }
 Value compute(top::ErfOp, OpBuilder &b, Location loc, Value x) { return b.create<math::ErfOp>(loc, x); }
-Value compute(top::ReciprocalOp, OpBuilder &b, Location loc, Value x) { return b.create<arith::DivFOp>(loc, one(b, loc, x), x); }
+Value compute(top::ReciprocalOp, OpBuilder &b, Location loc, Value x) {
+  return b.create<arith::DivFOp>(loc, one(b, loc, x), x);
+}
 // alpha * x + beta, cut to [0, 1].
 Value hardGate(OpBuilder &b, Location loc, Value x, double alpha, double beta) {
   Value line = b.create<arith::MulFOp>(loc, x, scalar(b, loc, x.getType(), alpha));
@@ -85,19 +91,22 @@ template <typename TopOp> struct UnaryLowering : OpRewritePattern<TopOp> {
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getType());
     Type element = computeType(type.getElementType(), computesWide<TopOp>);
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op.getInput(), element,
-                                       [&](OpBuilder &b, Location loc, ValueRange args) { return compute(op, b, loc, args[0]); }));
+    rewriter.replaceOp(
+        op, elementwise(rewriter, op.getLoc(), type, op.getInput(), element,
+                        [&](OpBuilder &b, Location loc, ValueRange args) { return compute(op, b, loc, args[0]); }));
     return success();
   }
 };
 
-template <typename... Ops> void addAll(RewritePatternSet &patterns) { patterns.add<UnaryLowering<Ops>...>(patterns.getContext()); }
+template <typename... Ops> void addAll(RewritePatternSet &patterns) {
+  patterns.add<UnaryLowering<Ops>...>(patterns.getContext());
+}
 
 } // namespace
 
 void populateUnary(RewritePatternSet &patterns) {
-  addAll<top::ReluOp, top::AbsOp, top::NegOp, top::SigmoidOp, top::TanhOp, top::ExpOp, top::LogOp, top::SqrtOp, top::ReciprocalOp,
-         top::ErfOp, top::HardSwishOp, top::LeakyReluOp, top::HardSigmoidOp, top::ClipOp>(patterns);
+  addAll<top::ReluOp, top::AbsOp, top::NegOp, top::SigmoidOp, top::TanhOp, top::ExpOp, top::LogOp, top::SqrtOp,
+         top::ReciprocalOp, top::ErfOp, top::HardSwishOp, top::LeakyReluOp, top::HardSigmoidOp, top::ClipOp>(patterns);
 }
 
 } // namespace pto_mlir::top_to_linalg

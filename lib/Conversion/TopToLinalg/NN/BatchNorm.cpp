@@ -17,19 +17,21 @@ struct BatchNormLowering : OpRewritePattern<top::BatchNormOp> {
     auto type = cast<RankedTensorType>(op.getType());
     int64_t rank = type.getRank();
     AffineMap whole = rewriter.getMultiDimIdentityMap(rank);
-    AffineMap channel = AffineMap::get(rank, 0, rewriter.getAffineDimExpr(top::channelDim(op.getLayout(), rank)), op.getContext());
+    AffineMap channel =
+        AffineMap::get(rank, 0, rewriter.getAffineDimExpr(top::channelDim(op.getLayout(), rank)), op.getContext());
     double epsilon = op.getEpsilon().convertToDouble();
     rewriter.replaceOp(
-        op, elementwiseMapped(rewriter, op.getLoc(), type,
-                              {op.getInput(), op.getScale(), op.getBias(), op.getMean(), op.getVariance()},
-                              {whole, channel, channel, channel, channel}, computeType(type.getElementType(), true),
-                              [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                Value centred = b.create<arith::SubFOp>(loc, args[0], args[3]);
-                                Value shifted = b.create<arith::AddFOp>(loc, args[4], scalar(b, loc, args[4].getType(), epsilon));
-                                Value deviation = b.create<math::SqrtOp>(loc, shifted);
-                                Value normal = b.create<arith::DivFOp>(loc, centred, deviation);
-                                return b.create<arith::AddFOp>(loc, b.create<arith::MulFOp>(loc, normal, args[1]), args[2]);
-                              }));
+        op,
+        elementwiseMapped(
+            rewriter, op.getLoc(), type, {op.getInput(), op.getScale(), op.getBias(), op.getMean(), op.getVariance()},
+            {whole, channel, channel, channel, channel}, computeType(type.getElementType(), true),
+            [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+              Value centred = b.create<arith::SubFOp>(loc, args[0], args[3]);
+              Value shifted = b.create<arith::AddFOp>(loc, args[4], scalar(b, loc, args[4].getType(), epsilon));
+              Value deviation = b.create<math::SqrtOp>(loc, shifted);
+              Value normal = b.create<arith::DivFOp>(loc, centred, deviation);
+              return b.create<arith::AddFOp>(loc, b.create<arith::MulFOp>(loc, normal, args[1]), args[2]);
+            }));
     return success();
   }
 };

@@ -60,8 +60,8 @@ std::vector<char> phaseFilter(const top::Weight &weight, ArrayRef<Axis> axes, in
     }
     for (int64_t group = 0; group < groups; ++group)
       for (int64_t channel = 0; channel < channels; ++channel, source += features * bytes)
-        std::memcpy(moved.data() + (((tap * channels + channel) * groups + group) * phases + phase) * features * bytes, source,
-                    features * bytes);
+        std::memcpy(moved.data() + (((tap * channels + channel) * groups + group) * phases + phase) * features * bytes,
+                    source, features * bytes);
     for (int64_t dim = axes.size() - 1; dim >= 0 && ++index[dim] == axes[dim].kernel; --dim)
       index[dim] = 0;
   }
@@ -81,11 +81,12 @@ struct ConvTransposeLowering : OpRewritePattern<top::ConvTransposeOp> {
       return failure();
     }
     auto inputType = cast<RankedTensorType>(op.getInput().getType()), type = cast<RankedTensorType>(op.getType());
-    int64_t spatial = inputType.getRank() - 2, groups = op.getGroup(), features = weight->type.getShape().back(), phases = 1;
+    int64_t spatial = inputType.getRank() - 2, groups = op.getGroup(), features = weight->type.getShape().back(),
+            phases = 1;
     SmallVector<Axis> axes;
     for (int64_t i = 0; i < spatial; ++i) {
-      axes.push_back(plan(inputType.getDimSize(1 + i), weight->type.getDimSize(i), op.getStrides()[i], op.getDilations()[i],
-                          op.getPads()[i], type.getDimSize(1 + i)));
+      axes.push_back(plan(inputType.getDimSize(1 + i), weight->type.getDimSize(i), op.getStrides()[i],
+                          op.getDilations()[i], op.getPads()[i], type.getDimSize(1 + i)));
       phases *= axes.back().stride;
     }
     Location inner = innerLoc(op.getLoc());
@@ -96,7 +97,8 @@ struct ConvTransposeLowering : OpRewritePattern<top::ConvTransposeOp> {
   }
 
 private:
-  static Value convolve(top::ConvTransposeOp op, const top::Weight &weight, ArrayRef<Axis> axes, int64_t phases, PatternRewriter &rewriter) {
+  static Value convolve(top::ConvTransposeOp op, const top::Weight &weight, ArrayRef<Axis> axes, int64_t phases,
+                        PatternRewriter &rewriter) {
     Location inner = innerLoc(op.getLoc());
     int64_t groups = op.getGroup(), features = weight.type.getShape().back(), spatial = axes.size();
     SmallVector<int64_t> filterShape, pads, highs, ones(spatial, 1);
@@ -115,9 +117,11 @@ private:
       input = rewriter.create<top::SliceOp>(inner, input, starts, ends, steps);
     filterShape.push_back(weight.type.getShape().end()[-2] / groups);
     filterShape.push_back(groups * phases * features);
-    Value filter = top::createConstant(rewriter, inner, "phases", RankedTensorType::get(filterShape, weight.type.getElementType()),
-                                       phaseFilter(weight, axes, groups, phases));
-    return rewriter.create<top::ConvOp>(inner, input, filter, repeatBias(op, phases, rewriter), ones, pads, ones, groups, "NHWC");
+    Value filter =
+        top::createConstant(rewriter, inner, "phases", RankedTensorType::get(filterShape, weight.type.getElementType()),
+                            phaseFilter(weight, axes, groups, phases));
+    return rewriter.create<top::ConvOp>(inner, input, filter, repeatBias(op, phases, rewriter), ones, pads, ones,
+                                        groups, "NHWC");
   }
 
   // [G * F] -> [G * phases * F]
@@ -135,7 +139,8 @@ private:
       for (int64_t group = 0; group < groups; ++group)
         for (int64_t phase = 0; phase < phases; ++phase)
           bytes.insert(bytes.end(), weight->bytes.begin() + group * row, weight->bytes.begin() + (group + 1) * row);
-      return top::createConstant(rewriter, inner, "phases_bias", RankedTensorType::get({type.getNumElements() * phases}, type.getElementType()),
+      return top::createConstant(rewriter, inner, "phases_bias",
+                                 RankedTensorType::get({type.getNumElements() * phases}, type.getElementType()),
                                  std::move(bytes));
     }
     Value repeated = rewriter.create<top::ConcatOp>(inner, SmallVector<Value>(phases, rows), 1);
@@ -143,7 +148,8 @@ private:
   }
 
   // [N, Q1.., G * s1 * .. * F] -> [N, Q1 * s1, .., G * F]
-  static Value interleave(Location loc, Value value, ArrayRef<Axis> axes, int64_t groups, int64_t features, PatternRewriter &rewriter) {
+  static Value interleave(Location loc, Value value, ArrayRef<Axis> axes, int64_t groups, int64_t features,
+                          PatternRewriter &rewriter) {
     auto type = cast<RankedTensorType>(value.getType());
     if (llvm::all_of(axes, [](const Axis &axis) { return axis.stride == 1; }))
       return value;

@@ -12,8 +12,8 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// Sum, difference from the mean, sum of squares, quotient: all in f32, and two passes over the row, because the mean of the squares
-// minus the square of the mean cancels.
+// Sum, difference from the mean, sum of squares, quotient: all in f32, and two passes over the row, because the mean of
+// the squares minus the square of the mean cancels.
 struct LayerNormLowering : OpRewritePattern<top::LayerNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::LayerNormOp op, PatternRewriter &rewriter) const override {
@@ -31,18 +31,20 @@ struct LayerNormLowering : OpRewritePattern<top::LayerNormOp> {
 
     Value centred = op.getInput();
     if (op.getCentered()) {
-      Value sum = reduce(rewriter, inner, op.getInput(), axes, f32, 0, [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-        return b.create<arith::AddFOp>(loc, args[0], args[1]);
-      });
+      Value sum = reduce(rewriter, inner, op.getInput(), axes, f32, 0,
+                         [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                           return b.create<arith::AddFOp>(loc, args[0], args[1]);
+                         });
       centred = elementwiseMapped(rewriter, inner, wide, {op.getInput(), sum}, {whole, statistic}, f32,
                                   [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                     Value mean = b.create<arith::DivFOp>(loc, args[1], scalar(b, loc, f32, count));
                                     return b.create<arith::SubFOp>(loc, args[0], mean);
                                   });
     }
-    Value squares = reduce(rewriter, inner, centred, axes, f32, 0, [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-      return b.create<arith::AddFOp>(loc, b.create<arith::MulFOp>(loc, args[0], args[0]), args[1]);
-    });
+    Value squares =
+        reduce(rewriter, inner, centred, axes, f32, 0, [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+          return b.create<arith::AddFOp>(loc, b.create<arith::MulFOp>(loc, args[0], args[0]), args[1]);
+        });
     SmallVector<Value> operands{centred, squares};
     SmallVector<AffineMap> maps{whole, statistic};
     for (Value param : op.getParams()) {
@@ -51,9 +53,11 @@ struct LayerNormLowering : OpRewritePattern<top::LayerNormOp> {
     }
     rewriter.replaceOp(op, elementwiseMapped(rewriter, op.getLoc(), type, operands, maps, f32,
                                              [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                               Value variance = b.create<arith::DivFOp>(loc, args[1], scalar(b, loc, f32, count));
+                                               Value variance =
+                                                   b.create<arith::DivFOp>(loc, args[1], scalar(b, loc, f32, count));
                                                Value epsilon = scalar(b, loc, f32, op.getEpsilon().convertToDouble());
-                                               Value deviation = b.create<math::SqrtOp>(loc, b.create<arith::AddFOp>(loc, variance, epsilon));
+                                               Value deviation = b.create<math::SqrtOp>(
+                                                   loc, b.create<arith::AddFOp>(loc, variance, epsilon));
                                                Value result = b.create<arith::DivFOp>(loc, args[0], deviation);
                                                if (args.size() > 2)
                                                  result = b.create<arith::MulFOp>(loc, result, args[2]);

@@ -70,8 +70,9 @@ template <typename TopOp> struct PoolLowering : OpRewritePattern<TopOp> {
 
 private:
   // The sums over the number of elements in each window.
-  static Value divide(top::AvgPoolOp op, Value sum, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel, ArrayRef<int64_t> strides,
-                      ArrayRef<int64_t> dilations, ArrayRef<int64_t> low, OpBuilder &builder) {
+  static Value divide(top::AvgPoolOp op, Value sum, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
+                      ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> low,
+                      OpBuilder &builder) {
     Location loc = op.getLoc();
     auto sumType = cast<RankedTensorType>(sum.getType());
     auto type = RankedTensorType::get(sumType.getShape(), cast<RankedTensorType>(op.getType()).getElementType());
@@ -97,11 +98,13 @@ private:
       return b.create<arith::DivFOp>(bodyLoc, args[0], args[1]);
     };
     if (llvm::all_equal(counts))
-      return elementwiseMapped(builder, loc, type, sum, builder.getMultiDimIdentityMap(4), f32, [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-        return quotient(b, bodyLoc, {args[0], scalar(b, bodyLoc, f32, counts.front())});
-      });
+      return elementwiseMapped(builder, loc, type, sum, builder.getMultiDimIdentityMap(4), f32,
+                               [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+                                 return quotient(b, bodyLoc, {args[0], scalar(b, bodyLoc, f32, counts.front())});
+                               });
     auto countsType = RankedTensorType::get(sumType.getShape().slice(1, 2), f32);
-    Value table = top::createConstant(builder, innerLoc(loc), "window_counts", countsType, top::fromDoubles(f32, counts));
+    Value table =
+        top::createConstant(builder, innerLoc(loc), "window_counts", countsType, top::fromDoubles(f32, counts));
     AffineMap whole = builder.getMultiDimIdentityMap(4);
     return elementwiseMapped(builder, loc, type, {sum, table}, {whole, whole.getSubMap({1, 2})}, f32, quotient);
   }

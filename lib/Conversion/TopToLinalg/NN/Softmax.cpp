@@ -35,9 +35,10 @@ struct SoftmaxLowering : OpRewritePattern<top::SoftmaxOp> {
                                             Value centred = b.create<arith::SubFOp>(loc, args[0], args[1]);
                                             return b.create<math::ExpOp>(loc, centred);
                                           });
-    Value sum = reduce(rewriter, inner, exponential, axis, f32, 0, [](OpBuilder &b, Location loc, ValueRange args) -> Value {
-      return b.create<arith::AddFOp>(loc, args[0], args[1]);
-    });
+    Value sum =
+        reduce(rewriter, inner, exponential, axis, f32, 0, [](OpBuilder &b, Location loc, ValueRange args) -> Value {
+          return b.create<arith::AddFOp>(loc, args[0], args[1]);
+        });
     rewriter.replaceOp(op, elementwiseMapped(rewriter, op.getLoc(), type, {exponential, sum}, {whole, statistic}, f32,
                                              [](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                                return b.create<arith::DivFOp>(loc, args[0], args[1]);

@@ -20,7 +20,10 @@ struct ConcatLowering : OpRewritePattern<top::ConcatOp> {
       SmallVector<Value> longer;
       for (size_t i = 0; i < pieces.size(); i += kMost) {
         ArrayRef<Value> some = ArrayRef(pieces).slice(i, std::min(kMost, pieces.size() - i));
-        longer.push_back(some.size() == 1 ? some.front() : rewriter.create<tensor::ConcatOp>(innerLoc(op.getLoc()), op.getAxis(), some).getResult());
+        longer.push_back(
+            some.size() == 1
+                ? some.front()
+                : rewriter.create<tensor::ConcatOp>(innerLoc(op.getLoc()), op.getAxis(), some).getResult());
       }
       pieces = std::move(longer);
     }

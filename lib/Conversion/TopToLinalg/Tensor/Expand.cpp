@@ -11,8 +11,8 @@ namespace {
 struct ExpandLowering : OpRewritePattern<top::ExpandOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::ExpandOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), op.getInput(), Type(),
-                                       [](OpBuilder &, Location, ValueRange args) { return args[0]; }));
+    rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), cast<RankedTensorType>(op.getType()), op.getInput(),
+                                       Type(), [](OpBuilder &, Location, ValueRange args) { return args[0]; }));
     return success();
   }
 };

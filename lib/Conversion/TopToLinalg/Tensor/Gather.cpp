@@ -12,7 +12,8 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// One generic over the result whose body reads the data at a computed place: the row, counted from the end when negative, cut to the data.
+// One generic over the result whose body reads the data at a computed place: the row, counted from the end when
+// negative, cut to the data.
 struct GatherLowering : OpRewritePattern<top::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::GatherOp op, PatternRewriter &rewriter) const override {
@@ -24,7 +25,8 @@ struct GatherLowering : OpRewritePattern<top::GatherOp> {
       rowShape.push_back(1);
       indices = reshape(rewriter, inner, indices, rowShape);
     }
-    int64_t axis = op.getAxis(), inserted = rowShape.size(), size = data.getDimSize(axis), rank = data.getRank() - 1 + inserted;
+    int64_t axis = op.getAxis(), inserted = rowShape.size(), size = data.getDimSize(axis),
+            rank = data.getRank() - 1 + inserted;
     SmallVector<int64_t> shape(data.getShape().take_front(axis));
     llvm::append_range(shape, rowShape);
     llvm::append_range(shape, data.getShape().drop_front(axis + 1));
@@ -33,11 +35,15 @@ struct GatherLowering : OpRewritePattern<top::GatherOp> {
     AffineMap rows = whole.getSliceMap(axis, inserted);
     Value init = empty(rewriter, op.getLoc(), type.getShape(), type.getElementType());
     auto gather = rewriter.create<linalg::GenericOp>(
-        op.getLoc(), type, indices, init, ArrayRef<AffineMap>{rows, whole}, SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+        op.getLoc(), type, indices, init, ArrayRef<AffineMap>{rows, whole},
+        SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
         [&](OpBuilder &b, Location, ValueRange args) {
-          // In the type of the indices: the assembler of the public dialect cannot lower arithmetic on a loaded number that became an index.
+          // In the type of the indices: the assembler of the public dialect cannot lower arithmetic on a loaded number
+          // that became an index.
           Value row = args[0];
-          auto number = [&](int64_t value) { return b.create<arith::ConstantOp>(inner, b.getIntegerAttr(row.getType(), value)); };
+          auto number = [&](int64_t value) {
+            return b.create<arith::ConstantOp>(inner, b.getIntegerAttr(row.getType(), value));
+          };
           Value negative = b.create<arith::CmpIOp>(inner, arith::CmpIPredicate::slt, row, number(0));
           Value wrapped = b.create<arith::AddIOp>(inner, row, number(size));
           row = b.create<arith::SelectOp>(inner, negative, wrapped, row);
@@ -46,12 +52,15 @@ struct GatherLowering : OpRewritePattern<top::GatherOp> {
           row = b.create<arith::IndexCastOp>(inner, b.getIndexType(), row);
           SmallVector<Value> place;
           for (int64_t dim = 0; dim < data.getRank(); ++dim)
-            place.push_back(dim == axis ? row : b.create<linalg::IndexOp>(inner, dim < axis ? dim : dim + inserted - 1).getResult());
+            place.push_back(dim == axis
+                                ? row
+                                : b.create<linalg::IndexOp>(inner, dim < axis ? dim : dim + inserted - 1).getResult());
           Value element = b.create<tensor::ExtractOp>(inner, op.getData(), place);
           b.create<linalg::YieldOp>(inner, element);
         });
     gather->setAttr(top::kIndexBoundAttr, rewriter.getI64IntegerAttr(size));
-    rewriter.replaceOp(op, reshape(rewriter, inner, gather.getResult(0), cast<RankedTensorType>(op.getType()).getShape()));
+    rewriter.replaceOp(op,
+                       reshape(rewriter, inner, gather.getResult(0), cast<RankedTensorType>(op.getType()).getShape()));
     return success();
   }
 };

@@ -12,8 +12,8 @@ struct PadLowering : OpRewritePattern<top::PadOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::PadOp op, PatternRewriter &rewriter) const override {
     size_t rank = op.getPads().size() / 2;
-    rewriter.replaceOp(op, pad(rewriter, op.getLoc(), op.getInput(), op.getPads().take_front(rank), op.getPads().drop_front(rank),
-                               op.getValue().convertToDouble()));
+    rewriter.replaceOp(op, pad(rewriter, op.getLoc(), op.getInput(), op.getPads().take_front(rank),
+                               op.getPads().drop_front(rank), op.getValue().convertToDouble()));
     return success();
   }
 };

@@ -11,7 +11,8 @@ namespace {
 struct ReshapeLowering : OpRewritePattern<top::ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::ReshapeOp op, PatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, reshape(rewriter, op.getLoc(), op.getInput(), cast<RankedTensorType>(op.getType()).getShape()));
+    rewriter.replaceOp(op,
+                       reshape(rewriter, op.getLoc(), op.getInput(), cast<RankedTensorType>(op.getType()).getShape()));
     return success();
   }
 };

@@ -68,15 +68,18 @@ private:
 void ResizeBuilder::multiply(int64_t dim, const Taps &taps) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t rank = type.getRank(), in = type.getDimSize(dim), out = taps.size(), rest = type.getNumElements() / in;
-  // The matrix stands on the right where the dimension is the last that counts, else on the left of the dimension moved to the front.
+  // The matrix stands on the right where the dimension is the last that counts, else on the left of the dimension moved
+  // to the front.
   bool last = llvm::all_of(shape().drop_front(dim + 1), [](int64_t size) { return size == 1; });
   bool first = llvm::all_of(shape().take_front(dim), [](int64_t size) { return size == 1; });
   std::vector<double> matrix(in * out, 0.0);
   for (auto [o, list] : llvm::enumerate(taps))
     for (const ResizeTap &tap : list)
       matrix[last ? tap.index * out + o : o * in + tap.index] += tap.weight;
-  auto matrixType = RankedTensorType::get(last ? ArrayRef<int64_t>{in, out} : ArrayRef<int64_t>{out, in}, type.getElementType());
-  Value weights = top::createConstant(rewriter, inner, "resize", matrixType, top::fromDoubles(type.getElementType(), matrix));
+  auto matrixType =
+      RankedTensorType::get(last ? ArrayRef<int64_t>{in, out} : ArrayRef<int64_t>{out, in}, type.getElementType());
+  Value weights =
+      top::createConstant(rewriter, inner, "resize", matrixType, top::fromDoubles(type.getElementType(), matrix));
   SmallVector<int64_t> result(shape()), front{dim}, back;
   result[dim] = out;
   for (int64_t i = 0; i < rank; ++i)
@@ -87,7 +90,8 @@ void ResizeBuilder::multiply(int64_t dim, const Taps &taps) {
   bool moves = !last && !first;
   if (moves)
     value = rewriter.create<top::PermuteOp>(inner, value, front);
-  value = rewriter.create<top::ReshapeOp>(inner, value, last ? ArrayRef<int64_t>{rest, in} : ArrayRef<int64_t>{in, rest});
+  value =
+      rewriter.create<top::ReshapeOp>(inner, value, last ? ArrayRef<int64_t>{rest, in} : ArrayRef<int64_t>{in, rest});
   value = rewriter.create<top::MatMulOp>(inner, last ? value : weights, last ? weights : value, Value(), false, false);
   SmallVector<int64_t> moved;
   for (int64_t i : front)
@@ -175,7 +179,9 @@ LogicalResult ResizeBuilder::run() {
 
 struct ResizeLowering : OpRewritePattern<top::ResizeOp> {
   using OpRewritePattern::OpRewritePattern;
-  LogicalResult matchAndRewrite(top::ResizeOp op, PatternRewriter &rewriter) const override { return ResizeBuilder(op, rewriter).run(); }
+  LogicalResult matchAndRewrite(top::ResizeOp op, PatternRewriter &rewriter) const override {
+    return ResizeBuilder(op, rewriter).run();
+  }
 };
 
 } // namespace

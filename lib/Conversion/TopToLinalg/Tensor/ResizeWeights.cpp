@@ -30,7 +30,8 @@ float Line::coordinate(int64_t o) const {
   if (coordinates == "tf_half_pixel_for_nn")
     return (x + 0.5f) / scale;
   if (coordinates == "tf_crop_and_resize")
-    return out > 1 ? roiStart * (inF - 1) + x * (roiEnd - roiStart) * (inF - 1) / (outF - 1) : 0.5f * (roiStart + roiEnd) * (inF - 1);
+    return out > 1 ? roiStart * (inF - 1) + x * (roiEnd - roiStart) * (inF - 1) / (outF - 1)
+                   : 0.5f * (roiStart + roiEnd) * (inF - 1);
   if (coordinates == "pytorch_half_pixel" && out == 1)
     return 0;
   float halfPixel = (x + 0.5f) / scale - 0.5f;
@@ -66,10 +67,12 @@ double Line::kernel(double distance) const {
 
 // Linear and cubic interpolation: the kernel, stretched when antialiasing a smaller image, around x.
 SmallVector<ResizeTap, 4> Line::around(float x) const {
-  double stretch = antialias && scale < 1 ? 1 / static_cast<double>(scale) : 1, radius = (mode == "linear" ? 1 : 2) * stretch;
+  double stretch = antialias && scale < 1 ? 1 / static_cast<double>(scale) : 1,
+         radius = (mode == "linear" ? 1 : 2) * stretch;
   SmallVector<ResizeTap, 4> taps;
   double sum = 0;
-  for (int64_t i = static_cast<int64_t>(std::ceil(x - radius)); i <= static_cast<int64_t>(std::floor(x + radius)); ++i) {
+  for (int64_t i = static_cast<int64_t>(std::ceil(x - radius)); i <= static_cast<int64_t>(std::floor(x + radius));
+       ++i) {
     double weight = kernel((static_cast<double>(x) - static_cast<double>(i)) / stretch);
     if (weight == 0 || (excludeOutside && (i < 0 || i >= in))) // else the border repeats
       continue;

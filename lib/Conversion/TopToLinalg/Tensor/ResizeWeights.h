@@ -13,8 +13,8 @@ struct ResizeTap {
   double weight;
 };
 
-/// The taps of every output element along one dimension; an element outside of the image under tf_crop_and_resize has none.
-/// Formulas: ONNX, operator Resize 19; coordinates in float32 as onnxruntime computes them.
+/// The taps of every output element along one dimension; an element outside of the image under tf_crop_and_resize has
+/// none. Formulas: ONNX, operator Resize 19; coordinates in float32 as onnxruntime computes them.
 std::vector<llvm::SmallVector<ResizeTap, 4>> resizeTaps(top::ResizeOp op, int64_t dim);
 
 } // namespace pto_mlir::top_to_linalg

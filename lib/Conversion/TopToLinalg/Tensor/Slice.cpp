@@ -20,8 +20,8 @@ struct SliceLowering : OpRewritePattern<top::SliceOp> {
         return failure();
       }
     auto folded = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(op.getContext(), values); };
-    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, op.getInput(), folded(op.getStarts()), folded(type.getShape()),
-                                                        folded(op.getSteps()));
+    rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, op.getInput(), folded(op.getStarts()),
+                                                        folded(type.getShape()), folded(op.getSteps()));
     return success();
   }
 };

@@ -7,7 +7,8 @@
 namespace pto_mlir::pto {
 
 /// A literal or a value of type index.
-mlir::ParseResult parseEventId(mlir::OpAsmParser &parser, mlir::IntegerAttr &id, std::optional<mlir::OpAsmParser::UnresolvedOperand> &dynamic);
+mlir::ParseResult parseEventId(mlir::OpAsmParser &parser, mlir::IntegerAttr &id,
+                               std::optional<mlir::OpAsmParser::UnresolvedOperand> &dynamic);
 void printEventId(mlir::OpAsmPrinter &printer, mlir::Operation *op, mlir::IntegerAttr id, mlir::Value dynamic);
 
 } // namespace pto_mlir::pto

@@ -22,7 +22,8 @@ LogicalResult BuildAsyncSessionOp::verify() {
     return emitOpError("expects ") << name << " within " << least << " to " << most << ", got " << attr.getInt();
   };
   constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
-  return failure(failed(check(getSyncIdAttr(), "sync_id", 0, 7)) || failed(check(getBlockBytesAttr(), "block_bytes", 1, kAny)) ||
+  return failure(failed(check(getSyncIdAttr(), "sync_id", 0, 7)) ||
+                 failed(check(getBlockBytesAttr(), "block_bytes", 1, kAny)) ||
                  failed(check(getCommBlockOffsetAttr(), "comm_block_offset", 0, kAny)) ||
                  failed(check(getQueueNumAttr(), "queue_num", 1, kAny)) ||
                  failed(check(getChannelGroupIdxAttr(), "channel_group_idx", 0, std::numeric_limits<uint32_t>::max())));

@@ -10,7 +10,8 @@ using namespace pto_mlir::pto;
 
 /// `#pto.blayout<row_major>`, or 0.
 template <typename EnumAttr, typename Enum>
-static ParseResult parseValue(AsmParser &parser, std::optional<Enum> (*symbolize)(uint32_t), StringRef key, Enum &value) {
+static ParseResult parseValue(AsmParser &parser, std::optional<Enum> (*symbolize)(uint32_t), StringRef key,
+                              Enum &value) {
   SMLoc loc = parser.getCurrentLocation();
   Attribute attr;
   if (parser.parseAttribute(attr))
@@ -20,8 +21,9 @@ static ParseResult parseValue(AsmParser &parser, std::optional<Enum> (*symbolize
     return success();
   }
   auto number = dyn_cast<IntegerAttr>(attr);
-  std::optional<Enum> found =
-      number && number.getValue().isIntN(8) ? symbolize(static_cast<uint32_t>(number.getValue().getZExtValue())) : std::nullopt;
+  std::optional<Enum> found = number && number.getValue().isIntN(8)
+                                  ? symbolize(static_cast<uint32_t>(number.getValue().getZExtValue()))
+                                  : std::nullopt;
   if (!found)
     return parser.emitError(loc) << "expects a value of " << key << ", got " << attr;
   value = *found;
@@ -50,7 +52,8 @@ Attribute TileBufConfigAttr::parse(AsmParser &parser, Type) {
       return parseValue<CompactModeAttr, CompactMode>(parser, symbolizeCompactMode, key, compact);
     if (key == "s_fractal_size")
       return parser.parseInteger(fractal);
-    return parser.emitError(loc) << "unknown key '" << key << "'; expects blayout, slayout, s_fractal_size, pad or compact";
+    return parser.emitError(loc) << "unknown key '" << key
+                                 << "'; expects blayout, slayout, s_fractal_size, pad or compact";
   };
   if (parser.parseCommaSeparatedList(AsmParser::Delimiter::LessGreater, entry))
     return {};
@@ -58,12 +61,14 @@ Attribute TileBufConfigAttr::parse(AsmParser &parser, Type) {
 }
 
 void TileBufConfigAttr::print(AsmPrinter &printer) const {
-  printer << "<blayout=#pto.blayout<" << stringifyBLayout(getBLayout()) << ">, slayout=#pto.slayout<" << stringifySLayout(getSLayout())
-          << ">, s_fractal_size=" << getFractal() << ", pad=#pto.pad_value<" << stringifyPadValue(getPad())
-          << ">, compact=#pto.compact_mode<" << stringifyCompactMode(getCompact()) << ">>";
+  printer << "<blayout=#pto.blayout<" << stringifyBLayout(getBLayout()) << ">, slayout=#pto.slayout<"
+          << stringifySLayout(getSLayout()) << ">, s_fractal_size=" << getFractal() << ", pad=#pto.pad_value<"
+          << stringifyPadValue(getPad()) << ">, compact=#pto.compact_mode<" << stringifyCompactMode(getCompact())
+          << ">>";
 }
 
-LogicalResult TileBufConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError, BLayout, SLayout, int32_t fractal, PadValue, CompactMode) {
+LogicalResult TileBufConfigAttr::verify(function_ref<InFlightDiagnostic()> emitError, BLayout, SLayout, int32_t fractal,
+                                        PadValue, CompactMode) {
   if (fractal != 16 && fractal != 32 && fractal != 512 && fractal != 1024)
     return emitError() << "expects s_fractal_size 16, 32, 512 or 1024, got " << fractal;
   return success();

@@ -6,7 +6,8 @@
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-ParseResult pto_mlir::pto::parseEventId(OpAsmParser &parser, IntegerAttr &id, std::optional<OpAsmParser::UnresolvedOperand> &dynamic) {
+ParseResult pto_mlir::pto::parseEventId(OpAsmParser &parser, IntegerAttr &id,
+                                        std::optional<OpAsmParser::UnresolvedOperand> &dynamic) {
   OpAsmParser::UnresolvedOperand operand;
   OptionalParseResult value = parser.parseOptionalOperand(operand);
   if (value.has_value()) {
@@ -39,7 +40,8 @@ static LogicalResult verifyCoreSync(Operation *op, bool literal, bool dynamic, P
 LogicalResult SyncSetOp::verify() {
   if (auto mode = getFftsMode(); mode && (static_cast<int32_t>(*mode) < 0 || static_cast<int32_t>(*mode) > 2))
     return emitOpError("expects ffts_mode 0, 1 or 2, got ") << static_cast<int32_t>(*mode);
-  return verifyCoreSync(*this, getEventId().has_value(), static_cast<bool>(getEventIdDyn()), getPipe(), {Pipe::PIPE_FIX, Pipe::PIPE_MTE3});
+  return verifyCoreSync(*this, getEventId().has_value(), static_cast<bool>(getEventIdDyn()), getPipe(),
+                        {Pipe::PIPE_FIX, Pipe::PIPE_MTE3});
 }
 LogicalResult SyncWaitOp::verify() {
   return verifyCoreSync(*this, getEventId().has_value(), static_cast<bool>(getEventIdDyn()), getPipe(),

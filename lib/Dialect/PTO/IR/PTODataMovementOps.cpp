@@ -20,8 +20,8 @@ LogicalResult TLoadOp::verify() {
   if (isa<TileBufType>(getSrc().getType()))
     return emitOpError("expects a part of global memory as source, got ") << getSrc().getType();
   if (elementBits(getSrc()) != elementBits(getDst()))
-    return emitOpError("expects source and destination elements of one size, got ") << elementTypeOf(getSrc().getType()) << " and "
-                                                                                    << tile.getElementType();
+    return emitOpError("expects source and destination elements of one size, got ")
+           << elementTypeOf(getSrc().getType()) << " and " << tile.getElementType();
   if (targetsA5(*this))
     return success();
   if (!isIn(tile.getLoc(), {AddressSpace::vec, AddressSpace::mat}))
@@ -40,7 +40,8 @@ LogicalResult TStoreOp::verify() {
     return success();
   bool a5 = targetsA5(*this), acc = tile.getLoc() == AddressSpace::acc;
   if (!acc && tile.getLoc() != AddressSpace::vec && (a5 || tile.getLoc() != AddressSpace::mat))
-    return emitOpError("expects a tile in ") << (a5 ? "vec or acc" : "vec, mat or acc") << ", got " << stringifyAddressSpace(tile.getLoc());
+    return emitOpError("expects a tile in ")
+           << (a5 ? "vec or acc" : "vec, mat or acc") << ", got " << stringifyAddressSpace(tile.getLoc());
   if (!acc && (getReluPreMode() != ReluPreMode::no_relu || getPreQuantScalar()))
     return emitOpError("expects an acc tile for relu or quantisation, got ") << stringifyAddressSpace(tile.getLoc());
   Type to = elementTypeOf(getDst().getType());
@@ -52,7 +53,8 @@ LogicalResult TStoreOp::verify() {
     if (!a5 && tile.getCols() > 4095)
       return emitOpError("expects at most 4095 columns, got ") << tile.getCols();
   } else if (elementBits(getSrc()) != elementBits(getDst())) {
-    return emitOpError("expects source and destination elements of one size, got ") << tile.getElementType() << " and " << to;
+    return emitOpError("expects source and destination elements of one size, got ")
+           << tile.getElementType() << " and " << to;
   }
   auto view = dyn_cast<PartitionTensorViewType>(getDst().getType());
   if (!view || !view.hasStaticShape() || !tile.hasStaticValid())
@@ -70,7 +72,8 @@ Pipe TMovOp::getPipe() {
   TileBufType to = asTile(getDst());
   // Descriptors go by FIX, which reads them, as the ISA has it (TMOV_M2S); the assembler orders them as if by MTE1.
   if (from && from.getLoc() == AddressSpace::mat)
-    return to && to.getLoc() == AddressSpace::scaling && getScaleUse(getDst()) == ScaleUse::none ? Pipe::PIPE_FIX : Pipe::PIPE_MTE1;
+    return to && to.getLoc() == AddressSpace::scaling && getScaleUse(getDst()) == ScaleUse::none ? Pipe::PIPE_FIX
+                                                                                                 : Pipe::PIPE_MTE1;
   if (from && from.getLoc() == AddressSpace::acc)
     return Pipe::PIPE_FIX;
   // Out of UB moves MTE3, which the assembler takes for V.
@@ -80,11 +83,14 @@ Pipe TMovOp::getPipe() {
 ParseResult TMovOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand, 3> operands(1);
   SmallVector<Type, 3> types(1);
-  if (parser.parseKeyword("ins") || parser.parseLParen() || parser.parseOperand(operands[0]) || parser.parseColonType(types[0]))
+  if (parser.parseKeyword("ins") || parser.parseLParen() || parser.parseOperand(operands[0]) ||
+      parser.parseColonType(types[0]))
     return failure();
   while (succeeded(parser.parseOptionalComma()))
-    if (operands.size() > 2 || parser.parseOperand(operands.emplace_back()) || parser.parseColonType(types.emplace_back()))
-      return parser.emitError(parser.getCurrentLocation(), "expects at most a quantisation tile and an i64 scalar after the source");
+    if (operands.size() > 2 || parser.parseOperand(operands.emplace_back()) ||
+        parser.parseColonType(types.emplace_back()))
+      return parser.emitError(parser.getCurrentLocation(),
+                              "expects at most a quantisation tile and an i64 scalar after the source");
   OpAsmParser::UnresolvedOperand dst;
   Type dstType;
   SMLoc loc = parser.getCurrentLocation();
@@ -132,7 +138,8 @@ LogicalResult TMovOp::verify() {
     break;
   }
   if (!legal)
-    return emitOpError("cannot move from ") << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
+    return emitOpError("cannot move from ")
+           << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
   if ((from.getLoc() == AddressSpace::mat || !a5) && !sameShape(from, to))
     return emitOpError("expects tiles of one shape, got ") << boxText(from) << " and " << boxText(to);
   if (getReluPreMode() != ReluPreMode::no_relu && from.getLoc() != AddressSpace::acc)
@@ -159,9 +166,10 @@ Pipe TInsertOp::getPipe() { return partMovePipe(asTile(getSrc()), asTile(getDst(
 /// Constant (row, col) plus the part's box lies within the whole.
 static LogicalResult verifyInside(Operation *op, Value row, Value col, TileBufType part, TileBufType whole) {
   std::optional<int64_t> r = getConstantIntValue(row), c = getConstantIntValue(col);
-  if ((r && (*r < 0 || *r + part.getRows() > whole.getRows())) || (c && (*c < 0 || *c + part.getCols() > whole.getCols())))
-    return op->emitOpError("expects the part ") << boxText(part) << " at (" << r.value_or(0) << ", " << c.value_or(0) << ") within "
-                                                << boxText(whole);
+  if ((r && (*r < 0 || *r + part.getRows() > whole.getRows())) ||
+      (c && (*c < 0 || *c + part.getCols() > whole.getCols())))
+    return op->emitOpError("expects the part ")
+           << boxText(part) << " at (" << r.value_or(0) << ", " << c.value_or(0) << ") within " << boxText(whole);
   return success();
 }
 
@@ -180,11 +188,13 @@ LogicalResult TExtractOp::verify() {
   if (!from || !to)
     return success();
   bool a5 = targetsA5(*this);
-  bool legal = from.getLoc() == AddressSpace::mat &&
-               (isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right}) || (a5 && to.getLoc() == AddressSpace::scaling));
-  legal |= from.getLoc() == AddressSpace::vec && (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
+  bool legal = from.getLoc() == AddressSpace::mat && (isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right}) ||
+                                                      (a5 && to.getLoc() == AddressSpace::scaling));
+  legal |= from.getLoc() == AddressSpace::vec &&
+           (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
   if (!legal)
-    return emitOpError("cannot extract from ") << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
+    return emitOpError("cannot extract from ")
+           << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
   if (from.getElementType() != to.getElementType())
     return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
   if (failed(verifyVecToVec(*this, from, to)))
@@ -198,14 +208,17 @@ LogicalResult TInsertOp::verify() {
     return success();
   bool a5 = targetsA5(*this);
   bool legal = from.getLoc() == AddressSpace::acc && to.getLoc() == AddressSpace::mat;
-  legal |= from.getLoc() == AddressSpace::vec && (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
+  legal |= from.getLoc() == AddressSpace::vec &&
+           (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
   if (!legal)
-    return emitOpError("cannot insert from ") << stringifyAddressSpace(from.getLoc()) << " into " << stringifyAddressSpace(to.getLoc());
+    return emitOpError("cannot insert from ")
+           << stringifyAddressSpace(from.getLoc()) << " into " << stringifyAddressSpace(to.getLoc());
   Type a = from.getElementType(), b = to.getElementType();
   if (from.getLoc() == AddressSpace::acc && !(a.isF32() && (b.isF16() || b.isBF16() || (a5 && b.isF32()))) &&
       !(a5 && a.isInteger(32) && b.isInteger(32)))
-    return emitOpError("cannot insert ") << a << " into " << b << (a5 ? "; expects f32 into f16, bf16 or f32, or i32 into i32"
-                                                                      : "; expects f32 into f16 or bf16");
+    return emitOpError("cannot insert ") << a << " into " << b
+                                         << (a5 ? "; expects f32 into f16, bf16 or f32, or i32 into i32"
+                                                : "; expects f32 into f16 or bf16");
   return verifyVecToVec(*this, from, to);
 }
 
@@ -226,9 +239,11 @@ static LogicalResult verifyFillPad(Operation *op, Value src, Value dst, bool exp
   if (to.getPad() == PadValue::Null)
     return op->emitOpError("expects a destination with a pad value, got ") << to;
   if (getElementBits(from.getElementType()) != getElementBits(to.getElementType()))
-    return op->emitOpError("expects elements of one size, got ") << from.getElementType() << " and " << to.getElementType();
+    return op->emitOpError("expects elements of one size, got ")
+           << from.getElementType() << " and " << to.getElementType();
   if (expand ? to.getRows() < from.getRows() || to.getCols() < from.getCols() : !sameShape(from, to))
-    return op->emitOpError("expects ") << (expand ? "a destination no smaller than the source, got " : "tiles of one shape, got ")
+    return op->emitOpError("expects ") << (expand ? "a destination no smaller than the source, got "
+                                                  : "tiles of one shape, got ")
                                        << boxText(from) << " and " << boxText(to);
   return success();
 }
@@ -254,7 +269,8 @@ LogicalResult TImg2ColOp::verify() {
       return emitOpError("expects ") << count << " values in " << name << ", got " << values.size();
     for (Attribute value : values)
       if (cast<IntegerAttr>(value).getInt() < least)
-        return emitOpError("expects values >= ") << least << " in " << name << ", got " << cast<IntegerAttr>(value).getInt();
+        return emitOpError("expects values >= ")
+               << least << " in " << name << ", got " << cast<IntegerAttr>(value).getInt();
     return success();
   };
   if (failed(check(getKernel(), "kernel", 2, 1)) || failed(check(getStrides(), "strides", 2, 1)) ||
@@ -265,8 +281,8 @@ LogicalResult TImg2ColOp::verify() {
   if (!from || !to)
     return success();
   if (from.getLoc() != AddressSpace::mat || to.getLoc() != AddressSpace::left)
-    return emitOpError("expects a mat source and a left destination, got ") << stringifyAddressSpace(from.getLoc()) << " and "
-                                                                            << stringifyAddressSpace(to.getLoc());
+    return emitOpError("expects a mat source and a left destination, got ")
+           << stringifyAddressSpace(from.getLoc()) << " and " << stringifyAddressSpace(to.getLoc());
   if (getTileLayout(from) != TileLayout::NZ)
     return emitOpError("expects a source with blayout=col_major, slayout=row_major, got ") << from;
   if (from.getElementType() != to.getElementType())
@@ -276,6 +292,7 @@ LogicalResult TImg2ColOp::verify() {
     return emitOpError("expects 1 to ") << from.getCols() << " channels, got " << channels;
   int64_t height = cast<IntegerAttr>(getImage()[0]).getInt(), width = cast<IntegerAttr>(getImage()[1]).getInt();
   if (height * width > from.getRows())
-    return emitOpError("expects an image of at most ") << from.getRows() << " pixels (the rows of the source), got " << height << "x" << width;
+    return emitOpError("expects an image of at most ")
+           << from.getRows() << " pixels (the rows of the source), got " << height << "x" << width;
   return success();
 }

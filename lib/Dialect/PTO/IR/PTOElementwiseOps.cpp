@@ -21,9 +21,11 @@ LogicalResult TRsqrtOp::verify() {
   if (!from || !to)
     return success();
   if (from.getElementType() != to.getElementType())
-    return emitOpError("expects the same element type on every tile, got ") << from.getElementType() << " and " << to.getElementType();
+    return emitOpError("expects the same element type on every tile, got ")
+           << from.getElementType() << " and " << to.getElementType();
   if (!sameValid(from, to))
-    return emitOpError("expects the same valid shape on every tile, got ") << validText(from) << " and " << validText(to);
+    return emitOpError("expects the same valid shape on every tile, got ")
+           << validText(from) << " and " << validText(to);
   return success();
 }
 
@@ -49,7 +51,8 @@ LogicalResult TCvtOp::verify() {
   if (!sameShape(from, to))
     return emitOpError("expects tiles of one shape, got ") << boxText(from) << " and " << boxText(to);
   if (!sameValid(from, to))
-    return emitOpError("expects the same valid shape on every tile, got ") << validText(from) << " and " << validText(to);
+    return emitOpError("expects the same valid shape on every tile, got ")
+           << validText(from) << " and " << validText(to);
   return success();
 }
 
@@ -80,9 +83,10 @@ ParseResult TCvtOp::parse(OpAsmParser &parser, OperationState &result) {
       return failure();
   }
   if (parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(srcType) ||
-      (hasTmp && (parser.parseComma() || parser.parseType(tmpType))) || parser.parseRParen() || parser.parseKeyword("outs") ||
-      parser.parseLParen() || parser.parseOperand(dst) || parser.parseColonType(dstType) || parser.parseRParen() ||
-      parser.resolveOperand(src, srcType, result.operands) || parser.resolveOperand(dst, dstType, result.operands))
+      (hasTmp && (parser.parseComma() || parser.parseType(tmpType))) || parser.parseRParen() ||
+      parser.parseKeyword("outs") || parser.parseLParen() || parser.parseOperand(dst) ||
+      parser.parseColonType(dstType) || parser.parseRParen() || parser.resolveOperand(src, srcType, result.operands) ||
+      parser.resolveOperand(dst, dstType, result.operands))
     return failure();
   if (hasTmp && parser.resolveOperand(tmp, tmpType, result.operands))
     return failure();
@@ -93,7 +97,8 @@ ParseResult TCvtOp::parse(OpAsmParser &parser, OperationState &result) {
 LogicalResult TShrOp::verify() {
   TileBufType a = asTile(getSrc0()), b = asTile(getSrc1());
   if (a && b && a.getElementType() != b.getElementType())
-    return emitOpError("expects sources of one element type, got ") << a.getElementType() << " and " << b.getElementType();
+    return emitOpError("expects sources of one element type, got ")
+           << a.getElementType() << " and " << b.getElementType();
   return success();
 }
 

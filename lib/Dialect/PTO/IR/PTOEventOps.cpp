@@ -41,8 +41,12 @@ static LogicalResult verifyBuffer(Operation *op, int64_t id, int64_t mode) {
     return op->emitOpError("expects a mode of 0 or more, got ") << mode;
   return success();
 }
-LogicalResult GetBufOp::verify() { return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode())); }
-LogicalResult RlsBufOp::verify() { return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode())); }
+LogicalResult GetBufOp::verify() {
+  return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode()));
+}
+LogicalResult RlsBufOp::verify() {
+  return verifyBuffer(*this, static_cast<int32_t>(getBufId()), static_cast<int32_t>(getMode()));
+}
 
 LogicalResult SetFFTsOp::verify() {
   Type type = elementTypeOf(getFfts().getType());

@@ -9,14 +9,16 @@ using namespace pto_mlir::pto;
 LogicalResult TRowExpandOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (from && to && !sameExtent(from.getValidRows(), to.getValidRows()))
-    return emitOpError("expects as many valid rows in the source as in the destination, got ") << validText(from) << " for " << validText(to);
+    return emitOpError("expects as many valid rows in the source as in the destination, got ")
+           << validText(from) << " for " << validText(to);
   return success();
 }
 
 LogicalResult TColExpandOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (from && to && !sameExtent(from.getValidCols(), to.getValidCols()))
-    return emitOpError("expects as many valid columns in the source as in the destination, got ") << validText(from) << " for " << validText(to);
+    return emitOpError("expects as many valid columns in the source as in the destination, got ")
+           << validText(from) << " for " << validText(to);
   return success();
 }
 
@@ -27,7 +29,8 @@ static LogicalResult verifyColExpand(Operation *op, Value src0, Value src1, Valu
   if (!sameShape(tile, to))
     return op->emitOpError("expects src0 of the destination's shape, got ") << boxText(tile) << " for " << boxText(to);
   if (!sameExtent(row.getValidCols(), to.getValidCols()))
-    return op->emitOpError("expects a row of the destination's valid columns, got ") << validText(row) << " for " << validText(to);
+    return op->emitOpError("expects a row of the destination's valid columns, got ")
+           << validText(row) << " for " << validText(to);
   return success();
 }
 
@@ -39,7 +42,8 @@ LogicalResult TColExpandMinOp::verify() { return verifyColExpand(*this, getSrc0(
 LogicalResult TColExpandDivOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
 LogicalResult TColExpandExpDifOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
 
-/// `strict`: the column is DN with one valid column or row major with one 32-byte block; the assembler checks it for some only.
+/// `strict`: the column is DN with one valid column or row major with one 32-byte block; the assembler checks it for
+/// some only.
 static LogicalResult verifyRowExpand(Operation *op, Value src0, Value src1, Value dst, bool strict) {
   TileBufType tile = asTile(src0), column = asTile(src1), to = asTile(dst);
   if (!tile || !column || !to)
@@ -47,13 +51,16 @@ static LogicalResult verifyRowExpand(Operation *op, Value src0, Value src1, Valu
   if (!tile.isRowMajor() || !to.isRowMajor())
     return op->emitOpError("expects a row-major src0 and destination, got ") << tile << " and " << to;
   if (!sameValid(tile, to))
-    return op->emitOpError("expects src0 of the destination's valid shape, got ") << validText(tile) << " for " << validText(to);
+    return op->emitOpError("expects src0 of the destination's valid shape, got ")
+           << validText(tile) << " for " << validText(to);
   if (!sameExtent(column.getValidRows(), to.getValidRows()))
-    return op->emitOpError("expects a column of the destination's valid rows, got ") << validText(column) << " for " << validText(to);
+    return op->emitOpError("expects a column of the destination's valid rows, got ")
+           << validText(column) << " for " << validText(to);
   int64_t width = column.isRowMajor() ? getC0(column.getElementType()) : 1;
   if (strict && !sameExtent(column.getValidCols(), width))
-    return op->emitOpError("expects ") << width << " valid columns in a " << (column.isRowMajor() ? "row-major" : "column-major")
-                                       << " src1, got " << validText(column);
+    return op->emitOpError("expects ") << width << " valid columns in a "
+                                       << (column.isRowMajor() ? "row-major" : "column-major") << " src1, got "
+                                       << validText(column);
   return success();
 }
 

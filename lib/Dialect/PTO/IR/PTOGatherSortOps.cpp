@@ -23,8 +23,8 @@ static ParseResult parsePattern(OpAsmParser &parser, OperationState &result) {
 }
 
 /// ` ins(values <attribute> : types) outs(values : types)`; `attribute` is what `printAttribute` prints.
-static void printInsOuts(OpAsmPrinter &printer, Operation *op, ArrayRef<Value> ins, ArrayRef<Value> outs, StringRef attribute,
-                         function_ref<void()> printAttribute) {
+static void printInsOuts(OpAsmPrinter &printer, Operation *op, ArrayRef<Value> ins, ArrayRef<Value> outs,
+                         StringRef attribute, function_ref<void()> printAttribute) {
   printer << " ins(";
   llvm::interleaveComma(ins, printer);
   printAttribute();
@@ -45,7 +45,8 @@ ParseResult TGatherOp::parse(OpAsmParser &parser, OperationState &result) {
   if (parser.parseKeyword("ins") || parser.parseLParen() || parser.parseOperand(ins[0]) || parser.parseComma())
     return failure();
   if (succeeded(parser.parseOptionalLBrace())) {
-    if (parser.parseKeyword("maskPattern") || parser.parseEqual() || parsePattern(parser, result) || parser.parseRBrace())
+    if (parser.parseKeyword("maskPattern") || parser.parseEqual() || parsePattern(parser, result) ||
+        parser.parseRBrace())
       return failure();
   } else {
     do
@@ -62,8 +63,8 @@ ParseResult TGatherOp::parse(OpAsmParser &parser, OperationState &result) {
     return failure();
   if (succeeded(parser.parseOptionalComma()) && parser.parseOperand(outs.emplace_back()))
     return failure();
-  if (parser.parseColonType(outTypes[0]) || (outs.size() > 1 && (parser.parseComma() || parser.parseType(outTypes.emplace_back()))) ||
-      parser.parseRParen())
+  if (parser.parseColonType(outTypes[0]) ||
+      (outs.size() > 1 && (parser.parseComma() || parser.parseType(outTypes.emplace_back()))) || parser.parseRParen())
     return failure();
   if (!result.attributes.get("maskPattern") && succeeded(parser.parseOptionalKeyword("maskPattern")) &&
       (parser.parseEqual() || parsePattern(parser, result)))
@@ -92,7 +93,8 @@ ParseResult TGatherOp::parse(OpAsmParser &parser, OperationState &result) {
     add(ins[1], inTypes[1]);
   if (parser.resolveOperands(operands, types, loc, result.operands))
     return failure();
-  result.getOrAddProperties<Properties>().operandSegmentSizes = {1, 1, compare, second && !compare, tmp, second && compare};
+  result.getOrAddProperties<Properties>().operandSegmentSizes = {
+      1, 1, compare, second && !compare, tmp, second && compare};
   return success();
 }
 
@@ -115,7 +117,8 @@ LogicalResult TGatherOp::verify() {
     if (getCdst() || getIndices() || getTmp() || getKValue())
       return emitOpError("expects only a source and a destination beside a pattern");
     if (from && to && getElementBits(from.getElementType()) != getElementBits(to.getElementType()))
-      return emitOpError("expects elements of one size, got ") << from.getElementType() << " and " << to.getElementType();
+      return emitOpError("expects elements of one size, got ")
+             << from.getElementType() << " and " << to.getElementType();
     if (from && getElementBits(from.getElementType()) == 8 && !targetsA5(*this))
       return emitOpError("expects elements of 2 or 4 bytes on a3, got ") << from.getElementType();
     return success();
@@ -140,7 +143,8 @@ LogicalResult TGatherOp::verify() {
     return emitOpError("expects indices and a tmp, or a scalar with two destinations, or a pattern");
   TileBufType index = asTile(getIndices());
   if (index && !index.getElementType().isInteger(32) && !(targetsA5(*this) && index.getElementType().isInteger(16)))
-    return emitOpError("expects indices of i32") << (targetsA5(*this) ? " or i16" : "") << ", got " << index.getElementType();
+    return emitOpError("expects indices of i32")
+           << (targetsA5(*this) ? " or i16" : "") << ", got " << index.getElementType();
   if (from && to && from.getElementType() != to.getElementType())
     return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
   return success();
@@ -171,7 +175,8 @@ LogicalResult TScatterOp::verify() {
   if (bits != 8 && bits != 16 && bits != 32)
     return emitOpError("expects elements of 1, 2 or 4 bytes, got ") << from.getElementType();
   if (!index.getElementType().isInteger(wanted))
-    return emitOpError("expects indexes of i") << wanted << " for " << from.getElementType() << ", got " << index.getElementType();
+    return emitOpError("expects indexes of i")
+           << wanted << " for " << from.getElementType() << ", got " << index.getElementType();
   return success();
 }
 
@@ -181,11 +186,13 @@ static LogicalResult verifyGlobalIndexed(Operation *op, Value mem, Value data, V
   if (!tile || !index)
     return success();
   if (elementTypeOf(mem.getType()) != tile.getElementType())
-    return op->emitOpError("expects global memory of ") << tile.getElementType() << ", got " << elementTypeOf(mem.getType());
+    return op->emitOpError("expects global memory of ")
+           << tile.getElementType() << ", got " << elementTypeOf(mem.getType());
   if (!index.getElementType().isSignlessInteger(32))
     return op->emitOpError("expects indices of i32, got ") << index.getElementType();
   if (index.getRows() != tile.getRows() || (index.getCols() != 1 && index.getCols() != tile.getCols()))
-    return op->emitOpError("expects indices of the tile's shape or one column of its rows, got ") << boxText(index) << " for " << boxText(tile);
+    return op->emitOpError("expects indices of the tile's shape or one column of its rows, got ")
+           << boxText(index) << " for " << boxText(tile);
   return success();
 }
 LogicalResult MGatherOp::verify() { return verifyGlobalIndexed(*this, getMem(), getDst(), getIdx()); }
@@ -195,7 +202,8 @@ LogicalResult MScatterOp::verify() {
   Type type = elementTypeOf(getSrc().getType());
   bool f32 = type.isF32(), i32 = type.isInteger(32);
   if ((getScatterAtomicOp() == ScatterAtomicOp::add && !f32 && !i32 && !type.isF16()) ||
-      ((getScatterAtomicOp() == ScatterAtomicOp::max || getScatterAtomicOp() == ScatterAtomicOp::min) && !f32 && !type.isSignlessInteger(32)))
+      ((getScatterAtomicOp() == ScatterAtomicOp::max || getScatterAtomicOp() == ScatterAtomicOp::min) && !f32 &&
+       !type.isSignlessInteger(32)))
     return emitOpError("cannot ") << stringifyScatterAtomicOp(getScatterAtomicOp()) << " atomically in " << type;
   return success();
 }
@@ -207,7 +215,8 @@ LogicalResult TSort32Op::verify() {
   if (!from || !to || !index)
     return success();
   if (from.getElementType() != to.getElementType() || (!to.getElementType().isF16() && !to.getElementType().isF32()))
-    return emitOpError("expects source and destination both of f16 or both of f32, got ") << from.getElementType() << " and " << to.getElementType();
+    return emitOpError("expects source and destination both of f16 or both of f32, got ")
+           << from.getElementType() << " and " << to.getElementType();
   if (!index.getElementType().isUnsignedInteger(32))
     return emitOpError("expects indices of ui32, got ") << index.getElementType();
   return success();
@@ -223,14 +232,16 @@ ParseResult TMrgSortOp::parse(OpAsmParser &parser, OperationState &result) {
   auto typeList = [](SmallVector<Type> &types, OpAsmParser &parser) {
     return parser.parseCommaSeparatedList([&]() { return parser.parseType(types.emplace_back()); });
   };
-  if (parser.parseKeyword("ins") || parser.parseLParen() || list(ins, parser) || parser.parseOptionalAttrDict(result.attributes) ||
-      parser.parseColon() || typeList(inTypes, parser) || parser.parseRParen() || parser.parseKeyword("outs") || parser.parseLParen() ||
-      list(outs, parser) || parser.parseColon() || typeList(outTypes, parser) || parser.parseRParen() ||
+  if (parser.parseKeyword("ins") || parser.parseLParen() || list(ins, parser) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColon() || typeList(inTypes, parser) ||
+      parser.parseRParen() || parser.parseKeyword("outs") || parser.parseLParen() || list(outs, parser) ||
+      parser.parseColon() || typeList(outTypes, parser) || parser.parseRParen() ||
       parser.parseOptionalAttrDict(result.attributes))
     return failure();
   bool merge = outs.size() == 2;
   if (merge ? ins.size() < 3 || ins.size() > 5 : ins.size() != 2 || outs.size() != 1)
-    return parser.emitError(loc, "expects (source, run length) and one destination, or two to four sources and a tmp, a destination and a vector");
+    return parser.emitError(loc, "expects (source, run length) and one destination, or two to four sources and a tmp, "
+                                 "a destination and a vector");
   if (ins.size() != inTypes.size() || outs.size() != outTypes.size())
     return parser.emitError(loc, "expects one type per operand");
   SmallVector<OpAsmParser::UnresolvedOperand> operands(ins);
@@ -266,9 +277,11 @@ void TMrgSortOp::print(OpAsmPrinter &printer) {
 }
 
 LogicalResult TMrgSortOp::verify() {
-  if (getDsts().size() != 1 || (getBlockLen() ? getSrcs().size() != 1 || getTmp() || getExecuted()
-                                              : getSrcs().size() < 2 || getSrcs().size() > 4 || !getTmp() || !getExecuted()))
-    return emitOpError("expects (source, run length) and one destination, or two to four sources and a tmp, a destination and a vector");
+  if (getDsts().size() != 1 ||
+      (getBlockLen() ? getSrcs().size() != 1 || getTmp() || getExecuted()
+                     : getSrcs().size() < 2 || getSrcs().size() > 4 || !getTmp() || !getExecuted()))
+    return emitOpError("expects (source, run length) and one destination, or two to four sources and a tmp, a "
+                       "destination and a vector");
   TileBufType to = asTile(getDsts().front());
   for (Value value : getSrcs())
     if (TileBufType from = asTile(value); from && to && from.getElementType() != to.getElementType())
@@ -278,7 +291,8 @@ LogicalResult TMrgSortOp::verify() {
     if (!to.getElementType().isF16() && !to.getElementType().isF32())
       return emitOpError("expects f16 or f32, got ") << to.getElementType();
     if (from && (from.getRows() != 1 || to.getRows() != 1 || from.getCols() != to.getCols()))
-      return emitOpError("expects two tiles of one row and the same columns, got ") << boxText(from) << " and " << boxText(to);
+      return emitOpError("expects two tiles of one row and the same columns, got ")
+             << boxText(from) << " and " << boxText(to);
     std::optional<int64_t> length = getConstantIntValue(getBlockLen());
     if (length && (*length <= 0 || *length % 64 != 0))
       return emitOpError("expects a run length that is a positive multiple of 64, got ") << *length;
@@ -300,7 +314,8 @@ LogicalResult THistogramOp::verify() {
   TileBufType from = asTile(getSrc()), index = asTile(getIdx()), to = asTile(getDst());
   if (!from || !index || !to)
     return success();
-  if (!from.getElementType().isInteger(16) || !index.getElementType().isInteger(8) || !to.getElementType().isInteger(32))
+  if (!from.getElementType().isInteger(16) || !index.getElementType().isInteger(8) ||
+      !to.getElementType().isInteger(32))
     return emitOpError("expects a source of ui16, indices of ui8 and a destination of ui32, got ")
            << from.getElementType() << ", " << index.getElementType() << " and " << to.getElementType();
   if (index.isRowMajor() || index.getCols() != 1)
@@ -308,7 +323,8 @@ LogicalResult THistogramOp::verify() {
   if (to.getCols() < 256)
     return emitOpError("expects at least 256 columns in the destination, got ") << to.getCols();
   if (!sameExtent(from.getValidRows(), to.getValidRows()) || !sameExtent(from.getValidRows(), index.getValidRows()))
-    return emitOpError("expects as many valid rows in each tile, got ") << validText(from) << ", " << validText(index) << " and " << validText(to);
+    return emitOpError("expects as many valid rows in each tile, got ")
+           << validText(from) << ", " << validText(index) << " and " << validText(to);
   return success();
 }
 

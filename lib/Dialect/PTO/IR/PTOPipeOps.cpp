@@ -22,7 +22,8 @@ static LogicalResult verifySplit(Operation *op, int64_t split) {
 
 static LogicalResult verifyFront(Operation *op, KernelKind kind) {
   if (kindAround(op) != kind)
-    return op->emitOpError("must be in a function with pto.kernel_kind = #pto.kernel_kind<") << stringifyKernelKind(kind) << ">";
+    return op->emitOpError("must be in a function with pto.kernel_kind = #pto.kernel_kind<")
+           << stringifyKernelKind(kind) << ">";
   return success();
 }
 static LogicalResult verifyFrontSplit(Operation *op, KernelKind kind, int64_t split) {
@@ -35,14 +36,14 @@ static LogicalResult verifyMask(Operation *op, int64_t mask) {
   return success();
 }
 
-template <typename Op>
-static LogicalResult verifyFrontInit(Op op, KernelKind kind) {
+template <typename Op> static LogicalResult verifyFrontInit(Op op, KernelKind kind) {
   if (failed(verifyFront(op, kind)) || failed(verifyMask(op, op.getDirMask())))
     return failure();
   if (static_cast<int32_t>(op.getSlotSize()) <= 0)
     return op.emitOpError("expects a positive slot_size, got ") << static_cast<int32_t>(op.getSlotSize());
   int count = 0;
-  op->template getParentOfType<func::FuncOp>().walk([&](Op other) { count += other.getId().value_or(0) == op.getId().value_or(0); });
+  op->template getParentOfType<func::FuncOp>().walk(
+      [&](Op other) { count += other.getId().value_or(0) == op.getId().value_or(0); });
   if (count > 1)
     return op.emitOpError("may stand once in a function, or once with each id");
   return success();
@@ -76,8 +77,7 @@ LogicalResult TPushToAicOp::verify() { return verifyFrontSplit(*this, KernelKind
 LogicalResult TFreeFromAicOp::verify() { return verifyFrontSplit(*this, KernelKind::vector, getSplit()); }
 LogicalResult TFreeFromAivOp::verify() { return verifyFrontSplit(*this, KernelKind::cube, getSplit()); }
 
-template <typename Op>
-static LogicalResult verifyFrontPop(Op op, KernelKind kind) {
+template <typename Op> static LogicalResult verifyFrontPop(Op op, KernelKind kind) {
   if (failed(verifyFrontSplit(op, kind, op.getSplit())))
     return failure();
   TileBufType type = asTile(op.getTile());
@@ -110,7 +110,9 @@ LogicalResult ReserveBufferOp::verify() {
   int count = 0;
   scope->walk([&](ReserveBufferOp) { ++count; });
   if (scope == func)
-    func.walk([&](ReserveBufferOp other) { count -= other->getParentOfType<SectionCubeOp>() || other->getParentOfType<SectionVectorOp>(); });
+    func.walk([&](ReserveBufferOp other) {
+      count -= other->getParentOfType<SectionCubeOp>() || other->getParentOfType<SectionVectorOp>();
+    });
   if (count > 1)
     return emitOpError("may stand once in a function");
   return success();
@@ -130,12 +132,12 @@ LogicalResult ImportReservedBufferOp::verify() {
   bool found = false;
   peer.walk([&](ReserveBufferOp reserve) { found |= reserve.getName() == getName(); });
   if (!found)
-    return emitOpError("expects a reserve_buffer named \"") << getName() << "\" in @" << getPeerFunc() << ", there is none";
+    return emitOpError("expects a reserve_buffer named \"")
+           << getName() << "\" in @" << getPeerFunc() << ", there is none";
   return success();
 }
 
-template <typename Op>
-static LogicalResult verifyInit(Op op) {
+template <typename Op> static LogicalResult verifyInit(Op op) {
   if (failed(verifyMask(op, op.getDirMask())))
     return failure();
   if (static_cast<int32_t>(op.getSlotSize()) <= 0)
@@ -150,8 +152,10 @@ static LogicalResult verifyInit(Op op) {
 }
 LogicalResult InitializeL2LPipeOp::verify() { return verifyInit(*this); }
 LogicalResult InitializeL2G2LPipeOp::verify() {
-  if (auto slots = getLocalSlotNumAttr(); slots && (slots.getInt() <= 0 || slots.getInt() > static_cast<int32_t>(getSlotNum())))
-    return emitOpError("expects a local_slot_num of 1 to ") << static_cast<int32_t>(getSlotNum()) << ", got " << slots.getInt();
+  if (auto slots = getLocalSlotNumAttr();
+      slots && (slots.getInt() <= 0 || slots.getInt() > static_cast<int32_t>(getSlotNum())))
+    return emitOpError("expects a local_slot_num of 1 to ")
+           << static_cast<int32_t>(getSlotNum()) << ", got " << slots.getInt();
   return verifyInit(*this);
 }
 

@@ -16,33 +16,50 @@ static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch,
   if (!sameExtent(to.getValidCols(), 1))
     return op->emitOpError("expects one valid column in the destination, got ") << validText(to);
   if (!sameExtent(to.getValidRows(), from.getValidRows()))
-    return op->emitOpError("expects as many valid rows in the destination as in the source, got ") << validText(to) << " for " << validText(from);
+    return op->emitOpError("expects as many valid rows in the destination as in the source, got ")
+           << validText(to) << " for " << validText(from);
   if (index ? !to.getElementType().isInteger(32) : to.getElementType() != from.getElementType())
-    return op->emitOpError("expects a destination of ") << (index ? "i32 or ui32" : "the source's element type") << ", got " << to.getElementType();
+    return op->emitOpError("expects a destination of ")
+           << (index ? "i32 or ui32" : "the source's element type") << ", got " << to.getElementType();
   if (!to.isRowMajor() && to.getCols() != 1)
     return op->emitOpError("expects a column-major destination of one column, got ") << to;
-  if (rule == RowTmp::likeSource && tmp && (!tmp.isRowMajor() || tmp.getElementType() != from.getElementType() || !sameValid(tmp, from)))
+  if (rule == RowTmp::likeSource && tmp &&
+      (!tmp.isRowMajor() || tmp.getElementType() != from.getElementType() || !sameValid(tmp, from)))
     return op->emitOpError("expects a row-major tmp with the source's element type and valid shape, got ") << tmp;
   return success();
 }
 
-LogicalResult TRowSumOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false); }
-LogicalResult TRowMaxOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false); }
-LogicalResult TRowMinOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false); }
-LogicalResult TRowProdOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false); }
-LogicalResult TRowArgMaxOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true); }
-LogicalResult TRowArgMinOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true); }
+LogicalResult TRowSumOp::verify() {
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false);
+}
+LogicalResult TRowMaxOp::verify() {
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false);
+}
+LogicalResult TRowMinOp::verify() {
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false);
+}
+LogicalResult TRowProdOp::verify() {
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false);
+}
+LogicalResult TRowArgMaxOp::verify() {
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true);
+}
+LogicalResult TRowArgMinOp::verify() {
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true);
+}
 
 static LogicalResult verifyColReduction(Operation *op, Value src, Value dst, bool index) {
   TileBufType from = asTile(src), to = asTile(dst);
   if (!from || !to)
     return success();
   if (!sameExtent(to.getValidCols(), from.getValidCols()))
-    return op->emitOpError("expects as many valid columns in the destination as in the source, got ") << validText(to) << " for " << validText(from);
+    return op->emitOpError("expects as many valid columns in the destination as in the source, got ")
+           << validText(to) << " for " << validText(from);
   if (!sameExtent(to.getValidRows(), 1))
     return op->emitOpError("expects one valid row in the destination, got ") << validText(to);
   if (index ? !to.getElementType().isInteger(32) : to.getElementType() != from.getElementType())
-    return op->emitOpError("expects a destination of ") << (index ? "i32" : "the source's element type") << ", got " << to.getElementType();
+    return op->emitOpError("expects a destination of ")
+           << (index ? "i32" : "the source's element type") << ", got " << to.getElementType();
   return success();
 }
 

@@ -31,7 +31,8 @@ LogicalResult TDequantOp::verify() {
   Type from = elementTypeOf(getSrc().getType());
   if (!(from.isInteger(8) || from.isInteger(16)) || from.isUnsignedInteger())
     return emitOpError("expects a source of i8 or i16, got ") << from;
-  for (auto [value, name] : {std::pair<Value, const char *>(getScale(), "scale"), {getOffset(), "offset"}, {getDst(), "destination"}})
+  for (auto [value, name] :
+       {std::pair<Value, const char *>(getScale(), "scale"), {getOffset(), "offset"}, {getDst(), "destination"}})
     if (Type type = elementTypeOf(value.getType()); !type.isF32())
       return emitOpError("expects a ") << name << " of f32, got " << type;
   for (Value value : {getSrc(), getDst()})
@@ -48,7 +49,8 @@ static LogicalResult verifyScale(Operation *op, Value scaleValue, Value operandV
   if (scale.getLoc() != AddressSpace::scaling)
     return op->emitOpError("expects ") << name << " in scaling, got " << stringifyAddressSpace(scale.getLoc());
   if (!sameShape(scale, operand) || !sameValid(scale, operand))
-    return op->emitOpError("expects ") << name << " of its operand's shape and valid shape, got " << scale << " for " << operand;
+    return op->emitOpError("expects ") << name << " of its operand's shape and valid shape, got " << scale << " for "
+                                       << operand;
   return success();
 }
 
@@ -59,24 +61,25 @@ enum class Product { matrix, vector };
 } // namespace
 
 /// a, b are fp8, dst is f32. The matrix form is taken on a3 too, without a look at the types, as the assembler does.
-template <typename Op>
-static LogicalResult verifyScaled(Op op, Product product) {
+template <typename Op> static LogicalResult verifyScaled(Op op, Product product) {
   bool a5 = targetsA5(op);
   if (product == Product::vector) {
     if (!a5)
       return op.emitOpError("exists on a5 only; the module says otherwise (pto.target_arch)");
-    if (failed(verifyScale(op, op.getAScale(), op.getA(), "a_scale")) || failed(verifyScale(op, op.getBScale(), op.getB(), "b_scale")) ||
+    if (failed(verifyScale(op, op.getAScale(), op.getA(), "a_scale")) ||
+        failed(verifyScale(op, op.getBScale(), op.getB(), "b_scale")) ||
         failed(verifyVectorProduct(op, op.getA(), op.getDst())))
       return failure();
   }
-  Type a = elementTypeOf(op.getA().getType()), b = elementTypeOf(op.getB().getType()), d = elementTypeOf(op.getDst().getType());
+  Type a = elementTypeOf(op.getA().getType()), b = elementTypeOf(op.getB().getType()),
+       d = elementTypeOf(op.getDst().getType());
   auto fp8 = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
   if (a5 && (!fp8(a) || !fp8(b) || !d.isF32()))
-    return op.emitOpError("cannot multiply ") << a << " by " << b << " into " << d << "; expects a pair of fp8 into f32";
+    return op.emitOpError("cannot multiply ")
+           << a << " by " << b << " into " << d << "; expects a pair of fp8 into f32";
   return verifyProduct(op, op.getA(), op.getB(), op.getDst(), /*checkTypes=*/false);
 }
-template <typename Op>
-static LogicalResult verifyScaledAcc(Op op, Product product) {
+template <typename Op> static LogicalResult verifyScaledAcc(Op op, Product product) {
   TileBufType in = asTile(op.getCIn()), out = asTile(op.getDst());
   if (in && in.getLoc() != AddressSpace::acc)
     return op.emitOpError("expects c_in in acc, got ") << stringifyAddressSpace(in.getLoc());
@@ -84,8 +87,7 @@ static LogicalResult verifyScaledAcc(Op op, Product product) {
     return op.emitOpError("expects c_in of dst's element type and valid shape, got ") << in << " for " << out;
   return verifyScaled(op, product);
 }
-template <typename Op>
-static LogicalResult verifyScaledBias(Op op, Product product) {
+template <typename Op> static LogicalResult verifyScaledBias(Op op, Product product) {
   if (failed(verifyScaled(op, product)))
     return failure();
   if (Type type = elementTypeOf(op.getBias().getType()); !type.isF32())

@@ -77,27 +77,33 @@ static LogicalResult verifyBoxedPart(Operation *op, TileBufType source, TileBufT
   Box box = innerBox(source);
   std::optional<int64_t> row = getConstantIntValue(offsets[0]), col = getConstantIntValue(offsets[1]);
   if (result.getRows() % box.rows || result.getCols() % box.cols)
-    return op->emitOpError("expects sizes that are multiples of the inner box ") << shapeText(box.rows, box.cols) << ", got " << boxText(result);
+    return op->emitOpError("expects sizes that are multiples of the inner box ")
+           << shapeText(box.rows, box.cols) << ", got " << boxText(result);
   if ((row && *row % box.rows) || (col && *col % box.cols))
     return op->emitOpError("expects offsets that are multiples of the inner box ") << shapeText(box.rows, box.cols);
-  if (source.isRowMajor() ? result.getCols() != source.getCols() || col != 0 : result.getRows() != source.getRows() || row != 0)
-    return op->emitOpError("expects all ") << (source.isRowMajor() ? "columns of a row-major" : "rows of a column-major") << " boxed tile";
+  if (source.isRowMajor() ? result.getCols() != source.getCols() || col != 0
+                          : result.getRows() != source.getRows() || row != 0)
+    return op->emitOpError("expects all ")
+           << (source.isRowMajor() ? "columns of a row-major" : "rows of a column-major") << " boxed tile";
   return success();
 }
 
 LogicalResult SubsetOp::verify() {
-  return verifyBoxedPart(*this, cast<TileBufType>(getSource().getType()), cast<TileBufType>(getResult().getType()), getOffsets());
+  return verifyBoxedPart(*this, cast<TileBufType>(getSource().getType()), cast<TileBufType>(getResult().getType()),
+                         getOffsets());
 }
 
 LogicalResult SubViewOp::verify() {
   auto source = cast<TileBufType>(getSource().getType()), result = cast<TileBufType>(getResult().getType());
   if (getOffsets().size() != 2 || getSizes().size() != 2)
-    return emitOpError("expects two offsets and two sizes, got ") << getOffsets().size() << " and " << getSizes().size();
+    return emitOpError("expects two offsets and two sizes, got ")
+           << getOffsets().size() << " and " << getSizes().size();
   int64_t rows = cast<IntegerAttr>(getSizes()[0]).getInt(), cols = cast<IntegerAttr>(getSizes()[1]).getInt();
   if (rows <= 0 || cols <= 0 || rows > source.getRows() || cols > source.getCols())
     return emitOpError("expects positive sizes within ") << boxText(source) << ", got " << rows << "x" << cols;
   if (source.withShape(rows, cols).withValid(result.getValidRows(), result.getValidCols()) != result)
-    return emitOpError("expects a result of ") << source.withShape(rows, cols) << " or with another valid part, got " << result;
+    return emitOpError("expects a result of ")
+           << source.withShape(rows, cols) << " or with another valid part, got " << result;
   if (static_cast<bool>(getValidRow()) != static_cast<bool>(getValidCol()))
     return emitOpError("expects both valid extents or none");
   auto check = [&](Value extent, int64_t typed, int64_t size) -> LogicalResult {
@@ -105,13 +111,16 @@ LogicalResult SubViewOp::verify() {
     if (known && (*known <= 0 || *known > size))
       return emitOpError("expects valid extents from 1 to the sizes, got ") << *known << " of " << size;
     if (!ShapedType::isDynamic(typed) && (!known || *known != typed))
-      return emitOpError("expects a result whose valid part is ") << (known ? std::to_string(*known) : std::string("?")) << " there, got " << typed;
+      return emitOpError("expects a result whose valid part is ")
+             << (known ? std::to_string(*known) : std::string("?")) << " there, got " << typed;
     return success();
   };
   std::optional<int64_t> row = getConstantIntValue(getOffsets()[0]), col = getConstantIntValue(getOffsets()[1]);
   if ((row && (*row < 0 || *row + rows > source.getRows())) || (col && (*col < 0 || *col + cols > source.getCols())))
-    return emitOpError("expects a part within ") << boxText(source) << ", got " << rows << "x" << cols << " at a place outside";
-  if (failed(check(getValidRow(), result.getValidRows(), rows)) || failed(check(getValidCol(), result.getValidCols(), cols)))
+    return emitOpError("expects a part within ")
+           << boxText(source) << ", got " << rows << "x" << cols << " at a place outside";
+  if (failed(check(getValidRow(), result.getValidRows(), rows)) ||
+      failed(check(getValidCol(), result.getValidCols(), cols)))
     return failure();
   return verifyBoxedPart(*this, source, result, getOffsets());
 }
@@ -123,8 +132,8 @@ ParseResult SubViewOp::parse(OpAsmParser &parser, OperationState &state) {
   Type sourceType, resultType;
   Type index = parser.getBuilder().getIndexType();
   SMLoc sizesAt, validAt;
-  if (parser.parseOperand(source) || parser.parseOperandList(offsets, OpAsmParser::Delimiter::Square) || parser.parseKeyword("sizes") ||
-      parser.getCurrentLocation(&sizesAt) || parser.parseAttribute(sizes))
+  if (parser.parseOperand(source) || parser.parseOperandList(offsets, OpAsmParser::Delimiter::Square) ||
+      parser.parseKeyword("sizes") || parser.getCurrentLocation(&sizesAt) || parser.parseAttribute(sizes))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("valid")) &&
       (parser.getCurrentLocation(&validAt) || parser.parseOperandList(valid, OpAsmParser::Delimiter::Square)))
@@ -133,11 +142,13 @@ ParseResult SubViewOp::parse(OpAsmParser &parser, OperationState &state) {
     return parser.emitError(validAt, "expects two valid extents, got ") << valid.size();
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(sourceType))
     return failure();
-  auto isNumber = [](Attribute attr) { return isa<IntegerAttr>(attr) && cast<IntegerAttr>(attr).getType().isInteger(64); };
+  auto isNumber = [](Attribute attr) {
+    return isa<IntegerAttr>(attr) && cast<IntegerAttr>(attr).getType().isInteger(64);
+  };
   if (sizes.size() != 2 || !llvm::all_of(sizes, isNumber))
     return parser.emitError(sizesAt, "expects two sizes");
-  if (parser.resolveOperand(source, sourceType, state.operands) || parser.resolveOperands(offsets, index, state.operands) ||
-      parser.resolveOperands(valid, index, state.operands))
+  if (parser.resolveOperand(source, sourceType, state.operands) ||
+      parser.resolveOperands(offsets, index, state.operands) || parser.resolveOperands(valid, index, state.operands))
     return failure();
   if (succeeded(parser.parseOptionalArrow())) {
     if (parser.parseType(resultType))
@@ -156,7 +167,8 @@ ParseResult SubViewOp::parse(OpAsmParser &parser, OperationState &state) {
   }
   state.addAttribute("sizes", sizes);
   int32_t given = valid.empty() ? 0 : 1;
-  state.addAttribute("operandSegmentSizes", parser.getBuilder().getDenseI32ArrayAttr({1, static_cast<int32_t>(offsets.size()), given, given}));
+  state.addAttribute("operandSegmentSizes",
+                     parser.getBuilder().getDenseI32ArrayAttr({1, static_cast<int32_t>(offsets.size()), given, given}));
   state.addTypes(resultType);
   return success();
 }
@@ -181,7 +193,8 @@ std::optional<std::pair<Value, Value>> pto_mlir::pto::getPartBegin(Operation *op
 LogicalResult TReshapeOp::verify() {
   auto from = cast<TileBufType>(getSrc().getType()), to = cast<TileBufType>(getResult().getType());
   if (from.getLoc() != to.getLoc())
-    return emitOpError("expects a result in ") << stringifyAddressSpace(from.getLoc()) << ", got " << stringifyAddressSpace(to.getLoc());
+    return emitOpError("expects a result in ")
+           << stringifyAddressSpace(from.getLoc()) << ", got " << stringifyAddressSpace(to.getLoc());
   if (getTileBytes(from) != getTileBytes(to))
     return emitOpError("expects a result of ") << getTileBytes(from) << " bytes, got " << getTileBytes(to);
   if (from.isBoxed() != to.isBoxed())

@@ -25,7 +25,8 @@ LogicalResult TAxpyOp::verify() { return verifyScalarType(*this, getScalar().get
 
 LogicalResult TDivSOp::verify() {
   if (getSrc0().getType().isIntOrFloat() == getSrc1().getType().isIntOrFloat())
-    return emitOpError("expects one tile and one scalar, got ") << getSrc0().getType() << " and " << getSrc1().getType();
+    return emitOpError("expects one tile and one scalar, got ")
+           << getSrc0().getType() << " and " << getSrc1().getType();
   return success();
 }
 
@@ -43,15 +44,18 @@ LogicalResult TExpandSOp::verify() {
 ParseResult TCIOp::parse(OpAsmParser &parser, OperationState &result) {
   OpAsmParser::UnresolvedOperand start, dst;
   Type startType, dstType;
-  return failure(parser.parseKeyword("ins") || parser.parseLParen() || parser.parseOperand(start) || parser.parseOptionalAttrDict(result.attributes) ||
-                 parser.parseColonType(startType) || parser.parseRParen() || parser.parseKeyword("outs") || parser.parseLParen() ||
-                 parser.parseOperand(dst) || parser.parseColonType(dstType) || parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes) ||
-                 parser.resolveOperand(start, startType, result.operands) || parser.resolveOperand(dst, dstType, result.operands));
+  return failure(
+      parser.parseKeyword("ins") || parser.parseLParen() || parser.parseOperand(start) ||
+      parser.parseOptionalAttrDict(result.attributes) || parser.parseColonType(startType) || parser.parseRParen() ||
+      parser.parseKeyword("outs") || parser.parseLParen() || parser.parseOperand(dst) ||
+      parser.parseColonType(dstType) || parser.parseRParen() || parser.parseOptionalAttrDict(result.attributes) ||
+      parser.resolveOperand(start, startType, result.operands) || parser.resolveOperand(dst, dstType, result.operands));
 }
 
 void TCIOp::print(OpAsmPrinter &p) {
   p << " ins(" << getStart();
-  p.printOptionalAttrDict((*this)->getAttrs(), getDescending() ? ArrayRef<StringRef>() : ArrayRef<StringRef>(getDescendingAttrName()));
+  p.printOptionalAttrDict((*this)->getAttrs(),
+                          getDescending() ? ArrayRef<StringRef>() : ArrayRef<StringRef>(getDescendingAttrName()));
   p << " : " << getStart().getType() << ") outs(" << getDst() << " : " << getDst().getType() << ")";
 }
 
@@ -59,8 +63,10 @@ LogicalResult TCIOp::verify() {
   TileBufType tile = asTile(getDst());
   if (!tile)
     return success();
-  if (!sameScalar(getStart().getType(), tile.getElementType()) || !(tile.getElementType().isInteger(16) || tile.getElementType().isInteger(32)))
-    return emitOpError("expects a start of the tile's type, i16 or i32, got ") << getStart().getType() << " for " << tile.getElementType();
+  if (!sameScalar(getStart().getType(), tile.getElementType()) ||
+      !(tile.getElementType().isInteger(16) || tile.getElementType().isInteger(32)))
+    return emitOpError("expects a start of the tile's type, i16 or i32, got ")
+           << getStart().getType() << " for " << tile.getElementType();
   if (tile.getCols() == 1)
     return emitOpError("expects more than one column");
   return success();

@@ -59,7 +59,8 @@ LogicalResult pto_mlir::pto::detail::verifySameValid(Operation *op) {
   SmallVector<TileBufType> tiles = tileOperands(op);
   for (TileBufType tile : tiles)
     if (!sameValid(tile, tiles.front()))
-      return op->emitOpError("expects the same valid shape on every tile, got ") << validText(tiles.front()) << " and " << validText(tile);
+      return op->emitOpError("expects the same valid shape on every tile, got ")
+             << validText(tiles.front()) << " and " << validText(tile);
   return success();
 }
 
@@ -106,10 +107,11 @@ LogicalResult pto_mlir::pto::detail::verifyElementTypes(Operation *op, unsigned 
   Type type = tiles.front().getElementType();
   if (dtypeBit(type) & legal)
     return success();
-  InFlightDiagnostic diag = op->emitOpError("does not work on ") << type << " on " << (onA5 ? "a5" : "a3") << "; expects one of";
-  static constexpr std::pair<unsigned, const char *> names[] = {{DType::f16, "f16"}, {DType::f32, "f32"}, {DType::bf16, "bf16"},
-                                                                {DType::i8, "i8"},   {DType::i16, "i16"}, {DType::i32, "i32"},
-                                                                {DType::i64, "i64"}};
+  InFlightDiagnostic diag = op->emitOpError("does not work on ")
+                            << type << " on " << (onA5 ? "a5" : "a3") << "; expects one of";
+  static constexpr std::pair<unsigned, const char *> names[] = {
+      {DType::f16, "f16"}, {DType::f32, "f32"}, {DType::bf16, "bf16"}, {DType::i8, "i8"},
+      {DType::i16, "i16"}, {DType::i32, "i32"}, {DType::i64, "i64"}};
   for (auto [bit, name] : names)
     if (legal & bit)
       diag << " " << name;

@@ -24,8 +24,7 @@ void PTODialect::registerTypes() {
 static constexpr int64_t kMaxRank = 5;
 
 /// `<` (dim `x`)+ type `>`
-template <typename ViewType>
-static Type parseView(AsmParser &parser) {
+template <typename ViewType> static Type parseView(AsmParser &parser) {
   SmallVector<int64_t> shape;
   Type element;
   SMLoc loc = parser.getCurrentLocation();
@@ -65,7 +64,8 @@ LogicalResult TensorViewType::verify(function_ref<InFlightDiagnostic()> emitErro
 
 Type PartitionTensorViewType::parse(AsmParser &parser) { return parseView<PartitionTensorViewType>(parser); }
 void PartitionTensorViewType::print(AsmPrinter &printer) const { printView(printer, getShape(), getElementType()); }
-LogicalResult PartitionTensorViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape, Type) {
+LogicalResult PartitionTensorViewType::verify(function_ref<InFlightDiagnostic()> emitError, ArrayRef<int64_t> shape,
+                                              Type) {
   return verifyView(emitError, shape);
 }
 
@@ -90,7 +90,8 @@ struct TileText {
 
 /// A keyword or string that names a value of `Enum`.
 template <typename Enum>
-static ParseResult parseEnum(AsmParser &parser, std::optional<Enum> (*symbolize)(StringRef), StringRef what, Enum &value) {
+static ParseResult parseEnum(AsmParser &parser, std::optional<Enum> (*symbolize)(StringRef), StringRef what,
+                             Enum &value) {
   SMLoc loc = parser.getCurrentLocation();
   std::string name;
   if (parser.parseKeywordOrString(&name))
@@ -107,13 +108,15 @@ static ParseResult parseLoc(AsmParser &parser, AddressSpace &value) {
   if (parseEnum<AddressSpace>(parser, symbolizeAddressSpace, "loc", value))
     return failure();
   if (value == AddressSpace::gm || value == AddressSpace::zero)
-    return parser.emitError(loc) << "unknown loc '" << stringifyAddressSpace(value) << "': a tile lives in a local memory";
+    return parser.emitError(loc) << "unknown loc '" << stringifyAddressSpace(value)
+                                 << "': a tile lives in a local memory";
   return success();
 }
 
 /// An integer that names a value of `Enum` (pad and compact have no keywords).
 template <typename Enum>
-static ParseResult parseEnumNumber(AsmParser &parser, std::optional<Enum> (*symbolize)(uint32_t), StringRef what, Enum &value) {
+static ParseResult parseEnumNumber(AsmParser &parser, std::optional<Enum> (*symbolize)(uint32_t), StringRef what,
+                                   Enum &value) {
   SMLoc loc = parser.getCurrentLocation();
   int64_t number;
   if (parser.parseInteger(number))
@@ -169,7 +172,8 @@ static ParseResult parseCompactTile(AsmParser &parser, TileText &tile) {
       if (parseEnumNumber<CompactMode>(parser, symbolizeCompactMode, "compact", tile.compact))
         return failure();
     } else {
-      return parser.emitError(loc) << "unknown key '" << key << "': expects valid, blayout, slayout, fractal, pad or compact";
+      return parser.emitError(loc) << "unknown key '" << key
+                                   << "': expects valid, blayout, slayout, fractal, pad or compact";
     }
   }
   return success();
@@ -196,10 +200,10 @@ static ParseResult parseLongTile(AsmParser &parser, TileText &tile) {
   auto key = [&](StringRef name) -> ParseResult {
     return failure(parser.parseComma() || parser.parseKeyword(name) || parser.parseEqual());
   };
-  if (parser.parseEqual() || parseLoc(parser, tile.loc) || key("dtype") || parser.parseType(tile.element) || key("rows") ||
-      parser.parseInteger(tile.rows) || key("cols") || parser.parseInteger(tile.cols) || key("v_row") ||
-      parseValidExtent(parser, tile.validRows) || key("v_col") || parseValidExtent(parser, tile.validCols) || key("blayout") ||
-      parseEnum<BLayout>(parser, symbolizeBLayout, "blayout", tile.bLayout) || key("slayout") ||
+  if (parser.parseEqual() || parseLoc(parser, tile.loc) || key("dtype") || parser.parseType(tile.element) ||
+      key("rows") || parser.parseInteger(tile.rows) || key("cols") || parser.parseInteger(tile.cols) || key("v_row") ||
+      parseValidExtent(parser, tile.validRows) || key("v_col") || parseValidExtent(parser, tile.validCols) ||
+      key("blayout") || parseEnum<BLayout>(parser, symbolizeBLayout, "blayout", tile.bLayout) || key("slayout") ||
       parseEnum<SLayout>(parser, symbolizeSLayout, "slayout", tile.sLayout) || key("fractal") ||
       parseFractal(parser, tile.fractal) || key("pad") ||
       parseEnumNumber<PadValue>(parser, symbolizePadValue, "pad", tile.pad))
@@ -228,8 +232,9 @@ Type TileBufType::parse(AsmParser &parser) {
     auto *dialect = parser.getContext()->getLoadedDialect<PTODialect>();
     tile.bLayout = dialect && dialect->isParsingForA5() ? BLayout::col_major : BLayout::row_major;
   }
-  return parser.getChecked<TileBufType>(loc, parser.getContext(), tile.loc, tile.rows, tile.cols, tile.element, tile.validRows,
-                                        tile.validCols, tile.bLayout, tile.sLayout, tile.fractal, tile.pad, tile.compact);
+  return parser.getChecked<TileBufType>(loc, parser.getContext(), tile.loc, tile.rows, tile.cols, tile.element,
+                                        tile.validRows, tile.validCols, tile.bLayout, tile.sLayout, tile.fractal,
+                                        tile.pad, tile.compact);
 }
 
 void TileBufType::print(AsmPrinter &printer) const {
@@ -253,8 +258,9 @@ void TileBufType::print(AsmPrinter &printer) const {
   printer << '>';
 }
 
-LogicalResult TileBufType::verify(function_ref<InFlightDiagnostic()> emitError, AddressSpace, int64_t rows, int64_t cols, Type element,
-                                  int64_t validRows, int64_t validCols, BLayout, SLayout, int32_t, PadValue, CompactMode) {
+LogicalResult TileBufType::verify(function_ref<InFlightDiagnostic()> emitError, AddressSpace, int64_t rows,
+                                  int64_t cols, Type element, int64_t validRows, int64_t validCols, BLayout, SLayout,
+                                  int32_t, PadValue, CompactMode) {
   // The assembler reads a tile of no rows; nothing may use one.
   if (rows < 0 || cols < 0)
     return emitError() << "expects no negative rows and columns, got " << rows << "x" << cols;
@@ -264,18 +270,18 @@ LogicalResult TileBufType::verify(function_ref<InFlightDiagnostic()> emitError, 
 }
 
 TileBufType TileBufType::withValid(int64_t rows, int64_t cols) const {
-  return get(getContext(), getLoc(), getRows(), getCols(), getElementType(), rows, cols, getBLayout(), getSLayout(), getFractal(),
-             getPad(), getCompact());
-}
-TileBufType TileBufType::withPad(PadValue pad) const {
-  return get(getContext(), getLoc(), getRows(), getCols(), getElementType(), getValidRows(), getValidCols(), getBLayout(),
-             getSLayout(), getFractal(), pad, getCompact());
-}
-TileBufType TileBufType::withElementType(Type type) const {
-  return get(getContext(), getLoc(), getRows(), getCols(), type, getValidRows(), getValidCols(), getBLayout(), getSLayout(),
+  return get(getContext(), getLoc(), getRows(), getCols(), getElementType(), rows, cols, getBLayout(), getSLayout(),
              getFractal(), getPad(), getCompact());
 }
+TileBufType TileBufType::withPad(PadValue pad) const {
+  return get(getContext(), getLoc(), getRows(), getCols(), getElementType(), getValidRows(), getValidCols(),
+             getBLayout(), getSLayout(), getFractal(), pad, getCompact());
+}
+TileBufType TileBufType::withElementType(Type type) const {
+  return get(getContext(), getLoc(), getRows(), getCols(), type, getValidRows(), getValidCols(), getBLayout(),
+             getSLayout(), getFractal(), getPad(), getCompact());
+}
 TileBufType TileBufType::withShape(int64_t rows, int64_t cols) const {
-  return get(getContext(), getLoc(), rows, cols, getElementType(), rows, cols, getBLayout(), getSLayout(), getFractal(), getPad(),
-             getCompact());
+  return get(getContext(), getLoc(), rows, cols, getElementType(), rows, cols, getBLayout(), getSLayout(), getFractal(),
+             getPad(), getCompact());
 }

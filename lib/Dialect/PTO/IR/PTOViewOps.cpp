@@ -11,8 +11,8 @@ using namespace pto_mlir::pto;
 LogicalResult MakeTensorViewOp::verify() {
   int64_t rank = getResult().getType().getRank();
   if (static_cast<int64_t>(getShape().size()) != rank || static_cast<int64_t>(getStrides().size()) != rank)
-    return emitOpError("expects ") << rank << " sizes and " << rank << " strides for " << getResult().getType() << ", got "
-                                   << getShape().size() << " and " << getStrides().size();
+    return emitOpError("expects ") << rank << " sizes and " << rank << " strides for " << getResult().getType()
+                                   << ", got " << getShape().size() << " and " << getStrides().size();
   return success();
 }
 
@@ -21,8 +21,8 @@ LogicalResult PartitionViewOp::verify() {
   PartitionTensorViewType result = getResult().getType();
   int64_t rank = source.getRank();
   if (static_cast<int64_t>(getOffsets().size()) != rank || static_cast<int64_t>(getSizes().size()) != rank)
-    return emitOpError("expects ") << rank << " offsets and " << rank << " sizes, got " << getOffsets().size() << " and "
-                                   << getSizes().size();
+    return emitOpError("expects ") << rank << " offsets and " << rank << " sizes, got " << getOffsets().size()
+                                   << " and " << getSizes().size();
   if (source.getElementType() != result.getElementType())
     return emitOpError("expects a result of ") << source.getElementType() << ", got " << result.getElementType();
   if (result.getRank() > rank)
@@ -35,9 +35,11 @@ LogicalResult PartitionViewOp::verify() {
       return emitOpError("expects size ") << i << " > 0, got " << *size;
     int64_t bound = source.getShape()[i];
     if (offset && size && !ShapedType::isDynamic(bound) && *offset + *size > bound)
-      return emitOpError("expects offset + size of dimension ") << i << " within " << bound << ", got " << *offset + *size;
+      return emitOpError("expects offset + size of dimension ")
+             << i << " within " << bound << ", got " << *offset + *size;
     if (size && result.getRank() == rank && !sameExtent(result.getShape()[i], *size))
-      return emitOpError("expects dimension ") << i << " of the result to be " << *size << ", got " << result.getShape()[i];
+      return emitOpError("expects dimension ")
+             << i << " of the result to be " << *size << ", got " << result.getShape()[i];
   }
   return success();
 }

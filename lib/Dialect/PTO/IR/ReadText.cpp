@@ -132,10 +132,13 @@ std::string pto_mlir::pto::acceptSeedText(StringRef text) {
       i = std::min(text.find('\n', i), text.size());
       continue;
     }
-    bool word = isalpha(static_cast<unsigned char>(text[i])) && (i == 0 || !(isalnum(static_cast<unsigned char>(text[i - 1])) || StringRef("_.%@!#$").contains(text[i - 1])));
+    bool word =
+        isalpha(static_cast<unsigned char>(text[i])) &&
+        (i == 0 || !(isalnum(static_cast<unsigned char>(text[i - 1])) || StringRef("_.%@!#$").contains(text[i - 1])));
     if (!word)
       continue;
-    StringRef name = rest.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; });
+    StringRef name =
+        rest.take_while([](char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; });
     size_t after = skipBlanks(text, i + name.size());
     if (name.starts_with("pto."))
       op = name;

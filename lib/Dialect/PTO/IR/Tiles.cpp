@@ -24,7 +24,9 @@ TileLayout getTileLayout(TileBufType type) {
 
 unsigned getElementBits(Type elementType) { return elementType.isIndex() ? 64 : elementType.getIntOrFloatBitWidth(); }
 
-int64_t getTileBytes(TileBufType type) { return (type.getRows() * type.getCols() * getElementBits(type.getElementType()) + 7) / 8; }
+int64_t getTileBytes(TileBufType type) {
+  return (type.getRows() * type.getCols() * getElementBits(type.getElementType()) + 7) / 8;
+}
 
 std::pair<int64_t, int64_t> getPaddedBox(TileBufType type) {
   auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
@@ -63,43 +65,58 @@ int64_t getPaddedTileBytes(TileBufType type) {
 
 int64_t getC0(Type elementType) { return 256 / getElementBits(elementType); }
 
-static TileBufType make(MLIRContext *context, AddressSpace loc, int64_t rows, int64_t cols, Type element, int64_t validRows,
-                        int64_t validCols, BLayout bLayout, SLayout sLayout, int32_t fractal) {
+static TileBufType make(MLIRContext *context, AddressSpace loc, int64_t rows, int64_t cols, Type element,
+                        int64_t validRows, int64_t validCols, BLayout bLayout, SLayout sLayout, int32_t fractal) {
   return TileBufType::get(context, loc, rows, cols, element, validRows == kWhole ? rows : validRows,
-                          validCols == kWhole ? cols : validCols, bLayout, sLayout, fractal, PadValue::Null, CompactMode::Null);
+                          validCols == kWhole ? cols : validCols, bLayout, sLayout, fractal, PadValue::Null,
+                          CompactMode::Null);
 }
 
-TileBufType makeVecTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols) {
-  return make(context, AddressSpace::vec, rows, cols, element, validRows, validCols, BLayout::row_major, SLayout::none_box, 512);
+TileBufType makeVecTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                        int64_t validCols) {
+  return make(context, AddressSpace::vec, rows, cols, element, validRows, validCols, BLayout::row_major,
+              SLayout::none_box, 512);
 }
 TileBufType makeVecColumnTile(MLIRContext *context, int64_t rows, Type element, int64_t validRows) {
-  return make(context, AddressSpace::vec, rows, 1, element, validRows, kWhole, BLayout::col_major, SLayout::none_box, 512);
+  return make(context, AddressSpace::vec, rows, 1, element, validRows, kWhole, BLayout::col_major, SLayout::none_box,
+              512);
 }
-TileBufType makeMatTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols) {
-  return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::col_major, SLayout::row_major, 512);
-}
-TileBufType makeMatZNTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols) {
-  return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::row_major, SLayout::col_major, 512);
-}
-TileBufType makeMatNDTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols) {
-  return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::row_major, SLayout::none_box, 512);
-}
-TileBufType makeLeftTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols, bool a5) {
-  return make(context, AddressSpace::left, rows, cols, element, validRows, validCols, a5 ? BLayout::col_major : BLayout::row_major,
+TileBufType makeMatTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                        int64_t validCols) {
+  return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::col_major,
               SLayout::row_major, 512);
 }
-TileBufType makeRightTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols) {
-  return make(context, AddressSpace::right, rows, cols, element, validRows, validCols, BLayout::row_major, SLayout::col_major, 512);
+TileBufType makeMatZNTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                          int64_t validCols) {
+  return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::row_major,
+              SLayout::col_major, 512);
 }
-TileBufType makeAccTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows, int64_t validCols) {
-  return make(context, AddressSpace::acc, rows, cols, element, validRows, validCols, BLayout::col_major, SLayout::row_major, 1024);
+TileBufType makeMatNDTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                          int64_t validCols) {
+  return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::row_major,
+              SLayout::none_box, 512);
+}
+TileBufType makeLeftTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                         int64_t validCols, bool a5) {
+  return make(context, AddressSpace::left, rows, cols, element, validRows, validCols,
+              a5 ? BLayout::col_major : BLayout::row_major, SLayout::row_major, 512);
+}
+TileBufType makeRightTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                          int64_t validCols) {
+  return make(context, AddressSpace::right, rows, cols, element, validRows, validCols, BLayout::row_major,
+              SLayout::col_major, 512);
+}
+TileBufType makeAccTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
+                        int64_t validCols) {
+  return make(context, AddressSpace::acc, rows, cols, element, validRows, validCols, BLayout::col_major,
+              SLayout::row_major, 1024);
 }
 TileBufType makeBiasTile(MLIRContext *context, int64_t cols, Type element, int64_t validCols) {
-  return make(context, AddressSpace::bias, 1, cols, element, kWhole, validCols, BLayout::row_major, SLayout::none_box, 512);
+  return make(context, AddressSpace::bias, 1, cols, element, kWhole, validCols, BLayout::row_major, SLayout::none_box,
+              512);
 }
 
-template <typename Effect>
-static SmallVector<Value> operandsWith(Operation *op) {
+template <typename Effect> static SmallVector<Value> operandsWith(Operation *op) {
   SmallVector<Value> values;
   auto interface = dyn_cast<MemoryEffectOpInterface>(op);
   if (!interface)
@@ -144,7 +161,8 @@ ScaleUse getScaleUse(Value tile) {
 std::pair<int64_t, int64_t> getScaleBox(TileBufType type, ScaleUse use) {
   auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
   bool left = use == ScaleUse::left;
-  int64_t groups = up(((left ? type.getCols() : type.getRows()) + 31) / 32, 2), others = up(left ? type.getRows() : type.getCols(), 16);
+  int64_t groups = up(((left ? type.getCols() : type.getRows()) + 31) / 32, 2),
+          others = up(left ? type.getRows() : type.getCols(), 16);
   return left ? std::pair(others, groups) : std::pair(groups, others);
 }
 

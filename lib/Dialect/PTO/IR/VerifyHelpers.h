@@ -16,7 +16,9 @@ inline bool sameValid(TileBufType a, TileBufType b) {
 inline bool sameShape(TileBufType a, TileBufType b) { return a.getRows() == b.getRows() && a.getCols() == b.getCols(); }
 
 inline std::string shapeText(int64_t rows, int64_t cols) {
-  auto text = [](int64_t extent) { return mlir::ShapedType::isDynamic(extent) ? std::string("?") : std::to_string(extent); };
+  auto text = [](int64_t extent) {
+    return mlir::ShapedType::isDynamic(extent) ? std::string("?") : std::to_string(extent);
+  };
   return text(rows) + "x" + text(cols);
 }
 inline std::string validText(TileBufType tile) { return shapeText(tile.getValidRows(), tile.getValidCols()); }
@@ -53,7 +55,8 @@ inline bool isIn(AddressSpace space, std::initializer_list<AddressSpace> spaces)
 }
 
 /// (left, right, acc) of a product; `.acc` forms do not check types.
-mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs, mlir::Value dst, bool checkTypes);
+mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs, mlir::Value dst,
+                                  bool checkTypes);
 /// One row of dst's element type in the bias table.
 mlir::LogicalResult verifyProductBias(mlir::Operation *op, mlir::Value bias, mlir::Value dst);
 /// A matrix-vector product has one valid row on the left and in dst.

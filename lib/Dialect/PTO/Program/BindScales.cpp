@@ -15,7 +15,8 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// Scales that are bound to one operand are one tile. Where they lie is no business of the operand's address: products name their scales.
+/// Scales that are bound to one operand are one tile. Where they lie is no business of the operand's address: products
+/// name their scales.
 static LogicalResult bindAddresses(func::FuncOp func) {
   DominanceInfo dominance(func);
   DenseMap<Value, Value> scalesOf;
@@ -26,7 +27,8 @@ static LogicalResult bindAddresses(func::FuncOp func) {
     Value &first = scalesOf.try_emplace(operand, scales).first->second;
     if (first != scales) {
       if (first.getType() != scales.getType())
-        return op.emitOpError("binds a tile of ") << scales.getType() << " where another one of " << first.getType() << " is bound";
+        return op.emitOpError("binds a tile of ")
+               << scales.getType() << " where another one of " << first.getType() << " is bound";
       if (!dominance.dominates(first, op))
         return op.emitOpError("binds scales to an operand that another branch binds scales to");
       scales.replaceAllUsesWith(first);

@@ -41,7 +41,8 @@ static LogicalResult checkFunctions(ModuleOp module) {
           open.push_back(callee);
       });
       if (circle)
-        return circle->emitOpError("calls @") << func.getName() << ", which this call is part of; kernels cannot recurse";
+        return circle->emitOpError("calls @")
+               << func.getName() << ", which this call is part of; kernels cannot recurse";
     }
   }
   return success();

@@ -28,7 +28,8 @@ struct Side {
 
 static void countUse(Operation *op, Side &side) {
   auto split = op->getAttrOfType<IntegerAttr>("split");
-  if (split && isa<TPushOp, TPopOp, TFreeOp, TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp, TFreeFromAivOp>(op))
+  if (split && isa<TPushOp, TPopOp, TFreeOp, TPushToAivOp, TPushToAicOp, TPopFromAicOp, TPopFromAivOp, TFreeFromAicOp,
+                   TFreeFromAivOp>(op))
     (split.getInt() == 0 ? side.usedWhole : side.usedSplit) = true;
 }
 
@@ -111,7 +112,8 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
     }
     for (Side *side : members) {
       if (whole.usedWhole && whole.usedSplit)
-        return side->op->emitOpError("is used with split 0 and with split 1 or 2; one queue takes whole tiles or halves, on both sides");
+        return side->op->emitOpError(
+            "is used with split 0 and with split 1 or 2; one queue takes whole tiles or halves, on both sides");
       if (side->nosplit == true && whole.usedSplit)
         return side->op->emitOpError("says nosplit = true, but tiles are split");
       if (side->nosplit == false && whole.usedWhole)

@@ -32,12 +32,12 @@ static std::pair<int64_t, int64_t> boxOf(MemRefType type) {
   return {type.getRank() ? type.getNumElements() / std::max<int64_t>(cols, 1) : 1, cols};
 }
 
-/// Leading dimensions that follow each other without a gap become rows of the one behind them, as in `boxOf`: a view of three dimensions
-/// and more names blocks of a layout, and a memref names none.
+/// Leading dimensions that follow each other without a gap become rows of the one behind them, as in `boxOf`: a view of
+/// three dimensions and more names blocks of a layout, and a memref names none.
 static void joinRows(SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult> &strides, Builder b) {
   while (sizes.size() > 2) {
-    std::optional<int64_t> outer = getConstantIntValue(sizes[0]), inner = getConstantIntValue(sizes[1]), outerStride = getConstantIntValue(strides[0]),
-                           innerStride = getConstantIntValue(strides[1]);
+    std::optional<int64_t> outer = getConstantIntValue(sizes[0]), inner = getConstantIntValue(sizes[1]),
+                           outerStride = getConstantIntValue(strides[0]), innerStride = getConstantIntValue(strides[1]);
     bool follows = outer && inner && outerStride && innerStride && *outerStride == *inner * *innerStride;
     if (!follows && outer != 1)
       return;
@@ -48,7 +48,8 @@ static void joinRows(SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult>
   }
 }
 
-/// The tile that a memref of local memory is, in the layout that its memory's instructions expect or that `config` names.
+/// The tile that a memref of local memory is, in the layout that its memory's instructions expect or that `config`
+/// names.
 static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAttr config, bool a5) {
   auto [rows, cols] = boxOf(type);
   MLIRContext *context = type.getContext();
@@ -71,10 +72,10 @@ static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAt
     break;
   }
   if (config)
-    return TileBufType::get(context, space, rows, cols, element, rows, cols, config.getBLayout(), config.getSLayout(), config.getFractal(),
-                            config.getPad(), config.getCompact());
-  return TileBufType::get(context, space, rows, cols, element, rows, cols, tile.getBLayout(), tile.getSLayout(), tile.getFractal(),
-                          tile.getPad(), tile.getCompact());
+    return TileBufType::get(context, space, rows, cols, element, rows, cols, config.getBLayout(), config.getSLayout(),
+                            config.getFractal(), config.getPad(), config.getCompact());
+  return TileBufType::get(context, space, rows, cols, element, rows, cols, tile.getBLayout(), tile.getSLayout(),
+                          tile.getFractal(), tile.getPad(), tile.getCompact());
 }
 
 namespace {
@@ -86,19 +87,22 @@ public:
 private:
   LogicalResult convert(Operation *op);
   /// Behind `at`: the view from `ptr` on that `memref` stands for.
-  LogicalResult makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes, SmallVector<OpFoldResult> strides);
+  LogicalResult makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes,
+                         SmallVector<OpFoldResult> strides);
   Value index(OpBuilder &b, Location loc, OpFoldResult value);
-  /// In front of `op`: all of a gapless memref as blocks of 16 rows and 32 bytes, which follow one another down the columns (nz).
+  /// In front of `op`: all of a gapless memref as blocks of 16 rows and 32 bytes, which follow one another down the
+  /// columns (nz).
   Value blockView(Operation *op, Value ptr, MemRefType memref);
 
   func::FuncOp func;
   DenseMap<Value, MemRefType> arguments; // what arguments were that are pointers now
-  DenseMap<Value, Value> pointers; // of memrefs in global memory: what they begin at
-  DenseMap<Value, Value> operands; // what an op of the dialect takes instead of a memref
+  DenseMap<Value, Value> pointers;       // of memrefs in global memory: what they begin at
+  DenseMap<Value, Value> operands;       // what an op of the dialect takes instead of a memref
 };
 } // namespace
 
-/// Does a UB tile in blocks take the memref's memory as blocks? Where it says so, and where rows of one block's width are the same in both orders.
+/// Does a UB tile in blocks take the memref's memory as blocks? Where it says so, and where rows of one block's width
+/// are the same in both orders.
 static bool readsBlocks(Operation *op, MemRefType memref) {
   auto [rows, cols] = boxOf(memref);
   int64_t c0 = getC0(memref.getElementType());
@@ -124,9 +128,10 @@ Value Converter::blockView(Operation *op, Value ptr, MemRefType memref) {
     zeros.push_back(index(b, op->getLoc(), b.getIndexAttr(0)));
   }
   Type element = memref.getElementType();
-  Value view = b.create<MakeTensorViewOp>(op->getLoc(), TensorViewType::get(b.getContext(), sizes, element), ptr, shape, pitch,
-                                          LayoutAttr::get(b.getContext(), Layout::nz));
-  return b.create<PartitionViewOp>(op->getLoc(), PartitionTensorViewType::get(b.getContext(), sizes, element), view, zeros, shape);
+  Value view = b.create<MakeTensorViewOp>(op->getLoc(), TensorViewType::get(b.getContext(), sizes, element), ptr, shape,
+                                          pitch, LayoutAttr::get(b.getContext(), Layout::nz));
+  return b.create<PartitionViewOp>(op->getLoc(), PartitionTensorViewType::get(b.getContext(), sizes, element), view,
+                                   zeros, shape);
 }
 
 Value Converter::index(OpBuilder &b, Location loc, OpFoldResult value) {
@@ -135,13 +140,15 @@ Value Converter::index(OpBuilder &b, Location loc, OpFoldResult value) {
   return cast<Value>(value);
 }
 
-LogicalResult Converter::makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes, SmallVector<OpFoldResult> strides) {
+LogicalResult Converter::makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes,
+                                  SmallVector<OpFoldResult> strides) {
   OpBuilder b(at);
   b.setInsertionPointAfter(at);
   Location loc = at->getLoc();
   joinRows(sizes, strides, b);
   if (sizes.empty() || sizes.size() > 5)
-    return at->emitError("makes a memref of rank ") << sizes.size() << " in global memory, which has to be 1 to 5 once gapless dimensions are joined";
+    return at->emitError("makes a memref of rank ")
+           << sizes.size() << " in global memory, which has to be 1 to 5 once gapless dimensions are joined";
   SmallVector<Value> shape, pitch, zeros;
   SmallVector<int64_t> dims;
   for (auto [size, stride] : llvm::zip(sizes, strides)) {
@@ -151,9 +158,11 @@ LogicalResult Converter::makeView(Operation *at, Value memref, Value ptr, SmallV
     dims.push_back(getConstantIntValue(size).value_or(ShapedType::kDynamic));
   }
   Type element = cast<PtrType>(ptr.getType()).getElementType();
-  Value view = b.create<MakeTensorViewOp>(loc, TensorViewType::get(b.getContext(), dims, element), ptr, shape, pitch, LayoutAttr());
+  Value view = b.create<MakeTensorViewOp>(loc, TensorViewType::get(b.getContext(), dims, element), ptr, shape, pitch,
+                                          LayoutAttr());
   pointers[memref] = ptr;
-  operands[memref] = b.create<PartitionViewOp>(loc, PartitionTensorViewType::get(b.getContext(), dims, element), view, zeros, shape);
+  operands[memref] =
+      b.create<PartitionViewOp>(loc, PartitionTensorViewType::get(b.getContext(), dims, element), view, zeros, shape);
   return success();
 }
 
@@ -172,7 +181,8 @@ LogicalResult Converter::convert(Operation *op) {
     for (Operation *user : result.getUsers())
       if (auto bind = dyn_cast<BindTileOp>(user); bind && !config)
         config = bind.getConfig();
-    operands[result] = b.create<AllocTileOp>(loc, tileType(type, *space, config, targetsA5(func)), Value(), Value(), Value());
+    operands[result] =
+        b.create<AllocTileOp>(loc, tileType(type, *space, config, targetsA5(func)), Value(), Value(), Value());
     return success();
   }
   if (auto bind = dyn_cast<BindTileOp>(op)) {
@@ -186,9 +196,11 @@ LogicalResult Converter::convert(Operation *op) {
     if (rows && cols && type.getRank() == 2) {
       std::optional<int64_t> constantRows = getConstantIntValue(rows), constantCols = getConstantIntValue(cols);
       if (!constantRows || !constantCols)
-        return op->emitOpError("has a valid part that is known at run time only; pto.alloc_tile valid_row = .. valid_col = .. takes one");
-      bound = TileBufType::get(b.getContext(), bound.getLoc(), bound.getRows(), bound.getCols(), bound.getElementType(), *constantRows, *constantCols,
-                               bound.getBLayout(), bound.getSLayout(), bound.getFractal(), bound.getPad(), bound.getCompact());
+        return op->emitOpError(
+            "has a valid part that is known at run time only; pto.alloc_tile valid_row = .. valid_col = .. takes one");
+      bound = TileBufType::get(b.getContext(), bound.getLoc(), bound.getRows(), bound.getCols(), bound.getElementType(),
+                               *constantRows, *constantCols, bound.getBLayout(), bound.getSLayout(), bound.getFractal(),
+                               bound.getPad(), bound.getCompact());
     }
     Value tile = source->second;
     operands[bind.getResult()] = tile.getType() == bound ? tile : b.create<TReshapeOp>(loc, bound, tile).getResult();
@@ -234,23 +246,27 @@ LogicalResult Converter::run() {
     for (BlockArgument argument : entry.getArguments()) {
       auto type = dyn_cast<MemRefType>(argument.getType());
       auto space = localSpace(argument.getType());
-      if (!space || !type.hasStaticShape() || !type.getLayout().isIdentity() || !llvm::all_of(argument.getUsers(), llvm::IsaPred<PipeOpInterface>))
+      if (!space || !type.hasStaticShape() || !type.getLayout().isIdentity() ||
+          !llvm::all_of(argument.getUsers(), llvm::IsaPred<PipeOpInterface>))
         continue;
       argument.setType(tileType(type, *space, TileBufConfigAttr(), targetsA5(func)));
     }
-  // Arguments in global memory that only ops of tiles use become pointers; the others keep their type for whoever takes it.
+  // Arguments in global memory that only ops of tiles use become pointers; the others keep their type for whoever takes
+  // it.
   for (BlockArgument argument : entry.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
-    bool tiles = type && !argument.use_empty() && !localSpace(type) && llvm::all_of(argument.getUsers(), [](Operation *user) {
-      return isa<memref::ReinterpretCastOp, PipeOpInterface, InitializeL2G2LPipeOp>(user);
-    });
+    bool tiles =
+        type && !argument.use_empty() && !localSpace(type) && llvm::all_of(argument.getUsers(), [](Operation *user) {
+          return isa<memref::ReinterpretCastOp, PipeOpInterface, InitializeL2G2LPipeOp>(user);
+        });
     if (!tiles)
       continue;
     int64_t offset;
     SmallVector<int64_t> strides;
     if (failed(getStridesAndOffset(type, strides, offset)) || offset != 0 || !type.hasStaticShape() ||
         llvm::is_contained(strides, ShapedType::kDynamic))
-      return func.emitError("has an argument of type ") << type << "; a memref of constant sizes and strides can be an argument, else a !pto.ptr";
+      return func.emitError("has an argument of type ")
+             << type << "; a memref of constant sizes and strides can be an argument, else a !pto.ptr";
     auto fold = [&](ArrayRef<int64_t> values) -> SmallVector<OpFoldResult> {
       return llvm::map_to_vector(values, [&](int64_t value) { return OpFoldResult(b.getIndexAttr(value)); });
     };

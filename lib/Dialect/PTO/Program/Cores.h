@@ -13,9 +13,12 @@ inline constexpr llvm::StringLiteral kOrderedAttr = "pto.ordered";
 std::optional<KernelKind> coreOf(mlir::Operation *op);
 
 /// Whether one of these ops stands in `op`.
-template <typename... Ops>
-bool has(mlir::Operation *op) {
-  return op->walk([](mlir::Operation *inner) { return mlir::isa<Ops...>(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance(); }).wasInterrupted();
+template <typename... Ops> bool has(mlir::Operation *op) {
+  return op
+      ->walk([](mlir::Operation *inner) {
+        return mlir::isa<Ops...>(inner) ? mlir::WalkResult::interrupt() : mlir::WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 } // namespace pto_mlir::pto

@@ -32,7 +32,8 @@ struct DropSignsPass : pto_mlir::pto::impl::PTODropSignsBase<DropSignsPass> {
         func.setType(FunctionType::get(op->getContext(), func.getBody().front().getArgumentTypes(),
                                        llvm::map_to_vector(func.getResultTypes(), dropSign)));
       auto cast = dyn_cast<UnrealizedConversionCastOp>(op);
-      if (!cast || cast.getNumOperands() != 1 || cast.getNumResults() != 1 || cast.getOperand(0).getType() != cast.getResult(0).getType())
+      if (!cast || cast.getNumOperands() != 1 || cast.getNumResults() != 1 ||
+          cast.getOperand(0).getType() != cast.getResult(0).getType())
         return;
       cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
       cast.erase();

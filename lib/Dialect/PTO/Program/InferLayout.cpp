@@ -33,9 +33,9 @@ static bool meetsBlockedTiles(Value view) {
     if (isa<PartitionViewOp>(user))
       return meetsBlockedTiles(user->getResult(0));
     return isa<TLoadOp, TStoreOp>(user) && llvm::any_of(user->getOperandTypes(), [](Type type) {
-      auto tile = dyn_cast<TileBufType>(type);
-      return tile && tile.getLoc() == AddressSpace::vec && getTileLayout(tile) == TileLayout::NZ;
-    });
+             auto tile = dyn_cast<TileBufType>(type);
+             return tile && tile.getLoc() == AddressSpace::vec && getTileLayout(tile) == TileLayout::NZ;
+           });
   });
 }
 
@@ -46,7 +46,8 @@ static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous)
   if (rank > 5)
     return std::nullopt;
   for (size_t i = 0; i < rank; ++i) {
-    std::optional<int64_t> size = getConstantIntValue(view.getShape()[i]), stride = getConstantIntValue(view.getStrides()[i]);
+    std::optional<int64_t> size = getConstantIntValue(view.getShape()[i]),
+                           stride = getConstantIntValue(view.getStrides()[i]);
     if (!size || !stride)
       return std::nullopt;
     sizes[5 - rank + i] = *size;
@@ -56,8 +57,8 @@ static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous)
   if (sizes[2] == 16 && 16 * sizes[3] * bytes == 512 && strides[4] == 1 && strides[3] == sizes[4])
     return Layout::nz;
   // Blocks of any number of rows, which follow one another down the columns.
-  if (sizes[4] * bytes == 32 && strides[4] == 1 && strides[3] == sizes[4] && (sizes[2] == 1 || strides[2] == sizes[3] * sizes[4]) &&
-      meetsBlockedTiles(view.getResult()))
+  if (sizes[4] * bytes == 32 && strides[4] == 1 && strides[3] == sizes[4] &&
+      (sizes[2] == 1 || strides[2] == sizes[3] * sizes[4]) && meetsBlockedTiles(view.getResult()))
     return Layout::nz;
   bool rows = strides[4] == 1, columns = rank > 1 && strides[3] == 1;
   ambiguous = columns && (rows || sizes[4] == 1);
@@ -77,7 +78,8 @@ struct InferLayoutPass : pto_mlir::pto::impl::PTOInferLayoutBase<InferLayoutPass
         return WalkResult::advance();
       // A real NZ view is recognised for one size only; written by hand it is believed.
       if (written && *written != *shown && !ambiguous && *written != Layout::nz) {
-        view.emitOpError("says layout ") << stringifyLayout(*written) << ", but its sizes and strides are those of " << stringifyLayout(*shown);
+        view.emitOpError("says layout ") << stringifyLayout(*written) << ", but its sizes and strides are those of "
+                                         << stringifyLayout(*shown);
         return WalkResult::interrupt();
       }
       if (!written)

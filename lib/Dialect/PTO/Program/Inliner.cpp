@@ -16,5 +16,6 @@ struct PTOInliner : DialectInlinerInterface {
 } // namespace
 
 void pto_mlir::pto::registerInliner(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *, PTODialect *dialect) { dialect->addInterface(std::make_unique<PTOInliner>(dialect)); });
+  registry.addExtension(
+      +[](MLIRContext *, PTODialect *dialect) { dialect->addInterface(std::make_unique<PTOInliner>(dialect)); });
 }

@@ -22,8 +22,7 @@ using namespace pto_mlir::pto;
 //===- queues become values -------------------------------------------------------------===//
 
 /// The queues that a front end's op opens, as a value.
-template <typename Init>
-static Value openQueue(Init init) {
+template <typename Init> static Value openQueue(Init init) {
   OpBuilder b(init);
   bool both = init.getDirMask() == 3;
   // Where a consumer of the one direction finds its tiles; with both directions the cube core's come second.
@@ -34,17 +33,19 @@ static Value openQueue(Init init) {
   auto type = PipeHandleType::get(b.getContext());
   if (!init.getGmSlotBuffer())
     return b
-        .create<InitializeL2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(), b.getI32IntegerAttr(slots),
+        .create<InitializeL2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
+                                     b.getI32IntegerAttr(slots),
                                      /*flag_base=*/b.getI32IntegerAttr(0), nosplit, first, second)
         .getPipe();
   return b
-      .create<InitializeL2G2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(), b.getI32IntegerAttr(slots),
-                                     b.getI32IntegerAttr(slots), /*flag_base=*/b.getI32IntegerAttr(0), nosplit, init.getGmSlotBuffer(), first, second)
+      .create<InitializeL2G2LPipeOp>(init.getLoc(), type, b.getI8IntegerAttr(init.getDirMask()), init.getSlotSizeAttr(),
+                                     b.getI32IntegerAttr(slots), b.getI32IntegerAttr(slots),
+                                     /*flag_base=*/b.getI32IntegerAttr(0), nosplit, init.getGmSlotBuffer(), first,
+                                     second)
       .getPipe();
 }
 
-template <typename Pop>
-static void replacePop(Pop pop, Value queue) {
+template <typename Pop> static void replacePop(Pop pop, Value queue) {
   OpBuilder b(pop);
   auto tile = b.create<DeclareTileOp>(pop.getLoc(), pop.getTile().getType());
   b.create<TPopOp>(pop.getLoc(), tile.getResult(), queue, pop.getSplitAttr());
@@ -69,7 +70,8 @@ static LogicalResult openQueues(func::FuncOp func) {
   });
   for (Operation *op : users) {
     auto [queue, front] = queues[queueId(op)];
-    if (!queue || front->getBlock()->findAncestorOpInBlock(*op) == nullptr || !front->isBeforeInBlock(front->getBlock()->findAncestorOpInBlock(*op)))
+    if (!queue || front->getBlock()->findAncestorOpInBlock(*op) == nullptr ||
+        !front->isBeforeInBlock(front->getBlock()->findAncestorOpInBlock(*op)))
       return op->emitOpError("stands where no queue is open; the function needs an initialize_pipe op before it");
     OpBuilder b(op);
     auto split = op->getAttrOfType<IntegerAttr>("split");
@@ -109,7 +111,8 @@ static LogicalResult numberFlags(MutableArrayRef<Queue> queues) {
       queue.op->setAttr("flag_base", OpBuilder(queue.op).getI32IntegerAttr(base->second));
     }
     if (*queue.flagBase + queue.numFlags() > 16)
-      return queue.op->emitOpError("needs cross-core flags up to ") << *queue.flagBase + queue.numFlags() - 1 << ", there are 0 to 15";
+      return queue.op->emitOpError("needs cross-core flags up to ")
+             << *queue.flagBase + queue.numFlags() - 1 << ", there are 0 to 15";
   }
   return success();
 }
@@ -119,10 +122,13 @@ static void keepBufferNames(ModuleOp module, ArrayRef<Queue> queues) {
   OpBuilder b(module.getContext());
   for (const Queue &queue : queues)
     queue.op->setAttr(kBufferNamesAttr, b.getStrArrayAttr({bufferOf(queue.local), bufferOf(queue.peerLocal)}));
-  module.walk([&](ReserveBufferOp reserve) { reserve->setAttr(kBufferNamesAttr, b.getStrArrayAttr({bufferOf(reserve.getAddr())})); });
+  module.walk([&](ReserveBufferOp reserve) {
+    reserve->setAttr(kBufferNamesAttr, b.getStrArrayAttr({bufferOf(reserve.getAddr())}));
+  });
 }
 
-/// Gives the function whose arguments are the first ones of the other's the rest of them, too. False when they differ otherwise.
+/// Gives the function whose arguments are the first ones of the other's the rest of them, too. False when they differ
+/// otherwise.
 static bool shareArguments(func::FuncOp a, func::FuncOp b) {
   if (a.getNumArguments() > b.getNumArguments())
     std::swap(a, b);
@@ -133,8 +139,8 @@ static bool shareArguments(func::FuncOp a, func::FuncOp b) {
   return true;
 }
 
-/// The body of a function for one kind of core that another function calls goes into a section. What a function returns is needed outside of it:
-/// its ops go to the core that has their engine and their tiles, and numbers to both.
+/// The body of a function for one kind of core that another function calls goes into a section. What a function returns
+/// is needed outside of it: its ops go to the core that has their engine and their tiles, and numbers to both.
 static void wrapInSection(func::FuncOp func, KernelKind kind) {
   if (func.getNumResults() != 0) {
     func->removeAttr(kKernelKindAttr);
@@ -142,9 +148,12 @@ static void wrapInSection(func::FuncOp func, KernelKind kind) {
   }
   Block &body = func.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&body);
-  Operation *section = kind == KernelKind::cube ? b.create<SectionCubeOp>(func.getLoc()).getOperation() : b.create<SectionVectorOp>(func.getLoc()).getOperation();
-  Block *inside = section->getRegion(0).empty() ? &section->getRegion(0).emplaceBlock() : &section->getRegion(0).front();
-  inside->getOperations().splice(inside->end(), body.getOperations(), std::next(Block::iterator(section)), Block::iterator(body.getTerminator()));
+  Operation *section = kind == KernelKind::cube ? b.create<SectionCubeOp>(func.getLoc()).getOperation()
+                                                : b.create<SectionVectorOp>(func.getLoc()).getOperation();
+  Block *inside =
+      section->getRegion(0).empty() ? &section->getRegion(0).emplaceBlock() : &section->getRegion(0).front();
+  inside->getOperations().splice(inside->end(), body.getOperations(), std::next(Block::iterator(section)),
+                                 Block::iterator(body.getTerminator()));
   func->removeAttr(kKernelKindAttr);
 }
 
@@ -163,7 +172,8 @@ static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<Queue> que
     if (!cube || !vector)
       continue;
     if (!shareArguments(cube, vector))
-      return vector.emitError("and @") << cube.getName() << " share a queue, so they are one kernel and take the same arguments; got "
+      return vector.emitError("and @") << cube.getName()
+                                       << " share a queue, so they are one kernel and take the same arguments; got "
                                        << vector.getFunctionType() << " and " << cube.getFunctionType();
     vector->setAttr(kPartOfAttr, cube.getSymNameAttr());
     for (func::FuncOp part : {cube, vector})
@@ -172,7 +182,8 @@ static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<Queue> que
   return success();
 }
 
-/// The semaphores' memory is the device's own business; addresses on the other side's core do not matter to a queue through global memory.
+/// The semaphores' memory is the device's own business; addresses on the other side's core do not matter to a queue
+/// through global memory.
 static void dropHandles(ModuleOp module) {
   module.walk([](SetFFTsOp op) { op.erase(); });
   module.walk([](ImportReservedBufferOp op) {
@@ -191,8 +202,8 @@ static void dropHandles(ModuleOp module) {
   }
 }
 
-/// A kernel's argument that is a tile is one that nobody filled: whoever launches it has no local memory to name. Where the text has the addresses,
-/// such tiles follow one another from 0 on.
+/// A kernel's argument that is a tile is one that nobody filled: whoever launches it has no local memory to name. Where
+/// the text has the addresses, such tiles follow one another from 0 on.
 static void allocateTileArguments(func::FuncOp func, bool addressed) {
   std::map<AddressSpace, int64_t> used;
   OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
@@ -202,8 +213,11 @@ static void allocateTileArguments(func::FuncOp func, bool addressed) {
     auto type = dyn_cast<TileBufType>(argument.getType());
     if (!type)
       continue;
-    auto index = [&](bool dynamic, int64_t value) { return dynamic ? b.create<arith::ConstantIndexOp>(loc, value).getResult() : Value(); };
-    Value row = index(type.hasDynamicValidRows(), type.getRows()), col = index(type.hasDynamicValidCols(), type.getCols()), address;
+    auto index = [&](bool dynamic, int64_t value) {
+      return dynamic ? b.create<arith::ConstantIndexOp>(loc, value).getResult() : Value();
+    };
+    Value row = index(type.hasDynamicValidRows(), type.getRows()),
+          col = index(type.hasDynamicValidCols(), type.getCols()), address;
     if (addressed) {
       int64_t &next = used[type.getLoc()];
       address = b.create<arith::ConstantIntOp>(loc, next, 64);
@@ -226,7 +240,10 @@ struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
         continue;
       if (failed(openQueues(func)))
         return signalPassFailure();
-      (SymbolTable::symbolKnownUseEmpty(func, module) || func->hasAttr("pto.entry") || func->hasAttr("hacc.entry") ? roots : called).push_back(func);
+      (SymbolTable::symbolKnownUseEmpty(func, module) || func->hasAttr("pto.entry") || func->hasAttr("hacc.entry")
+           ? roots
+           : called)
+          .push_back(func);
     }
     // A peer_func is a use of a function, too.
     SmallVector<func::FuncOp> callees;
@@ -249,7 +266,8 @@ struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
       return signalPassFailure();
     dropHandles(module);
     for (func::FuncOp func : called)
-      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr); kind && llvm::is_contained(callees, func) && func.getBody().hasOneBlock())
+      if (auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
+          kind && llvm::is_contained(callees, func) && func.getBody().hasOneBlock())
         wrapInSection(func, kind.getValue());
   }
 };

@@ -20,9 +20,11 @@ struct LowerEventsPass : pto_mlir::pto::impl::PTOLowerEventsBase<LowerEventsPass
     getOperation().walk([](Operation *op) {
       OpBuilder b(op);
       if (auto record = dyn_cast<RecordEventOp>(op))
-        b.create<SetFlagOp>(op->getLoc(), getEventPipe(record.getSrcOp()), getEventPipe(record.getDstOp()), static_cast<int64_t>(record.getEventId()));
+        b.create<SetFlagOp>(op->getLoc(), getEventPipe(record.getSrcOp()), getEventPipe(record.getDstOp()),
+                            static_cast<int64_t>(record.getEventId()));
       else if (auto wait = dyn_cast<WaitEventOp>(op))
-        b.create<WaitFlagOp>(op->getLoc(), getEventPipe(wait.getSrcOp()), getEventPipe(wait.getDstOp()), static_cast<int64_t>(wait.getEventId()));
+        b.create<WaitFlagOp>(op->getLoc(), getEventPipe(wait.getSrcOp()), getEventPipe(wait.getDstOp()),
+                             static_cast<int64_t>(wait.getEventId()));
       else if (auto barrier = dyn_cast<BarrierSyncOp>(op))
         b.create<BarrierOp>(op->getLoc(), PipeAttr::get(op->getContext(), getEventPipe(barrier.getOpType())));
       else

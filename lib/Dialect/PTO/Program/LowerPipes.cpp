@@ -1,8 +1,9 @@
 //===- LowerPipes.cpp - queues between cores to slots and cross-core flags ------------------------===//
 //
-// A queue is a ring of slots in global memory. Its n-th push stores to slot n rem slots and raises a flag; its n-th pop waits for the flag and
-// loads the slot into place n rem (local slots) of a local buffer. Room is returned every `period` tiles by a second flag (pto-isa 1.5).
-// A queue from core to core has its slots in the consumer's local buffer: a push moves the tile there, a pop only waits.
+// A queue is a ring of slots in global memory. Its n-th push stores to slot n rem slots and raises a flag; its n-th pop
+// waits for the flag and loads the slot into place n rem (local slots) of a local buffer. Room is returned every
+// `period` tiles by a second flag (pto-isa 1.5). A queue from core to core has its slots in the consumer's local
+// buffer: a push moves the tile there, a pop only waits.
 //
 //===----------------------------------------------------------------------------------------------===//
 
@@ -34,7 +35,7 @@ struct Side {
   bool produces;
   int64_t ringOffset, period;
   int64_t dataFlag, freeFlag;
-  Value local; // address of the consumer's buffer
+  Value local;        // address of the consumer's buffer
   std::string buffer; // its name, if it is a reserved one
 };
 
@@ -43,15 +44,11 @@ class Indices {
 public:
   Indices(OpBuilder &b, Location loc) : b(b), loc(loc) {}
   Value constant(int64_t value) { return b.create<arith::ConstantIndexOp>(loc, value); }
-  template <typename Op>
-  Value of(Value lhs, int64_t rhs) {
-    return fold<Op>(lhs, constant(rhs));
+  template <typename Op> Value of(Value lhs, int64_t rhs) { return fold<Op>(lhs, constant(rhs)); }
+  template <typename Op> Value fold(Value lhs, Value rhs) { return b.createOrFold<Op>(loc, lhs, rhs); }
+  Value compare(arith::CmpIPredicate predicate, Value lhs, int64_t rhs) {
+    return b.createOrFold<arith::CmpIOp>(loc, predicate, lhs, constant(rhs));
   }
-  template <typename Op>
-  Value fold(Value lhs, Value rhs) {
-    return b.createOrFold<Op>(loc, lhs, rhs);
-  }
-  Value compare(arith::CmpIPredicate predicate, Value lhs, int64_t rhs) { return b.createOrFold<arith::CmpIOp>(loc, predicate, lhs, constant(rhs)); }
 
 private:
   OpBuilder &b;
@@ -84,7 +81,8 @@ private:
   void drain(Operation *before, const Side &side, Value pushed);
   void wait(OpBuilder &b, Location loc, Pipe pipe, int64_t flag);
   void raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag);
-  Value slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split, Type &type);
+  Value slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split,
+                 Type &type);
   void byFirstOnly(Operation *store);
   std::optional<int64_t> baseOf(const Side &side);
   Value placeOf(OpBuilder &b, Location loc, const Side &side, Value count, int64_t place);
@@ -94,9 +92,9 @@ private:
   bool isCube, a5;
   const Bases &bases;
   DenseMap<Value, unsigned> queueNumber;
-  SmallVector<Operation *> dead; // what is erased at the end
-  DenseMap<Value, int64_t> ringBytes; // of a direct queue's ring, as its pops use it
-  bool usesWhole = false; // some queue's tiles are not split
+  SmallVector<Operation *> dead;                               // what is erased at the end
+  DenseMap<Value, int64_t> ringBytes;                          // of a direct queue's ring, as its pops use it
+  bool usesWhole = false;                                      // some queue's tiles are not split
   std::map<std::pair<Operation *, unsigned>, unsigned> popsOf; // of a loop's body and a queue
 };
 } // namespace
@@ -146,11 +144,14 @@ void QueueLowering::wait(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
 
 /// The rows and columns that travel.
 static std::pair<int64_t, int64_t> extentOf(TileBufType tile) {
-  return {tile.hasDynamicValidRows() ? tile.getRows() : tile.getValidRows(), tile.hasDynamicValidCols() ? tile.getCols() : tile.getValidCols()};
+  return {tile.hasDynamicValidRows() ? tile.getRows() : tile.getValidRows(),
+          tile.hasDynamicValidCols() ? tile.getCols() : tile.getValidCols()};
 }
 
-/// The rectangle of slot `count` rem slots that holds this core's tile. Slots are row-major; a vector core's tile is half of one when split.
-Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile, int64_t split, Type &type) {
+/// The rectangle of slot `count` rem slots that holds this core's tile. Slots are row-major; a vector core's tile is
+/// half of one when split.
+Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Value count, TileBufType tile,
+                              int64_t split, Type &type) {
   Indices i(b, loc);
   Value bytes = i.of<arith::MulIOp>(i.of<arith::RemSIOp>(count, side.queue.slots), side.queue.slotBytes);
   bytes = i.of<arith::AddIOp>(bytes, side.ringOffset);
@@ -170,16 +171,19 @@ Value QueueLowering::slotView(OpBuilder &b, Location loc, const Side &side, Valu
     }
   }
   auto whole = b.create<MakeTensorViewOp>(loc, TensorViewType::get(b.getContext(), {allRows, allCols}, element), gm,
-                                          ValueRange{i.constant(allRows), i.constant(allCols)}, ValueRange{i.constant(allCols), i.constant(1)});
+                                          ValueRange{i.constant(allRows), i.constant(allCols)},
+                                          ValueRange{i.constant(allCols), i.constant(1)});
   type = PartitionTensorViewType::get(b.getContext(), {rows, cols}, element);
-  return b.create<PartitionViewOp>(loc, type, whole, ValueRange{row, col}, ValueRange{i.constant(rows), i.constant(cols)});
+  return b.create<PartitionViewOp>(loc, type, whole, ValueRange{row, col},
+                                   ValueRange{i.constant(rows), i.constant(cols)});
 }
 
 /// With whole tiles both vector cores hold the same; the first one stores.
 void QueueLowering::byFirstOnly(Operation *store) {
   OpBuilder b(store);
   Value lane = b.create<GetSubBlockIdxOp>(store->getLoc());
-  Value isFirst = b.create<arith::CmpIOp>(store->getLoc(), arith::CmpIPredicate::eq, lane, b.create<arith::ConstantIntOp>(store->getLoc(), 0, 64));
+  Value isFirst = b.create<arith::CmpIOp>(store->getLoc(), arith::CmpIPredicate::eq, lane,
+                                          b.create<arith::ConstantIntOp>(store->getLoc(), 0, 64));
   auto branch = b.create<scf::IfOp>(store->getLoc(), isFirst, /*withElse=*/false);
   store->moveBefore(branch.thenBlock()->getTerminator());
 }
@@ -191,11 +195,13 @@ static LogicalResult checkFit(Operation *op, const Side &side, TileBufType tile,
   auto [rows, cols] = extentOf(tile);
   int64_t bytes = rows * cols * getElementBits(tile.getElementType()) / 8 * (isHalf ? 2 : 1);
   if (bytes > side.queue.slotBytes)
-    return op->emitOpError("moves ") << bytes << " bytes" << (isHalf ? " with both halves" : "") << ", a slot of the queue has " << side.queue.slotBytes;
+    return op->emitOpError("moves ") << bytes << " bytes" << (isHalf ? " with both halves" : "")
+                                     << ", a slot of the queue has " << side.queue.slotBytes;
   return success();
 }
 
-/// The tile goes to its slot in the other core's memory: from L0C to the vector cores' UB, halved or to both, or from UB into its part of a tile in L1.
+/// The tile goes to its slot in the other core's memory: from L0C to the vector cores' UB, halved or to both, or from
+/// UB into its part of a tile in L1.
 void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, Value count, int64_t split) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -209,16 +215,19 @@ void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, V
   };
   if (isCube) {
     int64_t boxRows = tile.getRows() / (split == 1 ? 2 : 1), boxCols = tile.getCols() / (split == 2 ? 2 : 1);
-    Value to = remote(makeVecTile(context, boxRows, boxCols, tile.getElementType(), rows / (split == 1 ? 2 : 1), cols / (split == 2 ? 2 : 1)));
+    Value to = remote(makeVecTile(context, boxRows, boxCols, tile.getElementType(), rows / (split == 1 ? 2 : 1),
+                                  cols / (split == 2 ? 2 : 1)));
     using Mode = AccToVecMode;
     SmallVector<Mode, 2> modes = {Mode::single_mode_vec0, Mode::single_mode_vec1};
     if (split != 0)
       modes.assign(1, split == 1 ? Mode::dual_mode_split_m : Mode::dual_mode_split_n);
     for (Mode mode : modes)
-      b.create<TMovOp>(loc, op.getTile(), to, Value(), Value(), AccToVecModeAttr::get(context, mode), ReluPreMode::no_relu);
+      b.create<TMovOp>(loc, op.getTile(), to, Value(), Value(), AccToVecModeAttr::get(context, mode),
+                       ReluPreMode::no_relu);
     return;
   }
-  Value to = remote(makeMatTile(context, tile.getRows() * (split == 1 ? parts : 1), tile.getCols() * (split == 2 ? parts : 1), tile.getElementType()));
+  Value to = remote(makeMatTile(context, tile.getRows() * (split == 1 ? parts : 1),
+                                tile.getCols() * (split == 2 ? parts : 1), tile.getElementType()));
   Value row = i.constant(0), col = row;
   if (split != 0) {
     Value lane = b.create<arith::IndexCastOp>(loc, b.getIndexType(), b.create<GetSubBlockIdxOp>(loc));
@@ -278,8 +287,10 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
   std::optional<int64_t> base = baseOf(side);
   int64_t place = side.queue.placeBytes(getAlignedBytes(tile, a5));
   int64_t ring = place * side.queue.localSlots;
-  if (auto reserve = side.local.getDefiningOp<ReserveBufferOp>(); reserve && ring > static_cast<int32_t>(reserve.getSize()))
-    return op.emitOpError("needs ") << ring << " bytes for " << side.queue.localSlots << " tiles, the reserved buffer \"" << reserve.getName() << "\" has "
+  if (auto reserve = side.local.getDefiningOp<ReserveBufferOp>();
+      reserve && ring > static_cast<int32_t>(reserve.getSize()))
+    return op.emitOpError("needs ") << ring << " bytes for " << side.queue.localSlots
+                                    << " tiles, the reserved buffer \"" << reserve.getName() << "\" has "
                                     << static_cast<int32_t>(reserve.getSize());
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -320,7 +331,9 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
   if (sizes)
     dead.push_back(sizes);
   DominanceInfo dominance(func);
-  op.getTile().replaceUsesWithIf(alloc.getResult(), [&](OpOperand &use) { return use.getOwner() != op && dominance.properlyDominates(op, use.getOwner()); });
+  op.getTile().replaceUsesWithIf(alloc.getResult(), [&](OpOperand &use) {
+    return use.getOwner() != op && dominance.properlyDominates(op, use.getOwner());
+  });
   op.erase();
   return success();
 }
@@ -330,12 +343,14 @@ LogicalResult QueueLowering::release(TFreeOp op, Value count) {
   OpBuilder b(op);
   Location loc = op.getLoc();
   Indices i(b, loc);
-  Value isDue = i.compare(arith::CmpIPredicate::eq, i.of<arith::RemSIOp>(i.of<arith::AddIOp>(count, 1), side.period), 0);
+  Value isDue =
+      i.compare(arith::CmpIPredicate::eq, i.of<arith::RemSIOp>(i.of<arith::AddIOp>(count, 1), side.period), 0);
   std::optional<int64_t> known = getConstantIntValue(isDue);
   auto giveBack = [&](OpBuilder &at) {
     if (side.queue.direct) {
       // Whoever reads tiles of the ring has to be done with them.
-      TileBufType any = isCube ? makeMatTile(at.getContext(), 16, 8, at.getF32Type()) : makeVecTile(at.getContext(), 1, 8, at.getF32Type());
+      TileBufType any = isCube ? makeMatTile(at.getContext(), 16, 8, at.getF32Type())
+                               : makeVecTile(at.getContext(), 1, 8, at.getF32Type());
       auto ring = at.create<AllocTileOp>(loc, any, placeOf(at, loc, side, i.constant(0), 0), Value(), Value());
       if (auto bytes = ringBytes.find(side.queue.handle()); bytes != ringBytes.end() && baseOf(side))
         ring->setAttr(kRingAttr, at.getDenseI64ArrayAttr({*baseOf(side), bytes->second}));
@@ -390,12 +405,14 @@ LogicalResult QueueLowering::lowerLoop(scf::ForOp loop, Counts &counts) {
   for (unsigned c : changed)
     inits.push_back(counts[c]);
   OpBuilder b(loop);
-  auto counting = b.create<scf::ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
+  auto counting =
+      b.create<scf::ForOp>(loop.getLoc(), loop.getLowerBound(), loop.getUpperBound(), loop.getStep(), inits);
   counting->setDiscardableAttrs(loop->getDiscardableAttrDictionary());
   if (Block *body = counting.getBody(); !body->empty())
     body->getTerminator()->erase();
   size_t old = loop.getNumResults();
-  for (auto [from, to] : llvm::zip(loop.getBody()->getArguments(), counting.getBody()->getArguments().take_front(old + 1)))
+  for (auto [from, to] :
+       llvm::zip(loop.getBody()->getArguments(), counting.getBody()->getArguments().take_front(old + 1)))
     from.replaceAllUsesWith(to);
   counting.getBody()->getOperations().splice(counting.getBody()->end(), loop.getBody()->getOperations());
   counting.walk([&](TPopOp pop) { ++popsOf[{counting, queueNumber.lookup(pop.getPipeHandle())}]; });
@@ -450,14 +467,16 @@ LogicalResult QueueLowering::lowerBlock(Block &block, Counts &counts) {
     Value *count = nullptr;
     LogicalResult done = success();
     if (isa<TPushOp, TPopOp, TFreeOp>(op)) {
-      Value queue = isa<TPushOp>(op) ? cast<TPushOp>(op).getPipeHandle() : isa<TPopOp>(op) ? cast<TPopOp>(op).getPipeHandle() : cast<TFreeOp>(op).getPipeHandle();
+      Value queue = isa<TPushOp>(op)  ? cast<TPushOp>(op).getPipeHandle()
+                    : isa<TPopOp>(op) ? cast<TPopOp>(op).getPipeHandle()
+                                      : cast<TFreeOp>(op).getPipeHandle();
       Queue opened = Queue::of(queue);
       // The directions that this core produces and consumes.
       int64_t mine = isCube ? 1 : 2;
       int64_t needed = isa<TPushOp>(op) ? mine : 3 - mine;
       if (!(opened.dirMask & needed))
-        return op.emitOpError("goes against the queue's direction: dir_mask is ") << opened.dirMask << " and this is the "
-                                                                                  << (isCube ? "cube" : "vector") << " core";
+        return op.emitOpError("goes against the queue's direction: dir_mask is ")
+               << opened.dirMask << " and this is the " << (isCube ? "cube" : "vector") << " core";
       count = &counts[countOf(queue, isa<TPushOp>(op) ? kPushed : isa<TPopOp>(op) ? kPopped : kFreed)];
       Value now = *count;
       OpBuilder b(&op);
@@ -491,7 +510,8 @@ LogicalResult QueueLowering::run() {
         return WalkResult::interrupt();
       }
       if (queue.direct && !a5) {
-        op->emitOpError("opens a queue from core to core, which a3 has not; initialize_l2g2l_pipe goes through global memory");
+        op->emitOpError(
+            "opens a queue from core to core, which a3 has not; initialize_l2g2l_pipe goes through global memory");
         return WalkResult::interrupt();
       }
     }

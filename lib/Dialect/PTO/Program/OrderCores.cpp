@@ -25,7 +25,8 @@ struct Touched {
   bool empty() const { return by[0].empty() && by[1].empty(); }
   /// Each root once for reading and once for writing: a kernel has few of them and may have thousands of ops.
   void add(unsigned kind, const Access &access) {
-    if (llvm::none_of(by[kind], [&](const Access &known) { return known.root == access.root && known.write == access.write; }))
+    if (llvm::none_of(by[kind],
+                      [&](const Access &known) { return known.root == access.root && known.write == access.write; }))
       by[kind].push_back(access);
   }
   void add(const Touched &other) {
@@ -36,7 +37,9 @@ struct Touched {
 };
 
 bool clash(ArrayRef<Access> first, ArrayRef<Access> second) {
-  return llvm::any_of(first, [&](const Access &a) { return llvm::any_of(second, [&](const Access &b) { return conflict(a, b) != Overlap::none; }); });
+  return llvm::any_of(first, [&](const Access &a) {
+    return llvm::any_of(second, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
+  });
 }
 bool clash(const Touched &first, const Touched &second) {
   return clash(first.by[0], second.by[1]) || clash(first.by[1], second.by[0]);
@@ -91,8 +94,8 @@ public:
   bool met = false;
 
 private:
-  /// Each kind of core tells the other one that it is here and waits for it: so no flag is raised twice. On a3 engine S waits, which stops
-  /// what the core issues from there on; on a5 an engine does.
+  /// Each kind of core tells the other one that it is here and waits for it: so no flag is raised twice. On a3 engine S
+  /// waits, which stops what the core issues from there on; on a5 an engine does.
   void meet(Operation *at) {
     met = true;
     OpBuilder b(at);
@@ -114,8 +117,9 @@ private:
 
 /// Whether the text says what goes where, or when.
 bool namesCores(func::FuncOp func) {
-  return func->hasAttr(kKernelKindAttr) || has<SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp, GetSubBlockIdxOp, GetSubBlockNumOp, AicInitializePipeOp,
-                                               AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
+  return func->hasAttr(kKernelKindAttr) ||
+         has<SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp, GetSubBlockIdxOp, GetSubBlockNumOp,
+             AicInitializePipeOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
 }
 
 struct OrderCoresPass : pto_mlir::pto::impl::PTOOrderCoresBase<OrderCoresPass> {

@@ -26,7 +26,8 @@ static int64_t ringBytes(ReserveBufferOp reserve, bool a5) {
     if (Queue queue = Queue::of(user))
       for (Operation *use : queue.handle().getUsers())
         if (auto pop = dyn_cast<TPopOp>(use))
-          if (auto tile = dyn_cast<TileBufType>(pop.getTile().getType()); tile && tile.getLoc() == reserve.getLocation())
+          if (auto tile = dyn_cast<TileBufType>(pop.getTile().getType());
+              tile && tile.getLoc() == reserve.getLocation())
             bytes = std::max(bytes, queue.localSlots * queue.placeBytes(getAlignedBytes(tile, a5)));
   return bytes;
 }
@@ -50,7 +51,8 @@ static LogicalResult place(ReserveBufferOp reserve) {
   }
   LocalLimit limit = getAssemblerLimit(a5, static_cast<unsigned>(reserve.getLocation()));
   if (at + size > limit.bytes)
-    return reserve.emitOpError("needs ") << size << " bytes of " << limit.name << " beside the tiles, which would end at " << at + size << " of "
+    return reserve.emitOpError("needs ") << size << " bytes of " << limit.name
+                                         << " beside the tiles, which would end at " << at + size << " of "
                                          << limit.bytes;
   reserve.setAutoAlloc(false);
   reserve.setBase(at);

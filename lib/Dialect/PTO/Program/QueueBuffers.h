@@ -10,11 +10,12 @@
 
 namespace pto_mlir::pto {
 
-/// On a reserve_buffer its name in the module; on a queue the names of the buffers behind its local addresses ("" for other addresses).
-/// pto-join-cores writes them, before functions lose their names.
+/// On a reserve_buffer its name in the module; on a queue the names of the buffers behind its local addresses ("" for
+/// other addresses). pto-join-cores writes them, before functions lose their names.
 inline constexpr llvm::StringLiteral kBufferNamesAttr = "pto.buffer_names";
 
-/// "function/name" of the reserved buffer that an address is of, the same on both sides of a queue; empty for any other address.
+/// "function/name" of the reserved buffer that an address is of, the same on both sides of a queue; empty for any other
+/// address.
 inline std::string bufferOf(mlir::Value address) {
   if (!address)
     return "";
@@ -71,8 +72,11 @@ struct Queue {
   /// Cross-core flags that it needs: filled and free for each direction.
   int64_t numFlags() const { return both() ? 4 : 2; }
 
-  /// Bytes from one place of the local ring to the next, for such tiles. Tiles from core to core lie a slot apart, as the assembler's do.
-  int64_t placeBytes(int64_t alignedTileBytes) const { return direct ? std::max(slotBytes, alignedTileBytes) : alignedTileBytes; }
+  /// Bytes from one place of the local ring to the next, for such tiles. Tiles from core to core lie a slot apart, as
+  /// the assembler's do.
+  int64_t placeBytes(int64_t alignedTileBytes) const {
+    return direct ? std::max(slotBytes, alignedTileBytes) : alignedTileBytes;
+  }
 };
 
 } // namespace pto_mlir::pto

@@ -57,16 +57,19 @@ static bool knowsBothCores(func::FuncOp func) {
 static scf::IfOp onFirstCore(OpBuilder &b, Location loc) {
   Value core = b.create<GetSubBlockIdxOp>(loc);
   Value zero = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(core.getType(), 0));
-  return b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, core, zero), /*withElseRegion=*/false);
+  return b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, core, zero),
+                             /*withElseRegion=*/false);
 }
 
-/// Leaves the body to the first vector core of a block: what both did alike would be a race, and an addition in place would count twice.
+/// Leaves the body to the first vector core of a block: what both did alike would be a race, and an addition in place
+/// would count twice.
 static void keepFirstVectorCore(func::FuncOp func) {
   Block &body = func.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&body);
   scf::IfOp branch = onFirstCore(b, func.getLoc());
   Block &inside = branch.getThenRegion().front();
-  inside.getOperations().splice(inside.begin(), body.getOperations(), std::next(branch->getIterator()), body.getTerminator()->getIterator());
+  inside.getOperations().splice(inside.begin(), body.getOperations(), std::next(branch->getIterator()),
+                                body.getTerminator()->getIterator());
 }
 
 /// Where other cores count the flags of both vector cores, both execute everything but what changes global memory.
@@ -134,7 +137,8 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
     for (auto func : module.getOps<func::FuncOp>()) {
       auto of = func->getAttrOfType<StringAttr>(kPartOfAttr);
       auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
-      if (!of || !kind || kind.getValue() != KernelKind::vector || !func.getBody().hasOneBlock() || knowsBothCores(func))
+      if (!of || !kind || kind.getValue() != KernelKind::vector || !func.getBody().hasOneBlock() ||
+          knowsBothCores(func))
         continue;
       if (parts[of.getValue()] == 1 && !has<SyncSetOp, SyncWaitOp>(func))
         keepFirstVectorCore(func);

@@ -15,7 +15,8 @@ bool isEngineOp(Operation *op) { return isa<PipeOpInterface>(op) && !isa<TileAli
 bool crossesCores(Operation *op) {
   if (!isa<TMovOp, TInsertOp, TExtractOp>(op))
     return false;
-  auto from = dyn_cast<TileBufType>(getTileReads(op).front().getType()), to = dyn_cast<TileBufType>(getTileWrites(op).front().getType());
+  auto from = dyn_cast<TileBufType>(getTileReads(op).front().getType()),
+       to = dyn_cast<TileBufType>(getTileWrites(op).front().getType());
   return from && to && (from.getLoc() == AddressSpace::vec) != (to.getLoc() == AddressSpace::vec);
 }
 
@@ -74,7 +75,8 @@ static void describeTile(Value tile, Access &access) {
     if (auto begin = getPartBegin(alias)) {
       std::optional<int64_t> row = getConstantIntValue(begin->first), col = getConstantIntValue(begin->second);
       auto partType = cast<TileBufType>(tile.getType());
-      bool run = row && col && *col == 0 && !sourceType.isBoxed() && sourceType.isRowMajor() && partType.getCols() == sourceType.getCols();
+      bool run = row && col && *col == 0 && !sourceType.isBoxed() && sourceType.isRowMajor() &&
+                 partType.getCols() == sourceType.getCols();
       if (run) {
         int64_t offset = *row * getPaddedBox(sourceType).second * getElementBits(sourceType.getElementType()) / 8;
         access.begin += offset;
@@ -155,7 +157,9 @@ SmallVector<Access> collectAccesses(Operation *op) {
   // An op that writes without saying what (tfree gives a slot back) may touch any tile that queues fill.
   SmallVector<MemoryEffects::EffectInstance> effects;
   cast<MemoryEffectOpInterface>(op).getEffects(effects);
-  if (llvm::any_of(effects, [](const MemoryEffects::EffectInstance &effect) { return !effect.getValue() && isa<MemoryEffects::Write>(effect.getEffect()); }))
+  if (llvm::any_of(effects, [](const MemoryEffects::EffectInstance &effect) {
+        return !effect.getValue() && isa<MemoryEffects::Write>(effect.getEffect());
+      }))
     for (AddressSpace space : {AddressSpace::vec, AddressSpace::mat}) {
       Access access{};
       access.write = access.anywhere = true;

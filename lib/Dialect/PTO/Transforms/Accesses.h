@@ -9,19 +9,21 @@ namespace pto_mlir::pto {
 
 inline constexpr llvm::StringLiteral kBuffersAttr = "pto.buffers"; // on alloc_tile: number of alternating buffers
 inline constexpr llvm::StringLiteral kBaseAttr = "pto.base";       // on alloc_tile: address of the first of them
-inline constexpr llvm::StringLiteral kRingAttr = "pto.ring";       // on alloc_tile: first byte and bytes of the buffer that it lies in, somewhere
-inline constexpr llvm::StringLiteral kFenceAttr = "pto.fence";     // on a flag between cores: orders all that its core does to global memory
+inline constexpr llvm::StringLiteral kRingAttr =
+    "pto.ring"; // on alloc_tile: first byte and bytes of the buffer that it lies in, somewhere
+inline constexpr llvm::StringLiteral kFenceAttr =
+    "pto.fence"; // on a flag between cores: orders all that its core does to global memory
 
 /// Bytes of one op's operand: of a local memory, or of everything behind one kernel argument.
 struct Access {
   bool write;
   bool global;
-  mlir::Value root;      // alloc_tile, or the kernel argument
-  AddressSpace space;    // of a local access
-  int64_t begin, end;    // bytes relative to the root's first byte (one buffer of it)
-  bool placed;           // `address` is known
-  bool anywhere;         // may be any byte of the memory, or of all global memory
-  int64_t address, span; // first byte of the root and bytes of all its buffers
+  mlir::Value root;       // alloc_tile, or the kernel argument
+  AddressSpace space;     // of a local access
+  int64_t begin, end;     // bytes relative to the root's first byte (one buffer of it)
+  bool placed;            // `address` is known
+  bool anywhere;          // may be any byte of the memory, or of all global memory
+  int64_t address, span;  // first byte of the root and bytes of all its buffers
   mlir::scf::ForOp turns; // the loop whose trips alternate the root's buffers, or null
 };
 

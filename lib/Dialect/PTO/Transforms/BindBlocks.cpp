@@ -49,7 +49,8 @@ struct PTOBindBlocks : pto_mlir::pto::impl::PTOBindBlocksBase<PTOBindBlocks> {
         if (!value)
           return;
         OpBuilder builder(op);
-        op->getResult(0).replaceAllUsesWith(builder.create<arith::ConstantIntOp>(op->getLoc(), *value, op->getResult(0).getType()));
+        op->getResult(0).replaceAllUsesWith(
+            builder.create<arith::ConstantIntOp>(op->getLoc(), *value, op->getResult(0).getType()));
         op->erase();
       });
     }

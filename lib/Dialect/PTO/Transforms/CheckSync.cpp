@@ -1,8 +1,8 @@
 //===- CheckSync.cpp - execute the flags of sliced kernels --------------------------------===//
 //
-// Every engine's function is interpreted alone (nothing that an engine computes depends on another one), which gives a list
-// of events: accesses, sets, waits. The k-th wait of a flag is served by its k-th set. Vector clocks over the lists then say
-// what happens before what.
+// Every engine's function is interpreted alone (nothing that an engine computes depends on another one), which gives a
+// list of events: accesses, sets, waits. The k-th wait of a flag is served by its k-th set. Vector clocks over the
+// lists then say what happens before what.
 //
 //===----------------------------------------------------------------------===//
 
@@ -174,7 +174,8 @@ std::optional<Touch> Interpreter::locate(Value value, bool write) {
     auto sourceType = cast<TileBufType>(source.getType());
     if (auto begin = getPartBegin(alias)) {
       auto part = cast<TileBufType>(value.getType());
-      if (!sourceType.isBoxed() && sourceType.isRowMajor() && part.getCols() == sourceType.getCols() && get(begin->second) == 0) {
+      if (!sourceType.isBoxed() && sourceType.isRowMajor() && part.getCols() == sourceType.getCols() &&
+          get(begin->second) == 0) {
         offset += get(begin->first) * sourceType.getCols() * getElementBits(sourceType.getElementType()) / 8;
       } else {
         offset = 0;
@@ -268,8 +269,8 @@ private:
     Operation *op;
   };
   struct FlagState {
-    std::deque<Clock> raised;       // sets that no wait has consumed
-    std::optional<Clock> consumed;  // clock of the last wait
+    std::deque<Clock> raised;      // sets that no wait has consumed
+    std::optional<Clock> consumed; // clock of the last wait
   };
 
   ModuleOp kernel;
@@ -288,7 +289,9 @@ static void join(Clock &into, const Clock &other) {
 }
 
 static std::string flagText(const Flag &flag) {
-  return llvm::formatv("({0}, {1}, {2})", stringifyPipe(std::get<0>(flag)), stringifyPipe(std::get<1>(flag)), std::get<2>(flag)).str();
+  return llvm::formatv("({0}, {1}, {2})", stringifyPipe(std::get<0>(flag)), stringifyPipe(std::get<1>(flag)),
+                       std::get<2>(flag))
+      .str();
 }
 
 LogicalResult Replay::touch(size_t engine, const Event &event) {
@@ -296,7 +299,8 @@ LogicalResult Replay::touch(size_t engine, const Event &event) {
     std::vector<Past> &known = past[touch.memory];
     for (const Past &other : known) {
       bool overlap = touch.begin < other.touch.end && other.touch.begin < touch.end;
-      if (other.engine == engine || !overlap || !(touch.write || other.touch.write) || clocks[engine][other.engine] >= other.time)
+      if (other.engine == engine || !overlap || !(touch.write || other.touch.write) ||
+          clocks[engine][other.engine] >= other.time)
         continue;
       InFlightDiagnostic diag = event.op->emitError("nothing orders this access of ")
                                 << engines[engine].getName() << " and one of " << engines[other.engine].getName();
@@ -308,7 +312,8 @@ LogicalResult Replay::touch(size_t engine, const Event &event) {
     std::vector<Past> &known = past[touch.memory];
     // A later access of the same engine and bytes stands for the earlier one.
     llvm::erase_if(known, [&](const Past &other) {
-      return other.engine == engine && other.touch.begin == touch.begin && other.touch.end == touch.end && other.touch.write == touch.write;
+      return other.engine == engine && other.touch.begin == touch.begin && other.touch.end == touch.end &&
+             other.touch.write == touch.write;
     });
     known.push_back({touch, engine, clocks[engine][engine], event.op});
   }
@@ -326,7 +331,8 @@ LogicalResult Replay::step(size_t engine) {
     // Where nothing orders this set after the wait for the last token, two tokens may meet.
     if (flag.consumed)
       for (size_t i = 0; i < clock.size(); ++i)
-        if (engines[i]->getAttrOfType<PipeAttr>(kPipeAttr).getValue() == std::get<1>(event.flag) && clock[i] < (*flag.consumed)[i])
+        if (engines[i]->getAttrOfType<PipeAttr>(kPipeAttr).getValue() == std::get<1>(event.flag) &&
+            clock[i] < (*flag.consumed)[i])
           return event.op->emitError("may raise flag ") << flagText(event.flag) << " before its last wait is over";
     flag.raised.push_back(clock);
     return success();
@@ -341,7 +347,8 @@ LogicalResult Replay::finish() {
   for (size_t i = 0; i < engines.size(); ++i)
     if (at[i] < events[i].size()) {
       const Event &event = events[i][at[i]];
-      return event.op->emitError(event.kind == Event::wait ? "waits for ever for flag " : "raises twice flag ") << flagText(event.flag);
+      return event.op->emitError(event.kind == Event::wait ? "waits for ever for flag " : "raises twice flag ")
+             << flagText(event.flag);
     }
   for (auto &[flag, state] : flags)
     if (!state.raised.empty())
@@ -366,7 +373,8 @@ LogicalResult Replay::run(const Core &core) {
     moved = false;
     for (size_t i = 0; i < engines.size(); ++i)
       while (at[i] < events[i].size()) {
-        // A wait needs a token; a set lets the consumer of the last token go first, and the clocks tell whether it had to.
+        // A wait needs a token; a set lets the consumer of the last token go first, and the clocks tell whether it had
+        // to.
         const Event &event = events[i][at[i]];
         if (event.kind != Event::touch && flags[event.flag].raised.empty() == (event.kind == Event::wait))
           break;

@@ -1,8 +1,8 @@
 //===- InsertSync.cpp - order the engines by flags ------------------------------------------===//
 //
-// Collect what each engine op touches; for two ops of different engines in conflict note an order in the innermost block that holds
-// both, and the reverse one for the block's next execution, unless one that is noted already says as much; make do with eight events
-// for two engines; drop what the proof holds without; hand out flags; emit.
+// Collect what each engine op touches; for two ops of different engines in conflict note an order in the innermost
+// block that holds both, and the reverse one for the block's next execution, unless one that is noted already says as
+// much; make do with eight events for two engines; drop what the proof holds without; hand out flags; emit.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,8 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 static constexpr int kEvents = 8;
-/// Machine words that proofs may look at in one function (a tenth of a second or so) while needless orders are looked for.
+/// Machine words that proofs may look at in one function (a tenth of a second or so) while needless orders are looked
+/// for.
 static constexpr uint64_t kMostWork = uint64_t(1) << 27;
 
 namespace {
@@ -97,8 +98,9 @@ void SyncInserter::collect() {
   conflicts.emplace(ops);
 }
 
-/// Notes what must come before op `index`, and what must not come again before it has ended. Of the ops of one engine in one block, the
-/// last one stands for all that must come before, and the first one for all that must not come again too early.
+/// Notes what must come before op `index`, and what must not come again before it has ended. Of the ops of one engine
+/// in one block, the last one stands for all that must come before, and the first one for all that must not come again
+/// too early.
 void SyncInserter::noteOrders(size_t index) {
   struct Noted {
     int last = -1, lastByTurn = -1, first = std::numeric_limits<int>::max(), firstByTurn = first;
@@ -167,7 +169,8 @@ int SyncInserter::eventsOf(PipePair pair) const {
 bool SyncInserter::meet(PipePair pair) const {
   for (auto &[block, orders] : blocks)
     for (const Meeting &meeting : orders.meetings)
-      if ((meeting.a == pair.first && meeting.b == pair.second) || (meeting.a == pair.second && meeting.b == pair.first))
+      if ((meeting.a == pair.first && meeting.b == pair.second) ||
+          (meeting.a == pair.second && meeting.b == pair.first))
         return true;
   return false;
 }
@@ -199,7 +202,8 @@ void SyncInserter::fitEvents() {
     BlockOrders *victim = nullptr;
     size_t most = 0;
     for (auto &[block, orders] : blocks) {
-      size_t count = llvm::count_if(orders.orders, [&](const Order &order) { return order.src == pair->first && order.dst == pair->second; });
+      size_t count = llvm::count_if(
+          orders.orders, [&](const Order &order) { return order.src == pair->first && order.dst == pair->second; });
       if (count > most) {
         most = count;
         victim = &orders;
@@ -209,8 +213,8 @@ void SyncInserter::fitEvents() {
   }
 }
 
-/// Drops orders and meetings without which the proof still holds, those of outer blocks first: what stands in a loop is often enough for
-/// what lies around it. False when there is no proof with all of them.
+/// Drops orders and meetings without which the proof still holds, those of outer blocks first: what stands in a loop is
+/// often enough for what lies around it. False when there is no proof with all of them.
 bool SyncInserter::dropNeedless() {
   SyncPlan plan(blocks);
   SyncProof proof(func, ops, *conflicts, plan);
@@ -230,7 +234,8 @@ bool SyncInserter::dropNeedless() {
     if (signal.isMeeting)
       return std::tuple(false, depthOf(signal), int64_t(0));
     const Order &order = signal.order();
-    return std::tuple(true, depthOf(signal), int64_t(order.set) - order.wait - (order.again ? int64_t(signal.block->ops.size()) : 0));
+    return std::tuple(true, depthOf(signal),
+                      int64_t(order.set) - order.wait - (order.again ? int64_t(signal.block->ops.size()) : 0));
   };
   std::vector<std::pair<std::tuple<bool, size_t, int64_t>, size_t>> candidates;
   for (size_t i = 0; i < alive.size(); ++i)
@@ -248,8 +253,8 @@ bool SyncInserter::dropNeedless() {
   for (auto &[_, i] : candidates)
     for (size_t j = 0; j < alive.size() && alive[i] && works(); ++j) {
       const Signal &one = plan.signals[i], &back = plan.signals[j];
-      if (j == i || !alive[j] || one.isMeeting || back.isMeeting || one.block != back.block || one.order().again || !back.order().again ||
-          one.order().src != back.order().dst || one.order().dst != back.order().src)
+      if (j == i || !alive[j] || one.isMeeting || back.isMeeting || one.block != back.block || one.order().again ||
+          !back.order().again || one.order().src != back.order().dst || one.order().dst != back.order().src)
         continue;
       alive[j] = false;
       if (!without(i))
@@ -326,7 +331,8 @@ void Emitter::emitFlag(size_t signal, bool isSet) {
     b.create<WaitFlagDynOp>(loc, order.src, order.dst, id);
 }
 
-/// All flags of an order, outside of its loops. The first execution finds them raised; what the last one raises is consumed.
+/// All flags of an order, outside of its loops. The first execution finds them raised; what the last one raises is
+/// consumed.
 void Emitter::emitFlags(size_t signal, bool isSet) {
   const Order &order = plan.signals[signal].order();
   for (int i = 0; i < (order.byTurn ? 2 : 1); ++i)
@@ -336,8 +342,8 @@ void Emitter::emitFlags(size_t signal, bool isSet) {
       b.create<WaitFlagOp>(func.getLoc(), order.src, order.dst, events[signal] + i);
 }
 
-/// The same engine begins every meeting of two: were it the other one's turn next, that one could raise its flag for the next meeting
-/// before the first has consumed the one of this.
+/// The same engine begins every meeting of two: were it the other one's turn next, that one could raise its flag for
+/// the next meeting before the first has consumed the one of this.
 void Emitter::emitMeeting(const Meeting &meeting) {
   Location loc = func.getLoc();
   b.create<SetFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
@@ -404,8 +410,10 @@ bool SyncInserter::run() {
 /// Orders are found in nests of scf.for and scf.if, where sections may stand.
 static bool isStructured(func::FuncOp func) {
   WalkResult result = func.walk([](Operation *op) {
-    bool known = op->getNumRegions() == 0 || isa<func::FuncOp, scf::ForOp, scf::IfOp, SectionCubeOp, SectionVectorOp>(op);
-    bool branches = llvm::any_of(op->getRegions(), [](Region &region) { return !region.empty() && !region.hasOneBlock(); });
+    bool known =
+        op->getNumRegions() == 0 || isa<func::FuncOp, scf::ForOp, scf::IfOp, SectionCubeOp, SectionVectorOp>(op);
+    bool branches =
+        llvm::any_of(op->getRegions(), [](Region &region) { return !region.empty() && !region.hasOneBlock(); });
     return known && !branches ? WalkResult::advance() : WalkResult::interrupt();
   });
   return !result.wasInterrupted();

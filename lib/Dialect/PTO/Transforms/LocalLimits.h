@@ -14,8 +14,8 @@ struct LocalLimit {
 /// Beside the numbers of `loc`: scales of products, which the text calls `scaling` like the fixpipe's descriptors.
 inline constexpr unsigned kLeftScales = 32, kRightScales = 33;
 
-/// Bytes that tiles may use and their alignment, from the ISA's parameters. `addressSpace` is the number of a tile's loc.
-/// In UB this ends where the instructions' own scratch begins.
+/// Bytes that tiles may use and their alignment, from the ISA's parameters. `addressSpace` is the number of a tile's
+/// loc. In UB this ends where the instructions' own scratch begins.
 LocalLimit getLocalLimit(bool a5, unsigned addressSpace);
 
 /// What the public assembler plans with (pto-dialect 6.3): no scratch, and larger tables than a core has.

@@ -17,8 +17,7 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-template <typename Op>
-static Value idOf(Op op, OpBuilder &b) {
+template <typename Op> static Value idOf(Op op, OpBuilder &b) {
   if (Value id = op.getEventIdDyn())
     return id;
   return b.create<arith::ConstantIndexOp>(op.getLoc(), static_cast<int32_t>(*op.getEventId()));
@@ -42,7 +41,8 @@ static void lower(func::FuncOp func, bool a5) {
     Location loc = op->getLoc();
     OpBuilder b(op);
     if (auto set = dyn_cast<SyncSetOp>(op)) {
-      raiseFlag(b, loc, set.getPipe(), idOf(set, b), a5, /*isCube=*/set.getPipe() == Pipe::PIPE_FIX, set.getFftsMode().value_or(kBlockMode));
+      raiseFlag(b, loc, set.getPipe(), idOf(set, b), a5, /*isCube=*/set.getPipe() == Pipe::PIPE_FIX,
+                set.getFftsMode().value_or(kBlockMode));
       op->erase();
       continue;
     }

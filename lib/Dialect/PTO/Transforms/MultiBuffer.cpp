@@ -17,8 +17,8 @@ using namespace pto_mlir::pto;
 
 /// False when the loop is known to run once or never.
 static bool mayRepeat(scf::ForOp loop) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()), upper = getConstantIntValue(loop.getUpperBound()),
-                         step = getConstantIntValue(loop.getStep());
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
+                         upper = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
   return !(lower && upper && step && *upper - *lower <= *step);
 }
 
@@ -55,14 +55,17 @@ static bool wantsTwo(AllocTileOp alloc) {
 
 namespace {
 struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBufferPass> {
-  void runOnOperation() override { getOperation().walk([](func::FuncOp func) { mark(func); }); }
+  void runOnOperation() override {
+    getOperation().walk([](func::FuncOp func) { mark(func); });
+  }
 
   static void mark(func::FuncOp func) {
     bool a5 = targetsA5(func);
     DenseMap<unsigned, int64_t> used; // by memory, in bytes
     SmallVector<AllocTileOp> candidates;
     func.walk([&](AllocTileOp alloc) {
-      used[static_cast<unsigned>(alloc.getTileType().getLoc())] += getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc);
+      used[static_cast<unsigned>(alloc.getTileType().getLoc())] +=
+          getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc);
       if (wantsTwo(alloc))
         candidates.push_back(alloc);
     });

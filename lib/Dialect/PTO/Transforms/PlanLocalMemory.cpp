@@ -1,7 +1,7 @@
 //===- PlanLocalMemory.cpp - give every alloc_tile its address --------------------------===//
 //
-// One memory at a time: number the ops, derive when each tile is in use, place the tiles. Placing tries three orders and
-// takes the first that fits: no sharing, first fit in the order of first use, first fit with large tiles first.
+// One memory at a time: number the ops, derive when each tile is in use, place the tiles. Placing tries three orders
+// and takes the first that fits: no sharing, first fit in the order of first use, first fit with large tiles first.
 //
 //===----------------------------------------------------------------------===//
 
@@ -44,8 +44,9 @@ static void number(Operation *op, Numbering &numbers, int64_t &next) {
   numbers[op] = {first, next++};
 }
 
-/// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as does a loop that
-/// hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at once: it lives as long as its loop.
+/// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as
+/// does a loop that hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at
+/// once: it lives as long as its loop.
 static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
   // What one core writes into the other's memory may arrive at any time.
   for (Operation *user : getMemoryUsers(alloc.getResult()))
@@ -161,7 +162,9 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
         byUse.push_back(i);
     llvm::sort(byUse, [&](size_t a, size_t b) { return std::pair(tiles[a].first, a) < std::pair(tiles[b].first, b); });
     bySize = byUse;
-    llvm::sort(bySize, [&](size_t a, size_t b) { return std::tuple(-tiles[a].bytes, tiles[a].first, a) < std::tuple(-tiles[b].bytes, tiles[b].first, b); });
+    llvm::sort(bySize, [&](size_t a, size_t b) {
+      return std::tuple(-tiles[a].bytes, tiles[a].first, a) < std::tuple(-tiles[b].bytes, tiles[b].first, b);
+    });
     int64_t alone = place(tiles, byUse, limit.alignment, /*share=*/false);
     if (alone <= limit.bytes)
       return success();
@@ -175,7 +178,8 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
                               << std::min(shared, sorted) << " bytes of " << limit.name << ", which has " << limit.bytes
                               << "; smaller tiles or fewer of them at a time would fit";
     if (!bySize.empty())
-      diag.attachNote(tiles[bySize.front()].alloc.getLoc()) << "the largest tile takes " << tiles[bySize.front()].bytes << " bytes";
+      diag.attachNote(tiles[bySize.front()].alloc.getLoc())
+          << "the largest tile takes " << tiles[bySize.front()].bytes << " bytes";
     return diag;
   }
 
@@ -185,7 +189,9 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     if (getPaddedTileBytes(alloc.getTileType()) != getTileBytes(alloc.getTileType()))
       alloc->setAttr(kPaddedAttr, UnitAttr::get(alloc.getContext()));
     OpBuilder b(alloc);
-    auto constant = [&](int64_t value) { return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(value)).getResult(); };
+    auto constant = [&](int64_t value) {
+      return b.create<arith::ConstantOp>(loc, b.getI64IntegerAttr(value)).getResult();
+    };
     Value address = constant(tile.address);
     auto loop = dyn_cast<scf::ForOp>(alloc->getParentOp());
     if (getBuffers(alloc) > 1 && loop) {

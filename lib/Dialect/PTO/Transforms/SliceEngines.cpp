@@ -23,7 +23,8 @@ static constexpr llvm::StringLiteral kLoadAttr = "pto.load";
 /// A scalar that S reads out of memory, or nothing.
 static Value getLoadedNumber(Operation *op) {
   auto engine = dyn_cast<PipeOpInterface>(op);
-  if (!engine || engine.getPipe() != Pipe::PIPE_S || op->getNumResults() != 1 || !op->getResult(0).getType().isIntOrIndexOrFloat())
+  if (!engine || engine.getPipe() != Pipe::PIPE_S || op->getNumResults() != 1 ||
+      !op->getResult(0).getType().isIntOrIndexOrFloat())
     return {};
   return op->getResult(0);
 }
@@ -95,7 +96,8 @@ static void send(func::FuncOp func, const LoadReaders &readers) {
   });
 }
 
-/// Keeps the engine's ops only. A value that only another engine can make must not be needed, but for numbers that S loads.
+/// Keeps the engine's ops only. A value that only another engine can make must not be needed, but for numbers that S
+/// loads.
 static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name, LoadReaders &readers) {
   SmallVector<Operation *> foreign;
   func.walk([&](Operation *op) {
@@ -118,7 +120,8 @@ static LogicalResult keepEngine(func::FuncOp func, Pipe pipe, StringRef name, Lo
     }
     if (receive(op, pipe, readers))
       return WalkResult::advance();
-    op->emitOpError("makes a value that engine ") << name << " needs; only numbers that engine S loads reach other engines";
+    op->emitOpError("makes a value that engine ")
+        << name << " needs; only numbers that engine S loads reach other engines";
     return WalkResult::interrupt();
   });
   if (left.wasInterrupted())
@@ -136,7 +139,8 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
   void runOnOperation() override {
     SmallVector<func::FuncOp> kernels;
     getOperation().walk([&](func::FuncOp func) {
-      if (func->getAttrOfType<KernelKindAttr>(kKernelKindAttr) && !func.isExternal() && func->getParentOp() == getOperation())
+      if (func->getAttrOfType<KernelKindAttr>(kKernelKindAttr) && !func.isExternal() &&
+          func->getParentOp() == getOperation())
         kernels.push_back(func);
     });
     for (func::FuncOp kernel : kernels)
@@ -179,7 +183,8 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
     });
     LoadReaders readers;
     // S last: the others tell it which values they need.
-    for (auto [pipe, name] : llvm::concat<const std::pair<Pipe, const char *>>(ArrayRef(kEngines).drop_front(), ArrayRef(kEngines).take_front())) {
+    for (auto [pipe, name] : llvm::concat<const std::pair<Pipe, const char *>>(ArrayRef(kEngines).drop_front(),
+                                                                               ArrayRef(kEngines).take_front())) {
       if (!used.contains(pipe))
         continue;
       if (pipe == Pipe::PIPE_S)

@@ -40,8 +40,8 @@ struct EngineOp {
   Pipe pipe;
   Section section;
   llvm::SmallVector<Access> accesses;
-  /// Loops whose trips alternate the buffers that the op touches. Trips of different parity count as different ops, called items: item
-  /// `firstItem + sum((trip of loop k mod 2) << k)`.
+  /// Loops whose trips alternate the buffers that the op touches. Trips of different parity count as different ops,
+  /// called items: item `firstItem + sum((trip of loop k mod 2) << k)`.
   llvm::SmallVector<mlir::scf::ForOp, 1> turns;
   size_t firstItem;
 
@@ -55,7 +55,8 @@ public:
   explicit SyncConflicts(std::vector<EngineOp> &ops);
 
   size_t numItems() const { return items; }
-  /// Sets a bit per op in conflict with op `i` whatever the trips, and a bit per op in conflict with it for some trips only.
+  /// Sets a bit per op in conflict with op `i` whatever the trips, and a bit per op in conflict with it for some trips
+  /// only.
   void findOps(size_t i, std::vector<uint64_t> &always, std::vector<uint64_t> &byTurn) const;
   /// Is `item`, one of op `i`, in conflict with one of `others`, a bit per item?
   bool anyOf(size_t i, size_t item, const uint64_t *others) const;
@@ -65,10 +66,10 @@ private:
 
   const std::vector<EngineOp> &ops;
   size_t items = 0;
-  std::vector<Access> accesses;                           // no two are alike
-  std::vector<llvm::SmallVector<size_t, 4>> accessesOf;   // of each op
-  BitRows alwaysOps, turnOps;                             // of each access
-  BitRows itemRows;                                       // of each access, at trips of parity 0 and 1
+  std::vector<Access> accesses;                         // no two are alike
+  std::vector<llvm::SmallVector<size_t, 4>> accessesOf; // of each op
+  BitRows alwaysOps, turnOps;                           // of each access
+  BitRows itemRows;                                     // of each access, at trips of parity 0 and 1
 };
 
 } // namespace pto_mlir::pto

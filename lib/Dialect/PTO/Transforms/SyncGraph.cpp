@@ -28,9 +28,10 @@ private:
 };
 } // namespace
 
-/// Do the orders other than `skip` imply `orders[skip]`? `turnStep`: the step to the next execution is made by orders per
-/// turn only, which all pair the same executions; else by plain ones only.
-static bool isImplied(const std::vector<Order> &orders, const std::vector<bool> &alive, size_t skip, int64_t round, bool turnStep) {
+/// Do the orders other than `skip` imply `orders[skip]`? `turnStep`: the step to the next execution is made by orders
+/// per turn only, which all pair the same executions; else by plain ones only.
+static bool isImplied(const std::vector<Order> &orders, const std::vector<bool> &alive, size_t skip, int64_t round,
+                      bool turnStep) {
   const Order &goal = orders[skip];
   int64_t target = 2 * goal.wait + (goal.again ? round : 0);
   Reach reach(goal.src, 2 * goal.set + 1);
@@ -55,8 +56,8 @@ static bool isImplied(const std::vector<Order> &orders, const std::vector<bool> 
   return reach.of(goal.dst) <= target;
 }
 
-/// The same for orders of one execution, in time linear in their number: walks the block with what each engine knows the others to have
-/// passed, and keeps an order only when its wait learns from it. Orders to the next execution stay.
+/// The same for orders of one execution, in time linear in their number: walks the block with what each engine knows
+/// the others to have passed, and keeps an order only when its wait learns from it. Orders to the next execution stay.
 static void dropImpliedInLine(BlockOrders &block) {
   using Known = llvm::SmallDenseMap<Pipe, int, 8>; // the last place whose op that engine has finished
   std::vector<Order> orders, kept;
@@ -64,7 +65,9 @@ static void dropImpliedInLine(BlockOrders &block) {
     (order.again ? kept : orders).push_back(order);
   std::vector<SmallVector<size_t, 2>> waits(block.ops.size()), sets(block.ops.size());
   // At one place, what was set last implies the most.
-  llvm::sort(orders, [](const Order &a, const Order &b) { return std::tuple(a.wait, -a.set, a.src, a.dst) < std::tuple(b.wait, -b.set, b.src, b.dst); });
+  llvm::sort(orders, [](const Order &a, const Order &b) {
+    return std::tuple(a.wait, -a.set, a.src, a.dst) < std::tuple(b.wait, -b.set, b.src, b.dst);
+  });
   for (size_t i = 0; i < orders.size(); ++i) {
     waits[orders[i].wait].push_back(i);
     sets[orders[i].set].push_back(i);
@@ -91,19 +94,21 @@ static void dropImpliedInLine(BlockOrders &block) {
   block.orders = std::move(kept);
 }
 
-/// Drops each order beside which there is one of the same two engines that is raised later, or at the same place, and waited for earlier.
-/// For orders of one execution it is the same whether flags exist once or per turn; one to every next execution also serves each next of
-/// the same turn.
+/// Drops each order beside which there is one of the same two engines that is raised later, or at the same place, and
+/// waited for earlier. For orders of one execution it is the same whether flags exist once or per turn; one to every
+/// next execution also serves each next of the same turn.
 static void dropCovered(std::vector<Order> &orders) {
   // Those that cover come before what they cover.
   llvm::sort(orders, [](const Order &a, const Order &b) {
-    return std::tuple(a.src, a.dst, a.again, -a.set, a.wait, a.byTurn) < std::tuple(b.src, b.dst, b.again, -b.set, b.wait, b.byTurn);
+    return std::tuple(a.src, a.dst, a.again, -a.set, a.wait, a.byTurn) <
+           std::tuple(b.src, b.dst, b.again, -b.set, b.wait, b.byTurn);
   });
   std::vector<Order> kept;
   int earliest = 0, earliestByTurn = 0; // waits seen
   for (size_t i = 0; i < orders.size(); ++i) {
     const Order &order = orders[i];
-    if (i == 0 || std::tie(order.src, order.dst, order.again) != std::tie(orders[i - 1].src, orders[i - 1].dst, orders[i - 1].again))
+    if (i == 0 || std::tie(order.src, order.dst, order.again) !=
+                      std::tie(orders[i - 1].src, orders[i - 1].dst, orders[i - 1].again))
       earliest = earliestByTurn = std::numeric_limits<int>::max();
     bool covered = order.wait >= earliest || ((order.byTurn || !order.again) && order.wait >= earliestByTurn);
     int &mine = order.byTurn ? earliestByTurn : earliest;
@@ -117,7 +122,8 @@ static void dropCovered(std::vector<Order> &orders) {
 void pto_mlir::pto::dropImplied(BlockOrders &block) {
   auto place = [](const Meeting &meeting) { return std::tuple(meeting.at, meeting.a, meeting.b); };
   llvm::sort(block.meetings, [&](const Meeting &a, const Meeting &b) { return place(a) < place(b); });
-  block.meetings.erase(std::unique(block.meetings.begin(), block.meetings.end(), [&](const Meeting &a, const Meeting &b) { return place(a) == place(b); }),
+  block.meetings.erase(std::unique(block.meetings.begin(), block.meetings.end(),
+                                   [&](const Meeting &a, const Meeting &b) { return place(a) == place(b); }),
                        block.meetings.end());
   std::vector<Order> &orders = block.orders;
   dropCovered(orders);
@@ -127,8 +133,12 @@ void pto_mlir::pto::dropImplied(BlockOrders &block) {
   int64_t round = 2 * static_cast<int64_t>(block.ops.size()) + 2;
   // Long orders first: they are the ones that shorter ones imply.
   auto length = [&](const Order &order) { return 2 * order.wait - (2 * order.set + 1) + (order.again ? round : 0); };
-  auto key = [](const Order &order) { return std::tuple(order.again, order.set, order.wait, order.src, order.dst, order.byTurn); };
-  llvm::sort(orders, [&](const Order &a, const Order &b) { return std::pair(-length(a), key(a)) < std::pair(-length(b), key(b)); });
+  auto key = [](const Order &order) {
+    return std::tuple(order.again, order.set, order.wait, order.src, order.dst, order.byTurn);
+  };
+  llvm::sort(orders, [&](const Order &a, const Order &b) {
+    return std::pair(-length(a), key(a)) < std::pair(-length(b), key(b));
+  });
   std::vector<bool> alive(orders.size(), true);
   for (size_t i = 0; i < orders.size(); ++i) {
     bool implied = isImplied(orders, alive, i, round, /*turnStep=*/false);
@@ -177,9 +187,11 @@ void pto_mlir::pto::replaceByMeetings(BlockOrders &block, Pipe a, Pipe b) {
     bool between = (order.src == a && order.dst == b) || (order.src == b && order.dst == a);
     (between ? replaced : rest).push_back(order);
   }
-  // A meeting before op x serves an order of one execution when set < x <= wait, and one to the next execution when x is
-  // not between wait and set. Earliest deadline first.
-  llvm::sort(replaced, [](const Order &x, const Order &y) { return std::tuple(x.again, x.wait, x.set) < std::tuple(y.again, y.wait, y.set); });
+  // A meeting before op x serves an order of one execution when set < x <= wait, and one to the next execution when x
+  // is not between wait and set. Earliest deadline first.
+  llvm::sort(replaced, [](const Order &x, const Order &y) {
+    return std::tuple(x.again, x.wait, x.set) < std::tuple(y.again, y.wait, y.set);
+  });
   auto serves = [](const Order &order, int at) {
     return order.again ? at <= order.wait || at > order.set : order.set < at && at <= order.wait;
   };
@@ -188,7 +200,9 @@ void pto_mlir::pto::replaceByMeetings(BlockOrders &block, Pipe a, Pipe b) {
     if (llvm::none_of(places, [&](int at) { return serves(order, at); }))
       places.push_back(order.wait);
   for (int at : places)
-    if (llvm::none_of(block.meetings, [&](const Meeting &meeting) { return meeting.at == at && meeting.a == std::min(a, b) && meeting.b == std::max(a, b); }))
+    if (llvm::none_of(block.meetings, [&](const Meeting &meeting) {
+          return meeting.at == at && meeting.a == std::min(a, b) && meeting.b == std::max(a, b);
+        }))
       block.meetings.push_back({std::min(a, b), std::max(a, b), at});
   block.orders = std::move(rest);
 }

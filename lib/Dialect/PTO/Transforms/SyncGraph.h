@@ -1,8 +1,8 @@
 //===- SyncGraph.h - which orders between engines are needed -------------*- C++ -*-===//
 //
-// An order says: what engine `src` does up to op `set` of a block comes before what engine `dst` does from op `wait` of the
-// same block on; `again`: of the block's next execution. Ops are named by their place in the block. docs/rationale-sync.md
-// explains why one block is enough and why dropping an implied order is safe.
+// An order says: what engine `src` does up to op `set` of a block comes before what engine `dst` does from op `wait` of
+// the same block on; `again`: of the block's next execution. Ops are named by their place in the block.
+// docs/rationale-sync.md explains why one block is enough and why dropping an implied order is safe.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_SYNCGRAPH_H
@@ -20,7 +20,8 @@ struct Order {
   bool byTurn; // one flag per turn of the block's innermost loop
 
   bool operator==(const Order &other) const {
-    return src == other.src && dst == other.dst && set == other.set && wait == other.wait && again == other.again && byTurn == other.byTurn;
+    return src == other.src && dst == other.dst && set == other.set && wait == other.wait && again == other.again &&
+           byTurn == other.byTurn;
   }
 };
 

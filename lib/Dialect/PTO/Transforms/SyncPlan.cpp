@@ -33,7 +33,8 @@ SyncPlan::SyncPlan(OrdersByBlock &blocks) {
 
 static constexpr size_t kNoParity = ~size_t(0);
 
-SyncProof::SyncProof(func::FuncOp func, const std::vector<EngineOp> &ops, const SyncConflicts &conflicts, const SyncPlan &plan)
+SyncProof::SyncProof(func::FuncOp func, const std::vector<EngineOp> &ops, const SyncConflicts &conflicts,
+                     const SyncPlan &plan)
     : ops(ops), conflicts(conflicts), plan(plan) {
   bool cube = false, vector = false;
   for (size_t i = 0; i < ops.size(); ++i) {
@@ -118,7 +119,8 @@ void SyncProof::addBlock(Block &block, Section section, std::vector<Node> &nodes
         addBlock(*branch.elseBlock(), section, node.other);
       if (!node.body.empty() || !node.other.empty())
         nodes.push_back(std::move(node));
-    } else if ((llvm::isa<SectionCubeOp>(op) && section == Section::cube) || (llvm::isa<SectionVectorOp>(op) && section == Section::vector)) {
+    } else if ((llvm::isa<SectionCubeOp>(op) && section == Section::cube) ||
+               (llvm::isa<SectionVectorOp>(op) && section == Section::vector)) {
       for (Region &region : op.getRegions())
         for (Block &inner : region)
           addBlock(inner, section, nodes);
@@ -280,7 +282,8 @@ bool SyncProof::runLoop(const Node &node, State &state) {
 bool SyncProof::holds(const std::vector<bool> &chosen) {
   alive = &chosen;
   for (const std::vector<Node> &kernel : kernels) {
-    State state{BitRows(engines.size() + numTokens, conflicts.numItems() + numTokens), std::vector<bool>(engines.size() + numTokens)};
+    State state{BitRows(engines.size() + numTokens, conflicts.numItems() + numTokens),
+                std::vector<bool>(engines.size() + numTokens)};
     std::fill_n(state.raised.begin(), engines.size(), true); // what engines know is always of use
     if (!run(kernel, state))
       return false;

@@ -1,8 +1,9 @@
 //===- SyncPlan.h - where flags of a kernel stand, and whether they are enough -----*- C++ -*-===//
 //
-// The proof walks the kernel once per way through it (loops to a fixed point, both ways of a branch) and keeps, for every engine and
-// every raised flag, the ops whose last execution may not be over as far as that engine knows, or the engine that raised the flag knew.
-// docs/rationale-sync.md says why this proves the order of every two accesses and that no flag is raised twice.
+// The proof walks the kernel once per way through it (loops to a fixed point, both ways of a branch) and keeps, for
+// every engine and every raised flag, the ops whose last execution may not be over as far as that engine knows, or the
+// engine that raised the flag knew. docs/rationale-sync.md says why this proves the order of every two accesses and
+// that no flag is raised twice.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_SYNCPLAN_H
@@ -29,8 +30,8 @@ struct Signal {
   const Meeting &meeting() const { return block->meetings[index]; }
 };
 
-/// What stands around an op, as indices of signals: meetings, waits and the first sets of flags for next executions before it; the last
-/// waits of those and sets behind it, in this order.
+/// What stands around an op, as indices of signals: meetings, waits and the first sets of flags for next executions
+/// before it; the last waits of those and sets behind it, in this order.
 struct Gap {
   llvm::SmallVector<size_t, 2> meetings, waits, firstSets, lastWaits, sets;
 };
@@ -45,7 +46,8 @@ struct SyncPlan {
 /// Decides for subsets of a plan's signals whether they order the kernel.
 class SyncProof {
 public:
-  SyncProof(mlir::func::FuncOp func, const std::vector<EngineOp> &ops, const SyncConflicts &conflicts, const SyncPlan &plan);
+  SyncProof(mlir::func::FuncOp func, const std::vector<EngineOp> &ops, const SyncConflicts &conflicts,
+            const SyncPlan &plan);
 
   /// Do the signals in `alive` order all conflicts, and is no flag raised before its last token is taken?
   bool holds(const std::vector<bool> &alive);

@@ -42,7 +42,8 @@ static ValueBounds getValueBounds(Value value, unsigned depth = 0) {
     ValueBounds step = getValueBounds(loop.getStep(), depth + 1);
     if (step.low < 1)
       return any;
-    return {getValueBounds(loop.getLowerBound(), depth + 1).low, addBounds(getValueBounds(loop.getUpperBound(), depth + 1).high, -1)};
+    return {getValueBounds(loop.getLowerBound(), depth + 1).low,
+            addBounds(getValueBounds(loop.getUpperBound(), depth + 1).high, -1)};
   }
   Operation *op = value.getDefiningOp();
   auto in = [&](unsigned i) { return getValueBounds(op->getOperand(i), depth + 1); };
@@ -87,7 +88,8 @@ static ValueBounds getValueBounds(Value value, unsigned depth = 0) {
 }
 
 TripBounds pto_mlir::pto::getTripBounds(scf::ForOp loop) {
-  ValueBounds begin = getValueBounds(loop.getLowerBound()), end = getValueBounds(loop.getUpperBound()), step = getValueBounds(loop.getStep());
+  ValueBounds begin = getValueBounds(loop.getLowerBound()), end = getValueBounds(loop.getUpperBound()),
+              step = getValueBounds(loop.getStep());
   if (step.low < 1)
     return {};
   auto trips = [](int64_t distance, int64_t step) { // of loops that are this long

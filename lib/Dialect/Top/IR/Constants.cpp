@@ -1,4 +1,5 @@
-// Reading and making constants. Element types convert through double (exact for every float type and for integers below 2^53).
+// Reading and making constants. Element types convert through double (exact for every float type and for integers below
+// 2^53).
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -48,8 +49,7 @@ std::optional<Weight> getConstant(Value value) {
   return Weight{type, ArrayRef<char>(*owner), owner};
 }
 
-template <typename T>
-static T load(const char *data) {
+template <typename T> static T load(const char *data) {
   T value;
   std::memcpy(&value, data, sizeof(T));
   return value;
@@ -201,7 +201,8 @@ std::optional<double> getSplat(Value value) {
   // Equal bytes: every element equals the one before it.
   if (std::memcmp(weight->bytes.data(), weight->bytes.data() + size, weight->bytes.size() - size) != 0)
     return std::nullopt;
-  return toDoubles(Weight{RankedTensorType::get({1}, type.getElementType()), weight->bytes.take_front(size), nullptr}).front();
+  return toDoubles(Weight{RankedTensorType::get({1}, type.getElementType()), weight->bytes.take_front(size), nullptr})
+      .front();
 }
 
 static Value createInline(OpBuilder &builder, Location loc, RankedTensorType type, ArrayRef<char> bytes) {

@@ -31,7 +31,8 @@ Type joined(Type a, Type b) {
 
 bool isCompatible(Type a, Type b) {
   auto left = dyn_cast<RankedTensorType>(a), right = dyn_cast<RankedTensorType>(b);
-  return left && right && left.getElementType() == right.getElementType() && succeeded(verifyCompatibleShape(left, right));
+  return left && right && left.getElementType() == right.getElementType() &&
+         succeeded(verifyCompatibleShape(left, right));
 }
 
 Type stacked(int64_t count, Type row) {
@@ -43,13 +44,15 @@ Type stacked(int64_t count, Type row) {
 
 bool isOne(Type type, unsigned width) {
   auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 && tensor.getElementType().isSignlessInteger(width);
+  return tensor && tensor.hasStaticShape() && tensor.getNumElements() == 1 &&
+         tensor.getElementType().isSignlessInteger(width);
 }
 
 LogicalResult checkCarried(ValueRange yielded, TypeRange entering, Report report) {
   for (auto [i, value, type] : llvm::enumerate(yielded, entering))
     if (value.getType() != type) {
-      report("it carries a " + textOf(type) + " into a trip and a " + textOf(value.getType()) + " out of it (value " + Twine(i) + ")");
+      report("it carries a " + textOf(type) + " into a trip and a " + textOf(value.getType()) + " out of it (value " +
+             Twine(i) + ")");
       return failure();
     }
   return success();
@@ -62,7 +65,9 @@ Types inferIf(IfOp op, Report report) {
     return report("the condition must be one boolean, it is a " + textOf(op.getCondition().getType())), failure();
   Operation *then = op.getThenRegion().front().getTerminator(), *other = op.getElseRegion().front().getTerminator();
   if (then->getNumOperands() != other->getNumOperands())
-    return report("its branches give " + Twine(then->getNumOperands()) + " and " + Twine(other->getNumOperands()) + " tensors"), failure();
+    return report("its branches give " + Twine(then->getNumOperands()) + " and " + Twine(other->getNumOperands()) +
+                  " tensors"),
+           failure();
   SmallVector<Type> types;
   for (auto [i, a, b] : llvm::enumerate(then->getOperandTypes(), other->getOperandTypes())) {
     types.push_back(joined(a, b));
@@ -77,15 +82,16 @@ Types inferLoop(LoopOp op, Report report) {
   Operation *yield = body.getTerminator();
   size_t carried = op.getCarried().size();
   if (!isOne(op.getTrips().getType(), 64) || !isOne(op.getCondition().getType(), 1))
-    return report("expects one 64-bit integer as the number of trips and one boolean as the condition, got a " + textOf(op.getTrips().getType()) +
-                  " and a " + textOf(op.getCondition().getType())),
+    return report("expects one 64-bit integer as the number of trips and one boolean as the condition, got a " +
+                  textOf(op.getTrips().getType()) + " and a " + textOf(op.getCondition().getType())),
            failure();
   if (body.getNumArguments() != carried + 2 || yield->getNumOperands() < carried + 1)
-    return report("carries " + Twine(carried) + " tensors; its body takes " + Twine(body.getNumArguments()) + " and gives " +
-                  Twine(yield->getNumOperands())),
+    return report("carries " + Twine(carried) + " tensors; its body takes " + Twine(body.getNumArguments()) +
+                  " and gives " + Twine(yield->getNumOperands())),
            failure();
   if (!isOne(yield->getOperand(0).getType(), 1))
-    return report("the next condition must be one boolean, it is a " + textOf(yield->getOperand(0).getType())), failure();
+    return report("the next condition must be one boolean, it is a " + textOf(yield->getOperand(0).getType())),
+           failure();
   TypeRange entering = op.getCarried().getTypes(), taken = body.getArgumentTypes();
   if (!isOne(taken[0], 64) || !isOne(taken[1], 1) || taken.drop_front(2) != entering)
     return report("its body must take one 64-bit integer, one boolean, and the types that it carries"), failure();
@@ -103,10 +109,11 @@ Types inferScan(ScanOp op, Report report) {
   Operation *yield = body.getTerminator();
   size_t states = op.getStates(), count = op.getInputs().size();
   if (states >= count || body.getNumArguments() != count || yield->getNumOperands() < states)
-    return report("has " + Twine(states) + " states among " + Twine(count) + " tensors; its body takes " + Twine(body.getNumArguments()) +
-                  " and gives " + Twine(yield->getNumOperands())),
+    return report("has " + Twine(states) + " states among " + Twine(count) + " tensors; its body takes " +
+                  Twine(body.getNumArguments()) + " and gives " + Twine(yield->getNumOperands())),
            failure();
-  if (op.getReversedInputs().size() != count - states || op.getReversedOutputs().size() != yield->getNumOperands() - states)
+  if (op.getReversedInputs().size() != count - states ||
+      op.getReversedOutputs().size() != yield->getNumOperands() - states)
     return report("expects a direction per tensor that is scanned and one per tensor that is made"), failure();
   TypeRange entering = op.getInputs().getTypes();
   if (failed(checkCarried(yield->getOperands().take_front(states), entering.take_front(states), report)))
@@ -136,7 +143,8 @@ LogicalResult verifyControl(Operation *op) {
     return failure();
   // Constants that become known later may say more than the results do.
   bool fits = types->size() == op->getNumResults() &&
-              llvm::all_of(llvm::zip(*types, op->getResultTypes()), [](auto pair) { return isCompatible(std::get<0>(pair), std::get<1>(pair)); });
+              llvm::all_of(llvm::zip(*types, op->getResultTypes()),
+                           [](auto pair) { return isCompatible(std::get<0>(pair), std::get<1>(pair)); });
   if (!fits)
     return op->emitOpError("has results that do not fit what its regions yield");
   return success();
@@ -148,7 +156,8 @@ bool isControlFlow(Operation *op) { return isa<IfOp, LoopOp, ScanOp, DimOp, Assu
 
 RankedTensorType rowType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
-  return tensor.getRank() ? RankedTensorType::get(tensor.getShape().drop_front(), tensor.getElementType()) : RankedTensorType();
+  return tensor.getRank() ? RankedTensorType::get(tensor.getShape().drop_front(), tensor.getElementType())
+                          : RankedTensorType();
 }
 
 std::optional<int64_t> LoopOp::constantTrips() {
@@ -159,7 +168,8 @@ std::optional<int64_t> LoopOp::constantTrips() {
   Block &body = getBody().front();
   Value next = body.getTerminator()->getOperand(0);
   std::optional<Weight> trips = getConstant(getTrips());
-  if (!trips || trips->type.getNumElements() != 1 || !isTrue(getCondition()) || (next != body.getArgument(1) && !isTrue(next)))
+  if (!trips || trips->type.getNumElements() != 1 || !isTrue(getCondition()) ||
+      (next != body.getArgument(1) && !isTrue(next)))
     return std::nullopt;
   int64_t count = std::max<int64_t>(toInts(*trips).front(), 0);
   return count <= INT32_MAX ? std::optional(count) : std::nullopt;
@@ -181,7 +191,8 @@ LogicalResult DimOp::verify() {
 }
 
 LogicalResult AssumeOp::verify() {
-  if (isCompatible(getSource().getType(), getOutput().getType()) && cast<RankedTensorType>(getOutput().getType()).hasStaticShape())
+  if (isCompatible(getSource().getType(), getOutput().getType()) &&
+      cast<RankedTensorType>(getOutput().getType()).hasStaticShape())
     return success();
   return emitOpError("expects a static type that the tensor may have, got ") << getOutput().getType();
 }

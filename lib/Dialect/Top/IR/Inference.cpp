@@ -27,11 +27,11 @@ std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t
   return result;
 }
 
-std::optional<int64_t> windowOutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin, int64_t end,
-                                        bool ceil) {
+std::optional<int64_t> windowOutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin,
+                                        int64_t end, bool ceil) {
   int64_t extent, padded, room;
-  if (llvm::MulOverflow(dilation, kernel - 1, extent) || llvm::AddOverflow(in, begin, padded) || llvm::AddOverflow(padded, end, padded) ||
-      llvm::SubOverflow(padded, extent + 1, room) || room < 0)
+  if (llvm::MulOverflow(dilation, kernel - 1, extent) || llvm::AddOverflow(in, begin, padded) ||
+      llvm::AddOverflow(padded, end, padded) || llvm::SubOverflow(padded, extent + 1, room) || room < 0)
     return std::nullopt;
   int64_t out = (ceil ? llvm::divideCeil(room, stride) : room / stride) + 1;
   if (ceil && (out - 1) * stride >= in + begin)
@@ -40,8 +40,9 @@ std::optional<int64_t> windowOutputSize(int64_t in, int64_t kernel, int64_t stri
 }
 
 std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> kernel,
-                                                      llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
-                                                      llvm::ArrayRef<int64_t> pads, bool ceil, std::string &message) {
+                                                      llvm::ArrayRef<int64_t> strides,
+                                                      llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> pads,
+                                                      bool ceil, std::string &message) {
   size_t rank = spatial.size();
   auto check = [&](llvm::StringRef what, llvm::ArrayRef<int64_t> values, size_t count, int64_t least) {
     if (values.size() != count)
@@ -50,15 +51,15 @@ std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> sp
       message = llvm::formatv("expects every value in {0} to be at least {1}", what, least);
     return message.empty();
   };
-  if (!check("kernel", kernel, rank, 1) || !check("strides", strides, rank, 1) || !check("dilations", dilations, rank, 1) ||
-      !check("pads", pads, 2 * rank, 0))
+  if (!check("kernel", kernel, rank, 1) || !check("strides", strides, rank, 1) ||
+      !check("dilations", dilations, rank, 1) || !check("pads", pads, 2 * rank, 0))
     return std::nullopt;
   llvm::SmallVector<int64_t> result;
   for (size_t i = 0; i < rank; ++i) {
     auto out = windowOutputSize(spatial[i], kernel[i], strides[i], dilations[i], pads[i], pads[rank + i], ceil);
     if (!out) {
-      message = llvm::formatv("kernel of {0} (dilation {1}) does not fit the padded size {2} in spatial dimension {3}", kernel[i],
-                              dilations[i], spatial[i] + pads[i] + pads[rank + i], i);
+      message = llvm::formatv("kernel of {0} (dilation {1}) does not fit the padded size {2} in spatial dimension {3}",
+                              kernel[i], dilations[i], spatial[i] + pads[i] + pads[rank + i], i);
       return std::nullopt;
     }
     result.push_back(*out);

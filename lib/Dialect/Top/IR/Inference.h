@@ -19,11 +19,12 @@ std::string shapeText(llvm::ArrayRef<int64_t> shape);
 /// numpy's broadcast of two shapes; nullopt when they do not fit.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
-/// Checks the attributes of a window op against the number of spatial dimensions and computes the output's spatial sizes.
-/// On error `message` says what is wrong.
+/// Checks the attributes of a window op against the number of spatial dimensions and computes the output's spatial
+/// sizes. On error `message` says what is wrong.
 std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> kernel,
-                                                      llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<int64_t> dilations,
-                                                      llvm::ArrayRef<int64_t> pads, bool ceil, std::string &message);
+                                                      llvm::ArrayRef<int64_t> strides,
+                                                      llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> pads,
+                                                      bool ceil, std::string &message);
 
 } // namespace pto_mlir::top
 

@@ -20,7 +20,8 @@ Location namedLoc(MLIRContext *context, llvm::StringRef name, llvm::StringRef la
 // The layout-carrying wrapper around a name, or null.
 static FusedLoc getLayoutLoc(Location loc) {
   auto fused = dyn_cast<FusedLoc>(loc);
-  return fused && isa_and_nonnull<StringAttr>(fused.getMetadata()) && fused.getLocations().size() == 1 ? fused : FusedLoc();
+  return fused && isa_and_nonnull<StringAttr>(fused.getMetadata()) && fused.getLocations().size() == 1 ? fused
+                                                                                                       : FusedLoc();
 }
 
 llvm::StringRef getTensorName(Location loc) {

@@ -8,7 +8,8 @@
 
 namespace pto_mlir::top {
 
-/// Collects names while patterns run; `commit` moves them to the module's `top.absorbed`. Names are interned in the context.
+/// Collects names while patterns run; `commit` moves them to the module's `top.absorbed`. Names are interned in the
+/// context.
 class Absorbed {
 public:
   void add(mlir::Location loc) {
@@ -22,9 +23,9 @@ private:
 };
 
 /// A pattern that may absorb names.
-template <typename OpTy>
-struct AbsorbingPattern : public mlir::OpRewritePattern<OpTy> {
-  AbsorbingPattern(mlir::MLIRContext *context, Absorbed &absorbed) : mlir::OpRewritePattern<OpTy>(context), absorbed(absorbed) {}
+template <typename OpTy> struct AbsorbingPattern : public mlir::OpRewritePattern<OpTy> {
+  AbsorbingPattern(mlir::MLIRContext *context, Absorbed &absorbed)
+      : mlir::OpRewritePattern<OpTy>(context), absorbed(absorbed) {}
   Absorbed &absorbed;
 };
 

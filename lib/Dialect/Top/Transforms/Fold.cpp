@@ -52,14 +52,14 @@ struct FoldConstant : public RewritePattern {
 };
 
 // x + 0, x - 0, x * 1, x / 1, x ^ 1; on the left, too, where the op commutes.
-template <typename OpTy>
-struct DropIdentity : public AbsorbingPattern<OpTy> {
+template <typename OpTy> struct DropIdentity : public AbsorbingPattern<OpTy> {
   DropIdentity(MLIRContext *context, Absorbed &absorbed, double neutral)
       : AbsorbingPattern<OpTy>(context, absorbed), neutral(neutral) {}
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     bool commutes = op->template hasTrait<OpTrait::IsCommutative>();
-    for (auto [value, other] : {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
+    for (auto [value, other] :
+         {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
       if (value.getType() == op.getType() && (commutes || value == op.getLhs()) && getSplat(other) == neutral &&
           !returnsArgument(op, value)) {
         this->absorbed.add(op.getLoc());
@@ -90,8 +90,8 @@ struct DivToMul : public OpRewritePattern<DivOp> {
         return rewriter.notifyMatchFailure(op, "a divisor is no power of two");
       value = 1 / value;
     }
-    Value factor = createConstant(rewriter, op.getRhs().getLoc(), (getTensorName(op.getRhs()) + "_reciprocal").str(), divisor->type,
-                                  fromDoubles(float_, values));
+    Value factor = createConstant(rewriter, op.getRhs().getLoc(), (getTensorName(op.getRhs()) + "_reciprocal").str(),
+                                  divisor->type, fromDoubles(float_, values));
     rewriter.replaceOpWithNewOp<MulOp>(op, op.getLhs(), factor);
     return success();
   }
@@ -123,8 +123,9 @@ struct MergeReshape : public AbsorbingPattern<ReshapeOp> {
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<ReshapeOp>();
     bool isIdentity = (inner ? inner : op).getInput().getType() == op.getType();
-    return mergeWithInner(op, inner, isIdentity, absorbed, rewriter,
-                          [&](Value source) { rewriter.replaceOpWithNewOp<ReshapeOp>(op, source, op.getType().getShape()); });
+    return mergeWithInner(op, inner, isIdentity, absorbed, rewriter, [&](Value source) {
+      rewriter.replaceOpWithNewOp<ReshapeOp>(op, source, op.getType().getShape());
+    });
   }
 };
 
@@ -133,7 +134,8 @@ struct MergePermute : public AbsorbingPattern<PermuteOp> {
 
   LogicalResult matchAndRewrite(PermuteOp op, PatternRewriter &rewriter) const override {
     auto inner = op.getInput().getDefiningOp<PermuteOp>();
-    SmallVector<int64_t> perm = inner ? applyPermutation(inner.getPerm(), op.getPerm()) : SmallVector<int64_t>(op.getPerm());
+    SmallVector<int64_t> perm =
+        inner ? applyPermutation(inner.getPerm(), op.getPerm()) : SmallVector<int64_t>(op.getPerm());
     return mergeWithInner(op, inner, isIdentityPermutation(perm), absorbed, rewriter,
                           [&](Value source) { rewriter.replaceOpWithNewOp<PermuteOp>(op, source, perm); });
   }

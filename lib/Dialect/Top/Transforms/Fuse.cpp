@@ -14,13 +14,14 @@ namespace pto_mlir::top {
 
 namespace {
 
-// A (transposed) convolution or matrix product with constant weights, seen as one: weight element i belongs to output channel channelOf(i).
+// A (transposed) convolution or matrix product with constant weights, seen as one: weight element i belongs to output
+// channel channelOf(i).
 struct Product {
   Operation *op;
-  Weight weights;                  // the filter, or the right-hand matrix
+  Weight weights; // the filter, or the right-hand matrix
   std::optional<Weight> bias;
-  int64_t channels, channelDim;    // of the output
-  int64_t channelStride;           // in the weights
+  int64_t channels, channelDim;     // of the output
+  int64_t channelStride;            // in the weights
   int64_t groups = 1, perGroup = 1; // of a transposed convolution, whose filter has a group's channels only
 
   int64_t channelOf(int64_t i) const {
@@ -44,7 +45,8 @@ struct Product {
     if (!weights || !isa<FloatType>(type.getElementType()) || (matmul && weights->type.getRank() != 2))
       return std::nullopt;
     product.weights = *weights;
-    product.channelDim = matmul ? type.getRank() - 1 : top::channelDim(conv ? conv.getLayout() : transposed.getLayout(), type.getRank());
+    product.channelDim =
+        matmul ? type.getRank() - 1 : top::channelDim(conv ? conv.getLayout() : transposed.getLayout(), type.getRank());
     product.channels = type.getDimSize(product.channelDim);
     bool channelFirst = conv ? conv.getLayout() != "NHWC" : matmul && matmul.getTransposeB();
     if (channelFirst)
@@ -83,10 +85,12 @@ struct Product {
       for (size_t i = 0; i < values.size(); ++i)
         values[i] *= scale[channelOf(i)];
       Type element = weights.type.getElementType();
-      operands[1] = createConstant(rewriter, op->getOperand(1).getLoc(), name + "_fused", weights.type, fromDoubles(element, values));
+      operands[1] = createConstant(rewriter, op->getOperand(1).getLoc(), name + "_fused", weights.type,
+                                   fromDoubles(element, values));
     }
     auto type = RankedTensorType::get({channels}, biasType());
-    operands.push_back(createConstant(rewriter, rewriter.getUnknownLoc(), name + "_bias", type, fromDoubles(biasType(), biasValues)));
+    operands.push_back(
+        createConstant(rewriter, rewriter.getUnknownLoc(), name + "_bias", type, fromDoubles(biasType(), biasValues)));
     state.addOperands(operands);
     state.addAttributes(op->getAttrs());
     state.addTypes(last->getResultTypes());
@@ -155,7 +159,8 @@ struct FuseBias : public AbsorbingPattern<AddOp> {
   using AbsorbingPattern::AbsorbingPattern;
 
   LogicalResult matchAndRewrite(AddOp op, PatternRewriter &rewriter) const override {
-    for (auto [value, other] : {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
+    for (auto [value, other] :
+         {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
       std::optional<Product> product = Product::match(value);
       if (!product || value.getType() != op.getType())
         continue;

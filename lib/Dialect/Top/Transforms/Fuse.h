@@ -12,7 +12,8 @@ void populateFuseLayerNorm(mlir::RewritePatternSet &patterns, Absorbed &absorbed
 /// A permute that exchanges the last two dimensions of a product's right operand becomes its transpose_b.
 void populateFusePermute(mlir::RewritePatternSet &patterns, Absorbed &absorbed);
 
-/// A constant factor on some columns of a product with constant weights, behind slices, reshapes and permutes, goes into the weights.
+/// A constant factor on some columns of a product with constant weights, behind slices, reshapes and permutes, goes
+/// into the weights.
 void populateFuseScale(mlir::RewritePatternSet &patterns, Absorbed &absorbed);
 
 } // namespace pto_mlir::top

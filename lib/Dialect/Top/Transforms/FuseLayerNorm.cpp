@@ -1,4 +1,5 @@
-// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) is one op, with or without the mean; a scale and a bias after it are its parameters.
+// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) is one op, with or without the mean; a scale and a bias after
+// it are its parameters.
 #include "Fuse.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -12,7 +13,8 @@ namespace {
 std::optional<int64_t> lastDimensions(ReduceMeanOp mean) {
   int64_t rank = mean.getInput().getType().getRank();
   ArrayRef<int64_t> axes = mean.getAxes();
-  if (axes.empty() || !mean.getKeepdims() || axes.back() != rank - 1 || axes.back() - axes.front() + 1 != static_cast<int64_t>(axes.size()))
+  if (axes.empty() || !mean.getKeepdims() || axes.back() != rank - 1 ||
+      axes.back() - axes.front() + 1 != static_cast<int64_t>(axes.size()))
     return std::nullopt;
   return axes.front();
 }
@@ -66,7 +68,8 @@ bool matchDeviation(Value value, Value centred, Spelled &spelled) {
     return false;
   Spelled second;
   if (matchDifference(centred, spelled)) {
-    bool same = base == centred || (matchDifference(base, second) && second.input == spelled.input && second.axis == spelled.axis);
+    bool same = base == centred ||
+                (matchDifference(base, second) && second.input == spelled.input && second.axis == spelled.axis);
     if (!same || lastDimensions(mean) != spelled.axis)
       return false;
   } else {
@@ -83,16 +86,20 @@ bool matchDeviation(Value value, Value centred, Spelled &spelled) {
 }
 
 // Replaces `op`, the quotient of `centred` and `deviation`.
-LogicalResult fuse(Operation *op, Value centred, Value deviation, ArrayRef<Operation *> between, PatternRewriter &rewriter, Absorbed &absorbed) {
+LogicalResult fuse(Operation *op, Value centred, Value deviation, ArrayRef<Operation *> between,
+                   PatternRewriter &rewriter, Absorbed &absorbed) {
   Spelled spelled;
   auto type = cast<RankedTensorType>(op->getResultTypes()[0]);
-  if (!isa<FloatType>(type.getElementType()) || !matchDeviation(deviation, centred, spelled) || spelled.input.getType() != type)
+  if (!isa<FloatType>(type.getElementType()) || !matchDeviation(deviation, centred, spelled) ||
+      spelled.input.getType() != type)
     return rewriter.notifyMatchFailure(op, "is no normalisation");
   spelled.chain.append(between.begin(), between.end());
   for (Operation *part : spelled.chain)
-    if (llvm::all_of(part->getUsers(), [&](Operation *user) { return user == op || llvm::is_contained(spelled.chain, user); }))
+    if (llvm::all_of(part->getUsers(),
+                     [&](Operation *user) { return user == op || llvm::is_contained(spelled.chain, user); }))
       absorbed.add(part->getLoc());
-  rewriter.replaceOpWithNewOp<LayerNormOp>(op, type, spelled.input, ValueRange(), spelled.axis, APFloat(spelled.epsilon), spelled.centered);
+  rewriter.replaceOpWithNewOp<LayerNormOp>(op, type, spelled.input, ValueRange(), spelled.axis,
+                                           APFloat(spelled.epsilon), spelled.centered);
   return success();
 }
 
@@ -106,7 +113,8 @@ struct FuseQuotient : public AbsorbingPattern<DivOp> {
 struct FuseReciprocal : public AbsorbingPattern<MulOp> {
   using AbsorbingPattern::AbsorbingPattern;
   LogicalResult matchAndRewrite(MulOp op, PatternRewriter &rewriter) const override {
-    for (auto [value, other] : {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())})
+    for (auto [value, other] :
+         {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())})
       if (auto inverse = other.getDefiningOp<ReciprocalOp>())
         return fuse(op, value, inverse.getInput(), inverse.getOperation(), rewriter, absorbed);
     return rewriter.notifyMatchFailure(op, "multiplies with no reciprocal");
@@ -114,13 +122,13 @@ struct FuseReciprocal : public AbsorbingPattern<MulOp> {
 };
 
 // layer_norm(x) * scale, layer_norm(x, scale) + bias.
-template <typename OpTy>
-struct FuseParameter : public AbsorbingPattern<OpTy> {
+template <typename OpTy> struct FuseParameter : public AbsorbingPattern<OpTy> {
   using AbsorbingPattern<OpTy>::AbsorbingPattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     constexpr size_t kBefore = std::is_same_v<OpTy, MulOp> ? 0 : 1;
-    for (auto [value, other] : {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
+    for (auto [value, other] :
+         {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
       auto norm = value.template getDefiningOp<LayerNormOp>();
       if (!norm || !norm->hasOneUse() || norm.getParams().size() != kBefore || value.getType() != op.getType())
         continue;
@@ -135,7 +143,8 @@ struct FuseParameter : public AbsorbingPattern<OpTy> {
       SmallVector<Value> params(norm.getParams());
       params.push_back(other);
       this->absorbed.add(norm.getLoc());
-      rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), norm.getInput(), params, norm.getAxis(), norm.getEpsilon(), norm.getCentered());
+      rewriter.replaceOpWithNewOp<LayerNormOp>(op, op.getType(), norm.getInput(), params, norm.getAxis(),
+                                               norm.getEpsilon(), norm.getCentered());
       return success();
     }
     return rewriter.notifyMatchFailure(op, "is no parameter of a normalisation");
@@ -145,7 +154,8 @@ struct FuseParameter : public AbsorbingPattern<OpTy> {
 } // namespace
 
 void populateFuseLayerNorm(RewritePatternSet &patterns, Absorbed &absorbed) {
-  patterns.add<FuseQuotient, FuseReciprocal, FuseParameter<MulOp>, FuseParameter<AddOp>>(patterns.getContext(), absorbed);
+  patterns.add<FuseQuotient, FuseReciprocal, FuseParameter<MulOp>, FuseParameter<AddOp>>(patterns.getContext(),
+                                                                                         absorbed);
 }
 
 } // namespace pto_mlir::top

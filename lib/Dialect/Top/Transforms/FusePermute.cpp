@@ -1,4 +1,5 @@
-// The keys of an attention: a permute before a matrix product that moves the last dimension becomes the product's own transposition.
+// The keys of an attention: a permute before a matrix product that moves the last dimension becomes the product's own
+// transposition.
 #include "Fuse.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -35,6 +36,8 @@ struct FusePermute : public AbsorbingPattern<MatMulOp> {
 
 } // namespace
 
-void populateFusePermute(RewritePatternSet &patterns, Absorbed &absorbed) { patterns.add<FusePermute>(patterns.getContext(), absorbed); }
+void populateFusePermute(RewritePatternSet &patterns, Absorbed &absorbed) {
+  patterns.add<FusePermute>(patterns.getContext(), absorbed);
+}
 
 } // namespace pto_mlir::top

@@ -44,19 +44,20 @@ std::optional<Columns> findColumns(Value value) {
   // The other readers want none of these columns.
   for (Operation *user : columns.product->getUsers()) {
     auto other = dyn_cast<SliceOp>(user);
-    if (user != slice && (!other || !takesColumns(other) || (other.getStarts().back() < columns.end && columns.begin < other.getEnds().back())))
+    if (user != slice && (!other || !takesColumns(other) ||
+                          (other.getStarts().back() < columns.end && columns.begin < other.getEnds().back())))
       return std::nullopt;
   }
   return columns;
 }
 
-template <typename OpTy>
-struct FuseScale : public AbsorbingPattern<OpTy> {
+template <typename OpTy> struct FuseScale : public AbsorbingPattern<OpTy> {
   using AbsorbingPattern<OpTy>::AbsorbingPattern;
 
   LogicalResult matchAndRewrite(OpTy op, PatternRewriter &rewriter) const override {
     constexpr bool divides = std::is_same_v<OpTy, DivOp>;
-    for (auto [value, other] : {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
+    for (auto [value, other] :
+         {std::pair<Value, Value>(op.getLhs(), op.getRhs()), std::pair<Value, Value>(op.getRhs(), op.getLhs())}) {
       if (divides && value != op.getLhs())
         continue;
       std::optional<double> factor = value.getType() == op.getType() ? getSplat(other) : std::nullopt;
@@ -68,7 +69,8 @@ struct FuseScale : public AbsorbingPattern<OpTy> {
       MatMulOp product = columns->product;
       std::optional<Weight> weights = getConstant(product.getRhs());
       std::optional<Weight> bias = product.getBias() ? getConstant(product.getBias()) : std::nullopt;
-      if (!weights || weights->type.getRank() != 2 || (product.getBias() && !bias) || !isa<FloatType>(weights->type.getElementType()))
+      if (!weights || weights->type.getRank() != 2 || (product.getBias() && !bias) ||
+          !isa<FloatType>(weights->type.getElementType()))
         continue;
       int64_t count = product.getType().getShape().back();
       int64_t stride = product.getTransposeB() ? weights->type.getNumElements() / count : 1;
@@ -105,6 +107,8 @@ struct FuseScale : public AbsorbingPattern<OpTy> {
 
 } // namespace
 
-void populateFuseScale(RewritePatternSet &patterns, Absorbed &absorbed) { patterns.add<FuseScale<MulOp>, FuseScale<DivOp>>(patterns.getContext(), absorbed); }
+void populateFuseScale(RewritePatternSet &patterns, Absorbed &absorbed) {
+  patterns.add<FuseScale<MulOp>, FuseScale<DivOp>>(patterns.getContext(), absorbed);
+}
 
 } // namespace pto_mlir::top

@@ -50,8 +50,8 @@ LogicalResult saveWeights(ModuleOp module, StringRef path, std::string &error) {
       error = (path + ": weight '" + op.getName() + "' is not in memory").str();
       return WalkResult::interrupt();
     }
-    entries.push_back({op.getName().str(), dtypeName(weight->type.getElementType()), std::vector<int64_t>(weight->type.getShape()),
-                       weight->bytes.data(), weight->bytes.size()});
+    entries.push_back({op.getName().str(), dtypeName(weight->type.getElementType()),
+                       std::vector<int64_t>(weight->type.getShape()), weight->bytes.data(), weight->bytes.size()});
     return WalkResult::advance();
   });
   return success(!walked.wasInterrupted() && writeSafetensors(path.str(), entries, error));

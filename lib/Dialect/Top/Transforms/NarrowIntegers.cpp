@@ -32,7 +32,8 @@ LogicalResult narrowConstant(Operation *op) {
                            << "; integers are 32 bits wide on the device";
   auto type = cast<RankedTensorType>(narrow(value.getType()));
   OpBuilder builder(op);
-  value.replaceAllUsesWith(createConstant(builder, op->getLoc(), name + ".i32", type, fromInts(type.getElementType(), numbers)));
+  value.replaceAllUsesWith(
+      createConstant(builder, op->getLoc(), name + ".i32", type, fromInts(type.getElementType(), numbers)));
   op->erase();
   return success();
 }
@@ -93,7 +94,8 @@ LogicalResult narrowIntegers(func::FuncOp func) {
     cast.getOutput().replaceAllUsesWith(cast.getInput());
     cast.erase();
   }
-  func.setType(FunctionType::get(func.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
+  func.setType(
+      FunctionType::get(func.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
   return success();
 }
 

@@ -6,8 +6,8 @@
 
 namespace pto_mlir::top {
 
-/// Stores i64 and i1 tensors of `func` as i32. Arguments and results that change note the model's element type in their attribute
-/// kTypeAttr. An i64 constant that i32 cannot hold is an error.
+/// Stores i64 and i1 tensors of `func` as i32. Arguments and results that change note the model's element type in their
+/// attribute kTypeAttr. An i64 constant that i32 cannot hold is an error.
 llvm::LogicalResult narrowIntegers(mlir::func::FuncOp func);
 
 } // namespace pto_mlir::top

@@ -16,7 +16,8 @@ namespace pto_mlir::top {
 
 namespace {
 
-// Scales and shifts that are spread over what they meet: they cost nothing as f32, and rounded they would move whole channels to one side.
+// Scales and shifts that are spread over what they meet: they cost nothing as f32, and rounded they would move whole
+// channels to one side.
 bool isSpread(OpOperand &use) {
   Operation *op = use.getOwner();
   if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp>(op))
@@ -24,7 +25,8 @@ bool isSpread(OpOperand &use) {
   auto elements = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
   auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
   Value other = op->getOperand(1 - use.getOperandNumber());
-  return isConstant(use.get()) && !isConstant(other) && elements(use.get().getType()) < elements(op->getResultTypes()[0]);
+  return isConstant(use.get()) && !isConstant(other) &&
+         elements(use.get().getType()) < elements(op->getResultTypes()[0]);
 }
 
 // Operands that stay f32 because they meet an f32 accumulator or statistics.
@@ -93,7 +95,8 @@ bool Narrowing::fits(const Weight &weight) {
   return result;
 }
 
-// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be NaN.
+// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be
+// NaN.
 std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
   if (fits(weight))
     return toFloats(weight, storage);
@@ -167,8 +170,9 @@ void Narrowing::widenOutputs() {
   builder.setInsertionPoint(terminator);
   for (auto [operand, type] : llvm::zip(terminator->getOpOperands(), func.getResultTypes()))
     if (operand.get().getType() != type)
-      operand.set(builder.create<CastOp>(namedLoc(func.getContext(), getTensorName(operand.get()), getTensorLayout(operand.get())),
-                                         operand.get(), TypeAttr::get(builder.getF32Type())));
+      operand.set(builder.create<CastOp>(
+          namedLoc(func.getContext(), getTensorName(operand.get()), getTensorLayout(operand.get())), operand.get(),
+          TypeAttr::get(builder.getF32Type())));
 }
 
 void Narrowing::run() {

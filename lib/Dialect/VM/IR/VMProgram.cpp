@@ -44,7 +44,8 @@ LogicalResult CallOp::verify() {
   StringRef callee = getCallee();
   if (isKernel()) {
     if (!callee.starts_with("device.") && !callee.starts_with("host.") && !callee.starts_with("python."))
-      return emitOpError() << "expects a kernel @device.<op>, @host.<op> or @python.<op>, or a function, got @" << callee;
+      return emitOpError() << "expects a kernel @device.<op>, @host.<op> or @python.<op>, or a function, got @"
+                           << callee;
     return success();
   }
   if (getQueue())
@@ -68,13 +69,15 @@ void CallOp::getEffects(SmallVectorImpl<SideEffects::EffectInstance<MemoryEffect
 
 // Numbers.
 
-static constexpr llvm::StringLiteral kIntegerKinds[] = {"iadd", "isub",      "imul",     "idiv", "irem", "idivu", "iremu", "ifloordiv", "iceildiv", "imin",
-                                                        "imax", "iminu",     "imaxu",    "iand", "ior",  "ixor",  "ishl",  "ishr",      "ishru"};
+static constexpr llvm::StringLiteral kIntegerKinds[] = {
+    "iadd", "isub",  "imul",  "idiv", "irem", "idivu", "iremu", "ifloordiv", "iceildiv", "imin",
+    "imax", "iminu", "imaxu", "iand", "ior",  "ixor",  "ishl",  "ishr",      "ishru"};
 static constexpr llvm::StringLiteral kFloatKinds[] = {"fadd", "fsub", "fmul", "fdiv", "frem", "fmin", "fmax"};
 
 LogicalResult BinaryOp::verify() {
   bool isFloat = isa<FloatType>(getType());
-  ArrayRef<llvm::StringLiteral> kinds = isFloat ? ArrayRef<llvm::StringLiteral>(kFloatKinds) : ArrayRef<llvm::StringLiteral>(kIntegerKinds);
+  ArrayRef<llvm::StringLiteral> kinds =
+      isFloat ? ArrayRef<llvm::StringLiteral>(kFloatKinds) : ArrayRef<llvm::StringLiteral>(kIntegerKinds);
   if (!llvm::is_contained(kinds, getKind()))
     return emitOpError() << "\"" << getKind() << "\" is no computation on " << getType();
   if (getType().isInteger(1) && !llvm::is_contained({"iand", "ior", "ixor"}, getKind()))
@@ -156,7 +159,8 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
 /// One extent for every dimension that the type leaves open.
 static LogicalResult verifyExtents(Operation *op, ValueRange extents, RankedTensorType type) {
   if (int64_t(extents.size()) != type.getNumDynamicDims())
-    return op->emitOpError() << "expects " << type.getNumDynamicDims() << " extents for " << type << ", got " << extents.size();
+    return op->emitOpError() << "expects " << type.getNumDynamicDims() << " extents for " << type << ", got "
+                             << extents.size();
   return success();
 }
 
@@ -171,14 +175,19 @@ static LogicalResult verifyElement(Operation *op, Type element, ValueRange indic
 LogicalResult NewOp::verify() { return verifyExtents(*this, getExtents(), cast<RankedTensorType>(getType())); }
 
 LogicalResult ReshapeOp::verify() {
-  if (cast<RankedTensorType>(getSource().getType()).getElementType() != cast<RankedTensorType>(getType()).getElementType())
+  if (cast<RankedTensorType>(getSource().getType()).getElementType() !=
+      cast<RankedTensorType>(getType()).getElementType())
     return emitOpError() << "expects the same element type on both sides";
   return verifyExtents(*this, getExtents(), cast<RankedTensorType>(getType()));
 }
 
-LogicalResult LoadOp::verify() { return verifyElement(*this, getType(), getIndices(), cast<RankedTensorType>(getSource().getType())); }
+LogicalResult LoadOp::verify() {
+  return verifyElement(*this, getType(), getIndices(), cast<RankedTensorType>(getSource().getType()));
+}
 
-LogicalResult StoreOp::verify() { return verifyElement(*this, getValue().getType(), getIndices(), cast<RankedTensorType>(getTarget().getType())); }
+LogicalResult StoreOp::verify() {
+  return verifyElement(*this, getValue().getType(), getIndices(), cast<RankedTensorType>(getTarget().getType()));
+}
 
 LogicalResult DimOp::verify() {
   if (int64_t(getDimension()) >= cast<RankedTensorType>(getSource().getType()).getRank())
@@ -193,7 +202,9 @@ OpFoldResult DimOp::fold(FoldAdaptor) {
   return IntegerAttr::get(getType(), type.getDimSize(getDimension()));
 }
 
-OpFoldResult CastOp::fold(FoldAdaptor) { return getSource().getType() == getType() ? OpFoldResult(getSource()) : OpFoldResult(); }
+OpFoldResult CastOp::fold(FoldAdaptor) {
+  return getSource().getType() == getType() ? OpFoldResult(getSource()) : OpFoldResult();
+}
 
 // Control.
 

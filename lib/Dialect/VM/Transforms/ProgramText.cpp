@@ -58,7 +58,8 @@ std::optional<std::string> typeText(Type type) {
     auto name = typeText(element);
     return name ? std::optional(text + *name + ">") : std::nullopt;
   }
-  if (type.isSignlessInteger(1) || type.isSignlessInteger(8) || type.isSignlessInteger(16) || type.isSignlessInteger(32) || type.isSignlessInteger(64))
+  if (type.isSignlessInteger(1) || type.isSignlessInteger(8) || type.isSignlessInteger(16) ||
+      type.isSignlessInteger(32) || type.isSignlessInteger(64))
     return "i" + std::to_string(type.getIntOrFloatBitWidth());
   if (type.isF32() || type.isF64())
     return type.isF32() ? "f32" : "f64";
@@ -128,7 +129,8 @@ private:
     blocks.clear();
     for (Block &block : body)
       blocks[&block] = blocks.size();
-    code += ".func @" + name.str() + typeList(parent, parameters) + " -> " + typeList(parent, results) + " slots" + typeList(parent, slots.types) + " {\n";
+    code += ".func @" + name.str() + typeList(parent, parameters) + " -> " + typeList(parent, results) + " slots" +
+            typeList(parent, slots.types) + " {\n";
     for (Block &block : body) {
       if (!block.isEntryBlock())
         code += "B" + std::to_string(blocks[&block]) + ":\n";
@@ -199,7 +201,8 @@ private:
       AsmResourceBlob *blob = resource.getRawHandle().getBlob();
       if (!blob)
         return "external " + quoted(resource.getRawHandle().getKey()) + " : " + typeName;
-      return "bytes \"" + llvm::toHex(StringRef(blob->getData().data(), blob->getData().size()), /*LowerCase=*/true) + "\" : " + typeName;
+      return "bytes \"" + llvm::toHex(StringRef(blob->getData().data(), blob->getData().size()), /*LowerCase=*/true) +
+             "\" : " + typeName;
     }
     auto dense = dyn_cast<DenseElementsAttr>(value);
     if (!dense) {
@@ -244,7 +247,8 @@ private:
       if (llvm::all_of(list, [](Attribute item) { return isa<IntegerAttr, FloatAttr>(item); }))
         return text + "]";
     }
-    error(op, "attribute '" + entry.getName().getValue() + "' can be no part of a kernel's name: expects a number, a text or a list of numbers");
+    error(op, "attribute '" + entry.getName().getValue() +
+                  "' can be no part of a kernel's name: expects a number, a text or a list of numbers");
     return "0";
   }
 
@@ -253,9 +257,11 @@ private:
     if (!call.isKernel()) {
       line("call @" + call.getCallee().str());
     } else {
-      std::string key = "kernel @" + call.getCallee().str() + " " + typeList(call, call.getOperandTypes()) + " -> " + typeList(call, call.getResultTypes());
+      std::string key = "kernel @" + call.getCallee().str() + " " + typeList(call, call.getOperandTypes()) + " -> " +
+                        typeList(call, call.getResultTypes());
       SmallVector<NamedAttribute> attributes(call->getDiscardableAttrs());
-      llvm::sort(attributes, [](NamedAttribute a, NamedAttribute b) { return a.getName().getValue() < b.getName().getValue(); });
+      llvm::sort(attributes,
+                 [](NamedAttribute a, NamedAttribute b) { return a.getName().getValue() < b.getName().getValue(); });
       for (auto [i, entry] : llvm::enumerate(attributes))
         key += (i ? ", " : " {") + quoted(entry.getName().getValue()) + " = " + attributeText(call, entry);
       key += attributes.empty() ? "" : "}";
@@ -285,10 +291,13 @@ private:
         .Case([&](CallOp call) { writeCall(call); })
         .Case([&](BinaryOp binary) { simple(binary.getKind().str()); })
         .Case([&](CompareOp compare) {
-          simple((isa<FloatType>(compare.getLhs().getType()) ? "fcmp " : "icmp ") + std::to_string(compare.getPredicate()));
+          simple((isa<FloatType>(compare.getLhs().getType()) ? "fcmp " : "icmp ") +
+                 std::to_string(compare.getPredicate()));
         })
         .Case([&](NegateOp) { simple("fneg"); })
-        .Case([&](ConvertOp convert) { simple((convert.getIsUnsigned() ? "convu " : "conv ") + typeOf(op, convert.getType())); })
+        .Case([&](ConvertOp convert) {
+          simple((convert.getIsUnsigned() ? "convu " : "conv ") + typeOf(op, convert.getType()));
+        })
         .Case([&](SelectOp) { simple("select"); })
         .Case([&](NewOp make) { simple("newtensor " + typeOf(op, make.getType())); })
         .Case([&](ReshapeOp reshape) { simple("reshape " + typeOf(op, reshape.getType())); })
@@ -325,7 +334,8 @@ private:
         })
         .Default([&](Operation *) {
           if (!op->hasTrait<OpTrait::ConstantLike>() || op->getName().getDialectNamespace() != "vm")
-            error(op, "'" + op->getName().getStringRef() + "' is no op of a VM program; the passes convert-*-to-vm make them");
+            error(op, "'" + op->getName().getStringRef() +
+                          "' is no op of a VM program; the passes convert-*-to-vm make them");
         });
   }
 
@@ -342,6 +352,8 @@ private:
 
 } // namespace
 
-std::optional<std::string> programText(ModuleOp module, const ProgramTextOptions &options) { return Writer(module, options).run(); }
+std::optional<std::string> programText(ModuleOp module, const ProgramTextOptions &options) {
+  return Writer(module, options).run();
+}
 
 } // namespace pto_mlir::vm

@@ -30,7 +30,8 @@ Slots numberSlots(Region &body) {
 
 namespace {
 
-/// From the step that writes a value to the last one that reads it. A step reads before it writes, so intervals may touch.
+/// From the step that writes a value to the last one that reads it. A step reads before it writes, so intervals may
+/// touch.
 struct Interval {
   Value value;
   unsigned begin, end;
@@ -58,7 +59,8 @@ Slots allocateSlots(Region &body) {
     for (Block &block : body) {
       const LivenessBlockInfo *info = liveness.getLiveness(&block);
       if (info->isLiveIn(value))
-        interval.begin = std::min(interval.begin, entrance[&block]), interval.end = std::max(interval.end, entrance[&block] + 1);
+        interval.begin = std::min(interval.begin, entrance[&block]),
+        interval.end = std::max(interval.end, entrance[&block] + 1);
       if (info->isLiveOut(value))
         interval.end = std::max(interval.end, step[&block.back()] + 1);
     }
@@ -79,7 +81,9 @@ Slots allocateSlots(Region &body) {
           add(result, step[&op]);
   }
   // Equal begins in the order of the program.
-  llvm::sort(intervals, [](const Interval &a, const Interval &b) { return std::tie(a.begin, a.number) < std::tie(b.begin, b.number); });
+  llvm::sort(intervals, [](const Interval &a, const Interval &b) {
+    return std::tie(a.begin, a.number) < std::tie(b.begin, b.number);
+  });
 
   Slots slots;
   SmallVector<unsigned> freeFrom; // step from which a slot may be written again
@@ -87,7 +91,8 @@ Slots allocateSlots(Region &body) {
     auto argument = dyn_cast<BlockArgument>(interval.value);
     bool isParameter = argument && argument.getOwner() == &body.front();
     unsigned slot = isParameter ? slots.types.size() : 0;
-    while (slot < slots.types.size() && (slots.types[slot] != interval.value.getType() || freeFrom[slot] > interval.begin))
+    while (slot < slots.types.size() &&
+           (slots.types[slot] != interval.value.getType() || freeFrom[slot] > interval.begin))
       ++slot;
     if (slot == slots.types.size()) {
       slots.types.push_back(interval.value.getType());

@@ -19,7 +19,8 @@ struct Slots {
 /// One slot per value in order of definition; constants take numbers too.
 Slots numberSlots(mlir::Region &body);
 
-/// Values that do not live at the same time and have one type share a slot. Entry arguments come first, constants have none.
+/// Values that do not live at the same time and have one type share a slot. Entry arguments come first, constants have
+/// none.
 Slots allocateSlots(mlir::Region &body);
 
 } // namespace pto_mlir::vm

@@ -6,24 +6,28 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-Operation *makeControl(OpBuilder &b, Location loc, StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned numRegions) {
+Operation *makeControl(OpBuilder &b, Location loc, StringRef opName, ValueRange operands,
+                       ArrayRef<NamedAttribute> attributes, unsigned numRegions) {
   OperationState state(loc, opName, operands, TypeRange(), attributes);
   for (unsigned i = 0; i < numRegions; ++i)
     state.addRegion();
   return b.create(state);
 }
 
-Operation *makeControl(Node &node, StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes, unsigned numRegions) {
-  return makeControl(node.builder(), top::namedLoc(node.builder().getContext(), node.outputName()), opName, operands, attributes, numRegions);
+Operation *makeControl(Node &node, StringRef opName, ValueRange operands, ArrayRef<NamedAttribute> attributes,
+                       unsigned numRegions) {
+  return makeControl(node.builder(), top::namedLoc(node.builder().getContext(), node.outputName()), opName, operands,
+                     attributes, numRegions);
 }
 
-LogicalResult importBody(Node &node, Operation *op, unsigned region, const ::onnx::GraphProto &graph, ArrayRef<Type> types,
-                         std::optional<int64_t> count) {
+LogicalResult importBody(Node &node, Operation *op, unsigned region, const ::onnx::GraphProto &graph,
+                         ArrayRef<Type> types, std::optional<int64_t> count) {
   OpBuilder &b = node.builder();
   OpBuilder::InsertionGuard guard(b);
   SmallVector<Location> locations;
   for (size_t i = 0; i < types.size(); ++i)
-    locations.push_back(top::namedLoc(b.getContext(), static_cast<int>(i) < graph.input_size() ? graph.input(i).name() : ""));
+    locations.push_back(
+        top::namedLoc(b.getContext(), static_cast<int>(i) < graph.input_size() ? graph.input(i).name() : ""));
   Block *block = b.createBlock(&op->getRegion(region), {}, types, locations);
   if (count)
     node.setCount(block->getArgument(0), *count);
@@ -35,7 +39,8 @@ LogicalResult importBody(Node &node, Operation *op, unsigned region, const ::onn
   return success();
 }
 
-std::optional<SmallVector<Value>> finishControl(OpBuilder &b, Operation *op, llvm::function_ref<void(const Twine &)> report) {
+std::optional<SmallVector<Value>> finishControl(OpBuilder &b, Operation *op,
+                                                llvm::function_ref<void(const Twine &)> report) {
   auto types = top::inferControlTypes(op, report);
   if (failed(types)) {
     op->erase();

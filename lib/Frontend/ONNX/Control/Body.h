@@ -6,16 +6,19 @@
 
 namespace pto_mlir::onnx {
 
-/// An op (top.if, top.loop, top.scan) without results, where the builder stands; it belongs to the caller until `finishControl`.
+/// An op (top.if, top.loop, top.scan) without results, where the builder stands; it belongs to the caller until
+/// `finishControl`.
 mlir::Operation *makeControl(mlir::OpBuilder &b, mlir::Location loc, llvm::StringRef opName, mlir::ValueRange operands,
                              llvm::ArrayRef<mlir::NamedAttribute> attributes, unsigned numRegions);
-mlir::Operation *makeControl(Node &node, llvm::StringRef opName, mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes,
-                             unsigned numRegions);
-/// Gives `op`, whose regions are there, its result types; the builder then stands behind it. The op is gone after an error, which is reported.
-std::optional<llvm::SmallVector<mlir::Value>> finishControl(mlir::OpBuilder &b, mlir::Operation *op, llvm::function_ref<void(const llvm::Twine &)> report);
+mlir::Operation *makeControl(Node &node, llvm::StringRef opName, mlir::ValueRange operands,
+                             llvm::ArrayRef<mlir::NamedAttribute> attributes, unsigned numRegions);
+/// Gives `op`, whose regions are there, its result types; the builder then stands behind it. The op is gone after an
+/// error, which is reported.
+std::optional<llvm::SmallVector<mlir::Value>> finishControl(mlir::OpBuilder &b, mlir::Operation *op,
+                                                            llvm::function_ref<void(const llvm::Twine &)> report);
 
-/// Imports `graph` as region `region` of `op`, with block arguments of `types` named as its inputs. `count`: how many values argument 0 may
-/// have (Node::setCount).
+/// Imports `graph` as region `region` of `op`, with block arguments of `types` named as its inputs. `count`: how many
+/// values argument 0 may have (Node::setCount).
 mlir::LogicalResult importBody(Node &node, mlir::Operation *op, unsigned region, const ::onnx::GraphProto &graph,
                                llvm::ArrayRef<mlir::Type> types, std::optional<int64_t> count = std::nullopt);
 

@@ -23,7 +23,8 @@ struct Loop {
   }
   bool keepsTypes(Operation *op) {
     TypeRange yielded = op->getRegion(0).front().getTerminator()->getOperandTypes();
-    return yielded.size() > carried.size() && llvm::equal(yielded.slice(1, carried.size()), ValueRange(carried).getTypes());
+    return yielded.size() > carried.size() &&
+           llvm::equal(yielded.slice(1, carried.size()), ValueRange(carried).getTypes());
   }
   std::optional<SmallVector<Value>> unroll(int64_t count);
   std::optional<SmallVector<Value>> unrollOpen(SmallVector<Value> values, Value go, int64_t trip);
@@ -54,10 +55,13 @@ std::optional<SmallVector<Value>> Loop::unroll(int64_t count) {
     if (!results)
       return std::nullopt;
     if (results->size() < 1 + carried.size())
-      return (void)node.error("carries " + Twine(carried.size()) + " tensors; its body gives " + Twine(results->size())), std::nullopt;
+      return (void)node.error("carries " + Twine(carried.size()) + " tensors; its body gives " +
+                              Twine(results->size())),
+             std::nullopt;
     std::optional<top::Weight> next = top::getConstant(results->front());
     if (!next || next->type.getNumElements() != 1)
-      return (void)node.error("shapes change from trip to trip, and the next condition is known at run time only"), std::nullopt;
+      return (void)node.error("shapes change from trip to trip, and the next condition is known at run time only"),
+             std::nullopt;
     if (top::toInts(*next).front() == 0)
       count = trip + 1;
     // The builder appends, so that all after it is this trip's.
@@ -110,7 +114,8 @@ std::optional<SmallVector<Value>> Loop::ends(ArrayRef<Value> values) {
     SmallVector<int64_t> none(type.getShape());
     none.front() = 0;
     bool isNone = rows.size() <= i || rows[i].empty();
-    result.push_back(isNone ? top::createConstant(node.builder(), node.builder().getUnknownLoc(), "", RankedTensorType::get(none, type.getElementType()), {})
+    result.push_back(isNone ? top::createConstant(node.builder(), node.builder().getUnknownLoc(), "",
+                                                  RankedTensorType::get(none, type.getElementType()), {})
                             : stack(node, "", rows[i]));
     if (!result.back())
       return std::nullopt;
@@ -118,7 +123,8 @@ std::optional<SmallVector<Value>> Loop::ends(ArrayRef<Value> values) {
   return result;
 }
 
-// Each trip by itself within the condition of the one before, because the tensors change their shapes: up to the most that an extent may be.
+// Each trip by itself within the condition of the one before, because the tensors change their shapes: up to the most
+// that an extent may be.
 std::optional<SmallVector<Value>> Loop::unrollOpen(SmallVector<Value> values, Value go, int64_t trip) {
   OpBuilder &b = node.builder();
   SmallVector<Type> types = argumentTypes();
@@ -126,16 +132,18 @@ std::optional<SmallVector<Value>> Loop::unrollOpen(SmallVector<Value> values, Va
   Value index = constantScalar(node, RankedTensorType::get({}, b.getI64Type()), trip);
   Value inside = node.create<top::CompareOp>("", {index, scalar(trips)}, {node.named("mode", b.getStringAttr("lt"))});
   // The number of trips is known; only the condition is not.
-  if (std::optional<top::Weight> isInside = inside ? top::getConstant(inside) : std::nullopt; isInside && top::toInts(*isInside).front() == 0)
+  if (std::optional<top::Weight> isInside = inside ? top::getConstant(inside) : std::nullopt;
+      isInside && top::toInts(*isInside).front() == 0)
     return ends(values);
   Value more = inside ? node.create<top::AndOp>("", {inside, scalar(go)}) : Value();
   if (!more)
     return std::nullopt;
   auto stop = [&]() {
     Value over = node.create<top::NotOp>("", more);
-    b.create<top::RequireOp>(b.getUnknownLoc(), over,
-                             b.getStringAttr("a loop whose tensors change their shapes takes more than " + Twine(trip) +
-                                             " trips, for which the model was compiled (model_transform --max_extent)"));
+    b.create<top::RequireOp>(
+        b.getUnknownLoc(), over,
+        b.getStringAttr("a loop whose tensors change their shapes takes more than " + Twine(trip) +
+                        " trips, for which the model was compiled (model_transform --max_extent)"));
     return ends(values);
   };
   if (trip == node.maxExtent())
@@ -146,11 +154,14 @@ std::optional<SmallVector<Value>> Loop::unrollOpen(SmallVector<Value> values, Va
   {
     OpBuilder::InsertionGuard guard(b);
     b.createBlock(&op->getRegion(0));
-    SmallVector<Value> arguments{constantScalar(node, cast<RankedTensorType>(types[0]), trip), constantScalar(node, cast<RankedTensorType>(types[1]), 1)};
+    SmallVector<Value> arguments{constantScalar(node, cast<RankedTensorType>(types[0]), trip),
+                                 constantScalar(node, cast<RankedTensorType>(types[1]), 1)};
     llvm::append_range(arguments, values);
     auto results = node.importGraph(body, arguments);
     if (results && results->size() < 1 + carried.size())
-      return (void)node.error("carries " + Twine(carried.size()) + " tensors; its body gives " + Twine(results->size())), std::nullopt;
+      return (void)node.error("carries " + Twine(carried.size()) + " tensors; its body gives " +
+                              Twine(results->size())),
+             std::nullopt;
     auto before = rows;
     if (results && !collect(ArrayRef(*results).drop_front(1 + carried.size())))
       results.reset();
@@ -204,7 +215,8 @@ static LogicalResult importLoop(Node &node) {
   // A known number of trips, each with its own: what shapes or slices follow from the number, or grow, is known then.
   std::optional<top::Weight> trips = top::getConstant(loop.trips), first = top::getConstant(loop.condition);
   bool isKnown = trips && trips->type.getNumElements() == 1 && top::toInts(*trips).front() > 0 &&
-                 top::toInts(*trips).front() <= kMaxUnrolled && first && first->type.getNumElements() == 1 && top::toInts(*first).front() != 0;
+                 top::toInts(*trips).front() <= kMaxUnrolled && first && first->type.getNumElements() == 1 &&
+                 top::toInts(*first).front() != 0;
   Operation *op = makeControl(node, top::LoopOp::getOperationName(), operands, {}, 1);
   size_t reports = node.numReports();
   // A known loop needs no versions of its body.
@@ -214,7 +226,8 @@ static LogicalResult importLoop(Node &node) {
     node.forget(op);
     op->erase();
     node.takeBack(reports);
-    auto results = isKnown ? loop.unroll(top::toInts(*trips).front()) : loop.unrollOpen(loop.carried, loop.condition, 0);
+    auto results =
+        isKnown ? loop.unroll(top::toInts(*trips).front()) : loop.unrollOpen(loop.carried, loop.condition, 0);
     return results ? setOutputs(node, *results) : failure();
   }
   if (!isBody)

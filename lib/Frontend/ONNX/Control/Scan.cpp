@@ -33,10 +33,12 @@ static LogicalResult importScan(Node &node) {
   if (!body)
     return failure();
   if (scanned < 1 || states < 0 || body->output_size() < states)
-    return node.error("scans " + Twine(scanned) + " of " + Twine(count) + " inputs; its body gives " + Twine(body->output_size()));
+    return node.error("scans " + Twine(scanned) + " of " + Twine(count) + " inputs; its body gives " +
+                      Twine(body->output_size()));
   size_t made = body->output_size() - states;
   auto inputAxes = list(node, "scan_input_axes", scanned), outputAxes = list(node, "scan_output_axes", made);
-  auto inputDirections = list(node, "scan_input_directions", scanned), outputDirections = list(node, "scan_output_directions", made);
+  auto inputDirections = list(node, "scan_input_directions", scanned),
+       outputDirections = list(node, "scan_output_directions", made);
   if (!inputAxes || !outputAxes || !inputDirections || !outputDirections)
     return failure();
   SmallVector<Value> operands;

@@ -1,4 +1,5 @@
-// What is known at run time only: the graph is imported once per size that it may have, and the program chooses among these versions.
+// What is known at run time only: the graph is imported once per size that it may have, and the program chooses among
+// these versions.
 #include "../Importer.h"
 
 #include "Body.h"
@@ -116,7 +117,8 @@ std::string Importer::rootOf(const Graph &graph, std::string name) {
   while (graph.own.contains(name)) {
     if (!isStatic(type(name)))
       return name;
-    auto producer = llvm::find_if(graph.nodes, [&](const ::onnx::NodeProto *node) { return llvm::is_contained(node->output(), name); });
+    auto producer = llvm::find_if(
+        graph.nodes, [&](const ::onnx::NodeProto *node) { return llvm::is_contained(node->output(), name); });
     if (producer == graph.nodes.end() || !isSizeArithmetic((*producer)->op_type()))
       return name;
     SmallVector<std::string> open;
@@ -127,7 +129,8 @@ std::string Importer::rootOf(const Graph &graph, std::string name) {
     if (open.empty() || (open.size() > 1 && !isList))
       return name;
     RankedTensorType from = type(open.front());
-    if (!from.hasStaticShape() || !isa<IntegerType>(from.getElementType()) || from.getNumElements() > type(name).getNumElements())
+    if (!from.hasStaticShape() || !isa<IntegerType>(from.getElementType()) ||
+        from.getNumElements() > type(name).getNumElements())
       return name;
     name = open.front();
   }
@@ -210,7 +213,8 @@ static std::vector<Importer::Version> versionsOf(int64_t elements, int64_t count
   return versions;
 }
 
-bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodeProto *> list, const std::string &root, ArrayRef<std::string> wanted) {
+bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodeProto *> list, const std::string &root,
+                              ArrayRef<std::string> wanted) {
   Value decider = tensors[root].value;
   std::shared_ptr<ShapeSet> set = isStatic(decider.getType()) ? nullptr : shapeSets[decider];
   std::vector<Version> versions;
@@ -220,17 +224,21 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
     auto type = cast<RankedTensorType>(decider.getType());
     auto found = counts.find(decider);
     int64_t most = options.maxExtent + 1;
-    versions = versionsOf(type.getNumElements(), type.getElementType().isInteger(1) ? 2 : found != counts.end() ? std::min(found->second, most) : most);
+    versions = versionsOf(type.getNumElements(), type.getElementType().isInteger(1) ? 2
+                                                 : found != counts.end()            ? std::min(found->second, most)
+                                                                                    : most);
   }
   if ((numVersions += versions.size()) > kMaxVersions) {
-    report("'" + root + "' is known at run time only, and the sizes that follow from it make more than " + Twine(kMaxVersions) +
+    report("'" + root + "' is known at run time only, and the sizes that follow from it make more than " +
+           Twine(kMaxVersions) +
            " versions of the graph; allow fewer with a smaller --max_extent, or give the model constants");
     return false;
   }
   // Names that are known in a version, and which of its values each is.
   SmallVector<std::pair<std::string, size_t>> known;
   for (auto &entry : tensors) {
-    if (!graph.own.contains(entry.getKey()) || !entry.second.value || (set ? isStatic(entry.second.value.getType()) : entry.second.value != decider))
+    if (!graph.own.contains(entry.getKey()) || !entry.second.value ||
+        (set ? isStatic(entry.second.value.getType()) : entry.second.value != decider))
       continue;
     auto it = set ? llvm::find(set->values, entry.second.value) : nullptr;
     if (!set || it != set->values.end())
@@ -280,7 +288,8 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
     }
   // Weights are one for all versions.
   for (StringRef name : reads.keys())
-    if (auto it = tensors.find(name); it != tensors.end() && it->second.weight && it->second.weight->type.getNumElements() > top::kMaxInlineElements)
+    if (auto it = tensors.find(name);
+        it != tensors.end() && it->second.weight && it->second.weight->type.getNumElements() > top::kMaxInlineElements)
       (void)value(name);
   SmallVector<const ::onnx::NodeProto *> body;
   llvm::copy_if(graph.nodes, std::back_inserter(body), [&](const auto *node) { return inside.contains(node); });
@@ -308,7 +317,8 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
       Value value = around[name].value;
       auto tensorType = cast<RankedTensorType>(value.getType());
       if (!set) {
-        auto bytes = std::make_shared<const std::vector<char>>(top::fromInts(tensorType.getElementType(), version.elements));
+        auto bytes =
+            std::make_shared<const std::vector<char>>(top::fromInts(tensorType.getElementType(), version.elements));
         tensors[name] = {Value(), top::Weight{tensorType, ArrayRef<char>(*bytes), bytes}};
         continue;
       }
@@ -316,7 +326,8 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
       if (tensorType.getNumElements() == 0)
         tensors[name] = {Value(), emptyWeight(tensorType)};
       else
-        tensors[name].value = builder.create<top::AssumeOp>(top::namedLoc(builder.getContext(), name), tensorType, value);
+        tensors[name].value =
+            builder.create<top::AssumeOp>(top::namedLoc(builder.getContext(), name), tensorType, value);
     }
     bool isGood = importNodes(graph, body, outputs);
     SmallVector<Value> results;
@@ -384,18 +395,22 @@ static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *se
   auto add = [&](Value number, int64_t size) {
     auto type = cast<RankedTensorType>(number.getType());
     Value constant = top::createConstant(b, loc, "", type, top::fromInts(type.getElementType(), size));
-    Value same = b.create<top::CompareOp>(loc, ValueRange{number, constant}, b.getNamedAttr("mode", b.getStringAttr("eq"))).getResult();
+    Value same =
+        b.create<top::CompareOp>(loc, ValueRange{number, constant}, b.getNamedAttr("mode", b.getStringAttr("eq")))
+            .getResult();
     all = all ? b.create<top::AndOp>(loc, ValueRange{all, same}).getResult() : same;
   };
   if (!set) {
     for (auto [i, size] : llvm::enumerate(version.elements)) {
       auto at = [&](int64_t value) { return b.getDenseI64ArrayAttr(value); };
       int64_t first = i;
-      add(version.elements.size() == 1 ? decider
-                                       : b.create<top::SliceOp>(loc, ValueRange{decider},
-                                                                ArrayRef<NamedAttribute>{b.getNamedAttr("starts", at(first)), b.getNamedAttr("ends", at(first + 1)),
-                                                                                         b.getNamedAttr("steps", at(1))})
-                                             .getResult(),
+      add(version.elements.size() == 1
+              ? decider
+              : b.create<top::SliceOp>(loc, ValueRange{decider},
+                                       ArrayRef<NamedAttribute>{b.getNamedAttr("starts", at(first)),
+                                                                b.getNamedAttr("ends", at(first + 1)),
+                                                                b.getNamedAttr("steps", at(1))})
+                    .getResult(),
           size);
     }
     return all;
@@ -404,12 +419,14 @@ static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *se
   for (auto [value, shape] : llvm::zip_equal(set->values, version.shapes))
     for (auto [axis, size] : llvm::enumerate(shape))
       if (cast<RankedTensorType>(value.getType()).isDynamicDim(axis))
-        add(b.create<top::DimOp>(loc, RankedTensorType::get({}, b.getI64Type()), value, b.getI64IntegerAttr(axis)), size);
+        add(b.create<top::DimOp>(loc, RankedTensorType::get({}, b.getI64Type()), value, b.getI64IntegerAttr(axis)),
+            size);
   return all;
 }
 
 // One after the other; the last one is required. The blocks become regions.
-std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const ShapeSet *set, ArrayRef<Version> versions, const std::string &message) {
+std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const ShapeSet *set,
+                                                          ArrayRef<Version> versions, const std::string &message) {
   Location loc = builder.getUnknownLoc();
   std::function<std::optional<SmallVector<Value>>(size_t)> choose = [&](size_t i) -> std::optional<SmallVector<Value>> {
     Block *block = versions[i].block;
@@ -432,7 +449,9 @@ std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const S
         return std::nullopt;
       builder.create<top::YieldOp>(loc, *others);
     }
-    return finishControl(builder, op, [&](const Twine &reason) { report("the sizes that follow from what is known at run time only: " + reason); });
+    return finishControl(builder, op, [&](const Twine &reason) {
+      report("the sizes that follow from what is known at run time only: " + reason);
+    });
   };
   return choose(0);
 }

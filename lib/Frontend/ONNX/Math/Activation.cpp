@@ -33,7 +33,8 @@ static LogicalResult importSoftsign(Node &node) {
 
 static LogicalResult importElu(Node &node) {
   Formula f(node);
-  return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)), negativePart(f, node.input(0), node.floatAttr("alpha", 1), 1));
+  return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)),
+                              negativePart(f, node.input(0), node.floatAttr("alpha", 1), 1));
 }
 
 static LogicalResult importCelu(Node &node) {
@@ -46,7 +47,8 @@ static LogicalResult importCelu(Node &node) {
 
 static LogicalResult importSelu(Node &node) {
   Formula f(node);
-  double alpha = node.floatAttr("alpha", 1.67326319217681884765625f), gamma = node.floatAttr("gamma", 1.05070102214813232421875f);
+  double alpha = node.floatAttr("alpha", 1.67326319217681884765625f),
+         gamma = node.floatAttr("gamma", 1.05070102214813232421875f);
   Value positive = f.of<top::MulOp>(f.of<top::ReluOp>(node.input(0)), gamma);
   return f.result<top::AddOp>(positive, negativePart(f, node.input(0), alpha * gamma, 1));
 }
@@ -70,8 +72,7 @@ static LogicalResult importSwish(Node &node) {
   return f.result<top::MulOp>(x, f.of<top::SigmoidOp>(alpha == 1 ? x : f.of<top::MulOp>(x, alpha)));
 }
 
-template <typename OpTy>
-static LogicalResult importHyperbolic(Node &node) {
+template <typename OpTy> static LogicalResult importHyperbolic(Node &node) {
   Formula f(node);
   Value x = node.input(0), up = f.of<top::ExpOp>(x), down = f.of<top::ExpOp>(f.of<top::NegOp>(x));
   return f.result<top::MulOp>(f.of<OpTy>(up, down), 0.5);

@@ -6,8 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-template <typename OpTy>
-static LogicalResult importBinary(Node &node) {
+template <typename OpTy> static LogicalResult importBinary(Node &node) {
   return node.result<OpTy>({node.input(0), node.input(1)});
 }
 
@@ -28,8 +27,7 @@ static LogicalResult importPow(Node &node) {
   return node.result<top::PowOp>({node.input(0), exponent});
 }
 
-template <typename OpTy>
-static LogicalResult importVariadic(Node &node) {
+template <typename OpTy> static LogicalResult importVariadic(Node &node) {
   Value value = node.input(0);
   for (unsigned i = 1; i < node.numInputs() && value; ++i)
     value = node.create<OpTy>(i + 1 == node.numInputs() ? node.outputName() : "", {value, node.input(i)});

@@ -1,5 +1,5 @@
-#include "../TensorDecoder.h"
 #include "../Registry.h"
+#include "../TensorDecoder.h"
 
 using namespace mlir;
 

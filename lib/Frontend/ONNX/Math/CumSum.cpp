@@ -28,7 +28,8 @@ static LogicalResult importCumSum(Node &node) {
       ones[from * size + to] = (reverse ? from > to : from < to) || (from == to && !exclusive);
   OpBuilder &b = node.builder();
   Value triangle = top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_triangle").str(),
-                                       RankedTensorType::get({size, size}, type.getElementType()), top::fromDoubles(type.getElementType(), ones));
+                                       RankedTensorType::get({size, size}, type.getElementType()),
+                                       top::fromDoubles(type.getElementType(), ones));
   // The axis goes last and comes back; a vector is a row.
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   std::swap(perm[*axis], perm.back());

@@ -42,7 +42,8 @@ LogicalResult sumOut(Node &node, Term &term, llvm::function_ref<bool(char)> stay
 }
 
 // "ij,jk->ik": the labels of the operands and of the result; reports what is not understood.
-LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<char>> &terms, SmallVector<char> &result) {
+LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<char>> &terms,
+                    SmallVector<char> &result) {
   llvm::erase(text, ' ');
   if (StringRef(text).contains("..."))
     return node.error("attribute 'equation' with '...' is not supported");
@@ -56,7 +57,8 @@ LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<ch
       ++count[label];
     for (char label : part)
       if (!llvm::isAlpha(label) || llvm::count(part, label) > 1)
-        return node.error("attribute 'equation' = '" + text + "': a repeated label or another sign than a letter is not supported");
+        return node.error("attribute 'equation' = '" + text +
+                          "': a repeated label or another sign than a letter is not supported");
   }
   if (StringRef(text).contains("->")) {
     result.assign(right.begin(), right.end());
@@ -68,7 +70,8 @@ LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<ch
   }
   for (char label : result)
     if (!count.contains(label) || llvm::count(result, label) > 1)
-      return node.error("attribute 'equation' = '" + text + "': the result has a label that no operand has, or one twice");
+      return node.error("attribute 'equation' = '" + text +
+                        "': the result has a label that no operand has, or one twice");
   return success();
 }
 
@@ -85,7 +88,8 @@ static LogicalResult importEinsum(Node &node) {
   llvm::SmallDenseMap<char, int64_t> sizes;
   for (unsigned i = 0; i < labels.size(); ++i) {
     if (static_cast<int64_t>(labels[i].size()) != node.type(i).getRank())
-      return node.error("input " + Twine(i) + " has rank " + Twine(node.type(i).getRank()) + ", its equation " + Twine(labels[i].size()) + " labels");
+      return node.error("input " + Twine(i) + " has rank " + Twine(node.type(i).getRank()) + ", its equation " +
+                        Twine(labels[i].size()) + " labels");
     for (auto [label, size] : llvm::zip_equal(labels[i], node.type(i).getShape()))
       if (int64_t known = sizes.try_emplace(label, size).first->second; known != size)
         return node.error("label '" + Twine(label) + "' stands for " + Twine(known) + " and " + Twine(size));
@@ -103,7 +107,10 @@ static LogicalResult importEinsum(Node &node) {
 
   SmallVector<char> batch, left, right, inner;
   for (char label : terms[0].labels)
-    (!llvm::is_contained(terms[1].labels, label) ? left : llvm::is_contained(result, label) ? batch : inner).push_back(label);
+    (!llvm::is_contained(terms[1].labels, label) ? left
+     : llvm::is_contained(result, label)         ? batch
+                                                 : inner)
+        .push_back(label);
   for (char label : terms[1].labels)
     if (!llvm::is_contained(terms[0].labels, label))
       right.push_back(label);
@@ -119,7 +126,8 @@ static LogicalResult importEinsum(Node &node) {
       product *= sizes[label];
     return product;
   };
-  Value a = permuted(node, "", terms[0], joined({batch, left, inner})), b = permuted(node, "", terms[1], joined({batch, inner, right}));
+  Value a = permuted(node, "", terms[0], joined({batch, left, inner})),
+        b = permuted(node, "", terms[1], joined({batch, inner, right}));
   SmallVector<int64_t> lead;
   for (char label : batch)
     lead.push_back(sizes[label]);
@@ -128,7 +136,8 @@ static LogicalResult importEinsum(Node &node) {
     shape.append({rows, cols});
     return value ? node.reshape("", value, shape) : Value();
   };
-  Value product = node.create<top::MatMulOp>("", {matrix(a, count(left), count(inner)), matrix(b, count(inner), count(right))});
+  Value product =
+      node.create<top::MatMulOp>("", {matrix(a, count(left), count(inner)), matrix(b, count(inner), count(right))});
   if (!product)
     return failure();
   Term out{nullptr, joined({batch, left, right})};

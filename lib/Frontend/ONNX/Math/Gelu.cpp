@@ -15,7 +15,8 @@ static LogicalResult importGelu(Node &node) {
   Type element = node.type(0).getElementType();
   OpBuilder &b = node.builder();
   auto number = [&](double value) -> Value {
-    return top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get({}, element), top::fromDoubles(element, value));
+    return top::createConstant(b, b.getUnknownLoc(), "", RankedTensorType::get({}, element),
+                               top::fromDoubles(element, value));
   };
   if (!isa<FloatType>(element))
     return node.error("takes floats");

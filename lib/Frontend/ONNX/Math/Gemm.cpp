@@ -22,7 +22,8 @@ static LogicalResult importGemm(Node &node) {
   bool hasC = node.has(2) && beta != 0;
   SmallVector<Value> operands{node.input(0), node.input(1)};
   // A row of C per output column is the bias of the product itself.
-  bool isBias = hasC && alpha == 1 && beta == 1 && node.type(2).getRank() == 1 && node.type(2).getDimSize(0) == b.getDimSize(transB ? 0 : 1);
+  bool isBias = hasC && alpha == 1 && beta == 1 && node.type(2).getRank() == 1 &&
+                node.type(2).getDimSize(0) == b.getDimSize(transB ? 0 : 1);
   if (isBias)
     operands.push_back(node.input(2));
   bool scaled = alpha != 1, added = hasC && !isBias;

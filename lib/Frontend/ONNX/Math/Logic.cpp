@@ -6,7 +6,8 @@ using namespace mlir;
 namespace pto_mlir::onnx {
 
 static Value compare(Node &node, StringRef mode, StringRef name) {
-  return node.create<top::CompareOp>(name, {node.input(0), node.input(1)}, {node.named("mode", node.builder().getStringAttr(mode))});
+  return node.create<top::CompareOp>(name, {node.input(0), node.input(1)},
+                                     {node.named("mode", node.builder().getStringAttr(mode))});
 }
 
 static LogicalResult importEqual(Node &node) { return node.finish(compare(node, "eq", node.outputName())); }
@@ -15,8 +16,7 @@ static LogicalResult importLessOrEqual(Node &node) { return node.finish(compare(
 static LogicalResult importGreater(Node &node) { return node.finish(compare(node, "gt", node.outputName())); }
 static LogicalResult importGreaterOrEqual(Node &node) { return node.finish(compare(node, "ge", node.outputName())); }
 
-template <typename OpTy>
-static LogicalResult importLogic(Node &node) {
+template <typename OpTy> static LogicalResult importLogic(Node &node) {
   for (unsigned i = 0; i < node.numInputs(); ++i)
     if (!node.type(i).getElementType().isInteger(1))
       return node.error("takes booleans");

@@ -1,4 +1,5 @@
-// The reductions: axes are an attribute first, an input later. What is no sum, mean, maximum or minimum is a formula around one.
+// The reductions: axes are an attribute first, an input later. What is no sum, mean, maximum or minimum is a formula
+// around one.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -38,14 +39,14 @@ static std::optional<Reduction> readReduction(Node &node, int axesAreInputSince)
   return reduction;
 }
 
-template <typename OpTy, int axesAreInputSince>
-static LogicalResult importReduce(Node &node) {
+template <typename OpTy, int axesAreInputSince> static LogicalResult importReduce(Node &node) {
   std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
   if (!reduction)
     return failure();
   if (reduction->none)
     return node.finish(node.input(0));
-  return node.result<OpTy>(node.input(0), {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
+  return node.result<OpTy>(node.input(0),
+                           {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
 }
 
 // after(sum(before(x))), where a reduction over nothing is the sum of one element.
@@ -55,8 +56,7 @@ static Value same(Formula &, Value x) { return x; }
 static Value magnitude(Formula &f, Value x) { return f.of<top::AbsOp>(x); }
 static Value square(Formula &f, Value x) { return f.of<top::MulOp>(x, x); }
 
-template <Step before, typename AfterOp, int axesAreInputSince>
-static LogicalResult importSumOf(Node &node) {
+template <Step before, typename AfterOp, int axesAreInputSince> static LogicalResult importSumOf(Node &node) {
   std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
   if (!reduction)
     return failure();
@@ -72,8 +72,7 @@ static LogicalResult importSumOf(Node &node) {
 }
 
 // m + ln(sum(exp(x - m))) with the maximum m, so that exp does not overflow.
-template <int axesAreInputSince>
-static LogicalResult importLogSumExp(Node &node) {
+template <int axesAreInputSince> static LogicalResult importLogSumExp(Node &node) {
   std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
   if (!reduction)
     return failure();
@@ -95,8 +94,7 @@ static LogicalResult importLogSumExp(Node &node) {
 }
 
 // Registers both forms of an operator.
-template <typename Import>
-static void addBoth(Registry &registry, StringRef op, int axesAreInputSince, Import import) {
+template <typename Import> static void addBoth(Registry &registry, StringRef op, int axesAreInputSince, Import import) {
   registry.add(op, {7, axesAreInputSince - 1, 1, 1, import});
   registry.add(op, {axesAreInputSince, kMaxOpset, 1, 2, import});
 }

@@ -5,18 +5,15 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-template <typename OpTy>
-static LogicalResult importUnary(Node &node) {
-  return node.result<OpTy>(node.input(0));
-}
+template <typename OpTy> static LogicalResult importUnary(Node &node) { return node.result<OpTy>(node.input(0)); }
 
 static LogicalResult importLeakyRelu(Node &node) {
   return node.result<top::LeakyReluOp>(node.input(0), {node.f64("alpha", node.floatAttr("alpha", 0.01f))});
 }
 
 static LogicalResult importHardSigmoid(Node &node) {
-  return node.result<top::HardSigmoidOp>(node.input(0), {node.f64("alpha", node.floatAttr("alpha", 0.2f)),
-                                                         node.f64("beta", node.floatAttr("beta", 0.5))});
+  return node.result<top::HardSigmoidOp>(
+      node.input(0), {node.f64("alpha", node.floatAttr("alpha", 0.2f)), node.f64("beta", node.floatAttr("beta", 0.5))});
 }
 
 void registerUnary(Registry &registry) {

@@ -1,5 +1,5 @@
-#include "Window.h"
 #include "../Registry.h"
+#include "Window.h"
 
 using namespace mlir;
 
@@ -8,10 +8,11 @@ namespace pto_mlir::onnx {
 static LogicalResult importConv(Node &node) {
   RankedTensorType input = node.type(0), filter = node.type(1);
   if (input.getRank() < 3 || filter.getRank() != input.getRank())
-    return node.error("takes an input of rank 3 and more and a filter of the same rank, got ranks " + Twine(input.getRank()) + " and " +
-                      Twine(filter.getRank()));
+    return node.error("takes an input of rank 3 and more and a filter of the same rank, got ranks " +
+                      Twine(input.getRank()) + " and " + Twine(filter.getRank()));
   ArrayRef<int64_t> kernel = filter.getShape().drop_front(2);
-  if (std::optional<SmallVector<int64_t>> given = node.intsAttr("kernel_shape"); given && ArrayRef<int64_t>(*given) != kernel)
+  if (std::optional<SmallVector<int64_t>> given = node.intsAttr("kernel_shape");
+      given && ArrayRef<int64_t>(*given) != kernel)
     return node.error("attribute 'kernel_shape' differs from the filter's shape");
   int64_t group = node.intAttr("group", 1);
   std::optional<Window> window = readWindow(node, kernel, /*hasDilations=*/true);

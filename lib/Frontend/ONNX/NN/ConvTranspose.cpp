@@ -1,6 +1,6 @@
 // ConvTranspose: `output_shape` and `auto_pad` become pads and output padding.
-#include "Window.h"
 #include "../Registry.h"
+#include "Window.h"
 
 using namespace mlir;
 
@@ -16,11 +16,12 @@ static void distribute(Window &window, size_t dim, int64_t total, bool moreAtEnd
 static LogicalResult importConvTranspose(Node &node) {
   RankedTensorType input = node.type(0), filter = node.type(1);
   if (input.getRank() < 3 || filter.getRank() != input.getRank())
-    return node.error("takes an input of rank 3 and more and a filter of the same rank, got ranks " + Twine(input.getRank()) + " and " +
-                      Twine(filter.getRank()));
+    return node.error("takes an input of rank 3 and more and a filter of the same rank, got ranks " +
+                      Twine(input.getRank()) + " and " + Twine(filter.getRank()));
   ArrayRef<int64_t> kernel = filter.getShape().drop_front(2);
   size_t count = kernel.size();
-  if (std::optional<SmallVector<int64_t>> given = node.intsAttr("kernel_shape"); given && ArrayRef<int64_t>(*given) != kernel)
+  if (std::optional<SmallVector<int64_t>> given = node.intsAttr("kernel_shape");
+      given && ArrayRef<int64_t>(*given) != kernel)
     return node.error("attribute 'kernel_shape' differs from the filter's shape");
   int64_t group = node.intAttr("group", 1);
   SmallVector<int64_t> extra = node.intsAttr("output_padding").value_or(SmallVector<int64_t>(count, 0));
@@ -49,11 +50,14 @@ static LogicalResult importConvTranspose(Node &node) {
   SmallVector<Value> operands{node.input(0), node.input(1)};
   if (node.has(2))
     operands.push_back(node.input(2));
-  return node.result<top::ConvTransposeOp>(operands, {node.i64s("strides", window->strides), node.i64s("pads", window->pads),
-                                                      node.i64s("dilations", window->dilations), node.i64s("output_padding", extra),
-                                                      node.i64("group", group)});
+  return node.result<top::ConvTransposeOp>(operands,
+                                           {node.i64s("strides", window->strides), node.i64s("pads", window->pads),
+                                            node.i64s("dilations", window->dilations),
+                                            node.i64s("output_padding", extra), node.i64("group", group)});
 }
 
-void registerConvTranspose(Registry &registry) { registry.add("ConvTranspose", {7, kMaxOpset, 2, 3, importConvTranspose}); }
+void registerConvTranspose(Registry &registry) {
+  registry.add("ConvTranspose", {7, kMaxOpset, 2, 3, importConvTranspose});
+}
 
 } // namespace pto_mlir::onnx

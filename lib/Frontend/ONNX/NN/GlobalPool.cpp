@@ -5,8 +5,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-template <typename OpTy>
-static LogicalResult importGlobalPool(Node &node) {
+template <typename OpTy> static LogicalResult importGlobalPool(Node &node) {
   int64_t rank = node.type(0).getRank();
   if (rank < 3)
     return node.error("takes an input of rank 3 and more, got rank " + Twine(rank));

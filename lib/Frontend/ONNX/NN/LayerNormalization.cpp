@@ -33,7 +33,8 @@ static LogicalResult importNormalization(Node &node, bool centered) {
   for (unsigned i = 1; i < node.numInputs(); ++i)
     if (node.has(i))
       operands.push_back(parameter(node, i, shape));
-  return node.result<top::LayerNormOp>(operands, {node.i64("axis", *axis), node.f64("epsilon", epsilon), node.flag("centered", centered)});
+  return node.result<top::LayerNormOp>(
+      operands, {node.i64("axis", *axis), node.f64("epsilon", epsilon), node.flag("centered", centered)});
 }
 
 static LogicalResult importLayerNormalization(Node &node) { return importNormalization(node, true); }
@@ -56,7 +57,8 @@ static LogicalResult importGroupNormalization(Node &node) {
   int64_t groups = node.intAttr("num_groups", 0), stash = node.intAttr("stash_type", 1);
   double epsilon = node.floatAttr("epsilon", 1e-5f);
   if (type.getRank() < 3 || groups < 1 || type.getDimSize(1) % groups)
-    return node.error("cannot divide the channels of an input of rank " + Twine(type.getRank()) + " into " + Twine(groups) + " groups");
+    return node.error("cannot divide the channels of an input of rank " + Twine(type.getRank()) + " into " +
+                      Twine(groups) + " groups");
   if (stash != 1 && stash != 10 && stash != 16)
     return node.error("attribute 'stash_type' = " + Twine(stash) + " is not supported");
   int64_t channels = type.getDimSize(1), batch = type.getDimSize(0);
@@ -64,7 +66,8 @@ static LogicalResult importGroupNormalization(Node &node) {
     if (node.type(i).getRank() != 1 || node.type(i).getDimSize(0) != (node.opset() < 21 ? groups : channels))
       return node.error("expects a scale and a bias per " + Twine(node.opset() < 21 ? "group" : "channel"));
   Value value = node.reshape("", node.input(0), {batch, groups, type.getNumElements() / (batch * groups)});
-  value = node.create<top::LayerNormOp>("", value, {node.i64("axis", 2), node.f64("epsilon", epsilon), node.flag("centered", true)});
+  value = node.create<top::LayerNormOp>(
+      "", value, {node.i64("axis", 2), node.f64("epsilon", epsilon), node.flag("centered", true)});
   value = value ? node.reshape("", value, type.getShape()) : Value();
   value = node.create<top::MulOp>("", {value, perChannel(node, 1, channels, groups, type.getRank())});
   return node.result<top::AddOp>({value, perChannel(node, 2, channels, groups, type.getRank())});

@@ -36,7 +36,8 @@ static LogicalResult importLpPool(Node &node) {
   RankedTensorType input = node.type(0);
   std::optional<SmallVector<int64_t>> kernel = node.intsAttr("kernel_shape");
   if (input.getRank() < 3 || !kernel || static_cast<int64_t>(kernel->size()) != input.getRank() - 2)
-    return node.error("takes an input of rank 3 and more and a 'kernel_shape' of as many values as it has spatial dimensions");
+    return node.error(
+        "takes an input of rank 3 and more and a 'kernel_shape' of as many values as it has spatial dimensions");
   bool ceil = node.opset() >= 18 && node.intAttr("ceil_mode", 0);
   std::optional<int64_t> p = readP(node);
   std::optional<Window> window = readWindow(node, *kernel, /*hasDilations=*/node.opset() >= 18);
@@ -54,8 +55,9 @@ static LogicalResult importLpPool(Node &node) {
   }
   Formula f(node);
   Value mean = f.of<top::AvgPoolOp>(power(f, node.input(0), *p),
-                                    {node.i64s("kernel", *kernel), node.i64s("strides", window->strides), node.i64s("pads", window->pads),
-                                     node.i64s("dilations", window->dilations), node.flag("count_include_pad", true)});
+                                    {node.i64s("kernel", *kernel), node.i64s("strides", window->strides),
+                                     node.i64s("pads", window->pads), node.i64s("dilations", window->dilations),
+                                     node.flag("count_include_pad", true)});
   if (*p == 1)
     return f.result<top::MulOp>(mean, elements);
   return root(f, node, f.of<top::MulOp>(mean, elements), *p);

@@ -21,7 +21,8 @@ static LogicalResult importInstanceNormalization(Node &node) {
     return node.error("takes an input of rank 3 and more, got rank " + Twine(rank));
   for (unsigned i : {1, 2})
     if (node.type(i).getShape() != ArrayRef<int64_t>{type.getDimSize(1)})
-      return node.error("takes one " + Twine(i == 1 ? "scale" : "bias") + " per channel (" + Twine(type.getDimSize(1)) + ")");
+      return node.error("takes one " + Twine(i == 1 ? "scale" : "bias") + " per channel (" + Twine(type.getDimSize(1)) +
+                        ")");
   SmallVector<int64_t> perChannel(rank, 1), axes = llvm::to_vector(llvm::seq<int64_t>(2, rank));
   perChannel[1] = type.getDimSize(1);
   Formula f(node);
@@ -30,11 +31,13 @@ static LogicalResult importInstanceNormalization(Node &node) {
   return f.result<top::AddOp>(scaled, node.reshape("", node.input(2), perChannel));
 }
 
-// `divisor`, or 1 where it is 0: what is divided is 0 there, too. A smallest divisor that is added or taken instead is none in f16.
+// `divisor`, or 1 where it is 0: what is divided is 0 there, too. A smallest divisor that is added or taken instead is
+// none in f16.
 static Value nonZero(Node &node, Formula &f, Value divisor) {
   if (!divisor)
     return divisor;
-  Value zero = node.create<top::CompareOp>("", {divisor, f.constant(divisor, 0)}, {node.named("mode", node.builder().getStringAttr("eq"))});
+  Value zero = node.create<top::CompareOp>("", {divisor, f.constant(divisor, 0)},
+                                           {node.named("mode", node.builder().getStringAttr("eq"))});
   return zero ? node.create<top::WhereOp>("", {zero, f.constant(divisor, 1), divisor}) : zero;
 }
 
@@ -66,7 +69,8 @@ static LogicalResult importLpNormalization(Node &node) {
   return f.result<top::DivOp>(x, nonZero(node, f, sum));
 }
 
-// x / (bias + alpha / size * the sum of squares of `size` neighbouring channels) ^ beta. The sum is a product with a band matrix.
+// x / (bias + alpha / size * the sum of squares of `size` neighbouring channels) ^ beta. The sum is a product with a
+// band matrix.
 static LogicalResult importLRN(Node &node) {
   RankedTensorType type = node.type(0);
   int64_t rank = type.getRank(), size = node.intAttr("size", 0);
@@ -81,8 +85,9 @@ static LogicalResult importLRN(Node &node) {
   Formula f(node);
   OpBuilder &b = node.builder();
   Type element = type.getElementType();
-  Value matrix = top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_band").str(),
-                                     RankedTensorType::get({channels, channels}, element), top::fromDoubles(element, band));
+  Value matrix =
+      top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_band").str(),
+                          RankedTensorType::get({channels, channels}, element), top::fromDoubles(element, band));
   SmallVector<int64_t> last{0}, first{0, rank - 1};
   llvm::append_range(last, llvm::seq<int64_t>(2, rank));
   last.push_back(1);

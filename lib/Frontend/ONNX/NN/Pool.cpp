@@ -1,6 +1,6 @@
 // MaxPool and AveragePool.
-#include "Window.h"
 #include "../Registry.h"
+#include "Window.h"
 
 using namespace mlir;
 

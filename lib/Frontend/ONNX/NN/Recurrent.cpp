@@ -1,4 +1,5 @@
-// LSTM, GRU, RNN: one product for the inputs of all steps, then step after step. The number of steps is known, so they stand one after the other.
+// LSTM, GRU, RNN: one product for the inputs of all steps, then step after step. The number of steps is known, so they
+// stand one after the other.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -13,7 +14,8 @@ constexpr int64_t kMostSteps = 1024;
 /// A node's inputs and attributes; axes as in layout 0: X [steps, batch, features], states [directions, batch, hidden].
 class Recurrent {
 public:
-  Recurrent(Node &node, int64_t gates, ArrayRef<StringRef> functions) : node(node), f(node), gates(gates), functions(functions) {}
+  Recurrent(Node &node, int64_t gates, ArrayRef<StringRef> functions)
+      : node(node), f(node), gates(gates), functions(functions) {}
 
   /// Checks shapes and attributes.
   LogicalResult read() {
@@ -36,7 +38,8 @@ public:
         (node.has(3) && !isShape(3, {directions, 2 * gates * hidden})))
       return node.error("W, R or B does not have the shape that X, direction and hidden_size ask for");
     if (steps * directions > kMostSteps)
-      return node.error("has " + Twine(steps * directions) + " steps, at most " + Twine(kMostSteps) + " are supported; write a Loop or Scan over them");
+      return node.error("has " + Twine(steps * directions) + " steps, at most " + Twine(kMostSteps) +
+                        " are supported; write a Loop or Scan over them");
     if (node.has(4)) {
       std::optional<SmallVector<int64_t>> lengths = node.ints(4, "sequence_lens");
       if (!lengths)
@@ -48,7 +51,8 @@ public:
       return node.error("clip is not supported");
     if (const auto *names = node.attr("activations")) {
       if (names->strings_size() != directions * int64_t(functions.size()))
-        return node.error("has " + Twine(names->strings_size()) + " activations, expects " + Twine(directions * functions.size()));
+        return node.error("has " + Twine(names->strings_size()) + " activations, expects " +
+                          Twine(directions * functions.size()));
       chosen.assign(names->strings().begin(), names->strings().end());
     } else {
       for (int64_t d = 0; d < directions; ++d)
@@ -79,7 +83,8 @@ public:
       return value;
     SmallVector<int64_t> starts(shape.size(), 0), ends(shape), by(shape.size(), 1);
     starts[dim] = begin, ends[dim] = end;
-    return node.create<top::SliceOp>("", value, {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", by)});
+    return node.create<top::SliceOp>("", value,
+                                     {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", by)});
   }
   /// Row `row` of dimension 0, without it.
   Value row(Value value, int64_t index) {
@@ -88,7 +93,8 @@ public:
   }
   /// Columns of gates [first, last).
   Value gate(Value value, int64_t first, int64_t last) {
-    return value ? part(value, cast<RankedTensorType>(value.getType()).getRank() - 1, first * hidden, last * hidden) : Value();
+    return value ? part(value, cast<RankedTensorType>(value.getType()).getRank() - 1, first * hidden, last * hidden)
+                 : Value();
   }
   /// `value` times the transpose of `weights`.
   Value product(Value value, Value weights, Value bias = {}) {
@@ -99,7 +105,8 @@ public:
   }
   /// The biases of inputs (0) or recurrence (1); null without.
   Value bias(int64_t direction, int64_t which) {
-    return node.has(3) ? part(row(node.input(3), direction), 0, which * gates * hidden, (which + 1) * gates * hidden) : Value();
+    return node.has(3) ? part(row(node.input(3), direction), 0, which * gates * hidden, (which + 1) * gates * hidden)
+                       : Value();
   }
   /// What the inputs of all steps give, [steps, batch, gates * hidden].
   Value inputs(int64_t direction, Value added) {
@@ -118,7 +125,8 @@ public:
   Value zeros() {
     Type element = node.type(0).getElementType();
     OpBuilder &b = node.builder();
-    return top::createConstant(b, b.getUnknownLoc(), (node.outputName().str() + node.outputName(1).str() + "_zeros"), RankedTensorType::get({batch, hidden}, element),
+    return top::createConstant(b, b.getUnknownLoc(), (node.outputName().str() + node.outputName(1).str() + "_zeros"),
+                               RankedTensorType::get({batch, hidden}, element),
                                top::fromDoubles(element, std::vector<double>(batch * hidden, 0.0)));
   }
 
@@ -161,7 +169,8 @@ public:
     Value all = joined(values);
     // A name of its own: the state of the last step may be a part of Y as well.
     if (all)
-      all = batchFirst ? exchanged(node.outputName(output), all) : node.reshape(node.outputName(output), all, {directions, batch, hidden});
+      all = batchFirst ? exchanged(node.outputName(output), all)
+                       : node.reshape(node.outputName(output), all, {directions, batch, hidden});
     if (!all)
       return failure();
     node.set(output, all);
@@ -173,10 +182,14 @@ public:
   int64_t gates, directions = 1, steps = 0, batch = 0, features = 0, hidden = 0;
 
 private:
-  Value exchanged(StringRef name, Value value) { return node.create<top::PermuteOp>(name, value, {node.i64s("perm", {1, 0, 2})}); }
+  Value exchanged(StringRef name, Value value) {
+    return node.create<top::PermuteOp>(name, value, {node.i64s("perm", {1, 0, 2})});
+  }
 
   /// Along dimension 0.
-  Value joined(ArrayRef<Value> rows) { return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>("", rows, {node.i64("axis", 0)}); }
+  Value joined(ArrayRef<Value> rows) {
+    return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>("", rows, {node.i64("axis", 0)});
+  }
 
   ArrayRef<StringRef> functions;
   std::vector<std::string> chosen; // per direction
@@ -203,7 +216,8 @@ LogicalResult importLSTM(Node &node) {
       },
       [&](int64_t d, Value given, Value h) -> Value {
         Value all = r.f.of<top::AddOp>(r.product(h, weights[d]), given);
-        Value i = r.activate(d, 0, r.gate(all, 0, 1)), o = r.activate(d, 0, r.gate(all, 1, 2)), f = r.activate(d, 0, r.gate(all, 2, 3));
+        Value i = r.activate(d, 0, r.gate(all, 0, 1)), o = r.activate(d, 0, r.gate(all, 1, 2)),
+              f = r.activate(d, 0, r.gate(all, 2, 3));
         Value g = r.activate(d, 1, r.gate(all, 3, 4));
         cells[d] = r.f.of<top::AddOp>(r.f.of<top::MulOp>(f, cells[d]), r.f.of<top::MulOp>(i, g));
         return cells[d] ? r.f.of<top::MulOp>(o, r.activate(d, 2, cells[d])) : Value();
@@ -230,11 +244,13 @@ LogicalResult importGRU(Node &node) {
         return r.inputs(d, resetLast ? r.bias(d, 0) : sum(r.f, r.bias(d, 0), r.bias(d, 1)));
       },
       [&](int64_t d, Value given, Value h) -> Value {
-        Value known = resetLast ? r.product(h, weights[d], biases[d]) : r.product(h, r.part(weights[d], 0, 0, 2 * r.hidden));
+        Value known =
+            resetLast ? r.product(h, weights[d], biases[d]) : r.product(h, r.part(weights[d], 0, 0, 2 * r.hidden));
         Value zr = r.activate(d, 0, r.f.of<top::AddOp>(r.gate(known, 0, 2), r.gate(given, 0, 2)));
         Value z = r.gate(zr, 0, 1), reset = r.gate(zr, 1, 2);
-        Value inner = resetLast ? r.f.of<top::MulOp>(reset, r.gate(known, 2, 3))
-                                : r.product(r.f.of<top::MulOp>(reset, h), r.part(weights[d], 0, 2 * r.hidden, 3 * r.hidden));
+        Value inner = resetLast
+                          ? r.f.of<top::MulOp>(reset, r.gate(known, 2, 3))
+                          : r.product(r.f.of<top::MulOp>(reset, h), r.part(weights[d], 0, 2 * r.hidden, 3 * r.hidden));
         Value n = r.activate(d, 1, r.f.of<top::AddOp>(inner, r.gate(given, 2, 3)));
         return r.f.of<top::AddOp>(n, r.f.of<top::MulOp>(z, r.f.of<top::SubOp>(h, n)));
       });
@@ -252,7 +268,9 @@ LogicalResult importRNN(Node &node) {
         weights.push_back(r.recurrence(d));
         return r.inputs(d, sum(r.f, r.bias(d, 0), r.bias(d, 1)));
       },
-      [&](int64_t d, Value given, Value h) { return r.activate(d, 0, r.f.of<top::AddOp>(r.product(h, weights[d]), given)); });
+      [&](int64_t d, Value given, Value h) {
+        return r.activate(d, 0, r.f.of<top::AddOp>(r.product(h, weights[d]), given));
+      });
 }
 
 } // namespace

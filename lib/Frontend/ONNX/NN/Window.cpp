@@ -44,7 +44,8 @@ std::optional<Window> readWindow(Node &node, ArrayRef<int64_t> kernel, bool hasD
     return window;
   for (size_t i = 0; i < count; ++i) {
     int64_t in = node.type(0).getDimSize(2 + i), out = llvm::divideCeil(in, window.strides[i]);
-    int64_t total = std::max<int64_t>((out - 1) * window.strides[i] + window.dilations[i] * (kernel[i] - 1) + 1 - in, 0);
+    int64_t total =
+        std::max<int64_t>((out - 1) * window.strides[i] + window.dilations[i] * (kernel[i] - 1) + 1 - in, 0);
     window.pads[i] = autoPad == "SAME_UPPER" ? total / 2 : total - total / 2;
     window.pads[count + i] = total - window.pads[i];
   }

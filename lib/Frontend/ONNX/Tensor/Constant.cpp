@@ -1,7 +1,7 @@
 // Constant, ConstantOfShape, Range.
+#include "../Registry.h"
 #include "../TensorDecoder.h"
 #include <cmath>
-#include "../Registry.h"
 
 using namespace mlir;
 
@@ -93,7 +93,8 @@ static LogicalResult importRange(Node &node) {
   std::optional<top::Weight> limits[3];
   for (unsigned i = 0; i < 3; ++i) {
     limits[i] = node.needConstant(i);
-    if (!limits[i] || limits[i]->type.getNumElements() != 1 || limits[i]->type.getElementType() != node.type(0).getElementType())
+    if (!limits[i] || limits[i]->type.getNumElements() != 1 ||
+        limits[i]->type.getElementType() != node.type(0).getElementType())
       return node.error("start, limit and delta must be constant scalars of one type, or integers");
   }
   Type element = node.type(0).getElementType();
@@ -112,7 +113,8 @@ static LogicalResult importRange(Node &node) {
     node.set(0, makeWeight(shaped(values.size()), top::fromInts(element, values)));
     return success();
   }
-  double start = top::toDoubles(*limits[0])[0], limit = top::toDoubles(*limits[1])[0], delta = top::toDoubles(*limits[2])[0];
+  double start = top::toDoubles(*limits[0])[0], limit = top::toDoubles(*limits[1])[0],
+         delta = top::toDoubles(*limits[2])[0];
   double count = std::ceil((limit - start) / delta);
   if (!(count < kMost))
     return node.error("delta must not be 0, and the result not be larger than 2^30 elements");

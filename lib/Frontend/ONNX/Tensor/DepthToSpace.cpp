@@ -10,7 +10,8 @@ static std::optional<int64_t> blockSize(Node &node) {
   int64_t block = node.intAttr("blocksize", 0), rank = node.type(0).getRank();
   if (rank == 4 && block >= 1 && block <= INT16_MAX)
     return block;
-  (void)node.error("takes an input of rank 4 and a positive 'blocksize', got rank " + Twine(rank) + " and " + Twine(block));
+  (void)node.error("takes an input of rank 4 and a positive 'blocksize', got rank " + Twine(rank) + " and " +
+                   Twine(block));
   return std::nullopt;
 }
 
@@ -45,7 +46,8 @@ static LogicalResult importSpaceToDepth(Node &node) {
   int64_t b = *block, rows = shape[2] / b, columns = shape[3] / b;
   if (shape[2] % b || shape[3] % b || rows < 1 || columns < 1)
     return node.error(Twine(shape[2]) + " x " + Twine(shape[3]) + " pixels do not divide into blocks of " + Twine(b));
-  return shuffle(node, {shape[0], shape[1], rows, b, columns, b}, {0, 3, 5, 1, 2, 4}, {shape[0], shape[1] * b * b, rows, columns});
+  return shuffle(node, {shape[0], shape[1], rows, b, columns, b}, {0, 3, 5, 1, 2, 4},
+                 {shape[0], shape[1] * b * b, rows, columns});
 }
 
 void registerDepthToSpace(Registry &registry) {

@@ -1,4 +1,5 @@
-// Gather: computed at once on constants (shape arithmetic), a slice where constant indices follow each other, else top.gather.
+// Gather: computed at once on constants (shape arithmetic), a slice where constant indices follow each other, else
+// top.gather.
 #include "../Registry.h"
 #include <cstring>
 
@@ -7,7 +8,8 @@ using namespace mlir;
 namespace pto_mlir::onnx {
 
 // The constant indices, counted from the front; nullopt, reported, when one is outside.
-static std::optional<SmallVector<int64_t>> readIndices(Node &node, const top::Weight &indices, int64_t axis, int64_t size) {
+static std::optional<SmallVector<int64_t>> readIndices(Node &node, const top::Weight &indices, int64_t axis,
+                                                       int64_t size) {
   SmallVector<int64_t> result;
   for (int64_t index : top::toInts(indices)) {
     if (index < -size || index >= size) {
@@ -19,7 +21,8 @@ static std::optional<SmallVector<int64_t>> readIndices(Node &node, const top::We
   return result;
 }
 
-static LogicalResult gatherConstant(Node &node, const top::Weight &data, ArrayRef<int64_t> rows, int64_t axis, ArrayRef<int64_t> result) {
+static LogicalResult gatherConstant(Node &node, const top::Weight &data, ArrayRef<int64_t> rows, int64_t axis,
+                                    ArrayRef<int64_t> result) {
   ArrayRef<int64_t> shape = data.type.getShape();
   int64_t outer = 1, inner = top::elementBytes(data.type.getElementType()), size = shape[axis];
   for (int64_t dim : shape.take_front(axis))
@@ -48,7 +51,8 @@ static LogicalResult gatherSlice(Node &node, int64_t first, int64_t count, int64
     SmallVector<int64_t> part(shape);
     part[axis] = count;
     StringRef name = ArrayRef<int64_t>(part) == result ? node.outputName() : StringRef();
-    value = node.create<top::SliceOp>(name, value, {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
+    value = node.create<top::SliceOp>(
+        name, value, {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
   }
   return node.finish(node.reshape(node.outputName(), value, result));
 }

@@ -23,7 +23,8 @@ static Value cut(Node &node, StringRef name, Value value, int64_t dim, int64_t f
   SmallVector<int64_t> starts(type.getRank(), 0), ends(type.getShape()), steps(type.getRank(), 1);
   starts[dim] = first;
   ends[dim] = first + count;
-  return node.create<top::SliceOp>(name, value, {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
+  return node.create<top::SliceOp>(name, value,
+                                   {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
 }
 
 // The input element at each position of a padded line.
@@ -47,8 +48,8 @@ static Value extend(Node &node, StringRef name, Value value, int64_t dim, int64_
     else
       runs.push_back({source, 1});
     if (runs.size() > kMostPieces) {
-      (void)node.error("mode '" + mode + "' with pads of " + Twine(begin) + " and " + Twine(end) + " in dimension " + Twine(dim) +
-                       " is not supported; up to " + Twine(kMostPieces / 2) + " are");
+      (void)node.error("mode '" + mode + "' with pads of " + Twine(begin) + " and " + Twine(end) + " in dimension " +
+                       Twine(dim) + " is not supported; up to " + Twine(kMostPieces / 2) + " are");
       return {};
     }
   }
@@ -70,7 +71,8 @@ static LogicalResult build(Node &node, Pads pads, StringRef mode, double constan
     if (pads.begin[dim] < 0 || pads.end[dim] < 0)
       lastCut = dim;
   for (int64_t dim = 0; dim <= lastCut; ++dim) {
-    int64_t size = node.type(0).getDimSize(dim), first = std::max<int64_t>(-pads.begin[dim], 0), after = std::max<int64_t>(-pads.end[dim], 0);
+    int64_t size = node.type(0).getDimSize(dim), first = std::max<int64_t>(-pads.begin[dim], 0),
+            after = std::max<int64_t>(-pads.end[dim], 0);
     if (first + after >= size)
       return node.error("negative pads leave nothing of dimension " + Twine(dim) + " (" + Twine(size) + ")");
     if (first || after)

@@ -43,7 +43,8 @@ static LogicalResult applyScales(Node &node, ArrayRef<double> given, ArrayRef<in
   return success();
 }
 
-static LogicalResult applySizes(Node &node, ArrayRef<int64_t> given, ArrayRef<int64_t> axes, StringRef policy, Request &request) {
+static LogicalResult applySizes(Node &node, ArrayRef<int64_t> given, ArrayRef<int64_t> axes, StringRef policy,
+                                Request &request) {
   if (given.size() != axes.size())
     return node.error("takes " + Twine(axes.size()) + " sizes, got " + Twine(given.size()));
   std::optional<float> common;
@@ -69,8 +70,8 @@ static LogicalResult applySizes(Node &node, ArrayRef<int64_t> given, ArrayRef<in
 
 static LogicalResult finish(Node &node, const Request &request, SmallVector<NamedAttribute> attributes) {
   OpBuilder &b = node.builder();
-  if (ArrayRef<int64_t>(request.sizes) == node.type(0).getShape() && llvm::all_of(request.scales, [](double s) { return s == 1; }) &&
-      request.roi.empty())
+  if (ArrayRef<int64_t>(request.sizes) == node.type(0).getShape() &&
+      llvm::all_of(request.scales, [](double s) { return s == 1; }) && request.roi.empty())
     return node.finish(node.input(0));
   attributes.push_back(node.i64s("sizes", request.sizes));
   attributes.push_back(node.named("scales", b.getDenseF64ArrayAttr(request.scales)));
@@ -99,17 +100,21 @@ static LogicalResult importUpsample(Node &node) {
   OpBuilder &b = node.builder();
   if (failed(applyScales(node, scales, llvm::to_vector(llvm::seq<int64_t>(0, rank)), request)))
     return failure();
-  return finish(node, request, {node.named("mode", b.getStringAttr(mode == "bilinear" ? "linear" : mode)),
-                                node.named("coordinates", b.getStringAttr("asymmetric")), node.named("nearest_mode", b.getStringAttr("simple"))});
+  return finish(node, request,
+                {node.named("mode", b.getStringAttr(mode == "bilinear" ? "linear" : mode)),
+                 node.named("coordinates", b.getStringAttr("asymmetric")),
+                 node.named("nearest_mode", b.getStringAttr("simple"))});
 }
 
 static LogicalResult importResize(Node &node) {
   int64_t rank = node.type(0).getRank();
   Request request{SmallVector<int64_t>(node.type(0).getShape()), SmallVector<double>(rank, 1), {}};
   OpBuilder &b = node.builder();
-  std::string mode = node.stringAttr("mode", "nearest"), coordinates = node.stringAttr("coordinate_transformation_mode", "half_pixel");
+  std::string mode = node.stringAttr("mode", "nearest"),
+              coordinates = node.stringAttr("coordinate_transformation_mode", "half_pixel");
   std::string nearest = node.stringAttr("nearest_mode", "round_prefer_floor"), policy = "stretch";
-  SmallVector<NamedAttribute> attributes{node.named("mode", b.getStringAttr(mode)), node.named("coordinates", b.getStringAttr(coordinates)),
+  SmallVector<NamedAttribute> attributes{node.named("mode", b.getStringAttr(mode)),
+                                         node.named("coordinates", b.getStringAttr(coordinates)),
                                          node.named("nearest_mode", b.getStringAttr(nearest)),
                                          node.f64("cubic_coeff_a", node.floatAttr("cubic_coeff_a", -0.75)),
                                          node.flag("exclude_outside", node.intAttr("exclude_outside", 0)),
@@ -126,7 +131,8 @@ static LogicalResult importResize(Node &node) {
     }
   }
   if (policy != "stretch" && policy != "not_larger" && policy != "not_smaller")
-    return node.error("attribute 'keep_aspect_ratio_policy' must be stretch, not_larger or not_smaller, not '" + policy + "'");
+    return node.error("attribute 'keep_aspect_ratio_policy' must be stretch, not_larger or not_smaller, not '" +
+                      policy + "'");
   if (isEmpty(node, 2) == isEmpty(node, 3))
     return node.error(isEmpty(node, 2) ? "needs scales or sizes" : "has both scales and sizes");
   if (isEmpty(node, 3)) {

@@ -8,7 +8,8 @@ namespace pto_mlir::onnx {
 static top::Weight int64s(Node &node, ArrayRef<int64_t> values, bool scalar) {
   Type element = node.builder().getI64Type();
   auto bytes = std::make_shared<const std::vector<char>>(top::fromInts(element, values));
-  auto type = scalar ? RankedTensorType::get({}, element) : RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
+  auto type = scalar ? RankedTensorType::get({}, element)
+                     : RankedTensorType::get({static_cast<int64_t>(values.size())}, element);
   return {type, ArrayRef<char>(*bytes), bytes};
 }
 

@@ -5,7 +5,8 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-static LogicalResult slice(Node &node, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends, ArrayRef<int64_t> axes, ArrayRef<int64_t> steps) {
+static LogicalResult slice(Node &node, ArrayRef<int64_t> starts, ArrayRef<int64_t> ends, ArrayRef<int64_t> axes,
+                           ArrayRef<int64_t> steps) {
   RankedTensorType type = node.type(0);
   int64_t rank = type.getRank();
   if (ends.size() != starts.size() || axes.size() != starts.size() || steps.size() != starts.size())
@@ -28,7 +29,8 @@ static LogicalResult slice(Node &node, ArrayRef<int64_t> starts, ArrayRef<int64_
                llvm::all_of(by, [](int64_t v) { return v == 1; });
   if (whole)
     return node.finish(node.input(0));
-  return node.result<top::SliceOp>(node.input(0), {node.i64s("starts", first), node.i64s("ends", last), node.i64s("steps", by)});
+  return node.result<top::SliceOp>(node.input(0),
+                                   {node.i64s("starts", first), node.i64s("ends", last), node.i64s("steps", by)});
 }
 
 static SmallVector<int64_t> upTo(size_t count) { return llvm::to_vector(llvm::seq<int64_t>(0, count)); }
@@ -37,7 +39,8 @@ static LogicalResult importSliceAttributes(Node &node) {
   std::optional<SmallVector<int64_t>> starts = node.intsAttr("starts"), ends = node.intsAttr("ends");
   if (!starts || !ends)
     return node.error("lacks attribute 'starts' or 'ends'");
-  return slice(node, *starts, *ends, node.intsAttr("axes").value_or(upTo(starts->size())), SmallVector<int64_t>(starts->size(), 1));
+  return slice(node, *starts, *ends, node.intsAttr("axes").value_or(upTo(starts->size())),
+               SmallVector<int64_t>(starts->size(), 1));
 }
 
 static LogicalResult importSlice(Node &node) {

@@ -17,7 +17,8 @@ static std::optional<SmallVector<int64_t>> partSizes(Node &node, int64_t size) {
   if (node.opset() >= 18)
     parts = node.intAttr("num_outputs", parts);
   if (parts != node.numOutputs() || (node.opset() < 18 && size % parts != 0)) {
-    (void)node.error("cannot split " + Twine(size) + " into " + Twine(parts) + " equal parts for " + Twine(node.numOutputs()) + " outputs");
+    (void)node.error("cannot split " + Twine(size) + " into " + Twine(parts) + " equal parts for " +
+                     Twine(node.numOutputs()) + " outputs");
     return std::nullopt;
   }
   // The last part may be smaller (opset 18).
@@ -49,7 +50,8 @@ static LogicalResult importSplit(Node &node) {
       ends[*axis] = position + part;
       Value value = part == size ? node.input(0)
                                  : node.create<top::SliceOp>(node.outputName(i), node.input(0),
-                                                             {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
+                                                             {node.i64s("starts", starts), node.i64s("ends", ends),
+                                                              node.i64s("steps", steps)});
       if (!value)
         return failure();
       node.set(i, value);

@@ -7,6 +7,7 @@ vector clock. Two accesses of different engines to the same bytes must be ordere
 before the engine that last waited for it is known to have done so, none may be left. Then each event is removed in turn; where many runs
 do not miss it, it counts as needless.
 """
+
 import random
 import re
 import subprocess
@@ -49,8 +50,10 @@ class Function:
 
     def __init__(self, number, size, kind):
         self.kind, self.lines, self.ops, self.loops, self.tiles = kind, [], [], 0, 0
-        self.lines.append(f"func.func @f{number}(%g: {VIEW['f32']}, %o: {VIEW['f32']}, %h: {VIEW['f16']}, %u: {VIEW['f16']}, "
-                          "%n: index, %c: i1) attributes {pto.kernel_kind = #pto.kernel_kind<" + kind + ">} {")  # fmt: skip
+        self.lines.append(
+            f"func.func @f{number}(%g: {VIEW['f32']}, %o: {VIEW['f32']}, %h: {VIEW['f16']}, %u: {VIEW['f16']}, "
+            "%n: index, %c: i1) attributes {pto.kernel_kind = #pto.kernel_kind<" + kind + ">} {"
+        )
         self.lines += [f"%c{i} = arith.constant {i} : index" for i in range(7)]
         spaces = sorted({s for op in OPS[kind] for s in op[2] + op[3]})
         pool = []
@@ -64,7 +67,9 @@ class Function:
         address = random.randrange(5) * SIZE // 2 if random.random() < 0.3 else None
         name = f"%t{self.tiles}"
         self.tiles += 1
-        marks = ([f"pto.buffers = {buffers} : i64"] if buffers > 1 else []) + ([f"pto.base = {address} : i64"] if address is not None else [])
+        marks = ([f"pto.buffers = {buffers} : i64"] if buffers > 1 else []) + (
+            [f"pto.base = {address} : i64"] if address is not None else []
+        )
         self.lines.append(f"{name} = pto.alloc_tile {{{', '.join(marks)}}} : {TYPES[space]}".replace("{} ", ""))
         return Tile(name, space, loop, buffers, address)
 
@@ -97,7 +102,9 @@ class Function:
                 tiles = [random.choice([t for t in pool if t.space == s]) for s in reads + writes]
                 parts = {str(i): f"{t.name} : {TYPES[t.space]}" for i, t in enumerate(tiles)}
                 if len(tiles) > 1:
-                    parts["0_1"] = f"{tiles[0].name}, {tiles[1].name} : {TYPES[tiles[0].space]}, {TYPES[tiles[1].space]}"
+                    parts["0_1"] = (
+                        f"{tiles[0].name}, {tiles[1].name} : {TYPES[tiles[0].space]}, {TYPES[tiles[1].space]}"
+                    )
                 for key, value in (parts | VIEW).items():
                     text = text.replace("{" + key + "}", value)
                 self.lines.append(text)
@@ -224,16 +231,28 @@ class Run:
 
 
 def count(block):
-    return sum(1 if n[0] == "op" else count(n[3]) if n[0] == "for" else count(n[1]) + count(n[2]) if n[0] == "if" else 0 for n in block)
+    return sum(
+        1 if n[0] == "op" else count(n[3]) if n[0] == "for" else count(n[1]) + count(n[2]) if n[0] == "if" else 0
+        for n in block
+    )
 
 
 def variables(block):
-    return [v for n in block for v in ([n[1]] + variables(n[3]) if n[0] == "for" else variables(n[1]) + variables(n[2]) if n[0] == "if" else [])]
+    return [
+        v
+        for n in block
+        for v in (
+            [n[1]] + variables(n[3]) if n[0] == "for" else variables(n[1]) + variables(n[2]) if n[0] == "if" else []
+        )
+    ]
 
 
 def flags(block):
     return {n[1:] for n in block if n[0] in ("set", "wait")} | {
-        f for n in block for f in (flags(n[3]) if n[0] == "for" else flags(n[1]) | flags(n[2]) if n[0] == "if" else set())}  # fmt: skip
+        f
+        for n in block
+        for f in (flags(n[3]) if n[0] == "for" else flags(n[1]) | flags(n[2]) if n[0] == "if" else set())
+    }
 
 
 def chooser(seed):

@@ -1,4 +1,5 @@
 """Arguments of a5.pto and what its kernel computes, by numpy."""
+
 import sys
 
 import numpy as np
@@ -26,8 +27,12 @@ def philox(counter, key):
     return c
 
 
-np.testing.assert_array_equal(random.view(np.uint32), [[philox(row * 16 + lane, 77)[0] for lane in range(64)] for row in range(2)])
+np.testing.assert_array_equal(
+    random.view(np.uint32), [[philox(row * 16 + lane, 77)[0] for lane in range(64)] for row in range(2)]
+)
 np.testing.assert_array_equal(bins, [np.cumsum(np.bincount(row >> 8, minlength=256)) for row in h])
-np.testing.assert_array_equal(picked, w.ravel()[np.where(place < 0, 255, np.minimum(place, 255))])  # a negative index is a huge one
+np.testing.assert_array_equal(
+    picked, w.ravel()[np.where(place < 0, 255, np.minimum(place, 255))]
+)  # a negative index is a huge one
 np.testing.assert_array_equal(low, place.astype(np.int16))
 print("same")

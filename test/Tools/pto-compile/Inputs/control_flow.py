@@ -2,6 +2,7 @@
 
 usage: control_flow.py PREFIX pto-run        PREFIX.pmodel holds the kernels; files are written beside it
 """
+
 import subprocess
 import sys
 
@@ -36,7 +37,10 @@ total = f32(0)
 for value in flat[:8]:
     total = f32(total * f32(0.5)) + value
 half = f32(np.float16(flat[0]) * np.float16(0.333))
-np.testing.assert_array_equal(numbers, [total, flat[:8].max(), -flat[0], np.trunc(total), half, np.nextafter(flat[0], f32(10)), np.fmod(total, flat[0])])
+np.testing.assert_array_equal(
+    numbers,
+    [total, flat[:8].max(), -flat[0], np.trunc(total), half, np.nextafter(flat[0], f32(10)), np.fmod(total, flat[0])],
+)
 np.testing.assert_array_equal(spread, np.full((4, 16), total))
 
 for n in (0, 1, 2, 5):

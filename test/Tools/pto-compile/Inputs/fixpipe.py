@@ -1,4 +1,5 @@
 """Inputs of fixpipe.pto, and what its kernels compute, by numpy."""
+
 import sys
 
 import numpy as np

@@ -1,9 +1,12 @@
 """What kernel @k of instructions.pto computes, by numpy."""
+
 import sys
 
 import numpy as np
 
-x, y, bits, back, even, total, pairs = (np.load(f"{sys.argv[1]}.{name}.npy")[0] for name in "x y bits back even sum sorted".split())
+x, y, bits, back, even, total, pairs = (
+    np.load(f"{sys.argv[1]}.{name}.npy")[0] for name in "x y bits back even sum sorted".split()
+)
 down = (100 - np.arange(32)).astype(np.int16)
 np.testing.assert_array_equal(bits, down ^ (down << 1))
 np.testing.assert_array_equal(back, x[::-1])

@@ -2,6 +2,7 @@
 
 usage: large_loop.py OPS TILES
 """
+
 import sys
 
 ops, tiles = map(int, sys.argv[1:])

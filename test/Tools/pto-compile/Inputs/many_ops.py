@@ -1,4 +1,5 @@
 """Writes a straight-line kernel of 10 000 ops on twenty tiles: usage many_ops.py OUT.pto."""
+
 import sys
 
 TILE, PART = "!pto.tile_buf<vec, 16x64xf32>", "!pto.partition_tensor_view<16x64xf32>"

@@ -4,6 +4,7 @@ usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders
        mutants.py seeds OUT FOLDER..                        writes the originals, one file each, into OUT: where unittests/ProgramFuzz begins
        SEED=n in the environment chooses other mutants
 """
+
 import os
 import pathlib
 import random
@@ -64,11 +65,21 @@ for number in range(count):
     source.write_text(mutate(random.choice(texts)), encoding="latin-1")
     output = pathlib.Path(prefix + random.choice([".out.pto", ".out.pmodel"]))
     output.unlink(missing_ok=True)
-    command = [tool, str(source), "-o", str(output), "--level", random.choice("123"), *random.choice([[], ["--processor", "a3"], ["--processor", "a5"]])]
+    command = [
+        tool,
+        str(source),
+        "-o",
+        str(output),
+        "--level",
+        random.choice("123"),
+        *random.choice([[], ["--processor", "a3"], ["--processor", "a5"]]),
+    ]
     try:
         run = subprocess.run(command, capture_output=True, timeout=30)
         error = run.stderr.decode(errors="replace")
-        good = output.exists() if run.returncode == 0 else run.returncode == 1 and "error" in error and not output.exists()
+        good = (
+            output.exists() if run.returncode == 0 else run.returncode == 1 and "error" in error and not output.exists()
+        )
     except subprocess.TimeoutExpired:
         good, error = False, "took more than 30 seconds"
     if not good:

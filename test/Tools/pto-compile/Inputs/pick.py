@@ -1,4 +1,5 @@
 """What kernel @pick of scalars.pto computes: a row chosen by a Fibonacci number, times a quarter."""
+
 import sys
 
 import numpy as np

@@ -1,4 +1,5 @@
 """What the kernel of quantise.pto computes, by numpy."""
+
 import sys
 
 import numpy as np

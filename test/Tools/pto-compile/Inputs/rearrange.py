@@ -1,4 +1,5 @@
 """Arguments of rearrange.pto and what its kernel computes, by numpy."""
+
 import sys
 
 import numpy as np
@@ -14,8 +15,15 @@ if sys.argv[1] == "make":
         record[:, 1] = np.arange(first, first + 32, dtype=np.uint32).view(np.float32)
         return record.reshape(1, 64)
 
-    values = [r.standard_normal((4, 32)).astype(np.float32), r.standard_normal((4, 32)).astype(np.float32), run(0), run(100),
-              r.permutation(128).astype(np.int32).reshape(4, 32), (r.random((4, 1)) * 100).astype(np.float32), np.full((4, 1), 128, np.float32)]  # fmt: skip
+    values = [
+        r.standard_normal((4, 32)).astype(np.float32),
+        r.standard_normal((4, 32)).astype(np.float32),
+        run(0),
+        run(100),
+        r.permutation(128).astype(np.int32).reshape(4, 32),
+        (r.random((4, 1)) * 100).astype(np.float32),
+        np.full((4, 1), 128, np.float32),
+    ]
     for name, value in zip(names, values):
         np.save(path(name), value)
     sys.exit()

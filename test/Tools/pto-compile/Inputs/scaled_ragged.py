@@ -1,4 +1,5 @@
 """Inputs of scaled-ragged-a5.pto, and what its kernel computes, by ml_dtypes and numpy."""
+
 import sys
 
 import ml_dtypes

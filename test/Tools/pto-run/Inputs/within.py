@@ -1,6 +1,6 @@
 """Runs a command that must end with STATUS and take less than SECONDS of processor time.
 
-    within.py SECONDS STATUS COMMAND [ARGUMENT ...]
+within.py SECONDS STATUS COMMAND [ARGUMENT ...]
 """
 
 import resource

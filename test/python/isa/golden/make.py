@@ -12,7 +12,16 @@ from pathlib import Path
 
 import numpy as np
 
-TYPES = {"f32": np.float32, "f16": np.float16, "i8": np.int8, "u8": np.uint8, "i16": np.int16, "u16": np.uint16, "i32": np.int32, "u32": np.uint32}
+TYPES = {
+    "f32": np.float32,
+    "f16": np.float16,
+    "i8": np.int8,
+    "u8": np.uint8,
+    "i16": np.int16,
+    "u16": np.uint16,
+    "i32": np.int32,
+    "u32": np.uint32,
+}
 
 
 def main() -> int:
@@ -23,8 +32,26 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         program = Path(folder) / "probe"
         forced = [flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)]
-        subprocess.run(["clang++-19", "-std=c++20", "-O1", "-w", "-mllvm", "-hints-allow-reordering=false", "-D__CPU_SIM", "-DPTO_CPU_MAX_THREADS=1", *forced,
-                        f"-I{sys.argv[1]}/include", str(here / "probe.cpp"), "-o", str(program), "-lpthread", "-ldl"], check=True)  # fmt: skip
+        subprocess.run(
+            [
+                "clang++-19",
+                "-std=c++20",
+                "-O1",
+                "-w",
+                "-mllvm",
+                "-hints-allow-reordering=false",
+                "-D__CPU_SIM",
+                "-DPTO_CPU_MAX_THREADS=1",
+                *forced,
+                f"-I{sys.argv[1]}/include",
+                str(here / "probe.cpp"),
+                "-o",
+                str(program),
+                "-lpthread",
+                "-ldl",
+            ],
+            check=True,
+        )
         lines = subprocess.run([str(program)], check=True, capture_output=True, text=True).stdout.splitlines()
     answers = {}
     for line in lines:

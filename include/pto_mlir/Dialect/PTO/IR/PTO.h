@@ -22,7 +22,8 @@
 namespace pto_mlir::pto {
 /// On a kernel's function or module: `#pto.kernel_kind<..>`, the kind of core that runs it.
 inline constexpr llvm::StringLiteral kKernelKindAttr = "pto.kernel_kind";
-/// `#pto.pipe<..>`: on a function the engine whose ops it holds; on fifo_pop, before slicing, the engine that takes the value.
+/// `#pto.pipe<..>`: on a function the engine whose ops it holds; on fifo_pop, before slicing, the engine that takes the
+/// value.
 inline constexpr llvm::StringLiteral kPipeAttr = "pto.pipe";
 /// Row and column at which a subset or subview begins in its source; nothing for other ops.
 std::optional<std::pair<mlir::Value, mlir::Value>> getPartBegin(mlir::Operation *op);
@@ -42,7 +43,8 @@ std::optional<std::pair<mlir::Value, mlir::Value>> getPartBegin(mlir::Operation 
 namespace pto_mlir::pto {
 /// On a kernel of one kind of core: the kernel that it is a part of, if it is one of two.
 inline constexpr llvm::StringLiteral kPartOfAttr = "pto.part_of";
-/// On a vector kernel that works on a part of its arguments, for the vector cores of one block: it is made part of another kernel.
+/// On a vector kernel that works on a part of its arguments, for the vector cores of one block: it is made part of
+/// another kernel.
 inline constexpr llvm::StringLiteral kPanelAttr = "pto.panel";
 /// On such a kernel: for each argument the elements from one row to the next, 0 where rows follow each other.
 inline constexpr llvm::StringLiteral kPitchesAttr = "pto.pitches";

@@ -31,34 +31,28 @@ mlir::LogicalResult verifyDistinctDestination(mlir::Operation *op);
 mlir::LogicalResult verifyElementTypes(mlir::Operation *op, unsigned a3, unsigned a5);
 } // namespace detail
 
-template <typename ConcreteOp>
-struct FilledTiles : public mlir::OpTrait::TraitBase<ConcreteOp, FilledTiles> {
+template <typename ConcreteOp> struct FilledTiles : public mlir::OpTrait::TraitBase<ConcreteOp, FilledTiles> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyFilledTiles(op); }
 };
-template <typename ConcreteOp>
-struct RowMajorTiles : public mlir::OpTrait::TraitBase<ConcreteOp, RowMajorTiles> {
+template <typename ConcreteOp> struct RowMajorTiles : public mlir::OpTrait::TraitBase<ConcreteOp, RowMajorTiles> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyRowMajorTiles(op); }
 };
 template <typename ConcreteOp>
 struct SameElementTypeTiles : public mlir::OpTrait::TraitBase<ConcreteOp, SameElementTypeTiles> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifySameElementType(op); }
 };
-template <typename ConcreteOp>
-struct SameValidTiles : public mlir::OpTrait::TraitBase<ConcreteOp, SameValidTiles> {
+template <typename ConcreteOp> struct SameValidTiles : public mlir::OpTrait::TraitBase<ConcreteOp, SameValidTiles> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifySameValid(op); }
 };
-template <typename ConcreteOp>
-struct OnlyOnA5 : public mlir::OpTrait::TraitBase<ConcreteOp, OnlyOnA5> {
+template <typename ConcreteOp> struct OnlyOnA5 : public mlir::OpTrait::TraitBase<ConcreteOp, OnlyOnA5> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyOnlyOnA5(op); }
 };
 template <typename ConcreteOp>
 struct DistinctDestination : public mlir::OpTrait::TraitBase<ConcreteOp, DistinctDestination> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyDistinctDestination(op); }
 };
-template <unsigned A3, unsigned A5>
-struct ElementTypes {
-  template <typename ConcreteOp>
-  struct Impl : public mlir::OpTrait::TraitBase<ConcreteOp, Impl> {
+template <unsigned A3, unsigned A5> struct ElementTypes {
+  template <typename ConcreteOp> struct Impl : public mlir::OpTrait::TraitBase<ConcreteOp, Impl> {
     static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyElementTypes(op, A3, A5); }
   };
 };

@@ -12,8 +12,8 @@ namespace pto_mlir::pto {
 void setParseForA5(mlir::DialectRegistry &registry, bool a5);
 
 /// `text` in today's spelling. Read is the spelling of early code generators: no comma before the strides of
-/// make_tensor_view, and a type behind each operand of `ins(..)` and `outs(..)`. Everything else, comments, strings and the
-/// number of lines included, stays; text in today's spelling comes back unchanged.
+/// make_tensor_view, and a type behind each operand of `ins(..)` and `outs(..)`. Everything else, comments, strings and
+/// the number of lines included, stays; text in today's spelling comes back unchanged.
 std::string acceptSeedText(llvm::StringRef text);
 
 } // namespace pto_mlir::pto

@@ -14,8 +14,8 @@ TileLayout getTileLayout(TileBufType type);
 
 /// Bytes of the allocated box (not of the valid part); sub-byte elements are rounded up.
 int64_t getTileBytes(TileBufType type);
-/// As getTileBytes, with sides rounded up to whole inner boxes, and rows (of a column-major tile: columns) outside of boxes to 32 bytes, as
-/// instructions need them.
+/// As getTileBytes, with sides rounded up to whole inner boxes, and rows (of a column-major tile: columns) outside of
+/// boxes to 32 bytes, as instructions need them.
 int64_t getPaddedTileBytes(TileBufType type);
 /// Rows and columns of the box with that rounding.
 std::pair<int64_t, int64_t> getPaddedBox(TileBufType type);
@@ -28,28 +28,28 @@ int64_t getC0(mlir::Type elementType);
 inline constexpr int64_t kWhole = -2;
 
 /// UB tile, row major (ND). `cols` must fill 32-byte blocks.
-TileBufType makeVecTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                        int64_t validCols = kWhole);
+TileBufType makeVecTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                        int64_t validRows = kWhole, int64_t validCols = kWhole);
 /// UB column: rows x 1, column major (DN).
 TileBufType makeVecColumnTile(mlir::MLIRContext *context, int64_t rows, mlir::Type element, int64_t validRows = kWhole);
 /// L1 tile in NZ ([cols / C0][rows][C0]).
-TileBufType makeMatTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                        int64_t validCols = kWhole);
+TileBufType makeMatTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                        int64_t validRows = kWhole, int64_t validCols = kWhole);
 /// L1 tile in ZN, what a DN view is loaded into.
-TileBufType makeMatZNTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                          int64_t validCols = kWhole);
+TileBufType makeMatZNTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                          int64_t validRows = kWhole, int64_t validCols = kWhole);
 /// L1 tile, row major (bias rows).
-TileBufType makeMatNDTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                          int64_t validCols = kWhole);
+TileBufType makeMatNDTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                          int64_t validRows = kWhole, int64_t validCols = kWhole);
 /// L0A tile: ZZ on a3, NZ on a5.
-TileBufType makeLeftTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                         int64_t validCols = kWhole, bool a5 = false);
+TileBufType makeLeftTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                         int64_t validRows = kWhole, int64_t validCols = kWhole, bool a5 = false);
 /// L0B tile, ZN.
-TileBufType makeRightTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                          int64_t validCols = kWhole);
+TileBufType makeRightTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                          int64_t validRows = kWhole, int64_t validCols = kWhole);
 /// L0C tile, NZ with 16x16 boxes; `element` is f32 or i32.
-TileBufType makeAccTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element, int64_t validRows = kWhole,
-                        int64_t validCols = kWhole);
+TileBufType makeAccTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
+                        int64_t validRows = kWhole, int64_t validCols = kWhole);
 /// One row of the bias table.
 TileBufType makeBiasTile(mlir::MLIRContext *context, int64_t cols, mlir::Type element, int64_t validCols = kWhole);
 
@@ -60,8 +60,8 @@ llvm::SmallVector<mlir::Value> getTileWrites(mlir::Operation *op);
 /// On alloc_tile: it has the bytes of `getPaddedTileBytes`, and its rows (columns) begin at multiples of 32 bytes.
 inline constexpr llvm::StringLiteral kPaddedAttr = "pto.padded";
 
-/// Which operand of scaled products a tile of `scaling` holds the scales of; none for the fixpipe's descriptors. Its users tell, or once
-/// pto-bind-scales has looked at them, kScalesAttr on its alloc_tile.
+/// Which operand of scaled products a tile of `scaling` holds the scales of; none for the fixpipe's descriptors. Its
+/// users tell, or once pto-bind-scales has looked at them, kScalesAttr on its alloc_tile.
 enum class ScaleUse { none, left, right };
 inline constexpr llvm::StringLiteral kScalesAttr = "pto.scales"; // "left" or "right"
 ScaleUse getScaleUse(mlir::Value tile);

@@ -10,7 +10,8 @@ namespace pto_mlir::top {
 /// A constant may stay inline (as arith.constant) up to this many elements.
 inline constexpr int64_t kMaxInlineElements = 64;
 
-/// The constant tensor that defines `value` (a top.weight found in the store, or an arith.constant with elements), as stored bytes.
+/// The constant tensor that defines `value` (a top.weight found in the store, or an arith.constant with elements), as
+/// stored bytes.
 std::optional<Weight> getConstant(mlir::Value value);
 
 /// Elements as doubles / integers (floats truncate; unsigned 64-bit values wrap). In row-major order.
@@ -28,8 +29,8 @@ std::vector<char> fromInts(mlir::Type elementType, llvm::ArrayRef<int64_t> value
 std::optional<double> getSplat(mlir::Value value);
 
 /// Makes a constant: inline up to kMaxInlineElements, else a new entry of the store under (about) `name`.
-mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, mlir::RankedTensorType type,
-                           std::vector<char> bytes);
+mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
+                           mlir::RankedTensorType type, std::vector<char> bytes);
 
 /// The same for bytes that something else keeps alive.
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, const Weight &weight);

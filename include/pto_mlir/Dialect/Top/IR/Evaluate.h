@@ -6,8 +6,9 @@
 
 namespace pto_mlir::top {
 
-/// The result of a top op with constant operands: elementwise ops (floats computed in double and rounded once, integers in 64 bits), cast, reshape,
-/// permute, concat, slice, pad. Nullopt when an operand is no constant, the op is another one, or the result is undefined (x / 0 on integers).
+/// The result of a top op with constant operands: elementwise ops (floats computed in double and rounded once, integers
+/// in 64 bits), cast, reshape, permute, concat, slice, pad. Nullopt when an operand is no constant, the op is another
+/// one, or the result is undefined (x / 0 on integers).
 std::optional<Weight> evaluate(mlir::Operation *op);
 
 } // namespace pto_mlir::top

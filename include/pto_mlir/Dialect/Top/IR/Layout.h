@@ -15,10 +15,10 @@ inline int64_t channelDim(llvm::StringRef layout, int64_t rank) { return layout 
 inline int64_t firstSpatialDim(llvm::StringRef layout) { return layout == "NHWC" ? 1 : 2; }
 
 /// Output size of a window op along one dimension; nullopt when the window does not fit once.
-/// floor or ceil of (in + begin + end - dilation * (kernel - 1) - 1) / stride, plus 1; with ceil a last window that starts beyond
-/// in + begin is dropped (ONNX, AveragePool-19). All sizes must be positive, pads not negative.
-std::optional<int64_t> windowOutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin, int64_t end,
-                                        bool ceil);
+/// floor or ceil of (in + begin + end - dilation * (kernel - 1) - 1) / stride, plus 1; with ceil a last window that
+/// starts beyond in + begin is dropped (ONNX, AveragePool-19). All sizes must be positive, pads not negative.
+std::optional<int64_t> windowOutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin,
+                                        int64_t end, bool ceil);
 
 } // namespace pto_mlir::top
 

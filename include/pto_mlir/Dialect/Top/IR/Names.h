@@ -19,15 +19,16 @@ inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 inline constexpr llvm::StringLiteral kClippedAttr = "top.clipped";
 /// Module attribute: names that folding absorbed (array of strings).
 inline constexpr llvm::StringLiteral kAbsorbedAttr = "top.absorbed";
-/// Module attribute: shapes, in the order that they are held in, of named tensors that a kernel writes in another shape: dimensions of 1
-/// come or go, one is split (dictionary of arrays).
+/// Module attribute: shapes, in the order that they are held in, of named tensors that a kernel writes in another
+/// shape: dimensions of 1 come or go, one is split (dictionary of arrays).
 inline constexpr llvm::StringLiteral kShapesAttr = "top.shapes";
 /// Module attribute: the safetensors file beside the .mlir.
 inline constexpr llvm::StringLiteral kWeightFileAttr = "top.weight_file";
 /// Module attribute: how far the module has come ("imported", ..).
 inline constexpr llvm::StringLiteral kStateAttr = "top.state";
 
-/// Location of a tensor: its ONNX name and, when it is held in another dimension order than ONNX's, that layout ("NHWC").
+/// Location of a tensor: its ONNX name and, when it is held in another dimension order than ONNX's, that layout
+/// ("NHWC").
 mlir::Location namedLoc(mlir::MLIRContext *context, llvm::StringRef name, llvm::StringRef layout = "");
 
 /// The ONNX name in a location, "" when it has none.

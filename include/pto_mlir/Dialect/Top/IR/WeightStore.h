@@ -31,8 +31,8 @@ public:
   /// The entry of this name, or null. Valid as long as the store.
   const Weight *lookup(llvm::StringRef name) const;
 
-  /// Adds a weight that the store owns, under `name` or, when that is taken, `name` with a suffix. Returns the name used.
-  /// The number of bytes must be tensorBytes(type).
+  /// Adds a weight that the store owns, under `name` or, when that is taken, `name` with a suffix. Returns the name
+  /// used. The number of bytes must be tensorBytes(type).
   std::string add(llvm::StringRef name, mlir::RankedTensorType type, std::vector<char> bytes);
 
   /// The same for bytes that live elsewhere, kept alive by `owner`.

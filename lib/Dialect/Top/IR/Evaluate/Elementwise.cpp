@@ -55,7 +55,8 @@ static Int2 intBinary(Operation *op) {
 
 // Applies fn to the elements of two tensors broadcast to `shape`.
 template <typename T, typename Fn>
-static std::vector<T> broadcast(ArrayRef<int64_t> shape, const Weight &a, const Weight &b, ArrayRef<T> va, ArrayRef<T> vb, Fn fn) {
+static std::vector<T> broadcast(ArrayRef<int64_t> shape, const Weight &a, const Weight &b, ArrayRef<T> va,
+                                ArrayRef<T> vb, Fn fn) {
   std::vector<int64_t> oa = broadcastOffsets(shape, a), ob = broadcastOffsets(shape, b);
   std::vector<T> result;
   result.reserve(oa.size());

@@ -13,7 +13,8 @@ SmallVector<int64_t> rowMajorStrides(ArrayRef<int64_t> shape) {
   return strides;
 }
 
-void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t base, llvm::function_ref<void(int64_t)> visit) {
+void forEachOffset(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides, int64_t base,
+                   llvm::function_ref<void(int64_t)> visit) {
   if (llvm::is_contained(shape, 0))
     return;
   SmallVector<int64_t> index(shape.size(), 0);

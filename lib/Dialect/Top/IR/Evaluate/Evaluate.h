@@ -19,7 +19,8 @@ llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 std::vector<int64_t> broadcastOffsets(llvm::ArrayRef<int64_t> shape, const Weight &operand);
 
 /// Calls visit(offset) for every index of `shape` in row-major order, offset = base + sum of index * stride.
-void forEachOffset(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides, int64_t base, llvm::function_ref<void(int64_t)> visit);
+void forEachOffset(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides, int64_t base,
+                   llvm::function_ref<void(int64_t)> visit);
 
 } // namespace pto_mlir::top
 

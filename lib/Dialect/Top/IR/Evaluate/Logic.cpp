@@ -10,8 +10,7 @@ namespace pto_mlir::top {
 
 using Bytes = std::optional<std::vector<char>>;
 
-template <typename T>
-static bool holds(StringRef mode, T a, T b) {
+template <typename T> static bool holds(StringRef mode, T a, T b) {
   if (mode == "eq")
     return a == b;
   if (mode == "lt")
@@ -38,11 +37,11 @@ static Bytes compare(CompareOp op, ArrayRef<Weight> operands) {
   return fromInts(op.getOutput().getType().getElementType(), bits);
 }
 
-template <typename Fn>
-static Bytes combine(Operation *op, ArrayRef<Weight> operands, Fn fn) {
+template <typename Fn> static Bytes combine(Operation *op, ArrayRef<Weight> operands, Fn fn) {
   auto type = cast<RankedTensorType>(op->getResultTypes()[0]);
   std::vector<int64_t> va = toInts(operands[0]), vb = toInts(operands[1]), bits;
-  for (auto [i, j] : llvm::zip_equal(broadcastOffsets(type.getShape(), operands[0]), broadcastOffsets(type.getShape(), operands[1])))
+  for (auto [i, j] :
+       llvm::zip_equal(broadcastOffsets(type.getShape(), operands[0]), broadcastOffsets(type.getShape(), operands[1])))
     bits.push_back(fn(va[i] != 0, vb[j] != 0));
   return fromInts(type.getElementType(), bits);
 }

@@ -3,7 +3,8 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult CastOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
   if (!adaptor.getTo().isIntOrFloat())
     return inferError<CastOp>(loc, "expects a number type in 'to', got ", adaptor.getTo());
   types.push_back(cast<RankedTensorType>(adaptor.getInput().getType()).clone(adaptor.getTo()));

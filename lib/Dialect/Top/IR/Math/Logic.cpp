@@ -6,7 +6,8 @@ using namespace pto_mlir::top;
 
 // The broadcast of all operands with the given element type.
 template <typename OpTy>
-static LogicalResult inferBroadcast(std::optional<Location> loc, ValueRange operands, Type element, SmallVectorImpl<Type> &types) {
+static LogicalResult inferBroadcast(std::optional<Location> loc, ValueRange operands, Type element,
+                                    SmallVectorImpl<Type> &types) {
   SmallVector<int64_t> shape;
   for (Value operand : operands) {
     ArrayRef<int64_t> next = cast<RankedTensorType>(operand.getType()).getShape();
@@ -21,7 +22,8 @@ static LogicalResult inferBroadcast(std::optional<Location> loc, ValueRange oper
 
 static Type elementOf(Value value) { return cast<RankedTensorType>(value.getType()).getElementType(); }
 
-LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   Type lhs = elementOf(adaptor.getLhs()), rhs = elementOf(adaptor.getRhs());
   if (lhs != rhs)
     return inferError<CompareOp>(loc, "expects operands of one element type, got ", lhs, " and ", rhs);
@@ -30,19 +32,22 @@ LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Lo
 
 bool CompareOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
   auto want = cast<RankedTensorType>(inferred.front()), have = dyn_cast<RankedTensorType>(actual.front());
-  return have && have.getShape() == want.getShape() && (have.getElementType().isInteger(1) || have.getElementType().isInteger(32));
+  return have && have.getShape() == want.getShape() &&
+         (have.getElementType().isInteger(1) || have.getElementType().isInteger(32));
 }
 
-LogicalResult WhereOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult WhereOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                        SmallVectorImpl<Type> &types) {
   Type lhs = elementOf(adaptor.getLhs()), rhs = elementOf(adaptor.getRhs());
   if (lhs != rhs)
     return inferError<WhereOp>(loc, "expects values of one element type, got ", lhs, " and ", rhs);
   return inferBroadcast<WhereOp>(loc, adaptor.getOperands(), lhs, types);
 }
 
-#define PTO_INFER_LOGIC(Op)                                                                                                    \
-  LogicalResult Op::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) { \
-    return inferBroadcast<Op>(loc, adaptor.getOperands(), elementOf(adaptor.getLhs()), types);                                 \
+#define PTO_INFER_LOGIC(Op)                                                                                            \
+  LogicalResult Op::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,                      \
+                                     SmallVectorImpl<Type> &types) {                                                   \
+    return inferBroadcast<Op>(loc, adaptor.getOperands(), elementOf(adaptor.getLhs()), types);                         \
   }
 PTO_INFER_LOGIC(AndOp)
 PTO_INFER_LOGIC(OrOp)

@@ -5,7 +5,8 @@ using namespace mlir;
 using namespace pto_mlir::top;
 
 template <typename OpTy>
-static LogicalResult inferReduce(std::optional<Location> loc, typename OpTy::Adaptor adaptor, SmallVectorImpl<Type> &types) {
+static LogicalResult inferReduce(std::optional<Location> loc, typename OpTy::Adaptor adaptor,
+                                 SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(adaptor.getInput().getType());
   ArrayRef<int64_t> axes = adaptor.getAxes();
   SmallVector<int64_t> shape(type.getShape());
@@ -21,9 +22,10 @@ static LogicalResult inferReduce(std::optional<Location> loc, typename OpTy::Ada
   return success();
 }
 
-#define PTO_INFER_REDUCE(Op)                                                                                                   \
-  LogicalResult Op::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) { \
-    return inferReduce<Op>(loc, adaptor, types);                                                                               \
+#define PTO_INFER_REDUCE(Op)                                                                                           \
+  LogicalResult Op::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,                      \
+                                     SmallVectorImpl<Type> &types) {                                                   \
+    return inferReduce<Op>(loc, adaptor, types);                                                                       \
   }
 PTO_INFER_REDUCE(ReduceSumOp)
 PTO_INFER_REDUCE(ReduceMeanOp)

@@ -10,30 +10,32 @@ static ArrayRef<int64_t> kernelOf(RankedTensorType filter, StringRef layout) {
 
 SmallVector<int64_t> ConvOp::getKernel() { return SmallVector<int64_t>(kernelOf(getFilter().getType(), getLayout())); }
 
-LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto input = cast<RankedTensorType>(adaptor.getInput().getType()), filter = cast<RankedTensorType>(adaptor.getFilter().getType());
+LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                       SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType()),
+       filter = cast<RankedTensorType>(adaptor.getFilter().getType());
   int64_t rank = input.getRank();
   StringRef layout = adaptor.getLayout();
   bool nhwc = layout == "NHWC";
   if (rank < 3 || filter.getRank() != rank)
-    return inferError<ConvOp>(loc, "expects input and filter of one rank, at least 3, got ", shapeText(input.getShape()), " and ",
-                              shapeText(filter.getShape()));
+    return inferError<ConvOp>(loc, "expects input and filter of one rank, at least 3, got ",
+                              shapeText(input.getShape()), " and ", shapeText(filter.getShape()));
   if (input.getElementType() != filter.getElementType())
-    return inferError<ConvOp>(loc, "expects input and filter of one element type, got ", input.getElementType(), " and ",
-                              filter.getElementType());
+    return inferError<ConvOp>(loc, "expects input and filter of one element type, got ", input.getElementType(),
+                              " and ", filter.getElementType());
   int64_t channels = input.getDimSize(channelDim(layout, rank)), group = adaptor.getGroup();
   int64_t perGroup = filter.getDimSize(nhwc ? rank - 2 : 1), outChannels = filter.getDimSize(nhwc ? rank - 1 : 0);
   if (group < 1 || channels < 1 || outChannels < 1)
-    return inferError<ConvOp>(loc, "expects positive channel and group counts, got ", channels, " in, ", outChannels, " out, ", group,
-                              " groups");
+    return inferError<ConvOp>(loc, "expects positive channel and group counts, got ", channels, " in, ", outChannels,
+                              " out, ", group, " groups");
   if (channels % group || channels / group != perGroup)
-    return inferError<ConvOp>(loc, "input has ", channels, " channels, but the filter takes ", perGroup, " in each of ", group,
-                              group == 1 ? " group" : " groups");
+    return inferError<ConvOp>(loc, "input has ", channels, " channels, but the filter takes ", perGroup, " in each of ",
+                              group, group == 1 ? " group" : " groups");
   if (outChannels % group)
     return inferError<ConvOp>(loc, outChannels, " output channels do not divide into ", group, " groups");
   std::string message;
-  auto spatial = inferWindow(input.getShape().slice(firstSpatialDim(layout), rank - 2), kernelOf(filter, layout), adaptor.getStrides(),
-                             adaptor.getDilations(), adaptor.getPads(), /*ceil=*/false, message);
+  auto spatial = inferWindow(input.getShape().slice(firstSpatialDim(layout), rank - 2), kernelOf(filter, layout),
+                             adaptor.getStrides(), adaptor.getDilations(), adaptor.getPads(), /*ceil=*/false, message);
   if (!spatial)
     return inferError<ConvOp>(loc, message);
   if (Value bias = adaptor.getBias()) {

@@ -6,41 +6,45 @@ using namespace mlir;
 using namespace pto_mlir::top;
 
 // `stride * (in - 1) + dilation * (k - 1) + 1 - begin - end + extra`; nullopt when it is no positive size.
-static std::optional<int64_t> outputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin, int64_t end,
-                                         int64_t extra) {
+static std::optional<int64_t> outputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin,
+                                         int64_t end, int64_t extra) {
   int64_t steps, extent, size;
   if (in < 1 || llvm::MulOverflow(stride, in - 1, steps) || llvm::MulOverflow(dilation, kernel - 1, extent) ||
-      llvm::AddOverflow(steps, extent, size) || llvm::AddOverflow(size, 1 + extra - begin - end, size) || size < 1 || size > INT32_MAX)
+      llvm::AddOverflow(steps, extent, size) || llvm::AddOverflow(size, 1 + extra - begin - end, size) || size < 1 ||
+      size > INT32_MAX)
     return std::nullopt;
   return size;
 }
 
-LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
   using Op = ConvTransposeOp;
-  auto input = cast<RankedTensorType>(adaptor.getInput().getType()), filter = cast<RankedTensorType>(adaptor.getFilter().getType());
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType()),
+       filter = cast<RankedTensorType>(adaptor.getFilter().getType());
   int64_t rank = input.getRank(), group = adaptor.getGroup();
   StringRef layout = adaptor.getLayout();
   bool nhwc = layout == "NHWC";
   if (rank < 3 || filter.getRank() != rank)
-    return inferError<Op>(loc, "expects input and filter of one rank, at least 3, got ", shapeText(input.getShape()), " and ",
-                          shapeText(filter.getShape()));
+    return inferError<Op>(loc, "expects input and filter of one rank, at least 3, got ", shapeText(input.getShape()),
+                          " and ", shapeText(filter.getShape()));
   if (input.getElementType() != filter.getElementType())
     return inferError<Op>(loc, "expects input and filter of one element type, got ", input.getElementType(), " and ",
                           filter.getElementType());
   int64_t channels = input.getDimSize(channelDim(layout, rank)), taken = filter.getDimSize(nhwc ? rank - 2 : 0);
   int64_t perGroup = filter.getDimSize(nhwc ? rank - 1 : 1);
   if (channels < 1 || perGroup < 1 || group < 1)
-    return inferError<Op>(loc, "expects positive channel and group counts, got ", channels, " in, ", perGroup, " out per group, ", group,
-                          " groups");
+    return inferError<Op>(loc, "expects positive channel and group counts, got ", channels, " in, ", perGroup,
+                          " out per group, ", group, " groups");
   if (channels != taken)
     return inferError<Op>(loc, "input has ", channels, " channels, but the filter takes ", taken);
   if (channels % group)
     return inferError<Op>(loc, channels, " input channels do not divide into ", group, " groups");
   size_t spatial = rank - 2;
-  std::tuple<StringRef, ArrayRef<int64_t>, size_t, int64_t> lists[] = {{"strides", adaptor.getStrides(), spatial, 1},
-                                                                       {"dilations", adaptor.getDilations(), spatial, 1},
-                                                                       {"pads", adaptor.getPads(), 2 * spatial, 0},
-                                                                       {"output_padding", adaptor.getOutputPadding(), spatial, 0}};
+  std::tuple<StringRef, ArrayRef<int64_t>, size_t, int64_t> lists[] = {
+      {"strides", adaptor.getStrides(), spatial, 1},
+      {"dilations", adaptor.getDilations(), spatial, 1},
+      {"pads", adaptor.getPads(), 2 * spatial, 0},
+      {"output_padding", adaptor.getOutputPadding(), spatial, 0}};
   for (auto [what, values, count, least] : lists) {
     if (values.size() != count)
       return inferError<Op>(loc, "expects ", count, " values in ", what, ", got ", values.size());
@@ -52,8 +56,8 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   int64_t first = firstSpatialDim(layout);
   ArrayRef<int64_t> kernel = nhwc ? filter.getShape().drop_back(2) : filter.getShape().drop_front(2);
   for (size_t i = 0; i < spatial; ++i) {
-    auto out = outputSize(shape[first + i], kernel[i], adaptor.getStrides()[i], adaptor.getDilations()[i], adaptor.getPads()[i],
-                          adaptor.getPads()[spatial + i], adaptor.getOutputPadding()[i]);
+    auto out = outputSize(shape[first + i], kernel[i], adaptor.getStrides()[i], adaptor.getDilations()[i],
+                          adaptor.getPads()[i], adaptor.getPads()[spatial + i], adaptor.getOutputPadding()[i]);
     if (!out)
       return inferError<Op>(loc, "pads leave no output in spatial dimension ", i);
     shape[first + i] = *out;

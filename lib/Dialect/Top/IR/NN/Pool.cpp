@@ -5,15 +5,16 @@ using namespace mlir;
 using namespace pto_mlir::top;
 
 template <typename OpTy>
-static LogicalResult inferPool(std::optional<Location> loc, typename OpTy::Adaptor adaptor, SmallVectorImpl<Type> &types) {
+static LogicalResult inferPool(std::optional<Location> loc, typename OpTy::Adaptor adaptor,
+                               SmallVectorImpl<Type> &types) {
   auto input = cast<RankedTensorType>(adaptor.getInput().getType());
   int64_t rank = input.getRank();
   if (rank < 3)
     return inferError<OpTy>(loc, "expects an input of rank 3 and more, got ", shapeText(input.getShape()));
   int64_t first = firstSpatialDim(adaptor.getLayout());
   std::string message;
-  auto spatial = inferWindow(input.getShape().slice(first, rank - 2), adaptor.getKernel(), adaptor.getStrides(), adaptor.getDilations(),
-                             adaptor.getPads(), adaptor.getCeilMode(), message);
+  auto spatial = inferWindow(input.getShape().slice(first, rank - 2), adaptor.getKernel(), adaptor.getStrides(),
+                             adaptor.getDilations(), adaptor.getPads(), adaptor.getCeilMode(), message);
   if (!spatial)
     return inferError<OpTy>(loc, message);
   SmallVector<int64_t> shape(input.getShape());
@@ -22,9 +23,9 @@ static LogicalResult inferPool(std::optional<Location> loc, typename OpTy::Adapt
   return success();
 }
 
-// End pads such that the last window ends with the padded input, or the given ones where rounding down leaves elements unread.
-template <typename OpTy>
-static SmallVector<int64_t> effectivePads(OpTy op) {
+// End pads such that the last window ends with the padded input, or the given ones where rounding down leaves elements
+// unread.
+template <typename OpTy> static SmallVector<int64_t> effectivePads(OpTy op) {
   SmallVector<int64_t> pads(op.getPads());
   if (!op.getCeilMode())
     return pads;
@@ -37,10 +38,12 @@ static SmallVector<int64_t> effectivePads(OpTy op) {
   return pads;
 }
 
-LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult MaxPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   return inferPool<MaxPoolOp>(loc, adaptor, types);
 }
-LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult AvgPoolOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   return inferPool<AvgPoolOp>(loc, adaptor, types);
 }
 SmallVector<int64_t> MaxPoolOp::getEffectivePads() { return effectivePads(*this); }

@@ -3,7 +3,8 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult SoftmaxOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(adaptor.getInput().getType());
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= type.getRank())

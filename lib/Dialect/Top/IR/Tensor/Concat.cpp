@@ -3,7 +3,8 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   if (adaptor.getInputs().empty())
     return inferError<ConcatOp>(loc, "expects at least one input");
   auto first = cast<RankedTensorType>(adaptor.getInputs().front().getType());
@@ -20,8 +21,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     if (type.getRank() == first.getRank())
       expected[axis] = type.getDimSize(axis);
     if (type.getShape() != ArrayRef<int64_t>(expected))
-      return inferError<ConcatOp>(loc, "expects inputs that differ along axis ", axis, " only, got ", shapeText(first.getShape()), " and ",
-                                  shapeText(type.getShape()));
+      return inferError<ConcatOp>(loc, "expects inputs that differ along axis ", axis, " only, got ",
+                                  shapeText(first.getShape()), " and ", shapeText(type.getShape()));
     shape[axis] += type.getDimSize(axis);
   }
   types.push_back(RankedTensorType::get(shape, first.getElementType()));

@@ -3,8 +3,10 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
-  auto data = cast<RankedTensorType>(adaptor.getData().getType()), indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+LogicalResult GatherOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
+  auto data = cast<RankedTensorType>(adaptor.getData().getType()),
+       indices = cast<RankedTensorType>(adaptor.getIndices().getType());
   int64_t axis = adaptor.getAxis();
   if (axis < 0 || axis >= data.getRank())
     return inferError<GatherOp>(loc, "expects an axis in [0, ", data.getRank(), "), got ", axis);

@@ -5,11 +5,13 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(adaptor.getInput().getType());
   ArrayRef<int64_t> perm = adaptor.getPerm();
   if (static_cast<int64_t>(perm.size()) != type.getRank() || !isPermutationVector(perm))
-    return inferError<PermuteOp>(loc, "expects perm to be a permutation of the ", type.getRank(), " dimensions of the input");
+    return inferError<PermuteOp>(loc, "expects perm to be a permutation of the ", type.getRank(),
+                                 " dimensions of the input");
   types.push_back(RankedTensorType::get(applyPermutation(type.getShape(), perm), type.getElementType()));
   return success();
 }

@@ -5,7 +5,8 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
   auto type = cast<RankedTensorType>(adaptor.getInput().getType());
   SmallVector<int64_t> shape(adaptor.getShape());
   int64_t known = 1, *open = nullptr;

@@ -38,7 +38,8 @@ static void convert(Operation *op) {
   if (auto conv = dyn_cast<ConvTransposeOp>(last))
     conv.getFilterMutable().assign(permuted(builder, unnamed, conv.getFilter(), transposedFilterPermutation(rank)));
   last->setAttr("layout", builder.getStringAttr("NHWC"));
-  last->getResult(0).setType(RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
+  last->getResult(0).setType(
+      RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
   last->setLoc(channelsLastLoc(op->getLoc()));
   builder.setInsertionPointAfter(last);
   op->getResult(0).replaceAllUsesWith(ownPermute(builder, op->getLoc(), last->getResult(0)));
@@ -49,8 +50,8 @@ void convertFeatureMaps(func::FuncOp func) {
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
     auto layout = op->getAttrOfType<StringAttr>("layout");
-    if (isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, BatchNormOp>(op) && (!layout || layout.getValue() == "NCHW") &&
-        cast<RankedTensorType>(op->getResultTypes()[0]).getRank() >= 3)
+    if (isa<ConvOp, ConvTransposeOp, MaxPoolOp, AvgPoolOp, BatchNormOp>(op) &&
+        (!layout || layout.getValue() == "NCHW") && cast<RankedTensorType>(op->getResultTypes()[0]).getRank() >= 3)
       ops.push_back(op);
   });
   llvm::for_each(ops, convert);

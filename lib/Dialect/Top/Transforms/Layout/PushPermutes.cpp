@@ -15,14 +15,16 @@ namespace {
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
 // `op` again on channels-last operands; its old value is the new one permuted back.
-void replaceChannelsLast(PatternRewriter &rewriter, Operation *op, ValueRange operands,
-                         llvm::function_ref<void(Operation *)> remap = [](Operation *) {}) {
+void replaceChannelsLast(
+    PatternRewriter &rewriter, Operation *op, ValueRange operands,
+    llvm::function_ref<void(Operation *)> remap = [](Operation *) {}) {
   auto type = typeOf(op->getResult(0));
   int64_t rank = type.getRank();
   Operation *last = rewriter.clone(*op);
   rewriter.modifyOpInPlace(last, [&] {
     last->setOperands(operands);
-    last->getResult(0).setType(RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
+    last->getResult(0).setType(
+        RankedTensorType::get(applyPermutation(type.getShape(), toChannelsLast(rank)), type.getElementType()));
     last->setLoc(channelsLastLoc(op->getLoc()));
     remap(last);
   });
@@ -30,13 +32,15 @@ void replaceChannelsLast(PatternRewriter &rewriter, Operation *op, ValueRange op
 }
 
 // Entry d of `values` belongs to dimension d; the same list for the permuted dimensions.
-SmallVector<int64_t> remapped(ArrayRef<int64_t> values) { return applyPermutation(values, toChannelsLast(values.size())); }
+SmallVector<int64_t> remapped(ArrayRef<int64_t> values) {
+  return applyPermutation(values, toChannelsLast(values.size()));
+}
 
 struct PushUnary : RewritePattern {
   explicit PushUnary(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, LeakyReluOp, HardSigmoidOp,
-             ClipOp, CastOp>(op))
+    if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp,
+             LeakyReluOp, HardSigmoidOp, ClipOp, CastOp>(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with one operand");
     Value input = underOwnPermute(op->getOperand(0));
     if (!input)
@@ -74,7 +78,8 @@ private:
   // `operand` of at most `rank` dimensions, to be broadcast channels-last.
   static Value channelsLast(PatternRewriter &rewriter, Value operand, int64_t rank) {
     auto type = typeOf(operand);
-    if (type.getNumElements() == 1 && type.getRank() <= rank && llvm::all_of(type.getShape(), [](int64_t size) { return size == 1; }))
+    if (type.getNumElements() == 1 && type.getRank() <= rank &&
+        llvm::all_of(type.getShape(), [](int64_t size) { return size == 1; }))
       return operand;
     if (type.getRank() == rank)
       if (Value input = underOwnPermute(operand))
@@ -120,7 +125,9 @@ struct PushConcat : OpRewritePattern<ConcatOp> {
 };
 
 // What of `op` names dimensions, in `last`, the same op on a channels-last operand.
-void remap(SoftmaxOp op, SoftmaxOp last) { last.setAxis(toChannelsFirst(typeOf(op.getInput()).getRank())[op.getAxis()]); }
+void remap(SoftmaxOp op, SoftmaxOp last) {
+  last.setAxis(toChannelsFirst(typeOf(op.getInput()).getRank())[op.getAxis()]);
+}
 
 void remap(SliceOp op, SliceOp last) {
   last.setStarts(remapped(op.getStarts()));
@@ -133,7 +140,8 @@ void remap(ResizeOp op, ResizeOp last) {
   last.setSizes(remapped(op.getSizes()));
   last.setScales(applyPermutation(op.getScales(), perm));
   if (std::optional<ArrayRef<double>> roi = op.getRoi()) {
-    SmallVector<double> ends = applyPermutation(roi->drop_front(perm.size()), perm), all = applyPermutation(roi->take_front(perm.size()), perm);
+    SmallVector<double> ends = applyPermutation(roi->drop_front(perm.size()), perm),
+                        all = applyPermutation(roi->take_front(perm.size()), perm);
     llvm::append_range(all, ends);
     last.setRoi(all);
   }
@@ -180,7 +188,8 @@ template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
       if (!llvm::is_contained(axes, dim))
         given.push_back(dim);
     }
-    SmallVector<int64_t> perm = llvm::map_to_vector(wanted, [&](int64_t dim) -> int64_t { return llvm::find(given, dim) - given.begin(); });
+    SmallVector<int64_t> perm =
+        llvm::map_to_vector(wanted, [&](int64_t dim) -> int64_t { return llvm::find(given, dim) - given.begin(); });
     bool ordered = llvm::is_sorted(perm);
     Location unnamed = UnknownLoc::get(op.getContext());
     auto reduced = rewriter.create<ReduceOp>(ordered ? op.getLoc() : unnamed, input, axes, /*keepdims=*/false);
@@ -235,7 +244,8 @@ struct Compose : OpRewritePattern<PermuteOp> {
 } // namespace
 
 void populatePushPermutes(RewritePatternSet &patterns) {
-  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushFlatten, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>, PushRemapped<ResizeOp>, PushRemapped<PadOp>, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
+  patterns.add<Compose, PushUnary, PushBinary, PushConcat, PushFlatten, PushRemapped<SoftmaxOp>, PushRemapped<SliceOp>,
+               PushRemapped<ResizeOp>, PushRemapped<PadOp>, PushReduce<ReduceSumOp>, PushReduce<ReduceMeanOp>,
                PushReduce<ReduceMaxOp>, PushReduce<ReduceMinOp>>(patterns.getContext());
 }
 

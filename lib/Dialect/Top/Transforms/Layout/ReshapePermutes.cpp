@@ -45,6 +45,8 @@ struct MergeReshapes : OpRewritePattern<ReshapeOp> {
 
 } // namespace
 
-void populateReshapePermutes(RewritePatternSet &patterns) { patterns.add<UnitPermute, MergeReshapes>(patterns.getContext()); }
+void populateReshapePermutes(RewritePatternSet &patterns) {
+  patterns.add<UnitPermute, MergeReshapes>(patterns.getContext());
+}
 
 } // namespace pto_mlir::top::layout

@@ -1,6 +1,6 @@
 // Element types of tensors as a .pmodel stores them; the numbers are those of the ISA, plus `boolean`.
-#ifndef PTO_MLIR_PMODEL_ELEMENTTYPE_H
-#define PTO_MLIR_PMODEL_ELEMENTTYPE_H
+#ifndef PTO_MLIR_SUPPORT_ELEMENTTYPE_H
+#define PTO_MLIR_SUPPORT_ELEMENTTYPE_H
 
 #include <cstdint>
 #include <optional>
@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pto_mlir::pmodel {
+namespace pto_mlir {
 
 enum class ElementType : uint8_t {
   F32 = 0,
@@ -69,6 +69,6 @@ std::optional<uint64_t> numElements(const std::vector<uint64_t> &shape);
 /// "1x3x48x192", "scalar" for rank 0.
 std::string shapeText(const std::vector<uint64_t> &shape);
 
-} // namespace pto_mlir::pmodel
+} // namespace pto_mlir
 
 #endif

@@ -1,10 +1,11 @@
-#include "pto_mlir/PModel/ElementType.h"
+#include "pto_mlir/Support/ElementType.h"
 
-namespace pto_mlir::pmodel {
+namespace pto_mlir {
 
 namespace {
-constexpr std::string_view names[numElementTypes] = {"f32", "f16", "bf16", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64",
-                                                     "f8E4M3FN", "f8E5M2", "hif8", "f4E2M1", "f4E1M2", "i4", "f64", "boolean"};
+constexpr std::string_view names[numElementTypes] = {"f32",    "f16",    "bf16", "i8",  "u8",       "i16",    "u16",
+                                                     "i32",    "u32",    "i64",  "u64", "f8E4M3FN", "f8E5M2", "hif8",
+                                                     "f4E2M1", "f4E1M2", "i4",   "f64", "boolean"};
 constexpr uint64_t limit = uint64_t(1) << 62;
 } // namespace
 
@@ -49,4 +50,4 @@ std::string shapeText(const std::vector<uint64_t> &shape) {
   return text;
 }
 
-} // namespace pto_mlir::pmodel
+} // namespace pto_mlir
