@@ -34,6 +34,7 @@ sanitizers() {
 tests() { .venv/bin/python scripts/run_tests.py $full || status=$?; }
 
 stage packages packages
+stage format scripts/check_format.sh
 stage build compile
 stage wheels wheels
 stage "sanitizer build" sanitizers
