@@ -66,6 +66,7 @@ nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const
   result["absorbed"] = summary->absorbed;
   result["narrowed"] = summary->narrowed;
   result["clipped"] = summary->clipped;
+  result["remarks"] = summary->remarks;
   result["emitted"] = summary->emitted;
   result["not_emitted"] = summary->notEmitted;
   return result;

@@ -10,6 +10,9 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#define DEBUG_TYPE "form-kernels"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -32,6 +35,7 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
     FailureOr<kernels::Clusters> clusters = kernels::formClusters(main.getBody().front(), keepAll);
     if (failed(clusters))
       return signalPassFailure();
+    PTO_DEBUG("@main: " << clusters->all.size() << " clusters");
     kernels::outlineClusters(main, *clusters, keepAll);
   }
 };

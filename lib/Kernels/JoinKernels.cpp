@@ -23,6 +23,9 @@
 
 #include <map>
 
+#define DEBUG_TYPE "join-kernels"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -71,6 +74,7 @@ public:
     // What only joined launches used.
     llvm::SmallDenseSet<StringAttr> launched;
     main.walk([&](top::LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
+    PTO_DEBUG(replaced.size() << " kernels replaced by joined ones");
     for (StringAttr name : replaced)
       if (!launched.contains(name))
         symbols.erase(symbols.lookup(name));

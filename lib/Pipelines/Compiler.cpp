@@ -209,7 +209,8 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
   OwningOpRef<ModuleOp> module = readNet(options.mlirFile, context, errors);
   if (!module)
     return std::nullopt;
-  DiagnosticCollector collector(&context, errors);
+  std::vector<std::string> remarks;
+  DiagnosticCollector collector(&context, errors, &remarks);
   std::optional<DeploySummary> summary;
   if (hasControlFlow(*module)) {
     auto deploy = [&](ModuleOp net, const DeployOptions &own) { return deployNet(net, own, errors); };
@@ -220,7 +221,9 @@ std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &e
           std::move(built->summary),
           pmodel::writeModel(built->model, pmodel::layoutWeights(built->model.weights), options.modelFile), errors);
   }
-  if (!summary)
+  if (summary)
+    summary->remarks = std::move(remarks);
+  else
     nameFile(options.mlirFile, errors);
   return summary;
 }

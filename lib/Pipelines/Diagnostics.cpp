@@ -33,10 +33,12 @@ static std::string lineOf(Diagnostic &diagnostic) {
   return line;
 }
 
-DiagnosticCollector::DiagnosticCollector(MLIRContext *context, Errors &errors)
-    : handler(context, [&errors](Diagnostic &diagnostic) {
+DiagnosticCollector::DiagnosticCollector(MLIRContext *context, Errors &errors, std::vector<std::string> *remarks)
+    : handler(context, [&errors, remarks](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
           errors.push_back(lineOf(diagnostic));
+        else if (remarks && diagnostic.getSeverity() == DiagnosticSeverity::Remark)
+          remarks->push_back(lineOf(diagnostic));
         return success();
       }) {}
 

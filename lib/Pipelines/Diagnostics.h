@@ -7,10 +7,11 @@
 
 namespace pto_mlir {
 
-/// While it lives, errors of the context are appended to `errors`, each with the tensor that it concerns and its notes.
+/// While it lives, errors of the context are appended to `errors`, each with the tensor that it concerns and its notes;
+/// remarks (where a pass takes a slow way) to `remarks`, or nowhere.
 class DiagnosticCollector {
 public:
-  DiagnosticCollector(mlir::MLIRContext *context, Errors &errors);
+  DiagnosticCollector(mlir::MLIRContext *context, Errors &errors, std::vector<std::string> *remarks = nullptr);
 
 private:
   mlir::ScopedDiagnosticHandler handler;

@@ -16,6 +16,7 @@
 #include "pto_mlir/Support/Nesting.h"
 #include "pto_mlir/Tools/Mains.h"
 #include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -27,6 +28,18 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
+#ifndef NDEBUG
+static void showDebugOutput(const std::string &pass) {
+  static std::vector<std::string> passes;
+  passes.push_back(pass);
+  std::vector<const char *> names;
+  for (const std::string &name : passes)
+    names.push_back(name.c_str());
+  llvm::DebugFlag = true;
+  llvm::setCurrentDebugTypes(names.data(), names.size());
+}
+#endif
+
 int pto_mlir::ptoOptMain(int argc, char **argv) {
   if (pto_mlir::wantsImport(argc, argv))
     return pto_mlir::runImport(argc, argv);
@@ -35,6 +48,13 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
       "accept-seed-text",
       llvm::cl::desc(
           "Read the spelling of early code generators: no comma before strides, a type behind each operand"));
+#ifndef NDEBUG
+  // Debian's LLVM is built without assertions and so without this option; what it sets is there.
+  static llvm::cl::list<std::string> debugOnly(
+      "debug-only", llvm::cl::CommaSeparated, llvm::cl::value_desc("pass,pass"),
+      llvm::cl::desc("Print the debug output of these passes"),
+      llvm::cl::callback([](const std::string &name) { showDebugOutput(name); }));
+#endif
   DialectRegistry registry;
   pto_mlir::registerDialects(registry);
   registry.insert<cf::ControlFlowDialect, tosa::TosaDialect>();

@@ -53,7 +53,7 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
 
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="", emit_pto="") -> dict:
     """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts: host_ops,
-    absorbed, narrowed, clipped."""
+    absorbed, narrowed, clipped, remarks (where a pass takes a slow way)."""
     return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir, emit_pto)
 
 

@@ -57,3 +57,39 @@ func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<1x1x8xf32>) -> (tensor<1x4x6
       ins(%0, %w : tensor<1x4x6x8xf32>, tensor<1x1x8xf32>) outs(%f : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32> loc("dw")
   return %0, %1 : tensor<1x4x6x8xf32>, tensor<1x4x6x8xf32>
 }
+
+// -----
+
+// A window takes both what its input needs and what follows it: the pad between them is made in the same kernel.
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0_tail
+// CHECK-NOT: top.launch
+// CHECK: func.func private @k0_tail(
+// CHECK: tensor.pad
+// CHECK: linalg.depthwise_conv_2d_nhwc_hwc
+// CHECK: arith.maximumf
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<3x3x8xf32>) -> tensor<1x4x6x8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<1x4x6x8xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%x : tensor<1x4x6x8xf32>) outs(%e : tensor<1x4x6x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.addf %in, %in : f32
+    linalg.yield %a : f32
+  } -> tensor<1x4x6x8xf32> loc("head")
+  %p = tensor.pad %0 low[0, 1, 1, 0] high[0, 1, 1, 0] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %zero : f32
+  } : tensor<1x4x6x8xf32> to tensor<1x6x8x8xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32>
+  %1 = linalg.depthwise_conv_2d_nhwc_hwc {dilations = dense<1> : tensor<2xi64>, strides = dense<1> : tensor<2xi64>}
+      ins(%p, %w : tensor<1x6x8x8xf32>, tensor<3x3x8xf32>) outs(%f : tensor<1x4x6x8xf32>) -> tensor<1x4x6x8xf32> loc("dw")
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]}
+      ins(%1 : tensor<1x4x6x8xf32>) outs(%e : tensor<1x4x6x8xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.maximumf %in, %zero : f32
+    linalg.yield %a : f32
+  } -> tensor<1x4x6x8xf32> loc("tail")
+  return %2 : tensor<1x4x6x8xf32>
+}

@@ -53,6 +53,7 @@ struct DeploySummary {
   int64_t emitted = 0;                 // kernels written as .pto
   std::vector<std::string> notEmitted; // "kernel: what the assembler cannot lower"
   std::vector<std::string> clipped;    // constants that the storage type cannot hold, cut to its range
+  std::vector<std::string> remarks;    // where a pass takes a slow way: "tensor "x": has a single buffer .."
 };
 
 /// Top .mlir -> .pmodel. Nothing is written on failure.

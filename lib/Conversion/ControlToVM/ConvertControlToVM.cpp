@@ -3,6 +3,9 @@
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 
+#define DEBUG_TYPE "convert-control-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -21,6 +24,7 @@ struct ConvertControlToVM : impl::ConvertControlToVMBase<ConvertControlToVM> {
   void getDependentDialects(DialectRegistry &registry) const override { vm::registerProgramOps(registry); }
 
   void runOnOperation() override {
+    PTO_DEBUG((hasControlFlow(getOperation()) ? "@main is split at its control flow" : "@main has no control flow"));
     if (hasControlFlow(getOperation()) &&
         failed(control_to_vm::Splitter(getOperation().lookupSymbol<func::FuncOp>("main")).run()))
       signalPassFailure();

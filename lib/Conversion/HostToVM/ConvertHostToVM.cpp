@@ -4,6 +4,9 @@
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 
+#define DEBUG_TYPE "convert-host-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -26,6 +29,7 @@ struct ConvertHostToVM : impl::ConvertHostToVMBase<ConvertHostToVM> {
         launch.emitError("has no places; run plan-global-memory");
         return signalPassFailure();
       }
+    PTO_DEBUG("@main: " << llvm::range_size(main.getBody().front().getOps<top::LaunchOp>()) << " launches");
     convert(main);
   }
 

@@ -5,6 +5,9 @@
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/PModel/Builder.h"
 
+#define DEBUG_TYPE "plan-global-memory"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -49,6 +52,7 @@ struct PlanGlobalMemory : impl::PlanGlobalMemoryBase<PlanGlobalMemory> {
     if (failed(placeInputsAndOutputs(main)) || failed(placeWeights(main)))
       return signalPassFailure();
     int64_t workspace = placeWorkspace(main);
+    PTO_DEBUG("@main: workspace of " << workspace << " bytes");
     main->setAttr("top.workspace_bytes", Builder(&getContext()).getI64IntegerAttr(workspace));
     annotate(main);
   }

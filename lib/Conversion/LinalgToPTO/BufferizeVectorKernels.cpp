@@ -14,6 +14,9 @@
 #include "mlir/Transforms/CSE.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 
+#define DEBUG_TYPE "bufferize-vector-kernels"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -96,6 +99,7 @@ struct BufferizeVectorKernels : impl::BufferizeVectorKernelsBase<BufferizeVector
   void runOnOperation() override {
     auto kernels = llvm::to_vector(
         llvm::make_filter_range(getOperation().getOps<func::FuncOp>(), isVectorKernelOn<RankedTensorType>));
+    PTO_DEBUG(kernels.size() << " kernels on tensors");
     for (func::FuncOp func : kernels)
       if (failed(bufferize(func)))
         return signalPassFailure();

@@ -17,6 +17,9 @@
 #include "mlir/Transforms/CSE.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 
+#define DEBUG_TYPE "convert-linalg-to-pto"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -180,6 +183,7 @@ struct ConvertLinalgToPTO : impl::ConvertLinalgToPTOBase<ConvertLinalgToPTO> {
       }
       if (!isVectorKernelOn<MemRefType>(func))
         continue;
+      PTO_DEBUG("@" << func.getName());
       if (failed(KernelConverter(func, numCores).run()) || failed(applyPatternsAndFoldGreedily(func, patterns))) {
         good = false;
         continue;

@@ -11,6 +11,9 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 
+#define DEBUG_TYPE "convert-top-to-linalg"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -186,6 +189,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
       if (func.getName() == "main" && func.getBody().hasOneBlock())
         noteIndexBounds(func);
     Shapes shapes = namedShapes(getOperation());
+    PTO_DEBUG(shapes.size() << " named tensors");
     if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns)))
       return signalPassFailure();
     noteShapes(getOperation(), shapes);

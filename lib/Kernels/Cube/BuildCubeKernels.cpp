@@ -12,6 +12,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/SymbolTable.h"
 
+#define DEBUG_TYPE "build-cube-kernels"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -55,6 +58,7 @@ public:
     auto *top = getContext().getLoadedDialect<top::TopDialect>();
     cube::WeightPacker packer(top->weights());
     bool good = true;
+    PTO_DEBUG(kernels.size() << " cube kernels for " << name << ", " << numCores.getValue() << " blocks");
     for (func::FuncOp kernel : kernels)
       good &= succeeded(build(kernel, packer));
     if (!good)

@@ -2,6 +2,8 @@
 
 #include "Clusters.h"
 
+#include "ClusterOrder.h"
+
 #include "../Cube/StridedView.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 
@@ -31,17 +33,22 @@ private:
   void dropViewedMovements();
   void place(linalg::GenericOp op, OpRole role);
   bool accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role);
-  bool wouldCycle(ArrayRef<Cluster *> parts, Operation *op);
+  void join(linalg::GenericOp op, OpRole role, ArrayRef<Cluster *> parts);
   void merge(Cluster &into, Cluster &from);
+  static void takeRole(Cluster &into, const Cluster &from);
+  void restoreProgramOrder();
   void joinCheapVectors();
 
   Block &block;
   bool keepAll;
   Clusters result;
+  ClusterOrder order{block, result};
+  unsigned numFormed = 0;
 };
 
 Cluster *Builder::create(OpRole kind, Operation *op) {
   Cluster &cluster = result.all.emplace_back();
+  cluster.formed = ++numFormed;
   cluster.kind = kind;
   cluster.ops.push_back(op);
   result.of[op] = &cluster;
@@ -247,7 +254,7 @@ static unsigned reducedTogether(const Cluster &cluster) {
 
 /// Can the ops of `a` not share a tile with what `b` reduces?
 static bool splitsRows(const Cluster &a, const Cluster &b) {
-  return a.domain == b.domain &&
+  return reducedTogether(b) > 1 && a.domain == b.domain &&
          llvm::any_of(a.ops, [&](Operation *op) { return readsPartOf(op, reducedTogether(b)); });
 }
 
@@ -297,61 +304,47 @@ bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role)
   }
 }
 
-// Would a cluster of `parts` and `op` need a value that depends on itself?
-bool Builder::wouldCycle(ArrayRef<Cluster *> parts, Operation *op) {
-  llvm::SmallPtrSet<Operation *, 16> inside;
-  inside.insert(op);
-  for (Cluster *part : parts)
-    inside.insert(part->ops.begin(), part->ops.end());
-  SmallVector<Operation *> worklist;
-  llvm::SmallPtrSet<Operation *, 32> seen;
-  auto pushOperands = [&](Operation *from, bool first) -> bool {
-    for (Value operand : valuesRead(from)) {
-      Operation *producer = operand.getDefiningOp();
-      if (!producer)
-        continue;
-      if (inside.contains(producer)) {
-        if (!first)
-          return true;
-        continue;
-      }
-      if (seen.insert(producer).second)
-        worklist.push_back(producer);
-    }
-    return false;
-  };
-  for (Operation *member : inside)
-    pushOperands(member, /*first=*/true);
-  while (!worklist.empty()) {
-    Operation *current = worklist.pop_back_val();
-    Cluster *cluster = result.of.lookup(current);
-    if (!cluster) {
-      if (pushOperands(current, false))
-        return true;
-      continue;
-    }
-    for (Operation *member : cluster->ops) {
-      seen.insert(member);
-      if (pushOperands(member, false))
-        return true;
-    }
-  }
-  return false;
-}
-
+/// Program order is restored when all clusters are formed.
 void Builder::merge(Cluster &into, Cluster &from) {
   for (Operation *op : from.ops) {
     into.ops.push_back(op);
     result.of[op] = &into;
   }
-  llvm::sort(into.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
-  if (from.kind != OpRole::Elementwise) {
-    into.kind = from.kind;
-    into.domain = from.domain;
-    into.reducedLoops = from.reducedLoops;
-  }
+  if (from.kind != OpRole::Elementwise)
+    takeRole(into, from);
   from.ops.clear();
   from.alive = false;
+}
+
+void Builder::takeRole(Cluster &into, const Cluster &from) {
+  into.kind = from.kind;
+  into.domain = from.domain;
+  into.reducedLoops = from.reducedLoops;
+}
+
+/// The cluster of `op` and `parts`: it grows from the largest of them, so that an op is moved at most log n times.
+void Builder::join(linalg::GenericOp op, OpRole role, ArrayRef<Cluster *> parts) {
+  Cluster &own = *create(role, op);
+  Cluster *largest = *llvm::max_element(parts, [](Cluster *a, Cluster *b) { return a->ops.size() < b->ops.size(); });
+  for (Cluster *part : parts)
+    if (part->kind != OpRole::Elementwise)
+      takeRole(own, *part);
+  takeRole(*largest, own);
+  SmallVector<Operation *> ops;
+  for (Cluster *part : parts)
+    if (part != largest) {
+      llvm::append_range(ops, part->ops);
+      part->ops.clear();
+      part->alive = false;
+    }
+  ops.push_back(op);
+  result.all.pop_back();
+  for (Operation *added : ops) {
+    largest->ops.push_back(added);
+    result.of[added] = largest;
+  }
+  largest->formed = ++numFormed;
+  order.grow(largest, ops);
 }
 
 void Builder::place(linalg::GenericOp op, OpRole role) {
@@ -379,22 +372,26 @@ void Builder::place(linalg::GenericOp op, OpRole role) {
                      [&](Cluster *other) { return splitsRows(*cluster, *other) || splitsRows(*other, *cluster); }))
       continue;
     joined.push_back(cluster);
-    if (wouldCycle(joined, op)) {
+    if (order.wouldCycle(joined, op)) {
       joined.pop_back();
       continue;
     }
     if (cluster->kind != OpRole::Elementwise)
       strong = cluster;
   }
-  Cluster *own = create(role, op);
-  for (Cluster *cluster : joined)
-    merge(*own, *cluster);
+  if (!joined.empty())
+    return join(op, role, joined);
+  create(role, op);
+  order.add(op);
 }
 
 // A chain on one row vector (the gate of squeeze-and-excite) moves into the
 // kernel that spreads it, when nobody else wants it.
 void Builder::joinCheapVectors() {
-  for (Cluster &vector : result.all) {
+  SmallVector<Cluster *> clusters = llvm::map_to_vector(result.all, [](Cluster &cluster) { return &cluster; });
+  llvm::sort(clusters, [](Cluster *a, Cluster *b) { return a->formed < b->formed; });
+  for (Cluster *cluster : clusters) {
+    Cluster &vector = *cluster;
     if (!vector.alive || vector.kind != OpRole::Elementwise || vector.domain.empty())
       continue;
     int64_t size = ShapedType::getNumElements(vector.domain);
@@ -404,18 +401,23 @@ void Builder::joinCheapVectors() {
     bool single = true;
     for (Operation *op : vector.ops)
       for (Operation *consumer : op->getUsers()) {
-        Cluster *cluster = result.of.lookup(consumer);
-        if (cluster == &vector)
+        Cluster *other = result.of.lookup(consumer);
+        if (other == &vector)
           continue;
-        if (!cluster || (user && user != cluster))
+        if (!other || (user && user != other))
           single = false;
-        user = cluster;
+        user = other;
       }
     if (!single || !user || !user->alive || user->kind != OpRole::Elementwise ||
         ShapedType::getNumElements(user->domain) <= size || user->domain.back() != size)
       continue;
     merge(*user, vector);
   }
+}
+
+void Builder::restoreProgramOrder() {
+  for (Cluster &cluster : result.all)
+    llvm::sort(cluster.ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
 }
 
 FailureOr<Clusters> Builder::run() {
@@ -427,19 +429,23 @@ FailureOr<Clusters> Builder::run() {
     case OpRole::Host:
     case OpRole::Init:
     case OpRole::Pad:
+      order.add(&op);
       break;
     case OpRole::Cube: {
       Cluster &cube = *create(role, &op);
       absorbViews(cube);
       absorbTail(cube);
       absorbMovedTail(cube);
+      order.add(&op);
       break;
     }
     case OpRole::Window:
       absorbInput(*create(role, &op));
+      order.add(&op);
       break;
     case OpRole::Movement:
       create(role, &op);
+      order.add(&op);
       break;
     case OpRole::Elementwise:
     case OpRole::RowReduction:
@@ -455,6 +461,7 @@ FailureOr<Clusters> Builder::run() {
   dropViewedMovements();
   if (!keepAll)
     joinCheapVectors();
+  restoreProgramOrder();
   return std::move(result);
 }
 

@@ -16,11 +16,13 @@
 
 namespace pto_mlir::kernels {
 
+/// Stays where it is: `Clusters::of` and the order refer to it by address.
 struct Cluster {
   OpRole kind;                              ///< Cube .. Movement: the strongest role of its ops
   llvm::SmallVector<mlir::Operation *> ops; ///< in program order
   llvm::SmallVector<int64_t> domain;        ///< sizes of the loops that tiles are cut from
   unsigned reducedLoops = 0;                ///< innermost ones, RowReduction only
+  unsigned formed = 0;                      ///< when it last grew
   bool alive = true;                        ///< false once merged into another one
   llvm::SmallSetVector<mlir::Operation *, 4>
       views; ///< Cube only: reshapes and movements through which it reads its operands

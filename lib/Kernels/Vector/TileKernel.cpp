@@ -125,6 +125,7 @@ public:
 
 private:
   FailureOr<SmallVector<int64_t>> chooseSizes();
+  void remarkNarrowTiles(ArrayRef<int64_t> sizes);
   SmallVector<int64_t> transpositionSizes(unsigned rows);
   int64_t rowsPerSum();
   FailureOr<SmallVector<int64_t>> chooseWindowSizes(LinalgOp window);
@@ -142,6 +143,15 @@ private:
   /// Results that are read outside of the kernel, and inside by this nest only.
   llvm::SmallDenseSet<Value> stored, yielded;
 };
+
+/// Says where tiles are one element wide or one row high.
+void NestTiler::remarkNarrowTiles(ArrayRef<int64_t> sizes) {
+  SmallVector<unsigned> classes = domain.loopClasses(root);
+  for (auto [size, extent, cls] : llvm::zip_equal(sizes, root.getStaticLoopRanges(), classes))
+    if (size == 1 && extent > 1 && (cls == nest.rowClass || cls == nest.colClass))
+      root.emitRemark(cls == nest.colClass ? "is computed one column" : "is computed one row")
+          << " at a time: more of its " << extent << " do not fit the unified buffer";
+}
 
 FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
   for (LinalgOp op : cluster)
@@ -302,6 +312,8 @@ std::tuple<bool, bool> NestTiler::control(OpResult producer) {
 
 LogicalResult NestTiler::run(llvm::SmallDenseSet<Operation *> &done) {
   FailureOr<SmallVector<int64_t>> sizes = chooseSizes();
+  if (succeeded(sizes))
+    remarkNarrowTiles(*sizes);
   if (failed(sizes))
     return failure();
   if (llvm::all_of(*sizes, [](int64_t size) { return size == 0; })) {

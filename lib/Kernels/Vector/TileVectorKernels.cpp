@@ -12,6 +12,9 @@
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Kernels/Passes.h"
 
+#define DEBUG_TYPE "tile-vector-kernels"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -61,6 +64,7 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
         continue;
       // The vector cores of one block share a panel.
       context.cores = (func->hasAttr(pto::kPanelAttr) ? 1 : std::max<int64_t>(numCores, 1)) * 2;
+      PTO_DEBUG("@" << func.getName() << " for " << context.cores << " vector cores");
       good &= succeeded(tileVectorKernel(func, context));
     }
     if (!good)

@@ -31,6 +31,7 @@ def parser() -> cli.Parser:
     p.add_argument(
         "--debug", action="store_true", help="keep every named tensor in the .pmodel and compare all of them"
     )
+    p.add_argument("--verbose", action="store_true", help="say where a pass takes a slow way, tensor by tensor")
     p.add_argument("--dump_ir", metavar="DIR", help="write the module after each stage")
     p.add_argument("--emit-pto", metavar="DIR", help="write each kernel as .pto for the public assembler")
     return p
@@ -79,6 +80,9 @@ def deploy(argv) -> int:
         print(f"  converted on the host, range checked: {', '.join(result['narrowed'])}")
     if result["clipped"]:
         print(f"  cut to the range of {args.quantize}: {', '.join(result['clipped'])}")
+    if args.verbose:
+        for line in result["remarks"] or ["no pass takes a slow way"]:
+            print(f"  remark: {line}")
     if args.emit_pto:
         print(f"  {result['emitted']} kernels written to {args.emit_pto} as .pto")
         for line in result["not_emitted"]:

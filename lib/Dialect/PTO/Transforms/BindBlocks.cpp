@@ -5,6 +5,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#define DEBUG_TYPE "pto-bind-blocks"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOBINDBLOCKS
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -44,6 +47,7 @@ struct PTOBindBlocks : pto_mlir::pto::impl::PTOBindBlocksBase<PTOBindBlocks> {
       auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
       if (!kind)
         continue;
+      PTO_DEBUG("@" << func.getName() << ": " << numCore.getValue() << " blocks");
       func.walk([&](Operation *op) {
         std::optional<int64_t> value = knownValue(op, kind.getValue(), numCore);
         if (!value)

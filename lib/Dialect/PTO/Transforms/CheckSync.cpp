@@ -15,6 +15,9 @@
 #include <deque>
 #include <map>
 
+#define DEBUG_TYPE "pto-check-sync"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOCHECKSYNC
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -394,6 +397,7 @@ struct CheckSyncPass : public pto_mlir::pto::impl::PTOCheckSyncBase<CheckSyncPas
     WalkResult result = getOperation().walk([&](ModuleOp module) {
       if (!module->hasAttr(kKernelKindAttr))
         return WalkResult::advance();
+      PTO_DEBUG("replays @" << module.getName().value_or("") << " as block " << core.block << " of " << core.blockNum);
       return WalkResult(Replay(module).run(core));
     });
     if (result.wasInterrupted())

@@ -14,6 +14,9 @@
 #include <map>
 #include <set>
 
+#define DEBUG_TYPE "pto-insert-sync"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOINSERTSYNC
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -444,8 +447,13 @@ struct InsertSyncPass : public pto_mlir::pto::impl::PTOInsertSyncBase<InsertSync
       });
       if (byHand || !engines)
         return;
-      if (!isStructured(func) || !SyncInserter(func).run())
-        serialize(func);
+      if (isStructured(func) && SyncInserter(func).run()) {
+        PTO_DEBUG("@" << func.getName() << ": flags");
+        return;
+      }
+      PTO_DEBUG("@" << func.getName() << ": a barrier after each op");
+      func.emitRemark("no set of flags could be proven to order the engines: a barrier of all engines follows each op");
+      serialize(func);
     });
   }
 };

@@ -9,6 +9,9 @@
 
 #include <set>
 
+#define DEBUG_TYPE "pto-lower-core-sync"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOLOWERCORESYNC
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -67,7 +70,10 @@ namespace {
 struct LowerCoreSyncPass : pto_mlir::pto::impl::PTOLowerCoreSyncBase<LowerCoreSyncPass> {
   void runOnOperation() override {
     bool a5 = targetsA5(getOperation());
-    getOperation().walk([&](func::FuncOp func) { lower(func, a5); });
+    getOperation().walk([&](func::FuncOp func) {
+      PTO_DEBUG("@" << func.getName());
+      lower(func, a5);
+    });
   }
 };
 } // namespace

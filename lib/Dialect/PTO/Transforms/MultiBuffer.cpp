@@ -7,6 +7,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#define DEBUG_TYPE "pto-multi-buffer"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOMULTIBUFFER
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -72,8 +75,12 @@ struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBuf
     for (AllocTileOp alloc : candidates) {
       unsigned space = static_cast<unsigned>(alloc.getTileType().getLoc());
       int64_t bytes = getAlignedBytes(alloc.getTileType(), a5);
-      if (used[space] + bytes > getLocalLimit(a5, space).bytes)
+      if (used[space] + bytes > getLocalLimit(a5, space).bytes) {
+        alloc.emitRemark("has a single buffer: a second one of ")
+            << bytes << " bytes exceeds the memory, so loads and computation take turns";
         continue;
+      }
+      PTO_DEBUG("@" << func.getName() << ": two buffers of " << bytes << " bytes in memory " << space);
       used[space] += bytes;
       alloc->setAttr(kBuffersAttr, IntegerAttr::get(IntegerType::get(func.getContext(), 32), 2));
     }

@@ -15,6 +15,9 @@
 
 #include <map>
 
+#define DEBUG_TYPE "pto-plan-local-memory"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOPLANLOCALMEMORY
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -117,7 +120,10 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
   using PTOPlanLocalMemoryBase::PTOPlanLocalMemoryBase;
 
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([&](func::FuncOp func) { return plan(func); });
+    WalkResult result = getOperation().walk([&](func::FuncOp func) {
+      PTO_DEBUG("@" << func.getName());
+      return plan(func);
+    });
     if (result.wasInterrupted())
       signalPassFailure();
   }

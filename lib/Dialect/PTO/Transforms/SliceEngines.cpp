@@ -9,6 +9,9 @@
 #include "mlir/Transforms/CSE.h"
 #include "llvm/ADT/MapVector.h"
 
+#define DEBUG_TYPE "pto-slice-engines"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOSLICEENGINES
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -143,6 +146,7 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
           func->getParentOp() == getOperation())
         kernels.push_back(func);
     });
+    PTO_DEBUG(kernels.size() << " kernels");
     for (func::FuncOp kernel : kernels)
       if (failed(slice(kernel)))
         return signalPassFailure();

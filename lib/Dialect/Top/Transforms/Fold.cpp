@@ -8,6 +8,9 @@
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include <cmath>
 
+#define DEBUG_TYPE "top-fold"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir::top {
@@ -186,6 +189,7 @@ struct Fold : public impl::TopFoldBase<Fold> {
     patterns.add<DropIdentity<MulOp>, DropIdentity<DivOp>, DropIdentity<PowOp>>(context, absorbed, 1.0);
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
+    PTO_DEBUG("folded");
     absorbed.commit(getOperation());
   }
 };

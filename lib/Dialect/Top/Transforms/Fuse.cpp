@@ -6,6 +6,9 @@
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include <cmath>
 
+#define DEBUG_TYPE "top-fuse"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir::top {
@@ -192,6 +195,7 @@ struct Fuse : public impl::TopFuseBase<Fuse> {
     if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(biases))) ||
         failed(applyPatternsAndFoldGreedily(getOperation(), std::move(all))))
       return signalPassFailure();
+    PTO_DEBUG("fused");
     absorbed.commit(getOperation());
   }
 };

@@ -5,6 +5,9 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 
+#define DEBUG_TYPE "top-infer-shapes"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::top {
 #define GEN_PASS_DEF_TOPINFERSHAPES
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h.inc"
@@ -61,6 +64,7 @@ struct InferShapes : public pto_mlir::top::impl::TopInferShapesBase<InferShapes>
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isDeclaration())
         continue;
+      PTO_DEBUG("@" << func.getName());
       for (Block &block : func.getBody())
         if (failed(inferBlock(block)))
           return signalPassFailure();

@@ -6,6 +6,9 @@
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
+#define DEBUG_TYPE "top-layout"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir::top {
@@ -27,6 +30,7 @@ struct TopLayout : impl::TopLayoutBase<TopLayout> {
 
   void runOnOperation() override {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
+      PTO_DEBUG("@" << func.getName());
       layout::convertFeatureMaps(func);
       // A permute takes one round per op that it passes.
       GreedyRewriteConfig config;

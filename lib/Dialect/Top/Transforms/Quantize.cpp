@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstring>
 
+#define DEBUG_TYPE "top-quantize"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir::top {
@@ -198,6 +201,7 @@ struct TopQuantize : impl::TopQuantizeBase<TopQuantize> {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       if (func.isExternal())
         continue;
+      PTO_DEBUG("@" << func.getName() << ": storage " << mode.getValue());
       if (failed(narrowIntegers(func)))
         return signalPassFailure();
       if (storage)

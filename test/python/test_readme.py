@@ -1,0 +1,50 @@
+"""What README.md shows as commands runs as it is printed there."""
+
+import os
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from conftest import ROOT
+
+README = (ROOT / "README.md").read_text()
+CLS = ROOT / ".cache" / "cls"
+
+
+def blocks(language):
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+@pytest.fixture(scope="module")
+def after_commands():
+    """The folder of the README's model after the shell commands ran, fetched first where quickstart.sh has not."""
+    fetch = [sys.executable, str(ROOT / "scripts" / "fetch_cls.py"), str(CLS)]
+    subprocess.run(fetch, cwd=ROOT, check=True, capture_output=True)
+    script = "".join(blocks("sh"))
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return CLS
+
+
+def test_shell_commands(after_commands):
+    with np.load(after_commands / "out.npz") as out:
+        assert out.files
+
+
+def test_python_lines(after_commands):
+    prepare = "import numpy as np; image = np.load('cls_in_f32.npz')['x']\n"
+    show = "\nassert probabilities.shape == (1, 2) and abs(probabilities.sum() - 1) < 1e-2"
+    env = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "python")}
+    for code in blocks("python"):
+        done = subprocess.run(
+            [sys.executable, "-c", prepare + code + show], cwd=after_commands, env=env, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+
+
+def test_two_commands_are_those_of_the_gate():
+    """.ci/run takes both commands from the README; it must find them there."""
+    section = README.split("## Two commands")[1].split("\n## ")[0]
+    assert re.findall(r"^    (\./\S+)", section, re.MULTILINE) == ["./quickstart.sh", "./test.sh"]
