@@ -2,6 +2,7 @@
 #include "pto_mlir/Pipelines/Compiler.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
 #include "pto_mlir/Pipelines/TopInterpreter.h"
+#include "pto_mlir/Support/Utf8.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
@@ -22,7 +23,8 @@ struct CompileError : std::runtime_error {
   std::string text;
   for (const std::string &line : errors)
     text += (text.empty() ? "" : "\n  ") + line;
-  throw CompileError(text.empty() ? "failed without a message" : text);
+  // Errors quote names of the model, and Python takes no text that is not UTF-8.
+  throw CompileError(text.empty() ? "failed without a message" : escapeNonUtf8(text));
 }
 
 nb::dict transform(const std::string &modelFile, const std::string &modelName,

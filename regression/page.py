@@ -195,7 +195,7 @@ def render(outcome: dict) -> str:
             c["name"],
             c["mode"],
             f"{c['cores'][1]} against {c['cores'][0]}",
-            "the same bits" if c["equal"] else f"{c['max_difference']:.2e}",
+            ("the same bits", "passed") if c["equal"] else (c["difference"], "failed"),
         ]
         for c in outcome["cores"]
     ]

@@ -28,7 +28,7 @@ def collect(pieces: list, models: list, work: Path) -> dict:
     results = [p.result for p in pieces if p.result]
     cores = across_cores([r for r in results if r["what"] == "model"], work)
     counts = {s: sum(r["status"] == s for r in results) for s in ("passed", "failed", "skipped")}
-    counts["failed"] += sum(not c["equal"] and c["max_difference"] > c["bound"] for c in cores)
+    counts["failed"] += sum(not c["equal"] for c in cores)
     return {
         **counts,
         "unfinished": sum(p.result is None for p in pieces),
@@ -39,7 +39,7 @@ def collect(pieces: list, models: list, work: Path) -> dict:
 
 
 def across_cores(results: list[dict], work: Path) -> list[dict]:
-    """Outputs for other numbers of cores beside those of the first: bit-equal, or by how much they differ."""
+    """Outputs for other numbers of cores against those of the first. Any differing bit is a failure of the run."""
     rows: list[dict] = []
     first: dict[tuple, tuple[int, dict]] = {}
     for r in results:
@@ -51,18 +51,31 @@ def across_cores(results: list[dict], work: Path) -> list[dict]:
             continue
         cores, reference = first.setdefault((r["name"], r["mode"]), (r["cores"], outputs))
         if reference is not outputs:
-            worst = max(float(np.abs(outputs[k].astype(np.float64) - v).max()) for k, v in reference.items())
             rows.append(
                 {
                     "name": r["name"],
                     "mode": r["mode"],
                     "cores": [cores, r["cores"]],
-                    "max_difference": worst,
-                    "equal": all(np.array_equal(outputs[k], v) for k, v in reference.items()),
-                    "bound": max(o["max_error"] for o in r["outputs"]),
+                    "equal": not (different := differing(outputs, reference)),
+                    "difference": "; ".join(different),
                 }
             )
     return rows
+
+
+def differing(outputs: dict[str, np.ndarray], reference: dict[str, np.ndarray]) -> list[str]:
+    """What is not the same, bit by bit: one text per output."""
+    lines = [f"{name}: in one of the two only" for name in sorted(outputs.keys() ^ reference.keys())]
+    for name in outputs.keys() & reference.keys():
+        a, b = outputs[name], reference[name]
+        if a.dtype != b.dtype or a.shape != b.shape:
+            lines.append(f"{name}: {a.dtype} {a.shape} instead of {b.dtype} {b.shape}")
+        elif a.tobytes() != b.tobytes():
+            bits = [np.ascontiguousarray(x).reshape(-1).view(np.uint8).reshape(a.size, -1) for x in (a, b)]
+            count = int((bits[0] != bits[1]).any(axis=1).sum())
+            worst = float(np.abs(a.astype(np.float64) - b.astype(np.float64)).max())
+            lines.append(f"{name}: {count} of {a.size} elements differ, by {worst:.2e} at most")
+    return lines
 
 
 def write(outcome: dict, work: Path) -> None:
@@ -109,7 +122,7 @@ def show(outcome: dict) -> None:
         if r.get("metric"):
             print(f"  {r['name']} {r['mode']} {r['cores']} core(s): {r['metric']['summary']}")
     for c in outcome["cores"]:
-        how = "the same bits" if c["equal"] else f"differs by {c['max_difference']:.2e}"
+        how = "the same bits" if c["equal"] else f"FAILED: {c['difference']}"
         print(f"  {c['name']} {c['mode']}: {c['cores'][1]} cores against {c['cores'][0]}: {how}")
     for r in outcome["results"]:
         if r["status"] != "passed":

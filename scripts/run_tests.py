@@ -1,10 +1,12 @@
 """Runs every kind of test (GoogleTest, the same under sanitizers, lit, pytest) and closes with one line.
 
-Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'.
+Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'. A program that runs past its limit, writes no report or
+runs no test counts as one failure.
 """
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -13,12 +15,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = ROOT / "build"
 RESULTS = BUILD / "test-results"
+LIMITS = {"": 300, "-sanitized": 900, "-thread-sanitized": 900}  # seconds of one GoogleTest program
+TEST_LIMIT = 300  # seconds of one lit or pytest test
+SUITE_LIMIT = 3600  # seconds of all of lit, and of all of pytest
 
 
-def run(name: str, command: list[str], env: dict[str, str] | None = None) -> None:
-    """Runs one test program; a crash before its report is written counts as one failure."""
-    report = RESULTS / f"{name}.xml"
-    done = subprocess.run(
+def execute(command: list[str], env: dict[str, str] | None, limit: float) -> tuple[int, str]:
+    """Exit code and output. Past `limit` seconds the program and its children are killed, and the output says so."""
+    process = subprocess.Popen(
         command,
         cwd=ROOT,
         env={**os.environ, **(env or {})},
@@ -26,22 +30,60 @@ def run(name: str, command: list[str], env: dict[str, str] | None = None) -> Non
         stderr=subprocess.STDOUT,
         text=True,
         errors="replace",
+        start_new_session=True,
     )
+    try:
+        output, _ = process.communicate(timeout=limit)
+        return process.returncode, output
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        output, _ = process.communicate()
+        return 124, f"{output}\nkilled after its limit of {limit:g} s"
+    except BaseException:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+
+
+def run(name: str, command: list[str], env: dict[str, str] | None = None, limit: float = SUITE_LIMIT) -> None:
+    """Runs one test program that writes RESULTS/NAME.xml."""
+    report = RESULTS / f"{name}.xml"
+    code, output = execute(command, env, limit)
     passed, failed, skipped = count(report)
-    if done.returncode != 0:
-        print(done.stdout[-8000:])
-        if failed == 0:
-            report.write_text(f'<testsuite><testcase name="{name}"><failure/></testcase></testsuite>')
-            failed = 1
+    problem = ""
+    if code != 0 and failed == 0:
+        problem = f"exit code {code}"
+    elif not report.exists():
+        problem = "it wrote no report"
+    elif passed + failed + skipped == 0:
+        problem = "it ran no test"
+    if code != 0 or problem:
+        print(output[-8000:])
+    if problem:
+        print(f"  {name}: {problem}")
+        add_failure(name, problem)
+        failed += 1
     print(f"  {name}: {passed} passed, {failed} failed, {skipped} skipped", flush=True)
+
+
+def add_failure(name: str, problem: str) -> None:
+    """Reports a failure of a program as a whole, beside whatever it reported itself."""
+    suite = ET.Element("testsuite")
+    case = ET.SubElement(suite, "testcase", name=name)
+    ET.SubElement(case, "failure", message=problem)
+    ET.ElementTree(suite).write(RESULTS / f"{name}-program.xml")
 
 
 def count(report: Path) -> tuple[int, int, int]:
     """Passed, failed and skipped cases of one JUnit file; skips are printed with their reasons."""
     if not report.exists():
         return 0, 0, 0
+    try:
+        cases = list(ET.parse(report).iter("testcase"))
+    except ET.ParseError:  # the program died while it wrote
+        report.unlink()
+        return 0, 0, 0
     passed = failed = skipped = 0
-    for case in ET.parse(report).iter("testcase"):
+    for case in cases:
         skip = case.find("skipped")
         if case.find("failure") is not None or case.find("error") is not None:
             failed += 1
@@ -54,6 +96,14 @@ def count(report: Path) -> tuple[int, int, int]:
     return passed, failed, skipped
 
 
+def close() -> int:
+    """Writes the summary; 1 when anything failed or nothing passed."""
+    total = [count(report) for report in sorted(RESULTS.glob("*.xml"))]
+    passed, failed, skipped = (sum(column) for column in zip(*total)) if total else (0, 0, 0)
+    (RESULTS / "summary.txt").write_text(f"{passed} passed, {failed} failed, {skipped} skipped\n")
+    return 1 if failed or not passed else 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(allow_abbrev=False)
     parser.add_argument("--full", action="store_true", help="also the long tests")
@@ -61,7 +111,7 @@ def main() -> int:
     RESULTS.mkdir(parents=True, exist_ok=True)
     for old in RESULTS.glob("*"):
         old.unlink()
-    env = {"PTO_MLIR_FULL_TESTS": "1" if full else "0"}
+    env = {"PTO_MLIR_FULL_TESTS": "1" if full else "0", "PTO_MLIR_TEST_LIMIT": str(TEST_LIMIT * (10 if full else 1))}
     trees = (
         (BUILD, ""),
         (ROOT / "build-sanitize", "-sanitized"),
@@ -71,20 +121,18 @@ def main() -> int:
         for test in sorted((tree / "unittests").glob("*Test*")):
             if os.access(test, os.X_OK) and test.is_file():
                 name = test.name + suffix
-                run(name, [str(test), "--gtest_brief=1", f"--gtest_output=xml:{RESULTS / name}.xml"], env)
-    lit = "/usr/lib/llvm-19/build/utils/lit/lit.py"
-    run("lit", [sys.executable, lit, "-q", f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
+                command = [str(test), "--gtest_brief=1", f"--gtest_output=xml:{RESULTS / name}.xml"]
+                run(name, command, env, LIMITS[suffix] * (10 if full else 1))
+    lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "-q", f"--timeout={TEST_LIMIT}"]
+    run("lit", [sys.executable, *lit, f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
     python = {"PYTHONPATH": str(BUILD / "python"), **env}
     run(
         "pytest",
         [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={RESULTS / 'pytest.xml'}", "test/python"],
         python,
+        SUITE_LIMIT * (10 if full else 1),
     )
-
-    total = [count(report) for report in sorted(RESULTS.glob("*.xml"))]
-    passed, failed, skipped = (sum(column) for column in zip(*total))
-    (RESULTS / "summary.txt").write_text(f"{passed} passed, {failed} failed, {skipped} skipped\n")
-    return 1 if failed or not passed else 0
+    return close()
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 #include "Layout.h"
 #include "Metadata.h"
-#include "TemporaryFile.h"
 #include "pto_mlir/PModel/Verifier.h"
+#include "pto_mlir/Support/TemporaryFile.h"
 
 #include <cstring>
 

@@ -200,17 +200,20 @@ std::string infoReport(const ModelFile &file) {
   return text;
 }
 
-std::string trafficReport(const ModelFile &file) {
+Result<std::string> trafficReport(const ModelFile &file) {
   const ModelDesc &model = file.model();
   auto kernels = measureTraffic(model);
+  const std::string &path = file.info().path;
   if (!kernels)
-    return kernels.error() + "\n";
+    return Failure{path + ": " + kernels.error()};
+  if (model.nets.empty())
+    return Failure{path + ": has no nets, so no launches whose traffic could be counted"};
   std::string text;
   for (const NetDesc &net : model.nets)
     for (size_t v = 0; v < net.variants.size(); ++v) {
       auto traffic = measureTraffic(net.variants[v], *kernels);
       if (!traffic)
-        return traffic.error() + "\n";
+        return Failure{path + ": " + traffic.error()};
       append(text, "net '%s', variant %zu: bytes per launch, in order\n", net.name.c_str(), v);
       append(text, "%12s %12s %12s %7s %5s  %s\n", "read", "written", "least", "ratio", "even", "kernel");
       for (const LaunchTraffic &launch : traffic->launches) {

@@ -2,7 +2,9 @@
 
 #include "VerifyHostProgram.h"
 #include "VerifyProgram.h"
+#include "pto_mlir/Support/Utf8.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_set>
 
@@ -12,24 +14,8 @@ namespace {
 
 /// Strings go into JSON, terminals and Python: they must be UTF-8 without control characters.
 bool isCleanText(const std::string &text) {
-  for (size_t i = 0; i < text.size();) {
-    unsigned char lead = text[i];
-    size_t length = lead < 0x80 ? 1 : lead >> 5 == 6 ? 2 : lead >> 4 == 14 ? 3 : lead >> 3 == 30 ? 4 : 0;
-    if (length == 0 || i + length > text.size() || (length == 1 && lead < 0x20 && lead != '\n' && lead != '\t'))
-      return false;
-    uint32_t code = length == 1 ? lead : lead & (0x7f >> length);
-    for (size_t k = 1; k < length; ++k) {
-      unsigned char next = text[i + k];
-      if (next >> 6 != 2)
-        return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    constexpr uint32_t shortest[] = {0, 0, 0x80, 0x800, 0x10000};
-    if (code < shortest[length] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
-      return false;
-    i += length;
-  }
-  return true;
+  return isUtf8(text) &&
+         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 && c != '\n' && c != '\t'; });
 }
 
 class Names {

@@ -110,7 +110,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   program.walk([&](vm::AllocOp alloc) { variant.workspaceBytes += alloc.getBytes(); });
   program.walk([&](vm::LaunchOp call) {
     if (!call.isDevice())
-      variant.hostOps.push_back((top::getTensorName(call.getLoc()) + ": " + call.getKernelName()).str());
+      variant.hostOps.push_back((top::getTensorName(call.getLoc()) + ": " + *call.getReason()).str());
   });
   auto code = vm::ByteCodeConverter(program, kernels, processor).convert();
   if (!code)

@@ -1,4 +1,5 @@
 #include "pto_mlir/Runtime/Npy.h"
+#include "pto_mlir/Support/TemporaryFile.h"
 
 #include <charconv>
 #include <cstdio>
@@ -192,17 +193,15 @@ Status writeNpy(const std::string &path, const NpyArray &array) {
   prefix += static_cast<char>(header.size() & 0xff);
   prefix += static_cast<char>(header.size() >> 8);
 
-  std::string temporary = path + ".tmp";
-  std::ofstream file(temporary, std::ios::binary);
-  file << prefix << header;
-  file.write(array.data.data(), array.data.size());
-  file.close();
-  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
-    std::string reason = std::strerror(errno);
-    std::remove(temporary.c_str());
-    return Failure{path + ": cannot write: " + reason};
-  }
-  return {};
+  TemporaryFile file(path);
+  if (Status status = file.open(); !status)
+    return status;
+  for (const std::string &text : {prefix, header})
+    if (Status status = file.write(text.data(), text.size()); !status)
+      return status;
+  if (Status status = file.write(array.data.data(), array.data.size()); !status)
+    return status;
+  return file.commit();
 }
 
 } // namespace pto_mlir::runtime

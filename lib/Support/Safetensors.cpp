@@ -1,4 +1,5 @@
 #include "pto_mlir/Support/Safetensors.h"
+#include "pto_mlir/Support/TemporaryFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -150,26 +151,23 @@ bool writeSafetensors(const std::string &path, const std::vector<SafetensorsEntr
   text.resize((text.size() + 7) / 8 * 8, ' ');
   uint64_t headerSize = text.size();
 
-  std::string temporary = path + ".tmp" + std::to_string(::getpid());
-  FILE *file = std::fopen(temporary.c_str(), "wb");
-  if (!file) {
-    error = path + ": cannot write: " + std::strerror(errno);
-    return false;
-  }
-  bool ok = std::fwrite(&headerSize, 8, 1, file) == 1 && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  for (const SafetensorsEntry &entry : entries)
-    ok = ok && (entry.size == 0 || std::fwrite(entry.data, 1, entry.size, file) == entry.size);
-  int code = ok ? 0 : errno;
-  if (std::fclose(file) != 0 && !code)
-    code = errno ? errno : EIO;
-  if (!code && std::rename(temporary.c_str(), path.c_str()) != 0)
-    code = errno;
-  if (code) {
-    std::remove(temporary.c_str());
-    error = path + ": cannot write: " + std::strerror(code);
-    return false;
-  }
-  return true;
+  TemporaryFile file(path);
+  auto write = [&]() -> Status {
+    if (Status status = file.open(); !status)
+      return status;
+    if (Status status = file.write(&headerSize, 8); !status)
+      return status;
+    if (Status status = file.write(text.data(), text.size()); !status)
+      return status;
+    for (const SafetensorsEntry &entry : entries)
+      if (Status status = file.write(entry.data, entry.size); !status)
+        return status;
+    return file.commit();
+  };
+  Status status = write();
+  if (!status)
+    error = status.error();
+  return bool(status);
 }
 
 } // namespace pto_mlir

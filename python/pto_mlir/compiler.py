@@ -21,10 +21,15 @@ def _native():
 
 def _call(function, *args):
     native = _native()
+    for text in args:
+        if isinstance(text, str) and any("\ud800" <= c <= "\udfff" for c in text):
+            raise UserError(f"{text.encode('utf-8', 'surrogateescape')!r}: the name is not UTF-8 text; rename the file")
     try:
         return getattr(native, function)(*args)
     except native.CompileError as error:
         raise UserError(str(error)) from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{args[0]}: the name {error.object!r} is not UTF-8 text") from None
 
 
 def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess, max_extent=32, sizes=None) -> dict:

@@ -1,5 +1,8 @@
 """Shared by the Python tests: the two models of the first milestone, and how a command is run."""
 
+import faulthandler
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +13,26 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT = Path(__file__).resolve().parents[2]
+TEST_LIMIT = float(os.environ.get("PTO_MLIR_TEST_LIMIT", "300"))  # seconds of one test with its fixtures
+GRACE = 60.0
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Fails a test that takes longer than its limit. What native code holds up beyond a grace time ends the whole run."""
+
+    def stop(*_):
+        pytest.fail(f"took longer than its limit of {TEST_LIMIT:g} s", pytrace=True)
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, TEST_LIMIT)
+    faulthandler.dump_traceback_later(TEST_LIMIT + GRACE, exit=True)
+    try:
+        return (yield)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        faulthandler.cancel_dump_traceback_later()
+        signal.signal(signal.SIGALRM, before)
 
 
 @pytest.fixture(scope="session")

@@ -365,3 +365,44 @@ def test_every_problem_of_a_deployment_at_once(command, tmp_path):
     assert code == 1 and "Traceback" not in err and not model.exists()
     lines = [line for line in err.splitlines() if "unified buffer" in line]
     assert len(lines) == 2 and '"first"' in lines[0] and '"second"' in lines[1], err
+
+
+def _names(model, place: str, name: str):
+    """Gives one thing of the model another name."""
+    graph = model.graph
+    if place == "graph":
+        graph.name = name
+    elif place == "node":
+        graph.node[0].name = name
+    elif place == "inner tensor":
+        graph.node[0].output[0] = graph.node[1].input[0] = name
+    elif place == "input":
+        graph.input[0].name = graph.node[0].input[0] = name
+    elif place == "weight":
+        graph.initializer[0].name = graph.node[0].input[1] = name
+    else:
+        graph.output[0].name = graph.node[1].output[0] = name
+
+
+@pytest.mark.parametrize("place", ["graph", "node", "inner tensor", "input", "weight", "output"])
+def test_onnx_names_that_are_not_utf8(transform, small, place, tmp_path):
+    model = onnx.load(str(small))
+    _names(model, place, "ab@@")
+    bad = tmp_path / "name.onnx"
+    bad.write_bytes(model.SerializeToString().replace(b"ab@@", b"ab\xff\xfe"))
+    code, err = transform(bad)
+    assert code == 1
+    one_line(err, "name.onnx", r"ab\xff\xfe", "not UTF-8")
+
+
+def test_mlir_names_that_are_not_utf8(small, command, tmp_path):
+    mlir = tmp_path / "good.mlir"
+    assert command(model_transform, "--model_name", "m", "--model_def", small, "--mlir", mlir)[0] == 0
+    mlir.write_text(mlir.read_text().replace('"c"', '"c\\FF"'))
+    feed = tmp_path / "in.npz"
+    npz.save(feed, {"x": np.zeros((1, 3, 8, 8), np.float32)})
+    code, _, err = command(
+        model_deploy, "--mlir", mlir, "--model", tmp_path / "out.pmodel", "--test_input", feed, "--debug"
+    )
+    assert code == 1
+    one_line(err, "not")

@@ -242,6 +242,49 @@ def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
     assert report["cores"] and all(c["equal"] for c in report["cores"])
 
 
+@pytest.fixture
+def regression(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "regression"))
+    import report
+
+    return report
+
+
+@pytest.mark.parametrize(
+    "change, word",
+    [
+        (None, ""),
+        (lambda y: y + np.float32([0, 0, 1e-7]), "y: 1 of 3 elements differ"),
+        (lambda y: y * np.float32([-1, 1, 1]), "y: 1 of 3 elements differ"),  # -0.0 is not 0.0
+        (lambda y: y.astype(np.float64), "y: float64"),
+        (lambda y: y[:2], "y: float32 (2,) instead of float32 (3,)"),
+    ],
+)
+def test_any_bit_that_depends_on_the_cores_fails(regression, tmp_path, change, word):
+    """However small: the error against onnxruntime (here 1.0) is no excuse."""
+    from types import SimpleNamespace
+
+    first = np.float32([0.0, np.nan, 0.25])
+    results = []
+    for cores in (1, 2, 24):
+        y = change(first) if change and cores == 24 else first
+        np.savez(tmp_path / f"net_F32_{cores}_outputs.npz", y=y)
+        results.append(
+            {
+                "what": "model",
+                "name": "net",
+                "mode": "F32",
+                "cores": cores,
+                "status": "passed",
+                "outputs": [{"name": "y", "max_error": 1.0}],
+            }
+        )
+    outcome = regression.collect([SimpleNamespace(result=r) for r in results], [], tmp_path)
+    assert outcome["passed"] == 3 and outcome["failed"] == (1 if change else 0)
+    assert [c["equal"] for c in outcome["cores"]] == [True, not change]
+    assert word in outcome["cores"][1]["difference"]
+
+
 def test_a_report_shows_an_end_metric_whose_models_failed(monkeypatch, tmp_path):
     monkeypatch.syspath_prepend(str(ROOT / "regression"))
     import page

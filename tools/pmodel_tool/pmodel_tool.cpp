@@ -27,7 +27,10 @@ template <class Report> int print(const std::string &path, Report report) {
   auto file = ModelFile::open(path);
   if (!file)
     return fail(file.error());
-  std::cout << report(**file) << std::flush;
+  Result<std::string> text = report(**file);
+  if (!text)
+    return fail(text.error());
+  std::cout << *text << std::flush;
   return std::cout ? 0 : fail("cannot write to the standard output");
 }
 

@@ -11,8 +11,9 @@ namespace pto_mlir::pmodel {
 /// The page of `pmodel_tool --info`.
 std::string infoReport(const ModelFile &file);
 /// Global memory traffic of each launch: bytes read and written, the least that its arguments
-/// allow, and the average core's share of the most loaded one's.
-std::string trafficReport(const ModelFile &file);
+/// allow, and the average core's share of the most loaded one's. Fails for a file without launches whose traffic could
+/// be counted.
+Result<std::string> trafficReport(const ModelFile &file);
 /// One line per weight: name, type, shape, offset in the file's weights section, bytes, hash.
 std::string weightsReport(const ModelFile &file);
 /// Programs and kernels as assembly.

@@ -1,5 +1,6 @@
 #include "Importer.h"
 
+#include "Names.h"
 #include "Registry.h"
 #include "TensorDecoder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -85,6 +86,10 @@ bool Importer::checkModel() {
            ", the oldest supported one; onnx.version_converter can convert the model");
   else if (opsets.empty())
     report("is not an ONNX model: it imports no operator set");
+  if (auto name = findNonUtf8Name(model.graph())) {
+    report(*name + ": the name is not UTF-8 text; rename it in the ONNX file");
+    return false;
+  }
   if (model.graph().sparse_initializer_size())
     report("sparse initializers are not supported");
   return errors.empty();

@@ -32,3 +32,12 @@ vm.func @main inputs 0 outputs 0 {
   vm.launch @device.k0(%weights) offsets = [-8] bytes = [64]
   vm.return
 }
+
+// -----
+
+vm.func @main inputs 1 outputs 0 {
+^bb0(%in: !vm.buffer, %weights: !vm.buffer):
+  // expected-error @below {{expects a reason for running on the host}}
+  vm.launch @host.transpose(%in, %in) offsets = [0, 0] bytes = [64, 64]
+  vm.return
+}

@@ -10,7 +10,8 @@ vm.func @main inputs 1 outputs 1 {
   // CHECK: vm.wait
   vm.wait
   // CHECK: vm.launch @host.reshape
-  vm.launch @host.reshape(%ws, %out) offsets = [0, 0] bytes = [64, 64]
+  // CHECK-SAME: {reason = "no engine moves sub-byte elements"}
+  vm.launch @host.reshape(%ws, %out) offsets = [0, 0] bytes = [64, 64] {reason = "no engine moves sub-byte elements"}
   // CHECK: vm.free %[[WS]]
   vm.free %ws
   // CHECK: vm.return

@@ -8,10 +8,10 @@
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Support/Nesting.h"
 #include "pto_mlir/Support/Safetensors.h"
+#include "pto_mlir/Support/TemporaryFile.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
-#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -85,25 +85,14 @@ LogicalResult loadWeights(ModuleOp module, StringRef path, std::string &error) {
 }
 
 static LogicalResult writeText(ModuleOp module, StringRef path, std::string &error) {
-  std::string temporary = (path + ".tmp" + std::to_string(llvm::sys::Process::getProcessId())).str();
-  std::error_code code;
-  {
-    llvm::raw_fd_ostream os(temporary, code);
-    if (!code) {
-      module->print(os, OpPrintingFlags().enableDebugInfo());
-      os << "\n";
-      os.close();
-      code = os.error();
-      os.clear_error();
-    }
-  }
-  if (!code)
-    code = llvm::sys::fs::rename(temporary, path);
-  if (!code)
-    return success();
-  llvm::sys::fs::remove(temporary);
-  error = (path + ": cannot write: " + code.message()).str();
-  return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().enableDebugInfo());
+  os << "\n";
+  Status status = writeFile(path.str(), text.data(), text.size());
+  if (!status)
+    error = status.error();
+  return success(bool(status));
 }
 
 LogicalResult writeTopModule(ModuleOp module, StringRef path, std::string &error) {

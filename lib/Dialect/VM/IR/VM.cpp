@@ -80,6 +80,8 @@ LogicalResult LaunchOp::verify() {
   for (int64_t value : getBytes())
     if (value < 0)
       return emitOpError() << "expects byte counts that are not negative, got " << value;
+  if (!isDevice() && getReason().value_or("").empty())
+    return emitOpError() << "expects a reason for running on the host";
   return success();
 }
 

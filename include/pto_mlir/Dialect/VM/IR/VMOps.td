@@ -51,14 +51,19 @@ def VM_LaunchOp : VM_Op<"launch"> {
   let summary = "queue a launch of a net's kernel";
   let description = [{
     `@device.<kernel>` queues a launch: pointer argument i is `buffers[i] + offsets[i]`, of `bytes[i]` bytes. `@host.<op>` runs a
-    host kernel after every launch before it has ended. The callee is a name, resolved in the kernel table of the `.pmodel`.
+    host kernel after every launch before it has ended, and says with `reason` why no engine computes it. The callee is a name,
+    resolved in the kernel table of the `.pmodel`.
 
     ```mlir
     vm.launch @device.k0(%in, %ws) offsets = [0, 512] bytes = [4096, 4096]
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_BufferType>:$buffers, DenseI64ArrayAttr:$offsets,
-                   DenseI64ArrayAttr:$bytes);
+                   DenseI64ArrayAttr:$bytes, OptionalAttr<StrAttr>:$reason);
+  let builders = [OpBuilder<(ins "llvm::StringRef":$callee, "mlir::ValueRange":$buffers,
+      "llvm::ArrayRef<int64_t>":$offsets, "llvm::ArrayRef<int64_t>":$bytes), [{
+    build($_builder, $_state, callee, buffers, offsets, bytes, mlir::StringAttr());
+  }]>];
   let assemblyFormat = "$callee `(` $buffers `)` `offsets` `=` $offsets `bytes` `=` $bytes attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{

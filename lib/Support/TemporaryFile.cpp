@@ -1,4 +1,4 @@
-#include "TemporaryFile.h"
+#include "pto_mlir/Support/TemporaryFile.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -8,21 +8,40 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace pto_mlir::pmodel {
+namespace pto_mlir {
 
 TemporaryFile::TemporaryFile(std::string path) : path(std::move(path)) {
   temporary = this->path + ".tmp" + std::to_string(getpid());
 }
 
 TemporaryFile::~TemporaryFile() {
-  if (descriptor >= 0) {
+  if (descriptor >= 0)
     ::close(descriptor);
+  if (isNamed)
     ::unlink(temporary.c_str());
-  }
 }
 
 Failure TemporaryFile::failure(const std::string &what) const {
   return Failure{path + ": cannot " + what + ": " + std::strerror(errno)};
+}
+
+/// The name under which linkat reaches an unnamed file without a capability.
+static std::string procName(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
+
+bool TemporaryFile::openUnnamed() {
+#ifdef O_TMPFILE
+  size_t slash = path.rfind('/');
+  std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  descriptor = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (descriptor < 0)
+    return false;
+  // Without /proc the file could never get a name.
+  if (::access(procName(descriptor).c_str(), F_OK) == 0)
+    return true;
+  ::close(descriptor);
+  descriptor = -1;
+#endif
+  return false;
 }
 
 Status TemporaryFile::open() {
@@ -31,9 +50,12 @@ Status TemporaryFile::open() {
     errno = EISDIR;
     return failure("write");
   }
+  if (openUnnamed())
+    return {};
   descriptor = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return failure("write");
+  isNamed = true;
   return {};
 }
 
@@ -61,15 +83,31 @@ Status TemporaryFile::padTo(uint64_t offset) {
   return {};
 }
 
+bool TemporaryFile::giveName() {
+  // linkat never replaces a file: the name is a temporary one, for the moment until rename.
+  ::unlink(temporary.c_str());
+  return isNamed =
+             ::linkat(AT_FDCWD, procName(descriptor).c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0;
+}
+
 Status TemporaryFile::commit() {
+  if (!isNamed && !giveName())
+    return failure("write");
   int closed = ::close(descriptor);
   descriptor = -1;
-  if (closed != 0 || ::rename(temporary.c_str(), path.c_str()) != 0) {
-    Failure reason = failure("write");
-    ::unlink(temporary.c_str());
-    return reason;
-  }
+  if (closed != 0 || ::rename(temporary.c_str(), path.c_str()) != 0)
+    return failure("write");
+  isNamed = false;
   return {};
 }
 
-} // namespace pto_mlir::pmodel
+Status writeFile(const std::string &path, const void *data, uint64_t bytes) {
+  TemporaryFile file(path);
+  if (Status status = file.open(); !status)
+    return status;
+  if (Status status = file.write(data, bytes); !status)
+    return status;
+  return file.commit();
+}
+
+} // namespace pto_mlir
