@@ -94,7 +94,7 @@ class DeviceRunner:
         call takes `cost_ns`, or the integer that the callable returns."""
         runtime = self._ready()
         try:
-            if isinstance(kernel, Binary) and kernel.kind != "aicore":
+            if isinstance(kernel, Binary) and kernel.is_native:
                 name = kernel.function_name(name)
                 func_id = runtime.register_native(name, kernel.address(name), cost_ns)
             else:
