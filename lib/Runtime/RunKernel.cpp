@@ -21,9 +21,8 @@ Result<const KernelDesc *> findKernel(const ModelFile &file, const std::string &
   std::string names;
   for (size_t i = 0; i < kernels.size() && i < 8; ++i)
     names += (i ? ", " : "") + kernels[i].name;
-  return Failure{file.info().path +
-                 (name.empty() ? ": choose a kernel by --kernel" : ": has no kernel '" + name + "'") + "; it has " +
-                 names + (kernels.size() > 8 ? ", ..." : "")};
+  return Failure{file.info().path + (name.empty() ? ": choose a kernel" : ": has no kernel '" + name + "'") +
+                 "; it has " + names + (kernels.size() > 8 ? ", ..." : "")};
 }
 
 } // namespace

@@ -233,7 +233,8 @@ def _scalar_word(where: str, value) -> int:
         if not -(1 << 63) <= word < 1 << 64:
             raise InvalidArgument(f"{where}: {word} does not fit into 64 bits")
         return word - (1 << 64) if word >= 1 << 63 else word
-    try:
-        return int(np.float32(value).view(np.uint32))
-    except (TypeError, ValueError):
-        raise InvalidArgument(f"{where}: expects an array or a number, got {type(value).__name__}") from None
+    if not isinstance(value, (float, np.number)):
+        # Scalars of bf16 are of a type that numpy does not know.
+        if not isinstance(value, np.generic) or value.dtype.kind != "V":
+            raise InvalidArgument(f"{where}: expects an array or a number, got {type(value).__name__}")
+    return int(np.float32(value).view(np.uint32))

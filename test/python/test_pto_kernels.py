@@ -288,7 +288,7 @@ def test_module_is_one_file(tmp_path):
     x, y = data((8, 8), "float32"), np.zeros((8, 8), np.float32)
     Kernel(path, "half").run(x, y)
     np.testing.assert_array_equal(y, x * np.float32(0.5))
-    with pytest.raises(RuntimeFailure, match="choose a kernel by --kernel; it has twice, half"):
+    with pytest.raises(RuntimeFailure, match="choose a kernel; it has twice, half"):
         Kernel(path)
 
 

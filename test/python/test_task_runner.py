@@ -128,7 +128,7 @@ def test_wrong_kernels_of_files(runner, tmp_path):
     subprocess.run([ROOT / "build" / "bin" / "pto-sample-model", model, "40", "24"], check=True)
     for args, message in (
         ((model, "k9"), "has no kernel 'k9'; it has k0_sum, k1_y"),
-        ((model,), "choose a kernel by --kernel; it has k0_sum, k1_y"),
+        ((model,), "choose a kernel; it has k0_sum, k1_y"),
         ((tmp_path / "absent.pmodel", "k"), "absent.pmodel: cannot open"),
         ((5,), "a kernel is a callable, a Binary or the path of a .pmodel, got int"),
     ):
