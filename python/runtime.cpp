@@ -1,5 +1,6 @@
 // pto_mlir._runtime: sessions for Python. pto_mlir/runtime.py puts onnxruntime's manners around it.
 #include "Arrays.h"
+#include "pto_mlir/Runtime/RunKernel.h"
 #include "pto_mlir/Runtime/Session.h"
 
 #include <nanobind/nanobind.h>
@@ -40,6 +41,74 @@ nb::object toArray(runtime::HostTensor &tensor) {
   nb::capsule owner(data, [](void *pointer) noexcept { delete[] static_cast<std::byte *>(pointer); });
   return nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, python::dtypeOf(tensor.type)).cast();
 }
+
+nb::dict counts(const pto_profile &profile) {
+  nb::dict dict;
+  dict["launches"] = profile.launches;
+  dict["instructions"] = profile.instructions;
+  dict["gm_bytes_read"] = profile.gm_bytes_read;
+  dict["gm_bytes_written"] = profile.gm_bytes_written;
+  dict["host_seconds"] = profile.host_seconds;
+  if (profile.cycles > 0) { // timing mode
+    dict["cycles"] = profile.cycles;
+    dict["seconds"] = profile.seconds;
+    nb::dict busy, stalled;
+    for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e) {
+      busy[runtime::kEngineNames[e]] = profile.engine_busy[e];
+      stalled[runtime::kEngineNames[e]] = profile.engine_stalled[e];
+    }
+    dict["busy"] = busy;
+    dict["stalled"] = stalled;
+  }
+  return dict;
+}
+
+/// One kernel of a file, loaded.
+class Kernel {
+public:
+  Kernel(const std::string &path, const std::string &name, const std::string &device, const std::string &mode,
+         uint32_t threads) {
+    runtime::DeviceOptions options;
+    options.device = device;
+    options.mode = mode;
+    options.threads = threads;
+    nb::gil_scoped_release release;
+    auto opened = runtime::KernelSession::open(path, name, options);
+    if (!opened)
+      throw RuntimeFailure(opened.error());
+    session = opened.take();
+  }
+
+  std::string name() const { return session->kernel().name; }
+  /// Of each pointer argument: whether the kernel writes through it.
+  std::vector<bool> writes() const {
+    std::vector<bool> result;
+    for (size_t i = 0; i < session->kernel().numArgs; ++i)
+      result.push_back(session->isWritten(i));
+    return result;
+  }
+
+  /// `memory`: address and bytes of each buffer, which the caller keeps alive.
+  void run(const std::vector<std::pair<uintptr_t, uint64_t>> &memory, const std::vector<int64_t> &scalars,
+           uint32_t blocks) {
+    std::vector<runtime::KernelMemory> arguments;
+    for (auto [address, bytes] : memory)
+      arguments.push_back({reinterpret_cast<void *>(address), bytes});
+    nb::gil_scoped_release release;
+    if (Status status = session->run(arguments, scalars, blocks); !status)
+      throw RuntimeFailure(status.error());
+  }
+
+  nb::dict profile() {
+    auto profile = session->profile();
+    if (!profile)
+      throw RuntimeFailure(profile.error());
+    return counts(*profile);
+  }
+
+private:
+  std::unique_ptr<runtime::KernelSession> session;
+};
 
 /// A net that is ready to run.
 class Session {
@@ -156,27 +225,6 @@ public:
   }
 
 private:
-  static nb::dict counts(const pto_profile &profile) {
-    nb::dict dict;
-    dict["launches"] = profile.launches;
-    dict["instructions"] = profile.instructions;
-    dict["gm_bytes_read"] = profile.gm_bytes_read;
-    dict["gm_bytes_written"] = profile.gm_bytes_written;
-    dict["host_seconds"] = profile.host_seconds;
-    if (profile.cycles > 0) { // timing mode
-      dict["cycles"] = profile.cycles;
-      dict["seconds"] = profile.seconds;
-      nb::dict busy, stalled;
-      for (unsigned e = 0; e < PTO_NUM_ENGINES; ++e) {
-        busy[runtime::kEngineNames[e]] = profile.engine_busy[e];
-        stalled[runtime::kEngineNames[e]] = profile.engine_stalled[e];
-      }
-      dict["busy"] = busy;
-      dict["stalled"] = stalled;
-    }
-    return dict;
-  }
-
   static std::vector<TensorInfo> infos(const std::vector<pmodel::TensorDesc> &tensors) {
     std::vector<TensorInfo> result;
     for (const pmodel::TensorDesc &tensor : tensors)
@@ -192,6 +240,12 @@ private:
 NB_MODULE(_runtime, m) {
   nb::exception<InvalidArgument>(m, "InvalidArgument", PyExc_ValueError);
   nb::exception<RuntimeFailure>(m, "RuntimeFailure", PyExc_RuntimeError);
+  nb::class_<Kernel>(m, "Kernel")
+      .def(nb::init<const std::string &, const std::string &, const std::string &, const std::string &, uint32_t>())
+      .def("name", &Kernel::name)
+      .def("writes", &Kernel::writes)
+      .def("run", &Kernel::run)
+      .def("profile", &Kernel::profile);
   nb::class_<Session>(m, "Session")
       .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool,
                     bool, uint32_t>())

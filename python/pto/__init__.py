@@ -20,9 +20,10 @@ from pathlib import Path
 import pto_as
 from pto_as import PTOError, Value
 
-from .ascend import generate_ascend_code
 from .ast_frontend import ast_frontend
-from .functions import PTOFunctionBuilder, PTOModule
+from .emit import workspace
+from .files import write_kernels
+from .functions import PTOFunctionBuilder, PTOModule, generate_ascend_code
 
 __all__ = ["PTO", "PTOError", "PTOFunctionBuilder", "PTOModule", "ast_frontend", "generate_ascend_code", "scalar"]
 
@@ -60,11 +61,11 @@ class PTO:
         return self._add(Value(self._name("s", name), "scalar", _short(dtype), (), value))
 
     @contextmanager
-    def repeat(self, count: int):
-        """What is built inside happens `count` times."""
-        if not isinstance(count, int) or not 1 <= count <= pto_as.MAX_REPEAT:
-            raise PTOError(f"repeat takes a count from 1 to {pto_as.MAX_REPEAT}, got {count!r}")
-        loop = pto_as.Repeat(count)
+    def repeat(self, count: int | Value):
+        """What is built inside happens `count` times; a scalar argument of i32 or i64 gives the count when the kernel runs."""
+        if isinstance(count, Value):
+            self._own("repeat", count)
+        loop = pto_as.Repeat(pto_as.check_count(count))
         self._bodies[-1].append(loop)
         self._bodies.append(loop.body)
         try:
@@ -76,11 +77,13 @@ class PTO:
         """The kernel as PTO-AS text; the same calls give the same text."""
         return pto_as.print_kernel(self._kernel)
 
-    def compile(self, path) -> list[Path]:
-        """Compiles the kernel to a .pmodel or to .pto text; see pto_runtime.aicore.write_kernel. Returns the files."""
-        from pto_runtime.aicore import write_kernel
+    def compile(self, path, processor: str = "a3") -> list[Path]:
+        """Writes the kernel as text for pto-compile (X.pto) or compiled (X.pmodel); returns what was written."""
+        return [write_kernels([self._kernel], path, processor)]
 
-        return write_kernel(self._kernel, path)
+    def workspace(self) -> list[Value]:
+        """The tiles for which the compiled kernel takes further pointers behind those of the tensors; see emit.workspace."""
+        return workspace(self._kernel)
 
     def kernel(self) -> pto_as.Kernel:
         return self._kernel
@@ -101,15 +104,18 @@ class PTO:
 
     def _operand(self, op: str, operand, operands) -> Value:
         if isinstance(operand, Value):
-            if not any(operand is value for value in self._kernel.values):
-                raise PTOError(f"{op}: %{operand.name} belongs to another kernel")
-            return operand
+            return self._own(op, operand)
         like = next((value for value in operands if isinstance(value, Value)), None)
         if isinstance(operand, tuple) and len(operand) == 2:
             return self.scalar(*operand)
         if like is not None and isinstance(operand, (int, float)) and not isinstance(operand, bool):
             return self.scalar(operand, pto_as.NUMPY_DTYPES[like.dtype])
         raise PTOError(f"{op}: {operand!r} is neither a tensor, a tile nor a number")
+
+    def _own(self, op: str, value: Value) -> Value:
+        if not any(value is own for own in self._kernel.values):
+            raise PTOError(f"{op}: %{value.name} belongs to another kernel")
+        return value
 
     def _declare(self, kind: str, shape, dtype: str, name: str | None) -> Value:
         shape = (shape,) if isinstance(shape, int) else tuple(shape)

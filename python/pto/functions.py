@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pto_as
 from pto_as import PTOError
 
-from .ascend import generate_ascend_code
+from .files import write_kernels
+
+
+def generate_ascend_code(source) -> str:
+    """C++ of a kernel. Not available: the emitter of C++ from pto functions is not part of this version."""
+    raise PTOError(
+        'C++ of a kernel is not available; PTO.compile("x.pto") and compile("x.pmodel") write the kernel itself'
+    )
 
 
 class PTOFunctionBuilder:
@@ -31,7 +40,7 @@ class PTOFunctionBuilder:
         return pto_as.print_kernel(self.function)
 
     def code(self) -> str:
-        """C++ with the uniform ABI."""
+        """C++ of the function; see generate_ascend_code."""
         return generate_ascend_code(self.function)
 
 
@@ -58,6 +67,12 @@ class PTOModule:
 
     def build(self) -> str:
         return pto_as.print_program([function.function for function in self.functions.values()])
+
+    def compile(self, path, processor: str = "a3") -> Path:
+        """Writes the functions as one X.pto or X.pmodel."""
+        if not self.functions:
+            raise PTOError(f"module {self.name} has no function to compile")
+        return write_kernels([function.function for function in self.functions.values()], path, processor)
 
     def code(self) -> str:
         return generate_ascend_code([function.function for function in self.functions.values()])

@@ -8,9 +8,9 @@ The grammar (one statement a line, `#` begins a comment):
               | value "=" "scalar" dtype "=" number           a constant
               | value "=" "scalar" dtype                      an argument
               | op value { "," value }                        the destination first
-              | "repeat" count "{" { statement } "}"
+              | "repeat" ( count | value ) "{" { statement } "}"      a value is a scalar argument of i32 or i64
     type      = dtype "[" extent { "," extent } "]"
-    dtype     = "f32" | "f64" | "i32" | "i64"
+    dtype     = "f32" | "f16" | "bf16" | "f64" | "i8" | "i16" | "i32" | "i64"
     value     = "%" name
 
 `parse` checks everything (names, kinds, shapes, types) and reports the line; `print_program` writes the one canonical text, so
@@ -23,9 +23,17 @@ import math
 import re
 from dataclasses import dataclass, field
 
-import numpy as np
-
-DTYPES = {"float32": "f32", "float64": "f64", "int32": "i32", "int64": "i64"}
+DTYPES = {
+    "float32": "f32",
+    "float16": "f16",
+    "bfloat16": "bf16",
+    "float64": "f64",
+    "int8": "i8",
+    "int16": "i16",
+    "int32": "i32",
+    "int64": "i64",
+}
+BYTES = {"f32": 4, "f16": 2, "bf16": 2, "f64": 8, "i8": 1, "i16": 2, "i32": 4, "i64": 8}
 NUMPY_DTYPES = {short: long for long, short in DTYPES.items()}
 
 # op -> its operands after the destination: t = tile or tensor, s = scalar
@@ -82,7 +90,7 @@ class Op:
 
 @dataclass
 class Repeat:
-    count: int
+    count: int | Value  # a number, or the scalar argument that says it when the kernel runs
     body: list = field(default_factory=list)
 
 
@@ -110,9 +118,27 @@ def check_value(value: Value) -> Value:
         raise PTOError(f"'{value.dtype}' is no element type, expected one of {', '.join(NUMPY_DTYPES)}")
     if value.kind != "scalar" and (not value.shape or any(not isinstance(e, int) or e < 1 for e in value.shape)):
         raise PTOError(f"{value.kind} %{value.name} needs a shape of positive extents, got {value.shape}")
-    if value.kind == "tile" and math.prod(value.shape) * np.dtype(NUMPY_DTYPES[value.dtype]).itemsize > MAX_TILE_BYTES:
+    if value.kind == "tile" and math.prod(value.shape) * BYTES[value.dtype] > MAX_TILE_BYTES:
         raise PTOError(f"tile {value.describe()} is larger than {MAX_TILE_BYTES} bytes of local memory")
     return value
+
+
+def check_count(count) -> int | Value:
+    """The number of trips of a loop: a number, or a scalar argument of i32 or i64."""
+    if isinstance(count, Value):
+        if count.kind != "scalar" or count.value is not None or count.dtype not in ("i32", "i64"):
+            raise PTOError(f"repeat takes a scalar argument of i32 or i64, got {count.kind} {count.describe()}")
+        return count
+    if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= MAX_REPEAT:
+        raise PTOError(f"repeat takes a count from 1 to {MAX_REPEAT} or a scalar argument, got {count!r}")
+    return count
+
+
+def _is_sum(op: Op) -> bool:
+    """Whether a product's destination has the type that its operands' products are summed in."""
+    dst, *sources = [value.dtype for value in op.operands]
+    sums = {"f16": "f32", "bf16": "f32", "i8": "i32"}
+    return op.name.startswith("tile_matmul") and len(set(sources)) == 1 and sums.get(sources[0]) == dst
 
 
 def check_op(op: Op) -> Op:
@@ -125,7 +151,7 @@ def check_op(op: Op) -> Op:
     for value, kind in zip(op.operands, kinds):
         if (value.kind == "scalar") != (kind == "s"):
             raise PTOError(f"{op.name}: {value.describe()} is no {'scalar' if kind == 's' else 'tensor or tile'}")
-        if value.dtype != op.operands[0].dtype:
+        if value.dtype != op.operands[0].dtype and not _is_sum(op):
             raise PTOError(f"{op.name}: {value.describe()} and {op.operands[0].describe()} differ in type")
     dst, *sources = [value for value in op.operands if value.kind != "scalar"]
     if op.name.startswith("tile_matmul"):
@@ -162,7 +188,8 @@ def print_kernel(kernel: Kernel) -> str:
     def write(body: list, indent: str) -> None:
         for item in body:
             if isinstance(item, Repeat):
-                lines.append(f"{indent}repeat {item.count} {{")
+                count = f"%{item.count.name}" if isinstance(item.count, Value) else item.count
+                lines.append(f"{indent}repeat {count} {{")
                 write(item.body, indent + "  ")
                 lines.append(indent + "}")
             else:
@@ -181,7 +208,7 @@ _NAME = r"%([A-Za-z_][A-Za-z0-9_]*)"
 _KERNEL = re.compile(r"kernel @([A-Za-z_][A-Za-z0-9_]*) \{")
 _SHAPED = re.compile(_NAME + r" = (tensor|tile) (\w+)\[([\d, ]+)\]")
 _SCALAR = re.compile(_NAME + r" = scalar (\w+)(?: = (\S+))?")
-_REPEAT = re.compile(r"repeat (\d{1,9}) \{")
+_REPEAT = re.compile(r"repeat (\d{1,9}|%\w+) \{")
 _OP = re.compile(r"(\w+) (%\w+(?:, %\w+)*)")
 
 
@@ -223,11 +250,10 @@ class _Parser:
         elif match := _SCALAR.fullmatch(line):
             self.declare(Value(match[1], "scalar", match[2], (), self.number(match[2], match[3])))
         elif match := _REPEAT.fullmatch(line):
-            if not 1 <= int(match[1]) <= MAX_REPEAT:
-                raise PTOError(f"repeat takes a count from 1 to {MAX_REPEAT}, got {match[1]}")
+            count = check_count(self.use(match[1][1:]) if match[1][0] == "%" else int(match[1]))
             if len(self.bodies) > 16:
                 raise PTOError("repeats nest more than 16 deep")
-            self.bodies[-1].append(Repeat(int(match[1])))
+            self.bodies[-1].append(Repeat(count))
             self.bodies.append(self.bodies[-1][-1].body)
         elif match := _OP.fullmatch(line):
             operands = [self.use(name.strip()[1:]) for name in match[2].split(",")]

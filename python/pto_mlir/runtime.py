@@ -166,3 +166,75 @@ class InferenceSession:
             raise InvalidArgument(str(error)) from None
         except native.RuntimeFailure as error:
             raise RuntimeFailure(str(error)) from None
+
+
+class Kernel:
+    """One kernel of any .pmodel (of a model, of pto-compile, of the builder), loaded once:
+
+        scale = Kernel("x.pmodel", "scale")
+        scale.run(x, y, 0.5)
+
+    name: may be left out when the file has one kernel. device, mode, threads: as of InferenceSession. Threads may share a kernel;
+    its launches take turns.
+    """
+
+    def __init__(
+        self,
+        path: str | os.PathLike,
+        name: str | None = None,
+        *,
+        device: str = "cmodel",
+        mode: str = "functional",
+        threads: int = 0,
+    ):
+        native = _native()
+        if not isinstance(threads, int) or not 0 <= threads <= 4096:
+            raise InvalidArgument(f"threads: expects 0 to 4096, got {threads!r}")
+        try:
+            self._kernel = native.Kernel(os.fspath(path), name or "", device, mode, threads)
+        except native.RuntimeFailure as error:
+            raise RuntimeFailure(str(error)) from None
+        self.name: str = self._kernel.name()
+        self._writes: list[bool] = self._kernel.writes()
+
+    def run(self, *args, blocks: int = 0) -> None:
+        """Launches once and waits. `args` are arrays for the kernel's pointers and numbers for its scalars, each kind in the kernel's
+        order; results are written into the arrays. A Python float or a numpy float of any width becomes the bits of an f32, which is
+        how kernels hold f16 and bf16 scalars as well. blocks 0: as many as the file says."""
+        memory, scalars, count = [], [], 0
+        for index, value in enumerate(args):
+            where = f"kernel '{self.name}', argument {index}"
+            if isinstance(value, np.ndarray):
+                memory.append(self._memory(where, value, count))
+                count += 1
+            else:
+                scalars.append(_scalar_word(where, value))
+        try:
+            self._kernel.run(memory, scalars, blocks)
+        except _native().RuntimeFailure as error:
+            raise RuntimeFailure(str(error)) from None
+
+    def profile(self) -> dict:
+        """As InferenceSession.profile, since the kernel was loaded."""
+        return self._kernel.profile()
+
+    def _memory(self, where: str, array: np.ndarray, number: int) -> tuple[int, int]:
+        if not array.flags.c_contiguous:
+            raise InvalidArgument(f"{where}: a kernel reads dense arrays, this one is strided")
+        if number < len(self._writes) and self._writes[number] and not array.flags.writeable:
+            raise InvalidArgument(f"{where}: the kernel writes it, but the array is read-only")
+        return array.ctypes.data, array.nbytes
+
+
+def _scalar_word(where: str, value) -> int:
+    """A scalar as a kernel receives it: an integer, or the bits of an f32."""
+    if isinstance(value, (bool, np.bool_, int, np.integer)):
+        word = int(value)
+        if not -(1 << 63) <= word < 1 << 64:
+            raise InvalidArgument(f"{where}: {word} does not fit into 64 bits")
+        return word - (1 << 64) if word >= 1 << 63 else word
+    if not isinstance(value, (float, np.number)):
+        # Scalars of bf16 are of a type that numpy does not know.
+        if not isinstance(value, np.generic) or value.dtype.kind != "V":
+            raise InvalidArgument(f"{where}: expects an array or a number, got {type(value).__name__}")
+    return int(np.float32(value).view(np.uint32))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 from pto_mlir._tasks import Runtime, TaskError
+from pto_mlir.runtime import Kernel, RuntimeFailure
 
 from .compiler import Binary
 from .graph import Graph
@@ -43,12 +44,12 @@ _SCALAR, _INPUT = 0, 1
 
 class DeviceRunner:
     """The simulated device: `init`, `register_kernel`, copies, `run`, `finalize`. Kernels are Python callables that get the task's
-    arguments (numpy arrays of device memory and numbers), or functions of a Binary."""
+    arguments (numpy arrays of device memory and numbers), functions of a Binary, or kernels of a .pmodel."""
 
     def __init__(self):
         self._runtime: Runtime | None = None
         self._options: dict | None = None
-        self._kernels: list[Callable | tuple[Binary, str]] = []
+        self._kernels: list[Callable | Binary | Kernel] = []
         self._buffers: list[DeviceBuffer] = []
 
     def init(
@@ -90,22 +91,29 @@ class DeviceRunner:
         self._options = options
 
     def register_kernel(self, kernel, name: str | None = None, cost_ns: int = 1000) -> int:
-        """A callable, or a Binary (with `name` when it has several functions). Returns the func_id for Graph.add_task. In virtual time a
-        call takes `cost_ns`, or the integer that the callable returns."""
+        """A callable, a Binary or the path of any .pmodel (with `name` when it has several kernels). Returns the func_id for
+        Graph.add_task. In virtual time a call takes `cost_ns`, or the integer that the callable returns.
+
+        A kernel of a .pmodel takes its pointers as arrays and its scalars as numbers, each kind in the kernel's order; a task of several
+        blocks is one launch on as many."""
         runtime = self._ready()
         try:
-            if isinstance(kernel, Binary) and kernel.kind != "aicore":
+            if isinstance(kernel, str | Path):
+                kernel = Kernel(kernel, name)
+            if isinstance(kernel, Binary) and kernel.is_native:
                 name = kernel.function_name(name)
                 func_id = runtime.register_native(name, kernel.address(name), cost_ns)
             else:
-                function = kernel.callable(name) if isinstance(kernel, Binary) else kernel
+                function = _function(kernel, name)
                 if not callable(function):
-                    raise DeviceError(f"a kernel is a callable or a Binary, got {type(kernel).__name__}")
-                name = name or getattr(kernel, "__name__", "kernel")
+                    raise DeviceError(
+                        f"a kernel is a callable, a Binary or the path of a .pmodel, got {type(kernel).__name__}"
+                    )
+                name = name or getattr(kernel, "__name__", None) or getattr(kernel, "name", "kernel")
                 func_id = runtime.register_kernel(
                     name, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns
                 )
-        except (TaskError, ValueError) as error:
+        except (TaskError, ValueError, RuntimeFailure) as error:
             raise DeviceError(str(error)) from None
         self._kernels.append(kernel)  # keeps the library loaded
         return func_id
@@ -239,7 +247,7 @@ class DeviceRunner:
                     raise DeviceError(f"{where}: the buffer was freed")
                 value = value.array
             if isinstance(value, np.ndarray):
-                if isinstance(self._kernels[task.func_id], Binary) and not value.flags.c_contiguous:
+                if isinstance(self._kernels[task.func_id], Binary | Kernel) and not value.flags.c_contiguous:
                     raise DeviceError(f"{where}: a compiled kernel reads dense arrays, this one is strided")
                 elements = value.size if elements is None else elements
                 word = value.ctypes.data
@@ -262,6 +270,20 @@ def _word(value, where: str) -> int:
     if not -(1 << 63) <= value < 1 << 64:
         raise DeviceError(f"{where}: {value} does not fit into 64 bits")
     return value & ((1 << 64) - 1)
+
+
+def _function(kernel, name: str | None):
+    """What a worker calls for a kernel that is no machine code."""
+    if isinstance(kernel, Binary):
+        return kernel.callable(name)
+    if not isinstance(kernel, Kernel):
+        return kernel
+
+    def launch(*args, block: int = 0, blocks: int = 1) -> None:
+        if block == 0:
+            kernel.run(*args, blocks=blocks)
+
+    return launch
 
 
 def _call(function: Callable, args: list, block: int, blocks: int):

@@ -90,6 +90,66 @@ def test_simulated_kernel_in_a_graph(runner):
     np.testing.assert_array_equal(final.array, data * 4)
 
 
+def test_kernels_of_files(runner, tmp_path):
+    """Kernels of pto-compile and of a compiled model run as tasks by path and name, with scalar arguments and in-out arrays."""
+    builder = PTO("axpy")
+    x, y = (builder.tensor((40, 24), name=name) for name in "xy")
+    factor, trips = builder.scalar(name="factor"), builder.scalar(dtype="int32", name="trips")
+    product = builder.tile((40, 24))
+    builder.tile_muls(product, x, factor)
+    with builder.repeat(trips):
+        builder.tile_add(y, y, product)
+    (path,) = builder.compile(tmp_path / "axpy.pmodel")
+    axpy = runner.register_kernel(path)
+    model = tmp_path / "sample.pmodel"
+    subprocess.run([ROOT / "build" / "bin" / "pto-sample-model", model, "40", "24"], check=True)
+    relu = runner.register_kernel(str(model), "k1_y")
+    total = runner.register_kernel(model, "k0_sum")
+    a, b = (np.random.default_rng(seed).standard_normal((40, 24)).astype(np.float32) for seed in (1, 2))
+    da, db = runner.copyToDevice(a), runner.copyToDevice(b)
+    positive, result = runner.alloc((40, 24)), runner.alloc((40, 24))
+    graph = Graph()
+    first = graph.add_task([da, db, 0.5, np.int32(3)], axpy, CoreType.VECTOR, blocks=2)
+    second = graph.add_task([db, positive], relu)
+    third = graph.add_task([positive, da, result], total, CoreType.CUBE)
+    graph.add_successor(first, second)
+    graph.add_successor(second, third)
+    runner.run(graph)
+    expected = b.copy()
+    for _ in range(3):
+        expected += a * np.float32(0.5)
+    np.testing.assert_array_equal(db.array, expected)
+    np.testing.assert_array_equal(da.array, a)
+    np.testing.assert_array_equal(result.array, np.maximum(expected, 0) + a)
+
+
+def test_wrong_kernels_of_files(runner, tmp_path):
+    model = tmp_path / "sample.pmodel"
+    subprocess.run([ROOT / "build" / "bin" / "pto-sample-model", model, "40", "24"], check=True)
+    for args, message in (
+        ((model, "k9"), "has no kernel 'k9'; it has k0_sum, k1_y"),
+        ((model,), "choose a kernel; it has k0_sum, k1_y"),
+        ((tmp_path / "absent.pmodel", "k"), "absent.pmodel: cannot open"),
+        ((5,), "a kernel is a callable, a Binary or the path of a .pmodel, got int"),
+    ):
+        with pytest.raises(DeviceError, match=message):
+            runner.register_kernel(*args)
+    relu = runner.register_kernel(model, "k1_y")
+    x, y = runner.alloc((40, 24)), runner.alloc((40, 24))
+    for args, message in (
+        ([x], "failed on VECTOR core .*: kernel 'k1_y' takes 2 arguments, got 1"),
+        ([x, runner.alloc((2, 24))], "failed on VECTOR core .*out-of-range"),
+        ([np.zeros((40, 48), np.float32)[:, ::2], y], "a compiled kernel reads dense arrays, this one is strided"),
+    ):
+        graph = Graph()
+        graph.add_task(args, relu)
+        with pytest.raises(DeviceError, match=message):
+            runner.run(graph)
+    after = Graph()
+    after.add_task([x, y], relu)
+    assert runner.run(after) == 0
+
+
 def test_blocks_and_scalars(runner):
     seen, lock = [], threading.Lock()
 
