@@ -4,6 +4,8 @@
 
 namespace pto_mlir::isa {
 
+static constexpr double gib = 1024.0 * 1024 * 1024;
+
 #include "pto_mlir/ISA/Tables.inc"
 
 namespace {
@@ -38,6 +40,8 @@ const InsnInfo *findInsn(std::string_view mnemonic) {
 }
 
 const ArchInfo &archInfo(Arch arch) { return kArchs[size_t(arch)]; }
+
+const ChipInfo &chipInfo(Arch arch) { return kChips[size_t(arch)]; }
 
 const ArchInfo *findArch(std::string_view name) {
   for (const ArchInfo &info : kArchs)

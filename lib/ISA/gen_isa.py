@@ -60,7 +60,8 @@ def write_enums(table, out):
     own = [r for r in table.of("Enum", "!name") if "TableEnum" not in r["!superclasses"] and r["name"]]
     for record in own:
         enum(record["name"], "uint32_t", [(v, i) for i, v in enumerate(record["values"])])
-    enum("Shape", "uint8_t", [(r["name"], i) for i, r in enumerate(table.of("Shape", "!name"))])
+    for cls in ("Shape", "AccessPattern", "CostForm", "CurveChoice"):
+        enum(cls, "uint8_t", [(r["name"], i) for i, r in enumerate(table.of(cls, "!name"))])
     bits = {r["value"]: r["width"] for r in table.of("ElementType", "value")}
     out.append(f"inline constexpr unsigned kNumElementTypes = {len(bits)};")
     out.append(
@@ -184,6 +185,87 @@ def write_insns(table, insns, out):
     out.append("} // namespace pto_mlir::isa\n#endif")
 
 
+# What an operand that is read stands for, by the row's shape relation: of most operands, of the last tile.
+ACCESS_OF_SHAPE = {
+    "same": ("lane", "lane"),
+    "rowReduce": ("dstRows", "dstRows"),
+    "colReduce": ("dstCols", "dstCols"),
+    "rowExpand": ("asDst", "rowStatistic"),
+    "colExpand": ("asDst", "colStatistic"),
+    "transpose": ("transposed", "transposed"),
+    "any": ("valid", "valid"),
+}
+
+
+def accesses(table, insn):
+    """The access pattern of each operand; None where it is neither tile nor view."""
+    ops = table.operands(insn)
+    places = [k for k, op in enumerate(ops) if op["kind"] in ("Tile", "View")]
+    named = [r["name"] for r in table.refs(insn["accesses"])]
+    if not named:
+        shape = table.ref(insn["shape"])["name"]
+        if shape not in ACCESS_OF_SHAPE or any(ops[k]["kind"] == "View" for k in places):
+            sys.exit(f"{insn['!name']}: say with Touches<[..]> what its operands stand for")
+        most, last = ACCESS_OF_SHAPE[shape]
+        named = ["valid" if ops[k]["direction"] == "out" else last if k == places[-1] else most for k in places]
+    if len(named) != len(places):
+        sys.exit(f"{insn['!name']}: {len(named)} access patterns for {len(places)} tiles and views")
+    result = [None] * len(ops)
+    for k, name in zip(places, named):
+        result[k] = name
+    return result
+
+
+def write_costs(table, out):
+    """The rates and curves that rows refer to."""
+
+    def text(record):
+        return json.dumps(record["source"])
+
+    for r in table.of("Rate", "!name"):
+        out.append(
+            f"static const Rate cost{r['!name']} = {{CostForm::{table.ref(r['form'])['name']}, "
+            f"{r['head']}, {r['work']}, {r['more']}, {r['tail']}, {'true' if r['counts'] else 'false'}, {text(r)}}};"
+        )
+    fields = ("perRepeat", "fixed", "perRowRepeat", "perRow", "fixedOfRows")
+    for r in table.of("CurveSet", "!name"):
+        name, rows = r["!name"], "{}"
+        if r["curves"]:
+            rows = f"curves{name}"
+            body = ", ".join("{" + ", ".join(c[f] for f in fields) + "}" for c in table.refs(r["curves"]))
+            out.append(f"static const Curve {rows}[] = {{{body}}};")
+        out.append(
+            f"static const CurveSet cost{name} = {{CurveChoice::{table.ref(r['by'])['name']}, {rows}, {text(r)}}};"
+        )
+
+
+# Of a chip, in the order of ChipInfo; lists by GlobalPath.
+CHIP_NUMBERS = ("clock", "launchSeconds", "crossSeconds", "l2BytesPerSecond", "hbmBytesPerSecond", "l2Bytes")
+CHIP_PATHS = ("toUB", "toL1", "fromUB", "fromL1", "fromL0C")
+CHIP_STARTS = ("startToUB", "startToL1", "startFromUB")
+
+
+def chips(table):
+    return sorted(table.of("Chip", "!name"), key=lambda chip: table.ref(chip["arch"])["value"])
+
+
+def write_chips(table, out):
+    out.append("static const ChipInfo kChips[] = {")
+    for chip in chips(table):
+
+        def number(key):
+            return f"{{{table.ref(chip[key])['value']}, {json.dumps(table.ref(chip[key])['source'])}}}"
+
+        paths = ", ".join(["{}"] + [number(key) for key in CHIP_PATHS])
+        starts = ", ".join(["{}"] + [number(key) for key in CHIP_STARTS])
+        out.append(
+            f"    {{Arch::{table.ref(chip['arch'])['name']}, {chip['blocks']}, "
+            + ", ".join(number(key) for key in CHIP_NUMBERS)
+            + f", {{{paths}}}, {{{starts}}}, {number('extractFactor')}}},"
+        )
+    out.append("};\n")
+
+
 def mask_of(records):
     value = 0
     for r in records:
@@ -199,6 +281,8 @@ def write_tables(table, insns, out):
             out.append(
                 f"static const char *const values{name}[] = {{" + ", ".join(f'"{v}"' for v in r["values"]) + "};"
             )
+
+    write_costs(table, out)
 
     def enum_info(field):
         r = table.ref(field["enumeration"])
@@ -216,17 +300,22 @@ def write_tables(table, insns, out):
                 fields = ", ".join(f'{{"{f["name"]}", {s}, {w}, {enum_info(f)}}}' for f, s, w in packing(table, op))
                 out.append(f"static const FieldInfo fields{ident}_{k}[] = {{{fields}}};")
         entries = []
+        patterns = [f"AccessPattern::{name or 'unknown'}" for name in accesses(table, i)]
         for k, op in enumerate(ops):
             direction = {"in": "In", "out": "Out", "inout": "InOut"}.get(op.get("direction"), "In")
             if op["kind"] == "Attr":
-                entries.append(f'{{OperandKind::Attr, "{op["name"]}", Direction::In, 0, 0, 0, fields{ident}_{k}}}')
+                entries.append(
+                    f'{{OperandKind::Attr, "{op["name"]}", Direction::In, 0, 0, 0, {patterns[k]}, fields{ident}_{k}}}'
+                )
             elif op["kind"] in ("Tile", "View"):
                 memories, layouts, types = (mask_of(table.refs(op[key])) for key in ("memories", "layouts", "types"))
                 entries.append(
-                    f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, {memories}, {layouts}, {types}, {{}}}}'
+                    f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, {memories}, {layouts}, {types}, {patterns[k]}, {{}}}}'
                 )
             else:
-                entries.append(f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::In, 0, 0, 0, {{}}}}')
+                entries.append(
+                    f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::In, 0, 0, 0, {patterns[k]}, {{}}}}'
+                )
         if entries:
             out.append(f"static const OperandInfo operands{ident}[] = {{\n    " + ",\n    ".join(entries) + "};")
         types = table.ref(i["types"])
@@ -248,7 +337,8 @@ def write_tables(table, insns, out):
     for i in insns:
         out.append(
             f'    {{Opcode::{camel(i["mnemonic"])}, "{i["mnemonic"]}", Pipe::{table.ref(i["pipe"])["name"]}, '
-            f"Shape::{table.ref(i['shape'])['name']}, {i['_operands']}, {i['_types']}}},"
+            f"Shape::{table.ref(i['shape'])['name']}, {i['_operands']}, {i['_types']}, &cost{i['cost']['def']}, "
+            f"&cost{i['a5Cost']['def']}}},"
         )
     out.append("};\n")
     out.append("static const ArchInfo kArchs[] = {")
@@ -259,6 +349,7 @@ def write_tables(table, insns, out):
             f'    {{Arch::{arch["name"]}, "{arch["name"]}", {{{{{body}}}}}, {arch["scratchBegin"]}, {arch["scratchBytes"]}}},'
         )
     out.append("};\n")
+    write_chips(table, out)
     out.append(
         "static const uint16_t kCorePipes[] = {"
         + ", ".join(mask_of(table.refs(c["pipes"])) for c in table.of("CoreKind", "value"))
@@ -266,24 +357,31 @@ def write_tables(table, insns, out):
     )
 
 
-# How the timing mode prices a row: by its engine, on V by the relation of its shapes (lib/CModel/Timing/Costs.cpp has the numbers).
-COSTS = {
-    "ALL": "a cycle",
-    "S": "a cycle",
-    "M": "a cycle per step of 16 rows x 32 bytes of depth x 16 columns, two for f32",
-    "MTE1": "bytes of whole boxes over the path from L1",
-    "MTE2": "bytes over the path from global memory, or into L1",
-    "MTE3": "bytes over the path to global memory",
-    "FIX": "bytes over the path from L0C, or from L1 to the fixpipe buffer",
-    "rowReduce": "per row, and per further 256 bytes of it",
-    "colReduce": "per row and per 256 bytes of it",
-    "V": "head and tail, and cycles per 256 bytes",
-}
-
-
 def cost(table, insn):
-    pipe, shape = table.ref(insn["pipe"])["name"], table.ref(insn["shape"])["name"]
-    return COSTS[shape if pipe == "V" and shape in COSTS else pipe]
+    """The price of a row, in words, with its source."""
+    rate, curves = table.ref(insn["cost"]), table.ref(insn["a5Cost"])
+    form = table.ref(rate["form"])["summary"]
+    if table.ref(rate["form"])["name"] == "cycles":
+        form = "a cycle"
+    text = form.format(h=rate["head"], w=rate["work"], m=rate["more"], t=rate["tail"])
+    counting = ", 16 more where rows end inside 256 bytes" if rate["counts"] else ""
+    text = f"{text}{counting} ({rate['source']})"
+    if curves["curves"]:
+        first = table.ref(curves["curves"][0])
+        text += f"; a5: {first['perRepeat']} per repeat + {first['fixed']} cycles ({curves['source']}"
+        text += ")" if len(curves["curves"]) == 1 else "; other types have curves of their own)"
+    return text
+
+
+def write_chip_docs(table, out):
+    out.append("\n## Chips as the cost model sees them\n\nPaths are those of one core that has the path for itself.\n")
+    out.append("| chip | number | value | source |\n|---|---|---|---|")
+    for chip in chips(table):
+        name = table.ref(chip["arch"])["name"]
+        out.append(f"| {name} | blocks | {chip['blocks']} | |")
+        for key in CHIP_NUMBERS + CHIP_PATHS + CHIP_STARTS + ("extractFactor",):
+            number = table.ref(chip[key])
+            out.append(f"| {name} | {key} | {number['value']} | {number['source']} |")
 
 
 def write_docs(table, insns, out):
@@ -307,9 +405,11 @@ def write_docs(table, insns, out):
         "have whole boxes (sides: docs/commands.md and below). The valid region lies in the box, whose sides are at most 65535; its last byte lies in\n"
         "the memory. Where a row relates the valid shapes of its tiles, static ones are compared when a kernel is loaded, others when it runs.\n"
     )
+    patterns = {r["name"]: r["summary"] for r in table.of("AccessPattern", "!name")}
     out.append("| layout | |\n|---|---|")
     for layout in table.of("Layout", "value"):
         out.append(f"| {layout['name']} | {layout['summary']} |")
+    write_chip_docs(table, out)
     out.append(
         "\n## Instructions\n\nA name of the public ISA that is missing here is explained in docs/isa-names.md.\n"
     )
@@ -319,8 +419,8 @@ def write_docs(table, insns, out):
             out.append(i["description"] + "\n")
         ops = table.operands(i)
         if ops:
-            out.append("| operand | kind | in | layouts |\n|---|---|---|---|")
-        for op in ops:
+            out.append("| operand | kind | in | layouts | bytes |\n|---|---|---|---|---|")
+        for op, pattern in zip(ops, accesses(table, i)):
             if op["kind"] == "Attr":
                 text = ", ".join(
                     f"`{f['name']}`"
@@ -332,15 +432,16 @@ def write_docs(table, insns, out):
                     + f" bits {s}-{s + w - 1}"
                     for f, s, w in packing(table, op)
                 )
-                out.append(f"| {op['name']} | Attr: {text} | | |")
+                out.append(f"| {op['name']} | Attr: {text} | | | |")
             elif op["kind"] in ("Tile", "View"):
                 memories = " ".join(m["name"] for m in table.refs(op["memories"])) or "global"
                 own = " of " + " ".join(t["name"] for t in table.refs(op["types"])) if op["types"] else ""
                 out.append(
-                    f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | {' '.join(layout['name'] for layout in table.refs(op['layouts']))} |"
+                    f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | {' '.join(layout['name'] for layout in table.refs(op['layouts']))} | "
+                    f"{patterns[pattern]} |"
                 )
             else:
-                out.append(f"| {op['name']} | {op['kind']} | | |")
+                out.append(f"| {op['name']} | {op['kind']} | | | |")
         types = table.ref(i["types"])
         for title, key in (("Types", "combinations"), ("Types on a5 only", "a5only"), ("Types on a3 only", "a3only")):
             if types[key]:

@@ -1,7 +1,7 @@
-// The timing mode against the published formulas (reference pto-isa 4.3 to 4.5): single instructions, overlap, and
+// The timing mode against the tests of the public cost model (docs/timing.md): single instructions, overlap, and
 // waiting.
 #include "TestKernel.h"
-#include "Timing/Costs.h"
+#include "pto_mlir/Cost/Cost.h"
 
 #include <cstdio>
 #include <fstream>
@@ -10,20 +10,22 @@
 using namespace pto_mlir;
 using namespace pto_mlir::cmodel;
 using namespace pto_mlir::cmodel::test;
+using cost::InsnCost;
 using isa::ElementType;
+using isa::GlobalPath;
 using isa::Layout;
 using isa::Pipe;
 
 namespace {
 
-template <class I> InsnCost cost(const I &insn, isa::Arch arch) {
+template <class I> InsnCost priceOf(const I &insn, isa::Arch arch) {
   isa::DecodedInsn decoded;
   decoded.set(insn);
-  return costOf(decoded, chipOf(arch));
+  return cost::costOf(decoded, isa::chipInfo(arch));
 }
 
 template <class I> double alone(const I &insn, isa::Arch arch = isa::Arch::a3) {
-  InsnCost c = cost(insn, arch);
+  InsnCost c = priceOf(insn, arch);
   return c.head + c.work + c.tail;
 }
 
@@ -58,7 +60,28 @@ TEST(Timing, ConversionsOfThePublishedTests) {
   within(alone(cvt), 33, 0.1);
 }
 
-// 4.7: 1D and 2D curves of a5.
+// Whoever reads a rate finds where it comes from.
+TEST(Timing, EveryRateNamesItsSource) {
+  auto names = [](std::string_view source) {
+    for (const char *known : {"pto-isa cost model", "docs/timing.md", "not published", "as a3", "the chip's paths"})
+      if (source.find(known) != std::string_view::npos)
+        return true;
+    return false;
+  };
+  for (const isa::InsnInfo &info : isa::allInsns()) {
+    EXPECT_TRUE(names(info.cost->source)) << info.mnemonic << ": " << info.cost->source;
+    if (info.a5Cost->curves.size())
+      EXPECT_TRUE(names(info.a5Cost->source)) << info.mnemonic << ": " << info.a5Cost->source;
+  }
+  for (isa::Arch arch : {isa::Arch::a3, isa::Arch::a5}) {
+    const isa::ChipInfo &chip = isa::chipInfo(arch);
+    for (const isa::Sourced *number : {&chip.clock, &chip.launchSeconds, &chip.l2BytesPerSecond,
+                                       &chip.hbmBytesPerSecond, &chip.l2Bytes, &chip.extractFactor})
+      EXPECT_TRUE(names(number->source)) << number->source;
+  }
+}
+
+// pto-isa cost model, A5 vector curves: runs without gaps, and rows.
 TEST(Timing, VectorInstructionsOfA5) {
   auto on = [](const auto &insn) { return alone(insn, isa::Arch::a5); };
   auto f32 = ub(ElementType::f32, 64, 64), f16 = ub(ElementType::f16, 64, 128);
@@ -72,10 +95,10 @@ TEST(Timing, VectorInstructionsOfA5) {
   EXPECT_NEAR(on(cvt), 3.934 * 64 + 81.02, 0.01);
 }
 
-// 5.6: the MX product of 8192 cubed on 32 cores, tiles of 128 x 128 by 128 x 256: the share of the published 1.4749 ms
-// that each engine is busy.
+// docs/timing.md, published rows: the MX product of 8192 cubed on 32 cores, tiles of 128 x 128 by 128 x 256: the share
+// of the published 1.4749 ms that each engine is busy.
 TEST(Timing, SharesOfThePublishedMxProduct) {
-  const ChipModel &chip = chipOf(isa::Arch::a5);
+  const isa::ChipInfo &chip = isa::chipInfo(isa::Arch::a5);
   double steps = 64.0 * 32 * 64 / 32, whole = 1.4749e-3 * chip.clock;
   auto f8 = ElementType::f8E4M3FN;
   auto acc = tile(ElementType::f32, Layout::NZ16, 0, 128, 256), a = tile(f8, Layout::NZ, 0, 128, 128),

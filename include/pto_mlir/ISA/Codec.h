@@ -74,8 +74,10 @@ inline bool addsToGlobal(const DecodedInsn &insn) {
 
 /// Does the instruction write a tile in the memory of another core of its block?
 inline bool writesPeer(Opcode opcode) {
-  return opcode == Opcode::TMovAccUb || opcode == Opcode::TMovAccUbQuant || opcode == Opcode::TMovAccUbQuantv ||
-         opcode == Opcode::TInsertL1;
+  for (const OperandInfo &operand : infoOf(opcode).operands)
+    if (operand.access == AccessPattern::peerPart || operand.access == AccessPattern::vectorCores)
+      return true;
+  return false;
 }
 
 /// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing

@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_ISA_CONVERT
 #define PTO_MLIR_ISA_CONVERT
 
+include "pto_mlir/ISA/Costs.td"
 include "pto_mlir/ISA/ISABase.td"
 include "pto_mlir/ISA/DataMovement.td"
 include "pto_mlir/ISA/Elementwise.td"
@@ -19,7 +20,7 @@ def TCVT : Insn<0xf0, "tcvt", PIPE_V,
            [F32, I64], [I32, I64], [F16, U8], [F16, I8], [I4, F16], [F16, I4]],
           [[F8E4M3FN, F32], [F8E5M2, F32], [HIF8, F32], [HIF8, F16], [F16, BF16], [F4E1M2, BF16], [F4E2M1, BF16],
            [U8, I16], [U32, I16], [I32, I16], [U16, I32], [U8, I32], [U16, U8], [I16, I8], [I32, I8],
-           [U8, U32], [U16, U32], [I16, U32], [F32, F8E4M3FN], [F32, F8E5M2], [F32, HIF8], [BF16, F4E1M2], [BF16, F4E2M1]]>, ShapeSame> {
+           [U8, U32], [U16, U32], [I16, U32], [F32, F8E4M3FN], [F32, F8E5M2], [F32, HIF8], [BF16, F4E1M2], [BF16, F4E2M1]]>, ShapeSame>, Priced<RateConvert, CurveConvert> {
   let summary = "dst[i, j] = convert(src[i, j])";
   let description = "`rounding` rules float to integer and what a narrower float or an integer loses on its way to f32, f16 or bf16; `none` is toward 0 for "
                     "an integer, else to nearest even. To f8 and f4 always to nearest even, to hif8 to nearest, ties away from 0. With "
@@ -30,7 +31,7 @@ def TransTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
 def TTRANS : Insn<0xf1, "ttrans", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), TransTypes, ShapeTranspose> {
   let summary = "dst[j, i] = src[i, j]";
 }
-def TFILLPAD : Insn<0xf2, "tfillpad", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), TransTypes> {
+def TFILLPAD : Insn<0xf2, "tfillpad", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), TransTypes>, Priced<RateCopy>, Touches<[AccBox, AccValid]> {
   let summary = "dst[i, j] = src[i, j] in the valid region of src, dst's pad value in the rest of the box of dst";
 }
 
@@ -84,12 +85,12 @@ def TCONCAT_COUNTS : Insn<0xf8, "tconcat_counts", PIPE_V,
 }
 def PairTypes : SameType<[], [F32, F16, BF16, I8, U8, I16, U16, I32, U32, F8E4M3FN, F8E5M2, HIF8]>;
 def TINTERLEAVE : Insn<0xf9, "tinterleave", PIPE_V,
-    (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), PairTypes, ShapeSame> {
+    (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), PairTypes, ShapeSame>, Touches<[AccValid, AccValid, AccValid, AccValid]> {
   let summary = "dst0 = the left halves of src0 and src1, element by element in turn; dst1 = the right halves";
   let description = "An even number of columns.";
 }
 def TDEINTERLEAVE : Insn<0xfa, "tdeinterleave", PIPE_V,
-    (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), PairTypes, ShapeSame> {
+    (ops TileOut<"dst0", [UB]>, TileOut<"dst1", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), PairTypes, ShapeSame>, Touches<[AccValid, AccValid, AccValid, AccValid]> {
   let summary = "dst0 = the even columns of src0, then those of src1; dst1 = the odd columns";
   let description = "An even number of columns.";
 }

@@ -7,6 +7,7 @@
 
 include "pto_mlir/ISA/ISABase.td"
 include "pto_mlir/ISA/Archs.td"
+include "pto_mlir/ISA/Costs.td"
 include "pto_mlir/ISA/Scalar.td"
 include "pto_mlir/ISA/Sync.td"
 include "pto_mlir/ISA/DataMovement.td"

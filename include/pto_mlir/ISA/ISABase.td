@@ -200,6 +200,117 @@ def ShapeColExpand : Shape<"colExpand", "the last tile has dst's valid columns a
 def ShapeTranspose : Shape<"transpose", "dst's valid shape is src's, exchanged">;
 def ShapeMatmul : Shape<"matmul", "[m, k] x [k, n] -> [m, n]; a bias has one row of n columns">;
 
+// --- which bytes an operand stands for --------------------------------------
+// `dst` is the first tile, `src` the first tile that is only read. Rectangles are rows x columns from (0, 0).
+
+class AccessPattern<string n, string s> {
+  string name = n;
+  string summary = s;
+}
+// Tiles.
+def AccValid : AccessPattern<"valid", "its valid region">;
+def AccBox : AccessPattern<"box", "its whole box">;
+def AccWholeBoxes : AccessPattern<"wholeBoxes", "its valid region; the rest of the layout's boxes is overwritten and means nothing">;
+def AccWholeGroups : AccessPattern<"wholeGroups", "its valid rows, as whole groups of C0 columns">;
+def AccLoaded : AccessPattern<"loaded", "its valid region, in a boxed layout up to the end of the last C0 group">;
+def AccLane : AccessPattern<"lane", "dst's extent, each element for one element of dst">;
+def AccSrcLane : AccessPattern<"srcLane", "src's extent, each element for one bit of dst">;
+def AccIndexed : AccessPattern<"indexed", "any element of its box: the whole box counts">;
+def AccAsDst : AccessPattern<"asDst", "dst's extent">;
+def AccAsSrc : AccessPattern<"asSrc", "src's extent">;
+def AccDstRows : AccessPattern<"dstRows", "dst's rows x its valid columns">;
+def AccDstCols : AccessPattern<"dstCols", "its valid rows x dst's columns">;
+def AccTransposed : AccessPattern<"transposed", "dst's extent, exchanged">;
+def AccRowStatistic : AccessPattern<"rowStatistic", "a column of dst's rows">;
+def AccColStatistic : AccessPattern<"colStatistic", "a row of dst's columns">;
+def AccSrcColStatistic : AccessPattern<"srcColStatistic", "a row of src's columns">;
+def AccPartColStatistic : AccessPattern<"partColStatistic", "a row of `cols` columns">;
+def AccRightOperand : AccessPattern<"rightOperand", "valid columns of the operand before it x dst's columns">;
+def AccDstWindow : AccessPattern<"dstWindow", "dst's extent from (`row`, `col`)">;
+def AccSrcWindow : AccessPattern<"srcWindow", "src's extent from (`row`, `col`)">;
+def AccPart : AccessPattern<"part", "`rows` x `cols` from (`row`, `col`)">;
+def AccSrcPart : AccessPattern<"srcPart", "`rows` x `cols` from (`srcRow`, `srcCol`)">;
+def AccPeerPart : AccessPattern<"peerPart", "`rows` x `cols` from (`row`, `col`), in the L1 of the block's cube core">;
+def AccVectorCores : AccessPattern<"vectorCores", "its valid region, in the UB of the block's vector cores that `cores` names">;
+def AccMaskOfSrc : AccessPattern<"maskOfSrc", "a bit per element of src, whole elements of it">;
+def AccMaskOfDst : AccessPattern<"maskOfDst", "a bit per element of dst">;
+def AccBlockOffsets : AccessPattern<"blockOffsets", "dst's rows x one per 32 bytes of such a row">;
+def AccPicked : AccessPattern<"picked", "as many elements as the pattern picks, without gaps">;
+def AccElement : AccessPattern<"element", "element number `index`">;
+def AccImage : AccessPattern<"image", "the pixels under the window">;
+// Views.
+def AccTileExtent : AccessPattern<"tileExtent", "the extent of the first tile">;
+def AccOneElement : AccessPattern<"oneElement", "its first element">;
+def AccWholeView : AccessPattern<"wholeView", "all of it">;
+def AccUnknown : AccessPattern<"unknown", "what the indices say: not followed">;
+def AccTileIndices : AccessPattern<"tileIndices", "one per element of the first tile, or per row of it">;
+
+// Of a row: the pattern of each tile and view operand, in operand order. Rows without it are those of their shape relation (gen_isa.py).
+class Touches<list<AccessPattern> a> {
+  list<AccessPattern> accesses = a;
+}
+
+// --- what an instruction takes ------------------------------------------------
+// Numbers are strings, because TableGen has integers only. `source` says where a reader finds them (docs/timing.md names the documents).
+
+class CostForm<string n, string s> {
+  string name = n;
+  string summary = s; // {h}, {w}, {m}, {t}: head, work, more, tail
+}
+def CostCycles : CostForm<"cycles", "{w} cycle(s)">;
+def CostRepeats : CostForm<"repeats", "{h} + {w} per 256 bytes of dst + {t} cycles">;
+def CostWidest : CostForm<"widest", "{h} + {w} per 256 bytes of the longest operand + {t} cycles">;
+def CostRows : CostForm<"rows", "{h} + per row of src ({w}, {m} per further 256 bytes of it) + {t} cycles">;
+def CostSpread : CostForm<"spread", "{h} + per row of dst ({w}, {m} where it has more than 256 bytes) + {t} cycles">;
+def CostKilobytes : CostForm<"kilobytes", "{h} + {w} per 1024 bytes of src + {t} cycles">;
+def CostSorts : CostForm<"sorts", "{h} + {w} per 32 elements of src + {t} cycles">;
+def CostProduct : CostForm<"product", "{h} + {w} per step of 16 rows x 32 bytes of depth x 16 columns (f32: {m}) cycles">;
+def CostGlobal : CostForm<"global", "bytes over its path to or from global memory">;
+def CostDrain : CostForm<"drain", "bytes, as they are stored, over the path from L0C to global memory">;
+def CostPayload : CostForm<"payload", "bytes of src at {w} GiB/s">;
+def CostBoxes : CostForm<"boxes", "bytes of dst's whole boxes at {w} GiB/s">;
+def CostExtract : CostForm<"extract", "bytes of dst's whole boxes at {w} GiB/s, times the chip's extract factor">;
+def CostGranules : CostForm<"granules", "bytes of dst in transfers of {m} at {w} GiB/s">;
+def CostConverted : CostForm<"converted", "src's elements in dst's type at {w} GiB/s">;
+
+class Rate<CostForm f, string h, string w, string m, string t, string s> {
+  CostForm form = f;
+  string head = h; // hidden while the engine is busy with the instruction before
+  string work = w;
+  string more = m;
+  string tail = t; // waited for by whoever needs the result
+  bit counts = 0;  // `counting` cycles more where a row ends inside 256 bytes
+  string source = s;
+}
+// Cycles of a vector instruction on a5: of a run of repeats without gaps, and of rows of so many repeats each.
+class Curve<string pr, string f, string prr, string prw, string fr> {
+  string perRepeat = pr;
+  string fixed = f;
+  string perRowRepeat = prr;
+  string perRow = prw;
+  string fixedOfRows = fr;
+}
+class CurveChoice<string n> {
+  string name = n;
+}
+def ByNothing : CurveChoice<"one">;        // one curve
+def ByHalf : CurveChoice<"half">;          // that of dst in f16 is the second
+def ByConversion : CurveChoice<"conversion">; // 16 to 8 bits; others to 8 or fewer; from 4; from 8; wider; narrower; as wide
+class CurveSet<CurveChoice b, list<Curve> c, string s> {
+  CurveChoice by = b;
+  list<Curve> curves = c;
+  string source = s;
+}
+def NoCurves : CurveSet<ByNothing, [], "">; // costs what it costs on a3
+
+def RateCycle : Rate<CostCycles, "0", "1", "0", "0", "pto-isa cost model, A2/A3 cycles per intrinsic: scalar and synchronisation">;
+def RateDefault : Rate<CostRepeats, "6", "2", "0", "0", "pto-isa cost model, A2/A3 cycles per intrinsic: default">;
+
+class Priced<Rate r, CurveSet c = NoCurves> {
+  Rate cost = r;
+  CurveSet a5Cost = c;
+}
+
 // --- rows -------------------------------------------------------------------
 
 def ops;
@@ -211,6 +322,9 @@ class Insn<int op, string m, Pipe p, dag o, Types t = NoTypes, Shape s = ShapeAn
   dag operands = o;
   Types types = t;
   Shape shape = s;
+  list<AccessPattern> accesses = [];
+  Rate cost = !if(!eq(p.name, "V"), RateDefault, RateCycle);
+  CurveSet a5Cost = NoCurves;
   string summary = "";
   string description = "";
 }

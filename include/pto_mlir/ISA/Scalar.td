@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_ISA_SCALAR
 #define PTO_MLIR_ISA_SCALAR
 
+include "pto_mlir/ISA/Costs.td"
 include "pto_mlir/ISA/ISABase.td"
 
 def LI : Insn<0x01, "li", PIPE_ALL, (ops Dst<"dst">, Wide<"value">)> {
@@ -58,20 +59,20 @@ def END : Insn<0x14, "end", PIPE_ALL, (ops)> {
   let summary = "end of the innermost loop";
 }
 
-def LOAD_SCALAR : Insn<0x15, "load_scalar", PIPE_S, (ops Dst<"dst">, ViewIn<"src">), SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>> {
+def LOAD_SCALAR : Insn<0x15, "load_scalar", PIPE_S, (ops Dst<"dst">, ViewIn<"src">), SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>>, Touches<[AccOneElement]> {
   let summary = "dst = the one element of src";
   let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
 }
 def ScalarTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
 def STORE_SCALAR : Insn<0x16, "store_scalar", PIPE_S, (ops ViewOut<"dst">, Scalar<"value">),
-                            SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>> {
+                            SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>>, Touches<[AccOneElement]> {
   let summary = "the one element of dst = value";
 }
-def TGETVAL : Insn<0x17, "tgetval", PIPE_S, (ops Dst<"dst">, TileIn<"src", [UB]>, Int<"index">), ScalarTypes> {
+def TGETVAL : Insn<0x17, "tgetval", PIPE_S, (ops Dst<"dst">, TileIn<"src", [UB]>, Int<"index">), ScalarTypes>, Touches<[AccElement]> {
   let summary = "dst = element `index` of src, counted row by row through its box";
   let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
 }
-def TSETVAL : Insn<0x18, "tsetval", PIPE_S, (ops TileOut<"dst", [UB]>, Int<"index">, Scalar<"value">), ScalarTypes> {
+def TSETVAL : Insn<0x18, "tsetval", PIPE_S, (ops TileOut<"dst", [UB]>, Int<"index">, Scalar<"value">), ScalarTypes>, Touches<[AccElement]> {
   let summary = "element `index` of dst, counted row by row through its box, = value";
 }
 

@@ -48,6 +48,7 @@ struct OperandInfo {
   uint32_t memories; // bit set of Memory
   uint32_t layouts;  // bit set of Layout
   uint32_t types;    // bit set of ElementType; 0: takes part in the row's combinations
+  AccessPattern access;
   Rows<FieldInfo> fields;
 };
 
@@ -58,6 +59,27 @@ struct TypeCombination {
   ElementType types[5];
 };
 
+/// What an instruction takes, in the form that says what the numbers mean (ISABase.td): alone it takes head, `work`
+/// (and `more`) times what it works on, and tail.
+struct Rate {
+  CostForm form;
+  double head, work, more, tail;
+  bool counts; // takes longer where a row ends inside 256 bytes
+  const char *source;
+};
+
+/// Cycles of a vector instruction of a5: of a run of repeats without gaps, and of rows of so many repeats each.
+struct Curve {
+  double perRepeat, fixed;
+  double perRowRepeat, perRow, fixedOfRows;
+};
+
+struct CurveSet {
+  CurveChoice by; // what chooses among the curves
+  Rows<Curve> curves;
+  const char *source;
+};
+
 struct InsnInfo {
   Opcode opcode;
   const char *mnemonic;
@@ -65,7 +87,12 @@ struct InsnInfo {
   Shape shape;
   Rows<OperandInfo> operands;
   Rows<TypeCombination> types;
+  const Rate *cost;       // on a3, and on a5 where that has no curves
+  const CurveSet *a5Cost; // no curves: as on a3
 };
+
+/// The way between a core and global memory that a transfer takes; Local: none.
+enum class GlobalPath : uint8_t { Local, ToUB, ToL1, FromUB, FromL1, FromL0C };
 
 struct MemoryInfo {
   uint32_t bytes, alignment;
@@ -80,6 +107,26 @@ struct ArchInfo {
   const MemoryInfo &memory(Memory m) const { return memories[size_t(m)]; }
 };
 
+/// A number of a chip, and where it comes from.
+struct Sourced {
+  double value = 0;
+  const char *source = "";
+  operator double() const { return value; }
+};
+
+/// A chip as the cost model sees it. Paths are those of one core that has the path for itself.
+struct ChipInfo {
+  Arch arch;
+  unsigned blocks;       // that run at a time: one cube core and two vector cores each
+  Sourced clock;         // Hz
+  Sourced launchSeconds; // of every kernel
+  Sourced crossSeconds;  // between a cross-core flag's raise and what waits for it
+  // Global memory as all cores share it: bytes that are in L2 come from there, others from HBM.
+  Sourced l2BytesPerSecond, hbmBytesPerSecond, l2Bytes;
+  Sourced pathBytesPerSecond[6], pathStartSeconds[6]; // by GlobalPath
+  Sourced extractFactor;                              // what L1 to L0 takes, times what the rate of an instruction says
+};
+
 /// Every row, opcodes ascending.
 Rows<InsnInfo> allInsns();
 /// Null when no row has this opcode or mnemonic.
@@ -88,6 +135,7 @@ const InsnInfo *findInsn(std::string_view mnemonic);
 inline const InsnInfo &infoOf(Opcode opcode) { return *findInsn(unsigned(opcode)); }
 
 const ArchInfo &archInfo(Arch arch);
+const ChipInfo &chipInfo(Arch arch);
 /// Null when there is no such architecture ("a3", "a5").
 const ArchInfo *findArch(std::string_view name);
 

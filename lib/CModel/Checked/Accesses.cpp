@@ -1,8 +1,8 @@
-// The table says which operands are read and written and how their shapes relate; the few instructions that touch
-// something else than their tiles' valid regions have a case of their own.
+// The table says of each operand whether it is read or written, and which bytes it stands for (AccessPattern in
+// ISA/ISABase.td).
 #include "Checked/Accesses.h"
 
-#include "OperandList.h"
+#include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
 
@@ -39,80 +39,283 @@ void boxedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMinors
   }
 }
 
+/// The operands by name that say which part of a tile is meant; 0 where the instruction has none.
+struct PartOperands {
+  uint64_t row = 0, col = 0, srcRow = 0, srcCol = 0, rows = 0, cols = 0, index = 0;
+
+  explicit PartOperands(const isa::DecodedInsn &insn) {
+    isa::visit(insn, [&](const auto &i) {
+      auto take = [](uint64_t &into, const isa::Value &from) { into = uint64_t(from.value); };
+      if constexpr (requires { i.row.value; })
+        take(row, i.row);
+      if constexpr (requires { i.col.value; })
+        take(col, i.col);
+      if constexpr (requires { i.srcRow.value; })
+        take(srcRow, i.srcRow), take(srcCol, i.srcCol);
+      if constexpr (requires { i.rows.value; })
+        take(rows, i.rows), take(cols, i.cols);
+      if constexpr (requires { i.index.value; })
+        take(index, i.index);
+    });
+  }
+};
+
+/// Which vector cores of the block an instruction of the cube core writes to.
+isa::TargetCores targetCores(const isa::DecodedInsn &insn) {
+  return isa::visit(insn, [](const auto &i) {
+    if constexpr (requires { i.cores; })
+      return i.cores;
+    else
+      return isa::TargetCores::halfRows;
+  });
+}
+
+uint64_t roundUp(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
+
 class Collector {
 public:
   Collector(const isa::DecodedInsn &insn, Core &core, AccessList &out) : insn(insn), core(core), out(out), o(insn) {}
   void run();
 
 private:
+  using Pattern = isa::AccessPattern;
+
+  /// Part of a tile.
+  struct Rect {
+    uint64_t row, col, rows, cols;
+  };
+
   static uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
   static uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
-  isa::Memory memoryOf(unsigned i) const { return isa::memoryOf(insn, o.info.operands[o.tileOperand[i]]); }
+  static Rect validOf(const isa::Tile &t) { return {0, 0, rows(t), cols(t)}; }
+  static Rect boxOf(const isa::Tile &t) { return {0, 0, t.rows, t.cols}; }
 
-  void part(AccessKind kind, unsigned i, uint64_t row, uint64_t col, uint64_t n, uint64_t m) {
-    if (n == 0 || m == 0)
+  void tile(unsigned i, bool writes);
+  void view(const isa::View &view, Pattern pattern, bool writes);
+  Rect rectOf(unsigned i) const;
+  Rect partOf(Pattern pattern) const;
+
+  void add(AccessKind kind, unsigned i, Rect rect) {
+    if (rect.rows == 0 || rect.cols == 0)
       return;
     size_t first = out.runs.size();
-    tileRuns(*o.tiles[i], row, col, n, m, out.runs);
-    out.accesses.push_back({kind, false, memoryOf(i), first, out.runs.size()});
-  }
-  void read(unsigned i, uint64_t n, uint64_t m) { part(AccessKind::Read, i, 0, 0, n, m); }
-  void lane(unsigned i, uint64_t n, uint64_t m) {
-    part(AccessKind::Lane, i, 0, 0, n, m);
-    out.lanes.push_back(o.tiles[i]);
-  }
-  void write(unsigned i) {
-    const isa::Tile &t = *o.tiles[i];
-    part(AccessKind::Write, i, 0, 0, rows(t), cols(t));
-  }
-  /// Whole boxes are overwritten; only the valid part of them means something.
-  void writeBoxes(unsigned i) {
-    const isa::Tile &t = *o.tiles[i];
-    isa::Box box = isa::innerBox(t.layout, t.type);
-    auto up = [](uint64_t n, uint64_t to) { return (n + to - 1) / to * to; };
-    uint64_t n = up(rows(t), box.rows), m = up(cols(t), box.cols);
-    if (n != rows(t) || m != cols(t))
-      part(AccessKind::Touch, i, 0, 0, n, m);
-    write(i);
-  }
-  /// One element of the only tile, counted row by row.
-  void element(AccessKind kind, int64_t index) {
-    const isa::Tile &t = *o.tiles[0];
-    uint64_t size = isa::elementBits(t.type) / 8;
-    bytes(kind, 0, {uint64_t(t.address.value) + uint64_t(index) * size, size, 0, 1});
+    tileRuns(*o.tiles[i], rect.row, rect.col, rect.rows, rect.cols, out.runs);
+    out.accesses.push_back({kind, false, isa::memoryOf(insn, o.operand(i)), first, out.runs.size()});
   }
   void bytes(AccessKind kind, unsigned i, ByteRuns runs) {
-    out.accesses.push_back({kind, false, memoryOf(i), out.runs.size(), out.runs.size() + 1});
+    out.accesses.push_back({kind, false, isa::memoryOf(insn, o.operand(i)), out.runs.size(), out.runs.size() + 1});
     out.runs.push_back(runs);
   }
-  void viewPart(AccessKind kind, uint64_t n, uint64_t m) { viewPart(kind, *o.globalView, n, m); }
-  void viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m);
-  void maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements);
-  void imageReads(const isa::TImg2col &image);
-  void byShape();
-  /// dst's part in the memory of another core, if that takes part.
-  void peerPart(std::optional<size_t> peer, uint64_t row, uint64_t col, uint64_t n, uint64_t m) {
+  /// Part of a tile in the memory of another core, if that takes part.
+  void inPeer(std::optional<size_t> peer, unsigned i, Rect rect) {
     size_t before = out.accesses.size();
     if (peer)
-      part(AccessKind::Write, 0, row, col, n, m);
+      add(AccessKind::Write, i, rect);
     if (out.accesses.size() > before)
       out.accesses.back().peer = peer;
   }
-  void toVectorCores(isa::TargetCores cores) {
-    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
-    read(1, rows(src), this->cols(src));
-    if (o.numTiles > 2)
-      read(2, 1, this->cols(src));
-    for (uint32_t subblock = 0; subblock < 2; ++subblock)
-      if (cores != (subblock ? isa::TargetCores::first : isa::TargetCores::second))
-        peerPart(core.peerWith(isa::Memory::UB, subblock), 0, 0, rows(dst), this->cols(dst));
-  }
+  void inVectorCores(unsigned i);
+  void wholeBoxes(unsigned i);
+  void maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements);
+  void element(AccessKind kind, unsigned i);
+  void picked(unsigned i);
+  void imageReads(const isa::TImg2col &image);
+  void viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m);
+  void tileIndices(const isa::View &view);
 
   const isa::DecodedInsn &insn;
   Core &core;
   AccessList &out;
-  OperandList o;
+  isa::OperandList o;
 };
+
+/// Reads come before writes.
+void Collector::run() {
+  for (bool writes : {false, true}) {
+    unsigned tiles = 0, views = 0;
+    for (const isa::OperandInfo &operand : o.info.operands) {
+      bool takesPart =
+          operand.direction == isa::Direction::InOut || (operand.direction == isa::Direction::Out) == writes;
+      if (operand.kind == isa::OperandKind::Tile) {
+        if (takesPart)
+          tile(tiles, writes);
+        ++tiles;
+      } else if (operand.kind == isa::OperandKind::View) {
+        if (takesPart)
+          view(views ? *o.indexView : *o.globalView, operand.access, writes);
+        ++views;
+      }
+    }
+  }
+  if (!out.lanes.empty())
+    out.lanes.push_back(&o.dstTile());
+}
+
+/// What tile `i` stands for.
+void Collector::tile(unsigned i, bool writes) {
+  AccessKind kind = writes ? AccessKind::Write : AccessKind::Read;
+  switch (o.operand(i).access) {
+  case Pattern::wholeBoxes:
+    return wholeBoxes(i);
+  case Pattern::vectorCores:
+    return inVectorCores(i);
+  case Pattern::peerPart:
+    return inPeer(core.peerWith(isa::Memory::L1, 0), i, rectOf(i));
+  case Pattern::maskOfSrc:
+    return maskBits(kind, i, o.srcTile(), true);
+  case Pattern::maskOfDst:
+    return maskBits(kind, i, o.dstTile(), false);
+  case Pattern::picked:
+    return picked(i);
+  case Pattern::element:
+    return element(kind, i);
+  case Pattern::image:
+    return imageReads(insn.as<isa::TImg2col>());
+  case Pattern::lane:
+    if (!writes)
+      out.lanes.push_back(o.tiles[i]);
+    return add(writes ? kind : AccessKind::Lane, i, rectOf(i));
+  case Pattern::srcLane:
+  case Pattern::indexed:
+    return add(AccessKind::Lane, i, rectOf(i));
+  default:
+    return add(kind, i, rectOf(i));
+  }
+}
+
+/// The rectangle that tile `i` stands for.
+Collector::Rect Collector::rectOf(unsigned i) const {
+  const isa::Tile &t = *o.tiles[i], &dst = o.dstTile();
+  isa::Box box = isa::innerBox(t.layout, t.type);
+  switch (Pattern pattern = o.operand(i).access) {
+  case Pattern::box:
+  case Pattern::indexed:
+    return boxOf(t);
+  case Pattern::wholeGroups:
+    return {0, 0, rows(t), roundUp(cols(t), box.cols)};
+  case Pattern::loaded:
+    if (t.layout == isa::Layout::NZ && o.globalView->layout != isa::Layout::NZ)
+      return {0, 0, rows(t), roundUp(cols(t), box.cols)};
+    return {0, 0, t.layout == isa::Layout::ZN ? roundUp(rows(t), box.rows) : rows(t), cols(t)};
+  case Pattern::lane:
+  case Pattern::asDst:
+    return validOf(dst);
+  case Pattern::srcLane:
+  case Pattern::asSrc:
+    return validOf(o.srcTile());
+  case Pattern::dstRows:
+    return {0, 0, rows(dst), cols(t)};
+  case Pattern::dstCols:
+    return {0, 0, rows(t), cols(dst)};
+  case Pattern::transposed:
+    return {0, 0, cols(dst), rows(dst)};
+  case Pattern::rowStatistic:
+    return {0, 0, rows(dst), 1};
+  case Pattern::colStatistic:
+    return {0, 0, 1, cols(dst)};
+  case Pattern::srcColStatistic:
+    return {0, 0, 1, cols(o.srcTile())};
+  case Pattern::rightOperand:
+    return {0, 0, cols(*o.tiles[i - 1]), cols(dst)};
+  case Pattern::blockOffsets:
+    return {0, 0, rows(dst), (cols(dst) * isa::elementBits(dst.type) / 8 + 31) / 32};
+  case Pattern::dstWindow:
+  case Pattern::srcWindow:
+  case Pattern::part:
+  case Pattern::peerPart:
+  case Pattern::srcPart:
+  case Pattern::partColStatistic:
+    return partOf(pattern);
+  default:
+    return validOf(t);
+  }
+}
+
+/// A rectangle that operands of their own place.
+Collector::Rect Collector::partOf(Pattern pattern) const {
+  PartOperands at(insn);
+  switch (pattern) {
+  case Pattern::dstWindow:
+    return {at.row, at.col, rows(o.dstTile()), cols(o.dstTile())};
+  case Pattern::srcWindow:
+    return {at.row, at.col, rows(o.srcTile()), cols(o.srcTile())};
+  case Pattern::srcPart:
+    return {at.srcRow, at.srcCol, at.rows, at.cols};
+  case Pattern::partColStatistic:
+    return {0, 0, 1, at.cols};
+  default:
+    return {at.row, at.col, at.rows, at.cols};
+  }
+}
+
+/// Whole boxes are overwritten; only the valid part of them means something.
+void Collector::wholeBoxes(unsigned i) {
+  const isa::Tile &t = *o.tiles[i];
+  isa::Box box = isa::innerBox(t.layout, t.type);
+  Rect valid = validOf(t), whole = {0, 0, roundUp(valid.rows, box.rows), roundUp(valid.cols, box.cols)};
+  if (whole.rows != valid.rows || whole.cols != valid.cols)
+    add(AccessKind::Touch, i, whole);
+  add(AccessKind::Write, i, valid);
+}
+
+void Collector::inVectorCores(unsigned i) {
+  isa::TargetCores cores = targetCores(insn);
+  for (uint32_t subblock = 0; subblock < 2; ++subblock)
+    if (cores != (subblock ? isa::TargetCores::first : isa::TargetCores::second))
+      inPeer(core.peerWith(isa::Memory::UB, subblock), i, validOf(*o.tiles[i]));
+}
+
+/// A row of a mask: a bit per column of `of`.
+void Collector::maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements) {
+  const isa::Tile &mask = *o.tiles[i];
+  uint64_t element = isa::elementBits(mask.type) / 8, length = (cols(of) + 7) / 8;
+  if (wholeElements)
+    length = roundUp(length, element);
+  if (length > 0 && rows(of) > 0)
+    bytes(kind, i, {uint64_t(mask.address.value), length, int64_t(mask.cols * element), rows(of)});
+}
+
+/// One element, counted row by row.
+void Collector::element(AccessKind kind, unsigned i) {
+  const isa::Tile &t = *o.tiles[i];
+  uint64_t size = isa::elementBits(t.type) / 8;
+  bytes(kind, i, {uint64_t(t.address.value) + PartOperands(insn).index * size, size, 0, 1});
+}
+
+/// What a pattern picks of src, without gaps.
+void Collector::picked(unsigned i) {
+  static constexpr unsigned first[] = {0, 1, 0, 1, 2, 3, 0}, step[] = {2, 2, 4, 4, 4, 4, 1};
+  const isa::Tile &src = o.srcTile();
+  auto pattern = unsigned(insn.as<isa::TGatherMask>().pattern);
+  uint64_t ofRow = cols(src) > first[pattern] ? (cols(src) - first[pattern] + step[pattern] - 1) / step[pattern] : 0;
+  if (uint64_t count = ofRow * rows(src); count > 0)
+    bytes(AccessKind::Write, i, {uint64_t(o.tiles[i]->address.value), count * isa::elementBits(src.type) / 8, 0, 1});
+}
+
+/// What a view stands for.
+void Collector::view(const isa::View &view, Pattern pattern, bool writes) {
+  AccessKind kind = !writes ? AccessKind::Read : isa::addsToGlobal(insn) ? AccessKind::Add : AccessKind::Write;
+  if (pattern == Pattern::tileExtent)
+    return viewPart(kind, view, rows(o.dstTile()), cols(o.dstTile()));
+  if (pattern == Pattern::oneElement)
+    return viewPart(kind, view, 1, 1);
+  if (pattern == Pattern::tileIndices)
+    return tileIndices(view);
+  if (pattern == Pattern::wholeView) {
+    GlobalView whole = core.view(view);
+    return viewPart(kind, view, uint64_t(whole.rows()), uint64_t(whole.cols()));
+  }
+}
+
+/// One index per element of dst, or per row of it.
+void Collector::tileIndices(const isa::View &view) {
+  uint64_t n = rows(o.dstTile()), m = cols(o.dstTile());
+  auto indexCols = uint64_t(core.view(view).cols());
+  bool byRow = insn.as<isa::MgatherL1>().unit == isa::IndexUnit::row;
+  uint64_t wide = byRow ? std::min(indexCols, n) : m;
+  if (wide > 0)
+    viewPart(AccessKind::Read, view, byRow ? (n + wide - 1) / wide : n, wide);
+}
 
 // Rows and columns of a view (docs/commands.md, View; GlobalView::offset).
 void Collector::viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m) {
@@ -140,16 +343,6 @@ void Collector::viewPart(AccessKind kind, const isa::View &view, uint64_t n, uin
     }
   }
   out.accesses.push_back({kind, true, {}, first, out.runs.size()});
-}
-
-// A row of a mask: a bit per column of `of`.
-void Collector::maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements) {
-  const isa::Tile &mask = *o.tiles[i];
-  uint64_t element = isa::elementBits(mask.type) / 8, length = (cols(of) + 7) / 8;
-  if (wholeElements)
-    length = (length + element - 1) / element * element;
-  if (length > 0 && rows(of) > 0)
-    bytes(kind, i, {uint64_t(mask.address.value), length, int64_t(mask.cols * element), rows(of)});
 }
 
 // The pixels under the window, see Insns/timg2col.cpp.
@@ -183,259 +376,6 @@ void Collector::imageReads(const isa::TImg2col &image) {
   }
   if (out.runs.size() > first)
     out.accesses.push_back({AccessKind::Read, false, isa::Memory::L1, first, out.runs.size()});
-}
-
-// dst comes first in every row; each source is read as far as dst needs it.
-void Collector::byShape() {
-  const isa::Tile &dst = *o.tiles[0];
-  uint64_t n = rows(dst), m = cols(dst);
-  for (unsigned i = 0; i < o.numTiles; ++i) {
-    const isa::Tile &t = *o.tiles[i];
-    if (!o.isRead(i))
-      continue;
-    bool last = i + 1 == o.numTiles;
-    switch (o.info.shape) {
-    case isa::Shape::rowReduce:
-      read(i, n, cols(t));
-      break;
-    case isa::Shape::colReduce:
-      read(i, rows(t), m);
-      break;
-    case isa::Shape::transpose:
-      read(i, m, n);
-      break;
-    case isa::Shape::rowExpand:
-      read(i, n, last ? 1 : m);
-      break;
-    case isa::Shape::colExpand:
-      read(i, last ? 1 : n, m);
-      break;
-    case isa::Shape::same:
-      lane(i, n, m);
-      break;
-    default:
-      read(i, rows(t), cols(t));
-    }
-  }
-  for (unsigned i = 0; i < o.numTiles; ++i)
-    if (o.isWritten(i))
-      write(i);
-  if (!out.lanes.empty())
-    out.lanes.push_back(&dst);
-}
-
-void Collector::run() {
-  using isa::Opcode;
-  switch (insn.opcode) {
-  case Opcode::LoadScalar:
-    return viewPart(AccessKind::Read, 1, 1);
-  case Opcode::StoreScalar:
-    return viewPart(AccessKind::Write, 1, 1);
-  case Opcode::TGetval:
-    return element(AccessKind::Read, insn.as<isa::TGetval>().index.value);
-  case Opcode::TSetval:
-    return element(AccessKind::Write, insn.as<isa::TSetval>().index.value);
-  case Opcode::TGather: { // which elements of src, only the indices know
-    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
-    read(2, rows(dst), cols(dst));
-    part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
-    return write(0);
-  }
-  case Opcode::TGatherb: {
-    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
-    read(2, rows(dst), (cols(dst) * isa::elementBits(dst.type) / 8 + 31) / 32);
-    part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
-    return write(0);
-  }
-  case Opcode::TScatter:
-  case Opcode::TScatterS: {
-    const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
-    read(1, rows(src), cols(src));
-    read(2, rows(src), cols(src));
-    return part(AccessKind::Write, 0, 0, 0, dst.rows, dst.cols);
-  }
-  case Opcode::TGatherMask: {
-    const isa::Tile &src = *o.tiles[1];
-    static constexpr unsigned first[] = {0, 1, 0, 1, 2, 3, 0}, step[] = {2, 2, 4, 4, 4, 4, 1};
-    auto pattern = unsigned(insn.as<isa::TGatherMask>().pattern);
-    uint64_t picked = cols(src) > first[pattern] ? (cols(src) - first[pattern] + step[pattern] - 1) / step[pattern] : 0;
-    read(1, rows(src), cols(src));
-    if (picked * rows(src) > 0)
-      bytes(AccessKind::Write, 0,
-            {uint64_t(o.tiles[0]->address.value), picked * rows(src) * isa::elementBits(src.type) / 8, 0, 1});
-    return;
-  }
-  case Opcode::TScatterMask: {
-    const isa::Tile &src = *o.tiles[1]; // taken across rows, as many as the pattern has places
-    part(AccessKind::Lane, 1, 0, 0, src.rows, src.cols);
-    return write(0);
-  }
-  case Opcode::TPairreducesum:
-    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
-    return part(AccessKind::Write, 0, 0, 0, o.tiles[0]->rows, o.tiles[0]->cols);
-  case Opcode::TInterleave:
-  case Opcode::TDeinterleave:
-    for (unsigned i = 2; i < 4; ++i)
-      read(i, rows(*o.tiles[i]), cols(*o.tiles[i]));
-    write(0);
-    return write(1);
-  case Opcode::TExtractUb:
-  case Opcode::TExtractSa:
-  case Opcode::TExtractSb: {
-    auto from = [&](const auto &i) {
-      part(AccessKind::Read, 1, uint64_t(i.row.value), uint64_t(i.col.value), rows(i.dst), cols(i.dst));
-    };
-    if (insn.opcode == Opcode::TExtractUb)
-      from(insn.as<isa::TExtractUb>());
-    else if (insn.opcode == Opcode::TExtractSa)
-      from(insn.as<isa::TExtractSa>());
-    else
-      from(insn.as<isa::TExtractSb>());
-    return write(0);
-  }
-  case Opcode::TInsertUb:
-  case Opcode::TInsertAcc: {
-    bool fromAcc = insn.opcode == Opcode::TInsertAcc;
-    const isa::Value &row = fromAcc ? insn.as<isa::TInsertAcc>().row : insn.as<isa::TInsertUb>().row;
-    const isa::Value &col = fromAcc ? insn.as<isa::TInsertAcc>().col : insn.as<isa::TInsertUb>().col;
-    const isa::Tile &src = *o.tiles[1];
-    read(1, rows(src), cols(src));
-    return part(AccessKind::Write, 0, uint64_t(row.value), uint64_t(col.value), rows(src), cols(src));
-  }
-  case Opcode::TMovAccQuant:
-  case Opcode::TMovAccQuantv: {
-    auto move = [&](const auto &i) {
-      auto at = [](const isa::Value &v) { return uint64_t(v.value); };
-      part(AccessKind::Read, 1, at(i.srcRow), at(i.srcCol), at(i.rows), at(i.cols));
-      if (o.numTiles > 2)
-        read(2, 1, at(i.cols));
-      part(AccessKind::Write, 0, at(i.row), at(i.col), at(i.rows), at(i.cols));
-    };
-    return insn.opcode == Opcode::TMovAccQuant ? move(insn.as<isa::TMovAccQuant>())
-                                               : move(insn.as<isa::TMovAccQuantv>());
-  }
-  case Opcode::TInsertL1: {
-    const auto &i = insn.as<isa::TInsertL1>();
-    auto at = [](const isa::Value &v) { return uint64_t(v.value); };
-    part(AccessKind::Read, 1, at(i.srcRow), at(i.srcCol), at(i.rows), at(i.cols));
-    peerPart(core.peerWith(isa::Memory::L1, 0), at(i.row), at(i.col), at(i.rows), at(i.cols));
-    return;
-  }
-  case Opcode::TMovAccUb:
-    return toVectorCores(insn.as<isa::TMovAccUb>().cores);
-  case Opcode::TMovAccUbQuant:
-    return toVectorCores(insn.as<isa::TMovAccUbQuant>().cores);
-  case Opcode::TMovAccUbQuantv:
-    return toVectorCores(insn.as<isa::TMovAccUbQuantv>().cores);
-  case Opcode::Mgather: { // which elements, only the indices know
-    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
-    return write(0);
-  }
-  case Opcode::MgatherL1: {
-    const isa::Tile &dst = *o.tiles[0];
-    uint64_t n = rows(dst), m = cols(dst), group = isa::innerBox(dst.layout, dst.type).cols;
-    auto indexCols = uint64_t(core.view(*o.indexView).cols());
-    bool byRow = insn.as<isa::MgatherL1>().unit == isa::IndexUnit::row;
-    uint64_t wide = byRow ? std::min(indexCols, n) : m;
-    if (wide > 0)
-      viewPart(AccessKind::Read, *o.indexView, byRow ? (n + wide - 1) / wide : n, wide);
-    return part(AccessKind::Write, 0, 0, 0, n, (m + group - 1) / group * group);
-  }
-  case Opcode::Mscatter: {
-    const isa::Tile &src = *o.tiles[0];
-    read(0, rows(src), cols(src));
-    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
-    bool add = insn.as<isa::Mscatter>().atomic != isa::ScatterOp::none;
-    GlobalView view = core.view(*o.globalView);
-    return viewPart(add ? AccessKind::Add : AccessKind::Write, uint64_t(view.rows()), uint64_t(view.cols()));
-  }
-  case Opcode::TMatmulMx:
-  case Opcode::TMatmulMxAcc:
-  case Opcode::TMatmulMxBias:
-    for (unsigned i = 1; i < o.numTiles; ++i)
-      read(i, rows(*o.tiles[i]), cols(*o.tiles[i]));
-    return writeBoxes(0);
-  case Opcode::TFillpadL1:
-    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
-    return part(AccessKind::Write, 0, 0, 0, o.tiles[0]->rows, o.tiles[0]->cols);
-  case Opcode::TLoad: {
-    const isa::Tile &dst = *o.tiles[0];
-    viewPart(AccessKind::Read, rows(dst), cols(dst));
-    isa::Box box = isa::innerBox(dst.layout, dst.type);
-    uint64_t n = rows(dst), m = cols(dst); // the rest of the last group is written too, with zeros
-    if (dst.layout == isa::Layout::NZ && o.globalView->layout != isa::Layout::NZ)
-      m = (m + box.cols - 1) / box.cols * box.cols;
-    if (dst.layout == isa::Layout::ZN)
-      n = (n + box.rows - 1) / box.rows * box.rows;
-    return part(AccessKind::Write, 0, 0, 0, n, m);
-  }
-  case Opcode::TStore:
-  case Opcode::TStoreAcc:
-  case Opcode::TStoreAccQuant:
-  case Opcode::TStoreAccQuantv: {
-    const isa::Tile &src = *o.tiles[0];
-    bool add = (insn.opcode == Opcode::TStore && insn.as<isa::TStore>().atomic == isa::AtomicMode::add) ||
-               (insn.opcode == Opcode::TStoreAcc && insn.as<isa::TStoreAcc>().atomic == isa::AtomicMode::add);
-    read(0, rows(src), cols(src));
-    if (o.numTiles > 1)
-      read(1, 1, cols(src));
-    return viewPart(add ? AccessKind::Add : AccessKind::Write, rows(src), cols(src));
-  }
-  case Opcode::TExtractL0a:
-  case Opcode::TExtractL0b: {
-    bool left = insn.opcode == Opcode::TExtractL0a;
-    int64_t row = left ? insn.as<isa::TExtractL0a>().row.value : insn.as<isa::TExtractL0b>().row.value;
-    int64_t col = left ? insn.as<isa::TExtractL0a>().col.value : insn.as<isa::TExtractL0b>().col.value;
-    part(AccessKind::Read, 1, uint64_t(row), uint64_t(col), rows(*o.tiles[0]), cols(*o.tiles[0]));
-    return writeBoxes(0);
-  }
-  case Opcode::TMovBt:
-  case Opcode::TMovFb: {
-    int64_t col = insn.opcode == Opcode::TMovBt ? insn.as<isa::TMovBt>().col.value : insn.as<isa::TMovFb>().col.value;
-    part(AccessKind::Read, 1, 0, uint64_t(col), rows(*o.tiles[0]), cols(*o.tiles[0]));
-    return write(0);
-  }
-  case Opcode::TImg2col: {
-    imageReads(insn.as<isa::TImg2col>());
-    const isa::Tile &dst = *o.tiles[0]; // channels that the image lacks are zeros
-    uint64_t group = isa::innerBox(dst.layout, dst.type).cols;
-    return part(AccessKind::Write, 0, 0, 0, rows(dst), (cols(dst) + group - 1) / group * group);
-  }
-  case Opcode::TMatmul:
-  case Opcode::TMatmulAcc:
-  case Opcode::TMatmulBias: {
-    const isa::Tile &dst = *o.tiles[0];
-    for (unsigned i = 1; i < o.numTiles; ++i) {
-      isa::Memory memory = memoryOf(i);
-      uint64_t depth = cols(*o.tiles[insn.opcode == Opcode::TMatmulAcc ? 2 : 1]);
-      read(i,
-           memory == isa::Memory::L0B  ? depth
-           : memory == isa::Memory::BT ? 1
-                                       : rows(dst),
-           memory == isa::Memory::L0A ? depth : cols(dst));
-    }
-    return writeBoxes(0);
-  }
-  case Opcode::TCmp:
-  case Opcode::TCmps: // one bit each: a mask counts as written
-    for (unsigned i = 1; i < o.numTiles; ++i)
-      part(AccessKind::Lane, i, 0, 0, rows(*o.tiles[1]), cols(*o.tiles[1]));
-    return maskBits(AccessKind::Write, 0, *o.tiles[1], true);
-  case Opcode::TSel:
-  case Opcode::TSels:
-    maskBits(AccessKind::Read, 1, *o.tiles[0], false);
-    for (unsigned i = 2; i < o.numTiles; ++i)
-      lane(i, rows(*o.tiles[0]), cols(*o.tiles[0]));
-    out.lanes.push_back(o.tiles[0]);
-    return write(0);
-  case Opcode::TFillpad: {
-    read(1, rows(*o.tiles[1]), cols(*o.tiles[1]));
-    return part(AccessKind::Write, 0, 0, 0, o.tiles[0]->rows, o.tiles[0]->cols);
-  }
-  default:
-    if (o.numTiles > 0)
-      byShape();
-  }
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 #include "Checked/Checker.h"
 
-#include "OperandList.h"
+#include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
 
@@ -125,14 +125,14 @@ void Checker::coreBegin(Core &core) {
 }
 
 void Checker::before(Core &core, const Op &op) {
-  if (isPlainScalar(op.insn.opcode))
+  if (isa::isPlainScalar(op.insn.opcode))
     return;
   resolved = op.insn;
-  resolveRegisters(resolved, core.engine().registers);
+  isa::resolveRegisters(resolved, core.engine().registers);
 }
 
 void Checker::after(Core &core, const Op &op) {
-  if (isPlainScalar(op.insn.opcode))
+  if (isa::isPlainScalar(op.insn.opcode))
     return;
   position = core.position();
   state = &states[position];

@@ -1,6 +1,6 @@
 #include "Timing/Timer.h"
 
-#include "OperandList.h"
+#include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
 #include <array>
@@ -40,7 +40,7 @@ unsigned engineNumber(isa::CoreKind kind, isa::Pipe pipe) {
 
 } // namespace
 
-Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : chip(chipOf(arch)), trace(std::move(trace)) {}
+Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : chip(isa::chipInfo(arch)), trace(std::move(trace)) {}
 
 void Timer::launchBegin(const LaunchState &) {
   cores.clear();
@@ -57,10 +57,10 @@ void Timer::coreBegin(Core &core) {
 }
 
 void Timer::before(Core &core, const Op &op) {
-  if (isPlainScalar(op.insn.opcode))
+  if (isa::isPlainScalar(op.insn.opcode))
     return;
   resolved = op.insn;
-  resolveRegisters(resolved, core.engine().registers);
+  isa::resolveRegisters(resolved, core.engine().registers);
 }
 
 void Timer::after(Core &core, const Op &op) {
@@ -68,7 +68,7 @@ void Timer::after(Core &core, const Op &op) {
   EngineLog &engine = log.engines[size_t(&core.engine() - core.allEngines().data())];
   std::vector<Event> &events = engine.events;
   uint32_t index = core.engine().pc;
-  if (isPlainScalar(op.insn.opcode)) {
+  if (isa::isPlainScalar(op.insn.opcode)) {
     // Engines take their scalar code from S, ahead of time; only there it costs a cycle each.
     if (core.engine().pipe != isa::Pipe::S)
       return;
@@ -103,7 +103,7 @@ void Timer::after(Core &core, const Op &op) {
   default:
     break;
   }
-  InsnCost cost = costOf(resolved, chip);
+  cost::InsnCost cost = cost::costOf(resolved, chip);
   bool depends = core.engine().pipe == isa::Pipe::V && dependsOnFresh(engine);
   events.push_back({Event::Work, cost.path, depends, false, index, 0, float(cost.head), float(cost.work),
                     float(cost.tail), cost.bytes, 0, 0});
@@ -180,7 +180,7 @@ double Timer::missedPart() const {
 
 // A vector instruction may start behind the one before it unless it touches what that one has not written yet.
 bool Timer::dependsOnFresh(EngineLog &log) {
-  OperandList o(resolved);
+  isa::OperandList o(resolved);
   auto extent = [](const isa::Tile &t) {
     auto begin = uint64_t(t.address.value);
     return std::pair(begin, begin + isa::tileExtent(t.layout, t.type, t.rows, t.cols, uint64_t(t.validRows.value),

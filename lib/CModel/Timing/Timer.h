@@ -7,13 +7,15 @@
 #include "Core.h"
 #include "Observer.h"
 #include "Program.h"
-#include "Timing/Costs.h"
 #include "Timing/Trace.h"
+#include "pto_mlir/Cost/Cost.h"
 
 #include <memory>
 #include <unordered_map>
 
 namespace pto_mlir::cmodel {
+
+using isa::GlobalPath;
 
 class Timer : public Observer {
 public:
@@ -78,7 +80,7 @@ private:
   };
   Replayed replayAll(const Kernel &kernel, const Rates &rates, double begin, Trace *trace);
 
-  const ChipModel &chip;
+  const isa::ChipInfo &chip;
   std::unique_ptr<Trace> trace;
   double elapsed = 0; // cycles of all launches so far
 
