@@ -49,12 +49,13 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
 
 nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const std::string &quantize,
                 const std::string &processor, unsigned numCore, bool debug, const std::string &dumpFolder,
-                const std::string &emitFolder) {
+                const std::string &emitFolder, bool emitExact) {
   Errors errors;
   std::optional<DeploySummary> summary;
   {
     nb::gil_scoped_release unlocked;
-    summary = deployModel({mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder, emitFolder}, errors);
+    summary = deployModel({mlirFile, modelFile, quantize, processor, numCore, debug, dumpFolder, emitFolder, emitExact},
+                          errors);
   }
   if (!summary)
     fail(errors);
@@ -71,6 +72,7 @@ nb::dict deploy(const std::string &mlirFile, const std::string &modelFile, const
   result["remarks"] = summary->remarks;
   result["emitted"] = summary->emitted;
   result["not_emitted"] = summary->notEmitted;
+  result["rewritten"] = summary->rewritten;
   return result;
 }
 

@@ -61,15 +61,13 @@ def examples() -> dict[str, str]:
 
 
 def families():
-    """(heading, records of its ops) of each file of definitions, in the order of the umbrella files."""
-    for umbrella in ("PTOOps.td", "PTOExtraOps.td"):
-        everything = records(FOLDER / umbrella)
-        ops = [everything[name] for name in everything["!instanceof"]["Op"]]
-        for name in re.findall(r'include "[^"]*/(\w+Ops)\.td"', (FOLDER / umbrella).read_text()):
-            head = (FOLDER / f"{name}.td").read_text().splitlines()[0]
-            title = re.sub(r"\s*-*\s*=*//$", "", head.split(" - ", 1)[1]).strip()
-            text = (FOLDER / f"{name}.td").read_text()
-            yield title, [op for op in ops if re.search(rf"\bdef {op['!name']}\b", text)]
+    """(heading, records of its ops) of each file of definitions, in the order of the umbrella file."""
+    everything = records(FOLDER / "PTOOps.td")
+    ops = [everything[name] for name in everything["!instanceof"]["Op"]]
+    for name in re.findall(r'include "[^"]*/(\w+Ops)\.td"', (FOLDER / "PTOOps.td").read_text()):
+        text = (FOLDER / f"{name}.td").read_text()
+        title = re.sub(r"\s*-*\s*=*//$", "", text.splitlines()[0].split(" - ", 1)[1]).strip()
+        yield title, [op for op in ops if re.search(rf"\bdef {op['!name']}\b", text)]
 
 
 def limits(op: dict) -> str:

@@ -183,15 +183,14 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
   pipeline.quantize = options.quantize;
   pipeline.numCore = options.numCore;
   pipeline.keepAll = options.debug;
-  pipeline.windows = !options.emitFolder.empty();
-  int64_t emitted = 0;
-  std::vector<std::string> notEmitted;
+  pipeline.windows = !options.emitFolder.empty() && !options.emitExact;
+  EmitResult emitted;
   StageHook hook = [&, number = 0](OpPassManager &manager, StringRef stage) mutable {
     if (!options.dumpFolder.empty())
       manager.addPass(
           std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
     if (!options.emitFolder.empty() && stage == "pto")
-      manager.addPass(createEmitPTO(options.emitFolder, options.processor, emitted, notEmitted));
+      manager.addPass(createEmitPTO({options.emitFolder, options.processor, options.emitExact}, emitted));
   };
   buildDeployPipeline(pm, pipeline, hook);
   std::optional<BuiltModel> built;
@@ -199,8 +198,9 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
     built = buildModel(module, options, errors);
   if (!built)
     return std::nullopt;
-  built->summary.emitted = emitted;
-  built->summary.notEmitted = std::move(notEmitted);
+  built->summary.emitted = emitted.written;
+  built->summary.notEmitted = std::move(emitted.left);
+  built->summary.rewritten = std::move(emitted.rewritten);
   return built;
 }
 

@@ -38,7 +38,7 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
     sum.launches += summary.launches;
     sum.emitted += summary.emitted;
     for (auto list : {&DeploySummary::hostOps, &DeploySummary::absorbed, &DeploySummary::clipped,
-                      &DeploySummary::notEmitted, &DeploySummary::narrowed})
+                      &DeploySummary::notEmitted, &DeploySummary::rewritten, &DeploySummary::narrowed})
       for (std::string &line : summary.*list)
         if (!llvm::is_contained(sum.*list, line))
           (sum.*list).push_back(std::move(line));

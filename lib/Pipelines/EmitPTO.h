@@ -1,4 +1,4 @@
-// The kernels of a model as .pto that the public assembler lowers.
+// The kernels of a model as files of .pto.
 #ifndef PTO_MLIR_LIB_PIPELINES_EMITPTO_H
 #define PTO_MLIR_LIB_PIPELINES_EMITPTO_H
 
@@ -7,11 +7,20 @@
 
 namespace pto_mlir {
 
-/// A pass for the end of stage "pto": writes each kernel as `<folder>/<kernel>.pto`, in constructs that the assembler
-/// lowers. What it cannot express is not written: `left` gets "kernel: reason". `written` counts the files. Both must
-/// outlive the pass.
-std::unique_ptr<mlir::Pass> createEmitPTO(std::string folder, std::string processor, int64_t &written,
-                                          std::vector<std::string> &left);
+struct EmitOptions {
+  std::string folder, processor;
+  bool exact = false; // for pto-compile, instead of in the constructs that the public assembler lowers
+};
+
+/// Lines are "kernel: reason".
+struct EmitResult {
+  int64_t written = 0;
+  std::vector<std::string> left;      // not written
+  std::vector<std::string> rewritten; // written in other ops than those that the model runs
+};
+
+/// A pass for the end of stage "pto": writes each kernel as `<folder>/<kernel>.pto`. `result` must outlive the pass.
+std::unique_ptr<mlir::Pass> createEmitPTO(EmitOptions options, EmitResult &result);
 
 } // namespace pto_mlir
 

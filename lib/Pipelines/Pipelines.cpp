@@ -43,13 +43,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(createCanonicalizerPass());
   pm.addPass(createCSEPass());
   endStage("pto");
-  pm.addPass(pto::createPTOMultiBuffer());
-  pm.addPass(pto::createPTOPlanLocalMemory());
-  pm.addPass(pto::createPTOInsertSync());
-  pm.addPass(pto::createPTOLowerCoreSync());
-  endStage("pto-synced");
-  pm.addPass(pto::createPTOSliceEngines());
-  endStage("engines");
+  buildCommandsPipeline(pm, {}, stage);
   pm.addPass(createPlanGlobalMemory({options.keepAll}));
   pm.addPass(createConvertHostToVM({options.keepAll}));
   endStage("host");
@@ -60,6 +54,11 @@ void registerPipelines() {
   PassPipelineRegistration<DeployPipelineOptions>(
       "top-to-commands", "top to engine functions and a host program",
       [](OpPassManager &pm, const DeployPipelineOptions &options) { buildDeployPipeline(pm, options); });
+  PassPipelineRegistration<TextPipelineOptions>(
+      "pto-text-to-functions", "a .pto text to one function per kernel and kind of core", buildTextToFunctionsPipeline);
+  PassPipelineRegistration<CommandsPipelineOptions>(
+      "pto-to-commands", "pto functions to engine functions",
+      [](OpPassManager &pm, const CommandsPipelineOptions &options) { buildCommandsPipeline(pm, options); });
 }
 
 } // namespace pto_mlir

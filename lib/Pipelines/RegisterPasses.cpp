@@ -15,9 +15,11 @@
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "pto_mlir/Conversion/ToVM/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/Program/Passes.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Kernels/Passes.h"
+#include "pto_mlir/Pipelines/Pipelines.h"
 
 using namespace mlir;
 
@@ -34,6 +36,7 @@ void registerPasses() {
   mlir::registerSCFPasses();
 
   pto::registerPTOPasses();
+  pto::registerPTOProgramPasses();
   top::registerTopPasses();
   registerControlToVMPasses();
   registerHostToVMPasses();
@@ -42,6 +45,7 @@ void registerPasses() {
   registerTopToLinalgPasses();
   registerVectorLoweringPasses();
   registerKernelPasses();
+  registerPipelines();
 }
 
 } // namespace pto_mlir

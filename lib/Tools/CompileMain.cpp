@@ -1,4 +1,4 @@
-// pto-compile: a hand-written .pto, planned and synchronised, as .pto or as a .pmodel of kernels.
+// pto-compile: a .pto, planned and synchronised, as .pto or as a .pmodel of kernels.
 #include "pto_mlir/Pipelines/CompilePTO.h"
 #include "pto_mlir/Tools/Mains.h"
 
@@ -23,12 +23,11 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
                                   cl::cat(category));
   static cl::opt<bool> noSync("no-insert-sync", cl::desc("Leave functions without flags as they are"),
                               cl::cat(category));
-  static cl::opt<bool> seedText(
-      "accept-seed-text",
-      cl::desc("Read the spelling of early code generators: no comma before strides, a type behind each operand"),
-      cl::cat(category));
+  static cl::opt<bool> relaxed("relaxed-syntax",
+                               cl::desc("Also read no comma before strides, and a type behind each operand"),
+                               cl::cat(category));
   cl::HideUnrelatedOptions(category);
-  cl::ParseCommandLineOptions(argc, argv, "Compiles a hand-written .pto.\n");
+  cl::ParseCommandLineOptions(argc, argv, "Compiles a .pto.\n");
   auto usage = [](const llvm::Twine &what) {
     llvm::errs() << "pto-compile: error: " << what << "\n";
     return 2;
@@ -45,7 +44,7 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   options.level = level;
   options.blocks = blocks;
   options.insertSync = !noSync;
-  options.seedText = seedText;
+  options.relaxed = relaxed;
 
   pto_mlir::Errors errors;
   auto summary = pto_mlir::compileProgram(options, errors);

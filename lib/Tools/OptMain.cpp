@@ -1,16 +1,13 @@
 // Runs any pass by its name: upstream's that the pipelines use, and ours.
 #include "ImportONNX.h"
 #include "ToBytecode.h"
-#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
-#include "mlir/Dialect/Func/Extensions/InlinerExtension.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
-#include "pto_mlir/Dialect/PTO/Program/Passes.h"
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
 #include "pto_mlir/Pipelines/Registration.h"
 #include "pto_mlir/Support/Nesting.h"
@@ -44,10 +41,8 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
   if (pto_mlir::wantsImport(argc, argv))
     return pto_mlir::runImport(argc, argv);
   llvm::InitLLVM init(argc, argv);
-  static llvm::cl::opt<bool> seedText(
-      "accept-seed-text",
-      llvm::cl::desc(
-          "Read the spelling of early code generators: no comma before strides, a type behind each operand"));
+  static llvm::cl::opt<bool> relaxed(
+      "relaxed-syntax", llvm::cl::desc("Also read no comma before strides, and a type behind each operand"));
 #ifndef NDEBUG
   // Debian's LLVM is built without assertions and so without this option; what it sets is there.
   static llvm::cl::list<std::string> debugOnly(
@@ -57,13 +52,9 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
 #endif
   DialectRegistry registry;
   pto_mlir::registerDialects(registry);
-  registry.insert<cf::ControlFlowDialect, tosa::TosaDialect>();
+  registry.insert<tosa::TosaDialect>();
   pto_mlir::vm::registerProgramOps(registry);
-  func::registerInlinerExtension(registry);
-  pto_mlir::pto::registerExtraOps(registry);
-  pto_mlir::pto::registerInliner(registry);
   pto_mlir::registerPasses();
-  pto_mlir::pto::registerPTOProgramPasses();
   if (pto_mlir::wantsBytecode(argc, argv))
     return pto_mlir::runToBytecode(argc, argv, registry);
   auto [inputName, outputName] = registerAndParseCLIOptions(argc, argv, "PTO-MLIR optimizer driver\n", registry);
@@ -80,8 +71,8 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
   std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &problem);
   if (!output)
     return fail(problem);
-  if (seedText)
-    input = llvm::MemoryBuffer::getMemBufferCopy(pto_mlir::pto::acceptSeedText(input->getBuffer()),
+  if (relaxed)
+    input = llvm::MemoryBuffer::getMemBufferCopy(pto_mlir::pto::acceptRelaxedText(input->getBuffer()),
                                                  input->getBufferIdentifier());
   // The architecture must be known before a `left` tile is parsed.
   pto_mlir::pto::setParseForA5(registry, pto_mlir::pto::textTargetsA5(input->getBuffer()));

@@ -56,7 +56,7 @@ module {
   module @k attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     func.func @v(%x: f32) attributes {pto.pipe = #pto.pipe<PIPE_V>} {
       // expected-error @below {{has no instruction on a3}}
-      %y = arith.addf %x, %x : f32
+      %y = math.sqrt %x : f32
       return
     }
   }

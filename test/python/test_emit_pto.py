@@ -3,10 +3,15 @@
 import os
 import re
 import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pto_mlir
+import pytest
+import test_cube_layers
+import test_mixed_kernels
+import test_transformer
 from conftest import save_model
 from onnx import helper
 from pto_mlir.tools import model_deploy, model_transform
@@ -65,3 +70,37 @@ def test_bf16_is_filled_as_words(command, tmp_path):
     assert filled
     for file in filled:
         run(BIN / "pto-compile", file, "-o", tmp_path / "k.pmodel")
+
+
+def compare_texts(mlir, folder, **options):
+    """The comparison of scripts/compare_pto_text.py."""
+    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+    try:
+        import compare_pto_text
+    finally:
+        sys.path.pop(0)
+    return compare_pto_text.compare(mlir, folder, **options)
+
+
+NETS = {
+    "encoder": test_transformer.encoder,
+    "patches": test_transformer.patches,
+    "gelu": test_mixed_kernels.gelu,
+    "convolutions": test_cube_layers.convolutions,
+}
+
+
+@pytest.mark.parametrize("cores", [1, 4])
+@pytest.mark.parametrize("quantize", ["F32", "BF16"])
+@pytest.mark.parametrize("net", NETS)
+def test_text_gives_the_models_commands(command, tmp_path, net, quantize, cores):
+    """Every kernel that is printed for pto-compile and compiled again has the command bytes of the model; one that is printed for the public
+    assembler has them unless model_deploy says what the text says instead."""
+    onnx, mlir = tmp_path / f"{net}.onnx", tmp_path / f"{net}.mlir"
+    NETS[net](onnx)
+    assert command(model_transform, "--model_name", net, "--model_def", onnx, "--mlir", mlir)[0] == 0
+    exact = compare_texts(mlir, tmp_path / "exact", quantize=quantize, num_core=cores, reader="pto-compile")
+    assert exact.equal and not exact.explained and not exact.unexplained, exact
+    public = compare_texts(mlir, tmp_path / "public", quantize=quantize, num_core=cores)
+    assert not public.unexplained, public
+    assert len(public.equal) + len(public.explained) == len(exact.equal)

@@ -148,7 +148,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.processor = std::vector<std::string>{"", "a3", "a5", ""}[hash >> 1 & 3];
   options.level = 1 + (hash >> 3) % 3;
   options.insertSync = (hash >> 8 & 7) != 0;
-  options.seedText = (hash >> 11 & 7) == 0;
+  options.relaxed = (hash >> 11 & 7) == 0;
   std::ofstream(options.input, std::ios::binary) << text;
   std::filesystem::remove(options.output);
   pto_mlir::Errors errors;
@@ -162,7 +162,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   options.input = options.output;
   options.output = fileNamed(".again.pto");
   options.level = 3;
-  options.seedText = false;
+  options.relaxed = false;
   if (!pto_mlir::compileProgram(options, errors)) {
     for (const std::string &line : errors)
       fprintf(stderr, "%s\n", line.c_str());

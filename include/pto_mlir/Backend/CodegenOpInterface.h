@@ -16,7 +16,7 @@ class DialectRegistry;
 }
 
 namespace pto_mlir::backend {
-/// Attaches the interface to the ops of pto, arith and scf that have an instruction.
+/// Attaches the interface to the ops of pto, arith, scf and ub that have an instruction.
 void registerCodegenInterfaces(mlir::DialectRegistry &registry);
 } // namespace pto_mlir::backend
 

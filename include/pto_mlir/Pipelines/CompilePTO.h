@@ -1,4 +1,4 @@
-// Hand-written .pto to planned .pto or to a .pmodel of kernels: what pto-compile calls.
+// .pto to planned .pto or to a .pmodel of kernels: what pto-compile calls.
 #ifndef PTO_MLIR_PIPELINES_COMPILEPTO_H
 #define PTO_MLIR_PIPELINES_COMPILEPTO_H
 
@@ -13,7 +13,7 @@ struct ProgramOptions {
   unsigned level = 2;     // 1, 2: addresses are planned; 3: they are in the text
   unsigned blocks = 1;    // blocks of a launch, kept in the .pmodel
   bool insertSync = true; // flags for functions without any
-  bool seedText = false;  // read the spelling of early code generators
+  bool relaxed = false;   // read the older spelling, too (pto::acceptRelaxedText)
 };
 
 struct ProgramSummary {

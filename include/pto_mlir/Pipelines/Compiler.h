@@ -42,6 +42,7 @@ struct DeployOptions {
   bool debug = false;     // keep every named tensor, and the op that each command comes from
   std::string dumpFolder; // the module after each stage goes there, unless empty
   std::string emitFolder; // each kernel goes there as .pto, unless empty
+  bool emitExact = false; // as .pto for pto-compile: the ops that the model runs, whatever the public assembler lacks
 };
 
 struct DeploySummary {
@@ -52,6 +53,7 @@ struct DeploySummary {
   std::vector<std::string> narrowed;   // inputs and outputs that the runtime converts: "ids (int64 as int32)"
   int64_t emitted = 0;                 // kernels written as .pto
   std::vector<std::string> notEmitted; // "kernel: what the assembler cannot lower"
+  std::vector<std::string> rewritten;  // "kernel: what its .pto says in other ops than the model runs"
   std::vector<std::string> clipped;    // constants that the storage type cannot hold, cut to its range
   std::vector<std::string> remarks;    // where a pass takes a slow way: "tensor "x": has a single buffer .."
 };

@@ -1,4 +1,4 @@
-//===- ConvertOps.cpp - Conversion, transposition, padding ----------------===//
+//===- ConvertOps.cpp - Conversion, quantisation, packing, padding --------===//
 
 #include "FamilyModels.h"
 
@@ -35,6 +35,32 @@ template <typename Op> struct FillPadModel : CodegenOpInterface::ExternalModel<F
   }
 };
 
+struct TQuantModel : CodegenOpInterface::ExternalModel<TQuantModel, pto::TQuantOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto quant = cast<pto::TQuantOp>(op);
+    if (quant.getOffset()) {
+      isa::TQuantAsym insn;
+      return failure(failed(cg.tile(op, quant.getDst(), insn.dst)) || failed(cg.tile(op, quant.getSrc(), insn.src)) ||
+                     failed(cg.tile(op, quant.getFp(), insn.multipliers)) ||
+                     failed(cg.tile(op, quant.getOffset(), insn.offsets)) || failed(cg.emit(op, insn)));
+    }
+    isa::TQuant insn;
+    insn.zeroPoint = isa::Value(0);
+    return failure(failed(cg.tile(op, quant.getDst(), insn.dst)) || failed(cg.tile(op, quant.getSrc(), insn.src)) ||
+                   failed(cg.tile(op, quant.getFp(), insn.multipliers)) || failed(cg.emit(op, insn)));
+  }
+};
+
+struct TDequantModel : CodegenOpInterface::ExternalModel<TDequantModel, pto::TDequantOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto dequant = cast<pto::TDequantOp>(op);
+    isa::TDequant insn;
+    return failure(failed(cg.tile(op, dequant.getDst(), insn.dst)) || failed(cg.tile(op, dequant.getSrc(), insn.src)) ||
+                   failed(cg.tile(op, dequant.getScale(), insn.scales)) ||
+                   failed(cg.tile(op, dequant.getOffset(), insn.offsets)) || failed(cg.emit(op, insn)));
+  }
+};
+
 } // namespace
 
 void attachConvertModels(MLIRContext *c) {
@@ -43,6 +69,10 @@ void attachConvertModels(MLIRContext *c) {
   pto::TFillPadOp::attachInterface<FillPadModel<pto::TFillPadOp>>(*c);
   pto::TFillPadInplaceOp::attachInterface<FillPadModel<pto::TFillPadInplaceOp>>(*c);
   pto::TFillPadExpandOp::attachInterface<FillPadModel<pto::TFillPadExpandOp>>(*c);
+  attachBinary<pto::TConcatOp, isa::TConcat>(c);
+  attachUnary<pto::TPackOp, isa::TPack>(c);
+  pto::TDequantOp::attachInterface<TDequantModel>(*c);
+  pto::TQuantOp::attachInterface<TQuantModel>(*c);
 }
 
 } // namespace pto_mlir::backend

@@ -266,6 +266,26 @@ struct TImg2colModel : CodegenOpInterface::ExternalModel<TImg2colModel, pto::TIm
   }
 };
 
+struct TInsertModel : CodegenOpInterface::ExternalModel<TInsertModel, pto::TInsertOp> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto insert = cast<pto::TInsertOp>(op);
+    auto src = cg.tileDesc(op, insert.getSrc()), dst = cg.tileDesc(op, insert.getDst());
+    isa::Value row, col;
+    if (failed(src) || failed(dst) || failed(cg.integer(op, insert.getIndexRow(), row)) ||
+        failed(cg.integer(op, insert.getIndexCol(), col)))
+      return failure();
+    if (src->memory == isa::Memory::L0C && dst->memory == isa::Memory::L1)
+      return cg.emit(op, isa::TInsertAcc{dst->tile, src->tile, row, col, isa::ReluMode::none});
+    if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::UB)
+      return cg.emit(op, isa::TInsertUb{dst->tile, src->tile, row, col});
+    if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::L1)
+      return cg.emit(op,
+                     isa::TInsertL1{dst->tile, src->tile, row, col, 0, 0, src->tile.validRows, src->tile.validCols});
+    return op->emitOpError("has no instruction from ")
+           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
+  }
+};
+
 } // namespace
 
 void attachDataMovementModels(MLIRContext *c) {
@@ -274,6 +294,7 @@ void attachDataMovementModels(MLIRContext *c) {
   pto::TMovOp::attachInterface<TMovModel>(*c);
   pto::TExtractOp::attachInterface<TExtractModel>(*c);
   pto::TImg2ColOp::attachInterface<TImg2colModel>(*c);
+  pto::TInsertOp::attachInterface<TInsertModel>(*c);
 }
 
 } // namespace pto_mlir::backend

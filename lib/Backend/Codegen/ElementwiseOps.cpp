@@ -79,49 +79,92 @@ struct TSelSModel : CodegenOpInterface::ExternalModel<TSelSModel, pto::TSelSOp> 
   }
 };
 
-template <typename Op, typename Insn> void unary(MLIRContext *c) {
-  Op::template attachInterface<UnaryTile<Op, Insn>>(*c);
-}
-template <typename Op, typename Insn> void binary(MLIRContext *c) {
-  Op::template attachInterface<BinaryTile<Op, Insn>>(*c);
-}
-template <typename Op, typename Insn> void scalar(MLIRContext *c) {
-  Op::template attachInterface<ScalarTile<Op, Insn>>(*c);
-}
+/// a op b + c through dst, as the assembler does it.
+template <typename Op, typename First, typename Second>
+struct TernaryModel : CodegenOpInterface::ExternalModel<TernaryModel<Op, First, Second>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto typed = cast<Op>(op);
+    First first;
+    Second second;
+    if (failed(cg.tile(op, typed.getDst(), first.dst)) || failed(cg.tile(op, typed.getSrc0(), first.src0)) ||
+        failed(cg.tile(op, typed.getSrc1(), first.src1)) || failed(cg.tile(op, typed.getSrc2(), second.src1)) ||
+        failed(cg.emit(op, first)))
+      return failure();
+    second.dst = second.src0 = first.dst;
+    return cg.emit(op, second);
+  }
+};
+
+template <typename Op, typename First>
+struct ScalarTernaryModel : CodegenOpInterface::ExternalModel<ScalarTernaryModel<Op, First>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto typed = cast<Op>(op);
+    First first;
+    isa::TAdd second;
+    if (failed(cg.tile(op, typed.getDst(), first.dst)) || failed(cg.tile(op, typed.getSrc0(), first.src)) ||
+        failed(cg.scalar(op, typed.getScalar(), first.scalar)) || failed(cg.tile(op, typed.getSrc1(), second.src1)) ||
+        failed(cg.emit(op, first)))
+      return failure();
+    second.dst = second.src0 = first.dst;
+    return cg.emit(op, second);
+  }
+};
 
 } // namespace
 
 void attachElementwiseModels(MLIRContext *c) {
-  unary<pto::TAbsOp, isa::TAbs>(c);
-  unary<pto::TExpOp, isa::TExp>(c);
-  unary<pto::TLogOp, isa::TLog>(c);
-  unary<pto::TSqrtOp, isa::TSqrt>(c);
-  unary<pto::TRsqrtOp, isa::TRsqrt>(c);
-  unary<pto::TRecipOp, isa::TRecip>(c);
-  unary<pto::TNegOp, isa::TNeg>(c);
-  unary<pto::TNotOp, isa::TNot>(c);
-  unary<pto::TReluOp, isa::TRelu>(c);
-  binary<pto::TAddOp, isa::TAdd>(c);
-  binary<pto::TSubOp, isa::TSub>(c);
-  binary<pto::TMulOp, isa::TMul>(c);
-  binary<pto::TDivOp, isa::TDiv>(c);
-  binary<pto::TMaxOp, isa::TMax>(c);
-  binary<pto::TMinOp, isa::TMin>(c);
-  binary<pto::TAndOp, isa::TAnd>(c);
-  binary<pto::TOrOp, isa::TOr>(c);
-  binary<pto::TMulAddDstOp, isa::TMuladddst>(c);
-  scalar<pto::TAddSOp, isa::TAdds>(c);
-  scalar<pto::TSubSOp, isa::TSubs>(c);
-  scalar<pto::TMulSOp, isa::TMuls>(c);
-  scalar<pto::TMaxSOp, isa::TMaxs>(c);
-  scalar<pto::TMinSOp, isa::TMins>(c);
-  scalar<pto::TLReluOp, isa::TLrelu>(c);
+  attachUnary<pto::TAbsOp, isa::TAbs>(c);
+  attachUnary<pto::TExpOp, isa::TExp>(c);
+  attachUnary<pto::TLogOp, isa::TLog>(c);
+  attachUnary<pto::TSqrtOp, isa::TSqrt>(c);
+  attachUnary<pto::TRsqrtOp, isa::TRsqrt>(c);
+  attachUnary<pto::TRecipOp, isa::TRecip>(c);
+  attachUnary<pto::TNegOp, isa::TNeg>(c);
+  attachUnary<pto::TNotOp, isa::TNot>(c);
+  attachUnary<pto::TReluOp, isa::TRelu>(c);
+  attachBinary<pto::TAddOp, isa::TAdd>(c);
+  attachBinary<pto::TSubOp, isa::TSub>(c);
+  attachBinary<pto::TMulOp, isa::TMul>(c);
+  attachBinary<pto::TDivOp, isa::TDiv>(c);
+  attachBinary<pto::TMaxOp, isa::TMax>(c);
+  attachBinary<pto::TMinOp, isa::TMin>(c);
+  attachBinary<pto::TAndOp, isa::TAnd>(c);
+  attachBinary<pto::TOrOp, isa::TOr>(c);
+  attachBinary<pto::TMulAddDstOp, isa::TMuladddst>(c);
+  attachScalar<pto::TAddSOp, isa::TAdds>(c);
+  attachScalar<pto::TSubSOp, isa::TSubs>(c);
+  attachScalar<pto::TMulSOp, isa::TMuls>(c);
+  attachScalar<pto::TMaxSOp, isa::TMaxs>(c);
+  attachScalar<pto::TMinSOp, isa::TMins>(c);
+  attachScalar<pto::TLReluOp, isa::TLrelu>(c);
   pto::TDivSOp::attachInterface<TDivSModel>(*c);
   pto::TExpandSOp::attachInterface<TExpandSModel>(*c);
   pto::TCmpOp::attachInterface<TCmpModel>(*c);
   pto::TCmpSOp::attachInterface<TCmpSModel>(*c);
   pto::TSelOp::attachInterface<TSelModel>(*c);
   pto::TSelSOp::attachInterface<TSelSModel>(*c);
+  attachBinary<pto::TXorOp, isa::TXor>(c);
+  attachBinary<pto::TShlOp, isa::TShl>(c);
+  attachBinary<pto::TShrOp, isa::TShr>(c);
+  attachBinary<pto::TPReluOp, isa::TPrelu>(c);
+  attachBinary<pto::TRemOp, isa::TRem>(c);
+  attachBinary<pto::TFModOp, isa::TFmod>(c);
+  attachBinary<pto::TPartAddOp, isa::TPartadd>(c);
+  attachBinary<pto::TPartMulOp, isa::TPartmul>(c);
+  attachBinary<pto::TPartMaxOp, isa::TPartmax>(c);
+  attachBinary<pto::TPartMinOp, isa::TPartmin>(c);
+  attachScalar<pto::TAndSOp, isa::TAnds>(c);
+  attachScalar<pto::TOrSOp, isa::TOrs>(c);
+  attachScalar<pto::TXorSOp, isa::TXors>(c);
+  attachScalar<pto::TShlSOp, isa::TShls>(c);
+  attachScalar<pto::TShrSOp, isa::TShrs>(c);
+  attachScalar<pto::TRemSOp, isa::TRems>(c);
+  attachScalar<pto::TFModSOp, isa::TFmods>(c);
+  attachScalar<pto::TAxpyOp, isa::TAxpy>(c);
+  pto::TAddCOp::attachInterface<TernaryModel<pto::TAddCOp, isa::TAdd, isa::TAdd>>(*c);
+  pto::TSubCOp::attachInterface<TernaryModel<pto::TSubCOp, isa::TSub, isa::TAdd>>(*c);
+  pto::TAddSCOp::attachInterface<ScalarTernaryModel<pto::TAddSCOp, isa::TAdds>>(*c);
+  pto::TSubSCOp::attachInterface<ScalarTernaryModel<pto::TSubSCOp, isa::TSubs>>(*c);
 }
 
 } // namespace pto_mlir::backend

@@ -3,7 +3,7 @@
 #include "Models.h"
 #include "Scalars.h"
 #include "Types.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 

@@ -43,6 +43,21 @@ template <typename Op, typename Insn> struct ScalarTile : CodegenOpInterface::Ex
   }
 };
 
+template <typename Op, typename Insn> void attachUnary(mlir::MLIRContext *context) {
+  Op::template attachInterface<UnaryTile<Op, Insn>>(*context);
+}
+template <typename Op, typename Insn> void attachBinary(mlir::MLIRContext *context) {
+  Op::template attachInterface<BinaryTile<Op, Insn>>(*context);
+}
+template <typename Op, typename Insn> void attachScalar(mlir::MLIRContext *context) {
+  Op::template attachInterface<ScalarTile<Op, Insn>>(*context);
+}
+
+/// An op without an instruction: a hint to the memory system, or output for the programmer.
+template <typename Op> struct NoInstruction : CodegenOpInterface::ExternalModel<NoInstruction<Op>, Op> {
+  mlir::LogicalResult generate(mlir::Operation *, CodegenContext &) const { return mlir::success(); }
+};
+
 } // namespace pto_mlir::backend
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Path.h"
 
@@ -18,17 +19,30 @@ using namespace mlir;
 namespace pto_mlir::backend {
 
 void registerCodegenInterfaces(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) { attachScalarModels(context); });
-  registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) { attachControlFlowModels(context); });
+  registry.addExtension(+[](MLIRContext *context, arith::ArithDialect *) {
+    attachScalarModels(context);
+    attachFloatScalarModels(context);
+    attachUnsignedModels(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, scf::SCFDialect *) {
+    attachControlFlowModels(context);
+    attachWhileModel(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, ub::UBDialect *) { attachPoisonModel(context); });
   registry.addExtension(+[](MLIRContext *context, pto::PTODialect *) {
     attachSystemModels(context);
     attachViewModels(context);
     attachTileModels(context);
     attachDataMovementModels(context);
     attachCubeModels(context);
+    attachScaledModels(context);
     attachElementwiseModels(context);
     attachReductionModels(context);
     attachConvertModels(context);
+    attachGatherSortModels(context);
+    attachElementAccessModels(context);
+    attachQueueModels(context);
+    attachEventArrayModels(context);
   });
 }
 

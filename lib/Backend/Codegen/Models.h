@@ -18,6 +18,15 @@ void attachCubeModels(mlir::MLIRContext *context);
 void attachElementwiseModels(mlir::MLIRContext *context);
 void attachReductionModels(mlir::MLIRContext *context);
 void attachConvertModels(mlir::MLIRContext *context);
+void attachGatherSortModels(mlir::MLIRContext *context);
+void attachScaledModels(mlir::MLIRContext *context);
+void attachElementAccessModels(mlir::MLIRContext *context);
+void attachQueueModels(mlir::MLIRContext *context);
+void attachEventArrayModels(mlir::MLIRContext *context);
+void attachFloatScalarModels(mlir::MLIRContext *context);
+void attachUnsignedModels(mlir::MLIRContext *context);
+void attachWhileModel(mlir::MLIRContext *context);
+void attachPoisonModel(mlir::MLIRContext *context);
 
 } // namespace pto_mlir::backend
 

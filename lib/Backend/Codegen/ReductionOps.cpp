@@ -20,37 +20,37 @@ struct ColExpandModel : CodegenOpInterface::ExternalModel<ColExpandModel, pto::T
   }
 };
 
-template <typename Op, typename Insn> void unary(MLIRContext *c) {
-  Op::template attachInterface<UnaryTile<Op, Insn>>(*c);
-}
-template <typename Op, typename Insn> void binary(MLIRContext *c) {
-  Op::template attachInterface<BinaryTile<Op, Insn>>(*c);
-}
 } // namespace
 
 void attachReductionModels(MLIRContext *c) {
-  unary<pto::TRowSumOp, isa::TRowsum>(c);
-  unary<pto::TRowMaxOp, isa::TRowmax>(c);
-  unary<pto::TRowMinOp, isa::TRowmin>(c);
-  unary<pto::TColSumOp, isa::TColsum>(c);
-  unary<pto::TColMaxOp, isa::TColmax>(c);
-  unary<pto::TColMinOp, isa::TColmin>(c);
-  unary<pto::TRowExpandOp, isa::TRowexpand>(c);
+  attachUnary<pto::TRowSumOp, isa::TRowsum>(c);
+  attachUnary<pto::TRowMaxOp, isa::TRowmax>(c);
+  attachUnary<pto::TRowMinOp, isa::TRowmin>(c);
+  attachUnary<pto::TColSumOp, isa::TColsum>(c);
+  attachUnary<pto::TColMaxOp, isa::TColmax>(c);
+  attachUnary<pto::TColMinOp, isa::TColmin>(c);
+  attachUnary<pto::TRowProdOp, isa::TRowprod>(c);
+  attachUnary<pto::TColProdOp, isa::TColprod>(c);
+  attachUnary<pto::TRowArgMaxOp, isa::TRowargmax>(c);
+  attachUnary<pto::TRowArgMinOp, isa::TRowargmin>(c);
+  attachUnary<pto::TColArgMaxOp, isa::TColargmax>(c);
+  attachUnary<pto::TColArgMinOp, isa::TColargmin>(c);
+  attachUnary<pto::TRowExpandOp, isa::TRowexpand>(c);
   pto::TColExpandOp::attachInterface<ColExpandModel>(*c);
-  binary<pto::TRowExpandAddOp, isa::TRowexpandadd>(c);
-  binary<pto::TRowExpandSubOp, isa::TRowexpandsub>(c);
-  binary<pto::TRowExpandMulOp, isa::TRowexpandmul>(c);
-  binary<pto::TRowExpandDivOp, isa::TRowexpanddiv>(c);
-  binary<pto::TRowExpandMaxOp, isa::TRowexpandmax>(c);
-  binary<pto::TRowExpandMinOp, isa::TRowexpandmin>(c);
-  binary<pto::TRowExpandExpDifOp, isa::TRowexpandexpdif>(c);
-  binary<pto::TColExpandAddOp, isa::TColexpandadd>(c);
-  binary<pto::TColExpandSubOp, isa::TColexpandsub>(c);
-  binary<pto::TColExpandMulOp, isa::TColexpandmul>(c);
-  binary<pto::TColExpandDivOp, isa::TColexpanddiv>(c);
-  binary<pto::TColExpandMaxOp, isa::TColexpandmax>(c);
-  binary<pto::TColExpandMinOp, isa::TColexpandmin>(c);
-  binary<pto::TColExpandExpDifOp, isa::TColexpandexpdif>(c);
+  attachBinary<pto::TRowExpandAddOp, isa::TRowexpandadd>(c);
+  attachBinary<pto::TRowExpandSubOp, isa::TRowexpandsub>(c);
+  attachBinary<pto::TRowExpandMulOp, isa::TRowexpandmul>(c);
+  attachBinary<pto::TRowExpandDivOp, isa::TRowexpanddiv>(c);
+  attachBinary<pto::TRowExpandMaxOp, isa::TRowexpandmax>(c);
+  attachBinary<pto::TRowExpandMinOp, isa::TRowexpandmin>(c);
+  attachBinary<pto::TRowExpandExpDifOp, isa::TRowexpandexpdif>(c);
+  attachBinary<pto::TColExpandAddOp, isa::TColexpandadd>(c);
+  attachBinary<pto::TColExpandSubOp, isa::TColexpandsub>(c);
+  attachBinary<pto::TColExpandMulOp, isa::TColexpandmul>(c);
+  attachBinary<pto::TColExpandDivOp, isa::TColexpanddiv>(c);
+  attachBinary<pto::TColExpandMaxOp, isa::TColexpandmax>(c);
+  attachBinary<pto::TColExpandMinOp, isa::TColexpandmin>(c);
+  attachBinary<pto::TColExpandExpDifOp, isa::TColexpandexpdif>(c);
 }
 
 } // namespace pto_mlir::backend

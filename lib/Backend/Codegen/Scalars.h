@@ -19,13 +19,6 @@ llvm::LogicalResult zeroExtend(mlir::Operation *op, CodegenContext &cg, mlir::Va
 /// Bits of an integer; 64 of an index.
 unsigned widthOf(mlir::Type type);
 
-void attachFloatScalarModels(mlir::MLIRContext *context);
-void attachUnsignedModels(mlir::MLIRContext *context);
-void attachWhileModel(mlir::MLIRContext *context);
-void attachPoisonModel(mlir::MLIRContext *context);
-void attachScaledModels(mlir::MLIRContext *context);
-void attachEventArrayModels(mlir::MLIRContext *context);
-
 } // namespace pto_mlir::backend
 
 #endif

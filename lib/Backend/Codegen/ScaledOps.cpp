@@ -1,9 +1,9 @@
-//===- ScaledOps.cpp - Products of scaled operands, stores with scales ----===//
+//===- ScaledOps.cpp - Products of scaled operands, moves with scales -----===//
 
 #include "Models.h"
 #include "Scalars.h"
 #include "Types.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 
@@ -81,6 +81,28 @@ struct TMovFPModel : CodegenOpInterface::ExternalModel<TMovFPModel, pto::TMovFPO
   }
 };
 
+/// textract_fp, tinsert_fp: L0C to L1 with a descriptor per column. The part begins at an index of the source or of the
+/// destination and has the size of the other one.
+template <typename Op> struct QuantisedMoveModel : CodegenOpInterface::ExternalModel<QuantisedMoveModel<Op>, Op> {
+  LogicalResult generate(Operation *op, CodegenContext &cg) const {
+    auto move = cast<Op>(op);
+    isa::TMovAccQuantv insn;
+    if (failed(cg.tile(op, move.getDst(), insn.dst)) || failed(cg.tile(op, move.getSrc(), insn.src)) ||
+        failed(cg.tile(op, move.getFp(), insn.scales)))
+      return failure();
+    isa::Value row, col;
+    if (failed(cg.integer(op, move.getIndexRow(), row)) || failed(cg.integer(op, move.getIndexCol(), col)))
+      return failure();
+    bool inserts = std::is_same_v<Op, pto::TInsertFPOp>;
+    (inserts ? insn.row : insn.srcRow) = row;
+    (inserts ? insn.col : insn.srcCol) = col;
+    const isa::Tile *extent = inserts ? &insn.src : &insn.dst;
+    insn.rows = extent->validRows, insn.cols = extent->validCols;
+    asDescriptors(insn.scales, *extent);
+    return cg.emit(op, insn);
+  }
+};
+
 } // namespace
 
 void attachScaledModels(MLIRContext *c) {
@@ -92,6 +114,8 @@ void attachScaledModels(MLIRContext *c) {
   pto::TGemvMxBiasOp::attachInterface<ScaledBiasModel<pto::TGemvMxBiasOp>>(*c);
   pto::TStoreFPOp::attachInterface<TStoreFPModel>(*c);
   pto::TMovFPOp::attachInterface<TMovFPModel>(*c);
+  pto::TExtractFPOp::attachInterface<QuantisedMoveModel<pto::TExtractFPOp>>(*c);
+  pto::TInsertFPOp::attachInterface<QuantisedMoveModel<pto::TInsertFPOp>>(*c);
 }
 
 } // namespace pto_mlir::backend

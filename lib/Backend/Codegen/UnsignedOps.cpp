@@ -27,7 +27,7 @@ struct ShiftRightModel : CodegenOpInterface::ExternalModel<ShiftRightModel, arit
   }
 };
 
-struct CeilDivModel : CodegenOpInterface::ExternalModel<CeilDivModel, arith::CeilDivUIOp> {
+struct CeilDivUnsignedModel : CodegenOpInterface::ExternalModel<CeilDivUnsignedModel, arith::CeilDivUIOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     mlir::Value result = op->getResult(0);
     isa::Value a, b, negated, quotient, out;
@@ -79,7 +79,7 @@ struct ExtendedSumModel : CodegenOpInterface::ExternalModel<ExtendedSumModel, ar
 
 void attachUnsignedModels(MLIRContext *c) {
   arith::ShRUIOp::attachInterface<ShiftRightModel>(*c);
-  arith::CeilDivUIOp::attachInterface<CeilDivModel>(*c);
+  arith::CeilDivUIOp::attachInterface<CeilDivUnsignedModel>(*c);
   arith::MulSIExtendedOp::attachInterface<ExtendedProductModel<arith::MulSIExtendedOp, false>>(*c);
   arith::MulUIExtendedOp::attachInterface<ExtendedProductModel<arith::MulUIExtendedOp, true>>(*c);
   arith::AddUIExtendedOp::attachInterface<ExtendedSumModel>(*c);

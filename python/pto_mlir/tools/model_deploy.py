@@ -33,7 +33,13 @@ def parser() -> cli.Parser:
     )
     p.add_argument("--verbose", action="store_true", help="say where a pass takes a slow way, tensor by tensor")
     p.add_argument("--dump_ir", metavar="DIR", help="write the module after each stage")
-    p.add_argument("--emit-pto", metavar="DIR", help="write each kernel as .pto for the public assembler")
+    p.add_argument("--emit-pto", metavar="DIR", help="write each kernel as .pto")
+    p.add_argument(
+        "--emit-pto-for",
+        choices=["assembler", "pto-compile"],
+        default="assembler",
+        help="assembler: only what the public assembler lowers; pto-compile: the ops that the model runs (same commands)",
+    )
     return p
 
 
@@ -69,6 +75,7 @@ def deploy(argv) -> int:
             args.debug,
             args.dump_ir or "",
             args.emit_pto or "",
+            args.emit_pto_for == "pto-compile",
         )
     print(
         f"  {result['kernels']} kernels ({result['launches']} launches), {result['command_bytes']:,} bytes of commands,"
@@ -87,6 +94,8 @@ def deploy(argv) -> int:
         print(f"  {result['emitted']} kernels written to {args.emit_pto} as .pto")
         for line in result["not_emitted"]:
             print(f"  not as .pto: {line}")
+        for line in result["rewritten"]:
+            print(f"  in other ops than the model runs: {line}")
     if not args.test_input:
         return 0
 

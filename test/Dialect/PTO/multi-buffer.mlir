@@ -58,3 +58,22 @@ func.func @one_trip(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_
   }
   return
 }
+
+// -----
+
+// The order of the engines is the text's business: its flags say nothing about halves.
+// CHECK-LABEL: func.func @flags_of_its_own
+// CHECK-NOT: pto.buffers
+func.func @flags_of_its_own(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %n step %c1 {
+    %t = pto.alloc_tile : !pto.tile_buf<vec, 8x8xf32>
+    pto.tload ins(%g : !pto.partition_tensor_view<8x8xf32>) outs(%t : !pto.tile_buf<vec, 8x8xf32>)
+    pto.set_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.wait_flag[<PIPE_MTE2>, <PIPE_MTE3>, <EVENT_ID0>]
+    pto.tstore ins(%t : !pto.tile_buf<vec, 8x8xf32>) outs(%o : !pto.partition_tensor_view<8x8xf32>)
+    pto.barrier <PIPE_ALL>
+  }
+  return
+}

@@ -1,7 +1,7 @@
 //===- PTOAsyncOps.cpp - copies between devices -----------------------------------------===//
 
 #include "VerifyHelpers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -23,8 +24,19 @@ void PTODialect::registerAttributes() {
       >();
 }
 
+namespace {
+/// Every op of the dialect may be inlined.
+struct PTOInliner : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+  bool isLegalToInline(Operation *, Operation *, bool) const final { return true; }
+  bool isLegalToInline(Region *, Region *, bool, IRMapping &) const final { return true; }
+  bool isLegalToInline(Operation *, Region *, bool, IRMapping &) const final { return true; }
+};
+} // namespace
+
 void PTODialect::initialize() {
   registerTypes();
   registerAttributes();
   registerPTODialectOperations(this);
+  addInterfaces<PTOInliner>();
 }

@@ -1,7 +1,7 @@
 //===- PTOEventOps.cpp - named events, event arrays ------------------------------------===//
 
 #include "VerifyHelpers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 using namespace pto_mlir::pto;

@@ -1,7 +1,7 @@
 //===- PTOGatherSortOps.cpp - gather, scatter, sort, generated tiles -------------------===//
 
 #include "VerifyHelpers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"

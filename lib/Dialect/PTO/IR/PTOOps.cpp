@@ -2,6 +2,7 @@
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 #include "EventId.h"
+#include "PtrSyntax.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
 

@@ -1,12 +1,21 @@
 //===- PTOPipeOps.cpp - queues of tiles between cube and vector cores ------------------===//
 
+#include "PtrSyntax.h"
 #include "VerifyHelpers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 using namespace mlir;
 using namespace pto_mlir::pto;
+
+ParseResult pto_mlir::pto::parsePtrType(OpAsmParser &parser, Type &type) {
+  PtrType pointer;
+  if (parser.parseCustomTypeWithFallback(pointer))
+    return failure();
+  type = pointer;
+  return success();
+}
+void pto_mlir::pto::printPtrType(OpAsmPrinter &printer, Operation *, Type type) { printer << type; }
 
 static std::optional<KernelKind> kindAround(Operation *op) {
   auto func = op->getParentOfType<func::FuncOp>();

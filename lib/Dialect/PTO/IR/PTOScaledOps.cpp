@@ -1,7 +1,7 @@
 //===- PTOScaledOps.cpp - quantisation, products of scaled operands --------------------===//
 
 #include "VerifyHelpers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 using namespace pto_mlir::pto;

@@ -19,7 +19,7 @@ void pto_mlir::pto::setParseForA5(DialectRegistry &registry, bool a5) {
   registry.addExtension(std::make_unique<ArchExtension>(a5));
 }
 
-//===- early spelling -----------------------------------------------------------------===//
+//===- relaxed spelling ---------------------------------------------------------------===//
 
 /// First place at or after `at` that is neither white space nor a comment.
 static size_t skipBlanks(StringRef text, size_t at) {
@@ -113,7 +113,7 @@ static std::optional<std::string> groupTypes(StringRef list) {
   return values + " :" + types;
 }
 
-std::string pto_mlir::pto::acceptSeedText(StringRef text) {
+std::string pto_mlir::pto::acceptRelaxedText(StringRef text) {
   std::string result;
   size_t copied = 0;
   StringRef op; // the last op's name

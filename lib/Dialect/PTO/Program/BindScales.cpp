@@ -1,6 +1,6 @@
 //===- BindScales.cpp - tiles of scales and the products that take them --------------------------===//
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 

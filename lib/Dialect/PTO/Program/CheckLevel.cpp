@@ -1,6 +1,6 @@
 //===- CheckLevel.cpp - refuse what the level of a .pto does not allow ---------------------===//
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

@@ -1,7 +1,7 @@
 //===- CheckQueues.cpp - both sides of a queue agree ---------------------------------------===//
 
 #include "QueueBuffers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

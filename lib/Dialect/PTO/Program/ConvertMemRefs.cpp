@@ -1,6 +1,6 @@
 //===- ConvertMemRefs.cpp - memrefs at tile ops to tiles, pointers and views ---------------------===//
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- DropSigns.cpp - scalars of unsigned types to what arith ops take --------------------------===//
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

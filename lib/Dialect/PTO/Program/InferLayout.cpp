@@ -1,6 +1,6 @@
 //===- InferLayout.cpp - layouts of views of global memory -----------------------------------===//
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 

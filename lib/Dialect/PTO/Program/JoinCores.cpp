@@ -1,7 +1,7 @@
 //===- JoinCores.cpp - functions for both kinds of core that make one kernel --------------------===//
 
 #include "QueueBuffers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 

@@ -1,6 +1,6 @@
 //===- LowerEvents.cpp - named events to flags of engines -------------------------------===//
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/IR/Builders.h"

@@ -10,7 +10,7 @@
 #include "../Transforms/Accesses.h"
 #include "../Transforms/CoreFlags.h"
 #include "QueueBuffers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -3,7 +3,7 @@
 #include "../Transforms/Accesses.h"
 #include "../Transforms/LocalLimits.h"
 #include "QueueBuffers.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

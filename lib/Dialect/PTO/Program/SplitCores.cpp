@@ -1,7 +1,7 @@
 //===- SplitCores.cpp - one function per kind of core ----------------------------------------===//
 
 #include "Cores.h"
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Program/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

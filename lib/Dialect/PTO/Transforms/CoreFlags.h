@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_COREFLAGS_H
 #define PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_COREFLAGS_H
 
-#include "pto_mlir/Dialect/PTO/IR/PTOExtra.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 namespace pto_mlir::pto {
 

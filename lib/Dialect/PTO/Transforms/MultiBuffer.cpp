@@ -56,6 +56,18 @@ static bool wantsTwo(AllocTileOp alloc) {
   return writes && !reads;
 }
 
+/// Whether the program itself fixes the order of the engines (flags), or gives memory to queues between cores.
+static bool ordersItself(func::FuncOp func) {
+  return func
+      .walk([](Operation *op) {
+        return isa<SetFlagOp, WaitFlagOp, SetFlagDynOp, WaitFlagDynOp, BarrierOp, ReserveBufferOp, InitializeL2LPipeOp,
+                   InitializeL2G2LPipeOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBufferPass> {
   void runOnOperation() override {
@@ -63,6 +75,8 @@ struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBuf
   }
 
   static void mark(func::FuncOp func) {
+    if (ordersItself(func))
+      return;
     bool a5 = targetsA5(func);
     DenseMap<unsigned, int64_t> used; // by memory, in bytes
     SmallVector<AllocTileOp> candidates;

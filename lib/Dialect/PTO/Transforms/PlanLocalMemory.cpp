@@ -47,14 +47,16 @@ static void number(Operation *op, Numbering &numbers, int64_t &next) {
   numbers[op] = {first, next++};
 }
 
+/// Whether a move between the two kinds of core touches the tile.
+static bool isShared(AllocTileOp alloc) { return llvm::any_of(getMemoryUsers(alloc.getResult()), crossesCores); }
+
 /// A tile lives from its first to its last user; a user inside a deeper loop keeps it alive over that whole loop, as
 /// does a loop that hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at
 /// once: it lives as long as its loop.
 static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
   // What one core writes into the other's memory may arrive at any time.
-  for (Operation *user : getMemoryUsers(alloc.getResult()))
-    if (crossesCores(user))
-      return numbers.lookup(alloc->getParentOfType<func::FuncOp>());
+  if (isShared(alloc))
+    return numbers.lookup(alloc->getParentOfType<func::FuncOp>());
   if (getBuffers(alloc) > 1)
     return numbers.lookup(alloc->getParentOp());
   int64_t first = std::numeric_limits<int64_t>::max(), last = -1;
@@ -135,6 +137,8 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     bool a5 = targetsA5(func);
     std::map<unsigned, SmallVector<Tile>> memories;
     func.walk<WalkOrder::PreOrder>([&](AllocTileOp alloc) {
+      if (sharedOnly && !alloc.getAddr() && !isShared(alloc))
+        return;
       auto [first, last] = lifetime(alloc, numbers);
       Tile tile{alloc, getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc), first, last};
       if (alloc.getAddr()) {
@@ -152,8 +156,18 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     });
     DenseMap<Operation *, Value> turns;
     for (auto &[space, tiles] : memories) {
-      if (failed(planMemory(func, tiles, assemblerLimits ? getAssemblerLimit(a5, space) : getLocalLimit(a5, space))))
+      if (llvm::all_of(tiles, [](const Tile &tile) { return tile.fixed; }))
+        continue;
+      LocalLimit limit = getLocalLimit(a5, space);
+      bool fits = placeWithin(tiles, limit).fits;
+      if (!fits && assemblerLimits) {
+        limit = getAssemblerLimit(a5, space);
+        fits = placeWithin(tiles, limit).fits;
+      }
+      if (!fits) {
+        reportOverflow(func, tiles, limit);
         return WalkResult::interrupt();
+      }
       for (Tile &tile : tiles)
         if (!tile.fixed)
           setAddress(tile, turns);
@@ -161,7 +175,13 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     return WalkResult::advance();
   }
 
-  static LogicalResult planMemory(func::FuncOp func, MutableArrayRef<Tile> tiles, const LocalLimit &limit) {
+  struct Placement {
+    bool fits;
+    int64_t need; // bytes, of the best order that was tried
+  };
+
+  /// Places the tiles of one memory within `limit`.
+  static Placement placeWithin(MutableArrayRef<Tile> tiles, const LocalLimit &limit) {
     SmallVector<size_t> byUse, bySize;
     for (size_t i = 0; i < tiles.size(); ++i)
       if (!tiles[i].fixed && tiles[i].last >= 0) // a tile that nothing uses needs no bytes
@@ -171,22 +191,26 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     llvm::sort(bySize, [&](size_t a, size_t b) {
       return std::tuple(-tiles[a].bytes, tiles[a].first, a) < std::tuple(-tiles[b].bytes, tiles[b].first, b);
     });
-    int64_t alone = place(tiles, byUse, limit.alignment, /*share=*/false);
-    if (alone <= limit.bytes)
-      return success();
-    int64_t shared = place(tiles, byUse, limit.alignment, /*share=*/true);
-    if (shared <= limit.bytes)
-      return success();
-    int64_t sorted = place(tiles, bySize, limit.alignment, /*share=*/true);
-    if (sorted <= limit.bytes)
-      return success();
+    int64_t need = place(tiles, byUse, limit.alignment, /*share=*/false);
+    if (need <= limit.bytes)
+      return {true, need};
+    need = place(tiles, byUse, limit.alignment, /*share=*/true);
+    if (need <= limit.bytes)
+      return {true, need};
+    need = std::min(need, place(tiles, bySize, limit.alignment, /*share=*/true));
+    return {need <= limit.bytes, need};
+  }
+
+  static void reportOverflow(func::FuncOp func, MutableArrayRef<Tile> tiles, const LocalLimit &limit) {
     InFlightDiagnostic diag = func.emitError("tiles need ")
-                              << std::min(shared, sorted) << " bytes of " << limit.name << ", which has " << limit.bytes
-                              << "; smaller tiles or fewer of them at a time would fit";
-    if (!bySize.empty())
-      diag.attachNote(tiles[bySize.front()].alloc.getLoc())
-          << "the largest tile takes " << tiles[bySize.front()].bytes << " bytes";
-    return diag;
+                              << placeWithin(tiles, limit).need << " bytes of " << limit.name << ", which has "
+                              << limit.bytes << "; smaller tiles or fewer of them at a time would fit";
+    Tile *largest = nullptr;
+    for (Tile &tile : tiles)
+      if (!tile.fixed && tile.last >= 0 && (!largest || tile.bytes > largest->bytes))
+        largest = &tile;
+    if (largest)
+      diag.attachNote(largest->alloc.getLoc()) << "the largest tile takes " << largest->bytes << " bytes";
   }
 
   static void setAddress(Tile &tile, DenseMap<Operation *, Value> &turns) {

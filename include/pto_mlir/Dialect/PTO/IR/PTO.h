@@ -11,6 +11,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -48,6 +49,11 @@ inline constexpr llvm::StringLiteral kPartOfAttr = "pto.part_of";
 inline constexpr llvm::StringLiteral kPanelAttr = "pto.panel";
 /// On such a kernel: for each argument the elements from one row to the next, 0 where rows follow each other.
 inline constexpr llvm::StringLiteral kPitchesAttr = "pto.pitches";
+
+/// The engine that a class of ops stands for (record_event, barrier_sync, get_buf).
+Pipe getEventPipe(SyncOpType type);
+/// Of a `#pto.pipe_event_type` or `#pto.sync_op_type`.
+Pipe getEventPipe(mlir::Attribute type);
 } // namespace pto_mlir::pto
 
 #endif

@@ -21,10 +21,6 @@ def PTO_Dialect : Dialect {
     void setParseForA5(bool value) { parseForA5 = value; }
     bool isParsingForA5() const { return parseForA5; }
 
-    /// Adds the ops that only hand-written kernels use (PTOExtraOps.td, library PTOPTOExtraIR; `registerExtraOps(registry)`
-    /// does so whenever the dialect is loaded).
-    void addExtraOps();
-
   private:
     void registerTypes();
     void registerAttributes();

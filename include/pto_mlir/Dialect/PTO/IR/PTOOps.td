@@ -11,5 +11,10 @@ include "pto_mlir/Dialect/PTO/IR/PTOTileScalarOps.td"
 include "pto_mlir/Dialect/PTO/IR/PTOReductionOps.td"
 include "pto_mlir/Dialect/PTO/IR/PTOExpandOps.td"
 include "pto_mlir/Dialect/PTO/IR/PTOSystemOps.td"
+include "pto_mlir/Dialect/PTO/IR/PTOGatherSortOps.td"
+include "pto_mlir/Dialect/PTO/IR/PTOScaledOps.td"
+include "pto_mlir/Dialect/PTO/IR/PTOEventOps.td"
+include "pto_mlir/Dialect/PTO/IR/PTOPipeOps.td"
+include "pto_mlir/Dialect/PTO/IR/PTOAsyncOps.td"
 
 #endif

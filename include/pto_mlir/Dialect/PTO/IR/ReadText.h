@@ -11,10 +11,10 @@ namespace pto_mlir::pto {
 /// Contexts made from `registry` parse `left` tiles for a5 (true) or a3; see `textTargetsA5`.
 void setParseForA5(mlir::DialectRegistry &registry, bool a5);
 
-/// `text` in today's spelling. Read is the spelling of early code generators: no comma before the strides of
-/// make_tensor_view, and a type behind each operand of `ins(..)` and `outs(..)`. Everything else, comments, strings and
-/// the number of lines included, stays; text in today's spelling comes back unchanged.
-std::string acceptSeedText(llvm::StringRef text);
+/// `text` in the assembler's spelling. Also read is: no comma before the strides of make_tensor_view, and a type behind
+/// each operand of `ins(..)` and `outs(..)`. Everything else, comments, strings and the number of lines included,
+/// stays; text in the assembler's spelling comes back unchanged.
+std::string acceptRelaxedText(llvm::StringRef text);
 
 } // namespace pto_mlir::pto
 

@@ -7,9 +7,6 @@
 
 namespace pto_mlir::pto {
 
-/// Lets the inliner move pto ops, in every context made from `registry`.
-void registerInliner(mlir::DialectRegistry &registry);
-
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION
 #include "pto_mlir/Dialect/PTO/Program/Passes.h.inc"

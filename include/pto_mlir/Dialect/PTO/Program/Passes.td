@@ -124,6 +124,18 @@ def PTOSplitCores : Pass<"pto-split-cores", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
 }
 
+def PTOHideHelpers : Pass<"pto-hide-helpers", "::mlir::ModuleOp"> {
+  let summary = "make functions private that other functions call";
+  let description = [{
+    Such a function is no kernel unless it is marked as one (`pto.entry`, `hacc.entry`); private, it vanishes once its calls are inlined.
+  }];
+}
+
+def PTOCheckControlFlow : Pass<"pto-check-control-flow", "::mlir::ModuleOp"> {
+  let summary = "refuse control flow that has no form in command streams";
+  let description = [{ What remains must be `scf.for`, `scf.while` and `scf.if`: regions of one block, and no `scf.parallel`. }];
+}
+
 def PTOSimplifyRegions : Pass<"pto-simplify-regions", "::mlir::ModuleOp"> {
   let summary = "scf.index_switch to scf.if, scf.execute_region of one block to its ops";
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];

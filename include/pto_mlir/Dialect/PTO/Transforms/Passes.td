@@ -28,7 +28,7 @@ def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
   let description = [{
     A tile that is allocated in an `scf.for`, is written before it is read in each trip, and is touched by more than one
     engine gets `pto.buffers = 2`, as long as all tiles of the function, so doubled, fit their memory: one engine may then
-    fill a half while another works on the other half.
+    fill a half while another works on the other half. Functions with flags, barriers or queues of their own are left alone.
 
     ```mlir
     scf.for %i = %c0 to %c8 step %c1 {
@@ -46,7 +46,8 @@ def PTOPlanLocalMemory : Pass<"pto-plan-local-memory", "::mlir::ModuleOp"> {
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect"];
   let options = [
-    Option<"assemblerLimits", "assembler-limits", "bool", "false", "Plan with the public assembler's sizes of the memories instead of a core's">,
+    Option<"assemblerLimits", "assembler-limits", "bool", "false", "Where tiles exceed a core's memory as we use it, plan with the size that the public assembler uses">,
+    Option<"sharedOnly", "shared-only", "bool", "false", "Place only tiles that the other kind of core writes">,
   ];
 }
 

@@ -1,4 +1,4 @@
-//===- HandwrittenControlFlow.cpp - scf.while -> loop, break_if_zero, end -===//
+//===- WhileLoops.cpp - scf.while -> loop, break_if_zero, end -------------===//
 
 #include "Carried.h"
 #include "Models.h"
