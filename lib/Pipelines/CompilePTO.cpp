@@ -39,8 +39,6 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-constexpr llvm::StringLiteral kArchAttr = "pto.target_arch";
-
 void registerProgramDialects(DialectRegistry &registry) {
   registry
       .insert<affine::AffineDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, math::MathDialect,
@@ -52,15 +50,15 @@ void registerProgramDialects(DialectRegistry &registry) {
 }
 
 /// Parses and verifies for the wanted architecture, which the module carries afterwards.
-OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, bool a5,
+OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, const pto::Target &arch,
                                    MLIRContext &context) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, options.input), SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
   if (!module)
     return nullptr;
-  if (!options.processor.empty() || !(*module)->hasAttr(kArchAttr))
-    (*module)->setAttr(kArchAttr, StringAttr::get(&context, a5 ? "a5" : "a3"));
+  if (!options.processor.empty() || !(*module)->hasAttr(pto::kTargetArchAttr))
+    (*module)->setAttr(pto::kTargetArchAttr, StringAttr::get(&context, arch.name));
   return failed(verify(*module)) ? nullptr : std::move(module);
 }
 
@@ -148,15 +146,15 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     return std::nullopt;
   }
   std::string source = options.seedText ? pto::acceptSeedText(input->getBuffer()) : input->getBuffer().str();
-  bool a5 = options.processor.empty() ? pto::textTargetsA5(source) : options.processor == "a5";
+  const pto::Target &arch = options.processor.empty() ? pto::targetOfText(source) : pto::targetNamed(options.processor);
 
   DialectRegistry registry;
   registerProgramDialects(registry);
-  pto::setParseForA5(registry, a5);
+  pto::setParseFor(registry, arch);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   DiagnosticCollector collector(&context, errors);
-  OwningOpRef<ModuleOp> module = parseProgram(source, options, a5, context);
+  OwningOpRef<ModuleOp> module = parseProgram(source, options, arch, context);
   std::optional<ProgramSummary> summary;
   auto run = [&](auto add) {
     PassManager pm(&context);
@@ -190,7 +188,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
   if (good && text) {
     summary = writeText(*module, options.output, errors);
   } else if (good) {
-    auto loaded = backend::Backend::instance().load(a5 ? "a5" : "a3");
+    auto loaded = backend::Backend::instance().load(arch.name);
     if (!loaded.processor)
       errors.push_back(loaded.error);
     else if (run([&](PassManager &pm) {

@@ -126,11 +126,11 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     Numbering numbers;
     int64_t next = 0;
     number(func, numbers, next);
-    bool a5 = targetsA5(func);
+    const Target &arch = targetOf(func);
     std::map<unsigned, SmallVector<Tile>> memories;
     func.walk<WalkOrder::PreOrder>([&](AllocTileOp alloc) {
       auto [first, last] = lifetime(alloc, numbers);
-      Tile tile{alloc, getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc), first, last};
+      Tile tile{alloc, getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc), first, last};
       if (alloc.getAddr()) {
         tile.fixed = true;
         tile.address = getConstantIntValue(alloc.getAddr()).value_or(0);
@@ -146,7 +146,8 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     });
     DenseMap<Operation *, Value> turns;
     for (auto &[space, tiles] : memories) {
-      if (failed(planMemory(func, tiles, assemblerLimits ? getAssemblerLimit(a5, space) : getLocalLimit(a5, space))))
+      if (failed(
+              planMemory(func, tiles, assemblerLimits ? getAssemblerLimit(arch, space) : getLocalLimit(arch, space))))
         return WalkResult::interrupt();
       for (Tile &tile : tiles)
         if (!tile.fixed)
