@@ -133,5 +133,11 @@ NB_MODULE(_compiler, m) {
     return ops;
   });
   m.def("describe", &describe);
+  m.def("processors", [] {
+    std::vector<std::tuple<std::string, unsigned>> processors;
+    for (const ProcessorDescription &processor : describeProcessors())
+      processors.emplace_back(processor.name, processor.blocks);
+    return processors;
+  });
   m.def("interpret", &interpret);
 }

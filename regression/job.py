@@ -90,6 +90,8 @@ def deploy(model, spec: dict, file: Path, *more: str):
         Path(spec["work"]) / f"{model.name}.mlir",
         "--quantize",
         spec["mode"],
+        "--processor",
+        spec["processor"],
         "--num_core",
         str(spec["cores"]),
         "--model",
@@ -185,7 +187,7 @@ def check_outputs(model, spec: dict, names: list[str], ours: list, theirs: list,
 
 def run_model(spec: dict) -> dict:
     model, cache, work = zoo.read(Path(spec["description"])), Path(spec["cache"]), Path(spec["work"])
-    mode, stem = spec["mode"], f"{model.name}_{spec['mode']}_{spec['cores']}"
+    mode, stem = spec["mode"], zoo.stem(model.name, spec)
     onnx, file, debug_file = cache / "zoo" / model.file, work / f"{stem}.pmodel", work / f"{stem}_debug.pmodel"
     problems: list[str] = []
     run = deploy(model, spec, file)
@@ -247,7 +249,9 @@ def main() -> int:
         result = {"status": "failed", "problem": f"{type(error).__name__}: {error}"}
     target = Path(spec["result"])
     temporary = target.with_suffix(f".{os.getpid()}.tmp")
-    temporary.write_text(json.dumps({**result, **{k: spec[k] for k in ("what", "name", "mode", "cores", "key")}}))
+    temporary.write_text(
+        json.dumps({**result, **{k: spec[k] for k in ("what", "name", "processor", "mode", "cores", "key")}})
+    )
     temporary.replace(target)
     return 0
 

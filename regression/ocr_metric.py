@@ -91,7 +91,7 @@ def networks(spec: dict):
 
     def session(name: str, width: int):
         """The .pmodel of this run; a recogniser of another width is made now, since a .pmodel has fixed shapes."""
-        stem = f"{name}_{spec['mode']}_{spec['cores']}"
+        stem = zoo.stem(name, spec)
         file = work / f"{stem}.pmodel"
         if name == "rec" and width != WIDTH:
             mlir, file = work / f"rec_{width}.mlir", work / f"{stem}_{width}.pmodel"
@@ -113,6 +113,8 @@ def networks(spec: dict):
                     mlir,
                     "--quantize",
                     spec["mode"],
+                    "--processor",
+                    spec["processor"],
                     "--num_core",
                     str(spec["cores"]),
                     "--model",
@@ -145,7 +147,7 @@ def same_text(spec: dict) -> dict:
     cache = Path(spec["cache"])
     classes = characters(cache / "zoo" / "rec.onnx")
     readers = [Reader(*(make(n) for n in ("det", "cls", "rec")), classes) for make in networks(spec)]
-    paths, no_photograph = pictures(Path(spec["work"]) / f"pictures_{spec['mode']}_{spec['cores']}", cache)
+    paths, no_photograph = pictures(Path(spec["work"]) / zoo.stem("pictures", spec), cache)
     texts, same_networks = ([reader.read(Image.open(p)) for p in paths] for reader in readers)
     package, no_package = package_texts(cache, paths)
     wanted = same_networks if package is None else package

@@ -28,7 +28,7 @@ def table(head: list[str], rows: list[list[object]]) -> str:
 def overview(results: list[dict]) -> str:
     rows = []
     for r in results:
-        line: list[object] = [r["name"], r["mode"], r["cores"], (r["status"], r["status"])]
+        line: list[object] = [r["name"], r.get("processor", ""), r["mode"], r["cores"], (r["status"], r["status"])]
         if r.get("outputs"):
             s = r["seconds"]
             ratio = f"{s['cmodel'] / s['onnxruntime']:.1f}" if "cmodel" in s else ""
@@ -50,6 +50,7 @@ def overview(results: list[dict]) -> str:
     return table(
         [
             "model",
+            "processor",
             "mode",
             "cores",
             "status",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import page
+import zoo
 from pto_mlir import npz
 from pto_mlir.errors import UserError
 
@@ -38,22 +39,28 @@ def collect(pieces: list, models: list, work: Path) -> dict:
     }
 
 
+def processor_of(result: dict) -> str:
+    """Where a model ran; a preparation runs nowhere."""
+    return result.get("processor") or zoo.DEFAULT_PROCESSOR
+
+
 def across_cores(results: list[dict], work: Path) -> list[dict]:
     """Outputs for other numbers of cores against those of the first. Any differing bit is a failure of the run."""
     rows: list[dict] = []
     first: dict[tuple, tuple[int, dict]] = {}
     for r in results:
         try:
-            outputs = npz.load(work / f"{r['name']}_{r['mode']}_{r['cores']}_outputs.npz") if r.get("outputs") else None
+            outputs = npz.load(work / f"{zoo.stem(r['name'], r)}_outputs.npz") if r.get("outputs") else None
         except UserError:
             outputs = None
         if outputs is None:
             continue
-        cores, reference = first.setdefault((r["name"], r["mode"]), (r["cores"], outputs))
+        cores, reference = first.setdefault((r["name"], processor_of(r), r["mode"]), (r["cores"], outputs))
         if reference is not outputs:
             rows.append(
                 {
                     "name": r["name"],
+                    "processor": processor_of(r),
                     "mode": r["mode"],
                     "cores": [cores, r["cores"]],
                     "equal": not (different := differing(outputs, reference)),
@@ -90,11 +97,11 @@ def show(outcome: dict) -> None:
     """One line per model, mode and number of cores; then the worst tensors, the metrics and what failed."""
     rows = [r for r in outcome["results"] if r["what"] == "model"]
     print(
-        f"\n{'model':<14} {'mode':<4} {'cores':>5} {'status':<8} {'cosine':>10} {'max error':>10} {'worst tensor':>12} {'deploy s':>8} {'MB':>6} "
+        f"\n{'model':<14} {'chip':<4} {'mode':<4} {'cores':>5} {'status':<8} {'cosine':>10} {'max error':>10} {'worst tensor':>12} {'deploy s':>8} {'MB':>6} "
         f"{'cmodel ms':>10} {'ort ms':>8} {'x':>6} {'file':>12} {'kernels':>7}"
     )
     for r in rows:
-        head = f"{r['name']:<14} {r['mode']:<4} {r['cores']:>5} {r['status']:<8}"
+        head = f"{r['name']:<14} {processor_of(r):<4} {r['mode']:<4} {r['cores']:>5} {r['status']:<8}"
         if not r.get("outputs"):
             print(head)
             continue
@@ -123,8 +130,10 @@ def show(outcome: dict) -> None:
             print(f"  {r['name']} {r['mode']} {r['cores']} core(s): {r['metric']['summary']}")
     for c in outcome["cores"]:
         how = "the same bits" if c["equal"] else f"FAILED: {c['difference']}"
-        print(f"  {c['name']} {c['mode']}: {c['cores'][1]} cores against {c['cores'][0]}: {how}")
+        print(f"  {c['name']} {c['processor']} {c['mode']}: {c['cores'][1]} cores against {c['cores'][0]}: {how}")
     for r in outcome["results"]:
         if r["status"] != "passed":
-            print(f"  {r['status']}: {r['name']} {r['mode'] or 'preparation'} {r['cores'] or ''}: {r['problem']}")
+            print(
+                f"  {r['status']}: {r['name']} {r.get('processor', '')} {r['mode'] or 'preparation'} {r['cores'] or ''}: {r['problem']}"
+            )
     print(f"{outcome['passed']} passed, {outcome['failed']} failed, {outcome['skipped']} skipped")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import itertools
 import sys
 from pathlib import Path
 
@@ -20,7 +21,7 @@ import pto_mlir
 import report
 import schedule
 import zoo
-from pto_mlir import cli
+from pto_mlir import cli, compiler
 from pto_mlir.errors import UserError
 
 PROG = "regression"
@@ -33,6 +34,9 @@ def parser() -> argparse.ArgumentParser:
         "--modes", type=cli.names, default=[], help="comma list of F32, F16, BF16; each model's own when absent"
     )
     p.add_argument("--num_core", type=cli.names, default=["1"], help="comma list; results must not depend on it")
+    p.add_argument(
+        "--processors", type=cli.names, default=[zoo.DEFAULT_PROCESSOR], help="comma list; the same bounds hold on each"
+    )
     p.add_argument("--jobs", type=int, default=1, help="processes at a time; more than one disturbs the times")
     p.add_argument("--threads", type=int, default=2, help="host threads of the simulator")
     p.add_argument("--resume", action="store_true", help="keep what passed before")
@@ -53,8 +57,13 @@ def checked(args) -> None:
     wrong = [m for m in args.modes if m not in zoo.MODES]
     if wrong:
         raise UserError(f"--modes: {wrong[0]!r} is none of {', '.join(zoo.MODES)}")
-    if any(not c.isdecimal() or not 1 <= int(c) <= 24 for c in args.num_core) or not args.num_core:
-        raise UserError(f"--num_core: expects numbers from 1 to 24, got {','.join(args.num_core)}")
+    known = compiler.processors()
+    wrong = [p for p in args.processors if p not in known]
+    if wrong or not args.processors:
+        raise UserError(f"--processors: {','.join(wrong)!r} is none of {', '.join(known)}")
+    most = min(known[p] for p in args.processors)
+    if any(not c.isdecimal() or not 1 <= int(c) <= most for c in args.num_core) or not args.num_core:
+        raise UserError(f"--num_core: expects numbers from 1 to {most}, got {','.join(args.num_core)}")
     if not 1 <= args.jobs <= 64 or not 0 <= args.threads <= 64:
         raise UserError("--jobs and --threads: expect 1 to 64")
 
@@ -89,26 +98,24 @@ def pieces(args, models: list[zoo.Model]) -> list[schedule.Piece]:
             "key": key,
         }
         first = schedule.Piece(
-            model.name, {"what": "prepare", "name": model.name, "mode": "", "cores": 0, **common}, []
+            model.name, {"what": "prepare", "name": model.name, "processor": "", "mode": "", "cores": 0, **common}, []
         )
         result.append(first)
         for mode in [m for m in model.modes if not args.modes or m in args.modes]:
-            for cores in map(int, args.num_core):
-                piece = schedule.Piece(
-                    f"{model.name}_{mode}_{cores}",
-                    {"what": "model", "name": model.name, "mode": mode, "cores": cores, **common},
-                    [first],
-                )
-                needs[model.name, mode, cores] = piece
+            for processor, cores in itertools.product(args.processors, map(int, args.num_core)):
+                spec = {"what": "model", "name": model.name, "processor": processor, "mode": mode, "cores": cores}
+                piece = schedule.Piece(zoo.stem(model.name, spec), {**spec, **common}, [first])
+                needs[model.name, processor, mode, cores] = piece
                 result.append(piece)
     for name, parts in metrics.MODELS.items() if args.metric else ():
-        for mode, cores in sorted({(m, c) for _, m, c in needs}):
-            if all((part, mode, cores) in needs for part in parts):
-                spec = {"what": "metric", "name": name, "end_metric": name, "mode": mode, "cores": cores}
-                before = [needs[part, mode, cores] for part in parts]
+        for where in sorted({key[1:] for key in needs}):
+            if all((part, *where) in needs for part in parts):
+                spec = {"what": "metric", "name": name, "end_metric": name}
+                spec |= dict(zip(("processor", "mode", "cores"), where))
+                before = [needs[(part, *where)] for part in parts]
                 keys = hashlib.sha256("".join(b.spec["key"] for b in before).encode()).hexdigest()
                 shared = {k: before[0].spec[k] for k in ("cache", "work", "threads")}
-                result.append(schedule.Piece(f"{name}_{mode}_{cores}", {**spec, **shared, "key": keys}, before))
+                result.append(schedule.Piece(zoo.stem(name, spec), {**spec, **shared, "key": keys}, before))
     return result
 
 

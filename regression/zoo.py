@@ -10,12 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import tomllib
+from pto_mlir import compiler
 from pto_mlir.errors import UserError
 from pto_mlir.preprocess import Preprocess
 
 FOLDER = Path(__file__).resolve().parent
 DESCRIPTIONS = FOLDER / "models"
 MODES = ("F32", "F16", "BF16")
+DEFAULT_PROCESSOR = next(iter(compiler.processors()))
 KINDS = ("line", "page", "photo", "normal", "tokens", "segments", "mask")
 DEBIAN_PYTHON = "/usr/bin/python3"
 MISSING_PACKAGE = 3  # exit code of a maker whose packages are not installed
@@ -68,6 +70,12 @@ class Model:
     @property
     def shapes(self) -> str:
         return "[" + ",".join("[" + ",".join(map(str, i.shape)) + "]" for i in self.inputs) + "]"
+
+
+def stem(name: str, spec: dict) -> str:
+    """How the files of a model in one mode, on one processor and so many cores begin; the default processor goes without saying."""
+    processor = spec.get("processor") or DEFAULT_PROCESSOR
+    return "_".join([name, *([processor] if processor != DEFAULT_PROCESSOR else []), spec["mode"], str(spec["cores"])])
 
 
 def cache_folder() -> Path:

@@ -49,7 +49,7 @@ LoadResult Backend::load(const std::string &name, const std::string &libraryPath
   auto fail = [&](const std::string &what) { return LoadResult{nullptr, "processor '" + name + "': " + what}; };
   const isa::ArchInfo *arch = isa::findArch(name);
   if (!arch)
-    return fail("is not known, the instruction table has a3 and a5");
+    return fail("is not known, the instruction table has " + isa::archNames());
   std::string file = "libpto_encoder_" + name + ".so";
   std::string path = libraryPath.empty() ? firstExisting(libraryCandidates(file)) : libraryPath;
   if (path.empty())

@@ -37,9 +37,9 @@ pto_status openContext(const pto_device_options *options, pto_device_context **c
     openError = "open needs options and a place for the context";
     return PTO_ERROR_INVALID;
   }
-  const isa::ArchInfo *arch = isa::findArch(options->processor ? options->processor : "a3");
+  const isa::ArchInfo *arch = options->processor ? isa::findArch(options->processor) : &isa::defaultArch();
   if (!arch) {
-    openError = "unknown processor '" + std::string(options->processor) + "'; the cmodel knows a3 and a5";
+    openError = "unknown processor '" + std::string(options->processor) + "'; the cmodel knows " + isa::archNames();
     return PTO_ERROR_INVALID;
   }
   auto observer = makeObserver(options->mode ? options->mode : "functional", arch->arch);

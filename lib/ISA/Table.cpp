@@ -43,6 +43,15 @@ const ArchInfo &archInfo(Arch arch) { return kArchs[size_t(arch)]; }
 
 const ChipInfo &chipInfo(Arch arch) { return kChips[size_t(arch)]; }
 
+Rows<ArchInfo> allArchs() { return kArchs; }
+
+std::string archNames(std::string_view separator) {
+  std::string names;
+  for (const ArchInfo &info : kArchs)
+    names.append(names.empty() ? "" : separator).append(info.name);
+  return names;
+}
+
 const ArchInfo *findArch(std::string_view name) {
   for (const ArchInfo &info : kArchs)
     if (name == info.name)

@@ -130,16 +130,18 @@ std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, 
   }
   case Opcode::CrossSet: {
     const auto &i = insn.as<CrossSet>();
-    if (i.mode == CrossMode::lane && arch != Arch::a5)
-      return "mode lane needs a5";
+    if (i.mode == CrossMode::lane && !archInfo(arch).has(ArchFeature::LaneFlags))
+      return std::string("mode lane is not on ") + archInfo(arch).name;
     if (i.mode == CrossMode::pair && core != CoreKind::AIV)
       return "mode pair is for vector cores";
     return checkCrossId(i.id, i.mode == CrossMode::lane && core == CoreKind::AIC);
   }
-  case Opcode::CrossWait:
-    if (arch == Arch::a3 && pipe != Pipe::S)
+  case Opcode::CrossWait: {
+    bool lanes = archInfo(arch).has(ArchFeature::LaneFlags);
+    if (!lanes && pipe != Pipe::S)
       return "belongs to the stream of S";
-    return checkCrossId(insn.as<CrossWait>().id, arch == Arch::a5 && core == CoreKind::AIC);
+    return checkCrossId(insn.as<CrossWait>().id, lanes && core == CoreKind::AIC);
+  }
   case Opcode::Push: {
     Pipe engine = insn.as<Push>().engine;
     if (!hasPipe(core, engine) || engine == Pipe::S)

@@ -55,7 +55,7 @@ def write_enums(table, out):
             out.append(f"  {entry} = {value},")
         out.append("};\n")
 
-    for cls in ("ElementType", "Layout", "Pad", "Pipe", "CoreKind", "Memory", "Arch"):
+    for cls in ("ElementType", "Layout", "Pad", "Pipe", "CoreKind", "Memory", "Arch", "ArchFeature"):
         enum(cls, "uint8_t", [(r["name"], r["value"]) for r in table.of(cls, "value")])
     own = [r for r in table.of("Enum", "!name") if "TableEnum" not in r["!superclasses"] and r["name"]]
     for record in own:
@@ -273,6 +273,37 @@ def mask_of(records):
     return f"{value:#x}"
 
 
+def archs_by_column(table):
+    """(bit set of architectures, list of a type column): a row takes the columns of its `rules`."""
+    rows = table.of("Arch", "value")
+    a3, a5 = (mask_of([r for r in rows if r["rules"] == name]) for name in ("a3", "a5"))
+    return [(mask_of(rows), "combinations"), (a5, "a5only"), (a3, "a3only")]
+
+
+def write_arch(table, arch):
+    """A row of `ArchInfo`."""
+
+    def memories(sizes):
+        ordered = sorted(sizes, key=lambda s: table.ref(s["memory"])["value"])
+        return "{{" + ", ".join(f"{{{s['bytes']}, {s['alignment']}}}" for s in ordered) + "}}"
+
+    own = table.refs(arch["memories"])
+    planned = {s["memory"]["def"]: s for s in own} | {
+        s["memory"]["def"]: s for s in table.refs(arch["assemblerMemories"])
+    }
+    fields = [
+        f"Arch::{arch['name']}",
+        f'"{arch["name"]}"',
+        f"Arch::{arch['rules']}",
+        memories(own),
+        memories(planned.values()),
+        *(str(arch[key]) for key in ("scratchBegin", "scratchBytes", "blocks", "vectorCores")),
+        f"Layout::{table.ref(arch['leftLayout'])['name']}",
+        mask_of(table.refs(arch["features"])),
+    ]
+    return "    {" + ", ".join(fields) + "},"
+
+
 def write_tables(table, insns, out):
     out.append("// Generated from include/pto_mlir/ISA by gen_isa.py: the rows as data.\n")
     enums = {r["!name"]: r for r in table.of("Enum", "!name")}
@@ -321,7 +352,7 @@ def write_tables(table, insns, out):
         types = table.ref(i["types"])
         combos = []
         typed = [o for o in ops if o["kind"] in ("Tile", "View") and not o["types"]]
-        for archs, key in (("3", "combinations"), ("2", "a5only"), ("1", "a3only")):
+        for archs, key in archs_by_column(table):
             for combo in types[key]:
                 names = [t["name"] for t in table.refs(combo)]
                 if types["same"]:
@@ -342,12 +373,7 @@ def write_tables(table, insns, out):
         )
     out.append("};\n")
     out.append("static const ArchInfo kArchs[] = {")
-    for arch in table.of("Arch", "value"):
-        sizes = sorted(table.refs(arch["memories"]), key=lambda s: table.ref(s["memory"])["value"])
-        body = ", ".join(f"{{{s['bytes']}, {s['alignment']}}}" for s in sizes)
-        out.append(
-            f'    {{Arch::{arch["name"]}, "{arch["name"]}", {{{{{body}}}}}, {arch["scratchBegin"]}, {arch["scratchBytes"]}}},'
-        )
+    out.extend(write_arch(table, arch) for arch in table.of("Arch", "value"))
     out.append("};\n")
     write_chips(table, out)
     out.append(

@@ -94,14 +94,12 @@ private:
     std::optional<Producer> &producer = entry->second;
     if (!isNew)
       return producer;
-    auto arch = getOperation()->getAttrOfType<StringAttr>("pto.target_arch");
-    auto limits = cube::cubeLimits(arch ? std::string_view(arch.getValue().data(), arch.getValue().size()) : "a3");
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); }); // build-cube-kernels says it
     auto contraction = cube::matchContraction(kernel);
-    if (!limits || failed(contraction))
+    if (failed(contraction))
       return producer;
     contraction->problem.cores = numCores;
-    auto tiling = cube::chooseCubeTiling(contraction->problem, *limits);
+    auto tiling = cube::chooseCubeTiling(contraction->problem, *cube::cubeLimits(pto::targetOf(getOperation()).name));
     auto shapes = tiling ? cube::tileShapes(*contraction, *tiling) : std::nullopt;
     if (shapes)
       producer = Producer{*contraction, *tiling, *shapes};

@@ -27,15 +27,15 @@ namespace {
 constexpr llvm::StringLiteral kArchAttr = "pto.target_arch";
 
 /// Parses and verifies for the wanted architecture, which the module carries afterwards.
-OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, bool a5,
+OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, const pto::Target &arch,
                                    MLIRContext &context) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, options.input), SMLoc());
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
   if (!module)
     return nullptr;
-  if (!options.processor.empty() || !(*module)->hasAttr(kArchAttr))
-    (*module)->setAttr(kArchAttr, StringAttr::get(&context, a5 ? "a5" : "a3"));
+  if (!options.processor.empty() || !(*module)->hasAttr(pto::kTargetArchAttr))
+    (*module)->setAttr(pto::kTargetArchAttr, StringAttr::get(&context, arch.name));
   return failed(verify(*module)) ? nullptr : std::move(module);
 }
 
@@ -120,17 +120,18 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     return std::nullopt;
   }
   std::string source = options.relaxed ? pto::acceptRelaxedText(input->getBuffer()) : input->getBuffer().str();
-  bool a5 = options.processor.empty() ? pto::textTargetsA5(source) : options.processor == "a5";
+  const pto::Target &arch =
+      options.processor.empty() ? pto::targetOfText(source) : pto::targetNamed(options.processor);
 
   DialectRegistry registry;
   registerDialects(registry);
-  pto::setParseForA5(registry, a5);
+  pto::setParseFor(registry, arch);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
   DiagnosticCollector collector(&context, errors);
   std::optional<ProgramSummary> summary;
-  if (OwningOpRef<ModuleOp> module = parseProgram(source, options, a5, context))
-    summary = compile(*module, options, a5 ? "a5" : "a3", errors);
+  if (OwningOpRef<ModuleOp> module = parseProgram(source, options, arch, context))
+    summary = compile(*module, options, arch.name, errors);
   if (!summary) {
     if (errors.empty())
       errors.push_back("the compiler failed without a message");

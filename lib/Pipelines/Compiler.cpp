@@ -8,6 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Frontend/ONNX/Import.h"
@@ -178,6 +179,8 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
 
 /// One net of straight-line ops, compiled.
 static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
+  // What every pass asks (pto::targetOf).
+  module->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), options.processor));
   PassManager pm(module.getContext());
   DeployPipelineOptions pipeline;
   pipeline.quantize = options.quantize;
@@ -204,7 +207,29 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
   return built;
 }
 
+/// One line where the options do not fit the processor's row of the table.
+static std::optional<std::string> processorProblem(const DeployOptions &options) {
+  const pto::Target *target = pto::findTarget(options.processor);
+  if (!target)
+    return "processor '" + options.processor + "' is not known, the instruction table has " + pto::targetNames();
+  if (options.numCore < 1 || options.numCore > target->blocks)
+    return "expects 1 to " + std::to_string(target->blocks) + " cores on " + target->name + ", got " +
+           std::to_string(options.numCore);
+  return std::nullopt;
+}
+
+std::vector<ProcessorDescription> describeProcessors() {
+  std::vector<ProcessorDescription> list;
+  for (const pto::Target &target : pto::allTargets())
+    list.push_back({target.name, static_cast<unsigned>(target.blocks)});
+  return list;
+}
+
 std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
+  if (auto problem = processorProblem(options)) {
+    errors.push_back(*problem);
+    return std::nullopt;
+  }
   CompilerContext context;
   OwningOpRef<ModuleOp> module = readNet(options.mlirFile, context, errors);
   if (!module)

@@ -1,4 +1,5 @@
 // pto-compile: a .pto, planned and synchronised, as .pto or as a .pmodel of kernels.
+#include "pto_mlir/ISA/Table.h"
 #include "pto_mlir/Pipelines/CompilePTO.h"
 #include "pto_mlir/Tools/Mains.h"
 
@@ -15,7 +16,8 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("X.pto"), cl::cat(category));
   static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"),
                                      cl::desc("Where the result goes"), cl::cat(category));
-  static cl::opt<std::string> processor("processor", cl::value_desc("a3 | a5"),
+  static const std::string names = pto_mlir::isa::archNames(" | ");
+  static cl::opt<std::string> processor("processor", cl::value_desc(names),
                                         cl::desc("Default: what the module says, else a3"), cl::cat(category));
   static cl::opt<unsigned> level("level", cl::init(2), cl::desc("1, 2: addresses are planned; 3: the text has them"),
                                  cl::cat(category));
@@ -32,8 +34,8 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
     llvm::errs() << "pto-compile: error: " << what << "\n";
     return 2;
   };
-  if (!processor.empty() && processor != "a3" && processor != "a5")
-    return usage("--processor expects a3 or a5, got '" + processor + "'");
+  if (!processor.empty() && !pto_mlir::isa::findArch(processor.getValue()))
+    return usage("--processor expects one of " + pto_mlir::isa::archNames() + ", got '" + processor + "'");
   if (level < 1 || level > 3)
     return usage("--level expects 1, 2 or 3, got " + llvm::Twine(level));
   if (blocks < 1 || blocks > 1024)

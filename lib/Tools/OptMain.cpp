@@ -75,7 +75,7 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
     input = llvm::MemoryBuffer::getMemBufferCopy(pto_mlir::pto::acceptRelaxedText(input->getBuffer()),
                                                  input->getBufferIdentifier());
   // The architecture must be known before a `left` tile is parsed.
-  pto_mlir::pto::setParseForA5(registry, pto_mlir::pto::textTargetsA5(input->getBuffer()));
+  pto_mlir::pto::setParseFor(registry, pto_mlir::pto::targetOfText(input->getBuffer()));
   if (failed(MlirOptMain(output->os(), std::move(input), registry, config)))
     return 1;
   output->keep();

@@ -56,6 +56,11 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
     return {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in results}
 
 
+def processors() -> dict[str, int]:
+    """What models can be compiled for, by name, the default first: how many blocks a chip has."""
+    return dict(_call("processors"))
+
+
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="", emit_pto="", emit_exact=False) -> dict:
     """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts: host_ops,
     absorbed, narrowed, clipped, remarks (where a pass takes a slow way)."""

@@ -73,7 +73,7 @@ def test_libraries_need_the_c_and_cxx_runtime_alone(tmp_path, wheel):
         assert all(name in own or allowed.fullmatch(name) for name in needed), (file.name, needed)
 
 
-@pytest.mark.parametrize("processor", ["a3"])
+@pytest.mark.parametrize("processor", ["a3", "a5"])
 def test_from_onnx_to_numbers(environment, tmp_path, awkward, processor):
     feed = {"x": np.random.default_rng(8).standard_normal((3, 3, 13, 29)).astype(np.float32)}
     npz.save(tmp_path / "in.npz", feed)

@@ -129,7 +129,7 @@ struct Conv {
   int h, w, c, kh, kw, sh, sw, dh, dw, top, left, bottom, right, out;
 };
 
-template <class T> void checkConv(const Conv &p) {
+template <class T> void checkConv(const Conv &p, Layout leftLayout) {
   TestDevice device;
   isa::ElementType type = typeOf<T>();
   int c0 = 32 / sizeof(T), c1 = (p.c + c0 - 1) / c0;
@@ -150,7 +150,7 @@ template <class T> void checkConv(const Conv &p) {
   uint16_t mp = roundUp(m, 16), kp = roundUp(k, 16), np = roundUp(p.out, 16);
   isa::Tile slab = tile(type, Layout::NZ, 0, roundUp(p.h * p.w, 16), uint16_t(c1 * c0), p.h * p.w, p.c);
   isa::Tile l1b = tile(type, Layout::NZ, 256 << 10, kp, np, k, p.out);
-  isa::Tile a = tile(type, Layout::ZZ, 0, mp, kp, m, k), b = tile(type, Layout::ZN, 0, kp, np, k, p.out);
+  isa::Tile a = tile(type, leftLayout, 0, mp, kp, m, k), b = tile(type, Layout::ZN, 0, kp, np, k, p.out);
   isa::Tile acc = tile(isa::ElementType::f32, Layout::NZ16, 0, mp, np, m, p.out);
   t.add(Pipe::MTE2, isa::TLoad{slab, view(0, type, p.h * p.w, p.c), Memory::L1});
   t.add(Pipe::MTE2, isa::TLoad{l1b, view(1, type, k, p.out), Memory::L1});
@@ -191,8 +191,10 @@ TEST(Cube, ConvolutionsByImg2col) {
   for (const Conv &p :
        {Conv{6, 7, 3, 3, 3, 2, 2, 1, 1, 1, 1, 1, 1, 8}, Conv{5, 5, 16, 3, 3, 1, 1, 1, 1, 1, 1, 1, 1, 17},
         Conv{9, 8, 11, 2, 3, 2, 1, 1, 2, 0, 1, 1, 2, 5}, Conv{4, 4, 24, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 16}}) {
-    checkConv<float>(p);
-    checkConv<half>(p);
+    for (Layout left : {Layout::ZZ, Layout::NZ}) { // L0A of a3 and of a5
+      checkConv<float>(p, left);
+      checkConv<half>(p, left);
+    }
   }
 }
 

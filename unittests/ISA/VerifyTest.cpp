@@ -117,7 +117,7 @@ TEST(Verify, CrossCoreFlags) {
   EXPECT_THAT(verifyOn(CrossSet{CrossMode::block, 16}, Pipe::FIX, CoreKind::AIC),
               HasSubstr("cross-core flag 16 is outside 0..15"));
   EXPECT_THAT(verifyOn(CrossSet{CrossMode::pair, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("is for vector cores"));
-  EXPECT_THAT(verifyOn(CrossSet{CrossMode::lane, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("mode lane needs a5"));
+  EXPECT_THAT(verifyOn(CrossSet{CrossMode::lane, 1}, Pipe::FIX, CoreKind::AIC), HasSubstr("mode lane is not on a3"));
   EXPECT_EQ(verifyOn(CrossSet{CrossMode::lane, 31}, Pipe::FIX, CoreKind::AIC, Arch::a5), "");
   EXPECT_EQ(verifyOn(CrossWait{31}, Pipe::FIX, CoreKind::AIC, Arch::a5), "");
   EXPECT_THAT(verifyOn(CrossWait{16}, Pipe::V, CoreKind::AIV, Arch::a5), HasSubstr("outside 0..15"));

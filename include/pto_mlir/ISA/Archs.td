@@ -11,6 +11,11 @@ def A3 : Arch<"a3", 0, [
   MemorySize<SA, 0, 16>, MemorySize<SB, 0, 16>]> {
   let scratchBegin = 188416;
   let scratchBytes = 8192;
+  // It plans scales, too, for which this architecture has neither memory nor products.
+  let assemblerMemories = [MemorySize<UB, 196608, 32>, MemorySize<BT, 65536, 32>, MemorySize<FB, 196608, 32>,
+                           MemorySize<SA, 196608, 32>, MemorySize<SB, 196608, 32>];
+  let blocks = 24;
+  let leftLayout = ZZ;
 }
 
 def A5 : Arch<"a5", 1, [
@@ -19,6 +24,10 @@ def A5 : Arch<"a5", 1, [
   MemorySize<SA, 4096, 16>, MemorySize<SB, 4096, 16>]> {
   let scratchBegin = 262144;
   let scratchBytes = 0;
+  let assemblerMemories = [MemorySize<UB, 253952, 32>, MemorySize<BT, 65536, 32>, MemorySize<FB, 253952, 32>];
+  let blocks = 32;
+  let leftLayout = NZ;
+  let features = [LaneFlags, DirectTiles, VectorScatter];
 }
 
 #endif

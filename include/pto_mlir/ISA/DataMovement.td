@@ -90,7 +90,7 @@ def TMOV_ACC_QUANTV : Insn<0x4e, "tmov_acc_quantv", PIPE_FIX,
   let description = "As tmov_acc_quant; of the scale bits 13-31 count.";
 }
 def TIMG2COL : Insn<0x49, "timg2col", PIPE_MTE1,
-    (ops TileOut<"dst", [L0A], [ZZ]>, TileIn<"src", [L1], [NZ]>, Int<"posM">, Int<"posK">, Int<"height">, Int<"padTop">, Int<"padBottom">,
+    (ops TileOut<"dst", [L0A], [ZZ, NZ]>, TileIn<"src", [L1], [NZ]>, Int<"posM">, Int<"posK">, Int<"height">, Int<"padTop">, Int<"padBottom">,
          Packed<"image", [Field<"width", 16>, Field<"channels", 16>]>,
          Packed<"window", [Field<"kernelH", 8>, Field<"kernelW", 8>, Field<"strideH", 8>, Field<"strideW", 8>]>,
          Packed<"border", [Field<"dilationH", 8>, Field<"dilationW", 8>, Field<"padLeft", 8>, Field<"padRight", 8>]>), CubeTypes>, Priced<RateToL0A>, Touches<[AccWholeGroups, AccImage]> {

@@ -105,13 +105,33 @@ class MemorySize<Memory m, int b, int a> {
   int alignment = a; // of a tile's address
 }
 
+// What an architecture has beside the sizes of its row.
+class ArchFeature<string n, int v, string s> {
+  string name = n;
+  int value = v; // of its bit
+  string summary = s;
+}
+def LaneFlags
+    : ArchFeature<"LaneFlags", 0, "each engine raises and awaits the cross-core flags of one vector core; elsewhere S awaits those of the block">;
+def DirectTiles : ArchFeature<"DirectTiles", 1, "tiles go from core to core without global memory: L0C to UB, UB to L1">;
+def VectorScatter : ArchFeature<"VectorScatter", 2, "V scatters; elsewhere S does">;
+
+// One row per architecture. Who needs a fact about one asks the row (ArchInfo in Table.h); nobody compares names.
 class Arch<string n, int v, list<MemorySize> m> {
   string name = n;
   int value = v;
   list<MemorySize> memories = m;
+  // The row whose columns of type lists and whose rules of the public assembler hold; that assembler's name for it.
+  string rules = n;
   // First byte and size of the part of UB that instructions may use as scratch; the planner stays below it.
   int scratchBegin = ?;
   int scratchBytes = ?;
+  // What the public assembler plans with where it differs from what a core has.
+  list<MemorySize> assemblerMemories = [];
+  int blocks = ?;      // of a chip: a cube core each, and
+  int vectorCores = 2; // so many vector cores
+  Layout leftLayout = ?; // of L0A
+  list<ArchFeature> features = [];
 }
 
 // --- operands ---------------------------------------------------------------

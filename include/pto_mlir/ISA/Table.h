@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -98,13 +99,24 @@ struct MemoryInfo {
   uint32_t bytes, alignment;
 };
 
+using Memories = std::array<MemoryInfo, std::size(kMemoryNames)>;
+
+/// A row of Archs.td: what there is to know about an architecture.
 struct ArchInfo {
   Arch arch;
   const char *name;
-  std::array<MemoryInfo, std::size(kMemoryNames)> memories;
+  Arch rules; // the row whose types and assembler's rules hold
+  Memories memories;
+  Memories assemblerMemories;          // what the public assembler plans with
   uint32_t scratchBegin, scratchBytes; // of UB
+  uint32_t blocks, vectorCores;        // of a chip, of a block
+  Layout leftLayout;                   // of L0A
+  uint32_t features;                   // bit set of ArchFeature
 
   const MemoryInfo &memory(Memory m) const { return memories[size_t(m)]; }
+  bool has(ArchFeature feature) const { return features >> unsigned(feature) & 1; }
+  /// Bytes of UB that tiles may take: what lies below the scratch of instructions.
+  uint32_t tileBytes() const { return scratchBytes ? scratchBegin : memory(Memory::UB).bytes; }
 };
 
 /// A number of a chip, and where it comes from.
@@ -136,8 +148,14 @@ inline const InsnInfo &infoOf(Opcode opcode) { return *findInsn(unsigned(opcode)
 
 const ArchInfo &archInfo(Arch arch);
 const ChipInfo &chipInfo(Arch arch);
-/// Null when there is no such architecture ("a3", "a5").
+/// Every row of Archs.td, the default first.
+Rows<ArchInfo> allArchs();
+/// What is meant where nobody names an architecture.
+inline const ArchInfo &defaultArch() { return allArchs()[0]; }
+/// Null when there is no such architecture.
 const ArchInfo *findArch(std::string_view name);
+/// The names of all architectures: "a3, a5".
+std::string archNames(std::string_view separator = ", ");
 
 /// Does this kind of core have this engine?
 bool hasPipe(CoreKind core, Pipe pipe);

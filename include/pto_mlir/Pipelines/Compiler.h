@@ -38,12 +38,21 @@ struct DeployOptions {
   std::string modelFile; // output .pmodel
   std::string quantize = "F32";
   std::string processor = "a3";
-  unsigned numCore = 1;   // blocks, 1..24
+  unsigned numCore = 1;   // blocks, at most those of the processor
   bool debug = false;     // keep every named tensor, and the op that each command comes from
   std::string dumpFolder; // the module after each stage goes there, unless empty
   std::string emitFolder; // each kernel goes there as .pto, unless empty
   bool emitExact = false; // as .pto for pto-compile: the ops that the model runs, whatever the public assembler lacks
 };
+
+/// A row of the instruction table's architectures.
+struct ProcessorDescription {
+  std::string name;
+  unsigned blocks; // of a chip: the most that a launch may have
+};
+
+/// The processors that models can be compiled for, the default first.
+std::vector<ProcessorDescription> describeProcessors();
 
 struct DeploySummary {
   int64_t kernels = 0, launches = 0;

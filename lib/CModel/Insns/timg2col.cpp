@@ -69,7 +69,8 @@ void execute(const isa::TImg2col &insn, Core &core) {
                                                  " of an output of " + std::to_string(outHeight) + "x" +
                                                  std::to_string(outWidth));
   // Whole groups of C0 channels (32 bytes) move at once.
-  size_t boxPitch = size_t(dst.cols) * 16 * dst.bytes; // of ZZ, from a box to the one below it
+  // From a box to the one below it: a row of boxes in ZZ, neighbours in NZ.
+  size_t boxPitch = insn.dst.layout == isa::Layout::NZ ? 512 : size_t(dst.cols) * 16 * dst.bytes;
   for (uint32_t k = 0; k < dst.validCols; k += c0) {
     int64_t group = (insn.posK.value + k) / c0, window = group % (kernelH * kernelW), c1 = group / (kernelH * kernelW);
     int64_t kh = window / kernelW * insn.dilationH - padTop, kw = window % kernelW * insn.dilationW - insn.padLeft;

@@ -24,10 +24,6 @@ namespace pto_mlir {
 
 namespace {
 
-/// Shares to prepare when the launch is not known: an A3 chip's cube cores.
-/// Fewer blocks then take several shares each.
-constexpr int64_t kUnknownCores = 24;
-
 bool isCubeKernel(func::FuncOp func) {
   auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   return kind && kind.getValue() == pto::KernelKind::cube && !func.isExternal() &&
@@ -44,11 +40,9 @@ public:
       module.emitError("num-cores must not be negative, got ") << numCores.getValue();
       return signalPassFailure();
     }
-    auto arch = module->getAttrOfType<StringAttr>("pto.target_arch");
-    StringRef name = arch ? arch.getValue() : "a3";
-    limits = cube::cubeLimits(std::string_view(name.data(), name.size()));
-    if (!limits) {
-      module.emitError("knows no architecture '") << name << "' (a3, a5)";
+    auto arch = module->getAttrOfType<StringAttr>(pto::kTargetArchAttr);
+    if (arch && !pto::findTarget(arch.getValue())) {
+      module.emitError("knows no architecture '") << arch.getValue() << "' (" << pto::targetNames() << ")";
       return signalPassFailure();
     }
     SmallVector<func::FuncOp> kernels;
@@ -70,8 +64,10 @@ private:
     auto contraction = cube::matchContraction(kernel);
     if (failed(contraction))
       return failure();
-    contraction->problem.cores = numCores ? numCores : kUnknownCores;
-    auto tiling = cube::chooseCubeTiling(contraction->problem, *limits);
+    // Shares for all cube cores of a chip when the launch is not known: fewer blocks then take several each.
+    const pto::Target &arch = pto::targetOf(kernel);
+    contraction->problem.cores = numCores ? numCores.getValue() : arch.blocks;
+    auto tiling = cube::chooseCubeTiling(contraction->problem, *cube::cubeLimits(arch.name));
     if (!tiling)
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
@@ -139,8 +135,6 @@ private:
     kernel.removeResAttrsAttr();
     kernel.addEntryBlock();
   }
-
-  std::optional<cube::CubeLimits> limits;
 };
 
 } // namespace

@@ -21,7 +21,7 @@ int64_t dimension(Ix x) {
 } // namespace
 
 Emitter::Emitter(func::FuncOp func)
-    : b(OpBuilder::atBlockEnd(&func.getBody().front())), loc(func.getLoc()), func(func) {}
+    : b(OpBuilder::atBlockEnd(&func.getBody().front())), loc(func.getLoc()), arch(pto::targetOf(func)), func(func) {}
 
 template <typename Op> Ix Emitter::binary(Ix x, Ix y) { return b.create<Op>(loc, value(x), value(y)).getResult(); }
 

@@ -79,6 +79,7 @@ public:
 
   mlir::OpBuilder b;
   mlir::Location loc;
+  const pto::Target &arch;
   /// Blocks that a launch has; 1 leaves out the distribution.
   int64_t cores = 0;
 

@@ -88,14 +88,24 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
   return handover;
 }
 
+/// With lane flags each vector core has flags of its own at the cube core, so many numbers behind the other's.
+constexpr int32_t kOtherLane = 16;
+
 void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
+  // A lane flag of a vector core is raised by MTE3: what it stored came from what it loaded before.
+  if (e.arch.laneFlags && pipe == pto::Pipe::PIPE_MTE2)
+    pipe = pto::Pipe::PIPE_MTE3;
   e.b.create<pto::SyncSetOp>(e.loc, pto::PipeAttr::get(e.context(), pipe),
                              e.b.getI32IntegerAttr(static_cast<int>(semaphore)), IntegerAttr(), Value());
 }
 
 void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
-  e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe),
-                              e.b.getI32IntegerAttr(static_cast<int>(semaphore)), Value());
+  auto wait = [&](int32_t number) {
+    e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(number), Value());
+  };
+  wait(static_cast<int32_t>(semaphore));
+  if (e.arch.laneFlags && semaphore == Semaphore::Free)
+    wait(static_cast<int32_t>(semaphore) + kOtherLane);
 }
 
 /// The body of `panel` in the place of a call.

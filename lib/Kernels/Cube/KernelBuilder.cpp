@@ -184,7 +184,7 @@ private:
   }
 
   void emitStep(Value acc, Ix panel, Ix k, Ix extent, Ix rows) {
-    Value a = e.tile(pto::makeLeftTile(e.context(), t.baseM, depth(), c.left.element), rows, extent);
+    Value a = e.tile(pto::makeLeftTile(e.context(), e.arch, t.baseM, depth(), c.left.element), rows, extent);
     left->extract(a, k);
     Ix position = e.add(panel, k);
     Value w = holdsRightTile(p, t) ? rightTile : extractRight(t.holdB ? position : k, extent);

@@ -138,7 +138,7 @@ private:
     e.load(e.box(c.left, offset, {extentH, extentW, extent},
                  {image.h.stride * image.w.in * pitch, image.w.stride * pitch, 1}),
            panel);
-    Value left = e.tile(pto::makeLeftTile(e.context(), boxRows, most, c.left.element), outputs, extent);
+    Value left = e.tile(pto::makeLeftTile(e.context(), e.arch, boxRows, most, c.left.element), outputs, extent);
     e.b.create<pto::TExtractOp>(e.loc, panel, e.value(e.constant(0)), e.value(e.constant(0)), left);
     return left;
   }

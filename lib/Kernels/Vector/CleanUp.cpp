@@ -9,6 +9,7 @@
 #include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 
 using namespace mlir;
 
@@ -27,6 +28,8 @@ PhaseContext::PhaseContext(MLIRContext *context, int64_t cores) : cores(cores) {
   tensor::populateFoldTensorEmptyPatterns(patterns);
   cleanUpPatterns = FrozenRewritePatternSet(std::move(patterns));
 }
+
+int64_t unifiedBufferBudget(Operation *op) { return pto::targetOf(op).tileBytes; }
 
 LogicalResult cleanUp(func::FuncOp func, const PhaseContext &context) {
   if (failed(applyPatternsAndFoldGreedily(func, context.cleanUpPatterns)))

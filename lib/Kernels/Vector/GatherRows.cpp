@@ -41,8 +41,8 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
 }
 
 /// The largest even cut of a row that leaves room for two tiles.
-int64_t chunkOf(int64_t inner, int64_t elementBytes) {
-  int64_t limit = kUnifiedBufferBudget / 4 / elementBytes, chunk = inner;
+int64_t chunkOf(int64_t inner, int64_t elementBytes, int64_t budget) {
+  int64_t limit = budget / 4 / elementBytes, chunk = inner;
   for (int64_t parts = 1; chunk > limit || inner % parts != 0; ++parts)
     chunk = inner / (parts + 1);
   return chunk;
@@ -79,7 +79,7 @@ LogicalResult lowerGather(func::FuncOp func, linalg::GenericOp op) {
   Value source = reshapeTo(rewriter, loc, extract.getTensor(), {outer, size, inner});
   Value indices = reshapeTo(rewriter, loc, op.getDpsInputs()[0], {count});
   Value result = reshapeTo(rewriter, loc, out, {outer, count, inner});
-  int64_t chunk = chunkOf(inner, std::max(1u, data.getElementTypeBitWidth() / 8));
+  int64_t chunk = chunkOf(inner, std::max(1u, data.getElementTypeBitWidth() / 8), unifiedBufferBudget(func));
 
   // One loop per dimension that has more than one step; the rows are outermost but for `outer`.
   SmallVector<Value> ivs;

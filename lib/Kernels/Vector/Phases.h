@@ -22,8 +22,8 @@ constexpr llvm::StringLiteral kDistributeAttr = "pto.distribute";
 constexpr llvm::StringLiteral kDisjointNestsAttr = "pto.disjoint_nests";
 
 /// Bytes of the unified buffer that the tiles of one kernel may take, doubled
-/// buffers included: 192 KiB less the 8 KiB that old library code reserves.
-constexpr int64_t kUnifiedBufferBudget = (192 - 8) * 1024;
+/// buffers included, on the architecture of the module around `op`.
+int64_t unifiedBufferBudget(mlir::Operation *op);
 
 /// What the phases share: patterns that are costly to collect.
 struct PhaseContext {

@@ -85,7 +85,7 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls) {
     temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * perTemporary);
   }
   unitBytes += temporaryBytes;
-  int64_t room = kUnifiedBufferBudget / 2 - fixedBytes;
+  int64_t room = unifiedBufferBudget(nest.ops.front()) / 2 - fixedBytes;
   return room <= 0 ? 0 : room / std::max<int64_t>(unitBytes, 1);
 }
 
@@ -108,7 +108,7 @@ int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows) {
     }
     temporaryBytes = std::max(temporaryBytes, liveTemporaries(op) * 4);
   }
-  return kUnifiedBufferBudget / 2 / std::max<int64_t>(rows * (bytes + temporaryBytes), 1);
+  return unifiedBufferBudget(nest.ops.front()) / 2 / std::max<int64_t>(rows * (bytes + temporaryBytes), 1);
 }
 
 int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles, int64_t cores) {
@@ -149,7 +149,7 @@ TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t c
       least = std::min(least, size);
       bytes += size;
     }
-  int64_t block = 32 / least, most = kUnifiedBufferBudget / 2 / bytes;
+  int64_t block = 32 / least, most = unifiedBufferBudget(op) / 2 / bytes;
   auto padded = [&](int64_t count) { return (int64_t)llvm::alignTo(count, block); };
   auto cut = [&](int64_t extent, int64_t parts) { return std::min(extent, padded(llvm::divideCeil(extent, parts))); };
   TransposedTile best;

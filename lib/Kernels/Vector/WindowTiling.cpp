@@ -46,7 +46,8 @@ struct Candidate {
 class Chooser {
 public:
   Chooser(linalg::LinalgOp window, const WindowTail &tail, int64_t cores)
-      : tail(tail), cores(cores), height(windowAxis(window, 0)), width(windowAxis(window, 1)) {
+      : tail(tail), cores(cores), budget(unifiedBufferBudget(window)), height(windowAxis(window, 0)),
+        width(windowAxis(window, 1)) {
     auto output = cast<RankedTensorType>(window->getResult(0).getType());
     auto input = cast<RankedTensorType>(window.getDpsInputs()[0].getType());
     images = output.getDimSize(0);
@@ -82,7 +83,7 @@ private:
 
   int64_t largestRows(int64_t w, int64_t c) const {
     int64_t most = tail.oneRow ? 1 : std::min(rows, std::max<int64_t>(kMostRows / w, 1));
-    while (most > 0 && bytes(most, w, c) > kUnifiedBufferBudget)
+    while (most > 0 && bytes(most, w, c) > budget)
       --most;
     return most;
   }
@@ -122,7 +123,7 @@ private:
   }
 
   const WindowTail &tail;
-  int64_t cores;
+  int64_t cores, budget;
   WindowAxis height, width;
   int64_t images = 1, rows = 1, cols = 1, channels = 1, inputBytes = 4;
   bool converts = false, hasFilter = false;

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from .. import cli, npz
+from .. import cli, compiler, npz
 from ..compare import ROUNDING, compare, first_loss, label, loss_line, report
 from ..errors import UserError
 from ..preprocess import Preprocess
@@ -22,8 +22,12 @@ def parser() -> cli.Parser:
     p.add_argument(
         "--quantize", choices=sorted(TOLERANCE), default="F32", type=str.upper, help="storage type of the net"
     )
-    p.add_argument("--processor", "--chip", dest="processor", choices=["a3"], default="a3")
-    p.add_argument("--num_core", type=int, default=1, help="blocks (1 cube core and 2 vector cores each), 1..24")
+    processors = compiler.processors()
+    p.add_argument("--processor", "--chip", dest="processor", choices=list(processors), default=next(iter(processors)))
+    most = ", ".join(f"{blocks} on {name}" for name, blocks in processors.items())
+    p.add_argument(
+        "--num_core", type=int, default=1, help=f"blocks (1 cube core and 2 vector cores each), at most {most}"
+    )
     p.add_argument("--test_input", help="image(s) or .npz; with it the .pmodel is run on the cmodel")
     p.add_argument("--test_reference", help=".npz that model_transform --test_result wrote; compared by tensor name")
     p.add_argument("--tolerance", type=cli.tolerance, help="least cosine, least Euclidean similarity (default by type)")
@@ -47,8 +51,9 @@ def deploy(argv) -> int:
     args = parser().parse_args(argv)
     if not args.model.endswith(".pmodel"):
         raise UserError(f"--model: expects a name that ends in .pmodel, got {args.model}")
-    if not 1 <= args.num_core <= 24:
-        raise UserError(f"--num_core: expects 1 to 24, got {args.num_core}")
+    blocks = compiler.processors()[args.processor]
+    if not 1 <= args.num_core <= blocks:
+        raise UserError(f"--num_core: expects 1 to {blocks}, got {args.num_core}")
     if args.test_reference and not args.test_input:
         raise UserError("--test_reference needs --test_input")
     cli.existing(args.mlir, "--mlir")
@@ -60,8 +65,6 @@ def deploy(argv) -> int:
         os.makedirs(args.dump_ir, exist_ok=True)
     if args.emit_pto:
         os.makedirs(args.emit_pto, exist_ok=True)
-
-    from .. import compiler
 
     progress = cli.Progress()
     print(f"{PROG}: {args.mlir} -> {args.model} ({args.quantize}, {args.processor}, {args.num_core} core)")

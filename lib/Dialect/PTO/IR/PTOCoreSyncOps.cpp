@@ -30,7 +30,7 @@ void pto_mlir::pto::printEventId(OpAsmPrinter &printer, Operation *, IntegerAttr
 static LogicalResult verifyCoreSync(Operation *op, bool literal, bool dynamic, Pipe pipe, ArrayRef<Pipe> onA5) {
   if (literal == dynamic)
     return op->emitOpError("expects one id, a literal or a value");
-  if (!targetsA5(op) || llvm::is_contained(onA5, pipe))
+  if (!followsA5(op) || llvm::is_contained(onA5, pipe))
     return success();
   InFlightDiagnostic diag = op->emitOpError("does not take ") << stringifyPipe(pipe) << " on a5; expects one of";
   for (Pipe legal : onA5)

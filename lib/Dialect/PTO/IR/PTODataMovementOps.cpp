@@ -22,7 +22,7 @@ LogicalResult TLoadOp::verify() {
   if (elementBits(getSrc()) != elementBits(getDst()))
     return emitOpError("expects source and destination elements of one size, got ")
            << elementTypeOf(getSrc().getType()) << " and " << tile.getElementType();
-  if (targetsA5(*this))
+  if (followsA5(*this))
     return success();
   if (!isIn(tile.getLoc(), {AddressSpace::vec, AddressSpace::mat}))
     return emitOpError("expects a vec or mat tile as destination, got ") << stringifyAddressSpace(tile.getLoc());
@@ -38,7 +38,7 @@ LogicalResult TStoreOp::verify() {
   TileBufType tile = asTile(getSrc());
   if (!tile)
     return success();
-  bool a5 = targetsA5(*this), acc = tile.getLoc() == AddressSpace::acc;
+  bool a5 = followsA5(*this), acc = tile.getLoc() == AddressSpace::acc;
   if (!acc && tile.getLoc() != AddressSpace::vec && (a5 || tile.getLoc() != AddressSpace::mat))
     return emitOpError("expects a tile in ")
            << (a5 ? "vec or acc" : "vec, mat or acc") << ", got " << stringifyAddressSpace(tile.getLoc());
@@ -122,7 +122,7 @@ LogicalResult TMovOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
     return success();
-  bool a5 = targetsA5(*this);
+  bool a5 = followsA5(*this);
   bool legal = false;
   switch (from.getLoc()) {
   case AddressSpace::mat:
@@ -187,7 +187,7 @@ LogicalResult TExtractOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
     return success();
-  bool a5 = targetsA5(*this);
+  bool a5 = followsA5(*this);
   bool legal = from.getLoc() == AddressSpace::mat && (isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right}) ||
                                                       (a5 && to.getLoc() == AddressSpace::scaling));
   legal |= from.getLoc() == AddressSpace::vec &&
@@ -206,7 +206,7 @@ LogicalResult TInsertOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
     return success();
-  bool a5 = targetsA5(*this);
+  bool a5 = followsA5(*this);
   bool legal = from.getLoc() == AddressSpace::acc && to.getLoc() == AddressSpace::mat;
   legal |= from.getLoc() == AddressSpace::vec &&
            (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
@@ -258,7 +258,7 @@ LogicalResult TTransOp::verify() {
   unsigned bits = getElementBits(from.getElementType());
   if (bits != 8 && bits != 16 && bits != 32)
     return emitOpError("expects elements of 1, 2 or 4 bytes, got ") << from.getElementType();
-  if (!targetsA5(*this) && !from.isRowMajor())
+  if (!followsA5(*this) && !from.isRowMajor())
     return emitOpError("expects a row-major source, got ") << from;
   return success();
 }

@@ -68,18 +68,18 @@ LogicalResult TRowExpandAddOp::verify() { return verifyRowExpand(*this, getSrc0(
 LogicalResult TRowExpandSubOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
 LogicalResult TRowExpandMulOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
 LogicalResult TRowExpandMaxOp::verify() {
-  if (getTmp() && targetsA5(*this))
+  if (getTmp() && followsA5(*this))
     return emitOpError("takes no tmp on a5");
   return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
 }
 LogicalResult TRowExpandMinOp::verify() {
-  if (getTmp() && targetsA5(*this))
+  if (getTmp() && followsA5(*this))
     return emitOpError("takes no tmp on a5");
   return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
 }
 LogicalResult TRowExpandDivOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
 LogicalResult TRowExpandExpDifOp::verify() {
-  if (getTmp() && targetsA5(*this))
+  if (getTmp() && followsA5(*this))
     return emitOpError("takes no tmp on a5");
   return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
 }

@@ -119,7 +119,7 @@ LogicalResult TGatherOp::verify() {
     if (from && to && getElementBits(from.getElementType()) != getElementBits(to.getElementType()))
       return emitOpError("expects elements of one size, got ")
              << from.getElementType() << " and " << to.getElementType();
-    if (from && getElementBits(from.getElementType()) == 8 && !targetsA5(*this))
+    if (from && getElementBits(from.getElementType()) == 8 && !followsA5(*this))
       return emitOpError("expects elements of 2 or 4 bytes on a3, got ") << from.getElementType();
     return success();
   }
@@ -134,17 +134,17 @@ LogicalResult TGatherOp::verify() {
     if (mode != CmpMode::eq && mode != CmpMode::gt)
       return emitOpError("expects cmpMode eq or gt, got ") << stringifyCmpMode(mode);
     Type type = from ? from.getElementType() : Type();
-    if (type && !type.isF16() && !type.isF32() && !(type.isInteger(32) && (mode == CmpMode::eq || targetsA5(*this))) &&
-        !(type.isInteger(16) && targetsA5(*this)))
+    if (type && !type.isF16() && !type.isF32() && !(type.isInteger(32) && (mode == CmpMode::eq || followsA5(*this))) &&
+        !(type.isInteger(16) && followsA5(*this)))
       return emitOpError("cannot compare ") << type << "; expects f16 or f32, or i32 with cmpMode eq";
     return success();
   }
   if (!getIndices() || !getTmp())
     return emitOpError("expects indices and a tmp, or a scalar with two destinations, or a pattern");
   TileBufType index = asTile(getIndices());
-  if (index && !index.getElementType().isInteger(32) && !(targetsA5(*this) && index.getElementType().isInteger(16)))
+  if (index && !index.getElementType().isInteger(32) && !(followsA5(*this) && index.getElementType().isInteger(16)))
     return emitOpError("expects indices of i32")
-           << (targetsA5(*this) ? " or i16" : "") << ", got " << index.getElementType();
+           << (followsA5(*this) ? " or i16" : "") << ", got " << index.getElementType();
   if (from && to && from.getElementType() != to.getElementType())
     return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
   return success();
@@ -159,12 +159,12 @@ LogicalResult TGatherBOp::verify() {
   unsigned bits = getElementBits(to.getElementType());
   if (bits != 8 && bits != 16 && bits != 32)
     return emitOpError("expects elements of 1, 2 or 4 bytes, got ") << to.getElementType();
-  if (!to.isRowMajor() && !targetsA5(*this))
+  if (!to.isRowMajor() && !followsA5(*this))
     return emitOpError("expects a row-major destination, got ") << to;
   return success();
 }
 
-Pipe TScatterOp::getPipe() { return targetsA5(*this) ? Pipe::PIPE_V : Pipe::PIPE_S; }
+Pipe TScatterOp::getPipe() { return targetOf(*this).vectorScatter ? Pipe::PIPE_V : Pipe::PIPE_S; }
 LogicalResult TScatterOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst()), index = asTile(getIndexes());
   if (!from || !to || !index)
@@ -336,9 +336,9 @@ LogicalResult TTriOp::verify() {
     return success();
   Type type = to.getElementType();
   bool legal = type.isF16() || type.isF32() || type.isInteger(16) || type.isInteger(32);
-  legal |= targetsA5(*this) && (type.isBF16() || type.isInteger(8));
+  legal |= followsA5(*this) && (type.isBF16() || type.isInteger(8));
   if (!legal)
-    return emitOpError("cannot fill a tile of ") << type << " on " << (targetsA5(*this) ? "a5" : "a3");
+    return emitOpError("cannot fill a tile of ") << type << " on " << targetOf(*this).name;
   return success();
 }
 

@@ -71,7 +71,7 @@ static Pipe popPipe(Operation *op, Value tile) {
   TileBufType type = asTile(tile);
   if (type && !isIn(type.getLoc(), {AddressSpace::vec, AddressSpace::mat}))
     return Pipe::PIPE_UNASSIGNED;
-  return targetsA5(op) ? Pipe::PIPE_S : Pipe::PIPE_MTE2;
+  return targetOf(op).directTiles ? Pipe::PIPE_S : Pipe::PIPE_MTE2;
 }
 
 Pipe TPushToAivOp::getPipe() { return pushPipe(getTile()); }

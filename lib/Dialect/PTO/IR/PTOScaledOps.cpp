@@ -22,7 +22,7 @@ LogicalResult TQuantOp::verify() {
       return emitOpError("expects an offset for INT8_ASYM");
   }
   for (Value value : {getSrc(), getDst()})
-    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !targetsA5(*this))
+    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !followsA5(*this))
       return emitOpError("expects row-major tiles on a3, got ") << tile;
   return success();
 }
@@ -36,7 +36,7 @@ LogicalResult TDequantOp::verify() {
     if (Type type = elementTypeOf(value.getType()); !type.isF32())
       return emitOpError("expects a ") << name << " of f32, got " << type;
   for (Value value : {getSrc(), getDst()})
-    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !targetsA5(*this))
+    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !followsA5(*this))
       return emitOpError("expects row-major tiles on a3, got ") << tile;
   return success();
 }
@@ -62,7 +62,7 @@ enum class Product { matrix, vector };
 
 /// a, b are fp8, dst is f32. The matrix form is taken on a3 too, without a look at the types, as the assembler does.
 template <typename Op> static LogicalResult verifyScaled(Op op, Product product) {
-  bool a5 = targetsA5(op);
+  bool a5 = followsA5(op);
   if (product == Product::vector) {
     if (!a5)
       return op.emitOpError("exists on a5 only; the module says otherwise (pto.target_arch)");
@@ -83,7 +83,7 @@ template <typename Op> static LogicalResult verifyScaledAcc(Op op, Product produ
   TileBufType in = asTile(op.getCIn()), out = asTile(op.getDst());
   if (in && in.getLoc() != AddressSpace::acc)
     return op.emitOpError("expects c_in in acc, got ") << stringifyAddressSpace(in.getLoc());
-  if (in && out && targetsA5(op) && (in.getElementType() != out.getElementType() || !sameValid(in, out)))
+  if (in && out && followsA5(op) && (in.getElementType() != out.getElementType() || !sameValid(in, out)))
     return op.emitOpError("expects c_in of dst's element type and valid shape, got ") << in << " for " << out;
   return verifyScaled(op, product);
 }

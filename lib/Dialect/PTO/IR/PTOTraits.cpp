@@ -9,12 +9,21 @@
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-bool pto_mlir::pto::targetsA5(Operation *op) {
-  for (; op; op = op->getParentOp())
-    if (auto arch = op->getAttrOfType<StringAttr>("pto.target_arch"))
-      return arch.getValue().equals_insensitive("a5");
-  return false;
+const Target &pto_mlir::pto::targetNamed(StringRef name) {
+  for (const Target &target : allTargets())
+    if (name.equals_insensitive(target.name))
+      return target;
+  return defaultTarget();
 }
+
+const Target &pto_mlir::pto::targetOf(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto arch = op->getAttrOfType<StringAttr>(kTargetArchAttr))
+      return targetNamed(arch.getValue());
+  return defaultTarget();
+}
+
+bool pto_mlir::pto::followsA5(Operation *op) { return targetOf(op).followsA5; }
 
 /// The tile_buf operands of the op, in order.
 static SmallVector<TileBufType> tileOperands(Operation *op) {
@@ -65,7 +74,7 @@ LogicalResult pto_mlir::pto::detail::verifySameValid(Operation *op) {
 }
 
 LogicalResult pto_mlir::pto::detail::verifyOnlyOnA5(Operation *op) {
-  if (targetsA5(op))
+  if (followsA5(op))
     return success();
   return op->emitOpError("exists on a5 only; the module says otherwise (pto.target_arch)");
 }
@@ -102,13 +111,12 @@ LogicalResult pto_mlir::pto::detail::verifyElementTypes(Operation *op, unsigned 
   SmallVector<TileBufType> tiles = tileOperands(op);
   if (tiles.empty())
     return success();
-  bool onA5 = targetsA5(op);
-  unsigned legal = onA5 ? a5 : a3;
+  unsigned legal = followsA5(op) ? a5 : a3;
   Type type = tiles.front().getElementType();
   if (dtypeBit(type) & legal)
     return success();
   InFlightDiagnostic diag = op->emitOpError("does not work on ")
-                            << type << " on " << (onA5 ? "a5" : "a3") << "; expects one of";
+                            << type << " on " << targetOf(op).name << "; expects one of";
   static constexpr std::pair<unsigned, const char *> names[] = {
       {DType::f16, "f16"}, {DType::f32, "f32"}, {DType::bf16, "bf16"}, {DType::i8, "i8"},
       {DType::i16, "i16"}, {DType::i32, "i32"}, {DType::i64, "i64"}};

@@ -230,7 +230,8 @@ Type TileBufType::parse(AsmParser &parser) {
     return {};
   if (tile.loc == AddressSpace::left) {
     auto *dialect = parser.getContext()->getLoadedDialect<PTODialect>();
-    tile.bLayout = dialect && dialect->isParsingForA5() ? BLayout::col_major : BLayout::row_major;
+    const Target *arch = dialect ? dialect->getParseFor() : nullptr;
+    tile.bLayout = getLeftBLayout(arch ? *arch : defaultTarget());
   }
   return parser.getChecked<TileBufType>(loc, parser.getContext(), tile.loc, tile.rows, tile.cols, tile.element,
                                         tile.validRows, tile.validCols, tile.bLayout, tile.sLayout, tile.fractal,

@@ -9,14 +9,14 @@ using namespace pto_mlir::pto;
 
 namespace {
 struct ArchExtension : DialectExtension<ArchExtension, PTODialect> {
-  explicit ArchExtension(bool a5) : a5(a5) {}
-  void apply(MLIRContext *, PTODialect *dialect) const override { dialect->setParseForA5(a5); }
-  bool a5;
+  explicit ArchExtension(const Target &arch) : arch(arch) {}
+  void apply(MLIRContext *, PTODialect *dialect) const override { dialect->setParseFor(arch); }
+  const Target &arch;
 };
 } // namespace
 
-void pto_mlir::pto::setParseForA5(DialectRegistry &registry, bool a5) {
-  registry.addExtension(std::make_unique<ArchExtension>(a5));
+void pto_mlir::pto::setParseFor(DialectRegistry &registry, const Target &arch) {
+  registry.addExtension(std::make_unique<ArchExtension>(arch));
 }
 
 //===- relaxed spelling ---------------------------------------------------------------===//

@@ -96,10 +96,11 @@ TileBufType makeMatNDTile(MLIRContext *context, int64_t rows, int64_t cols, Type
   return make(context, AddressSpace::mat, rows, cols, element, validRows, validCols, BLayout::row_major,
               SLayout::none_box, 512);
 }
-TileBufType makeLeftTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
-                         int64_t validCols, bool a5) {
-  return make(context, AddressSpace::left, rows, cols, element, validRows, validCols,
-              a5 ? BLayout::col_major : BLayout::row_major, SLayout::row_major, 512);
+BLayout getLeftBLayout(const Target &arch) { return arch.leftColumnMajor ? BLayout::col_major : BLayout::row_major; }
+TileBufType makeLeftTile(MLIRContext *context, const Target &arch, int64_t rows, int64_t cols, Type element,
+                         int64_t validRows, int64_t validCols) {
+  return make(context, AddressSpace::left, rows, cols, element, validRows, validCols, getLeftBLayout(arch),
+              SLayout::row_major, 512);
 }
 TileBufType makeRightTile(MLIRContext *context, int64_t rows, int64_t cols, Type element, int64_t validRows,
                           int64_t validCols) {
@@ -166,14 +167,14 @@ std::pair<int64_t, int64_t> getScaleBox(TileBufType type, ScaleUse use) {
   return left ? std::pair(others, groups) : std::pair(groups, others);
 }
 
-bool textTargetsA5(StringRef text) {
-  constexpr StringLiteral key = "pto.target_arch";
+const Target &targetOfText(StringRef text) {
+  constexpr StringLiteral key = kTargetArchAttr;
   for (size_t at = text.find(key); at != StringRef::npos; at = text.find(key, at + 1)) {
     StringRef rest = text.drop_front(at + key.size()).ltrim();
     if (rest.consume_front("=") && (rest = rest.ltrim()).consume_front("\""))
-      return rest.take_until([](char c) { return c == '"'; }).equals_insensitive("a5");
+      return targetNamed(rest.take_until([](char c) { return c == '"'; }));
   }
-  return false;
+  return defaultTarget();
 }
 
 } // namespace pto_mlir::pto

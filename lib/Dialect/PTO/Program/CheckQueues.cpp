@@ -91,9 +91,10 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
         return signalPassFailure();
     }
     WalkResult result = getOperation().walk([](AicInitializePipeOp init) -> WalkResult {
-      if (init.getGmSlotBuffer() || targetsA5(init))
+      if (init.getGmSlotBuffer() || targetOf(init).directTiles)
         return success();
-      return init.emitOpError("needs a gm_slot_buffer on a3, which has no way from core to core");
+      return init.emitOpError("needs a gm_slot_buffer on ")
+             << targetOf(init).name << ", which has no way from core to core";
     });
     if (result.wasInterrupted())
       signalPassFailure();

@@ -50,7 +50,7 @@ static void joinRows(SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult>
 
 /// The tile that a memref of local memory is, in the layout that its memory's instructions expect or that `config`
 /// names.
-static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAttr config, bool a5) {
+static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAttr config, const Target &arch) {
   auto [rows, cols] = boxOf(type);
   MLIRContext *context = type.getContext();
   Type element = type.getElementType();
@@ -60,7 +60,7 @@ static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAt
     tile = makeMatTile(context, rows, cols, element);
     break;
   case AddressSpace::left:
-    tile = makeLeftTile(context, rows, cols, element, kWhole, kWhole, a5);
+    tile = makeLeftTile(context, arch, rows, cols, element);
     break;
   case AddressSpace::right:
     tile = makeRightTile(context, rows, cols, element);
@@ -182,7 +182,7 @@ LogicalResult Converter::convert(Operation *op) {
       if (auto bind = dyn_cast<BindTileOp>(user); bind && !config)
         config = bind.getConfig();
     operands[result] =
-        b.create<AllocTileOp>(loc, tileType(type, *space, config, targetsA5(func)), Value(), Value(), Value());
+        b.create<AllocTileOp>(loc, tileType(type, *space, config, targetOf(func)), Value(), Value(), Value());
     return success();
   }
   if (auto bind = dyn_cast<BindTileOp>(op)) {
@@ -190,7 +190,7 @@ LogicalResult Converter::convert(Operation *op) {
     if (source == operands.end())
       return success();
     auto type = cast<MemRefType>(bind.getSource().getType());
-    TileBufType bound = tileType(type, *localSpace(type), bind.getConfig(), targetsA5(func));
+    TileBufType bound = tileType(type, *localSpace(type), bind.getConfig(), targetOf(func));
     Value rows = bind.getValidRow(), cols = bind.getValidCol();
     // Of a memref of two dimensions the valid part is known.
     if (rows && cols && type.getRank() == 2) {
@@ -249,7 +249,7 @@ LogicalResult Converter::run() {
       if (!space || !type.hasStaticShape() || !type.getLayout().isIdentity() ||
           !llvm::all_of(argument.getUsers(), llvm::IsaPred<PipeOpInterface>))
         continue;
-      argument.setType(tileType(type, *space, TileBufConfigAttr(), targetsA5(func)));
+      argument.setType(tileType(type, *space, TileBufConfigAttr(), targetOf(func)));
     }
   // Arguments in global memory that only ops of tiles use become pointers; the others keep their type for whoever takes
   // it.

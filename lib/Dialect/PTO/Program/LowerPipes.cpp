@@ -61,7 +61,7 @@ using Bases = std::map<std::string, int64_t>;
 class QueueLowering {
 public:
   QueueLowering(func::FuncOp func, KernelKind kind, const Bases &bases)
-      : func(func), isCube(kind == KernelKind::cube), a5(targetsA5(func)), bases(bases) {}
+      : func(func), isCube(kind == KernelKind::cube), arch(targetOf(func)), bases(bases) {}
   LogicalResult run();
 
 private:
@@ -89,7 +89,8 @@ private:
   void pushDirect(TPushOp op, const Side &side, TileBufType tile, Value count, int64_t split);
 
   func::FuncOp func;
-  bool isCube, a5;
+  bool isCube;
+  const Target &arch;
   const Bases &bases;
   DenseMap<Value, unsigned> queueNumber;
   SmallVector<Operation *> dead;                               // what is erased at the end
@@ -135,11 +136,11 @@ Value QueueLowering::placeOf(OpBuilder &b, Location loc, const Side &side, Value
 }
 
 void QueueLowering::raise(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
-  raiseFlag(b, loc, pipe, Indices(b, loc).constant(flag), a5, isCube);
+  raiseFlag(b, loc, pipe, Indices(b, loc).constant(flag), arch, isCube);
 }
 
 void QueueLowering::wait(OpBuilder &b, Location loc, Pipe pipe, int64_t flag) {
-  waitFlag(b, loc, pipe, Indices(b, loc).constant(flag), a5, isCube);
+  waitFlag(b, loc, pipe, Indices(b, loc).constant(flag), arch, isCube);
 }
 
 /// The rows and columns that travel.
@@ -210,7 +211,7 @@ void QueueLowering::pushDirect(TPushOp op, const Side &side, TileBufType tile, V
   auto [rows, cols] = extentOf(tile);
   int64_t parts = split == 0 ? 1 : 2;
   auto remote = [&](TileBufType type) {
-    Value address = placeOf(b, loc, side, count, side.queue.placeBytes(getAlignedBytes(type, a5)));
+    Value address = placeOf(b, loc, side, count, side.queue.placeBytes(getAlignedBytes(type, arch)));
     return b.create<AllocTileOp>(loc, type, address, Value(), Value()).getResult();
   };
   if (isCube) {
@@ -285,7 +286,7 @@ LogicalResult QueueLowering::pop(TPopOp op, Value count) {
   if (failed(checkFit(op, side, tile, !isCube && split != 0)))
     return failure();
   std::optional<int64_t> base = baseOf(side);
-  int64_t place = side.queue.placeBytes(getAlignedBytes(tile, a5));
+  int64_t place = side.queue.placeBytes(getAlignedBytes(tile, arch));
   int64_t ring = place * side.queue.localSlots;
   if (auto reserve = side.local.getDefiningOp<ReserveBufferOp>();
       reserve && ring > static_cast<int32_t>(reserve.getSize()))
@@ -509,9 +510,9 @@ LogicalResult QueueLowering::run() {
         op->emitOpError("opens a queue inside of control flow; open it at the top of the function");
         return WalkResult::interrupt();
       }
-      if (queue.direct && !a5) {
-        op->emitOpError(
-            "opens a queue from core to core, which a3 has not; initialize_l2g2l_pipe goes through global memory");
+      if (queue.direct && !arch.directTiles) {
+        op->emitOpError("opens a queue from core to core, which ")
+            << arch.name << " has not; initialize_l2g2l_pipe goes through global memory";
         return WalkResult::interrupt();
       }
     }

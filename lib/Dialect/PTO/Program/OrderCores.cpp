@@ -65,7 +65,7 @@ constexpr int64_t kToVector = 0, kToCube = 1;
 
 class Orderer {
 public:
-  explicit Orderer(func::FuncOp func) : a5(targetsA5(func)) {}
+  explicit Orderer(func::FuncOp func) : arch(targetOf(func)) {}
 
   /// Meetings where ops of `block` clash, and at its end where they clash with `next`, which may follow.
   void run(Block &block, const Touched *next) {
@@ -103,16 +103,16 @@ private:
     auto section = [&](auto op, Pipe stores, int64_t set, int64_t wait, bool isCube) {
       OpBuilder inner = OpBuilder::atBlockEnd(&op.getBody().emplaceBlock());
       auto id = [&](int64_t flag) { return inner.create<arith::ConstantIndexOp>(loc, flag); };
-      raiseFlag(inner, loc, stores, id(set), a5, isCube)->setAttr(kFenceAttr, b.getUnitAttr());
-      CrossWaitOp last = waitFlag(inner, loc, Pipe::PIPE_MTE2, id(wait), a5, isCube);
-      if (a5)
+      raiseFlag(inner, loc, stores, id(set), arch, isCube)->setAttr(kFenceAttr, b.getUnitAttr());
+      CrossWaitOp last = waitFlag(inner, loc, Pipe::PIPE_MTE2, id(wait), arch, isCube);
+      if (arch.laneFlags)
         last->setAttr(kFenceAttr, b.getUnitAttr());
     };
     section(b.create<SectionCubeOp>(loc), Pipe::PIPE_FIX, kToVector, kToCube, true);
     section(b.create<SectionVectorOp>(loc), Pipe::PIPE_MTE3, kToCube, kToVector, false);
   }
 
-  bool a5;
+  const Target &arch;
 };
 
 /// Whether the text says what goes where, or when.

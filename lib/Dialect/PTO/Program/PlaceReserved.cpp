@@ -20,7 +20,7 @@ using namespace pto_mlir::pto;
 static constexpr int64_t kReservedAlignment = 256; // pto-dialect 6.3
 
 /// What the tiles need that queues put there; the size in the text is not checked by anybody.
-static int64_t ringBytes(ReserveBufferOp reserve, bool a5) {
+static int64_t ringBytes(ReserveBufferOp reserve, const Target &arch) {
   int64_t bytes = 0;
   for (Operation *user : reserve.getAddr().getUsers())
     if (Queue queue = Queue::of(user))
@@ -28,28 +28,28 @@ static int64_t ringBytes(ReserveBufferOp reserve, bool a5) {
         if (auto pop = dyn_cast<TPopOp>(use))
           if (auto tile = dyn_cast<TileBufType>(pop.getTile().getType());
               tile && tile.getLoc() == reserve.getLocation())
-            bytes = std::max(bytes, queue.localSlots * queue.placeBytes(getAlignedBytes(tile, a5)));
+            bytes = std::max(bytes, queue.localSlots * queue.placeBytes(getAlignedBytes(tile, arch)));
   return bytes;
 }
 
 /// The lowest hole between the tiles of the buffer's memory.
 static LogicalResult place(ReserveBufferOp reserve) {
   auto func = reserve->getParentOfType<func::FuncOp>();
-  bool a5 = targetsA5(func);
+  const Target &arch = targetOf(func);
   SmallVector<std::pair<int64_t, int64_t>> taken;
   func.walk([&](AllocTileOp alloc) {
     std::optional<int64_t> address = alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
     if (address && alloc.getTileType().getLoc() == reserve.getLocation())
-      taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), a5));
+      taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), arch));
   });
   llvm::sort(taken);
-  int64_t at = 0, size = std::max<int64_t>(static_cast<int32_t>(reserve.getSize()), ringBytes(reserve, a5));
+  int64_t at = 0, size = std::max<int64_t>(static_cast<int32_t>(reserve.getSize()), ringBytes(reserve, arch));
   for (auto [begin, end] : taken) {
     if (at + size <= begin)
       break;
     at = std::max(at, (end + kReservedAlignment - 1) / kReservedAlignment * kReservedAlignment);
   }
-  LocalLimit limit = getAssemblerLimit(a5, static_cast<unsigned>(reserve.getLocation()));
+  LocalLimit limit = getAssemblerLimit(arch, static_cast<unsigned>(reserve.getLocation()));
   if (at + size > limit.bytes)
     return reserve.emitOpError("needs ") << size << " bytes of " << limit.name
                                          << " beside the tiles, which would end at " << at + size << " of "

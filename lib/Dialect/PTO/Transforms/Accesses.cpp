@@ -25,8 +25,8 @@ int64_t getBuffers(AllocTileOp alloc) {
   return buffers ? buffers.getInt() : 1;
 }
 
-int64_t getAlignedBytes(TileBufType type, bool a5) {
-  int64_t alignment = getLocalLimit(a5, static_cast<unsigned>(type.getLoc())).alignment;
+int64_t getAlignedBytes(TileBufType type, const Target &arch) {
+  int64_t alignment = getLocalLimit(arch, static_cast<unsigned>(type.getLoc())).alignment;
   return (getPaddedTileBytes(type) + alignment - 1) / alignment * alignment;
 }
 
@@ -93,9 +93,8 @@ static void describeTile(Value tile, Access &access) {
   access.anywhere = !alloc;
   if (!alloc)
     return;
-  bool a5 = targetsA5(alloc);
   int64_t buffers = getBuffers(alloc);
-  access.span = getAlignedBytes(alloc.getTileType(), a5) * buffers;
+  access.span = getAlignedBytes(alloc.getTileType(), targetOf(alloc)) * buffers;
   if (buffers > 1)
     access.turns = dyn_cast<scf::ForOp>(alloc->getParentOp());
   if (auto ring = alloc->getAttrOfType<DenseI64ArrayAttr>(kRingAttr)) {

@@ -50,7 +50,7 @@ llvm::SmallVector<mlir::Operation *> getMemoryUsers(mlir::Value tile);
 /// Number of buffers of an alloc_tile (1 unless marked).
 int64_t getBuffers(AllocTileOp alloc);
 /// Bytes of one buffer, rounded up to the memory's alignment.
-int64_t getAlignedBytes(TileBufType type, bool a5);
+int64_t getAlignedBytes(TileBufType type, const Target &arch);
 
 /// (iv - lower bound) floordiv step rem 2 as an index, computed at the top of the loop's body; one op chain per loop.
 mlir::Value getTurn(mlir::scf::ForOp loop, llvm::DenseMap<mlir::Operation *, mlir::Value> &cache);

@@ -6,15 +6,16 @@
 
 namespace pto_mlir::pto {
 
-inline constexpr int32_t kBlockMode = 2; // of cross_set on a3: the other kind of core of this block
+inline constexpr int32_t kBlockMode = 2; // of cross_set without lane flags: the other kind of core of this block
 
-/// Raises flag `id` for the other kind of core of the block once `pipe` is done with what comes before: on a5 the cube
-/// core tells each vector core. `mode` is that of a3. Returns the first of the ops.
-CrossSetOp raiseFlag(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, mlir::Value id, bool a5, bool isCube,
+/// Raises flag `id` for the other kind of core of the block once `pipe` is done with what comes before: with lane flags
+/// the cube core tells each vector core. `mode` is that of the block's flags. Returns the first of the ops.
+CrossSetOp raiseFlag(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, mlir::Value id, const Target &arch, bool isCube,
                      int32_t mode = kBlockMode);
-/// Waits for flag `id` of the other kind of core: on a3 engine S does, on a5 `pipe`, the cube core for each vector
+/// Waits for flag `id` of the other kind of core: engine S does, with lane flags `pipe`, the cube core for each vector
 /// core. Returns the last of the ops.
-CrossWaitOp waitFlag(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, mlir::Value id, bool a5, bool isCube);
+CrossWaitOp waitFlag(mlir::OpBuilder &b, mlir::Location loc, Pipe pipe, mlir::Value id, const Target &arch,
+                     bool isCube);
 
 } // namespace pto_mlir::pto
 

@@ -6,63 +6,52 @@
 
 namespace pto_mlir::pto {
 
-LocalLimit getLocalLimit(bool a5, unsigned addressSpace) {
-  const isa::ArchInfo &arch = *isa::findArch(a5 ? "a5" : "a3");
-  auto limit = [&](isa::Memory memory, const char *name) {
-    const isa::MemoryInfo &info = arch.memory(memory);
-    return LocalLimit{info.bytes, info.alignment, name};
-  };
-  switch (addressSpace) { // the dialect's address_space
-  case 2:
-    return limit(isa::Memory::L1, "L1");
-  case 3:
-    return limit(isa::Memory::L0A, "L0A");
-  case 4:
-    return limit(isa::Memory::L0B, "L0B");
-  case 5:
-    return limit(isa::Memory::L0C, "L0C");
-  case 7:
-    return limit(isa::Memory::BT, "the bias table");
-  case 8:
-    return limit(isa::Memory::FB, "the fixpipe buffer");
+namespace {
+/// The numbers of the dialect's address_space.
+enum Loc : unsigned { kMat = 2, kLeft = 3, kRight = 4, kAcc = 5, kBias = 7, kScaling = 8 };
+
+struct Place {
+  isa::Memory memory;
+  const char *name;
+};
+} // namespace
+
+/// Where the tiles of an address space lie.
+static Place placeOf(unsigned addressSpace) {
+  switch (addressSpace) {
   case kLeftScales:
-    return limit(isa::Memory::SA, "the memory of left scales");
+    return {isa::Memory::SA, "the memory of left scales"};
   case kRightScales:
-    return limit(isa::Memory::SB, "the memory of right scales");
-  default: {
-    LocalLimit ub = limit(isa::Memory::UB, "UB");
-    if (arch.scratchBytes != 0)
-      ub.bytes = arch.scratchBegin;
-    return ub;
-  }
+    return {isa::Memory::SB, "the memory of right scales"};
+  case kMat:
+    return {isa::Memory::L1, "L1"};
+  case kLeft:
+    return {isa::Memory::L0A, "L0A"};
+  case kRight:
+    return {isa::Memory::L0B, "L0B"};
+  case kAcc:
+    return {isa::Memory::L0C, "L0C"};
+  case kBias:
+    return {isa::Memory::BT, "the bias table"};
+  case kScaling:
+    return {isa::Memory::FB, "the fixpipe buffer"};
+  default:
+    return {isa::Memory::UB, "UB"};
   }
 }
 
-LocalLimit getAssemblerLimit(bool a5, unsigned addressSpace) {
-  LocalLimit limit = getLocalLimit(a5, addressSpace);
-  constexpr int64_t kKiB = 1024;
-  switch (addressSpace) { // the dialect's address_space
-  case kLeftScales:
-  case kRightScales:
-    // It plans them for a3, too, which has neither the memory nor the products.
-    if (!a5)
-      limit = LocalLimit{192 * kKiB, 32, limit.name};
-    break;
-  case 2:
-  case 3:
-  case 4:
-    break;
-  case 5:
-    limit.bytes = (a5 ? 256 : 128) * kKiB;
-    break;
-  case 7:
-    limit.bytes = 64 * kKiB;
-    break;
-  default:
-    limit.bytes = (a5 ? 248 : 192) * kKiB;
-    break;
-  }
-  return limit;
+static const isa::ArchInfo &rowOf(const Target &target) { return *isa::findArch(target.name); }
+
+LocalLimit getLocalLimit(const Target &target, unsigned addressSpace) {
+  Place place = placeOf(addressSpace);
+  const isa::MemoryInfo &info = rowOf(target).memory(place.memory);
+  return {place.memory == isa::Memory::UB ? target.tileBytes : info.bytes, info.alignment, place.name};
+}
+
+LocalLimit getAssemblerLimit(const Target &target, unsigned addressSpace) {
+  Place place = placeOf(addressSpace);
+  const isa::MemoryInfo &info = rowOf(target).assemblerMemories[size_t(place.memory)];
+  return {info.bytes, info.alignment, place.name};
 }
 
 } // namespace pto_mlir::pto

@@ -26,8 +26,10 @@ template <typename Op> static Value idOf(Op op, OpBuilder &b) {
   return b.create<arith::ConstantIndexOp>(op.getLoc(), static_cast<int32_t>(*op.getEventId()));
 }
 
-/// On a3 a wait stops what the core issues from there on, so it stands on S and every engine takes a token from it.
-static void lower(func::FuncOp func, bool a5) {
+/// Without lane flags a wait stops what the core issues from there on, so it stands on S and every engine takes a token
+/// from it.
+static void lower(func::FuncOp func, const Target &arch) {
+  bool lanes = arch.laneFlags;
   std::set<Pipe> engines;
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
@@ -44,17 +46,17 @@ static void lower(func::FuncOp func, bool a5) {
     Location loc = op->getLoc();
     OpBuilder b(op);
     if (auto set = dyn_cast<SyncSetOp>(op)) {
-      raiseFlag(b, loc, set.getPipe(), idOf(set, b), a5, /*isCube=*/set.getPipe() == Pipe::PIPE_FIX,
+      raiseFlag(b, loc, set.getPipe(), idOf(set, b), arch, /*isCube=*/set.getPipe() == Pipe::PIPE_FIX,
                 set.getFftsMode().value_or(kBlockMode));
       op->erase();
       continue;
     }
     auto wait = dyn_cast<CrossWaitOp>(op);
     if (auto sync = dyn_cast<SyncWaitOp>(op)) {
-      wait = b.create<CrossWaitOp>(loc, a5 ? sync.getPipe() : Pipe::PIPE_S, idOf(sync, b));
+      wait = b.create<CrossWaitOp>(loc, lanes ? sync.getPipe() : Pipe::PIPE_S, idOf(sync, b));
       op->erase();
     }
-    if (a5 || engines.empty())
+    if (lanes || engines.empty())
       continue;
     b.setInsertionPointAfter(wait);
     Value token = b.create<arith::ConstantIntOp>(loc, 0, 32);
@@ -69,10 +71,10 @@ static void lower(func::FuncOp func, bool a5) {
 namespace {
 struct LowerCoreSyncPass : pto_mlir::pto::impl::PTOLowerCoreSyncBase<LowerCoreSyncPass> {
   void runOnOperation() override {
-    bool a5 = targetsA5(getOperation());
+    const Target &arch = targetOf(getOperation());
     getOperation().walk([&](func::FuncOp func) {
       PTO_DEBUG("@" << func.getName());
-      lower(func, a5);
+      lower(func, arch);
     });
   }
 };

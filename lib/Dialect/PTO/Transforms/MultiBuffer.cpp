@@ -77,19 +77,19 @@ struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBuf
   static void mark(func::FuncOp func) {
     if (ordersItself(func))
       return;
-    bool a5 = targetsA5(func);
+    const Target &arch = targetOf(func);
     DenseMap<unsigned, int64_t> used; // by memory, in bytes
     SmallVector<AllocTileOp> candidates;
     func.walk([&](AllocTileOp alloc) {
       used[static_cast<unsigned>(alloc.getTileType().getLoc())] +=
-          getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc);
+          getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc);
       if (wantsTwo(alloc))
         candidates.push_back(alloc);
     });
     for (AllocTileOp alloc : candidates) {
       unsigned space = static_cast<unsigned>(alloc.getTileType().getLoc());
-      int64_t bytes = getAlignedBytes(alloc.getTileType(), a5);
-      if (used[space] + bytes > getLocalLimit(a5, space).bytes) {
+      int64_t bytes = getAlignedBytes(alloc.getTileType(), arch);
+      if (used[space] + bytes > getLocalLimit(arch, space).bytes) {
         alloc.emitRemark("has a single buffer: a second one of ")
             << bytes << " bytes exceeds the memory, so loads and computation take turns";
         continue;

@@ -134,13 +134,13 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     Numbering numbers;
     int64_t next = 0;
     number(func, numbers, next);
-    bool a5 = targetsA5(func);
+    const Target &arch = targetOf(func);
     std::map<unsigned, SmallVector<Tile>> memories;
     func.walk<WalkOrder::PreOrder>([&](AllocTileOp alloc) {
       if (sharedOnly && !alloc.getAddr() && !isShared(alloc))
         return;
       auto [first, last] = lifetime(alloc, numbers);
-      Tile tile{alloc, getAlignedBytes(alloc.getTileType(), a5) * getBuffers(alloc), first, last};
+      Tile tile{alloc, getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc), first, last};
       if (alloc.getAddr()) {
         tile.fixed = true;
         tile.address = getConstantIntValue(alloc.getAddr()).value_or(0);
@@ -158,10 +158,10 @@ struct PlanLocalMemoryPass : public pto_mlir::pto::impl::PTOPlanLocalMemoryBase<
     for (auto &[space, tiles] : memories) {
       if (llvm::all_of(tiles, [](const Tile &tile) { return tile.fixed; }))
         continue;
-      LocalLimit limit = getLocalLimit(a5, space);
+      LocalLimit limit = getLocalLimit(arch, space);
       bool fits = placeWithin(tiles, limit).fits;
       if (!fits && assemblerLimits) {
-        limit = getAssemblerLimit(a5, space);
+        limit = getAssemblerLimit(arch, space);
         fits = placeWithin(tiles, limit).fits;
       }
       if (!fits) {

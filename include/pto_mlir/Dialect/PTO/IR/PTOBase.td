@@ -16,15 +16,15 @@ def PTO_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let useDefaultAttributePrinterParser = 1;
   let extraClassDeclaration = [{
-    /// The architecture that `left` tiles are parsed for: a5 lays them out column major, everything else row major.
-    /// Set before parsing, as the assembler does (`detectTargetArch`).
-    void setParseForA5(bool value) { parseForA5 = value; }
-    bool isParsingForA5() const { return parseForA5; }
+    /// The architecture that `left` tiles are parsed for: it says how they are laid out, whatever the text says. Set
+    /// before parsing, as the assembler does (`detectTargetArch`).
+    void setParseFor(const Target &arch) { parseFor = &arch; }
+    const Target *getParseFor() const { return parseFor; }
 
   private:
     void registerTypes();
     void registerAttributes();
-    bool parseForA5 = false;
+    const Target *parseFor = nullptr; // the default one
 
   public:
   }];

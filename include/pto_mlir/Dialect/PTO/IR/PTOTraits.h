@@ -8,16 +8,25 @@
 #define PTO_MLIR_DIALECT_PTO_IR_PTOTRAITS_H
 
 #include "mlir/IR/OpDefinition.h"
+#include "pto_mlir/Dialect/PTO/IR/Target.h"
 
 namespace pto_mlir::pto {
+
+/// Names the architecture on a module; every pass and verifier asks `targetOf`.
+inline constexpr llvm::StringLiteral kTargetArchAttr = "pto.target_arch";
+
+/// The architecture of the module around `op`: the row of Archs.td that `pto.target_arch` names in any case, the
+/// default one where no row has that name or nothing is said.
+const Target &targetOf(mlir::Operation *op);
+/// The row of that name, as above.
+const Target &targetNamed(llvm::StringRef name);
+/// Whether the public assembler's rules for a5 hold for the op's architecture; elsewhere those for a3 do.
+bool followsA5(mlir::Operation *op);
 
 /// A set of element types; integers stand for both signs.
 namespace DType {
 enum : unsigned { f16 = 1, f32 = 2, bf16 = 4, i8 = 8, i16 = 16, i32 = 32, i64 = 64 };
 } // namespace DType
-
-/// True when the op stands in a module whose `pto.target_arch` is "a5" (any case); everything else is a3.
-bool targetsA5(mlir::Operation *op);
 
 namespace detail {
 /// The valid part of every tile lies in its box.

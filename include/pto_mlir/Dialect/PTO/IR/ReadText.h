@@ -8,8 +8,8 @@
 
 namespace pto_mlir::pto {
 
-/// Contexts made from `registry` parse `left` tiles for a5 (true) or a3; see `textTargetsA5`.
-void setParseForA5(mlir::DialectRegistry &registry, bool a5);
+/// Contexts made from `registry` parse `left` tiles for this architecture; see `targetOfText`.
+void setParseFor(mlir::DialectRegistry &registry, const Target &arch);
 
 /// `text` in the assembler's spelling. Also read is: no comma before the strides of make_tensor_view, and a type behind
 /// each operand of `ins(..)` and `outs(..)`. Everything else, comments, strings and the number of lines included,

@@ -41,9 +41,10 @@ TileBufType makeMatZNTile(mlir::MLIRContext *context, int64_t rows, int64_t cols
 /// L1 tile, row major (bias rows).
 TileBufType makeMatNDTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
                           int64_t validRows = kWhole, int64_t validCols = kWhole);
-/// L0A tile: ZZ on a3, NZ on a5.
-TileBufType makeLeftTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
-                         int64_t validRows = kWhole, int64_t validCols = kWhole, bool a5 = false);
+/// L0A tile, laid out as the architecture has it: ZZ or NZ.
+TileBufType makeLeftTile(mlir::MLIRContext *context, const Target &arch, int64_t rows, int64_t cols, mlir::Type element,
+                         int64_t validRows = kWhole, int64_t validCols = kWhole);
+BLayout getLeftBLayout(const Target &arch);
 /// L0B tile, ZN.
 TileBufType makeRightTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
                           int64_t validRows = kWhole, int64_t validCols = kWhole);
@@ -71,9 +72,9 @@ std::pair<int64_t, int64_t> getScaleBox(TileBufType type, ScaleUse use);
 /// The tile that owns the memory of `tile`: follows subset, treshape, bitcast.
 mlir::Value getAliasRoot(mlir::Value tile);
 
-/// Architecture named by the text of a `.pto` or `.mlir` file: true when its first `pto.target_arch = "..."` says a5.
-/// `left` tiles are parsed for it, so it must be known before parsing (`PTODialect::setParseForA5`).
-bool textTargetsA5(llvm::StringRef text);
+/// Architecture named by the text of a `.pto` or `.mlir` file: by its first `pto.target_arch = "..."`. `left` tiles are
+/// parsed for it, so it must be known before parsing (`PTODialect::setParseFor`).
+const Target &targetOfText(llvm::StringRef text);
 
 } // namespace pto_mlir::pto
 
