@@ -8,6 +8,7 @@ import pto.emit_vector
 import pytest
 from pto import PTO, PTOError, PTOModule, ast_frontend
 from pto_mlir.runtime import InvalidArgument, Kernel, RuntimeFailure
+from pto_mlir.tools.native import program_output
 from pto_runtime import BinaryCompiler
 
 NUMPY = {name: np.dtype(name) for name in ("float32", "float16", "int8", "int16", "int32")}
@@ -290,6 +291,26 @@ def test_module_is_one_file(tmp_path):
     np.testing.assert_array_equal(y, x * np.float32(0.5))
     with pytest.raises(RuntimeFailure, match="choose a kernel; it has twice, half"):
         Kernel(path)
+
+
+@PROCESSORS
+def test_text_and_model_are_one_kernel(processor, tmp_path):
+    """The .pto compiled by hand is the .pmodel, byte for byte; so is the text of the same calls."""
+    paths = {}
+    for run in (1, 2):
+        builder = PTO("same")
+        x, y = builder.tensor((30, 20), "float16"), builder.tensor((30, 30))
+        other, tile = builder.tensor((20, 30), "float16"), builder.tile((30, 30))
+        builder.tile_matmul(tile, x, other)
+        builder.tile_relu(tile, tile)
+        builder.tile_exp(y, tile)
+        folder = tmp_path / str(run)
+        folder.mkdir()
+        for suffix in ("pto", "pmodel"):
+            (paths[run, suffix],) = builder.compile(folder / f"same.{suffix}", processor)
+    assert paths[1, "pto"].read_text() == paths[2, "pto"].read_text()
+    program_output("pto-compile", [str(paths[1, "pto"]), "-o", str(tmp_path / "by_hand.pmodel")])
+    assert (tmp_path / "by_hand.pmodel").read_bytes() == paths[2, "pmodel"].read_bytes()
 
 
 def test_what_cannot_be_compiled(tmp_path, monkeypatch):
