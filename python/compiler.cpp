@@ -95,6 +95,7 @@ nb::dict describe(const std::string &mlirFile) {
     graph[nb::str(op.name.c_str(), op.name.size())] = nb::make_tuple(op.kind, op.inputs);
   result["graph"] = graph;
   result["preprocess"] = net->preprocess;
+  result["absorbed"] = net->absorbed;
   return result;
 }
 

@@ -50,14 +50,6 @@ bool movesGlobal(isa::Opcode opcode) {
   return false;
 }
 
-/// A vector or cube instruction that makes new values.
-bool computes(isa::Opcode opcode, isa::Pipe pipe) {
-  if (pipe != isa::Pipe::V && pipe != isa::Pipe::M)
-    return false;
-  const isa::InsnInfo &info = isa::infoOf(opcode);
-  return info.pipe != isa::Pipe::ALL && opcode != isa::Opcode::TMov && opcode != isa::Opcode::TExpands;
-}
-
 Result<std::vector<Op>> decodeStream(const StreamDesc &stream) {
   std::vector<Op> ops;
   std::vector<size_t> loops;
@@ -298,8 +290,6 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
       if (!ops)
         return Failure{ops.error()};
       auto pipe = isa::Pipe(stream.pipe);
-      for (const Op &op : *ops)
-        traffic.movesOnly &= !computes(op.insn.opcode, pipe);
       bool wanted = std::any_of(ops->begin(), ops->end(), [](const Op &op) {
         return movesGlobal(op.insn.opcode) || op.insn.opcode == isa::Opcode::Push;
       });
@@ -362,13 +352,8 @@ Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vec
       // A gather touches a few rows of its table.
       uint64_t touched = std::min(argument.bytes, kernel.arguments[i].read + kernel.arguments[i].written);
       launch.least += touched;
-      if (argument.slot == slots.weights()) {
-        if (weights.emplace(argument.offset, argument.bytes).second)
-          total.ideal += touched;
-      } else if (argument.slot >= slots.firstFree() && kernel.arguments[i].written != 0 && !kernel.movesOnly) {
-        uint64_t handedOver = kernel.isMixed() ? std::min(kernel.arguments[i].read, kernel.arguments[i].written) : 0;
-        total.ideal += 2 * std::max(argument.bytes, handedOver);
-      }
+      if (argument.slot == slots.weights() && weights.emplace(argument.offset, argument.bytes).second)
+        total.ideal += touched;
     }
     total.launches.push_back(launch);
   }

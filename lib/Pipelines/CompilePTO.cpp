@@ -24,8 +24,6 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-constexpr llvm::StringLiteral kArchAttr = "pto.target_arch";
-
 /// Parses and verifies for the wanted architecture, which the module carries afterwards.
 OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, const pto::Target &arch,
                                    MLIRContext &context) {

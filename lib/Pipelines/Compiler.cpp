@@ -170,6 +170,9 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
     describe(net.outputs, name ? name : empty, type);
   }
   net.graph = describeGraph(main);
+  if (auto absorbed = (*module)->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr))
+    for (StringRef name : absorbed.getAsValueRange<StringAttr>())
+      net.absorbed.push_back(name.str());
   if (auto preprocess = (*module)->getAttrOfType<StringAttr>(kPreprocessAttr))
     net.preprocess = preprocess.str();
   if (!errors.empty())

@@ -87,6 +87,65 @@ def compare(target: dict[str, np.ndarray], reference: dict[str, np.ndarray], exc
     return [compare_tensor(name, target[name], reference[name]) for name in common]
 
 
+@dataclass
+class Account:
+    """Where each named tensor of a model went: the four parts are disjoint and make the whole."""
+
+    compared: list[str]
+    absorbed: list[str]
+    listed: dict[str, str]  # not compared, with the reason
+    lost: list[str]  # without a reason: a fault of the compiler
+
+    def lines(self) -> list[str]:
+        """For a report: the counts, the listed tensors by reason, and the lost ones."""
+        total = len(self.compared) + len(self.absorbed) + len(self.listed) + len(self.lost)
+        text = [
+            f"{total} named tensors: {len(self.compared)} compared, {len(self.absorbed)} absorbed, "
+            f"{len(self.listed)} not compared for a reason, {len(self.lost)} lost"
+        ]
+        for reason in sorted(set(self.listed.values())):
+            names = [name for name, why in self.listed.items() if why == reason]
+            more = f" and {len(names) - 10} more" if len(names) > 10 else ""
+            text.append(f"{reason}: {', '.join(names[:10])}{more}")
+        if self.lost:
+            text.append(f"LOST, neither compared nor absorbed: {', '.join(self.lost)}")
+        return text
+
+
+def account(
+    reference: dict[str, np.ndarray],
+    rows: list[Row],
+    absorbed: Container[str],
+    reasons: dict[str, str],
+    excepts: list[str] = [],
+) -> Account:
+    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one with other dimensions
+    counts as listed."""
+    compared = {row.name for row in rows}
+    result = Account([], [], {}, [])
+    views: dict[tuple, str] = {}
+
+    def elements(value: np.ndarray) -> tuple:
+        return value.dtype.str, value.size, hash(np.ascontiguousarray(value).tobytes())
+
+    for name in reference:
+        if name in compared:
+            result.compared.append(name)
+        elif name in excepts:
+            result.listed[name] = "excepted by the user"
+        elif name in absorbed:
+            result.absorbed.append(name)
+        elif name in reasons:
+            result.listed[name] = reasons[name]
+        else:
+            views = views or {elements(reference[n]): n for n in reference if n in compared or n in absorbed}
+            if elements(reference[name]) in views:
+                result.listed[name] = "the elements of another tensor in other dimensions"
+            else:
+                result.lost.append(name)
+    return result
+
+
 def label(rows: list[Row], graph: Graph) -> None:
     """Fills in the kind of each row from a graph."""
     for row in rows:

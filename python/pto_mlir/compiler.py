@@ -41,7 +41,8 @@ def transform(model_def, model_name, input_shapes, output_names, mlir, preproces
 
 
 def describe(mlir) -> dict:
-    """Inputs and outputs (name, shape with None where a run says the size, numpy type), graph (compare.Graph) and pre-processing of a top .mlir."""
+    """Inputs and outputs (name, shape with None where a run says the size, numpy type), graph (compare.Graph), absorbed tensors and
+    pre-processing of a top .mlir."""
     net = _call("describe", mlir)
     for ports in ("inputs", "outputs"):
         net[ports] = [(name, [size if size >= 0 else None for size in shape], kind) for name, shape, kind in net[ports]]

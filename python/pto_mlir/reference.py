@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,23 @@ def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = 
         raise
     except Exception as error:  # onnxruntime's exceptions have no common base class
         raise UserError(f"{path}: onnxruntime: {str(error).splitlines()[0]}") from None
+
+
+def constants(path: str | Path, inputs: Container[str]) -> dict[str, str]:
+    """Tensors of the main graph that no input's elements reach, with the reason why no kernel computes them."""
+    import onnx
+
+    graph = onnx.load(str(path), load_external_data=False).graph
+    runs = set(inputs)  # what depends on a run
+    reasons = {}
+    for node in graph.node:
+        inner = {name for a in node.attribute for body in (a.g, *a.graphs) for n in body.node for name in n.input}
+        reached = node.op_type not in ("Shape", "Size") and not runs.isdisjoint({*node.input, *inner})
+        if reached or node.op_type.startswith("Random"):
+            runs.update(node.output)
+        else:
+            reasons |= {name: "a constant" for name in node.output if name}
+    return reasons
 
 
 def _run(session, path, feed, unwrap) -> dict[str, np.ndarray]:

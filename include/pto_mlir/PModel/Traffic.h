@@ -21,12 +21,9 @@ struct KernelTraffic {
   std::vector<ArgumentTraffic> arguments;
   std::vector<uint64_t> cores; ///< bytes moved by each core that runs the kernel, cube cores first
   size_t cubeCores = 0;        ///< how many of `cores` are cube cores
-  bool movesOnly = true;       ///< nothing is computed: the kernel copies
 
   uint64_t read() const;
   uint64_t written() const;
-  /// Whether cube and vector cores work on it together.
-  bool isMixed() const { return cubeCores != 0 && cubeCores != cores.size(); }
   /// What all cores would move if each moved as much as the most loaded one of its kind, over what they move; 1 for an
   /// even split.
   double imbalance() const;
@@ -43,10 +40,8 @@ struct LaunchTraffic {
 struct VariantTraffic {
   uint64_t read = 0;
   uint64_t written = 0;
-  /// Inputs, outputs and weights (what is read of them) once, and each tensor that a computing kernel leaves in the
-  /// workspace written once and read once, however many kernels read it; likewise what cube and vector cores hand to
-  /// each other within a kernel, whose slots in the workspace are smaller than that. What a kernel only copies
-  /// (concatenation, slice, padding) is not counted: it could have been made in its place.
+  /// What the graph demands however it is cut into kernels: inputs, outputs and weights once each (of a weight what is
+  /// read of it, as a gather touches a few rows of its table). Intermediate tensors do not count.
   uint64_t ideal = 0;
   std::vector<LaunchTraffic> launches;
 };

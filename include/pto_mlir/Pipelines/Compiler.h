@@ -84,6 +84,7 @@ struct NetOp {
 };
 
 struct NetDescription {
+  std::vector<std::string> absorbed; // tensors that no op computes any more
   std::vector<NetTensor> inputs, outputs;
   std::vector<NetOp> graph;
   std::string preprocess; // JSON

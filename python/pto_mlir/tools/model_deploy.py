@@ -6,7 +6,7 @@ import os
 import sys
 
 from .. import cli, compiler, npz
-from ..compare import ROUNDING, compare, first_loss, label, loss_line, report
+from ..compare import ROUNDING, account, compare, first_loss, label, loss_line, report
 from ..errors import UserError
 from ..preprocess import Preprocess
 from .inputs import check_readable, load_inputs
@@ -122,6 +122,10 @@ def deploy(argv) -> int:
         by_name = {row.name: row for row in rows}
         ordered = [by_name[name] for name in net["graph"] if name in by_name]
         print(f"  {loss_line(first_loss(ordered, net['graph'], ROUNDING[args.quantize]))}")
+        computed = set(net["graph"])
+        reasons = {name: "constant, or folded by model_transform" for name in reference if name not in computed}
+        for line in account(reference, rows, set(result["absorbed"]), reasons, args.excepts).lines():
+            print(f"  {line}")
     if args.debug and result["absorbed"]:
         print(f"  absorbed by folding, fusion into a kernel or the fixpipe: {', '.join(result['absorbed'])}")
     return 0 if ok else 1

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from .. import cli, npz
-from ..compare import compare, label, report
+from ..compare import account, compare, label, report
 from ..errors import UserError
 from ..preprocess import Preprocess
 from .inputs import check_readable, load_inputs
@@ -100,7 +100,7 @@ def transform(argv) -> int:
     if not args.test_input:
         return 0
 
-    from ..reference import run_onnx
+    from ..reference import constants, run_onnx
 
     net = compiler.describe(args.mlir)
     feed = load_inputs(args.test_input, net["inputs"], preprocess)
@@ -112,6 +112,13 @@ def transform(argv) -> int:
     rows = compare(values, reference, args.excepts)
     label(rows, net["graph"])
     ok = report(rows, args.tolerance, "top against onnxruntime", args.debug)
+    if args.debug:
+        reasons = constants(args.model_def, feed)
+        # The interpreter runs the NHWC form; model_deploy reports the same permutations as absorbed.
+        merged = {name for name, (kind, _) in net["graph"].items() if kind == "permute"}
+        reasons |= {name: "a permutation merged by the layout" for name in merged}
+        for line in account(reference, rows, set(net["absorbed"]), reasons, args.excepts).lines():
+            print(f"  {line}")
     if args.test_result:
         npz.save(args.test_result, reference)
     return 0 if ok else 1

@@ -1,0 +1,117 @@
+"""Every named tensor of a model is compared, absorbed, or listed with a reason: the parts make the whole, and none is lost."""
+
+import re
+
+import numpy as np
+import onnx
+import pytest
+from conftest import save_model, weight
+from onnx import helper, numpy_helper
+from pto_mlir import compiler, npz
+from pto_mlir.compare import account, compare
+from pto_mlir.reference import constants, run_onnx
+from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools import model_deploy, model_transform
+
+
+def names_of(onnx_file) -> set[str]:
+    """Every tensor that a node of the main graph makes."""
+    graph = onnx.load(str(onnx_file), load_external_data=False).graph
+    return {name for node in graph.node for name in node.output if name}
+
+
+@pytest.fixture
+def folded(tmp_path):
+    """Constants, shape arithmetic, views, an identity, a fused activation and a batch norm: everything that leaves the graph."""
+    rng = np.random.default_rng(0)
+    nodes = [
+        helper.make_node("Constant", [], ["two"], value=numpy_helper.from_array(np.float32(2))),
+        helper.make_node("Mul", ["two", "two"], ["four"]),
+        helper.make_node("Conv", ["x", "w"], ["c"], kernel_shape=[3, 3]),
+        helper.make_node("BatchNormalization", ["c", "g", "g", "g", "g2"], ["n"]),
+        helper.make_node("Relu", ["n"], ["r"]),
+        helper.make_node("Identity", ["r"], ["i"]),
+        helper.make_node("Mul", ["i", "four"], ["m"]),
+        helper.make_node("Shape", ["m"], ["s"]),
+        helper.make_node("Reshape", ["m", "rows"], ["flat"]),
+        helper.make_node("Transpose", ["flat"], ["t"], perm=[0, 2, 1]),
+        helper.make_node("Transpose", ["t"], ["tt"], perm=[0, 2, 1]),
+        helper.make_node("Reshape", ["tt", "s"], ["back"]),
+        helper.make_node("Softmax", ["back"], ["y"], axis=-1),
+    ]
+    constants = [
+        weight(rng, "w", 5, 3, 3, 3),
+        weight(rng, "g", 5),
+        numpy_helper.from_array(np.full(5, 1.5, np.float32), "g2"),
+        numpy_helper.from_array(np.array([2, 5, 60]), "rows"),
+    ]
+    return save_model(tmp_path / "folded.onnx", nodes, [("x", [2, 3, 8, 12])], [("y", [2, 5, 6, 10])], constants)
+
+
+def check(onnx_file, feed, tmp_path, mode):
+    mlir, model = tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    compiler.transform(str(onnx_file), "m", [list(v.shape) for v in feed.values()], [], str(mlir), "{}")
+    net = compiler.describe(str(mlir))
+    reference = run_onnx(onnx_file, feed, all_tensors=True)
+    assert names_of(onnx_file) <= set(reference)
+    reasons = constants(onnx_file, feed)
+    result = compiler.deploy(str(mlir), str(model), mode, "a3", 1, True)
+    session = InferenceSession(str(model))
+    outputs = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
+    rows = compare({**session.run_with_debug(feed), **outputs}, reference)
+    assert not set(net["absorbed"]) - set(result["absorbed"]), "absorbed names are never forgotten"
+    where = account(reference, rows, set(result["absorbed"]), reasons)
+    parts = [where.compared, where.absorbed, list(where.listed), where.lost]
+    assert sorted(name for part in parts for name in part) == sorted(reference)
+    assert where.lost == []
+    return where
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_nothing_is_lost(tmp_path, folded, awkward, mode):
+    rng = np.random.default_rng(1)
+    where = check(folded, {"x": rng.standard_normal((2, 3, 8, 12)).astype(np.float32)}, tmp_path, mode)
+    assert {"two", "s"} <= {name for name, why in where.listed.items() if why == "a constant"}
+    assert "y" in where.compared and {"i", "four"} <= set(where.absorbed)
+    check(awkward, {"x": rng.standard_normal((3, 3, 13, 29)).astype(np.float32)}, tmp_path, mode)
+
+
+def test_nothing_is_lost_in_the_classifier(tmp_path, classifier):
+    feed = {"x": np.random.default_rng(2).random((1, 3, 48, 192), np.float32)}
+    where = check(classifier / "cls.onnx", feed, tmp_path, "F16")
+    assert len(where.compared) > 100 and len(where.absorbed) > 50
+
+
+def test_a_lost_tensor_is_found(folded):
+    """A name that no part explains is no silence."""
+    reference = {n: np.arange(4.0) + i for i, n in enumerate(["kept", "gone", "const", "left_out", "folded"])}
+    reference["view"] = reference["folded"].reshape(2, 2)
+    rows = compare({"kept": reference["kept"]}, reference)
+    where = account(reference, rows, {"folded"}, {"const": "a constant"}, ["left_out"])
+    assert where.compared == ["kept"] and where.absorbed == ["folded"] and where.lost == ["gone"]
+    assert where.listed == {
+        "const": "a constant",
+        "left_out": "excepted by the user",
+        "view": "the elements of another tensor in other dimensions",
+    }
+    assert any("LOST" in line and "gone" in line for line in where.lines())
+
+
+def test_constants_do_not_depend_on_inputs(folded):
+    assert set(constants(folded, ["x"])) == {"two", "four", "s"}
+
+
+def test_the_commands_report_the_account(command, tmp_path, folded):
+    feed, reference, mlir = tmp_path / "in.npz", tmp_path / "ref.npz", tmp_path / "m.mlir"
+    npz.save(feed, {"x": np.random.default_rng(1).standard_normal((2, 3, 8, 12)).astype(np.float32)})
+    for tool, arguments in (
+        (model_transform, ["--model_name", "m", "--model_def", folded, "--mlir", mlir, "--test_result", reference]),
+        (model_deploy, ["--mlir", mlir, "--model", tmp_path / "m.pmodel", "--test_reference", reference]),
+    ):
+        code, out, err = command(tool, *arguments, "--test_input", feed, "--debug")
+        assert code == 0, out + err
+        found = re.search(
+            r"(\d+) named tensors: (\d+) compared, (\d+) absorbed, (\d+) not compared .*, (\d+) lost", out
+        )
+        total, *parts = map(int, found.groups())
+        assert total == sum(parts) >= len(names_of(folded)) and parts[-1] == 0, out
