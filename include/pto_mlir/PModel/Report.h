@@ -13,6 +13,8 @@ std::string infoReport(const ModelFile &file);
 /// Global memory traffic of each launch: bytes read and written, the least that its arguments
 /// allow, and the average core's share of the most loaded one's.
 std::string trafficReport(const ModelFile &file);
+/// What each kernel takes by the estimate of PModel/Estimate.h: cycles without the launch, and its name.
+std::string estimateReport(const ModelFile &file);
 /// One line per weight: name, type, shape, offset in the file's weights section, bytes, hash.
 std::string weightsReport(const ModelFile &file);
 /// Programs and kernels as assembly.
