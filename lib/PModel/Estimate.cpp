@@ -1,60 +1,33 @@
 #include "pto_mlir/PModel/Estimate.h"
 
 #include "StreamWalk.h"
-#include "pto_mlir/Cost/Playback.h"
+#include "pto_mlir/Cost/GlobalMemory.h"
 #include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
-#include <map>
 
 namespace pto_mlir::pmodel {
 
 namespace {
 
-/// What the cores of a launch move between themselves and global memory, argument by argument.
-class GlobalBytes {
-public:
-  void note(const isa::DecodedInsn &insn) {
-    isa::OperandList o(insn);
-    if (!o.globalView || o.numTiles == 0)
-      return;
-    const isa::View &view = *o.globalView;
-    if (o.info.operands[0].kind == isa::OperandKind::View) { // dst
-      writes[view.arg] = true;
-      return;
-    }
-    auto rows = o.dstTile().validRows.value, cols = o.dstTile().validCols.value;
-    if (rows <= 0 || cols <= 0)
-      return;
-    int64_t span = 1; // elements from the first to the last
-    for (unsigned d = 0; d < view.rank; ++d)
-      span += std::max<int64_t>(view.sizes[d].value - 1, 0) * view.strides[d].value;
-    int64_t bits = isa::elementBits(view.type);
-    read += uint64_t(rows * cols * bits / 8);
-    ranges[view.arg].push_back({view.offset.value, view.offset.value + span * bits / 8});
-  }
-
-  /// The part of what is read that comes from outside of L2: each byte once, unless the launch has written it.
-  double cold() {
-    uint64_t once = 0;
-    for (auto &[argument, list] : ranges) {
-      if (writes[argument])
-        continue;
-      std::sort(list.begin(), list.end());
-      int64_t end = INT64_MIN;
-      for (auto [first, last] : list) {
-        once += uint64_t(std::max<int64_t>(0, last - std::max(first, end)));
-        end = std::max(end, last);
-      }
-    }
-    return read == 0 ? 0 : std::min(1.0, double(once) / double(read));
-  }
-
-private:
-  uint64_t read = 0;
-  std::map<unsigned, std::vector<std::pair<int64_t, int64_t>>> ranges; // by argument
-  std::map<unsigned, bool> writes;
-};
+/// Appends the bytes that a transfer reads or writes; nothing for what only indices in memory know. An argument stands
+/// for an address of its own.
+void noteRuns(const isa::DecodedInsn &insn, cost::Event &event, std::vector<cost::ByteRuns> &runs) {
+  event.firstRun = event.endRun = uint32_t(runs.size());
+  isa::OperandList o(insn);
+  if (!o.globalView || o.numTiles == 0)
+    return;
+  const isa::View &view = *o.globalView;
+  int64_t rows = o.dstTile().validRows.value, cols = o.dstTile().validCols.value;
+  bool known = false;
+  for (const isa::OperandInfo &operand : o.info.operands)
+    known |= operand.access == isa::AccessPattern::tileExtent;
+  if (!known || rows <= 0 || cols <= 0)
+    return;
+  uint64_t base = (uint64_t(view.arg) + 1) << 40;
+  cost::viewRuns(view, base + uint64_t(view.offset.value), uint64_t(rows), uint64_t(cols), runs);
+  event.endRun = uint32_t(runs.size());
+}
 
 /// A stream of the kernel, decoded once.
 struct Decoded {
@@ -78,7 +51,7 @@ Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
 
 /// Notes what one core does.
 Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, const KernelDesc &kernel,
-                uint64_t &steps, GlobalBytes &bytes, cost::CoreLog &core) {
+                uint64_t &steps, cost::CoreLog &core, std::vector<cost::ByteRuns> &runs) {
   StreamWalker::Queues queues;
   for (const Decoded &stream : streams) {
     if (isa::CoreKind(stream.kind) != core.kind)
@@ -91,8 +64,8 @@ Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, 
     walker.places[2] = core.subblock, walker.places[3] = core.kind == isa::CoreKind::AIC ? 1 : 2;
     auto plain = [&](const isa::DecodedInsn &insn, uint32_t op) { recorder.note(insn, op); };
     auto command = [&](const isa::DecodedInsn &insn, uint32_t op) {
-      recorder.note(insn, op);
-      bytes.note(insn);
+      if (cost::Event *event = recorder.note(insn, op); event && event->path != isa::GlobalPath::Local)
+        noteRuns(insn, *event, runs);
     };
     if (Status status = walker.run(stream.ops, command, plain); !status)
       return status;
@@ -117,18 +90,21 @@ Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chi
   if (!streams)
     return Failure{streams.error()};
   std::vector<cost::CoreLog> cores;
-  GlobalBytes bytes;
+  std::vector<std::vector<cost::ByteRuns>> runs;
   uint64_t steps = 0;
   for (uint32_t block = 0; block < kernel.blocks; ++block)
     for (auto [kind, subblocks] : {std::pair(isa::CoreKind::AIC, 1u), std::pair(isa::CoreKind::AIV, 2u)})
       for (uint32_t subblock = 0; subblock < subblocks; ++subblock) {
         cost::CoreLog core{kind, block, subblock, {}};
-        if (Status status = walkCore(*streams, chip, kernel, steps, bytes, core); !status)
+        if (Status status = walkCore(*streams, chip, kernel, steps, core, runs.emplace_back()); !status)
           return Failure{status.error()};
-        if (!core.engines.empty())
+        if (core.engines.empty())
+          runs.pop_back();
+        else
           cores.push_back(std::move(core));
       }
-  return cost::play(chip, cores, tiesBlocks(*streams) ? cost::Tied::Launch : cost::Tied::Block, bytes.cold(), 0).end;
+  cost::Tied tied = tiesBlocks(*streams) ? cost::Tied::Launch : cost::Tied::Block;
+  return cost::play(chip, cores, tied, cost::missedPart(chip, cores, runs), 0).end;
 }
 
 } // namespace pto_mlir::pmodel

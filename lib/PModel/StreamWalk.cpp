@@ -47,9 +47,9 @@ Result<std::vector<StreamOp>> decodeStream(const StreamDesc &stream) {
   for (StreamOp &op : ops)
     if (op.insn.opcode == isa::Opcode::SkipIfZero) {
       int64_t target = int64_t(op.word) + op.insn.numWords + op.insn.as<isa::SkipIfZero>().words.value;
-      op.target =
-          std::lower_bound(ops.begin(), ops.end(), target, [](const StreamOp &o, int64_t word) { return o.word < word; }) -
-          ops.begin();
+      op.target = std::lower_bound(ops.begin(), ops.end(), target,
+                                   [](const StreamOp &o, int64_t word) { return o.word < word; }) -
+                  ops.begin();
     }
   return ops;
 }

@@ -1,5 +1,5 @@
-// A walk through the commands of a kernel without its data: register arithmetic, loops and jumps are executed, everything
-// else is told to the caller.
+// A walk through the commands of a kernel without its data: register arithmetic, loops and jumps are executed,
+// everything else is told to the caller.
 #ifndef PTO_MLIR_LIB_PMODEL_STREAMWALK_H
 #define PTO_MLIR_LIB_PMODEL_STREAMWALK_H
 

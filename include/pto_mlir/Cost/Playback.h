@@ -67,7 +67,7 @@ struct Playback {
   double end = 0;
   /// Cycles; of one engine of those that are there at a time.
   double busy[kNumEngines] = {}, stalled[kNumEngines] = {};
-  double reading = 0, writing = 0;  // global memory; of all cores
+  double reading = 0, writing = 0; // global memory; of all cores
   std::vector<double> coreSeconds; // in the order of the cores
 };
 

@@ -9,9 +9,9 @@
 namespace pto_mlir::pmodel {
 
 /// Cycles of one launch of the kernel, without what every launch costs: its engines as the timing mode plays them, with
-/// the rates of the instruction table. Two things are not known without running it. Which reads miss L2 is estimated:
-/// every byte of what is read misses once, over the ranges that the views span. Loops, jumps and sizes that depend on
-/// values in memory are walked as if those were 0. Fails when a kernel is too long to be walked through.
+/// the rates of the instruction table. What only values in memory say is not known: loops, jumps and sizes that depend
+/// on them are walked as if they were 0, and what gathers read does not count as missing L2. Fails when a kernel is too
+/// long to be walked through.
 Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip);
 
 } // namespace pto_mlir::pmodel

@@ -8,10 +8,10 @@
 #include "Observer.h"
 #include "Program.h"
 #include "Timing/Trace.h"
+#include "pto_mlir/Cost/GlobalMemory.h"
 #include "pto_mlir/Cost/Playback.h"
 
 #include <memory>
-#include <unordered_map>
 
 namespace pto_mlir::cmodel {
 
@@ -35,13 +35,10 @@ private:
   struct CoreNotes {
     std::vector<const Stream *> streams; // of its engines
     std::vector<cost::Recorder> recorders;
-    std::vector<ByteRuns> runs; // of global memory
   };
 
   /// Notes the runs of global memory that the instruction moves.
-  void noteRuns(Core &core, CoreNotes &note, cost::Event &event);
-  /// Which part of what the launch reads is not in L2, as the cores go on side by side.
-  double missedPart() const;
+  void noteRuns(Core &core, std::vector<ByteRuns> &into, cost::Event &event);
   /// Writes what the engines do into the trace, if there is one.
   cost::Span tracer(const Kernel &kernel);
 
@@ -49,8 +46,9 @@ private:
   std::unique_ptr<Trace> trace;
   double elapsed = 0; // cycles of all launches so far
 
-  std::vector<cost::CoreLog> cores; // of this launch
-  std::vector<CoreNotes> notes;     // of each of them
+  std::vector<cost::CoreLog> cores;        // of this launch
+  std::vector<CoreNotes> notes;            // of each of them
+  std::vector<std::vector<ByteRuns>> runs; // of global memory, of each of them
   std::vector<double> secondsOfCores;
   size_t firstOfGroup = 0; // of the cores that run now
   isa::DecodedInsn resolved;
