@@ -3,6 +3,7 @@
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/ISA/Operands.h"
+#include "pto_mlir/PModel/Estimate.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/PModel/Traffic.h"
 
@@ -225,6 +226,23 @@ Result<std::string> trafficReport(const ModelFile &file) {
       }
       trafficLine(text, net.variants[v], kernels);
     }
+  return text;
+}
+
+std::string estimateReport(const ModelFile &file) {
+  const ModelDesc &model = file.model();
+  const isa::ArchInfo *arch = isa::findArch(model.processor);
+  if (!arch)
+    return "no rates are known for the processor '" + model.processor + "'\n";
+  std::string text;
+  append(text, "%14s  %s\n", "cycles", "kernel");
+  for (const KernelDesc &kernel : model.kernels) {
+    auto cycles = estimateCycles(kernel, isa::chipInfo(arch->arch));
+    if (cycles)
+      append(text, "%14.1f  %s\n", *cycles, kernel.name.c_str());
+    else
+      append(text, "%14s  %s: %s\n", "-", kernel.name.c_str(), cycles.error().c_str());
+  }
   return text;
 }
 

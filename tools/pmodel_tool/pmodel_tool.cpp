@@ -81,7 +81,7 @@ int combine(const std::vector<std::string> &paths, const std::string &output, st
 
 int main(int argc, char **argv) {
   CLI::App app("Looks into .pmodel files, checks, combines and splits them.", "pmodel_tool");
-  std::string info, json, disasm, weights, traffic, check, split, chip, output;
+  std::string info, json, disasm, weights, traffic, estimate, check, split, chip, output;
   std::vector<std::string> parts, programInputs, programOutputs;
   std::string programPath;
   CLI::Option_group *action = app.add_option_group("Actions", "exactly one is required");
@@ -90,6 +90,7 @@ int main(int argc, char **argv) {
   action->add_option("--disasm", disasm, "programs and command streams as assembly")->type_name("FILE");
   action->add_option("--weights", weights, "name, type, shape, offset and hash of every weight")->type_name("FILE");
   action->add_option("--traffic", traffic, "global memory traffic of every kernel launch")->type_name("FILE");
+  action->add_option("--estimate", estimate, "cycles of every kernel, from its commands")->type_name("FILE");
   action->add_option("--verify", check, "check everything, the weights' hashes included")->type_name("FILE");
   action->add_option("--extract", split, "write each net and variant as a file of its own")->type_name("FILE");
   action->add_option("--combine", parts, "join the nets of several files (needs -o)")
@@ -138,6 +139,8 @@ int main(int argc, char **argv) {
     return print(weights, weightsReport);
   if (!traffic.empty())
     return print(traffic, trafficReport);
+  if (!estimate.empty())
+    return print(estimate, estimateReport);
   if (!check.empty())
     return verify(check);
   if (!split.empty())

@@ -14,6 +14,8 @@ std::string infoReport(const ModelFile &file);
 /// allow, and the average core's share of the most loaded one's. Fails for a file without launches whose traffic could
 /// be counted.
 Result<std::string> trafficReport(const ModelFile &file);
+/// What each kernel takes by the estimate of PModel/Estimate.h: cycles without the launch, and its name.
+std::string estimateReport(const ModelFile &file);
 /// One line per weight: name, type, shape, offset in the file's weights section, bytes, hash.
 std::string weightsReport(const ModelFile &file);
 /// Programs and kernels as assembly.

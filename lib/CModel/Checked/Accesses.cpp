@@ -317,31 +317,13 @@ void Collector::tileIndices(const isa::View &view) {
     viewPart(AccessKind::Read, view, byRow ? (n + wide - 1) / wide : n, wide);
 }
 
-// Rows and columns of a view (docs/commands.md, View; GlobalView::offset).
+/// Rows and columns of a view.
 void Collector::viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m) {
   GlobalView v = core.view(view);
   if (!v.base || n == 0 || m == 0)
     return;
   size_t first = out.runs.size();
-  auto base = reinterpret_cast<uint64_t>(v.base);
-  int64_t bytes = v.bytes;
-  if (v.layout == isa::Layout::NZ) {
-    for (uint64_t r = 0; r < n; ++r)
-      for (uint64_t c = 0; c < m; ++c)
-        out.runs.push_back({base + uint64_t(v.offset(int64_t(r), int64_t(c)) * bytes), uint64_t(bytes), 0, 1});
-  } else {
-    bool dn = v.layout == isa::Layout::DN;
-    uint64_t majors = dn ? m : n, minors = dn ? n : m, inner = uint64_t(std::max<int64_t>(v.size(dn ? 0 : 1), 1));
-    int64_t majorPitch = v.stride(dn ? 0 : 1) * bytes, minorStride = v.stride(dn ? 1 : 0);
-    for (uint64_t i = 0; i < majors; i += inner) {
-      uint64_t count = std::min(inner, majors - i), at = base + uint64_t(v.leading(int64_t(i / inner)) * bytes);
-      if (minorStride == 1 || minors == 1)
-        out.runs.push_back({at, minors * uint64_t(bytes), majorPitch, count});
-      else
-        for (uint64_t j = 0; j < minors; ++j)
-          out.runs.push_back({at + uint64_t(int64_t(j) * minorStride * bytes), uint64_t(bytes), majorPitch, count});
-    }
-  }
+  cost::viewRuns(view, reinterpret_cast<uint64_t>(v.base), n, m, out.runs);
   out.accesses.push_back({kind, true, {}, first, out.runs.size()});
 }
 

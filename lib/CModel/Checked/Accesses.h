@@ -3,6 +3,7 @@
 #define PTO_MLIR_CMODEL_CHECKED_ACCESSES_H
 
 #include "Core.h"
+#include "pto_mlir/Cost/GlobalMemory.h"
 #include "pto_mlir/ISA/Codec.h"
 
 #include <optional>
@@ -10,13 +11,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// `count` runs of `length` bytes whose beginnings lie `pitch` bytes apart.
-struct ByteRuns {
-  uint64_t begin;
-  uint64_t length;
-  int64_t pitch;
-  uint64_t count;
-};
+using cost::ByteRuns;
 
 /// `Lane` reads elements of which each decides one element of the result: one that nobody wrote harms only if its
 /// result is used. `Touch` writes bytes that mean nothing afterwards: what a box holds beside the valid region.

@@ -1,0 +1,28 @@
+//===- GlobalMemory.h - What launches read and write, and what of it misses L2 ------===//
+
+#ifndef PTO_MLIR_COST_GLOBALMEMORY_H
+#define PTO_MLIR_COST_GLOBALMEMORY_H
+
+#include "pto_mlir/Cost/Playback.h"
+
+namespace pto_mlir::cost {
+
+/// `count` runs of `length` bytes whose beginnings lie `pitch` bytes apart.
+struct ByteRuns {
+  uint64_t begin;
+  uint64_t length;
+  int64_t pitch;
+  uint64_t count;
+};
+
+/// Appends the runs of the first rows and columns of a view, whose registers are read and whose first element lies at
+/// `base` (docs/commands.md, View).
+void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs);
+
+/// Which part of what a launch reads is not in L2, as its cores go on side by side. `runs` has the bytes of each core's
+/// transfers, which their events name.
+double missedPart(const ChipInfo &chip, std::span<const CoreLog> cores, std::span<const std::vector<ByteRuns>> runs);
+
+} // namespace pto_mlir::cost
+
+#endif

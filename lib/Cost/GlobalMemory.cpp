@@ -1,0 +1,96 @@
+#include "pto_mlir/Cost/GlobalMemory.h"
+
+#include "GlobalView.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <tuple>
+#include <unordered_map>
+
+namespace pto_mlir::cost {
+
+void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs) {
+  cmodel::GlobalView v;
+  v.type = view.type, v.layout = view.layout, v.rank = view.rank;
+  for (unsigned i = 0; i < v.rank; ++i)
+    v.sizes[i] = view.sizes[i].value, v.strides[i] = view.strides[i].value;
+  int64_t bytes = isa::elementBits(view.type) / 8;
+  if (v.layout == isa::Layout::NZ) {
+    for (uint64_t r = 0; r < rows; ++r)
+      for (uint64_t c = 0; c < cols; ++c)
+        runs.push_back({base + uint64_t(v.offset(int64_t(r), int64_t(c)) * bytes), uint64_t(bytes), 0, 1});
+    return;
+  }
+  bool dn = v.layout == isa::Layout::DN;
+  uint64_t majors = dn ? cols : rows, minors = dn ? rows : cols,
+           inner = uint64_t(std::max<int64_t>(v.size(dn ? 0 : 1), 1));
+  int64_t majorPitch = v.stride(dn ? 0 : 1) * bytes, minorStride = v.stride(dn ? 1 : 0);
+  for (uint64_t i = 0; i < majors; i += inner) {
+    uint64_t count = std::min(inner, majors - i), at = base + uint64_t(v.leading(int64_t(i / inner)) * bytes);
+    if (minorStride == 1 || minors == 1)
+      runs.push_back({at, minors * uint64_t(bytes), majorPitch, count});
+    else
+      for (uint64_t j = 0; j < minors; ++j)
+        runs.push_back({at + uint64_t(int64_t(j) * minorStride * bytes), uint64_t(bytes), majorPitch, count});
+  }
+}
+
+// L2 keeps lines of 512 bytes and, when it is full, gives up any of them for a new one: how long a line stays, counted
+// in lines that come, is distributed exponentially. Chance is a hash, so that every run says the same. The transfers of
+// all engines are merged by the part of its bytes that each has moved: the cores of a launch do the same work side by
+// side. Before the launch nothing is there.
+double missedPart(const ChipInfo &chip, std::span<const CoreLog> cores, std::span<const std::vector<ByteRuns>> runs) {
+  struct Transfer {
+    double at; // 0 to 1
+    size_t order;
+    const Event *event;
+    const std::vector<ByteRuns> *runs; // of its core
+  };
+  std::vector<Transfer> transfers;
+  for (size_t c = 0; c < cores.size(); ++c)
+    for (const EngineLog &engine : cores[c].engines) {
+      uint64_t total = 0, moved = 0;
+      for (const Event &event : engine.events)
+        total += event.path != GlobalPath::Local ? event.bytes : 0;
+      for (const Event &event : engine.events)
+        if (event.kind == Event::Work && event.path != GlobalPath::Local) {
+          transfers.push_back(
+              {double(moved) / double(std::max<uint64_t>(total, 1)), transfers.size(), &event, &runs[c]});
+          moved += event.bytes;
+        }
+    }
+  std::sort(transfers.begin(), transfers.end(),
+            [](const Transfer &a, const Transfer &b) { return std::tie(a.at, a.order) < std::tie(b.at, b.order); });
+
+  auto capacity = uint64_t(chip.l2Bytes / 512);
+  uint64_t came = 0, read = 0, missed = 0;
+  // By 32 KiB: up to which count of lines that came each line stays. 0: it was never there.
+  std::unordered_map<uint64_t, std::array<uint32_t, 64>> stays;
+  for (const Transfer &transfer : transfers) {
+    bool reads = transfer.event->path == GlobalPath::ToUB || transfer.event->path == GlobalPath::ToL1;
+    uint64_t page = UINT64_MAX;
+    std::array<uint32_t, 64> *lines = nullptr;
+    for (uint32_t r = transfer.event->firstRun; r < transfer.event->endRun; ++r) {
+      const ByteRuns &part = (*transfer.runs)[r];
+      for (uint64_t i = 0; i < part.count; ++i) {
+        uint64_t begin = part.begin + i * uint64_t(part.pitch);
+        for (uint64_t line = begin >> 9; line <= (begin + part.length - 1) >> 9; ++line) {
+          if (line >> 6 != page)
+            page = line >> 6, lines = &stays.try_emplace(page).first->second;
+          uint32_t &until = (*lines)[line & 63];
+          read += reads;
+          if (until > came)
+            continue;
+          missed += reads, ++came;
+          uint64_t hash = (line ^ came << 24) * 0x9e3779b97f4a7c15;
+          double chance = double((hash >> 11) + 1) * 0x1p-53;
+          until = uint32_t(std::min(4e9, double(std::max(came, capacity)) + 1 - std::log(chance) * double(capacity)));
+        }
+      }
+    }
+  }
+  return read ? double(missed) / double(read) : 0;
+}
+
+} // namespace pto_mlir::cost

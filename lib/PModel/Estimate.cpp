@@ -1,0 +1,110 @@
+#include "pto_mlir/PModel/Estimate.h"
+
+#include "StreamWalk.h"
+#include "pto_mlir/Cost/GlobalMemory.h"
+#include "pto_mlir/ISA/OperandList.h"
+
+#include <algorithm>
+
+namespace pto_mlir::pmodel {
+
+namespace {
+
+/// Appends the bytes that a transfer reads or writes; nothing for what only indices in memory know. An argument stands
+/// for an address of its own.
+void noteRuns(const isa::DecodedInsn &insn, cost::Event &event, std::vector<cost::ByteRuns> &runs) {
+  event.firstRun = event.endRun = uint32_t(runs.size());
+  isa::OperandList o(insn);
+  if (!o.globalView || o.numTiles == 0)
+    return;
+  const isa::View &view = *o.globalView;
+  int64_t rows = o.dstTile().validRows.value, cols = o.dstTile().validCols.value;
+  bool known = false;
+  for (const isa::OperandInfo &operand : o.info.operands)
+    known |= operand.access == isa::AccessPattern::tileExtent;
+  if (!known || rows <= 0 || cols <= 0)
+    return;
+  uint64_t base = (uint64_t(view.arg) + 1) << 40;
+  cost::viewRuns(view, base + uint64_t(view.offset.value), uint64_t(rows), uint64_t(cols), runs);
+  event.endRun = uint32_t(runs.size());
+}
+
+/// A stream of the kernel, decoded once.
+struct Decoded {
+  CoreKind kind;
+  isa::Pipe pipe;
+  std::vector<StreamOp> ops;
+};
+
+Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
+  std::vector<Decoded> streams;
+  for (const StreamDesc &stream : kernel.streams) {
+    auto ops = decodeStream(stream);
+    if (!ops)
+      return Failure{ops.error()};
+    streams.push_back({stream.coreKind, isa::Pipe(stream.pipe), ops.take()});
+  }
+  // S comes first: its values travel to the other engines.
+  std::stable_partition(streams.begin(), streams.end(), [](const Decoded &s) { return s.pipe == isa::Pipe::S; });
+  return streams;
+}
+
+/// Notes what one core does.
+Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, const KernelDesc &kernel,
+                uint64_t &steps, cost::CoreLog &core, std::vector<cost::ByteRuns> &runs) {
+  StreamWalker::Queues queues;
+  for (const Decoded &stream : streams) {
+    if (isa::CoreKind(stream.kind) != core.kind)
+      continue;
+    cost::EngineLog log{stream.pipe, {}};
+    cost::Recorder recorder(chip, log);
+    StreamWalker walker(steps, queues);
+    walker.pipe = stream.pipe;
+    walker.places[0] = core.block, walker.places[1] = kernel.blocks;
+    walker.places[2] = core.subblock, walker.places[3] = core.kind == isa::CoreKind::AIC ? 1 : 2;
+    auto plain = [&](const isa::DecodedInsn &insn, uint32_t op) { recorder.note(insn, op); };
+    auto command = [&](const isa::DecodedInsn &insn, uint32_t op) {
+      if (cost::Event *event = recorder.note(insn, op); event && event->path != isa::GlobalPath::Local)
+        noteRuns(insn, *event, runs);
+    };
+    if (Status status = walker.run(stream.ops, command, plain); !status)
+      return status;
+    core.engines.push_back(std::move(log));
+  }
+  return {};
+}
+
+/// Do the cores of all blocks wait for each other?
+bool tiesBlocks(const std::vector<Decoded> &streams) {
+  for (const Decoded &stream : streams)
+    for (const StreamOp &op : stream.ops)
+      if (op.insn.opcode == isa::Opcode::CrossSet && op.insn.as<isa::CrossSet>().mode == isa::CrossMode::all)
+        return true;
+  return false;
+}
+
+} // namespace
+
+Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip) {
+  auto streams = decodeStreams(kernel);
+  if (!streams)
+    return Failure{streams.error()};
+  std::vector<cost::CoreLog> cores;
+  std::vector<std::vector<cost::ByteRuns>> runs;
+  uint64_t steps = 0;
+  for (uint32_t block = 0; block < kernel.blocks; ++block)
+    for (auto [kind, subblocks] : {std::pair(isa::CoreKind::AIC, 1u), std::pair(isa::CoreKind::AIV, 2u)})
+      for (uint32_t subblock = 0; subblock < subblocks; ++subblock) {
+        cost::CoreLog core{kind, block, subblock, {}};
+        if (Status status = walkCore(*streams, chip, kernel, steps, core, runs.emplace_back()); !status)
+          return Failure{status.error()};
+        if (core.engines.empty())
+          runs.pop_back();
+        else
+          cores.push_back(std::move(core));
+      }
+  cost::Tied tied = tiesBlocks(*streams) ? cost::Tied::Launch : cost::Tied::Block;
+  return cost::play(chip, cores, tied, cost::missedPart(chip, cores, runs), 0).end;
+}
+
+} // namespace pto_mlir::pmodel

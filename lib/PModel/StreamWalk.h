@@ -1,0 +1,60 @@
+// A walk through the commands of a kernel without its data: register arithmetic, loops and jumps are executed,
+// everything else is told to the caller.
+#ifndef PTO_MLIR_LIB_PMODEL_STREAMWALK_H
+#define PTO_MLIR_LIB_PMODEL_STREAMWALK_H
+
+#include "pto_mlir/ISA/Codec.h"
+#include "pto_mlir/PModel/Model.h"
+#include "pto_mlir/Support/Result.h"
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+namespace pto_mlir::pmodel {
+
+struct StreamOp {
+  isa::DecodedInsn insn;
+  uint32_t word = 0;
+  uint32_t target = 0; // of a loop and of its breaks: behind its end; of a jump: where it lands
+};
+
+Result<std::vector<StreamOp>> decodeStream(const StreamDesc &stream);
+
+/// One engine of one core. S must walk before the engines that pop from its queues.
+class StreamWalker {
+public:
+  using Queues = std::map<isa::Pipe, std::deque<int64_t>>;
+  /// Hears of an executed command, by its number in the stream.
+  using Command = std::function<void(const isa::DecodedInsn &insn, uint32_t op)>;
+
+  /// `steps` counts commands over all walks of a kernel, `queues` are the core's.
+  StreamWalker(uint64_t &steps, Queues &queues) : steps(steps), queues(queues) {}
+
+  int64_t places[4] = {}; // block index and number, sub-block index and number
+  isa::Pipe pipe = isa::Pipe::S;
+
+  /// `command` hears, with registers read, of what is neither control nor register arithmetic; `plain`, if there is
+  /// one, of the rest.
+  Status run(const std::vector<StreamOp> &ops, const Command &command, const Command &plain = {});
+
+private:
+  struct Open {
+    size_t loop;
+    int64_t upper, step;
+  };
+  bool scalar(const isa::DecodedInsn &insn);
+  void queue(const isa::DecodedInsn &insn);
+  std::optional<size_t> control(const std::vector<StreamOp> &ops, size_t at);
+  int64_t read(const isa::Value &v) const { return v.isRegister ? registers[v.value] : v.value; }
+
+  int64_t registers[isa::kNumRegisters] = {};
+  std::vector<Open> open;
+  uint64_t &steps;
+  Queues &queues;
+};
+
+} // namespace pto_mlir::pmodel
+
+#endif
