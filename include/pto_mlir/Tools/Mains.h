@@ -11,7 +11,7 @@ namespace pto_mlir {
 /// pto-opt: runs any pass by its name. Returns the exit code (mlir-opt's).
 int ptoOptMain(int argc, char **argv);
 
-/// pto-compile: compiles a hand-written .pto. Returns the exit code: 0, 1 (bad input) or 2 (wrong usage).
+/// pto-compile: compiles a .pto. Returns the exit code: 0, 1 (bad input) or 2 (wrong usage).
 int ptoCompileMain(int argc, char **argv);
 
 } // namespace pto_mlir

@@ -1,4 +1,4 @@
-// The passes that bring a hand-written .pto to what the other pto passes take (docs/commands of pto-compile).
+// The passes that bring a .pto text to the functions that the other pto passes take (docs/hand-written-kernels.md).
 #ifndef PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_H
 #define PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_H
 

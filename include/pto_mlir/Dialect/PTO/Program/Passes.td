@@ -1,4 +1,4 @@
-//===- Passes.td - from hand-written .pto to kernels ------------------------------===//
+//===- Passes.td - from .pto texts to kernels ------------------------------===//
 #ifndef PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_TD
 #define PTO_MLIR_DIALECT_PTO_PROGRAM_PASSES_TD
 
