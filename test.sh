@@ -27,7 +27,7 @@ compile() { configure default; build build; check_generated_headers build; }
 wheels() { scripts/make_wheels.sh; scripts/install_wheels.sh; }
 sanitizers() {
   configure sanitize; build build-sanitize PTOUnitTests; check_generated_headers build-sanitize
-  configure sanitize-thread; build build-sanitize-thread TaskRuntimeTests # what has threads
+  configure sanitize-thread; build build-sanitize-thread PTOThreadTests
   check_generated_headers build-sanitize-thread
 }
 # Noted here: a stage behind '||' would run on after a failure, and then succeed.
