@@ -56,7 +56,7 @@ def write_enums(table, out):
         out.append("};\n")
 
     for cls in ("ElementType", "Layout", "Pad", "Pipe", "CoreKind", "Memory", "Arch", "ArchFeature"):
-        enum(cls, "uint8_t", [(r["name"], r["value"]) for r in table.of(cls, "value")])
+        enum(cls, "uint8_t", [(r["name"], r["value"]) for r in table.of(cls, "value") if not r.get("testOnly")])
     own = [r for r in table.of("Enum", "!name") if "TableEnum" not in r["!superclasses"] and r["name"]]
     for record in own:
         enum(record["name"], "uint32_t", [(v, i) for i, v in enumerate(record["values"])])
@@ -70,7 +70,7 @@ def write_enums(table, out):
         + "};"
     )
     for cls in ("ElementType", "Layout", "Pad", "Memory", "Arch", "CoreKind"):
-        names = [r["name"] for r in table.of(cls, "value")]
+        names = [r["name"] for r in table.of(cls, "value") if not r.get("testOnly")]
         out.append(f"inline constexpr const char *k{cls}Names[] = {{" + ", ".join(f'"{n}"' for n in names) + "};")
     pipes = {r["value"]: r["name"] for r in table.of("Pipe", "value")}
     out.append(
@@ -292,7 +292,7 @@ def write_arch(table, arch):
         s["memory"]["def"]: s for s in table.refs(arch["assemblerMemories"])
     }
     fields = [
-        f"Arch::{arch['name']}",
+        f"Arch({arch['value']})",
         f'"{arch["name"]}"',
         f"Arch::{arch['rules']}",
         memories(own),
@@ -410,19 +410,21 @@ def write_chip_docs(table, out):
             out.append(f"| {name} | {key} | {number['value']} | {number['source']} |")
 
 
+def chips(table):
+    return [a for a in table.of("Arch", "value") if not a["testOnly"]]
+
+
 def write_docs(table, insns, out):
     out.append(
         "# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n"
     )
     out.append(
-        "## Memories\n\n| memory | holds | "
-        + " | ".join(f"{a['name']} bytes (alignment)" for a in table.of("Arch", "value"))
-        + " |"
+        "## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in chips(table)) + " |"
     )
-    out.append("|---|---|" + "---|" * len(table.of("Arch", "value")))
+    out.append("|---|---|" + "---|" * len(chips(table)))
     for m in table.of("Memory", "value"):
         cells = []
-        for a in table.of("Arch", "value"):
+        for a in chips(table):
             size = next(s for s in table.refs(a["memories"]) if table.ref(s["memory"]) is m)
             cells.append(f"{size['bytes']} ({size['alignment']})")
         out.append(f"| {m['name']} | {m['summary']} | " + " | ".join(cells) + " |")

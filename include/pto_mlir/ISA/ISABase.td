@@ -132,6 +132,7 @@ class Arch<string n, int v, list<MemorySize> m> {
   int vectorCores = 2; // so many vector cores
   Layout leftLayout = ?; // of L0A
   list<ArchFeature> features = [];
+  bit testOnly = 0; // no chip: neither documented nor in the enumeration
 }
 
 // --- operands ---------------------------------------------------------------

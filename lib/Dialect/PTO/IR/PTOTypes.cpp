@@ -1,6 +1,7 @@
 //===- PTOTypes.cpp - text of views and tiles --------------------------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"

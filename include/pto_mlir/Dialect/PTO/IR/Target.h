@@ -16,13 +16,13 @@ namespace pto_mlir::pto {
 
 struct Target {
   const char *name;
-  bool followsA5;                     // the public assembler's rules for a5 hold; else those for a3
-  bool leftColumnMajor;               // L0A is NZ; else ZZ
-  bool laneFlags;                     // engines raise and await flags of one vector core; else S awaits the block's
-  bool directTiles;                   // tiles go from core to core without global memory
-  bool vectorScatter;                 // V scatters; else S does
-  int64_t blocks, vectorCores;        // of a chip; of a block
-  int64_t tileBytes;                  // of UB, below the scratch of instructions
+  bool followsA5;              // the public assembler's rules for a5 hold; else those for a3
+  bool leftColumnMajor;        // L0A is NZ; else ZZ
+  bool laneFlags;              // engines raise and await flags of one vector core; else S awaits the block's
+  bool directTiles;            // tiles go from core to core without global memory
+  bool vectorScatter;          // V scatters; else S does
+  int64_t blocks, vectorCores; // of a chip; of a block
+  int64_t tileBytes;           // of UB, below the scratch of instructions
 };
 
 /// Every target, the default first.

@@ -1,0 +1,20 @@
+//===- TestArchs.td - an architecture that only tests know ----------------===//
+//
+// The table that builds with tests are made from. The row shares no size with a chip, so that a number which someone
+// took from elsewhere does not fit: compiling for it fails, or what runs overruns a memory of the simulator.
+//
+//===----------------------------------------------------------------------===//
+
+include "pto_mlir/ISA/ISA.td"
+
+def T7 : Arch<"t7", 2, [
+  MemorySize<UB, 131072, 32>, MemorySize<L1, 262144, 32>, MemorySize<L0A, 32768, 512>, MemorySize<L0B, 32768, 512>,
+  MemorySize<L0C, 65536, 512>, MemorySize<BT, 512, 32>, MemorySize<FB, 1024, 32>,
+  MemorySize<SA, 0, 16>, MemorySize<SB, 0, 16>]> {
+  let rules = "a3";
+  let scratchBegin = 126976;
+  let scratchBytes = 4096;
+  let blocks = 7;
+  let leftLayout = NZ;
+  let testOnly = 1;
+}
