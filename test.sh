@@ -30,6 +30,7 @@ sanitizers() {
   configure sanitize-thread; build build-sanitize-thread PTOThreadTests
   check_generated_headers build-sanitize-thread
 }
+fuzzers() { configure fuzz; build build-fuzz StreamFuzz ByteCodeFuzz; }
 # Noted here: a stage behind '||' would run on after a failure, and then succeed.
 tests() { .venv/bin/python scripts/run_tests.py $full || status=$?; }
 
@@ -38,6 +39,7 @@ stage format scripts/check_format.sh
 stage build compile
 stage wheels wheels
 stage "sanitizer build" sanitizers
+stage "fuzzer build" fuzzers
 status=0
 stage tests tests
 

@@ -1,4 +1,4 @@
-"""Runs every kind of test (GoogleTest, the same under sanitizers, lit, pytest) and closes with one line.
+"""Runs every kind of test (GoogleTest, the same under sanitizers, fuzzers, lit, pytest) and closes with one line.
 
 Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'. A program that runs past its limit, writes no report or
 runs no test counts as one failure.
@@ -9,7 +9,9 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import xml.etree.ElementTree as ET
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -18,6 +20,8 @@ RESULTS = BUILD / "test-results"
 LIMITS = {"": 300, "-sanitized": 900, "-thread-sanitized": 900}  # seconds of one GoogleTest program
 TEST_LIMIT = 300  # seconds of one lit or pytest test
 SUITE_LIMIT = 3600  # seconds of all of lit, and of all of pytest
+FUZZERS = {"ByteCodeFuzz": ["test/VM"], "StreamFuzz": []}  # with the folders of their seeds
+FUZZ_SECONDS = 60
 
 
 def execute(command: list[str], env: dict[str, str] | None, limit: float) -> tuple[int, str]:
@@ -73,6 +77,33 @@ def add_failure(name: str, problem: str) -> None:
     ET.ElementTree(suite).write(RESULTS / f"{name}-program.xml")
 
 
+def fuzz(binary: Path, seeds: list[str], seconds: int) -> None:
+    """Runs a libFuzzer program for `seconds`; a crash, hang or leak is a failure, and the input that shows it is kept."""
+    name = binary.name
+    if not binary.is_file():
+        print(f"  {name}: {binary} is not built")
+        return add_failure(name, "it is not built")
+    with tempfile.TemporaryDirectory() as corpus:
+        options = [f"-max_total_time={seconds}", "-timeout=30", "-rss_limit_mb=4096", "-print_final_stats=1"]
+        command = [str(binary), *options, f"-artifact_prefix={RESULTS}/{name}-", corpus, *seeds]
+        code, output = execute(command, None, seconds + 120)
+    if code != 0:
+        inputs = sorted(map(str, RESULTS.glob(f"{name}-*-*")))
+        print(output[-4000:])
+        print(
+            f"  {name}: exit code {code}; reproduce: {binary} {' '.join(inputs) or '(no input was kept)'}", flush=True
+        )
+        return add_failure(name, f"exit code {code}")
+    (RESULTS / f"{name}.xml").write_text(f'<testsuite><testcase name="{name}"/></testsuite>')
+    print(f"  {name}: {seconds} s without a crash", flush=True)
+
+
+def fuzz_all(tree: Path, seconds: int) -> None:
+    """Every fuzzer, two at a time."""
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(lambda item: fuzz(tree / "unittests" / item[0], item[1], seconds), FUZZERS.items()))
+
+
 def count(report: Path) -> tuple[int, int, int]:
     """Passed, failed and skipped cases of one JUnit file; skips are printed with their reasons."""
     if not report.exists():
@@ -123,6 +154,7 @@ def main() -> int:
                 name = test.name + suffix
                 command = [str(test), "--gtest_brief=1", f"--gtest_output=xml:{RESULTS / name}.xml"]
                 run(name, command, env, LIMITS[suffix] * (10 if full else 1))
+    fuzz_all(ROOT / "build-fuzz", FUZZ_SECONDS * (10 if full else 1))
     lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "-q", f"--timeout={TEST_LIMIT}"]
     run("lit", [sys.executable, *lit, f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
     python = {"PYTHONPATH": str(BUILD / "python"), **env}

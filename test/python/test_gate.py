@@ -113,3 +113,51 @@ def test_lit_has_a_limit(tmp_path):
         timeout=120,
     )
     assert done.returncode == 1 and "Timed Out" in done.stdout, done.stdout + done.stderr
+
+
+FUZZER = """#!{python}
+import sys
+prefix = next(a.partition("=")[2] for a in sys.argv if a.startswith("-artifact_prefix="))
+assert "-max_total_time=1" in sys.argv
+if {crash}:
+    open(prefix + "crash-0123", "w").close()
+    print("ERROR: AddressSanitizer: heap-buffer-overflow")
+    sys.exit(77)
+"""
+
+
+@pytest.fixture
+def fuzzer(gate, tmp_path, monkeypatch):
+    folder = tmp_path / "unittests"
+    folder.mkdir()
+    monkeypatch.setattr(gate, "FUZZERS", {"OneFuzz": [], "TwoFuzz": []})
+
+    def make(name, crash):
+        (folder / name).write_text(FUZZER.format(python=sys.executable, crash=crash))
+        (folder / name).chmod(0o755)
+
+    make("OneFuzz", False)
+    return make
+
+
+def test_fuzzers_without_a_crash_pass(gate, fuzzer, tmp_path):
+    fuzzer("TwoFuzz", False)
+    gate.fuzz_all(tmp_path, 1)
+    assert summary(gate) == (0, "2 passed, 0 failed, 0 skipped")
+
+
+def test_a_crash_of_a_fuzzer_is_a_failure_with_its_input(gate, fuzzer, tmp_path, capsys):
+    fuzzer("TwoFuzz", True)
+    gate.fuzz_all(tmp_path, 1)
+    assert summary(gate) == (1, "1 passed, 1 failed, 0 skipped")
+    out = capsys.readouterr().out
+    assert (
+        "heap-buffer-overflow" in out
+        and f"reproduce: {tmp_path}/unittests/TwoFuzz {tmp_path}/TwoFuzz-crash-0123" in out
+    )
+
+
+def test_a_fuzzer_that_is_not_built_is_a_failure(gate, fuzzer, tmp_path, capsys):
+    gate.fuzz_all(tmp_path, 1)
+    assert summary(gate) == (1, "1 passed, 1 failed, 0 skipped")
+    assert "TwoFuzz is not built" in capsys.readouterr().out

@@ -9,7 +9,7 @@
 using namespace pto_mlir::isa;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (size < 1)
+  if (size < 5) // the mode and one word
     return 0;
   uint8_t mode = data[0];
   std::vector<uint32_t> words((size - 1) / 4);
