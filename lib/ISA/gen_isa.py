@@ -259,7 +259,7 @@ def write_chips(table, out):
         paths = ", ".join(["{}"] + [number(key) for key in CHIP_PATHS])
         starts = ", ".join(["{}"] + [number(key) for key in CHIP_STARTS])
         out.append(
-            f"    {{Arch::{table.ref(chip['arch'])['name']}, {chip['blocks']}, "
+            f"    {{Arch({table.ref(chip['arch'])['value']}), {table.ref(chip['arch'])['blocks']}, "
             + ", ".join(number(key) for key in CHIP_NUMBERS)
             + f", {{{paths}}}, {{{starts}}}, {number('extractFactor')}}},"
         )
@@ -404,13 +404,15 @@ def write_chip_docs(table, out):
     out.append("| chip | number | value | source |\n|---|---|---|---|")
     for chip in chips(table):
         name = table.ref(chip["arch"])["name"]
-        out.append(f"| {name} | blocks | {chip['blocks']} | |")
+        if table.ref(chip["arch"])["testOnly"]:
+            continue
+        out.append(f"| {name} | blocks | {table.ref(chip['arch'])['blocks']} | |")
         for key in CHIP_NUMBERS + CHIP_PATHS + CHIP_STARTS + ("extractFactor",):
             number = table.ref(chip[key])
             out.append(f"| {name} | {key} | {number['value']} | {number['source']} |")
 
 
-def chips(table):
+def shipped_archs(table):
     return [a for a in table.of("Arch", "value") if not a["testOnly"]]
 
 
@@ -419,12 +421,12 @@ def write_docs(table, insns, out):
         "# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n"
     )
     out.append(
-        "## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in chips(table)) + " |"
+        "## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in shipped_archs(table)) + " |"
     )
-    out.append("|---|---|" + "---|" * len(chips(table)))
+    out.append("|---|---|" + "---|" * len(shipped_archs(table)))
     for m in table.of("Memory", "value"):
         cells = []
-        for a in chips(table):
+        for a in shipped_archs(table):
             size = next(s for s in table.refs(a["memories"]) if table.ref(s["memory"]) is m)
             cells.append(f"{size['bytes']} ({size['alignment']})")
         out.append(f"| {m['name']} | {m['summary']} | " + " | ".join(cells) + " |")

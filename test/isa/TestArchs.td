@@ -18,3 +18,19 @@ def T7 : Arch<"t7", 2, [
   let leftLayout = NZ;
   let testOnly = 1;
 }
+
+// Its numbers of time are a3's.
+def ChipT7 : Chip<T7> {
+  let clock = ChipA3.clock;
+  let launchSeconds = ChipA3.launchSeconds;
+  let crossSeconds = ChipA3.crossSeconds;
+  let l2BytesPerSecond = ChipA3.l2BytesPerSecond;
+  let hbmBytesPerSecond = ChipA3.hbmBytesPerSecond;
+  let l2Bytes = ChipA3.l2Bytes;
+  let toUB = ChipA3.toUB;
+  let toL1 = ChipA3.toL1;
+  let fromUB = ChipA3.fromUB;
+  let fromL1 = ChipA3.fromL1;
+  let fromL0C = ChipA3.fromL0C;
+  let extractFactor = ChipA3.extractFactor;
+}

@@ -102,7 +102,6 @@ class Sourced<string v, string s> {
 }
 class Chip<Arch a> {
   Arch arch = a;
-  int blocks = ?;              // that run at a time: one cube core and two vector cores each
   Sourced clock = ?;           // Hz
   Sourced launchSeconds = ?;   // of every kernel
   Sourced crossSeconds = ?;    // between a cross-core flag's raise and what waits for it
@@ -123,7 +122,6 @@ class Chip<Arch a> {
 class Tabled<string v, string path> : Sourced<v, "pto-isa cost model, bandwidth table: " # path>;
 
 def ChipA3 : Chip<A3> {
-  let blocks = 24;
   let clock = Sourced<"1.8e9", "fitted to products 3072^3 to 7680^3 f16: cube peak at the published busy share; docs/timing.md">;
   let launchSeconds = Sourced<"5.9e-6", "pto-isa cost model, attention stages: launch">;
   let crossSeconds = Sourced<"0", "not published">;
@@ -139,7 +137,6 @@ def ChipA3 : Chip<A3> {
 }
 // Paths to and from UB as on a3: none are published.
 def ChipA5 : Chip<A5> {
-  let blocks = 32;
   let clock = Sourced<"1.65e9", "fitted to MX products 4096^3 to 8192^3 fp8: cube peak at the published busy share; docs/timing.md">;
   let launchSeconds = Sourced<"5.9e-6", "as a3">;
   let crossSeconds = Sourced<"0", "not published">;
