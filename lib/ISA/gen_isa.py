@@ -421,7 +421,9 @@ def write_docs(table, insns, out):
         "# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n"
     )
     out.append(
-        "## Memories\n\n| memory | holds | " + " | ".join(f"{a['name']} bytes (alignment)" for a in shipped_archs(table)) + " |"
+        "## Memories\n\n| memory | holds | "
+        + " | ".join(f"{a['name']} bytes (alignment)" for a in shipped_archs(table))
+        + " |"
     )
     out.append("|---|---|" + "---|" * len(shipped_archs(table)))
     for m in table.of("Memory", "value"):

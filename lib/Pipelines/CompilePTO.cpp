@@ -118,8 +118,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     return std::nullopt;
   }
   std::string source = options.relaxed ? pto::acceptRelaxedText(input->getBuffer()) : input->getBuffer().str();
-  const pto::Target &arch =
-      options.processor.empty() ? pto::targetOfText(source) : pto::targetNamed(options.processor);
+  const pto::Target &arch = options.processor.empty() ? pto::targetOfText(source) : pto::targetNamed(options.processor);
 
   DialectRegistry registry;
   registerDialects(registry);
