@@ -11,6 +11,11 @@ namespace pto_mlir::backend {
 
 namespace {
 
+LogicalResult noInstruction(Operation *op, isa::Memory from, isa::Memory to) {
+  return op->emitOpError("has no instruction from ")
+         << isa::kMemoryNames[unsigned(from)] << " to " << isa::kMemoryNames[unsigned(to)];
+}
+
 LogicalResult unsupported(Operation *op, StringRef what) {
   return op->emitOpError("uses ") << what << ", which has no instruction yet";
 }
@@ -212,8 +217,7 @@ struct TMovModel : CodegenOpInterface::ExternalModel<TMovModel, pto::TMovOp> {
     }
     if (src->memory == Memory::L0C && dst->memory == Memory::L1)
       return cg.emit(op, isa::TMovAcc{dst->tile, src->tile, relu(mov.getReluPreMode())});
-    return op->emitOpError("has no instruction from ")
-           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
+    return noInstruction(op, src->memory, dst->memory);
   }
 };
 
@@ -236,8 +240,7 @@ struct TExtractModel : CodegenOpInterface::ExternalModel<TExtractModel, pto::TEx
                      isa::TInsertL1{dst->tile, src->tile, 0, 0, row, col, dst->tile.validRows, dst->tile.validCols});
     if (src->memory == isa::Memory::L1 && (dst->memory == isa::Memory::SA || dst->memory == isa::Memory::SB))
       return extractScales(op, cg, *dst, src->tile, row, col);
-    return op->emitOpError("has no instruction from ")
-           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
+    return noInstruction(op, src->memory, dst->memory);
   }
 };
 
@@ -281,8 +284,7 @@ struct TInsertModel : CodegenOpInterface::ExternalModel<TInsertModel, pto::TInse
     if (src->memory == isa::Memory::UB && dst->memory == isa::Memory::L1)
       return cg.emit(op,
                      isa::TInsertL1{dst->tile, src->tile, row, col, 0, 0, src->tile.validRows, src->tile.validCols});
-    return op->emitOpError("has no instruction from ")
-           << isa::kMemoryNames[unsigned(src->memory)] << " to " << isa::kMemoryNames[unsigned(dst->memory)];
+    return noInstruction(op, src->memory, dst->memory);
   }
 };
 

@@ -325,26 +325,18 @@ void Builder::takeRole(Cluster &into, const Cluster &from) {
 /// The cluster of `op` and `parts`: it grows from the largest of them, so that an op is moved at most log n times.
 void Builder::join(linalg::GenericOp op, OpRole role, ArrayRef<Cluster *> parts) {
   Cluster &own = *create(role, op);
-  Cluster *largest = *llvm::max_element(parts, [](Cluster *a, Cluster *b) { return a->ops.size() < b->ops.size(); });
   for (Cluster *part : parts)
     if (part->kind != OpRole::Elementwise)
       takeRole(own, *part);
-  takeRole(*largest, own);
-  SmallVector<Operation *> ops;
+  Cluster *largest = *llvm::max_element(parts, [](Cluster *a, Cluster *b) { return a->ops.size() < b->ops.size(); });
+  size_t before = largest->ops.size();
   for (Cluster *part : parts)
-    if (part != largest) {
-      llvm::append_range(ops, part->ops);
-      part->ops.clear();
-      part->alive = false;
-    }
-  ops.push_back(op);
-  result.all.pop_back();
-  for (Operation *added : ops) {
-    largest->ops.push_back(added);
-    result.of[added] = largest;
-  }
-  largest->formed = ++numFormed;
-  order.grow(largest, ops);
+    if (part != largest)
+      merge(*largest, *part);
+  merge(*largest, own);
+  takeRole(*largest, own);
+  largest->formed = own.formed;
+  order.grow(largest, ArrayRef(largest->ops).drop_front(before));
 }
 
 void Builder::place(linalg::GenericOp op, OpRole role) {
