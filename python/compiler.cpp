@@ -1,7 +1,7 @@
 // pto_mlir._compiler: the compiler as a Python module. Problems become CompileError with one line per problem.
-#include "pto_mlir/Pipelines/Compiler.h"
+#include "pto_mlir/Compiler/Compiler.h"
+#include "pto_mlir/Compiler/TopJIT.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
-#include "pto_mlir/Pipelines/TopInterpreter.h"
 #include "pto_mlir/Support/Utf8.h"
 
 #include <nanobind/nanobind.h>
@@ -110,7 +110,7 @@ std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vecto
   std::optional<std::vector<HostTensor>> outputs;
   {
     nb::gil_scoped_release unlocked;
-    if (auto interpreter = TopInterpreter::load(mlirFile, allTensors, errors))
+    if (auto interpreter = TopJIT::load(mlirFile, allTensors, errors))
       outputs = interpreter->run(inputs, errors);
   }
   if (!outputs)

@@ -1,6 +1,7 @@
 #include "NumberText.h"
 #include "TensorText.h"
 #include "pto_mlir/ByteCode/Text.h"
+#include "pto_mlir/Support/Quoted.h"
 
 #include <algorithm>
 #include <set>
@@ -8,23 +9,6 @@
 namespace pto_mlir::bytecode {
 
 namespace {
-
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
-      result += '\\';
-      result += c;
-    } else if (byte < 0x20 || byte == 0x7f) {
-      constexpr char digits[] = "0123456789abcdef";
-      result += {'\\', digits[byte >> 4], digits[byte & 15]};
-    } else {
-      result += c;
-    }
-  }
-  return result + "\"";
-}
 
 /// "@main"; a name with other signs than a word's in quotes.
 std::string symbolText(std::string_view name) {

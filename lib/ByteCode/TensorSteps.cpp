@@ -40,8 +40,6 @@ Status Tensor::fetchNow() {
 
 namespace {
 
-std::string shapeText(const std::vector<int64_t> &shape) { return typeText({ElementType::F32, true, shape}); }
-
 /// Row-major position of an element; nothing when an index is outside.
 std::optional<uint64_t> elementAt(const Tensor &tensor, const int64_t *indices) {
   uint64_t position = 0;

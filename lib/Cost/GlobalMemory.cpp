@@ -1,6 +1,6 @@
 #include "pto_mlir/Cost/GlobalMemory.h"
 
-#include "GlobalView.h"
+#include "Memory/GlobalView.h"
 
 #include <algorithm>
 #include <array>

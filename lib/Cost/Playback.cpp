@@ -1,6 +1,6 @@
 #include "pto_mlir/Cost/Playback.h"
 
-#include "CrossFlags.h"
+#include "Machine/CrossFlags.h"
 
 #include <algorithm>
 #include <deque>

@@ -1,4 +1,5 @@
 #include "pto_mlir/PModel/Builder.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include "Layout.h"
 #include "Metadata.h"
@@ -29,9 +30,9 @@ std::vector<uint8_t> packPrograms(const ModelDesc &model) {
 
 /// Places the sections behind metadata of the given size.
 void placeSections(SectionPlan &plan, uint64_t metadataSize) {
-  plan.commandsBegin = alignUp(sizeof(FileHeader) + metadataSize, sectionAlignment);
-  plan.programsBegin = alignUp(plan.commandsBegin + plan.commandsSize, sectionAlignment);
-  plan.weightsBegin = alignUp(plan.programsBegin + plan.programsSize, sectionAlignment);
+  plan.commandsBegin = roundUp(sizeof(FileHeader) + metadataSize, sectionAlignment);
+  plan.programsBegin = roundUp(plan.commandsBegin + plan.commandsSize, sectionAlignment);
+  plan.weightsBegin = roundUp(plan.programsBegin + plan.programsSize, sectionAlignment);
 }
 
 FileHeader makeHeader(const flatbuffers::DetachedBuffer &metadata, uint64_t fileSize) {

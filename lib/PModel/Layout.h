@@ -30,8 +30,6 @@ inline constexpr uint32_t formatMinor = 1; // 1: several host programs
 inline constexpr uint64_t sectionAlignment = 4096;
 inline constexpr uint64_t weightAlignment = 64;
 
-inline uint64_t alignUp(uint64_t value, uint64_t alignment) { return (value + alignment - 1) / alignment * alignment; }
-
 inline uint64_t contentHash(const void *data, size_t bytes) {
   // xxHash reads nothing for 0 bytes but wants a pointer.
   return XXH3_64bits(bytes ? data : "", bytes);

@@ -1,5 +1,6 @@
 #include "Layout.h"
 #include "pto_mlir/PModel/Builder.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include <cstring>
 #include <unordered_map>
@@ -24,7 +25,7 @@ WeightLayout layoutWeights(const std::vector<WeightDesc> &weights) {
     }
     if (!offset) {
       offset = layout.totalBytes;
-      layout.totalBytes = alignUp(layout.totalBytes + weight.size, weightAlignment);
+      layout.totalBytes = roundUp(layout.totalBytes + weight.size, weightAlignment);
       seen.emplace(hash, i);
     }
     layout.offsets.push_back(*offset);

@@ -3,8 +3,8 @@
 
 #include "mlir/Conversion/ControlFlowToSCF/ControlFlowToSCF.h"
 #include "mlir/Transforms/Passes.h"
-#include "pto_mlir/Dialect/PTO/Program/Passes.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Frontend/PTO/Passes.h"
 
 using namespace mlir;
 

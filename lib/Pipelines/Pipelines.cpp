@@ -25,7 +25,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
       stage(pm, name);
   };
   pm.addPass(top::createTopLayout());
-  pm.addPass(top::createTopQuantize({options.quantize}));
+  pm.addPass(top::createTopStorageTypes({options.quantize}));
   endStage("top");
   pm.addPass(createConvertTopToLinalg());
   endStage("linalg");

@@ -15,9 +15,9 @@
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "pto_mlir/Conversion/ToVM/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
-#include "pto_mlir/Dialect/PTO/Program/Passes.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Frontend/PTO/Passes.h"
 #include "pto_mlir/Kernels/Passes.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
 
@@ -36,7 +36,7 @@ void registerPasses() {
   mlir::registerSCFPasses();
 
   pto::registerPTOPasses();
-  pto::registerPTOProgramPasses();
+  pto::registerPTOFrontendPasses();
   top::registerTopPasses();
   registerControlToVMPasses();
   registerHostToVMPasses();

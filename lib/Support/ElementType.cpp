@@ -41,7 +41,8 @@ std::optional<uint64_t> tensorBytes(ElementType type, const std::vector<uint64_t
   return (*count * elementBits(type) + 7) / 8;
 }
 
-std::string shapeText(const std::vector<uint64_t> &shape) {
+namespace {
+template <class Size> std::string joinSizes(std::span<const Size> shape) {
   if (shape.empty())
     return "scalar";
   std::string text;
@@ -49,5 +50,9 @@ std::string shapeText(const std::vector<uint64_t> &shape) {
     text += (i ? "x" : "") + std::to_string(shape[i]);
   return text;
 }
+} // namespace
+
+std::string shapeText(std::span<const uint64_t> shape) { return joinSizes(shape); }
+std::string shapeText(std::span<const int64_t> shape) { return joinSizes(shape); }
 
 } // namespace pto_mlir

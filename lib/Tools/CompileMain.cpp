@@ -1,6 +1,6 @@
 // pto-compile: a .pto, planned and synchronised, as .pto or as a .pmodel of kernels.
+#include "pto_mlir/Compiler/CompilePTO.h"
 #include "pto_mlir/ISA/Table.h"
-#include "pto_mlir/Pipelines/CompilePTO.h"
 #include "pto_mlir/Tools/Mains.h"
 
 #include "llvm/Support/CommandLine.h"

@@ -1,7 +1,7 @@
 // The micro-kernel with 8 and with 16 lanes, on whatever machine this is, against a plain loop: every width of panels,
 // ragged rows.
-#include "MatmulKernel.h"
-#include "Panels.h"
+#include "Cube/MatmulKernel.h"
+#include "Cube/Panels.h"
 #include "VectorHarness.h"
 
 using namespace pto_mlir;

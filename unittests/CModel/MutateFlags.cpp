@@ -2,8 +2,8 @@
 // checked mode. Each flag instruction of each kernel of the file is taken away or moved past its neighbour, one at a
 // time, and so is each flag as a whole; between cores too. What changes the outputs for some order of engines must be
 // reported by the checked mode, and no kernel as it is may have a report. Exits 1 when one of the two does not hold.
-#include "Device.h"
-#include "Modes.h"
+#include "Machine/Device.h"
+#include "Machine/Modes.h"
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/PModel/Reader.h"
 

@@ -1,5 +1,5 @@
 // The reciprocal square root of whole lines against double precision: every mantissa of both parities of the exponent.
-#include "RsqrtLine.h"
+#include "Arithmetic/RsqrtLine.h"
 
 #include <gtest/gtest.h>
 

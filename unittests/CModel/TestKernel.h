@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_UNITTESTS_CMODEL_TESTKERNEL_H
 #define PTO_MLIR_UNITTESTS_CMODEL_TESTKERNEL_H
 
-#include "Api.h"
+#include "Levels/Api.h"
 #include "pto_mlir/ISA/Codec.h"
 
 #include <cstring>

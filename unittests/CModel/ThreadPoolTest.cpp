@@ -1,4 +1,4 @@
-#include "ThreadPool.h"
+#include "Machine/ThreadPool.h"
 
 #include <gtest/gtest.h>
 

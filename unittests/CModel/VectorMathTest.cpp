@@ -1,5 +1,5 @@
 // exp and log against double precision, over every exponent.
-#include "VectorMath.h"
+#include "Arithmetic/VectorMath.h"
 
 #include <gtest/gtest.h>
 

@@ -9,14 +9,12 @@
 #ifndef PTO_MLIR_KERNELS_CUBETILING_H
 #define PTO_MLIR_KERNELS_CUBETILING_H
 
+#include "pto_mlir/Support/MathExtras.h"
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 namespace pto_mlir::cube {
-
-inline int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-inline int64_t roundUp(int64_t a, int64_t b) { return ceilDiv(a, b) * b; }
 
 /// One spatial axis of a convolution, in elements of the image.
 struct ConvAxis {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -67,7 +68,8 @@ std::optional<uint64_t> tensorBytes(ElementType type, const std::vector<uint64_t
 /// Number of elements; nothing when the product exceeds 2^62.
 std::optional<uint64_t> numElements(const std::vector<uint64_t> &shape);
 /// "1x3x48x192", "scalar" for rank 0.
-std::string shapeText(const std::vector<uint64_t> &shape);
+std::string shapeText(std::span<const uint64_t> shape);
+std::string shapeText(std::span<const int64_t> shape);
 
 } // namespace pto_mlir
 

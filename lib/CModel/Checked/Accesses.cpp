@@ -3,6 +3,7 @@
 #include "Checked/Accesses.h"
 
 #include "pto_mlir/ISA/OperandList.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include <algorithm>
 
@@ -69,8 +70,6 @@ isa::TargetCores targetCores(const isa::DecodedInsn &insn) {
       return isa::TargetCores::halfRows;
   });
 }
-
-uint64_t roundUp(uint64_t n, uint64_t to) { return (n + to - 1) / to * to; }
 
 class Collector {
 public:
@@ -314,7 +313,7 @@ void Collector::tileIndices(const isa::View &view) {
   bool byRow = insn.as<isa::MgatherL1>().unit == isa::IndexUnit::row;
   uint64_t wide = byRow ? std::min(indexCols, n) : m;
   if (wide > 0)
-    viewPart(AccessKind::Read, view, byRow ? (n + wide - 1) / wide : n, wide);
+    viewPart(AccessKind::Read, view, byRow ? ceilDiv(n, wide) : n, wide);
 }
 
 /// Rows and columns of a view.

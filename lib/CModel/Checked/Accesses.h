@@ -2,7 +2,7 @@
 #ifndef PTO_MLIR_CMODEL_CHECKED_ACCESSES_H
 #define PTO_MLIR_CMODEL_CHECKED_ACCESSES_H
 
-#include "Core.h"
+#include "Machine/Core.h"
 #include "pto_mlir/Cost/GlobalMemory.h"
 #include "pto_mlir/ISA/Codec.h"
 

@@ -4,8 +4,8 @@
 
 #include "Checked/Accesses.h"
 #include "Checked/Shadow.h"
-#include "Observer.h"
-#include "Program.h"
+#include "Machine/Observer.h"
+#include "Machine/Program.h"
 
 #include <deque>
 #include <map>

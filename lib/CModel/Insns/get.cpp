@@ -1,4 +1,4 @@
-#include "Insns.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Program.h"
+#include "Insns/Insns.h"
+#include "Machine/Program.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,4 +1,4 @@
-#include "Insns.h"
+#include "Insns/Insns.h"
 
 #include "pto_mlir/ISA/Scalar.h"
 

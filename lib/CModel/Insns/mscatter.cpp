@@ -1,5 +1,5 @@
-#include "Indexed.h"
-#include "Insns.h"
+#include "Insns/Insns.h"
+#include "Tiles/Indexed.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "ArgReduce.h"
-#include "Insns.h"
+#include "Insns/Insns.h"
+#include "Tiles/ArgReduce.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Reduce.h"
+#include "Insns/Insns.h"
+#include "Tiles/Reduce.h"
 
 namespace pto_mlir::cmodel {
 

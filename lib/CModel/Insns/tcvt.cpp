@@ -1,7 +1,7 @@
-#include "Convert.h"
-#include "Insns.h"
-#include "Map.h"
-#include "SmallFloat.h"
+#include "Arithmetic/Convert.h"
+#include "Arithmetic/SmallFloat.h"
+#include "Insns/Insns.h"
+#include "Tiles/Map.h"
 
 namespace pto_mlir::cmodel {
 

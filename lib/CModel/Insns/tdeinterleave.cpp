@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Interleave.h"
+#include "Insns/Insns.h"
+#include "Tiles/Interleave.h"
 
 namespace pto_mlir::cmodel {
 

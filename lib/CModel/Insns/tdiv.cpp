@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Remainder.h"
+#include "Arithmetic/Remainder.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

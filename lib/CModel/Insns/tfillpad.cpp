@@ -1,6 +1,6 @@
-#include "Insns.h"
-#include "Map.h"
-#include "Pad.h"
+#include "Insns/Insns.h"
+#include "Tiles/Map.h"
+#include "Tiles/Pad.h"
 
 namespace pto_mlir::cmodel {
 

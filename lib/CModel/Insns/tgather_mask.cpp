@@ -1,6 +1,6 @@
-#include "Insns.h"
-#include "Map.h"
-#include "Pattern.h"
+#include "Insns/Insns.h"
+#include "Tiles/Map.h"
+#include "Tiles/Pattern.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
-#include "Core.h"
-#include "Insns.h"
+#include "Insns/Insns.h"
+#include "Machine/Core.h"
 
 #include <cstring>
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Matmul.h"
+#include "Cube/Matmul.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,7 +1,7 @@
-#include "Insns.h"
-#include "Map.h"
-#include "Transfer.h"
-#include "Transpose.h"
+#include "Insns/Insns.h"
+#include "Memory/Transfer.h"
+#include "Tiles/Map.h"
+#include "Tiles/Transpose.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,6 +1,6 @@
-#include "AccCast.h"
-#include "Insns.h"
-#include "MapLine.h"
+#include "Arithmetic/AccCast.h"
+#include "Insns/Insns.h"
+#include "Tiles/MapLine.h"
 
 namespace pto_mlir::cmodel {
 

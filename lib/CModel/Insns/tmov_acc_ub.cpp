@@ -1,5 +1,5 @@
-#include "AccCast.h"
-#include "Insns.h"
+#include "Arithmetic/AccCast.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,6 +1,6 @@
-#include "AccCast.h"
-#include "Insns.h"
-#include "Quantise.h"
+#include "Arithmetic/AccCast.h"
+#include "Arithmetic/Quantise.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Element.h"
-#include "Insns.h"
+#include "Arithmetic/Element.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "MergeLists.h"
+#include "Insns/Insns.h"
+#include "Tiles/MergeLists.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Partial.h"
+#include "Insns/Insns.h"
+#include "Tiles/Partial.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "PartArg.h"
+#include "Insns/Insns.h"
+#include "Tiles/PartArg.h"
 
 namespace pto_mlir::cmodel {
 

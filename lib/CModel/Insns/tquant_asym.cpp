@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Map.h"
+#include "Insns/Insns.h"
+#include "Tiles/Map.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "QuantiseMx.h"
+#include "Arithmetic/QuantiseMx.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

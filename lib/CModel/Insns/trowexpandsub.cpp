@@ -1,5 +1,5 @@
-#include "Expand.h"
-#include "Insns.h"
+#include "Insns/Insns.h"
+#include "Tiles/Expand.h"
 
 namespace pto_mlir::cmodel {
 

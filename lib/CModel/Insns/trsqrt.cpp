@@ -1,6 +1,6 @@
-#include "Insns.h"
-#include "Map.h"
-#include "RsqrtLine.h"
+#include "Arithmetic/RsqrtLine.h"
+#include "Insns/Insns.h"
+#include "Tiles/Map.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Scatter.h"
+#include "Insns/Insns.h"
+#include "Tiles/Scatter.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Mask.h"
+#include "Insns/Insns.h"
+#include "Tiles/Mask.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Transfer.h"
+#include "Insns/Insns.h"
+#include "Memory/Transfer.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "Quantise.h"
+#include "Arithmetic/Quantise.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,5 +1,5 @@
-#include "Insns.h"
-#include "ReluConvert.h"
+#include "Arithmetic/ReluConvert.h"
+#include "Insns/Insns.h"
 
 namespace pto_mlir::cmodel {
 

@@ -1,6 +1,6 @@
-#include "Insns.h"
-#include "Map.h"
-#include "Transpose.h"
+#include "Insns/Insns.h"
+#include "Tiles/Map.h"
+#include "Tiles/Transpose.h"
 
 namespace pto_mlir::cmodel {
 

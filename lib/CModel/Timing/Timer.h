@@ -4,9 +4,9 @@
 #define PTO_MLIR_CMODEL_TIMING_TIMER_H
 
 #include "Checked/Accesses.h"
-#include "Core.h"
-#include "Observer.h"
-#include "Program.h"
+#include "Machine/Core.h"
+#include "Machine/Observer.h"
+#include "Machine/Program.h"
 #include "Timing/Trace.h"
 #include "pto_mlir/Cost/GlobalMemory.h"
 #include "pto_mlir/Cost/Playback.h"

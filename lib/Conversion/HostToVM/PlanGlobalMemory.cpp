@@ -4,6 +4,7 @@
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/PModel/Builder.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #define DEBUG_TYPE "plan-global-memory"
 #include "pto_mlir/Dialect/DebugLog.h"
@@ -18,8 +19,6 @@ namespace {
 
 /// Alignment of a tensor in the workspace: the device ABI's allocation alignment, which suits every DMA.
 constexpr int64_t kAlignment = 512;
-
-int64_t alignUp(int64_t value) { return (value + kAlignment - 1) / kAlignment * kAlignment; }
 
 /// Bytes of a static tensor; a kernel's operand always has some.
 int64_t bytesOf(Type type) { return top::tensorBytes(cast<RankedTensorType>(type)).value_or(0); }
@@ -122,7 +121,7 @@ private:
         continue;
       for (Value result : launch.getResults())
         if (!places.contains(result))
-          buffers.insert({result, Buffer{result, alignUp(bytesOf(result.getType())), position, position}});
+          buffers.insert({result, Buffer{result, roundUp(bytesOf(result.getType()), kAlignment), position, position}});
     }
     // The runtime looks at a computed index after the run.
     main.walk([&](top::LaunchOp launch) {

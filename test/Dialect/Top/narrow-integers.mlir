@@ -1,4 +1,4 @@
-// RUN: pto-opt %s --split-input-file --top-quantize=mode=F16 --verify-diagnostics | FileCheck %s
+// RUN: pto-opt %s --split-input-file --top-storage-types=mode=F16 --verify-diagnostics | FileCheck %s
 
 // 64-bit integers and booleans are stored as i32; the net's ends note the model's type. A cast to boolean asks for not 0.
 // CHECK-LABEL: func.func @main

@@ -1,6 +1,6 @@
 //===- Logic.cpp - comparisons, logic, selection ---------------------------===//
 //
-// Booleans are i1 inside a body. As tensors they are i1 (a module on the CPU) or i32 (after top-quantize).
+// Booleans are i1 inside a body. As tensors they are i1 (a module on the CPU) or i32 (after top-storage-types).
 //
 //===----------------------------------------------------------------------===//
 

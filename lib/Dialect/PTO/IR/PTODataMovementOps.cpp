@@ -2,6 +2,7 @@
 
 #include "VerifyHelpers.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
@@ -288,7 +289,7 @@ LogicalResult TImg2ColOp::verify() {
   if (from.getElementType() != to.getElementType())
     return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
   int64_t c0 = getC0(from.getElementType()), channels = getChannels();
-  if (channels < 1 || (channels + c0 - 1) / c0 * c0 > from.getCols())
+  if (channels < 1 || roundUp(channels, c0) > from.getCols())
     return emitOpError("expects 1 to ") << from.getCols() << " channels, got " << channels;
   int64_t height = cast<IntegerAttr>(getImage()[0]).getInt(), width = cast<IntegerAttr>(getImage()[1]).getInt();
   if (height * width > from.getRows())

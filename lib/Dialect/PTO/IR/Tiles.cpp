@@ -1,6 +1,7 @@
 //===- Tiles.cpp - tile types by role, sizes and layouts ----------------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -29,7 +30,6 @@ int64_t getTileBytes(TileBufType type) {
 }
 
 std::pair<int64_t, int64_t> getPaddedBox(TileBufType type) {
-  auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
   int64_t rows = type.getRows(), cols = type.getCols(), block = getC0(type.getElementType());
   switch (type.getLoc()) {
   case AddressSpace::vec:
@@ -43,17 +43,17 @@ std::pair<int64_t, int64_t> getPaddedBox(TileBufType type) {
   }
   switch (getTileLayout(type)) {
   case TileLayout::ND:
-    return {rows, up(cols, block)};
+    return {rows, roundUp(cols, block)};
   case TileLayout::DN:
-    return {up(rows, block), cols};
+    return {roundUp(rows, block), cols};
   case TileLayout::NZ:
   case TileLayout::ZZ:
-    return {up(rows, 16), up(cols, block)};
+    return {roundUp(rows, 16), roundUp(cols, block)};
   case TileLayout::ZN:
   case TileLayout::NN:
-    return {up(rows, block), up(cols, 16)};
+    return {roundUp(rows, block), roundUp(cols, 16)};
   case TileLayout::NZ16:
-    return {up(rows, 16), up(cols, 16)};
+    return {roundUp(rows, 16), roundUp(cols, 16)};
   }
   return {rows, cols};
 }
@@ -160,10 +160,9 @@ ScaleUse getScaleUse(Value tile) {
 }
 
 std::pair<int64_t, int64_t> getScaleBox(TileBufType type, ScaleUse use) {
-  auto up = [](int64_t n, int64_t to) { return (n + to - 1) / to * to; };
   bool left = use == ScaleUse::left;
-  int64_t groups = up(((left ? type.getCols() : type.getRows()) + 31) / 32, 2),
-          others = up(left ? type.getRows() : type.getCols(), 16);
+  int64_t groups = roundUp(((left ? type.getCols() : type.getRows()) + 31) / 32, 2),
+          others = roundUp(left ? type.getRows() : type.getCols(), 16);
   return left ? std::pair(others, groups) : std::pair(groups, others);
 }
 

@@ -1,6 +1,7 @@
 //===- Accesses.cpp - what an op touches ---------------------------------------------===//
 
 #include "Accesses.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include "LocalLimits.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,7 +28,7 @@ int64_t getBuffers(AllocTileOp alloc) {
 
 int64_t getAlignedBytes(TileBufType type, const Target &arch) {
   int64_t alignment = getLocalLimit(arch, static_cast<unsigned>(type.getLoc())).alignment;
-  return (getPaddedTileBytes(type) + alignment - 1) / alignment * alignment;
+  return roundUp(getPaddedTileBytes(type), alignment);
 }
 
 SmallVector<Operation *> getMemoryUsers(Value tile) {

@@ -8,6 +8,7 @@
 #include "Accesses.h"
 #include "LocalLimits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -94,7 +95,7 @@ static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_
   for (auto [begin, end] : taken) {
     if (at + tile.bytes <= begin)
       break;
-    at = std::max(at, (end + alignment - 1) / alignment * alignment);
+    at = std::max(at, roundUp(end, alignment));
   }
   return at;
 }

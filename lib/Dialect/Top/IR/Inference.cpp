@@ -5,12 +5,6 @@
 
 namespace pto_mlir::top {
 
-std::string shapeText(llvm::ArrayRef<int64_t> shape) {
-  if (shape.empty())
-    return "scalar";
-  return llvm::join(llvm::map_range(shape, [](int64_t size) { return std::to_string(size); }), "x");
-}
-
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b) {
   llvm::SmallVector<int64_t> result(std::max(a.size(), b.size()), 1);
   for (auto shape : {a, b}) {

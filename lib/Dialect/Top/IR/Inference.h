@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Support/ElementType.h"
 #include "llvm/Support/FormatVariadic.h"
 
 namespace pto_mlir::top {
@@ -12,9 +13,6 @@ template <typename OpTy, typename... Args>
 llvm::LogicalResult inferError(std::optional<mlir::Location> loc, Args &&...args) {
   return mlir::emitOptionalError(loc, "'", OpTy::getOperationName(), "' op ", std::forward<Args>(args)...);
 }
-
-/// "2x3x4"; "scalar" for rank 0.
-std::string shapeText(llvm::ArrayRef<int64_t> shape);
 
 /// numpy's broadcast of two shapes; nullopt when they do not fit.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);

@@ -1,4 +1,5 @@
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
+#include "pto_mlir/Support/Quoted.h"
 
 #include "Slots.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -16,19 +17,6 @@ using namespace mlir;
 namespace pto_mlir::vm {
 
 namespace {
-
-std::string quoted(StringRef text) {
-  std::string result = "\"";
-  for (unsigned char c : text) {
-    if (c == '"' || c == '\\')
-      result += {'\\', char(c)};
-    else if (c < 0x20 || c == 0x7f)
-      result += "\\" + llvm::toHex(StringRef(reinterpret_cast<const char *>(&c), 1), /*LowerCase=*/true);
-    else
-      result += char(c);
-  }
-  return result + "\"";
-}
 
 /// A decimal that reads back to the same double, with a point so that it is no integer; else the bits.
 std::string floatText(const APFloat &number) {

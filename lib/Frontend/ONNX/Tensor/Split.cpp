@@ -1,5 +1,6 @@
 // Split: one slice per output.
 #include "../Registry.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 using namespace mlir;
 
@@ -22,7 +23,7 @@ static std::optional<SmallVector<int64_t>> partSizes(Node &node, int64_t size) {
     return std::nullopt;
   }
   // The last part may be smaller (opset 18).
-  int64_t chunk = (size + parts - 1) / parts;
+  int64_t chunk = ceilDiv(size, parts);
   SmallVector<int64_t> sizes(parts, chunk);
   sizes.back() = size - chunk * (parts - 1);
   return sizes;

@@ -104,4 +104,33 @@ def PTOCheckSync : Pass<"pto-check-sync", "::mlir::ModuleOp"> {
   ];
 }
 
+def PTOPlaceReserved : Pass<"pto-place-reserved", "::mlir::ModuleOp"> {
+  let summary = "give reserved buffers their addresses";
+  let description = [{
+    A `reserve_buffer` with `auto = true` gets the lowest multiple of 256 at which it meets no tile of its function; tiles must
+    have their addresses. It becomes `auto = false` with that `base`, and grows where the tiles that queues put there need more.
+  }];
+}
+
+def PTOLowerPipes : Pass<"pto-lower-pipes", "::mlir::ModuleOp"> {
+  let summary = "queues between cores to slots in global memory and cross-core flags";
+  let description = [{
+    Works on functions with `pto.kernel_kind` whose reserved buffers have addresses. The n-th `tpush` stores its tile to slot n rem slots of the queue's
+    global memory and raises flag F; the n-th `tpop` waits for F and loads into place n rem (local slots) of the consumer's buffer; `tfree` raises F + 1
+    for every `period`-th tile (half of the slots), which the producer waits for before it overwrites a slot, and at its end. With both directions
+    the one to the cube core uses F + 2, F + 3 and the second half of the memory. Split 1 or 2: each vector core moves its half of the rows or columns.
+    Split 0: both vector cores get the whole tile, and what the kernel stores is stored by the first of them.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect"];
+}
+
+def PTOLowerBarriers : Pass<"pto-lower-barriers", "::mlir::ModuleOp"> {
+  let summary = "a barrier of all engines to flags";
+  let description = [{
+    `pto.barrier <PIPE_ALL>` becomes a meeting: each engine of the function raises a flag to the first one, which waits for all of them and
+    raises one back. Flag 7 of these pairs is taken for it; a function that uses it otherwise is refused. The barrier of one engine is
+    nothing, because an engine executes in order.
+  }];
+}
+
 #endif

@@ -4,7 +4,7 @@
 
 include "pto_mlir/Dialect/Top/IR/TopBase.td"
 
-// i1, or i32 once top-quantize has chosen how booleans are stored (0 is false, 1 is true).
+// i1, or i32 once top-storage-types has chosen how booleans are stored (0 is false, 1 is true).
 def Top_BoolTensor : StaticShapeTensorOf<[I1, I32]>;
 
 def Top_CompareModeAttr : ConfinedAttr<StrAttr, [AttrConstraint<CPred<
@@ -23,7 +23,7 @@ def Top_CompareOp : Top_TensorOp<"compare"> {
   }];
   let arguments = (ins Top_Tensor:$lhs, Top_Tensor:$rhs, Top_CompareModeAttr:$mode);
   let extraClassDeclaration = [{
-    /// Booleans are i1 in a model and i32 as top-quantize stores them.
+    /// Booleans are i1 in a model and i32 as top-storage-types stores them.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
   }];
 }

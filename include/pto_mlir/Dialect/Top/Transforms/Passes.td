@@ -103,7 +103,7 @@ def TopLayout : Pass<"top-layout", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
 }
 
-def TopQuantize : Pass<"top-quantize", "::mlir::ModuleOp"> {
+def TopStorageTypes : Pass<"top-storage-types", "::mlir::ModuleOp"> {
   let summary = "choose the types in which tensors are stored";
   let description = [{
     With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even, the bias of convolutions and

@@ -1,0 +1,58 @@
+// Matmul operands in the form the micro-kernel reads, kept until the local memory below them is written again: a right
+// operand that serves many left ones is packed once.
+#ifndef PTO_MLIR_CMODEL_PANELCACHE_H
+#define PTO_MLIR_CMODEL_PANELCACHE_H
+
+#include "Tiles/LocalTile.h"
+
+#include <cstring>
+#include <vector>
+
+namespace pto_mlir::cmodel {
+
+class PanelCache {
+public:
+  struct Entry {
+    LocalTile tile;
+    std::vector<uint32_t> words; // f32 or i32
+    bool live = false;
+  };
+
+  /// The entry for `tile`; `live` says whether its words are those of the tile's present content.
+  Entry &find(const LocalTile &tile) {
+    for (Entry &e : entries)
+      if (e.live && same(e.tile, tile))
+        return e;
+    Entry &e = entries[turn++ % numEntries];
+    e.tile = tile;
+    e.live = false;
+    return e;
+  }
+
+  /// To be called for every write into the local memory.
+  void invalidate(const LocalTile &written) {
+    for (Entry &e : entries)
+      if (e.live && e.tile.data < written.data + written.extent() && written.data < e.tile.data + e.tile.extent())
+        e.live = false;
+  }
+
+  void clear() {
+    for (Entry &e : entries)
+      e.live = false;
+  }
+
+private:
+  static constexpr unsigned numEntries = 4;
+
+  static bool same(const LocalTile &a, const LocalTile &b) {
+    return a.data == b.data && a.type == b.type && a.layout == b.layout && a.rows == b.rows && a.cols == b.cols &&
+           a.validRows == b.validRows && a.validCols == b.validCols;
+  }
+
+  Entry entries[numEntries];
+  unsigned turn = 0;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,17 @@
+// The meaning of each instruction: execute(insn, core), one function per row of the table, defined in
+// Insns/<mnemonic>.cpp. Register operands are resolved before the call. A missing meaning is a link error.
+#ifndef PTO_MLIR_CMODEL_INSNS_H
+#define PTO_MLIR_CMODEL_INSNS_H
+
+#include "Machine/Core.h"
+#include "pto_mlir/ISA/Insns.h"
+
+namespace pto_mlir::cmodel {
+
+#define PTO_DECLARE(Struct, mnemonic, opcode, pipe) void execute(const isa::Struct &insn, Core &core);
+ISA_INSNS(PTO_DECLARE)
+#undef PTO_DECLARE
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,6 @@
+// The entry of a library that holds the simulator compiled for one level of host instruction set.
+#include "Levels/Api.h"
+
+extern "C" __attribute__((visibility("default"))) const pto_device_api *pto_device_get_api(void) {
+  return pto_mlir::cmodel::levelApi();
+}

@@ -1,0 +1,148 @@
+// The state of one simulated core while it runs a kernel: local memories, flags, FIFOs, engines, and its view of global
+// memory. Semantic functions (Insns/) see only this.
+#ifndef PTO_MLIR_CMODEL_CORE_H
+#define PTO_MLIR_CMODEL_CORE_H
+
+#include "Cube/PanelCache.h"
+#include "Machine/CrossFlags.h"
+#include "Machine/Engine.h"
+#include "Machine/Fault.h"
+#include "Memory/GlobalView.h"
+#include "Tiles/LocalTile.h"
+#include "pto_mlir/Runtime/DeviceABI.h"
+
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace pto_mlir::cmodel {
+
+struct Kernel;
+class Observer;
+
+/// What every core of one launch shares.
+struct LaunchState {
+  const Kernel *kernel = nullptr;
+  uint32_t blocks = 1;
+  std::span<const pto_arg> args;
+  std::span<const int64_t> scalars;
+};
+
+struct Counters {
+  uint64_t instructions = 0, bytesRead = 0, bytesWritten = 0;
+
+  Counters &operator+=(const Counters &other) {
+    instructions += other.instructions;
+    bytesRead += other.bytesRead;
+    bytesWritten += other.bytesWritten;
+    return *this;
+  }
+};
+
+/// In functional mode a cross-core flag carries nothing.
+struct NoToken {};
+
+class Core {
+public:
+  /// A core of either kind on the architecture `arch`; memories are allocated when first used. `observer` may be null.
+  explicit Core(isa::Arch arch, Observer *observer = nullptr);
+
+  /// Runs the kernel's streams for this kind of core to their end. The fault, if any, is returned. Not for kernels with
+  /// cross-core flags.
+  std::optional<Fault> run(const LaunchState &launch, const CorePlace &place);
+
+  // --- the steps of run, for cores that run together (CoreGroup) ---
+  enum class Progress : uint8_t { Stuck, Moved, Ended };
+  /// `cross`: the flags that it shares with the other cores, among which it is number `position`; may be null.
+  void begin(const LaunchState &launch, const CorePlace &place, CrossFlags<NoToken> *cross, size_t position);
+  /// Where it finds the other cores that run with it, until the next begin: these, in the group's order.
+  void setGroup(std::span<const std::unique_ptr<Core>> cores) { group = cores; }
+  /// The core of this one's block that has `memory` (the vector core `subblock`), by its number in the group.
+  std::optional<size_t> peerWith(isa::Memory memory, uint32_t subblock) const;
+  /// Each engine runs until it blocks or ends. Stuck: none executed anything. After a fault the answer means nothing.
+  Progress advance();
+  /// All streams have ended: are its flags and queues as they must be?
+  std::optional<Fault> end();
+  /// "M (word 3) waits for ..." for each blocked engine; `nameOf` names the cores of the group.
+  std::string describeWaits(const std::function<std::string(size_t)> &nameOf);
+  std::optional<Fault> takeFault() { return std::exchange(pending, std::nullopt); }
+  /// Of what has run since begin.
+  Counters takeCounters();
+
+  // --- for semantic functions ---
+  Engine &engine() { return *current; }
+  const LaunchState &launch() const { return *state; }
+  uint32_t block() const { return place.block; }
+  uint32_t subblock() const { return place.subblock; }
+  uint32_t subblocks() const { return place.kind == isa::CoreKind::AIV ? 2 : 1; }
+
+  /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than
+  /// the tile).
+  LocalTile tile(const isa::Tile &operand, isa::Memory memory);
+  /// As tile, for instructions that touch the whole box of rows x cols, not just its valid region.
+  LocalTile wholeTile(const isa::Tile &operand, isa::Memory memory);
+  /// As tile (or wholeTile), in a memory of another core of the block: UB of vector core `subblock`, or L1 of the cube
+  /// core. `data` is null, without a fault, when no such core takes part.
+  LocalTile peerTile(const isa::Tile &operand, isa::Memory memory, uint32_t subblock, bool whole = false);
+  /// Resolves a view operand; `base` is null after a fault. Accesses are checked by the transfer itself.
+  GlobalView view(const isa::View &operand);
+
+  void fault(FaultKind faultKind, std::string message);
+  bool faulted() const { return pending.has_value(); }
+
+  void setFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  void raiseCross(isa::CrossMode mode, int64_t id);
+  void waitCross(int64_t id);
+  std::deque<int64_t> &fifo(isa::Pipe engine) { return fifos[unsigned(engine) & 15]; }
+
+  // --- for observers ---
+  std::vector<Engine> &allEngines() { return engines; }
+  isa::CoreKind coreKind() const { return place.kind; }
+  /// Its number among the cores that run together.
+  size_t position() const { return positionInGroup; }
+  /// "AIC3", "AIV3.1": block and sub-block.
+  std::string name() const;
+
+  PanelCache leftPanels, rightPanels;
+  Counters counters;
+
+private:
+  static constexpr unsigned numMemories = std::size(isa::kMemoryNames), numPipes = 16, numIds = 8;
+  struct Memory {
+    std::unique_ptr<uint8_t[]> storage;
+    uint8_t *data = nullptr;
+    uint32_t size = 0, alignment = 1;
+    uint32_t used = 0; // bytes that the current run may have written
+  };
+
+  LocalTile describe(const isa::Tile &operand);
+  uint8_t *locate(isa::Memory memory, uint64_t address, uint64_t bytes);
+  void reset();
+  void step(Engine &e);
+  void observedStep(Engine &e);
+  void deadlock();
+  std::string describeWait(Engine &e, const std::function<std::string(size_t)> &nameOf);
+  void finish();
+  std::string engineName(isa::Pipe pipe) const;
+
+  Observer *observer;
+  Memory memories[numMemories];
+  uint8_t flags[numPipes][numPipes][numIds];
+  std::deque<int64_t> fifos[numPipes];
+  std::vector<Engine> engines;
+  Engine *current = nullptr;
+  const LaunchState *state = nullptr;
+  CorePlace place;
+  CrossFlags<NoToken> *cross = nullptr;
+  size_t positionInGroup = 0;
+  std::span<const std::unique_ptr<Core>> group;
+  std::optional<Fault> pending;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

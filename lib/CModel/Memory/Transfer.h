@@ -1,0 +1,25 @@
+// Moving tiles: between global memory and local memories, and between local memories.
+#ifndef PTO_MLIR_CMODEL_TRANSFER_H
+#define PTO_MLIR_CMODEL_TRANSFER_H
+
+#include "Machine/Core.h"
+
+namespace pto_mlir::cmodel {
+
+/// dst(r, c) = view(r, c) over dst's valid region. Into NZ (ZN) the rest of the last group of 32 / E columns (rows) of
+/// each valid row (column) becomes zero.
+void loadTile(Core &core, const LocalTile &dst, const GlobalView &view);
+
+/// view(r, c) = src(r, c), or += when `add`, over src's valid region; types are equal.
+void storeTile(Core &core, const GlobalView &view, const LocalTile &src, bool add);
+
+/// view(r, c) = cast(relu(src(r, c))), or +=; src is NZ16 of f32 or i32, the view's type f32, f16, bf16 or i32.
+void storeAccumulator(Core &core, const GlobalView &view, const LocalTile &src, bool relu, bool add);
+
+/// dst(r, c) = src(row + r, col + c) over dst's valid region, any layouts, equal types. Cells of src's box that are not
+/// valid may be read.
+void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t row, int64_t col);
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,127 @@
+// Elementwise instructions: one function mapped over the valid region of dst.
+#ifndef PTO_MLIR_CMODEL_MAP_H
+#define PTO_MLIR_CMODEL_MAP_H
+
+#include "Arithmetic/Arithmetic.h"
+#include "Arithmetic/Element.h"
+#include "Arithmetic/Wide.h"
+#include "Machine/Core.h"
+#include "Tiles/MapLine.h"
+
+namespace pto_mlir::cmodel {
+
+/// ND and DN tiles as lines of contiguous elements: rows of ND, columns of DN.
+struct Lines {
+  uint32_t count, length;
+  size_t pitch;
+};
+inline Lines linesOf(const LocalTile &t) {
+  return t.is(isa::Layout::DN) ? Lines{t.validCols, t.validRows, t.rows} : Lines{t.validRows, t.validCols, t.cols};
+}
+
+/// Elements from one row to the next in a tile that holds one value per row: DN of one column, or column 0 of ND.
+inline size_t rowStep(const LocalTile &t) { return t.is(isa::Layout::DN) ? 1 : t.cols; }
+
+/// Calls line(dst, operands..., n) for contiguous runs of n elements; one call when the tiles have no gaps. False when
+/// the tiles cannot be walked like that (mixed layouts, or a source that overlaps dst without being it: then element
+/// order is visible).
+bool disjointOrSame(const LocalTile &dst, const LocalTile &src);
+
+template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst, F &&line, const Sources &...sources) {
+  if (!((sources.layout == dst.layout && disjointOrSame(dst, sources)) && ...) ||
+      !(dst.is(isa::Layout::ND) || dst.is(isa::Layout::DN)))
+    return false;
+  Lines d = linesOf(dst);
+  if (d.count == 0 || d.length == 0)
+    return true;
+  if (d.count == 1 || (d.pitch == d.length && ((linesOf(sources).pitch == d.pitch) && ...))) {
+    line(dst.as<T>(), sources.template as<T>()..., size_t(d.count) * d.length);
+    return true;
+  }
+  for (uint32_t i = 0; i < d.count; ++i)
+    line(dst.as<T>() + i * d.pitch, sources.template as<T>() + i * linesOf(sources).pitch..., size_t(d.length));
+  return true;
+}
+
+/// Has every source at least dst's valid region? Faults otherwise.
+bool coverDst(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
+/// The same, and do they have dst's type?
+bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
+void illegalType(Core &core, isa::ElementType type);
+
+/// dst = f(src) element by element, computed in W (Wide.h).
+template <class W, class F> void mapWide(const LocalTile &dst, const LocalTile &src, F f) {
+  for (uint32_t r = 0; r < dst.validRows; ++r)
+    for (uint32_t c = 0; c < dst.validCols; ++c)
+      putWide<W>(dst, r, c, W(f(getWide<W>(src, r, c))));
+}
+
+/// The same for a type T that the instruction works on at full speed; types and shapes have been checked.
+template <class T, class F> void mapAs(const LocalTile &dst, const LocalTile &src, F f) {
+  if (mapLines<T>(dst, [&](T *d, const T *a, size_t n) { mapLine(f, d, n, a); }, src))
+    return;
+  for (uint32_t r = 0; r < dst.validRows; ++r)
+    for (uint32_t c = 0; c < dst.validCols; ++c)
+      dst.at<T>(r, c) = store<T>(f(load(src.at<T>(r, c))));
+}
+
+template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalTile &src, Core &core, F f) {
+  if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
+    return;
+  bool legal = Legal::visit(dst.type, [&]<class T>() { mapAs<T>(dst, src, f); }) ||
+               visitWide<Legal>(dst.type, [&]<class W>() { mapWide<W>(dst, src, f); });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+template <class Legal, class F>
+void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Core &core, F f) {
+  if (!dst.data || !a.data || !b.data || !sameShape(core, dst, {&a, &b}))
+    return;
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    if (mapLines<T>(dst, [&](T *d, const T *x, const T *y, size_t n) { mapLine(f, d, n, x, y); }, a, b))
+      return;
+    for (uint32_t r = 0; r < dst.validRows; ++r)
+      for (uint32_t c = 0; c < dst.validCols; ++c)
+        dst.at<T>(r, c) = store<T>(f(load(a.at<T>(r, c)), load(b.at<T>(r, c))));
+  });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+            for (uint32_t r = 0; r < dst.validRows; ++r)
+              for (uint32_t c = 0; c < dst.validCols; ++c)
+                putWide<W>(dst, r, c, W(f(getWide<W>(a, r, c), getWide<W>(b, r, c))));
+          });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+// --- by instruction: operands named dst, src, src0, src1, scalar ---
+
+template <class Legal = Standard, class Insn, class F> void mapUnary(const Insn &insn, Core &core, F f) {
+  mapUnary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src, isa::Memory::UB), core, f);
+}
+
+template <class Legal = Standard, class Insn, class F> void mapBinary(const Insn &insn, Core &core, F f) {
+  mapBinary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src0, isa::Memory::UB),
+                   core.tile(insn.src1, isa::Memory::UB), core, f);
+}
+
+/// f(element, scalar); the scalar has been rounded to the tile's type.
+template <class Legal = Standard, class Insn, class F> void mapScalar(const Insn &insn, Core &core, F f) {
+  LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
+  if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
+    return;
+  bool legal = Legal::visit(dst.type, [&]<class T>() {
+    auto s = scalarValue<T>(insn.scalar.value);
+    mapAs<T>(dst, src, [=](auto a) { return f(a, s); });
+  });
+  legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
+            W s = scalarWide<W>(dst.type, insn.scalar.value);
+            mapWide<W>(dst, src, [=](W a) { return f(a, s); });
+          });
+  if (!legal)
+    illegalType(core, dst.type);
+}
+
+} // namespace pto_mlir::cmodel
+
+#endif

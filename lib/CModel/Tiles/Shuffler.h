@@ -1,0 +1,33 @@
+// The shuffled mode: functional, but engines lose their turn at random places. Right kernels give the same bits; a
+// missing flag shows.
+#ifndef PTO_MLIR_CMODEL_SHUFFLER_H
+#define PTO_MLIR_CMODEL_SHUFFLER_H
+
+#include "Machine/Observer.h"
+
+#include <random>
+
+namespace pto_mlir::cmodel {
+
+class Shuffler : public Observer {
+public:
+  explicit Shuffler(uint32_t seed) : random(seed) {}
+  void coreBegin(Core &) override { draw(); }
+  bool pause(Core &) override {
+    if (left-- > 0)
+      return false;
+    draw();
+    return true;
+  }
+
+private:
+  /// The next turn is short or long.
+  void draw() { left = random() % 4 == 0 ? int(random() % 200) : int(random() % 4); }
+
+  std::minstd_rand random;
+  int left = 0;
+};
+
+} // namespace pto_mlir::cmodel
+
+#endif

@@ -1,0 +1,142 @@
+// .pto to planned .pto or to a .pmodel of kernels: files and diagnostics around the pipelines.
+#include "pto_mlir/Compiler/CompilePTO.h"
+#include "pto_mlir/Compiler/ModelBuilder.h"
+
+#include "AddCode.h"
+#include "Diagnostics.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Support/FileUtilities.h"
+#include "pto_mlir/Backend/Backend.h"
+#include "pto_mlir/Dialect/PTO/IR/ReadText.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/PModel/Builder.h"
+#include "pto_mlir/Pipelines/Pipelines.h"
+#include "pto_mlir/Pipelines/Registration.h"
+#include "pto_mlir/Support/Nesting.h"
+#include "pto_mlir/Target/PTOText/PTOText.h"
+#include "llvm/Support/SourceMgr.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+namespace {
+
+/// Parses and verifies for the wanted architecture, which the module carries afterwards.
+OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, const pto::Target &arch,
+                                   MLIRContext &context) {
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, options.input), SMLoc());
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  if (!module)
+    return nullptr;
+  if (!options.processor.empty() || !(*module)->hasAttr(pto::kTargetArchAttr))
+    (*module)->setAttr(pto::kTargetArchAttr, StringAttr::get(&context, arch.name));
+  return failed(verify(*module)) ? nullptr : std::move(module);
+}
+
+std::optional<ProgramSummary> writeText(ModuleOp module, const std::string &path, Errors &errors) {
+  if (std::string problem = ptotext::writeFile(module, path); !problem.empty()) {
+    errors.push_back(problem);
+    return std::nullopt;
+  }
+  ProgramSummary summary;
+  module.walk([&](func::FuncOp func) { summary.kernels += !func.isExternal(); });
+  return summary;
+}
+
+std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options,
+                                           const backend::Processor &processor, Errors &errors) {
+  auto kernels = generateKernels(module, processor, options.blocks, {/*text=*/false, /*sources=*/true});
+  if (!kernels)
+    return std::nullopt;
+  if (kernels->empty()) {
+    errors.push_back("has no kernel: a public function without results");
+    return std::nullopt;
+  }
+  ProgramSummary summary;
+  summary.kernels = kernels->size();
+  for (const pmodel::KernelDesc &kernel : *kernels)
+    summary.streams += kernel.streams.size();
+  pmodel::ModelDesc model;
+  model.producer = kProducer;
+  model.processor = processor.name;
+  model.numCore = options.blocks;
+  model.kernels = std::move(*kernels);
+  auto written = pmodel::writeModel(model, options.output);
+  if (!written) {
+    errors.push_back(written.error());
+    return std::nullopt;
+  }
+  summary.commandBytes = written->commandBytes;
+  return summary;
+}
+
+/// Runs the pipelines and writes the output.
+std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &options, StringRef processor,
+                                      Errors &errors) {
+  PassManager pm(module.getContext());
+  TextPipelineOptions text;
+  text.level = options.level;
+  if (!StringRef(options.output).ends_with(".pmodel")) {
+    buildPlannedTextPipeline(pm, text, options.insertSync);
+    return succeeded(pm.run(module)) ? writeText(module, options.output, errors) : std::nullopt;
+  }
+  CommandsPipelineOptions commands;
+  commands.insertSync = options.insertSync;
+  commands.assemblerLimits = true;
+  buildTextToFunctionsPipeline(pm, text);
+  buildCommandsPipeline(pm, commands);
+  if (failed(pm.run(module)))
+    return std::nullopt;
+  auto loaded = backend::Backend::instance().load(processor.str());
+  if (!loaded.processor) {
+    errors.push_back(loaded.error);
+    return std::nullopt;
+  }
+  return writeKernels(module, options, *loaded.processor, errors);
+}
+
+} // namespace
+
+std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors) {
+  bool text = StringRef(options.output).ends_with(".pto") || StringRef(options.output).ends_with(".mlir");
+  if (!text && !StringRef(options.output).ends_with(".pmodel")) {
+    errors.push_back(options.output + ": expects an output named .pmodel or .pto");
+    return std::nullopt;
+  }
+  std::string problem;
+  std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(options.input, &problem);
+  if (!input) {
+    errors.push_back(problem);
+    return std::nullopt;
+  }
+  if (std::string problem = nestingProblem(input->getBuffer()); !problem.empty()) {
+    errors.push_back(options.input + ": " + problem);
+    return std::nullopt;
+  }
+  std::string source = options.relaxed ? pto::acceptRelaxedText(input->getBuffer()) : input->getBuffer().str();
+  const pto::Target &arch = options.processor.empty() ? pto::targetOfText(source) : pto::targetNamed(options.processor);
+
+  DialectRegistry registry;
+  registerDialects(registry);
+  pto::setParseFor(registry, arch);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
+  context.printOpOnDiagnostic(false);
+  DiagnosticCollector collector(&context, errors);
+  std::optional<ProgramSummary> summary;
+  if (OwningOpRef<ModuleOp> module = parseProgram(source, options, arch, context))
+    summary = compile(*module, options, arch.name, errors);
+  if (!summary) {
+    if (errors.empty())
+      errors.push_back("the compiler failed without a message");
+    for (std::string &line : errors)
+      if (line.find(options.input) == std::string::npos && line.find(options.output) == std::string::npos)
+        line = options.input + ": " + line;
+  }
+  return summary;
+}
+
+} // namespace pto_mlir

@@ -1,0 +1,16 @@
+// The bytecode of a model with control flow.
+#ifndef PTO_MLIR_LIB_COMPILER_HOSTPROGRAM_H
+#define PTO_MLIR_LIB_COMPILER_HOSTPROGRAM_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "pto_mlir/PModel/Model.h"
+
+namespace pto_mlir {
+
+/// The program of a module that convert-control-to-vm has split, for `target`. Nullopt after an error.
+std::optional<pmodel::HostProgramDesc> hostProgram(mlir::ModuleOp module, const std::string &target,
+                                                   std::vector<std::string> &errors);
+
+} // namespace pto_mlir
+
+#endif // PTO_MLIR_LIB_COMPILER_HOSTPROGRAM_H

@@ -1,0 +1,74 @@
+//===- PlaceReserved.cpp - addresses of reserved buffers --------------------------------------===//
+
+#include "Accesses.h"
+#include "LocalLimits.h"
+#include "QueueBuffers.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Support/MathExtras.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOPLACERESERVED
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+static constexpr int64_t kReservedAlignment = 256; // pto-dialect 6.3
+
+/// What the tiles need that queues put there; the size in the text is not checked by anybody.
+static int64_t ringBytes(ReserveBufferOp reserve, const Target &arch) {
+  int64_t bytes = 0;
+  for (Operation *user : reserve.getAddr().getUsers())
+    if (Queue queue = Queue::of(user))
+      for (Operation *use : queue.handle().getUsers())
+        if (auto pop = dyn_cast<TPopOp>(use))
+          if (auto tile = dyn_cast<TileBufType>(pop.getTile().getType());
+              tile && tile.getLoc() == reserve.getLocation())
+            bytes = std::max(bytes, queue.localSlots * queue.placeBytes(getAlignedBytes(tile, arch)));
+  return bytes;
+}
+
+/// The lowest hole between the tiles of the buffer's memory.
+static LogicalResult place(ReserveBufferOp reserve) {
+  auto func = reserve->getParentOfType<func::FuncOp>();
+  const Target &arch = targetOf(func);
+  SmallVector<std::pair<int64_t, int64_t>> taken;
+  func.walk([&](AllocTileOp alloc) {
+    std::optional<int64_t> address = alloc.getAddr() ? getConstantIntValue(alloc.getAddr()) : std::nullopt;
+    if (address && alloc.getTileType().getLoc() == reserve.getLocation())
+      taken.emplace_back(*address, *address + getAlignedBytes(alloc.getTileType(), arch));
+  });
+  llvm::sort(taken);
+  int64_t at = 0, size = std::max<int64_t>(static_cast<int32_t>(reserve.getSize()), ringBytes(reserve, arch));
+  for (auto [begin, end] : taken) {
+    if (at + size <= begin)
+      break;
+    at = std::max(at, roundUp(end, kReservedAlignment));
+  }
+  LocalLimit limit = getAssemblerLimit(arch, static_cast<unsigned>(reserve.getLocation()));
+  if (at + size > limit.bytes)
+    return reserve.emitOpError("needs ") << size << " bytes of " << limit.name
+                                         << " beside the tiles, which would end at " << at + size << " of "
+                                         << limit.bytes;
+  reserve.setAutoAlloc(false);
+  reserve.setBase(at);
+  reserve.setSize(size);
+  return success();
+}
+
+namespace {
+struct PlaceReservedPass : pto_mlir::pto::impl::PTOPlaceReservedBase<PlaceReservedPass> {
+  void runOnOperation() override {
+    WalkResult result = getOperation().walk([](ReserveBufferOp reserve) {
+      return reserve.getAutoAlloc() ? WalkResult(place(reserve)) : WalkResult::advance();
+    });
+    if (result.wasInterrupted())
+      signalPassFailure();
+  }
+};
+} // namespace

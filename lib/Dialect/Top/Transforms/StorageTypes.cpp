@@ -1,0 +1,215 @@
+//===- StorageTypes.cpp - the types in which tensors are stored ---------------===//
+
+#include "NarrowIntegers.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+
+#include <cmath>
+#include <cstring>
+
+#define DEBUG_TYPE "top-storage-types"
+#include "pto_mlir/Dialect/DebugLog.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+#define GEN_PASS_DEF_TOPSTORAGETYPES
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h.inc"
+
+namespace {
+
+// Scales and shifts that are spread over what they meet: they cost nothing as f32, and rounded they would move whole
+// channels to one side.
+bool isSpread(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp>(op))
+    return false;
+  auto elements = [](Type type) { return cast<RankedTensorType>(type).getNumElements(); };
+  auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
+  Value other = op->getOperand(1 - use.getOperandNumber());
+  return isConstant(use.get()) && !isConstant(other) &&
+         elements(use.get().getType()) < elements(op->getResultTypes()[0]);
+}
+
+// Operands that stay f32 because they meet an f32 accumulator or statistics.
+bool staysWide(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (isa<BatchNormOp, LayerNormOp>(op))
+    return use.getOperandNumber() > 0;
+  if (auto conv = dyn_cast<ConvOp>(op))
+    return conv.getBias() && use.getOperandNumber() == 2;
+  if (auto conv = dyn_cast<ConvTransposeOp>(op))
+    return conv.getBias() && use.getOperandNumber() == 2;
+  if (auto matmul = dyn_cast<MatMulOp>(op))
+    return matmul.getBias() && use.getOperandNumber() == 2;
+  return false;
+}
+
+class Narrowing {
+public:
+  Narrowing(func::FuncOp func, FloatType storage) : func(func), storage(storage), builder(func.getContext()) {}
+  void run();
+
+private:
+  RankedTensorType narrow(Type type) const {
+    return RankedTensorType::get(cast<RankedTensorType>(type).getShape(), storage);
+  }
+  static bool isWide(Type type) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    return tensor && tensor.getElementType().isF32();
+  }
+  void narrowInputs();
+  void narrowConstants();
+  bool fits(const Weight &weight);
+  std::vector<char> rounded(const Weight &weight, StringRef name);
+  void narrowResults();
+  void widenOutputs();
+
+  func::FuncOp func;
+  FloatType storage;
+  OpBuilder builder;
+};
+
+void Narrowing::narrowInputs() {
+  builder.setInsertionPointToStart(&func.getBody().front());
+  for (BlockArgument argument : func.getArguments()) {
+    if (!isWide(argument.getType()) || argument.use_empty())
+      continue;
+    auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, TypeAttr::get(storage));
+    // What the net returns untouched keeps its type.
+    argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
+      return use.getOwner() != cast && !isa<func::ReturnOp>(use.getOwner());
+    });
+    if (cast.getOutput().use_empty())
+      cast.erase();
+  }
+}
+
+// Nearly all are inside: no detour over double for those.
+bool Narrowing::fits(const Weight &weight) {
+  float limit = llvm::APFloat::getLargest(storage.getFloatSemantics()).convertToDouble();
+  bool result = true;
+  for (size_t at = 0; at < weight.bytes.size() && result; at += sizeof(float)) {
+    float value;
+    std::memcpy(&value, weight.bytes.data() + at, sizeof value);
+    result = !std::isfinite(value) || std::fabs(value) <= limit;
+  }
+  return result;
+}
+
+// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be
+// NaN.
+std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
+  if (fits(weight))
+    return toFloats(weight, storage);
+  double limit = llvm::APFloat::getLargest(storage.getFloatSemantics()).convertToDouble();
+  std::vector<double> clipped = toDoubles(weight);
+  for (double &value : clipped)
+    if (std::isfinite(value))
+      value = std::clamp(value, -limit, limit);
+  Operation *module = func->getParentOp();
+  SmallVector<Attribute> names;
+  if (auto known = module->getAttrOfType<ArrayAttr>(kClippedAttr))
+    llvm::append_range(names, known);
+  names.push_back(builder.getStringAttr(name));
+  module->setAttr(kClippedAttr, builder.getArrayAttr(names));
+  return fromDoubles(storage, clipped);
+}
+
+// A constant may have both kinds of users, so each kind gets its own.
+void Narrowing::narrowConstants() {
+  SmallVector<Operation *> constants;
+  func.walk([&](Operation *op) {
+    if (isa<WeightOp, arith::ConstantOp>(op) && isWide(op->getResultTypes()[0]))
+      constants.push_back(op);
+  });
+  for (Operation *op : constants) {
+    Value wide = op->getResult(0);
+    std::optional<Weight> weight = getConstant(wide);
+    if (!weight)
+      continue;
+    bool spreads = llvm::any_of(wide.getUses(), isSpread) && fits(*weight);
+    auto narrows = [&](OpOperand &use) {
+      return !staysWide(use) && !(spreads && isSpread(use)) && !isa<func::ReturnOp>(use.getOwner());
+    };
+    if (llvm::none_of(wide.getUses(), narrows))
+      continue;
+    builder.setInsertionPointAfter(op);
+    auto named = dyn_cast<WeightOp>(op);
+    std::string name = (named ? named.getName().str() : std::string("constant")) + (storage.isF16() ? ".f16" : ".bf16");
+    Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()),
+                                     rounded(*weight, named ? named.getName() : getTensorName(op->getLoc())));
+    wide.replaceUsesWithIf(converted, narrows);
+    if (wide.use_empty())
+      op->erase();
+  }
+}
+
+void Narrowing::narrowResults() {
+  for (Operation &op : func.getBody().front()) {
+    // Input casts are narrow already; constants were handled.
+    if (op.getDialect() != func.getContext()->getLoadedDialect<TopDialect>() || isa<WeightOp>(op))
+      continue;
+    if (auto cast = dyn_cast<CastOp>(op); cast && cast.getTo().isF32())
+      cast.setTo(storage);
+    for (Value result : op.getResults())
+      if (isWide(result.getType()))
+        result.setType(narrow(result.getType()));
+  }
+  // Casts that have become empty.
+  for (auto cast : llvm::make_early_inc_range(func.getBody().front().getOps<CastOp>()))
+    if (cast.getInput().getType() == cast.getOutput().getType()) {
+      StringRef name = getTensorName(cast.getLoc());
+      if (!name.empty() && name != getTensorName(cast.getInput()))
+        addAbsorbed(func->getParentOp(), name);
+      cast.getOutput().replaceAllUsesWith(cast.getInput());
+      cast.erase();
+    }
+}
+
+void Narrowing::widenOutputs() {
+  Operation *terminator = func.getBody().front().getTerminator();
+  builder.setInsertionPoint(terminator);
+  for (auto [operand, type] : llvm::zip(terminator->getOpOperands(), func.getResultTypes()))
+    if (operand.get().getType() != type)
+      operand.set(builder.create<CastOp>(
+          namedLoc(func.getContext(), getTensorName(operand.get()), getTensorLayout(operand.get())), operand.get(),
+          TypeAttr::get(builder.getF32Type())));
+}
+
+void Narrowing::run() {
+  narrowInputs();
+  narrowConstants();
+  narrowResults();
+  widenOutputs();
+}
+
+struct TopStorageTypes : impl::TopStorageTypesBase<TopStorageTypes> {
+  using TopStorageTypesBase::TopStorageTypesBase;
+
+  void runOnOperation() override {
+    FloatType storage;
+    if (mode == "F16")
+      storage = Float16Type::get(&getContext());
+    else if (mode == "BF16")
+      storage = BFloat16Type::get(&getContext());
+    else if (mode != "F32") {
+      getOperation().emitError("top-storage-types has no mode '")
+          << mode.getValue() << "'; the modes are F32, F16 and BF16";
+      return signalPassFailure();
+    }
+    for (auto func : getOperation().getOps<func::FuncOp>()) {
+      if (func.isExternal())
+        continue;
+      PTO_DEBUG("@" << func.getName() << ": storage " << mode.getValue());
+      if (failed(narrowIntegers(func)))
+        return signalPassFailure();
+      if (storage)
+        Narrowing(func, storage).run();
+    }
+  }
+};
+
+} // namespace
+} // namespace pto_mlir::top

@@ -1,0 +1,137 @@
+//===- OrderCores.cpp - order between the cores of a text that names none ----------------------===//
+
+#include "../../Dialect/PTO/Transforms/Accesses.h"
+#include "../../Dialect/PTO/Transforms/CoreFlags.h"
+#include "Cores.h"
+#include "pto_mlir/Frontend/PTO/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOORDERCORES
+#include "pto_mlir/Frontend/PTO/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+namespace {
+/// What is touched of global memory by each kind of core.
+struct Touched {
+  SmallVector<Access> by[2];
+
+  bool empty() const { return by[0].empty() && by[1].empty(); }
+  /// Each root once for reading and once for writing: a kernel has few of them and may have thousands of ops.
+  void add(unsigned kind, const Access &access) {
+    if (llvm::none_of(by[kind],
+                      [&](const Access &known) { return known.root == access.root && known.write == access.write; }))
+      by[kind].push_back(access);
+  }
+  void add(const Touched &other) {
+    for (unsigned kind : {0, 1})
+      for (const Access &access : other.by[kind])
+        add(kind, access);
+  }
+};
+
+bool clash(ArrayRef<Access> first, ArrayRef<Access> second) {
+  return llvm::any_of(first, [&](const Access &a) {
+    return llvm::any_of(second, [&](const Access &b) { return conflict(a, b) != Overlap::none; });
+  });
+}
+bool clash(const Touched &first, const Touched &second) {
+  return clash(first.by[0], second.by[1]) || clash(first.by[1], second.by[0]);
+}
+
+Touched touchedBy(Operation *op) {
+  Touched touched;
+  op->walk([&](Operation *inner) {
+    for (const Access &access : collectAccesses(inner)) {
+      if (!access.global)
+        continue;
+      std::optional<KernelKind> core = coreOf(inner);
+      for (KernelKind kind : {KernelKind::cube, KernelKind::vector})
+        if (!core || *core == kind)
+          touched.add(static_cast<unsigned>(kind), access);
+    }
+  });
+  return touched;
+}
+
+// A text with flags between cores of its own is left alone: these are free.
+constexpr int64_t kToVector = 0, kToCube = 1;
+
+class Orderer {
+public:
+  explicit Orderer(func::FuncOp func) : arch(targetOf(func)) {}
+
+  /// Meetings where ops of `block` clash, and at its end where they clash with `next`, which may follow.
+  void run(Block &block, const Touched *next) {
+    Touched pending; // since the last meeting
+    for (Operation &op : llvm::make_early_inc_range(block)) {
+      Touched here = touchedBy(&op);
+      if (here.empty())
+        continue;
+      if (clash(pending, here)) {
+        meet(&op);
+        pending = {};
+      }
+      run(&op, here);
+      pending.add(here);
+    }
+    if (next && clash(pending, *next))
+      meet(block.getTerminator());
+  }
+
+  void run(Operation *op, const Touched &all) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        run(block, isa<LoopLikeOpInterface>(op) || !region.hasOneBlock() ? &all : nullptr);
+  }
+
+  bool met = false;
+
+private:
+  /// Each kind of core tells the other one that it is here and waits for it: so no flag is raised twice. On a3 engine S
+  /// waits, which stops what the core issues from there on; on a5 an engine does.
+  void meet(Operation *at) {
+    met = true;
+    OpBuilder b(at);
+    Location loc = at->getLoc();
+    auto section = [&](auto op, Pipe stores, int64_t set, int64_t wait, bool isCube) {
+      OpBuilder inner = OpBuilder::atBlockEnd(&op.getBody().emplaceBlock());
+      auto id = [&](int64_t flag) { return inner.create<arith::ConstantIndexOp>(loc, flag); };
+      raiseFlag(inner, loc, stores, id(set), arch, isCube)->setAttr(kFenceAttr, b.getUnitAttr());
+      CrossWaitOp last = waitFlag(inner, loc, Pipe::PIPE_MTE2, id(wait), arch, isCube);
+      if (arch.laneFlags)
+        last->setAttr(kFenceAttr, b.getUnitAttr());
+    };
+    section(b.create<SectionCubeOp>(loc), Pipe::PIPE_FIX, kToVector, kToCube, true);
+    section(b.create<SectionVectorOp>(loc), Pipe::PIPE_MTE3, kToCube, kToVector, false);
+  }
+
+  const Target &arch;
+};
+
+/// Whether the text says what goes where, or when.
+bool namesCores(func::FuncOp func) {
+  return func->hasAttr(kKernelKindAttr) ||
+         has<SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp, GetSubBlockIdxOp, GetSubBlockNumOp,
+             AicInitializePipeOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
+}
+
+struct OrderCoresPass : pto_mlir::pto::impl::PTOOrderCoresBase<OrderCoresPass> {
+  void runOnOperation() override {
+    getOperation().walk([](func::FuncOp func) {
+      if (func.isExternal() || namesCores(func))
+        return;
+      Orderer orderer(func);
+      orderer.run(func.getOperation(), touchedBy(func));
+      if (orderer.met)
+        func->setAttr(kOrderedAttr, UnitAttr::get(func.getContext()));
+    });
+  }
+};
+} // namespace

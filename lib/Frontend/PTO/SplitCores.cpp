@@ -1,0 +1,185 @@
+//===- SplitCores.cpp - one function per kind of core ----------------------------------------===//
+
+#include "Cores.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Frontend/PTO/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOSPLITCORES
+#include "pto_mlir/Frontend/PTO/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+/// Opens the sections of `func` of its own kind and removes what the other core executes.
+static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
+  SmallVector<Operation *> foreign, sections;
+  func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (op == func)
+      return WalkResult::advance();
+    std::optional<KernelKind> core = coreOf(op);
+    if (core && *core != kind) {
+      foreign.push_back(op);
+      return WalkResult::skip();
+    }
+    if (isa<SectionCubeOp, SectionVectorOp>(op))
+      sections.push_back(op);
+    return WalkResult::advance();
+  });
+  for (Operation *op : llvm::reverse(foreign)) {
+    // A tile of the other core that this one writes keeps its name here.
+    if (!op->use_empty() && (isa<TileAliasOpInterface, AllocTileOp>(op)))
+      continue;
+    if (!op->use_empty())
+      return op->emitOpError("makes a value that the ") << stringifyKernelKind(kind) << " core needs";
+    op->erase();
+  }
+  for (Operation *section : sections) {
+    Block &body = section->getRegion(0).front();
+    section->getBlock()->getOperations().splice(Block::iterator(section), body.getOperations());
+    section->erase();
+  }
+  return success();
+}
+
+/// Whether the text tells the two vector cores of a block apart; queues deal with both themselves.
+static bool knowsBothCores(func::FuncOp func) {
+  return has<GetSubBlockIdxOp, GetSubBlockNumOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
+}
+
+/// A branch that only the first vector core of a block takes.
+static scf::IfOp onFirstCore(OpBuilder &b, Location loc) {
+  Value core = b.create<GetSubBlockIdxOp>(loc);
+  Value zero = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(core.getType(), 0));
+  return b.create<scf::IfOp>(loc, b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, core, zero),
+                             /*withElseRegion=*/false);
+}
+
+/// Leaves the body to the first vector core of a block: what both did alike would be a race, and an addition in place
+/// would count twice.
+static void keepFirstVectorCore(func::FuncOp func) {
+  Block &body = func.getBody().front();
+  OpBuilder b = OpBuilder::atBlockBegin(&body);
+  scf::IfOp branch = onFirstCore(b, func.getLoc());
+  Block &inside = branch.getThenRegion().front();
+  inside.getOperations().splice(inside.begin(), body.getOperations(), std::next(branch->getIterator()),
+                                body.getTerminator()->getIterator());
+}
+
+/// Where other cores count the flags of both vector cores, both execute everything but what changes global memory.
+static void storeOnFirstCore(func::FuncOp func) {
+  SmallVector<Operation *> writes;
+  func.walk([&](Operation *op) {
+    if (isa<TStoreOp, TStoreFPOp, StoreScalarOp, MScatterOp>(op))
+      writes.push_back(op);
+  });
+  for (Operation *op : writes) {
+    OpBuilder b(op);
+    op->moveBefore(onFirstCore(b, op->getLoc()).thenBlock()->getTerminator());
+  }
+}
+
+/// Leaves what engines do to the first vector core; flags between cores and control flow stay with both.
+static void workOnFirstCore(Block &block) {
+  SmallVector<Operation *> work;
+  auto flush = [&](Operation *at) {
+    if (work.empty())
+      return;
+    OpBuilder b(at);
+    Operation *end = onFirstCore(b, at->getLoc()).thenBlock()->getTerminator();
+    for (Operation *op : work)
+      op->moveBefore(end);
+    work.clear();
+  };
+  for (Operation &op : llvm::make_early_inc_range(block)) {
+    bool ends = op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() != 0;
+    if (isa<TileAliasOpInterface, AllocTileOp>(op) || (!ends && isMemoryEffectFree(&op)))
+      continue; // names and numbers
+    if (isa<PipeOpInterface>(op) && !isa<CrossSetOp, CrossWaitOp>(op) && op.getNumResults() == 0) {
+      work.push_back(&op);
+      continue;
+    }
+    flush(&op);
+    for (Region &region : op.getRegions())
+      for (Block &inner : region)
+        workOnFirstCore(inner);
+  }
+}
+
+namespace {
+struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<func::FuncOp> kernels;
+    for (auto func : llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
+      if (func.isExternal() || func.isPrivate() || func.getNumResults() != 0) {
+        if (SymbolTable::symbolKnownUseEmpty(func, module))
+          func.erase();
+        continue;
+      }
+      kernels.push_back(func);
+    }
+    for (func::FuncOp func : kernels)
+      if (failed(split(func)))
+        return signalPassFailure();
+
+    // How many parts each kernel has.
+    llvm::StringMap<unsigned> parts;
+    for (auto func : module.getOps<func::FuncOp>())
+      if (auto of = func->getAttrOfType<StringAttr>(kPartOfAttr))
+        ++parts[of.getValue()];
+    for (auto func : module.getOps<func::FuncOp>()) {
+      auto of = func->getAttrOfType<StringAttr>(kPartOfAttr);
+      auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
+      if (!of || !kind || kind.getValue() != KernelKind::vector || !func.getBody().hasOneBlock() ||
+          knowsBothCores(func))
+        continue;
+      if (parts[of.getValue()] == 1 && !has<SyncSetOp, SyncWaitOp>(func))
+        keepFirstVectorCore(func);
+      else if (func->hasAttr(kOrderedAttr) && !has<TGetValOp>(func))
+        workOnFirstCore(func.getBody().front());
+      else
+        storeOnFirstCore(func);
+    }
+  }
+
+  static LogicalResult split(func::FuncOp func) {
+    MLIRContext *context = func.getContext();
+    auto partOf = func->hasAttr(kPartOfAttr) ? func->getAttrOfType<StringAttr>(kPartOfAttr) : func.getSymNameAttr();
+    if (auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr)) {
+      func->setAttr(kPartOfAttr, partOf);
+      return keepCore(func, kind.getValue());
+    }
+    bool used[2] = {false, false};
+    func.walk([&](Operation *op) {
+      if (isa<PipeOpInterface, SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp>(op))
+        if (std::optional<KernelKind> core = coreOf(op))
+          used[static_cast<unsigned>(*core)] = true;
+    });
+    if (!used[0] && !used[1])
+      used[1] = true;
+    OpBuilder b(func);
+    for (KernelKind kind : {KernelKind::cube, KernelKind::vector}) {
+      if (!used[static_cast<unsigned>(kind)])
+        continue;
+      bool both = used[0] && used[1];
+      auto part = both ? cast<func::FuncOp>(b.clone(*func)) : func;
+      if (both)
+        part.setName((partOf.getValue() + "." + stringifyKernelKind(kind)).str());
+      part->setAttr(kKernelKindAttr, KernelKindAttr::get(context, kind));
+      part->setAttr(kPartOfAttr, partOf);
+      if (failed(keepCore(part, kind)))
+        return failure();
+    }
+    if (used[0] && used[1])
+      func.erase();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,42 @@
+// RUN: pto-opt %s --top-storage-types=mode=F16 | FileCheck %s
+// RUN: pto-opt %s --top-storage-types=mode=F32 | FileCheck %s --check-prefix=F32
+// RUN: pto-opt %s --top-storage-types=mode=BF16 | FileCheck %s --check-prefix=BF16
+// RUN: not pto-opt %s --top-storage-types=mode=INT3 2>&1 | FileCheck %s --check-prefix=ERR
+
+// Storage between ops is narrow, the bias and both ends of the net are not;
+// 1/3 is rounded to the nearest f16 (0x3555 = 0.33325195).
+// CHECK-LABEL: func.func @main
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>) -> tensor<2x2xf32>
+// CHECK-DAG: %[[IN:.*]] = top.cast %[[X]] {to = f16}
+// CHECK-DAG: %[[W:.*]] = arith.constant dense<3.332520e-01> : tensor<3x2xf16>
+// CHECK-DAG: %[[B:.*]] = arith.constant dense<[1.000000e-01, 2.000000e-01]> : tensor<2xf32>
+// CHECK: %[[M:.*]] = top.matmul %[[IN]], %[[W]], %[[B]] : (tensor<2x3xf16>, tensor<3x2xf16>, tensor<2xf32>) -> tensor<2x2xf16>
+// CHECK: %[[S:.*]] = top.softmax %[[M]] {{.*}} -> tensor<2x2xf16>
+// CHECK: %[[Y:.*]] = top.cast %[[S]] {to = f32}
+// CHECK: return %[[Y]] : tensor<2x2xf32>
+
+// F32-NOT: f16
+// BF16: top.softmax {{.*}} -> tensor<2x2xbf16>
+// ERR: error: top-storage-types has no mode 'INT3'; the modes are F32, F16 and BF16
+func.func @main(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
+  %w = arith.constant dense<0.333333343> : tensor<3x2xf32>
+  %b = arith.constant dense<[0.1, 0.2]> : tensor<2xf32>
+  %0 = top.matmul %x, %w, %b : (tensor<2x3xf32>, tensor<3x2xf32>, tensor<2xf32>) -> tensor<2x2xf32>
+  %1 = top.softmax %0 {axis = 1} : (tensor<2x2xf32>) -> tensor<2x2xf32>
+  return %1 : tensor<2x2xf32>
+}
+
+// A scale and a shift that are spread over a tensor stay f32; a constant as large as the tensor does not.
+// CHECK-LABEL: func.func @affine
+// CHECK: top.mul {{.*}} : (tensor<2x3xf16>, tensor<1xf32>) -> tensor<2x3xf16>
+// CHECK: top.add {{.*}} : (tensor<3xf32>, tensor<2x3xf16>) -> tensor<2x3xf16>
+// CHECK: top.sub {{.*}} : (tensor<2x3xf16>, tensor<2x3xf16>) -> tensor<2x3xf16>
+func.func @affine(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %scale = arith.constant dense<0.1> : tensor<1xf32>
+  %shift = arith.constant dense<[0.1, 0.2, 0.3]> : tensor<3xf32>
+  %whole = arith.constant dense<[[0.1, 0.2, 0.3], [0.4, 0.5, 0.6]]> : tensor<2x3xf32>
+  %0 = top.mul %x, %scale : (tensor<2x3xf32>, tensor<1xf32>) -> tensor<2x3xf32>
+  %1 = top.add %shift, %0 : (tensor<3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  %2 = top.sub %1, %whole : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}
