@@ -7,6 +7,8 @@
 #include <vector>
 
 using namespace pto_mlir::cube;
+using pto_mlir::ceilDiv;
+using pto_mlir::roundUp;
 
 namespace {
 

@@ -48,7 +48,7 @@ static LogicalResult place(ReserveBufferOp reserve) {
   for (auto [begin, end] : taken) {
     if (at + size <= begin)
       break;
-    at = std::max(at, roundUp(end, kReservedAlignment));
+    at = std::max(at, pto_mlir::roundUp(end, kReservedAlignment));
   }
   LocalLimit limit = getAssemblerLimit(arch, static_cast<unsigned>(reserve.getLocation()));
   if (at + size > limit.bytes)

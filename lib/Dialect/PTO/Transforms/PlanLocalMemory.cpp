@@ -95,7 +95,7 @@ static int64_t lowestFit(const Tile &tile, ArrayRef<const Tile *> placed, int64_
   for (auto [begin, end] : taken) {
     if (at + tile.bytes <= begin)
       break;
-    at = std::max(at, roundUp(end, alignment));
+    at = std::max(at, pto_mlir::roundUp(end, alignment));
   }
   return at;
 }

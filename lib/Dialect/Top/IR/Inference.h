@@ -8,6 +8,8 @@
 
 namespace pto_mlir::top {
 
+using pto_mlir::shapeText;
+
 /// Reports what is wrong with an op under inference, in the words of Operation::emitOpError.
 template <typename OpTy, typename... Args>
 llvm::LogicalResult inferError(std::optional<mlir::Location> loc, Args &&...args) {
