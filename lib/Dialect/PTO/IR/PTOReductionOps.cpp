@@ -7,7 +7,7 @@ using namespace pto_mlir::pto;
 
 enum class RowTmp { unchecked, likeSource };
 
-static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch, Value dst, RowTmp rule, bool index) {
+static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch, Value dst, RowTmp rule) {
   TileBufType from = asTile(src), tmp = asTile(scratch), to = asTile(dst);
   if (!from || !to)
     return success();
@@ -18,9 +18,6 @@ static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch,
   if (!sameExtent(to.getValidRows(), from.getValidRows()))
     return op->emitOpError("expects as many valid rows in the destination as in the source, got ")
            << validText(to) << " for " << validText(from);
-  if (index ? !to.getElementType().isInteger(32) : to.getElementType() != from.getElementType())
-    return op->emitOpError("expects a destination of ")
-           << (index ? "i32 or ui32" : "the source's element type") << ", got " << to.getElementType();
   if (!to.isRowMajor() && to.getCols() != 1)
     return op->emitOpError("expects a column-major destination of one column, got ") << to;
   if (rule == RowTmp::likeSource && tmp &&
@@ -29,26 +26,22 @@ static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch,
   return success();
 }
 
-LogicalResult TRowSumOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false);
-}
-LogicalResult TRowMaxOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false);
-}
+LogicalResult TRowSumOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked); }
+LogicalResult TRowMaxOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked); }
 LogicalResult TRowMinOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false);
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
 }
 LogicalResult TRowProdOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false);
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
 }
 LogicalResult TRowArgMaxOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true);
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
 }
 LogicalResult TRowArgMinOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true);
+  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
 }
 
-static LogicalResult verifyColReduction(Operation *op, Value src, Value dst, bool index) {
+static LogicalResult verifyColReduction(Operation *op, Value src, Value dst) {
   TileBufType from = asTile(src), to = asTile(dst);
   if (!from || !to)
     return success();
@@ -57,20 +50,17 @@ static LogicalResult verifyColReduction(Operation *op, Value src, Value dst, boo
            << validText(to) << " for " << validText(from);
   if (!sameExtent(to.getValidRows(), 1))
     return op->emitOpError("expects one valid row in the destination, got ") << validText(to);
-  if (index ? !to.getElementType().isInteger(32) : to.getElementType() != from.getElementType())
-    return op->emitOpError("expects a destination of ")
-           << (index ? "i32" : "the source's element type") << ", got " << to.getElementType();
   return success();
 }
 
-LogicalResult TColMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), false); }
-LogicalResult TColMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), false); }
-LogicalResult TColProdOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), false); }
-LogicalResult TColArgMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), true); }
-LogicalResult TColArgMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), true); }
+LogicalResult TColMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+LogicalResult TColMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+LogicalResult TColProdOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+LogicalResult TColArgMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+LogicalResult TColArgMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
 
 LogicalResult TColSumOp::verify() {
   if (static_cast<bool>(getTmp()) != static_cast<bool>(getIsBinaryAttr()))
     return emitOpError("expects tmp and isBinary together");
-  return verifyColReduction(*this, getSrc(), getDst(), false);
+  return verifyColReduction(*this, getSrc(), getDst());
 }

@@ -54,10 +54,9 @@ inline bool isIn(AddressSpace space, std::initializer_list<AddressSpace> spaces)
   return false;
 }
 
-/// (left, right, acc) of a product; `.acc` forms do not check types.
-mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs, mlir::Value dst,
-                                  bool checkTypes);
-/// One row of dst's element type in the bias table.
+/// Memories and extents of (left, right, acc) of a product.
+mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs, mlir::Value dst);
+/// One row in the bias table.
 mlir::LogicalResult verifyProductBias(mlir::Operation *op, mlir::Value bias, mlir::Value dst);
 /// A matrix-vector product has one valid row on the left and in dst.
 mlir::LogicalResult verifyVectorProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value dst);
