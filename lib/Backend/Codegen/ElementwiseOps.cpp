@@ -1,4 +1,4 @@
-//===- ElementwiseOps.cpp - Two instructions, or one of two ============//
+//===- ElementwiseOps.cpp - Two instructions, or one of two ---------------===//
 
 #include "Models.h"
 

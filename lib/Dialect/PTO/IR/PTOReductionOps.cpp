@@ -5,9 +5,7 @@
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-enum class RowTmp { unchecked, likeSource };
-
-static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch, Value dst, RowTmp rule) {
+LogicalResult pto_mlir::pto::verifyRowReduction(Operation *op, Value src, Value scratch, Value dst) {
   TileBufType from = asTile(src), tmp = asTile(scratch), to = asTile(dst);
   if (!from || !to)
     return success();
@@ -20,28 +18,12 @@ static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch,
            << validText(to) << " for " << validText(from);
   if (!to.isRowMajor() && to.getCols() != 1)
     return op->emitOpError("expects a column-major destination of one column, got ") << to;
-  if (rule == RowTmp::likeSource && tmp &&
-      (!tmp.isRowMajor() || tmp.getElementType() != from.getElementType() || !sameValid(tmp, from)))
+  if (tmp && (!tmp.isRowMajor() || tmp.getElementType() != from.getElementType() || !sameValid(tmp, from)))
     return op->emitOpError("expects a row-major tmp with the source's element type and valid shape, got ") << tmp;
   return success();
 }
 
-LogicalResult TRowSumOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked); }
-LogicalResult TRowMaxOp::verify() { return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked); }
-LogicalResult TRowMinOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
-}
-LogicalResult TRowProdOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
-}
-LogicalResult TRowArgMaxOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
-}
-LogicalResult TRowArgMinOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource);
-}
-
-static LogicalResult verifyColReduction(Operation *op, Value src, Value dst) {
+LogicalResult pto_mlir::pto::verifyColReduction(Operation *op, Value src, Value dst) {
   TileBufType from = asTile(src), to = asTile(dst);
   if (!from || !to)
     return success();
@@ -52,12 +34,6 @@ static LogicalResult verifyColReduction(Operation *op, Value src, Value dst) {
     return op->emitOpError("expects one valid row in the destination, got ") << validText(to);
   return success();
 }
-
-LogicalResult TColMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
-LogicalResult TColMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
-LogicalResult TColProdOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
-LogicalResult TColArgMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
-LogicalResult TColArgMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
 
 LogicalResult TColSumOp::verify() {
   if (static_cast<bool>(getTmp()) != static_cast<bool>(getIsBinaryAttr()))

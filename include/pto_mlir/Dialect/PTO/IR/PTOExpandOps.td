@@ -21,6 +21,9 @@ class PTO_ColExpandBinaryOp<string mnemonic, string formula>
     `ins` `(` $src0 `,` $src1 `:` qualified(type($src0)) `,` qualified(type($src1)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
+  }];
 }
 def PTO_TColExpandAddOp : PTO_ColExpandBinaryOp<"tcolexpandadd", "a + b">, PTO_Refuses<["bf16"] # WIDE>;
 def PTO_TColExpandSubOp : PTO_ColExpandBinaryOp<"tcolexpandsub", "a - b">, PTO_Refuses<["bf16"] # WIDE>;
@@ -30,8 +33,9 @@ def PTO_TColExpandMinOp : PTO_ColExpandBinaryOp<"tcolexpandmin", "min(a, b)">, P
 def PTO_TColExpandDivOp : PTO_ColExpandBinaryOp<"tcolexpanddiv", "a / b">;
 def PTO_TColExpandExpDifOp : PTO_ColExpandBinaryOp<"tcolexpandexpdif", "exp(a - b)">;
 
+/// `strict`: the column has one value per row, and there is no tmp on a5; the assembler checks it for some only.
 /// The column is a DN tile (`Rx1, blayout=col_major`) or a row-major tile of one 32-byte block per row.
-class PTO_RowExpandBinaryOp<string mnemonic, string formula>
+class PTO_RowExpandBinaryOp<string mnemonic, string formula, bit strict = 0>
     : PTO_PipeOp<mnemonic, "PIPE_V", [PTO_SameDType]>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "tile and column: dst[i, j] = " # formula # " with a = src0[i, j], b = src1[i, 0]; the optional tmp is scratch";
   let arguments = (ins PTO_Src:$src0, PTO_Src:$src1, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp, PTO_Dst:$dst);
@@ -43,6 +47,10 @@ class PTO_RowExpandBinaryOp<string mnemonic, string formula>
     build($_builder, $_state, src0, src1, ::mlir::Value(), dst);
   }]>];
   let hasVerifier = 1;
+  let extraClassDefinition =
+      "::llvm::LogicalResult $cppClass::verify() { return "
+      # !if(strict, "verifyNoTmp(*this, getTmp()).failed() ? ::mlir::failure() : ", "")
+      # "verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), " # !if(strict, "true", "false") # "); }";
 }
 def PTO_TRowExpandAddOp
     : PTO_PipeOp<"trowexpandadd", "PIPE_V", [PTO_SameDType]>, PTO_Insn<"TROWEXPANDADD">, PTO_Refuses<["bf16"] # WIDE> {
@@ -55,9 +63,9 @@ def PTO_TRowExpandAddOp
 }
 def PTO_TRowExpandSubOp : PTO_RowExpandBinaryOp<"trowexpandsub", "a - b">, PTO_Refuses<["bf16"] # WIDE>;
 def PTO_TRowExpandMulOp : PTO_RowExpandBinaryOp<"trowexpandmul", "a * b">, PTO_Refuses<["bf16"] # WIDE>;
-def PTO_TRowExpandMaxOp : PTO_RowExpandBinaryOp<"trowexpandmax", "max(a, b)">, PTO_Refuses<["bf16"] # WIDE>;
-def PTO_TRowExpandMinOp : PTO_RowExpandBinaryOp<"trowexpandmin", "min(a, b)">, PTO_Refuses<["bf16"] # WIDE>;
+def PTO_TRowExpandMaxOp : PTO_RowExpandBinaryOp<"trowexpandmax", "max(a, b)", 1>, PTO_Refuses<["bf16"] # WIDE>;
+def PTO_TRowExpandMinOp : PTO_RowExpandBinaryOp<"trowexpandmin", "min(a, b)", 1>, PTO_Refuses<["bf16"] # WIDE>;
 def PTO_TRowExpandDivOp : PTO_RowExpandBinaryOp<"trowexpanddiv", "a / b">;
-def PTO_TRowExpandExpDifOp : PTO_RowExpandBinaryOp<"trowexpandexpdif", "exp(a - b)">;
+def PTO_TRowExpandExpDifOp : PTO_RowExpandBinaryOp<"trowexpandexpdif", "exp(a - b)", 1>;
 
 #endif

@@ -4,7 +4,8 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-class PTO_RowReductionOp<string mnemonic, string formula>
+/// `tmpLikeSource`: the assembler checks tmp for some only.
+class PTO_RowReductionOp<string mnemonic, string formula, bit tmpLikeSource = 1>
     : PTO_PipeOp<mnemonic, "PIPE_V", []>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "dst[i, 0] = " # formula # " over row i of src; tmp is scratch";
   let description = [{
@@ -15,9 +16,11 @@ class PTO_RowReductionOp<string mnemonic, string formula>
     `ins` `(` $src `,` $tmp `:` qualified(type($src)) `,` qualified(type($tmp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDefinition = "::llvm::LogicalResult $cppClass::verify() { return verifyRowReduction(*this, getSrc(), "
+                             # !if(tmpLikeSource, "getTmp()", "::mlir::Value()") # ", getDst()); }";
 }
-def PTO_TRowSumOp : PTO_RowReductionOp<"trowsum", "sum">, PTO_Refuses<BYTES # WIDE>;
-def PTO_TRowMaxOp : PTO_RowReductionOp<"trowmax", "max">, PTO_Refuses<BYTES # WIDE>;
+def PTO_TRowSumOp : PTO_RowReductionOp<"trowsum", "sum", 0>, PTO_Refuses<BYTES # WIDE>;
+def PTO_TRowMaxOp : PTO_RowReductionOp<"trowmax", "max", 0>, PTO_Refuses<BYTES # WIDE>;
 def PTO_TRowMinOp : PTO_RowReductionOp<"trowmin", "min">, PTO_Refuses<BYTES # WIDE>;
 def PTO_TRowProdOp : PTO_RowReductionOp<"trowprod", "product">, PTO_Refuses<BYTES # WIDE>;
 def PTO_TRowArgMaxOp : PTO_RowReductionOp<"trowargmax", "index of the maximum">, PTO_Refuses<BYTES>;
@@ -29,6 +32,9 @@ class PTO_ColReductionOp<string mnemonic, string formula>
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
   let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+  }];
 }
 def PTO_TColMaxOp : PTO_ColReductionOp<"tcolmax", "max">, PTO_Refuses<WIDE>;
 def PTO_TColMinOp : PTO_ColReductionOp<"tcolmin", "min">, PTO_Refuses<WIDE>;
@@ -55,6 +61,9 @@ class PTO_ColArgReductionOp<string mnemonic, string formula>
     `ins` `(` $src `,` $tmp `:` qualified(type($src)) `,` qualified(type($tmp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+  }];
 }
 def PTO_TColArgMaxOp : PTO_ColArgReductionOp<"tcolargmax", "row of the maximum">, PTO_Refuses<BYTES # WORDS # DWORDS>;
 def PTO_TColArgMinOp : PTO_ColArgReductionOp<"tcolargmin", "row of the minimum">, PTO_Refuses<BYTES # WORDS # DWORDS>;
