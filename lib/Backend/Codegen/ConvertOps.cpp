@@ -1,25 +1,12 @@
-//===- ConvertOps.cpp - Conversion, quantisation, packing, padding --------===//
+//===- ConvertOps.cpp - Padding and quantisation --------------------------===//
 
-#include "FamilyModels.h"
+#include "Models.h"
 
 using namespace mlir;
 
 namespace pto_mlir::backend {
 
 namespace {
-
-struct TCvtModel : CodegenOpInterface::ExternalModel<TCvtModel, pto::TCvtOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto cvt = cast<pto::TCvtOp>(op);
-    isa::TCvt insn;
-    // CAST_RINT is the default's name for RINT.
-    insn.rounding =
-        cvt.getRmode() == pto::RoundMode::CAST_RINT ? isa::RoundMode::rint : isa::RoundMode(unsigned(cvt.getRmode()));
-    insn.saturate = cvt.getSatMode() == pto::SaturationMode::ON ? isa::Switch::on : isa::Switch::off;
-    return failure(failed(cg.tile(op, cvt.getDst(), insn.dst)) || failed(cg.tile(op, cvt.getSrc(), insn.src)) ||
-                   failed(cg.emit(op, insn)));
-  }
-};
 
 template <typename Op> struct FillPadModel : CodegenOpInterface::ExternalModel<FillPadModel<Op>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
@@ -51,27 +38,12 @@ struct TQuantModel : CodegenOpInterface::ExternalModel<TQuantModel, pto::TQuantO
   }
 };
 
-struct TDequantModel : CodegenOpInterface::ExternalModel<TDequantModel, pto::TDequantOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto dequant = cast<pto::TDequantOp>(op);
-    isa::TDequant insn;
-    return failure(failed(cg.tile(op, dequant.getDst(), insn.dst)) || failed(cg.tile(op, dequant.getSrc(), insn.src)) ||
-                   failed(cg.tile(op, dequant.getScale(), insn.scales)) ||
-                   failed(cg.tile(op, dequant.getOffset(), insn.offsets)) || failed(cg.emit(op, insn)));
-  }
-};
-
 } // namespace
 
 void attachConvertModels(MLIRContext *c) {
-  pto::TCvtOp::attachInterface<TCvtModel>(*c);
-  pto::TTransOp::attachInterface<UnaryTile<pto::TTransOp, isa::TTrans>>(*c);
   pto::TFillPadOp::attachInterface<FillPadModel<pto::TFillPadOp>>(*c);
   pto::TFillPadInplaceOp::attachInterface<FillPadModel<pto::TFillPadInplaceOp>>(*c);
   pto::TFillPadExpandOp::attachInterface<FillPadModel<pto::TFillPadExpandOp>>(*c);
-  attachBinary<pto::TConcatOp, isa::TConcat>(c);
-  attachUnary<pto::TPackOp, isa::TPack>(c);
-  pto::TDequantOp::attachInterface<TDequantModel>(*c);
   pto::TQuantOp::attachInterface<TQuantModel>(*c);
 }
 

@@ -10,31 +10,6 @@ namespace pto_mlir::backend {
 
 namespace {
 
-struct TSetValModel : CodegenOpInterface::ExternalModel<TSetValModel, pto::TSetValOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto set = cast<pto::TSetValOp>(op);
-    isa::TSetval insn;
-    return failure(failed(cg.tile(op, set.getDst(), insn.dst)) || failed(cg.integer(op, set.getOffset(), insn.index)) ||
-                   failed(cg.scalar(op, set.getValue(), insn.value)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TGetValModel : CodegenOpInterface::ExternalModel<TGetValModel, pto::TGetValOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto get = cast<pto::TGetValOp>(op);
-    isa::TGetval insn;
-    auto dst = cg.registerFor(op, get.getValue());
-    if (failed(dst) || failed(cg.tile(op, get.getSrc(), insn.src)) ||
-        failed(cg.integer(op, get.getOffset(), insn.index)))
-      return failure();
-    insn.dst = *dst;
-    if (failed(cg.emit(op, insn)))
-      return failure();
-    cg.define(get.getValue(), isa::Value::reg(*dst));
-    return success();
-  }
-};
-
 struct StoreScalarModel : CodegenOpInterface::ExternalModel<StoreScalarModel, pto::StoreScalarOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto store = cast<pto::StoreScalarOp>(op);
@@ -62,10 +37,6 @@ struct StoreScalarModel : CodegenOpInterface::ExternalModel<StoreScalarModel, pt
 
 } // namespace
 
-void attachElementAccessModels(MLIRContext *c) {
-  pto::TSetValOp::attachInterface<TSetValModel>(*c);
-  pto::TGetValOp::attachInterface<TGetValModel>(*c);
-  pto::StoreScalarOp::attachInterface<StoreScalarModel>(*c);
-}
+void attachElementAccessModels(MLIRContext *c) { pto::StoreScalarOp::attachInterface<StoreScalarModel>(*c); }
 
 } // namespace pto_mlir::backend

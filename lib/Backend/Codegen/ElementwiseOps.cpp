@@ -1,6 +1,6 @@
-//===- ElementwiseOps.cpp - Tile-tile, unary, tile-scalar, compare, select ===//
+//===- ElementwiseOps.cpp - Two instructions, or one of two ---------------===//
 
-#include "FamilyModels.h"
+#include "Models.h"
 
 using namespace mlir;
 
@@ -34,48 +34,6 @@ struct TExpandSModel : CodegenOpInterface::ExternalModel<TExpandSModel, pto::TEx
       return op->emitOpError("has no instruction that fills a tile in ") << isa::kMemoryNames[unsigned(dst->memory)];
     insn.dst = dst->tile;
     return cg.emit(op, insn);
-  }
-};
-
-isa::CompareMode compareMode(pto::CmpMode mode) { return isa::CompareMode(unsigned(mode)); }
-
-struct TCmpModel : CodegenOpInterface::ExternalModel<TCmpModel, pto::TCmpOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto cmp = cast<pto::TCmpOp>(op);
-    isa::TCmp insn;
-    insn.mode = compareMode(cmp.getCmpMode());
-    return failure(failed(cg.tile(op, cmp.getDst(), insn.dst)) || failed(cg.tile(op, cmp.getSrc0(), insn.src0)) ||
-                   failed(cg.tile(op, cmp.getSrc1(), insn.src1)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TCmpSModel : CodegenOpInterface::ExternalModel<TCmpSModel, pto::TCmpSOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto cmp = cast<pto::TCmpSOp>(op);
-    isa::TCmps insn;
-    insn.mode = compareMode(cmp.getCmpMode());
-    return failure(failed(cg.tile(op, cmp.getDst(), insn.dst)) || failed(cg.tile(op, cmp.getSrc(), insn.src)) ||
-                   failed(cg.scalar(op, cmp.getScalar(), insn.scalar)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TSelModel : CodegenOpInterface::ExternalModel<TSelModel, pto::TSelOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto sel = cast<pto::TSelOp>(op);
-    isa::TSel insn;
-    return failure(failed(cg.tile(op, sel.getDst(), insn.dst)) || failed(cg.tile(op, sel.getMask(), insn.mask)) ||
-                   failed(cg.tile(op, sel.getSrc0(), insn.src0)) || failed(cg.tile(op, sel.getSrc1(), insn.src1)) ||
-                   failed(cg.emit(op, insn)));
-  }
-};
-
-struct TSelSModel : CodegenOpInterface::ExternalModel<TSelSModel, pto::TSelSOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto sel = cast<pto::TSelSOp>(op);
-    isa::TSels insn;
-    return failure(failed(cg.tile(op, sel.getDst(), insn.dst)) || failed(cg.tile(op, sel.getMask(), insn.mask)) ||
-                   failed(cg.tile(op, sel.getSrc(), insn.src)) || failed(cg.scalar(op, sel.getScalar(), insn.scalar)) ||
-                   failed(cg.emit(op, insn)));
   }
 };
 
@@ -113,54 +71,8 @@ struct ScalarTernaryModel : CodegenOpInterface::ExternalModel<ScalarTernaryModel
 } // namespace
 
 void attachElementwiseModels(MLIRContext *c) {
-  attachUnary<pto::TAbsOp, isa::TAbs>(c);
-  attachUnary<pto::TExpOp, isa::TExp>(c);
-  attachUnary<pto::TLogOp, isa::TLog>(c);
-  attachUnary<pto::TSqrtOp, isa::TSqrt>(c);
-  attachUnary<pto::TRsqrtOp, isa::TRsqrt>(c);
-  attachUnary<pto::TRecipOp, isa::TRecip>(c);
-  attachUnary<pto::TNegOp, isa::TNeg>(c);
-  attachUnary<pto::TNotOp, isa::TNot>(c);
-  attachUnary<pto::TReluOp, isa::TRelu>(c);
-  attachBinary<pto::TAddOp, isa::TAdd>(c);
-  attachBinary<pto::TSubOp, isa::TSub>(c);
-  attachBinary<pto::TMulOp, isa::TMul>(c);
-  attachBinary<pto::TDivOp, isa::TDiv>(c);
-  attachBinary<pto::TMaxOp, isa::TMax>(c);
-  attachBinary<pto::TMinOp, isa::TMin>(c);
-  attachBinary<pto::TAndOp, isa::TAnd>(c);
-  attachBinary<pto::TOrOp, isa::TOr>(c);
-  attachBinary<pto::TMulAddDstOp, isa::TMuladddst>(c);
-  attachScalar<pto::TAddSOp, isa::TAdds>(c);
-  attachScalar<pto::TSubSOp, isa::TSubs>(c);
-  attachScalar<pto::TMulSOp, isa::TMuls>(c);
-  attachScalar<pto::TMaxSOp, isa::TMaxs>(c);
-  attachScalar<pto::TMinSOp, isa::TMins>(c);
-  attachScalar<pto::TLReluOp, isa::TLrelu>(c);
   pto::TDivSOp::attachInterface<TDivSModel>(*c);
   pto::TExpandSOp::attachInterface<TExpandSModel>(*c);
-  pto::TCmpOp::attachInterface<TCmpModel>(*c);
-  pto::TCmpSOp::attachInterface<TCmpSModel>(*c);
-  pto::TSelOp::attachInterface<TSelModel>(*c);
-  pto::TSelSOp::attachInterface<TSelSModel>(*c);
-  attachBinary<pto::TXorOp, isa::TXor>(c);
-  attachBinary<pto::TShlOp, isa::TShl>(c);
-  attachBinary<pto::TShrOp, isa::TShr>(c);
-  attachBinary<pto::TPReluOp, isa::TPrelu>(c);
-  attachBinary<pto::TRemOp, isa::TRem>(c);
-  attachBinary<pto::TFModOp, isa::TFmod>(c);
-  attachBinary<pto::TPartAddOp, isa::TPartadd>(c);
-  attachBinary<pto::TPartMulOp, isa::TPartmul>(c);
-  attachBinary<pto::TPartMaxOp, isa::TPartmax>(c);
-  attachBinary<pto::TPartMinOp, isa::TPartmin>(c);
-  attachScalar<pto::TAndSOp, isa::TAnds>(c);
-  attachScalar<pto::TOrSOp, isa::TOrs>(c);
-  attachScalar<pto::TXorSOp, isa::TXors>(c);
-  attachScalar<pto::TShlSOp, isa::TShls>(c);
-  attachScalar<pto::TShrSOp, isa::TShrs>(c);
-  attachScalar<pto::TRemSOp, isa::TRems>(c);
-  attachScalar<pto::TFModSOp, isa::TFmods>(c);
-  attachScalar<pto::TAxpyOp, isa::TAxpy>(c);
   pto::TAddCOp::attachInterface<TernaryModel<pto::TAddCOp, isa::TAdd, isa::TAdd>>(*c);
   pto::TSubCOp::attachInterface<TernaryModel<pto::TSubCOp, isa::TSub, isa::TAdd>>(*c);
   pto::TAddSCOp::attachInterface<ScalarTernaryModel<pto::TAddSCOp, isa::TAdds>>(*c);

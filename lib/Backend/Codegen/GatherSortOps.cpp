@@ -1,32 +1,12 @@
-//===- GatherSortOps.cpp - Gather, scatter, sort, generated tiles ---------===//
+//===- GatherSortOps.cpp - Gathers, scatters and merges of several forms --===//
 
-#include "FamilyModels.h"
+#include "Models.h"
 
 using namespace mlir;
 
 namespace pto_mlir::backend {
 
 namespace {
-
-struct TCIModel : CodegenOpInterface::ExternalModel<TCIModel, pto::TCIOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto iota = cast<pto::TCIOp>(op);
-    isa::TCi insn;
-    insn.descending = iota.getDescending() ? isa::Switch::on : isa::Switch::off;
-    return failure(failed(cg.tile(op, iota.getDst(), insn.dst)) ||
-                   failed(cg.integer(op, iota.getStart(), insn.start)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TTriModel : CodegenOpInterface::ExternalModel<TTriModel, pto::TTriOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto tri = cast<pto::TTriOp>(op);
-    isa::TTri insn;
-    insn.half = isa::Triangle(tri.getUpperOrLower());
-    return failure(failed(cg.tile(op, tri.getDst(), insn.dst)) ||
-                   failed(cg.integer(op, tri.getDiagonal(), insn.diagonal)) || failed(cg.emit(op, insn)));
-  }
-};
 
 struct TGatherModel : CodegenOpInterface::ExternalModel<TGatherModel, pto::TGatherOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
@@ -49,24 +29,6 @@ struct TGatherModel : CodegenOpInterface::ExternalModel<TGatherModel, pto::TGath
     isa::TGather insn;
     return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getSrc(), insn.src)) ||
                    failed(cg.tile(op, gather.getIndices(), insn.indices)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TGatherBModel : CodegenOpInterface::ExternalModel<TGatherBModel, pto::TGatherBOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto gather = cast<pto::TGatherBOp>(op);
-    isa::TGatherb insn;
-    return failure(failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.tile(op, gather.getSrc(), insn.src)) ||
-                   failed(cg.tile(op, gather.getOffsets(), insn.offsets)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TSort32Model : CodegenOpInterface::ExternalModel<TSort32Model, pto::TSort32Op> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto sort = cast<pto::TSort32Op>(op);
-    isa::TSort32 insn;
-    return failure(failed(cg.tile(op, sort.getDst(), insn.dst)) || failed(cg.tile(op, sort.getSrc(), insn.src)) ||
-                   failed(cg.tile(op, sort.getIdx(), insn.indices)) || failed(cg.emit(op, insn)));
   }
 };
 
@@ -116,79 +78,11 @@ struct TScatterModel : CodegenOpInterface::ExternalModel<TScatterModel, pto::TSc
   }
 };
 
-/// One index for each row of the data, in a column or a row of its own?
-bool byRow(const isa::Tile &data, const isa::Tile &indices) {
-  return indices.rows != data.rows || indices.validCols != data.validCols;
-}
-
-struct MGatherModel : CodegenOpInterface::ExternalModel<MGatherModel, pto::MGatherOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto gather = cast<pto::MGatherOp>(op);
-    isa::Mgather insn;
-    if (failed(cg.tile(op, gather.getDst(), insn.dst)) || failed(cg.view(op, gather.getMem(), insn.src)) ||
-        failed(cg.tile(op, gather.getIdx(), insn.indices)))
-      return failure();
-    insn.src.type = insn.dst.type;
-    insn.unit = byRow(insn.dst, insn.indices) ? isa::IndexUnit::row : isa::IndexUnit::element;
-    insn.bounds = isa::GatherBounds(unsigned(gather.getGatherOob()));
-    return cg.emit(op, insn);
-  }
-};
-
-struct MScatterModel : CodegenOpInterface::ExternalModel<MScatterModel, pto::MScatterOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto scatter = cast<pto::MScatterOp>(op);
-    isa::Mscatter insn;
-    if (failed(cg.tile(op, scatter.getSrc(), insn.src)) || failed(cg.view(op, scatter.getMem(), insn.dst)) ||
-        failed(cg.tile(op, scatter.getIdx(), insn.indices)))
-      return failure();
-    insn.dst.type = insn.src.type;
-    insn.unit = byRow(insn.src, insn.indices) ? isa::IndexUnit::row : isa::IndexUnit::element;
-    insn.bounds = isa::ScatterBounds(unsigned(scatter.getScatterOob()));
-    insn.atomic = isa::ScatterOp(unsigned(scatter.getScatterAtomicOp()));
-    return cg.emit(op, insn);
-  }
-};
-
-struct THistogramModel : CodegenOpInterface::ExternalModel<THistogramModel, pto::THistogramOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto histogram = cast<pto::THistogramOp>(op);
-    isa::THistogram insn;
-    insn.byte = histogram.getIsMSB() ? 1 : 0; // of 16 bits
-    return failure(failed(cg.tile(op, histogram.getDst(), insn.dst)) ||
-                   failed(cg.tile(op, histogram.getSrc(), insn.src)) ||
-                   failed(cg.tile(op, histogram.getIdx(), insn.filter)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct TRandomModel : CodegenOpInterface::ExternalModel<TRandomModel, pto::TRandomOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto random = cast<pto::TRandomOp>(op);
-    isa::TRandom insn;
-    insn.rounds = random.getRounds();
-    return failure(failed(cg.tile(op, random.getDst(), insn.dst)) ||
-                   failed(cg.integer(op, random.getKey0(), insn.key0)) ||
-                   failed(cg.integer(op, random.getKey1(), insn.key1)) ||
-                   failed(cg.integer(op, random.getCounter0(), insn.counter0)) ||
-                   failed(cg.integer(op, random.getCounter1(), insn.counter1)) ||
-                   failed(cg.integer(op, random.getCounter2(), insn.counter2)) ||
-                   failed(cg.integer(op, random.getCounter3(), insn.counter3)) || failed(cg.emit(op, insn)));
-  }
-};
-
 } // namespace
 
 void attachGatherSortModels(MLIRContext *c) {
   pto::TScatterOp::attachInterface<TScatterModel>(*c);
-  pto::MGatherOp::attachInterface<MGatherModel>(*c);
-  pto::MScatterOp::attachInterface<MScatterModel>(*c);
-  pto::THistogramOp::attachInterface<THistogramModel>(*c);
-  pto::TRandomOp::attachInterface<TRandomModel>(*c);
-  pto::TCIOp::attachInterface<TCIModel>(*c);
-  pto::TTriOp::attachInterface<TTriModel>(*c);
   pto::TGatherOp::attachInterface<TGatherModel>(*c);
-  pto::TGatherBOp::attachInterface<TGatherBModel>(*c);
-  pto::TSort32Op::attachInterface<TSort32Model>(*c);
   pto::TMrgSortOp::attachInterface<TMrgSortModel>(*c);
 }
 

@@ -30,14 +30,13 @@ void registerCodegenInterfaces(DialectRegistry &registry) {
   });
   registry.addExtension(+[](MLIRContext *context, ub::UBDialect *) { attachPoisonModel(context); });
   registry.addExtension(+[](MLIRContext *context, pto::PTODialect *) {
+    attachInsnModels(context);
     attachSystemModels(context);
     attachViewModels(context);
     attachTileModels(context);
     attachDataMovementModels(context);
-    attachCubeModels(context);
     attachScaledModels(context);
     attachElementwiseModels(context);
-    attachReductionModels(context);
     attachConvertModels(context);
     attachGatherSortModels(context);
     attachElementAccessModels(context);

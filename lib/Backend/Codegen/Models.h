@@ -8,15 +8,15 @@
 
 namespace pto_mlir::backend {
 
+/// Every op that is one instruction, operand by operand.
+void attachInsnModels(mlir::MLIRContext *context);
 void attachScalarModels(mlir::MLIRContext *context);
 void attachControlFlowModels(mlir::MLIRContext *context);
 void attachSystemModels(mlir::MLIRContext *context);
 void attachViewModels(mlir::MLIRContext *context);
 void attachTileModels(mlir::MLIRContext *context);
 void attachDataMovementModels(mlir::MLIRContext *context);
-void attachCubeModels(mlir::MLIRContext *context);
 void attachElementwiseModels(mlir::MLIRContext *context);
-void attachReductionModels(mlir::MLIRContext *context);
 void attachConvertModels(mlir::MLIRContext *context);
 void attachGatherSortModels(mlir::MLIRContext *context);
 void attachScaledModels(mlir::MLIRContext *context);

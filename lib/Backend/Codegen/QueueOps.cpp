@@ -1,6 +1,6 @@
 //===- QueueOps.cpp - Slots of queues, and ops without an instruction -----===//
 
-#include "FamilyModels.h"
+#include "Models.h"
 
 using namespace mlir;
 
@@ -19,6 +19,11 @@ struct SlotPtrModel : CodegenOpInterface::ExternalModel<SlotPtrModel, pto::SlotP
     cg.define(slot.getResult(), *ptr);
     return success();
   }
+};
+
+/// An op without an instruction: a hint to the memory system, or output for the programmer.
+template <typename Op> struct NoInstruction : CodegenOpInterface::ExternalModel<NoInstruction<Op>, Op> {
+  LogicalResult generate(Operation *, CodegenContext &) const { return success(); }
 };
 
 } // namespace

@@ -1,7 +1,6 @@
-//===- ScaledOps.cpp - Products of scaled operands, moves with scales -----===//
+//===- ScaledOps.cpp - Moves from L0C with a scale per column -------------===//
 
 #include "Models.h"
-#include "Scalars.h"
 #include "Types.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
@@ -10,47 +9,6 @@ using namespace mlir;
 namespace pto_mlir::backend {
 
 namespace {
-
-LogicalResult scales(Operation *op, CodegenContext &cg, mlir::Value value, isa::Memory memory, isa::Tile &out) {
-  auto desc = cg.tileDesc(op, value);
-  if (failed(desc))
-    return failure();
-  if (desc->memory != memory)
-    return op->emitOpError("takes scales that belong to ")
-           << (desc->memory == isa::Memory::FB ? "no product" : "the other operand of a product")
-           << "; each operand needs a tile of scales of its own";
-  out = desc->tile;
-  return success();
-}
-
-/// dst, a and b with their scales; the plain form and both others.
-template <typename Op, typename Insn> LogicalResult operands(Op op, CodegenContext &cg, Insn &insn) {
-  return failure(failed(cg.tile(op, op.getDst(), insn.dst)) || failed(cg.tile(op, op.getA(), insn.a)) ||
-                 failed(cg.tile(op, op.getB(), insn.b)) ||
-                 failed(scales(op, cg, op.getAScale(), isa::Memory::SA, insn.scalesA)) ||
-                 failed(scales(op, cg, op.getBScale(), isa::Memory::SB, insn.scalesB)));
-}
-
-template <typename Op> struct ScaledModel : CodegenOpInterface::ExternalModel<ScaledModel<Op>, Op> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    isa::TMatmulMx insn;
-    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.emit(op, insn)));
-  }
-};
-template <typename Op> struct ScaledAccModel : CodegenOpInterface::ExternalModel<ScaledAccModel<Op>, Op> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    isa::TMatmulMxAcc insn;
-    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.tile(op, cast<Op>(op).getCIn(), insn.acc)) ||
-                   failed(cg.emit(op, insn)));
-  }
-};
-template <typename Op> struct ScaledBiasModel : CodegenOpInterface::ExternalModel<ScaledBiasModel<Op>, Op> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    isa::TMatmulMxBias insn;
-    return failure(failed(operands(cast<Op>(op), cg, insn)) || failed(cg.tile(op, cast<Op>(op).getBias(), insn.bias)) ||
-                   failed(cg.emit(op, insn)));
-  }
-};
 
 struct TStoreFPModel : CodegenOpInterface::ExternalModel<TStoreFPModel, pto::TStoreFPOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
@@ -106,12 +64,6 @@ template <typename Op> struct QuantisedMoveModel : CodegenOpInterface::ExternalM
 } // namespace
 
 void attachScaledModels(MLIRContext *c) {
-  pto::TMatmulMxOp::attachInterface<ScaledModel<pto::TMatmulMxOp>>(*c);
-  pto::TGemvMxOp::attachInterface<ScaledModel<pto::TGemvMxOp>>(*c);
-  pto::TMatmulMxAccOp::attachInterface<ScaledAccModel<pto::TMatmulMxAccOp>>(*c);
-  pto::TGemvMxAccOp::attachInterface<ScaledAccModel<pto::TGemvMxAccOp>>(*c);
-  pto::TMatmulMxBiasOp::attachInterface<ScaledBiasModel<pto::TMatmulMxBiasOp>>(*c);
-  pto::TGemvMxBiasOp::attachInterface<ScaledBiasModel<pto::TGemvMxBiasOp>>(*c);
   pto::TStoreFPOp::attachInterface<TStoreFPModel>(*c);
   pto::TMovFPOp::attachInterface<TMovFPModel>(*c);
   pto::TExtractFPOp::attachInterface<QuantisedMoveModel<pto::TExtractFPOp>>(*c);

@@ -55,23 +55,6 @@ struct FlagDynModel : CodegenOpInterface::ExternalModel<FlagDynModel<Op, Insn>, 
   }
 };
 
-struct BarrierModel : CodegenOpInterface::ExternalModel<BarrierModel, pto::BarrierOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    return cg.emit(op, isa::Barrier{toPipe(cast<pto::BarrierOp>(op).getPipeAttr())});
-  }
-};
-
-struct FifoPushModel : CodegenOpInterface::ExternalModel<FifoPushModel, pto::FifoPushOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto push = cast<pto::FifoPushOp>(op);
-    isa::Push insn;
-    if (failed(cg.integer(op, push.getValue(), insn.value)))
-      return failure();
-    insn.engine = toPipe(push.getPipeAttr());
-    return cg.emit(op, insn);
-  }
-};
-
 struct FifoPopModel : CodegenOpInterface::ExternalModel<FifoPopModel, pto::FifoPopOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto dst = cg.registerFor(op, op->getResult(0));
@@ -90,23 +73,6 @@ struct FifoPopModel : CodegenOpInterface::ExternalModel<FifoPopModel, pto::FifoP
   }
 };
 
-struct CrossSetModel : CodegenOpInterface::ExternalModel<CrossSetModel, pto::CrossSetOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    auto set = cast<pto::CrossSetOp>(op);
-    isa::CrossSet insn;
-    insn.mode = isa::CrossMode(set.getMode());
-    return failure(failed(cg.integer(op, set.getEventId(), insn.id)) || failed(cg.emit(op, insn)));
-  }
-};
-
-struct CrossWaitModel : CodegenOpInterface::ExternalModel<CrossWaitModel, pto::CrossWaitOp> {
-  LogicalResult generate(Operation *op, CodegenContext &cg) const {
-    isa::CrossWait insn;
-    return failure(failed(cg.integer(op, cast<pto::CrossWaitOp>(op).getEventId(), insn.id)) ||
-                   failed(cg.emit(op, insn)));
-  }
-};
-
 } // namespace
 
 void attachSystemModels(MLIRContext *c) {
@@ -118,10 +84,6 @@ void attachSystemModels(MLIRContext *c) {
   pto::WaitFlagOp::attachInterface<FlagModel<pto::WaitFlagOp, isa::WaitFlag>>(*c);
   pto::SetFlagDynOp::attachInterface<FlagDynModel<pto::SetFlagDynOp, isa::SetFlag>>(*c);
   pto::WaitFlagDynOp::attachInterface<FlagDynModel<pto::WaitFlagDynOp, isa::WaitFlag>>(*c);
-  pto::BarrierOp::attachInterface<BarrierModel>(*c);
-  pto::CrossSetOp::attachInterface<CrossSetModel>(*c);
-  pto::CrossWaitOp::attachInterface<CrossWaitModel>(*c);
-  pto::FifoPushOp::attachInterface<FifoPushModel>(*c);
   pto::FifoPopOp::attachInterface<FifoPopModel>(*c);
 }
 

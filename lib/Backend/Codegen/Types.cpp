@@ -6,40 +6,6 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-std::optional<isa::ElementType> elementType(Type type) {
-  using E = isa::ElementType;
-  if (type.isF32())
-    return E::f32;
-  if (type.isF16())
-    return E::f16;
-  if (type.isBF16())
-    return E::bf16;
-  if (type.isF64())
-    return E::f64;
-  if (type.isFloat8E4M3FN() || type.isFloat8E4M3()) // one type of the hardware, without infinities
-    return E::f8E4M3FN;
-  if (type.isFloat8E5M2())
-    return E::f8E5M2;
-  auto integer = dyn_cast<IntegerType>(type);
-  if (!integer)
-    return std::nullopt;
-  bool isUnsigned = integer.isUnsigned();
-  switch (integer.getWidth()) {
-  case 4:
-    return isUnsigned ? std::nullopt : std::optional(E::i4);
-  case 8:
-    return isUnsigned ? E::u8 : E::i8;
-  case 16:
-    return isUnsigned ? E::u16 : E::i16;
-  case 32:
-    return isUnsigned ? E::u32 : E::i32;
-  case 64:
-    return isUnsigned ? E::u64 : E::i64;
-  default:
-    return std::nullopt;
-  }
-}
-
 std::optional<isa::Memory> memory(pto::AddressSpace space) {
   switch (space) {
   case pto::AddressSpace::vec:

@@ -3,6 +3,7 @@
 #ifndef PTO_MLIR_LIB_BACKEND_CODEGEN_TYPES_H
 #define PTO_MLIR_LIB_BACKEND_CODEGEN_TYPES_H
 
+#include "pto_mlir/Dialect/PTO/IR/ElementTypes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/ISA/Operands.h"
 
@@ -10,8 +11,8 @@
 
 namespace pto_mlir::backend {
 
-/// Nothing for a type that no tile can hold.
-std::optional<isa::ElementType> elementType(mlir::Type type);
+using pto::elementType;
+/// Nothing for a space that no instruction addresses.
 std::optional<isa::Memory> memory(pto::AddressSpace space);
 
 /// The fixpipe reads one word of 64 bits per column, from the tile's first byte on; `scales` becomes that for the

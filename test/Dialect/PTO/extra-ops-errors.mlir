@@ -136,7 +136,7 @@ func.func @global_gather_on_a3(%G: !G, %I: !I, %V: !V) {
 !V = !pto.tile_buf<vec, 32x32xf32>
 module attributes {pto.target_arch = "a5"} {
 func.func @global_gather_type(%H: !H, %I: !I, %V: !V) {
-  // expected-error @below {{expects global memory of}}
+  // expected-error @below {{expects a destination of f16 for 'f16' on a5, got 'f32'}}
   pto.mgather ins(%H, %I : !H, !I) outs(%V : !V)
   return
 }
@@ -183,7 +183,7 @@ func.func @sort_index(%V: !V, %I: !I, %O: !O) {
 !I = !pto.tile_buf<vec, 32x32xi32>
 !W = !pto.tile_buf<vec, 32x32xui32>
 func.func @sort_type(%I: !I, %W: !W) {
-  // expected-error @below {{expects source and destination both of f16 or both of f32}}
+  // expected-error @below {{does not work on 'i32' on a3; expects one of f32 f16}}
   pto.tsort32 ins(%I, %W : !I, !W) outs(%I : !I)
   return
 }
@@ -245,7 +245,7 @@ func.func @histogram_on_a3(%X: !X, %Q: !Q, %Y: !Y) {
 !Y = !pto.tile_buf<vec, 32x256xui32>
 module attributes {pto.target_arch = "a5"} {
 func.func @histogram_types(%I: !I, %Q: !Q, %Y: !Y) {
-  // expected-error @below {{expects a source of ui16}}
+  // expected-error @below {{does not work on 'i32' on a5; expects one of ui16}}
   pto.thistogram ins(%I, %Q : !I, !Q) outs(%Y : !Y)
   return
 }
@@ -290,7 +290,7 @@ func.func @tri_side(%n: i32, %V: !V) {
 
 !B = !pto.tile_buf<vec, 32x32xi8>
 func.func @tri_type(%n: i32, %B: !B) {
-  // expected-error @below {{cannot fill a tile of 'i8' on a3}}
+  // expected-error @below {{does not work on 'i8' on a3; expects one of f16 f32 i16 i32 ui16 ui32}}
   pto.ttri ins(%n : i32) outs(%B : !B)
   return
 }
@@ -311,7 +311,7 @@ func.func @random_rounds(%n: i32, %W: !W) {
 !V = !pto.tile_buf<vec, 32x32xf32>
 module attributes {pto.target_arch = "a5"} {
 func.func @random_type(%n: i32, %V: !V) {
-  // expected-error @below {{expects a destination of i32 or ui32}}
+  // expected-error @below {{does not work on 'f32' on a5; expects one of i32 ui32}}
   pto.trandom ins(%n, %n, %n, %n, %n, %n : i32, i32, i32, i32, i32, i32) outs(%V : !V)
   return
 }
@@ -367,7 +367,7 @@ func.func @quant_src(%I: !I, %C: !C, %B: !B) {
 !C = !pto.tile_buf<vec, 32x1xf32, blayout=col_major>
 !V = !pto.tile_buf<vec, 32x32xf32>
 func.func @dequant_src(%I: !I, %C: !C, %V: !V) {
-  // expected-error @below {{expects a source of i8 or i16}}
+  // expected-error @below {{does not work on 'i32' on a3; expects one of i8 i16}}
   pto.tdequant ins(%I, %C, %C : !I, !C, !C) outs(%V : !V)
   return
 }

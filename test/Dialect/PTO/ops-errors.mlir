@@ -212,7 +212,7 @@ func.func @matmul_swapped(%a: !A, %l: !L, %t: !T) {
 !L = !pto.tile_buf<left, 32x32xf16, slayout=row_major>
 !T = !pto.tile_buf<right, 32x32xf16, slayout=col_major>
 func.func @acc_last(%a: !A, %l: !L, %t: !T) {
-  // expected-error @below {{expects acc in acc, got left}}
+  // expected-error @below {{does not work on (f16, f16, f32) on a3; expects one of (f32, f32, f32) (f32, f16, f16)}}
   pto.tmatmul.acc ins(%l, %t, %a : !L, !T, !A) outs(%a : !A)
   return
 }
@@ -271,7 +271,7 @@ func.func @tcvt_attr(%h: !H, %v: !V) {
 !I = !pto.tile_buf<vec, 32x32xi32>
 !V = !pto.tile_buf<vec, 32x32xf32>
 func.func @wide_mask(%i: !I, %v: !V, %v1: !V) {
-  // expected-error @below {{expects a mask of i8 or ui8, got 'i32'}}
+  // expected-error @below {{expects dst of i8, ui8 or ui32, got 'i32'}}
   pto.tcmp ins(%v, %v1 {cmpMode = #pto<cmp lt>} : !V, !V) outs(%i : !I)
   return
 }
@@ -289,7 +289,7 @@ func.func @fillpad_null(%v: !V, %v1: !V) {
 
 !I = !pto.tile_buf<vec, 32x32xi32>
 func.func @tci(%i: !I, %k: i16) {
-  // expected-error @below {{expects a start of the tile's type, i16 or i32}}
+  // expected-error @below {{expects a start of the tile's type, got 'i16' for 'i32'}}
   pto.tci ins(%k : i16) outs(%i : !I)
   return
 }
@@ -426,7 +426,7 @@ func.func @empty_tile(%v: !pto.tile_buf<vec, 16x16xf32>) {
 !I = !pto.tile_buf<vec, 16x16xi32>
 !S = !pto.tile_buf<vec, 16x16xi16>
 func.func @shift_types(%i: !I, %s: !S) {
-  // expected-error @below {{expects sources of one element type, got 'i32' and 'i16'}}
+  // expected-error @below {{does not work on 'i32' and 'i16' on a3; expects all of one type, one of i8 ui8 i16 ui16 i32 ui32}}
   pto.tshr ins(%i, %s : !I, !S) outs(%i : !I)
   return
 }

@@ -27,7 +27,7 @@ func.func @product_extent(%L0: !L0, %T: !T, %A: !A) {
 !LF = !pto.tile_buf<left, 32x32xf32, slayout=row_major>
 !T = !pto.tile_buf<right, 32x32xf16, slayout=col_major>
 func.func @product_types(%LF: !LF, %T: !T, %A: !A) {
-  // expected-error @below {{cannot multiply 'f32' by 'f16' into 'f32'; expects i8, i8 into i32 or a pair of f16, bf16 or f32 into f32}}
+  // expected-error @below {{does not work on 'f32' and 'f16' on a3; expects all of one type, one of f32 f16 bf16 i8}}
   pto.tmatmul ins(%LF, %T : !LF, !T) outs(%A : !A)
   return
 }
@@ -51,7 +51,7 @@ func.func @bias_rows(%L: !L, %T: !T, %Z2: !Z2, %A: !A) {
 !T = !pto.tile_buf<right, 32x32xf16, slayout=col_major>
 !ZH = !pto.tile_buf<bias, 1x32xf16>
 func.func @bias_type(%L: !L, %T: !T, %ZH: !ZH, %A: !A) {
-  // expected-error @below {{expects a bias of 'f32', got 'f16'}}
+  // expected-error @below {{does not work on (f16, f16, f16) on a3; expects one of (f32, f32, f32) (f16, f16, f32) (bf16, bf16, f32) (i8, i8, i32)}}
   pto.tmatmul.bias ins(%L, %T, %ZH : !L, !T, !ZH) outs(%A : !A)
   return
 }
@@ -233,7 +233,7 @@ func.func @fill_expand(%D2: !D2, %VP: !VP) {
 
 !L64 = !pto.tile_buf<vec, 32x32xi64>
 func.func @transpose_bytes(%L64: !L64) {
-  // expected-error @below {{expects elements of 1, 2 or 4 bytes, got 'i64'}}
+  // expected-error @below {{does not work on 'i64' on a3; expects one of f32 f16 bf16 i8 ui8 i16 ui16 i32 ui32}}
   pto.ttrans ins(%L64, %L64 : !L64, !L64) outs(%L64 : !L64)
   return
 }
@@ -283,7 +283,7 @@ func.func @image_layout(%MND: !MND, %x0: index, %x1: index, %L: !L) {
 !L = !pto.tile_buf<left, 32x32xf16, slayout=row_major>
 !MF = !pto.tile_buf<mat, 32x32xf32, blayout=col_major, slayout=row_major>
 func.func @image_type(%MF: !MF, %x0: index, %x1: index, %L: !L) {
-  // expected-error @below {{expects one element type, got 'f32' and 'f16'}}
+  // expected-error @below {{expects a destination of f32 for 'f32' on a3, got 'f16'}}
   pto.timg2col ins(%MF, %x0, %x1 : !MF, index, index) outs(%L : !L) {kernel = [3, 3], strides = [1, 1], dilations = [1, 1], pads = [1, 1, 1, 1], image = [4, 8], channels = 8}
   return
 }
@@ -324,7 +324,7 @@ func.func @convert_shape(%D2: !D2, %I: !I) {
 !U = !pto.tile_buf<vec, 32x32xui8>
 !V = !pto.tile_buf<vec, 32x32xf32>
 func.func @compare_sources(%V: !V, %H: !H, %U: !U) {
-  // expected-error @below {{expects sources of one element type and valid shape, got}}
+  // expected-error @below {{does not work on 'f32' and 'f16' on a3; expects all of one type, one of f16 f32 i32}}
   pto.tcmp ins(%V, %H {cmpMode = #pto<cmp lt>} : !V, !H) outs(%U : !U)
   return
 }
@@ -334,7 +334,7 @@ func.func @compare_sources(%V: !V, %H: !H, %U: !U) {
 !B = !pto.tile_buf<vec, 32x32xi8>
 !U = !pto.tile_buf<vec, 32x32xui8>
 func.func @select_bytes(%U: !U, %B: !B) {
-  // expected-error @below {{expects elements of 2 or 4 bytes on a3, got 'i8'}}
+  // expected-error @below {{does not work on 'i8' on a3; expects one of f16 f32 bf16 i16 ui16 i32 ui32}}
   pto.tsel ins(%U, %B, %B, %B : !U, !B, !B, !B) outs(%B : !B)
   return
 }
@@ -638,7 +638,7 @@ func.func @gather_types(%V: !V, %I: !I, %H: !H) {
 !L64 = !pto.tile_buf<vec, 32x32xi64>
 !W = !pto.tile_buf<vec, 32x32xui32>
 func.func @gatherb_bytes(%L64: !L64, %W: !W) {
-  // expected-error @below {{expects elements of 1, 2 or 4 bytes, got 'i64'}}
+  // expected-error @below {{does not work on 'i64' on a3; expects one of f16 f32 bf16 i16 ui16 i32 ui32}}
   pto.tgatherb ins(%L64, %W : !L64, !W) outs(%L64 : !L64)
   return
 }
@@ -682,7 +682,7 @@ func.func @scatter_bytes(%L64: !L64, %I: !I) {
 !V = !pto.tile_buf<vec, 32x32xf32>
 module attributes {pto.target_arch = "a5"} {
 func.func @mgather_index(%G: !G, %S: !S, %V: !V) {
-  // expected-error @below {{expects indices of i32, got 'i16'}}
+  // expected-error @below {{expects idx of i32 or ui32, got 'i16'}}
   pto.mgather ins(%G, %S : !G, !S) outs(%V : !V)
   return
 }
@@ -777,7 +777,7 @@ func.func @merge_counts(%M1: !M1) {
 !HI = !pto.tile_buf<vec, 32x256xui32>
 module attributes {pto.target_arch = "a5"} {
 func.func @histogram_types(%H16: !H16, %C: !C, %HI: !HI) {
-  // expected-error @below {{expects a source of ui16, indices of ui8 and a destination of ui32, got 'ui16', 'f32' and 'ui32'}}
+  // expected-error @below {{expects idx of ui8, got 'f32'}}
   pto.thistogram ins(%H16, %C : !H16, !C) outs(%HI : !HI)
   return
 }
@@ -847,7 +847,7 @@ func.func @quant_order(%CM: !CM, %C: !C, %B: !B) {
 !CI = !pto.tile_buf<vec, 32x1xi32, blayout=col_major>
 !V = !pto.tile_buf<vec, 32x32xf32>
 func.func @dequant_scale(%B: !B, %CI: !CI, %C: !C, %V: !V) {
-  // expected-error @below {{expects a scale of f32, got 'i32'}}
+  // expected-error @below {{expects scale of f32, got 'i32'}}
   pto.tdequant ins(%B, %CI, %C : !B, !CI, !C) outs(%V : !V)
   return
 }

@@ -12,7 +12,7 @@ static LogicalResult expectLoc(Operation *op, TileBufType tile, AddressSpace loc
                                      << stringifyAddressSpace(tile.getLoc());
 }
 
-LogicalResult pto_mlir::pto::verifyProduct(Operation *op, Value l, Value r, Value d, bool checkTypes) {
+LogicalResult pto_mlir::pto::verifyProduct(Operation *op, Value l, Value r, Value d) {
   TileBufType left = asTile(l), right = asTile(r), acc = asTile(d);
   if (failed(expectLoc(op, left, AddressSpace::left, "lhs")) ||
       failed(expectLoc(op, right, AddressSpace::right, "rhs")) || failed(expectLoc(op, acc, AddressSpace::acc, "dst")))
@@ -25,16 +25,6 @@ LogicalResult pto_mlir::pto::verifyProduct(Operation *op, Value l, Value r, Valu
   for (int64_t extent : {left.getValidRows(), left.getValidCols(), right.getValidCols()})
     if (!ShapedType::isDynamic(extent) && (extent < 1 || extent > 4095))
       return op->emitOpError("expects valid m, k and n of 1 to 4095, got ") << extent;
-  if (!checkTypes)
-    return success();
-  Type a = left.getElementType(), b = right.getElementType(), c = acc.getElementType();
-  auto byteFloat = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
-  bool fp8 = byteFloat(a) && byteFloat(b);
-  bool legal = (c.isInteger(32) && a.isInteger(8) && b.isInteger(8)) ||
-               (c.isF32() && a == b && (a.isF16() || a.isBF16() || a.isF32())) || (c.isF32() && fp8 && followsA5(op));
-  if (!legal)
-    return op->emitOpError("cannot multiply ")
-           << a << " by " << b << " into " << c << "; expects i8, i8 into i32 or a pair of f16, bf16 or f32 into f32";
   return success();
 }
 
@@ -46,8 +36,6 @@ LogicalResult pto_mlir::pto::verifyProductBias(Operation *op, Value b, Value d) 
     return success();
   if (bias.getRows() != 1)
     return op->emitOpError("expects a bias of one row, got ") << boxText(bias);
-  if (bias.getElementType() != acc.getElementType())
-    return op->emitOpError("expects a bias of ") << acc.getElementType() << ", got " << bias.getElementType();
   return success();
 }
 
@@ -58,30 +46,28 @@ LogicalResult pto_mlir::pto::verifyVectorProduct(Operation *op, Value l, Value d
   return success();
 }
 
-LogicalResult TMatmulOp::verify() { return verifyProduct(*this, getLhs(), getRhs(), getDst(), true); }
+LogicalResult TMatmulOp::verify() { return verifyProduct(*this, getLhs(), getRhs(), getDst()); }
 LogicalResult TMatmulAccOp::verify() {
   if (failed(expectLoc(*this, asTile(getAcc()), AddressSpace::acc, "acc")))
     return failure();
-  return verifyProduct(*this, getLhs(), getRhs(), getDst(), false);
+  return verifyProduct(*this, getLhs(), getRhs(), getDst());
 }
 LogicalResult TMatmulBiasOp::verify() {
-  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true))
-             ? failure()
-             : verifyProductBias(*this, getBias(), getDst());
+  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst())) ? failure()
+                                                                    : verifyProductBias(*this, getBias(), getDst());
 }
 LogicalResult TGemvOp::verify() {
-  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true))
-             ? failure()
-             : verifyVectorProduct(*this, getLhs(), getDst());
+  return failed(verifyProduct(*this, getLhs(), getRhs(), getDst())) ? failure()
+                                                                    : verifyVectorProduct(*this, getLhs(), getDst());
 }
 LogicalResult TGemvAccOp::verify() {
   if (failed(expectLoc(*this, asTile(getAcc()), AddressSpace::acc, "acc")) ||
-      failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), false)))
+      failed(verifyProduct(*this, getLhs(), getRhs(), getDst())))
     return failure();
   return verifyVectorProduct(*this, getLhs(), getDst());
 }
 LogicalResult TGemvBiasOp::verify() {
-  if (failed(verifyProduct(*this, getLhs(), getRhs(), getDst(), true)) ||
+  if (failed(verifyProduct(*this, getLhs(), getRhs(), getDst())) ||
       failed(verifyProductBias(*this, getBias(), getDst())))
     return failure();
   return verifyVectorProduct(*this, getLhs(), getDst());

@@ -256,9 +256,6 @@ LogicalResult TTransOp::verify() {
   TileBufType from = asTile(getSrc());
   if (!from)
     return success();
-  unsigned bits = getElementBits(from.getElementType());
-  if (bits != 8 && bits != 16 && bits != 32)
-    return emitOpError("expects elements of 1, 2 or 4 bytes, got ") << from.getElementType();
   if (!followsA5(*this) && !from.isRowMajor())
     return emitOpError("expects a row-major source, got ") << from;
   return success();
@@ -286,8 +283,6 @@ LogicalResult TImg2ColOp::verify() {
            << stringifyAddressSpace(from.getLoc()) << " and " << stringifyAddressSpace(to.getLoc());
   if (getTileLayout(from) != TileLayout::NZ)
     return emitOpError("expects a source with blayout=col_major, slayout=row_major, got ") << from;
-  if (from.getElementType() != to.getElementType())
-    return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
   int64_t c0 = getC0(from.getElementType()), channels = getChannels();
   if (channels < 1 || roundUp(channels, c0) > from.getCols())
     return emitOpError("expects 1 to ") << from.getCols() << " channels, got " << channels;

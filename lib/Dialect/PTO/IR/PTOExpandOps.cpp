@@ -22,7 +22,7 @@ LogicalResult TColExpandOp::verify() {
   return success();
 }
 
-static LogicalResult verifyColExpand(Operation *op, Value src0, Value src1, Value dst) {
+LogicalResult pto_mlir::pto::verifyColExpand(Operation *op, Value src0, Value src1, Value dst) {
   TileBufType tile = asTile(src0), row = asTile(src1), to = asTile(dst);
   if (!tile || !row || !to)
     return success();
@@ -34,17 +34,7 @@ static LogicalResult verifyColExpand(Operation *op, Value src0, Value src1, Valu
   return success();
 }
 
-LogicalResult TColExpandAddOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-LogicalResult TColExpandSubOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-LogicalResult TColExpandMulOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-LogicalResult TColExpandMaxOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-LogicalResult TColExpandMinOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-LogicalResult TColExpandDivOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-LogicalResult TColExpandExpDifOp::verify() { return verifyColExpand(*this, getSrc0(), getSrc1(), getDst()); }
-
-/// `strict`: the column is DN with one valid column or row major with one 32-byte block; the assembler checks it for
-/// some only.
-static LogicalResult verifyRowExpand(Operation *op, Value src0, Value src1, Value dst, bool strict) {
+LogicalResult pto_mlir::pto::verifyRowExpand(Operation *op, Value src0, Value src1, Value dst, bool strict) {
   TileBufType tile = asTile(src0), column = asTile(src1), to = asTile(dst);
   if (!tile || !column || !to)
     return success();
@@ -64,22 +54,10 @@ static LogicalResult verifyRowExpand(Operation *op, Value src0, Value src1, Valu
   return success();
 }
 
+LogicalResult pto_mlir::pto::verifyNoTmp(Operation *op, Value tmp) {
+  if (tmp && followsA5(op))
+    return op->emitOpError("takes no tmp on a5");
+  return success();
+}
+
 LogicalResult TRowExpandAddOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true); }
-LogicalResult TRowExpandSubOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
-LogicalResult TRowExpandMulOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
-LogicalResult TRowExpandMaxOp::verify() {
-  if (getTmp() && followsA5(*this))
-    return emitOpError("takes no tmp on a5");
-  return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
-}
-LogicalResult TRowExpandMinOp::verify() {
-  if (getTmp() && followsA5(*this))
-    return emitOpError("takes no tmp on a5");
-  return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
-}
-LogicalResult TRowExpandDivOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
-LogicalResult TRowExpandExpDifOp::verify() {
-  if (getTmp() && followsA5(*this))
-    return emitOpError("takes no tmp on a5");
-  return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
-}

@@ -156,9 +156,6 @@ LogicalResult TGatherBOp::verify() {
   TileBufType to = asTile(getDst());
   if (!to)
     return success();
-  unsigned bits = getElementBits(to.getElementType());
-  if (bits != 8 && bits != 16 && bits != 32)
-    return emitOpError("expects elements of 1, 2 or 4 bytes, got ") << to.getElementType();
   if (!to.isRowMajor() && !followsA5(*this))
     return emitOpError("expects a row-major destination, got ") << to;
   return success();
@@ -180,14 +177,11 @@ LogicalResult TScatterOp::verify() {
   return success();
 }
 
-/// Global memory, tile and indices of mgather and mscatter.
-static LogicalResult verifyGlobalIndexed(Operation *op, Value mem, Value data, Value idx) {
+/// Tile and indices of mgather and mscatter.
+static LogicalResult verifyGlobalIndexed(Operation *op, Value data, Value idx) {
   TileBufType tile = asTile(data), index = asTile(idx);
   if (!tile || !index)
     return success();
-  if (elementTypeOf(mem.getType()) != tile.getElementType())
-    return op->emitOpError("expects global memory of ")
-           << tile.getElementType() << ", got " << elementTypeOf(mem.getType());
   if (!index.getElementType().isSignlessInteger(32))
     return op->emitOpError("expects indices of i32, got ") << index.getElementType();
   if (index.getRows() != tile.getRows() || (index.getCols() != 1 && index.getCols() != tile.getCols()))
@@ -195,9 +189,9 @@ static LogicalResult verifyGlobalIndexed(Operation *op, Value mem, Value data, V
            << boxText(index) << " for " << boxText(tile);
   return success();
 }
-LogicalResult MGatherOp::verify() { return verifyGlobalIndexed(*this, getMem(), getDst(), getIdx()); }
+LogicalResult MGatherOp::verify() { return verifyGlobalIndexed(*this, getDst(), getIdx()); }
 LogicalResult MScatterOp::verify() {
-  if (failed(verifyGlobalIndexed(*this, getMem(), getSrc(), getIdx())))
+  if (failed(verifyGlobalIndexed(*this, getSrc(), getIdx())))
     return failure();
   Type type = elementTypeOf(getSrc().getType());
   bool f32 = type.isF32(), i32 = type.isInteger(32);
@@ -211,13 +205,8 @@ LogicalResult MScatterOp::verify() {
 //===- sort ---------------------------------------------------------------------------===//
 
 LogicalResult TSort32Op::verify() {
-  TileBufType from = asTile(getSrc()), to = asTile(getDst()), index = asTile(getIdx());
-  if (!from || !to || !index)
-    return success();
-  if (from.getElementType() != to.getElementType() || (!to.getElementType().isF16() && !to.getElementType().isF32()))
-    return emitOpError("expects source and destination both of f16 or both of f32, got ")
-           << from.getElementType() << " and " << to.getElementType();
-  if (!index.getElementType().isUnsignedInteger(32))
+  TileBufType index = asTile(getIdx());
+  if (index && !index.getElementType().isUnsignedInteger(32)) // the row takes i32, too
     return emitOpError("expects indices of ui32, got ") << index.getElementType();
   return success();
 }
@@ -314,10 +303,6 @@ LogicalResult THistogramOp::verify() {
   TileBufType from = asTile(getSrc()), index = asTile(getIdx()), to = asTile(getDst());
   if (!from || !index || !to)
     return success();
-  if (!from.getElementType().isInteger(16) || !index.getElementType().isInteger(8) ||
-      !to.getElementType().isInteger(32))
-    return emitOpError("expects a source of ui16, indices of ui8 and a destination of ui32, got ")
-           << from.getElementType() << ", " << index.getElementType() << " and " << to.getElementType();
   if (index.isRowMajor() || index.getCols() != 1)
     return emitOpError("expects indices in one column (Rx1, blayout=col_major), got ") << index;
   if (to.getCols() < 256)
@@ -331,14 +316,6 @@ LogicalResult THistogramOp::verify() {
 LogicalResult TTriOp::verify() {
   if (getUpperOrLower() != 0 && getUpperOrLower() != 1)
     return emitOpError("expects upperOrLower 0 (lower) or 1 (upper), got ") << getUpperOrLower();
-  TileBufType to = asTile(getDst());
-  if (!to)
-    return success();
-  Type type = to.getElementType();
-  bool legal = type.isF16() || type.isF32() || type.isInteger(16) || type.isInteger(32);
-  legal |= followsA5(*this) && (type.isBF16() || type.isInteger(8));
-  if (!legal)
-    return emitOpError("cannot fill a tile of ") << type << " on " << targetOf(*this).name;
   return success();
 }
 
@@ -346,8 +323,6 @@ LogicalResult TRandomOp::verify() {
   if (getRounds() != 7 && getRounds() != 10)
     return emitOpError("expects 7 or 10 rounds, got ") << getRounds();
   TileBufType to = asTile(getDst());
-  if (to && !to.getElementType().isInteger(32))
-    return emitOpError("expects a destination of i32 or ui32, got ") << to.getElementType();
   if (to && !to.isRowMajor())
     return emitOpError("expects a row-major destination, got ") << to;
   return success();

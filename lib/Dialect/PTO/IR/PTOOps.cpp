@@ -1,4 +1,5 @@
 // The generated definitions of pto's ops; compiled once per shard (pto_shard_ops).
+#include "VerifyHelpers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 #include "EventId.h"

@@ -5,9 +5,7 @@
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-enum class RowTmp { unchecked, likeSource };
-
-static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch, Value dst, RowTmp rule, bool index) {
+LogicalResult pto_mlir::pto::verifyRowReduction(Operation *op, Value src, Value scratch, Value dst) {
   TileBufType from = asTile(src), tmp = asTile(scratch), to = asTile(dst);
   if (!from || !to)
     return success();
@@ -18,37 +16,14 @@ static LogicalResult verifyRowReduction(Operation *op, Value src, Value scratch,
   if (!sameExtent(to.getValidRows(), from.getValidRows()))
     return op->emitOpError("expects as many valid rows in the destination as in the source, got ")
            << validText(to) << " for " << validText(from);
-  if (index ? !to.getElementType().isInteger(32) : to.getElementType() != from.getElementType())
-    return op->emitOpError("expects a destination of ")
-           << (index ? "i32 or ui32" : "the source's element type") << ", got " << to.getElementType();
   if (!to.isRowMajor() && to.getCols() != 1)
     return op->emitOpError("expects a column-major destination of one column, got ") << to;
-  if (rule == RowTmp::likeSource && tmp &&
-      (!tmp.isRowMajor() || tmp.getElementType() != from.getElementType() || !sameValid(tmp, from)))
+  if (tmp && (!tmp.isRowMajor() || tmp.getElementType() != from.getElementType() || !sameValid(tmp, from)))
     return op->emitOpError("expects a row-major tmp with the source's element type and valid shape, got ") << tmp;
   return success();
 }
 
-LogicalResult TRowSumOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false);
-}
-LogicalResult TRowMaxOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::unchecked, false);
-}
-LogicalResult TRowMinOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false);
-}
-LogicalResult TRowProdOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, false);
-}
-LogicalResult TRowArgMaxOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true);
-}
-LogicalResult TRowArgMinOp::verify() {
-  return verifyRowReduction(*this, getSrc(), getTmp(), getDst(), RowTmp::likeSource, true);
-}
-
-static LogicalResult verifyColReduction(Operation *op, Value src, Value dst, bool index) {
+LogicalResult pto_mlir::pto::verifyColReduction(Operation *op, Value src, Value dst) {
   TileBufType from = asTile(src), to = asTile(dst);
   if (!from || !to)
     return success();
@@ -57,20 +32,11 @@ static LogicalResult verifyColReduction(Operation *op, Value src, Value dst, boo
            << validText(to) << " for " << validText(from);
   if (!sameExtent(to.getValidRows(), 1))
     return op->emitOpError("expects one valid row in the destination, got ") << validText(to);
-  if (index ? !to.getElementType().isInteger(32) : to.getElementType() != from.getElementType())
-    return op->emitOpError("expects a destination of ")
-           << (index ? "i32" : "the source's element type") << ", got " << to.getElementType();
   return success();
 }
-
-LogicalResult TColMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), false); }
-LogicalResult TColMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), false); }
-LogicalResult TColProdOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), false); }
-LogicalResult TColArgMaxOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), true); }
-LogicalResult TColArgMinOp::verify() { return verifyColReduction(*this, getSrc(), getDst(), true); }
 
 LogicalResult TColSumOp::verify() {
   if (static_cast<bool>(getTmp()) != static_cast<bool>(getIsBinaryAttr()))
     return emitOpError("expects tmp and isBinary together");
-  return verifyColReduction(*this, getSrc(), getDst(), false);
+  return verifyColReduction(*this, getSrc(), getDst());
 }

@@ -28,13 +28,6 @@ LogicalResult TQuantOp::verify() {
 }
 
 LogicalResult TDequantOp::verify() {
-  Type from = elementTypeOf(getSrc().getType());
-  if (!(from.isInteger(8) || from.isInteger(16)) || from.isUnsignedInteger())
-    return emitOpError("expects a source of i8 or i16, got ") << from;
-  for (auto [value, name] :
-       {std::pair<Value, const char *>(getScale(), "scale"), {getOffset(), "offset"}, {getDst(), "destination"}})
-    if (Type type = elementTypeOf(value.getType()); !type.isF32())
-      return emitOpError("expects a ") << name << " of f32, got " << type;
   for (Value value : {getSrc(), getDst()})
     if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !followsA5(*this))
       return emitOpError("expects row-major tiles on a3, got ") << tile;
@@ -77,7 +70,7 @@ template <typename Op> static LogicalResult verifyScaled(Op op, Product product)
   if (a5 && (!fp8(a) || !fp8(b) || !d.isF32()))
     return op.emitOpError("cannot multiply ")
            << a << " by " << b << " into " << d << "; expects a pair of fp8 into f32";
-  return verifyProduct(op, op.getA(), op.getB(), op.getDst(), /*checkTypes=*/false);
+  return verifyProduct(op, op.getA(), op.getB(), op.getDst());
 }
 template <typename Op> static LogicalResult verifyScaledAcc(Op op, Product product) {
   TileBufType in = asTile(op.getCIn()), out = asTile(op.getDst());

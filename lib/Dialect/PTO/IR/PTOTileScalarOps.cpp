@@ -63,9 +63,8 @@ LogicalResult TCIOp::verify() {
   TileBufType tile = asTile(getDst());
   if (!tile)
     return success();
-  if (!sameScalar(getStart().getType(), tile.getElementType()) ||
-      !(tile.getElementType().isInteger(16) || tile.getElementType().isInteger(32)))
-    return emitOpError("expects a start of the tile's type, i16 or i32, got ")
+  if (!sameScalar(getStart().getType(), tile.getElementType()))
+    return emitOpError("expects a start of the tile's type, got ")
            << getStart().getType() << " for " << tile.getElementType();
   if (tile.getCols() == 1)
     return emitOpError("expects more than one column");

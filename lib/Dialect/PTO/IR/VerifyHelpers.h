@@ -54,10 +54,22 @@ inline bool isIn(AddressSpace space, std::initializer_list<AddressSpace> spaces)
   return false;
 }
 
-/// (left, right, acc) of a product; `.acc` forms do not check types.
-mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs, mlir::Value dst,
-                                  bool checkTypes);
-/// One row of dst's element type in the bias table.
+/// A tile and a row that is spread over it.
+mlir::LogicalResult verifyColExpand(mlir::Operation *op, mlir::Value src0, mlir::Value src1, mlir::Value dst);
+/// A tile and a column that is spread over it. `strict`: the column is DN with one valid column or row major with one
+/// 32-byte block.
+mlir::LogicalResult verifyRowExpand(mlir::Operation *op, mlir::Value src0, mlir::Value src1, mlir::Value dst,
+                                    bool strict);
+/// The instructions of a5 need no scratch.
+mlir::LogicalResult verifyNoTmp(mlir::Operation *op, mlir::Value tmp);
+/// Rows to a column; `tmp`, where it is given, is like the source.
+mlir::LogicalResult verifyRowReduction(mlir::Operation *op, mlir::Value src, mlir::Value tmp, mlir::Value dst);
+/// Columns to a row.
+mlir::LogicalResult verifyColReduction(mlir::Operation *op, mlir::Value src, mlir::Value dst);
+
+/// Memories and extents of (left, right, acc) of a product.
+mlir::LogicalResult verifyProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value rhs, mlir::Value dst);
+/// One row in the bias table.
 mlir::LogicalResult verifyProductBias(mlir::Operation *op, mlir::Value bias, mlir::Value dst);
 /// A matrix-vector product has one valid row on the left and in dst.
 mlir::LogicalResult verifyVectorProduct(mlir::Operation *op, mlir::Value lhs, mlir::Value dst);

@@ -4,7 +4,8 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-class PTO_MatmulOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+class PTO_MatmulOp<string mnemonic, string text>
+    : PTO_PipeOp<mnemonic, "PIPE_M">, PTO_AdjustedInsn<"TMATMUL", ["a=lhs", "b=rhs"]> {
   let summary = text;
   let arguments = (ins PTO_Src:$lhs, PTO_Src:$rhs, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -15,7 +16,8 @@ class PTO_MatmulOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_M"
 def PTO_TMatmulOp : PTO_MatmulOp<"tmatmul", "dst = lhs x rhs">;
 def PTO_TGemvOp : PTO_MatmulOp<"tgemv", "dst = lhs x rhs, lhs of one valid row">;
 
-class PTO_MatmulAccOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+class PTO_MatmulAccOp<string mnemonic, string text>
+    : PTO_PipeOp<mnemonic, "PIPE_M">, PTO_AdjustedInsn<"TMATMUL_ACC", ["a=lhs", "b=rhs"]> {
   let summary = text;
   let arguments = (ins PTO_Src:$acc, PTO_Src:$lhs, PTO_Src:$rhs, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -27,7 +29,8 @@ class PTO_MatmulAccOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE
 def PTO_TMatmulAccOp : PTO_MatmulAccOp<"tmatmul.acc", "dst = acc + lhs x rhs">;
 def PTO_TGemvAccOp : PTO_MatmulAccOp<"tgemv.acc", "dst = acc + lhs x rhs, lhs of one valid row">;
 
-class PTO_MatmulBiasOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_M"> {
+class PTO_MatmulBiasOp<string mnemonic, string text>
+    : PTO_PipeOp<mnemonic, "PIPE_M">, PTO_Insn<"TMATMUL_BIAS", ["a=lhs", "b=rhs"]> {
   let summary = text;
   let arguments = (ins PTO_Src:$lhs, PTO_Src:$rhs, PTO_Src:$bias, PTO_Dst:$dst);
   let assemblyFormat = [{

@@ -4,7 +4,8 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-def PTO_TLoadOp : PTO_PipeOp<"tload", "PIPE_MTE2", [AttrSizedOperandSegments]> {
+def PTO_TLoadOp : PTO_PipeOp<"tload", "PIPE_MTE2", [AttrSizedOperandSegments]>, PTO_Insns<["TLOAD"]> {
+  let ownTypes = "bytes are copied: source and destination may differ in kind, not in size";
   let summary = "global memory to a tile";
   let description = [{
     `pto.tload ins(%g : !pto.partition_tensor_view<16x64xf32>) outs(%t : !pto.tile_buf<vec, 16x64xf32>)`. Global ND goes to
@@ -26,13 +27,14 @@ def PTO_TLoadOp : PTO_PipeOp<"tload", "PIPE_MTE2", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def PTO_TPrefetchOp : PTO_PipeOp<"tprefetch", "PIPE_MTE2"> {
+def PTO_TPrefetchOp : PTO_PipeOp<"tprefetch", "PIPE_MTE2">, PTO_NoInsn<"a hint"> {
   let summary = "hint that a part of global memory will be loaded";
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
 }
 
-def PTO_TStoreOp : PTO_PipeOp<"tstore", ""> {
+def PTO_TStoreOp : PTO_PipeOp<"tstore", "">, PTO_Insns<["TSTORE", "TSTORE_ACC", "TSTORE_ACC_QUANT"]> {
+  let ownTypes = "bytes are copied: source and destination may differ in kind, not in size";
   let summary = "a tile to global memory; executed by FIX when the tile is in L0C, else by MTE3";
   let description = [{
     From L0C the fixpipe converts on the way: quantise, then relu (`reluPreMode`), then cast to the view's type.
@@ -52,7 +54,8 @@ def PTO_TStoreOp : PTO_PipeOp<"tstore", ""> {
   let hasVerifier = 1;
 }
 
-def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX"> {
+def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX">, PTO_Insns<["TSTORE_ACC_QUANTV"]> {
+  let ownTypes = "scales may have any type: what counts are words of 64 bits";
   let summary = "an L0C tile to global memory with per-column quantisation; the assembler gives it no engine and does not order it";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -60,7 +63,12 @@ def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX"> {
   }];
 }
 
-def PTO_TMovOp : PTO_PipeOp<"tmov", "", [AttrSizedOperandSegments]> {
+def PTO_TMovOp
+    : PTO_PipeOp<"tmov", "", [AttrSizedOperandSegments]>,
+      PTO_Insns<["TMOV", "TEXTRACT_L0A", "TEXTRACT_L0B", "TEXTRACT_SA", "TEXTRACT_SB", "TMOV_BT", "TMOV_FB",
+                 "TINSERT_L1", "TMOV_ACC", "TMOV_ACC_QUANT", "TMOV_ACC_QUANTV", "TMOV_ACC_UB", "TMOV_ACC_UB_QUANT",
+                 "TMOV_ACC_UB_QUANTV"]> {
+  let ownTypes = "each of the rows has types of its own";
   let summary = "tile to tile: L1 to L0A, L0B, bias or fixpipe buffer (MTE1), L0C to L1 or UB (FIX), UB to UB (V)";
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$fp, Optional<I64>:$preQuantScalar,
                        OptionalAttr<PTO_AccToVecModeAttr>:$accToVecMode,
@@ -73,7 +81,8 @@ def PTO_TMovOp : PTO_PipeOp<"tmov", "", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def PTO_TMovFPOp : PTO_PipeOp<"tmov.fp", "PIPE_FIX"> {
+def PTO_TMovFPOp : PTO_PipeOp<"tmov.fp", "PIPE_FIX">, PTO_Insns<["TMOV_ACC_QUANTV", "TMOV_ACC_UB_QUANTV"]> {
+  let ownTypes = "scales may have any type: what counts are words of 64 bits";
   let summary = "L0C to L1 with per-column quantisation; the assembler orders it as if by MTE1";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -90,8 +99,16 @@ class PTO_PartMoveOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, ""> {
   }];
   let hasVerifier = 1;
 }
-def PTO_TExtractOp : PTO_PartMoveOp<"textract", "dst = the part of src that begins at (row, col)">;
-def PTO_TInsertOp : PTO_PartMoveOp<"tinsert", "the part of dst that begins at (row, col) = src">;
+def PTO_TExtractOp
+    : PTO_PartMoveOp<"textract", "dst = the part of src that begins at (row, col)">,
+      PTO_Insns<["TEXTRACT_L0A", "TEXTRACT_L0B", "TEXTRACT_UB", "TEXTRACT_SA", "TEXTRACT_SB", "TINSERT_L1"]> {
+  let ownTypes = "each of the rows has types of its own";
+}
+def PTO_TInsertOp
+    : PTO_PartMoveOp<"tinsert", "the part of dst that begins at (row, col) = src">,
+      PTO_Insns<["TINSERT_ACC", "TINSERT_UB", "TINSERT_L1"]> {
+  let ownTypes = "each of the rows has types of its own";
+}
 
 class PTO_PartMoveFPOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_FIX"> {
   let summary = text;
@@ -101,21 +118,42 @@ class PTO_PartMoveFPOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIP
     type($indexCol) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
 }
-def PTO_TExtractFPOp : PTO_PartMoveFPOp<"textract_fp", "textract from L0C to L1 with per-column quantisation">;
-def PTO_TInsertFPOp : PTO_PartMoveFPOp<"tinsert_fp", "tinsert from L0C to L1 with per-column quantisation">;
+def PTO_TExtractFPOp
+    : PTO_PartMoveFPOp<"textract_fp", "textract from L0C to L1 with per-column quantisation">,
+      PTO_Insns<["TMOV_ACC_QUANTV"]> {
+  let ownTypes = "scales may have any type: what counts are words of 64 bits";
+}
+def PTO_TInsertFPOp
+    : PTO_PartMoveFPOp<"tinsert_fp", "tinsert from L0C to L1 with per-column quantisation">,
+      PTO_Insns<["TMOV_ACC_QUANTV"]> {
+  let ownTypes = "scales may have any type: what counts are words of 64 bits";
+}
 
 class PTO_TileToTileOp<string mnemonic, string text, list<Trait> traits = []> : PTO_PipeOp<mnemonic, "", traits> {
   let summary = text;
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
 }
-def PTO_TPackOp : PTO_TileToTileOp<"tpack", "narrow the elements to their low bytes", [PTO_OnlyA5, PTO_SameValid]>;
+def PTO_TPackOp
+    : PTO_TileToTileOp<"tpack", "narrow the elements to their low bytes", [PTO_OnlyA5, PTO_SameValid]>,
+      PTO_Insn<"TPACK">;
 class PTO_FillPadOp<string mnemonic, string text> : PTO_TileToTileOp<mnemonic, text> { let hasVerifier = 1; }
-def PTO_TFillPadOp : PTO_FillPadOp<"tfillpad", "copy, then fill what is not valid with the pad value of dst's type">;
-def PTO_TFillPadInplaceOp : PTO_FillPadOp<"tfillpad_inplace", "fill what is not valid with the pad value of dst's type">;
-def PTO_TFillPadExpandOp : PTO_FillPadOp<"tfillpad_expand", "tfillpad into a larger tile">;
+def PTO_TFillPadOp
+    : PTO_FillPadOp<"tfillpad", "copy, then fill what is not valid with the pad value of dst's type">,
+      PTO_Insns<["TFILLPAD", "TFILLPAD_L1"]> {
+  let ownTypes = "tiles in L1 have more types";
+}
+def PTO_TFillPadInplaceOp
+    : PTO_FillPadOp<"tfillpad_inplace", "fill what is not valid with the pad value of dst's type">,
+      PTO_Insns<["TFILLPAD", "TFILLPAD_L1"]> {
+  let ownTypes = "tiles in L1 have more types";
+}
+def PTO_TFillPadExpandOp
+    : PTO_FillPadOp<"tfillpad_expand", "tfillpad into a larger tile">, PTO_Insns<["TFILLPAD", "TFILLPAD_L1"]> {
+  let ownTypes = "tiles in L1 have more types";
+}
 
-def PTO_TConcatOp : PTO_PipeOp<"tconcat", "PIPE_V", [PTO_SameDType]> {
+def PTO_TConcatOp : PTO_PipeOp<"tconcat", "PIPE_V", [PTO_SameDType]>, PTO_Insn<"TCONCAT"> {
   let summary = "the columns of src0, then those of src1";
   let arguments = (ins PTO_Src:$src0, PTO_Src:$src1, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -123,7 +161,7 @@ def PTO_TConcatOp : PTO_PipeOp<"tconcat", "PIPE_V", [PTO_SameDType]> {
   }];
 }
 
-def PTO_TTransOp : PTO_PipeOp<"ttrans", "PIPE_V", [PTO_SameDType]> {
+def PTO_TTransOp : PTO_PipeOp<"ttrans", "PIPE_V", [PTO_SameDType]>, PTO_Insn<"TTRANS"> {
   let summary = "dst[j, i] = src[i, j]; tmp is scratch";
   let arguments = (ins PTO_Src:$src, PTO_InOut:$tmp, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -132,7 +170,7 @@ def PTO_TTransOp : PTO_PipeOp<"ttrans", "PIPE_V", [PTO_SameDType]> {
   let hasVerifier = 1;
 }
 
-def PTO_TImg2ColOp : PTO_PipeOp<"timg2col", "PIPE_MTE1"> {
+def PTO_TImg2ColOp : PTO_PipeOp<"timg2col", "PIPE_MTE1">, PTO_Insns<["TIMG2COL"]> {
   let summary = "an image in L1 as the left operand of a convolution's matrix product (the ISA's TIMG2COL)";
   let description = [{
     The source holds `image` = [H, W] pixels of `channels` channels as a tile of H*W rows, its columns padded to groups of

@@ -4,7 +4,10 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-def PTO_TGatherOp : PTO_PipeOp<"tgather", "PIPE_V", [AttrSizedOperandSegments]> {
+def PTO_TGatherOp
+    : PTO_PipeOp<"tgather", "PIPE_V", [AttrSizedOperandSegments]>,
+      PTO_Insns<["TGATHER", "TGATHER_MASK", "TGATHER_CMP"]> {
+  let ownTypes = "each of the rows has types of its own";
   let summary = "dst[i, j] = src[indices[i, j]]; or the places where src compares to a scalar; or the lanes of a pattern";
   let description = [{
     Three forms. By index: `ins(%src, %indices, %tmp)`, indices count elements of src row by row. By comparison:
@@ -22,7 +25,7 @@ def PTO_TGatherOp : PTO_PipeOp<"tgather", "PIPE_V", [AttrSizedOperandSegments]> 
   let hasVerifier = 1;
 }
 
-def PTO_TGatherBOp : PTO_PipeOp<"tgatherb", "PIPE_V"> {
+def PTO_TGatherBOp : PTO_PipeOp<"tgatherb", "PIPE_V">, PTO_Insn<"TGATHERB"> {
   let summary = "dst = the 32-byte blocks of src at byte offsets";
   let arguments = (ins PTO_Src:$src, PTO_Src:$offsets, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -31,7 +34,8 @@ def PTO_TGatherBOp : PTO_PipeOp<"tgatherb", "PIPE_V"> {
   let hasVerifier = 1;
 }
 
-def PTO_TScatterOp : PTO_PipeOp<"tscatter", ""> {
+def PTO_TScatterOp : PTO_PipeOp<"tscatter", "">, PTO_Insns<["TSCATTER", "TSCATTER_S"]> {
+  let ownTypes = "the assembler takes indices as wide as the elements";
   let summary = "element indexes[i, j] of dst, counted row by row, = src[i, j], the last write wins; executed by S on a3, by V on a5";
   let arguments = (ins PTO_Src:$src, PTO_Src:$indexes, PTO_InOut:$dst);
   let assemblyFormat = [{
@@ -40,7 +44,9 @@ def PTO_TScatterOp : PTO_PipeOp<"tscatter", ""> {
   let hasVerifier = 1;
 }
 
-def PTO_MGatherOp : PTO_PipeOp<"mgather", "PIPE_MTE2", [PTO_OnlyA5]> {
+def PTO_MGatherOp
+    : PTO_PipeOp<"mgather", "PIPE_MTE2", [PTO_OnlyA5]>,
+      PTO_AdjustedInsn<"MGATHER", ["src=mem", "indices=idx", "unit=", "bounds=gatherOob"]> {
   let summary = "dst[i, j] = the element (or row, with a column of indices) of global memory at idx";
   let arguments = (ins PTO_Src:$mem, PTO_Src:$idx, PTO_Dst:$dst,
                        DefaultValuedAttr<PTO_GatherOOBAttr, "GatherOOB::undefined">:$gatherOob);
@@ -50,7 +56,9 @@ def PTO_MGatherOp : PTO_PipeOp<"mgather", "PIPE_MTE2", [PTO_OnlyA5]> {
   let hasVerifier = 1;
 }
 
-def PTO_MScatterOp : PTO_PipeOp<"mscatter", "PIPE_MTE3", [PTO_OnlyA5]> {
+def PTO_MScatterOp
+    : PTO_PipeOp<"mscatter", "PIPE_MTE3", [PTO_OnlyA5]>,
+      PTO_AdjustedInsn<"MSCATTER", ["dst=mem", "indices=idx", "unit=", "bounds=scatterOob", "atomic=scatterAtomicOp"]> {
   let summary = "the element (or row, with a column of indices) of global memory at idx = src[i, j]";
   let arguments = (ins PTO_Src:$src, PTO_Src:$idx, PTO_InOut:$mem,
                        DefaultValuedAttr<PTO_ScatterAtomicOpAttr, "ScatterAtomicOp::none">:$scatterAtomicOp,
@@ -61,7 +69,7 @@ def PTO_MScatterOp : PTO_PipeOp<"mscatter", "PIPE_MTE3", [PTO_OnlyA5]> {
   let hasVerifier = 1;
 }
 
-def PTO_TSort32Op : PTO_PipeOp<"tsort32", "PIPE_V"> {
+def PTO_TSort32Op : PTO_PipeOp<"tsort32", "PIPE_V">, PTO_Insn<"TSORT32", ["indices=idx"]> {
   let summary = "dst = (value, index) pairs of every block of 32 elements of a row of src, sorted by falling value";
   let arguments = (ins PTO_Src:$src, PTO_Src:$idx, Arg<Optional<PTO_TileLike>, "", [MemRead, MemWrite]>:$tmp, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -70,7 +78,10 @@ def PTO_TSort32Op : PTO_PipeOp<"tsort32", "PIPE_V"> {
   let hasVerifier = 1;
 }
 
-def PTO_TMrgSortOp : PTO_PipeOp<"tmrgsort", "PIPE_V", [AttrSizedOperandSegments]> {
+def PTO_TMrgSortOp
+    : PTO_PipeOp<"tmrgsort", "PIPE_V", [AttrSizedOperandSegments]>,
+      PTO_Insns<["TMRGSORT", "TMRGSORT2", "TMRGSORT3", "TMRGSORT4"]> {
+  let ownTypes = "each of the rows has other operands";
   let summary = "dst = merge of runs of (value, index) pairs that are sorted by falling value";
   let description = [{
     Format 1, `ins(%src, %blockLen : T, i32) outs(%dst : T)`: every four neighbouring runs of blockLen elements of one row
@@ -86,7 +97,9 @@ def PTO_TMrgSortOp : PTO_PipeOp<"tmrgsort", "PIPE_V", [AttrSizedOperandSegments]
   let hasVerifier = 1;
 }
 
-def PTO_THistogramOp : PTO_PipeOp<"thistogram", "PIPE_V", [PTO_OnlyA5]> {
+def PTO_THistogramOp
+    : PTO_PipeOp<"thistogram", "PIPE_V", [PTO_OnlyA5]>, PTO_Insn<"THISTOGRAM", ["filter=idx", "byte=isMSB"]>,
+      PTO_Refuses<["u32"]> {
   let summary = "dst[i, b] = number of j whose byte of src[i, j] is at most b; the high byte, or with isMSB = false the low byte "
                 "of those whose high byte is idx[i, 0]";
   let arguments = (ins PTO_Src:$src, PTO_Src:$idx, PTO_Dst:$dst, DefaultValuedAttr<BoolAttr, "true">:$isMSB);
@@ -96,14 +109,14 @@ def PTO_THistogramOp : PTO_PipeOp<"thistogram", "PIPE_V", [PTO_OnlyA5]> {
   let hasVerifier = 1;
 }
 
-def PTO_TTriOp : PTO_PipeOp<"ttri", "PIPE_V"> {
+def PTO_TTriOp : PTO_PipeOp<"ttri", "PIPE_V">, PTO_Insn<"TTRI", ["half=upperOrLower"]> {
   let summary = "dst[i, j] = 1 where j <= i + diagonal (upperOrLower = 0) or j >= i + diagonal (1), else 0";
   let arguments = (ins AnyInteger:$diagonal, PTO_Dst:$dst, DefaultValuedAttr<I32Attr, "0">:$upperOrLower);
   let assemblyFormat = "`ins` `(` $diagonal attr-dict `:` type($diagonal) `)` `outs` `(` $dst `:` type($dst) `)`";
   let hasVerifier = 1;
 }
 
-def PTO_TRandomOp : PTO_PipeOp<"trandom", "PIPE_V", [PTO_OnlyA5]> {
+def PTO_TRandomOp : PTO_PipeOp<"trandom", "PIPE_V", [PTO_OnlyA5]>, PTO_Insn<"TRANDOM"> {
   let summary = "dst = words of the counter-based generator of key and counter, in 7 or 10 rounds";
   let arguments = (ins I32:$key0, I32:$key1, I32:$counter0, I32:$counter1, I32:$counter2, I32:$counter3, PTO_Dst:$dst,
                        DefaultValuedAttr<I32Attr, "10">:$rounds);

@@ -11,7 +11,10 @@ def PTO_PipeOpInterface : OpInterface<"PipeOpInterface"> {
     (`getTileReads`, `getTileWrites` in PTOEffects.h list them).
   }];
   let methods = [InterfaceMethod<"The engine that executes this op.", "::pto_mlir::pto::Pipe", "getPipe">];
-  let verify = "return ::pto_mlir::pto::detail::verifyValidParts($_op);";
+  let verify = [{
+    return ::mlir::failure(::mlir::failed(::pto_mlir::pto::detail::verifyValidParts($_op)) ||
+                           ::mlir::failed(::pto_mlir::pto::detail::verifyElementTypes($_op)));
+  }];
 }
 
 /// An op whose result is another name for (part of) its source's memory.

@@ -10,7 +10,55 @@ include "pto_mlir/Dialect/PTO/IR/PTOInterfaces.td"
 include "pto_mlir/Dialect/PTO/IR/PTOTraits.td"
 include "pto_mlir/Dialect/PTO/IR/PTOTypes.td"
 
-class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits # [PTO_FilledTiles]>;
+/// What the instruction table (ISA/*.td) has for an op is said by one of the classes below; gen_insns.py reads these
+/// fields and refuses an op that says nothing, or a row that does not exist.
+class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemonic, traits # [PTO_FilledTiles]> {
+  list<string> rows = [];
+  list<string> names = [];
+  bit derived = 0;
+  bit adjusted = 0;
+  string noInsn = "";
+  // Not empty: the op's legal element types are not those of its row, and why.
+  string ownTypes = "";
+  list<string> refusedA5 = [];
+  list<string> refusedA3 = [];
+}
+
+/// The op is one instruction: code generation and legal element types come from the row. Operands and attributes bind
+/// by name; `names` lists those that the op calls otherwise ("row's name=op's name"). What only the op has is scratch.
+class PTO_Insn<string row, list<string> binds = []> {
+  list<string> rows = [row];
+  list<string> names = binds;
+  bit derived = 1;
+}
+/// The same, but `adjust` (lib/Backend/Codegen/Adjust.h) has the last word about the bound instruction; "name=" leaves
+/// an attribute to it.
+class PTO_AdjustedInsn<string row, list<string> binds = []> {
+  list<string> rows = [row];
+  list<string> names = binds;
+  bit derived = 1;
+  bit adjusted = 1;
+}
+/// Which of the rows, or how many of them, depends on the op: it has code generation of its own. Legal element types
+/// are those of the first row.
+class PTO_Insns<list<string> all, list<string> binds = []> {
+  list<string> rows = all;
+  list<string> names = binds;
+}
+/// The op becomes no instruction.
+class PTO_NoInsn<string why> { string noInsn = why; }
+
+class PTO_NamesMemory : PTO_NoInsn<"it names memory for others; at most its address is computed">;
+
+/// Types that the row reads and the public assembler refuses: by its rules for a5, and for a3.
+class PTO_Refuses<list<string> a5, list<string> a3 = []> {
+  list<string> refusedA5 = a5;
+  list<string> refusedA3 = a3;
+}
+defvar WIDE = ["i64", "u64"];
+defvar BYTES = ["i8", "u8"];
+defvar WORDS = ["i16", "u16"];
+defvar DWORDS = ["i32", "u32"];
 
 /// An op of one fixed engine; where the engine depends on the operands, `pipe` is empty and the .cpp defines getPipe.
 class PTO_PipeOp<string mnemonic, string pipe, list<Trait> traits = []> : PTO_Op<mnemonic, traits # [PTO_PipeOpInterface]> {

@@ -5,7 +5,10 @@
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
 // What front ends write: one queue per direction and function, named by the function's side.
-class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic> {
+
+class PTO_OfQueues : PTO_NoInsn<"pto-lower-pipes makes copies and flags of it">;
+
+class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic>, PTO_OfQueues {
   let summary = "open the queues of a " # side # " kernel: dir_mask 1 cube to vector, 2 vector to cube, 3 both";
   let description = [{
     `slot_size` is the bytes of a tile before it is split between two vector cores. The consumer buffers are addresses of
@@ -25,7 +28,7 @@ class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic> {
 def PTO_AicInitializePipeOp : PTO_FrontInitPipeOp<"aic_initialize_pipe", "cube">;
 def PTO_AivInitializePipeOp : PTO_FrontInitPipeOp<"aiv_initialize_pipe", "vector">;
 
-class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, ""> {
+class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "">, PTO_OfQueues {
   let summary = text;
   let arguments = (ins PTO_Src:$tile, OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let assemblyFormat = "`(` $tile `:` type($tile) `)` `{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict";
@@ -34,7 +37,8 @@ class PTO_FrontPushOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, ""> {
 def PTO_TPushToAivOp : PTO_FrontPushOp<"tpush_to_aiv", "append a tile to the queue to the vector cores; split 0 whole, 1 upper and lower half, 2 left and right half">;
 def PTO_TPushToAicOp : PTO_FrontPushOp<"tpush_to_aic", "append a tile to the queue to the cube core; split 0 whole, 1 upper and lower half, 2 left and right half">;
 
-class PTO_FrontPopOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "", [AttrSizedOperandSegments]> {
+class PTO_FrontPopOp<string mnemonic, string text>
+    : PTO_PipeOp<mnemonic, "", [AttrSizedOperandSegments]>, PTO_OfQueues {
   let summary = text;
   let arguments = (ins Optional<Index>:$valid_row, Optional<Index>:$valid_col, OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let results = (outs Res<PTO_TileLike, "", [MemAlloc, MemWrite]>:$tile);
@@ -44,7 +48,8 @@ class PTO_FrontPopOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "", [A
 def PTO_TPopFromAicOp : PTO_FrontPopOp<"tpop_from_aic", "the oldest tile of the cube core's queue; waits for one">;
 def PTO_TPopFromAivOp : PTO_FrontPopOp<"tpop_from_aiv", "the oldest tile of the vector cores' queue; waits for one">;
 
-class PTO_FrontFreeOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE_S", [MemoryEffects<[MemWrite]>]> {
+class PTO_FrontFreeOp<string mnemonic, string text>
+    : PTO_PipeOp<mnemonic, "PIPE_S", [MemoryEffects<[MemWrite]>]>, PTO_OfQueues {
   let summary = text;
   let arguments = (ins OptionalAttr<I32Attr>:$id, I8Attr:$split);
   let assemblyFormat = "`{` (`id` `=` $id^ `,`)? `split` `=` $split `}` attr-dict";
@@ -53,7 +58,7 @@ class PTO_FrontFreeOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIPE
 def PTO_TFreeFromAicOp : PTO_FrontFreeOp<"tfree_from_aic", "give the oldest slot of the cube core's queue back">;
 def PTO_TFreeFromAivOp : PTO_FrontFreeOp<"tfree_from_aiv", "give the oldest slot of the vector cores' queue back">;
 
-def PTO_ReserveBufferOp : PTO_Op<"reserve_buffer"> {
+def PTO_ReserveBufferOp : PTO_Op<"reserve_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it"> {
   let summary = "byte address of local memory that tiles of a queue arrive in";
   let arguments = (ins StrAttr:$name, I32Attr:$size, PTO_AddressSpaceAttr:$location, BoolAttr:$autoAlloc, OptionalAttr<I32Attr>:$base);
   let results = (outs I32:$addr);
@@ -63,7 +68,8 @@ def PTO_ReserveBufferOp : PTO_Op<"reserve_buffer"> {
   }];
   let hasVerifier = 1;
 }
-def PTO_ImportReservedBufferOp : PTO_Op<"import_reserved_buffer"> {
+def PTO_ImportReservedBufferOp
+    : PTO_Op<"import_reserved_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it"> {
   let summary = "address of the buffer that the function on the other side of the queue reserves";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
   let results = (outs I32:$addr);
@@ -72,7 +78,7 @@ def PTO_ImportReservedBufferOp : PTO_Op<"import_reserved_buffer"> {
 }
 
 // What they become: a queue is a value.
-def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe"> {
+def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe">, PTO_OfQueues {
   let summary = "open a queue whose tiles travel through global memory";
   let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, I32Attr:$slot_num, OptionalAttr<I32Attr>:$local_slot_num,
                        OptionalAttr<I32Attr>:$flag_base, OptionalAttr<BoolAttr>:$nosplit, Arg<AnyType, "", [MemRead]>:$gm_addr,
@@ -86,7 +92,7 @@ def PTO_InitializeL2G2LPipeOp : PTO_Op<"initialize_l2g2l_pipe"> {
   }];
   let hasVerifier = 1;
 }
-def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe"> {
+def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe">, PTO_OfQueues {
   let summary = "open a queue whose tiles travel from core to core";
   let arguments = (ins I8Attr:$dir_mask, I32Attr:$slot_size, I32Attr:$slot_num, OptionalAttr<I32Attr>:$flag_base,
                        OptionalAttr<BoolAttr>:$nosplit, AnyType:$local_addr, Optional<AnyType>:$peer_local_addr);
@@ -100,7 +106,7 @@ def PTO_InitializeL2LPipeOp : PTO_Op<"initialize_l2l_pipe"> {
 }
 
 def PTO_Queue : Arg<PTO_PipeType, "", [MemRead, MemWrite]>;
-def PTO_TPushOp : PTO_PipeOp<"tpush", ""> {
+def PTO_TPushOp : PTO_PipeOp<"tpush", "">, PTO_OfQueues {
   let summary = "append a tile to a queue; waits for a free slot";
   let arguments = (ins PTO_Src:$tile, PTO_Queue:$pipe_handle, I8Attr:$split);
   let assemblyFormat = [{
@@ -108,7 +114,7 @@ def PTO_TPushOp : PTO_PipeOp<"tpush", ""> {
   }];
   let hasVerifier = 1;
 }
-def PTO_TPopOp : PTO_PipeOp<"tpop", ""> {
+def PTO_TPopOp : PTO_PipeOp<"tpop", "">, PTO_OfQueues {
   let summary = "bind a declared tile to the oldest slot of a queue; waits for one";
   let arguments = (ins PTO_Dst:$tile, PTO_Queue:$pipe_handle, I8Attr:$split);
   let assemblyFormat = [{
@@ -116,7 +122,7 @@ def PTO_TPopOp : PTO_PipeOp<"tpop", ""> {
   }];
   let hasVerifier = 1;
 }
-def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]> {
+def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]>, PTO_OfQueues {
   let summary = "give the oldest slot of a queue back";
   let arguments = (ins PTO_Queue:$pipe_handle, I8Attr:$split);
   let assemblyFormat = "`(` $pipe_handle `:` qualified(type($pipe_handle)) `)` `{` `split` `=` $split `}` attr-dict";
@@ -124,7 +130,7 @@ def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]> {
 }
 
 // What taking a tile from a queue between cores and giving its place back become: nothing moves, but engines must wait. No text of the assembler.
-def PTO_SlotReadyOp : PTO_PipeOp<"slot_ready", "PIPE_MTE2"> {
+def PTO_SlotReadyOp : PTO_PipeOp<"slot_ready", "PIPE_MTE2">, PTO_NoInsn<"it only orders others"> {
   let summary = "another core has filled the tile; stands behind the cross_wait that says so, and counts as the write";
   let description = [{
     Example: `pto.slot_ready %t : !pto.tile_buf<vec, 8x16xf32>`
@@ -132,7 +138,7 @@ def PTO_SlotReadyOp : PTO_PipeOp<"slot_ready", "PIPE_MTE2"> {
   let arguments = (ins PTO_Dst:$tile);
   let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
 }
-def PTO_SlotDoneOp : PTO_PipeOp<"slot_done", "PIPE_MTE2"> {
+def PTO_SlotDoneOp : PTO_PipeOp<"slot_done", "PIPE_MTE2">, PTO_NoInsn<"it only orders others"> {
   let summary = "another core may overwrite the tile; stands in front of the cross_set that says so, and counts as a write";
   let description = [{
     Example: `pto.slot_done %t : !pto.tile_buf<vec, 8x16xf32>`
@@ -142,7 +148,7 @@ def PTO_SlotDoneOp : PTO_PipeOp<"slot_done", "PIPE_MTE2"> {
 }
 
 // What a queue's place in global memory becomes; the assembler has no text for it.
-def PTO_SlotPtrOp : PTO_Op<"slot_ptr", [Pure]> {
+def PTO_SlotPtrOp : PTO_Op<"slot_ptr", [Pure]>, PTO_NamesMemory {
   let summary = "pointer to a slot of a queue, `bytes` behind the slots' buffer";
   let description = [{
     Nothing but this queue uses the slots, so passes that order accesses take the result for memory of its own: queues order their slots by

@@ -4,7 +4,9 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-class PTO_RowReductionOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_V", [PTO_DTypes<STD>]> {
+/// `tmpLikeSource`: the assembler checks tmp for some only.
+class PTO_RowReductionOp<string mnemonic, string formula, bit tmpLikeSource = 1>
+    : PTO_PipeOp<mnemonic, "PIPE_V", []>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "dst[i, 0] = " # formula # " over row i of src; tmp is scratch";
   let description = [{
     dst is either a column (`Rx1, blayout=col_major`) or a row-major tile with valid=Rx1.
@@ -14,25 +16,31 @@ class PTO_RowReductionOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic,
     `ins` `(` $src `,` $tmp `:` qualified(type($src)) `,` qualified(type($tmp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDefinition = "::llvm::LogicalResult $cppClass::verify() { return verifyRowReduction(*this, getSrc(), "
+                             # !if(tmpLikeSource, "getTmp()", "::mlir::Value()") # ", getDst()); }";
 }
-def PTO_TRowSumOp : PTO_RowReductionOp<"trowsum", "sum">;
-def PTO_TRowMaxOp : PTO_RowReductionOp<"trowmax", "max">;
-def PTO_TRowMinOp : PTO_RowReductionOp<"trowmin", "min">;
-def PTO_TRowProdOp : PTO_RowReductionOp<"trowprod", "product">;
-def PTO_TRowArgMaxOp : PTO_RowReductionOp<"trowargmax", "index of the maximum">;
-def PTO_TRowArgMinOp : PTO_RowReductionOp<"trowargmin", "index of the minimum">;
+def PTO_TRowSumOp : PTO_RowReductionOp<"trowsum", "sum", 0>, PTO_Refuses<BYTES # WIDE>;
+def PTO_TRowMaxOp : PTO_RowReductionOp<"trowmax", "max", 0>, PTO_Refuses<BYTES # WIDE>;
+def PTO_TRowMinOp : PTO_RowReductionOp<"trowmin", "min">, PTO_Refuses<BYTES # WIDE>;
+def PTO_TRowProdOp : PTO_RowReductionOp<"trowprod", "product">, PTO_Refuses<BYTES # WIDE>;
+def PTO_TRowArgMaxOp : PTO_RowReductionOp<"trowargmax", "index of the maximum">, PTO_Refuses<BYTES>;
+def PTO_TRowArgMinOp : PTO_RowReductionOp<"trowargmin", "index of the minimum">, PTO_Refuses<BYTES>;
 
-class PTO_ColReductionOp<string mnemonic, string formula, string a3, string a5> : PTO_PipeOp<mnemonic, "PIPE_V", [PTO_RowMajor, PTO_DTypes<a3, a5>]> {
+class PTO_ColReductionOp<string mnemonic, string formula>
+    : PTO_PipeOp<mnemonic, "PIPE_V", [PTO_RowMajor]>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "dst[0, j] = " # formula # " over column j of src";
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
   let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+  }];
 }
-def PTO_TColMaxOp : PTO_ColReductionOp<"tcolmax", "max", STD, STD # " | DType::bf16 | DType::i8">;
-def PTO_TColMinOp : PTO_ColReductionOp<"tcolmin", "min", STD, STD # " | DType::bf16 | DType::i8">;
-def PTO_TColProdOp : PTO_ColReductionOp<"tcolprod", "product", STD, STD # " | DType::bf16">;
+def PTO_TColMaxOp : PTO_ColReductionOp<"tcolmax", "max">, PTO_Refuses<WIDE>;
+def PTO_TColMinOp : PTO_ColReductionOp<"tcolmin", "min">, PTO_Refuses<WIDE>;
+def PTO_TColProdOp : PTO_ColReductionOp<"tcolprod", "product">, PTO_Refuses<BYTES # WIDE>;
 
-def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor, PTO_DTypes<STD, STD # " | DType::bf16 | DType::i8">]> {
+def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCOLSUM">, PTO_Refuses<WIDE> {
   let summary = "dst[0, j] = sum over column j of src";
   let description = [{
     With scratch memory: `pto.tcolsum ins(%v, %tmp {isBinary = true} : !V, !V) outs(%r : !R)`; the attribute is then mandatory.
@@ -45,15 +53,19 @@ def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor, PTO_DTypes<ST
   let hasVerifier = 1;
 }
 
-class PTO_ColArgReductionOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_V", [PTO_DTypes<F16_F32>]> {
+class PTO_ColArgReductionOp<string mnemonic, string formula>
+    : PTO_PipeOp<mnemonic, "PIPE_V", []>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "dst[0, j] = " # formula # " of column j of src; tmp is scratch";
   let arguments = (ins PTO_Src:$src, PTO_InOut:$tmp, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $src `,` $tmp `:` qualified(type($src)) `,` qualified(type($tmp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
   let hasVerifier = 1;
+  let extraClassDefinition = [{
+    ::llvm::LogicalResult $cppClass::verify() { return verifyColReduction(*this, getSrc(), getDst()); }
+  }];
 }
-def PTO_TColArgMaxOp : PTO_ColArgReductionOp<"tcolargmax", "row of the maximum">;
-def PTO_TColArgMinOp : PTO_ColArgReductionOp<"tcolargmin", "row of the minimum">;
+def PTO_TColArgMaxOp : PTO_ColArgReductionOp<"tcolargmax", "row of the maximum">, PTO_Refuses<BYTES # WORDS # DWORDS>;
+def PTO_TColArgMinOp : PTO_ColArgReductionOp<"tcolargmin", "row of the minimum">, PTO_Refuses<BYTES # WORDS # DWORDS>;
 
 #endif

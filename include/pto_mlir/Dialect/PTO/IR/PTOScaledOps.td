@@ -4,7 +4,8 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-def PTO_TQuantOp : PTO_PipeOp<"tquant", "PIPE_V"> {
+def PTO_TQuantOp : PTO_PipeOp<"tquant", "PIPE_V">, PTO_Insns<["TQUANT", "TQUANT_ASYM"]> {
+  let ownTypes = "each of the rows has types of its own";
   let summary = "dst[i, j] = round(src[i, j] * fp[i, 0]) cut to i8, or with INT8_ASYM round(src[i, j] * fp[i, 0] + offset[i, 0]) cut to ui8";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$offset, PTO_Dst:$dst, PTO_QuantTypeAttr:$quant_type);
   let assemblyFormat = [{
@@ -13,7 +14,7 @@ def PTO_TQuantOp : PTO_PipeOp<"tquant", "PIPE_V"> {
   let hasVerifier = 1;
 }
 
-def PTO_TDequantOp : PTO_PipeOp<"tdequant", "PIPE_V"> {
+def PTO_TDequantOp : PTO_PipeOp<"tdequant", "PIPE_V">, PTO_Insn<"TDEQUANT", ["scales=scale", "offsets=offset"]> {
   let summary = "dst[i, j] = (src[i, j] - offset[i, 0]) * scale[i, 0]";
   let arguments = (ins PTO_Src:$src, PTO_Src:$scale, PTO_Src:$offset, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -22,7 +23,8 @@ def PTO_TDequantOp : PTO_PipeOp<"tdequant", "PIPE_V"> {
   let hasVerifier = 1;
 }
 
-def PTO_TGetScaleAddrOp : PTO_PipeOp<"tget_scale_addr", "PIPE_S", [PTO_OnlyA5]> {
+def PTO_TGetScaleAddrOp
+    : PTO_PipeOp<"tget_scale_addr", "PIPE_S", [PTO_OnlyA5]>, PTO_NoInsn<"it names the memory of scales"> {
   let summary = "dst = the scales that belong to src, an operand of a scaled product; binds an address, moves nothing";
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $src `:` type($src) `)` `outs` `(` $dst `:` type($dst) `)` attr-dict";
@@ -39,7 +41,11 @@ def PTO_ScaledMembers {
     ::mlir::Value getRightScales() { return getBScale(); }
   }];
 }
-class PTO_ScaledOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]> {
+defvar SCALE_NAMES = ["scalesA=a_scale", "scalesB=b_scale"];
+defvar SCALE_TYPES = "the assembler looks at the types on a5 only, and codes lie in tiles of any type";
+class PTO_ScaledOp<string mnemonic, string formula>
+    : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]>, PTO_AdjustedInsn<"TMATMUL_MX", SCALE_NAMES> {
+  let ownTypes = SCALE_TYPES;
   let summary = "dst = " # formula # ", every element multiplied by the scale of its group of 32";
   let arguments = (ins PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -52,7 +58,10 @@ class PTO_ScaledOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE
 def PTO_TMatmulMxOp : PTO_ScaledOp<"tmatmul.mx", "a x b">;
 def PTO_TGemvMxOp : PTO_ScaledOp<"tgemv.mx", "a x b, a of one valid row">;
 
-class PTO_ScaledAccOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]> {
+class PTO_ScaledAccOp<string mnemonic, string formula>
+    : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]>,
+      PTO_AdjustedInsn<"TMATMUL_MX_ACC", ["acc=c_in"] # SCALE_NAMES> {
+  let ownTypes = SCALE_TYPES;
   let summary = "dst = " # formula # ", every element of a and b multiplied by the scale of its group of 32";
   let arguments = (ins PTO_Src:$c_in, PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -65,7 +74,9 @@ class PTO_ScaledAccOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "P
 def PTO_TMatmulMxAccOp : PTO_ScaledAccOp<"tmatmul.mx.acc", "c_in + a x b">;
 def PTO_TGemvMxAccOp : PTO_ScaledAccOp<"tgemv.mx.acc", "c_in + a x b, a of one valid row">;
 
-class PTO_ScaledBiasOp<string mnemonic, string formula> : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]> {
+class PTO_ScaledBiasOp<string mnemonic, string formula>
+    : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]>, PTO_AdjustedInsn<"TMATMUL_MX_BIAS", SCALE_NAMES> {
+  let ownTypes = SCALE_TYPES;
   let summary = "dst = " # formula # ", every element of a and b multiplied by the scale of its group of 32";
   let arguments = (ins PTO_Src:$a, PTO_Src:$a_scale, PTO_Src:$b, PTO_Src:$b_scale, PTO_Src:$bias, PTO_Dst:$dst);
   let assemblyFormat = [{

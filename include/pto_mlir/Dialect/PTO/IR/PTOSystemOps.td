@@ -4,7 +4,7 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-class PTO_IndexQueryOp<string mnemonic, string text> : PTO_Op<mnemonic, [Pure]> {
+class PTO_IndexQueryOp<string mnemonic, string text> : PTO_Op<mnemonic, [Pure]>, PTO_Insns<["GET"]> {
   let summary = text;
   let results = (outs I64:$result);
   let assemblyFormat = "attr-dict";
@@ -14,7 +14,7 @@ def PTO_GetBlockNumOp : PTO_IndexQueryOp<"get_block_num", "number of blocks of t
 def PTO_GetSubBlockIdxOp : PTO_IndexQueryOp<"get_subblock_idx", "number of this vector core in its block">;
 def PTO_GetSubBlockNumOp : PTO_IndexQueryOp<"get_subblock_num", "vector cores of a block">;
 
-class PTO_FlagOp<string mnemonic, string text> : PTO_Op<mnemonic> {
+class PTO_FlagOp<string mnemonic, string text> : PTO_Op<mnemonic>, PTO_Insns<[!toupper(mnemonic)]> {
   let summary = text;
   let arguments = (ins PTO_PipeAttr:$src_pipe, PTO_PipeAttr:$dst_pipe, PTO_EventAttr:$event_id);
   let assemblyFormat = "`[` $src_pipe `,` $dst_pipe `,` $event_id `]` attr-dict";
@@ -26,22 +26,22 @@ class PTO_FlagOp<string mnemonic, string text> : PTO_Op<mnemonic> {
 def PTO_SetFlagOp : PTO_FlagOp<"set_flag", "in src's stream: raise flag (src, dst, event)">;
 def PTO_WaitFlagOp : PTO_FlagOp<"wait_flag", "in dst's stream: wait for and consume flag (src, dst, event)">;
 
-class PTO_FlagDynOp<string mnemonic, string text> : PTO_Op<mnemonic> {
+class PTO_FlagDynOp<string mnemonic, string row, string text> : PTO_Op<mnemonic>, PTO_Insns<[row]> {
   let summary = text;
   let arguments = (ins PTO_PipeAttr:$src_pipe, PTO_PipeAttr:$dst_pipe, Index:$event_id);
   let assemblyFormat = "`[` $src_pipe `,` $dst_pipe `,` $event_id `]` attr-dict";
 }
-def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn", "set_flag with a computed event">;
-def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn", "wait_flag with a computed event">;
+def PTO_SetFlagDynOp : PTO_FlagDynOp<"set_flag_dyn", "SET_FLAG", "set_flag with a computed event">;
+def PTO_WaitFlagDynOp : PTO_FlagDynOp<"wait_flag_dyn", "WAIT_FLAG", "wait_flag with a computed event">;
 
-def PTO_BarrierOp : PTO_Op<"barrier"> {
+def PTO_BarrierOp : PTO_Op<"barrier">, PTO_Insn<"BARRIER"> {
   let summary = "drain one engine; PIPE_ALL drains the core";
   let arguments = (ins PTO_PipeAttr:$pipe);
   let assemblyFormat = "$pipe attr-dict";
 }
 
 // What pto-slice-engines makes of a scalar that only engine S can read; the assembler has no text for them.
-def PTO_FifoPushOp : PTO_Op<"fifo_push"> {
+def PTO_FifoPushOp : PTO_Op<"fifo_push">, PTO_Insn<"PUSH", ["engine=pipe"]> {
   let summary = "in S's stream: append a number to the queue of an engine";
   let description = [{
     Each engine of a core has one queue from S, read in order by `pto.fifo_pop`.
@@ -51,7 +51,7 @@ def PTO_FifoPushOp : PTO_Op<"fifo_push"> {
   let arguments = (ins AnyTypeOf<[AnySignlessInteger, Index, AnyFloat]>:$value, PTO_PipeAttr:$pipe);
   let assemblyFormat = "$value `,` $pipe attr-dict `:` type($value)";
 }
-def PTO_FifoPopOp : PTO_Op<"fifo_pop"> {
+def PTO_FifoPopOp : PTO_Op<"fifo_pop">, PTO_Insns<["POP"]> {
   let summary = "take the oldest number of this engine's queue from S; waits for one";
   let description = [{
     Example: `%row = pto.fifo_pop : i32`
@@ -60,7 +60,8 @@ def PTO_FifoPopOp : PTO_Op<"fifo_pop"> {
   let assemblyFormat = "attr-dict `:` type($value)";
 }
 
-class PTO_CoreSyncOp<string mnemonic, string text, dag extra = (ins)> : PTO_Op<mnemonic> {
+class PTO_CoreSyncOp<string mnemonic, string text, dag extra = (ins)>
+    : PTO_Op<mnemonic>, PTO_NoInsn<"pto-lower-core-sync makes cross_set and cross_wait of it"> {
   let summary = text;
   let arguments = !con((ins PTO_PipeAttr:$pipe, OptionalAttr<I32Attr>:$event_id), extra, (ins Optional<Index>:$event_id_dyn));
   let assemblyFormat = "$pipe `,` custom<EventId>($event_id, $event_id_dyn) attr-dict";
@@ -70,7 +71,7 @@ def PTO_SyncSetOp : PTO_CoreSyncOp<"sync.set", "raise a semaphore between the cu
 def PTO_SyncWaitOp : PTO_CoreSyncOp<"sync.wait", "pipe waits for a semaphore between the cube core and the vector cores">;
 
 // What both become; the assembler has no text for them.
-def PTO_CrossSetOp : PTO_PipeOp<"cross_set", ""> {
+def PTO_CrossSetOp : PTO_PipeOp<"cross_set", "">, PTO_Insn<"CROSS_SET", ["id=event_id"]> {
   let summary = "raise cross-core flag `event_id` once `pipe` is done with what comes before";
   let description = [{
     `mode`: 0 all cores of this kind, 1 the vector cores of a block, 2 the other kind of core of a block, 3 one vector core and its cube core (a5).
@@ -81,7 +82,7 @@ def PTO_CrossSetOp : PTO_PipeOp<"cross_set", ""> {
   let assemblyFormat = "$pipe `,` $mode `,` $event_id attr-dict";
   let extraClassDeclaration = "";
 }
-def PTO_CrossWaitOp : PTO_PipeOp<"cross_wait", ""> {
+def PTO_CrossWaitOp : PTO_PipeOp<"cross_wait", "">, PTO_Insn<"CROSS_WAIT", ["id=event_id"]> {
   let summary = "`pipe` waits for cross-core flag `event_id` and lowers it by one; on a3 only engine S can";
   let description = [{
     Example: `pto.cross_wait <PIPE_S>, %id`
@@ -91,7 +92,9 @@ def PTO_CrossWaitOp : PTO_PipeOp<"cross_wait", ""> {
   let extraClassDeclaration = "";
 }
 
-class PTO_SectionOp<string mnemonic, string text> : PTO_Op<mnemonic, [SingleBlock, NoTerminator, NoRegionArguments]> {
+class PTO_SectionOp<string mnemonic, string text>
+    : PTO_Op<mnemonic, [SingleBlock, NoTerminator, NoRegionArguments]>,
+      PTO_NoInsn<"pto-split-cores makes a kernel of it"> {
   let summary = text;
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "attr-dict-with-keyword $body";
@@ -99,29 +102,29 @@ class PTO_SectionOp<string mnemonic, string text> : PTO_Op<mnemonic, [SingleBloc
 def PTO_SectionCubeOp : PTO_SectionOp<"section.cube", "code for the cube core">;
 def PTO_SectionVectorOp : PTO_SectionOp<"section.vector", "code for the vector cores">;
 
-def PTO_TSetValOp : PTO_PipeOp<"tsetval", "PIPE_S"> {
+def PTO_TSetValOp : PTO_PipeOp<"tsetval", "PIPE_S">, PTO_Insn<"TSETVAL", ["index=offset"]> {
   let summary = "write one element of a tile";
   let arguments = (ins PTO_InOut:$dst, Index:$offset, AnyType:$value);
   let assemblyFormat = "`ins` `(` $offset `,` $value `:` type($offset) `,` type($value) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
 }
-def PTO_TGetValOp : PTO_PipeOp<"tgetval", "PIPE_S"> {
+def PTO_TGetValOp : PTO_PipeOp<"tgetval", "PIPE_S">, PTO_Insn<"TGETVAL", ["dst=value", "index=offset"]> {
   let summary = "read one element of a tile";
   let arguments = (ins PTO_Src:$src, Index:$offset);
   let results = (outs AnyType:$value);
   let assemblyFormat = "`ins` `(` $src `,` $offset `:` qualified(type($src)) `,` type($offset) `)` `outs` `:` type($value) attr-dict";
 }
 
-def PTO_TPrintOp : PTO_PipeOp<"tprint", "PIPE_V"> {
+def PTO_TPrintOp : PTO_PipeOp<"tprint", "PIPE_V">, PTO_NoInsn<"there is no place to print to"> {
   let summary = "print a tile or a view";
   let arguments = (ins PTO_Src:$src);
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` attr-dict";
 }
-def PTO_PrintOp : PTO_Op<"print"> {
+def PTO_PrintOp : PTO_Op<"print">, PTO_NoInsn<"there is no place to print to"> {
   let summary = "print a scalar";
   let arguments = (ins StrAttr:$format, AnyType:$scalar);
   let assemblyFormat = "`ins` `(` $format `,` $scalar `:` type($scalar) `)` attr-dict";
 }
-def PTO_TrapOp : PTO_Op<"trap"> {
+def PTO_TrapOp : PTO_Op<"trap">, PTO_NoInsn<"no instruction stops a kernel"> {
   let summary = "abort the kernel";
   let assemblyFormat = "attr-dict";
 }

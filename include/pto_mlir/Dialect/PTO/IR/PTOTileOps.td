@@ -4,7 +4,7 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-def PTO_AllocTileOp : PTO_Op<"alloc_tile", [AttrSizedOperandSegments]> {
+def PTO_AllocTileOp : PTO_Op<"alloc_tile", [AttrSizedOperandSegments]>, PTO_NamesMemory {
   let summary = "a tile of local memory";
   let description = [{
     Without `addr` the planner chooses the address; `addr` is a byte offset in the memory of the tile. `valid_row` and
@@ -27,14 +27,14 @@ def PTO_AllocTileOp : PTO_Op<"alloc_tile", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def PTO_DeclareTileOp : PTO_Op<"declare_tile", [Pure]> {
+def PTO_DeclareTileOp : PTO_Op<"declare_tile", [Pure]>, PTO_NamesMemory {
   let summary = "a tile without storage, for tpop and tassign";
   let results = (outs PTO_TileBufType:$result);
   let assemblyFormat = "attr-dict `->` qualified(type($result))";
 }
 
 class PTO_AliasOp<string mnemonic, list<Trait> traits = []>
-    : PTO_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<PTO_AliasOpInterface>]>;
+    : PTO_Op<mnemonic, traits # [Pure, DeclareOpInterfaceMethods<PTO_AliasOpInterface>]>, PTO_NamesMemory;
 
 def PTO_TAssignOp : PTO_AliasOp<"tassign"> {
   let summary = "the tile rebound to a byte address";
@@ -89,7 +89,7 @@ def PTO_BitcastOp : PTO_AliasOp<"bitcast"> {
   let hasVerifier = 1;
 }
 
-def PTO_SetValidShapeOp : PTO_Op<"set_validshape"> {
+def PTO_SetValidShapeOp : PTO_Op<"set_validshape">, PTO_NamesMemory {
   let summary = "set the valid part of a tile whose type says valid=?x?";
   let arguments = (ins Arg<PTO_TileBufType, "", [MemWrite]>:$source, Index:$valid_row, Index:$valid_col);
   let assemblyFormat = "$source `,` $valid_row `,` $valid_col attr-dict `:` qualified(type($source))";

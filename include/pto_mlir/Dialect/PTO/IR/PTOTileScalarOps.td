@@ -4,14 +4,16 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-class PTO_TileScalarOp<string mnemonic, string formula, list<Trait> traits = []> : PTO_PipeOp<mnemonic, "PIPE_V", traits> {
+class PTO_TileScalarOp<string mnemonic, string formula, list<Trait> traits = []>
+    : PTO_PipeOp<mnemonic, "PIPE_V", traits>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "dst = " # formula # " for every element of the valid part";
   let arguments = (ins PTO_Src:$src, PTO_Scalar:$scalar, PTO_Dst:$dst);
   let assemblyFormat = [{
     `ins` `(` $src `,` $scalar `:` qualified(type($src)) `,` type($scalar) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];
 }
-class PTO_TileScalarTmpOp<string mnemonic, string formula, list<Trait> traits = []> : PTO_PipeOp<mnemonic, "PIPE_V", traits> {
+class PTO_TileScalarTmpOp<string mnemonic, string formula, list<Trait> traits = []>
+    : PTO_PipeOp<mnemonic, "PIPE_V", traits>, PTO_Insn<!toupper(mnemonic)> {
   let summary = "dst = " # formula # " for every element of the valid part; tmp is scratch";
   let arguments = (ins PTO_Src:$src, PTO_Scalar:$scalar, PTO_InOut:$tmp, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -31,25 +33,31 @@ class PTO_TileScalarTileOp<string mnemonic, string formula, list<Trait> traits =
 // The scalar's type is not compared with the tile's unless an op's verifier says so: the assembler does not either.
 defvar TILE_SCALAR = [PTO_RowMajor, PTO_SameDType, PTO_SameValid];
 
-def PTO_TAddSOp : PTO_TileScalarOp<"tadds", "src + scalar", TILE_SCALAR # [PTO_DTypes<STD, "DType::f16 | DType::f32 | DType::i16 | DType::i32 | DType::i8 | DType::bf16">]>;
-def PTO_TSubSOp : PTO_TileScalarOp<"tsubs", "src - scalar", TILE_SCALAR # [PTO_DTypes<STD, "DType::f16 | DType::f32 | DType::i16 | DType::i32 | DType::i8 | DType::bf16">]>;
-def PTO_TMulSOp : PTO_TileScalarOp<"tmuls", "src * scalar", TILE_SCALAR # [PTO_DTypes<STD, "DType::f16 | DType::f32 | DType::i16 | DType::i32 | DType::i8 | DType::bf16">]>;
-def PTO_TMaxSOp : PTO_TileScalarOp<"tmaxs", "max(src, scalar)", TILE_SCALAR # [PTO_DTypes<STD, "DType::f16 | DType::f32 | DType::i16 | DType::i32 | DType::i8 | DType::bf16">]>;
-def PTO_TMinSOp : PTO_TileScalarOp<"tmins", "min(src, scalar)", TILE_SCALAR # [PTO_DTypes<STD, "DType::f16 | DType::f32 | DType::i16 | DType::i32 | DType::i8 | DType::bf16">]>;
-def PTO_TAndSOp : PTO_TileScalarOp<"tands", "src & scalar", TILE_SCALAR # [PTO_DistinctDst, PTO_DTypes<"DType::i8 | DType::i16", "DType::i8 | DType::i16 | DType::i32">]>;
-def PTO_TOrSOp : PTO_TileScalarOp<"tors", "src | scalar", TILE_SCALAR # [PTO_DistinctDst, PTO_DTypes<"DType::i8 | DType::i16", "DType::i8 | DType::i16 | DType::i32">]>;
-def PTO_TShlSOp : PTO_TileScalarOp<"tshls", "src << scalar", TILE_SCALAR # [PTO_DTypes<"DType::i8 | DType::i16 | DType::i32 | DType::i64">]>;
-def PTO_TShrSOp : PTO_TileScalarOp<"tshrs", "src >> scalar", TILE_SCALAR # [PTO_DTypes<"DType::i16 | DType::i32", "DType::i8 | DType::i16 | DType::i32">]>;
-def PTO_TFModSOp : PTO_TileScalarOp<"tfmods", "fmod(src, scalar)", TILE_SCALAR # [PTO_DTypes<STD>]> { let hasVerifier = 1; }
-def PTO_TLReluOp : PTO_TileScalarOp<"tlrelu", "src > 0 ? src : src * scalar", TILE_SCALAR # [PTO_DTypes<F16_F32>]> { let hasVerifier = 1; }
+def PTO_TAddSOp : PTO_TileScalarOp<"tadds", "src + scalar", TILE_SCALAR>, PTO_Refuses<WIDE>;
+def PTO_TSubSOp : PTO_TileScalarOp<"tsubs", "src - scalar", TILE_SCALAR>, PTO_Refuses<WIDE>;
+def PTO_TMulSOp : PTO_TileScalarOp<"tmuls", "src * scalar", TILE_SCALAR>, PTO_Refuses<WIDE>;
+def PTO_TMaxSOp : PTO_TileScalarOp<"tmaxs", "max(src, scalar)", TILE_SCALAR>, PTO_Refuses<WIDE>;
+def PTO_TMinSOp : PTO_TileScalarOp<"tmins", "min(src, scalar)", TILE_SCALAR>, PTO_Refuses<WIDE>;
+def PTO_TAndSOp : PTO_TileScalarOp<"tands", "src & scalar", TILE_SCALAR # [PTO_DistinctDst]>, PTO_Refuses<WIDE, DWORDS>;
+def PTO_TOrSOp : PTO_TileScalarOp<"tors", "src | scalar", TILE_SCALAR # [PTO_DistinctDst]>, PTO_Refuses<WIDE, DWORDS>;
+def PTO_TShlSOp : PTO_TileScalarOp<"tshls", "src << scalar", TILE_SCALAR>;
+def PTO_TShrSOp : PTO_TileScalarOp<"tshrs", "src >> scalar", TILE_SCALAR>, PTO_Refuses<WIDE, BYTES>;
+def PTO_TFModSOp : PTO_TileScalarOp<"tfmods", "fmod(src, scalar)", TILE_SCALAR> { let hasVerifier = 1; }
+def PTO_TLReluOp : PTO_TileScalarOp<"tlrelu", "src > 0 ? src : src * scalar", TILE_SCALAR> { let hasVerifier = 1; }
 
-def PTO_TXorSOp : PTO_TileScalarTmpOp<"txors", "src ^ scalar", TILE_SCALAR # [PTO_DistinctDst, PTO_DTypes<"DType::i8 | DType::i16", "DType::i8 | DType::i16 | DType::i32">]>;
-def PTO_TRemSOp : PTO_TileScalarTmpOp<"trems", "remainder(src, scalar)", [PTO_RowMajor, PTO_SameDType, PTO_DTypes<"DType::i32 | DType::f32", "DType::f16 | DType::f32 | DType::i16 | DType::i32">]>;
+def PTO_TXorSOp
+    : PTO_TileScalarTmpOp<"txors", "src ^ scalar", TILE_SCALAR # [PTO_DistinctDst]>, PTO_Refuses<WIDE, DWORDS>;
+def PTO_TRemSOp : PTO_TileScalarTmpOp<"trems", "remainder(src, scalar)", [PTO_RowMajor, PTO_SameDType]>;
 // Executed as two instructions through dst: dst must not be src1.
-def PTO_TAddSCOp : PTO_TileScalarTileOp<"taddsc", "src0 + scalar + src1", TILE_SCALAR # [PTO_DTypes<STD>]>;
-def PTO_TSubSCOp : PTO_TileScalarTileOp<"tsubsc", "src0 - scalar + src1", TILE_SCALAR # [PTO_DTypes<STD>]>;
+def PTO_TAddSCOp
+    : PTO_TileScalarTileOp<"taddsc", "src0 + scalar + src1", TILE_SCALAR>, PTO_Insns<["TADDS", "TADD"], ["src=src0"]>,
+      PTO_Refuses<["bf16"] # BYTES # WIDE>;
+def PTO_TSubSCOp
+    : PTO_TileScalarTileOp<"tsubsc", "src0 - scalar + src1", TILE_SCALAR>, PTO_Insns<["TSUBS", "TADD"], ["src=src0"]>,
+      PTO_Refuses<["bf16"] # BYTES # WIDE>;
 
-def PTO_TDivSOp : PTO_PipeOp<"tdivs", "PIPE_V", TILE_SCALAR # [PTO_DTypes<STD, "DType::f16 | DType::f32 | DType::i16 | DType::i32 | DType::i8">]> {
+def PTO_TDivSOp
+    : PTO_PipeOp<"tdivs", "PIPE_V", TILE_SCALAR>, PTO_Insns<["TDIVS", "TDIVS_REV"], ["src=tile"]>, PTO_Refuses<WIDE> {
   let summary = "dst = src0 / src1, one of them a scalar: both orders are legal and mean different things";
   let arguments = (ins Arg<PTO_TileOrScalar, "", [MemRead]>:$src0, Arg<PTO_TileOrScalar, "", [MemRead]>:$src1, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -65,7 +73,7 @@ def PTO_TDivSOp : PTO_PipeOp<"tdivs", "PIPE_V", TILE_SCALAR # [PTO_DTypes<STD, "
   let hasVerifier = 1;
 }
 
-def PTO_TAxpyOp : PTO_PipeOp<"taxpy", "PIPE_V", [PTO_RowMajor, PTO_SameValid, PTO_DTypes<F16_F32, "DType::f16 | DType::f32 | DType::bf16">]> {
+def PTO_TAxpyOp : PTO_PipeOp<"taxpy", "PIPE_V", [PTO_RowMajor, PTO_SameValid]>, PTO_Insn<"TAXPY"> {
   let summary = "dst = dst + src * scalar; the scalar has src's element type";
   let arguments = (ins PTO_Src:$src, PTO_Scalar:$scalar, PTO_InOut:$dst);
   let assemblyFormat = [{
@@ -74,7 +82,8 @@ def PTO_TAxpyOp : PTO_PipeOp<"taxpy", "PIPE_V", [PTO_RowMajor, PTO_SameValid, PT
   let hasVerifier = 1;
 }
 
-def PTO_TCmpSOp : PTO_PipeOp<"tcmps", "PIPE_V", [PTO_RowMajor]> {
+def PTO_TCmpSOp
+    : PTO_PipeOp<"tcmps", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCMPS", ["mode=cmpMode"]>, PTO_Refuses<WIDE> {
   let summary = "packed mask: bit = compare(src, scalar)";
   let arguments = (ins PTO_Src:$src, PTO_Scalar:$scalar, PTO_Dst:$dst, DefaultValuedAttr<PTO_CmpModeAttr, "CmpMode::eq">:$cmpMode);
   let assemblyFormat = [{
@@ -83,7 +92,7 @@ def PTO_TCmpSOp : PTO_PipeOp<"tcmps", "PIPE_V", [PTO_RowMajor]> {
   let hasVerifier = 1;
 }
 
-def PTO_TSelSOp : PTO_PipeOp<"tsels", "PIPE_V", [PTO_RowMajor]> {
+def PTO_TSelSOp : PTO_PipeOp<"tsels", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TSELS"> {
   let summary = "dst = mask bit ? src : scalar; tmp is scratch";
   let arguments = (ins PTO_Src:$mask, PTO_Src:$src, PTO_InOut:$tmp, PTO_Scalar:$scalar, PTO_Dst:$dst);
   let assemblyFormat = [{
@@ -92,14 +101,14 @@ def PTO_TSelSOp : PTO_PipeOp<"tsels", "PIPE_V", [PTO_RowMajor]> {
   }];
 }
 
-def PTO_TExpandSOp : PTO_PipeOp<"texpands", ""> {
+def PTO_TExpandSOp : PTO_PipeOp<"texpands", "">, PTO_Insns<["TEXPANDS", "TEXPANDS_L1"]> {
   let summary = "dst = scalar in every element of the valid part; on an L1 tile executed by MTE2";
   let arguments = (ins PTO_Scalar:$scalar, PTO_Dst:$dst);
   let assemblyFormat = "`ins` `(` $scalar `:` type($scalar) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
   let hasVerifier = 1;
 }
 
-def PTO_TCIOp : PTO_PipeOp<"tci", "PIPE_V"> {
+def PTO_TCIOp : PTO_PipeOp<"tci", "PIPE_V">, PTO_Insn<"TCI"> {
   let summary = "dst[0, j] = start + j, or start - j when descending";
   let arguments = (ins PTO_Scalar:$start, PTO_Dst:$dst, DefaultValuedAttr<BoolAttr, "false">:$descending);
   let description = [{

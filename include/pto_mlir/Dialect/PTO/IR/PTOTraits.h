@@ -23,11 +23,6 @@ const Target &targetNamed(llvm::StringRef name);
 /// Whether the public assembler's rules for a5 hold for the op's architecture; elsewhere those for a3 do.
 bool followsA5(mlir::Operation *op);
 
-/// A set of element types; integers stand for both signs.
-namespace DType {
-enum : unsigned { f16 = 1, f32 = 2, bf16 = 4, i8 = 8, i16 = 16, i32 = 32, i64 = 64 };
-} // namespace DType
-
 namespace detail {
 /// The valid part of every tile lies in its box.
 mlir::LogicalResult verifyValidParts(mlir::Operation *op);
@@ -37,7 +32,8 @@ mlir::LogicalResult verifySameElementType(mlir::Operation *op);
 mlir::LogicalResult verifySameValid(mlir::Operation *op);
 mlir::LogicalResult verifyOnlyOnA5(mlir::Operation *op);
 mlir::LogicalResult verifyDistinctDestination(mlir::Operation *op);
-mlir::LogicalResult verifyElementTypes(mlir::Operation *op, unsigned a3, unsigned a5);
+/// The element types are those of the row that the op names (ISA/*.td), for the op's architecture.
+mlir::LogicalResult verifyElementTypes(mlir::Operation *op);
 } // namespace detail
 
 template <typename ConcreteOp> struct FilledTiles : public mlir::OpTrait::TraitBase<ConcreteOp, FilledTiles> {
@@ -59,11 +55,6 @@ template <typename ConcreteOp> struct OnlyOnA5 : public mlir::OpTrait::TraitBase
 template <typename ConcreteOp>
 struct DistinctDestination : public mlir::OpTrait::TraitBase<ConcreteOp, DistinctDestination> {
   static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyDistinctDestination(op); }
-};
-template <unsigned A3, unsigned A5> struct ElementTypes {
-  template <typename ConcreteOp> struct Impl : public mlir::OpTrait::TraitBase<ConcreteOp, Impl> {
-    static mlir::LogicalResult verifyTrait(mlir::Operation *op) { return detail::verifyElementTypes(op, A3, A5); }
-  };
 };
 
 } // namespace pto_mlir::pto

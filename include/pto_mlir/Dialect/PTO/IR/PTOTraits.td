@@ -25,11 +25,4 @@ def PTO_DistinctDst : PTO_Trait<"DistinctDestination">;
 /// no operand is a tile without elements.
 def PTO_FilledTiles : PTO_Trait<"FilledTiles">;
 
-/// tile_dtype: element type of the first tile operand, as a set of bits of `DType` per architecture.
-class PTO_DTypes<string a3, string a5 = a3> : ParamNativeOpTrait<"ElementTypes", a3 # ", " # a5> {
-  let cppNamespace = "::pto_mlir::pto";
-}
-defvar F16_F32 = "DType::f16 | DType::f32";
-defvar STD = "DType::f16 | DType::f32 | DType::i16 | DType::i32";
-
 #endif

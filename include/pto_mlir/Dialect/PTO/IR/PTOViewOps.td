@@ -6,7 +6,8 @@ include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
 def PTO_MakeTensorViewOp : PTO_Op<"make_tensor_view", [Pure, AttrSizedOperandSegments,
     TypesMatchWith<"pointer and view have the same element type", "result", "ptr",
-                   "::pto_mlir::pto::PtrType::get(::llvm::cast<::pto_mlir::pto::TensorViewType>($_self).getElementType())">]> {
+                   "::pto_mlir::pto::PtrType::get(::llvm::cast<::pto_mlir::pto::TensorViewType>($_self).getElementType())">]>,
+      PTO_NamesMemory {
   let summary = "describe global memory behind a pointer as a tensor of rank 1 to 5";
   let description = [{
     Sizes and strides count elements, outermost dimension first. Example:
@@ -23,7 +24,7 @@ def PTO_MakeTensorViewOp : PTO_Op<"make_tensor_view", [Pure, AttrSizedOperandSeg
   let hasVerifier = 1;
 }
 
-def PTO_PartitionViewOp : PTO_Op<"partition_view", [Pure, AttrSizedOperandSegments]> {
+def PTO_PartitionViewOp : PTO_Op<"partition_view", [Pure, AttrSizedOperandSegments]>, PTO_NamesMemory {
   let summary = "a rectangular part of a tensor view";
   let description = [{
     `%p = pto.partition_view %v, offsets = [%r, %c0], sizes = [%c16, %c32] : !pto.tensor_view<64x32xf32> -> !pto.partition_tensor_view<16x32xf32>`
@@ -36,14 +37,14 @@ def PTO_PartitionViewOp : PTO_Op<"partition_view", [Pure, AttrSizedOperandSegmen
   let hasVerifier = 1;
 }
 
-def PTO_GetTensorViewDimOp : PTO_Op<"get_tensor_view_dim", [Pure]> {
+def PTO_GetTensorViewDimOp : PTO_Op<"get_tensor_view_dim", [Pure]>, PTO_NamesMemory {
   let summary = "size of one dimension of a view";
   let arguments = (ins PTO_TensorViewType:$view, Index:$dim);
   let results = (outs Index:$result);
   let assemblyFormat = "$view `,` $dim attr-dict `:` qualified(type($view)) `->` type($result)";
 }
 
-def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
+def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]>, PTO_NamesMemory {
   let summary = "advance a pointer by a number of elements";
   let arguments = (ins PTO_PtrType:$ptr, Index:$offset);
   let results = (outs PTO_PtrType:$result);
@@ -51,7 +52,8 @@ def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]> {
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `->` type($result)";
 }
 
-def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S"> {
+def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S">, PTO_Insns<["LOAD_SCALAR"]> {
+  let ownTypes = "pointers have any element type";
   let summary = "read one element of global memory";
   let arguments = (ins Arg<PTO_PtrLike, "read", [MemRead]>:$ptr, Index:$offset);
   let results = (outs AnyType:$value);
@@ -59,7 +61,8 @@ def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S"> {
   let hasVerifier = 1;
 }
 
-def PTO_StoreScalarOp : PTO_PipeOp<"store_scalar", "PIPE_S"> {
+def PTO_StoreScalarOp : PTO_PipeOp<"store_scalar", "PIPE_S">, PTO_Insns<["STORE_SCALAR"]> {
+  let ownTypes = "pointers have any element type";
   let summary = "write one element of global memory";
   let arguments = (ins Arg<PTO_PtrLike, "written", [MemWrite]>:$ptr, Index:$offset, AnyType:$value);
   let assemblyFormat = "$value `,` $ptr `[` $offset `]` attr-dict `:` qualified(type($ptr)) `,` type($value)";
