@@ -31,7 +31,8 @@ LogicalResult pto_mlir::pto::verifyProduct(Operation *op, Value l, Value r, Valu
   auto byteFloat = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
   bool fp8 = byteFloat(a) && byteFloat(b);
   bool legal = (c.isInteger(32) && a.isInteger(8) && b.isInteger(8)) ||
-               (c.isF32() && a == b && (a.isF16() || a.isBF16() || a.isF32())) || (c.isF32() && fp8 && followsA5(op));
+               (c.isF32() && a == b && (a.isF16() || a.isBF16() || a.isF32())) ||
+               (c.isF32() && fp8 && targetOf(op).scaledProducts);
   if (!legal)
     return op->emitOpError("cannot multiply ")
            << a << " by " << b << " into " << c << "; expects i8, i8 into i32 or a pair of f16, bf16 or f32 into f32";

@@ -6,11 +6,12 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 LogicalResult TRecipOp::verify() {
-  // Only the exact spelling "a3" asks for distinct storage, as the assembler does.
+  // Only the exact spelling of an architecture's name asks for distinct storage, as the assembler does.
   for (Operation *op = *this; op; op = op->getParentOp())
     if (auto arch = op->getAttrOfType<StringAttr>(kTargetArchAttr)) {
-      if (arch.getValue() == "a3" && getSrc() == getDst())
-        return emitOpError("expects a destination that is not the source on a3");
+      const Target *target = findTarget(arch.getValue());
+      if (target && target->distinctReciprocal && getSrc() == getDst())
+        return emitOpError("expects a destination that is not the source on ") << target->name;
       break;
     }
   return success();
@@ -36,8 +37,9 @@ LogicalResult TSelOp::verify() {
   if (a.getElementType() != b.getElementType() || a.getElementType() != to.getElementType())
     return emitOpError("expects the same element type on src0, src1 and dst, got ")
            << a.getElementType() << ", " << b.getElementType() << " and " << to.getElementType();
-  if (to.getElementType().getIntOrFloatBitWidth() == 8 && !followsA5(*this))
-    return emitOpError("expects elements of 2 or 4 bytes on a3, got ") << to.getElementType();
+  if (to.getElementType().getIntOrFloatBitWidth() == 8 && !targetOf(*this).moreTypes)
+    return emitOpError("expects elements of 2 or 4 bytes on ")
+           << targetOf(*this).name << ", got " << to.getElementType();
   if (!sameValid(a, to) || !sameValid(b, to))
     return emitOpError("expects the same valid shape on src0, src1 and dst, got ")
            << validText(a) << ", " << validText(b) << " and " << validText(to);
@@ -112,7 +114,7 @@ static LogicalResult verifyMask(Operation *op, Value src, Value dst) {
   Type type = from.getElementType();
   bool legal = type.isF16() || type.isF32() || type.isInteger(32);
   legal |= isa<TCmpSOp>(op) && type.isInteger(16);
-  legal |= followsA5(op) && (type.isInteger(8) || type.isInteger(16) || type.isBF16());
+  legal |= targetOf(op).moreTypes && (type.isInteger(8) || type.isInteger(16) || type.isBF16());
   if (!legal)
     return op->emitOpError("cannot compare ") << type;
   return success();

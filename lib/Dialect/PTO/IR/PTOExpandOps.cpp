@@ -67,19 +67,24 @@ static LogicalResult verifyRowExpand(Operation *op, Value src0, Value src1, Valu
 LogicalResult TRowExpandAddOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true); }
 LogicalResult TRowExpandSubOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
 LogicalResult TRowExpandMulOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
+static LogicalResult expectNoTmp(Operation *op, Value tmp) {
+  if (tmp && targetOf(op).noExpandScratch)
+    return op->emitOpError("takes no tmp on ") << targetOf(op).name;
+  return success();
+}
 LogicalResult TRowExpandMaxOp::verify() {
-  if (getTmp() && followsA5(*this))
-    return emitOpError("takes no tmp on a5");
+  if (failed(expectNoTmp(*this, getTmp())))
+    return failure();
   return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
 }
 LogicalResult TRowExpandMinOp::verify() {
-  if (getTmp() && followsA5(*this))
-    return emitOpError("takes no tmp on a5");
+  if (failed(expectNoTmp(*this, getTmp())))
+    return failure();
   return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
 }
 LogicalResult TRowExpandDivOp::verify() { return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), false); }
 LogicalResult TRowExpandExpDifOp::verify() {
-  if (getTmp() && followsA5(*this))
-    return emitOpError("takes no tmp on a5");
+  if (failed(expectNoTmp(*this, getTmp())))
+    return failure();
   return verifyRowExpand(*this, getSrc0(), getSrc1(), getDst(), true);
 }
