@@ -135,9 +135,9 @@ NB_MODULE(_compiler, m) {
   });
   m.def("describe", &describe);
   m.def("processors", [] {
-    std::vector<std::tuple<std::string, unsigned>> processors;
+    std::vector<std::tuple<std::string, unsigned, bool>> processors;
     for (const ProcessorDescription &processor : describeProcessors())
-      processors.emplace_back(processor.name, processor.blocks);
+      processors.emplace_back(processor.name, processor.blocks, processor.testOnly);
     return processors;
   });
   m.def("interpret", &interpret);

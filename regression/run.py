@@ -33,10 +33,13 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--modes", type=cli.names, default=[], help="comma list of F32, F16, BF16; each model's own when absent"
     )
-    p.add_argument("--num_core", type=cli.names, default=["1"], help="comma list; results must not depend on it")
+    p.add_argument("--num_core", type=cli.names, help="comma list (1); results must not depend on it")
     p.add_argument(
-        "--processors", type=cli.names, default=[zoo.DEFAULT_PROCESSOR], help="comma list; the same bounds hold on each"
+        "--processors",
+        type=cli.names,
+        help=f"comma list ({zoo.DEFAULT_PROCESSOR}); the same bounds hold on each",
     )
+    p.add_argument("--full", action="store_true", help="every chip, on 1 and 24 cores, where nothing else is said")
     p.add_argument("--jobs", type=int, default=1, help="processes at a time; more than one disturbs the times")
     p.add_argument("--threads", type=int, default=2, help="host threads of the simulator")
     p.add_argument("--resume", action="store_true", help="keep what passed before")
@@ -54,6 +57,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def checked(args) -> None:
+    """Fills in what was left out, and refuses what cannot be run."""
+    if args.processors is None:
+        args.processors = compiler.chips() if args.full else [zoo.DEFAULT_PROCESSOR]
+    if args.num_core is None:
+        args.num_core = ["1", "24"] if args.full else ["1"]
     wrong = [m for m in args.modes if m not in zoo.MODES]
     if wrong:
         raise UserError(f"--modes: {wrong[0]!r} is none of {', '.join(zoo.MODES)}")

@@ -37,23 +37,26 @@ StoreError CmdStorerInterface::store_cmd(int engineId, const uint32_t *cmd, size
   EngineKey key{};
   if (StoreError error = fold(engineId, port, key))
     return error;
-  return get(key)->store(cmd, numWords, node);
+  EngineStorerPtr storer = get(key);
+  if (!storer)
+    return "the architecture has no engine " + std::to_string(engineId);
+  return storer->store(cmd, numWords, node);
 }
 
-ConcreteCmdStorer::ConcreteCmdStorer() {
+ConcreteCmdStorer::ConcreteCmdStorer(const isa::ArchInfo &arch) {
   using isa::CoreKind, isa::Pipe;
   auto add = [&](CoreKind core, Pipe pipe, EngineStorerPtr storer) {
     engines[{engineId(core, pipe), 0}] = std::move(storer);
   };
   for (CoreKind core : {CoreKind::AIC, CoreKind::AIV}) {
-    add(core, Pipe::S, std::make_shared<ScalarEngineStorer>(core));
+    add(core, Pipe::S, std::make_shared<ScalarEngineStorer>(arch, core));
     for (Pipe pipe : {Pipe::MTE1, Pipe::MTE2, Pipe::MTE3})
-      if (isa::hasPipe(core, pipe))
-        add(core, pipe, std::make_shared<DMAEngineStorer>(core, pipe));
+      if (isa::hasPipe(arch, core, pipe))
+        add(core, pipe, std::make_shared<DMAEngineStorer>(arch, core, pipe));
   }
-  add(CoreKind::AIV, Pipe::V, std::make_shared<VectorEngineStorer>());
-  add(CoreKind::AIC, Pipe::M, std::make_shared<CubeEngineStorer>());
-  add(CoreKind::AIC, Pipe::FIX, std::make_shared<FixpipeEngineStorer>());
+  add(CoreKind::AIV, Pipe::V, std::make_shared<VectorEngineStorer>(arch));
+  add(CoreKind::AIC, Pipe::M, std::make_shared<CubeEngineStorer>(arch));
+  add(CoreKind::AIC, Pipe::FIX, std::make_shared<FixpipeEngineStorer>(arch));
   for (int port = 0; port < PTO_NUM_CDMA_PORTS; ++port)
     engines[{PTO_ENGINE_CDMA, port}] = std::make_shared<CDMAEngineStorer>(port);
 }

@@ -17,10 +17,10 @@ StoreError EngineStorer::store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE
   return std::nullopt;
 }
 
-PipeEngineStorer::PipeEngineStorer(isa::CoreKind core, isa::Pipe pipe)
+PipeEngineStorer::PipeEngineStorer(const isa::ArchInfo &arch, isa::CoreKind core, isa::Pipe pipe)
     : EngineStorer(int(unsigned(core) << 4 | unsigned(pipe)),
                    std::string(isa::kCoreKindNames[unsigned(core)]) + " " + isa::pipeName(pipe)),
-      pipe(pipe) {}
+      arch(arch), pipe(pipe) {}
 
 StoreError PipeEngineStorer::accept(const uint32_t *cmd, size_t numWords) const {
   isa::DecodedInsn insn;
@@ -30,8 +30,8 @@ StoreError PipeEngineStorer::accept(const uint32_t *cmd, size_t numWords) const 
     return "a command of " + std::to_string(numWords) + " words holds an instruction of " +
            std::to_string(insn.numWords);
   const isa::InsnInfo &info = isa::infoOf(insn.opcode);
-  if (info.pipe != isa::Pipe::ALL && info.pipe != pipe)
-    return std::string(info.mnemonic) + " belongs to " + isa::pipeName(info.pipe);
+  if (isa::Pipe own = arch.engineOf(info.pipe); own != isa::Pipe::ALL && own != pipe)
+    return std::string(info.mnemonic) + " belongs to " + isa::pipeName(own);
   return std::nullopt;
 }
 

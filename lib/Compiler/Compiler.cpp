@@ -224,11 +224,14 @@ static std::optional<std::string> processorProblem(const DeployOptions &options)
 std::vector<ProcessorDescription> describeProcessors() {
   std::vector<ProcessorDescription> list;
   for (const pto::Target &target : pto::allTargets())
-    list.push_back({target.name, static_cast<unsigned>(target.blocks)});
+    list.push_back({target.name, static_cast<unsigned>(target.blocks), target.testOnly});
   return list;
 }
 
-std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors) {
+std::optional<DeploySummary> deployModel(const DeployOptions &given, Errors &errors) {
+  DeployOptions options = given;
+  if (options.processor.empty())
+    options.processor = pto::defaultTarget().name;
   if (auto problem = processorProblem(options)) {
     errors.push_back(*problem);
     return std::nullopt;

@@ -18,14 +18,20 @@ int fail(PtoEncodeContext *context, const std::string &message) {
   return 1;
 }
 
-// An instruction of one engine goes to that engine's stream, one of every engine to the stream that is being written.
+const isa::ArchInfo &arch() {
+  static const isa::ArchInfo &row = *isa::findArch(PTO_ENCODER_PROCESSOR);
+  return row;
+}
+
+// An instruction of one engine goes to the stream of the engine that carries it out, one of every engine to the stream
+// that is being written.
 template <class I> int encodeAndStore(PtoEncodeContext *context, const I *insn, CMD_ID_NODE *node) {
   std::vector<uint32_t> words;
   if (std::optional<std::string> error = isa::tryEncode(*insn, words))
     return fail(context, *error);
   const isa::InsnInfo &info = isa::infoOf(isa::OpcodeOf<I>::value);
-  isa::Pipe pipe = info.pipe == isa::Pipe::ALL ? isa::Pipe(context->pipe) : info.pipe;
-  if (!isa::hasPipe(isa::CoreKind(context->core_kind), pipe))
+  isa::Pipe pipe = info.pipe == isa::Pipe::ALL ? isa::Pipe(context->pipe) : arch().engineOf(info.pipe);
+  if (!isa::hasPipe(arch(), isa::CoreKind(context->core_kind), pipe))
     return fail(context, std::string(info.mnemonic) + ": this kind of core has no engine for it");
   return context->store_cmd(context->user, int(context->core_kind << 4 | unsigned(pipe)), words.data(), words.size(),
                             node, 0);

@@ -64,4 +64,8 @@ bool hasPipe(CoreKind core, Pipe pipe) {
          (kCorePipes[size_t(core)] >> unsigned(pipe) & 1);
 }
 
+bool hasPipe(const ArchInfo &arch, CoreKind core, Pipe pipe) {
+  return hasPipe(core, pipe) && arch.engineOf(pipe) == pipe;
+}
+
 } // namespace pto_mlir::isa

@@ -100,23 +100,23 @@ std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
          kLayoutNames[unsigned(to)] + " in " + kMemoryNames[unsigned(insn.space)];
 }
 
-std::optional<std::string> checkCrossId(const Value &id, bool lanes) {
-  int64_t count = lanes ? 2 * kNumCrossIds : kNumCrossIds;
+std::optional<std::string> checkCrossId(const Value &id, bool lanes, const ArchInfo &arch) {
+  int64_t count = lanes ? arch.vectorCores * arch.crossFlags : arch.crossFlags;
   if (id.isRegister || (id.value >= 0 && id.value < count))
     return std::nullopt;
   return "cross-core flag " + std::to_string(id.value) + " is outside 0.." + std::to_string(count - 1);
 }
 
 // Rules of single instructions that the table has no column for.
-std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, Pipe pipe, Arch arch) {
+std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, Pipe pipe, const ArchInfo &arch) {
   auto flag = [&](Pipe own, Pipe src, Pipe dst, const Value &id) -> std::optional<std::string> {
     if (own != pipe)
       return std::string("belongs to the stream of ") + pipeName(own);
-    if (!hasPipe(core, src) || !hasPipe(core, dst))
+    if (!hasPipe(arch, core, src) || !hasPipe(arch, core, dst))
       return std::string(kCoreKindNames[unsigned(core)]) + " lacks one of the engines " + pipeName(src) + ", " +
              pipeName(dst);
-    if (!id.isRegister && (id.value < 0 || id.value >= int64_t(kNumFlagIds)))
-      return "flag id " + std::to_string(id.value) + " is outside 0..7";
+    if (!id.isRegister && (id.value < 0 || id.value >= int64_t(arch.eventIds)))
+      return "flag id " + std::to_string(id.value) + " is outside 0.." + std::to_string(arch.eventIds - 1);
     return std::nullopt;
   };
   switch (insn.opcode) {
@@ -130,21 +130,21 @@ std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, 
   }
   case Opcode::CrossSet: {
     const auto &i = insn.as<CrossSet>();
-    if (i.mode == CrossMode::lane && !archInfo(arch).has(ArchFeature::LaneFlags))
-      return std::string("mode lane is not on ") + archInfo(arch).name;
+    if (i.mode == CrossMode::lane && !arch.has(ArchFeature::LaneFlags))
+      return std::string("mode lane is not on ") + arch.name;
     if (i.mode == CrossMode::pair && core != CoreKind::AIV)
       return "mode pair is for vector cores";
-    return checkCrossId(i.id, i.mode == CrossMode::lane && core == CoreKind::AIC);
+    return checkCrossId(i.id, i.mode == CrossMode::lane && core == CoreKind::AIC, arch);
   }
   case Opcode::CrossWait: {
-    bool lanes = archInfo(arch).has(ArchFeature::LaneFlags);
+    bool lanes = arch.has(ArchFeature::LaneFlags);
     if (!lanes && pipe != Pipe::S)
       return "belongs to the stream of S";
-    return checkCrossId(insn.as<CrossWait>().id, lanes && core == CoreKind::AIC);
+    return checkCrossId(insn.as<CrossWait>().id, lanes && core == CoreKind::AIC, arch);
   }
   case Opcode::Push: {
     Pipe engine = insn.as<Push>().engine;
-    if (!hasPipe(core, engine) || engine == Pipe::S)
+    if (!hasPipe(arch, core, engine) || engine == Pipe::S)
       return "pushes to an engine that has no FIFO";
     return std::nullopt;
   }
@@ -188,8 +188,12 @@ std::optional<std::string> checkSpecial(const DecodedInsn &insn, CoreKind core, 
 
 std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t *words, size_t numWords, Arch arch,
                                         std::optional<unsigned> numArgs) {
+  const ArchInfo &row = archInfo(arch);
   if (!hasPipe(core, pipe))
     return StreamError{0, std::string(kCoreKindNames[unsigned(core) & 1]) + " has no such engine"};
+  if (!hasPipe(row, core, pipe))
+    return StreamError{0, std::string(row.name) + " has no engine " + pipeName(pipe) + "; " +
+                              pipeName(row.engineOf(pipe)) + " carries out its instructions"};
   std::vector<Level> levels(1);
   levels[0].entry = 0;
   Registers written = 0;
@@ -200,8 +204,8 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
       return StreamError{at, *error};
     const InsnInfo &info = infoOf(insn.opcode);
     auto fail = [&](const std::string &what) { return StreamError{at, std::string(info.mnemonic) + ": " + what}; };
-    if (info.pipe != Pipe::ALL && info.pipe != pipe)
-      return fail(std::string("belongs to ") + pipeName(info.pipe) + ", not to " + pipeName(pipe));
+    if (Pipe own = row.engineOf(info.pipe); own != Pipe::ALL && own != pipe)
+      return fail(std::string("belongs to ") + pipeName(own) + ", not to " + pipeName(pipe));
 
     std::vector<PendingJump> &jumps = levels.back().jumps;
     for (size_t j = 0; j < jumps.size();) {
@@ -223,7 +227,7 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
       return fail(*error);
     if (auto error = checkShapes(insn))
       return fail(*error);
-    if (auto error = checkSpecial(insn, core, pipe, arch))
+    if (auto error = checkSpecial(insn, core, pipe, row))
       return fail(*error);
     if (Registers unwritten = operands.read & ~written)
       return fail("reads r" + std::to_string(__builtin_ctzll(unwritten)) +

@@ -280,12 +280,22 @@ def archs_by_column(table):
     return [(mask_of(rows), "combinations"), (a5, "a5only"), (a3, "a3only")]
 
 
+ARCH_NUMBERS = ("scratchBegin", "scratchBytes", "blocks", "vectorCores", "eventIds", "crossFlags")
+
+
 def write_arch(table, arch):
     """A row of `ArchInfo`."""
 
     def memories(sizes):
         ordered = sorted(sizes, key=lambda s: table.ref(s["memory"])["value"])
         return "{{" + ", ".join(f"{{{s['bytes']}, {s['alignment']}}}" for s in ordered) + "}}"
+
+    carriers = {e["missing"]["def"]: table.ref(e["carrier"]) for e in table.refs(arch["missing"])}
+    engines = [str(number) for number in range(16)]
+    for pipe in table.of("Pipe", "value"):
+        engines[pipe["value"]] = str(carriers.get(pipe["!name"], pipe)["value"])
+    if arch["eventIds"] > 8 or arch["crossFlags"] > 16 or not 1 <= arch["vectorCores"] <= 2:
+        sys.exit(f"{arch['name']}: commands name at most 8 event ids, 16 cross-core flags and 2 vector cores")
 
     own = table.refs(arch["memories"])
     planned = {s["memory"]["def"]: s for s in own} | {
@@ -297,8 +307,10 @@ def write_arch(table, arch):
         f"Arch::{arch['rules']}",
         memories(own),
         memories(planned.values()),
-        *(str(arch[key]) for key in ("scratchBegin", "scratchBytes", "blocks", "vectorCores")),
+        *(str(arch[key]) for key in ARCH_NUMBERS),
         f"Layout::{table.ref(arch['leftLayout'])['name']}",
+        "{" + ", ".join(f"Pipe({number})" for number in engines) + "}",
+        "true" if arch["testOnly"] else "false",
         mask_of(table.refs(arch["features"])),
     ]
     return "    {" + ", ".join(fields) + "},"

@@ -61,7 +61,7 @@ Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, 
     StreamWalker walker(steps, queues);
     walker.pipe = stream.pipe;
     walker.places[0] = core.block, walker.places[1] = kernel.blocks;
-    walker.places[2] = core.subblock, walker.places[3] = core.kind == isa::CoreKind::AIC ? 1 : 2;
+    walker.places[2] = core.subblock, walker.places[3] = isa::coresOf(isa::archInfo(chip.arch), core.kind);
     auto plain = [&](const isa::DecodedInsn &insn, uint32_t op) { recorder.note(insn, op); };
     auto command = [&](const isa::DecodedInsn &insn, uint32_t op) {
       if (cost::Event *event = recorder.note(insn, op); event && event->path != isa::GlobalPath::Local)
@@ -93,8 +93,8 @@ Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chi
   std::vector<std::vector<cost::ByteRuns>> runs;
   uint64_t steps = 0;
   for (uint32_t block = 0; block < kernel.blocks; ++block)
-    for (auto [kind, subblocks] : {std::pair(isa::CoreKind::AIC, 1u), std::pair(isa::CoreKind::AIV, 2u)})
-      for (uint32_t subblock = 0; subblock < subblocks; ++subblock) {
+    for (isa::CoreKind kind : {isa::CoreKind::AIC, isa::CoreKind::AIV})
+      for (uint32_t subblock = 0; subblock < isa::coresOf(isa::archInfo(chip.arch), kind); ++subblock) {
         cost::CoreLog core{kind, block, subblock, {}};
         if (Status status = walkCore(*streams, chip, kernel, steps, core, runs.emplace_back()); !status)
           return Failure{status.error()};

@@ -91,7 +91,7 @@ bool StreamWalker::scalar(const isa::DecodedInsn &insn) {
   }
   case Opcode::Get: {
     const auto &get = insn.as<isa::Get>();
-    registers[get.dst] = unsigned(get.what) < 4 ? places[unsigned(get.what)] : 0;
+    registers[get.dst] = unsigned(get.what) < isa::kNumQueries ? places[unsigned(get.what)] : 0;
     return true;
   }
   default:

@@ -32,7 +32,7 @@ public:
   /// `steps` counts commands over all walks of a kernel, `queues` are the core's.
   StreamWalker(uint64_t &steps, Queues &queues) : steps(steps), queues(queues) {}
 
-  int64_t places[4] = {}; // block index and number, sub-block index and number
+  int64_t places[isa::kNumQueries] = {}; // block index and number, sub-block index and number
   isa::Pipe pipe = isa::Pipe::S;
 
   /// `command` hears, with registers read, of what is neither control nor register arithmetic; `plain`, if there is

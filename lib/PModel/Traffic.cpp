@@ -77,7 +77,7 @@ double KernelTraffic::imbalance() const {
   return sum == 0 ? 1.0 : (mostOfKind(cores.begin(), firstVector) + mostOfKind(firstVector, cores.end())) / sum;
 }
 
-Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
+Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch) {
   KernelTraffic traffic;
   traffic.arguments.resize(kernel.numArgs);
   uint64_t steps = 0;
@@ -99,7 +99,7 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
     }
     if (engines.empty())
       continue;
-    int64_t subBlocks = kind == CoreKind::AIC ? 1 : 2;
+    int64_t subBlocks = isa::coresOf(arch, isa::CoreKind(uint8_t(kind)));
     if (kind == CoreKind::AIC)
       traffic.cubeCores = kernel.blocks;
     for (int64_t block = 0; block < int64_t(kernel.blocks); ++block)
@@ -125,8 +125,9 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel) {
 
 Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model) {
   std::vector<KernelTraffic> kernels;
+  const isa::ArchInfo *arch = isa::findArch(model.processor);
   for (const KernelDesc &kernel : model.kernels) {
-    auto traffic = measureTraffic(kernel);
+    auto traffic = measureTraffic(kernel, arch ? *arch : isa::defaultArch());
     if (!traffic)
       return Failure{"kernel '" + kernel.name + "': " + traffic.error()};
     kernels.push_back(traffic.take());

@@ -19,7 +19,8 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
   if (!api)
     return Failure{api.error()};
   std::unique_ptr<Device> device(new Device(*api));
-  pto_device_options raw = {options.processor.c_str(), options.mode.c_str(), options.threads};
+  pto_device_options raw = {options.processor.empty() ? nullptr : options.processor.c_str(), options.mode.c_str(),
+                            options.threads};
   pto_status status = (*api)->open(&raw, &device->context);
   if (status != PTO_OK) {
     device->context = nullptr;

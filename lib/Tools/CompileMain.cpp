@@ -18,7 +18,8 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
                                      cl::desc("Where the result goes"), cl::cat(category));
   static const std::string names = pto_mlir::isa::archNames(" | ");
   static cl::opt<std::string> processor("processor", cl::value_desc(names),
-                                        cl::desc("Default: what the module says, else a3"), cl::cat(category));
+                                        cl::desc("Default: what the module says, else the default one"),
+                                        cl::cat(category));
   static cl::opt<unsigned> level("level", cl::init(2), cl::desc("1, 2: addresses are planned; 3: the text has them"),
                                  cl::cat(category));
   static cl::opt<unsigned> blocks("blocks", cl::init(1), cl::desc("Blocks of a launch of the .pmodel's kernels"),

@@ -59,7 +59,12 @@ def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> d
 
 def processors() -> dict[str, int]:
     """What models can be compiled for, by name, the default first: how many blocks a chip has."""
-    return dict(_call("processors"))
+    return {name: blocks for name, blocks, _ in _call("processors")}
+
+
+def chips() -> list[str]:
+    """The processors that are chips: those that only tests know are left out."""
+    return [name for name, _, test_only in _call("processors") if not test_only]
 
 
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="", emit_pto="", emit_exact=False) -> dict:

@@ -1,7 +1,8 @@
 //===- TestArchs.td - an architecture that only tests know ----------------===//
 //
 // The table that builds with tests are made from. The row shares no size with a chip, so that a number which someone
-// took from elsewhere does not fit: compiling for it fails, or what runs overruns a memory of the simulator.
+// took from elsewhere does not fit: compiling for it fails, or what runs overruns a memory of the simulator. It has one
+// engine less: MTE2 moves in both directions between global and local memory.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,6 +17,8 @@ def T7 : Arch<"t7", 2, [
   let scratchBytes = 4096;
   let blocks = 7;
   let leftLayout = NZ;
+  let eventIds = 7;
+  let missing = [CarriedEngine<PIPE_MTE3, PIPE_MTE2>];
   let testOnly = 1;
 }
 

@@ -426,6 +426,16 @@ TEST(Fault, TheLowestBlockIsReported) {
   expectFault(k, "zero-divisor", "AIV5.0 S", "by 0", 24, 5);
 }
 
+/// What tests' own architecture lacks (test/isa/TestArchs.td).
+TEST(Api, RefusesCommandsOfAMissingEngine) {
+  TestKernel k(isa::CoreKind::AIV, 0);
+  k.add(Pipe::MTE3, isa::Barrier{Pipe::ALL});
+  EXPECT_EQ(TestDevice().run(k, {}), PTO_OK);
+  TestDevice device(1, pto_mlir::cmodel::levelApi(), "functional", "t7");
+  EXPECT_EQ(device.run(k, {}), PTO_ERROR_BAD_KERNEL);
+  EXPECT_NE(device.error().find("t7 has no engine MTE3"), std::string::npos) << device.error();
+}
+
 TEST(Api, RefusesWhatIsWrong) {
   TestDevice device;
   TestKernel k(isa::CoreKind::AIV, 1);

@@ -45,9 +45,9 @@ public:
 class TestDevice {
 public:
   explicit TestDevice(uint32_t threads = 1, const pto_device_api *functions = levelApi(),
-                      const char *mode = "functional")
+                      const char *mode = "functional", const char *processor = nullptr)
       : api(functions) {
-    pto_device_options options{"a3", mode, threads};
+    pto_device_options options{processor, mode, threads};
     EXPECT_EQ(api->open(&options, &context), PTO_OK);
   }
   ~TestDevice() { api->close(context); }

@@ -186,6 +186,27 @@ TEST(Verify, Movement) {
               HasSubstr("(f16, f32) are not legal"));
 }
 
+/// What tests' own architecture lacks (test/isa/TestArchs.td), whatever else its row says.
+TEST(Verify, AMissingEngineIsCarriedByAnother) {
+  const ArchInfo *arch = findArch("t7");
+  ASSERT_TRUE(arch);
+  EXPECT_EQ(arch->engineOf(Pipe::MTE3), Pipe::MTE2);
+  EXPECT_EQ(arch->engineOf(Pipe::V), Pipe::V);
+  EXPECT_FALSE(hasPipe(*arch, CoreKind::AIV, Pipe::MTE3));
+  EXPECT_TRUE(hasPipe(*arch, CoreKind::AIV, Pipe::MTE2));
+  EXPECT_TRUE(hasPipe(CoreKind::AIV, Pipe::MTE3));
+  auto on = [&](const Stream &s, Pipe pipe) { return verify(s, pipe, CoreKind::AIV, arch->arch); };
+  Stream store;
+  store << TStore{view(0, 16, 64), ub(0, 16, 64), AtomicMode::none};
+  EXPECT_EQ(on(store, Pipe::MTE2), "");
+  EXPECT_EQ(on(store, Pipe::MTE3), "@0 t7 has no engine MTE3; MTE2 carries out its instructions");
+  EXPECT_THAT(verify(store, Pipe::MTE2), HasSubstr("belongs to MTE3, not to MTE2"));
+  EXPECT_THAT(on(Stream() << SetFlag{Pipe::MTE2, Pipe::MTE3, 0}, Pipe::MTE2), HasSubstr("lacks one of the engines"));
+  EXPECT_EQ(on(Stream() << SetFlag{Pipe::MTE2, Pipe::V, 6}, Pipe::MTE2), "");
+  EXPECT_THAT(on(Stream() << SetFlag{Pipe::MTE2, Pipe::V, 7}, Pipe::MTE2), HasSubstr("flag id 7 is outside 0..6"));
+  EXPECT_EQ(verify(Stream() << SetFlag{Pipe::MTE2, Pipe::V, 7}, Pipe::MTE2), "");
+}
+
 TEST(Verify, FlippedBitsNeverCrash) {
   Tile t = ub(0, 16, 64);
   Stream s;

@@ -63,7 +63,7 @@ class Backend {
 public:
   static Backend &instance();
 
-  /// Loads the encoder of a processor ("a3"), once; later calls return the same object. Without `libraryPath` the
+  /// Loads the encoder of a processor, once; later calls return the same object. Without `libraryPath` the
   /// library libpto_encoder_<processor>.so is looked for in $PTO_MLIR_LIB_DIR, then around this binary
   /// (libraryCandidates). A missing library, a missing function, or a library built from another instruction table is
   /// an error that names it.

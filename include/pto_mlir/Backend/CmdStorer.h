@@ -36,10 +36,10 @@ public:
   static StoreError fold(int engineId, int port, EngineKey &key);
 };
 
-/// Holds the concrete storer of every engine.
+/// Holds the concrete storer of every engine of an architecture.
 class ConcreteCmdStorer : public CmdStorerInterface {
 public:
-  ConcreteCmdStorer();
+  explicit ConcreteCmdStorer(const isa::ArchInfo &arch = isa::defaultArch());
   void store_cmd_end(unsigned dep) override;
   EngineStorerPtr get(EngineKey key) override;
 

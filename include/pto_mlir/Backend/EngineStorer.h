@@ -11,6 +11,8 @@
 
 #include "pto_mlir/Backend/EncoderABI.h"
 
+#include "pto_mlir/ISA/Table.h"
+
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -58,28 +60,30 @@ private:
   std::optional<unsigned> endDependency;
 };
 
-/// An engine of a core: accepts the instructions that the table gives to its pipe or to every engine.
+/// An engine of a core of `arch`: accepts the instructions that the table gives to its pipe, to a missing one whose
+/// instructions it carries out, or to every engine.
 class PipeEngineStorer : public EngineStorer {
 public:
-  PipeEngineStorer(isa::CoreKind core, isa::Pipe pipe);
+  PipeEngineStorer(const isa::ArchInfo &arch, isa::CoreKind core, isa::Pipe pipe);
 
 protected:
   StoreError accept(const uint32_t *cmd, size_t numWords) const override;
 
 private:
+  const isa::ArchInfo &arch;
   isa::Pipe pipe;
 };
 class ScalarEngineStorer : public PipeEngineStorer {
 public:
-  explicit ScalarEngineStorer(isa::CoreKind core) : PipeEngineStorer(core, isa::Pipe::S) {}
+  ScalarEngineStorer(const isa::ArchInfo &arch, isa::CoreKind core) : PipeEngineStorer(arch, core, isa::Pipe::S) {}
 };
 class VectorEngineStorer : public PipeEngineStorer {
 public:
-  VectorEngineStorer() : PipeEngineStorer(isa::CoreKind::AIV, isa::Pipe::V) {}
+  explicit VectorEngineStorer(const isa::ArchInfo &arch) : PipeEngineStorer(arch, isa::CoreKind::AIV, isa::Pipe::V) {}
 };
 class CubeEngineStorer : public PipeEngineStorer {
 public:
-  CubeEngineStorer() : PipeEngineStorer(isa::CoreKind::AIC, isa::Pipe::M) {}
+  explicit CubeEngineStorer(const isa::ArchInfo &arch) : PipeEngineStorer(arch, isa::CoreKind::AIC, isa::Pipe::M) {}
 };
 /// MTE1, MTE2, MTE3.
 class DMAEngineStorer : public PipeEngineStorer {
@@ -88,7 +92,8 @@ public:
 };
 class FixpipeEngineStorer : public PipeEngineStorer {
 public:
-  FixpipeEngineStorer() : PipeEngineStorer(isa::CoreKind::AIC, isa::Pipe::FIX) {}
+  explicit FixpipeEngineStorer(const isa::ArchInfo &arch)
+      : PipeEngineStorer(arch, isa::CoreKind::AIC, isa::Pipe::FIX) {}
 };
 /// One port of the cross-device engine. Its commands have no row in the table; any are kept.
 class CDMAEngineStorer : public EngineStorer {

@@ -9,7 +9,7 @@ namespace pto_mlir {
 struct ProgramOptions {
   std::string input;      // .pto
   std::string output;     // .pto, .mlir or .pmodel
-  std::string processor;  // "a3" or "a5"; empty: what the text says, else a3
+  std::string processor;  // a row of the instruction table; empty: what the text says, else the default one
   unsigned level = 2;     // 1, 2: addresses are planned; 3: they are in the text
   unsigned blocks = 1;    // blocks of a launch, kept in the .pmodel
   bool insertSync = true; // flags for functions without any

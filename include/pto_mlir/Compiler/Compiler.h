@@ -37,7 +37,7 @@ struct DeployOptions {
   std::string mlirFile;
   std::string modelFile; // output .pmodel
   std::string quantize = "F32";
-  std::string processor = "a3";
+  std::string processor;  // a row of the instruction table; empty: the default one
   unsigned numCore = 1;   // blocks, at most those of the processor
   bool debug = false;     // keep every named tensor, and the op that each command comes from
   std::string dumpFolder; // the module after each stage goes there, unless empty
@@ -49,6 +49,7 @@ struct DeployOptions {
 struct ProcessorDescription {
   std::string name;
   unsigned blocks; // of a chip: the most that a launch may have
+  bool testOnly;   // no chip
 };
 
 /// The processors that models can be compiled for, the default first.

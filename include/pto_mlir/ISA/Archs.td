@@ -16,6 +16,7 @@ def A3 : Arch<"a3", 0, [
                            MemorySize<SA, 196608, 32>, MemorySize<SB, 196608, 32>];
   let blocks = 24;
   let leftLayout = ZZ;
+  let features = [DistinctReciprocal];
 }
 
 def A5 : Arch<"a5", 1, [
@@ -27,7 +28,8 @@ def A5 : Arch<"a5", 1, [
   let assemblerMemories = [MemorySize<UB, 253952, 32>, MemorySize<BT, 65536, 32>, MemorySize<FB, 253952, 32>];
   let blocks = 32;
   let leftLayout = NZ;
-  let features = [LaneFlags, DirectTiles, VectorScatter];
+  let features = [LaneFlags, DirectTiles, VectorScatter, ColumnMajorOperands, MoreTypes, ScaledProducts, FreeTransfers,
+                  NoExpandScratch, AddedOps];
 }
 
 #endif

@@ -115,6 +115,24 @@ def LaneFlags
     : ArchFeature<"LaneFlags", 0, "each engine raises and awaits the cross-core flags of one vector core; elsewhere S awaits those of the block">;
 def DirectTiles : ArchFeature<"DirectTiles", 1, "tiles go from core to core without global memory: L0C to UB, UB to L1">;
 def VectorScatter : ArchFeature<"VectorScatter", 2, "V scatters; elsewhere S does">;
+// Rules of the public assembler that not every architecture has.
+def ColumnMajorOperands
+    : ArchFeature<"ColumnMajorOperands", 3, "block gathers, transpositions and quantisation take column-major tiles">;
+def MoreTypes : ArchFeature<"MoreTypes", 4,
+                            "selections, comparisons, gathers and triangles take bytes, words and bf16 where others do not">;
+def ScaledProducts : ArchFeature<"ScaledProducts", 5, "products of fp8, also with scales">;
+def FreeTransfers
+    : ArchFeature<"FreeTransfers", 6,
+                  "loads into any memory, stores of accumulators of any width but not of L1, moves between other shapes">;
+def NoExpandScratch : ArchFeature<"NoExpandScratch", 7, "maximum, minimum and exp of a difference by rows take no tmp">;
+def DistinctReciprocal : ArchFeature<"DistinctReciprocal", 8, "a reciprocal is not written over its source">;
+def AddedOps : ArchFeature<"AddedOps", 9, "gathers and scatters in global memory, histograms, random numbers, packing, addresses of scales">;
+
+// An engine that an architecture lacks, and the one that carries out its instructions.
+class CarriedEngine<Pipe m, Pipe c> {
+  Pipe missing = m;
+  Pipe carrier = c;
+}
 
 // One row per architecture. Who needs a fact about one asks the row (ArchInfo in Table.h); nobody compares names.
 class Arch<string n, int v, list<MemorySize> m> {
@@ -131,6 +149,9 @@ class Arch<string n, int v, list<MemorySize> m> {
   int blocks = ?;      // of a chip: a cube core each, and
   int vectorCores = 2; // so many vector cores
   Layout leftLayout = ?; // of L0A
+  int eventIds = 8;    // flags between two engines of a core
+  int crossFlags = 16; // of a core; with LaneFlags the cube core has as many for each vector core
+  list<CarriedEngine> missing = [];
   list<ArchFeature> features = [];
   bit testOnly = 0; // no chip: neither documented nor in the enumeration
 }

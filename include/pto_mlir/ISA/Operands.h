@@ -15,12 +15,15 @@ namespace pto_mlir::isa {
 #include "pto_mlir/ISA/Enums.h.inc"
 
 inline constexpr unsigned kNumRegisters = 64;
-inline constexpr unsigned kNumFlagIds = 8;
-/// Cross-core flags of a core; the cube core of a5 has as many for each vector core (mode lane).
-inline constexpr unsigned kNumCrossIds = 16;
+/// The most event ids, cross-core flags and vector cores of a block that commands can name; an architecture's row says
+/// how many it has. A cube core with lane flags (mode lane) has kNumCrossIds for each vector core.
+inline constexpr unsigned kNumFlagIds = 8, kNumCrossIds = 16, kMostVectorCores = 2;
 /// The highest count of a cross-core flag.
 inline constexpr unsigned kMostCrossRaises = 15;
 inline constexpr unsigned kMaxRank = 5;
+/// What `get` reads where a number is past the names of Query: the launch's scalar argument k.
+inline constexpr unsigned kNumQueries = unsigned(Query::subblock_num) + 1;
+constexpr Query scalarArgument(unsigned k) { return Query(kNumQueries + k); }
 /// Slots whose register bits stand in the head word; a mask word follows only when a later slot is a register.
 inline constexpr unsigned kHeadSlots = 8;
 inline constexpr uint32_t kMaskWordBit = 1u << 10;

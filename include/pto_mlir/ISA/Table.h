@@ -110,11 +110,16 @@ struct ArchInfo {
   Memories assemblerMemories;          // what the public assembler plans with
   uint32_t scratchBegin, scratchBytes; // of UB
   uint32_t blocks, vectorCores;        // of a chip, of a block
+  uint32_t eventIds, crossFlags;       // flags between two engines; between cores
   Layout leftLayout;                   // of L0A
+  std::array<Pipe, 16> engines;        // by pipe: the engine that carries out its instructions
+  bool testOnly;                       // no chip
   uint32_t features;                   // bit set of ArchFeature
 
   const MemoryInfo &memory(Memory m) const { return memories[size_t(m)]; }
   bool has(ArchFeature feature) const { return features >> unsigned(feature) & 1; }
+  /// The engine that carries out the instructions of `pipe`: another one where the architecture lacks it.
+  Pipe engineOf(Pipe pipe) const { return engines[unsigned(pipe)]; }
   /// Bytes of UB that tiles may take: what lies below the scratch of instructions.
   uint32_t tileBytes() const { return scratchBytes ? scratchBegin : memory(Memory::UB).bytes; }
 };
@@ -157,8 +162,13 @@ const ArchInfo *findArch(std::string_view name);
 /// The names of all architectures: "a3, a5".
 std::string archNames(std::string_view separator = ", ");
 
-/// Does this kind of core have this engine?
+/// How many cores of this kind a block has.
+inline uint32_t coresOf(const ArchInfo &arch, CoreKind kind) { return kind == CoreKind::AIV ? arch.vectorCores : 1; }
+
+/// Does this kind of core have this engine on some architecture?
 bool hasPipe(CoreKind core, Pipe pipe);
+/// The same on one architecture.
+bool hasPipe(const ArchInfo &arch, CoreKind core, Pipe pipe);
 
 namespace detail {
 template <class I, class = void> struct HasSpace : std::false_type {};

@@ -72,7 +72,7 @@ struct CubeLimits {
   int64_t l1, l0a, l0b, l0c, biasTable;
 };
 
-/// The limits of an architecture of the ISA's table ("a3", "a5"); empty when
+/// The limits of an architecture of the ISA's table; empty when
 /// there is no such architecture.
 std::optional<CubeLimits> cubeLimits(std::string_view architecture);
 

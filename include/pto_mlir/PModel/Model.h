@@ -122,7 +122,7 @@ struct HostProgramDesc {
 
 struct ModelDesc {
   std::string producer;  // "pto-mlir 0.1.0"
-  std::string processor; // "a3"
+  std::string processor; // a row of the instruction table
   uint32_t numCore = 1;
   std::vector<NetDesc> nets;
   std::vector<KernelDesc> kernels;

@@ -2,6 +2,7 @@
 #ifndef PTO_MLIR_PMODEL_TRAFFIC_H
 #define PTO_MLIR_PMODEL_TRAFFIC_H
 
+#include "pto_mlir/ISA/Table.h"
 #include "pto_mlir/PModel/Model.h"
 #include "pto_mlir/Support/Result.h"
 
@@ -48,7 +49,7 @@ struct VariantTraffic {
 
 /// Executes the scalar part of the kernel's DMA streams on every core and sums up what each command moves. Fails when a
 /// kernel is too long to be walked through.
-Result<KernelTraffic> measureTraffic(const KernelDesc &kernel);
+Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch = isa::defaultArch());
 
 /// Sums over the launches of a program; `kernels` is what was measured for each kernel of the model.
 Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vector<KernelTraffic> &kernels);

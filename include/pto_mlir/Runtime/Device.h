@@ -21,7 +21,7 @@ struct DeviceOptions {
   /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a
   /// '/' is the path of a plug-in.
   std::string device = "cmodel";
-  std::string processor = "a3";
+  std::string processor; ///< empty: the device's own default
   std::string mode = "functional";
   /// Host threads that simulate cores; 0 = as many as the machine has.
   uint32_t threads = 0;

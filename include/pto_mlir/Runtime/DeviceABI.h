@@ -78,7 +78,7 @@ typedef struct pto_profile {
 } pto_profile;
 
 typedef struct pto_device_options {
-  const char *processor; /* "a3" */
+  const char *processor; /* a row of the instruction table; NULL: the device's default */
   const char *mode;      /* "functional" (default), or another that the device knows; the cmodel: rationale-cmodel.md */
   uint32_t num_threads;  /* host threads that simulate cores; 0 = as many as the machine has */
 } pto_device_options;

@@ -11,7 +11,7 @@ namespace pto_mlir::backend {
 
 CodegenContext::CodegenContext(const Processor &processor, isa::CoreKind core, bool withText)
     : processor(processor), core(core) {
-  dump = std::make_shared<VectorDumpStorerDecorator>(std::make_shared<ConcreteCmdStorer>());
+  dump = std::make_shared<VectorDumpStorerDecorator>(std::make_shared<ConcreteCmdStorer>(*processor.arch));
   statistics = std::make_shared<StatisticsStorerDecorator>(dump);
   trace = std::make_shared<TraceStorerDecorator>(statistics);
   trace->setEnabled(withText);
@@ -64,7 +64,7 @@ LogicalResult CodegenContext::generateStream(func::FuncOp function, isa::Pipe wh
     if (failed(dst))
       return failure();
     get.dst = *dst;
-    get.what = isa::Query(4 + k);
+    get.what = isa::scalarArgument(k);
     if (failed(emit(function, get)))
       return failure();
     define(argument, isa::Value::reg(*dst));

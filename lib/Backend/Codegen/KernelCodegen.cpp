@@ -109,9 +109,10 @@ FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &proces
   for (auto function : kernel.getOps<func::FuncOp>()) {
     auto attribute = function->getAttrOfType<pto::PipeAttr>(pto::kPipeAttr);
     isa::Pipe pipe = attribute ? isa::Pipe(unsigned(attribute.getValue())) : isa::Pipe::ALL;
-    if (!attribute || !isa::hasPipe(core, pipe))
+    if (!attribute || !isa::hasPipe(*processor.arch, core, pipe))
       return function.emitError("expects attribute '")
-             << pto::kPipeAttr << "' with an engine of " << isa::kCoreKindNames[unsigned(core)];
+             << pto::kPipeAttr << "' with an engine of " << isa::kCoreKindNames[unsigned(core)] << " on "
+             << processor.name;
     if (llvm::any_of(done, [&](auto &other) { return other.first == pipe; }))
       return function.emitError("is a second stream of engine ") << isa::pipeName(pipe);
     unsigned pointers =

@@ -259,7 +259,7 @@ void Collector::wholeBoxes(unsigned i) {
 
 void Collector::inVectorCores(unsigned i) {
   isa::TargetCores cores = targetCores(insn);
-  for (uint32_t subblock = 0; subblock < 2; ++subblock)
+  for (uint32_t subblock = 0; subblock < isa::kMostVectorCores; ++subblock)
     if (cores != (subblock ? isa::TargetCores::first : isa::TargetCores::second))
       inPeer(core.peerWith(isa::Memory::UB, subblock), i, validOf(*o.tiles[i]));
 }

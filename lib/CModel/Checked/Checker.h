@@ -30,7 +30,7 @@ public:
   void after(Core &core, const Op &op) override;
 
 private:
-  static constexpr unsigned numMemories = std::size(isa::kMemoryNames), numPipes = 16, numIds = 8;
+  static constexpr unsigned numMemories = std::size(isa::kMemoryNames), numPipes = 16, numIds = isa::kNumFlagIds;
 
   struct Block {
     uint64_t bytes;

@@ -4,24 +4,26 @@ namespace pto_mlir::cmodel {
 
 void execute(const isa::Get &insn, Core &core) {
   int64_t &dst = core.engine().registers[insn.dst];
-  switch (uint32_t what = uint32_t(insn.what)) {
-  case 0:
+  switch (insn.what) {
+  case isa::Query::block_idx:
     dst = core.block();
     break;
-  case 1:
+  case isa::Query::block_num:
     dst = core.launch().blocks;
     break;
-  case 2:
+  case isa::Query::subblock_idx:
     dst = core.subblock();
     break;
-  case 3:
+  case isa::Query::subblock_num:
     dst = core.subblocks();
     break;
-  default:
-    if (what - 4 >= core.launch().scalars.size())
-      return core.fault(FaultKind::OutOfRange, "scalar argument " + std::to_string(what - 4) + " of " +
-                                                   std::to_string(core.launch().scalars.size()));
-    dst = core.launch().scalars[what - 4];
+  default: {
+    uint32_t k = uint32_t(insn.what) - isa::kNumQueries;
+    if (k >= core.launch().scalars.size())
+      return core.fault(FaultKind::OutOfRange,
+                        "scalar argument " + std::to_string(k) + " of " + std::to_string(core.launch().scalars.size()));
+    dst = core.launch().scalars[k];
+  }
   }
 }
 

@@ -18,10 +18,10 @@ void Engine::start(const Stream &s) {
   loops.clear();
 }
 
-Core::Core(isa::Arch arch, Observer *observer) : observer(observer) {
+Core::Core(isa::Arch name, Observer *observer) : arch(isa::archInfo(name)), observer(observer) {
   for (unsigned m = 0; m < numMemories; ++m) {
-    memories[m].size = isa::archInfo(arch).memory(isa::Memory(m)).bytes;
-    memories[m].alignment = isa::archInfo(arch).memory(isa::Memory(m)).alignment;
+    memories[m].size = arch.memory(isa::Memory(m)).bytes;
+    memories[m].alignment = arch.memory(isa::Memory(m)).alignment;
   }
 }
 
@@ -263,8 +263,9 @@ void Core::finish() {
 }
 
 void Core::setFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
-  if (id < 0 || id >= int64_t(numIds))
-    return fault(FaultKind::Flag, "flag id " + std::to_string(id) + " is not in 0..7");
+  if (id < 0 || id >= int64_t(arch.eventIds))
+    return fault(FaultKind::Flag,
+                 "flag id " + std::to_string(id) + " is not in 0.." + std::to_string(arch.eventIds - 1));
   uint8_t &flag = flags[unsigned(src) & 15][unsigned(dst) & 15][id];
   if (flag && observer && observer->judgesFlags())
     return current->block();
@@ -274,8 +275,9 @@ void Core::setFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 }
 
 void Core::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
-  if (id < 0 || id >= int64_t(numIds))
-    return fault(FaultKind::Flag, "flag id " + std::to_string(id) + " is not in 0..7");
+  if (id < 0 || id >= int64_t(arch.eventIds))
+    return fault(FaultKind::Flag,
+                 "flag id " + std::to_string(id) + " is not in 0.." + std::to_string(arch.eventIds - 1));
   uint8_t &flag = flags[unsigned(src) & 15][unsigned(dst) & 15][id];
   if (!flag)
     return current->block();
@@ -283,8 +285,9 @@ void Core::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 }
 
 void Core::raiseCross(isa::CrossMode mode, int64_t id) {
-  unsigned count =
-      mode == isa::CrossMode::lane && place.kind == isa::CoreKind::AIC ? 2 * isa::kNumCrossIds : isa::kNumCrossIds;
+  unsigned count = arch.crossFlags;
+  if (mode == isa::CrossMode::lane && place.kind == isa::CoreKind::AIC)
+    count *= arch.vectorCores;
   if (id < 0 || id >= int64_t(count))
     return fault(FaultKind::Flag,
                  "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(count - 1));

@@ -9,6 +9,7 @@
 #include "Machine/Fault.h"
 #include "Memory/GlobalView.h"
 #include "Tiles/LocalTile.h"
+#include "pto_mlir/ISA/Table.h"
 #include "pto_mlir/Runtime/DeviceABI.h"
 
 #include <deque>
@@ -77,7 +78,7 @@ public:
   const LaunchState &launch() const { return *state; }
   uint32_t block() const { return place.block; }
   uint32_t subblock() const { return place.subblock; }
-  uint32_t subblocks() const { return place.kind == isa::CoreKind::AIV ? 2 : 1; }
+  uint32_t subblocks() const { return isa::coresOf(arch, place.kind); }
 
   /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than
   /// the tile).
@@ -111,7 +112,7 @@ public:
   Counters counters;
 
 private:
-  static constexpr unsigned numMemories = std::size(isa::kMemoryNames), numPipes = 16, numIds = 8;
+  static constexpr unsigned numMemories = std::size(isa::kMemoryNames), numPipes = 16, numIds = isa::kNumFlagIds;
   struct Memory {
     std::unique_ptr<uint8_t[]> storage;
     uint8_t *data = nullptr;
@@ -129,6 +130,7 @@ private:
   void finish();
   std::string engineName(isa::Pipe pipe) const;
 
+  const isa::ArchInfo &arch;
   Observer *observer;
   Memory memories[numMemories];
   uint8_t flags[numPipes][numPipes][numIds];

@@ -12,7 +12,7 @@ std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, u
     if (launch.kernel->uses(isa::CoreKind::AIC) || launch.kernel->writesPeers)
       places.push_back({isa::CoreKind::AIC, block, 0});
     if (launch.kernel->uses(isa::CoreKind::AIV) || launch.kernel->writesPeers)
-      for (uint32_t subblock = 0; subblock < 2; ++subblock)
+      for (uint32_t subblock = 0; subblock < isa::archInfo(arch).vectorCores; ++subblock)
         places.push_back({isa::CoreKind::AIV, block, subblock});
   }
   size_t count = places.size();

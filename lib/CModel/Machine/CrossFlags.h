@@ -22,7 +22,7 @@ struct CorePlace {
 
 template <class Token> class CrossFlags {
 public:
-  static constexpr unsigned numIds = 2 * isa::kNumCrossIds;
+  static constexpr unsigned numIds = isa::kMostVectorCores * isa::kNumCrossIds;
 
   /// All flags of these cores are 0; cores are named by their position from now on.
   void reset(std::vector<CorePlace> cores) {

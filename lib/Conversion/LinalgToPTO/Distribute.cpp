@@ -53,7 +53,7 @@ class Distributor {
 public:
   Distributor(func::FuncOp func, int64_t numBlocks)
       : func(func), oneBlock(func->hasAttr(pto::kPanelAttr)),
-        planned(2 * (oneBlock ? 1 : std::max<int64_t>(numBlocks, 1))) {}
+        planned(pto::targetOf(func).vectorCores * (oneBlock ? 1 : std::max<int64_t>(numBlocks, 1))) {}
   void run();
 
 private:

@@ -110,9 +110,9 @@ static LogicalResult numberFlags(MutableArrayRef<Queue> queues) {
       queue.flagBase = base->second;
       queue.op->setAttr("flag_base", OpBuilder(queue.op).getI32IntegerAttr(base->second));
     }
-    if (*queue.flagBase + queue.numFlags() > 16)
+    if (int64_t flags = targetOf(queue.op).crossFlags; *queue.flagBase + queue.numFlags() > flags)
       return queue.op->emitOpError("needs cross-core flags up to ")
-             << *queue.flagBase + queue.numFlags() - 1 << ", there are 0 to 15";
+             << *queue.flagBase + queue.numFlags() - 1 << ", there are 0 to " << flags - 1;
   }
   return success();
 }

@@ -88,9 +88,6 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
   return handover;
 }
 
-/// With lane flags each vector core has flags of its own at the cube core, so many numbers behind the other's.
-constexpr int32_t kOtherLane = 16;
-
 void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
   // A lane flag of a vector core is raised by MTE3: what it stored came from what it loaded before.
   if (e.arch.laneFlags && pipe == pto::Pipe::PIPE_MTE2)
@@ -104,8 +101,9 @@ void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
     e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(number), Value());
   };
   wait(static_cast<int32_t>(semaphore));
-  if (e.arch.laneFlags && semaphore == Semaphore::Free)
-    wait(static_cast<int32_t>(semaphore) + kOtherLane);
+  // With lane flags each vector core has flags of its own at the cube core, behind those of the one before.
+  for (int64_t lane = 1; e.arch.laneFlags && semaphore == Semaphore::Free && lane < e.arch.vectorCores; ++lane)
+    wait(static_cast<int32_t>(static_cast<int64_t>(semaphore) + lane * e.arch.crossFlags));
 }
 
 /// The body of `panel` in the place of a call.

@@ -52,7 +52,8 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
 
   void runOnOperation() override {
     // A number of blocks that is decided at launch is planned like one.
-    PhaseContext context(&getContext(), std::max<int64_t>(numCores, 1) * 2);
+    const int64_t perBlock = pto::targetOf(getOperation()).vectorCores, blocks = std::max<int64_t>(numCores, 1);
+    PhaseContext context(&getContext(), blocks * perBlock);
     // Every kernel is tried: one report names all that cannot be lowered.
     bool good = true;
     for (auto func : getOperation().getOps<func::FuncOp>()) {
@@ -63,7 +64,7 @@ struct TileVectorKernels : impl::TileVectorKernelsBase<TileVectorKernels> {
       if (!llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
         continue;
       // The vector cores of one block share a panel.
-      context.cores = (func->hasAttr(pto::kPanelAttr) ? 1 : std::max<int64_t>(numCores, 1)) * 2;
+      context.cores = (func->hasAttr(pto::kPanelAttr) ? 1 : blocks) * perBlock;
       PTO_DEBUG("@" << func.getName() << " for " << context.cores << " vector cores");
       good &= succeeded(tileVectorKernel(func, context));
     }

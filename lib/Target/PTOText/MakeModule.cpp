@@ -53,16 +53,16 @@ MemRefType semaphores(Builder &b) {
 }
 
 /// Both parts of a kernel in sections of one function. On a3 the semaphores' memory is one more argument, the last.
-func::FuncOp joinParts(OpBuilder &b, const Kernel &kernel, bool a3) {
+func::FuncOp joinParts(OpBuilder &b, const Kernel &kernel, bool takesSemaphores) {
   Location loc = kernel.main->getLoc();
   SmallVector<Type> arguments(func::FuncOp(kernel.main).getArgumentTypes());
-  if (a3)
+  if (takesSemaphores)
     arguments.push_back(semaphores(b));
   auto entry = b.create<func::FuncOp>(loc, func::FuncOp(kernel.main).getName(), b.getFunctionType(arguments, {}));
   OpBuilder inside = OpBuilder::atBlockBegin(entry.addEntryBlock());
   auto end = inside.create<func::ReturnOp>(loc);
   inside.setInsertionPoint(end);
-  if (a3)
+  if (takesSemaphores)
     inside.create<pto::SetFFTsOp>(loc, entry.getArguments().back());
   for (func::FuncOp part : {kernel.main, kernel.vectorPart}) {
     inside.setInsertionPoint(end);
@@ -123,7 +123,7 @@ OwningOpRef<ModuleOp> makeModule(const Kernel &kernel, StringRef name, StringRef
   OwningOpRef<ModuleOp> file = ModuleOp::create(main.getLoc());
   (*file)->setAttr("pto.target_arch", builder.getStringAttr(processor));
   builder.setInsertionPointToStart(file->getBody());
-  auto entry = kernel.vectorPart ? joinParts(builder, kernel, processor == "a3")
+  auto entry = kernel.vectorPart ? joinParts(builder, kernel, !pto::targetNamed(processor).laneFlags)
                                  : cast<func::FuncOp>(builder.clone(*main.getOperation()));
   entry.setName(name);
   entry.setPublic();

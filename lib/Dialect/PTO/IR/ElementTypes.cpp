@@ -112,7 +112,7 @@ class RowTypes {
 public:
   RowTypes(Operation *op, const OpRow &row)
       : op(op), row(row), target(targetOf(op)), arch(uint8_t(1) << unsigned(isa::findArch(target.name)->arch)),
-        refused(target.followsA5 ? row.refusedA5 : row.refusedA3), info(isa::infoOf(row.opcode)) {
+        refused(target.secondTypes ? row.refusedA5 : row.refusedA3), info(isa::infoOf(row.opcode)) {
     row.operands(op, values);
   }
 

@@ -27,13 +27,14 @@ void pto_mlir::pto::printEventId(OpAsmPrinter &printer, Operation *, IntegerAttr
     printer << dynamic;
 }
 
-static LogicalResult verifyCoreSync(Operation *op, bool literal, bool dynamic, Pipe pipe, ArrayRef<Pipe> onA5) {
+static LogicalResult verifyCoreSync(Operation *op, bool literal, bool dynamic, Pipe pipe, ArrayRef<Pipe> withLanes) {
   if (literal == dynamic)
     return op->emitOpError("expects one id, a literal or a value");
-  if (!followsA5(op) || llvm::is_contained(onA5, pipe))
+  if (!targetOf(op).laneFlags || llvm::is_contained(withLanes, pipe))
     return success();
-  InFlightDiagnostic diag = op->emitOpError("does not take ") << stringifyPipe(pipe) << " on a5; expects one of";
-  for (Pipe legal : onA5)
+  InFlightDiagnostic diag = op->emitOpError("does not take ")
+                            << stringifyPipe(pipe) << " on " << targetOf(op).name << "; expects one of";
+  for (Pipe legal : withLanes)
     diag << " " << stringifyPipe(legal);
   return diag;
 }

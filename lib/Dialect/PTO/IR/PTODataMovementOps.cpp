@@ -23,7 +23,7 @@ LogicalResult TLoadOp::verify() {
   if (elementBits(getSrc()) != elementBits(getDst()))
     return emitOpError("expects source and destination elements of one size, got ")
            << elementTypeOf(getSrc().getType()) << " and " << tile.getElementType();
-  if (followsA5(*this))
+  if (targetOf(*this).freeTransfers)
     return success();
   if (!isIn(tile.getLoc(), {AddressSpace::vec, AddressSpace::mat}))
     return emitOpError("expects a vec or mat tile as destination, got ") << stringifyAddressSpace(tile.getLoc());
@@ -39,10 +39,10 @@ LogicalResult TStoreOp::verify() {
   TileBufType tile = asTile(getSrc());
   if (!tile)
     return success();
-  bool a5 = followsA5(*this), acc = tile.getLoc() == AddressSpace::acc;
-  if (!acc && tile.getLoc() != AddressSpace::vec && (a5 || tile.getLoc() != AddressSpace::mat))
+  bool free = targetOf(*this).freeTransfers, acc = tile.getLoc() == AddressSpace::acc;
+  if (!acc && tile.getLoc() != AddressSpace::vec && (free || tile.getLoc() != AddressSpace::mat))
     return emitOpError("expects a tile in ")
-           << (a5 ? "vec or acc" : "vec, mat or acc") << ", got " << stringifyAddressSpace(tile.getLoc());
+           << (free ? "vec or acc" : "vec, mat or acc") << ", got " << stringifyAddressSpace(tile.getLoc());
   if (!acc && (getReluPreMode() != ReluPreMode::no_relu || getPreQuantScalar()))
     return emitOpError("expects an acc tile for relu or quantisation, got ") << stringifyAddressSpace(tile.getLoc());
   Type to = elementTypeOf(getDst().getType());
@@ -51,7 +51,7 @@ LogicalResult TStoreOp::verify() {
       return emitOpError("expects an acc tile of f32 or i32, got ") << tile.getElementType();
     if (!getPreQuantScalar() && !to.isF32() && !to.isF16() && !to.isBF16() && !to.isInteger(32))
       return emitOpError("expects i32, f32, f16 or bf16 in global memory without quantisation, got ") << to;
-    if (!a5 && tile.getCols() > 4095)
+    if (!free && tile.getCols() > 4095)
       return emitOpError("expects at most 4095 columns, got ") << tile.getCols();
   } else if (elementBits(getSrc()) != elementBits(getDst())) {
     return emitOpError("expects source and destination elements of one size, got ")
@@ -123,14 +123,14 @@ LogicalResult TMovOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
     return success();
-  bool a5 = followsA5(*this);
+  const Target &arch = targetOf(*this);
   bool legal = false;
   switch (from.getLoc()) {
   case AddressSpace::mat:
     legal = isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right, AddressSpace::bias, AddressSpace::scaling});
     break;
   case AddressSpace::vec:
-    legal = to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat);
+    legal = to.getLoc() == AddressSpace::vec || (arch.directTiles && to.getLoc() == AddressSpace::mat);
     break;
   case AddressSpace::acc:
     legal = isIn(to.getLoc(), {AddressSpace::vec, AddressSpace::mat});
@@ -141,7 +141,7 @@ LogicalResult TMovOp::verify() {
   if (!legal)
     return emitOpError("cannot move from ")
            << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
-  if ((from.getLoc() == AddressSpace::mat || !a5) && !sameShape(from, to))
+  if ((from.getLoc() == AddressSpace::mat || !arch.freeTransfers) && !sameShape(from, to))
     return emitOpError("expects tiles of one shape, got ") << boxText(from) << " and " << boxText(to);
   if (getReluPreMode() != ReluPreMode::no_relu && from.getLoc() != AddressSpace::acc)
     return emitOpError("expects an acc source for relu, got ") << stringifyAddressSpace(from.getLoc());
@@ -188,11 +188,12 @@ LogicalResult TExtractOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
     return success();
-  bool a5 = followsA5(*this);
-  bool legal = from.getLoc() == AddressSpace::mat && (isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right}) ||
-                                                      (a5 && to.getLoc() == AddressSpace::scaling));
+  bool direct = targetOf(*this).directTiles;
+  bool legal =
+      from.getLoc() == AddressSpace::mat && (isIn(to.getLoc(), {AddressSpace::left, AddressSpace::right}) ||
+                                             (targetOf(*this).freeTransfers && to.getLoc() == AddressSpace::scaling));
   legal |= from.getLoc() == AddressSpace::vec &&
-           (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
+           (to.getLoc() == AddressSpace::vec || (direct && to.getLoc() == AddressSpace::mat));
   if (!legal)
     return emitOpError("cannot extract from ")
            << stringifyAddressSpace(from.getLoc()) << " to " << stringifyAddressSpace(to.getLoc());
@@ -207,19 +208,19 @@ LogicalResult TInsertOp::verify() {
   TileBufType from = asTile(getSrc()), to = asTile(getDst());
   if (!from || !to)
     return success();
-  bool a5 = followsA5(*this);
+  bool direct = targetOf(*this).directTiles, free = targetOf(*this).freeTransfers;
   bool legal = from.getLoc() == AddressSpace::acc && to.getLoc() == AddressSpace::mat;
   legal |= from.getLoc() == AddressSpace::vec &&
-           (to.getLoc() == AddressSpace::vec || (a5 && to.getLoc() == AddressSpace::mat));
+           (to.getLoc() == AddressSpace::vec || (direct && to.getLoc() == AddressSpace::mat));
   if (!legal)
     return emitOpError("cannot insert from ")
            << stringifyAddressSpace(from.getLoc()) << " into " << stringifyAddressSpace(to.getLoc());
   Type a = from.getElementType(), b = to.getElementType();
-  if (from.getLoc() == AddressSpace::acc && !(a.isF32() && (b.isF16() || b.isBF16() || (a5 && b.isF32()))) &&
-      !(a5 && a.isInteger(32) && b.isInteger(32)))
+  if (from.getLoc() == AddressSpace::acc && !(a.isF32() && (b.isF16() || b.isBF16() || (free && b.isF32()))) &&
+      !(free && a.isInteger(32) && b.isInteger(32)))
     return emitOpError("cannot insert ") << a << " into " << b
-                                         << (a5 ? "; expects f32 into f16, bf16 or f32, or i32 into i32"
-                                                : "; expects f32 into f16 or bf16");
+                                         << (free ? "; expects f32 into f16, bf16 or f32, or i32 into i32"
+                                                  : "; expects f32 into f16 or bf16");
   return verifyVecToVec(*this, from, to);
 }
 
@@ -256,7 +257,7 @@ LogicalResult TTransOp::verify() {
   TileBufType from = asTile(getSrc());
   if (!from)
     return success();
-  if (!followsA5(*this) && !from.isRowMajor())
+  if (!targetOf(*this).columnMajorOperands && !from.isRowMajor())
     return emitOpError("expects a row-major source, got ") << from;
   return success();
 }

@@ -6,11 +6,12 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 LogicalResult TRecipOp::verify() {
-  // Only the exact spelling "a3" asks for distinct storage, as the assembler does.
+  // Only the exact spelling of an architecture's name asks for distinct storage, as the assembler does.
   for (Operation *op = *this; op; op = op->getParentOp())
     if (auto arch = op->getAttrOfType<StringAttr>(kTargetArchAttr)) {
-      if (arch.getValue() == "a3" && getSrc() == getDst())
-        return emitOpError("expects a destination that is not the source on a3");
+      const Target *target = findTarget(arch.getValue());
+      if (target && target->distinctReciprocal && getSrc() == getDst())
+        return emitOpError("expects a destination that is not the source on ") << target->name;
       break;
     }
   return success();

@@ -55,8 +55,8 @@ LogicalResult pto_mlir::pto::verifyRowExpand(Operation *op, Value src0, Value sr
 }
 
 LogicalResult pto_mlir::pto::verifyNoTmp(Operation *op, Value tmp) {
-  if (tmp && followsA5(op))
-    return op->emitOpError("takes no tmp on a5");
+  if (tmp && targetOf(op).noExpandScratch)
+    return op->emitOpError("takes no tmp on ") << targetOf(op).name;
   return success();
 }
 

@@ -119,8 +119,9 @@ LogicalResult TGatherOp::verify() {
     if (from && to && getElementBits(from.getElementType()) != getElementBits(to.getElementType()))
       return emitOpError("expects elements of one size, got ")
              << from.getElementType() << " and " << to.getElementType();
-    if (from && getElementBits(from.getElementType()) == 8 && !followsA5(*this))
-      return emitOpError("expects elements of 2 or 4 bytes on a3, got ") << from.getElementType();
+    if (from && getElementBits(from.getElementType()) == 8 && !targetOf(*this).moreTypes)
+      return emitOpError("expects elements of 2 or 4 bytes on ")
+             << targetOf(*this).name << ", got " << from.getElementType();
     return success();
   }
   if (getCdst() || getKValue()) {
@@ -134,17 +135,19 @@ LogicalResult TGatherOp::verify() {
     if (mode != CmpMode::eq && mode != CmpMode::gt)
       return emitOpError("expects cmpMode eq or gt, got ") << stringifyCmpMode(mode);
     Type type = from ? from.getElementType() : Type();
-    if (type && !type.isF16() && !type.isF32() && !(type.isInteger(32) && (mode == CmpMode::eq || followsA5(*this))) &&
-        !(type.isInteger(16) && followsA5(*this)))
+    bool more = targetOf(*this).moreTypes;
+    if (type && !type.isF16() && !type.isF32() && !(type.isInteger(32) && (mode == CmpMode::eq || more)) &&
+        !(type.isInteger(16) && more))
       return emitOpError("cannot compare ") << type << "; expects f16 or f32, or i32 with cmpMode eq";
     return success();
   }
   if (!getIndices() || !getTmp())
     return emitOpError("expects indices and a tmp, or a scalar with two destinations, or a pattern");
   TileBufType index = asTile(getIndices());
-  if (index && !index.getElementType().isInteger(32) && !(followsA5(*this) && index.getElementType().isInteger(16)))
+  if (index && !index.getElementType().isInteger(32) &&
+      !(targetOf(*this).moreTypes && index.getElementType().isInteger(16)))
     return emitOpError("expects indices of i32")
-           << (followsA5(*this) ? " or i16" : "") << ", got " << index.getElementType();
+           << (targetOf(*this).moreTypes ? " or i16" : "") << ", got " << index.getElementType();
   if (from && to && from.getElementType() != to.getElementType())
     return emitOpError("expects one element type, got ") << from.getElementType() << " and " << to.getElementType();
   return success();
@@ -156,7 +159,7 @@ LogicalResult TGatherBOp::verify() {
   TileBufType to = asTile(getDst());
   if (!to)
     return success();
-  if (!to.isRowMajor() && !followsA5(*this))
+  if (!to.isRowMajor() && !targetOf(*this).columnMajorOperands)
     return emitOpError("expects a row-major destination, got ") << to;
   return success();
 }

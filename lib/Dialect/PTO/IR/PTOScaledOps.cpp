@@ -22,15 +22,15 @@ LogicalResult TQuantOp::verify() {
       return emitOpError("expects an offset for INT8_ASYM");
   }
   for (Value value : {getSrc(), getDst()})
-    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !followsA5(*this))
-      return emitOpError("expects row-major tiles on a3, got ") << tile;
+    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !targetOf(*this).columnMajorOperands)
+      return emitOpError("expects row-major tiles on ") << targetOf(*this).name << ", got " << tile;
   return success();
 }
 
 LogicalResult TDequantOp::verify() {
   for (Value value : {getSrc(), getDst()})
-    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !followsA5(*this))
-      return emitOpError("expects row-major tiles on a3, got ") << tile;
+    if (TileBufType tile = asTile(value); tile && !tile.isRowMajor() && !targetOf(*this).columnMajorOperands)
+      return emitOpError("expects row-major tiles on ") << targetOf(*this).name << ", got " << tile;
   return success();
 }
 
@@ -53,12 +53,14 @@ namespace {
 enum class Product { matrix, vector };
 } // namespace
 
-/// a, b are fp8, dst is f32. The matrix form is taken on a3 too, without a look at the types, as the assembler does.
+/// a, b are fp8, dst is f32. The matrix form is taken elsewhere too, without a look at the types, as the assembler
+/// does.
 template <typename Op> static LogicalResult verifyScaled(Op op, Product product) {
-  bool a5 = followsA5(op);
+  bool scaled = targetOf(op).scaledProducts;
   if (product == Product::vector) {
-    if (!a5)
-      return op.emitOpError("exists on a5 only; the module says otherwise (pto.target_arch)");
+    if (!scaled)
+      return op.emitOpError("exists on ")
+             << targetsWith(&Target::scaledProducts) << " only; the module says otherwise (pto.target_arch)";
     if (failed(verifyScale(op, op.getAScale(), op.getA(), "a_scale")) ||
         failed(verifyScale(op, op.getBScale(), op.getB(), "b_scale")) ||
         failed(verifyVectorProduct(op, op.getA(), op.getDst())))
@@ -67,7 +69,7 @@ template <typename Op> static LogicalResult verifyScaled(Op op, Product product)
   Type a = elementTypeOf(op.getA().getType()), b = elementTypeOf(op.getB().getType()),
        d = elementTypeOf(op.getDst().getType());
   auto fp8 = [](Type type) { return isa<FloatType>(type) && type.getIntOrFloatBitWidth() == 8; };
-  if (a5 && (!fp8(a) || !fp8(b) || !d.isF32()))
+  if (scaled && (!fp8(a) || !fp8(b) || !d.isF32()))
     return op.emitOpError("cannot multiply ")
            << a << " by " << b << " into " << d << "; expects a pair of fp8 into f32";
   return verifyProduct(op, op.getA(), op.getB(), op.getDst());
@@ -76,7 +78,7 @@ template <typename Op> static LogicalResult verifyScaledAcc(Op op, Product produ
   TileBufType in = asTile(op.getCIn()), out = asTile(op.getDst());
   if (in && in.getLoc() != AddressSpace::acc)
     return op.emitOpError("expects c_in in acc, got ") << stringifyAddressSpace(in.getLoc());
-  if (in && out && followsA5(op) && (in.getElementType() != out.getElementType() || !sameValid(in, out)))
+  if (in && out && targetOf(op).scaledProducts && (in.getElementType() != out.getElementType() || !sameValid(in, out)))
     return op.emitOpError("expects c_in of dst's element type and valid shape, got ") << in << " for " << out;
   return verifyScaled(op, product);
 }

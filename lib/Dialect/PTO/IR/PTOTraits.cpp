@@ -2,6 +2,7 @@
 
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 #include "VerifyHelpers.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -23,7 +24,20 @@ const Target &pto_mlir::pto::targetOf(Operation *op) {
   return defaultTarget();
 }
 
-bool pto_mlir::pto::followsA5(Operation *op) { return targetOf(op).followsA5; }
+Pipe pto_mlir::pto::pipeOn(const Target &target, Pipe pipe) {
+  auto number = static_cast<uint32_t>(pipe);
+  return number < target.engines.size() ? static_cast<Pipe>(target.engines[number]) : pipe;
+}
+
+Pipe pto_mlir::pto::pipeOf(Operation *op) { return pipeOn(targetOf(op), cast<PipeOpInterface>(op).getPipe()); }
+
+std::string pto_mlir::pto::targetsWith(bool Target::*rule) {
+  std::string names;
+  for (const Target &target : allTargets())
+    if (target.*rule)
+      names.append(names.empty() ? "" : ", ").append(target.name);
+  return names;
+}
 
 /// The tile_buf operands of the op, in order.
 static SmallVector<TileBufType> tileOperands(Operation *op) {
@@ -74,9 +88,10 @@ LogicalResult pto_mlir::pto::detail::verifySameValid(Operation *op) {
 }
 
 LogicalResult pto_mlir::pto::detail::verifyOnlyOnA5(Operation *op) {
-  if (followsA5(op))
+  if (targetOf(op).addedOps)
     return success();
-  return op->emitOpError("exists on a5 only; the module says otherwise (pto.target_arch)");
+  return op->emitOpError("exists on ") << targetsWith(&Target::addedOps)
+                                       << " only; the module says otherwise (pto.target_arch)";
 }
 
 LogicalResult pto_mlir::pto::detail::verifyDistinctDestination(Operation *op) {

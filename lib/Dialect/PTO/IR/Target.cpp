@@ -9,13 +9,26 @@ namespace pto_mlir::pto {
 static Target fromRow(const isa::ArchInfo &row) {
   Target target;
   target.name = row.name;
-  target.followsA5 = row.rules == isa::Arch::a5;
+  target.testOnly = row.testOnly;
+  auto has = [&](isa::ArchFeature feature) { return row.has(feature); };
+  target.secondTypes = row.rules == isa::Arch::a5;
   target.leftColumnMajor = row.leftLayout == isa::Layout::NZ;
-  target.laneFlags = row.has(isa::ArchFeature::LaneFlags);
-  target.directTiles = row.has(isa::ArchFeature::DirectTiles);
-  target.vectorScatter = row.has(isa::ArchFeature::VectorScatter);
+  target.laneFlags = has(isa::ArchFeature::LaneFlags);
+  target.directTiles = has(isa::ArchFeature::DirectTiles);
+  target.vectorScatter = has(isa::ArchFeature::VectorScatter);
+  target.columnMajorOperands = has(isa::ArchFeature::ColumnMajorOperands);
+  target.moreTypes = has(isa::ArchFeature::MoreTypes);
+  target.scaledProducts = has(isa::ArchFeature::ScaledProducts);
+  target.freeTransfers = has(isa::ArchFeature::FreeTransfers);
+  target.noExpandScratch = has(isa::ArchFeature::NoExpandScratch);
+  target.distinctReciprocal = has(isa::ArchFeature::DistinctReciprocal);
+  target.addedOps = has(isa::ArchFeature::AddedOps);
   target.blocks = row.blocks;
   target.vectorCores = row.vectorCores;
+  target.eventIds = row.eventIds;
+  target.crossFlags = row.crossFlags;
+  for (size_t pipe = 0; pipe < row.engines.size(); ++pipe)
+    target.engines[pipe] = uint8_t(row.engines[pipe]);
   target.tileBytes = row.tileBytes();
   return target;
 }

@@ -20,8 +20,7 @@ namespace {
 
 /// The value of a query when `numCore` blocks run this kind of kernel; nothing when cores differ in it.
 std::optional<int64_t> knownValue(Operation *op, KernelKind kind, int64_t numCore) {
-  // pto-isa 1.1: a block is one cube core and two vector cores.
-  int64_t subblocks = kind == KernelKind::vector ? 2 : 1;
+  int64_t subblocks = kind == KernelKind::vector ? targetOf(op).vectorCores : 1;
   if (llvm::isa<GetBlockNumOp>(op))
     return numCore;
   if (llvm::isa<GetBlockIdxOp>(op) && numCore == 1)

@@ -25,7 +25,6 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-static constexpr int kEvents = 8;
 /// Machine words that proofs may look at in one function (a tenth of a second or so) while needless orders are looked
 /// for.
 static constexpr uint64_t kMostWork = uint64_t(1) << 27;
@@ -41,7 +40,7 @@ using PipePair = std::pair<Pipe, Pipe>;
 
 class SyncInserter {
 public:
-  explicit SyncInserter(func::FuncOp func) : func(func) {}
+  explicit SyncInserter(func::FuncOp func) : func(func), numEvents(targetOf(func).eventIds) {}
   /// False when there is no proof that the flags are enough; then nothing was changed.
   bool run();
 
@@ -56,6 +55,7 @@ private:
   void restore(const OrdersByBlock &from);
 
   func::FuncOp func;
+  int numEvents; // between two engines
   std::vector<EngineOp> ops;
   std::vector<SmallVector<Place, 4>> places; // of each op, outermost first
   std::optional<SyncConflicts> conflicts;
@@ -70,7 +70,7 @@ void SyncInserter::collect() {
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (!isEngineOp(op))
       return;
-    EngineOp engine{op, cast<PipeOpInterface>(op).getPipe(), Section::none, collectAccesses(op), {}, 0};
+    EngineOp engine{op, pipeOf(op), Section::none, collectAccesses(op), {}, 0};
     for (Operation *around = op; around != func; around = around->getParentOp()) {
       if (llvm::isa<SectionCubeOp, SectionVectorOp>(around))
         engine.section = llvm::isa<SectionCubeOp>(around) ? Section::cube : Section::vector;
@@ -188,13 +188,14 @@ static std::set<PipePair> getPairs(const OrdersByBlock &blocks) {
 }
 
 bool SyncInserter::needsEvents() const {
-  return llvm::any_of(getPairs(blocks), [&](PipePair pair) { return eventsOf(pair) > kEvents - (meet(pair) ? 1 : 0); });
+  return llvm::any_of(getPairs(blocks),
+                      [&](PipePair pair) { return eventsOf(pair) > numEvents - (meet(pair) ? 1 : 0); });
 }
 
-/// Makes do with eight events per ordered pair; a meeting takes the last one of both directions.
+/// Makes do with the target's events per ordered pair; a meeting takes the last one of both directions.
 void SyncInserter::fitEvents() {
   std::set<PipePair> pairs = getPairs(blocks);
-  auto over = [&](PipePair pair) { return eventsOf(pair) > kEvents - (meet(pair) ? 1 : 0); };
+  auto over = [&](PipePair pair) { return eventsOf(pair) > numEvents - (meet(pair) ? 1 : 0); };
   for (PipePair pair : pairs)
     if (over(pair))
       for (auto &[block, orders] : blocks)
@@ -284,7 +285,8 @@ namespace {
 /// Writes a plan into the function.
 class Emitter {
 public:
-  Emitter(func::FuncOp func, const SyncPlan &plan) : func(func), plan(plan), b(func.getContext()) {}
+  Emitter(func::FuncOp func, const SyncPlan &plan)
+      : func(func), plan(plan), b(func.getContext()), numEvents(targetOf(func).eventIds) {}
   void run();
 
 private:
@@ -296,6 +298,7 @@ private:
   func::FuncOp func;
   const SyncPlan &plan;
   OpBuilder b;
+  int numEvents;           // between two engines
   std::vector<int> events; // of each signal
   DenseMap<Operation *, Value> turns;
   std::map<std::pair<Operation *, int>, Value> ids;
@@ -349,10 +352,10 @@ void Emitter::emitFlags(size_t signal, bool isSet) {
 /// the next meeting before the first has consumed the one of this.
 void Emitter::emitMeeting(const Meeting &meeting) {
   Location loc = func.getLoc();
-  b.create<SetFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
-  b.create<WaitFlagOp>(loc, meeting.a, meeting.b, kEvents - 1);
-  b.create<SetFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
-  b.create<WaitFlagOp>(loc, meeting.b, meeting.a, kEvents - 1);
+  b.create<SetFlagOp>(loc, meeting.a, meeting.b, numEvents - 1);
+  b.create<WaitFlagOp>(loc, meeting.a, meeting.b, numEvents - 1);
+  b.create<SetFlagOp>(loc, meeting.b, meeting.a, numEvents - 1);
+  b.create<WaitFlagOp>(loc, meeting.b, meeting.a, numEvents - 1);
 }
 
 void Emitter::run() {

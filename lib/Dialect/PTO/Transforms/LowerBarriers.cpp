@@ -15,19 +15,18 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-static constexpr int64_t kMeetingEvent = 7;
-
 static LogicalResult lower(func::FuncOp func) {
   SmallVector<BarrierOp> barriers;
   std::set<Pipe> engines;
   bool taken = false;
+  const int64_t meeting = targetOf(func).eventIds - 1;
   func.walk([&](Operation *op) {
     if (auto barrier = dyn_cast<BarrierOp>(op))
       barriers.push_back(barrier);
     else if (isa<PipeOpInterface>(op) && !isa<TileAliasOpInterface>(op))
-      engines.insert(cast<PipeOpInterface>(op).getPipe());
+      engines.insert(pipeOf(op));
     else if (isa<SetFlagOp>(op))
-      taken |= static_cast<int64_t>(cast<SetFlagOp>(op).getEventId()) == kMeetingEvent;
+      taken |= static_cast<int64_t>(cast<SetFlagOp>(op).getEventId()) == meeting;
     else
       taken |= isa<SetFlagDynOp>(op);
   });
@@ -35,14 +34,15 @@ static LogicalResult lower(func::FuncOp func) {
   for (BarrierOp barrier : barriers) {
     if (barrier.getPipe() == Pipe::PIPE_ALL && engines.size() > 1) {
       if (taken)
-        return barrier.emitOpError("needs flag 7 of every pair of engines, which this function also uses by itself");
+        return barrier.emitOpError("needs flag ")
+               << meeting << " of every pair of engines, which this function also uses by itself";
       OpBuilder b(barrier);
       Pipe first = *engines.begin();
       for (bool back : {false, true})
         for (auto it = std::next(engines.begin()); it != engines.end(); ++it) {
           Pipe src = back ? first : *it, dst = back ? *it : first;
-          b.create<SetFlagOp>(barrier.getLoc(), src, dst, kMeetingEvent);
-          b.create<WaitFlagOp>(barrier.getLoc(), src, dst, kMeetingEvent);
+          b.create<SetFlagOp>(barrier.getLoc(), src, dst, meeting);
+          b.create<WaitFlagOp>(barrier.getLoc(), src, dst, meeting);
         }
     }
     barrier.erase();

@@ -34,11 +34,11 @@ static void lower(func::FuncOp func, const Target &arch) {
   SmallVector<Operation *> ops;
   func.walk([&](Operation *op) {
     if (isEngineOp(op))
-      engines.insert(cast<PipeOpInterface>(op).getPipe());
+      engines.insert(pipeOf(op));
     if (isa<SyncSetOp, SyncWaitOp, CrossWaitOp>(op))
       ops.push_back(op);
     if (auto set = dyn_cast<SyncSetOp>(op))
-      engines.insert(set.getPipe());
+      engines.insert(pipeOn(arch, set.getPipe()));
   });
   engines.erase(Pipe::PIPE_ALL);
   engines.erase(Pipe::PIPE_S);
@@ -53,7 +53,7 @@ static void lower(func::FuncOp func, const Target &arch) {
     }
     auto wait = dyn_cast<CrossWaitOp>(op);
     if (auto sync = dyn_cast<SyncWaitOp>(op)) {
-      wait = b.create<CrossWaitOp>(loc, lanes ? sync.getPipe() : Pipe::PIPE_S, idOf(sync, b));
+      wait = b.create<CrossWaitOp>(loc, lanes ? pipeOn(arch, sync.getPipe()) : Pipe::PIPE_S, idOf(sync, b));
       op->erase();
     }
     if (lanes || engines.empty())

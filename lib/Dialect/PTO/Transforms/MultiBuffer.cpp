@@ -34,8 +34,8 @@ static bool wantsTwo(AllocTileOp alloc) {
   llvm::SmallDenseSet<Operation *> users;
   for (Operation *user : getMemoryUsers(alloc.getResult())) {
     users.insert(user);
-    if (auto op = dyn_cast<PipeOpInterface>(user))
-      engines.insert(op.getPipe());
+    if (isa<PipeOpInterface>(user))
+      engines.insert(pipeOf(user));
   }
   if (engines.size() < 2)
     return false;

@@ -58,7 +58,7 @@ static std::optional<bool> belongsTo(Operation *op, Pipe pipe) {
   if (auto barrier = dyn_cast<BarrierOp>(op))
     return barrier.getPipe() == pipe || barrier.getPipe() == Pipe::PIPE_ALL;
   if (isEngineOp(op))
-    return cast<PipeOpInterface>(op).getPipe() == pipe;
+    return pipeOf(op) == pipe;
   return std::nullopt;
 }
 
@@ -166,12 +166,17 @@ struct SliceEnginesPass : public pto_mlir::pto::impl::PTOSliceEnginesBase<SliceE
     llvm::SmallDenseSet<Pipe> used;
     kernel.walk([&](Operation *op) {
       if (isEngineOp(op))
-        used.insert(cast<PipeOpInterface>(op).getPipe());
+        used.insert(pipeOf(op));
       else if (isa<SetFlagOp, SetFlagDynOp, WaitFlagOp, WaitFlagDynOp>(op))
         for (auto [pipe, name] : kEngines)
           if (belongsTo(op, pipe) == true)
             used.insert(pipe);
     });
+    const Target &arch = targetOf(kernel);
+    for (auto [pipe, name] : kEngines)
+      if (used.contains(pipe) && pipeOn(arch, pipe) != pipe)
+        return kernel.emitError("names ") << stringifyPipe(pipe) << ", which " << arch.name << " lacks; "
+                                          << stringifyPipe(pipeOn(arch, pipe)) << " carries out its ops, name that one";
 
     OpBuilder b(kernel);
     auto module = b.create<ModuleOp>(kernel.getLoc(), kernel.getName());

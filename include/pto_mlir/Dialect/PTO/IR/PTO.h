@@ -21,6 +21,11 @@
 #include "pto_mlir/Dialect/PTO/IR/PTOEnums.h.inc"
 
 namespace pto_mlir::pto {
+/// The engine that carries out on `target` what belongs to `pipe`: another one where the target lacks that engine.
+Pipe pipeOn(const Target &target, Pipe pipe);
+/// The engine that carries out an op with PipeOpInterface on its target.
+Pipe pipeOf(mlir::Operation *op);
+
 /// On a kernel's function or module: `#pto.kernel_kind<..>`, the kind of core that runs it.
 inline constexpr llvm::StringLiteral kKernelKindAttr = "pto.kernel_kind";
 /// `#pto.pipe<..>`: on a function the engine whose ops it holds; on fifo_pop, before slicing, the engine that takes the

@@ -20,8 +20,8 @@ inline constexpr llvm::StringLiteral kTargetArchAttr = "pto.target_arch";
 const Target &targetOf(mlir::Operation *op);
 /// The row of that name, as above.
 const Target &targetNamed(llvm::StringRef name);
-/// Whether the public assembler's rules for a5 hold for the op's architecture; elsewhere those for a3 do.
-bool followsA5(mlir::Operation *op);
+/// The targets of which `rule` holds, by name: "a5". What a diagnostic says about an op that others do not take.
+std::string targetsWith(bool Target::*rule);
 
 namespace detail {
 /// The valid part of every tile lies in its box.
