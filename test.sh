@@ -30,7 +30,7 @@ sanitizers() {
   configure sanitize-thread; build build-sanitize-thread PTOThreadTests
   check_generated_headers build-sanitize-thread
 }
-fuzzers() { configure fuzz; build build-fuzz StreamFuzz ByteCodeFuzz; }
+fuzzers() { build build PTOFuzzers; check_generated_headers build; }
 # Noted here: a stage behind '||' would run on after a failure, and then succeed.
 tests() { .venv/bin/python scripts/run_tests.py $full || status=$?; }
 

@@ -6,7 +6,8 @@
 #   pto_shard_ops(VAR Name n)                         n sources in VAR, each with a part of the op definitions
 #   pto_add_tool(NAME [WITH_MLIR] files.. LINK libs..)   an executable in bin/; one that sees MLIR also links MLIR LLVM
 #   pto_add_unittest(NAME [WITH_MLIR] files.. LINK libs..)   a GoogleTest binary registered with CTest
-#   pto_add_fuzzer(NAME [WITH_MLIR] files.. COMPILE libs.. LINK libs..)   with PTO_BUILD_FUZZERS, a libFuzzer binary that COMPILE's libraries are compiled into
+#   pto_add_fuzzer(NAME [WITH_MLIR] files.. COMPILE libs.. [LINK libs..] [SEEDS command..] [SEEDS_DEPEND files..])
+#                                                     with PTO_BUILD_FUZZERS, a libFuzzer binary that COMPILE's libraries are compiled into
 
 # Every generated header. What compiles waits for it (pto_order_after_generated_headers), so that no target has to know which
 # headers its includes lead to.
@@ -186,48 +187,75 @@ function(pto_add_unittest name)
   add_dependencies(PTOUnitTests ${name})
 endfunction()
 
-# The libraries' sources are compiled again, so that coverage guides the fuzzer and the sanitizers see them.
-# Debian's MLIR has neither: what its containers and allocators tell the sanitizer must be ignored when it runs (docs/pto-checklist.md).
+# The sources of a library once more, with coverage that guides fuzzers, sanitizers and assertions.
+# Debian's MLIR has none of them: unittests/FuzzMLIR.h says what the sanitizer must therefore ignore.
+function(pto_fuzz_options part with_mlir)
+  target_compile_options(${part} PRIVATE -g1 -UNDEBUG -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined)
+  if(with_mlir)
+    # -O0, and no checks of arithmetic in MLIR's headers: a file takes a minute otherwise.
+    target_compile_options(${part} PRIVATE -O0 -fno-sanitize=vptr,function -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/SanitizeOurs.txt -fPIC
+                                           -Xclang -fno-pch-timestamp)
+    target_include_directories(${part} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
+    if(NOT TARGET PTOFuzzPch)
+      add_library(PTOFuzzPch OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch_anchor.cpp)
+      pto_fuzz_options(PTOFuzzPch TRUE)
+      target_precompile_headers(PTOFuzzPch PRIVATE ${PTO_PRECOMPILED_HEADERS})
+    endif()
+    if(NOT part STREQUAL PTOFuzzPch)
+      target_precompile_headers(${part} REUSE_FROM PTOFuzzPch)
+    endif()
+  else()
+    target_compile_options(${part} PRIVATE -O1)
+  endif()
+endfunction()
+
+function(pto_fuzz_library out library with_mlir)
+  set(${out} ${library}.Fuzz PARENT_SCOPE)
+  if(TARGET ${library}.Fuzz)
+    return()
+  endif()
+  get_target_property(sources ${library} SOURCES)
+  get_target_property(folder ${library} SOURCE_DIR)
+  # Generated sources, which have absolute paths, come from the library.
+  list(FILTER sources EXCLUDE REGEX "^/")
+  list(TRANSFORM sources PREPEND ${folder}/)
+  add_library(${library}.Fuzz OBJECT EXCLUDE_FROM_ALL ${sources})
+  pto_compile_together(${library}.Fuzz)
+  target_include_directories(${library}.Fuzz PRIVATE ${folder} $<TARGET_PROPERTY:${library},INCLUDE_DIRECTORIES>)
+  pto_fuzz_options(${library}.Fuzz ${with_mlir})
+endfunction()
+
+# All of them, none built by default. Each begins with the files in unittests/seeds/<name>, which its SEEDS command writes.
+add_custom_target(PTOFuzzers)
 function(pto_add_fuzzer name)
   if(NOT PTO_BUILD_FUZZERS)
     return()
   endif()
-  cmake_parse_arguments(ARG "WITH_MLIR" "" "COMPILE;LINK" ${ARGN})
-  set(parts ${name})
-  if(ARG_WITH_MLIR)
-    add_library(${name}.Pch OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/pch_anchor.cpp)
-    list(PREPEND parts ${name}.Pch)
-  endif()
+  cmake_parse_arguments(ARG "WITH_MLIR" "" "COMPILE;LINK;SEEDS;SEEDS_DEPEND" ${ARGN})
   foreach(library ${ARG_COMPILE})
-    get_target_property(sources ${library} SOURCES)
-    get_target_property(folder ${library} SOURCE_DIR)
-    # Generated sources, which have absolute paths, come from the library.
-    list(FILTER sources EXCLUDE REGEX "^/")
-    list(TRANSFORM sources PREPEND ${folder}/ OUTPUT_VARIABLE paths)
-    add_library(${name}.${library} OBJECT EXCLUDE_FROM_ALL ${paths})
-    pto_compile_together(${name}.${library})
-    target_include_directories(${name}.${library} PRIVATE ${folder} $<TARGET_PROPERTY:${library},INCLUDE_DIRECTORIES>)
-    list(APPEND parts ${name}.${library})
-    list(APPEND ARG_LINK ${name}.${library})
+    pto_fuzz_library(part ${library} ${ARG_WITH_MLIR})
+    list(APPEND parts ${part})
   endforeach()
-  add_executable(${name} ${ARG_UNPARSED_ARGUMENTS})
-  foreach(part ${parts})
-    target_compile_options(${part} PRIVATE -g1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined)
-    if(ARG_WITH_MLIR)
-      # -O0, and no checks of arithmetic in MLIR's headers: a file takes a minute otherwise.
-      target_compile_options(${part} PRIVATE -O0 -fno-sanitize=vptr,function -fsanitize-ignorelist=${CMAKE_SOURCE_DIR}/cmake/SanitizeOurs.txt -fPIC
-                                             -Xclang -fno-pch-timestamp)
-      target_include_directories(${part} SYSTEM PRIVATE ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-      if(part STREQUAL "${name}.Pch")
-        target_precompile_headers(${part} PRIVATE ${PTO_PRECOMPILED_HEADERS})
-      else()
-        target_precompile_headers(${part} REUSE_FROM ${name}.Pch)
-      endif()
-    else()
-      target_compile_options(${part} PRIVATE -O1)
-    endif()
-  endforeach()
+  add_executable(${name} EXCLUDE_FROM_ALL ${ARG_UNPARSED_ARGUMENTS})
+  pto_fuzz_options(${name} ${ARG_WITH_MLIR})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer,address,undefined)
-  target_link_libraries(${name} PRIVATE ${ARG_LINK})
+  # The libraries themselves come after their instrumented objects: for generated sources, and for what they link.
+  target_link_libraries(${name} PRIVATE ${parts} ${ARG_COMPILE} ${ARG_LINK})
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/unittests)
+  if(ARG_WITH_MLIR) # the shared libMLIR and libLLVM
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "${LLVM_LIBRARY_DIR}")
+  endif()
+  add_dependencies(PTOFuzzers ${name})
+  if(ARG_SEEDS)
+    set(folder ${CMAKE_BINARY_DIR}/unittests/seeds/${name})
+    add_custom_command(OUTPUT ${folder}.made
+      COMMAND ${CMAKE_COMMAND} -E rm -rf ${folder}
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+      COMMAND ${ARG_SEEDS}
+      COMMAND ${CMAKE_COMMAND} -E touch ${folder}.made
+      DEPENDS ${ARG_SEEDS_DEPEND} WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} VERBATIM
+      COMMENT "Making the seeds of ${name}")
+    add_custom_target(${name}Seeds DEPENDS ${folder}.made)
+    add_dependencies(PTOFuzzers ${name}Seeds)
+  endif()
 endfunction()

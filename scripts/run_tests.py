@@ -20,7 +20,8 @@ RESULTS = BUILD / "test-results"
 LIMITS = {"": 300, "-sanitized": 900, "-thread-sanitized": 900}  # seconds of one GoogleTest program
 TEST_LIMIT = 300  # seconds of one lit or pytest test
 SUITE_LIMIT = 3600  # seconds of all of lit, and of all of pytest
-FUZZERS = {"ByteCodeFuzz": ["test/VM"], "StreamFuzz": []}  # with the folders of their seeds
+# With the folders of their seeds in the tree, beside what the build makes in unittests/seeds.
+FUZZERS = {"ByteCodeFuzz": ["test/VM"], "ONNXFuzz": [], "PModelFuzz": [], "ProgramFuzz": [], "StreamFuzz": []}
 FUZZ_SECONDS = 60
 
 
@@ -85,7 +86,9 @@ def fuzz(binary: Path, seeds: list[str], seconds: int) -> None:
         return add_failure(name, "it is not built")
     with tempfile.TemporaryDirectory() as corpus:
         options = [f"-max_total_time={seconds}", "-timeout=30", "-rss_limit_mb=4096", "-print_final_stats=1"]
-        command = [str(binary), *options, f"-artifact_prefix={RESULTS}/{name}-", corpus, *seeds]
+        made = binary.parent / "seeds" / name
+        folders = [corpus, *seeds, *([str(made)] if made.is_dir() else [])]
+        command = [str(binary), *options, f"-artifact_prefix={RESULTS}/{name}-", *folders]
         code, output = execute(command, None, seconds + 120)
     if code != 0:
         inputs = sorted(map(str, RESULTS.glob(f"{name}-*-*")))
@@ -154,7 +157,7 @@ def main() -> int:
                 name = test.name + suffix
                 command = [str(test), "--gtest_brief=1", f"--gtest_output=xml:{RESULTS / name}.xml"]
                 run(name, command, env, LIMITS[suffix] * (10 if full else 1))
-    fuzz_all(ROOT / "build-fuzz", FUZZ_SECONDS * (10 if full else 1))
+    fuzz_all(BUILD, FUZZ_SECONDS * (10 if full else 1))
     lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "-q", f"--timeout={TEST_LIMIT}"]
     run("lit", [sys.executable, *lit, f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
     python = {"PYTHONPATH": str(BUILD / "python"), **env}

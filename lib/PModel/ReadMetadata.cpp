@@ -16,10 +16,6 @@ std::vector<std::string> texts(const flatbuffers::Vector<flatbuffers::Offset<fla
   return result;
 }
 
-template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
-  return values ? std::vector<T>(values->begin(), values->end()) : std::vector<T>();
-}
-
 ElementType elementType(fb::ElementType type) { return static_cast<ElementType>(type); }
 
 /// Reads tables depth first; the first failure ends the reading.
@@ -48,6 +44,17 @@ public:
   }
 
 private:
+  /// FlatBuffers' verifier checks that a vector lies in the buffer, but not that its 8-byte elements are aligned.
+  template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *values) {
+    if (!values || values->size() == 0)
+      return {};
+    if (reinterpret_cast<uintptr_t>(values->Data()) % alignof(T) != 0) {
+      failure = "its metadata is no valid FlatBuffer of a model: a vector is not aligned";
+      return {};
+    }
+    return std::vector<T>(values->begin(), values->end());
+  }
+
   template <class Tables, class Desc, class Read> void each(const Tables *tables, std::vector<Desc> &descs, Read read) {
     if (!tables)
       return;
@@ -102,7 +109,7 @@ private:
     layout.hashes.push_back(table.hash());
   }
 
-  static void readTensor(const fb::Tensor &table, TensorDesc &tensor) {
+  void readTensor(const fb::Tensor &table, TensorDesc &tensor) {
     tensor.name = text(table.name());
     tensor.type = elementType(table.type());
     tensor.storageType = elementType(table.storage_type());
@@ -115,7 +122,7 @@ private:
     }
   }
 
-  static void readDebugTensor(const fb::DebugTensor &table, DebugTensorDesc &tensor) {
+  void readDebugTensor(const fb::DebugTensor &table, DebugTensorDesc &tensor) {
     tensor.name = text(table.name());
     tensor.type = elementType(table.type());
     tensor.shape = numbers(table.shape());
@@ -147,11 +154,13 @@ private:
     net.quantize = text(table.quantize());
     net.preprocess = text(table.preprocess());
     each(table.variants(), net.variants, [&](auto &entry, VariantDesc &variant) {
-      each(entry.inputs(), variant.inputs, readTensor);
-      each(entry.outputs(), variant.outputs, readTensor);
+      auto read = [&](const fb::Tensor &table, TensorDesc &tensor) { readTensor(table, tensor); };
+      each(entry.inputs(), variant.inputs, read);
+      each(entry.outputs(), variant.outputs, read);
       readProgram(*entry.program(), variant.program);
       variant.workspaceBytes = entry.workspace_bytes();
-      each(entry.debug_tensors(), variant.debugTensors, readDebugTensor);
+      each(entry.debug_tensors(), variant.debugTensors,
+           [&](const fb::DebugTensor &table, DebugTensorDesc &tensor) { readDebugTensor(table, tensor); });
       variant.absorbed = texts(entry.absorbed());
       variant.hostOps = texts(entry.host_ops());
     });

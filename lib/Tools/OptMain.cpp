@@ -5,6 +5,7 @@
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "pto_mlir/Dialect/DebugLog.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
@@ -13,7 +14,6 @@
 #include "pto_mlir/Support/Nesting.h"
 #include "pto_mlir/Tools/Mains.h"
 #include "llvm/Support/CommandLine.h"
-#include "llvm/Support/Debug.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/ToolOutputFile.h"
@@ -25,31 +25,17 @@ static int fail(const llvm::Twine &message) {
   return 1;
 }
 
-#ifndef NDEBUG
-static void showDebugOutput(const std::string &pass) {
-  static std::vector<std::string> passes;
-  passes.push_back(pass);
-  std::vector<const char *> names;
-  for (const std::string &name : passes)
-    names.push_back(name.c_str());
-  llvm::DebugFlag = true;
-  llvm::setCurrentDebugTypes(names.data(), names.size());
-}
-#endif
-
 int pto_mlir::ptoOptMain(int argc, char **argv) {
   if (pto_mlir::wantsImport(argc, argv))
     return pto_mlir::runImport(argc, argv);
   llvm::InitLLVM init(argc, argv);
   static llvm::cl::opt<bool> relaxed(
       "relaxed-syntax", llvm::cl::desc("Also read no comma before strides, and a type behind each operand"));
-#ifndef NDEBUG
-  // Debian's LLVM is built without assertions and so without this option; what it sets is there.
+  // Debian's LLVM, built without assertions, has no such option.
   static llvm::cl::list<std::string> debugOnly(
       "debug-only", llvm::cl::CommaSeparated, llvm::cl::value_desc("pass,pass"),
       llvm::cl::desc("Print the debug output of these passes"),
-      llvm::cl::callback([](const std::string &name) { showDebugOutput(name); }));
-#endif
+      llvm::cl::callback([](const std::string &pass) { pto_mlir::debuggedPasses.push_back(pass); }));
   DialectRegistry registry;
   pto_mlir::registerDialects(registry);
   registry.insert<tosa::TosaDialect>();

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import time
@@ -145,6 +146,15 @@ def fuzzer(gate, tmp_path, monkeypatch):
 
     make("OneFuzz", False)
     return make
+
+
+def test_every_fuzzer_of_the_build_runs(gate):
+    built = {
+        name
+        for path in (ROOT / "unittests").glob("*/CMakeLists.txt")
+        for name in re.findall(r"^pto_add_fuzzer\((\w+)", path.read_text(), re.M)
+    }
+    assert built == set(gate.FUZZERS)
 
 
 def test_fuzzers_without_a_crash_pass(gate, fuzzer, tmp_path):

@@ -877,6 +877,27 @@ def test_broken_graphs(tmp_path):
     )
 
 
+# Found by ONNXFuzz.
+@pytest.mark.parametrize("op", ["Max", "Min", "Mean", "Sum", "Concat"])
+def test_a_list_of_inputs_has_no_gaps(op, tmp_path):
+    attributes = {"axis": 0} if op == "Concat" else {}
+    for inputs, gap in ((["x", ""], 1), (["x", "", "x"], 1)):
+        path = make(tmp_path / "m.onnx", [N(op, inputs, **attributes)], {"x": [2, 3]}, ["y"])
+        refused(path, f"input {gap} is missing")
+
+
+@pytest.mark.parametrize("count", [-(2**63), -1, 0, 3, 2**63 - 1])
+def test_scan_of_more_inputs_than_there_are(count, tmp_path):
+    body = helper.make_graph(
+        [N("Identity", "a", "b")],
+        "body",
+        [helper.make_tensor_value_info("a", F, [3])],
+        [helper.make_tensor_value_info("b", F, [3])],
+    )
+    path = make(tmp_path / "m.onnx", [N("Scan", "x x", body=body, num_scan_inputs=count)], {"x": [2, 3]}, ["y"])
+    refused(path, f"scans {count} of 2 inputs")
+
+
 def test_damaged_files(tmp_path):
     good = make(
         tmp_path / "m.onnx", *(lambda c: (c[0], c[1], ["y"], c[2], c[3]))(CASES["conv_batch_norm"])

@@ -1,6 +1,7 @@
 // A libFuzzer target: bytes as the text of a .pto, compiled as pto-compile does. What compiles to text must be read
 // again, and what fails must say why and leave nothing behind. Mutations change tokens: of a changed byte the lexer
 // makes an error nearly always.
+#include "../FuzzMLIR.h"
 #include "pto_mlir/Compiler/CompilePTO.h"
 
 #include <algorithm>

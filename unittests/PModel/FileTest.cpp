@@ -232,6 +232,37 @@ TEST_F(File, EveryFlippedByteIsFoundOrPadding) {
   }
 }
 
+void mendHashes(std::vector<char> &bytes, uint64_t metadataBytes) {
+  uint64_t hash = XXH3_64bits(bytes.data() + 64, metadataBytes);
+  std::memcpy(bytes.data() + 32, &hash, 8);
+  hash = XXH3_64bits(bytes.data(), 48);
+  std::memcpy(bytes.data() + 48, &hash, 8);
+}
+
+/// FlatBuffers' verifier does not check it; found by PModelFuzz.
+TEST_F(File, AVectorThatIsNotAlignedIsRefused) {
+  WriteSummary summary = write();
+  auto bytes = readFile(path);
+  auto word = [&](size_t at) {
+    uint32_t value;
+    std::memcpy(&value, bytes.data() + at, 4);
+    return value;
+  };
+  // The offset that leads to a shape of {3, 7} now leads to its first number, whose 3 is taken for the length.
+  size_t moved = 0;
+  for (size_t at = 64; at + 20 <= 64 + summary.metadataBytes; at += 4)
+    if (word(at) == 2 && word(at + 4) == 3 && word(at + 8) == 0 && word(at + 12) == 7 && word(at + 16) == 0)
+      for (size_t from = 64; from < at; from += 4)
+        if (from + word(from) == at) {
+          uint32_t offset = word(from) + 4;
+          std::memcpy(bytes.data() + from, &offset, 4);
+          ++moved;
+        }
+  ASSERT_GT(moved, 0u);
+  mendHashes(bytes, summary.metadataBytes);
+  EXPECT_THAT(openBytes(bytes), HasSubstr("a vector is not aligned"));
+}
+
 /// Damage that a forger covers with fresh hashes must be found by the checks behind them.
 TEST_F(File, ForgedHashesDoNotHelp) {
   WriteSummary summary = write();
@@ -244,10 +275,7 @@ TEST_F(File, ForgedHashesDoNotHelp) {
     std::vector<char> bad = good;
     for (int k = 0; k < 2; ++k)
       bad[64 + random() % summary.metadataBytes] ^= char(1 + random() % 255);
-    uint64_t hash = XXH3_64bits(bad.data() + 64, summary.metadataBytes);
-    std::memcpy(bad.data() + 32, &hash, 8);
-    hash = XXH3_64bits(bad.data(), 48);
-    std::memcpy(bad.data() + 48, &hash, 8);
+    mendHashes(bad, summary.metadataBytes);
     writeFile(path, bad);
     auto file = ModelFile::open(path);
     refused += !file;

@@ -5,6 +5,9 @@
 #include "pto_mlir/Backend/Passes.h"
 #include "pto_mlir/ISA/Table.h"
 
+#define DEBUG_TYPE "pto-print-commands"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::backend {
 
 #define GEN_PASS_DEF_PTOPRINTCOMMANDS
@@ -27,6 +30,7 @@ struct PrintCommands : impl::PTOPrintCommandsBase<PrintCommands> {
       auto streams = generateKernel(kernel, *loaded.processor, {/*text=*/true, /*sources=*/false});
       if (failed(streams))
         return signalPassFailure();
+      PTO_DEBUG("@" << streams->name << ": " << streams->streams.size() << " streams");
       print(*streams);
     }
   }

@@ -4,6 +4,9 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#define DEBUG_TYPE "convert-arith-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -77,6 +80,7 @@ struct ConvertArithToVM : impl::ConvertArithToVMBase<ConvertArithToVM> {
 
   void runOnOperation() override {
     forEachOp(getOperation(), "arith", [](Operation *op, RewriterBase &rewriter) {
+      PTO_DEBUG(op->getName() << " at " << op->getLoc());
       if (auto constant = dyn_cast<arith::ConstantOp>(op)) {
         if (Value value = makeConstant(rewriter, op->getLoc(), constant.getValue()))
           rewriter.replaceOp(op, value);

@@ -2,6 +2,9 @@
 #include "Calls.h"
 #include "pto_mlir/Conversion/ToVM/Passes.h"
 
+#define DEBUG_TYPE "convert-math-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -15,6 +18,7 @@ struct ConvertMathToVM : impl::ConvertMathToVMBase<ConvertMathToVM> {
 
   void runOnOperation() override {
     forEachOp(getOperation(), "math", [](Operation *op, RewriterBase &rewriter) {
+      PTO_DEBUG(op->getName() << " at " << op->getLoc());
       bool onTensors = isa<RankedTensorType>(op->getResult(0).getType());
       (void)replaceWithCall(rewriter, op, onTensors ? "device" : "host", {"fastmath"});
     });

@@ -8,6 +8,9 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#define DEBUG_TYPE "convert-scf-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -54,7 +57,10 @@ struct ConvertScfToVM : impl::ConvertScfToVMBase<ConvertScfToVM> {
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
     if (failed(applyPartialConversion(getOperation(), target, std::move(patterns))))
       return signalPassFailure();
-    forEachOp(getOperation(), "cf", convertBranch);
+    forEachOp(getOperation(), "cf", [](Operation *op, RewriterBase &rewriter) {
+      PTO_DEBUG(op->getName() << " at " << op->getLoc());
+      convertBranch(op, rewriter);
+    });
     forEachOp(getOperation(), "func", convertFunc);
   }
 };

@@ -5,6 +5,9 @@
 
 #include "llvm/ADT/TypeSwitch.h"
 
+#define DEBUG_TYPE "convert-tensor-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -88,7 +91,12 @@ void convertTensorOp(Operation *op, RewriterBase &rewriter) {
 
 struct ConvertTensorToVM : impl::ConvertTensorToVMBase<ConvertTensorToVM> {
   void getDependentDialects(DialectRegistry &registry) const override { vm::registerProgramOps(registry); }
-  void runOnOperation() override { forEachOp(getOperation(), "tensor", convertTensorOp); }
+  void runOnOperation() override {
+    forEachOp(getOperation(), "tensor", [](Operation *op, RewriterBase &rewriter) {
+      PTO_DEBUG(op->getName() << " at " << op->getLoc());
+      convertTensorOp(op, rewriter);
+    });
+  }
 };
 
 } // namespace

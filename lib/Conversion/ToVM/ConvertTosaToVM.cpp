@@ -3,6 +3,9 @@
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "pto_mlir/Conversion/ToVM/Passes.h"
 
+#define DEBUG_TYPE "convert-tosa-to-vm"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 using namespace mlir;
 
 namespace pto_mlir {
@@ -16,6 +19,7 @@ struct ConvertTosaToVM : impl::ConvertTosaToVMBase<ConvertTosaToVM> {
 
   void runOnOperation() override {
     forEachOp(getOperation(), "tosa", [](Operation *op, RewriterBase &rewriter) {
+      PTO_DEBUG(op->getName() << " at " << op->getLoc());
       if (auto constant = dyn_cast<tosa::ConstOp>(op))
         rewriter.replaceOpWithNewOp<vm::RodataOp>(op, constant.getType(), constant.getValue());
       else

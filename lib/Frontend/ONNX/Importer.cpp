@@ -348,7 +348,7 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
     return reject("has no output");
   for (int i = 0; i < count; ++i) {
     const std::string &name = proto.input(i);
-    if (name.empty() && i < entry->minInputs)
+    if (name.empty() && (i < entry->minInputs || entry->takesList()))
       return reject("input " + Twine(i) + " is missing");
     if (poisoned.contains(name))
       return poison();

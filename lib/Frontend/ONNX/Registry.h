@@ -14,6 +14,9 @@ struct OpEntry {
   int from, to; ///< opsets, both included
   int minInputs, maxInputs;
   ImportFn import;
+
+  /// Whether the inputs are a list, which has no gaps.
+  bool takesList() const { return minInputs > 0 && maxInputs == kVariadic; }
 };
 
 class Registry {

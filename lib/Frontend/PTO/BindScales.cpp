@@ -7,6 +7,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Dominance.h"
 
+#define DEBUG_TYPE "pto-bind-scales"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOBINDSCALES
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -54,6 +57,7 @@ struct BindScalesPass : pto_mlir::pto::impl::PTOBindScalesBase<BindScalesPass> {
       if (to && to.getLoc() == AddressSpace::scaling && !read)
         dead.push_back(move);
     });
+    PTO_DEBUG(dead.size() << " moves of scales are unused");
     for (Operation *move : dead)
       move->erase();
     getOperation().walk([](AllocTileOp alloc) {

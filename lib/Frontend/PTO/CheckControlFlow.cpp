@@ -4,6 +4,9 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#define DEBUG_TYPE "pto-check-control-flow"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOCHECKCONTROLFLOW
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -22,6 +25,7 @@ struct CheckControlFlowPass : pto_mlir::pto::impl::PTOCheckControlFlowBase<Check
         return op->emitOpError("has no form in command streams; scf.for, scf.while and scf.if have");
       return WalkResult::advance();
     });
+    PTO_DEBUG((result.wasInterrupted() ? "refused" : "all control flow is structured"));
     if (result.wasInterrupted())
       signalPassFailure();
   }

@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#define DEBUG_TYPE "pto-check-level"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOCHECKLEVEL
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -75,6 +78,7 @@ struct CheckLevelPass : pto_mlir::pto::impl::PTOCheckLevelBase<CheckLevelPass> {
       getOperation().emitError() << "level must be 1, 2 or 3, got " << level.getValue();
       return signalPassFailure();
     }
+    PTO_DEBUG("checks as level " << level.getValue());
     WalkResult result = getOperation().walk([&](Operation *op) { return WalkResult(checkOp(op, level)); });
     if (result.wasInterrupted() || failed(checkFunctions(getOperation())))
       signalPassFailure();

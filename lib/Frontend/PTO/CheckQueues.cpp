@@ -9,6 +9,9 @@
 
 #include <map>
 
+#define DEBUG_TYPE "pto-check-queues"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOCHECKQUEUES
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -68,6 +71,8 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
       sides.push_back(side);
       buffers.push_back(used);
     });
+
+    PTO_DEBUG(sides.size() << " sides of queues");
 
     // Sides that share a buffer are one queue.
     llvm::EquivalenceClasses<size_t> queues;

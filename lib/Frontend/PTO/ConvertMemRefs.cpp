@@ -9,6 +9,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#define DEBUG_TYPE "pto-convert-memrefs"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOCONVERTMEMREFS
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -295,6 +298,7 @@ struct ConvertMemRefsPass : pto_mlir::pto::impl::PTOConvertMemRefsBase<ConvertMe
     WalkResult result = getOperation().walk([](func::FuncOp func) -> WalkResult {
       bool any = false;
       func.walk([&](Operation *op) { any |= llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>); });
+      PTO_DEBUG("@" << func.getName() << (any ? " has memrefs" : " has no memrefs"));
       return func.isExternal() || !any ? success() : Converter(func).run();
     });
     if (result.wasInterrupted())

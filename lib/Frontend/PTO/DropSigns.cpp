@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#define DEBUG_TYPE "pto-drop-signs"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTODROPSIGNS
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -21,7 +24,8 @@ static Type dropSign(Type type) {
 namespace {
 struct DropSignsPass : pto_mlir::pto::impl::PTODropSignsBase<DropSignsPass> {
   void runOnOperation() override {
-    getOperation().walk([](Operation *op) {
+    unsigned numCasts = 0;
+    getOperation().walk([&](Operation *op) {
       for (Region &region : op->getRegions())
         for (Block &block : region)
           for (BlockArgument argument : block.getArguments())
@@ -37,7 +41,9 @@ struct DropSignsPass : pto_mlir::pto::impl::PTODropSignsBase<DropSignsPass> {
         return;
       cast.getResult(0).replaceAllUsesWith(cast.getOperand(0));
       cast.erase();
+      ++numCasts;
     });
+    PTO_DEBUG(numCasts << " casts between signs erased");
   }
 };
 } // namespace

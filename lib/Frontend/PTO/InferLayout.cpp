@@ -7,6 +7,9 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#define DEBUG_TYPE "pto-infer-layout"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOINFERLAYOUT
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -82,6 +85,7 @@ struct InferLayoutPass : pto_mlir::pto::impl::PTOInferLayoutBase<InferLayoutPass
                                          << stringifyLayout(*shown);
         return WalkResult::interrupt();
       }
+      PTO_DEBUG("layout " << stringifyLayout(written.value_or(*shown)) << " at " << view.getLoc());
       if (!written)
         view.setLayout(*shown);
       return WalkResult::advance();

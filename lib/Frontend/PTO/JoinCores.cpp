@@ -11,6 +11,9 @@
 
 #include <map>
 
+#define DEBUG_TYPE "pto-join-cores"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOJOINCORES
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -261,6 +264,7 @@ struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
       if (Queue queue = Queue::of(op))
         queues.push_back(queue);
     });
+    PTO_DEBUG(roots.size() << " kernels, " << queues.size() << " ends of queues");
     keepBufferNames(module, queues);
     if (failed(numberFlags(queues)) || failed(joinPeers(roots, queues)))
       return signalPassFailure();

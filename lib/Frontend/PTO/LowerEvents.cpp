@@ -6,6 +6,9 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#define DEBUG_TYPE "pto-lower-events"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOLOWEREVENTS
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -36,6 +39,7 @@ struct LowerEventsPass : pto_mlir::pto::impl::PTOLowerEventsBase<LowerEventsPass
         b.create<BarrierOp>(op->getLoc(), PipeAttr::get(op->getContext(), getEventPipe(barrier.getOpType())));
       else
         return;
+      PTO_DEBUG(op->getName() << " at " << op->getLoc());
       op->erase();
     });
   }

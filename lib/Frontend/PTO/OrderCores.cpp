@@ -9,6 +9,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
+#define DEBUG_TYPE "pto-order-cores"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOORDERCORES
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -129,6 +132,7 @@ struct OrderCoresPass : pto_mlir::pto::impl::PTOOrderCoresBase<OrderCoresPass> {
         return;
       Orderer orderer(func);
       orderer.run(func.getOperation(), touchedBy(func));
+      PTO_DEBUG("@" << func.getName() << (orderer.met ? ": cube and vector core are ordered" : ": nothing to order"));
       if (orderer.met)
         func->setAttr(kOrderedAttr, UnitAttr::get(func.getContext()));
     });

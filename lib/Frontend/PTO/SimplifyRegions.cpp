@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
+#define DEBUG_TYPE "pto-simplify-regions"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOSIMPLIFYREGIONS
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -72,6 +75,8 @@ struct SimplifyRegionsPass : pto_mlir::pto::impl::PTOSimplifyRegionsBase<Simplif
   void runOnOperation() override {
     // Inner ones first, so that no op is visited after it moved.
     getOperation().walk([](Operation *op) {
+      if (isa<scf::ExecuteRegionOp, scf::IndexSwitchOp>(op))
+        PTO_DEBUG(op->getName() << " at " << op->getLoc());
       if (auto region = dyn_cast<scf::ExecuteRegionOp>(op); region && region.getRegion().hasOneBlock())
         openRegion(region);
       else if (auto choice = dyn_cast<scf::IndexSwitchOp>(op))

@@ -9,6 +9,9 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+#define DEBUG_TYPE "pto-split-cores"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOSPLITCORES
 #include "pto_mlir/Frontend/PTO/Passes.h.inc"
@@ -125,9 +128,11 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
       }
       kernels.push_back(func);
     }
-    for (func::FuncOp func : kernels)
+    for (func::FuncOp func : kernels) {
+      PTO_DEBUG("@" << func.getName());
       if (failed(split(func)))
         return signalPassFailure();
+    }
 
     // How many parts each kernel has.
     llvm::StringMap<unsigned> parts;

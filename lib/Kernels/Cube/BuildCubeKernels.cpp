@@ -52,7 +52,7 @@ public:
     auto *top = getContext().getLoadedDialect<top::TopDialect>();
     cube::WeightPacker packer(top->weights());
     bool good = true;
-    PTO_DEBUG(kernels.size() << " cube kernels for " << name << ", " << numCores.getValue() << " blocks");
+    PTO_DEBUG(kernels.size() << " cube kernels, " << numCores.getValue() << " blocks");
     for (func::FuncOp kernel : kernels)
       good &= succeeded(build(kernel, packer));
     if (!good)

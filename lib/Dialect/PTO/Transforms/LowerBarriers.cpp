@@ -7,6 +7,9 @@
 
 #include <set>
 
+#define DEBUG_TYPE "pto-lower-barriers"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOLOWERBARRIERS
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -53,7 +56,10 @@ static LogicalResult lower(func::FuncOp func) {
 namespace {
 struct LowerBarriersPass : pto_mlir::pto::impl::PTOLowerBarriersBase<LowerBarriersPass> {
   void runOnOperation() override {
-    WalkResult result = getOperation().walk([](func::FuncOp func) { return WalkResult(lower(func)); });
+    WalkResult result = getOperation().walk([](func::FuncOp func) {
+      PTO_DEBUG("@" << func.getName());
+      return WalkResult(lower(func));
+    });
     if (result.wasInterrupted())
       signalPassFailure();
   }

@@ -20,6 +20,9 @@
 
 #include <map>
 
+#define DEBUG_TYPE "pto-lower-pipes"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOLOWERPIPES
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -569,6 +572,7 @@ struct LowerPipesPass : pto_mlir::pto::impl::PTOLowerPipesBase<LowerPipesPass> {
     });
     WalkResult result = getOperation().walk([&](func::FuncOp func) {
       auto kind = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr);
+      PTO_DEBUG("@" << func.getName() << (kind ? "" : ": of no core"));
       return kind ? WalkResult(QueueLowering(func, kind.getValue(), bases).run()) : WalkResult::advance();
     });
     if (result.wasInterrupted())

@@ -10,6 +10,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 
+#define DEBUG_TYPE "pto-place-reserved"
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::pto {
 #define GEN_PASS_DEF_PTOPLACERESERVED
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
@@ -65,6 +68,8 @@ namespace {
 struct PlaceReservedPass : pto_mlir::pto::impl::PTOPlaceReservedBase<PlaceReservedPass> {
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](ReserveBufferOp reserve) {
+      PTO_DEBUG((reserve.getAutoAlloc() ? "places the buffer at " : "has an address: the buffer at ")
+                << reserve.getLoc());
       return reserve.getAutoAlloc() ? WalkResult(place(reserve)) : WalkResult::advance();
     });
     if (result.wasInterrupted())

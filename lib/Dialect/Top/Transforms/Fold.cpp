@@ -9,6 +9,7 @@
 #include <cmath>
 
 #define DEBUG_TYPE "top-fold"
+#include "LogReplaced.h"
 #include "pto_mlir/Dialect/DebugLog.h"
 
 using namespace mlir;
@@ -181,15 +182,15 @@ struct MergeCast : public AbsorbingPattern<CastOp> {
 struct Fold : public impl::TopFoldBase<Fold> {
   void runOnOperation() override {
     Absorbed absorbed;
+    LogReplaced log(DEBUG_TYPE);
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<FoldConstant, MergeReshape, MergePermute, MergeCast>(context, absorbed);
     patterns.add<DivToMul>(context);
     patterns.add<DropIdentity<AddOp>, DropIdentity<SubOp>>(context, absorbed, 0.0);
     patterns.add<DropIdentity<MulOp>, DropIdentity<DivOp>, DropIdentity<PowOp>>(context, absorbed, 1.0);
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns))))
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(patterns), log.config())))
       return signalPassFailure();
-    PTO_DEBUG("folded");
     absorbed.commit(getOperation());
   }
 };

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #define DEBUG_TYPE "top-fuse"
+#include "LogReplaced.h"
 #include "pto_mlir/Dialect/DebugLog.h"
 
 using namespace mlir;
@@ -184,6 +185,7 @@ struct FuseBias : public AbsorbingPattern<AddOp> {
 struct Fuse : public impl::TopFuseBase<Fuse> {
   void runOnOperation() override {
     Absorbed absorbed;
+    LogReplaced log(DEBUG_TYPE);
     MLIRContext *context = &getContext();
     // Biases first: a batch_norm behind one would find no convolution and fall apart into mul and add.
     RewritePatternSet biases(context), all(context);
@@ -192,10 +194,9 @@ struct Fuse : public impl::TopFuseBase<Fuse> {
     populateFuseLayerNorm(all, absorbed);
     populateFusePermute(all, absorbed);
     populateFuseScale(all, absorbed);
-    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(biases))) ||
-        failed(applyPatternsAndFoldGreedily(getOperation(), std::move(all))))
+    if (failed(applyPatternsAndFoldGreedily(getOperation(), std::move(biases), log.config())) ||
+        failed(applyPatternsAndFoldGreedily(getOperation(), std::move(all), log.config())))
       return signalPassFailure();
-    PTO_DEBUG("fused");
     absorbed.commit(getOperation());
   }
 };

@@ -2,6 +2,8 @@
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 
+#include "pto_mlir/Dialect/DebugLog.h"
+
 namespace pto_mlir::top {
 #define GEN_PASS_DEF_TOPLOADWEIGHTS
 #define GEN_PASS_DEF_TOPSAVEWEIGHTS
@@ -9,9 +11,11 @@ namespace pto_mlir::top {
 
 namespace {
 
+#define DEBUG_TYPE "top-load-weights"
 struct LoadWeights : public impl::TopLoadWeightsBase<LoadWeights> {
   using TopLoadWeightsBase::TopLoadWeightsBase;
   void runOnOperation() override {
+    PTO_DEBUG("reads " << file.getValue());
     std::string error;
     if (failed(loadWeights(getOperation(), file, error))) {
       getOperation().emitError(error);
@@ -19,10 +23,13 @@ struct LoadWeights : public impl::TopLoadWeightsBase<LoadWeights> {
     }
   }
 };
+#undef DEBUG_TYPE
 
+#define DEBUG_TYPE "top-save-weights"
 struct SaveWeights : public impl::TopSaveWeightsBase<SaveWeights> {
   using TopSaveWeightsBase::TopSaveWeightsBase;
   void runOnOperation() override {
+    PTO_DEBUG("writes " << file.getValue());
     std::string error;
     if (failed(saveWeights(getOperation(), file, error))) {
       getOperation().emitError(error);
@@ -30,6 +37,7 @@ struct SaveWeights : public impl::TopSaveWeightsBase<SaveWeights> {
     }
   }
 };
+#undef DEBUG_TYPE
 
 } // namespace
 } // namespace pto_mlir::top

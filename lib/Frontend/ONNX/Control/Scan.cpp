@@ -29,10 +29,11 @@ static std::optional<SmallVector<int64_t>> list(Node &node, StringRef name, size
 
 static LogicalResult importScan(Node &node) {
   const ::onnx::GraphProto *body = node.graphAttr("body");
-  int64_t scanned = node.intAttr("num_scan_inputs", 0), count = node.numInputs(), states = count - scanned;
+  int64_t count = node.numInputs(), scanned = node.intAttr("num_scan_inputs", 0);
+  int64_t states = count - std::clamp<int64_t>(scanned, 0, count);
   if (!body)
     return failure();
-  if (scanned < 1 || states < 0 || body->output_size() < states)
+  if (scanned < 1 || scanned > count || body->output_size() < states)
     return node.error("scans " + Twine(scanned) + " of " + Twine(count) + " inputs; its body gives " +
                       Twine(body->output_size()));
   size_t made = body->output_size() - states;
