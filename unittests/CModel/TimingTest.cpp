@@ -2,9 +2,11 @@
 // waiting.
 #include "TestKernel.h"
 #include "pto_mlir/Cost/Cost.h"
+#include "pto_mlir/Cost/GlobalMemory.h"
 
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 using namespace pto_mlir;
@@ -125,6 +127,35 @@ TEST(Timing, ProductsOfThePublishedTests) {
   EXPECT_EQ(product(ElementType::f16, ElementType::f32, 40, 50, 60), 54);
   EXPECT_EQ(product(ElementType::i8, ElementType::i32, 6, 7, 8), 7);
   EXPECT_EQ(product(ElementType::f32, ElementType::f32, 120, 110, 50), 902);
+}
+
+// A view of boxes is as many runs as it has boxes, which cover each element's bytes once.
+TEST(Timing, BoxesOfAViewAreRuns) {
+  constexpr int64_t rows = 40, cols = 24, boxRows = 16, boxCols = 16;
+  for (int64_t inner : {1, 2}) { // elements side by side, or every second one
+    isa::View v = view(0, ElementType::f16, 1, 1);
+    v.layout = Layout::NZ, v.rank = 5;
+    const int64_t sizes[] = {1, 2, 3, boxRows, boxCols},
+                  strides[] = {0, 3 * boxRows * boxCols * inner, boxRows * boxCols * inner, boxCols * inner, inner};
+    for (unsigned i = 0; i < 5; ++i)
+      v.sizes[i] = isa::Value(sizes[i]), v.strides[i] = isa::Value(strides[i]);
+    std::vector<cost::ByteRuns> runs;
+    cost::viewRuns(v, 1000, rows, cols, runs);
+    EXPECT_EQ(runs.size(), inner == 1 ? 6u : 72u);
+    std::multiset<uint64_t> bytes, expected;
+    for (const cost::ByteRuns &run : runs)
+      for (uint64_t i = 0; i < run.count; ++i)
+        for (uint64_t b = 0; b < run.length; ++b)
+          bytes.insert(run.begin + i * uint64_t(run.pitch) + b);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t c = 0; c < cols; ++c)
+        for (int64_t b = 0; b < 2; ++b)
+          expected.insert(uint64_t(1000 +
+                                   2 * (c / boxCols * strides[1] + r / boxRows * strides[2] + r % boxRows * strides[3] +
+                                        c % boxCols * strides[4]) +
+                                   b));
+    EXPECT_EQ(bytes, expected);
+  }
 }
 
 struct Timed {
