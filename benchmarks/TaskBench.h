@@ -33,12 +33,16 @@ inline void submitChain(TaskRuntime &run, KernelId kernel, uint64_t count) {
   }
 }
 
-/// Counters p50_ns, p99_ns and max_ns of `nanoseconds`, which must not be empty.
-inline void countLatencies(benchmark::State &state, std::vector<uint64_t> nanoseconds) {
-  std::sort(nanoseconds.begin(), nanoseconds.end());
-  state.counters["p50_ns"] = double(nanoseconds[nanoseconds.size() / 2]);
-  state.counters["p99_ns"] = double(nanoseconds[nanoseconds.size() * 99 / 100]);
-  state.counters["max_ns"] = double(nanoseconds.back());
+/// Counters p50_ns, p99_ns and max_ns of all that was measured so far: `all` is kept across repetitions and takes
+/// `nanoseconds`, which must not be empty. The counters of the last repetition are those of every repetition together.
+inline void countLatencies(benchmark::State &state, const std::vector<uint64_t> &nanoseconds,
+                           std::vector<uint64_t> &all) {
+  all.insert(all.end(), nanoseconds.begin(), nanoseconds.end());
+  std::sort(all.begin(), all.end());
+  state.counters["p50_ns"] = double(all[all.size() / 2]);
+  state.counters["p99_ns"] = double(all[all.size() * 99 / 100]);
+  state.counters["max_ns"] = double(all.back());
+  state.counters["samples"] = double(all.size());
 }
 
 } // namespace pto_mlir::tasks

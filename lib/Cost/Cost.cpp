@@ -3,6 +3,8 @@
 #include "Extent.h"
 #include "VectorCost.h"
 
+#include <algorithm>
+
 namespace pto_mlir::cost {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr double gib = 1024.0 * 1024 * 1024;
 /// Bytes of the boxes of the tile's layout that its valid region takes.
 double boxBytes(const isa::Tile &t) {
   isa::Box box = isa::innerBox(t.layout, t.type);
-  return double(ceilDiv(rows(t), box.rows) * ceilDiv(cols(t), box.cols) * box.rows * box.cols * elementBytes(t));
+  return double(bytesOf(t, ceilDiv(rows(t), box.rows) * ceilDiv(cols(t), box.cols) * box.rows * box.cols));
 }
 
 InsnCost atRate(double bytes, const OperandList &o, const ChipInfo &chip) {
@@ -95,7 +97,7 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipInfo &chip) {
     return atRate(double(ceilDiv(payload(o.dstTile()), granule) * granule), o, chip);
   }
   case CostForm::converted:
-    return atRate(double(rows(o.srcTile()) * cols(o.srcTile()) * elementBytes(o.dstTile())), o, chip);
+    return atRate(double(bytesOf(o.dstTile(), rows(o.srcTile()) * cols(o.srcTile()))), o, chip);
   }
   return {0, 1, 0};
 }

@@ -4,15 +4,16 @@
 
 #include "pto_mlir/ISA/Operands.h"
 
-#include <algorithm>
-
 namespace pto_mlir::cost {
 
 inline uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
 inline uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
-inline uint64_t elementBytes(const isa::Tile &t) { return std::max(1u, isa::elementBits(t.type) / 8); }
-inline uint64_t payload(const isa::Tile &t) { return rows(t) * cols(t) * elementBytes(t); }
 inline uint64_t ceilDiv(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
+/// Bytes of `elements` of the tile's type; two elements of 4 bits are one byte.
+inline uint64_t bytesOf(const isa::Tile &t, uint64_t elements) {
+  return ceilDiv(elements * isa::elementBits(t.type), 8);
+}
+inline uint64_t payload(const isa::Tile &t) { return bytesOf(t, rows(t) * cols(t)); }
 
 } // namespace pto_mlir::cost
 

@@ -17,9 +17,19 @@ void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols
     v.sizes[i] = view.sizes[i].value, v.strides[i] = view.strides[i].value;
   int64_t bytes = isa::elementBits(view.type) / 8;
   if (v.layout == isa::Layout::NZ) {
-    for (uint64_t r = 0; r < rows; ++r)
-      for (uint64_t c = 0; c < cols; ++c)
-        runs.push_back({base + uint64_t(v.offset(int64_t(r), int64_t(c)) * bytes), uint64_t(bytes), 0, 1});
+    // Rows of a box are runs of its width, one pitch apart.
+    uint64_t width = uint64_t(std::max<int64_t>(v.size(0), 1)), box = uint64_t(std::max<int64_t>(v.size(1), 1));
+    int64_t pitch = v.stride(1) * bytes;
+    for (uint64_t c = 0; c < cols; c += width)
+      for (uint64_t r = 0; r < rows; r += box) {
+        uint64_t wide = std::min(width, cols - c), count = std::min(box, rows - r);
+        if (v.stride(0) == 1)
+          runs.push_back(
+              {base + uint64_t(v.offset(int64_t(r), int64_t(c)) * bytes), wide * uint64_t(bytes), pitch, count});
+        else
+          for (uint64_t j = c; j < c + wide; ++j)
+            runs.push_back({base + uint64_t(v.offset(int64_t(r), int64_t(j)) * bytes), uint64_t(bytes), pitch, count});
+      }
     return;
   }
   bool dn = v.layout == isa::Layout::DN;

@@ -2,6 +2,8 @@
 
 #include "Extent.h"
 
+#include <algorithm>
+
 namespace pto_mlir::cost {
 namespace {
 
@@ -18,14 +20,14 @@ constexpr double kCounting = 16;
 /// repeats is waited for by whoever needs the result.
 constexpr double kFunctionStart = 23;
 
-uint64_t rowRepeats(const isa::Tile &t) { return ceilDiv(cols(t) * elementBytes(t), kRepeatBytes); }
+uint64_t rowRepeats(const isa::Tile &t) { return ceilDiv(bytesOf(t, cols(t)), kRepeatBytes); }
 
 /// A tile without gaps is one run, others go row by row.
 uint64_t repeats(const isa::Tile &t) {
   bool dn = t.layout == isa::Layout::DN;
   if (dn ? rows(t) == t.rows : cols(t) == t.cols)
     return ceilDiv(payload(t), kRepeatBytes);
-  return dn ? cols(t) * ceilDiv(rows(t) * elementBytes(t), kRepeatBytes) : rows(t) * rowRepeats(t);
+  return dn ? cols(t) * ceilDiv(bytesOf(t, rows(t)), kRepeatBytes) : rows(t) * rowRepeats(t);
 }
 
 bool isMask(const OperandList &o, unsigned tile) {
@@ -76,7 +78,7 @@ InsnCost repeatsCost(const OperandList &o) {
   uint64_t n = repeats(dst);
   for (unsigned i = 1; rate.form == CostForm::widest && i < o.numTiles; ++i)
     n = std::max(n, repeats(*o.tiles[i]));
-  bool ragged = rate.counts && cols(dst) * elementBytes(dst) % kRepeatBytes != 0 &&
+  bool ragged = rate.counts && bytesOf(dst, cols(dst)) % kRepeatBytes != 0 &&
                 !(cols(dst) == dst.cols && payload(dst) % kRepeatBytes == 0);
   return {rate.head, rate.work * double(n) + (ragged ? kCounting : 0), rate.tail};
 }

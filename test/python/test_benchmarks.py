@@ -1,6 +1,8 @@
 """The verdicts of the benchmarks: a missed goal ends them with 1 unless known_misses.toml lists it with a value and a reason."""
 
+import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
@@ -92,7 +94,8 @@ def test_the_list_in_the_tree_is_well_formed(goals):
         goals.read_known(goals.KNOWN_MISSES, benchmark)
 
 
-def test_the_zoo_table_uses_the_verdicts(goals, known, monkeypatch, capsys):
+@pytest.fixture
+def zoo(goals, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "regression"))
     monkeypatch.delitem(sys.modules, "zoo", raising=False)
     import importlib.util
@@ -100,6 +103,37 @@ def test_the_zoo_table_uses_the_verdicts(goals, known, monkeypatch, capsys):
     spec = importlib.util.spec_from_file_location("zoo_benchmark", ROOT / "benchmarks" / "zoo.py")
     zoo = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(zoo)
+    return zoo
+
+
+def test_every_network_has_a_goal_for_its_traffic(zoo):
+    assert set(zoo.MODELS) - set(zoo.TRAFFIC) == {"resnet152"}, "docs/regression.md names what has no goal"
+
+
+def test_counts_need_no_clock(zoo, monkeypatch, tmp_path, capsys):
+    """With --counts nothing but conversions and counts; a network that cannot be converted is named and ends the run with 1."""
+    calls = []
+
+    def command(tool, *arguments):
+        calls.append(tool)
+        absent = "absent" in map(str, arguments)
+        return SimpleNamespace(problem="no such file" if absent else "")
+
+    monkeypatch.setattr(zoo, "command", command)
+    monkeypatch.setattr(zoo.zoo, "read", lambda path: SimpleNamespace(file="m.onnx", shapes="[[1]]"))
+    monkeypatch.setattr(zoo, "traffic", lambda file: 1.5)
+    monkeypatch.setattr(zoo, "evenness", lambda file, trace: (1.1, "launch"))
+    monkeypatch.setattr(zoo.run, "main", lambda options: pytest.fail("the regression ran"))
+    options = ["zoo.py", "--counts", "--work", str(tmp_path), "--modes", "F32,F16", "--json", str(tmp_path / "t.json")]
+    monkeypatch.setattr(sys, "argv", [*options, "--models", "resnet18"])
+    assert zoo.main() == 0
+    assert calls == ["model_transform"] + ["model_deploy"] * 4
+    assert [row["value"] for row in json.loads((tmp_path / "t.json").read_text())] == [1.5, 1.1] * 2
+    monkeypatch.setattr(sys, "argv", [*options, "--models", "absent"])
+    assert zoo.main() == 1 and "no such file" in capsys.readouterr().out
+
+
+def test_the_zoo_table_uses_the_verdicts(goals, known, zoo):
     table = zoo.Table(known)
     table.add("net", "F16", "traffic / ideal", 1.75, 1.5, ".2f")
     assert table.goals.close() == 0

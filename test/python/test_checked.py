@@ -1,6 +1,6 @@
 """The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
 
-import importlib.util
+import importlib
 import json
 import re
 import subprocess
@@ -105,34 +105,75 @@ def test_timing_gives_the_same_numbers_and_a_trace(network, tmp_path):
     assert max(e["ts"] + e["dur"] for e in events) <= total["seconds"] * 1e6 * 1.001
 
 
-def silicon(name):
-    spec = importlib.util.spec_from_file_location(
-        name, Path(__file__).parents[2] / "benchmarks" / "silicon" / f"{name}.py"
-    )
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+@pytest.fixture
+def silicon(monkeypatch):
+    """Loads a module of benchmarks/silicon."""
+    monkeypatch.syspath_prepend(str(Path(__file__).parents[2] / "benchmarks" / "silicon"))
+    return importlib.import_module
 
 
-def test_published_attention_takes_the_published_time(tmp_path):
-    """Cube and vector cores together; checked without a report on a part of the chip."""
-    flash = silicon("flash")
-    here, _ = flash.measure(1024, tmp_path)
-    assert abs(here / flash.PUBLISHED[1024] - 1) < 0.25
-    flash.measure(1024, tmp_path, mode="checked", blocks=2)
+def near(silicon, kernel, size, folder, shares=None):
+    """The time of a published row within the kernel's goal of it, and the engines' percentages within `shares`. Each kernel checks its result."""
+    row = silicon("published").published(kernel, size)
+    measure, goal = silicon("table").KERNELS[kernel]
+    here, busy = measure(size, folder)
+    assert abs(here / row.microseconds - 1) < goal, (here, row)
+    assert shares is None or all(abs(busy[e] - p) < shares for e, p in row.busy.items()), (busy, row)
+    return busy
 
 
-def test_a_published_selection_takes_the_published_time(tmp_path):
-    topk = silicon("topk")
-    here, published = topk.measure(2304, tmp_path), topk.PUBLISHED[2304]
-    assert abs(here[0] / published[0] - 1) < 0.15 and abs(here[1] - published[1]) < 10, (here, published)
+@pytest.mark.parametrize(
+    "kernel, size",
+    [
+        ("conv 3x3 f16", 1536),
+        ("attention", 1024),
+        ("attention, few cores", (1, 4096)),
+        ("top-k f16", 4800),
+        ("MXFP8 a5", 2048),
+        ("MXFP4 a5", (2048, 2048, 2048)),
+    ],
+)
+def test_a_published_kernel_takes_the_published_time(silicon, tmp_path, kernel, size):
+    near(silicon, kernel, size, tmp_path)
 
 
-def test_a_published_product_takes_the_published_time(tmp_path):
-    products = silicon("products")
-    here, published = products.measure(1536, tmp_path), products.PUBLISHED[1536]
-    assert abs(here[0] / published[0] - 1) < 0.15
-    assert all(abs(a - b) < 8 for a, b in zip(here[1:], published[1:], strict=True)), (here, published)
+def test_attention_is_checked_without_a_report(silicon, tmp_path):
+    """Cube and vector cores together, on a part of the chip."""
+    silicon("flash").measure(1024, tmp_path, mode="checked", blocks=2)
+
+
+def test_a_published_selection_takes_the_published_time(silicon, tmp_path):
+    published = silicon("published").published("top-k f32", 2304).busy["AIV V"]
+    assert abs(near(silicon, "top-k f32", 2304, tmp_path)["AIV V"] - published) < 10
+
+
+def test_a_published_product_takes_the_published_time(silicon, tmp_path):
+    near(silicon, "product f16", 1536, tmp_path, shares=8)
+
+
+def test_no_rate_is_fitted_to_a_validation_row(silicon):
+    """The sources that the instruction table and the chips name: whatever is fitted, is fitted to kernels of the group `fitted`."""
+    rows = silicon("published").ROWS
+    assert {row.group for row in rows} == {"fitted", "validation"}
+    groups = {row.kernel: row.group for row in rows}
+    assert all(row.group == groups[row.kernel] for row in rows)
+    words = {"products": "product f16", "product": "product f16", "MX products": "MXFP8 a5", "top-k f32": "top-k f32"}
+    folder = Path(__file__).parents[2] / "include" / "pto_mlir" / "ISA"
+    sources = re.findall(r'"fitted to ([^"]*)"', "".join(f.read_text() for f in sorted(folder.glob("*.td"))))
+    assert len(sources) > 10
+    for source in sources:
+        kernel = next(word for word in sorted(words, key=len, reverse=True) if source.startswith(word))
+        assert groups[words[kernel]] == "fitted", source
+        assert kernel != "MX products" or source.split(":")[0].endswith("fp8"), source
+
+
+def test_the_page_shows_every_published_row(silicon):
+    """docs/timing.md quotes what table.py --large prints: each row with its group and its published time."""
+    page = (Path(__file__).parents[2] / "docs" / "timing.md").read_text()
+    for row in silicon("published").ROWS:
+        size = " x ".join(map(str, row.size)) if isinstance(row.size, tuple) else row.size
+        pattern = rf"\| {row.kernel} \| {size} \| {row.group} \| [\d.]+ \| {row.microseconds:.1f} \|"
+        assert re.search(pattern, page), pattern
 
 
 def test_the_runner_takes_the_mode(network, command, tmp_path):
