@@ -3,12 +3,12 @@
 #ifndef PTO_MLIR_CMODEL_CORE_H
 #define PTO_MLIR_CMODEL_CORE_H
 
-#include "CrossFlags.h"
 #include "Engine.h"
 #include "Fault.h"
-#include "GlobalView.h"
 #include "LocalTile.h"
 #include "PanelCache.h"
+#include "pto_mlir/ISA/CrossFlags.h"
+#include "pto_mlir/ISA/GlobalView.h"
 #include "pto_mlir/Runtime/DeviceABI.h"
 
 #include <deque>
@@ -19,6 +19,10 @@
 #include <utility>
 
 namespace pto_mlir::cmodel {
+
+using isa::CorePlace;
+using isa::CrossFlags;
+using isa::GlobalView;
 
 struct Kernel;
 class Observer;
