@@ -10,6 +10,7 @@
 #include "pto_mlir/Compiler/ModelBuilder.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Frontend/ONNX/Import.h"
@@ -197,6 +198,9 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
           std::make_unique<DumpPass>(llvm::formatv("{0}/{1:02}-{2}.mlir", options.dumpFolder, number++, stage).str()));
     if (!options.emitFolder.empty() && stage == "pto")
       manager.addPass(createEmitPTO({options.emitFolder, options.processor, options.emitExact}, emitted));
+    // For the dumps behind it (benchmarks/estimates.py).
+    if (!options.dumpFolder.empty() && stage == "pto")
+      manager.addPass(pto::createPTOEstimate({options.numCore}));
   };
   buildDeployPipeline(pm, pipeline, hook);
   std::optional<BuiltModel> built;

@@ -64,7 +64,7 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipInfo &chip) {
   const isa::Rate &rate = *o.info.cost;
   if (rate.form == CostForm::cycles || o.numTiles == 0)
     return {0, 1, 0};
-  if (chip.arch == isa::Arch::a5 && o.info.a5Cost->curves.size() > 0)
+  if (chip.vectorCurves && o.info.a5Cost->curves.size() > 0)
     return curveCost(o);
   switch (rate.form) {
   case CostForm::cycles:
@@ -108,6 +108,13 @@ double bytesPerCycle(const ChipInfo &chip, GlobalPath path) {
 
 double sharedBytesPerCycle(const ChipInfo &chip, GlobalPath path) {
   return std::min<double>(chip.pathBytesPerSecond[unsigned(path)], chip.l2BytesPerSecond / chip.blocks) / chip.clock;
+}
+
+double secondsPerByte(const ChipInfo &chip, GlobalPath path, double sharing, double cold) {
+  double own = 1 / chip.pathBytesPerSecond[unsigned(path)];
+  double hot = std::max(own, sharing / chip.l2BytesPerSecond),
+         outside = std::max(own, sharing / chip.hbmBytesPerSecond);
+  return (1 - cold) * hot + cold * outside;
 }
 
 double bytesPerCycle(const ChipInfo &chip, isa::Opcode opcode) {

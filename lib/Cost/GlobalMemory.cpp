@@ -1,6 +1,7 @@
 #include "pto_mlir/Cost/GlobalMemory.h"
 
-#include "Memory/GlobalView.h"
+#include "pto_mlir/ISA/GlobalView.h"
+#include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
 #include <array>
@@ -11,7 +12,7 @@
 namespace pto_mlir::cost {
 
 void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs) {
-  cmodel::GlobalView v;
+  isa::GlobalView v;
   v.type = view.type, v.layout = view.layout, v.rank = view.rank;
   for (unsigned i = 0; i < v.rank; ++i)
     v.sizes[i] = view.sizes[i].value, v.strides[i] = view.strides[i].value;
@@ -44,6 +45,23 @@ void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols
       for (uint64_t j = 0; j < minors; ++j)
         runs.push_back({at + uint64_t(int64_t(j) * minorStride * bytes), uint64_t(bytes), majorPitch, count});
   }
+}
+
+void noteRuns(const isa::DecodedInsn &insn, Event &event, std::vector<ByteRuns> &runs) {
+  event.firstRun = event.endRun = uint32_t(runs.size());
+  isa::OperandList o(insn);
+  if (!o.globalView || o.numTiles == 0)
+    return;
+  const isa::View &view = *o.globalView;
+  int64_t rows = o.dstTile().validRows.value, cols = o.dstTile().validCols.value;
+  bool known = false;
+  for (const isa::OperandInfo &operand : o.info.operands)
+    known |= operand.access == isa::AccessPattern::tileExtent;
+  if (!known || rows <= 0 || cols <= 0)
+    return;
+  uint64_t base = (uint64_t(view.arg) + 1) << 40;
+  viewRuns(view, base + uint64_t(view.offset.value), uint64_t(rows), uint64_t(cols), runs);
+  event.endRun = uint32_t(runs.size());
 }
 
 // L2 keeps lines of 512 bytes and, when it is full, gives up any of them for a new one: how long a line stays, counted

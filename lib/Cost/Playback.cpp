@@ -1,6 +1,6 @@
 #include "pto_mlir/Cost/Playback.h"
 
-#include "Machine/CrossFlags.h"
+#include "pto_mlir/ISA/CrossFlags.h"
 
 #include <algorithm>
 #include <deque>
@@ -10,8 +10,8 @@
 namespace pto_mlir::cost {
 namespace {
 
-using cmodel::CorePlace;
-using cmodel::CrossFlags;
+using isa::CorePlace;
+using isa::CrossFlags;
 
 bool reads(GlobalPath path) { return path == GlobalPath::ToUB || path == GlobalPath::ToL1; }
 
@@ -30,10 +30,8 @@ struct Rates {
 Rates ratesFor(const ChipInfo &chip, double cold, double readers, double writers) {
   Rates rates;
   for (unsigned path = unsigned(GlobalPath::ToUB); path <= unsigned(GlobalPath::FromL0C); ++path) {
-    double own = 1 / chip.pathBytesPerSecond[path], sharing = reads(GlobalPath(path)) ? readers : writers;
-    double hot = std::max(own, sharing / chip.l2BytesPerSecond),
-           outside = std::max(own, sharing / chip.hbmBytesPerSecond);
-    rates.secondsPerByte[path] = reads(GlobalPath(path)) ? (1 - cold) * hot + cold * outside : hot; // written: to L2
+    bool read = reads(GlobalPath(path)); // what is written goes to L2
+    rates.secondsPerByte[path] = secondsPerByte(chip, GlobalPath(path), read ? readers : writers, read ? cold : 0);
   }
   return rates;
 }

@@ -261,7 +261,8 @@ def write_chips(table, out):
         out.append(
             f"    {{Arch({table.ref(chip['arch'])['value']}), {table.ref(chip['arch'])['blocks']}, "
             + ", ".join(number(key) for key in CHIP_NUMBERS)
-            + f", {{{paths}}}, {{{starts}}}, {number('extractFactor')}}},"
+            + f", {{{paths}}}, {{{starts}}}, {number('extractFactor')}, "
+            + ("true}," if chip["vectorCurves"] else "false},")
         )
     out.append("};\n")
 

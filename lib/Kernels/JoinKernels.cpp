@@ -10,6 +10,7 @@
 #include "Cube/Handover.h"
 #include "Vector/Panels.h"
 
+#include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
@@ -39,13 +40,8 @@ using vector_kernels::Panels;
 
 /// Slots of a block: one is filled while the other is worked on.
 constexpr int64_t kSlots = 2;
-/// What a vector core does in a cycle: 32-bit elements through one operation with what a command costs, and bytes from
-/// or to L2 (both as the timing mode has them). A launch costs every core 0.95 us.
-constexpr double kElementsPerCycle = 32, kBytesPerCycle = 60, kLaunchCycles = 1700;
-/// Joined kernels must gain so much.
-constexpr double kWorthJoining = 0.95;
 
-/// How the cube kernel makes its result; nothing when its tiles cannot be handed over.
+/// A way in which the cube kernel makes its result.
 struct Producer {
   cube::Contraction contraction;
   cube::CubeTiling tiling;
@@ -89,36 +85,47 @@ private:
     return fits ? func : func::FuncOp();
   }
 
-  const std::optional<Producer> &producerOf(func::FuncOp kernel) {
+  /// Its best tilings, of those that can be handed over tile by tile.
+  const std::vector<Producer> &producersOf(func::FuncOp kernel) {
     auto [entry, isNew] = producers.try_emplace(kernel.getSymNameAttr());
-    std::optional<Producer> &producer = entry->second;
+    std::vector<Producer> &list = entry->second;
     if (!isNew)
-      return producer;
+      return list;
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); }); // build-cube-kernels says it
     auto contraction = cube::matchContraction(kernel);
     if (failed(contraction))
-      return producer;
+      return list;
     contraction->problem.cores = numCores;
-    auto tiling = cube::chooseCubeTiling(contraction->problem, *cube::cubeLimits(pto::targetOf(getOperation()).name));
-    auto shapes = tiling ? cube::tileShapes(*contraction, *tiling) : std::nullopt;
-    if (shapes)
-      producer = Producer{*contraction, *tiling, *shapes};
-    return producer;
+    cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(getOperation()).name);
+    for (const cube::CubeTiling &tiling : cube::rankCubeTilings(contraction->problem, limits, cube::kFinalists))
+      if (auto shapes = cube::tileShapes(*contraction, tiling))
+        list.push_back({*contraction, tiling, *shapes});
+    return list;
   }
 
-  /// Is it better? All in cycles of the busiest block.
-  bool gains(const Producer &producer, const Panels &panels) {
+  /// Cycles of a vector core that takes `elements` in so many panels: what it computes beside what it moves, one panel
+  /// after the other, and the first panel's way in and the last one's way out.
+  double vectorCycles(const Panels &panels, double elements, double pieces) {
+    const cost::Prices prices(pto::targetOf(getOperation()).name);
+    double compute = panels.operations() * (pieces * prices.operation() + elements * prices.operationPerElement());
+    double move = pieces * prices.start(cost::Way::ToUB) + elements * panels.bytes() * prices.perByte(cost::Way::ToUB);
+    return std::max(compute, move) + std::min(compute, move) / pieces + prices.start(cost::Way::FromUB);
+  }
+
+  /// Cycles of the busiest block of the joined kernel; nothing when it is not faster than the kernels apart, of which
+  /// the cube kernel takes `cubeAlone`.
+  std::optional<double> joinedCycles(const Producer &producer, const Panels &panels, double cubeAlone) {
     const cube::CubeProblem &p = producer.contraction.problem;
-    double perElement = std::max(panels.operations() / kElementsPerCycle, panels.bytes() / kBytesPerCycle);
-    int64_t all = p.outer * p.m * p.n;
-    double apart = perElement * double(all) / (2 * numCores);
-    double beside =
-        perElement *
-        double(std::min(all, producer.shapes.perBlock * producer.shapes.rows[0] * producer.shapes.columns[0])) / 2;
-    double cube = producer.tiling.cycles, tiles = producer.shapes.perBlock;
+    const cube::TileShapes &shapes = producer.shapes;
+    double all = double(p.outer * p.m * p.n), tile = double(shapes.rows[0] * shapes.columns[0]),
+           tiles = double(shapes.perBlock);
+    double apart = vectorCycles(panels, all / double(2 * numCores), tiles),
+           beside = vectorCycles(panels, std::min(all, tiles * tile) / 2, tiles), cube = producer.tiling.cycles;
     // They overlap but for the first tile of the one or the last of the other.
     double joined = std::max(cube, beside) + std::min(cube, beside) / tiles;
-    return joined <= kWorthJoining * (cube + apart + kLaunchCycles);
+    if (joined >= cubeAlone + apart + cost::Prices(pto::targetOf(getOperation()).name).launch())
+      return std::nullopt;
+    return joined;
   }
 
   /// Joins the launch of a vector kernel with the one that makes its input.
@@ -134,18 +141,33 @@ private:
     if (!cubeKernel || !vectorKernel)
       return false;
     StringAttr &joined = pairs[{cubeKernel.getSymNameAttr(), vectorKernel.getSymNameAttr(), input}];
-    if (!joined) {
-      joined = StringAttr::get(&getContext(), "");
-      if (const std::optional<Producer> &producer = producerOf(cubeKernel))
-        if (auto panels = panelsOf(*producer, vectorKernel, input, context))
-          joined = makeKernel(cubeKernel, vectorKernel, *producer, *panels, symbols);
-    }
+    if (!joined)
+      joined = makeBest(cubeKernel, vectorKernel, input, symbols, context);
     if (joined.empty())
       return false;
-    replace(source, launch, input, joined, *producerOf(cubeKernel));
+    replace(source, launch, input, joined, joinedFrom.find(joined)->second);
     replaced.insert(cubeKernel.getSymNameAttr());
     replaced.insert(vectorKernel.getSymNameAttr());
     return true;
+  }
+
+  /// The joined kernel of the tiling with which it takes the least time; "" when apart is better.
+  StringAttr makeBest(func::FuncOp cubeKernel, func::FuncOp vectorKernel, unsigned input, SymbolTable &symbols,
+                      const vector_kernels::PhaseContext &context) {
+    const std::vector<Producer> &list = producersOf(cubeKernel);
+    const Producer *best = nullptr;
+    std::optional<Panels> bestPanels;
+    double least = 0;
+    for (const Producer &producer : list)
+      if (auto panels = panelsOf(producer, vectorKernel, input, context))
+        if (auto cycles = joinedCycles(producer, *panels, list.front().tiling.cycles))
+          if (!best || *cycles < least)
+            best = &producer, bestPanels.emplace(std::move(*panels)), least = *cycles;
+    if (!best)
+      return StringAttr::get(&getContext(), "");
+    StringAttr name = makeKernel(cubeKernel, vectorKernel, *best, *bestPanels, symbols);
+    joinedFrom.try_emplace(name, *best);
+    return name;
   }
 
   std::optional<Panels> panelsOf(const Producer &producer, func::FuncOp kernel, unsigned input,
@@ -153,7 +175,7 @@ private:
     const cube::CubeProblem &p = producer.contraction.problem;
     auto panels = Panels::of(kernel, input, p.outer * p.m, p.n, context);
     if (!panels || (panels->needsWholeRows() && producer.shapes.columns[0] != p.n) ||
-        (panels->unbrokenRows() && panels->unbrokenRows() % p.m != 0) || !gains(producer, *panels))
+        (panels->unbrokenRows() && panels->unbrokenRows() % p.m != 0))
       return std::nullopt;
     return panels;
   }
@@ -233,7 +255,8 @@ private:
     source.erase();
   }
 
-  llvm::DenseMap<StringAttr, std::optional<Producer>> producers;
+  llvm::DenseMap<StringAttr, std::vector<Producer>> producers;
+  llvm::DenseMap<StringAttr, Producer> joinedFrom; // by the joined kernel
   struct ByName {
     template <typename T> bool operator()(const T &a, const T &b) const {
       return std::make_tuple(std::get<0>(a).getValue(), std::get<1>(a).getValue(), std::get<2>(a)) <

@@ -2,32 +2,12 @@
 
 #include "StreamWalk.h"
 #include "pto_mlir/Cost/GlobalMemory.h"
-#include "pto_mlir/ISA/OperandList.h"
 
 #include <algorithm>
 
 namespace pto_mlir::pmodel {
 
 namespace {
-
-/// Appends the bytes that a transfer reads or writes; nothing for what only indices in memory know. An argument stands
-/// for an address of its own.
-void noteRuns(const isa::DecodedInsn &insn, cost::Event &event, std::vector<cost::ByteRuns> &runs) {
-  event.firstRun = event.endRun = uint32_t(runs.size());
-  isa::OperandList o(insn);
-  if (!o.globalView || o.numTiles == 0)
-    return;
-  const isa::View &view = *o.globalView;
-  int64_t rows = o.dstTile().validRows.value, cols = o.dstTile().validCols.value;
-  bool known = false;
-  for (const isa::OperandInfo &operand : o.info.operands)
-    known |= operand.access == isa::AccessPattern::tileExtent;
-  if (!known || rows <= 0 || cols <= 0)
-    return;
-  uint64_t base = (uint64_t(view.arg) + 1) << 40;
-  cost::viewRuns(view, base + uint64_t(view.offset.value), uint64_t(rows), uint64_t(cols), runs);
-  event.endRun = uint32_t(runs.size());
-}
 
 /// A stream of the kernel, decoded once.
 struct Decoded {
@@ -65,7 +45,7 @@ Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, 
     auto plain = [&](const isa::DecodedInsn &insn, uint32_t op) { recorder.note(insn, op); };
     auto command = [&](const isa::DecodedInsn &insn, uint32_t op) {
       if (cost::Event *event = recorder.note(insn, op); event && event->path != isa::GlobalPath::Local)
-        noteRuns(insn, *event, runs);
+        cost::noteRuns(insn, *event, runs);
     };
     if (Status status = walker.run(stream.ops, command, plain); !status)
       return status;

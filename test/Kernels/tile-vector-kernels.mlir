@@ -2,16 +2,17 @@
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 
-// Without broadcasts a kernel is a vector: one loop, spread over the cores, in a number of tiles that two cores share evenly.
+// Without broadcasts a kernel is a vector: one loop, spread over the cores, in tiles small enough for loads, work and stores to overlap, which two cores share
+// evenly.
 // CHECK-LABEL: func.func private @relu
 // CHECK: %[[OUT:.*]] = tensor.collapse_shape %arg1
 // CHECK: %[[IN:.*]] = tensor.collapse_shape %arg0
 // CHECK: scf.for %[[I:.*]] = {{.*}} iter_args(%[[ACC:.*]] = %[[OUT]]) -> (tensor<18432xf32>)
-// CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[IN]][%[[I]]] [4608] [1]
+// CHECK: %[[SLICE:.*]] = tensor.extract_slice %[[IN]][%[[I]]] [3072] [1]
 // CHECK: %[[TILE:.*]] = bufferization.alloc_tensor() copy(%[[SLICE]]) {memory_space = #pto.address_space<vec>}
 // CHECK: %[[RES:.*]] = bufferization.alloc_tensor() {memory_space = #pto.address_space<vec>}
-// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[TILE]] : tensor<4608xf32>) outs(%[[RES]] : tensor<4608xf32>)
-// CHECK: tensor.insert_slice %[[R]] into %[[ACC]][%[[I]]] [4608] [1]
+// CHECK: %[[R:.*]] = linalg.generic {{.*}} ins(%[[TILE]] : tensor<3072xf32>) outs(%[[RES]] : tensor<3072xf32>)
+// CHECK: tensor.insert_slice %[[R]] into %[[ACC]][%[[I]]] [3072] [1]
 // CHECK: } {pto.distribute}
 func.func private @relu(%x: tensor<1x24x96x8xf32>, %out: tensor<1x24x96x8xf32>) -> tensor<1x24x96x8xf32>
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {

@@ -90,7 +90,7 @@ def test_entries_need_a_value_and_a_reason(goals, known, text, word):
 
 
 def test_the_list_in_the_tree_is_well_formed(goals):
-    for benchmark in ("zoo", "cmodel", "task_runtime"):
+    for benchmark in ("zoo", "cmodel", "task_runtime", "estimates"):
         goals.read_known(goals.KNOWN_MISSES, benchmark)
 
 
@@ -141,3 +141,37 @@ def test_the_zoo_table_uses_the_verdicts(goals, known, zoo):
     table.add("net", "F32", "kernels", 7, None, ".0f")
     assert table.goals.close() == 1
     assert [row["verdict"] for row in table.rows] == ["known miss", "MISSED", ""]
+
+
+@pytest.fixture
+def estimates(monkeypatch):
+    import importlib.util
+
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    monkeypatch.syspath_prepend(str(ROOT / "regression"))
+    monkeypatch.delitem(sys.modules, "zoo", raising=False)
+    spec = importlib.util.spec_from_file_location("estimates_benchmark", ROOT / "benchmarks" / "estimates.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_estimates_are_those_that_the_compiler_wrote(estimates, tmp_path):
+    kind = "pto.kernel_kind = #pto.kernel_kind<vector>"
+    (tmp_path / "05-pto-synced.mlir").write_text(
+        f"  func.func private @k0_add(%arg0: !pto.ptr<f32>) attributes {{pto.estimate = 4.250000e+02 : f64, {kind}}} {{\n"
+        f'  func.func private @k1.vector(%arg0: !pto.ptr<f32>) attributes {{pto.estimate = 9.0e+03 : f64, {kind}, pto.part_of = "k1"}} {{\n'
+        f"  func.func private @k2_gather(%arg0: !pto.ptr<f32>) attributes {{{kind}}} {{\n"
+        "  func.func @main() {\n"
+    )
+    assert estimates.estimates(tmp_path) == {"k0_add": 425.0, "k1": 9000.0}
+
+
+@pytest.mark.parametrize(
+    "estimated, missed", [({"a": 102.0, "b": 95.0}, 0), ({"a": 150.0, "b": 100.0}, 2), ({"a": 100.0}, 1)]
+)
+def test_estimates_miss_by_median_worst_and_absence(estimates, goals, known, capsys, estimated, missed):
+    verdicts = estimates.Goals("estimates", known)
+    estimates.compare(verdicts, "net F32 1", estimated, {"a": 100.0, "b": 100.0}, rows=False)
+    assert len(verdicts.missed) == missed
+    assert ("no estimate" in capsys.readouterr().out) == ("b" not in estimated)

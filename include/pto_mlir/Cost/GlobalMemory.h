@@ -19,6 +19,10 @@ struct ByteRuns {
 /// `base` (docs/commands.md, View).
 void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols, std::vector<ByteRuns> &runs);
 
+/// Appends the bytes that a transfer whose registers are read moves, and names them in its event; nothing for what only
+/// indices in memory know. An argument stands for an address of its own.
+void noteRuns(const isa::DecodedInsn &insn, Event &event, std::vector<ByteRuns> &runs);
+
 /// Which part of what a launch reads is not in L2, as its cores go on side by side. `runs` has the bytes of each core's
 /// transfers, which their events name.
 double missedPart(const ChipInfo &chip, std::span<const CoreLog> cores, std::span<const std::vector<ByteRuns>> runs);

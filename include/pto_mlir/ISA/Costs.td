@@ -118,6 +118,7 @@ class Chip<Arch a> {
   Sourced startToL1 = Sourced<"36e-9", "pto-isa cost model, start of the Hill fit of GM to L1">;
   Sourced startFromUB = Sourced<"58e-9", "pto-isa cost model, start of the Hill fit of UB to GM">;
   Sourced extractFactor = ?;   // what L1 to L0 takes, times what the bandwidth table says
+  bit vectorCurves = 0;        // vector instructions take what the curves of their rows say
 }
 class Tabled<string v, string path> : Sourced<v, "pto-isa cost model, bandwidth table: " # path>;
 
@@ -137,6 +138,7 @@ def ChipA3 : Chip<A3> {
 }
 // Paths to and from UB as on a3: none are published.
 def ChipA5 : Chip<A5> {
+  let vectorCurves = 1;
   let clock = Sourced<"1.65e9", "fitted to MX products 4096^3 to 8192^3 fp8: cube peak at the published busy share; docs/timing.md">;
   let launchSeconds = Sourced<"5.9e-6", "as a3">;
   let crossSeconds = Sourced<"0", "not published">;

@@ -142,6 +142,7 @@ struct ChipInfo {
   Sourced l2BytesPerSecond, hbmBytesPerSecond, l2Bytes;
   Sourced pathBytesPerSecond[6], pathStartSeconds[6]; // by GlobalPath
   Sourced extractFactor;                              // what L1 to L0 takes, times what the rate of an instruction says
+  bool vectorCurves;                                  // vector instructions take what the curves of their rows say
 };
 
 /// Every row, opcodes ascending.

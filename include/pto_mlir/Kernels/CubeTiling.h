@@ -9,10 +9,12 @@
 #ifndef PTO_MLIR_KERNELS_CUBETILING_H
 #define PTO_MLIR_KERNELS_CUBETILING_H
 
+#include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Support/MathExtras.h"
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace pto_mlir::cube {
 
@@ -67,9 +69,10 @@ struct CubeProblem {
   int64_t cores = 1;                  ///< cores that share the work
 };
 
-/// Bytes of the memories of one cube core.
+/// Bytes of the memories of one cube core, and what its architecture takes.
 struct CubeLimits {
   int64_t l1, l0a, l0b, l0c, biasTable;
+  cost::Prices prices;
 };
 
 /// The limits of an architecture of the ISA's table; empty when
@@ -118,8 +121,8 @@ bool holdsRightTile(const CubeProblem &problem, const CubeTiling &tiling);
 /// Products of the busiest core over those of an even share; 1 is perfect.
 double imbalance(const CubeProblem &problem, const CubeTiling &tiling);
 
-/// Estimated cycles of the busiest core: pto-isa's cube formula and the
-/// bandwidths of the published A3 GEMM figures.
+/// Estimated cycles of the busiest core, by the prices of the architecture
+/// (lib/Cost). Without what a launch costs.
 double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits);
 
 /// Channels of one 32-byte block.
@@ -135,6 +138,13 @@ int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies
 /// twice where that is possible at all. Empty when not even the smallest tile
 /// fits.
 std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits);
+
+/// So many tilings are looked at closer before one is kept.
+constexpr size_t kFinalists = 4;
+
+/// That tiling first, then others that cut K alike, the best by their estimates, `most` in all; for whoever can look
+/// closer. Empty when not even the smallest tile fits.
+std::vector<CubeTiling> rankCubeTilings(const CubeProblem &problem, const CubeLimits &limits, size_t most);
 
 } // namespace pto_mlir::cube
 

@@ -4,11 +4,11 @@
 #define PTO_MLIR_CMODEL_CORE_H
 
 #include "Cube/PanelCache.h"
-#include "Machine/CrossFlags.h"
 #include "Machine/Engine.h"
 #include "Machine/Fault.h"
-#include "Memory/GlobalView.h"
 #include "Tiles/LocalTile.h"
+#include "pto_mlir/ISA/CrossFlags.h"
+#include "pto_mlir/ISA/GlobalView.h"
 #include "pto_mlir/ISA/Table.h"
 #include "pto_mlir/Runtime/DeviceABI.h"
 
@@ -20,6 +20,10 @@
 #include <utility>
 
 namespace pto_mlir::cmodel {
+
+using isa::CorePlace;
+using isa::CrossFlags;
+using isa::GlobalView;
 
 struct Kernel;
 class Observer;

@@ -10,10 +10,15 @@
 #include <string>
 #include <vector>
 
+namespace pto_mlir::isa {
+struct CorePlace;
+}
+
 namespace pto_mlir::cmodel {
 
+using isa::CorePlace;
+
 class Core;
-struct CorePlace;
 struct LaunchState;
 struct Op;
 

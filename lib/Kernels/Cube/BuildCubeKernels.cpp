@@ -4,6 +4,7 @@
 #include "PackWeights.h"
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 #include "pto_mlir/Kernels/Passes.h"
@@ -67,12 +68,14 @@ private:
     // Shares for all cube cores of a chip when the launch is not known: fewer blocks then take several each.
     const pto::Target &arch = pto::targetOf(kernel);
     contraction->problem.cores = numCores ? numCores.getValue() : arch.blocks;
-    auto tiling = cube::chooseCubeTiling(contraction->problem, *cube::cubeLimits(arch.name));
-    if (!tiling)
+    std::vector<cube::CubeTiling> tilings =
+        cube::rankCubeTilings(contraction->problem, *cube::cubeLimits(arch.name), cube::kFinalists);
+    if (tilings.empty())
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
     if (kernel->hasAttr(cube::kHandoverAttr))
-      return buildJoined(kernel, *contraction, *tiling);
+      return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
+    const cube::CubeTiling &tiling = bestOf(kernel, *contraction, tilings);
     if (contraction->packFilter) {
       SmallVector<top::LaunchOp> launches;
       getOperation().walk([&](top::LaunchOp launch) {
@@ -89,10 +92,30 @@ private:
       auto twin = cast<func::FuncOp>(b.clone(*kernel));
       twin.setName((kernel.getName() + ".windows").str());
       twin->setAttr(kWindowsOfAttr, kernel.getSymNameAttr());
-      replaceBody(twin, *contraction, *tiling, cube::buildWindowKernel);
+      replaceBody(twin, *contraction, tiling, cube::buildWindowKernel);
     }
-    replaceBody(kernel, *contraction, *tiling, cube::buildKernel);
+    replaceBody(kernel, *contraction, tiling, cube::buildKernel);
     return success();
+  }
+
+  /// The tiling whose kernel takes the least time: each is built on the side and estimated op by op.
+  const cube::CubeTiling &bestOf(func::FuncOp kernel, const cube::Contraction &contraction,
+                                 const std::vector<cube::CubeTiling> &tilings) {
+    if (!numCores || tilings.size() == 1)
+      return tilings.front();
+    const cube::CubeTiling *best = &tilings.front();
+    double least = std::numeric_limits<double>::infinity();
+    for (const cube::CubeTiling &tiling : tilings) {
+      auto candidate = cast<func::FuncOp>(OpBuilder(kernel).clone(*kernel));
+      replaceBody(candidate, contraction, tiling, cube::buildKernel);
+      std::optional<double> cycles = pto::estimateCycles(candidate, numCores);
+      candidate.erase();
+      PTO_DEBUG("@" << kernel.getName() << ": " << tiling.blockM << "x" << tiling.blockN << " guessed " << tiling.cycles
+                    << ", estimated " << (cycles ? *cycles : -1));
+      if (cycles && *cycles < least)
+        best = &tiling, least = *cycles;
+    }
+    return *best;
   }
 
   /// @k and @k.vector, for the two kinds of cores.

@@ -43,6 +43,24 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
   return shapes;
 }
 
+const CubeTiling &joinedTiling(func::FuncOp kernel, const Contraction &c, const std::vector<CubeTiling> &tilings) {
+  auto attribute = kernel->getAttrOfType<DictionaryAttr>(kHandoverAttr);
+  auto rows = attribute ? attribute.getAs<DenseI64ArrayAttr>("rows") : DenseI64ArrayAttr();
+  auto columns = attribute ? attribute.getAs<DenseI64ArrayAttr>("columns") : DenseI64ArrayAttr();
+  for (const CubeTiling &tiling : tilings) {
+    auto shapes = tileShapes(c, tiling);
+    if (!rows || !columns || !shapes)
+      continue;
+    SmallVector<int64_t> allRows, allColumns;
+    for (int64_t height : shapes->rows)
+      for (int64_t width : shapes->columns)
+        allRows.push_back(height), allColumns.push_back(width);
+    if (rows.asArrayRef() == ArrayRef(allRows) && columns.asArrayRef() == ArrayRef(allColumns))
+      return tiling;
+  }
+  return tilings.front();
+}
+
 FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, const CubeTiling &t) {
   auto attribute = kernel->getAttrOfType<DictionaryAttr>(kHandoverAttr);
   auto panels = attribute ? attribute.getAs<ArrayAttr>("panels") : ArrayAttr();

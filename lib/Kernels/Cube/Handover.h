@@ -44,6 +44,10 @@ struct Handover {
   Matrix ring; ///< the slots of all blocks
 };
 
+/// Which of the tilings the kernel was joined for; the first one where none fits, which `readHandover` says.
+const CubeTiling &joinedTiling(mlir::func::FuncOp kernel, const Contraction &contraction,
+                               const std::vector<CubeTiling> &tilings);
+
 /// Reads the attribute of `kernel`, whose result is that of `contraction`; an
 /// error when the panels are not lowered yet.
 mlir::FailureOr<Handover> readHandover(mlir::func::FuncOp kernel, const Contraction &contraction,

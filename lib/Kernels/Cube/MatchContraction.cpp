@@ -168,46 +168,62 @@ private:
     return success();
   }
 
+  /// What is read off a convolution before its operands are laid out.
+  struct Convolution {
+    ConvImage image;
+    FilterShape filter;
+    Value input; // the image without its padding
+    bool grouped;
+  };
+
   LogicalResult matchConvolution(Operation *op, Value a, Value b) {
-    std::optional<GroupedConv> groupedConv = matchGroupedConv(op);
-    bool grouped = groupedConv.has_value();
     for (Operation *view : outViews)
       if (isMovingView(view))
         return view->emitOpError("cannot follow a convolution in its kernel");
+    Convolution conv;
+    if (failed(readConvolution(op, a, b, conv)) || failed(checkImage(op, conv.image)))
+      return failure();
+    layOutConvolution(conv);
+    return success(succeeded(setArgument(op, c.left, conv.input)) &&
+                   succeeded(setArgument(op, c.right, throughReshapes(b))));
+  }
+
+  LogicalResult readConvolution(Operation *op, Value a, Value b, Convolution &conv) {
+    std::optional<GroupedConv> groupedConv = matchGroupedConv(op);
+    conv.grouped = groupedConv.has_value();
     ArrayRef<int64_t> in = cast<RankedTensorType>(a.getType()).getShape();
-    ConvImage image;
-    a = throughReshapes(a);
-    Value input = a;
-    if (auto pad = a.getDefiningOp<tensor::PadOp>()) {
-      if (failed(matchPad(pad, image)))
+    conv.input = throughReshapes(a);
+    if (auto pad = conv.input.getDefiningOp<tensor::PadOp>()) {
+      if (failed(matchPad(pad, conv.image)))
         return failure();
-      input = throughReshapes(pad.getSource());
+      conv.input = throughReshapes(pad.getSource());
     }
-    ArrayRef<int64_t> filter = cast<RankedTensorType>(b.getType()).getShape();
-    ArrayRef<int64_t> out = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
     auto numbers = [&](StringRef name) {
       auto attr = op->getAttrOfType<DenseIntElementsAttr>(name);
       return attr ? llvm::to_vector(attr.getValues<int64_t>()) : SmallVector<int64_t>{1, 1};
     };
-    SmallVector<int64_t> strides = numbers("strides");
-    SmallVector<int64_t> dilations = numbers("dilations");
-    if (grouped) {
+    SmallVector<int64_t> strides = numbers("strides"), dilations = numbers("dilations");
+    if (conv.grouped) {
       strides.assign(groupedConv->strides.begin(), groupedConv->strides.end());
       dilations.assign(groupedConv->dilations.begin(), groupedConv->dilations.end());
     }
+    ArrayRef<int64_t> sizes = cast<RankedTensorType>(b.getType()).getShape();
+    ArrayRef<int64_t> out = cast<RankedTensorType>(op->getResult(0).getType()).getShape();
+    FilterShape &filter = conv.filter;
+    filter.groups = conv.grouped ? in[3] : 1;
+    filter.channels = in.back();
+    filter.features = conv.grouped ? sizes[1] : sizes[3];
+    filter.kernelH = conv.grouped ? sizes[2] : sizes[0];
+    filter.kernelW = conv.grouped ? sizes[3] : sizes[1];
+    c.filterLayout = conv.grouped ? FilterLayout::GFHWC : FilterLayout::HWCF;
+    conv.image.batch = in[0];
+    conv.image.channels = filter.channels;
+    setAxis(conv.image.h, in[1], out[1], filter.kernelH, strides[0], dilations[0]);
+    setAxis(conv.image.w, in[2], out[2], filter.kernelW, strides[1], dilations[1]);
+    return success();
+  }
 
-    FilterShape shape;
-    shape.groups = grouped ? in[3] : 1;
-    shape.channels = in.back();
-    shape.features = grouped ? filter[1] : filter[3];
-    shape.kernelH = grouped ? filter[2] : filter[0];
-    shape.kernelW = grouped ? filter[3] : filter[1];
-    c.filterLayout = grouped ? FilterLayout::GFHWC : FilterLayout::HWCF;
-
-    image.batch = in[0];
-    image.channels = shape.channels;
-    setAxis(image.h, in[1], out[1], shape.kernelH, strides[0], dilations[0]);
-    setAxis(image.w, in[2], out[2], shape.kernelW, strides[1], dilations[1]);
+  static LogicalResult checkImage(Operation *op, const ConvImage &image) {
     if (image.h.in < 1 || image.w.in < 1)
       return op->emitOpError("has an empty image");
     // Widths of timg2col's fields (ISA/Cube.td).
@@ -215,31 +231,33 @@ private:
       if (std::max({axis->kernel, axis->stride, axis->dilation, axis->padBegin, axis->padEnd}) > 255)
         return op->emitOpError("has a kernel, stride, dilation or padding "
                                "beyond 255, which img2col cannot express");
+    return success();
+  }
 
+  /// Decides how the left operand is made and what the matrices are.
+  void layOutConvolution(const Convolution &conv) {
+    const ConvImage &image = conv.image;
+    const FilterShape &filter = conv.filter;
     unsigned bytes = c.problem.inBytes;
     bool pointwise = isPointwise(image.h) && isPointwise(image.w);
-    int64_t pixels = image.batch * image.h.out * image.w.out;
-    int64_t rows = packedRows(shape, bytes);
-    bool patches = !pointwise && !grouped && separate(image.h) && separate(image.w) &&
+    int64_t pixels = image.batch * image.h.out * image.w.out, rows = packedRows(filter, bytes);
+    bool patches = !pointwise && !conv.grouped && separate(image.h) && separate(image.w) &&
                    (image.batch == 1 || image.h.in == image.h.out * image.h.stride);
     bool plain = pointwise || patches;
-    int64_t depth = shape.kernelH * shape.kernelW * shape.channels;
-    setSizes(shape.groups, pixels, shape.features, plain ? depth : rows);
+    int64_t depth = filter.kernelH * filter.kernelW * filter.channels;
+    setSizes(filter.groups, pixels, filter.features, plain ? depth : rows);
     if (patches)
       setPatches(image);
     else if (!pointwise)
       c.problem.image = image;
     // Grouped filters are also transposed, so they are packed in any case.
-    bool pack = plain && !grouped ? false : !packingIsIdentity(shape, c.filterLayout, bytes);
+    bool pack = plain && !conv.grouped ? false : !packingIsIdentity(filter, c.filterLayout, bytes);
     if (pack)
-      c.packFilter = shape;
+      c.packFilter = filter;
     int64_t filterRows = pack || !plain ? rows : depth;
-
-    setMatrix(c.left, image.batch * image.h.in * image.w.in, shape.groups * shape.channels, 0, shape.channels);
-    setMatrix(c.right, shape.groups * filterRows, shape.features, filterRows, 0);
-    setMatrix(c.out, pixels, shape.groups * shape.features, 0, shape.features);
-    return success(succeeded(setArgument(op, c.left, input)) &&
-                   succeeded(setArgument(op, c.right, throughReshapes(b))));
+    setMatrix(c.left, image.batch * image.h.in * image.w.in, filter.groups * filter.channels, 0, filter.channels);
+    setMatrix(c.right, filter.groups * filterRows, filter.features, filterRows, 0);
+    setMatrix(c.out, pixels, filter.groups * filter.features, 0, filter.features);
   }
 
   static bool isPointwise(const ConvAxis &axis) {

@@ -15,6 +15,8 @@ namespace {
 
 // Work counts as even up to here, and evenness may cost that much time.
 constexpr double kEven = 1.15, kWorthEvenness = 1.4;
+// So many tilings of a search are kept beside the best.
+constexpr size_t kRanked = 32;
 
 int64_t clampTo(int64_t value, int64_t low, int64_t high) { return std::max(low, std::min(value, high)); }
 
@@ -25,6 +27,9 @@ public:
     int64_t columns = problem.bias ? limits.biasTable / 4 : kMaxBase;
     limitN = std::min(columns, kMaxBase) / kFractal * kFractal;
   }
+
+  /// The best tilings that were tried, the best first.
+  std::vector<CubeTiling> ranked;
 
   /// The best even tiling unless it costs too much, else the best one.
   std::optional<CubeTiling> result() const {
@@ -68,12 +73,23 @@ protected:
           continue;
         }
         tiling.cycles = estimateCycles(problem, tiling, limits);
+        rank(tiling);
         if (!best || tiling.cycles < best->cycles)
           best = tiling;
         if ((!even || tiling.cycles < even->cycles) && imbalance(problem, tiling) <= kEven)
           even = tiling;
       }
     return all;
+  }
+
+  void rank(const CubeTiling &tiling) {
+    if (ranked.size() == kRanked && tiling.cycles >= ranked.back().cycles)
+      return;
+    auto place = std::upper_bound(ranked.begin(), ranked.end(), tiling,
+                                  [](const CubeTiling &a, const CubeTiling &b) { return a.cycles < b.cycles; });
+    ranked.insert(place, tiling);
+    if (ranked.size() > kRanked)
+      ranked.pop_back();
   }
 
   /// Columns of a block of A that fit L1 beside the panels: all, or whole panels.
@@ -282,14 +298,36 @@ private:
 
 } // namespace
 
-std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits) {
+std::vector<CubeTiling> rankCubeTilings(const CubeProblem &problem, const CubeLimits &limits, size_t most) {
   CubeProblem alone = problem;
   alone.cores = 1;
-  std::optional<CubeTiling> cut = OneCore(alone, limits).run();
-  if (!cut || problem.cores <= 1)
-    return cut;
-  auto shared = ManyCores(problem, limits, *cut).run();
-  return shared ? shared : cut;
+  OneCore one(alone, limits);
+  std::optional<CubeTiling> cut = one.run();
+  if (!cut)
+    return {};
+  CubeTiling best = *cut;
+  std::vector<CubeTiling> ranked = one.ranked;
+  if (problem.cores > 1) {
+    ManyCores many(problem, limits, *cut);
+    if (auto shared = many.run())
+      best = *shared, ranked = many.ranked;
+  }
+  std::vector<CubeTiling> result{best};
+  bool even = imbalance(problem, best) <= kEven;
+  for (const CubeTiling &tiling : ranked) {
+    bool same = tiling.blockM == best.blockM && tiling.blockN == best.blockN && tiling.baseM == best.baseM &&
+                tiling.rowsOuter == best.rowsOuter && tiling.holdB == best.holdB;
+    // K is cut alike on any number of cores.
+    bool sameSums = tiling.panelK == cut->panelK && tiling.baseK == cut->baseK;
+    if (result.size() < most && !same && sameSums && (!even || imbalance(problem, tiling) <= kEven))
+      result.push_back(tiling);
+  }
+  return result;
+}
+
+std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits) {
+  std::vector<CubeTiling> best = rankCubeTilings(problem, limits, 1);
+  return best.empty() ? std::nullopt : std::optional(best.front());
 }
 
 } // namespace pto_mlir::cube

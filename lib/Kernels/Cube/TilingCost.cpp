@@ -1,8 +1,8 @@
 //===- TilingCost.cpp - what a tiling needs and takes ---------------------===//
 //
 // Bytes of L1 and the time of the busiest core. The time takes each engine's
-// busy cycles and assumes that the engines overlap, which double buffering
-// gives.
+// busy cycles by the prices of lib/Cost and assumes that the engines overlap,
+// which double buffering gives, but for what comes first and last.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +16,8 @@ namespace {
 
 constexpr int64_t kFractal = 16;
 
-// Bytes per cycle at 1.8 GHz from the published A3 GEMM figures: loads 158,
-// L1 to L0 221, stores 131 GB/s per core.
-constexpr double kLoadRate = 88, kExtractRate = 122, kStoreRate = 73;
-// What one instruction costs beyond its bytes, so that equal traffic prefers
-// fewer and larger tiles.
-constexpr double kIssue = 30;
-// What work that hides behind the busiest engine still costs; loads more than
-// the rest, for all cores share the memory.
+// No rates but preferences: the part of hidden work that counts, so that little time does not buy much traffic; of
+// loads more than of the rest, for all cores share the memory.
 constexpr double kRestShare = 0.05, kTrafficShare = 0.8;
 
 /// Bytes of the columns of the left operand that stay in L1.
@@ -101,47 +95,94 @@ double imbalance(const CubeProblem &problem, const CubeTiling &tiling) {
   return busiest * problem.cores / (double(problem.outer) * problem.m * problem.n);
 }
 
+namespace {
+
+/// Cycles that the engines of the busiest core are busy, and parts of them.
+struct Work {
+  Work(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits)
+      : problem(problem), tiling(tiling), prices(limits.prices), b(countBlocks(problem, tiling)),
+        m(problem.m, b.m, tiling.blockM, tiling.grid.m), n(problem.n, b.n, tiling.blockN, tiling.grid.n),
+        outer(double(ceilDiv(problem.outer, tiling.grid.outer))), tilesM(double(m.blocks * b.tiles)),
+        tiles(outer * double(n.blocks) * tilesM) {
+    setProduct();
+    setExtract();
+    setLoad();
+    store = outer * double(m.extent) * double(n.extent) * problem.outBytes * prices.perByte(cost::Way::FromL0C) +
+            tiles * prices.start(cost::Way::FromL0C);
+  }
+
+  const CubeProblem &problem;
+  const CubeTiling &tiling;
+  const cost::Prices &prices;
+  CubeBlocks b;
+  Share m, n;
+  double outer, tilesM, tiles;
+  double product = 0, extract = 0, load = 0, store = 0;
+  double firstLoad = 0, firstExtract = 0, lastProduct = 0; // which overlap with nothing
+
+private:
+  void setProduct() {
+    double step = prices.productStep(problem.inBytes == 4);
+    double fractals = double(m.fractals(tiling.blockM, tiling.baseM)) * double(n.fractals(tiling.blockN, tiling.baseN)),
+           depth = double(ceilDiv(problem.k, blockChannels(problem.inBytes)));
+    product = prices.productHead() * tiles * double(b.steps) + outer * step * fractals * depth;
+    lastProduct = product / (tiles * double(b.steps));
+  }
+
+  /// Times that the right operand comes by: per block of columns, or anew for each block of rows.
+  double rightTurns() const { return tiling.rowsOuter ? double(m.blocks) : 1; }
+
+  void setExtract() {
+    double depth = outer * double(problem.k) * problem.inBytes;
+    double rightExtracts = holdsRightTile(problem, tiling) ? rightTurns() : tilesM;
+    extract = depth * (double(n.blocks * m.extent) * prices.extractPerByte(false) +
+                       rightExtracts * double(n.extent) * prices.extractPerByte(true));
+    firstExtract =
+        double(std::min(tiling.baseK, problem.k)) * problem.inBytes *
+        (double(tiling.baseM) * prices.extractPerByte(false) + double(tiling.baseN) * prices.extractPerByte(true));
+  }
+
+  void setLoad() {
+    bool leftStays = problem.image && b.panels == 1, turned = tiling.rowsOuter && problem.image;
+    int64_t panels = b.panels - ceilDiv(tiling.heldK, tiling.panelK);
+    double leftLoads = outer * (turned ? double(m.blocks)
+                                       : double(n.blocks) * (leftStays ? double(m.blocks) : tilesM * double(panels)));
+    double rightLoads = outer * double(n.blocks) * (tiling.holdB ? rightTurns() : tilesM * double(b.panels));
+    double heldLoads = tiling.heldK ? outer * double(m.blocks) : 0;
+    // Beyond the extents tiles are padded, for which nothing moves.
+    double filled = double(m.extent) / double(m.blocks * tiling.blockM);
+    double leftBytes = double(leftPanelBytes(problem, tiling)) * (problem.image ? 1 : filled),
+           rightBytes = double(rightPanelBytes(problem, tiling)) * double(n.extent) / double(n.blocks * tiling.baseN),
+           held = double(heldBytes(problem, tiling)) * filled;
+    double bytes = heldLoads * held + leftLoads * leftBytes + rightLoads * rightBytes;
+    double cores = double(tiling.grid.size()), cold = std::min(1.0, distinctBytes() / std::max(1.0, bytes * cores));
+    double perByte = prices.readPerByte(cost::Way::ToL1, cores, cold), start = prices.start(cost::Way::ToL1);
+    load = bytes * perByte + (heldLoads + leftLoads + rightLoads) * start;
+    firstLoad = ((held > 0 ? held : leftBytes) + rightBytes) * perByte + 2 * start;
+  }
+
+  /// Of both operands, which come from outside of L2 once.
+  double distinctBytes() const {
+    double left = double(problem.outer) * double(problem.m) * double(problem.k);
+    if (const auto &image = problem.image)
+      left = double(problem.outer) * double(image->batch * image->h.in * image->w.in * image->channels);
+    return (left + double(problem.outer) * double(problem.k) * double(problem.n)) * problem.inBytes;
+  }
+};
+
+} // namespace
+
 double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, const CubeLimits &limits) {
-  CubeBlocks b = countBlocks(problem, tiling);
-  Share m(problem.m, b.m, tiling.blockM, tiling.grid.m);
-  Share n(problem.n, b.n, tiling.blockN, tiling.grid.n);
-  double outer = ceilDiv(problem.outer, tiling.grid.outer);
-  int64_t c0 = blockChannels(problem.inBytes);
-  double k = problem.k, bytes = problem.inBytes;
-
-  double tilesM = m.blocks * b.tiles, tiles = outer * n.blocks * tilesM;
-  double cubeCycles =
-      6 * tiles * b.steps + outer * (problem.inBytes == 4 ? 2 : 1) * double(m.fractals(tiling.blockM, tiling.baseM)) *
-                                double(n.fractals(tiling.blockN, tiling.baseN)) * double(ceilDiv(problem.k, c0));
-
-  bool once = holdsRightTile(problem, tiling);
-  // Times that the right operand comes by: per block of columns, or anew for
-  // each block of rows.
-  double rightTurns = tiling.rowsOuter ? m.blocks : 1;
-  double rightExtracts = once ? rightTurns : tilesM;
-  double extract = outer * k * bytes * (n.blocks * double(m.extent) + rightExtracts * n.extent) / kExtractRate +
-                   kIssue * outer * n.blocks * b.steps * (tilesM + rightExtracts);
-
-  bool leftStays = problem.image && b.panels == 1;
-  bool turned = tiling.rowsOuter && problem.image;
-  int64_t panels = b.panels - ceilDiv(tiling.heldK, tiling.panelK);
-  double leftLoads = outer * (turned ? m.blocks : n.blocks * (leftStays ? m.blocks : tilesM * panels));
-  double rightLoads = outer * n.blocks * (tiling.holdB ? rightTurns : tilesM * b.panels);
-  double leftBytes = leftPanelBytes(problem, tiling);
-  double rightBytes = rightPanelBytes(problem, tiling);
-  double held = heldBytes(problem, tiling);
-  double load = (tiling.heldK ? outer * m.blocks * (held / kLoadRate + kIssue) : 0) +
-                leftLoads * (leftBytes / kLoadRate + kIssue) + rightLoads * (rightBytes / kLoadRate + kIssue);
-  double store = outer * double(m.extent) * n.extent * problem.outBytes / kStoreRate + tiles * kIssue;
-
-  double busiest = std::max({cubeCycles, extract, load, store});
-  double firstLoad = ((held > 0 ? held : leftBytes) + rightBytes) / kLoadRate;
+  Work work(problem, tiling, limits);
+  double busiest = std::max({work.product, work.extract, work.load, work.store});
   // One accumulator only: the store does not overlap the next tile.
   bool oneAcc = 2 * tiling.baseM * tiling.baseN * 4 > limits.l0c;
-  // Engines wait for each other's flags at every step.
-  double handOver = kIssue * tiles * b.steps;
-  return busiest + firstLoad + (oneAcc ? store : store / tiles) + handOver +
-         kRestShare * (cubeCycles + extract + store) + kTrafficShare * load;
+  double alone =
+      work.firstLoad + work.firstExtract + work.lastProduct + (oneAcc ? work.store : work.store / work.tiles);
+  // At every step both engines raise a flag and await one.
+  double handOver = 4 * limits.prices.flag() * work.tiles * double(work.b.steps);
+  return busiest + alone + handOver + kRestShare * (work.product + work.extract + work.store) +
+         kTrafficShare * work.load;
 }
 
 int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies) {

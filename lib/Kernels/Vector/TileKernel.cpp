@@ -124,7 +124,11 @@ public:
   LogicalResult run(llvm::SmallDenseSet<Operation *> &done);
 
 private:
+  class ParallelSizes;
+
   FailureOr<SmallVector<int64_t>> chooseSizes();
+  SmallVector<int64_t> columnSizes();
+  std::optional<unsigned> transposedRows();
   void remarkNarrowTiles(ArrayRef<int64_t> sizes);
   SmallVector<int64_t> transpositionSizes(unsigned rows);
   int64_t rowsPerSum();
@@ -153,77 +157,116 @@ void NestTiler::remarkNarrowTiles(ArrayRef<int64_t> sizes) {
           << " at a time: more of its " << extent << " do not fit the unified buffer";
 }
 
+/// Sizes of the parallel loops of a nest of rows and columns, loop by loop.
+class NestTiler::ParallelSizes {
+public:
+  explicit ParallelSizes(NestTiler &tiler)
+      : tiler(tiler), nest(tiler.nest), classes(tiler.domain.loopClasses(tiler.root)),
+        extents(tiler.root.getStaticLoopRanges()), iterators(tiler.root.getIteratorTypesArray()) {
+    rootHasRows = llvm::is_contained(classes, nest.rowClass);
+    for (auto [i, cls] : llvm::enumerate(classes))
+      if (iterators[i] == utils::IteratorType::parallel && cls != nest.rowClass && cls != nest.colClass)
+        otherTiles *= extents[i];
+    // What one step takes: a row of all columns, or a column of a vector.
+    rowLimit = maxTileExtent(nest, tiler.domain, nest.rowClass);
+    price = priceTiles(nest, tiler.domain);
+  }
+
+  SmallVector<int64_t> choose() {
+    SmallVector<int64_t> sizes(extents.size(), 0);
+    for (auto [i, cls] : llvm::enumerate(classes)) {
+      if (iterators[i] != utils::IteratorType::parallel)
+        continue;
+      sizes[i] = cls == nest.rowClass ? rowSize(extents[i]) : cls == nest.colClass ? columnSize(extents[i]) : 1;
+      if (sizes[i] >= extents[i])
+        sizes[i] = 0;
+    }
+    return sizes;
+  }
+
+private:
+  int64_t rowSize(int64_t extent) const {
+    return rowLimit == 0 ? 1 : chooseTileExtent(price, extent, rowLimit, nest.colExtent, otherTiles, tiler.cores);
+  }
+
+  /// 0: whole.
+  int64_t columnSize(int64_t extent) {
+    if (isReduced(nest.colClass))
+      return 0; // rows that do not fit are cut in a second step
+    bool vectorOnly = nest.rowClass == ~0u;
+    if (!vectorOnly && !rootHasRows && isReduced(nest.rowClass))
+      return columnsOfSum(extent);
+    if (!vectorOnly && (rowLimit != 0 || !rootHasRows))
+      return 0;
+    int64_t limit = maxTileExtent(nest, tiler.domain, nest.colClass);
+    return chooseTileExtent(price, extent, std::max<int64_t>(limit, 8), 1, otherTiles, tiler.cores);
+  }
+
+  /// The sum over all rows of some columns: whole 64-byte runs.
+  int64_t columnsOfSum(int64_t extent) {
+    int64_t rows = tiler.rowsPerSum();
+    int64_t parts = std::min<int64_t>(tiler.cores, llvm::divideCeil(nest.rowExtent * extent, 4096));
+    int64_t limit = maxColumnsOfRows(nest, tiler.domain, rows);
+    return std::max<int64_t>(std::min<int64_t>(limit - limit % 16, llvm::alignTo(llvm::divideCeil(extent, parts), 16)),
+                             8);
+  }
+
+  bool isReduced(unsigned cls) const {
+    return llvm::any_of(tiler.cluster, [&](LinalgOp op) { return reducesOver(op, tiler.domain, cls); });
+  }
+
+  NestTiler &tiler;
+  const Nest &nest;
+  SmallVector<unsigned> classes;
+  SmallVector<int64_t> extents;
+  SmallVector<utils::IteratorType> iterators;
+  bool rootHasRows = false;
+  int64_t otherTiles = 1, rowLimit = 0;
+  TilePrice price;
+};
+
 FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
   for (LinalgOp op : cluster)
     if (isWindowOp(op))
       return chooseWindowSizes(op);
-  SmallVector<unsigned> classes = domain.loopClasses(root);
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
-  auto iterators = root.getIteratorTypesArray();
-  if (columnsOnly) {
-    SmallVector<int64_t> sizes(extents.size(), 0);
-    int64_t limit = maxTileExtent(nest, domain, nest.colClass);
-    for (auto [i, cls] : llvm::enumerate(classes))
-      if (cls == nest.colClass && limit < extents[i])
-        sizes[i] = chooseTileExtent(extents[i], std::max<int64_t>(limit, 8), 1);
-    return sizes;
-  }
-  // A transposition's tile runs along the innermost dimension of both sides.
-  if (cluster.size() == 1 && root.getNumDpsInputs() == 1 && root.getNumParallelLoops() == root.getNumLoops()) {
-    AffineMap map = root.getMatchingIndexingMap(root.getDpsInputOperand(0));
-    if (map.getNumResults() > 1 && map.isProjectedPermutation()) {
-      unsigned innermost = map.getDimPosition(map.getNumResults() - 1);
-      if (classes[innermost] != nest.colClass) {
-        nest.rowClass = classes[innermost];
-        return transpositionSizes(innermost);
-      }
-      if (!readsClass(map, classes, nest.rowClass)) {
-        // A copy that repeats: tiles hold rows that are read, and each tile is stored several times.
-        unsigned row = map.getDimPosition(map.getNumResults() - 2);
-        nest.rowClass = classes[row];
-        nest.rowExtent = extents[row];
-      }
-    }
-  }
-  bool columnsReduced = llvm::any_of(cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.colClass); });
-  bool rowsReduced = llvm::any_of(cluster, [&](LinalgOp op) { return reducesOver(op, domain, nest.rowClass); });
-  SmallVector<int64_t> sizes(extents.size(), 0);
-  bool rootHasRows = llvm::is_contained(classes, nest.rowClass);
-  bool vectorOnly = nest.rowClass == ~0u;
-  int64_t otherTiles = 1;
-  for (auto [i, cls] : llvm::enumerate(classes))
-    if (iterators[i] == utils::IteratorType::parallel && cls != nest.rowClass && cls != nest.colClass)
-      otherTiles *= extents[i];
-  // What one step takes: a row of all columns, or a column of a vector.
-  int64_t rowLimit = maxTileExtent(nest, domain, nest.rowClass);
-  for (auto [i, cls] : llvm::enumerate(classes)) {
-    if (iterators[i] != utils::IteratorType::parallel)
-      continue;
-    if (cls == nest.rowClass) {
-      sizes[i] = rowLimit == 0 ? 1 : chooseTileExtent(extents[i], rowLimit, nest.colExtent, otherTiles, cores);
-    } else if (cls == nest.colClass) {
-      if (columnsReduced)
-        continue; // rows that do not fit are cut in a second step
-      if (!vectorOnly && !rootHasRows && rowsReduced) {
-        // The sum over all rows of some columns: whole 64-byte runs.
-        int64_t rows = rowsPerSum();
-        int64_t parts = std::min<int64_t>(cores, llvm::divideCeil(nest.rowExtent * extents[i], 4096));
-        int64_t limit = maxColumnsOfRows(nest, domain, rows);
-        sizes[i] = std::max<int64_t>(
-            std::min<int64_t>(limit - limit % 16, llvm::alignTo(llvm::divideCeil(extents[i], parts), 16)), 8);
-      } else if (!vectorOnly && (rowLimit != 0 || !rootHasRows)) {
-        continue;
-      } else {
-        int64_t limit = maxTileExtent(nest, domain, nest.colClass);
-        sizes[i] = chooseTileExtent(extents[i], std::max<int64_t>(limit, 8), 1, otherTiles, cores);
-      }
-    } else {
-      sizes[i] = 1;
-    }
-    if (sizes[i] >= extents[i])
-      sizes[i] = 0;
-  }
+  if (columnsOnly)
+    return columnSizes();
+  if (std::optional<unsigned> rows = transposedRows())
+    return transpositionSizes(*rows);
+  return ParallelSizes(*this).choose();
+}
+
+/// Of the columns of one row, where they do not fit.
+SmallVector<int64_t> NestTiler::columnSizes() {
+  SmallVector<int64_t> extents = root.getStaticLoopRanges(), sizes(extents.size(), 0);
+  int64_t limit = maxTileExtent(nest, domain, nest.colClass);
+  for (auto [i, cls] : llvm::enumerate(domain.loopClasses(root)))
+    if (cls == nest.colClass && limit < extents[i])
+      sizes[i] = chooseTileExtent(priceTiles(nest, domain), extents[i], std::max<int64_t>(limit, 8), 1);
   return sizes;
+}
+
+/// Of a transposition the loop along its source's innermost dimension, which becomes the nest's rows: a tile runs along
+/// the innermost dimension of both sides.
+std::optional<unsigned> NestTiler::transposedRows() {
+  if (cluster.size() != 1 || root.getNumDpsInputs() != 1 || root.getNumParallelLoops() != root.getNumLoops())
+    return std::nullopt;
+  AffineMap map = root.getMatchingIndexingMap(root.getDpsInputOperand(0));
+  if (map.getNumResults() <= 1 || !map.isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<unsigned> classes = domain.loopClasses(root);
+  unsigned innermost = map.getDimPosition(map.getNumResults() - 1);
+  if (classes[innermost] != nest.colClass) {
+    nest.rowClass = classes[innermost];
+    return innermost;
+  }
+  if (!readsClass(map, classes, nest.rowClass)) {
+    // A copy that repeats: tiles hold rows that are read, and each tile is stored several times.
+    unsigned row = map.getDimPosition(map.getNumResults() - 2);
+    nest.rowClass = classes[row];
+    nest.rowExtent = root.getStaticLoopRanges()[row];
+  }
+  return std::nullopt;
 }
 
 /// Of a transposition whose source's innermost dimension is `rows`.
@@ -378,7 +421,8 @@ LogicalResult tileReduction(LinalgOp op, bool &changed) {
       if (rows && cls == nest.rowClass)
         sizes[i] = rows.getInt();
       else if (limit < extents[i])
-        sizes[i] = chooseTileExtent(extents[i], limit, cls == nest.rowClass ? nest.colExtent : 1);
+        sizes[i] =
+            chooseTileExtent(priceTiles(nest, domain), extents[i], limit, cls == nest.rowClass ? nest.colExtent : 1);
     }
     if (sizes[i] >= extents[i])
       sizes[i] = 0;

@@ -2,6 +2,8 @@
 
 #include "TileSizes.h"
 #include "Phases.h"
+#include "pto_mlir/Cost/Prices.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -111,37 +113,74 @@ int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows) {
   return unifiedBufferBudget(nest.ops.front()) / 2 / std::max<int64_t>(rows * (bytes + temporaryBytes), 1);
 }
 
-int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles, int64_t cores) {
-  // A DMA moves at most 4095 rows; longer tiles hide no further latency.
-  constexpr int64_t kMostElements = 16384, kWorthSplitting = 512;
-  int64_t most = std::min(limit, std::max<int64_t>(kMostElements / elementsPerUnit, 8));
-  most = std::min<int64_t>(most, elementsPerUnit == 1 ? kMostElements : 4088);
-  int64_t alignment = elementsPerUnit == 1 && most >= 8 ? 8 : 1;
-  auto tileOf = [&](int64_t parts) {
-    return std::min(most, (int64_t)llvm::alignTo(llvm::divideCeil(extent, parts), alignment));
+/// Rows that one DMA moves: 12 bits, whole blocks of 8.
+static constexpr int64_t kMostRows = 4088;
+/// Columns of a tile's box: 16 bits, whole blocks of 8.
+static constexpr int64_t kMostColumns = 65528;
+
+/// Is `value` read along class `cls` by the map?
+static bool hasClass(AffineMap map, ArrayRef<unsigned> classes, unsigned cls) {
+  return llvm::any_of(map.getResults(), [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return dim && classes[dim.getPosition()] == cls;
+  });
+}
+
+TilePrice priceTiles(const Nest &nest, const Domain &domain) {
+  TilePrice price;
+  cost::Prices prices(pto::targetOf(nest.ops.front()).name);
+  llvm::SmallDenseSet<Value> seen;
+  llvm::SmallDenseSet<Operation *> inside(nest.ops.begin(), nest.ops.end());
+  auto move = [&](TilePrice::Engine &engine, cost::Way way, Value value, AffineMap map, ArrayRef<unsigned> classes) {
+    auto type = dyn_cast<RankedTensorType>(value.getType());
+    if (!type || !seen.insert(value).second)
+      return;
+    engine.fixed += prices.start(way);
+    if (hasClass(map, classes, nest.colClass) && (nest.rowClass == ~0u || hasClass(map, classes, nest.rowClass)))
+      engine.perElement += std::max(1u, type.getElementTypeBitWidth() / 8) * prices.perByte(way);
   };
-  // The most loaded core's share over an even one.
-  auto imbalance = [&](int64_t tile) {
-    int64_t rounds = llvm::divideCeil(llvm::divideCeil(extent, tile) * otherTiles, cores);
-    return double(rounds) * tile * cores / (double(extent) * otherTiles);
-  };
-  int64_t fewest = llvm::divideCeil(extent, most), best = std::max<int64_t>(tileOf(fewest), 1);
-  for (int64_t parts = fewest; parts <= fewest + 2 * cores && parts <= extent; ++parts) {
-    int64_t tile = std::max<int64_t>(tileOf(parts), 1);
-    if (parts > fewest && tile * elementsPerUnit < kWorthSplitting)
-      break;
-    if (imbalance(tile) + 0.01 < imbalance(best))
-      best = tile;
-    if (imbalance(best) <= kEvenShares)
-      break;
+  for (linalg::LinalgOp op : nest.ops) {
+    SmallVector<unsigned> classes = domain.loopClasses(op);
+    for (OpOperand *input : op.getDpsInputOperands())
+      if (Operation *def = input->get().getDefiningOp(); !def || !inside.contains(def))
+        move(price.load, cost::Way::ToUB, input->get(), op.getMatchingIndexingMap(input), classes);
+    for (OpResult result : op->getResults())
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        move(price.store, cost::Way::FromUB, result, op.getIndexingMapMatchingResult(result), classes);
+    double operations = double(op.getBlock()->getOperations().size() - 1);
+    price.compute.fixed += operations * prices.operation();
+    price.compute.perElement += operations * prices.operationPerElement();
   }
-  return std::min(best, extent);
+  return price;
+}
+
+/// Of the core with `rounds` tiles.
+static double cyclesOf(const TilePrice &price, double rounds, double elements) {
+  double load = price.load.of(elements), compute = price.compute.of(elements), store = price.store.of(elements),
+         busiest = std::max({load, compute, store});
+  return (rounds - 1) * busiest + load + compute + store;
+}
+
+int64_t chooseTileExtent(const TilePrice &price, int64_t extent, int64_t limit, int64_t elementsPerUnit,
+                         int64_t otherTiles, int64_t cores) {
+  int64_t most = std::max<int64_t>(std::min(limit, elementsPerUnit == 1 ? kMostColumns : kMostRows), 1);
+  int64_t alignment = elementsPerUnit == 1 && most >= 8 ? 8 : 1;
+  int64_t fewest = llvm::divideCeil(extent, most), best = 0;
+  double least = 0;
+  // More tiles than a few per core gain nothing.
+  for (int64_t parts = fewest; parts <= std::min(extent, fewest + 4 * cores); ++parts) {
+    int64_t tile = std::min(most, (int64_t)llvm::alignTo(llvm::divideCeil(extent, parts), alignment));
+    auto rounds = double(llvm::divideCeil(llvm::divideCeil(extent, tile) * otherTiles, cores));
+    double cycles = cyclesOf(price, rounds, double(tile * elementsPerUnit));
+    if (best == 0 || cycles < least)
+      best = tile, least = cycles;
+  }
+  return std::min(std::max<int64_t>(best, 1), extent);
 }
 
 TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t cols, int64_t otherTiles,
                                     int64_t cores) {
-  constexpr int64_t kMostRows = 4088;             // of a DMA
-  constexpr double kCommands = 1200, kBurst = 64; // in elements; in bytes, what a short run costs beside its length
+  cost::Prices prices(pto::targetOf(op).name);
   int64_t least = 4, bytes = 4 * liveTemporaries(op);
   for (Value value : op->getOperands())
     if (auto type = dyn_cast<RankedTensorType>(value.getType())) {
@@ -165,8 +204,11 @@ TransposedTile chooseTransposedTile(linalg::LinalgOp op, int64_t rows, int64_t c
       if (padded(r) * padded(c) > most && r > block)
         continue;
       int64_t tiles = llvm::divideCeil(rows, r) * llvm::divideCeil(cols, c) * otherTiles;
-      double moved = double(padded(r)) * padded(c) * (3 + kBurst / (least * r) + kBurst / (least * c));
-      double cost = (kCommands + moved) * llvm::divideCeil(tiles, cores);
+      TilePrice price;
+      price.load.fixed = prices.transfer(cost::Way::ToUB, double(r * c * least));
+      price.compute.fixed = prices.vector("ttrans", padded(r), padded(c), unsigned(least));
+      price.store.fixed = prices.transfer(cost::Way::FromUB, double(r * c * least));
+      double cost = cyclesOf(price, double(llvm::divideCeil(tiles, cores)), 0);
       if (bestCost == 0 || cost < bestCost)
         best = {r, c}, bestCost = cost;
       if (r <= block)

@@ -33,14 +33,24 @@ int64_t maxTileExtent(const Nest &nest, const Domain &domain, unsigned cls);
 /// Columns of which `rows` rows at a time, doubled, fit the unified buffer.
 int64_t maxColumnsOfRows(const Nest &nest, const Domain &domain, int64_t rows);
 
-/// The shares of the cores count as even up to this ratio of the largest to the mean.
-constexpr double kEvenShares = 1.1;
+/// Cycles that a tile takes of each engine of a vector core: beside its elements, and per element (lib/Cost).
+struct TilePrice {
+  struct Engine {
+    double fixed = 0, perElement = 0;
+    double of(double elements) const { return fixed + elements * perElement; }
+  };
+  Engine load, compute, store;
+};
 
-/// The size of tiles of `extent` units, at most `limit`, a multiple of 8 where a unit is one element. The fewest tiles,
-/// unless some more give `cores` vector cores more even shares: `otherTiles` is the number of tiles along the other
-/// loops, and a tile keeps enough work of `elementsPerUnit` elements a unit.
-int64_t chooseTileExtent(int64_t extent, int64_t limit, int64_t elementsPerUnit, int64_t otherTiles = 1,
-                         int64_t cores = 1);
+/// Of the tiles of a nest: what it reads, the operations of its bodies, what it leaves.
+TilePrice priceTiles(const Nest &nest, const Domain &domain);
+
+/// The size of tiles of `extent` units of `elementsPerUnit` elements, at most `limit`, a multiple of 8 where a unit is
+/// one element, that takes the most loaded of `cores` vector cores the least time: the engines work on several tiles at
+/// a time, but for the first one's way in and the last one's way out. `otherTiles` is the number of tiles along the
+/// other loops.
+int64_t chooseTileExtent(const TilePrice &price, int64_t extent, int64_t limit, int64_t elementsPerUnit,
+                         int64_t otherTiles = 1, int64_t cores = 1);
 
 /// Of a transposition: `rows` along the source's innermost dimension, `cols` along the result's.
 struct TransposedTile {

@@ -3,6 +3,8 @@
 #include "WindowTiling.h"
 #include "Phases.h"
 #include "TileSizes.h"
+#include "pto_mlir/Cost/Prices.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -46,8 +48,8 @@ struct Candidate {
 class Chooser {
 public:
   Chooser(linalg::LinalgOp window, const WindowTail &tail, int64_t cores)
-      : tail(tail), cores(cores), budget(unifiedBufferBudget(window)), height(windowAxis(window, 0)),
-        width(windowAxis(window, 1)) {
+      : tail(tail), prices(pto::targetOf(window).name), cores(cores), budget(unifiedBufferBudget(window)),
+        height(windowAxis(window, 0)), width(windowAxis(window, 1)) {
     auto output = cast<RankedTensorType>(window->getResult(0).getType());
     auto input = cast<RankedTensorType>(window.getDpsInputs()[0].getType());
     images = output.getDimSize(0);
@@ -55,6 +57,7 @@ public:
     cols = output.getDimSize(2);
     channels = output.getDimSize(3);
     inputBytes = std::max(1u, input.getElementTypeBitWidth() / 8);
+    outputBytes = std::max(1u, output.getElementTypeBitWidth() / 8);
     converts = input.getElementType() != output.getElementType();
     hasFilter = cast<RankedTensorType>(window.getDpsInputs()[1].getType()).getRank() == 3;
   }
@@ -100,32 +103,45 @@ private:
     }
   }
 
-  /// In element operations per output element of the whole tensor, most loaded core.
+  /// Cycles of the most loaded core. V clears a tile's border before its input is loaded, behind its work on the tile
+  /// before: loads and computation take turns, and only stores overlap.
   double cost(const WindowTile &tile, int64_t rowParts) const {
-    constexpr double kCommand = 400;
     int64_t tiles = images * rowParts * (cols / tile.cols) * (channels / tile.channels);
-    int64_t rounds = llvm::divideCeil(tiles, cores);
+    auto rounds = double(llvm::divideCeil(tiles, cores));
+    double compute = computeCycles(tile), load = loadCycles(tile), store = storeCycles(tile);
+    return rounds * std::max(load + compute, store) + std::min(load + compute, store);
+  }
+
+  /// A command per row and tap, and what follows the window once per tile.
+  double computeCycles(const WindowTile &tile) const {
     double elements = double(tile.rows) * tile.cols * llvm::alignTo(tile.channels, 8);
-    double loads = double(height.span(tile.rows)) * width.span(tile.cols) * llvm::alignTo(tile.channels, 8) *
-                   (2 + tail.inputValues);
-    double taps = double(height.kernel) * width.kernel * (hasFilter ? 2 : 1);
-    double commands =
-        tile.rows * (taps + (hasFilter ? 2 : 0)) + height.span(tile.rows) * width.stride * (1 + tail.inputValues) + 12;
-    // Runs below 64 bytes waste the memory's bursts.
-    if (tile.channels < channels && tile.channels * inputBytes < 64)
-      loads *= 2;
-    // Cores that wait for others are worth a little time: memory is shared, and so is the work of other launches.
-    constexpr double kUneven = 1.25;
-    double share =
-        double(rounds) * tile.rows * tile.cols * tile.channels * cores / (double(images) * rows * cols * channels);
-    return (elements * (taps + 2 + tail.fullValues) + loads + kCommand * commands) * rounds *
-           (share > kEvenShares ? kUneven : 1);
+    double taps = double(height.kernel) * width.kernel * (hasFilter ? 2 : 1), behind = 2 + double(tail.fullValues);
+    double commands = double(tile.rows) * (taps + (hasFilter ? 2 : 0)) + behind +
+                      double(height.span(tile.rows) * width.stride * tail.inputValues);
+    double worked = elements * (taps + behind) + spanElements(tile) * double(tail.inputValues + converts);
+    return commands * prices.operation() + worked * prices.operationPerElement();
+  }
+
+  double loadCycles(const WindowTile &tile) const {
+    auto runs = double(height.span(tile.rows) * width.stride);
+    return runs * prices.start(cost::Way::ToUB) +
+           spanElements(tile) * double(inputBytes) * prices.perByte(cost::Way::ToUB);
+  }
+
+  double storeCycles(const WindowTile &tile) const {
+    return prices.transfer(cost::Way::FromUB, double(tile.rows * tile.cols * tile.channels * outputBytes));
+  }
+
+  /// Input that the tile reads.
+  double spanElements(const WindowTile &tile) const {
+    return double(height.span(tile.rows)) * double(width.span(tile.cols)) * double(llvm::alignTo(tile.channels, 8));
   }
 
   const WindowTail &tail;
+  cost::Prices prices;
   int64_t cores, budget;
   WindowAxis height, width;
-  int64_t images = 1, rows = 1, cols = 1, channels = 1, inputBytes = 4;
+  int64_t images = 1, rows = 1, cols = 1, channels = 1, inputBytes = 4, outputBytes = 4;
   bool converts = false, hasFilter = false;
 };
 

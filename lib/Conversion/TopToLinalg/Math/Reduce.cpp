@@ -2,6 +2,7 @@
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"
+#include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
@@ -48,15 +49,20 @@ template <typename TopOp> double neutral(Type type) {
 /// Into how many sums of `rows / parts` rows each of `images` sums of `rows` rows is taken apart; 1: not at all. A core
 /// adds 64 columns of a row with one instruction, and channels may be too few to fill it and to keep all cores busy.
 /// Side by side, `parts` rows are a row of `parts` times the columns; the sums of the parts are then the rows of a
-/// second, short sum. Costs in instructions of the busiest core; `cores` are those of the whole chip: the number
-/// for which a model is compiled has no part in them, so that the order of additions is the same on any.
-int64_t partsOf(int64_t images, int64_t rows, int64_t columns, int64_t cores) {
-  constexpr int64_t kWide = 64, kLaunch = 160;
-  auto trips = [&](int64_t wide) { return int64_t(llvm::divideCeil(images * llvm::divideCeil(wide, kWide), cores)); };
-  int64_t best = 1, least = rows * trips(columns);
+/// second, short sum. Costs in cycles of the busiest core when all of the chip's cores share the sums; the number of
+/// cores for which a model is compiled has no part in them, so that the order of additions is the same on any.
+int64_t partsOf(int64_t images, int64_t rows, int64_t columns, const cost::Prices &prices) {
+  constexpr int64_t kWide = 64; // f32 elements of one repeat
+  auto sum = [&](int64_t height, int64_t width) {
+    int64_t trips = llvm::divideCeil(images * llvm::divideCeil(width, kWide), prices.vectorCores());
+    double add = prices.vector("tcolsum", height, kWide, 4);
+    return double(trips) * std::max(add, prices.transfer(cost::Way::ToUB, double(height * std::min(width, kWide) * 4)));
+  };
+  int64_t best = 1;
+  double least = sum(rows, columns);
   for (int64_t parts = 2; parts < rows; ++parts)
     if (rows % parts == 0)
-      if (int64_t cost = rows / parts * trips(parts * columns) + parts * trips(columns) + kLaunch; cost < least) {
+      if (double cost = sum(rows / parts, parts * columns) + sum(parts, columns) + prices.launch(); cost < least) {
         best = parts;
         least = cost;
       }
@@ -102,8 +108,7 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
       auto product = [](ArrayRef<int64_t> sizes) {
         return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
       };
-      const pto::Target &target = pto::targetOf(op);
-      parts = partsOf(product(before), count, product(behind), target.blocks * target.vectorCores);
+      parts = partsOf(product(before), count, product(behind), cost::Prices(pto::targetOf(op).name));
       if (parts > 1) {
         Location inner = innerLoc(op.getLoc());
         SmallVector<int64_t> parted(before);

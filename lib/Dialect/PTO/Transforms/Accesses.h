@@ -2,6 +2,7 @@
 #ifndef PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_ACCESSES_H
 #define PTO_MLIR_LIB_DIALECT_PTO_TRANSFORMS_ACCESSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
@@ -46,6 +47,10 @@ bool crossesCores(mlir::Operation *op);
 
 /// The ops that use `tile`'s memory, aliases followed; aliases themselves are not in the list.
 llvm::SmallVector<mlir::Operation *> getMemoryUsers(mlir::Value tile);
+
+/// The tiles that two halves of memory may serve in turn and for which there is room (pto-multi-buffer). `remark`: say
+/// of which that there is none.
+llvm::SmallVector<AllocTileOp> tilesWithTwoBuffers(mlir::func::FuncOp func, bool remark);
 
 /// Number of buffers of an alloc_tile (1 unless marked).
 int64_t getBuffers(AllocTileOp alloc);

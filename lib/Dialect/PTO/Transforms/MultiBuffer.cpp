@@ -68,6 +68,34 @@ static bool ordersItself(func::FuncOp func) {
       .wasInterrupted();
 }
 
+SmallVector<AllocTileOp> pto_mlir::pto::tilesWithTwoBuffers(func::FuncOp func, bool remark) {
+  SmallVector<AllocTileOp> doubled;
+  if (ordersItself(func))
+    return doubled;
+  const Target &arch = targetOf(func);
+  DenseMap<unsigned, int64_t> used; // by memory, in bytes
+  SmallVector<AllocTileOp> candidates;
+  func.walk([&](AllocTileOp alloc) {
+    used[static_cast<unsigned>(alloc.getTileType().getLoc())] +=
+        getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc);
+    if (wantsTwo(alloc))
+      candidates.push_back(alloc);
+  });
+  for (AllocTileOp alloc : candidates) {
+    unsigned space = static_cast<unsigned>(alloc.getTileType().getLoc());
+    int64_t bytes = getAlignedBytes(alloc.getTileType(), arch);
+    if (used[space] + bytes > getLocalLimit(arch, space).bytes) {
+      if (remark)
+        alloc.emitRemark("has a single buffer: a second one of ")
+            << bytes << " bytes exceeds the memory, so loads and computation take turns";
+      continue;
+    }
+    used[space] += bytes;
+    doubled.push_back(alloc);
+  }
+  return doubled;
+}
+
 namespace {
 struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBufferPass> {
   void runOnOperation() override {
@@ -75,27 +103,8 @@ struct MultiBufferPass : public pto_mlir::pto::impl::PTOMultiBufferBase<MultiBuf
   }
 
   static void mark(func::FuncOp func) {
-    if (ordersItself(func))
-      return;
-    const Target &arch = targetOf(func);
-    DenseMap<unsigned, int64_t> used; // by memory, in bytes
-    SmallVector<AllocTileOp> candidates;
-    func.walk([&](AllocTileOp alloc) {
-      used[static_cast<unsigned>(alloc.getTileType().getLoc())] +=
-          getAlignedBytes(alloc.getTileType(), arch) * getBuffers(alloc);
-      if (wantsTwo(alloc))
-        candidates.push_back(alloc);
-    });
-    for (AllocTileOp alloc : candidates) {
-      unsigned space = static_cast<unsigned>(alloc.getTileType().getLoc());
-      int64_t bytes = getAlignedBytes(alloc.getTileType(), arch);
-      if (used[space] + bytes > getLocalLimit(arch, space).bytes) {
-        alloc.emitRemark("has a single buffer: a second one of ")
-            << bytes << " bytes exceeds the memory, so loads and computation take turns";
-        continue;
-      }
-      PTO_DEBUG("@" << func.getName() << ": two buffers of " << bytes << " bytes in memory " << space);
-      used[space] += bytes;
+    for (AllocTileOp alloc : tilesWithTwoBuffers(func, /*remark=*/true)) {
+      PTO_DEBUG("@" << func.getName() << ": two buffers for " << alloc.getTileType());
       alloc->setAttr(kBuffersAttr, IntegerAttr::get(IntegerType::get(func.getContext(), 32), 2));
     }
   }

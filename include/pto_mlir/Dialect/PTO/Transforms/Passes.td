@@ -23,6 +23,22 @@ def PTOBindBlocks : Pass<"pto-bind-blocks", "::mlir::ModuleOp"> {
   ];
 }
 
+def PTOEstimate : Pass<"pto-estimate", "::mlir::ModuleOp"> {
+  let summary = "write beside every kernel what it takes";
+  let description = [{
+    Each kernel function gets `pto.estimate`, the cycles of a launch without what every launch costs, as the simulator's timing mode
+    would have it: the function's ops are walked through for every core, loop by loop, before tiles have addresses and engines have
+    flags (`estimateCycles` in Estimate.h, docs/timing.md). A kernel whose loops depend on what lies in memory gets none.
+
+    ```mlir
+    func.func @k(%arg0: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>, pto.estimate = 4.2e+02 : f64}
+    ```
+  }];
+  let options = [
+    Option<"numCore", "num-core", "int64_t", "1", "Number of blocks of every launch">,
+  ];
+}
+
 def PTOMultiBuffer : Pass<"pto-multi-buffer", "::mlir::ModuleOp"> {
   let summary = "mark tiles that two halves of memory should serve in turn";
   let description = [{

@@ -1,7 +1,12 @@
+//===- CrossFlags.h - Cross-core flags of cores that run together ---------===//
+//
 // Cross-core flags of cores that run together (docs/commands.md): who has raised what, and how often each core may pass
 // its waits. A token is what a raise carries to its wait: nothing, a time, a clock.
-#ifndef PTO_MLIR_CMODEL_CROSSFLAGS_H
-#define PTO_MLIR_CMODEL_CROSSFLAGS_H
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_ISA_CROSSFLAGS_H
+#define PTO_MLIR_ISA_CROSSFLAGS_H
 
 #include "pto_mlir/ISA/Insns.h"
 
@@ -12,17 +17,17 @@
 #include <tuple>
 #include <vector>
 
-namespace pto_mlir::cmodel {
+namespace pto_mlir::isa {
 
 /// Where a core of a launch is.
 struct CorePlace {
-  isa::CoreKind kind{};
+  CoreKind kind{};
   uint32_t block = 0, subblock = 0;
 };
 
 template <class Token> class CrossFlags {
 public:
-  static constexpr unsigned numIds = isa::kMostVectorCores * isa::kNumCrossIds;
+  static constexpr unsigned numIds = kMostVectorCores * kNumCrossIds;
 
   /// All flags of these cores are 0; cores are named by their position from now on.
   void reset(std::vector<CorePlace> cores) {
@@ -35,7 +40,7 @@ public:
   /// Core `from` raises `id`. Where this completes a raise, `join(into, token)` gathers what all of its members
   /// brought, and `delivered(core, id)` is called for each core whose flag has risen.
   template <class Join, class Delivered>
-  void raise(size_t from, isa::CrossMode mode, unsigned id, Token token, Join join, Delivered delivered) {
+  void raise(size_t from, CrossMode mode, unsigned id, Token token, Join join, Delivered delivered) {
     Gate &gate = gateOf(from, mode, id);
     size_t member = size_t(std::find(gate.members.begin(), gate.members.end(), from) - gate.members.begin());
     gate.arrived[member].push_back(std::move(token));
@@ -54,15 +59,14 @@ public:
   }
 
   /// Would raising it take some core's flag beyond its highest count?
-  bool isFull(size_t from, isa::CrossMode mode, unsigned id) {
+  bool isFull(size_t from, CrossMode mode, unsigned id) {
     Gate &gate = gateOf(from, mode, id);
     for (size_t m = 0; m < gate.members.size(); ++m)
       if (gate.members[m] != from && gate.arrived[m].empty())
         return gate.arrived[size_t(std::find(gate.members.begin(), gate.members.end(), from) - gate.members.begin())]
-                   .size() >= isa::kMostCrossRaises;
-    return std::any_of(gate.targets.begin(), gate.targets.end(), [&](size_t core) {
-      return raised[core * numIds + gate.targetId].size() >= isa::kMostCrossRaises;
-    });
+                   .size() >= kMostCrossRaises;
+    return std::any_of(gate.targets.begin(), gate.targets.end(),
+                       [&](size_t core) { return raised[core * numIds + gate.targetId].size() >= kMostCrossRaises; });
   }
 
   /// Lowers the core's flag; nothing when it is 0.
@@ -119,30 +123,30 @@ private:
     return {some, cores};
   }
 
-  Gate &gateOf(size_t from, isa::CrossMode mode, unsigned id) {
+  Gate &gateOf(size_t from, CrossMode mode, unsigned id) {
     const CorePlace &place = places[from];
-    bool lane = mode == isa::CrossMode::lane;
+    bool lane = mode == CrossMode::lane;
     // Everything that tells two gates apart.
-    std::tuple key(mode, id, place.kind, mode == isa::CrossMode::all ? 0 : place.block, lane ? place.subblock : 0);
+    std::tuple key(mode, id, place.kind, mode == CrossMode::all ? 0 : place.block, lane ? place.subblock : 0);
     auto [entry, isNew] = gates.try_emplace(key);
     Gate &gate = entry->second;
     if (!isNew)
       return gate;
-    gate.targetId = !lane                              ? id
-                    : place.kind == isa::CoreKind::AIC ? id % isa::kNumCrossIds
-                                                       : id % isa::kNumCrossIds + isa::kNumCrossIds * place.subblock;
+    gate.targetId = !lane                         ? id
+                    : place.kind == CoreKind::AIC ? id % kNumCrossIds
+                                                  : id % kNumCrossIds + kNumCrossIds * place.subblock;
     for (size_t core = 0; core < places.size(); ++core) {
       const CorePlace &other = places[core];
       bool sameKind = other.kind == place.kind;
-      if (mode != isa::CrossMode::all && other.block != place.block)
+      if (mode != CrossMode::all && other.block != place.block)
         continue;
       if (lane ? core == from : sameKind)
         gate.members.push_back(core);
-      bool isTarget = mode == isa::CrossMode::block      ? !sameKind
-                      : !lane                            ? sameKind
-                      : sameKind                         ? false
-                      : place.kind == isa::CoreKind::AIC ? other.subblock == id / isa::kNumCrossIds
-                                                         : true;
+      bool isTarget = mode == CrossMode::block      ? !sameKind
+                      : !lane                       ? sameKind
+                      : sameKind                    ? false
+                      : place.kind == CoreKind::AIC ? other.subblock == id / kNumCrossIds
+                                                    : true;
       if (isTarget)
         gate.targets.push_back(core);
     }
@@ -151,10 +155,10 @@ private:
   }
 
   std::vector<CorePlace> places;
-  std::map<std::tuple<isa::CrossMode, unsigned, isa::CoreKind, uint32_t, uint32_t>, Gate> gates;
+  std::map<std::tuple<CrossMode, unsigned, CoreKind, uint32_t, uint32_t>, Gate> gates;
   std::vector<std::deque<Token>> raised; // by core, then id
 };
 
-} // namespace pto_mlir::cmodel
+} // namespace pto_mlir::isa
 
 #endif

@@ -1,19 +1,24 @@
+//===- GlobalView.h - A view operand after its registers are read ---------===//
+//
 // A view operand after its registers are read: strided elements of one kernel argument.
-#ifndef PTO_MLIR_CMODEL_GLOBALVIEW_H
-#define PTO_MLIR_CMODEL_GLOBALVIEW_H
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_ISA_GLOBALVIEW_H
+#define PTO_MLIR_ISA_GLOBALVIEW_H
 
 #include "pto_mlir/ISA/Operands.h"
 
 #include <algorithm>
 #include <optional>
 
-namespace pto_mlir::cmodel {
+namespace pto_mlir::isa {
 
 struct GlobalView {
   uint8_t *base = nullptr;    // element 0 of the view; null when the operand faulted
   int64_t begin = 0, end = 0; // the argument's bytes relative to base
-  isa::ElementType type{};
-  isa::Layout layout{};
+  ElementType type{};
+  Layout layout{};
   uint32_t bytes = 0; // of an element
   unsigned rank = 0;
   // Outermost first. Core::view keeps sizes below 2^31 and strides below 2^40, so that offsets of a tile's elements fit
@@ -33,23 +38,23 @@ struct GlobalView {
 
   /// Rows and columns that the view can serve (docs/commands.md, View).
   __int128 rows() const {
-    if (layout == isa::Layout::NZ)
+    if (layout == Layout::NZ)
       return __int128(size(2)) * size(1);
-    return layout == isa::Layout::DN ? size(1) : size(1) * leadingCount();
+    return layout == Layout::DN ? size(1) : size(1) * leadingCount();
   }
   __int128 cols() const {
-    if (layout == isa::Layout::NZ)
+    if (layout == Layout::NZ)
       return __int128(size(4)) * size(3) * size(0);
-    return layout == isa::Layout::DN ? size(0) * leadingCount() : size(0);
+    return layout == Layout::DN ? size(0) * leadingCount() : size(0);
   }
   __int128 leadingCount() const { return __int128(size(2)) * size(3) * size(4); }
 
   /// Element offset of (r, c) from base.
   int64_t offset(int64_t r, int64_t c) const {
-    if (layout == isa::Layout::NZ)
+    if (layout == Layout::NZ)
       return c % size(0) * stride(0) + r % size(1) * stride(1) + r / size(1) * stride(2) +
              c / size(0) % size(3) * stride(3) + c / size(0) / size(3) * stride(4);
-    bool dn = layout == isa::Layout::DN;
+    bool dn = layout == Layout::DN;
     int64_t major = dn ? c : r, minor = dn ? r : c;
     unsigned majorDim = dn ? 0 : 1, minorDim = dn ? 1 : 0;
     return minor * stride(minorDim) + major % size(majorDim) * stride(majorDim) + leading(major / size(majorDim));
@@ -61,6 +66,6 @@ struct GlobalView {
   }
 };
 
-} // namespace pto_mlir::cmodel
+} // namespace pto_mlir::isa
 
 #endif

@@ -1,0 +1,26 @@
+//===- Estimate.h - what a kernel takes, from its pto ops -----------------*- C++ -*-===//
+//
+// The one answer to "what would it cost": choosers that can build a candidate ask here before they keep it, and
+// pto-estimate writes it beside every kernel. docs/timing.md says what it knows and what not.
+//
+//===----------------------------------------------------------------------===//
+#ifndef PTO_MLIR_DIALECT_PTO_TRANSFORMS_ESTIMATE_H
+#define PTO_MLIR_DIALECT_PTO_TRANSFORMS_ESTIMATE_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <optional>
+
+namespace pto_mlir::pto {
+
+/// On a kernel function: cycles of a launch.
+inline constexpr llvm::StringLiteral kEstimateAttr = "pto.estimate";
+
+/// Cycles of a launch on `blocks` blocks of the kernel whose functions (one per kind of core) these are, without what
+/// every launch costs. Tiles need no addresses, engines no flags. Nothing where a loop depends on what lies in memory,
+/// or an op is no instruction of the table.
+std::optional<double> estimateCycles(llvm::ArrayRef<mlir::func::FuncOp> parts, int64_t blocks);
+
+} // namespace pto_mlir::pto
+
+#endif

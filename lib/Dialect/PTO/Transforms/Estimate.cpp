@@ -1,0 +1,66 @@
+//===- Estimate.cpp - what kernels take, from their pto ops -----------------------===//
+
+#include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
+
+#include "EstimateWalk.h"
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+
+#include "llvm/ADT/MapVector.h"
+
+#define DEBUG_TYPE "pto-estimate"
+#include "pto_mlir/Dialect/DebugLog.h"
+
+namespace pto_mlir::pto {
+#define GEN_PASS_DEF_PTOESTIMATE
+#include "pto_mlir/Dialect/PTO/Transforms/Passes.h.inc"
+} // namespace pto_mlir::pto
+
+using namespace mlir;
+using namespace pto_mlir::pto;
+
+/// So many ops are walked through before a kernel counts as too long to estimate.
+static constexpr int64_t kMostSteps = 1 << 24;
+
+std::optional<double> pto_mlir::pto::estimateCycles(ArrayRef<func::FuncOp> parts, int64_t blocks) {
+  SmallVector<std::unique_ptr<EstimatedFunction>> functions;
+  for (func::FuncOp part : parts)
+    functions.push_back(std::make_unique<EstimatedFunction>(part));
+  pto_mlir::cost::Sketch sketch(targetOf(parts.front()).name);
+  int64_t steps = kMostSteps;
+  for (int64_t block = 0; block < blocks; ++block)
+    for (bool cube : {true, false})
+      for (auto &function : functions)
+        for (int64_t subblock = 0; function->cube == cube && subblock < (cube ? 1 : 2); ++subblock) {
+          sketch.beginCore(cube, static_cast<unsigned>(block), static_cast<unsigned>(subblock));
+          if (!EstimateWalk(*function, sketch, block, blocks, subblock).run(steps))
+            return std::nullopt;
+        }
+  return sketch.cycles();
+}
+
+namespace {
+struct EstimatePass : public pto_mlir::pto::impl::PTOEstimateBase<EstimatePass> {
+  using PTOEstimateBase::PTOEstimateBase;
+
+  void runOnOperation() override {
+    if (numCore <= 0) {
+      getOperation().emitError() << "num-core must be positive, got " << numCore.getValue();
+      return signalPassFailure();
+    }
+    llvm::MapVector<StringAttr, SmallVector<func::FuncOp>> kernels;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (func->hasAttr(kKernelKindAttr) && !func.isExternal()) {
+        auto partOf = func->getAttrOfType<StringAttr>(kPartOfAttr);
+        kernels[partOf ? partOf : func.getSymNameAttr()].push_back(func);
+      }
+    Builder b(&getContext());
+    for (auto &[name, parts] : kernels) {
+      std::optional<double> cycles = estimateCycles(parts, numCore);
+      PTO_DEBUG("@" << name.getValue() << ": " << (cycles ? *cycles : -1) << " cycles");
+      for (func::FuncOp part : parts)
+        if (cycles)
+          part->setAttr(kEstimateAttr, b.getF64FloatAttr(*cycles));
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,369 @@
+//===- EstimateWalk.cpp - one core's way through a kernel ---------------------------===//
+
+#include "EstimateWalk.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pto {
+
+static unsigned memoryOf(AddressSpace space) {
+  const char *name = space == AddressSpace::mat       ? "L1"
+                     : space == AddressSpace::left    ? "L0A"
+                     : space == AddressSpace::right   ? "L0B"
+                     : space == AddressSpace::acc     ? "L0C"
+                     : space == AddressSpace::bias    ? "BT"
+                     : space == AddressSpace::scaling ? "FB"
+                                                      : "UB";
+  return *cost::memoryNumber(name);
+}
+
+static unsigned typeOf(Type type) {
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  if (auto integer = dyn_cast<IntegerType>(type))
+    stream << (integer.isUnsigned() ? 'u' : 'i') << integer.getWidth();
+  else
+    stream << type;
+  return cost::elementTypeNumber(stream.str()).value_or(0);
+}
+
+EstimatedFunction::EstimatedFunction(func::FuncOp func) : func(func), laneFlags(targetOf(func).laneFlags) {
+  cube = func->getAttrOfType<KernelKindAttr>(kKernelKindAttr).getValue() == KernelKind::cube;
+  const Target &arch = targetOf(func);
+  llvm::DenseSet<Operation *> doubled;
+  for (AllocTileOp alloc : tilesWithTwoBuffers(func, /*remark=*/false))
+    doubled.insert(alloc);
+  llvm::SmallSetVector<unsigned, 4> pipes;
+  uint64_t next = 0;
+  func.walk([&](Operation *op) {
+    if (auto alloc = dyn_cast<AllocTileOp>(op)) {
+      int64_t bytes = getAlignedBytes(alloc.getTileType(), arch),
+              buffers = doubled.contains(op) ? 2 : getBuffers(alloc);
+      places[op] = {next, bytes, buffers};
+      next += static_cast<uint64_t>(bytes * buffers);
+    } else if (auto sync = dyn_cast<SyncSetOp>(op)) {
+      pipes.insert(static_cast<unsigned>(sync.getPipe()));
+    } else if (isEngineOp(op) && cast<PipeOpInterface>(op).getPipe() != Pipe::PIPE_S) {
+      pipes.insert(static_cast<unsigned>(cast<PipeOpInterface>(op).getPipe()));
+    }
+  });
+  engines = pipes.takeVector();
+}
+
+ArrayRef<Access> EstimatedFunction::accessesOf(Operation *op) {
+  auto [entry, isNew] = accesses.try_emplace(op);
+  if (isNew)
+    entry->second = collectAccesses(op);
+  return entry->second;
+}
+
+bool EstimateWalk::run(int64_t &steps) {
+  stepsLeft = &steps;
+  for (auto [number, argument] : llvm::enumerate(function.func.getArguments()))
+    views[argument].arg = static_cast<unsigned>(number);
+  return runBlock(function.func.getBody().front());
+}
+
+bool EstimateWalk::runBlock(Block &block) {
+  for (Operation &op : block)
+    if (--*stepsLeft < 0 || !runOp(&op))
+      return false;
+  return true;
+}
+
+bool EstimateWalk::runOp(Operation *op) {
+  if (auto loop = dyn_cast<scf::ForOp>(op))
+    return runLoop(loop);
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return runIf(branch);
+  if (auto load = dyn_cast<LoadScalarOp>(op)) {
+    // Which row a gather reads is not known: the first one is as long as any. S runs ahead of the other engines.
+    integers[load.getValue()] = 0;
+    return true;
+  }
+  if (isa<SyncSetOp, SyncWaitOp, PipeOpInterface>(op) && !isa<TileAliasOpInterface>(op))
+    return runEngine(op);
+  if (isa<AllocTileOp, TileAliasOpInterface, SetValidShapeOp>(op))
+    return runTile(op);
+  if (isa<AddPtrOp, MakeTensorViewOp, PartitionViewOp>(op))
+    return runView(op);
+  if (isa<scf::WhileOp>(op))
+    return false;
+  return runScalar(op);
+}
+
+bool EstimateWalk::runLoop(scf::ForOp loop) {
+  auto lower = integer(loop.getLowerBound()), upper = integer(loop.getUpperBound()), step = integer(loop.getStep());
+  if (!lower || !upper || !step || *step <= 0)
+    return false;
+  bindAll(loop.getRegionIterArgs(), loop.getInitArgs());
+  int64_t trip = 0;
+  for (int64_t i = *lower; i < *upper; i += *step, ++trip) {
+    integers[loop.getInductionVar()] = i;
+    trips[loop] = trip;
+    if (!runBlock(*loop.getBody()))
+      return false;
+    bindAll(loop.getRegionIterArgs(), loop.getYieldedValues());
+  }
+  bindAll(loop.getResults(), loop.getRegionIterArgs());
+  return true;
+}
+
+bool EstimateWalk::runIf(scf::IfOp op) {
+  auto condition = integer(op.getCondition());
+  if (!condition)
+    return false;
+  Region &region = *condition ? op.getThenRegion() : op.getElseRegion();
+  if (region.empty())
+    return true;
+  if (!runBlock(region.front()))
+    return false;
+  bindAll(op.getResults(), region.front().getTerminator()->getOperands());
+  return true;
+}
+
+std::optional<int64_t> EstimateWalk::integer(Value value) const {
+  if (auto known = integers.find(value); known != integers.end())
+    return known->second;
+  APInt constant;
+  if (matchPattern(value, m_ConstantInt(&constant)))
+    return constant.getBitWidth() == 1 ? int64_t(constant.getZExtValue()) : constant.getSExtValue();
+  return std::nullopt;
+}
+
+void EstimateWalk::bind(Value to, Value from) {
+  if (auto known = integer(from))
+    integers[to] = *known;
+  if (auto tile = tiles.find(from); tile != tiles.end())
+    tiles[to] = cost::SketchTile(tile->second);
+  if (auto view = views.find(from); view != views.end())
+    views[to] = cost::SketchView(view->second);
+}
+
+void EstimateWalk::bindAll(ValueRange to, ValueRange from) {
+  for (auto [result, value] : llvm::zip_equal(to, from))
+    bind(result, value);
+}
+
+static bool holds(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
+  using P = arith::CmpIPredicate;
+  switch (predicate) {
+  case P::eq:
+    return a == b;
+  case P::ne:
+    return a != b;
+  case P::slt:
+  case P::ult:
+    return a < b;
+  case P::sle:
+  case P::ule:
+    return a <= b;
+  case P::sgt:
+  case P::ugt:
+    return a > b;
+  case P::sge:
+  case P::uge:
+    return a >= b;
+  }
+  return false;
+}
+
+/// Nothing for what is no arithmetic on two integers.
+static std::optional<int64_t> combine(Operation *op, int64_t a, int64_t b) {
+  return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
+      .Case<arith::AddIOp>([&](auto) { return a + b; })
+      .Case<arith::SubIOp>([&](auto) { return a - b; })
+      .Case<arith::MulIOp>([&](auto) { return a * b; })
+      .Case<arith::MinSIOp, arith::MinUIOp>([&](auto) { return std::min(a, b); })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>([&](auto) { return std::max(a, b); })
+      .Case<arith::AndIOp>([&](auto) { return a & b; })
+      .Case<arith::OrIOp>([&](auto) { return a | b; })
+      .Case<arith::XOrIOp>([&](auto) { return a ^ b; })
+      .Case<arith::ShLIOp>([&](auto) { return a << (b & 63); })
+      .Case<arith::ShRSIOp>([&](auto) { return a >> (b & 63); })
+      .Case<arith::CmpIOp>([&](auto cmp) { return int64_t(holds(cmp.getPredicate(), a, b)); })
+      .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return b ? std::optional(a / b) : std::nullopt; })
+      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return b ? std::optional(a % b) : std::nullopt; })
+      .Case<arith::FloorDivSIOp>([&](auto) { return b ? std::optional(llvm::divideFloorSigned(a, b)) : std::nullopt; })
+      .Case<arith::CeilDivSIOp>([&](auto) { return b ? std::optional(llvm::divideCeilSigned(a, b)) : std::nullopt; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// What is not known is missed by whoever needs it.
+bool EstimateWalk::runScalar(Operation *op) {
+  auto set = [&](std::optional<int64_t> value) {
+    if (value)
+      integers[op->getResult(0)] = *value;
+    return true;
+  };
+  if (isa<GetBlockIdxOp>(op))
+    return set(place.block);
+  if (isa<GetBlockNumOp>(op))
+    return set(place.blocks);
+  if (isa<GetSubBlockIdxOp>(op))
+    return set(place.subblock);
+  if (isa<GetSubBlockNumOp>(op))
+    return set(place.subblocks);
+  if (auto select = dyn_cast<arith::SelectOp>(op)) {
+    if (auto condition = integer(select.getCondition()))
+      bind(select.getResult(), *condition ? select.getTrueValue() : select.getFalseValue());
+    return true;
+  }
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp, arith::ExtUIOp, arith::TruncIOp>(op))
+    return set(integer(op->getOperand(0)));
+  if (op->getNumOperands() == 2 && op->getNumResults() == 1)
+    if (auto a = integer(op->getOperand(0)), b = integer(op->getOperand(1)); a && b)
+      return set(combine(op, *a, *b));
+  return true;
+}
+
+/// The tile of a type: its box, the valid part as far as the type has it.
+static cost::SketchTile describe(TileBufType type) {
+  cost::SketchTile tile;
+  tile.memory = memoryOf(type.getLoc());
+  tile.type = typeOf(type.getElementType());
+  tile.layout = static_cast<unsigned>(getTileLayout(type));
+  std::tie(tile.rows, tile.cols) = getPaddedBox(type);
+  tile.validRows = type.hasDynamicValidRows() ? type.getRows() : type.getValidRows();
+  tile.validCols = type.hasDynamicValidCols() ? type.getCols() : type.getValidCols();
+  return tile;
+}
+
+bool EstimateWalk::runTile(Operation *op) {
+  if (auto set = dyn_cast<SetValidShapeOp>(op)) {
+    auto rows = integer(set.getValidRow()), cols = integer(set.getValidCol());
+    cost::SketchTile &tile = tiles[set.getSource()];
+    tile.validRows = rows.value_or(tile.validRows), tile.validCols = cols.value_or(tile.validCols);
+    return rows && cols;
+  }
+  auto type = cast<TileBufType>(op->getResult(0).getType());
+  cost::SketchTile tile = describe(type);
+  if (auto alloc = dyn_cast<AllocTileOp>(op)) {
+    const EstimatedFunction::Place &where = function.places[op];
+    int64_t turn = where.buffers > 1 ? trips.lookup(op->getParentOp()) % where.buffers : 0;
+    tile.address = where.base + static_cast<uint64_t>(turn * where.bytes);
+    for (auto [extent, value] :
+         {std::pair(&tile.validRows, alloc.getValidRow()), {&tile.validCols, alloc.getValidCol()}})
+      if (value) {
+        auto known = integer(value);
+        if (!known)
+          return false;
+        *extent = *known;
+      }
+    tiles[op->getResult(0)] = tile;
+    return true;
+  }
+  auto source = tiles.find(cast<TileAliasOpInterface>(op).getAliasSource());
+  if (source == tiles.end())
+    return false;
+  cost::SketchTile from = source->second;
+  tile.address = from.address;
+  if (auto begin = getPartBegin(op)) {
+    auto row = integer(begin->first), col = integer(begin->second);
+    if (!row || !col)
+      return false;
+    int64_t bits = getElementBits(type.getElementType());
+    bool rowMajor = type.isRowMajor();
+    int64_t outer = (rowMajor ? *row : *col) * (rowMajor ? from.cols : from.rows), inner = rowMajor ? *col : *row;
+    tile.address += static_cast<uint64_t>((outer + (type.isBoxed() ? 0 : inner)) * bits / 8);
+    auto clip = [](int64_t valid, int64_t offset, int64_t size) {
+      return std::clamp<int64_t>(valid - offset, 0, size);
+    };
+    if (type.hasDynamicValidRows())
+      tile.validRows = clip(from.validRows, *row, tile.validRows);
+    if (type.hasDynamicValidCols())
+      tile.validCols = clip(from.validCols, *col, tile.validCols);
+  } else {
+    if (type.hasDynamicValidRows())
+      tile.validRows = tile.rows == from.rows ? from.validRows : from.validCols;
+    if (type.hasDynamicValidCols())
+      tile.validCols = tile.cols == from.cols ? from.validCols : from.validRows;
+  }
+  tiles[op->getResult(0)] = tile;
+  return true;
+}
+
+bool EstimateWalk::runView(Operation *op) {
+  auto source = views.find(op->getOperand(0));
+  if (source == views.end())
+    return false;
+  cost::SketchView view = source->second;
+  bool known = true;
+  auto get = [&](Value value) {
+    auto number = integer(value);
+    known &= number.has_value();
+    return number.value_or(0);
+  };
+  if (auto add = dyn_cast<AddPtrOp>(op)) {
+    view.offset += get(add.getOffset()) * getElementBits(cast<PtrType>(add.getPtr().getType()).getElementType()) / 8;
+  } else if (auto make = dyn_cast<MakeTensorViewOp>(op)) {
+    auto type = cast<TensorViewType>(make.getResult().getType());
+    view.type = typeOf(type.getElementType());
+    view.rank = static_cast<unsigned>(make.getShape().size());
+    for (unsigned i = 0; i < view.rank; ++i)
+      view.sizes[i] = get(make.getShape()[i]), view.strides[i] = get(make.getStrides()[i]);
+    bool rowMajor = view.rank < 2 || view.strides[view.rank - 1] == 1 || view.strides[view.rank - 2] != 1;
+    TileLayout layout = rowMajor ? TileLayout::ND : TileLayout::DN;
+    if (auto said = make.getLayout())
+      layout = *said == Layout::dn ? TileLayout::DN : *said == Layout::nz ? TileLayout::NZ : TileLayout::ND;
+    view.layout = static_cast<unsigned>(layout);
+  } else if (auto part = dyn_cast<PartitionViewOp>(op)) {
+    int64_t bits = getElementBits(cast<TensorViewType>(part.getSource().getType()).getElementType());
+    for (unsigned i = 0; i < view.rank; ++i) {
+      view.offset += get(part.getOffsets()[i]) * view.strides[i] * bits / 8;
+      view.sizes[i] = get(part.getSizes()[i]);
+    }
+  }
+  views[op->getResult(0)] = view;
+  return known;
+}
+
+bool EstimateWalk::runEngine(Operation *op) {
+  if (auto set = dyn_cast<SyncSetOp>(op)) {
+    auto id = set.getEventIdDyn() ? integer(set.getEventIdDyn()) : std::optional<int64_t>(*set.getEventId());
+    if (id)
+      sketch.raise(static_cast<unsigned>(set.getPipe()), static_cast<unsigned>(*id));
+    return id.has_value();
+  }
+  if (auto wait = dyn_cast<SyncWaitOp>(op)) {
+    auto id = wait.getEventIdDyn() ? integer(wait.getEventIdDyn()) : std::optional<int64_t>(*wait.getEventId());
+    auto pipe = static_cast<unsigned>(wait.getPipe());
+    if (id)
+      sketch.await(function.laneFlags ? ArrayRef<unsigned>(pipe) : ArrayRef<unsigned>(function.engines),
+                   static_cast<unsigned>(*id));
+    return id.has_value();
+  }
+  SmallVector<cost::SketchTile> written, read;
+  const cost::SketchView *view = nullptr;
+  for (auto [values, list] : {std::pair(getTileReads(op), &read), {getTileWrites(op), &written}})
+    for (Value value : values) {
+      if (auto tile = tiles.find(value); tile != tiles.end())
+        list->push_back(tile->second);
+      else if (auto part = views.find(value); part != views.end())
+        view = view ? view : &part->second;
+      else
+        return false;
+    }
+  SmallVector<cost::SketchAccess> accesses;
+  for (const Access &access : function.accessesOf(op)) {
+    uint64_t space = access.global ? 64 : static_cast<uint64_t>(access.space);
+    if (access.global) {
+      auto argument = views.find(access.root);
+      accesses.push_back({space + (argument == views.end() ? 0 : argument->second.arg), 0, 1, access.write});
+    } else if (auto root = tiles.find(access.root); root != tiles.end() && !access.anywhere) {
+      accesses.push_back({space, root->second.address + static_cast<uint64_t>(access.begin),
+                          root->second.address + static_cast<uint64_t>(access.end), access.write});
+    } else {
+      accesses.push_back({space, 0, ~uint64_t(0), access.write});
+    }
+  }
+  auto pipe = static_cast<unsigned>(cast<PipeOpInterface>(op).getPipe());
+  return sketch.note(op->getName().stripDialect(), pipe, written, read, view, accesses);
+}
+
+} // namespace pto_mlir::pto
