@@ -42,7 +42,9 @@ double Prices::launch() const { return chipOf(arch).launchSeconds * chipOf(arch)
 
 double Prices::flag() const { return isa::infoOf(isa::Opcode::SetFlag).cost->work; }
 
-int64_t Prices::vectorCores() const { return int64_t(chipOf(arch).blocks) * isa::archInfo(isa::Arch(arch)).vectorCores; }
+int64_t Prices::vectorCores() const {
+  return int64_t(chipOf(arch).blocks) * isa::archInfo(isa::Arch(arch)).vectorCores;
+}
 
 double Prices::start(Way way) const { return chipOf(arch).pathStartSeconds[unsigned(way)] * chipOf(arch).clock; }
 

@@ -56,7 +56,7 @@ private:
   const isa::ChipInfo &chip;
   isa::CoreKind kind;
   unsigned block, subblock;
-  std::deque<Engine> engines; // recorders point into them
+  std::deque<Engine> engines;                               // recorders point into them
   std::unordered_map<uint64_t, std::vector<Touch>> touched; // by space
   std::vector<ByteRuns> byteRuns;
 };

@@ -25,8 +25,8 @@ TEST(Prices, LaunchAndCoresAreTheChips) {
 
 TEST(Prices, TransfersStartLateAndShareL2) {
   Prices a3("a3");
-  EXPECT_NEAR(a3.start(Way::ToUB), 108, 0.01);   // 60 ns
-  EXPECT_NEAR(a3.start(Way::ToL1), 64.8, 0.01);  // 36 ns
+  EXPECT_NEAR(a3.start(Way::ToUB), 108, 0.01);  // 60 ns
+  EXPECT_NEAR(a3.start(Way::ToL1), 64.8, 0.01); // 36 ns
   EXPECT_NEAR(a3.start(Way::FromUB), 104.4, 0.01);
   EXPECT_EQ(a3.start(Way::FromL0C), 0);
   // 100.9 GiB/s of a core alone, 169 GB/s of L2 for each of 24 blocks: the smaller one holds.

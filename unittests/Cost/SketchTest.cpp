@@ -49,8 +49,8 @@ double stream(int64_t trips, int64_t buffers) {
 TEST(Sketch, OneTileIsOneEngineAfterTheOther) {
   Prices a3("a3");
   // A core alone has the whole way to L2 for itself, and all of HBM.
-  double expected = a3.transfer(Way::ToUB, kBytes) + a3.vector("texp", kRows, kCols, 4) +
-                    a3.start(Way::FromUB) + kBytes * a3.readPerByte(Way::FromUB, 1, 0);
+  double expected = a3.transfer(Way::ToUB, kBytes) + a3.vector("texp", kRows, kCols, 4) + a3.start(Way::FromUB) +
+                    kBytes * a3.readPerByte(Way::FromUB, 1, 0);
   EXPECT_NEAR(stream(1, 1), expected, 8); // flags take a cycle
 }
 
@@ -113,7 +113,7 @@ TEST(Sketch, WhatIsNoRowIsSaid) {
   sketch.beginCore(false, 0, 0);
   SketchTile t = tile("UB", 8, 64, 0);
   EXPECT_FALSE(sketch.note("no_such_op", kV, {&t, 1}, {&t, 1}, nullptr, {}));
-  EXPECT_FALSE(sketch.note("tadd", kV, {&t, 1}, {}, nullptr, {}));   // its operands are missing
+  EXPECT_FALSE(sketch.note("tadd", kV, {&t, 1}, {}, nullptr, {}));     // its operands are missing
   EXPECT_FALSE(sketch.note("tload", kMTE2, {&t, 1}, {}, nullptr, {})); // its view is
   EXPECT_FALSE(memoryNumber("L7"));
   EXPECT_FALSE(elementTypeNumber("f7"));
