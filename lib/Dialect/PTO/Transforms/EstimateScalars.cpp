@@ -49,8 +49,7 @@ static std::optional<int64_t> combine(Operation *op, int64_t a, int64_t b) {
       .Case<arith::CmpIOp>([&](auto cmp) { return int64_t(holds(cmp.getPredicate(), a, b)); })
       .Case<arith::DivSIOp, arith::DivUIOp>([&](auto) { return b ? std::optional(a / b) : std::nullopt; })
       .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return b ? std::optional(a % b) : std::nullopt; })
-      .Case<arith::FloorDivSIOp>(
-          [&](auto) { return b ? std::optional(llvm::divideFloorSigned(a, b)) : std::nullopt; })
+      .Case<arith::FloorDivSIOp>([&](auto) { return b ? std::optional(llvm::divideFloorSigned(a, b)) : std::nullopt; })
       .Case<arith::CeilDivSIOp>([&](auto) { return b ? std::optional(llvm::divideCeilSigned(a, b)) : std::nullopt; })
       .Default([](Operation *) { return std::nullopt; });
 }
