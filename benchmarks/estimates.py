@@ -17,14 +17,15 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "regression"))
+sys.path.insert(0, str(ROOT))
 
 import numpy as np
-import zoo
-from measure import command
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
+
+from regression import zoo
+from regression.measure import command
 
 MEDIAN, WORST = 0.05, 0.20
 LAUNCH_CYCLES = 5.9e-6 * 1.8e9  # ISA/Costs.td: launchSeconds and clock of a3
@@ -99,7 +100,7 @@ def main() -> int:
     absent = [m.name for m in models if not (args.cache / "zoo" / m.file).exists()]
     models = [m for m in models if m.name not in absent]
     if args.models and absent or not models:
-        print(f"estimates.py: error: {', '.join(absent)}: not in {args.cache}; regression/run.py puts models there")
+        print(f"estimates.py: error: {', '.join(absent)}: not in {args.cache}; python -m regression puts models there")
         return 1
     good = True
     with tempfile.TemporaryDirectory() as work:

@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "regression"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import measure
 from pto_mlir.cli import shapes
 from pto_mlir.runtime import InferenceSession
+
+from regression import measure
 
 
 def command(*arguments: str) -> float:

@@ -17,19 +17,20 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "regression"))
+sys.path.insert(0, str(ROOT))
 
 import numpy as np
 import onnx
-import run
-import zoo
 from goals import KNOWN_MISSES, Goals
-from measure import command, onnxruntime_call, onnxruntime_session
 from onnx import numpy_helper
 from pto_mlir import cli
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
+
+from regression import command as regression
+from regression import zoo
+from regression.measure import command, onnxruntime_call, onnxruntime_session
 
 SPEED = {"cls": 25.0}  # times onnxruntime; 10 for the others
 SECONDS = {"resnet50": 4.0, "det": 3.0, "rec": 3.0, "cls": 3.0, "vit_b_16": 6.0}  # of a conversion
@@ -274,7 +275,7 @@ def main() -> int:
         "--no-metric",
         *(["--resume"] if args.resume else []),
     ]
-    code = run.main(options)
+    code = regression.main(options)
     report = work / "report.json"
     if code == 130 or not report.is_file():
         return code

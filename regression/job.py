@@ -1,4 +1,4 @@
-"""One piece of a regression run, in a process of its own: `python job.py SPEC.json` writes the file that the spec names.
+"""One piece of a regression run, in a process of its own: `python -m regression.job SPEC.json` writes the file that the spec names.
 
 prepare: the model into the cache, model_transform, the float64 reference.
 model:   model_deploy in one mode for one number of cores, outputs and every tensor against onnxruntime, times, sizes, end metric.
@@ -13,16 +13,16 @@ import sys
 import traceback
 from pathlib import Path
 
-import metrics
-import zoo
-from measure import command, medians, onnxruntime_call, onnxruntime_session
-from precise import distance, float64_outputs
 from pto_mlir import npz
 from pto_mlir.compare import ROUNDING, compare, compare_tensor, first_loss, label
 from pto_mlir.errors import UserError
 from pto_mlir.reference import graph_of, run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
+
+from . import metrics, zoo
+from .measure import command, medians, onnxruntime_call, onnxruntime_session
+from .precise import distance, float64_outputs
 
 FLOAT64_SEEDS = range(
     3

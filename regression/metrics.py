@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-import samples
-import zoo
-from measure import onnxruntime_call
-from ocr_metric import same_text
+
+from . import samples, zoo
+from .measure import onnxruntime_call
+from .ocr_metric import same_text
 
 SCENES = 4  # drawn pictures beside the photographs
 SPACING = {"F32": 2**-23, "F16": 2**-10, "BF16": 2**-7}  # of neighbouring numbers, relative

@@ -9,13 +9,13 @@ import venv
 from pathlib import Path
 
 import onnx
-import samples
-import zoo
-from measure import command, onnxruntime_session
-from ocr import Reader
 from PIL import Image
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
+
+from . import samples, zoo
+from .measure import command, onnxruntime_session
+from .ocr import Reader
 
 WIDTH = 320  # of the recogniser in the zoo
 PACKAGES = [

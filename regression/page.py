@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-import plots
+from . import plots
 
 STYLE = """body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:1100px;padding:0 1em;color:#222}
 table{border-collapse:collapse;margin:.6em 0}td,th{padding:2px 9px;text-align:right;border-bottom:1px solid #e4e4e4;white-space:nowrap}

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import zoo
 from onnx import TensorProto, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from pto_mlir import npz
 from pto_mlir.errors import UserError
+
+from . import zoo
 
 
 def float64_outputs(model, path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import numpy as np
-import page
-import zoo
 from pto_mlir import npz
 from pto_mlir.errors import UserError
+
+from . import page, zoo
 
 
 def collect(pieces: list, models: list, work: Path) -> dict:

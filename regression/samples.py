@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from wordpiece import WordPiece
+
+from .wordpiece import WordPiece
 
 SENTENCES = [
     "The cat sleeps on the warm windowsill.",

@@ -150,7 +150,7 @@ def make(model: Model, cache: Path) -> Path:
 
 def feed(model: Model, cache: Path, seed: int = 0) -> dict[str, np.ndarray]:
     """Inputs of a model by name: pictures and sentences as they are used, or seeded noise. Other seeds give other ones."""
-    import samples
+    from . import samples
 
     rng = np.random.default_rng(seed)
     batch: dict[str, np.ndarray] = {}

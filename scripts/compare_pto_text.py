@@ -2,7 +2,7 @@
 
     compare_pto_text.py [--quantize F16] [--num_core 4] [--for pto-compile] NET.mlir..
 
-Each NET is a top .mlir that model_transform wrote; those of the zoo are in the work folder of regression/run.py (default: regression in the cache). It is deployed with --emit-pto, each file goes through pto-compile, and the command streams of each kernel are
+Each NET is a top .mlir that model_transform wrote; those of the zoo are in the work folder of `python -m regression` (default: regression in the cache). It is deployed with --emit-pto, each file goes through pto-compile, and the command streams of each kernel are
 compared with the model's. Prints how many are equal and, for the others, why; exits 1 when one differs without a known reason.
 """
 

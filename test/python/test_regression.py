@@ -12,6 +12,10 @@ import pytest
 from conftest import ROOT, save_model, weight
 from onnx import helper
 
+from regression import command as run_command
+from regression import page, plan, report
+from regression import zoo as descriptions
+
 DESCRIPTION = """
 title = "test net"
 source = "a test"
@@ -242,14 +246,6 @@ def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
     assert report["cores"] and all(c["equal"] for c in report["cores"])
 
 
-@pytest.fixture
-def regression(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "regression"))
-    import report
-
-    return report
-
-
 @pytest.mark.parametrize(
     "change, word",
     [
@@ -260,7 +256,7 @@ def regression(monkeypatch):
         (lambda y: y[:2], "y: float32 (2,) instead of float32 (3,)"),
     ],
 )
-def test_any_bit_that_depends_on_the_cores_fails(regression, tmp_path, change, word):
+def test_any_bit_that_depends_on_the_cores_fails(tmp_path, change, word):
     """However small: the error against onnxruntime (here 1.0) is no excuse."""
     from types import SimpleNamespace
 
@@ -279,22 +275,16 @@ def test_any_bit_that_depends_on_the_cores_fails(regression, tmp_path, change, w
                 "outputs": [{"name": "y", "max_error": 1.0}],
             }
         )
-    outcome = regression.collect([SimpleNamespace(result=r) for r in results], [], tmp_path)
+    outcome = report.collect([SimpleNamespace(result=r) for r in results], [], tmp_path)
     assert outcome["passed"] == 3 and outcome["failed"] == (1 if change else 0)
     assert [c["equal"] for c in outcome["cores"]] == [True, not change]
     assert word in outcome["cores"][1]["difference"]
 
 
-def test_a_report_shows_an_end_metric_whose_models_failed(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT / "regression"))
-    import page
-    import report
-    import run
-    import zoo as descriptions
-
+def test_a_report_shows_an_end_metric_whose_models_failed(tmp_path):
     models = descriptions.read_all(["det", "cls", "rec"], ROOT / "regression" / "models")
-    args = run.parser().parse_args(["--modes", "F16"])
-    last = run.pieces(args, models)[-1]
+    args = run_command.parser().parse_args(["--modes", "F16"])
+    last = plan.pieces(args, models)[-1]
     assert last.spec["what"] == "metric"
     last.result = {**last.spec, "status": "skipped", "problem": "rec_F16_1 failed"}
     assert "rec_F16_1 failed" in page.render(report.collect([last], [], tmp_path))
