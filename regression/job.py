@@ -14,9 +14,9 @@ import traceback
 from pathlib import Path
 
 from pto_mlir import npz
-from pto_mlir.compare import ROUNDING, compare, compare_tensor, first_loss, label
+from pto_mlir.compare import ROUNDING, account, compare, compare_tensor, first_loss, label
 from pto_mlir.errors import UserError
-from pto_mlir.reference import graph_of, run_onnx
+from pto_mlir.reference import constants, graph_of, run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
 
@@ -116,13 +116,29 @@ def contents(file: Path) -> dict:
     return {"bytes": {"file": file.stat().st_size, "commands": commands, "weights": weights}, "kernels": kernels}
 
 
-def tensor_rows(model, spec: dict, onnx: Path, feed: dict, debug_file: Path) -> list:
-    """Every tensor that a debug build keeps beside onnxruntime's, in the order of computation."""
-    values = InferenceSession(str(debug_file), threads=spec["threads"]).run_with_debug(feed)
+def absorbed_names(session: InferenceSession) -> set[str]:
+    """Tensors that exist only inside a kernel, or were folded away."""
+    return set(session.info()["absorbed"])
+
+
+def check_all_tensors(model, spec: dict, onnx: Path, feed: dict, debug_file: Path, problems: list[str]) -> dict:
+    """Every tensor of the model: compared where the debug build keeps it, absorbed, or listed with a reason. One that is none of these is
+    a problem, like one below its bound."""
+    session = InferenceSession(str(debug_file), threads=spec["threads"])
+    values = session.run_with_debug(feed)
     reference = run_onnx(onnx, feed, all_tensors=True)
     rows = compare({name: values[name] for name in reference if name in values}, reference)
     label(rows, graph_of(onnx))
-    return rows
+    where = account(reference, rows, absorbed_names(session), constants(onnx, feed))
+    if where.problem:
+        problems.append(where.problem)
+    parts = {
+        "compared": len(where.compared),
+        "absorbed": where.absorbed,
+        "listed": where.listed,
+        "lost": where.lost,
+    }
+    return {"account": parts, **check_tensors(rows, model, spec["mode"], onnx, problems)}
 
 
 def check_tensors(rows: list, model, mode: str, onnx: Path, problems: list[str]) -> dict:
@@ -198,7 +214,7 @@ def run_model(spec: dict) -> dict:
 
     feed = zoo.feed(model, cache)
     session, reference = InferenceSession(str(file), threads=spec["threads"]), onnxruntime_session(onnx)
-    result |= {"host_ops": list(session.info()["host_ops"]), "absorbed": list(session.info()["absorbed"])}
+    result |= {"host_ops": list(session.info()["host_ops"]), "absorbed": sorted(absorbed_names(session))}
     names = [o.name for o in reference.get_outputs()]
     if [o.name for o in session.get_outputs()] != names:
         problems.append(f"outputs are {[o.name for o in session.get_outputs()]}, the model's are {names}")
@@ -215,7 +231,7 @@ def run_model(spec: dict) -> dict:
     if debug.problem:
         problems.append(f"--debug: {debug.problem}")
     else:
-        result |= check_tensors(tensor_rows(model, spec, onnx, feed, debug_file), model, mode, onnx, problems)
+        result |= check_all_tensors(model, spec, onnx, feed, debug_file, problems)
         debug_file.unlink()
 
     times = medians([lambda: session.run(None, feed), lambda: onnxruntime_call(reference, feed)], budget=spec["timing"])

@@ -96,6 +96,14 @@ class Account:
     listed: dict[str, str]  # not compared, with the reason
     lost: list[str]  # without a reason: a fault of the compiler
 
+    @property
+    def problem(self) -> str:
+        """Empty when no tensor is lost; else one line that names the first ones."""
+        if not self.lost:
+            return ""
+        more = f" and {len(self.lost) - 5} more" if len(self.lost) > 5 else ""
+        return f"{len(self.lost)} named tensors neither compared, absorbed nor listed: {', '.join(self.lost[:5])}{more}"
+
     def lines(self) -> list[str]:
         """For a report: the counts, the listed tensors by reason, and the lost ones."""
         total = len(self.compared) + len(self.absorbed) + len(self.listed) + len(self.lost)

@@ -115,3 +115,17 @@ def test_the_commands_report_the_account(command, tmp_path, folded):
         )
         total, *parts = map(int, found.groups())
         assert total == sum(parts) >= len(names_of(folded)) and parts[-1] == 0, out
+
+
+def test_the_tools_exit_with_1_when_a_tensor_is_lost(tmp_path, folded, command, monkeypatch):
+    """model_transform and model_deploy under --debug, when the account is told of no absorbed tensor."""
+    feed, mlir, model = tmp_path / "in.npz", tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    npz.save(feed, {"x": np.random.default_rng(4).standard_normal((2, 3, 8, 12)).astype(np.float32)})
+    first = ["--model_name", "m", "--model_def", folded, "--mlir", mlir, "--test_result", tmp_path / "ref.npz"]
+    second = ["--mlir", mlir, "--model", model, "--test_reference", tmp_path / "ref.npz"]
+    for tool, arguments in ((model_transform, first), (model_deploy, second)):
+        assert command(tool, *arguments, "--test_input", feed, "--debug")[0] == 0
+        with monkeypatch.context() as patch:
+            patch.setattr(tool, "account", lambda reference, rows, absorbed, *more: account(reference, rows, (), *more))
+            code, out, err = command(tool, *arguments, "--test_input", feed, "--debug")
+        assert code == 1 and "LOST" in out, out + err
