@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from typing import cast
 
 from pto_as import PTOError, Value
 
@@ -87,7 +88,7 @@ class _Frontend:
                 or node.orelse
             ):
                 raise PTOError("a loop is 'for _ in range(N)' with a number N")
-            with self.pto.repeat(count.args[0].value):
+            with self.pto.repeat(cast(int, count.args[0].value)):  # what is no count is refused there
                 self.block(node.body)
             return
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:

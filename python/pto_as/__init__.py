@@ -271,6 +271,7 @@ class _Parser:
     def declare(self, value: Value) -> None:
         if value.name in self.values:
             raise PTOError(f"%{value.name} is declared twice")
+        assert self.kernel is not None, "statement() declares within a kernel only"
         self.values[value.name] = check_value(value)
         self.kernel.values.append(value)
 

@@ -42,10 +42,8 @@ def shapes(text: str) -> list[list[int]]:
         value = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         value = None
-    ok = isinstance(value, list) and value
-    ok = ok and all(isinstance(s, list) for s in value)
-    ok = ok and all(type(d) is int and 0 < d < 2**31 for s in value for d in s)
-    if not ok:
+    good = isinstance(value, list) and bool(value) and all(isinstance(s, list) for s in value)
+    if not good or not all(type(d) is int and 0 < d < 2**31 for s in value for d in s):
         raise UserError(
             f"--input_shapes: expects a list of lists of positive integers such as [[1,3,224,224]], got {text!r}"
         )

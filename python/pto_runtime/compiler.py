@@ -32,7 +32,7 @@ class Binary:
         self.path = path
         self.functions = functions
         self._folder = folder
-        self._library = None
+        self._library: ctypes.CDLL | None = None
         self._programs: dict[str, Callable] = {}
 
     @property
@@ -54,7 +54,7 @@ class Binary:
             raise ValueError(f"a binary for {self.kind} {where}, it has no address here")
         if self._library is None:
             self._library = ctypes.CDLL(str(self.path))
-        return ctypes.cast(getattr(self._library, self.function_name(name)), ctypes.c_void_p).value
+        return ctypes.cast(getattr(self._library, self.function_name(name)), ctypes.c_void_p).value or 0
 
     def callable(self, name: str | None = None) -> Callable:
         """The function for arrays: f(*arrays and scalars)."""

@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pto_mlir._tasks import Runtime, TaskError
@@ -48,7 +49,7 @@ class DeviceRunner:
 
     def __init__(self):
         self._runtime: Runtime | None = None
-        self._options: dict | None = None
+        self._options: dict = {}
         self._kernels: list[Callable | Binary | Kernel] = []
         self._buffers: list[DeviceBuffer] = []
 
@@ -68,7 +69,7 @@ class DeviceRunner:
         hang_ms: int = 60000,
     ) -> None:
         """Starts the control and core threads. The same call again does nothing; another configuration needs `finalize` first."""
-        options = dict(
+        options: dict[str, Any] = dict(
             cores=[cube, vector, ai_cpu, accelerator],
             window=window,
             heap_bytes=heap_bytes,
@@ -109,9 +110,9 @@ class DeviceRunner:
                     raise DeviceError(
                         f"a kernel is a callable, a Binary or the path of a .pmodel, got {type(kernel).__name__}"
                     )
-                name = name or getattr(kernel, "__name__", None) or getattr(kernel, "name", "kernel")
+                label = str(name or getattr(kernel, "__name__", None) or getattr(kernel, "name", "kernel"))
                 func_id = runtime.register_kernel(
-                    name, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns
+                    label, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns
                 )
         except (TaskError, ValueError, RuntimeFailure) as error:
             raise DeviceError(str(error)) from None
@@ -212,7 +213,7 @@ class DeviceRunner:
 
     def finalize(self) -> None:
         """Ends the threads and frees the buffers. A device that was not initialised is fine."""
-        self._runtime = self._options = None
+        self._runtime, self._options = None, {}
         self._kernels.clear()
         for buffer in self._buffers:
             buffer.freed = True
@@ -238,7 +239,8 @@ class DeviceRunner:
     def _arguments(self, graph: Graph, number: int) -> tuple[list[tuple], list]:
         """Words for the runtime and values for a Python kernel. Edges are explicit, so every word is a scalar to the runtime."""
         task = graph.tasks[number]
-        words, values = [], []
+        words: list[tuple] = []
+        values: list = []
         elements = None
         for index, value in enumerate(task.args):
             where = f"task {graph.describe(number)}, argument {index}"

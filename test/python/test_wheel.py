@@ -62,6 +62,17 @@ def test_sizes():
 
 
 @pytest.mark.parametrize("wheel", sorted(WHEELS.glob("*.whl")), ids=by_name)
+def test_types_are_in_the_wheel(wheel):
+    """A stub beside each native module, and the marker in each package."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    modules = {match[1] for name in names if (match := re.fullmatch(r"(pto_mlir/_\w+)\.[\w.-]*so", name))}
+    packages = {name.split("/")[0] for name in names if name.endswith("/__init__.py")}
+    assert len(modules) >= 3 and {f"{module}.pyi" for module in modules} <= names
+    assert {f"{package}/py.typed" for package in packages} <= names
+
+
+@pytest.mark.parametrize("wheel", sorted(WHEELS.glob("*.whl")), ids=by_name)
 def test_libraries_need_the_c_and_cxx_runtime_alone(tmp_path, wheel):
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(tmp_path)

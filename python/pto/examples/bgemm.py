@@ -52,8 +52,8 @@ def run(kind: str, groups: int, steps: int, size: int, virtual_time: bool, trace
                 multiply = graph.add_task([a[g, k], b[g, k], product], gemm, CoreType.CUBE, f"gemm {g}.{k}")
                 add = graph.add_task([product, sums[g]], accumulate, CoreType.VECTOR, f"add {g}.{k}")
                 graph.add_successor(multiply, add)
-                if last[g] is not None:
-                    graph.add_successor(last[g], add)
+                if (before := last[g]) is not None:
+                    graph.add_successor(before, add)
                 last[g] = add
         runner.run(graph)
         runner.print_handshake_results()
