@@ -76,6 +76,22 @@ def test_nothing_is_lost(tmp_path, folded, awkward, mode):
     check(awkward, {"x": rng.standard_normal((3, 3, 13, 29)).astype(np.float32)}, tmp_path, mode)
 
 
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_a_row_that_a_product_reads_in_place_is_absorbed(tmp_path, mode):
+    """The class token of a transformer: no kernel makes it, and it has a name."""
+    rng = np.random.default_rng(5)
+    nodes = [
+        helper.make_node("LayerNormalization", ["x", "scale", "bias"], ["normal"], axis=-1),
+        helper.make_node("Gather", ["normal", "first"], ["row"], axis=1),
+        helper.make_node("Gemm", ["row", "w"], ["y"], transB=1),
+    ]
+    weights = [weight(rng, "scale", 64), weight(rng, "bias", 64), weight(rng, "w", 10, 64)]
+    weights.append(numpy_helper.from_array(np.array(0), "first"))
+    net = save_model(tmp_path / "row.onnx", nodes, [("x", [1, 17, 64])], [("y", [1, 10])], weights)
+    where = check(net, {"x": rng.standard_normal((1, 17, 64)).astype(np.float32)}, tmp_path, mode)
+    assert where.absorbed == ["row"]
+
+
 def test_nothing_is_lost_in_the_classifier(tmp_path, classifier):
     feed = {"x": np.random.default_rng(2).random((1, 3, 48, 192), np.float32)}
     where = check(classifier / "cls.onnx", feed, tmp_path, "F16")
