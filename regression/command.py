@@ -65,10 +65,8 @@ def work(argv) -> int:
     checked(args)
     models = zoo.read_all(args.models, args.descriptions)
     if args.list:
-        for model in models:
-            print(
-                f"{model.name:<14} {model.title}; {model.shapes}; {', '.join(model.modes)}; {model.licence}; {model.source}"
-            )
+        rows = [[m.name, m.title, m.shapes, ", ".join(m.modes), m.licence, m.source] for m in models]
+        cli.table(["model", "title", "inputs", "modes", "licence", "source"], rows, left=range(6))
         return 0
     args.cache = args.cache.resolve()
     args.work = (args.work or args.cache / "regression").resolve()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import cli
 from .errors import UserError
 
 # Tensor name -> operator that makes it, names of the operator's inputs; in the order of computation.
@@ -200,17 +201,21 @@ def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose:
     failed = [row for row in rows if not row.passes(tolerance)]
     ranked = sorted(rows, key=lambda r: (not r.problem, r.euclid))
     shown = ranked if verbose else ranked[:10]
-    width = max(len(row.name) for row in shown)
-    kind = max(len(row.kind) for row in shown)
-    kinds = f"  {'kind':<{kind}}" if kind else ""
     print(f"{title}: {len(rows)} tensors, tolerance cosine {tolerance[0]:g}, Euclid {tolerance[1]:g}")
-    print(f"  {'tensor':<{width}}  {'shape':<18}{kinds} {'cosine':>10} {'Euclid':>10} {'max error':>11}")
-    for row in shown:
-        shape = "x".join(map(str, row.shape)) or "scalar"
-        print(
-            f"  {row.name:<{width}}  {shape:<18}{f'  {row.kind:<{kind}}' if kind else ''} {row.cosine:>10.7f} {row.euclid:>10.7f} {row.max_error:>11.3g}"
-            + (f"  {row.problem}" if row.problem else "" if row.passes(tolerance) else "  below tolerance")
-        )
+    head = ["tensor", "shape", "kind", "cosine", "Euclid", "max error", ""]
+    lines = [
+        [
+            row.name,
+            "x".join(map(str, row.shape)) or "scalar",
+            row.kind,
+            f"{row.cosine:.7f}",
+            f"{row.euclid:.7f}",
+            f"{row.max_error:.3g}",
+            row.problem or ("" if row.passes(tolerance) else "below tolerance"),
+        ]
+        for row in shown
+    ]
+    cli.table(head, lines, left=(0, 1, 2, 6), indent=2, marked={i for i, row in enumerate(shown) if row in failed})
     if len(shown) < len(rows):
         print(f"  ... and {len(rows) - len(shown)} more, all closer than these")
     if failed:

@@ -288,3 +288,35 @@ def test_a_report_shows_an_end_metric_whose_models_failed(tmp_path):
     assert last.spec["what"] == "metric"
     last.result = {**last.spec, "status": "skipped", "problem": "rec_F16_1 failed"}
     assert "rec_F16_1 failed" in page.render(report.collect([last], [], tmp_path))
+
+
+def test_the_page_escapes_what_models_say():
+    """Names and messages are text, not HTML; every part of the page is there."""
+    tensor = {"name": "<b>&t", "position": 0, "shape": [2, 3], "kind": "Conv", "cosine": 1.0, "relative_l2": 1e-7}
+    tensor |= {"max_error": 1e-7, "problem": "<i>"}
+    result = {
+        "what": "model",
+        "name": "n<et",
+        "processor": "a3",
+        "mode": "F32",
+        "cores": 2,
+        "status": "failed",
+        "problem": "x < y",
+        "outputs": [{"name": "y", "cosine": 1.0, "max_error": 0.0}],
+        "tensors": [tensor],
+        "account": {"compared": 1, "absorbed": [], "listed": {}, "lost": ["<lost>"]},
+        "first_loss": {"name": "<b>&t", "kind": "Conv", "relative_l2": 0.5, "inputs": 0.1},
+        "metric": {"summary": "1 < 2"},
+        "seconds": {"deploy": 1.0, "cmodel": 0.2, "onnxruntime": 0.1},
+        "peak_mb": {"deploy": 1.0},
+        "bytes": {"file": 100, "weights": 60, "commands": 30},
+        "kernels": [{"name": "<k>", "core": "AIC", "commands": 3, "bytes": 4}],
+        "host_ops": [],
+    }
+    facts = {"title": "<t>", "source": "s", "licence": "l", "shapes": "[[1]]", "metric": "", "notes": ""}
+    cores = [{"name": "n<et", "processor": "a3", "mode": "F32", "cores": [1, 2], "equal": False, "difference": "a<b"}]
+    counts = {"passed": 0, "failed": 1, "skipped": 0, "unfinished": 1}
+    text = page.render({**counts, "models": {"n<et": facts}, "results": [result], "cores": cores})
+    assert not any(word in text for word in ("<b>&t", "<i>", "n<et", "x < y", "<lost>", "<t>", "a<b", "<k>"))
+    assert "lost: &lt;lost&gt;" in text and "&lt;b&gt;&amp;t" in text and "were not run" in text
+    assert text.count("<svg") == 4 and text.count("<table>") == 3
