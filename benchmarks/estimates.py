@@ -1,11 +1,13 @@
 """The estimate of every kernel of the zoo's models, from its commands alone, beside the timing mode's cycles.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/estimates.py [--models cls,rec] [--modes F32,F16] [--cores 1,24] [--rows]
+    PYTHONPATH=build/python .venv/bin/python benchmarks/estimates.py
+        [--models cls,rec] [--modes F32,F16] [--cores 1,24] [--rows]
 
-Takes the models that are in the cache (regression/models names them), converts each, asks `pmodel_tool --estimate` and runs it once in timing mode.
-Cycles are those of a launch without what every launch costs (5.9 us on a3), which would hide most of the error of a small kernel; several launches of
-one kernel count as their mean. Prints, per model, mode and number of cores, the median and the worst error beside their goals, and the kernels that
-miss the goal of the worst (--rows: all). Ends with 1 when a goal is missed.
+Takes the models that are in the cache (regression/models names them), converts each, asks `pmodel_tool --estimate` and
+runs it once in timing mode. Cycles are those of a launch without what every launch costs (5.9 us on a3), which would
+hide most of the error of a small kernel; several launches of one kernel count as their mean. Prints, per model, mode
+and number of cores, the median and the worst error beside their goals, and the kernels that miss the goal of the worst
+(--rows: all). Ends with 1 when a goal is missed.
 """
 
 from __future__ import annotations
@@ -86,7 +88,7 @@ def compare(title: str, file: Path, rows: bool) -> bool:
 
 
 def main() -> int:
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     p.add_argument("--models", help="names, comma-separated (default: all that are in the cache)")
     p.add_argument("--modes", default="F32,F16")
     p.add_argument("--cores", default="1,24")

@@ -1,6 +1,7 @@
 """Conversion time, simulator time and onnxruntime's time of one model, side by side in one run.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/first_light.py .cache/cls/cls.onnx --input_shapes "[[1,3,48,192]]"
+    PYTHONPATH=build/python .venv/bin/python benchmarks/first_light.py \\
+        .cache/cls/cls.onnx --input_shapes "[[1,3,48,192]]"
 
 Commands are timed as whole processes (start included), inferences inside a loaded process; every figure is the median.
 """
@@ -35,7 +36,7 @@ def median_ms(call) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("model")
     parser.add_argument("--input_shapes", required=True)
     parser.add_argument("--threads", type=int, default=1, help="host threads of the simulator")
@@ -92,7 +93,8 @@ def main() -> None:
                 }
             )
     print(
-        f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), {args.num_core} core(s)"
+        f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), "
+        f"{args.num_core} core(s)"
     )
     print(f"{'mode':<5} {'transform s':>12} {'deploy s':>9} {'cmodel ms':>10} {'x onnxruntime':>14} {'file bytes':>11}")
     for r in rows:

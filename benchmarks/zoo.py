@@ -2,9 +2,10 @@
 
     PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py [--models cls,rec] [--modes F32,F16,BF16]
 
-Runs the regression command (one job at a time, float64 reference included), then converts each model again for the median, and asks pmodel_tool
-about traffic. Inference is a call inside a loaded process: the cmodel on two threads in turns with onnxruntime on one. Ends with 1 when a network fails or
-a goal is missed that known_misses.toml does not list.
+Runs the regression command (one job at a time, float64 reference included), then converts each model again for the
+median, and asks pmodel_tool about traffic. Inference is a call inside a loaded process: the cmodel on two threads in
+turns with onnxruntime on one. Ends with 1 when a network fails or a goal is missed that known_misses.toml does not
+list.
 """
 
 from __future__ import annotations
@@ -37,12 +38,14 @@ from regression.measure import command, onnxruntime_call, onnxruntime_session
 SPEED = {"cls": 25.0}  # times onnxruntime; 10 for the others
 SECONDS = {"resnet50": 4.0, "det": 3.0, "rec": 3.0, "cls": 3.0, "vit_b_16": 6.0}  # of a conversion
 OUTPUT_COSINE = {"F32": 0.99999, "F16": 0.9995, "BF16": 0.99}
-# TPU-MLIR 1.30's. Its torchvision nets had other random weights, hence outputs of another size: there the cosine is what can be compared. Its inputs are
-# not known, but det's error of 6.7e-5 at a cosine of .99966 means outputs of 1e-3, which noise gives and a page does not: noise is what is compared.
+# TPU-MLIR 1.30's. Its torchvision nets had other random weights, hence outputs of another size: there the cosine is
+# what can be compared. Its inputs are not known, but det's error of 6.7e-5 at a cosine of .99966 means outputs of 1e-3,
+# which noise gives and a page does not: noise is what is compared.
 F16_ERROR = {"cls": 4.4e-4, "rec": 2.4e-2, "det": 6.7e-5}
 F16_COSINE = {"mobilenet_v2": 0.99995, "resnet50": 0.99993}
 PACKING = {"cls": 20.0}  # percent; 6 for the others
-# Bytes moved over what inputs, outputs and weights alone need, 5 % above what was measured in F32; not measured for the others.
+# Bytes moved over what inputs, outputs and weights alone need, 5 % above what was measured in F32; not measured for the
+# others.
 TRAFFIC = {"cls": 17.7, "rec": 9.5, "det": 48.8, "minilm": 2.7, "minilm_b4": 8.8}
 # Names of figures that others look for in the JSON (scripts/readme_table.py).
 OVER_ONNXRUNTIME = "the same / onnxruntime on one thread"
@@ -89,8 +92,8 @@ def traffic(file: Path) -> float | None:
 
 
 def evenness(file: Path, trace: Path) -> tuple[float, str]:
-    """How long the busiest core works on a launch over the mean of all cores of its kind, and the launch's name: the worst among those that take
-    a large part of the makespan, in timing mode on 24 blocks."""
+    """How long the busiest core works on a launch over the mean of all cores of its kind, and the launch's name: the
+    worst among those that take a large part of the makespan, in timing mode on 24 blocks."""
     session = InferenceSession(str(file), mode="timing", trace=True)
     rng = np.random.default_rng(0)
     session.run(
@@ -200,7 +203,8 @@ def inference(table: Table, case: Case) -> None:
 
 
 def conversion(table: Table, case: Case, repeat: int) -> None:
-    """Seconds of both commands, process starts included; for ResNets also per node: a net of three times the depth costs no more per node."""
+    """Seconds of both commands, process starts included; for ResNets also per node: a net of three times the depth
+    costs no more per node."""
     name, mode = case.key
     mlir, times = case.work / f"{name}.mlir", []
     transform = ["--model_name", name, "--model_def", case.onnx, "--input_shapes", case.model.shapes, "--mlir", mlir]
@@ -275,7 +279,7 @@ def summary(table: Table) -> dict:
 
 
 def parser() -> argparse.ArgumentParser:
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     p.add_argument("--models", default="cls,rec,det,minilm,minilm_b4,mobilenet_v2,resnet18,resnet50,resnet152,vit_b_16")
     p.add_argument("--modes", default="F32,F16,BF16")
     p.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")

@@ -2,8 +2,9 @@
 
     PYTHONPATH=build/python .venv/bin/python -m regression --models cls,rec --modes F32,F16 --jobs 2
 
-Writes report.json and report.html into --work and prints the report. A model that fails does not stop the others; the exit code is 1
-then. An interrupted run goes on with --resume: what passed with the same model, description and tools is not done again.
+Writes report.json and report.html into --work and prints the report. A model that fails does not stop the others; the
+exit code is 1 then. An interrupted run goes on with --resume: what passed with the same model, description and tools is
+not done again.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""One piece of a regression run, in a process of its own: `python -m regression.job SPEC.json` writes the file that the spec names.
+"""One piece of a regression run, in a process of its own: `python -m regression.job SPEC.json` writes the file that the
+spec names.
 
 prepare: the model into the cache, model_transform, the float64 reference.
-model:   model_deploy in one mode for one number of cores, outputs and every tensor against onnxruntime, times, sizes, end metric.
+model:   model_deploy in one mode for one number of cores, outputs and every tensor against onnxruntime, times, sizes,
+         end metric.
 metric:  an end metric over several models.
 """
 
@@ -30,7 +32,8 @@ FLOAT64_SEEDS = range(
 
 
 def prepare(spec: dict) -> dict:
-    """Keys: seconds, peak_mb, onnx_bytes, float64 (onnxruntime's greatest distance from float64 in an output, the mean over the inputs)."""
+    """Keys: seconds, peak_mb, onnx_bytes, float64 (onnxruntime's greatest distance from float64 in an output, the mean
+    over the inputs)."""
     model, cache, work = zoo.read(Path(spec["description"])), Path(spec["cache"]), Path(spec["work"])
     onnx = zoo.make(model, cache)
     mlir = work / f"{model.name}.mlir"
@@ -73,7 +76,8 @@ def mean(distances: list[dict[str, float]]) -> dict[str, float]:
 
 
 def float64_distances(model, spec: dict, names: list[str], session, reference) -> list[dict[str, float]]:
-    """The greatest distance from float64 in each output, ours and onnxruntime's: means over the inputs whose outputs are known in float64."""
+    """The greatest distance from float64 in each output, ours and onnxruntime's: means over the inputs whose outputs
+    are known in float64."""
     file, ours, theirs = float64_file(Path(spec["work"]), model), [], []
     known = npz.load(file) if file.is_file() else {}
     for seed in FLOAT64_SEEDS if known else ():
@@ -122,8 +126,8 @@ def absorbed_names(session: InferenceSession) -> set[str]:
 
 
 def check_all_tensors(model, spec: dict, onnx: Path, feed: dict, debug_file: Path, problems: list[str]) -> dict:
-    """Every tensor of the model: compared where the debug build keeps it, absorbed, or listed with a reason. One that is none of these is
-    a problem, like one below its bound."""
+    """Every tensor of the model: compared where the debug build keeps it, absorbed, or listed with a reason. One that
+    is none of these is a problem, like one below its bound."""
     session = InferenceSession(str(debug_file), threads=spec["threads"])
     values = session.run_with_debug(feed)
     reference = run_onnx(onnx, feed, all_tensors=True)

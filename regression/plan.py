@@ -66,7 +66,8 @@ def metric_pieces(runs: dict[tuple, Piece]) -> list[Piece]:
 
 
 def pieces(args: argparse.Namespace, models: list[zoo.Model]) -> list[Piece]:
-    """All that is to be done: per model a preparation, then each mode and number of cores; last the metrics over several models."""
+    """All that is to be done: per model a preparation, then each mode and number of cores; last the metrics over
+    several models."""
     tools = tools_digest()
     result: list[Piece] = []
     runs: dict[tuple, Piece] = {}

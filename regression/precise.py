@@ -65,8 +65,8 @@ def evaluate(path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         if info.type.tensor_type.elem_type == TensorProto.FLOAT:
             info.type.tensor_type.elem_type = TensorProto.DOUBLE
     wide = {name: value.astype(np.float64) if value.dtype == np.float32 else value for name, value in feed.items()}
-    # The evaluator's own take minutes on an image, and its batch norm of opset 9 normalises by the batch; the formulas here are those
-    # of ONNX's operator documents.
+    # The evaluator's own take minutes on an image, and its batch norm of opset 9 normalises by the batch; the formulas
+    # here are those of ONNX's operator documents.
     evaluator = ReferenceEvaluator(
         model, new_ops=[BatchNormalization, Conv, ConvTranspose, MaxPool, AveragePool, Resize]
     )

@@ -1,4 +1,5 @@
-"""The regression command from any folder: `python regression/run.py ...` is `python -m regression ...` in the repository's root.
+"""The regression command from any folder: `python regression/run.py ...` is `python -m regression ...` in the
+repository's root.
 
 PYTHONPATH=build/python .venv/bin/python regression/run.py --models cls,rec --modes F32,F16 --jobs 2
 """

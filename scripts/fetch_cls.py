@@ -1,4 +1,5 @@
-"""Fetches the PP-OCR text direction classifier (Apache-2.0) and draws a line of text, upright and turned by 180 degrees.
+"""Fetches the PP-OCR text direction classifier (Apache-2.0) and draws a line of text, upright and turned by 180
+degrees.
 
 fetch_cls.py FOLDER      leaves cls.onnx, upright.png and turned.png there; what is there already is not fetched again
 """

@@ -4,8 +4,8 @@
     benchmarks/zoo.py --modes F32,F16 --json zoo.json && scripts/readme_table.py --zoo zoo.json
     benchmarks/silicon/table.py --large --json silicon.json && scripts/readme_table.py --silicon silicon.json
 
-A given JSON file replaces the recorded one in benchmarks/recorded; then the block between the markers of each page is written anew. --check writes
-nothing and exits 1 when a page is not what the recorded runs give.
+A given JSON file replaces the recorded one in benchmarks/recorded; then the block between the markers of each page is
+written anew. --check writes nothing and exits 1 when a page is not what the recorded runs give.
 """
 
 from __future__ import annotations
@@ -84,8 +84,8 @@ def zoo(run: dict) -> str:
     return (
         f"    {run['command']}\n\n"
         f"One run of the tree {run['tree']} on {run['machine']}. Goals held: {summary['held']}; missed: {missed}.\n"
-        f"`model_transform` and `model_deploy` together, process starts included, took {least:.1f} to {most:.1f} s per network.\n\n"
-        + table(["network", "ONNX input", *(column[0] for column in ZOO_COLUMNS)], rows)
+        f"`model_transform` and `model_deploy` together, process starts included, took {least:.1f} to {most:.1f} "
+        f"s per network.\n\n" + table(["network", "ONNX input", *(column[0] for column in ZOO_COLUMNS)], rows)
     )
 
 
@@ -134,7 +134,7 @@ def read(file: Path) -> dict:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is out of date")
     for name in BLOCKS:
         parser.add_argument(f"--{name}", type=Path, metavar="JSON", help=f"replace the recorded run of {name}")

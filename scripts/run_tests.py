@@ -1,7 +1,7 @@
 """Runs every kind of test (GoogleTest, the same under sanitizers, fuzzers, lit, pytest) and closes with one line.
 
-Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'. A program that runs past its limit, writes no report or
-runs no test counts as one failure.
+Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'. A program that runs past
+its limit, writes no report or runs no test counts as one failure.
 """
 
 import argparse
@@ -78,7 +78,8 @@ def add_failure(name: str, problem: str) -> None:
 
 
 def fuzz(binary: Path, seeds: list[str], seconds: int) -> None:
-    """Runs a libFuzzer program for `seconds`; a crash, hang or leak is a failure, and the input that shows it is kept."""
+    """Runs a libFuzzer program for `seconds`; a crash, hang or leak is a failure, and the input that shows it is
+    kept."""
     name = binary.name
     if not binary.is_file():
         print(f"  {name}: {binary} is not built")

@@ -2,9 +2,11 @@
 
     python benchmarks/silicon/table.py [--large] [--json FILE]
 
-Needs pto-compile and pto-run. --large adds the rows that take minutes; --json writes the rows for scripts/readme_table.py.
+Needs pto-compile and pto-run. --large adds the rows that take minutes; --json writes the rows for
+scripts/readme_table.py.
 
-Every result is checked. Ends with 1 when a row is farther from silicon than its goal: 15 % for products and top-k, 25 % for flash attention.
+Every result is checked. Ends with 1 when a row is farther from silicon than its goal: 15 % for products and top-k, 25 %
+for flash attention.
 """
 
 import argparse
@@ -23,7 +25,8 @@ LARGE = {"product": (6144, 7680), "attention": (16384, 32768)}
 
 
 def rows(large: bool):
-    """(what, size, microseconds here, published, goal, shares of the time that the busiest engines are busy, here and published)"""
+    """(what, size, microseconds here, published, goal, shares of the time that the busiest engines are busy, here and
+    published)"""
     wanted = lambda what, size: large or size not in LARGE.get(what, ())  # noqa: E731
     for what, published, measure, goal in (
         ("product", {n: (row[0] * 1e3, *row[1:]) for n, row in products.PUBLISHED.items()}, products.measure, 0.15),
@@ -51,7 +54,7 @@ def rows(large: bool):
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("--large", action="store_true", help="also the rows that take minutes")
     parser.add_argument("--json", type=Path, help="also write the rows to this file")
     args = parser.parse_args()

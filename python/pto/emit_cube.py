@@ -1,4 +1,5 @@
-"""Matrix products as instructions of the cube core: blocks of both operands go through L1 into L0A and L0B, sums stay in L0C."""
+"""Matrix products as instructions of the cube core: blocks of both operands go through L1 into L0A and L0B, sums stay
+in L0C."""
 
 from __future__ import annotations
 

@@ -130,8 +130,8 @@ def table(
     indent: int = 0,
     marked: Container[int] = (),
 ) -> None:
-    """Prints aligned columns: texts (`left`) to the left, numbers to the right. On a terminal the rows in `marked` are red and long cells
-    fold; elsewhere nothing is coloured, folded or cut."""
+    """Prints aligned columns: texts (`left`) to the left, numbers to the right. On a terminal the rows in `marked` are
+    red and long cells fold; elsewhere nothing is coloured, folded or cut."""
     import shutil
 
     from rich.console import Console

@@ -49,7 +49,8 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _same_order(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether one shape is the other with neighbouring dimensions joined (unit dimensions do not count): the elements are in the same order."""
+    """Whether one shape is the other with neighbouring dimensions joined (unit dimensions do not count): the elements
+    are in the same order."""
     if a == b:
         return True
     coarse, fine = sorted(([d for d in shape if d != 1] for shape in (a, b)), key=len)
@@ -128,8 +129,8 @@ def account(
     reasons: dict[str, str],
     excepts: list[str] = [],
 ) -> Account:
-    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one with other dimensions
-    counts as listed."""
+    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one with
+    other dimensions counts as listed."""
     compared = {row.name for row in rows}
     result = Account([], [], {}, [])
     views: dict[tuple, str] = {}
@@ -177,8 +178,9 @@ def sources(name: str, graph: Graph, known: Container[str]) -> list[str]:
 
 
 def first_loss(rows: list[Row], graph: Graph, floor: float, growth: float = 8.0) -> tuple[Row, float] | None:
-    """Where the first real loss happens: the first row, in the order of the rows, whose relative L2 error is above `floor` and
-    above `growth` times the worst error of what it is computed from. Gives the row and that worst error; None without such a row.
+    """Where the first real loss happens: the first row, in the order of the rows, whose relative L2 error is above
+    `floor` and above `growth` times the worst error of what it is computed from. Gives the row and that worst error;
+    None without such a row.
     """
     errors = {row.name: row.relative_l2 for row in rows}
     for row in rows:
@@ -193,7 +195,10 @@ def loss_line(loss: tuple[Row, float] | None) -> str:
     if loss is None:
         return "no real loss: every error is rounding, or as small as that of what the tensor is computed from"
     row, before = loss
-    return f"first real loss at {row.name} ({row.kind}): relative L2 {row.relative_l2:.2e}, of what it is computed from {before:.2e}"
+    return (
+        f"first real loss at {row.name} ({row.kind}): relative L2 {row.relative_l2:.2e}, of what it is computed "
+        f"from {before:.2e}"
+    )
 
 
 def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose: bool = False) -> bool:

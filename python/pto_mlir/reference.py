@@ -13,8 +13,8 @@ from .errors import UserError
 
 
 def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
-    """Named outputs of an ONNX model on one thread; with `all_tensors` every named tensor of the graph too, and of its subgraphs the last
-    value where onnxruntime can give it."""
+    """Named outputs of an ONNX model on one thread; with `all_tensors` every named tensor of the graph too, and of its
+    subgraphs the last value where onnxruntime can give it."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()
@@ -83,7 +83,8 @@ def _with_all_outputs(path: str | Path) -> bytes | str:
 
 
 def graph_of(path: str | Path) -> Graph:
-    """Operator and inputs of every tensor that a node of an ONNX model computes, in the order of the nodes; subgraphs are not entered."""
+    """Operator and inputs of every tensor that a node of an ONNX model computes, in the order of the nodes; subgraphs
+    are not entered."""
     import onnx
 
     try:

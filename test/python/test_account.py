@@ -1,4 +1,5 @@
-"""Every named tensor of a model is compared, absorbed, or listed with a reason: the parts make the whole, and none is lost."""
+"""Every named tensor of a model is compared, absorbed, or listed with a reason: the parts make the whole, and none is
+lost."""
 
 import re
 
@@ -22,7 +23,8 @@ def names_of(onnx_file) -> set[str]:
 
 @pytest.fixture
 def folded(tmp_path):
-    """Constants, shape arithmetic, views, an identity, a fused activation and a batch norm: everything that leaves the graph."""
+    """Constants, shape arithmetic, views, an identity, a fused activation and a batch norm: everything that leaves the
+    graph."""
     rng = np.random.default_rng(0)
     nodes = [
         helper.make_node("Constant", [], ["two"], value=numpy_helper.from_array(np.float32(2))),

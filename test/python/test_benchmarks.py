@@ -1,4 +1,5 @@
-"""The verdicts of the benchmarks: a missed goal ends them with 1 unless known_misses.toml lists it with a value and a reason."""
+"""The verdicts of the benchmarks: a missed goal ends them with 1 unless known_misses.toml lists it with a value and a
+reason."""
 
 import pytest
 from conftest import ROOT

@@ -1,4 +1,5 @@
-"""The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
+"""The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag
+does."""
 
 import importlib.util
 import json

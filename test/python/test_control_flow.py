@@ -110,8 +110,8 @@ def test_scan_is_a_recurrence_over_rows(tmp_path):
 
 
 def test_generation_loop_with_kv_cache(tmp_path):
-    """Greedy decoding of one attention layer in one program: token -> embedding -> q, k, v; k and v go to row i of the caches; the
-    query attends to the rows written so far; the best token is the next input."""
+    """Greedy decoding of one attention layer in one program: token -> embedding -> q, k, v; k and v go to row i of the
+    caches; the query attends to the rows written so far; the best token is the next input."""
     vocabulary, width, steps = 24, 16, 8
     rows = np.arange(steps, dtype=np.float32).reshape(steps, 1)
     nodes = [
@@ -280,7 +280,10 @@ def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
             np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-5)
     with pytest.raises(
         InvalidArgument,
-        match=r"none of the 3 variants of net 'm' takes these input shapes; declared are 'x' \[?1.*4\]? \| 'x' \[?3.*4\]? \| 'x' \[?6.*4",
+        match=(
+            r"none of the 3 variants of net 'm' takes these input shapes; declared are 'x' \[?1.*4\]? \| 'x' "
+            r"\[?3.*4\]? \| 'x' \[?6.*4"
+        ),
     ):
         session.run(None, {"x": np.zeros((2, 4), np.float32)})
     with pytest.raises(UserError, match="input 'x': shape .* is not fixed; pass one with --input_shapes"):
@@ -294,7 +297,8 @@ def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
 
 
 def test_scan_in_every_direction_along_any_axis(tmp_path):
-    """Two states; one input from its end, the other along its last axis; one result from its end, the other along axis 1."""
+    """Two states; one input from its end, the other along its last axis; one result from its end, the other along axis
+    1."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["s", "a"], ["s2"]),
@@ -366,7 +370,8 @@ def test_branches_of_different_shapes(tmp_path):
 
 
 def test_tensors_that_grow(tmp_path):
-    """Every trip appends a row, and reads as many as its number says: with a number of trips that is known, each is compiled by itself."""
+    """Every trip appends a row, and reads as many as its number says: with a number of trips that is known, each is
+    compiled by itself."""
     body = helper.make_graph(
         [
             helper.make_node("ReduceSum", ["h", "axis"], ["sum"], keepdims=1),
@@ -389,7 +394,8 @@ def test_tensors_that_grow(tmp_path):
 
 
 def test_makespan_of_a_program(tmp_path):
-    """Timing mode over several nets: the program's tasks in virtual time, the same in every run, longer with more trips."""
+    """Timing mode over several nets: the program's tasks in virtual time, the same in every run, longer with more
+    trips."""
     from pto_mlir.tools import model_runner
 
     body = helper.make_graph(
@@ -538,7 +544,8 @@ def test_onnx_backend_nodes(tmp_path, operator):
         (
             "loop",
             "test_loop13_seq",
-            r"input 'seq_empty': only tensors are supported: sequences, optionals and maps have no place in device memory; a tensor that grows by Concat",
+            r"input 'seq_empty': only tensors are supported: sequences, optionals and maps have no place in "
+            r"device memory; a tensor that grows by Concat",
         ),
         ("loop", "test_loop16_seq_none", r"input 'opt_seq': only tensors are supported"),
         ("if_", "test_if_seq", r"\(SequenceConstruct, opset 13\): is not supported: sequences, optionals and maps"),
@@ -546,7 +553,8 @@ def test_onnx_backend_nodes(tmp_path, operator):
         (
             "scan",
             "test_scan_sum",
-            r"\(Scan, opset 8\): is not supported in this opset: before opset 9 it has a batch and lengths; onnx.version_converter",
+            r"\(Scan, opset 8\): is not supported in this opset: before opset 9 it has a batch and lengths; "
+            r"onnx.version_converter",
         ),
     ],
 )
@@ -648,7 +656,8 @@ def test_every_tensor_of_a_body_is_compared(tmp_path, capfd):
 
 @pytest.mark.parametrize("mode", ["functional", "checked"])
 def test_indices_in_a_program_are_checked(tmp_path, mode):
-    """h += rows[ids + i] of every trip: with tasks and without, an index that a net gets, or computes itself, must name a row."""
+    """h += rows[ids + i] of every trip: with tasks and without, an index that a net gets, or computes itself, must name
+    a row."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["ids", "i"], ["at"]),

@@ -79,7 +79,8 @@ def test_first_real_loss():
 
 
 def test_float64_evaluator(tmp_path):
-    """Convolutions of every kind, transposed ones, pools with ceiling, batch norm and nearest Resize, within float32's rounding of onnxruntime."""
+    """Convolutions of every kind, transposed ones, pools with ceiling, batch norm and nearest Resize, within float32's
+    rounding of onnxruntime."""
     rng = np.random.default_rng(1)
     nodes = [
         helper.make_node(

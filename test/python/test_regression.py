@@ -33,7 +33,10 @@ kind = "normal"
 F32 = {{ tensors = 0.99999, outputs = 0.99999, max_error = {bound} }}
 F16 = {{ tensors = 0.999, outputs = 0.999, max_error = 0.1 }}
 """
-COPY = "import shutil, sys, time\ntime.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)\nshutil.copy(sys.argv[1], sys.argv[-1])\n"
+COPY = (
+    "import shutil, sys, time\ntime.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)\n"
+    "shutil.copy(sys.argv[1], sys.argv[-1])\n"
+)
 
 
 @pytest.fixture
@@ -126,7 +129,8 @@ def test_a_model_that_cannot_be_made_here_is_skipped(tmp_path, zoo):
     zoo[1]("broken")
     (tmp_path / "models" / "copy_file.py").write_text(
         "import sys\nname = sys.argv[-1]\n"
-        "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', file=sys.stderr)\n"
+        "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', "
+        "file=sys.stderr)\n"
         "sys.exit(3)\n"
     )
     code, text, report = run(tmp_path, "--models", "absent")
@@ -213,7 +217,8 @@ def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
 
 @pytest.mark.parametrize("name, modes, cores, pieces", [("cls", "F32,F16", "1,2,24", 7), ("rec", "F32", "1,24", 3)])
 def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
-    """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files come from PyPI."""
+    """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files
+    come from PyPI."""
     cache = ROOT / ".cache" / "pto-mlir"
     done = subprocess.run(
         [

@@ -1,4 +1,5 @@
-"""The regression command's account of tensors: compared, absorbed and listed make the whole, and a tensor in none of the three fails the network."""
+"""The regression command's account of tensors: compared, absorbed and listed make the whole, and a tensor in none of
+the three fails the network."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,5 @@
-"""The wheels that test.sh made, installed for each Python where none of our system packages can be seen: the whole way, both spellings."""
+"""The wheels that test.sh made, installed for each Python where none of our system packages can be seen: the whole way,
+both spellings."""
 
 import re
 import subprocess
@@ -186,7 +187,8 @@ def test_native_tools_are_there(environment, tmp_path):
 
 
 def test_builder_and_runner_come_with_the_extra(environment, tmp_path):
-    """`pip install pto-mlir[pto]`: the names of the overview, a program from text to the simulator, the example of the whole stack."""
+    """`pip install pto-mlir[pto]`: the names of the overview, a program from text to the simulator, the example of the
+    whole stack."""
     code = (
         "import importlib.metadata as m; assert 'pto' in m.metadata('pto-mlir').get_all('Provides-Extra')\n"
         "from pto import PTO, PTOFunctionBuilder, PTOModule, ast_frontend, generate_ascend_code, scalar\n"
@@ -202,7 +204,8 @@ def test_builder_and_runner_come_with_the_extra(environment, tmp_path):
 
 
 def test_a_model_of_the_zoo(tmp_path):
-    """The regression command with the installed package: the environment that has nothing of the build tree on its path."""
+    """The regression command with the installed package: the environment that has nothing of the build tree on its
+    path."""
     done = attempt(
         COMPILERS[-1],
         tmp_path,

@@ -1,9 +1,10 @@
 """A batched matrix product with accumulation, C[g] = sum over k of A[g, k] @ B[g, k].
 
-Two kernels are built, written as PTO-AS text, assembled again and compiled; a graph runs the products on CUBE cores and the sums on
-VECTOR cores; the result is compared with numpy.
+Two kernels are built, written as PTO-AS text, assembled again and compiled; a graph runs the products on CUBE cores and
+the sums on VECTOR cores; the result is compared with numpy.
 
-    python -m pto.examples.bgemm [--kind aicore|host] [--groups 4] [--steps 4] [--size 64] [--trace t.json] [--virtual-time]
+    python -m pto.examples.bgemm [--kind aicore|host] [--groups 4] [--steps 4] [--size 64]
+        [--trace t.json] [--virtual-time]
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def run(kind: str, groups: int, steps: int, size: int, virtual_time: bool, trace
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="bgemm", description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="bgemm", description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument(
         "--kind", choices=("aicore", "host"), default="aicore", help="simulated cores, or this processor"
     )

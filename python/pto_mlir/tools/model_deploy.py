@@ -42,7 +42,9 @@ def parser() -> cli.Parser:
         "--emit-pto-for",
         choices=["assembler", "pto-compile"],
         default="assembler",
-        help="assembler: only what the public assembler lowers; pto-compile: the ops that the model runs (same commands)",
+        help=(
+            "assembler: only what the public assembler lowers; pto-compile: the ops that the model runs (same commands)"
+        ),
     )
     return p
 

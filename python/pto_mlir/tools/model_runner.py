@@ -23,8 +23,8 @@ def parser() -> cli.Parser:
         "--mode",
         choices=["functional", "timing", "checked"],
         default="functional",
-        help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races between engines and "
-        "reads of bytes that nobody wrote",
+        help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races "
+        "between engines and reads of bytes that nobody wrote",
     )
     p.add_argument(
         "--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing"
@@ -33,7 +33,10 @@ def parser() -> cli.Parser:
         "--blocks",
         type=int,
         default=24,
-        help="with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the model's tasks are scheduled",
+        help=(
+            "with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the "
+            "model's tasks are scheduled"
+        ),
     )
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
     p.add_argument(
@@ -41,8 +44,8 @@ def parser() -> cli.Parser:
         nargs="?",
         const="",
         metavar="TRACE.json",
-        help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical path, and "
-        "write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)",
+        help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical "
+        "path, and write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)",
     )
     return p
 
@@ -75,8 +78,8 @@ def profile_table(kernels: list[dict]) -> None:
 
 
 def timing_table(kernels: list[dict]) -> None:
-    """Prints what kernels cost on the device, by the rows of profile_kernels in timing mode: the longest first, their sum at the end. An
-    engine's share is the part of the time in which it worked, or waited for another."""
+    """Prints what kernels cost on the device, by the rows of profile_kernels in timing mode: the longest first, their
+    sum at the end. An engine's share is the part of the time in which it worked, or waited for another."""
     kernels = [k for k in kernels if "cycles" in k]
     total = {key: sum(k[key] for k in kernels) for key in ("launches", "cycles", "seconds")}
     for key in ("busy", "stalled"):
@@ -109,7 +112,8 @@ def run_model(argv) -> int:
         raise UserError("--trace needs --mode timing")
     if args.profile and args.mode not in ("functional", "timing"):
         raise UserError(
-            f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs launches in order"
+            f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs "
+            f"launches in order"
         )
     if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")

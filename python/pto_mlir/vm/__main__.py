@@ -1,4 +1,5 @@
-"""python -m pto_mlir.vm PROGRAM.vm [ARGUMENT ...]: runs a program for target `python`; arguments are numbers or .npy files."""
+"""python -m pto_mlir.vm PROGRAM.vm [ARGUMENT ...]: runs a program for target `python`; arguments are numbers or .npy
+files."""
 
 import argparse
 import sys

@@ -57,8 +57,8 @@ def assemble(text: str) -> ByteCodeModule:
 class ByteCodeConverter:
     """Turns MLIR in the vm dialect (its text, or a path that ends in .mlir) into a ByteCodeModule.
 
-    `passes` run first, such as "convert-tosa-to-vm". Slots are numbered one per value, constants included, as the format's first
-    description does, unless `reuse_slots` shares them by liveness.
+    `passes` run first, such as "convert-tosa-to-vm". Slots are numbered one per value, constants included, as the
+    format's first description does, unless `reuse_slots` shares them by liveness.
     """
 
     def __init__(self, module: str, target: str = "python", passes: tuple[str, ...] = (), reuse_slots: bool = False):

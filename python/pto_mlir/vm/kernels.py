@@ -1,7 +1,8 @@
 """Kernels for target `python`: looked up by their mangled name, or built from what the name says.
 
-A factory gets (operand types, result types, attributes) and returns the function that computes the results; types are texts such as
-"tensor<16x768xf32>". The operations are TOSA's, and those of `arith`, `math` and `tensor` on tensors; numpy computes them.
+A factory gets (operand types, result types, attributes) and returns the function that computes the results; types are
+texts such as "tensor<16x768xf32>". The operations are TOSA's, and those of `arith`, `math` and `tensor` on tensors;
+numpy computes them.
 """
 
 import math

@@ -145,7 +145,8 @@ def product(mnemonic, arch, kinds, rng):
 
 
 def gather_into_l1(mnemonic, arch, kinds, rng):
-    """Rows and elements of global memory by indices from global memory, with what is beyond; the rest of each last group of columns is 0."""
+    """Rows and elements of global memory by indices from global memory, with what is beyond; the rest of each last
+    group of columns is 0."""
     kind, _, index_kind = kinds
     for number, bounds in enumerate(("undefined", "clamp", "wrap", "zero")):
         for unit in ("element", "row"):
@@ -287,7 +288,8 @@ def image(mnemonic, arch, kinds, rng):
 
 
 def accumulator(program, kind, values):
-    """An accumulator tile that holds f32 values that are multiples of 1/64 below 512 in magnitude, or i32 ones: the product of two factors."""
+    """An accumulator tile that holds f32 values that are multiples of 1/64 below 512 in magnitude, or i32 ones: the
+    product of two factors."""
     m, n = values.shape
     if kind == "i32":
         high, low = np.divmod(values.astype(np.int64), 100)
@@ -331,7 +333,8 @@ def quantised(to, kind, values, scales, offsets, relu, shift=0):
 
 
 def store_acc(mnemonic, arch, kinds, rng):
-    """From L0C to global memory, with relu, cast, addition and both forms of quantisation, to row-major and column-major views."""
+    """From L0C to global memory, with relu, cast, addition and both forms of quantisation, to row-major and
+    column-major views."""
     to, kind = kinds
     for m, n, relu, atomic, layout in (
         (16, 16, "none", "none", "ND"),
@@ -379,7 +382,8 @@ def store_acc(mnemonic, arch, kinds, rng):
 
 
 def epilogue(program, mnemonic, n, rng, shift=0):
-    """Scales of few digits (a vector's low 13 bits are cut) and offsets; for the vector form also in the fixpipe buffer."""
+    """Scales of few digits (a vector's low 13 bits are cut) and offsets; for the vector form also in the fixpipe
+    buffer."""
     if not mnemonic.endswith("quantv"):
         return np.full(n, 0.37, np.float32), np.full(n, -3)
     scales, offsets = (rng.integers(8, 64, n) / 128).astype(np.float32), rng.integers(-20, 20, n)
@@ -395,7 +399,8 @@ ADDABLE = {"f32", "f16", "bf16", "i8", "u8"}
 
 
 def in_halves(program, word, engine=None):
-    """The two operands of a descriptor; with `engine` by way of its registers, the low one with bits above that do not count."""
+    """The two operands of a descriptor; with `engine` by way of its registers, the low one with bits above that do not
+    count."""
     low, high = word & 0xFFFFFFFF, word >> 32
     if engine is None:
         return {"descriptorLow": low, "descriptorHigh": high}
@@ -404,7 +409,8 @@ def in_halves(program, word, engine=None):
 
 
 def move_to_vector_cores(mnemonic, arch, kinds, rng):
-    """From L0C to the UB of one vector core, or halved to both; they store what has come once the cube core's flag is up."""
+    """From L0C to the UB of one vector core, or halved to both; they store what has come once the cube core's flag is
+    up."""
     to, kind = kinds
     for m, n, relu, cores, layout in (
         (16, 16, "none", "first", "ND"),
@@ -454,7 +460,8 @@ def move_to_vector_cores(mnemonic, arch, kinds, rng):
 
 
 def insert_into_l1(mnemonic, arch, kinds, rng):
-    """From the UB of both vector cores into parts of a tile of the cube core, which stores it once both flags are up."""
+    """From the UB of both vector cores into parts of a tile of the cube core, which stores it once both flags are
+    up."""
     kind = kinds[0]
     for to, layout in (("NZ", "ND"), ("ND", "ND"), ("NZ", "NZ"), ("ZN", "DN")):
         src, dst = Tile(kind, 64, 64, (60, 61), layout, 512), Tile(kind, 64, 96, None, to, 1 << 12)

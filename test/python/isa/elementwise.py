@@ -1,4 +1,5 @@
-"""Cases of instructions that work element by element, reduce, expand, compare and convert: mnemonic -> expectation in numpy."""
+"""Cases of instructions that work element by element, reduce, expand, compare and convert: mnemonic -> expectation in
+numpy."""
 
 import numpy as np
 
