@@ -7,11 +7,12 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from isa import cube, elementwise, golden, movement
+from isa import convert, cube, elementwise, fixpipe, golden, movement, quantise, scalar, sorting, transfers
 from isa import numbers as nb
 from isa.machine import BITS, BUILD, NUMPY, TABLE, Fault, Machine, Program, Tile, View, reg, run_vector
 
-CASES = elementwise.CASES | movement.CASES | cube.CASES
+FILES = (elementwise, convert, movement, sorting, quantise, transfers, cube, fixpipe, scalar)
+CASES = {mnemonic: case for file in FILES for mnemonic, case in file.CASES.items()}
 PAGE = Path(__file__).resolve().parents[2] / "docs/isa-names.md"
 
 
