@@ -63,7 +63,7 @@ def convert(model: zoo.Model, cache: Path, mode: str, cores: int, work: Path) ->
     runs.append(command("model_deploy", "--mlir", mlir, "--quantize", mode, "--num_core", str(cores), "--model", file))
     for r in runs:
         if r.code != 0:
-            raise UserError(r.output.strip())
+            raise UserError(r.problem)
     return file
 
 

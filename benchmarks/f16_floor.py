@@ -18,6 +18,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import cli
+from pto_mlir.reference import graph_of
 from pto_mlir.runtime import InferenceSession
 
 HEAVY = ("Conv", "ConvTranspose", "MatMul", "Gemm", "GlobalAveragePool", "MaxPool", "AveragePool")
@@ -84,6 +85,7 @@ def main() -> int:
     parser.add_argument("pmodel", nargs="*", help="the same network, deployed")
     parser.add_argument("--seeds", type=int, default=24, help="inputs")
     args = parser.parse_args()
+    graph_of(args.onnx)  # one line for what is no ONNX file
     exact = session(onnx.load(args.onnx))
     deployed = [(path, InferenceSession(path)) for path in args.pmodel]
     name = exact.get_inputs()[0].name

@@ -17,7 +17,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from pto_mlir.cli import shapes
+from pto_mlir import cli
 from pto_mlir.runtime import InferenceSession
 
 from regression import measure
@@ -43,7 +43,7 @@ def main() -> None:
     parser.add_argument("--num_core", type=int, default=1)
     parser.add_argument("--json", help="also write the figures to this file")
     args = parser.parse_args()
-    dims = shapes(args.input_shapes)
+    dims = cli.shapes(args.input_shapes)
     onnx_session = measure.onnxruntime_session(args.model)
     rng = np.random.default_rng(0)
     feed = {i.name: rng.standard_normal(shape).astype(np.float32) for i, shape in zip(onnx_session.get_inputs(), dims)}
@@ -107,4 +107,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(cli.run("first_light", lambda _: main()))

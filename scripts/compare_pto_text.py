@@ -104,4 +104,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except RuntimeError as problem:
+        sys.exit(f"compare_pto_text.py: error: {problem}")

@@ -126,7 +126,9 @@ def rewritten(page: str, name: str, text: str) -> str:
 def read(file: Path) -> dict:
     try:
         run = json.loads(file.read_text())
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        sys.exit(f"readme_table.py: error: {file}: {error.strerror}")
+    except ValueError as error:
         sys.exit(f"readme_table.py: error: {file}: {error}")
     if not isinstance(run, dict) or not {"command", "tree", "machine", "summary", "rows"} <= run.keys():
         sys.exit(f"readme_table.py: error: {file}: expects command, tree, machine, summary and rows")

@@ -79,6 +79,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--virtual-time", action="store_true", help="one thread and simulated time")
     options = parser.parse_args(argv)
     try:
+        for name in ("groups", "steps", "size"):
+            if getattr(options, name) < 1:
+                raise ValueError(f"--{name}: expects at least 1, got {getattr(options, name)}")
         error = run(options.kind, options.groups, options.steps, options.size, options.virtual_time, options.trace)
     except (DeviceError, ValueError) as problem:
         print(f"bgemm: error: {problem}", file=sys.stderr)
