@@ -2,7 +2,6 @@
 """Writes the tables of measured figures in README.md and docs/ from the JSON that the benchmarks write.
 
     benchmarks/zoo.py --modes F32,F16 --json zoo.json && scripts/readme_table.py --zoo zoo.json
-    benchmarks/silicon/table.py --large --json silicon.json && scripts/readme_table.py --silicon silicon.json
 
 A given JSON file replaces the recorded one in benchmarks/recorded; then the block between the markers of each page is
 written anew. --check writes nothing and exits 1 when a page is not what the recorded runs give.
@@ -89,17 +88,6 @@ def zoo(run: dict) -> str:
     )
 
 
-def silicon(run: dict) -> str:
-    """The timing mode beside published device figures."""
-    rows = [
-        [r["kernel"], str(r["size"]), f"{r['here_us']:.1f}", f"{r['silicon_us']:.1f}"]
-        + [f"{r['here_us'] / r['silicon_us']:.2f}", r["busy"]]
-        for r in run["rows"]
-    ]
-    head = ["kernel", "size", "here, us", "silicon, us", "ratio", "engines busy, % (silicon)"]
-    return f"    {run['command']}\n\n" + table(head, rows)
-
-
 class Block(NamedTuple):
     """A generated part of a page, from the recorded run RECORDED/NAME.json."""
 
@@ -107,7 +95,7 @@ class Block(NamedTuple):
     write: Callable[[dict], str]
 
 
-BLOCKS = {"zoo": Block(ROOT / "README.md", zoo), "silicon": Block(ROOT / "docs" / "timing.md", silicon)}
+BLOCKS = {"zoo": Block(ROOT / "README.md", zoo)}
 
 
 def markers(name: str) -> tuple[str, str]:

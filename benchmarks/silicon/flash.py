@@ -1,10 +1,8 @@
-"""The timing mode beside published silicon: flash attention on 910B2, 24 cube cores, head of 128, f16 (reference
-pto-isa 5.4).
+"""The timing mode beside published silicon: flash attention on 910B2, 24 cube cores, head of 128, f16 (reference pto-isa 5.4).
 
     python benchmarks/silicon/flash.py [SIZE ...]        (multiples of 1024; needs pto-compile and pto-run)
 
-flash.pto has the published kernel's tiles (128 rows of Q, 256 of K and V) and its distance between the two products.
-The result is checked.
+flash.pto has the published kernel's tiles (128 rows of Q, 256 of K and V) and its distance between the two products. The result is checked.
 """
 
 import os

@@ -1,10 +1,9 @@
-"""The timing mode beside published silicon: f16 products on A3, 24 cube cores (pto-isa's GEMM kernel README; reference
-pto-isa 5.1).
+"""The timing mode beside published silicon: f16 products on A3, 24 cube cores (pto-isa's GEMM kernel README; reference pto-isa 5.1).
 
     python benchmarks/silicon/products.py [SIZE ...]        (multiples of 1536; needs pto-compile and pto-run)
 
-gemm.pto has the published kernel's grid, tiles and buffers. B lies k x n here and n x k there; the cost model does not
-tell them apart. The result is checked.
+gemm.pto has the published kernel's grid, tiles and buffers. B lies k x n here and n x k there; the cost model does not tell them apart. The
+result is checked.
 """
 
 import os
@@ -75,8 +74,7 @@ def row(n: int, milliseconds: float, *shares) -> str:
 def main(arguments):
     sizes = [int(a) for a in arguments] or list(PUBLISHED)
     print(
-        f"{'m=n=k':>6} {'':10} {'ms':>9} {'TFLOPS':>8}  {'cube':>5} {'L0':>5} {'load':>5} {'store':>5}  time / "
-        f"published"
+        f"{'m=n=k':>6} {'':10} {'ms':>9} {'TFLOPS':>8}  {'cube':>5} {'L0':>5} {'load':>5} {'store':>5}  time / published"
     )
     for n in sizes:
         if n % 1536:

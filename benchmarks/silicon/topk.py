@@ -1,10 +1,8 @@
-"""The timing mode beside published silicon: the 1000 greatest of rows of 1024, f32, on A3 with 48 vector cores
-(reference pto-isa 5.5).
+"""The timing mode beside published silicon: the 1000 greatest of rows of 1024, f32, on A3 with 48 vector cores (reference pto-isa 5.5).
 
     python benchmarks/silicon/topk.py [ROWS ...]        (multiples of 48; needs pto-compile and pto-run)
 
-One figure of the model comes from the first of these rows: what sorting 32 values takes, which nobody has published.
-The result is checked.
+One figure of the model comes from the first of these rows: what sorting 32 values takes, which nobody has published. The result is checked.
 """
 
 import os

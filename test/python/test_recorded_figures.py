@@ -34,7 +34,7 @@ def test_pages_are_what_the_recorded_runs_give():
 
 
 def test_a_figure_that_changes_makes_the_page_stale(tables, recorded, tmp_path):
-    for name, change in (("zoo", {"value": 99.0}), ("silicon", {"here_us": 99.0})):
+    for name, change in (("zoo", {"value": 99.0}),):
         other = copy.deepcopy(recorded[name])
         other["rows"][0] |= change
         assert tables.BLOCKS[name].write(other) != tables.BLOCKS[name].write(recorded[name])
