@@ -1,13 +1,15 @@
-"""The simulator's speed beside its goals, family by family: instructions against plain code, a product against onnxruntime's, two threads against one.
+"""The simulator's speed beside its goals, family by family: instructions against plain code, a product against
+onnxruntime's, two threads against one.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/cmodel.py [--binary build/benchmarks/cmodel_insns] [--repetitions 3] [--rows]
-                                                                   [--only instructions|products]
+    PYTHONPATH=build/python .venv/bin/python benchmarks/cmodel.py [--repetitions 3] [--rows]
+        [--binary build/benchmarks/cmodel_insns] [--only instructions|products]
 
-Figures of instructions are CPU time on one thread, the best of the repetitions, beside plain code that is measured in the same run: a vectorised
-loop of the same type (elementwise, comparisons, reductions, expansions), the same function in such a loop, a memcpy of as many bytes, or
-multiply-adds in registers (cube). Prints one table: of each family the number of rows, the least and the middle one of their parts of the plain
-code's rate, and the goal. A goal holds for each row that it names; --rows prints them all. Two threads need an idle machine. Takes a minute; ends with
-1 when a goal is missed that known_misses.toml does not list.
+Figures of instructions are CPU time on one thread, the best of the repetitions, beside plain code that is measured in
+the same run: a vectorised loop of the same type (elementwise, comparisons, reductions, expansions), the same function
+in such a loop, a memcpy of as many bytes, or multiply-adds in registers (cube). Prints one table: of each family the
+number of rows, the least and the middle one of their parts of the plain code's rate, and the goal. A goal holds for
+each row that it names; --rows prints them all. Two threads need an idle machine. Takes a minute; ends with 1 when a
+goal is missed that known_misses.toml does not list.
 """
 
 from __future__ import annotations

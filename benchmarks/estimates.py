@@ -1,12 +1,15 @@
-"""The compiler's estimate of every kernel of the zoo's models, made before code generation, beside the timing mode's cycles.
+"""The compiler's estimate of every kernel of the zoo's models, made before code generation, beside the
+timing mode's cycles.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/estimates.py [--models cls,rec] [--modes F32,F16] [--cores 1,24] [--rows]
+    PYTHONPATH=build/python .venv/bin/python benchmarks/estimates.py
+        [--models cls,rec] [--modes F32,F16] [--cores 1,24] [--rows]
 
-Takes the models that are in the cache (regression/models names them), converts each with --dump_ir, reads the estimates that the compiler wrote beside its
-kernels (`pto.estimate`: what its choosers ask, docs/timing.md) and runs the model once in timing mode. Cycles are those of a launch without what every launch
-costs (ISA/Costs.td), which would hide most of the error of a small kernel; several launches of one kernel count as their mean. Prints, per model, mode and
-number of cores, the median and the worst error beside their goals, and the kernels that miss the goal of the worst (--rows: all). Ends with 1 when a goal is
-missed without a reason in known_misses.toml.
+Takes the models that are in the cache (regression/models names them), converts each with --dump_ir, reads the estimates
+that the compiler wrote beside its kernels (`pto.estimate`: what its choosers ask, docs/timing.md) and runs the model
+once in timing mode. Cycles are those of a launch without what every launch costs (ISA/Costs.td), which would hide most
+of the error of a small kernel; several launches of one kernel count as their mean. Prints, per model, mode and number
+of cores, the median and the worst error beside their goals, and the kernels that miss the goal of the worst (--rows:
+all). Ends with 1 when a goal is missed without a reason in known_misses.toml.
 """
 
 from __future__ import annotations
@@ -19,14 +22,15 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "regression"))
+sys.path.insert(0, str(ROOT))
 
 import numpy as np
-import zoo
 from goals import Goals
-from measure import command
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
+
+from regression import zoo
+from regression.measure import command
 
 MEDIAN, WORST = 0.05, 0.20
 VERDICTS = ["ok", "known miss", "MISSED"]
@@ -79,24 +83,11 @@ def convert(model: zoo.Model, cache: Path, mode: str, cores: int, work: Path) ->
     if not mlir.exists():
         arguments = ["--model_name", model.name, "--model_def", cache / "zoo" / model.file]
         runs.append(command("model_transform", *arguments, "--input_shapes", model.shapes, "--mlir", mlir))
-    runs.append(
-        command(
-            "model_deploy",
-            "--mlir",
-            mlir,
-            "--quantize",
-            mode,
-            "--num_core",
-            str(cores),
-            "--model",
-            file,
-            "--dump_ir",
-            dump,
-        )
-    )
+    options = ["--quantize", mode, "--num_core", str(cores), "--dump_ir", dump]
+    runs.append(command("model_deploy", "--mlir", mlir, *options, "--model", file))
     for r in runs:
         if r.code != 0:
-            raise UserError(r.output.strip())
+            raise UserError(r.problem)
     return file, dump
 
 
@@ -123,7 +114,7 @@ def compare(goals: Goals, title: str, estimated: dict[str, float], measured: dic
 
 
 def main() -> int:
-    p = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     p.add_argument("--models", help="names, comma-separated (default: all that are in the cache)")
     p.add_argument("--modes", default="F32,F16")
     p.add_argument("--cores", default="1,24")
@@ -137,7 +128,7 @@ def main() -> int:
     absent = [m.name for m in models if not (args.cache / "zoo" / m.file).exists()]
     models = [m for m in models if m.name not in absent]
     if args.models and absent or not models:
-        print(f"estimates.py: error: {', '.join(absent)}: not in {args.cache}; regression/run.py puts models there")
+        print(f"estimates.py: error: {', '.join(absent)}: not in {args.cache}; python -m regression puts models there")
         return 1
     goals = Goals("estimates")
     with tempfile.TemporaryDirectory() as work:

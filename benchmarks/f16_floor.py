@@ -1,9 +1,11 @@
-"""What F16 costs a network by itself: onnxruntime with rounded filters, input and tensors, beside a `.pmodel` of the same network.
+"""What F16 costs a network by itself: onnxruntime with rounded filters, input and tensors, beside a `.pmodel` of the
+same network.
 
     PYTHONPATH=build/python .venv/bin/python benchmarks/f16_floor.py MODEL.onnx [MODEL.pmodel ..] [--seeds 24]
 
-Inputs are uniform noise in [0, 1). Each line is the greatest error of the outputs against onnxruntime's f32: mean, median, least and greatest over the inputs. Rounding
-the filters is what no converter to F16 avoids; one rounding per kernel adds the tensors that kernels exchange.
+Inputs are uniform noise in [0, 1). Each line is the greatest error of the outputs against onnxruntime's f32: mean,
+median, least and greatest over the inputs. Rounding the filters is what no converter to F16 avoids; one rounding per
+kernel adds the tensors that kernels exchange.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 from pto_mlir import cli
+from pto_mlir.reference import graph_of
 from pto_mlir.runtime import InferenceSession
 
 HEAVY = ("Conv", "ConvTranspose", "MatMul", "Gemm", "GlobalAveragePool", "MaxPool", "AveragePool")
@@ -33,7 +36,8 @@ def session(model: onnx.ModelProto) -> onnxruntime.InferenceSession:
 
 
 def rounded(path: str, filters: bool, tensors: str) -> onnx.ModelProto:
-    """The network with filters of two dimensions and more rounded, and `tensors`: none, each that one of our kernels would store, or all."""
+    """The network with filters of two dimensions and more rounded, and `tensors`: none, each that one of our kernels
+    would store, or all."""
     model = onnx.load(path)
     graph = model.graph
     constants = [a.t for n in graph.node if n.op_type == "Constant" for a in n.attribute if a.name == "value"]
@@ -76,11 +80,12 @@ def rounded(path: str, filters: bool, tensors: str) -> onnx.ModelProto:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("onnx", help="a network with one float input")
     parser.add_argument("pmodel", nargs="*", help="the same network, deployed")
     parser.add_argument("--seeds", type=int, default=24, help="inputs")
     args = parser.parse_args()
+    graph_of(args.onnx)  # one line for what is no ONNX file
     exact = session(onnx.load(args.onnx))
     deployed = [(path, InferenceSession(path)) for path in args.pmodel]
     name = exact.get_inputs()[0].name
@@ -96,7 +101,8 @@ def main() -> int:
             for x, y in zip(inputs, expected)
         ]
         print(
-            f"{what:<44} mean {np.mean(errors):.2e}  median {np.median(errors):.2e}  least {min(errors):.2e}  greatest {max(errors):.2e}"
+            f"{what:<44} mean {np.mean(errors):.2e}  median {np.median(errors):.2e}  least {min(errors):.2e}  "
+            f"greatest {max(errors):.2e}"
         )
 
     line("input rounded", exact.run, half)

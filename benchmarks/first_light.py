@@ -1,6 +1,7 @@
 """Conversion time, simulator time and onnxruntime's time of one model, side by side in one run.
 
-    PYTHONPATH=build/python .venv/bin/python benchmarks/first_light.py .cache/cls/cls.onnx --input_shapes "[[1,3,48,192]]"
+    PYTHONPATH=build/python .venv/bin/python benchmarks/first_light.py \\
+        .cache/cls/cls.onnx --input_shapes "[[1,3,48,192]]"
 
 Commands are timed as whole processes (start included), inferences inside a loaded process; every figure is the median.
 """
@@ -14,11 +15,12 @@ from pathlib import Path
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "regression"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import measure
-from pto_mlir.cli import shapes
+from pto_mlir import cli
 from pto_mlir.runtime import InferenceSession
+
+from regression import measure
 
 
 def command(*arguments: str) -> float:
@@ -34,14 +36,14 @@ def median_ms(call) -> float:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("model")
     parser.add_argument("--input_shapes", required=True)
     parser.add_argument("--threads", type=int, default=1, help="host threads of the simulator")
     parser.add_argument("--num_core", type=int, default=1)
     parser.add_argument("--json", help="also write the figures to this file")
     args = parser.parse_args()
-    dims = shapes(args.input_shapes)
+    dims = cli.shapes(args.input_shapes)
     onnx_session = measure.onnxruntime_session(args.model)
     rng = np.random.default_rng(0)
     feed = {i.name: rng.standard_normal(shape).astype(np.float32) for i, shape in zip(onnx_session.get_inputs(), dims)}
@@ -91,7 +93,8 @@ def main() -> None:
                 }
             )
     print(
-        f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), {args.num_core} core(s)"
+        f"{args.model}: onnxruntime one thread {reference:.3f} ms; simulator on {args.threads} thread(s), "
+        f"{args.num_core} core(s)"
     )
     print(f"{'mode':<5} {'transform s':>12} {'deploy s':>9} {'cmodel ms':>10} {'x onnxruntime':>14} {'file bytes':>11}")
     for r in rows:
@@ -104,4 +107,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(cli.run("first_light", lambda _: main()))

@@ -1,7 +1,8 @@
 """The verdict of a benchmark: goals that hold, misses with a recorded reason, and misses that end it with exit code 1.
 
-`known_misses.toml` beside this file lists each miss that is accepted: benchmark, goal, the value measured and the reason. A miss passes while its
-value is not worse than the one listed; a listed goal that holds again is named, so that its entry can go.
+`known_misses.toml` beside this file lists each miss that is accepted: benchmark, goal, the value measured and the
+reason. A miss passes while its value is not worse than the one listed; a listed goal that holds again is named, so that
+its entry can go.
 """
 
 from __future__ import annotations
@@ -67,7 +68,8 @@ class Goals:
     def close(self) -> int:
         """Prints what was missed and why; 1 when a miss has no reason on record, else 0."""
         print(
-            f"\n{self.held} goals hold, {len(self.excused)} are missed for a known reason, {len(self.missed)} are missed"
+            f"\n{self.held} goals hold, {len(self.excused)} are missed for a known reason, {len(self.missed)} "
+            f"are missed"
         )
         for goal in self.excused:
             print(f"  known: {goal}: {self.known[goal]['reason']}")

@@ -2,8 +2,8 @@
 
     PYTHONPATH=build/python .venv/bin/python benchmarks/matmul.py --size 1024 --threads 1
 
-The rate of the simulator is compared to onnxruntime's f32 rate on one thread; each figure is the best of several runs, in CPU time
-when one thread is used (robust on a busy machine), else in wall-clock time.
+The rate of the simulator is compared to onnxruntime's f32 rate on one thread; each figure is the best of several runs,
+in CPU time when one thread is used (robust on a busy machine), else in wall-clock time.
 """
 
 import argparse
@@ -67,7 +67,7 @@ def simulator_rate(folder: str, n: int, feed: dict, mode: str, threads: int, cor
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("--size", type=int, default=1024)
     parser.add_argument("--threads", type=int, default=1, help="host threads of the simulator")
     parser.add_argument("--num_core", type=int, help="blocks of the kernel (default: as many as threads)")

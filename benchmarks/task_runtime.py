@@ -2,11 +2,12 @@
 
     python benchmarks/task_runtime.py [--binary build/benchmarks/task_runtime_benchmark] [--repetitions 15]
 
-The public runtime's figures are those that its authors published, measured on another machine of two processors; the others are of this run. Rates are
-the best of the repetitions, since anything else on the machine only slows tasks down; latencies are percentiles over all repetitions together. The rows without a kernel
-end at the scheduler thread: no core runs anything. oneTBB and Taskflow call an empty function per task on a worker thread, so the row of empty kernels on one core is
-the one that does the same work; their rates stand beside both. Ends with 1 when a goal is missed
-that known_misses.toml does not list.
+The public runtime's figures are those that its authors published, measured on another machine of two processors; the
+others are of this run. Rates are the best of the repetitions, since anything else on the machine only slows tasks down;
+latencies are percentiles over all repetitions together. The rows without a kernel end at the scheduler thread: no core
+runs anything. oneTBB and Taskflow call an empty function per task on a worker thread, so the row of empty kernels on
+one core is the one that does the same work; their rates stand beside both. Ends with 1 when a goal is missed that
+known_misses.toml does not list.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def measure(binary: Path, repetitions: int) -> dict[str, dict]:
-    """Of each benchmark the fastest repetition, by name without its suffixes; of latencies the last one, whose percentiles are over all of them."""
+    """Of each benchmark the fastest repetition, by name without its suffixes; of latencies the last one, whose
+    percentiles are over all of them."""
     done = subprocess.run(
         [str(binary), "--benchmark_format=json", f"--benchmark_repetitions={repetitions}", "--benchmark_min_time=0.02"],
         capture_output=True,
@@ -67,7 +69,8 @@ class Table:
 
 
 def at_efficiency(best: dict[str, dict], part: float) -> float:
-    """The shortest kernel, in us, of which a core computes at least this part of the time; straight lines between the measured lengths."""
+    """The shortest kernel, in us, of which a core computes at least this part of the time; straight lines between the
+    measured lengths."""
     points = sorted(
         (int(name.split("/")[1]) / 1e3, row["efficiency"])
         for name, row in best.items()
@@ -166,8 +169,10 @@ def main(argv=None) -> int:
         for cost in (0, 300, 874):
             row = best[f"GraphMakespan/graph:{i}/submit_ns:{cost}"]
             print(
-                f"  {what:<16} {cost:>4} ns per submission: makespan {row['makespan_us']:>7.1f} us, critical path {row['critical_us']:>6.1f} us, "
-                f"cube cores busy {100 * row['cube_busy']:>5.1f} %, idle with ready work {100 * row['cube_idle_ready']:.1f} / "
+                f"  {what:<16} {cost:>4} ns per submission: makespan {row['makespan_us']:>7.1f} us, critical "
+                f"path {row['critical_us']:>6.1f} us, "
+                f"cube cores busy {100 * row['cube_busy']:>5.1f} %, idle with ready work "
+                f"{100 * row['cube_idle_ready']:.1f} / "
                 f"{100 * row['vector_idle_ready']:.1f} % (cube / vector)"
             )
     return t.goals.close()

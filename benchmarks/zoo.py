@@ -2,10 +2,11 @@
 
     PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py [--models cls,rec] [--modes F32,F16,BF16] [--counts]
 
-Runs the regression command (one job at a time, float64 reference included), then converts each model again for the median, and asks pmodel_tool
-about traffic. `--counts` only converts and counts: traffic, and how even the work is in timing mode on 24 blocks. These figures do not depend on what
-else the machine does; the others are valid on an idle machine only. Inference is a call inside a loaded process: the cmodel on two threads in turns with onnxruntime on one. Ends with 1 when a network fails or
-a goal is missed that known_misses.toml does not list.
+Runs the regression command (one job at a time, float64 reference included), then converts each model again for the
+median, and asks pmodel_tool about traffic. `--counts` only converts and counts: traffic, and how even the work is in
+timing mode on 24 blocks. These figures do not depend on what else the machine does; the others are valid on an idle
+machine only. Inference is a call inside a loaded process: the cmodel on two threads in turns with onnxruntime on one.
+Ends with 1 when a network fails or a goal is missed that known_misses.toml does not list.
 """
 
 from __future__ import annotations
@@ -15,36 +16,52 @@ import json
 import re
 import statistics
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "regression"))
+sys.path.insert(0, str(ROOT))
 
 import numpy as np
 import onnx
-import run
-import zoo
+import record
 from goals import KNOWN_MISSES, Goals
-from measure import command, onnxruntime_call, onnxruntime_session
 from onnx import numpy_helper
 from pto_mlir import cli
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
 
+from regression import command as regression
+from regression import zoo
+from regression.measure import command, onnxruntime_call, onnxruntime_session
+
 MODELS = ("cls", "rec", "det", "minilm", "minilm_b4", "mobilenet_v2", "resnet18", "resnet50", "resnet152", "vit_b_16")
 SPEED = {"cls": 25.0}  # times onnxruntime; 10 for the others
 SECONDS = {"resnet50": 4.0, "det": 3.0, "rec": 3.0, "cls": 3.0, "vit_b_16": 6.0}  # of a conversion
 OUTPUT_COSINE = {"F32": 0.99999, "F16": 0.9995, "BF16": 0.99}
-# TPU-MLIR 1.30's. Its torchvision nets had other random weights, hence outputs of another size: there the cosine is what can be compared. Its inputs are
-# not known, but det's error of 6.7e-5 at a cosine of .99966 means outputs of 1e-3, which noise gives and a page does not: noise is what is compared.
+# TPU-MLIR 1.30's. Its torchvision nets had other random weights, hence outputs of another size: there the cosine is
+# what can be compared. Its inputs are not known, but det's error of 6.7e-5 at a cosine of .99966 means outputs of 1e-3,
+# which noise gives and a page does not: noise is what is compared.
 F16_ERROR = {"cls": 4.4e-4, "rec": 2.4e-2, "det": 6.7e-5}
 F16_COSINE = {"mobilenet_v2": 0.99995, "resnet50": 0.99993}
 PACKING = {"cls": 20.0}  # percent; 6 for the others
 # Bytes moved over what inputs, outputs and weights alone need, 5 % above what `--counts` measured in F32.
 TRAFFIC = {
-    "cls": 15.3, "rec": 9.5, "det": 48.8, "minilm": 2.7, "minilm_b4": 8.8, "mobilenet_v2": 5.6, "resnet18": 1.9, "resnet50": 2.9, "vit_b_16": 2.9,
-}  # fmt: skip
+    "cls": 15.3,
+    "rec": 9.5,
+    "det": 48.8,
+    "minilm": 2.7,
+    "minilm_b4": 8.8,
+    "mobilenet_v2": 5.6,
+    "resnet18": 1.9,
+    "resnet50": 2.9,
+    "vit_b_16": 2.9,
+}
+# Names of figures that others look for in the JSON (scripts/readme_table.py).
+OVER_ONNXRUNTIME = "the same / onnxruntime on one thread"
+CONVERSION = "model_transform + model_deploy, s"
+FILE = "file, bytes"
 LARGE = 0.02  # a launch counts as large from this part of the makespan on
 DISPATCH_US = 0.95  # of a task's time on a core, as the runtime counts it (kDispatchNs)
 
@@ -86,8 +103,8 @@ def traffic(file: Path) -> float | None:
 
 
 def evenness(file: Path, trace: Path) -> tuple[float, str]:
-    """How long the busiest core works on a launch over the mean of all cores of its kind, and the launch's name: the worst among those that take
-    a large part of the makespan, in timing mode on 24 blocks."""
+    """How long the busiest core works on a launch over the mean of all cores of its kind, and the launch's name: the
+    worst among those that take a large part of the makespan, in timing mode on 24 blocks."""
     session = InferenceSession(str(file), mode="timing", trace=True)
     rng = np.random.default_rng(0)
     session.run(
@@ -165,8 +182,80 @@ def accuracy(table: Table, r: dict) -> None:
             )
 
 
+def transform(name: str, model: zoo.Model, onnx_file: Path, mlir: Path):
+    """Converts the ONNX file of a network to `mlir`."""
+    options = ["--model_def", onnx_file, "--input_shapes", model.shapes, "--mlir", mlir]
+    return command("model_transform", "--model_name", name, *options)
+
+
+def deploy(name: str, mode: str, work: Path, file: Path, *options: str):
+    """Converts `work`/NAME.mlir to `file`."""
+    return command("model_deploy", "--mlir", work / f"{name}.mlir", "--quantize", mode, *options, "--model", file)
+
+
+@dataclass
+class Case:
+    """A network in one mode: its result in the report, its preparation, and where its files are."""
+
+    result: dict
+    prepared: dict
+    model: zoo.Model
+    onnx: Path
+    work: Path
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.result["name"], self.result["mode"]
+
+    @property
+    def file(self) -> Path:
+        name, mode = self.key
+        return self.work / f"{name}_{mode}_{self.result['cores']}.pmodel"
+
+
+def inference(table: Table, case: Case) -> None:
+    """One inference inside a loaded process, beside onnxruntime's."""
+    (name, mode), s = case.key, case.result["seconds"]
+    if "cmodel" not in s:
+        return
+    what = f"one inference, ms (onnxruntime {1e3 * s['onnxruntime']:.1f})"
+    table.add(name, mode, what, 1e3 * s["cmodel"], None, ".1f")
+    goal = SPEED.get(name, 10.0) if mode != "BF16" else None
+    table.add(name, mode, OVER_ONNXRUNTIME, s["cmodel"] / s["onnxruntime"], goal, ".1f")
+
+
+def conversion(table: Table, case: Case, repeat: int) -> None:
+    """Seconds of both commands, process starts included; for ResNets also per node: a net of three times the depth
+    costs no more per node."""
+    name, mode = case.key
+    mlir, times = case.work / f"{name}.mlir", []
+    for _ in range(repeat):
+        runs = [
+            transform(name, case.model, case.onnx, mlir),
+            command("model_deploy", "--mlir", mlir, "--model", case.work / "again.pmodel"),
+        ]
+        times.append(sum(x.seconds for x in runs))
+    seconds = statistics.median(times)
+    table.add(name, mode, CONVERSION, seconds, SECONDS.get(name), ".2f")
+    if name.startswith("resnet"):
+        per_node = "the same per node"
+        small = [r["value"] for r in table.rows if r["model"] == "resnet18" and r["what"].startswith(per_node)]
+        nodes = len(onnx.load(str(case.onnx), load_external_data=False).graph.node)
+        goal = 1.2 * small[0] if small else None
+        table.add(name, mode, f"{per_node}, ms ({nodes} nodes)", 1e3 * seconds / nodes, goal, ".1f")
+
+
+def sizes(table: Table, case: Case, weights: int) -> None:
+    """Bytes of the file, and what packing adds to the weights."""
+    (name, mode), b = case.key, case.result["bytes"]
+    table.add(name, mode, FILE, b["file"], 1.02 * b["weights"] + 2**16 + 2048 * len(case.result["kernels"]), ",.0f")
+    packing = 100 * (b["weights"] / weights - 1)
+    table.add(name, mode, "packing adds to the weights, %", packing, PACKING.get(name, 6.0), ".1f")
+
+
 def counts(table: Table, name: str, mode: str, file: Path, work: Path) -> None:
-    """Traffic of `file`, a conversion for one core, and how even the work is on 24 blocks: figures that no clock of the host is part of."""
+    """Traffic of `file`, a conversion for one core, and how even the work is on 24 blocks: figures that no clock of the
+    host is part of."""
     moved = traffic(file)
     if not moved:
         print(f"{name:<13} {mode:<5} {'traffic: pmodel_tool does not report it':<50}")
@@ -178,25 +267,13 @@ def counts(table: Table, name: str, mode: str, file: Path, work: Path) -> None:
         table.add(name, mode, f"large launches on 24 blocks: work / even ({launch[-10:]})", ratio, 1.15, ".2f")
 
 
-def transform(name: str, args, mlir: Path):
-    """Converts the ONNX file of a network to `mlir`."""
-    model = zoo.read(args.descriptions / f"{name}.toml")
-    path = args.cache / "zoo" / model.file
-    return command(
-        "model_transform", "--model_name", name, "--model_def", path, "--input_shapes", model.shapes, "--mlir", mlir
-    )
-
-
-def deploy(name: str, mode: str, work: Path, file: Path, *options: str):
-    return command("model_deploy", "--mlir", work / f"{name}.mlir", "--quantize", mode, *options, "--model", file)
-
-
 def only_counts(table: Table, args, work: Path) -> int:
     """The counts of every network that is asked for; 1 when one cannot be converted."""
     work.mkdir(parents=True, exist_ok=True)
     code = 0
     for name in args.models.split(","):
-        problem = transform(name, args, work / f"{name}.mlir").problem
+        model = zoo.read(args.descriptions / f"{name}.toml")
+        problem = transform(name, model, args.cache / "zoo" / model.file, work / f"{name}.mlir").problem
         for mode in args.modes.split(","):
             file = work / f"{name}_{mode}_counts.pmodel"
             if problem := problem or deploy(name, mode, work, file).problem:
@@ -207,112 +284,69 @@ def only_counts(table: Table, args, work: Path) -> int:
     return code
 
 
-def figures(table: Table, r: dict, prepared: dict, args, work: Path, weights: int) -> None:
-    name, mode, s = r["name"], r["mode"], r["seconds"]
-    file = work / f"{name}_{mode}_{r['cores']}.pmodel"
-    if "cmodel" in s:
-        table.add(
-            name, mode, f"one inference, ms (onnxruntime {1e3 * s['onnxruntime']:.1f})", 1e3 * s["cmodel"], None, ".1f"
-        )
-        table.add(
-            name,
-            mode,
-            "the same / onnxruntime on one thread",
-            s["cmodel"] / s["onnxruntime"],
-            SPEED.get(name, 10.0) if mode != "BF16" else None,
-            ".1f",
-        )
-    peak = max(prepared["peak_mb"]["transform"], r["peak_mb"]["deploy"])
+def figures(table: Table, case: Case, repeat: int) -> None:
+    """Everything about a case but its accuracy."""
+    name, mode = case.key
+    weights = weight_bytes(case.onnx)
+    inference(table, case)
+    peak = max(case.prepared["peak_mb"]["transform"], case.result["peak_mb"]["deploy"])
     table.add(name, mode, "peak memory of a conversion, MB", peak, 3 * weights / 2**20 + 300, ".0f")
     if mode == "F32":
-        mlir, times = work / f"{name}.mlir", []
-        for _ in range(args.repeat):
-            runs = [
-                transform(name, args, mlir),
-                command("model_deploy", "--mlir", mlir, "--model", work / "again.pmodel"),
-            ]
-            times.append(sum(x.seconds for x in runs))
-        table.add(name, mode, "model_transform + model_deploy, s", statistics.median(times), SECONDS.get(name), ".2f")
-        if name.startswith("resnet"):
-            # Flat: a net of three times the depth costs no more per node.
-            small = [
-                row["value"]
-                for row in table.rows
-                if row["model"] == "resnet18" and row["what"].startswith("the same per node")
-            ]
-            nodes = len(
-                onnx.load(
-                    str(args.cache / "zoo" / zoo.read(args.descriptions / f"{name}.toml").file),
-                    load_external_data=False,
-                ).graph.node
-            )
-            table.add(
-                name,
-                mode,
-                f"the same per node, ms ({nodes} nodes)",
-                1e3 * statistics.median(times) / nodes,
-                1.2 * small[0] if small else None,
-                ".1f",
-            )
-        b = r["bytes"]
-        table.add(name, mode, "file, bytes", b["file"], 1.02 * b["weights"] + 2**16 + 2048 * len(r["kernels"]), ",.0f")
-        table.add(
-            name,
-            mode,
-            "packing adds to the weights, %",
-            100 * (b["weights"] / weights - 1),
-            PACKING.get(name, 6.0),
-            ".1f",
-        )
+        conversion(table, case, repeat)
+        sizes(table, case, weights)
     if mode == "F16" and name in F16_ERROR:
-        onnx_file = args.cache / "zoo" / zoo.read(args.descriptions / f"{name}.toml").file
-        table.add(name, mode, "max error of the outputs on noise", noise_error(onnx_file, file), F16_ERROR[name], ".2e")
-    counts(table, name, mode, file, work)
-    table.add(name, mode, "kernels", len(r["kernels"]), None, ".0f")
-    table.add(name, mode, "operations on the host", len(r["host_ops"]), 0.0, ".0f")
+        error = noise_error(case.onnx, case.file)
+        table.add(name, mode, "max error of the outputs on noise", error, F16_ERROR[name], ".2e")
+    counts(table, name, mode, case.file, case.work)
+    table.add(name, mode, "kernels", len(case.result["kernels"]), None, ".0f")
+    table.add(name, mode, "operations on the host", len(case.result["host_ops"]), 0.0, ".0f")
+
+
+def summary(table: Table) -> dict:
+    """Over all networks: goals held and missed, the range of conversion times."""
+    seconds = [row["value"] for row in table.rows if row["what"] == CONVERSION]
+    missed = [
+        f"{r['model']} {r['mode']}: {r['what'].split(' (')[0]}" for r in table.rows if "miss" in r["verdict"].lower()
+    ]
+    return {
+        "held": table.goals.held,
+        "missed": missed,
+        "conversion_s": [min(seconds), max(seconds)] if seconds else [],
+    }
+
+
+def parser() -> argparse.ArgumentParser:
+    p = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
+    p.add_argument("--models", default=",".join(MODELS))
+    p.add_argument("--modes", default="F32,F16,BF16")
+    p.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")
+    p.add_argument("--descriptions", type=Path, default=zoo.DESCRIPTIONS)
+    p.add_argument("--work", type=Path, help="folder of .pmodel files and reports (default: benchmark in the cache)")
+    p.add_argument("--repeat", type=int, default=3, help="conversions of which the median counts")
+    p.add_argument("--resume", action="store_true", help="keep what an earlier run with the same tools measured")
+    p.add_argument("--counts", action="store_true", help="traffic and evenness only, no clocks and no accuracy")
+    p.add_argument("--json", type=Path, help="also write the table to this file; scripts/readme_table.py reads it")
+    return p
 
 
 def close(table: Table, args, code: int) -> int:
+    """Writes the table where --json says, prints the verdicts; the exit code."""
     if args.json:
-        args.json.write_text(json.dumps(table.rows, indent=1))
+        typed = f"PYTHONPATH=build/python .venv/bin/python benchmarks/zoo.py --modes {args.modes}"
+        record.write(args.json, typed + (" --counts" if args.counts else ""), table.rows, summary(table))
     return max(code, table.goals.close())
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
-    parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--modes", default="F32,F16,BF16")
-    parser.add_argument("--cache", type=Path, default=zoo.cache_folder(), help="folder of the models")
-    parser.add_argument("--descriptions", type=Path, default=zoo.DESCRIPTIONS)
-    parser.add_argument(
-        "--work", type=Path, help="folder of .pmodel files and reports (default: benchmark in the cache)"
-    )
-    parser.add_argument("--repeat", type=int, default=3, help="conversions of which the median counts")
-    parser.add_argument("--resume", action="store_true", help="keep what an earlier run with the same tools measured")
-    parser.add_argument("--counts", action="store_true", help="traffic and evenness only, no clocks and no accuracy")
-    parser.add_argument("--json", type=Path, help="also write the table to this file")
-    args = parser.parse_args()
+    args = parser().parse_args()
     args.cache = args.cache.resolve()
     work = (args.work or args.cache / "benchmark").resolve()
     if args.counts:
         table = Table()
         return close(table, args, only_counts(table, args, work))
-    options = [
-        "--models",
-        args.models,
-        "--modes",
-        args.modes,
-        "--cache",
-        str(args.cache),
-        "--descriptions",
-        str(args.descriptions),
-        "--work",
-        str(work),
-        "--float64",
-        "--no-metric",
-        *(["--resume"] if args.resume else []),
-    ]
-    code = run.main(options)
+    options = ["--models", args.models, "--modes", args.modes, "--cache", str(args.cache), "--work", str(work)]
+    options += ["--descriptions", str(args.descriptions), "--float64", "--no-metric"]
+    code = regression.main([*options, *(["--resume"] if args.resume else [])])
     report = work / "report.json"
     if code == 130 or not report.is_file():
         return code
@@ -323,9 +357,9 @@ def main() -> int:
         if not r.get("outputs"):
             print(f"{r['name']:<13} {r['mode']:<5} {r['status']}: {r['problem'].splitlines()[0][:110]}")
             continue
+        model = zoo.read(args.descriptions / f"{r['name']}.toml")
         accuracy(table, r)
-        weights = weight_bytes(args.cache / "zoo" / zoo.read(args.descriptions / f"{r['name']}.toml").file)
-        figures(table, r, prepared[r["name"]], args, work, weights)
+        figures(table, Case(r, prepared[r["name"]], model, args.cache / "zoo" / model.file, work), args.repeat)
     return close(table, args, code)
 
 

@@ -1,7 +1,9 @@
-"""One piece of a regression run, in a process of its own: `python job.py SPEC.json` writes the file that the spec names.
+"""One piece of a regression run, in a process of its own: `python -m regression.job SPEC.json` writes the file that the
+spec names.
 
 prepare: the model into the cache, model_transform, the float64 reference.
-model:   model_deploy in one mode for one number of cores, outputs and every tensor against onnxruntime, times, sizes, end metric.
+model:   model_deploy in one mode for one number of cores, outputs and every tensor against onnxruntime, times, sizes,
+         end metric.
 metric:  an end metric over several models.
 """
 
@@ -13,16 +15,16 @@ import sys
 import traceback
 from pathlib import Path
 
-import metrics
-import zoo
-from measure import command, medians, onnxruntime_call, onnxruntime_session
-from precise import distance, float64_outputs
 from pto_mlir import npz
-from pto_mlir.compare import ROUNDING, compare, compare_tensor, first_loss, label
+from pto_mlir.compare import ROUNDING, account, compare, compare_tensor, first_loss, label
 from pto_mlir.errors import UserError
-from pto_mlir.reference import graph_of, run_onnx
+from pto_mlir.reference import constants, graph_of, run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools.native import program_output
+
+from . import metrics, zoo
+from .measure import command, medians, onnxruntime_call, onnxruntime_session
+from .precise import distance, float64_outputs
 
 FLOAT64_SEEDS = range(
     3
@@ -30,7 +32,8 @@ FLOAT64_SEEDS = range(
 
 
 def prepare(spec: dict) -> dict:
-    """Keys: seconds, peak_mb, onnx_bytes, float64 (onnxruntime's greatest distance from float64 in an output, the mean over the inputs)."""
+    """Keys: seconds, peak_mb, onnx_bytes, float64 (onnxruntime's greatest distance from float64 in an output, the mean
+    over the inputs)."""
     model, cache, work = zoo.read(Path(spec["description"])), Path(spec["cache"]), Path(spec["work"])
     onnx = zoo.make(model, cache)
     mlir = work / f"{model.name}.mlir"
@@ -73,7 +76,8 @@ def mean(distances: list[dict[str, float]]) -> dict[str, float]:
 
 
 def float64_distances(model, spec: dict, names: list[str], session, reference) -> list[dict[str, float]]:
-    """The greatest distance from float64 in each output, ours and onnxruntime's: means over the inputs whose outputs are known in float64."""
+    """The greatest distance from float64 in each output, ours and onnxruntime's: means over the inputs whose outputs
+    are known in float64."""
     file, ours, theirs = float64_file(Path(spec["work"]), model), [], []
     known = npz.load(file) if file.is_file() else {}
     for seed in FLOAT64_SEEDS if known else ():
@@ -116,13 +120,29 @@ def contents(file: Path) -> dict:
     return {"bytes": {"file": file.stat().st_size, "commands": commands, "weights": weights}, "kernels": kernels}
 
 
-def tensor_rows(model, spec: dict, onnx: Path, feed: dict, debug_file: Path) -> list:
-    """Every tensor that a debug build keeps beside onnxruntime's, in the order of computation."""
-    values = InferenceSession(str(debug_file), threads=spec["threads"]).run_with_debug(feed)
+def absorbed_names(session: InferenceSession) -> set[str]:
+    """Tensors that exist only inside a kernel, or were folded away."""
+    return set(session.info()["absorbed"])
+
+
+def check_all_tensors(model, spec: dict, onnx: Path, feed: dict, debug_file: Path, problems: list[str]) -> dict:
+    """Every tensor of the model: compared where the debug build keeps it, absorbed, or listed with a reason. One that
+    is none of these is a problem, like one below its bound."""
+    session = InferenceSession(str(debug_file), threads=spec["threads"])
+    values = session.run_with_debug(feed)
     reference = run_onnx(onnx, feed, all_tensors=True)
     rows = compare({name: values[name] for name in reference if name in values}, reference)
     label(rows, graph_of(onnx))
-    return rows
+    where = account(reference, rows, absorbed_names(session), constants(onnx, feed))
+    if where.problem:
+        problems.append(where.problem)
+    parts = {
+        "compared": len(where.compared),
+        "absorbed": where.absorbed,
+        "listed": where.listed,
+        "lost": where.lost,
+    }
+    return {"account": parts, **check_tensors(rows, model, spec["mode"], onnx, problems)}
 
 
 def check_tensors(rows: list, model, mode: str, onnx: Path, problems: list[str]) -> dict:
@@ -198,7 +218,7 @@ def run_model(spec: dict) -> dict:
 
     feed = zoo.feed(model, cache)
     session, reference = InferenceSession(str(file), threads=spec["threads"]), onnxruntime_session(onnx)
-    result |= {"host_ops": list(session.info()["host_ops"]), "absorbed": list(session.info()["absorbed"])}
+    result |= {"host_ops": list(session.info()["host_ops"]), "absorbed": sorted(absorbed_names(session))}
     names = [o.name for o in reference.get_outputs()]
     if [o.name for o in session.get_outputs()] != names:
         problems.append(f"outputs are {[o.name for o in session.get_outputs()]}, the model's are {names}")
@@ -215,7 +235,7 @@ def run_model(spec: dict) -> dict:
     if debug.problem:
         problems.append(f"--debug: {debug.problem}")
     else:
-        result |= check_tensors(tensor_rows(model, spec, onnx, feed, debug_file), model, mode, onnx, problems)
+        result |= check_all_tensors(model, spec, onnx, feed, debug_file, problems)
         debug_file.unlink()
 
     times = medians([lambda: session.run(None, feed), lambda: onnxruntime_call(reference, feed)], budget=spec["timing"])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from pto_mlir.errors import UserError
 
 
 @dataclass
@@ -71,7 +72,10 @@ def onnxruntime_session(path: str | os.PathLike, threads: int = 1):
     options = ort.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 4
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    try:
+        return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # onnxruntime's exceptions have no common base class
+        raise UserError(f"{path}: onnxruntime: {str(error).splitlines()[0]}") from None
 
 
 def onnxruntime_call(session, feed: dict[str, np.ndarray]) -> list[np.ndarray]:

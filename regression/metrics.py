@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
-import samples
-import zoo
-from measure import onnxruntime_call
-from ocr_metric import same_text
+
+from . import samples, zoo
+from .measure import onnxruntime_call
+from .ocr_metric import same_text
 
 SCENES = 4  # drawn pictures beside the photographs
 SPACING = {"F32": 2**-23, "F16": 2**-10, "BF16": 2**-7}  # of neighbouring numbers, relative
 
 
 def agreement(ours: np.ndarray, theirs: np.ndarray, mode: str) -> tuple[bool, int, bool]:
-    """Whether the best class is the same, how many of the best five are, and whether a tie decided: a class counts as rightly placed
-    when onnxruntime's score for it is below the one that it replaces by less than two spacings of the storage type at the largest score,
-    one for each of the two.
+    """Whether the best class is the same, how many of the best five are, and whether a tie decided: a class counts as
+    rightly placed when onnxruntime's score for it is below the one that it replaces by less than two spacings of the
+    storage type at the largest score, one for each of the two.
     """
     spacing = 2 * np.abs(theirs).max() * SPACING[mode]
     ranked = np.sort(theirs)[::-1]
@@ -38,7 +38,10 @@ def top_k(model, cache, session, reference, mode) -> dict:
     ties, count = sum(r[2] for r in results if r[0] and r[1] == 5), len(feeds)
     return {
         "passed": first == count and five == 5 * count,
-        "summary": f"top-1 alike on {first} of {count} pictures ({len(photographs)} photographs), {five} of {5 * count} classes of the top-5"
+        "summary": (
+            f"top-1 alike on {first} of {count} pictures ({len(photographs)} photographs), {five} of {5 * count} "
+            f"classes of the top-5"
+        )
         + (f", {ties} with ties below two of {mode}'s spacings" if ties else "")
         + (f"; no photographs: {reason}" if reason else ""),
     }

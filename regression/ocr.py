@@ -1,8 +1,8 @@
 """Reading a picture with PP-OCR's three networks: find lines, turn them upright, read them.
 
-The steps and constants are those of PP-OCR (Du et al. 2020, arXiv 2009.09941; Liao et al. 2020, "Real-time scene text detection with
-differentiable binarization", section 3.4): threshold 0.3, box score 0.5, growth 1.6, classifier 0.9, text score 0.5.
-A network is a function from a float32 batch to its output.
+The steps and constants are those of PP-OCR (Du et al. 2020, arXiv 2009.09941; Liao et al. 2020, "Real-time scene text
+detection with differentiable binarization", section 3.4): threshold 0.3, box score 0.5, growth 1.6, classifier 0.9,
+text score 0.5. A network is a function from a float32 batch to its output.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ class Reader:
 
 
 def common_widths(crops: list[np.ndarray]) -> list[int]:
-    """The input width of each line: lines of like proportions, six at a time, get the width of the longest, at least 320."""
+    """The input width of each line: lines of like proportions, six at a time, get the width of the longest, at least
+    320."""
     ratios = np.array([crop.shape[1] / crop.shape[0] for crop in crops])
     widths = [0] * len(crops)
     order = np.argsort(ratios)
@@ -64,7 +65,8 @@ def normalised(image: np.ndarray) -> np.ndarray:
 
 
 def resized(image: np.ndarray, height: int, width: int) -> np.ndarray:
-    """Bilinear between pixel centres, without a filter for making smaller: what the networks were trained with. Rounded to whole values."""
+    """Bilinear between pixel centres, without a filter for making smaller: what the networks were trained with. Rounded
+    to whole values."""
     for axis, size in ((0, height), (1, width)):
         length = image.shape[axis]
         at = np.clip((np.arange(size) + 0.5) * length / size - 0.5, 0, length - 1)
@@ -83,7 +85,8 @@ def padded(image: np.ndarray, width: int) -> np.ndarray:
 
 
 def decode(probabilities: np.ndarray, characters: list[str]) -> tuple[str, float]:
-    """The best path of a CTC output [steps, classes]: repeats joined, blanks (class 0) dropped; and its mean probability."""
+    """The best path of a CTC output [steps, classes]: repeats joined, blanks (class 0) dropped; and its mean
+    probability."""
     best = probabilities.argmax(1)
     kept = (best != 0) & np.concatenate([[True], best[1:] != best[:-1]])
     score = float(probabilities.max(1)[kept].mean()) if kept.any() else 0.0
@@ -91,7 +94,8 @@ def decode(probabilities: np.ndarray, characters: list[str]) -> tuple[str, float
 
 
 def components(mask: np.ndarray) -> list[np.ndarray]:
-    """The 8-connected regions of a mask as points (x, y): the ends of their runs in each row, which span the same hull."""
+    """The 8-connected regions of a mask as points (x, y): the ends of their runs in each row, which span the same
+    hull."""
     runs: list[tuple[int, int, int]] = []
     parent: list[int] = []
 
@@ -219,7 +223,8 @@ def cubic(t: np.ndarray) -> list[np.ndarray]:
 
 
 def cut_out(image: np.ndarray, box: np.ndarray) -> np.ndarray:
-    """The box (a parallelogram to within a pixel) as an upright picture, bicubic; one that is taller than wide is turned by 90 degrees."""
+    """The box (a parallelogram to within a pixel) as an upright picture, bicubic; one that is taller than wide is
+    turned by 90 degrees."""
     top, right, bottom, left = (np.hypot(*(box[i] - box[(i + 1) % 4])) for i in range(4))
     width, height = max(1, int(max(top, bottom))), max(1, int(max(left, right)))
     u, v = np.arange(width)[None, :, None] / width, np.arange(height)[:, None, None] / height

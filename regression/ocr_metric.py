@@ -9,13 +9,13 @@ import venv
 from pathlib import Path
 
 import onnx
-import samples
-import zoo
-from measure import command, onnxruntime_session
-from ocr import Reader
 from PIL import Image
 from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
+
+from . import samples, zoo
+from .measure import command, onnxruntime_session
+from .ocr import Reader
 
 WIDTH = 320  # of the recogniser in the zoo
 PACKAGES = [
@@ -32,7 +32,8 @@ PACKAGES = [
 
 
 def pictures(folder: Path, cache: Path) -> tuple[list[Path], str]:
-    """A photographed page of print, and rendered ones: straight, turned a little, with a line on its head. Says so when there is no photograph."""
+    """A photographed page of print, and rendered ones: straight, turned a little, with a line on its head. Says so when
+    there is no photograph."""
     folder.mkdir(parents=True, exist_ok=True)
     images = {
         "rendered": samples.page(0)[0],
@@ -143,7 +144,8 @@ def networks(spec: dict):
 
 
 def same_text(spec: dict) -> dict:
-    """`spec`: cache, work, mode, cores, threads of the job. Beside the package our own pipeline runs with onnxruntime's networks."""
+    """`spec`: cache, work, mode, cores, threads of the job. Beside the package our own pipeline runs with onnxruntime's
+    networks."""
     cache = Path(spec["cache"])
     classes = characters(cache / "zoo" / "rec.onnx")
     readers = [Reader(*(make(n) for n in ("det", "cls", "rec")), classes) for make in networks(spec)]

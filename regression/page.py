@@ -1,109 +1,83 @@
-"""The report as one HTML page that needs nothing beside it."""
+"""The report as one HTML page that needs nothing beside it: this gives the rows and plots, page.html.j2 the text."""
 
 from __future__ import annotations
 
-from html import escape
+from pathlib import Path
+from typing import NamedTuple
 
-import plots
+from . import plots
 
-STYLE = """body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:1100px;padding:0 1em;color:#222}
-table{border-collapse:collapse;margin:.6em 0}td,th{padding:2px 9px;text-align:right;border-bottom:1px solid #e4e4e4;white-space:nowrap}
-td:first-child,th:first-child,.l{text-align:left}svg{display:block;margin:.4em 0;max-width:100%}svg text{font:11px sans-serif}
-.passed{color:#27703a}.failed{color:#b3261e;font-weight:600}.skipped{color:#888}h2{margin-top:1.8em;border-bottom:2px solid #ccc}
-pre{background:#f6f6f6;padding:.6em;white-space:pre-wrap}summary{cursor:pointer;color:#2f6db5}"""
 SHOWN_TENSORS, SHOWN_KERNELS = 25, 30
+OVERVIEW = [
+    "model",
+    "processor",
+    "mode",
+    "cores",
+    "status",
+    "cosine",
+    "max error",
+    "worst tensor",
+    "deploy s",
+    "peak MB",
+]
+OVERVIEW += ["cmodel ms", "onnxruntime ms", "ratio", "file bytes", "kernels", "host ops"]
 
 
-def table(head: list[str], rows: list[list[object]]) -> str:
-    """Cells are escaped; a pair (text, class) gets a CSS class."""
+class Cell(NamedTuple):
+    """A cell of a table; `kind` is its CSS class: l (to the left), passed, failed, skipped."""
 
-    def cell(value) -> str:
-        text, kind = value if isinstance(value, tuple) else (value, "")
-        return f'<td class="{kind}">{escape(str(text))}</td>' if kind else f"<td>{escape(str(text))}</td>"
-
-    lines = "".join("<tr>" + "".join(map(cell, row)) + "</tr>" for row in rows)
-    return "<table><tr>" + "".join(f"<th>{escape(h)}</th>" for h in head) + f"</tr>{lines}</table>"
+    text: object
+    kind: str = ""
 
 
-def overview(results: list[dict]) -> str:
-    rows = []
-    for r in results:
-        line: list[object] = [r["name"], r.get("processor", ""), r["mode"], r["cores"], (r["status"], r["status"])]
-        if r.get("outputs"):
-            s = r["seconds"]
-            ratio = f"{s['cmodel'] / s['onnxruntime']:.1f}" if "cmodel" in s else ""
-            worst = min((t["cosine"] for t in r.get("tensors", [])), default=float("nan"))
-            line += [
-                f"{min(o['cosine'] for o in r['outputs']):.7f}",
-                f"{max(o['max_error'] for o in r['outputs']):.2e}",
-                f"{worst:.7f}",
-                f"{s['deploy']:.2f}",
-                f"{r['peak_mb']['deploy']:.0f}",
-                f"{1e3 * s.get('cmodel', 0):.1f}",
-                f"{1e3 * s.get('onnxruntime', 0):.1f}",
-                ratio,
-                f"{r['bytes']['file']:,}",
-                len(r["kernels"]),
-                len(r["host_ops"]) or "none",
-            ]
-        rows.append(line)
-    return table(
-        [
-            "model",
-            "processor",
-            "mode",
-            "cores",
-            "status",
-            "cosine",
-            "max error",
-            "worst tensor",
-            "deploy s",
-            "peak MB",
-            "cmodel ms",
-            "onnxruntime ms",
-            "ratio",
-            "file bytes",
-            "kernels",
-            "host ops",
-        ],
-        rows,
-    )
+def cells(*values: object) -> list[Cell]:
+    return [value if isinstance(value, Cell) else Cell(value) for value in values]
+
+
+def overview_row(r: dict) -> list[Cell]:
+    line: list[object] = [r["name"], r.get("processor", ""), r["mode"], r["cores"], Cell(r["status"], r["status"])]
+    if r.get("outputs"):
+        s = r["seconds"]
+        worst = min((t["cosine"] for t in r.get("tensors", [])), default=float("nan"))
+        line += [
+            f"{min(o['cosine'] for o in r['outputs']):.7f}",
+            f"{max(o['max_error'] for o in r['outputs']):.2e}",
+            f"{worst:.7f}",
+            f"{s['deploy']:.2f}",
+            f"{r['peak_mb']['deploy']:.0f}",
+            f"{1e3 * s.get('cmodel', 0):.1f}",
+            f"{1e3 * s.get('onnxruntime', 0):.1f}",
+            f"{s['cmodel'] / s['onnxruntime']:.1f}" if "cmodel" in s else "",
+            f"{r['bytes']['file']:,}",
+            len(r["kernels"]),
+            len(r["host_ops"]) or "none",
+        ]
+    return cells(*line)
 
 
 def times(results: list[dict]) -> str:
+    """Bars: one inference over onnxruntime's."""
     rows = []
     for r in results:
         if "cmodel" in r.get("seconds", {}):
+            name = f"{r['name']} {r['mode']}" + (f" x{r['cores']}" if r["cores"] > 1 else "")
             ratio = r["seconds"]["cmodel"] / r["seconds"]["onnxruntime"]
-            rows.append(
-                (
-                    f"{r['name']} {r['mode']}" + (f" x{r['cores']}" if r["cores"] > 1 else ""),
-                    [("cmodel", ratio, plots.MODE_COLOURS[r["mode"]])],
-                )
-            )
-    return (
-        plots.bars(rows, "x onnxruntime", "time of one inference, as a multiple of onnxruntime's on one thread")
-        if rows
-        else ""
-    )
+            rows.append((name, [("cmodel", ratio, plots.MODE_COLOURS[r["mode"]])]))
+    title = "time of one inference, as a multiple of onnxruntime's on one thread"
+    return plots.bars(rows, "x onnxruntime", title) if rows else ""
 
 
 def sizes(results: list[dict], preparations: dict[str, dict]) -> str:
+    """Bars: what the bytes of each file are, and the ONNX file beside it."""
     rows = []
     for r in results:
         if "bytes" in r:
             b = r["bytes"]
-            rest = b["file"] - b["weights"] - b["commands"]
-            rows.append(
-                (
-                    f"{r['name']} {r['mode']}",
-                    [
-                        ("weights", b["weights"] / 2**20, plots.COLOURS[0]),
-                        ("commands", b["commands"] / 2**20, plots.COLOURS[1]),
-                        ("the rest", rest / 2**20, plots.COLOURS[3]),
-                    ],
-                )
-            )
+            parts = {"weights": b["weights"], "commands": b["commands"]}
+            parts["the rest"] = b["file"] - sum(parts.values())
+            colours = (plots.COLOURS[0], plots.COLOURS[1], plots.COLOURS[3])
+            stack = [(what, size / 2**20, colour) for (what, size), colour in zip(parts.items(), colours)]
+            rows.append((f"{r['name']} {r['mode']}", stack))
     for name, p in preparations.items():
         if "onnx_bytes" in p:
             rows.append((f"{name} .onnx", [("file", p["onnx_bytes"] / 2**20, plots.COLOURS[2])]))
@@ -111,105 +85,85 @@ def sizes(results: list[dict], preparations: dict[str, dict]) -> str:
 
 
 def kernels(r: dict) -> str:
+    """Bars: the commands of the largest kernels."""
     by_size = sorted(r["kernels"], key=lambda k: -k["commands"])[:SHOWN_KERNELS]
-    rows = [
-        (k["name"], [("commands", k["commands"], plots.COLOURS[0] if k["core"] == "AIC" else plots.COLOURS[1])])
-        for k in by_size
-    ]
-    return (
-        f"<details><summary>{r['mode']}: {len(r['kernels'])} kernels</summary>"
-        + plots.bars(rows, "commands", "commands per kernel; blue: cube, orange: vector")
-        + "</details>"
-    )
+    colour = {"AIC": plots.COLOURS[0]}
+    rows = [(k["name"], [("commands", k["commands"], colour.get(k["core"], plots.COLOURS[1]))]) for k in by_size]
+    return plots.bars(rows, "commands", "commands per kernel; blue: cube, orange: vector")
 
 
-def section(name: str, facts: dict, results: list[dict], preparation: dict) -> str:
-    parts = [
-        f"<h2>{escape(name)}: {escape(facts['title'])}</h2>",
-        f"<p>{escape(facts['source'])}; {escape(facts['licence'])}; inputs {escape(facts['shapes'])}</p>",
-    ]
-    for r in [preparation, *results]:
-        if r.get("problem"):
-            parts.append(
-                f"<pre class='{r['status']}'>{escape((r['mode'] or 'preparation') + ': ' + r['problem'])}</pre>"
-            )
+def errors(name: str, results: list[dict]) -> str:
+    """Points: the relative L2 error of every tensor in the order of computation, one series per mode."""
     order: dict[str, list] = {}
     for r in results:
         if r.get("tensors") and r["mode"] not in order:
-            order[r["mode"]] = [
-                (t["name"], t["relative_l2"]) for t in sorted(r["tensors"], key=lambda t: t["position"])
-            ]
-    if order:
-        parts += [
-            "<p>Relative L2 error of every tensor, in the order of computation:</p>",
-            plots.points(order, f"{name}: relative L2 error per tensor"),
-        ]
-    for r in results:
-        if r.get("metric"):
-            parts.append(f"<p>{r['mode']}, {r['cores']} core(s): {escape(r['metric']['summary'])}</p>")
-        if r.get("first_loss"):
-            loss = r["first_loss"]
-            parts.append(
-                f"<p>{r['mode']}: first real loss at <b>{escape(loss['name'])}</b> ({escape(loss['kind'])}): {loss['relative_l2']:.2e}, "
-                f"of its inputs {loss['inputs']:.2e}</p>"
-            )
-        if r.get("tensors"):
-            rows = [
-                [
-                    t["name"],
-                    ("x".join(map(str, t["shape"])), "l"),
-                    (t["kind"], "l"),
-                    f"{t['cosine']:.7f}",
-                    f"{t['relative_l2']:.2e}",
-                    f"{t['max_error']:.2e}",
-                    t["problem"],
-                ]
-                for t in r["tensors"][:SHOWN_TENSORS]
-            ]
-            parts.append(
-                f"<details><summary>{r['mode']}, {r['cores']} core(s): the worst of {len(r['tensors'])} tensors</summary>"
-                + table(["tensor", "shape", "kind", "cosine", "relative L2", "max error", ""], rows)
-                + "</details>"
-            )
-        if r.get("kernels"):
-            parts.append(kernels(r))
-    return "".join(parts)
+            tensors = sorted(r["tensors"], key=lambda t: t["position"])
+            order[r["mode"]] = [(t["name"], t["relative_l2"]) for t in tensors]
+    return plots.points(order, f"{name}: relative L2 error per tensor") if order else ""
+
+
+def worst_tensors(r: dict) -> list[list[Cell]]:
+    return [
+        cells(
+            t["name"],
+            Cell("x".join(map(str, t["shape"])), "l"),
+            Cell(t["kind"], "l"),
+            f"{t['cosine']:.7f}",
+            f"{t['relative_l2']:.2e}",
+            f"{t['max_error']:.2e}",
+            t["problem"],
+        )
+        for t in r.get("tensors", [])[:SHOWN_TENSORS]
+    ]
+
+
+def metric_row(r: dict) -> list[Cell]:
+    summary = r.get("metric", {}).get("summary", r.get("problem", ""))
+    return cells(r["name"], r["mode"], r["cores"], Cell(r["status"], r["status"]), Cell(summary, "l"))
+
+
+def cores_row(c: dict) -> list[Cell]:
+    outputs = Cell("the same bits", "passed") if c["equal"] else Cell(c["difference"], "failed")
+    return cells(c["name"], c["mode"], f"{c['cores'][1]} against {c['cores'][0]}", outputs)
 
 
 def render(outcome: dict) -> str:
     """The page of a report's dictionary (report.collect)."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from markupsafe import Markup
+
     models = [r for r in outcome["results"] if r["what"] == "model"]
     preparations = {r["name"]: r for r in outcome["results"] if r["what"] == "prepare"}
-    metrics = [
-        [
-            r["name"],
-            r["mode"],
-            r["cores"],
-            (r["status"], r["status"]),
-            (r.get("metric", {}).get("summary", r.get("problem", "")), "l"),
-        ]
-        for r in outcome["results"]
-        if r["what"] == "metric"
-    ]
-    cores = [
-        [
-            c["name"],
-            c["mode"],
-            f"{c['cores'][1]} against {c['cores'][0]}",
-            ("the same bits", "passed") if c["equal"] else (c["difference"], "failed"),
-        ]
-        for c in outcome["cores"]
-    ]
-    body = [
-        f"<h1>Regression: {outcome['passed']} passed, {outcome['failed']} failed, {outcome['skipped']} skipped</h1>"
-    ]
-    if outcome["unfinished"]:
-        body.append(f"<p class='failed'>Interrupted: {outcome['unfinished']} pieces were not run.</p>")
-    body += [overview(models), times(models), sizes(models, preparations)]
-    if metrics:
-        body += ["<h2>End metrics over several models</h2>", table(["metric", "mode", "cores", "status", ""], metrics)]
-    if cores:
-        body += ["<h2>Numbers of cores</h2>", table(["model", "mode", "cores", "outputs"], cores)]
+    sections = []
     for name, facts in outcome["models"].items():
-        body.append(section(name, facts, [r for r in models if r["name"] == name], preparations.get(name, {})))
-    return f"<!doctype html><html lang='en'><meta charset='utf-8'><title>Regression</title><style>{STYLE}</style><body>{''.join(body)}</body></html>"
+        results = [r for r in models if r["name"] == name]
+        problems = [r for r in [preparations.get(name, {}), *results] if r.get("problem")]
+        plotted = [
+            {
+                **{
+                    key: r.get(key)
+                    for key in ("mode", "cores", "metric", "first_loss", "account", "tensors", "kernels")
+                },
+                "worst_tensors": worst_tensors(r),
+                "kernel_plot": Markup(kernels(r)) if r.get("kernels") else "",
+            }
+            for r in results
+        ]
+        section = {"name": name, "facts": facts, "problems": problems, "results": plotted}
+        sections.append({**section, "errors": Markup(errors(name, results))})
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return environment.get_template("page.html.j2").render(
+        outcome=outcome,
+        overview={"head": OVERVIEW, "rows": [overview_row(r) for r in models]},
+        times=Markup(times(models)),
+        sizes=Markup(sizes(models, preparations)),
+        metrics=[metric_row(r) for r in outcome["results"] if r["what"] == "metric"],
+        cores=[cores_row(c) for c in outcome["cores"]],
+        sections=sections,
+    )

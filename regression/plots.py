@@ -32,8 +32,10 @@ def bars(rows: Sequence[tuple[str, Sequence[tuple[str, float, str]]]], unit: str
         parts.append(_text(label - 6, y + 12, name[-32:], "end"))
         for what, value, colour in stack:
             long = width * value / most
+            title_of = escape(f"{name}: {what} {value:,.4g} {unit}")
             parts.append(
-                f'<rect x="{x:.1f}" y="{y}" width="{max(long, 0.5):.1f}" height="15" fill="{colour}"><title>{escape(f"{name}: {what} {value:,.4g} {unit}")}</title></rect>'
+                f'<rect x="{x:.1f}" y="{y}" width="{max(long, 0.5):.1f}" height="15" fill="{colour}">'
+                f"<title>{title_of}</title></rect>"
             )
             x += long
         parts.append(_text(x + 5, y + 12, f"{sum(v for _, v, _ in stack):,.4g} {unit}"))
@@ -41,7 +43,8 @@ def bars(rows: Sequence[tuple[str, Sequence[tuple[str, float, str]]]], unit: str
 
 
 def points(series: dict[str, Sequence[tuple[str, float]]], title: str, floor: float = 1e-9) -> str:
-    """Values on a logarithmic axis in their order, one colour per series; (name, value) pairs, names show under the pointer."""
+    """Values on a logarithmic axis in their order, one colour per series; (name, value) pairs, names show under the
+    pointer."""
     width, height, left = 760, 190, 60
     values = [max(v, floor) for s in series.values() for _, v in s if math.isfinite(v)]
     if not values:
@@ -65,7 +68,8 @@ def points(series: dict[str, Sequence[tuple[str, float]]], title: str, floor: fl
             if math.isfinite(value):
                 x = left + 8 + (width - left - 16) * i / max(1, len(values_of) - 1)
                 parts.append(
-                    f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="2.4" fill="{colour}"><title>{escape(f"{name} {what}: {value:.3g}")}</title></circle>'
+                    f'<circle cx="{x:.1f}" cy="{y(value):.1f}" r="2.4" fill="{colour}">'
+                    f"<title>{escape(f'{name} {what}: {value:.3g}')}</title></circle>"
                 )
     for i, name in enumerate(series):
         parts.append(_text(left + 10 + 60 * i, height - 4, name, more=f' fill="{MODE_COLOURS.get(name, COLOURS[3])}"'))

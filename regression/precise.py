@@ -9,12 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import zoo
 from onnx import TensorProto, numpy_helper
 from onnx.reference import ReferenceEvaluator
 from onnx.reference.op_run import OpRun
 from pto_mlir import npz
 from pto_mlir.errors import UserError
+
+from . import zoo
 
 
 def float64_outputs(model, path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -64,8 +65,8 @@ def evaluate(path: Path, feed: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
         if info.type.tensor_type.elem_type == TensorProto.FLOAT:
             info.type.tensor_type.elem_type = TensorProto.DOUBLE
     wide = {name: value.astype(np.float64) if value.dtype == np.float32 else value for name, value in feed.items()}
-    # The evaluator's own take minutes on an image, and its batch norm of opset 9 normalises by the batch; the formulas here are those
-    # of ONNX's operator documents.
+    # The evaluator's own take minutes on an image, and its batch norm of opset 9 normalises by the batch; the formulas
+    # here are those of ONNX's operator documents.
     evaluator = ReferenceEvaluator(
         model, new_ops=[BatchNormalization, Conv, ConvTranspose, MaxPool, AveragePool, Resize]
     )

@@ -1,4 +1,5 @@
-"""What PP-OCR's own package reads: `reference_ocr.py PICTURE..` prints a JSON list of lists of lines. Runs in an environment of its own."""
+"""What PP-OCR's own package reads: `reference_ocr.py PICTURE..` prints a JSON list of lists of lines. Runs in an
+environment of its own."""
 
 import json
 import logging

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 
 import numpy as np
-import page
-import zoo
-from pto_mlir import npz
+from pto_mlir import cli, npz
 from pto_mlir.errors import UserError
+
+from . import page, zoo
 
 
 def collect(pieces: list, models: list, work: Path) -> dict:
@@ -93,38 +93,41 @@ def write(outcome: dict, work: Path) -> None:
         temporary.replace(work / name)
 
 
+def overview(rows: list[dict]) -> None:
+    """The table of models: accuracy, times and sizes."""
+    head = ["model", "chip", "mode", "cores", "status", "cosine", "max error", "worst tensor"]
+    head += ["deploy s", "MB", "cmodel ms", "ort ms", "x", "file", "kernels"]
+    lines = []
+    for r in rows:
+        line = [r["name"], processor_of(r), r["mode"], r["cores"], r["status"]]
+        if r.get("outputs"):
+            cosine, error = min(o["cosine"] for o in r["outputs"]), max(o["max_error"] for o in r["outputs"])
+            worst = min((t["cosine"] for t in r.get("tensors", [])), default=float("nan"))
+            line += [f"{cosine:.7f}", f"{error:.2e}", f"{worst:.7f}"]
+            ms = [1e3 * r["seconds"].get(k, float("nan")) for k in ("cmodel", "onnxruntime")]
+            line += [f"{r['seconds']['deploy']:.2f}", f"{r['peak_mb']['deploy']:.0f}", *(f"{t:.2f}" for t in ms)]
+            line += [f"{ms[0] / ms[1]:.1f}", f"{r['bytes']['file']:,}", len(r["kernels"])]
+        lines.append(line)
+    failed = {i for i, r in enumerate(rows) if r["status"] == "failed"}
+    cli.table(head, lines, left=(0, 1, 2, 4), marked=failed)
+
+
 def show(outcome: dict) -> None:
     """One line per model, mode and number of cores; then the worst tensors, the metrics and what failed."""
     rows = [r for r in outcome["results"] if r["what"] == "model"]
-    print(
-        f"\n{'model':<14} {'chip':<4} {'mode':<4} {'cores':>5} {'status':<8} {'cosine':>10} {'max error':>10} {'worst tensor':>12} {'deploy s':>8} {'MB':>6} "
-        f"{'cmodel ms':>10} {'ort ms':>8} {'x':>6} {'file':>12} {'kernels':>7}"
-    )
+    print()
+    overview(rows)
     for r in rows:
-        head = f"{r['name']:<14} {processor_of(r):<4} {r['mode']:<4} {r['cores']:>5} {r['status']:<8}"
-        if not r.get("outputs"):
-            print(head)
-            continue
-        cosine, error = min(o["cosine"] for o in r["outputs"]), max(o["max_error"] for o in r["outputs"])
-        worst = min((t["cosine"] for t in r.get("tensors", [])), default=float("nan"))
-        s, ms = r["seconds"], [1e3 * r["seconds"].get(k, float("nan")) for k in ("cmodel", "onnxruntime")]
-        print(
-            f"{head} {cosine:>10.7f} {error:>10.2e} {worst:>12.7f} {s['deploy']:>8.2f} {r['peak_mb']['deploy']:>6.0f} {ms[0]:>10.2f} {ms[1]:>8.2f} "
-            f"{ms[0] / ms[1]:>6.1f} {r['bytes']['file']:>12,} {len(r['kernels']):>7}"
-        )
-    for r in rows:
-        loss = r.get("first_loss")
-        if loss:
-            print(
-                f"  {r['name']} {r['mode']}: first real loss at {loss['name']} ({loss['kind']}): relative L2 {loss['relative_l2']:.2e}, of its inputs {loss['inputs']:.2e}"
-            )
+        where = f"  {r['name']} {r['mode']}:"
+        if loss := r.get("first_loss"):
+            error = f"relative L2 {loss['relative_l2']:.2e}, of its inputs {loss['inputs']:.2e}"
+            print(f"{where} first real loss at {loss['name']} ({loss['kind']}): {error}")
         if r.get("host_ops"):
-            print(f"  {r['name']} {r['mode']}: on the host: {'; '.join(r['host_ops'])}")
+            print(f"{where} on the host: {'; '.join(r['host_ops'])}")
         for o in r.get("outputs", []):
             if "float64" in o:
-                print(
-                    f"  {r['name']} {r['mode']}: {o['name']}: {o['float64']:.2e} from float64, onnxruntime {o['onnxruntime_float64']:.2e}"
-                )
+                distances = f"{o['float64']:.2e} from float64, onnxruntime {o['onnxruntime_float64']:.2e}"
+                print(f"{where} {o['name']}: {distances}")
     for r in outcome["results"]:
         if r.get("metric"):
             print(f"  {r['name']} {r['mode']} {r['cores']} core(s): {r['metric']['summary']}")
@@ -133,7 +136,6 @@ def show(outcome: dict) -> None:
         print(f"  {c['name']} {c['processor']} {c['mode']}: {c['cores'][1]} cores against {c['cores'][0]}: {how}")
     for r in outcome["results"]:
         if r["status"] != "passed":
-            print(
-                f"  {r['status']}: {r['name']} {r.get('processor', '')} {r['mode'] or 'preparation'} {r['cores'] or ''}: {r['problem']}"
-            )
+            piece = f"{r['name']} {r.get('processor', '')} {r['mode'] or 'preparation'} {r['cores'] or ''}"
+            print(f"  {r['status']}: {piece}: {r['problem']}")
     print(f"{outcome['passed']} passed, {outcome['failed']} failed, {outcome['skipped']} skipped")

@@ -1,4 +1,5 @@
-"""What the models look at: rendered lines and pages of text, scenes, and sentences. All of it is made here and the same on every machine."""
+"""What the models look at: rendered lines and pages of text, scenes, and sentences. All of it is made here and the same
+on every machine."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
-from wordpiece import WordPiece
+
+from .wordpiece import WordPiece
 
 SENTENCES = [
     "The cat sleeps on the warm windowsill.",

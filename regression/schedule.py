@@ -7,19 +7,24 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from dataclasses import dataclass, field
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from pathlib import Path
 
+ROOT = Path(__file__).resolve().parents[1]
 
-@dataclass
+
+@dataclass(eq=False)  # a key of the sorter: itself
 class Piece:
-    """`spec` is what job.py gets; `needs` are pieces that must have passed before."""
+    """`spec` is what the job gets; `needs` are pieces that must have passed before."""
 
     name: str
     spec: dict
     needs: list[Piece]
-    result: dict | None = field(default=None, compare=False)
+    result: dict | None = None
 
 
 class Progress:
@@ -48,9 +53,9 @@ class Progress:
 
     def finished(self, piece: Piece, seconds: float | None) -> None:
         self.done += 1
-        how = piece.result["status"] + (
-            "" if not piece.result.get("problem") else f": {piece.result['problem'].splitlines()[0][:150]}"
-        )
+        assert piece.result is not None
+        problem = piece.result.get("problem")
+        how = piece.result["status"] + (f": {problem.splitlines()[0][:150]}" if problem else "")
         when = "  before" if seconds is None else f"{seconds:7.1f} s"
         print(f"  [{self.done}/{self.total}] {when}  {piece.name}: {how}", flush=True)
         if self.bar:
@@ -75,20 +80,67 @@ def _previous(work: Path, piece: Piece) -> dict | None:
     return result if good else None
 
 
-def _start(work: Path, piece: Piece) -> subprocess.Popen:
-    spec = work / "results" / f"{piece.name}.spec.json"
-    spec.write_text(json.dumps({**piece.spec, "result": str(result_file(work, piece))}))
-    with open(work / "logs" / f"{piece.name}.log", "w") as log:
-        return subprocess.Popen(
-            [sys.executable, str(Path(__file__).with_name("job.py")), str(spec)],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+class Jobs:
+    """The processes of the pieces that run now. `stop` ends them all and starts no more; any thread may call it."""
+
+    def __init__(self, work: Path, timeout: float):
+        self.work, self.timeout = work, timeout
+        self.lock = threading.Lock()
+        self.processes: dict[str, subprocess.Popen] = {}
+        self.stopped = False
+
+    def run(self, piece: Piece) -> float:
+        """Runs one piece to its end and fills in its result; gives its seconds. Leaves no result when stopped."""
+        begin = time.monotonic()
+        with self.lock:
+            if self.stopped:
+                return 0.0
+            process = self.processes[piece.name] = self._start(piece)
+        try:
+            process.wait(self.timeout)
+            problem = ""
+        except subprocess.TimeoutExpired:
+            problem = f"not finished after {self.timeout:g} s"
+        with self.lock:
+            _kill(process)
+            del self.processes[piece.name]
+            if not self.stopped:
+                piece.result = self._result(piece, process.returncode, problem)
+        return time.monotonic() - begin
+
+    def stop(self) -> None:
+        with self.lock:
+            self.stopped = True
+            for process in self.processes.values():
+                _kill(process)
+
+    def _start(self, piece: Piece) -> subprocess.Popen:
+        spec = self.work / "results" / f"{piece.name}.spec.json"
+        spec.write_text(json.dumps({**piece.spec, "result": str(result_file(self.work, piece))}))
+        path = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        with open(self.work / "logs" / f"{piece.name}.log", "w") as log:
+            return subprocess.Popen(
+                [sys.executable, "-m", "regression.job", str(spec)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(path)},
+            )
+
+    def _result(self, piece: Piece, code: int, problem: str) -> dict:
+        """What a job wrote, or why it wrote nothing."""
+        file = result_file(self.work, piece)
+        if not problem and file.is_file():
+            return json.loads(file.read_text())
+        log = self.work / "logs" / f"{piece.name}.log"
+        problem = problem or (f"killed by signal {-code}" if code < 0 else f"exit code {code}") + f" (log: {log})"
+        result = {**piece.spec, "status": "failed", "problem": problem}
+        file.write_text(json.dumps(result))
+        return result
 
 
-def _stop(process: subprocess.Popen) -> None:
+def _kill(process: subprocess.Popen) -> None:
     """Ends a job and what it started: they are a process group of their own."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
@@ -104,57 +156,47 @@ def run(pieces: list[Piece], work: Path, jobs: int, timeout: float, resume: bool
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # jobs are groups of their own: they must be ended here
     progress = Progress(len(pieces))
     for piece in pieces:
-        earlier = _previous(work, piece) if resume else None
-        if earlier:
-            piece.result = earlier
+        piece.result = _previous(work, piece) if resume else None
+        if piece.result:
             progress.finished(piece, None)
         else:
             result_file(work, piece).unlink(missing_ok=True)
-    running: dict[str, tuple[Piece, subprocess.Popen, float]] = {}
+    running = Jobs(work, timeout)
+    pool = ThreadPoolExecutor(jobs)
     try:
-        while any(p.result is None for p in pieces):
-            for piece in pieces:
-                if piece.result is None and piece.name not in running and all(n.result for n in piece.needs):
-                    bad = [n for n in piece.needs if n.result["status"] != "passed"]
-                    if bad:
-                        piece.result = {
-                            **piece.spec,
-                            "status": "skipped",
-                            "problem": f"{bad[0].name} {bad[0].result['status']}",
-                        }
-                        progress.finished(piece, 0.0)
-                    elif len(running) < jobs:
-                        running[piece.name] = (piece, _start(work, piece), time.monotonic())
-            progress.running(list(running))
-            time.sleep(0.02)
-            for piece, process, begin in list(running.values()):
-                seconds = time.monotonic() - begin
-                if process.poll() is None and seconds <= timeout:
-                    continue
-                late = process.poll() is None
-                _stop(process)
-                del running[piece.name]
-                piece.result = _finished(work, piece, process, f"not finished after {timeout:g} s" if late else "")
-                progress.finished(piece, seconds)
+        _in_order(pieces, running, pool, progress, jobs)
     except KeyboardInterrupt:
-        print(
-            f"  interrupted: {sum(p.result is not None for p in pieces)} of {len(pieces)} done; --resume goes on from here",
-            flush=True,
-        )
+        done = sum(p.result is not None for p in pieces)
+        print(f"  interrupted: {done} of {len(pieces)} done; --resume goes on from here", flush=True)
         raise
     finally:
         progress.stop()
-        for _, process, _ in running.values():
-            _stop(process)
+        running.stop()
+        pool.shutdown(cancel_futures=True)
 
 
-def _finished(work: Path, piece: Piece, process: subprocess.Popen, problem: str) -> dict:
-    """What a job wrote, or why it wrote nothing."""
-    log = work / "logs" / f"{piece.name}.log"
-    if not problem and result_file(work, piece).is_file():
-        return json.loads(result_file(work, piece).read_text())
-    code = process.returncode
-    problem = problem or (f"killed by signal {-code}" if code < 0 else f"exit code {code}") + f" (log: {log})"
-    result = {**piece.spec, "status": "failed", "problem": problem}
-    result_file(work, piece).write_text(json.dumps(result))
-    return result
+def _in_order(pieces: list[Piece], running: Jobs, pool: ThreadPoolExecutor, progress: Progress, jobs: int) -> None:
+    """Starts pieces whose needs are done, the first of the list first; a piece whose need did not pass is skipped."""
+    order = TopologicalSorter({piece: piece.needs for piece in pieces})
+    order.prepare()
+    ready: list[Piece] = []
+    started: dict[Future, Piece] = {}
+    while order.is_active():
+        ready = sorted([*ready, *order.get_ready()], key=pieces.index)
+        for piece in ready:
+            bad = [n for n in piece.needs if n.result and n.result["status"] != "passed"]
+            if piece.result is None and bad and bad[0].result:
+                problem = f"{bad[0].name} {bad[0].result['status']}"
+                piece.result = {**piece.spec, "status": "skipped", "problem": problem}
+                progress.finished(piece, 0.0)
+            if piece.result:
+                order.done(piece)
+            elif len(started) < jobs:
+                started[pool.submit(running.run, piece)] = piece
+        ready = [piece for piece in ready if piece.result is None and piece not in started.values()]
+        progress.running([piece.name for piece in started.values()])
+        finished, _ = wait(started, timeout=0.2, return_when=FIRST_COMPLETED) if started else (set(), set())
+        for future in finished:
+            piece = started.pop(future)
+            progress.finished(piece, future.result())
+            order.done(piece)

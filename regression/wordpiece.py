@@ -1,4 +1,5 @@
-"""BERT's uncased tokenizer: words and punctuation, then the longest pieces of the vocabulary (Devlin et al. 2018; Wu et al. 2016)."""
+"""BERT's uncased tokenizer: words and punctuation, then the longest pieces of the vocabulary (Devlin et al. 2018; Wu et
+al. 2016)."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ def _is_ideograph(char: str) -> bool:
 
 
 def _words(text: str) -> list[str]:
-    """Lower case without accents; punctuation marks and ideographs are words of their own, control characters vanish."""
+    """Lower case without accents; punctuation marks and ideographs are words of their own, control characters
+    vanish."""
     text = "".join(c for c in unicodedata.normalize("NFD", text.lower()) if unicodedata.category(c) != "Mn")
     spaced = []
     for char in text:

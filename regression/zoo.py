@@ -29,7 +29,8 @@ class Unavailable(Exception):
 
 @dataclass
 class Input:
-    """One input: `kind` is line, page or photo (pictures), normal (seeded noise), or tokens, segments, mask (sentences)."""
+    """One input: `kind` is line, page or photo (pictures), normal (seeded noise), or tokens, segments, mask
+    (sentences)."""
 
     name: str
     shape: list[int]
@@ -38,7 +39,8 @@ class Input:
 
 @dataclass
 class Tolerance:
-    """Bounds of one mode: least cosine of every named tensor and of the outputs, greatest absolute error of the outputs."""
+    """Bounds of one mode: least cosine of every named tensor and of the outputs, greatest absolute error of the
+    outputs."""
 
     tensors: float
     outputs: float
@@ -73,7 +75,8 @@ class Model:
 
 
 def stem(name: str, spec: dict) -> str:
-    """How the files of a model in one mode, on one processor and so many cores begin; the default processor goes without saying."""
+    """How the files of a model in one mode, on one processor and so many cores begin; the default processor goes
+    without saying."""
     processor = spec.get("processor") or DEFAULT_PROCESSOR
     return "_".join([name, *([processor] if processor != DEFAULT_PROCESSOR else []), spec["mode"], str(spec["cores"])])
 
@@ -125,7 +128,8 @@ def read_all(names: list[str], folder: Path = DESCRIPTIONS) -> list[Model]:
 
 
 def make(model: Model, cache: Path) -> Path:
-    """The .onnx of a model in the cache, made when it is not there. Unavailable when a tool is missing, UserError when it fails."""
+    """The .onnx of a model in the cache, made when it is not there. Unavailable when a tool is missing, UserError when
+    it fails."""
     target = cache / "zoo" / model.file
     if target.is_file():
         return target
@@ -149,8 +153,9 @@ def make(model: Model, cache: Path) -> Path:
 
 
 def feed(model: Model, cache: Path, seed: int = 0) -> dict[str, np.ndarray]:
-    """Inputs of a model by name: pictures and sentences as they are used, or seeded noise. Other seeds give other ones."""
-    import samples
+    """Inputs of a model by name: pictures and sentences as they are used, or seeded noise. Other seeds give other
+    ones."""
+    from . import samples
 
     rng = np.random.default_rng(seed)
     batch: dict[str, np.ndarray] = {}

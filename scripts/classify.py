@@ -1,6 +1,8 @@
-"""The quickstart's demonstration: convert the classifier, deploy it in F32 and F16, and ask both and onnxruntime about two pictures.
+"""The quickstart's demonstration: convert the classifier, deploy it in F32 and F16, and ask both and onnxruntime about
+two pictures.
 
-classify.py FOLDER      FOLDER holds cls.onnx, upright.png, turned.png (scripts/fetch_cls.py); the .pmodel files go there too
+classify.py FOLDER      FOLDER holds cls.onnx, upright.png, turned.png (scripts/fetch_cls.py); the .pmodel files go
+                        there too
 """
 
 import sys
@@ -101,7 +103,8 @@ def main() -> int:
             answer = int(probabilities[0].argmax())
             wrong += answer != truth
             print(
-                f"{picture:<10} {who:<20} {LABELS[answer]:<12} {probabilities[0][0]:>14.8f} {probabilities[0][1]:>15.8f}"
+                f"{picture:<10} {who:<20} {LABELS[answer]:<12} {probabilities[0][0]:>14.8f} "
+                f"{probabilities[0][1]:>15.8f}"
             )
     if wrong:
         sys.exit(f"error: {wrong} wrong answers")

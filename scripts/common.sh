@@ -68,7 +68,8 @@ build() {
   ninja -C "$folder" "$@" || die "the build failed"
 }
 
-# The Python interpreters from 3.10 to 3.13 on PATH and under pyenv that can build modules, one path per line, one per version.
+# The Python interpreters from 3.10 to 3.13 on PATH and under pyenv that can build modules, one
+# line "PATH VERSION" per version.
 find_pythons() {
   local minor candidate
   for minor in 10 11 12 13; do
@@ -76,7 +77,7 @@ find_pythons() {
       if "$candidate" -c "import ensurepip, os, sys, sysconfig
 header = os.path.join(sysconfig.get_paths()['include'], 'Python.h')
 sys.exit(sys.version_info[:2] != (3, $minor) or not os.path.exists(header))" 2>/dev/null; then
-        command -v "$candidate"
+        printf '%s 3.%s\n' "$(command -v "$candidate")" "$minor"
         break
       fi
     done

@@ -2,8 +2,10 @@
 
     compare_pto_text.py [--quantize F16] [--num_core 4] [--for pto-compile] NET.mlir..
 
-Each NET is a top .mlir that model_transform wrote; those of the zoo are in the work folder of regression/run.py (default: regression in the cache). It is deployed with --emit-pto, each file goes through pto-compile, and the command streams of each kernel are
-compared with the model's. Prints how many are equal and, for the others, why; exits 1 when one differs without a known reason.
+Each NET is a top .mlir that model_transform wrote; those of the zoo are in the work folder of `python -m regression`
+(default: regression in the cache). It is deployed with --emit-pto, each file goes through pto-compile, and the command
+streams of each kernel are compared with the model's. Prints how many are equal and, for the others, why; exits 1 when
+one differs without a known reason.
 """
 
 import argparse
@@ -91,7 +93,8 @@ def main() -> int:
             result = compare(net, Path(folder), args.quantize, args.num_core, args.reader)
         total = len(result.equal) + len(result.explained) + len(result.unexplained)
         print(
-            f"{net.name}: {len(result.equal)} of {total} kernels are equal, {len(result.explained)} explained, {len(result.unexplained)} not"
+            f"{net.name}: {len(result.equal)} of {total} kernels are equal, {len(result.explained)} explained, "
+            f"{len(result.unexplained)} not"
         )
         for title, lines in (("explained", result.explained), ("DIFFERENT", result.unexplained)):
             for name, reason in lines.items():
@@ -101,4 +104,7 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except RuntimeError as problem:
+        sys.exit(f"compare_pto_text.py: error: {problem}")

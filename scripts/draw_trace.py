@@ -25,7 +25,8 @@ def pyplot():
 
 
 def draw(plt, events: list[dict], first: int, last: int, title: str):
-    """A figure: blocks of the first..last tasks on their cores, their dependencies as lines, and below how many tasks were ready."""
+    """A figure: blocks of the first..last tasks on their cores, their dependencies as lines, and below how many tasks
+    were ready."""
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["ph"] == "M" and e["name"] == "thread_name"}
     blocks = [e for e in events if e["ph"] == "X" and "block" in e.get("args", {}) and (e["pid"], e["tid"]) in names]
     tasks = sorted(
@@ -97,7 +98,7 @@ def read(file: Path) -> list[dict]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("trace", type=Path)
     parser.add_argument("svg", type=Path)
     parser.add_argument("--tasks", default="0:24", help="which tasks, FIRST:LAST in order of their start")

@@ -1,8 +1,10 @@
-"""Fetches the PP-OCR text direction classifier (Apache-2.0) and draws a line of text, upright and turned by 180 degrees.
+"""Fetches the PP-OCR text direction classifier (Apache-2.0) and draws a line of text, upright and turned by 180
+degrees.
 
 fetch_cls.py FOLDER      leaves cls.onnx, upright.png and turned.png there; what is there already is not fetched again
 """
 
+import os
 import sys
 from pathlib import Path
 
@@ -25,8 +27,10 @@ def draw_pictures(folder: Path) -> None:
     ImageDraw.Draw(image).text(
         ((width - right + left) / 2 - left, (height - bottom + top) / 2 - top), text, fill=(30, 30, 60), font=font
     )
-    image.save(folder / "upright.png")
-    image.rotate(180).save(folder / "turned.png")
+    for name, picture in (("upright", image), ("turned", image.rotate(180))):
+        temporary = folder / f"{name}.{os.getpid()}.tmp.png"
+        picture.save(temporary)
+        temporary.replace(folder / f"{name}.png")  # whole at any time: another process may read it
 
 
 def main() -> None:

@@ -6,14 +6,15 @@ cd "$(dirname "$0")/.."
 source scripts/common.sh
 tree=$(realpath "${1:-build}")
 rm -rf "$tree/wheel-test"
-for python in $(find_pythons); do
-  version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+while read -r python version <&3; do
   for project in pto-mlir pto-mlir-runtime; do
     environment=$tree/wheel-test/$version${project#pto-mlir}
+    extra=
+    [ "$project" = pto-mlir ] && extra='[regression]' # a test runs the regression command with it
     "$python" -m venv "$environment" || die "$python -m venv failed"
     # pip picks the wheel that fits; what it depends on comes from PyPI.
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --find-links "$tree/wheels" "$project" &&
-      "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$project" ||
+      "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$project$extra" ||
       die "pip could not install $project for Python $version"
   done
-done
+done 3< <(find_pythons)

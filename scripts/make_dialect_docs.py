@@ -2,8 +2,8 @@
 
     .venv/bin/python scripts/make_dialect_docs.py [--check]
 
-Summary, engine and limits of an op come from its TableGen record, the example is a line of test/Dialect/PTO that the tests parse.
-With --check nothing is written: exits 1 when the page is not what the sources say.
+Summary, engine and limits of an op come from its TableGen record, the example is a line of test/Dialect/PTO that the
+tests parse. With --check nothing is written: exits 1 when the page is not what the sources say.
 """
 
 import json
@@ -20,8 +20,8 @@ PAGE = ROOT / "docs" / "pto-ops.md"
 FOLDER = ROOT / "include/pto_mlir/Dialect/PTO/IR"
 HEAD = """# Ops of the pto dialect
 
-Made by `scripts/make_dialect_docs.py` from the TableGen definitions; a test keeps it current. Engine `*`: it depends on the operands; none: no engine executes
-the op. Every example is parsed by a test.
+Made by `scripts/make_dialect_docs.py` from the TableGen definitions; a test keeps it current. Engine
+`*`: it depends on the operands; none: no engine executes the op. Every example is parsed by a test.
 """
 TRAITS = {
     "RowMajorTiles": "row-major tiles",

@@ -10,8 +10,7 @@ tree=$(realpath "${1:-build}")
 
 rm -rf "$tree/wheels"
 made=
-for python in $(find_pythons); do
-  version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+while read -r python version <&3; do
   # One stable ABI wheel serves 3.12 and later.
   case "$version" in 3.1[01]) tag=$version ;; *) tag=abi3 ;; esac
   case " $made " in *" $tag "*) continue ;; esac
@@ -29,7 +28,7 @@ for python in $(find_pythons); do
     PATH=$environment/bin:$PATH "$environment/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
       --config-settings=cmake.define.PTO_PREBUILT="$tree" --config-settings=build-dir="$tree/wheel-build/$version" -w "$tree/wheels" "./$project" || die "no wheel of $project for Python $version"
   done
-done
+done 3< <(find_pythons)
 [ -n "$made" ] || die "no Python from 3.10 on was found"
 for wheel in "$tree"/wheels/*.whl; do
   printf '%6.1f MB  %s\n' "$(stat -c %s "$wheel" | awk '{ print $1 / 1e6 }')" "$(basename "$wheel")"

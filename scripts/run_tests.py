@@ -1,7 +1,7 @@
 """Runs every kind of test (GoogleTest, the same under sanitizers, fuzzers, lit, pytest) and closes with one line.
 
-Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'. A program that runs past its limit, writes no report or
-runs no test counts as one failure.
+Each kind writes JUnit XML, which is all that is read here: 'N passed, N failed, N skipped'. A program that runs past
+its limit, writes no report or runs no test counts as one failure.
 """
 
 import argparse
@@ -23,6 +23,7 @@ SUITE_LIMIT = 3600  # seconds of all of lit, and of all of pytest
 # With the folders of their seeds in the tree, beside what the build makes in unittests/seeds.
 FUZZERS = {"ByteCodeFuzz": ["test/VM"], "ONNXFuzz": [], "PModelFuzz": [], "ProgramFuzz": [], "StreamFuzz": []}
 FUZZ_SECONDS = 60
+PYTEST_WORKERS = 2  # of pytest-xdist
 
 
 def execute(command: list[str], env: dict[str, str] | None, limit: float) -> tuple[int, str]:
@@ -79,7 +80,8 @@ def add_failure(name: str, problem: str) -> None:
 
 
 def fuzz(binary: Path, seeds: list[str], seconds: int) -> None:
-    """Runs a libFuzzer program for `seconds`; a crash, hang or leak is a failure, and the input that shows it is kept."""
+    """Runs a libFuzzer program for `seconds`; a crash, hang or leak is a failure, and the input that shows it is
+    kept."""
     name = binary.name
     if not binary.is_file():
         print(f"  {name}: {binary} is not built")
@@ -161,12 +163,8 @@ def main() -> int:
     lit = ["/usr/lib/llvm-19/build/utils/lit/lit.py", "-q", f"--timeout={TEST_LIMIT}"]
     run("lit", [sys.executable, *lit, f"--xunit-xml-output={RESULTS / 'lit.xml'}", str(BUILD / "test")])
     python = {"PYTHONPATH": str(BUILD / "python"), **env}
-    run(
-        "pytest",
-        [sys.executable, "-m", "pytest", "-q", "-rs", f"--junitxml={RESULTS / 'pytest.xml'}", "test/python"],
-        python,
-        SUITE_LIMIT * (10 if full else 1),
-    )
+    pytest = ["-m", "pytest", "-q", "-rs", "-n", str(PYTEST_WORKERS), f"--junitxml={RESULTS / 'pytest.xml'}"]
+    run("pytest", [sys.executable, *pytest, "test/python"], python, SUITE_LIMIT * (10 if full else 1))
     return close()
 
 

@@ -1,8 +1,9 @@
 """f16 convolutions of 3 x 3 on A3 (pto-isa's conv2d_forward README).
 
-The kernel has the published one's grid (4 images x 6 parts of the output channels), tiles (128 pixels x 48 x 256 channels), buffers and layouts in
-memory: images NC1HWC0, filters in blocks of 16 x 16, which are in L1 the boxes of the right operand as they are. A tile of 128 pixels begins at any column of the image, so the rows it needs and its padding are
-constants that differ per tile: `kernel` writes the text with one loop per tile position."""
+The kernel has the published one's grid (4 images x 6 parts of the output channels), tiles (128 pixels x 48 x 256
+channels), buffers and layouts in memory: images NC1HWC0, filters in blocks of 16 x 16, which are in L1 the boxes of the
+right operand as they are. A tile of 128 pixels begins at any column of the image, so the rows it needs and its padding
+are constants that differ per tile: `kernel` writes the text with one loop per tile position."""
 
 import sys
 from pathlib import Path
@@ -29,7 +30,8 @@ TYPES = """!X = !pto.tensor_view<?x?xf16>
 
 MODULE = """
 module attributes {{pto.target_arch = "a3"}} {{
-  func.func @conv(%px: !pto.ptr<f16>, %pw: !pto.ptr<f16>, %py: !pto.ptr<f16>) attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  func.func @conv(%px: !pto.ptr<f16>, %pw: !pto.ptr<f16>, %py: !pto.ptr<f16>)
+      attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<cube>}} {{
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c6 = arith.constant 6 : index
@@ -63,7 +65,8 @@ module attributes {{pto.target_arch = "a3"}} {{
     %xrow = arith.muli %before, %pixels : index
     %yplane = arith.muli %image, %blocks : index
     %planes = arith.muli %batch, %blocks : index
-    %yv = pto.make_tensor_view %py, shape = [%c1, %planes, %tiles, %c16, %c16], strides = [%c0, %plane, %c256, %c16, %c1] {{layout = #pto.layout<nz>}} : !Y
+    %yv = pto.make_tensor_view %py, shape = [%c1, %planes, %tiles, %c16, %c16],
+      strides = [%c0, %plane, %c256, %c16, %c1] {{layout = #pto.layout<nz>}} : !Y
     %a0 = arith.constant 0 : i64
     %ax = arith.constant 65536 : i64
     %aw0 = arith.constant 131072 : i64
@@ -126,7 +129,8 @@ FIRST = """        %zero = arith.cmpi eq, %c, %c0 : index
 
 TILE_END = """      }}
       %to = arith.addi %yplane, %nb : index
-      %yp = pto.partition_view %yv, offsets = [%c0, %to, %tile{t}, %c0, %c0], sizes = [%c1, %c16, %c8, %c16, %c16] : !Y -> !GY
+      %yp = pto.partition_view %yv, offsets = [%c0, %to, %tile{t}, %c0, %c0],
+        sizes = [%c1, %c16, %c8, %c16, %c16] : !Y -> !GY
       pto.set_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>]
       pto.wait_flag[<PIPE_M>, <PIPE_FIX>, <EVENT_ID0>]
       pto.tstore ins(%acc : !A) outs(%yp : !GY)
@@ -141,7 +145,8 @@ def flag(what: str, source: str, target: str, number: int) -> str:
 
 
 def tile(number: int, height: int, width: int) -> str:
-    """The text of the tile that begins at pixel 128 * number: over the parts of the output channels, over the input channels, six products."""
+    """The text of the tile that begins at pixel 128 * number: over the parts of the output channels, over the input
+    channels, six products."""
     first = number * TILE
     top, bottom = first // width - 1, (first + TILE - 1) // width + 1
     rows = min(bottom, height - 1) - max(top, 0) + 1
@@ -183,13 +188,15 @@ def kernel(channels: int) -> str:
     reverse = [("MTE1", "MTE2", 0), ("MTE1", "MTE2", 1), ("M", "MTE1", 0), ("M", "MTE1", 1)]
     return TYPES + MODULE.format(
         begin="".join(flag("set", *f) for f in reverse), drain="".join(flag("wait", *f) for f in reverse),
-        body="".join(tile(t, height, width) for t in range(pixels // TILE)), c1=c1, pixels=pixels, channels=channels, blocks=channels // 16, part=channels // PARTS,
+        body="".join(tile(t, height, width) for t in range(pixels // TILE)), c1=c1, pixels=pixels,
+        channels=channels, blocks=channels // 16, part=channels // PARTS,
         rows=BATCH * c1 * pixels, depth=c1 * 9, tiles=pixels // 16,
     )  # fmt: skip
 
 
 def measure(channels: int, folder: Path) -> tuple:
-    """Microseconds and the engines' percentages of the convolution with `channels` output channels. The result is checked."""
+    """Microseconds and the engines' percentages of the convolution with `channels` output channels. The result is
+    checked."""
     c1, height, width = SHAPES[channels]
     pixels, blocks = height * width, channels // C0
     (folder / "conv.pto").write_text(kernel(channels))

@@ -1,5 +1,5 @@
-"""Flash attention with a head of 128, f16 (pto-isa's flash_atten README). flash.pto has the published kernel's tiles (128 rows of Q, 256 of K and V) and
-its distance of four tiles between the two products."""
+"""Flash attention with a head of 128, f16 (pto-isa's flash_atten README). flash.pto has the published kernel's tiles
+(128 rows of Q, 256 of K and V) and its distance of four tiles between the two products."""
 
 import sys
 from pathlib import Path
@@ -17,8 +17,8 @@ def attention(q, k, v):
 
 
 def measure(n: int, folder: Path, mode: str = "timing", blocks: int = BLOCKS, queries: int = 0) -> tuple:
-    """Microseconds and the percentage of them that each engine is busy, with n rows of K and V (a multiple of 1024) and `queries` of Q, or n. The
-    result is checked."""
+    """Microseconds and the percentage of them that each engine is busy, with n rows of K and V (a multiple of 1024) and
+    `queries` of Q, or n. The result is checked."""
     queries = queries or n
     rows = blocks * SLOTS * 128
     fill_in("flash.pto", folder, size=n, queries=queries, slots=rows)

@@ -1,9 +1,11 @@
-"""Products with a scale for every 32 elements along k on A5, to bf16 (pto-isa's matmul_mxfp8_performance and matmul_mxfp4_performance READMEs).
+"""Products with a scale for every 32 elements along k on A5, to bf16 (pto-isa's matmul_mxfp8_performance and
+matmul_mxfp4_performance READMEs).
 
-The kernel has the published ones' grid of 4 x 8 cores, tiles, panels and buffers; A lies m x k, B n x k, scales beside them. The text form of kernels
-has no element type of 4 bits (MLIR 19 has none), so the kernel of MXFP4 is written with fp8 elements and half of k: two codes of 4 bits are one byte.
-It moves the same bytes, scales included, and its products have the same price (TimingTest.cpp compares the instructions); its result is checked as
-that of the fp8 elements with every second group of scales."""
+The kernel has the published ones' grid of 4 x 8 cores, tiles, panels and buffers; A lies m x k, B n x k, scales beside
+them. The text form of kernels has no element type of 4 bits (MLIR 19 has none), so the kernel of MXFP4 is written with
+fp8 elements and half of k: two codes of 4 bits are one byte. It moves the same bytes, scales included, and its products
+have the same price (TimingTest.cpp compares the instructions); its result is checked as that of the fp8 elements with
+every second group of scales."""
 
 import sys
 from dataclasses import dataclass
@@ -18,7 +20,8 @@ GRID = (4, 8)
 
 @dataclass(frozen=True)
 class Form:
-    """How one of the two kernels is tiled, in bytes along k: base tile, steps of k per load, scales per byte-group of 32, loads per panel of scales."""
+    """How one of the two kernels is tiled, in bytes along k: base tile, steps of k per load, scales per byte-group of
+    32, loads per panel of scales."""
 
     m: int
     k: int
@@ -50,7 +53,8 @@ TEXT = """!F = !pto.tensor_view<?x?xi8>
 !A = !pto.tile_buf<acc, {m}x{n}xf32, valid=?x?, blayout=col_major, slayout=row_major, fractal=1024>
 
 module attributes {{pto.target_arch = "a5"}} {{
-  func.func @mx(%pa: !pto.ptr<i8>, %pb: !pto.ptr<i8>, %ps: !pto.ptr<ui8>, %pt: !pto.ptr<ui8>, %py: !pto.ptr<bf16>) attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<cube>}} {{
+  func.func @mx(%pa: !pto.ptr<i8>, %pb: !pto.ptr<i8>, %ps: !pto.ptr<ui8>, %pt: !pto.ptr<ui8>, %py: !pto.ptr<bf16>)
+      attributes {{pto.entry, pto.kernel_kind = #pto.kernel_kind<cube>}} {{
 {constants}
     %av = pto.make_tensor_view %pa, shape = [%M, %K], strides = [%K, %one] : !F
     %bv = pto.make_tensor_view %pb, shape = [%K, %N], strides = [%one, %K] : !F
@@ -191,15 +195,17 @@ def kernel(form: Form, m: int, k: int, n: int) -> str:
     """The text for m x n results and k bytes along k."""
     panel = int(np.gcd(form.panel, k))
     constants = {
-        "zero": 0, "one": 1, "M": m, "K": k, "N": n, "groups": k // 32 * form.scales, "gridM": GRID[0], "coreM": core(m, GRID[0], form.m), "coreN": core(n, GRID[1], form.n),
-        "m": form.m, "k": form.k, "n": form.n, "load": form.k * form.steps, "panel": panel, "panels": k // panel, "tilesN": core(n, GRID[1], form.n) // form.n, "perGroup": 32 // form.scales,
-        "width": panel // 32 * form.scales,
+        "zero": 0, "one": 1, "M": m, "K": k, "N": n, "groups": k // 32 * form.scales,
+        "gridM": GRID[0], "coreM": core(m, GRID[0], form.m), "coreN": core(n, GRID[1], form.n),
+        "m": form.m, "k": form.k, "n": form.n, "load": form.k * form.steps, "panel": panel, "panels": k // panel,
+        "tilesN": core(n, GRID[1], form.n) // form.n, "perGroup": 32 // form.scales, "width": panel // 32 * form.scales,
     }  # fmt: skip
     constants |= {"two": 2, "four": 4} | {f"s{i}": i * form.k for i in range(form.steps)}
     size_a, size_b = form.m * constants["load"], form.n * constants["load"]
     size_s, size_t = form.m * constants["width"], form.n * constants["width"]
     places = {
-        "at0": 0, "half": 32768, "halfS": 2048, "sizeA": size_a, "sizeB": size_b, "sizeS": size_s, "sizeT": size_t, "atB": 2 * size_a,
+        "at0": 0, "half": 32768, "halfS": 2048, "sizeA": size_a, "sizeB": size_b, "sizeS": size_s, "sizeT": size_t,
+        "atB": 2 * size_a,
         "atS": 2 * (size_a + size_b), "atT": 2 * (size_a + size_b + size_s),
     }  # fmt: skip
     lines = [f"    %{name} = arith.constant {value} : index" for name, value in constants.items()]

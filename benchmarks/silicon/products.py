@@ -1,5 +1,5 @@
-"""f16 products on A3 (pto-isa's GEMM kernel README). gemm.pto has the published kernel's grid, tiles and buffers. B lies k x n here and n x k there; the
-cost model prices both alike."""
+"""f16 products on A3 (pto-isa's GEMM kernel README). gemm.pto has the published kernel's grid, tiles and buffers. B
+lies k x n here and n x k there; the cost model prices both alike."""
 
 import sys
 from pathlib import Path

@@ -1,8 +1,8 @@
 """Every published measurement of silicon that the timing mode is compared with: the one table of the rows.
 
-A row belongs to the group `fitted` when a rate of the model was taken from it or from another size of the same kernel, else to `validation`. No rate may
-be taken from a validation row (docs/timing.md lists every fitted rate with its rows). Source of all: the kernels' READMEs in the public repository
-pto-isa, commit 3186c381, below kernels/manual.
+A row belongs to the group `fitted` when a rate of the model was taken from it or from another size of the same kernel,
+else to `validation`. No rate may be taken from a validation row (docs/timing.md lists every fitted rate with its rows).
+Source of all: the kernels' READMEs in the public repository pto-isa, commit 3186c381, below kernels/manual.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ FEW_CORES = {
     4: (41.721, 55.441, 46.621, 86.322),
     8: (63.72, 85.882, 64.461, 107.342),
 }
+
+MXFP4_LARGE = ((2048, 4096, 4096), (4096, 1024, 8192), (1024, 12288, 4096), (2048, 8192, 8192), (2040, 8192, 8100))
 
 ROWS = [
     # a2a3/gemm_performance: f16 to f32, m = n = k
@@ -75,7 +77,7 @@ ROWS = [
     # a2a3/topk: rows of 1024, the 1008 greatest
     *rows("top-k f16", "validation", ("AIV V", "AIV MTE2", "AIV MTE3"), (), {4800: (326.886, 93.7, 11.5, 9.6)}),
     # a5/matmul_mxfp4_performance: e2m1 with scales e8m0 to bf16, m x k x n
-    *rows("MXFP4 a5", "validation", CUBE, ((2048, 4096, 4096), (4096, 1024, 8192), (1024, 12288, 4096), (2048, 8192, 8192), (2040, 8192, 8100)), {
+    *rows("MXFP4 a5", "validation", CUBE, MXFP4_LARGE, {
         (2048, 2048, 2048): (42.5, 44.7, 46.6, 22.1, 25.6),
         (2048, 4096, 4096): (100.3, 77.4, 76.7, 38.5, 7.7),
         (4096, 1024, 8192): (122.6, 64.9, 58.4, 29.3, 25.7),

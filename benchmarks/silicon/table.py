@@ -1,10 +1,14 @@
-"""The timing mode beside every published measurement of silicon, in two tables (Markdown): rows that rates were fitted to, and validation rows.
+"""The timing mode beside every published measurement of silicon, in two tables (Markdown): rows that rates were fitted
+to, and validation rows.
 
-    python benchmarks/silicon/table.py [--large] [--only KERNEL]        (needs pto-compile and pto-run; --large adds the rows that take minutes)
+    python benchmarks/silicon/table.py [--large] [--only KERNEL]
 
-Every result is checked. `published.py` is the table of the rows. Below each group stands its worst error, and for each kernel its goal; ends with 1
-when a goal is missed without a reason in benchmarks/known_misses.toml. Goals of the fitted rows bound the fit. Goals of the validation rows are the
-errors as measured, rounded up: they hold the model where it is, and say nothing about how good it is.
+Needs pto-compile and pto-run. --large adds the rows that take minutes.
+
+Every result is checked. `published.py` is the table of the rows. Below each group stands its worst error, and for each
+kernel its goal; ends with 1 when a goal is missed without a reason in benchmarks/known_misses.toml. Goals of the fitted
+rows bound the fit. Goals of the validation rows are the errors as measured, rounded up: they hold the model where it
+is, and say nothing about how good it is.
 """
 
 from __future__ import annotations
@@ -63,10 +67,8 @@ def print_group(group: str, rows: list[Row]) -> dict[str, float]:
         ratio = here / row.microseconds
         worst[row.kernel] = max(worst.get(row.kernel, 0), abs(ratio - 1))
         size = " x ".join(map(str, row.size)) if isinstance(row.size, tuple) else row.size
-        print(
-            f"| {row.kernel} | {size} | {group} | {here:.1f} | {row.microseconds:.1f} | {ratio:.2f} | {engines(row, busy)} |",
-            flush=True,
-        )
+        times = f"{here:.1f} | {row.microseconds:.1f} | {ratio:.2f}"
+        print(f"| {row.kernel} | {size} | {group} | {times} | {engines(row, busy)} |", flush=True)
     return worst
 
 

@@ -32,8 +32,9 @@ def fill_in(file: str, folder: Path, **constants) -> None:
 
 
 def run(folder: Path, file: str, kernel: str, blocks: int, inputs: dict, outputs: dict, mode: str = "timing", flags=()):
-    """Compiles `folder`/`file` and runs its kernel on named arrays. Returns the outputs, the microseconds, and the percentage of them that each
-    engine is busy (in other modes than timing neither). `outputs` maps names to the text of their types, 4x8xf32."""
+    """Compiles `folder`/`file` and runs its kernel on named arrays. Returns the outputs, the microseconds, and the
+    percentage of them that each engine is busy (in other modes than timing neither). `outputs` maps names to the text
+    of their types, 4x8xf32."""
     tool("pto-compile", folder / file, *flags, "--blocks", blocks, "-o", folder / "kernel.pmodel")
     arguments = []
     for name, array in inputs.items():

@@ -1,5 +1,5 @@
-"""The greatest of rows of 1024 and their places on A3 (pto-isa's top-k kernel README), f32 and f16. Rows are spread over 48 vector cores; the
-published rows lie 1280 elements apart, which the cost model does not see."""
+"""The greatest of rows of 1024 and their places on A3 (pto-isa's top-k kernel README), f32 and f16. Rows are spread
+over 48 vector cores; the published rows lie 1280 elements apart, which the cost model does not see."""
 
 import sys
 from pathlib import Path
@@ -11,7 +11,8 @@ CORES, COLS = 48, 1024
 
 
 def measure_type(rows: int, folder: Path, dtype, best: int, file: str) -> tuple:
-    """Microseconds and the engines' percentages of the `best` greatest of `rows` rows, a multiple of 48. The result is checked."""
+    """Microseconds and the engines' percentages of the `best` greatest of `rows` rows, a multiple of 48. The result is
+    checked."""
     fill_in(file, folder, rows=rows, each=rows // CORES)
     x = np.random.default_rng(0).permuted(np.tile(np.arange(COLS, dtype=dtype), (rows, 1)), axis=1)
     inputs = {"x": x, "i": np.arange(COLS, dtype=np.uint32)[None]}

@@ -2,8 +2,9 @@
 
     gen_isa.py TABLE.json OUT_DIR
 
-TABLE.json comes from `llvm-tblgen --dump-json include/pto_mlir/ISA/ISA.td`. Written into OUT_DIR: Enums.h.inc (enumerations), Insns.h (a struct
-per row, the list of rows, operand visitors), Tables.inc (the rows as data), isa.md (the reference page).
+TABLE.json comes from `llvm-tblgen --dump-json include/pto_mlir/ISA/ISA.td`. Written into OUT_DIR: Enums.h.inc
+(enumerations), Insns.h (a struct per row, the list of rows, operand visitors), Tables.inc (the rows as data), isa.md
+(the reference page).
 """
 
 import json
@@ -354,7 +355,8 @@ def write_tables(table, insns, out):
             elif op["kind"] in ("Tile", "View"):
                 memories, layouts, types = (mask_of(table.refs(op[key])) for key in ("memories", "layouts", "types"))
                 entries.append(
-                    f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, {memories}, {layouts}, {types}, {patterns[k]}, {{}}}}'
+                    f'{{OperandKind::{op["kind"]}, "{op["name"]}", Direction::{direction}, '
+                    f"{memories}, {layouts}, {types}, {patterns[k]}, {{}}}}"
                 )
             else:
                 entries.append(
@@ -431,7 +433,8 @@ def shipped_archs(table):
 
 def write_docs(table, insns, out):
     out.append(
-        "# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: docs/commands.md.\n"
+        "# The instruction table\n\nGenerated from `include/pto_mlir/ISA/*.td`; words and operand kinds: "
+        "docs/commands.md.\n"
     )
     out.append(
         "## Memories\n\n| memory | holds | "
@@ -446,9 +449,12 @@ def write_docs(table, insns, out):
             cells.append(f"{size['bytes']} ({size['alignment']})")
         out.append(f"| {m['name']} | {m['summary']} | " + " | ".join(cells) + " |")
     out.append(
-        "\n## Limits of every tile\n\nThe address is a multiple of its memory's alignment. Rows of an ND box, columns of a DN box are multiples of 32 bytes; boxed layouts\n"
-        "have whole boxes (sides: docs/commands.md and below). The valid region lies in the box, whose sides are at most 65535; its last byte lies in\n"
-        "the memory. Where a row relates the valid shapes of its tiles, static ones are compared when a kernel is loaded, others when it runs.\n"
+        "\n## Limits of every tile\n\nThe address is a multiple of its memory's alignment. Rows of an ND box, "
+        "columns of a DN box are multiples of 32 bytes; boxed layouts\n"
+        "have whole boxes (sides: docs/commands.md and below). The valid region lies in the box, whose sides are "
+        "at most 65535; its last byte lies in\n"
+        "the memory. Where a row relates the valid shapes of its tiles, static ones are compared when a kernel "
+        "is loaded, others when it runs.\n"
     )
     patterns = {r["name"]: r["summary"] for r in table.of("AccessPattern", "!name")}
     out.append("| layout | |\n|---|---|")
@@ -482,7 +488,8 @@ def write_docs(table, insns, out):
                 memories = " ".join(m["name"] for m in table.refs(op["memories"])) or "global"
                 own = " of " + " ".join(t["name"] for t in table.refs(op["types"])) if op["types"] else ""
                 out.append(
-                    f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | {' '.join(layout['name'] for layout in table.refs(op['layouts']))} | "
+                    f"| {op['name']} | {op['kind']}{own}, {op['direction']} | {memories} | "
+                    f"{' '.join(layout['name'] for layout in table.refs(op['layouts']))} | "
                     f"{patterns[pattern]} |"
                 )
             else:

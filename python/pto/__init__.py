@@ -9,7 +9,8 @@
     pto.tile_add(C, A, B)
     text = pto.build()  # PTO-AS, see the package pto_as
 
-Tensors are the kernel's arguments in the order in which they are made. Every `tile_*` operation of pto_as.OPS is a method.
+Tensors are the kernel's arguments in the order in which they are made. Every `tile_*` operation of pto_as.OPS is a
+method.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class PTO:
 
     @contextmanager
     def repeat(self, count: int | Value):
-        """What is built inside happens `count` times; a scalar argument of i32 or i64 gives the count when the kernel runs."""
+        """What is built inside happens `count` times; a scalar argument of i32 or i64 gives the count when the kernel
+        runs."""
         if isinstance(count, Value):
             self._own("repeat", count)
         loop = pto_as.Repeat(pto_as.check_count(count))
@@ -82,7 +84,8 @@ class PTO:
         return [write_kernels([self._kernel], path, processor)]
 
     def workspace(self) -> list[Value]:
-        """The tiles for which the compiled kernel takes further pointers behind those of the tensors; see emit.workspace."""
+        """The tiles for which the compiled kernel takes further pointers behind those of the tensors; see
+        emit.workspace."""
         return workspace(self._kernel)
 
     def kernel(self) -> pto_as.Kernel:

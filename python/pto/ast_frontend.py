@@ -7,8 +7,8 @@
 
     ast_frontend(axpy, x=(64, 64), y=(64, 64), out=(64, 64))
 
-Arguments are tensors, `name[:] = expression` stores, a plain `name = expression` makes a tile, `for _ in range(N)` repeats.
-Expressions are + - * / @, unary minus, numbers, and calls of exp, sqrt, abs, relu, maximum, minimum.
+Arguments are tensors, `name[:] = expression` stores, a plain `name = expression` makes a tile, `for _ in range(N)`
+repeats. Expressions are + - * / @, unary minus, numbers, and calls of exp, sqrt, abs, relu, maximum, minimum.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
+from typing import cast
 
 from pto_as import PTOError, Value
 
@@ -87,7 +88,7 @@ class _Frontend:
                 or node.orelse
             ):
                 raise PTOError("a loop is 'for _ in range(N)' with a number N")
-            with self.pto.repeat(count.args[0].value):
+            with self.pto.repeat(cast(int, count.args[0].value)):  # what is no count is refused there
                 self.block(node.body)
             return
         if not isinstance(node, ast.Assign) or len(node.targets) != 1:
@@ -136,7 +137,8 @@ class _Frontend:
             op, count = _CALLS.get(node.func.id, (None, 0))
             if op is None or len(node.args) != count:
                 raise PTOError(
-                    f"there is no function '{node.func.id}' of {len(node.args)} arguments; known are {', '.join(_CALLS)}"
+                    f"there is no function '{node.func.id}' of {len(node.args)} arguments; known are "
+                    f"{', '.join(_CALLS)}"
                 )
             operands = [self.expression(argument) for argument in node.args]
             tensor = next((operand for operand in operands if isinstance(operand, Value)), None)

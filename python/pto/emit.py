@@ -1,8 +1,8 @@
 """Kernels as functions of the pto dialect.
 
-The function's arguments: a pointer for each tensor, then for each tile that passes through global memory (between the cores, or between two
-loops; see `workspace`), then the scalar arguments: f32 for every float type, i32 or i64 for integers, rounded in the kernel to the type
-that the builder names.
+The function's arguments: a pointer for each tensor, then for each tile that passes through global memory (between the
+cores, or between two loops; see `workspace`), then the scalar arguments: f32 for every float type, i32 or i64 for
+integers, rounded in the kernel to the type that the builder names.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ PROCESSORS = ("a3", "a5")
 
 
 def workspace(kernel: Kernel) -> list[Value]:
-    """The tiles for which the function has further pointers behind the tensors, in order. Their contents need not be set."""
+    """The tiles for which the function has further pointers behind the tensors, in order. Their contents need not be
+    set."""
     return split(kernel).workspace
 
 

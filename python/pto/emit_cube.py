@@ -1,4 +1,5 @@
-"""Matrix products as instructions of the cube core: blocks of both operands go through L1 into L0A and L0B, sums stay in L0C."""
+"""Matrix products as instructions of the cube core: blocks of both operands go through L1 into L0A and L0B, sums stay
+in L0C."""
 
 from __future__ import annotations
 
@@ -42,7 +43,8 @@ class CubeEmitter:
         adds = op.name == "tile_matmul_acc"
         if dst.name in self.held:
             tile, kind = self.tiles[dst.name]
-            self._sum(a, b, 0, 0, *dst.shape, tile, kind, adds)
+            rows, cols = dst.shape
+            self._sum(a, b, 0, 0, rows, cols, tile, kind, adds)
             return
         for row, rows in self._blocks(dst.shape[0], BLOCK):
             for col, cols in self._blocks(dst.shape[1], BLOCK):
@@ -51,7 +53,8 @@ class CubeEmitter:
     def allocate(self, sources: dict[str, str]) -> None:
         """The accumulators; `sources` has the operands' type of each one's products."""
         for name, value in self.held.items():
-            kind = self._acc(*value.shape, sources[name])
+            rows, cols = value.shape
+            kind = self._acc(rows, cols, sources[name])
             self.tiles[name] = (self.text.define(f"pto.alloc_tile : {kind}"), kind)
 
     def _blocks(self, extent: int, block: int):

@@ -1,7 +1,7 @@
 """Elementwise operations as instructions of the vector core.
 
-bf16 and i8 have no vector arithmetic on a3: bf16 computes in f32 and i8 in i16 by way of f16, each operation rounds or wraps its result,
-so a tile holds what its type can hold. The text is the same for a5.
+bf16 and i8 have no vector arithmetic on a3: bf16 computes in f32 and i8 in i16 by way of f16, each operation rounds or
+wraps its result, so a tile holds what its type can hold. The text is the same for a5.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class SegmentEmitter:
     """Writes one segment's operations of one shape."""
 
     def __init__(self, text: Text, processor: str, scalars: dict[str, str], outside, view):
-        """`scalars`: names of the scalar arguments in the kernel's types; `outside(value)`: whether it lives in global memory;
-        `view(value, rows, cols)`: a tensor view of it and the view's type."""
+        """`scalars`: names of the scalar arguments in the kernel's types; `outside(value)`: whether it lives in global
+        memory; `view(value, rows, cols)`: a tensor view of it and the view's type."""
         self.text, self.processor, self.scalars, self.outside, self.view = text, processor, scalars, outside, view
 
     def emit(self, body: list, spread: bool) -> None:
@@ -66,7 +66,8 @@ class SegmentEmitter:
         for value in values.values():
             if value.dtype not in BYTES:
                 raise PTOError(
-                    f"%{value.name} is {value.dtype}, which the vector core has no instructions for; it has {', '.join(BYTES)}"
+                    f"%{value.name} is {value.dtype}, which the vector core has no instructions for; it has "
+                    f"{', '.join(BYTES)}"
                 )
         scratch = {name: dtype for source in sorted(dtypes & SCRATCH.keys()) for name, dtype in SCRATCH[source]}
         if any(op.name == "tile_abs" and op.operands[0].dtype in ("i16", "i32") for op in operations(body)):
@@ -103,7 +104,8 @@ class SegmentEmitter:
         columns = min(-(-cols // unit) * unit, MAX_COLUMNS, budget // unit * unit)
         if columns == 0:
             raise PTOError(
-                f"{len(widths)} tiles of one operation sequence do not fit into the {UB_BYTES[self.processor]} bytes of UB; split the kernel"
+                f"{len(widths)} tiles of one operation sequence do not fit into the {UB_BYTES[self.processor]} "
+                f"bytes of UB; split the kernel"
             )
         return Block(min(rows, MAX_ROWS, max(1, budget // columns)), columns)
 
@@ -159,7 +161,10 @@ class SegmentEmitter:
         kind = "x".join("?" if isinstance(extent, str) else str(extent) for extent in extents)
         kind = f"!pto.partition_tensor_view<{kind}x{dtype}>"
         sizes = ", ".join(self.text.index(extent) for extent in extents)
-        part = f"pto.partition_view {name}, offsets = [{self.text.index(block.row)}, {self.text.index(block.col)}], sizes = [{sizes}]"
+        part = (
+            f"pto.partition_view {name}, offsets = [{self.text.index(block.row)}, {self.text.index(block.col)}], "
+            f"sizes = [{sizes}]"
+        )
         return self.text.define(f"{part} : {view_type} -> {kind}"), kind
 
     def _body(self, block: Block, body: list) -> None:
@@ -232,7 +237,8 @@ class SegmentEmitter:
 
     def _convert(self, block: Block, source: str, dtype: str, dst: str, to: str) -> None:
         self.text.line(
-            f"pto.tcvt ins({source} {{rmode = #pto<round_mode RINT>}} : {block.type(dtype)}) outs({dst} : {block.type(to)})"
+            f"pto.tcvt ins({source} {{rmode = #pto<round_mode RINT>}} : {block.type(dtype)}) outs({dst} : "
+            f"{block.type(to)})"
         )
 
     def _widen(self, block: Block, source: str, dtype: str, dst: str) -> None:

@@ -1,5 +1,5 @@
-"""The structure that the emitter needs of a kernel: which parts run on the cube core, which runs of elementwise operations share a
-loop over blocks, and where each tile lives."""
+"""The structure that the emitter needs of a kernel: which parts run on the cube core, which runs of elementwise
+operations share a loop over blocks, and where each tile lives."""
 
 from __future__ import annotations
 
@@ -171,8 +171,8 @@ def of_shape(body: list, shape: tuple[int, ...]) -> list:
 
 
 def loads_and_stores(body: list, outside) -> tuple[list[Value], list[Value]]:
-    """What a segment must load before and store after: of the values for which `outside` holds, those that are read before they are
-    written (or written only in a loop that may have no trips), and those that are written."""
+    """What a segment must load before and store after: of the values for which `outside` holds, those that are read
+    before they are written (or written only in a loop that may have no trips), and those that are written."""
     loads: dict[str, Value] = {}
     stores: dict[str, Value] = {}
     written: set[str] = set()

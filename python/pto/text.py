@@ -1,4 +1,5 @@
-"""Lines of pto text: names, constants, loops. Names that come from the user carry a prefix, numbers are our own, so they never clash."""
+"""Lines of pto text: names, constants, loops. Names that come from the user carry a prefix, numbers are our own, so
+they never clash."""
 
 from __future__ import annotations
 

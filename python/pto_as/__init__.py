@@ -13,8 +13,8 @@ The grammar (one statement a line, `#` begins a comment):
     dtype     = "f32" | "f16" | "bf16" | "f64" | "i8" | "i16" | "i32" | "i64"
     value     = "%" name
 
-`parse` checks everything (names, kinds, shapes, types) and reports the line; `print_program` writes the one canonical text, so
-that print_program(parse(text)) is a fixed point. The text is parsed, never evaluated.
+`parse` checks everything (names, kinds, shapes, types) and reports the line; `print_program` writes the one canonical
+text, so that print_program(parse(text)) is a fixed point. The text is parsed, never evaluated.
 """
 
 from __future__ import annotations
@@ -271,6 +271,7 @@ class _Parser:
     def declare(self, value: Value) -> None:
         if value.name in self.values:
             raise PTOError(f"%{value.name} is declared twice")
+        assert self.kernel is not None, "statement() declares within a kernel only"
         self.values[value.name] = check_value(value)
         self.kernel.values.append(value)
 

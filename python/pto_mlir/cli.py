@@ -7,7 +7,7 @@ import json
 import math
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 
 from .errors import UserError
@@ -42,10 +42,8 @@ def shapes(text: str) -> list[list[int]]:
         value = json.loads(text)
     except (json.JSONDecodeError, RecursionError):
         value = None
-    ok = isinstance(value, list) and value
-    ok = ok and all(isinstance(s, list) for s in value)
-    ok = ok and all(type(d) is int and 0 < d < 2**31 for s in value for d in s)
-    if not ok:
+    good = isinstance(value, list) and bool(value) and all(isinstance(s, list) for s in value)
+    if not good or not all(type(d) is int and 0 < d < 2**31 for s in value for d in s):
         raise UserError(
             f"--input_shapes: expects a list of lists of positive integers such as [[1,3,224,224]], got {text!r}"
         )
@@ -99,17 +97,58 @@ class Progress:
         self.quiet = quiet
 
     def step(self, text: str) -> Progress:
-        self.text, self.begin = text, time.perf_counter()
+        self.text, self.begin, self.status = text, time.perf_counter(), None
         if not self.quiet and sys.stderr.isatty():
-            print(f"  ... {text}", end="\r", file=sys.stderr, flush=True)
+            from rich.console import Console
+
+            self.status = Console(stderr=True, highlight=False).status(escaped(text))
         return self
 
     def __enter__(self):
+        if self.status:
+            self.status.start()
         return self
 
     def __exit__(self, kind, *_):
+        if self.status:
+            self.status.stop()
         if kind is None and not self.quiet:
             print(f"  {time.perf_counter() - self.begin:6.2f} s  {self.text}", flush=True)
+
+
+def escaped(text: str) -> str:
+    """A text that rich shows as it is: brackets are no markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
+def table(
+    head: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    left: Container[int] = (0,),
+    indent: int = 0,
+    marked: Container[int] = (),
+) -> None:
+    """Prints aligned columns: texts (`left`) to the left, numbers to the right. On a terminal the rows in `marked` are
+    red and long cells fold; elsewhere nothing is coloured, folded or cut."""
+    import shutil
+
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for i, name in enumerate(head):
+        grid.add_column(Text(name), justify="left" if i in left else "right", overflow="fold")
+    for i, row in enumerate(rows):
+        grid.add_row(*(Text(str(cell)) for cell in row), style="red" if i in marked else "")
+    width = shutil.get_terminal_size().columns - indent if sys.stdout.isatty() else 1 << 20
+    console = Console(highlight=False, width=width)
+    with console.capture() as captured:
+        console.print(grid)
+    for line in captured.get().splitlines():
+        print(" " * indent + line.rstrip())
 
 
 def existing(path: str, what: str) -> Path:

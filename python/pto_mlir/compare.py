@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from . import cli
 from .errors import UserError
 
 # Tensor name -> operator that makes it, names of the operator's inputs; in the order of computation.
@@ -48,7 +49,8 @@ def cosine(a: np.ndarray, b: np.ndarray) -> float:
 
 
 def _same_order(a: tuple[int, ...], b: tuple[int, ...]) -> bool:
-    """Whether one shape is the other with neighbouring dimensions joined (unit dimensions do not count): the elements are in the same order."""
+    """Whether one shape is the other with neighbouring dimensions joined (unit dimensions do not count): the elements
+    are in the same order."""
     if a == b:
         return True
     coarse, fine = sorted(([d for d in shape if d != 1] for shape in (a, b)), key=len)
@@ -96,6 +98,14 @@ class Account:
     listed: dict[str, str]  # not compared, with the reason
     lost: list[str]  # without a reason: a fault of the compiler
 
+    @property
+    def problem(self) -> str:
+        """Empty when no tensor is lost; else one line that names the first ones."""
+        if not self.lost:
+            return ""
+        more = f" and {len(self.lost) - 5} more" if len(self.lost) > 5 else ""
+        return f"{len(self.lost)} named tensors neither compared, absorbed nor listed: {', '.join(self.lost[:5])}{more}"
+
     def lines(self) -> list[str]:
         """For a report: the counts, the listed tensors by reason, and the lost ones."""
         total = len(self.compared) + len(self.absorbed) + len(self.listed) + len(self.lost)
@@ -119,8 +129,8 @@ def account(
     reasons: dict[str, str],
     excepts: list[str] = [],
 ) -> Account:
-    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one with other dimensions
-    counts as listed."""
+    """Sorts every name of `reference`. `reasons`: why a tensor need not be computed. A tensor that is another one with
+    other dimensions counts as listed."""
     compared = {row.name for row in rows}
     result = Account([], [], {}, [])
     views: dict[tuple, str] = {}
@@ -168,8 +178,9 @@ def sources(name: str, graph: Graph, known: Container[str]) -> list[str]:
 
 
 def first_loss(rows: list[Row], graph: Graph, floor: float, growth: float = 8.0) -> tuple[Row, float] | None:
-    """Where the first real loss happens: the first row, in the order of the rows, whose relative L2 error is above `floor` and
-    above `growth` times the worst error of what it is computed from. Gives the row and that worst error; None without such a row.
+    """Where the first real loss happens: the first row, in the order of the rows, whose relative L2 error is above
+    `floor` and above `growth` times the worst error of what it is computed from. Gives the row and that worst error;
+    None without such a row.
     """
     errors = {row.name: row.relative_l2 for row in rows}
     for row in rows:
@@ -184,7 +195,10 @@ def loss_line(loss: tuple[Row, float] | None) -> str:
     if loss is None:
         return "no real loss: every error is rounding, or as small as that of what the tensor is computed from"
     row, before = loss
-    return f"first real loss at {row.name} ({row.kind}): relative L2 {row.relative_l2:.2e}, of what it is computed from {before:.2e}"
+    return (
+        f"first real loss at {row.name} ({row.kind}): relative L2 {row.relative_l2:.2e}, of what it is computed "
+        f"from {before:.2e}"
+    )
 
 
 def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose: bool = False) -> bool:
@@ -192,17 +206,21 @@ def report(rows: list[Row], tolerance: tuple[float, float], title: str, verbose:
     failed = [row for row in rows if not row.passes(tolerance)]
     ranked = sorted(rows, key=lambda r: (not r.problem, r.euclid))
     shown = ranked if verbose else ranked[:10]
-    width = max(len(row.name) for row in shown)
-    kind = max(len(row.kind) for row in shown)
-    kinds = f"  {'kind':<{kind}}" if kind else ""
     print(f"{title}: {len(rows)} tensors, tolerance cosine {tolerance[0]:g}, Euclid {tolerance[1]:g}")
-    print(f"  {'tensor':<{width}}  {'shape':<18}{kinds} {'cosine':>10} {'Euclid':>10} {'max error':>11}")
-    for row in shown:
-        shape = "x".join(map(str, row.shape)) or "scalar"
-        print(
-            f"  {row.name:<{width}}  {shape:<18}{f'  {row.kind:<{kind}}' if kind else ''} {row.cosine:>10.7f} {row.euclid:>10.7f} {row.max_error:>11.3g}"
-            + (f"  {row.problem}" if row.problem else "" if row.passes(tolerance) else "  below tolerance")
-        )
+    head = ["tensor", "shape", "kind", "cosine", "Euclid", "max error", ""]
+    lines = [
+        [
+            row.name,
+            "x".join(map(str, row.shape)) or "scalar",
+            row.kind,
+            f"{row.cosine:.7f}",
+            f"{row.euclid:.7f}",
+            f"{row.max_error:.3g}",
+            row.problem or ("" if row.passes(tolerance) else "below tolerance"),
+        ]
+        for row in shown
+    ]
+    cli.table(head, lines, left=(0, 1, 2, 6), indent=2, marked={i for i, row in enumerate(shown) if row in failed})
     if len(shown) < len(rows):
         print(f"  ... and {len(rows) - len(shown)} more, all closer than these")
     if failed:

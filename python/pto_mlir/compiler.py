@@ -33,16 +33,16 @@ def _call(function, *args):
 
 
 def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess, max_extent=32, sizes=None) -> dict:
-    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes. `max_extent`: the largest extent that a run may bring forth;
-    `sizes`: all sizes of dimensions that the model names."""
+    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes. `max_extent`: the largest extent that a run
+    may bring forth; `sizes`: all sizes of dimensions that the model names."""
     return _call(
         "transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess, max_extent, sizes or {}
     )
 
 
 def describe(mlir) -> dict:
-    """Inputs and outputs (name, shape with None where a run says the size, numpy type), graph (compare.Graph), absorbed tensors and
-    pre-processing of a top .mlir."""
+    """Inputs and outputs (name, shape with None where a run says the size, numpy type), graph (compare.Graph), absorbed
+    tensors and pre-processing of a top .mlir."""
     net = _call("describe", mlir)
     for ports in ("inputs", "outputs"):
         net[ports] = [(name, [size if size >= 0 else None for size in shape], kind) for name, shape, kind in net[ports]]
@@ -68,8 +68,8 @@ def chips() -> list[str]:
 
 
 def deploy(mlir, model, quantize, processor, num_core, debug, dump_ir="", emit_pto="", emit_exact=False) -> dict:
-    """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts: host_ops,
-    absorbed, narrowed, clipped, remarks (where a pass takes a slow way)."""
+    """Top .mlir -> .pmodel. Returns kernels, launches, command_bytes, weight_bytes, file_bytes, and lists of texts:
+    host_ops, absorbed, narrowed, clipped, remarks (where a pass takes a slow way)."""
     return _call("deploy", mlir, model, quantize, processor, num_core, debug, dump_ir, emit_pto, emit_exact)
 
 

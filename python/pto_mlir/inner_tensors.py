@@ -1,7 +1,7 @@
 """What is computed within If, Loop and Scan, as outputs of the model: for comparisons.
 
-A body gives every tensor as one more row of a collected output, a branch as one more output, empty where it is not taken. What stands in a
-branch within a loop is left out, and so are names that several subgraphs use.
+A body gives every tensor as one more row of a collected output, a branch as one more output, empty where it is not
+taken. What stands in a branch within a loop is left out, and so are names that several subgraphs use.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def save(path: str | Path, tensors: dict[str, np.ndarray]) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent or ".", prefix=path.name, suffix=".tmp")
     try:
         with os.fdopen(handle, "wb") as file:
-            np.savez(file, **tensors)
+            np.savez(file, **tensors)  # type: ignore[arg-type]  # a tensor's name may be any text
         os.chmod(temporary, 0o666 & ~_umask())
         os.replace(temporary, path)
     except BaseException:

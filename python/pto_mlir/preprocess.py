@@ -69,9 +69,8 @@ class Preprocess:
         top = (height - new_h) // 2 if self.pad_type == "center" else 0
         left = (width - new_w) // 2 if self.pad_type == "center" else 0
         canvas[top : top + new_h, left : left + new_w] = data
-        canvas = (canvas - np.float32(self._per_channel("mean", channels))) * np.float32(
-            self._per_channel("scale", channels)
-        )
+        mean, scale = (np.array(self._per_channel(what, channels), np.float32) for what in ("mean", "scale"))
+        canvas = (canvas - mean) * scale
         if not nhwc:
             canvas = canvas.transpose(2, 0, 1)
         return np.ascontiguousarray(np.broadcast_to(canvas, shape), dtype=np.float32)

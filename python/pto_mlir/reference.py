@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -13,8 +13,8 @@ from .errors import UserError
 
 
 def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
-    """Named outputs of an ONNX model on one thread; with `all_tensors` every named tensor of the graph too, and of its subgraphs the last
-    value where onnxruntime can give it."""
+    """Named outputs of an ONNX model on one thread; with `all_tensors` every named tensor of the graph too, and of its
+    subgraphs the last value where onnxruntime can give it."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()
@@ -38,9 +38,9 @@ def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = 
                 Exception
             ):  # a tensor whose shape changes from trip to trip cannot be collected: go on without the inner ones
                 pass
-        model = _with_all_outputs(path) if all_tensors else str(path)
+        whole = _with_all_outputs(path) if all_tensors else str(path)
         return _run(
-            ort.InferenceSession(model, options, providers=["CPUExecutionProvider"]), path, feed, lambda values: values
+            ort.InferenceSession(whole, options, providers=["CPUExecutionProvider"]), path, feed, lambda values: values
         )
     except UserError:
         raise
@@ -48,13 +48,13 @@ def run_onnx(path: str | Path, feed: dict[str, np.ndarray], all_tensors: bool = 
         raise UserError(f"{path}: onnxruntime: {str(error).splitlines()[0]}") from None
 
 
-def constants(path: str | Path, inputs: Container[str]) -> dict[str, str]:
+def constants(path: str | Path, inputs: Iterable[str]) -> dict[str, str]:
     """Tensors of the main graph that no input's elements reach, with the reason why no kernel computes them."""
     import onnx
 
     graph = onnx.load(str(path), load_external_data=False).graph
     runs = set(inputs)  # what depends on a run
-    reasons = {}
+    reasons: dict[str, str] = {}
     for node in graph.node:
         inner = {name for a in node.attribute for body in (a.g, *a.graphs) for n in body.node for name in n.input}
         reached = node.op_type not in ("Shape", "Size") and not runs.isdisjoint({*node.input, *inner})
@@ -83,7 +83,8 @@ def _with_all_outputs(path: str | Path) -> bytes | str:
 
 
 def graph_of(path: str | Path) -> Graph:
-    """Operator and inputs of every tensor that a node of an ONNX model computes, in the order of the nodes; subgraphs are not entered."""
+    """Operator and inputs of every tensor that a node of an ONNX model computes, in the order of the nodes; subgraphs
+    are not entered."""
     import onnx
 
     try:

@@ -77,12 +77,13 @@ def _array(name: str, value) -> np.ndarray:
 class InferenceSession:
     """A net of a .pmodel that is ready to run.
 
-    device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net when
-    the file has several. mode: "functional"; "timing" or "timing:TRACE" also counts cycles (profile) and may write a Perfetto trace;
-    "checked" fails a run whose kernels race or read what nobody wrote; "shuffled:SEED" lets engines take turns at random.
-    schedule: "tasks" goes through the task runtime, where launches that share no memory may overlap (functional and timing mode); in timing
-    mode in virtual time, on a chip of `blocks` blocks, one cube core and two vector cores each. "in-order" runs one launch after the
-    other. trace: keep what write_trace needs of the last run.
+    device: "cmodel" or the path of a device plug-in; threads: host threads that simulate cores, 0 = all; net: which net
+    when the file has several. mode: "functional"; "timing" or "timing:TRACE" also counts cycles (profile) and may write
+    a Perfetto trace; "checked" fails a run whose kernels race or read what nobody wrote; "shuffled:SEED" lets engines
+    take turns at random. schedule: "tasks" goes through the task runtime, where launches that share no memory may
+    overlap (functional and timing mode); in timing mode in virtual time, on a chip of `blocks` blocks, one cube core
+    and two vector cores each. "in-order" runs one launch after the other. trace: keep what write_trace needs of the
+    last run.
     """
 
     def __init__(
@@ -118,7 +119,8 @@ class InferenceSession:
         return _node_args(self._session.outputs())
 
     def run(self, output_names: Sequence[str] | None, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
-        """The named outputs (None: all) in order. Types and shapes must match the model's exactly, as in onnxruntime."""
+        """The named outputs (None: all) in order. Types and shapes must match the model's exactly, as in
+        onnxruntime."""
         return [array for _, array in self._run(list(output_names or []), feed, False)]
 
     def run_with_debug(self, feed: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -126,9 +128,11 @@ class InferenceSession:
         return dict(self._run([], feed, True))
 
     def profile(self, reset: bool = False) -> dict:
-        """What running cost since the session began (or the last reset): launches, instructions, bytes of global memory, seconds.
+        """What running cost since the session began (or the last reset): launches, instructions, bytes of global
+        memory, seconds.
 
-        In timing mode also the device's cycles and seconds, and of each engine the cycles in which it was busy and in which it waited.
+        In timing mode also the device's cycles and seconds, and of each engine the cycles in which it was busy and in
+        which it waited.
         """
         return self._session.profile(reset)
 
@@ -137,7 +141,8 @@ class InferenceSession:
         return self._session.profile_kernels(reset)
 
     def write_trace(self, path: str | os.PathLike) -> None:
-        """Writes the last run for Perfetto or chrome://tracing: each core's tasks, dependencies as flows, queue depths."""
+        """Writes the last run for Perfetto or chrome://tracing: each core's tasks, dependencies as flows, queue
+        depths."""
         self._trace(self._session.write_trace, os.fspath(path))
 
     def trace_report(self) -> str:
@@ -152,7 +157,8 @@ class InferenceSession:
             raise RuntimeFailure(str(error)) from None
 
     def info(self) -> dict:
-        """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops, whether runs are traced."""
+        """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops, whether runs are
+        traced."""
         return self._session.info()
 
     def _run(self, names, feed, debug):
@@ -174,8 +180,8 @@ class Kernel:
         scale = Kernel("x.pmodel", "scale")
         scale.run(x, y, 0.5)
 
-    name: may be left out when the file has one kernel. device, mode, threads: as of InferenceSession. Threads may share a kernel;
-    its launches take turns.
+    name: may be left out when the file has one kernel. device, mode, threads: as of InferenceSession. Threads may share
+    a kernel; its launches take turns.
     """
 
     def __init__(
@@ -198,9 +204,10 @@ class Kernel:
         self._writes: list[bool] = self._kernel.writes()
 
     def run(self, *args, blocks: int = 0) -> None:
-        """Launches once and waits. `args` are arrays for the kernel's pointers and numbers for its scalars, each kind in the kernel's
-        order; results are written into the arrays. A Python float or a numpy float of any width becomes the bits of an f32, which is
-        how kernels hold f16 and bf16 scalars as well. blocks 0: as many as the file says."""
+        """Launches once and waits. `args` are arrays for the kernel's pointers and numbers for its scalars, each kind
+        in the kernel's order; results are written into the arrays. A Python float or a numpy float of any width becomes
+        the bits of an f32, which is how kernels hold f16 and bf16 scalars as well. blocks 0: as many as the file says.
+        """
         memory, scalars, count = [], [], 0
         for index, value in enumerate(args):
             where = f"kernel '{self.name}', argument {index}"

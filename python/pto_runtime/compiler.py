@@ -32,7 +32,7 @@ class Binary:
         self.path = path
         self.functions = functions
         self._folder = folder
-        self._library = None
+        self._library: ctypes.CDLL | None = None
         self._programs: dict[str, Callable] = {}
 
     @property
@@ -54,7 +54,7 @@ class Binary:
             raise ValueError(f"a binary for {self.kind} {where}, it has no address here")
         if self._library is None:
             self._library = ctypes.CDLL(str(self.path))
-        return ctypes.cast(getattr(self._library, self.function_name(name)), ctypes.c_void_p).value
+        return ctypes.cast(getattr(self._library, self.function_name(name)), ctypes.c_void_p).value or 0
 
     def callable(self, name: str | None = None) -> Callable:
         """The function for arrays: f(*arrays and scalars)."""
@@ -78,7 +78,8 @@ class Binary:
 
 
 class SimulatedKernel:
-    """A kernel of PTO-AS on the simulator: checks the arguments and adds the workspace that the compiled function takes."""
+    """A kernel of PTO-AS on the simulator: checks the arguments and adds the workspace that the compiled function
+    takes."""
 
     def __init__(self, kernel, path: Path, folder: tempfile.TemporaryDirectory):
         self.kernel, self.path = kernel, path
@@ -110,7 +111,8 @@ class BinaryCompiler:
     """Compiles `source` (PTO-AS text, a PTO builder, or C++ with the uniform ABI) for a kind of processor:
 
     - `aicore`: a .pmodel that the simulator runs, by pto-compile. Needs PTO-AS or a PTO builder.
-    - `host`, `aicpu`: of C++ a shared library, by the system's C++ compiler ($CXX, clang++ or g++); PTO-AS is interpreted with numpy.
+    - `host`, `aicpu`: of C++ a shared library, by the system's C++ compiler ($CXX, clang++ or g++); PTO-AS is
+    interpreted with numpy.
     """
 
     def __init__(self, source=None):
@@ -156,7 +158,8 @@ def _compile_native(kind: str, text: str) -> Binary:
     file = Path(folder.name) / f"kernel_{digest}.cpp"
     file.write_text(text)
     library = file.with_suffix(".so")
-    # The words with which sources for the chip qualify functions and pointers mean nothing here; int64_t is there without an include.
+    # The words with which sources for the chip qualify functions and pointers mean nothing here; int64_t is there
+    # without an include.
     words = ["-D__aicore__=", "-D__gm__=", "-include", "cstdint"]
     # Without -fno-gnu-unique a library with inline statics can never be unloaded.
     flags = ["-std=c++17", "-O2", "-fPIC", "-shared"] + (

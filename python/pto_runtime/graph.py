@@ -34,8 +34,8 @@ class Graph:
     def add_task(
         self, args, func_id: int, core_type: CoreType | int = CoreType.VECTOR, name: str = "", blocks: int = 1
     ) -> int:
-        """`args` are numpy arrays, DeviceBuffers and numbers, in the order in which the kernel reads them; `func_id` is what
-        DeviceRunner.register_kernel returned. Returns the task's number."""
+        """`args` are numpy arrays, DeviceBuffers and numbers, in the order in which the kernel reads them; `func_id` is
+        what DeviceRunner.register_kernel returned. Returns the task's number."""
         if not isinstance(func_id, int) or isinstance(func_id, bool) or func_id < 0:
             raise ValueError(f"func_id is what register_kernel returned, got {func_id!r}")
         if not isinstance(blocks, int) or blocks < 1:
@@ -92,6 +92,7 @@ class Graph:
         for number, task in enumerate(self.tasks):
             after = " -> " + ", ".join(map(str, task.successors)) if task.successors else ""
             lines.append(
-                f"  task {self.describe(number)}: kernel {task.func_id} on {task.core_type.name}, {len(task.args)} args{after}"
+                f"  task {self.describe(number)}: kernel {task.func_id} on {task.core_type.name}, "
+                f"{len(task.args)} args{after}"
             )
         return "\n".join(lines)

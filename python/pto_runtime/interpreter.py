@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from pto.segments import check_defined
 from pto_as import NUMPY_DTYPES, Kernel, Op, PTOError, Repeat, Value
 
-_UNARY = {
+_UNARY: dict[str, Callable] = {
     "tile_copy": lambda x: x,
     "tile_exp": np.exp,
     "tile_sqrt": np.sqrt,
@@ -14,7 +16,7 @@ _UNARY = {
     "tile_relu": lambda x: np.maximum(x, x.dtype.type(0)),
     "tile_neg": np.negative,
 }
-_BINARY = {
+_BINARY: dict[str, Callable] = {
     "tile_add": np.add,
     "tile_sub": np.subtract,
     "tile_mul": np.multiply,

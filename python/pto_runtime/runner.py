@@ -6,6 +6,7 @@ import struct
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from pto_mlir._tasks import Runtime, TaskError
@@ -43,12 +44,12 @@ _SCALAR, _INPUT = 0, 1
 
 
 class DeviceRunner:
-    """The simulated device: `init`, `register_kernel`, copies, `run`, `finalize`. Kernels are Python callables that get the task's
-    arguments (numpy arrays of device memory and numbers), functions of a Binary, or kernels of a .pmodel."""
+    """The simulated device: `init`, `register_kernel`, copies, `run`, `finalize`. Kernels are Python callables that get
+    the task's arguments (numpy arrays of device memory and numbers), functions of a Binary, or kernels of a .pmodel."""
 
     def __init__(self):
         self._runtime: Runtime | None = None
-        self._options: dict | None = None
+        self._options: dict = {}
         self._kernels: list[Callable | Binary | Kernel] = []
         self._buffers: list[DeviceBuffer] = []
 
@@ -67,8 +68,9 @@ class DeviceRunner:
         trace: bool = False,
         hang_ms: int = 60000,
     ) -> None:
-        """Starts the control and core threads. The same call again does nothing; another configuration needs `finalize` first."""
-        options = dict(
+        """Starts the control and core threads. The same call again does nothing; another configuration needs `finalize`
+        first."""
+        options: dict[str, Any] = dict(
             cores=[cube, vector, ai_cpu, accelerator],
             window=window,
             heap_bytes=heap_bytes,
@@ -91,11 +93,11 @@ class DeviceRunner:
         self._options = options
 
     def register_kernel(self, kernel, name: str | None = None, cost_ns: int = 1000) -> int:
-        """A callable, a Binary or the path of any .pmodel (with `name` when it has several kernels). Returns the func_id for
-        Graph.add_task. In virtual time a call takes `cost_ns`, or the integer that the callable returns.
+        """A callable, a Binary or the path of any .pmodel (with `name` when it has several kernels). Returns the
+        func_id for Graph.add_task. In virtual time a call takes `cost_ns`, or the integer that the callable returns.
 
-        A kernel of a .pmodel takes its pointers as arrays and its scalars as numbers, each kind in the kernel's order; a task of several
-        blocks is one launch on as many."""
+        A kernel of a .pmodel takes its pointers as arrays and its scalars as numbers, each kind in the kernel's order;
+        a task of several blocks is one launch on as many."""
         runtime = self._ready()
         try:
             if isinstance(kernel, str | Path):
@@ -109,9 +111,9 @@ class DeviceRunner:
                     raise DeviceError(
                         f"a kernel is a callable, a Binary or the path of a .pmodel, got {type(kernel).__name__}"
                     )
-                name = name or getattr(kernel, "__name__", None) or getattr(kernel, "name", "kernel")
+                label = str(name or getattr(kernel, "__name__", None) or getattr(kernel, "name", "kernel"))
                 func_id = runtime.register_kernel(
-                    name, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns
+                    label, lambda args, block, blocks, core: _call(function, args, block, blocks), cost_ns
                 )
         except (TaskError, ValueError, RuntimeFailure) as error:
             raise DeviceError(str(error)) from None
@@ -148,7 +150,8 @@ class DeviceRunner:
     copyFromDevice = copy_from_device
 
     def run(self, graph: Graph) -> int:
-        """Runs the graph to completion and returns 0. DeviceError names the task that failed and why; the device stays usable."""
+        """Runs the graph to completion and returns 0. DeviceError names the task that failed and why; the device stays
+        usable."""
         runtime = self._ready()
         try:
             order = graph.order()
@@ -158,7 +161,8 @@ class DeviceRunner:
         for number, task in enumerate(graph.tasks):
             if task.func_id >= len(self._kernels):
                 raise DeviceError(
-                    f"task {graph.describe(number)}: there is no kernel {task.func_id}, {len(self._kernels)} are registered"
+                    f"task {graph.describe(number)}: there is no kernel {task.func_id}, {len(self._kernels)} are "
+                    f"registered"
                 )
             for successor in task.successors:
                 producers[successor].append(number)
@@ -212,7 +216,7 @@ class DeviceRunner:
 
     def finalize(self) -> None:
         """Ends the threads and frees the buffers. A device that was not initialised is fine."""
-        self._runtime = self._options = None
+        self._runtime, self._options = None, {}
         self._kernels.clear()
         for buffer in self._buffers:
             buffer.freed = True
@@ -236,9 +240,11 @@ class DeviceRunner:
             raise DeviceError("the buffer was freed")
 
     def _arguments(self, graph: Graph, number: int) -> tuple[list[tuple], list]:
-        """Words for the runtime and values for a Python kernel. Edges are explicit, so every word is a scalar to the runtime."""
+        """Words for the runtime and values for a Python kernel. Edges are explicit, so every word is a scalar to the
+        runtime."""
         task = graph.tasks[number]
-        words, values = [], []
+        words: list[tuple] = []
+        values: list = []
         elements = None
         for index, value in enumerate(task.args):
             where = f"task {graph.describe(number)}, argument {index}"

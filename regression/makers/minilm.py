@@ -2,9 +2,9 @@
 
     minilm.py OUT.onnx       leaves minilm_vocab.txt and minilm_model.safetensors beside it
 
-The graph is the BERT encoder of the model card: post-norm layers, gelu by erf, then the mean over the tokens of a sentence and its
-L2 norm. Inputs: input_ids, token_type_ids, attention_mask, int64 [batch, 128]. Outputs: last_hidden_state [batch, 128, 384],
-sentence_embedding [batch, 384]. The batch is free.
+The graph is the BERT encoder of the model card: post-norm layers, gelu by erf, then the mean over the tokens of a
+sentence and its L2 norm. Inputs: input_ids, token_type_ids, attention_mask, int64 [batch, 128]. Outputs:
+last_hidden_state [batch, 128, 384], sentence_embedding [batch, 384]. The batch is free.
 """
 
 import os

@@ -3,8 +3,9 @@
     /usr/bin/python3 torchvision_net.py export NAME OUT.onnx
     /usr/bin/python3 torchvision_net.py float64 NAME IN.npz OUT.npz
 
-Runs by itself under Debian's Python (packages python3-torch and python3-torchvision), never inside the project's environment.
-Batch-norm statistics come from one seeded batch: with the initial ones the activations of MobileNetV2 vanish below float16.
+Runs by itself under Debian's Python (packages python3-torch and python3-torchvision), never inside the project's
+environment. Batch-norm statistics come from one seeded batch: with the initial ones the activations of MobileNetV2
+vanish below float16.
 """
 
 import argparse
@@ -69,7 +70,7 @@ def float64(name, source, target):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument("command", choices=["export", "float64"])
     parser.add_argument("net", choices=sorted(NETS))
     parser.add_argument("files", nargs="+")

@@ -60,3 +60,20 @@ func.func @main(%x: tensor<5x2x4xf32>, %k: tensor<2x4x6xf32>) -> (tensor<2x5x6xf
   %1 = linalg.batch_matmul ins(%0, %k : tensor<2x5x4xf32>, tensor<2x4x6xf32>) outs(%i : tensor<2x5x6xf32>) -> tensor<2x5x6xf32> loc("product")
   return %1, %0 : tensor<2x5x6xf32>, tensor<2x5x4xf32>
 }
+
+// -----
+
+// A row of a tensor is read in place, under the name of the reshape that ends it: the kernel absorbs the name. A reshape alone is no such
+// tensor; its elements are those of the argument.
+// CHECK-LABEL: func.func @main
+// CHECK: top.launch @k0_product ins(%{{.*}}, %{{.*}} : tensor<1x6x8xf32>, tensor<8x4xf32>) {{.*}}{absorbed = ["row"], layouts = [""], names = ["product"]}
+// ALL: absorbed = ["row"]
+func.func @main(%x: tensor<1x6x8xf32>, %w: tensor<8x4xf32>) -> tensor<1x4xf32> {
+  %zero = arith.constant 0.0 : f32
+  %0 = tensor.extract_slice %x[0, 0, 0] [1, 1, 8] [1, 1, 1] : tensor<1x6x8xf32> to tensor<1x1x8xf32>
+  %1 = tensor.collapse_shape %0 [[0], [1, 2]] : tensor<1x1x8xf32> into tensor<1x8xf32> loc("row")
+  %f = tensor.empty() : tensor<1x4xf32>
+  %i = linalg.fill ins(%zero : f32) outs(%f : tensor<1x4xf32>) -> tensor<1x4xf32>
+  %2 = linalg.matmul ins(%1, %w : tensor<1x8xf32>, tensor<8x4xf32>) outs(%i : tensor<1x4xf32>) -> tensor<1x4xf32> loc("product")
+  return %2 : tensor<1x4xf32>
+}

@@ -19,7 +19,8 @@ GRACE = 60.0
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item):
-    """Fails a test that takes longer than its limit. What native code holds up beyond a grace time ends the whole run."""
+    """Fails a test that takes longer than its limit. What native code holds up beyond a grace time ends the whole
+    run."""
 
     def stop(*_):
         pytest.fail(f"took longer than its limit of {TEST_LIMIT:g} s", pytrace=True)

@@ -1,4 +1,5 @@
-"""Every named tensor of a model is compared, absorbed, or listed with a reason: the parts make the whole, and none is lost."""
+"""Every named tensor of a model is compared, absorbed, or listed with a reason: the parts make the whole, and none is
+lost."""
 
 import re
 
@@ -22,7 +23,8 @@ def names_of(onnx_file) -> set[str]:
 
 @pytest.fixture
 def folded(tmp_path):
-    """Constants, shape arithmetic, views, an identity, a fused activation and a batch norm: everything that leaves the graph."""
+    """Constants, shape arithmetic, views, an identity, a fused activation and a batch norm: everything that leaves the
+    graph."""
     rng = np.random.default_rng(0)
     nodes = [
         helper.make_node("Constant", [], ["two"], value=numpy_helper.from_array(np.float32(2))),
@@ -76,6 +78,22 @@ def test_nothing_is_lost(tmp_path, folded, awkward, mode):
     check(awkward, {"x": rng.standard_normal((3, 3, 13, 29)).astype(np.float32)}, tmp_path, mode)
 
 
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+def test_a_row_that_a_product_reads_in_place_is_absorbed(tmp_path, mode):
+    """The class token of a transformer: no kernel makes it, and it has a name."""
+    rng = np.random.default_rng(5)
+    nodes = [
+        helper.make_node("LayerNormalization", ["x", "scale", "bias"], ["normal"], axis=-1),
+        helper.make_node("Gather", ["normal", "first"], ["row"], axis=1),
+        helper.make_node("Gemm", ["row", "w"], ["y"], transB=1),
+    ]
+    weights = [weight(rng, "scale", 64), weight(rng, "bias", 64), weight(rng, "w", 10, 64)]
+    weights.append(numpy_helper.from_array(np.array(0), "first"))
+    net = save_model(tmp_path / "row.onnx", nodes, [("x", [1, 17, 64])], [("y", [1, 10])], weights)
+    where = check(net, {"x": rng.standard_normal((1, 17, 64)).astype(np.float32)}, tmp_path, mode)
+    assert where.absorbed == ["row"]
+
+
 def test_nothing_is_lost_in_the_classifier(tmp_path, classifier):
     feed = {"x": np.random.default_rng(2).random((1, 3, 48, 192), np.float32)}
     where = check(classifier / "cls.onnx", feed, tmp_path, "F16")
@@ -115,3 +133,17 @@ def test_the_commands_report_the_account(command, tmp_path, folded):
         )
         total, *parts = map(int, found.groups())
         assert total == sum(parts) >= len(names_of(folded)) and parts[-1] == 0, out
+
+
+def test_the_tools_exit_with_1_when_a_tensor_is_lost(tmp_path, folded, command, monkeypatch):
+    """model_transform and model_deploy under --debug, when the account is told of no absorbed tensor."""
+    feed, mlir, model = tmp_path / "in.npz", tmp_path / "m.mlir", tmp_path / "m.pmodel"
+    npz.save(feed, {"x": np.random.default_rng(4).standard_normal((2, 3, 8, 12)).astype(np.float32)})
+    first = ["--model_name", "m", "--model_def", folded, "--mlir", mlir, "--test_result", tmp_path / "ref.npz"]
+    second = ["--mlir", mlir, "--model", model, "--test_reference", tmp_path / "ref.npz"]
+    for tool, arguments in ((model_transform, first), (model_deploy, second)):
+        assert command(tool, *arguments, "--test_input", feed, "--debug")[0] == 0
+        with monkeypatch.context() as patch:
+            patch.setattr(tool, "account", lambda reference, rows, absorbed, *more: account(reference, rows, (), *more))
+            code, out, err = command(tool, *arguments, "--test_input", feed, "--debug")
+        assert code == 1 and "LOST" in out, out + err

@@ -1,4 +1,5 @@
-"""Every command on every file that it reads: one clear line, the right exit code, nothing left behind. Wrong values of options likewise."""
+"""Every command on every file that it reads: one clear line, the right exit code, nothing left behind. Wrong values of
+options likewise."""
 
 import os
 import subprocess
@@ -27,7 +28,8 @@ MODULES = {
     "bgemm": ["-m", "pto.examples.bgemm"],
 }
 
-# Command line, {file}: what is wrong, {name}: a good file of that kind, {out}: where output would go. Then what kind {file} should be.
+# Command line, {file}: what is wrong, {name}: a good file of that kind, {out}: where output would go. Then what kind
+# {file} should be.
 FILES = [
     ("model_transform --model_name m --model_def {file} --mlir {out}.mlir", "onnx"),
     ("model_transform --model_name m --model_def {onnx} --mlir {out}.mlir --test_input {file}", "npz"),

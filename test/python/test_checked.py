@@ -1,4 +1,5 @@
-"""The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
+"""The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag
+does."""
 
 import importlib
 import json
@@ -113,7 +114,8 @@ def silicon(monkeypatch):
 
 
 def near(silicon, kernel, size, folder, shares=None):
-    """The time of a published row within the kernel's goal of it, and the engines' percentages within `shares`. Each kernel checks its result."""
+    """The time of a published row within the kernel's goal of it, and the engines' percentages within `shares`. Each
+    kernel checks its result."""
     row = silicon("published").published(kernel, size)
     measure, goal = silicon("table").KERNELS[kernel]
     here, busy = measure(size, folder)
@@ -152,7 +154,8 @@ def test_a_published_product_takes_the_published_time(silicon, tmp_path):
 
 
 def test_no_rate_is_fitted_to_a_validation_row(silicon):
-    """The sources that the instruction table and the chips name: whatever is fitted, is fitted to kernels of the group `fitted`."""
+    """The sources that the instruction table and the chips name: whatever is fitted, is fitted to kernels of the group
+    `fitted`."""
     rows = silicon("published").ROWS
     assert {row.group for row in rows} == {"fitted", "validation"}
     groups = {row.kernel: row.group for row in rows}

@@ -1,4 +1,5 @@
-"""Operators of convolutional networks to numbers on the cmodel, beside onnxruntime's: a net of many branches per family."""
+"""Operators of convolutional networks to numbers on the cmodel, beside onnxruntime's: a net of many branches per
+family."""
 
 import numpy as np
 import onnx
@@ -258,7 +259,8 @@ def test_depthwise_sums_do_not_round_at_the_bias(tmp_path, kernel):
 
 
 def depthwise_of_inputs():
-    """Depthwise convolutions that read the net's own (NCHW) inputs: channels, sizes, windows, strides and pads of all kinds."""
+    """Depthwise convolutions that read the net's own (NCHW) inputs: channels, sizes, windows, strides and pads of all
+    kinds."""
     channels = (1, 3, 8, 16, 17, 32, 40)
     sizes = {1: (160, 160), 3: (320, 320), 8: (61, 160), 16: (160, 160), 17: (80, 113), 32: (160, 40), 40: (33, 57)}
     net = Net(17, **{f"c{c}": [1, c, *sizes[c]] for c in channels})

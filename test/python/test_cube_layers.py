@@ -1,4 +1,5 @@
-"""Layers of the sizes of real networks on the cube road: right numbers in every storage type, the same bits on any number of cores."""
+"""Layers of the sizes of real networks on the cube road: right numbers in every storage type, the same bits on any
+number of cores."""
 
 import numpy as np
 import pytest
@@ -52,7 +53,8 @@ def products(path):
 
 
 def long_rows(path):
-    """197 rows of 768 and of 3072 floats: more than L1 holds, so some of their columns stay there and the others come by for each block of columns."""
+    """197 rows of 768 and of 3072 floats: more than L1 holds, so some of their columns stay there and the others come
+    by for each block of columns."""
     rng = np.random.default_rng(9)
     nodes = [
         helper.make_node("MatMul", ["x", "w0"], ["h"]),

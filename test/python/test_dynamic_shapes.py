@@ -206,7 +206,8 @@ def test_a_loop_whose_tensors_grow_while_a_condition_holds(tmp_path, start):
 
 
 def test_a_body_that_slices_by_its_counter(tmp_path):
-    """Attention to the rows so far: their number follows from the counter of a loop whose number of trips is an input."""
+    """Attention to the rows so far: their number follows from the counter of a loop whose number of trips is an
+    input."""
     body = helper.make_graph(
         [
             node("Reshape", ["i", "flat"], ["first"]),
@@ -264,7 +265,10 @@ def test_named_dimensions_have_several_sizes(tmp_path, capfd):
     assert [input.shape for input in session.get_inputs()] == [[None, None, 5], [None, None]]
     with pytest.raises(
         RuntimeFailure,
-        match=r"'mask' has a shape that the model was not compiled for: \[1, 4\], .* to \[3, 6\] \(model_transform --max_extent, --dynamic",
+        match=(
+            r"'mask' has a shape that the model was not compiled for: \[1, 4\], .* to \[3, 6\] \(model_transform "
+            r"--max_extent, --dynamic"
+        ),
     ):
         session.run(None, {"x": np.zeros((2, 5, 5), np.float32), "mask": np.zeros((2, 5), np.float32)})
     np.savez(tmp_path / "in.npz", **feeds[0])

@@ -94,8 +94,8 @@ NETS = {
 @pytest.mark.parametrize("quantize", ["F32", "BF16"])
 @pytest.mark.parametrize("net", NETS)
 def test_text_gives_the_models_commands(command, tmp_path, net, quantize, cores):
-    """Every kernel that is printed for pto-compile and compiled again has the command bytes of the model; one that is printed for the public
-    assembler has them unless model_deploy says what the text says instead."""
+    """Every kernel that is printed for pto-compile and compiled again has the command bytes of the model; one that is
+    printed for the public assembler has them unless model_deploy says what the text says instead."""
     onnx, mlir = tmp_path / f"{net}.onnx", tmp_path / f"{net}.mlir"
     NETS[net](onnx)
     assert command(model_transform, "--model_name", net, "--model_def", onnx, "--mlir", mlir)[0] == 0

@@ -1,19 +1,13 @@
 """The pieces of the end metrics: tokens, boxes, crops, CTC; and the float64 evaluator against onnxruntime."""
 
-import sys
-
 import numpy as np
 import pytest
-from conftest import ROOT, save_model, weight
+from conftest import save_model, weight
 from onnx import helper, numpy_helper
 from pto_mlir.compare import Row, first_loss, sources
+from pto_mlir.reference import run_onnx
 
-sys.path.insert(0, str(ROOT / "regression"))
-import metrics  # noqa: E402
-import ocr  # noqa: E402
-import precise  # noqa: E402
-import wordpiece  # noqa: E402
-from pto_mlir.reference import run_onnx  # noqa: E402
+from regression import metrics, ocr, precise, wordpiece
 
 
 def test_wordpiece(tmp_path):
@@ -85,7 +79,8 @@ def test_first_real_loss():
 
 
 def test_float64_evaluator(tmp_path):
-    """Convolutions of every kind, transposed ones, pools with ceiling, batch norm and nearest Resize, within float32's rounding of onnxruntime."""
+    """Convolutions of every kind, transposed ones, pools with ceiling, batch norm and nearest Resize, within float32's
+    rounding of onnxruntime."""
     rng = np.random.default_rng(1)
     nodes = [
         helper.make_node(

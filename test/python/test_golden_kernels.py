@@ -1,4 +1,5 @@
-"""Kernels that model_deploy --emit-pto wrote, against what the public assembler and CPU simulator made of them (golden_kernels/make.py)."""
+"""Kernels that model_deploy --emit-pto wrote, against what the public assembler and CPU simulator made of them
+(golden_kernels/make.py)."""
 
 from pathlib import Path
 

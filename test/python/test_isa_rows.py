@@ -1,4 +1,5 @@
-"""Every row of the instruction table on the simulator, over element types, layouts, valid shapes and in-place forms, against numpy."""
+"""Every row of the instruction table on the simulator, over element types, layouts, valid shapes and in-place forms,
+against numpy."""
 
 import re
 from pathlib import Path
@@ -6,11 +7,12 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
-from isa import cube, elementwise, golden, movement
+from isa import convert, cube, elementwise, fixpipe, golden, movement, quantise, scalar, sorting, transfers
 from isa import numbers as nb
 from isa.machine import BITS, BUILD, NUMPY, TABLE, Fault, Machine, Program, Tile, View, reg, run_vector
 
-CASES = elementwise.CASES | movement.CASES | cube.CASES
+FILES = (elementwise, convert, movement, sorting, quantise, transfers, cube, fixpipe, scalar)
+CASES = {mnemonic: case for file in FILES for mnemonic, case in file.CASES.items()}
 PAGE = Path(__file__).resolve().parents[2] / "docs/isa-names.md"
 
 
@@ -184,8 +186,8 @@ def test_answers_of_the_public_simulator(case):
 
 @pytest.mark.parametrize("kind", ["f8E4M3FN", "f8E5M2", "hif8", "f4E2M1", "f4E1M2"])
 def test_small_floats_round_at_every_border(kind):
-    """Every number of the type, every middle of two neighbours and what lies just beside it: to the type by ml_dtypes (hif8, e1m2: by search)
-    and back."""
+    """Every number of the type, every middle of two neighbours and what lies just beside it: to the type by ml_dtypes
+    (hif8, e1m2: by search) and back."""
     own = {"f8E4M3FN": ml_dtypes.float8_e4m3fn, "f8E5M2": ml_dtypes.float8_e5m2, "f4E2M1": ml_dtypes.float4_e2m1fn}.get(
         kind
     )

@@ -1,5 +1,5 @@
-"""Kernels of a model that use cube and vector cores side by side: which launches are joined, their numbers in every mode and for every number of
-cores, and their text."""
+"""Kernels of a model that use cube and vector cores side by side: which launches are joined, their numbers in every
+mode and for every number of cores, and their text."""
 
 import json
 import re
@@ -25,7 +25,8 @@ def erf_gelu(x):
 
 
 def gelu(path):
-    """A product of 197 rows and 136 columns: no tile divides either; the rows of the vector kernel's second input lie apart."""
+    """A product of 197 rows and 136 columns: no tile divides either; the rows of the vector kernel's second input lie
+    apart."""
     rng = np.random.default_rng(7)
     w, b, r = weight(rng, "w", 40, 136, scale=0.3), weight(rng, "b", 136), weight(rng, "r", 197, 136)
     nodes = [

@@ -1,4 +1,5 @@
-"""ONNX's own node tests, as far as their operators are supported: a case is answered as ONNX says or refused with a clear error."""
+"""ONNX's own node tests, as far as their operators are supported: a case is answered as ONNX says or refused with a
+clear error."""
 
 import importlib
 import pkgutil
@@ -25,7 +26,8 @@ FEWEST = 560
 
 
 def cases():
-    """Cases whose operators are all in the table of supported ones; casts among exotic types are left to the errors' own tests."""
+    """Cases whose operators are all in the table of supported ones; casts among exotic types are left to the errors'
+    own tests."""
     supported = set(re.findall(r"^\| (\w+) \|", (ROOT / "docs" / "onnx-ops.md").read_text(), re.M))
     for module in pkgutil.iter_modules(suite.__path__):
         importlib.import_module(f"{suite.__name__}.{module.name}")
@@ -52,8 +54,8 @@ def convert(model, folder, constants):
 
 
 def answer(case, folder):
-    """The tensors that we compute for a case's first data set, or the error. Axes, shapes and filters are inputs in the cases: where
-    that is what is refused, all inputs but the first are made constants."""
+    """The tensors that we compute for a case's first data set, or the error. Axes, shapes and filters are inputs in the
+    cases: where that is what is refused, all inputs but the first are made constants."""
     values = case.data_sets[0][0]
     names = [info.name for info in case.model.graph.input]
     feed = {name: np.asarray(value) for name, value in zip(names, values, strict=False)}

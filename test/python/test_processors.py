@@ -1,4 +1,5 @@
-"""Models on every processor of the instruction table: the same graphs, types and numbers of cores as on the default one."""
+"""Models on every processor of the instruction table: the same graphs, types and numbers of cores as on the default
+one."""
 
 import numpy as np
 import onnxruntime

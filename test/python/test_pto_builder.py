@@ -25,7 +25,8 @@ def test_example_of_the_overview():
     pto.tile_add(C, A, B)
     pto_as_text = pto.build()
     assert pto_as_text == (
-        "kernel @my_kernel {\n  %t0 = tensor f32[64, 64]\n  %t1 = tensor f32[64, 64]\n  %t2 = tensor f32[64, 64]\n  tile_add %t2, %t0, %t1\n}\n"
+        "kernel @my_kernel {\n  %t0 = tensor f32[64, 64]\n  %t1 = tensor f32[64, 64]\n  %t2 = tensor f32[64, "
+        "64]\n  tile_add %t2, %t0, %t1\n}\n"
     )
 
 

@@ -1,4 +1,5 @@
-"""What the builder's kernels compute on the simulator, in checked mode, against numpy: element types, loops, ragged and large sizes, both chips."""
+"""What the builder's kernels compute on the simulator, in checked mode, against numpy: element types, loops, ragged and
+large sizes, both chips."""
 
 import re
 
@@ -61,7 +62,8 @@ def close(got, expected, tolerance):
 @PROCESSORS
 @pytest.mark.parametrize("dtype", NUMPY)
 def test_every_operation_of_every_type(launch, processor, dtype):
-    """One kernel with all operations; rows of 37 elements leave a ragged tile. i8 wraps, bf16 rounds after each operation."""
+    """One kernel with all operations; rows of 37 elements leave a ragged tile. i8 wraps, bf16 rounds after each
+    operation."""
     shape, builder = (13, 37), PTO("operations")
     x, y = (builder.tensor(shape, dtype, name) for name in "xy")
     value = 3 if dtype.startswith("int") else 0.3

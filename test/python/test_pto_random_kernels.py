@@ -16,7 +16,8 @@ SCALAR = ("tile_adds", "tile_subs", "tile_muls", "tile_maxs", "tile_mins")
 
 
 class Program:
-    """Operations on up to four tensors and three tiles of one shape, in nested loops; half of the f32 ones multiply matrices."""
+    """Operations on up to four tensors and three tiles of one shape, in nested loops; half of the f32 ones multiply
+    matrices."""
 
     def __init__(self, seed: int):
         self.random = pick = random.Random(seed)
@@ -91,7 +92,8 @@ def test_simulator_and_numpy_agree(seed, processor, tmp_path):
 
 
 def test_the_programs_have_what_they_should():
-    """Products, accumulators, tiles between the cores, loops with trips from an argument: enough of the seeds have each."""
+    """Products, accumulators, tiles between the cores, loops with trips from an argument: enough of the seeds have
+    each."""
     texts = [program.builder.build() for program in map(Program, range(24))]
     for what, least in (("tile_matmul %", 4), ("tile_matmul_acc", 3), ("repeat %trips", 4), ("bf16", 2), ("i8", 2)):
         assert sum(what in text for text in texts) >= least, what

@@ -1,4 +1,5 @@
-"""Every pto op names its rows of the instruction table or says why it has none; what follows from the rows is generated."""
+"""Every pto op names its rows of the instruction table or says why it has none; what follows from the rows is
+generated."""
 
 import copy
 import json

@@ -1,4 +1,5 @@
-"""LSTM, GRU and RNN against onnxruntime: directions, initial states, layouts, activations, both forms of the GRU's reset."""
+"""LSTM, GRU and RNN against onnxruntime: directions, initial states, layouts, activations, both forms of the GRU's
+reset."""
 
 import numpy as np
 import onnx

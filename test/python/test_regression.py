@@ -12,6 +12,10 @@ import pytest
 from conftest import ROOT, save_model, weight
 from onnx import helper
 
+from regression import command as run_command
+from regression import page, plan, report
+from regression import zoo as descriptions
+
 DESCRIPTION = """
 title = "test net"
 source = "a test"
@@ -29,7 +33,10 @@ kind = "normal"
 F32 = {{ tensors = 0.99999, outputs = 0.99999, max_error = {bound} }}
 F16 = {{ tensors = 0.999, outputs = 0.999, max_error = 0.1 }}
 """
-COPY = "import shutil, sys, time\ntime.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)\nshutil.copy(sys.argv[1], sys.argv[-1])\n"
+COPY = (
+    "import shutil, sys, time\ntime.sleep(float(sys.argv[3]) if len(sys.argv) > 3 else 0)\n"
+    "shutil.copy(sys.argv[1], sys.argv[-1])\n"
+)
 
 
 @pytest.fixture
@@ -122,7 +129,8 @@ def test_a_model_that_cannot_be_made_here_is_skipped(tmp_path, zoo):
     zoo[1]("broken")
     (tmp_path / "models" / "copy_file.py").write_text(
         "import sys\nname = sys.argv[-1]\n"
-        "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', file=sys.stderr)\n"
+        "sys.exit('no such weights') if 'broken' in name else print('error: no torch; apt-get install x', "
+        "file=sys.stderr)\n"
         "sys.exit(3)\n"
     )
     code, text, report = run(tmp_path, "--models", "absent")
@@ -209,7 +217,8 @@ def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
 
 @pytest.mark.parametrize("name, modes, cores, pieces", [("cls", "F32,F16", "1,2,24", 7), ("rec", "F32", "1,24", 3)])
 def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
-    """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files come from PyPI."""
+    """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files
+    come from PyPI."""
     cache = ROOT / ".cache" / "pto-mlir"
     done = subprocess.run(
         [
@@ -242,14 +251,6 @@ def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
     assert report["cores"] and all(c["equal"] for c in report["cores"])
 
 
-@pytest.fixture
-def regression(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "regression"))
-    import report
-
-    return report
-
-
 @pytest.mark.parametrize(
     "change, word",
     [
@@ -260,7 +261,7 @@ def regression(monkeypatch):
         (lambda y: y[:2], "y: float32 (2,) instead of float32 (3,)"),
     ],
 )
-def test_any_bit_that_depends_on_the_cores_fails(regression, tmp_path, change, word):
+def test_any_bit_that_depends_on_the_cores_fails(tmp_path, change, word):
     """However small: the error against onnxruntime (here 1.0) is no excuse."""
     from types import SimpleNamespace
 
@@ -279,36 +280,61 @@ def test_any_bit_that_depends_on_the_cores_fails(regression, tmp_path, change, w
                 "outputs": [{"name": "y", "max_error": 1.0}],
             }
         )
-    outcome = regression.collect([SimpleNamespace(result=r) for r in results], [], tmp_path)
+    outcome = report.collect([SimpleNamespace(result=r) for r in results], [], tmp_path)
     assert outcome["passed"] == 3 and outcome["failed"] == (1 if change else 0)
     assert [c["equal"] for c in outcome["cores"]] == [True, not change]
     assert word in outcome["cores"][1]["difference"]
 
 
-def test_a_report_shows_an_end_metric_whose_models_failed(monkeypatch, tmp_path):
-    monkeypatch.syspath_prepend(str(ROOT / "regression"))
-    import page
-    import report
-    import run
-    import zoo as descriptions
-
+def test_a_report_shows_an_end_metric_whose_models_failed(tmp_path):
     models = descriptions.read_all(["det", "cls", "rec"], ROOT / "regression" / "models")
-    args = run.parser().parse_args(["--modes", "F16"])
-    last = run.pieces(args, models)[-1]
+    args = run_command.parser().parse_args(["--modes", "F16"])
+    run_command.checked(args)
+    last = plan.pieces(args, models)[-1]
     assert last.spec["what"] == "metric"
     last.result = {**last.spec, "status": "skipped", "problem": "rec_F16_1 failed"}
     assert "rec_F16_1 failed" in page.render(report.collect([last], [], tmp_path))
 
 
-def test_full_covers_every_chip(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "regression"))
-    import run as command
+def test_the_page_escapes_what_models_say():
+    """Names and messages are text, not HTML; every part of the page is there."""
+    tensor = {"name": "<b>&t", "position": 0, "shape": [2, 3], "kind": "Conv", "cosine": 1.0, "relative_l2": 1e-7}
+    tensor |= {"max_error": 1e-7, "problem": "<i>"}
+    result = {
+        "what": "model",
+        "name": "n<et",
+        "processor": "a3",
+        "mode": "F32",
+        "cores": 2,
+        "status": "failed",
+        "problem": "x < y",
+        "outputs": [{"name": "y", "cosine": 1.0, "max_error": 0.0}],
+        "tensors": [tensor],
+        "account": {"compared": 1, "absorbed": [], "listed": {}, "lost": ["<lost>"]},
+        "first_loss": {"name": "<b>&t", "kind": "Conv", "relative_l2": 0.5, "inputs": 0.1},
+        "metric": {"summary": "1 < 2"},
+        "seconds": {"deploy": 1.0, "cmodel": 0.2, "onnxruntime": 0.1},
+        "peak_mb": {"deploy": 1.0},
+        "bytes": {"file": 100, "weights": 60, "commands": 30},
+        "kernels": [{"name": "<k>", "core": "AIC", "commands": 3, "bytes": 4}],
+        "host_ops": [],
+    }
+    facts = {"title": "<t>", "source": "s", "licence": "l", "shapes": "[[1]]", "metric": "", "notes": ""}
+    cores = [{"name": "n<et", "processor": "a3", "mode": "F32", "cores": [1, 2], "equal": False, "difference": "a<b"}]
+    counts = {"passed": 0, "failed": 1, "skipped": 0, "unfinished": 1}
+    text = page.render({**counts, "models": {"n<et": facts}, "results": [result], "cores": cores})
+    assert not any(word in text for word in ("<b>&t", "<i>", "n<et", "x < y", "<lost>", "<t>", "a<b", "<k>"))
+    assert "lost: &lt;lost&gt;" in text and "&lt;b&gt;&amp;t" in text and "were not run" in text
+    assert text.count("<svg") == 4 and text.count("<table>") == 3
+
+
+def test_full_covers_every_chip():
     from pto_mlir import compiler
 
     chosen = {}
     for options in ([], ["--full"], ["--full", "--num_core", "3"]):
-        args = command.parser().parse_args(options)
-        command.checked(args)
+        args = run_command.parser().parse_args(options)
+        run_command.checked(args)
         chosen[" ".join(options)] = (args.processors, args.num_core)
     first = next(iter(compiler.processors()))
     assert chosen[""] == ([first], ["1"])

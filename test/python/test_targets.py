@@ -1,4 +1,5 @@
-"""An architecture is a row of the table: nobody else names one, its page lists the row's columns, and one that tests add touches few files."""
+"""An architecture is a row of the table: nobody else names one, its page lists the row's columns, and one that tests
+add touches few files."""
 
 import json
 import re

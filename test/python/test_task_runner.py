@@ -91,7 +91,8 @@ def test_simulated_kernel_in_a_graph(runner):
 
 
 def test_kernels_of_files(runner, tmp_path):
-    """Kernels of pto-compile and of a compiled model run as tasks by path and name, with scalar arguments and in-out arrays."""
+    """Kernels of pto-compile and of a compiled model run as tasks by path and name, with scalar arguments and in-out
+    arrays."""
     builder = PTO("axpy")
     x, y = (builder.tensor((40, 24), name=name) for name in "xy")
     factor, trips = builder.scalar(name="factor"), builder.scalar(dtype="int32", name="trips")

@@ -1,9 +1,12 @@
-"""The small pieces: comparison, pre-processing, npz_tool."""
+"""The small pieces: comparison, tables, pre-processing, npz_tool."""
+
+import re
+import sys
 
 import numpy as np
 import pytest
 from PIL import Image
-from pto_mlir import npz
+from pto_mlir import cli, npz
 from pto_mlir.compare import compare_tensor, cosine
 from pto_mlir.errors import UserError
 from pto_mlir.preprocess import Preprocess
@@ -64,3 +67,24 @@ def test_npz_tool(command, tmp_path):
     assert command(npz_tool, "compair", a, b)[0] == 2
     (tmp_path / "bad.npz").write_bytes(b"PK\x03\x04 broken")
     assert command(npz_tool, "dump", tmp_path / "bad.npz")[0] == 1
+
+
+def test_tables_are_whole_and_plain_when_piped(capsys):
+    """No colour, no cut column, no fold, whatever the width: another program may read them."""
+    name = "a_name_" * 60
+    cli.table(["tensor", "cosine", ""], [[name, "0.99", ""], ["[b]", 1, "below tolerance"]], left=(0, 2), marked={1})
+    head, first, second = capsys.readouterr().out.splitlines()
+    assert first == f"{name}    0.99" and second.split() == ["[b]", "1", "below", "tolerance"]
+    assert head.startswith("tensor ") and head.index("cosine") + 6 == len(first)
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_tables_on_a_terminal_lose_nothing(monkeypatch, capsys, width):
+    """Long cells fold on a narrow terminal."""
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(width))
+    name = "".join(chr(ord("a") + i % 26) for i in range(60))
+    cli.table(["tensor", "cosine"], [[name, "0.99"]])
+    lines = [re.sub(r"\x1b\[[0-9;]*m", "", line) for line in capsys.readouterr().out.splitlines()]
+    assert all(len(line) <= width for line in lines)
+    assert "".join(line.split()[0] for line in lines[1:] if line.strip()) == name

@@ -1,5 +1,6 @@
-"""Traces against the rules of the trace-event format that Perfetto and chrome://tracing read: every field that an event of its phase must have,
-spans of a track that nest, flows that begin and end inside spans, numbers in counters, a name for every track."""
+"""Traces against the rules of the trace-event format that Perfetto and chrome://tracing read: every field that an event
+of its phase must have, spans of a track that nest, flows that begin and end inside spans, numbers in counters, a name
+for every track."""
 
 import json
 from collections import defaultdict

@@ -1,5 +1,5 @@
-"""Transformers through model_transform and model_deploy to numbers on the cmodel, beside onnxruntime's: the parts that they are made of,
-at awkward sizes, in every storage type."""
+"""Transformers through model_transform and model_deploy to numbers on the cmodel, beside onnxruntime's: the parts that
+they are made of, at awkward sizes, in every storage type."""
 
 import numpy as np
 import onnx
@@ -199,7 +199,8 @@ def test_indices_are_checked(command, tmp_path):
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_indices_of_rows(tmp_path, cores):
-    # As in ONNX: [-n, n) with negative ones from the end; onnxruntime refuses the rest, and so does the runtime, with name, place and value.
+    # As in ONNX: [-n, n) with negative ones from the end; onnxruntime refuses the rest, and so does the runtime, with
+    # name, place and value.
     words = np.random.default_rng(3).standard_normal((9, 20)).astype(np.float32)
     nodes = [
         helper.make_node("Reshape", ["ids", "flat"], ["line"]),
@@ -236,7 +237,8 @@ def test_indices_of_rows(tmp_path, cores):
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_computed_indices(tmp_path, debug):
-    # The index is an input and something more. The gather reads the nearest row, and the runtime says after the run which element named none.
+    # The index is an input and something more. The gather reads the nearest row, and the runtime says after the run
+    # which element named none.
     words = np.random.default_rng(4).standard_normal((9, 20)).astype(np.float32)
     nodes = [
         helper.make_node("Add", ["ids", "shift"], ["moved"]),

@@ -218,7 +218,8 @@ LAUNCHES = """.vm 1
 
 
 def test_launches_of_two_queues_overlap():
-    """Each waits for the other: alone neither would end. A third, in a queue of its own, comes after what makes its operands."""
+    """Each waits for the other: alone neither would end. A third, in a queue of its own, comes after what makes its
+    operands."""
     import threading
 
     meeting = threading.Barrier(2, timeout=20)

@@ -1,4 +1,5 @@
-"""The wheels that test.sh made, installed for each Python where none of our system packages can be seen: the whole way, both spellings."""
+"""The wheels that test.sh made, installed for each Python where none of our system packages can be seen: the whole way,
+both spellings."""
 
 import re
 import subprocess
@@ -59,6 +60,17 @@ def test_sizes():
     for wheel in wheels:
         limit = 8e6 if wheel.name.startswith("pto_mlir_runtime") else 60e6
         assert wheel.stat().st_size <= limit, wheel.name
+
+
+@pytest.mark.parametrize("wheel", sorted(WHEELS.glob("*.whl")), ids=by_name)
+def test_types_are_in_the_wheel(wheel):
+    """A stub beside each native module, and the marker in each package."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    modules = {match[1] for name in names if (match := re.fullmatch(r"(pto_mlir/_\w+)\.[\w.-]*so", name))}
+    packages = {name.split("/")[0] for name in names if name.endswith("/__init__.py")}
+    assert len(modules) >= 3 and {f"{module}.pyi" for module in modules} <= names
+    assert {f"{package}/py.typed" for package in packages} <= names
 
 
 @pytest.mark.parametrize("wheel", sorted(WHEELS.glob("*.whl")), ids=by_name)
@@ -175,7 +187,8 @@ def test_native_tools_are_there(environment, tmp_path):
 
 
 def test_builder_and_runner_come_with_the_extra(environment, tmp_path):
-    """`pip install pto-mlir[pto]`: the names of the overview, a program from text to the simulator, the example of the whole stack."""
+    """`pip install pto-mlir[pto]`: the names of the overview, a program from text to the simulator, the example of the
+    whole stack."""
     code = (
         "import importlib.metadata as m; assert 'pto' in m.metadata('pto-mlir').get_all('Provides-Extra')\n"
         "from pto import PTO, PTOFunctionBuilder, PTOModule, ast_frontend, generate_ascend_code, scalar\n"
@@ -191,7 +204,8 @@ def test_builder_and_runner_come_with_the_extra(environment, tmp_path):
 
 
 def test_a_model_of_the_zoo(tmp_path):
-    """The regression command with the installed package: the environment that has nothing of the build tree on its path."""
+    """The regression command with the installed package: the environment that has nothing of the build tree on its
+    path."""
     done = attempt(
         COMPILERS[-1],
         tmp_path,

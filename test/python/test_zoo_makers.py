@@ -1,4 +1,5 @@
-"""The graph of all-MiniLM-L6-v2 that our maker builds, against the encoder written down in numpy, in float64, on random weights."""
+"""The graph of all-MiniLM-L6-v2 that our maker builds, against the encoder written down in numpy, in float64, on random
+weights."""
 
 import sys
 from math import erf
@@ -42,7 +43,8 @@ def random_weights() -> dict[str, np.ndarray]:
 
 
 def encoder(weights, ids, types, mask):
-    """BERT (Devlin et al. 2018, section 3; post-norm, erf gelu), mean pooling and unit length, as the model card describes."""
+    """BERT (Devlin et al. 2018, section 3; post-norm, erf gelu), mean pooling and unit length, as the model card
+    describes."""
     w = {name: value.astype(np.float64) for name, value in weights.items()}
     batch, tokens = ids.shape
 

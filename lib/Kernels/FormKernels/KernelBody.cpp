@@ -26,6 +26,15 @@ bool isCloned(Operation *op) {
   return role == OpRole::Init || role == OpRole::Pad;
 }
 
+// Is the value of a view in the kernel alone? Its elements lie elsewhere than in what it is made from when it, or a
+// view that it reshapes, moves them. A reshape of a tensor in memory is that tensor.
+bool isReadInPlace(Operation *view, const Cluster &cluster) {
+  for (; view && cluster.views.contains(view); view = view->getOperand(0).getDefiningOp())
+    if (cube::isMovingView(view))
+      return true;
+  return false;
+}
+
 class BodyBuilder {
 public:
   BodyBuilder(const Cluster &cluster, bool keepAll)
@@ -86,7 +95,7 @@ void BodyBuilder::collectOutputs() {
     }
   }
   for (Operation *view : cluster.views)
-    if (StringRef name = top::getTensorName(view->getResult(0)); !name.empty() && cube::isMovingView(view))
+    if (StringRef name = top::getTensorName(view->getResult(0)); !name.empty() && isReadInPlace(view, cluster))
       kernel.absorbed.push_back(name);
   for (Value value : kernel.outputs) {
     auto type = cast<RankedTensorType>(value.getType());

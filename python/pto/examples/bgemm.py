@@ -1,9 +1,10 @@
 """A batched matrix product with accumulation, C[g] = sum over k of A[g, k] @ B[g, k].
 
-Two kernels are built, written as PTO-AS text, assembled again and compiled; a graph runs the products on CUBE cores and the sums on
-VECTOR cores; the result is compared with numpy.
+Two kernels are built, written as PTO-AS text, assembled again and compiled; a graph runs the products on CUBE cores and
+the sums on VECTOR cores; the result is compared with numpy.
 
-    python -m pto.examples.bgemm [--kind aicore|host] [--groups 4] [--steps 4] [--size 64] [--trace t.json] [--virtual-time]
+    python -m pto.examples.bgemm [--kind aicore|host] [--groups 4] [--steps 4] [--size 64]
+        [--trace t.json] [--virtual-time]
 """
 
 from __future__ import annotations
@@ -52,8 +53,8 @@ def run(kind: str, groups: int, steps: int, size: int, virtual_time: bool, trace
                 multiply = graph.add_task([a[g, k], b[g, k], product], gemm, CoreType.CUBE, f"gemm {g}.{k}")
                 add = graph.add_task([product, sums[g]], accumulate, CoreType.VECTOR, f"add {g}.{k}")
                 graph.add_successor(multiply, add)
-                if last[g] is not None:
-                    graph.add_successor(last[g], add)
+                if (before := last[g]) is not None:
+                    graph.add_successor(before, add)
                 last[g] = add
         runner.run(graph)
         runner.print_handshake_results()
@@ -68,7 +69,7 @@ def run(kind: str, groups: int, steps: int, size: int, virtual_time: bool, trace
 
 
 def main(argv: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="bgemm", description=__doc__.splitlines()[0], allow_abbrev=False)
+    parser = argparse.ArgumentParser(prog="bgemm", description=__doc__.split("\n\n")[0], allow_abbrev=False)
     parser.add_argument(
         "--kind", choices=("aicore", "host"), default="aicore", help="simulated cores, or this processor"
     )
@@ -78,6 +79,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--virtual-time", action="store_true", help="one thread and simulated time")
     options = parser.parse_args(argv)
     try:
+        for name in ("groups", "steps", "size"):
+            if getattr(options, name) < 1:
+                raise ValueError(f"--{name}: expects at least 1, got {getattr(options, name)}")
         error = run(options.kind, options.groups, options.steps, options.size, options.virtual_time, options.trace)
     except (DeviceError, ValueError) as problem:
         print(f"bgemm: error: {problem}", file=sys.stderr)

@@ -29,7 +29,8 @@ def check_readable(text: str) -> None:
 def load_inputs(
     text: str, inputs: list[tuple[str, list[int | None], str]], preprocess: Preprocess
 ) -> dict[str, np.ndarray]:
-    """Arrays for `inputs` (name, shape with None for a size that the file says, numpy type name) from an .npz, or from one image per input (a comma list)."""
+    """Arrays for `inputs` (name, shape with None for a size that the file says, numpy type name) from an .npz, or from
+    one image per input (a comma list)."""
     paths, images = _paths(text)
     if not images:
         data = npz.load(paths[0])

@@ -42,7 +42,9 @@ def parser() -> cli.Parser:
         "--emit-pto-for",
         choices=["assembler", "pto-compile"],
         default="assembler",
-        help="assembler: only what the public assembler lowers; pto-compile: the ops that the model runs (same commands)",
+        help=(
+            "assembler: only what the public assembler lowers; pto-compile: the ops that the model runs (same commands)"
+        ),
     )
     return p
 
@@ -124,8 +126,10 @@ def deploy(argv) -> int:
         print(f"  {loss_line(first_loss(ordered, net['graph'], ROUNDING[args.quantize]))}")
         computed = set(net["graph"])
         reasons = {name: "constant, or folded by model_transform" for name in reference if name not in computed}
-        for line in account(reference, rows, set(result["absorbed"]), reasons, args.excepts).lines():
+        where = account(reference, rows, set(result["absorbed"]), reasons, args.excepts)
+        for line in where.lines():
             print(f"  {line}")
+        ok = ok and not where.lost
     if args.debug and result["absorbed"]:
         print(f"  absorbed by folding, fusion into a kernel or the fixpipe: {', '.join(result['absorbed'])}")
     return 0 if ok else 1

@@ -23,8 +23,8 @@ def parser() -> cli.Parser:
         "--mode",
         choices=["functional", "timing", "checked"],
         default="functional",
-        help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races between engines and "
-        "reads of bytes that nobody wrote",
+        help="how the cmodel runs: timing also counts cycles and prints them; checked also looks for races "
+        "between engines and reads of bytes that nobody wrote",
     )
     p.add_argument(
         "--trace", help="with --mode timing: writes what each engine did when, for Perfetto or chrome://tracing"
@@ -33,7 +33,10 @@ def parser() -> cli.Parser:
         "--blocks",
         type=int,
         default=24,
-        help="with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the model's tasks are scheduled",
+        help=(
+            "with --mode timing: the chip's blocks, one cube core and two vector cores each, on which the "
+            "model's tasks are scheduled"
+        ),
     )
     p.add_argument("--threads", type=int, default=0, help="host threads that simulate cores (0 = all)")
     p.add_argument(
@@ -41,8 +44,8 @@ def parser() -> cli.Parser:
         nargs="?",
         const="",
         metavar="TRACE.json",
-        help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical path, and "
-        "write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)",
+        help="print what each kernel cost: time, instructions, bytes of global memory; with a file, also the critical "
+        "path, and write the run's tasks for Perfetto or chrome://tracing (with --mode timing in the chip's time)",
     )
     return p
 
@@ -53,52 +56,45 @@ def _computes(kernel: dict, most: int = 3) -> str:
     return ", ".join(tensors[:most]) + (f" and {len(tensors) - most} more" if len(tensors) > most else "")
 
 
-def profile_table(kernels: list[dict]) -> list[str]:
-    """The rows of InferenceSession.profile_kernels as lines of text, the slowest kernel first, with their sum at the end."""
+def profile_table(kernels: list[dict]) -> None:
+    """Prints the rows of InferenceSession.profile_kernels, the slowest kernel first, with their sum at the end."""
     keys = ("launches", "instructions", "gm_bytes_read", "gm_bytes_written", "host_seconds")
     total = {key: sum(k[key] for k in kernels) for key in keys}
-    rows = sorted(kernels, key=lambda k: -k["host_seconds"]) + [{**total, "name": "all"}]
-    width = max(len(k["name"]) for k in rows)
-    lines = [
-        f"{'kernel':<{width}} {'launches':>9} {'ms':>10} {'share':>6} {'instructions':>13} {'MB read':>10} {'MB written':>11}  computes"
+    rows = [
+        [
+            k["name"],
+            k["launches"],
+            f"{k['host_seconds'] * 1e3:.3f}",
+            f"{100 * k['host_seconds'] / total['host_seconds'] if total['host_seconds'] else 0:.1f}%",
+            f"{k['instructions']:,}",
+            f"{k['gm_bytes_read'] / 1e6:.3f}",
+            f"{k['gm_bytes_written'] / 1e6:.3f}",
+            _computes(k),
+        ]
+        for k in [*sorted(kernels, key=lambda k: -k["host_seconds"]), {**total, "name": "all"}]
     ]
-    for k in rows:
-        share = 100 * k["host_seconds"] / total["host_seconds"] if total["host_seconds"] else 0
-        lines.append(
-            f"{k['name']:<{width}} {k['launches']:>9} {k['host_seconds'] * 1e3:>10.3f} {share:>5.1f}% "
-            f"{k['instructions']:>13,} {k['gm_bytes_read'] / 1e6:>10.3f} {k['gm_bytes_written'] / 1e6:>11.3f}  {_computes(k)}".rstrip()
-        )
-    return lines
+    head = ["kernel", "launches", "ms", "share", "instructions", "MB read", "MB written", "computes"]
+    cli.table(head, rows, left=(0, 7))
 
 
-def timing_table(kernels: list[dict]) -> list[str]:
-    """What kernels cost on the device, by the rows of profile_kernels in timing mode: the longest first, their sum at the end. An engine's
-    share is the part of the time in which it worked, or waited for another."""
+def timing_table(kernels: list[dict]) -> None:
+    """Prints what kernels cost on the device, by the rows of profile_kernels in timing mode: the longest first, their
+    sum at the end. An engine's share is the part of the time in which it worked, or waited for another."""
     kernels = [k for k in kernels if "cycles" in k]
-    rows = sorted(kernels, key=lambda k: -k["cycles"])
-    total = {
-        "name": "all",
-        "launches": sum(k["launches"] for k in kernels),
-        "cycles": sum(k["cycles"] for k in kernels),
-        "seconds": sum(k["seconds"] for k in kernels),
-    }
+    total = {key: sum(k[key] for k in kernels) for key in ("launches", "cycles", "seconds")}
     for key in ("busy", "stalled"):
         total[key] = {e: sum(k[key][e] for k in kernels) for e in (kernels[0][key] if kernels else ())}
-    width = max(len(k["name"]) for k in [*rows, total])
-    lines = [
-        f"{'kernel':<{width}} {'launches':>9} {'cycles':>12} {'us':>10}  busy (waiting) part of each engine's time; what it computes"
-    ]
-    for k in [*rows, total]:
+    rows = []
+    for k in [*sorted(kernels, key=lambda k: -k["cycles"]), {**total, "name": "all"}]:
         engines = [
             f"{e} {100 * busy / k['cycles']:.0f}% ({100 * k['stalled'][e] / k['cycles']:.0f}%)"
             for e, busy in k["busy"].items()
             if busy > 0
         ]
-        lines.append(
-            f"{k['name']:<{width}} {k['launches']:>9} {k['cycles']:>12,.0f} {k['seconds'] * 1e6:>10.2f}  {', '.join(engines)}"
-            + (f"; {_computes(k)}" if _computes(k) else "")
-        )
-    return lines
+        time = [f"{k['cycles']:,.0f}", f"{k['seconds'] * 1e6:.2f}"]
+        rows.append([k["name"], k["launches"], *time, ", ".join(engines), _computes(k)])
+    head = ["kernel", "launches", "cycles", "us", "busy (waiting) part of each engine's time", "computes"]
+    cli.table(head, rows, left=(0, 4, 5))
 
 
 def _numpy_type(ort_type: str) -> str:
@@ -116,7 +112,8 @@ def run_model(argv) -> int:
         raise UserError("--trace needs --mode timing")
     if args.profile and args.mode not in ("functional", "timing"):
         raise UserError(
-            f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs launches in order"
+            f"--profile with a file needs --mode functional or timing, which run tasks; --mode {args.mode} runs "
+            f"launches in order"
         )
     if args.profile is not None and path.suffix != ".pmodel":
         raise UserError(f"--profile: only a .pmodel has kernels, got {path}")
@@ -136,9 +133,9 @@ def run_model(argv) -> int:
         feed = load_inputs(args.input, inputs, Preprocess())
         values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
         if args.mode == "timing":
-            print("\n".join(timing_table(session.profile_kernels())))
+            timing_table(session.profile_kernels())
         if args.profile is not None:
-            print("\n".join(profile_table(session.profile_kernels())))
+            profile_table(session.profile_kernels())
         in_virtual_time = args.mode == "timing" and session.info()["traced"]
         if in_virtual_time:
             print(f"tasks in virtual time on {args.blocks} cube and {2 * args.blocks} vector cores:")

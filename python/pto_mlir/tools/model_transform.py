@@ -117,8 +117,10 @@ def transform(argv) -> int:
         # The interpreter runs the NHWC form; model_deploy reports the same permutations as absorbed.
         merged = {name for name, (kind, _) in net["graph"].items() if kind == "permute"}
         reasons |= {name: "a permutation merged by the layout" for name in merged}
-        for line in account(reference, rows, set(net["absorbed"]), reasons, args.excepts).lines():
+        where = account(reference, rows, set(net["absorbed"]), reasons, args.excepts)
+        for line in where.lines():
             print(f"  {line}")
+        ok = ok and not where.lost
     if args.test_result:
         npz.save(args.test_result, reference)
     return 0 if ok else 1

@@ -13,9 +13,16 @@ from ..errors import UserError
 PROG = "npz_tool"
 
 
+class _SubParser(cli.Parser):
+    """The parser of one command; argparse makes it with keywords of its own."""
+
+    def __init__(self, prog: str, description: str = "", **_):
+        super().__init__(prog, description)
+
+
 def parser() -> cli.Parser:
     p = cli.Parser(PROG, "Works on .npz files of named tensors.")
-    sub = p.add_subparsers(dest="command", required=True, parser_class=lambda **k: _sub(**k))
+    sub = p.add_subparsers(dest="command", required=True, parser_class=_SubParser)
     c = sub.add_parser("compare", help="compare two files tensor by tensor; exit 1 when one is below tolerance")
     c.add_argument("target")
     c.add_argument("reference")
@@ -38,11 +45,6 @@ def parser() -> cli.Parser:
     r.add_argument("file")
     r.add_argument("old")
     r.add_argument("new")
-    return p
-
-
-def _sub(prog, **kwargs):
-    p = cli.Parser(prog, kwargs.get("description") or "")
     return p
 
 

@@ -1,4 +1,5 @@
-"""python -m pto_mlir.vm PROGRAM.vm [ARGUMENT ...]: runs a program for target `python`; arguments are numbers or .npy files."""
+"""python -m pto_mlir.vm PROGRAM.vm [ARGUMENT ...]: runs a program for target `python`; arguments are numbers or .npy
+files."""
 
 import argparse
 import sys
@@ -28,7 +29,10 @@ def main() -> int:
         trace = (lambda line: print(line, file=sys.stderr)) if options.trace else None
         for result in VM(module).run(*values, trace=trace):
             print(result)
-    except (OSError, ValueError, VMError) as error:
+    except OSError as error:
+        print(f"pto_mlir.vm: error: {error.filename or options.program}: {error.strerror}", file=sys.stderr)
+        return 1
+    except (ValueError, VMError) as error:
         print(f"pto_mlir.vm: error: {options.program}: {error}", file=sys.stderr)
         return 1
     return 0

@@ -6,7 +6,8 @@ from .. import _vm
 from ..tools.native import program_output
 
 VMError = _vm.VMError
-OpCode = enum.IntEnum("OpCode", _vm.opcodes())
+OpCode = enum.IntEnum("OpCode", _vm.opcodes())  # type: ignore[misc]  # the members are the native table's rows
+LDC = OpCode["ldc"]
 TypeCode = enum.IntEnum("TypeCode", {"scalar": 1, "tensor": 2})
 
 
@@ -25,7 +26,7 @@ class ByteCodeModule:
         self.code: list = []
         for opcode, operands in module.instructions:
             self.code.append(OpCode(opcode))
-            if opcode == OpCode.ldc:
+            if opcode == LDC:
                 operands[0] = TypeCode(operands[0])
             self.code.extend(operands)
 
@@ -56,8 +57,8 @@ def assemble(text: str) -> ByteCodeModule:
 class ByteCodeConverter:
     """Turns MLIR in the vm dialect (its text, or a path that ends in .mlir) into a ByteCodeModule.
 
-    `passes` run first, such as "convert-tosa-to-vm". Slots are numbered one per value, constants included, as the format's first
-    description does, unless `reuse_slots` shares them by liveness.
+    `passes` run first, such as "convert-tosa-to-vm". Slots are numbered one per value, constants included, as the
+    format's first description does, unless `reuse_slots` shares them by liveness.
     """
 
     def __init__(self, module: str, target: str = "python", passes: tuple[str, ...] = (), reuse_slots: bool = False):

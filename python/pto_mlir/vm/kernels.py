@@ -1,7 +1,8 @@
 """Kernels for target `python`: looked up by their mangled name, or built from what the name says.
 
-A factory gets (operand types, result types, attributes) and returns the function that computes the results; types are texts such as
-"tensor<16x768xf32>". The operations are TOSA's, and those of `arith`, `math` and `tensor` on tensors; numpy computes them.
+A factory gets (operand types, result types, attributes) and returns the function that computes the results; types are
+texts such as "tensor<16x768xf32>". The operations are TOSA's, and those of `arith`, `math` and `tensor` on tensors;
+numpy computes them.
 """
 
 import math
@@ -35,6 +36,14 @@ def parse_type(text: str) -> tuple[tuple[int, ...] | None, type]:
         return None, _DTYPES[text]
     *sizes, element = text[7:-1].split("x")
     return tuple(-1 if size == "?" else int(size) for size in sizes), _DTYPES[element]
+
+
+def tensor_type(text: str) -> tuple[tuple[int, ...], type]:
+    """As parse_type, of a tensor."""
+    shape, dtype = parse_type(text)
+    if shape is None:
+        raise TypeError(f"expects a tensor, got {text}")
+    return shape, dtype
 
 
 class KernelRegistry:
@@ -82,7 +91,7 @@ def _plain(function: Callable) -> Factory:
 
 
 def _gather(operands, results, attributes):
-    if len(parse_type(operands[0])[0]) == 3 and len(parse_type(operands[1])[0]) == 2:  # TOSA's: with a batch
+    if len(tensor_type(operands[0])[0]) == 3 and len(tensor_type(operands[1])[0]) == 2:  # TOSA's: with a batch
         return lambda values, indices: np.take_along_axis(values, indices[:, :, None].astype(np.int64), axis=1)
     return lambda values, indices: values[indices]
 
@@ -152,7 +161,7 @@ def _region(attributes, operands):
 
 
 def _extract_slice(operands, results, attributes):
-    rank = len(parse_type(results[0])[0])
+    rank = len(tensor_type(results[0])[0])
 
     def extract(x, *numbers):
         part = x[_region(attributes, numbers)]
@@ -181,7 +190,7 @@ def _insert(operands, results, attributes):
     return insert
 
 
-_CMPF = [
+_CMPF: list[Callable] = [
     lambda a, b: np.zeros(np.shape(a), bool),
     np.equal,
     np.greater,
@@ -212,7 +221,7 @@ def _cmpi(operands, results, attributes):
 
 
 def _splat(operands, results, attributes):
-    shape, dtype = parse_type(results[0])
+    shape, dtype = tensor_type(results[0])
     return lambda value, *extents: np.full(
         _fill([_OPEN if size < 0 else size for size in shape], list(extents)), value, dtype
     )
@@ -256,7 +265,7 @@ def _avg_pool2d(operands, results, attributes):
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
-_ELEMENTWISE = {
+_ELEMENTWISE: dict[str, Callable] = {
     "abs": np.abs,
     "absf": np.abs,
     "absi": np.abs,

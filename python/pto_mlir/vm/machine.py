@@ -12,10 +12,11 @@ from .kernels import KernelRegistry, device_kernels
 class VM:
     """A module with its kernels resolved, ready to run.
 
-    `kernels` finds or builds each kernel once, when the machine is made; a kernel that nobody knows is a VMError that names it.
-    `rodata` holds the external tensors by name; their bytes are used where they lie. `print` gets the lines that programs print.
-    What a program launches are tasks on `threads` host threads (0: each launch runs at once): those of two queues overlap wherever a kernel
-    lets other threads of Python run, as numpy's loops over large arrays and waiting for files do.
+    `kernels` finds or builds each kernel once, when the machine is made; a kernel that nobody knows is a VMError that
+    names it. `rodata` holds the external tensors by name; their bytes are used where they lie. `print` gets the lines
+    that programs print. What a program launches are tasks on `threads` host threads (0: each launch runs at once):
+    those of two queues overlap wherever a kernel lets other threads of Python run, as numpy's loops over large arrays
+    and waiting for files do.
     """
 
     def __init__(
@@ -36,6 +37,7 @@ class VM:
         self._machine = _vm.Machine(module.native, registry.resolve, dict(rodata or {}), print, max_jumps, threads)
 
     def run(self, *arguments, function: str | None = None, trace: Callable[[str], None] | None = None) -> list:
-        """Runs the entry, or the named function: numbers and arrays in, a list of results out. Raises VMError with the place."""
+        """Runs the entry, or the named function: numbers and arrays in, a list of results out. Raises VMError with the
+        place."""
         self._machine.trace(trace)
         return self._machine.run(function or self.module.native.functions[0], *arguments)

@@ -37,7 +37,10 @@ class Kernel:
         init = f"linalg.fill ins(%zero : f32) outs(%empty : {f32}) -> {f32}"
         if self.bias is not None:
             added = list(range(len(self.out_shape) - self.bias.ndim))
-            init = f"linalg.broadcast ins(%bias : {tensor(self.bias.shape, 'f32')}) outs(%empty : {f32}) dimensions = {added}"
+            init = (
+                f"linalg.broadcast ins(%bias : {tensor(self.bias.shape, 'f32')}) outs(%empty : {f32}) dimensions "
+                f"= {added}"
+            )
         scalar, steps = "%v", []
         if self.relu:
             steps.append("%r = arith.maximumf %v, %zero : f32")
@@ -106,7 +109,8 @@ def matmul(m, n, k, element, cores, bias=True, relu=False, batch=None, transpose
 
 
 def heads(batch, tokens, count, width, element, cores, part=0, parts=1):
-    """Scores and mixture of an attention: heads side by side in the rows of one argument (one of `parts` slices of it)."""
+    """Scores and mixture of an attention: heads side by side in the rows of one argument (one of `parts` slices of
+    it)."""
     whole, split = [batch, tokens, parts * count * width], [batch, tokens, count, width]
     moved, flat = [batch, count, tokens, width], [batch * count, tokens, width]
 
@@ -127,7 +131,10 @@ def heads(batch, tokens, count, width, element, cores, part=0, parts=1):
     kernel = Kernel([batch * count, tokens, tokens], element, None, False)
     kernel.argument("q", whole, q)
     kernel.argument("k", whole, k)
-    text = f"{view('a', '%q')}{view('b', '%k')}\n  %0 = linalg.batch_matmul_transpose_b ins(%a3, %b3 : {tensor(flat, element)}, {tensor(flat, element)}) INIT -> RESULT"
+    text = (
+        f"{view('a', '%q')}{view('b', '%k')}\n  %0 = linalg.batch_matmul_transpose_b ins(%a3, %b3 : "
+        f"{tensor(flat, element)}, {tensor(flat, element)}) INIT -> RESULT"
+    )
     scores = apart(q) @ np.swapaxes(apart(k), 1, 2)
     kernel.check(
         f"scores {batch}x{tokens}x{count}x{width} part {part} {element}", text, scores, cores, 1 if cores == 1 else 3
@@ -256,7 +263,8 @@ for e in ("f32", "f16"):
         matmul(300, 1500, 130, e, cores)
         heads(2, 21, 3, 16, e, cores)
         heads(1, 37, 4, 8, e, cores, part=1, parts=3)
-        # Pointwise, 3 channels with stride 2, batches, uneven padding, dilation, groups, 1-D, whole image under one window.
+        # Pointwise, 3 channels with stride 2, batches, uneven padding, dilation, groups, 1-D, whole image under one
+        # window.
         conv(1, 24, 96, 8, 8, (1, 1), e, cores)
         conv(1, 48, 64, 3, 8, (3, 3), e, cores, (2, 2), (1, 1, 1, 1))
         conv(3, 13, 17, 3, 17, (3, 3), e, cores, (2, 2), (1, 1, 1, 1), relu=True)
@@ -267,7 +275,8 @@ for e in ("f32", "f16"):
         conv(2, 15, 15, 64, 96, (1, 1), e, cores, (2, 2))
         conv(2, 1, 50, 4, 6, (1, 5), e, cores, (1, 3), (0, 2, 0, 2))
         conv(1, 5, 5, 3, 4, (5, 5), e, cores)
-        # Windows that do not overlap: patches, an image that they do not fill, a stride that skips pixels, parts of a row.
+        # Windows that do not overlap: patches, an image that they do not fill, a stride that skips pixels, parts of a
+        # row.
         conv(1, 32, 48, 3, 24, (8, 8), e, cores, (8, 8), relu=True)
         conv(1, 14, 19, 5, 17, (4, 3), e, cores, (4, 3))
         conv(2, 12, 20, 16, 33, (2, 2), e, cores, (2, 2))

@@ -2,10 +2,11 @@
 
     python make.py PTOAS PTO_ISA_CHECKOUT BUILD [KERNEL.pto ...]
 
-PTOAS is the public assembler's program, PTO_ISA_CHECKOUT the public pto-isa repository (whose CPU simulator runs what the assembler writes), BUILD our
-build directory. Each kernel (as `model_deploy --emit-pto` writes it; default: those beside this file) goes .pto -> PTOAS -> C++ -> CPU simulator, and
-.pto -> pto-compile -> pto-run; both get the inputs of __init__.py. Prints the largest difference per kernel, exits 1 when one is too large. Without
-KERNEL arguments the simulator's answers are written to answers.npz, a sample of each output. Needs clang++-19.
+PTOAS is the public assembler's program, PTO_ISA_CHECKOUT the public pto-isa repository (whose CPU simulator runs what
+the assembler writes), BUILD our build directory. Each kernel (as `model_deploy --emit-pto` writes it; default: those
+beside this file) goes .pto -> PTOAS -> C++ -> CPU simulator, and .pto -> pto-compile -> pto-run; both get the inputs of
+__init__.py. Prints the largest difference per kernel, exits 1 when one is too large. Without KERNEL arguments the
+simulator's answers are written to answers.npz, a sample of each output. Needs clang++-19.
 
 The answers come from commits a56b18c3 of the assembler and 3186c381 of pto-isa.
 """
@@ -61,7 +62,8 @@ def simulate(ptoas, isa, path, inputs, output):
             check=True,
             capture_output=True,
         )
-        # Of a bias tile the assembler takes the address as a number, which it is on the chip; in the simulator it is a pointer.
+        # Of a bias tile the assembler takes the address as a number, which it is on the chip; in the simulator it is a
+        # pointer.
         source = re.sub(
             r"(uint64_t v\d+) = (v\d+\.data\(\));",
             r"\1 = reinterpret_cast<uint64_t>(\2);",

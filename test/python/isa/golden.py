@@ -1,4 +1,5 @@
-"""The instructions of golden/probe.cpp on our simulator: name -> matrix that pto-isa's CPU simulator must have answered."""
+"""The instructions of golden/probe.cpp on our simulator: name -> matrix that pto-isa's CPU simulator must have
+answered."""
 
 import numpy as np
 

@@ -1,5 +1,5 @@
-"""Commands from the instruction table as docs/commands.md spells them, and the simulator through its C functions: nothing of the C++ is used
-to make the words that are tested."""
+"""Commands from the instruction table as docs/commands.md spells them, and the simulator through its C functions:
+nothing of the C++ is used to make the words that are tested."""
 
 import ctypes
 import json
@@ -273,8 +273,8 @@ class Machine:
             raise Fault(self.api.last_error(self.context).decode())
 
     def run(self, core, streams, buffers):
-        """Runs {pipe: words} on one block with uint8 buffers as arguments; returns what the buffers hold afterwards. A pipe of another kind of core
-        than `core` is a pair (kind, pipe)."""
+        """Runs {pipe: words} on one block with uint8 buffers as arguments; returns what the buffers hold afterwards. A
+        pipe of another kind of core than `core` is a pair (kind, pipe)."""
         places = [key if isinstance(key, tuple) else (core, key) for key in streams]
         arrays = [np.array(words, np.uint32) for words in streams.values()]
         described = (_Stream * len(arrays))(
@@ -382,7 +382,8 @@ tested = set()  # mnemonics that ran
 
 
 class Program:
-    """A kernel whose instructions run one after the other, whatever their engines: flags stand wherever the engine changes."""
+    """A kernel whose instructions run one after the other, whatever their engines: flags stand wherever the engine
+    changes."""
 
     def __init__(self, arch, core):
         self.arch, self.core, self.streams, self.buffers, self.last = arch, core, {}, [], None
@@ -427,9 +428,10 @@ class Program:
 
 
 def run_vector(arch, mnemonic, tiles, attributes=None, aliases=None, globals_=None, then=None):
-    """Executes one instruction on tiles in UB. `tiles`: operand name -> (Tile, values of its box); all of them are loaded whole before and
-    stored whole afterwards. `aliases`: operand -> operand whose tile it is. `globals_`: view operand -> (View, values), one argument each.
-    `then`: from the placed tiles to words that follow on the same engine. Returns the boxes and the buffers afterwards."""
+    """Executes one instruction on tiles in UB. `tiles`: operand name -> (Tile, values of its box); all of them are
+    loaded whole before and stored whole afterwards. `aliases`: operand -> operand whose tile it is. `globals_`: view
+    operand -> (View, values), one argument each. `then`: from the placed tiles to words that follow on the same engine.
+    Returns the boxes and the buffers afterwards."""
     tested.add(mnemonic)
     aliases, globals_ = aliases or {}, globals_ or {}
     pipe = TABLE.pipe(mnemonic)

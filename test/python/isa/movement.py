@@ -1,13 +1,10 @@
-"""Cases of instructions that move, gather, sort, quantise or generate elements in UB, and of global memory by index."""
-
-import itertools
-from dataclasses import replace
+"""Cases of instructions that move, gather or generate elements in UB, and of global memory by index."""
 
 import numpy as np
 
 from . import numbers as nb
 from .elementwise import RELATIONS, SHAPES, check, scalar_bits, tile
-from .machine import BITS, NUMPY, TABLE, Fault, Tile, View, encode, reg, run_vector
+from .machine import BITS, NUMPY, TABLE, Fault, Tile, View, run_vector
 
 
 def made(t, rng, *limits):
@@ -247,221 +244,6 @@ def gather_compare(mnemonic, arch, kinds, rng):
         same(boxes["counts"], numbers, kind, mode)
 
 
-def records(kind, scores, indices):
-    """(score, index) in 8 bytes, as elements of the type."""
-    words = np.zeros((scores.size, 8), np.uint8)
-    words[:, : BITS[kind] // 8] = scores.reshape(-1, 1).view(np.uint8)
-    words[:, 4:] = indices.astype(np.uint32).reshape(-1, 1).view(np.uint8)
-    return words.reshape(-1).view(NUMPY[kind])
-
-
-def bits_equal(got, expected):
-    assert got.tobytes() == np.ascontiguousarray(expected).tobytes()
-
-
-def scores(kind, rng, n):
-    return (rng.integers(-20, 20, n) / 4).astype(NUMPY[kind])  # many ties
-
-
-def sort32(mnemonic, arch, kinds, rng):
-    kind = kinds[0]
-    per = 64 // BITS[kind]
-    for rows, cols, shared in ((1, 32, False), (3, 96, False), (8, 64, False), (4, 64, True)):
-        x, index = scores(kind, rng, (rows, cols)), np.tile(np.arange(cols), (rows, 1))
-        expected = np.zeros((rows, cols * per), NUMPY[kind])
-        for r in range(rows):
-            order = np.concatenate(
-                [b + np.lexsort((index[r, b : b + 32], -x[r, b : b + 32].astype(float))) for b in range(0, cols, 32)]
-            )
-            expected[r] = records(kind, x[r, order], index[r, order])
-        boxes, _ = run_vector(
-            arch,
-            mnemonic,
-            {
-                "dst": made(Tile(kind, rows, cols * per), rng),
-                "src": (Tile(kind, rows, cols), x),
-                "indices": (Tile("u32", 1 if shared else rows, cols), index[: 1 if shared else rows]),
-            },
-        )
-        bits_equal(boxes["dst"], expected)
-
-
-def sorted_list(kind, rng, n, first):
-    x = -np.sort(-scores(kind, rng, n).astype(np.float32)).astype(NUMPY[kind])
-    return x, np.arange(first, first + n)
-
-
-def merge(mnemonic, arch, kinds, rng):
-    kind = kinds[0]
-    per = 64 // BITS[kind]
-    for block, left in ((4, 0), (32, 4)):
-        lists = [sorted_list(kind, rng, block, 100 * i) for i in range(8)]
-        row = np.concatenate([records(kind, *pair) for pair in lists] + [nb.random(kind, rng, left * per)])
-        expected = row.copy()
-        for four in (0, 4):
-            x, index = (np.concatenate([pair[i] for pair in lists[four : four + 4]]) for i in (0, 1))
-            order = np.argsort(-x.astype(float), kind="stable")
-            expected[four * block * per : (four + 4) * block * per] = records(kind, x[order], index[order])
-        t = Tile(kind, 1, row.size)
-        before = row.copy()
-        boxes, _ = run_vector(arch, mnemonic, {"dst": (t, before), "src": (t, row)}, {"blockLength": block * per})
-        bits_equal(boxes["dst"], expected)
-
-
-def merge_lists(mnemonic, arch, kinds, rng):
-    kind, n = kinds[0], int(mnemonic[-1])
-    per = 64 // BITS[kind]
-    for lengths, room, exhausted in (
-        ((8, 8, 8, 8), 32, False),
-        ((4, 32, 8, 16), 60, False),
-        ((16, 4, 12, 8), 12, False),
-        ((8, 4, 12, 8), 32, True),
-    ):
-        lists = [sorted_list(kind, rng, m, 100 * i) for i, m in enumerate(lengths[:n])]
-        dst = made(Tile(kind, 1, room * per), rng)
-        expected, taken, left = dst[1].copy(), 0, [list(zip(*pair)) for pair in lists]
-        while taken < room and any(left) and not (exhausted and not all(left)):
-            best = max((i for i in range(n) if left[i]), key=lambda i: (float(left[i][0][0]), -i))
-            score, index = left[best].pop(0)
-            expected[0, taken * per : (taken + 1) * per] = records(kind, np.array([score]), np.array([index]))
-            taken += 1
-        tiles = {"dst": dst} | {
-            f"src{i}": (Tile(kind, 1, pair[0].size * per), records(kind, *pair)) for i, pair in enumerate(lists)
-        }
-        tiles |= {f"count{i}": made(Tile("i32", 1, 8), rng) for i in range(n)}
-
-        def show(placed):  # the register's 16 bits per list, each in a tile of its own
-            words = []
-            for i in range(n):
-                words += encode("shr", dst=10, lhs=reg(9), rhs=16 * i) + encode("and", dst=10, lhs=reg(10), rhs=0xFFFF)
-                words += encode("texpands", dst=placed[f"count{i}"], scalar=reg(10))
-            return words
-
-        boxes, _ = run_vector(
-            arch, mnemonic, tiles, {"counts": 9, "exhausted": "on" if exhausted else "off"}, then=show
-        )
-        bits_equal(boxes["dst"], expected)
-        assert [boxes[f"count{i}"][0, 0] for i in range(n)] == [lengths[i] - len(left[i]) for i in range(n)]
-
-
-def quantise(mnemonic, arch, kinds, rng):
-    to = kinds[0]
-    for number, shape in enumerate(SHAPES):
-        src, dst = made(tile("f32", shape), rng, -50, 50), made(tile(to, shape), rng)
-        vr, vc = dst[0].valid
-        rows = max(1, vr - number % 2)  # rows behind the last multiplier use that one
-        column = lambda: made(Tile("f32", -(-rows // 8) * 8, 1, (rows, 1), "DN"), rng)
-        multipliers, offsets = column(), column()
-        tiles, attributes = {"dst": dst, "src": src, "multipliers": multipliers}, {}
-        spread = lambda t: t[1][np.minimum(np.arange(vr), rows - 1)]
-        if mnemonic == "tquant":
-            attributes["zeroPoint"] = 3
-            shift = np.float32(3)
-        else:
-            tiles["offsets"] = offsets
-            shift = spread(offsets)
-        value = np.rint(src[1][:vr, :vc] * spread(multipliers) + shift)
-        info = np.iinfo(NUMPY[to])
-        boxes, _ = run_vector(arch, mnemonic, tiles, attributes)
-        check(mnemonic, to, boxes["dst"], np.clip(value, info.min, info.max).astype(NUMPY[to]), dst[1], (vr, vc))
-
-
-def dequantise(mnemonic, arch, kinds, rng):
-    _, kind = kinds
-    for number, shape in enumerate(SHAPES):
-        src, dst = made(tile(kind, shape), rng), made(tile("f32", shape), rng)
-        vr, vc = dst[0].valid
-        cols = 1 if number % 2 else vc  # beyond the last column that one counts
-        rows = dst[0].rows if cols > 1 else -(-vr // 8) * 8  # a column of each also stands alone
-        params = [
-            made(Tile("f32", rows, dst[0].cols if cols > 1 else 1, (vr, cols), "ND" if cols > 1 else "DN"), rng)
-            for _ in range(2)
-        ]
-        at = np.minimum(np.arange(vc), cols - 1)
-        expected = (src[1][:vr, :vc].astype(np.float32) - params[1][1][:vr, at]) * params[0][1][:vr, at]
-        boxes, _ = run_vector(arch, mnemonic, {"dst": dst, "src": src, "scales": params[0], "offsets": params[1]})
-        check(mnemonic, "f32", boxes["dst"], expected, dst[1], (vr, vc))
-
-
-def quantise_mx(mnemonic, arch, kinds, rng):
-    to, kind = kinds
-    top, largest = (6.0, 2) if to == "f4E2M1" else (448.0, 8)
-    # Groups along rows; in layout DN along columns, of which the expectation is the same of the transposed tiles.
-    for down in (False, True):
-        turn = lambda t, layout=None: (
-            Tile(t.type, t.cols, t.rows, t.valid[::-1], layout or "DN")
-            if down
-            else replace(t, layout=layout or t.layout)
-        )
-        box = lambda made: (turn(made[0]), made[1].T if down else made[1])
-        back = lambda values: values.T if down else values
-        for rule, (rows, cols, vr, vc) in itertools.product(
-            ("ocp", "nv"), ((1, 64, 1, 32), (3, 128, 3, 77), (8, 128, 8, 128), (20, 64, 20, 64))
-        ):
-            src = made(tile(kind, (rows, cols, vr, vc)), rng)
-            src[1][0, :4] = [0, 1, 448, 6]
-            src[1][-1, :32] = 0
-            if rows == 20:
-                src[1][3, 32:][5] = np.nan
-            dst, exponents = (
-                made(tile(to, (rows, cols, vr, vc)), rng),
-                made(Tile("f8E8M0", rows, 32, (vr, -(-vc // 32))), rng),
-            )
-            most_of, scaling = (made(Tile("f32", rows, 8, (vr, -(-vc // 32))), rng) for _ in range(2))
-            boxed = made(Tile("f8E8M0", -(-rows // 16) * 16, 4, (vr, -(-vc // 32)), "ZZ"), rng)
-            expected, powers, greatest, scales = (
-                np.zeros((vr, vc), NUMPY[to]),
-                exponents[1].copy(),
-                most_of[1].copy(),
-                scaling[1].copy(),
-            )
-            x = src[1][:vr, :vc].astype(np.float64)
-            for r, g in np.ndindex(vr, -(-vc // 32)):
-                group = x[r, 32 * g : 32 * g + 32]
-                most = np.abs(group).max()
-                if np.isnan(most):
-                    powers[r, g], greatest[r, g], scales[r, g] = 255, np.nan, np.nan
-                    expected[r, 32 * g : 32 * g + 32] = (
-                        nb.convert(to, np.full(group.size, np.nan))
-                        if to != "f4E2M1"
-                        else nb.convert(to, np.full(group.size, top))
-                    )
-                    continue
-                if rule == "ocp" and to == "f4E2M1":  # bf16, cut
-                    most = float((np.float32(most).view(np.uint32) & 0xFFFF0000).view(np.float32))
-                greatest[r, g] = most
-                if rule == "nv":
-                    most = float(np.float32(most) / np.float32(top))
-                power = int(np.floor(np.log2(most))) + 127 if most else 0
-                power = (
-                    max(power - largest, 0) if rule == "ocp" else power + (most > 0 and 2.0 ** (power - 127) != most)
-                )
-                powers[r, g], scales[r, g] = power, 2.0 ** (127 - power)
-                scaled = np.clip(group * 2.0 ** (127 - power), -top, top)
-                expected[r, 32 * g : 32 * g + 32] = nb.convert(to, scaled)
-            tiles = {
-                name: box(t)
-                for name, t in {
-                    "dst": dst,
-                    "exponents": exponents,
-                    "most": most_of,
-                    "scaling": scaling,
-                    "src": src,
-                }.items()
-            }
-            if mnemonic.endswith("boxed"):
-                tiles["boxed"] = turn(boxed[0], "NN" if down else "ZZ"), back(boxed[1])
-            boxes, _ = run_vector(arch, mnemonic, tiles, {"rule": rule})
-            same(back(boxes["exponents"]), powers, to, kind, rule)
-            same(back(boxes["most"]), greatest, to, kind, rule)
-            same(back(boxes["scaling"]), scales, to, kind, rule)
-            if mnemonic.endswith("boxed"):
-                whole = boxed[1].copy()
-                whole[:vr, : -(-vc // 32)] = powers[:vr, : -(-vc // 32)]
-                same(back(boxes["boxed"]), whole, to, kind, rule)
-            check(mnemonic, to, back(boxes["dst"]), expected, dst[1], (vr, vc), rule)
-
-
 def sequence(mnemonic, arch, kinds, rng):
     kind = kinds[0]
     for start, descending, vc in ((0, "off", 1), (5, "on", 13), (-3, "off", 64)):
@@ -617,16 +399,12 @@ FAMILIES = [
     ({"tgather_mask", "tscatter_mask"}, masked),
     ({"tgather", "tgatherb", "tscatter", "tscatter_s"}, gather),
     ({"tgather_cmp"}, gather_compare),
-    ({"tsort32"}, sort32),
-    ({"tmrgsort"}, merge),
-    ({"tmrgsort2", "tmrgsort3", "tmrgsort4"}, merge_lists),
-    ({"tquant", "tquant_asym"}, quantise),
-    ({"tdequant"}, dequantise),
-    ({"tquant_mx", "tquant_mx_boxed"}, quantise_mx),
     ({"tci"}, sequence),
     ({"ttri"}, triangle),
     ({"trandom"}, generate),
     ({"thistogram"}, histogram),
     ({"mgather", "mscatter"}, by_index),
 ]
+
+
 CASES = {mnemonic: f for names, f in FAMILIES for mnemonic in names if mnemonic in TABLE.rows}

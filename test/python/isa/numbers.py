@@ -85,7 +85,8 @@ def rounded(x, mode):
 
 
 def nearest_code(kind, values):
-    """Codes of the nearest elements of a type of TABLES, saturating, by exhaustive search: ties to the even code, for hif8 away from 0."""
+    """Codes of the nearest elements of a type of TABLES, saturating, by exhaustive search: ties to the even code, for
+    hif8 away from 0."""
     table = TABLES[kind]
     finite = [c for c in range(len(table)) if np.isfinite(table[c])]
     result = np.zeros(np.shape(values), np.uint8)
@@ -99,7 +100,8 @@ def nearest_code(kind, values):
 
 
 def neighbours(kind, number):
-    """The greatest element of f32, f16 or bf16 at most `number` (a Fraction), and the least one at least it; infinities included."""
+    """The greatest element of f32, f16 or bf16 at most `number` (a Fraction), and the least one at least it; infinities
+    included."""
     short = kind != "f32"
     bits, dtype = (np.uint16, NUMPY[kind]) if short else (np.uint32, np.float32)
     top = {"f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80}[kind]

@@ -2,8 +2,9 @@
 
     gen_insns.py PTO.json ISA.json OUT_DIR
 
-Both tables come from `llvm-tblgen --dump-json`: of PTOOps.td and of ISA.td. Written into OUT_DIR: InsnTypes.inc (per op the row whose element types are
-legal for it, for the verifier) and InsnCodegen.inc (the code generation of the ops that are one instruction, operand by operand).
+Both tables come from `llvm-tblgen --dump-json`: of PTOOps.td and of ISA.td. Written into OUT_DIR: InsnTypes.inc (per op
+the row whose element types are legal for it, for the verifier) and InsnCodegen.inc (the code generation of the ops that
+are one instruction, operand by operand).
 """
 
 import json
@@ -96,7 +97,8 @@ def check_bound(op, rows):
     for name in named:
         if op.of(name) is None or (op.of(name) == "" and not op.record["adjusted"]):
             raise RowError(
-                f"{op.name}: has no operand or attribute '{op.binds.get(name, name)}' for '{name}' of its row {row}; name it ('{name}=..')"
+                f"{op.name}: has no operand or attribute '{op.binds.get(name, name)}' for '{name}' of its row {row}; "
+                f"name it ('{name}=..')"
             )
     for name in op.binds:
         if name not in named:
@@ -108,7 +110,8 @@ def check_bound(op, rows):
 
 
 def write_types(ops, rows, out):
-    """A line per op: name, opcode, refused types by the rules for a3 and a5, names and values of the row's tiles and views."""
+    """A line per op: name, opcode, refused types by the rules for a3 and a5, names and values of the row's tiles and
+    views."""
     bits = {
         rows.table.data[n]["name"]: rows.table.data[n]["value"] for n in rows.table.data["!instanceof"]["ElementType"]
     }
@@ -127,13 +130,15 @@ def write_types(ops, rows, out):
         values = ", ".join(f"op.{op.getter(name)}" for name in names)
         shown = ", ".join(f'"{name}"' for name in names)
         out.append(
-            f'{{"pto.{op.name}", isa::Opcode::{camel(rows.insns[row]["mnemonic"])}, {masks[0]:#x}, {masks[1]:#x}, {{{shown}}},\n'
+            f'{{"pto.{op.name}", isa::Opcode::{camel(rows.insns[row]["mnemonic"])}, {masks[0]:#x}, {masks[1]:#x}, '
+            f"{{{shown}}},\n"
             f" [](Operation *o, ValueRow &values) {{ auto op = cast<{op.cpp}>(o); values = {{{values}}}; }}}},"
         )
 
 
 def bound(op, rows, operand):
-    """The statement that binds one operand of the row, as a condition that holds when it failed; or lines of its own."""
+    """The statement that binds one operand of the row, as a condition that holds when it failed; or lines of its
+    own."""
     kind, name = operand["kind"], op.of(operand["name"])
     call = {"Tile": "tile", "View": "view", "Int": "integer", "Scalar": "scalar"}[kind]
     return f"failed(cg.{call}(op, op.{op.getter(name)}, insn.{operand['name']}))"

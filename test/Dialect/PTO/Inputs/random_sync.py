@@ -2,10 +2,10 @@
 
 usage: random_sync.py FUNCTIONS SEED PTO_OPT [OPS]      OPS: about how many ops a function has (12)
 
-What is executed is the text that the pass printed: loops run random numbers of times, branches go random ways, every engine keeps a
-vector clock. Two accesses of different engines to the same bytes must be ordered by flags, no flag may be raised while it is raised or
-before the engine that last waited for it is known to have done so, none may be left. Then each event is removed in turn; where many runs
-do not miss it, it counts as needless.
+What is executed is the text that the pass printed: loops run random numbers of times, branches go random ways, every
+engine keeps a vector clock. Two accesses of different engines to the same bytes must be ordered by flags, no flag may
+be raised while it is raised or before the engine that last waited for it is known to have done so, none may be left.
+Then each event is removed in turn; where many runs do not miss it, it counts as needless.
 """
 
 import random
@@ -115,7 +115,8 @@ class Function:
 
 
 def parse(lines, constants):
-    """A block: a list of ('op',), ('set' or 'wait', source, target, id), ('for', loop, trips or None, block), ('if', block, block)."""
+    """A block: a list of ('op',), ('set' or 'wait', source, target, id), ('for', loop, trips or None, block), ('if',
+    block, block)."""
     block = []
     while lines:
         line = lines.pop(0).strip()

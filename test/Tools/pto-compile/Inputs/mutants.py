@@ -1,7 +1,9 @@
 """Compiles .pto files in which some tokens were removed, doubled, or replaced by others.
 
-usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders are the originals; PREFIX names what is written
-       mutants.py seeds OUT FOLDER..                        writes the originals, one file each, into OUT: where unittests/ProgramFuzz begins
+usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders are the originals; PREFIX names what
+                                                            is written
+       mutants.py seeds OUT FOLDER..                        writes the originals, one file each, into OUT: where
+                                                            unittests/ProgramFuzz begins
        SEED=n in the environment chooses other mutants
 """
 

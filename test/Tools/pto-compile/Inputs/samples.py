@@ -1,9 +1,9 @@
 """Compiles one-line samples of .pto, each wrapped into a module with the values that it uses.
 
 usage: samples.py FILE.. -- pto-compile [options]
-A line is `why | sample` or `why | sample | message`: with a message the sample must be refused with it, else it must compile.
-` ; ` in a sample stands for a line break. Lines that begin with `#` or are empty are skipped; `@a5`, `@level3` and `@pmodel` in front of
-`why` choose the architecture, the level and what is made.
+A line is `why | sample` or `why | sample | message`: with a message the sample must be refused with it, else it must
+compile. ` ; ` in a sample stands for a line break. Lines that begin with `#` or are empty are skipped; `@a5`, `@level3`
+and `@pmodel` in front of `why` choose the architecture, the level and what is made.
 """
 
 import pathlib
@@ -93,10 +93,12 @@ def wrap(sample, arch, level):
             signature.append(pointer)
             constant(0), constant(1), constant(32)
             body.append(
-                f"    %{name}v = pto.make_tensor_view %{pointer}, shape = [%x32, %x32], strides = [%x32, %x1] : !pto.tensor_view<32x32x{element}>"
+                f"    %{name}v = pto.make_tensor_view %{pointer}, shape = [%x32, %x32], strides = [%x32, %x1] : "
+                f"!pto.tensor_view<32x32x{element}>"
             )
             body.append(
-                f"    %{name} = pto.partition_view %{name}v, offsets = [%x0, %x0], sizes = [%x32, %x32] : !pto.tensor_view<32x32x{element}> -> !{name.upper()}"
+                f"    %{name} = pto.partition_view %{name}v, offsets = [%x0, %x0], sizes = [%x32, %x32] : "
+                f"!pto.tensor_view<32x32x{element}> -> !{name.upper()}"
             )
         elif name == "d":
             signature.append("p")
@@ -146,9 +148,8 @@ def main():
             count += 1
             if not good:
                 bad += 1
-                print(
-                    f"{why}: {'expected to be refused with: ' + message[0] if message else 'expected to compile'}\n{run.stderr}{source.read_text()}"
-                )
+                expected = "be refused with: " + message[0] if message else "compile"
+                print(f"{why}: expected to {expected}\n{run.stderr}{source.read_text()}")
     print(f"{count} samples, {bad} not as expected")
     return bad != 0
 

@@ -1,0 +1,37 @@
+"""The compiler (compiler.cpp). A problem is a CompileError with one line per problem."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+# Name, numpy type, shape, bytes.
+_Tensor = tuple[str, str, list[int], bytes]
+
+class CompileError(Exception): ...
+
+def transform(
+    model_file: str,
+    model_name: str,
+    input_shapes: Sequence[Sequence[int]],
+    output_names: Sequence[str],
+    mlir_file: str,
+    preprocess: str,
+    max_extent: int,
+    sizes: Mapping[str, Sequence[int]],
+    /,
+) -> dict[str, int]: ...
+def deploy(
+    mlir_file: str,
+    model_file: str,
+    quantize: str,
+    processor: str,
+    num_core: int,
+    debug: bool,
+    dump_folder: str,
+    emit_folder: str,
+    emit_exact: bool,
+    /,
+) -> dict[str, Any]: ...
+def supported_ops() -> list[tuple[str, int, int]]: ...
+def describe(mlir_file: str, /) -> dict[str, Any]: ...
+def processors() -> list[tuple[str, int, bool]]: ...
+def interpret(mlir_file: str, feed: Sequence[_Tensor], all_tensors: bool, /) -> list[_Tensor]: ...
