@@ -25,6 +25,7 @@ from pto_mlir import cli, compiler
 from pto_mlir.errors import UserError
 
 PROG = "regression"
+CORES, PROCESSORS = ["1"], [zoo.DEFAULT_PROCESSOR]  # where nothing is said
 
 
 def parser() -> argparse.ArgumentParser:
@@ -33,10 +34,14 @@ def parser() -> argparse.ArgumentParser:
     p.add_argument(
         "--modes", type=cli.names, default=[], help="comma list of F32, F16, BF16; each model's own when absent"
     )
-    p.add_argument("--num_core", type=cli.names, default=["1"], help="comma list; results must not depend on it")
+    p.add_argument("--num_core", type=cli.names, default=CORES, help="comma list (1); results must not depend on it")
     p.add_argument(
-        "--processors", type=cli.names, default=[zoo.DEFAULT_PROCESSOR], help="comma list; the same bounds hold on each"
+        "--processors",
+        type=cli.names,
+        default=PROCESSORS,
+        help=f"comma list ({zoo.DEFAULT_PROCESSOR}); the same bounds hold on each",
     )
+    p.add_argument("--full", action="store_true", help="every chip, on 1 and 24 cores, where nothing else is said")
     p.add_argument("--jobs", type=int, default=1, help="processes at a time; more than one disturbs the times")
     p.add_argument("--threads", type=int, default=2, help="host threads of the simulator")
     p.add_argument("--resume", action="store_true", help="keep what passed before")
@@ -54,6 +59,11 @@ def parser() -> argparse.ArgumentParser:
 
 
 def checked(args) -> None:
+    """Fills in what --full means, and refuses what cannot be run."""
+    if args.full and args.processors is PROCESSORS:
+        args.processors = compiler.chips()
+    if args.full and args.num_core is CORES:
+        args.num_core = ["1", "24"]
     wrong = [m for m in args.modes if m not in zoo.MODES]
     if wrong:
         raise UserError(f"--modes: {wrong[0]!r} is none of {', '.join(zoo.MODES)}")
