@@ -298,3 +298,19 @@ def test_a_report_shows_an_end_metric_whose_models_failed(monkeypatch, tmp_path)
     assert last.spec["what"] == "metric"
     last.result = {**last.spec, "status": "skipped", "problem": "rec_F16_1 failed"}
     assert "rec_F16_1 failed" in page.render(report.collect([last], [], tmp_path))
+
+
+def test_full_covers_every_chip(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "regression"))
+    import run as command
+    from pto_mlir import compiler
+
+    chosen = {}
+    for options in ([], ["--full"], ["--full", "--num_core", "3"]):
+        args = command.parser().parse_args(options)
+        command.checked(args)
+        chosen[" ".join(options)] = (args.processors, args.num_core)
+    first = next(iter(compiler.processors()))
+    assert chosen[""] == ([first], ["1"])
+    assert chosen["--full"] == (compiler.chips(), ["1", "24"]) and len(compiler.chips()) > 1
+    assert chosen["--full --num_core 3"] == (compiler.chips(), ["3"])
