@@ -10,8 +10,8 @@ namespace pto_mlir::pmodel {
 
 namespace {
 
-/// Appends the bytes that a transfer reads or writes; nothing for what only indices in memory know. An argument stands
-/// for an address of its own.
+/// Appends the byte runs of a transfer; none for accesses that depend on indices in memory. Each argument gets its own
+/// address range.
 void noteRuns(const isa::DecodedInsn &insn, cost::Event &event, std::vector<cost::ByteRuns> &runs) {
   event.firstRun = event.endRun = uint32_t(runs.size());
   isa::OperandList o(insn);
@@ -29,7 +29,7 @@ void noteRuns(const isa::DecodedInsn &insn, cost::Event &event, std::vector<cost
   event.endRun = uint32_t(runs.size());
 }
 
-/// A stream of the kernel, decoded once.
+/// A decoded stream of the kernel.
 struct Decoded {
   CoreKind kind;
   isa::Pipe pipe;
@@ -44,12 +44,12 @@ Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
       return Failure{ops.error()};
     streams.push_back({stream.coreKind, isa::Pipe(stream.pipe), ops.take()});
   }
-  // S comes first: its values travel to the other engines.
+  // S first, since the other engines consume its queue values.
   std::stable_partition(streams.begin(), streams.end(), [](const Decoded &s) { return s.pipe == isa::Pipe::S; });
   return streams;
 }
 
-/// Notes what one core does.
+/// Records the events of one core.
 Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, const KernelDesc &kernel,
                 uint64_t &steps, cost::CoreLog &core, std::vector<cost::ByteRuns> &runs) {
   StreamWalker::Queues queues;
@@ -74,7 +74,7 @@ Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, 
   return {};
 }
 
-/// Do the cores of all blocks wait for each other?
+/// Whether the kernel synchronises cores across blocks.
 bool tiesBlocks(const std::vector<Decoded> &streams) {
   for (const Decoded &stream : streams)
     for (const StreamOp &op : stream.ops)

@@ -22,7 +22,7 @@ template <class T> std::vector<T> numbers(const flatbuffers::Vector<T> *values) 
 
 ElementType elementType(fb::ElementType type) { return static_cast<ElementType>(type); }
 
-/// Reads tables depth first; the first failure ends the reading.
+/// Reads the tables depth first; stops at the first failure.
 class MetadataReader {
 public:
   MetadataReader(const Section &commands, const Section &programs, const Section &weights)

@@ -12,7 +12,7 @@ namespace {
 
 using bytecode::Type;
 
-/// Whether a variant takes or gives tensors of these types, in order.
+/// Whether the tensors of a variant have these types, in order.
 bool fit(const std::vector<TensorDesc> &tensors, const std::vector<Type> &types) {
   return tensors.size() == types.size() &&
          std::equal(tensors.begin(), tensors.end(), types.begin(), [](const TensorDesc &tensor, const Type &type) {
@@ -41,7 +41,7 @@ Status verifyNames(const std::vector<std::string> &names, const std::vector<uint
 Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
   if (std::any_of(model.nets.begin(), model.nets.end(), [&](const NetDesc &net) { return net.name == desc.name; }))
     return Failure{"has the name of a net"};
-  // Programs of one name take and give tensors of one name, type and rank.
+  // Programs of one name must agree on the names, types and ranks of inputs and outputs.
   const HostProgramDesc &first =
       *std::find_if(model.programs.begin(), model.programs.end(), [&](auto &other) { return other.name == desc.name; });
   if (desc.inputs != first.inputs || desc.outputs != first.outputs)
