@@ -13,7 +13,7 @@ namespace {
 class Assembler {
 public:
   Result<Module> run(std::string_view text) {
-    // Calls may name functions that come later, so names are collected first.
+    // Calls may refer to later functions, so collect the names first.
     collectFunctions(text);
     while (failure.empty() && !text.empty()) {
       ++line;
@@ -39,7 +39,7 @@ private:
   bool fail(const std::string &message) {
     if (failure.empty()) {
       failure = message;
-      // The file may be no text at all.
+      // The file may be binary.
       std::replace_if(failure.begin(), failure.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     }
     return false;
@@ -197,7 +197,7 @@ private:
   void readDense(Lexer &lexer) {
     if (!expect(lexer, "["))
       return;
-    // The type comes last, so the numbers are kept until it is known.
+    // The type follows the numbers, so buffer them.
     std::vector<std::string_view> numbers;
     while (auto number = lexer.number()) {
       numbers.push_back(*number);

@@ -81,7 +81,7 @@ std::vector<uint8_t> serialize(const Module &module) {
 
 Result<Module> deserialize(const uint8_t *data, size_t size) {
   flatbuffers::Verifier verifier(data, size);
-  // The identifier is looked at first: the verifier would read it beyond the end of a very short buffer.
+  // Check size and identifier first: the FlatBuffers verifier would read past the end of a very short buffer.
   if (size < 8 || !fb::ModuleBufferHasIdentifier(data) || !fb::VerifyModuleBuffer(verifier))
     return Failure{"is no VM program"};
   const fb::Module &table = *fb::GetModule(data);

@@ -1,4 +1,4 @@
-// Runs any pass by its name: upstream's that the pipelines use, and ours.
+// pto-opt: runs any registered pass by name.
 #include "ImportONNX.h"
 #include "ToBytecode.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -42,9 +42,10 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
     return pto_mlir::runImport(argc, argv);
   llvm::InitLLVM init(argc, argv);
   static llvm::cl::opt<bool> relaxed(
-      "relaxed-syntax", llvm::cl::desc("Also read no comma before strides, and a type behind each operand"));
+      "relaxed-syntax",
+      llvm::cl::desc("Also accept the older spelling: no comma before strides, a type after each operand"));
 #ifndef NDEBUG
-  // Debian's LLVM is built without assertions and so without this option; what it sets is there.
+  // LLVM built without assertions (Debian's) has no such option, but the flags that it sets exist.
   static llvm::cl::list<std::string> debugOnly(
       "debug-only", llvm::cl::CommaSeparated, llvm::cl::value_desc("pass,pass"),
       llvm::cl::desc("Print the debug output of these passes"),

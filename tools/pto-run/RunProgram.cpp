@@ -93,7 +93,7 @@ Status runProgram(const ProgramRun &run) {
       return Failure{value.error()};
     arguments.push_back(value.take());
   }
-  std::mutex mutex; // launches print at the same time
+  std::mutex mutex; // launches may print concurrently
   auto print = [&mutex](const std::string &line) {
     std::lock_guard lock(mutex);
     std::cout << line << "\n";

@@ -1,4 +1,4 @@
-// .pto to planned .pto or to a .pmodel of kernels: what pto-compile calls.
+// Compiles .pto to planned .pto or to a .pmodel of kernels: the library behind pto-compile.
 #ifndef PTO_MLIR_COMPILER_COMPILEPTO_H
 #define PTO_MLIR_COMPILER_COMPILEPTO_H
 
@@ -9,18 +9,18 @@ namespace pto_mlir {
 struct ProgramOptions {
   std::string input;      // .pto
   std::string output;     // .pto, .mlir or .pmodel
-  std::string processor;  // "a3" or "a5"; empty: what the text says, else a3
-  unsigned level = 2;     // 1, 2: addresses are planned; 3: they are in the text
-  unsigned blocks = 1;    // blocks of a launch, kept in the .pmodel
-  bool insertSync = true; // flags for functions without any
-  bool relaxed = false;   // read the older spelling, too (pto::acceptRelaxedText)
+  std::string processor;  // "a3" or "a5"; empty: that of the text, else a3
+  unsigned level = 2;     // 1, 2: addresses are planned; 3: addresses are in the text
+  unsigned blocks = 1;    // blocks of a launch, recorded in the .pmodel
+  bool insertSync = true; // insert flags into functions that have none
+  bool relaxed = false;   // also accept the older spelling (pto::acceptRelaxedText)
 };
 
 struct ProgramSummary {
   int64_t kernels = 0, streams = 0, commandBytes = 0;
 };
 
-/// Compiles `input`. Nothing is written on failure.
+/// Compiles `input` to `output`. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors);
 
 } // namespace pto_mlir
