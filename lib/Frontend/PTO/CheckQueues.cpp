@@ -18,7 +18,7 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// An op that opens queues.
+/// An op that opens one side of a queue.
 struct Side {
   Operation *op;
   std::optional<bool> nosplit;               // as written
@@ -69,7 +69,7 @@ struct CheckQueuesPass : pto_mlir::pto::impl::PTOCheckQueuesBase<CheckQueuesPass
       buffers.push_back(used);
     });
 
-    // Sides that share a buffer are one queue.
+    // Sides that share a buffer belong to one queue.
     llvm::EquivalenceClasses<size_t> queues;
     std::map<std::string, size_t> owner;
     for (size_t i = 0; i < sides.size(); ++i) {
