@@ -1,4 +1,4 @@
-//===- Distribute.h - a kernel's work over the vector cores -----*- C++ -*-===//
+//===- Distribute.h - distribute a kernel over the vector cores -----*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_DISTRIBUTE_H
 #define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_DISTRIBUTE_H
@@ -7,10 +7,10 @@
 
 namespace pto_mlir {
 
-/// Spreads the trips of the loops marked `pto.distribute` over the vector cores: core c takes trips c, c + cores, ...
-/// A marked loop inside a marked one becomes part of it where the outer one alone has too few trips for an even
-/// split over `numBlocks` blocks of two vector cores (0: not known, one block is assumed for the choice).
-/// All else that stores is done by the first core. Expects arith instead of affine ops.
+/// Distributes the iterations of loops marked `pto.distribute` cyclically over the vector cores: core c executes
+/// iterations c, c + cores, ... Nested marked loops are coalesced where the outer one alone has too few iterations for
+/// an even split over `numBlocks` blocks of two vector cores (0: unknown, one block is assumed). Other stores are
+/// executed by the first core only. Affine ops must have been lowered to arith.
 void distributeKernel(mlir::func::FuncOp func, int64_t numBlocks);
 
 } // namespace pto_mlir

@@ -37,18 +37,18 @@ template <typename TopOp> double neutral(Type type) {
   double sign = isMax<TopOp> ? -1 : 1;
   if (isa<FloatType>(type))
     return sign * std::numeric_limits<double>::infinity();
-  // Exact in double up to 32 bits; for 64 the largest double below the bound serves.
+  // Exact in double up to 32 bits; for 64 bits use the largest double below the bound.
   unsigned bits = type.getIntOrFloatBitWidth();
   return bits > 32  ? sign * 9223372036854774784.0
          : sign < 0 ? -std::ldexp(1.0, bits - 1)
                     : std::ldexp(1.0, bits - 1) - 1;
 }
 
-/// Into how many sums of `rows / parts` rows each of `images` sums of `rows` rows is taken apart; 1: not at all. A core
-/// adds 64 columns of a row with one instruction, and channels may be too few to fill it and to keep 48 cores busy.
-/// Side by side, `parts` rows are a row of `parts` times the columns; the sums of the parts are then the rows of a
-/// second, short sum. Costs in instructions of the busiest core; the number of cores for which a model is compiled has
-/// no part in them, so that the order of additions is the same on any.
+/// Splits each of `images` sums over `rows` rows into `parts` partial sums over `rows / parts` rows; returns `parts`, 1
+/// for no split. An instruction adds 64 columns of a row, and there may be too few channels to fill it and to occupy 48
+/// cores. The split treats `parts` rows as one row with `parts` times the columns; a second, short sum adds the partial
+/// sums. The cost is the instruction count of the busiest core for a fixed number of cores, so that the order of
+/// additions does not depend on the cores of the target.
 int64_t partsOf(int64_t images, int64_t rows, int64_t columns) {
   constexpr int64_t kCores = 48, kWide = 64, kLaunch = 160;
   auto trips = [&](int64_t wide) { return int64_t(llvm::divideCeil(images * llvm::divideCeil(wide, kWide), kCores)); };
@@ -76,8 +76,8 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
       count *= inputType.getDimSize(axis);
     bool convert = accumulator != storage, scale = isMean<TopOp> && count != 1;
 
-    // The innermost dimensions first when parallel ones lie between: a tile
-    // reduces either along its rows or down its columns.
+    // If parallel dimensions lie between, reduce the innermost dimensions first: a tile reduces either along rows or
+    // along columns.
     SmallVector<SmallVector<int64_t>> steps{axes};
     SmallVector<int64_t> suffix;
     int64_t rank = inputType.getRank();
@@ -88,7 +88,7 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
     else if (steps.front().empty())
       steps.clear();
 
-    // Cores share the columns of a sum over rows, which may be few.
+    // A sum over rows is distributed by columns, which may be few.
     Value value = op.getInput();
     auto add = [](OpBuilder &b, Location bodyLoc, ValueRange args) {
       return combine<TopOp>(b, bodyLoc, args[0], args[1]);
@@ -112,7 +112,7 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
         steps = {{axes.front()}};
       }
     }
-    // Of a large image whose number of pixels has no such divisor the rows of pixels are summed first, each for itself.
+    // For a large image whose number of pixels has no such divisor, sum each row of pixels first.
     if (parts == 1 && !axes.empty() && inputType.getNumElements() >= kLarge) {
       SmallVector<int64_t> outer = steps.pop_back_val(), inner{outer.pop_back_val()};
       steps.push_back(inner);
