@@ -1,8 +1,8 @@
-//===- Backend.h - The processors that code can be generated for ----------===//
+//===- Backend.h - The processors for which code can be generated ---------===//
 //
 // One Backend per process. It holds the loaded processors: encoder library, its functions, the parameters. A loaded
-// processor never changes and lives as long as the process, so that any number of compilations can use it at once; what
-// changes during one belongs to its CodegenContext.
+// processor is immutable and never unloaded, so concurrent compilations can share it; mutable state of a compilation is
+// in its CodegenContext.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ struct EncoderFunctions {
   pto_encoder_processor dl_pto_encoder_processor = nullptr;
 };
 
-/// The function of the library that encodes this kind of instruction.
+/// Calls the library's function that encodes this kind of instruction.
 #define PTO_BACKEND_CALL(Struct, mnemonic, code, pipe)                                                                 \
   inline int callEncoder(const EncoderFunctions &f, PtoEncodeContext *context, const isa::Struct &params,              \
                          CMD_ID_NODE *node) {                                                                          \
@@ -53,7 +53,7 @@ struct Processor {
   EncoderFunctions functions;
 };
 
-/// Either a processor or the text of what went wrong.
+/// A processor, or an error message.
 struct LoadResult {
   const Processor *processor = nullptr;
   std::string error;
@@ -63,10 +63,10 @@ class Backend {
 public:
   static Backend &instance();
 
-  /// Loads the encoder of a processor ("a3"), once; later calls return the same object. Without `libraryPath` the
-  /// library libpto_encoder_<processor>.so is looked for in $PTO_MLIR_LIB_DIR, then around this binary
-  /// (libraryCandidates). A missing library, a missing function, or a library built from another instruction table is
-  /// an error that names it.
+  /// Loads the encoder of a processor ("a3"); later calls return the same object. Thread-safe. Without `libraryPath`
+  /// the library libpto_encoder_<processor>.so is searched in $PTO_MLIR_LIB_DIR, then relative to this binary
+  /// (libraryCandidates). Fails on a missing library or function, or on a library built from another instruction table;
+  /// the error names it.
   LoadResult load(const std::string &processor, const std::string &libraryPath = "");
 
 private:

@@ -1,7 +1,7 @@
 //===- CmdStorer.h - Routes commands to their engines ---------------------===//
 //
-// `store_cmd` folds virtual engines to real ones, checks the port, finds the engine's storer and hands the command on.
-// A decorator at this level puts its engine-level decorator around every engine's storer.
+// `store_cmd` maps virtual engines to real ones, checks the port and forwards the command to the engine's storer. A
+// decorator at this level wraps every engine's storer in its engine-level decorator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,12 +27,12 @@ public:
 
   /// Stores one command. An unknown engine, an illegal port, or a command of another engine is an error.
   StoreError store_cmd(int engineId, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node, int port);
-  /// Closes every engine that got a command; flushes through every decorator.
+  /// Ends the stream of every engine with commands; flushes all decorators.
   virtual void store_cmd_end(unsigned dep) = 0;
-  /// The storer of a real engine, with this level's decorators around it; null when there is no such engine.
+  /// The storer of a real engine, wrapped in this level's decorators; null when there is no such engine.
   virtual EngineStorerPtr get(EngineKey key) = 0;
 
-  /// Folds virtual engines and checks the port.
+  /// Maps a virtual engine to the real one and checks the port.
   static StoreError fold(int engineId, int port, EngineKey &key);
 };
 
@@ -50,7 +50,7 @@ private:
 class StorerDecorator : public CmdStorerInterface {
 public:
   explicit StorerDecorator(std::shared_ptr<CmdStorerInterface> component) : component(std::move(component)) {}
-  /// A disabled decorator passes everything through.
+  /// A disabled decorator only forwards.
   void setEnabled(bool on) { enabled = on; }
   void store_cmd_end(unsigned dep) override;
   EngineStorerPtr get(EngineKey key) override;
@@ -64,7 +64,7 @@ private:
   std::map<EngineKey, EngineStorerPtr> decorated;
 };
 
-/// Collects the words of each engine: what the Builder takes.
+/// Collects the words of each engine, the input of the Builder.
 class VectorDumpStorerDecorator : public StorerDecorator {
 public:
   using StorerDecorator::StorerDecorator;

@@ -1,8 +1,7 @@
-//===- EngineStorer.h - Where one engine's commands are kept --------------===//
+//===- EngineStorer.h - Storage of one engine's commands ------------------===//
 //
-// A concrete storer holds the commands of one engine. Decorators stack on it, each one job, each with a switch that
-// makes it pass everything through: vector dump (hands the words to a buffer of the compilation), statistics,
-// disassembly trace.
+// A concrete storer holds the commands of one engine. Decorators stack on it, each with one purpose and a switch to
+// disable it: vector dump (moves the words to a buffer of the compilation), statistics, disassembly trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,33 +20,33 @@
 
 namespace pto_mlir::backend {
 
-/// Text of what is wrong; empty optional: nothing.
+/// An error message; nullopt on success.
 using StoreError = std::optional<std::string>;
 
 class EngineStoreInterface {
 public:
   virtual ~EngineStoreInterface() = default;
-  /// Takes one whole command and counts it in `node` (may be null).
+  /// Stores one whole command and counts it in `node` (may be null).
   virtual StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) = 0;
-  /// No more commands come. `dep`: bit set of the pipes whose end this engine's end waits for, 0 for none.
+  /// Ends the stream. `dep`: bit set of the pipes whose end this engine's end waits for, 0 for none.
   virtual void store_cmd_end(unsigned dep) = 0;
-  /// Hands over what is kept; a second call returns only what came since.
+  /// Moves out the stored words; a second call returns only those stored since.
   virtual std::vector<uint32_t> get_cmds() = 0;
 };
 using EngineStorerPtr = std::shared_ptr<EngineStoreInterface>;
 
-/// Keeps the commands of one engine and knows which commands belong to it.
+/// Stores the commands of one engine; rejects commands of other engines.
 class EngineStorer : public EngineStoreInterface {
 public:
   EngineStorer(int engineId, std::string name) : engineId(engineId), name(std::move(name)) {}
   StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override;
   void store_cmd_end(unsigned dep) override { endDependency = dep; }
   std::vector<uint32_t> get_cmds() override { return std::exchange(words, {}); }
-  /// What `store_cmd_end` was told; empty before.
+  /// The argument of `store_cmd_end`; nullopt before the call.
   std::optional<unsigned> dependency() const { return endDependency; }
 
 protected:
-  /// Is this command one of this engine's?
+  /// Checks that the command belongs to this engine.
   virtual StoreError accept(const uint32_t *cmd, size_t numWords) const = 0;
 
   const int engineId;
@@ -58,7 +57,7 @@ private:
   std::optional<unsigned> endDependency;
 };
 
-/// An engine of a core: accepts the instructions that the table gives to its pipe or to every engine.
+/// An engine of a core: accepts the instructions that the table assigns to its pipe or to every engine.
 class PipeEngineStorer : public EngineStorer {
 public:
   PipeEngineStorer(isa::CoreKind core, isa::Pipe pipe);
@@ -90,7 +89,7 @@ class FixpipeEngineStorer : public PipeEngineStorer {
 public:
   FixpipeEngineStorer() : PipeEngineStorer(isa::CoreKind::AIC, isa::Pipe::FIX) {}
 };
-/// One port of the cross-device engine. Its commands have no row in the table; any are kept.
+/// One port of the cross-device engine. Its commands have no rows in the table; all are accepted.
 class CDMAEngineStorer : public EngineStorer {
 public:
   explicit CDMAEngineStorer(int port) : EngineStorer(PTO_ENGINE_CDMA, "CDMA." + std::to_string(port)) {}
@@ -99,7 +98,7 @@ protected:
   StoreError accept(const uint32_t *, size_t) const override { return std::nullopt; }
 };
 
-/// Forwards everything. While `enabled` is false a decorator does nothing else.
+/// Forwards all calls. While `enabled` is false a decorator does nothing else.
 class EngineStorerDecorator : public EngineStoreInterface {
 public:
   EngineStorerDecorator(EngineStorerPtr component, const bool &enabled)
@@ -112,7 +111,7 @@ public:
 
 protected:
   EngineStorerPtr component;
-  const bool &enabled; // belongs to the command-level decorator
+  const bool &enabled; // owned by the command-level decorator
 };
 
 /// Moves the words out of the component into `output` at each command.
@@ -142,7 +141,7 @@ public:
 
 private:
   EngineStatistics &statistics;
-  std::map<unsigned, uint64_t> byOpcode; // named when flushed
+  std::map<unsigned, uint64_t> byOpcode; // converted to mnemonics when flushed
 };
 
 /// Appends a line of disassembly per command to `output` when flushed.
