@@ -86,8 +86,8 @@ private:
   uint64_t epoch = 0;
 };
 
-/// Spins, then yields, then asks its user to sleep. After a yield that lost the processor for a long time, yields are
-/// skipped for a while: the OS scheduler prefers a woken sleeper over running programs.
+/// Spins, then yields, then returns false and the caller sleeps. After a yield that lost the processor for a long time,
+/// yields are skipped for a while: the OS scheduler prefers a woken sleeper over running programs.
 class Backoff {
 public:
   Backoff(uint32_t spins, uint32_t yields) : spins(spins), yields(yields) {}

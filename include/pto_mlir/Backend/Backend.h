@@ -46,6 +46,7 @@ struct EncoderFunctions {
 ISA_INSNS(PTO_BACKEND_CALL)
 #undef PTO_BACKEND_CALL
 
+/// A processor with its loaded encoder library.
 struct Processor {
   std::string name;
   std::string libraryPath;
@@ -59,6 +60,7 @@ struct LoadResult {
   std::string error;
 };
 
+/// The registry of loaded processors.
 class Backend {
 public:
   static Backend &instance();

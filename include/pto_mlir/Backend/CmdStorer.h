@@ -21,6 +21,7 @@ struct EngineKey {
   }
 };
 
+/// Receives the commands of all engines of a kernel.
 class CmdStorerInterface {
 public:
   virtual ~CmdStorerInterface() = default;
@@ -47,6 +48,7 @@ private:
   std::map<EngineKey, EngineStorerPtr> engines;
 };
 
+/// Wraps the storer of every engine in an engine-level decorator.
 class StorerDecorator : public CmdStorerInterface {
 public:
   explicit StorerDecorator(std::shared_ptr<CmdStorerInterface> component) : component(std::move(component)) {}
@@ -77,6 +79,7 @@ private:
   std::map<EngineKey, std::vector<uint32_t>> outputs;
 };
 
+/// Counts the commands of each engine.
 class StatisticsStorerDecorator : public StorerDecorator {
 public:
   using StorerDecorator::StorerDecorator;
@@ -89,6 +92,7 @@ private:
   std::map<EngineKey, EngineStatistics> counts;
 };
 
+/// Disassembles the commands of each engine.
 class TraceStorerDecorator : public StorerDecorator {
 public:
   using StorerDecorator::StorerDecorator;

@@ -28,6 +28,7 @@ struct LocalMemoryUse {
   uint32_t bytes;
 };
 
+/// The generated code of a kernel.
 struct KernelStreams {
   std::string name;
   unsigned numArgs = 0; // pointer arguments

@@ -31,6 +31,7 @@ struct PtrDesc {
   isa::Value offset;
 };
 
+/// The state of code generation of one kernel on one kind of core.
 class CodegenContext {
 public:
   CodegenContext(const Processor &processor, isa::CoreKind core, bool withText);
@@ -97,7 +98,9 @@ public:
     mlir::Operation *op;
   };
   void beginHolding() { held.emplace_back(); }
+  /// Ends buffering; returns the commands emitted since beginHolding.
   std::vector<Held> endHolding();
+  /// Stores buffered commands.
   llvm::LogicalResult store(const std::vector<Held> &commands);
 
   // --- results of the kernel
@@ -106,6 +109,7 @@ public:
   const isa::CoreKind core;
   isa::Pipe pipe = isa::Pipe::S;
 
+  /// Records the use of a local memory up to byte `end`.
   void useMemory(isa::Memory memory, uint64_t end);
   void useEvent(isa::Pipe src, isa::Pipe dst, int64_t id) { events.insert({int(src), int(dst), id}); }
   size_t numEvents() const { return events.size(); }

@@ -35,6 +35,7 @@ struct CMD_ID_NODE {
   uint32_t cmd_id[PTO_NUM_ENGINE_IDS];
 };
 
+/// The context passed to every encode function.
 struct PtoEncodeContext {
   void *user;
   /// Stores one command of `num_words` words. Returns non-zero when rejected, with `error` of this context set.

@@ -23,6 +23,7 @@ namespace pto_mlir::backend {
 /// An error message; nullopt on success.
 using StoreError = std::optional<std::string>;
 
+/// Receives the commands of one engine.
 class EngineStoreInterface {
 public:
   virtual ~EngineStoreInterface() = default;
@@ -127,11 +128,13 @@ private:
   std::vector<uint32_t> &output;
 };
 
+/// Command counts of one engine.
 struct EngineStatistics {
   uint64_t commands = 0, words = 0;
   std::map<std::string, uint64_t> byMnemonic; // complete once store_cmd_end was called
 };
 
+/// Counts commands and words.
 class StatisticsEngineStorerDecorator : public EngineStorerDecorator {
 public:
   StatisticsEngineStorerDecorator(EngineStorerPtr component, const bool &enabled, EngineStatistics &statistics)

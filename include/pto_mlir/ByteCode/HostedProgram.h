@@ -24,6 +24,7 @@ struct HostedTensor {
 using HostedKernel = std::function<Status(const std::string &name, const std::vector<HostedTensor> &operands,
                                           std::vector<HostedTensor> &results)>;
 
+/// A loaded program with its device kernels in a callback.
 class HostedProgram {
 public:
   /// Deserialises and verifies `code`.

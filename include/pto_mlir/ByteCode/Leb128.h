@@ -8,6 +8,7 @@
 
 namespace pto_mlir::bytecode {
 
+/// Appends the shortest encoding of `value`.
 inline void writeLeb128(std::vector<uint8_t> &code, uint64_t value) {
   do {
     uint8_t byte = value & 0x7f;

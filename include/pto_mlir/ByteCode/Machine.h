@@ -93,6 +93,7 @@ private:
   std::function<void(const std::string &)> print;
 };
 
+/// Limits of a machine, for untrusted programs.
 struct MachineOptions {
   /// Limit on backward branches and calls per run; 0 = no limit.
   uint64_t maxJumps = 0;

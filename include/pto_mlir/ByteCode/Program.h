@@ -22,6 +22,7 @@ struct Step {
   int64_t b = 0;               // value, predicate, queue, rank
 };
 
+/// A verified and decoded function.
 struct LoadedFunction {
   std::vector<Step> steps;  // one per instruction, and a return at the end
   std::vector<Kind> slots;  // kind of each slot

@@ -11,6 +11,7 @@
 
 namespace pto_mlir::bytecode {
 
+/// The module as bytes, for `deserialize`.
 std::vector<uint8_t> serialize(const Module &module);
 
 /// Reads the output of `serialize`; safe for untrusted bytes. The module still has to be verified (Program::load).

@@ -44,6 +44,7 @@ bool isValidType(const Type &type);
 
 /// The VM's name of an element type: elementTypeName, but "i1" for boolean.
 std::string elementText(ElementType element);
+/// The element type with that VM name; nullopt when there is none.
 std::optional<ElementType> parseElement(std::string_view text);
 
 /// Whether a tensor of type `from` may be used as `to` without a run-time check: the types are equal, or `to` has

@@ -6,6 +6,7 @@
 
 namespace pto_mlir {
 
+/// Options of compileProgram, as those of pto-compile.
 struct ProgramOptions {
   std::string input;      // .pto
   std::string output;     // .pto, .mlir or .pmodel
@@ -16,6 +17,7 @@ struct ProgramOptions {
   bool relaxed = false;   // also accept the older spelling (pto::acceptRelaxedText)
 };
 
+/// Numbers of a compiled program, for reports.
 struct ProgramSummary {
   int64_t kernels = 0, streams = 0, commandBytes = 0;
 };

@@ -13,6 +13,7 @@ namespace pto_mlir {
 /// Error messages for the user, one per entry; empty after success.
 using Errors = std::vector<std::string>;
 
+/// Options of transformModel, as those of model_transform.
 struct TransformOptions {
   std::string modelFile;                             // .onnx
   std::string modelName;                             // name of the net
@@ -24,6 +25,7 @@ struct TransformOptions {
   std::map<std::string, std::vector<int64_t>> sizes; // of named dimensions (dim_param)
 };
 
+/// Numbers of an imported model, for reports.
 struct TransformSummary {
   int64_t nodes = 0;       // ONNX nodes
   int64_t ops = 0;         // top ops
@@ -34,6 +36,7 @@ struct TransformSummary {
 /// written.
 std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors);
 
+/// Options of deployModel, as those of model_deploy.
 struct DeployOptions {
   std::string mlirFile;
   std::string modelFile; // output .pmodel
@@ -55,6 +58,7 @@ struct ProcessorDescription {
 /// The processors that models can be compiled for, the default first.
 std::vector<ProcessorDescription> describeProcessors();
 
+/// Numbers and notes of a compiled model, for reports.
 struct DeploySummary {
   int64_t kernels = 0, launches = 0;
   int64_t commandBytes = 0, weightBytes = 0, fileBytes = 0;
@@ -71,6 +75,7 @@ struct DeploySummary {
 /// Compiles a top .mlir to a .pmodel. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors);
 
+/// An input or output of a net.
 struct NetTensor {
   std::string name;
   std::vector<int64_t> shape;
@@ -84,6 +89,7 @@ struct NetOp {
   std::vector<std::string> inputs; // names of the tensors it reads, except weights
 };
 
+/// The interface and graph of a top module.
 struct NetDescription {
   std::vector<std::string> absorbed; // names of tensors eliminated by fusion or folding
   std::vector<NetTensor> inputs, outputs;

@@ -11,12 +11,14 @@
 
 namespace pto_mlir::hostops {
 
+/// The host ops of HostOps.def; the numbers are part of the file format.
 enum class HostOp : uint32_t {
 #define PTO_HOST_OP(NAME, NUMBER, MNEMONIC, BUFFERS) NAME = NUMBER,
 #include "pto_mlir/HostOps/HostOps.def"
 #undef PTO_HOST_OP
 };
 
+/// A buffer in host memory, owned by the caller.
 struct HostBuffer {
   void *data = nullptr;
   uint64_t bytes = 0;

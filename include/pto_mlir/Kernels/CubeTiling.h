@@ -107,6 +107,7 @@ struct CubeBlocks {
   int64_t panels; ///< panels of K
   int64_t steps;  ///< tiles of K
 };
+/// The numbers of blocks, tiles and panels of a tiling.
 CubeBlocks countBlocks(const CubeProblem &problem, const CubeTiling &tiling);
 
 /// Whether the right tile of a block of columns is loaded to L0B only once: K is a single step.

@@ -8,6 +8,7 @@
 
 namespace pto_mlir::pmodel {
 
+/// The arguments and cores used by a kernel.
 struct KernelUse {
   struct Argument {
     bool read = false, written = false;

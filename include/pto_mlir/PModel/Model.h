@@ -59,11 +59,13 @@ struct StreamDesc {
   std::vector<std::pair<uint32_t, uint32_t>> sources = {};
 };
 
+/// Bytes of a local memory used by a kernel.
 struct LocalMemoryUse {
   std::string space; // "UB", "L1", ...
   uint32_t bytes = 0;
 };
 
+/// A kernel: the command streams of its engines, and its launch parameters.
 struct KernelDesc {
   std::string name; // unique
   std::vector<StreamDesc> streams;
@@ -107,6 +109,7 @@ struct VariantDesc {
   std::vector<std::string> hostOps; // "node: reason"
 };
 
+/// A net with its variants, which differ in input shapes.
 struct NetDesc {
   std::string name;
   std::vector<VariantDesc> variants;
@@ -121,6 +124,7 @@ struct HostProgramDesc {
   std::vector<std::string> inputs, outputs; // names of the parameters and results of its function 0
 };
 
+/// The contents of a .pmodel.
 struct ModelDesc {
   std::string producer;  // "pto-mlir 0.1.0"
   std::string processor; // "a3"

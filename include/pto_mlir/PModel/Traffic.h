@@ -17,6 +17,7 @@ struct ArgumentTraffic {
   uint64_t written = 0;
 };
 
+/// Global memory traffic of one launch of a kernel, in bytes.
 struct KernelTraffic {
   std::vector<ArgumentTraffic> arguments;
   std::vector<uint64_t> cores; ///< bytes moved by each core that runs the kernel, cube cores first

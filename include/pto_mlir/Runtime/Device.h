@@ -17,6 +17,7 @@ namespace pto_mlir::runtime {
 inline constexpr const char *kEngineNames[PTO_NUM_ENGINES] = {
     "AIC S", "AIC MTE1", "AIC MTE2", "AIC MTE3", "AIC M", "AIC FIX", "AIV S", "AIV V", "AIV MTE2", "AIV MTE3"};
 
+/// How a device is opened.
 struct DeviceOptions {
   /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a
   /// '/' is the path of a plug-in.
@@ -46,6 +47,7 @@ public:
 
   /// Allocates device memory and returns its address. `what` names the buffer in a failure. 0 bytes are allowed.
   Result<uint64_t> alloc(uint64_t bytes, const std::string &what);
+  /// Releases an allocation; `address` is a result of `alloc`.
   void free(uint64_t address);
   /// Synchronous copies between host and device memory; `address` may point into an allocation.
   Status copyToDevice(uint64_t address, const void *data, uint64_t bytes);
@@ -89,6 +91,7 @@ private:
 class DeviceBuffer {
 public:
   DeviceBuffer() = default;
+  /// Allocates `bytes` bytes on `device`, which must outlive the buffer. `what` names the buffer in a failure.
   static Result<DeviceBuffer> make(Device &device, uint64_t bytes, const std::string &what);
   DeviceBuffer(DeviceBuffer &&other) noexcept { swap(other); }
   DeviceBuffer &operator=(DeviceBuffer &&other) noexcept {

@@ -100,6 +100,7 @@ typedef struct pto_device_api {
                        size_t num_args, const int64_t *scalars, size_t num_scalars);
   /* Waits for all launches. PTO_ERROR_FAULT if one faulted. */
   pto_status (*synchronize)(pto_device_context *context);
+  /* The counters since the last reset, over all kernels; `reset` clears them. */
   pto_status (*profile)(pto_device_context *context, pto_profile *profile, int reset);
   /* The same for the launches of one kernel; `reset` clears that kernel's counts only. */
   pto_status (*kernel_profile)(pto_device_context *context, uint32_t kernel, pto_profile *profile, int reset);

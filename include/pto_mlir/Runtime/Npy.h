@@ -10,6 +10,7 @@
 
 namespace pto_mlir::runtime {
 
+/// A dense array in host memory.
 struct NpyArray {
   ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;

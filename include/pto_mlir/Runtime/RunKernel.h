@@ -39,6 +39,7 @@ public:
   /// launch, and those that the kernel writes are copied back after it. `scalars` are the other arguments in order:
   /// integers, or the bit pattern of an f32. `blocks` 0: the number recorded in the file.
   Status run(std::span<const KernelMemory> arguments, const std::vector<int64_t> &scalars, uint32_t blocks = 0);
+  /// Counters of all launches of the session.
   Result<pto_profile> profile();
 
 private:
@@ -53,6 +54,7 @@ private:
   std::vector<bool> writes; // by argument
 };
 
+/// The request of `runKernel`.
 struct KernelRun {
   std::string model;               // path of the .pmodel
   std::string kernel;              // its name; empty: the only kernel, whose name is filled in

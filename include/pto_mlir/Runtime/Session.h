@@ -13,11 +13,13 @@
 
 namespace pto_mlir::runtime {
 
+/// How the launches of a net are ordered.
 enum class Schedule {
   Tasks,   ///< through the task runtime: launches that share no memory may overlap
   InOrder, ///< one launch after the other
 };
 
+/// How a session is opened.
 struct SessionOptions {
   /// `processor` is taken from the file.
   DeviceOptions device;

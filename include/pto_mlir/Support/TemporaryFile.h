@@ -20,7 +20,9 @@ public:
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
 
+  /// Creates the temporary file. Must be called before `write`.
   Status open();
+  /// Appends `bytes` bytes.
   Status write(const void *data, uint64_t bytes);
   /// Writes zeros up to file offset `offset`.
   Status padTo(uint64_t offset);

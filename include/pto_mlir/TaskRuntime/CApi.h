@@ -69,20 +69,30 @@ typedef struct pto_tasks_stats {
   uint64_t submitted, completed, failed, skipped, edges, slot_reuses, blocked_ns;
 } pto_tasks_stats;
 
+/* Creates a runtime and starts its threads. */
 int pto_tasks_create(const pto_tasks_options *options, pto_tasks **runtime);
 void pto_tasks_destroy(pto_tasks *runtime);
+/* Registers a kernel; only between runs. `user` is passed to every call, `cost_ns` is the duration in virtual time. */
 int pto_tasks_register_kernel(pto_tasks *runtime, const char *name, pto_kernel_body body, void *user, uint64_t cost_ns,
                               uint32_t *kernel);
+/* Begins a run. */
 int pto_tasks_begin(pto_tasks *runtime);
+/* Submits a task: copies the arguments, and fills `word` and `owner` of PTO_ARG_ALLOCATE. Blocks while the ring is
+ * full. */
 int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *spec, pto_task_id *task);
+/* Outputs of tasks remain valid while the scope of their submission is open. */
 int pto_tasks_scope_begin(pto_tasks *runtime);
 int pto_tasks_scope_end(pto_tasks *runtime);
+/* Waits for one task. */
 int pto_tasks_wait(pto_tasks *runtime, pto_task_id task);
+/* Waits for all tasks and ends the run; fails with the first error of the run. */
 int pto_tasks_finish(pto_tasks *runtime);
 int pto_tasks_state(const pto_tasks *runtime, pto_task_id task); /* PTO_TASK_.. */
 /* The ErrorCode of the last run (numbers as in Types.h), 0 on success. */
 int pto_tasks_error_code(const pto_tasks *runtime);
+/* Counters of the last run. */
 int pto_tasks_statistics(const pto_tasks *runtime, pto_tasks_stats *stats);
+/* Writes the last run as Chrome trace-event JSON; requires `trace` in the options. */
 int pto_tasks_write_trace(const pto_tasks *runtime, const char *path);
 /* The last error of the calling thread. */
 const char *pto_tasks_last_error(void);

@@ -9,6 +9,7 @@
 
 namespace pto_mlir::tasks {
 
+/// How tasks are executed.
 enum class Mode {
   Threads,     ///< schedulers and cores are threads
   VirtualTime, ///< one thread and simulated time; deterministic
@@ -17,6 +18,7 @@ enum class Mode {
 /// Which ready task is dispatched first in virtual time.
 enum class Pick { Oldest, Newest, Random };
 
+/// Sizes, threads and limits of a task runtime; `check` validates them.
 struct Config {
   /// Simulated cores per worker kind; submitting a task of a kind without cores fails.
   std::array<uint32_t, kNumWorkerKinds> cores = {1, 2, 1, 0};

@@ -16,6 +16,7 @@ enum EdgeFlags : uint32_t {
   Data = 4,   ///< the consumer reads the producer's output, so a failure propagates to it
 };
 
+/// One entry of a fan-in or fan-out list.
 struct DependencyEntry {
   uint64_t task = 0;
   uint32_t next = 0; ///< a link, 0 = end of the list
@@ -30,12 +31,14 @@ public:
   explicit DependencyPool(uint32_t capacity) : entries(new DependencyEntry[capacity + 1]), ringSize(capacity) {}
 
   uint32_t capacity() const { return ringSize; }
+  /// Number of entries in use; rereads the shared tail.
   uint32_t used() {
     seenTail = tail.load(std::memory_order_acquire);
     return uint32_t(top - seenTail);
   }
   /// Peak number of entries in use, as observed by the allocating thread.
   uint32_t highWater() const { return peak; }
+  /// The position after the newest entry, for `retire`.
   uint64_t position() const { return top; }
   /// Rereads the shared tail only when the cached one does not suffice.
   bool hasRoom(uint32_t count) { return top - seenTail + count <= ringSize || uint64_t(used()) + count <= ringSize; }

@@ -25,11 +25,13 @@ struct HandshakeRecord {
   uint64_t tasks;      ///< number executed so far
 };
 
+/// Executes the ready tasks of a TaskCore.
 class Driver {
 public:
   virtual ~Driver() = default;
   /// Time since the beginning of the run, in ns.
   virtual uint64_t now() = 0;
+  /// Called at the beginning of a run, before its first submission.
   virtual void beginRun() = 0;
   /// Tasks may have become ready. Called by the orchestrator after a submission.
   virtual void kick() = 0;

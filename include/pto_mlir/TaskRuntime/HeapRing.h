@@ -16,6 +16,7 @@ namespace pto_mlir::tasks {
 /// time retires.
 class HeapRing {
 public:
+  /// An allocated range of the ring.
   struct Block {
     uint64_t begin = 0, end = 0; ///< positions
   };
@@ -31,6 +32,7 @@ public:
     return top - currentTail();
   }
 
+  /// As `used`, by the cached tail.
   uint64_t usedAsSeen() const { return top - currentTail(); }
 
   static uint64_t roundUp(uint64_t bytes) { return (bytes + kOutputAlignment - 1) & ~(kOutputAlignment - 1); }

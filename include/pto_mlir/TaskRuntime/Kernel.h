@@ -24,6 +24,7 @@ struct KernelCall {
 /// Runs on the core's thread. An exception fails the task; traps and fatal signals are not caught.
 using KernelBody = std::function<void(KernelCall &)>;
 
+/// A registered kernel.
 struct Kernel {
   std::string name;
   KernelBody body;

@@ -29,12 +29,14 @@ public:
   void setDriver(Driver *driver) { this->driver = driver; }
 
   // Called by the orchestrator. After a fatal error of the run each of these has no effect and returns that error.
+  /// Submits a task: finds its producers, reserves room (waiting if necessary), publishes it.
   Result<TaskId> submit(TaskSpec &spec);
   Status scopeBegin();
   Status scopeEnd();
   /// Waits until the host may read (with `write`: overwrite) the tensor.
   Status waitForAccess(const Tensor &tensor, bool write);
   Status wait(TaskId task);
+  /// Fails the run; only the first error is kept.
   void fatal(ErrorCode code, std::string message, TaskId task = {});
 
   /// Called instead of `beginRun` while the cancelled previous run has not drained: the new run fails with `message`.
@@ -83,6 +85,7 @@ public:
     bool reclaimed = false;
   };
   Effect complete(TaskSlot &slot, TaskId id, bool skipped = false);
+  /// Records the failure of a task with its `cause`.
   void reportFailure(TaskSlot &slot, TaskId id, uint32_t core, const std::string &cause);
 
   /// Whether the run is traced.
@@ -101,6 +104,7 @@ private:
     size_t firstTask;
   };
 
+  /// The ring, created on first use.
   TaskRing &prepareRing(unsigned index);
   Status checkSpec(const TaskSpec &spec);
   Status gatherProducers(TaskSpec &spec);
@@ -112,15 +116,19 @@ private:
     found.push_back({task, flags, false});
   }
   void addCandidate(TaskId task, uint32_t flags);
+  /// Waits for a slot, `bytes` of heap, dependency entries and `mapEntries` tensor map entries.
   Status reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uint32_t mapEntries);
   Status blocked(TaskRing &ring, ErrorCode code, uint64_t bytes, uint32_t edges);
   void fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spec);
+  /// Adds the task to the fan-out lists of its pending producers and makes it ready if there are none.
   void wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId id);
   void releaseClaims();
 
   uint32_t edgesNeeded() const;
   DependencyEntry &entryAt(uint32_t link) { return rings[link >> 30]->pool()[link & ((1u << 30) - 1)]; }
+  /// Takes a reference to a task, unless it is consumed.
   bool tryClaim(TaskSlot &slot);
+  /// Adds an entry to a producer's fan-out list; false when it has completed.
   bool appendConsumer(TaskSlot &producer, uint32_t link, DependencyEntry &entry);
   void makeReady(TaskSlot &slot, TaskId id);
   /// Returns whether this was the last reference and the task is consumed; the caller then advances the watermark.

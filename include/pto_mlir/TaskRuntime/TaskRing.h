@@ -77,6 +77,7 @@ public:
 
   // Called by the orchestrator.
   uint64_t next() const { return nextLocal; } ///< local id of the next task
+  /// Number of tasks that are not consumed; rereads the watermark.
   uint64_t live() {
     seenOldest = watermark();
     return nextLocal - seenOldest;
@@ -89,6 +90,7 @@ public:
     uint32_t index = 0;
   };
   Mark &mark(uint64_t local) { return marks[local & (windowSize - 1)]; }
+  /// As `live`, by the cached watermark.
   uint64_t liveAsSeen() const { return nextLocal - seenOldest; }
   void take() { ++nextLocal; }
   /// Prefetches upcoming slots: the ring exceeds the inner caches.
@@ -98,6 +100,7 @@ public:
     __builtin_prefetch(next + 64, 1);
     __builtin_prefetch(next + 128, 1);
   }
+  /// Number of tasks that reused the slot of an earlier one.
   uint64_t reuses() const { return nextLocal - firstLocal > windowSize ? nextLocal - firstLocal - windowSize : 0; }
 
   // Thread-safe.

@@ -10,6 +10,7 @@ namespace pto_mlir::tasks {
 /// lifetime of the object. A new run may begin after a failed one.
 class TaskRuntime {
 public:
+  /// Creates a runtime and starts its threads; fails on an invalid configuration.
   static Result<std::unique_ptr<TaskRuntime>> create(const Config &config);
   ~TaskRuntime();
 
@@ -18,6 +19,7 @@ public:
   Result<KernelId> registerKernel(std::string name, KernelBody body, uint64_t costNs = 1000);
   const std::vector<Kernel> &kernels() const { return *registered; }
 
+  /// Begins a run; fails while a kernel of an earlier run has not returned.
   Status begin();
   /// Submits a task: copies the arguments and allocates the outputs of the spec. A failed submission ends the run:
   /// later calls have no effect and return the same failure.

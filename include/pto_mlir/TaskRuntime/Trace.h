@@ -25,6 +25,7 @@ struct BlockRecord {
   bool failed, skipped;
 };
 
+/// A dependency between two tasks.
 struct EdgeRecord {
   TaskId producer, consumer;
   uint32_t flags; ///< EdgeFlags
@@ -41,6 +42,7 @@ struct BlockedRecord {
   uint64_t begin, end;
 };
 
+/// All records of a run; times in ns since its beginning.
 struct Trace {
   std::array<uint32_t, kNumWorkerKinds> cores = {};
   uint32_t schedulers = 0;
@@ -56,6 +58,7 @@ struct Trace {
   /// Writes `toJson` to a file atomically.
   Status writeJson(const std::string &path) const;
 
+  /// Aggregates of a trace; times in ns.
   struct Summary {
     uint64_t makespan = 0, criticalPath = 0;
     std::vector<std::string> criticalTasks; ///< names along the critical path, first to last

@@ -16,6 +16,7 @@ inline constexpr int64_t kMaxIRVersion = 14;
 inline constexpr int64_t kMaxOpset = 28;
 inline constexpr int64_t kMinOpset = 7;
 
+/// How a model is imported.
 struct ImportOptions {
   /// One shape per graph input (excluding initializers), in the model's order; empty = the model's own, which must then
   /// be static.
