@@ -35,7 +35,7 @@ Result<Machine> Machine::create(Program program, std::shared_ptr<KernelProvider>
         if (!tensor)
           return Failure{tensor.error()};
         if (!*tensor || !isRefinedBy(type, Type{(*tensor)->element, true, (*tensor)->shape}))
-          return Failure{"the tensor '" + constant->name + "' is no " + typeText(type)};
+          return Failure{"the tensor '" + constant->name + "' is not of type " + typeText(type)};
         machine.tensors[i] = tensor.take();
       } else {
         machine.tensors[i] = makeTensor(type.element, type.shape);
@@ -77,7 +77,7 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
                     ? value.tensor && isRefinedBy(type, Type{value.tensor->element, true, value.tensor->shape})
                     : type.kind() == Kind::Float || fitsWidth(value.bits, type.width());
     if (!good)
-      return Failure{"@" + entry.name + ": argument " + std::to_string(i) + " is no " + typeText(type)};
+      return Failure{"@" + entry.name + ": argument " + std::to_string(i) + " is not of type " + typeText(type)};
   }
   enter(function);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -145,11 +145,12 @@ Status Machine::invoke(const Step &step) {
     const Type &type = key.results[i];
     if (type.isTensor) {
       if (!results[i].tensor || !isRefinedBy(type, Type{results[i].tensor->element, true, results[i].tensor->shape}))
-        return Failure{mangle(key) + ": its result " + std::to_string(i) + " is no " + typeText(type)};
+        return Failure{mangle(key) + ": its result " + std::to_string(i) + " is not of type " + typeText(type)};
       tensorStack[references++] = std::move(results[i].tensor);
     } else {
       if (type.kind() == Kind::Integer && !fitsWidth(results[i].bits, type.width()))
-        return Failure{mangle(key) + ": its result " + std::to_string(results[i].bits) + " is no " + typeText(type)};
+        return Failure{mangle(key) + ": its result " + std::to_string(results[i].bits) + " is not of type " +
+                       typeText(type)};
       numberStack[numbers++] = results[i].bits;
     }
   }

@@ -179,7 +179,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
     return {};
   }
   default:
-    return Failure{"is no instruction of this machine"};
+    return Failure{"is not an instruction of this machine"};
   }
 }
 

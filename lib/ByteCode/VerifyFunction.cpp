@@ -252,13 +252,13 @@ private:
       push(module.types[tensor->type]);
       return true;
     }
-    return fail("constant " + std::to_string(insn.index) + " is no " +
+    return fail("constant " + std::to_string(insn.index) + " is not a " +
                 (insn.typeCode == uint8_t(TypeCode::Scalar) ? "scalar" : "tensor"));
   }
 
   bool invoke(const Instruction &insn, Step &step) {
     if (insn.index >= module.constants.size() || !std::holds_alternative<KernelKey>(module.constants[insn.index]))
-      return fail("constant " + std::to_string(insn.index) + " is no kernel");
+      return fail("constant " + std::to_string(insn.index) + " is not a kernel");
     const auto &key = std::get<KernelKey>(module.constants[insn.index]);
     step.a = insn.index;
     step.b = insn.value;
@@ -312,7 +312,7 @@ private:
       if (!type)
         return false;
       if (type->kind() != Kind::Integer || !fitsWidth(insn.value, type->width()))
-        return fail(std::to_string(insn.value) + " is no " + typeText(*type));
+        return fail(std::to_string(insn.value) + " is not a value of type " + typeText(*type));
       return constant(step, *type, insn.value);
     case Opcode::Ldc:
       return loadConstant(insn, step);
@@ -426,7 +426,7 @@ private:
     }
     case Opcode::Assert:
       if (insn.index >= module.constants.size() || !std::holds_alternative<TextConstant>(module.constants[insn.index]))
-        return fail("constant " + std::to_string(insn.index) + " is no text");
+        return fail("constant " + std::to_string(insn.index) + " is not a text");
       step.a = insn.index;
       return popExactly(i1);
     case Opcode::Unreachable:

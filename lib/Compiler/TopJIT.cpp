@@ -270,7 +270,7 @@ bool CompiledNet::compile(ModuleOp module, bool allTensors) {
   }
   for (BlockArgument argument : main.getArguments())
     if (!isa<RankedTensorType>(argument.getType())) {
-      main.emitError("@main has an argument that is no tensor: ") << argument.getType();
+      main.emitError("@main has an argument that is not a tensor: ") << argument.getType();
       return false;
     }
   inputs = inputPorts(main);

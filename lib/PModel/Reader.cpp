@@ -102,7 +102,7 @@ Status ModelFile::checkContainer() {
   flatbuffers::Verifier verifier(metadata, header.metadataSize, 64,
                                  static_cast<flatbuffers::uoffset_t>(header.metadataSize / 4 + 16));
   if (!fb::VerifyModelBuffer(verifier))
-    return Failure{"its metadata is no valid FlatBuffer of a model"};
+    return Failure{"its metadata is not a valid FlatBuffer of a model"};
   fileInfo.formatMajor = header.formatMajor;
   fileInfo.formatMinor = header.formatMinor;
   fileInfo.fileBytes = size;

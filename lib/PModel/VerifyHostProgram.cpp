@@ -31,7 +31,7 @@ Status verifyNames(const std::vector<std::string> &names, const std::vector<uint
     if (names[i].empty() || !seen.insert(names[i]).second)
       return Failure{std::string("two ") + what + "s are named '" + names[i] + "', or one has no name"};
     if (!module.types[types[i]].isTensor)
-      return Failure{std::string(what) + " '" + names[i] + "' is no tensor"};
+      return Failure{std::string(what) + " '" + names[i] + "' is not a tensor"};
   }
   return {};
 }
@@ -67,7 +67,7 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     auto net = std::find_if(model.nets.begin(), model.nets.end(),
                             [&](const NetDesc &other) { return other.name == key->op(); });
     if (net == model.nets.end())
-      return Failure{"calls @" + key->callee + ", which is no net of the file"};
+      return Failure{"calls @" + key->callee + ", which is not a net of the file"};
     bool fits = std::any_of(net->variants.begin(), net->variants.end(), [&](const VariantDesc &variant) {
       return fit(variant.inputs, key->operands) && fit(variant.outputs, key->results);
     });

@@ -29,7 +29,7 @@ public:
   Status parse(NpyArray &array) {
     bool seenType = false, seenOrder = false, seenShape = false;
     if (!take('{'))
-      return Failure{"its header is no dictionary"};
+      return Failure{"its header is not a dictionary"};
     while (!take('}')) {
       std::string key;
       if (!quoted(key) || !take(':'))

@@ -107,7 +107,7 @@ bool SafetensorsFile::parse(std::string &reason) {
   }
   Json header = Json::parse(base + 8, base + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) {
-    reason = "not a safetensors file (the header is no JSON object)";
+    reason = "not a safetensors file (the header is not a JSON object)";
     return false;
   }
   const char *data = base + 8 + headerSize;

@@ -101,9 +101,9 @@ Status TaskCore::checkSpec(const TaskSpec &spec) {
   if (spec.numCompanions &&
       (spec.kind == WorkerKind::Vector ||
        uint64_t(spec.numCompanions) * (spec.isGang ? spec.numBlocks : 1) > std::min<uint32_t>(vectorCores, UINT8_MAX)))
-    return fail("a block wants " + std::to_string(spec.numCompanions) + " vector cores beside its " +
+    return fail("a block requires " + std::to_string(spec.numCompanions) + " vector cores in addition to its " +
                 std::string(workerKindName(spec.kind)) + " core; there are " + std::to_string(vectorCores) +
-                ", and a vector core has none beside it");
+                ", and a task on vector cores takes none");
   uint32_t bytes = spec.predicate.bytes;
   if (spec.predicate.address && bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
     return fail("has a predicate of " + std::to_string(bytes) + " bytes, expected an integer of 1, 2, 4 or 8");

@@ -140,7 +140,7 @@ void VirtualDriver::start(TaskSlot &slot, TaskId id, uint32_t block) {
   } catch (const std::exception &exception) {
     taskCore.reportFailure(slot, id, number, exception.what());
   } catch (...) {
-    taskCore.reportFailure(slot, id, number, "an exception that is no std::exception");
+    taskCore.reportFailure(slot, id, number, "an exception not derived from std::exception");
   }
   insideKernel() = false;
   Running &started = running[{time + call.costNs, numEvents++}] = {id.value, number, block, time, {}};

@@ -32,7 +32,7 @@ bool ThreadedState::execute(Mailbox &mailbox) {
     mailbox.cause = exception.what();
   } catch (...) {
     mailbox.failed = true;
-    mailbox.cause = "an exception that is no std::exception";
+    mailbox.cause = "an exception not derived from std::exception";
   }
   insideKernel() = false;
   if (core.tracing)

@@ -39,7 +39,7 @@ Result<Value> readArgument(const std::string &text, const Type &type) {
   } else if (auto value = parse(int64_t())) {
     return Value::integer(*value);
   }
-  return Failure{"--arg '" + text + "' is no " + typeText(type)};
+  return Failure{"--arg '" + text + "' is not a value of type " + typeText(type)};
 }
 
 Status showResult(const Value &value, const Type &type, const std::string *file) {

@@ -168,7 +168,7 @@ LogicalResult BodyEmitter::collectOperands() {
     }
     if (!item.tile) {
       if (!matchPattern(operand.get(), m_Constant(&item.constant)))
-        return op->emitOpError("takes a scalar that is no constant");
+        return op->emitOpError("takes a scalar that is not a constant");
     } else if (item.role == Role::Scalar && !argument.use_empty()) {
       // A single value in memory: broadcast it across the columns first, which makes it a row vector.
       Item row;

@@ -219,7 +219,7 @@ FailureOr<Value> LocalTiles::get(Value memref) {
       break; // all outer dimensions are 1
   }
   if (!legal)
-    return op->emitOpError("takes a part of a tile that is no set of whole rows");
+    return op->emitOpError("takes a part of a tile that does not consist of whole rows");
   Value row = getValueOrCreateConstantIndexOp(builder, op->getLoc(), first);
   Value zero = builder.create<arith::ConstantIndexOp>(op->getLoc(), 0);
   Value subset = builder.create<pto::SubsetOp>(op->getLoc(), *source, ValueRange{row, zero},

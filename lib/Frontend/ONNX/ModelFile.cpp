@@ -154,7 +154,7 @@ std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uin
     path::append(full, location);
     // A symbolic link must not point outside the folder either.
     if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, root) || llvm::sys::fs::real_path(full, real))
-      return fail("no such file beside the model");
+      return fail("no such file in the model's folder");
     if (!llvm::StringRef(real).starts_with(root) ||
         (root != "/" && real.size() > root.size() && real[root.size()] != '/'))
       return fail("must be a path inside the model's folder");

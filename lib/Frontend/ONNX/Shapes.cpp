@@ -52,7 +52,7 @@ std::optional<std::vector<std::vector<int64_t>>> parseShapes(llvm::StringRef tex
   std::vector<std::vector<int64_t>> result;
   if (parser.shapes(result) && parser.rest.trim().empty())
     return result;
-  error = ("'" + text + "' is no list of lists of positive integers such as [[1,3,224,224]]").str();
+  error = ("'" + text + "' is not a list of lists of positive integers such as [[1,3,224,224]]").str();
   return std::nullopt;
 }
 

@@ -137,7 +137,7 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
       if (entry.key() == "location")
         location = entry.value();
       else if ((entry.key() == "offset" || entry.key() == "length") && !isNumber)
-        return fail("external data: " + entry.key() + " '" + entry.value() + "' is no number");
+        return fail("external data: " + entry.key() + " '" + entry.value() + "' is not a number");
       else if (entry.key() == "offset")
         offset = number;
       else if (entry.key() == "length")

@@ -451,9 +451,8 @@ std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const S
         return std::nullopt;
       builder.create<top::YieldOp>(loc, *others);
     }
-    return finishControl(builder, op, [&](const Twine &reason) {
-      report("the sizes that follow from what is known at run time only: " + reason);
-    });
+    return finishControl(builder, op,
+                         [&](const Twine &reason) { report("the sizes that depend on run-time values: " + reason); });
   };
   return choose(0);
 }
