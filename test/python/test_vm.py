@@ -169,7 +169,7 @@ def test_embedding_lookup_with_external_tables():
     np.testing.assert_array_equal(result, tables["wte"][tokens] + tables["wpe"][:16])
     with pytest.raises(VMError, match="no tensor 'wpe'"):
         VM(module, rodata={"wte": tables["wte"]})
-    with pytest.raises(VMError, match=r"'wpe' is no tensor<1024x768xf32>"):
+    with pytest.raises(VMError, match=r"'wpe' is not of type tensor<1024x768xf32>"):
         VM(module, rodata={**tables, "wpe": tables["wpe"].T})
 
 
@@ -183,7 +183,7 @@ def test_faults_are_told_with_their_place():
 
     np.testing.assert_array_equal(run(lambda x: x + 1)[0], [2, 2])
     with pytest.raises(
-        VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is no tensor<2xf32>"
+        VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is not of type tensor<2xf32>"
     ):
         run(lambda x: np.ones(3, np.float32))
     with pytest.raises(VMError, match="ZeroDivisionError"):

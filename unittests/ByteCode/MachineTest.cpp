@@ -210,7 +210,7 @@ TEST(Machine, FaultsNameTheirPlace) {
   std::string text = program("(i32) -> (i32)", "(i32)", ".loc \"sum.py:3\"\niconst_1\niload_0\nidiv\nreturn");
   EXPECT_EQ(execute(text, {Value::integer(0)}).error, "@main, instruction 2 (idiv) at sum.py:3: division by zero");
   EXPECT_THAT(execute(text, {}).error, HasSubstr("@main takes 1 arguments, got 0"));
-  EXPECT_THAT(execute(text, {Value::integer(int64_t(1) << 40)}).error, HasSubstr("argument 0 is no i32"));
+  EXPECT_THAT(execute(text, {Value::integer(int64_t(1) << 40)}).error, HasSubstr("argument 0 is not of type i32"));
   EXPECT_THAT(execute(program("() -> ()", "()", "iconst i1, 0\nassert 0", ".const 0 = text \"sizes agree\"\n")).error,
               HasSubstr("assertion failed: sizes agree"));
   EXPECT_THAT(execute(program("() -> ()", "()", "unreachable")).error, HasSubstr("never reached"));

@@ -210,7 +210,7 @@ TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
   (void)runtime->run([&](TaskRuntime &run) {
     auto id = run.submit(tooMany);
     ASSERT_FALSE(id);
-    EXPECT_THAT(id.error(), testing::HasSubstr("3 vector cores beside its CUBE core; there are 2"));
+    EXPECT_THAT(id.error(), testing::HasSubstr("3 vector cores in addition to its CUBE core; there are 2"));
     EXPECT_FALSE(run.submit(none));
   });
 }

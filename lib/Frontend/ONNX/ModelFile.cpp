@@ -8,7 +8,7 @@ namespace pto_mlir::onnx {
 
 namespace {
 
-// Below this, a copy costs less than the bookkeeping.
+// Smaller raw data is left in the message, where protobuf copies it.
 constexpr uint64_t kLargeRawData = 1024;
 
 // Copies a serialized ModelProto without the large raw_data of the graph's initializers.
@@ -16,7 +16,7 @@ class Stripper {
 public:
   explicit Stripper(std::vector<llvm::StringRef> &rawData) : rawData(rawData) {}
 
-  // False when the bytes are no wire format.
+  // False when the bytes are not in protobuf's wire format.
   bool strip(llvm::StringRef in, std::string &out) { return message(in, Level::Model, out); }
 
 private:
@@ -89,7 +89,7 @@ private:
         out += inner;
         continue;
       }
-      default: // groups: ONNX has none
+      default: // groups are not used by ONNX
         return false;
       }
       out.append(start, in.data() - start);
@@ -152,9 +152,9 @@ std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uin
   if (!buffer) {
     llvm::SmallString<256> full(folder), root, real;
     path::append(full, location);
-    // A symbolic link must not lead out of the folder either.
+    // A symbolic link must not point outside the folder either.
     if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, root) || llvm::sys::fs::real_path(full, real))
-      return fail("no such file beside the model");
+      return fail("no such file in the model's folder");
     if (!llvm::StringRef(real).starts_with(root) ||
         (root != "/" && real.size() > root.size() && real[root.size()] != '/'))
       return fail("must be a path inside the model's folder");

@@ -1,5 +1,5 @@
-// What is known at run time only: the graph is imported once per size that it may have, and the program chooses among
-// these versions.
+// Dynamic sizes: the graph is imported once per possible size, and the program selects among these versions at run
+// time.
 #include "../Importer.h"
 
 #include "Body.h"
@@ -30,7 +30,7 @@ void Importer::setShapes(ArrayRef<Value> values, std::vector<Shapes> choices) {
 }
 
 std::optional<std::vector<Importer::Shapes>> Importer::shapesOf(ValueRange values) {
-  // Sets that occur, each once; their choices combine.
+  // The distinct shape sets; the result is the product of their choices.
   SmallVector<std::shared_ptr<ShapeSet>> sets;
   for (Value value : values) {
     if (isStatic(value.getType()))
@@ -101,9 +101,9 @@ void Importer::forget(Operation *op) {
   });
 }
 
-//===-- What is asked for --------------------------------------------------===//
+//===-- The deciding tensor ------------------------------------------------===//
 
-// Integer arithmetic from which sizes are made: what it reads decides what it gives.
+// Integer arithmetic on sizes: the result is a function of the inputs.
 static bool isSizeArithmetic(StringRef op) {
   return llvm::StringSwitch<bool>(op)
       .Cases("Add", "Sub", "Mul", "Div", "Min", "Max", "Mod", "Neg", true)
@@ -112,7 +112,8 @@ static bool isSizeArithmetic(StringRef op) {
       .Default(false);
 }
 
-// The tensor whose value decides: what was asked for, or what it is computed from alone. It may be none of this graph.
+// The tensor that determines `name`: `name` itself, or the only tensor it is computed from. May be a tensor of an
+// enclosing graph.
 std::string Importer::rootOf(const Graph &graph, std::string name) {
   while (graph.own.contains(name)) {
     if (!isStatic(type(name)))
@@ -156,7 +157,7 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
       continue;
     std::string root = rootOf(graph, unknown);
     unknown = root;
-    // A graph around this one decides.
+    // The deciding tensor is in an enclosing graph.
     if (!graph.own.contains(root))
       return false;
     if (!mayChoose(root)) {
@@ -171,13 +172,14 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
   return errors.size() == atEntry;
 }
 
-// False when the node waits for a tensor that `unknown` names; else it is imported, or has errors of another kind.
+// Imports a node. False when it requires the value or shape of tensor `unknown`; true when it was imported or has other
+// errors.
 bool Importer::tryNode(const ::onnx::NodeProto &node) {
   size_t before = errors.size();
   unknown.clear();
   importNode(node);
   if (errors.size() == before)
-    unknown.clear(); // it found another way
+    unknown.clear(); // the node was imported without it
   return unknown.empty();
 }
 
@@ -191,7 +193,7 @@ bool Importer::mayChoose(StringRef name) {
   return count == counts.end() || count->second > 0;
 }
 
-// The versions that there may be of what reads `name`.
+// One version per possible combination of shapes.
 static std::vector<Importer::Version> versionsOf(ArrayRef<Importer::Shapes> shapes) {
   std::vector<Importer::Version> versions;
   for (const auto &choice : shapes)
@@ -234,7 +236,7 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
            " versions of the graph; allow fewer with a smaller --max_extent, or give the model constants");
     return false;
   }
-  // Names that are known in a version, and which of its values each is.
+  // Names of the tensors that are known in a version, with their index in the shape set.
   SmallVector<std::pair<std::string, size_t>> known;
   for (auto &entry : tensors) {
     if (!graph.own.contains(entry.getKey()) || !entry.second.value ||
@@ -246,7 +248,7 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
   }
   llvm::sort(known);
 
-  // What changes with them, and what only follows in the file.
+  // Names that depend on `known`, and names computed by the nodes that will be imported in versions.
   llvm::StringSet<> changing, later, reads;
   for (auto &[name, index] : known)
     changing.insert(name);
@@ -280,13 +282,13 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
   llvm::sort(alsoWanted);
   if (!importNodes(graph, others, alsoWanted))
     return false;
-  // What has been imported already comes again where the rest needs it.
+  // Nodes already imported are imported again where the remaining nodes need their results.
   for (const auto *node : llvm::reverse(again))
     if (llvm::any_of(node->output(), [&](const std::string &output) { return reads.contains(output); })) {
       inside.insert(node);
       readNames(*node, reads);
     }
-  // Weights are one for all versions.
+  // Weights are shared by all versions.
   for (StringRef name : reads.keys())
     if (auto it = tensors.find(name);
         it != tensors.end() && it->second.weight && it->second.weight->type.getNumElements() > top::kMaxInlineElements)
@@ -345,12 +347,12 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
       good.push_back(version);
       continue;
     }
-    // Its values stay what they are: they have been noted.
+    // Keep the block alive, since its values are recorded in maps.
     version.block->dropAllReferences();
     dropped.push_back(std::move(blocks.back()));
     blocks.pop_back();
     builder.setInsertionPointToEnd(here);
-    if (!unknown.empty()) // a graph around this one decides
+    if (!unknown.empty()) // decided in an enclosing graph
       return false;
     if (firstErrors.empty())
       firstErrors.assign(errors.begin() + before, errors.end());
@@ -377,7 +379,7 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
   message += " (model_transform --max_extent, --dynamic)";
 
   for (auto &block : blocks)
-    (void)block.release(); // a region's, or emptied below
+    (void)block.release(); // owned by a region, or emptied below
   std::optional<SmallVector<Value>> results = chooseVersion(decider, set.get(), good, message);
   if (!results)
     return false;
@@ -388,7 +390,7 @@ bool Importer::importVersions(const Graph &graph, ArrayRef<const ::onnx::NodePro
   return true;
 }
 
-// Whether it is the version's size, as one boolean.
+// A boolean value: whether `decider` (or the shapes of `set`) has the values of `version`.
 static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *set, const Importer::Version &version) {
   Location loc = b.getUnknownLoc();
   Value all;
@@ -415,7 +417,7 @@ static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *se
     }
     return all;
   }
-  // Extents that are the same in all versions and follow from the type are not asked for.
+  // Skip static extents, which are the same in all versions.
   for (auto [value, shape] : llvm::zip_equal(set->values, version.shapes))
     for (auto [axis, size] : llvm::enumerate(shape))
       if (cast<RankedTensorType>(value.getType()).isDynamicDim(axis))
@@ -424,7 +426,7 @@ static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *se
   return all;
 }
 
-// One after the other; the last one is required. The blocks become regions.
+// Builds a chain of top.if over the versions; the last one is asserted. Their blocks become regions.
 std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const ShapeSet *set,
                                                           ArrayRef<Version> versions, const std::string &message) {
   Location loc = builder.getUnknownLoc();
@@ -449,9 +451,8 @@ std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const S
         return std::nullopt;
       builder.create<top::YieldOp>(loc, *others);
     }
-    return finishControl(builder, op, [&](const Twine &reason) {
-      report("the sizes that follow from what is known at run time only: " + reason);
-    });
+    return finishControl(builder, op,
+                         [&](const Twine &reason) { report("the sizes that depend on run-time values: " + reason); });
   };
   return choose(0);
 }
