@@ -1,5 +1,5 @@
-// Cross-core flags of cores that run together (docs/commands.md): who has raised what, and how often each core may pass
-// its waits. A token is what a raise carries to its wait: nothing, a time, a clock.
+// Cross-core flags of cores that run together (docs/commands.md): pending raises and the count of each flag. A token is
+// the data that a raise passes to its wait: nothing, a time or a vector clock.
 #ifndef PTO_MLIR_CMODEL_CROSSFLAGS_H
 #define PTO_MLIR_CMODEL_CROSSFLAGS_H
 
@@ -14,7 +14,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// Where a core of a launch is.
+/// The position of a core in a launch.
 struct CorePlace {
   isa::CoreKind kind{};
   uint32_t block = 0, subblock = 0;
@@ -24,7 +24,7 @@ template <class Token> class CrossFlags {
 public:
   static constexpr unsigned numIds = 2 * isa::kNumCrossIds;
 
-  /// All flags of these cores are 0; cores are named by their position from now on.
+  /// Sets all flags of these cores to 0; afterwards a core is named by its index in `cores`.
   void reset(std::vector<CorePlace> cores) {
     places = std::move(cores);
     gates.clear();
@@ -32,8 +32,8 @@ public:
     raised.resize(places.size() * numIds);
   }
 
-  /// Core `from` raises `id`. Where this completes a raise, `join(into, token)` gathers what all of its members
-  /// brought, and `delivered(core, id)` is called for each core whose flag has risen.
+  /// Core `from` raises `id`. When all members of the raise have arrived, `join(into, token)` merges their tokens and
+  /// `delivered(core, id)` is called for each core whose flag is incremented.
   template <class Join, class Delivered>
   void raise(size_t from, isa::CrossMode mode, unsigned id, Token token, Join join, Delivered delivered) {
     Gate &gate = gateOf(from, mode, id);
@@ -53,7 +53,7 @@ public:
     }
   }
 
-  /// Would raising it take some core's flag beyond its highest count?
+  /// Whether a raise by `from` would exceed the maximum count of a flag.
   bool isFull(size_t from, isa::CrossMode mode, unsigned id) {
     Gate &gate = gateOf(from, mode, id);
     for (size_t m = 0; m < gate.members.size(); ++m)
@@ -65,7 +65,7 @@ public:
     });
   }
 
-  /// Lowers the core's flag; nothing when it is 0.
+  /// Decrements the core's flag and returns its token; nothing if the flag is 0.
   std::optional<Token> take(size_t core, unsigned id) {
     auto &tokens = raised[core * numIds + id];
     if (tokens.empty())
@@ -75,7 +75,7 @@ public:
     return token;
   }
 
-  /// The cores whose raise is missing before `core` can pass its wait; empty when nobody has begun to raise the flag.
+  /// The cores whose raise is missing before `core` can pass its wait; empty if no core has begun to raise the flag.
   std::vector<size_t> missing(size_t core, unsigned id) const {
     for (const auto &[key, gate] : gates)
       if (gate.targetId == id && std::count(gate.targets.begin(), gate.targets.end(), core))
@@ -86,10 +86,10 @@ public:
 
   struct Leftover {
     unsigned id;
-    size_t core;                 // whose flag is raised, or who has raised it
-    std::vector<size_t> missing; // who has not; empty: the flag itself is raised
+    size_t core;                 // the core whose flag is set, or one that has raised it
+    std::vector<size_t> missing; // members that have not raised; empty: the flag itself is set
   };
-  /// The first flag that is not 0, or that some cores have raised and others have not.
+  /// The first flag that is not 0, or that only some members have raised.
   std::optional<Leftover> leftover() const {
     for (size_t i = 0; i < raised.size(); ++i)
       if (!raised[i].empty())
@@ -101,10 +101,10 @@ public:
   }
 
 private:
-  /// A raise that counts once all members have made it.
+  /// A raise that takes effect when all members have made it.
   struct Gate {
     std::vector<size_t> members, targets;
-    std::vector<std::deque<Token>> arrived; // of each member
+    std::vector<std::deque<Token>> arrived; // per member
     unsigned targetId = 0;
   };
 
@@ -122,7 +122,7 @@ private:
   Gate &gateOf(size_t from, isa::CrossMode mode, unsigned id) {
     const CorePlace &place = places[from];
     bool lane = mode == isa::CrossMode::lane;
-    // Everything that tells two gates apart.
+    // Identifies a gate.
     std::tuple key(mode, id, place.kind, mode == isa::CrossMode::all ? 0 : place.block, lane ? place.subblock : 0);
     auto [entry, isNew] = gates.try_emplace(key);
     Gate &gate = entry->second;

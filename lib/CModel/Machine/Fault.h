@@ -1,4 +1,4 @@
-// What goes wrong while a kernel runs. A fault is a value that travels to the caller; nothing here aborts.
+// Errors of a running kernel. A fault is a value returned to the caller; the simulator never aborts.
 #ifndef PTO_MLIR_CMODEL_FAULT_H
 #define PTO_MLIR_CMODEL_FAULT_H
 

@@ -1,4 +1,4 @@
-// Which columns or rows a mask pattern picks.
+// The columns or rows that a mask pattern selects.
 #ifndef PTO_MLIR_CMODEL_PATTERN_H
 #define PTO_MLIR_CMODEL_PATTERN_H
 
@@ -6,7 +6,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// The first column or row that it picks, and the distance to the next one.
+/// The first selected column or row, and the distance between selected ones.
 struct Picked {
   uint32_t first, step;
 };
@@ -19,7 +19,7 @@ inline bool picks(isa::MaskPattern pattern, uint32_t i) {
   return i % step == first;
 }
 
-/// How many of the first n.
+/// The number selected among the first n.
 inline uint32_t pickedOf(isa::MaskPattern pattern, uint32_t n) {
   auto [first, step] = pickedBy(pattern);
   return n > first ? (n - first + step - 1) / step : 0;
