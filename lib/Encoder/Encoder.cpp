@@ -18,7 +18,7 @@ int fail(PtoEncodeContext *context, const std::string &message) {
   return 1;
 }
 
-// An instruction of one engine goes to that engine's stream, one of every engine to the stream that is being written.
+// An instruction of one engine goes to the stream of that engine; an instruction of every engine to the current stream.
 template <class I> int encodeAndStore(PtoEncodeContext *context, const I *insn, CMD_ID_NODE *node) {
   std::vector<uint32_t> words;
   if (std::optional<std::string> error = isa::tryEncode(*insn, words))
@@ -42,7 +42,7 @@ template <class I> int encodeAndStore(PtoEncodeContext *context, const I *insn, 
 ISA_INSNS(PTO_ENCODE)
 #undef PTO_ENCODE
 
-/// Closes the stream that is being written: its engine drains everything it has begun.
+/// Closes the current stream with a barrier that drains its engine.
 PTO_EXPORT int pto_sync_all(PtoEncodeContext *context, CMD_ID_NODE *node) {
   isa::Barrier barrier;
   barrier.pipe = isa::Pipe::ALL;

@@ -18,7 +18,7 @@ struct IndexShape {
 
 /// Calls access(r, c, offset, n) for runs of n contiguous elements over the tile's valid region in order (a row, or one
 /// element). `offset` is the element offset in the view, or -1 for an out-of-bounds index that is left in place. By
-/// element, an index counts elements of the view in row-major order from its base; by row, the r-th index selects a
+/// element, an index is an element offset from the view's base, regardless of strides; by row, the r-th index selects a
 /// row. Indices are unsigned. `indexAt(r, c)` reads an index.
 template <class Index, class F>
 void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, IndexShape indices, Index indexAt,

@@ -11,7 +11,7 @@ namespace pto_mlir::cmodel {
 
 class Trace {
 public:
-  /// Null if the file cannot be written. The file gets its final name when the trace is destroyed, and so is complete.
+  /// Null if the file cannot be written. The file gets its final name when the trace is destroyed.
   static std::unique_ptr<Trace> create(const std::string &path);
   ~Trace();
 
