@@ -1,5 +1,4 @@
-// The timing mode against the tests of the public cost model (docs/timing.md): single instructions, overlap, and
-// waiting.
+// The timing mode against the published cost model (docs/timing.md): single instructions, overlap and stalls.
 #include "TestKernel.h"
 #include "pto_mlir/Cost/Cost.h"
 
@@ -60,7 +59,7 @@ TEST(Timing, ConversionsOfThePublishedTests) {
   within(alone(cvt), 33, 0.1);
 }
 
-// Whoever reads a rate finds where it comes from.
+// Every rate must name its source.
 TEST(Timing, EveryRateNamesItsSource) {
   auto names = [](std::string_view source) {
     for (const char *known : {"pto-isa cost model", "docs/timing.md", "not published", "as a3", "the chip's paths"})
@@ -81,7 +80,7 @@ TEST(Timing, EveryRateNamesItsSource) {
   }
 }
 
-// pto-isa cost model, A5 vector curves: runs without gaps, and rows.
+// pto-isa cost model, A5 vector curves: runs without gaps, and separate rows.
 TEST(Timing, VectorInstructionsOfA5) {
   auto on = [](const auto &insn) { return alone(insn, isa::Arch::a5); };
   auto f32 = ub(ElementType::f32, 64, 64), f16 = ub(ElementType::f16, 64, 128);
@@ -95,8 +94,8 @@ TEST(Timing, VectorInstructionsOfA5) {
   EXPECT_NEAR(on(cvt), 3.934 * 64 + 81.02, 0.01);
 }
 
-// docs/timing.md, published rows: the MX product of 8192 cubed on 32 cores, tiles of 128 x 128 by 128 x 256: the share
-// of the published 1.4749 ms that each engine is busy.
+// docs/timing.md, published rows: the MX product of 8192 cubed on 32 cores with tiles of 128 x 128 by 128 x 256.
+// Compares the busy share of each engine in the published 1.4749 ms.
 TEST(Timing, SharesOfThePublishedMxProduct) {
   const isa::ChipInfo &chip = isa::chipInfo(isa::Arch::a5);
   double steps = 64.0 * 32 * 64 / 32, whole = 1.4749e-3 * chip.clock;
@@ -112,7 +111,7 @@ TEST(Timing, SharesOfThePublishedMxProduct) {
   double extract = alone(isa::TExtractL0a{a, tile(f8, Layout::NZ, 0, 128, 128), 0, 0}, chip.arch) +
                    alone(isa::TExtractL0b{b, from, 0, 0}, chip.arch);
   EXPECT_NEAR(share(extract, steps), 0.562, 0.03);
-  // Codes and a scale per 32 of them; each byte comes from outside of L2 once.
+  // fp8 codes plus one scale per 32 of them; each byte misses L2 once.
   double cold = 2 * 8192.0 * 8192 / (64 * 32 * (128.0 + 256) * 8192), l2 = chip.l2BytesPerSecond / 32,
          hbm = chip.hbmBytesPerSecond / 32;
   double loads = (128.0 + 256) * (128 + 4) * ((1 - cold) / l2 + cold / hbm) * chip.clock;
@@ -165,7 +164,7 @@ TEST(Timing, EnginesWaitForEachOther) {
   Timed timed;
   pto_profile p = timed.run(k);
   EXPECT_EQ(p.launches, 1u);
-  // 64 KiB that nobody has read before, at what a core takes when it has the memory for itself.
+  // 64 KiB that are not in L2, at the bandwidth of a single core.
   within(p.engine_busy[mte2], (65536 / (100.9 * 1024 * 1024 * 1024) + 60e-9) * 1.8e9, 0.02);
   EXPECT_GE(p.engine_stalled[v], p.engine_busy[mte2]);
   EXPECT_NEAR(p.cycles, 5.9e-6 * 1.8e9 + p.engine_busy[mte2] + p.engine_busy[v] + 14, 16);
@@ -182,7 +181,7 @@ TEST(Timing, CoresShareMemory) {
     return timed.run(k, blocks).engine_busy[mte2];
   };
   EXPECT_GT(cycles(24), 1.2 * cycles(1));
-  EXPECT_NEAR(cycles(48), 2 * cycles(24), 0.1 * cycles(48)); // two rounds on the chip's 24 blocks
+  EXPECT_NEAR(cycles(48), 2 * cycles(24), 0.1 * cycles(48)); // two rounds on the 24 blocks of the chip
 }
 
 TEST(Timing, WritesATrace) {

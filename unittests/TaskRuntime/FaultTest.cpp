@@ -1,4 +1,4 @@
-// Kernels that hang or throw, and handles that outlive their scope.
+// Kernels that hang or throw, and handles used after their scope.
 #include "Harness.h"
 
 #include <atomic>
@@ -68,7 +68,7 @@ TEST_P(BothModes, T26_ThrowingKernelFailsItsConsumersOnly) {
   status = runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(odd)); });
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error(), HasSubstr("an exception that is no std::exception"));
-  // A task with a name of its own: task, kernel, core and cause.
+  // A named task: the message gives task, kernel, core and cause.
   status = runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(bad).called("first product")); });
   ASSERT_FALSE(status);
   EXPECT_THAT(

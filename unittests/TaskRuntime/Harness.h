@@ -1,4 +1,4 @@
-// What most tests of the task runtime need.
+// Shared fixtures of the task runtime tests.
 #ifndef PTO_MLIR_UNITTESTS_TASKRUNTIME_HARNESS_H
 #define PTO_MLIR_UNITTESTS_TASKRUNTIME_HARNESS_H
 
@@ -10,13 +10,13 @@
 
 namespace pto_mlir::tasks {
 
-/// The long versions run with PTO_MLIR_FULL_TESTS=1.
+/// Whether PTO_MLIR_FULL_TESTS=1 selects the long versions.
 inline bool fullTests() {
   const char *value = std::getenv("PTO_MLIR_FULL_TESTS");
   return value && std::string(value) == "1";
 }
 
-/// How much less the tests do under a sanitizer, which is several times slower.
+/// Factor by which tests are shortened under a sanitizer.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 inline constexpr int kSlow = 10;
 #elif defined(__has_feature)
@@ -58,7 +58,7 @@ inline TaskId submit(TaskRuntime &runtime, TaskSpec &spec) {
 }
 inline TaskId submit(TaskRuntime &runtime, TaskSpec &&spec) { return submit(runtime, spec); }
 
-/// Both ways to run the same program; instantiated in SceneTest.cpp.
+/// Runs a test in both modes; instantiated in SceneTest.cpp.
 class BothModes : public ::testing::TestWithParam<Mode> {
 protected:
   Config config() const {
