@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Format of what git tracks: clang-format and ruff, 120 columns. Exit code 1 and the files' names when one differs; --fix mends them.
+# Checks the format of tracked files: clang-format and ruff, 120 columns. Exits 1 and names the files that differ; --fix
+# formats them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 check=(--dry-run -Werror)

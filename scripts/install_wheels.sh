@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs the wheels of BUILD_TREE/wheels into empty environments, two per Python that is found: BUILD_TREE/wheel-test/3.x holds pto-mlir,
-# 3.x-runtime holds pto-mlir-runtime. test/python/test_wheel.py runs them.
+# Installs the wheels of BUILD_TREE/wheels into new environments, two per Python found: BUILD_TREE/wheel-test/3.x with
+# pto-mlir, 3.x-runtime with pto-mlir-runtime. test/python/test_wheel.py tests them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/common.sh
@@ -11,7 +11,7 @@ for python in $(find_pythons); do
   for project in pto-mlir pto-mlir-runtime; do
     environment=$tree/wheel-test/$version${project#pto-mlir}
     "$python" -m venv "$environment" || die "$python -m venv failed"
-    # pip picks the wheel that fits; what it depends on comes from PyPI.
+    # pip selects the matching wheel; its dependencies come from PyPI.
     "$environment/bin/python" -m pip install --quiet --disable-pip-version-check --no-index --no-deps --find-links "$tree/wheels" "$project" &&
       "$environment/bin/python" -m pip install --quiet --disable-pip-version-check "$project" ||
       die "pip could not install $project for Python $version"

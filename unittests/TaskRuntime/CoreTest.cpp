@@ -387,8 +387,7 @@ TEST(Configuration, T10_WrongNumbersAreNamed) {
 
 TEST(Lifecycle, T11_ManyRunsManyRuntimesAndStopWithQueuedWork) {
   for (int round = 0; round < 20 / (kSlow > 1 ? 4 : 1); ++round) {
-    std::atomic<int> ran{
-        0}; // kernels may still run during destruction, so everything they use must outlive the runtime
+    std::atomic<int> ran{0}; // kernels may still run while the runtime is destroyed, so their state must outlive it
     std::atomic<bool> block{true};
     auto runtime = make(smallConfig());
     KernelId work = add(*runtime, "work", [&](KernelCall &) { ++ran; });
