@@ -23,7 +23,7 @@ func.func @main(%i: tensor<3xi64>, %m: tensor<3xi1>, %x: tensor<3xf32>) -> (tens
 
 // -----
 
-// The mask value of an attention becomes the least f16: an infinity times 0 would be NaN. The module names what was cut.
+// The mask value of an attention becomes the lowest finite f16: infinity times 0 would be NaN. The module lists the clamped constants.
 // CHECK: module attributes {top.clipped = ["min"]}
 // CHECK: arith.constant dense<-6.550400e+04> : tensor<f16>
 module {
