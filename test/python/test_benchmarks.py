@@ -1,4 +1,4 @@
-"""The verdicts of the benchmarks: a missed goal ends them with 1 unless known_misses.toml lists it with a value and a reason."""
+"""Verdicts of the benchmarks: a missed goal ends them with exit code 1 unless known_misses.toml lists it with a value and a reason."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The checked mode of the simulator over a whole network's kernels, and the proof that it sees what a missing flag does."""
+"""The checked mode of the simulator on the kernels of a whole network, and proof that it detects missing flags."""
 
 import importlib.util
 import json
@@ -47,7 +47,7 @@ def test_a_network_has_no_report(network):
 
 
 def test_a_detector_without_kept_tensors_has_no_report(tmp_path, classifier):
-    """Its depthwise kernels load taps and rows in turns; insert-sync once lost the order of the two."""
+    """Its depthwise kernels load taps and rows alternately; a regression test of insert-sync for the order of the two."""
     subprocess.run(
         [
             sys.executable,
@@ -115,7 +115,7 @@ def silicon(name):
 
 
 def test_published_attention_takes_the_published_time(tmp_path):
-    """Cube and vector cores together; checked without a report on a part of the chip."""
+    """Cube and vector cores together, on a part of the chip: no report in checked mode."""
     flash = silicon("flash")
     here, _ = flash.measure(1024, tmp_path)
     assert abs(here / flash.PUBLISHED[1024] - 1) < 0.25

@@ -1,4 +1,4 @@
-"""ONNX If, Loop and Scan: model_transform and model_deploy, against onnxruntime."""
+"""ONNX If, Loop and Scan through model_transform and model_deploy, against onnxruntime."""
 
 import json
 
@@ -53,7 +53,7 @@ def test_if_takes_the_branch_of_its_condition(tmp_path):
 
 
 def test_loop_carries_counts_and_collects(tmp_path):
-    """h = tanh(h w + x) while the sum of |h| stays below a bound, at most n times; every h is kept."""
+    """h = tanh(h w + x) while the sum of |h| stays below a bound, at most n times; every h is collected."""
     body = helper.make_graph(
         [
             helper.make_node("MatMul", ["h", "w"], ["m"]),
@@ -110,7 +110,7 @@ def test_scan_is_a_recurrence_over_rows(tmp_path):
 
 
 def test_generation_loop_with_kv_cache(tmp_path):
-    """Greedy decoding of one attention layer in one program: token -> embedding -> q, k, v; k and v go to row i of the caches; the
+    """Greedy decoding with one attention layer in one program: token -> embedding -> q, k, v; k and v are written to row i of the caches; the
     query attends to the rows written so far; the best token is the next input."""
     vocabulary, width, steps = 24, 16, 8
     rows = np.arange(steps, dtype=np.float32).reshape(steps, 1)
@@ -201,7 +201,7 @@ def test_generation_loop_with_kv_cache(tmp_path):
 
 
 def test_control_flow_within_control_flow(tmp_path):
-    """A loop whose body takes one of two branches by the parity of its counter."""
+    """A loop whose body branches on the parity of its counter."""
     double = helper.make_graph([helper.make_node("Add", ["h", "h"], ["d"])], "even", [], [info("d", F, [3])])
     shift = helper.make_graph([helper.make_node("Sub", ["h", "x"], ["o"])], "odd", [], [info("o", F, [3])])
     body = helper.make_graph(
@@ -227,7 +227,7 @@ def test_control_flow_within_control_flow(tmp_path):
 
 
 def test_loop_runs_while_its_condition_holds(tmp_path):
-    """No number of trips, only a condition; and a subgraph that reads what the graph around it computed."""
+    """A loop with only a condition; and a subgraph that uses values of the enclosing graph."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["h", "step"], ["h2"]),
@@ -250,7 +250,7 @@ def test_loop_runs_while_its_condition_holds(tmp_path):
 
 
 def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
-    """Sequences of 1, 3 or 6 rows: one model out of three, which is chosen by the input; each comes out of it again."""
+    """Sequences of 1, 3 or 6 rows: one combined model with a net per length, selected by the input."""
     body = helper.make_graph(
         [helper.make_node("Add", ["s", "row"], ["s2"]), helper.make_node("Tanh", ["s2"], ["out"])],
         "body",
@@ -294,7 +294,7 @@ def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
 
 
 def test_scan_in_every_direction_along_any_axis(tmp_path):
-    """Two states; one input from its end, the other along its last axis; one result from its end, the other along axis 1."""
+    """Two states; one input reversed, the other along its last axis; one result reversed, the other along axis 1."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["s", "a"], ["s2"]),
@@ -366,7 +366,7 @@ def test_branches_of_different_shapes(tmp_path):
 
 
 def test_tensors_that_grow(tmp_path):
-    """Every trip appends a row, and reads as many as its number says: with a number of trips that is known, each is compiled by itself."""
+    """Every trip appends a row and reads a number of rows given by the counter: with a constant trip count each trip is compiled separately."""
     body = helper.make_graph(
         [
             helper.make_node("ReduceSum", ["h", "axis"], ["sum"], keepdims=1),
@@ -389,7 +389,7 @@ def test_tensors_that_grow(tmp_path):
 
 
 def test_makespan_of_a_program(tmp_path):
-    """Timing mode over several nets: the program's tasks in virtual time, the same in every run, longer with more trips."""
+    """Timing mode over several nets: the program's tasks in virtual time, deterministic, longer with more trips."""
     from pto_mlir.tools import model_runner
 
     body = helper.make_graph(
@@ -440,7 +440,7 @@ def test_makespan_of_a_program(tmp_path):
 
 
 def test_values_that_are_no_net(tmp_path):
-    """Constants and inputs as results, two results that are one, a large constant that is carried."""
+    """Constants and inputs as results, two identical results, a large carried constant."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["h", "x"], ["h2"]),
@@ -473,7 +473,7 @@ def test_values_that_are_no_net(tmp_path):
 
 
 def test_half_precision_and_order_of_launches(tmp_path):
-    """A recurrence in F16; as tasks and in order the same bits."""
+    """A recurrence in F16: bit-identical as tasks and in order."""
     body = helper.make_graph(
         [
             helper.make_node("MatMul", ["s", "w"], ["m"]),
@@ -508,7 +508,7 @@ def test_half_precision_and_order_of_launches(tmp_path):
 
 @pytest.mark.parametrize("operator", ["if_", "loop", "nonzero", "scan"])
 def test_onnx_backend_nodes(tmp_path, operator):
-    """ONNX's own node tests with their data. Left out: sequences and optionals, and Scan 8, which are refused."""
+    """ONNX's node tests with their data. Left out: sequences and optionals, and Scan 8, which are rejected."""
     import importlib
 
     from onnx.backend.test.case import node
@@ -562,7 +562,7 @@ def test_what_is_not_imported_has_a_hint(tmp_path, operator, name, message):
 
 
 def test_every_tensor_of_a_body_is_compared(tmp_path, capfd):
-    """model_transform and model_deploy --debug: the last value of each, against onnxruntime's."""
+    """model_transform and model_deploy --debug: the last value of each tensor, against onnxruntime's."""
     inner = helper.make_graph(
         [
             helper.make_node("Tanh", ["g"], ["t"]),
@@ -648,7 +648,7 @@ def test_every_tensor_of_a_body_is_compared(tmp_path, capfd):
 
 @pytest.mark.parametrize("mode", ["functional", "checked"])
 def test_indices_in_a_program_are_checked(tmp_path, mode):
-    """h += rows[ids + i] of every trip: with tasks and without, an index that a net gets, or computes itself, must name a row."""
+    """h += rows[ids + i] in every trip: with and without tasks, an index that a net receives or computes must be in bounds."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["ids", "i"], ["at"]),
@@ -686,7 +686,7 @@ def test_indices_in_a_program_are_checked(tmp_path, mode):
 
 
 def test_what_does_not_work_is_said(tmp_path):
-    """Problems within a subgraph name the node; a subgraph that is not what the node needs is said."""
+    """Errors within a subgraph name the node; an invalid subgraph is reported."""
     inner = helper.make_graph([helper.make_node("Det", ["h"], ["t"], "inside")], "then", [], [info("t", F, [])])
     other = helper.make_graph([helper.make_node("ReduceSum", ["h"], ["e"], keepdims=0)], "else", [], [info("e", F, [])])
     path = tmp_path / "m.onnx"

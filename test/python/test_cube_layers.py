@@ -1,4 +1,4 @@
-"""Layers of the sizes of real networks on the cube road: right numbers in every storage type, the same bits on any number of cores."""
+"""Layers of realistic sizes on the cube: correct results in every storage type, bit-identical on any number of cores."""
 
 import numpy as np
 import pytest
@@ -8,7 +8,7 @@ from pto_mlir.reference import run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_transform
 
-# Least cosine of the outputs.
+# Minimum cosine of the outputs.
 BOUNDS = {"F32": 0.999999, "F16": 0.99995, "BF16": 0.995}
 
 
@@ -45,14 +45,14 @@ def convolutions(path):
 
 
 def products(path):
-    """Both operands computed: 12 heads of 197 rows, as attention multiplies them."""
+    """A product of two computed operands: 12 heads of 197 rows, as in an attention."""
     nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("MatMul", ["s", "v"], ["y"])]
     shapes = {"q": [12, 197, 64], "k": [12, 64, 197], "v": [12, 197, 64]}
     return save_model(path, nodes, list(shapes.items()), [("y", [12, 197, 64])], []), shapes
 
 
 def long_rows(path):
-    """197 rows of 768 and of 3072 floats: more than L1 holds, so some of their columns stay there and the others come by for each block of columns."""
+    """197 rows of 768 and of 3072 floats: they exceed L1, so some of their columns stay resident and the others are reloaded per block of columns."""
     rng = np.random.default_rng(9)
     nodes = [
         helper.make_node("MatMul", ["x", "w0"], ["h"]),

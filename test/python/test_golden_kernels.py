@@ -1,4 +1,4 @@
-"""Kernels that model_deploy --emit-pto wrote, against what the public assembler and CPU simulator made of them (golden_kernels/make.py)."""
+"""Kernels written by model_deploy --emit-pto, against the results of the public assembler and CPU simulator (golden_kernels/make.py)."""
 
 from pathlib import Path
 

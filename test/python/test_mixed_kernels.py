@@ -1,5 +1,5 @@
-"""Kernels of a model that use cube and vector cores side by side: which launches are joined, their numbers in every mode and for every number of
-cores, and their text."""
+"""Mixed kernels of a model, which use cube and vector cores: which launches are joined, their results in every mode and for every number
+of cores, and their text."""
 
 import json
 import re
@@ -25,7 +25,7 @@ def erf_gelu(x):
 
 
 def gelu(path):
-    """A product of 197 rows and 136 columns: no tile divides either; the rows of the vector kernel's second input lie apart."""
+    """A product of 197 rows and 136 columns: no tile divides either; rows of the vector kernel's second input are strided."""
     rng = np.random.default_rng(7)
     w, b, r = weight(rng, "w", 40, 136, scale=0.3), weight(rng, "b", 136), weight(rng, "r", 197, 136)
     nodes = [
@@ -93,7 +93,7 @@ def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
         results.append(got)
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=4 * tolerance)
         joined = [name for name in launches(model) if re.search(r"k\d+_\w+_k\d+_", name)]
-        # On many cores a tile of the scores has not all of a row.
+        # On many cores a tile of the scores does not hold a whole row.
         assert len(joined) == (make is gelu or cores < 24), launches(model)
     assert all(np.array_equal(results[0], other) for other in results[1:])
     if quantize == "F32":
@@ -110,7 +110,7 @@ def test_every_mode_agrees(command, tmp_path, make):
 
 
 def test_joining_takes_less_time(command, tmp_path):
-    """Both kinds of cores work at the same time, in one launch."""
+    """Both kinds of cores work concurrently in one launch."""
     seconds = []
     for options in (["--debug"], []):
         model, feed, _ = deploy(command, tmp_path, gelu, "--num_core", 24, *options)
@@ -121,13 +121,13 @@ def test_joining_takes_less_time(command, tmp_path):
 
 
 def test_the_text_of_a_joined_kernel(command, tmp_path):
-    """One function with a section for each kind of core, which compiles to the kernel of the model."""
+    """One function with a section per kind of core, which compiles to the kernel of the model."""
     folder = tmp_path / "pto"
     model, feed, _ = deploy(command, tmp_path, gelu, "--num_core", 2, "--emit-pto", folder)
     (file,) = folder.glob("*.pto")
     text = file.read_text()
     assert "pto.section.cube" in text and "pto.section.vector" in text and "pto.sync.wait <PIPE_MTE2>, 0" in text
-    # The assembler wants to know the semaphores' memory on a3.
+    # On a3 the public assembler requires the memory of the semaphores.
     assert re.search(r"(%\w+): memref<256xi64, #pto.address_space<gm>>\).*\n +pto.set_ffts \1 :", text)
     compiled = tmp_path / "text.pmodel"
     subprocess.run([BIN / "pto-compile", file, "--blocks", "2", "-o", compiled], check=True)

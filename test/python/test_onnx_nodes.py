@@ -1,4 +1,4 @@
-"""ONNX's own node tests, as far as their operators are supported: a case is answered as ONNX says or refused with a clear error."""
+"""ONNX's node tests, for supported operators: a case is computed as ONNX specifies or rejected with a clear error."""
 
 import importlib
 import pkgutil
@@ -15,17 +15,17 @@ from pto_mlir.runtime import InferenceSession
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# onnxruntime and we divide by the whole number of result pixels less one, ONNX's reference by the unrounded one.
+# onnxruntime and this project divide by the rounded number of result pixels minus one, ONNX's reference by the unrounded one.
 AS_ONNXRUNTIME = {
     "test_resize_downsample_scales_linear_align_corners",
     "test_resize_downsample_scales_cubic_align_corners",
 }
-# Of the cases of the onnx release that this was written with (1.22), 574 were answered.
+# Of the cases of onnx 1.22, 574 were computed.
 FEWEST = 560
 
 
 def cases():
-    """Cases whose operators are all in the table of supported ones; casts among exotic types are left to the errors' own tests."""
+    """Cases whose operators are all in the table of supported ones; casts between exotic types are covered by the tests of errors."""
     supported = set(re.findall(r"^\| (\w+) \|", (ROOT / "docs" / "onnx-ops.md").read_text(), re.M))
     for module in pkgutil.iter_modules(suite.__path__):
         importlib.import_module(f"{suite.__name__}.{module.name}")
@@ -39,7 +39,7 @@ def cases():
 
 
 def convert(model, folder, constants):
-    """The model with its inputs `constants` (name to array) made initializers, compiled."""
+    """The model with its inputs `constants` (name to array) turned into initializers, compiled."""
     kept = onnx.ModelProto()
     kept.CopyFrom(model)
     for name, value in constants.items():
@@ -52,8 +52,8 @@ def convert(model, folder, constants):
 
 
 def answer(case, folder):
-    """The tensors that we compute for a case's first data set, or the error. Axes, shapes and filters are inputs in the cases: where
-    that is what is refused, all inputs but the first are made constants."""
+    """The computed tensors for a case's first data set, or the error. Axes, shapes and filters are inputs in the cases: if that is
+    the reason for rejection, all inputs but the first are made constants."""
     values = case.data_sets[0][0]
     names = [info.name for info in case.model.graph.input]
     feed = {name: np.asarray(value) for name, value in zip(names, values, strict=False)}
@@ -86,7 +86,7 @@ def test_node_cases(tmp_path):
 
 
 def test_powers_of_negative_numbers(tmp_path):
-    """Constant and computed exponents, whole, broken and none, against numpy."""
+    """Constant and computed exponents: integral, fractional and absent, against numpy."""
     x = np.array([-2, -1.5, -1, 0, 0.25, 1, 1.25, 3], np.float32)
     exponents = [0, 1, 2, 3, 65, 66, -2, -3, 0.5, 2.5, 1.7]
     nodes = [helper.make_node("Pow", ["x", f"e{i}"], [f"y{i}"]) for i in range(len(exponents))]

@@ -2,7 +2,7 @@
 
 import random
 
-import ml_dtypes  # noqa: F401  numpy knows "bfloat16" by it
+import ml_dtypes  # noqa: F401  registers "bfloat16" with numpy
 import numpy as np
 import pytest
 from pto import PTO
@@ -52,7 +52,7 @@ class Program:
                 return
             op = "tile_matmul_acc" if dst in self.defined and kind < 0.2 else "tile_matmul"
             getattr(self.builder, op)(dst, a, b)
-            if self.random.random() < 0.8:  # else it may stay in the accumulator
+            if self.random.random() < 0.8:  # otherwise it may stay in the accumulator
                 self.builder.tile_muls(dst, dst, 0.1)
         elif kind < 0.6:
             getattr(self.builder, self.random.choice(UNARY))(dst, self.pick())
@@ -91,7 +91,7 @@ def test_simulator_and_numpy_agree(seed, processor, tmp_path):
 
 
 def test_the_programs_have_what_they_should():
-    """Products, accumulators, tiles between the cores, loops with trips from an argument: enough of the seeds have each."""
+    """Products, accumulators, tiles between the cores, loops with trip counts from an argument: enough of the seeds have each."""
     texts = [program.builder.build() for program in map(Program, range(24))]
     for what, least in (("tile_matmul %", 4), ("tile_matmul_acc", 3), ("repeat %trips", 4), ("bf16", 2), ("i8", 2)):
         assert sum(what in text for text in texts) >= least, what

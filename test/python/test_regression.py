@@ -1,4 +1,4 @@
-"""The regression command on small models: its report, models that fail, interrupts and what --resume keeps."""
+"""The regression command on small models: its report, failing models, interrupts, and what --resume reuses."""
 
 import json
 import os
@@ -34,7 +34,7 @@ COPY = "import shutil, sys, time\ntime.sleep(float(sys.argv[3]) if len(sys.argv)
 
 @pytest.fixture
 def zoo(tmp_path):
-    """A folder of descriptions and a function that adds one."""
+    """A folder of descriptions, and a function that adds one."""
     folder = tmp_path / "models"
     folder.mkdir()
     (folder / "copy_file.py").write_text(COPY)
@@ -209,7 +209,7 @@ def test_wrong_descriptions_are_one_line(tmp_path, zoo, change, word):
 
 @pytest.mark.parametrize("name, modes, cores, pieces", [("cls", "F32,F16", "1,2,24", 7), ("rec", "F32", "1,24", 3)])
 def test_a_model_of_the_zoo(tmp_path, name, modes, cores, pieces):
-    """Two of PP-OCR's networks through the whole command, every tensor compared, the same bits on all cores; the files come from PyPI."""
+    """Two of PP-OCR's networks through the whole command: every tensor compared, bit-identical on all numbers of cores; the files come from PyPI."""
     cache = ROOT / ".cache" / "pto-mlir"
     done = subprocess.run(
         [
@@ -261,7 +261,7 @@ def regression(monkeypatch):
     ],
 )
 def test_any_bit_that_depends_on_the_cores_fails(regression, tmp_path, change, word):
-    """However small: the error against onnxruntime (here 1.0) is no excuse."""
+    """A difference is an error regardless of its size; the error against onnxruntime (here 1.0) does not matter."""
     from types import SimpleNamespace
 
     first = np.float32([0.0, np.nan, 0.25])

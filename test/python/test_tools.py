@@ -1,4 +1,4 @@
-"""The small pieces: comparison, pre-processing, npz_tool."""
+"""Small utilities: comparison, preprocessing, npz_tool."""
 
 import numpy as np
 import pytest

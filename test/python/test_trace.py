@@ -1,5 +1,5 @@
-"""Traces against the rules of the trace-event format that Perfetto and chrome://tracing read: every field that an event of its phase must have,
-spans of a track that nest, flows that begin and end inside spans, numbers in counters, a name for every track."""
+"""Traces against the rules of the trace-event format that Perfetto and chrome://tracing read: required fields per phase, properly nested
+spans per track, flows that begin and end inside spans, numeric counters, a name for every track."""
 
 import json
 from collections import defaultdict
@@ -21,7 +21,7 @@ REQUIRED = {
 
 
 def check(path):
-    """The events of a trace that is well formed, and the names of its tracks by (pid, tid)."""
+    """The events of a trace, checked for well-formedness, and the names of its tracks by (pid, tid)."""
     document = json.loads(path.read_text())
     events = document["traceEvents"]
     tracks, processes = {}, set()

@@ -1,5 +1,5 @@
-"""Transformers through model_transform and model_deploy to numbers on the cmodel, beside onnxruntime's: the parts that they are made of,
-at awkward sizes, in every storage type."""
+"""Transformers through model_transform and model_deploy to results on the cmodel, against onnxruntime: their components, at awkward sizes, in
+every storage type."""
 
 import numpy as np
 import onnx
@@ -12,13 +12,13 @@ from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
 from pto_mlir.tools.native import program_output
 
-# Least cosine of every tensor, of the outputs.
+# Minimum cosine of every tensor, of the outputs.
 BOUNDS = {"F32": (0.99999, 0.99999), "F16": (0.999, 0.9995), "BF16": (0.98, 0.99)}
 BATCH, TOKENS, WIDTH, HEADS, WORDS = 2, 21, 48, 3, 50
 
 
 class Graph:
-    """Nodes and weights of a model that is written down op by op."""
+    """Nodes and weights of a model that is built op by op."""
 
     def __init__(self, seed=0):
         self.rng, self.nodes, self.weights = np.random.default_rng(seed), [], []
@@ -72,7 +72,7 @@ class Graph:
 
 
 def encoder(path):
-    """Words to a sentence: embeddings, one block with a spelled and one with a named normalisation, masked mean."""
+    """A sentence embedding: embeddings, one block with a decomposed and one with a named normalisation, masked mean."""
     g = Graph()
     ids, mask = ("ids", TensorProto.INT64, [BATCH, TOKENS]), ("mask", TensorProto.INT64, [BATCH, TOKENS])
     x = g.op("Add", g.op("Gather", g.weight(WORDS, WIDTH, scale=1), "ids"), g.weight(1, TOKENS, WIDTH))
@@ -101,7 +101,7 @@ def encoder(path):
 
 
 def patches(path):
-    """A picture to a class: patches, a class token, one block, the token's row."""
+    """An image classifier: patches, a class token, one block, the token's row."""
     g = Graph(2)
     x = g.op("Conv", "picture", g.weight(WIDTH, 3, 8, 8), g.weight(WIDTH), strides=[8, 8])
     x = g.op("Transpose", g.op("Reshape", x, g.constant([0, 0, -1], np.int64)), perm=[0, 2, 1])
@@ -199,7 +199,8 @@ def test_indices_are_checked(command, tmp_path):
 
 @pytest.mark.parametrize("cores", [1, 3])
 def test_indices_of_rows(tmp_path, cores):
-    # As in ONNX: [-n, n) with negative ones from the end; onnxruntime refuses the rest, and so does the runtime, with name, place and value.
+    # As in ONNX, indices are in [-n, n), negative ones from the end; onnxruntime rejects others, and so does the runtime, with name, position and
+    # value.
     words = np.random.default_rng(3).standard_normal((9, 20)).astype(np.float32)
     nodes = [
         helper.make_node("Reshape", ["ids", "flat"], ["line"]),
@@ -236,7 +237,7 @@ def test_indices_of_rows(tmp_path, cores):
 
 @pytest.mark.parametrize("debug", [False, True])
 def test_computed_indices(tmp_path, debug):
-    # The index is an input and something more. The gather reads the nearest row, and the runtime says after the run which element named none.
+    # The index is a computed value. The gather clamps it, and after the run the runtime reports the element that was out of bounds.
     words = np.random.default_rng(4).standard_normal((9, 20)).astype(np.float32)
     nodes = [
         helper.make_node("Add", ["ids", "shift"], ["moved"]),

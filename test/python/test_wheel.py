@@ -1,4 +1,4 @@
-"""The wheels that test.sh made, installed for each Python where none of our system packages can be seen: the whole way, both spellings."""
+"""The wheels made by test.sh, installed for each Python with our system packages hidden: end to end, both ways of invocation."""
 
 import re
 import subprocess
@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def attempt(environment, folder, command, *arguments):
-    """Runs an installed command away from the source tree and from our system packages."""
+    """Runs an installed command outside the source tree, with our system packages hidden."""
     return subprocess.run(
         [
             "bash",
@@ -53,7 +53,7 @@ def environment(request):
 
 
 def test_sizes():
-    """The whole wheel at most 60 MB, the one without the compiler at most 8."""
+    """Size limits: 60 MB for the whole wheel, 8 MB for the one without the compiler."""
     wheels = list(WHEELS.glob("*.whl"))
     assert wheels
     for wheel in wheels:
@@ -191,7 +191,7 @@ def test_builder_and_runner_come_with_the_extra(environment, tmp_path):
 
 
 def test_a_model_of_the_zoo(tmp_path):
-    """The regression command with the installed package: the environment that has nothing of the build tree on its path."""
+    """The regression command of the installed package, in an environment without the build tree on its path."""
     done = attempt(
         COMPILERS[-1],
         tmp_path,

@@ -1,4 +1,4 @@
-"""The graph of all-MiniLM-L6-v2 that our maker builds, against the encoder written down in numpy, in float64, on random weights."""
+"""Our maker's graph of all-MiniLM-L6-v2 against the encoder written in numpy, in float64, on random weights."""
 
 import sys
 from math import erf
@@ -42,7 +42,7 @@ def random_weights() -> dict[str, np.ndarray]:
 
 
 def encoder(weights, ids, types, mask):
-    """BERT (Devlin et al. 2018, section 3; post-norm, erf gelu), mean pooling and unit length, as the model card describes."""
+    """BERT (Devlin et al. 2018, section 3; post-norm, erf gelu), mean pooling and normalisation to unit length, as in the model card."""
     w = {name: value.astype(np.float64) for name, value in weights.items()}
     batch, tokens = ids.shape
 

@@ -1,4 +1,4 @@
-"""Runs whole kernels through the public tools and through ours, and keeps what the public ones answered.
+"""Runs whole kernels through the public tools and through ours, and saves the results of the public ones.
 
     python make.py PTOAS PTO_ISA_CHECKOUT BUILD [KERNEL.pto ...]
 
@@ -21,7 +21,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import golden_kernels as kernels
 
-# Every core in turn: the simulator's flags order nothing, and none of these kernels needs another core.
+# Cores run one after the other: the simulator's flags do not synchronise, and none of these kernels needs another core.
 MAIN = r"""
 #include <cstdio>
 #include <cstdlib>
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
 
 
 def simulate(ptoas, isa, path, inputs, output):
-    """The output buffer as the public tools leave it."""
+    """The output buffer as computed by the public tools."""
     kernel = kernels.Kernel(path)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -61,7 +61,7 @@ def simulate(ptoas, isa, path, inputs, output):
             check=True,
             capture_output=True,
         )
-        # Of a bias tile the assembler takes the address as a number, which it is on the chip; in the simulator it is a pointer.
+        # The assembler passes the address of a bias tile as a number, as on the chip; the simulator needs a pointer.
         source = re.sub(
             r"(uint64_t v\d+) = (v\d+\.data\(\));",
             r"\1 = reinterpret_cast<uint64_t>(\2);",
@@ -80,7 +80,7 @@ def simulate(ptoas, isa, path, inputs, output):
             "CORES", "2" if kernel.vector else "1"
         )
         (folder / "main.cpp").write_text('#include "kernel.cpp"\n' + main)
-        # The simulator asks for equal boxes where the chips' headers ask for equal valid regions.
+        # The simulator requires equal boxes where the chips' headers require equal valid regions.
         forced = [
             "-Dstatic_assert(...)=",
             *(flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)),

@@ -1,4 +1,4 @@
-"""Cases of the cube core: transfers and layouts, products, epilogues, image to column; and of scalar instructions."""
+"""Cases of the cube core (transfers and layouts, products, epilogues, img2col) and of scalar instructions."""
 
 import ml_dtypes
 import numpy as np
@@ -29,11 +29,11 @@ def up(n, to):
 
 
 def c0(kind):
-    return 2 if kind == "f8E8M0" else 256 // BITS[kind]  # scales lie in pairs of groups
+    return 2 if kind == "f8E8M0" else 256 // BITS[kind]  # scales are stored in pairs of groups
 
 
 def boxed(kind, rows, cols, layout, address=0):
-    """The smallest tile of a boxed layout around rows x cols."""
+    """The smallest tile of a boxed layout that holds rows x cols."""
     ir, ic = {"NZ": (16, c0(kind)), "ZZ": (16, c0(kind)), "ZN": (c0(kind), 16), "NZ16": (16, 16)}[layout]
     return Tile(kind, up(rows, ir), up(cols, ic), (rows, cols), layout, address)
 
@@ -45,7 +45,7 @@ def grown(tile, values):
 
 
 def small_floats(kind, rng, shape):
-    """Operands whose products and short sums are exact in f32, so that no order of additions matters."""
+    """Operands whose products and short sums are exact in f32, so that the order of additions does not matter."""
     if kind == "i8":
         return rng.integers(-128, 128, shape).astype(np.int8)
     if kind in ("f4E2M1", "f4E1M2"):
@@ -58,7 +58,7 @@ def small_floats(kind, rng, shape):
 
 
 def operands(program, left, right, m, k, n, a, b, row=0, col=0):
-    """a [.., ..] and b in L1; the part [m, k] of a from (row, col) in L0A, [k, n] of b in L0B. Returns their tiles."""
+    """Loads a [.., ..] and b to L1, the part [m, k] of a from (row, col) to L0A and [k, n] of b to L0B. Returns their tiles."""
     la, lb = boxed(left, *a.shape, "NZ"), boxed(right, *b.shape, "NZ", address=1 << 18)
     program.fill(la, grown(la, a), "L1").fill(lb, grown(lb, b), "L1")
     ta, tb = boxed(left, m, k, "ZZ"), boxed(right, k, n, "ZN")
@@ -77,7 +77,7 @@ def fetch_acc(program, acc, kind):
 
 
 def product(mnemonic, arch, kinds, rng):
-    """Products whose every sum is exact, so that no tolerance is needed; then a long one against float64."""
+    """Products whose sums are exact, so that no tolerance is needed; then a long one against float64."""
     scaled, extra = "_mx" in mnemonic, mnemonic.split("_")[-1]
     out, left, right = (kinds[0], kinds[2], kinds[3]) if extra == "acc" else kinds[:3]
     for number, (m, k, n) in enumerate(SHAPES + (RAGGED_DEPTHS if scaled else [])):
@@ -145,7 +145,7 @@ def product(mnemonic, arch, kinds, rng):
 
 
 def gather_into_l1(mnemonic, arch, kinds, rng):
-    """Rows and elements of global memory by indices from global memory, with what is beyond; the rest of each last group of columns is 0."""
+    """Gather from global memory by indices in global memory, out-of-bounds ones included; the rest of each last column group is 0."""
     kind, _, index_kind = kinds
     for number, bounds in enumerate(("undefined", "clamp", "wrap", "zero")):
         for unit in ("element", "row"):
@@ -197,9 +197,9 @@ def gather_into_l1(mnemonic, arch, kinds, rng):
 
 
 def extract(mnemonic, arch, kinds, rng):
-    """A part of a larger matrix by way of a product with the identity, from each layout that L1 may have."""
+    """A part of a larger matrix, observed through a product with the identity, from each legal layout of L1."""
     kind = kinds[0]
-    if kind == "f8E8M0":  # its values show in the products of tmatmul_mx
+    if kind == "f8E8M0":  # tested through tmatmul_mx
         tested.discard(mnemonic) if "tmatmul_mx" not in tested else None
         return product("tmatmul_mx", arch, ["f32", "f8E4M3FN", "f8E5M2"], rng)
     out, step = "i32" if kind == "i8" else "f32", max(16, c0(kind))
@@ -231,7 +231,7 @@ def extract(mnemonic, arch, kinds, rng):
 
 
 def image(mnemonic, arch, kinds, rng):
-    """im2col by its definition, seen through a product with the identity."""
+    """im2col by its definition, observed through a product with the identity."""
     kind = kinds[0]
     out, g = "i32" if kind == "i8" else "f32", c0(kind)
     one = {"hif8": np.flatnonzero(nb.TABLES["hif8"] == 1)[0]}.get(kind, 1)
@@ -287,7 +287,7 @@ def image(mnemonic, arch, kinds, rng):
 
 
 def accumulator(program, kind, values):
-    """An accumulator tile that holds f32 values that are multiples of 1/64 below 512 in magnitude, or i32 ones: the product of two factors."""
+    """An accumulator tile of f32 values (multiples of 1/64 below 512 in magnitude) or i32 values: the product of two factors."""
     m, n = values.shape
     if kind == "i32":
         high, low = np.divmod(values.astype(np.int64), 100)
@@ -331,7 +331,7 @@ def quantised(to, kind, values, scales, offsets, relu, shift=0):
 
 
 def store_acc(mnemonic, arch, kinds, rng):
-    """From L0C to global memory, with relu, cast, addition and both forms of quantisation, to row-major and column-major views."""
+    """L0C to global memory with relu, cast, addition and both forms of quantisation, to row-major and column-major views."""
     to, kind = kinds
     for m, n, relu, atomic, layout in (
         (16, 16, "none", "none", "ND"),
@@ -379,7 +379,7 @@ def store_acc(mnemonic, arch, kinds, rng):
 
 
 def epilogue(program, mnemonic, n, rng, shift=0):
-    """Scales of few digits (a vector's low 13 bits are cut) and offsets; for the vector form also in the fixpipe buffer."""
+    """Scales of few digits (the low 13 bits of a vector's are ignored) and offsets; for the vector form also in the fixpipe buffer."""
     if not mnemonic.endswith("quantv"):
         return np.full(n, 0.37, np.float32), np.full(n, -3)
     scales, offsets = (rng.integers(8, 64, n) / 128).astype(np.float32), rng.integers(-20, 20, n)
@@ -395,7 +395,7 @@ ADDABLE = {"f32", "f16", "bf16", "i8", "u8"}
 
 
 def in_halves(program, word, engine=None):
-    """The two operands of a descriptor; with `engine` by way of its registers, the low one with bits above that do not count."""
+    """The two operands of a descriptor; with `engine` in its registers, the low one with high bits that must be ignored."""
     low, high = word & 0xFFFFFFFF, word >> 32
     if engine is None:
         return {"descriptorLow": low, "descriptorHigh": high}
@@ -404,7 +404,7 @@ def in_halves(program, word, engine=None):
 
 
 def move_to_vector_cores(mnemonic, arch, kinds, rng):
-    """From L0C to the UB of one vector core, or halved to both; they store what has come once the cube core's flag is up."""
+    """L0C to the UB of one vector core, or halved to both; they store their tile once the cube core has set its flag."""
     to, kind = kinds
     for m, n, relu, cores, layout in (
         (16, 16, "none", "first", "ND"),
@@ -454,7 +454,7 @@ def move_to_vector_cores(mnemonic, arch, kinds, rng):
 
 
 def insert_into_l1(mnemonic, arch, kinds, rng):
-    """From the UB of both vector cores into parts of a tile of the cube core, which stores it once both flags are up."""
+    """The UB of both vector cores to parts of a tile of the cube core, which stores it once both flags are set."""
     kind = kinds[0]
     for to, layout in (("NZ", "ND"), ("ND", "ND"), ("NZ", "NZ"), ("ZN", "DN")):
         src, dst = Tile(kind, 64, 64, (60, 61), layout, 512), Tile(kind, 64, 96, None, to, 1 << 12)
@@ -659,7 +659,7 @@ ARITHMETIC = {
 
 
 def float_results(a, b):
-    """What farith makes of two floats, by operation."""
+    """The result of farith on two floats, by operation."""
     with np.errstate(all="ignore"):
         either = np.isnan(a) or np.isnan(b)
         above, below = (a, b) if a > b or (a == b and not np.signbit(a)) else (b, a)
@@ -678,7 +678,7 @@ def float_results(a, b):
 
 
 def float_relations(a, b):
-    """What fcmp says of two floats, by mode."""
+    """The result of fcmp on two floats, by mode."""
     either = bool(np.isnan(a) or np.isnan(b))
     answers = {"eq": a == b, "gt": a > b, "ge": a >= b, "lt": a < b, "le": a <= b, "ne": a != b}
     ordered = {f"o{name}": not either and value for name, value in answers.items() if name != "ne"} | {
@@ -741,7 +741,7 @@ def registers(mnemonic, arch, kinds, rng):
                             on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)),
                             show(3, int(np.float32(value).view(np.int32))),
                         )
-                    else:  # whatever NaN: it differs from itself
+                    else:  # any NaN: it differs from itself
                         (
                             on("farith", dst=3, op=name, lhs=reg(1), rhs=reg(2)),
                             on("fcmp", dst=3, mode="uno", lhs=reg(3), rhs=reg(3)),
@@ -811,7 +811,7 @@ def registers(mnemonic, arch, kinds, rng):
     elif mnemonic in (
         "cross_set",
         "cross_wait",
-    ):  # the two vector cores meet; a raise that is not taken, or not made by both, is a fault
+    ):  # the two vector cores synchronise; a raise without a wait, or by only one of them, is a fault
         for number in range(16):
             (
                 on("cross_set", mode="pair", id=number),
@@ -819,7 +819,7 @@ def registers(mnemonic, arch, kinds, rng):
                 on("li", dst=1, value=number),
                 show(1, number),
             )
-    else:  # push and pop, flags and barriers: V fills a tile with values that S computes
+    else:  # push and pop, flags and barriers: V fills a tile with values computed by S
         program = Program(arch, "AIV")
         for i in range(3):
             program.streams.setdefault("S", []).extend(encode_all(("push", {"value": 41 + i, "engine": "V"})))
@@ -877,7 +877,7 @@ FAMILIES = [
         },
         registers,
     ),
-    # Their results show only in what reads the bias table and the fixpipe buffer.
+    # Observed through the instructions that read the bias table and the fixpipe buffer.
     ({"tmov_bt"}, lambda mnemonic, arch, kinds, rng: bias_table(arch, kinds, rng)),
     ({"tmov_fb"}, lambda mnemonic, arch, kinds, rng: store_acc("tstore_acc_quantv", arch, ["i8", "f32"], rng)),
 ]

@@ -1,4 +1,4 @@
-"""Cases of instructions that work element by element, reduce, expand, compare and convert: mnemonic -> expectation in numpy."""
+"""Cases of instructions that compute elementwise, reduce, broadcast, compare and convert: mnemonic -> expectation in numpy."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ SHAPES = [(1, 16, 1, 1), (3, 32, 3, 13), (7, 96, 5, 41), (8, 64, 8, 32), (16, 64
 
 
 def ints(f):
-    """An integer function of Python numbers over arrays, wrapped to the type."""
+    """Lifts an integer function on Python numbers to arrays, wrapped to the type."""
     return lambda kind, *a: nb.wrap(kind, np.vectorize(lambda *v: f(*(int(x) for x in v)), otypes=[object])(*a))
 
 
@@ -60,7 +60,7 @@ relu = lambda a: np.where(a < 0, 0, a)
 
 
 def fused(kind, product, addend):
-    """Product and sum rounded one after the other."""
+    """Product and sum, each rounded."""
     return add(kind, mul(kind, *product), addend)
 
 
@@ -126,7 +126,7 @@ EXPAND = {
     "expdif": lambda k, a, b: both(np.exp, None)(k, sub(k, a, b)),
 }
 PART = {"tpartadd": add, "tpartmul": mul, "tpartmax": greater, "tpartmin": less}
-# What hardware and simulators approximate: relative error of f32.
+# Functions that hardware and simulators approximate: relative error of f32.
 APPROXIMATE = {
     "texp": 4e-7,
     "tlog": 4e-7,
@@ -173,7 +173,7 @@ def scalar_bits(kind, scalar):
 
 
 def check(mnemonic, kind, got, expected, before, valid, note=""):
-    """The valid region is as expected, the rest of the box as before."""
+    """Asserts the valid region as expected and the rest of the box unchanged."""
     vr, vc = valid
     full = before.copy()
     full[:vr, :vc] = expected
@@ -211,7 +211,7 @@ def elementwise(mnemonic, arch, kinds, rng):
             )
             attributes["scalar"] = scalar_bits(kind, scalar)
             extra = [np.full((t.rows, t.cols), scalar, np.float32).astype(NUMPY[kind])]
-        # In place: dst is each source in turn, in different shapes.
+        # In place: dst aliases each source in turn, in different shapes.
         aliases = {} if number % 3 == 0 or mnemonic in UPDATE else {sources[number % len(sources)]: "dst"}
         for source in aliases:
             tiles["dst"] = tiles[source]
@@ -331,7 +331,7 @@ def reduce(mnemonic, arch, kinds, rng):
             tolerance = np.abs(v.astype(np.float64)).sum(axis) * 4e-7 + (
                 0 if kind == "f32" else np.abs(expected.astype(np.float64)) * 1e-3
             )
-        else:  # one after the other, in the type
+        else:  # sequentially, in the type
             f = add if operation == "sum" else mul
             steps = v if axis == 0 else v.T
             total = steps[0]
@@ -341,7 +341,7 @@ def reduce(mnemonic, arch, kinds, rng):
             if not np.isfinite(expected.astype(np.float32)).all():
                 continue
         tiles = {"dst": (dst, before), "src": (t, x)}
-        if with_values:  # a column beside a row of the indices, and the other way round
+        if with_values:  # a column next to a row of indices, and vice versa
             if not by_row:
                 best = tile(kind, (1, t.cols, 1, vc))
             elif number % 2:
@@ -374,7 +374,7 @@ RELATIONS = {
 
 
 def packed(bits, mask, before):
-    """A mask's box: each row's bits from the lowest on; the last element that has any is filled up with zeros."""
+    """A mask's box: the bits of each row from the lowest on; the last partial element is zero-filled."""
     result = before.copy()
     width = BITS[mask.type]
     for r, row in enumerate(bits):
@@ -489,7 +489,7 @@ def cvt(mnemonic, arch, kinds, rng):
                 and not small
                 and not kind.startswith("f8")
                 and not (kind == to == "f32")
-            ):  # ties, ends of ranges, numbers of many digits
+            ):  # ties, range limits, numbers with many digits
                 special = SPECIAL[kind if kind in nb.FLOATS else "ints"]
                 special = [
                     v

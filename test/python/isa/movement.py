@@ -1,4 +1,4 @@
-"""Cases of instructions that move, gather, sort, quantise or generate elements in UB, and of global memory by index."""
+"""Cases of instructions that move, gather, sort, quantise or generate elements in UB, and of gather and scatter of global memory."""
 
 import itertools
 from dataclasses import replace
@@ -248,7 +248,7 @@ def gather_compare(mnemonic, arch, kinds, rng):
 
 
 def records(kind, scores, indices):
-    """(score, index) in 8 bytes, as elements of the type."""
+    """(score, index) records of 8 bytes, as elements of the type."""
     words = np.zeros((scores.size, 8), np.uint8)
     words[:, : BITS[kind] // 8] = scores.reshape(-1, 1).view(np.uint8)
     words[:, 4:] = indices.astype(np.uint32).reshape(-1, 1).view(np.uint8)
@@ -330,7 +330,7 @@ def merge_lists(mnemonic, arch, kinds, rng):
         }
         tiles |= {f"count{i}": made(Tile("i32", 1, 8), rng) for i in range(n)}
 
-        def show(placed):  # the register's 16 bits per list, each in a tile of its own
+        def show(placed):  # the register's 16 bits per list, each in a separate tile
             words = []
             for i in range(n):
                 words += encode("shr", dst=10, lhs=reg(9), rhs=16 * i) + encode("and", dst=10, lhs=reg(10), rhs=0xFFFF)
@@ -349,7 +349,7 @@ def quantise(mnemonic, arch, kinds, rng):
     for number, shape in enumerate(SHAPES):
         src, dst = made(tile("f32", shape), rng, -50, 50), made(tile(to, shape), rng)
         vr, vc = dst[0].valid
-        rows = max(1, vr - number % 2)  # rows behind the last multiplier use that one
+        rows = max(1, vr - number % 2)  # rows beyond the last multiplier use the last one
         column = lambda: made(Tile("f32", -(-rows // 8) * 8, 1, (rows, 1), "DN"), rng)
         multipliers, offsets = column(), column()
         tiles, attributes = {"dst": dst, "src": src, "multipliers": multipliers}, {}
@@ -371,7 +371,7 @@ def dequantise(mnemonic, arch, kinds, rng):
     for number, shape in enumerate(SHAPES):
         src, dst = made(tile(kind, shape), rng), made(tile("f32", shape), rng)
         vr, vc = dst[0].valid
-        cols = 1 if number % 2 else vc  # beyond the last column that one counts
+        cols = 1 if number % 2 else vc  # columns beyond the last one use the last one
         rows = dst[0].rows if cols > 1 else -(-vr // 8) * 8  # a column of each also stands alone
         params = [
             made(Tile("f32", rows, dst[0].cols if cols > 1 else 1, (vr, cols), "ND" if cols > 1 else "DN"), rng)
@@ -386,7 +386,7 @@ def dequantise(mnemonic, arch, kinds, rng):
 def quantise_mx(mnemonic, arch, kinds, rng):
     to, kind = kinds
     top, largest = (6.0, 2) if to == "f4E2M1" else (448.0, 8)
-    # Groups along rows; in layout DN along columns, of which the expectation is the same of the transposed tiles.
+    # Groups along rows; in layout DN along columns, with the expectation of the transposed tiles.
     for down in (False, True):
         turn = lambda t, layout=None: (
             Tile(t.type, t.cols, t.rows, t.valid[::-1], layout or "DN")
@@ -427,7 +427,7 @@ def quantise_mx(mnemonic, arch, kinds, rng):
                         else nb.convert(to, np.full(group.size, top))
                     )
                     continue
-                if rule == "ocp" and to == "f4E2M1":  # bf16, cut
+                if rule == "ocp" and to == "f4E2M1":  # bf16, truncated
                     most = float((np.float32(most).view(np.uint32) & 0xFFFF0000).view(np.float32))
                 greatest[r, g] = most
                 if rule == "nv":
@@ -493,7 +493,7 @@ def philox(counter, key, rounds):
 
 def generate(mnemonic, arch, kinds, rng):
     kind = kinds[0]
-    # The generator's own published answers for 10 rounds.
+    # The published test vectors of the generator for 10 rounds.
     assert philox([0] * 4, [0, 0], 10) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert philox([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, 10) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
     for rounds, cols, vr, vc in ((10, 256, 1, 256), (7, 320, 3, 300), (10, 16, 5, 13)):
@@ -553,7 +553,7 @@ def histogram(mnemonic, arch, kinds, rng):
 
 
 def by_index(mnemonic, arch, kinds, rng):
-    """Global memory by index: what is beyond a view, by rows and by elements, with and without atomics."""
+    """Gather and scatter of global memory: out of bounds, by row and by element, with and without atomics."""
     kind = kinds[0]
     gathers = mnemonic == "mgather"
     for number, bounds in enumerate(("undefined", "clamp", "wrap", "zero" if gathers else "skip")):

@@ -1,8 +1,8 @@
-"""Compiles .pto files in which some tokens were removed, doubled, or replaced by others.
+"""Compiles .pto files in which some tokens were deleted, duplicated or replaced by others.
 
-usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders are the originals; PREFIX names what is written
-       mutants.py seeds OUT FOLDER..                        writes the originals, one file each, into OUT: where unittests/ProgramFuzz begins
-       SEED=n in the environment chooses other mutants
+usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders are the originals; outputs are named by PREFIX
+       mutants.py seeds OUT FOLDER..                        writes the originals, one file each, into OUT: the seeds of unittests/Compiler/ProgramFuzz.cpp
+       SEED=n in the environment selects other mutants
 """
 
 import os
