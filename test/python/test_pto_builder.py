@@ -167,7 +167,7 @@ def test_module():
 
 SOURCE = '''
 def blend(x, y, out):
-    """Names are kept; the source is never executed."""
+    """Names stay, the source never runs."""
     acc = x * 0.5
     for _ in range(2):
         acc = acc + relu(2 - y)
