@@ -100,6 +100,7 @@ public:
 
 // --- operands ---
 
+/// A tile operand; without a valid region the whole box is valid.
 inline isa::Tile tile(isa::ElementType type, isa::Layout layout, uint32_t address, uint16_t rows, uint16_t cols,
                       int64_t validRows = -1, int64_t validCols = -1) {
   isa::Tile t;

@@ -35,6 +35,7 @@ template <class T> constexpr isa::ElementType typeOf() {
     return isa::ElementType::i64;
 }
 
+/// The box and the valid region of a tile.
 struct TileShape {
   uint16_t rows, cols, validRows, validCols;
 };

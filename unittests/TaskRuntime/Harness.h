@@ -29,6 +29,7 @@ inline constexpr int kSlow = 1;
 inline constexpr int kSlow = 1;
 #endif
 
+/// A configuration with few cores and small rings.
 inline Config smallConfig() {
   Config config;
   config.cores = {1, 2, 1, 1};
@@ -39,6 +40,7 @@ inline Config smallConfig() {
   return config;
 }
 
+/// A runtime with this configuration; fails the test on an error.
 inline std::unique_ptr<TaskRuntime> make(const Config &config) {
   auto runtime = TaskRuntime::create(config);
   EXPECT_TRUE(runtime) << runtime.error();

@@ -17,6 +17,7 @@
 
 namespace pto_mlir::isa {
 
+/// Conversion between a register and the f32 in its low 32 bits; wordOf sign-extends.
 inline float floatOf(int64_t word) { return ::pto_mlir::detail::floatOf(uint32_t(word)); }
 inline int64_t wordOf(float value) { return int32_t(::pto_mlir::detail::bitsOf(value)); }
 

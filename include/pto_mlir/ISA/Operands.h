@@ -68,8 +68,11 @@ struct View {
   Value sizes[kMaxRank], strides[kMaxRank];
 };
 
+/// Bits of an element; 4 to 64.
 inline constexpr unsigned elementBits(ElementType type) { return kElementBits[unsigned(type)]; }
+/// The name of an element type in messages and text ("f32").
 inline constexpr const char *elementName(ElementType type) { return kElementTypeNames[unsigned(type)]; }
+/// Whether the type is a float, 8- and 4-bit floats included.
 inline constexpr bool isFloat(ElementType type) {
   switch (type) {
   case ElementType::i8:

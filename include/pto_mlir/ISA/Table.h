@@ -29,6 +29,7 @@ template <class T> struct Rows {
   const T &operator[](size_t i) const { return first[i]; }
 };
 
+/// Operand kinds; their encodings are in docs/commands.md.
 enum class OperandKind : uint8_t { Int, Scalar, Wide, Dst, Attr, Tile, View };
 enum class Direction : uint8_t { In, Out, InOut };
 
@@ -42,6 +43,7 @@ struct FieldInfo {
   bool open;
 };
 
+/// An operand of a row: its kind, and for tiles and views the legal memories, layouts and types.
 struct OperandInfo {
   OperandKind kind;
   const char *name;
@@ -75,12 +77,14 @@ struct Curve {
   double perRowRepeat, perRow, fixedOfRows;
 };
 
+/// The curves of an instruction on a5; `by` selects one by the operands.
 struct CurveSet {
   CurveChoice by; // selects one of the curves
   Rows<Curve> curves;
   const char *source;
 };
 
+/// A row of the instruction table.
 struct InsnInfo {
   Opcode opcode;
   const char *mnemonic;
@@ -95,6 +99,7 @@ struct InsnInfo {
 /// The path of a transfer between a core and global memory; Local: none.
 enum class GlobalPath : uint8_t { Local, ToUB, ToL1, FromUB, FromL1, FromL0C };
 
+/// Size of a local memory in bytes, and the alignment of tile addresses in it.
 struct MemoryInfo {
   uint32_t bytes, alignment;
 };
@@ -144,6 +149,7 @@ Rows<InsnInfo> allInsns();
 /// Null if no row has this opcode or mnemonic.
 const InsnInfo *findInsn(unsigned opcode);
 const InsnInfo *findInsn(std::string_view mnemonic);
+/// The row of an opcode, which must exist.
 inline const InsnInfo &infoOf(Opcode opcode) { return *findInsn(unsigned(opcode)); }
 
 const ArchInfo &archInfo(Arch arch);

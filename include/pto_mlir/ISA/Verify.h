@@ -19,6 +19,7 @@ struct StreamError {
 /// error.
 std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t *words, size_t numWords, Arch arch,
                                         std::optional<unsigned> numArgs = std::nullopt);
+/// As above, for a whole vector of words.
 inline std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const std::vector<uint32_t> &words, Arch arch,
                                                std::optional<unsigned> numArgs = std::nullopt) {
   return verifyStream(core, pipe, words.data(), words.size(), arch, numArgs);

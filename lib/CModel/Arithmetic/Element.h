@@ -19,6 +19,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// An f16 or bf16 as stored, as a type of its own.
 struct Half {
   uint16_t bits;
 };

@@ -16,6 +16,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// The decoded fields of a descriptor.
 struct QuantDescriptor {
   float scale;
   int32_t offset;

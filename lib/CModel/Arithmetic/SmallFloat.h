@@ -8,6 +8,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// Elements of 8 bits as stored.
 struct E4M3 {
   uint8_t bits;
 };

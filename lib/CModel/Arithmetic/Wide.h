@@ -15,6 +15,7 @@ template <class W> void storeWide(isa::ElementType type, uint8_t *to, W value);
 /// A Scalar operand converted to `type`, as W.
 template <class W> W scalarWide(isa::ElementType type, int64_t bits);
 
+/// Element (r, c) of a tile, as W; putWide stores one.
 template <class W> W getWide(const LocalTile &t, uint32_t r, uint32_t c) {
   return loadWide<W>(t.type, t.data + t.offset(r, c) * t.bytes);
 }

@@ -19,6 +19,7 @@ using cost::ByteRuns;
 enum class AccessKind : uint8_t { Read, Lane, Touch, Write, Add };
 inline bool isWrite(AccessKind kind) { return kind >= AccessKind::Touch; }
 
+/// One access of an instruction; its byte ranges are AccessList::runs[firstRun, endRun).
 struct Access {
   AccessKind kind;
   /// In global memory (device addresses), or in `memory` of the core (addresses from its start).

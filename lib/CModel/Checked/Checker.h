@@ -14,6 +14,8 @@
 
 namespace pto_mlir::cmodel {
 
+/// Keeps a vector clock per engine. set_flag, push and cross_set publish the clock, the matching waits join it; an
+/// access that conflicts with one that did not happen before it is a race.
 class Checker : public Observer {
 public:
   explicit Checker(isa::Arch arch) : arch(arch) {}

@@ -96,6 +96,7 @@ private:
 class DefinedShadow {
 public:
   explicit DefinedShadow(uint64_t bytes) : masks((bytes + 31) / 32) {}
+  /// Marks bytes [begin, begin + length) as defined or undefined.
   void set(uint64_t begin, uint64_t length, bool defined);
   /// The first byte that was never written; begin + length if there is none.
   uint64_t firstUndefined(uint64_t begin, uint64_t length) const;

@@ -43,6 +43,7 @@ template <class V, class C> inline V splat(C value) {
   return v;
 }
 
+/// a * b + c: fused for f32, wrapping for integers.
 template <class V> inline V multiplyAdd(V a, V b, V c) {
   if constexpr (sizeof(a[0] + 0.0f) == sizeof(float) && __is_same(decltype(a[0] + 0), float)) {
 #if __has_builtin(__builtin_elementwise_fma)
@@ -154,6 +155,7 @@ template <class C, unsigned Lanes, int V> void panelProduct(const MatmulTask<C> 
     panelRows<C, Lanes, R, V>(t, rowStart(row), panel, row, t.rows - row < R ? t.rows - row : R, col);
 }
 
+/// The whole product, panel by panel.
 template <class C, unsigned Lanes> void productOfPanels(const MatmulTask<C> &t) {
   const C *panel = t.panels;
   for (uint32_t col = 0; col < t.cols;) {

@@ -10,6 +10,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// A small cache with round-robin replacement, keyed by tile.
 class PanelCache {
 public:
   struct Entry {

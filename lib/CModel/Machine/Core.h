@@ -31,6 +31,7 @@ struct LaunchState {
   std::span<const int64_t> scalars;
 };
 
+/// Executed instructions, and bytes read from and written to global memory.
 struct Counters {
   uint64_t instructions = 0, bytesRead = 0, bytesWritten = 0;
 
@@ -45,6 +46,7 @@ struct Counters {
 /// Cross-core flags carry no data in functional mode.
 struct NoToken {};
 
+/// A core of either kind; reused for many launches.
 class Core {
 public:
   /// A core of either kind on `arch`; memories are allocated on first use. `observer` may be null.
@@ -90,11 +92,15 @@ public:
   /// Resolves a view operand; `base` is null after a fault. The transfer checks the bounds of its accesses.
   GlobalView view(const isa::View &operand);
 
+  /// Records a fault of the current instruction; only the first one is kept.
   void fault(FaultKind faultKind, std::string message);
   bool faulted() const { return pending.has_value(); }
 
+  /// Flags between engines of the core, ids 0..7. Setting a set flag faults (in checked mode it blocks); waiting for a
+  /// cleared one blocks the engine.
   void setFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
   void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  /// Cross-core flags. A raise beyond the maximum count, and a wait for a flag of 0, block the engine.
   void raiseCross(isa::CrossMode mode, int64_t id);
   void waitCross(int64_t id);
   std::deque<int64_t> &fifo(isa::Pipe engine) { return fifos[unsigned(engine) & 15]; }

@@ -6,6 +6,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// Runs a group of cores to completion; reusable for many launches.
 class CoreGroup {
 public:
   explicit CoreGroup(isa::Arch arch, Observer *observer = nullptr) : arch(arch), observer(observer) {}

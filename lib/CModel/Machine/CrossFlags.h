@@ -20,6 +20,7 @@ struct CorePlace {
   uint32_t block = 0, subblock = 0;
 };
 
+/// The flags of one group of cores.
 template <class Token> class CrossFlags {
 public:
   static constexpr unsigned numIds = 2 * isa::kNumCrossIds;
@@ -84,6 +85,7 @@ public:
     return {};
   }
 
+  /// An unconsumed or incomplete raise at the end of a kernel.
   struct Leftover {
     unsigned id;
     size_t core;                 // the core whose flag is set, or one that has raised it

@@ -13,12 +13,14 @@
 
 namespace pto_mlir::cmodel {
 
+/// Kernels, memory and counters of one device. Functions return a pto_status and set `lastError`.
 class Device {
 public:
   /// With an observer, the cores of a launch run one after the other on the calling thread.
   Device(isa::Arch arch, unsigned threads, std::unique_ptr<Observer> observer = nullptr)
       : observer(std::move(observer)), arch(arch), pool(this->observer ? 1 : threads) {}
 
+  /// Verifies and decodes a kernel; `id` becomes its number. Numbers of unloaded kernels are reused.
   pto_status loadKernel(const pto_kernel_desc &desc, uint32_t &id);
   pto_status unloadKernel(uint32_t id);
   /// Runs a launch to its end, synchronously. After a fault, further launches are dropped until synchronize() reports
@@ -27,12 +29,14 @@ public:
   /// Runs one core of a launch; see run_core in DeviceABI.h.
   pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args,
                      std::span<const int64_t> scalars, pto_fault &fault);
+  /// Reports the fault of an earlier launch, if any, and clears it.
   pto_status synchronize();
   /// Busy seconds of each core of the last launch; see core_seconds in DeviceABI.h.
   pto_status coreSeconds(std::span<double> out);
   /// The accumulated cost of kernel `id` since the last reset.
   pto_status kernelProfile(uint32_t id, pto_profile &out, bool reset);
 
+  /// Sets `lastError` and returns `status`.
   pto_status error(pto_status status, std::string message) {
     lastError = std::move(message);
     return status;

@@ -11,12 +11,14 @@ namespace pto_mlir::cmodel {
 
 struct Stream;
 
+/// An active loop of an engine.
 struct LoopFrame {
   uint32_t body; // index of the op after the loop instruction
   uint8_t iv;    // register
   int64_t value, ub, step;
 };
 
+/// State of one engine: program counter, registers and active loops.
 struct Engine {
   enum class State : uint8_t { Running, Blocked, Ended };
 
@@ -29,6 +31,7 @@ struct Engine {
   int64_t registers[64];
   std::vector<LoopFrame> loops;
 
+  /// Resets the engine to the start of a stream.
   void start(const Stream &s);
   /// Leaves the instruction unexecuted; it is retried when the engine resumes.
   void block() {

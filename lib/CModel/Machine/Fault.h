@@ -23,6 +23,7 @@ enum class FaultKind : uint8_t {
 /// The name of a kind as DeviceABI.h reports it ("out-of-range", "deadlock", ...).
 const char *faultKindName(FaultKind kind);
 
+/// A fault with its position: engine, block and instruction.
 struct Fault {
   FaultKind kind;
   std::string message;

@@ -13,6 +13,7 @@ namespace pto_mlir::cmodel {
 class Core;
 using Handler = void (*)(const isa::DecodedInsn &insn, Core &core);
 
+/// A decoded instruction with its semantic function.
 struct Op {
   Handler run = nullptr;
   uint32_t word = 0;   // first word in the stream
@@ -20,6 +21,7 @@ struct Op {
   isa::DecodedInsn insn;
 };
 
+/// The commands of one engine.
 struct Stream {
   isa::CoreKind kind{};
   isa::Pipe pipe{};
@@ -29,6 +31,7 @@ struct Stream {
 /// The cores of a launch that exchange flags and therefore must run together.
 enum class Together : uint8_t { None, Block, Launch };
 
+/// A loaded kernel.
 struct Kernel {
   std::string name;
   unsigned numArgs = 0;

@@ -11,6 +11,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// A pool that distributes the tasks of one run at a time.
 class ThreadPool {
 public:
   static constexpr uint32_t maxTasks = (1u << 24) - 512; // leaves room for one failed fetch per worker

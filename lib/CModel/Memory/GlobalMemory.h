@@ -7,6 +7,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// The allocations of a device, 64 GiB at most.
 class GlobalMemory {
 public:
   GlobalMemory() = default;

@@ -9,6 +9,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// Sizes and strides count elements; the view's layout maps (row, column) to indices (docs/commands.md, View).
 struct GlobalView {
   uint8_t *base = nullptr;    // element 0 of the view; null when the operand faulted
   int64_t begin = 0, end = 0; // the argument's bytes relative to base

@@ -7,6 +7,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// Handling of an out-of-bounds index: fault, last element, remainder, or offset -1 (Leave).
 enum class Beyond { Fault, Clamp, Wrap, Leave };
 /// Indexed by isa::GatherBounds.
 inline constexpr Beyond gatherBeyond[] = {Beyond::Fault, Beyond::Clamp, Beyond::Wrap, Beyond::Leave};
@@ -17,7 +18,7 @@ struct IndexShape {
 };
 
 /// Calls access(r, c, offset, n) for runs of n contiguous elements over the tile's valid region in order (a row, or one
-/// element). `offset` is the element offset in the view, or -1 for an out-of-bounds index that is left in place. By
+/// element). `offset` is the element offset in the view, or -1 for an out-of-bounds index with Beyond::Leave. By
 /// element, an index is an element offset from the view's base, regardless of strides; by row, the r-th index selects a
 /// row. Indices are unsigned. `indexAt(r, c)` reads an index.
 template <class Index, class F>

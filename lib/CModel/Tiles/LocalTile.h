@@ -6,6 +6,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// `rows` x `cols` is the allocated box; only the valid region is read or written.
 struct LocalTile {
   uint8_t *data = nullptr; // null when the operand faulted
   isa::ElementType type{};

@@ -48,6 +48,7 @@ template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst
 bool coverDst(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
 /// As coverDst, and checks that the sources have dst's type.
 bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
+/// Faults with an illegal element type.
 void illegalType(Core &core, isa::ElementType type);
 
 /// dst = f(src) element by element, computed in the wide type W (Arithmetic/Wide.h).
@@ -66,6 +67,8 @@ template <class T, class F> void mapAs(const LocalTile &dst, const LocalTile &sr
       dst.at<T>(r, c) = store<T>(f(load(src.at<T>(r, c))));
 }
 
+/// dst = f(src) element by element, in the compute type of an element type of Legal; faults on other types and on
+/// shapes that do not fit.
 template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalTile &src, Core &core, F f) {
   if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
     return;
@@ -75,6 +78,7 @@ template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalT
     illegalType(core, dst.type);
 }
 
+/// dst = f(a, b); as mapUnary.
 template <class Legal, class F>
 void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Core &core, F f) {
   if (!dst.data || !a.data || !b.data || !sameShape(core, dst, {&a, &b}))

@@ -22,6 +22,7 @@ inline __m256 widenEight(const Half *from) {
 }
 #endif
 
+/// Conversion of n elements from f16 to f32.
 inline void widen(float *to, const Half *from, size_t n) {
   size_t i = 0;
 #if defined(__F16C__)
@@ -32,6 +33,7 @@ inline void widen(float *to, const Half *from, size_t n) {
     to[i] = load(from[i]);
 }
 
+/// Conversion of n elements from f32 to f16, rounded to nearest even.
 inline void narrow(Half *to, const float *from, size_t n) {
   size_t i = 0;
 #if defined(__F16C__)

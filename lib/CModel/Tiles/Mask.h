@@ -12,6 +12,7 @@ namespace pto_mlir::cmodel {
 /// Checks that the mask tile has at least `rows` rows of `cols` bits; faults otherwise.
 bool maskFits(Core &core, const LocalTile &mask, uint32_t rows, uint32_t cols);
 
+/// The first byte of row r of a mask.
 inline uint8_t *maskRow(const LocalTile &mask, uint32_t r) { return mask.data + size_t(r) * mask.cols * mask.bytes; }
 
 // Vectors wider than the target's are passed between inlined functions only, so their ABI does not matter.

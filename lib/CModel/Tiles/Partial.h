@@ -7,6 +7,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// dst = f(src0, src1) where both have an element; faults on different or illegal element types.
 template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
             b = core.tile(insn.src1, isa::Memory::UB);

@@ -10,6 +10,7 @@ namespace pto_mlir::cmodel {
 struct Picked {
   uint32_t first, step;
 };
+/// The columns or rows selected by a pattern.
 inline Picked pickedBy(isa::MaskPattern pattern) {
   static constexpr Picked picked[] = {{0, 2}, {1, 2}, {0, 4}, {1, 4}, {2, 4}, {3, 4}, {0, 1}};
   return picked[unsigned(pattern)];

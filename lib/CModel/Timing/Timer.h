@@ -17,6 +17,7 @@ namespace pto_mlir::cmodel {
 
 using isa::GlobalPath;
 
+/// Records events per engine and schedules them with cost::play at the end of a launch.
 class Timer : public Observer {
 public:
   /// `trace` may be null.

@@ -9,6 +9,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// A trace file in the trace-event format (JSON).
 class Trace {
 public:
   /// Null if the file cannot be written. The file gets its final name when the trace is destroyed.

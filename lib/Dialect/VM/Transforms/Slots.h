@@ -8,6 +8,7 @@
 
 namespace pto_mlir::vm {
 
+/// The slot of each value of a function, and the types of the slots.
 struct Slots {
   llvm::DenseMap<mlir::Value, unsigned> of;
   llvm::SmallVector<mlir::Type> types; // of each slot

@@ -8,6 +8,7 @@
 
 namespace pto_mlir::vm {
 
+/// Options of programText. `target` names the kernels' target in the text.
 struct ProgramTextOptions {
   std::string target = "python";
   /// Share slots by liveness. Otherwise every value, constants included, has its own slot in order of definition.
