@@ -32,7 +32,7 @@ sanitizers() {
   check_generated_headers build-sanitize-thread
 }
 fuzzers() { configure fuzz; build build-fuzz StreamFuzz ByteCodeFuzz; }
-# The status is recorded here: with `||` behind it, a stage would continue after a failure and succeed.
+# The status is recorded here: followed by `||`, a stage would ignore `set -e`, continue after a failure and succeed.
 tests() { .venv/bin/python scripts/run_tests.py $full || status=$?; }
 
 stage packages packages

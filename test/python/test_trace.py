@@ -144,7 +144,7 @@ def test_profile_of_a_model(command, tmp_path, awkward, mode):
     ran = {event["name"] for event in events if event["ph"] == "X" and "block" in event.get("args", {})}
     assert {"relu", "logits", "y"} <= ran, ran  # tasks have the names of what they compute, ..
     kernels = {event["args"].get("kernel", "") for event in events if event["name"] == "y" and event["ph"] == "X"}
-    assert any("y" in kernel for kernel in kernels), kernels  # .. and the kernel beside it
+    assert any("y" in kernel for kernel in kernels), kernels  # .. and the kernel in an argument
     assert any(line.rstrip().endswith(" y") for line in out.splitlines()), out
     assert len(ran) >= 3 and {f"submit {name}" for name in ran} <= names(events, "X")
     assert any(event["ph"] == "s" for event in events) and any(event["ph"] == "C" for event in events)

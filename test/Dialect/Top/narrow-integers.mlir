@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --top-storage-types=mode=F16 --verify-diagnostics | FileCheck %s
 
-// 64-bit integers and booleans are stored as i32; the net's ends note the model's type. A cast to boolean asks for not 0.
+// 64-bit integers and booleans are stored as i32; inputs and outputs record the model's type. A cast to boolean tests against 0.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[I:.*]]: tensor<3xi32> {top.type = i64}, %[[M:.*]]: tensor<3xi32> {top.type = i1}, %[[X:.*]]: tensor<3xf32>)
 // CHECK-SAME: -> (tensor<3xi32> {top.type = i1}, tensor<3xf32>, tensor<3xi32> {top.type = i64})
