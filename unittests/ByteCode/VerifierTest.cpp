@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-/// The verifier's answer about a function with these parameters, results and slots.
+/// The verifier's message for a function with these parameters, results and slots; empty if it is accepted.
 std::string verify(const std::string &body, const std::string &signature = "() -> ()",
                    const std::string &slots = "()") {
   auto module =
@@ -116,7 +116,7 @@ TEST(Verifier, ModulesAreChecked) {
               HasSubstr("branches to instruction 5, the function has 1"));
 }
 
-/// Whatever bytes a program has: it is refused, or runs without harm (sanitizers watch).
+/// Every mutated program is rejected, or runs without memory errors (under sanitizers).
 TEST(Verifier, MutatedProgramsAreRefusedOrRun) {
   auto module = assemble(R"(.vm 1
 .target "host", 1, 15

@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<float> bias(2 * 5, 1.0f);
 
-/// The bias-relu net behind a program that runs it twice.
+/// The bias-relu net, with a program that runs it twice.
 ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf32>", const std::string &target = "a3") {
   ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
   auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type +

@@ -1,4 +1,4 @@
-// Kernels that hang or throw, and handles that outlive their scope.
+// Kernels that hang or throw, and handles used after their scope.
 #include "Harness.h"
 
 #include <atomic>
