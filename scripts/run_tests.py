@@ -91,7 +91,7 @@ def fuzz(binary: Path, seeds: list[str], seconds: int) -> None:
         made = binary.parent / "seeds" / name
         folders = [corpus, *seeds, *([str(made)] if made.is_dir() else [])]
         command = [str(binary), *options, f"-artifact_prefix={RESULTS}/{name}-", *folders]
-        code, output = execute(command, None, seconds + 120)
+        code, output = execute(command, None, seconds + 300)
     if code != 0:
         inputs = sorted(map(str, RESULTS.glob(f"{name}-*-*")))
         print(output[-4000:])

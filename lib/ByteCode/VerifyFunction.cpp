@@ -157,13 +157,13 @@ private:
         return true;
       }
       step.opcode = code[index].opcode;
-      bool falls = true;
-      if (!apply(code[index], step, falls))
+      Opcode opcode = code[index].opcode;
+      if (!apply(code[index], step))
         return false;
       if (state.stack.size() > kMaxDepth)
         return fail("the stack is deeper than " + std::to_string(kMaxDepth));
       noteDepth();
-      if (!falls)
+      if (!fallsThrough(opcode))
         return true;
       ++index;
       if (isTarget[index])
@@ -290,15 +290,25 @@ private:
     return true;
   }
 
-  bool apply(const Instruction &insn, Step &step, bool &falls) {
-    Type a, b;
-    const Type *type = nullptr;
+  /// One instruction's effect on the state. The groups give nullopt for an opcode that is not theirs.
+  bool apply(const Instruction &insn, Step &step) {
     if (auto slot = slotAccess(insn))
       return access(*slot, step);
+    for (auto group : {&FunctionVerifier::constants, &FunctionVerifier::stack, &FunctionVerifier::arithmetic,
+                       &FunctionVerifier::control, &FunctionVerifier::calls, &FunctionVerifier::tensors,
+                       &FunctionVerifier::elements})
+      if (std::optional<bool> good = (this->*group)(insn, step))
+        return *good;
+    return fail("is an instruction of a net's program");
+  }
+
+  /// Whether the next instruction is a successor.
+  static bool fallsThrough(Opcode opcode) {
+    return opcode != Opcode::Goto && opcode != Opcode::Unreachable && opcode != Opcode::Return;
+  }
+
+  std::optional<bool> constants(const Instruction &insn, Step &step) {
     switch (insn.opcode) {
-    case Opcode::Nop:
-    case Opcode::Barrier:
-      return true;
     case Opcode::IConstM1:
     case Opcode::IConst0:
     case Opcode::IConst1:
@@ -307,29 +317,31 @@ private:
     case Opcode::IConst4:
     case Opcode::IConst5:
       return constant(step, i32, int64_t(insn.opcode) - int64_t(Opcode::IConst0));
-    case Opcode::IConst:
-      type = typeOperand(insn);
+    case Opcode::IConst: {
+      const Type *type = typeOperand(insn);
       if (!type)
         return false;
       if (type->kind() != Kind::Integer || !fitsWidth(insn.value, type->width()))
         return fail(std::to_string(insn.value) + " is not a value of type " + typeText(*type));
       return constant(step, *type, insn.value);
+    }
     case Opcode::Ldc:
       return loadConstant(insn, step);
-    case Opcode::InvokeStatic:
-    case Opcode::Launch:
-      return invoke(insn, step);
+    default:
+      return std::nullopt;
+    }
+  }
+
+  std::optional<bool> stack(const Instruction &insn, Step &step) {
+    Type a, b;
+    switch (insn.opcode) {
     case Opcode::Pop:
-      if (!pop(a))
-        return false;
-      step.kind = a.kind();
-      return true;
     case Opcode::Dup:
       if (!pop(a))
         return false;
       step.kind = a.kind();
-      push(a);
-      push(a);
+      for (int i = 0; insn.opcode == Opcode::Dup && i < 2; ++i)
+        push(a);
       return true;
     case Opcode::Swap:
       if (!pop(a) || !pop(b))
@@ -339,6 +351,47 @@ private:
       push(a);
       push(b);
       return true;
+    case Opcode::Select:
+      if (!pop(b) || !pop(a))
+        return false;
+      if (a != b)
+        return fail("selects between " + typeText(a) + " and " + typeText(b));
+      step.kind = a.kind();
+      if (!popExactly(i1))
+        return false;
+      push(a);
+      return true;
+    default:
+      return std::nullopt;
+    }
+  }
+
+  /// A comparison: operands as of the arithmetic, the result i1.
+  bool comparison(const Instruction &insn, Step &step, int64_t predicates, bool (FunctionVerifier::*operands)(Step &)) {
+    if (!compare(insn, step, predicates) || !(this->*operands)(step))
+      return false;
+    state.stack.back() = i1;
+    return true;
+  }
+
+  bool conversion(const Instruction &insn, Step &step) {
+    Type from;
+    const Type *to = typeOperand(insn);
+    if (!to || !pop(from))
+      return false;
+    if (to->isTensor || from.isTensor)
+      return fail("converts numbers, not " + typeText(from) + " to " + typeText(*to));
+    step.kind = from.kind();
+    step.kind2 = to->kind();
+    step.width = to->width();
+    step.b = from.width();
+    push(*to);
+    return true;
+  }
+
+  std::optional<bool> arithmetic(const Instruction &insn, Step &step) {
+    Type a;
+    switch (insn.opcode) {
     case Opcode::IAdd:
     case Opcode::ISub:
     case Opcode::IMul:
@@ -360,10 +413,7 @@ private:
     case Opcode::IShrU:
       return integerBinary(step);
     case Opcode::ICmp:
-      if (!compare(insn, step, 10) || !integerBinary(step))
-        return false;
-      state.stack.back() = i1;
-      return true;
+      return comparison(insn, step, 10, &FunctionVerifier::integerBinary);
     case Opcode::FAdd:
     case Opcode::FSub:
     case Opcode::FMul:
@@ -378,41 +428,47 @@ private:
       push(a);
       return true;
     case Opcode::FCmp:
-      if (!compare(insn, step, 16) || !floatBinary(step))
-        return false;
-      state.stack.back() = i1;
-      return true;
+      return comparison(insn, step, 16, &FunctionVerifier::floatBinary);
     case Opcode::Conv:
     case Opcode::ConvU:
-      type = typeOperand(insn);
-      if (!type || !pop(a))
-        return false;
-      if (type->isTensor || a.isTensor)
-        return fail("converts numbers, not " + typeText(a) + " to " + typeText(*type));
-      step.kind = a.kind();
-      step.kind2 = type->kind();
-      step.width = type->width();
-      step.b = a.width();
-      push(*type);
+      return conversion(insn, step);
+    default:
+      return std::nullopt;
+    }
+  }
+
+  std::optional<bool> control(const Instruction &insn, Step &step) {
+    Type a;
+    switch (insn.opcode) {
+    case Opcode::Nop:
+    case Opcode::Barrier:
+    case Opcode::Unreachable:
       return true;
-    case Opcode::Select:
-      if (!pop(b) || !pop(a))
-        return false;
-      if (a != b)
-        return fail("selects between " + typeText(a) + " and " + typeText(b));
-      step.kind = a.kind();
-      if (!popExactly(i1))
-        return false;
-      push(a);
+    case Opcode::WaitQueue:
+      step.b = insn.value;
       return true;
     case Opcode::Goto:
       step.a = insn.index;
-      falls = false;
       return flow(insn.index, state);
     case Opcode::IfEq:
     case Opcode::IfNe:
       step.a = insn.index;
       return popKind(Kind::Integer, a) && flow(insn.index, state);
+    case Opcode::Assert:
+      if (insn.index >= module.constants.size() || !std::holds_alternative<TextConstant>(module.constants[insn.index]))
+        return fail("constant " + std::to_string(insn.index) + " is not a text");
+      step.a = insn.index;
+      return popExactly(i1);
+    default:
+      return std::nullopt;
+    }
+  }
+
+  std::optional<bool> calls(const Instruction &insn, Step &step) {
+    switch (insn.opcode) {
+    case Opcode::InvokeStatic:
+    case Opcode::Launch:
+      return invoke(insn, step);
     case Opcode::Call: {
       if (insn.index >= module.functions.size())
         return fail("function " + std::to_string(insn.index) + " does not exist");
@@ -424,20 +480,21 @@ private:
         push(std::move(result));
       return true;
     }
-    case Opcode::Assert:
-      if (insn.index >= module.constants.size() || !std::holds_alternative<TextConstant>(module.constants[insn.index]))
-        return fail("constant " + std::to_string(insn.index) + " is not a text");
-      step.a = insn.index;
-      return popExactly(i1);
-    case Opcode::Unreachable:
-      falls = false;
-      return true;
     case Opcode::Return:
-      falls = false;
       if (!popAll(typesOf(function.results)))
         return false;
       return state.stack.empty() ||
              fail("returns with " + std::to_string(state.stack.size()) + " more values on the stack");
+    default:
+      return std::nullopt;
+    }
+  }
+
+  /// Instructions on whole tensors.
+  std::optional<bool> tensors(const Instruction &insn, Step &step) {
+    Type a;
+    const Type *type = nullptr;
+    switch (insn.opcode) {
     case Opcode::NewTensor:
       if (!tensorType(insn, step, type))
         return false;
@@ -466,6 +523,15 @@ private:
       state.written[insn.slot] = false;
       step.a = insn.slot;
       return true;
+    default:
+      return std::nullopt;
+    }
+  }
+
+  /// Instructions on a tensor's extents and elements.
+  std::optional<bool> elements(const Instruction &insn, Step &step) {
+    Type a, b;
+    switch (insn.opcode) {
     case Opcode::Dim:
       if (!popKind(Kind::Tensor, a))
         return false;
@@ -489,11 +555,8 @@ private:
       if (!popKind(Kind::Tensor, a) || !popKind(Kind::Tensor, b))
         return false;
       return a.element == b.element || fail("copies " + typeText(a) + " into " + typeText(b));
-    case Opcode::WaitQueue:
-      step.b = insn.value;
-      return true;
     default:
-      return fail("is an instruction of a net's program");
+      return std::nullopt;
     }
   }
 

@@ -108,6 +108,7 @@ private:
   bool tryNode(const ::onnx::NodeProto &node);
   std::string rootOf(const Graph &graph, std::string name);
   bool mayChoose(llvm::StringRef name);
+  class VersionImport;
   bool importVersions(const Graph &graph, llvm::ArrayRef<const ::onnx::NodeProto *> list, const std::string &root,
                       llvm::ArrayRef<std::string> wanted);
   std::optional<llvm::SmallVector<mlir::Value>>

@@ -3,6 +3,8 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include <climits>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
 
 namespace pto_mlir::onnx {
 
@@ -11,88 +13,91 @@ namespace {
 // Smaller raw data is left in the message, where protobuf copies it.
 constexpr uint64_t kLargeRawData = 1024;
 
-// Copies a serialized ModelProto without the large raw_data of the graph's initializers.
+using google::protobuf::io::CodedInputStream;
+using google::protobuf::io::CodedOutputStream;
+using Wire = google::protobuf::internal::WireFormatLite;
+
+// One field of a serialized message.
+struct Field {
+  uint32_t tag;
+  llvm::StringRef bytes;                  // tag included
+  std::optional<llvm::StringRef> payload; // of a string or a message
+
+  bool isPayload(int number) const { return payload && Wire::GetTagFieldNumber(tag) == number; }
+};
+
+// Takes the first field off a message; false when the bytes are no wire format.
+bool takeField(llvm::StringRef &in, Field &field) {
+  // The stream counts in ints: of a larger message it sees the beginning, and a payload is measured by its length.
+  CodedInputStream stream(reinterpret_cast<const uint8_t *>(in.data()), int(std::min<size_t>(in.size(), INT_MAX)));
+  field.tag = stream.ReadTag();
+  if (Wire::GetTagFieldNumber(field.tag) == 0)
+    return false;
+  uint64_t length = 0;
+  bool isPayload = Wire::GetTagWireType(field.tag) == Wire::WIRETYPE_LENGTH_DELIMITED;
+  if (!(isPayload ? stream.ReadVarint64(&length) : Wire::SkipField(&stream, field.tag)))
+    return false;
+  size_t begin = stream.CurrentPosition();
+  if (length > in.size() - begin)
+    return false;
+  field.bytes = in.take_front(begin + length);
+  field.payload.reset();
+  if (isPayload)
+    field.payload = field.bytes.drop_front(begin);
+  in = in.drop_front(field.bytes.size());
+  return true;
+}
+
+void putPayload(uint32_t tag, llvm::StringRef payload, std::string &out) {
+  uint8_t buffer[16], *end = CodedOutputStream::WriteTagToArray(tag, buffer);
+  end = CodedOutputStream::WriteVarint64ToArray(payload.size(), end);
+  out.append(buffer, end);
+  out += payload;
+}
+
+// Copies a serialized ModelProto without the large raw_data of the graph's initializers. False when the bytes are no
+// wire format.
 class Stripper {
 public:
   explicit Stripper(std::vector<llvm::StringRef> &rawData) : rawData(rawData) {}
 
-  // False when the bytes are not in protobuf's wire format.
-  bool strip(llvm::StringRef in, std::string &out) { return message(in, Level::Model, out); }
+  bool model(llvm::StringRef in, std::string &out) {
+    return copy(in, out, ::onnx::ModelProto::kGraphFieldNumber, &Stripper::graph);
+  }
 
 private:
-  enum class Level { Model, Graph, Tensor };
+  using Part = bool (Stripper::*)(llvm::StringRef in, std::string &out);
 
-  static bool varint(llvm::StringRef &in, uint64_t &value) {
-    value = 0;
-    for (unsigned shift = 0; shift < 70 && !in.empty(); shift += 7) {
-      uint8_t byte = in.front();
-      in = in.drop_front();
-      value |= shift < 64 ? uint64_t(byte & 0x7f) << shift : 0;
-      if (!(byte & 0x80))
-        return true;
+  // Copies the fields of a message; those of number `inner` go through `part`.
+  bool copy(llvm::StringRef in, std::string &out, int inner, Part part) {
+    for (Field field; !in.empty();) {
+      if (!takeField(in, field))
+        return false;
+      if (!field.isPayload(inner)) {
+        out += field.bytes;
+        continue;
+      }
+      std::string copied;
+      if (!(this->*part)(*field.payload, copied))
+        return false;
+      putPayload(field.tag, copied, out);
     }
-    return false;
-  }
-
-  static void putVarint(uint64_t value, std::string &out) {
-    for (; value >= 0x80; value >>= 7)
-      out.push_back(static_cast<char>(value | 0x80));
-    out.push_back(static_cast<char>(value));
-  }
-
-  static bool skip(llvm::StringRef &in, uint64_t bytes) {
-    if (bytes > in.size())
-      return false;
-    in = in.drop_front(bytes);
     return true;
   }
 
-  bool message(llvm::StringRef in, Level level, std::string &out) {
-    while (!in.empty()) {
-      const char *start = in.data();
-      uint64_t key, length;
-      if (!varint(in, key) || key >> 3 == 0)
+  bool graph(llvm::StringRef in, std::string &out) {
+    return copy(in, out, ::onnx::GraphProto::kInitializerFieldNumber, &Stripper::tensor);
+  }
+
+  bool tensor(llvm::StringRef in, std::string &out) {
+    llvm::StringRef &raw = rawData.emplace_back();
+    for (Field field; !in.empty();) {
+      if (!takeField(in, field))
         return false;
-      uint64_t field = key >> 3;
-      switch (key & 7) {
-      case 0:
-        if (!varint(in, length))
-          return false;
-        break;
-      case 1:
-        if (!skip(in, 8))
-          return false;
-        break;
-      case 5:
-        if (!skip(in, 4))
-          return false;
-        break;
-      case 2: {
-        if (!varint(in, length) || length > in.size())
-          return false;
-        llvm::StringRef payload = in.take_front(length);
-        in = in.drop_front(length);
-        if (level == Level::Tensor && field == 9 && length >= kLargeRawData) {
-          rawData.back() = payload;
-          continue;
-        }
-        bool graph = level == Level::Model && field == 7, tensor = level == Level::Graph && field == 5;
-        if (!graph && !tensor)
-          break;
-        if (tensor)
-          rawData.emplace_back();
-        std::string inner;
-        if (!message(payload, graph ? Level::Graph : Level::Tensor, inner))
-          return false;
-        putVarint(key, out);
-        putVarint(inner.size(), out);
-        out += inner;
-        continue;
-      }
-      default: // groups are not used by ONNX
-        return false;
-      }
-      out.append(start, in.data() - start);
+      if (field.isPayload(::onnx::TensorProto::kRawDataFieldNumber) && field.payload->size() >= kLargeRawData)
+        raw = *field.payload;
+      else
+        out += field.bytes;
     }
     return true;
   }
@@ -118,7 +123,7 @@ std::optional<ModelFile> ModelFile::open(llvm::StringRef path, std::string &erro
     return std::nullopt;
   }
   std::string reduced;
-  if (!Stripper(file.stripped).strip(bytes, reduced)) {
+  if (!Stripper(file.stripped).model(bytes, reduced)) {
     error = "is not an ONNX model, or is truncated";
     return std::nullopt;
   }
