@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh machine to a real model's answer: installs what is needed, builds what this script runs, converts the
-# PP-OCR text direction classifier to a .pmodel, and shows its answers about two pictures beside onnxruntime's.
+# Quickstart on a fresh machine: installs dependencies, builds the required targets, converts the PP-OCR text direction
+# classifier to a .pmodel, and compares its answers for two pictures with onnxruntime's.
 set -euo pipefail
 cd "$(dirname "$0")"
 source scripts/common.sh

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh machine to all tests. `--full` adds the long ones (fuzzing, sweeps, pip install of the clone). Closes with
+# Runs all tests, also on a fresh machine. `--full` adds the long ones (fuzzing, sweeps, pip install of the clone).
+# Ends with
 #   N passed, N failed, N skipped
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -14,7 +15,7 @@ for argument in "$@"; do
 done
 
 stages=()
-stage() { # NAME COMMAND..: runs it and notes its minutes
+stage() { # NAME COMMAND..: runs the command and records its minutes
   local name=$1 begin=$SECONDS
   shift
   say "$name"

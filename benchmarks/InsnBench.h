@@ -1,6 +1,6 @@
-// One kernel repeats one instruction on resident data; its rate per host thread, and relative to plain code on this
-// machine (Roofline.h). Names are family/instruction/what it works on; benchmarks/cmodel.py sorts by family and knows
-// the goals.
+// A kernel that repeats one instruction on resident data: its rate per host thread, and relative to plain code on this
+// machine (Roofline.h). Benchmarks are named family/instruction/operands; benchmarks/cmodel.py groups them by family
+// and holds the goals.
 #ifndef PTO_MLIR_BENCHMARKS_INSNBENCH_H
 #define PTO_MLIR_BENCHMARKS_INSNBENCH_H
 
@@ -21,24 +21,24 @@ using isa::Layout;
 using isa::Memory;
 using isa::Pipe;
 
-/// What one execution of the instruction does.
+/// The work of one execution of the instruction.
 struct Work {
   double units;
   const char *unit;                 // elements, bytes, flop
-  std::function<double()> roofline; // units per second without a simulator; empty: nothing to compare
+  std::function<double()> roofline; // units per second without a simulator; empty: no baseline
 };
 using Build = std::function<void(TestKernel &)>;
 
 inline constexpr int repeats = 200;
 
-/// `insn` is executed again and again by one engine, behind what `before` adds (its data).
+/// Benchmarks `insn`, repeated by one engine after the instructions of `before`, which set up its data.
 void benchmarkInsn(const std::string &name, isa::CoreKind kind, Pipe pipe, Work work, Build insn,
                    Build before = nullptr);
-/// Launches of a whole kernel.
+/// Benchmarks launches of a whole kernel.
 void benchmarkKernel(const std::string &name, Work work, std::function<TestKernel()> kernel);
 
 inline uint16_t boxes(int64_t v) { return uint16_t((v + 15) / 16 * 16); }
-/// Bytes that are copied, beside memcpy.
+/// A copy of `bytes`, with memcpy as the baseline.
 inline Work copies(double bytes) {
   return {bytes, "bytes", [bytes] { return memcpyRate(size_t(bytes)); }};
 }

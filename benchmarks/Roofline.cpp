@@ -1,4 +1,4 @@
-// Compiled for this very machine (CMakeLists.txt).
+// Compiled for the native instruction set of this machine (CMakeLists.txt).
 #include "Roofline.h"
 
 #include <algorithm>
@@ -18,7 +18,7 @@ double cpuSeconds() {
   return double(t.tv_sec) + double(t.tv_nsec) * 1e-9;
 }
 
-/// The best of several rounds of a few milliseconds, in calls per second.
+/// Calls per second: the best of several rounds of a few milliseconds.
 template <class F> double rate(F &&f) {
   double best = 0;
   for (int round = 0; round < 5; ++round) {
@@ -35,7 +35,7 @@ template <class F> double rate(F &&f) {
   return best;
 }
 
-/// d[i] = f(x[i], y[i]); T is the type in memory, C the one it computes in.
+/// d[i] = f(x[i], y[i]); T is the storage type, C the compute type.
 template <class T, class C, class F> double loopRate(size_t n, F f) {
   std::vector<T> x(n, T(3)), y(n, T(2)), d(n);
   T *__restrict out = d.data();
@@ -66,7 +66,7 @@ template <class T> double functionLoop(Function f, size_t n) {
 } // namespace
 
 double memcpyRate(size_t bytes) {
-  // A distance of whole pages would make every load wait for an unrelated store.
+  // At a distance of whole pages, loads would suffer from 4K aliasing with unrelated stores.
   std::vector<uint8_t> buffer(2 * bytes + 8192 + 1024, 1);
   uint8_t *from = buffer.data(), *to = from + (bytes + 4095) / 4096 * 4096 + 1024;
   return double(bytes) * rate([&] {

@@ -1,4 +1,4 @@
-// What the benchmarks of the task runtime share.
+// Shared helpers of the task runtime benchmarks.
 #ifndef PTO_MLIR_BENCHMARKS_TASKBENCH_H
 #define PTO_MLIR_BENCHMARKS_TASKBENCH_H
 
@@ -20,7 +20,7 @@ inline std::unique_ptr<TaskRuntime> makeRuntime(const Config &config) {
   return runtime.take();
 }
 
-/// Submits `count` tasks of `kernel`, each after the one before, with its number as the argument.
+/// Submits `count` tasks of `kernel`, each dependent on the previous one, with its number as the argument.
 inline void submitChain(TaskRuntime &run, KernelId kernel, uint64_t count) {
   TaskId last;
   for (uint64_t i = 0; i < count; ++i) {

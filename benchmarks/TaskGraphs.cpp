@@ -6,7 +6,7 @@ namespace {
 
 constexpr int64_t kTile = 64; // rows and columns of a tile, 4 bytes per element
 
-/// Tiles with an address of their own; nobody reads or writes them.
+/// Tiles with distinct addresses; their contents are never accessed.
 class Tiles {
 public:
   explicit Tiles(size_t count) : base(next) { next += count * kTile * kTile * 4; }
@@ -78,7 +78,7 @@ TaskGraph decoderLayer() {
                 (void)run.submit(matmul(kernels).input(row(normed, r, hidden)).output(projected[r * qkv + i]));
               for (size_t i = 0; i < hidden; ++i)
                 (void)run.submit(vector(kernels).input(projected[r * qkv + i]).output(rotated[r * hidden + i]));
-              // Two heads share a tile of queries and keys, four one of values.
+              // Two heads share a tile of queries and keys; four share one of values.
               for (size_t h = 0; h < heads; ++h) {
                 (void)run.submit(matmul(kernels).input(rotated[r * hidden + h / 2]).output(scores[r * heads + h]));
                 (void)run.submit(vector(kernels).inout(scores[r * heads + h]));

@@ -1,5 +1,5 @@
-// Graphs of real programs as submissions: batched GEMM, paged attention, a decoder layer. Dependencies follow from the
-// tensors.
+// Task graphs of real programs as submissions: batched GEMM, paged attention, a decoder layer. Dependencies are derived
+// from tensors.
 #ifndef PTO_MLIR_BENCHMARKS_TASKGRAPHS_H
 #define PTO_MLIR_BENCHMARKS_TASKGRAPHS_H
 
@@ -11,7 +11,7 @@
 
 namespace pto_mlir::tasks {
 
-/// The kernels that a graph's tasks name; kNoKernel for tasks that only order others.
+/// The kernels of a graph's tasks; kNoKernel for tasks that only order others.
 struct GraphKernels {
   KernelId matmul = kNoKernel; ///< of CUBE
   KernelId vector = kNoKernel; ///< of VECTOR
@@ -25,11 +25,11 @@ struct TaskGraph {
 
 /// 250 groups of two products, each added to the group's sum: 1000 tasks in chains of two.
 TaskGraph batchedGemm();
-/// 16 requests with 16 pages of keys and values each: scores, softmax, weighted values, update of the running sum; 1024
-/// tasks, of which the last of a page waits for that of the page before.
+/// 16 requests with 16 pages of keys and values each: scores, softmax, weighted values, update of the running sum. 1024
+/// tasks; the last task of a page depends on that of the previous page.
 TaskGraph pagedAttention();
-/// 64 tokens in four tiles through norm, QKV, rotation, attention of 16 heads, projection, norm and the gated MLP: 544
-/// tasks.
+/// 64 tokens in four tiles through norm, QKV, rotary embedding, attention with 16 heads, projection, norm and the gated
+/// MLP: 544 tasks.
 TaskGraph decoderLayer();
 
 } // namespace pto_mlir::tasks

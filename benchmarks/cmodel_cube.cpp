@@ -1,4 +1,4 @@
-// The cube core: products beside multiply-adds in registers, what feeds and empties it beside memcpy.
+// The cube core: products relative to multiply-adds in registers, loads and stores of the cube relative to memcpy.
 #include "InsnBench.h"
 
 namespace pto_mlir::benchmarks {
@@ -32,7 +32,7 @@ void product(ElementType type, uint16_t m, uint16_t k, uint16_t n) {
   });
 }
 
-/// Both operands are extracted from L1 each time, so that they are packed each time.
+/// A product whose operands are extracted from L1 each time, so that they are packed each time.
 void fedProduct(ElementType type, uint16_t m, uint16_t k, uint16_t n) {
   std::string what = std::string(isa::elementName(type)) + " " + shape({m, k, n});
   Work work = flops(2.0 * m * k * n * repeats);

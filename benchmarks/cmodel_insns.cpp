@@ -1,4 +1,4 @@
-// How fast the simulator executes each family of instructions.
+// Simulation speed of each family of instructions.
 #include "InsnBench.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ const pto_device_api *library() {
   return api;
 }
 
-/// CPU time, so that a busy machine does not matter much; the best of a few rounds of some milliseconds. One iteration
-/// is all of that.
+/// CPU time, which a busy machine affects little: the best of a few rounds of some milliseconds, all within one
+/// iteration.
 void launches(benchmark::State &state, const TestKernel &kernel, const Work &work, double times) {
   cmodel::test::TestDevice device(1, library());
   uint32_t id = 0;
@@ -79,7 +79,7 @@ int main(int argc, char **argv) {
   addVectorBenchmarks();
   addRearrangingBenchmarks();
   addCubeBenchmarks();
-  // Scalar instructions with the loop around them, and launches of an empty kernel.
+  // Scalar instructions including their loop, and launches of an empty kernel.
   benchmarkInsn("scalar/mul add min/M", isa::CoreKind::AIC, Pipe::M, {4.0, "instructions", {}}, [](TestKernel &k) {
     k.add(Pipe::M, isa::Mul{1, isa::Value::reg(0), 64})
         .add(Pipe::M, isa::Add{2, isa::Value::reg(1), 64})

@@ -1,4 +1,5 @@
-// Transposition, sorting, gathering and copies between local and global memory, beside memcpy of as many bytes.
+// Transposition, sorting, gather and copies between local and global memory, relative to memcpy of the same number of
+// bytes.
 #include "InsnBench.h"
 
 namespace pto_mlir::benchmarks {
@@ -11,7 +12,7 @@ isa::Tile ub(ElementType type, uint32_t place, uint16_t r = rows, uint16_t c = c
   return tile(type, Layout::ND, place, r, c);
 }
 
-/// Random numbers at A, indices that count down at B.
+/// Random numbers at A, descending indices at B.
 void data(TestKernel &k) {
   k.add(Pipe::MTE2, isa::TLoad{ub(ElementType::f32, placeA), view(0, ElementType::f32, rows, cols), Memory::UB});
   k.sync(Pipe::MTE2, Pipe::V);
@@ -51,7 +52,7 @@ template <class T> void ofType(const std::string &type) {
 
 void sorting() {
   auto f32 = ElementType::f32;
-  constexpr uint16_t n = 1024; // of a row
+  constexpr uint16_t n = 1024; // per row
   isa::Tile scores = tile(f32, Layout::ND, placeA, 1, n), indices = tile(ElementType::u32, Layout::ND, placeB, 1, n);
   isa::Tile records = tile(f32, Layout::ND, placeD, 1, 2 * n), merged = tile(f32, Layout::ND, placeB, 1, 2 * n);
   onV("sort/tsort32/f32 1024", 8.0 * n, [=](TestKernel &k) { k.add(Pipe::V, isa::TSort32{records, scores, indices}); });

@@ -1,4 +1,4 @@
-// Elementwise instructions, comparisons, reductions, expansions and conversions beside plain loops.
+// Elementwise instructions, comparisons, reductions, broadcasts and conversions, relative to plain loops.
 #include "InsnBench.h"
 
 #include <type_traits>
@@ -6,11 +6,11 @@
 namespace pto_mlir::benchmarks {
 namespace {
 
-constexpr uint32_t placeA = 0, placeB = 65536, placeD = 131072; // 64 KiB from one another
+constexpr uint32_t placeA = 0, placeB = 65536, placeD = 131072; // 64 KiB apart
 
 template <class T> const char *nameOf() { return isa::elementName(typeOf<T>()); }
 
-/// 64 KiB of random numbers at each source, as f32 whatever the type: their bits serve as integers, too.
+/// 64 KiB of random f32 numbers at each source; their bits also serve as integers.
 void randomData(TestKernel &k) {
   for (uint32_t place : {placeA, placeB, placeD})
     k.add(Pipe::MTE2, isa::TLoad{tile(ElementType::f32, Layout::ND, place, 64, 128), view(0, ElementType::f32, 64, 128),
@@ -18,7 +18,7 @@ void randomData(TestKernel &k) {
   k.sync(Pipe::MTE2, Pipe::V);
 }
 
-/// f16 needs data of its own: random f32 patterns hold many of its infinities.
+/// f16 needs its own data: the halves of random f32 patterns contain many infinities.
 void randomHalves(TestKernel &k) {
   randomData(k);
   for (uint32_t place : {placeA, placeB}) {
@@ -44,7 +44,7 @@ template <class T> struct Tiles {
   }
 };
 
-/// The instruction with the operands that its fields ask for.
+/// The instruction with its operands set by field name.
 template <class I, class T> I make(const Tiles<T> &t) {
   I i{};
   if constexpr (requires { i.dst; })
@@ -92,7 +92,7 @@ template <class I> void function(Function f) {
   simple<I, half>("functions", {64, 128, 128}, {double(n), "elements", [f] { return functionRate(f, n, true); }});
 }
 
-/// `dst` says where a tile's result goes. Where the greatest lies is a whole number.
+/// `dst` returns the result tile for a source tile. Argument reductions return integers.
 template <class I, class... T> void reduction(const char *family, auto dst) {
   (run(family, isa::infoOf(isa::OpcodeOf<I>::value).mnemonic, Tiles<T>{64, 128, 128}, plain(Tiles<T>{64, 128, 128}),
        [t = Tiles<T>{64, 128, 128}, dst](TestKernel &k) {
@@ -124,7 +124,7 @@ template <class I, class... T> void expansion(bool ofRows) {
    ...);
 }
 
-/// From the type T, random numbers of which are there, to `dst`.
+/// Converts random numbers of type T to `dst`.
 template <class T> void conversion(ElementType dst) {
   Tiles<T> t{64, 128, 128};
   isa::TCvt cvt{};

@@ -1,5 +1,5 @@
-// Where the time of a task goes, and what whole programs take: the parts of task_runtime_benchmark that are not one
-// number of tasks per second.
+// The phases of a task's overhead, and throughput and makespan of whole programs: measurements of
+// task_runtime_benchmark that are not a single rate.
 #include "TaskBench.h"
 #include "TaskGraphs.h"
 
@@ -12,7 +12,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double, std::nano>(Clock::now() - begin).count(); }
 
-/// Nothing happens by itself: the benchmark resolves what it submitted.
+/// A driver without threads: the benchmark resolves the submitted tasks itself.
 struct NoDriver : Driver {
   uint64_t now() override { return 0; }
   void beginRun() override {}
@@ -23,7 +23,7 @@ struct NoDriver : Driver {
   std::vector<HandshakeRecord> handshake() override { return {}; }
 };
 
-/// One thread submits 8192 tasks, then takes ready ones from the queue and completes them: ns per task of each.
+/// One thread submits 8192 tasks, then pops ready tasks from the queue and completes them; ns per task of each phase.
 void Phases(benchmark::State &state) {
   enum { Independent, Chain, Wave, Tiles };
   constexpr int count = 8192;
@@ -82,8 +82,8 @@ void Phases(benchmark::State &state) {
 }
 BENCHMARK(Phases)->ArgName("independent0_chain1_wave2_tiles3")->DenseRange(0, 3)->Unit(benchmark::kMillisecond);
 
-/// From the moment that a task is ready to its start on a core that is free, while every thread spins; the trace's own
-/// cost included.
+/// Latency from the moment a task becomes ready to its start on an idle core while every thread spins; includes the
+/// cost of tracing.
 void ReadyLatency(benchmark::State &state) {
   Config config;
   config.cores = {0, 1, 0, 0};
@@ -108,14 +108,14 @@ TaskGraph graphNumber(int64_t number) {
   return number == 0 ? batchedGemm() : number == 1 ? pagedAttention() : decoderLayer();
 }
 
-/// How fast a program's tasks go through the runtime when kernels cost nothing.
+/// Throughput of a program's tasks when kernels cost nothing.
 void GraphThroughput(benchmark::State &state) {
   TaskGraph graph = graphNumber(state.range(0));
   Config config;
   config.cores = {1, 1, 0, 0};
   config.schedulers = 1;
   auto runtime = makeRuntime(config);
-  constexpr int rounds = 50; // of the program in one run
+  constexpr int rounds = 50; // repetitions of the program in one run
   for (auto _ : state)
     if (auto status = runtime->run([&](TaskRuntime &run) {
           for (int i = 0; i < rounds; ++i)
@@ -128,8 +128,8 @@ void GraphThroughput(benchmark::State &state) {
 }
 BENCHMARK(GraphThroughput)->ArgName("graph")->DenseRange(0, 2)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// The same in virtual time on 24 cube and 48 vector cores: products of 10 us, vector kernels of 5 us, a submission of
-/// so many ns.
+/// Makespan in virtual time on 24 cube and 48 vector cores: products of 10 us, vector kernels of 5 us, the argument is
+/// the cost of a submission in ns.
 void GraphMakespan(benchmark::State &state) {
   TaskGraph graph = graphNumber(state.range(0));
   Config config;

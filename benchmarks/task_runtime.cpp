@@ -1,5 +1,5 @@
-// What the task runtime costs per task, with oneTBB's flow graph beside it. benchmarks/task_runtime.py prints it as one
-// table.
+// Overhead per task of the task runtime, compared with oneTBB's flow graph. benchmarks/task_runtime.py prints the
+// results as one table.
 //
 //   build/benchmarks/task_runtime_benchmark [--benchmark_filter=..]
 //
@@ -15,7 +15,7 @@ using namespace pto_mlir::tasks;
 
 namespace {
 
-/// Of one run: several windows, and short enough that now and then a run is undisturbed on a busy machine.
+/// Tasks per run: several windows, yet short enough that some runs are undisturbed on a busy machine.
 constexpr int kTasks = 60000;
 
 Config benchConfig(uint32_t window = 16384) {
@@ -26,8 +26,8 @@ Config benchConfig(uint32_t window = 16384) {
   return config;
 }
 
-/// Runs `program(run, i)` for each of kTasks tasks with a scope per `scope` tasks. The first run, in which the rings'
-/// pages appear, does not count.
+/// Runs `program(run, i)` for each of kTasks tasks, with a scope per `scope` tasks. The first run, which faults in the
+/// pages of the rings, is not measured.
 template <class Program> void bench(benchmark::State &state, const Config &config, int scope, Program &&program) {
   auto runtime = makeRuntime(config);
   uint64_t blocked = 0;
@@ -85,7 +85,7 @@ void Chain(benchmark::State &state) {
 }
 BENCHMARK(Chain)->Arg(16384)->Arg(64)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// 64 wide, each with two producers of the wave before.
+/// Waves of 64 tasks, each with two producers in the previous wave.
 void Wave(benchmark::State &state) {
   TaskSpec spec = TaskSpec::barrier();
   TaskId ids[2][64];
@@ -100,7 +100,7 @@ void Wave(benchmark::State &state) {
 }
 BENCHMARK(Wave)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// Layers of 64, each task after all 64 of the layer before.
+/// Layers of 64 tasks, each dependent on all 64 of the previous layer.
 void Bipartite(benchmark::State &state) {
   TaskSpec spec = TaskSpec::barrier();
   TaskId ids[2][64];
@@ -136,7 +136,7 @@ void FanOut(benchmark::State &state) {
 }
 BENCHMARK(FanOut)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// 64 tiles: each task updates one and reads another, all through the tensor map.
+/// 64 tiles: each task updates one and reads another, with dependencies found by the tensor map.
 void TensorMapTiles(benchmark::State &state) {
   std::vector<char> memory(64 * 4096);
   std::vector<Tensor> tiles;
@@ -174,7 +174,7 @@ uint64_t nowNs() {
           .count());
 }
 
-/// One run per iteration that submits `spec` `count` times.
+/// Each iteration is one run that submits `spec` `count` times.
 void submitMany(benchmark::State &state, TaskRuntime &runtime, TaskSpec spec, int count) {
   for (auto _ : state) {
     auto status = runtime.run([&](TaskRuntime &run) {
@@ -187,7 +187,7 @@ void submitMany(benchmark::State &state, TaskRuntime &runtime, TaskSpec spec, in
   state.SetItemsProcessed(state.iterations() * count);
 }
 
-/// Kernels of a given length on one core: how much of the time the core computes.
+/// Kernels of a given length on one core: the fraction of time that the core computes.
 void Granularity(benchmark::State &state) {
   uint64_t ns = uint64_t(state.range(0));
   auto runtime = makeRuntime(benchConfig());
@@ -213,7 +213,7 @@ BENCHMARK(Granularity)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond);
 
-/// From the end of a producer to the start of its consumer, on one core, while every thread spins.
+/// Latency from the end of a producer to the start of its consumer on one core, while every thread spins.
 void Latency(benchmark::State &state) {
   Config config = benchConfig();
   config.spins = 1u << 30;
@@ -235,7 +235,7 @@ void Latency(benchmark::State &state) {
 }
 BENCHMARK(Latency)->Iterations(1)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// More cores than processors: each runs on one of the worker threads.
+/// More cores than processors: each core runs on one of the worker threads.
 void WorkerCount(benchmark::State &state) {
   Config config = benchConfig();
   config.cores = {0, uint32_t(state.range(0)), 0, 0};
@@ -247,11 +247,11 @@ void WorkerCount(benchmark::State &state) {
 }
 BENCHMARK(WorkerCount)->Arg(1)->Arg(2)->Arg(8)->Arg(24)->Arg(72)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-/// The same shapes as nodes of a flow graph; building the graph counts, as submission does above.
+/// The same shapes as nodes of a flow graph; includes graph construction, as submission is included above.
 void TbbFlowGraph(benchmark::State &state) {
   enum { Independent, Chain, Wave };
   using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
-  constexpr int part = 20000; // a graph keeps its nodes: several graphs, as a window would
+  constexpr int part = 20000; // a flow graph keeps its nodes: use several graphs, like a window
   for (auto _ : state)
     for (int done = 0; done < kTasks; done += part) {
       tbb::flow::graph graph;

@@ -1,5 +1,5 @@
-// Taskflow beside the task runtime, where its headers are found: tasks that are submitted one by one, each after
-// earlier ones.
+// The same measurements on Taskflow, if its headers are found: tasks submitted one by one, each dependent on earlier
+// ones.
 #include <benchmark/benchmark.h>
 #include <taskflow/taskflow.hpp>
 

@@ -1,5 +1,5 @@
-// What the VM costs: nanoseconds per simple instruction, per call of a kernel that does nothing, per call of a
-// function, per launch as a task.
+// Overhead of the VM: nanoseconds per simple instruction, per call of an empty kernel, per function call, per launch as
+// a task.
 #include "pto_mlir/ByteCode/Machine.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/Runtime/QueuedProvider.h"
@@ -33,7 +33,7 @@ template <class T> T check(Result<T> result) {
 
 constexpr int64_t trips = 10000;
 
-/// Runs `body` in a counted loop, which has 9 instructions of its own; `instructions` counts the body's.
+/// Runs `body` in a counted loop of 9 instructions; `instructions` is the number in the body.
 void measure(benchmark::State &state, const std::string &body, int64_t instructions, uint32_t threads = 0) {
   std::string text = ".vm 1\n.target \"host\", 1, 15\n.types i64, f32, tensor<4xf32>\n"
                      ".const 0 = kernel @device.nothing (tensor<4xf32>, tensor<4xf32>) -> ()\n.const 1 = 1.5 : f32\n"
@@ -65,7 +65,7 @@ void BM_Tensors(benchmark::State &state) { measure(state, "  aload_1\n  astore_1
 void BM_Function(benchmark::State &state) { measure(state, "  call @empty\n", 2); }
 void BM_Kernel(benchmark::State &state) { measure(state, "  aload_1\n  aload_1\n  invokestatic 0\n", 3); }
 void BM_Launch(benchmark::State &state) { measure(state, "  aload_1\n  aload_1\n  launch 0, 0\n", 3); }
-/// On one thread, so that it is the cost and not what overlaps.
+/// On one thread, so that the overhead is measured without overlap.
 void BM_Task(benchmark::State &state) { measure(state, "  aload_1\n  aload_1\n  launch 0, 0\n", 3, 1); }
 
 BENCHMARK(BM_Loop);

@@ -1,6 +1,6 @@
-# Every outside dependency is found here, with its version; third_party/README.md says where each comes from.
+# Finds every external dependency in its required version; third_party/README.md lists their origins.
 
-# Stops at once with the line to type when a system package is missing.
+# Stops with the command to type if a system package is missing.
 function(pto_require_package what package)
   message(FATAL_ERROR "${what} not found. Install it with:\n  sudo apt-get install -y ${package}")
 endfunction()
@@ -10,9 +10,10 @@ if(NOT nlohmann_json_FOUND)
   pto_require_package("nlohmann-json 3.11" nlohmann-json3-dev)
 endif()
 find_package(Threads REQUIRED)
-# SABIModule: the stable ABI, for modules that serve Python 3.12 and all later versions.
+# SABIModule: the stable ABI, for modules that support Python 3.12 and later.
 find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module OPTIONAL_COMPONENTS Development.SABIModule)
-# Debian's static protobuf is not position-independent: the wheel carries the shared one (the small one, the ONNX schema asks for no more).
+# Debian's static protobuf is not position-independent, so the wheel contains the shared library (protobuf-lite suffices
+# for the ONNX schema).
 find_library(PROTOBUF_LITE_LIBRARY protobuf-lite)
 if(PTO_BUILD_COMPILER AND NOT PROTOBUF_LITE_LIBRARY)
   pto_require_package("protobuf 3.21" "libprotobuf-dev protobuf-compiler")
@@ -68,7 +69,7 @@ if(PTO_BUILD_COMPILER)
   include(TableGen)
   include(AddLLVM)
   include(AddMLIR)
-  # Linked into the compiler's library statically, so that it needs no package beside it.
+  # Linked statically into the compiler's library, which then needs no package at run time.
   foreach(pair ZLIB_ARCHIVE=libz.a=zlib1g-dev ZSTD_ARCHIVE=libzstd.a=libzstd-dev)
     string(REPLACE "=" ";" pair ${pair})
     list(GET pair 0 variable)
@@ -83,7 +84,7 @@ if(PTO_BUILD_COMPILER)
   if(NOT Protobuf_FOUND)
     pto_require_package("protobuf 3.21" "libprotobuf-dev protobuf-compiler")
   endif()
-  # The ONNX schema is the .proto inside the pinned wheel, a build requirement.
+  # The ONNX schema is the .proto of the pinned wheel, a build requirement.
   execute_process(
     COMMAND ${Python_EXECUTABLE} -c
       "import onnx,os;assert onnx.__version__=='1.23.2',onnx.__version__;print(os.path.join(os.path.dirname(onnx.__file__),'onnx-ml.proto'))"

@@ -1,4 +1,4 @@
-# Helpers that make a leaf CMakeLists.txt a list of files.
+# Helpers that reduce a leaf CMakeLists.txt to a list of files.
 #
 #   pto_add_plain_library(NAME files.. LINK libs..)   below the border: no MLIR on its path
 #   pto_add_library(NAME files.. LINK libs..)   above the border: MLIR and the shared PCH
@@ -9,8 +9,8 @@
 #   pto_add_fuzzer(NAME [WITH_MLIR] files.. COMPILE libs.. [LINK libs..] [SEEDS command..] [SEEDS_DEPEND files..])
 #                                                     with PTO_BUILD_FUZZERS, a libFuzzer binary that COMPILE's libraries are compiled into
 
-# Every generated header. What compiles waits for it (pto_order_after_generated_headers), so that no target has to know which
-# headers its includes lead to.
+# All generated headers. Every compiled target depends on them (pto_order_after_generated_headers), so that no target
+# needs to list the headers that its includes lead to.
 add_custom_target(PTOGeneratedHeaders)
 
 function(pto_add_generated_headers target)
@@ -23,7 +23,7 @@ function(pto_add_tablegen_target target)
   add_dependencies(PTOGeneratedHeaders ${target})
 endfunction()
 
-# Called last, at the root: every compiled target of the folder and of those below it.
+# Must be called last, at the root: applies to every compiled target of the folder and its subfolders.
 function(pto_order_after_generated_headers folder)
   get_property(targets DIRECTORY ${folder} PROPERTY BUILDSYSTEM_TARGETS)
   foreach(target ${targets})
@@ -38,25 +38,25 @@ function(pto_order_after_generated_headers folder)
   endforeach()
 endfunction()
 
-# Sections of their own, so that linkers can drop what is unused.
+# One section per function and object, so that linkers can drop unused ones.
 add_compile_options(-Wall -Wno-unused-parameter -ffunction-sections -fdata-sections)
 add_link_options(-fuse-ld=lld)
 
-# What users get needs the C library alone: the C++ runtime is linked in.
+# Shipped binaries depend on the C library only: the C++ runtime is linked statically.
 function(pto_self_contained target)
   if(NOT PTO_SANITIZE AND NOT PTO_SANITIZE_THREAD)
     target_link_options(${target} PRIVATE -static-libstdc++ -static-libgcc -Wl,--gc-sections)
   endif()
 endfunction()
 
-# Only the symbols that MAP (a version script) names are visible from outside.
+# Exports only the symbols listed in MAP (a version script).
 function(pto_export_only target map)
   target_link_options(${target} PRIVATE -Wl,--version-script=${map})
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
 endfunction()
 
-# An existing file of a target into the package: `component` is runtime (runs models) or compiler (makes them). Programs and
-# libraries are the same files in the build tree and installed; they find each other by $ORIGIN.
+# Installs a target into the package; `component` is runtime (runs models) or compiler (produces them). Binaries are
+# identical in the build tree and installed; they find each other by $ORIGIN.
 function(pto_install_target target folder component)
   install(PROGRAMS $<TARGET_FILE:${target}> DESTINATION pto_mlir/${folder} COMPONENT ${component})
   install(CODE "execute_process(COMMAND ${CMAKE_STRIP} --strip-unneeded \$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/pto_mlir/${folder}/$<TARGET_FILE_NAME:${target}> COMMAND_ERROR_IS_FATAL ANY)"
@@ -73,7 +73,7 @@ if(PTO_SANITIZE_THREAD)
   add_link_options(-fsanitize=thread)
 endif()
 
-# Three quarters of a small file's time goes into its headers: eight share them.
+# Three quarters of the compile time of a small file is spent in headers: eight files share them.
 function(pto_compile_together name)
   set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8
     UNITY_BUILD_CODE_AFTER_INCLUDE "#undef DEBUG_TYPE")
@@ -92,8 +92,8 @@ endfunction()
 
 if(PTO_BUILD_COMPILER)
   include(PrecompiledHeaders)
-  # One precompiled header for every MLIR user: a file costs 1.5 s with it and 5 s without.
-  # -O1: most of the compiler's time is spent inside libMLIR, and the build is a third shorter.
+  # One precompiled header for all users of MLIR: a file compiles in 1.5 s with it and in 5 s without.
+  # -O1: the compiler spends most of its time inside libMLIR, and the build takes a third less time.
   set(PTO_MLIR_OPTIONS -Xclang -fno-pch-timestamp -O1)
   file(WRITE ${CMAKE_BINARY_DIR}/pch_anchor.cpp "")
   add_library(PTOPch STATIC ${CMAKE_BINARY_DIR}/pch_anchor.cpp)
@@ -105,7 +105,7 @@ endif()
 
 function(pto_use_mlir name)
   target_include_directories(${name} SYSTEM PUBLIC ${MLIR_INCLUDE_DIRS} ${LLVM_INCLUDE_DIRS})
-  # -fPIC also for executables: they share the header that was precompiled so.
+  # -fPIC for executables as well: they share the precompiled header, which is built with it.
   target_compile_options(${name} PRIVATE ${PTO_MLIR_OPTIONS} -fPIC)
   target_precompile_headers(${name} REUSE_FROM PTOPch)
 endfunction()
@@ -137,8 +137,8 @@ function(pto_add_dialect base namespace)
   pto_add_tablegen_target(PTO${base}IncGen)
 endfunction()
 
-# One file with the definitions of all ops of a dialect takes a minute to compile: <Name>Ops.cpp is compiled
-# once per shard of `-op-shard-count` instead (what upstream's mlir-src-sharder, not in Debian, does).
+# The definitions of all ops of a dialect in one file take a minute to compile: <Name>Ops.cpp is compiled once per shard
+# of `-op-shard-count` instead (as upstream's mlir-src-sharder does, which Debian lacks).
 function(pto_shard_ops out base count)
   math(EXPR last "${count} - 1")
   foreach(index RANGE ${last})
@@ -151,7 +151,7 @@ function(pto_shard_ops out base count)
   set(${out} ${shards} PARENT_SCOPE)
 endfunction()
 
-# Passes.td beside a CMakeLists.txt -> Passes.h.inc
+# Generates Passes.h.inc from the Passes.td next to the CMakeLists.txt.
 function(pto_add_passes prefix target)
   set(LLVM_TARGET_DEFINITIONS Passes.td)
   mlir_tablegen(Passes.h.inc -gen-pass-decls -name=${prefix})
@@ -164,7 +164,7 @@ function(pto_add_tool name)
   if(ARG_WITH_MLIR)
     pto_use_mlir(${name})
   else()
-    # What takes time is in the libraries; here it is the command line's templates, for the compiler.
+    # The hot code is in libraries; tools mostly instantiate command-line templates.
     target_compile_options(${name} PRIVATE -O1)
   endif()
   target_link_libraries(${name} PRIVATE ${ARG_LINK})

@@ -1,5 +1,5 @@
-# The headers that nearly every file above the border includes; precompiled once. Named here and not in a header
-# of ours, whose absolute path would keep the trees of one machine from sharing their ccache.
+# Headers that nearly every file above the border includes; precompiled once. Listed here instead of in a project
+# header, whose absolute path would prevent trees of one machine from sharing their ccache.
 set(PTO_PRECOMPILED_HEADERS
   <mlir/Dialect/Affine/IR/AffineOps.h>
   <mlir/Dialect/Arith/IR/Arith.h>

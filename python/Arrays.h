@@ -1,4 +1,4 @@
-// Element types as numpy and DLPack name them.
+// Element types in numpy and DLPack.
 #ifndef PTO_MLIR_PYTHON_ARRAYS_H
 #define PTO_MLIR_PYTHON_ARRAYS_H
 
@@ -22,7 +22,7 @@ inline constexpr DType dtypes[] = {
     {ElementType::U32, {dlUInt, 32, 1}},  {ElementType::U64, {dlUInt, 64, 1}},  {ElementType::Boolean, {dlBool, 8, 1}},
 };
 
-/// A dense row-major array of the caller.
+/// A dense row-major array, owned by the caller.
 using Array = nanobind::ndarray<nanobind::ro, nanobind::device::cpu, nanobind::c_contig>;
 
 inline std::optional<ElementType> elementTypeOf(const Array &array) {
@@ -32,7 +32,7 @@ inline std::optional<ElementType> elementTypeOf(const Array &array) {
   return std::nullopt;
 }
 
-/// numpy's type; types that it lacks come as unsigned integers of their size.
+/// numpy's type; unsigned integers of the same size stand in for types that it lacks.
 inline nanobind::dlpack::dtype dtypeOf(ElementType type) {
   for (const DType &row : dtypes)
     if (row.type == type)

@@ -1,4 +1,4 @@
-// pto_mlir._compiler: the compiler as a Python module. Problems become CompileError with one line per problem.
+// pto_mlir._compiler: the compiler as a Python module. Failures raise CompileError with one line per error.
 #include "pto_mlir/Compiler/Compiler.h"
 #include "pto_mlir/Compiler/TopJIT.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
@@ -23,7 +23,7 @@ struct CompileError : std::runtime_error {
   std::string text;
   for (const std::string &line : errors)
     text += (text.empty() ? "" : "\n  ") + line;
-  // Errors quote names of the model, and Python takes no text that is not UTF-8.
+  // Errors may quote names of the model that are not UTF-8, which Python strings must be.
   throw CompileError(text.empty() ? "failed without a message" : escapeNonUtf8(text));
 }
 
@@ -99,7 +99,7 @@ nb::dict describe(const std::string &mlirFile) {
   return result;
 }
 
-/// A tensor on its way between numpy and the compiler: name, numpy type name, shape, bytes.
+/// A tensor passed between numpy and the compiler: name, numpy type name, shape, data.
 using TensorTuple = std::tuple<std::string, std::string, std::vector<int64_t>, nb::bytes>;
 
 std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vector<TensorTuple> &feed, bool allTensors) {

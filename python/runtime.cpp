@@ -1,4 +1,4 @@
-// pto_mlir._runtime: sessions for Python. pto_mlir/runtime.py puts onnxruntime's manners around it.
+// pto_mlir._runtime: sessions for Python. pto_mlir/runtime.py wraps it in an interface like onnxruntime's.
 #include "Arrays.h"
 #include "pto_mlir/Runtime/RunKernel.h"
 #include "pto_mlir/Runtime/Session.h"
@@ -17,11 +17,11 @@ using namespace pto_mlir;
 
 namespace {
 
-/// The caller's mistake: names, types, shapes.
+/// Invalid arguments: names, types, shapes.
 struct InvalidArgument : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-/// Anything else that failed: the file, the device, a fault of a kernel.
+/// Any other failure: the file, the device, a kernel fault.
 struct RuntimeFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -34,7 +34,7 @@ ElementType elementType(const std::string &name, const Array &array) {
   throw InvalidArgument("input '" + name + "': this array type is not supported");
 }
 
-/// The result as an array that owns its bytes.
+/// The result as an array that owns its data.
 nb::object toArray(runtime::HostTensor &tensor) {
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
   std::byte *data = tensor.data.release();
@@ -80,7 +80,7 @@ public:
   }
 
   std::string name() const { return session->kernel().name; }
-  /// Of each pointer argument: whether the kernel writes through it.
+  /// For each pointer argument, whether the kernel writes through it.
   std::vector<bool> writes() const {
     std::vector<bool> result;
     for (size_t i = 0; i < session->kernel().numArgs; ++i)
@@ -88,7 +88,7 @@ public:
     return result;
   }
 
-  /// `memory`: address and bytes of each buffer, which the caller keeps alive.
+  /// `memory`: address and size in bytes of each buffer, kept alive by the caller.
   void run(const std::vector<std::pair<uintptr_t, uint64_t>> &memory, const std::vector<int64_t> &scalars,
            uint32_t blocks) {
     std::vector<runtime::KernelMemory> arguments;

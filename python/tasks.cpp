@@ -1,4 +1,4 @@
-// pto_mlir._tasks: the task runtime as a Python module. Problems become TaskError.
+// pto_mlir._tasks: the task runtime as a Python module. Failures raise TaskError.
 #include "pto_mlir/TaskRuntime/TaskRuntime.h"
 
 #include <nanobind/nanobind.h>
@@ -52,12 +52,12 @@ public:
     runtime = made.take();
   }
   ~Runtime() {
-    // Kernels need the interpreter's lock to end.
+    // Running kernels need the GIL to complete.
     nb::gil_scoped_release unlocked;
     runtime.reset();
   }
 
-  /// `body(payload, block, num_blocks, core)`; an integer that it returns is its cost in virtual time, in ns.
+  /// `body(payload, block, num_blocks, core)`; an integer result is the cost of the call in virtual time, in ns.
   uint32_t registerKernel(const std::string &name, nb::callable body, uint64_t costNs) {
     bodies.push_back(body);
     nb::callable &kept = bodies.back();
@@ -70,7 +70,7 @@ public:
             if (nb::isinstance<nb::int_>(result))
               call.costNs = nb::cast<uint64_t>(result);
           } catch (nb::python_error &error) {
-            // The text is made, and Python's objects are let go, while the lock is held.
+            // Format the message, and release the Python objects, while holding the GIL.
             throw std::runtime_error(shortMessage(error));
           }
         },
@@ -85,7 +85,7 @@ public:
         name,
         [function](KernelCall &call) {
           int64_t words[kMaxArguments];
-          std::copy(call.args, call.args + call.numArgs - 1, words); // the last one is the payload's
+          std::copy(call.args, call.args + call.numArgs - 1, words); // the last argument is the payload's index
           function(words);
         },
         costNs);
@@ -212,7 +212,7 @@ private:
     return *id;
   }
 
-  /// "ValueError: text": the traceback is of no use on another thread.
+  /// "ValueError: text", without the traceback of the worker thread.
   static std::string shortMessage(nb::python_error &error) {
     nb::str text(error.value());
     nb::str type(error.type().attr("__name__"));
@@ -221,7 +221,7 @@ private:
 
   std::unique_ptr<TaskRuntime> runtime;
   std::deque<nb::callable> bodies;
-  std::deque<nb::object> payloads; ///< of the present run; changed and read under the interpreter's lock
+  std::deque<nb::object> payloads; ///< of the current run; accessed under the GIL
   std::deque<std::string> names;
 };
 

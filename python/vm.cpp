@@ -1,4 +1,4 @@
-// pto_mlir._vm: VM programs for Python. pto_mlir/vm puts the friendly form around it.
+// pto_mlir._vm: VM programs for Python. pto_mlir/vm is the public interface.
 #include "Arrays.h"
 #include "pto_mlir/ByteCode/Machine.h"
 #include "pto_mlir/ByteCode/Serialize.h"
@@ -19,7 +19,7 @@ using namespace pto_mlir::bytecode;
 
 namespace {
 
-/// What is wrong with a program, or with a run of it.
+/// An invalid program, or a failed run.
 struct VMFailure : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -30,7 +30,7 @@ template <class T> T check(Result<T> result) {
   return result.take();
 }
 
-/// A numpy array over the tensor's bytes, which it keeps alive.
+/// A numpy array that shares the tensor's data and keeps it alive.
 nb::object toArray(const TensorPtr &tensor) {
   std::vector<size_t> shape(tensor->shape.begin(), tensor->shape.end());
   auto *keeper = new TensorPtr(tensor);
@@ -40,18 +40,18 @@ nb::object toArray(const TensorPtr &tensor) {
       .cast();
 }
 
-/// A tensor over an array's bytes, which it keeps alive; an array of another memory order is copied by numpy first.
+/// A tensor that shares an array's data and keeps it alive; numpy copies an array that is not row-major first.
 TensorPtr toTensor(nb::handle object, const Type &type) {
   nb::module_ numpy = nb::module_::import_("numpy");
   nb::object dense = numpy.attr("ascontiguousarray")(object);
-  // ascontiguousarray makes a vector of a scalar.
+  // ascontiguousarray turns a scalar into a vector; restore the shape.
   dense = dense.attr("reshape")(numpy.attr("shape")(object));
   auto array = nb::cast<python::Array>(dense);
   auto tensor = std::make_shared<Tensor>();
   auto element = python::elementTypeOf(array);
   if (!element)
     throw VMFailure("this array type is not supported");
-  // Types that numpy lacks travel as unsigned integers of their size.
+  // Types that numpy lacks are passed as unsigned integers of the same size.
   bool isCarrier = python::dtypeOf(type.element) == array.dtype();
   tensor->element = type.isTensor && isCarrier ? type.element : *element;
   for (size_t i = 0; i < array.ndim(); ++i)
@@ -114,7 +114,7 @@ nb::tuple keyObject(const KernelKey &key) {
   return nb::make_tuple(key.callee, texts(key.operands), texts(key.results), attributes);
 }
 
-/// Whatever a Python function raises becomes a failure of the instruction.
+/// Turns a Python exception into a failure of the instruction.
 template <class Use> auto guarded(Use use) -> decltype(use()) {
   try {
     return use();
@@ -128,7 +128,7 @@ template <class Use> auto guarded(Use use) -> decltype(use()) {
 class PythonKernel : public Kernel {
 public:
   PythonKernel(KernelKey key, nb::object function) : key(std::move(key)), function(std::move(function)) {}
-  // Any thread.
+  // Thread-safe: acquires the GIL.
   Status run(std::span<const Value> operands, std::span<Value> results) override {
     nb::gil_scoped_acquire gil;
     return guarded([&]() -> Status {
@@ -156,7 +156,7 @@ private:
   nb::object function;
 };
 
-/// Asks Python for kernels first, then the host.
+/// Resolves kernels by Python first, then among the host kernels.
 class PythonProvider : public HostProvider {
 public:
   PythonProvider(nb::object resolver, nb::dict externals, std::function<void(const std::string &)> print)
@@ -184,7 +184,7 @@ private:
   nb::dict externals;
 };
 
-/// The provider of a machine: launches are tasks on `threads` threads if the program has any.
+/// The provider of a machine: if the program has launches, they run as tasks on `threads` threads.
 std::shared_ptr<KernelProvider> providerFor(const Module &module, nb::object resolver, nb::dict externals,
                                             nb::object print, uint32_t threads) {
   auto provider =
@@ -220,10 +220,10 @@ public:
     for (size_t i = 0; i < arguments.size(); ++i)
       values.push_back(fromPython(arguments[i], module.types[function.parameters[i]]));
     auto run = [&] {
-      // Kernels take the lock, on whichever thread they are.
+      // Kernels acquire the GIL on their own threads.
       nb::gil_scoped_release unlocked;
       auto results = machine.run(std::move(values), index);
-      // After a fault launches may still be on their way.
+      // After a failure launches may still be pending.
       Status finished = provider->wait(KernelProvider::kAllQueues);
       return results && !finished ? Result<std::vector<Value>>(Failure{finished.error()}) : std::move(results);
     };
@@ -323,7 +323,7 @@ NB_MODULE(_vm, m) {
              return nb::bytes(bytes.data(), bytes.size());
            })
       .def("__eq__", [](const Module &a, const Module &b) { return a == b; });
-  // Only verified modules get into Python.
+  // Python only gets verified modules.
   m.def("assemble", [](const std::string &text) { return check(Program::load(check(assemble(text)))).module(); });
   m.def("from_bytes", [](nb::bytes bytes) {
     return check(Program::load(check(deserialize(reinterpret_cast<const uint8_t *>(bytes.c_str()), bytes.size()))))

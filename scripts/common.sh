@@ -1,5 +1,6 @@
-# Shared by quickstart.sh and test.sh: system packages, the project's own Python environment, configure and build.
-# Sourced, with the repository's root as working directory.
+# Functions shared by quickstart.sh and test.sh: system packages, the project's Python environment, configuration and
+# build.
+# To be sourced with the repository's root as working directory.
 
 say() { printf '\n== %s\n' "$*"; }
 minutes_of() { awk -v s="$1" 'BEGIN { printf "%.1f", s / 60 }'; }
@@ -35,7 +36,7 @@ install_packages() {
   rm -f "$log"
 }
 
-# The project's own Python environment in .venv; made anew when the requirements change.
+# Creates the project's Python environment in .venv, again if the requirements change.
 make_venv() {
   local stamp=.venv/requirements.sha256 now
   now=$(sha256sum third_party/python-requirements.txt | cut -d' ' -f1)
@@ -84,7 +85,7 @@ sys.exit(sys.version_info[:2] != (3, $minor) or not os.path.exists(header))" 2>/
   done
 }
 
-# check_generated_headers FOLDER: nothing that was compiled includes a generated header that it does not depend on.
+# check_generated_headers FOLDER: fails if a compiled file includes a generated header without a dependency on it.
 check_generated_headers() {
   ninja -C "$1" -t missingdeps | grep -q 'No missing dependencies' || {
     ninja -C "$1" -t missingdeps >&2

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Both commands of the README on the smallest Debian 12 (debootstrap's minbase with git alone) in a folder: what a newcomer's machine does.
+# Runs both commands of the README on a minimal Debian 12 (debootstrap's minbase plus git) in a folder, as on a new
+# machine.
 #   scripts/fresh_machine.sh [FOLDER] [COMMAND..]     default: a temporary folder; ./quickstart.sh, then ./test.sh
-# Needs root and debootstrap. Clones what is committed. Compiler caches are off. Prints the minutes; exits with the first failure.
+# Needs root and debootstrap. Clones the committed state. Compiler caches are off. Prints the minutes taken; exits at
+# the first failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/common.sh
@@ -28,7 +30,8 @@ trap clean_up EXIT
 mount -t proc proc "$folder/proc"
 mount --bind --make-private /dev "$folder/dev"
 mount -t tmpfs shm "$folder/dev/shm"
-# How this machine reaches the registries: name server, package clients' settings, certificates. Nothing else of it comes along.
+# How this machine reaches the registries: name server, settings of package clients, certificates. Nothing else is
+# copied.
 for file in /etc/resolv.conf /etc/hosts /etc/pip.conf; do [ ! -f "$file" ] || cp -L "$file" "$folder$file"; done
 settings=()
 while IFS='=' read -r name value; do

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes the wheels from the build tree that is there: for each Python from 3.10 to 3.12 that is found (3.12's is for all later ones: the stable
-# ABI) pto-mlir and pto-mlir-runtime. Only the modules that depend on the Python version are compiled here.
+# Builds the wheels pto-mlir and pto-mlir-runtime from a finished build tree, for each Python found from 3.10 to 3.12
+# (that of 3.12 uses the stable ABI and serves all later versions). Only modules that depend on the Python version are
+# compiled.
 #   scripts/make_wheels.sh [BUILD_TREE]     default: build; the wheels go to BUILD_TREE/wheels
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,7 +25,7 @@ while read -r python version <&3; do
     touch "$environment/ready"
   fi
   for project in . python/runtime; do
-    # The modules that the first wheel compiled serve the second.
+    # The second wheel reuses the modules compiled for the first one.
     PATH=$environment/bin:$PATH "$environment/bin/python" -m pip wheel --quiet --disable-pip-version-check --no-build-isolation --no-deps \
       --config-settings=cmake.define.PTO_PREBUILT="$tree" --config-settings=build-dir="$tree/wheel-build/$version" -w "$tree/wheels" "./$project" || die "no wheel of $project for Python $version"
   done

@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Runs a command where the development packages of third_party/apt-packages.txt, and the libraries that came with them, cannot be seen:
+# Hides the development packages of third_party/apt-packages.txt, and libraries installed with them, from a command:
 #   scripts/without_packages.sh COMMAND..
-# In a mount namespace of its own, so that nothing outside changes; needs no root. Python, git and the C compiler stay visible.
+# Uses a private mount namespace, so nothing outside changes and root is not needed. Python, git and the C compiler
+# remain visible.
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: scripts/without_packages.sh COMMAND.." >&2; exit 2; }
 cd "$(dirname "$0")/.."
 
-# LLVM's folder, and every library that a package of the list, or one that such a package depends on, put into the linker's path.
+# Prints LLVM's folder and every library in the linker's path that a listed package, or a dependency of one, installed.
 hidden_packages() {
   local named
   named=$(sed -n 's/^\(lib[^ ]*\|llvm[^ ]*\|clang[^ ]*\|lld[^ ]*\|mlir[^ ]*\|.*-dev\|protobuf[^ ]*\|flatbuffers[^ ]*\)$/\1/p' third_party/apt-packages.txt)

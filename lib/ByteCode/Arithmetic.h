@@ -1,4 +1,4 @@
-// What the number instructions compute.
+// Semantics of the arithmetic instructions.
 #ifndef PTO_MLIR_LIB_BYTECODE_ARITHMETIC_H
 #define PTO_MLIR_LIB_BYTECODE_ARITHMETIC_H
 
@@ -24,7 +24,7 @@ inline uint64_t asUnsigned(int64_t value, unsigned width) {
 }
 inline double roundTo(double value, unsigned width) { return width == 32 ? double(float(value)) : value; }
 
-// INT64_MIN / -1 wraps like everything else.
+// INT64_MIN / -1 wraps, as all integer arithmetic.
 inline int64_t divide(int64_t x, int64_t y) { return y == -1 ? int64_t(0 - uint64_t(x)) : x / y; }
 inline int64_t floorDivide(int64_t x, int64_t y) {
   int64_t quotient = divide(x, y);
@@ -34,7 +34,7 @@ inline int64_t ceilDivide(int64_t x, int64_t y) {
   int64_t quotient = divide(x, y);
   return y != -1 && x % y != 0 && (x < 0) == (y < 0) ? quotient + 1 : quotient;
 }
-// A shift by the width or more leaves zeros, or signs.
+// A shift by the width or more gives 0, or all sign bits (ishr).
 inline int64_t shiftLeft(int64_t x, uint64_t count, unsigned width) {
   return count >= width ? 0 : int64_t(uint64_t(x) << count);
 }
@@ -121,14 +121,14 @@ inline double maximum(double x, double y) {
   return x > y || (x == y && !std::signbit(x)) ? x : y;
 }
 
-/// conv and convu; nothing when a float has no value in the integer type.
+/// conv and convu; nullopt when a float is out of the range of the integer type.
 inline std::optional<int64_t> convert(const Step &step, int64_t bits) {
   bool isUnsigned = step.opcode == Opcode::ConvU;
   if (step.kind == Kind::Integer) {
     uint64_t zeros = asUnsigned(bits, step.b);
     if (step.kind2 == Kind::Integer)
       return wrap(isUnsigned ? int64_t(zeros) : step.b == 1 ? -bits : bits, step.width);
-    // Directly to the narrower type: by way of double it would be rounded twice.
+    // Convert directly to float: a conversion via double would round twice.
     int64_t value = step.b == 1 ? -bits : bits;
     double result = step.width == 32 ? double(isUnsigned ? float(zeros) : float(value))
                     : isUnsigned     ? double(zeros)

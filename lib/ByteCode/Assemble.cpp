@@ -13,7 +13,7 @@ namespace {
 class Assembler {
 public:
   Result<Module> run(std::string_view text) {
-    // Calls may name functions that come later, so names are collected first.
+    // Calls may refer to later functions, so collect the names first.
     collectFunctions(text);
     while (failure.empty() && !text.empty()) {
       ++line;
@@ -39,7 +39,7 @@ private:
   bool fail(const std::string &message) {
     if (failure.empty()) {
       failure = message;
-      // The file may be no text at all.
+      // The file may be binary.
       std::replace_if(failure.begin(), failure.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, '?');
     }
     return false;
@@ -117,7 +117,8 @@ private:
     std::string_view text = lexer.typeText();
     auto type = parseType(text);
     if (!type)
-      fail("'" + std::string(text) + "' is no type of a VM value (i1, i8, i16, i32, i64, f32, f64, tensor<2x?xf32>)");
+      fail("'" + std::string(text) +
+           "' is not a type of a VM value (i1, i8, i16, i32, i64, f32, f64, tensor<2x?xf32>)");
     return type;
   }
   std::optional<uint32_t> readTypeIndex(Lexer &lexer) {
@@ -197,7 +198,7 @@ private:
   void readDense(Lexer &lexer) {
     if (!expect(lexer, "["))
       return;
-    // The type comes last, so the numbers are kept until it is known.
+    // The type follows the numbers, so buffer them.
     std::vector<std::string_view> numbers;
     while (auto number = lexer.number()) {
       numbers.push_back(*number);
@@ -213,7 +214,7 @@ private:
     tensor.type = *type;
     for (std::string_view number : numbers)
       if (!appendElement(module.types[*type].element, number, tensor.data)) {
-        fail("'" + std::string(number) + "' is no " + elementText(module.types[*type].element));
+        fail("'" + std::string(number) + "' is not a value of type " + elementText(module.types[*type].element));
         return;
       }
     module.constants.push_back(std::move(tensor));
@@ -233,13 +234,13 @@ private:
     if (module.types[*type].kind() == Kind::Float) {
       auto value = parseFloat(*number);
       if (!value)
-        fail("'" + std::string(*number) + "' is no float");
+        fail("'" + std::string(*number) + "' is not a float");
       scalar.bits = std::bit_cast<uint64_t>(value.value_or(0));
     } else {
       int64_t value = 0;
       auto [end, error] = std::from_chars(number->data(), number->data() + number->size(), value);
       if (error != std::errc() || end != number->data() + number->size())
-        fail("'" + std::string(*number) + "' is no integer");
+        fail("'" + std::string(*number) + "' is not an integer");
       scalar.bits = uint64_t(value);
     }
     module.constants.push_back(scalar);

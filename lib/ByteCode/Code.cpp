@@ -14,7 +14,7 @@ constexpr OpcodeRow rows[] = {
 #undef PTO_VM_OPCODE
 };
 
-/// Row by opcode; a pass over the table per instruction would be quadratic in large programs.
+/// Rows by opcode, for constant-time lookup.
 constexpr std::array<const OpcodeRow *, 256> rowOfByte = [] {
   std::array<const OpcodeRow *, 256> table = {};
   for (const OpcodeRow &row : rows)
@@ -25,7 +25,7 @@ constexpr std::array<const OpcodeRow *, 256> rowOfByte = [] {
 uint64_t zigzag(int64_t value) { return (uint64_t(value) << 1) ^ uint64_t(value >> 63); }
 int64_t unzigzag(uint64_t value) { return int64_t(value >> 1) ^ -int64_t(value & 1); }
 
-/// Reads numbers; remembers the first failure so that the decoder stays a list of operands.
+/// Reads numbers and records the first failure, so that the decoder needs no check per operand.
 class Cursor {
 public:
   Cursor(const std::vector<uint8_t> &code, uint64_t &position) : code(code), position(position) {}
@@ -43,7 +43,8 @@ public:
       failed = true;
     return static_cast<uint32_t>(value);
   }
-  /// A count of things that take at least `minBytes` bytes each, so that a forged count reserves no memory.
+  /// A count of elements of at least `minBytes` bytes each; rejects counts that exceed the remaining code, so that a
+  /// forged count reserves no memory.
   uint32_t count(uint64_t minBytes) {
     uint32_t value = narrow();
     if (uint64_t(value) * minBytes > code.size() - position)
@@ -202,7 +203,7 @@ std::optional<SlotAccess> slotAccess(const Instruction &instruction) {
                                  Opcode::FStore, Opcode::ALoad,  Opcode::AStore};
   auto code = static_cast<uint8_t>(instruction.opcode);
   for (Opcode family : families) {
-    auto first = static_cast<uint8_t>(family); // its short forms 0 to 3 follow it
+    auto first = static_cast<uint8_t>(family); // followed by its short forms 0 to 3
     if (code == first)
       return SlotAccess{family, instruction.slot};
     if (code > first && code <= first + 4)

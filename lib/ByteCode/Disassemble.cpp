@@ -10,7 +10,7 @@ namespace pto_mlir::bytecode {
 
 namespace {
 
-/// "@main"; a name with other signs than a word's in quotes.
+/// "@main"; names with characters outside a word are quoted.
 std::string symbolText(std::string_view name) {
   auto isWord = [](char c) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.' ||
@@ -67,7 +67,7 @@ std::string constantLine(const Module &module, const Constant &constant) {
   return tensorText(module, tensor) + " : " + typeName(module, tensor.type);
 }
 
-/// Operands as text; `label` says how a branch target is written.
+/// Operands as text; `withLabel` selects whether a branch target is written as a label.
 std::string operandsText(const Module &module, const Instruction &insn, bool withLabel) {
   std::string text, separator = " ";
   auto operand = [&](const std::string &value) {
@@ -122,7 +122,7 @@ std::string operandsText(const Module &module, const Instruction &insn, bool wit
   return text;
 }
 
-/// A remark about the constant an instruction uses.
+/// A comment that shows the constant used by an instruction.
 std::string remark(const Module &module, const Instruction &insn) {
   bool usesConstant = findOpcode(static_cast<uint8_t>(insn.opcode))->operands.find('c') != std::string_view::npos;
   if (!usesConstant || insn.index >= module.constants.size())

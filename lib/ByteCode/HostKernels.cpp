@@ -1,4 +1,4 @@
-// Kernels that every program may call on the host: print, math on scalars, rows of tensors.
+// Host kernels available to every program: print, math on scalars, rows of tensors.
 #include "NumberText.h"
 #include "pto_mlir/ByteCode/Machine.h"
 
@@ -125,8 +125,8 @@ private:
   bool isFloat;
 };
 
-/// append: a tensor and what becomes its next row. A loop collects the results of its trips with it: what was appended
-/// last has room for more, so that n rows cost O(n).
+/// append: adds a row to a tensor, to collect the results of loop iterations. The most recent result has spare
+/// capacity, so that appending n rows is O(n).
 class Append : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
@@ -157,12 +157,12 @@ public:
   }
 
 private:
-  std::mutex mutex; // launches of several queues
+  std::mutex mutex; // queues run concurrently
   std::weak_ptr<std::byte[]> last;
   uint64_t used = 0, capacity = 0;
 };
 
-/// row: row i of a tensor.
+/// row: returns row i of a tensor.
 class Row : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
@@ -179,7 +179,7 @@ public:
   }
 };
 
-/// put: overwrites row i of a tensor that the program made.
+/// put: overwrites row i of a tensor allocated by the program.
 class Put : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value>) override {
@@ -195,13 +195,13 @@ public:
   }
 };
 
-/// nonzero: the indices of elements that are not zero, a column each, in row-major order (ONNX's NonZero).
+/// nonzero: the indices of non-zero elements, one column per element, in row-major order (ONNX NonZero).
 class NonZero : public Kernel {
 public:
   Status run(std::span<const Value> operands, std::span<Value> results) override {
     const Tensor &source = *operands[0].tensor;
     uint64_t size = elementBits(source.element) / 8, count = size ? source.bytes / size : 0;
-    // The highest bit alone is minus zero.
+    // Only the sign bit set is -0.
     bool isFloat = source.element == ElementType::F32 || source.element == ElementType::F16 ||
                    source.element == ElementType::BF16 || source.element == ElementType::F64;
     std::vector<uint64_t> found;
@@ -230,7 +230,8 @@ public:
   }
 };
 
-/// Elements of whole bytes and one dimension more on the left: what append, put and row take.
+/// Whether `row` is a row of `all` for append, put and row: `all` has one more leading dimension, and elements are
+/// whole bytes.
 bool isRowOf(const Type &row, const Type &all) {
   return row.isTensor && all.isTensor && row.element == all.element && all.shape.size() == row.shape.size() + 1 &&
          elementBits(all.element) >= 8;

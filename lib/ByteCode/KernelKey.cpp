@@ -17,13 +17,14 @@ void escape(std::string &name, char c) {
   name += {'Z', digits[byte >> 4], digits[byte & 15]};
 }
 
-/// Numbers as tokens begin with a digit, or with 'm' (minus) and a digit.
+/// Whether a token is read as a number: it begins with a digit, or with 'm' (minus) and a digit.
 bool looksLikeNumber(std::string_view text) {
   size_t begin = !text.empty() && text[0] == 'm' ? 1 : 0;
   return text.size() > begin && text[begin] >= '0' && text[begin] <= '9';
 }
 
-/// One token after its separator. `escapeFirst` keeps a text from being taken for something else.
+/// Appends a separator and a token. `escapeFirst` escapes the first character of a text that would be read as another
+/// kind of token.
 void addToken(std::string &name, std::string_view text, bool escapeFirst = false) {
   if (!name.empty())
     name += '_';
@@ -76,7 +77,7 @@ struct Token {
   std::string raw, text;
 };
 
-/// Splits at single underscores and undoes the escapes of `text`.
+/// Splits at single underscores and unescapes the tokens.
 std::optional<std::vector<Token>> split(std::string_view name) {
   std::vector<Token> tokens(1);
   for (size_t i = 0; i < name.size();) {
@@ -93,7 +94,7 @@ std::optional<std::vector<Token>> split(std::string_view name) {
       unsigned value = 0;
       if (i + 3 > name.size() ||
           std::from_chars(name.data() + i + 1, name.data() + i + 3, value, 16).ptr != name.data() + i + 3) {
-        // 'Zl' marks a list; it stands raw at the start of a token.
+        // 'Zl' at the start of a token marks a list.
         token.raw += c;
         token.text += c;
         ++i;
@@ -139,7 +140,7 @@ public:
   }
 
 private:
-  /// The raw token behind `word`.
+  /// The raw token after `word`.
   std::optional<std::string> next(std::string_view word) {
     if (at + 1 >= tokens.size() || tokens[at].raw != word)
       return std::nullopt;
@@ -230,7 +231,7 @@ std::string mangle(const KernelKey &key) {
   if (!key.results.empty())
     addRaw(name, letters(key.results));
   else if (key.operands.empty())
-    addRaw(name, "v"); // else the first attribute could be taken for letters
+    addRaw(name, "v"); // separates the first attribute from the operand letters
   addTypes("ins", key.operands);
   addTypes("outs", key.results);
   for (const auto &[attribute, value] : key.attributes) {
@@ -253,7 +254,7 @@ std::string mangle(const KernelKey &key) {
 std::optional<KernelKey> demangle(std::string_view name) {
   auto tokens = split(name);
   auto key = tokens ? Demangler(std::move(*tokens)).run() : std::nullopt;
-  // One name per key: what mangle would not write is no name.
+  // Reject non-canonical names, so that each key has exactly one name.
   return key && isValidKey(*key) && mangle(*key) == name ? key : std::nullopt;
 }
 
@@ -271,7 +272,7 @@ bool isValidKey(const KernelKey &key) {
       return false;
     if (auto *text = std::get_if<std::string>(&value); text && !isText(*text))
       return false;
-    // A NaN equals nothing, so it cannot identify.
+    // A NaN compares unequal to itself, so keys must not contain one.
     if (auto *number = std::get_if<double>(&value); number && *number != *number)
       return false;
     if (auto *list = std::get_if<std::vector<Number>>(&value))

@@ -1,4 +1,4 @@
-// Words of the assembler's text.
+// The lexer of the assembler.
 #ifndef PTO_MLIR_LIB_BYTECODE_LEXER_H
 #define PTO_MLIR_LIB_BYTECODE_LEXER_H
 
@@ -11,8 +11,7 @@
 
 namespace pto_mlir::bytecode {
 
-/// Reads one line from left to right. Every reader returns nothing, and moves nowhere, when the line has something
-/// else.
+/// Reads one line from left to right. Every reader returns nullopt (or false) and consumes nothing on a mismatch.
 class Lexer {
 public:
   explicit Lexer(std::string_view line) : rest(line) { skipBlanks(); }
@@ -27,7 +26,7 @@ public:
     skipBlanks();
     return true;
   }
-  /// Like eat, for a whole word.
+  /// As eat, for a whole word.
   bool eatWord(std::string_view word) {
     std::string_view saved = rest;
     auto found = this->word();
@@ -52,7 +51,7 @@ public:
     rest = saved;
     return std::nullopt;
   }
-  /// What a number may consist of, as text.
+  /// The characters that may form a number, unparsed.
   std::optional<std::string_view> number() {
     return take([](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '.' || c == '-' || c == '+'; });
   }

@@ -1,4 +1,4 @@
-// The dispatch loop. What Program::load verified is not checked again: indices, types, depths, initialised slots.
+// The dispatch loop. Relies on properties verified by Program::load: indices, types, stack depths, initialised slots.
 #include "pto_mlir/ByteCode/Machine.h"
 
 #include "Arithmetic.h"
@@ -35,7 +35,7 @@ Result<Machine> Machine::create(Program program, std::shared_ptr<KernelProvider>
         if (!tensor)
           return Failure{tensor.error()};
         if (!*tensor || !isRefinedBy(type, Type{(*tensor)->element, true, (*tensor)->shape}))
-          return Failure{"the tensor '" + constant->name + "' is no " + typeText(type)};
+          return Failure{"the tensor '" + constant->name + "' is not of type " + typeText(type)};
         machine.tensors[i] = tensor.take();
       } else {
         machine.tensors[i] = makeTensor(type.element, type.shape);
@@ -77,7 +77,7 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
                     ? value.tensor && isRefinedBy(type, Type{value.tensor->element, true, value.tensor->shape})
                     : type.kind() == Kind::Float || fitsWidth(value.bits, type.width());
     if (!good)
-      return Failure{"@" + entry.name + ": argument " + std::to_string(i) + " is no " + typeText(type)};
+      return Failure{"@" + entry.name + ": argument " + std::to_string(i) + " is not of type " + typeText(type)};
   }
   enter(function);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -87,7 +87,7 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
       numberSlots[i] = arguments[i].bits;
   }
   Status status = traceSink ? execute<true>(function) : execute<false>(function);
-  // Launches may still read what this run holds.
+  // Pending launches may still access values of this run.
   Status waited = waitForLaunches();
   std::vector<Value> results(entry.results.size());
   for (size_t i = results.size(); status && i-- > 0;) {
@@ -111,7 +111,7 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
 
 Status Machine::invoke(const Step &step) {
   const auto &key = std::get<KernelKey>(loaded.module().constants[step.a]);
-  // Few kernels have more than eight operands; no allocation for those that do not.
+  // Avoids an allocation for kernels with few operands.
   Value small[12];
   std::vector<Value> large;
   size_t count = key.operands.size() + key.results.size();
@@ -145,11 +145,12 @@ Status Machine::invoke(const Step &step) {
     const Type &type = key.results[i];
     if (type.isTensor) {
       if (!results[i].tensor || !isRefinedBy(type, Type{results[i].tensor->element, true, results[i].tensor->shape}))
-        return Failure{mangle(key) + ": its result " + std::to_string(i) + " is no " + typeText(type)};
+        return Failure{mangle(key) + ": its result " + std::to_string(i) + " is not of type " + typeText(type)};
       tensorStack[references++] = std::move(results[i].tensor);
     } else {
       if (type.kind() == Kind::Integer && !fitsWidth(results[i].bits, type.width()))
-        return Failure{mangle(key) + ": its result " + std::to_string(results[i].bits) + " is no " + typeText(type)};
+        return Failure{mangle(key) + ": its result " + std::to_string(results[i].bits) + " is not of type " +
+                       typeText(type)};
       numberStack[numbers++] = results[i].bits;
     }
   }
@@ -170,7 +171,7 @@ template <bool traced> Status Machine::execute(uint32_t function) {
   int64_t *number = numberStack.data(), *slot = numberSlots.data();
   Status status;
 
-// The cached tops go back to their members before anything else looks at them.
+// The stack pointers are cached in locals; SPILL writes them back before other code uses the members.
 #define SPILL() numbers = number - numberStack.data()
 #define RELOAD() number = numberStack.data() + numbers, slot = numberSlots.data() + base
 #define FAIL(MESSAGE)                                                                                                  \
@@ -249,7 +250,7 @@ template <bool traced> Status Machine::execute(uint32_t function) {
       }
       break;
     case Opcode::Swap:
-      // A number and a tensor are on different stacks, where they have no order.
+      // A number and a tensor are on different stacks, so swapping them is a no-op.
       if (step->kind == Kind::Tensor && step->kind2 == Kind::Tensor)
         std::swap(tensorStack[references - 1], tensorStack[references - 2]);
       else if (step->kind != Kind::Tensor && step->kind2 != Kind::Tensor)
@@ -372,7 +373,7 @@ template <bool traced> Status Machine::execute(uint32_t function) {
       continue;
     }
     case Opcode::Return: {
-      // The results are where the caller expects them: on top of what it left on the stacks.
+      // The results are already on top of the caller's stacks.
       for (size_t i = base; i < slotEnd; ++i)
         tensorSlots[i].reset();
       slotEnd = base;

@@ -1,4 +1,4 @@
-// Floats as text that reads back to the same bits.
+// Floats as text that round-trips to the same bits.
 #ifndef PTO_MLIR_LIB_BYTECODE_NUMBERTEXT_H
 #define PTO_MLIR_LIB_BYTECODE_NUMBERTEXT_H
 
@@ -12,7 +12,8 @@
 
 namespace pto_mlir::bytecode {
 
-/// Shortest decimal with a point or an exponent ("3.0", "1e-05"); what is not finite as its bits: "0x7ff0000000000000".
+/// The shortest decimal with a point or an exponent ("3.0", "1e-05"); infinities and NaNs as bits:
+/// "0x7ff0000000000000".
 inline std::string floatText(double value) {
   char buffer[40];
   if (!std::isfinite(value)) {
@@ -24,7 +25,7 @@ inline std::string floatText(double value) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-/// Reads what floatText wrote, and any decimal.
+/// Parses the output of floatText, and any decimal.
 inline std::optional<double> parseFloat(std::string_view text) {
   if (text.starts_with("0x")) {
     uint64_t bits = 0;

@@ -41,7 +41,7 @@ Result<Constant> read(const fb::Constant &table, size_t index) {
   case fb::ConstantKind::kernel:
     if (auto key = demangle(text))
       return Constant(std::move(*key));
-    return Failure{"constant " + std::to_string(index) + " is no kernel's name"};
+    return Failure{"constant " + std::to_string(index) + " is not the name of a kernel"};
   }
   return Failure{"constant " + std::to_string(index) + " has an unknown kind"};
 }
@@ -81,9 +81,9 @@ std::vector<uint8_t> serialize(const Module &module) {
 
 Result<Module> deserialize(const uint8_t *data, size_t size) {
   flatbuffers::Verifier verifier(data, size);
-  // The identifier is looked at first: the verifier would read it beyond the end of a very short buffer.
+  // Check size and identifier first: the FlatBuffers verifier would read past the end of a very short buffer.
   if (size < 8 || !fb::ModuleBufferHasIdentifier(data) || !fb::VerifyModuleBuffer(verifier))
-    return Failure{"is no VM program"};
+    return Failure{"is not a VM program"};
   const fb::Module &table = *fb::GetModule(data);
   Module module;
   module.version = table.version();

@@ -40,7 +40,7 @@ Status Tensor::fetchNow() {
 
 namespace {
 
-/// Row-major position of an element; nothing when an index is outside.
+/// Row-major position of an element; nullopt when an index is out of bounds.
 std::optional<uint64_t> elementAt(const Tensor &tensor, const int64_t *indices) {
   uint64_t position = 0;
   for (size_t d = 0; d < tensor.shape.size(); ++d) {
@@ -117,7 +117,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
     auto bytes = tensorBytes(top->element, std::vector<uint64_t>(shape->begin(), shape->end()));
     if (!bytes || *bytes != top->bytes)
       return Failure{"reshapes " + shapeText(top->shape) + " to " + shapeText(*shape)};
-    // A view has the bytes of what it is made from, so they must be there.
+    // A view shares the data of its source, so the source must be complete.
     if (!top->data && !top->residence)
       if (Status status = waitForLaunches(); !status)
         return status;
@@ -179,7 +179,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
     return {};
   }
   default:
-    return Failure{"is no instruction of this machine"};
+    return Failure{"is not an instruction of this machine"};
   }
 }
 

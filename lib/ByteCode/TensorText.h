@@ -1,4 +1,4 @@
-// Bytes of tensor constants as text.
+// Tensor constants as text.
 #ifndef PTO_MLIR_LIB_BYTECODE_TENSORTEXT_H
 #define PTO_MLIR_LIB_BYTECODE_TENSORTEXT_H
 
@@ -10,11 +10,11 @@
 
 namespace pto_mlir::bytecode {
 
-/// `dense [1, 2, 3]` for the integers and f32 / f64 where all values are finite (decimal is exact), else `bytes
+/// `dense [1, 2, 3]` for integers, and for f32 and f64 if all values are finite (decimals round-trip); else `bytes
 /// 00ff..`.
 std::string tensorText(const Module &module, const TensorConstant &tensor);
 
-/// One element of a `dense` list, appended as bytes; false when it is no value of the type.
+/// Appends one element of a `dense` list to `data`; false when it is not a value of the type.
 bool appendElement(ElementType type, std::string_view text, std::vector<uint8_t> &data);
 
 } // namespace pto_mlir::bytecode

@@ -1,4 +1,4 @@
-// Abstract interpretation of one function: types on the stack, slots that are written.
+// Abstract interpretation of one function: types on the stack, initialised slots.
 #include "VerifyFunction.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ constexpr size_t kMaxDepth = 4096, kMaxStates = 1 << 22;
 
 bool isBranch(Opcode opcode) { return opcode == Opcode::Goto || opcode == Opcode::IfEq || opcode == Opcode::IfNe; }
 
-/// What is known before an instruction.
+/// The abstract state before an instruction.
 struct State {
   std::vector<Type> stack;
   std::vector<bool> written;
@@ -38,7 +38,7 @@ public:
                        " belongs to no instruction, or stands before an earlier one"};
     for (uint32_t type : function.slots)
       loaded.slots.push_back(module.types[type].kind());
-    // What no path reaches is never executed.
+    // Instructions not reached by any path become Unreachable.
     loaded.steps.assign(code.size() + 1, Step{Opcode::Unreachable});
     before.resize(code.size() + 1);
     isTarget.assign(code.size() + 1, false);
@@ -66,7 +66,7 @@ private:
     return false;
   }
 
-  /// The state reaches instruction `target`: join it with what was known there.
+  /// Propagates the state to instruction `target`: joins it with the state there.
   bool flow(uint32_t target, const State &from) {
     if (target > code.size())
       return fail("branches to instruction " + std::to_string(target) + ", the function has " +
@@ -116,7 +116,7 @@ private:
     return type.kind() == kind ||
            fail("expects " + std::string(names[int(kind)]) + " on the stack, finds " + typeText(type));
   }
-  /// Several values, the last one on top.
+  /// Pops several values, the last one on top.
   bool popAll(const std::vector<Type> &types) {
     for (size_t i = types.size(); i-- > 0;)
       if (!popExactly(types[i]))
@@ -145,7 +145,7 @@ private:
     loaded.tensorDepth = std::max(loaded.tensorDepth, tensors);
   }
 
-  /// Follows the instructions from `index`, whose state is known, to the next one that several paths may reach.
+  /// Interprets the instructions from `index`, whose state is known, up to the next join point.
   bool visit(uint32_t index) {
     state = *before[index];
     while (true) {
@@ -252,13 +252,13 @@ private:
       push(module.types[tensor->type]);
       return true;
     }
-    return fail("constant " + std::to_string(insn.index) + " is no " +
+    return fail("constant " + std::to_string(insn.index) + " is not a " +
                 (insn.typeCode == uint8_t(TypeCode::Scalar) ? "scalar" : "tensor"));
   }
 
   bool invoke(const Instruction &insn, Step &step) {
     if (insn.index >= module.constants.size() || !std::holds_alternative<KernelKey>(module.constants[insn.index]))
-      return fail("constant " + std::to_string(insn.index) + " is no kernel");
+      return fail("constant " + std::to_string(insn.index) + " is not a kernel");
     const auto &key = std::get<KernelKey>(module.constants[insn.index]);
     step.a = insn.index;
     step.b = insn.value;
@@ -322,7 +322,7 @@ private:
       if (!type)
         return false;
       if (type->kind() != Kind::Integer || !fitsWidth(insn.value, type->width()))
-        return fail(std::to_string(insn.value) + " is no " + typeText(*type));
+        return fail(std::to_string(insn.value) + " is not a value of type " + typeText(*type));
       return constant(step, *type, insn.value);
     }
     case Opcode::Ldc:
@@ -456,7 +456,7 @@ private:
       return popKind(Kind::Integer, a) && flow(insn.index, state);
     case Opcode::Assert:
       if (insn.index >= module.constants.size() || !std::holds_alternative<TextConstant>(module.constants[insn.index]))
-        return fail("constant " + std::to_string(insn.index) + " is no text");
+        return fail("constant " + std::to_string(insn.index) + " is not a text");
       step.a = insn.index;
       return popExactly(i1);
     default:
@@ -541,7 +541,7 @@ private:
       push(i64);
       return true;
     case Opcode::TLoad:
-      // The rank is known from the tensor below the indices.
+      // The rank, and so the number of indices, follows from the tensor below them.
       if (!tensorBelowIndices(0, a) || !popIndices(a.shape.size()) || !pop(b) || !element(a, step))
         return false;
       push(a);
@@ -560,7 +560,7 @@ private:
     }
   }
 
-  /// The topmost tensor of the stack, under `above` other values and its indices.
+  /// Finds the topmost tensor on the stack, below `above` other values and its indices.
   bool tensorBelowIndices(size_t above, Type &tensor) {
     for (size_t i = state.stack.size(); i-- > 0;)
       if (state.stack[i].isTensor) {
@@ -577,9 +577,9 @@ private:
   uint32_t &at;
   std::vector<Instruction> code;
   std::vector<std::optional<State>> before;
-  std::vector<bool> isTarget; // instructions that branches lead to, and the end
+  std::vector<bool> isTarget; // branch targets, and the end
   std::vector<uint32_t> pending;
-  size_t budget = 0; // what the kept states take, so that a forged function cannot take all memory
+  size_t budget = 0; // bounds the memory of the stored states for untrusted functions
   State state;
   LoadedFunction loaded;
   std::string failure;

@@ -1,4 +1,4 @@
-//===- AddCode.h - generated code into the kernels of the file ----------*- C++ -*-===//
+//===- AddCode.h - add generated code to the kernels of a file ----------*- C++ -*-===//
 #ifndef PTO_MLIR_LIB_COMPILER_ADDCODE_H
 #define PTO_MLIR_LIB_COMPILER_ADDCODE_H
 
@@ -12,7 +12,8 @@
 
 namespace pto_mlir {
 
-/// Adds streams, sources, memory and events of `code` to `kernel`, which may hold those of the other kind of core.
+/// Adds streams, sources, memory and events of `code` to `kernel`, which may already have those of the other kind of
+/// core.
 inline void addCode(pmodel::KernelDesc &kernel, backend::KernelStreams &code) {
   auto firstSource = uint32_t(kernel.sources.size());
   for (backend::EngineStream &stream : code.streams) {
@@ -27,8 +28,8 @@ inline void addCode(pmodel::KernelDesc &kernel, backend::KernelStreams &code) {
     kernel.localMemory.push_back({isa::kMemoryNames[unsigned(use.memory)], use.bytes});
 }
 
-/// The kernels of the file, with the streams of both kinds of core under the name that `pto.part_of` says. Nothing
-/// after an error.
+/// Generates all kernels; parts for both kinds of core are merged under the name in `pto.part_of`. Nullopt after an
+/// error.
 inline std::optional<std::vector<pmodel::KernelDesc>> generateKernels(mlir::ModuleOp module,
                                                                       const backend::Processor &processor,
                                                                       unsigned blocks,

@@ -24,7 +24,7 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-/// Parses and verifies for the wanted architecture, which the module carries afterwards.
+/// Parses and verifies for the architecture, and records it in the module.
 OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, const pto::Target &arch,
                                    MLIRContext &context) {
   llvm::SourceMgr sources;

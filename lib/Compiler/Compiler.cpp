@@ -24,10 +24,10 @@ using namespace mlir;
 namespace pto_mlir {
 namespace {
 
-/// Module attributes that model_transform writes beside the ones of the importer.
+/// Module attributes written by model_transform in addition to those of the importer.
 constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
 
-/// A context per call: nothing outlives it. Diagnostics are for people, so they do not print the IR.
+/// One context per call. Diagnostics are shown to users, so they do not print the IR.
 struct CompilerContext : MLIRContext {
   CompilerContext() : MLIRContext(makeRegistry()) { printOpOnDiagnostic(false); }
 
@@ -39,7 +39,7 @@ private:
   }
 };
 
-/// Runs the pipeline; a failure without a diagnostic still leaves a line.
+/// Runs the pipeline; adds an error message for a failure without a diagnostic.
 bool run(PassManager &pm, ModuleOp module, Errors &errors) {
   if (succeeded(pm.run(module)))
     return true;
@@ -68,7 +68,7 @@ struct DumpPass : PassWrapper<DumpPass, OperationPass<ModuleOp>> {
   std::string file;
 };
 
-/// Reads a top module and checks that it is a net: a function @main with outputs.
+/// Reads a top module and checks that it has a function @main with outputs.
 OwningOpRef<ModuleOp> readNet(const std::string &file, MLIRContext &context, Errors &errors) {
   OwningOpRef<ModuleOp> module = top::readTopModule(file, context, errors);
   if (!module)
@@ -81,7 +81,7 @@ OwningOpRef<ModuleOp> readNet(const std::string &file, MLIRContext &context, Err
   return module;
 }
 
-/// Prefixes each line with the file that the user named.
+/// Prefixes each message with the file name given by the user.
 void nameFile(const std::string &file, Errors &errors) {
   for (std::string &line : errors)
     if (line.find(file) == std::string::npos)
@@ -181,9 +181,9 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
   return net;
 }
 
-/// One net of straight-line ops, compiled.
+/// Compiles one net without control flow.
 static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
-  // What every pass asks (pto::targetOf).
+  // The target, read by the passes through pto::targetOf.
   module->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), options.processor));
   PassManager pm(module.getContext());
   DeployPipelineOptions pipeline;
@@ -214,7 +214,7 @@ static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions 
   return built;
 }
 
-/// One line where the options do not fit the processor's row of the table.
+/// An error message when the options are invalid for the processor; nullopt when they are valid.
 static std::optional<std::string> processorProblem(const DeployOptions &options) {
   const pto::Target *target = pto::findTarget(options.processor);
   if (!target)

@@ -32,7 +32,7 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
     auto built = deployNet(net, own);
     if (!built)
       return std::nullopt;
-    // What follows needs the net no more; there may be hundreds.
+    // Free the net's IR, since there may be hundreds of nets.
     net.getBody()->clear();
     DeploySummary &summary = built->summary;
     sum.launches += summary.launches;

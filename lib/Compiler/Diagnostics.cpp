@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-/// The tensor of a location, or the one that an op within its lowering is for.
+/// The tensor name of a location, or of the op whose lowering it belongs to.
 static llvm::StringRef tensorOf(Location loc) {
   if (llvm::StringRef name = top::getTensorName(loc); !name.empty())
     return name;
@@ -19,7 +19,7 @@ static llvm::StringRef tensorOf(Location loc) {
   return {};
 }
 
-/// "tensor \"conv1\": ..." or "file.mlir:3:5: ..." before the message, notes behind it.
+/// The message with the prefix "tensor \"conv1\": " or "file.mlir:3:5: ", followed by its notes.
 static std::string lineOf(Diagnostic &diagnostic) {
   std::string line;
   llvm::raw_string_ostream stream(line);

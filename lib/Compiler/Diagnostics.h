@@ -1,4 +1,4 @@
-// MLIR's diagnostics as lines for the user.
+// MLIR diagnostics as one-line messages for the user.
 #ifndef PTO_MLIR_LIB_COMPILER_DIAGNOSTICS_H
 #define PTO_MLIR_LIB_COMPILER_DIAGNOSTICS_H
 
@@ -7,8 +7,8 @@
 
 namespace pto_mlir {
 
-/// While it lives, errors of the context are appended to `errors`, each with the tensor that it concerns and its notes;
-/// remarks (where a pass takes a slow way) to `remarks`, or nowhere.
+/// During its lifetime, errors of the context are appended to `errors`, each with its tensor and notes, and remarks to
+/// `remarks` unless null.
 class DiagnosticCollector {
 public:
   DiagnosticCollector(mlir::MLIRContext *context, Errors &errors, std::vector<std::string> *remarks = nullptr);

@@ -1,4 +1,4 @@
-// The kernels of a model as files of .pto.
+// Writes the kernels of a model as .pto files.
 #include "EmitPTO.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,12 +31,12 @@ struct EmitPTO : PassWrapper<EmitPTO, OperationPass<ModuleOp>> {
           (!of || of == name) && failed(emit({kernel, partners.lookup(name)}, twins.lookup(name))))
         return signalPassFailure();
     }
-    // Nobody launches them.
+    // Twins are never launched.
     for (auto [of, twin] : twins)
       twin.erase();
   }
 
-  /// Writes the kernel, or the twin that does without what the reader lacks.
+  /// Writes the kernel, or its twin when the reader does not support the kernel.
   LogicalResult emit(ptotext::Kernel kernel, func::FuncOp twin) {
     ptotext::Reader reader = options.exact ? ptotext::Reader::Compiler : ptotext::Reader::Assembler;
     StringRef name = kernel.main.getName();

@@ -1,4 +1,4 @@
-// The kernels of a model as files of .pto.
+// Writes the kernels of a model as .pto files.
 #ifndef PTO_MLIR_LIB_COMPILER_EMITPTO_H
 #define PTO_MLIR_LIB_COMPILER_EMITPTO_H
 
@@ -9,17 +9,18 @@ namespace pto_mlir {
 
 struct EmitOptions {
   std::string folder, processor;
-  bool exact = false; // for pto-compile, instead of in the constructs that the public assembler lowers
+  bool exact = false; // for pto-compile, instead of restricted to what the public assembler lowers
 };
 
 /// Lines are "kernel: reason".
 struct EmitResult {
   int64_t written = 0;
   std::vector<std::string> left;      // not written
-  std::vector<std::string> rewritten; // written in other ops than those that the model runs
+  std::vector<std::string> rewritten; // written with other ops than those of the model
 };
 
-/// A pass for the end of stage "pto": writes each kernel as `<folder>/<kernel>.pto`. `result` must outlive the pass.
+/// A pass for the end of stage "pto" that writes each kernel to `<folder>/<kernel>.pto`. `result` must outlive the
+/// pass.
 std::unique_ptr<mlir::Pass> createEmitPTO(EmitOptions options, EmitResult &result);
 
 } // namespace pto_mlir

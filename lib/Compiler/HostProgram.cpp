@@ -23,7 +23,7 @@ std::optional<pmodel::HostProgramDesc> hostProgram(ModuleOp module, const std::s
     program.inputs.push_back(nameOf(main.getArgAttrDict(i), "input" + Twine(i)));
   for (unsigned i = 0; i < main.getNumResults(); ++i)
     program.outputs.push_back(nameOf(main.getResultAttrDict(i), "output" + Twine(i)));
-  // A program is a list of functions: without the nets.
+  // A program contains functions only, so clone @main without the nets.
   OwningOpRef<ModuleOp> alone = ModuleOp::create(module.getLoc());
   alone->getBody()->push_back(main->clone());
   vm::ProgramTextOptions options;

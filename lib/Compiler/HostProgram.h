@@ -7,7 +7,7 @@
 
 namespace pto_mlir {
 
-/// The program of a module that convert-control-to-vm has split, for `target`. Nullopt after an error.
+/// The program of a module split by convert-control-to-vm, for `target`. Nullopt after an error.
 std::optional<pmodel::HostProgramDesc> hostProgram(mlir::ModuleOp module, const std::string &target,
                                                    std::vector<std::string> &errors);
 

@@ -1,4 +1,4 @@
-// Codegen of every kernel, bytecode of the host program, weights -> .pmodel.
+// Code generation of every kernel, bytecode of the host program, and weights -> .pmodel.
 #include "pto_mlir/Compiler/ModelBuilder.h"
 #include "AddCode.h"
 
@@ -22,8 +22,8 @@ std::vector<std::string> strings(ArrayAttr attr) {
   return list;
 }
 
-/// An input or output from the {name, type, model_type, index_bound} that convert-host-to-vm recorded; nothing (with an
-/// error) for a type that the file lacks.
+/// An input or output from the attribute {name, type, model_type, index_bound} set by convert-host-to-vm. Emits an
+/// error and returns nullopt for a type that the file format lacks.
 std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *where) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
   auto model = attr.getAs<TypeAttr>("model_type");
@@ -44,7 +44,7 @@ std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *whe
   return desc;
 }
 
-/// A kept tensor; NHWC ones carry the permutation back to ONNX's order.
+/// A debug tensor; NHWC tensors get the permutation to ONNX's order.
 std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr, ModuleOp module) {
   auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
   auto element = fileElementType(type.getElementType());
@@ -65,7 +65,7 @@ std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr, ModuleOp mo
     desc.indexBound = bound.getInt();
   size_t rank = desc.shape.size();
   if (attr.getAs<StringAttr>("layout").getValue() == "NHWC" && rank >= 3) {
-    // ONNX's dimension 1 is the stored last one.
+    // ONNX's dimension 1 (channels) is stored last.
     desc.permutation = {0, uint8_t(rank - 1)};
     for (size_t i = 1; i + 1 < rank; ++i)
       desc.permutation.push_back(i);
@@ -75,7 +75,7 @@ std::optional<pmodel::DebugTensorDesc> keptDesc(DictionaryAttr attr, ModuleOp mo
   return desc;
 }
 
-/// The tensors that a launch computes: by its attribute where they are more than one, else by its location.
+/// Names of the tensors computed by a launch: from its attribute if there are several, else from its location.
 std::vector<std::string> tensorsOf(vm::LaunchOp launch) {
   if (auto names = launch->getAttrOfType<ArrayAttr>("vm.tensors"))
     return strings(names);
@@ -101,7 +101,7 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   for (auto attr : program->getAttrOfType<ArrayAttr>("vm.kept").getAsRange<DictionaryAttr>())
     if (auto desc = keptDesc(attr, module))
       variant.debugTensors.push_back(std::move(*desc));
-  // Of interest beside the tensors that were kept; five kilobytes of names are much for a small net.
+  // Debug builds only: the names may be as large as a small net.
   if (llvm::any_of(variant.debugTensors, [](const auto &tensor) { return tensor.indexBound == 0; })) {
     variant.absorbed = strings(module->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr));
     for (std::string &name : strings(program->getAttrOfType<ArrayAttr>("vm.absorbed")))
@@ -147,7 +147,8 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
   model.producer = kProducer;
   model.processor = options.processor;
   model.numCore = options.numCore;
-  // Sources are as large as the commands, and the kernel's own name its tensors already.
+  // Source locations are as large as the commands, so only debug builds have them; kernels name their tensors in any
+  // case.
   auto kernels =
       generateKernels(module, *loaded.processor, options.numCore, {/*text=*/false, /*sources=*/options.debug});
   if (!kernels)

@@ -8,7 +8,7 @@
 
 namespace pto_mlir {
 
-/// "float32", "int8", ...; nothing for a type that numpy lacks.
+/// numpy's name ("float32", "int8", ...); nullopt for a type that numpy lacks.
 inline std::optional<std::string> numpyType(mlir::Type type) {
   if (type.isF32())
     return "float32";

@@ -1,4 +1,4 @@
-// A top module on the CPU: see the header. The compiled function takes one memref per input, weight and result.
+// Implementation of TopJIT. The compiled function takes one memref per input, weight and result.
 #include "pto_mlir/Compiler/TopJIT.h"
 
 #include "Diagnostics.h"
@@ -48,10 +48,10 @@ namespace {
 struct Port {
   std::string name;
   RankedTensorType type;
-  bool channelsLast = false; // held NHWC, to be given as NCHW
+  bool channelsLast = false; // stored NHWC, returned as NCHW
 };
 
-/// numpy's name, or MLIR's where numpy has none.
+/// numpy's type name, or MLIR's where numpy has none.
 std::string numpyName(Type type) {
   if (auto name = numpyType(type))
     return *name;
@@ -60,7 +60,7 @@ std::string numpyName(Type type) {
   return text;
 }
 
-// What a C function takes for a memref: pointers, offset, sizes, strides.
+// The C calling convention of a memref: pointers, offset, sizes, strides.
 std::vector<int64_t> descriptor(const void *data, llvm::ArrayRef<int64_t> shape) {
   int64_t address = reinterpret_cast<intptr_t>(data);
   std::vector<int64_t> words{address, address, 0};
@@ -72,7 +72,7 @@ std::vector<int64_t> descriptor(const void *data, llvm::ArrayRef<int64_t> shape)
   return words;
 }
 
-// The tensor for an input; null, reported, when there is none that fits.
+// The tensor for an input; null, with an error, when missing or of another type or shape.
 const HostTensor *checkedInput(const Port &port, const std::vector<HostTensor> &tensors, Errors &errors) {
   auto given = llvm::find_if(tensors, [&](const HostTensor &tensor) { return tensor.name == port.name; });
   std::string type = numpyName(port.type.getElementType());
@@ -88,7 +88,7 @@ const HostTensor *checkedInput(const Port &port, const std::vector<HostTensor> &
   return nullptr;
 }
 
-// NHWC -> NCHW, of any rank.
+// NHWC -> NCHW, for any number of spatial dimensions.
 HostTensor channelsFirst(const HostTensor &tensor, int64_t elementSize) {
   HostTensor result = tensor;
   int64_t rank = tensor.shape.size(), channels = tensor.shape.back(), batch = tensor.shape.front();
@@ -109,7 +109,7 @@ HostTensor channelsFirst(const HostTensor &tensor, int64_t elementSize) {
 
 namespace {
 
-// A straight-line module, compiled.
+// A compiled net without control flow.
 struct CompiledNet {
   explicit CompiledNet(MLIRContext &context) : context(context) {}
 
@@ -118,7 +118,7 @@ struct CompiledNet {
 
   MLIRContext &context;
   std::vector<Port> inputs, results;
-  size_t numOutputs = 0; // the other results are named tensors within
+  size_t numOutputs = 0; // the remaining results are named inner tensors
   std::vector<top::Weight> weights;
   std::unique_ptr<ExecutionEngine> engine;
 
@@ -138,7 +138,7 @@ std::vector<Port> inputPorts(func::FuncOp main) {
   return ports;
 }
 
-// A module with control flow: its nets, and the program that calls them.
+// A compiled module with control flow: its nets, and the program that calls them.
 class CompiledProgram {
 public:
   bool compile(ModuleOp module, bool allTensors, Errors &errors);
@@ -151,7 +151,7 @@ private:
   std::map<std::string, std::unique_ptr<CompiledNet>> nets;
   std::vector<Port> inputs, outputs;
   std::unique_ptr<bytecode::HostedProgram> program;
-  std::map<std::string, HostTensor> inner; // named tensors of nets, from their last calls
+  std::map<std::string, HostTensor> inner; // named tensors of nets, from the most recent calls
 };
 
 } // namespace
@@ -163,7 +163,7 @@ struct TopJIT::Impl {
   std::unique_ptr<CompiledProgram> program;
 };
 
-// The outputs, then (with `allTensors`) every other name once.
+// Collects the outputs, then (with `allTensors`) every other named tensor once.
 void CompiledNet::collectResults(func::FuncOp main, bool allTensors) {
   Block &block = main.getBody().front();
   Operation *terminator = block.getTerminator();
@@ -270,7 +270,7 @@ bool CompiledNet::compile(ModuleOp module, bool allTensors) {
   }
   for (BlockArgument argument : main.getArguments())
     if (!isa<RankedTensorType>(argument.getType())) {
-      main.emitError("@main has an argument that is no tensor: ") << argument.getType();
+      main.emitError("@main has an argument that is not a tensor: ") << argument.getType();
       return false;
     }
   inputs = inputPorts(main);
@@ -292,8 +292,7 @@ bool CompiledNet::compile(ModuleOp module, bool allTensors) {
   if (failed(lower(module)))
     return false;
   ExecutionEngineOptions options;
-  // No LLVM passes before code generation: on a whole net in one function they take 40 s where the run takes less than
-  // one.
+  // No LLVM optimisation passes: on a whole net in one function they take 40 s, the run less than one.
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   llvm::Expected<std::unique_ptr<ExecutionEngine>> created = ExecutionEngine::create(module, options);
@@ -424,7 +423,7 @@ std::unique_ptr<TopJIT> TopJIT::load(const std::string &mlirFile, bool allTensor
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   auto impl = std::make_unique<Impl>(registry);
-  // Ops of these are made outside passes, which would load them.
+  // Ops of these dialects are created outside passes, so load the dialects explicitly.
   impl->context.loadDialect<bufferization::BufferizationDialect, tensor::TensorDialect>();
   OwningOpRef<ModuleOp> module = top::readTopModule(mlirFile, impl->context, errors);
   if (!module)

@@ -48,7 +48,7 @@ template <class I> int encodeAndStore(PtoEncodeContext *context, const I *insn, 
 ISA_INSNS(PTO_ENCODE)
 #undef PTO_ENCODE
 
-/// Closes the stream that is being written: its engine drains everything it has begun.
+/// Closes the current stream with a barrier that drains its engine.
 PTO_EXPORT int pto_sync_all(PtoEncodeContext *context, CMD_ID_NODE *node) {
   isa::Barrier barrier;
   barrier.pipe = isa::Pipe::ALL;

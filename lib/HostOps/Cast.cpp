@@ -11,7 +11,7 @@ namespace pto_mlir::hostops {
 
 namespace {
 
-// One tag per type: what an element is stored as, and its value as int64, uint64 or double.
+// One tag per element type: its storage, and its value as int64, uint64 or double.
 template <class T> struct Plain {
   using Storage = T;
   using Value = T;
@@ -42,7 +42,7 @@ template <class To, class From> bool fits(From value) {
     return true;
   } else if constexpr (std::is_floating_point_v<From>) {
     From whole = std::trunc(value);
-    // 2^digits is a float of its own where max() is not.
+    // 2^digits is exactly representable as a float; max() may not be.
     From end = std::ldexp(From(1), std::numeric_limits<To>::digits);
     return whole < end && whole >= From(std::numeric_limits<To>::min());
   } else if constexpr (std::is_signed_v<From> && !std::is_signed_v<To>) {
@@ -54,7 +54,7 @@ template <class To, class From> bool fits(From value) {
   }
 }
 
-// Per source type and not inlined: its text is not compiled once for each of the 169 pairs.
+// Per source type and not inlined, so that it is not instantiated for each of the 169 type pairs.
 template <class V> [[gnu::noinline]] Status cannotHold(uint64_t index, V value) {
   return Failure{"element " + std::to_string(index) + " has the value " + std::to_string(value) +
                  ", which the narrower type cannot hold"};

@@ -55,7 +55,7 @@ Status verifyCast(const std::vector<int64_t> &parameters, const std::vector<uint
       return Failure{"cast has an unknown element type"};
   }
   auto from = static_cast<ElementType>(parameters[0]), to = static_cast<ElementType>(parameters[1]);
-  // Converting nothing still says whether the types can be converted.
+  // A cast of 0 elements fails if the type pair is not supported.
   if (Status status = cast(nullptr, from, nullptr, to, 0); !status)
     return status;
   if (parameters[2] < 0 || parameters[2] > maxBytes / 8)

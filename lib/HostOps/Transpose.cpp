@@ -21,7 +21,7 @@ void transpose(const void *in, void *out, uint64_t elementBytes, const std::vect
   auto *target = static_cast<char *>(out);
   for (uint64_t i = 0; i < count; ++i, target += elementBytes) {
     std::memcpy(target, source, elementBytes);
-    // The next index in row-major order, and the source with it.
+    // Advance the output index in row-major order, and the source pointer with it.
     for (size_t d = rank; d-- > 0;) {
       source += stride[d];
       if (++index[d] < outShape[d])

@@ -1,6 +1,6 @@
 //===- CheckOperands.cpp - Legal tiles and shapes -------------------------===//
 //
-// Facts come from the table; rules that relate operands to each other are here, one function each.
+// Limits of single operands come from the table; relations between operands are checked here, one case each.
 //
 //===----------------------------------------------------------------------===//
 

@@ -6,8 +6,8 @@ namespace pto_mlir::isa {
 
 namespace {
 
-// Reads operand words in order. After the first error the rest is left as it is. Not inlined into the hundred rows:
-// that is most of this file's compile time.
+// Reads operand words in order. After the first error the remaining operands are undefined. Members are not inlined:
+// inlining them into every row dominates the compile time of this file.
 struct Decoder {
   const InsnInfo &info;
   const uint32_t *words;
@@ -28,7 +28,7 @@ struct Decoder {
     }
     return words[next++];
   }
-  // A maskable value; `width` bits of the word belong to it.
+  // A value that may be a register; `field` is the word's content that would name it.
   Value value(unsigned k, int64_t immediate, uint32_t field) {
     if (!(mask >> slot++ & 1))
       return Value(immediate);
@@ -107,7 +107,7 @@ struct Decoder {
   }
 };
 
-// Only this depends on the row.
+// The only function that is instantiated per row.
 template <class I> void decodeOperands(Decoder &decoder, DecodedInsn &out) {
   I insn;
   visitOperands(insn, decoder);

@@ -1,7 +1,9 @@
 //===- Disassemble.cpp - Instructions as text -----------------------------===//
 //
-// tadd UB[0]<16x64xf32>, UB[r3]<16x64xf32 valid=r4x64>, ...   tiles: memory, address, box, and what differs from the
-// defaults tload UB[0]<16x64xf32>, arg0[r2]<f32 ND 16x64 strides 64,1>, space=UB
+// tadd UB[0]<16x64xf32>, UB[r3]<16x64xf32 valid=r4x64>, ...
+// tload UB[0]<16x64xf32>, arg0[r2]<16x64xf32 strides=64,1>, space=UB
+//
+// A tile prints as memory, address, box, and whatever differs from the defaults.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +21,7 @@ std::string lower(std::string s) {
   return s;
 }
 
-// One printer for all rows: as a template over the row's struct this file took 17 s to compile.
+// One visitor for all rows: as a template over the row's struct this file took 17 s to compile.
 struct Printer {
   const InsnInfo &info;
   const DecodedInsn &insn;

@@ -6,7 +6,7 @@ namespace pto_mlir::isa {
 
 namespace {
 
-// Appends operand words and collects the register mask; remembers the first value that does not fit.
+// Appends operand words, collects the register mask and keeps the first error.
 struct Encoder {
   const InsnInfo &info;
   std::vector<uint32_t> &words;
@@ -20,7 +20,7 @@ struct Encoder {
               "' does not fit: " + std::to_string(value);
   }
 
-  // The field's content for a maskable value: [low, high] bounds an immediate.
+  // The field of a value that may be a register; an immediate must lie in [low, high].
   uint32_t field(unsigned k, const char *what, const Value &v, int64_t low, int64_t high) {
     unsigned bit = slot++;
     if (v.isRegister) {
@@ -34,7 +34,7 @@ struct Encoder {
   }
 
   void integer(unsigned k, Value &v) { words.push_back(field(k, "value", v, INT32_MIN, INT32_MAX)); }
-  // A bit pattern may come as signed or unsigned 32 bits.
+  // A bit pattern may be given as a signed or unsigned 32-bit value.
   void scalar(unsigned k, Value &v) { words.push_back(field(k, "value", v, INT32_MIN, UINT32_MAX)); }
   void wide(unsigned, int64_t &v) {
     words.push_back(uint32_t(uint64_t(v)));

@@ -11,7 +11,7 @@ static constexpr double gib = 1024.0 * 1024 * 1024;
 namespace {
 constexpr unsigned kNumOpcodes = 1024;
 
-// opcode -> index in kInsns + 1.
+// opcode -> index in kInsns, plus 1; 0: no row.
 constexpr std::array<uint8_t, kNumOpcodes> makeIndex() {
   static_assert(kNumInsns < 255);
   std::array<uint8_t, kNumOpcodes> index{};

@@ -7,21 +7,21 @@ namespace pto_mlir::isa {
 
 namespace {
 
-using Registers = uint64_t; // bit set: certainly written
+using Registers = uint64_t; // bit set: written on every path
 
-// A jump that has not landed yet, and the registers that were written when it was taken.
+// A forward jump whose target is not reached yet, and the registers written when it was taken.
 struct PendingJump {
   size_t target;
   Registers written;
 };
 
-// The stream's top level, or a loop's body.
+// The top level of the stream, or the body of a loop.
 struct Level {
   Registers entry;
   std::vector<PendingJump> jumps;
 };
 
-// Which registers an instruction reads and writes; its typed operands; checks of each tile.
+// Collects the registers that an instruction reads and writes and its operand types, and checks each tile.
 struct OperandChecker : OperandVisitor {
   const InsnInfo &info;
   const DecodedInsn &insn;
@@ -81,8 +81,8 @@ std::optional<std::string> checkTypes(const InsnInfo &info, const OperandChecker
   return "element types (" + types + ") are not legal on " + archInfo(arch).name;
 }
 
-// tload's pairs of view and tile layout. L1 takes a row-major view into NZ and a column-major one into ZN, UB into
-// neither.
+// The legal pairs of view and tile layout of tload. L1 takes a row-major view into NZ and a column-major one into ZN;
+// UB takes neither.
 std::optional<std::string> checkLoadLayouts(const TLoad &insn) {
   Layout from = insn.src.layout, to = insn.dst.layout;
   bool plain = to == Layout::ND || to == Layout::DN;
@@ -242,7 +242,7 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
         return fail("without a loop");
       if (!levels.back().jumps.empty())
         return fail("a jump leaves the loop");
-      written = levels.back().entry; // the body may have run zero times, or a break left it at its begin
+      written = levels.back().entry; // the body may run zero times, or a break may leave it at its start
       levels.pop_back();
     } else if (insn.opcode == Opcode::BreakIfZero) {
       if (levels.size() == 1)
@@ -253,7 +253,7 @@ std::optional<StreamError> verifyStream(CoreKind core, Pipe pipe, const uint32_t
         return fail("the jump leaves the stream");
       levels.back().jumps.push_back({next + size_t(skip.words.value), written});
       if (skip.cond == Value(0))
-        written = ~Registers(0); // nothing falls through
+        written = ~Registers(0); // no fall-through path
     } else {
       written |= operands.written;
     }

@@ -1,4 +1,4 @@
-"""Writes everything that depends on a row of the instruction table.
+"""Generates everything that depends on a row of the instruction table.
 
     gen_isa.py TABLE.json OUT_DIR
 
@@ -186,7 +186,8 @@ def write_insns(table, insns, out):
     out.append("} // namespace pto_mlir::isa\n#endif")
 
 
-# What an operand that is read stands for, by the row's shape relation: of most operands, of the last tile.
+# Default access pattern of the operands that a row reads, by its shape relation: of all operands but the last tile, of
+# the last tile.
 ACCESS_OF_SHAPE = {
     "same": ("lane", "lane"),
     "rowReduce": ("dstRows", "dstRows"),
@@ -199,7 +200,7 @@ ACCESS_OF_SHAPE = {
 
 
 def accesses(table, insn):
-    """The access pattern of each operand; None where it is neither tile nor view."""
+    """The access pattern of each operand; None if it is neither a tile nor a view."""
     ops = table.operands(insn)
     places = [k for k, op in enumerate(ops) if op["kind"] in ("Tile", "View")]
     named = [r["name"] for r in table.refs(insn["accesses"])]
@@ -218,7 +219,7 @@ def accesses(table, insn):
 
 
 def write_costs(table, out):
-    """The rates and curves that rows refer to."""
+    """Writes the rates and curves that rows refer to."""
 
     def text(record):
         return json.dumps(record["source"])
@@ -284,7 +285,8 @@ def mask_of(records):
 
 
 def archs_by_column(table):
-    """(bit set of architectures, list of a type column): a row takes the columns of its `rules`."""
+    """(bit set of architectures, column of type lists): a row is legal with the columns of the architecture's
+    `rules`."""
     rows = table.of("Arch", "value")
     a3, a5 = (mask_of([r for r in rows if r["rules"] == name]) for name in ("a3", "a5"))
     return [(mask_of(rows), "combinations"), (a5, "a5only"), (a3, "a3only")]
@@ -294,7 +296,7 @@ ARCH_NUMBERS = ("scratchBegin", "scratchBytes", "blocks", "vectorCores", "eventI
 
 
 def write_arch(table, arch):
-    """A row of `ArchInfo`."""
+    """A row of `ArchInfo`, as C++."""
 
     def memories(sizes):
         ordered = sorted(sizes, key=lambda s: table.ref(s["memory"])["value"])
@@ -407,7 +409,7 @@ def write_tables(table, insns, out):
 
 
 def cost(table, insn):
-    """The price of a row, in words, with its source."""
+    """The cost of a row in words, with its source."""
     rate, curves = table.ref(insn["cost"]), table.ref(insn["a5Cost"])
     form = table.ref(rate["form"])["summary"]
     if table.ref(rate["form"])["name"] == "cycles":
@@ -548,7 +550,7 @@ def main():
         out = []
         writer(out)
         path, text = os.path.join(sys.argv[2], name), "\n".join(out) + "\n"
-        if not os.path.exists(path) or open(path).read() != text:  # what did not change causes no compilation
+        if not os.path.exists(path) or open(path).read() != text:  # an unchanged file triggers no compilation
             with open(path, "w") as f:
                 f.write(text)
 

@@ -21,7 +21,7 @@ bool sameCommands(const KernelDesc &a, const KernelDesc &b) {
          std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(), same);
 }
 
-/// A name that `taken` lacks: `name`, else name_2, name_3, ...
+/// A name not in `taken`: `name`, else name_2, name_3, ...
 std::string freeName(const std::string &name, const std::unordered_map<std::string, uint32_t> &taken) {
   std::string candidate = name;
   for (unsigned i = 2; taken.count(candidate); ++i)
@@ -29,7 +29,7 @@ std::string freeName(const std::string &name, const std::unordered_map<std::stri
   return candidate;
 }
 
-/// The weight in which an argument of a verified program lies.
+/// The weight that contains an argument of a verified program.
 std::optional<uint32_t> weightAt(const ModelPart &part, const VMArgument &argument) {
   const std::vector<uint64_t> &offsets = part.layout->offsets;
   for (uint32_t i = 0; i < offsets.size(); ++i)
@@ -39,7 +39,7 @@ std::optional<uint32_t> weightAt(const ModelPart &part, const VMArgument &argume
   return std::nullopt;
 }
 
-/// Names of the nets that a verified program calls.
+/// Names of the nets called by a verified program.
 std::vector<std::string> calledNets(const HostProgramDesc &program) {
   std::vector<std::string> names;
   auto module = bytecode::deserialize(program.code.data(), program.code.size());
@@ -49,7 +49,7 @@ std::vector<std::string> calledNets(const HostProgramDesc &program) {
   return names;
 }
 
-/// The program with other names for its nets.
+/// The program with its nets renamed.
 HostProgramDesc renamed(HostProgramDesc program, const std::unordered_map<std::string, std::string> &names) {
   auto module = bytecode::deserialize(program.code.data(), program.code.size());
   for (bytecode::Constant &constant : module->constants)
@@ -207,7 +207,7 @@ Result<WriteSummary> ModelAssembler::write(const std::string &path) {
   return writeModel(model, layout, path);
 }
 
-/// Which nets no host program of the file calls.
+/// Marks the nets that no host program of the file calls.
 static std::vector<bool> standAlone(const ModelDesc &model) {
   std::vector<bool> alone(model.nets.size(), true);
   for (const HostProgramDesc &program : model.programs)

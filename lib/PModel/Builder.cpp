@@ -48,7 +48,7 @@ FileHeader makeHeader(const flatbuffers::DetachedBuffer &metadata, uint64_t file
   return header;
 }
 
-/// Weight blobs in layout order; a blob that shares an earlier one's place is already there.
+/// Writes the weight blobs in layout order; skips a blob that shares an earlier one's offset.
 Status writeWeights(TemporaryFile &file, const ModelDesc &model, const WeightLayout &layout, uint64_t begin) {
   for (size_t i = 0; i < model.weights.size(); ++i) {
     uint64_t offset = begin + layout.offsets[i];
@@ -77,7 +77,7 @@ Result<WriteSummary> writeModel(const ModelDesc &model, const WeightLayout &layo
   plan.weightsSize = layout.totalBytes;
   plan.commandsHash = contentHash(commands.data(), plan.commandsSize);
   plan.programsHash = contentHash(programs.data(), programs.size());
-  // Sections follow the metadata, whose size is known only once it was made: make it twice.
+  // Section offsets depend on the size of the metadata, which contains them in fixed-size fields: build it twice.
   placeSections(plan, writeMetadata(model, merge, layout, plan).size());
   flatbuffers::DetachedBuffer metadata = writeMetadata(model, merge, layout, plan);
 

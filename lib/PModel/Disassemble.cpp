@@ -1,4 +1,4 @@
-// Text of VM programs, for people and tests.
+// Disassembly of net programs and kernels.
 #include "pto_mlir/PModel/Program.h"
 
 namespace pto_mlir::pmodel {
@@ -52,7 +52,7 @@ std::string disassembleProgram(const ModelDesc &model, const VariantDesc &varian
       case 'k':
         operand(kernelName(insn.kernel, model, program));
         break;
-      default: // instructions that no net's program has
+      default: // not used by net programs
         operand("?");
         break;
       case 'h':

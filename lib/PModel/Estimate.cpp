@@ -24,12 +24,12 @@ Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
       return Failure{ops.error()};
     streams.push_back({stream.coreKind, isa::Pipe(stream.pipe), ops.take()});
   }
-  // S comes first: its values travel to the other engines.
+  // S first, since the other engines consume its queue values.
   std::stable_partition(streams.begin(), streams.end(), [](const Decoded &s) { return s.pipe == isa::Pipe::S; });
   return streams;
 }
 
-/// Notes what one core does.
+/// Records the events of one core.
 Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, const KernelDesc &kernel,
                 uint64_t &steps, cost::CoreLog &core, std::vector<cost::ByteRuns> &runs) {
   StreamWalker::Queues queues;
@@ -54,7 +54,7 @@ Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, 
   return {};
 }
 
-/// Do the cores of all blocks wait for each other?
+/// Whether the kernel synchronises cores across blocks.
 bool tiesBlocks(const std::vector<Decoded> &streams) {
   for (const Decoded &stream : streams)
     for (const StreamOp &op : stream.ops)

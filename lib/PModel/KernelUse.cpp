@@ -6,7 +6,7 @@ namespace pto_mlir::pmodel {
 
 namespace {
 
-/// Marks the arguments that an instruction's views name.
+/// Marks the arguments accessed by an instruction's views.
 struct ViewMarker : isa::OperandVisitor {
   KernelUse &use;
   const isa::InsnInfo &info;

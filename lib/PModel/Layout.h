@@ -1,4 +1,4 @@
-// Numbers of the container around the metadata (docs/pmodel-format.md).
+// Constants of the container format (docs/pmodel-format.md).
 #ifndef PTO_MLIR_LIB_PMODEL_LAYOUT_H
 #define PTO_MLIR_LIB_PMODEL_LAYOUT_H
 
@@ -10,7 +10,7 @@
 
 namespace pto_mlir::pmodel {
 
-/// The first 64 bytes of a file, as they lie there (little-endian hosts only, like everything we run on).
+/// The first 64 bytes of a file, little-endian; read and written directly, so only little-endian hosts are supported.
 struct FileHeader {
   char magic[8];
   uint32_t formatMajor;
@@ -19,7 +19,7 @@ struct FileHeader {
   uint64_t metadataSize;
   uint64_t metadataHash;
   uint64_t fileSize;
-  uint64_t headerHash; // of the bytes before it
+  uint64_t headerHash; // of the preceding bytes
   uint64_t zero;
 };
 static_assert(sizeof(FileHeader) == 64);
@@ -31,7 +31,7 @@ inline constexpr uint64_t sectionAlignment = 4096;
 inline constexpr uint64_t weightAlignment = 64;
 
 inline uint64_t contentHash(const void *data, size_t bytes) {
-  // xxHash reads nothing for 0 bytes but wants a pointer.
+  // xxHash requires a non-null pointer even for 0 bytes.
   return XXH3_64bits(bytes ? data : "", bytes);
 }
 

@@ -29,7 +29,7 @@ bool sameKernel(const KernelDesc &a, const KernelDesc &b) {
 
 KernelMerge mergeKernels(const std::vector<KernelDesc> &kernels) {
   KernelMerge merge;
-  std::unordered_multimap<uint64_t, uint32_t> seen; // hash -> place
+  std::unordered_multimap<uint64_t, uint32_t> seen; // hash -> index into `stored`
   for (uint32_t k = 0; k < kernels.size(); ++k) {
     uint64_t hash = kernelHash(kernels[k]);
     auto [first, last] = seen.equal_range(hash);

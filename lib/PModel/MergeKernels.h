@@ -5,15 +5,15 @@
 
 namespace pto_mlir::pmodel {
 
-/// Which kernels are stored: `stored` lists indices into the model's kernels, `index[k]` is the place of kernel k (or
-/// of its equal) in `stored`, `sourceOps[s]` joins the source ops of all kernels that share place s.
+/// Deduplicated kernels: `stored` lists indices into the model's kernels, `index[k]` is the position of kernel k (or
+/// its equal) in `stored`, `sourceOps[s]` joins the source ops of all kernels stored as `stored[s]`.
 struct KernelMerge {
   std::vector<uint32_t> stored;
   std::vector<uint32_t> index;
   std::vector<std::vector<std::string>> sourceOps;
 };
 
-/// Finds kernels that run the same commands with the same arguments and blocks.
+/// Merges kernels with equal commands, arguments and blocks.
 KernelMerge mergeKernels(const std::vector<KernelDesc> &kernels);
 
 } // namespace pto_mlir::pmodel

@@ -12,7 +12,7 @@ using flatbuffers::Offset;
 using flatbuffers::String;
 using flatbuffers::Vector;
 
-/// Walks the model in the order in which the sections are packed: streams kernel by kernel, programs net by net.
+/// Serialises the model in section order: streams by kernel, programs by net.
 class MetadataWriter {
 public:
   MetadataWriter(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout)
@@ -50,7 +50,7 @@ public:
     Offset<Vector<Offset<fb::HostProgram>>> morePrograms;
     if (!more.empty())
       morePrograms = builder.CreateVector(more);
-    // The oldest reader (by its own minor) that understands this file.
+    // The lowest format minor version of a reader that can read this file.
     uint32_t minReaderMinor = more.empty() ? 0 : 1;
     auto producer = string(model.producer);
     auto processor = string(model.processor);
@@ -89,7 +89,7 @@ private:
         sourceWords.push_back(word);
         sources.push_back(source);
       }
-      // An empty table would cost its length and place in every stream.
+      // An absent field saves the length and offset of an empty vector in every stream.
       auto table = [&](const std::vector<uint32_t> &numbers) {
         return numbers.empty() ? Offset<Vector<uint32_t>>() : builder.CreateVector(numbers);
       };

@@ -17,7 +17,7 @@ struct SectionPlan {
   uint64_t commandsHash = 0, programsHash = 0;
 };
 
-/// The finished metadata buffer. Its size does not depend on the numbers in `sections`.
+/// The finished metadata buffer. Its size is independent of the values in `sections`.
 flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout,
                                           const SectionPlan &sections);
 

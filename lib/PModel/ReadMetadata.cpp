@@ -18,7 +18,7 @@ std::vector<std::string> texts(const flatbuffers::Vector<flatbuffers::Offset<fla
 
 ElementType elementType(fb::ElementType type) { return static_cast<ElementType>(type); }
 
-/// Reads tables depth first; the first failure ends the reading.
+/// Reads the tables depth first; stops at the first failure.
 class MetadataReader {
 public:
   MetadataReader(const Section &commands, const Section &programs, const Section &weights)
@@ -49,7 +49,7 @@ private:
     if (!values || values->size() == 0)
       return {};
     if (reinterpret_cast<uintptr_t>(values->Data()) % alignof(T) != 0) {
-      failure = "its metadata is no valid FlatBuffer of a model: a vector is not aligned";
+      failure = "its metadata is not a valid FlatBuffer of a model: a vector is not aligned";
       return {};
     }
     return std::vector<T>(values->begin(), values->end());

@@ -7,7 +7,7 @@
 
 namespace pto_mlir::pmodel {
 
-/// A checked part of the file.
+/// A bounds-checked section of the file.
 struct Section {
   const uint8_t *data = nullptr;
   uint64_t size = 0;
@@ -17,7 +17,7 @@ struct Section {
 };
 
 /// Fills `model` and `layout` from metadata that passed FlatBuffers' verifier. Fails on a range outside its section or
-/// a missing table; what the values mean is verifyModel's business.
+/// a missing table. Semantics are checked by verifyModel.
 Status readModel(const fb::Model &metadata, const Section &commands, const Section &programs, const Section &weights,
                  ModelDesc &model, WeightLayout &layout);
 

@@ -25,7 +25,7 @@ FileHeader headerOf(const uint8_t *data) {
 
 const fb::Model *metadataOf(const uint8_t *data) { return fb::GetModel(data + headerOf(data).metadataBegin); }
 
-/// A section of the file that the model table names; sections come in order behind `end`.
+/// A section referenced by the model table. It must begin at or after `end`, the end of the previous section.
 Result<Section> section(const uint8_t *data, uint64_t fileSize, const fb::Range *range, uint64_t &end,
                         const char *name) {
   Section file{data, fileSize};
@@ -98,11 +98,11 @@ Status ModelFile::checkContainer() {
   const uint8_t *metadata = data + header.metadataBegin;
   if (header.metadataHash != contentHash(metadata, header.metadataSize))
     return Failure{"its metadata is damaged: the hash differs"};
-  // A table takes at least 4 bytes, so this bound admits any honest file and keeps the check linear in its size.
+  // A table takes at least 4 bytes, so this bound accepts every valid file and keeps verification linear in its size.
   flatbuffers::Verifier verifier(metadata, header.metadataSize, 64,
                                  static_cast<flatbuffers::uoffset_t>(header.metadataSize / 4 + 16));
   if (!fb::VerifyModelBuffer(verifier))
-    return Failure{"its metadata is no valid FlatBuffer of a model"};
+    return Failure{"its metadata is not a valid FlatBuffer of a model"};
   fileInfo.formatMajor = header.formatMajor;
   fileInfo.formatMinor = header.formatMinor;
   fileInfo.fileBytes = size;

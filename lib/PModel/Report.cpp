@@ -16,7 +16,7 @@ namespace pto_mlir::pmodel {
 
 namespace {
 
-/// printf into a string.
+/// Appends formatted text (printf).
 [[gnu::format(printf, 2, 3)]] void append(std::string &text, const char *format, ...) {
   va_list arguments, again;
   va_start(arguments, format);
@@ -267,7 +267,7 @@ std::string weightsReport(const ModelFile &file) {
 std::string disassemblyReport(const ModelFile &file) {
   const ModelDesc &model = file.model();
   std::string text;
-  // It was read and verified when the file was opened.
+  // Parsed and verified when the file was opened, so this cannot fail.
   for (const HostProgramDesc &program : model.programs)
     text += "host program '" + program.name + "'\n" +
             bytecode::disassemble(*bytecode::deserialize(program.code.data(), program.code.size())) + "\n";

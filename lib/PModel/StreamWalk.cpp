@@ -10,7 +10,7 @@ namespace pto_mlir::pmodel {
 
 namespace {
 
-/// Commands that one kernel may execute here, over all cores: a few seconds.
+/// Limit on executed commands per kernel, over all cores; takes a few seconds.
 constexpr uint64_t kMostSteps = uint64_t(1) << 28;
 
 } // namespace
@@ -98,14 +98,14 @@ bool StreamWalker::scalar(const isa::DecodedInsn &insn) {
     return isa::visit(insn, [&](const auto &typed) {
       constexpr Opcode opcode = isa::OpcodeOf<std::decay_t<decltype(typed)>>::value;
       if constexpr (isa::evaluateScalar(opcode, 1, 1).has_value())
-        registers[typed.dst] =
-            isa::evaluateScalar(opcode, read(typed.lhs), read(typed.rhs)).value_or(0); // by 0: a fault when it runs
+        registers[typed.dst] = isa::evaluateScalar(opcode, read(typed.lhs), read(typed.rhs))
+                                   .value_or(0); // division by 0: a fault at run time
       return isa::evaluateScalar(opcode, 1, 1).has_value();
     });
   }
 }
 
-/// What S hands to the other engines.
+/// Queue commands between S and the other engines.
 void StreamWalker::queue(const isa::DecodedInsn &insn) {
   if (insn.opcode == isa::Opcode::Push) {
     const auto &push = insn.as<isa::Push>();
@@ -118,8 +118,8 @@ void StreamWalker::queue(const isa::DecodedInsn &insn) {
   }
 }
 
-/// Where control goes on from a loop, its end, a break or a jump; nothing for other commands, and at the end of the
-/// stream for a loop whose step is below 1.
+/// The successor of a loop, loop end, break or jump: an index into `ops`. Nullopt for other commands; the end of the
+/// stream for a loop with a step below 1.
 std::optional<size_t> StreamWalker::control(const std::vector<StreamOp> &ops, size_t at) {
   const StreamOp &op = ops[at];
   switch (op.insn.opcode) {
@@ -170,7 +170,7 @@ Status StreamWalker::run(const std::vector<StreamOp> &ops, const Command &comman
     isa::resolveRegisters(resolved, registers);
     queue(resolved);
     command(resolved, uint32_t(at));
-    // A value from memory is not known here; addresses may depend on it, sizes do not.
+    // Values in memory are unknown; addresses may depend on them, sizes do not.
     if (op.insn.opcode == isa::Opcode::LoadScalar)
       registers[op.insn.as<isa::LoadScalar>().dst] = 0;
     else if (op.insn.opcode == isa::Opcode::TGetval)

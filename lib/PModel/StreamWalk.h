@@ -1,5 +1,5 @@
-// A walk through the commands of a kernel without its data: register arithmetic, loops and jumps are executed,
-// everything else is told to the caller.
+// Abstract execution of a kernel's commands without data: register arithmetic, loops and jumps are executed; all other
+// commands are reported to the caller.
 #ifndef PTO_MLIR_LIB_PMODEL_STREAMWALK_H
 #define PTO_MLIR_LIB_PMODEL_STREAMWALK_H
 
@@ -17,26 +17,26 @@ namespace pto_mlir::pmodel {
 struct StreamOp {
   isa::DecodedInsn insn;
   uint32_t word = 0;
-  uint32_t target = 0; // of a loop and of its breaks: behind its end; of a jump: where it lands
+  uint32_t target = 0; // of a loop and its breaks: the command after its end; of a jump: its target
 };
 
 Result<std::vector<StreamOp>> decodeStream(const StreamDesc &stream);
 
-/// One engine of one core. S must walk before the engines that pop from its queues.
+/// Executes one engine of one core. S must run before the engines that pop from its queues.
 class StreamWalker {
 public:
   using Queues = std::map<isa::Pipe, std::deque<int64_t>>;
-  /// Hears of an executed command, by its number in the stream.
+  /// Callback for an executed command; `op` is its index in the stream.
   using Command = std::function<void(const isa::DecodedInsn &insn, uint32_t op)>;
 
-  /// `steps` counts commands over all walks of a kernel, `queues` are the core's.
+  /// `steps` counts the commands executed for the whole kernel; `queues` are those of the core.
   StreamWalker(uint64_t &steps, Queues &queues) : steps(steps), queues(queues) {}
 
   int64_t places[isa::kNumQueries] = {}; // block index and number, sub-block index and number
   isa::Pipe pipe = isa::Pipe::S;
 
-  /// `command` hears, with registers read, of what is neither control nor register arithmetic; `plain`, if there is
-  /// one, of the rest.
+  /// Executes the stream. `command` is called, with registers substituted, for every command other than control flow
+  /// and register arithmetic; `plain`, if set, for those.
   Status run(const std::vector<StreamOp> &ops, const Command &command, const Command &plain = {});
 
 private:

@@ -12,7 +12,8 @@ namespace pto_mlir::pmodel {
 
 namespace {
 
-/// What an instruction moves: its view and the valid region of its tile. Registers must have been resolved.
+/// The argument and bytes moved by an instruction: its view and the valid region of its tile. Registers must have been
+/// substituted.
 struct Moved : isa::OperandVisitor {
   int64_t argument = -1, bytes = 0;
   int64_t elements = 1;
@@ -38,7 +39,7 @@ bool movesGlobal(isa::Opcode opcode) {
   return false;
 }
 
-/// Adds what a command moves to the kernel's traffic and to that of the core that executes it.
+/// Adds the bytes moved by a command to the traffic of the kernel and of the executing core.
 void count(const isa::DecodedInsn &insn, KernelTraffic &traffic, uint64_t &core) {
   Moved moved;
   moved.info = &isa::infoOf(insn.opcode);
@@ -82,7 +83,7 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchIn
   traffic.arguments.resize(kernel.numArgs);
   uint64_t steps = 0;
   for (CoreKind kind : {CoreKind::AIC, CoreKind::AIV}) {
-    // S comes first: its values travel to the other engines.
+    // S first, since the other engines consume its queue values.
     std::vector<std::pair<isa::Pipe, std::vector<StreamOp>>> engines;
     for (const StreamDesc &stream : kernel.streams) {
       if (stream.coreKind != kind)
@@ -155,7 +156,7 @@ Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vec
     total.written += kernel.written();
     for (size_t i = 0; i < insn.arguments.size() && i < kernel.arguments.size(); ++i) {
       const VMArgument &argument = insn.arguments[i];
-      // A gather touches a few rows of its table.
+      // At most the argument's size: a gather reads a few rows of its table.
       uint64_t touched = std::min(argument.bytes, kernel.arguments[i].read + kernel.arguments[i].written);
       launch.least += touched;
       if (argument.slot == slots.weights() && weights.emplace(argument.offset, argument.bytes).second)

@@ -60,7 +60,7 @@ Status verifyTensor(const TensorDesc &tensor) {
   return {};
 }
 
-/// Bytes of the buffer in which a debug tensor lies.
+/// Size in bytes of the buffer that contains a debug tensor.
 Result<uint64_t> regionBytes(const VariantDesc &variant, const DebugTensorDesc &tensor) {
   auto bytes = [&](const std::vector<TensorDesc> &tensors) -> Result<uint64_t> {
     if (tensor.index >= tensors.size())
@@ -160,7 +160,7 @@ bool sameShapes(const std::vector<TensorDesc> &a, const std::vector<TensorDesc> 
   return true;
 }
 
-/// Variants of a net differ in shapes only.
+/// Checks that the variants of a net differ in shapes only.
 Status verifyVariantsAgree(const NetDesc &net) {
   for (size_t v = 1; v < net.variants.size(); ++v) {
     auto same = [&](const std::vector<TensorDesc> &a, const std::vector<TensorDesc> &b) {

@@ -12,7 +12,7 @@ namespace {
 
 using bytecode::Type;
 
-/// Whether a variant takes or gives tensors of these types, in order.
+/// Whether the tensors of a variant have these types, in order.
 bool fit(const std::vector<TensorDesc> &tensors, const std::vector<Type> &types) {
   return tensors.size() == types.size() &&
          std::equal(tensors.begin(), tensors.end(), types.begin(), [](const TensorDesc &tensor, const Type &type) {
@@ -31,7 +31,7 @@ Status verifyNames(const std::vector<std::string> &names, const std::vector<uint
     if (names[i].empty() || !seen.insert(names[i]).second)
       return Failure{std::string("two ") + what + "s are named '" + names[i] + "', or one has no name"};
     if (!module.types[types[i]].isTensor)
-      return Failure{std::string(what) + " '" + names[i] + "' is no tensor"};
+      return Failure{std::string(what) + " '" + names[i] + "' is not a tensor"};
   }
   return {};
 }
@@ -41,7 +41,7 @@ Status verifyNames(const std::vector<std::string> &names, const std::vector<uint
 Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
   if (std::any_of(model.nets.begin(), model.nets.end(), [&](const NetDesc &net) { return net.name == desc.name; }))
     return Failure{"has the name of a net"};
-  // Programs of one name take and give tensors of one name, type and rank.
+  // Programs of one name must agree on the names, types and ranks of inputs and outputs.
   const HostProgramDesc &first =
       *std::find_if(model.programs.begin(), model.programs.end(), [&](auto &other) { return other.name == desc.name; });
   if (desc.inputs != first.inputs || desc.outputs != first.outputs)
@@ -67,7 +67,7 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     auto net = std::find_if(model.nets.begin(), model.nets.end(),
                             [&](const NetDesc &other) { return other.name == key->op(); });
     if (net == model.nets.end())
-      return Failure{"calls @" + key->callee + ", which is no net of the file"};
+      return Failure{"calls @" + key->callee + ", which is not a net of the file"};
     bool fits = std::any_of(net->variants.begin(), net->variants.end(), [&](const VariantDesc &variant) {
       return fit(variant.inputs, key->operands) && fit(variant.outputs, key->results);
     });

@@ -6,9 +6,8 @@
 
 namespace pto_mlir::pmodel {
 
-/// Checks `model.program`, which is there: the VM's own verification, a name for every parameter and result, and that
-/// every
-/// `@device.<net>` it calls is a net of the model that takes and gives tensors of those types.
+/// Verifies a host program: VM verification, a name for every parameter and result, and that every called
+/// `@device.<net>` is a net of the model with operands and results of those types.
 Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc);
 
 } // namespace pto_mlir::pmodel

@@ -1,4 +1,4 @@
-// Kernels: every command is checked by the instruction table.
+// Verifies kernels: every command is checked against the instruction table.
 #include "pto_mlir/ISA/Verify.h"
 #include "pto_mlir/PModel/Verifier.h"
 
@@ -13,7 +13,7 @@ std::string engineName(const StreamDesc &stream) {
   return std::string(stream.coreKind == CoreKind::AIC ? "AIC " : "AIV ") + (pipe ? pipe : "?");
 }
 
-/// Number of instructions of a stream that verified.
+/// Number of instructions of a verified stream.
 uint32_t countCommands(const std::vector<uint32_t> &words) {
   uint32_t count = 0;
   for (size_t word = 0; word < words.size(); word += words[word] >> 16 & 0xff)
@@ -71,7 +71,7 @@ std::string disassembleKernel(const KernelDesc &kernel) {
     std::string body = isa::disassemble(stream.words);
     auto source = stream.sources.begin();
     uint32_t word = 0;
-    for (size_t begin = 0; begin < body.size();) { // a line per command
+    for (size_t begin = 0; begin < body.size();) { // one line per command
       size_t end = std::min(body.find('\n', begin), body.size());
       text += "    " + body.substr(begin, end - begin);
       begin = end + 1;

@@ -12,7 +12,7 @@ namespace {
 constexpr uint32_t maxSlots = 1 << 20;
 constexpr uint64_t maxAllocBytes = uint64_t(1) << 46;
 
-/// Begin and end of every weight, sorted, to ask whether a range lies in one of them.
+/// Sorted ranges of the weights; answers whether a range is inside one of them.
 class WeightRanges {
 public:
   WeightRanges(const ModelDesc &model, const WeightLayout &layout) {
@@ -155,7 +155,7 @@ private:
   EntrySlots entry;
   WeightRanges weights;
   uint64_t weightBytes;
-  std::vector<std::optional<uint64_t>> buffers; // size of the buffer that each slot holds
+  std::vector<std::optional<uint64_t>> buffers; // size in bytes of the buffer in each slot
   bool workspaceSeen = false;
 };
 

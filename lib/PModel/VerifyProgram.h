@@ -6,9 +6,9 @@
 
 namespace pto_mlir::pmodel {
 
-/// Checks a variant's bytecode so that the loop that executes it checks nothing: slots exist and hold a buffer when
-/// used, ranges lie inside their buffer (an argument in the weights inside one weight), kernels exist and get as many
-/// arguments as they take, host ops fit their buffers, and the first allocation is the workspace.
+/// Verifies a variant's bytecode, so that execution needs no checks: slots exist and hold a buffer when used, ranges
+/// are inside their buffer (an argument in the weights section inside one weight), kernels exist and are called with
+/// the right number of arguments, host ops match their buffers, and the first allocation is the workspace.
 Status verifyProgram(const ModelDesc &model, const VariantDesc &variant, const WeightLayout &layout);
 
 } // namespace pto_mlir::pmodel

@@ -1,4 +1,4 @@
-// The pipelines of pto: from a text to functions, from functions to commands.
+// The pto pipelines: from text to functions, from functions to commands.
 #include "pto_mlir/Pipelines/Pipelines.h"
 
 #include "mlir/Conversion/ControlFlowToSCF/ControlFlowToSCF.h"

@@ -37,7 +37,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
   pm.addPass(createConvertLinalgToPTO({options.numCore}));
-  // K is cut alike for every number of cores, so that results are equal bit for bit.
+  // The split of K is independent of the number of cores, so that results are bit-identical.
   pm.addPass(createBuildCubeKernels({options.numCore, options.windows}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));
   pm.addPass(createCanonicalizerPass());

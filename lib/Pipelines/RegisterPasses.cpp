@@ -1,4 +1,4 @@
-// The one list of passes, apart from the dialects: only pto-opt knows passes by name.
+// Registers all passes. Separate from the dialects, since only pto-opt refers to passes by name.
 #include "pto_mlir/Pipelines/Registration.h"
 
 #include "mlir/Dialect/Affine/Passes.h"

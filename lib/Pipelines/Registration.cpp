@@ -1,4 +1,4 @@
-// The one list of dialects.
+// Registers all dialects.
 #include "pto_mlir/Pipelines/Registration.h"
 
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"

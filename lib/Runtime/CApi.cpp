@@ -23,7 +23,7 @@ int describe(const std::vector<pmodel::TensorDesc> &tensors, size_t index, pto_t
   if (index >= tensors.size())
     return fail("there is no input or output " + std::to_string(index));
   const pmodel::TensorDesc &tensor = tensors[index];
-  // Names of types are literals, so the view ends with a zero.
+  // Type names are string literals, so `data()` is null-terminated.
   *info = {tensor.name.c_str(), elementTypeName(tensor.type).data(), tensor.shape.data(), tensor.shape.size(),
            *tensorBytes(tensor.type, tensor.shape)};
   return 0;

@@ -59,7 +59,7 @@ std::string CommandSources::name(const std::string &message, const std::string &
 }
 
 namespace {
-/// What follows `"key": ` in an event's line: a number, or a text without its quotes; nothing where there is none.
+/// The value of `key` in the JSON line of an event: a number, or a string without its quotes; empty when absent.
 std::string fieldOf(const std::string &line, const std::string &key) {
   size_t at = line.rfind("\"" + key + "\": ");
   if (at == std::string::npos)

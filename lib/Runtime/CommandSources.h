@@ -1,4 +1,4 @@
-// Which op of the source a command comes from, as the model file says.
+// Maps commands to source ops by the tables of the model file.
 #ifndef PTO_MLIR_LIB_RUNTIME_COMMANDSOURCES_H
 #define PTO_MLIR_LIB_RUNTIME_COMMANDSOURCES_H
 
@@ -8,19 +8,18 @@
 
 namespace pto_mlir::runtime {
 
-/// The tables of the kernels that a device has loaded. The device does not know them: what it says about commands is
-/// completed here.
+/// The source tables of the loaded kernels. The device reports command positions only; this class adds the source ops.
 class CommandSources {
 public:
   void add(const pmodel::KernelDesc &kernel);
-  /// "pto.tload at k.pto:12:3": the op behind the command at `word` of `engine` ("AIV0.1 MTE2"); empty where the file
-  /// does not say.
+  /// The source op of the command at `word` of `engine` ("AIV0.1 MTE2"), as "pto.tload at k.pto:12:3"; empty when
+  /// unknown.
   std::string find(const std::string &kernel, const std::string &engine, uint64_t word) const;
-  /// `message` with the op behind each command that it names: "MTE2 word 17" of `core`, "AIC0 FIX word 3" of another
-  /// one.
+  /// `message` with the source op appended to each command it mentions: "MTE2 word 17" of `core`, "AIC0 FIX word 3" of
+  /// another core.
   std::string name(const std::string &message, const std::string &kernel, const std::string &core) const;
   /// Adds "source" to the arguments of each command's span in a device's trace (Chrome format, an event per line). A
-  /// file that cannot be read or written stays as it is.
+  /// file that cannot be read or written is left unchanged.
   void nameInTrace(const std::string &path) const;
 
 private:

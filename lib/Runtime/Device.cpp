@@ -10,7 +10,7 @@
 namespace pto_mlir::runtime {
 
 namespace {
-/// A fixed field of the ABI as text, also when a plug-in forgot the terminator.
+/// A fixed-size text field of the ABI; tolerates a missing terminator.
 template <size_t N> std::string fieldText(const char (&field)[N]) {
   return std::string(field, std::find(field, field + N, '\0'));
 }
@@ -42,7 +42,7 @@ Device::Device(const pto_device_api *api) : api(api), sources(std::make_unique<C
 
 Device::~Device() {
   if (context)
-    api->close(context); // completes the trace
+    api->close(context); // flushes the trace
   if (!trace.empty())
     sources->nameInTrace(trace);
 }

@@ -1,4 +1,4 @@
-// Tensors of a program in device memory.
+// Program tensors in device memory.
 #ifndef PTO_MLIR_LIB_RUNTIME_DEVICETENSOR_H
 #define PTO_MLIR_LIB_RUNTIME_DEVICETENSOR_H
 
@@ -11,7 +11,7 @@ namespace pto_mlir::runtime {
 
 class TensorMemory;
 
-/// A buffer that goes back to the memory it came from.
+/// A buffer that is returned to its pool by the destructor.
 struct DeviceBlock {
   DeviceBlock(TensorMemory &memory, DeviceBuffer buffer) : memory(memory), buffer(std::move(buffer)) {}
   ~DeviceBlock();
@@ -19,13 +19,13 @@ struct DeviceBlock {
   DeviceBuffer buffer;
 };
 
-/// Device memory of a program's tensors. Buffers are used again: what still reads or writes one comes before its next
-/// user, by the task runtime's order of accesses or because launches run in order.
+/// A pool of device buffers for a program's tensors. Buffers are reused while earlier accesses are pending: the task
+/// runtime orders accesses to the same memory, and without it launches run in order.
 class TensorMemory {
 public:
   explicit TensorMemory(LoadedModel &model) : model(model) {}
   Result<std::shared_ptr<DeviceBlock>> take(uint64_t bytes);
-  /// Until the host may read (`isWrite`: overwrite) the memory.
+  /// Waits until the host may read (`isWrite`: overwrite) the memory.
   Status wait(pto_arg memory, bool isWrite);
   Device &device() { return *model.device; }
   LoadedModel &loaded() { return model; }
@@ -36,25 +36,26 @@ private:
   std::unordered_map<uint64_t, std::vector<DeviceBuffer>> free; // by size
 };
 
-/// Part of a block as a tensor's bytes, stored as another type where the device has none of the tensor's.
+/// A tensor in part of a block; stored as another type where the device does not support the tensor's type.
 class DeviceTensor : public bytecode::Residence {
 public:
   DeviceTensor(std::shared_ptr<DeviceBlock> block, uint64_t offset, uint64_t elements, ElementType type,
                ElementType storage);
-  /// Host bytes of `type` go to the device.
+  /// Copies host data of `type` to the device, converted to `storage`.
   static Result<std::shared_ptr<DeviceTensor>> upload(TensorMemory &memory, const std::byte *data, uint64_t elements,
                                                       ElementType type, ElementType storage);
   static Result<std::shared_ptr<DeviceTensor>> make(TensorMemory &memory, uint64_t elements, ElementType type,
                                                     ElementType storage);
 
   Result<std::shared_ptr<std::byte[]>> fetch() override;
-  /// Elements [begin, begin + count).
+  /// A view of elements [begin, begin + count).
   std::shared_ptr<DeviceTensor> part(uint64_t begin, uint64_t count) const;
   pto_arg memory() const { return {block->buffer.address() + offset, storedBytes}; }
   ElementType hostType() const { return type; }
   ElementType storageType() const { return storage; }
   uint64_t numElements() const { return elements; }
-  /// `elements` of device memory to host memory as another type. Any thread; what makes them has ended.
+  /// Copies `elements` elements from device to host memory, converted to `type`. Thread-safe; their producer must have
+  /// completed.
   static Status copy(Device &device, pto_arg from, ElementType storage, std::byte *to, ElementType type,
                      uint64_t elements);
 

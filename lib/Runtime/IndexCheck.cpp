@@ -26,7 +26,7 @@ std::vector<IndexUse> inputIndices(const VM &vm, const VariantDesc &variant) {
   return list;
 }
 
-/// Element `number` as ONNX counts: one place per dimension.
+/// The position of element `number` in ONNX's layout, one index per dimension.
 static std::string placeText(const IndexUse &index, uint64_t number) {
   size_t rank = index.shape.size();
   std::vector<uint64_t> stored(rank);

@@ -1,5 +1,5 @@
-// Whether the elements of an index name rows. A gather cannot stop: it reads the nearest row instead of one that is not
-// there.
+// Bounds checks of gather indices. A kernel cannot report an out-of-range index (it clamps to the nearest row), so the
+// runtime checks.
 #ifndef PTO_MLIR_LIB_RUNTIME_INDEXCHECK_H
 #define PTO_MLIR_LIB_RUNTIME_INDEXCHECK_H
 
@@ -7,7 +7,7 @@
 
 namespace pto_mlir::runtime {
 
-/// An index of a net: one of its inputs, or a tensor that it computes.
+/// An index tensor of a net: an input, or a tensor that the net computes.
 struct IndexUse {
   std::string name;
   std::vector<uint64_t> shape;      // as stored, i32
@@ -16,15 +16,15 @@ struct IndexUse {
   pto_arg memory{0, 0};
 };
 
-/// The indices that the net computes, where they lie from the last run to the next.
+/// The index tensors that the net computes; their memory is valid until the next run.
 std::vector<IndexUse> computedIndices(const VM &vm, const pmodel::VariantDesc &variant);
-/// The inputs that are indices.
+/// The inputs that are index tensors.
 std::vector<IndexUse> inputIndices(const VM &vm, const pmodel::VariantDesc &variant);
 
-/// Each of `values`, the elements of `index` in any alignment, is in [-rows, rows). `who` names the index in the
-/// failure, with place and value.
+/// Checks that each element of `values` (any alignment) is in [-rows, rows). A failure names `who`, the position and
+/// the value.
 Status checkIndex(const std::string &who, const IndexUse &index, const void *values);
-/// The same with values in device memory; what writes them has ended.
+/// The same for values in device memory; their producer must have completed.
 Status checkIndex(Device &device, const IndexUse &index);
 
 } // namespace pto_mlir::runtime

@@ -1,4 +1,4 @@
-// A .pmodel on a device.
+// A .pmodel loaded on a device.
 #ifndef PTO_MLIR_LIB_RUNTIME_LOADEDMODEL_H
 #define PTO_MLIR_LIB_RUNTIME_LOADEDMODEL_H
 
@@ -10,8 +10,8 @@
 
 namespace pto_mlir::runtime {
 
-/// Weights are uploaded once, kernels when a program first needs them; all nets of the file share both, and the tasks'
-/// cores. Members are destroyed in reverse order: weights before the device that owns their memory.
+/// Weights are uploaded once and kernels on first use; all nets of the file share both, and the task runtime. Members
+/// are destroyed in reverse order: weights before the device that owns their memory.
 struct LoadedModel {
   std::shared_ptr<const pmodel::ModelFile> file;
   std::unique_ptr<Device> device;

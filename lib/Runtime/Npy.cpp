@@ -14,7 +14,7 @@ struct TypeName {
   const char *text;
   ElementType type;
 };
-// The first name of a type is what we write.
+// The first entry of a type is the spelling that is written.
 constexpr TypeName typeNames[] = {{"<f4", ElementType::F32}, {"<f2", ElementType::F16}, {"<f8", ElementType::F64},
                                   {"|i1", ElementType::I8},  {"|u1", ElementType::U8},  {"<i2", ElementType::I16},
                                   {"<u2", ElementType::U16}, {"<i4", ElementType::I32}, {"<u4", ElementType::U32},
@@ -29,7 +29,7 @@ public:
   Status parse(NpyArray &array) {
     bool seenType = false, seenOrder = false, seenShape = false;
     if (!take('{'))
-      return Failure{"its header is no dictionary"};
+      return Failure{"its header is not a dictionary"};
     while (!take('}')) {
       std::string key;
       if (!quoted(key) || !take(':'))
@@ -165,7 +165,7 @@ Result<NpyArray> readNpy(const std::string &path) {
   if (!file)
     return Failure{path + ": cannot open: " + std::strerror(errno)};
   auto size = file.tellg();
-  // A folder opens, and then has no size that makes sense.
+  // Opening a directory succeeds, but its size is meaningless.
   if (size < 0 || size > std::streamoff(1) << 46)
     return Failure{path + ": cannot read"};
   std::vector<char> bytes(static_cast<size_t>(size));
@@ -181,7 +181,7 @@ Result<NpyArray> readNpy(const std::string &path) {
 Status writeNpy(const std::string &path, const NpyArray &array) {
   std::string shape;
   if (elementBits(array.type) < 8)
-    shape = std::to_string(array.data.size()) + ","; // packed bits keep no dimensions
+    shape = std::to_string(array.data.size()) + ","; // packed 4-bit elements: written as a flat array
   else
     for (uint64_t size : array.shape)
       shape += std::to_string(size) + ",";

@@ -8,7 +8,7 @@
 
 namespace pto_mlir::runtime {
 
-/// Loads the plug-in of a device and checks its ABI. A loaded plug-in stays loaded: it may own threads.
+/// Loads the plug-in of a device and checks its ABI. Never unloaded, since a plug-in may own threads.
 Result<const pto_device_api *> loadPlugin(const std::string &device);
 
 } // namespace pto_mlir::runtime

@@ -21,7 +21,7 @@ uint64_t elementsOf(const Tensor &tensor) {
   return count;
 }
 
-/// Where a tensor lies on the device, stored as `storage`; it goes there if need be.
+/// The tensor's device memory, stored as `storage`; uploads the tensor if it is not there yet.
 Result<std::shared_ptr<DeviceTensor>> onDevice(TensorMemory &memory, Tensor &tensor, ElementType storage) {
   auto there = std::dynamic_pointer_cast<DeviceTensor>(tensor.residence);
   if (there && there->storageType() == storage)
@@ -53,7 +53,7 @@ bool fits(const std::vector<TensorDesc> &tensors, std::span<const Value> values)
       });
 }
 
-/// A net as a kernel: the variants that a call may mean.
+/// A net as a kernel; the operand shapes of a call select the variant.
 class NetKernel : public Kernel {
 public:
   NetKernel(ProgramKernels &kernels, TensorMemory &memory, std::vector<ProgramKernels::Net *> variants)
@@ -109,7 +109,7 @@ private:
   std::vector<ProgramKernels::Net *> variants;
 };
 
-/// A row of a tensor: the same memory.
+/// A view of one row of a tensor, sharing its memory.
 class RowView : public Kernel {
 public:
   RowView(TensorMemory &memory, std::shared_ptr<Kernel> onHost) : memory(memory), onHost(std::move(onHost)) {}
@@ -123,7 +123,7 @@ public:
     if (!there && all.isConstant && all.shape[0] > 0) {
       auto type =
           all.element == ElementType::I64 || all.element == ElementType::Boolean ? ElementType::I32 : all.element;
-      // Numbers that the device cannot hold stay on the host, row by row.
+      // Values that the storage type cannot represent stay on the host, row by row.
       if (auto place = onDevice(memory, all, type))
         there = place.take();
     }
@@ -145,7 +145,7 @@ private:
   std::shared_ptr<Kernel> onHost;
 };
 
-/// Host memory that queued copies write.
+/// Host memory that queued copies will write.
 class PendingRows : public bytecode::Residence {
 public:
   PendingRows(TensorMemory &memory, std::shared_ptr<std::byte[]> data, uint64_t bytes)
@@ -163,7 +163,7 @@ private:
   uint64_t bytes;
 };
 
-/// host.put without waiting for the row.
+/// An asynchronous host.put: does not wait for the row.
 class PutRow : public Kernel {
 public:
   PutRow(ProgramKernels &kernels, TensorMemory &memory, std::shared_ptr<Kernel> onHost)
@@ -188,7 +188,7 @@ public:
         return status;
       all.residence = pending = std::make_shared<PendingRows>(memory, all.data, all.bytes);
     }
-    // Whoever reads it waits.
+    // A later fetch waits for the copy.
     all.data.reset();
     return kernels.copyToHost(*there, pending->data.get() + uint64_t(index) * row.bytes, row.bytes, pending->data);
   }

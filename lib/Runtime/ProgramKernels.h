@@ -1,4 +1,4 @@
-// What the programs of a .pmodel call: its nets, and rows of tensors without a way over the host.
+// The kernels called by the programs of a .pmodel: its nets, and row accesses that stay in device memory.
 #ifndef PTO_MLIR_LIB_RUNTIME_PROGRAMKERNELS_H
 #define PTO_MLIR_LIB_RUNTIME_PROGRAMKERNELS_H
 
@@ -10,18 +10,18 @@
 
 namespace pto_mlir::runtime {
 
-/// Nets of the file, each prepared when a program is loaded; what is no net runs on the host.
+/// Resolves nets of the file, prepared when a program is loaded; other kernels run on the host.
 class ProgramKernels : public bytecode::HostProvider {
 public:
   static Result<std::shared_ptr<ProgramKernels>> make(LoadedModel &model);
   Result<std::shared_ptr<bytecode::Kernel>> resolve(const bytecode::KernelKey &key, const std::string &name) override;
 
   void beginRun();
-  /// What the first task that failed in this run said.
+  /// The message of the first task that failed in this run; empty when none did.
   std::string failureText() const;
   Status forEachCalled(const std::function<Status(VM &, const pmodel::VariantDesc &)> &visit);
 
-  /// A variant of a net, with its last call's tensors, which debug tensors may lie in.
+  /// A variant of a net. Keeps the tensors of the last call, which may hold debug tensors.
   struct Net {
     const pmodel::VariantDesc *variant = nullptr;
     std::unique_ptr<VM> vm;
@@ -29,9 +29,9 @@ public:
     bool isCalled = false;
   };
 
-  /// Queues a copy of a tensor to host memory, which is kept for the run.
+  /// Queues a copy of a tensor to host memory; `owner` keeps that memory alive until the end of the run.
   Status copyToHost(const DeviceTensor &from, std::byte *to, uint64_t bytes, std::shared_ptr<std::byte[]> owner);
-  /// Has a net's index checked as soon as it is there: the run fails where an element names no row.
+  /// Queues a bounds check of an index tensor after its producer; the run fails if an element is out of range.
   Status check(IndexUse index);
 
 private:

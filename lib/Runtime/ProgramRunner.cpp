@@ -120,7 +120,7 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
   kernels->beginRun();
   Status status;
   if (model->tasks) {
-    // Tasks of one call overlap with those of the next, and with what the program computes itself.
+    // One run for all calls, so that their tasks overlap with each other and with the program's own computation.
     Status finished = model->tasks->run([&](tasks::TaskRuntime &) { status = execute(); });
     if (std::string failed = kernels->failureText(); !failed.empty())
       return Failure{failed};

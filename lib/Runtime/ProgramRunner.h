@@ -1,4 +1,4 @@
-// Runs a model that is a VM program over several nets.
+// Runs a model whose VM program calls several nets.
 #ifndef PTO_MLIR_LIB_RUNTIME_PROGRAMRUNNER_H
 #define PTO_MLIR_LIB_RUNTIME_PROGRAMRUNNER_H
 
@@ -13,20 +13,20 @@ namespace pto_mlir::runtime {
 
 class ProgramKernels;
 
-/// The programs of one name in a file, one per set of input shapes. A net's inputs and outputs stay in device memory
-/// and are never copied from net to net; calls are queued, and the program waits when it reads a tensor.
+/// The programs of one name in a file, one per set of input shapes. Tensors passed between nets stay in device memory
+/// without a copy. Calls are queued; the program waits only when it reads a tensor.
 class ProgramRunner {
 public:
-  /// `model` is started, its file was verified and has programs; an empty name stands for the first one's.
+  /// `model` has been started and its file contains programs; an empty `name` selects the first program's.
   static Result<std::unique_ptr<ProgramRunner>> open(LoadedModel &model, const std::string &name);
   ~ProgramRunner();
 
-  /// Inputs by name, in any order (Session checked them and chose the variant); all outputs.
+  /// Runs on inputs in any order, which Session has checked and used to select the variant. Returns all outputs.
   Result<std::vector<HostTensor>> run(size_t variant, const std::vector<InputTensor> &inputs);
 
-  /// What the programs take and give; extents that are known at run time only are 0.
+  /// Inputs and outputs of the programs; dynamic extents are 0.
   const pmodel::NetDesc &net() const { return description; }
-  /// `visit` gets every net that the last run called.
+  /// Calls `visit` for every net that the last run called.
   Status forEachCalled(const std::function<Status(VM &, const pmodel::VariantDesc &)> &visit);
 
 private:

@@ -18,7 +18,7 @@ QueuedProvider::~QueuedProvider() {
 Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<bytecode::KernelProvider> kernels,
                                                              uint32_t threads, bool mayBlock) {
   std::shared_ptr<QueuedProvider> provider(new QueuedProvider(std::move(kernels)));
-  // As many launches at a time; cores are identities, which the threads share.
+  // One simulated core per concurrent launch; cores are identities shared by the threads.
   tasks::Config config = threadedConfig({0, 0, mayBlock ? threads : 8, 0}, threads);
   config.submitterWorks = !mayBlock;
   auto runtime = tasks::TaskRuntime::create(config);

@@ -22,7 +22,7 @@ Result<const NetDesc *> findNet(const ModelFile &file, const std::string &name) 
                  ", choose one of " + names};
 }
 
-/// The named tensors in that order; all of them when no name is given.
+/// Selects the named tensors in that order; all when `names` is empty.
 Result<std::vector<HostTensor>> pick(Result<std::vector<HostTensor>> all, const std::vector<std::string> &names) {
   if (!all || names.empty())
     return all;
@@ -71,7 +71,7 @@ Result<std::unique_ptr<Session>> Session::open(const std::string &path, const Se
     state->net = &state->runner->net();
   } else {
     state->programs.resize(state->net->variants.size());
-    // Errors in the first variant show at once; further ones cost memory only when they are used.
+    // The first variant is prepared eagerly to report its errors; the others on first use, to save memory.
     if (auto first = state->program(0); !first)
       return Failure{first.error()};
   }

@@ -13,18 +13,18 @@ namespace pto_mlir::runtime {
 /// Members are destroyed in reverse order: programs before the device that owns their memory.
 struct Session::State : LoadedModel {
   const pmodel::NetDesc *net = nullptr;
-  std::recursive_mutex mutex;                // runWithDebug keeps it over its run
+  std::recursive_mutex mutex;                // recursive: runWithDebug holds it while calling run
   std::vector<std::unique_ptr<VM>> programs; // one per variant of the net, made when first used
   std::unique_ptr<ProgramRunner> runner;     // for a model of several nets, instead of `programs`
 
-  /// The program of a variant.
+  /// The program of a variant, prepared on first use.
   Result<VM *> program(size_t variant);
-  /// The variant that takes these inputs.
+  /// The variant whose input shapes match.
   Result<size_t> chooseVariant(const std::vector<InputTensor> &inputs) const;
-  /// Copies the inputs in (narrowing where the net stores less) and runs.
+  /// Copies the inputs to the device, converted to their storage types, and runs.
   Status execute(VM &vm, const pmodel::VariantDesc &variant, const std::vector<InputTensor> &inputs);
   Result<HostTensor> fetchOutput(VM &vm, const pmodel::VariantDesc &variant, size_t output);
-  /// Adds the tensors that a debug build keeps and that `results` lacks.
+  /// Appends the tensors kept by a debug build that are not in `results` yet.
   Status fetchDebugTensors(VM &vm, const pmodel::VariantDesc &variant, std::vector<HostTensor> &results);
   Result<HostTensor> fetchDebugTensor(VM &vm, const pmodel::DebugTensorDesc &tensor);
 };

@@ -1,4 +1,4 @@
-// Checking what goes in, and moving tensors between the caller and the device.
+// Checks inputs and copies tensors between the caller and the device.
 #include "IndexCheck.h"
 #include "SessionState.h"
 
@@ -34,7 +34,7 @@ std::string nameList(const std::vector<TensorDesc> &tensors) {
   return names;
 }
 
-/// Names and types, which all variants share.
+/// Checks names and types, which all variants share.
 Status checkNames(const std::vector<TensorDesc> &expected, const std::vector<InputTensor> &inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
     const TensorDesc *desc = findTensor(expected, inputs[i].name);
@@ -53,7 +53,7 @@ Status checkNames(const std::vector<TensorDesc> &expected, const std::vector<Inp
   return {};
 }
 
-/// Extent 0 of a program's input stands for one that is known at run time only; no net takes an empty tensor.
+/// Extent 0 of a program's input is dynamic; no net takes an empty tensor, so 0 is unambiguous.
 bool shapeFits(const TensorDesc &desc, const std::vector<uint64_t> &shape) {
   return std::equal(desc.shape.begin(), desc.shape.end(), shape.begin(), shape.end(),
                     [](uint64_t expected, uint64_t size) { return expected == 0 || expected == size; });
@@ -78,7 +78,7 @@ Result<HostTensor> makeTensor(std::string name, ElementType type, std::vector<ui
   return tensor;
 }
 
-/// The tensor as another type.
+/// Converts the elements to `type`.
 Result<HostTensor> castTensor(const HostTensor &tensor, ElementType type) {
   auto result = makeTensor(tensor.name, type, tensor.shape);
   if (!result)

@@ -33,13 +33,13 @@ Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool tr
 
 void StepTasks::describe(Step &step) {
   step.spec.clear();
-  if (!isNamed(step.arguments)) { // after everything, before everything
+  if (!isNamed(step.arguments)) { // unknown accesses: ordered against all other tasks
     step.spec.inout(tasks::Tensor::dense(uint64_t(0), 1, {INT64_MAX}));
     return;
   }
   for (size_t i = 0; i < step.arguments.size(); ++i) {
     auto tensor = tasks::Tensor::dense(step.arguments[i].address, 1, {int64_t(step.arguments[i].bytes)});
-    // One that is never used is named all the same: tasks read addresses by number.
+    // An unused argument is added as well, since tasks read addresses by index.
     if (step.uses[i].read && step.uses[i].written)
       step.spec.inout(tensor);
     else if (step.uses[i].written)
@@ -102,7 +102,7 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
           return Failure{measured.error()};
         seconds = measured.take();
       }
-      // The cores of a block work at the same time.
+      // The cores of a block run concurrently, so the slowest one determines the cost.
       auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
       double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
       call.costNs = uint64_t(std::llround((device.dispatchSeconds() + longest) * 1e9));
@@ -110,7 +110,7 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
     };
   else
     work = [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments) -> Status {
-      uint32_t together = cores / call.numBlocks; // run by this block, one after the other
+      uint32_t together = cores / call.numBlocks; // cores simulated one after the other by this block
       for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
         if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
           return status;
@@ -151,7 +151,7 @@ void StepTasks::beginRun() {
 
 Status StepTasks::submit() {
   for (Step &step : steps) {
-    // What is over before another thread is awake stays together.
+    // A step shorter than a thread's wake-up latency (ns) is not split across threads.
     constexpr uint64_t shortest = 30000;
     uint64_t worked = step.workedNs.exchange(0);
     step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks).companions(step.companions);

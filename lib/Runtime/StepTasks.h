@@ -1,4 +1,4 @@
-// The steps of a program as tasks, for lib/TaskRuntime.
+// Submits the steps of a program as tasks (lib/TaskRuntime).
 #ifndef PTO_MLIR_LIB_RUNTIME_STEPTASKS_H
 #define PTO_MLIR_LIB_RUNTIME_STEPTASKS_H
 
@@ -18,38 +18,38 @@ namespace pto_mlir::runtime {
 /// all).
 Result<std::unique_ptr<tasks::TaskRuntime>> makeTaskRuntime(uint32_t numCore, uint32_t threads, bool trace);
 
-/// One in virtual time, for a device that measures its own: `blocks` as above.
+/// The same in virtual time, for a device that measures its own time.
 Result<std::unique_ptr<tasks::TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace);
 
-/// A host op is taken to move this many bytes per ns.
+/// Assumed throughput of a host op in virtual time, in bytes per ns.
 inline constexpr uint64_t kHostBytesPerNs = 4;
 
-/// What a program's steps do, prepared once and submitted in every run. The memory that steps touch orders them; steps
-/// that touch none in common may overlap.
+/// The steps of a program, prepared once and submitted in every run. Dependencies follow from the memory that steps
+/// access; steps that share none may overlap.
 class StepTasks {
 public:
   StepTasks(tasks::TaskRuntime &runtime, Device &device) : runtime(runtime), device(device) {}
   StepTasks(const StepTasks &) = delete;
 
-  /// A task of one block per core that has commands; in virtual time the first block runs them all and says how long
-  /// each takes. Blocks of kernels for both kinds of cores run on the cube core of each block. `tensors` are what it
-  /// computes, the task's name; empty: the kernel's name.
+  /// Adds a launch as a task with one block per core that has commands. In virtual time the first block simulates all
+  /// cores and reports their times. A mixed kernel runs on the cube core of each block. `tensors`, the tensors it
+  /// computes, names the task; empty: the kernel's name.
   Status addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel,
                    uint32_t blocks, std::vector<pto_arg> arguments);
-  /// What a host op does to its buffers.
+  /// The body of a host op.
   using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
-  /// `work` reads all buffers but the last, which it writes.
+  /// Adds a host op; `work` reads all buffers but the last, which it writes.
   Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work);
   size_t size() const { return steps.size(); }
-  /// Other memory for step `step` from its next submission on, of the same sizes.
+  /// Replaces the memory of step `step`, with the same sizes, from its next submission on.
   Status bind(size_t step, std::vector<pto_arg> arguments);
-  /// Submits all, within a run of the runtime.
+  /// Submits all steps within an open run of the runtime.
   Status submit();
-  /// Before the first submission of a run of the runtime.
+  /// Must be called before the first submission of a run.
   void beginRun();
-  /// What the first step that failed in this run said; empty when none did.
+  /// The message of the first step that failed in this run; empty when none did.
   std::string failureText() const { return failure.text(); }
-  /// A run of its own: submits all and waits. The first step that failed is the failure.
+  /// Opens a run, submits all steps and waits. Returns the failure of the first step that failed.
   Status run();
 
 private:
@@ -60,17 +60,17 @@ private:
         : spec(std::move(spec)), blocks(blocks), arguments(std::move(arguments)), uses(std::move(uses)) {}
     tasks::TaskSpec spec;
     std::string name;    ///< for traces; empty: the kernel's
-    uint32_t blocks;     ///< at most
-    Arguments arguments; ///< of the next submission; tasks read it only when they are too many for a task
+    uint32_t blocks;     ///< upper bound
+    Arguments arguments; ///< of the next submission; read by tasks only beyond kMaxArguments
     std::vector<pmodel::KernelUse::Argument> uses;
-    uint32_t companions = 0;           ///< vector cores beside each block's cube core
+    uint32_t companions = 0;           ///< vector cores used with each block's cube core
     tasks::TaskId last;                ///< in this run
-    std::atomic<uint64_t> workedNs{0}; ///< in its last run, over all blocks
+    std::atomic<uint64_t> workedNs{0}; ///< in the last run, summed over blocks
   };
   Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, Arguments arguments,
              std::vector<pmodel::KernelUse::Argument> uses, Work work);
   static bool isNamed(const Arguments &arguments) { return arguments.size() <= tasks::kMaxArguments; }
-  /// Tells the step's task which memory it touches.
+  /// Adds the step's memory accesses to its task.
   static void describe(Step &step);
 
   bool isVirtual() const { return runtime.config().mode == tasks::Mode::VirtualTime; }
@@ -78,7 +78,7 @@ private:
   tasks::TaskRuntime &runtime;
   Device &device;
   std::deque<Step> steps;
-  FirstFailure failure; // of the present run
+  FirstFailure failure; // of the current run
 };
 
 } // namespace pto_mlir::runtime

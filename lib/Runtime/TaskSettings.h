@@ -1,4 +1,4 @@
-// What every task runtime under a program has in common.
+// Task runtime settings shared by all users in this library.
 #ifndef PTO_MLIR_LIB_RUNTIME_TASKSETTINGS_H
 #define PTO_MLIR_LIB_RUNTIME_TASKSETTINGS_H
 
@@ -8,7 +8,7 @@
 
 namespace pto_mlir::runtime {
 
-/// For tasks that allocate nothing, outside scopes: buffers are the program's, and a ring is enough.
+/// Tasks allocate nothing and use no scopes, since the program owns the buffers; so one ring suffices.
 inline tasks::Config programConfig(std::array<uint32_t, 4> cores) {
   tasks::Config config;
   config.cores = cores;
@@ -17,7 +17,7 @@ inline tasks::Config programConfig(std::array<uint32_t, 4> cores) {
   return config;
 }
 
-/// The same on `threads` host threads (0 = all), of which the submitter is one.
+/// The same on `threads` host threads (0 = all), including the submitter's.
 inline tasks::Config threadedConfig(std::array<uint32_t, 4> cores, uint32_t threads) {
   tasks::Config config = programConfig(cores);
   config.workerThreads = threads;

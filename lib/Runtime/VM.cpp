@@ -50,7 +50,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       vm.allocations.push_back(buffer.take());
       continue;
     }
-    default: // free: kept for the next run; return
+    default: // free (buffers are kept for the next run) and return
       continue;
     case VMOpcode::Wait:
       step.kind = Step::Wait;
@@ -114,7 +114,7 @@ Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
   return {};
 }
 
-// Its inputs are there.
+// The inputs of the step are complete when it is called.
 Status VM::runHostOp(const Step &step, const std::vector<pto_arg> &arguments) const {
   std::vector<std::unique_ptr<std::byte[]>> copies;
   std::vector<hostops::HostBuffer> buffers;
@@ -126,7 +126,7 @@ Status VM::runHostOp(const Step &step, const std::vector<pto_arg> &arguments) co
   }
   if (Status status = hostops::runHostOp(step.hostOp, step.parameters, buffers); !status)
     return Failure{"host op " + std::string(hostops::hostOpName(step.hostOp)) + ": " + status.error()};
-  // The last buffer is the result of every op so far.
+  // Every host op writes exactly its last buffer.
   return device->copyToDevice(arguments.back().address, buffers.back().data, buffers.back().bytes);
 }
 
@@ -169,7 +169,7 @@ Status VM::submit() {
       break;
     }
     if (!status) {
-      // Nothing of a failed run may still be queued when the next one begins.
+      // Drain the queue, so that launches of a failed run do not overlap the next one.
       (void)device->synchronize();
       return status;
     }

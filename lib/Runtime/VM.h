@@ -10,49 +10,50 @@
 
 namespace pto_mlir::runtime {
 
-/// Memory for inputs and outputs: the program's own, or what `bind` gives it before every run.
+/// Whether inputs and outputs are in buffers of the program or in memory bound before every run (`bind`).
 enum class Ports { Own, Bound };
 
-/// A program with its buffers. Format 1 has no branches, so every buffer has one size for good: buffers are allocated
-/// once, and running is a walk over launches.
+/// A program with its buffers. A net's program has no branches, so buffer sizes are static: buffers are allocated once,
+/// and a run is a sequence of launches.
 class VM {
 public:
   /// Device handles of the model's kernels, by index into ModelDesc::kernels.
   using KernelHandles = std::vector<uint32_t>;
 
-  /// `variant` passed verifyVariant. `weights` is the uploaded weights section, shared with other programs.
+  /// `variant` must have passed verifyVariant. `weights` is the uploaded weights section, shared with other programs.
   static Result<VM> prepare(Device &device, const pmodel::ModelDesc &model, const pmodel::VariantDesc &variant,
                             const KernelHandles &kernels, const DeviceBuffer &weights, Ports ports = Ports::Own);
 
-  /// Runs go through `runtime` from now on, as tasks: steps that share no memory may overlap. The VM stays where it is.
+  /// Makes runs submit their steps to `runtime` as tasks; steps that share no memory may overlap. The VM must not be
+  /// moved afterwards.
   Status useTasks(tasks::TaskRuntime &runtime, const pmodel::ModelDesc &model);
-  /// Memory for the inputs, then the outputs, from the next run on.
+  /// Sets the memory of the inputs, then the outputs, from the next run on. Requires Ports::Bound.
   Status bind(const std::vector<pto_arg> &ports);
   /// Runs the program to its end and waits.
   Status run();
-  /// Queues the program: as tasks of a run that is open, or as launches of the device.
+  /// Queues the program: as tasks of an open run, or as device launches.
   Status submit();
   /// Null without tasks.
   StepTasks *stepTasks() { return tasks.get(); }
 
   const pto_arg &input(size_t i) const { return slots[i]; }
   const pto_arg &output(size_t i) const { return slots[numInputs + i]; }
-  /// The first allocation; null when the program makes none.
+  /// The first allocation; null when the program has none.
   const DeviceBuffer *workspace() const { return allocations.empty() ? nullptr : &allocations.front(); }
-  /// Where a tensor that the file keeps lies after a run; 0 in an empty workspace.
+  /// Device address of a debug tensor, valid after a run; 0 in an empty workspace.
   uint64_t address(const pmodel::DebugTensorDesc &tensor) const;
 
 private:
-  /// A launch, or an op on the host, which takes whole slots; a wait has neither.
+  /// A launch, a host op (which takes whole slots) or a wait.
   struct Step {
     enum Kind { Launch, Host, Wait } kind = Wait;
     uint32_t kernel = 0, blocks = 0; // number on the device
     uint32_t modelKernel = 0;
-    std::string tensors; // that a launch computes
+    std::string tensors; // computed by a launch
     std::vector<pmodel::VMArgument> places;
     int64_t hostOp = 0;
     std::vector<int64_t> parameters;
-    size_t task = 0;      // number among the tasks
+    size_t task = 0;      // index among the tasks
     bool isBound = false; // reads or writes inputs or outputs
   };
 

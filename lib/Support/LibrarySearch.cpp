@@ -10,14 +10,14 @@ namespace fs = std::filesystem;
 
 namespace pto_mlir {
 
-// The folder of the executable or extension module that holds this code.
+// The folder of the executable or extension module that contains this code.
 static fs::path ownFolder() {
   Dl_info info;
   link_map *object = nullptr;
   if (!dladdr1(reinterpret_cast<void *>(&ownFolder), &info, reinterpret_cast<void **>(&object), RTLD_DL_LINKMAP) ||
       !object)
     return {};
-  // The loader knows the path of a shared object; of the executable it knows only what was typed.
+  // The link map has the path of a shared object, but not of the executable.
   std::error_code error;
   fs::path self = fs::canonical(*object->l_name ? object->l_name : "/proc/self/exe", error);
   return error ? fs::path() : self.parent_path();

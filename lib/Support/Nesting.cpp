@@ -10,7 +10,7 @@ std::string nestingProblem(std::string_view text) {
       ++line;
       break;
     case '"':
-      // A string ends on its line.
+      // String literals do not span lines.
       for (++i; i < text.size() && text[i] != '"' && text[i] != '\n'; ++i)
         i += text[i] == '\\' && i + 1 < text.size() && text[i + 1] != '\n';
       i -= i < text.size() && text[i] == '\n';

@@ -15,7 +15,7 @@ namespace pto_mlir {
 
 using Json = nlohmann::json;
 
-// The reference implementation refuses longer headers, too.
+// The limit of the reference implementation.
 static constexpr uint64_t kMaxHeader = 100'000'000;
 
 unsigned safetensorsElementBytes(const std::string &dtype) {
@@ -64,7 +64,7 @@ const SafetensorsEntry *SafetensorsFile::find(const std::string &name) const {
   return it == tensors.end() ? nullptr : &it->second;
 }
 
-// Reads one header entry; the reason says what is wrong with it.
+// Parses one header entry. On error returns false and sets `reason`.
 static bool parseEntry(const Json &value, uint64_t dataSize, const char *data, SafetensorsEntry &entry,
                        std::string &reason) {
   auto fail = [&](const char *what) {
@@ -107,7 +107,7 @@ bool SafetensorsFile::parse(std::string &reason) {
   }
   Json header = Json::parse(base + 8, base + 8 + headerSize, nullptr, /*allow_exceptions=*/false);
   if (!header.is_object()) {
-    reason = "not a safetensors file (the header is no JSON object)";
+    reason = "not a safetensors file (the header is not a JSON object)";
     return false;
   }
   const char *data = base + 8 + headerSize;

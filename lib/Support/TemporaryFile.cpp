@@ -25,7 +25,7 @@ Failure TemporaryFile::failure(const std::string &what) const {
   return Failure{path + ": cannot " + what + ": " + std::strerror(errno)};
 }
 
-/// The name under which linkat reaches an unnamed file without a capability.
+/// A path for linkat to an unnamed file that requires no capability (open(2), O_TMPFILE).
 static std::string procName(int descriptor) { return "/proc/self/fd/" + std::to_string(descriptor); }
 
 bool TemporaryFile::openUnnamed() {
@@ -35,7 +35,7 @@ bool TemporaryFile::openUnnamed() {
   descriptor = ::open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (descriptor < 0)
     return false;
-  // Without /proc the file could never get a name.
+  // Without /proc the file could not be linked.
   if (::access(procName(descriptor).c_str(), F_OK) == 0)
     return true;
   ::close(descriptor);
@@ -84,7 +84,7 @@ Status TemporaryFile::padTo(uint64_t offset) {
 }
 
 bool TemporaryFile::giveName() {
-  // linkat never replaces a file: the name is a temporary one, for the moment until rename.
+  // linkat cannot replace an existing file, so link to a temporary name first and rename.
   ::unlink(temporary.c_str());
   return isNamed =
              ::linkat(AT_FDCWD, procName(descriptor).c_str(), AT_FDCWD, temporary.c_str(), AT_SYMLINK_FOLLOW) == 0;

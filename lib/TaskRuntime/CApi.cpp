@@ -21,7 +21,7 @@ int fail(std::string message) {
 }
 int from(const Status &status) { return status ? 0 : fail(status.error()); }
 
-/// No exception crosses into C.
+/// Exceptions must not propagate into C callers.
 template <class Body> int guarded(Body &&body) {
   try {
     return body();

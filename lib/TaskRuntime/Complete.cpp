@@ -1,4 +1,4 @@
-// What the end of a task changes.
+// Completion of a task: references, consumers, failures.
 #include "pto_mlir/TaskRuntime/TaskCore.h"
 
 #include <cstring>
@@ -28,7 +28,7 @@ bool TaskCore::predicateHolds(const TaskSlot &slot) {
 
 bool TaskCore::dropReference(TaskSlot &slot, TaskId id) {
   if (slot.references.fetch_sub(1, std::memory_order_acq_rel) != 1)
-    return false; // the slot may be another task's from here on
+    return false; // the slot may be reused from here on
   uint64_t failed = slot.failed.load(std::memory_order_relaxed);
   slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Consumed, failed), std::memory_order_seq_cst);
   return true;
@@ -55,11 +55,11 @@ TaskCore::Effect TaskCore::complete(TaskSlot &slot, TaskId id, bool skipped) {
   if (skipped)
     numSkipped.fetch_add(1, std::memory_order_relaxed);
   slot.word.store(TaskSlot::makeWord(id.local(), TaskState::Completed, failed), std::memory_order_release);
-  // A consumer that is being wired now either got into the list before this exchange, or finds it closed and the state
-  // set.
+  // A consumer that is being wired concurrently either entered the list before this exchange, or finds it closed and
+  // the state set.
   uint32_t link = slot.fanoutHead.exchange(TaskSlot::kClosed, std::memory_order_acq_rel);
   while (link != 0) {
-    // The entry is the consumer's: read all of it before letting the consumer go on.
+    // The entry is owned by the consumer: read all of it before the consumer may proceed.
     DependencyEntry entry = entryAt(link);
     TaskId consumer{entry.task};
     TaskSlot &next = slotOf(consumer);

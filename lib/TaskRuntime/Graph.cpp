@@ -46,7 +46,7 @@ Result<std::vector<uint32_t>> Graph::order() const {
   }
   if (result.size() == nodes.size())
     return result;
-  // Every task that is left waits for another one that is left: going backwards meets one twice.
+  // Every remaining task has a remaining predecessor, so following predecessors reaches some task twice: a cycle.
   std::vector<uint32_t> before(nodes.size());
   uint32_t node = 0;
   for (uint32_t i = 0; i < nodes.size(); ++i)
@@ -88,7 +88,7 @@ Status Graph::run(TaskRuntime &runtime) const {
       spec.called(node.name.c_str());
     auto id = runtime.submit(spec);
     if (!id)
-      break; // `finish` says why
+      break; // `finish` reports the reason
     ids[i] = *id;
   }
   return runtime.finish();

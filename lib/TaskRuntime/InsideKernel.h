@@ -1,4 +1,4 @@
-// Whether this thread is running a kernel: a kernel that waits for the runtime would wait for itself.
+// Whether this thread is running a kernel. A kernel that waits on the runtime would deadlock.
 #ifndef PTO_MLIR_LIB_TASKRUNTIME_INSIDEKERNEL_H
 #define PTO_MLIR_LIB_TASKRUNTIME_INSIDEKERNEL_H
 

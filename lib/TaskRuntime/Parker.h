@@ -1,4 +1,4 @@
-// Where an idle thread sleeps.
+// Blocking of idle threads.
 #ifndef PTO_MLIR_LIB_TASKRUNTIME_PARKER_H
 #define PTO_MLIR_LIB_TASKRUNTIME_PARKER_H
 
@@ -26,10 +26,10 @@ inline void pauseCpu() {
 #endif
 }
 
-/// Two fences that work against each other: of two threads that store, fence and load what the other stores, one with
-/// the light and one with the heavy fence, at least one sees the other. The heavy one makes the kernel fence every
-/// thread of the process, so that the light one, in front of each task, costs nothing; where the kernel cannot, both
-/// are fences of the processor.
+/// An asymmetric pair of fences: of two threads that each store, fence and load what the other stores, one with the
+/// light and one with the heavy fence, at least one sees the other's store. The heavy fence is membarrier(2), so that
+/// the light one, executed before each task, is a compiler barrier; where membarrier is unavailable, both are processor
+/// fences.
 #if defined(__linux__)
 inline const bool kernelFences = syscall(SYS_membarrier, MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED, 0, 0) == 0;
 #else
@@ -49,9 +49,9 @@ inline void heavyFence() {
 #endif
 }
 
-/// The sleeper says that it sleeps, then looks once more; the notifier publishes, then asks whether anybody sleeps. The
-/// fences between make one of them see the other, so no wake-up is lost, and a notification costs a load while
-/// everybody is awake.
+/// The sleeper sets its flag, then checks the condition again; the notifier publishes, then checks the flag. The fences
+/// between guarantee that one sees the other, so no wake-up is lost, and a notification without sleepers costs one
+/// load.
 class alignas(64) Parker {
 public:
   /// Sleeps until notified, until `timeout`, or not at all when `ready` holds.
@@ -66,7 +66,7 @@ public:
     sleeping.store(false, std::memory_order_relaxed);
   }
 
-  /// What the sleeper waits for has been published before.
+  /// The condition must have been published before the call.
   void notify() {
     lightFence();
     notifyAfterFence();
@@ -86,15 +86,15 @@ private:
   uint64_t epoch = 0;
 };
 
-/// Looks often, then yields, then tells its user to sleep. Where a yield gave the processor to another program, for as
-/// long as that liked, the thread does without for a while: who sleeps is woken in front of those who compute.
+/// Spins, then yields, then returns false and the caller sleeps. After a yield that lost the processor for a long time,
+/// yields are skipped for a while: the OS scheduler prefers a woken sleeper over running programs.
 class Backoff {
 public:
   Backoff(uint32_t spins, uint32_t yields) : spins(spins), yields(yields) {}
   void reset() { rounds = 0; }
   /// False when it is time to sleep.
   bool pause() {
-    thread_local uint32_t crowded = 0; // how often not to yield
+    thread_local uint32_t crowded = 0; // number of yields to skip
     if (rounds >= spins + yields)
       return false;
     if (rounds++ < spins) {

@@ -1,4 +1,4 @@
-// Where the time of a run went.
+// Summarises a trace: critical path, idle time, kernels.
 #include "pto_mlir/TaskRuntime/Trace.h"
 
 #include <algorithm>
@@ -14,11 +14,11 @@ namespace {
 
 struct TaskTime {
   uint64_t start = ~uint64_t(0), end = 0;
-  uint64_t longest = 0; ///< of its blocks: what remains when none of them waits for a core
+  uint64_t longest = 0; ///< longest block: the task's duration with unlimited cores
   std::string name;
 };
 
-/// The chain of tasks with the largest sum of run times: what no number of cores makes shorter.
+/// The chain of tasks with the largest sum of run times, a lower bound on the makespan for any number of cores.
 void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
   std::unordered_map<uint64_t, TaskTime> tasks;
   for (const BlockRecord &block : trace.blocks) {
@@ -31,7 +31,7 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
   std::unordered_map<uint64_t, std::vector<uint64_t>> producers;
   for (const EdgeRecord &edge : trace.edges)
     producers[edge.consumer.value].push_back(edge.producer.value);
-  // An edge's producer ends before its consumer starts, so the order of starts (then ends) is a topological one.
+  // An edge's producer ends before its consumer starts, so ordering by start, then end, is topological.
   std::vector<std::pair<std::pair<uint64_t, uint64_t>, uint64_t>> order;
   for (auto &[id, task] : tasks)
     order.push_back({{task.start, task.end}, id});
@@ -61,7 +61,7 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
   std::reverse(summary.criticalTimes.begin(), summary.criticalTimes.end());
 }
 
-/// Sweeps over the times at which a core or the number of waiting tasks changes.
+/// A sweep over the times at which the number of busy cores or of waiting tasks changes.
 void findIdleWithReady(const Trace &trace, Trace::Summary &summary) {
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind) {
     if (trace.cores[kind] == 0)

@@ -6,7 +6,7 @@ namespace pto_mlir::tasks {
 
 Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, const int64_t *shape,
                     const int64_t *strides) {
-  // Dimensions that move, outermost first; what a negative stride reaches lies before `address`.
+  // Dimensions with a stride other than 0, outermost first. A negative stride extends the region below `address`.
   struct Dim {
     uint64_t extent, stride;
   } dims[8];
@@ -23,10 +23,10 @@ Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, cons
     size += stride * uint64_t(shape[i] - 1);
     dims[count++] = {uint64_t(shape[i]), stride};
   }
-  for (unsigned i = 1; i < count; ++i) // in order already, most of the time
+  for (unsigned i = 1; i < count; ++i) // insertion sort: usually sorted already
     for (unsigned k = i; k > 0 && dims[k - 1].stride < dims[k].stride; --k)
       std::swap(dims[k - 1], dims[k]);
-  // From the inside: whatever continues without a gap is part of the row.
+  // Innermost first: contiguous dimensions collapse into the row.
   uint64_t rowBytes = elementBytes;
   while (count > 0 && dims[count - 1].stride <= rowBytes) {
     rowBytes += dims[count - 1].stride * (dims[count - 1].extent - 1);
@@ -34,7 +34,7 @@ Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, cons
   }
   if (count == 0)
     return bytes(begin, size);
-  // Rows of one pitch: the outer dimensions must continue that pitch.
+  // Equidistant rows: the outer dimensions must continue the same pitch.
   uint64_t pitch = dims[count - 1].stride, rows = dims[count - 1].extent;
   while (--count > 0) {
     if (dims[count - 1].stride != pitch * rows)
@@ -46,7 +46,8 @@ Region Region::view(uint64_t address, uint32_t elementBytes, unsigned rank, cons
 
 namespace {
 
-/// `other` in the rows and columns of `grid`: its first row and column. Only when it wraps round no row.
+/// The first row and column of `other` in the rows of `grid`; valid only if no row of `other` wraps around a row of
+/// `grid`.
 struct Place {
   bool valid;
   int64_t row;
@@ -54,7 +55,7 @@ struct Place {
 };
 
 Place placeOn(const Region &grid, const Region &other) {
-  // The difference modulo 2^64, read as signed, is right for regions less than 2^63 apart.
+  // The difference modulo 2^64 as a signed number is correct for regions less than 2^63 apart.
   int64_t delta = int64_t(other.begin - grid.begin), pitch = int64_t(grid.pitch);
   int64_t row = delta / pitch, column = delta % pitch;
   if (column < 0) {

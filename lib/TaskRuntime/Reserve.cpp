@@ -1,4 +1,4 @@
-// Waiting for room, and knowing when there will never be any.
+// Reserves room for a task; waits for it and detects when it can never become available.
 #include "pto_mlir/TaskRuntime/TaskCore.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
     return never(ErrorCode::TensorMapFull, std::to_string(mapEntries) + " tensor map entries", map.capacity(),
                  "tensorMapEntries");
 
-  // All four are looked at before any is taken.
+  // All four resources are checked before any is allocated.
   auto lacking = [&]() -> ErrorCode {
     if (!ring.hasSlot())
       return ErrorCode::WindowDeadlock;
@@ -37,11 +37,11 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
   };
   ErrorCode code = lacking();
   if (code == ErrorCode::TensorMapFull && ring.live() != 0)
-    code = lacking(); // with the watermark as it is now
+    code = lacking(); // with the current watermark
   if (code == ErrorCode::None)
     return {};
 
-  // The oldest task of the ring belongs to an open scope: only this thread could close it, and this thread waits.
+  // The oldest task of the ring is held by an open scope, which only this (waiting) thread could close.
   auto pinned = [&] {
     TaskSlot &head = ring.slot(ring.watermark());
     return std::any_of(scopes.begin(), scopes.end(), [&](const Scope &scope) { return scope.serial == head.scope; });
@@ -50,8 +50,9 @@ Status TaskCore::reserve(TaskRing &ring, unsigned ringIndex, uint64_t bytes, uin
   Stall stall;
   bool deadlock = false;
   auto done = [&] {
-    // In this order: a pinned ring stays as it is, so what it lacks then it lacks for ever. The other way round, tasks
-    // that end in between make the ring look full and pinned although it was never both.
+    // `pinned` must be evaluated before `lacking`: a pinned ring does not change, so a shortage seen then is permanent.
+    // In the opposite order, tasks that complete in between make the ring appear full and pinned although it was never
+    // both.
     bool stuck = ring.live() != 0 && pinned();
     (void)ring.live();
     code = lacking();

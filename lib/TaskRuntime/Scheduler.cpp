@@ -1,5 +1,5 @@
-// The loop of a scheduler: collect what its cores finished, complete what needs no core, give ready tasks to free
-// cores.
+// The scheduler loop: collect completions from its cores, complete tasks that need no core, dispatch ready tasks to
+// free cores.
 #include "ThreadedDriver.h"
 
 #include <bit>
@@ -58,7 +58,7 @@ void ThreadedState::recordHandled(Scheduler &self) {
 void ThreadedState::sample(Scheduler &self) {
   DepthSample sample{now(), {}};
   if (sample.time < self.lastSample + 1000)
-    return; // a microsecond apart at least
+    return; // at most one sample per microsecond
   self.lastSample = sample.time;
   for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
     if (config.cores[kind])
@@ -83,7 +83,7 @@ bool ThreadedState::collect(Scheduler &self, unsigned index) {
       core.reportFailure(slot, id, number, mailbox.cause);
     record(self, &mailbox, slot, id, index, false);
     Kind &kind = kinds[unsigned(mailbox.kind)];
-    // The mailbox is not read after this: another scheduler may gather the core for a gang.
+    // The mailbox must not be accessed after this: another scheduler may claim the core for a gang.
     kind.idle[mailbox.indexInKind / 64].bits.fetch_or(uint64_t(1) << (mailbox.indexInKind % 64),
                                                       std::memory_order_acq_rel);
     if (slot.blocksLeft.fetch_sub(1, std::memory_order_acq_rel) == 1)
@@ -95,7 +95,7 @@ bool ThreadedState::collect(Scheduler &self, unsigned index) {
 bool ThreadedState::runInline(Scheduler &self, unsigned index) {
   uint64_t ids[32];
   size_t count = core.readyInline().popSome(ids, 32);
-  // Another thread wrote the slots: all their lines travel at once.
+  // The slots were written by other threads: prefetch them together.
   for (size_t i = 0; i < count; ++i)
     __builtin_prefetch(&core.slotOf(TaskId{ids[i]}), 1);
   uint32_t madeReady = 0;
@@ -150,7 +150,7 @@ bool ThreadedState::startable(Scheduler &self, TaskSlot &slot, TaskId id, unsign
   bool runs = slot.nextBlock > 0 || core.predicateHolds(slot);
   if (!failed && runs)
     return true;
-  // The blocks that were not started count as ended.
+  // Blocks that were not started count as completed.
   uint32_t left = slot.numBlocks - slot.nextBlock;
   if (slot.blocksLeft.fetch_sub(left, std::memory_order_acq_rel) == left) {
     record(self, nullptr, slot, id, index, !failed);
@@ -185,8 +185,7 @@ bool ThreadedState::dispatch(Scheduler &self, unsigned index, Kind &kind, Worker
     }
     if (slot.nextBlock == 0)
       core.setRunning(slot, id);
-    // Who holds the queue entry owns `nextBlock`. Once the last block has been sent the slot may belong to another
-    // task.
+    // The holder of the queue entry owns `nextBlock`. Once the last block has been dispatched the slot may be reused.
     uint32_t block = slot.nextBlock++;
     bool more = slot.nextBlock < slot.numBlocks;
     Mailbox &mailbox = mailboxes[number];
@@ -288,7 +287,7 @@ void ThreadedState::kick() {
 bool ThreadedState::help() {
   if (!config.submitterWorks)
     return runInline(helper, kOrchestrator);
-  // Everybody has work before the scheduler takes some itself.
+  // Dispatch to all cores before executing a task on this thread.
   bool did = schedule(schedulers.front(), 0);
   return executeAny() || did;
 }
@@ -311,7 +310,7 @@ void ThreadedState::shakeHands() {
 void ThreadedState::runScheduler(unsigned index) {
   Scheduler &self = schedulers[index];
   if (index == 0) {
-    shakeHands(); // the other schedulers wait for its end
+    shakeHands(); // the other schedulers wait for its completion
   } else {
     while (!handshakeDone.load(std::memory_order_acquire))
       std::this_thread::yield();
@@ -319,8 +318,8 @@ void ThreadedState::runScheduler(unsigned index) {
   Backoff backoff(config.spins, config.yields);
   while (true) {
     bool did = schedule(self, index);
-    // Who looks at once after each submission makes the submitter wait for the cache lines of queue, slots and edges,
-    // task by task.
+    // Polling immediately after each submission would contend with the submitter for the cache lines of queue, slots
+    // and edges.
     for (int i = 0; self.onlySubmitter && i < kRest; ++i)
       pauseCpu();
     if (did) {

@@ -1,4 +1,4 @@
-// From a description to a published task: producers, room, slot, edges.
+// Submission of a task: find producers, reserve room, fill the slot, wire edges, publish.
 #include "pto_mlir/TaskRuntime/TaskCore.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
       releaseClaims();
       return Failure{status.error()};
     }
-    // The last allocations: from here on nothing fails.
+    // The last allocations; nothing fails after them.
     if (scopeTasks.size() == scopeTasks.capacity())
       scopeTasks.reserve(2 * scopeTasks.size() + 64);
     if (size_t edges = trace.edges.size() + candidates.size() + endedProducers.size();
@@ -54,7 +54,7 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
   counts.peakTasks[ringIndex] = std::max(counts.peakTasks[ringIndex], ring.liveAsSeen());
   counts.peakEntries[ringIndex] = ring.pool().highWater();
   if (counts.submitted % 64 == 0)
-    (void)ring.live(); // so that the tensor map lets go of what is long over
+    (void)ring.live(); // retires entries of consumed tasks from the tensor map
   return id;
 }
 
@@ -101,9 +101,9 @@ Status TaskCore::checkSpec(const TaskSpec &spec) {
   if (spec.numCompanions &&
       (spec.kind == WorkerKind::Vector ||
        uint64_t(spec.numCompanions) * (spec.isGang ? spec.numBlocks : 1) > std::min<uint32_t>(vectorCores, UINT8_MAX)))
-    return fail("a block wants " + std::to_string(spec.numCompanions) + " vector cores beside its " +
+    return fail("a block requires " + std::to_string(spec.numCompanions) + " vector cores in addition to its " +
                 std::string(workerKindName(spec.kind)) + " core; there are " + std::to_string(vectorCores) +
-                ", and a vector core has none beside it");
+                ", and a task on vector cores takes none");
   uint32_t bytes = spec.predicate.bytes;
   if (spec.predicate.address && bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
     return fail("has a predicate of " + std::to_string(bytes) + " bytes, expected an integer of 1, 2, 4 or 8");
@@ -117,7 +117,8 @@ void TaskCore::addCandidate(TaskId task, uint32_t flags) {
   TaskSlot &slot = slotOf(task);
   uint64_t word = slot.word.load(std::memory_order_acquire);
   bool gone = TaskSlot::wordLocal(word) != task.local() || TaskSlot::wordState(word) == TaskState::Consumed;
-  // One that has ended is only held for its memory. An edge to it would take its cache line to and fro for nothing.
+  // A completed producer matters only if its memory must be retained; otherwise an edge would only bounce its cache
+  // line.
   bool over =
       gone || (TaskSlot::wordState(word) == TaskState::Completed && (!(flags & Retain) || slot.numOutputs == 0));
   if (over) {
@@ -126,7 +127,7 @@ void TaskCore::addCandidate(TaskId task, uint32_t flags) {
       endedProducers.push_back({task, flags, false});
     return;
   }
-  // Only the orchestrator reuses slots, so the id that was just seen stays during the submission.
+  // Only the orchestrator reuses slots, so the id just read remains valid during the submission.
   TaskRing::Mark &mark = rings[task.ring()]->mark(task.local());
   if (mark.submission == submission) {
     candidates[mark.index].flags |= flags;
@@ -148,7 +149,7 @@ Status TaskCore::addArgument(const TaskSpec::Argument &argument) {
       return Failure{gone()};
     addCandidate(owner, Retain);
     const TaskRing::Mark &mark = rings[owner.ring()]->mark(owner.local());
-    // The claim comes before any wait for room: while that lasts, nothing may free the memory.
+    // The claim must precede any wait for room, so that the memory is not freed meanwhile.
     if (mark.submission != submission)
       return Failure{gone()};
     Candidate &candidate = candidates[mark.index];
@@ -268,14 +269,14 @@ void TaskCore::fillSlot(TaskRing &ring, TaskSlot &slot, TaskId id, TaskSpec &spe
   HeapRing::Block block = *ring.heap().find(bytes);
   ring.heap().commit(block);
   counts.peakHeapBytes[id.ring()] = std::max(counts.peakHeapBytes[id.ring()], ring.heap().usedAsSeen());
-  // A task without outputs ends where it begins, so that reclaiming it frees nothing of its neighbours.
+  // A task without outputs has an empty heap range, so that reclaiming it frees nothing of other tasks.
   if (slot.numOutputs)
     slot.heapBegin = block.begin;
   slot.heapEnd = block.end;
   uint64_t base = slot.numOutputs ? ring.heapAddressOf(block.begin) : 0;
   map.supersede(covered);
   auto remember = [&](const TaskSpec::Argument &argument, const Region &region) {
-    // A task that reads and writes a region is found as its writer.
+    // A task that reads and writes a region is recorded as its writer only.
     if (argument.flags & TaskSpec::Allocates)
       map.insert(region, TensorMap::Writer, id);
     else if (argument.flags & (TaskSpec::Writes | TaskSpec::Reads))
@@ -310,7 +311,7 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
   uint32_t waits = 0;
   for (const Candidate &candidate : candidates)
     waits += !!(candidate.flags & Wait);
-  // The one more keeps the task from becoming ready while edges are still being added.
+  // The additional count prevents the task from becoming ready while edges are being added.
   slot.faninLeft.store(waits + 1, std::memory_order_relaxed);
   slot.faninHead = 0;
   slot.faninCount = uint32_t(candidates.size());
@@ -325,7 +326,7 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
     TaskSlot &producer = slotOf(candidate.task);
     if (tracing)
       trace.edges.push_back({candidate.task, id, candidate.flags});
-    // While this submission waited for room the producer may have been consumed, and this task may now have its slot.
+    // While this submission waited for room, the producer may have been consumed and its slot reused for this task.
     if (TaskSlot::wordLocal(producer.word.load(std::memory_order_acquire)) != candidate.task.local()) {
       finished += !!(candidate.flags & Wait);
       if ((candidate.flags & Data) && hasFailed(candidate.task))
@@ -349,7 +350,8 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
   if (tracing) {
     for (const Candidate &producer : endedProducers)
       trace.edges.push_back({producer.task, id, producer.flags});
-    // The tensor map finds producers in an order that depends on addresses; a trace in virtual time must not.
+    // The tensor map returns producers in an order that depends on addresses; traces in virtual time must be
+    // deterministic.
     std::sort(trace.edges.begin() + ptrdiff_t(firstEdge), trace.edges.end(),
               [](const EdgeRecord &a, const EdgeRecord &b) {
                 return a.producer == b.producer ? a.flags < b.flags : a.producer < b.producer;
@@ -360,7 +362,7 @@ void TaskCore::wire(TaskRing &ring, unsigned ringIndex, TaskSlot &slot, TaskId i
   candidates.clear();
   if (tracing)
     slot.times.published = now();
-  // Without a producer that is still to end nobody else knows the task yet.
+  // Without a pending producer no other thread can access the task yet.
   if (finished == waits || slot.faninLeft.fetch_sub(finished + 1, std::memory_order_acq_rel) == finished + 1)
     makeReady(slot, id);
   driver->kick();

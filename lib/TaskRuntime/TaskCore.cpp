@@ -17,7 +17,7 @@ bool &insideKernel() {
 
 TaskCore::TaskCore(const Config &config, const std::vector<Kernel> &kernels)
     : config(config), kernels(kernels), map(config.tensorMapEntries) {
-  // A task is in at most one queue, so a queue of all slots never overflows.
+  // A task is in at most one queue, so a queue with as many cells as slots never overflows.
   size_t capacity = 0;
   for (uint32_t window : config.window)
     capacity += window;
@@ -40,7 +40,7 @@ TaskCore::~TaskCore() {
 uint64_t TaskCore::heapBase(unsigned index) {
   if (config.heapBase[index] || config.heapBytes[index] == 0)
     return config.heapBase[index];
-  // Pages appear when they are first written.
+  // Pages are committed on first write.
   void *memory = mmap(nullptr, config.heapBytes[index], PROT_READ | PROT_WRITE,
                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (memory == MAP_FAILED)
@@ -91,7 +91,7 @@ bool TaskCore::drained() const {
 void TaskCore::fatal(ErrorCode code, std::string message, TaskId task) {
   {
     std::lock_guard lock(errorMutex);
-    // The first error is the one that explains the others.
+    // Keep the first error; the others are usually its consequences.
     if (firstError.code == ErrorCode::None)
       firstError = {code, std::move(message), task};
   }
@@ -149,16 +149,16 @@ Status TaskCore::scopeEnd() {
 }
 
 void TaskCore::closeScope() {
-  // Drops references and returns; waiting is another matter.
+  // Only drops references; does not wait for the tasks.
   size_t first = scopes.back().firstTask, end = scopeTasks.size();
   unsigned ring = ringOfScope();
   bool consumed = false;
   for (size_t i = first; i < end; ++i) {
     if (i + 16 < end)
-      __builtin_prefetch(&slotOf(scopeTasks[i + 16]), 1); // schedulers wrote them last
+      __builtin_prefetch(&slotOf(scopeTasks[i + 16]), 1); // last written by schedulers
     consumed |= dropReference(slotOf(scopeTasks[i]), scopeTasks[i]);
   }
-  // Once for all of them: only this thread could wait for the watermark, and it does not.
+  // Advance once for all tasks: only this thread could be waiting on the watermark.
   if (consumed)
     rings[ring]->advance();
   scopeTasks.resize(first);
@@ -224,7 +224,7 @@ void TaskCore::beginRun() {
   cancelled.store(false);
   anyFailed.store(false);
   {
-    std::lock_guard lock(errorMutex); // `cancel` is for any thread
+    std::lock_guard lock(errorMutex); // `cancel` may be called by any thread
     firstError = {};
     numErrors = 0;
     failedTasks.clear();

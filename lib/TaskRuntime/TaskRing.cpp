@@ -11,12 +11,12 @@ bool TaskRing::advance() {
     while (true) {
       TaskSlot &task = slot(local);
       uint64_t word = task.word.load(std::memory_order_seq_cst);
-      // The id in the word keeps the walk from taking an earlier task of the slot for this one, submitted or not.
+      // The id in the word distinguishes this task from earlier tasks of the slot, even before it is submitted.
       if (TaskSlot::wordLocal(word) != local || TaskSlot::wordState(word) != TaskState::Consumed)
         break;
       heapRing.retire(task.heapEnd);
       dependencyPool.retire(task.poolEnd);
-      // Publishes each step: a task that is consumed while this loop runs compares itself with the watermark.
+      // Publish each step: a task that is consumed during this loop is compared with the watermark.
       oldest.store(++local, std::memory_order_seq_cst);
       moved = true;
     }

@@ -10,7 +10,7 @@
 namespace pto_mlir::tasks {
 
 TaskRuntime::TaskRuntime(const Config &config) : settings(config), registered(std::make_shared<std::vector<Kernel>>()) {
-  // A vector that never moves: cores keep pointers to kernels.
+  // Reserved up front, since cores keep pointers to kernels.
   registered->reserve(1 << 16);
   auto use = [&](auto made) {
     auto *raw = made.get();
@@ -58,7 +58,7 @@ Status TaskRuntime::begin() {
     return Failure{"a run has begun already"};
   if (insideKernel())
     return Failure{"a kernel cannot begin a run"};
-  // What an earlier run left behind may have ended meanwhile, or be about to.
+  // Tasks left by an earlier run may have completed meanwhile, or be about to.
   for (int i = 0; i < 100 && (!busyCores().empty() || !core->drained()); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   if (!busyCores().empty() || !core->drained()) {

@@ -61,7 +61,7 @@ void TensorMap::insert(const Region &region, Access access, TaskId task) {
   if (region.empty())
     return;
   if (access == Writer)
-    // Whoever comes later waits for this task, which waits for everything that it covers.
+    // The covered entries are redundant: later tasks depend on this one, which depends on them.
     for (Access old : {Reader, Writer})
       forEachOverlap(region, old, [&](Entry &entry) {
         if (!(entry.task() == task) && covers(region, entry.region))

@@ -1,4 +1,4 @@
-// Starts and ends the threads; watches over progress.
+// Starts and joins the threads; detects stalls.
 #include "ThreadedDriver.h"
 
 #include <algorithm>
@@ -47,8 +47,8 @@ ThreadedDriver::ThreadedDriver(const Config &config, std::shared_ptr<std::vector
       mailbox.kind = WorkerKind(kind);
       mailbox.core = number;
       mailbox.indexInKind = i;
-      mailbox.owner = i % numSchedulers; // every scheduler gets cores of every kind
-      // The submitter's cores come first: a task of one block stays on its thread.
+      mailbox.owner = i % numSchedulers; // distributes cores of every kind over the schedulers
+      // The submitter's cores come first, so that a task of one block stays on its thread.
       mailbox.thread = (config.submitterWorks ? i : number) % numWorkers;
       cores.cores.push_back(number);
       ThreadedState::Scheduler &owner = state->schedulers[mailbox.owner];
@@ -73,7 +73,7 @@ ThreadedDriver::ThreadedDriver(const Config &config, std::shared_ptr<std::vector
 
 ThreadedDriver::~ThreadedDriver() {
   state->core.cancel();
-  // A kernel that is about to return gets a moment.
+  // Allow a kernel that is about to return to finish.
   for (int i = 0; i < 100 && !state->busyCores().empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
   for (Mailbox &mailbox : state->mailboxes)
@@ -89,7 +89,7 @@ ThreadedDriver::~ThreadedDriver() {
                                               state->workers[worker].cores.begin(), state->workers[worker].cores.end(),
                                               [&](uint32_t core) { return state->mailboxes[core].taskStatus() != 0; });
     if (hung)
-      threads[i].detach(); // keeps the state alive for as long as it needs it
+      threads[i].detach(); // the thread shares ownership of the state
     else
       threads[i].join();
   }
@@ -145,8 +145,8 @@ Stall ThreadedDriver::waitUntil(const std::function<bool()> &done) {
                                            describeBusy() + (busy.size() > 1 ? " run" : " runs")};
       continue;
     }
-    // Only schedulers that have looked several times since can say that there is nothing to do: on a busy machine they
-    // may not have had a processor for a while.
+    // A stall requires that all schedulers have polled several times since: on a busy machine they may have been
+    // descheduled.
     bool looked = true;
     for (size_t i = 0; i < beats.size(); ++i)
       looked &= state->schedulers[i].beats.load(std::memory_order_relaxed) >= beats[i] + 4;

@@ -1,4 +1,4 @@
-// Schedulers and simulated cores as threads.
+// The driver that runs schedulers and simulated cores as threads.
 #ifndef PTO_MLIR_LIB_TASKRUNTIME_THREADEDDRIVER_H
 #define PTO_MLIR_LIB_TASKRUNTIME_THREADEDDRIVER_H
 
@@ -12,7 +12,7 @@
 
 namespace pto_mlir::tasks {
 
-/// Shared by all threads, which keep it alive: a kernel that never returns must not find it gone.
+/// Shared ownership by all threads: the state must outlive a kernel that never returns.
 struct ThreadedState {
   struct alignas(64) IdleWord {
     std::atomic<uint64_t> bits{0};
@@ -22,27 +22,25 @@ struct ThreadedState {
   struct Kind {
     std::array<IdleWord, kWords> idle;
     std::vector<uint32_t> cores; ///< index within the kind -> core
-    // A gang gathers free cores until it has all of them; one gang of a kind at a time, so two never wait for each
-    // other.
+    // A gang collects free cores until it has all of them; one gang per kind at a time, to avoid deadlock.
     std::mutex gangLock;
     uint64_t gang = 0;
     std::vector<uint32_t> gathered;
     std::atomic<bool> gangWaits{false};
-    std::atomic<bool> normalOwed{false}; ///< after a gang it is the others' turn
+    std::atomic<bool> normalOwed{false}; ///< after a gang, other tasks are served first
   };
   struct Scheduler {
     std::vector<uint32_t> cores;
     std::array<Mask, kNumWorkerKinds> own{};
     Parker parker;
-    std::atomic<uint64_t> beats{0}; ///< rounds of the loop, a sign of life
+    std::atomic<uint64_t> beats{0}; ///< iterations of the loop, for stall detection
     std::vector<BlockRecord> records;
     std::vector<DepthSample> depths;
     uint64_t lastSample = 0;
-    uint64_t handled = 0;       ///< of the last record, which the orchestrator may have collected by then
-    bool onlySubmitter = false; ///< may have work for it: none of its cores is at work and nothing became ready
+    uint64_t handled = 0;       ///< time of the last record, which may have been collected before it was known
+    bool onlySubmitter = false; ///< only the submitter can bring work: no busy cores, nothing ready
   };
-  static constexpr int kRest =
-      32; ///< pauses of the processor, about a microsecond, between looks at the submitter's work
+  static constexpr int kRest = 32; ///< pause instructions (about a microsecond) between polls for the submitter's tasks
   struct Worker {
     std::vector<uint32_t> cores;
     Parker parker;
@@ -59,7 +57,7 @@ struct ThreadedState {
   std::deque<Scheduler> schedulers;
   std::deque<Worker> workers;
   Parker orchestrator;
-  Scheduler helper; ///< of the orchestrator: while it waits it completes tasks that need no core
+  Scheduler helper; ///< used by the waiting orchestrator to complete tasks that need no core
   std::atomic<bool> handshakeDone{false}, stop{false};
   std::atomic<uint64_t> runBegin{0};
 
@@ -71,11 +69,11 @@ struct ThreadedState {
   void runScheduler(unsigned index);
   void runWorker(unsigned index);
   std::vector<uint32_t> busyCores() const;
-  /// What the orchestrator does while it waits; false when there was nothing.
+  /// Work done by the orchestrator while it waits; false when there was none.
   bool help();
-  /// Where the orchestrator sleeps: with `submitterWorks` where cores wake their scheduler.
+  /// The parker of the orchestrator; with `submitterWorks` its scheduler's, which cores notify.
   Parker &sleepsOn() { return config.submitterWorks ? schedulers.front().parker : orchestrator; }
-  /// Nothing is left for `help`.
+  /// No work for `help`.
   bool idle() const { return !config.submitterWorks || !anythingToDo(schedulers.front()); }
 
 private:
@@ -90,8 +88,8 @@ private:
   void send(Mailbox &mailbox, const TaskSlot &slot, TaskId id, uint32_t block);
   void finish(Scheduler &self, TaskSlot &slot, TaskId id, unsigned index, bool skipped);
   void record(Scheduler &self, const Mailbox *mailbox, const TaskSlot &slot, TaskId id, unsigned index, bool skipped);
-  /// The task of the last record is dealt with: noted, and written into the record by the next one. With the task the
-  /// run may have ended, and the records with it.
+  /// Notes the time at which the last record's task was processed; stored by the next record, because the run may end
+  /// with the task and its records be collected.
   void recordHandled(Scheduler &self);
   void sample(Scheduler &self);
   bool execute(Mailbox &mailbox);
@@ -102,7 +100,7 @@ private:
 class ThreadedDriver : public Driver {
 public:
   ThreadedDriver(const Config &config, std::shared_ptr<std::vector<Kernel>> kernels);
-  /// Waits for the threads; one that a hung kernel holds is left behind.
+  /// Joins the threads; detaches one that is blocked in a hung kernel.
   ~ThreadedDriver() override;
 
   TaskCore &core() { return state->core; }
@@ -111,7 +109,7 @@ public:
   void kick() override { state->kick(); }
   Stall waitUntil(const std::function<bool()> &done) override;
   std::vector<HandshakeRecord> handshake() override;
-  /// Moves what the schedulers recorded into the trace.
+  /// Moves the schedulers' records into the trace.
   void collectTrace(Trace &trace);
   /// Cores whose task has not returned.
   std::vector<uint32_t> busyCores() const { return state->busyCores(); }

@@ -1,4 +1,4 @@
-// The trace as Chrome's trace-event JSON, which Perfetto reads too.
+// Exports the trace as Chrome trace-event JSON (also read by Perfetto).
 #include "pto_mlir/TaskRuntime/Trace.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ std::string quoted(const std::string &text) {
   return out + "\"";
 }
 
-/// The format's unit is the microsecond.
+/// Time in microseconds, the unit of the format.
 std::string micros(uint64_t ns) {
   char buffer[40];
   std::snprintf(buffer, sizeof buffer, "%llu.%03u", static_cast<unsigned long long>(ns / 1000), unsigned(ns % 1000));
@@ -73,7 +73,7 @@ std::string Trace::toJson() const {
       writer.label(kCores, core, "thread_name", std::string(workerKindName(WorkerKind(kind))) + " " + std::to_string(i),
                    core);
 
-  // Flows go from where the last block of a producer ended to where the first of its consumer begins.
+  // Flows go from the end of a producer's last block to the start of its consumer's first block.
   std::map<uint64_t, const BlockRecord *> firstBlock, lastBlock;
   for (const BlockRecord &block : blocks) {
     std::string args = "\"task\":" + quoted(toString(block.task)) + ",\"block\":" + std::to_string(block.block) +
@@ -114,7 +114,7 @@ std::string Trace::toJson() const {
       writer.event(phase, onCore ? kCores : kControl, onCore ? block.core : block.scheduler + 1, time, "dependency",
                    ",\"cat\":\"dependency\",\"id\":" + std::to_string(flow) + more);
     };
-    // A point inside the span: viewers attach a flow to the span around it.
+    // The point must be inside the span: viewers bind a flow to the enclosing span.
     place(*from->second, "s", from->second->end - (from->second->end > from->second->start), "");
     place(*to->second, "f", to->second->start, ",\"bp\":\"e\"");
     ++flow;

@@ -97,7 +97,7 @@ void VirtualDriver::startAll(WorkerKind kind) {
     auto chosen = pick(queue);
     TaskId id{chosen->task};
     TaskSlot &slot = taskCore.slotOf(id);
-    // A gang waits for its cores, and the others of its kind behind it.
+    // A gang waits for all its cores; later tasks of the kind wait behind it.
     if (slot.gang && free.size() < slot.numBlocks && !taskCore.isCancelled() && taskCore.predicateHolds(slot))
       return;
     size_t companions = size_t(slot.companions) * (slot.gang ? slot.numBlocks : 1);
@@ -140,7 +140,7 @@ void VirtualDriver::start(TaskSlot &slot, TaskId id, uint32_t block) {
   } catch (const std::exception &exception) {
     taskCore.reportFailure(slot, id, number, exception.what());
   } catch (...) {
-    taskCore.reportFailure(slot, id, number, "an exception that is no std::exception");
+    taskCore.reportFailure(slot, id, number, "an exception not derived from std::exception");
   }
   insideKernel() = false;
   Running &started = running[{time + call.costNs, numEvents++}] = {id.value, number, block, time, {}};

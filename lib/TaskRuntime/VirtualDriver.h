@@ -1,4 +1,4 @@
-// Runs tasks one after the other on a simulated clock.
+// Runs tasks sequentially on a simulated clock.
 #ifndef PTO_MLIR_LIB_TASKRUNTIME_VIRTUALDRIVER_H
 #define PTO_MLIR_LIB_TASKRUNTIME_VIRTUALDRIVER_H
 
@@ -11,8 +11,8 @@
 
 namespace pto_mlir::tasks {
 
-/// A discrete-event simulation: a kernel runs at the moment its core takes it, and its core is free `costNs` later.
-/// Everything that happens is a function of the submissions, the configuration and the seed.
+/// A discrete-event simulation: a kernel executes when it is dispatched, and its core is busy for `costNs`.
+/// Deterministic: a function of the submissions, the configuration and the seed.
 class VirtualDriver : public Driver {
 public:
   VirtualDriver(const Config &config, std::shared_ptr<std::vector<Kernel>> kernels);
@@ -20,7 +20,7 @@ public:
   TaskCore &core() { return taskCore; }
   uint64_t now() override { return time; }
   void beginRun() override;
-  /// The orchestrator spent its time on a submission; what ends until then ends now.
+  /// Advances the clock by the cost of a submission and completes what ends until then.
   void kick() override;
   Stall waitUntil(const std::function<bool()> &done) override;
   std::vector<HandshakeRecord> handshake() override;
@@ -39,7 +39,7 @@ private:
     std::vector<uint32_t> companions; ///< vector cores
   };
 
-  /// Takes what became ready, starts what can start. Returns whether anything happened without time passing.
+  /// Dispatches ready tasks at the current time. Returns whether anything changed.
   bool settle();
   bool runInline();
   void startAll(WorkerKind kind);
@@ -53,12 +53,12 @@ private:
   const Config config;
   std::shared_ptr<std::vector<Kernel>> kernels;
   TaskCore taskCore;
-  bool vectorCoresWanted = false; ///< by a block that needs several: none is given away meanwhile
+  bool vectorCoresWanted = false; ///< by a block that needs several; reserves them for it
   uint64_t time = 0;
   uint64_t numEvents = 0;
   std::array<std::set<Ready>, kNumWorkerKinds> ready;
   std::array<std::set<uint32_t>, kNumWorkerKinds> idle;
-  std::map<std::pair<uint64_t, uint64_t>, Running> running; ///< by end, then by start order
+  std::map<std::pair<uint64_t, uint64_t>, Running> running; ///< keyed by end time, then start order
   std::vector<uint64_t> tasksOfCore;
   std::mt19937_64 random;
   std::vector<BlockRecord> records;

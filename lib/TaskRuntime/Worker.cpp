@@ -1,4 +1,4 @@
-// A thread that runs simulated cores.
+// The worker thread, which runs simulated cores.
 #include "InsideKernel.h"
 #include "ThreadedDriver.h"
 
@@ -7,7 +7,7 @@ namespace pto_mlir::tasks {
 bool ThreadedState::execute(Mailbox &mailbox) {
   uint64_t request = mailbox.request.load(std::memory_order_acquire),
            started = mailbox.started.load(std::memory_order_relaxed);
-  // With `submitterWorks` two threads may look.
+  // With `submitterWorks` two threads may poll this mailbox.
   if (request == started || !mailbox.started.compare_exchange_strong(started, request, std::memory_order_relaxed))
     return false;
   const Payload &payload = mailbox.payload;
@@ -24,7 +24,7 @@ bool ThreadedState::execute(Mailbox &mailbox) {
   if (core.tracing)
     mailbox.start = now();
   insideKernel() = true;
-  // Nothing of the kernel may unwind through this loop.
+  // Exceptions of the kernel must not unwind through this loop.
   try {
     payload.kernel->body(call);
   } catch (const std::exception &exception) {
@@ -32,7 +32,7 @@ bool ThreadedState::execute(Mailbox &mailbox) {
     mailbox.cause = exception.what();
   } catch (...) {
     mailbox.failed = true;
-    mailbox.cause = "an exception that is no std::exception";
+    mailbox.cause = "an exception not derived from std::exception";
   }
   insideKernel() = false;
   if (core.tracing)

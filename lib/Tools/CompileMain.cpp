@@ -1,4 +1,4 @@
-// pto-compile: a .pto, planned and synchronised, as .pto or as a .pmodel of kernels.
+// pto-compile: plans and synchronises a .pto; writes .pto or a .pmodel of kernels.
 #include "pto_mlir/Compiler/CompilePTO.h"
 #include "pto_mlir/ISA/Table.h"
 #include "pto_mlir/Tools/Mains.h"
@@ -14,21 +14,21 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   static cl::OptionCategory category("pto-compile");
   pto_mlir::ProgramOptions options;
   static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("X.pto"), cl::cat(category));
-  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"),
-                                     cl::desc("Where the result goes"), cl::cat(category));
+  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"), cl::desc("Output file"),
+                                     cl::cat(category));
   static const std::string names = pto_mlir::isa::archNames(" | ");
   static cl::opt<std::string> processor("processor", cl::value_desc(names),
                                         cl::desc("Default: what the module says, else the default one"),
                                         cl::cat(category));
   static cl::opt<unsigned> level("level", cl::init(2), cl::desc("1, 2: addresses are planned; 3: the text has them"),
                                  cl::cat(category));
-  static cl::opt<unsigned> blocks("blocks", cl::init(1), cl::desc("Blocks of a launch of the .pmodel's kernels"),
+  static cl::opt<unsigned> blocks("blocks", cl::init(1), cl::desc("Blocks per launch, recorded in the .pmodel"),
                                   cl::cat(category));
-  static cl::opt<bool> noSync("no-insert-sync", cl::desc("Leave functions without flags as they are"),
+  static cl::opt<bool> noSync("no-insert-sync", cl::desc("Do not insert flags into functions that have none"),
                               cl::cat(category));
-  static cl::opt<bool> relaxed("relaxed-syntax",
-                               cl::desc("Also read no comma before strides, and a type behind each operand"),
-                               cl::cat(category));
+  static cl::opt<bool> relaxed(
+      "relaxed-syntax", cl::desc("Also accept the older spelling: no comma before strides, a type after each operand"),
+      cl::cat(category));
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(argc, argv, "Compiles a .pto.\n");
   auto usage = [](const llvm::Twine &what) {

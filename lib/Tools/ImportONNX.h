@@ -4,7 +4,7 @@
 
 namespace pto_mlir {
 
-/// Whether the command line asks for an import instead of an optimizer run.
+/// Whether the first argument is --import-onnx.
 bool wantsImport(int argc, char **argv);
 
 /// `pto-opt --import-onnx M.onnx [--input-shapes S] [--output-names a,b] [--print-locs] [-o X.mlir]`; exit code 0, 1

@@ -1,4 +1,4 @@
-// Runs any pass by its name: upstream's that the pipelines use, and ours.
+// pto-opt: runs any registered pass by name.
 #include "ImportONNX.h"
 #include "ToBytecode.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"

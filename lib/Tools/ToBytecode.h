@@ -8,7 +8,7 @@ class DialectRegistry;
 
 namespace pto_mlir {
 
-/// Whether the command line asks for it.
+/// Whether the first argument is --vm-to-bytecode.
 bool wantsBytecode(int argc, char **argv);
 
 /// `pto-opt --vm-to-bytecode X.mlir|- [--target T] [--passes a,b] [--reuse-slots] [--locations]`; exit code 0, 1 (bad

@@ -23,7 +23,7 @@ module {
 
 // -----
 
-// Misaligned, found by the stream's verifier and shown at the op.
+// Misaligned: detected by the stream verifier, reported at the op.
 module {
   module @k attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     func.func @v() attributes {pto.pipe = #pto.pipe<PIPE_V>} {
@@ -92,7 +92,7 @@ module {
 
 // -----
 
-// A column of a row-major tile has another pitch.
+// A column of a row-major tile has a pitch other than its length.
 module {
   module @k attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
     func.func @v() attributes {pto.pipe = #pto.pipe<PIPE_V>} {

@@ -5,7 +5,7 @@
 // CHECK-NEXT: get r0, what=block_idx
 // CHECK-NEXT: get r1, what=subblock_num
 // CHECK-NEXT: mul r2, lhs=r0, rhs=r1
-// Both sides are non-negative: one rem.
+// Both operands are non-negative: a single rem.
 // CHECK-NEXT: rem r0, lhs=r2, rhs=7
 // CHECK-NEXT: cmp r{{[0-9]+}}, mode=lt, lhs=r0, rhs=3
 // CHECK-NEXT: select
@@ -29,7 +29,7 @@ module @m {
     }
   }
 
-  // Rounding toward zero of a number of unknown sign, from the instructions that round down; a scalar argument.
+  // Rounding toward zero with an unknown sign, from instructions that round down; a scalar argument.
   // CHECK-LABEL: kernel @truncating: 1 arguments
   // CHECK: AIV S:
   // CHECK-NEXT: get r0, what=4
@@ -50,7 +50,7 @@ module @m {
     }
   }
 
-  // Branches jump over words that are counted once they are known.
+  // The word counts of branches are patched when they are known.
   // CHECK-LABEL: kernel @branches
   // CHECK: get r0, what=block_idx
   // CHECK-NEXT: cmp r1, mode=eq, lhs=r0, rhs=0
@@ -75,7 +75,7 @@ module @m {
     }
   }
 
-  // A value that is defined before a loop and used in it keeps its register until the loop ends; large numbers are loaded.
+  // A value defined before a loop and used in it keeps its register until the loop ends; large constants are loaded.
   // CHECK-LABEL: kernel @liveness
   // CHECK: get r0, what=block_idx
   // CHECK-NEXT: loop r1, lb=0, ub=4, step=1

@@ -19,7 +19,7 @@ module {
       %half = arith.constant 0.5 : f32
       %minus = arith.constant -1.0 : f32
       %t = pto.alloc_tile addr = %a0 : !V
-      // Rows 8 to 15: 8 * 64 * 4 bytes further on.
+      // Rows 8 to 15: an offset of 8 * 64 * 4 bytes.
       // CHECK: tmuls UB[2048]<8x64xf32>, UB[2048]<8x64xf32>, scalar=1056964608
       %s = pto.subset %t[%c8, %c0] sizes [8, 64] : !V
       pto.tmuls ins(%s, %half : !pto.tile_buf<vec, 8x64xf32>, f32) outs(%s : !pto.tile_buf<vec, 8x64xf32>)
@@ -38,7 +38,7 @@ module {
       // CHECK-NEXT: tadds UB[16384]<1x32xf32>, UB[16384]<1x32xf32>, scalar=3212836864
       %row = pto.treshape %col : !C -> !R
       pto.tadds ins(%row, %minus : !R, f32) outs(%row : !R)
-      // The same with a valid part known at run time only, and division in both orders.
+      // The same with a dynamic valid part, and division in both operand orders.
       // CHECK: tdivs UB[16384]<1x32xf32 valid=1x[[N:r[0-9]+]]>, UB[16384]<1x32xf32 valid=1x[[N]]>, scalar=1056964608
       // CHECK-NEXT: tdivs_rev
       // CHECK-NEXT: trowexpandmul UB[0]<32x64xf32 valid=[[N]]x64>, UB[0]<32x64xf32 valid=[[N]]x64>, UB[16384]<32x1xf32 valid=[[N]]x1 dn>

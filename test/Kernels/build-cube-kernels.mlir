@@ -3,7 +3,7 @@
 
 #id = affine_map<(i, j) -> (i, j)>
 
-// A product with bias, relu and a cast: one share of the rows per trip, K in steps, bias on the first.
+// A product with bias, relu and a cast: one share of the rows per trip, K in steps, bias in the first step.
 // CHECK-LABEL: func.func private @matmul(
 // CHECK-SAME: %[[A:.*]]: !pto.ptr<f16>, %[[B:.*]]: !pto.ptr<f16>, %[[BIAS:.*]]: !pto.ptr<f32>, %[[OUT:.*]]: !pto.ptr<f16>)
 // CHECK-SAME: kernel_kind<cube>
@@ -54,7 +54,7 @@ func.func private @transposed(%a: tensor<1x8xf32>, %b: tensor<2x8xf32>, %out: te
   return %0 : tensor<1x2xf32>
 }
 
-// A padded convolution reads slabs of equal size by img2col; its filter is packed: 9 taps of 8 channels, 3 of them real.
+// A padded convolution reads slabs of equal size by img2col; its filter is packed: 9 taps of 8 channels, of which 3 are used.
 // CHECK-LABEL: func.func private @conv(
 // CHECK: pto.make_tensor_view {{.*}} : !pto.tensor_view<72x8xf32>
 // CHECK: pto.timg2col {{.*}}channels = 3 : i64, dilations = [1, 1], image = [{{[0-9]+}}, 192], kernel = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]
@@ -72,7 +72,7 @@ func.func private @conv(%x: tensor<1x48x192x3xf32>, %w: tensor<3x3x3x8xf32>, %ou
   return %0 : tensor<1x24x96x8xf32>
 }
 
-// Windows that do not overlap: strided loads of a row of every window, nothing packed, no img2col.
+// Non-overlapping windows: strided loads of a row of every window, no packing, no img2col.
 // CHECK-LABEL: func.func private @patches(
 // CHECK-DAG: pto.make_tensor_view {{.*}} : !pto.tensor_view<4x8x6x24xf32>
 // CHECK-DAG: pto.make_tensor_view {{.*}} : !pto.tensor_view<192x16xf32>

@@ -2,8 +2,8 @@
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// A product that the net returns leaves the cube as f32: no rounding, no kernel that widens, under the name of the output; relu and
-// a reshape between them change nothing.
+// A product that the net returns is stored from the cube as f32: no rounding, no widening kernel, under the name of the output; relu and
+// a reshape in between do not prevent it.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: tensor.empty() : tensor<4x6xf32>
 // CHECK-NEXT: %[[R:.*]] = top.launch @k0_scores {{.*}}names = ["scores"]} -> tensor<4x6xf32>
@@ -45,7 +45,7 @@ func.func @main(%x: tensor<4x8xf16>, %w: tensor<8x6xf16>) -> tensor<2x2x6xf32> {
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// The extension stands next to what computes, and moves with it; a rounding with a mode is the model's own wish.
+// The extension is placed next to the computation and fused with it; a rounding with a mode comes from the model and is kept.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: tensor.empty() : tensor<8x4xf32>
 // CHECK-NEXT: %[[S:.*]] = top.launch @k0_sum {{.*}} -> tensor<8x4xf32>
@@ -87,7 +87,7 @@ func.func @main(%x: tensor<8x4xf16>, %y: tensor<4x8xf32>) -> (tensor<4x8xf32>, t
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// bf16 computes its relu in f32; it is part of the product all the same.
+// bf16 computes its relu in f32; it is still fused into the product.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: tensor.empty() : tensor<4x6xbf16>
 // CHECK-NEXT: %[[R:.*]] = top.launch @k0_scores {{.*}} -> tensor<4x6xbf16>

@@ -1,8 +1,8 @@
 // RUN: pto-opt %s --split-input-file --form-kernels | FileCheck %s
 // RUN: pto-opt %s --split-input-file --form-kernels=keep-all=true | FileCheck %s --check-prefix=ALL
 
-// The queries of an attention are a third of each row, split into heads: the product reads them there, and writes its rows where the next
-// transposition wants them. Nothing is moved by a kernel of its own.
+// The queries of an attention are a third of each row, split into heads: the product reads them in place and stores its rows in the order
+// of the next transposition. No kernel only moves data.
 // CHECK-LABEL: func.func @main
 // CHECK-NEXT: tensor.empty
 // CHECK-NEXT: %[[R:.*]] = top.launch @k0_context ins(%{{.*}}, %{{.*}} : tensor<5x24xf32>, tensor<2x4x6xf32>) {{.*}}names = ["context"]} -> tensor<5x2x6xf32>
@@ -12,7 +12,7 @@
 // CHECK: linalg.transpose
 // CHECK: linalg.batch_matmul
 // CHECK: linalg.transpose
-// A debug build stores the named movement, too.
+// A debug build also stores the named intermediate tensor.
 // ALL: names = ["heads"]
 // ALL: names = ["context"]
 func.func @main(%x: tensor<5x24xf32>, %k: tensor<2x4x6xf32>) -> tensor<5x2x6xf32> {
@@ -31,7 +31,7 @@ func.func @main(%x: tensor<5x24xf32>, %k: tensor<2x4x6xf32>) -> tensor<5x2x6xf32
 
 // -----
 
-// A transposition that takes rows apart stays a kernel: the cube loads whole rows.
+// A transposition that splits rows stays a kernel: the cube loads whole rows.
 // CHECK-LABEL: func.func @main
 // CHECK: top.launch @k0_columns
 // CHECK: top.launch @k1_product
@@ -47,7 +47,7 @@ func.func @main(%x: tensor<2x4x5xf32>, %k: tensor<2x4x6xf32>) -> tensor<2x5x6xf3
 
 // -----
 
-// What others read as well is moved, and the product reads it there.
+// A value with other users is moved, and the product reads the moved one.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[H:.*]] = top.launch @k0_heads ins
 // CHECK: top.launch @k1_product ins(%[[H]], %{{.*}} : tensor<2x5x4xf32>, tensor<2x4x6xf32>) {{.*}}{absorbed = [],

@@ -1,8 +1,8 @@
 // RUN: pto-opt %s --split-input-file --form-kernels | FileCheck %s
 // RUN: pto-opt %s --split-input-file --form-kernels=keep-all=true | FileCheck %s --check-prefix=ALL
 
-// An elementwise op whose result only a window reads, border included, is computed in the window's kernel; a debug build, which keeps
-// its value, leaves it in a kernel of its own.
+// An elementwise op whose result is read only by a window op, border included, is fused into the window's kernel; a debug build, which keeps
+// its value, leaves it in a separate kernel.
 // CHECK-LABEL: func.func @main
 // CHECK: top.launch @k0_dw ins(%{{.*}}, %{{.*}} : tensor<1x4x6x8xf32>, tensor<3x3x8xf32>) {{.*}} {absorbed = ["clip"], layouts = [""], names = ["dw"]}
 // CHECK-NOT: top.launch
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<3x3x8xf32>) -> tensor<1x4x6x
 
 // -----
 
-// Wanted elsewhere as well: its own kernel.
+// Has other users: a separate kernel.
 // CHECK-LABEL: func.func @main
 // CHECK: top.launch @k0_clip
 // CHECK: top.launch @k1_dw
@@ -60,7 +60,7 @@ func.func @main(%x: tensor<1x4x6x8xf32>, %w: tensor<1x1x8xf32>) -> (tensor<1x4x6
 
 // -----
 
-// A window takes both what its input needs and what follows it: the pad between them is made in the same kernel.
+// A window op is fused with both its producer and its consumer: the pad in between becomes part of the same kernel.
 // CHECK-LABEL: func.func @main
 // CHECK: top.launch @k0_tail
 // CHECK-NOT: top.launch

@@ -1,7 +1,7 @@
 // RUN: pto-opt %s --split-input-file --form-kernels | FileCheck %s
 // RUN: pto-opt %s --split-input-file --form-kernels=keep-all=true | FileCheck %s --check-prefix=ALL
 
-// A contraction takes relu and the cast that follow it, relu first; equal kernels are made once.
+// A contraction is fused with the following relu and cast, relu first; identical kernels are created once.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[A:.*]] = top.launch @k0_relu ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<4x8xf16>, tensor<8x8xf16>, tensor<8xf32>) outs(%{{.*}} : tensor<4x8xf16>) {absorbed = ["mm"], layouts = [""], names = ["relu"]} -> tensor<4x8xf16>
 // CHECK: top.launch @k0_relu ins(%[[A]], {{.*}} {absorbed = ["mm2"], layouts = [""], names = ["relu2"]}
@@ -52,8 +52,8 @@ func.func @main(%x: tensor<4x8xf16>, %w: tensor<8x8xf16>, %b: tensor<8xf32>) -> 
 
 // -----
 
-// The mean ends its cluster (no tile may compute it again) but takes what follows on its one row; the gate of one row joins the kernel that
-// spreads it, unless its value is to be kept.
+// The mean ends its cluster (tiles must not recompute it) but is fused with consumers on its single row; the gate of one row is fused into the kernel that
+// broadcasts it, unless its value is to be kept.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[A:.*]] = top.launch @k0_abs ins(%{{.*}} : tensor<6x8xf32>)
 // CHECK: %[[M:.*]] = top.launch @k1_root ins(%[[A]] : tensor<6x8xf32>) {{.*}} {absorbed = ["mean"], {{.*}} -> tensor<8xf32>
@@ -102,7 +102,7 @@ func.func @main(%x: tensor<6x8xf32>, %y: tensor<8xf32>) -> tensor<6x8xf32> {
 
 // -----
 
-// Softmax is one kernel, with the elementwise op before it; inline tensors are weights, splats scalars.
+// Softmax is one kernel, with the preceding elementwise op; inline tensors are weights, splats scalars.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[W:.*]] = top.weight "constant" : tensor<3xf32>
 // CHECK: top.launch @k0_softmax ins(%{{.*}}, %[[W]] : tensor<2x3xf32>, tensor<3xf32>)
@@ -152,7 +152,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// Movement is a kernel of its own.
+// Data movement is a separate kernel.
 // CHECK-LABEL: func.func @main
 // CHECK: top.launch @k0_t ins(%{{.*}} : tensor<2x3xf32>) outs(%{{.*}} : tensor<3x2xf32>)
 // CHECK: top.launch @k1_cat

@@ -6,7 +6,7 @@
 #columns = affine_map<(i, j) -> (j)>
 #swap = affine_map<(i, j) -> (j, i)>
 
-// Without a number of blocks nobody knows who makes which tile.
+// Without a number of blocks it is unknown which core computes which tile.
 // APART: top.launch @product
 // APART: top.launch @scale
 // APART-NOT: pto.handover
@@ -17,7 +17,7 @@ func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>
   %e = tensor.empty() : tensor<64x96xf32>
   %t = tensor.empty() : tensor<96x64xf32>
   %r = tensor.empty() : tensor<96xf32>
-  // Elementwise, with a vector along the columns. Both launches of the pair have one kernel.
+  // Elementwise, with a vector along the columns. Both launches of the pair use one kernel.
   // CHECK-COUNT-3: tensor.empty
   // CHECK: %[[SLOTS:.*]] = tensor.empty() : tensor<[[RING:[0-9]+]]x[[WIDTH:[0-9]+]]xf32>
   // CHECK-NEXT: %{{.*}}:2 = top.launch @product_scale ins(%{{.*}}, %{{.*}}, %{{.*}} : tensor<64x32xf32>, tensor<32x96xf32>, tensor<96xf32>)
@@ -28,7 +28,7 @@ func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>
   // CHECK: top.launch @product_scale
   %p1 = top.launch @product ins(%x, %w : tensor<64x32xf32>, tensor<32x96xf32>) outs(%e : tensor<64x96xf32>) {names = ["p1"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
   %y1 = top.launch @scale ins(%p1, %v : tensor<64x96xf32>, tensor<96xf32>) outs(%e : tensor<64x96xf32>) {names = ["y1"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
-  // A transposition's results do not follow the rows; neither do sums over them.
+  // The results of a transposition do not follow the rows; nor do sums over rows.
   // CHECK: top.launch @product ins
   // CHECK: top.launch @turn
   %p2 = top.launch @product ins(%x, %w : tensor<64x32xf32>, tensor<32x96xf32>) outs(%e : tensor<64x96xf32>) {names = ["p2"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
@@ -37,7 +37,7 @@ func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>
   // CHECK: top.launch @sums
   %p3 = top.launch @product ins(%x, %w : tensor<64x32xf32>, tensor<32x96xf32>) outs(%e : tensor<64x96xf32>) {names = ["p3"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
   %y3 = top.launch @sums ins(%p3 : tensor<64x96xf32>) outs(%r : tensor<96xf32>) {names = ["y3"], layouts = [""], absorbed = []} -> tensor<96xf32>
-  // Another reader, here the caller, needs all of it.
+  // Another user, here the caller, needs the whole tensor.
   // CHECK: top.launch @product ins
   // CHECK: top.launch @scale ins
   %p4 = top.launch @product ins(%x, %w : tensor<64x32xf32>, tensor<32x96xf32>) outs(%e : tensor<64x96xf32>) {names = ["p4"], layouts = [""], absorbed = []} -> tensor<64x96xf32>
@@ -45,14 +45,14 @@ func.func @main(%x: tensor<64x32xf32>, %w: tensor<32x96xf32>, %v: tensor<96xf32>
   return %y0, %y1, %y2, %y3, %p4, %y4 : tensor<64x96xf32>, tensor<64x96xf32>, tensor<96x64xf32>, tensor<96xf32>, tensor<64x96xf32>, tensor<64x96xf32>
 }
 
-// The joined kernel is the product, with what the vector cores do with a tile beside it.
+// The joined kernel is the product, together with the vector cores' work on a tile.
 // CHECK: func.func private @product_scale(
 // CHECK-SAME: pto.handover = {columns = array<i64: [[WIDTH]]>, inputs = 1 : i64, panels = [@product_scale.panel], rows = array<i64: [[ROWS:[0-9]+]]>, slots = 2 : i64, steps = [array<i64: 1>, array<i64: 1, 1, 0, 96>]}, pto.kernel_kind = #pto.kernel_kind<cube>
 // CHECK: linalg.matmul
 // CHECK: func.func private @product_scale.panel(%{{.*}}: tensor<[[ROWS]]x[[WIDTH]]xf32>, %{{.*}}: tensor<[[WIDTH]]xf32>, %{{.*}}: tensor<[[ROWS]]x[[WIDTH]]xf32>)
 // CHECK-SAME: pto.kernel_kind = #pto.kernel_kind<vector>, pto.panel
 
-// A slot is awaited, filled and announced; in the end both are free.
+// A slot is awaited, filled and signalled; at the end both slots are free.
 // BUILT: func.func private @product_scale({{.*}}pto.part_of = "product_scale"
 // BUILT: pto.tmatmul
 // BUILT: pto.sync.wait <PIPE_FIX>, 1

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --tile-vector-kernels --verify-diagnostics
 
-// One pixel of a tile needs all of its window.
+// One pixel of a tile needs its whole window.
 func.func private @large_window(%x: tensor<1x100x100x8xf32>, %out: tensor<1x1x1x8xf32>) -> tensor<1x1x1x8xf32>
     attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %zero = arith.constant 0.0 : f32

@@ -1,4 +1,4 @@
-// What the vector kernels compute, interpreted on numpy, on one, two and five cores.
+// Results of the vector kernels, interpreted with numpy, on one, two and five cores.
 // RUN: %python %S/Inputs/vector_shapes.py %s | FileCheck %s
 // CHECK-NOT: FAIL
 // CHECK: failures: 0
@@ -403,7 +403,7 @@ func.func private @average_pool(%x: tensor<1x7x9x5xf32>, %o: tensor<1x7x9x5xf32>
   return %r : tensor<1x7x9x5xf32>
 }
 
-// Two results of one normalisation: neither nest may take values of the other's loop.
+// Two results of one normalisation: neither loop nest may use values of the other's loop.
 func.func private @two_readers(%x: tensor<50x197xf32>, %g: tensor<50xf32>, %o: tensor<50x197xf32>, %q: tensor<50x197xf32>) -> (tensor<50x197xf32>, tensor<50x197xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %z = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
@@ -435,7 +435,7 @@ func.func private @two_readers(%x: tensor<50x197xf32>, %g: tensor<50xf32>, %o: t
   return %r, %u : tensor<50x197xf32>, tensor<50x197xf32>
 }
 
-// A condition per column chooses between rows and columns.
+// A condition per column selects between rows and columns.
 func.func private @masked(%x: tensor<19x37xf32>, %k: tensor<37xf32>, %o: tensor<19x37xf32>) -> tensor<19x37xf32> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %z = arith.constant 0.0 : f32
   %low = arith.constant -5.0 : f32

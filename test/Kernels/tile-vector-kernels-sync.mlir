@@ -1,7 +1,7 @@
-// Flags of a kernel with more orders between two engines than events: engines that meet in front of a loop and again inside of it do
-// not raise a flag twice.
+// Flags of a kernel with more dependencies between two engines than event ids: engines that synchronise before a loop and again inside it must
+// not set a flag twice.
 // RUN: pto-opt %s --tile-vector-kernels=num-cores=2 --bufferize-vector-kernels --convert-linalg-to-pto --pto-bind-blocks=num-core=2 --canonicalize --cse --pto-multi-buffer --pto-plan-local-memory --pto-insert-sync --pto-slice-engines --pto-check-sync -o /dev/null
-// The kernels of the numeric test, too.
+// The kernels of the numeric test as well.
 // RUN: pto-opt %S/tile-vector-kernels-numeric.mlir --tile-vector-kernels --bufferize-vector-kernels --convert-linalg-to-pto --pto-bind-blocks=num-core=1 --canonicalize --cse --pto-multi-buffer --pto-plan-local-memory --pto-insert-sync --pto-slice-engines --pto-check-sync -o /dev/null
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>

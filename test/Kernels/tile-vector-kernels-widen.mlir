@@ -2,7 +2,7 @@
 
 #id = affine_map<(d0) -> (d0)>
 
-// x * sigmoid(x), fused: the sigmoid is f32 and so is the product, which is rounded once.
+// x * sigmoid(x), fused: both the sigmoid and the product are f32; the product is rounded once.
 // CHECK-LABEL: func.func private @swish
 // CHECK: linalg.generic
 // CHECK-NEXT: ^bb0(%[[X:.*]]: f16,
@@ -37,7 +37,7 @@ func.func private @swish(%x: tensor<96xf16>, %out: tensor<96xf16>) -> tensor<96x
 
 #id = affine_map<(d0) -> (d0)>
 
-// f16 that nothing wide touches stays f16; what is extended at the end is computed wide, and a rounding with a mode stays.
+// f16 that no f32 value reaches stays f16; a value extended at the end is computed in f32, and a rounding with a mode is kept.
 // CHECK-LABEL: func.func private @ends
 // CHECK: linalg.generic
 // CHECK: arith.addf {{.*}} : f16
@@ -68,7 +68,7 @@ func.func private @ends(%x: tensor<96xf16>, %y: tensor<96xf32>, %out: tensor<96x
 
 #id = affine_map<(d0) -> (d0)>
 
-// Two steps that round, fused, round once; a sum that is cut at zero rounds once already.
+// Two rounding steps, fused, round once; a sum followed by relu already rounds once.
 // CHECK-LABEL: func.func private @chain
 // CHECK: linalg.generic
 // CHECK: %[[W:.*]] = arith.extf

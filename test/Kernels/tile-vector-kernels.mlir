@@ -31,7 +31,7 @@ func.func private @relu(%x: tensor<1x24x96x8xf32>, %out: tensor<1x24x96x8xf32>) 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #channel = affine_map<(d0, d1, d2, d3) -> (d0, d3)>
 
-// A sum over rows accumulates in one tile, the same number of rows at a time for every number of cores; the cores share the
+// A sum over rows accumulates in one tile, with the same number of rows per step for every number of cores; the cores share the
 // columns, ragged at their end.
 // CHECK-LABEL: func.func private @sum
 // CHECK: scf.for %[[C:.*]] = %c0 to %c40 step %c32
@@ -58,8 +58,8 @@ func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> te
 
 // -----
 
-// A window: the band of input pixels is filled once and loaded row by row, as far as the rows lie in the image; each output
-// row and kernel position reads a shifted part of it, the rows of the kernel in a loop.
+// A window: the band of input pixels is filled once and loaded row by row, as far as the rows are inside the image; each output
+// row and kernel position reads a shifted part of it, with a loop over the rows of the kernel.
 // CHECK-LABEL: func.func private @depthwise
 // CHECK: %[[FILTERS:.*]] = bufferization.alloc_tensor() copy(%arg1) {{.*}} : tensor<3x3x8xf32>
 // CHECK: scf.for %[[OH:[a-z0-9]+]] = %c0 to %c6 step %c3
@@ -68,7 +68,7 @@ func.func private @sum(%x: tensor<1x24x96x40xf32>, %out: tensor<1x40xf32>) -> te
 // CHECK: %[[HIGH:.*]] = affine.min #{{.*}}(%[[OH]])
 // CHECK: %[[LOADED:.*]] = scf.for %[[ROW:[a-z0-9]+]] = %[[LOW]] to %[[HIGH]] {{.*}} iter_args(%[[PART:.*]] = %[[BAND]])
 // CHECK: tensor.insert_slice %{{.*}} into %[[PART]][%[[ROW]], 1, 0] [1, 12, 8] [1, 1, 1]
-// The taps of a kernel row are summed on their own, and the initial value is added last.
+// The taps of a kernel row are summed separately, and the initial value is added last.
 // CHECK: scf.for %[[R:[a-z0-9]+]] = %c0{{.*}} to %c3
 // CHECK: %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<12x8xf32>
 // CHECK: %[[SUM:.*]] = scf.for %[[KH:[a-z0-9]+]] = %c0{{.*}} to %c3{{.*}} iter_args(%[[SOFAR:.*]] = %[[ZERO]])

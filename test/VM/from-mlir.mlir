@@ -1,4 +1,4 @@
-// The sample of the format's description, as MLIR: ops of the module itself.
+// The sample of the format description, as MLIR: ops directly in the module.
 // RUN: pto-opt --vm-to-bytecode %s > %t.vm
 // RUN: %python -m pto_mlir.vm %t.vm --list | FileCheck %s --check-prefix=LIST
 // RUN: %python -m pto_mlir.vm %t.vm | FileCheck %s --check-prefix=ANSWER

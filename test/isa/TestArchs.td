@@ -1,4 +1,4 @@
-//===- TestArchs.td - an architecture that only tests know ----------------===//
+//===- TestArchs.td - An architecture for tests only ----------------------===//
 //
 // The table that builds with tests are made from. The row shares no size with a chip, so that a number which someone
 // took from elsewhere does not fit: compiling for it fails, or what runs overruns a memory of the simulator. It has one
@@ -22,7 +22,7 @@ def T7 : Arch<"t7", 2, [
   let testOnly = 1;
 }
 
-// Its numbers of time are a3's.
+// Timing parameters as on a3.
 def ChipT7 : Chip<T7> {
   let clock = ChipA3.clock;
   let launchSeconds = ChipA3.launchSeconds;

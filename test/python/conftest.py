@@ -1,4 +1,4 @@
-"""Shared by the Python tests: the two models of the first milestone, and how a command is run."""
+"""Shared fixtures of the Python tests: two small models, and running of commands."""
 
 import faulthandler
 import os
@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 ROOT = Path(__file__).resolve().parents[2]
-TEST_LIMIT = float(os.environ.get("PTO_MLIR_TEST_LIMIT", "300"))  # seconds of one test with its fixtures
+TEST_LIMIT = float(os.environ.get("PTO_MLIR_TEST_LIMIT", "300"))  # seconds per test, including its fixtures
 GRACE = 60.0
 
 
@@ -38,7 +38,7 @@ def pytest_runtest_protocol(item):
 
 @pytest.fixture(scope="session")
 def classifier() -> Path:
-    """Folder with cls.onnx, upright.png, turned.png."""
+    """The folder with cls.onnx, upright.png, turned.png."""
     folder = ROOT / ".cache" / "cls"
     subprocess.run([sys.executable, str(ROOT / "scripts" / "fetch_cls.py"), str(folder)], check=True)
     return folder
@@ -49,7 +49,7 @@ def weight(rng, name: str, *shape: int, scale: float = 1.0) -> TensorProto:
 
 
 def save_model(path: Path, nodes, inputs, outputs, initializers, opset: int = 17) -> Path:
-    """Writes a model of float tensors; `inputs` and `outputs` are (name, shape) pairs."""
+    """Writes a model on float tensors; `inputs` and `outputs` are (name, shape) pairs."""
 
     def info(pair):
         return helper.make_tensor_value_info(pair[0], TensorProto.FLOAT, pair[1])
@@ -89,7 +89,7 @@ def awkward(tmp_path_factory) -> Path:
 
 @pytest.fixture
 def command(capfd):
-    """Runs a command's main in this process; gives (exit code, stdout, stderr)."""
+    """Runs a command's main in this process; returns (exit code, stdout, stderr)."""
 
     def run(tool, *arguments):
         try:

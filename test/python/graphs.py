@@ -1,4 +1,4 @@
-"""Small ONNX graphs, in few words."""
+"""Helpers that build small ONNX graphs."""
 
 import numpy as np
 import onnx

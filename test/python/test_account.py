@@ -16,7 +16,7 @@ from pto_mlir.tools import model_deploy, model_transform
 
 
 def names_of(onnx_file) -> set[str]:
-    """Every tensor that a node of the main graph makes."""
+    """Every tensor produced by a node of the main graph."""
     graph = onnx.load(str(onnx_file), load_external_data=False).graph
     return {name for node in graph.node for name in node.output if name}
 
@@ -101,7 +101,7 @@ def test_nothing_is_lost_in_the_classifier(tmp_path, classifier):
 
 
 def test_a_lost_tensor_is_found(folded):
-    """A name that no part explains is no silence."""
+    """A name that no part explains is reported."""
     reference = {n: np.arange(4.0) + i for i, n in enumerate(["kept", "gone", "const", "left_out", "folded"])}
     reference["view"] = reference["folded"].reshape(2, 2)
     rows = compare({"kept": reference["kept"]}, reference)

@@ -147,7 +147,7 @@ def good(tmp_path_factory):
 
 @pytest.fixture
 def run(command, good, tmp_path):
-    """Runs a command line; gives exit code and stderr, and checks what holds for every failure."""
+    """Runs a command line and checks the invariants of every failure; returns exit code and stderr."""
     work = tmp_path / "out"
     work.mkdir()
 
@@ -171,7 +171,7 @@ def run(command, good, tmp_path):
             "UNREACHABLE",
         ):
             assert word not in err, err
-        # One line; where MLIR shows the place in the text, a few; wrong usage may show the usage.
+        # One line; a few if MLIR shows the source location; usage errors may show the usage.
         lines = 6 if tool in ("pto-opt", "pto-compile") else 4 if code == 2 else 1
         assert err.strip() and len(err.strip().splitlines()) <= lines, err
         assert not os.listdir(work), f"left behind: {os.listdir(work)}"
@@ -181,7 +181,7 @@ def run(command, good, tmp_path):
 
 
 WRONG = ("absent", "folder", "empty", "truncated", "text", "picture")
-# An empty module is a module, and a picture is a good picture.
+# Files that are valid, although unusual: an empty module, and a picture.
 CASES = [
     (*case, wrong)
     for case in FILES

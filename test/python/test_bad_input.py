@@ -1,4 +1,4 @@
-"""Bad input: one clear line, the right exit code, and no output file left."""
+"""Bad input: one clear line, the right exit code, no output file."""
 
 import json
 
@@ -308,7 +308,7 @@ def test_runner_with_an_input_of_the_wrong_type(command, deployed, tmp_path):
 
 
 def test_outputs_are_not_renamed(command, tmp_path):
-    """A net that ends in Gemm and one whose output has a name that needs care in text formats."""
+    """A net that ends in Gemm, and one whose output name needs escaping in text formats."""
     rng = np.random.default_rng(0)
     for number, name in enumerate(("output", 'a/b:0 "%{c}"\\n')):
         onnx_file = save_model(
@@ -346,7 +346,7 @@ def test_deploy_of_garbage(command, tmp_path):
 
 
 def test_every_problem_of_a_deployment_at_once(command, tmp_path):
-    # A pixel of such a window reads more than the unified buffer holds.
+    # A window so large that one pixel exceeds the unified buffer.
     nodes = [
         helper.make_node("MaxPool", ["x"], ["first"], name="p", kernel_shape=[299, 299]),
         helper.make_node("AveragePool", ["x"], ["second"], name="q", kernel_shape=[298, 299]),
@@ -368,7 +368,7 @@ def test_every_problem_of_a_deployment_at_once(command, tmp_path):
 
 
 def _names(model, place: str, name: str):
-    """Gives one thing of the model another name."""
+    """Renames one tensor of the model."""
     graph = model.graph
     if place == "graph":
         graph.name = name

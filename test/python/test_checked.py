@@ -48,7 +48,8 @@ def test_a_network_has_no_report(network):
 
 
 def test_a_detector_without_kept_tensors_has_no_report(tmp_path, classifier):
-    """Its depthwise kernels load taps and rows in turns; insert-sync once lost the order of the two."""
+    """Its depthwise kernels load taps and rows alternately; a regression test of insert-sync for the order of the
+    two."""
     subprocess.run(
         [
             sys.executable,

@@ -32,7 +32,7 @@ class Net:
         self.opset, self.shapes, self.inputs, self.nodes, self.weights, self.outputs = opset, shapes, {}, [], [], []
 
     def add(self, op, data, *operands, **attributes):
-        """`data`: which input; `operands`: arrays, "" for an absent one."""
+        """Adds a branch. `data`: the input; `operands`: arrays, "" for an absent one."""
         names = [f"{data}{len(self.nodes)}"]
         self.inputs[names[0]] = self.shapes[data]
         for value in operands:
@@ -45,7 +45,7 @@ class Net:
         self.nodes.append(helper.make_node(op, names, [output], name=f"{op}_{output}", **attributes))
 
     def again(self, op, **attributes):
-        """One more node on the data of the last one."""
+        """Adds a node on the output of the last one."""
         output = f"y{len(self.nodes)}"
         self.nodes.append(
             helper.make_node(op, [self.nodes[-1].input[0]], [output], name=f"{op}_{output}", **attributes)
@@ -208,7 +208,8 @@ def test_family(family, mode, tmp_path):
 
 
 def test_kept_tensors_have_onnx_shapes(tmp_path):
-    # A grouped convolution writes [.., groups, features], a global pool one row, a product of three dimensions two.
+    # A grouped convolution writes [.., groups, features], a global pool writes one row, a product of three dimensions
+    # writes two.
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["conv"], group=2, pads=[1] * 4),
         helper.make_node("GlobalAveragePool", ["conv"], ["pool"]),
@@ -240,7 +241,7 @@ def test_kept_tensors_have_onnx_shapes(tmp_path):
 
 @pytest.mark.parametrize("kernel", [3, 5])
 def test_depthwise_sums_do_not_round_at_the_bias(tmp_path, kernel):
-    # Beside a bias of 1000 a chain that begins with it would round each of the products to 6e-5.
+    # Starting the accumulation with a bias of 1000 would round each product to 6e-5.
     net = Net(17, x=[1, 8, 12, 10])
     bias = np.full(8, 1000, np.float32)
     net.add("Conv", "x", rand(8, 1, kernel, kernel, seed=3), bias, group=8, pads=[kernel // 2] * 4, strides=[1, 1])
@@ -286,7 +287,7 @@ def test_depthwise_of_the_input(mode, cores, tmp_path):
 
 @pytest.mark.parametrize("mode", ["F32", "F16"])
 def test_transpositions_of_every_proportion(mode, tmp_path):
-    # Few long rows and many short ones, either way; what is moved must be exact.
+    # Few long rows and many short ones, in both directions; data movement must be exact.
     for cores in (1, 24):
         net = Net(
             17, a=[16, 25600], b=[25600, 3], c=[1, 7000], d=[129, 1031], e=[5, 2, 9000], f=[3, 4100, 9, 2], g=[4999, 17]
@@ -312,7 +313,7 @@ def test_concatenations_of_many(tmp_path):
 
 @pytest.mark.parametrize("mode", ["F32", "F16"])
 def test_means_of_images(mode, tmp_path):
-    """Sums over many rows of few columns are taken apart; where the number of rows has no divisor, not."""
+    """Sums over many rows of few columns are split, unless the number of rows has no divisor."""
     net = Net(
         18, a=[1, 8, 24, 48], b=[1, 3, 40, 41], c=[2, 20, 31, 37], d=[1, 5, 521, 1], e=[3, 700, 4], f=[2, 3, 40, 50]
     )
@@ -333,11 +334,11 @@ def test_means_of_images(mode, tmp_path):
     for ours, theirs in zip(
         *(InferenceSession(str(folder / "m.pmodel")).run(None, feed) for folder in (one, many)), strict=True
     ):
-        assert np.array_equal(ours, theirs)  # the order of additions does not depend on the cores
+        assert np.array_equal(ours, theirs)  # the order of additions is independent of the cores
 
 
 def gather_of_a_shared_tensor():
-    # The data of a gather is no operand of its op: the kernel that makes it must stand before all the same.
+    # The data of a gather is not an operand of its op, yet the producing kernel must come first.
     return [
         ("Expand", ["x", i64(2, 17, 6, 7)], "e", {}),
         ("Gather", ["e", i64(-1, 0, -2)], "y0", {"axis": 0}),

@@ -1,4 +1,4 @@
-"""ONNX If, Loop and Scan: model_transform and model_deploy, against onnxruntime."""
+"""ONNX If, Loop and Scan through model_transform and model_deploy, against onnxruntime."""
 
 import numpy as np
 import onnxruntime as ort
@@ -30,7 +30,7 @@ def test_if_takes_the_branch_of_its_condition(tmp_path):
 
 
 def test_loop_carries_counts_and_collects(tmp_path):
-    """h = tanh(h w + x) while the sum of |h| stays below a bound, at most n times; every h is kept."""
+    """h = tanh(h w + x) while the sum of |h| stays below a bound, at most n times; every h is collected."""
     body = helper.make_graph(
         [
             helper.make_node("MatMul", ["h", "w"], ["m"]),
@@ -178,7 +178,7 @@ def test_generation_loop_with_kv_cache(tmp_path):
 
 
 def test_control_flow_within_control_flow(tmp_path):
-    """A loop whose body takes one of two branches by the parity of its counter."""
+    """A loop whose body branches on the parity of its counter."""
     double = helper.make_graph([helper.make_node("Add", ["h", "h"], ["d"])], "even", [], [info("d", F, [3])])
     shift = helper.make_graph([helper.make_node("Sub", ["h", "x"], ["o"])], "odd", [], [info("o", F, [3])])
     body = helper.make_graph(
@@ -204,7 +204,7 @@ def test_control_flow_within_control_flow(tmp_path):
 
 
 def test_loop_runs_while_its_condition_holds(tmp_path):
-    """No number of trips, only a condition; and a subgraph that reads what the graph around it computed."""
+    """A loop with only a condition; and a subgraph that uses values of the enclosing graph."""
     body = helper.make_graph(
         [
             helper.make_node("Add", ["h", "step"], ["h2"]),
@@ -227,7 +227,7 @@ def test_loop_runs_while_its_condition_holds(tmp_path):
 
 
 def test_sizes_and_kernels_are_chosen_when_it_runs(tmp_path):
-    """Sequences of 1, 3 or 6 rows: one model out of three, which is chosen by the input; each comes out of it again."""
+    """Sequences of 1, 3 or 6 rows: one combined model with a net per length, selected by the input."""
     body = helper.make_graph(
         [helper.make_node("Add", ["s", "row"], ["s2"]), helper.make_node("Tanh", ["s2"], ["out"])],
         "body",

@@ -9,7 +9,7 @@ from pto_mlir.reference import run_onnx
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_transform
 
-# Least cosine of the outputs.
+# Minimum cosine of the outputs.
 BOUNDS = {"F32": 0.999999, "F16": 0.99995, "BF16": 0.995}
 
 
@@ -46,7 +46,7 @@ def convolutions(path):
 
 
 def products(path):
-    """Both operands computed: 12 heads of 197 rows, as attention multiplies them."""
+    """A product of two computed operands: 12 heads of 197 rows, as in an attention."""
     nodes = [helper.make_node("MatMul", ["q", "k"], ["s"]), helper.make_node("MatMul", ["s", "v"], ["y"])]
     shapes = {"q": [12, 197, 64], "k": [12, 64, 197], "v": [12, 197, 64]}
     return save_model(path, nodes, list(shapes.items()), [("y", [12, 197, 64])], []), shapes

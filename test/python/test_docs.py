@@ -1,4 +1,5 @@
-"""The documentation stays true: quoted code is in the file it names, links lead somewhere, named passes exist."""
+"""The documentation is consistent with the tree: quoted code is in the named file, links resolve, named passes
+exist."""
 
 import re
 import subprocess

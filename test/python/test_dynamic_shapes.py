@@ -1,4 +1,4 @@
-"""Sizes that are known at run time only feed other ops: versions of the graph, against onnxruntime."""
+"""Sizes known only at run time: versions of the graph, against onnxruntime."""
 
 import numpy as np
 import onnxruntime as ort
@@ -24,7 +24,7 @@ def convert(tmp_path, max_extent=8, sizes=None, quantize="F32", debug=False):
 
 
 def check(tmp_path, feeds, tolerance=1e-5, interpreted=True, **options):
-    """Compiles tmp_path/m.onnx; the cmodel and MLIR's execution engine against onnxruntime on every feed."""
+    """Compiles tmp_path/m.onnx; compares the cmodel and MLIR's execution engine with onnxruntime on every feed."""
     convert(tmp_path, **options)
     target = str(tmp_path / "m.pmodel")
     session, reference = InferenceSession(target, threads=1), ort.InferenceSession(str(tmp_path / "m.onnx"))
@@ -43,7 +43,8 @@ def check(tmp_path, feeds, tolerance=1e-5, interpreted=True, **options):
 
 
 def test_a_slice_with_an_end_of_the_run_feeds_ops(tmp_path):
-    """The first n + 1 rows: a matrix product, a softmax over them, a sum; and beside it what does not depend on n."""
+    """The first n + 1 rows: a matrix product, a softmax over them, a sum; next to computations that do not depend on
+    n."""
     save(
         tmp_path / "m.onnx",
         [
@@ -72,7 +73,7 @@ def test_a_slice_with_an_end_of_the_run_feeds_ops(tmp_path):
 
 
 def test_two_sizes_and_shapes_made_of_them(tmp_path):
-    """Reshape and Expand to sizes that are inputs; those that do not divide are a fault of the run."""
+    """Reshape and Expand to sizes that are inputs; sizes that do not divide are a fault of the run."""
     save(
         tmp_path / "m.onnx",
         [
@@ -97,7 +98,7 @@ def test_two_sizes_and_shapes_made_of_them(tmp_path):
 
 
 def test_range_and_nonzero(tmp_path):
-    """Numbers up to n, squared; places that are not zero, counted and looked up; none of them, too."""
+    """Numbers up to n, squared; indices of nonzero elements, counted and looked up; none of them as well."""
     save(
         tmp_path / "m.onnx",
         [
@@ -119,7 +120,7 @@ def test_range_and_nonzero(tmp_path):
 
 
 def test_branches_of_different_shapes_feed_ops(tmp_path):
-    """The rows of a branch go through a product and a loop of their own length."""
+    """The rows of a branch pass through a product and a loop of their own length."""
     then = helper.make_graph([node("Abs", ["x"], ["t"])], "then", [], [info("t", F, [4, 3])])
     other = helper.make_graph([node("Slice", ["x", "zero", "two"], ["e"])], "else", [], [info("e", F, [2, 3])])
     body = helper.make_graph(
@@ -183,7 +184,8 @@ GROW = helper.make_graph(
 
 @pytest.mark.parametrize("start", [0, 2])
 def test_a_loop_whose_tensors_grow_while_a_condition_holds(tmp_path, start):
-    """At most n times, as long as the sum stays below a bound; what has grown (from nothing, too) is an operand."""
+    """At most n iterations, while the sum stays below a bound; the grown tensor (initially empty as well) is an
+    operand."""
     save(
         tmp_path / "m.onnx",
         [node("Loop", ["n", "", "h0"], ["grown", "rows"], body=GROW), node("MatMul", ["grown", "w"], ["y"])],

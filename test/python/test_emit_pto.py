@@ -1,4 +1,4 @@
-"""model_deploy --emit-pto: every file compiles by itself to a kernel that computes what the .pmodel's does."""
+"""model_deploy --emit-pto: every file compiles on its own to a kernel with the results of the .pmodel's."""
 
 import os
 import re
@@ -53,7 +53,7 @@ def test_emitted_kernels_are_the_models(awkward, command, tmp_path):
 
 
 def test_bf16_is_filled_as_words(command, tmp_path):
-    """The assembler fills no tiles of bf16: what stands around an image is written as i16 into the same bytes."""
+    """The public assembler cannot fill tiles of bf16: the padding of an image is written as i16 into the same bytes."""
     mlir, folder = tmp_path / "pool.mlir", tmp_path / "pto"
     pool = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[3, 3], pads=[1, 1, 1, 1])
     save_model(tmp_path / "pool.onnx", [pool], [("x", [1, 16, 12, 12])], [("y", [1, 16, 12, 12])], [])

@@ -1,4 +1,4 @@
-"""The pieces of the end metrics: tokens, boxes, crops, CTC; and the float64 evaluator against onnxruntime."""
+"""The parts of the end metrics: tokens, boxes, crops, CTC; and the float64 evaluator against onnxruntime."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_boxes_of_turned_rectangles(angle):
     grow = 160 * 24 * 1.6 / (2 * (160 + 24))
     expected = ocr.corners_of(np.array([150.5, 100.5]), np.array([80 + grow, 12 + grow]), axes)
     assert np.abs(box - expected).max() < 3.5
-    assert ocr.text_boxes(np.where(inside, 0.4, 0.0)) == []  # found, but too uncertain
+    assert ocr.text_boxes(np.where(inside, 0.4, 0.0)) == []  # found, but with too low confidence
 
 
 def test_regions_touching_at_corners_are_one():
@@ -49,7 +49,7 @@ def test_cut_out_and_resize():
     y, x = np.mgrid[0:40, 0:60].astype(np.float64)
     ramp = np.stack([x, 2 * y, x + y], -1)
     crop = ocr.cut_out(ramp, np.array([[5, 10], [45, 10], [45, 25], [5, 25]], float))
-    assert np.array_equal(crop, ramp[10:25, 5:45])  # cubic interpolation keeps what it passes through
+    assert np.array_equal(crop, ramp[10:25, 5:45])  # cubic interpolation reproduces its samples
     assert ocr.cut_out(ramp, np.array([[5, 5], [15, 5], [15, 35], [5, 35]], float)).shape == (10, 30, 3)
     assert np.abs(ocr.resized(ramp, 80, 60)[1:-1, :, 1] - 2 * (np.arange(1, 79) / 2 - 0.25)[:, None]).max() <= 0.5
 

@@ -1,4 +1,4 @@
-"""The gate's own checks: what hangs, reports nothing or runs no test is a failure, not silence."""
+"""Tests of the test runner: a program that hangs, writes no report or runs no test is a failure."""
 
 import importlib.util
 import os
@@ -25,7 +25,7 @@ WRITE = "import sys; open({report!r}, 'w').write({text!r}); sys.exit({code})"
 
 
 def program(tmp_path, text: str, code: int = 0) -> list[str]:
-    """A test program that writes this report and ends with this code."""
+    """A test program that writes this report and exits with this code."""
     return [sys.executable, "-c", WRITE.format(report=str(tmp_path / "t.xml"), text=text, code=code)]
 
 
@@ -67,7 +67,7 @@ def test_a_program_that_hangs_is_killed_with_its_children(gate, tmp_path, capsys
     assert summary(gate) == (1, "0 passed, 1 failed, 0 skipped")
     assert "killed after its limit of 3 s" in capsys.readouterr().out
     pid = int((tmp_path / "pid").read_text())
-    until = time.monotonic() + 20  # a signal takes effect in its own time
+    until = time.monotonic() + 20  # a signal takes effect asynchronously
     while _runs(pid) and time.monotonic() < until:
         time.sleep(0.05)
     assert not _runs(pid)
@@ -91,7 +91,7 @@ def test_nothing_at_all_is_a_failure(gate):
 
 
 def test_a_python_test_has_a_limit(tmp_path):
-    """The limit is the conftest's: a test that sleeps beyond it fails, the next one runs."""
+    """The limit of conftest.py: a test that sleeps beyond it fails, the next one runs."""
     (tmp_path / "conftest.py").write_text((ROOT / "test" / "python" / "conftest.py").read_text())
     (tmp_path / "test_slow.py").write_text(
         "import time\n\ndef test_slow():\n    time.sleep(600)\n\ndef test_next():\n    pass\n"

@@ -1,4 +1,4 @@
-"""The ONNX importer, top-fold and top-fuse against onnxruntime, op by op, and what the importer refuses."""
+"""The ONNX importer, top-fold and top-fuse against onnxruntime, op by op, and models that the importer rejects."""
 
 import re
 import struct

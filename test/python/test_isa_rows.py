@@ -31,7 +31,7 @@ def test_row(mnemonic):
 
 
 def test_types_of_a5_are_refused_on_a3():
-    """At load, with the types in the message."""
+    """Rejected at load time, with the types in the message."""
     t = Tile("bf16", 1, 16)
     with pytest.raises(Fault, match=r"tadd: element types \(bf16, bf16, bf16\) are not legal on a3"):
         run_vector("a3", "tadd", {name: (t, np.zeros((1, 16))) for name in ("dst", "src0", "src1")})
@@ -52,7 +52,7 @@ def test_scales_need_the_memory_of_a5():
 
 
 def test_reciprocals_of_integers():
-    """On a3 only, and not of 0."""
+    """On a3 only, and not for an operand of 0."""
     t = Tile("i16", 1, 16, (1, 5))
     x = np.array([[1, -1, 2, -30000, 7] + [0] * 11])
     boxes, _ = run_vector("a3", "trecip", {"dst": (t, np.full((1, 16), 9)), "src": (t, x)})
@@ -64,7 +64,7 @@ def test_reciprocals_of_integers():
 
 
 def test_most_rows_of_a_load_and_most_extents_of_a_product():
-    """Refused where the number is in the words, a fault where it is in a register; one less is taken."""
+    """Rejected at load time if the number is an immediate, a fault if it is in a register; one less is accepted."""
     for rows, words in ((4095, None), (4096, "tload: moves 4096 rows into UB, one load moves at most 4095")):
         for register in (False, True):
             program = Program("a5", "AIV")
@@ -95,7 +95,7 @@ def test_integers_are_not_divided_by_zero(mnemonic):
     t = Tile("i32", 2, 8, (2, 7))
     ones = np.ones((2, 8))
     divisor = ones.copy()
-    divisor[:, 7] = 0  # not valid: nobody divides by it
+    divisor[:, 7] = 0  # outside the valid region: not a divisor
     arguments = {"dst": (t, ones), "src0": (t, ones), "src1": (t, divisor)}
     run_vector("a5", mnemonic, arguments)
     divisor[1, 3] = 0
@@ -111,7 +111,7 @@ def test_least_integer_by_minus_one_wraps():
 
 
 def test_checked_mode_follows_the_new_rows():
-    """Every case of these rows again, watched: their reads and writes are as the checked mode believes."""
+    """Runs every case of these rows under observation: their reads and writes agree with the checked mode."""
     from isa import machine as module
 
     saved = dict(module._machines)
@@ -151,7 +151,7 @@ def test_checked_mode_follows_the_new_rows():
 
 
 def test_every_name_of_the_isa_is_a_row_or_is_explained():
-    """docs/isa-names.md lists the names of the public ISA; what is no row says what it is made of."""
+    """docs/isa-names.md lists the names of the public ISA and, for names without a row, their composition."""
     page = PAGE.read_text()
     listed = re.findall(r"^\| `([A-Z0-9_]+)` \| (.+) \|$", page, re.M)
     assert len(listed) > 150
@@ -165,7 +165,7 @@ def test_every_name_of_the_isa_is_a_row_or_is_explained():
 
 
 def test_every_row_has_its_meaning_and_its_section():
-    """A file per row in the simulator, a section per row in the generated page; neither has others."""
+    """Exactly one simulator file and one section of the generated page per row."""
     meanings = {path.stem for path in (PAGE.parents[1] / "lib/CModel/Insns").glob("*.cpp")}
     sections = set(re.findall(r"^### `([a-z0-9_]+)`", (BUILD / "docs/isa.md").read_text(), re.M))
     assert meanings == set(TABLE.rows) and sections == set(TABLE.rows), meanings ^ set(TABLE.rows) | sections ^ set(
@@ -178,7 +178,7 @@ ANSWERS = np.load(Path(__file__).resolve().parent / "isa/golden/answers.npz")
 
 @pytest.mark.parametrize("case", ANSWERS.files)
 def test_answers_of_the_public_simulator(case):
-    """Exact, for the instructions where that simulator is an oracle (isa/golden)."""
+    """Exact comparison, for the instructions for which that simulator is an oracle (isa/golden)."""
     answer, ours = ANSWERS[case], golden.ours(case)
     assert ours.dtype == answer.dtype
     assert ours.tobytes() == answer.tobytes(), np.argwhere(ours != answer)[:5]

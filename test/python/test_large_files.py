@@ -1,4 +1,4 @@
-"""Models beyond protobuf's 2 GiB: weights inside the .onnx (which onnx itself cannot write) and beside it."""
+"""Models beyond protobuf's 2 GiB: weights inside the .onnx (which onnx itself cannot write) and in external data."""
 
 import os
 import struct
@@ -26,7 +26,7 @@ def field(number: int, length: int) -> bytes:
 
 
 def model(weight: TensorProto) -> onnx.ModelProto:
-    """y = x + the last four elements of the weight: what is read must come from the far end."""
+    """y = x + the last four elements of the weight, so that the far end of the data must be read."""
     ends = helper.make_tensor("ends", TensorProto.INT64, [2], [ROWS, COLUMNS])
     starts = helper.make_tensor("starts", TensorProto.INT64, [2], [ROWS - 1, COLUMNS - 4])
     nodes = [
@@ -47,7 +47,7 @@ def check(path, tmp_path):
 
 @pytest.fixture
 def hole(tmp_path):
-    """Appends the weight's bytes to a file as a hole that only its last element fills."""
+    """Appends the weight's bytes to a sparse file of which only the last element is written."""
 
     def write(file):
         file.seek(ROWS * COLUMNS * 4 - 4, os.SEEK_CUR)

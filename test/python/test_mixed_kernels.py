@@ -94,7 +94,7 @@ def test_joined_kernels_compute_the_same(command, tmp_path, make, quantize):
         results.append(got)
         np.testing.assert_allclose(got, expected, rtol=tolerance, atol=4 * tolerance)
         joined = [name for name in launches(model) if re.search(r"k\d+_\w+_k\d+_", name)]
-        # On many cores a tile of the scores has not all of a row.
+        # On many cores a tile of the scores does not hold a whole row.
         assert len(joined) == (make is gelu or cores < 24), launches(model)
     assert all(np.array_equal(results[0], other) for other in results[1:])
     if quantize == "F32":
@@ -111,7 +111,7 @@ def test_every_mode_agrees(command, tmp_path, make):
 
 
 def test_joining_takes_less_time(command, tmp_path):
-    """Both kinds of cores work at the same time, in one launch."""
+    """Both kinds of cores work concurrently in one launch."""
     seconds = []
     for options in (["--debug"], []):
         model, feed, _ = deploy(command, tmp_path, gelu, "--num_core", 24, *options)
@@ -122,13 +122,13 @@ def test_joining_takes_less_time(command, tmp_path):
 
 
 def test_the_text_of_a_joined_kernel(command, tmp_path):
-    """One function with a section for each kind of core, which compiles to the kernel of the model."""
+    """One function with a section per kind of core, which compiles to the kernel of the model."""
     folder = tmp_path / "pto"
     model, feed, _ = deploy(command, tmp_path, gelu, "--num_core", 2, "--emit-pto", folder)
     (file,) = folder.glob("*.pto")
     text = file.read_text()
     assert "pto.section.cube" in text and "pto.section.vector" in text and "pto.sync.wait <PIPE_MTE2>, 0" in text
-    # The assembler wants to know the semaphores' memory on a3.
+    # On a3 the public assembler requires the memory of the semaphores.
     assert re.search(r"(%\w+): memref<256xi64, #pto.address_space<gm>>\).*\n +pto.set_ffts \1 :", text)
     compiled = tmp_path / "text.pmodel"
     subprocess.run([BIN / "pto-compile", file, "--blocks", "2", "-o", compiled], check=True)

@@ -1,4 +1,4 @@
-"""Whole models through model_transform and model_deploy to numbers on the cmodel, beside onnxruntime's."""
+"""Whole models through model_transform and model_deploy to results on the cmodel, against onnxruntime."""
 
 import json
 
@@ -14,12 +14,12 @@ from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy, model_runner, model_transform, npz_tool
 from pto_mlir.tools.native import program_output
 
-# Issue bounds: least cosine of every tensor, greatest absolute error of the outputs.
+# Bounds: minimum cosine of every tensor, maximum absolute error of the outputs.
 BOUNDS = {"F32": (0.99999, 1e-4), "F16": (0.999, 5e-3)}
 
 
 def convert(command, folder, onnx_file, shapes, mode, feed, cores=1):
-    """transform + deploy with comparisons; returns the .pmodel and the reference tensors."""
+    """Runs transform and deploy with comparisons; returns the .pmodel and the reference tensors."""
     test_input = folder / "in.npz"
     npz.save(test_input, feed)
     mlir, reference, model = folder / "m.mlir", folder / "ref.npz", folder / f"m_{mode}.pmodel"
@@ -63,7 +63,7 @@ def convert(command, folder, onnx_file, shapes, mode, feed, cores=1):
 
 
 def check(model, feed, reference, mode):
-    """Every kept tensor and the outputs against onnxruntime's, within the bounds of the mode."""
+    """Compares every kept tensor and the outputs with onnxruntime's, within the bounds of the mode."""
     session = InferenceSession(str(model))
     values = session.run_with_debug(feed)
     assert {n: v.shape for n, v in values.items() if n in reference} == {
@@ -108,7 +108,7 @@ def test_classifier(command, tmp_path, classifier, mode):
             for line in program_output("pmodel_tool", ["--info", str(lean)]).splitlines()[-6:]
             if "KiB" in line
         }
-        # A joined kernel has what its vector cores do once for each size of a tile: 11 KiB of 499.
+        # A joined kernel holds the vector code once per tile size: 11 KiB of 499.
         assert sizes["metadata"] + sizes["commands"] <= 0.27 * sizes["weights"]
 
 
@@ -167,7 +167,7 @@ def test_outputs_keep_their_names(command, tmp_path, awkward):
 
 
 def test_outputs_that_no_kernel_computes(command, tmp_path):
-    """An input, a constant, one tensor under two names and equal formulas as outputs."""
+    """An input, a constant, one tensor under two names and identical formulas as outputs."""
     nodes = [
         helper.make_node("Relu", ["x"], ["a"]),
         helper.make_node("Relu", ["x"], ["b"]),

@@ -16,12 +16,13 @@ from pto_mlir.runtime import InferenceSession
 
 ROOT = Path(__file__).resolve().parents[2]
 
-# onnxruntime and we divide by the whole number of result pixels less one, ONNX's reference by the unrounded one.
+# onnxruntime and this project divide by the rounded number of result pixels minus one, ONNX's reference by the
+# unrounded one.
 AS_ONNXRUNTIME = {
     "test_resize_downsample_scales_linear_align_corners",
     "test_resize_downsample_scales_cubic_align_corners",
 }
-# Of the cases of the onnx release that this was written with (1.22), 574 were answered.
+# Of the cases of onnx 1.22, 574 were computed.
 FEWEST = 560
 
 
@@ -41,7 +42,7 @@ def cases():
 
 
 def convert(model, folder, constants):
-    """The model with its inputs `constants` (name to array) made initializers, compiled."""
+    """The model with its inputs `constants` (name to array) turned into initializers, compiled."""
     kept = onnx.ModelProto()
     kept.CopyFrom(model)
     for name, value in constants.items():
@@ -88,7 +89,7 @@ def test_node_cases(tmp_path):
 
 
 def test_powers_of_negative_numbers(tmp_path):
-    """Constant and computed exponents, whole, broken and none, against numpy."""
+    """Constant and computed exponents: integral, fractional and absent, against numpy."""
     x = np.array([-2, -1.5, -1, 0, 0.25, 1, 1.25, 3], np.float32)
     exponents = [0, 1, 2, 3, 65, 66, -2, -3, 0.5, 2.5, 1.7]
     nodes = [helper.make_node("Pow", ["x", f"e{i}"], [f"y{i}"]) for i in range(len(exponents))]

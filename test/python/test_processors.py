@@ -11,12 +11,12 @@ from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from pto_mlir.tools import model_deploy
 
-# Bounds of the greatest error over the greatest value: a few roundings of the storage type.
+# Bounds of the maximum error relative to the largest value: a few roundings of the storage type.
 BOUNDS = {"F32": 1e-5, "F16": 5e-3, "BF16": 4e-2}
 
 
 def attention(folder):
-    """A product of two activations, softmax, another product, layer norm and an activation behind a dense layer."""
+    """A product of two activations, softmax, another product, layer norm and an activation after a dense layer."""
     rng = np.random.default_rng(11)
     nodes = [
         helper.make_node("MatMul", ["x", "wq"], ["q"]),

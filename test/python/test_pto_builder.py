@@ -1,4 +1,4 @@
-"""The PTO builder, its text, its front end and the code made from it. Numbers come from numpy."""
+"""The PTO builder, its text, its front end and the code generated from it, against numpy."""
 
 import re
 import subprocess
@@ -254,7 +254,7 @@ def test_kernels_as_files(tmp_path):
 
 
 def test_sources_written_for_the_chip():
-    """The overview's signature, as it stands: pointers first, then the number of elements."""
+    """The signature of the overview: pointers first, then the number of elements."""
     source = """extern "C" __aicore__ void kernel(__gm__ int64_t* args) {
     // args[0..n-1]: input and output pointers
     // args[n]: number of elements

@@ -1,4 +1,4 @@
-"""The pto dialect as a whole: every op is read and printed, every message is expected somewhere."""
+"""The pto dialect as a whole: every op is parsed and printed, every diagnostic is expected by a test."""
 
 import re
 import subprocess
@@ -45,17 +45,17 @@ def test_every_op_is_in_a_file_that_is_read_and_printed(generic):
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_files_round_trip(path, generic):
-    """Both forms lead to the same text, and that text to itself; nothing of an op is lost between them."""
+    """Both forms print to the same text, and that text round-trips; nothing of an op is lost."""
     custom = printed(path.read_text())
     assert printed(custom) == custom
     assert printed(generic[path]) == custom
     assert printed(custom, "--mlir-print-op-generic") == generic[path]
-    # What is printed in its own form is not the generic one.
+    # Ops printed in their custom form do not use the generic one.
     assert not used(custom)
 
 
 def messages():
-    """(place, words) of every message that the dialect and its passes give: its long pieces, else the longest."""
+    """(place, words) of every diagnostic of the dialect and its passes: its long pieces, otherwise the longest."""
     for path in sorted((ROOT / "lib" / "Dialect" / "PTO").rglob("*")):
         if path.suffix not in (".cpp", ".h"):
             continue
@@ -74,7 +74,7 @@ def messages():
 
 
 def test_every_message_is_expected_by_a_test():
-    """What is written after `emitError`; a test may quote its first words only."""
+    """The text after `emitError`; a test may quote only its first words."""
     files = [*FOLDER.rglob("*"), *(ROOT / "test" / "Tools").rglob("*"), *(ROOT / "test" / "Backend").rglob("*")]
     tests = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
     missing = [

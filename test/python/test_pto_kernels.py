@@ -14,7 +14,7 @@ from pto_runtime import BinaryCompiler
 
 NUMPY = {name: np.dtype(name) for name in ("float32", "float16", "int8", "int16", "int32")}
 NUMPY["bfloat16"] = np.dtype(ml_dtypes.bfloat16)
-# exp and sqrt of the core differ in their last bits; the rest is exact.
+# exp and sqrt of the core differ in their last bits; everything else is exact.
 TOLERANCE = {"float32": 2e-6, "float16": 2e-3, "bfloat16": 1e-2}
 SUM_TOLERANCE = {"float32": 1e-5, "float16": 1e-3, "bfloat16": 8e-3, "int32": 0}
 UNARY = {
@@ -45,7 +45,7 @@ def data(shape, dtype, seed=0):
 
 @pytest.fixture
 def launch(tmp_path):
-    """Compiles a builder's kernel and runs it in checked mode; `mode` and `blocks` as of Kernel."""
+    """Compiles a builder's kernel and runs it in checked mode; `mode` and `blocks` as in Kernel."""
 
     def run(builder, processor, *args, mode="checked", blocks=0):
         (path,) = builder.compile(tmp_path / f"{builder.name}.pmodel", processor)
@@ -100,7 +100,7 @@ def test_every_operation_of_every_type(launch, processor, dtype):
 
 @PROCESSORS
 def test_trips_are_an_argument(launch, processor, tmp_path):
-    """A loop stays a loop, a tile is a tile; no trips leave what was there."""
+    """A loop stays a loop, a tile a tile; without trips the output is unchanged."""
     shape, builder = (50, 37), PTO("loop")
     x, y, z = (builder.tensor(shape, name=name) for name in "xyz")
     trips, step = builder.scalar(dtype="int32", name="trips"), builder.scalar(name="step")
@@ -130,7 +130,7 @@ def test_trips_are_an_argument(launch, processor, tmp_path):
 @pytest.mark.parametrize("dtype", ["float32", "bfloat16", "int8"])
 @pytest.mark.parametrize("shape", [(1000, 300), (3, 20000), (100000,), (7, 5), (50, 1), (2, 3, 70), (5000, 8)], ids=str)
 def test_ragged_and_large_tensors(launch, processor, shape, dtype):
-    """Tensors larger than UB pass through it in blocks; the last block is smaller."""
+    """Tensors larger than UB are processed in blocks; the last block is smaller."""
     builder = PTO("blocks")
     x, y = builder.tensor(shape, dtype), builder.tensor(shape, dtype)
     builder.tile_adds(y, x, 1)
@@ -141,7 +141,7 @@ def test_ragged_and_large_tensors(launch, processor, shape, dtype):
 
 
 def test_blocks_share_the_rows(launch):
-    """In place: a row that two cores added to would be wrong."""
+    """In place: a row processed by two cores would be added twice."""
     for shape in ((3000, 64), (70000,)):
         builder = PTO("inplace")
         x = builder.tensor(shape)
@@ -179,7 +179,7 @@ def test_products(launch, processor, types, sizes):
 
 @PROCESSORS
 def test_sums_stay_in_the_accumulator(launch, processor, tmp_path):
-    """A tile that only products write stays in L0C: one store, and the vector core goes on from there."""
+    """A tile written only by products stays in L0C: one store, and the vector core continues from there."""
     builder = PTO("sums")
     trips = builder.scalar(dtype="int64", name="trips")
     x, y = builder.tensor((48, 64), "float16"), builder.tensor((64, 80), "float16")
@@ -204,7 +204,7 @@ def test_sums_stay_in_the_accumulator(launch, processor, tmp_path):
 
 @PROCESSORS
 def test_sums_in_a_tensor(launch, processor):
-    """What the tensor holds before counts, and each trip adds once, also on several blocks."""
+    """The initial contents of the tensor count, and each trip adds once, also on several blocks."""
     builder = PTO("add_products")
     x, y, z = builder.tensor((20, 30)), builder.tensor((30, 40)), builder.tensor((20, 40))
     with builder.repeat(3):
@@ -217,7 +217,7 @@ def test_sums_in_a_tensor(launch, processor):
 
 @PROCESSORS
 def test_tiles_between_the_cores(launch, processor, tmp_path):
-    """A tile that both cores use passes through global memory: one more pointer, which Binary hands over by itself."""
+    """A tile that both cores use goes through global memory: one more pointer, which Binary passes by itself."""
     builder = PTO("power")
     trips = builder.scalar(dtype="int32", name="trips")
     a, x, y = (builder.tensor((24, 24), name=name) for name in "axy")
@@ -263,7 +263,7 @@ def test_front_end_on_every_kind(kind, dtype):
 
 @pytest.mark.parametrize("dtype", NUMPY)
 def test_the_host_computes_what_the_core_does(dtype):
-    """Element for element: the types round and wrap alike."""
+    """Elementwise comparison: the types round and wrap alike."""
     builder = PTO("alike")
     x, y, z = (builder.tensor((6, 50), dtype, name) for name in "xyz")
     factor = builder.scalar(dtype=dtype, name="factor")
@@ -297,7 +297,7 @@ def test_module_is_one_file(tmp_path):
 
 @PROCESSORS
 def test_text_and_model_are_one_kernel(processor, tmp_path):
-    """The .pto compiled by hand is the .pmodel, byte for byte; so is the text of the same calls."""
+    """The .pto compiled manually equals the .pmodel byte for byte; so does the text of the same calls."""
     paths = {}
     for run in (1, 2):
         builder = PTO("same")

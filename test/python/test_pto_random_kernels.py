@@ -2,7 +2,7 @@
 
 import random
 
-import ml_dtypes  # noqa: F401  numpy knows "bfloat16" by it
+import ml_dtypes  # noqa: F401  registers "bfloat16" with numpy
 import numpy as np
 import pytest
 from pto import PTO
@@ -53,7 +53,7 @@ class Program:
                 return
             op = "tile_matmul_acc" if dst in self.defined and kind < 0.2 else "tile_matmul"
             getattr(self.builder, op)(dst, a, b)
-            if self.random.random() < 0.8:  # else it may stay in the accumulator
+            if self.random.random() < 0.8:  # otherwise it may stay in the accumulator
                 self.builder.tile_muls(dst, dst, 0.1)
         elif kind < 0.6:
             getattr(self.builder, self.random.choice(UNARY))(dst, self.pick())

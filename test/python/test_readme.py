@@ -1,4 +1,4 @@
-"""What README.md shows as commands runs as it is printed there."""
+"""The commands shown in README.md run as printed."""
 
 import os
 import re
@@ -19,7 +19,8 @@ def blocks(language):
 
 @pytest.fixture(scope="module")
 def after_commands():
-    """The folder of the README's model after the shell commands ran, fetched first where quickstart.sh has not."""
+    """The folder of the README's model after its shell commands ran; the model is fetched first if quickstart.sh has
+    not done so."""
     fetch = [sys.executable, str(ROOT / "scripts" / "fetch_cls.py"), str(CLS)]
     subprocess.run(fetch, cwd=ROOT, check=True, capture_output=True)
     script = "".join(blocks("sh"))
@@ -45,7 +46,7 @@ def test_python_lines(after_commands):
 
 
 def test_two_commands_are_those_of_the_gate():
-    """.ci/run runs what the README prints, in that order."""
+    """.ci/run runs the commands of the README, in that order."""
     gate = (ROOT / ".ci" / "run").read_text()
     section = README.split("## Two commands")[1].split("\n## ")[0]
     printed = re.findall(r"^    (\./\S+)", section, re.MULTILINE)

@@ -16,7 +16,7 @@ TOLERANCE = {"F32": 2e-6, "F16": 4e-3, "BF16": 4e-2}
 
 
 def layer(path, op, shape, hidden, directions=1, states=False, bias=True, lengths=None, **attributes):
-    """One layer, features first made by a Relu, and outputs that more nodes read; returns a feed."""
+    """One layer whose input comes from a Relu and whose outputs have several users; returns a feed."""
     rng = np.random.default_rng(11)
     steps, batch, features = shape
     outer = (lambda a, b: [b, a]) if attributes.get("layout") else (lambda a, b: [a, b])
@@ -90,7 +90,7 @@ def test_layer(tmp_path, number, mode, cores):
     [("LSTM", {"states": True}), ("GRU", {"states": True, "directions": 2, "direction": "bidirectional"})],
 )
 def test_batch_first(tmp_path, op, options):
-    """onnxruntime has no layout 1: the same with the dimensions exchanged by hand."""
+    """onnxruntime does not support layout 1: compared with the transposed layer."""
     (tmp_path / "plain").mkdir()
     feed = layer(tmp_path / "m.onnx", op, (4, 3, 6), 8, layout=1, **options)
     layer(tmp_path / "plain" / "m.onnx", op, (4, 3, 6), 8, **options)

@@ -1,4 +1,4 @@
-"""The regression command on small models: its report, models that fail, interrupts and what --resume keeps."""
+"""The regression command on small models: its report, failing models, interrupts, and what --resume reuses."""
 
 import json
 import os
@@ -41,7 +41,7 @@ COPY = (
 
 @pytest.fixture
 def zoo(tmp_path):
-    """A folder of descriptions and a function that adds one."""
+    """A folder of descriptions, and a function that adds one."""
     folder = tmp_path / "models"
     folder.mkdir()
     (folder / "copy_file.py").write_text(COPY)

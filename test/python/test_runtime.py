@@ -1,4 +1,4 @@
-"""InferenceSession on a model assembled by hand: y = max(x + bias, 0), 3 x 37, with `sum` kept as a debug tensor."""
+"""InferenceSession on a hand-assembled model: y = max(x + bias, 0), 3 x 37, with `sum` kept as a debug tensor."""
 
 import subprocess
 import threading

@@ -1,4 +1,4 @@
-"""Graphs on the task runtime from Python. Numbers come from numpy."""
+"""Graphs on the task runtime from Python, against numpy."""
 
 import json
 import re
@@ -76,7 +76,7 @@ def test_compiled_kernels_in_a_batched_gemm(runner):
 
 
 def test_simulated_kernel_in_a_graph(runner):
-    """An aicore binary runs on the simulator, as a task among others."""
+    """An aicore binary runs on the simulator as a task."""
     scale = PTO("scale")
     x, y = (scale.tensor((4, 32)) for _ in range(2))
     scale.tile_muls(y, x, 2.0)
@@ -297,14 +297,14 @@ def test_batched_gemm_example(options, tmp_path, capsys):
 
 
 def test_nothing_in_the_task_runtime_is_volatile():
-    """What threads share is atomic, so that the thread sanitizer judges it."""
+    """State shared between threads is atomic, so that the thread sanitizer can check it."""
     for folder in ("lib/TaskRuntime", "include/pto_mlir/TaskRuntime"):
         for file in (ROOT / folder).iterdir():
             assert not re.search(r"\bvolatile\b", file.read_text()), file
 
 
 def test_c_example(tmp_path):
-    """A C compiler, the header and the shared library are all that a C program needs."""
+    """A C program needs only a C compiler, the header and the shared library."""
     program, library = tmp_path / "diamond", ROOT / "build" / "lib"
     compiler = ["clang-19", "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Werror"]
     subprocess.run(

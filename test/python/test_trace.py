@@ -22,7 +22,7 @@ REQUIRED = {
 
 
 def check(path):
-    """The events of a trace that is well formed, and the names of its tracks by (pid, tid)."""
+    """The events of a trace, checked for well-formedness, and the names of its tracks by (pid, tid)."""
     document = json.loads(path.read_text())
     events = document["traceEvents"]
     tracks, processes = {}, set()
@@ -145,7 +145,7 @@ def test_profile_of_a_model(command, tmp_path, awkward, mode):
     ran = {event["name"] for event in events if event["ph"] == "X" and "block" in event.get("args", {})}
     assert {"relu", "logits", "y"} <= ran, ran  # tasks have the names of what they compute, ..
     kernels = {event["args"].get("kernel", "") for event in events if event["name"] == "y" and event["ph"] == "X"}
-    assert any("y" in kernel for kernel in kernels), kernels  # .. and the kernel beside it
+    assert any("y" in kernel for kernel in kernels), kernels  # .. and the kernel in an argument
     assert any(line.rstrip().endswith(" y") for line in out.splitlines()), out
     assert len(ran) >= 3 and {f"submit {name}" for name in ran} <= names(events, "X")
     assert any(event["ph"] == "s" for event in events) and any(event["ph"] == "C" for event in events)

@@ -12,13 +12,13 @@ from pto_mlir.runtime import InferenceSession, InvalidArgument, RuntimeFailure
 from pto_mlir.tools import model_deploy, model_transform
 from pto_mlir.tools.native import program_output
 
-# Least cosine of every tensor, of the outputs.
+# Minimum cosine of every tensor, of the outputs.
 BOUNDS = {"F32": (0.99999, 0.99999), "F16": (0.999, 0.9995), "BF16": (0.98, 0.99)}
 BATCH, TOKENS, WIDTH, HEADS, WORDS = 2, 21, 48, 3, 50
 
 
 class Graph:
-    """Nodes and weights of a model that is written down op by op."""
+    """Nodes and weights of a model that is built op by op."""
 
     def __init__(self, seed=0):
         self.rng, self.nodes, self.weights = np.random.default_rng(seed), [], []
@@ -72,7 +72,7 @@ class Graph:
 
 
 def encoder(path):
-    """Words to a sentence: embeddings, one block with a spelled and one with a named normalisation, masked mean."""
+    """A sentence embedding: embeddings, one block with a decomposed and one with a named normalisation, masked mean."""
     g = Graph()
     ids, mask = ("ids", TensorProto.INT64, [BATCH, TOKENS]), ("mask", TensorProto.INT64, [BATCH, TOKENS])
     x = g.op("Add", g.op("Gather", g.weight(WORDS, WIDTH, scale=1), "ids"), g.weight(1, TOKENS, WIDTH))
@@ -101,7 +101,7 @@ def encoder(path):
 
 
 def patches(path):
-    """A picture to a class: patches, a class token, one block, the token's row."""
+    """An image classifier: patches, a class token, one block, the token's row."""
     g = Graph(2)
     x = g.op("Conv", "picture", g.weight(WIDTH, 3, 8, 8), g.weight(WIDTH), strides=[8, 8])
     x = g.op("Transpose", g.op("Reshape", x, g.constant([0, 0, -1], np.int64)), perm=[0, 2, 1])

@@ -1,4 +1,4 @@
-"""VM programs with kernels from Python: looked up, built by name, external tensors, faults."""
+"""VM programs with Python kernels: lookup, construction by name, external tensors, faults."""
 
 import base64
 import zlib
@@ -32,7 +32,7 @@ SAMPLE = """.vm 1
 }
 """
 
-# Two tables, looked up and added: the sample that the format was described with.
+# Lookup in two tables and an addition: the sample of the format description.
 EMBEDDING = """.vm 1
 .target "python"
 .const 0 = external "wte" : tensor<50257x768xf32>
@@ -110,7 +110,7 @@ loop:
   return
 }
 """
-# What OLD was as bytes when the instruction set's version was 1 and new; deflated.
+# The bytes of OLD in version 1 of the instruction set, deflated.
 OLD_BYTES = (
     "eNpNkM1Kw0AQx2eTaNM2tKX0EFQw9OJFpLb14kVBD70IHopIFdbQLjUQG+lGrSD06iP4AD6GD9FnEM+ePYhxZrNps/DbHebzP+sBwHn/4gzUqYMHFtjgQA0a"
     "4MIWegAY0tdvGWkhDcRCDOQNOUbWkF9MWiDvyAvistQfYuIp4iIW8sXS+ttIxjT5I0mSLr67iIe4iKNngH5tC+agdeT9oZCS7BrqzauvUX/kEukhXZWT1lCP"
@@ -121,7 +121,7 @@ OLD_BYTES = (
 
 
 def test_bytes_of_version_1_stay_readable():
-    """Whoever has a file keeps it: the numbers of opcodes, types and fields do not move."""
+    """Files stay readable: the numbers of opcodes, types and fields are fixed."""
     module = ByteCodeModule.from_bytes(zlib.decompress(base64.b64decode(OLD_BYTES)))
     assert module == assemble(OLD)
     assert assemble(module.disassemble()) == module
@@ -169,7 +169,7 @@ def test_embedding_lookup_with_external_tables():
     np.testing.assert_array_equal(result, tables["wte"][tokens] + tables["wpe"][:16])
     with pytest.raises(VMError, match="no tensor 'wpe'"):
         VM(module, rodata={"wte": tables["wte"]})
-    with pytest.raises(VMError, match=r"'wpe' is no tensor<1024x768xf32>"):
+    with pytest.raises(VMError, match=r"'wpe' is not of type tensor<1024x768xf32>"):
         VM(module, rodata={**tables, "wpe": tables["wpe"].T})
 
 
@@ -183,7 +183,7 @@ def test_faults_are_told_with_their_place():
 
     np.testing.assert_array_equal(run(lambda x: x + 1)[0], [2, 2])
     with pytest.raises(
-        VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is no tensor<2xf32>"
+        VMError, match=r"@main, instruction 1 \(invokestatic\): device_f_.*: its result 0 is not of type tensor<2xf32>"
     ):
         run(lambda x: np.ones(3, np.float32))
     with pytest.raises(VMError, match="ZeroDivisionError"):
@@ -351,7 +351,7 @@ vm.call @python.print(%c) : (i32) -> ()
 
 
 def test_dynamic_shapes_and_tensor_arithmetic():
-    """Upstream dialects, sizes known at run time only: every pass, then the kernels of arith, math and tensor."""
+    """Upstream dialects with run-time sizes: every pass, then the kernels of arith, math and tensor."""
     text = """
 func.func @main(%x: tensor<?x4xf32>, %n: i64) -> (tensor<?x2xf32>, f32, tensor<?xf32>) {
   %c0 = arith.constant 0 : index

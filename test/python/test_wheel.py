@@ -20,7 +20,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def attempt(environment, folder, command, *arguments):
-    """Runs an installed command away from the source tree and from our system packages."""
+    """Runs an installed command outside the source tree, with our system packages hidden."""
     return subprocess.run(
         [
             "bash",
@@ -54,7 +54,7 @@ def environment(request):
 
 
 def test_sizes():
-    """The whole wheel at most 60 MB, the one without the compiler at most 8."""
+    """Size limits: 60 MB for the whole wheel, 8 MB for the one without the compiler."""
     wheels = list(WHEELS.glob("*.whl"))
     assert wheels
     for wheel in wheels:

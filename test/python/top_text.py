@@ -1,4 +1,4 @@
-"""Runs the text of a top module in onnxruntime: an independent reading of what its ops mean."""
+"""Executes the text of a top module with onnxruntime: an independent implementation of the semantics of its ops."""
 
 import json
 import re
@@ -87,7 +87,7 @@ def attributes(text: str) -> dict:
 
 
 class Rebuilder:
-    """Turns the lines of a module into ONNX nodes of opset 18."""
+    """Translates the lines of a module to ONNX nodes of opset 18."""
 
     def __init__(self, text: str, weights: dict):
         self.text, self.weights = text, weights
@@ -208,7 +208,7 @@ class Rebuilder:
         )
 
     def layer_norm(self, args, a, result, shape):
-        """By its definition, step by step."""
+        """layer_norm by its definition, in elementary ops."""
         axes = self.ints(range(int(a["axis"]), len(shape)))
         names = iter(range(100))
 
@@ -286,7 +286,7 @@ class Rebuilder:
 
 
 def run(text: str, weights: dict, feed: dict) -> list:
-    """Outputs of the module for inputs by ONNX name."""
+    """The outputs of the module for inputs by ONNX name."""
     model, names = Rebuilder(text, weights).model()
     session = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
     return session.run(None, {names[name]: value for name, value in feed.items() if name in names})

@@ -1,4 +1,4 @@
-// pmodel_tool: looks into .pmodel files, checks, combines and splits them. Options only; the work is in lib/PModel.
+// pmodel_tool: inspects, verifies, combines and splits .pmodel files. Options only; implemented in lib/PModel.
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Assembler.h"
@@ -22,7 +22,7 @@ int fail(const std::string &message) {
   return 1;
 }
 
-/// Opens the file and prints what `report` makes of it.
+/// Opens the file and prints the text returned by `report`.
 template <class Report> int print(const std::string &path, Report report) {
   auto file = ModelFile::open(path);
   if (!file)
@@ -87,16 +87,17 @@ int main(int argc, char **argv) {
   CLI::Option_group *action = app.add_option_group("Actions", "exactly one is required");
   action->add_option("--info", info, "nets, tensors, engines, memory, sizes")->type_name("FILE");
   action->add_option("--print", json, "the metadata as JSON")->type_name("FILE");
-  action->add_option("--disasm", disasm, "programs and command streams as assembly")->type_name("FILE");
+  action->add_option("--disasm", disasm, "disassemble programs and command streams")->type_name("FILE");
   action->add_option("--weights", weights, "name, type, shape, offset and hash of every weight")->type_name("FILE");
   action->add_option("--traffic", traffic, "global memory traffic of every kernel launch")->type_name("FILE");
-  action->add_option("--estimate", estimate, "cycles of every kernel, from its commands")->type_name("FILE");
-  action->add_option("--verify", check, "check everything, the weights' hashes included")->type_name("FILE");
-  action->add_option("--extract", split, "write each net and variant as a file of its own")->type_name("FILE");
-  action->add_option("--combine", parts, "join the nets of several files (needs -o)")
+  action->add_option("--estimate", estimate, "estimated cycles of every kernel")->type_name("FILE");
+  action->add_option("--verify", check, "verify the whole file, including the hashes of the weights")
+      ->type_name("FILE");
+  action->add_option("--extract", split, "write each variant of each net to a separate file")->type_name("FILE");
+  action->add_option("--combine", parts, "combine the nets of several files (needs -o)")
       ->type_name("FILE")
       ->expected(1, 1 << 20);
-  action->add_option("--chip", chip, "print the processor, one word")->type_name("FILE");
+  action->add_option("--chip", chip, "print the name of the processor")->type_name("FILE");
   app.add_option("-o,--output", output, "file of --combine, folder of --extract (default: here)")->type_name("PATH");
   app.add_option("--program", programPath, "with --combine: the VM program (.vm) that makes one model of the nets")
       ->type_name("FILE");
@@ -110,7 +111,7 @@ int main(int argc, char **argv) {
       ->take_all();
   try {
     app.parse(argc, argv);
-    // Counted here, so that a misspelt option is named first.
+    // Counted after parsing rather than by CLI11, so that a misspelt option is reported first.
     size_t given = 0;
     for (const CLI::Option *option : action->get_options())
       given += option->count() > 0;

@@ -1,4 +1,4 @@
-// pto-opt; what it does is in the compiler library.
+// pto-opt; implemented in the compiler library.
 #include "pto_mlir/Tools/Mains.h"
 
 int main(int argc, char **argv) { return pto_mlir::ptoOptMain(argc, argv); }

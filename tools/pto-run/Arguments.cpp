@@ -12,7 +12,7 @@ using namespace runtime;
 
 namespace {
 
-/// "3x37xf32", "f16".
+/// Parses a type such as "3x37xf32" or "f16" into `array`.
 bool parseType(std::string_view text, NpyArray &array) {
   for (size_t cross; (cross = text.find('x')) != std::string_view::npos;) {
     uint64_t size = 0;
@@ -28,7 +28,7 @@ bool parseType(std::string_view text, NpyArray &array) {
   return type.has_value();
 }
 
-/// An integer, or the bits of a decimal number as f32; nothing for any other text.
+/// Parses an integer, or a decimal number to the bits of an f32; nullopt for any other text.
 std::optional<int64_t> parseScalar(std::string_view text) {
   const char *begin = text.data(), *end = begin + text.size();
   int64_t integer = 0;

@@ -39,7 +39,7 @@ Result<Value> readArgument(const std::string &text, const Type &type) {
   } else if (auto value = parse(int64_t())) {
     return Value::integer(*value);
   }
-  return Failure{"--arg '" + text + "' is no " + typeText(type)};
+  return Failure{"--arg '" + text + "' is not a value of type " + typeText(type)};
 }
 
 Status showResult(const Value &value, const Type &type, const std::string *file) {
@@ -93,7 +93,7 @@ Status runProgram(const ProgramRun &run) {
       return Failure{value.error()};
     arguments.push_back(value.take());
   }
-  std::mutex mutex; // launches print at the same time
+  std::mutex mutex; // launches may print concurrently
   auto print = [&mutex](const std::string &line) {
     std::lock_guard lock(mutex);
     std::cout << line << "\n";

@@ -18,7 +18,7 @@ int fail(const std::string &message) {
   return 1;
 }
 
-/// The options that give arguments; each may be repeated.
+/// The options for kernel arguments; each may be repeated.
 struct ArgumentOptions {
   std::vector<std::string> inputs, outputs, inOuts;
   CLI::Option *input = nullptr, *output = nullptr, *inOut = nullptr;
@@ -39,7 +39,7 @@ struct ArgumentOptions {
                      "FILE[=RESULT]");
   }
 
-  /// What the options say, in the order of the command line.
+  /// Parses the options in the order of the command line.
   std::vector<Argument> parse(const CLI::App &app) const {
     std::vector<Argument> arguments;
     size_t in = 0, out = 0, both = 0;
@@ -76,7 +76,7 @@ void printProfile(const std::string &kernel, const pto_profile &profile) {
                 << std::llround(profile.engine_stalled[e]) << "\n";
 }
 
-/// Runs the kernel on its arguments and writes what it leaves.
+/// Runs the kernel on its arguments and writes the results.
 int runArguments(KernelRun &run, std::vector<Argument> &arguments) {
   if (Status status = loadArguments(arguments); !status)
     return fail(status.error());
@@ -120,7 +120,7 @@ int main(int argc, char **argv) {
   app.add_option("--device", run.device.device, "cmodel, or the path of a device plug-in");
   app.add_option(
       "--mode", run.device.mode,
-      "how the cmodel runs: functional, timing[:TRACE], checked (looks for races between engines), shuffled:SEED");
+      "mode of the cmodel: functional, timing[:TRACE], checked (detects races between engines), shuffled:SEED");
   app.add_option("--threads", run.device.threads, "host threads that simulate cores (0 = all)")
       ->check(CLI::Range(0, 4096));
   std::vector<Argument> arguments;

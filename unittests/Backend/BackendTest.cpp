@@ -1,4 +1,4 @@
-// Loading processors: what works, and each way to fail.
+// Loading of processors: the working case, and every way to fail.
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Backend/CmdStorer.h"
 #include "pto_mlir/ISA/Codec.h"
@@ -60,7 +60,7 @@ TEST(Backend, Refuses) {
   std::filesystem::remove(text);
 }
 
-// From an instruction to a stored command through the library's function.
+// From an instruction to a stored command, through the function of the encoder library.
 TEST(Backend, EncodesIntoAStorer) {
   LoadResult loaded = Backend::instance().load("a3");
   ASSERT_NE(loaded.processor, nullptr) << loaded.error;

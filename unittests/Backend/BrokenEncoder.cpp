@@ -1,4 +1,4 @@
-// Encoder libraries that the Backend must refuse.
+// Encoder libraries that the Backend must reject.
 #include "pto_mlir/Backend/EncoderABI.h"
 
 using namespace pto_mlir;

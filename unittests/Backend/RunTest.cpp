@@ -1,4 +1,4 @@
-// pto engine functions -> commands -> simulator -> numbers, against plain loops.
+// pto engine functions -> commands -> simulator -> results, compared with plain loops.
 #include "pto_mlir/Backend/Codegen.h"
 #include "pto_mlir/Backend/CodegenOpInterface.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -20,7 +20,7 @@ using namespace pto_mlir;
 
 namespace {
 
-// The simulator beside this test.
+// The simulator library next to this test.
 const pto_device_api *simulator() {
   auto library =
       std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "lib" / "libpto_cmodel.so";
@@ -43,7 +43,7 @@ struct Device {
       api->close(context);
   }
 
-  // Runs the one kernel of `text` on `blocks` blocks; buffers are copied in and out.
+  // Runs the only kernel of `text` on `blocks` blocks; copies buffers in and out.
   void run(const char *text, uint32_t blocks, std::vector<std::vector<float>> &buffers) {
     ASSERT_NE(context, nullptr);
     mlir::DialectRegistry registry;
@@ -88,8 +88,8 @@ std::vector<float> random(size_t n, unsigned seed) {
   return values;
 }
 
-// y = relu(x) of 37 x 61, 8 rows at a time, spread over the vector cores, the last rows and columns ragged; one buffer,
-// so the next load waits for the store.
+// y = relu(x) of 37 x 61, 8 rows at a time, distributed over the vector cores, last rows and columns ragged. A single
+// buffer, so that the next load waits for the store.
 std::string reluKernel() {
   std::string head = R"(
       %c0 = arith.constant 0 : index
@@ -156,7 +156,8 @@ TEST(Run, ReluOnSeveralCores) {
   }
 }
 
-// y = relu(x * w + bias) of [5, 24] x [24, 20]: row-major in memory, NZ in L1, ZZ and ZN in L0, fixpipe on the way out.
+// y = relu(x * w + bias) of [5, 24] x [24, 20]: row-major in global memory, NZ in L1, ZZ and ZN in L0, stored by the
+// fixpipe.
 const char *kMatmul = R"(
 !X = !pto.tile_buf<mat, 16x24xf32, valid=5x24, blayout=col_major, slayout=row_major>
 !W = !pto.tile_buf<mat, 32x32xf32, valid=24x20, blayout=col_major, slayout=row_major>

@@ -1,4 +1,4 @@
-// Command storers: routing, ports, virtual engines; decorators alone, stacked, disabled.
+// Command storers: routing, ports, virtual engines; decorators alone, stacked and disabled.
 #include "pto_mlir/Backend/CmdStorer.h"
 #include "pto_mlir/ISA/Codec.h"
 
@@ -125,7 +125,7 @@ TEST(Decorators, Stacked) {
   EXPECT_EQ(dump->streams().at({kMTE2, 0}), mov());
   EXPECT_EQ(statistics->statistics().at({kV, 0}).byMnemonic.at("tadd"), 1u);
   EXPECT_THAT(trace.texts().at({kV, 0}), HasSubstr("tadd UB[0]"));
-  // The end reached the concrete storer below all of them.
+  // The end event reaches the concrete storer through all decorators.
   auto v = std::dynamic_pointer_cast<EngineStorer>(concrete->get({kV, 0}));
   ASSERT_TRUE(v);
   EXPECT_EQ(v->dependency(), 5u);

@@ -1,5 +1,5 @@
-// A libFuzzer target: bytes as a program, as text and as the FlatBuffers form. What verifies is run, and must print and
-// read back.
+// A libFuzzer target: the input as a program, in text and in FlatBuffers form. Programs that verify are executed, and
+// must print and read back.
 #include "pto_mlir/ByteCode/Machine.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"

@@ -25,7 +25,7 @@ TEST(KernelKey, NamesAreThoseOfTheFormat) {
             "device_transpose_sig_t_t_ins_2xnxf32_outs_nx2xf32_perm_1_0");
 }
 
-/// Keys that a naive join of words would confuse.
+/// Keys that would collide if their words were joined naively.
 TEST(KernelKey, NamesDoNotCollideAndReadBack) {
   std::vector<KernelKey> keys = {
       {"device.a_b", {}, {}, {}},

@@ -52,7 +52,7 @@ TEST(Machine, AddsAndPrints) {
   EXPECT_THAT(run.printed, ElementsAre("43"));
 }
 
-/// x OP y on two parameters of a type.
+/// Evaluates x OP y on two parameters of a type.
 Value binary(const std::string &op, const std::string &type, Value x, Value y, const std::string &result = "") {
   char kind = type[0] == 'f' ? 'f' : 'i';
   std::string load = std::string(1, kind) + "load_";
@@ -128,7 +128,7 @@ TEST(Machine, Converts) {
 }
 
 TEST(Machine, CallsAndLoops) {
-  // Fibonacci by recursion, and a sum by a loop.
+  // Recursive Fibonacci, and a sum in a loop.
   std::string text = program("(i64) -> (i64)", "(i64)", "iload_0\ncall @fib\nreturn") + R"(
 .func @fib(i64) -> (i64) slots(i64) {
   iload_0
@@ -159,7 +159,7 @@ deep:
 }
 
 TEST(Machine, Tensors) {
-  // t[i] = i * i for a size that only the caller knows, then a 2-D view of it.
+  // t[i] = i * i for a size given by the caller, then a 2-D view of it.
   Outcome run = execute(R"(.vm 1
 .target "host", 1, 15
 .types i64, tensor<?xi64>, tensor<?x2xi64>
@@ -210,7 +210,7 @@ TEST(Machine, FaultsNameTheirPlace) {
   std::string text = program("(i32) -> (i32)", "(i32)", ".loc \"sum.py:3\"\niconst_1\niload_0\nidiv\nreturn");
   EXPECT_EQ(execute(text, {Value::integer(0)}).error, "@main, instruction 2 (idiv) at sum.py:3: division by zero");
   EXPECT_THAT(execute(text, {}).error, HasSubstr("@main takes 1 arguments, got 0"));
-  EXPECT_THAT(execute(text, {Value::integer(int64_t(1) << 40)}).error, HasSubstr("argument 0 is no i32"));
+  EXPECT_THAT(execute(text, {Value::integer(int64_t(1) << 40)}).error, HasSubstr("argument 0 is not of type i32"));
   EXPECT_THAT(execute(program("() -> ()", "()", "iconst i1, 0\nassert 0", ".const 0 = text \"sizes agree\"\n")).error,
               HasSubstr("assertion failed: sizes agree"));
   EXPECT_THAT(execute(program("() -> ()", "()", "unreachable")).error, HasSubstr("never reached"));
@@ -239,7 +239,7 @@ TEST(Machine, ScalarMath) {
   EXPECT_EQ(run.results[0].asDouble(), double(float(std::tanh(0.5))));
 }
 
-/// A kernel that runs only when somebody waits, as on a device.
+/// A kernel that runs only when its result is awaited, as on a device.
 class Deferred : public HostProvider {
 public:
   using HostProvider::HostProvider;
@@ -300,7 +300,7 @@ TEST(Machine, TracesEveryStep) {
   EXPECT_EQ(lines[2], "@main 2: iadd  | slots 5 | depth 2 numbers, 0 tensors");
 }
 
-/// Rows of two i32, printed.
+/// The rows of two i32 that a program returns, printed.
 std::vector<std::string> rows(const std::string &body, std::string *error = nullptr) {
   Outcome run = execute(program("() -> ()", "(tensor<?x2xi32>, tensor<?x2xi32>, tensor<?x2xi32>, tensor<2xi32>)", body,
                                 ".const 0 = kernel @host.append (tensor<?x2xi32>, tensor<2xi32>) -> (tensor<?x2xi32>)\n"
@@ -316,7 +316,7 @@ std::vector<std::string> rows(const std::string &body, std::string *error = null
 }
 
 TEST(Machine, AppendsRowsToWhatOthersStillSee) {
-  // Slot 1 is slot 0 and a row; two tensors are made of it.
+  // Slot 1 is slot 0 and a row; two tensors are derived from slot 0.
   EXPECT_THAT(
       rows("iconst i64, 0\nnewtensor tensor<?x2xi32>\nldc tensor, 3\ninvokestatic 0\nastore_1\n"
            "aload_1\nldc tensor, 4\ninvokestatic 0\nastore_0\naload_1\nldc tensor, 5\ninvokestatic 0\nastore_2\n"

@@ -127,9 +127,10 @@ TEST(Text, MistakesAreNamedWithTheirLine) {
   EXPECT_THAT(error(".vm x"), HasSubstr("line 1: .vm expects a version"));
   EXPECT_THAT(error(".vm 1\nhello"), HasSubstr("line 2: expects .vm, .target, .types, .const or .func, got 'hello'"));
   EXPECT_THAT(error(".vm 1\n.const 1 = 2 : i32"), HasSubstr("line 2: expects constant 0 here"));
-  EXPECT_THAT(error(".vm 1\n.const 0 = 2 : i33"), HasSubstr("line 2: 'i33' is no type"));
-  EXPECT_THAT(error(".vm 1\n.const 0 = 2.5 : i32"), HasSubstr("line 2: '2.5' is no integer"));
-  EXPECT_THAT(error(".vm 1\n.const 0 = dense [1, x] : tensor<2xi8>"), HasSubstr("line 2: 'x' is no i8"));
+  EXPECT_THAT(error(".vm 1\n.const 0 = 2 : i33"), HasSubstr("line 2: 'i33' is not a type"));
+  EXPECT_THAT(error(".vm 1\n.const 0 = 2.5 : i32"), HasSubstr("line 2: '2.5' is not an integer"));
+  EXPECT_THAT(error(".vm 1\n.const 0 = dense [1, x] : tensor<2xi8>"),
+              HasSubstr("line 2: 'x' is not a value of type i8"));
   EXPECT_THAT(error(".vm 1\n.const 0 = bytes \"0g\" : tensor<1xi8>"), HasSubstr("line 2: bytes expects hexadecimal"));
   EXPECT_THAT(error(".vm 1\n.func @f() {\n  frobnicate\n}"), HasSubstr("line 3: no instruction is named 'frobnicate'"));
   EXPECT_THAT(error(".vm 1\n.func @f() {\n  goto L1\n}"), HasSubstr("line 3: no label is named 'L1'"));
@@ -146,7 +147,7 @@ TEST(Text, DamagedBytesAreRefused) {
     (void)deserialize(bytes.data(), size);
   EXPECT_FALSE(deserialize(bytes.data(), 3));
   std::vector<uint8_t> other(64, 0xff);
-  EXPECT_EQ(deserialize(other.data(), other.size()).error(), "is no VM program");
+  EXPECT_EQ(deserialize(other.data(), other.size()).error(), "is not a VM program");
 }
 
 } // namespace

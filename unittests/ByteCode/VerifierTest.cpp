@@ -14,7 +14,7 @@ using ::testing::HasSubstr;
 
 namespace {
 
-/// The verifier's answer about a function with these parameters, results and slots.
+/// The verifier's message for a function with these parameters, results and slots; empty if it is accepted.
 std::string verify(const std::string &body, const std::string &signature = "() -> ()",
                    const std::string &slots = "()") {
   auto module =
@@ -49,17 +49,17 @@ TEST(Verifier, EveryMisuseIsFound) {
       {"iconst i1, 1\ndup\niadd", "i1 has iand, ior, ixor and icmp"},
       {"iconst_1\nldc scalar, 2\nfadd", "expects a float on the stack, finds i32"},
       {"iload_0", "slot 0 does not exist, the function has 0"},
-      {"iconst i8, 200", "200 is no i8"},
-      {"iconst f32, 1", "1 is no f32"},
-      {"ldc scalar, 0", "constant 0 is no scalar"},
+      {"iconst i8, 200", "200 is not a value of type i8"},
+      {"iconst f32, 1", "1 is not a value of type f32"},
+      {"ldc scalar, 0", "constant 0 is not a scalar"},
       {"ldc scalar, 9", "constant 9 does not exist"},
-      {"ldc tensor, 2", "constant 2 is no tensor"},
-      {"invokestatic 0", "constant 0 is no kernel"},
+      {"ldc tensor, 2", "constant 2 is not a tensor"},
+      {"invokestatic 0", "constant 0 is not a kernel"},
       {"iconst_1\ninvokestatic 1", "expects tensor<2x?xf32> on the stack, finds i32"},
       {"iconst_1\ndup\nicmp 10", "predicate 10 does not exist"},
       {"L:\niconst_1\ngoto L", "is reached with different stacks"},
       {"iconst_1\nassert 0", "expects i1 on the stack, finds i32"},
-      {"iconst i1, 1\nassert 1", "constant 1 is no text"},
+      {"iconst i1, 1\nassert 1", "constant 1 is not a text"},
       {"ldc tensor, 3\ndim 2", "dimension 2 of tensor<2x3xf32> does not exist"},
       {"ldc tensor, 3\niconst i64, 0\ntload", "expects a tensor and one index per dimension"},
       {"ldc tensor, 3\ncast tensor<2x?xf32>\nconv i32", "converts numbers, not tensor<2x?xf32> to i32"},
@@ -116,7 +116,7 @@ TEST(Verifier, ModulesAreChecked) {
               HasSubstr("branches to instruction 5, the function has 1"));
 }
 
-/// Whatever bytes a program has: it is refused, or runs without harm (sanitizers watch).
+/// Every mutated program is rejected, or runs without memory errors (under sanitizers).
 TEST(Verifier, MutatedProgramsAreRefusedOrRun) {
   auto module = assemble(R"(.vm 1
 .target "host", 1, 15

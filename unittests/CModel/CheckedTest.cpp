@@ -1,4 +1,4 @@
-// The checked mode: what it must report, and what it must not.
+// The checked mode: required reports, and kernels that must not be reported.
 #include "Checked/Accesses.h"
 #include "Checked/Shadow.h"
 #include "TestKernel.h"
@@ -27,7 +27,7 @@ isa::View whole(uint8_t arg) { return view(arg, ElementType::f32, 4, 16); }
 
 constexpr int none = -1;
 
-/// The part of argument 1 that belongs to this sub-block; `ownPart` gives MTE3 its offset.
+/// The part of argument 1 that belongs to this sub-block; `ownPart` computes its offset for MTE3.
 isa::View mine(int64_t rows = 4) {
   isa::View v = view(1, ElementType::f32, rows, 16);
   v.offset = Value::reg(0);
@@ -37,7 +37,7 @@ void ownPart(TestKernel &k) {
   k.add(Pipe::MTE3, isa::Get{0, isa::Query::subblock_idx}).add(Pipe::MTE3, isa::Mul{0, Value::reg(0), 256});
 }
 
-/// y = x + x over three trips of one buffer, with all flags that it needs; `without` names the pair that is left out.
+/// y = x + x in three trips over one buffer, with all required flags; `without` selects the pair that is left out.
 TestKernel threeTrips(int without) {
   TestKernel k(isa::CoreKind::AIV, 2);
   auto set = [&](Pipe from, Pipe to, int id, int what) {
@@ -72,7 +72,7 @@ TestKernel threeTrips(int without) {
 
 struct Checked {
   TestDevice device{1, levelApi(), "checked"};
-  /// Runs on x = 0, 1, ... and an output that the host never wrote.
+  /// Runs on x = 0, 1, ... and an output that the host never writes.
   pto_status run(const TestKernel &k, uint32_t blocks = 1) {
     std::vector<float> x(64);
     for (size_t i = 0; i < x.size(); ++i)
@@ -97,11 +97,11 @@ TEST(Checked, AcceptsWhatIsOrdered) {
 }
 
 TEST(Checked, ReportsEachMissingFlag) {
-  const char *other[] = {"MTE2", "MTE3", "MTE2", "MTE3"}; // than V
+  const char *other[] = {"MTE2", "MTE3", "MTE2", "MTE3"}; // besides V
   for (int without = 0; without < 4; ++without) {
     Checked c;
     ASSERT_EQ(c.run(threeTrips(without)), PTO_ERROR_FAULT) << without;
-    // An engine that runs ahead may also read what is not there yet.
+    // An engine that runs ahead may also read undefined data.
     EXPECT_TRUE(c.kind() == "race" || c.kind() == "uninitialised") << c.kind();
     if (c.kind() == "race") {
       expectPart(c.message(), "missing: a flag between ");
@@ -124,7 +124,7 @@ TEST(Checked, ReportsReadsOfWhatNobodyWrote) {
   Checked local;
   TestKernel k(isa::CoreKind::AIV, 2);
   k.add(Pipe::MTE2, load(ub(0, 4, 16, 4, 15), view(0, ElementType::f32, 4, 15, 16)));
-  // The last column travels through the additions, also in place, and counts where it leaves.
+  // The undefined last column propagates through the additions, also in place, and is reported when it is stored.
   k.sync(Pipe::MTE2, Pipe::V)
       .add(Pipe::V, isa::TAdd{ub(256), ub(0), ub(0)})
       .add(Pipe::V, isa::TAdd{ub(256), ub(256), ub(256)});
@@ -146,7 +146,7 @@ TEST(Checked, ReportsReadsOfWhatNobodyWrote) {
   ASSERT_EQ(global.run(g), PTO_ERROR_FAULT);
   expectPart(global.message(), "byte 0 of argument 1");
 
-  Checked host; // an output of which one row was never stored
+  Checked host; // an output of which one row is never stored
   TestKernel part(isa::CoreKind::AIV, 2);
   part.add(Pipe::MTE2, load(ub(0, 3), view(0, ElementType::f32, 3, 16))).sync(Pipe::MTE2, Pipe::MTE3);
   ownPart(part);
@@ -159,7 +159,7 @@ TEST(Checked, ReportsReadsOfWhatNobodyWrote) {
 }
 
 TEST(Checked, ReportsPendingFlags) {
-  // The second set finds the flag lowered only because of the order in which this simulator takes engines.
+  // The second set finds the flag cleared only because of the order in which this simulator schedules engines.
   Checked c;
   TestKernel k(isa::CoreKind::AIV, 2);
   k.sync(Pipe::MTE2, Pipe::V, 3);
@@ -186,7 +186,7 @@ TEST(Checked, CoresAreNotOrdered) {
   EXPECT_EQ(c.kind(), "race");
   expectPart(c.message(), "AIV0.0");
 
-  // Each core its own 6 elements of 4 bytes: they share cells of 32 bytes, not bytes.
+  // Each core stores 6 elements of 4 bytes of its own: cores share cells of 32 bytes, but no bytes.
   TestKernel own(isa::CoreKind::AIV, 2);
   for (Pipe p : {Pipe::MTE2, Pipe::MTE3}) {
     own.add(p, isa::Get{0, isa::Query::block_idx})
@@ -213,7 +213,7 @@ TEST(Checked, AdditionsOfCoresMeet) {
   EXPECT_EQ(device.download<float>(args[0])[9], 6.0f);
 }
 
-// --- the bytes of tiles ---
+// --- byte ranges of tiles ---
 
 TEST(Accesses, RunsCoverExactlyTheRegion) {
   struct Case {
@@ -250,7 +250,7 @@ TEST(Accesses, RunsCoverExactlyTheRegion) {
     }
 }
 
-// --- the shadow, against one that keeps every byte's history ---
+// --- shadow memory, compared with a model that keeps the history of every byte ---
 
 TEST(Shadow, AgreesWithABytewiseModel) {
   struct Byte {
@@ -264,17 +264,17 @@ TEST(Shadow, AgreesWithABytewiseModel) {
   for (int round = 0; round < 5000; ++round) {
     AccessShadow shadow(128);
     std::vector<Byte> bytes(128);
-    constexpr unsigned numEngines = 5; // three of one core, two of another that runs with it
+    constexpr unsigned numEngines = 5; // three of one core, two of another core of the group
     constexpr uint32_t places[] = {0, 1, 2, maxEngines, maxEngines + 1};
     std::vector<Clock> clocks(numEngines, Clock(2 * maxEngines));
     uint32_t first = 0;
     for (int step = 0; step < 50; ++step) {
-      if (random() % 20 == 0) { // the next cores
+      if (random() % 20 == 0) { // the next group of cores
         first += 2 * maxEngines;
         clocks.assign(numEngines, Clock(2 * maxEngines));
       }
       unsigned e = random() % numEngines, other = random() % numEngines;
-      if (random() % 3 == 0) { // e waits for other
+      if (random() % 3 == 0) { // engine e waits for `other`
         for (unsigned i = 0; i < 2 * maxEngines; ++i)
           clocks[e][i] = std::max(clocks[e][i], clocks[other][i]);
         continue;

@@ -23,11 +23,11 @@ isa::TStore store(isa::View dst, isa::Tile src, isa::AtomicMode atomic = isa::At
   return s;
 }
 
-/// Evaluates one scalar instruction on S and returns what it wrote, by way of a row of that many valid columns and a GM
-/// offset.
+/// Evaluates scalar instructions on S and returns the result, transferred through the number of valid columns of a row
+/// and a global memory offset.
 int64_t evaluate(const std::function<void(TestKernel &)> &insns) {
-  // r0 holds the result; its bytes leave through a tile whose address, valid columns and view offset do not depend on
-  // it: the value is pushed to V, which fills tiles with its halves.
+  // r0 holds the result. It leaves through a tile whose address, valid columns and view offset are constant: its halves
+  // are pushed to V, which fills tiles with them.
   TestDevice device;
   TestKernel k(isa::CoreKind::AIV, 1);
   insns(k);
@@ -97,7 +97,7 @@ TEST(Scalar, CompareSelectGet) {
 }
 
 TEST(Scalar, NestedLoopsAndSkips) {
-  // sum of i * 10 + j for i in 0, 2, 4 and j in 1..i-1, without the pairs where j is 3
+  // The sum of i * 10 + j for i in 0, 2, 4 and j in 1..i-1, except pairs with j = 3.
   int64_t sum = evaluate([](TestKernel &k) {
     k.add(Pipe::S, isa::Mov{0, 0});
     k.add(Pipe::S, isa::Loop{1, 0, 5, 2});
@@ -129,7 +129,7 @@ TEST(Scalar, Floats) {
     float value = std::bit_cast<float>(int32_t(got));
     return std::isnan(expected) ? std::isnan(value) : std::bit_cast<int32_t>(value) == std::bit_cast<int32_t>(expected);
   };
-  // One kernel for all pairs: each result goes to its place through a store of S.
+  // One kernel for all pairs; S stores each result to its own element.
   using Op = isa::FloatOp;
   std::vector<std::pair<isa::Farith, float>> sums;
   std::vector<std::pair<isa::Fcmp, bool>> questions;
@@ -199,7 +199,7 @@ TEST(Scalar, Floats) {
 }
 
 TEST(Scalar, Breaks) {
-  // sum of i * 10 + j, where j stops before 2 and i after 30
+  // The sum of i * 10 + j, where a break ends j before 2 and i after 30.
   int64_t sum = evaluate([](TestKernel &k) {
     k.add(Pipe::S, isa::Mov{0, 0}).add(Pipe::S, isa::Loop{1, 0, 100, 10});
     k.add(Pipe::S, isa::Loop{2, 0, 9, 1}).add(Pipe::S, isa::Cmp{3, isa::CompareMode::lt, Value::reg(2), 2});
@@ -227,10 +227,10 @@ TEST(Scalar, LoadScalar) {
   EXPECT_EQ(device.download<float>(args[1]), std::vector<float>(8, -4.5f));
 }
 
-// --- many cores ---
+// --- launches on many cores ---
 
 TEST(Launch, ResultsDoNotDependOnBlocksOrThreads) {
-  // Each core takes rows (2 * block + sub), + 2 * blocks, ...: y = exp(x) * 3
+  // Each core processes rows (2 * block + sub), + 2 * blocks, ...: y = exp(x) * 3.
   constexpr int rows = 131, cols = 64;
   auto x = randomFloats(rows * cols, 1);
   std::vector<float> first;
@@ -318,7 +318,7 @@ void expectFault(TestKernel &k, const char *kind, const char *engine, const char
     EXPECT_EQ(f.block, block);
     EXPECT_NE(std::string(f.message).find(message), std::string::npos) << f.message;
     EXPECT_NE(device.error().find(message), std::string::npos);
-    // The context goes on.
+    // The context stays usable.
     TestKernel empty(isa::CoreKind::AIV, 0);
     EXPECT_EQ(device.run(empty, {}), PTO_OK);
   }

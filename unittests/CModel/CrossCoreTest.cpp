@@ -1,5 +1,5 @@
-// Cores that raise flags on each other: the cube core of a block hands rows to its vector cores, vector cores meet, and
-// what goes wrong.
+// Cross-core flags: the cube core of a block passes rows to its vector cores, vector cores synchronise with each other,
+// and missing flags are reported.
 #include "TestKernel.h"
 
 #include <chrono>
@@ -35,8 +35,8 @@ constexpr uint32_t rowBytes = 64, blockBytes = 4 * rowBytes;
 enum Flag { handed = 2, taken = 3 };
 enum Without { nothing, withoutHanded, withoutTaken };
 
-/// Per block: the cube core copies 4 rows of argument 0 to its slot of argument 1, `trips` times; each vector core adds
-/// its 2 rows up and stores the sum to argument 2. The slot is one, so that both directions need a flag.
+/// Per block: the cube core copies 4 rows of argument 0 to its slot of argument 1, `trips` times; each vector core
+/// accumulates its 2 rows and stores the sum to argument 2. There is a single slot, so both directions need a flag.
 TestKernel handOver(Without without = nothing) {
   TestKernel k(CoreKind::AIC, 3);
   auto blockOffset = [&](Pipe p) {
@@ -136,11 +136,12 @@ TEST(CrossCore, RunsABlockForTheCallOfItsFirstCore) {
 TEST(CrossCore, TimingSeesTheWait) {
   Launched r(handOver(), "timing", 1);
   pto_profile p = r.device.profile();
-  EXPECT_GT(p.engine_stalled[6], 0.0); // S of the vector cores, until the first rows are there
+  EXPECT_GT(p.engine_stalled[6], 0.0); // S of the vector cores, until the first rows arrive
   EXPECT_GT(p.cycles, 5.9e-6 * 1.8e9);
 }
 
-/// Both vector cores of a block, or all of the launch, store a row each, meet, and read the row of the next core.
+/// Both vector cores of a block, or all of the launch, store one row each, synchronise, and read the row of the next
+/// core.
 TestKernel meeting(CrossMode mode, bool meet = true) {
   TestKernel k(CoreKind::AIV, 3);
   for (Pipe p : {Pipe::MTE2, Pipe::MTE3}) {
@@ -195,7 +196,7 @@ void expectFault(Launched &r, const char *kind, std::initializer_list<const char
 
 TEST(CrossCore, ReportsWhatNothingOrders) {
   Launched handed(handOver(withoutHanded), "checked");
-  ASSERT_EQ(handed.status, PTO_ERROR_FAULT); // the vector core reads what is not there, or not yet
+  ASSERT_EQ(handed.status, PTO_ERROR_FAULT); // the vector core reads undefined data, or races
   Launched taken(handOver(withoutTaken), "checked");
   expectFault(taken, "race", {"AIV0.0 MTE2", "AIC0 MTE3", "missing: a cross-core flag between"});
 }
@@ -234,7 +235,7 @@ TEST(CrossCore, ReportsFlagsLeftAndRaisedTooOften) {
   often.on(CoreKind::AIV).add(Pipe::S, isa::Mov{0, 1});
   Launched o(often, "functional");
   expectFault(o, "deadlock", {"cannot raise cross-core flag 1 beyond 15"});
-  // All are taken in time here, but nothing says so.
+  // All raises are consumed in time in this schedule, but nothing orders them.
   paced.on(CoreKind::AIV);
   for (unsigned i = 0; i < 16; ++i)
     paced.add(Pipe::S, isa::CrossWait{1});

@@ -1,5 +1,5 @@
-// The cube road end to end: nd2nz loads, extraction and img2col into L0, products, bias, stores from L0C, against plain
-// loops.
+// The cube data path end to end: nd2nz loads, extraction and img2col into L0, products, bias, stores from L0C, compared
+// with plain loops.
 #include "VectorHarness.h"
 
 using namespace pto_mlir;
@@ -137,7 +137,7 @@ template <class T> void checkConv(const Conv &p, Layout leftLayout) {
       ow = (p.w + p.left + p.right - p.dw * (p.kw - 1) - 1) / p.sw + 1;
   int m = oh * ow, k = c1 * p.kh * p.kw * c0;
   auto x = randomValues<T>(size_t(p.h) * p.w * p.c, 1), f = randomValues<T>(size_t(p.kh) * p.kw * p.c * p.out, 2);
-  // The filter in img2col's order of rows, channels padded with zeros.
+  // The filter in the row order of img2col, channels zero-padded.
   std::vector<T> packed(size_t(k) * p.out, T(0));
   for (int g = 0; g < c1; ++g)
     for (int y = 0; y < p.kh; ++y)

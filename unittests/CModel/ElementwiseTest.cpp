@@ -1,5 +1,5 @@
-// Elementwise instructions against loops written from the ISA's prose, over types x valid shapes x in place or not.
-// Cells outside the valid region must keep their bytes.
+// Elementwise instructions against loops written from the ISA description, over types x valid shapes x in-place forms.
+// Elements outside the valid region must keep their bytes.
 #include "VectorHarness.h"
 
 #include <algorithm>
@@ -102,7 +102,7 @@ template <class T> struct Elementwise : testing::Test {};
 using StandardTypes = testing::Types<Tag<float>, Tag<half>, Tag<int16_t>, Tag<int32_t>>;
 TYPED_TEST_SUITE(Elementwise, StandardTypes);
 
-// Arithmetic in the type itself: half rounds after each operation, integers wrap.
+// Arithmetic in the type itself: f16 is rounded after each operation, integers wrap.
 template <class T, class F> T arithmetic(T a, T b, F f) {
   if constexpr (std::is_integral_v<T>)
     return T(f(int64_t(a), int64_t(b)));

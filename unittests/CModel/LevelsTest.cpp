@@ -1,4 +1,4 @@
-// The library compiled for newer hosts and the baseline compute the same bits.
+// The library compiled for newer processors and the baseline compute the same bits.
 #include "VectorHarness.h"
 
 #include <array>

@@ -1,5 +1,4 @@
-// The micro-kernel with 8 and with 16 lanes, on whatever machine this is, against a plain loop: every width of panels,
-// ragged rows.
+// The micro-kernel with 8 and with 16 lanes on any host, compared with a plain loop: every panel width, ragged rows.
 #include "Cube/MatmulKernel.h"
 #include "Cube/Panels.h"
 #include "VectorHarness.h"
@@ -28,12 +27,12 @@ template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
       left[i / 16 * 16 * depth + k / 8 * 128 + i % 16 * 8 + k % 8] = a[i * s.depth + k];
   for (uint32_t k = 0; k < s.depth; ++k)
     for (uint32_t j = 0; j < s.cols; ++j)
-      right[k / 8 * 8 * cols + j * 8 + k % 8] = b[k * s.cols + j]; // ZN: boxes [16 columns][8 rows], side by side
+      right[k / 8 * 8 * cols + j * 8 + k % 8] = b[k * s.cols + j]; // ZN: boxes of [16 columns][8 rows], adjacent
   LocalTile tile;
   tile.data = reinterpret_cast<uint8_t *>(right.data());
   tile.type = typeOf<C>(), tile.layout = isa::Layout::ZN, tile.bytes = 4;
   tile.rows = depth, tile.cols = cols, tile.validRows = s.depth, tile.validCols = s.cols;
-  // Integers have tiles of i8; here they come as panels.
+  // Integer tiles are i8; the micro-kernel takes i32 panels.
   MatmulTask<C> task;
   task.rows = s.rows, task.cols = s.cols, task.depth = s.depth;
   task.left = left.data(), task.leftBlockStride = size_t(depth) * 16, task.leftStride = 128;
@@ -49,7 +48,7 @@ template <class C, unsigned Lanes> void checkProduct(const Shape &s) {
   productOfPanels<C, Lanes>(task);
   for (uint32_t i = 0; i < rows; ++i)
     for (uint32_t j = 0; j < cols; ++j) {
-      C expected = C(-5); // what is not valid stays
+      C expected = C(-5); // elements outside the valid region are unchanged
       if (i < s.rows && j < s.cols) {
         C sum = 0;
         for (uint32_t k = 0; k < s.depth; ++k)

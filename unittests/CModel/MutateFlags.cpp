@@ -1,7 +1,7 @@
-// pto-mutate-flags MODEL.pmodel [MAX_KERNELS], pto-mutate-flags KERNELS.pmodel KERNEL BYTES...: the proof of the
-// checked mode. Each flag instruction of each kernel of the file is taken away or moved past its neighbour, one at a
-// time, and so is each flag as a whole; between cores too. What changes the outputs for some order of engines must be
-// reported by the checked mode, and no kernel as it is may have a report. Exits 1 when one of the two does not hold.
+// pto-mutate-flags MODEL.pmodel [MAX_KERNELS], pto-mutate-flags KERNELS.pmodel KERNEL BYTES...: a mutation test of the
+// checked mode. Each flag instruction of each kernel, and each flag as a whole, cross-core flags included, is removed
+// or moved past its neighbour, one mutant at a time. A mutant whose outputs change for some schedule of the engines
+// must be reported by the checked mode; the unmodified kernels must not. Exits 1 if either does not hold.
 #include "Machine/Device.h"
 #include "Machine/Modes.h"
 #include "pto_mlir/PModel/Program.h"
@@ -21,14 +21,14 @@ namespace {
 
 isa::Arch architecture = isa::Arch::a3; // of the file
 
-using Words = std::vector<std::vector<uint32_t>>; // of each stream
+using Words = std::vector<std::vector<uint32_t>>; // per stream
 
 struct Flag {
   size_t stream;
   uint32_t word, op;
   bool isSet;
-  isa::Pipe src, dst;    // of a cross-core flag: nothing
-  std::set<int64_t> ids; // that it took while the kernel ran
+  isa::Pipe src, dst;    // unused for cross-core flags
+  std::set<int64_t> ids; // ids observed while the kernel ran
   bool cross = false;
 };
 
@@ -48,7 +48,7 @@ const isa::Value *idOf(const isa::DecodedInsn &insn) {
   }
 }
 
-/// Notes which ids the flag instructions take.
+/// Records which ids the flag instructions use.
 class Tracer : public Observer {
 public:
   explicit Tracer(std::vector<Flag> &flags) : flags(flags) {}
@@ -68,7 +68,7 @@ private:
 
 struct Subject {
   const pmodel::KernelDesc &desc;
-  std::vector<std::vector<uint8_t>> arguments; // empty: written before it is read, if at all
+  std::vector<std::vector<uint8_t>> arguments; // empty: written before it is read, if read at all
   std::vector<uint64_t> bytes;
   std::vector<bool> isStored;
 };
@@ -170,18 +170,18 @@ public:
   std::string broken;
 
 private:
-  /// Becomes a move of as many words that nobody reads.
+  /// Replaces the instruction by a move of the same number of words into an unused register.
   void erase(Words &words, const Flag &f) {
     std::vector<uint32_t> nothing;
     isa::encode(isa::Mov{63, 0}, nothing);
-    // A wait across cores is shorter: what always falls through is as long.
+    // A cross-core wait has fewer words: replace it by a barrier, which never blocks here.
     std::vector<uint32_t> brief;
     isa::encode(isa::Barrier{isa::Pipe::ALL}, brief);
     const auto &with = kernel.streams[f.stream].ops[f.op].insn.numWords == brief.size() ? brief : nothing;
     if (with.size() == kernel.streams[f.stream].ops[f.op].insn.numWords)
       std::copy(with.begin(), with.end(), words[f.stream].begin() + f.word);
   }
-  /// Sets go before the tile instruction in front of them, waits behind the one that follows.
+  /// Moves a set before the preceding tile instruction, and a wait after the following one.
   bool move(Words &words, const Flag &f) {
     const std::vector<Op> &ops = kernel.streams[f.stream].ops;
     size_t first = f.isSet ? f.op - 1 : f.op;
@@ -195,7 +195,7 @@ private:
                 begin + ops[first].insn.numWords + ops[first + 1].insn.numWords);
     return true;
   }
-  /// Flag instructions of one pair of engines that share an id.
+  /// Groups of flag instructions of one pair of engines with a common id.
   std::vector<std::vector<size_t>> groups() {
     std::vector<size_t> leader(flags.size());
     std::iota(leader.begin(), leader.end(), size_t(0));
@@ -237,7 +237,7 @@ void check(const Subject &s, Totals &totals) {
     return;
   Outcome right = run(s, mutator.original, "functional"), unmutated = run(s, mutator.original, "checked");
   if (right.status != PTO_OK)
-    return; // its random arguments do not suit it
+    return; // random arguments are not valid inputs of this kernel
   ++totals.kernels;
   if (unmutated.status != PTO_OK || unmutated.outputs != right.outputs) {
     ++totals.falseReports;
@@ -290,7 +290,7 @@ Subject subjectOf(const pmodel::KernelDesc &kernel, const std::vector<uint64_t> 
     s.bytes.push_back(bytes[i]);
     std::vector<uint8_t> data;
     if (loaded[i] || !stored[i]) {
-      // Small floats, whatever the type: f16 reads them as small numbers too.
+      // Small values for every type: the bits of small f32 numbers are small f16 numbers as well.
       data.resize(s.bytes[i]);
       for (size_t b = 0; b + 4 <= data.size(); b += 4) {
         uint32_t bits = 0x3c003c00u + uint32_t(random() & 0x03ff03ff);

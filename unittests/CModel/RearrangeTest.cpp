@@ -1,4 +1,4 @@
-// Gathering, scattering, sorting, index reductions, sequences, quantisation and scalar accesses, against plain loops
+// Gather, scatter, sorting, argument reductions, sequences, quantisation and scalar accesses, compared with plain loops
 // over whole matrices.
 #include "VectorHarness.h"
 
@@ -125,7 +125,7 @@ TEST(Sort, ThirtyTwoAtATimeThenMerged) {
   Operand<float> dst{std::vector<float>(2 * n, -1), tile(ElementType::f32, Layout::ND, place[0], 1, 2 * n)};
   Operand<float> src = operand<float>(1, {1, n, 1, n});
   for (float &v : src.values)
-    v = std::round(v * 4); // with equal ones
+    v = std::round(v * 4); // with ties
   Operand<int32_t> index = operand<int32_t>(2, {1, n, 1, n});
   std::iota(index.values.begin(), index.values.end(), 7);
   auto sortOf = [&](size_t from, size_t count) {
@@ -303,7 +303,7 @@ TEST(ScalarAccess, ReadsAndWritesElements) {
   EXPECT_STREQ(device.fault().kind, "out-of-range");
 }
 
-/// The accumulator holds a x b of small integers; it leaves through each kind of descriptor.
+/// The accumulator holds a x b of small integers; it is stored through each kind of descriptor.
 TEST(Quantise, AccumulatorsOnTheirWayOut) {
   TestDevice device;
   constexpr int m = 20, n = 24, k = 16;
@@ -320,7 +320,7 @@ TEST(Quantise, AccumulatorsOnTheirWayOut) {
   };
   std::vector<uint64_t> descriptors(32);
   for (int c = 0; c < 32; ++c)
-    descriptors[size_t(c)] = word(0.125f * float(c + 1), c - 12) | 0x1abc; // of the scale's low bits none count
+    descriptors[size_t(c)] = word(0.125f * float(c + 1), c - 12) | 0x1abc; // the low bits of the scale are ignored
   auto build = [&](auto store) {
     TestKernel kernel(isa::CoreKind::AIC, 4);
     isa::Tile la = tile(ElementType::i8, Layout::NZ, 0, 32, 32, m, k),

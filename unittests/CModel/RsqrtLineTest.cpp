@@ -1,4 +1,5 @@
-// The reciprocal square root of whole lines against double precision: every mantissa of both parities of the exponent.
+// The reciprocal square root of whole lines against double precision: every mantissa, for both parities of the
+// exponent.
 #include "Arithmetic/RsqrtLine.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@ float exactly(float x) { return float(1.0 / std::sqrt(double(x))); }
 
 TEST(RsqrtLine, EveryMantissa) {
   if (!__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2"))
-    return;                                                                    // this machine runs the other level
+    return;                                                                    // not supported by this machine
   constexpr uint32_t first = 0x3f800000u, last = 0x40800000u, block = 1 << 14; // 1 to 4
   std::vector<float> x(block), y(block);
   uint64_t wrong = 0;
@@ -32,7 +33,7 @@ TEST(RsqrtLine, EveryMantissa) {
 
 TEST(RsqrtLine, EveryExponentAndTheEnds) {
   if (!__builtin_cpu_supports("fma") || !__builtin_cpu_supports("avx2"))
-    return; // this machine runs the other level
+    return; // not supported by this machine
   std::vector<float> x;
   for (uint64_t bits = 0; bits < 0x100000000u; bits += 65521) // every sign and exponent, subnormals, NaN
     x.push_back(std::bit_cast<float>(uint32_t(bits)));

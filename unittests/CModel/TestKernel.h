@@ -1,4 +1,4 @@
-// Builds kernels from instruction structs and runs them through the device's C functions.
+// Builds kernels from instruction structs and runs them through the C API of the device.
 #ifndef PTO_MLIR_UNITTESTS_CMODEL_TESTKERNEL_H
 #define PTO_MLIR_UNITTESTS_CMODEL_TESTKERNEL_H
 
@@ -14,7 +14,7 @@
 
 namespace pto_mlir::cmodel::test {
 
-/// Command streams of one kernel, filled instruction by instruction.
+/// Builds the command streams of one kernel, instruction by instruction.
 class TestKernel {
 public:
   explicit TestKernel(isa::CoreKind kind, uint32_t numArgs) : kind(kind), numArgs(numArgs) {}
@@ -24,7 +24,7 @@ public:
     EXPECT_FALSE(error) << *error;
     return *this;
   }
-  /// `from` has finished what comes before; `to` goes on behind it.
+  /// Makes `to` wait until `from` has completed its preceding instructions.
   TestKernel &sync(isa::Pipe from, isa::Pipe to, int id = 0) {
     add(from, isa::SetFlag{from, to, id});
     return add(to, isa::WaitFlag{from, to, id});
@@ -33,7 +33,7 @@ public:
     kind = k;
     return *this;
   }
-  /// Position of the next instruction in a stream.
+  /// Index of the first word of the next instruction in a stream.
   size_t position(isa::Pipe pipe) { return words[{kind, pipe}].size(); }
 
   isa::CoreKind kind;
@@ -100,6 +100,7 @@ public:
 
 // --- operands ---
 
+/// A tile operand; without a valid region the whole box is valid.
 inline isa::Tile tile(isa::ElementType type, isa::Layout layout, uint32_t address, uint16_t rows, uint16_t cols,
                       int64_t validRows = -1, int64_t validCols = -1) {
   isa::Tile t;

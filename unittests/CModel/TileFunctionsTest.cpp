@@ -1,4 +1,4 @@
-// Expansions, reductions, conversion, comparison and selection, transposition, padding.
+// Broadcasts, reductions, conversion, comparison and selection, transposition, padding.
 #include "VectorHarness.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ template <class T> Operand<T> operand(int i, const TileShape &s) {
   return {randomValues<T>(size_t(s.rows) * s.cols, i + 1),
           tile(typeOf<T>(), Layout::ND, place[i], s.rows, s.cols, s.validRows, s.validCols)};
 }
-/// A value per row: DN of one column.
+/// One value per row: a DN tile of one column.
 template <class T> Operand<T> column(int i, uint16_t rows) {
   uint16_t padded = uint16_t((rows + 15) / 16 * 16);
   return {randomValues<T>(padded, i + 1), tile(typeOf<T>(), Layout::DN, place[i], padded, 1, rows, 1)};
@@ -98,7 +98,7 @@ TYPED_TEST(TileFunctions, Reduce) {
         T x = src.values[r * s.cols + c];
         sum += double(x), magnitude += std::fabs(double(x)), most = std::max(most, x), least = std::min(least, x);
       }
-      // f16 is rounded once from an f32 sum.
+      // f16 is accumulated in f32 and rounded once.
       double tolerance = std::is_integral_v<T> ? 0 : magnitude * 2e-6 + (sizeof(T) == 2 ? std::fabs(sum) * 0x1p-11 : 0);
       ASSERT_NEAR(double(rowSum[r]), sum, tolerance);
       ASSERT_EQ(rowMax[r], most);
@@ -115,7 +115,7 @@ TYPED_TEST(TileFunctions, Reduce) {
         sum = rounded(sum, x, [](auto a, auto b) { return a + b; }), most = std::max(most, x),
         least = std::min(least, x);
       }
-      ASSERT_EQ(colSum[c], sum); // rows ascending, rounded at every step
+      ASSERT_EQ(colSum[c], sum); // ascending rows, rounded at every step
       ASSERT_EQ(colMax[c], most);
       ASSERT_EQ(colMin[c], least);
     }

@@ -1,5 +1,4 @@
-// The timing mode against the tests of the public cost model (docs/timing.md): single instructions, overlap, and
-// waiting.
+// The timing mode against the published cost model (docs/timing.md): single instructions, overlap and stalls.
 #include "TestKernel.h"
 #include "pto_mlir/Cost/Cost.h"
 #include "pto_mlir/Cost/GlobalMemory.h"
@@ -62,7 +61,7 @@ TEST(Timing, ConversionsOfThePublishedTests) {
   within(alone(cvt), 33, 0.1);
 }
 
-// Whoever reads a rate finds where it comes from.
+// Every rate must name its source.
 TEST(Timing, EveryRateNamesItsSource) {
   auto names = [](std::string_view source) {
     for (const char *known : {"pto-isa cost model", "docs/timing.md", "not published", "as a3", "the chip's paths"})
@@ -192,7 +191,7 @@ TEST(Timing, EnginesWaitForEachOther) {
   Timed timed;
   pto_profile p = timed.run(k);
   EXPECT_EQ(p.launches, 1u);
-  // 64 KiB that nobody has read before, at what a core takes when it has the memory for itself.
+  // 64 KiB that are not in L2, at the bandwidth of a single core.
   within(p.engine_busy[mte2], (65536 / (100.9 * 1024 * 1024 * 1024) + 60e-9) * 1.8e9, 0.02);
   EXPECT_GE(p.engine_stalled[v], p.engine_busy[mte2]);
   EXPECT_NEAR(p.cycles, 5.9e-6 * 1.8e9 + p.engine_busy[mte2] + p.engine_busy[v] + 14, 16);
@@ -209,7 +208,7 @@ TEST(Timing, CoresShareMemory) {
     return timed.run(k, blocks).engine_busy[mte2];
   };
   EXPECT_GT(cycles(24), 1.2 * cycles(1));
-  EXPECT_NEAR(cycles(48), 2 * cycles(24), 0.1 * cycles(48)); // two rounds on the chip's 24 blocks
+  EXPECT_NEAR(cycles(48), 2 * cycles(24), 0.1 * cycles(48)); // two rounds on the 24 blocks of the chip
 }
 
 TEST(Timing, WritesATrace) {

@@ -1,4 +1,4 @@
-// tload, tstore and moves between layouts; the place of each element follows the formulas written out below.
+// tload, tstore and moves between layouts; element positions follow the formulas written out below.
 #include "VectorHarness.h"
 
 using namespace pto_mlir;
@@ -9,7 +9,7 @@ using isa::Pipe;
 
 namespace {
 
-/// The ISA's formula table for elements of 4 bytes (C0 = 8), by hand.
+/// The ISA's layout formulas for 4-byte elements (C0 = 8), written independently.
 size_t place32(Layout layout, size_t rows, size_t cols, size_t r, size_t c) {
   switch (layout) {
   case Layout::ND:
@@ -50,7 +50,7 @@ std::vector<float> loadRaw(const std::vector<float> &in, isa::View from, isa::Ti
   bool cube = space == Memory::L1;
   TestKernel k(cube ? isa::CoreKind::AIC : isa::CoreKind::AIV, 2);
   isa::Tile raw = tile(isa::ElementType::f32, Layout::ND, 0, t.rows, t.cols);
-  // Known bytes first.
+  // Fill the tile with known bytes first.
   std::vector<float> sentinel(size_t(t.rows) * t.cols, -1.0f);
   k.numArgs = 3;
   k.add(Pipe::MTE2, isa::TLoad{raw, view(2, isa::ElementType::f32, t.rows, t.cols), space});
@@ -168,7 +168,7 @@ TEST(Store, StridedViewsAndLayouts) {
 }
 
 TEST(Extract, AnyOffsetIntoLeftAndRightTiles) {
-  // A product with the identity shows what extraction put where: C = A[row:, col:] x I.
+  // A product with the identity shows the extracted part: C = A[row:, col:] x I.
   for (auto [row, col] : {std::pair<int, int>{0, 0}, {16, 8}, {5, 8}, {3, 5}}) {
     TestDevice device;
     TestKernel k(isa::CoreKind::AIC, 3);

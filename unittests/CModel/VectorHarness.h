@@ -1,5 +1,5 @@
-// Runs one vector instruction on full tiles that are loaded before and stored after it, cells outside the valid region
-// included.
+// Runs one vector instruction on whole tiles, which are loaded before and stored after it, elements outside the valid
+// region included.
 #ifndef PTO_MLIR_UNITTESTS_CMODEL_VECTORHARNESS_H
 #define PTO_MLIR_UNITTESTS_CMODEL_VECTORHARNESS_H
 
@@ -11,9 +11,9 @@
 
 namespace pto_mlir::cmodel::test {
 
-using half = _Float16; // the compiler's own conversions: independent of Support
+using half = _Float16; // conversions of the compiler, independent of Support
 
-/// For typed tests: _Float16 has no type info of its own.
+/// For typed tests: _Float16 has no type information.
 template <class T> struct Tag {
   using type = T;
 };
@@ -35,10 +35,11 @@ template <class T> constexpr isa::ElementType typeOf() {
     return isa::ElementType::i64;
 }
 
+/// The box and the valid region of a tile.
 struct TileShape {
   uint16_t rows, cols, validRows, validCols;
 };
-// One element, one row, ragged, odd rows, full, wide.
+// Single element, one row, ragged, odd rows, full, wide.
 inline const TileShape shapes[] = {{1, 16, 1, 1},  {1, 64, 1, 37},   {3, 16, 3, 13},
                                    {7, 48, 5, 41}, {16, 64, 16, 64}, {5, 320, 5, 317}};
 
@@ -50,14 +51,14 @@ template <class T> std::vector<T> randomValues(size_t n, uint32_t seed, float lo
   return v;
 }
 
-/// A matrix in global memory and its tile in UB.
+/// A matrix in global memory and the UB tile that it is loaded into.
 template <class T> struct Operand {
   std::vector<T> values;
   isa::Tile tile;
 };
 
 inline isa::View fullView(uint8_t arg, const isa::Tile &t) {
-  // The tile's box as it lies in memory: rows of ND, columns of DN.
+  // The tile's box in memory order: rows of ND, columns of DN.
   bool dn = t.layout == isa::Layout::DN;
   return view(arg, t.type, dn ? t.cols : t.rows, dn ? t.rows : t.cols);
 }
@@ -85,7 +86,7 @@ std::vector<D> runVector(TestDevice &device, const std::function<void(TestKernel
   insns(kernel);
   kernel.sync(Pipe::V, Pipe::MTE3);
   isa::TStore store;
-  store.dst = fullView(arg, dst.tile); // another buffer than the one it was loaded from: both sub-blocks run the kernel
+  store.dst = fullView(arg, dst.tile); // not the buffer it was loaded from: both sub-blocks run the kernel
   store.src = whole(dst.tile);
   store.space = isa::Memory::UB;
   kernel.add(Pipe::MTE3, store);
@@ -94,7 +95,7 @@ std::vector<D> runVector(TestDevice &device, const std::function<void(TestKernel
   return device.download<D>(args.back());
 }
 
-/// Bit patterns are equal, any NaN equals any NaN.
+/// Whether bit patterns are equal; any NaN equals any NaN.
 template <class T> bool sameBits(T a, T b) {
   if (a != a && b != b)
     return true;

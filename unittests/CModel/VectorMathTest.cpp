@@ -8,7 +8,7 @@ using namespace pto_mlir::cmodel;
 
 namespace {
 
-/// Distance in units of the last place of the correctly rounded float.
+/// Error in units in the last place (ULP) of the correctly rounded float.
 double ulps(float value, double exact) {
   if (std::fabs(exact) < 0x1p-126)
     return std::fabs(double(value) - exact) / 0x1p-149;

@@ -25,7 +25,7 @@ struct Range {
 
 bool isWord(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.'; }
 
-/// Words (with their sigil) and single characters, without white space.
+/// Words (with their sigil) and single characters, without whitespace.
 std::vector<Range> tokensOf(const std::string &text) {
   std::vector<Range> tokens;
   for (size_t i = 0; i < text.size();) {
@@ -59,7 +59,7 @@ std::string replaceToken(const std::string &text, const std::vector<std::string>
     made = pool[pick(pool.size())];
     break;
   case 2: {
-    // A token of the same kind, of this text.
+    // A token of the same kind from this text.
     std::vector<Range> same;
     for (Range other : tokens)
       if (bool(isdigit(text[other.begin])) == bool(isdigit(old[0])) &&
@@ -76,7 +76,7 @@ std::string replaceToken(const std::string &text, const std::vector<std::string>
     made = old + " " + old;
     break;
   default: {
-    // A line goes, or stands twice.
+    // Delete or duplicate a line.
     size_t begin = text.rfind('\n', token.begin), end = text.find('\n', token.end);
     begin = begin == std::string::npos ? 0 : begin;
     end = end == std::string::npos ? text.size() : end;
@@ -92,7 +92,7 @@ std::vector<std::string> &pool() {
   return words;
 }
 
-/// Files of one process, in memory where the system has such a folder.
+/// A file name of this process, in memory if the system has such a folder.
 std::string fileNamed(const char *ending) {
   static const std::string folder =
       std::filesystem::is_directory("/dev/shm") ? "/dev/shm" : std::filesystem::temp_directory_path().string();
@@ -101,7 +101,7 @@ std::string fileNamed(const char *ending) {
 
 void stop(const char *what) {
   fprintf(stderr, "%s\n", what);
-  __builtin_trap(); // libFuzzer keeps the input
+  __builtin_trap(); // libFuzzer saves the input
 }
 
 } // namespace
@@ -121,7 +121,7 @@ extern "C" size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t lim
   return text.size();
 }
 
-/// Lines of one text in the other.
+/// Crossover: inserts lines of one text into the other.
 extern "C" size_t LLVMFuzzerCustomCrossOver(const uint8_t *first, size_t firstSize, const uint8_t *second,
                                             size_t secondSize, uint8_t *out, size_t limit, unsigned seed) {
   std::mt19937 random(seed);
@@ -159,7 +159,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     stop(summary ? "succeeds without a file" : written ? "fails and leaves a file" : "fails without a reason");
   if (!summary || !(hash & 1))
     return 0;
-  // What was planned has its addresses, so it is a text of level 3.
+  // Planned text has addresses, so it is read at level 3.
   options.input = options.output;
   options.output = fileNamed(".again.pto");
   options.level = 3;

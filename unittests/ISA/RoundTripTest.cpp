@@ -1,4 +1,4 @@
-// Every row: random operands -> words -> struct -> words, and text.
+// For every row: random operands -> words -> struct -> words, and text.
 #include "pto_mlir/ISA/Codec.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@ using namespace pto_mlir::isa;
 
 namespace {
 
-// Fills an instruction with random legal field values; `registers`: how often a maskable value is a register.
+// Fills an instruction with random legal field values; `registers`: how often a value is a register.
 struct Filler {
   const InsnInfo &info;
   std::mt19937 &random;
@@ -56,7 +56,7 @@ struct Filler {
   }
 };
 
-// Collects every operand value as numbers, so that two instructions of one row can be compared.
+// Collects every operand value as a number, to compare two instructions of one row.
 struct Flattener {
   std::vector<int64_t> all;
   void value(const Value &v) { all.push_back(v.value), all.push_back(v.isRegister); }
@@ -100,10 +100,10 @@ template <class I> void roundTrip(const char *mnemonic) {
     EXPECT_EQ(words, again);
     std::string text = disassemble(decoded);
     EXPECT_EQ(text.substr(0, text.find(' ')), mnemonic);
-    // Each cut is refused.
+    // Every truncation is rejected.
     for (size_t cut = 0; cut + 1 < words.size(); ++cut)
       EXPECT_TRUE(decode(words.data() + 1, cut, decoded));
-    // Once resolved, no register is left.
+    // After resolution no operand is a register.
     resolve(insn, [](unsigned n) { return int64_t(n) + 100; });
     std::vector<uint32_t> resolved;
     ASSERT_FALSE(tryEncode(insn, resolved));
@@ -117,7 +117,7 @@ TEST(RoundTrip, EveryRow){
 #undef PTO_ISA_TEST
 }
 
-// The words of docs/commands.md, by hand.
+// The encoding of docs/commands.md, written by hand.
 TEST(Words, Layout) {
   TAdds insn;
   insn.dst = {ElementType::f16, Layout::ND, Pad::min, 0x1234a0, 16, 64, 7, Value::reg(9)};
@@ -167,7 +167,7 @@ TEST(Words, Layout) {
   expected = {0x20u | 3u << 16, 4u << 8 | 1u, 3};
   EXPECT_EQ(words, expected);
 
-  // A register in a slot after the eighth: the mask word follows.
+  // A register in a slot after the eighth requires the mask word.
   load.src.strides[0] = 8, load.src.strides[1] = Value::reg(6);
   load.src.rank = 3;
   load.src.sizes[2] = 1, load.src.strides[2] = Value::reg(7);
@@ -202,7 +202,7 @@ TEST(Words, RefusesWhatDoesNotFit) {
   ASSERT_TRUE(error);
   EXPECT_NE(error->find("'lhs' does not fit: 1099511627776"), std::string::npos) << *error;
   EXPECT_TRUE(words.empty());
-  encode(add, words); // becomes an illegal word
+  encode(add, words); // encodes to an illegal word
   DecodedInsn insn;
   EXPECT_TRUE(decode(words.data(), words.size(), insn));
 

@@ -1,5 +1,5 @@
-// A libFuzzer target: bytes as a command stream. Every word is decoded as if an instruction began there; what decodes
-// must encode to the same words; what the load-time verifier accepts must decode from end to end and have a text.
+// A libFuzzer target: the input as a command stream. Every word is decoded as the start of an instruction; what decodes
+// must encode to the same words; what the load-time verifier accepts must decode from end to end and disassemble.
 #include "pto_mlir/ISA/Verify.h"
 
 #include <cstdlib>
@@ -9,7 +9,7 @@
 using namespace pto_mlir::isa;
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  if (size < 5) // the mode and one word
+  if (size < 5) // mode byte and one word
     return 0;
   uint8_t mode = data[0];
   std::vector<uint32_t> words((size - 1) / 4);

@@ -1,4 +1,4 @@
-// What verifyStream accepts and refuses, with its words.
+// Streams that verifyStream accepts and rejects, with its messages.
 #include "pto_mlir/ISA/Verify.h"
 
 #include <gmock/gmock.h>
@@ -40,7 +40,7 @@ View view(uint8_t arg, int64_t rows, int64_t cols, ElementType type = ElementTyp
 TEST(Verify, Accepts) {
   TAdd add{ub(0, 16, 64), ub(4096, 16, 64), ub(8192, 16, 64)};
   EXPECT_EQ(verify(Stream() << add), "");
-  // Loop with a dynamic tail, a jump over the body's end, and a jump to the end of the stream.
+  // A loop with a dynamic tail, a jump to the end of the body, and a jump to the end of the stream.
   Tile tail = ub(0, 16, 64);
   tail.validRows = Value::reg(2);
   EXPECT_EQ(verify(Stream() << Loop{1, 0, 100, 16} << Sub{2, 100, Value::reg(1)} << Min{2, Value::reg(2), 16}
@@ -81,7 +81,7 @@ TEST(Verify, Structure) {
 
 TEST(Verify, Registers) {
   EXPECT_THAT(verify(Stream() << Add{2, Value::reg(1), 5}), HasSubstr("@0 add: reads r1, which is not written"));
-  // Written in a body that may not run; or behind a jump.
+  // Written only in a body that may run zero times, or after a jump.
   EXPECT_THAT(verify(Stream() << Loop{1, 0, 4, 1} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}),
               HasSubstr("reads r2"));
   EXPECT_THAT(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 3} << Mov{2, 7} << Mov{3, Value::reg(2)}),
@@ -89,7 +89,7 @@ TEST(Verify, Registers) {
   EXPECT_THAT(
       verify(Stream() << Loop{1, 0, 4, 1} << BreakIfZero{Value::reg(1)} << Mov{2, 7} << End{} << Mov{3, Value::reg(2)}),
       HasSubstr("reads r2"));
-  // if / else: both arms write.
+  // if / else: both branches write the register.
   EXPECT_EQ(verify(Stream() << Mov{1, 0} << SkipIfZero{Value::reg(1), 6} << Mov{2, 7} << SkipIfZero{0, 3} << Mov{2, 8}
                             << Mov{3, Value::reg(2)}),
             "");
@@ -142,7 +142,7 @@ TEST(Verify, Tiles) {
   dn.layout = Layout::DN;
   EXPECT_THAT(adds(dn), HasSubstr("cannot have layout DN"));
   EXPECT_THAT(verify(Stream() << TAdds{ub(0, 16, 64), ub(0, 16, 64, ElementType::f16), 0}), HasSubstr("(f32, f16)"));
-  // A column part of a wider tile: pitch 64, ends inside.
+  // A column part of a wider tile: pitch 64, ends inside the tile.
   Tile part = ub(128, 16, 64);
   part.validCols = 32;
   EXPECT_EQ(adds(part), "");

@@ -1,4 +1,4 @@
-//===- CubeTilingTest.cpp - the tiling chooser over many shapes -----------===//
+//===- CubeTilingTest.cpp - Cube tilings over many shapes -----------------===//
 
 #include "pto_mlir/Kernels/CubeTiling.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 const CubeLimits a3 = *cubeLimits("a3");
 
-/// Everything that a tiling promises, whatever the problem.
+/// Checks the invariants of a tiling for any problem.
 void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   int64_t c0 = blockChannels(p.inBytes);
   EXPECT_EQ(t.baseM % 16, 0);
@@ -24,7 +24,7 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
     EXPECT_EQ(roundUp(t.blockM, 16), t.baseM);
   EXPECT_GE(t.grid.size(), 1);
   EXPECT_LE(t.grid.size(), std::max<int64_t>(1, p.cores));
-  // No core of the grid is without work.
+  // Every core of the grid has work.
   CubeBlocks blocks = countBlocks(p, t);
   auto busy = [](int64_t count, int64_t cores) { return ceilDiv(count, ceilDiv(count, cores)) == cores; };
   EXPECT_TRUE(busy(p.outer, t.grid.outer));
@@ -41,7 +41,7 @@ void expectLegal(const CubeProblem &p, const CubeTiling &t) {
   EXPECT_EQ(t.heldK > 0, t.rowsOuter && !p.image);
   EXPECT_GE(t.baseK, 1);
   EXPECT_GE(t.panelK, 1);
-  if (t.baseK < std::min(t.panelK, p.k)) // several steps start on whole boxes
+  if (t.baseK < std::min(t.panelK, p.k)) // steps start at whole boxes
     EXPECT_EQ(t.baseK % 16, 0);
   if (t.panelK < p.k) {
     if (p.patches && p.patches->strips > 1) {
@@ -126,7 +126,7 @@ CubeProblem matmul(int64_t m, int64_t n, int64_t k, int64_t outer = 1) {
   return p;
 }
 
-/// A square image, padded so that the stride alone shrinks it.
+/// A square image, padded so that only the stride reduces its size.
 CubeProblem convolution(int64_t size, int64_t channels, int64_t features, int64_t kernel, int64_t stride, int64_t pad) {
   ConvImage image;
   image.channels = channels;
@@ -138,7 +138,7 @@ CubeProblem convolution(int64_t size, int64_t channels, int64_t features, int64_
   return p;
 }
 
-/// Windows side by side in a square image.
+/// Non-overlapping windows in a square image.
 CubeProblem patchify(int64_t size, int64_t channels, int64_t features, int64_t kernel, int64_t stride) {
   ConvPatches patches;
   patches.width = size / stride;
@@ -150,7 +150,7 @@ CubeProblem patchify(int64_t size, int64_t channels, int64_t features, int64_t k
 }
 
 /// The layers of ResNet-50, MobileNetV2, ViT-B/16, MiniLM and PP-OCR with at
-/// least 20 million products.
+/// least 20 million multiplications.
 std::vector<CubeProblem> largeLayers() {
   return {
       // ResNet-50
@@ -175,7 +175,7 @@ std::vector<CubeProblem> largeLayers() {
       matmul(1920, 128, 128), matmul(960, 240, 240), matmul(480, 480, 480), matmul(240, 480, 480)};
 }
 
-/// Runs `check` for every large layer, f32 and f16, with its tiling.
+/// Calls `check` for every large layer in f32 and f16, with its tiling.
 template <typename Check> void forLargeLayers(int64_t cores, Check check) {
   for (CubeProblem p : largeLayers())
     for (unsigned bytes : {4u, 2u}) {
@@ -214,8 +214,8 @@ TEST(CubeTiling, LargeLayersAreEvenOverTheCores) {
     forLargeLayers(cores, [](const CubeProblem &p, const CubeTiling &t) { EXPECT_LE(imbalance(p, t), 1.15); });
 }
 
-/// Sums run over the same parts of K in the same order, so results are equal
-/// bit for bit.
+/// The number of cores must not change how K is split: sums run over the same
+/// parts of K in the same order, so results are bit-identical.
 TEST(CubeTiling, CoresDoNotChangeHowKIsCut) {
   for (int64_t cores : {2, 3, 24})
     forLargeLayers(cores, [](CubeProblem p, const CubeTiling &t) {
@@ -268,7 +268,7 @@ TEST(CubeTiling, NothingFits) {
   EXPECT_FALSE(chooseCubeTiling(p, a3));
 }
 
-/// A run of outputs must lie in the rows that its slab serves.
+/// A run of outputs must lie within the rows that its slab provides.
 TEST(CubeTiling, SlabsServeEveryRun) {
   for (int64_t cores : {2, 24})
     forLargeLayers(cores, [](const CubeProblem &p, const CubeTiling &t) {
@@ -282,8 +282,8 @@ TEST(CubeTiling, SlabsServeEveryRun) {
     });
 }
 
-/// Every output must find its input rows in its slab, at the place that the
-/// slab's arithmetic says.
+/// Every output must find its input rows in its slab, at the offset that the
+/// slab arithmetic computes.
 TEST(SlabAxis, HoldsWhatEachBlockNeeds) {
   for (int64_t in : {1, 4, 9, 24})
     for (int64_t kernel : {1, 2, 3, 5})

@@ -1,4 +1,4 @@
-//===- CubeWeightsTest.cpp - packed filters -------------------------------===//
+//===- CubeWeightsTest.cpp - Packed filters -------------------------------===//
 
 #include "pto_mlir/Kernels/CubeWeights.h"
 

@@ -35,7 +35,7 @@ protected:
     model.nets[0].name = net;
     return model;
   }
-  /// First weight byte that the first launch of a variant reads.
+  /// The first weight element read by the first launch of a variant.
   static float firstBias(const ModelFile &file, const VariantDesc &variant) {
     auto program = decodeProgram(variant.program.code);
     uint64_t offset = (*program)[1].arguments[1].offset;
@@ -55,7 +55,7 @@ TEST_F(Assembler, NetsAndVariantsAreJoinedAndTheirWeightsFollow) {
                                     write("c.pmodel", sample(5, 3, "one"))};
   auto summary = combineModels(parts, path("all.pmodel"));
   ASSERT_TRUE(summary) << summary.error();
-  EXPECT_EQ(summary->numKernels, 4u); // those of 3 rows serve two nets
+  EXPECT_EQ(summary->numKernels, 4u); // kernels for 3 rows are shared by two nets
   auto file = ModelFile::open(path("all.pmodel"));
   ASSERT_TRUE(file) << file.error();
   const ModelDesc &model = (*file)->model();

@@ -1,4 +1,4 @@
-// Writing and reading back; what the Builder merges; what the Reader refuses.
+// Round trips; merging by the Builder; files that the Reader rejects.
 #include "TestModel.h"
 #include "pto_mlir/ISA/Codec.h"
 #include "pto_mlir/PModel/Builder.h"
@@ -34,7 +34,7 @@ protected:
     EXPECT_TRUE(summary) << summary.error();
     return summary ? *summary : WriteSummary();
   }
-  /// Error of opening `bytes`, empty when they open.
+  /// The error of opening `bytes`; empty if they open.
   std::string openBytes(const std::vector<char> &bytes) {
     writeFile(path, bytes);
     auto file = ModelFile::open(path);
@@ -83,7 +83,7 @@ TEST_F(File, EqualWeightsAndKernelsAreStoredOnce) {
   model.kernels.push_back(reluKernel("k2_twin", 3, 7));
   model.nets[0].variants[0].program.kernels[1] = 2;
   WriteSummary summary = write();
-  EXPECT_EQ(summary.weightBytes, 256u); // 84 bytes each, 64-byte places
+  EXPECT_EQ(summary.weightBytes, 256u); // 84 bytes each, padded to 64
   EXPECT_EQ(summary.numKernels, 2u);
   auto opened = ModelFile::open(path);
   ASSERT_TRUE(opened) << opened.error();
@@ -126,7 +126,7 @@ TEST_F(File, VerifierNamesWhatIsWrong) {
     const char *message;
   } cases[] = {
       {[](ModelDesc &m) { m.processor = "z9"; }, "kernel 'k0_sum': unknown processor 'z9'"},
-      // A command of another architecture than the file's.
+      // A command of an architecture other than the file's.
       {[](ModelDesc &m) {
          isa::Tile t;
          t.type = isa::ElementType::bf16, t.rows = 1, t.cols = 16, t.validRows = 1, t.validCols = 16;
@@ -279,7 +279,7 @@ TEST_F(File, ForgedHashesDoNotHelp) {
     writeFile(path, bad);
     auto file = ModelFile::open(path);
     refused += !file;
-    if (file) // whatever opened can be printed and walked
+    if (file) // every file that opens can be printed and walked
       EXPECT_FALSE((*file)->metadataJson().empty());
   }
   EXPECT_GT(refused, flips / 2);

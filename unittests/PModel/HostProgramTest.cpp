@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<float> bias(2 * 5, 1.0f);
 
-/// The bias-relu net behind a program that runs it twice.
+/// The bias-relu net, with a program that runs it twice.
 ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf32>", const std::string &target = "a3") {
   ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
   auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type +
@@ -34,7 +34,7 @@ TEST(HostProgram, IsVerifiedAgainstTheNets) {
   std::string net = pto_mlir::testing::biasReluModel(2, 5, bias).nets[0].name;
   EXPECT_EQ(verify(twice(net)), "");
   EXPECT_THAT(verify(twice("other")),
-              HasSubstr("host program 'twice': calls @device.other, which is no net of the file"));
+              HasSubstr("host program 'twice': calls @device.other, which is not a net of the file"));
   EXPECT_THAT(verify(twice(net, "tensor<2x6xf32>")), HasSubstr("with types that none of the net's variants has"));
   EXPECT_THAT(verify(twice(net, "tensor<2x5xf32>", "a5")), HasSubstr("is for 'a5', the model is for 'a3'"));
   ModelDesc model = twice(net);
@@ -42,7 +42,7 @@ TEST(HostProgram, IsVerifiedAgainstTheNets) {
   EXPECT_THAT(verify(model), HasSubstr("has 1 inputs and 0 names for them"));
   model = twice(net);
   model.programs[0].code.resize(20);
-  EXPECT_THAT(verify(model), HasSubstr("is no VM program"));
+  EXPECT_THAT(verify(model), HasSubstr("is not a VM program"));
 }
 
 TEST(HostProgram, SurvivesTheFile) {

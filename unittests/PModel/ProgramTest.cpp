@@ -57,7 +57,7 @@ TEST(Program, BadCodeIsRefusedWithItsPlace) {
   }
 }
 
-/// The bias-relu model with another program.
+/// Verifies the bias-relu model with another program; returns the message.
 std::string verifyWith(const std::function<void(ProgramWriter &, const EntrySlots &)> &write,
                        const std::function<void(VariantDesc &)> &change = {}) {
   static const std::vector<float> bias(2 * 5, 1.0f);

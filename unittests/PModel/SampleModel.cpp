@@ -1,5 +1,5 @@
-// pto-sample-model OUT.pmodel [ROWS COLS [NET]]: writes y = max(x + bias, 0) with bias[i] = i mod 5 - 2, for the tools'
-// tests.
+// pto-sample-model OUT.pmodel [ROWS COLS [NET]]: writes the model y = max(x + bias, 0) with bias[i] = i mod 5 - 2, for
+// the tests of the tools.
 #include "TestModel.h"
 #include "pto_mlir/PModel/Builder.h"
 

@@ -29,8 +29,8 @@ public:
     return *this;
   }
 
-  /// Rows of this core: row = block * 2 + sub-block, in steps of the number of cores; the row's byte offset is in
-  /// regOffset.
+  /// A loop over the rows of this core: row = block * 2 + sub-block, in steps of the number of cores. regOffset holds
+  /// the byte offset of the row.
   StreamWriter &loopOverRows(unsigned rows, unsigned rowBytes) {
     isa::Get get;
     get.dst = regCore, get.what = isa::Query(0);
@@ -83,7 +83,7 @@ isa::View rowView(unsigned argument, unsigned cols) {
   return view;
 }
 
-/// Loads `inputs` arguments into UB, computes into slot 3, stores to the last argument.
+/// Loads `inputs` arguments into UB, computes into slot 3 and stores to the last argument.
 template <class Compute>
 KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks, unsigned inputs,
                      Compute compute) {
@@ -96,7 +96,7 @@ KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsi
     load << tload;
   }
   load.flag<isa::SetFlag>(Pipe::MTE2, Pipe::V) << isa::End();
-  load.flag<isa::WaitFlag>(Pipe::MTE3, Pipe::MTE2); // takes the last token
+  load.flag<isa::WaitFlag>(Pipe::MTE3, Pipe::MTE2); // consumes the last token
 
   vector.loopOverRows(rows, cols * 4).flag<isa::WaitFlag>(Pipe::MTE2, Pipe::V) << compute;
   vector.flag<isa::SetFlag>(Pipe::V, Pipe::MTE3) << isa::End();

@@ -1,4 +1,4 @@
-// Bytes between global memory and the cores, counted from command streams.
+// Global memory traffic, counted from command streams.
 #include "TestModel.h"
 
 #include "pto_mlir/ISA/Codec.h"
@@ -22,7 +22,7 @@ TEST(Traffic, CountsEachArgumentAndCore) {
   EXPECT_EQ(traffic->arguments[2].written, 5u * 12 * 4);
   EXPECT_EQ(traffic->read(), 480u);
   EXPECT_EQ(traffic->written(), 240u);
-  // Two blocks of two cores take 2, 1, 1 and 1 rows.
+  // Two blocks of two cores process 2, 1, 1 and 1 rows.
   EXPECT_EQ(traffic->cores, (std::vector<uint64_t>{288, 144, 144, 144}));
   EXPECT_DOUBLE_EQ(traffic->imbalance(), 1.6);
 }
@@ -37,12 +37,12 @@ TEST(Traffic, SumsUpAProgram) {
   constexpr uint64_t tensor = 3 * 8 * 4;
   EXPECT_EQ(traffic->read, 3 * tensor);
   EXPECT_EQ(traffic->written, 2 * tensor);
-  // x, y and the bias once; the sum between the kernels is no part of the graph's boundary.
+  // x, y and the bias once; the intermediate sum is not part of the graph's boundary.
   EXPECT_EQ(traffic->ideal, 3 * tensor);
   ASSERT_EQ(traffic->launches.size(), 2u);
   EXPECT_EQ(traffic->launches[0].least, 3 * tensor);
   EXPECT_EQ(traffic->launches[1].least, 2 * tensor);
-  // Of a table only the rows that are read are needed.
+  // Only the rows of a table that are read are required.
   (*kernels)[0].arguments[1].read = 8;
   traffic = measureTraffic(model.nets[0].variants[0], *kernels);
   ASSERT_TRUE(traffic) << traffic.error();
@@ -63,7 +63,7 @@ TEST(Traffic, IdealIgnoresIntermediates) {
   ModelDesc model = pto_mlir::testing::biasReluModel(3, 8, bias);
   auto kernels = measureTraffic(model);
   ASSERT_TRUE(kernels) << kernels.error();
-  // Whatever a kernel leaves in the workspace or hands over between cores raises the traffic and not the ideal.
+  // Traffic through the workspace and between cores counts as traffic, but not as ideal traffic.
   constexpr uint64_t tensor = 3 * 8 * 4;
   (*kernels)[0].cubeCores = 1;
   (*kernels)[0].arguments[2].written = (*kernels)[0].arguments[2].read = 2 * tensor;
@@ -73,7 +73,7 @@ TEST(Traffic, IdealIgnoresIntermediates) {
   EXPECT_EQ(traffic->read + traffic->written, 8 * tensor);
 }
 
-/// for r0 in 0..10 step 3: if (r0 != 6) load 1 x (r0 + 1) of i8, of which r0 comes through the FIFO of S.
+/// for r0 in 0..10 step 3: if (r0 != 6) load 1 x (r0 + 1) of i8, where r0 is passed through the FIFO of S.
 TEST(Traffic, FollowsJumpsAndValuesFromS) {
   KernelDesc kernel;
   kernel.name = "k";

@@ -1,4 +1,4 @@
-// Finding plug-ins and the errors of those that do not fit.
+// Search for plug-ins, and the errors of incompatible ones.
 #include "pto_mlir/Runtime/Device.h"
 
 #include <gmock/gmock.h>

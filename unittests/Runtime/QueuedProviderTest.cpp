@@ -19,7 +19,7 @@ namespace {
 
 using Body = std::function<Status(const std::vector<float> &, float &)>;
 
-/// Kernels by name: numbers of one-element tensors to a number.
+/// Kernels by name, on one-element tensors.
 class Kernels : public KernelProvider {
 public:
   Result<std::shared_ptr<Kernel>> resolve(const KernelKey &key, const std::string &name) override {
@@ -48,7 +48,7 @@ public:
   std::map<std::string, Body> bodies;
 };
 
-/// Runs a program whose slots hold one-element tensors; its result, or the failure.
+/// Runs a program whose slots hold one-element tensors; returns its result or its error.
 Result<float> execute(std::shared_ptr<Kernels> kernels, const std::string &constants, const std::string &body) {
   auto module = assemble(".vm 1\n.target \"host\", 1, 15\n.const 0 = dense [1.0] : tensor<1xf32>\n" + constants +
                          ".func @main() -> (tensor<1xf32>) slots(tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) {\n" +
@@ -77,7 +77,7 @@ std::string kernel(int number, const std::string &name, int operands) {
 
 TEST(QueuedProvider, QueuesOverlapAndOperandsOrderThem) {
   auto kernels = std::make_shared<Kernels>();
-  // Each waits until the other has begun: only together they end.
+  // Each kernel waits until the other has started, so they end only if they run concurrently.
   std::atomic<int> begun{0};
   auto meet = [&](float result) -> Body {
     return [&begun, result](const std::vector<float> &, float &made) -> Status {

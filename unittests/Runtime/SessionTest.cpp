@@ -73,7 +73,7 @@ TEST_F(SessionOnCModel, ComputesOnOneAndSeveralBlocks) {
 }
 
 TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
-  // n times y = max(x + bias, 0), n known when it runs.
+  // y = max(x + bias, 0) applied n times, n an input.
   std::vector<float> bias = ramp(2 * 5, 1), x = ramp(2 * 5, -1);
   ModelDesc model = biasReluModel(2, 5, bias);
   std::string type = "tensor<2x5xf32>";
@@ -103,7 +103,7 @@ TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
   EXPECT_THAT(session->run({input(x, {2, 5})}).error(), HasSubstr("input 'n' is missing"));
   EXPECT_THAT(session->run({input(x, {2, 5}), {"n", ElementType::I64, {}, x.data()}}, {"y"}).error(),
               HasSubstr("has no output 'y', it has 'z'"));
-  // A net of the file still runs by its name.
+  // A net of the file can still be run by its name.
   SessionOptions options;
   options.net = model.nets[0].name;
   auto net = open(model, options);
@@ -148,7 +148,7 @@ TEST_F(SessionOnCModel, ADamagedWeightIsFoundAtUpload) {
   std::vector<float> bias = ramp(6, 1);
   open(biasReluModel(2, 3, bias));
   std::vector<char> bytes = readFile(path);
-  bytes[bytes.size() - 64] ^= 1; // the one weight takes the last 64 bytes
+  bytes[bytes.size() - 64] ^= 1; // the only weight occupies the last 64 bytes
   writeFile(path, bytes);
   auto session = Session::open(path);
   ASSERT_FALSE(session);
@@ -203,7 +203,7 @@ TEST_F(SessionOnCModel, HostOpsRunBetweenLaunches) {
 }
 
 TEST_F(SessionOnCModel, NarrowedInputsAreCheckedForRange) {
-  // The bits of small integers are tiny positive floats, which relu passes on: an integer identity.
+  // The bits of small integers are tiny positive floats, which relu does not change: an identity on integers.
   ModelDesc model = biasReluModel(1, 3, std::vector<float>());
   model.weights.clear();
   VariantDesc &variant = model.nets[0].variants[0];

@@ -1,4 +1,4 @@
-// Programs as tasks of the task runtime.
+// Programs executed as tasks of the task runtime.
 #include "TestModel.h"
 #include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/PModel/KernelUse.h"
@@ -35,8 +35,8 @@ protected:
     std::filesystem::remove(tracePath);
   }
 
-  /// The 2x3 model with another program; kernels: add, relu, then two relus on other numbers of blocks (equal kernels
-  /// would be one).
+  /// The 2x3 model with another program; kernels: add, relu, then two relus on other numbers of blocks (identical
+  /// kernels would be merged).
   std::unique_ptr<Session> open(const std::function<void(ProgramWriter &, EntrySlots &)> &write,
                                 SessionOptions options) {
     ModelDesc model = biasReluModel(2, 3, bias, 2);
@@ -68,7 +68,7 @@ protected:
     return y;
   }
 
-  /// Which task waited for which, by kernel, as the trace shows it.
+  /// The dependencies between tasks, by kernel name, read from the trace.
   std::set<Edge> edges(Session &session) {
     Status written = session.writeTrace(tracePath);
     EXPECT_TRUE(written) << written.error();
@@ -77,7 +77,7 @@ protected:
     const auto &events = trace.is_array() ? trace : trace["traceEvents"];
     std::set<Edge> result;
     std::map<int64_t, std::string> from;
-    // A flow begins at the end of its producer and ends at the begin of its consumer, on their tracks.
+    // A flow starts at the end of its producer and ends at the start of its consumer, on their tracks.
     auto nameAt = [&](const nlohmann::json &flow, bool atEnd) -> std::string {
       double best = 1e300;
       std::string name;
@@ -124,7 +124,7 @@ TEST_F(Tasks, BranchesDependOnNothingButTheirInputs) {
 }
 
 TEST_F(Tasks, ReusedMemoryOrdersThem) {
-  // `right` overwrites what `k1_y` reads, and the sum reads it again.
+  // `right` overwrites the buffer that `k1_y` reads, and the sum reads it again.
   auto reuse = [](ProgramWriter &writer, EntrySlots &slots) {
     uint32_t work = slots.firstFree();
     writer.callDevice(2, {{slots.input(0), 0, 24}, {work, 0, 24}});
@@ -150,7 +150,7 @@ TEST_F(Tasks, InOrderGivesTheSameAndHasNoTrace) {
   auto untraced = options, inOrder = options, checked = options;
   untraced.trace = false;
   inOrder.schedule = Schedule::InOrder;
-  checked.device.mode = "checked"; // needs whole launches
+  checked.device.mode = "checked"; // supports whole launches only
   for (const SessionOptions &some : {untraced, inOrder, checked}) {
     auto session = open(chain, some);
     ASSERT_TRUE(session);
@@ -181,7 +181,7 @@ TEST_F(Tasks, AFaultSkipsWhatDependsOnIt) {
     EXPECT_EQ(kernel.counts.launches, kernel.name == "left" ? 2u : 0u) << kernel.name;
 }
 
-/// How long the cores of a launch take, in whole ns, and what a dispatch adds.
+/// The time of each core of a launch in whole ns, dispatch included.
 std::vector<uint64_t> coreTimes(const KernelDesc &desc, size_t cores) {
   DeviceOptions options;
   options.mode = "timing";
@@ -215,7 +215,7 @@ TEST_F(Tasks, MakespanInVirtualTime) {
   auto longest = [](const std::vector<uint64_t> &times) { return *std::max_element(times.begin(), times.end()); };
   ASSERT_GT(longest(right), 1000u);
 
-  // Of one block, two vector cores: each takes what is next when it is free.
+  // Two vector cores of one block: each takes the next task when it becomes free.
   auto onTwoCores = [&] {
     std::array<uint64_t, 2> free = {};
     auto place = [&](const std::vector<uint64_t> &times, uint64_t ready) {
@@ -229,7 +229,7 @@ TEST_F(Tasks, MakespanInVirtualTime) {
     uint64_t both = place(left, 0);
     return place(sum, std::max(both, place(right, 0)));
   };
-  // 8 blocks have room for both branches at once.
+  // 8 blocks run both branches concurrently.
   const std::pair<uint32_t, uint64_t> expected[] = {{8, std::max(longest(left), longest(right)) + longest(sum)},
                                                     {1, onTwoCores()}};
   for (auto [blocks, makespan] : expected) {
@@ -300,7 +300,7 @@ TEST_F(Tasks, OneCoreOfALaunch) {
   ASSERT_TRUE((*device)->copyToDevice(in->address(), values.data(), 48));
   ASSERT_TRUE((*device)->copyToDevice(out->address(), zeros.data(), 48));
   std::vector<pto_arg> arguments = {{in->address(), 48}, {out->address(), 48}};
-  // Rows 1 and 3 are those of the second vector core.
+  // Rows 1 and 3 belong to the second vector core.
   ASSERT_TRUE((*device)->runCore(*kernel, 1, 1, arguments));
   ASSERT_TRUE((*device)->copyFromDevice(y.data(), out->address(), 48));
   EXPECT_EQ(y, (std::vector<float>{0, 0, 0, 7, 7, 7, 0, 0, 0, 7, 7, 7}));

@@ -28,7 +28,7 @@ TEST(Nesting, TakesArrowsStringsAndCommentsForWhatTheyAre) {
   EXPECT_EQ(nestingProblem(times(1000, "// (\n")), "");
   EXPECT_EQ(nestingProblem("// " + times(1000, "(")), "");
   EXPECT_NE(nestingProblem(times(1000, "/(")), "");
-  // A string that is not closed ends with its line.
+  // An unterminated string ends at the end of its line.
   EXPECT_NE(nestingProblem("\"\n" + times(1000, "(")), "");
   EXPECT_EQ(nestingProblem("\"\\"), "");
   EXPECT_EQ(nestingProblem("/"), "");

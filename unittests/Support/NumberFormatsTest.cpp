@@ -1,4 +1,4 @@
-// Every 16- and 8-bit pattern goes to float and back; rounding is compared with an exact search over neighbouring
+// Round trips of every 16- and 8-bit pattern through float; rounding is compared with an exact search over adjacent
 // patterns.
 #include "pto_mlir/Support/BFloat16.h"
 #include "pto_mlir/Support/Float16.h"
@@ -52,7 +52,7 @@ TEST(Float16, RoundsToNearestEven) {
 TEST(Float16, NaNsStayNaNs) {
   EXPECT_TRUE(std::isnan(halfToFloat(floatToHalf(NAN))));
   EXPECT_TRUE(std::isnan(halfToFloat(0x7c01)));
-  // A signalling float NaN whose payload lies in the bits that are cut.
+  // A signalling float NaN whose payload is in the bits that are dropped.
   EXPECT_EQ(floatToHalf(detail::floatOf(0x7f800001u)) & 0x7e00, 0x7e00);
 }
 

@@ -1,10 +1,10 @@
-// Every allocation that a submission makes may fail.
+// Injected failure of every allocation of a submission.
 #include "Harness.h"
 
 #include <new>
 
 namespace {
-/// Allocations of this thread until one fails; negative = none does.
+/// Successful allocations of this thread until one fails; negative: none fails.
 thread_local int allocationsLeft = -1;
 } // namespace
 
@@ -37,25 +37,25 @@ TEST(AllocationFailure, T10_ASubmissionThatThrowsLeavesNothingBehind) {
     EXPECT_OK(runtime->scopeBegin());
     TaskSpec producer(work);
     TaskId first = submit(*runtime, producer.allocate(4, {16}));
-    EXPECT_OK(runtime->scopeBegin()); // the next one makes a new ring
+    EXPECT_OK(runtime->scopeBegin()); // the next submission allocates a new ring
     float external[4] = {};
     TaskSpec consumer(work);
     consumer.input(producer.outputs()[0]).inout(Tensor::dense(external, 4, {4})).after(first).allocate(4, {4});
     allocationsLeft = n;
     try {
       auto id = runtime->submit(consumer);
-      done = allocationsLeft >= 0; // nothing was left to fail
+      done = allocationsLeft >= 0; // no allocation failed
       allocationsLeft = -1;
       EXPECT_TRUE(id);
     } catch (const std::bad_alloc &) {
       allocationsLeft = -1;
       ++failures;
       EXPECT_EQ(runtime->statistics().submitted, 1u);
-      EXPECT_TRUE(runtime->submit(consumer)); // memory is back
+      EXPECT_TRUE(runtime->submit(consumer)); // allocations succeed again
     }
     EXPECT_OK(runtime->scopeEnd());
     EXPECT_OK(runtime->scopeEnd());
-    EXPECT_OK(runtime->finish()); // would wait for ever for a claim that stayed
+    EXPECT_OK(runtime->finish()); // would hang on a claim that was not released
     EXPECT_EQ(runtime->statistics().completed, 2u);
   }
   EXPECT_GT(failures, 2);

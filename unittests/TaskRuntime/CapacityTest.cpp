@@ -1,4 +1,4 @@
-// What cannot fit, and what is wrong: reported at once, by the field to enlarge or the task to look at.
+// Requests that exceed a capacity, and invalid ones: reported at once, naming the configuration field or the task.
 #include "Harness.h"
 
 #include <chrono>
@@ -111,7 +111,7 @@ TEST_P(CapacityErrors, T24_AreReportedWithinASecond) {
   ASSERT_FALSE(status);
   EXPECT_THAT(status.error(), HasSubstr(test.knob));
   EXPECT_EQ(runtime->error().code, test.code) << status.error();
-  // The runtime is as good as new.
+  // The runtime is fully usable again.
   EXPECT_OK(runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(kernel)); }));
   EXPECT_EQ(runtime->statistics().completed, 1u);
 }
@@ -133,7 +133,7 @@ TEST_P(BothModes, T25_BadArgumentsAndCallsAfterAFatalError) {
       auto id = run.submit(spec);
       ASSERT_FALSE(id);
       EXPECT_THAT(id.error(), HasSubstr(text));
-      // Everything after it is a no-op with the same error.
+      // Later calls are no-ops with the same error.
       EXPECT_FALSE(run.submit(TaskSpec(kernel)));
       EXPECT_FALSE(run.scopeBegin());
       EXPECT_FALSE(run.scopeEnd());

@@ -1,4 +1,4 @@
-// Scenes of the checklist (docs/task-runtime-checklist.md) that no other file has.
+// Scenarios of the checklist (docs/task-runtime-checklist.md) that no other file covers.
 #include "Harness.h"
 
 #include <atomic>
@@ -56,7 +56,7 @@ TEST_P(BothModes, T21_AlternatingProductsAndSums) {
     ASSERT_EQ(sums[i], a[i] + b[i]);
   }
   EXPECT_EQ(runtime->statistics().completed, 2u * unsigned(rounds * width));
-  if (GetParam() == Mode::VirtualTime) { // 2000 products on the one cube core, beside them the sums on two vector cores
+  if (GetParam() == Mode::VirtualTime) { // 2000 products on the one cube core, concurrent with sums on vector cores
     EXPECT_EQ(runtime->trace().summarize().makespan, 2000u * 1000);
     EXPECT_EQ(runtime->trace().summarize().criticalPath, 1000u);
   }

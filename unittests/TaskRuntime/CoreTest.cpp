@@ -1,4 +1,4 @@
-// States, counters, wiring, scopes and errors, with a core that is driven step by step.
+// States, counters, wiring, scopes and errors, with a core that is stepped manually.
 #include "Harness.h"
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// No thread and no clock: nothing happens but what the test does.
+/// A driver without threads and clock: only the test makes progress.
 struct ManualDriver : Driver {
   uint64_t now() override { return 0; }
   void beginRun() override {}
@@ -73,12 +73,12 @@ TEST_F(Core, T05_FullLife) {
   core->setRunning(core->slotOf(a), a);
   EXPECT_EQ(core->state(a), TaskState::Running);
   complete(a);
-  EXPECT_EQ(core->state(a), TaskState::Completed); // b and the scope hold it
+  EXPECT_EQ(core->state(a), TaskState::Completed); // referenced by b and the scope
   EXPECT_EQ(core->state(b), TaskState::Ready);
-  EXPECT_EQ(ready(), Ids{b.value}); // once
+  EXPECT_EQ(ready(), Ids{b.value}); // exactly once
   EXPECT_EQ(ready(), Ids{});
   complete(b);
-  EXPECT_EQ(core->state(a), TaskState::Completed); // the scope
+  EXPECT_EQ(core->state(a), TaskState::Completed); // referenced by the scope
   ASSERT_TRUE(core->scopeEnd());
   EXPECT_EQ(core->state(a), TaskState::Consumed);
   EXPECT_EQ(core->state(b), TaskState::Consumed);
@@ -161,10 +161,10 @@ TEST_F(Core, T06_NoProducersAllFinishedMixedDuplicates) {
   complete(done);
   TaskId pending = submit(work());
   EXPECT_EQ(ready().size(), 2u);
-  TaskId afterDone = submit(work().after(done)); // finished, still held by the scope
+  TaskId afterDone = submit(work().after(done)); // complete, still referenced by the scope
   EXPECT_EQ(ready(), Ids{afterDone.value});
   TaskId mixed = submit(work().after(done).after(pending).after(pending).after(done));
-  EXPECT_EQ(core->slotOf(mixed).faninCount, 1u); // nothing of the finished one is to be kept
+  EXPECT_EQ(core->slotOf(mixed).faninCount, 1u); // no reference to the completed task
   EXPECT_EQ(ready(), Ids{});
   complete(pending);
   EXPECT_EQ(ready(), Ids{mixed.value});
@@ -176,7 +176,7 @@ TEST_F(Core, T06_EdgesToConsumedProducersAreNotMade) {
   ASSERT_EQ(core->state(a), TaskState::Consumed);
   TaskId b = submit(work().after(a));
   EXPECT_EQ(core->slotOf(b).faninCount, 0u);
-  // Also when the slot is another task's by now.
+  // Also if the slot has been reused by another task.
   std::vector<TaskId> ids;
   complete(b);
   for (uint32_t i = 0; i < config.window[0]; ++i) {
@@ -189,7 +189,7 @@ TEST_F(Core, T06_EdgesToConsumedProducersAreNotMade) {
 }
 
 TEST_F(Core, T06_TheSlotOfAProducerMayBecomeTheConsumers) {
-  // With a window of one the consumer waits until its producer is consumed and then takes its slot.
+  // With a window of one the consumer waits until its producer is consumed, then reuses its slot.
   Config one = smallConfig();
   one.window = {1, 1, 1, 1};
   start(one);
@@ -203,7 +203,7 @@ TEST_F(Core, T06_TheSlotOfAProducerMayBecomeTheConsumers) {
 }
 
 TEST_F(Core, T06_FlagsAccumulate) {
-  // Owner, data and ordering edge to one producer are one edge.
+  // Ownership, data and ordering edges to one producer count as one edge.
   float buffer[4] = {};
   ASSERT_TRUE(core->scopeBegin());
   TaskSpec producer = work();
@@ -235,7 +235,7 @@ TEST_F(Core, T06_MoreThan64Producers) {
 }
 
 TEST_F(Core, T06_CompletionDuringWiringInBothOrders) {
-  // One thread completes while the other wires: each consumer becomes ready exactly once.
+  // One thread completes tasks while another wires edges: each consumer becomes ready exactly once.
   int rounds = 3000 / kSlow;
   for (int round = 0; round < rounds; ++round) {
     TaskId a = submit(work());
@@ -262,12 +262,12 @@ TEST_F(Core, T09_NestedEmptyAndMismatched) {
   TaskId outer = submit(work());
   ASSERT_TRUE(core->scopeBegin());
   TaskId inner = submit(work());
-  EXPECT_EQ(outer.ring(), 1u); // the ring follows the depth
+  EXPECT_EQ(outer.ring(), 1u); // the ring is selected by the scope depth
   EXPECT_EQ(inner.ring(), 2u);
   complete(inner);
   complete(outer);
   ASSERT_TRUE(core->scopeEnd());
-  EXPECT_EQ(core->state(inner), TaskState::Consumed); // while the outer scope still holds
+  EXPECT_EQ(core->state(inner), TaskState::Consumed); // while the outer scope is still open
   EXPECT_EQ(core->state(outer), TaskState::Completed);
   EXPECT_EQ(core->ring(2)->watermark(), 2u);
   ASSERT_TRUE(core->scopeEnd());
@@ -295,7 +295,7 @@ TEST_F(Core, T10_FailedProducerPoisonsTheChainButNotItsSiblings) {
   TaskId b = submit(work().after(a)), c = submit(work().after(b).after(sibling));
   ready();
   complete(a, true);
-  EXPECT_EQ(ready(), Ids{b.value}); // to be completed without running
+  EXPECT_EQ(ready(), Ids{b.value}); // completes without running
   EXPECT_TRUE(core->slotOf(b).failed);
   complete(b);
   complete(sibling);
@@ -335,7 +335,7 @@ TEST_F(Core, T10_AFailureReachesReadersLongAfterItsTaskIsGone) {
   EXPECT_TRUE(core->slotOf(reader).failed);
   TaskId ordered = submit(work().after(a));
   EXPECT_TRUE(core->slotOf(ordered).failed);
-  TaskId writer = submit(work().output(bad)); // does not need what failed
+  TaskId writer = submit(work().output(bad)); // does not depend on the failed task
   EXPECT_FALSE(core->slotOf(writer).failed);
   for (TaskId id : {reader, ordered, writer})
     complete(id);
@@ -387,7 +387,7 @@ TEST(Configuration, T10_WrongNumbersAreNamed) {
 
 TEST(Lifecycle, T11_ManyRunsManyRuntimesAndStopWithQueuedWork) {
   for (int round = 0; round < 20 / (kSlow > 1 ? 4 : 1); ++round) {
-    std::atomic<int> ran{0}; // kernels may still run while the runtime is destroyed, so all that they use outlives it
+    std::atomic<int> ran{0}; // kernels may still run while the runtime is destroyed, so their state must outlive it
     std::atomic<bool> block{true};
     auto runtime = make(smallConfig());
     KernelId work = add(*runtime, "work", [&](KernelCall &) { ++ran; });

@@ -7,7 +7,7 @@ namespace pto_mlir::tasks {
 namespace {
 
 TEST(Scene, T22_LongChainWithOneTaskPerScopeNeverHangs) {
-  // A slot that is published before it leaves CONSUMED loses tasks here.
+  // Publishing a slot before it leaves CONSUMED would lose tasks here.
   int rounds = fullTests() ? 100 / kSlow : 6 / (kSlow > 1 ? 3 : 1);
   int count = fullTests() ? 300000 : 60000 / kSlow;
   for (int round = 0; round < rounds; ++round) {
@@ -94,7 +94,7 @@ TEST(Scene, T35_SoakKeepsMemoryFlat) {
   EXPECT_LT(residentKiB(), warm + (kSlow > 1 ? 64 * 1024 : 4 * 1024));
 }
 
-// While the orchestrator waits for a slot the ring may drain up to the tasks of the open scope: that is no deadlock.
+// While the orchestrator waits for a slot, the ring may drain down to the tasks of the open scope: not a deadlock.
 TEST(Scene, T35_RingThatDrainsUpToTheOpenScopeIsNoDeadlock) {
   Config config;
   config.cores = {0, 1, 0, 0};

@@ -1,4 +1,4 @@
-// Kernels that hang or throw, and handles that outlive their scope.
+// Kernels that hang or throw, and handles used after their scope.
 #include "Harness.h"
 
 #include <atomic>
@@ -67,7 +67,7 @@ TEST_P(BothModes, T26_ThrowingKernelFailsItsConsumersOnly) {
   EXPECT_EQ(runtime->statistics().completed, 13u);
   status = runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(odd)); });
   ASSERT_FALSE(status);
-  EXPECT_THAT(status.error(), HasSubstr("an exception that is no std::exception"));
+  EXPECT_THAT(status.error(), HasSubstr("an exception not derived from std::exception"));
   // A task with a name of its own: task, kernel, core and cause.
   status = runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(bad).called("first product")); });
   ASSERT_FALSE(status);

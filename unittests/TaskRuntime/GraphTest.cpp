@@ -1,4 +1,4 @@
-// Graphs that are built first; traces and profiles; the C API.
+// Prebuilt graphs; traces and profiles; the C API.
 #include "pto_mlir/TaskRuntime/Graph.h"
 #include "Harness.h"
 
@@ -29,10 +29,10 @@ TEST(Graph, R28_EdgesAreExactlyTheOnesThatWereAdded) {
     Graph graph;
     for (uint64_t i = 0; i < 6; ++i)
       EXPECT_EQ(graph.addTask({i}, note, i % 2 ? WorkerKind::Cube : WorkerKind::Vector, "t" + std::to_string(i)), i);
-    // 5 -> 4 -> .. -> 0, against the order of the tasks.
+    // 5 -> 4 -> .. -> 0, against the order of submission.
     for (uint32_t i = 5; i > 0; --i) {
       EXPECT_OK(graph.addSuccessor(i, i - 1));
-      EXPECT_OK(graph.addSuccessor(i, i - 1)); // twice is once
+      EXPECT_OK(graph.addSuccessor(i, i - 1)); // a duplicate edge counts once
     }
     for (int round = 0; round < 3; ++round) {
       order.clear();
@@ -54,7 +54,7 @@ TEST(Graph, R28_CyclesAndBadEdgesAreNamed) {
   EXPECT_OK(graph.addSuccessor(0, 1));
   EXPECT_OK(graph.addSuccessor(1, 2));
   EXPECT_OK(graph.addSuccessor(2, 0));
-  EXPECT_OK(graph.addSuccessor(2, 3)); // behind the cycle
+  EXPECT_OK(graph.addSuccessor(2, 3)); // downstream of the cycle
   auto runtime = make(smallConfig());
   Status status = graph.run(*runtime);
   ASSERT_FALSE(status);
@@ -108,10 +108,10 @@ TEST(Trace, SummaryOfAKnownScheduleInVirtualTime) {
                *runtime, "large", [](KernelCall &) {}, 3000),
            little = add(*runtime, "little", [](KernelCall &) {}, 1000);
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
-    // CUBE: one of 3 us. VECTOR: three of 1 us on two cores, then one after CUBE's.
+    // CUBE: one task of 3 us. VECTOR: three of 1 us on two cores, then one after the CUBE task.
     TaskId a = submit(run, TaskSpec(large, WorkerKind::Cube));
     for (int i = 0; i < 3; ++i)
-      submit(run, TaskSpec(little).called("an own name")); // counted with its kernel
+      submit(run, TaskSpec(little).called("an own name")); // accounted to its kernel
     submit(run, TaskSpec(little).after(a));
   }));
   Trace::Summary summary = runtime->trace().summarize();

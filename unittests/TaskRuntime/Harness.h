@@ -1,4 +1,4 @@
-// What most tests of the task runtime need.
+// Shared fixtures of the task runtime tests.
 #ifndef PTO_MLIR_UNITTESTS_TASKRUNTIME_HARNESS_H
 #define PTO_MLIR_UNITTESTS_TASKRUNTIME_HARNESS_H
 
@@ -10,13 +10,13 @@
 
 namespace pto_mlir::tasks {
 
-/// The long versions run with PTO_MLIR_FULL_TESTS=1.
+/// Whether PTO_MLIR_FULL_TESTS=1 selects the long versions.
 inline bool fullTests() {
   const char *value = std::getenv("PTO_MLIR_FULL_TESTS");
   return value && std::string(value) == "1";
 }
 
-/// How much less the tests do under a sanitizer, which is several times slower.
+/// Factor by which tests are shortened under a sanitizer.
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 inline constexpr int kSlow = 10;
 #elif defined(__has_feature)
@@ -29,6 +29,7 @@ inline constexpr int kSlow = 1;
 inline constexpr int kSlow = 1;
 #endif
 
+/// A configuration with few cores and small rings.
 inline Config smallConfig() {
   Config config;
   config.cores = {1, 2, 1, 1};
@@ -39,6 +40,7 @@ inline Config smallConfig() {
   return config;
 }
 
+/// A runtime with this configuration; fails the test on an error.
 inline std::unique_ptr<TaskRuntime> make(const Config &config) {
   auto runtime = TaskRuntime::create(config);
   EXPECT_TRUE(runtime) << runtime.error();
@@ -58,7 +60,7 @@ inline TaskId submit(TaskRuntime &runtime, TaskSpec &spec) {
 }
 inline TaskId submit(TaskRuntime &runtime, TaskSpec &&spec) { return submit(runtime, spec); }
 
-/// Both ways to run the same program; instantiated in SceneTest.cpp.
+/// Runs a test in both modes; instantiated in SceneTest.cpp.
 class BothModes : public ::testing::TestWithParam<Mode> {
 protected:
   Config config() const {

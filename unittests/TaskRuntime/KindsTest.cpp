@@ -1,4 +1,4 @@
-// Kinds of tasks: barriers, predicates, blocks and gangs, host accesses.
+// Task kinds: barriers, predicates, blocks and gangs, host accesses.
 #include "Harness.h"
 
 #include <atomic>
@@ -52,7 +52,7 @@ TEST_P(BothModes, T28_AllToAllExplicitEdges) {
     for (int i = 0; i < n; ++i) {
       TaskSpec spec(consume, WorkerKind::Cube);
       for (TaskId id : producers)
-        spec.after(id).after(id); // twice counts once
+        spec.after(id).after(id); // a duplicate counts once
       submit(run, spec);
     }
   }));
@@ -80,7 +80,7 @@ TEST_P(BothModes, T29_PredicatesSkipAndStillUnlock) {
             }),
             3);
   EXPECT_EQ(runtime->statistics().skipped, 1u);
-  // The value comes from an earlier task, and a later one overwrites it.
+  // The predicate comes from an earlier task, and a later task overwrites it.
   EXPECT_EQ(count([&](TaskRuntime &run) {
               for (int i = 0; i < 20; ++i) {
                 submit(run, TaskSpec(decide, WorkerKind::AiCpu).output(flagTensor).scalar(uint64_t(i % 4 == 0)));
@@ -105,13 +105,13 @@ TEST_P(BothModes, T30_BlocksAndGangs) {
     for (uint32_t i = 0; i < hits.size(); ++i)
       EXPECT_EQ(hits[i].exchange(0), i < blocks ? times : 0) << i;
   };
-  // More blocks than cores; two wide ones together.
+  // More blocks than cores, and two wide tasks concurrently.
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     submit(run, TaskSpec(count).blocks(40).scalar(40));
     submit(run, TaskSpec(count).blocks(40).scalar(40));
   }));
   check(40, 2);
-  // A gang that fits, one that fits exactly, mixed with normal work.
+  // Gangs that fit loosely and exactly, mixed with normal tasks.
   for (int round = 0; round < 6; ++round)
     EXPECT_OK(runtime->run([&](TaskRuntime &run) {
       for (int i = 0; i < 54; ++i)
@@ -128,7 +128,7 @@ TEST(Scene, T30_GangBlocksRunTogether) {
   config.workerThreads = 4;
   auto runtime = make(config);
   std::atomic<int> inside{0};
-  // Ends only when all four blocks are there.
+  // Ends only if all four blocks run concurrently.
   KernelId meet = add(*runtime, "meet", [&](KernelCall &) {
     ++inside;
     while (inside % 4 != 0)
@@ -181,7 +181,7 @@ TEST_P(BothModes, T31_HostAccessAndWriteAfterRead) {
   EXPECT_EQ(value, 4);
 }
 
-// In virtual time, where the order of everything is known: one cube core with two vector cores.
+// In virtual time, where the schedule is deterministic: one cube core with two vector cores.
 TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
   Config config = smallConfig();
   config.mode = Mode::VirtualTime;
@@ -189,9 +189,9 @@ TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
   auto runtime = make(config);
   KernelId work = add(*runtime, "work", [](KernelCall &call) { call.costNs = call.args[0]; });
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
-    submit(run, TaskSpec(work).scalar(1000));                                // one vector core until 1000
+    submit(run, TaskSpec(work).scalar(1000));                                // occupies one vector core until 1000
     submit(run, TaskSpec(work, WorkerKind::Cube).scalar(500).companions(2)); // so both are free from 1000 on
-    submit(run, TaskSpec(work).scalar(100)); // and this one, though a core was free, comes after
+    submit(run, TaskSpec(work).scalar(100));                                 // runs after it, although a core was free
     submit(run, TaskSpec(work, WorkerKind::AiCpu).scalar(10));
   }));
   uint64_t mixedBegin = 0, mixedEnd = 0, lateBegin = 0;
@@ -210,7 +210,7 @@ TEST(Kinds, CompanionsAreKeptAsLongAsTheBlock) {
   (void)runtime->run([&](TaskRuntime &run) {
     auto id = run.submit(tooMany);
     ASSERT_FALSE(id);
-    EXPECT_THAT(id.error(), testing::HasSubstr("3 vector cores beside its CUBE core; there are 2"));
+    EXPECT_THAT(id.error(), testing::HasSubstr("3 vector cores in addition to its CUBE core; there are 2"));
     EXPECT_FALSE(run.submit(none));
   });
 }

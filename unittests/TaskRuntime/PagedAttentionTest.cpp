@@ -1,4 +1,4 @@
-// Decoding with a KV cache in pages: QK and PV on the cube, softmax and the running sum on vector cores.
+// Decoding with a paged KV cache: QK and PV on the cube, softmax and the running sum on vector cores.
 #include "Harness.h"
 
 #include <cmath>
@@ -9,7 +9,7 @@ namespace {
 
 constexpr int kHeads = 4, kDim = 16, kPage = 8;
 
-/// One request: how much of the cache it has, and which pages hold it.
+/// One request: its length in the cache, and the pages that hold it.
 struct Request {
   int length;
   std::vector<int> pages;
@@ -19,7 +19,7 @@ struct Problem {
   std::vector<Request> requests;
   std::vector<float> query, keys, values; ///< query [request][head][dim], caches [page][position][head][dim]
 
-  /// Lengths are ragged; pages are handed out in a shuffled order.
+  /// Lengths are ragged; pages are assigned in shuffled order.
   Problem(std::vector<int> lengths, uint64_t seed) {
     std::mt19937_64 random(seed);
     std::vector<int> free;
@@ -112,7 +112,7 @@ struct Kernels {
             part[h * kDim + d] += weights[h * kPage + i] * v[(i * kHeads + h) * kDim + d];
         }
     });
-    // out and running {maximum, sum} take in one page; the last page normalises
+    // Merges one page into the output and the running {maximum, sum}; the last page normalises.
     update = add(runtime, "update", [](KernelCall &call) {
       const float *part = pointer(call.args[0]), *stats = pointer(call.args[1]);
       float *out = pointer(call.args[2]), *running = pointer(call.args[3]);
@@ -134,7 +134,7 @@ struct Kernels {
   }
 };
 
-/// `unroll` pages of a request are submitted before the next request's turn, in one scope.
+/// Submits `unroll` pages of a request, in one scope, before the next request's turn.
 std::vector<float> run(TaskRuntime &runtime, const Problem &problem, size_t unroll) {
   Kernels kernels(runtime);
   std::vector<float> out(problem.query.size()), running(problem.requests.size() * kHeads * 2);
@@ -188,7 +188,7 @@ TEST_P(BothModes, T21_PagedAttention) {
       for (size_t i = 0; i < out.size(); ++i)
         ASSERT_NEAR(out[i], expected[i], 2e-5) << i;
 
-      // Several requests keep both kinds of cores busy at once; in virtual time that is sure.
+      // With several requests both kinds of cores must be busy at once; this is deterministic only in virtual time.
       if (GetParam() != Mode::VirtualTime || lengths.size() == 1)
         continue;
       bool together = false;

@@ -1,5 +1,4 @@
-// Random graphs of tasks against a plain loop over the same tasks in the order of submission, and against oneTBB's flow
-// graph.
+// Random task graphs, compared with a sequential execution in submission order and with oneTBB's flow graph.
 #include "Harness.h"
 
 #include <map>
@@ -12,7 +11,7 @@
 namespace pto_mlir::tasks {
 namespace {
 
-/// A program over `cells` of 8 bytes: each task mixes the cells that it reads into those that it writes.
+/// A step of a program over `cells` of 8 bytes: a task mixes the cells that it reads into those that it writes.
 struct Step {
   enum Kind { Task, ScopeBegin, ScopeEnd } kind = Task;
   std::vector<int> reads, writes; ///< first cells of ranges
@@ -38,7 +37,7 @@ Program randomProgram(uint64_t seed) {
   Program program;
   program.cells = 4 + pick(28);
   int count = 20 + pick(120), width = 1 + pick(4);
-  std::vector<std::vector<int>> open(1); // heap outputs by scope
+  std::vector<std::vector<int>> open(1); // heap outputs per scope
   std::vector<int> tasks;
   for (int i = 0; i < count; ++i) {
     Step step;
@@ -82,11 +81,10 @@ Program randomProgram(uint64_t seed) {
   return program;
 }
 
-/// What step `index` does. `blocks` of one task write disjoint words: word 0 of each range is the sum, so only block 0
-/// works.
+/// The effect of a step: a multiplicative mix. Only block 0 of a task works, since word 0 of each range holds the sum.
 uint64_t mix(uint64_t value, uint64_t more) { return (value ^ more) * 0x9e3779b97f4a7c15ull + (more >> 7); }
 
-/// `heap`: by step, what each allocated.
+/// `heap`: per step, the value in the heap output that it allocated.
 void runStep(const Step &step, int index, std::vector<uint64_t> &cells, std::vector<uint64_t> &heap) {
   uint64_t value = uint64_t(index);
   for (size_t r = 0; r < step.reads.size(); ++r)
@@ -110,7 +108,7 @@ std::vector<uint64_t> runPlainly(const Program &program) {
 }
 
 #if PTO_HAVE_TBB
-/// The same on oneTBB's flow graph, with an edge wherever two steps touch the same cell and one of them writes it.
+/// The same program on oneTBB's flow graph, with an edge between steps that access the same cell, one of them writing.
 std::vector<uint64_t> runOnFlowGraph(const Program &program) {
   using Node = tbb::flow::continue_node<tbb::flow::continue_msg>;
   std::vector<uint64_t> cells(size_t(program.cells), 1), heap(program.steps.size());
@@ -209,7 +207,7 @@ struct Executor {
           spec.input(Tensor::dense(&cells[size_t(step.reads[r])], 8, {step.readCounts[r]}));
         if (step.heapFrom >= 0)
           spec.input(heap[step.heapFrom]);
-        for (size_t w = 0; w < step.writes.size(); ++w) // written in halves of other element sizes
+        for (size_t w = 0; w < step.writes.size(); ++w) // written as halves, with another element size
           spec.output(Tensor::dense(&cells[size_t(step.writes[w])], 2, {4 * step.writeCounts[w]}));
         if (step.allocates)
           spec.allocate(8, {1});
@@ -226,7 +224,7 @@ struct Executor {
     });
   }
 
-  /// Every edge's producer ended before its consumer started.
+  /// Checks that the producer of every edge ended before its consumer started.
   void checkTimes() {
     struct Times {
       uint64_t start = ~uint64_t(0), end = 0;
@@ -275,7 +273,7 @@ TEST(RandomDag, T33_AgreesWithAPlainLoopAndWithOneTBB) {
   for (int seed = 1; seed <= count; ++seed) {
     SCOPED_TRACE(seed);
     Program program = randomProgram(uint64_t(seed));
-    // A few graphs each: on a busy machine starting threads, like yielding, takes longer than the graphs.
+    // Each runtime serves a few graphs: on a loaded machine starting threads takes longer than a graph.
     if (seed % 4 == 1)
       runtime = make(configFor(uint64_t(seed)));
     Executor executor(program, *runtime);

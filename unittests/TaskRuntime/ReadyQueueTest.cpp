@@ -21,7 +21,7 @@ TEST(ReadyQueue, T01_EmptyFullAndOrder) {
     EXPECT_EQ(value, i);
   }
   EXPECT_FALSE(queue.pop(value));
-  EXPECT_TRUE(queue.push(11)); // refill after drain
+  EXPECT_TRUE(queue.push(11)); // refill after draining
   ASSERT_TRUE(queue.pop(value));
   EXPECT_EQ(value, 11u);
   EXPECT_EQ(ReadyQueue(5).capacity(), 8u);
@@ -35,11 +35,11 @@ TEST(ReadyQueue, T01_Batches) {
   EXPECT_EQ(queue.popSome(out, 8), 0u);
   EXPECT_FALSE(queue.pushAll(in, 9)); // larger than the queue
   EXPECT_TRUE(queue.pushAll(in, 6));
-  EXPECT_FALSE(queue.pushAll(in, 3)); // not all fit, so none enters
+  EXPECT_FALSE(queue.pushAll(in, 3)); // does not fit as a whole, so nothing is pushed
   EXPECT_EQ(queue.size(), 6u);
   EXPECT_EQ(queue.popSome(out, 4), 4u);
   EXPECT_EQ(out[3], 103u);
-  EXPECT_TRUE(queue.pushAll(in, 6)); // over the end
+  EXPECT_TRUE(queue.pushAll(in, 6)); // wraps around
   EXPECT_EQ(queue.popSome(out, 9), 8u);
   EXPECT_EQ(out[1], 105u);
   EXPECT_EQ(out[2], 100u);
@@ -85,7 +85,7 @@ TEST(ReadyQueue, T01_NothingIsLostOrDoubledBetweenThreads) {
         if (count == 0)
           std::this_thread::yield();
         for (size_t i = 0; i < count; ++i) {
-          // What one thread pushed, one popper sees in that order.
+          // Elements of one producer are popped in their order.
           uint64_t producer = values[i] / each, number = values[i] % each + 1;
           if (number <= last[producer])
             disorder = true;

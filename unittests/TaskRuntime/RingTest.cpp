@@ -1,4 +1,4 @@
-// Slots, heap, pools and the watermark, without threads of the runtime.
+// Slots, heap, pools and the watermark, without runtime threads.
 #include "Harness.h"
 
 #include <climits>
@@ -79,11 +79,11 @@ TEST(HeapRing, T03_ExactFitWrapAndTheGap) {
   EXPECT_EQ(heap.offset(c->begin), 0u);
   heap.commit(*c);
   auto d = heap.find(256);
-  ASSERT_TRUE(d); // up to the tail, not beyond
+  ASSERT_TRUE(d); // up to the tail, not past it
   heap.commit(*d);
   EXPECT_FALSE(heap.find(64));
   heap.retire(b.end);
-  // 512 bytes are free at offset 512; a block of 640 would straddle the end and the rest is taken.
+  // 512 bytes are free at offset 512; a block of 640 would straddle the end, and everything else is in use.
   EXPECT_FALSE(heap.find(640));
   EXPECT_TRUE(heap.find(512));
 }
@@ -98,14 +98,14 @@ TEST(HeapRing, T03_SkippedBytesAtTheEndCount) {
   ASSERT_TRUE(b);
   EXPECT_EQ(heap.offset(b->begin), 0u);
   heap.commit(*b);
-  EXPECT_EQ(heap.used(), 384u); // the ring was empty: the skipped bytes belong to nobody
+  EXPECT_EQ(heap.used(), 384u); // the ring was empty: the skipped bytes are not accounted to a task
 }
 
 TEST(HeapRing, T03_EmptyRebaseIgnoresOlderEnds) {
   HeapRing heap(1536);
   HeapRing::Block scratch = *heap.find(1024);
   heap.commit(scratch);
-  HeapRing::Block zero = *heap.find(0); // a task without outputs, still alive
+  HeapRing::Block zero = *heap.find(0); // a task without outputs, still live
   heap.retire(scratch.end);
   auto again = heap.find(1024);
   ASSERT_TRUE(again);
@@ -125,14 +125,14 @@ TEST(DependencyPool, T04_SentinelWrapHighWater) {
   EXPECT_TRUE(pool.hasRoom(4));
   EXPECT_FALSE(pool.hasRoom(5));
   for (uint32_t i = 1; i <= 4; ++i)
-    EXPECT_EQ(pool.allocate(), i); // 0 is nobody's
+    EXPECT_EQ(pool.allocate(), i); // 0 is the sentinel
   EXPECT_FALSE(pool.hasRoom(1));
   pool.retire(2);
   EXPECT_TRUE(pool.hasRoom(2));
-  EXPECT_EQ(pool.allocate(), 1u); // wraps over the sentinel
+  EXPECT_EQ(pool.allocate(), 1u); // wraps past the sentinel
   EXPECT_EQ(pool.allocate(), 2u);
   EXPECT_FALSE(pool.hasRoom(1));
-  pool.retire(1); // the tail never moves back
+  pool.retire(1); // the tail is monotonic
   EXPECT_FALSE(pool.hasRoom(1));
   EXPECT_EQ(pool.highWater(), 4u);
   pool.retire(6);
@@ -184,7 +184,7 @@ TEST(TaskRing, T07_WatermarkStopsAtTheFirstThatIsNotConsumed) {
   ring.heap().commit(*ring.heap().find(5 * 64));
   EXPECT_TRUE(ring.advance());
   EXPECT_EQ(ring.watermark(), 3u);
-  EXPECT_EQ(ring.heap().used(), 3 * 64u); // bytes follow the watermark
+  EXPECT_EQ(ring.heap().used(), 3 * 64u); // the heap is freed up to the watermark
   EXPECT_FALSE(ring.advance());
   setState(ring, 3, TaskState::Consumed);
   EXPECT_TRUE(ring.advance());
@@ -193,7 +193,7 @@ TEST(TaskRing, T07_WatermarkStopsAtTheFirstThatIsNotConsumed) {
 }
 
 TEST(TaskRing, T07_AnEarlierTaskOfTheSlotIsNotTakenForTheNewOne) {
-  // The id is taken, the slot still says CONSUMED for the task before: an advance at this moment must not walk on.
+  // The id is allocated, while the slot is still CONSUMED for the previous task: an advance at this point must stop.
   TaskRing ring(2, 0, 1024, 16, 1);
   for (uint64_t local = 1; local <= 2; ++local) {
     ring.take();

@@ -1,4 +1,4 @@
-// Whole runs: small programs whose results are known.
+// End-to-end runs of small programs with known results.
 #include "Harness.h"
 
 namespace pto_mlir::tasks {
@@ -116,7 +116,7 @@ TEST_P(BothModes, T22_TinyRingsGiveTheSameResult) {
   tiny.dependencyEntries = 32;
   tiny.tensorMapEntries = 32;
   auto runtime = make(tiny);
-  // A chain through heap outputs: each task adds its number to its input.
+  // A chain through heap outputs: each task computes 3 * input + its number.
   KernelId step = add(*runtime, "step", [](KernelCall &call) {
     *pointer<uint64_t>(call.args[1]) = *pointer<uint64_t>(call.args[0]) * 3 + call.args[2];
   });

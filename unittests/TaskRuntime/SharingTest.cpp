@@ -1,4 +1,4 @@
-// What keeps threads out of each other's cache lines, and the thread sanitizer seeing.
+// Absence of false sharing, and visibility of races to the thread sanitizer.
 #include "Harness.h"
 #include "Mailbox.h"
 #include "Parker.h"
@@ -12,7 +12,7 @@
 namespace pto_mlir::tasks {
 namespace {
 
-/// The cache lines that these objects touch.
+/// The cache lines occupied by these objects.
 template <class... Objects> std::set<uintptr_t> lines(const Objects &...objects) {
   std::set<uintptr_t> result;
   auto add = [&](uintptr_t address, size_t bytes) {
@@ -38,20 +38,20 @@ TEST(Sharing, H26_SidesOfAMailboxAndNeighbouringMailboxes) {
   expectApart(control, scheduler);
   expectApart(core, scheduler);
   expectApart(lines(boxes[0]), lines(boxes[1]));
-  // What a core reads of itself for every task is not where the scheduler writes.
+  // Fields that a core reads for every task are not on cache lines that the scheduler writes.
   expectApart(lines(box.kind, box.core, box.owner), scheduler);
 }
 
 TEST(Sharing, H26_SlotsQueuesAndSleepers) {
   TaskSlot slots[2];
   expectApart(lines(slots[0]), lines(slots[1]));
-  // All that the end of a task without a kernel reads and writes travels at once.
+  // The fields accessed when a task without a kernel ends are on one cache line.
   const TaskSlot &slot = slots[0];
   EXPECT_EQ(lines(slot.word, slot.faninLeft, slot.references, slot.fanoutHead, slot.blocksLeft, slot.failed,
                   slot.faninHead, slot.kernel, slot.heapEnd, slot.poolEnd)
                 .size(),
             1u);
-  // The cells, and one line for each end of the queue.
+  // The cells, and one cache line for each end of the queue.
   EXPECT_EQ(alignof(ReadyQueue), 64u);
   EXPECT_EQ(sizeof(ReadyQueue), 3 * 64u);
   Parker parkers[2];
@@ -75,13 +75,13 @@ TEST(Sharing, H26_OutputsOfTasksShareNoLine) {
   EXPECT_NE(addresses[1] / 64, addresses[2] / 64);
 }
 
-/// Two kernels write one word that no atomic operation guards: one after the other, or both at once.
+/// Two kernels write an unsynchronised word, ordered by an edge or concurrently.
 void writeOneWord(bool ordered) {
-  static int word; // not on the stack, which the sanitizer may forget
+  static int word; // static, because the sanitizer may lose track of stack memory
   std::atomic<int> started{0};
   auto runtime = make(smallConfig());
   KernelId write = add(*runtime, "write", [&](KernelCall &call) {
-    // Relaxed: it lets both run together and orders nothing.
+    // Relaxed: makes both kernels overlap without ordering them.
     started.fetch_add(1, std::memory_order_relaxed);
     while (!ordered && started.load(std::memory_order_relaxed) < 2)
       std::this_thread::yield();
@@ -105,11 +105,10 @@ TEST(Sharing, H27_AnEdgeOrdersWhatKernelsWrite) {
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-// What the runtime does between two kernels must not look like an order where there is no edge: the sanitizer would see
-// no race at all.
+// The synchronisation of the runtime must not order kernels without an edge, or the sanitizer could not see their race.
 TEST(Sharing, H27_TheThreadSanitizerSeesARaceBetweenKernels) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
-  // It misses one when both writes come at the very same time.
+  // The sanitizer misses the race if both writes happen simultaneously.
   EXPECT_EXIT(
       {
         for (int i = 0; i < 30; ++i)

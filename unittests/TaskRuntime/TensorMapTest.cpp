@@ -31,9 +31,9 @@ TEST(TensorMap, T08_InsertLookupOverwrite) {
   map.insert(Region::bytes(1000, 100), TensorMap::Writer, task(1));
   EXPECT_EQ(find(map, Region::bytes(1000, 100), TensorMap::Writer), IdSet{1});
   EXPECT_EQ(find(map, Region::bytes(1050, 1), TensorMap::Writer), IdSet{1});
-  EXPECT_EQ(find(map, Region::bytes(900, 100), TensorMap::Writer), IdSet{}); // touching is not overlapping
+  EXPECT_EQ(find(map, Region::bytes(900, 100), TensorMap::Writer), IdSet{}); // adjacent regions do not overlap
   EXPECT_EQ(find(map, Region::bytes(1100, 100), TensorMap::Writer), IdSet{});
-  map.insert(Region::bytes(1000, 50), TensorMap::Writer, task(2)); // part: both remain
+  map.insert(Region::bytes(1000, 50), TensorMap::Writer, task(2)); // partial overlap: both remain
   EXPECT_EQ(find(map, Region::bytes(1000, 100), TensorMap::Writer), (IdSet{1, 2}));
   map.insert(Region::bytes(990, 200), TensorMap::Writer, task(3)); // covers both
   EXPECT_EQ(find(map, Region::bytes(1000, 100), TensorMap::Writer), IdSet{3});
@@ -55,7 +55,7 @@ TEST(TensorMap, T08_ReadersAreKeptUntilAWriteCoversThem) {
 }
 
 TEST(TensorMap, T08_ManyEntriesAreFoundAndForgotten) {
-  // More than the buckets that a small map begins with; lookups may not depend on when they grew, or began anew.
+  // More than the initial number of buckets; lookups must not depend on when the map grew or was cleared.
   Map map(4096);
   for (uint64_t round = 0; round < 3; ++round) {
     uint64_t first = 1 + round * 3000;
@@ -75,7 +75,7 @@ TEST(TensorMap, T08_ManyEntriesAreFoundAndForgotten) {
 }
 
 Region block(uint64_t row, uint64_t column, uint64_t rows, uint64_t columns, uint32_t element = 4) {
-  // Of a matrix of 64 x 256-byte rows at 0x10000.
+  // A block of a matrix of 64 rows of 256 bytes at 0x10000.
   int64_t shape[] = {int64_t(rows), int64_t(columns)}, strides[] = {int64_t(256 / element), 1};
   return Region::view(0x10000 + row * 256 + column * element, element, 2, shape, strides);
 }
@@ -97,7 +97,7 @@ TEST(TensorMap, T08_ColumnBlocksTilesAndCrossings) {
 }
 
 TEST(TensorMap, T08_MixedElementTypesDepend) {
-  // A writer of f32 bytes [0, 4096), a reader of f16 bytes [3072, 4096) of the same buffer.
+  // A writer of f32 bytes [0, 4096) and a reader of f16 bytes [3072, 4096) of the same buffer.
   int64_t f32[] = {1024}, f16[] = {512}, one[] = {1};
   Region writer = Region::view(0x4000, 4, 1, f32, one), reader = Region::view(0x4000 + 3072, 2, 1, f16, one);
   EXPECT_TRUE(overlap(writer, reader));
@@ -113,7 +113,7 @@ TEST(TensorMap, T08_MixedElementTypesDepend) {
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     submit(run, TaskSpec(work).output(Tensor::dense(buffer.data(), 4, {1024})));
     submit(run, TaskSpec(work).input(Tensor::dense(buffer.data() + 3072, 2, {512})));
-    // Another base pointer into the same memory.
+    // Another base pointer into the same buffer.
     submit(run, TaskSpec(work).inout(Tensor::dense(buffer.data() + 3000, 1, {200})));
   }));
   ASSERT_EQ(runtime->trace().edges.size(), 3u);
@@ -130,16 +130,16 @@ TEST(TensorMap, T08_StridesLayoutsAndEmptyViews) {
   EXPECT_EQ(Region::view(1000, 4, 2, shape, zero).span(), 32u);
   EXPECT_TRUE(Region::view(1000, 4, 2, none, dense).empty());
   EXPECT_FALSE(overlap(Region::view(1000, 4, 2, none, dense), rows));
-  // Different pitches: nothing is known but the intervals.
+  // Different pitches are compared as intervals.
   int64_t wide[] = {100, 1}, narrow[] = {60, 1};
   Region a = Region::view(0, 1, 2, shape, wide), b = Region::view(10, 1, 2, shape, narrow);
   EXPECT_TRUE(overlap(a, b));
-  // Three dimensions that are no rows of one pitch become their interval.
+  // Three dimensions that are not rows of a common pitch are represented by their interval.
   int64_t cube[] = {2, 2, 2}, strides[] = {1000, 10, 1};
   EXPECT_EQ(Region::view(0, 1, 3, cube, strides).rows, 1u);
   int64_t even[] = {20, 10, 1};
   EXPECT_EQ(Region::view(0, 1, 3, cube, even).rows, 4u);
-  // Addresses near the end of the space.
+  // Addresses near the end of the address space.
   Region high = Region::bytes(~uint64_t(0) - 100, 50);
   EXPECT_TRUE(overlap(high, Region::bytes(~uint64_t(0) - 60, 20)));
   EXPECT_FALSE(overlap(high, Region::bytes(0, 20)));
@@ -172,7 +172,7 @@ TEST(TensorMap, T08_RandomRectanglesAgreeWithByteSets) {
       shared |= views[0].bytes.count(byte) != 0;
       all &= views[0].bytes.count(byte) != 0;
     }
-    // Never misses an overlap, never claims a cover.
+    // No overlap is missed, and no cover is claimed wrongly.
     ASSERT_TRUE(!shared || overlap(views[0].region, views[1].region)) << round;
     ASSERT_EQ(overlap(views[0].region, views[1].region), overlap(views[1].region, views[0].region)) << round;
     ASSERT_TRUE(all || !covers(views[0].region, views[1].region)) << round;

@@ -1,8 +1,8 @@
-//===- Backend.h - The processors that code can be generated for ----------===//
+//===- Backend.h - The processors for which code can be generated ---------===//
 //
 // One Backend per process. It holds the loaded processors: encoder library, its functions, the parameters. A loaded
-// processor never changes and lives as long as the process, so that any number of compilations can use it at once; what
-// changes during one belongs to its CodegenContext.
+// processor is immutable and never unloaded, so concurrent compilations can share it; mutable state of a compilation is
+// in its CodegenContext.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,7 +37,7 @@ struct EncoderFunctions {
   pto_encoder_processor dl_pto_encoder_processor = nullptr;
 };
 
-/// The function of the library that encodes this kind of instruction.
+/// Calls the library's function that encodes this kind of instruction.
 #define PTO_BACKEND_CALL(Struct, mnemonic, code, pipe)                                                                 \
   inline int callEncoder(const EncoderFunctions &f, PtoEncodeContext *context, const isa::Struct &params,              \
                          CMD_ID_NODE *node) {                                                                          \
@@ -46,6 +46,7 @@ struct EncoderFunctions {
 ISA_INSNS(PTO_BACKEND_CALL)
 #undef PTO_BACKEND_CALL
 
+/// A processor with its loaded encoder library.
 struct Processor {
   std::string name;
   std::string libraryPath;
@@ -53,12 +54,13 @@ struct Processor {
   EncoderFunctions functions;
 };
 
-/// Either a processor or the text of what went wrong.
+/// A processor, or an error message.
 struct LoadResult {
   const Processor *processor = nullptr;
   std::string error;
 };
 
+/// The registry of loaded processors.
 class Backend {
 public:
   static Backend &instance();

@@ -1,7 +1,7 @@
 //===- CmdStorer.h - Routes commands to their engines ---------------------===//
 //
-// `store_cmd` folds virtual engines to real ones, checks the port, finds the engine's storer and hands the command on.
-// A decorator at this level puts its engine-level decorator around every engine's storer.
+// `store_cmd` maps virtual engines to real ones, checks the port and forwards the command to the engine's storer. A
+// decorator at this level wraps every engine's storer in its engine-level decorator.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,18 +21,19 @@ struct EngineKey {
   }
 };
 
+/// Receives the commands of all engines of a kernel.
 class CmdStorerInterface {
 public:
   virtual ~CmdStorerInterface() = default;
 
   /// Stores one command. An unknown engine, an illegal port, or a command of another engine is an error.
   StoreError store_cmd(int engineId, const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node, int port);
-  /// Closes every engine that got a command; flushes through every decorator.
+  /// Ends the stream of every engine with commands; flushes all decorators.
   virtual void store_cmd_end(unsigned dep) = 0;
-  /// The storer of a real engine, with this level's decorators around it; null when there is no such engine.
+  /// The storer of a real engine, wrapped in this level's decorators; null when there is no such engine.
   virtual EngineStorerPtr get(EngineKey key) = 0;
 
-  /// Folds virtual engines and checks the port.
+  /// Maps a virtual engine to the real one and checks the port.
   static StoreError fold(int engineId, int port, EngineKey &key);
 };
 
@@ -47,10 +48,11 @@ private:
   std::map<EngineKey, EngineStorerPtr> engines;
 };
 
+/// Wraps the storer of every engine in an engine-level decorator.
 class StorerDecorator : public CmdStorerInterface {
 public:
   explicit StorerDecorator(std::shared_ptr<CmdStorerInterface> component) : component(std::move(component)) {}
-  /// A disabled decorator passes everything through.
+  /// A disabled decorator only forwards.
   void setEnabled(bool on) { enabled = on; }
   void store_cmd_end(unsigned dep) override;
   EngineStorerPtr get(EngineKey key) override;
@@ -64,7 +66,7 @@ private:
   std::map<EngineKey, EngineStorerPtr> decorated;
 };
 
-/// Collects the words of each engine: what the Builder takes.
+/// Collects the words of each engine, the input of the Builder.
 class VectorDumpStorerDecorator : public StorerDecorator {
 public:
   using StorerDecorator::StorerDecorator;
@@ -77,6 +79,7 @@ private:
   std::map<EngineKey, std::vector<uint32_t>> outputs;
 };
 
+/// Counts the commands of each engine.
 class StatisticsStorerDecorator : public StorerDecorator {
 public:
   using StorerDecorator::StorerDecorator;
@@ -89,6 +92,7 @@ private:
   std::map<EngineKey, EngineStatistics> counts;
 };
 
+/// Disassembles the commands of each engine.
 class TraceStorerDecorator : public StorerDecorator {
 public:
   using StorerDecorator::StorerDecorator;

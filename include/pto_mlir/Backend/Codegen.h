@@ -17,17 +17,18 @@ struct EngineStream {
   isa::Pipe pipe;
   std::vector<uint32_t> words;
   uint32_t numCommands = 0;
-  std::string text; // disassembly, when asked for
-  /// First word of a command and the number of its source; it stands for the commands behind it up to the next entry.
+  std::string text; // disassembly, if requested
+  /// (first word of a command, index of its source); applies to the commands up to the next entry.
   std::vector<std::pair<uint32_t, uint32_t>> sources;
 };
 
-/// Highest byte that a kernel uses of a local memory.
+/// End of the part of a local memory used by a kernel, in bytes.
 struct LocalMemoryUse {
   isa::Memory memory;
   uint32_t bytes;
 };
 
+/// The generated code of a kernel.
 struct KernelStreams {
   std::string name;
   unsigned numArgs = 0; // pointer arguments
@@ -37,18 +38,18 @@ struct KernelStreams {
   std::vector<std::string> sources; // "pto.tload at k.pto:12:3"
 };
 
-/// What a kernel's streams carry beside their words.
+/// Optional parts of a kernel's streams.
 struct CodegenOptions {
-  bool text = false;    // EngineStream::text, for people
-  bool sources = false; // which op each command is of
+  bool text = false;    // EngineStream::text
+  bool sources = false; // EngineStream::sources
 };
 
-/// Generates the streams of a kernel: the nested module that pto-slice-engines makes (docs/lowering.md section 6),
-/// whose name is the kernel's. Each stream is verified. Failure comes after a diagnostic at the op that caused it.
+/// Generates the streams of a kernel: a nested module made by pto-slice-engines (docs/lowering.md, section 6) with the
+/// kernel's name. Each stream is verified. On failure a diagnostic has been emitted at the offending op.
 mlir::FailureOr<KernelStreams> generateKernel(mlir::ModuleOp kernel, const Processor &processor,
                                               CodegenOptions options = {});
 
-/// The nested modules of `module` that hold sliced kernels, in order.
+/// The nested modules of `module` with sliced kernels, in order.
 llvm::SmallVector<mlir::ModuleOp> slicedKernels(mlir::ModuleOp module);
 
 } // namespace pto_mlir::backend

@@ -1,7 +1,7 @@
-//===- CodegenContext.h - What changes while a kernel's code is generated -===//
+//===- CodegenContext.h - Mutable state of code generation ----------------===//
 //
-// One context per kernel, owned by its compilation. It knows where every SSA value lives (immediate, register, part of
-// a tile or view operand), hands out registers by structured liveness, and owns the storers that take the commands.
+// One context per kernel, owned by its compilation. It maps every SSA value to its location (immediate, register, part
+// of a tile or view operand), allocates registers by structured liveness, and owns the storers of the commands.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@
 
 namespace pto_mlir::backend {
 
-/// A tile operand together with its memory.
+/// A tile operand and its memory.
 struct TileDesc {
   isa::Tile tile;
   isa::Memory memory = isa::Memory::UB;
@@ -31,6 +31,7 @@ struct PtrDesc {
   isa::Value offset;
 };
 
+/// The state of code generation of one kernel on one kind of core.
 class CodegenContext {
 public:
   CodegenContext(const Processor &processor, isa::CoreKind core, bool withText);
@@ -40,37 +41,37 @@ public:
   /// Generates the ops of a block in order.
   llvm::LogicalResult generateBlock(mlir::Block &block);
 
-  // --- operands of an instruction; failure after a diagnostic at `op`
+  // --- operands of an instruction; on failure a diagnostic has been emitted at `op`
 
   /// An integer: immediate (32 bits) or register.
   llvm::LogicalResult integer(mlir::Operation *op, mlir::Value value, isa::Value &out);
-  /// A tile instruction's scalar: bit pattern of f32 for floats, the integer otherwise.
+  /// A scalar operand of a tile instruction: the bit pattern as f32 for floats, the value for integers.
   llvm::LogicalResult scalar(mlir::Operation *op, mlir::Value value, isa::Value &out) {
     return integer(op, value, out);
   }
   llvm::LogicalResult tile(mlir::Operation *op, mlir::Value value, isa::Tile &out);
-  /// A view as an operand: leading dimensions of size 1 dropped, numbers within 32 bits.
+  /// A view as an operand: leading unit dimensions dropped, numbers fit in 32 bits.
   llvm::LogicalResult view(mlir::Operation *op, mlir::Value value, isa::View &out);
-  /// A view as it was made.
+  /// A view as defined, before operand legalisation.
   llvm::LogicalResult viewDesc(mlir::Operation *op, mlir::Value value, isa::View &out);
   llvm::FailureOr<TileDesc> tileDesc(mlir::Operation *op, mlir::Value value);
   llvm::FailureOr<PtrDesc> ptrDesc(mlir::Operation *op, mlir::Value value);
 
-  // --- what results stand for
+  // --- locations of results
 
   void define(mlir::Value result, isa::Value value);
   void define(mlir::Value result, const TileDesc &tile);
   void define(mlir::Value result, const isa::View &view);
   void define(mlir::Value result, const PtrDesc &ptr);
-  /// Registers that stand for the entries of an array of event ids.
+  /// Registers of the entries of an array of event ids.
   void defineArray(mlir::Value result, llvm::SmallVector<uint8_t> registers) { arrays[result] = std::move(registers); }
   llvm::ArrayRef<uint8_t> array(mlir::Value value) const { return arrays.find(value)->second; }
 
   // --- registers
 
-  /// A register that is kept until the last use of `result`.
+  /// A register reserved until the last use of `result`.
   llvm::FailureOr<uint8_t> registerFor(mlir::Operation *op, mlir::Value result);
-  /// A register that is kept until `op` has been generated, its regions included.
+  /// A register reserved until `op` has been generated, including its regions.
   llvm::FailureOr<uint8_t> temporary(mlir::Operation *op);
   /// The same, for a loop's induction variable.
   llvm::FailureOr<uint8_t> loopRegister(mlir::Operation *loop) { return temporary(loop); }
@@ -82,22 +83,24 @@ public:
     currentOp = op;
     return emitted(op, callEncoder(processor.functions, &encoder, insn, &ids));
   }
-  /// dst = lhs I rhs, folded when both are immediates. The register lives as long as `result`, or as `op` when there is
-  /// none.
+  /// dst = lhs I rhs, folded when both are immediates. The register is reserved until the last use of `result`, or for
+  /// `op` when there is none.
   template <class I>
   llvm::LogicalResult binary(mlir::Operation *op, isa::Value lhs, isa::Value rhs, isa::Value &out,
                              mlir::Value result = {});
-  /// Makes an immediate fit the 32 bits of an operand word: a large one goes to a temporary register.
+  /// Legalises an immediate that exceeds the 32 bits of an operand word: moves it to a temporary register.
   llvm::LogicalResult fit(mlir::Operation *op, isa::Value &value);
 
-  /// Commands emitted between begin and end are held back, so that their length is known before they are stored.
+  /// Commands emitted between begin and end are buffered, so that their length is known before they are stored.
   struct Held {
     int engine;
     std::vector<uint32_t> words;
     mlir::Operation *op;
   };
   void beginHolding() { held.emplace_back(); }
+  /// Ends buffering; returns the commands emitted since beginHolding.
   std::vector<Held> endHolding();
+  /// Stores buffered commands.
   llvm::LogicalResult store(const std::vector<Held> &commands);
 
   // --- results of the kernel
@@ -106,6 +109,7 @@ public:
   const isa::CoreKind core;
   isa::Pipe pipe = isa::Pipe::S;
 
+  /// Records the use of a local memory up to byte `end`.
   void useMemory(isa::Memory memory, uint64_t end);
   void useEvent(isa::Pipe src, isa::Pipe dst, int64_t id) { events.insert({int(src), int(dst), id}); }
   size_t numEvents() const { return events.size(); }
@@ -118,7 +122,7 @@ public:
   std::string text(isa::Pipe pipe) const;
   /// The ops of a stream's commands with the first word of each, in order.
   llvm::ArrayRef<std::pair<size_t, mlir::Operation *>> opsOf(isa::Pipe pipe) const;
-  /// The op whose command holds this word; null when unknown.
+  /// The op whose command contains this word; null when unknown.
   mlir::Operation *opAt(isa::Pipe pipe, size_t word) const;
 
 private:
@@ -138,7 +142,7 @@ private:
   std::shared_ptr<VectorDumpStorerDecorator> dump;
   std::shared_ptr<StatisticsStorerDecorator> statistics;
   std::shared_ptr<TraceStorerDecorator> trace;
-  std::shared_ptr<CmdStorerInterface> storer; // the outermost of them
+  std::shared_ptr<CmdStorerInterface> storer; // the outermost decorator
   PtoEncodeContext encoder{};
   CMD_ID_NODE ids{};
   mlir::Operation *currentOp = nullptr;
@@ -146,14 +150,14 @@ private:
   std::map<int, std::vector<std::pair<size_t, mlir::Operation *>>> sources; // engine -> (first word, op)
   std::map<int, size_t> stored;                                             // engine -> words
 
-  // Values of the function that is being generated.
+  // Locations of the values of the current function.
   llvm::DenseMap<mlir::Value, isa::Value> scalars;
   llvm::DenseMap<mlir::Value, TileDesc> tiles;
   llvm::DenseMap<mlir::Value, isa::View> views;
   llvm::DenseMap<mlir::Value, PtrDesc> ptrs;
   llvm::DenseMap<mlir::Value, llvm::SmallVector<uint8_t>> arrays;
 
-  // Registers: ops are numbered in order; an op with regions ends after its body.
+  // Register allocation: ops are numbered in order; the range of an op with regions includes its body.
   llvm::DenseMap<mlir::Operation *, std::pair<unsigned, unsigned>> span;
   unsigned nextNumber = 1;
   std::array<unsigned, isa::kNumRegisters> busyUntil{}; // 0: free
@@ -163,7 +167,7 @@ private:
   std::set<std::tuple<int, int, int64_t>> events;
 };
 
-/// lhs I rhs is one of its operands (x + 0, x * 1); which one.
+/// The operand equal to lhs I rhs by an identity (x + 0, x * 1); nullopt when there is none.
 std::optional<isa::Value> foldIdentity(isa::Opcode opcode, const isa::Value &lhs, const isa::Value &rhs);
 
 template <class I>

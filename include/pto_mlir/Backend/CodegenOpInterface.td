@@ -8,11 +8,11 @@ include "mlir/IR/OpBase.td"
 def CodegenOpInterface : OpInterface<"CodegenOpInterface"> {
   let cppNamespace = "::pto_mlir::backend";
   let description = [{
-    An op that code generation understands: it binds its operands to an instruction of the table and calls the encoder's function for it, or
-    (for values that live in operands: tiles, views, constants) tells the context what its results stand for.
-    lib/Backend attaches it to ops of pto, arith and scf.
+    An op with code generation: binds its operands to an instruction of the table and calls the encoder's function for it, or (for tiles,
+    views and constants, which become parts of operands) defines the locations of its results in the context.
+    lib/Backend attaches the interface to ops of pto, arith and scf.
   }];
-  let methods = [InterfaceMethod<"Emits this op into the stream that the context writes; failure after a diagnostic.",
+  let methods = [InterfaceMethod<"Emits this op to the context's stream; on failure a diagnostic has been emitted.",
                                  "::llvm::LogicalResult", "generate", (ins "::pto_mlir::backend::CodegenContext &":$context)>];
 }
 

@@ -1,8 +1,7 @@
-//===- EngineStorer.h - Where one engine's commands are kept --------------===//
+//===- EngineStorer.h - Storage of one engine's commands ------------------===//
 //
-// A concrete storer holds the commands of one engine. Decorators stack on it, each one job, each with a switch that
-// makes it pass everything through: vector dump (hands the words to a buffer of the compilation), statistics,
-// disassembly trace.
+// A concrete storer holds the commands of one engine. Decorators stack on it, each with one purpose and a switch to
+// disable it: vector dump (moves the words to a buffer of the compilation), statistics, disassembly trace.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,33 +22,34 @@
 
 namespace pto_mlir::backend {
 
-/// Text of what is wrong; empty optional: nothing.
+/// An error message; nullopt on success.
 using StoreError = std::optional<std::string>;
 
+/// Receives the commands of one engine.
 class EngineStoreInterface {
 public:
   virtual ~EngineStoreInterface() = default;
-  /// Takes one whole command and counts it in `node` (may be null).
+  /// Stores one whole command and counts it in `node` (may be null).
   virtual StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) = 0;
-  /// No more commands come. `dep`: bit set of the pipes whose end this engine's end waits for, 0 for none.
+  /// Ends the stream. `dep`: bit set of the pipes whose end this engine's end waits for, 0 for none.
   virtual void store_cmd_end(unsigned dep) = 0;
-  /// Hands over what is kept; a second call returns only what came since.
+  /// Moves out the stored words; a second call returns only those stored since.
   virtual std::vector<uint32_t> get_cmds() = 0;
 };
 using EngineStorerPtr = std::shared_ptr<EngineStoreInterface>;
 
-/// Keeps the commands of one engine and knows which commands belong to it.
+/// Stores the commands of one engine; rejects commands of other engines.
 class EngineStorer : public EngineStoreInterface {
 public:
   EngineStorer(int engineId, std::string name) : engineId(engineId), name(std::move(name)) {}
   StoreError store(const uint32_t *cmd, size_t numWords, CMD_ID_NODE *node) override;
   void store_cmd_end(unsigned dep) override { endDependency = dep; }
   std::vector<uint32_t> get_cmds() override { return std::exchange(words, {}); }
-  /// What `store_cmd_end` was told; empty before.
+  /// The argument of `store_cmd_end`; nullopt before the call.
   std::optional<unsigned> dependency() const { return endDependency; }
 
 protected:
-  /// Is this command one of this engine's?
+  /// Checks that the command belongs to this engine.
   virtual StoreError accept(const uint32_t *cmd, size_t numWords) const = 0;
 
   const int engineId;
@@ -95,7 +95,7 @@ public:
   explicit FixpipeEngineStorer(const isa::ArchInfo &arch)
       : PipeEngineStorer(arch, isa::CoreKind::AIC, isa::Pipe::FIX) {}
 };
-/// One port of the cross-device engine. Its commands have no row in the table; any are kept.
+/// One port of the cross-device engine. Its commands have no rows in the table; all are accepted.
 class CDMAEngineStorer : public EngineStorer {
 public:
   explicit CDMAEngineStorer(int port) : EngineStorer(PTO_ENGINE_CDMA, "CDMA." + std::to_string(port)) {}
@@ -104,7 +104,7 @@ protected:
   StoreError accept(const uint32_t *, size_t) const override { return std::nullopt; }
 };
 
-/// Forwards everything. While `enabled` is false a decorator does nothing else.
+/// Forwards all calls. While `enabled` is false a decorator does nothing else.
 class EngineStorerDecorator : public EngineStoreInterface {
 public:
   EngineStorerDecorator(EngineStorerPtr component, const bool &enabled)
@@ -117,7 +117,7 @@ public:
 
 protected:
   EngineStorerPtr component;
-  const bool &enabled; // belongs to the command-level decorator
+  const bool &enabled; // owned by the command-level decorator
 };
 
 /// Moves the words out of the component into `output` at each command.
@@ -133,11 +133,13 @@ private:
   std::vector<uint32_t> &output;
 };
 
+/// Command counts of one engine.
 struct EngineStatistics {
   uint64_t commands = 0, words = 0;
   std::map<std::string, uint64_t> byMnemonic; // complete once store_cmd_end was called
 };
 
+/// Counts commands and words.
 class StatisticsEngineStorerDecorator : public EngineStorerDecorator {
 public:
   StatisticsEngineStorerDecorator(EngineStorerPtr component, const bool &enabled, EngineStatistics &statistics)
@@ -147,7 +149,7 @@ public:
 
 private:
   EngineStatistics &statistics;
-  std::map<unsigned, uint64_t> byOpcode; // named when flushed
+  std::map<unsigned, uint64_t> byOpcode; // converted to mnemonics when flushed
 };
 
 /// Appends a line of disassembly per command to `output` when flushed.

@@ -8,7 +8,7 @@ include "mlir/Pass/PassBase.td"
 def PTOPrintCommands : Pass<"pto-print-commands", "::mlir::ModuleOp"> {
   let summary = "print the command streams of every sliced kernel";
   let description = [{
-    Generates code for each nested module that pto-slice-engines made and prints the disassembly to stdout. The IR stays as it is.
+    Generates code for each nested module that pto-slice-engines made and prints the disassembly to stdout. The IR is not changed.
 
     ```
     kernel @k: 2 arguments, 3 events, UB 8192

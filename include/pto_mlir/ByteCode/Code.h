@@ -1,4 +1,4 @@
-// VM instructions and their encoding. docs/vm.md describes them, Opcodes.def lists them.
+// VM instructions and their encoding (docs/vm.md; list in Opcodes.def).
 #ifndef PTO_MLIR_BYTECODE_CODE_H
 #define PTO_MLIR_BYTECODE_CODE_H
 
@@ -23,21 +23,21 @@ struct OpcodeRow {
   std::string_view mnemonic;
   std::string_view operands; // one letter each
 };
-/// The row of a byte; null for a reserved one.
+/// The row of an opcode or mnemonic; null for a reserved or unknown one.
 const OpcodeRow *findOpcode(uint8_t code);
 const OpcodeRow *findOpcode(std::string_view mnemonic);
 
-/// Which pool `ldc` reads: the seed of the format prints these as TypeCode.
+/// Kind of constant read by `ldc`; printed as TypeCode in listings.
 enum class TypeCode : uint8_t { Scalar = 1, Tensor = 2 };
 
-/// A pointer argument of a kernel: `bytes` bytes from `offset` in the buffer that `slot` holds.
+/// A pointer argument of a kernel: `bytes` bytes at `offset` in the buffer in `slot`.
 struct BufferArgument {
   uint32_t slot = 0;
   uint64_t offset = 0;
   uint64_t bytes = 0;
 };
 
-/// One instruction; which fields count is said by the opcode's operand letters.
+/// One instruction; the operand letters of its opcode select the valid fields.
 struct Instruction {
   Opcode opcode = Opcode::Return;
   uint32_t slot = 0;    // s
@@ -56,18 +56,20 @@ struct Instruction {
 /// Appends the bytes of an instruction.
 void encode(const Instruction &instruction, std::vector<uint8_t> &code);
 
-/// Decodes one instruction at `position` and moves on. Fails with the byte on an unknown opcode or a bad number.
+/// Decodes the instruction at `position` and advances it. Fails on an unknown opcode or a malformed number; the failure
+/// names the byte offset.
 Result<Instruction> decode(const std::vector<uint8_t> &code, uint64_t &position);
-/// Decodes everything.
+/// Decodes all instructions.
 Result<std::vector<Instruction>> decodeAll(const std::vector<uint8_t> &code);
 
-/// iload / istore / fload / ..: the family's first opcode (the form with an operand) and the slot, for any form.
+/// An access to a slot: the opcode of the general form (iload, istore, fload, ..) and the slot.
 struct SlotAccess {
   Opcode family;
   uint32_t slot;
 };
+/// The slot access of any form (iload 2, iload_2); nullopt for other instructions.
 std::optional<SlotAccess> slotAccess(const Instruction &instruction);
-/// The shortest form of a family's access: iload_2 rather than iload 2.
+/// The shortest encoding of a slot access: iload_2 rather than iload 2.
 Instruction makeSlotAccess(Opcode family, uint32_t slot);
 
 } // namespace pto_mlir::bytecode

@@ -1,4 +1,4 @@
-// A program whose kernels on the device are one function on host bytes; for callers that are no C++20.
+// Runs a program whose device kernels are computed by a callback on host data; for C++17 callers.
 #ifndef PTO_MLIR_BYTECODE_HOSTEDPROGRAM_H
 #define PTO_MLIR_BYTECODE_HOSTEDPROGRAM_H
 
@@ -20,16 +20,17 @@ struct HostedTensor {
   std::vector<char> bytes;
 };
 
-/// Computes kernel `name` ("device." left out): operands to results, of the types that the program says.
+/// Computes kernel `name` (without the prefix "device."). `results` have the types declared by the program.
 using HostedKernel = std::function<Status(const std::string &name, const std::vector<HostedTensor> &operands,
                                           std::vector<HostedTensor> &results)>;
 
+/// A loaded program with its device kernels in a callback.
 class HostedProgram {
 public:
-  /// `code` as `serialize` wrote it; it is verified.
+  /// Deserialises and verifies `code`.
   static Result<std::unique_ptr<HostedProgram>> load(const std::vector<uint8_t> &code, HostedKernel kernel);
   ~HostedProgram();
-  /// Function 0, which takes and gives tensors.
+  /// Runs function 0, whose parameters and results are tensors.
   Result<std::vector<HostedTensor>> run(const std::vector<HostedTensor> &arguments);
 
 private:

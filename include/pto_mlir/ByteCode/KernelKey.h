@@ -1,4 +1,4 @@
-// What identifies a kernel that a program calls, and its readable name.
+// The key of a kernel called by a program, and its mangled name.
 #ifndef PTO_MLIR_BYTECODE_KERNELKEY_H
 #define PTO_MLIR_BYTECODE_KERNELKEY_H
 
@@ -18,28 +18,29 @@ using Number = std::variant<int64_t, double>;
 /// An attribute of a call: a number, a text, or a list of numbers.
 using AttributeValue = std::variant<int64_t, double, std::string, std::vector<Number>>;
 
-/// A kernel by what it computes: @device.conv2d on these types with these attributes.
+/// Identifies a kernel by operation, types and attributes: @device.conv2d on these types with these attributes.
 struct KernelKey {
   std::string callee; // "device.add": the place, a dot, the operation (which may have dots)
   std::vector<Type> operands, results;
   std::vector<std::pair<std::string, AttributeValue>> attributes; // by name, ascending
 
   bool operator==(const KernelKey &) const = default;
-  /// "device", "host", "python": who runs it.
+  /// The executor: "device", "host" or "python".
   std::string_view place() const { return std::string_view(callee).substr(0, callee.find('.')); }
-  /// What is behind the first dot.
+  /// The operation: the part of `callee` after the first dot.
   std::string_view op() const { return std::string_view(callee).substr(callee.find('.') + 1); }
 };
 
 /// `device_add_sig_ii_i_ins_i32_i32_outs_i32`: tokens joined by '_': the callee, one letter per operand and per result
-/// (i, f, t), the types (`16x768xf32`), then name and value of each attribute. Two keys never share a name, and
-/// `demangle` undoes it: '_' inside a token is '__', any other character that is not a letter or digit (and 'Z') is Z
-/// and two hex digits.
+/// (i, f, t), the types (`16x768xf32`), then name and value of each attribute. Injective; `demangle` is the inverse.
+/// Escapes: '_' inside a token is '__'; any other character that is not a letter or digit, and 'Z', is Z and two hex
+/// digits.
 std::string mangle(const KernelKey &key);
-/// The key of a mangled name; nothing when it is none. demangle(mangle(k)) == k.
+/// The key of a mangled name; nullopt when malformed. demangle(mangle(k)) == k.
 std::optional<KernelKey> demangle(std::string_view name);
 
-/// "device.", "host." or "python." and an operation, printable characters, valid types, attributes ascending.
+/// Whether `callee` is "device.", "host." or "python." and an operation in printable characters, the types are valid
+/// and the attributes ascending.
 bool isValidKey(const KernelKey &key);
 
 } // namespace pto_mlir::bytecode

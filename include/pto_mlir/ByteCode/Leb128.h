@@ -8,6 +8,7 @@
 
 namespace pto_mlir::bytecode {
 
+/// Appends the shortest encoding of `value`.
 inline void writeLeb128(std::vector<uint8_t> &code, uint64_t value) {
   do {
     uint8_t byte = value & 0x7f;
@@ -16,8 +17,8 @@ inline void writeLeb128(std::vector<uint8_t> &code, uint64_t value) {
   } while (value);
 }
 
-/// Reads at `position` and moves it on; nothing when the code ends first, the value exceeds 64 bits, or the last
-/// byte is a superfluous zero (one spelling per number keeps equal programs equal).
+/// Reads the number at `position` and advances it. Nullopt when the code is truncated, the value exceeds 64 bits, or
+/// the encoding is not the shortest (a canonical encoding makes equal programs equal bytes).
 inline std::optional<uint64_t> readLeb128(const std::vector<uint8_t> &code, uint64_t &position) {
   uint64_t value = 0;
   for (unsigned shift = 0; shift < 64; shift += 7) {

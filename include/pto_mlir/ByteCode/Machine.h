@@ -1,4 +1,4 @@
-// Runs programs.
+// The interpreter of VM programs.
 #ifndef PTO_MLIR_BYTECODE_MACHINE_H
 #define PTO_MLIR_BYTECODE_MACHINE_H
 
@@ -16,24 +16,24 @@
 
 namespace pto_mlir::bytecode {
 
-/// Where a tensor's bytes are beside host memory, or instead of it.
+/// Storage of a tensor outside host memory.
 class Residence {
 public:
   virtual ~Residence() = default;
-  /// The bytes in host memory, when whoever makes them is done. The same bytes each time.
+  /// Waits for the producer and returns the data in host memory. Returns the same allocation each time.
   virtual Result<std::shared_ptr<std::byte[]>> fetch() = 0;
 };
 
-/// A dense row-major tensor. Views (reshape, cast) share the bytes.
+/// A dense row-major tensor. Views (reshape, cast) share the data.
 struct Tensor {
   ElementType element = ElementType::F32;
   std::vector<int64_t> shape;
-  std::shared_ptr<std::byte[]> data; ///< null while the bytes are in the residence only
+  std::shared_ptr<std::byte[]> data; ///< null while the data is in the residence only
   uint64_t bytes = 0;
   std::shared_ptr<Residence> residence;
-  bool isConstant = false; ///< nobody writes it any more: what a residence holds beside `data` stays true
+  bool isConstant = false; ///< never written again, so that `data` and `residence` stay consistent
 
-  /// Brings the bytes to `data`.
+  /// Makes `data` available on the host, from the residence if necessary.
   Status fetch() { return data || !residence ? Status() : fetchNow(); }
 
 private:
@@ -41,7 +41,7 @@ private:
 };
 using TensorPtr = std::shared_ptr<Tensor>;
 
-/// Zeros. Nothing when the shape is negative somewhere or exceeds 2^40 bytes.
+/// A tensor of zeros. Null when an extent is negative or the size exceeds 2^40 bytes.
 TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape);
 
 /// A value between the machine and kernels or callers: an integer, a float (as the bits of a double), or a tensor.
@@ -54,36 +54,36 @@ struct Value {
   double asDouble() const { return std::bit_cast<double>(bits); }
 };
 
-/// What a key resolved to. Called with operands of the key's types; leaves values of the result types.
+/// The implementation of a kernel key. Called with operands of the key's types; sets results of its result types.
 class Kernel {
 public:
   virtual ~Kernel() = default;
   virtual Status run(std::span<const Value> operands, std::span<Value> results) = 0;
-  /// Whether it knows tensors that are elsewhere (Tensor::residence). What such a kernel makes is waited for by
-  /// fetching it, so that the machine waits for no launch before it calls one, or after.
+  /// Whether it handles tensors outside host memory (Tensor::residence). Results of such a kernel are waited for on
+  /// fetch, so the machine does not wait for pending launches before or after calling it.
   virtual bool knowsResidences() const { return false; }
 };
 
-/// Where a program's kernels and external tensors come from: its target.
+/// Provides a program's kernels and external tensors: its target.
 class KernelProvider {
 public:
   virtual ~KernelProvider() = default;
-  /// Finds a kernel, or makes one; called once per key when a machine is made. `name` is mangle(key).
+  /// Finds or creates a kernel. Called once per key when a machine is created. `name` is mangle(key).
   virtual Result<std::shared_ptr<Kernel>> resolve(const KernelKey &key, const std::string &name) = 0;
-  /// An external tensor constant.
+  /// Returns an external tensor constant.
   virtual Result<TensorPtr> external(const std::string &name, const Type &type);
-  /// `launch`: may return before the kernel has run if results are complete once `wait` returns. Runs it at once unless
-  /// overridden.
+  /// Implements `launch`. May be asynchronous, provided that results are complete once `wait` returns. Synchronous
+  /// unless overridden.
   virtual Status launch(Kernel &kernel, uint32_t queue, std::span<const Value> operands, std::span<Value> results);
-  /// Waits for one queue's launches; for all when `queue` is kAllQueues.
+  /// Waits for the launches of one queue, or of all (kAllQueues).
   virtual Status wait(uint32_t queue) { return {}; }
-  /// Launches after it begin when those before it have ended.
+  /// Orders all later launches after all earlier ones.
   virtual Status barrier() { return {}; }
   static constexpr uint32_t kAllQueues = UINT32_MAX;
 };
 
-/// Kernels on the host that every program may call: @host.print, and math on scalars (@host.exp f32 -> f32, ..).
-/// `print` gets what print writes, a line at a time.
+/// Host kernels available to every program: @host.print, and math on scalars (@host.exp f32 -> f32, ..). `print` is
+/// called with each line printed by @host.print.
 class HostProvider : public KernelProvider {
 public:
   explicit HostProvider(std::function<void(const std::string &)> print) : print(std::move(print)) {}
@@ -93,30 +93,32 @@ private:
   std::function<void(const std::string &)> print;
 };
 
+/// Limits of a machine, for untrusted programs.
 struct MachineOptions {
-  /// Backward branches and calls before a run is given up; 0 = no limit.
+  /// Limit on backward branches and calls per run; 0 = no limit.
   uint64_t maxJumps = 0;
-  /// Calls within calls.
+  /// Limit on nested calls.
   uint32_t maxCallDepth = 1024;
-  /// Bytes of the largest tensor that a program may make.
+  /// Limit on the size of a tensor in bytes.
   uint64_t maxTensorBytes = uint64_t(1) << 40;
 };
 
-/// A program with its kernels resolved. Not for several threads at once.
+/// A program with its kernels resolved. Not thread-safe.
 class Machine {
 public:
-  /// Resolves every kernel and external tensor of the program; a missing one is a failure that names it.
+  /// Resolves all kernels and external tensors of the program; a failure names the missing one.
   static Result<Machine> create(Program program, std::shared_ptr<KernelProvider> provider, MachineOptions options = {});
 
-  /// Runs a function and returns its results. Arguments must have the types of its parameters. A failure names
-  /// function, instruction and source; whatever the run held is released, and the machine can run again.
+  /// Runs a function and returns its results. Arguments must have the types of its parameters. A failure names the
+  /// function, the instruction and its source; afterwards all values of the run are released and the machine may be
+  /// reused.
   Result<std::vector<Value>> run(std::vector<Value> arguments, uint32_t function = 0);
 
-  /// Called with a line of text before every instruction: where, which, the slots, the stacks.
+  /// Sets a sink that receives one line before every instruction: position, instruction, slots, stacks.
   void trace(std::function<void(const std::string &)> sink) { traceSink = std::move(sink); }
 
   const Program &program() const { return loaded; }
-  uint64_t instructionsRun() const { return numInstructions; } // counted while tracing only
+  uint64_t instructionsRun() const { return numInstructions; } // counted only while tracing
 
 private:
   struct Frame {
@@ -140,10 +142,10 @@ private:
   std::function<void(const std::string &)> traceSink;
   uint64_t numInstructions = 0;
 
-  // A run's state. Numbers and tensors have a stack each, so that what an entry is follows from the instruction.
+  // State of a run. Numbers and tensors have separate stacks, so that entries need no type tags.
   std::vector<int64_t> numberSlots, numberStack;
   std::vector<TensorPtr> tensorSlots, tensorStack;
-  size_t numbers = 0, references = 0, slotEnd = 0; // tops
+  size_t numbers = 0, references = 0, slotEnd = 0; // stack pointers
   std::vector<Frame> frames;
   bool launched = false; // since the last wait
   uint32_t failedFunction = 0, failedInstruction = 0;

@@ -1,4 +1,4 @@
-// A VM program on its own: constants, functions, target.
+// A VM program: constants, functions, target.
 #ifndef PTO_MLIR_BYTECODE_MODULE_H
 #define PTO_MLIR_BYTECODE_MODULE_H
 
@@ -13,10 +13,10 @@
 
 namespace pto_mlir::bytecode {
 
-/// The version of the instruction set that this library writes and reads.
+/// Version of the instruction set, written and required by this library.
 inline constexpr uint32_t kVersion = 1;
 
-/// What a program needs of whoever runs it.
+/// Capabilities that a program requires of its executor.
 enum Capability : uint32_t {
   kTensors = 1,       // tensor values and kernels on them
   kDynamicShapes = 2, // extents known at run time only
@@ -25,13 +25,14 @@ enum Capability : uint32_t {
 };
 inline constexpr uint32_t kAllCapabilities = 15;
 
-/// A number of the constant pool; `bits` holds the integer, or the bit pattern of the value as f64.
+/// A scalar constant; `bits` is the integer, or the bit pattern of the value as f64.
 struct ScalarConstant {
   uint32_t type = 0;
   uint64_t bits = 0;
   bool operator==(const ScalarConstant &) const = default;
 };
-/// A tensor: its bytes, or the name under which whoever runs the program has them (large weights stay where they are).
+/// A tensor constant: its data, or the name of an external tensor supplied by the KernelProvider (so that large weights
+/// are not copied).
 struct TensorConstant {
   uint32_t type = 0;
   bool isExternal = false;
@@ -45,20 +46,20 @@ struct TextConstant {
 };
 using Constant = std::variant<ScalarConstant, TensorConstant, TextConstant, KernelKey>;
 
-/// Where an instruction came from.
+/// Source location of an instruction.
 struct DebugEntry {
   uint32_t instruction = 0;
   std::string location;
   bool operator==(const DebugEntry &) const = default;
 };
 
-/// Parameters are in slots 0.. when it starts.
+/// A function. At entry the parameters are in slots 0 and up.
 struct Function {
   std::string name;
   std::vector<uint32_t> parameters, results; // types
   std::vector<uint32_t> slots;               // types; begins with the parameters
   std::vector<uint8_t> code;
-  std::vector<DebugEntry> debug; // ascending; an entry holds until the next
+  std::vector<DebugEntry> debug; // ascending; an entry applies up to the next
   bool operator==(const Function &) const = default;
 };
 
@@ -68,19 +69,19 @@ struct Module {
   std::string target;              // "host", "python" or a processor
   uint32_t targetVersion = 1;      // of that target's kernels
   uint32_t capabilities = 0;       // Capability bits
-  std::vector<Type> types;         // each once
-  std::vector<Constant> constants; // each once
+  std::vector<Type> types;         // unique
+  std::vector<Constant> constants; // unique
   std::vector<Function> functions;
   bool operator==(const Module &) const = default;
 
-  /// Index of a type, of a constant; appended when new.
+  /// Index of a type or constant; appends it when new.
   uint32_t addType(const Type &type);
   uint32_t addConstant(const Constant &constant);
   const Function *findFunction(std::string_view name) const;
-  /// Slots that the entry needs, and the bytes they take on the host.
+  /// Number of slots of the entry function, and their size in bytes on the host.
   uint32_t variableSize() const { return functions.empty() ? 0 : functions[0].slots.size(); }
   uint64_t byteSize() const;
-  /// The bits that the code uses.
+  /// The Capability bits required by the code.
   uint32_t usedCapabilities() const;
 };
 

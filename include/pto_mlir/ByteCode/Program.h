@@ -12,9 +12,9 @@
 
 namespace pto_mlir::bytecode {
 
-/// One instruction as the machine reads it: operands decoded, slots and targets resolved, types turned into a width.
+/// One decoded instruction: slots and targets resolved, types reduced to a width.
 struct Step {
-  Opcode opcode = Opcode::Nop; // loads and stores as the family's first opcode, constants as IConst
+  Opcode opcode = Opcode::Nop; // loads and stores in the general form, constants as IConst
   uint8_t width = 0;           // bits of the integer or float the instruction computes with
   Kind kind = Kind::Integer;   // of its operand: pop, dup, select; of the source for conv
   Kind kind2 = Kind::Integer;  // of the second one: swap; of the target for conv
@@ -22,6 +22,7 @@ struct Step {
   int64_t b = 0;               // value, predicate, queue, rank
 };
 
+/// A verified and decoded function.
 struct LoadedFunction {
   std::vector<Step> steps;  // one per instruction, and a return at the end
   std::vector<Kind> slots;  // kind of each slot
@@ -29,7 +30,7 @@ struct LoadedFunction {
   uint32_t tensorDepth = 0;
 };
 
-/// A module that passed verification. What its instructions may assume, they need not check.
+/// A verified module. Execution relies on the verified properties without checks.
 class Program {
 public:
   /// Checks types, constants, signatures and every instruction on every path: indices, operand types, branch targets,
@@ -39,7 +40,7 @@ public:
 
   const Module &module() const { return *source; }
   const std::vector<LoadedFunction> &functions() const { return loaded; }
-  /// Why an instruction failed, with its place.
+  /// A failure with the position of the instruction that caused it.
   Failure failureAt(uint32_t function, uint32_t instruction, const std::string &reason) const;
 
 private:

@@ -1,4 +1,4 @@
-// A program as bytes: a FlatBuffers table (lib/ByteCode/ByteCode.fbs).
+// Serialisation of programs as a FlatBuffers table (lib/ByteCode/ByteCode.fbs).
 #ifndef PTO_MLIR_BYTECODE_SERIALIZE_H
 #define PTO_MLIR_BYTECODE_SERIALIZE_H
 
@@ -11,9 +11,10 @@
 
 namespace pto_mlir::bytecode {
 
+/// The module as bytes, for `deserialize`.
 std::vector<uint8_t> serialize(const Module &module);
 
-/// Reads what `serialize` wrote; any bytes are safe to give. The module is not verified yet (Verifier.h).
+/// Reads the output of `serialize`; safe for untrusted bytes. The module still has to be verified (Program::load).
 Result<Module> deserialize(const uint8_t *data, size_t size);
 
 } // namespace pto_mlir::bytecode

@@ -1,4 +1,4 @@
-// Programs as text: the assembler, the disassembler, and the listing of a ByteCodeModule.
+// The assembler, the disassembler, and the listing of a ByteCodeModule.
 #ifndef PTO_MLIR_BYTECODE_TEXT_H
 #define PTO_MLIR_BYTECODE_TEXT_H
 
@@ -10,11 +10,12 @@
 
 namespace pto_mlir::bytecode {
 
-/// Reads the text form (docs/vm.md). Failures begin with "line N: ". The result is not verified yet (Verifier.h).
+/// Assembles the text form (docs/vm.md). Failures begin with "line N: ". The module still has to be verified
+/// (Program::load).
 Result<Module> assemble(std::string_view text);
 
-/// Writes the text form. assemble(disassemble(m)) == m for every module whose code decodes; other code becomes a
-/// comment.
+/// Writes the text form. assemble(disassemble(m)) == m for every module whose code decodes; code that does not is
+/// written as a comment.
 std::string disassemble(const Module &module);
 
 /// One instruction as disassemble writes it, without labels; for traces.

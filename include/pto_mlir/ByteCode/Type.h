@@ -12,10 +12,10 @@
 
 namespace pto_mlir::bytecode {
 
-/// Extent that is known at run time only.
+/// A dynamic extent.
 inline constexpr int64_t kDynamic = -1;
 
-/// Where a value lives: on the number stack as integer or float, or on the reference stack.
+/// The kind of a value: an integer or float on the number stack, or a tensor on the reference stack.
 enum class Kind : uint8_t { Integer, Float, Tensor };
 
 /// i1, i8, .., i64, f32, f64, or a tensor of any element type.
@@ -26,28 +26,29 @@ struct Type {
 
   bool operator==(const Type &) const = default;
   Kind kind() const;
-  /// Bits at which integers wrap.
+  /// Width in bits; integers wrap modulo 2^width.
   unsigned width() const { return element == ElementType::Boolean ? 1 : elementBits(element); }
   bool isStatic() const;
-  /// Number of dimensions that are known at run time only.
+  /// Number of dynamic dimensions.
   unsigned numDynamic() const;
   static Type scalar(ElementType element) { return {element, false, {}}; }
 };
 
 /// "i32", "tensor<2x?xf32>".
 std::string typeText(const Type &type);
-/// The type of that text; nothing when it is none, or a scalar of an element type that the VM does not compute in.
+/// Parses a type; nullopt when malformed, or a scalar of an element type without VM arithmetic.
 std::optional<Type> parseType(std::string_view text);
-/// Whether the VM may hold values of it: scalars of i1 to i64, f32, f64; tensors of at most 8 dimensions and 2^40
+/// Whether values of the type are supported: scalars of i1 to i64, f32, f64; tensors of at most 8 dimensions and 2^40
 /// bytes.
 bool isValidType(const Type &type);
 
-/// Element type by the VM's name for it: the file's, but "i1" for boolean.
+/// The VM's name of an element type: elementTypeName, but "i1" for boolean.
 std::string elementText(ElementType element);
+/// The element type with that VM name; nullopt when there is none.
 std::optional<ElementType> parseElement(std::string_view text);
 
-/// Whether a tensor of static type `from` may be used where `to` is expected without a check: equal, or `to` knows
-/// less.
+/// Whether a tensor of type `from` may be used as `to` without a run-time check: the types are equal, or `to` has
+/// dynamic extents where they differ.
 bool isRefinedBy(const Type &to, const Type &from);
 
 } // namespace pto_mlir::bytecode

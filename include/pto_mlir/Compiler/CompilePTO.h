@@ -1,4 +1,4 @@
-// .pto to planned .pto or to a .pmodel of kernels: what pto-compile calls.
+// Compiles .pto to planned .pto or to a .pmodel of kernels: the library behind pto-compile.
 #ifndef PTO_MLIR_COMPILER_COMPILEPTO_H
 #define PTO_MLIR_COMPILER_COMPILEPTO_H
 
@@ -6,6 +6,7 @@
 
 namespace pto_mlir {
 
+/// Options of compileProgram, as those of pto-compile.
 struct ProgramOptions {
   std::string input;      // .pto
   std::string output;     // .pto, .mlir or .pmodel
@@ -16,11 +17,12 @@ struct ProgramOptions {
   bool relaxed = false;   // read the older spelling, too (pto::acceptRelaxedText)
 };
 
+/// Numbers of a compiled program, for reports.
 struct ProgramSummary {
   int64_t kernels = 0, streams = 0, commandBytes = 0;
 };
 
-/// Compiles `input`. Nothing is written on failure.
+/// Compiles `input` to `output`. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors);
 
 } // namespace pto_mlir

@@ -1,4 +1,4 @@
-// The compiler as a library: what model_transform and model_deploy call, in one process, without intermediate files.
+// The compiler as a library, used by model_transform and model_deploy in-process, without intermediate files.
 #ifndef PTO_MLIR_COMPILER_COMPILER_H
 #define PTO_MLIR_COMPILER_COMPILER_H
 
@@ -10,29 +10,33 @@
 
 namespace pto_mlir {
 
-/// Problems for the user to read, one per entry; empty after success.
+/// Error messages for the user, one per entry; empty after success.
 using Errors = std::vector<std::string>;
 
+/// Options of transformModel, as those of model_transform.
 struct TransformOptions {
-  std::string modelFile;                         // .onnx
-  std::string modelName;                         // name of the net
-  std::vector<std::vector<int64_t>> inputShapes; // one per input, or none
-  std::vector<std::string> outputNames;          // cut the graph here
-  std::string mlirFile;                          // output
-  std::string preprocess;                        // JSON, kept with the module
-  int64_t maxExtent = 32;                        // the largest extent that follows from what is known at run time only
-  std::map<std::string, std::vector<int64_t>> sizes; // of dimensions that the model names
+  std::string modelFile;                             // .onnx
+  std::string modelName;                             // name of the net
+  std::vector<std::vector<int64_t>> inputShapes;     // one per input, or none
+  std::vector<std::string> outputNames;              // tensors at which the graph is cut; empty: the model's outputs
+  std::string mlirFile;                              // output
+  std::string preprocess;                            // JSON, stored with the module
+  int64_t maxExtent = 32;                            // the largest extent of a dynamic dimension
+  std::map<std::string, std::vector<int64_t>> sizes; // of named dimensions (dim_param)
 };
 
+/// Numbers of an imported model, for reports.
 struct TransformSummary {
   int64_t nodes = 0;       // ONNX nodes
   int64_t ops = 0;         // top ops
-  int64_t weightBytes = 0; // bytes of the weights that are still used
+  int64_t weightBytes = 0; // bytes of the weights in use
 };
 
-/// ONNX -> top .mlir with its weights beside it. Nothing is written on failure.
+/// Imports ONNX to a top .mlir and a weights file next to it. Nullopt on failure, with `errors`; then nothing is
+/// written.
 std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors);
 
+/// Options of deployModel, as those of model_deploy.
 struct DeployOptions {
   std::string mlirFile;
   std::string modelFile; // output .pmodel
@@ -45,7 +49,7 @@ struct DeployOptions {
   bool emitExact = false; // as .pto for pto-compile: the ops that the model runs, whatever the public assembler lacks
 };
 
-/// A row of the instruction table's architectures.
+/// An architecture of the instruction table.
 struct ProcessorDescription {
   std::string name;
   unsigned blocks; // of a chip: the most that a launch may have
@@ -55,37 +59,40 @@ struct ProcessorDescription {
 /// The processors that models can be compiled for, the default first.
 std::vector<ProcessorDescription> describeProcessors();
 
+/// Numbers and notes of a compiled model, for reports.
 struct DeploySummary {
   int64_t kernels = 0, launches = 0;
   int64_t commandBytes = 0, weightBytes = 0, fileBytes = 0;
   std::vector<std::string> hostOps;    // "node: reason"
-  std::vector<std::string> absorbed;   // tensor names that no longer exist
-  std::vector<std::string> narrowed;   // inputs and outputs that the runtime converts: "ids (int64 as int32)"
+  std::vector<std::string> absorbed;   // names of tensors eliminated by fusion or folding
+  std::vector<std::string> narrowed;   // inputs and outputs converted by the runtime: "ids (int64 as int32)"
   int64_t emitted = 0;                 // kernels written as .pto
-  std::vector<std::string> notEmitted; // "kernel: what the assembler cannot lower"
-  std::vector<std::string> rewritten;  // "kernel: what its .pto says in other ops than the model runs"
-  std::vector<std::string> clipped;    // constants that the storage type cannot hold, cut to its range
-  std::vector<std::string> remarks;    // where a pass takes a slow way: "tensor "x": has a single buffer .."
+  std::vector<std::string> notEmitted; // "kernel: construct that the assembler cannot lower"
+  std::vector<std::string> rewritten;  // "kernel: ops replaced by equivalents in its .pto"
+  std::vector<std::string> clipped;    // constants out of range of their storage type, saturated
+  std::vector<std::string> remarks;    // remarks (glossary): "tensor "x": has a single buffer .."
 };
 
-/// Top .mlir -> .pmodel. Nothing is written on failure.
+/// Compiles a top .mlir to a .pmodel. Nullopt on failure, with `errors`; then nothing is written.
 std::optional<DeploySummary> deployModel(const DeployOptions &options, Errors &errors);
 
+/// An input or output of a net.
 struct NetTensor {
   std::string name;
   std::vector<int64_t> shape;
   std::string type; // numpy's name: "float32"
 };
 
-/// What computes a named tensor.
+/// The op that computes a named tensor.
 struct NetOp {
   std::string name;                // of the tensor
   std::string kind;                // of the op: "conv"
-  std::vector<std::string> inputs; // names of the tensors that it reads, weights left out
+  std::vector<std::string> inputs; // names of the tensors it reads, except weights
 };
 
+/// The interface and graph of a top module.
 struct NetDescription {
-  std::vector<std::string> absorbed; // tensors that no op computes any more
+  std::vector<std::string> absorbed; // names of tensors eliminated by fusion or folding
   std::vector<NetTensor> inputs, outputs;
   std::vector<NetOp> graph;
   std::string preprocess; // JSON

@@ -1,4 +1,4 @@
-// The last step: codegen of every kernel, bytecode of the host program, weights -> .pmodel.
+// The last step: code generation of every kernel, bytecode of the host program, and weights -> .pmodel.
 #ifndef PTO_MLIR_COMPILER_MODELBUILDER_H
 #define PTO_MLIR_COMPILER_MODELBUILDER_H
 
@@ -8,19 +8,20 @@
 
 namespace pto_mlir {
 
-/// What a .pmodel says that it was made by.
+/// The `producer` field of a .pmodel.
 inline constexpr const char *kProducer = "pto-mlir 0.1.0";
 
-/// A net as it goes into a file; its weights are those of the context's weight store.
+/// A compiled net; its weights are views of the context's weight store.
 struct BuiltModel {
   pmodel::ModelDesc model;
   DeploySummary summary;
 };
 
-/// Packs a module that the deploy pipeline has brought to engine functions and a vm.func.
+/// Builds the model of a module lowered by the deploy pipeline to engine functions and a vm.func. Nullopt on failure,
+/// with `errors`.
 std::optional<BuiltModel> buildModel(mlir::ModuleOp module, const DeployOptions &options, Errors &errors);
 
-/// `summary` with the sizes of the file that was written; nothing, and an error more, where writing failed.
+/// `summary` with the sizes of the written file; nullopt when writing failed, with the error appended to `errors`.
 std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written,
                                        Errors &errors);
 

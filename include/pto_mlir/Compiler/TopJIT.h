@@ -1,4 +1,4 @@
-// Runs a top module on this machine's CPU, for comparison with other implementations only.
+// Runs a top module on the host CPU, for comparison with other implementations only.
 #ifndef PTO_MLIR_COMPILER_TOPJIT_H
 #define PTO_MLIR_COMPILER_TOPJIT_H
 
@@ -16,15 +16,15 @@ struct HostTensor {
   std::vector<char> bytes;
 };
 
-/// A top module compiled for the CPU: top-layout, convert-top-to-linalg, upstream's loops, LLVM.
+/// A top module compiled for the CPU: top-layout, convert-top-to-linalg, upstream's lowering to loops, LLVM.
 class TopJIT {
 public:
-  /// Compiles the module at `mlirFile`, weights read from beside it. With `allTensors` every named tensor is a result,
-  /// not only the net's outputs. Null on error, with one line per problem in `errors`.
+  /// Compiles the module in `mlirFile`, with the weights file next to it. With `allTensors` all named tensors are
+  /// results, not only the net's outputs. Null on error, with one message per problem in `errors`.
   static std::unique_ptr<TopJIT> load(const std::string &mlirFile, bool allTensors, Errors &errors);
 
   /// Runs the net once. `inputs` may come in any order and hold more than the net reads; types and shapes must be the
-  /// net's. The outputs stand first, in the net's order. Nullopt on error.
+  /// net's. The outputs come first, in the net's order. Nullopt on error.
   std::optional<std::vector<HostTensor>> run(const std::vector<HostTensor> &inputs, Errors &errors) const;
 
   ~TopJIT();

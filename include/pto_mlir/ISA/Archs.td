@@ -11,7 +11,7 @@ def A3 : Arch<"a3", 0, [
   MemorySize<SA, 0, 16>, MemorySize<SB, 0, 16>]> {
   let scratchBegin = 188416;
   let scratchBytes = 8192;
-  // It plans scales, too, for which this architecture has neither memory nor products.
+  // The public assembler also plans scale buffers, although this architecture has no memory and no products for them.
   let assemblerMemories = [MemorySize<UB, 196608, 32>, MemorySize<BT, 65536, 32>, MemorySize<FB, 196608, 32>,
                            MemorySize<SA, 196608, 32>, MemorySize<SB, 196608, 32>];
   let blocks = 24;

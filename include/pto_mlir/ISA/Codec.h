@@ -1,6 +1,6 @@
-//===- Codec.h - Instructions to words and back ---------------------------===//
+//===- Codec.h - Encoding and decoding of instructions --------------------===//
 //
-// Words are described in docs/commands.md.
+// The format of the words: docs/commands.md.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,11 +20,11 @@
 
 namespace pto_mlir::isa {
 
-/// One decoded instruction: `opcode` says which struct it holds.
+/// One decoded instruction; `opcode` selects the struct it holds.
 struct DecodedInsn {
   Opcode opcode = Opcode::End;
   uint16_t numWords = 0;
-  uint32_t registerMask = 0; // of value slots; 0: no operand is a register (a `Dst` is none)
+  uint32_t registerMask = 0; // a bit per value slot; 0: no operand is a register (a `Dst` does not count)
 
   template <class I> I &as() { return *reinterpret_cast<I *>(storage); }
   template <class I> const I &as() const { return *reinterpret_cast<const I *>(storage); }
@@ -41,7 +41,7 @@ private:
   alignas(8) unsigned char storage[kSize];
 };
 
-/// Calls f(struct) with the instruction's own type.
+/// Calls f with the instruction as a struct of its row.
 template <class F> decltype(auto) visit(DecodedInsn &insn, F &&f) {
   switch (insn.opcode) {
 #define PTO_ISA_CASE(Struct, mnemonic, code, pipe)                                                                     \
@@ -56,7 +56,7 @@ template <class F> decltype(auto) visit(const DecodedInsn &insn, F &&f) {
   return visit(const_cast<DecodedInsn &>(insn), [&](const auto &typed) -> decltype(auto) { return f(typed); });
 }
 
-/// Whether the instruction adds to what lies in global memory: the order of such instructions decides how sums round.
+/// Whether the instruction adds to global memory: the order of such instructions affects the rounding of sums.
 inline bool addsToGlobal(const DecodedInsn &insn) {
   switch (insn.opcode) {
   case Opcode::TStore:
@@ -72,7 +72,7 @@ inline bool addsToGlobal(const DecodedInsn &insn) {
   }
 }
 
-/// Does the instruction write a tile in the memory of another core of its block?
+/// Whether the instruction writes a tile in the memory of another core of its block.
 inline bool writesPeer(Opcode opcode) {
   for (const OperandInfo &operand : infoOf(opcode).operands)
     if (operand.access == AccessPattern::peerPart || operand.access == AccessPattern::vectorCores)
@@ -80,26 +80,27 @@ inline bool writesPeer(Opcode opcode) {
   return false;
 }
 
-/// Appends the words of an instruction. A value that does not fit its field is an error that names the operand; nothing
-/// is appended then.
+/// Appends the words of an instruction. If a value does not fit its field, returns an error that names the operand and
+/// appends nothing.
 #define PTO_ISA_DECLARE(Struct, mnemonic, code, pipe)                                                                  \
   std::optional<std::string> tryEncode(const Struct &insn, std::vector<uint32_t> &words);
 ISA_INSNS(PTO_ISA_DECLARE)
 #undef PTO_ISA_DECLARE
 
-/// As tryEncode; an instruction that cannot be encoded becomes a zero word, which no decoder accepts.
+/// As tryEncode; an instruction that cannot be encoded becomes a zero word, which does not decode.
 template <class I> void encode(const I &insn, std::vector<uint32_t> &words) {
   if (tryEncode(insn, words))
     words.push_back(0);
 }
 
-/// Decodes the instruction at `words`, of which `left` words remain in the stream. Returns what is wrong with it, if
-/// anything: unknown opcode, wrong length, reserved bits, register or enumeration out of range.
+/// Decodes the instruction at `words`; `left` words remain in the stream. Returns an error, if any: unknown opcode,
+/// wrong length, reserved bits, register or enumeration out of range.
 std::optional<std::string> decode(const uint32_t *words, size_t left, DecodedInsn &insn);
 
-/// One line of text, without a line break.
+/// One instruction as text, without a line break.
 std::string disassemble(const DecodedInsn &insn);
-/// The whole stream, a line per instruction, loop bodies indented. Stops at a word that does not decode, and says so.
+/// A stream as text, one line per instruction, loop bodies indented. Stops with a message at a word that does not
+/// decode.
 std::string disassemble(const std::vector<uint32_t> &words);
 
 namespace detail {
@@ -123,7 +124,7 @@ template <class F> struct Resolver {
 };
 } // namespace detail
 
-/// Replaces every register operand by its content: `reg(n)` is the 64-bit value of register n.
+/// Replaces every register operand by its content; `reg(n)` returns the 64-bit value of register n.
 template <class I, class F> void resolve(I &insn, F &&reg) {
   visitOperands(insn, detail::Resolver<std::remove_reference_t<F>>{reg});
 }

@@ -22,10 +22,10 @@ def TCVT : Insn<0xf0, "tcvt", PIPE_V,
            [U8, I16], [U32, I16], [I32, I16], [U16, I32], [U8, I32], [U16, U8], [I16, I8], [I32, I8],
            [U8, U32], [U16, U32], [I16, U32], [F32, F8E4M3FN], [F32, F8E5M2], [F32, HIF8], [BF16, F4E1M2], [BF16, F4E2M1]]>, ShapeSame>, Priced<RateConvert, CurveConvert> {
   let summary = "dst[i, j] = convert(src[i, j])";
-  let description = "`rounding` rules float to integer and what a narrower float or an integer loses on its way to f32, f16 or bf16; `none` is toward 0 for "
-                    "an integer, else to nearest even. To f8 and f4 always to nearest even, to hif8 to nearest, ties away from 0. With "
-                    "`saturate` the source is clamped to the finite range of dst first. To types of 4 bits it always is; without it what is too "
-                    "large becomes an infinity of dst, in f8E4M3FN a NaN.";
+  let description = "`rounding` applies to float to integer, and to conversions to f32, f16 or bf16 that lose digits; `none` rounds toward 0 for "
+                    "an integer, otherwise to nearest even. Conversions to f8 and f4 always round to nearest even, to hif8 to nearest, ties away from 0. With "
+                    "`saturate` the source is clamped to the finite range of dst first, for 4-bit types always; without it overflow gives "
+                    "an infinity of dst, for f8E4M3FN a NaN.";
 }
 def TransTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
 def TTRANS : Insn<0xf1, "ttrans", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), TransTypes, ShapeTranspose> {
@@ -35,24 +35,24 @@ def TFILLPAD : Insn<0xf2, "tfillpad", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<
   let summary = "dst[i, j] = src[i, j] in the valid region of src, dst's pad value in the rest of the box of dst";
 }
 
-// --- to and from 8 bits ------------------------------------------------------
+// --- quantisation ------------------------------------------------------------
 
 def TQUANT : Insn<0xf3, "tquant", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"multipliers", [UB], [DN, ND], [F32]>, Int<"zeroPoint">), Types<[[I8, F32], [U8, F32]]>> {
   let summary = "dst[i, j] = clamp(round(src[i, j] * multipliers[i, 0] + zeroPoint))";
-  let description = "Rounds to nearest even. Rows behind the last multiplier use that one.";
+  let description = "Rounds to nearest even. Rows beyond the last multiplier use the last one.";
 }
 def TDEQUANT : Insn<0xf4, "tdequant", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"scales", [UB], [ND, DN], [F32]>, TileIn<"offsets", [UB], [ND, DN], [F32]>),
     Types<[[F32, I8], [F32, I16]]>> {
-  let summary = "dst[i, j] = (src[i, j] - offsets[i, j']) * scales[i, j'], j' cut to the last column that they have";
+  let summary = "dst[i, j] = (src[i, j] - offsets[i, j']) * scales[i, j'], j' limited to their last column";
 }
 
 def TQUANT_ASYM : Insn<0xf5, "tquant_asym", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"multipliers", [UB], [DN, ND], [F32]>, TileIn<"offsets", [UB], [DN, ND], [F32]>),
     Types<[[U8, F32]]>> {
   let summary = "dst[i, j] = clamp(round(src[i, j] * multipliers[i, 0] + offsets[i, 0]))";
-  let description = "Rounds to nearest even. Rows behind the last multiplier or offset use that one.";
+  let description = "Rounds to nearest even. Rows beyond the last multiplier or offset use the last one.";
 }
 def ScaleRule : Enum<"ScaleRule", ["ocp", "nv"]>;
 def QuantMxTypes : Types<[], [[F8E4M3FN, F32], [F8E4M3FN, F16], [F8E4M3FN, BF16], [F4E2M1, F32], [F4E2M1, F16], [F4E2M1, BF16]]>;
@@ -60,9 +60,9 @@ def TQUANT_MX : Insn<0xf6, "tquant_mx", PIPE_V,
     (ops TileOut<"dst", [UB], [ND, DN]>, TileOut<"exponents", [UB], [ND, DN], [F8E8M0]>, TileOut<"most", [UB], [ND, DN], [F32]>,
          TileOut<"scaling", [UB], [ND, DN], [F32]>, TileIn<"src", [UB], [ND, DN]>, Attr<"rule", ScaleRule>), QuantMxTypes> {
   let summary = "dst[i, j] = cast(src[i, j] * scaling[i, j / 32]), scaling[i, g] = 2^(127 - exponents[i, g])";
-  let description = "Of a src in layout DN the groups are 32 rows of a column: [i / 32, j] instead of [i, j / 32]. most[i, g] is the greatest magnitude m of "
-                    "the group. exponents[i, g] belongs to it: ocp takes m's exponent less that of dst's largest number (8, for f4E2M1 2), nv the exponent of m / 448 (m / 6), "
-                    "rounded up; 0 at least, 0xff for a NaN, whose scaling is NaN. For f4E2M1 by ocp m is cut to bf16 first. The cast rounds to nearest even and clamps.";
+  let description = "For a src in layout DN a group is 32 rows of a column: [i / 32, j] instead of [i, j / 32]. most[i, g] is the largest magnitude m of "
+                    "the group. exponents[i, g]: with ocp, the exponent of m minus that of dst's largest number (8, for f4E2M1 2); with nv, the exponent of m / 448 (m / 6), "
+                    "rounded up; at least 0, and 0xff for a NaN, whose scaling is NaN. For f4E2M1 with ocp, m is truncated to bf16 first. The cast rounds to nearest even and clamps.";
 }
 def TQUANT_MX_BOXED : Insn<0xfd, "tquant_mx_boxed", PIPE_V,
     (ops TileOut<"dst", [UB], [ND, DN]>, TileOut<"exponents", [UB], [ND, DN], [F8E8M0]>, TileOut<"boxed", [UB], [ZZ, NN], [F8E8M0]>,

@@ -1,6 +1,6 @@
-//===- Costs.td - Rates of the instructions, and the chips -----------------===//
+//===- Costs.td - Costs of the instructions, and the chips -----------------===//
 //
-// Where the numbers come from is said beside each; docs/timing.md names the documents. Rates that are fitted name the published row; nothing else is fitted.
+// Each number names its source; docs/timing.md lists the documents. Fitted rates name the published row that they are fitted to.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,7 +41,7 @@ def RateSelect : PerIntrinsic<"13", "2", "14", "vsel">;
 def RateCompare : PerIntrinsic<"14", "2", "22", "vcmpv", CostWidest>;
 def RateConvert : Rate<CostWidest, "14", "1", "0", "18",
     "pto-isa cost model, A2/A3 cycles per intrinsic: vconv, whose 2 per repeat are 1 in its test of TCVT 4x64 (33 cycles)">;
-// A column is spread to blocks first (vbrcb: 18), then the operation runs row by row.
+// The column is broadcast to blocks first (vbrcb: 18 cycles); then the operation runs row by row.
 def RateRowExpandAdd : Counting<"10", "2", "32", "vbrcb, then vadd, vsub, vmax, vmin">;
 def RateRowExpandMul : Counting<"10", "2", "33", "vbrcb, then vmul">;
 def RateRowExpandDiv : Counting<"11", "4", "37", "vbrcb, then vdiv">;
@@ -73,14 +73,14 @@ def CurveSqrt : Published<[Curve<"1.967", "63.66", "1.855", "2.544", "61.60">, C
 def CurveDiv : Published<[Curve<"1.908", "64.52", "1.869", "2.475", "62.94">, Curve<"3.549", "68.74", "3.998", "-0.12", "65.16">], "TDIVS, TRECIP", ByHalf>;
 def CurveRsqrt : Published<[Curve<"4.029", "75.57", "4.0", "0.03", "76.5">, Curve<"8.107", "81.10", "8.011", "0.057", "80.7">], "TRSQRT", ByHalf>;
 def CurveSelect : Published<[Curve<"2.098", "52.48", "2.462", "1.427", "48.62">], "TSEL f16">;
-// To wider types the published curve of runs is a bad fit: they are taken as one row after the other.
+// For conversions to wider types the published curve of runs fits badly; they are costed as separate rows.
 def CurveConvert : Published<[
     Curve<"1.320", "53.30", "1.290", "1.785", "52.47">, Curve<"12.32", "55.30", "87.64", "-30.0", "7.6">,
     Curve<"0.893", "89.90", "3.296", "1.943", "61.6">, Curve<"3.934", "81.02", "5.163", "-1.76", "69.1">,
     Curve<"1.270", "53.59", "1.270", "1.930", "51.66">, Curve<"1.320", "52.30", "2.258", "1.042", "55.18">,
     Curve<"1.213", "53.20", "1.279", "1.833", "51.81">], "TCVT", ByConversion>;
 
-// --- products, and what moves tiles --------------------------------------------------
+// --- products and tile transfers -----------------------------------------------------
 
 def RateProduct : Rate<CostProduct, "6", "1", "2", "0", "pto-isa cost model, cube: mad">;
 class Bandwidth<CostForm f, string w, string path, string m = "0"> : Rate<f, "0", w, m, "0", "pto-isa cost model, bandwidth table: " # path>;
@@ -94,23 +94,23 @@ def RateToBT : Bandwidth<CostGranules, "32", "L1 to BT", "64">;
 def RateToFB : Bandwidth<CostGranules, "32", "L1 to FB", "128">;
 def RateFromL0C : Bandwidth<CostConverted, "128", "L0C to L1">;
 
-// --- the chips ---------------------------------------------------------------------
+// --- chips -------------------------------------------------------------------------
 
 class Sourced<string v, string s> {
-  string value = v; // an expression
+  string value = v; // a C++ expression
   string source = s;
 }
 class Chip<Arch a> {
   Arch arch = a;
   Sourced clock = ?;           // Hz
-  Sourced launchSeconds = ?;   // of a kernel that the host launches
-  // Of a task beside its work: a core sees it 0.35 us after the dispatch, its scheduler sees the end 0.6 us after it.
+  Sourced launchSeconds = ?;   // per kernel that the host launches
+  // Per task, in addition to its work: the core sees it 0.35 us after the dispatch, its scheduler sees the end 0.6 us after it.
   Sourced dispatchSeconds = Sourced<"0.95e-6", "public task runtime, measured on the chip; docs/rationale-task-runtime.md">;
-  Sourced crossSeconds = ?;    // between a cross-core flag's raise and what waits for it
-  Sourced l2BytesPerSecond = ?;  // of all cores
-  Sourced hbmBytesPerSecond = ?; // of all cores
+  Sourced crossSeconds = ?;    // from raising a cross-core flag to the end of its wait
+  Sourced l2BytesPerSecond = ?;  // shared by all cores
+  Sourced hbmBytesPerSecond = ?; // shared by all cores
   Sourced l2Bytes = ?;
-  // Of one core that has the path for itself, bytes per second; before the first byte moves, seconds.
+  // Bytes per second of one core without contention on the path, and seconds of latency before the first byte.
   Sourced toUB = ?;
   Sourced toL1 = ?;
   Sourced fromUB = ?;
@@ -138,7 +138,7 @@ def ChipA3 : Chip<A3> {
   let fromL0C = Sourced<"130e9", "fitted to products 1536^3 to 7680^3 f16: share of TSTORE; docs/timing.md">;
   let extractFactor = Sourced<"1.29", "fitted to products 3072^3 to 7680^3 f16: share of TEXTRACT; docs/timing.md">;
 }
-// Paths to and from UB as on a3: none are published.
+// Paths to and from UB are not published for a5: those of a3.
 def ChipA5 : Chip<A5> {
   let vectorCurves = 1;
   let clock = Sourced<"1.65e9", "fitted to MX products 4096^3 to 8192^3 fp8: cube peak at the published busy share; docs/timing.md">;

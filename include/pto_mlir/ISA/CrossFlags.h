@@ -19,17 +19,18 @@
 
 namespace pto_mlir::isa {
 
-/// Where a core of a launch is.
+/// The position of a core in a launch.
 struct CorePlace {
   CoreKind kind{};
   uint32_t block = 0, subblock = 0;
 };
 
+/// The flags of one group of cores.
 template <class Token> class CrossFlags {
 public:
   static constexpr unsigned numIds = kMostVectorCores * kNumCrossIds;
 
-  /// All flags of these cores are 0; cores are named by their position from now on.
+  /// Sets all flags of these cores to 0; afterwards a core is named by its index in `cores`.
   void reset(std::vector<CorePlace> cores) {
     places = std::move(cores);
     gates.clear();
@@ -37,8 +38,8 @@ public:
     raised.resize(places.size() * numIds);
   }
 
-  /// Core `from` raises `id`. Where this completes a raise, `join(into, token)` gathers what all of its members
-  /// brought, and `delivered(core, id)` is called for each core whose flag has risen.
+  /// Core `from` raises `id`. When all members of the raise have arrived, `join(into, token)` merges their tokens and
+  /// `delivered(core, id)` is called for each core whose flag is incremented.
   template <class Join, class Delivered>
   void raise(size_t from, CrossMode mode, unsigned id, Token token, Join join, Delivered delivered) {
     Gate &gate = gateOf(from, mode, id);
@@ -69,7 +70,7 @@ public:
                        [&](size_t core) { return raised[core * numIds + gate.targetId].size() >= kMostCrossRaises; });
   }
 
-  /// Lowers the core's flag; nothing when it is 0.
+  /// Decrements the core's flag and returns its token; nothing if the flag is 0.
   std::optional<Token> take(size_t core, unsigned id) {
     auto &tokens = raised[core * numIds + id];
     if (tokens.empty())
@@ -79,7 +80,7 @@ public:
     return token;
   }
 
-  /// The cores whose raise is missing before `core` can pass its wait; empty when nobody has begun to raise the flag.
+  /// The cores whose raise is missing before `core` can pass its wait; empty if no core has begun to raise the flag.
   std::vector<size_t> missing(size_t core, unsigned id) const {
     for (const auto &[key, gate] : gates)
       if (gate.targetId == id && std::count(gate.targets.begin(), gate.targets.end(), core))
@@ -88,12 +89,13 @@ public:
     return {};
   }
 
+  /// An unconsumed or incomplete raise at the end of a kernel.
   struct Leftover {
     unsigned id;
-    size_t core;                 // whose flag is raised, or who has raised it
-    std::vector<size_t> missing; // who has not; empty: the flag itself is raised
+    size_t core;                 // the core whose flag is set, or one that has raised it
+    std::vector<size_t> missing; // members that have not raised; empty: the flag itself is set
   };
-  /// The first flag that is not 0, or that some cores have raised and others have not.
+  /// The first flag that is not 0, or that only some members have raised.
   std::optional<Leftover> leftover() const {
     for (size_t i = 0; i < raised.size(); ++i)
       if (!raised[i].empty())
@@ -105,10 +107,10 @@ public:
   }
 
 private:
-  /// A raise that counts once all members have made it.
+  /// A raise that takes effect when all members have made it.
   struct Gate {
     std::vector<size_t> members, targets;
-    std::vector<std::deque<Token>> arrived; // of each member
+    std::vector<std::deque<Token>> arrived; // per member
     unsigned targetId = 0;
   };
 

@@ -11,7 +11,7 @@ def MatmulTypes : Types<
     [[F32, F32, F32], [F32, F16, F16], [F32, BF16, BF16], [I32, I8, I8]],
     [[F32, F8E4M3FN, F8E4M3FN], [F32, F8E4M3FN, F8E5M2], [F32, F8E5M2, F8E4M3FN], [F32, F8E5M2, F8E5M2], [F32, HIF8, HIF8]]>;
 
-// The accumulator that is added, or the bias, has the type of dst.
+// The accumulator operand and the bias have the type of dst.
 class AddFirst<Types t> : Types<!foreach(c, t.combinations, !listconcat([!head(c)], c)), !foreach(c, t.a5only, !listconcat([!head(c)], c))>;
 class AddLast<Types t> : Types<!foreach(c, t.combinations, !listconcat(c, [!head(c)])), !foreach(c, t.a5only, !listconcat(c, [!head(c)]))>;
 def MatmulAccTypes : AddFirst<MatmulTypes>;
@@ -47,7 +47,7 @@ def ScalesB : TileIn<"scalesB", [SB], [NN], [F8E8M0]>;
 def TMATMUL_MX : Insn<0x63, "tmatmul_mx", PIPE_M,
     (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB), MxTypes>, Priced<RateProduct>, Touches<[AccWholeBoxes, AccValid, AccValid, AccValid, AccValid]> {
   let summary = "dst[i, j] = sum over k of a[i, k] * b[k, j] * scalesA[i, k / 32] * scalesB[k / 32, j]";
-  let description = "k ascending; the scaled product is exact, each addition is rounded to f32. A last group of fewer than 32 has a scale of its own.";
+  let description = "k ascending; the scaled product is exact, each addition is rounded to f32. A last group of fewer than 32 elements has its own scale.";
 }
 def TMATMUL_MX_ACC : Insn<0x64, "tmatmul_mx_acc", PIPE_M,
     (ops TileOut<"dst", [L0C], [NZ16]>, TileIn<"acc", [L0C], [NZ16]>, TileIn<"a", [L0A], [ZZ, NZ]>, ScalesA, TileIn<"b", [L0B], [ZN]>, ScalesB),

@@ -35,7 +35,7 @@ def TOR : BinaryTile<0x87, "tor", "src0[i, j] | src1[i, j]", BitTypes>, Priced<R
 
 def TXOR : BinaryTile<0x89, "txor", "src0[i, j] ^ src1[i, j]", BitTypes>, Priced<RateXor, CurveAdd>;
 def TSHL : BinaryTile<0x8a, "tshl", "src0[i, j] << src1[i, j]", BitTypes> {
-  let description = "A count of the element's width or more, or a negative one, shifts everything out.";
+  let description = "A negative count, or one of at least the element's width, shifts everything out.";
 }
 def TSHR : BinaryTile<0x8b, "tshr", "src0[i, j] >> src1[i, j], arithmetic where signed", BitTypes> {
   let description = TSHL.description;
@@ -74,8 +74,8 @@ def TAXPY : Insn<0x73, "taxpy", PIPE_V, (ops TileInOut<"dst", [UB]>, TileIn<"src
 }
 class PartTile<int op, string m, string expr>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>), StdTypes>, Priced<RateAdd> {
-  let summary = "dst[i, j] = " # expr # " where both have an element, else the one there is";
-  let description = "Where neither has one, 0.";
+  let summary = "dst[i, j] = " # expr # " where both sources have an element, else the element of the one that has";
+  let description = "0 where neither source has an element.";
 }
 def TPARTADD : PartTile<0x74, "tpartadd", "src0[i, j] + src1[i, j]">;
 def TPARTMUL : PartTile<0x75, "tpartmul", "src0[i, j] * src1[i, j]"> {
@@ -93,15 +93,15 @@ class ReluConvert<int op, string m, string expr>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>),
            Types<[[F16, F32, F32], [I8, F16, F16], [I8, I16, I16]]>, ShapeSame> {
   let summary = "dst[i, j] = cast(max(" # expr # ", 0))";
-  let description = "The difference or sum is rounded to the type of the sources; i8 takes the nearest even integer, at most 127.";
+  let description = "The sum or difference is rounded to the type of the sources; i8 rounds to nearest even and saturates at 127.";
 }
 def TADDRELUCONV : ReluConvert<0x79, "taddreluconv", "src0[i, j] + src1[i, j]">;
 def TSUBRELUCONV : ReluConvert<0x7a, "tsubreluconv", "src0[i, j] - src1[i, j]">;
 class PartArg<int op, string m, string relation>
     : Insn<op, m, PIPE_V, (ops TileOut<"dst", [UB]>, TileOut<"dstIndices", [UB], [ND], [I32, U32]>, TileIn<"src0", [UB]>, TileIn<"src1", [UB]>,
                                TileIn<"indices0", [UB], [ND], [I32, U32]>, TileIn<"indices1", [UB], [ND], [I32, U32]>), FloatTypes> {
-  let summary = "dst[i, j] = src0[i, j] where it is " # relation # " src1[i, j], else src1[i, j]; dstIndices likewise; else the one there is";
-  let description = "Where neither has one, 0. Indices have the valid shape of their values.";
+  let summary = "dst[i, j] = src0[i, j] where it is " # relation # " src1[i, j], else src1[i, j]; dstIndices likewise; where only one source has an element, that one";
+  let description = "0 where neither source has an element. Indices have the valid shape of their values.";
 }
 def TPARTARGMAX : PartArg<0x7b, "tpartargmax", "greater than">;
 def TPARTARGMIN : PartArg<0x7c, "tpartargmin", "less than">;
@@ -171,13 +171,13 @@ def TTRI : Insn<0xba, "ttri", PIPE_V, (ops TileOut<"dst", [UB]>, Int<"diagonal">
 def TRANDOM : Insn<0xbb, "trandom", PIPE_V,
     (ops TileOut<"dst", [UB]>, Int<"key0">, Int<"key1">, Int<"counter0">, Int<"counter1">, Int<"counter2">, Int<"counter3">, Number<"rounds">),
     SameType<[], [I32, U32]>> {
-  let summary = "dst = words of the generator Philox4x32 in 7 or 10 rounds";
-  let description = "Every 256 columns of a row are 64 blocks of four words: word w of the block of counter + l lies in column w * 64 + l. Then the "
-                    "counter, 128 bits, advances by a quarter of dst's columns.";
+  let summary = "dst = random words of Philox4x32 with 7 or 10 rounds";
+  let description = "Every 256 columns of a row hold 64 blocks of four words: word w of the block with counter + l is in column w * 64 + l. After each row the "
+                    "128-bit counter advances by a quarter of dst's columns.";
 }
 
 // --- compare, select ----------------------------------------------------------
-// A mask row is packed: bit j of row r is bit j mod W of mask element (r, j / W), least significant first, W bits per element.
+// Masks are packed: bit j of row r is bit j mod W of mask element (r, j / W), least significant first; W is the width of an element.
 
 def CmpTypes : SameType<[F16, F32, I32], [I8, U8, I16, U16, U32, BF16, I64, U64]>;
 def TCMP : Insn<0xb0, "tcmp", PIPE_V,

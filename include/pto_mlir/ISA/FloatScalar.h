@@ -1,7 +1,7 @@
-//===- FloatScalar.h - What scalar instructions compute on floats -*- C++ -*-===//
+//===- FloatScalar.h - Semantics of scalar float instructions -----*- C++ -*-===//
 //
-// The one meaning of farith, fcmp and fcvt, beside Scalar.h. A float is the low 32 bits of its register: the bit
-// pattern of f32.
+// The single definition of farith, fcmp and fcvt, shared like Scalar.h. A float is stored as f32 bits in the low 32
+// bits of its register.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_ISA_FLOATSCALAR_H
@@ -17,14 +17,15 @@
 
 namespace pto_mlir::isa {
 
+/// Conversion between a register and the f32 in its low 32 bits; wordOf sign-extends.
 inline float floatOf(int64_t word) { return ::pto_mlir::detail::floatOf(uint32_t(word)); }
 inline int64_t wordOf(float value) { return int32_t(::pto_mlir::detail::bitsOf(value)); }
 
-/// What `farith` computes.
+/// The result of `farith`, as f32 bits.
 inline int64_t evaluateFloat(FloatOp op, int64_t lhs, int64_t rhs) {
   float a = floatOf(lhs), b = floatOf(rhs);
   bool unordered = a != a || b != b;
-  // -0 and +0 compare equal; their patterns tell which is which.
+  // -0 and +0 compare equal; the sign bit orders them.
   bool less = a < b || (a == b && std::signbit(a));
   switch (op) {
   case FloatOp::add:
@@ -49,7 +50,7 @@ inline int64_t evaluateFloat(FloatOp op, int64_t lhs, int64_t rhs) {
   return 0;
 }
 
-/// What `fcmp` asks.
+/// The result of `fcmp`.
 inline bool compareFloats(FloatCompare mode, int64_t lhs, int64_t rhs) {
   float a = floatOf(lhs), b = floatOf(rhs);
   bool unordered = a != a || b != b;
@@ -90,7 +91,7 @@ inline bool compareFloats(FloatCompare mode, int64_t lhs, int64_t rhs) {
   return false;
 }
 
-/// What `fcvt` makes of `src`.
+/// The result of `fcvt`: f32 bits, or a 64-bit integer.
 inline int64_t castScalar(ScalarCast cast, int64_t src) {
   float value = floatOf(src);
   constexpr float kTwo63 = 0x1p63f;

@@ -14,6 +14,7 @@
 
 namespace pto_mlir::isa {
 
+/// Sizes and strides count elements; the view's layout maps (row, column) to indices (docs/commands.md, View).
 struct GlobalView {
   uint8_t *base = nullptr;    // element 0 of the view; null when the operand faulted
   int64_t begin = 0, end = 0; // the argument's bytes relative to base
@@ -21,11 +22,11 @@ struct GlobalView {
   Layout layout{};
   uint32_t bytes = 0; // of an element
   unsigned rank = 0;
-  // Outermost first. Core::view keeps sizes below 2^31 and strides below 2^40, so that offsets of a tile's elements fit
-  // 64 bits.
+  // Outermost first. Core::view bounds sizes by 2^31 and strides by 2^40, so that element offsets of a tile fit in 64
+  // bits.
   int64_t sizes[5], strides[5];
 
-  /// Do elements offset .. offset + (count - 1) * stride of two nested runs all lie in the argument?
+  /// Whether a two-dimensional run of elements starting at `offset` lies within the argument.
   bool contains(int64_t offset, int64_t count0, int64_t stride0, int64_t count1, int64_t stride1) const {
     __int128 low = offset, high = offset;
     (stride0 < 0 ? low : high) += __int128(count0 - 1) * stride0;
@@ -36,7 +37,7 @@ struct GlobalView {
   int64_t size(unsigned fromInner) const { return fromInner < rank ? sizes[rank - 1 - fromInner] : 1; }
   int64_t stride(unsigned fromInner) const { return fromInner < rank ? strides[rank - 1 - fromInner] : 0; }
 
-  /// Rows and columns that the view can serve (docs/commands.md, View).
+  /// Rows and columns of the view (docs/commands.md, View).
   __int128 rows() const {
     if (layout == Layout::NZ)
       return __int128(size(2)) * size(1);
@@ -49,7 +50,7 @@ struct GlobalView {
   }
   __int128 leadingCount() const { return __int128(size(2)) * size(3) * size(4); }
 
-  /// Element offset of (r, c) from base.
+  /// Offset of element (r, c) from base, in elements.
   int64_t offset(int64_t r, int64_t c) const {
     if (layout == Layout::NZ)
       return c % size(0) * stride(0) + r % size(1) * stride(1) + r / size(1) * stride(2) +
@@ -60,7 +61,7 @@ struct GlobalView {
     return minor * stride(minorDim) + major % size(majorDim) * stride(majorDim) + leading(major / size(majorDim));
   }
 
-  /// Offset of the leading dimensions' index number `i` (row-major).
+  /// Offset of the i-th index of the leading dimensions (row-major), in elements.
   int64_t leading(int64_t i) const {
     return i % size(2) * stride(2) + i / size(2) % size(3) * stride(3) + i / size(2) / size(3) * stride(4);
   }

@@ -1,4 +1,4 @@
-//===- ISABase.td - What a row of the instruction table is made of --------===//
+//===- ISABase.td - The schema of the instruction table -------------------===//
 //
 // Plain TableGen, read by lib/ISA/gen_isa.py from `llvm-tblgen --dump-json`.
 // The encoding of each operand kind is in docs/commands.md.
@@ -42,8 +42,8 @@ class Layout<string n, int v, string s> {
   int value = v;
   string summary = s;
 }
-def ND : Layout<"ND", 0, "rows one after the other">;
-def DN : Layout<"DN", 1, "columns one after the other">;
+def ND : Layout<"ND", 0, "row-major">;
+def DN : Layout<"DN", 1, "column-major">;
 def NZ : Layout<"NZ", 2, "box columns outer, 512-byte boxes, rows outer inside">;
 def ZN : Layout<"ZN", 3, "box rows outer, 512-byte boxes, columns outer inside">;
 def ZZ : Layout<"ZZ", 4, "box rows outer, 512-byte boxes, rows outer inside">;
@@ -71,7 +71,7 @@ def PIPE_M : Pipe<"M", 2>;
 def PIPE_MTE1 : Pipe<"MTE1", 3>;
 def PIPE_MTE2 : Pipe<"MTE2", 4>;
 def PIPE_MTE3 : Pipe<"MTE3", 5>;
-// As a row's pipe: every engine executes it.
+// As the pipe of a row: any engine executes it.
 def PIPE_ALL : Pipe<"ALL", 6>;
 def PIPE_FIX : Pipe<"FIX", 10>;
 
@@ -105,10 +105,10 @@ class MemorySize<Memory m, int b, int a> {
   int alignment = a; // of a tile's address
 }
 
-// What an architecture has beside the sizes of its row.
+// Features of an architecture besides memory sizes.
 class ArchFeature<string n, int v, string s> {
   string name = n;
-  int value = v; // of its bit
+  int value = v; // bit number
   string summary = s;
 }
 def LaneFlags
@@ -134,26 +134,26 @@ class CarriedEngine<Pipe m, Pipe c> {
   Pipe carrier = c;
 }
 
-// One row per architecture. Who needs a fact about one asks the row (ArchInfo in Table.h); nobody compares names.
+// One row per architecture. Architecture-dependent code reads this row (ArchInfo in Table.h) and never compares names.
 class Arch<string n, int v, list<MemorySize> m> {
   string name = n;
   int value = v;
   list<MemorySize> memories = m;
-  // The row whose columns of type lists and whose rules of the public assembler hold; that assembler's name for it.
+  // The row whose type lists and assembler rules apply; also the public assembler's name for this architecture.
   string rules = n;
-  // First byte and size of the part of UB that instructions may use as scratch; the planner stays below it.
+  // First byte and size of the part of UB that instructions may use as scratch; the memory planner stays below it.
   int scratchBegin = ?;
   int scratchBytes = ?;
-  // What the public assembler plans with where it differs from what a core has.
+  // Memory sizes that the public assembler plans with, where they differ from those of a core.
   list<MemorySize> assemblerMemories = [];
-  int blocks = ?;      // of a chip: a cube core each, and
-  int vectorCores = 2; // so many vector cores
+  int blocks = ?;      // of a chip: each has one cube core and
+  int vectorCores = 2; // this many vector cores
   Layout leftLayout = ?; // of L0A
   int eventIds = 8;    // flags between two engines of a core
   int crossFlags = 16; // of a core; with LaneFlags the cube core has as many for each vector core
   list<CarriedEngine> missing = [];
   list<ArchFeature> features = [];
-  bit testOnly = 0; // no chip: neither documented nor in the enumeration
+  bit testOnly = 0; // not a chip: neither documented nor in the enumeration
 }
 
 // --- operands ---------------------------------------------------------------
@@ -163,13 +163,13 @@ class Enum<string n, list<string> v, bit o = 0> {
   list<string> values = v;
   bit open = o;       // values past the last name are legal, printed as numbers
 }
-// Marks a field as holding one of the table's own enumerations.
+// Marks a field as holding one of the enumerations of the table itself.
 class TableEnum<string n> : Enum<n, []>;
 def NoEnum : Enum<"", []>; // a plain number
 def PipeEnum : TableEnum<"Pipe">;
 def MemoryEnum : TableEnum<"Memory">;
 
-// Part of an attribute word; the first field of a word lies highest, the last one at bit 0.
+// Part of an attribute word. The first field of a word occupies the highest bits, the last one ends at bit 0.
 class Field<string n, int w, Enum e = NoEnum> {
   string name = n;
   int width = w;
@@ -190,8 +190,8 @@ class Packed<string n, list<Field> f> : Operand<n, "Attr"> {
 class Attr<string n, Enum e> : Packed<n, [Field<n, 32, e>]>;
 class Number<string n> : Packed<n, [Field<n, 32>]>;
 
-// A tile. Where `memories` has several entries, the row has an attribute `space` of MemoryEnum that names one of them.
-// `types`: what this operand may hold when it takes no part in the row's type combinations.
+// A tile. If `memories` has several entries, the row has an attribute `space` of MemoryEnum that selects one of them.
+// `types`: the legal types of an operand that is not part of the row's type combinations.
 class TileOperand<string n, string d, list<Memory> m, list<Layout> l, list<ElementType> t> : Operand<n, "Tile"> {
   string direction = d;
   list<Memory> memories = m;
@@ -220,14 +220,14 @@ class Types<list<list<ElementType>> both, list<list<ElementType>> a5 = [], list<
   list<list<ElementType>> a5only = a5;
   list<list<ElementType>> a3only = a3;
 }
-// All such operands share one type.
+// All operands of the combination have the same type.
 class SameType<list<ElementType> both, list<ElementType> a5 = [], list<ElementType> a3 = []>
     : Types<!foreach(t, both, [t]), !foreach(t, a5, [t]), !foreach(t, a3, [t])> {
   let same = 1;
 }
 def NoTypes : Types<[]>;
 
-// --- relations between valid shapes, checked where static --------------------
+// --- relations between valid shapes, verified where static -------------------
 
 class Shape<string n, string s> {
   string name = n;
@@ -238,11 +238,11 @@ def ShapeSame : Shape<"same", "all tiles have the same valid shape">;
 def ShapeRowReduce : Shape<"rowReduce", "dst has src's valid rows and one valid column">;
 def ShapeColReduce : Shape<"colReduce", "dst has one valid row and src's valid columns">;
 def ShapeRowExpand : Shape<"rowExpand", "the last tile has a value per row of dst, the others dst's valid shape">;
-def ShapeColExpand : Shape<"colExpand", "the last tile has dst's valid columns and at least one valid row, the first of which counts; the others have dst's valid shape">;
-def ShapeTranspose : Shape<"transpose", "dst's valid shape is src's, exchanged">;
+def ShapeColExpand : Shape<"colExpand", "the last tile has dst's valid columns and at least one valid row, of which the first is used; the others have dst's valid shape">;
+def ShapeTranspose : Shape<"transpose", "dst's valid shape is the transpose of src's">;
 def ShapeMatmul : Shape<"matmul", "[m, k] x [k, n] -> [m, n]; a bias has one row of n columns">;
 
-// --- which bytes an operand stands for --------------------------------------
+// --- access patterns: the bytes that an operand reads or writes --------------
 // `dst` is the first tile, `src` the first tile that is only read. Rectangles are rows x columns from (0, 0).
 
 class AccessPattern<string n, string s> {
@@ -252,17 +252,17 @@ class AccessPattern<string n, string s> {
 // Tiles.
 def AccValid : AccessPattern<"valid", "its valid region">;
 def AccBox : AccessPattern<"box", "its whole box">;
-def AccWholeBoxes : AccessPattern<"wholeBoxes", "its valid region; the rest of the layout's boxes is overwritten and means nothing">;
+def AccWholeBoxes : AccessPattern<"wholeBoxes", "its valid region; the rest of the layout's boxes is overwritten and undefined">;
 def AccWholeGroups : AccessPattern<"wholeGroups", "its valid rows, as whole groups of C0 columns">;
 def AccLoaded : AccessPattern<"loaded", "its valid region, in a boxed layout up to the end of the last C0 group">;
-def AccLane : AccessPattern<"lane", "dst's extent, each element for one element of dst">;
-def AccSrcLane : AccessPattern<"srcLane", "src's extent, each element for one bit of dst">;
-def AccIndexed : AccessPattern<"indexed", "any element of its box: the whole box counts">;
+def AccLane : AccessPattern<"lane", "dst's extent, each element affects one element of dst">;
+def AccSrcLane : AccessPattern<"srcLane", "src's extent, each element affects one bit of dst">;
+def AccIndexed : AccessPattern<"indexed", "elements selected by index: counts as its whole box">;
 def AccAsDst : AccessPattern<"asDst", "dst's extent">;
 def AccAsSrc : AccessPattern<"asSrc", "src's extent">;
 def AccDstRows : AccessPattern<"dstRows", "dst's rows x its valid columns">;
 def AccDstCols : AccessPattern<"dstCols", "its valid rows x dst's columns">;
-def AccTransposed : AccessPattern<"transposed", "dst's extent, exchanged">;
+def AccTransposed : AccessPattern<"transposed", "dst's extent, transposed">;
 def AccRowStatistic : AccessPattern<"rowStatistic", "a column of dst's rows">;
 def AccColStatistic : AccessPattern<"colStatistic", "a row of dst's columns">;
 def AccSrcColStatistic : AccessPattern<"srcColStatistic", "a row of src's columns">;
@@ -273,27 +273,27 @@ def AccSrcWindow : AccessPattern<"srcWindow", "src's extent from (`row`, `col`)"
 def AccPart : AccessPattern<"part", "`rows` x `cols` from (`row`, `col`)">;
 def AccSrcPart : AccessPattern<"srcPart", "`rows` x `cols` from (`srcRow`, `srcCol`)">;
 def AccPeerPart : AccessPattern<"peerPart", "`rows` x `cols` from (`row`, `col`), in the L1 of the block's cube core">;
-def AccVectorCores : AccessPattern<"vectorCores", "its valid region, in the UB of the block's vector cores that `cores` names">;
-def AccMaskOfSrc : AccessPattern<"maskOfSrc", "a bit per element of src, whole elements of it">;
-def AccMaskOfDst : AccessPattern<"maskOfDst", "a bit per element of dst">;
-def AccBlockOffsets : AccessPattern<"blockOffsets", "dst's rows x one per 32 bytes of such a row">;
-def AccPicked : AccessPattern<"picked", "as many elements as the pattern picks, without gaps">;
+def AccVectorCores : AccessPattern<"vectorCores", "its valid region, in the UB of the vector cores selected by `cores`">;
+def AccMaskOfSrc : AccessPattern<"maskOfSrc", "one bit per element of src, whole elements of the mask">;
+def AccMaskOfDst : AccessPattern<"maskOfDst", "one bit per element of dst">;
+def AccBlockOffsets : AccessPattern<"blockOffsets", "dst's rows x one offset per 32 bytes of a row">;
+def AccPicked : AccessPattern<"picked", "as many elements as the pattern selects, contiguous">;
 def AccElement : AccessPattern<"element", "element number `index`">;
 def AccImage : AccessPattern<"image", "the pixels under the window">;
 // Views.
 def AccTileExtent : AccessPattern<"tileExtent", "the extent of the first tile">;
 def AccOneElement : AccessPattern<"oneElement", "its first element">;
-def AccWholeView : AccessPattern<"wholeView", "all of it">;
-def AccUnknown : AccessPattern<"unknown", "what the indices say: not followed">;
+def AccWholeView : AccessPattern<"wholeView", "the whole view">;
+def AccUnknown : AccessPattern<"unknown", "elements selected by index: not tracked">;
 def AccTileIndices : AccessPattern<"tileIndices", "one per element of the first tile, or per row of it">;
 
-// Of a row: the pattern of each tile and view operand, in operand order. Rows without it are those of their shape relation (gen_isa.py).
+// The pattern of each tile and view operand of a row, in operand order. Rows without it get those of their shape relation (gen_isa.py).
 class Touches<list<AccessPattern> a> {
   list<AccessPattern> accesses = a;
 }
 
-// --- what an instruction takes ------------------------------------------------
-// Numbers are strings, because TableGen has integers only. `source` says where a reader finds them (docs/timing.md names the documents).
+// --- costs --------------------------------------------------------------------
+// Numbers are strings, because TableGen has integers only. `source` names the origin of a number (docs/timing.md lists the documents).
 
 class CostForm<string n, string s> {
   string name = n;
@@ -317,14 +317,14 @@ def CostConverted : CostForm<"converted", "src's elements in dst's type at {w} G
 
 class Rate<CostForm f, string h, string w, string m, string t, string s> {
   CostForm form = f;
-  string head = h; // hidden while the engine is busy with the instruction before
+  string head = h; // start-up, hidden while the engine is busy with the previous instruction
   string work = w;
   string more = m;
-  string tail = t; // waited for by whoever needs the result
-  bit counts = 0;  // `counting` cycles more where a row ends inside 256 bytes
+  string tail = t; // drain, until the result is available
+  bit counts = 0;  // 16 more cycles where a row ends inside 256 bytes
   string source = s;
 }
-// Cycles of a vector instruction on a5: of a run of repeats without gaps, and of rows of so many repeats each.
+// Cycles of a vector instruction on a5: for one run of repeats without gaps, and for rows of several repeats each.
 class Curve<string pr, string f, string prr, string prw, string fr> {
   string perRepeat = pr;
   string fixed = f;
@@ -335,15 +335,15 @@ class Curve<string pr, string f, string prr, string prw, string fr> {
 class CurveChoice<string n> {
   string name = n;
 }
-def ByNothing : CurveChoice<"one">;        // one curve
-def ByHalf : CurveChoice<"half">;          // that of dst in f16 is the second
+def ByNothing : CurveChoice<"one">;        // a single curve
+def ByHalf : CurveChoice<"half">;          // the second one for a dst of f16
 def ByConversion : CurveChoice<"conversion">; // 16 to 8 bits; others to 8 or fewer; from 4; from 8; wider; narrower; as wide
 class CurveSet<CurveChoice b, list<Curve> c, string s> {
   CurveChoice by = b;
   list<Curve> curves = c;
   string source = s;
 }
-def NoCurves : CurveSet<ByNothing, [], "">; // costs what it costs on a3
+def NoCurves : CurveSet<ByNothing, [], "">; // same cost as on a3
 
 def RateCycle : Rate<CostCycles, "0", "1", "0", "0", "pto-isa cost model, A2/A3 cycles per intrinsic: scalar and synchronisation">;
 def RateDefault : Rate<CostRepeats, "6", "2", "0", "0", "pto-isa cost model, A2/A3 cycles per intrinsic: default">;
@@ -353,7 +353,7 @@ class Priced<Rate r, CurveSet c = NoCurves> {
   CurveSet a5Cost = c;
 }
 
-// --- rows -------------------------------------------------------------------
+// --- the row ------------------------------------------------------------------
 
 def ops;
 

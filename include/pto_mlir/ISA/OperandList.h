@@ -1,6 +1,6 @@
 //===- OperandList.h - The tiles and views of an instruction ----------------===//
 //
-// For code that treats all rows of the table alike.
+// For code that handles all rows of the table generically.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,14 +17,14 @@ struct OperandList : OperandVisitor {
   const Tile *tiles[6];
   unsigned tileOperand[6], numTiles = 0;
   const View *globalView = nullptr;
-  const View *indexView = nullptr; // the second view of a row that has two
+  const View *indexView = nullptr; // the second view, for rows that have two
 
-  /// Points into `insn`.
+  /// Holds pointers into `insn`.
   explicit OperandList(const DecodedInsn &insn);
 
   const OperandInfo &operand(unsigned tile) const { return info.operands[tileOperand[tile]]; }
   bool isWritten(unsigned tile) const { return operand(tile).direction != Direction::In; }
-  /// The first tile, and the first one that is only read (the first, where there is none).
+  /// The first tile, and the first tile that is only read (or the first tile if there is none).
   const Tile &dstTile() const { return *tiles[0]; }
   const Tile &srcTile() const;
 
@@ -36,10 +36,10 @@ struct OperandList : OperandVisitor {
   void view(unsigned, View &v) { (globalView ? indexView : globalView) = &v; }
 };
 
-/// `insn` with its registers read.
+/// Replaces register operands of `insn` by their contents.
 void resolveRegisters(DecodedInsn &insn, const int64_t *registers);
 
-/// Does the instruction only compute with registers or steer its stream? Those touch no memory and order nothing.
+/// Whether the instruction only computes on registers or controls its stream: no memory access, no synchronisation.
 bool isPlainScalar(Opcode opcode);
 
 } // namespace pto_mlir::isa

@@ -1,4 +1,4 @@
-// For code that treats all rows of the instruction table alike.
+// A base class of operand visitors, for code that handles all rows of the instruction table generically.
 #ifndef PTO_MLIR_ISA_OPERANDVISITOR_H
 #define PTO_MLIR_ISA_OPERANDVISITOR_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::isa {
 
-/// A visitor for visitOperands that ignores every operand: derive from it and declare the members for those that
-/// matter.
+/// A visitor for visitOperands that ignores every operand. Derive from it and hide the members for the operands of
+/// interest.
 struct OperandVisitor {
   void integer(unsigned, Value &) {}
   void scalar(unsigned, Value &) {}
@@ -18,7 +18,7 @@ struct OperandVisitor {
   void view(unsigned, View &) {}
 };
 
-/// Where a tile operand of an instruction lies: the only memory that the row names, or what its attribute `space` says.
+/// The memory of a tile operand: the only one that the row allows, or the one given by its attribute `space`.
 Memory memoryOf(const DecodedInsn &insn, const OperandInfo &operand);
 
 } // namespace pto_mlir::isa

@@ -1,4 +1,4 @@
-//===- Operands.h - What an instruction's operands are made of ------------===//
+//===- Operands.h - The operands of instructions --------------------------===//
 //
 // Enumerations come from the instruction table; the encodings are in docs/commands.md.
 //
@@ -27,7 +27,7 @@ constexpr Query scalarArgument(unsigned k) { return Query(kNumQueries + k); }
 /// Slots whose register bits stand in the head word; a mask word follows only when a later slot is a register.
 inline constexpr unsigned kHeadSlots = 8;
 inline constexpr uint32_t kMaskWordBit = 1u << 10;
-/// The most rows (of a DN or ZN tile: columns) that one tload moves, and the largest m, k and n of a product
+/// The maximum number of rows (DN or ZN tiles: columns) that one tload moves, and the maximum m, k and n of a product
 /// (pto-isa 2.4, 3.8).
 inline constexpr unsigned kMostLoadLinesUB = 4095, kMostLoadLinesL1 = 16384, kMostProductExtent = 4095;
 inline constexpr unsigned kMaxTileAddress = (1u << 20) - 1;
@@ -50,8 +50,8 @@ struct Value {
   friend constexpr bool operator!=(const Value &a, const Value &b) { return !(a == b); }
 };
 
-/// A tile in local memory: `rows` x `cols` is the allocated box that the layout formula uses (row pitch of ND = cols),
-/// only the valid part is read or written. The address is in bytes.
+/// A tile in local memory. `rows` x `cols` is the allocated box of the layout formula (ND: row pitch = cols); only the
+/// valid part is read or written. The address is in bytes.
 struct Tile {
   ElementType type = ElementType::f32;
   Layout layout = Layout::ND;
@@ -61,7 +61,7 @@ struct Tile {
   Value validRows, validCols;
 };
 
-/// A strided part of kernel argument `arg`. The offset is in bytes, strides in elements; outermost dimension first.
+/// A strided view of kernel argument `arg`. The offset is in bytes, strides in elements, outermost dimension first.
 struct View {
   uint8_t arg = 0;
   ElementType type = ElementType::f32;
@@ -71,8 +71,11 @@ struct View {
   Value sizes[kMaxRank], strides[kMaxRank];
 };
 
+/// Bits of an element; 4 to 64.
 inline constexpr unsigned elementBits(ElementType type) { return kElementBits[unsigned(type)]; }
+/// The name of an element type in messages and text ("f32").
 inline constexpr const char *elementName(ElementType type) { return kElementTypeNames[unsigned(type)]; }
+/// Whether the type is a float, 8- and 4-bit floats included.
 inline constexpr bool isFloat(ElementType type) {
   switch (type) {
   case ElementType::i8:
@@ -89,20 +92,19 @@ inline constexpr bool isFloat(ElementType type) {
     return true;
   }
 }
-/// Null for a number that is no pipe.
+/// The name of a pipe; null if there is none with this number.
 inline constexpr const char *pipeName(Pipe pipe) {
   return unsigned(pipe) < sizeof(kPipeNames) / sizeof(*kPipeNames) ? kPipeNames[unsigned(pipe)] : nullptr;
 }
 
-/// Rows and columns of the inner box of a layout; 1 x 1 for ND and DN. The number of bits of an element must be 4
-/// to 64.
+/// Rows and columns of the inner box of a layout; 1 x 1 for ND and DN. Elements must have 4 to 64 bits.
 struct Box {
   unsigned rows, cols;
 };
 inline constexpr Box innerBox(Layout layout, ElementType type) {
   unsigned c0 = 256 / elementBits(type);
   switch (layout) {
-  // Scales lie in boxes of 32 bytes, two groups of 16 rows or columns.
+  // Scales are stored in boxes of 32 bytes: two groups x 16 rows or columns.
   case Layout::NZ:
   case Layout::ZZ:
     return {16, type == ElementType::f8E8M0 ? 2 : c0};
@@ -116,7 +118,7 @@ inline constexpr Box innerBox(Layout layout, ElementType type) {
   }
 }
 
-/// Offset in elements of (row, col) in a box of rows x cols (pto-isa's layout formulas).
+/// Offset in elements of (row, col) in a box of rows x cols (layout formulas of pto-isa).
 inline constexpr uint64_t elementOffset(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t row,
                                         uint64_t col) {
   Box box = innerBox(layout, type);
@@ -140,7 +142,7 @@ inline constexpr uint64_t elementOffset(Layout layout, ElementType type, uint64_
   return 0;
 }
 
-/// What tload moves one by one: the rows of a tile, or its columns where those lie together; and the most of them into
+/// loadLines: the number of rows (DN, ZN: columns) that a tload moves. mostLoadLines: its maximum for a tile in
 /// `space`.
 inline constexpr const Value &loadLines(const Tile &dst) {
   return dst.layout == Layout::DN || dst.layout == Layout::ZN ? dst.validCols : dst.validRows;
@@ -149,8 +151,8 @@ inline constexpr unsigned mostLoadLines(Memory space) {
   return space == Memory::UB ? kMostLoadLinesUB : kMostLoadLinesL1;
 }
 
-/// Bytes from a tile's address to the end of the last byte that belongs to its valid region; boxed layouts count whole
-/// boxes. 0 for an empty region.
+/// Bytes from a tile's address to the last byte of its valid region, whole boxes for boxed layouts; 0 if the region is
+/// empty.
 inline constexpr uint64_t tileExtent(Layout layout, ElementType type, uint64_t rows, uint64_t cols, uint64_t validRows,
                                      uint64_t validCols) {
   if (validRows == 0 || validCols == 0)

@@ -1,4 +1,4 @@
-//===- Reduction.td - Rows to a column, columns to a row -------------------===//
+//===- Reduction.td - Reductions of rows and of columns --------------------===//
 
 #ifndef PTO_MLIR_ISA_REDUCTION
 #define PTO_MLIR_ISA_REDUCTION
@@ -21,7 +21,7 @@ def TROWMAX : RowReduce<0xc1, "trowmax", "max over j of src[i, j]">, Priced<Rate
 def TROWMIN : RowReduce<0xc2, "trowmin", "min over j of src[i, j]">, Priced<RateRowmax>;
 
 def TROWPROD : RowReduce<0xc3, "trowprod", "product over j of src[i, j]">, Priced<RateRowprod> {
-  let description = "Left to right, in the type of dst.";
+  let description = "Left to right, rounded to the type of dst at every step.";
 }
 
 // (dst, src)
@@ -72,13 +72,13 @@ def TCOLARGMIN_VALUES : ColArgValues<0xd9, "tcolargmin_values", "least">;
 
 def TPAIRREDUCESUM : Insn<0xce, "tpairreducesum", PIPE_V, (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>), FloatTypes, ShapeSame>, Touches<[AccBox, AccValid]> {
   let summary = "dst[i, j] = src[i, 2 j] + src[i, 2 j + 1]";
-  let description = "Of an odd number of columns the last one stands alone. The rest of dst's box becomes 0.";
+  let description = "With an odd number of columns the last one is copied. The rest of dst's box becomes 0.";
 }
 def THISTOGRAM : Insn<0xcf, "thistogram", PIPE_V,
     (ops TileOut<"dst", [UB]>, TileIn<"src", [UB]>, TileIn<"filter", [UB], [DN, ND], [U8]>, Number<"byte">), Types<[], [[U32, U16], [U32, U32]]>> {
-  let summary = "dst[i, b] = the number of j whose byte `byte` of src[i, j] is at most b";
-  let description = "b < 256. Counted are elements whose higher bytes are those of filter: of u16 filter[i, 0], of u32 filter[0, 0] for byte 3, "
-                    "filter[1, 0] for byte 2, filter[2, 0] for byte 1.";
+  let summary = "dst[i, b] = the number of j for which byte `byte` of src[i, j] is at most b";
+  let description = "b < 256. Only elements whose higher bytes equal those of filter are counted: for u16 filter[i, 0], for u32 filter[0, 0] (byte 3), "
+                    "filter[1, 0] (byte 2), filter[2, 0] (byte 1).";
 }
 
 #endif

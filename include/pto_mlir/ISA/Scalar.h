@@ -1,7 +1,7 @@
-//===- Scalar.h - What scalar instructions compute ---------------*- C++ -*-===//
+//===- Scalar.h - Semantics of scalar instructions ----------------*- C++ -*-===//
 //
-// The one meaning of the register arithmetic of Scalar.td: the simulator executes it, code generation folds by it, and
-// whoever walks a stream without a simulator follows it.
+// The single definition of the register arithmetic of Scalar.td, shared by the simulator, constant folding in code
+// generation, and the walk over streams in lib/PModel.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_ISA_SCALAR_H
@@ -14,8 +14,8 @@
 
 namespace pto_mlir::isa {
 
-/// `lhs opcode rhs` on 64 bits, wrapping; quotients round toward minus infinity. No value for a division by 0, which is
-/// a fault, and for an instruction that is no ScalarBinary.
+/// `lhs opcode rhs` in 64 bits, wrapping; quotients round toward minus infinity. nullopt for a division by 0, which is
+/// a fault, and for an opcode that is not a ScalarBinary.
 constexpr std::optional<int64_t> evaluateScalar(Opcode opcode, int64_t lhs, int64_t rhs) {
   uint64_t a = uint64_t(lhs), b = uint64_t(rhs);
   switch (opcode) {
@@ -28,7 +28,7 @@ constexpr std::optional<int64_t> evaluateScalar(Opcode opcode, int64_t lhs, int6
   case Opcode::Div:
     if (rhs == 0)
       return std::nullopt;
-    if (rhs == -1) // the one quotient that does not fit, the least value's, wraps to itself
+    if (rhs == -1) // INT64_MIN / -1 wraps to INT64_MIN
       return int64_t(-a);
     return lhs / rhs - (lhs % rhs != 0 && (lhs < 0) != (rhs < 0));
   case Opcode::Rem:
@@ -54,7 +54,7 @@ constexpr std::optional<int64_t> evaluateScalar(Opcode opcode, int64_t lhs, int6
   }
 }
 
-/// What `cmp` asks.
+/// The result of `cmp`.
 constexpr bool compareScalars(CompareMode mode, int64_t lhs, int64_t rhs) {
   switch (mode) {
   case CompareMode::eq:

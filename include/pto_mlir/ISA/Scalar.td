@@ -45,55 +45,55 @@ def SELECT : Insn<0x10, "select", PIPE_ALL, (ops Dst<"dst">, Int<"cond">, Int<"a
 
 def Query : Enum<"Query", ["block_idx", "block_num", "subblock_idx", "subblock_num"], 1>;
 def GET : Insn<0x11, "get", PIPE_ALL, (ops Dst<"dst">, Attr<"what", Query>)> {
-  let summary = "dst = the core's place, or scalar argument what - 4";
+  let summary = "dst = block or sub-block index or count of the core, or scalar argument what - 4";
 }
 def LOOP : Insn<0x12, "loop", PIPE_ALL, (ops Dst<"iv">, Int<"lb">, Int<"ub">, Int<"step">)> {
-  let summary = "runs up to the matching end while iv < ub";
+  let summary = "repeats the code up to the matching end while iv < ub";
   let description = "lb, ub and step are read once. Zero trips are legal; step <= 0 is a fault.";
 }
 def SKIP_IF_ZERO : Insn<0x13, "skip_if_zero", PIPE_ALL, (ops Int<"cond">, Int<"words">)> {
-  let summary = "jump forward over `words` words behind this instruction when cond is 0";
-  let description = "`words` is an immediate; the target lies in the same loop body.";
+  let summary = "skips the next `words` words if cond is 0";
+  let description = "`words` is an immediate; the target is in the same loop body.";
 }
 def END : Insn<0x14, "end", PIPE_ALL, (ops)> {
   let summary = "end of the innermost loop";
 }
 
 def LOAD_SCALAR : Insn<0x15, "load_scalar", PIPE_S, (ops Dst<"dst">, ViewIn<"src">), SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>>, Touches<[AccOneElement]> {
-  let summary = "dst = the one element of src";
-  let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
+  let summary = "dst = the first element of src";
+  let description = "Integers are sign- or zero-extended; floats are returned as f32 bits.";
 }
 def ScalarTypes : SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32]>;
 def STORE_SCALAR : Insn<0x16, "store_scalar", PIPE_S, (ops ViewOut<"dst">, Scalar<"value">),
                             SameType<[F32, F16, BF16, I8, U8, I16, U16, I32, U32, I64, U64]>>, Touches<[AccOneElement]> {
-  let summary = "the one element of dst = value";
+  let summary = "the first element of dst = value";
 }
 def TGETVAL : Insn<0x17, "tgetval", PIPE_S, (ops Dst<"dst">, TileIn<"src", [UB]>, Int<"index">), ScalarTypes>, Touches<[AccElement]> {
-  let summary = "dst = element `index` of src, counted row by row through its box";
-  let description = "Integers are sign- or zero-extended, floats arrive as the bit pattern of f32.";
+  let summary = "dst = element of src with row-major index `index` in its box";
+  let description = "Integers are sign- or zero-extended; floats are returned as f32 bits.";
 }
 def TSETVAL : Insn<0x18, "tsetval", PIPE_S, (ops TileOut<"dst", [UB]>, Int<"index">, Scalar<"value">), ScalarTypes>, Touches<[AccElement]> {
-  let summary = "element `index` of dst, counted row by row through its box, = value";
+  let summary = "element of dst with row-major index `index` in its box = value";
 }
 
-// Floats live in registers as the bit pattern of f32; a f16 or bf16 value is one of its type, held as f32.
+// Floats are held in registers as f32 bits; an f16 or bf16 value is representable in its type and held as f32.
 def FloatOp : Enum<"FloatOp", ["add", "sub", "mul", "div", "rem", "maximum", "minimum", "maxnum", "minnum"]>;
 def FARITH : Insn<0x19, "farith", PIPE_ALL, (ops Dst<"dst">, Attr<"op", FloatOp>, Int<"lhs">, Int<"rhs">)> {
   let summary = "dst = lhs op rhs on f32, rounded to nearest even";
-  let description = "`rem` truncates the quotient. `maximum` and `minimum` give NaN when an operand is one and order -0 below +0, `maxnum` and `minnum` give the other operand.";
+  let description = "`rem` truncates the quotient. `maximum` and `minimum` propagate NaN and order -0 below +0; `maxnum` and `minnum` return the other operand.";
 }
 def FloatCompare : Enum<"FloatCompare", ["never", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "always"]>;
 def FCMP : Insn<0x1a, "fcmp", PIPE_ALL, (ops Dst<"dst">, Attr<"mode", FloatCompare>, Int<"lhs">, Int<"rhs">)> {
   let summary = "dst = lhs mode rhs ? 1 : 0 on f32";
-  let description = "o..: false, u..: true when an operand is NaN; ord: neither is, uno: one is.";
+  let description = "o..: false, u..: true if an operand is NaN; ord: no operand is NaN, uno: at least one is.";
 }
 def ScalarCast : Enum<"ScalarCast", ["from_signed", "from_unsigned", "to_signed", "to_unsigned", "round_f16", "round_bf16"]>;
 def FCVT : Insn<0x1b, "fcvt", PIPE_ALL, (ops Dst<"dst">, Attr<"cast", ScalarCast>, Int<"src">)> {
-  let summary = "dst = src as another kind of number";
-  let description = "Between 64-bit integers and f32: to nearest even, to integers toward zero and cut to the range, NaN to 0. `round_..`: the nearest value of that type, ties to even, as f32.";
+  let summary = "dst = src converted to another scalar type";
+  let description = "Integer to float: to nearest even. Float to integer: toward zero, saturating, NaN gives 0. `round_..`: rounds to that type, ties to even, held as f32.";
 }
 def BREAK_IF_ZERO : Insn<0x1c, "break_if_zero", PIPE_ALL, (ops Int<"cond">)> {
-  let summary = "leave the innermost loop when cond is 0";
+  let summary = "leaves the innermost loop if cond is 0";
 }
 
 #endif

@@ -8,16 +8,16 @@ include "pto_mlir/ISA/ISABase.td"
 def FlagPipes : Packed<"pipes", [Field<"src", 8, PipeEnum>, Field<"dst", 8, PipeEnum>]>;
 
 def SET_FLAG : Insn<0x20, "set_flag", PIPE_ALL, (ops FlagPipes, Int<"id">)> {
-  let summary = "raise flag (src, dst, id); in the stream of src";
+  let summary = "sets flag (src, dst, id); in the stream of src";
 }
 def WAIT_FLAG : Insn<0x21, "wait_flag", PIPE_ALL, (ops FlagPipes, Int<"id">)> {
-  let summary = "wait for flag (src, dst, id) and lower it; in the stream of dst";
+  let summary = "waits for flag (src, dst, id) and clears it; in the stream of dst";
 }
 def BARRIER : Insn<0x22, "barrier", PIPE_ALL, (ops Attr<"pipe", PipeEnum>)> {
-  let summary = "drain a pipe";
+  let summary = "drains a pipe";
 }
 def PUSH : Insn<0x23, "push", PIPE_S, (ops Int<"value">, Attr<"engine", PipeEnum>)> {
-  let summary = "append value to the FIFO from S to engine";
+  let summary = "appends value to the FIFO from S to engine";
 }
 def POP : Insn<0x24, "pop", PIPE_ALL, (ops Dst<"dst">, Attr<"engine", PipeEnum>)> {
   let summary = "dst = the oldest value of the FIFO from S; blocks while it is empty";
@@ -26,14 +26,14 @@ def POP : Insn<0x24, "pop", PIPE_ALL, (ops Dst<"dst">, Attr<"engine", PipeEnum>)
 
 def CrossMode : Enum<"CrossMode", ["all", "pair", "block", "lane"]>;
 def CROSS_SET : Insn<0x25, "cross_set", PIPE_ALL, (ops Attr<"mode", CrossMode>, Int<"id">)> {
-  let summary = "raise cross-core flag `id` once what comes before on this engine is done";
-  let description = "all: once every core of this kind of the launch has raised it, on each of them; pair: likewise for the two vector cores of a block; "
+  let summary = "increments cross-core flag `id` after all earlier instructions of this engine";
+  let description = "all: on every core of this kind in the launch, once all of them have raised it; pair: likewise for the two vector cores of a block; "
                     "block: from the cube core on both vector cores, from the vector cores on the cube core once both have; lane (a5): from the cube core "
                     "on vector core id / 16 as id rem 16, from vector core s on the cube core as id + 16 * s. A flag counts to 15.";
 }
 def CROSS_WAIT : Insn<0x26, "cross_wait", PIPE_ALL, (ops Int<"id">)> {
-  let summary = "wait for cross-core flag `id` of this core and lower it by one";
-  let description = "On a3 in the stream of S only; other engines hear of it through their FIFOs.";
+  let summary = "waits for cross-core flag `id` of this core and decrements it";
+  let description = "On a3 only in the stream of S; other engines are released through their FIFOs.";
 }
 
 #endif

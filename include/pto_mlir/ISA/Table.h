@@ -16,7 +16,7 @@
 
 namespace pto_mlir::isa {
 
-/// A constant array of the table.
+/// A view of a constant array of the table.
 template <class T> struct Rows {
   const T *first = nullptr;
   size_t count = 0;
@@ -29,11 +29,12 @@ template <class T> struct Rows {
   const T &operator[](size_t i) const { return first[i]; }
 };
 
+/// Operand kinds; their encodings are in docs/commands.md.
 enum class OperandKind : uint8_t { Int, Scalar, Wide, Dst, Attr, Tile, View };
 enum class Direction : uint8_t { In, Out, InOut };
 
-/// Part of an attribute word. `values` names the legal values (null entries are holes, null = any number; `open`:
-/// larger ones are legal too).
+/// Part of an attribute word. `values` names the legal values: null entries are illegal, a null pointer allows any
+/// number, `open` allows larger ones.
 struct FieldInfo {
   const char *name;
   unsigned shift, width;
@@ -42,45 +43,48 @@ struct FieldInfo {
   bool open;
 };
 
+/// An operand of a row: its kind, and for tiles and views the legal memories, layouts and types.
 struct OperandInfo {
   OperandKind kind;
   const char *name;
   Direction direction;
   uint32_t memories; // bit set of Memory
   uint32_t layouts;  // bit set of Layout
-  uint32_t types;    // bit set of ElementType; 0: takes part in the row's combinations
+  uint32_t types;    // bit set of ElementType; 0: part of the row's type combinations
   AccessPattern access;
   Rows<FieldInfo> fields;
 };
 
-/// Element types of the tile and view operands that have no `types` of their own, in order; legal on the archs of the
-/// bit set.
+/// A legal combination of element types: of the tile and view operands without `types`, in operand order, on the
+/// architectures of the bit set.
 struct TypeCombination {
   uint8_t archs;
   ElementType types[5];
 };
 
-/// What an instruction takes, in the form that says what the numbers mean (ISABase.td): alone it takes head, `work`
-/// (and `more`) times what it works on, and tail.
+/// The cost of an instruction in cycles. `form` defines the units (ISABase.td); executed alone it takes head, `work`
+/// (and `more`) per unit, and tail.
 struct Rate {
   CostForm form;
   double head, work, more, tail;
-  bool counts; // takes longer where a row ends inside 256 bytes
+  bool counts; // extra cycles where a row ends inside 256 bytes
   const char *source;
 };
 
-/// Cycles of a vector instruction of a5: of a run of repeats without gaps, and of rows of so many repeats each.
+/// Cycles of a vector instruction on a5: for one run of repeats without gaps, and for rows of several repeats each.
 struct Curve {
   double perRepeat, fixed;
   double perRowRepeat, perRow, fixedOfRows;
 };
 
+/// The curves of an instruction on a5; `by` selects one by the operands.
 struct CurveSet {
-  CurveChoice by; // what chooses among the curves
+  CurveChoice by; // selects one of the curves
   Rows<Curve> curves;
   const char *source;
 };
 
+/// A row of the instruction table.
 struct InsnInfo {
   Opcode opcode;
   const char *mnemonic;
@@ -88,26 +92,27 @@ struct InsnInfo {
   Shape shape;
   Rows<OperandInfo> operands;
   Rows<TypeCombination> types;
-  const Rate *cost;       // on a3, and on a5 where that has no curves
+  const Rate *cost;       // on a3, and on a5 if that has no curves
   const CurveSet *a5Cost; // no curves: as on a3
 };
 
-/// The way between a core and global memory that a transfer takes; Local: none.
+/// The path of a transfer between a core and global memory; Local: none.
 enum class GlobalPath : uint8_t { Local, ToUB, ToL1, FromUB, FromL1, FromL0C };
 
+/// Size of a local memory in bytes, and the alignment of tile addresses in it.
 struct MemoryInfo {
   uint32_t bytes, alignment;
 };
 
 using Memories = std::array<MemoryInfo, std::size(kMemoryNames)>;
 
-/// A row of Archs.td: what there is to know about an architecture.
+/// A row of Archs.td: the parameters of an architecture.
 struct ArchInfo {
   Arch arch;
   const char *name;
-  Arch rules; // the row whose types and assembler's rules hold
+  Arch rules; // the row whose types and assembler rules apply
   Memories memories;
-  Memories assemblerMemories;          // what the public assembler plans with
+  Memories assemblerMemories;          // sizes that the public assembler plans with
   uint32_t scratchBegin, scratchBytes; // of UB
   uint32_t blocks, vectorCores;        // of a chip, of a block
   uint32_t eventIds, crossFlags;       // flags between two engines; between cores
@@ -124,14 +129,14 @@ struct ArchInfo {
   uint32_t tileBytes() const { return scratchBytes ? scratchBegin : memory(Memory::UB).bytes; }
 };
 
-/// A number of a chip, and where it comes from.
+/// A parameter of a chip with its source.
 struct Sourced {
   double value = 0;
   const char *source = "";
   operator double() const { return value; }
 };
 
-/// A chip as the cost model sees it. Paths are those of one core that has the path for itself.
+/// A chip for the cost model. Bandwidths of paths are those of one core without contention.
 struct ChipInfo {
   Arch arch;
   unsigned blocks;         // that run at a time: one cube core and two vector cores each
@@ -148,18 +153,19 @@ struct ChipInfo {
 
 /// Every row, opcodes ascending.
 Rows<InsnInfo> allInsns();
-/// Null when no row has this opcode or mnemonic.
+/// Null if no row has this opcode or mnemonic.
 const InsnInfo *findInsn(unsigned opcode);
 const InsnInfo *findInsn(std::string_view mnemonic);
+/// The row of an opcode, which must exist.
 inline const InsnInfo &infoOf(Opcode opcode) { return *findInsn(unsigned(opcode)); }
 
 const ArchInfo &archInfo(Arch arch);
 const ChipInfo &chipInfo(Arch arch);
-/// Every row of Archs.td, the default first.
+/// All rows of Archs.td, the default first.
 Rows<ArchInfo> allArchs();
-/// What is meant where nobody names an architecture.
+/// The architecture used if none is named.
 inline const ArchInfo &defaultArch() { return allArchs()[0]; }
-/// Null when there is no such architecture.
+/// Null if there is no such architecture.
 const ArchInfo *findArch(std::string_view name);
 /// The names of all architectures: "a3, a5".
 std::string archNames(std::string_view separator = ", ");
@@ -177,7 +183,7 @@ template <class I, class = void> struct HasSpace : std::false_type {};
 template <class I> struct HasSpace<I, std::void_t<decltype(std::declval<I>().space)>> : std::true_type {};
 } // namespace detail
 
-/// Where a tile operand of an instruction lies: its only memory, or what the attribute `space` says.
+/// The memory of a tile operand: its only one, or the one given by the attribute `space`.
 template <class I> Memory memoryOf(const I &insn, const OperandInfo &operand) {
   if constexpr (detail::HasSpace<I>::value)
     if ((operand.memories & (operand.memories - 1)) != 0)

@@ -1,7 +1,7 @@
 //===- CubeTiling.h - sizes of a cube kernel --------------------*- C++ -*-===//
 //
-// Pure arithmetic: how a contraction C[M, N] = A[M, K] * B[K, N] is cut into
-// L0 tiles, L1 panels and image slabs. No IR here, so that the rules can be
+// Chooses the tiling of a contraction C[M, N] = A[M, K] * B[K, N]: L0 tiles, L1
+// panels and image slabs. Pure arithmetic without IR, so that the rules can be
 // tested over many shapes.
 //
 //===----------------------------------------------------------------------===//
@@ -24,40 +24,39 @@ struct ConvAxis {
   int64_t padBegin = 0, padEnd = 0;
 };
 
-/// The part of one image axis that is held in L1 for `block` consecutive
-/// outputs. Every slab has the same extent and lies inside the image, so that
-/// img2col can take image size and padding as constants and only the position
-/// of its first output is computed:
+/// The part of one image axis held in L1 for `block` consecutive outputs. Every slab has the same extent and lies
+/// inside the image, so that image size and padding of img2col are constants and only the position of its first output
+/// is computed:
 ///   start(o) = clamp(o - lead, 0, lastStart)   in units of the stride
 ///   first input row = start * stride, position in the slab = o - start
 struct SlabAxis {
   int64_t extent = 1;    ///< image rows held
   int64_t lead = 0;      ///< outputs between the slab's first row and its block
-  int64_t lastStart = 0; ///< greatest start that stays inside the image
+  int64_t lastStart = 0; ///< largest start inside the image
 };
 
 /// The slab of `axis` for blocks of `block` outputs.
 SlabAxis slabFor(const ConvAxis &axis, int64_t block);
 
-/// The image of a convolution whose left operand is made by img2col.
+/// The image of a convolution whose left operand is produced by img2col.
 struct ConvImage {
   ConvAxis h, w;
   int64_t batch = 1;
   int64_t channels = 1; ///< per group, not padded
 };
 
-/// A convolution whose windows do not overlap and have no padding: row r of A
-/// is made of `strips` contiguous runs of the image, one per row of the window.
+/// A convolution with non-overlapping windows and no padding (a patch embedding): row r of A consists of `strips`
+/// contiguous runs of the image, one per row of the window.
 struct ConvPatches {
-  int64_t width = 1;                               ///< windows side by side; m counts rows of windows
+  int64_t width = 1;                               ///< windows per row; m counts rows of windows
   int64_t strips = 1;                              ///< k = strips * strip
   int64_t strip = 1;                               ///< elements of one run
   int64_t rowPitch = 1, stripPitch = 1, pitch = 1; ///< elements between rows of
                                                    ///< windows, strips, windows
 };
 
-/// What is computed: `outer` independent products of [m, k] by [k, n]. With an
-/// image, m = batch * h.out * w.out and k counts channels padded to C0.
+/// The contraction: `outer` independent products of [m, k] by [k, n]. With an image, m = batch * h.out * w.out and k
+/// counts channels padded to C0.
 struct CubeProblem {
   int64_t m = 1, n = 1, k = 1;
   int64_t outer = 1;     ///< groups, or the batch of a batched product
@@ -66,7 +65,7 @@ struct CubeProblem {
   bool bias = false;     ///< limits n by the bias table
   std::optional<ConvImage> image;
   std::optional<ConvPatches> patches; ///< instead of an image
-  int64_t cores = 1;                  ///< cores that share the work
+  int64_t cores = 1;                  ///< cube cores that share the work
 };
 
 /// Bytes of the memories of one cube core, and what its architecture takes.
@@ -89,22 +88,22 @@ struct CoreGrid {
 /// The sizes of one kernel. All base sizes are multiples of the fractal.
 struct CubeTiling {
   int64_t baseM, baseN, baseK; ///< tile of one tmatmul
-  int64_t panelK;              ///< part of K in L1; >= k when it is all there
-  int64_t blockM;              ///< rows of a block: of A, or outputs of a slab
+  int64_t panelK;              ///< part of K in L1; >= k when all of it is
+  int64_t blockM;              ///< rows of a block: rows of A, or outputs of a slab
   int64_t blockN;              ///< columns of a block, <= baseN
-  bool holdB;                  ///< the [k, blockN] of B stays in L1 for all of M
-  bool rowsOuter;              ///< blocks of rows around blocks of columns: a
-                               ///< block's slab, or columns of its A, stay in L1
-  int64_t heldK;               ///< columns of A that stay then, without an image:
-                               ///< k or whole panels
+  bool holdB;                  ///< [k, blockN] of B stays in L1 for all of M
+  bool rowsOuter;              ///< loop over blocks of rows outermost: a block's
+                               ///< slab, or columns of its A, stay in L1
+  int64_t heldK;               ///< columns of A that stay in L1 then (without an
+                               ///< image): k or whole panels
   int64_t slabRows, slabCols;  ///< outputs per image slab (1, 1 without image):
-                               ///< all that a block of blockM can touch
-  SlabAxis slabH, slabW;       ///< what such a slab holds
+                               ///< all that a block of blockM may cover
+  SlabAxis slabH, slabW;       ///< the axes of such a slab
   CoreGrid grid;               ///< cores used; at most CubeProblem::cores
-  double cycles;               ///< estimate that the choice was made by
+  double cycles;               ///< estimated cycles, the objective of the choice
 };
 
-/// Blocks of one kernel and what L0 sees of them.
+/// Numbers of blocks, tiles and panels of a kernel.
 struct CubeBlocks {
   int64_t m;      ///< blocks of rows, or image slabs
   int64_t n;      ///< blocks of columns of one outer index
@@ -112,13 +111,13 @@ struct CubeBlocks {
   int64_t panels; ///< panels of K
   int64_t steps;  ///< tiles of K
 };
+/// The numbers of blocks, tiles and panels of a tiling.
 CubeBlocks countBlocks(const CubeProblem &problem, const CubeTiling &tiling);
 
-/// Whether a block of columns needs its right tile but once in L0B: all of K
-/// is one step and stays.
+/// Whether the right tile of a block of columns is loaded to L0B only once: K is a single step.
 bool holdsRightTile(const CubeProblem &problem, const CubeTiling &tiling);
 
-/// Products of the busiest core over those of an even share; 1 is perfect.
+/// Load imbalance: products of the busiest core over those of an even share; 1 is balanced.
 double imbalance(const CubeProblem &problem, const CubeTiling &tiling);
 
 /// Estimated cycles of the busiest core, by the prices of the architecture
@@ -128,15 +127,13 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, cons
 /// Channels of one 32-byte block.
 inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }
 
-/// Bytes of L1 that `tiling` needs with every buffer held `copies` times
-/// (operands that stay for the whole m loop are held once).
+/// Bytes of L1 required by `tiling` with `copies` copies of every buffer (one of operands that stay for the whole m
+/// loop).
 int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies);
 
-/// The tiling with the least estimated time; among near equals one that keeps
-/// the cores even. How K is cut does not depend on the number of cores, so
-/// that results are equal bit for bit. Left and right tiles fit twice, L1
-/// twice where that is possible at all. Empty when not even the smallest tile
-/// fits.
+/// The tiling with the lowest estimated time; among nearly equal ones the best balanced. The split of K is independent
+/// of the number of cores, so that results are bit-identical. Left and right tiles are double-buffered, and L1 buffers
+/// where that fits. Nullopt when not even the smallest tile fits.
 std::optional<CubeTiling> chooseCubeTiling(const CubeProblem &problem, const CubeLimits &limits);
 
 /// So many tilings are looked at closer before one is kept.

@@ -20,7 +20,7 @@ struct FilterShape {
   int64_t groups = 1, kernelH = 1, kernelW = 1, channels = 1, features = 1;
 };
 
-/// How the unpacked filter lies in memory.
+/// The memory layout of the unpacked filter.
 enum class FilterLayout {
   HWCF, ///< [KH, KW, C, F], one group
   GFHWC ///< [G, F, KH, KW, C]
@@ -29,11 +29,10 @@ enum class FilterLayout {
 /// Rows of one group's packed matrix, for elements of `bytes` bytes.
 int64_t packedRows(const FilterShape &shape, unsigned bytes);
 
-/// True when the packed form has the same bytes as the given one.
+/// Whether packing is the identity on the filter's data.
 bool packingIsIdentity(const FilterShape &shape, FilterLayout layout, unsigned bytes);
 
-/// Packs `source`, which holds the whole filter in `layout`; elements are
-/// moved, never interpreted. The result is [G, packedRows, F].
+/// Packs `source`, the whole filter in `layout`, with elements as opaque data. The result is [G, packedRows, F].
 std::vector<uint8_t> packFilter(const uint8_t *source, const FilterShape &shape, FilterLayout layout, unsigned bytes);
 
 } // namespace pto_mlir::cube

@@ -10,7 +10,7 @@ namespace pto_mlir {
 #define GEN_PASS_DECL
 #include "pto_mlir/Kernels/Passes.h.inc"
 
-/// On a kernel that nobody launches: the kernel whose twin without img2col it is.
+/// On a kernel that is never launched: the name of the kernel whose twin without img2col it is.
 inline constexpr llvm::StringLiteral kWindowsOfAttr = "pto.windows_of";
 
 /// Registers every pass of this folder under its command-line name.

@@ -1,7 +1,7 @@
 //===- Passes.td - linalg to kernels -----------------------------*- tablegen -*-===//
 //
-// The passes between whole-net linalg and the two kernel roads: outlining, the
-// vector road's tiling, the cube road's builder.
+// The passes that form kernels from whole-net linalg: outlining, fusion of cube and
+// vector kernels, tiling of vector kernels, building of cube kernels.
 //
 //===----------------------------------------------------------------------===//
 
@@ -14,7 +14,7 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "Cluster the linalg ops of @main into outlined kernels";
   let description = [{
     Groups the computation of `@main` into kernels, one function each in
-    destination-passing style, and leaves a `top.launch` where the group stood.
+    destination-passing style, and replaces each group by a `top.launch`.
     Before:
 
     ```mlir
@@ -29,8 +29,8 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
     %1 = top.launch @k0_relu ins(%x, %y) outs(%e) {names = ["relu"], absorbed = ["add"], ...}
     ```
 
-    The rules of clustering stand in docs/lowering.md section 4. With `keep-all`
-    every named value of a cluster becomes an output of its kernel.
+    The clustering rules are in docs/lowering.md, section 4. With `keep-all` every
+    named value of a cluster becomes an output of its kernel.
   }];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
@@ -45,11 +45,11 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
 }
 
 def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
-  let summary = "Make one kernel of a cube kernel and the vector kernel that follows it tile by tile";
+  let summary = "Fuse a cube kernel and the vector kernel that consumes its tiles into a mixed kernel";
   let description = [{
-    A vector kernel that alone reads the result of a matrix product, and can work on
-    it in the tiles in which the cube kernel makes it, runs beside it where an
-    estimate says that this is better (docs/rationale-mixed-kernels.md). Before:
+    Fuses a vector kernel that is the only user of a matrix product, and can process
+    it in the cube kernel's tiles, where an estimate predicts a gain
+    (docs/rationale-mixed-kernels.md). Before:
 
     ```mlir
     %h = top.launch @k0_wide ins(%x, %w, %b) outs(%e0) -> tensor<128x1536xf16>
@@ -63,13 +63,13 @@ def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
     ```
 
     The function `@k0_wide_k1_gelu` is the cube kernel with the attribute
-    `pto.handover`, which names functions for a tile (`@k0_wide_k1_gelu.panel`):
-    vector kernels with the attribute `pto.panel`. `build-cube-kernels` puts both
-    together. Without `num-cores` nothing is joined.
+    `pto.handover`, which names functions that process one tile
+    (`@k0_wide_k1_gelu.panel`): vector kernels with the attribute `pto.panel`.
+    `build-cube-kernels` combines them. Without `num-cores` nothing is fused.
   }];
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
-           "Blocks of a launch that share a kernel's work; 0: known at run time only">
+           "Blocks per launch; 0: unknown at compile time">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -81,10 +81,10 @@ def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
 }
 
 def TileVectorKernels : Pass<"tile-vector-kernels", "::mlir::ModuleOp"> {
-  let summary = "Tile the vector kernels so that each tile fits the unified buffer";
+  let summary = "Tile the vector kernels so that each tile fits in UB";
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
-           "Blocks (of two vector cores) that share a kernel's tiles; 0: known at run time only. Results do not depend on it">
+           "Blocks (of two vector cores) per launch; 0: unknown at compile time. Results do not depend on it">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -98,16 +98,16 @@ def TileVectorKernels : Pass<"tile-vector-kernels", "::mlir::ModuleOp"> {
 def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
   let summary = "Build the pto body of each cube kernel and pack its weights";
   let description = [{
-    A kernel of kind `cube` holds one contraction on tensors: a matmul, a
+    A kernel of kind `cube` contains one contraction on tensors: a matmul, a
     batched matmul or a convolution (with the padding of its input), an init of
     0 or a broadcast bias, and at most max(x, 0) and a cast. Its body becomes
     pto ops: views, tiles in L1, L0A, L0B and L0C, tload, textract or timg2col,
     tmatmul, tstore. Its tensor arguments become pointers.
 
-    Filters that img2col multiplies are packed at compile time (see
+    Filters of products with img2col are packed at compile time (see
     Kernels/CubeWeights.h): the launches of the kernel read new `top.weight`s.
 
-    With `windows`, each convolution @k that img2col serves gets a twin @k.windows
+    With `windows`, each convolution @k that uses img2col gets a twin @k.windows
     that computes the same from one product per tap of the window.
 
     ```mlir
@@ -118,9 +118,9 @@ def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
-           "Blocks of a launch that share a kernel's work; 0: known at run time only, 1: no distribution">,
+           "Blocks per launch; 0: unknown at compile time, 1: no distribution">,
     Option<"windows", "windows", "bool", /*default=*/"false",
-           "Build convolutions a second time, without img2col">
+           "Also build each convolution without img2col">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",

@@ -11,18 +11,18 @@
 
 namespace pto_mlir::pmodel {
 
-/// Where each weight lies in the weights section. Programs name weights by these offsets, so lay the weights
-/// out first, then write the programs.
+/// Offsets of the weights in the weights section. Programs refer to weights by these offsets, so lay the weights out
+/// before writing the programs.
 struct WeightLayout {
   std::vector<uint64_t> offsets; // one per weight, 64-byte aligned; equal weights share one
   std::vector<uint64_t> hashes;  // XXH3-64 of each blob
   uint64_t totalBytes = 0;       // size of the section
 };
 
-/// Places `weights` in order; a blob whose bytes were seen before (same hash, same bytes) gets the earlier offset.
+/// Lays out `weights` in order; a blob equal to an earlier one (same hash, same bytes) shares its offset.
 WeightLayout layoutWeights(const std::vector<WeightDesc> &weights);
 
-/// What writeModel stored, for reports.
+/// Sizes of a written file, for reports.
 struct WriteSummary {
   uint64_t fileBytes = 0;
   uint64_t metadataBytes = 0;
@@ -32,13 +32,12 @@ struct WriteSummary {
   uint32_t numKernels = 0; // after equal kernels were merged
 };
 
-/// Checks `model` (verifyModel) and writes it to `path`: first under a temporary name beside it, then renamed, so
-/// that a failure leaves no file and an older file untouched. Equal kernels are stored once (their sourceOps are joined
-/// and the programs' kernel lists follow). Weights stream from where they lie; `layout` must come from
-/// layoutWeights(model.weights).
+/// Verifies `model` (verifyModel) and writes it to `path` atomically: a failure leaves an existing file untouched.
+/// Equal kernels are stored once (their sourceOps are joined and the programs' kernel indices updated). Weights are
+/// streamed from their memory; `layout` must be layoutWeights(model.weights).
 Result<WriteSummary> writeModel(const ModelDesc &model, const WeightLayout &layout, const std::string &path);
 
-/// The same with the layout computed here, for models whose programs use no weights or already agree with it.
+/// The same with the layout computed by layoutWeights, for models whose programs use no weights or that layout.
 Result<WriteSummary> writeModel(const ModelDesc &model, const std::string &path);
 
 } // namespace pto_mlir::pmodel

@@ -1,4 +1,4 @@
-// What a kernel takes, from its command streams alone: nothing is run.
+// Static cycle estimates from command streams.
 #ifndef PTO_MLIR_PMODEL_ESTIMATE_H
 #define PTO_MLIR_PMODEL_ESTIMATE_H
 
@@ -8,10 +8,10 @@
 
 namespace pto_mlir::pmodel {
 
-/// Cycles of one launch of the kernel, without what every launch costs: its engines as the timing mode plays them, with
-/// the rates of the instruction table. What only values in memory say is not known: loops, jumps and sizes that depend
-/// on them are walked as if they were 0, and what gathers read does not count as missing L2. Fails when a kernel is too
-/// long to be walked through.
+/// Cycles of one launch of the kernel without the launch overhead, by the engine model of the timing mode and the rates
+/// of the instruction table. Values in memory are unknown: loops, jumps and sizes that depend on them are evaluated
+/// with 0, and reads of gathers are assumed to hit L2. Fails when the kernel executes too many commands to be
+/// simulated.
 Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip);
 
 } // namespace pto_mlir::pmodel

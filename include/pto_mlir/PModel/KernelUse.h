@@ -1,4 +1,4 @@
-// What a kernel does with its arguments and with the cores, read off its commands.
+// How a kernel uses its arguments and the cores, derived from its commands.
 #ifndef PTO_MLIR_PMODEL_KERNELUSE_H
 #define PTO_MLIR_PMODEL_KERNELUSE_H
 
@@ -8,19 +8,20 @@
 
 namespace pto_mlir::pmodel {
 
+/// The arguments and cores used by a kernel.
 struct KernelUse {
   struct Argument {
     bool read = false, written = false;
   };
   std::vector<Argument> arguments;
   bool cube = false, vector = false; ///< kinds of cores that have commands
-  /// Cores add to the same memory, so they run one after the other for the same sums in every run.
+  /// Cores accumulate into the same memory (atomic add), so they run sequentially to make float sums deterministic.
   bool ordered = false;
 
   uint32_t coresPerBlock() const { return uint32_t(cube) + 2 * uint32_t(vector); }
 };
 
-/// `kernel` has verified.
+/// Analyses a verified kernel.
 KernelUse kernelUse(const KernelDesc &kernel);
 
 } // namespace pto_mlir::pmodel

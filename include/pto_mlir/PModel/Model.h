@@ -1,5 +1,5 @@
-// What a .pmodel holds, as plain data. The Builder writes one of these, the Reader makes one; tools that
-// combine or extract nets work on it. docs/pmodel-format.md says how it is stored.
+// The contents of a .pmodel as plain data: written by the Builder, produced by the Reader, modified by tools that
+// combine or extract nets. The file format is in docs/pmodel-format.md.
 #ifndef PTO_MLIR_PMODEL_MODEL_H
 #define PTO_MLIR_PMODEL_MODEL_H
 
@@ -21,48 +21,51 @@ struct QuantizationDesc {
   int32_t axis = -1;
 };
 
-/// An input or output as the user sees it.
+/// An input or output of a net as presented to the user.
 struct TensorDesc {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;
-  /// Type of the bytes in device memory; differs from `type` where the net narrows (int64 to i32).
+  /// Storage type in device memory; differs from `type` where the net narrows it (int64 to i32).
   ElementType storageType = ElementType::F32;
   QuantizationDesc quantization;
-  /// Of an input that names rows of a tensor (stored as i32): their number n; [-n, n) is legal. 0 for any other tensor.
+  /// For a gather index (stored as i32): the extent n of the indexed dimension; legal values are [-n, n). 0 for any
+  /// other tensor.
   uint64_t indexBound = 0;
 };
 
-/// A tensor that a debug build keeps, or a computed index that the runtime checks after a run; and how to bring it back
-/// to ONNX's layout.
+/// A tensor kept by a debug build, or a computed index that the runtime checks after a run, with the conversion to
+/// ONNX's layout.
 struct DebugTensorDesc {
   std::string name;
   ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;      // as stored, row-major
   std::vector<uint8_t> permutation; // onnx dimension i is stored dimension permutation[i]; empty = identity
-  std::vector<uint64_t> onnxShape;  // shape after the permutation; unit dimensions may come or go
+  std::vector<uint64_t> onnxShape;  // shape after the permutation; may differ in unit dimensions
   Region region = Region::Workspace;
-  uint32_t index = 0; // which input or output, for those regions
+  uint32_t index = 0; // of the input or output, for those regions
   uint64_t offset = 0;
   uint64_t indexBound = 0; // as in TensorDesc; then `type` is I32
 };
 
-/// The commands of one engine; `pipe` has the numbers of docs/commands.md.
+/// The commands of one engine; `pipe` is numbered as in docs/commands.md.
 struct StreamDesc {
   CoreKind coreKind = CoreKind::AIV;
   uint8_t pipe = 0;
   std::vector<uint32_t> words;
   uint32_t numCommands = 0;
-  /// Where commands come from: (first word, index into the kernel's sources), ascending; each stands up to the next.
+  /// Source locations: (first word, index into the kernel's sources), ascending; each applies up to the next entry.
   /// Empty: unknown.
   std::vector<std::pair<uint32_t, uint32_t>> sources = {};
 };
 
+/// Bytes of a local memory used by a kernel.
 struct LocalMemoryUse {
   std::string space; // "UB", "L1", ...
   uint32_t bytes = 0;
 };
 
+/// A kernel: the command streams of its engines, and its launch parameters.
 struct KernelDesc {
   std::string name; // unique
   std::vector<StreamDesc> streams;
@@ -74,7 +77,7 @@ struct KernelDesc {
   std::vector<std::string> sources; // "pto.tload at k.pto:12:3"; empty text: unknown
 };
 
-/// A weight blob that someone else owns (a mapped file, the compiler's store).
+/// A weight blob; not owned (a mapped file, the compiler's weight store).
 struct WeightDesc {
   std::string name; // unique
   ElementType type = ElementType::F32;
@@ -91,7 +94,7 @@ struct ProgramDesc {
   std::vector<int64_t> constants;
   std::vector<uint32_t> kernels; // indices into ModelDesc::kernels
   std::string target;            // the processor
-  /// Per call of a kernel, in the order of the code: the tensors that it computes ("a, b"). Empty: unknown.
+  /// Per kernel call, in code order: the names of the tensors it computes ("a, b"). Empty: unknown.
   std::vector<std::string> launchOps = {};
 };
 
@@ -106,6 +109,7 @@ struct VariantDesc {
   std::vector<std::string> hostOps; // "node: reason"
 };
 
+/// A net with its variants, which differ in input shapes.
 struct NetDesc {
   std::string name;
   std::vector<VariantDesc> variants;
@@ -113,13 +117,14 @@ struct NetDesc {
   std::string preprocess; // JSON, as model_transform recorded it
 };
 
-/// A VM program that runs the nets of the file as kernels `@device.<net>`: a model with control flow.
+/// A VM program that calls the nets of the file as kernels `@device.<net>`: a model with control flow.
 struct HostProgramDesc {
   std::string name;
   std::vector<uint8_t> code;                // bytecode::serialize
   std::vector<std::string> inputs, outputs; // names of the parameters and results of its function 0
 };
 
+/// The contents of a .pmodel.
 struct ModelDesc {
   std::string producer;  // "pto-mlir 0.1.0"
   std::string processor; // a row of the instruction table

@@ -17,7 +17,7 @@ using VMOpcode = bytecode::Opcode;
 using VMArgument = bytecode::BufferArgument;
 using VMInstruction = bytecode::Instruction;
 
-/// Slots that are bound at entry: inputs 0.., then outputs, then the weights section, then free ones.
+/// Slot numbering at entry: inputs from 0, then outputs, then the weights section; the remaining slots are free.
 struct EntrySlots {
   explicit EntrySlots(const VariantDesc &variant)
       : numInputs(variant.inputs.size()), numOutputs(variant.outputs.size()) {}
@@ -29,7 +29,7 @@ struct EntrySlots {
   uint32_t numInputs, numOutputs;
 };
 
-/// Writes bytecode, one call per instruction. The workspace is the first `alloc` of a program.
+/// Emits bytecode, one call per instruction. The first `alloc` of a program is the workspace.
 class ProgramWriter {
 public:
   void alloc(uint32_t slot, uint64_t bytes);
@@ -38,7 +38,7 @@ public:
   void callHost(uint32_t hostOpConstant, const std::vector<uint32_t> &slots);
   void wait();
   void ret();
-  /// Writes a decoded instruction back.
+  /// Re-encodes a decoded instruction.
   void append(const VMInstruction &instruction);
 
   std::vector<uint8_t> take() { return std::move(code); }

@@ -1,4 +1,4 @@
-// Opens a .pmodel as a checked view.
+// Opens a .pmodel as a verified view.
 #ifndef PTO_MLIR_PMODEL_READER_H
 #define PTO_MLIR_PMODEL_READER_H
 
@@ -12,7 +12,7 @@
 
 namespace pto_mlir::pmodel {
 
-/// Facts about the file itself.
+/// Format version and sizes of a file.
 struct FileInfo {
   std::string path;
   uint32_t formatMajor = 0;
@@ -24,22 +24,22 @@ struct FileInfo {
   uint64_t weightBytes = 0;
 };
 
-/// A mapped .pmodel. Everything but the weights' bytes has been checked (hashes, ranges, indices, programs, commands),
-/// so users of `model()` need not check again. The weights in `model()` point into the mapping.
+/// A memory-mapped .pmodel. All but the weights' contents is verified when it is opened (hashes, ranges, indices,
+/// programs, commands), so users of `model()` need no further checks. Weights in `model()` point into the mapping.
 class ModelFile {
 public:
-  /// Maps and checks the file. Failures begin with the path.
+  /// Maps and verifies the file. Failures begin with the path.
   static Result<std::shared_ptr<const ModelFile>> open(const std::string &path);
   ~ModelFile();
   ModelFile(const ModelFile &) = delete;
   ModelFile &operator=(const ModelFile &) = delete;
 
   const ModelDesc &model() const { return desc; }
-  /// Where the weights lie in the weights section.
+  /// Offsets and hashes of the weights.
   const WeightLayout &layout() const { return weightLayout; }
   const FileInfo &info() const { return fileInfo; }
 
-  /// Compares the hash of weight `index` with the metadata's.
+  /// Checks the contents of weight `index` against its hash in the metadata.
   Status checkWeight(size_t index) const;
   /// checkWeight for all.
   Status checkAllWeights() const;

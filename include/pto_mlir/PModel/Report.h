@@ -1,4 +1,4 @@
-// What a .pmodel holds, as text for people.
+// Reports on a .pmodel as text.
 #ifndef PTO_MLIR_PMODEL_REPORT_H
 #define PTO_MLIR_PMODEL_REPORT_H
 
@@ -8,13 +8,13 @@
 
 namespace pto_mlir::pmodel {
 
-/// The page of `pmodel_tool --info`.
+/// The output of `pmodel_tool --info`.
 std::string infoReport(const ModelFile &file);
-/// Global memory traffic of each launch: bytes read and written, the least that its arguments
-/// allow, and the average core's share of the most loaded one's. Fails for a file without launches whose traffic could
+/// Global memory traffic of each launch: bytes read and written, the lower bound given by its arguments, and the load
+/// balance (the average core's bytes over the most loaded one's). Fails when the file has no launch whose traffic can
 /// be counted.
 Result<std::string> trafficReport(const ModelFile &file);
-/// What each kernel takes by the estimate of PModel/Estimate.h: cycles without the launch, and its name.
+/// One line per kernel: cycles by estimateCycles (PModel/Estimate.h), without the launch overhead, and the name.
 std::string estimateReport(const ModelFile &file);
 /// One line per weight: name, type, shape, offset in the file's weights section, bytes, hash.
 std::string weightsReport(const ModelFile &file);

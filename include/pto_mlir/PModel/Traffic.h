@@ -1,4 +1,4 @@
-// How many bytes a kernel moves between global memory and the cores, counted from its command streams.
+// Global memory traffic of kernels, counted from their command streams.
 #ifndef PTO_MLIR_PMODEL_TRAFFIC_H
 #define PTO_MLIR_PMODEL_TRAFFIC_H
 
@@ -18,6 +18,7 @@ struct ArgumentTraffic {
   uint64_t written = 0;
 };
 
+/// Global memory traffic of one launch of a kernel, in bytes.
 struct KernelTraffic {
   std::vector<ArgumentTraffic> arguments;
   std::vector<uint64_t> cores; ///< bytes moved by each core that runs the kernel, cube cores first
@@ -25,24 +26,23 @@ struct KernelTraffic {
 
   uint64_t read() const;
   uint64_t written() const;
-  /// What all cores would move if each moved as much as the most loaded one of its kind, over what they move; 1 for an
-  /// even split.
+  /// Load imbalance: the bytes if every core moved as many as the most loaded one of its kind, divided by the actual
+  /// bytes; 1 for an even split.
   double imbalance() const;
 };
 
 /// One launch of a program.
 struct LaunchTraffic {
   uint32_t kernel = 0; ///< index into ModelDesc::kernels
-  uint64_t least =
-      0; ///< its arguments' bytes, each read or written once; of an argument that it reads in part, that part
+  uint64_t least = 0;  ///< lower bound: the accessed bytes of its arguments, once each
 };
 
 /// One inference.
 struct VariantTraffic {
   uint64_t read = 0;
   uint64_t written = 0;
-  /// What the graph demands however it is cut into kernels: inputs, outputs and weights once each (of a weight what is
-  /// read of it, as a gather touches a few rows of its table). Intermediate tensors do not count.
+  /// Lower bound for any fusion of the graph: inputs, outputs and the accessed parts of weights once each (a gather
+  /// reads a few rows of its table). Intermediate tensors do not count.
   uint64_t ideal = 0;
   std::vector<LaunchTraffic> launches;
 };
@@ -51,9 +51,9 @@ struct VariantTraffic {
 /// kernel is too long to be walked through.
 Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch = isa::defaultArch());
 
-/// Sums over the launches of a program; `kernels` is what was measured for each kernel of the model.
+/// Sums over the launches of a program; `kernels` has the traffic of each kernel of the model.
 Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vector<KernelTraffic> &kernels);
-/// Every kernel of the model.
+/// The traffic of every kernel of the model.
 Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model);
 
 } // namespace pto_mlir::pmodel

@@ -1,4 +1,4 @@
-// What must hold in every model, whoever made it.
+// Checks run on every model before it is written or loaded; files are untrusted.
 #ifndef PTO_MLIR_PMODEL_VERIFIER_H
 #define PTO_MLIR_PMODEL_VERIFIER_H
 
@@ -8,9 +8,8 @@
 
 namespace pto_mlir::pmodel {
 
-/// Checks names, texts, types, shapes, sizes, every index, every VM program and every command stream. `layout` is where
-/// the programs expect the weights. The failure names net, program or kernel and what is wrong. Weight bytes are not
-/// read.
+/// Checks names, texts, types, shapes, sizes, indices, VM programs and command streams. `layout`: the weight offsets
+/// used by the programs. A failure names the net, program or kernel and the violation. Weight contents are not read.
 Status verifyModel(const ModelDesc &model, const WeightLayout &layout);
 
 /// The part of verifyModel for one kernel: its streams decode and are legal on `processor`.

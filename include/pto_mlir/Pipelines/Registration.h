@@ -1,4 +1,4 @@
-// Every dialect, interface and pass that the tools know, listed once.
+// Registration of all dialects, interfaces and passes.
 #ifndef PTO_MLIR_PIPELINES_REGISTRATION_H
 #define PTO_MLIR_PIPELINES_REGISTRATION_H
 
@@ -8,10 +8,10 @@ class DialectRegistry;
 
 namespace pto_mlir {
 
-/// The dialects that a module may hold on its way down, with the interfaces that tiling and bufferization need.
+/// Registers all dialects used during lowering, with the interfaces required by tiling and bufferization.
 void registerDialects(mlir::DialectRegistry &registry);
 
-/// Every pass by its name (upstream's that the pipelines use, and ours) and the named pipelines.
+/// Registers all passes (ours, and upstream's used by the pipelines) and the named pipelines.
 void registerPasses();
 
 } // namespace pto_mlir

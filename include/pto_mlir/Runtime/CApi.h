@@ -1,6 +1,7 @@
-/* Running a .pmodel from C, or from any language that can call C. Link libpto_runtime.so.
+/* The C API that runs a .pmodel. Link libpto_runtime.so.
  *
- * Functions return 0 on success; otherwise `pto_last_error` describes what failed in this thread, in one line. */
+ * Functions that return int return 0 on success and 1 on failure; `pto_last_error` then describes the failure in one
+ * line. */
 #ifndef PTO_MLIR_RUNTIME_CAPI_H
 #define PTO_MLIR_RUNTIME_CAPI_H
 
@@ -22,7 +23,7 @@ typedef struct pto_tensor_info {
   uint64_t bytes;
 } pto_tensor_info;
 
-/* A dense row-major tensor that the caller owns. */
+/* A dense row-major tensor, owned by the caller. */
 typedef struct pto_input {
   const char *name;
   const char *type;
@@ -31,26 +32,30 @@ typedef struct pto_input {
   const void *data;
 } pto_input;
 
-/* Where to put an output: exactly the tensor's bytes. */
+/* The caller's buffer for one output; `bytes` must equal the size of the tensor. */
 typedef struct pto_output {
   const char *name;
   void *data;
   uint64_t bytes;
 } pto_output;
 
-/* `device`: "cmodel" or the path of a plug-in, NULL for cmodel. `threads`: host threads of a simulator, 0 = all.
- * `net`: which net when the file has several, NULL for the only one. */
+/* Opens a session on one net of the file. `device`: "cmodel" or the path of a plug-in, NULL for cmodel. `threads`:
+ * host threads of a simulator, 0 = all. `net`: the name of the net, NULL for the only one of the file. */
 int pto_session_open(const char *path, const char *device, uint32_t threads, const char *net, pto_session **session);
+/* Releases the session and every pto_tensor_info obtained from it. NULL is allowed. */
 void pto_session_close(pto_session *session);
 
 size_t pto_session_num_inputs(const pto_session *session);
 size_t pto_session_num_outputs(const pto_session *session);
+/* Describe input or output `index`; fail when there is none. */
 int pto_session_input_info(const pto_session *session, size_t index, pto_tensor_info *info);
 int pto_session_output_info(const pto_session *session, size_t index, pto_tensor_info *info);
 
+/* Runs the net once. All inputs must be given, in any order; `outputs` may name any non-empty subset of the outputs. */
 int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_inputs, const pto_output *outputs,
                     size_t num_outputs);
 
+/* The last error of the calling thread; valid until the next failure in this thread. */
 const char *pto_last_error(void);
 
 #ifdef __cplusplus

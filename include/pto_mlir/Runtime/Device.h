@@ -17,6 +17,7 @@ namespace pto_mlir::runtime {
 inline constexpr const char *kEngineNames[PTO_NUM_ENGINES] = {
     "AIC S", "AIC MTE1", "AIC MTE2", "AIC MTE3", "AIC M", "AIC FIX", "AIV S", "AIV V", "AIV MTE2", "AIV MTE3"};
 
+/// How a device is opened.
 struct DeviceOptions {
   /// "cmodel" names libpto_cmodel.so (looked for in PTO_MLIR_LIB_DIR, then around the running binary); a name with a
   /// '/' is the path of a plug-in.
@@ -27,7 +28,7 @@ struct DeviceOptions {
   uint32_t threads = 0;
 };
 
-/// The files that are tried for a device name, in order.
+/// The library paths tried for a device name, in order of preference.
 std::vector<std::string> pluginCandidates(const std::string &device);
 
 class CommandSources;
@@ -35,7 +36,8 @@ class CommandSources;
 /// One context of a plug-in. Used by one thread at a time.
 class Device {
 public:
-  /// Loads the plug-in and opens a context. Failures name the library, the missing symbol or the differing ABI version.
+  /// Loads the plug-in and opens a context. Failures name the library and the missing symbol or the mismatched ABI
+  /// version.
   static Result<std::unique_ptr<Device>> open(const DeviceOptions &options);
   ~Device();
   Device(const Device &) = delete;
@@ -43,30 +45,34 @@ public:
 
   const char *name() const { return api->name; }
 
-  /// `what` names the buffer in a failure. 0 bytes are allowed.
+  /// Allocates device memory and returns its address. `what` names the buffer in a failure. 0 bytes are allowed.
   Result<uint64_t> alloc(uint64_t bytes, const std::string &what);
+  /// Releases an allocation; `address` is a result of `alloc`.
   void free(uint64_t address);
+  /// Synchronous copies between host and device memory; `address` may point into an allocation.
   Status copyToDevice(uint64_t address, const void *data, uint64_t bytes);
   Status copyFromDevice(void *data, uint64_t address, uint64_t bytes);
+  /// Verifies and loads a kernel. Returns its handle for `launch`.
   Result<uint32_t> loadKernel(const pmodel::KernelDesc &kernel);
   /// Queues a launch; launches run in order.
   Status launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_arg> &arguments,
                 const std::vector<int64_t> &scalars = {});
-  /// Waits for all launches. A fault becomes one line: kernel, engine, instruction, kind and message, and the tensors
-  /// that the kernel computes.
+  /// Waits for all launches. A fault is reported in one line: kernel, engine, instruction, kind, message, and the
+  /// tensors that the kernel computes.
   Status synchronize();
-  /// Whether `runCore` works: the device has it, and its mode is not one that needs whole launches.
+  /// Whether `runCore` is supported: the plug-in exports it and the mode does not require whole launches.
   bool runsCores() const { return coreByCore; }
-  /// Runs one core's share of a launch; several threads may call it and the copies at once (run_core in DeviceABI.h).
-  /// Fails like `synchronize`.
+  /// Runs one core's share of a launch. Threads may call it and the copies concurrently (run_core in DeviceABI.h).
+  /// Failures are those of `synchronize`.
   Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const;
-  /// Whether `timedLaunch` works: the device measures its own time.
+  /// Whether `timedLaunch` is supported: the device measures its own time.
   bool timesCores() const { return coreTimes; }
-  /// How long a task occupies its core beside its work (ChipInfo::dispatchSeconds).
+  /// Seconds that a task occupies its core in addition to its work (ChipInfo::dispatchSeconds).
   double dispatchSeconds() const { return dispatch; }
-  /// Launches, waits, and says how long each core worked: seconds of the device, core by core as in run_core.
+  /// Launches and waits. Returns the busy time of each core in device seconds, numbered as in run_core.
   Result<std::vector<double>> timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores,
                                           const std::vector<pto_arg> &arguments);
+  /// Counters since the last reset, of the device and of one kernel; `reset` clears them.
   Result<pto_profile> profile(bool reset);
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);
 
@@ -84,10 +90,11 @@ private:
   std::string trace;                           // file of the device's trace; empty: none
 };
 
-/// A device allocation that frees itself.
+/// An owning device allocation, freed by the destructor.
 class DeviceBuffer {
 public:
   DeviceBuffer() = default;
+  /// Allocates `bytes` bytes on `device`, which must outlive the buffer. `what` names the buffer in a failure.
   static Result<DeviceBuffer> make(Device &device, uint64_t bytes, const std::string &what);
   DeviceBuffer(DeviceBuffer &&other) noexcept { swap(other); }
   DeviceBuffer &operator=(DeviceBuffer &&other) noexcept {

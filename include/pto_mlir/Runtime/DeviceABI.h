@@ -1,5 +1,5 @@
-/* The device ABI: what a plug-in (the cmodel, a card's driver) offers to the Runtime. Plain C, so that any tool chain
- * can build one.
+/* The device ABI: the functions that a plug-in (the cmodel, a card's driver) exports to the Runtime. Plain C, so
+ * that a plug-in may be built by any tool chain.
  *
  * A plug-in is a shared library that exports `pto_device_get_api`. Every function returns PTO_OK or an error code;
  * after an error `last_error` describes it. A context is used by one thread at a time; different contexts are
@@ -20,7 +20,7 @@ typedef struct pto_device_context pto_device_context;
 
 typedef enum pto_status {
   PTO_OK = 0,
-  PTO_ERROR_INVALID = 1,       /* the caller broke a rule of this header */
+  PTO_ERROR_INVALID = 1,       /* the call violates this header */
   PTO_ERROR_OUT_OF_MEMORY = 2, /* device memory is exhausted */
   PTO_ERROR_BAD_KERNEL = 3,    /* a command stream did not verify */
   PTO_ERROR_FAULT = 4          /* a kernel faulted; see pto_fault */
@@ -61,18 +61,18 @@ typedef struct pto_fault {
 /* Engines by number: 0 to 5 are S, MTE1, MTE2, MTE3, M and FIX of AIC, 6 to 9 are S, V, MTE2 and MTE3 of AIV. */
 #define PTO_NUM_ENGINES 10
 
-/* What running kernels cost since the last reset. host_seconds is the time of launches, or of run_core's calls one by
- * one. A device that does not measure its own time leaves the fields behind it 0. */
+/* Execution counters since the last reset. host_seconds is the host's wall-clock time in launches, or the sum over the
+ * calls of run_core. The fields after it are 0 for a device that does not measure its own time. */
 typedef struct pto_profile {
   uint64_t launches;
   uint64_t instructions;
   uint64_t gm_bytes_read;
   uint64_t gm_bytes_written;
   double host_seconds;
-  double cycles; /* of the device, launch after launch */
+  double cycles; /* device cycles, summed over launches */
   double seconds;
-  /* Cycles in which the engine worked, and in which it waited for a flag or a value: the mean over the cores that run
-   * at a time. */
+  /* Cycles in which the engine was busy, and in which it was stalled on a flag or a value: the mean over the cores that
+   * run concurrently. */
   double engine_busy[PTO_NUM_ENGINES];
   double engine_stalled[PTO_NUM_ENGINES];
 } pto_profile;
@@ -92,7 +92,7 @@ typedef struct pto_device_api {
   pto_status (*free)(pto_device_context *context, uint64_t address);
   pto_status (*copy_to_device)(pto_device_context *context, uint64_t address, const void *data, uint64_t bytes);
   pto_status (*copy_from_device)(pto_device_context *context, void *data, uint64_t address, uint64_t bytes);
-  /* Verifies and keeps a kernel. The words are copied. */
+  /* Verifies and loads a kernel. The words are copied. */
   pto_status (*load_kernel)(pto_device_context *context, const pto_kernel_desc *desc, uint32_t *kernel);
   pto_status (*unload_kernel)(pto_device_context *context, uint32_t kernel);
   /* Queues a launch on `blocks` blocks; launches run in order. `scalars` are the values of `get 4..`. */
@@ -100,6 +100,7 @@ typedef struct pto_device_api {
                        size_t num_args, const int64_t *scalars, size_t num_scalars);
   /* Waits for all launches. PTO_ERROR_FAULT if one faulted. */
   pto_status (*synchronize)(pto_device_context *context);
+  /* The counters since the last reset, over all kernels; `reset` clears them. */
   pto_status (*profile)(pto_device_context *context, pto_profile *profile, int reset);
   /* The same for the launches of one kernel; `reset` clears that kernel's counts only. */
   pto_status (*kernel_profile)(pto_device_context *context, uint32_t kernel, pto_profile *profile, int reset);
@@ -108,22 +109,22 @@ typedef struct pto_device_api {
   /* Text of the last error of this context (of `open` when context is null). */
   const char *(*last_error)(pto_device_context *context);
   /* Runs the share of one core of a launch on the calling thread, before it returns. Cores are numbered block by block;
-   * in each the cube core comes first, if the kernel has commands for it, then the two vector cores, if it has commands
-   * for them. Cores that raise flags on each other run together: the call for the first of them (of a block, or of the
-   * launch) runs them all, the calls for the others nothing. Several threads may be in run_core of one context and in
-   * its copies, in no other function; nothing orders them. After an error `fault` says which (kind "invalid" for a
-   * broken rule); last_error and synchronize do not know it. Null, or PTO_ERROR_INVALID, where only whole launches are
-   * possible. */
+   * in each block the cube core comes first, then the two vector cores; a kind without commands in the kernel is left
+   * out. Cores that set flags for each other run together: the call for the first of them (of a block, or of the
+   * launch) runs them all, and the calls for the others do nothing. Threads may call run_core and the copies of one
+   * context concurrently, but no other function; the calls are not ordered. After an error `fault` describes it (kind
+   * "invalid" for a violation of this header); last_error and synchronize do not report it. Null, or PTO_ERROR_INVALID,
+   * where only whole launches are supported. */
   pto_status (*run_core)(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core,
                          const pto_arg *args, size_t num_args, const int64_t *scalars, size_t num_scalars,
                          pto_fault *fault);
-  /* How long each core of the last launch worked, in seconds of the device, without what a launch costs as a whole;
-   * numbered as in run_core. `count` is their number. Null, or PTO_ERROR_INVALID, where the device does not measure its
+  /* The busy time of each core of the last launch in device seconds, without the fixed overhead of a launch; numbered
+   * as in run_core. `count` is the number of cores. Null, or PTO_ERROR_INVALID, where the device does not measure its
    * own time. */
   pto_status (*core_seconds)(pto_device_context *context, double *seconds, size_t count);
 } pto_device_api;
 
-/* The one exported symbol. */
+/* The only exported symbol. */
 const pto_device_api *pto_device_get_api(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// How tasks of one run tell why the run failed.
+// Collects the failure of a run from its tasks.
 #ifndef PTO_MLIR_RUNTIME_FIRSTFAILURE_H
 #define PTO_MLIR_RUNTIME_FIRSTFAILURE_H
 
@@ -10,10 +10,10 @@
 
 namespace pto_mlir::runtime {
 
-/// What the first of several tasks that failed said. Any thread.
+/// Keeps the message of the first task that fails. Thread-safe.
 class FirstFailure {
 public:
-  /// For the end of a task: a failure is noted and thrown, so that the runtime poisons what depends on the task.
+  /// Called at the end of a task. Records a failure and throws it, so that the runtime skips the task's consumers.
   void check(const Status &status) {
     if (status)
       return;
@@ -24,7 +24,7 @@ public:
     }
     throw std::runtime_error(status.error());
   }
-  /// Empty when none failed.
+  /// The recorded message; empty when no task has failed.
   std::string text() const {
     std::lock_guard lock(mutex);
     return message;

@@ -1,4 +1,4 @@
-// NumPy's .npy files, the simple subset that tensors need.
+// NumPy's .npy format (NEP 1), restricted to dense arrays of numbers.
 #ifndef PTO_MLIR_RUNTIME_NPY_H
 #define PTO_MLIR_RUNTIME_NPY_H
 
@@ -10,14 +10,15 @@
 
 namespace pto_mlir::runtime {
 
+/// A dense array in host memory.
 struct NpyArray {
   ElementType type = ElementType::F32;
   std::vector<uint64_t> shape;
   std::vector<char> data; // dense, row-major
 };
 
-/// Reads a little-endian, row-major array of a plain number type (format versions 1 to 3). Failures begin with the
-/// path.
+/// Reads a little-endian, row-major array of an integer, float or boolean type (format versions 1 to 3). Failures begin
+/// with the path.
 Result<NpyArray> readNpy(const std::string &path);
 
 /// Writes format version 1. Types that numpy lacks (bf16, 8- and 4-bit floats) are written as unsigned bits.

@@ -1,4 +1,4 @@
-// The launches of VM programs as tasks.
+// Runs the kernel launches of VM programs as tasks.
 #ifndef PTO_MLIR_RUNTIME_QUEUEDPROVIDER_H
 #define PTO_MLIR_RUNTIME_QUEUEDPROVIDER_H
 
@@ -11,14 +11,14 @@
 
 namespace pto_mlir::runtime {
 
-/// Kernels of another provider, which may be called by several threads at once. `launch` submits a task: those of a
-/// queue run in order, those of two queues at the same time, and each after the launches that make its operands. A
-/// launch with results that are no tensors of known shape runs before it returns. Not for several machines at once.
+/// Wraps a provider whose kernels are thread-safe. `launch` submits a task: tasks of one queue run in order, tasks of
+/// different queues concurrently, and each task after the launches that produce its operands. A launch is synchronous
+/// when a result is not a tensor of static shape. Serves one machine at a time.
 class QueuedProvider : public bytecode::KernelProvider {
 public:
-  /// `threads` host threads, the caller's among them while it waits; 0 = as many as the machine has. `mayBlock`:
-  /// kernels wait for each other or for something outside; then so many launches run at the same time, each on a thread
-  /// that is not the caller's.
+  /// `threads` host threads, including the caller's while it waits; 0 = as many as the machine has. `mayBlock`: kernels
+  /// may wait for each other or for external events, so `threads` launches run concurrently and none of them on the
+  /// caller's thread.
   static Result<std::shared_ptr<QueuedProvider>> make(std::shared_ptr<bytecode::KernelProvider> kernels,
                                                       uint32_t threads, bool mayBlock = false);
   ~QueuedProvider() override;
@@ -33,7 +33,7 @@ public:
   Status barrier() override;
 
 private:
-  /// Operands are held until it has run; results are tensors without bytes until then.
+  /// Operands are kept alive until the kernel has run; results are tensors without data until then.
   struct Launch {
     bytecode::Kernel *kernel;
     std::vector<bytecode::Value> operands, results;
@@ -43,14 +43,14 @@ private:
 
   std::shared_ptr<bytecode::KernelProvider> kernels;
   std::unordered_map<const bytecode::Kernel *, std::vector<bytecode::Type>> resultTypes;
-  std::deque<Launch> launches; // of the present run; tasks hold their addresses
+  std::deque<Launch> launches; // of the current run; tasks hold their addresses
   std::unordered_map<const bytecode::Tensor *, tasks::TaskId> makers;
   std::unordered_map<uint32_t, tasks::TaskId> last; // by queue
   tasks::TaskId fence;
   bool isOpen = false;
   FirstFailure failure;
   tasks::KernelId body = tasks::kNoKernel;
-  std::unique_ptr<tasks::TaskRuntime> runtime; // ends before what its tasks use
+  std::unique_ptr<tasks::TaskRuntime> runtime; // last member: destroyed before what its tasks use
 };
 
 } // namespace pto_mlir::runtime

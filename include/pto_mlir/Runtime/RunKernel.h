@@ -23,22 +23,23 @@ struct KernelMemory {
   uint64_t bytes = 0;
 };
 
-/// One kernel of a .pmodel of any origin, loaded once on a device of its own. Several threads may launch it; launches
-/// take turns.
+/// One kernel of a .pmodel, loaded on its own device. Thread-safe: launches are serialised.
 class KernelSession {
 public:
-  /// `name` may be empty when the file has one kernel. The processor is the file's, not the options'.
+  /// `name` may be empty when the file has one kernel. The processor is taken from the file; `options.processor` is
+  /// ignored.
   static Result<std::unique_ptr<KernelSession>> open(const std::string &model, const std::string &name,
                                                      DeviceOptions options);
   ~KernelSession();
 
   const pmodel::KernelDesc &kernel() const { return desc; }
-  /// Whether the kernel has a command that writes through its pointer number `argument`.
+  /// Whether any command of the kernel writes through pointer argument `argument`.
   bool isWritten(size_t argument) const { return writes[argument]; }
-  /// Launches once and waits. `arguments` are the kernel's pointers in its order: all go to the device before the
-  /// launch, those that the kernel writes come back after it. `scalars` are its other arguments in its order: integers,
-  /// or the bits of an f32. `blocks` 0: as many as the file says.
+  /// Launches once and waits. `arguments` are the pointer arguments in order: all are copied to the device before the
+  /// launch, and those that the kernel writes are copied back after it. `scalars` are the other arguments in order:
+  /// integers, or the bit pattern of an f32. `blocks` 0: the number recorded in the file.
   Status run(std::span<const KernelMemory> arguments, const std::vector<int64_t> &scalars, uint32_t blocks = 0);
+  /// Counters of all launches of the session.
   Result<pto_profile> profile();
 
 private:
@@ -53,17 +54,18 @@ private:
   std::vector<bool> writes; // by argument
 };
 
+/// The request of `runKernel`.
 struct KernelRun {
   std::string model;               // path of the .pmodel
-  std::string kernel;              // its name; empty: the only one, whose name it becomes
+  std::string kernel;              // its name; empty: the only kernel, whose name is filled in
   std::vector<NpyArray> arguments; // as in KernelSession::run
   std::vector<int64_t> scalars;    // likewise
-  /// 0: as many as the file says.
+  /// 0: the number recorded in the file.
   uint32_t blocks = 0;
   DeviceOptions device;
 };
 
-/// Launches once and waits; `run.arguments` then hold what the kernel left.
+/// Launches once and waits. `run.arguments` are updated with what the kernel wrote.
 Result<pto_profile> runKernel(KernelRun &run);
 
 } // namespace pto_mlir::runtime

@@ -13,26 +13,28 @@
 
 namespace pto_mlir::runtime {
 
+/// How the launches of a net are ordered.
 enum class Schedule {
   Tasks,   ///< through the task runtime: launches that share no memory may overlap
   InOrder, ///< one launch after the other
 };
 
+/// How a session is opened.
 struct SessionOptions {
   /// `processor` is taken from the file.
   DeviceOptions device;
   /// Which net of the file; empty = its only net.
   std::string net;
-  /// Devices and modes that only run whole launches run them in order.
+  /// A device or mode that only supports whole launches uses InOrder.
   Schedule schedule = Schedule::Tasks;
-  /// Keep what `writeTrace` needs of the last run.
+  /// Record the last run for `writeTrace`.
   bool trace = false;
-  /// Where the device measures its own time, tasks run in virtual time, on a machine of so many blocks, one cube core
-  /// and two vector cores each; at most 128.
+  /// Blocks of the simulated machine, one cube core and two vector cores each, at most 128. Used where the device
+  /// measures its own time, so that tasks run in virtual time.
   uint32_t virtualBlocks = 24;
 };
 
-/// A tensor that the caller owns, dense and row-major.
+/// A dense row-major tensor, owned by the caller.
 struct InputTensor {
   std::string_view name;
   ElementType type = ElementType::F32;
@@ -40,7 +42,7 @@ struct InputTensor {
   const void *data = nullptr;
 };
 
-/// A tensor that a run made, dense and row-major.
+/// A dense row-major tensor returned by a run.
 struct HostTensor {
   std::string name;
   ElementType type = ElementType::F32;
@@ -49,18 +51,18 @@ struct HostTensor {
   uint64_t bytes = 0;
 };
 
-/// What the launches of one kernel cost.
+/// Counters of the launches of one kernel.
 struct KernelProfile {
   std::string name;
-  std::vector<std::string> tensors; // that they compute
+  std::vector<std::string> tensors; // names of the tensors it computes
   pto_profile counts = {};
 };
 
-/// A net that is ready to run: kernels loaded, weights uploaded, buffers allocated, all once. Calls from several
-/// threads wait for each other.
+/// A net that is ready to run: kernels are loaded, weights uploaded and buffers allocated once. Thread-safe: calls are
+/// serialised.
 class Session {
 public:
-  /// Opens and checks the file, loads the device, uploads the weights (checking each one's hash).
+  /// Opens and verifies the file, loads the device and uploads the weights, checking the hash of each.
   static Result<std::unique_ptr<Session>> open(const std::string &path, const SessionOptions &options = {});
   ~Session();
 
@@ -71,30 +73,30 @@ public:
   const std::vector<pmodel::TensorDesc> &inputs() const { return net().variants.front().inputs; }
   const std::vector<pmodel::TensorDesc> &outputs() const { return net().variants.front().outputs; }
 
-  /// Whether `run` would accept these: each input once, right type, shapes of one variant. The failure says what is
-  /// expected.
+  /// Whether `run` would accept these inputs: each input once, with its type, and shapes of one variant. A failure
+  /// names what is expected.
   Status checkInputs(const std::vector<InputTensor> &inputs) const;
-  /// Whether the net has outputs of these names.
+  /// Checks that the net has outputs of these names.
   Status checkOutputs(const std::vector<std::string> &names) const;
 
-  /// Runs the net and returns the named outputs in that order (none named: all).
+  /// Runs the net and returns the named outputs in that order; all outputs when `names` is empty.
   Result<std::vector<HostTensor>> run(const std::vector<InputTensor> &inputs,
                                       const std::vector<std::string> &names = {});
 
-  /// Runs the net and returns all outputs, then every tensor that a debug build keeps, in ONNX's layout (bf16 as f32).
+  /// Runs the net and returns all outputs, then every tensor kept by a debug build, in ONNX's layout (bf16 as f32).
   Result<std::vector<HostTensor>> runWithDebug(const std::vector<InputTensor> &inputs);
 
-  /// What running cost since the last reset.
+  /// Execution counters since the last reset; `reset` clears them.
   Result<pto_profile> profile(bool reset = false);
-  /// The same kernel by kernel, in the file's order; kernels that no used variant launches are left out.
+  /// The same per kernel, in the file's order. Kernels that no variant used so far launches are left out.
   Result<std::vector<KernelProfile>> profileKernels(bool reset = false);
 
-  /// Whether `writeTrace` and `traceReport` have something to show after a run.
+  /// Whether runs are recorded for `writeTrace` and `traceReport`.
   bool traced() const;
   /// Writes the last run for Perfetto or chrome://tracing: orchestrator, schedulers, each core, dependencies as flows,
   /// queue depths. Fails without `SessionOptions::trace` or without tasks.
   Status writeTrace(const std::string &path) const;
-  /// Its critical path, idle cores and longest kernels, for a terminal.
+  /// Critical path, idle cores and longest kernels of the last run, as text.
   Result<std::string> traceReport() const;
 
 private:

@@ -34,11 +34,11 @@ enum class ElementType : uint8_t {
 };
 constexpr unsigned numElementTypes = 19;
 
-/// "f32", "i8", "boolean", ...: the schema's spelling.
+/// The name in the schema's spelling: "f32", "i8", "boolean", ...
 std::string_view elementTypeName(ElementType type);
-/// The type of that name.
+/// The type with that name; nullopt when there is none.
 std::optional<ElementType> parseElementType(std::string_view name);
-/// Bits that one stored element takes (4 for the 4-bit types, 8 for boolean).
+/// Storage bits of one element (4 for the 4-bit types, 8 for boolean).
 constexpr unsigned elementBits(ElementType type) {
   switch (type) {
   case ElementType::I64:
@@ -63,11 +63,11 @@ constexpr unsigned elementBits(ElementType type) {
   }
 }
 
-/// Bytes of a dense tensor, the last byte filled up; nothing when the product exceeds 2^62.
+/// Bytes of a dense tensor, rounded up to whole bytes; nullopt when the product exceeds 2^62.
 std::optional<uint64_t> tensorBytes(ElementType type, const std::vector<uint64_t> &shape);
-/// Number of elements; nothing when the product exceeds 2^62.
+/// Number of elements; nullopt when the product exceeds 2^62.
 std::optional<uint64_t> numElements(const std::vector<uint64_t> &shape);
-/// "1x3x48x192", "scalar" for rank 0.
+/// A shape as text: "1x3x48x192", "scalar" for rank 0.
 std::string shapeText(std::span<const uint64_t> shape);
 std::string shapeText(std::span<const int64_t> shape);
 

@@ -1,4 +1,4 @@
-//===- LibrarySearch.h - Where our own loadable libraries lie ----*- C++ -*-===//
+//===- LibrarySearch.h - Paths of encoders and plug-ins -*- C++ -*-===//
 #ifndef PTO_MLIR_SUPPORT_LIBRARYSEARCH_H
 #define PTO_MLIR_SUPPORT_LIBRARYSEARCH_H
 
@@ -7,8 +7,8 @@
 
 namespace pto_mlir {
 
-/// The places where `file` (`libpto_cmodel.so`) may be, best first: $PTO_MLIR_LIB_DIR, then around the executable or
-/// extension module that this code was linked into. Nothing is opened; the paths need not exist.
+/// Candidate paths of `file` (`libpto_cmodel.so`) in order of preference: $PTO_MLIR_LIB_DIR, then folders relative to
+/// the executable or extension module that contains this code. The paths need not exist.
 std::vector<std::string> libraryCandidates(const std::string &file);
 
 /// The first of `candidates` that exists, or "".

@@ -1,4 +1,4 @@
-// Integer arithmetic that stands at many places.
+// Integer division and alignment helpers.
 #ifndef PTO_MLIR_SUPPORT_MATHEXTRAS_H
 #define PTO_MLIR_SUPPORT_MATHEXTRAS_H
 

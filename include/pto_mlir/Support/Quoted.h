@@ -1,4 +1,4 @@
-// String literals as MLIR's text writes them.
+// String literals in MLIR's textual syntax.
 #ifndef PTO_MLIR_SUPPORT_QUOTED_H
 #define PTO_MLIR_SUPPORT_QUOTED_H
 

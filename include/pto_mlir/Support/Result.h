@@ -1,4 +1,4 @@
-// How everything below the border reports an error: a value, or one line of text for a person.
+// Error handling below the border (glossary): a value, or a one-line message.
 #ifndef PTO_MLIR_SUPPORT_RESULT_H
 #define PTO_MLIR_SUPPORT_RESULT_H
 
@@ -10,7 +10,7 @@
 
 namespace pto_mlir {
 
-/// Why something did not work: lower case, no full stop, names what was expected and found.
+/// An error message: lower case, no full stop, names what was expected and what was found.
 struct Failure {
   std::string message;
 };

@@ -1,4 +1,4 @@
-// Reading and writing safetensors files: 8 bytes of header length, a JSON header, the tensors' bytes.
+// Reads and writes safetensors files: 8 bytes of header length, a JSON header, the tensor data.
 #ifndef PTO_MLIR_SUPPORT_SAFETENSORS_H
 #define PTO_MLIR_SUPPORT_SAFETENSORS_H
 
@@ -10,7 +10,7 @@
 
 namespace pto_mlir {
 
-/// One tensor: row-major little-endian bytes, of which there are as many as type and shape ask for.
+/// One tensor: row-major, little-endian; `size` in bytes matches dtype and shape.
 struct SafetensorsEntry {
   std::string name;
   std::string dtype; ///< "F32", "F16", "BF16", "I64", ... as the format spells them
@@ -19,19 +19,19 @@ struct SafetensorsEntry {
   uint64_t size = 0;
 };
 
-/// Bytes of an element of a dtype, 0 for an unknown one.
+/// Bytes per element of a dtype; 0 for an unknown one.
 unsigned safetensorsElementBytes(const std::string &dtype);
 
-/// A mapped file. Opening checks everything: header, types, sizes, bounds, overlaps and holes.
+/// A memory-mapped file. Opening it checks header, types, sizes, bounds, overlaps and gaps.
 class SafetensorsFile {
 public:
-  /// Null on error, with `error` saying "<path>: <reason>".
+  /// Returns null on error and sets `error` to "<path>: <reason>".
   static std::shared_ptr<const SafetensorsFile> open(const std::string &path, std::string &error);
   ~SafetensorsFile();
   SafetensorsFile(const SafetensorsFile &) = delete;
   SafetensorsFile &operator=(const SafetensorsFile &) = delete;
 
-  /// The tensor of this name, or null. Its bytes live as long as this object.
+  /// The tensor of this name, or null; valid for the lifetime of this object.
   const SafetensorsEntry *find(const std::string &name) const;
   const std::map<std::string, SafetensorsEntry> &entries() const { return tensors; }
 
@@ -44,8 +44,7 @@ private:
   std::map<std::string, SafetensorsEntry> tensors;
 };
 
-/// Writes a file under a temporary name and renames it into place. On error returns false, leaves nothing behind and
-/// sets `error`.
+/// Writes a file atomically. On error returns false, leaves no partial file and sets `error`.
 bool writeSafetensors(const std::string &path, const std::vector<SafetensorsEntry> &entries, std::string &error);
 
 } // namespace pto_mlir

@@ -1,4 +1,4 @@
-// A file that appears under its name only when it is complete.
+// Atomic file replacement.
 #ifndef PTO_MLIR_SUPPORT_TEMPORARYFILE_H
 #define PTO_MLIR_SUPPORT_TEMPORARYFILE_H
 
@@ -9,21 +9,24 @@
 
 namespace pto_mlir {
 
-/// Writes a file beside `path` and moves it there on `commit`. The file has no name until then where the file system
-/// supports this (O_TMPFILE), so that a killed process leaves nothing behind; elsewhere it is named `<path>.tmp<pid>`.
+/// Writes a temporary file in the folder of `path` and renames it to `path` on `commit`. Where the file system supports
+/// O_TMPFILE the file is unnamed until then, so that a killed process leaves none behind; elsewhere it is named
+/// `<path>.tmp<pid>`.
 class TemporaryFile {
 public:
   explicit TemporaryFile(std::string path);
-  /// Removes what was written unless `commit` succeeded.
+  /// Deletes the temporary file unless `commit` succeeded.
   ~TemporaryFile();
   TemporaryFile(const TemporaryFile &) = delete;
   TemporaryFile &operator=(const TemporaryFile &) = delete;
 
+  /// Creates the temporary file. Must be called before `write`.
   Status open();
+  /// Appends `bytes` bytes.
   Status write(const void *data, uint64_t bytes);
-  /// Zero bytes up to file offset `offset`.
+  /// Writes zeros up to file offset `offset`.
   Status padTo(uint64_t offset);
-  /// Gives the file its name, replacing an older one.
+  /// Renames the file to `path`, replacing an existing one.
   Status commit();
 
   uint64_t size() const { return written; }

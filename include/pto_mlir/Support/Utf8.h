@@ -1,4 +1,4 @@
-// Whether bytes are UTF-8 text, and how to show them where they are not.
+// Validation of UTF-8, and escapes for malformed text.
 #ifndef PTO_MLIR_SUPPORT_UTF8_H
 #define PTO_MLIR_SUPPORT_UTF8_H
 
@@ -11,7 +11,7 @@ namespace pto_mlir {
 unsigned utf8SequenceLength(std::string_view text);
 /// Whether the whole text is well-formed UTF-8: no overlong sequences, surrogates or codes above U+10FFFF.
 bool isUtf8(std::string_view text);
-/// The text with each byte that belongs to no well-formed sequence as `\xNN`.
+/// The text with each byte outside a well-formed sequence escaped as `\xNN`.
 std::string escapeNonUtf8(std::string_view text);
 
 } // namespace pto_mlir

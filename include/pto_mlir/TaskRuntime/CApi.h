@@ -1,7 +1,7 @@
-/* The task runtime for C. Every function that returns int returns 0 or, after an error, 1; pto_tasks_last_error() then
- * describes it.
+/* The C API of the task runtime. Functions that return int return 0 on success and 1 on failure;
+ * pto_tasks_last_error() then describes the failure.
  *
- * One thread at a time uses a runtime. A run is pto_tasks_begin, submissions, pto_tasks_finish. */
+ * A runtime may be used by one thread at a time. A run is pto_tasks_begin, submissions, pto_tasks_finish. */
 #ifndef PTO_MLIR_TASKRUNTIME_CAPI_H
 #define PTO_MLIR_TASKRUNTIME_CAPI_H
 
@@ -26,14 +26,14 @@ typedef struct pto_tasks_options {
   uint32_t window;             /* task slots per ring, a power of two; 0 = 16384 */
   uint64_t heap_bytes;         /* per ring; 0 = 64 MiB */
   uint32_t dependency_entries; /* per ring; 0 = 131072 */
-  uint32_t schedulers;         /* 0 = as many as suit the machine */
-  uint32_t worker_threads;     /* 0 = as many as suit the machine */
+  uint32_t schedulers;         /* 0 = chosen by the number of processors */
+  uint32_t worker_threads;     /* 0 = chosen by the number of processors */
   uint32_t virtual_time;       /* 1 = one thread and simulated time */
-  uint32_t trace;              /* 1 = keep what pto_tasks_write_trace needs */
-  uint32_t hang_ms;            /* 0 = one minute */
+  uint32_t trace;              /* 1 = record runs for pto_tasks_write_trace */
+  uint32_t hang_ms;            /* a kernel that runs longer is reported as hung; 0 = 60000 */
 } pto_tasks_options;
 
-/* What a kernel sees: one word per argument. */
+/* The arguments of a kernel body: one word per argument of the task. */
 typedef struct pto_kernel_call {
   const uint64_t *args;
   uint32_t num_args;
@@ -42,7 +42,7 @@ typedef struct pto_kernel_call {
   pto_task_id task;
 } pto_kernel_call;
 
-/* Returns 0, or another number to fail the task. */
+/* Returns 0 on success; any other value fails the task. */
 typedef int (*pto_kernel_body)(void *user, const pto_kernel_call *call);
 
 typedef struct pto_task_arg {
@@ -50,7 +50,7 @@ typedef struct pto_task_arg {
   uint32_t element_bytes; /* of tensors; 0 = 1 */
   uint64_t word;          /* scalar, or the tensor's address; after a submission the address of PTO_ARG_ALLOCATE */
   uint64_t bytes;         /* size of a dense tensor */
-  pto_task_id owner;      /* the task whose output it is; filled for PTO_ARG_ALLOCATE */
+  pto_task_id owner;      /* the task that owns the memory; set for PTO_ARG_ALLOCATE */
 } pto_task_arg;
 
 typedef struct pto_task_spec {
@@ -62,29 +62,39 @@ typedef struct pto_task_spec {
   size_t num_args;
   const pto_task_id *after;
   size_t num_after;
-  const char *name; /* may be null; must live until the run has finished */
+  const char *name; /* may be null; must stay valid until the run has finished */
 } pto_task_spec;
 
 typedef struct pto_tasks_stats {
   uint64_t submitted, completed, failed, skipped, edges, slot_reuses, blocked_ns;
 } pto_tasks_stats;
 
+/* Creates a runtime and starts its threads. */
 int pto_tasks_create(const pto_tasks_options *options, pto_tasks **runtime);
 void pto_tasks_destroy(pto_tasks *runtime);
+/* Registers a kernel; only between runs. `user` is passed to every call, `cost_ns` is the duration in virtual time. */
 int pto_tasks_register_kernel(pto_tasks *runtime, const char *name, pto_kernel_body body, void *user, uint64_t cost_ns,
                               uint32_t *kernel);
+/* Begins a run. */
 int pto_tasks_begin(pto_tasks *runtime);
+/* Submits a task: copies the arguments, and fills `word` and `owner` of PTO_ARG_ALLOCATE. Blocks while the ring is
+ * full. */
 int pto_tasks_submit(pto_tasks *runtime, pto_task_spec *spec, pto_task_id *task);
+/* Outputs of tasks remain valid while the scope of their submission is open. */
 int pto_tasks_scope_begin(pto_tasks *runtime);
 int pto_tasks_scope_end(pto_tasks *runtime);
+/* Waits for one task. */
 int pto_tasks_wait(pto_tasks *runtime, pto_task_id task);
+/* Waits for all tasks and ends the run; fails with the first error of the run. */
 int pto_tasks_finish(pto_tasks *runtime);
 int pto_tasks_state(const pto_tasks *runtime, pto_task_id task); /* PTO_TASK_.. */
-/* The ErrorCode of the last run, 0 when it went well; numbers as in Types.h. */
+/* The ErrorCode of the last run (numbers as in Types.h), 0 on success. */
 int pto_tasks_error_code(const pto_tasks *runtime);
+/* Counters of the last run. */
 int pto_tasks_statistics(const pto_tasks *runtime, pto_tasks_stats *stats);
+/* Writes the last run as Chrome trace-event JSON; requires `trace` in the options. */
 int pto_tasks_write_trace(const pto_tasks *runtime, const char *path);
-/* Text of the last error of this thread. */
+/* The last error of the calling thread. */
 const char *pto_tasks_last_error(void);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-// The pool that fan-in and fan-out lists take their entries from.
+// The pool of fan-in and fan-out list entries.
 #ifndef PTO_MLIR_TASKRUNTIME_DEPENDENCYPOOL_H
 #define PTO_MLIR_TASKRUNTIME_DEPENDENCYPOOL_H
 
@@ -12,39 +12,42 @@ namespace pto_mlir::tasks {
 /// Why an edge exists.
 enum EdgeFlags : uint32_t {
   Wait = 1,   ///< the consumer starts after the producer
-  Retain = 2, ///< the producer's outputs stay until the consumer has ended
-  Data = 4,   ///< the consumer reads what the producer made, so a failure spreads along it
+  Retain = 2, ///< the producer's outputs are retained until the consumer has completed
+  Data = 4,   ///< the consumer reads the producer's output, so a failure propagates to it
 };
 
+/// One entry of a fan-in or fan-out list.
 struct DependencyEntry {
   uint64_t task = 0;
   uint32_t next = 0; ///< a link, 0 = end of the list
   uint32_t flags = 0;
 };
 
-/// A ring of entries. All entries that one task's submission takes are dead once that task is consumed: its fan-in
-/// list, and its places in the fan-out lists of producers, which have completed. So the tail follows the watermark,
-/// like the heap's. Entry 0 is the null sentinel. One thread allocates; one thread at a time retires.
+/// A ring of entries. All entries allocated by the submission of a task are dead once that task is consumed: its fan-in
+/// list, and its entries in the fan-out lists of its producers, which have completed. So the tail follows the
+/// watermark, as in HeapRing. Entry 0 is the null sentinel. One thread allocates; one thread at a time retires.
 class DependencyPool {
 public:
   explicit DependencyPool(uint32_t capacity) : entries(new DependencyEntry[capacity + 1]), ringSize(capacity) {}
 
   uint32_t capacity() const { return ringSize; }
+  /// Number of entries in use; rereads the shared tail.
   uint32_t used() {
     seenTail = tail.load(std::memory_order_acquire);
     return uint32_t(top - seenTail);
   }
-  /// The most entries that were in use, as far as the allocating thread saw.
+  /// Peak number of entries in use, as observed by the allocating thread.
   uint32_t highWater() const { return peak; }
+  /// The position after the newest entry, for `retire`.
   uint64_t position() const { return top; }
-  /// Looks at the tail only when what was seen of it last does not suffice.
+  /// Rereads the shared tail only when the cached one does not suffice.
   bool hasRoom(uint32_t count) { return top - seenTail + count <= ringSize || uint64_t(used()) + count <= ringSize; }
 
   /// The offset of a new entry, from 1. The caller has checked `hasRoom`.
   uint32_t allocate() {
     ++top;
     place = place == ringSize ? 1 : place + 1;
-    __builtin_prefetch(&entries[std::min(place + 8, ringSize)], 1); // a scheduler read it last
+    __builtin_prefetch(&entries[std::min(place + 8, ringSize)], 1); // last read by a scheduler
     peak = std::max(peak, uint32_t(top - seenTail));
     return place;
   }
@@ -60,7 +63,7 @@ private:
   std::unique_ptr<DependencyEntry[]> entries;
   const uint32_t ringSize;
   uint64_t top = 0, seenTail = 0;
-  uint32_t place = 0; ///< the entry that was allocated last
+  uint32_t place = 0; ///< the most recently allocated entry
   uint32_t peak = 0;
   alignas(64) std::atomic<uint64_t> tail{0};
 };

@@ -1,4 +1,4 @@
-// What moves a task core: threads or simulated time.
+// The interface between a task core and its execution: threads or simulated time.
 #ifndef PTO_MLIR_TASKRUNTIME_DRIVER_H
 #define PTO_MLIR_TASKRUNTIME_DRIVER_H
 
@@ -10,30 +10,32 @@
 
 namespace pto_mlir::tasks {
 
-/// Why a wait ended without what it waited for.
+/// Why a wait ended before its condition held.
 struct Stall {
-  ErrorCode code = ErrorCode::None; ///< None: it did not
+  ErrorCode code = ErrorCode::None; ///< None: the condition holds
   std::string message;
 };
 
-/// One row of the handshake that every core gives when it starts.
+/// The handshake registers of one core, written when the core starts.
 struct HandshakeRecord {
   uint32_t core;
   WorkerKind kind;
   uint32_t aicpuReady, aicoreDone, control;
   uint32_t taskStatus; ///< 1 while a task is on the core
-  uint64_t tasks;      ///< executed so far
+  uint64_t tasks;      ///< number executed so far
 };
 
+/// Executes the ready tasks of a TaskCore.
 class Driver {
 public:
   virtual ~Driver() = default;
-  /// ns since the run began.
+  /// Time since the beginning of the run, in ns.
   virtual uint64_t now() = 0;
+  /// Called at the beginning of a run, before its first submission.
   virtual void beginRun() = 0;
   /// Tasks may have become ready. Called by the orchestrator after a submission.
   virtual void kick() = 0;
-  /// Waits, on the orchestrator's thread, until `done`.
+  /// Blocks the orchestrator's thread until `done` returns true.
   virtual Stall waitUntil(const std::function<bool()> &done) = 0;
   virtual std::vector<HandshakeRecord> handshake() = 0;
 };

@@ -1,4 +1,4 @@
-// A task graph that is built first and executed later, any number of times.
+// A task graph that is built once and executed any number of times.
 #ifndef PTO_MLIR_TASKRUNTIME_GRAPH_H
 #define PTO_MLIR_TASKRUNTIME_GRAPH_H
 
@@ -6,20 +6,20 @@
 
 namespace pto_mlir::tasks {
 
-/// Tasks are numbered from 0 in the order in which they are added; edges may go either way as long as there is no
-/// cycle. The graph runs through windows of any size.
+/// Tasks are numbered from 0 in the order in which they are added. Edges may point to lower numbers; cycles are an
+/// error. The graph may be larger than the task window.
 class Graph {
 public:
-  /// `args` are the words that the kernel reads: addresses and scalars.
+  /// Adds a task and returns its number. `args` are the kernel's arguments: addresses and scalars.
   uint32_t addTask(std::vector<uint64_t> args, KernelId kernel, WorkerKind kind, std::string name = {},
                    uint32_t blocks = 1);
-  /// Exactly the edge from -> to.
+  /// Adds the edge `from` -> `to`; no dependencies are inferred.
   Status addSuccessor(uint32_t from, uint32_t to);
   size_t size() const { return nodes.size(); }
 
-  /// The tasks in an order that the edges allow, lowest number first; the failure names a cycle.
+  /// A topological order of the tasks, lowest number first; a failure names a cycle.
   Result<std::vector<uint32_t>> order() const;
-  /// A whole run.
+  /// Executes the graph as one run of `runtime`.
   Status run(TaskRuntime &runtime) const;
   /// One line per task: number, name, kind, arguments, successors.
   std::string print() const;

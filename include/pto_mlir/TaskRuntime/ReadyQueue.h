@@ -1,4 +1,4 @@
-// A bounded queue of task ids for many producers and many consumers.
+// A bounded multi-producer, multi-consumer queue of task ids.
 #ifndef PTO_MLIR_TASKRUNTIME_READYQUEUE_H
 #define PTO_MLIR_TASKRUNTIME_READYQUEUE_H
 
@@ -10,9 +10,9 @@
 
 namespace pto_mlir::tasks {
 
-/// Each cell carries a sequence number: position = free for the push of that position, position + 1 = filled. A pusher
-/// claims a position, writes, then releases the number; a popper acquires it, so nobody reads a cell that is not
-/// written yet. First in, first out between pushes that do not overlap in time.
+/// Each cell has a sequence number: position = free for the push at that position, position + 1 = filled. A push claims
+/// a position, writes the value, then store-releases the sequence number; a pop load-acquires it, so no cell is read
+/// before it is written. FIFO between pushes that do not overlap in time.
 class ReadyQueue {
 public:
   /// `capacity` is rounded up to a power of two.
@@ -24,7 +24,7 @@ public:
 
   size_t capacity() const { return mask + 1; }
 
-  /// How many values wait; a snapshot while others push and pop, never negative.
+  /// Number of queued values; a snapshot under concurrency.
   size_t size() const {
     uint64_t end = tail.load(std::memory_order_acquire), begin = head.load(std::memory_order_acquire);
     return end > begin ? size_t(end - begin) : 0;
@@ -33,13 +33,13 @@ public:
   /// False when full.
   bool push(uint64_t value) { return pushAll(&value, 1); }
 
-  /// All `count` values or, when they do not all fit, none and false.
+  /// Pushes all `count` values, or none when they do not all fit; then returns false.
   bool pushAll(const uint64_t *values, size_t count) {
     if (count > capacity())
       return false;
     uint64_t position = tail.load(std::memory_order_relaxed);
     while (true) {
-      size_t state = 0; // of the first cell that is not free: 0 none, 1 still full, 2 `position` is old
+      size_t state = 0; // of the first cell that is not free: 0 none, 1 still full, 2 `position` is stale
       for (size_t i = 0; i < count && !state; ++i) {
         uint64_t sequence = cells[(position + i) & mask].sequence.load(std::memory_order_acquire);
         if (sequence != position + i)
@@ -52,7 +52,7 @@ public:
       if (state)
         position = tail.load(std::memory_order_relaxed);
     }
-    __builtin_prefetch(&cells[(position + count + 8) & mask], 1); // a popper wrote it last
+    __builtin_prefetch(&cells[(position + count + 8) & mask], 1); // last written by a pop
     for (size_t i = 0; i < count; ++i) {
       Cell &cell = cells[(position + i) & mask];
       cell.value = values[i];

@@ -1,4 +1,4 @@
-// A ring of task slots with the heap and the dependency pool that its tasks use.
+// A ring of task slots with its output heap and dependency pool.
 #ifndef PTO_MLIR_TASKRUNTIME_TASKRING_H
 #define PTO_MLIR_TASKRUNTIME_TASKRING_H
 
@@ -12,31 +12,31 @@
 
 namespace pto_mlir::tasks {
 
-/// When things happened to a task, in ns since the run began; kept only while a trace is taken.
+/// Time stamps of a task in ns since the beginning of the run; recorded only when tracing.
 struct TaskTimes {
   uint64_t submitted = 0, published = 0, ready = 0; ///< the submission took from the first to the second
 };
 
-/// The scheduling state of one task. The first two cache lines, which processors fetch together, are all that a task
-/// with few arguments touches.
+/// The scheduling state of one task. A task with few arguments accesses only the first two cache lines, which
+/// processors prefetch as a pair.
 struct alignas(128) TaskSlot {
-  /// {local id, failed, state} in one word: the state of a slot's earlier task can never be taken for that of its
-  /// present one.
+  /// {local id, failed, state} in one word, so that the state of an earlier task of the slot is never mistaken for the
+  /// current one's.
   std::atomic<uint64_t> word{0};
   std::atomic<uint32_t> faninLeft{0};  ///< producers that have not completed, + 1 until the slot is published
   std::atomic<uint32_t> references{0}; ///< consumers + open scope + the task itself
   std::atomic<uint32_t> fanoutHead{0}; ///< a link, or kClosed once the task has completed
   std::atomic<uint32_t> blocksLeft{0}; ///< blocks that have not ended
-  std::atomic<bool> failed{false};     ///< a producer or a block failed
+  std::atomic<bool> failed{false};     ///< a producer or a block has failed
   bool gang = false;
   WorkerKind kind = WorkerKind::Cube;
   uint8_t depth = 0;
-  uint32_t nextBlock = 0; ///< owned by whoever holds the queue entry
-  // Written before the slot is published, then only read. A task without a kernel needs the first cache line alone.
+  uint32_t nextBlock = 0; ///< owned by the scheduler that popped the queue entry
+  // Immutable once the slot is published. A barrier task uses only the first cache line.
   uint32_t faninHead = 0;
   uint32_t numBlocks = 1;
   KernelId kernel = kNoKernel;
-  uint8_t companions = 0; ///< vector cores that each block keeps beside its own
+  uint8_t companions = 0; ///< additional vector cores occupied by each block
   uint8_t numArgs = 0, numInputs = 0, numOutputs = 0;
   uint64_t heapEnd = 0, poolEnd = 0;
   uint32_t faninCount = 0;
@@ -59,8 +59,8 @@ struct alignas(128) TaskSlot {
   static TaskState wordState(uint64_t word) { return TaskState(word & 0x7f); }
 };
 
-/// Tasks get consecutive local ids and live in slot id & (window - 1). The watermark is the oldest task that is not
-/// consumed; slots, heap bytes and pool entries of older ones are free.
+/// Local ids are consecutive; task `id` is in slot id & (window - 1). The watermark is the oldest task that is not
+/// consumed; slots, heap bytes and pool entries of older tasks are free.
 class TaskRing {
 public:
   /// `window` is a power of two. `heapSize` bytes of outputs from address `heapBase`.
@@ -75,35 +75,38 @@ public:
   DependencyPool &pool() { return dependencyPool; }
   uint64_t heapAddressOf(uint64_t position) const { return heapAddress + heapRing.offset(position); }
 
-  // The orchestrator's side.
-  uint64_t next() const { return nextLocal; } ///< the id that the next task gets
+  // Called by the orchestrator.
+  uint64_t next() const { return nextLocal; } ///< local id of the next task
+  /// Number of tasks that are not consumed; rereads the watermark.
   uint64_t live() {
     seenOldest = watermark();
     return nextLocal - seenOldest;
   }
   bool hasSlot() { return nextLocal - seenOldest < windowSize || live() < windowSize; }
-  /// The orchestrator's note that a task is a producer of its present submission, and where it stands among them.
-  /// Beside the slots, whose cache lines other threads write.
+  /// Marks a task as a producer of the current submission, with its index among them. Kept outside the slots, whose
+  /// cache lines are written by other threads.
   struct Mark {
     uint64_t submission = 0;
     uint32_t index = 0;
   };
   Mark &mark(uint64_t local) { return marks[local & (windowSize - 1)]; }
+  /// As `live`, by the cached watermark.
   uint64_t liveAsSeen() const { return nextLocal - seenOldest; }
   void take() { ++nextLocal; }
-  /// Fetches the slots that come soon: the ring is larger than the near caches.
+  /// Prefetches upcoming slots: the ring exceeds the inner caches.
   void prefetch() {
     const char *next = reinterpret_cast<const char *>(&slot(nextLocal + 2));
     __builtin_prefetch(next, 1);
     __builtin_prefetch(next + 64, 1);
     __builtin_prefetch(next + 128, 1);
   }
+  /// Number of tasks that reused the slot of an earlier one.
   uint64_t reuses() const { return nextLocal - firstLocal > windowSize ? nextLocal - firstLocal - windowSize : 0; }
 
-  // Any side.
+  // Thread-safe.
   uint64_t watermark() const { return oldest.load(std::memory_order_seq_cst); }
-  /// Moves the watermark over consumed tasks. Returns whether it moved. Who finds another thread at it leaves a mark,
-  /// and that thread looks again.
+  /// Advances the watermark past consumed tasks. Returns whether it moved. When another thread is advancing it, sets
+  /// `again`, and that thread repeats its scan.
   bool advance();
 
 private:

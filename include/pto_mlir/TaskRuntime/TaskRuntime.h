@@ -1,4 +1,4 @@
-// The task runtime: submit tasks, let dependencies and cores decide when they run.
+// The task runtime: executes submitted tasks out of order, as dependencies and free cores allow.
 #ifndef PTO_MLIR_TASKRUNTIME_TASKRUNTIME_H
 #define PTO_MLIR_TASKRUNTIME_TASKRUNTIME_H
 
@@ -6,43 +6,45 @@
 
 namespace pto_mlir::tasks {
 
-/// Kernels are registered between runs; a run is begin, submissions by one thread, finish. Threads live as long as the
-/// object; runs may follow each other, also after one that failed.
+/// Kernels are registered between runs. A run is begin, submissions by one thread, finish. Threads are kept for the
+/// lifetime of the object. A new run may begin after a failed one.
 class TaskRuntime {
 public:
+  /// Creates a runtime and starts its threads; fails on an invalid configuration.
   static Result<std::unique_ptr<TaskRuntime>> create(const Config &config);
   ~TaskRuntime();
 
   const Config &config() const { return settings; }
-  /// `costNs` is what a call takes in virtual time.
+  /// Registers a kernel. `costNs`: duration of a call in virtual time.
   Result<KernelId> registerKernel(std::string name, KernelBody body, uint64_t costNs = 1000);
   const std::vector<Kernel> &kernels() const { return *registered; }
 
+  /// Begins a run; fails while a kernel of an earlier run has not returned.
   Status begin();
-  /// Copies the arguments; fills the tensors that the spec allocates. The failure of a submission ends the run: later
-  /// calls return it again and do nothing.
+  /// Submits a task: copies the arguments and allocates the outputs of the spec. A failed submission ends the run:
+  /// later calls have no effect and return the same failure.
   Result<TaskId> submit(TaskSpec &spec) { return core->submit(spec); }
   Result<TaskId> submit(TaskSpec &&spec) { return core->submit(spec); }
-  /// Outputs of tasks stay valid while the scope that they were submitted in is open; outside any scope, until the
-  /// consumers that are submitted so far have ended. Scopes nest; the end of one waits for nothing.
+  /// Outputs of tasks remain valid while the scope of their submission is open; outside any scope, until the consumers
+  /// submitted so far have completed. Scopes nest. scopeEnd does not wait.
   Status scopeBegin() { return core->scopeBegin(); }
   Status scopeEnd() { return core->scopeEnd(); }
   /// Waits until the host may read the tensor's memory.
   Status waitToRead(const Tensor &tensor) { return core->waitForAccess(tensor, false); }
-  /// Waits until the host may overwrite it: its writers and readers have ended.
+  /// Waits until the host may overwrite the tensor's memory: its writers and readers have completed.
   Status waitToWrite(const Tensor &tensor) { return core->waitForAccess(tensor, true); }
   Status wait(TaskId task) { return core->wait(task); }
-  /// Ends the run with an error of the caller's own.
+  /// Fails the run with an error of the caller.
   void fail(std::string message) { core->fatal(ErrorCode::UserFatal, std::move(message)); }
-  /// Tasks that have not started will not; the run ends with an error. Any thread.
+  /// Cancels all tasks that have not started; the run fails. Thread-safe.
   void cancel();
-  /// Waits for everything; the first thing that went wrong is the failure.
+  /// Waits for all tasks. Returns the first error of the run.
   Status finish();
-  /// begin, `orchestrate`, finish. An exception of `orchestrate` ends the run and is thrown on.
+  /// begin, `orchestrate`, finish. An exception thrown by `orchestrate` fails the run and is rethrown.
   Status run(const std::function<void(TaskRuntime &)> &orchestrate);
 
   TaskState state(TaskId task) const { return core->state(task); }
-  /// Of the present or last run.
+  /// Of the current or last run.
   RunError error() const { return core->error(); }
   Statistics statistics() const { return core->statistics(); }
   const Trace &trace() const { return core->trace; }

@@ -1,4 +1,4 @@
-// What is submitted.
+// The description of a task.
 #ifndef PTO_MLIR_TASKRUNTIME_TASKSPEC_H
 #define PTO_MLIR_TASKRUNTIME_TASKSPEC_H
 
@@ -10,8 +10,8 @@
 
 namespace pto_mlir::tasks {
 
-/// A task runs only when the integer at `address` is (`negate`: is not) different from zero when it would start;
-/// otherwise it completes without running and its consumers go on. No address: always.
+/// Conditional execution. When the task is due to start, the integer at `address` is read: the task runs if it is
+/// non-zero (`negate`: zero) and otherwise completes without running, as if it had succeeded. No address: always runs.
 struct Predicate {
   uint64_t address = 0;
   uint32_t bytes : 31 = 0; ///< 1, 2, 4 or 8
@@ -19,46 +19,46 @@ struct Predicate {
 };
 
 /// The description of one task: a kernel, a kind of core, arguments in the order in which the kernel reads them.
-/// Dependencies follow from the tensors; `after` adds others. May be used again after `submit`.
+/// Dependencies are inferred from the tensors; `after` adds explicit ones. May be reused after `submit`.
 class TaskSpec {
 public:
   explicit TaskSpec(KernelId kernel, WorkerKind kind = WorkerKind::Vector) : kernel(kernel), kind(kind) {}
-  /// A task without a kernel that ends when its producers have ended.
+  /// A task without a kernel; completes when its producers have completed.
   static TaskSpec barrier() { return TaskSpec(kNoKernel); }
 
   TaskSpec &input(const Tensor &tensor) { return addTensor(tensor, Reads); }
-  /// Writes the tensor, whose old contents do not matter.
+  /// Overwrites the tensor without reading it.
   TaskSpec &output(const Tensor &tensor) { return addTensor(tensor, Writes); }
   TaskSpec &inout(const Tensor &tensor) { return addTensor(tensor, Reads | Writes); }
-  /// A new dense tensor, allocated by `submit` from the heap ring. `outputs()` has it afterwards.
+  /// Adds a dense output tensor, allocated from the heap ring by `submit`; afterwards in `outputs()`.
   TaskSpec &allocate(uint32_t elementBytes, std::initializer_list<int64_t> shape);
   TaskSpec &scalar(uint64_t word);
   TaskSpec &after(TaskId producer) {
     explicitProducers.push_back(producer);
     return *this;
   }
-  /// Runs `count` times, as blocks 0..count-1; a gang starts all of them together.
+  /// Runs the kernel `count` times, as blocks 0..count-1; the blocks of a gang start together.
   TaskSpec &blocks(uint32_t count, bool gang = false) {
     numBlocks = count;
     isGang = gang;
     return *this;
   }
-  /// Each block also keeps `count` vector cores while it runs (a kernel for both kinds of cores). Only virtual time
-  /// holds them back: a thread that runs such a block does the work of all its cores.
+  /// Each block also occupies `count` vector cores (mixed kernels). Modelled in virtual time only: otherwise one thread
+  /// executes all cores of a block.
   TaskSpec &companions(uint32_t count) {
     numCompanions = count;
     return *this;
   }
-  /// Runs only when the first element of `flag`, an integer, is not zero (`negate`: is zero). The task waits for its
-  /// writer.
+  /// Sets the predicate: run only if the first element of `flag`, an integer, is non-zero (`negate`: zero). Adds a
+  /// dependency on the writer of `flag`.
   TaskSpec &onlyIf(const Tensor &flag, bool negate = false);
-  /// A name for traces and reports instead of the kernel's; must outlive the run.
+  /// Sets the name used in traces and reports instead of the kernel's; must outlive the run.
   TaskSpec &called(const char *name) {
     taskName = name;
     return *this;
   }
 
-  /// Forgets arguments and producers, keeps kernel, kind and name.
+  /// Clears arguments, producers and options; keeps kernel, kind and name.
   TaskSpec &clear() {
     numArgs = 0;
     numBlocks = 1;
@@ -70,7 +70,7 @@ public:
     return *this;
   }
 
-  /// The tensors that `allocate` asked for, in that order; valid after `submit`.
+  /// The tensors added by `allocate`, in that order; valid after `submit`.
   const std::vector<Tensor> &outputs() const { return allocated; }
 
 private:
@@ -96,7 +96,7 @@ private:
   const char *taskName = nullptr;
   std::vector<TaskId> explicitProducers;
   std::vector<Tensor> allocated;
-  /// One more than a kernel can have: the predicate's flag.
+  /// One more than a kernel may have: the predicate's flag.
   Argument arguments[kMaxArguments + 1];
 };
 

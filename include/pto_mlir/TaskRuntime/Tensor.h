@@ -1,4 +1,4 @@
-// A view of memory that tasks read and write.
+// A strided view of memory, the unit of dependency tracking.
 #ifndef PTO_MLIR_TASKRUNTIME_TENSOR_H
 #define PTO_MLIR_TASKRUNTIME_TENSOR_H
 
@@ -12,8 +12,8 @@ namespace pto_mlir::tasks {
 
 inline constexpr unsigned kMaxRank = 6;
 
-/// Address, element size, shape and strides (in elements). The memory belongs to whoever made it, or to the task
-/// `owner`.
+/// Address, element size in bytes, shape and strides in elements. The memory is owned by the task `owner`, or by the
+/// caller.
 struct Tensor {
   uint64_t address = 0;
   uint32_t elementBytes = 1;
@@ -22,7 +22,7 @@ struct Tensor {
   int64_t strides[kMaxRank] = {};
   TaskId owner;
 
-  /// A dense row-major tensor. Strides of absurd shapes wrap; `submit` refuses to allocate such a tensor.
+  /// A dense row-major tensor. Strides wrap around on overflow; `submit` fails to allocate such a tensor.
   static Tensor dense(uint64_t address, uint32_t elementBytes, std::initializer_list<int64_t> shape) {
     Tensor tensor;
     tensor.address = address;
@@ -39,7 +39,7 @@ struct Tensor {
     return dense(uint64_t(reinterpret_cast<uintptr_t>(address)), elementBytes, shape);
   }
 
-  /// Elements [begin, begin + extent) of dimension `dim`.
+  /// The view of [begin, begin + extent) in dimension `dim`.
   Tensor slice(unsigned dim, int64_t begin, int64_t extent) const {
     Tensor part = *this;
     part.address += uint64_t(begin) * uint64_t(strides[dim]) * elementBytes;

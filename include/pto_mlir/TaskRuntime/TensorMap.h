@@ -1,4 +1,4 @@
-// From a region of memory to the tasks that last wrote and read it.
+// Maps regions of memory to the tasks that last wrote and read them.
 #ifndef PTO_MLIR_TASKRUNTIME_TENSORMAP_H
 #define PTO_MLIR_TASKRUNTIME_TENSORMAP_H
 
@@ -13,10 +13,10 @@
 
 namespace pto_mlir::tasks {
 
-/// Used by the orchestrator only. Regions lie in a hierarchical hash: a region of span s is in the cell of its first
-/// byte at level ceil(log2 s), so a lookup visits a few cells per level in use, however many regions there are, or a
-/// level's regions where they are fewer than the cells. Entries of one ring are taken in submission order and given
-/// back in that order, when their tasks are retired.
+/// Used by the orchestrator only. A hierarchical spatial hash: a region of span s is stored in the cell of its first
+/// byte at level ceil(log2 s). A lookup visits a few cells per level in use, independent of the number of regions, or
+/// all regions of a level when these are fewer than the cells. Entries of a ring are allocated in submission order and
+/// freed in that order, when their tasks are retired.
 class TensorMap {
 public:
   enum Access : uint8_t { Reader = 0, Writer = 1 };
@@ -32,10 +32,10 @@ public:
   /// Whether `count` more entries of `ring` fit.
   bool hasRoom(unsigned ring, uint32_t count) const { return used(ring) + count <= ringCapacity; }
 
-  /// Makes the storage of `ring`'s entries, so that `insert` cannot fail.
+  /// Allocates the entries of `ring`, so that `insert` cannot fail.
   void prepare(unsigned ring);
 
-  /// Gives back the oldest entries of `ring` whose tasks lie before `watermark`; `dropped` sees each live one first.
+  /// Frees the entries of `ring` whose tasks are older than `watermark`; calls `dropped` for each one still linked.
   template <class Dropped> void retire(unsigned ring, uint64_t watermark, Dropped &&dropped) {
     Ring &entries = rings[ring];
     while (entries.tail < entries.top) {
@@ -57,9 +57,9 @@ public:
   }
 
   struct Entry;
-  /// Entries that a region which is about to be written covers.
+  /// Entries covered by a region that is about to be written.
   using Covered = std::vector<Entry *>;
-  /// As above, and notes what `region` covers.
+  /// As above; appends the entries that `region` covers to `covered`.
   template <class Visit> void lookup(const Region &region, Access access, Visit &&visit, Covered &covered) const {
     forEachOverlap(region, access, [&](Entry &entry) {
       if (covers(region, entry.region))
@@ -67,21 +67,21 @@ public:
       visit(entry.task());
     });
   }
-  /// Forgets what lookups noted since, unless `retire` did already; whoever comes later waits for the writer, which
-  /// waits for them.
+  /// Removes the entries recorded by lookups, except those already retired. They are redundant: later tasks depend on
+  /// the new writer, which depends on them.
   void supersede(const Covered &covered) {
     for (Entry *entry : covered)
       if (entry->linked)
         unlink(*entry);
   }
-  /// As `insert`, for a read, or for a write whose lookups noted what it supersedes.
+  /// As `insert`, for a read, or for a write whose superseded entries were recorded by `lookup`.
   void insertNoted(const Region &region, Access access, TaskId task);
 
-  /// Remembers that `task` reads or writes `region`. A write supersedes everything that it covers. The caller has
+  /// Records that `task` reads or writes `region`. A write supersedes all entries that it covers. The caller has
   /// checked `hasRoom`; an empty region takes no entry.
   void insert(const Region &region, Access access, TaskId task);
 
-  /// Not initialised by default: pages of a ring appear when their entries are used.
+  /// Not initialised by default, so that pages of a ring are committed on first use.
   struct Entry {
     Region region;
     uint64_t taskValue;
@@ -99,7 +99,7 @@ private:
     uint64_t top = 0, tail = 0;
     uint32_t topPlace = 0, tailPlace = 0; ///< the same as indices of `entries`
   };
-  /// The entry behind that at `place`, which comes next: fetched, since the ring is larger than the near caches.
+  /// The index after `place`. Prefetches the following entries: the ring exceeds the inner caches.
   uint32_t after(const Ring &ring, uint32_t place) const {
     uint32_t next = place + 1 == ringCapacity ? 0 : place + 1;
     const char *soon = reinterpret_cast<const char *>(&ring.entries[std::min(next + 2, ringCapacity - 1)]);
@@ -108,8 +108,8 @@ private:
     return next;
   }
   static constexpr unsigned kLevels = 64;
-  /// The part of `buckets` that is in use doubles when there are more entries than buckets: a small one stays in the
-  /// cache.
+  /// The part of `buckets` in use starts small, to stay in the cache, and doubles when there are more entries than
+  /// buckets.
   struct Table {
     std::unique_ptr<Entry *[]> buckets;
     uint32_t mask = 0, linked = 0;

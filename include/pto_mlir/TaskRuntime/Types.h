@@ -1,4 +1,4 @@
-// Names and numbers that every part of the task runtime shares.
+// Common types and constants of the task runtime.
 #ifndef PTO_MLIR_TASKRUNTIME_TYPES_H
 #define PTO_MLIR_TASKRUNTIME_TYPES_H
 
@@ -9,25 +9,26 @@
 
 namespace pto_mlir::tasks {
 
-/// Which cores a task may run on; the numbers are part of the C API.
+/// The kind of core that a task runs on; the numbers are part of the C API.
 enum class WorkerKind : uint8_t { Cube = 0, Vector = 1, AiCpu = 2, Accelerator = 3 };
 inline constexpr unsigned kNumWorkerKinds = 4;
 std::string_view workerKindName(WorkerKind kind);
 
-/// A task only moves forward through these.
+/// Task states; transitions are forward only, in this order.
 enum class TaskState : uint8_t { Free, Pending, Ready, Running, Completed, Consumed };
 std::string_view taskStateName(TaskState state);
 
-/// Rings of task slots: ring = min(scope depth, kNumRings - 1), so an inner scope reclaims while an outer one holds.
+/// Rings of task slots: ring = min(scope depth, kNumRings - 1), so that tasks of an inner scope are reclaimed while an
+/// outer scope is open.
 inline constexpr unsigned kNumRings = 4;
 inline constexpr unsigned kMaxOutputs = 16;
 inline constexpr unsigned kMaxArguments = 48;
 inline constexpr unsigned kMaxCoresPerKind = 256;
-/// Outputs lie at multiples of this many bytes.
+/// Alignment of task outputs, in bytes.
 inline constexpr uint64_t kOutputAlignment = 64;
 
-/// An absolute task number, never reused: the ring in the top 8 bits, below it the number within the ring, from 1. 0 is
-/// no task.
+/// A unique task id, never reused: the ring in the top 8 bits, the local id within the ring (from 1) in the lower 56. 0
+/// is no task.
 struct TaskId {
   uint64_t value = 0;
 
@@ -42,24 +43,24 @@ struct TaskId {
 /// "17", or "2:17" for a task of ring 2.
 std::string toString(TaskId id);
 
-/// What ended a run. The numbers are part of the C API.
+/// Why a run failed. The numbers are part of the C API.
 enum class ErrorCode : int32_t {
   None = 0,
   ScopeDeadlock = 1,  ///< the tasks of an open scope fill the window
-  HeapDeadlock = 2,   ///< outputs never fit, or are held by an open scope
+  HeapDeadlock = 2,   ///< outputs exceed the heap, or it is held by an open scope
   WindowDeadlock = 3, ///< the window stays full although no scope holds it
-  DependencyPool = 4, ///< edges never fit, or are held by an open scope
+  DependencyPool = 4, ///< edges exceed the pool, or it is held by an open scope
   BadArguments = 5,
   GangTooWide = 7, ///< more blocks start together than cores exist
-  TensorWait = 8,  ///< a host access waited for a task that does not end
+  TensorWait = 8,  ///< a host access waited for a task that does not complete
   UserFatal = 9,
   ScopeMisuse = 10, ///< too deep, or ended without a begin
   TensorMapFull = 11,
   HungKernel = 100, ///< a kernel runs for longer than the limit
-  NoProgress = 101, ///< nothing runs, and what is ready is not started
+  NoProgress = 101, ///< nothing is running, and ready tasks are not started
   ReadyQueueFull = 104,
   KernelFailed = 200,
-  NotUsable = 201, ///< an earlier run left a kernel that never returned
+  NotUsable = 201, ///< a kernel of an earlier run has not returned
 };
 
 } // namespace pto_mlir::tasks

@@ -1,6 +1,6 @@
-//===- Mains.h - The command-line drivers that see MLIR -----------*- C++ -*-===//
+//===- Mains.h - The command-line drivers that use MLIR -----------*- C++ -*-===//
 //
-// The programs pto-opt and pto-compile call these; the code lies in the compiler library, which they share with Python.
+// Called by pto-opt and pto-compile; implemented in the compiler library, which is shared with the Python module.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_TOOLS_MAINS_H
@@ -8,7 +8,7 @@
 
 namespace pto_mlir {
 
-/// pto-opt: runs any pass by its name. Returns the exit code (mlir-opt's).
+/// pto-opt: runs any pass by name. Returns mlir-opt's exit code.
 int ptoOptMain(int argc, char **argv);
 
 /// pto-compile: compiles a .pto. Returns the exit code: 0, 1 (bad input) or 2 (wrong usage).

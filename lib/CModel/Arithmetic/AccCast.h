@@ -1,4 +1,4 @@
-// An element of an accumulator as it leaves L0C without quantisation.
+// Element casts of the fixpipe's unquantised paths, and the split of an accumulator over the two vector cores.
 #ifndef PTO_MLIR_CMODEL_ACCCAST_H
 #define PTO_MLIR_CMODEL_ACCCAST_H
 
@@ -9,8 +9,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// cast(relu(element number `at` of src)); src is f32 or i32. From i32 by way of f32; to i32 rounded to nearest even
-/// and clamped, NaN is 0.
+/// cast(relu(src[at])) for an accumulator of f32 or i32. i32 to a float goes through f32; f32 to i32 rounds to nearest
+/// even and saturates, and NaN becomes 0.
 template <class T> inline T castAccumulator(const LocalTile &src, size_t at, bool relu) {
   if (src.type == isa::ElementType::i32) {
     int32_t value = src.as<int32_t>()[at];
@@ -29,12 +29,13 @@ template <class T> inline T castAccumulator(const LocalTile &src, size_t at, boo
   }
 }
 
-/// The part of an accumulator that one vector core of a block takes.
+/// The share of an accumulator that goes to one vector core of the block.
 struct AccHalf {
-  uint32_t subblock, row, col; // which core; its first row and column of src
+  uint32_t subblock, row, col; // index of the vector core; first row and column of src
 };
 
-/// Calls f(half) for each vector core that `cores` names; src's valid region is cut in the middle.
+/// Calls f(half) for each vector core selected by `cores`; halfRows and halfCols split src's valid region in the
+/// middle.
 template <class F> inline void forTargetCores(isa::TargetCores cores, const LocalTile &src, F &&f) {
   using isa::TargetCores;
   if (cores != TargetCores::second)
@@ -45,8 +46,8 @@ template <class F> inline void forTargetCores(isa::TargetCores cores, const Loca
             cores == TargetCores::halfCols ? src.validCols / 2 : 0});
 }
 
-/// Resolves `dst` in the UB of each vector core that `cores` names, then moves: move(dst tile, half). A core
-/// that does not take part in the launch has no memory: its half is dropped.
+/// Resolves `dst` in the UB of each vector core selected by `cores` and calls move(dst tile, half). A core that is not
+/// part of the launch has no memory; its half is dropped.
 template <class F>
 inline void moveToVectorCores(Core &core, const isa::Tile &dst, const LocalTile &src, isa::TargetCores cores,
                               F &&move) {

@@ -1,5 +1,5 @@
-// The scalar functions that semantic functions map over tiles. Integers wrap; max and min keep a NaN of the first
-// operand and drop one of the second (as the ISA does).
+// Scalar functions that semantic functions map over tiles. Integers wrap. max and min propagate a NaN of the first
+// operand and ignore one of the second, as the ISA specifies.
 #ifndef PTO_MLIR_CMODEL_ARITHMETIC_H
 #define PTO_MLIR_CMODEL_ARITHMETIC_H
 
@@ -9,7 +9,7 @@
 
 namespace pto_mlir::cmodel {
 
-// The type in which integers wrap without undefined behaviour, 16-bit ones included (they would promote to int).
+// The unsigned type in which integer arithmetic wraps without undefined behaviour; 16-bit types would promote to int.
 template <class T> struct Wrapping {
   using type = T;
 };
@@ -32,7 +32,7 @@ struct Multiply {
 struct Divide {
   template <class T> T operator()(T a, T b) const {
     if constexpr (std::is_integral_v<T> && std::is_signed_v<T>)
-      if (b == -1) // the least integer by -1 wraps to itself
+      if (b == -1) // INT_MIN / -1 wraps to INT_MIN
         return T(wrapping(T(0)) - wrapping(a));
     return T(a / b);
   }
@@ -52,7 +52,8 @@ struct Or {
 struct Xor {
   template <class T> T operator()(T a, T b) const { return T(a ^ b); }
 };
-// What is shifted by its width or more, or by a negative count, is gone; a sign stays.
+// A shift count that is negative or at least the width gives 0, or -1 for an arithmetic right shift of a negative
+// value.
 struct ShiftLeft {
   template <class T> T operator()(T a, T b) const { return uint64_t(b) < 8 * sizeof(T) ? T(wrapping(a) << b) : T(0); }
 };
@@ -63,7 +64,7 @@ struct ShiftRight {
     return std::is_signed_v<T> && a < 0 ? T(-1) : T(0);
   }
 };
-// Floats by way of double; integers wrap, a negative exponent gives 0 unless the base is 1 or -1.
+// Floats are computed in double. Integers wrap; a negative exponent gives 0 unless the base is 1 or -1.
 struct Power {
   template <class T> T operator()(T a, T b) const {
     if constexpr (std::is_floating_point_v<T>) {
@@ -98,7 +99,7 @@ struct Abs {
       return a < 0 ? Negate()(a) : a;
   }
 };
-// NaN and -0 pass.
+// Propagates NaN and -0.
 struct Relu {
   template <class T> T operator()(T a) const { return a < T(0) ? T(0) : a; }
 };

@@ -12,7 +12,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// Calls f with the function that rounds an f32 to an integral value; such values are exact in f32.
+/// Calls f with the function that rounds an f32 to an integral value; the result is exact in f32.
 template <class F> void withRounding(isa::RoundMode mode, F f) {
   switch (mode) {
   case isa::RoundMode::rint:
@@ -26,7 +26,7 @@ template <class F> void withRounding(isa::RoundMode mode, F f) {
     return f([](float x) { return std::floor(x); });
   case isa::RoundMode::ceil:
     return f([](float x) { return std::ceil(x); });
-  case isa::RoundMode::odd: // jam: what is cut makes the last digit odd
+  case isa::RoundMode::odd: // round to odd: an inexact result gets an odd last digit
     return f([](float x) {
       float t = std::trunc(x), half = t * 0.5f;
       return t == x || std::trunc(half) != half ? t : t + std::copysign(1.0f, x);
@@ -44,15 +44,15 @@ inline float roundTo(float x, isa::RoundMode mode) {
   return x;
 }
 
-/// x as an element of T (f32, f16, bf16), rounded by `mode` once. Beyond the greatest number of T lies infinity, which
-/// rounding toward 0 does not reach.
+/// x as an element of T (f32, f16, bf16), rounded once by `mode`. Overflow gives infinity, except when rounding toward
+/// 0, which gives the largest finite value.
 template <class T> T roundInto(double x, isa::RoundMode mode) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint16_t>;
   T nearest = store<T>(float(x));
   if (x != x || double(load(nearest)) == x)
     return nearest;
-  // Sign and magnitude: the neighbours of an element are those of its bits. `low` is the greatest one whose magnitude
-  // is at most x's.
+  // Sign-magnitude order: the neighbours of a float are the neighbours of its bit pattern. `low` is the largest
+  // magnitude not above that of x.
   Bits sign = std::bit_cast<Bits>(nearest) & Bits(Bits(1) << (8 * sizeof(T) - 1)),
        low = std::bit_cast<Bits>(nearest) ^ sign;
   auto magnitude = [](Bits bits) { return double(load(std::bit_cast<T>(bits))); };
@@ -67,7 +67,7 @@ template <class T> T roundInto(double x, isa::RoundMode mode) {
   case isa::RoundMode::rint:
   case isa::RoundMode::round: {
     double next = magnitude(Bits(low + 1));
-    if (std::isinf(next)) // as if the numbers went on
+    if (std::isinf(next)) // rounds as if the exponent range were unbounded
       next = 2 * magnitude(low) - magnitude(Bits(low - 1));
     double middle = (magnitude(low) + next) / 2;
     away = size > middle || (size == middle && (mode == isa::RoundMode::round || low % 2));
@@ -88,8 +88,8 @@ template <class T> T roundInto(double x, isa::RoundMode mode) {
   return std::bit_cast<T>(Bits(sign | Bits(low + away)));
 }
 
-/// An integer as a double; where it has too many digits, cut, with the last one odd: rounding that to fewer digits
-/// gives what the integer gives.
+/// An integer as a double, rounded to odd where it has too many digits, so that rounding the double to a narrower type
+/// rounds the integer once.
 inline double jammed(int64_t value) {
   auto d = double(value);
   if (d == 0x1p63 || int64_t(d) != value) {
@@ -107,8 +107,8 @@ template <class T> constexpr float largest() {
                                      : std::numeric_limits<float>::max();
 }
 
-/// An integral f32 as an integer of at most 32 bits: saturating it is clamped (NaN: largest value), else it wraps to
-/// the width of D, and what does not fit 32 bits becomes the least value.
+/// An integral f32 as an integer of at most 32 bits. Saturating: clamped, NaN becomes the largest value. Otherwise:
+/// wraps to the width of D, and a value outside int32 becomes INT32_MIN before that.
 template <class D, bool saturate> D toInteger(float x) {
   constexpr float limit = 0x1p31f;
   if constexpr (saturate) {
@@ -124,9 +124,9 @@ template <class D, bool saturate> D toInteger(float x) {
   }
 }
 
-/// dst[i] = src[i]. Float to integer rounds by `mode`, see toInteger. Integer to float and float to float round by
-/// `mode` to the nearest, even ones first (none, rint), or in its direction; f32 to f32 rounds to an integral value
-/// unless `mode` is none. Saturating to a float clamps to its finite range first, a NaN to its upper end.
+/// dst[i] = src[i], i < n. Float to integer: rounded by `mode`, then toInteger. Integer to float and float to float:
+/// rounded by `mode`, where none and rint mean nearest even; f32 to f32 rounds to an integral value unless `mode` is
+/// none. Saturating to a float clamps to its finite range first; NaN becomes the largest value.
 template <class D, class S> void convertLine(D *dst, const S *src, size_t n, isa::RoundMode mode, bool saturate) {
   constexpr bool toFloat = std::is_same_v<Compute<D>, float>, fromFloat = std::is_same_v<Compute<S>, float>;
   bool directed = mode != isa::RoundMode::none && mode != isa::RoundMode::rint;

@@ -1,4 +1,4 @@
-// Element types as they lie in memory, and the type each one computes in.
+// Element types as stored in memory, and the compute type of each.
 #ifndef PTO_MLIR_CMODEL_ELEMENT_H
 #define PTO_MLIR_CMODEL_ELEMENT_H
 
@@ -9,7 +9,8 @@
 #include <bit>
 #include <type_traits>
 
-// Iterations of the loop below may overlap only element on element (dst[i] with src[i]): callers make sure of it.
+// Asserts that iterations of the following loop depend on each other at most through dst[i] and src[i]; the caller
+// guarantees it.
 #if defined(__clang__)
 #define PTO_VECTORIZE _Pragma("clang loop vectorize(assume_safety) interleave(enable)")
 #else
@@ -18,6 +19,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// An f16 or bf16 as stored, as a type of its own.
 struct Half {
   uint16_t bits;
 };
@@ -25,7 +27,7 @@ struct BFloat {
   uint16_t bits;
 };
 
-// f16 and bf16 compute in float, everything else in itself.
+// The compute type of f16 and bf16 is float; that of every other type is the type itself.
 inline float load(float v) { return v; }
 inline double load(double v) { return v; }
 inline int8_t load(int8_t v) { return v; }
@@ -70,8 +72,8 @@ template <> constexpr isa::ElementType elementType<uint32_t>() { return isa::Ele
 template <> constexpr isa::ElementType elementType<int64_t>() { return isa::ElementType::i64; }
 template <> constexpr isa::ElementType elementType<uint64_t>() { return isa::ElementType::u64; }
 
-/// A list of element types; `visit` calls f.operator()<T>() for the one that `type` names and says whether there was
-/// one.
+/// A list of element types. `visit` calls f.operator()<T>() for the type of the list that equals `type`, and returns
+/// false if there is none.
 template <class... Ts> struct Types {
   template <class F> static bool visit(isa::ElementType type, F &&f) {
     return ((type == elementType<Ts>() ? (f.template operator()<Ts>(), true) : false) || ...);
@@ -88,7 +90,7 @@ using Comparable = Types<float, Half, int32_t>;
 // For instructions that only move bits: one carrier per width.
 using Carriers = Types<uint8_t, uint16_t, uint32_t, uint64_t>;
 
-/// The unsigned type of the same width, to move elements without looking at them.
+/// The unsigned type of the same width, for instructions that copy elements without interpreting them.
 inline isa::ElementType carrier(isa::ElementType type) {
   switch (isa::elementBits(type)) {
   case 8:
@@ -102,8 +104,8 @@ inline isa::ElementType carrier(isa::ElementType type) {
   }
 }
 
-/// A Scalar operand as a value of T's compute type: f32 bits for float tiles (rounded once to T), i32 for integer
-/// tiles.
+/// A Scalar operand in T's compute type. `bits` holds f32 bits for float tiles (rounded once to T) and an i32 for
+/// integer tiles.
 template <class T> inline Compute<T> scalarValue(int64_t bits) {
   if constexpr (std::is_same_v<T, float>)
     return std::bit_cast<float>(uint32_t(bits));

@@ -1,6 +1,6 @@
-// What the fixpipe does with a quantisation descriptor (64 bits): f32 scale in bits 0-31, of which a descriptor in the
-// fixpipe buffer counts bits 13-31 only; signed 9-bit offset in bits 37-45, added before rounding; bit 46: the result
-// is signed.
+// Quantisation by the fixpipe. A 64-bit descriptor holds an f32 scale in bits 0-31, a signed 9-bit offset in bits 37-45
+// that is added before rounding, and in bit 46 whether the result is signed. Of a descriptor in the fixpipe buffer only
+// bits 13-31 of the scale are used.
 #ifndef PTO_MLIR_CMODEL_QUANTISE_H
 #define PTO_MLIR_CMODEL_QUANTISE_H
 
@@ -16,6 +16,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// The decoded fields of a descriptor.
 struct QuantDescriptor {
   float scale;
   int32_t offset;
@@ -25,14 +26,14 @@ inline QuantDescriptor scalarDescriptor(uint64_t bits) {
   auto offset = int32_t(bits >> 37 & 0x1ff);
   return {std::bit_cast<float>(uint32_t(bits)), offset >= 256 ? offset - 512 : offset};
 }
-/// What counts of a descriptor in the fixpipe buffer.
+/// The bits of a descriptor in the fixpipe buffer that the hardware uses.
 inline uint64_t fixpipeDescriptor(uint64_t bits) { return bits & ~uint64_t(0x1fff); }
-/// The descriptor of two operands; a register may hold more than the 32 bits that count.
+/// The descriptor held in two scalar operands; only the low 32 bits of each are used.
 inline uint64_t descriptorBits(int64_t low, int64_t high) {
   return uint64_t(uint32_t(low)) | uint64_t(uint32_t(high)) << 32;
 }
 
-/// Bits 32-35 of a descriptor: how far i32 is shifted on its way to i16, less 1.
+/// Right shift of the i32 to i16 conversion: bits 32-35 of a descriptor, plus 1.
 inline unsigned descriptorShift(uint64_t bits) { return unsigned(bits >> 32 & 15) + 1; }
 
 /// At most 16 columns of an accumulator, with the descriptor of each.
@@ -48,18 +49,18 @@ struct QuantRun {
   }
 };
 
-/// The types that a quantised element may have; i16 only comes from i32, by a shift.
+/// Legal types of a quantised element; i16 is legal only from i32, by a shift.
 using Quantised = Types<int8_t, uint8_t, Half, BFloat, float, E4M3, Hif8>;
 
-/// to[i] = cast(relu(from[i] * scale[i] + offset[i])), i < n. Integers are rounded to nearest even and clamped; f16
-/// from i32 and the types of 8 bits are clamped to their finite range. i16: relu(from[i]) >> shift[i].
+/// to[i] = cast(relu(from[i] * scale[i] + offset[i])), i < n <= QuantRun::most. Integers are rounded to nearest even
+/// and clamped; f16 from i32 and the 8-bit floats are clamped to their finite range. i16: relu(from[i]) >> shift[i].
 template <class D, class S>
 inline __attribute__((always_inline)) void quantiseRun(D *to, const S *from, const QuantRun &q, uint32_t n) {
   if constexpr (std::is_same_v<D, int16_t>) {
     for (uint32_t i = 0; i < n; ++i)
       to[i] = int16_t((q.relu && from[i] < 0 ? S(0) : from[i]) >> q.shift[i]);
   } else {
-    // A NaN passes relu and becomes the least value where the type is clamped.
+    // NaN passes through relu and becomes the least value where the type is clamped.
     float floor = q.relu ? 0 : -std::numeric_limits<float>::infinity();
     auto scaled = [&](size_t i) __attribute__((always_inline)) {
       float v = float(from[i]) * q.scale[i] + q.offset[i];
@@ -68,7 +69,7 @@ inline __attribute__((always_inline)) void quantiseRun(D *to, const S *from, con
     auto clamped = [](float v, float least, float greatest) __attribute__((always_inline)) {
       return v > greatest ? greatest : v > least ? v : least;
     };
-    if constexpr (std::is_integral_v<D>) { // the sum rounds to an integer
+    if constexpr (std::is_integral_v<D>) { // adding 1.5 * 2^23 rounds to an integer
       constexpr float least = std::numeric_limits<D>::min(), greatest = std::numeric_limits<D>::max();
       forBlocks(n, [&](size_t i) __attribute__((always_inline)) {
         to[i] = D(int32_t(clamped(scaled(i), least, greatest) + 0x1.8p23f - 0x1.8p23f));
@@ -88,7 +89,7 @@ inline __attribute__((always_inline)) void quantiseRun(D *to, const S *from, con
   }
 }
 
-/// The same; a whole run has a constant number of steps.
+/// As quantiseRun, with a constant trip count for a full run, so that the compiler unrolls it.
 template <class D, class S> inline void quantiseWhole(D *to, const S *from, const QuantRun &q, uint32_t n) {
   if (n == QuantRun::most)
     quantiseRun(to, from, q, QuantRun::most);
@@ -96,8 +97,7 @@ template <class D, class S> inline void quantiseWhole(D *to, const S *from, cons
     quantiseRun(to, from, q, n);
 }
 
-/// Calls f.operator()<D, S>() for the types of a quantised element and of the accumulator; false where there is no such
-/// cast.
+/// Calls f.operator()<D, S>() for the element types of the result and the accumulator; false if there is no such cast.
 template <class F> inline bool visitQuantised(isa::ElementType to, isa::ElementType from, F &&f) {
   bool legal = false;
   Types<float, int32_t>::visit(from, [&]<class S>() {
@@ -119,7 +119,8 @@ inline bool addElement(isa::ElementType type, uint8_t *into, const uint8_t *valu
   });
 }
 
-/// view(r, c) = quantised src(r, c), or +=, with the descriptor `bitsOf(c)`; src is NZ16 of f32 or i32.
+/// view(r, c) = quantise(src(r, c)), or += when `add`; `bitsOf(c)` is the descriptor of column c, src is NZ16 of f32 or
+/// i32. Faults on an illegal type, a view smaller than src, or an element outside the argument.
 template <class F>
 void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bool relu, F bitsOf, bool add = false) {
   if (!src.data || core.faulted() || src.validRows == 0 || src.validCols == 0)
@@ -172,12 +173,12 @@ void storeQuantised(Core &core, const GlobalView &view, const LocalTile &src, bo
   core.counters.bytesWritten += uint64_t(src.validRows) * src.validCols * view.bytes;
 }
 
-/// A part of a tile, mostly an accumulator: `rows` x `cols` elements from (srcRow, srcCol) go to (row, col) of another
-/// one.
+/// A move of `rows` x `cols` elements between two tiles (usually from an accumulator): from (srcRow, srcCol) of src to
+/// (row, col) of dst.
 struct PartMove {
   int64_t row, col, srcRow, srcCol, rows, cols;
 
-  /// Does the part lie in both boxes? Faults otherwise.
+  /// Returns whether the part lies inside both tiles; faults otherwise.
   bool fits(Core &core, const LocalTile &dst, const LocalTile &src) const {
     auto within = [](int64_t first, int64_t count, uint32_t all) {
       return count >= 0 && count <= all && first >= 0 && first <= all - count;
@@ -193,13 +194,14 @@ struct PartMove {
   }
 };
 
-/// dst(part) = quantised src(part); `bitsOf(j)` is the descriptor of the part's column j. Faults where there is no such
+/// dst(part) = quantise(src(part)); `bitsOf(j)` is the descriptor of column j of the part. Faults if there is no such
 /// cast.
 template <class F>
 void moveQuantised(Core &core, const LocalTile &dst, const LocalTile &src, const PartMove &part, bool relu, F bitsOf) {
   if (core.faulted() || !part.fits(core, dst, src))
     return;
-  // Columns that follow one another, and elements from one row to the next, where dst is not walked one by one.
+  // `group`: columns of dst that are contiguous; `pitch`: elements between consecutive rows of dst, 0 for layouts that
+  // need the offset of each element.
   auto cols = uint32_t(part.cols), rows = uint32_t(part.rows);
   uint32_t group = dst.is(isa::Layout::NZ) ? 32 / dst.bytes : dst.is(isa::Layout::ND) ? dst.cols : 1;
   size_t pitch = dst.is(isa::Layout::NZ) ? group : dst.is(isa::Layout::ND) ? dst.cols : 0;

@@ -11,7 +11,7 @@ namespace {
 
 constexpr uint32_t mxGroup = 32;
 
-// The exponent of a group's scale (biased by 127) from its greatest magnitude, from the bits of f32: exact.
+// The shared exponent of a group (biased by 127), computed from the bits of its largest magnitude and therefore exact.
 uint8_t scaleExponent(float most, bool nv, bool toFour) {
   if (most != most)
     return 255;
@@ -49,7 +49,7 @@ void quantiseMx(Core &core, const LocalTile &dst, const MxScales &scales, const 
           float magnitude = std::fabs(values[i]);
           if (toFour && !nv)
             magnitude = std::bit_cast<float>(std::bit_cast<uint32_t>(magnitude) & 0xffff0000u);
-          most = most != most || magnitude <= most ? most : magnitude; // a NaN stays
+          most = most != most || magnitude <= most ? most : magnitude; // NaN is kept
         }
         uint8_t exponent = scaleExponent(most, nv, toFour);
         float scale = exponent == 255 ? std::numeric_limits<float>::quiet_NaN() : std::ldexp(1.0f, 127 - int(exponent));

@@ -1,4 +1,4 @@
-// A sum or difference, cut at 0, in a narrower type.
+// Elementwise operations followed by ReLU and a conversion to a narrower type (taddreluconv, tsubreluconv).
 #ifndef PTO_MLIR_CMODEL_RELUCONVERT_H
 #define PTO_MLIR_CMODEL_RELUCONVERT_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// dst = cast(max(f(src0, src1), 0)); f's result is rounded to the sources' type, i8 takes the nearest even integer, at
-/// most 127.
+/// dst = cast(max(f(src0, src1), 0)). The result of f is rounded to the sources' type first; i8 rounds to nearest even
+/// and saturates at 127.
 template <class Insn, class F> void mapReluConvert(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
             b = core.tile(insn.src1, isa::Memory::UB);
@@ -20,7 +20,7 @@ template <class Insn, class F> void mapReluConvert(const Insn &insn, Core &core,
         if constexpr (std::is_same_v<T, float>)
           dst.row<Half>(r)[c] = toHalf(value);
         else
-          dst.row<int8_t>(r)[c] = int8_t(value < 127 ? std::nearbyint(float(value)) : 127.0f); // NaN too
+          dst.row<int8_t>(r)[c] = int8_t(value < 127 ? std::nearbyint(float(value)) : 127.0f); // NaN gives 127
       }
   });
 }

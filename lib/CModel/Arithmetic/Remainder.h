@@ -1,5 +1,5 @@
-// Quotients and remainders; these are floored (the sign of the divisor) and truncated (the sign of the dividend). An
-// integer divisor of 0 is a fault.
+// Division, and remainders of both signs: floored (sign of the divisor) and truncated (sign of the dividend). An
+// integer division by 0 is a fault.
 #ifndef PTO_MLIR_CMODEL_REMAINDER_H
 #define PTO_MLIR_CMODEL_REMAINDER_H
 
@@ -12,7 +12,7 @@ struct TruncatedRemainder {
     if constexpr (std::is_floating_point_v<T>)
       return std::fmod(a, b);
     else if constexpr (std::is_signed_v<T>)
-      return b == -1 ? T(0) : T(a % b); // the least integer by -1 would trap
+      return b == -1 ? T(0) : T(a % b); // INT_MIN % -1 would trap
     else
       return T(a % b);
   }
@@ -26,7 +26,7 @@ struct FlooredRemainder {
 
 using Divisible = Types<float, Half, int16_t, uint16_t, int32_t, uint32_t>;
 
-/// Faults when a tile of integers holds a 0 within rows x cols.
+/// Faults and returns false if an integer divisor holds a 0 among its first rows x cols elements.
 inline bool divides(Core &core, const LocalTile &divisor, uint32_t rows, uint32_t cols) {
   bool zero = false;
   auto search = [&]<class W>() {
@@ -47,7 +47,7 @@ inline bool divides(Core &core, isa::ElementType type, const isa::Value &scalar)
   return false;
 }
 
-/// Quotients and remainders of tiles, and by a scalar.
+/// Division and remainder of two tiles, and of a tile by a scalar; faults on an integer divisor of 0.
 template <class Legal = Divisible, class Insn, class F> void mapDivision(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), b = core.tile(insn.src1, isa::Memory::UB);
   if (!core.faulted() && sameShape(core, dst, {&b}) && divides(core, b, dst.validRows, dst.validCols))

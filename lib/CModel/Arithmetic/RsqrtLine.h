@@ -1,4 +1,4 @@
-// 1 / sqrt of a line of f32 with one rounding, without double.
+// Correctly rounded 1 / sqrt over a line of f32, without double precision on the fast path.
 #ifndef PTO_MLIR_CMODEL_RSQRTLINE_H
 #define PTO_MLIR_CMODEL_RSQRTLINE_H
 
@@ -13,13 +13,13 @@
 namespace pto_mlir::cmodel {
 
 #if defined(PTO_HAVE_RSQRT_LINE)
-// Internal linkage: its test is compiled for another machine than the rest of its program.
-/// to[i] = 1 / sqrt(from[i]), i < n, with the bits of ReciprocalSqrt; `to` and `from` are the same or do not overlap.
+// Internal linkage: the unit test compiles this header for a different target than the rest of its binary.
+/// to[i] = 1 / sqrt(from[i]), i < n, bit-identical to ReciprocalSqrt; `to` and `from` are equal or do not overlap.
 ///
-/// The processor's estimate and one step of Newton, y, are off by less than 2^-21, whatever the processor. What is
-/// missing, r = 1 - x y y, comes out exact but for 2^-45 by fused multiply-adds, and so y + y r / 2 is rounded as the
-/// true value is where a little more and a little less than r / 2 give the same. Where not, once in some 10^4 blocks,
-/// and for subnormal x the block goes through double (RsqrtLineTest compares all mantissas).
+/// The hardware estimate after one Newton step, y, has a relative error below 2^-21 on every processor. Fused
+/// multiply-adds give the residual r = 1 - x y y with an error below 2^-45. y + y r / 2 is correctly rounded if
+/// perturbing r by +-2^-42 does not change it; otherwise (about one in 10^4 blocks of 8), and for subnormal x, the
+/// block is computed in double. RsqrtLineTest compares all mantissas.
 static inline void rsqrtLine(float *to, const float *from, size_t n) {
   const __m256 half = _mm256_set1_ps(0.5f), little = _mm256_set1_ps(0x1p-42f),
                magnitude = _mm256_castsi256_ps(_mm256_set1_epi32(0x7fffffff));

@@ -12,7 +12,7 @@ namespace {
 using isa::ElementType;
 constexpr float inf = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
 
-// A magnitude of `exponentBits` and `mantissaBits`, as in IEEE but without its special codes.
+// A magnitude of `exponentBits` and `mantissaBits` as in IEEE 754, without infinities and NaN.
 float ieeeLike(unsigned code, int exponentBits, int mantissaBits, int bias) {
   int mantissa = int(code & ((1u << mantissaBits) - 1)),
       exponent = int(code >> mantissaBits & ((1u << exponentBits) - 1));
@@ -21,10 +21,10 @@ float ieeeLike(unsigned code, int exponentBits, int mantissaBits, int bias) {
   return std::ldexp(float(mantissa + (1 << mantissaBits)), exponent - bias - mantissaBits);
 }
 
-// HiFloat8: behind the sign a prefix says how many exponent bits follow; an exponent is a sign and a magnitude with a
-// hidden leading one.
+// HiFloat8 (Ascend): a prefix after the sign gives the number of exponent bits; the exponent is a sign and a magnitude
+// with a hidden leading one.
 float hif8Magnitude(unsigned code) {
-  if (code < 8) // 0000 mmm: powers of two below the normal ones
+  if (code < 8) // 0000 mmm: denormals, powers of two below the normal range
     return code == 0 ? 0.0f : std::ldexp(1.0f, int(code) - 23);
   int exponentBits = code >> 5 ? int(code >> 5) + 1 : int(code >> 4); // 11: 4, 10: 3, 01: 2, 001: 1, 0001: 0
   int mantissaBits = exponentBits < 2 ? 3 : 5 - exponentBits;
@@ -69,10 +69,10 @@ float valueOf(ElementType type, unsigned code) {
 
 struct Table {
   std::array<float, 256> values;
-  // Finite magnitudes ascending, their codes without sign.
+  // Finite magnitudes in ascending order, with their codes without the sign bit.
   std::vector<std::pair<float, uint8_t>> magnitudes;
   unsigned signBit;
-  int nanCode, infCode; // -1: there is none
+  int nanCode, infCode; // -1: the type has none
 
   explicit Table(ElementType type) {
     bool four = isa::elementBits(type) == 4;
@@ -124,15 +124,15 @@ uint8_t encodeSmall(ElementType type, double value, bool saturate) {
                                                : sign | unsigned(t.nanCode));
   double magnitude = std::fabs(value);
   bool awayFromZero = type == ElementType::hif8;
-  // The last number whose place is reached: the distance to the next one decides. Behind the largest one its last
-  // distance goes on.
+  // Round between the largest magnitude not above the value and its successor. The largest finite number has no
+  // successor: its spacing is extrapolated.
   size_t below = size_t(
       std::upper_bound(m.begin(), m.end(), magnitude, [](double v, const auto &e) { return v < double(e.first); }) -
       m.begin());
   size_t at = below == 0 ? 0 : below - 1;
   double low = m[at].first, high = at + 1 < m.size() ? double(m[at + 1].first) : 2 * low - m[at - 1].first;
   if (type == ElementType::hif8 && at + 1 == m.size())
-    high = 1.5 * low; // the infinity's place
+    high = 1.5 * low; // the threshold of infinity
   double middle = (low + high) / 2;
   bool up = magnitude > middle || (magnitude == middle && (awayFromZero || (m[at].second & 1)));
   if (up && at + 1 == m.size()) {
@@ -142,7 +142,7 @@ uint8_t encodeSmall(ElementType type, double value, bool saturate) {
   }
   unsigned code = m[at + up].second;
   if (code == 0 && type == ElementType::hif8)
-    sign = 0; // its code with a sign is the NaN
+    sign = 0; // -0 is the code of NaN
   return uint8_t(sign | code);
 }
 

@@ -1,5 +1,5 @@
-// The types of 8 and 4 bits: e4m3, e5m2, hif8, powers of two (e8m0), e2m1, e1m2, and i4. Conversions are exact one way
-// and rounded once the other way.
+// Element types of 8 and 4 bits: e4m3, e5m2, hif8, e8m0 (powers of two), e2m1, e1m2 and i4. Decoding is exact; encoding
+// rounds once.
 #ifndef PTO_MLIR_CMODEL_SMALLFLOAT_H
 #define PTO_MLIR_CMODEL_SMALLFLOAT_H
 
@@ -8,6 +8,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// Elements of 8 bits as stored.
 struct E4M3 {
   uint8_t bits;
 };
@@ -18,9 +19,9 @@ struct Hif8 {
   uint8_t bits;
 };
 
-/// Value of each code; NaN where it is none. Codes of 4 bits: the first 16.
+/// The value of each of the 256 codes (16 codes for 4-bit types), NaN for codes without a value.
 const float *smallFloatValues(isa::ElementType type);
-/// Is `type` one of those of this header, i4 included?
+/// Whether `type` is one of the types of this header, including i4.
 bool isSmall(isa::ElementType type);
 
 inline float load(E4M3 v) { return smallFloatValues(isa::ElementType::f8E4M3FN)[v.bits]; }
@@ -30,12 +31,13 @@ template <> constexpr isa::ElementType elementType<E4M3>() { return isa::Element
 template <> constexpr isa::ElementType elementType<E5M2>() { return isa::ElementType::f8E5M2; }
 template <> constexpr isa::ElementType elementType<Hif8>() { return isa::ElementType::hif8; }
 
-/// The nearest code: ties to the even one, for hif8 away from 0. What is beyond the largest number is cut to it when
-/// `saturate` is set or the type has nothing else (e2m1, e1m2), else becomes an infinity, in e4m3 NaN. NaN stays NaN;
-/// where there is none it becomes the largest number. Of i4: rounded to nearest even, cut to -8..7.
+/// The nearest code: ties to even, for hif8 away from 0. Overflow saturates if `saturate` is set or the type has no
+/// infinity and no NaN (e2m1, e1m2); otherwise it gives infinity, in e4m3 NaN. NaN gives NaN, or the largest number if
+/// the type has none. i4: rounded to nearest even and clamped to -8..7.
 uint8_t encodeSmall(isa::ElementType type, double value, bool saturate);
 
-/// Element `at` of a tile of one of these types; two elements of 4 bits share a byte, the first one in its low half.
+/// Element `at` (counted in storage order) of a tile of such a type. Two 4-bit elements share a byte, the first in its
+/// low half.
 float smallAt(const LocalTile &t, size_t at);
 void putSmall(const LocalTile &t, size_t at, uint8_t code);
 

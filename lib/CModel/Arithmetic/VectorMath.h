@@ -1,6 +1,5 @@
-// exp and log of f32 in plain additions and multiplications without branches: loops over them vectorise, and every
-// machine computes the same bits. Error below 1.5 units in the last place (unittests/CModel/VectorMathTest.cpp measures
-// it).
+// exp and log of f32 from branch-free additions and multiplications: loops over them vectorise, and every machine
+// computes the same bits. The error is below 1.5 ULP, measured by unittests/CModel/VectorMathTest.cpp.
 #ifndef PTO_MLIR_CMODEL_VECTORMATH_H
 #define PTO_MLIR_CMODEL_VECTORMATH_H
 
@@ -11,10 +10,10 @@
 
 namespace pto_mlir::cmodel {
 
-/// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2. ln 2 is split so that n * high is exact; the polynomial
-/// is the Taylor series with minimax-adjusted tail (the classic Cephes coefficients).
+/// exp(x) = 2^n exp(r), n = round(x / ln 2), |r| <= ln 2 / 2. ln 2 is split (Cody-Waite) so that n * high is exact; the
+/// polynomial coefficients are those of Cephes expf.
 inline float expFloat(float x) {
-  constexpr float shift = 0x1.8p23f; // adding it rounds to an integer, which then sits in the low mantissa bits
+  constexpr float shift = 0x1.8p23f; // adding it rounds to an integer, held in the low mantissa bits
   float clamped = x < -104.0f ? -104.0f : x;
   clamped = clamped > 89.0f ? 89.0f : clamped;
   float shifted = clamped * 0x1.715476p+0f + shift;
@@ -28,8 +27,7 @@ inline float expFloat(float x) {
   p = p * r + 1.6666665459e-1f;
   p = p * r + 5.0000001201e-1f;
   float e = p * (r * r) + r + 1.0f;
-  // Two factors, so that results in the subnormal range and near overflow are scaled without leaving the range in
-  // between.
+  // Two scale factors, so that neither overflows when the result is subnormal or close to overflow.
   int32_t exponent = int32_t(detail::bitsOf(shifted)) - int32_t(0x4b400000);
   int32_t half = exponent >> 1;
   float result =
@@ -37,7 +35,8 @@ inline float expFloat(float x) {
   return x != x ? x : result;
 }
 
-/// log(x) = e ln 2 + log(m), sqrt(1/2) <= m < sqrt(2). Zero gives -inf, negative values NaN.
+/// log(x) = e ln 2 + log(m), sqrt(1/2) <= m < sqrt(2), with the polynomial of Cephes logf. log(0) = -inf; negative
+/// values give NaN.
 inline float logFloat(float x) {
   bool tiny = x < 0x1p-126f;
   float scaled = tiny ? x * 0x1p23f : x;

@@ -1,5 +1,5 @@
-// Elements of any type by way of the widest type of their kind, one by one: for the types that only the A5 has in an
-// instruction.
+// Element access for any type through the widest type of its kind (int64, uint64, float). Slow path, for element types
+// that an instruction has on the A5 only.
 #ifndef PTO_MLIR_CMODEL_WIDE_H
 #define PTO_MLIR_CMODEL_WIDE_H
 
@@ -8,13 +8,14 @@
 
 namespace pto_mlir::cmodel {
 
-/// The element at `from` as W: int64_t for signed integers, uint64_t for unsigned ones, float for f32, f16, bf16.
+/// The element at `from` as W: int64_t for signed integers, uint64_t for unsigned ones, float for f32, f16 and bf16.
 template <class W> W loadWide(isa::ElementType type, const uint8_t *from);
-/// The value as an element: integers lose their high bits, floats are rounded once.
+/// Stores the value as an element: integers are truncated, floats are rounded once.
 template <class W> void storeWide(isa::ElementType type, uint8_t *to, W value);
-/// A Scalar operand as an element of `type` would hold it.
+/// A Scalar operand converted to `type`, as W.
 template <class W> W scalarWide(isa::ElementType type, int64_t bits);
 
+/// Element (r, c) of a tile, as W; putWide stores one.
 template <class W> W getWide(const LocalTile &t, uint32_t r, uint32_t c) {
   return loadWide<W>(t.type, t.data + t.offset(r, c) * t.bytes);
 }
@@ -22,8 +23,8 @@ template <class W> void putWide(const LocalTile &t, uint32_t r, uint32_t c, W va
   storeWide<W>(t.type, t.data + t.offset(r, c) * t.bytes, value);
 }
 
-/// Calls f.operator()<W>() for the kind of `type`, if an instruction that works on the types of Legal works on that
-/// kind too: integers where there is i32, bf16 where there is f32. False when it does not.
+/// Calls f.operator()<W>() with the wide type of `type`. An instruction legal on i32 is legal on all integers here, one
+/// legal on f32 also on bf16; returns false otherwise.
 template <class Legal, class F> bool visitWide(isa::ElementType type, F &&f) {
   using isa::ElementType;
   switch (type) {

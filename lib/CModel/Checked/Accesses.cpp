@@ -1,5 +1,4 @@
-// The table says of each operand whether it is read or written, and which bytes it stands for (AccessPattern in
-// ISA/ISABase.td).
+// The access pattern of each operand (AccessPattern, ISA/ISABase.td) gives the bytes that it reads or writes.
 #include "Checked/Accesses.h"
 
 #include "pto_mlir/ISA/OperandList.h"
@@ -10,7 +9,8 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-// Groups of `group` minors; inside one, majors follow one another (NZ: columns are minor, ZN: rows).
+// Runs of an NZ or ZN rectangle. Groups of `group` minors; inside a group the majors are contiguous (NZ: columns are
+// minor, ZN: rows).
 void groupedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMajors, uint64_t major, uint64_t majors,
                  uint64_t minor, uint64_t minors, std::vector<ByteRuns> &runs) {
   uint64_t line = group * bytes, groupPitch = allMajors * line, end = minor + minors;
@@ -28,8 +28,8 @@ void groupedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMajo
   }
 }
 
-// Blocks of 16 majors; inside one, boxes of 16 majors x `group` minors follow one another (ZZ: columns are minor, NN:
-// rows).
+// Runs of a ZZ or NN rectangle. Blocks of 16 majors; inside a block, boxes of 16 majors x `group` minors are contiguous
+// (ZZ: columns are minor, NN: rows).
 void boxedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMinors, uint64_t major, uint64_t majors,
                uint64_t minor, uint64_t minors, std::vector<ByteRuns> &runs) {
   uint64_t block = 16 * allMinors * bytes, end = major + majors;
@@ -40,7 +40,7 @@ void boxedRuns(uint64_t base, uint64_t bytes, uint64_t group, uint64_t allMinors
   }
 }
 
-/// The operands by name that say which part of a tile is meant; 0 where the instruction has none.
+/// The operands that select a part of a tile, by name; 0 if the instruction does not have one.
 struct PartOperands {
   uint64_t row = 0, col = 0, srcRow = 0, srcCol = 0, rows = 0, cols = 0, index = 0;
 
@@ -61,7 +61,7 @@ struct PartOperands {
   }
 };
 
-/// Which vector cores of the block an instruction of the cube core writes to.
+/// The vector cores of the block that a cube instruction writes to.
 isa::TargetCores targetCores(const isa::DecodedInsn &insn) {
   return isa::visit(insn, [](const auto &i) {
     if constexpr (requires { i.cores; })
@@ -79,7 +79,7 @@ public:
 private:
   using Pattern = isa::AccessPattern;
 
-  /// Part of a tile.
+  /// A rectangle of a tile, in elements.
   struct Rect {
     uint64_t row, col, rows, cols;
   };
@@ -105,7 +105,7 @@ private:
     out.accesses.push_back({kind, false, isa::memoryOf(insn, o.operand(i)), out.runs.size(), out.runs.size() + 1});
     out.runs.push_back(runs);
   }
-  /// Part of a tile in the memory of another core, if that takes part.
+  /// A rectangle of a tile in the memory of another core; no access if that core is not part of the launch.
   void inPeer(std::optional<size_t> peer, unsigned i, Rect rect) {
     size_t before = out.accesses.size();
     if (peer)
@@ -128,7 +128,7 @@ private:
   isa::OperandList o;
 };
 
-/// Reads come before writes.
+/// Collects reads before writes.
 void Collector::run() {
   for (bool writes : {false, true}) {
     unsigned tiles = 0, views = 0;
@@ -150,7 +150,7 @@ void Collector::run() {
     out.lanes.push_back(&o.dstTile());
 }
 
-/// What tile `i` stands for.
+/// Adds the accesses of tile operand `i`.
 void Collector::tile(unsigned i, bool writes) {
   AccessKind kind = writes ? AccessKind::Write : AccessKind::Read;
   switch (o.operand(i).access) {
@@ -182,7 +182,7 @@ void Collector::tile(unsigned i, bool writes) {
   }
 }
 
-/// The rectangle that tile `i` stands for.
+/// The rectangle of tile operand `i` that is accessed.
 Collector::Rect Collector::rectOf(unsigned i) const {
   const isa::Tile &t = *o.tiles[i], &dst = o.dstTile();
   isa::Box box = isa::innerBox(t.layout, t.type);
@@ -230,7 +230,7 @@ Collector::Rect Collector::rectOf(unsigned i) const {
   }
 }
 
-/// A rectangle that operands of their own place.
+/// A rectangle whose position is given by operands.
 Collector::Rect Collector::partOf(Pattern pattern) const {
   PartOperands at(insn);
   switch (pattern) {
@@ -247,7 +247,7 @@ Collector::Rect Collector::partOf(Pattern pattern) const {
   }
 }
 
-/// Whole boxes are overwritten; only the valid part of them means something.
+/// Whole boxes are written; bytes outside the valid region become undefined.
 void Collector::wholeBoxes(unsigned i) {
   const isa::Tile &t = *o.tiles[i];
   isa::Box box = isa::innerBox(t.layout, t.type);
@@ -264,7 +264,7 @@ void Collector::inVectorCores(unsigned i) {
       inPeer(core.peerWith(isa::Memory::UB, subblock), i, validOf(*o.tiles[i]));
 }
 
-/// A row of a mask: a bit per column of `of`.
+/// The rows of a mask, one bit per column of `of`.
 void Collector::maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool wholeElements) {
   const isa::Tile &mask = *o.tiles[i];
   uint64_t element = isa::elementBits(mask.type) / 8, length = (cols(of) + 7) / 8;
@@ -274,14 +274,14 @@ void Collector::maskBits(AccessKind kind, unsigned i, const isa::Tile &of, bool 
     bytes(kind, i, {uint64_t(mask.address.value), length, int64_t(mask.cols * element), rows(of)});
 }
 
-/// One element, counted row by row.
+/// A single element, by its row-major index.
 void Collector::element(AccessKind kind, unsigned i) {
   const isa::Tile &t = *o.tiles[i];
   uint64_t size = isa::elementBits(t.type) / 8;
   bytes(kind, i, {uint64_t(t.address.value) + PartOperands(insn).index * size, size, 0, 1});
 }
 
-/// What a pattern picks of src, without gaps.
+/// The elements that the mask pattern selects from src, stored contiguously.
 void Collector::picked(unsigned i) {
   static constexpr unsigned first[] = {0, 1, 0, 1, 2, 3, 0}, step[] = {2, 2, 4, 4, 4, 4, 1};
   const isa::Tile &src = o.srcTile();
@@ -291,7 +291,7 @@ void Collector::picked(unsigned i) {
     bytes(AccessKind::Write, i, {uint64_t(o.tiles[i]->address.value), count * isa::elementBits(src.type) / 8, 0, 1});
 }
 
-/// What a view stands for.
+/// Adds the access of a view operand.
 void Collector::view(const isa::View &view, Pattern pattern, bool writes) {
   AccessKind kind = !writes ? AccessKind::Read : isa::addsToGlobal(insn) ? AccessKind::Add : AccessKind::Write;
   if (pattern == Pattern::tileExtent)
@@ -306,7 +306,7 @@ void Collector::view(const isa::View &view, Pattern pattern, bool writes) {
   }
 }
 
-/// One index per element of dst, or per row of it.
+/// The index view: one index per element of dst, or per row of it.
 void Collector::tileIndices(const isa::View &view) {
   uint64_t n = rows(o.dstTile()), m = cols(o.dstTile());
   auto indexCols = uint64_t(core.view(view).cols());
@@ -316,7 +316,7 @@ void Collector::tileIndices(const isa::View &view) {
     viewPart(AccessKind::Read, view, byRow ? ceilDiv(n, wide) : n, wide);
 }
 
-/// Rows and columns of a view.
+/// The first n rows and m columns of a view.
 void Collector::viewPart(AccessKind kind, const isa::View &view, uint64_t n, uint64_t m) {
   GlobalView v = core.view(view);
   if (!v.base || n == 0 || m == 0)
@@ -326,7 +326,7 @@ void Collector::viewPart(AccessKind kind, const isa::View &view, uint64_t n, uin
   out.accesses.push_back({kind, true, {}, first, out.runs.size()});
 }
 
-// The pixels under the window, see Insns/timg2col.cpp.
+// The pixels under the window; the addressing is that of Insns/timg2col.cpp.
 void Collector::imageReads(const isa::TImg2col &image) {
   const isa::Tile &dst = *o.tiles[0], &src = *o.tiles[1];
   int64_t element = isa::elementBits(src.type) / 8, c0 = 32 / element, width = image.width, kernelW = image.kernelW;
@@ -364,7 +364,7 @@ void Collector::imageReads(const isa::TImg2col &image) {
 void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,
               std::vector<ByteRuns> &runs) {
   isa::Tile t = tile;
-  if (isa::elementBits(t.type) == 4) { // two to a byte, along the layout's innermost direction
+  if (isa::elementBits(t.type) == 4) { // two elements per byte, along the innermost dimension of the layout
     bool byRow = t.layout == isa::Layout::DN || t.layout == isa::Layout::ZN || t.layout == isa::Layout::NN;
     uint64_t &first = byRow ? row : col, &count = byRow ? rows : cols;
     count = (first % 2 + count + 1) / 2;

@@ -1,4 +1,4 @@
-// The bytes that an instruction reads and writes, exactly.
+// The exact bytes that an instruction reads and writes.
 #ifndef PTO_MLIR_CMODEL_CHECKED_ACCESSES_H
 #define PTO_MLIR_CMODEL_CHECKED_ACCESSES_H
 
@@ -13,26 +13,28 @@ namespace pto_mlir::cmodel {
 
 using cost::ByteRuns;
 
-/// `Lane` reads elements of which each decides one element of the result: one that nobody wrote harms only if its
-/// result is used. `Touch` writes bytes that mean nothing afterwards: what a box holds beside the valid region.
+/// `Lane`: a read of which each element affects one element of the result only, so an undefined element makes that
+/// result undefined but is no error by itself. `Touch`: a write that leaves bytes undefined, outside the valid region
+/// of a box.
 enum class AccessKind : uint8_t { Read, Lane, Touch, Write, Add };
 inline bool isWrite(AccessKind kind) { return kind >= AccessKind::Touch; }
 
+/// One access of an instruction; its byte ranges are AccessList::runs[firstRun, endRun).
 struct Access {
   AccessKind kind;
-  /// In global memory (addresses as the device's) or in `memory` of the core (addresses from its beginning).
+  /// In global memory (device addresses), or in `memory` of the core (addresses from its start).
   bool global;
   isa::Memory memory;
   size_t firstRun, endRun;
-  /// The memory is that of the core with this number in the group, not the instruction's own.
+  /// Set if the memory belongs to another core of the group: its position.
   std::optional<size_t> peer = {};
 };
 
-/// Reads come before writes.
+/// The accesses of one instruction, reads before writes.
 struct AccessList {
   std::vector<Access> accesses;
   std::vector<ByteRuns> runs;
-  /// With Lane reads: the tiles that are read lane by lane, then dst. Fewer than two: dst is no such tile.
+  /// The tiles of Lane reads, followed by dst; fewer than two if dst has no such sources.
   std::vector<const isa::Tile *> lanes;
   void clear() {
     lanes.clear();
@@ -41,13 +43,12 @@ struct AccessList {
   }
 };
 
-/// Appends the runs of rows [row, row + rows) and columns [col, col + cols) of a tile (layout formulas:
-/// ISA/Operands.h).
+/// Appends the byte runs of rows [row, row + rows) and columns [col, col + cols) of a tile (layouts: ISA/Operands.h).
 void tileRuns(const isa::Tile &tile, uint64_t row, uint64_t col, uint64_t rows, uint64_t cols,
               std::vector<ByteRuns> &runs);
 
-/// What `insn`, whose registers are read and which `core` could execute without a fault, touches; nothing for scalar
-/// instructions other than load_scalar.
+/// The accesses of `insn`, with registers resolved; it must execute on `core` without a fault. Of scalar instructions
+/// only load_scalar has any.
 void collectAccesses(const isa::DecodedInsn &insn, Core &core, AccessList &out);
 
 } // namespace pto_mlir::cmodel

@@ -7,7 +7,7 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-/// The argument that an instruction stores to.
+/// The argument that a store instruction writes to.
 std::optional<uint8_t> storedArgument(const isa::DecodedInsn &insn) {
   if (insn.opcode == isa::Opcode::TStore)
     return insn.as<isa::TStore>().dst.arg;
@@ -29,7 +29,7 @@ void join(Clock &into, const Clock &other) {
 
 } // namespace
 
-//===- the host's side -------------------------------------------------------------===//
+//===- host accesses ----------------------------------------------------------------===//
 
 void Checker::allocated(uint64_t address, uint64_t bytes) {
   blocks.emplace(address, Block{bytes, DefinedShadow(bytes)});
@@ -90,7 +90,7 @@ void Checker::launchEnd(const LaunchState &, pto_profile &) {
   cores.clear();
 }
 
-//===- a core ------------------------------------------------------------------------===//
+//===- core accesses -----------------------------------------------------------------===//
 
 void Checker::groupBegin(const std::vector<CorePlace> &places) {
   groupSize = places.size();
@@ -176,7 +176,7 @@ Checker::Flag &Checker::flag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 
 void Checker::setFlag(Core &core, isa::Pipe src, isa::Pipe dst, int64_t id) {
   Flag &f = flag(src, dst, id);
-  // Another schedule could come here before the last token is taken: two tokens would meet.
+  // In another schedule this set could run before the previous token is consumed; the flag would be set twice.
   const auto &streams = cores[cores.size() - groupSize + position].streams;
   for (unsigned e = 0; e < streams.size(); ++e)
     if (streams[e]->pipe == dst && f.consumed > clock()[position * maxEngines + e])
@@ -194,7 +194,7 @@ void Checker::waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id) {
 
 void Checker::raiseCross(Core &core, isa::CrossMode mode, unsigned id) {
   crossFlags.raise(position, mode, id, clock(), join, [&](size_t target, unsigned targetId) {
-    // Of the earlier raises all but the highest count must have been taken, in every schedule.
+    // All earlier raises but the last kMostCrossRaises must be consumed before this one in every schedule.
     CoreState &other = states[target];
     uint32_t count = ++other.crossRaised[targetId];
     if (count <= isa::kMostCrossRaises || core.faulted())
@@ -222,7 +222,7 @@ void Checker::accesses(Core &core) {
   bool ragged = false;
   for (const Access &what : list.accesses) {
     if (ragged && isWrite(what.kind) && undefinedLanes.empty())
-      findUndefinedLanes(); // before dst, which may lie over a source, counts as written
+      findUndefinedLanes(); // before the write: dst may alias a source
     access(core, what);
     if (core.faulted())
       return;
@@ -233,7 +233,7 @@ void Checker::accesses(Core &core) {
     state->locals[unsigned(isa::Memory::UB)].defined->set(begin, length, false);
 }
 
-// Elements of dst that come from elements nobody wrote.
+// Elements of dst that depend on undefined elements.
 void Checker::findUndefinedLanes() {
   const isa::Tile &dst = *list.lanes.back();
   const DefinedShadow &defined = *state->locals[unsigned(isa::Memory::UB)].defined;
@@ -253,7 +253,7 @@ void Checker::findUndefinedLanes() {
         }
 }
 
-/// f(begin, length) for each run.
+/// Calls f(begin, length) for each run.
 template <class F> static void forRuns(const ByteRuns &runs, F &&f) {
   uint64_t at = runs.begin;
   for (uint64_t i = 0; i < runs.count; ++i, at += uint64_t(runs.pitch))
@@ -275,7 +275,7 @@ void Checker::access(Core &core, const Access &what) {
     DefinedShadow *defined = nullptr;
     uint64_t origin = 0;
     if (what.global) {
-      // A region holds whole arguments, and a run never leaves its argument.
+      // Regions hold whole arguments, and a run never leaves its argument.
       for (Region &region : regions)
         if (runs.begin >= region.begin && runs.begin < region.end)
           shadow = &region.accesses, origin = region.begin;
@@ -325,7 +325,7 @@ std::optional<uint64_t> Checker::firstUndefined(const Access &what, const ByteRu
   return missing;
 }
 
-//===- what is reported ---------------------------------------------------------------===//
+//===- diagnostics ---------------------------------------------------------------------===//
 
 std::string Checker::place(const Core &core, const Access &what, uint64_t byte) const {
   if (!what.global)

@@ -1,4 +1,5 @@
-// The checked mode: every access of every engine is compared with what flags and queues order.
+// The checked mode: a happens-before race detector over the accesses of all engines, ordered by flags and queues, and a
+// detector of undefined reads.
 #ifndef PTO_MLIR_CMODEL_CHECKED_CHECKER_H
 #define PTO_MLIR_CMODEL_CHECKED_CHECKER_H
 
@@ -13,6 +14,8 @@
 
 namespace pto_mlir::cmodel {
 
+/// Keeps a vector clock per engine. set_flag, push and cross_set publish the clock, the matching waits join it; an
+/// access that conflicts with one that did not happen before it is a race.
 class Checker : public Observer {
 public:
   explicit Checker(isa::Arch arch) : arch(arch) {}
@@ -46,24 +49,24 @@ private:
     std::optional<AccessShadow> accesses;
   };
   struct Flag {
-    uint64_t core = 0;     // what is below belongs to this one, counted over all launches
-    Clock raised;          // what the raising engine knew
-    uint32_t consumed = 0; // the waiting engine's time when it took the last token
+    uint64_t core = 0;     // the core of the state below, numbered over all launches
+    Clock raised;          // clock of the setting engine
+    uint32_t consumed = 0; // time of the waiting engine at its last wait
   };
-  /// A core of the group that runs.
+  /// A core of the running group.
   struct CoreState {
     Local locals[numMemories];
     Clock clocks[maxEngines];
     std::vector<Flag> flags = std::vector<Flag>(numPipes * numPipes * numIds);
-    std::deque<Clock> queues[numPipes]; // what S knew at each push
-    uint64_t core = 0;                  // counted over all launches
+    std::deque<Clock> queues[numPipes]; // clock of S at each push
+    uint64_t core = 0;                  // numbered over all launches
     std::vector<Event> crossTaken[CrossFlags<Clock>::numIds];
     uint32_t crossRaised[CrossFlags<Clock>::numIds] = {};
   };
   struct CoreLog {
     std::string name;
     std::vector<const Stream *> streams;
-    std::vector<std::vector<uint32_t>> ops; // of each engine's events, the op
+    std::vector<std::vector<uint32_t>> ops; // per engine: op index of each event
   };
 
   void accesses(Core &core);
@@ -75,7 +78,7 @@ private:
   void waitCross(Core &core, unsigned id);
   Clock &clock() { return state->clocks[engine]; }
   Known known() { return {clock().data(), firstEngine}; }
-  /// What the engine does now.
+  /// The current event of the executing engine.
   Event now() {
     return {uint32_t((cores.size() - groupSize + position) * maxEngines + engine),
             clock()[position * maxEngines + engine]};
@@ -91,26 +94,26 @@ private:
   std::map<uint64_t, Block> blocks; // by address
   std::pair<const uint64_t, Block> *lastBlock = nullptr;
 
-  // --- of a launch ---
+  // --- state of a launch ---
   std::vector<Region> regions;
   std::vector<CoreLog> cores;
 
-  // --- of the cores that run together ---
+  // --- state of the group of cores that run together ---
   std::vector<CoreState> states;
   size_t groupSize = 0;
   uint32_t firstEngine = 0; // of the group
   CrossFlags<Clock> crossFlags;
   uint64_t coresSoFar = 0;
 
-  // --- of the engine that executes ---
+  // --- state of the executing engine ---
   CoreState *state = nullptr;
   size_t position = 0; // of its core in the group
   unsigned engine = 0;
 
-  // --- of an instruction ---
+  // --- state of the instruction ---
   isa::DecodedInsn resolved;
   AccessList list;
-  std::vector<std::pair<uint64_t, uint64_t>> undefinedLanes; // of dst: first byte, bytes
+  std::vector<std::pair<uint64_t, uint64_t>> undefinedLanes; // in dst: first byte, number of bytes
 };
 
 } // namespace pto_mlir::cmodel

@@ -28,7 +28,7 @@ template <class F> void AccessShadow::forCells(uint64_t begin, uint64_t length, 
     f(i, bits(i == first ? begin % cellBytes : 0, i == last ? end - last * cellBytes : cellBytes));
 }
 
-/// Can the cell still speak for all its bytes after this access?
+/// Whether one record can still represent all bytes of the cell after this access.
 bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, const Event &event, const Known &known,
                               bool write, bool add) {
   uint32_t others = 0;
@@ -36,7 +36,7 @@ bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, co
     const Rarity &rarity = rarities[byte];
     others = rarity.otherReads | rarity.otherAdds | (rarity.more.empty() ? 0 : cell.readMask | cell.writeMask);
   }
-  if (add) // keeps what was there
+  if (add) // an addition does not order earlier accesses
     return (others & ~mask) == 0 && (cell.readMask == 0 || cell.readMask == mask) &&
            (cell.writeMask == 0 || cell.writeMask == mask);
   bool mine = cell.owner == known.first;
@@ -46,11 +46,11 @@ bool AccessShadow::staysWhole(uint64_t byte, const Cell &cell, uint32_t mask, co
       return false;
     return !(cell.writeMask & ~mask) || (mine && cell.writer == me && cell.writeTime == event.time && !cell.added);
   }
-  if (!mine && (cell.writeMask & ~mask)) // other bytes have another group's writer
+  if (!mine && (cell.writeMask & ~mask)) // other bytes were written by another group
     return false;
   if (cell.readMask == 0 || cell.readMask == mask)
     return (others & ~mask) == 0;
-  // All readers so far are this engine: its newest read may stand for the older ones where it covers them, or is the
+  // All readers so far are this engine: its newest read represents the older ones if it covers their bytes or is the
   // same event.
   bool onlyMe = mine && others == 0;
   uint32_t last = 0;
@@ -118,7 +118,7 @@ void AccessShadow::compare(uint64_t byte, const Cell &cell, uint32_t mask, const
     report(rarity.otherAdds & mask, {rarity.otherEngine, 0}, true);
 }
 
-/// Two readers have a place in the cell; one that is known to the new one makes room.
+/// A cell holds two readers; one that happened before the new reader is replaced.
 void AccessShadow::addReader(uint64_t byte, Cell &cell, uint16_t engine, uint32_t time, const Known &known) {
   for (unsigned i = 0; i < 2; ++i)
     if (cell.readTime[i] && cell.reader[i] == engine) {
@@ -153,7 +153,7 @@ void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &
     for (unsigned b = 0; b < 32; ++b)
       if (mask >> b & 1)
         touch(byte + b, bytes[b], allBytes, event, known, write, add, conflict);
-    if (write && !add && mask == allBytes) { // one access speaks for all bytes again
+    if (write && !add && mask == allBytes) { // one access covers all bytes: merge the cell
       cell = bytes[0];
       bytesOf.erase(index);
     }
@@ -162,7 +162,8 @@ void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &
   compare(byte, cell, mask, event, known, write, add, conflict);
   auto me = uint16_t(event.engine - known.first);
   if (cell.owner != known.first) {
-    // Another group was here; what it did is kept where it still matters.
+    // The cell belongs to an earlier group; its reads and additions are kept, since nothing orders them with this
+    // group.
     if (cell.readMask || cell.added) {
       Rarity &rarity = rarities[byte];
       cell.rare = true;
@@ -187,15 +188,15 @@ void AccessShadow::touch(uint64_t byte, Cell &cell, uint32_t mask, const Event &
     cell.readMask = 0;
     dropRarity(byte, cell);
   } else if (cell.writeMask && !cell.added) {
-    // Who adds after this addition need not come after it, but has to come after the write before it: that stays, as if
-    // it were a read. (Reads after it stand for it.)
+    // A later addition is unordered with this one but must be ordered with the write before it, so that write is kept
+    // as a read. Existing reads already imply it.
     if (!cell.readMask) {
       cell.reader[0] = cell.writer;
       cell.readTime[0] = cell.writeTime;
       cell.readMask = cell.writeMask;
     }
   } else if (cell.writeMask && cell.writer / maxEngines != me / maxEngines) {
-    cell.rare = true; // an addition of another core, which this one does not stand for
+    cell.rare = true; // an addition of another core, not ordered with this one
     rarities[byte].more.push_back({cell.writer, true, cell.writeTime});
   }
   cell.writeMask = same ? cell.writeMask | mask : mask;
@@ -208,7 +209,7 @@ void AccessShadow::read(uint64_t begin, uint64_t length, const Event &event, con
   auto me = uint16_t(event.engine - known.first);
   forCells(begin, length, [&](uint64_t i, uint32_t mask) {
     Cell &c = cells[i];
-    // The usual case: the same group wrote all of the cell, or nothing.
+    // Fast path: the same group, or none, accessed all of the cell.
     if (mask == allBytes && c.isPlain() && (c.owner == known.first || c.isFresh()) && c.writeMask + 1 <= 1 &&
         c.readMask + 1 <= 1 && known.has(c.writer, c.writeTime)) {
       c.owner = known.first;

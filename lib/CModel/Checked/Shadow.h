@@ -1,4 +1,4 @@
-// Who touched each byte last: what the checked mode knows about a stretch of memory.
+// Shadow memory of the checked mode: the last accesses of each byte, and which bytes are defined.
 #ifndef PTO_MLIR_CMODEL_CHECKED_SHADOW_H
 #define PTO_MLIR_CMODEL_CHECKED_SHADOW_H
 
@@ -10,26 +10,26 @@
 
 namespace pto_mlir::cmodel {
 
-/// Engines of a core, at most. An engine of a launch is named by core * maxEngines + its place in the core.
+/// Upper bound of engines per core. Engine e of core c of a launch has the number c * maxEngines + e.
 inline constexpr uint32_t maxEngines = 8;
-/// Of each engine of the cores that run together, how many of its events are known to be over.
+/// A vector clock: per engine of the group, how many of its events happened before.
 using Clock = std::vector<uint32_t>;
 
-/// An access as others see it: who, and when in that engine's own count (from 1).
+/// An event of an engine: the engine's number in the launch, and the event's number in that engine, from 1.
 struct Event {
   uint32_t engine = 0, time = 0;
   uint32_t core() const { return engine / maxEngines; }
 };
 
-/// What an engine knows: a clock that begins with engine `first`. Engines before it belong to cores that have ended;
-/// nothing orders those.
+/// The vector clock of an engine, starting at engine `first` of the launch. Lower-numbered engines belong to cores that
+/// have ended; nothing orders events with theirs.
 struct Known {
   const uint32_t *times;
   uint32_t first;
   bool has(uint32_t engineInGroup, uint32_t time) const { return times[engineInGroup] >= time; }
 };
 
-/// The first pair of accesses that nothing orders.
+/// The first pair of unordered accesses.
 struct Conflict {
   bool found = false;
   uint64_t byte = 0;
@@ -37,29 +37,29 @@ struct Conflict {
   bool otherWrites = false;
 };
 
-/// Last write and last reads of each byte. A cell stands for 32 bytes as long as its written bytes have one writer and
-/// its read bytes the same readers; else it is kept byte by byte. After an ordered write earlier accesses need not be
-/// known: whoever comes after the write comes after them (after an addition they are); so does a read that comes after
-/// another one stand for it. Groups of cores come one after the other and are not ordered at all.
+/// The last write and the last reads of each byte. A cell represents 32 bytes as long as its written bytes have one
+/// writer and its read bytes the same readers; otherwise it is split into bytes. An ordered write supersedes all
+/// earlier accesses, since whatever happens after it happens after them; additions do not. An ordered read supersedes
+/// earlier reads. Groups of cores run one after the other and are never ordered.
 class AccessShadow {
 public:
   explicit AccessShadow(uint64_t bytes) : cells((bytes + 31) / 32) {}
 
-  /// Notes that `event`, which knows `known`, reads (writes, adds to) bytes [begin, begin + length); fills `conflict`
-  /// unless it is found already. Additions of different cores do not conflict.
+  /// Records that `event`, whose clock is `known`, reads (writes, adds to) bytes [begin, begin + length), and fills
+  /// `conflict` unless one is already found. Additions of different cores do not conflict.
   void read(uint64_t begin, uint64_t length, const Event &event, const Known &known, Conflict &conflict);
   void write(uint64_t begin, uint64_t length, const Event &event, const Known &known, bool add, Conflict &conflict);
-  /// Forgets everything.
+  /// Drops all records.
   void clear();
 
 private:
-  /// Engines are counted from `owner`, the first one of the group that was here last.
+  /// Engine numbers are relative to `owner`, the first engine of the group that accessed the cell last.
   struct Cell {
     uint32_t writeTime = 0, writeMask = 0, readMask = 0; // a bit per byte
     uint32_t readTime[2] = {0, 0};                       // 0: no reader
     uint32_t owner = 0;
     uint16_t writer = 0, reader[2] = {0, 0};
-    bool added : 1 = false, split : 1 = false, rare : 1 = false; // rare: there is more in `rarities`
+    bool added : 1 = false, split : 1 = false, rare : 1 = false; // rare: more in `rarities`
     bool isPlain() const { return !split && !rare; }
     bool isFresh() const { return (writeMask | readMask) == 0; }
   };
@@ -68,11 +68,11 @@ private:
     bool add;
     uint32_t time;
   };
-  /// What few cells have.
+  /// Records that few cells need.
   struct Rarity {
     std::vector<Past> more;                 // readers beyond two, additions of other cores of the group
     uint32_t otherReads = 0, otherAdds = 0; // bytes that other groups read, added to
-    uint32_t otherEngine = 0;               // the last of them
+    uint32_t otherEngine = 0;               // the last such engine
   };
 
   template <class F> void forCells(uint64_t begin, uint64_t length, F &&f);
@@ -92,12 +92,13 @@ private:
   uint64_t dirtyBegin = UINT64_MAX, dirtyEnd = 0;             // cells
 };
 
-/// Which bytes hold something that was written.
+/// Which bytes have been written.
 class DefinedShadow {
 public:
   explicit DefinedShadow(uint64_t bytes) : masks((bytes + 31) / 32) {}
+  /// Marks bytes [begin, begin + length) as defined or undefined.
   void set(uint64_t begin, uint64_t length, bool defined);
-  /// The first byte that was never written; `begin + length` when all were.
+  /// The first byte that was never written; begin + length if there is none.
   uint64_t firstUndefined(uint64_t begin, uint64_t length) const;
   void clear();
 

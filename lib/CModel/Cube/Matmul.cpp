@@ -1,4 +1,4 @@
-// The matrix product: shapes are checked, operands packed into panels, the widest micro-kernel of this machine runs.
+// The matrix product: checks shapes, packs the operands into panels and runs the widest micro-kernel of this machine.
 #include "Cube/Matmul.h"
 #include "pto_mlir/Support/MathExtras.h"
 
@@ -49,7 +49,7 @@ void product(Core &core, const LocalTile &dst, const LocalTile *acc, const Local
     kernel.integers(task);
 }
 
-// Do the operands' shapes belong together? Faults otherwise.
+// Checks that the shapes of the operands agree; faults otherwise.
 bool shapesAgree(Core &core, const LocalTile &dst, const LocalTile *acc, const LocalTile &a, const LocalTile &b,
                  const LocalTile *bias) {
   if (a.validCols != b.validRows || dst.validRows != a.validRows || dst.validCols != b.validCols ||
@@ -105,7 +105,7 @@ void matmulScaled(Core &core, const LocalTile &dst, const LocalTile *acc, const 
   uint32_t rows = dst.validRows, cols = dst.validCols, depth = a.validCols, groups = ceilDiv(depth, group);
   if (scalesA.validRows < rows || scalesA.validCols < groups || scalesB.validRows < groups || scalesB.validCols < cols)
     return core.fault(FaultKind::IllegalShape, "there are too few scales for a depth of " + std::to_string(depth));
-  // Elements times their scale: exact in double, as are the products of two.
+  // Scaled elements; they and their products are exact in double.
   std::vector<double> left(size_t(rows) * depth), right(size_t(cols) * depth);
   const float *powers = smallFloatValues(isa::ElementType::f8E8M0);
   for (uint32_t i = 0; i < rows; ++i)

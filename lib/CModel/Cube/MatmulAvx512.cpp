@@ -1,4 +1,4 @@
-// The micro-kernel with 16 lanes. This file alone is compiled for AVX-512.
+// The 16-lane micro-kernel; the only source compiled for AVX-512.
 #include "Cube/MatmulKernel.h"
 
 namespace pto_mlir::cmodel {

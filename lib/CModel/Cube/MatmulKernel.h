@@ -1,7 +1,6 @@
-// The micro-kernel of the matrix product and the panels it reads. Included by one source per instruction set;
-// everything here has internal linkage and calls nothing of the standard library, so that code for a newer machine
-// cannot leak into what older ones run. Every instruction set performs the same operations on each element in the same
-// order: results are equal bit for bit.
+// The micro-kernel of the matrix product. Included by one source per instruction set; everything has internal linkage
+// and calls nothing of the standard library, so that the linker cannot pick code compiled for a newer processor. Every
+// instruction set performs the same operations on each element in the same order: results are bit-identical.
 #ifndef PTO_MLIR_CMODEL_MATMULKERNEL_H
 #define PTO_MLIR_CMODEL_MATMULKERNEL_H
 
@@ -9,7 +8,7 @@
 
 #include <cstring>
 
-// Vectors wider than the machine's are passed between inlined functions only.
+// Vectors wider than the target's are passed between inlined functions only, so their ABI does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace pto_mlir::cmodel {
@@ -36,7 +35,7 @@ template <class V> inline V loadVector(const void *p) {
   return v;
 }
 
-/// Every lane the same; an addition to zero would have to keep the sign of zero and cost an instruction.
+/// Broadcasts a value. Built lane by lane: adding to zero would change the sign of -0 and cost an instruction.
 template <class V, class C> inline V splat(C value) {
   V v;
   for (unsigned i = 0; i < sizeof(V) / sizeof(C); ++i)
@@ -44,6 +43,7 @@ template <class V, class C> inline V splat(C value) {
   return v;
 }
 
+/// a * b + c: fused for f32, wrapping for integers.
 template <class V> inline V multiplyAdd(V a, V b, V c) {
   if constexpr (sizeof(a[0] + 0.0f) == sizeof(float) && __is_same(decltype(a[0] + 0), float)) {
 #if __has_builtin(__builtin_elementwise_fma)
@@ -58,7 +58,7 @@ template <class V> inline V multiplyAdd(V a, V b, V c) {
   }
 }
 
-/// Adds accumulator and bias to rows of V vectors and stores what is valid of them.
+/// Adds accumulator and bias to rows of V vectors and stores the valid elements.
 template <class C, unsigned Lanes, int V>
 inline void finishRows(const MatmulTask<C> &t, const Vec<C, Lanes> *results, uint32_t row, uint32_t rows,
                        uint32_t col) {
@@ -88,7 +88,7 @@ inline void finishRows(const MatmulTask<C> &t, const Vec<C, Lanes> *results, uin
   }
 }
 
-/// R rows by V vectors of one panel: chains of multiply-adds over k ascending, then + accumulator, then + bias.
+/// R rows x V vectors of one panel: chains of multiply-adds over k ascending, then + accumulator, then + bias.
 template <class C, unsigned Lanes, int R, int V>
 inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32_t row, uint32_t validRows,
                       uint32_t col) {
@@ -132,7 +132,7 @@ inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32
     }
     return;
   }
-  // By way of memory: the sums stay in registers only while every index into them is a constant.
+  // Copied through memory: the sums stay in registers only if every index into them is a constant.
   VecC results[R][V];
 #pragma clang loop unroll(full)
   for (int i = 0; i < R; ++i)
@@ -144,17 +144,18 @@ inline void panelRows(const MatmulTask<C> &t, const C *a, const C *panel, uint32
 
 /// All rows of one panel of V vectors.
 template <class C, unsigned Lanes, int V> void panelProduct(const MatmulTask<C> &t, const C *panel, uint32_t col) {
-  // Enough independent chains to hide the latency of the multiply-add, few enough to stay in registers: 8 to 12 of 16,
-  // 16 to 24 of 32.
+  // Enough independent accumulators to hide the latency of the multiply-add, few enough for the register file: 8 to 12
+  // of 16 registers, 16 to 24 of 32.
   constexpr int R = Lanes == 16 ? (V == 1 ? 16 : 8) : (V == 1 ? 8 : 4);
   auto rowStart = [&](uint32_t row) { return t.left + row / 16 * t.leftBlockStride + row % 16 * leftGroup; };
   if (t.rows == 1)
     return panelRows<C, Lanes, 1, V>(t, t.left, panel, 0, 1, col);
-  // The last step may compute rows of its box that are not valid; they are not stored.
+  // The last step may compute invalid rows of its box; they are not stored.
   for (uint32_t row = 0; row < t.rows; row += R)
     panelRows<C, Lanes, R, V>(t, rowStart(row), panel, row, t.rows - row < R ? t.rows - row : R, col);
 }
 
+/// The whole product, panel by panel.
 template <class C, unsigned Lanes> void productOfPanels(const MatmulTask<C> &t) {
   const C *panel = t.panels;
   for (uint32_t col = 0; col < t.cols;) {

@@ -1,5 +1,5 @@
-// Matmul operands in the form the micro-kernel reads, kept until the local memory below them is written again: a right
-// operand that serves many left ones is packed once.
+// Matmul operands in packed form, cached until the local memory they were read from is overwritten: a right operand
+// used with many left ones is packed once.
 #ifndef PTO_MLIR_CMODEL_PANELCACHE_H
 #define PTO_MLIR_CMODEL_PANELCACHE_H
 
@@ -10,6 +10,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// A small cache with round-robin replacement, keyed by tile.
 class PanelCache {
 public:
   struct Entry {
@@ -18,7 +19,8 @@ public:
     bool live = false;
   };
 
-  /// The entry for `tile`; `live` says whether its words are those of the tile's present content.
+  /// The entry for `tile`; its `live` tells whether its words are up to date. Otherwise the caller fills them and sets
+  /// `live`.
   Entry &find(const LocalTile &tile) {
     for (Entry &e : entries)
       if (e.live && same(e.tile, tile))
@@ -29,7 +31,7 @@ public:
     return e;
   }
 
-  /// To be called for every write into the local memory.
+  /// Must be called for every write into the local memory.
   void invalidate(const LocalTile &written) {
     for (Entry &e : entries)
       if (e.live && e.tile.data < written.data + written.extent() && written.data < e.tile.data + e.tile.extent())

@@ -8,7 +8,7 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-/// Eight neighbours, widened.
+/// Eight contiguous elements, widened to 32 bits.
 template <class T> inline Words8 loadEight(const T *p) {
   Words8 v;
 #if defined(__F16C__)
@@ -76,7 +76,7 @@ template <class T, class C> void packRight(MatmulTask<C> &task, PanelCache &cach
       uint32_t width = panelVectors(cols - col, lanes) * lanes;
       for (uint32_t k = 0; k < depth; k += 8)
         for (uint32_t j = 0; j < width; j += 8) {
-          // Column n, row k lies in box [16 n][k0 k].
+          // Element (k, n) lies in the box at row k / k0, with k innermost.
           const T *from = b.as<T>() + size_t(k / k0) * b.cols * k0 + size_t(col + j) * k0 + k % k0;
           Words8 columns[8];
           for (uint32_t i = 0; i < 8; ++i)

@@ -1,4 +1,4 @@
-// Operands of a matrix product in the form that the micro-kernel reads.
+// Packing of matmul operands into the layout of the micro-kernel.
 #ifndef PTO_MLIR_CMODEL_PANELS_H
 #define PTO_MLIR_CMODEL_PANELS_H
 
@@ -8,11 +8,12 @@
 
 namespace pto_mlir::cmodel {
 
-/// Fills left, leftBlockStride and leftStride from `a` (ZZ or NZ). A tile of C itself is read where it lies; another
-/// one is widened into `cache`, whole boxes that hold valid elements.
+/// Sets left, leftBlockStride and leftStride from `a` (ZZ or NZ). A tile of element type C is used in place; others are
+/// widened into `cache`, whole boxes that hold valid elements.
 template <class T, class C> void packLeft(MatmulTask<C> &task, PanelCache &cache, const LocalTile &a);
 
-/// Fills panels from `b` (ZN): boxes with k innermost are transposed. Columns beyond the valid ones hold anything.
+/// Sets panels from `b` (ZN): boxes, whose innermost dimension is k, are transposed. Columns beyond the valid ones are
+/// undefined.
 template <class T, class C> void packRight(MatmulTask<C> &task, PanelCache &cache, const LocalTile &b, unsigned lanes);
 
 } // namespace pto_mlir::cmodel

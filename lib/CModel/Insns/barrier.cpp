@@ -2,7 +2,7 @@
 
 namespace pto_mlir::cmodel {
 
-// An engine finishes each instruction before the next one starts, so its pipe is always drained.
+// No operation: an engine completes each instruction before it starts the next one.
 void execute(const isa::Barrier &, Core &) {}
 
 } // namespace pto_mlir::cmodel

@@ -13,7 +13,7 @@ void execute(const isa::LoadScalar &insn, Core &core) {
   bool legal = Types<float, Half, BFloat>::visit(view.type, [&]<class T>() {
     T value;
     std::memcpy(&value, view.base, sizeof value);
-    dst = detail::bitsOf(load(value)); // the pattern of f32, as Scalar operands take it
+    dst = detail::bitsOf(load(value)); // f32 bits, as Scalar operands expect
   });
   legal = legal || Types<int8_t, uint8_t, int16_t, uint16_t, int32_t, uint32_t, int64_t, uint64_t>::visit(
                        view.type, [&]<class T>() {

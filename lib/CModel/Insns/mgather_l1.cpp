@@ -25,7 +25,7 @@ void execute(const isa::MgatherL1 &insn, Core &core) {
     forIndexed(core, view, dst, shape, indexAt, byRow, gatherBeyond[unsigned(insn.bounds)],
                [&](uint32_t r, uint32_t c, int64_t at, uint32_t run) {
                  const T *from = at < 0 ? nullptr : reinterpret_cast<const T *>(view.base) + at;
-                 for (uint32_t i = 0; i < run;) { // up to the end of each group of columns
+                 for (uint32_t i = 0; i < run;) { // split at the end of each column group
                    uint32_t n = std::min(run - i, c0 - (c + i) % c0);
                    T *to = dst.as<T>() + dst.offset(r, c + i);
                    if (from)

@@ -16,7 +16,7 @@ void convert(const LocalTile &dst, const LocalTile &src, isa::RoundMode mode, bo
     convertLine(dst.as<D>() + i * d.pitch, src.as<S>() + i * s.pitch, d.length, mode, saturate);
 }
 
-// Integers of any two widths.
+// Conversion between integer types of any width.
 void convertIntegers(const LocalTile &dst, const LocalTile &src, bool saturate) {
   unsigned bits = isa::elementBits(dst.type);
   bool isSigned = dst.type == isa::ElementType::i8 || dst.type == isa::ElementType::i16 ||
@@ -29,7 +29,7 @@ void convertIntegers(const LocalTile &dst, const LocalTile &src, bool saturate) 
     }
 }
 
-// Pairs of which one side is narrow: element by element by way of double, which holds every value of both.
+// Conversions with an 8-bit or 4-bit float on one side: element by element in double, which holds every value of both.
 bool convertSmall(const LocalTile &dst, const LocalTile &src, isa::RoundMode mode, bool saturate) {
   if (!isSmall(dst.type) && !isSmall(src.type))
     return false;
@@ -59,7 +59,7 @@ void execute(const isa::TCvt &insn, Core &core) {
     return;
   using Signed = Types<int8_t, uint8_t, int16_t, int32_t, int64_t>;
   using Real = Types<float, Half, BFloat>;
-  // From or to a float, and between integers: a superset of the legal pairs, which the verifier knows.
+  // Conversions from or to a float, and between integers: a superset of the legal pairs, which the verifier checks.
   bool legal = Real::visit(src.type, [&]<class S>() {
     bool known = Real::visit(dst.type, [&]<class D>() { convert<D, S>(dst, src, insn.rounding, saturate); }) ||
                  Signed::visit(dst.type, [&]<class D>() { convert<D, S>(dst, src, insn.rounding, saturate); });

@@ -12,7 +12,7 @@ void execute(const isa::TDequant &insn, Core &core) {
       scales.validCols == 0 || offsets.validCols == 0)
     return core.fault(FaultKind::IllegalShape, "src, scales or offsets are smaller than dst's valid region");
   bool legal = Types<int8_t, int16_t>::visit(src.type, [&]<class T>() {
-    // Columns with parameters of their own, then those that share the last ones.
+    // The first `own` columns have parameters of their own; the rest share the last ones.
     uint32_t own = std::min(dst.validCols, std::max(scales.validCols, offsets.validCols) - 1);
     for (uint32_t r = 0; r < dst.validRows; ++r) {
       float *to = dst.row<float>(r);

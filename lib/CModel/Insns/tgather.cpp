@@ -3,7 +3,7 @@
 
 namespace pto_mlir::cmodel {
 
-// Indices count the elements of src's box row by row; one outside gives 0.
+// Indices count the elements of src's box in row-major order; an out-of-bounds index gives 0.
 void execute(const isa::TGather &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.wholeTile(insn.src, isa::Memory::UB);
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);

@@ -8,7 +8,7 @@ namespace pto_mlir::cmodel {
 
 namespace {
 
-// Picked rows, one below the other.
+// Selected rows are stored contiguously in dst.
 void gatherRows(const isa::TGatherMask &insn, Core &core, const LocalTile &dst, const LocalTile &src) {
   uint32_t count = pickedOf(insn.pattern, src.validRows);
   if (count > dst.rows || src.validCols > dst.cols)
@@ -22,7 +22,7 @@ void gatherRows(const isa::TGatherMask &insn, Core &core, const LocalTile &dst, 
 
 } // namespace
 
-// The elements that the pattern picks of every 2 or 4, densely from the start of dst.
+// Selected elements of every group of 2 or 4 are stored contiguously from the start of dst.
 void execute(const isa::TGatherMask &insn, Core &core) {
   LocalTile dst = core.wholeTile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())

@@ -6,7 +6,7 @@
 
 namespace pto_mlir::cmodel {
 
-// Blocks of 32 bytes from byte offsets of src; one outside leaves dst as it is.
+// Blocks of 32 bytes at byte offsets into src; an out-of-bounds offset leaves dst unchanged.
 void execute(const isa::TGatherb &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.wholeTile(insn.src, isa::Memory::UB);
   LocalTile offsets = core.tile(insn.offsets, isa::Memory::UB);

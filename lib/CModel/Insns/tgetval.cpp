@@ -5,7 +5,7 @@
 
 namespace pto_mlir::cmodel {
 
-// Floats arrive as the bit pattern of f32, as Scalar operands take it.
+// Floats are returned as f32 bits, as Scalar operands expect.
 void execute(const isa::TGetval &insn, Core &core) {
   LocalTile src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())

@@ -11,7 +11,7 @@ void execute(const isa::THistogram &insn, Core &core) {
   if (insn.byte >= src.bytes)
     return core.fault(FaultKind::IllegalShape,
                       "byte " + std::to_string(insn.byte) + " of elements of " + std::to_string(src.bytes) + " bytes");
-  uint32_t higher = src.bytes - 1 - insn.byte; // bytes that the filter fixes
+  uint32_t higher = src.bytes - 1 - insn.byte; // higher bytes, which must match the filter
   if (dst.validCols < 256 || dst.validRows < src.validRows ||
       (higher > 0 && (filter.validRows < (src.bytes == 2 ? src.validRows : higher) || filter.validCols < 1)))
     return core.fault(FaultKind::IllegalShape,

@@ -8,7 +8,7 @@ namespace pto_mlir::cmodel {
 
 namespace {
 
-/// 32 bytes of which only the first `bytes` are kept.
+/// Copies 32 bytes of which only the first `bytes` are kept; the rest become zero.
 struct PixelMask {
   uint8_t keep[32];
   explicit PixelMask(size_t bytes) {
@@ -21,7 +21,7 @@ struct PixelMask {
   }
 };
 
-/// n pixels of 32 bytes from columns w, w + stride, .. of an image row; those outside [0, width) are zero.
+/// Copies n pixels of 32 bytes from columns w, w + stride, ... of an image row; pixels outside [0, width) are zero.
 template <bool Whole>
 void copyPixels(uint8_t *to, const uint8_t *row, int64_t w, int64_t stride, int64_t width, uint32_t n,
                 const PixelMask &mask) {
@@ -68,8 +68,8 @@ void execute(const isa::TImg2col &insn, Core &core) {
                                                  std::to_string(insn.posM.value + dst.validRows - 1) +
                                                  " of an output of " + std::to_string(outHeight) + "x" +
                                                  std::to_string(outWidth));
-  // Whole groups of C0 channels (32 bytes) move at once.
-  // From a box to the one below it: a row of boxes in ZZ, neighbours in NZ.
+  // Moves whole groups of C0 channels (32 bytes). boxPitch: bytes from a box to the one below it, a row of boxes in ZZ,
+  // adjacent boxes in NZ.
   size_t boxPitch = insn.dst.layout == isa::Layout::NZ ? 512 : size_t(dst.cols) * 16 * dst.bytes;
   for (uint32_t k = 0; k < dst.validCols; k += c0) {
     int64_t group = (insn.posK.value + k) / c0, window = group % (kernelH * kernelW), c1 = group / (kernelH * kernelW);
@@ -83,8 +83,7 @@ void execute(const isa::TImg2col &insn, Core &core) {
     int64_t oh = insn.posM.value / outWidth, ow = insn.posM.value % outWidth;
     uint8_t *column = dst.data + dst.offset(0, k) * dst.bytes;
     for (uint32_t r = 0; r < dst.validRows;) {
-      // Pixels of one output row that share a box of 16 rows in dst lie in a row there, and in the image `strideW`
-      // apart.
+      // Pixels of one output row within a box of 16 rows of dst: contiguous in dst, `strideW` apart in the image.
       auto n = uint32_t(std::min<int64_t>({16 - r % 16, dst.validRows - r, outWidth - ow}));
       uint8_t *to = column + size_t(r / 16) * boxPitch + r % 16 * 32;
       int64_t h = oh * insn.strideH + kh, w = ow * insn.strideW + kw;

@@ -8,7 +8,7 @@ namespace pto_mlir::cmodel {
 void execute(const isa::TInsertL1 &insn, Core &core) {
   LocalTile src = core.tile(insn.src, isa::Memory::UB);
   LocalTile dst = core.peerTile(insn.dst, isa::Memory::L1, 0, /*whole=*/true);
-  if (core.faulted() || !dst.data) // no cube core takes part in the launch
+  if (core.faulted() || !dst.data) // no cube core is part of the launch
     return;
   PartMove part{insn.row.value, insn.col.value, insn.srcRow.value, insn.srcCol.value, insn.rows.value, insn.cols.value};
   if (!part.fits(core, dst, src))

@@ -15,7 +15,7 @@ void execute(const isa::TMov &insn, Core &core) {
     return extractTile(core, dst, src, 0, 0);
   Lines d = linesOf(dst), s = linesOf(src);
   if (dst.layout != src.layout && dst.data != src.data &&
-      disjointOrSame(dst, src)) { // lines of one side go across those of the other
+      disjointOrSame(dst, src)) { // ND to DN or back: a transposition
     Carriers::visit(dst.type,
                     [&]<class T>() { transpose(dst.as<T>(), d.pitch, src.as<T>(), s.pitch, d.length, d.count); });
     return;

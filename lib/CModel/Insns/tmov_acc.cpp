@@ -20,7 +20,7 @@ void execute(const isa::TMovAcc &insn, Core &core) {
     return;
   bool legal = Types<Half, BFloat>::visit(dst.type, [&]<class T>() {
     size_t pitch = dst.is(isa::Layout::NZ) ? 16 : dst.cols;
-    for (uint32_t c = 0; c < dst.validCols; c += 16) { // 16 columns follow one another on both sides
+    for (uint32_t c = 0; c < dst.validCols; c += 16) { // 16 columns are contiguous on both sides
       uint32_t n = std::min(16u, dst.validCols - c);
       T *to = &dst.at<T>(0, c);
       const float *from = &src.at<float>(0, c);

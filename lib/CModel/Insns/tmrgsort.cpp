@@ -6,7 +6,7 @@
 
 namespace pto_mlir::cmodel {
 
-// Every four neighbouring sorted blocks become one; of equal scores the earlier block's comes first.
+// Merges every four adjacent sorted blocks into one; ties keep the order of the blocks.
 void execute(const isa::TMrgsort &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())

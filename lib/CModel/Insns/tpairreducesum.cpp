@@ -13,7 +13,7 @@ void execute(const isa::TPairreducesum &insn, Core &core) {
       T *d = dst.row<T>(r);
       uint32_t written = 0;
       if (r < dst.validRows) {
-        const T *x = src.row<T>(r); // dst may be src: pairs lie behind their sums
+        const T *x = src.row<T>(r); // dst may be src: a pair is read before its sum overwrites it
         for (; written < pairs; ++written)
           d[written] = store<T>(load(x[2 * written]) + load(x[2 * written + 1]));
         if (dst.validCols % 2)

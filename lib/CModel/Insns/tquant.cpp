@@ -3,7 +3,7 @@
 
 namespace pto_mlir::cmodel {
 
-// The multiplier of a row is the inverse of its scale; rows behind the last multiplier use that one.
+// The multiplier of a row is the reciprocal of its scale; rows beyond the last multiplier use the last one.
 void execute(const isa::TQuant &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB),
             multipliers = core.tile(insn.multipliers, isa::Memory::UB);
@@ -17,7 +17,7 @@ void execute(const isa::TQuant &insn, Core &core) {
   for (uint32_t r = 0; r < dst.validRows; ++r) {
     float multiplier = multipliers.as<float>()[std::min(r, multipliers.validRows - 1) * rowStep(multipliers)];
     const float *from = src.row<float>(r);
-    int8_t *to = dst.row<int8_t>(r); // both types, by their bits
+    int8_t *to = dst.row<int8_t>(r); // i8 and u8 have the same bits
     forBlocks(dst.validCols, [=](size_t c) {
       float value = std::nearbyint(from[c] * multiplier + zeroPoint);
       to[c] = int8_t(int32_t(value > high ? high : value > low ? value : low));

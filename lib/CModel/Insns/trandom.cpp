@@ -9,7 +9,7 @@ namespace {
 
 using Block = std::array<uint32_t, 4>;
 
-// One block of Philox4x32 (Salmon et al., Parallel random numbers: as easy as 1, 2, 3).
+// One block of Philox4x32 (Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, SC 2011).
 Block philox(Block c, uint32_t key0, uint32_t key1, uint32_t rounds) {
   for (uint32_t i = 0; i < rounds; ++i, key0 += 0x9e3779b9u, key1 += 0xbb67ae85u) {
     uint64_t p = uint64_t(c[0]) * 0xd2511f53u, q = uint64_t(c[2]) * 0xcd9e8d57u;

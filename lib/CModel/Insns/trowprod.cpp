@@ -3,7 +3,7 @@
 
 namespace pto_mlir::cmodel {
 
-// Left to right, rounded to the type at every step.
+// Multiplies left to right, rounded to the element type at every step.
 void execute(const isa::TRowprod &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())

@@ -7,17 +7,17 @@ namespace pto_mlir::cmodel {
 
 namespace {
 
-// Integers ordered as the scores are, greatest first; -0 is 0. A NaN comes first or last, by its sign.
+// Maps scores to integers in descending order; -0 equals 0. NaN sorts first or last, depending on its sign.
 int32_t orderOf(float score) {
   auto bits = std::bit_cast<int32_t>(score + 0.0f);
   return ~(bits < 0 ? bits ^ 0x7fffffff : bits);
 }
 
-// place[i] = how many of the n keys come before key i.
+// Computes the sorted position of each key: the number of keys that precede it.
 void rank(const int64_t (&keys)[32], uint32_t n, uint32_t (&place)[32]) {
   for (uint32_t i = 0; i < n; ++i) {
     int64_t key = keys[i], before = 0;
-    for (int64_t j = 0; j < 32; ++j) // equal ones in their order
+    for (int64_t j = 0; j < 32; ++j) // stable: equal keys keep their order
       before += int64_t(keys[j] < key) | (int64_t(keys[j] == key) & int64_t(j < int64_t(i)));
     place[i] = uint32_t(before);
   }
@@ -25,8 +25,8 @@ void rank(const int64_t (&keys)[32], uint32_t n, uint32_t (&place)[32]) {
 
 } // namespace
 
-// Records of a score and its index (f16: the score, nothing, the index in two halves), 32 by 32, the greatest score
-// first. One row of indices serves all rows (pto-isa, TSORT32_IMPL: a stride of 0).
+// Sorts groups of 32 elements of a row by descending score into records of (score, index); f16: score, padding, index
+// in two halves. A single row of indices serves all rows (pto-isa, TSORT32_IMPL: stride 0).
 void execute(const isa::TSort32 &insn, Core &core) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);

@@ -1,4 +1,4 @@
-// The C functions of Runtime/DeviceABI.h. No exception leaves them.
+// The C functions of Runtime/DeviceABI.h. Exceptions are translated into status codes.
 #include "Levels/Api.h"
 
 #include "Machine/Device.h"
@@ -122,7 +122,7 @@ pto_status launch(pto_device_context *context, uint32_t kernel, uint32_t blocks,
   return guarded(context, [&](Device &d) { return d.launch(kernel, blocks, {args, numArgs}, {scalars, numScalars}); });
 }
 
-// Several threads may be in here: nothing of the context but what runCore guards is touched.
+// Called by several threads: accesses only state of the context that runCore synchronises.
 pto_status runCore(pto_device_context *context, uint32_t kernel, uint32_t blocks, uint32_t core, const pto_arg *args,
                    size_t numArgs, const int64_t *scalars, size_t numScalars, pto_fault *fault) try {
   if (!context || !fault)

@@ -5,7 +5,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// The device functions of the level (instruction set of the host) that this code was compiled for.
+/// The device functions compiled for this level of the host instruction set.
 const pto_device_api *levelApi();
 
 } // namespace pto_mlir::cmodel

@@ -1,6 +1,6 @@
-// libpto_cmodel.so: no simulator of its own, it opens the one beside it that was compiled for the newest instruction
-// set which this machine runs. All levels compute the same bits. Separate libraries, because inline functions of the
-// standard library compiled for a newer level must never be picked by the linker for an older one.
+// libpto_cmodel.so: loads the simulator library next to it that is compiled for the newest instruction set of this
+// machine. All levels compute the same bits. They are separate libraries because the linker must never pick an inline
+// function of the standard library compiled for a newer level.
 #include "HostLevel.h"
 #include "pto_mlir/Runtime/DeviceABI.h"
 

@@ -3,7 +3,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// Whether this machine runs code that was compiled for x86-64-v3. Also asked by CMake (ProbeHostLevel.cpp).
+/// Whether this machine supports x86-64-v3. CMake uses it as well (ProbeHostLevel.cpp).
 inline bool hostRunsX8664V3() {
 #if defined(__x86_64__)
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") &&

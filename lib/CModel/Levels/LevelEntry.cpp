@@ -1,4 +1,4 @@
-// The entry of a library that holds the simulator compiled for one level of host instruction set.
+// The entry point of a simulator library compiled for one level of the host instruction set.
 #include "Levels/Api.h"
 
 extern "C" __attribute__((visibility("default"))) const pto_device_api *pto_device_get_api(void) {

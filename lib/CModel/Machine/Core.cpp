@@ -25,8 +25,8 @@ Core::Core(isa::Arch name, Observer *observer) : arch(isa::archInfo(name)), obse
   }
 }
 
-// Local memories hold nothing in particular when a kernel starts. Here each byte is 0xff: a float read before it is
-// written is a NaN that shows, and results cannot depend on which core ran before.
+// Local memories are undefined when a kernel starts. They are filled with 0xff: a float read before it is written is
+// NaN, and results cannot depend on what ran on the core before.
 void Core::reset() {
   for (Memory &m : memories)
     if (m.used) {
@@ -95,7 +95,7 @@ std::optional<Fault> Core::run(const LaunchState &launch, const CorePlace &where
   Progress progress = Progress::Moved;
   while (progress == Progress::Moved)
     progress = advance();
-  // A round in which nobody executes anything is a deadlock.
+  // No engine made progress in a whole round: deadlock.
   if (!pending && progress == Progress::Stuck)
     deadlock();
   return pending ? takeFault() : end();
@@ -117,7 +117,7 @@ void Core::step(Engine &e) {
   e.state = Engine::State::Ended;
 }
 
-// step, with somebody looking.
+// As step(), notifying the observer before and after each instruction.
 void Core::observedStep(Engine &e) {
   current = &e;
   e.state = Engine::State::Running;
@@ -152,7 +152,7 @@ std::string Core::engineName(isa::Pipe pipe) const {
 
 void Core::fault(FaultKind faultKind, std::string message) {
   if (pending)
-    return; // the first one counts
+    return; // the first fault is reported
   pending = Fault{faultKind, std::move(message), engineName(current->pipe), place.block, 0};
   if (current->pc < current->stream->ops.size())
     pending->word = current->stream->ops[current->pc].word;
@@ -227,7 +227,7 @@ void Core::deadlock() {
 }
 
 void Core::finish() {
-  // Stands at the last command that may have raised the flag, which is what is told about a flag that nobody takes.
+  // Report the last command that may have set this flag: it is set but never waited for.
   auto standAtSet = [this](Engine &engine, isa::Pipe dst, unsigned id) {
     current = &engine;
     for (size_t i = engine.stream->ops.size(); i-- > 0;)
@@ -292,7 +292,7 @@ void Core::raiseCross(isa::CrossMode mode, int64_t id) {
     return fault(FaultKind::Flag,
                  "cross-core flag " + std::to_string(id) + " is not in 0.." + std::to_string(count - 1));
   if (cross->isFull(positionInGroup, mode, unsigned(id)))
-    return current->block(); // until somebody lowers it, if anybody does
+    return current->block(); // until a wait lowers it
   cross->raise(positionInGroup, mode, unsigned(id), {}, [](NoToken &, const NoToken &) {}, [](size_t, unsigned) {});
 }
 
@@ -358,7 +358,7 @@ LocalTile Core::peerTile(const isa::Tile &operand, isa::Memory memory, uint32_t 
   if (pending || !peer)
     return t;
   Core &other = *group[*peer];
-  Engine *its = std::exchange(other.current, current); // a fault is this engine's
+  Engine *its = std::exchange(other.current, current); // a fault is attributed to this engine
   t = whole ? other.wholeTile(operand, memory) : other.tile(operand, memory);
   other.current = its;
   if (std::optional<Fault> wrong = other.takeFault())
@@ -384,7 +384,7 @@ LocalTile Core::describe(const isa::Tile &operand) {
   }
   t.validRows = uint32_t(validRows);
   t.validCols = uint32_t(validCols);
-  return t; // elements of 4 bits have 0 bytes: the few instructions that the table allows them know it
+  return t; // 4-bit elements have 0 bytes; instructions that allow them handle that
 }
 
 GlobalView Core::view(const isa::View &operand) {

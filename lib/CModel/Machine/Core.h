@@ -1,5 +1,5 @@
-// The state of one simulated core while it runs a kernel: local memories, flags, FIFOs, engines, and its view of global
-// memory. Semantic functions (Insns/) see only this.
+// The state of one simulated core while it runs a kernel: local memories, flags, FIFOs, engines and its access to
+// global memory. The only interface of semantic functions (Insns/).
 #ifndef PTO_MLIR_CMODEL_CORE_H
 #define PTO_MLIR_CMODEL_CORE_H
 
@@ -28,7 +28,7 @@ using isa::GlobalView;
 struct Kernel;
 class Observer;
 
-/// What every core of one launch shares.
+/// State shared by all cores of a launch.
 struct LaunchState {
   const Kernel *kernel = nullptr;
   uint32_t blocks = 1;
@@ -36,6 +36,7 @@ struct LaunchState {
   std::span<const int64_t> scalars;
 };
 
+/// Executed instructions, and bytes read from and written to global memory.
 struct Counters {
   uint64_t instructions = 0, bytesRead = 0, bytesWritten = 0;
 
@@ -47,34 +48,35 @@ struct Counters {
   }
 };
 
-/// In functional mode a cross-core flag carries nothing.
+/// Cross-core flags carry no data in functional mode.
 struct NoToken {};
 
+/// A core of either kind; reused for many launches.
 class Core {
 public:
-  /// A core of either kind on the architecture `arch`; memories are allocated when first used. `observer` may be null.
+  /// A core of either kind on `arch`; memories are allocated on first use. `observer` may be null.
   explicit Core(isa::Arch arch, Observer *observer = nullptr);
 
-  /// Runs the kernel's streams for this kind of core to their end. The fault, if any, is returned. Not for kernels with
-  /// cross-core flags.
+  /// Runs the streams of this kind of core to their end and returns the fault, if any. Not for kernels with cross-core
+  /// flags.
   std::optional<Fault> run(const LaunchState &launch, const CorePlace &place);
 
-  // --- the steps of run, for cores that run together (CoreGroup) ---
+  // --- the phases of run, for cores that run together (CoreGroup) ---
   enum class Progress : uint8_t { Stuck, Moved, Ended };
-  /// `cross`: the flags that it shares with the other cores, among which it is number `position`; may be null.
+  /// `cross`: the flags shared by the cores of the group (may be null); `position`: this core's index in the group.
   void begin(const LaunchState &launch, const CorePlace &place, CrossFlags<NoToken> *cross, size_t position);
-  /// Where it finds the other cores that run with it, until the next begin: these, in the group's order.
+  /// The cores of the group in order; valid until the next begin.
   void setGroup(std::span<const std::unique_ptr<Core>> cores) { group = cores; }
-  /// The core of this one's block that has `memory` (the vector core `subblock`), by its number in the group.
+  /// The position in the group of the core of the same block that owns `memory` (UB: of vector core `subblock`).
   std::optional<size_t> peerWith(isa::Memory memory, uint32_t subblock) const;
-  /// Each engine runs until it blocks or ends. Stuck: none executed anything. After a fault the answer means nothing.
+  /// Runs each engine until it blocks or ends. Stuck: none executed an instruction. Undefined after a fault.
   Progress advance();
-  /// All streams have ended: are its flags and queues as they must be?
+  /// Called when all streams have ended; a flag or FIFO that is not empty is a fault.
   std::optional<Fault> end();
-  /// "M (word 3) waits for ..." for each blocked engine; `nameOf` names the cores of the group.
+  /// "M (word 3) waits for ..." for each blocked engine; `nameOf` names the cores of the group by position.
   std::string describeWaits(const std::function<std::string(size_t)> &nameOf);
   std::optional<Fault> takeFault() { return std::exchange(pending, std::nullopt); }
-  /// Of what has run since begin.
+  /// Counters since begin; resets them.
   Counters takeCounters();
 
   // --- for semantic functions ---
@@ -84,22 +86,26 @@ public:
   uint32_t subblock() const { return place.subblock; }
   uint32_t subblocks() const { return isa::coresOf(arch, place.kind); }
 
-  /// Resolves a tile operand; `data` is null after a fault (misaligned, outside its memory, valid region larger than
-  /// the tile).
+  /// Resolves a tile operand. `data` is null after a fault: misaligned, out of range, or a valid region larger than the
+  /// tile.
   LocalTile tile(const isa::Tile &operand, isa::Memory memory);
-  /// As tile, for instructions that touch the whole box of rows x cols, not just its valid region.
+  /// As tile, for instructions that access the whole box of rows x cols, not only its valid region.
   LocalTile wholeTile(const isa::Tile &operand, isa::Memory memory);
-  /// As tile (or wholeTile), in a memory of another core of the block: UB of vector core `subblock`, or L1 of the cube
-  /// core. `data` is null, without a fault, when no such core takes part.
+  /// As tile (or wholeTile) in the memory of another core of the block: UB of vector core `subblock`, or L1 of the cube
+  /// core. `data` is null, without a fault, if that core is not part of the launch.
   LocalTile peerTile(const isa::Tile &operand, isa::Memory memory, uint32_t subblock, bool whole = false);
-  /// Resolves a view operand; `base` is null after a fault. Accesses are checked by the transfer itself.
+  /// Resolves a view operand; `base` is null after a fault. The transfer checks the bounds of its accesses.
   GlobalView view(const isa::View &operand);
 
+  /// Records a fault of the current instruction; only the first one is kept.
   void fault(FaultKind faultKind, std::string message);
   bool faulted() const { return pending.has_value(); }
 
+  /// Flags between engines of the core, ids 0..7. Setting a set flag faults (in checked mode it blocks); waiting for a
+  /// cleared one blocks the engine.
   void setFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
   void waitFlag(isa::Pipe src, isa::Pipe dst, int64_t id);
+  /// Cross-core flags. A raise beyond the maximum count, and a wait for a flag of 0, block the engine.
   void raiseCross(isa::CrossMode mode, int64_t id);
   void waitCross(int64_t id);
   std::deque<int64_t> &fifo(isa::Pipe engine) { return fifos[unsigned(engine) & 15]; }
@@ -107,7 +113,7 @@ public:
   // --- for observers ---
   std::vector<Engine> &allEngines() { return engines; }
   isa::CoreKind coreKind() const { return place.kind; }
-  /// Its number among the cores that run together.
+  /// Its index among the cores that run together.
   size_t position() const { return positionInGroup; }
   /// "AIC3", "AIV3.1": block and sub-block.
   std::string name() const;

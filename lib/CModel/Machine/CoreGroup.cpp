@@ -8,7 +8,7 @@ namespace pto_mlir::cmodel {
 std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, uint32_t blocks) {
   std::vector<CorePlace> places;
   for (uint32_t block = first; block < first + blocks; ++block) {
-    // Whose memory others write takes part, with or without commands of its own.
+    // A core whose memory others write takes part even without commands of its own.
     if (launch.kernel->uses(isa::CoreKind::AIC) || launch.kernel->writesPeers)
       places.push_back({isa::CoreKind::AIC, block, 0});
     if (launch.kernel->uses(isa::CoreKind::AIV) || launch.kernel->writesPeers)
@@ -55,7 +55,7 @@ std::optional<Fault> CoreGroup::run(const LaunchState &launch, uint32_t first, u
   return fault;
 }
 
-/// Everybody who waits, and for what.
+/// A deadlock fault that lists every blocked engine and what it waits for.
 std::optional<Fault> CoreGroup::deadlock(size_t count) {
   std::string message;
   Core *first = nullptr;

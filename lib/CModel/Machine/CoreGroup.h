@@ -1,4 +1,4 @@
-// Cores that run together, because they raise flags on each other: on one thread, each until it can do no more.
+// Cores that run together because they exchange flags or tiles: interleaved on one thread, each until it blocks.
 #ifndef PTO_MLIR_CMODEL_COREGROUP_H
 #define PTO_MLIR_CMODEL_COREGROUP_H
 
@@ -6,11 +6,12 @@
 
 namespace pto_mlir::cmodel {
 
+/// Runs a group of cores to completion; reusable for many launches.
 class CoreGroup {
 public:
   explicit CoreGroup(isa::Arch arch, Observer *observer = nullptr) : arch(arch), observer(observer) {}
 
-  /// Runs all cores of blocks [first, first + blocks) of the launch to their ends. The fault, if any, is returned.
+  /// Runs all cores of blocks [first, first + blocks) of the launch to their end and returns the fault, if any.
   std::optional<Fault> run(const LaunchState &launch, uint32_t first, uint32_t blocks);
 
   Counters counters; // of the last run

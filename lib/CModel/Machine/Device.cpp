@@ -63,7 +63,7 @@ std::string Device::checkLaunch(uint32_t id, uint32_t blocks, std::span<const pt
   return "";
 }
 
-// Cores in ascending order: block by block, the cube core first.
+// Cores are indexed block by block, the cube core first.
 std::optional<Fault> Device::runOn(Worker &worker, const LaunchState &state, uint32_t index, Counters &counters) {
   if (state.kernel->together != Together::None) {
     if (!worker.group)
@@ -110,7 +110,7 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
   Kernel &kernel = *kernels[id];
   auto begin = Clock::now();
   LaunchState state{&kernel, blocks, args, scalars};
-  // The fault of the lowest core is reported, so that it does not depend on threads; cores behind a fault need not run.
+  // The fault of the lowest core is reported, independent of thread scheduling; cores after a faulted one are skipped.
   std::mutex mutex;
   std::optional<Fault> first;
   std::atomic<uint32_t> limit{UINT32_MAX};
@@ -134,7 +134,7 @@ pto_status Device::launch(uint32_t id, uint32_t blocks, std::span<const pto_arg>
   uint32_t count = kernel.together == Together::Launch  ? 1
                    : kernel.together == Together::Block ? blocks
                                                         : kernel.coresPerBlock() * blocks;
-  // What is over before another thread is awake stays on this one.
+  // A kernel shorter than the wake-up time of a thread runs on this one.
   constexpr double shortest = 15e-6;
   bool brief = kernel.lastCoreSeconds >= 0 && kernel.lastCoreSeconds < shortest;
   if (observer)
@@ -171,7 +171,7 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
     return PTO_ERROR_INVALID;
   }
   Kernel &kernel = *kernels[id];
-  // The first of those that run together does the work of all.
+  // The first core of a group runs the whole group.
   uint32_t together = kernel.together == Together::None
                           ? 1
                           : kernel.coresPerBlock() * (kernel.together == Together::Launch ? blocks : 1);
@@ -180,7 +180,7 @@ pto_status Device::runCore(uint32_t id, uint32_t blocks, uint32_t core, std::spa
   Worker mine;
   {
     std::lock_guard lock(mutex);
-    // The one that this thread used last is in its cache.
+    // Prefer the worker this thread used last: its memory is in the cache.
     auto found = std::find_if(freeWorkers.begin(), freeWorkers.end(),
                               [](auto &c) { return c.first == std::this_thread::get_id(); });
     if (found != freeWorkers.end()) {

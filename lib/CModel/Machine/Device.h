@@ -1,4 +1,4 @@
-// A device context of the simulator; Api.cpp puts the C functions of Runtime/DeviceABI.h on top.
+// A device context of the simulator; Levels/Api.cpp exposes it through the C functions of Runtime/DeviceABI.h.
 #ifndef PTO_MLIR_CMODEL_DEVICE_H
 #define PTO_MLIR_CMODEL_DEVICE_H
 
@@ -13,26 +13,30 @@
 
 namespace pto_mlir::cmodel {
 
+/// Kernels, memory and counters of one device. Functions return a pto_status and set `lastError`.
 class Device {
 public:
-  /// With an observer the cores of a launch run one after the other, on the calling thread.
+  /// With an observer, the cores of a launch run one after the other on the calling thread.
   Device(isa::Arch arch, unsigned threads, std::unique_ptr<Observer> observer = nullptr)
       : observer(std::move(observer)), arch(arch), pool(this->observer ? 1 : threads) {}
 
+  /// Verifies and decodes a kernel; `id` becomes its number. Numbers of unloaded kernels are reused.
   pto_status loadKernel(const pto_kernel_desc &desc, uint32_t &id);
   pto_status unloadKernel(uint32_t id);
-  /// Runs the launch to its end before it returns; after a fault further launches are dropped until synchronize()
-  /// reports it.
+  /// Runs a launch to its end, synchronously. After a fault, further launches are dropped until synchronize() reports
+  /// it.
   pto_status launch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args, std::span<const int64_t> scalars);
-  /// One core's share of a launch; see run_core of DeviceABI.h.
+  /// Runs one core of a launch; see run_core in DeviceABI.h.
   pto_status runCore(uint32_t id, uint32_t blocks, uint32_t core, std::span<const pto_arg> args,
                      std::span<const int64_t> scalars, pto_fault &fault);
+  /// Reports the fault of an earlier launch, if any, and clears it.
   pto_status synchronize();
-  /// How long each core of the last launch worked; see core_seconds of DeviceABI.h.
+  /// Busy seconds of each core of the last launch; see core_seconds in DeviceABI.h.
   pto_status coreSeconds(std::span<double> out);
-  /// What the launches of kernel `id` cost since the last reset.
+  /// The accumulated cost of kernel `id` since the last reset.
   pto_status kernelProfile(uint32_t id, pto_profile &out, bool reset);
 
+  /// Sets `lastError` and returns `status`.
   pto_status error(pto_status status, std::string message) {
     lastError = std::move(message);
     return status;
@@ -45,14 +49,14 @@ public:
   std::string lastError;
 
 private:
-  /// What is wrong with a launch; empty when nothing is.
+  /// The error message of an invalid launch; empty if it is valid.
   std::string checkLaunch(uint32_t id, uint32_t blocks, std::span<const pto_arg> args) const;
-  /// What one thread works with.
+  /// The simulator state of one thread.
   struct Worker {
     std::unique_ptr<Core> core;
     std::unique_ptr<CoreGroup> group;
   };
-  /// Runs core `index` of the launch or, with cross-core flags, group `index`.
+  /// Runs core `index` of the launch or, for kernels with cross-core flags, group `index`.
   std::optional<Fault> runOn(Worker &worker, const LaunchState &state, uint32_t index, Counters &counters);
   void count(Kernel &kernel, const Counters &counters, const pto_profile &cost);
 
@@ -60,7 +64,7 @@ private:
   ThreadPool pool;
   std::vector<std::unique_ptr<Kernel>> kernels;
   std::vector<Worker> workers;
-  std::mutex mutex; // of what runCore shares: free workers and counts
+  std::mutex mutex; // guards what runCore shares: free workers and counters
   std::vector<std::pair<std::thread::id, Worker>> freeWorkers;
   bool faulted = false;
 };

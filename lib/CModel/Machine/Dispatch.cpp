@@ -1,4 +1,4 @@
-// Opcode -> handler: reads the registers that an instruction names, then calls its meaning.
+// Opcode -> handler: resolves the register operands of an instruction, then calls its semantic function.
 #include "Insns/Insns.h"
 #include "Machine/Program.h"
 

@@ -1,4 +1,4 @@
-// What goes wrong while a kernel runs. A fault is a value that travels to the caller; nothing here aborts.
+// Errors of a running kernel. A fault is a value returned to the caller; the simulator never aborts.
 #ifndef PTO_MLIR_CMODEL_FAULT_H
 #define PTO_MLIR_CMODEL_FAULT_H
 
@@ -23,6 +23,7 @@ enum class FaultKind : uint8_t {
 /// The name of a kind as DeviceABI.h reports it ("out-of-range", "deadlock", ...).
 const char *faultKindName(FaultKind kind);
 
+/// A fault with its position: engine, block and instruction.
 struct Fault {
   FaultKind kind;
   std::string message;

@@ -1,4 +1,4 @@
-// The ways to run, by name.
+// Execution modes by name.
 #ifndef PTO_MLIR_CMODEL_MODES_H
 #define PTO_MLIR_CMODEL_MODES_H
 
@@ -12,10 +12,10 @@
 
 namespace pto_mlir::cmodel {
 
-/// The observer of a mode, null for "functional"; nothing when there is no such mode.
+/// The observer of a mode, null for "functional"; nullopt if there is no such mode.
 std::optional<std::unique_ptr<Observer>> makeObserver(std::string_view mode, isa::Arch arch);
 
-/// "functional, checked, ..." for messages.
+/// The list of modes for error messages.
 std::string modeNames();
 
 } // namespace pto_mlir::cmodel

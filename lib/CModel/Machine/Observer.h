@@ -1,5 +1,5 @@
-// Who watches cores while they run: the modes beside functional hang on this interface. Without an observer a core does
-// not look for one between two instructions, so functional mode pays nothing.
+// The interface of the modes other than functional: callbacks while cores run. Without an observer a core executes a
+// separate loop without callbacks, so functional mode has no overhead.
 #ifndef PTO_MLIR_CMODEL_OBSERVER_H
 #define PTO_MLIR_CMODEL_OBSERVER_H
 
@@ -22,39 +22,39 @@ class Core;
 struct LaunchState;
 struct Op;
 
-/// Calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd; those of
-/// a kernel with cross-core flags in groups, of which all begin, then take turns, then end.
+/// All calls come from one thread. The cores of a launch run one after the other, each from coreBegin to coreEnd. Those
+/// of a kernel with cross-core flags run in groups: all begin, are interleaved, then all end.
 class Observer {
 public:
   virtual ~Observer() = default;
 
-  // --- the host's side ---
+  // --- events of the host ---
   virtual void allocated(uint64_t, uint64_t) {}
   virtual void released(uint64_t) {}
   virtual void copiedToDevice(uint64_t, uint64_t) {}
-  /// What is wrong with the host reading these bytes; empty when nothing is.
+  /// An error message if the host must not read these bytes; empty otherwise.
   virtual std::string copiesFromDevice(uint64_t, uint64_t) { return ""; }
   virtual void launchBegin(const LaunchState &) {}
-  /// May add what the launch cost to `cost`.
+  /// May add the cost of the launch to `cost`.
   virtual void launchEnd(const LaunchState &, pto_profile &) {}
-  /// How long each core of the last launch worked, in seconds of the device; empty when nobody measures that.
+  /// Busy time of each core of the last launch in device seconds; empty if the mode does not measure it.
   virtual std::span<const double> coreSeconds() const { return {}; }
 
-  // --- a core's side; all may call core.fault() ---
-  /// These cores run together from here on; most often it is one.
+  // --- events of a core; all may call core.fault() ---
+  /// The cores that run together until the next call, usually one.
   virtual void groupBegin(const std::vector<CorePlace> &) {}
   virtual void coreBegin(Core &) {}
-  /// `op` is about to be executed by core.engine(), whose registers still hold its operands. Called again when it
-  /// blocked.
+  /// `op` is about to be executed by core.engine(), whose registers hold its operands. Called again on a retry after
+  /// blocking.
   virtual void before(Core &, const Op &) {}
   /// `op` has been executed: it neither faulted nor blocked.
   virtual void after(Core &, const Op &) {}
-  /// Does it find out by itself when a flag is raised too early? Then such an engine waits until the flag is lowered,
-  /// if that ever happens.
+  /// Whether the mode itself detects a flag that is set twice. If so, the setting engine blocks until the flag is
+  /// lowered instead of faulting.
   virtual bool judgesFlags() const { return false; }
-  /// Shall another engine have its turn now?
+  /// Whether to switch to another engine.
   virtual bool pause(Core &) { return false; }
-  /// All streams have ended, without a fault.
+  /// All streams have ended without a fault.
   virtual void coreEnd(Core &) {}
 };
 

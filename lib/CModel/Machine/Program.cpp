@@ -7,7 +7,7 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-// The stream has been verified: it decodes, loops nest, jumps land on instructions.
+// Precondition: the stream is verified (it decodes, loops nest, jump targets are instructions).
 std::string decodeStream(const pto_stream &in, Stream &out) {
   std::vector<uint32_t> loops;
   std::vector<std::vector<uint32_t>> breaks; // of each open loop
@@ -47,7 +47,7 @@ std::string decodeStream(const pto_stream &in, Stream &out) {
   return "";
 }
 
-/// A flag for the other kind of core needs such a core.
+/// Checks that a kernel which sets flags of the other kind of core has commands for such cores.
 std::string checkPartners(const Kernel &kernel) {
   for (const Stream &stream : kernel.streams)
     for (const Op &op : stream.ops)

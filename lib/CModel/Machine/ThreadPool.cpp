@@ -9,7 +9,7 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-/// Launches follow one another within microseconds, waking a thread takes longer: look a while before going to sleep.
+/// Spins before sleeping: launches follow one another within microseconds, and waking a thread takes longer.
 template <class F> bool spinUntil(F &&condition) {
   constexpr auto patience = std::chrono::microseconds(40);
   auto end = std::chrono::steady_clock::now() + patience;
@@ -45,7 +45,7 @@ void ThreadPool::start() {
     threads.emplace_back([this, w] { work(w); });
 }
 
-/// Works until no task is left; returns the ticket that said so.
+/// Runs tasks until none is left; returns the ticket that found the run exhausted.
 uint64_t ThreadPool::takeTasks(unsigned worker) {
   while (true) {
     uint64_t mine = ticket.fetch_add(1, std::memory_order_acq_rel);

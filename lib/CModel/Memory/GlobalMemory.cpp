@@ -13,7 +13,7 @@ GlobalMemory::~GlobalMemory() {
 uint64_t GlobalMemory::allocate(uint64_t bytes) {
   if (bytes > capacity - used)
     return 0;
-  // calloc maps fresh zero pages for large blocks, so memory that is never touched costs nothing.
+  // calloc maps zero pages lazily, so untouched memory costs nothing.
   void *storage = std::calloc(1, std::max<uint64_t>(bytes, 1) + alignment);
   if (!storage)
     return 0;

@@ -1,4 +1,4 @@
-// Global memory of a device context: host memory whose addresses are the device addresses.
+// Global memory of a device context: host memory whose host addresses are the device addresses.
 #ifndef PTO_MLIR_CMODEL_GLOBALMEMORY_H
 #define PTO_MLIR_CMODEL_GLOBALMEMORY_H
 
@@ -7,6 +7,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// The allocations of a device, 64 GiB at most.
 class GlobalMemory {
 public:
   GlobalMemory() = default;
@@ -14,11 +15,11 @@ public:
   GlobalMemory &operator=(const GlobalMemory &) = delete;
   ~GlobalMemory();
 
-  /// A zeroed allocation, aligned to 512 bytes; 0 when there is not enough memory.
+  /// A zero-filled allocation aligned to 512 bytes; 0 if the capacity is exceeded.
   uint64_t allocate(uint64_t bytes);
-  /// False when `address` is not the start of an allocation.
+  /// Frees an allocation; false if `address` is not the start of one.
   bool release(uint64_t address);
-  /// Does [address, address + bytes) lie in one allocation?
+  /// Whether [address, address + bytes) lies within one allocation.
   bool contains(uint64_t address, uint64_t bytes) const;
 
 private:

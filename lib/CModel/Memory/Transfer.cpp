@@ -9,9 +9,9 @@
 namespace pto_mlir::cmodel {
 namespace {
 
-// A tile seen from a view of major and minor index (ND: rows and columns, DN the other way round). Either
-// linear: element (major, minor) at major * pitch + minor * step, or
-// grouped: at minor / group * groupPitch + major * group + minor % group.
+// The layout of a tile by major and minor index (ND: rows and columns, DN: columns and rows). Either
+// linear: element (major, minor) is at major * pitch + minor * step, or
+// grouped: it is at minor / group * groupPitch + major * group + minor % group.
 struct Addressing {
   bool linear = false, grouped = false;
   size_t pitch = 0, step = 0, groupPitch = 0;
@@ -34,7 +34,7 @@ Addressing addressing(const LocalTile &t, bool majorIsRow) {
   return {};
 }
 
-// Calls f(first major index, count, element offset in the view) for runs of majors with one stride. Stops after a
+// Calls f(first major index, count, element offset in the view) for runs of majors with a common stride. Stops at a
 // fault.
 template <class F> void forRuns(Core &core, const GlobalView &view, uint32_t majors, uint32_t minors, F &&f) {
   bool dn = view.layout == isa::Layout::DN;
@@ -51,8 +51,8 @@ template <class F> void forRuns(Core &core, const GlobalView &view, uint32_t maj
   }
 }
 
-// Calls f(first minor of a group, its minors, first of some majors, their number): a few majors at a time, so that the
-// lines of the row-major side are still near when the next group needs their other half.
+// Calls f(first minor of a group, its minors, first major, number of majors) for a few majors at a time, so that cache
+// lines of the row-major side are still cached when the next group reads the rest of them.
 constexpr uint32_t fewMajors = 16;
 template <class F> void forGroups(const Addressing &a, uint32_t minors, uint32_t majors, F &&f) {
   for (uint32_t m = 0; m < majors; m += fewMajors)
@@ -68,7 +68,7 @@ bool covers(Core &core, const GlobalView &view, const LocalTile &t) {
   return false;
 }
 
-// Element by element, for the pairs that have no faster way.
+// Fallback for layouts without a faster path: element by element.
 template <class F> void forElements(Core &core, const GlobalView &view, const LocalTile &t, F &&f) {
   for (uint32_t r = 0; r < t.validRows; ++r)
     for (uint32_t c = 0; c < t.validCols; ++c) {
@@ -80,8 +80,8 @@ template <class F> void forElements(Core &core, const GlobalView &view, const Lo
     }
 }
 
-// `count` groups of 32 bytes side by side at `to`: n < 32 / sizeof(T) elements each, then zeros. N is n where the
-// compiler is to know it.
+// Copies `count` groups of n < 32 / sizeof(T) elements, zero-padded to 32 contiguous bytes each. N is n where it is a
+// compile-time constant, else 0.
 template <size_t N, class T> void copyPartGroups(T *to, const T *from, size_t fromPitch, size_t count, size_t n) {
   constexpr size_t group = 32 / sizeof(T);
   for (size_t i = 0; i < count; ++i) {
@@ -91,7 +91,7 @@ template <size_t N, class T> void copyPartGroups(T *to, const T *from, size_t fr
   }
 }
 
-// count runs of n elements; runs lie `toPitch` and `fromPitch` elements apart.
+// Copies `count` runs of n elements; runs are `toPitch` and `fromPitch` elements apart.
 template <class T> void copyRuns(T *to, size_t toPitch, const T *from, size_t fromPitch, size_t count, size_t n) {
   if (toPitch == n && fromPitch == n) {
     std::memcpy(to, from, count * n * sizeof(T));
@@ -142,7 +142,7 @@ template <class T> void loadTyped(Core &core, const LocalTile &dst, const Global
     const T *from = base + offset;
     if (a.linear)
       return copyStrided(out + first * a.pitch, a.pitch, a.step, from, majorStride, minorStride, count, minors);
-    // Several whole groups of a row at once read whole lines in one go.
+    // Four whole groups of a row at a time: reads whole cache lines.
     constexpr uint32_t together = 4, c0 = 32 / sizeof(T);
     uint32_t wide = minorStride == 1 && a.group == c0 ? minors / (together * c0) * (together * c0) : 0;
     for (uint32_t row = 0; row < count && wide > 0; row += fewMajors)
@@ -158,7 +158,7 @@ template <class T> void loadTyped(Core &core, const LocalTile &dst, const Global
       T *to = out + g / a.group * a.groupPitch + size_t(first + row) * a.group;
       if (n < a.group && minorStride == 1 && a.group * sizeof(T) == 32) {
         const T *group = from + row * majorStride + g;
-        if (n == 3) // pictures
+        if (n == 3) // images with three channels
           copyPartGroups<3>(to, group, majorStride, rows, n);
         else
           copyPartGroups<0>(to, group, majorStride, rows, n);
@@ -192,7 +192,7 @@ template <class T> void storeTyped(Core &core, const GlobalView &view, const Loc
   });
 }
 
-// One run of at most 16 accumulator elements on their way out.
+// Converts one run of at most 16 accumulator elements.
 template <class D, class S> inline void convertRun(D *to, const S *from, size_t n, bool relu) {
   S positive[16];
   if (relu) {
@@ -246,7 +246,7 @@ void storeAccumulatorTyped(Core &core, const GlobalView &view, const LocalTile &
   });
 }
 
-/// The pairs of types that change between integers and floats, element by element. False where there is no such cast.
+/// Conversions between integers and floats, element by element; false if there is no such cast.
 bool castAndStore(Core &core, const GlobalView &view, const LocalTile &src, bool relu, bool add) {
   return Types<float, Half, BFloat, int32_t>::visit(view.type, [&]<class T>() {
     T *base = reinterpret_cast<T *>(view.base);
@@ -329,13 +329,13 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
                                                  std::to_string(src.rows) + "x" + std::to_string(src.cols));
   using isa::Layout;
   uint32_t c0 = 32 / dst.bytes;
-  bool boxes = dst.type != isa::ElementType::f8E8M0; // of 512 bytes; scales have smaller ones
+  bool boxes = dst.type != isa::ElementType::f8E8M0; // boxes of 512 bytes; those of scales are smaller
   auto r0 = uint32_t(row), k0 = uint32_t(col);
   Carriers::visit(carrier(dst.type), [&]<class T>() {
     const T *from = src.as<T>();
     T *to = dst.as<T>();
-    // NZ to ZZ or NZ, columns at a group border: whole groups of 32 bytes; 16 rows of a group follow one another on
-    // both sides.
+    // NZ to ZZ or NZ, columns aligned to a group: whole groups of 32 bytes; 16 rows of a group are contiguous on both
+    // sides.
     if (boxes && src.is(Layout::NZ) && (dst.is(Layout::ZZ) || dst.is(Layout::NZ)) && k0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += 16) {
         uint32_t n = std::min(16u, dst.validRows - r);
@@ -347,14 +347,14 @@ void extractTile(Core &core, const LocalTile &dst, const LocalTile &src, int64_t
       }
       return;
     }
-    // ZN to ZN, the same with rows and columns exchanged.
+    // ZN to ZN: the same with rows and columns exchanged.
     if (boxes && src.is(Layout::ZN) && dst.is(Layout::ZN) && r0 % c0 == 0) {
       for (uint32_t r = 0; r < dst.validRows; r += c0)
         std::memcpy(to + size_t(r) * dst.cols, from + size_t(r0 + r) * src.cols + size_t(k0) * c0,
                     size_t(dst.validCols) * 32);
       return;
     }
-    // NZ to ZN: each group of columns is a [rows][c0] matrix that is transposed into boxes [16 columns][c0 rows].
+    // NZ to ZN: each group of columns is a [rows][c0] matrix, transposed into boxes of [16 columns][c0 rows].
     if (boxes && src.is(Layout::NZ) && dst.is(Layout::ZN)) {
       for (uint32_t r = 0; r < dst.validRows; r += c0) {
         uint32_t n = std::min(c0, dst.validRows - r);

@@ -1,4 +1,4 @@
-// Where the best element of each row or column stands; the first of equal ones.
+// Argmax and argmin of rows and columns; ties take the first.
 #ifndef PTO_MLIR_CMODEL_ARGREDUCE_H
 #define PTO_MLIR_CMODEL_ARGREDUCE_H
 
@@ -8,8 +8,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// The first i < n whose x[i] `better` prefers to all others; 0 if that is a NaN. The best value first, in lanes, then
-/// its place.
+/// The first i < n whose x[i] is best by `better`; 0 if the best value is NaN. Finds the value first, in vector lanes,
+/// then its index.
 template <class T, class F> uint32_t bestOf(const T *x, uint32_t n, F better) {
   constexpr uint32_t lanes = 16;
   float first = load(x[0]), best[lanes];
@@ -34,7 +34,7 @@ template <class T, class F> uint32_t bestOf(const T *x, uint32_t n, F better) {
   return 0;
 }
 
-/// dst(r, 0) = the column of src's row r whose element `better` prefers to all before it.
+/// dst(r, 0) = the column of the first best element of src's row r.
 template <class Insn, class F> void argReduceRows(const Insn &insn, Core &core, F better) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
@@ -58,7 +58,7 @@ template <class Insn, class F> void argReduceRows(const Insn &insn, Core &core, 
     illegalType(core, src.type);
 }
 
-/// dst(0, c) = the row of src's column c.
+/// dst(0, c) = the row of the first best element of src's column c.
 template <class Insn, class F> void argReduceColumns(const Insn &insn, Core &core, F better) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
@@ -96,8 +96,7 @@ template <class Insn, class F> void argReduceColumns(const Insn &insn, Core &cor
     illegalType(core, src.type);
 }
 
-/// values = the elements of src at the places that dst names now; `shape` says whether those are columns of its rows or
-/// rows of its columns.
+/// values = src at the indices in dst, after an argument reduction of rows or columns (`shape`).
 template <class Insn> void takeValues(const Insn &insn, Core &core, isa::Shape shape) {
   if (core.faulted())
     return;

@@ -1,4 +1,4 @@
-// Instructions that combine a tile with one value per row or per column.
+// Instructions that broadcast one value per row or column over a tile.
 #ifndef PTO_MLIR_CMODEL_EXPAND_H
 #define PTO_MLIR_CMODEL_EXPAND_H
 
@@ -8,10 +8,11 @@
 
 namespace pto_mlir::cmodel {
 
-/// The two tiles have dst's type, the big one its valid region, the small one a value per row (column).
+/// Checks that both tiles have dst's type, `big` its valid region and `small` a value per row (column); faults
+/// otherwise.
 bool expandShapes(Core &core, const LocalTile &dst, const LocalTile *big, const LocalTile &small, bool perRow);
 
-/// dst(r, c) = f(src0(r, c), src1(r, 0)); src1 is DN of one column or ND whose rows hold a block of copies.
+/// dst(r, c) = f(src0(r, c), src1(r, 0)); src1 is a DN column, or ND whose rows hold a block of copies.
 template <class Legal = Standard, class Insn, class F> void mapRowExpand(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
             b = core.tile(insn.src1, isa::Memory::UB);
@@ -57,7 +58,7 @@ template <class Legal = Standard, class Insn, class F> void mapColExpand(const I
           line(dst.row<T>(r) + c, a.row<T>(r) + c, b.row<T>(0) + c, 1);
       return;
     }
-    // Narrow tiles without gaps: several copies of the row side by side make long lines.
+    // Narrow tiles without gaps: several copies of the row side by side give long lines.
     constexpr uint32_t wide = 1024;
     if (cols == dst.cols && cols == a.cols && cols > 0 && cols <= wide / 2 && rows > 2) {
       T copies[wide];

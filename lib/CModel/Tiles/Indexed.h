@@ -1,4 +1,4 @@
-// Global memory by index: which element of a view an index names.
+// Gather and scatter of global memory: maps indices to elements of a view.
 #ifndef PTO_MLIR_CMODEL_INDEXED_H
 #define PTO_MLIR_CMODEL_INDEXED_H
 
@@ -7,19 +7,20 @@
 
 namespace pto_mlir::cmodel {
 
+/// Handling of an out-of-bounds index: fault, last element, remainder, or offset -1 (Leave).
 enum class Beyond { Fault, Clamp, Wrap, Leave };
-/// By isa::GatherBounds.
+/// Indexed by isa::GatherBounds.
 inline constexpr Beyond gatherBeyond[] = {Beyond::Fault, Beyond::Clamp, Beyond::Wrap, Beyond::Leave};
 
-/// Rows and columns of the indices.
+/// Rows and columns of the index operand.
 struct IndexShape {
   __int128 rows, cols;
 };
 
-/// Calls access(r, c, element offset in the view, or -1 for an index that is beyond the view and stays there, n) for
-/// runs of n elements that are neighbours on both sides, over the tile's valid region in order: a row, or one element.
-/// By element an index counts from the view's first element, whatever the strides; by rows the r-th index of the tile
-/// names a row. A negative index is a huge one. `indexAt(r, c)` reads an index.
+/// Calls access(r, c, offset, n) for runs of n contiguous elements over the tile's valid region in order (a row, or one
+/// element). `offset` is the element offset in the view, or -1 for an out-of-bounds index with Beyond::Leave. By
+/// element, an index is an element offset from the view's base, regardless of strides; by row, the r-th index selects a
+/// row. Indices are unsigned. `indexAt(r, c)` reads an index.
 template <class Index, class F>
 void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, IndexShape indices, Index indexAt,
                 bool byRow, Beyond beyond, F access) {
@@ -53,7 +54,7 @@ void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, Index
     }
 }
 
-/// The same with a tile of indices.
+/// As above, with a tile of indices.
 template <class F>
 void forIndexed(Core &core, const GlobalView &view, const LocalTile &tile, const LocalTile &indices, bool byRow,
                 Beyond beyond, F access) {

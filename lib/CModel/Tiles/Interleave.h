@@ -1,4 +1,4 @@
-// Two tiles into one of alternating columns, and back.
+// Interleaving of the columns of two tiles, and its inverse.
 #ifndef PTO_MLIR_CMODEL_INTERLEAVE_H
 #define PTO_MLIR_CMODEL_INTERLEAVE_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// Calls row(d0, d1, s0, s1, half) with the elements of each row of two sources and two results of one shape, `half` of
-/// their columns.
+/// Calls row(d0, d1, s0, s1, half) with the rows of two sources and two results of equal shape; `half` is half the
+/// number of columns. Faults on an odd number of columns.
 template <class Insn, class RowFn> void byHalves(const Insn &insn, Core &core, RowFn row) {
   LocalTile d0 = core.tile(insn.dst0, isa::Memory::UB), d1 = core.tile(insn.dst1, isa::Memory::UB);
   LocalTile s0 = core.tile(insn.src0, isa::Memory::UB), s1 = core.tile(insn.src1, isa::Memory::UB);

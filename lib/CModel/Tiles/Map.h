@@ -10,7 +10,7 @@
 
 namespace pto_mlir::cmodel {
 
-/// ND and DN tiles as lines of contiguous elements: rows of ND, columns of DN.
+/// An ND or DN tile as lines of contiguous elements: rows of ND, columns of DN.
 struct Lines {
   uint32_t count, length;
   size_t pitch;
@@ -19,14 +19,15 @@ inline Lines linesOf(const LocalTile &t) {
   return t.is(isa::Layout::DN) ? Lines{t.validCols, t.validRows, t.rows} : Lines{t.validRows, t.validCols, t.cols};
 }
 
-/// Elements from one row to the next in a tile that holds one value per row: DN of one column, or column 0 of ND.
+/// Elements between consecutive rows of a tile with one value per row: a DN column, or column 0 of ND.
 inline size_t rowStep(const LocalTile &t) { return t.is(isa::Layout::DN) ? 1 : t.cols; }
 
-/// Calls line(dst, operands..., n) for contiguous runs of n elements; one call when the tiles have no gaps. False when
-/// the tiles cannot be walked like that (mixed layouts, or a source that overlaps dst without being it: then element
-/// order is visible).
+/// Whether dst and src are the same elements or do not overlap. A partial overlap makes the order of elements visible,
+/// so such tiles cannot be processed line by line.
 bool disjointOrSame(const LocalTile &dst, const LocalTile &src);
 
+/// Calls line(dst, sources..., n) for contiguous runs of n elements, once if the tiles have no gaps. False if they
+/// cannot be processed line by line: different layouts, or a source that partially overlaps dst.
 template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst, F &&line, const Sources &...sources) {
   if (!((sources.layout == dst.layout && disjointOrSame(dst, sources)) && ...) ||
       !(dst.is(isa::Layout::ND) || dst.is(isa::Layout::DN)))
@@ -43,20 +44,21 @@ template <class T, class F, class... Sources> bool mapLines(const LocalTile &dst
   return true;
 }
 
-/// Has every source at least dst's valid region? Faults otherwise.
+/// Checks that every source has at least dst's valid region; faults otherwise.
 bool coverDst(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
-/// The same, and do they have dst's type?
+/// As coverDst, and checks that the sources have dst's type.
 bool sameShape(Core &core, const LocalTile &dst, std::initializer_list<const LocalTile *> sources);
+/// Faults with an illegal element type.
 void illegalType(Core &core, isa::ElementType type);
 
-/// dst = f(src) element by element, computed in W (Wide.h).
+/// dst = f(src) element by element, computed in the wide type W (Arithmetic/Wide.h).
 template <class W, class F> void mapWide(const LocalTile &dst, const LocalTile &src, F f) {
   for (uint32_t r = 0; r < dst.validRows; ++r)
     for (uint32_t c = 0; c < dst.validCols; ++c)
       putWide<W>(dst, r, c, W(f(getWide<W>(src, r, c))));
 }
 
-/// The same for a type T that the instruction works on at full speed; types and shapes have been checked.
+/// As mapWide for a type T with a vectorised path; types and shapes are already checked.
 template <class T, class F> void mapAs(const LocalTile &dst, const LocalTile &src, F f) {
   if (mapLines<T>(dst, [&](T *d, const T *a, size_t n) { mapLine(f, d, n, a); }, src))
     return;
@@ -65,6 +67,8 @@ template <class T, class F> void mapAs(const LocalTile &dst, const LocalTile &sr
       dst.at<T>(r, c) = store<T>(f(load(src.at<T>(r, c))));
 }
 
+/// dst = f(src) element by element, in the compute type of an element type of Legal; faults on other types and on
+/// shapes that do not fit.
 template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalTile &src, Core &core, F f) {
   if (!dst.data || !src.data || !sameShape(core, dst, {&src}))
     return;
@@ -74,6 +78,7 @@ template <class Legal, class F> void mapUnary(const LocalTile &dst, const LocalT
     illegalType(core, dst.type);
 }
 
+/// dst = f(a, b); as mapUnary.
 template <class Legal, class F>
 void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Core &core, F f) {
   if (!dst.data || !a.data || !b.data || !sameShape(core, dst, {&a, &b}))
@@ -94,7 +99,7 @@ void mapBinary(const LocalTile &dst, const LocalTile &a, const LocalTile &b, Cor
     illegalType(core, dst.type);
 }
 
-// --- by instruction: operands named dst, src, src0, src1, scalar ---
+// --- overloads for instructions with operands named dst, src, src0, src1, scalar ---
 
 template <class Legal = Standard, class Insn, class F> void mapUnary(const Insn &insn, Core &core, F f) {
   mapUnary<Legal>(core.tile(insn.dst, isa::Memory::UB), core.tile(insn.src, isa::Memory::UB), core, f);
@@ -105,7 +110,7 @@ template <class Legal = Standard, class Insn, class F> void mapBinary(const Insn
                    core.tile(insn.src1, isa::Memory::UB), core, f);
 }
 
-/// f(element, scalar); the scalar has been rounded to the tile's type.
+/// dst = f(src, scalar); the scalar is rounded to the tile's type first.
 template <class Legal = Standard, class Insn, class F> void mapScalar(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (!dst.data || !src.data || !sameShape(core, dst, {&src}))

@@ -1,4 +1,4 @@
-// One line of elements through one scalar function.
+// Vectorised application of a scalar function to one line of elements.
 #ifndef PTO_MLIR_CMODEL_MAPLINE_H
 #define PTO_MLIR_CMODEL_MAPLINE_H
 
@@ -13,8 +13,8 @@
 namespace pto_mlir::cmodel {
 
 #if defined(__F16C__)
-/// Eight elements as f32. In assembly, because the compiler sees through the intrinsic: it would compare in the narrow
-/// type, one by one.
+/// Eight elements as f32. In assembly, because the compiler folds the intrinsic into comparisons in the narrow type,
+/// which it then executes one by one.
 inline __m256 widenEight(const Half *from) {
   __m256 wide;
   __asm__("vcvtph2ps %1, %0" : "=x"(wide) : "m"(*reinterpret_cast<const __m128i_u *>(from)));
@@ -22,6 +22,7 @@ inline __m256 widenEight(const Half *from) {
 }
 #endif
 
+/// Conversion of n elements from f16 to f32.
 inline void widen(float *to, const Half *from, size_t n) {
   size_t i = 0;
 #if defined(__F16C__)
@@ -32,6 +33,7 @@ inline void widen(float *to, const Half *from, size_t n) {
     to[i] = load(from[i]);
 }
 
+/// Conversion of n elements from f32 to f16, rounded to nearest even.
 inline void narrow(Half *to, const float *from, size_t n) {
   size_t i = 0;
 #if defined(__F16C__)
@@ -43,7 +45,7 @@ inline void narrow(Half *to, const float *from, size_t n) {
     to[i] = toHalf(from[i]);
 }
 
-/// A few elements as the type they compute in: f16 is widened into a buffer, others stay where they lie.
+/// A few elements in their compute type: f16 is widened into a buffer, other types are used in place.
 inline constexpr size_t lineChunk = 64;
 template <class T> struct Widened {
   const T *data;
@@ -54,8 +56,8 @@ template <> struct Widened<Half> {
   Widened(const Half *p, size_t n) { widen(data, p, n); }
 };
 
-/// Calls f(i) for i < n in blocks of 32, of 8 and one by one: rows of tiles are short, and the remainder of a loop that
-/// the compiler vectorises by itself would be executed element by element.
+/// Calls f(i) for i < n in blocks of 32, then 8, then one by one: rows of tiles are short, and the compiler's own
+/// vectorisation would execute the remainder element by element.
 template <class F> inline void forBlocks(size_t n, F f) __attribute__((always_inline));
 template <class F> inline void forBlocks(size_t n, F f) {
   size_t wide = n & ~size_t(31), eights = n & ~size_t(7);
@@ -80,7 +82,7 @@ template <class F> inline void forBlocks(size_t n, F f) {
     f(i);
 }
 
-/// d[i] = f(x[i], ...), i < n; d and each x are the same or do not overlap. f16 goes through f32 chunk by chunk.
+/// d[i] = f(x[i], ...), i < n; d and each x are equal or do not overlap. f16 is computed in f32, chunk by chunk.
 template <class T, class F, class... X> inline void mapLine(F f, T *d, size_t n, const X *...x) {
   if constexpr (std::is_same_v<T, Half>) {
     auto chunk = [&](size_t at, size_t count) __attribute__((always_inline)) {

@@ -1,5 +1,5 @@
 // Packed masks: bit j of row r is bit j mod W of mask element (r, j / W), least significant first. On a little-endian
-// machine that is bit j mod 8 of byte j / 8 of the row, whatever W.
+// host that is bit j mod 8 of byte j / 8 of the row, for every W.
 #ifndef PTO_MLIR_CMODEL_MASK_H
 #define PTO_MLIR_CMODEL_MASK_H
 
@@ -9,12 +9,13 @@
 
 namespace pto_mlir::cmodel {
 
-/// The mask tile has a row for each of `rows` and room for `cols` bits in each? Faults otherwise.
+/// Checks that the mask tile has at least `rows` rows of `cols` bits; faults otherwise.
 bool maskFits(Core &core, const LocalTile &mask, uint32_t rows, uint32_t cols);
 
+/// The first byte of row r of a mask.
 inline uint8_t *maskRow(const LocalTile &mask, uint32_t r) { return mask.data + size_t(r) * mask.cols * mask.bytes; }
 
-// Vectors wider than the machine's are passed between inlined functions only.
+// Vectors wider than the target's are passed between inlined functions only, so their ABI does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 typedef float Floats8 __attribute__((vector_size(32)));
 typedef int32_t Ints8 __attribute__((vector_size(32)));
@@ -47,7 +48,7 @@ template <class T> inline Eight<T> splatEight(Compute<T> value) {
   return v;
 }
 
-/// Bit i is set where lane i is true (-1).
+/// Bit i is set if lane i is true (-1).
 inline unsigned laneBits(Ints8 lanes) {
 #if defined(__AVX__)
   __m256 bits;
@@ -61,8 +62,8 @@ inline unsigned laneBits(Ints8 lanes) {
 #endif
 }
 
-/// Bits of one row from `test(first column, columns)`, which compares up to 8 of them; the rest of the last mask
-/// element becomes 0.
+/// Packs the bits of one row; `test(first column, columns)` compares up to 8 of them. The rest of the last mask element
+/// becomes 0.
 template <class F> inline void packRow(uint8_t *bits, uint32_t cols, uint32_t elementBytes, F test) {
   uint32_t whole = cols / 8, bytes = (cols + 8 * elementBytes - 1) / (8 * elementBytes) * elementBytes;
   for (uint32_t b = 0; b < whole; ++b)
@@ -71,7 +72,7 @@ template <class F> inline void packRow(uint8_t *bits, uint32_t cols, uint32_t el
     bits[b] = uint8_t(8 * b < cols ? laneBits(test(8 * b, cols - 8 * b)) & ((1u << (cols - 8 * b)) - 1) : 0u);
 }
 
-/// The same for a whole mask, from `test(r, c)`.
+/// Packs a whole mask bit by bit; `test(r, c)` compares one element.
 template <class F> void packSlowly(const LocalTile &mask, uint32_t rows, uint32_t cols, F test) {
   uint32_t bytes = (cols + 8 * mask.bytes - 1) / (8 * mask.bytes) * mask.bytes;
   for (uint32_t r = 0; r < rows; ++r) {
@@ -81,11 +82,11 @@ template <class F> void packSlowly(const LocalTile &mask, uint32_t rows, uint32_
   }
 }
 
-/// d[c] = bit c ? x[c] : other(c)[0]; behind other(c) follow as many elements as 32 bytes hold.
+/// d[c] = bit c ? x[c] : *other(c). At least 32 bytes must be readable at other(c).
 template <class T, class F> inline void selectRow(T *d, const uint8_t *bits, const T *x, uint32_t cols, F other) {
   uint32_t c = 0;
   if constexpr (sizeof(T) == 4 || sizeof(T) == 2) {
-    // A word of bits in every lane, of which each lane tests one.
+    // Broadcast a word of bits; each lane tests one of them.
     typedef T Block __attribute__((vector_size(32)));
     constexpr uint32_t lanes = 32 / sizeof(T), wordBits = 8 * sizeof(T);
     for (; c + wordBits <= cols; c += wordBits) {

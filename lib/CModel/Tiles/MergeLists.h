@@ -1,4 +1,4 @@
-// Merging sorted lists of records (score, index) of 8 bytes.
+// Merge of sorted lists of 8-byte records (score, index).
 #ifndef PTO_MLIR_CMODEL_MERGELISTS_H
 #define PTO_MLIR_CMODEL_MERGELISTS_H
 
@@ -8,9 +8,9 @@
 
 namespace pto_mlir::cmodel {
 
-/// dst = the records of `lists` by falling score, of equal ones the earlier list's, until dst is full, all lists are
-/// empty or, with `exhausted`, one is. Returns how many were taken from each, 16 bits per list. dst must not overlap a
-/// list.
+/// Merges `lists` into dst by descending score (ties: the earlier list first), until dst is full, all lists are
+/// exhausted or, with `exhausted`, one of them is. Returns the number of records taken from each, 16 bits per list. dst
+/// must not overlap a list.
 template <size_t N> int64_t mergeLists(Core &core, const LocalTile &dst, const LocalTile (&lists)[N], bool exhausted) {
   if (core.faulted())
     return 0;

@@ -1,4 +1,4 @@
-// The pad values of an element type, as hardware has them.
+// Pad values of the element types, as the hardware defines them.
 #ifndef PTO_MLIR_CMODEL_PAD_H
 #define PTO_MLIR_CMODEL_PAD_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// Bits of the pad value: null and zero are 0; max and min are +inf and -inf of f32, f16, bf16, the limits of integers
-/// up to 32 bits, and 0 for other types.
+/// The bits of a pad value. null and zero: 0. max and min: +inf and -inf of f32, f16 and bf16, the limits of integers
+/// of up to 32 bits, and 0 for other types.
 inline uint64_t padBits(isa::ElementType type, isa::Pad pad) {
   using isa::ElementType;
   if (pad == isa::Pad::null || pad == isa::Pad::zero)

@@ -1,4 +1,4 @@
-// The better of two values with its index, on tiles of different valid regions.
+// Elementwise argmax and argmin of two tiles of different valid regions.
 #ifndef PTO_MLIR_CMODEL_PARTARG_H
 #define PTO_MLIR_CMODEL_PARTARG_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// dst = src0 where better(src0, src1), else src1; dstIndices likewise. Where only one has an element it is copied,
-/// where none has it is 0.
+/// dst = src0 where better(src0, src1), else src1; dstIndices likewise. Where only one source has an element it is
+/// copied; where neither has one, dst is 0.
 template <class Insn, class F> void mapPartArg(const Insn &insn, Core &core, F better) {
   auto ub = [&](const isa::Tile &t) { return core.tile(t, isa::Memory::UB); };
   LocalTile dst = ub(insn.dst), dstIndices = ub(insn.dstIndices), a = ub(insn.src0), b = ub(insn.src1),

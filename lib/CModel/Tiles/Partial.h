@@ -1,5 +1,5 @@
-// Elementwise instructions on tiles of different valid regions: where only one has an element it is copied, where none
-// has it is 0.
+// Elementwise instructions on tiles of different valid regions: where only one source has an element it is copied;
+// where neither has one, dst is 0.
 #ifndef PTO_MLIR_CMODEL_PARTIAL_H
 #define PTO_MLIR_CMODEL_PARTIAL_H
 
@@ -7,6 +7,7 @@
 
 namespace pto_mlir::cmodel {
 
+/// dst = f(src0, src1) where both have an element; faults on different or illegal element types.
 template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), a = core.tile(insn.src0, isa::Memory::UB),
             b = core.tile(insn.src1, isa::Memory::UB);
@@ -17,7 +18,7 @@ template <class Insn, class F> void mapPartial(const Insn &insn, Core &core, F f
   bool legal = Standard::visit(dst.type, [&]<class T>() {
     bool ordered = !disjointOrSame(dst, a) || !disjointOrSame(dst, b);
     for (uint32_t r = 0; r < dst.validRows; ++r) {
-      // The columns that both have, as a line.
+      // The columns that both sources have, as a line.
       uint32_t shared =
           ordered || r >= a.validRows || r >= b.validRows ? 0 : std::min({dst.validCols, a.validCols, b.validCols});
       mapLine(f, dst.row<T>(r), shared, a.row<T>(r), b.row<T>(r));

@@ -1,4 +1,4 @@
-// Row and column reductions.
+// Reductions of rows and columns.
 #ifndef PTO_MLIR_CMODEL_REDUCE_H
 #define PTO_MLIR_CMODEL_REDUCE_H
 
@@ -8,8 +8,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// One of 16 accumulators takes every 16th element, in order; then they are combined pairwise (i with i + 8, i + 4, i +
-/// 2, i + 1). The order depends on nothing but the length. f16 stays in f32 until the end.
+/// Reduces n elements. Each of 16 accumulators takes every 16th element in order; then they are combined pairwise (i
+/// with i + 8, i + 4, i + 2, i + 1). The order depends on n only. f16 is accumulated in f32.
 template <class T, class F> Compute<T> reduceLine(const T *x, size_t n, F f) {
   constexpr size_t lanes = 16, chunk = std::is_same_v<T, Half> ? lineChunk : size_t(-1);
   static_assert(chunk == size_t(-1) || chunk % lanes == 0);
@@ -38,8 +38,8 @@ template <class T, class F> Compute<T> reduceLine(const T *x, size_t n, F f) {
   return sum[0];
 }
 
-/// dst(r, 0) = the reduction of src's row r; dst is DN of one column, or column 0 of ND. src is ND with at least one
-/// valid column.
+/// dst(r, 0) = the reduction of src's row r; dst is a DN column, or column 0 of ND. src is ND with at least one valid
+/// column.
 template <class Legal = Standard, class Insn, class F> void reduceRows(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
@@ -64,7 +64,7 @@ template <class Legal = Standard, class Insn, class F> void reduceRows(const Ins
     illegalType(core, dst.type);
 }
 
-/// dst(0, c) = the reduction of src's column c, rows ascending, rounded to dst's type at every step.
+/// dst(0, c) = the reduction of src's column c in ascending rows, rounded to dst's type at every step.
 template <class Legal = Standard, class Insn, class F> void reduceColumns(const Insn &insn, Core &core, F f) {
   LocalTile dst = core.tile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   if (core.faulted())
@@ -74,7 +74,7 @@ template <class Legal = Standard, class Insn, class F> void reduceColumns(const 
                                                    std::to_string(src.validCols) + " into " +
                                                    std::to_string(dst.validRows) + "x" + std::to_string(dst.validCols));
   bool legal = Legal::visit(dst.type, [&]<class T>() {
-    // A strip of columns at a time: its accumulators stay in registers or the nearest cache, and dst may lie anywhere.
+    // A strip of columns at a time: the accumulators stay in registers or the L1 cache, and dst may alias src.
     constexpr uint32_t strip = 64;
     for (uint32_t c = 0; c < dst.validCols; c += strip) {
       uint32_t n = std::min(strip, dst.validCols - c);
@@ -88,7 +88,7 @@ template <class Legal = Standard, class Insn, class F> void reduceColumns(const 
   });
   legal = legal || visitWide<Legal>(dst.type, [&]<class W>() {
             for (uint32_t c = 0; c < dst.validCols; ++c) {
-              uint64_t room; // an element of any type
+              uint64_t room; // holds an element of any type
               auto *element = reinterpret_cast<uint8_t *>(&room);
               std::memcpy(element, src.data + c * src.bytes, src.bytes);
               for (uint32_t r = 1; r < src.validRows; ++r)

@@ -1,4 +1,4 @@
-// Elements to places that indices name.
+// Scatter of elements within local memory.
 #ifndef PTO_MLIR_CMODEL_SCATTER_H
 #define PTO_MLIR_CMODEL_SCATTER_H
 
@@ -6,7 +6,8 @@
 
 namespace pto_mlir::cmodel {
 
-/// The last of several elements for one place wins.
+/// dst[indices(r, c)] = src(r, c) in row-major order, so the last element written to an index remains. Faults on an
+/// index outside dst.
 template <class Insn> void scatter(const Insn &insn, Core &core) {
   LocalTile dst = core.wholeTile(insn.dst, isa::Memory::UB), src = core.tile(insn.src, isa::Memory::UB);
   LocalTile indices = core.tile(insn.indices, isa::Memory::UB);

@@ -1,5 +1,5 @@
-// The shuffled mode: functional, but engines lose their turn at random places. Right kernels give the same bits; a
-// missing flag shows.
+// The shuffled mode: functional, with engine switches at random instructions. A correctly synchronised kernel gives the
+// same bits; a missing flag shows as a difference.
 #ifndef PTO_MLIR_CMODEL_SHUFFLER_H
 #define PTO_MLIR_CMODEL_SHUFFLER_H
 
@@ -21,7 +21,7 @@ public:
   }
 
 private:
-  /// The next turn is short or long.
+  /// Draws the length of the next turn, short or long.
   void draw() { left = random() % 4 == 0 ? int(random() % 200) : int(random() % 4); }
 
   std::minstd_rand random;

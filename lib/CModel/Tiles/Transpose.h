@@ -1,4 +1,4 @@
-// Transposition of 8 x 8 blocks in registers.
+// Transposition in registers, in blocks of 8 x 8.
 #ifndef PTO_MLIR_CMODEL_TRANSPOSE_H
 #define PTO_MLIR_CMODEL_TRANSPOSE_H
 
@@ -7,7 +7,7 @@
 #include <cstring>
 #include <type_traits>
 
-// Vectors wider than the machine's are passed between inlined functions only.
+// Vectors wider than the target's are passed between inlined functions only, so their ABI does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace pto_mlir::cmodel {
@@ -54,7 +54,7 @@ inline void transposeEight(uint16_t *to, size_t pitch, const Halves8 (&r)[8]) {
   }
 }
 
-/// to[j * toPitch + i] = from[i * fromPitch + j] for i < rows, j < cols: blocks in registers, the rest element by
+/// to[j * toPitch + i] = from[i * fromPitch + j] for i < rows, j < cols: 8 x 8 blocks in registers, the rest element by
 /// element.
 template <class T>
 inline void transpose(T *to, size_t toPitch, const T *from, size_t fromPitch, uint32_t rows, uint32_t cols) {
@@ -77,7 +77,7 @@ inline void transpose(T *to, size_t toPitch, const T *from, size_t fromPitch, ui
     single(0, wholeRows, wholeCols, cols);
     single(wholeRows, rows, 0, cols);
   } else {
-    constexpr uint32_t block = 16; // both sides of a block stay in the nearest cache
+    constexpr uint32_t block = 16; // both sides of a block stay in the L1 cache
     for (uint32_t i = 0; i < rows; i += block)
       for (uint32_t j = 0; j < cols; j += block)
         single(i, i + block < rows ? i + block : rows, j, j + block < cols ? j + block : cols);

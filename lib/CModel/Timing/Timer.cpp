@@ -23,7 +23,7 @@ void Timer::coreBegin(Core &core) {
     note.streams.push_back(e.stream);
   }
   cores.push_back(std::move(log));
-  // Recorders write to the engines' logs, which stay where they are when their core's log moves.
+  // Recorders hold references to the engine logs, whose addresses do not change when the core log moves.
   for (cost::EngineLog &engine : cores.back().engines)
     note.recorders.emplace_back(chip, engine);
   notes.push_back(std::move(note));

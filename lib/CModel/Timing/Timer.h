@@ -1,5 +1,5 @@
-// The timing mode: kernels run as in functional mode; what each engine did is noted with its cost and played back when
-// the launch is over, since only then is known how much the cores shared.
+// The timing mode: kernels run as in functional mode. The events of each engine are recorded with their cost and
+// scheduled when the launch has ended, since only then is the sharing between cores known.
 #ifndef PTO_MLIR_CMODEL_TIMING_TIMER_H
 #define PTO_MLIR_CMODEL_TIMING_TIMER_H
 
@@ -17,6 +17,7 @@ namespace pto_mlir::cmodel {
 
 using isa::GlobalPath;
 
+/// Records events per engine and schedules them with cost::play at the end of a launch.
 class Timer : public Observer {
 public:
   /// `trace` may be null.
@@ -31,15 +32,15 @@ public:
   void after(Core &core, const Op &op) override;
 
 private:
-  /// What is noted of a core beside its events.
+  /// Per-core state besides the recorded events.
   struct CoreNotes {
     std::vector<const Stream *> streams; // of its engines
     std::vector<cost::Recorder> recorders;
   };
 
-  /// Notes the runs of global memory that the instruction moves.
+  /// Records the runs of global memory that the instruction moves.
   void noteRuns(Core &core, std::vector<ByteRuns> &into, cost::Event &event);
-  /// Writes what the engines do into the trace, if there is one.
+  /// Writes engine events into the trace, if there is one.
   cost::Span tracer(const Kernel &kernel);
 
   const isa::ChipInfo &chip;
@@ -47,10 +48,10 @@ private:
   double elapsed = 0; // cycles of all launches so far
 
   std::vector<cost::CoreLog> cores;        // of this launch
-  std::vector<CoreNotes> notes;            // of each of them
-  std::vector<std::vector<ByteRuns>> runs; // of global memory, of each of them
+  std::vector<CoreNotes> notes;            // per core
+  std::vector<std::vector<ByteRuns>> runs; // of global memory, per core
   std::vector<double> secondsOfCores;
-  size_t firstOfGroup = 0; // of the cores that run now
+  size_t firstOfGroup = 0; // index of the group's first core in `cores`
   isa::DecodedInsn resolved;
   AccessList list;
 };

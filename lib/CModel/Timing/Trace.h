@@ -1,4 +1,4 @@
-// Writes what ran when, for chrome://tracing and Perfetto: one process per core, one track per engine.
+// Writes a timeline for chrome://tracing and Perfetto: one process per core, one track per engine.
 #ifndef PTO_MLIR_CMODEL_TIMING_TRACE_H
 #define PTO_MLIR_CMODEL_TIMING_TRACE_H
 
@@ -9,13 +9,15 @@
 
 namespace pto_mlir::cmodel {
 
+/// A trace file in the trace-event format (JSON).
 class Trace {
 public:
-  /// Null when the file cannot be written. It has its name when the trace is complete, that is destroyed.
+  /// Null if the file cannot be written. The file gets its final name when the trace is destroyed.
   static std::unique_ptr<Trace> create(const std::string &path);
   ~Trace();
 
-  /// A span on the track `engine` of `core`; microseconds. `arguments` is the inside of a JSON object.
+  /// Adds a span to the track `engine` of `core`; times in microseconds. `arguments` holds the members of a JSON
+  /// object.
   void span(const std::string &core, const std::string &engine, const std::string &name, double begin, double duration,
             const std::string &arguments);
 
@@ -31,7 +33,7 @@ private:
   std::map<std::string, unsigned> processes, threads;
 };
 
-/// `text` between quotes, as JSON wants it.
+/// `text` as a quoted JSON string.
 std::string jsonString(const std::string &text);
 
 } // namespace pto_mlir::cmodel

@@ -1,4 +1,4 @@
-// Regions become blocks.
+// Lowers regions of control-flow ops to blocks.
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "Splitter.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -7,7 +7,7 @@ using namespace mlir;
 
 namespace pto_mlir::control_to_vm {
 
-// vm.compare's number of slt.
+// The predicate slt of vm.compare.
 static constexpr int64_t kLess = 2;
 
 LogicalResult Splitter::emitBlock(Block &block) {
@@ -104,7 +104,8 @@ LogicalResult Splitter::emitLoop(top::LoopOp op) {
   size_t carried = op.getCarried().size();
   std::optional<int64_t> count = op.constantTrips();
   Value trips = count ? constant(b.getI64Type(), *count) : number(op.getTrips());
-  // The number of the trip, the condition unless it stays true, what is carried, what grows.
+  // Loop-carried values: the iteration number, the condition (unless constant true), the carried tensors, the scan
+  // outputs.
   SmallVector<Value> initial{constant(b.getI64Type(), 0)}, whole;
   if (!count)
     initial.push_back(number(op.getCondition()));
@@ -149,7 +150,7 @@ LogicalResult Splitter::emitLoop(top::LoopOp op) {
     next.push_back(
         b.create<vm::CallOp>(loc, rows.getType(), "host.append", ValueRange{rows, row}, IntegerAttr()).getResult(0));
   }
-  // Last, so that what runs on the device may go on while it is asked.
+  // Read the condition last, so that device launches may overlap with the wait for it.
   if (!count)
     next.insert(next.begin() + 1, number(yield->getOperand(0)));
   b.create<vm::BranchOp>(loc, next, header);

@@ -1,4 +1,4 @@
-// What lies between two pieces of control flow becomes a net: a nested module with a @main of its own.
+// Outlines the ops between control flow into nets: nested modules with their own @main.
 #include "Splitter.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -54,7 +54,7 @@ ValueRange Splitter::callNet(ArrayRef<Operation *> ops, ArrayRef<Value> inputs, 
   };
   IRMapping mapping;
   inner.setInsertionPointToEnd(entry);
-  // Results first: their names are looked for in comparisons.
+  // Name results first: debug comparisons look them up by name.
   for (auto [i, result] : llvm::enumerate(results))
     function.setResultAttr(i, top::kNameAttr, unique(result, "result"));
   for (auto [input, argument] : llvm::zip_equal(inputs, entry->getArguments())) {

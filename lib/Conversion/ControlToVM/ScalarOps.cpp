@@ -1,4 +1,4 @@
-// Counters and conditions are numbers of the program.
+// Computes counters and conditions as scalars of the program.
 #include "Splitter.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace pto_mlir::control_to_vm {
 
-// Constants up to this many elements are the program's own.
+// Constants up to this many elements are stored in the program.
 static constexpr int64_t kMaxRodataElements = 64;
 
 static bool isScalarInteger(Type type) {
@@ -60,7 +60,7 @@ Value Splitter::tensor(Value value) {
     return entry.tensor;
   Value made = b.create<vm::NewOp>(loc, value.getType(), ValueRange());
   b.create<vm::StoreOp>(loc, entry.number, made, zeros(value.getType()));
-  // Elsewhere it would not be there on every way to a later use.
+  // In another block it might not dominate later uses.
   if (entry.number.getParentBlock() == b.getInsertionBlock())
     entry.tensor = made;
   return made;
@@ -84,7 +84,7 @@ Value Splitter::constantTensor(Value value) {
 
 bool Splitter::emitScalar(Operation *op) {
   auto isScalar = [&](Value value) { return isScalarInteger(value.getType()); };
-  // An element of a list that the program holds.
+  // An element of a tensor available in the program.
   if (auto slice = dyn_cast<top::SliceOp>(op);
       slice && isScalar(slice.getOutput()) && held.contains(slice.getInput())) {
     SmallVector<Value> indices;

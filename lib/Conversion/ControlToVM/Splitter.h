@@ -1,4 +1,4 @@
-// The program of a net with control flow while it is written, and the nets that it calls.
+// Builds the program of a net with control flow, and the nets that it calls.
 #ifndef PTO_MLIR_LIB_CONVERSION_CONTROLTOVM_SPLITTER_H
 #define PTO_MLIR_LIB_CONVERSION_CONTROLTOVM_SPLITTER_H
 
@@ -16,7 +16,7 @@ public:
   mlir::LogicalResult run();
 
 private:
-  /// A top value in the program: as a tensor, as a number (one element), or both.
+  /// A top value in the program: as a tensor, as a scalar (one element), or both.
   struct Held {
     mlir::Value tensor, number;
   };
@@ -26,20 +26,20 @@ private:
   mlir::LogicalResult emitIf(top::IfOp op);
   mlir::LogicalResult emitLoop(top::LoopOp op);
   mlir::LogicalResult emitScan(top::ScanOp op);
-  /// What asks for extents, and top.nonzero.
+  /// Lowers ops that read extents, and top.nonzero.
   void emitSizes(mlir::Operation *op);
-  /// A new block at the end of the program, at whose start the builder then stands.
+  /// Appends a block to the program and sets the insertion point to its start.
   mlir::Block *addBlock(mlir::TypeRange types);
-  /// Tensors that collect rows: of known length made here, else with no row yet. Null, reported, when a row's shape is
-  /// not known.
+  /// Creates a tensor for scan outputs: with all rows if their number is static, else with none. Reports an error and
+  /// returns null when a row's shape is dynamic.
   mlir::Value collected(mlir::Operation *op, mlir::Type type);
-  /// `tensor` as `type`, which may know other extents.
+  /// Casts `tensor` to `type`, which may differ in which extents are static.
   mlir::Value as(mlir::Type type, mlir::Value tensor);
   void put(mlir::Value tensor, mlir::Value index, mlir::Value row);
 
   //===-- ScalarOps.cpp: values of one element --===//
-  /// Writes `op` as instructions on numbers if it is arithmetic of integers or booleans of one element that are known
-  /// here.
+  /// Emits `op` as scalar instructions if it is arithmetic on integers or booleans of one element available as scalars.
+  /// Returns whether it did.
   bool emitScalar(mlir::Operation *op);
   bool isKnown(mlir::Value value);
   mlir::Value number(mlir::Value value);
@@ -49,9 +49,9 @@ private:
   mlir::SmallVector<mlir::Value> zeros(mlir::Type type);
 
   //===-- Nets.cpp --===//
-  /// A net of `ops`, called here; what nobody else reads stays inside.
+  /// Outlines `ops` into a net and calls it; values without outside users are not results.
   void emitNet(llvm::ArrayRef<mlir::Operation *> ops);
-  /// A call of a new net that computes `results` from `inputs` by `ops`.
+  /// Creates a net that computes `results` from `inputs` by `ops`, and calls it.
   mlir::ValueRange callNet(llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<mlir::Value> inputs,
                            llvm::ArrayRef<mlir::Value> results);
 

@@ -1,4 +1,4 @@
-// convert-host-to-vm: @main on tensors becomes a host program on buffers.
+// convert-host-to-vm: lowers @main on tensors to a host program on buffers.
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -49,7 +49,7 @@ private:
       workspace = builder.create<vm::AllocOp>(loc, buffer, builder.getI64IntegerAttr(workspaceBytes));
 
     SmallVector<Attribute> kept, absorbed;
-    llvm::StringSet<> keptNames; // a tensor that is held in two layouts is kept once
+    llvm::StringSet<> keptNames; // a tensor available in two layouts is recorded once
     for (Operation &op : main.getBody().front()) {
       if (keepAll)
         recordReshape(&op, builder, kept, keptNames);
@@ -72,7 +72,7 @@ private:
         SmallVector<Attribute> names;
         llvm::copy_if(launch.getNamesAttr(), std::back_inserter(names),
                       [](Attribute name) { return !cast<StringAttr>(name).empty(); });
-        if (names.size() > 1) // else the location
+        if (names.size() > 1) // a single name is in the location
           call->setAttr("vm.tensors", builder.getArrayAttr(names));
       }
       if (keepAll)
@@ -105,8 +105,8 @@ private:
     return workspace;
   }
 
-  /// {name, type} of each input or output, {model_type} where the model's element type is another one, and
-  /// {index_bound} of an input that is an index.
+  /// One dictionary per input or output: {name, type}, {model_type} if the model's element type differs, and
+  /// {index_bound} for an index input.
   static ArrayAttr describe(func::FuncOp main, OpBuilder &builder, unsigned count, bool results) {
     SmallVector<Attribute> list;
     for (unsigned i = 0; i < count; ++i) {
@@ -128,7 +128,7 @@ private:
     return builder.getArrayAttr(list);
   }
 
-  /// {name, type, layout, place} of each named result.
+  /// Records {name, type, layout, place} of each named result.
   static void record(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept,
                      llvm::StringSet<> &keptNames) {
     if (!launch.getNamesAttr())
@@ -142,14 +142,14 @@ private:
     }
   }
 
-  /// A named reshape is another shape for bytes that a launch left.
+  /// Records a named reshape: another shape of the memory written by a launch.
   static void recordReshape(Operation *op, OpBuilder &builder, SmallVector<Attribute> &kept,
                             llvm::StringSet<> &keptNames) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
       return;
     Value value = op->getResult(0), root = value;
     StringRef name = top::getTensorName(value);
-    // A reshape in two steps has its name twice; the last step has the shape.
+    // A reshape in two steps has the name on both; the last one has the final shape.
     bool isStep = llvm::any_of(value.getUsers(), [&](Operation *user) {
       return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(user) &&
              top::getTensorName(user->getResult(0)) == name;
@@ -165,7 +165,7 @@ private:
                               launch.getPlacesAttr()[launch.getInputs().size() + result]));
   }
 
-  /// The computed index of a gather, in any build, with its bound.
+  /// Records the computed index of a gather with its bound, in all builds.
   static void recordIndex(top::LaunchOp launch, OpBuilder &builder, SmallVector<Attribute> &kept,
                           llvm::StringSet<> &keptNames) {
     auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr);

@@ -1,4 +1,4 @@
-// plan-global-memory: a place in global memory for every tensor of @main.
+// plan-global-memory: assigns global memory to every tensor of @main.
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -17,13 +17,13 @@ namespace pto_mlir {
 
 namespace {
 
-/// Alignment of a tensor in the workspace: the device ABI's allocation alignment, which suits every DMA.
+/// Alignment of a tensor in the workspace: the allocation alignment of the device ABI, sufficient for every DMA.
 constexpr int64_t kAlignment = 512;
 
-/// Bytes of a static tensor; a kernel's operand always has some.
+/// Bytes of a static tensor. Operands of kernels are never empty.
 int64_t bytesOf(Type type) { return top::tensorBytes(cast<RankedTensorType>(type)).value_or(0); }
 
-/// The value whose bytes `value` is a view of: reshapes keep them, a launch's result is its init's destination.
+/// The value that `value` aliases: through reshapes, and from a launch's result to its init.
 Value rootOf(Value value) {
   while (Operation *op = value.getDefiningOp()) {
     if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
@@ -33,7 +33,7 @@ Value rootOf(Value value) {
   return value;
 }
 
-/// A workspace tensor: live from `begin` to `end` (positions of operations in @main).
+/// A workspace tensor with its live range [begin, end], in positions of ops in @main.
 struct Buffer {
   Value root;
   int64_t bytes, begin, end, offset = 0;
@@ -107,7 +107,7 @@ private:
     return success();
   }
 
-  /// Places everything that has no place yet; returns the size of the workspace.
+  /// Places all remaining tensors in the workspace; returns its size in bytes.
   int64_t placeWorkspace(func::FuncOp main) {
     llvm::MapVector<Value, Buffer> buffers;
     int64_t position = 0;
@@ -123,7 +123,7 @@ private:
         if (!places.contains(result))
           buffers.insert({result, Buffer{result, roundUp(bytesOf(result.getType()), kAlignment), position, position}});
     }
-    // The runtime looks at a computed index after the run.
+    // The runtime checks a computed index after the run, so its live range extends to the end.
     main.walk([&](top::LaunchOp launch) {
       if (auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr))
         if (auto found = buffers.find(rootOf(launch->getOperand(index[0]))); found != buffers.end())
@@ -132,7 +132,7 @@ private:
     SmallVector<Buffer *> bySize;
     for (auto &entry : buffers)
       bySize.push_back(&entry.second);
-    // Of equal size: in the order of the program, in which they lie in one array.
+    // Break ties by program order (buffers are in one array in that order).
     llvm::sort(bySize, [](Buffer *a, Buffer *b) { return a->bytes != b->bytes ? a->bytes > b->bytes : a < b; });
     int64_t total = 0;
     SmallVector<Buffer *> placed; // by offset

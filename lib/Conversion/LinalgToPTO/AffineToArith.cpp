@@ -1,4 +1,4 @@
-//===- AffineToArith.cpp - affine ops as scalar code ----------------------===//
+//===- AffineToArith.cpp - lower affine ops to scalar code ----------------------===//
 
 #include "AffineToArith.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -21,7 +21,7 @@ public:
   Value visitAddExpr(AffineBinaryOpExpr expr) { return binary<arith::AddIOp>(expr); }
   Value visitMulExpr(AffineBinaryOpExpr expr) { return binary<arith::MulIOp>(expr); }
   Value visitModExpr(AffineBinaryOpExpr expr) {
-    // a mod b = a - floor(a / b) * b, for negative a as well.
+    // a mod b = a - floor(a / b) * b, also for negative a.
     Value a = visit(expr.getLHS()), b = visit(expr.getRHS());
     Value quotient = builder.create<arith::FloorDivSIOp>(loc, a, b);
     return builder.create<arith::SubIOp>(loc, a, builder.create<arith::MulIOp>(loc, quotient, b));

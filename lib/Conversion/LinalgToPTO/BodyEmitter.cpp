@@ -72,7 +72,7 @@ std::optional<pto::CmpMode> compareMode(Operation *op) {
   return std::nullopt;
 }
 
-/// The comparison with its sides exchanged.
+/// The comparison with swapped operands.
 pto::CmpMode mirrored(pto::CmpMode mode) {
   switch (mode) {
   case pto::CmpMode::lt:
@@ -124,7 +124,7 @@ private:
 LogicalResult BodyEmitter::collectOperands() {
   TileShape full;
   bool flat = false, rowsKnown = false, colsKnown = false;
-  // The destination comes last and decides; inputs help where it lacks a side.
+  // The destination comes last and takes precedence; inputs supply extents that it lacks.
   for (OpOperand &operand : op->getOpOperands()) {
     Value value = operand.get();
     if (!isa<MemRefType>(value.getType())) {
@@ -168,9 +168,9 @@ LogicalResult BodyEmitter::collectOperands() {
     }
     if (!item.tile) {
       if (!matchPattern(operand.get(), m_Constant(&item.constant)))
-        return op->emitOpError("takes a scalar that is no constant");
+        return op->emitOpError("takes a scalar that is not a constant");
     } else if (item.role == Role::Scalar && !argument.use_empty()) {
-      // One value in memory: first across the columns, then it is a row vector.
+      // A single value in memory: broadcast it across the columns first, which makes it a row vector.
       Item row;
       row.role = Role::Row;
       row.tile = tile->temporary(Role::Row, getElementTypeOrSelf(operand.get().getType()));
@@ -182,14 +182,14 @@ LogicalResult BodyEmitter::collectOperands() {
   return success();
 }
 
-/// The operand's tile with rows and columns exchanged.
+/// The transposed tile of the operand.
 FailureOr<Value> BodyEmitter::transpose(OpOperand &operand, Value source) {
   auto type = cast<pto::TileBufType>(source.getType());
   if (!type.isRowMajor() || op.isDpsInit(&operand))
     return op->emitOpError("runs over rows and columns of one tile in two orders");
   TileShape shape = tiles.shapeOf(operand.get());
   Value scratch = builder.create<pto::AllocTileOp>(loc, type, shape.rows.dynamic, shape.cols.dynamic);
-  // Right where it is wanted, if the body does nothing with it.
+  // Transpose directly into the destination if the body only yields it.
   auto yield = cast<linalg::YieldOp>(op.getBlock()->getTerminator());
   Value target = initTile(0);
   bool copies = op.getBlock()->getOperations().size() == 1 && yield.getNumOperands() == 1 &&
@@ -211,8 +211,7 @@ FailureOr<Item> BodyEmitter::itemOf(Operation *user, Value value) {
   return user->emitOpError("reads a scalar that is neither a tile nor a constant");
 }
 
-/// The destination's own tile where `inner` makes the final value and nobody reads
-/// that tile afterwards; a temporary otherwise.
+/// The destination tile if `inner` computes the yielded value and that tile has no later reads; a temporary otherwise.
 Value BodyEmitter::destination(Operation *inner, Role role) {
   Value result = inner->getResult(0);
   if (result.hasOneUse() && roles.reduced() == Role::Full) {
@@ -315,7 +314,7 @@ LogicalResult BodyEmitter::emitCompare(Operation *inner, pto::CmpMode mode) {
   return success();
 }
 
-/// 1 where the mask is set, 0 elsewhere.
+/// Converts a mask to numbers: 1 where set, 0 elsewhere.
 Item BodyEmitter::numbers(const Item &mask, Type element, std::optional<Value> destination) {
   Item one, zero, result;
   one.constant = builder.getOneAttr(element);
@@ -332,8 +331,8 @@ Item BodyEmitter::numbers(const Item &mask, Type element, std::optional<Value> d
   return result;
 }
 
-/// The mask in another form or negated: numbers compared with 0. Bits cannot be spread, and the vector engine negates
-/// no bytes.
+/// The mask in another form or negated, by comparing numbers with 0: mask bits cannot be broadcast, and the vector
+/// engine has no bytewise not.
 Item BodyEmitter::remask(const Item &mask, Role role, pto::CmpMode mode) {
   Type f32 = builder.getF32Type();
   Item vector = numbers(mask, f32), spread = tile->as(vector, role, f32), result;
@@ -347,7 +346,7 @@ Item BodyEmitter::remask(const Item &mask, Role role, pto::CmpMode mode) {
   return result;
 }
 
-/// and, or, xor of two masks; xor with true is not.
+/// and, or, xor of two masks; xor with true is a negation.
 LogicalResult BodyEmitter::emitLogic(Operation *inner) {
   FailureOr<Item> a = itemOf(inner, inner->getOperand(0)), b = itemOf(inner, inner->getOperand(1));
   if (failed(a) || failed(b))
@@ -385,7 +384,7 @@ LogicalResult BodyEmitter::emitLogic(Operation *inner) {
   return success();
 }
 
-/// A boolean becomes a number.
+/// Converts a boolean to a number.
 LogicalResult BodyEmitter::emitFromMask(Operation *inner) {
   FailureOr<Item> mask = itemOf(inner, inner->getOperand(0));
   if (failed(mask))
@@ -497,7 +496,7 @@ LogicalResult BodyEmitter::emitReduction(Value yielded, unsigned index) {
   Item source = tile->as(*item, Role::Full, element);
   bool columns = roles.reduced() == Role::Column;
   Role resultRole = roles.of(*op.getDpsInitOperand(index));
-  // What the reduction leaves: a value per row (columns reduced), or per column.
+  // The form of the partial result: one value per row (columns reduced), or per column.
   Role partialRole = columns ? Role::Column : Role::Row;
   if (resultRole != partialRole && !(resultRole == Role::Full && !columns))
     return op->emitOpError("its result does not have the form of a reduced tile");

@@ -8,10 +8,9 @@
 
 namespace pto_mlir {
 
-/// Emits the tile instructions that compute `op` (a linalg.generic or fill on local
-/// memrefs) before it. Every body op becomes one instruction on tiles of the shape
-/// that its operands need: a row vector stays one row. Temporaries are reused after
-/// their last reader. Emits an error on what no instruction computes.
+/// Emits the tile instructions that compute `op` (a linalg.generic or fill on local memrefs) before it. Every body op
+/// becomes one instruction on tiles of the shape that its operands need: a row vector stays one row. Temporaries are
+/// reused after their last read. Emits an error on a body op without an instruction.
 mlir::LogicalResult emitBody(mlir::linalg::LinalgOp op, LocalTiles &tiles);
 
 } // namespace pto_mlir

@@ -35,7 +35,7 @@ BlockArgument tracedArgument(Value value) {
   return cast<BlockArgument>(value);
 }
 
-/// The results live in the output arguments; returning them says nothing more.
+/// Drops the results, which alias the output arguments.
 LogicalResult dropResults(func::FuncOp func) {
   auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
   unsigned firstOutput = func.getNumArguments() - ret.getNumOperands();
@@ -73,7 +73,7 @@ struct BufferizeVectorKernels : impl::BufferizeVectorKernelsBase<BufferizeVector
   }
 
   LogicalResult bufferize(func::FuncOp func) {
-    // Bufferization works on whole modules; this kernel gets one of its own.
+    // Bufferization works on whole modules, so move the kernel to its own module.
     OwningOpRef<ModuleOp> module = ModuleOp::create(func.getLoc());
     Operation *next = func->getNextNode();
     Block *home = func->getBlock();
@@ -86,7 +86,7 @@ struct BufferizeVectorKernels : impl::BufferizeVectorKernelsBase<BufferizeVector
     func = *module->getOps<func::FuncOp>().begin();
     func->remove();
     home->getOperations().insert(next ? Block::iterator(next) : home->end(), func);
-    // Loops still carry the memrefs that they write; folding removes that.
+    // Loops still carry the memrefs that they write as iter_args; folding removes these.
     if (failed(result) || failed(applyPatternsAndFoldGreedily(func, patterns)) || failed(dropResults(func)) ||
         failed(applyPatternsAndFoldGreedily(func, patterns)))
       return failure();

@@ -1,4 +1,4 @@
-//===- Distribute.cpp - a kernel's work over the vector cores -------------===//
+//===- Distribute.cpp - distribute a kernel over the vector cores -------------===//
 
 #include "Distribute.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr llvm::StringLiteral kDistributeAttr = "pto.distribute";
 
-/// True when `op` stores to global memory, itself or inside.
+/// Whether `op` or an op nested in it stores to global memory.
 bool stores(Operation *op) {
   return op->walk([](pto::TStoreOp) { return WalkResult::interrupt(); }).wasInterrupted();
 }
@@ -31,8 +31,8 @@ std::optional<Range> rangeOf(scf::ForOp loop) {
   return Range{*lower, *step, std::max<int64_t>(llvm::divideCeil(*upper - *lower, *step), 0)};
 }
 
-/// The marked loop inside of `loop` that does all of its work. What stands before it is recomputed in each of its trips
-/// once they are merged; it must not store.
+/// The single marked loop nested in `loop` that does all its work. Ops before it are recomputed in each iteration after
+/// coalescing, so they must not store.
 scf::ForOp innerLoop(scf::ForOp loop) {
   scf::ForOp inner;
   for (Operation &op : loop.getBody()->without_terminator()) {
@@ -63,13 +63,13 @@ private:
   void numberCores();
 
   func::FuncOp func;
-  bool oneBlock;   ///< a block does all of the kernel
-  int64_t planned; ///< vector cores
+  bool oneBlock;   ///< a single block executes the kernel
+  int64_t planned; ///< number of vector cores planned for
   Value index, count;
 };
 
-/// This vector core's number, block * cores per block + core in its block, and the number of all; in a block's own
-/// kernel those of the block.
+/// Emits the index of this vector core (block * cores per block + core in its block) and the number of cores; for a
+/// kernel of a single block those within the block.
 void Distributor::numberCores() {
   if (index)
     return;
@@ -91,13 +91,13 @@ void Distributor::numberCores() {
   count = builder.create<arith::IndexCastOp>(loc, indexType, all);
 }
 
-/// `outer` and marked loops inside of it as one loop, until its trips can be shared evenly.
+/// Coalesces `outer` with marked loops nested in it until its iterations can be distributed evenly.
 scf::ForOp Distributor::merge(scf::ForOp outer) {
   while (true) {
     std::optional<Range> range = rangeOf(outer);
     if (!range || range->trips == 0)
       return outer;
-    // Idle cores cost less than a tenth.
+    // Stop when the imbalance is below 10 %.
     if (llvm::divideCeil(range->trips, planned) * planned * 10 <= range->trips * 11)
       return outer;
     scf::ForOp inner = innerLoop(outer);
@@ -140,7 +140,7 @@ void Distributor::spread(scf::ForOp loop) {
   loop.setStep(builder.create<arith::MulIOp>(loc, loop.getStep(), count));
 }
 
-/// A loop from the core's number to 1 runs once on the first core and nowhere else.
+/// Wraps ops in a loop from the core's index to 1, which runs once on the first core and not at all on others.
 void Distributor::firstCoreOnly(ArrayRef<Operation *> ops) {
   numberCores();
   OpBuilder builder(ops.front());
@@ -162,7 +162,7 @@ void Distributor::run() {
   }
   for (scf::ForOp loop : parallel)
     spread(merge(loop));
-  // Without parallel loops all of the kernel is the first core's.
+  // Without parallel loops the first core executes the whole kernel.
   if (parallel.empty()) {
     shared.clear();
     for (Operation &op : func.getBody().front().without_terminator())

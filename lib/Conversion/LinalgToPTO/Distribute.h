@@ -1,4 +1,4 @@
-//===- Distribute.h - a kernel's work over the vector cores -----*- C++ -*-===//
+//===- Distribute.h - distribute a kernel over the vector cores -----*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_DISTRIBUTE_H
 #define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_DISTRIBUTE_H

@@ -1,4 +1,4 @@
-//===- GlobalViews.cpp - parts of kernel arguments ------------------------===//
+//===- GlobalViews.cpp - views of kernel arguments ------------------------===//
 
 #include "GlobalViews.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -29,8 +29,9 @@ GlobalView wholeArgument(OpBuilder &builder, BlockArgument argument) {
   return view;
 }
 
-/// The unit dimensions that the result does not have, found by sizes and strides from the innermost on. (Upstream's own
-/// compares with the source's strides and finds nothing where the step of a unit dimension is not 1.)
+/// The unit dimensions dropped by a rank-reducing subview, matched by sizes and strides, innermost first.
+/// (SubViewOp::getDroppedDims compares with the source's strides and fails where the step of a unit dimension is not
+/// 1.)
 llvm::SmallBitVector droppedDims(memref::SubViewOp op) {
   auto full = cast<MemRefType>(memref::SubViewOp::inferResultType(op.getSourceType(), op.getMixedOffsets(),
                                                                   op.getMixedSizes(), op.getMixedStrides()));
@@ -55,7 +56,7 @@ GlobalView cut(OpBuilder &builder, memref::SubViewOp op, GlobalView view) {
   auto offsets = op.getMixedOffsets(), sizes = op.getMixedSizes(), strides = op.getMixedStrides();
   (void)c;
   for (unsigned dim = 0; dim < sizes.size(); ++dim) {
-    // Strides are constants, so that the sum stays affine.
+    // The sum is affine only for constant strides.
     std::optional<int64_t> stride = getConstantIntValue(view.strides[dim]);
     if (stride)
       result.offset = apply(builder, op.getLoc(), a + b * *stride, {result.offset, offsets[dim]});
@@ -70,8 +71,7 @@ GlobalView cut(OpBuilder &builder, memref::SubViewOp op, GlobalView view) {
   return result;
 }
 
-/// Groups of dimensions merge; the verifier of the op guarantees that they lie
-/// contiguously.
+/// Collapses groups of dimensions, whose contiguity the op's verifier guarantees.
 GlobalView merge(OpBuilder &builder, memref::CollapseShapeOp op, GlobalView view) {
   GlobalView result{view.argument, view.offset, {}, {}};
   AffineExpr a = builder.getAffineDimExpr(0);
@@ -81,7 +81,7 @@ GlobalView merge(OpBuilder &builder, memref::CollapseShapeOp op, GlobalView view
       std::optional<int64_t> extent = getConstantIntValue(view.sizes[dim]);
       if (extent)
         size = apply(builder, op.getLoc(), a * *extent, {size});
-      else // at most one dimension of a group is not constant
+      else // at most one dimension of a group is dynamic
         size = apply(builder, op.getLoc(), a * getConstantIntValue(size).value_or(1), {view.sizes[dim]});
       if (extent != 1)
         stride = view.strides[dim];
@@ -136,7 +136,7 @@ FailureOr<GlobalView> traceGlobal(OpBuilder &builder, Value memref) {
 }
 
 FailureOr<Value> makePartition(OpBuilder &builder, Location loc, const GlobalView &view, Value pointer, bool asColumn) {
-  // Unit dimensions say nothing, except the last: it is the tile's column.
+  // Drop unit dimensions except the last, which is the tile's column.
   SmallVector<OpFoldResult> sizes, strides;
   for (unsigned dim = 0; dim < view.sizes.size(); ++dim) {
     bool isLast = dim + 1 == view.sizes.size();
@@ -157,7 +157,7 @@ FailureOr<Value> makePartition(OpBuilder &builder, Location loc, const GlobalVie
     strides.push_back(one);
   }
   while (sizes.size() < 2) {
-    // A missing row: its stride is never used.
+    // Add a missing row dimension; its stride is never used.
     sizes.insert(sizes.begin(), one);
     strides.insert(strides.begin(), one);
   }

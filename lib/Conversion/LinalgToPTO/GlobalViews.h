@@ -1,4 +1,4 @@
-//===- GlobalViews.h - parts of kernel arguments ----------------*- C++ -*-===//
+//===- GlobalViews.h - views of kernel arguments ----------------*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_GLOBALVIEWS_H
 #define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_GLOBALVIEWS_H
@@ -8,20 +8,19 @@
 
 namespace pto_mlir {
 
-/// How the elements of a memref lie behind a kernel argument.
+/// A strided view of a kernel argument.
 struct GlobalView {
   mlir::BlockArgument argument;
   mlir::OpFoldResult offset; ///< in elements
   llvm::SmallVector<mlir::OpFoldResult> sizes, strides;
 };
 
-/// Follows subviews and reshapes of `memref` to the argument; scalar code is
-/// inserted at `builder`. Emits an error for other ops.
+/// Traces `memref` through subviews and reshapes to the argument; emits scalar code at the insertion point. Emits an
+/// error for other ops.
 mlir::FailureOr<GlobalView> traceGlobal(mlir::OpBuilder &builder, mlir::Value memref);
 
-/// The view as operand of tload / tstore, of two dimensions or (more rows
-/// dimensions) up to five. `pointer` replaces the argument. With `asColumn` the
-/// vector is a column whose elements follow each other (layout DN).
+/// The view as an operand of tload / tstore, with two dimensions or, with further row dimensions, up to five. `pointer`
+/// replaces the argument. With `asColumn` a vector is a contiguous column (layout DN).
 mlir::FailureOr<mlir::Value> makePartition(mlir::OpBuilder &builder, mlir::Location loc, const GlobalView &view,
                                            mlir::Value pointer, bool asColumn);
 

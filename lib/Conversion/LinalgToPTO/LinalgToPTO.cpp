@@ -47,7 +47,7 @@ private:
   llvm::DenseMap<Value, Value> pointers;
 };
 
-/// One pointer per argument, in front of the memrefs that they replace.
+/// Adds one pointer argument per memref argument, before the memrefs that they will replace.
 void KernelConverter::addPointers() {
   Block &entry = func.getBody().front();
   unsigned count = entry.getNumArguments();
@@ -66,11 +66,11 @@ LogicalResult KernelConverter::convertCopy(memref::CopyOp op) {
     FailureOr<Value> from = tiles.get(source), to = tiles.get(target);
     if (failed(from) || failed(to))
       return failure();
-    if (*from != *to) // a part that was computed in place is put back
+    if (*from != *to) // copy back a slice computed in place
       builder.create<pto::TMovOp>(loc, *from, *to);
     return success();
   }
-  // A slice that was filled in place and put back where it came from.
+  // A slice computed in place and copied to itself: nothing to do.
   if (source == target)
     return success();
   if (!isLocal(source) && !isLocal(target))
@@ -93,7 +93,7 @@ LogicalResult KernelConverter::convertCopy(memref::CopyOp op) {
   return success();
 }
 
-/// A scalar of global memory (the index of a row): engine S reads it.
+/// Converts a scalar load from global memory (the index of a row) to a read by engine S.
 LogicalResult KernelConverter::convertLoad(memref::LoadOp op) {
   if (isLocal(op.getMemRef()))
     return op.emitOpError("reads a single element of a tile");
@@ -116,7 +116,7 @@ LogicalResult KernelConverter::convertLoad(memref::LoadOp op) {
 }
 
 LogicalResult KernelConverter::convertOps() {
-  // Sub-tiles are made where their views stand, before anything reads them.
+  // Create sub-tiles at their views, so that they dominate all reads.
   WalkResult result = func.walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (auto copy = dyn_cast<memref::CopyOp>(op))
       return failed(convertCopy(copy)) ? WalkResult::interrupt() : WalkResult::advance();

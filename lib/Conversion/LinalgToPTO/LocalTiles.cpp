@@ -1,4 +1,4 @@
-//===- LocalTiles.cpp - the tile behind a local memref --------------------===//
+//===- LocalTiles.cpp - tiles of local memrefs --------------------===//
 
 #include "LocalTiles.h"
 #include "Roles.h"
@@ -28,8 +28,8 @@ Value LocalTiles::rootOf(Value memref) const {
   return memref;
 }
 
-/// Finds the vectors that are stored as columns. Ops on vectors alone work on all
-/// of their operands in one form, so they pass the property on.
+/// Finds the vectors stored as columns. Ops on vectors only require all operands in one form, so the property
+/// propagates through them.
 LogicalResult LocalTiles::findColumns() {
   SmallVector<SmallVector<Value>> together;
   WalkResult walked = func.walk([&](linalg::LinalgOp op) {
@@ -63,7 +63,7 @@ LogicalResult LocalTiles::findColumns() {
   return failure(walked.wasInterrupted());
 }
 
-/// A constant that `size` never exceeds.
+/// A constant upper bound of `size`.
 static std::optional<int64_t> upperBound(Value size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return constant;
@@ -86,7 +86,7 @@ LogicalResult LocalTiles::build() {
   };
   for (memref::AllocOp op : allocs)
     align(op.getType().getElementType());
-  // A body may pass through a type that no buffer has: a cast there and back.
+  // A body may use a type that no buffer has, by a cast there and back.
   func.walk([&](linalg::LinalgOp op) {
     for (Operation &inner : *op.getBlock())
       llvm::for_each(inner.getResultTypes(), align);
@@ -99,7 +99,7 @@ LogicalResult LocalTiles::build() {
       return op.emitOpError("is a buffer that no tile was planned for");
     TileShape shape;
     unsigned nextDynamic = 0;
-    int64_t perRaggedRow = 1; // rows behind the dimension that is not static
+    int64_t perRaggedRow = 1; // rows per element of the dynamic dimension
     for (int64_t dim = 0; dim < type.getRank(); ++dim) {
       bool isColumn = dim + 1 == type.getRank();
       Extent &extent = isColumn ? shape.cols : shape.rows;
@@ -148,7 +148,7 @@ TileShape LocalTiles::shapeOf(Value memref) const {
   TileShape shape = known == shapes.end() ? TileShape() : known->second;
   if (memref == root)
     return shape;
-  // Views are static, or reshapes of the whole.
+  // Views are static, or reshapes of the whole memref.
   auto type = cast<MemRefType>(memref.getType());
   if (!type.hasStaticShape())
     return shape;
@@ -194,7 +194,8 @@ FailureOr<Value> LocalTiles::get(Value memref) {
   }
   if (isWhole && view.hasUnitStride())
     return tiles[memref] = *source;
-  // A run of whole rows: the last dimension is kept, and so is each one behind the first that has more than one left.
+  // Contiguous whole rows: the view has all of the last dimension, and of each dimension after the first one with more
+  // than one element.
   bool legal = rank >= 2 && view.hasUnitStride() && isConstantIntValue(offsets[rank - 1], 0) &&
                getConstantIntValue(sizes[rank - 1]) == sourceType.getDimSize(rank - 1);
   OpBuilder builder(op);
@@ -202,7 +203,7 @@ FailureOr<Value> LocalTiles::get(Value memref) {
   OpFoldResult first = builder.getIndexAttr(0);
   for (int64_t dim = rank - 2; legal && dim >= 0; --dim) {
     std::optional<int64_t> size = getConstantIntValue(sizes[dim]);
-    bool inner = rows == stride; // all dimensions behind this one are whole
+    bool inner = rows == stride; // all inner dimensions are complete
     legal =
         size && (*size == 1 || inner) && (dim == 0 || !sourceType.isDynamicDim(dim) || sourceType.getDimSize(0) == 1);
     if (!legal)
@@ -215,10 +216,10 @@ FailureOr<Value> LocalTiles::get(Value memref) {
     if (!sourceType.isDynamicDim(dim))
       stride *= sourceType.getDimSize(dim);
     else
-      break; // nothing but ones before it
+      break; // all outer dimensions are 1
   }
   if (!legal)
-    return op->emitOpError("takes a part of a tile that is no set of whole rows");
+    return op->emitOpError("takes a part of a tile that does not consist of whole rows");
   Value row = getValueOrCreateConstantIndexOp(builder, op->getLoc(), first);
   Value zero = builder.create<arith::ConstantIndexOp>(op->getLoc(), 0);
   Value subset = builder.create<pto::SubsetOp>(op->getLoc(), *source, ValueRange{row, zero},

@@ -1,4 +1,4 @@
-//===- LocalTiles.h - the tile behind a local memref ------------*- C++ -*-===//
+//===- LocalTiles.h - tiles of local memrefs ------------*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_LOCALTILES_H
 #define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_LOCALTILES_H
@@ -10,14 +10,13 @@
 
 namespace pto_mlir {
 
-/// A number of rows or columns: its (upper bound) and, when that is not exact,
-/// the value that holds it.
+/// A number of rows or columns: an upper bound and, when that is not exact, the value.
 struct Extent {
   int64_t bound = 1;
   mlir::Value dynamic;
 };
 
-/// What a local memref holds, without the padding of its tile.
+/// The extents of a local memref, without the padding of its tile.
 struct TileShape {
   Extent rows, cols;
 };
@@ -25,27 +24,25 @@ struct TileShape {
 /// True for a memref in the unified buffer.
 bool isLocal(mlir::Value memref);
 
-/// Gives each `memref.alloc` of the kernel a tile. A memref [.., R, C] is an R x C
-/// row-major tile, columns padded so that each element type of the kernel fills
-/// 32-byte blocks (equal shapes for all types); a vector is one row of it. A vector
-/// that some op uses as a column vector is an R x 1 column-major tile: the same
-/// bytes, reshaped where it is used as a row.
+/// Assigns a tile to each `memref.alloc` of the kernel. A memref [.., R, C] becomes an R x C row-major tile, with
+/// columns padded to 32-byte blocks of every element type of the kernel (so that shapes are equal for all types); a
+/// vector is one row. A vector used as a column vector by some op is an R x 1 column-major tile: the same memory,
+/// reshaped where it is used as a row.
 class LocalTiles {
 public:
   explicit LocalTiles(mlir::func::FuncOp func) : func(func) {}
 
-  /// Creates the tiles beside the allocations.
+  /// Creates the tiles at the allocations.
   mlir::LogicalResult build();
 
-  /// The tile of `memref`, a view of one included. Emits an error for a view that
-  /// is no set of whole rows.
+  /// The tile of `memref`, which may be a view. Emits an error for a view that does not consist of whole rows.
   mlir::FailureOr<mlir::Value> get(mlir::Value memref);
   TileShape shapeOf(mlir::Value memref) const;
 
-  /// `count` columns with padding.
+  /// `count` columns, padded.
   int64_t pad(int64_t count) const;
 
-  /// Temporaries that the ops of `block` before this point are done with.
+  /// Temporaries in `block` that are dead at this point.
   llvm::SmallVector<mlir::Value> &freeTiles(mlir::Block *block) { return pools[block]; }
 
 private:

@@ -1,4 +1,4 @@
-//===- Roles.cpp - rows and columns of a linalg op ------------------------===//
+//===- Roles.cpp - roles of the operands of a linalg op ------------------------===//
 
 #include "Roles.h"
 
@@ -10,7 +10,7 @@ bool isVector(MemRefType type) {
   return type.getRank() <= 1 || llvm::all_of(type.getShape().drop_back(), [](int64_t dim) { return dim == 1; });
 }
 
-/// Every operand of `op` reads the loops `a` and `b` side by side, or neither of them.
+/// Whether every operand of `op` is indexed by loops `a` and `b` in adjacent dimensions, or by neither.
 static bool sideBySide(linalg::LinalgOp op, int a, int b) {
   if (op.getIteratorTypesArray()[a] != op.getIteratorTypesArray()[b])
     return false;
@@ -18,14 +18,14 @@ static bool sideBySide(linalg::LinalgOp op, int a, int b) {
   return llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
     if (!map.isFunctionOfDim(a) && !map.isFunctionOfDim(b))
       return true;
-    int last = -1; // the loop read by the result before, ones left out
+    int last = -1; // the loop of the previous result, unit loops skipped
     for (AffineExpr expr : map.getResults()) {
       auto dim = dyn_cast<AffineDimExpr>(expr);
       if (!dim)
         return false;
       int loop = dim.getPosition();
       if (loop == b)
-        // Columns come last: a tile of the operand has the same rows.
+        // The column loop comes last: a tile of the operand has the same rows.
         return last == a && map.getResults().back() == getAffineDimExpr(extents.size() - 1, map.getContext());
       if (extents[loop] != 1)
         last = loop;
@@ -69,7 +69,7 @@ Role Roles::of(OpOperand &operand) const {
   auto uses = [&](int loop) { return loop >= 0 && map.isFunctionOfDim(loop); };
   bool hasRow = needRow && uses(rowLoop), hasCol = needCol && uses(colLoop);
   if (hasRow == needRow && hasCol == needCol) {
-    // One column only: what is stored as a vector is a column vector.
+    // With a single column, an operand stored as a vector is a column vector.
     auto type = dyn_cast<MemRefType>(operand.get().getType());
     return needRow && !needCol && type && isVector(type) ? Role::Column : Role::Full;
   }

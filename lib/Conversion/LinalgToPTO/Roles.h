@@ -1,9 +1,9 @@
-//===- Roles.h - rows and columns of a linalg op ----------------*- C++ -*-===//
+//===- Roles.h - roles of the operands of a linalg op ----------------*- C++ -*-===//
 //
-// A tile has rows and columns; a linalg op has any number of loops. The last one
-// is the column. Of the others those that run more than once are the row: one loop,
-// or neighbours that every operand reads side by side or not at all. An operand that
-// misses one of both is a row or a column vector.
+// Maps the loops of a linalg op to the rows and columns of a tile. The last loop is
+// the column. The other loops with more than one iteration form the row: one loop, or
+// several that every operand indexes in adjacent dimensions or not at all. An operand
+// not indexed by the row or the column is a row or column vector.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,28 +18,28 @@ enum class Role {
   Full,   ///< rows x columns
   Row,    ///< one value per column
   Column, ///< one value per row
-  Scalar  ///< one value in memory
+  Scalar  ///< a single value in memory
 };
 
-/// The memref is stored as one row: all dimensions but the last are 1.
+/// Whether the memref is a single row: all dimensions but the last are 1.
 bool isVector(mlir::MemRefType type);
 
 class Roles {
 public:
-  /// Emits an error on `op` when its loops are no rows and columns.
+  /// Emits an error on `op` when its loops cannot be mapped to rows and columns.
   static mlir::FailureOr<Roles> compute(mlir::linalg::LinalgOp op);
 
   Role of(mlir::OpOperand &operand) const;
-  /// The operand has rows and columns, but runs over them the other way round.
+  /// Whether the operand is indexed by rows and columns in transposed order.
   bool isTransposed(mlir::OpOperand &operand) const;
   bool hasRows() const { return needRow; }
   bool hasColumns() const { return needCol; }
-  /// What the op reduces, if anything: Full stands for nothing.
+  /// The role of the reduction: Full when the op reduces nothing.
   Role reduced() const { return reduction; }
 
 private:
   mlir::linalg::LinalgOp op;
-  int rowLoop = -1, colLoop = -1; ///< the outermost one of the row
+  int rowLoop = -1, colLoop = -1; ///< rowLoop: the outermost loop of the row
   bool needRow = false, needCol = false;
   Role reduction = Role::Full;
 };

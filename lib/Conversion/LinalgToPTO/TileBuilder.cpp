@@ -1,4 +1,4 @@
-//===- TileBuilder.cpp - values of a body as tiles ------------------------===//
+//===- TileBuilder.cpp - tile instructions for values of a linalg body ------------------------===//
 
 #include "TileBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -14,7 +14,7 @@ Value TileBuilder::work(Value tile) {
   pto::TileBufType type = typeOf(tile);
   if (type.isRowMajor())
     return tile;
-  // A ragged column is worked on whole: its tail is never stored.
+  // A column with dynamic extent is processed in full: its tail is never stored.
   int64_t valid = type.hasDynamicValidRows() ? type.getRows() : type.getValidRows();
   auto row = pto::makeVecTile(builder.getContext(), 1, type.getRows(), type.getElementType(), 1, valid);
   return builder.create<pto::TReshapeOp>(loc, row, tile);
@@ -211,7 +211,7 @@ LogicalResult TileBuilder::tileScalar(Operation *op, Binary kind, Value a, Attri
       builder.create<pto::TMaxSOp>(loc, a, scalar(constant), dst);
     break;
   case Binary::Div: {
-    // A multiplication is exact only by the reciprocal of a power of two.
+    // Division by a constant becomes a multiplication only if the reciprocal is exact (a power of two).
     APFloat inverse(0.0f);
     if (number && number.getValue().getExactInverse(&inverse))
       builder.create<pto::TMulSOp>(loc, a, scalar(FloatAttr::get(number.getType(), inverse)), dst);
@@ -226,7 +226,7 @@ LogicalResult TileBuilder::tileScalar(Operation *op, Binary kind, Value a, Attri
 LogicalResult TileBuilder::scalarTile(Operation *op, Binary kind, Attribute constant, Value b, Value dst) {
   switch (kind) {
   case Binary::Sub: {
-    // c - b = (-b) + c, without a rounding of its own.
+    // c - b = (-b) + c, without an additional rounding.
     Type element = typeOf(b).getElementType();
     TypedAttr minus =
         isa<FloatType>(element) ? TypedAttr(builder.getF32FloatAttr(-1.0f)) : TypedAttr(builder.getI32IntegerAttr(-1));
@@ -244,7 +244,7 @@ LogicalResult TileBuilder::scalarTile(Operation *op, Binary kind, Attribute cons
 
 FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, Type element, Destination destination) {
   Item result;
-  // What folding has left (the multiplication within an fma).
+  // Two constants remain after folding (the multiplication of an fma).
   if (a.constant && b.constant)
     a = as(a, Role::Full, element);
   if (a.constant || b.constant) {
@@ -261,14 +261,14 @@ FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, 
     tileTile(kind, a.tile, b.tile, result.tile);
     return result;
   }
-  // Different forms: the result is a full tile.
+  // Operands of different forms give a full tile.
   result.role = Role::Full;
   bool commutes = kind != Binary::Sub && kind != Binary::Div;
   if (b.role == Role::Full && commutes)
     std::swap(a, b);
   Value spread;
   if (a.role != Role::Full) {
-    // Neither form fits the left side of an instruction: spread it.
+    // Neither form is supported as the left operand: broadcast it.
     a = as(a, Role::Full, element);
     spread = a.tile;
   }

@@ -1,7 +1,7 @@
-//===- TileBuilder.h - values of a body as tiles ----------------*- C++ -*-===//
+//===- TileBuilder.h - tile instructions for values of a linalg body ----------------*- C++ -*-===//
 //
-// What a scalar of a linalg body is on a tile (an Item), and the instructions
-// that combine items of equal or different form.
+// Represents the scalars of a linalg body as tiles (Item), and emits instructions
+// on items of equal or different form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -26,35 +26,34 @@ enum class Binary { Add, Sub, Mul, Div, Max, Min };
 
 class TileBuilder {
 public:
-  /// `full` is the shape of the op's rows and columns; `flat` says that its vectors
-  /// are stored as columns and worked on as one row.
+  /// `full`: rows and columns of the op. `flat`: its vectors are stored as columns and processed as one row.
   TileBuilder(mlir::OpBuilder &builder, mlir::Location loc, LocalTiles &tiles, TileShape full, bool flat)
       : builder(builder), loc(loc), tiles(tiles), full(full), flat(flat),
         freeTiles(tiles.freeTiles(builder.getInsertionBlock())) {}
-  /// All temporaries are free for the next op of the block.
+  /// Returns all temporaries to the pool of the block.
   ~TileBuilder() {
     for (mlir::Value tile : owned)
       release(tile);
   }
 
-  /// The tile in the form that instructions take: columns become one row.
+  /// The tile as an instruction operand: columns are reshaped to one row.
   mlir::Value work(mlir::Value tile);
-  /// A temporary of `role`; free ones are reused.
+  /// A temporary tile of form `role`; reuses free ones.
   mlir::Value temporary(Role role, mlir::Type element);
   void release(mlir::Value tile);
 
-  /// Copies or spreads `item` into `destination`, which has form `role`.
+  /// Copies or broadcasts `item` to `destination`, which has form `role`.
   void moveTo(const Item &item, mlir::Value destination, Role role);
-  /// The same for bf16, which no instruction spreads.
+  /// The same for bf16, which has no broadcast instruction.
   void spreadThroughF32(const Item &item, mlir::Value destination, Role role);
-  /// `item` itself, or spread to `role` in a temporary.
+  /// `item` in form `role`: unchanged, or broadcast to a temporary.
   Item as(const Item &item, Role role, mlir::Type element);
 
-  /// result = a op b; `destination` gives the tile for a result of that form.
+  /// result = a op b; `destination` returns the tile for a result of the given form.
   using Destination = llvm::function_ref<mlir::Value(Role)>;
   mlir::FailureOr<Item> binary(mlir::Operation *op, Binary kind, Item a, Item b, mlir::Type element,
                                Destination destination);
-  /// A mask tile with a bit per element.
+  /// A mask tile with one bit per element.
   mlir::Value maskTile(Role role);
 
   mlir::Value scalar(mlir::Attribute constant);

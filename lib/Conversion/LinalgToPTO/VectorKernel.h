@@ -1,4 +1,4 @@
-//===- VectorKernel.h - which functions are vector kernels ------*- C++ -*-===//
+//===- VectorKernel.h - recognise vector kernels ------*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_VECTORKERNEL_H
 #define PTO_MLIR_LIB_CONVERSION_LINALGTOPTO_VECTORKERNEL_H
@@ -8,7 +8,7 @@
 
 namespace pto_mlir {
 
-/// True for a vector kernel with a body whose arguments are all of type `T`.
+/// Whether `func` is a vector kernel with a body whose arguments are all of type `T`.
 template <typename T> bool isVectorKernelOn(mlir::func::FuncOp func) {
   auto kind = func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   return kind && kind.getValue() == pto::KernelKind::vector && !func.isExternal() && func.getNumArguments() != 0 &&

@@ -1,4 +1,4 @@
-// An op as a call of a kernel.
+// Conversion of ops to kernel calls.
 #ifndef PTO_MLIR_LIB_CONVERSION_TOVM_CALLS_H
 #define PTO_MLIR_LIB_CONVERSION_TOVM_CALLS_H
 
@@ -8,20 +8,20 @@
 
 namespace pto_mlir {
 
-/// `op` as `vm.call @<place>.<its mnemonic>` with its operands and results. Attributes that a kernel's name can hold
-/// (numbers, texts, lists of numbers) go along; any other one is a failure.
+/// Replaces `op` by `vm.call @<place>.<mnemonic>` with its operands and results. Attributes supported by kernel keys
+/// (numbers, texts, lists of numbers) are kept; fails on any other attribute that is not ignored.
 mlir::FailureOr<vm::CallOp> replaceWithCall(mlir::RewriterBase &rewriter, mlir::Operation *op, llvm::StringRef place,
                                             llvm::ArrayRef<mlir::StringRef> ignoredAttributes = {});
 
-/// The constant of a type that the VM has.
+/// Creates a constant of a type supported by the VM.
 mlir::Value makeConstant(mlir::OpBuilder &builder, mlir::Location loc, mlir::TypedAttr value);
 
-/// Gives `convert` every op of the module that has `dialect` for its namespace, as they stood at first. One op becomes
-/// one, nothing folds: a conversion shows what the program was.
+/// Calls `convert` for every op of `dialect` present in the module at the start. No folding and no pattern driver, so
+/// that each op is converted one-to-one.
 void forEachOp(mlir::ModuleOp module, llvm::StringRef dialect,
                llvm::function_ref<void(mlir::Operation *, mlir::RewriterBase &)> convert);
 
-/// Numbers the VM computes with.
+/// Whether the VM supports arithmetic on the scalar type.
 bool isVMNumber(mlir::Type type);
 
 } // namespace pto_mlir

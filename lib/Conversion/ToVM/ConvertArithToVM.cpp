@@ -15,7 +15,7 @@ namespace pto_mlir {
 
 namespace {
 
-/// The instruction of a computation on two numbers.
+/// The VM instruction of a binary op on scalars; empty when there is none.
 StringRef instructionOf(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().stripDialect())
       .Case("addi", "iadd")
@@ -50,7 +50,7 @@ StringRef instructionOf(Operation *op) {
 void convertNumbers(Operation *op, RewriterBase &rewriter) {
   Type type = op->getResult(0).getType();
   if (StringRef kind = instructionOf(op); !kind.empty()) {
-    // i1 has no arithmetic in the VM.
+    // The VM has no i1 arithmetic other than logic.
     if (type.isInteger(1) && kind != "iand" && kind != "ior" && kind != "ixor")
       return;
     rewriter.replaceOpWithNewOp<vm::BinaryOp>(op, type, kind, op->getOperand(0), op->getOperand(1));

@@ -20,8 +20,7 @@ Value indexConstant(RewriterBase &rewriter, Location loc, int64_t value) {
   return makeConstant(rewriter, loc, rewriter.getIndexAttr(value));
 }
 
-/// The extents that the type of a reshaped tensor leaves open, from the extents of its source: a group's extents
-/// multiply to one.
+/// The dynamic extents of a collapsed tensor: products of the source's extents in each group.
 SmallVector<Value> collapsedExtents(tensor::CollapseShapeOp op, RewriterBase &rewriter) {
   SmallVector<Value> extents;
   for (auto [d, group] : llvm::enumerate(op.getReassociationIndices())) {
@@ -46,7 +45,7 @@ void convertTensorOp(Operation *op, RewriterBase &rewriter) {
         rewriter.replaceOpWithNewOp<vm::NewOp>(op, empty.getType(), empty.getDynamicSizes());
       })
       .Case([&](tensor::DimOp dim) {
-        // An index that is known only when it runs has no instruction.
+        // There is no instruction for a dynamic dimension index.
         if (auto index = dim.getConstantIndex(); index && isa<RankedTensorType>(dim.getSource().getType()))
           rewriter.replaceOpWithNewOp<vm::DimOp>(op, dim.getType(), dim.getSource(), *index);
       })

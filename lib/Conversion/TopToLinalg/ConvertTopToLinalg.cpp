@@ -1,4 +1,4 @@
-//===- ConvertTopToLinalg.cpp - top ops become linalg on tensors ----------===//
+//===- ConvertTopToLinalg.cpp - lower top ops to linalg on tensors ----------===//
 
 #include "Patterns.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
@@ -24,8 +24,8 @@ namespace {
 #define GEN_PASS_REGISTRATION
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h.inc"
 
-// Each output is written once, by a kernel: what is an input, a constant or another output (equal formulas are computed
-// once) is copied.
+// Every output must be written by a kernel exactly once, so copy outputs that are inputs, constants or other outputs
+// (after CSE).
 void copySharedOutputs(func::FuncOp func) {
   Operation *terminator = func.getBody().front().getTerminator();
   OpBuilder builder(terminator);
@@ -47,7 +47,7 @@ void copySharedOutputs(func::FuncOp func) {
 
 using Shapes = llvm::StringMap<SmallVector<int64_t>>;
 
-/// The shapes of all tensors that a location names.
+/// The shapes of all tensors named by locations.
 Shapes namedShapes(ModuleOp module) {
   Shapes shapes;
   module.walk([&](Operation *op) {
@@ -58,7 +58,7 @@ Shapes namedShapes(ModuleOp module) {
   return shapes;
 }
 
-/// Notes the shapes of tensors that their lowering computes in another one.
+/// Records the original shapes of tensors whose lowering changed the shape.
 void noteShapes(ModuleOp module, const Shapes &before) {
   std::vector<std::pair<StringRef, ArrayRef<int64_t>>> changed;
   for (const auto &after : namedShapes(module))
@@ -67,8 +67,7 @@ void noteShapes(ModuleOp module, const Shapes &before) {
   top::addShapes(module, changed);
 }
 
-/// The number of rows of the smallest tensor of which `value` names rows, through reshapes and permutations; 0 when it
-/// names none.
+/// The smallest extent indexed by `value` in a gather, through reshapes and permutations; 0 when it is not an index.
 int64_t indexBound(Value value) {
   int64_t bound = 0;
   for (OpOperand &use : value.getUses()) {
@@ -83,7 +82,7 @@ int64_t indexBound(Value value) {
   return bound;
 }
 
-/// Notes on inputs that are indices how far they may go.
+/// Records the bounds of index inputs.
 void noteIndexBounds(func::FuncOp main) {
   Builder builder(main.getContext());
   for (BlockArgument argument : main.getArguments())
@@ -96,7 +95,7 @@ bool isToConvert(Operation *op) {
   return isa<top::TopDialect>(op->getDialect()) && !isa<top::WeightOp, top::LaunchOp>(op);
 }
 
-/// No engine computes with unsigned integers or floats of 64 bits; whole numbers may be moved.
+/// Rejects computation on unsigned integers and 64-bit floats, which no engine supports; integers may be moved.
 LogicalResult checkElementTypes(ModuleOp module) {
   bool computable = true;
   module.walk([&](Operation *op) {
@@ -118,7 +117,7 @@ LogicalResult checkElementTypes(ModuleOp module) {
   return success(computable);
 }
 
-/// Rewrites what `patterns` know, and goes on after an op that they refuse: the user sees all problems at once.
+/// Applies `patterns` to all ops, continuing after failures, so that the user sees all errors at once.
 LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &patterns) {
   struct Pending : RewriterBase::Listener {
     std::vector<Operation *> ops;
@@ -138,7 +137,7 @@ LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &pattern
   unsigned errors = 0, refused = 0;
   ScopedDiagnosticHandler counter(module.getContext(), [&](Diagnostic &diagnostic) {
     errors += diagnostic.getSeverity() == DiagnosticSeverity::Error;
-    return failure(); // the handlers outside print it
+    return failure(); // reported by the outer diagnostic handlers
   });
   while (!pending.ops.empty())
     for (Operation *op : std::exchange(pending.ops, {})) {

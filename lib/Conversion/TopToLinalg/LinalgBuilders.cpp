@@ -1,4 +1,4 @@
-//===- LinalgBuilders.cpp - what the lowerings share ----------------------===//
+//===- LinalgBuilders.cpp - helpers of the lowerings ----------------------===//
 
 #include "LinalgBuilders.h"
 
@@ -93,7 +93,8 @@ Value filled(OpBuilder &builder, Location loc, ArrayRef<int64_t> shape, Type typ
   return builder.create<linalg::FillOp>(loc, scalar(builder, loc, type, value), init).getResult(0);
 }
 
-// What becomes a scalar of the body. Large splats are rare and stay in memory: finding them reads every byte.
+// The value of a small splat, which becomes a scalar of the body. Large splats are rare and detecting them reads all
+// data, so they stay in memory.
 static std::optional<double> smallSplat(Value operand) {
   bool isSmall = cast<RankedTensorType>(operand.getType()).getNumElements() <= top::kMaxInlineElements;
   return isSmall ? top::getSplat(operand) : std::nullopt;
@@ -156,7 +157,7 @@ Value elementwise(OpBuilder &builder, Location loc, RankedTensorType resultType,
         kept.push_back(size);
       }
     }
-    // A dimension that repeats, or could, is dropped from the operand.
+    // Drop unit dimensions from the operand, which are broadcast.
     if (kept.size() != shape.size())
       operand = smallSplat(operand) ? operand : reshape(builder, innerLoc(loc), operand, kept);
     inputs.push_back(operand);

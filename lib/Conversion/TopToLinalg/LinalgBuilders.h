@@ -1,4 +1,4 @@
-//===- LinalgBuilders.h - what the lowerings share --------------*- C++ -*-===//
+//===- LinalgBuilders.h - helpers of the lowerings --------------*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H
 #define PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H
@@ -15,7 +15,7 @@ using ElementFn = llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Locati
 /// (and for f16 when `wide`), else `type` itself.
 mlir::Type computeType(mlir::Type type, bool wide);
 
-/// Location of a step that makes no named tensor: points at `loc`, has no name.
+/// The location of an intermediate op: refers to `loc`, but names no tensor.
 mlir::Location innerLoc(mlir::Location loc);
 
 /// `arith.constant` of a float or integer type, rounded once.
@@ -41,8 +41,8 @@ mlir::Value elementwiseMapped(mlir::OpBuilder &builder, mlir::Location loc, mlir
                               mlir::ValueRange operands, llvm::ArrayRef<mlir::AffineMap> maps, mlir::Type compute,
                               ElementFn body);
 
-/// linalg.generic that reduces `axes` of `input` (dimensions vanish), starting
-/// from `initial`; elements are converted to `accumulator` type first. `body` gets (element, accumulator).
+/// linalg.generic that reduces `axes` of `input` (dropping the dimensions), starting from `initial`; elements are
+/// converted to `accumulator` type first. `body` gets (element, accumulator).
 mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value input, llvm::ArrayRef<int64_t> axes,
                    mlir::Type accumulator, double initial, ElementFn body);
 
@@ -53,22 +53,22 @@ mlir::Value convertTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Va
 /// The same elements under another shape, as at most one collapse and one expand.
 mlir::Value reshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-/// Surrounds `value` with a constant; `value` itself when nothing is added.
+/// Pads `value` with a constant; returns `value` when all pads are 0.
 mlir::Value pad(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> low,
                 llvm::ArrayRef<int64_t> high, double constant);
 
-/// Windows over one or two spatial dimensions seen as windows over an image: one
-/// spatial dimension is the width of an image one row high.
+/// Normalises windows over one or two spatial dimensions to two: a single spatial dimension is the width of an image of
+/// height 1.
 class ImageWindow {
 public:
-  /// Of `op` in `layout` on `input`; reports what is not supported (NCHW, three and more spatial dimensions).
+  /// For `op` in `layout` on `input`. Emits an error for unsupported cases (NCHW, three or more spatial dimensions).
   static mlir::FailureOr<ImageWindow> get(mlir::Operation *op, llvm::StringRef layout, mlir::RankedTensorType input);
 
-  /// One number per spatial dimension -> two; `missing` for the height that is not there.
+  /// One number per spatial dimension -> two; `missing` for an absent height.
   llvm::SmallVector<int64_t> numbers(llvm::ArrayRef<int64_t> values, int64_t missing) const;
   /// First the low then the high pads of all spatial dimensions -> (low, high) of two.
   std::pair<llvm::SmallVector<int64_t>, llvm::SmallVector<int64_t>> pads(llvm::ArrayRef<int64_t> values) const;
-  /// `shape` with a dimension of 1 put in at `height` where the height is not there.
+  /// `shape` with a unit dimension inserted at `height` if the height is absent.
   llvm::SmallVector<int64_t> shape(llvm::ArrayRef<int64_t> shape, unsigned height = 1) const;
 
 private:

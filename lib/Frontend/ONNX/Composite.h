@@ -1,4 +1,4 @@
-// Operators that are a few top ops: values are written as formulas.
+// A builder for operators that are decomposed into a few top ops.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_COMPOSITE_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_COMPOSITE_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::onnx {
 
-/// Builds the steps of one node's formula. Steps have no tensor name; `named` gives the last one the node's output
-/// name. A null value stands for an error that is reported already and passes through.
+/// Builds the ops of one node's decomposition. Intermediate values have no tensor name; the result gets the node's
+/// output name. A null value marks an error already reported and propagates.
 class Formula {
 public:
   explicit Formula(Node &node) : node(node) {}
@@ -28,7 +28,7 @@ public:
     return x ? node.create<OpTy>("", {x, constant(x, y)}) : x;
   }
 
-  /// A step that is the node's result, under its name.
+  /// Builds the op whose result is the node's output.
   template <typename OpTy>
   mlir::LogicalResult result(mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return node.finish(node.create<OpTy>(node.outputName(), x, attributes));

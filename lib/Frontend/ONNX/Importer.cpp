@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// The default operator set has two spellings.
+// The default domain has two spellings: "" and "ai.onnx".
 static StringRef canonicalDomain(StringRef domain) { return domain == "ai.onnx" ? StringRef() : domain; }
 
-// Said where a model wants them.
+// The reason reported for models with sequences, optionals or maps.
 static constexpr StringLiteral kNoSequences =
     "sequences, optionals and maps have no place in device memory; a tensor that grows by Concat in a Loop, or rows "
     "that a Loop or Scan collects, have";
@@ -29,7 +29,7 @@ static constexpr StringLiteral kNoSequences =
 Value Importer::value(StringRef name) {
   Tensor &tensor = tensors[name];
   OpBuilder::InsertionGuard guard(builder);
-  // What a subgraph is the first to read may be read behind it, too.
+  // Create the constant in the entry block, since it may also be used after the subgraph.
   if (depth)
     builder.setInsertionPointToStart(entry);
   if (!tensor.value)
@@ -65,7 +65,7 @@ void Importer::reportNode(const ::onnx::NodeProto &node, int64_t opset, const Tw
   report(who + " (" + op + ", opset " + (opset ? std::to_string(opset) : "unknown") + "): " + reason);
 }
 
-//===-- The model's frame -------------------------------------------------===//
+//===-- Versions, inputs, initializers ------------------------------------===//
 
 bool Importer::checkModel() {
   const ::onnx::ModelProto &model = file.model();
@@ -122,7 +122,7 @@ bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef ra
   return weight.has_value();
 }
 
-// "[1, 3, ?, ?]"
+// A shape as text: "[1, 3, ?, ?]".
 static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   std::string text = "[";
   for (const auto &dim : shape.dim())
@@ -202,7 +202,7 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   return errors.empty();
 }
 
-// Shapes that the inputs may have together: the dimensions of one name have one size.
+// Records the possible combined shapes of the inputs; dimensions with the same name have the same size.
 void Importer::setInputShapes(ArrayRef<Value> values) {
   SmallVector<StringRef> names;
   for (const auto *input : inputs)
@@ -311,7 +311,7 @@ bool Importer::selectNodes() {
 
 //===-- Nodes -------------------------------------------------------------===//
 
-// What works instead of an operator that is not imported.
+// A hint about alternatives to an unsupported operator.
 static std::string hintFor(StringRef op) {
   if (op.starts_with("Sequence") || op.starts_with("Optional") || op == "SplitToSequence" || op == "ConcatFromSequence")
     return (": " + kNoSequences).str();
@@ -365,7 +365,7 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
     poison();
 }
 
-// Constants that no op uses, and ops whose results nobody needs (they stem from shape arithmetic).
+// Erases dead constants and ops, which stem from folded shape arithmetic.
 static void eraseDead(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block))) {
     if (isOpTriviallyDead(&op)) {
@@ -403,7 +403,7 @@ std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphPr
     own.own.insert(input.name());
   for (const auto &node : graph.node()) {
     own.nodes.push_back(&node);
-    // Its own tensors hide those around it, also before they are there.
+    // Names defined in the subgraph shadow those of enclosing graphs, even before their definition.
     for (const std::string &output : node.output()) {
       tensors.erase(output);
       if (!output.empty())

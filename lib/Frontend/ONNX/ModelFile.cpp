@@ -10,7 +10,7 @@ namespace pto_mlir::onnx {
 
 namespace {
 
-// Below this, a copy costs less than the bookkeeping.
+// Smaller raw data is left in the message, where protobuf copies it.
 constexpr uint64_t kLargeRawData = 1024;
 
 using google::protobuf::io::CodedInputStream;
@@ -157,9 +157,9 @@ std::optional<llvm::StringRef> ModelFile::external(llvm::StringRef location, uin
   if (!buffer) {
     llvm::SmallString<256> full(folder), root, real;
     path::append(full, location);
-    // A symbolic link must not lead out of the folder either.
+    // A symbolic link must not point outside the folder either.
     if (llvm::sys::fs::real_path(folder.empty() ? "." : folder, root) || llvm::sys::fs::real_path(full, real))
-      return fail("no such file beside the model");
+      return fail("no such file in the model's folder");
     if (!llvm::StringRef(real).starts_with(root) ||
         (root != "/" && real.size() > root.size() && real[root.size()] != '/'))
       return fail("must be a path inside the model's folder");

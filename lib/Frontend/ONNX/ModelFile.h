@@ -1,4 +1,4 @@
-// An .onnx file, mapped; the bytes of large initializers stay in the file.
+// A memory-mapped .onnx file; large initializers are not copied.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_MODELFILE_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_MODELFILE_H
 
@@ -10,24 +10,25 @@
 
 namespace pto_mlir::onnx {
 
-/// protobuf parses at most 2 GiB and copies every byte. So the wire format is walked by hand first: raw_data of the
-/// graph's initializers that is large is left out of what protobuf sees and remembered as a range of the mapped file.
+/// protobuf parses at most 2 GiB and copies all data. So the wire format is scanned first: large raw_data of graph
+/// initializers is stripped from the message passed to protobuf and recorded as a range of the mapped file.
 class ModelFile {
 public:
-  /// Nullopt on error, `error` then says why, without the path.
+  /// Nullopt on error, with the reason (without the path) in `error`.
   static std::optional<ModelFile> open(llvm::StringRef path, std::string &error);
 
   const ::onnx::ModelProto &model() const { return *proto; }
 
-  /// The raw bytes of the i-th initializer of the graph: from the file or from the message.
+  /// The raw data of the i-th initializer of the graph, from the mapped file or the message.
   llvm::StringRef rawData(int initializer) const;
 
-  /// Bytes [offset, offset + length) of a file of external data, length to the end of the file when absent. `location`
-  /// must stay inside the model's folder.
+  /// Bytes [offset, offset + length) of an external data file; to its end without `length`. `location` must be inside
+  /// the model's folder.
   std::optional<llvm::StringRef> external(llvm::StringRef location, uint64_t offset, std::optional<uint64_t> length,
                                           std::string &error);
 
-  /// Whether rawData(i) lies in the mapped file, which owner() keeps alive; else it dies with this object.
+  /// Whether rawData(i) is in the mapped file, which owner() keeps alive; otherwise it is valid for the lifetime of
+  /// this object.
   bool isMapped(int initializer) const { return !stripped[initializer].empty(); }
   std::shared_ptr<const void> owner() const { return files; }
 

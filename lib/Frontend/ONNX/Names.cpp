@@ -6,7 +6,7 @@ namespace pto_mlir::onnx {
 
 namespace {
 
-/// Collects the first name that is not UTF-8.
+/// Finds the first name that is not UTF-8.
 class NameCheck {
 public:
   std::optional<std::string> found;

@@ -1,4 +1,4 @@
-// Names of an ONNX graph that cannot be shown, printed or written.
+// Validation of names in an ONNX graph.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NAMES_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_NAMES_H
 
@@ -8,8 +8,8 @@
 
 namespace pto_mlir::onnx {
 
-/// The first name in the graph or its subgraphs that is not UTF-8 text, as "tensor 'a\xff'"; nullopt without one.
-/// ONNX demands UTF-8, but its protobuf schema (proto2) lets every byte pass.
+/// The first name in the graph or its subgraphs that is not UTF-8 text, as "tensor 'a\xff'"; nullopt without one. ONNX
+/// requires UTF-8, but its protobuf schema (proto2) does not enforce it.
 std::optional<std::string> findNonUtf8Name(const ::onnx::GraphProto &graph);
 
 } // namespace pto_mlir::onnx

@@ -39,7 +39,7 @@ int64_t Node::maxExtent() const { return importer.maxExtent(); }
 bool Node::hasNeed() const { return importer.hasNeed(); }
 
 std::optional<SmallVector<int64_t>> Node::ints(unsigned i, StringRef what) {
-  // Axes and steps are the graph's; sizes may be a run's.
+  // Axes and steps must be constants; sizes may be dynamic.
   bool isSize = what != "axes" && what != "axis" && what != "steps";
   std::optional<top::Weight> weight = isSize ? needConstant(i) : constant(i);
   if (!weight) {
@@ -151,7 +151,7 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   {
     ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
       std::string text = diagnostic.str();
-      // "'top.conv' op input has .." -> "input has ..": the node is named already.
+      // Strip the op from "'top.conv' op input has ..", since the message already names the node.
       reason = StringRef(text).contains("' op ") ? StringRef(text).split("' op ").second.str() : text;
       return success();
     });
@@ -161,7 +161,7 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
                                           nullptr, {}, types))) {
       state.addTypes(types);
       Operation *op = b.create(state);
-      // What the types alone do not say (element types that an op does not take).
+      // Verify constraints that type inference does not check, such as element types.
       if (succeeded(op->getName().verifyInvariants(op))) {
         auto type = cast<RankedTensorType>(op->getResult(0).getType());
         bool small = isa<IntegerType>(type.getElementType()) || type.getNumElements() <= top::kMaxInlineElements;
@@ -186,7 +186,7 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   return {};
 }
 
-// What an op gives that gets an empty tensor: nets have none, so that the result has to be known.
+// Folds an op with an empty operand. Nets have no empty tensors, so the result must be a constant or another operand.
 Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {
   OpBuilder &b = builder();
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, b.getContext());
@@ -213,7 +213,7 @@ Value Node::ofNothing(StringRef opName, StringRef name, ValueRange operands, Arr
                   [](Value part) { return cast<RankedTensorType>(part.getType()).getNumElements() != 0; });
     return parts.size() == 1 ? parts.front() : create(opName, name, parts, attributes);
   }
-  // Sums of nothing.
+  // Sums over no elements are 0.
   if (opName == top::ReduceSumOp::getOperationName() ||
       (opName == top::MatMulOp::getOperationName() && operands.size() == 2))
     return top::createConstant(b, loc, name, type, std::vector<char>(top::tensorBytes(type).value_or(0), 0));

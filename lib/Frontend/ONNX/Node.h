@@ -1,4 +1,4 @@
-// One ONNX node while it is imported: what an importer function sees.
+// One ONNX node during import: the interface of importer functions.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NODE_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_NODE_H
 
@@ -30,31 +30,30 @@ public:
   bool has(unsigned i) const { return i < numInputs() && !proto.input(i).empty(); }
   mlir::Value input(unsigned i);
   mlir::RankedTensorType type(unsigned i);
-  /// The input's elements when they are known now.
+  /// The input's elements if it is a constant.
   std::optional<top::Weight> constant(unsigned i);
-  /// The same where nothing works without them: what only a run knows may become known in versions of the graph. The
-  /// node has to fail then.
+  /// The same for a required constant. If the input is dynamic, requests versions of the graph, and the node must fail.
   std::optional<top::Weight> needConstant(unsigned i);
-  /// The same as integers; an error that names `what` when they are not known.
+  /// The same as integers; reports an error that names `what` if it is not a constant.
   std::optional<llvm::SmallVector<int64_t>> ints(unsigned i, llvm::StringRef what);
 
-  //===-- Attributes. Asking marks them as known; others are an error at the end. --===//
+  //===-- Attributes. Reading one marks it as used; unused ones are an error (checkAttributesUsed). --===//
   int64_t intAttr(llvm::StringRef name, int64_t otherwise);
   double floatAttr(llvm::StringRef name, double otherwise);
   std::string stringAttr(llvm::StringRef name, llvm::StringRef otherwise);
   std::optional<llvm::SmallVector<int64_t>> intsAttr(llvm::StringRef name);
   const ::onnx::AttributeProto *attr(llvm::StringRef name);
   bool checkAttributesUsed();
-  /// The subgraph in an attribute; null, reported, when there is none.
+  /// The subgraph in an attribute; reports an error and returns null when absent.
   const ::onnx::GraphProto *graphAttr(llvm::StringRef name);
-  /// Problems reported so far; `takeBack` forgets those of this node since then.
+  /// Number of errors reported so far; `takeBack` removes those of this node since then.
   size_t numReports() const;
   void takeBack(size_t count);
-  /// Importer::importSubgraph. Its problems are this node's.
+  /// Importer::importSubgraph; its errors count as this node's.
   std::optional<llvm::SmallVector<mlir::Value>> importGraph(const ::onnx::GraphProto &graph,
                                                             llvm::ArrayRef<mlir::Value> arguments);
 
-  /// Importer's notes on what is known at run time only.
+  /// Forwarded to the importer's records of dynamic sizes.
   void setCount(mlir::Value value, int64_t count);
   void setShapes(llvm::ArrayRef<mlir::Value> values, std::vector<std::vector<std::vector<int64_t>>> choices);
   void noteShapes(mlir::Operation *op);
@@ -64,7 +63,7 @@ public:
 
   //===-- Results --===//
   unsigned numOutputs() const { return proto.output_size(); }
-  /// Whether there is an output that anything reads: exporters name a Dropout's mask and never use it.
+  /// Whether output `i` exists and is read. Exporters name unused outputs, such as a Dropout's mask.
   bool wantsOutput(unsigned i) const;
   llvm::StringRef outputName(unsigned i = 0) const {
     return wantsOutput(i) ? llvm::StringRef(proto.output(i)) : llvm::StringRef();
@@ -72,14 +71,14 @@ public:
   void set(unsigned i, mlir::Value value);
   void set(unsigned i, top::Weight weight);
 
-  /// Builds an op with inferred result type under a tensor name ("" = none). Small constants and integers are computed
-  /// at once. Null after an error, which is reported.
+  /// Builds an op with inferred result type and a tensor name ("" = none). Folds ops on small or integer constants.
+  /// Reports errors and then returns null.
   template <typename OpTy>
   mlir::Value create(llvm::StringRef name, mlir::ValueRange operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return create(OpTy::getOperationName(), name, operands, attributes);
   }
-  /// Builds the op that gives output 0.
+  /// Builds the op that computes output 0.
   template <typename OpTy>
   mlir::LogicalResult result(mlir::ValueRange operands, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {
     return finish(create(OpTy::getOperationName(), outputName(), operands, attributes));
@@ -101,13 +100,13 @@ public:
   mlir::NamedAttribute flag(llvm::StringRef name, bool value) { return named(name, builder().getBoolAttr(value)); }
   mlir::Value reshape(llvm::StringRef name, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 
-  /// Reports the node with a reason; always failure.
+  /// Reports an error at this node; returns failure.
   mlir::LogicalResult error(const llvm::Twine &reason);
   bool hasErrors() const { return errors; }
 
-  /// `axis` counted from the front; nullopt, reported, when it is outside [-rank, rank).
+  /// `axis` normalised to [0, rank); reports an error and returns nullopt when it is outside [-rank, rank).
   std::optional<int64_t> axis(int64_t axis, int64_t rank);
-  /// The same for a list: ascending, each once.
+  /// The same for a list; sorted ascending, duplicates are an error.
   std::optional<llvm::SmallVector<int64_t>> axes(llvm::ArrayRef<int64_t> list, int64_t rank);
 
 private:
@@ -121,7 +120,7 @@ private:
   llvm::StringSet<> used;
 };
 
-/// Imports one node: sets its outputs or reports.
+/// Imports one node: sets its outputs or reports errors.
 using ImportFn = mlir::LogicalResult (*)(Node &);
 
 } // namespace pto_mlir::onnx

@@ -1,4 +1,4 @@
-// Which ONNX operators are imported, over which opsets, and by what.
+// The registry of importers by ONNX operator and opset.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_REGISTRY_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_REGISTRY_H
 
@@ -11,7 +11,7 @@ namespace pto_mlir::onnx {
 inline constexpr int kVariadic = INT_MAX;
 
 struct OpEntry {
-  int from, to; ///< opsets, both included
+  int from, to; ///< range of opsets, inclusive
   int minInputs, maxInputs;
   ImportFn import;
 
@@ -27,7 +27,7 @@ public:
   /// Registers an operator of the default domain.
   void add(llvm::StringRef op, OpEntry entry) { entries[op].push_back(entry); }
 
-  /// The entry that covers the opset, or null; `known` says whether another opset of the operator is supported.
+  /// The entry for the opset, or null; `known` is set when the operator is supported for another opset.
   const OpEntry *find(llvm::StringRef op, int64_t opset, bool &known) const;
 
   const llvm::StringMap<llvm::SmallVector<OpEntry, 1>> &all() const { return entries; }

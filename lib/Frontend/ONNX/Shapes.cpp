@@ -1,4 +1,4 @@
-// The text of --input_shapes.
+// Parser of --input_shapes.
 #include "pto_mlir/Frontend/ONNX/Import.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -14,7 +14,7 @@ struct Parser {
     return rest.consume_front(llvm::StringRef(&c, 1));
   }
 
-  // Sizes up to the closing bracket; the opening one is eaten.
+  // Parses sizes up to the closing bracket, after the opening one.
   bool sizes(std::vector<int64_t> &shape) {
     if (eat(']'))
       return true;
@@ -52,7 +52,7 @@ std::optional<std::vector<std::vector<int64_t>>> parseShapes(llvm::StringRef tex
   std::vector<std::vector<int64_t>> result;
   if (parser.shapes(result) && parser.rest.trim().empty())
     return result;
-  error = ("'" + text + "' is no list of lists of positive integers such as [[1,3,224,224]]").str();
+  error = ("'" + text + "' is not a list of lists of positive integers such as [[1,3,224,224]]").str();
   return std::nullopt;
 }
 

@@ -65,7 +65,7 @@ std::string dataTypeName(int dataType) {
              : std::to_string(dataType);
 }
 
-// Spreads 2- or 4-bit integers, low bits first, to one byte each; signed ones keep their sign.
+// Unpacks 2- or 4-bit integers, low bits first, to one byte each; signed ones are sign-extended.
 static std::vector<char> unpack(StringRef packed, unsigned width, bool isSigned, int64_t count) {
   std::vector<char> bytes(count);
   unsigned perByte = 8 / width, mask = (1u << width) - 1;
@@ -77,7 +77,7 @@ static std::vector<char> unpack(StringRef packed, unsigned width, bool isSigned,
   return bytes;
 }
 
-// The bytes of one of the typed fields, each element cut to its stored size.
+// The data of one of the typed fields, each element truncated to its storage size.
 template <typename Field> static std::string packField(const Field &field, size_t size) {
   std::string bytes;
   bytes.reserve(field.size() * size);
@@ -98,7 +98,7 @@ static std::string typedData(const TensorProto &tensor, Type type, unsigned widt
     return packField(tensor.uint64_data(), 4);
   case TensorProto::UINT64:
     return packField(tensor.uint64_data(), 8);
-  default: // every type of at most 32 bits; small integers come packed in bytes
+  default: // every type of at most 32 bits; 2- and 4-bit integers are packed in bytes
     return packField(tensor.int32_data(), std::max(width / 8, 1u));
   }
 }
@@ -137,7 +137,7 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
       if (entry.key() == "location")
         location = entry.value();
       else if ((entry.key() == "offset" || entry.key() == "length") && !isNumber)
-        return fail("external data: " + entry.key() + " '" + entry.value() + "' is no number");
+        return fail("external data: " + entry.key() + " '" + entry.value() + "' is not a number");
       else if (entry.key() == "offset")
         offset = number;
       else if (entry.key() == "length")
@@ -159,7 +159,7 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
     return top::Weight{shaped, ArrayRef<char>(raw.data(), raw.size()), std::move(owner)};
   std::vector<char> data =
       isPacked ? unpack(raw, width, !type.isUnsignedInteger(), count) : std::vector<char>(raw.begin(), raw.end());
-  if (width == 1) // any byte but 0 is true
+  if (width == 1) // any non-zero byte is true
     for (char &byte : data)
       byte = byte != 0;
   auto copy = std::make_shared<const std::vector<char>>(std::move(data));

@@ -1,4 +1,4 @@
-// TensorProto -> element type, shape and bytes.
+// Decodes TensorProto to element type, shape and data.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_TENSORDECODER_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_TENSORDECODER_H
 
@@ -10,11 +10,11 @@ namespace pto_mlir::onnx {
 /// The builtin type of a TensorProto.DataType, null for one that has none (strings, complex numbers, float4, e8m0).
 mlir::Type elementType(mlir::MLIRContext *context, int dataType);
 
-/// "FLOAT8E8M0", or the number when the schema does not know it.
+/// The name of a TensorProto.DataType ("FLOAT8E8M0"), or its number when the schema has no name.
 std::string dataTypeName(int dataType);
 
-/// Decodes a tensor whose raw bytes are `raw` (of the message or of the mapped file). `owner` keeps `raw` alive when
-/// the result may point into it; null = copy. Nullopt with a reason on error.
+/// Decodes a tensor with raw data `raw` (of the message or of the mapped file). If `owner` is set, it keeps `raw` alive
+/// and the result may point into it; otherwise the data is copied. Nullopt with a reason on error.
 std::optional<top::Weight> decodeTensor(mlir::MLIRContext *context, const ::onnx::TensorProto &tensor,
                                         llvm::StringRef raw, std::shared_ptr<const void> owner, ModelFile &file,
                                         std::string &error);

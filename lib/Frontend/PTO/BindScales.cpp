@@ -1,4 +1,4 @@
-//===- BindScales.cpp - tiles of scales and the products that take them --------------------------===//
+//===- BindScales.cpp - bind tiles of scales to their matrix products --------------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
@@ -18,8 +18,8 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// Scales that are bound to one operand are one tile. Where they lie is no business of the operand's address: products
-/// name their scales.
+/// Merges scales bound to one operand into one tile. Their address is independent of the operand's, since products take
+/// the scales as operands.
 static LogicalResult bindAddresses(func::FuncOp func) {
   DominanceInfo dominance(func);
   DenseMap<Value, Value> scalesOf;
@@ -47,7 +47,7 @@ struct BindScalesPass : pto_mlir::pto::impl::PTOBindScalesBase<BindScalesPass> {
     WalkResult result = getOperation().walk([](func::FuncOp func) { return WalkResult(bindAddresses(func)); });
     if (result.wasInterrupted())
       return signalPassFailure();
-    // Scales that no product takes are moved for nobody.
+    // Erase moves into scales without users.
     SmallVector<Operation *> dead;
     getOperation().walk([&](TExtractOp move) {
       auto to = dyn_cast<TileBufType>(move.getDst().getType());

@@ -1,4 +1,4 @@
-//===- CheckControlFlow.cpp - what no command stream can hold ---------------------------------===//
+//===- CheckControlFlow.cpp - reject unsupported control flow ---------------------------------===//
 
 #include "pto_mlir/Frontend/PTO/Passes.h"
 

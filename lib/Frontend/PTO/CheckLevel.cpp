@@ -1,4 +1,4 @@
-//===- CheckLevel.cpp - refuse what the level of a .pto does not allow ---------------------===//
+//===- CheckLevel.cpp - reject ops that the level of a .pto does not allow ---------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Frontend/PTO/Passes.h"
@@ -17,7 +17,7 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// Kernels return nothing, calls make no circle.
+/// Checks that kernels have no results and that there is no recursion.
 static LogicalResult checkFunctions(ModuleOp module) {
   SmallVector<func::FuncOp> defined;
   for (auto func : module.getOps<func::FuncOp>()) {
@@ -31,7 +31,7 @@ static LogicalResult checkFunctions(ModuleOp module) {
     bool entry = func->hasAttr("pto.entry") || func->hasAttr("hacc.entry") || defined.size() == 1;
     if (entry && func.getNumResults() != 0)
       return func.emitError("a kernel returns nothing, this one has ") << func.getNumResults() << " results";
-    // Depth first from func: meeting it again is a circle.
+    // A depth-first search from `func`: reaching it again is recursion.
     llvm::SmallPtrSet<Operation *, 8> seen;
     SmallVector<func::FuncOp> open = {func};
     while (!open.empty()) {

@@ -21,7 +21,7 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// An op that opens queues.
+/// An op that opens one side of a queue.
 struct Side {
   Operation *op;
   std::optional<bool> nosplit;               // as written

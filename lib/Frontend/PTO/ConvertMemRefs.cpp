@@ -1,4 +1,4 @@
-//===- ConvertMemRefs.cpp - memrefs at tile ops to tiles, pointers and views ---------------------===//
+//===- ConvertMemRefs.cpp - memref operands of tile ops to tiles, pointers, views ---------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
@@ -20,7 +20,7 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// The local memory of a memref; nothing for global memory.
+/// The local memory of a memref; nullopt for global memory.
 static std::optional<AddressSpace> localSpace(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   auto space = memref ? dyn_cast_or_null<AddressSpaceAttr>(memref.getMemorySpace()) : AddressSpaceAttr();
@@ -29,14 +29,14 @@ static std::optional<AddressSpace> localSpace(Type type) {
   return space.getValue();
 }
 
-/// Rows and columns of a memref of any rank: leading dimensions count further rows.
+/// Rows and columns of a memref of any rank: all leading dimensions are collapsed into rows.
 static std::pair<int64_t, int64_t> boxOf(MemRefType type) {
   int64_t cols = type.getRank() ? type.getShape().back() : 1;
   return {type.getRank() ? type.getNumElements() / std::max<int64_t>(cols, 1) : 1, cols};
 }
 
-/// Leading dimensions that follow each other without a gap become rows of the one behind them, as in `boxOf`: a view of
-/// three dimensions and more names blocks of a layout, and a memref names none.
+/// Collapses contiguous leading dimensions into rows, as `boxOf` does: in a view with three or more dimensions the
+/// leading ones would denote blocks of a layout, which memrefs do not have.
 static void joinRows(SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult> &strides, Builder b) {
   while (sizes.size() > 2) {
     std::optional<int64_t> outer = getConstantIntValue(sizes[0]), inner = getConstantIntValue(sizes[1]),
@@ -51,8 +51,8 @@ static void joinRows(SmallVector<OpFoldResult> &sizes, SmallVector<OpFoldResult>
   }
 }
 
-/// The tile that a memref of local memory is, in the layout that its memory's instructions expect or that `config`
-/// names.
+/// The tile type of a memref in local memory, in the layout given by `config` or else expected by the instructions of
+/// its memory.
 static TileBufType tileType(MemRefType type, AddressSpace space, TileBufConfigAttr config, const Target &arch) {
   auto [rows, cols] = boxOf(type);
   MLIRContext *context = type.getContext();
@@ -89,23 +89,22 @@ public:
 
 private:
   LogicalResult convert(Operation *op);
-  /// Behind `at`: the view from `ptr` on that `memref` stands for.
+  /// Creates after `at` the view of `memref`, which begins at `ptr`.
   LogicalResult makeView(Operation *at, Value memref, Value ptr, SmallVector<OpFoldResult> sizes,
                          SmallVector<OpFoldResult> strides);
   Value index(OpBuilder &b, Location loc, OpFoldResult value);
-  /// In front of `op`: all of a gapless memref as blocks of 16 rows and 32 bytes, which follow one another down the
-  /// columns (nz).
+  /// Creates before `op` a view of a contiguous memref as blocks of 16 rows and 32 bytes in column-major order (nz).
   Value blockView(Operation *op, Value ptr, MemRefType memref);
 
   func::FuncOp func;
-  DenseMap<Value, MemRefType> arguments; // what arguments were that are pointers now
-  DenseMap<Value, Value> pointers;       // of memrefs in global memory: what they begin at
-  DenseMap<Value, Value> operands;       // what an op of the dialect takes instead of a memref
+  DenseMap<Value, MemRefType> arguments; // original types of converted arguments
+  DenseMap<Value, Value> pointers;       // start pointers of memrefs in global memory
+  DenseMap<Value, Value> operands;       // converted operands by memref
 };
 } // namespace
 
-/// Does a UB tile in blocks take the memref's memory as blocks? Where it says so, and where rows of one block's width
-/// are the same in both orders.
+/// Whether a blocked UB tile reads the memref's memory as blocks: if so declared, or if rows have the width of one
+/// block, for which both orders are equal.
 static bool readsBlocks(Operation *op, MemRefType memref) {
   auto [rows, cols] = boxOf(memref);
   int64_t c0 = getC0(memref.getElementType());
@@ -177,7 +176,7 @@ LogicalResult Converter::convert(Operation *op) {
     auto type = cast<MemRefType>(result.getType());
     auto space = localSpace(type);
     if (!space)
-      return success(); // its users say what is wrong with it
+      return success(); // its users report the error
     if (!type.hasStaticShape() || !type.getLayout().isIdentity())
       return op->emitOpError("allocates ") << type << "; a tile has constant sizes and no strides of its own";
     TileBufConfigAttr config;
@@ -195,7 +194,7 @@ LogicalResult Converter::convert(Operation *op) {
     auto type = cast<MemRefType>(bind.getSource().getType());
     TileBufType bound = tileType(type, *localSpace(type), bind.getConfig(), targetOf(func));
     Value rows = bind.getValidRow(), cols = bind.getValidCol();
-    // Of a memref of two dimensions the valid part is known.
+    // The valid extents of a memref with two dimensions are known.
     if (rows && cols && type.getRank() == 2) {
       std::optional<int64_t> constantRows = getConstantIntValue(rows), constantCols = getConstantIntValue(cols);
       if (!constantRows || !constantCols)
@@ -222,7 +221,7 @@ LogicalResult Converter::convert(Operation *op) {
   if (!isa<PTODialect>(op->getDialect()))
     return success();
   bool pointer = isa<LoadScalarOp, StoreScalarOp, InitializeL2G2LPipeOp>(op);
-  // Tiles first: their layout says how a memref in global memory is read.
+  // Tiles first: their layout determines the view of a memref in global memory.
   for (bool inGlobal : {false, true})
     for (OpOperand &operand : op->getOpOperands()) {
       auto &map = pointer ? pointers : operands;
@@ -244,7 +243,7 @@ LogicalResult Converter::run() {
     if (op != func)
       ops.push_back(op);
   });
-  // An argument in local memory of a function that nobody calls is a tile.
+  // An argument in local memory of an uncalled function becomes a tile.
   if (SymbolTable::symbolKnownUseEmpty(func, func->getParentOp()))
     for (BlockArgument argument : entry.getArguments()) {
       auto type = dyn_cast<MemRefType>(argument.getType());
@@ -254,8 +253,7 @@ LogicalResult Converter::run() {
         continue;
       argument.setType(tileType(type, *space, TileBufConfigAttr(), targetOf(func)));
     }
-  // Arguments in global memory that only ops of tiles use become pointers; the others keep their type for whoever takes
-  // it.
+  // Arguments in global memory used only by tile ops become pointers; others keep their type.
   for (BlockArgument argument : entry.getArguments()) {
     auto type = dyn_cast<MemRefType>(argument.getType());
     bool tiles =
@@ -275,7 +273,7 @@ LogicalResult Converter::run() {
     };
     arguments[argument] = type;
     argument.setType(PtrType::get(b.getContext(), type.getElementType()));
-    // The view's ops need an op to stand behind.
+    // makeView inserts after an op, so create one.
     Operation *first = b.create<arith::ConstantIndexOp>(argument.getLoc(), 0);
     if (failed(makeView(first, argument, argument, fold(type.getShape()), fold(strides))))
       return failure();
@@ -283,7 +281,7 @@ LogicalResult Converter::run() {
   for (Operation *op : ops)
     if (failed(convert(op)))
       return failure();
-  // What only memrefs needed is gone; a memref that somebody still uses stays.
+  // Erase dead memref ops; memrefs with remaining users are kept.
   for (Operation *op : llvm::reverse(ops))
     if ((isa<memref::AllocOp, memref::AllocaOp, memref::ReinterpretCastOp, BindTileOp>(op) && op->use_empty()) ||
         (isa<memref::DeallocOp>(op) && operands.contains(op->getOperand(0))))

@@ -1,4 +1,4 @@
-//===- Cores.cpp - which core executes an op ---------------------------------------------------===//
+//===- Cores.cpp - assignment of ops to cores ---------------------------------------------------===//
 
 #include "Cores.h"
 
@@ -8,7 +8,7 @@ using namespace mlir;
 
 namespace pto_mlir::pto {
 
-/// The only core that has this engine; nothing for engines that both have.
+/// The only core with this engine; nullopt for engines of both.
 static std::optional<KernelKind> coreOf(Pipe pipe) {
   switch (pipe) {
   case Pipe::PIPE_M:

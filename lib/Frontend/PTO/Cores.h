@@ -1,4 +1,4 @@
-//===- Cores.h - which core executes an op -----------------------------*- C++ -*-===//
+//===- Cores.h - assignment of ops to cores -----------------------------*- C++ -*-===//
 #ifndef PTO_MLIR_LIB_FRONTEND_PTO_CORES_H
 #define PTO_MLIR_LIB_FRONTEND_PTO_CORES_H
 
@@ -6,13 +6,13 @@
 
 namespace pto_mlir::pto {
 
-/// On a kernel: pto-order-cores has put meetings of its cores into it.
+/// On a kernel: pto-order-cores has inserted barriers between its cores.
 inline constexpr llvm::StringLiteral kOrderedAttr = "pto.ordered";
 
-/// The core that executes the op; nothing when either may (scalar code, queries, flags between engines that both have).
+/// The core that executes the op; nullopt when either may (scalar code, queries, flags between engines of both).
 std::optional<KernelKind> coreOf(mlir::Operation *op);
 
-/// Whether one of these ops stands in `op`.
+/// Whether `op` contains one of these ops.
 template <typename... Ops> bool has(mlir::Operation *op) {
   return op
       ->walk([](mlir::Operation *inner) {

@@ -1,4 +1,4 @@
-//===- DropSigns.cpp - scalars of unsigned types to what arith ops take --------------------------===//
+//===- DropSigns.cpp - unsigned scalars to the signless types of arith --------------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Frontend/PTO/Passes.h"

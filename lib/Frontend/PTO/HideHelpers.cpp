@@ -1,4 +1,4 @@
-//===- HideHelpers.cpp - functions that others call are no kernels ---------------------------===//
+//===- HideHelpers.cpp - make called functions private ---------------------------===//
 
 #include "pto_mlir/Frontend/PTO/Passes.h"
 

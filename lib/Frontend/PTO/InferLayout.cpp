@@ -18,7 +18,7 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// Does a column-major tile meet (a part of) the view?
+/// Whether a column-major tile is moved to or from (a part of) the view.
 static bool meetsColumnTile(Value view) {
   for (Operation *user : view.getUsers()) {
     if (isa<PartitionViewOp>(user) && meetsColumnTile(user->getResult(0)))
@@ -30,7 +30,7 @@ static bool meetsColumnTile(Value view) {
   return false;
 }
 
-/// Is every use of (all of) the view one with a tile in blocks in UB, which a row-major view cannot fill?
+/// Whether every use of the (whole) view is a transfer with a blocked UB tile, which a row-major view cannot fill.
 static bool meetsBlockedTiles(Value view) {
   return !view.use_empty() && llvm::all_of(view.getUsers(), [](Operation *user) {
     if (isa<PartitionViewOp>(user))
@@ -42,7 +42,8 @@ static bool meetsBlockedTiles(Value view) {
   });
 }
 
-/// The layout that constant sizes and strides show, right-aligned in five dimensions; nothing when one is not constant.
+/// The layout implied by constant sizes and strides, right-aligned in five dimensions; nullopt when one is not
+/// constant.
 static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous) {
   SmallVector<int64_t> sizes(5, 1), strides(5, 0);
   size_t rank = view.getShape().size();
@@ -59,7 +60,7 @@ static std::optional<Layout> shownLayout(MakeTensorViewOp view, bool &ambiguous)
   int64_t bytes = getElementBits(cast<TensorViewType>(view.getResult().getType()).getElementType()) / 8;
   if (sizes[2] == 16 && 16 * sizes[3] * bytes == 512 && strides[4] == 1 && strides[3] == sizes[4])
     return Layout::nz;
-  // Blocks of any number of rows, which follow one another down the columns.
+  // Blocks with any number of rows, in column-major order.
   if (sizes[4] * bytes == 32 && strides[4] == 1 && strides[3] == sizes[4] &&
       (sizes[2] == 1 || strides[2] == sizes[3] * sizes[4]) && meetsBlockedTiles(view.getResult()))
     return Layout::nz;
@@ -79,7 +80,7 @@ struct InferLayoutPass : pto_mlir::pto::impl::PTOInferLayoutBase<InferLayoutPass
       std::optional<Layout> written = view.getLayout();
       if (!shown)
         return WalkResult::advance();
-      // A real NZ view is recognised for one size only; written by hand it is believed.
+      // Inference recognises nz for one block size only, so an explicit nz is accepted.
       if (written && *written != *shown && !ambiguous && *written != Layout::nz) {
         view.emitOpError("says layout ") << stringifyLayout(*written) << ", but its sizes and strides are those of "
                                          << stringifyLayout(*shown);

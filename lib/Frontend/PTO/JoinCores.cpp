@@ -1,4 +1,4 @@
-//===- JoinCores.cpp - functions for both kinds of core that make one kernel --------------------===//
+//===- JoinCores.cpp - join functions of cube and vector cores to kernels --------------------===//
 
 #include "../../Dialect/PTO/Transforms/QueueBuffers.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -24,11 +24,11 @@ using namespace pto_mlir::pto;
 
 //===- queues become values -------------------------------------------------------------===//
 
-/// The queues that a front end's op opens, as a value.
+/// The queues opened by a front end's op, as a value.
 template <typename Init> static Value openQueue(Init init) {
   OpBuilder b(init);
   bool both = init.getDirMask() == 3;
-  // Where a consumer of the one direction finds its tiles; with both directions the cube core's come second.
+  // The consumer's buffer of the single direction; with both directions the cube core's is second.
   Value first = init.getDirMask() == 2 ? init.getV2cConsumerBuf() : init.getC2vConsumerBuf();
   Value second = both ? init.getV2cConsumerBuf() : Value();
   int32_t slots = both ? 4 : 8;
@@ -97,9 +97,9 @@ static LogicalResult openQueues(func::FuncOp func) {
   return success();
 }
 
-//===- who belongs together -------------------------------------------------------------===//
+//===- joining functions ----------------------------------------------------------------===//
 
-/// Queues without a flag_base take the next flags, the same ones on both sides.
+/// Assigns a flag_base to queues without one, the same on both sides.
 static LogicalResult numberFlags(MutableArrayRef<Queue> queues) {
   std::map<std::string, int64_t> bases;
   int64_t next = 0;
@@ -120,7 +120,7 @@ static LogicalResult numberFlags(MutableArrayRef<Queue> queues) {
   return success();
 }
 
-/// What `bufferOf` says now, for whoever asks when functions have other names.
+/// Records the results of `bufferOf`, which depend on function names, before functions are renamed.
 static void keepBufferNames(ModuleOp module, ArrayRef<Queue> queues) {
   OpBuilder b(module.getContext());
   for (const Queue &queue : queues)
@@ -130,8 +130,8 @@ static void keepBufferNames(ModuleOp module, ArrayRef<Queue> queues) {
   });
 }
 
-/// Gives the function whose arguments are the first ones of the other's the rest of them, too. False when they differ
-/// otherwise.
+/// Extends the shorter argument list, which must be a prefix of the other function's, to the full list. False when it
+/// is not a prefix.
 static bool shareArguments(func::FuncOp a, func::FuncOp b) {
   if (a.getNumArguments() > b.getNumArguments())
     std::swap(a, b);
@@ -142,8 +142,8 @@ static bool shareArguments(func::FuncOp a, func::FuncOp b) {
   return true;
 }
 
-/// The body of a function for one kind of core that another function calls goes into a section. What a function returns
-/// is needed outside of it: its ops go to the core that has their engine and their tiles, and numbers to both.
+/// Wraps the body of a called function for one kind of core into a section. A function with results is left without
+/// one, since they are used outside: its ops are assigned by engine and tiles, and scalars to both cores.
 static void wrapInSection(func::FuncOp func, KernelKind kind) {
   if (func.getNumResults() != 0) {
     func->removeAttr(kKernelKindAttr);
@@ -160,7 +160,7 @@ static void wrapInSection(func::FuncOp func, KernelKind kind) {
   func->removeAttr(kKernelKindAttr);
 }
 
-/// Functions that share a queue's buffer are one kernel, named after the cube core's.
+/// Joins functions that share a queue's buffer to one kernel, named after the cube core's.
 static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<Queue> queues) {
   std::map<std::string, SmallVector<func::FuncOp, 2>> sides;
   for (const Queue &queue : queues)
@@ -185,8 +185,8 @@ static LogicalResult joinPeers(ArrayRef<func::FuncOp> funcs, ArrayRef<Queue> que
   return success();
 }
 
-/// The semaphores' memory is the device's own business; addresses on the other side's core do not matter to a queue
-/// through global memory.
+/// Erases handles that are not needed: the device owns the memory of the semaphores, and a queue through global memory
+/// does not use addresses of the other side's core.
 static void dropHandles(ModuleOp module) {
   module.walk([](SetFFTsOp op) { op.erase(); });
   module.walk([](ImportReservedBufferOp op) {
@@ -205,8 +205,8 @@ static void dropHandles(ModuleOp module) {
   }
 }
 
-/// A kernel's argument that is a tile is one that nobody filled: whoever launches it has no local memory to name. Where
-/// the text has the addresses, such tiles follow one another from 0 on.
+/// Replaces tile arguments of a kernel by uninitialised local tiles, since a launch cannot pass local memory. With
+/// addresses in the text, these tiles are laid out consecutively from 0.
 static void allocateTileArguments(func::FuncOp func, bool addressed) {
   std::map<AddressSpace, int64_t> used;
   OpBuilder b = OpBuilder::atBlockBegin(&func.getBody().front());
@@ -248,7 +248,7 @@ struct JoinCoresPass : pto_mlir::pto::impl::PTOJoinCoresBase<JoinCoresPass> {
            : called)
           .push_back(func);
     }
-    // A peer_func is a use of a function, too.
+    // A peer_func attribute also uses a function symbol.
     SmallVector<func::FuncOp> callees;
     module.walk([&](func::CallOp call) {
       if (auto func = module.lookupSymbol<func::FuncOp>(call.getCallee()))

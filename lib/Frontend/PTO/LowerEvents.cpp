@@ -1,4 +1,4 @@
-//===- LowerEvents.cpp - named events to flags of engines -------------------------------===//
+//===- LowerEvents.cpp - lower events to flags of engines -------------------------------===//
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Frontend/PTO/Passes.h"

@@ -1,4 +1,4 @@
-//===- OrderCores.cpp - order between the cores of a text that names none ----------------------===//
+//===- OrderCores.cpp - synchronise the cores of a text without cores ----------------------===//
 
 #include "../../Dialect/PTO/Transforms/Accesses.h"
 #include "../../Dialect/PTO/Transforms/CoreFlags.h"
@@ -21,12 +21,13 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// What is touched of global memory by each kind of core.
+/// Accesses to global memory by kind of core.
 struct Touched {
   SmallVector<Access> by[2];
 
   bool empty() const { return by[0].empty() && by[1].empty(); }
-  /// Each root once for reading and once for writing: a kernel has few of them and may have thousands of ops.
+  /// Records each root once for reading and once for writing, since a kernel has few roots but may have thousands of
+  /// ops.
   void add(unsigned kind, const Access &access) {
     if (llvm::none_of(by[kind],
                       [&](const Access &known) { return known.root == access.root && known.write == access.write; }))
@@ -63,16 +64,17 @@ Touched touchedBy(Operation *op) {
   return touched;
 }
 
-// A text with flags between cores of its own is left alone: these are free.
+// Flag ids; free, since texts with their own inter-core flags are not handled by this pass.
 constexpr int64_t kToVector = 0, kToCube = 1;
 
 class Orderer {
 public:
   explicit Orderer(func::FuncOp func) : arch(targetOf(func)) {}
 
-  /// Meetings where ops of `block` clash, and at its end where they clash with `next`, which may follow.
+  /// Inserts barriers at hazards between ops of `block`, and at its end if there is a hazard with `next`, the accesses
+  /// that may follow.
   void run(Block &block, const Touched *next) {
-    Touched pending; // since the last meeting
+    Touched pending; // since the last barrier
     for (Operation &op : llvm::make_early_inc_range(block)) {
       Touched here = touchedBy(&op);
       if (here.empty())
@@ -97,8 +99,8 @@ public:
   bool met = false;
 
 private:
-  /// Each kind of core tells the other one that it is here and waits for it: so no flag is raised twice. On a3 engine S
-  /// waits, which stops what the core issues from there on; on a5 an engine does.
+  /// A barrier: each kind of core sets a flag for the other and waits for the other's, so no flag is set twice. On a3
+  /// engine S waits, which blocks all later issue of the core; on a5 an engine waits.
   void meet(Operation *at) {
     met = true;
     OpBuilder b(at);
@@ -118,7 +120,7 @@ private:
   const Target &arch;
 };
 
-/// Whether the text says what goes where, or when.
+/// Whether the text assigns ops to cores or synchronises cores explicitly.
 bool namesCores(func::FuncOp func) {
   return func->hasAttr(kKernelKindAttr) ||
          has<SectionCubeOp, SectionVectorOp, SyncSetOp, SyncWaitOp, GetSubBlockIdxOp, GetSubBlockNumOp,

@@ -16,7 +16,7 @@ namespace pto_mlir::pto {
 
 using namespace mlir;
 
-/// The op's only block, put in front of the op; its yielded values.
+/// Inlines the op's only block before the op; returns the yielded values.
 static SmallVector<Value> openBlock(Region &region, Operation *op) {
   Block &block = region.front();
   Operation *yield = block.getTerminator();
@@ -31,7 +31,7 @@ static void openRegion(scf::ExecuteRegionOp op) {
   op.erase();
 }
 
-/// A chain of scf.if, one per case.
+/// Lowers the switch to a chain of scf.if, one per case.
 static void chainCases(scf::IndexSwitchOp op) {
   OpBuilder b(op);
   Location loc = op.getLoc();
@@ -39,7 +39,7 @@ static void chainCases(scf::IndexSwitchOp op) {
     to.getBlocks().clear();
     to.takeBody(from);
   };
-  // Nested from the inside: the last case first.
+  // Build the innermost scf.if, the last case, first.
   scf::IfOp inner;
   Region *otherwise = &op.getDefaultRegion();
   bool hasDefault = llvm::range_size(otherwise->front()) > 1 || op.getNumResults() != 0;
@@ -54,7 +54,7 @@ static void chainCases(scf::IndexSwitchOp op) {
       Block *block = branch.elseBlock();
       if (!block->empty())
         block->back().erase();
-      // The inner condition is computed in front of the whole chain: it is pure.
+      // The inner condition is pure, so it may be computed before the chain.
       inner->moveBefore(block, block->end());
       b.setInsertionPointToEnd(block);
       b.create<scf::YieldOp>(loc, inner->getResults());
@@ -73,7 +73,7 @@ static void chainCases(scf::IndexSwitchOp op) {
 namespace {
 struct SimplifyRegionsPass : pto_mlir::pto::impl::PTOSimplifyRegionsBase<SimplifyRegionsPass> {
   void runOnOperation() override {
-    // Inner ones first, so that no op is visited after it moved.
+    // Post-order, so that no op is visited after it has been moved.
     getOperation().walk([](Operation *op) {
       if (isa<scf::ExecuteRegionOp, scf::IndexSwitchOp>(op))
         PTO_DEBUG(op->getName() << " at " << op->getLoc());

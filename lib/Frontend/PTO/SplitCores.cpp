@@ -1,4 +1,4 @@
-//===- SplitCores.cpp - one function per kind of core ----------------------------------------===//
+//===- SplitCores.cpp - split functions by kind of core ----------------------------------------===//
 
 #include "Cores.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -20,7 +20,7 @@ namespace pto_mlir::pto {
 using namespace mlir;
 using namespace pto_mlir::pto;
 
-/// Opens the sections of `func` of its own kind and removes what the other core executes.
+/// Inlines the sections of `func` for its own kind of core and erases the ops of the other core.
 static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
   SmallVector<Operation *> foreign, sections;
   func.walk<WalkOrder::PreOrder>([&](Operation *op) {
@@ -36,7 +36,7 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
     return WalkResult::advance();
   });
   for (Operation *op : llvm::reverse(foreign)) {
-    // A tile of the other core that this one writes keeps its name here.
+    // Keep a tile of the other core that this core writes.
     if (!op->use_empty() && (isa<TileAliasOpInterface, AllocTileOp>(op)))
       continue;
     if (!op->use_empty())
@@ -51,12 +51,12 @@ static LogicalResult keepCore(func::FuncOp func, KernelKind kind) {
   return success();
 }
 
-/// Whether the text tells the two vector cores of a block apart; queues deal with both themselves.
+/// Whether the text distinguishes the two vector cores of a block. Queues handle both.
 static bool knowsBothCores(func::FuncOp func) {
   return has<GetSubBlockIdxOp, GetSubBlockNumOp, AivInitializePipeOp, InitializeL2LPipeOp, InitializeL2G2LPipeOp>(func);
 }
 
-/// A branch that only the first vector core of a block takes.
+/// An scf.if taken only by the first vector core of a block.
 static scf::IfOp onFirstCore(OpBuilder &b, Location loc) {
   Value core = b.create<GetSubBlockIdxOp>(loc);
   Value zero = b.create<arith::ConstantOp>(loc, b.getIntegerAttr(core.getType(), 0));
@@ -64,8 +64,8 @@ static scf::IfOp onFirstCore(OpBuilder &b, Location loc) {
                              /*withElseRegion=*/false);
 }
 
-/// Leaves the body to the first vector core of a block: what both did alike would be a race, and an addition in place
-/// would count twice.
+/// Restricts the body to the first vector core of a block: executed by both it would race, and in-place additions would
+/// be applied twice.
 static void keepFirstVectorCore(func::FuncOp func) {
   Block &body = func.getBody().front();
   OpBuilder b = OpBuilder::atBlockBegin(&body);
@@ -75,7 +75,8 @@ static void keepFirstVectorCore(func::FuncOp func) {
                                 body.getTerminator()->getIterator());
 }
 
-/// Where other cores count the flags of both vector cores, both execute everything but what changes global memory.
+/// Restricts writes to global memory to the first vector core. Both execute the rest, since other cores count the flags
+/// of both.
 static void storeOnFirstCore(func::FuncOp func) {
   SmallVector<Operation *> writes;
   func.walk([&](Operation *op) {
@@ -88,7 +89,7 @@ static void storeOnFirstCore(func::FuncOp func) {
   }
 }
 
-/// Leaves what engines do to the first vector core; flags between cores and control flow stay with both.
+/// Restricts engine ops to the first vector core; inter-core flags and control flow are executed by both.
 static void workOnFirstCore(Block &block) {
   SmallVector<Operation *> work;
   auto flush = [&](Operation *at) {
@@ -103,7 +104,7 @@ static void workOnFirstCore(Block &block) {
   for (Operation &op : llvm::make_early_inc_range(block)) {
     bool ends = op.hasTrait<OpTrait::IsTerminator>() || op.getNumRegions() != 0;
     if (isa<TileAliasOpInterface, AllocTileOp>(op) || (!ends && isMemoryEffectFree(&op)))
-      continue; // names and numbers
+      continue; // aliases and scalars
     if (isa<PipeOpInterface>(op) && !isa<CrossSetOp, CrossWaitOp>(op) && op.getNumResults() == 0) {
       work.push_back(&op);
       continue;
@@ -134,7 +135,7 @@ struct SplitCoresPass : pto_mlir::pto::impl::PTOSplitCoresBase<SplitCoresPass> {
         return signalPassFailure();
     }
 
-    // How many parts each kernel has.
+    // Number of parts of each kernel.
     llvm::StringMap<unsigned> parts;
     for (auto func : module.getOps<func::FuncOp>())
       if (auto of = func->getAttrOfType<StringAttr>(kPartOfAttr))

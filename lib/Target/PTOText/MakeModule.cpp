@@ -1,4 +1,4 @@
-//===- MakeModule.cpp - a kernel as a module that its reader takes ------------------------===//
+//===- MakeModule.cpp - a kernel as a module for its reader ------------------------===//
 
 #include "pto_mlir/Target/PTOText/PTOText.h"
 
@@ -46,7 +46,7 @@ std::string whyNotAssembled(func::FuncOp func) {
   return reason;
 }
 
-/// The memory that semaphores between cores lie in, as the assembler's own kernels describe it.
+/// The type of the memory of inter-core semaphores, as in the public assembler's kernels.
 MemRefType semaphores(Builder &b) {
   auto global = pto::AddressSpaceAttr::get(b.getContext(), pto::AddressSpace::gm);
   return MemRefType::get({256}, b.getI64Type(), AffineMap(), global);
@@ -78,10 +78,11 @@ func::FuncOp joinParts(OpBuilder &b, const Kernel &kernel, bool takesSemaphores)
   return entry;
 }
 
-/// What the assembler has no words for, in other words of the same effect; says what that was.
+/// Replaces constructs that the assembler does not support by equivalent ones; returns their description.
 std::string rewriteForAssembler(func::FuncOp entry) {
   std::string rewritten;
-  // Its C++ has no name for an infinity; to begin a maximum or to pad for one, the largest number serves as well.
+  // The C++ that it emits has no literal for infinity; as initial value or padding of a maximum, the largest finite
+  // number is equivalent.
   entry.walk([&](arith::ConstantOp constant) {
     auto number = dyn_cast<FloatAttr>(constant.getValue());
     if (!number || !number.getValue().isInfinity())
@@ -90,7 +91,7 @@ std::string rewriteForAssembler(func::FuncOp entry) {
     constant.setValueAttr(FloatAttr::get(
         number.getType(), APFloat::getLargest(number.getValue().getSemantics(), number.getValue().isNegative())));
   });
-  // It fills no tiles of bf16: the same bits as integers.
+  // It cannot fill bf16 tiles: fill with the same bits as integers.
   entry.walk([&](pto::TExpandSOp fill) {
     auto constant = fill.getScalar().getDefiningOp<arith::ConstantOp>();
     auto tile = dyn_cast<pto::TileBufType>(fill.getDst().getType());

@@ -1,6 +1,6 @@
 //===- Print.cpp - the text of a module of pto functions -----------------------------------===//
 //
-// Modules, functions, sections, loops and branches are laid out here; every other op prints itself.
+// Lays out modules, functions, sections, loops and branches; other ops use their own assembly format.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,7 +46,7 @@ private:
     os << "}";
   }
 
-  /// ` {`, the ops but an empty terminator, `}`.
+  /// Prints ` {`, the ops except an empty terminator, and `}`.
   void block(Block &body) {
     os << " {\n";
     ++depth;
@@ -91,7 +91,7 @@ private:
       printByItself(op);
   }
 
-  /// As the op prints itself, each line indented.
+  /// Prints the op in its assembly format, each line indented.
   void printByItself(Operation *op) {
     std::string text;
     llvm::raw_string_ostream stream(text);

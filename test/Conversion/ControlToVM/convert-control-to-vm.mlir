@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --convert-control-to-vm --split-input-file | FileCheck %s
 
-// The ops before the loop are a net, and so is the body; the counter is a number; what is collected has as many rows as there are trips.
+// The ops before the loop form a net, and so does the body; the counter is a number; the collected tensor has one row per trip.
 // CHECK-LABEL: module @counted
 // CHECK: func.func @main(%[[X:.*]]: tensor<4xf32> {top.name = "x"})
 // CHECK: %[[ABS:.*]] = vm.call @device.counted_0(%[[X]]) queue 0 : (tensor<4xf32>) -> tensor<4xf32>
@@ -36,7 +36,7 @@ module @counted {
 
 // -----
 
-// A condition that is computed is a number of the program, read last; rows are appended. Scalar integers need no net.
+// A computed condition is a number of the program, read last; rows are appended. Scalar integers need no net.
 // CHECK-LABEL: module @computed
 // CHECK: %[[TRIPS:.*]] = vm.load %{{.*}}[] : (tensor<i64>) -> i64
 // CHECK: ^[[HEAD:.*]](%[[I:.*]]: i64, %[[GO:.*]]: i1, %[[H:.*]]: tensor<4xf32>, %[[ROWS:.*]]: tensor<?xi64>):
@@ -64,7 +64,7 @@ module @computed {
 
 // -----
 
-// Branches meet in a block that has their results; where they differ the type knows less.
+// Branches merge in a block with their results as arguments; extents that differ are dynamic.
 // CHECK-LABEL: module @branches
 // CHECK: %[[C:.*]] = vm.load
 // CHECK: vm.cond_br %[[C]], ^[[THEN:.*]], ^[[ELSE:.*]]
@@ -88,7 +88,7 @@ module @branches {
 
 // -----
 
-// A scan from the end reads and writes rows by a number that counts down.
+// A reversed scan reads and writes rows with a descending index.
 // CHECK-LABEL: module @scan
 // CHECK: %[[BACK:.*]] = vm.binary "isub" %{{.*}}, %[[I:.*]] : i64
 // CHECK: %[[ROW:.*]] = vm.call @host.row(%{{.*}}, %[[BACK]]) : (tensor<5x4xf32>, i64) -> tensor<4xf32>
@@ -120,7 +120,7 @@ module @straight {
 
 // -----
 
-// Sizes that a run knows: extents and elements are numbers; where the shape is known the tensor is cast, and a net takes it.
+// Run-time sizes: extents and elements are numbers; where the shape is static the tensor is cast and passed to a net.
 // CHECK-LABEL: module @sizes
 // CHECK: %[[PLACES:.*]] = vm.call @host.nonzero(%{{.*}}) : (tensor<2x3xf32>) -> tensor<2x?xi64>
 // CHECK: %[[COUNT:.*]] = vm.dim %[[PLACES]], 1 : tensor<2x?xi64> -> i64

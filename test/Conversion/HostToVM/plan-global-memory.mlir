@@ -1,7 +1,7 @@
 // RUN: pto-opt %s --plan-global-memory --split-input-file | FileCheck %s
 // RUN: pto-opt %s --plan-global-memory=keep-all --split-input-file | FileCheck %s --check-prefix=KEEP
 
-// The second intermediate tensor dies before the fourth is made: they share bytes, but not in a debug build.
+// The second intermediate tensor is dead before the fourth is created: they share bytes, except in a debug build.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: top.workspace_bytes = 1024
 // KEEP-LABEL: func.func @main
@@ -28,7 +28,7 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
-// An inline constant joins the weights section.
+// An inline constant is added to the weights section.
 // CHECK: module attributes {top.weight_order = ["inline_constant"]}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>

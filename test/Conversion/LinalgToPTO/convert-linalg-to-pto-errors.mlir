@@ -39,7 +39,7 @@ func.func private @not_staged(%x: memref<16xf32>) attributes {pto.kernel_kind = 
 
 func.func private @part_of_rows(%x: memref<4x8xf32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %0 = memref.alloc() : memref<4x16xf32, #pto.address_space<vec>>
-  // expected-error @below {{takes a part of a tile that is no set of whole rows}}
+  // expected-error @below {{takes a part of a tile that does not consist of whole rows}}
   %1 = memref.subview %0[0, 8] [4, 8] [1, 1] : memref<4x16xf32, #pto.address_space<vec>>
       to memref<4x8xf32, strided<[16, 1], offset: 8>, #pto.address_space<vec>>
   memref.copy %x, %1 : memref<4x8xf32> to memref<4x8xf32, strided<[16, 1], offset: 8>, #pto.address_space<vec>>

@@ -7,7 +7,7 @@
 !vector = memref<20xf32, #pto.address_space<vec>>
 
 // A row vector stays one row; constants are scalars; division by a power of two is a multiplication; columns are
-// padded to 32 bytes; what is not in a distributed loop belongs to the first core.
+// padded to 32 bytes; ops outside a distributed loop run on the first core.
 // CHECK-LABEL: func.func private @rows(%arg0: !pto.ptr<f32>, %arg1: !pto.ptr<f32>, %arg2: !pto.ptr<f32>)
 // CHECK: scf.for %{{.*}} = %[[CORE:.*]] to %c1 step %[[CORES:.*]] {
 // CHECK: %[[X:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 16x24xf32, valid=16x20>
@@ -46,7 +46,7 @@ func.func private @rows(%x: memref<16x20xf32>, %v: memref<20xf32>, %out: memref<
 !tile = memref<16x20xf32, #pto.address_space<vec>>
 !vector = memref<16xf32, #pto.address_space<vec>>
 
-// A row reduction leaves a column; combining it with the initial value happens on the same bytes as a row.
+// A row reduction leaves a column; combining it with the initial value reinterprets the same bytes as a row.
 // CHECK-LABEL: func.func private @reduce
 // CHECK: %[[COL:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 16x1xf32, blayout=col_major>
 // CHECK: %[[ROW:.*]] = pto.treshape %[[COL]] : {{.*}} -> !pto.tile_buf<vec, 1x16xf32>
@@ -81,7 +81,7 @@ func.func private @reduce(%x: memref<16x20xf32>, %out: memref<16x20xf32>) attrib
 
 #id = affine_map<(d0) -> (d0)>
 
-// The marked loop starts at this core's number and steps by their count; the ragged tile has a dynamic valid part.
+// The distributed loop starts at this core's index and steps by the number of cores; the ragged tile has a dynamic valid part.
 // CHECK-LABEL: func.func private @spread
 // CHECK: %[[START:.*]] = arith.muli %{{.*}}, %c64 : index
 // CHECK: %[[STEP:.*]] = arith.muli %{{.*}}, %c64 : index
@@ -114,7 +114,7 @@ func.func private @spread(%x: memref<100xf16>, %out: memref<100xf16>) attributes
 
 #id = affine_map<(d0) -> (d0)>
 
-// A type that only a body knows counts for the padding: 24 bf16 do not end with a block of 32 bytes.
+// A type that occurs only in a body affects the padding: 24 bf16 do not fill a block of 32 bytes.
 // CHECK-LABEL: func.func private @inner_type
 // CHECK-NOT: x24x
 // CHECK: pto.alloc_tile : !pto.tile_buf<vec, 1x32xf32, valid=1x24>
@@ -137,7 +137,7 @@ func.func private @inner_type(%x: memref<24xf32>, %out: memref<24xf32>) attribut
 #row = affine_map<(d0, d1) -> (d1)>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 
-// No instruction spreads bf16: it goes through f32.
+// No instruction broadcasts bf16: it goes through f32.
 // CHECK-LABEL: func.func private @spread_bf16
 // CHECK: pto.tcvt {{.*}}bf16{{.*}}f32
 // CHECK: pto.tcolexpand {{.*}}f32{{.*}}f32
@@ -156,7 +156,7 @@ func.func private @spread_bf16(%x: memref<32xbf16>, %out: memref<4x32xbf16>) att
 
 // -----
 
-// A unit dimension taken with a step has strides like those of no dimension of the source; which one went is seen all the same.
+// A unit dimension taken with a step has a stride that matches no dimension of the source; the dropped dimension is still identified.
 // CHECK-LABEL: func.func private @stepped_unit
 // CHECK: pto.tload
 // CHECK: pto.tstore

@@ -42,7 +42,7 @@ func.func @tensors(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi1>) {
   return %y, %l : tensor<4xf32>, tensor<4xi1>
 }
 
-// What the VM lacks stays.
+// Ops without a VM instruction are kept.
 // CHECK-LABEL: func.func @others
 func.func @others(%x: f32, %h: f16) -> (i32, f16) {
   // CHECK: arith.bitcast

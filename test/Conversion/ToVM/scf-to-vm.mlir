@@ -4,7 +4,7 @@
 // RUN: pto-opt --vm-to-bytecode %s --target host --passes convert-scf-to-vm,convert-arith-to-vm > %t2.vm
 // RUN: pto-run %t2.vm --arg 10 | FileCheck %s --check-prefix=ANSWER
 
-// The sum of the squares below n, the steps of Collatz from n, and the first two numbers of Fibonacci's beyond n swapped about.
+// The sum of the squares below n, the number of Collatz steps from n, and the first two Fibonacci numbers above n, swapped.
 // ANSWER: 285
 // ANSWER-NEXT: 6
 // ANSWER-NEXT: 21
@@ -60,7 +60,7 @@ func.func @collatz(%n: i64) -> i64 {
   return %r#1 : i64
 }
 
-// The carried values change places in every trip.
+// The carried values are swapped in every trip.
 func.func @fibonacci(%n: i64) -> (i64, i64) {
   %zero = arith.constant 0 : i64
   %one = arith.constant 1 : i64

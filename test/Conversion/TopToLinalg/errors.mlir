@@ -16,7 +16,7 @@ func.func @backward(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// All problems of a module are reported, not the first one only.
+// All errors of a module are reported, not only the first one.
 func.func @several(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
   // expected-error @+1 {{'top.div' op on integers has no lowering; cast the operands to float}}
   %0 = top.div %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --convert-top-to-linalg | FileCheck %s
 
-// Inputs that arrive at a gather as they are, or reshaped, are indices; the smallest table counts. What is computed first is none.
+// Inputs that reach a gather directly or reshaped are indices; the bound is the smallest table. A computed index has no bound.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %{{.*}}: tensor<9x5xf32>, %{{.*}}: tensor<2x7xi32> {top.index_bound = 9 : i64, top.name = "ids"}, %{{.*}}: tensor<2x7xi32> {top.name = "other"}
 func.func @main(%t: tensor<9x5xf32>, %ids: tensor<2x7xi32> {top.name = "ids"}, %other: tensor<2x7xi32> {top.name = "other"})

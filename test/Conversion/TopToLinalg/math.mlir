@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --convert-top-to-linalg | FileCheck %s
 
-// Constants become scalars of the body, broadcast dimensions leave the map.
+// Constants become scalars in the body; broadcast dimensions are dropped from the map.
 // CHECK: #[[ROW:.*]] = affine_map<(d0, d1, d2) -> (d2)>
 // CHECK-LABEL: func.func @broadcast
 // CHECK: %[[A:.*]] = linalg.generic {{.*}} ins(%{{.*}} : tensor<2x3x4xf32>)
@@ -17,7 +17,7 @@ func.func @broadcast(%x: tensor<2x3x4xf32>, %y: tensor<1x1x4xf32>) -> tensor<2x3
 
 // -----
 
-// A tile reduces along rows or down columns, not both at once. The named tensor's own shape is noted.
+// A tile reduces along rows or along columns, not along both. The shape of the named tensor is recorded.
 // CHECK: module attributes {top.shapes = {mean = array<i64: 1, 3, 1>}}
 // CHECK-LABEL: func.func @mean
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction"]{{.*}} outs(%{{.*}} : tensor<2x3xf32>)
@@ -32,7 +32,7 @@ func.func @mean(%x: tensor<2x3x4xf16>) -> tensor<1x3x1xf16> {
 
 // -----
 
-// Rows of pixels side by side have columns for all cores; their sums are summed in turn.
+// Adjacent rows of pixels give columns for all cores; their partial sums are reduced in turn.
 // CHECK-LABEL: func.func @pool
 // CHECK: tensor.expand_shape {{.*}} into tensor<1x128x120x24xf32>
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x120x24xf32>)
@@ -46,7 +46,7 @@ func.func @pool(%x: tensor<1x160x96x24xf32>) -> tensor<1x1x1x24xf32> {
 
 // -----
 
-// Of a prime number of rows of pixels each is summed for itself.
+// With a prime number of rows of pixels each row is summed separately.
 // CHECK-LABEL: func.func @prime
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x32771x24xf32>)
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x24xf32>)
@@ -57,7 +57,7 @@ func.func @prime(%x: tensor<1x32771x1x24xf32>) -> tensor<1x1x1x24xf32> {
 
 // -----
 
-// Few rows, or many columns: one sum.
+// Few rows, or many columns: a single reduction.
 // CHECK-LABEL: func.func @few
 // CHECK: linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "parallel"]{{.*}} outs(%{{.*}} : tensor<1x512xf32>)
 // CHECK-NOT: "reduction"
@@ -81,7 +81,7 @@ func.func @matmul(%x: tensor<2x3x4xf32>, %w: tensor<4x5xf32>, %b: tensor<5xf32>,
 
 // -----
 
-// Known exponents: products for integers and halves, a logarithm for the rest.
+// Constant exponents: products for integers and halves, exp and log otherwise.
 // CHECK-LABEL: func.func @pow
 // CHECK: math.sqrt
 // CHECK: arith.divf

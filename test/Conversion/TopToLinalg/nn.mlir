@@ -75,8 +75,8 @@ func.func @softmax(%x: tensor<3x197xf16>) -> tensor<3x197xf16> {
 
 // -----
 
-// A kernel as large as its stride has one tap per phase: a convolution of one tap with
-// all phases as features, then the phases side by side.
+// A kernel as large as its stride has one tap per phase: a convolution with one tap whose
+// features are the phases, then an interleaving of the phases.
 // CHECK-LABEL: func.func @conv_transpose
 // CHECK-DAG: %[[F:.*]] = arith.constant dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00, 4.000000e+00]]]]> : tensor<1x1x1x4xf32>
 // CHECK-DAG: %[[B:.*]] = arith.constant dense<5.000000e+00> : tensor<4xf32>
@@ -94,7 +94,7 @@ func.func @conv_transpose(%x: tensor<1x3x4x1xf32>) -> tensor<1x6x8x1xf32> {
 // -----
 
 // Three taps at stride 2: phase 0 has taps 2 and 0, phase 1 has tap 1. The first of six
-// outputs lies one element after the first position, because of the pad.
+// outputs is one element after the first position, because of the pad.
 // CHECK-LABEL: func.func @conv_transpose_phases
 // CHECK: %[[W:.*]] = arith.constant dense<{{\[\[\[}}3.000000e+00, 0.000000e+00]], {{\[\[}}1.000000e+00, 2.000000e+00]]]> : tensor<2x1x2xf32>
 // CHECK: %[[F:.*]] = tensor.expand_shape %[[W]]
@@ -109,7 +109,7 @@ func.func @conv_transpose_phases(%x: tensor<1x3x1xf32>) -> tensor<1x6x1xf32> {
 
 // -----
 
-// Whole factors repeat what one read gives; whole fractions are slices.
+// Integer factors repeat one read; integer fractions are slices.
 // CHECK: #[[$MAP:.*]] = affine_map<(d0, d1, d2, d3, d4, d5) -> (d0, d1, d3, d5)>
 // CHECK-LABEL: func.func @resize_nearest
 // CHECK: linalg.generic {indexing_maps = [#[[$MAP]], {{.*}}} ins(%{{.*}} : tensor<1x2x3x4xf32>) outs(%{{.*}} : tensor<1x2x2x3x4x4xf32>)
@@ -122,7 +122,7 @@ func.func @resize_nearest(%x: tensor<1x2x3x4xf32>) -> tensor<1x2x6x4xf32> {
 
 // -----
 
-// All else is a product with the matrix of the weights.
+// Every other resize is a product with the matrix of the interpolation weights.
 // CHECK-LABEL: func.func @resize_linear
 // CHECK: %[[M:.*]] = arith.constant dense<{{\[\[}}1.000000e+00, 0.000000e+00], [7.500000e-01, 2.500000e-01], [2.500000e-01, 7.500000e-01], [0.000000e+00, 1.000000e+00]]> : tensor<4x2xf32>
 // CHECK: linalg.matmul ins(%[[M]], %{{.*}} : tensor<4x2xf32>, tensor<2x12xf32>)
@@ -133,7 +133,7 @@ func.func @resize_linear(%x: tensor<1x2x3x4xf32>) -> tensor<1x4x3x4xf32> {
 
 // -----
 
-// Every output is written by a kernel: what is an input, a constant or an output already is copied.
+// Every output is written by a kernel: an input, a constant or a duplicate output is copied.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[W:.*]] = arith.constant
 // CHECK: %[[Y:.*]] = linalg.generic

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --convert-top-to-linalg | FileCheck %s
 
-// Booleans are i1 in a body; as tensors they are what the op says.
+// Booleans are i1 in a body; as tensors they have the type of the op.
 // CHECK-LABEL: func.func @where
 // CHECK: %[[C:.*]] = arith.cmpf olt
 // CHECK: arith.extui %[[C]] : i1 to i32
@@ -15,7 +15,7 @@ func.func @where(%x: tensor<2x3xf16>, %y: tensor<3xf16>) -> tensor<2x3xf16> {
 
 // -----
 
-// The row is counted from the end when negative and cut to the table.
+// Negative indices count from the end; the result is clamped to the table.
 // CHECK-DAG: #[[ROWS:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
 // CHECK-LABEL: func.func @gather
 // CHECK: linalg.generic {indexing_maps = [#[[ROWS]], #{{.*}}]{{.*}} ins(%{{.*}} : tensor<2x7xi32>)

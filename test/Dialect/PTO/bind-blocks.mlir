@@ -5,7 +5,7 @@
 
 // BAD: num-core must not be negative, got -1
 
-// A vector kernel: the two vector cores of a block stay apart.
+// A vector kernel keeps the two vector cores of a block distinct.
 // CHECK-LABEL: func.func @vector
 func.func @vector(%p: !pto.ptr<i64>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   // OPEN: pto.get_block_idx

@@ -1,7 +1,7 @@
 // RUN: pto-opt %s -split-input-file -pto-check-sync -verify-diagnostics
 
 !T = !pto.tile_buf<vec, 8x8xf32>
-// Nothing orders the load and the instruction that reads it.
+// The load and the instruction that reads its tile are unordered.
 module @race attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   func.func @v() attributes {pto.pipe = #pto.pipe<PIPE_V>} {
     %a = arith.constant 0 : i64
@@ -41,7 +41,7 @@ module @left attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
 
 // -----
 
-// The producer may be a token ahead of its consumer.
+// The producer may run one token ahead of its consumer.
 module @twice attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   func.func @v() attributes {pto.pipe = #pto.pipe<PIPE_V>} {
     pto.wait_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
@@ -72,7 +72,7 @@ module @step attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
 
 // -----
 
-// Nobody takes the first token.
+// The first token is never consumed.
 module @unconsumed attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   func.func @mte2() attributes {pto.pipe = #pto.pipe<PIPE_MTE2>} {
     pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]

@@ -1,4 +1,4 @@
-// One case for each rule of the ops that only hand-written kernels use, and for rules that all ops share.
+// One case per rule of the ops that only hand-written kernels use, and of rules common to all ops.
 // RUN: pto-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 !V = !pto.tile_buf<vec, 32x32xf32>

@@ -1,4 +1,4 @@
-// Every form of these ops parses, verifies, prints, and its print is read back.
+// Every form of these ops parses, verifies and round-trips.
 // RUN: pto-opt %s | FileCheck %s
 // RUN: pto-opt %s | pto-opt | FileCheck %s
 // RUN: pto-opt %s -mlir-print-op-generic | pto-opt | FileCheck %s

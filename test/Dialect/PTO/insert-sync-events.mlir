@@ -1,4 +1,4 @@
-// More orders between two engines than there are events: some give way to meetings, and nothing is left unordered.
+// More dependencies between two engines than event ids: some are replaced by mutual waits of both engines, and none stays unordered.
 // RUN: pto-opt %s -pto-multi-buffer -pto-plan-local-memory -pto-insert-sync | FileCheck %s
 // RUN: pto-opt %s -pto-multi-buffer -pto-plan-local-memory -pto-insert-sync -pto-slice-engines -pto-check-sync > %t
 // RUN: pto-opt %s -pto-plan-local-memory -pto-insert-sync -pto-slice-engines -pto-check-sync > %t

@@ -1,4 +1,4 @@
-// Where orders cannot be found, the engines take turns.
+// In unstructured control flow, where dependencies are unknown, the engines are serialised.
 // RUN: pto-opt %s -pto-insert-sync | FileCheck %s
 
 // CHECK-LABEL: func.func @while

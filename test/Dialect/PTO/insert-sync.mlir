@@ -4,7 +4,7 @@
 !T = !pto.tile_buf<vec, 8x8xf32>
 !G = !pto.partition_tensor_view<8x8xf32>
 
-// Straight line: what V waits for with the second load covers the first load too; no flag for it.
+// Straight line: V's wait for the second load covers the first load as well, which needs no flag.
 // CHECK-LABEL: func.func @line
 func.func @line(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c0 = arith.constant 0 : index
@@ -39,7 +39,7 @@ func.func @line(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kin
 !T = !pto.tile_buf<vec, 8x8xf32>
 !G = !pto.partition_tensor_view<8x8xf32>
 
-// One tile in a loop of a loop: the reverse flags are raised once, outside both loops; a branch has its flags inside.
+// One tile in a nest of loops: the reverse flags are set once, outside both loops; a branch has its flags inside.
 // CHECK-LABEL: func.func @nest
 func.func @nest(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c0 = arith.constant 0 : index
@@ -88,7 +88,7 @@ func.func @nest(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kin
 !T = !pto.tile_buf<vec, 8x8xf32>
 !G = !pto.partition_tensor_view<8x8xf32>
 
-// Two branches that touch one tile from two engines: both meet before the branch.
+// Two branches that access one tile from two engines: both engines are synchronised before the branch.
 // CHECK-LABEL: func.func @branches
 func.func @branches(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
   %c0 = arith.constant 0 : index
@@ -122,7 +122,7 @@ func.func @branches(%p: !pto.ptr<f32>, %q: !pto.ptr<f32>) attributes {pto.kernel
 !T = !pto.tile_buf<vec, 8x8xf32>
 !G = !pto.partition_tensor_view<8x8xf32>
 
-// The same with an op behind them: the flags that it needs order the branches, too.
+// The same with an op after them: the flags that it needs order the branches as well.
 // CHECK-LABEL: func.func @branches_joined
 // CHECK-NOT: EVENT_ID1
 // CHECK-NOT: EVENT_ID7
@@ -148,8 +148,8 @@ func.func @branches_joined(%g: !G, %n: index, %take: i1) attributes {pto.kernel_
 !T = !pto.tile_buf<vec, 8x8xf32>
 !G = !pto.partition_tensor_view<8x8xf32>
 
-// Taps in two halves are loaded before a row in one buffer. The flag for the row of the next trip comes too late for the taps where the
-// inner loop ends on the half on which it begins again; where it has an even number of trips, it also orders the taps.
+// Taps in two halves are loaded before a row in one buffer. The flag for the row of the next trip comes too late for the taps if the
+// inner loop ends on the half on which it begins again; with an even trip count it also orders the taps.
 // CHECK-LABEL: func.func @taps_odd
 // CHECK: wait_flag_dyn[<PIPE_V>, <PIPE_MTE2>
 // CHECK-NEXT: tload
@@ -200,7 +200,7 @@ func.func @taps_even(%g: !G, %n: index) attributes {pto.kernel_kind = #pto.kerne
 !T = !pto.tile_buf<vec, 8x8xf32>
 !G = !pto.partition_tensor_view<8x8xf32>
 
-// What is raised before a loop for its first trip, and consumed behind it, orders what lies around it.
+// A flag set before a loop for its first trip and consumed after it also orders the ops around the loop.
 // CHECK-LABEL: func.func @around
 // CHECK: tabs
 // CHECK-NEXT: set_flag[<PIPE_V>, <PIPE_MTE2>, <EVENT_ID0>]
@@ -230,7 +230,7 @@ func.func @around(%g: !G, %n: index) attributes {pto.kernel_kind = #pto.kernel_k
 
 // -----
 
-// A function with flags of its own is left alone.
+// A function with its own flags is left unchanged.
 // CHECK-LABEL: func.func @by_hand
 // CHECK-NEXT: pto.set_flag
 // CHECK-NEXT: pto.wait_flag

@@ -1,7 +1,7 @@
 // RUN: pto-opt %s --pto-lower-core-sync | FileCheck %s
 // RUN: sed s/a3/a5/ %s | pto-opt --pto-lower-core-sync | FileCheck %s --check-prefix=A5
 
-// On a3 engine S waits for all; on a5 the engine itself, and the cube core speaks to each vector core.
+// On a3 engine S waits for all engines; on a5 the engine itself waits, and the cube core signals each vector core.
 // CHECK-LABEL: func.func @vector
 // CHECK: pto.cross_wait <PIPE_S>, %c3
 // CHECK: %[[TOKEN:.*]] = arith.constant 0 : i32

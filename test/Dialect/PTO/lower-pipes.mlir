@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --pto-lower-pipes | FileCheck %s
 
-// Tile n goes to slot n rem 8; room is asked for from the eighth tile on, at every fourth.
+// Tile n goes to slot n rem 8; free slots are requested from the eighth tile on, at every fourth.
 !A = !pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
 !V = !pto.tile_buf<vec, 16x32xf32>
 // CHECK-LABEL: func.func @producer
@@ -16,7 +16,7 @@
 // CHECK: pto.tstore
 // CHECK: pto.cross_set <PIPE_FIX>, 2, %c0
 // CHECK: scf.yield
-// At the end it takes the room that was returned and not used.
+// At the end unused free-slot signals are consumed.
 // CHECK: scf.for
 // CHECK: pto.cross_wait <PIPE_S>
 func.func @producer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
@@ -31,7 +31,7 @@ func.func @producer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_ki
   return
 }
 
-// Each vector core loads its half of the rows, into places that take turns.
+// Each vector core loads its half of the rows into alternating buffers.
 // CHECK-LABEL: func.func @consumer
 // CHECK: scf.for {{.*}} iter_args(%[[POPPED:.*]] = %{{.*}}, %[[FREED:.*]] = %{{.*}}) -> (index, index)
 // CHECK: pto.cross_wait <PIPE_S>
@@ -58,8 +58,8 @@ func.func @consumer(%gm: !pto.ptr<f32>, %count: index) attributes {pto.kernel_ki
   return
 }
 
-// From core to core: the cube core waits for room, moves halves to the vector cores' places, raises each core's flag; they wait on MTE2, which
-// stands for who fills the tile, and give the place back once everybody who reads the ring is done.
+// Direct transfers: the cube core waits for a free slot, moves halves into the vector cores' slots and sets a flag on each core; they wait on MTE2, the
+// producer of the tile, and release the slot when all readers of the ring are done.
 module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @direct_push
   // CHECK: %[[TO:.*]] = pto.alloc_tile addr = %{{.*}} : !pto.tile_buf<vec, 8x16xf32>
@@ -108,7 +108,7 @@ module attributes {pto.target_arch = "a5"} {
   }
 }
 
-// The buffer's address comes from an argument: a place is that and a multiple of the tile.
+// The buffer's address is an argument: a slot is at that address plus a multiple of the tile size.
 // CHECK-LABEL: func.func @somewhere
 // CHECK: %[[BASE:.*]] = arith.index_cast %arg1 : i32 to index
 // CHECK-NEXT: arith.addi %[[BASE]], %c0

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s -split-input-file -pto-multi-buffer | FileCheck %s
 
-// A tile between two engines is doubled; one that only V touches, one that a trip reads first, one outside any loop are not.
+// A tile between two engines is doubled; tiles used only by V, read before they are written in a trip, or outside any loop are not.
 // CHECK-LABEL: func.func @which
 func.func @which(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -45,7 +45,7 @@ func.func @what_fits(%g: !pto.partition_tensor_view<128x128xf32>, %o: !pto.parti
 
 // -----
 
-// A loop of one trip gains nothing.
+// A loop with one trip does not profit.
 // CHECK-LABEL: func.func @one_trip
 func.func @one_trip(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>) {
   %c0 = arith.constant 0 : index
@@ -61,7 +61,7 @@ func.func @one_trip(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_
 
 // -----
 
-// The order of the engines is the text's business: its flags say nothing about halves.
+// Hand-written synchronisation is not changed: its flags do not distinguish halves.
 // CHECK-LABEL: func.func @flags_of_its_own
 // CHECK-NOT: pto.buffers
 func.func @flags_of_its_own(%g: !pto.partition_tensor_view<8x8xf32>, %o: !pto.partition_tensor_view<8x8xf32>, %n: index) {

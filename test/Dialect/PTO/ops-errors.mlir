@@ -1,4 +1,4 @@
-// What the assembler rejects is rejected here, with its reason. Each case stands for one rule.
+// Texts that the public assembler rejects are rejected with a reason. One case per rule.
 // RUN: pto-opt %s -split-input-file -verify-diagnostics
 
 !D = !pto.tensor_view<?x?xf32>

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s -split-input-file -pto-plan-local-memory | FileCheck %s
 
-// All fit: each its own bytes, in the order of first use, 32-byte aligned in UB and 512-byte aligned in L0A.
+// All tiles fit: disjoint bytes in the order of first use, aligned to 32 bytes in UB and 512 bytes in L0A.
 // CHECK-LABEL: func.func @apart
 func.func @apart(%g: !pto.partition_tensor_view<1x3xf32>, %m: !pto.tile_buf<mat, 16x8xf32, blayout=col_major, slayout=row_major>) {
   // CHECK: %[[A:.*]] = arith.constant 32 : i64
@@ -25,7 +25,7 @@ func.func @apart(%g: !pto.partition_tensor_view<1x3xf32>, %m: !pto.tile_buf<mat,
 // -----
 
 !T = !pto.tile_buf<vec, 128x128xf32>
-// Three tiles of 64 KiB in 184: the third reuses the first one's bytes; the alias keeps the second alive.
+// Three tiles of 64 KiB in 184: the third reuses the bytes of the first; the alias extends the live range of the second.
 // CHECK-LABEL: func.func @shared
 func.func @shared(%g: !pto.partition_tensor_view<128x128xf32>) {
   // CHECK: %[[A:.*]] = arith.constant 0 : i64
@@ -49,7 +49,7 @@ func.func @shared(%g: !pto.partition_tensor_view<128x128xf32>) {
 // -----
 
 !T = !pto.tile_buf<vec, 128x128xf32>
-// A tile from outside the loop is in use over the whole loop.
+// A tile defined outside the loop is live during the whole loop.
 // CHECK-LABEL: func.func @loop
 func.func @loop(%g: !pto.partition_tensor_view<128x128xf32>, %n: index) {
   %c0 = arith.constant 0 : index
@@ -77,7 +77,7 @@ func.func @loop(%g: !pto.partition_tensor_view<128x128xf32>, %n: index) {
 
 // -----
 
-// A doubled tile alternates: base + turn * size.
+// A doubled tile alternates: base + parity * size.
 // CHECK-LABEL: func.func @doubled
 // CHECK-SAME: %[[LB:[a-z0-9]+]]: index, %[[UB:[a-z0-9]+]]: index, %[[STEP:[a-z0-9]+]]: index
 func.func @doubled(%lb: index, %ub: index, %step: index, %g: !pto.partition_tensor_view<8x8xf32>) {

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s -pto-plan-local-memory=shared-only=1 | FileCheck %s
 
-// Only the tile that the other kind of core writes gets its address.
+// Only the tile that the other kind of core writes gets an address.
 module attributes {pto.target_arch = "a5"} {
 // CHECK-LABEL: func.func @shared
 func.func @shared(%acc: !pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>) {

@@ -1,4 +1,4 @@
-// One case for each rule of a verifier that no other file quotes.
+// One case per verifier rule that no other file covers.
 // RUN: pto-opt %s -split-input-file -verify-diagnostics -allow-unregistered-dialect
 
 !A = !pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>

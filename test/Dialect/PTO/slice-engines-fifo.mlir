@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --pto-slice-engines | FileCheck %s
 
-// S reads where the row is and hands it to the engine that needs it, in the order of the loop.
+// S reads the row index and passes it through the FIFO to the engine that needs it, in the order of the loop.
 // CHECK: module @gather
 // CHECK: func.func @s(%[[I:.*]]: !pto.ptr<i32>
 // CHECK: scf.for

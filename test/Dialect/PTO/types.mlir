@@ -1,4 +1,4 @@
-// The texts of tile_buf: both forms in, the compact form with defaults omitted out.
+// Syntax of tile_buf: both forms are parsed; the compact form without defaults is printed.
 // RUN: pto-opt %s | FileCheck %s
 
 // CHECK: func.func private @plain(!pto.tile_buf<vec, 16x16xf32>)
@@ -11,7 +11,7 @@ func.func private @long(!pto.tile_buf<loc=vec, dtype=f32, rows=16, cols=16, v_ro
 func.func private @quoted(!pto.tile_buf<"vec", 16x16xf32>)
 // CHECK: func.func private @acc(!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024, compact=1>)
 func.func private @acc(!pto.tile_buf<loc=acc, dtype=f32, rows=16, cols=16, v_row=16, v_col=16, blayout=col_major, slayout=row_major, fractal=1024, pad=0, compact=1>)
-// The block layout of a left tile is the architecture's.
+// The block layout of a left tile depends on the architecture.
 // CHECK: func.func private @left(!pto.tile_buf<left, 16x16xf16, slayout=row_major>)
 func.func private @left(!pto.tile_buf<left, 16x16xf16, blayout=col_major, slayout=row_major>)
 // CHECK: func.func private @views(!pto.tensor_view<2xf32>, !pto.partition_tensor_view<?x4x8xbf16>, !pto.ptr<i8>)

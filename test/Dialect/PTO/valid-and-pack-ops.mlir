@@ -15,7 +15,7 @@ module attributes {pto.target_arch = "a5"} {
     pto.set_validshape %dyn, %x8, %x16 : !D
     // CHECK: pto.tpack ins(%{{.*}} : !pto.tile_buf<vec, 32x32xi32>) outs(%{{.*}} : !pto.tile_buf<vec, 32x32xi16>)
     pto.tpack ins(%i : !I) outs(%s : !S)
-    // The generic form has the operands of the assembler, in its order.
+    // The generic form has the operands of the public assembler, in its order.
     // CHECK: pto.tmov ins(%{{.*}} : !pto.tile_buf<acc, {{.*}}>, %{{.*}} : i64) outs(%{{.*}} : !pto.tile_buf<mat, {{.*}}>)
     "pto.tmov"(%a, %m, %q) <{operandSegmentSizes = array<i32: 1, 1, 0, 1>}> : (!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major>, !pto.tile_buf<mat, 16x16xi8, blayout=col_major, slayout=row_major>, i64) -> ()
     return

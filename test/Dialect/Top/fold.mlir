@@ -1,6 +1,6 @@
 // RUN: pto-opt --top-fold --split-input-file %s | FileCheck %s
 
-// Constants are computed, and the names of what they replace are kept in the list.
+// Constants are folded, and the names of the replaced tensors are recorded.
 // CHECK: module attributes {top.absorbed = ["r"]}
 // CHECK-LABEL: func @constants
 func.func @constants(%x: tensor<1x2x3x3xf32>) -> tensor<1x2x3x3xf32> {
@@ -52,7 +52,7 @@ func.func @concat_pad() -> tensor<3x4xf32> {
 
 // -----
 
-// A division of integers by zero is left alone.
+// An integer division by zero is not folded.
 // CHECK-LABEL: func @undefined
 func.func @undefined() -> tensor<i32> {
   %a = arith.constant dense<1> : tensor<i32>
@@ -81,7 +81,7 @@ func.func @identities(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
 
 // -----
 
-// 0 - x is no x, and a neutral operand that broadcasts the other one stays.
+// 0 - x is not x, and a neutral operand that broadcasts the other one is kept.
 // CHECK-LABEL: func @no_identities
 func.func @no_identities(%x: tensor<3xf32>) -> (tensor<3xf32>, tensor<2x3xf32>) {
   %zero = arith.constant dense<0.0> : tensor<f32>
@@ -128,7 +128,7 @@ func.func @movement(%x: tensor<2x3x4xf32>) -> (tensor<2x12xf32>, tensor<4x2x3xf3
 
 // -----
 
-// Up and down again is nothing; down and up loses digits and stays.
+// Widening and narrowing back is the identity; narrowing and widening loses digits and is kept.
 // CHECK-LABEL: func @casts
 func.func @casts(%x: tensor<3xf16>, %y: tensor<3xf32>) -> (tensor<3xf16>, tensor<3xf32>, tensor<3xf64>) {
   %r = top.relu %x : (tensor<3xf16>) -> tensor<3xf16>
@@ -148,7 +148,7 @@ func.func @casts(%x: tensor<3xf16>, %y: tensor<3xf32>) -> (tensor<3xf16>, tensor
 
 // -----
 
-// A net does not return its own input.
+// A net must not return its own argument.
 // CHECK-LABEL: func @returns_input
 func.func @returns_input(%x: tensor<3xf32>) -> tensor<3xf32> {
   %zero = arith.constant dense<0.0> : tensor<f32>

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --top-fuse | FileCheck %s
 
-// A normalisation that the model spells out is one op with its parameters.
+// A decomposed normalisation becomes one op with its parameters.
 // CHECK: module attributes {top.absorbed = ["std"]}
 // CHECK-LABEL: func.func @norm
 // CHECK: %[[N:.*]] = top.layer_norm %{{.*}}, %{{.*}}, %{{.*}} {axis = 2 : i64, epsilon = 9.99999{{.*}} : f64}
@@ -25,7 +25,7 @@ module {
 
 // -----
 
-// Means over another axis are no normalisation.
+// Means over another axis are not a layer normalisation.
 // CHECK-LABEL: func.func @other_axis
 // CHECK-NOT: layer_norm
 func.func @other_axis(%x: tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
@@ -42,7 +42,7 @@ func.func @other_axis(%x: tensor<2x8x8xf32>) -> tensor<2x8x8xf32> {
 
 // -----
 
-// The keys of an attention: only whole rows move, the product transposes.
+// The keys of an attention: the permute keeps rows whole, the product transposes.
 // CHECK-LABEL: func.func @keys
 // CHECK: %[[K:.*]] = top.permute %{{.*}} {perm = array<i64: 0, 2, 1, 3>} : (tensor<2x6x3x4xf32>) -> tensor<2x3x6x4xf32>
 // CHECK: top.matmul %{{.*}}, %[[K]] {{.*}}transpose_b = true{{.*}} -> tensor<2x3x5x6xf32>

@@ -23,7 +23,7 @@ func.func @batch_norm_of_conv(%x: tensor<1x1x4x4xf32>) -> tensor<1x2x4x4xf32> {
 
 // -----
 
-// In NHWC the output channel is the filter's last dimension.
+// In NHWC the output channel is the last dimension of the filter.
 // CHECK-LABEL: func @nhwc
 func.func @nhwc(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32> {
   // CHECK-DAG: dense<{{\[\[\[\[}}2.000000e+00, 6.000000e+00], [6.000000e+00, 1.200000e+01]]]]> : tensor<1x1x2x2xf32>
@@ -43,7 +43,7 @@ func.func @nhwc(%x: tensor<1x4x4x2xf32>) -> tensor<1x4x4x2xf32> {
 
 // -----
 
-// Something else reads the convolution: the normalisation stands alone as mul and add.
+// The convolution has other users: the normalisation becomes mul and add.
 // CHECK-LABEL: func @batch_norm_alone
 func.func @batch_norm_alone(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
   %scale = arith.constant dense<[4.0, 6.0]> : tensor<2xf32>
@@ -80,7 +80,7 @@ func.func @biases(%x: tensor<1x1x4x4xf32>, %w: tensor<2x1x1x1xf32>) -> tensor<1x
 
 // -----
 
-// A constant that differs along the width is no bias; a sum with another tensor neither.
+// A constant that varies along the width is not a bias, nor is a sum with another tensor.
 // CHECK-LABEL: func @no_bias
 func.func @no_bias(%x: tensor<1x1x2x2xf32>) -> tensor<1x2x2x2xf32> {
   %c = arith.constant dense<[[[[1.0]]], [[[2.0]]]]> : tensor<2x1x1x1xf32>

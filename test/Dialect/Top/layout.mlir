@@ -1,7 +1,7 @@
 // RUN: pto-opt %s --split-input-file --top-layout --mlir-print-debuginfo --mlir-print-local-scope | FileCheck %s
 
-// Constants are permuted, permutes move past elementwise ops, cancel between
-// two convolutions and stay at the net's ends.
+// Constants are permuted; permutes are sunk through elementwise ops, cancel between
+// two convolutions and remain at the boundary of the net.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: %[[X:.*]]: tensor<1x2x4x4xf32>
 // CHECK-DAG: %[[BIAS:.*]] = arith.constant dense<{{\[\[\[\[}}1.000000e+00, 2.000000e+00, 3.000000e+00]]]]> : tensor<1x1x1x3xf32>
@@ -27,7 +27,7 @@ func.func @main(%x: tensor<1x2x4x4xf32>) -> tensor<1x3x4x4xf32> {
 
 // -----
 
-// Axes follow the dimensions; what moves only unit dimensions is a reshape.
+// Axes follow the dimensions; a permute of unit dimensions is a reshape.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[M:.*]] = top.max_pool {{.*}} -> tensor<3x2x2x5xf32>
 // CHECK: %[[S:.*]] = top.softmax %[[M]] {axis = 3 : i64}
@@ -50,7 +50,7 @@ func.func @main(%x: tensor<3x5x4x4xf32>) -> tensor<3x5xf32> {
 
 // -----
 
-// A reshape that mixes dimensions needs ONNX's order.
+// A reshape that mixes dimensions requires ONNX's order.
 // CHECK-LABEL: func.func @main
 // CHECK: %[[M:.*]] = top.max_pool
 // CHECK: %[[P:.*]] = top.permute %[[M]] {perm = array<i64: 0, 3, 1, 2>}
@@ -63,7 +63,7 @@ func.func @main(%x: tensor<3x5x4x4xf32>) -> tensor<3x20xf32> {
 
 // -----
 
-// A transposed filter goes [I, O, kernel..] -> [kernel.., I, O]; sizes and scales follow the dimensions.
+// A transposed filter is permuted [I, O, kernel..] -> [kernel.., I, O]; sizes and scales follow the dimensions.
 // CHECK-LABEL: func.func @main
 // CHECK-DAG: %[[W:.*]] = arith.constant dense<{{\[\[\[\[}}1.000000e+00, 3.000000e+00]], {{\[\[}}2.000000e+00, 4.000000e+00]]]]> : tensor<1x2x1x2xf32>
 // CHECK: %[[C:.*]] = top.conv_transpose %{{.*}}, %[[W]] {{.*}}layout = "NHWC"{{.*}} -> tensor<1x3x8x2xf32> loc(fused<"NHWC">["up"])

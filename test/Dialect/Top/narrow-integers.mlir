@@ -1,6 +1,6 @@
 // RUN: pto-opt %s --split-input-file --top-storage-types=mode=F16 --verify-diagnostics | FileCheck %s
 
-// 64-bit integers and booleans are stored as i32; the net's ends note the model's type. A cast to boolean asks for not 0.
+// 64-bit integers and booleans are stored as i32; inputs and outputs record the model's type. A cast to boolean tests against 0.
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[I:.*]]: tensor<3xi32> {top.type = i64}, %[[M:.*]]: tensor<3xi32> {top.type = i1}, %[[X:.*]]: tensor<3xf32>)
 // CHECK-SAME: -> (tensor<3xi32> {top.type = i1}, tensor<3xf32>, tensor<3xi32> {top.type = i64})
@@ -23,7 +23,7 @@ func.func @main(%i: tensor<3xi64>, %m: tensor<3xi1>, %x: tensor<3xf32>) -> (tens
 
 // -----
 
-// The mask value of an attention becomes the least f16: an infinity times 0 would be NaN. The module names what was cut.
+// The mask value of an attention becomes the lowest finite f16: infinity times 0 would be NaN. The module lists the clamped constants.
 // CHECK: module attributes {top.clipped = ["min"]}
 // CHECK: arith.constant dense<-6.550400e+04> : tensor<f16>
 module {

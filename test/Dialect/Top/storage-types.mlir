@@ -3,7 +3,7 @@
 // RUN: pto-opt %s --top-storage-types=mode=BF16 | FileCheck %s --check-prefix=BF16
 // RUN: not pto-opt %s --top-storage-types=mode=INT3 2>&1 | FileCheck %s --check-prefix=ERR
 
-// Storage between ops is narrow, the bias and both ends of the net are not;
+// Tensors between ops are narrow, the bias and both ends of the net are not;
 // 1/3 is rounded to the nearest f16 (0x3555 = 0.33325195).
 // CHECK-LABEL: func.func @main
 // CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>) -> tensor<2x2xf32>
@@ -26,7 +26,7 @@ func.func @main(%x: tensor<2x3xf32>) -> tensor<2x2xf32> {
   return %1 : tensor<2x2xf32>
 }
 
-// A scale and a shift that are spread over a tensor stay f32; a constant as large as the tensor does not.
+// A broadcast scale and shift stay f32; a constant as large as the tensor is narrowed.
 // CHECK-LABEL: func.func @affine
 // CHECK: top.mul {{.*}} : (tensor<2x3xf16>, tensor<1xf32>) -> tensor<2x3xf16>
 // CHECK: top.add {{.*}} : (tensor<3xf32>, tensor<2x3xf16>) -> tensor<2x3xf16>

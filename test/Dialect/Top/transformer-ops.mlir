@@ -17,7 +17,7 @@ func.func @logic(%a: tensor<2x3xf32>, %b: tensor<3xf32>) -> tensor<2x3xf32> {
   return %5 : tensor<2x3xf32>
 }
 
-// Booleans stored as top-storage-types stores them.
+// Booleans in the storage type of top-storage-types.
 // CHECK-LABEL: func @stored
 func.func @stored(%a: tensor<4xi32>) -> tensor<4xi32> {
   // CHECK: top.compare %{{.*}} -> tensor<4xi32>

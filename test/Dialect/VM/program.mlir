@@ -16,7 +16,7 @@ func.func @main(%x: i32, %t: tensor<?x2xf32>, %p: i1) -> (i32, i64) {
   // CHECK: vm.call @host.print(%{{.*}}) : (i32) -> ()
   // FOLD: vm.call @host.print(%[[C]])
   vm.call @host.print(%c) : (i32) -> ()
-  // A device kernel whose results nobody uses is dead.
+  // A device kernel whose results are unused is dead.
   // CHECK: vm.call @device.neg(%{{.*}}) queue 1 {axis = 0 : i64} : (tensor<?x2xf32>) -> tensor<?x2xf32>
   // FOLD-NOT: device.neg
   %dead = vm.call @device.neg(%t) queue 1 {axis = 0 : i64} : (tensor<?x2xf32>) -> tensor<?x2xf32>

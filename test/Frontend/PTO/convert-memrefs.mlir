@@ -3,7 +3,7 @@
 #gm = #pto.address_space<gm>
 #vec = #pto.address_space<vec>
 
-// Dimensions that follow each other without a gap are rows, in global memory as in the tile.
+// Contiguous dimensions are collapsed to rows, in global memory as in the tile.
 // CHECK-LABEL: func.func @gapless(%arg0: !pto.ptr<f16>)
 // CHECK-DAG: %[[ROWS:.*]] = arith.constant 256 : index
 // CHECK-DAG: %[[COLS:.*]] = arith.constant 16 : index
@@ -20,7 +20,7 @@ func.func @gapless(%x: memref<16x16x16xf16, #gm>) {
 #gm = #pto.address_space<gm>
 #vec = #pto.address_space<vec>
 
-// Where rows are left out between blocks, three dimensions stay three.
+// With gaps between blocks, three dimensions stay three.
 // CHECK-LABEL: func.func @gaps(
 // CHECK: pto.make_tensor_view %arg0, {{.*}} : !pto.tensor_view<4x8x16xf32>
 func.func @gaps(%x: memref<4x8x16xf32, strided<[256, 16, 1]>, #gm>) {
@@ -43,7 +43,7 @@ func.func @dynamic(%x: memref<?x16xf32, #gm>) {
 
 // -----
 
-// Rows of one block's width, or a layout in the text: a UB tile in blocks reads the memory as blocks, a plain one as rows.
+// Rows as wide as a block, or an explicit layout: a UB tile in blocks reads memory as blocks, a plain tile as rows.
 // CHECK-LABEL: func.func @blocks
 // CHECK: %[[A:.*]] = pto.alloc_tile : !pto.tile_buf<vec, 256x16xf16, blayout=col_major, slayout=row_major>
 // CHECK: pto.make_tensor_view %arg0, {{.*}} {layout = #pto.layout<nz>} : !pto.tensor_view<1x1x16x16x16xf16>

@@ -1,6 +1,6 @@
 // RUN: pto-opt %s -pto-hide-helpers | FileCheck %s
 
-// A function that others call is private unless it is marked as a kernel.
+// A called function is private unless it is marked as a kernel.
 // CHECK: func.func private @helper()
 func.func @helper() {
   return

@@ -1,7 +1,7 @@
 // RUN: pto-opt %s --pto-join-cores | FileCheck %s
 
-// Two functions that share a queue's buffer are one kernel; the one that takes the first arguments of the other only gets the rest. Queues keep the
-// names of their buffers, which their functions may lose.
+// Two functions that share a queue's buffer become one kernel; a function that takes the first arguments of the other only gets the rest. Queues keep the
+// names of their buffers, which their functions may drop.
 module attributes {pto.target_arch = "a5"} {
   // CHECK-LABEL: func.func @cube(%arg0: !pto.ptr<f32>, %arg1: i32)
   // CHECK: pto.initialize_l2l_pipe{{ ?}}{dir_mask = 1, slot_size = 1024, slot_num = 8, flag_base = 0} (%{{.*}} : i32) {pto.buffer_names = ["vector/q", ""]} -> !pto.pipe

@@ -4,7 +4,7 @@
 !A = !pto.tile_buf<acc, 32x32xf32, blayout=col_major, slayout=row_major, fractal=1024>
 !V = !pto.tile_buf<vec, 32x32xf32>
 
-// The vector core reads what the cube core wrote, and the cube core writes it again in the next trip. What only one of them knows is nobody else's.
+// The vector core reads memory that the cube core writes, and the cube core writes it again in the next trip. Memory that only one core accesses is not ordered.
 // CHECK-LABEL: func @loop
 // CHECK-SAME: pto.ordered
 // CHECK: scf.for
@@ -36,7 +36,7 @@ func.func @loop(%w: !G, %out: !G, %other: !G) {
   return
 }
 
-// Both only read, or touch nothing of each other's.
+// Both only read shared memory, or access disjoint memory.
 // CHECK-LABEL: func @apart
 // CHECK-NOT: pto.section
 // CHECK: return
@@ -48,7 +48,7 @@ func.func @apart(%w: !G, %x: !G) {
   return
 }
 
-// A text that says what goes where also says when.
+// A text with explicit sections also orders them explicitly.
 // CHECK-LABEL: func @sections
 // CHECK-NOT: pto.cross_set
 // CHECK: return

@@ -1,7 +1,7 @@
 """Runs the printed pto body of a cube kernel on numpy arrays.
 
-Tiles are held in logical coordinates, filled with NaN where nobody wrote, so that an element that is read too
-early or too far shows in the result. Every access is checked against the view or tile that it goes through.
+Tiles are held in logical coordinates and initialised with NaN, so that an element that is read too early or out of
+range shows in the result. Every access is checked against its view or tile.
 """
 
 import re
@@ -36,7 +36,7 @@ def parse(text, name):
 
 
 def run(text, name, arguments, blocks):
-    """Runs @name once per block; `arguments` are flat arrays, the last one NaN until it is written."""
+    """Runs @name once per block; `arguments` are flat arrays, the last one filled with NaN before."""
     body = parse(text, name)
     for block in range(blocks):
         Machine(arguments, block, blocks).execute(body)

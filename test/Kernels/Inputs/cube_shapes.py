@@ -1,4 +1,4 @@
-"""Builds cube kernels over a sweep of shapes with pto-opt and compares what they compute with numpy."""
+"""Builds cube kernels over a sweep of shapes with pto-opt and compares their results with numpy."""
 
 import subprocess
 import sys
@@ -21,7 +21,7 @@ def loops(rank):
 
 
 class Kernel:
-    """A kernel's text and the arrays of its arguments (filters as the matrix that a launch would pass)."""
+    """The text of a kernel and the arrays of its arguments (filters as the matrix that a launch passes)."""
 
     def __init__(self, out_shape, element, bias, relu):
         self.arguments = []
@@ -79,7 +79,7 @@ func.func private @k({", ".join(self.arguments)}, %out: {out}) -> {out} attribut
         )
         if built.returncode:
             sys.exit(f"{what}\n{self.text(contraction)}\n{built.stderr}")
-        # What img2col serves is built tap by tap as well.
+        # Kernels that use img2col are also built tap by tap.
         assert ("pto.timg2col" in built.stdout) == ("@k.windows" in built.stdout), what
         for name in ["k"] + ["k.windows"] * ("@k.windows" in built.stdout):
             out = np.full(expected.size, np.nan, NUMPY[self.element])
@@ -258,7 +258,7 @@ for e in ("f32", "f16"):
         matmul(33, 50, 64, e, cores, bias=False, batch=3)
         matmul(33, 50, 300, e, cores, bias=False, batch=3, transposed=True)
         matmul(300, 400, 600, e, cores)
-        # More columns than rows: the left operand stays.
+        # More columns than rows: the left operand stays in L1.
         matmul(120, 700, 96, e, cores)
         matmul(300, 1500, 130, e, cores)
         heads(2, 21, 3, 16, e, cores)

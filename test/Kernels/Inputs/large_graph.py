@@ -1,4 +1,4 @@
-"""Prints @main with N elementwise linalg ops; each reads the last result and one of the twenty before it."""
+"""Prints @main with N elementwise linalg ops; each reads the previous result and one of the twenty before it."""
 
 import random
 import sys

@@ -1,7 +1,7 @@
 """Runs the printed pto body of a vector kernel on numpy arrays, core after core.
 
-Tiles keep their real element order (row-major rows with padding, or one column), so that reshapes and row subsets
-mean what they mean in memory. Memory that nobody wrote holds NaN patterns; every access is checked against its view.
+Tiles keep their element order in memory (row-major rows with padding, or one column), so that reshapes and row subsets
+have their real effect. Unwritten memory holds NaN patterns; every access is checked against its view.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Lowers the vector kernels of the given file with pto-opt and compares what they compute with numpy."""
+"""Lowers the vector kernels of the given file with pto-opt and compares their results with numpy."""
 
 import subprocess
 import sys

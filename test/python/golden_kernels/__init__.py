@@ -1,4 +1,4 @@
-"""Whole kernels, as `model_deploy --emit-pto` writes them: their inputs, and our tools' answer."""
+"""Whole kernels as written by `model_deploy --emit-pto`: their inputs, and the results of our tools."""
 
 import re
 import subprocess
@@ -17,18 +17,18 @@ def paths():
 
 
 class Kernel:
-    """A .pto of one function, whose last pointer it writes."""
+    """A .pto of one function that writes its last pointer."""
 
     def __init__(self, path):
         self.path, text = path, path.read_text()
         self.name, arguments = re.search(r"func\.func @(\w+)\((.*?)\) attributes", text).groups()
         self.pointers = re.findall(r"!pto\.ptr<(\w+)>", arguments)
         self.vector = "kernel_kind<vector>" in text
-        # Products are summed in another order and functions differ in their last bits.
+        # Sums of products have another order, and functions differ in their last bits.
         self.tolerance = 2e-3 if "f16" in self.pointers else 1e-5
 
     def buffers(self):
-        """Inputs of small numbers, and an output of zeros; more elements than any of these kernels reaches."""
+        """Inputs of small numbers, and an output of zeros; larger than any of these kernels accesses."""
         rng = np.random.default_rng(sum(map(ord, self.name)))
         sizes = {"f32": 1 << 20, "f16": 1 << 20, "i32": 1 << 16, "i8": 1 << 16}
         make = lambda kind: (
@@ -55,14 +55,14 @@ class Kernel:
 
 
 def sample(values):
-    """At most SAMPLES elements, evenly spread over what is not zero at the end."""
+    """At most SAMPLES elements, evenly spaced over the nonzero range."""
     used = np.flatnonzero(values)
     length = int(used[-1]) + 1 if used.size else 1
     return values[np.linspace(0, length - 1, min(SAMPLES, length)).astype(np.int64)]
 
 
 def difference(ours, theirs):
-    """Largest difference, relative to 1 plus the magnitude."""
+    """The largest difference, relative to 1 plus the magnitude."""
     ours, theirs = ours.astype(np.float64), theirs.astype(np.float64)
     if (np.isnan(ours) != np.isnan(theirs)).any():
         return float("inf")

@@ -1,4 +1,4 @@
-"""Runs whole kernels through the public tools and through ours, and keeps what the public ones answered.
+"""Runs whole kernels through the public tools and through ours, and saves the results of the public ones.
 
     python make.py PTOAS PTO_ISA_CHECKOUT BUILD [KERNEL.pto ...]
 
@@ -22,7 +22,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import golden_kernels as kernels
 
-# Every core in turn: the simulator's flags order nothing, and none of these kernels needs another core.
+# Cores run one after the other: the simulator's flags do not synchronise, and none of these kernels needs another core.
 MAIN = r"""
 #include <cstdio>
 #include <cstdlib>
@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
 
 
 def simulate(ptoas, isa, path, inputs, output):
-    """The output buffer as the public tools leave it."""
+    """The output buffer as computed by the public tools."""
     kernel = kernels.Kernel(path)
     with tempfile.TemporaryDirectory() as folder:
         folder = Path(folder)
@@ -82,7 +82,7 @@ def simulate(ptoas, isa, path, inputs, output):
             "CORES", "2" if kernel.vector else "1"
         )
         (folder / "main.cpp").write_text('#include "kernel.cpp"\n' + main)
-        # The simulator asks for equal boxes where the chips' headers ask for equal valid regions.
+        # The simulator requires equal boxes where the chips' headers require equal valid regions.
         forced = [
             "-Dstatic_assert(...)=",
             *(flag for header in ("cstdint", "cmath", "vector", "algorithm") for flag in ("-include", header)),

@@ -19,11 +19,11 @@ def up(n, to):
 
 
 def c0(kind):
-    return 2 if kind == "f8E8M0" else 256 // BITS[kind]  # scales lie in pairs of groups
+    return 2 if kind == "f8E8M0" else 256 // BITS[kind]  # scales are stored in pairs of groups
 
 
 def boxed(kind, rows, cols, layout, address=0):
-    """The smallest tile of a boxed layout around rows x cols."""
+    """The smallest tile of a boxed layout that holds rows x cols."""
     ir, ic = {"NZ": (16, c0(kind)), "ZZ": (16, c0(kind)), "ZN": (c0(kind), 16), "NZ16": (16, 16)}[layout]
     return Tile(kind, up(rows, ir), up(cols, ic), (rows, cols), layout, address)
 
@@ -35,7 +35,7 @@ def grown(tile, values):
 
 
 def small_floats(kind, rng, shape):
-    """Operands whose products and short sums are exact in f32, so that no order of additions matters."""
+    """Operands whose products and short sums are exact in f32, so that the order of additions does not matter."""
     if kind == "i8":
         return rng.integers(-128, 128, shape).astype(np.int8)
     if kind in ("f4E2M1", "f4E1M2"):
@@ -48,7 +48,8 @@ def small_floats(kind, rng, shape):
 
 
 def operands(program, left, right, m, k, n, a, b, row=0, col=0):
-    """a [.., ..] and b in L1; the part [m, k] of a from (row, col) in L0A, [k, n] of b in L0B. Returns their tiles."""
+    """Loads a [.., ..] and b to L1, the part [m, k] of a from (row, col) to L0A and [k, n] of b to L0B. Returns their
+    tiles."""
     la, lb = boxed(left, *a.shape, "NZ"), boxed(right, *b.shape, "NZ", address=1 << 18)
     program.fill(la, grown(la, a), "L1").fill(lb, grown(lb, b), "L1")
     ta, tb = boxed(left, m, k, "ZZ"), boxed(right, k, n, "ZN")
@@ -69,7 +70,7 @@ def fetch_acc(program, acc, kind):
 
 
 def product(mnemonic, arch, kinds, rng):
-    """Products whose every sum is exact, so that no tolerance is needed; then a long one against float64."""
+    """Products whose sums are exact, so that no tolerance is needed; then a long one against float64."""
     scaled, extra = "_mx" in mnemonic, mnemonic.split("_")[-1]
     out, left, right = (kinds[0], kinds[2], kinds[3]) if extra == "acc" else kinds[:3]
     for number, (m, k, n) in enumerate(SHAPES + (RAGGED_DEPTHS if scaled else [])):
@@ -137,9 +138,9 @@ def product(mnemonic, arch, kinds, rng):
 
 
 def extract(mnemonic, arch, kinds, rng):
-    """A part of a larger matrix by way of a product with the identity, from each layout that L1 may have."""
+    """A part of a larger matrix, observed through a product with the identity, from each legal layout of L1."""
     kind = kinds[0]
-    if kind == "f8E8M0":  # its values show in the products of tmatmul_mx
+    if kind == "f8E8M0":  # tested through tmatmul_mx
         tested.discard(mnemonic) if "tmatmul_mx" not in tested else None
         return product("tmatmul_mx", arch, ["f32", "f8E4M3FN", "f8E5M2"], rng)
     out, step = "i32" if kind == "i8" else "f32", max(16, c0(kind))
@@ -171,7 +172,7 @@ def extract(mnemonic, arch, kinds, rng):
 
 
 def image(mnemonic, arch, kinds, rng):
-    """im2col by its definition, seen through a product with the identity."""
+    """im2col by its definition, observed through a product with the identity."""
     kind = kinds[0]
     out, g = "i32" if kind == "i8" else "f32", c0(kind)
     one = {"hif8": np.flatnonzero(nb.TABLES["hif8"] == 1)[0]}.get(kind, 1)

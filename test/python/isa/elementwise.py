@@ -10,7 +10,7 @@ SHAPES = [(1, 16, 1, 1), (3, 32, 3, 13), (7, 96, 5, 41), (8, 64, 8, 32), (16, 64
 
 
 def ints(f):
-    """An integer function of Python numbers over arrays, wrapped to the type."""
+    """Lifts an integer function on Python numbers to arrays, wrapped to the type."""
     return lambda kind, *a: nb.wrap(kind, np.vectorize(lambda *v: f(*(int(x) for x in v)), otypes=[object])(*a))
 
 
@@ -78,7 +78,7 @@ relu = lambda a: np.where(a < 0, 0, a)
 
 
 def fused(kind, product, addend):
-    """Product and sum rounded one after the other."""
+    """Product and sum, each rounded."""
     return add(kind, mul(kind, *product), addend)
 
 
@@ -205,7 +205,7 @@ def scalar_bits(kind, scalar):
 
 
 def check(mnemonic, kind, got, expected, before, valid, note=""):
-    """The valid region is as expected, the rest of the box as before."""
+    """Asserts the valid region as expected and the rest of the box unchanged."""
     vr, vc = valid
     full = before.copy()
     full[:vr, :vc] = expected
@@ -243,7 +243,7 @@ def elementwise(mnemonic, arch, kinds, rng):
             )
             attributes["scalar"] = scalar_bits(kind, scalar)
             extra = [np.full((t.rows, t.cols), scalar, np.float32).astype(NUMPY[kind])]
-        # In place: dst is each source in turn, in different shapes.
+        # In place: dst aliases each source in turn, in different shapes.
         aliases = {} if number % 3 == 0 or mnemonic in UPDATE else {sources[number % len(sources)]: "dst"}
         for source in aliases:
             tiles["dst"] = tiles[source]
@@ -363,7 +363,7 @@ def reduce(mnemonic, arch, kinds, rng):
             tolerance = np.abs(v.astype(np.float64)).sum(axis) * 4e-7 + (
                 0 if kind == "f32" else np.abs(expected.astype(np.float64)) * 1e-3
             )
-        else:  # one after the other, in the type
+        else:  # sequentially, in the type
             f = add if operation == "sum" else mul
             steps = v if axis == 0 else v.T
             total = steps[0]
@@ -373,7 +373,7 @@ def reduce(mnemonic, arch, kinds, rng):
             if not np.isfinite(expected.astype(np.float32)).all():
                 continue
         tiles = {"dst": (dst, before), "src": (t, x)}
-        if with_values:  # a column beside a row of the indices, and the other way round
+        if with_values:  # a column next to a row of indices, and vice versa
             if not by_row:
                 best = tile(kind, (1, t.cols, 1, vc))
             elif number % 2:
@@ -406,7 +406,7 @@ RELATIONS = {
 
 
 def packed(bits, mask, before):
-    """A mask's box: each row's bits from the lowest on; the last element that has any is filled up with zeros."""
+    """A mask's box: the bits of each row from the lowest on; the last partial element is zero-filled."""
     result = before.copy()
     width = BITS[mask.type]
     for r, row in enumerate(bits):

@@ -14,7 +14,7 @@ def word(i, seed):
 
 
 def filled(seed, kind, rows=ROWS, cols=COLS, valid=VALID, layout="ND"):
-    """A tile and its values, by the probe's formula."""
+    """A tile and its values, by the formula of the probe."""
     i = np.arange(rows * cols)
     value = (word(i, seed) % 2001).astype(np.int64) - 1000
     values = (value / 8).astype(NUMPY[kind]) if kind in ("f32", "f16") else value.astype(NUMPY[kind])
@@ -69,7 +69,7 @@ def convert(name, kind):
     return run("tcvt", {"dst": filled(9, kind), "src": filled(1, source)}, attributes)()
 
 
-# Names of one answer do not tell the type of the operands.
+# Entries whose name does not contain the operand type.
 COMPARED = {"TCMP-EQ": "f32", "TCMP-LT": "f32", "TCMP-GE": "f16", "TCMP-NE": "i32"}
 
 
@@ -196,7 +196,7 @@ CASES = {
 
 
 def ours(key):
-    """Our answer to the case `name/type`."""
+    """Our result for the case `name/type`."""
     name, kind = key.split("/")
     if name.startswith("TCVT"):
         return convert(name, kind)

@@ -58,7 +58,7 @@ BITS = {
     "f64": 64,
     "f8E8M0": 8,
 }
-# What numpy computes in; the types that it has not are kept as codes.
+# Compute types in numpy; types that it lacks are kept as codes.
 NUMPY = {
     "f32": np.float32,
     "f16": np.float16,
@@ -82,7 +82,7 @@ NUMPY = {
 
 
 class Table:
-    """The rows as `llvm-tblgen` printed them for the build."""
+    """The rows as printed by `llvm-tblgen` for the build."""
 
     def __init__(self):
         self.data = json.loads((BUILD / "include/pto_mlir/ISA/ISA.json").read_text())
@@ -96,7 +96,7 @@ class Table:
         return [self.ref(argument) for argument, _ in self.rows[mnemonic]["operands"]["args"]]
 
     def typed(self, mnemonic):
-        """Names of the tile and view operands that take part in the row's type combinations."""
+        """Names of the tile and view operands that are part of the row's type combinations."""
         return [o["name"] for o in self.operands(mnemonic) if o["kind"] in ("Tile", "View") and not o["types"]]
 
     def combinations(self, mnemonic):
@@ -316,7 +316,7 @@ def machine(arch):
     return _machines[arch]
 
 
-# --- layouts, by the formulas of the ISA's reference ------------------------------
+# --- layouts, by the formulas of the ISA reference --------------------------------
 
 
 def offsets(tile):
@@ -368,7 +368,7 @@ def unpack(tile, data):
 
 
 def raw(tile):
-    """The tile's bytes as one row of words, for loads and stores that look at nothing."""
+    """The bytes of the tile as one row of words, for uninterpreted loads and stores."""
     words = -(-tile.bytes // 32) * 8
     return replace(tile, type="u32", rows=1, cols=words, valid=None, layout="ND", pad="null")
 
@@ -398,19 +398,19 @@ class Program:
         return self
 
     def argument(self, values):
-        """A kernel argument that holds `values`; returns its number."""
+        """Adds a kernel argument that holds `values`; returns its number."""
         self.buffers.append(np.ascontiguousarray(values).view(np.uint8).ravel().copy())
         return len(self.buffers) - 1
 
     def fill(self, tile, values, space):
-        """The whole box of a tile in UB or L1 from values."""
+        """Loads the whole box of a tile in UB or L1 with `values`."""
         data = pack(tile, values)
         whole = raw(tile)
         number = self.argument(np.concatenate([data, np.zeros(whole.cols * 4 - data.size, np.uint8)]))
         return self.do("tload", dst=whole, src=View(number, "u32", (1, whole.cols)), space=space)
 
     def fetch(self, tile, space):
-        """Stores the whole box; `run` returns it under the number that this returns."""
+        """Stores the whole box; returns the number under which `run` returns it."""
         whole = raw(tile)
         number = self.argument(np.zeros(whole.cols * 4, np.uint8))
         self.do("tstore", dst=View(number, "u32", (1, whole.cols)), src=whole, atomic="none", space=space)
@@ -467,7 +467,7 @@ def run_vector(arch, mnemonic, tiles, attributes=None, aliases=None, globals_=No
     )
     body += then(placed) if then else []
     stream = streams.setdefault(pipe, [])
-    # Both sub-blocks run a kernel; what is not repeatable is done by the first.
+    # Both sub-blocks run a kernel; instructions that are not idempotent run on the first only.
     stream += encode("get", dst=1, what="subblock_idx") + encode("cmp", dst=2, mode="eq", lhs=reg(1), rhs=0)
     stream += (encode("skip_if_zero", cond=reg(2), words=len(body)) if globals_ else []) + body
     if pipe != "MTE3":
@@ -480,7 +480,7 @@ def run_vector(arch, mnemonic, tiles, attributes=None, aliases=None, globals_=No
         store = encode(
             "tstore", dst=View(len(buffers), "u32", (1, raw(tile).cols)), src=raw(tile), atomic="none", space="UB"
         )
-        # So that the sub-block that skipped does not overwrite.
+        # Prevents the sub-block that skipped from overwriting the result.
         skip = encode("get", dst=1, what="subblock_idx") + encode("cmp", dst=2, mode="eq", lhs=reg(1), rhs=0)
         streams["MTE3"] = streams.get("MTE3", []) + skip + encode("skip_if_zero", cond=reg(2), words=len(store)) + store
         buffers.append(np.zeros(raw(tile).cols * 4, np.uint8))

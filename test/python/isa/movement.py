@@ -275,7 +275,7 @@ def philox(counter, key, rounds):
 
 def generate(mnemonic, arch, kinds, rng):
     kind = kinds[0]
-    # The generator's own published answers for 10 rounds.
+    # The published test vectors of the generator for 10 rounds.
     assert philox([0] * 4, [0, 0], 10) == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]
     assert philox([0xFFFFFFFF] * 4, [0xFFFFFFFF] * 2, 10) == [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]
     for rounds, cols, vr, vc in ((10, 256, 1, 256), (7, 320, 3, 300), (10, 16, 5, 13)):
@@ -335,7 +335,7 @@ def histogram(mnemonic, arch, kinds, rng):
 
 
 def by_index(mnemonic, arch, kinds, rng):
-    """Global memory by index: what is beyond a view, by rows and by elements, with and without atomics."""
+    """Gather and scatter of global memory: out of bounds, by row and by element, with and without atomics."""
     kind = kinds[0]
     gathers = mnemonic == "mgather"
     for number, bounds in enumerate(("undefined", "clamp", "wrap", "zero" if gathers else "skip")):

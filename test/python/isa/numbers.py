@@ -1,4 +1,4 @@
-"""Values for the tests, and what numpy has not: HiFloat8, 4-bit floats, rounding modes, casts that wrap."""
+"""Test values, and number formats that numpy lacks: HiFloat8, 4-bit floats, rounding modes, casts that wrap."""
 
 import math
 from fractions import Fraction
@@ -13,7 +13,7 @@ UNSIGNED = ("u8", "u16", "u32", "u64")
 
 
 def _hif8(code):
-    """HiFloat8 as its authors describe it: sign, dot field, exponent with a hidden leading one, mantissa."""
+    """HiFloat8 as published: sign, dot field, exponent with a hidden leading one, mantissa."""
     sign, rest = -1.0 if code & 128 else 1.0, f"{code & 127:07b}"
     if rest.startswith("0000"):
         mantissa = int(rest[4:], 2)
@@ -45,7 +45,7 @@ def decode(kind, values):
 
 
 def random(kind, rng, shape, low=-4.0, high=4.0):
-    """Elements of a type: floats of [low, high), integers over their range or 1000 times that."""
+    """Random elements of a type: floats in [low, high), integers over their range or 1000 times that."""
     if kind in ("f8E4M3FN", "f8E5M2", "hif8"):
         codes = rng.integers(0, 256, shape).astype(np.uint8)
         bad = ~np.isfinite(decode(kind, codes.view(NUMPY[kind]) if kind != "hif8" else codes))
@@ -63,7 +63,7 @@ def random(kind, rng, shape, low=-4.0, high=4.0):
 
 
 def compute(kind, values):
-    """As the type that an element computes in: f32 for the short floats, else itself."""
+    """Values in the compute type of their element type: f32 for the short floats, otherwise unchanged."""
     return values.astype(np.float32) if kind in ("f16", "bf16") else values
 
 
@@ -92,7 +92,7 @@ def nearest_code(kind, values):
     result = np.zeros(np.shape(values), np.uint8)
     top = max(abs(table[c]) for c in finite)
     for at, x in np.ndenumerate(np.clip(np.asarray(values, np.float64), -top, top)):
-        # Only the 4-bit floats have a zero of each sign.
+        # Only the 4-bit floats have signed zeros here.
         codes = [c for c in finite if np.signbit(table[c]) == np.signbit(x)] if kind.startswith("f4") else finite
         best = min(codes, key=lambda c: (abs(table[c] - x), -abs(table[c]) if kind == "hif8" else c & 1))
         result[at] = best
@@ -106,7 +106,7 @@ def neighbours(kind, number):
     bits, dtype = (np.uint16, NUMPY[kind]) if short else (np.uint32, np.float32)
     top = {"f32": 0x7F800000, "f16": 0x7C00, "bf16": 0x7F80}[kind]
     value = lambda code: Fraction(float(np.array(code, bits).view(dtype)))
-    size, low, high = abs(number), 0, top  # codes of magnitudes; the code of infinity is beyond every number
+    size, low, high = abs(number), 0, top  # codes of magnitudes; infinity is above every number
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if value(middle) <= size else (low, middle)
@@ -117,14 +117,14 @@ def neighbours(kind, number):
 
 
 def directed(kind, x, mode):
-    """A number as an element of f32, f16 or bf16, rounded once as `mode` says, from exact fractions."""
+    """A number as an element of f32, f16 or bf16, rounded once by `mode`, computed with exact fractions."""
     if isinstance(x, float) and not math.isfinite(x):
         return np.array(x, np.float32).astype(NUMPY[kind])
     number = Fraction(x)
     low, high, sign, below, above, bits, dtype = neighbours(kind, number)
     code = low
     if low != high:
-        if above is None:  # as if the numbers went on
+        if above is None:  # as if the exponent range were unbounded
             above = below + (below - Fraction(float(np.array(low - 1, bits).view(dtype))))
         middle, size = (below + above) / 2, abs(number)
         nearest = high if size > middle else low if size < middle else (low if low % 2 == 0 else high)
@@ -142,7 +142,7 @@ def directed(kind, x, mode):
 
 
 def convert(to, values, saturate=False, mode="rint"):
-    """Numbers as elements of `to`; floats beyond the range follow IEEE (or the format) unless `saturate`."""
+    """Numbers as elements of `to`; out-of-range floats follow IEEE (or the format) unless `saturate`."""
     if to in FLOATS and mode not in ("none", "rint"):
         top = float(ml_dtypes.finfo(NUMPY[to]).max)
         flat = [min(max(v, -top), top) if saturate else v for v in np.asarray(values).ravel().tolist()]
@@ -166,7 +166,7 @@ def convert(to, values, saturate=False, mode="rint"):
 
 
 def wrap(kind, values):
-    """Python integers as elements of an integer type, the high bits lost."""
+    """Python integers as elements of an integer type, truncated to its low bits."""
     dtype = NUMPY[kind]
     bits = np.iinfo(dtype).bits
     unsigned = np.array([int(v) % (1 << bits) for v in np.asarray(values, object).ravel()], np.uint64).reshape(

@@ -1,4 +1,4 @@
-// From control flow in the top dialect to nets and a program: convert-control-to-vm.
+// convert-control-to-vm: splits top control flow into nets and a program.
 #ifndef PTO_MLIR_CONVERSION_CONTROLTOVM_PASSES_H
 #define PTO_MLIR_CONVERSION_CONTROLTOVM_PASSES_H
 

@@ -7,8 +7,8 @@ def ConvertControlToVM : Pass<"convert-control-to-vm", "::mlir::ModuleOp"> {
   let summary = "split a net with control flow into nets and a program";
   let description = [{
     A `@main` with `top.if`, `top.loop` or `top.scan` becomes a function of vm ops that branches, loops and calls nets as kernels
-    `@device.<module>_<n>`: the ops between two pieces of control flow, each in a nested module of that name with a `@main` of its own.
-    Integers and booleans of one element (counters, conditions) are computed by the program. A module without control flow stays as it is.
+    `@device.<module>_<n>`: each sequence of ops between control flow becomes a nested module of that name with its own `@main`.
+    Integers and booleans of one element (counters, conditions) are computed by the program. A module without control flow is left unchanged.
 
     ```mlir
     %r = top.loop %trips, %go, %x : (..) -> tensor<4xf32> { .. }

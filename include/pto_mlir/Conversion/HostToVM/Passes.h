@@ -1,4 +1,4 @@
-// From @main on tensors to a host program: plan-global-memory, convert-host-to-vm.
+// Passes that lower @main on tensors to a host program: plan-global-memory, convert-host-to-vm.
 #ifndef PTO_MLIR_CONVERSION_HOSTTOVM_PASSES_H
 #define PTO_MLIR_CONVERSION_HOSTTOVM_PASSES_H
 

@@ -8,11 +8,10 @@ include "mlir/Pass/PassBase.td"
 def BufferizeVectorKernels : Pass<"bufferize-vector-kernels", "::mlir::ModuleOp"> {
   let summary = "Run upstream's One-Shot Bufferize on each tiled vector kernel";
   let description = [{
-    Takes the kernels that `tile-vector-kernels` left on tensors, each by itself:
-    `@main` and the cube kernels of the same module stay as they are. Arguments
-    become contiguous memrefs, results disappear (they are written in place),
-    staging copies become `memref.copy` between global memory and
-    `#pto.address_space<vec>`.
+    Bufferizes the kernels tiled by `tile-vector-kernels` separately; `@main` and
+    the cube kernels of the module are left unchanged. Arguments become contiguous
+    memrefs, results are dropped (they are written in place), and staging copies
+    become `memref.copy` between global memory and `#pto.address_space<vec>`.
   }];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
@@ -46,14 +45,14 @@ def ConvertLinalgToPTO : Pass<"convert-linalg-to-pto", "::mlir::ModuleOp"> {
       pto.tstore ins(%u) outs(%view1)
     ```
 
-    Loops that `tile-vector-kernels` marked `pto.distribute` start at this vector
-    core's number and step by their count, nested ones merged where that makes the
-    cores' shares more even; what is not in such a loop is computed by every core and
-    stored by the first.
+    Loops marked `pto.distribute` by `tile-vector-kernels` start at the index of the
+    vector core and step by the number of cores; nested ones are coalesced where that
+    improves the load balance. Ops outside such loops are executed by every core, but
+    only the first core stores.
   }];
   let options = [
     Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
-           "Blocks (of two vector cores) that the choice of merged loops is made for; 0: one">
+           "Number of blocks (of two vector cores) assumed when coalescing loops; 0: one">
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",

@@ -1,4 +1,4 @@
-// Upstream dialects to VM programs: convert-{arith,math,tensor,tosa,scf}-to-vm.
+// Conversions of upstream dialects to VM programs: convert-{arith,math,tensor,tosa,scf}-to-vm.
 #ifndef PTO_MLIR_CONVERSION_TOVM_PASSES_H
 #define PTO_MLIR_CONVERSION_TOVM_PASSES_H
 

@@ -8,10 +8,10 @@ class ConvertToVMPass<string pass> : Pass<pass, "::mlir::ModuleOp"> {
 }
 
 def ConvertArithToVM : ConvertToVMPass<"convert-arith-to-vm"> {
-  let summary = "arith: numbers to vm computations, tensors to kernels";
+  let summary = "convert arith on scalars to vm instructions, on tensors to kernel calls";
   let description = [{
-    A constant becomes `vm.const.*` or `vm.rodata`; a computation on numbers becomes an instruction; one on tensors a call of
-    `@device.<op>`. What the VM lacks (bitcasts, carries) stays.
+    Constants become `vm.const.*` or `vm.rodata`; ops on scalars become instructions, ops on tensors calls of
+    `@device.<op>`. Ops without a VM counterpart (bitcasts, carries) are left unchanged.
 
     ```mlir
     %c = arith.addi %a, %b : i32       // vm.binary "iadd" %a, %b : i32
@@ -21,23 +21,23 @@ def ConvertArithToVM : ConvertToVMPass<"convert-arith-to-vm"> {
 }
 
 def ConvertMathToVM : ConvertToVMPass<"convert-math-to-vm"> {
-  let summary = "math: calls of @host.<op> on numbers, of @device.<op> on tensors";
+  let summary = "convert math on scalars to calls of @host.<op>, on tensors to calls of @device.<op>";
 }
 
 def ConvertTensorToVM : ConvertToVMPass<"convert-tensor-to-vm"> {
-  let summary = "tensor: extents, elements and shapes to instructions, movement to kernels";
+  let summary = "convert tensor ops to vm instructions, data movement to kernel calls";
   let description = [{
     `empty`, `dim`, `extract`, `from_elements`, `cast`, `expand_shape`, `collapse_shape` become instructions; `insert`,
-    `extract_slice`, `insert_slice`, `concat` calls of `@device.<op>` whose numbers (offsets, sizes, strides) are attributes when known
-    and operands when not.
+    `extract_slice`, `insert_slice`, `concat` become calls of `@device.<op>` with static offsets, sizes and strides as
+    attributes and dynamic ones as operands.
   }];
 }
 
 def ConvertTosaToVM : ConvertToVMPass<"convert-tosa-to-vm"> {
-  let summary = "tosa.const to vm.rodata, every other op to a call of @device.<op>";
+  let summary = "convert tosa.const to vm.rodata, other ops to calls of @device.<op>";
   let description = [{
-    Attributes of the op become attributes of the call, so that the kernel's name says everything. Control flow of TOSA is lowered by
-    upstream's tosa-to-scf.
+    Attributes of the op become attributes of the call, and so part of the kernel's key. TOSA control flow is lowered by upstream's
+    tosa-to-scf.
 
     ```mlir
     %0 = tosa.gather %t, %i : (tensor<1x9x4xf32>, tensor<1x2xi32>) -> tensor<1x2x4xf32>
@@ -47,9 +47,9 @@ def ConvertTosaToVM : ConvertToVMPass<"convert-tosa-to-vm"> {
 }
 
 def ConvertScfToVM : ConvertToVMPass<"convert-scf-to-vm"> {
-  let summary = "scf, cf and func's control flow to vm blocks and branches";
+  let summary = "convert control flow of scf, cf and func to vm blocks and branches";
   let description = [{
-    Loops and conditions become blocks (their counters stay arith), `func.call` a `vm.call` of the function, `func.return` a
+    Loops and conditions become blocks (arithmetic on their counters is left in arith), `func.call` a `vm.call` of the function, `func.return` a
     `vm.return`.
   }];
   let dependentDialects = ["::pto_mlir::vm::VMDialect", "::mlir::cf::ControlFlowDialect", "::mlir::arith::ArithDialect"];

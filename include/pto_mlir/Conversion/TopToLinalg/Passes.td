@@ -9,7 +9,7 @@ def ConvertTopToLinalg : Pass<"convert-top-to-linalg", "::mlir::ModuleOp"> {
   let summary = "Lower top ops to linalg on tensors";
   let description = [{
     Rewrites every top op of `@main` except `top.weight` to linalg, tensor,
-    arith and math ops as docs/lowering.md section 3 says. Before:
+    arith and math ops (docs/lowering.md, section 3). Before:
 
     ```mlir
     %1 = top.relu %0 : tensor<4x8xf32> -> tensor<4x8xf32>

@@ -1,6 +1,6 @@
 //===- SupportedOps.h - Which ONNX operators are imported ---------*- C++ -*-===//
 //
-// No MLIR header is needed to ask.
+// Free of MLIR headers, for the documentation generator.
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_FRONTEND_ONNX_SUPPORTEDOPS_H
@@ -11,14 +11,13 @@
 
 namespace pto_mlir::onnx {
 
-/// An ONNX operator of the default domain that is imported, and the opsets (both included) for which one importer
-/// serves.
+/// An ONNX operator of the default domain that is imported, and the range of opsets (inclusive) of one importer.
 struct SupportedOp {
   std::string name;
   int firstOpset, lastOpset;
 };
 
-/// All of them, sorted by name and opset: what docs/onnx-ops.md is made from.
+/// All supported operators, sorted by name and opset; the source of docs/onnx-ops.md.
 std::vector<SupportedOp> supportedOps();
 
 } // namespace pto_mlir::onnx

@@ -1,4 +1,5 @@
-// The passes that bring a .pto text to the functions that the other pto passes take (docs/hand-written-kernels.md).
+// Passes that lower hand-written .pto text to the functions expected by the other pto passes
+// (docs/hand-written-kernels.md).
 #ifndef PTO_MLIR_FRONTEND_PTO_PASSES_H
 #define PTO_MLIR_FRONTEND_PTO_PASSES_H
 

@@ -1,7 +1,7 @@
 //===- PTOText.h - pto functions as .pto text -------------------------*- C++ -*-===//
 //
-// The only emitter of `.pto`. It works on pto functions before they are planned (a model's kernels) or after (a
-// text's).
+// The emitter of `.pto` text, for pto functions before address planning (kernels of models) or after it (hand-written
+// texts).
 //
 //===----------------------------------------------------------------------===//
 #ifndef PTO_MLIR_TARGET_PTOTEXT_PTOTEXT_H
@@ -13,31 +13,31 @@
 
 namespace pto_mlir::ptotext {
 
-/// Who reads the text.
+/// The consumer of the text.
 enum class Reader {
-  Assembler, // the public assembler: ops and scalars that it lowers
-  Compiler   // pto-compile: the whole dialect, so that nothing has to be rewritten
+  Assembler, // the public assembler: restricted to the ops and scalars that it lowers
+  Compiler   // pto-compile: the whole dialect, without rewriting
 };
 
-/// A kernel: one function with `pto.kernel_kind`, or the cube core's and the vector cores' part.
+/// A kernel: one function with `pto.kernel_kind`, or a cube part and a vector part.
 struct Kernel {
   mlir::func::FuncOp main;
-  mlir::func::FuncOp vectorPart; // null: `main` is all of it
+  mlir::func::FuncOp vectorPart; // null: `main` is the whole kernel
 };
 
-/// Why `reader` cannot take the kernel, "op: reason"; empty when it can.
+/// Why `reader` does not support the kernel, as "op: reason"; empty when it does.
 std::string whyNot(const Kernel &kernel, Reader reader);
 
-/// A module of its own with the kernel as entry `name`, in the constructs that `reader` takes. The parts of a kernel
-/// become sections of one function; for the a3 its last argument is then the memory of the semaphores. `rewritten` gets
-/// what `reader` has other words for.
+/// A new module with the kernel as entry `name`, in constructs supported by `reader`. The parts of a kernel become
+/// sections of one function; on a3 its last argument is then the memory of the semaphores. `rewritten` receives the
+/// constructs replaced for `reader`.
 mlir::OwningOpRef<mlir::ModuleOp> makeModule(const Kernel &kernel, llvm::StringRef name, llvm::StringRef processor,
                                              Reader reader, std::string &rewritten);
 
 /// Prints a module of pto functions.
 void print(mlir::ModuleOp module, llvm::raw_ostream &os);
 
-/// Prints to the file `path`; on failure nothing is written and the reason comes back.
+/// Prints to the file `path`. Returns the reason of a failure, after which nothing is written; empty on success.
 std::string writeFile(mlir::ModuleOp module, llvm::StringRef path);
 
 } // namespace pto_mlir::ptotext

@@ -47,8 +47,8 @@ Value power(OpBuilder &b, Location loc, Value x, int64_t n) {
   }
 }
 
-// x^y for a known y: products for integers and halves of them, else exp(y * ln(x)), which is no number for negative x
-// as it should be.
+// x^y for a constant y: products (and a square root) for multiples of 1/2, else exp(y * ln(x)), which is NaN for
+// negative x, as required.
 Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
   constexpr double kMostFactors = 64, kGreatestOdd = 1 << 24;
   if (y == 0)
@@ -67,8 +67,7 @@ Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
   return y > 0 ? result : b.create<arith::DivFOp>(loc, scalar(b, loc, x.getType(), 1), result).getResult();
 }
 
-// x^y for a y that is computed: exp(y * ln(|x|)), with the sign of an odd y for a negative x, which has no power of a
-// broken y.
+// x^y for a computed y: exp(y * ln(|x|)). For negative x the result is negative for odd y and NaN for non-integral y.
 Value powerOf(OpBuilder &b, Location loc, Value x, Value y) {
   Type type = x.getType(), integer = b.getI32Type();
   Value zero = scalar(b, loc, type, 0), one = scalar(b, loc, type, 1);
@@ -103,7 +102,7 @@ struct PowLowering : OpRewritePattern<top::PowOp> {
                                          }));
       return success();
     }
-    // Two factors lose no more in f16 than one rounding does.
+    // A product of two factors has a single rounding in f16, so it needs no wider type.
     bool wide = *exponent != 1 && *exponent != 2 && *exponent != 0.5;
     rewriter.replaceOp(op,
                        elementwise(rewriter, op.getLoc(), type, op.getLhs(), computeType(type.getElementType(), wide),

@@ -1,4 +1,4 @@
-//===- Cast.cpp - conversion of the element type --------------------------===//
+//===- Cast.cpp - element type conversion --------------------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"
@@ -14,7 +14,7 @@ struct CastLowering : OpRewritePattern<top::CastOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::CastOp op, PatternRewriter &rewriter) const override {
     Value result = convertTensor(rewriter, op.getLoc(), op.getInput(), op.getTo());
-    // A rounding that is asked for names its mode: others are dropped where the value becomes wide again.
+    // Mark an explicit rounding by its rounding mode; truncations without one may be folded with a later extension.
     if (auto generic = result.getDefiningOp<linalg::GenericOp>(); generic && result != op.getInput())
       for (auto rounding : generic.getBlock()->getOps<arith::TruncFOp>())
         rounding.setRoundingmode(arith::RoundingMode::to_nearest_even);

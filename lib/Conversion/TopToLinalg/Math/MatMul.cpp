@@ -12,7 +12,7 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// The last two dimensions exchanged: in the store for a constant, else a movement.
+// Transposes the last two dimensions: in the weight store for a constant, else by a transposition.
 Value transposeLast(OpBuilder &builder, Location loc, Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t rank = type.getRank();
@@ -37,8 +37,7 @@ Value transposeLast(OpBuilder &builder, Location loc, Value value) {
   return builder.create<linalg::TransposeOp>(innerLoc(loc), value, init, permutation)->getResult(0);
 }
 
-// `value` [batch.., r, c] repeated to [batch.., r, c] with the given batch and
-// flattened to [B, r, c].
+// Broadcasts `value` [.., r, c] to the given batch dimensions and flattens them: [B, r, c].
 Value toBatch(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> batch) {
   auto type = cast<RankedTensorType>(value.getType());
   SmallVector<int64_t> full = llvm::to_vector(batch);
@@ -70,7 +69,7 @@ struct MatMulLowering : OpRewritePattern<top::MatMulOp> {
     int64_t n = rhsType.getDimSize(rhsType.getRank() - (transposeB ? 2 : 1));
     int64_t m = lhsType.getDimSize(lhsType.getRank() - 2);
 
-    // A matrix on the right: all rows on the left are one matrix.
+    // With a single matrix on the right, the batch of the left operand is collapsed into rows.
     bool flat = rhsType.getRank() == 2 || ShapedType::getNumElements(rhsType.getShape().drop_back(2)) == 1;
     SmallVector<int64_t> shape;
     if (flat) {

@@ -39,7 +39,7 @@ template <typename TopOp> double neutral(Type type) {
   double sign = isMax<TopOp> ? -1 : 1;
   if (isa<FloatType>(type))
     return sign * std::numeric_limits<double>::infinity();
-  // Exact in double up to 32 bits; for 64 the largest double below the bound serves.
+  // Exact in double up to 32 bits; for 64 bits use the largest double below the bound.
   unsigned bits = type.getIntOrFloatBitWidth();
   return bits > 32  ? sign * 9223372036854774784.0
          : sign < 0 ? -std::ldexp(1.0, bits - 1)
@@ -83,8 +83,8 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
       count *= inputType.getDimSize(axis);
     bool convert = accumulator != storage, scale = isMean<TopOp> && count != 1;
 
-    // The innermost dimensions first when parallel ones lie between: a tile
-    // reduces either along its rows or down its columns.
+    // If parallel dimensions lie between, reduce the innermost dimensions first: a tile reduces either along rows or
+    // along columns.
     SmallVector<SmallVector<int64_t>> steps{axes};
     SmallVector<int64_t> suffix;
     int64_t rank = inputType.getRank();
@@ -95,7 +95,7 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
     else if (steps.front().empty())
       steps.clear();
 
-    // Cores share the columns of a sum over rows, which may be few.
+    // A sum over rows is distributed by columns, which may be few.
     Value value = op.getInput();
     auto add = [](OpBuilder &b, Location bodyLoc, ValueRange args) {
       return combine<TopOp>(b, bodyLoc, args[0], args[1]);
@@ -119,7 +119,7 @@ template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
         steps = {{axes.front()}};
       }
     }
-    // Of a large image whose number of pixels has no such divisor the rows of pixels are summed first, each for itself.
+    // For a large image whose number of pixels has no such divisor, sum each row of pixels first.
     if (parts == 1 && !axes.empty() && inputType.getNumElements() >= kLarge) {
       SmallVector<int64_t> outer = steps.pop_back_val(), inner{outer.pop_back_val()};
       steps.push_back(inner);

@@ -12,7 +12,8 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// Does the function lose too much when computed in f16? The gates do by their constants: 1 / 6 is off by half a unit.
+// Whether the function is too inaccurate in f16. Hard gates are because of their constants: 1 / 6 has an error of half
+// an ulp.
 template <typename TopOp>
 constexpr bool computesWide = llvm::is_one_of<TopOp, top::SigmoidOp, top::TanhOp, top::ExpOp, top::LogOp, top::ErfOp,
                                               top::HardSwishOp, top::HardSigmoidOp>::value;
@@ -65,7 +66,7 @@ Value compute(top::ErfOp, OpBuilder &b, Location loc, Value x) { return b.create
 Value compute(top::ReciprocalOp, OpBuilder &b, Location loc, Value x) {
   return b.create<arith::DivFOp>(loc, one(b, loc, x), x);
 }
-// alpha * x + beta, cut to [0, 1].
+// clamp(alpha * x + beta, 0, 1).
 Value hardGate(OpBuilder &b, Location loc, Value x, double alpha, double beta) {
   Value line = b.create<arith::MulFOp>(loc, x, scalar(b, loc, x.getType(), alpha));
   line = b.create<arith::AddFOp>(loc, line, scalar(b, loc, x.getType(), beta));
@@ -80,7 +81,7 @@ Value compute(top::HardSwishOp, OpBuilder &b, Location loc, Value x) {
 Value compute(top::LeakyReluOp op, OpBuilder &b, Location loc, Value x) {
   double alpha = op.getAlpha().convertToDouble();
   Value scaled = b.create<arith::MulFOp>(loc, x, scalar(b, loc, x.getType(), alpha));
-  if (alpha >= 0 && alpha <= 1) // then the larger one is the right one
+  if (alpha >= 0 && alpha <= 1) // then max(x, alpha * x) is correct
     return b.create<arith::MaximumFOp>(loc, x, scaled);
   Value negative = b.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, x, scalar(b, loc, x.getType(), 0));
   return b.create<arith::SelectOp>(loc, negative, scaled, x);

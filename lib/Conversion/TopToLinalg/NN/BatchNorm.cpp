@@ -1,4 +1,4 @@
-//===- BatchNorm.cpp - normalisation that no convolution took -------------===//
+//===- BatchNorm.cpp - batch normalisation not folded into a convolution -------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"

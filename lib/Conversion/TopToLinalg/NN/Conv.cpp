@@ -13,7 +13,7 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// The numbers of a convolution over two spatial dimensions.
+// The parameters of a convolution over two spatial dimensions.
 struct Conv2D {
   Value input;  // [N, H, W, Cin], not padded
   Value filter; // [KH, KW, Cin/G, Cout]
@@ -21,8 +21,7 @@ struct Conv2D {
   int64_t groups, channels, features;
 };
 
-// The constant filter with its elements in the order that a grouped convolution
-// reads: [KH, KW, C/G, G * F] -> [G, F, KH, KW, C/G].
+// Permutes a constant filter for a grouped convolution: [KH, KW, C/G, G * F] -> [G, F, KH, KW, C/G].
 Value groupFilter(OpBuilder &builder, Location loc, const Conv2D &conv, const top::Weight &weight) {
   ArrayRef<int64_t> shape = cast<RankedTensorType>(conv.filter.getType()).getShape();
   int64_t taps = shape[0] * shape[1] * shape[2], count = shape[3];
@@ -37,8 +36,8 @@ Value groupFilter(OpBuilder &builder, Location loc, const Conv2D &conv, const to
   return top::createConstant(builder, innerLoc(loc), "grouped_filter", type, std::move(moved));
 }
 
-// The form of a grouped NHWC convolution, for which linalg has no named op:
-// input [N, H, W, G, C], filter [G, F, KH, KW, C], output [N, OH, OW, G, F].
+// A grouped NHWC convolution, for which linalg has no named op: input [N, H, W, G, C], filter [G, F, KH, KW, C], output
+// [N, OH, OW, G, F].
 Value groupedGeneric(OpBuilder &b, Location loc, Value input, Value filter, Value init, const Conv2D &conv) {
   SmallVector<AffineExpr> d;
   for (unsigned i = 0; i < 8; ++i)
@@ -112,7 +111,7 @@ private:
     return builder.getI64TensorAttr(values);
   }
 
-  // Zeros, or the bias spread over all but the last `biasShape.size()` dimensions.
+  // The init: zeros, or the bias broadcast over all but the last `biasShape.size()` dimensions.
   static Value initial(OpBuilder &builder, top::ConvOp op, ArrayRef<int64_t> shape, ArrayRef<int64_t> biasShape,
                        Type accumulator) {
     Location inner = innerLoc(op.getLoc());

@@ -1,11 +1,11 @@
 //===- ConvTranspose.cpp - transposed convolutions as plain ones ----------===//
 //
-// With stride s, output position o + pad = s * q + p is made by the taps e = p + s * t
-// (e counts in elements, dilation included) of the input positions q - t. So each of
-// the s phases p is a convolution of stride 1 with the taps of that phase, and one
-// convolution with s times the features computes all of them; what is left is to
-// put the phases of a position side by side. No zero is ever put between inputs.
-// A kernel as large as the stride has one tap per phase: a matrix product.
+// With stride s, output position o + pad = s * q + p is the sum over taps e = p + s * t
+// (e in elements, including dilation) of input positions q - t. So each of the s phases
+// p is a convolution of stride 1 with the taps of that phase, and one convolution with
+// s times the features computes all phases, which are then interleaved. No zeros are
+// inserted between inputs. A kernel as large as the stride has one tap per phase: a
+// matrix product.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,10 +25,10 @@ namespace {
 
 // One spatial dimension.
 struct Axis {
-  int64_t kernel, stride, dilation, taps; // taps: of each phase
-  int64_t first, count;                   // positions q that are computed
-  int64_t low, high;                      // pads of the plain convolution, negative to cut the input
-  int64_t start, size;                    // the output in the phases of all positions
+  int64_t kernel, stride, dilation, taps; // taps: per phase
+  int64_t first, count;                   // range of computed positions q
+  int64_t low, high;                      // pads of the plain convolution, negative to crop the input
+  int64_t start, size;                    // range of the output within the phases of all positions
 };
 
 Axis plan(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t padBegin, int64_t out) {
@@ -41,7 +41,7 @@ Axis plan(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t 
   return axis;
 }
 
-// [kernel.., Cin, F] -> [taps.., Cin/G, G * phases * F], taps in the order of a correlation.
+// Reorders the filter: [kernel.., Cin, F] -> [taps.., Cin/G, G * phases * F], taps in correlation order.
 std::vector<char> phaseFilter(const top::Weight &weight, ArrayRef<Axis> axes, int64_t groups, int64_t phases) {
   int64_t bytes = top::elementBytes(weight.type.getElementType());
   ArrayRef<int64_t> shape = weight.type.getShape();
@@ -153,7 +153,7 @@ private:
     auto type = cast<RankedTensorType>(value.getType());
     if (llvm::all_of(axes, [](const Axis &axis) { return axis.stride == 1; }))
       return value;
-    // Unit dimensions stay out: the transposition is one of what really moves.
+    // Skip unit dimensions, so that only dimensions that move are transposed.
     SmallVector<int64_t> split, whole{type.getDimSize(0)};
     SmallVector<std::pair<int64_t, int64_t>> order; // (place in the result, place in `split`)
     auto add = [&](int64_t size, int64_t place) {
@@ -182,7 +182,7 @@ private:
     return rewriter.create<top::ReshapeOp>(loc, value, whole);
   }
 
-  // The part of all positions that is the output, under the op's name.
+  // Crops all positions to the output; the result gets the op's name.
   static Value crop(top::ConvTransposeOp op, Value value, ArrayRef<Axis> axes, PatternRewriter &rewriter) {
     ArrayRef<int64_t> have = cast<RankedTensorType>(value.getType()).getShape();
     if (have == op.getType().getShape()) {

@@ -12,8 +12,8 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// Sum, difference from the mean, sum of squares, quotient: all in f32, and two passes over the row, because the mean of
-// the squares minus the square of the mean cancels.
+// Mean, centred values, variance, quotient: all in f32. Two passes over the row, because E[x^2] - E[x]^2 suffers from
+// cancellation.
 struct LayerNormLowering : OpRewritePattern<top::LayerNormOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::LayerNormOp op, PatternRewriter &rewriter) const override {
@@ -25,7 +25,7 @@ struct LayerNormLowering : OpRewritePattern<top::LayerNormOp> {
     SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(axis, rank));
     double count = static_cast<double>(ShapedType::getNumElements(type.getShape().drop_front(axis)));
     AffineMap whole = rewriter.getMultiDimIdentityMap(rank);
-    // getMajorSubMap gives no map at all for no results.
+    // getMajorSubMap returns a null map for 0 results.
     AffineMap statistic = AffineMap::get(rank, 0, whole.getResults().take_front(axis), rewriter.getContext());
     AffineMap perColumn = whole.getMinorSubMap(rank - axis);
 

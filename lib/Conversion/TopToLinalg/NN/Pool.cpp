@@ -15,7 +15,7 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// How many elements of [0, limit) the window at `begin` meets.
+// Number of elements of [0, limit) in the window at `begin`.
 int64_t elementsInside(int64_t begin, int64_t kernel, int64_t dilation, int64_t low, int64_t limit) {
   int64_t count = 0;
   for (int64_t k = 0; k < kernel; ++k) {
@@ -48,7 +48,7 @@ template <typename TopOp> struct PoolLowering : OpRewritePattern<TopOp> {
     SmallVector<int64_t> inputShape = image->shape(inputType.getShape()), shape = image->shape(resultType.getShape());
     double start = isMax ? -std::numeric_limits<double>::infinity() : 0;
     Value input = reshape(rewriter, inner, op.getInput(), inputShape);
-    // An end pad below zero: the last rows are read by no window, and the pool does not care.
+    // A negative end pad means that no window reads the last rows; it can be ignored.
     for (int64_t &amount : high)
       amount = std::max<int64_t>(amount, 0);
     input = pad(rewriter, inner, input, {0, low[0], low[1], 0}, {0, high[0], high[1], 0}, start);
@@ -69,7 +69,7 @@ template <typename TopOp> struct PoolLowering : OpRewritePattern<TopOp> {
   }
 
 private:
-  // The sums over the number of elements in each window.
+  // Divides the sums by the number of elements in each window.
   static Value divide(top::AvgPoolOp op, Value sum, ArrayRef<int64_t> input, ArrayRef<int64_t> kernel,
                       ArrayRef<int64_t> strides, ArrayRef<int64_t> dilations, ArrayRef<int64_t> low,
                       OpBuilder &builder) {
@@ -82,7 +82,7 @@ private:
     std::array<SmallVector<int64_t>, 2> perDim;
     for (int dim = 0; dim < 2; ++dim) {
       int64_t begin = 0, end = input[dim + 1];
-      // The op's own pads may count; what ceil_mode adds never does.
+      // The op's own pads count with count_include_pad; padding added by ceil_mode never does.
       int64_t own = dim - (2 - spatial);
       if (op.getCountIncludePad() && own >= 0) {
         begin -= op.getPads()[own];

@@ -14,8 +14,8 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// max, exp(x - max), sum, division: linalg.softmax decomposes alike but would
-// sum f16 in f16 and start its maximum at -65504.
+// max, exp(x - max), sum, division. linalg.softmax decomposes in the same way, but would sum f16 in f16 and initialise
+// the maximum to -65504.
 struct SoftmaxLowering : OpRewritePattern<top::SoftmaxOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::SoftmaxOp op, PatternRewriter &rewriter) const override {

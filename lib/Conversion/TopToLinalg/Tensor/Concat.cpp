@@ -13,7 +13,7 @@ namespace {
 struct ConcatLowering : OpRewritePattern<top::ConcatOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::ConcatOp op, PatternRewriter &rewriter) const override {
-    // A kernel has places for less than 256 tensors, and an engine registers for where the pieces of some 48 begin.
+    // A kernel has less than 256 arguments, and an engine has registers for the offsets of about 48 operands.
     constexpr size_t kMost = 32;
     SmallVector<Value> pieces(op.getInputs());
     while (pieces.size() > kMost) {

@@ -1,4 +1,4 @@
-//===- Expand.cpp - broadcasting as an op of its own -----------------------===//
+//===- Expand.cpp - explicit broadcasting -----------------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"

@@ -1,4 +1,4 @@
-//===- Gather.cpp - rows that an index tensor names ------------------------===//
+//===- Gather.cpp - gather of rows by an index tensor ------------------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"
@@ -12,8 +12,8 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// One generic over the result whose body reads the data at a computed place: the row, counted from the end when
-// negative, cut to the data.
+// One generic over the result whose body loads from the data at a computed row: negative indices count from the end,
+// and the row is clamped to the data.
 struct GatherLowering : OpRewritePattern<top::GatherOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::GatherOp op, PatternRewriter &rewriter) const override {
@@ -38,8 +38,8 @@ struct GatherLowering : OpRewritePattern<top::GatherOp> {
         op.getLoc(), type, indices, init, ArrayRef<AffineMap>{rows, whole},
         SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
         [&](OpBuilder &b, Location, ValueRange args) {
-          // In the type of the indices: the assembler of the public dialect cannot lower arithmetic on a loaded number
-          // that became an index.
+          // Compute in the type of the indices: the public assembler cannot lower arithmetic on a loaded value
+          // converted to index.
           Value row = args[0];
           auto number = [&](int64_t value) {
             return b.create<arith::ConstantOp>(inner, b.getIntegerAttr(row.getType(), value));

@@ -1,4 +1,4 @@
-//===- Pad.cpp - padding as an op of its own ------------------------------===//
+//===- Pad.cpp - explicit padding ------------------------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"

@@ -1,4 +1,4 @@
-//===- Reshape.cpp - another shape for the same elements ------------------===//
+//===- Reshape.cpp - reshapes ------------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"

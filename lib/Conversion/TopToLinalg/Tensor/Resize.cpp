@@ -1,9 +1,9 @@
 //===- Resize.cpp - interpolation along each dimension --------------------===//
 //
-// Along a dimension, output element o is a weighted sum of few input elements
-// (ResizeWeights.h). Three forms of it are worth telling apart: every s-th element
-// is a slice; every element s times is a copy that repeats; all else is a product
-// with the matrix of the weights, which the cube does.
+// Along a dimension, output element o is a weighted sum of a few input elements
+// (ResizeWeights.h). Three cases are distinguished: every s-th element is a strided
+// slice; every element repeated s times is a broadcasting copy; all others are a
+// product with the weight matrix, which runs on the cube core.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,7 +19,7 @@ namespace {
 
 using Taps = std::vector<SmallVector<ResizeTap, 4>>;
 
-// The one input element of each output element; nullopt when there are weights.
+// The input index of each output element; nullopt when some output element has several inputs or a weight other than 1.
 std::optional<SmallVector<int64_t>> copies(const Taps &taps) {
   SmallVector<int64_t> indices;
   for (const auto &list : taps) {
@@ -30,7 +30,7 @@ std::optional<SmallVector<int64_t>> copies(const Taps &taps) {
   return indices;
 }
 
-// `indices` is 0, .., 0, 1, .., 1, 2, .. with each number `times` times.
+// Whether `indices` is 0, .., 0, 1, .., 1, 2, .. with each number repeated `times` times.
 bool repeats(ArrayRef<int64_t> indices, int64_t times) {
   for (auto [i, index] : llvm::enumerate(indices))
     if (index != static_cast<int64_t>(i) / times)
@@ -68,8 +68,8 @@ private:
 void ResizeBuilder::multiply(int64_t dim, const Taps &taps) {
   auto type = cast<RankedTensorType>(value.getType());
   int64_t rank = type.getRank(), in = type.getDimSize(dim), out = taps.size(), rest = type.getNumElements() / in;
-  // The matrix stands on the right where the dimension is the last that counts, else on the left of the dimension moved
-  // to the front.
+  // The matrix is the right operand if all later dimensions are 1, else the left operand with the dimension moved to
+  // the front.
   bool last = llvm::all_of(shape().drop_front(dim + 1), [](int64_t size) { return size == 1; });
   bool first = llvm::all_of(shape().take_front(dim), [](int64_t size) { return size == 1; });
   std::vector<double> matrix(in * out, 0.0);
@@ -101,7 +101,8 @@ void ResizeBuilder::multiply(int64_t dim, const Taps &taps) {
     value = rewriter.create<top::PermuteOp>(inner, value, back);
 }
 
-// Each element `times[d]` times along dimension d, as one copy that reads [.., i, ..] for [.., i, 0 .. times - 1, ..].
+// Repeats each element `times[d]` times along dimension d, as one broadcasting copy [.., i, ..] -> [.., i, 0 .. times -
+// 1, ..].
 void ResizeBuilder::repeat(ArrayRef<int64_t> times) {
   if (llvm::all_of(times, [](int64_t count) { return count == 1; }))
     return;
@@ -122,7 +123,7 @@ void ResizeBuilder::repeat(ArrayRef<int64_t> times) {
   value = rewriter.create<top::ReshapeOp>(inner, value, merged);
 }
 
-// Elements outside of the image in some dimension get the extrapolation value.
+// Sets elements outside the image in some dimension to the extrapolation value.
 void ResizeBuilder::extrapolate(ArrayRef<Taps> taps) {
   double amount = op.getExtrapolationValue().convertToDouble();
   auto type = cast<RankedTensorType>(value.getType());

@@ -7,7 +7,7 @@ using namespace mlir;
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-// One dimension of a resize.
+// Parameters of one dimension of a resize.
 struct Line {
   StringRef mode, coordinates, nearest;
   int64_t in, out;
@@ -36,7 +36,7 @@ float Line::coordinate(int64_t o) const {
     return 0;
   float halfPixel = (x + 0.5f) / scale - 0.5f;
   if (coordinates == "half_pixel_symmetric") {
-    // The part of a pixel that rounding the size down cut off is shared by both ends.
+    // The fraction of a pixel lost by rounding the size down is distributed to both ends (half_pixel_symmetric).
     float adjustment = outF / (scale * inF);
     return inF / 2 * (1 - adjustment) + halfPixel;
   }
@@ -65,7 +65,7 @@ double Line::kernel(double distance) const {
   return x < 2 ? ((cubicA * x - 5 * cubicA) * x + 8 * cubicA) * x - 4 * cubicA : 0;
 }
 
-// Linear and cubic interpolation: the kernel, stretched when antialiasing a smaller image, around x.
+// The taps of linear and cubic interpolation around x; the kernel is stretched for antialiased downsampling.
 SmallVector<ResizeTap, 4> Line::around(float x) const {
   double stretch = antialias && scale < 1 ? 1 / static_cast<double>(scale) : 1,
          radius = (mode == "linear" ? 1 : 2) * stretch;
@@ -74,7 +74,7 @@ SmallVector<ResizeTap, 4> Line::around(float x) const {
   for (int64_t i = static_cast<int64_t>(std::ceil(x - radius)); i <= static_cast<int64_t>(std::floor(x + radius));
        ++i) {
     double weight = kernel((static_cast<double>(x) - static_cast<double>(i)) / stretch);
-    if (weight == 0 || (excludeOutside && (i < 0 || i >= in))) // else the border repeats
+    if (weight == 0 || (excludeOutside && (i < 0 || i >= in))) // otherwise the border is replicated
       continue;
     sum += weight;
     int64_t index = std::clamp<int64_t>(i, 0, in - 1);

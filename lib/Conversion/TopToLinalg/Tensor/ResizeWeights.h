@@ -1,4 +1,4 @@
-//===- ResizeWeights.h - which input elements make an output one *- C++ -*-===//
+//===- ResizeWeights.h - interpolation weights of a resize *- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_TENSOR_RESIZEWEIGHTS_H
 #define PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_TENSOR_RESIZEWEIGHTS_H
@@ -7,7 +7,7 @@
 
 namespace pto_mlir::top_to_linalg {
 
-/// An input element and its part of an output element.
+/// An input index and its weight in an output element.
 struct ResizeTap {
   int64_t index;
   double weight;

@@ -1,4 +1,4 @@
-//===- Slice.cpp - strided part of a tensor -------------------------------===//
+//===- Slice.cpp - strided slices -------------------------------===//
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"

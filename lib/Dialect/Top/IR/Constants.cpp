@@ -1,5 +1,5 @@
-// Reading and making constants. Element types convert through double (exact for every float type and for integers below
-// 2^53).
+// Reading and creation of constants. Element types are converted through double, which is exact for every float type
+// and for integers below 2^53.
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace pto_mlir::top {
 
-// Elements of an inline constant as stored bytes (a splat is spread out, i1 takes a byte).
+// The elements of an inline constant in storage format: splats are expanded, i1 takes a byte.
 static std::vector<char> spread(DenseElementsAttr attr) {
   Type element = attr.getElementType();
   int64_t size = elementBytes(element), count = attr.getNumElements();
@@ -95,7 +95,7 @@ std::vector<double> toDoubles(const Weight &weight) {
   return values;
 }
 
-// C++ leaves the conversion of a double outside the range undefined: saturate; NaN becomes 0.
+// Converting an out-of-range double is undefined behaviour in C++: saturate; NaN becomes 0.
 static int64_t saturate(double value) {
   if (std::isnan(value))
     return 0;
@@ -162,7 +162,7 @@ std::vector<char> fromDoubles(Type element, ArrayRef<double> values) {
   return bytes;
 }
 
-// Straight from float to the narrow type: a network has tens of millions of weights, and APFloat takes 100 ns for one.
+// Converts floats directly: a network has tens of millions of weights, and APFloat takes 100 ns for each.
 template <uint16_t (*Round)(float)> static std::vector<char> narrowFloats(ArrayRef<char> bytes) {
   std::vector<char> narrow(bytes.size() / 2);
   for (size_t i = 0; i < bytes.size() / 4; ++i) {
@@ -198,7 +198,7 @@ std::optional<double> getSplat(Value value) {
   if (!weight)
     return std::nullopt;
   int64_t size = elementBytes(type.getElementType());
-  // Equal bytes: every element equals the one before it.
+  // A splat: every element equals its predecessor.
   if (std::memcmp(weight->bytes.data(), weight->bytes.data() + size, weight->bytes.size() - size) != 0)
     return std::nullopt;
   return toDoubles(Weight{RankedTensorType::get({1}, type.getElementType()), weight->bytes.take_front(size), nullptr})
@@ -214,7 +214,7 @@ static Value createInline(OpBuilder &builder, Location loc, RankedTensorType typ
   return builder.create<arith::ConstantOp>(loc, attr);
 }
 
-// arith.constant takes signless integers only.
+// arith.constant supports signless integers only.
 static bool fitsInline(RankedTensorType type) {
   return type.getNumElements() <= kMaxInlineElements && !type.getElementType().isUnsignedInteger();
 }

@@ -1,4 +1,4 @@
-// top.if, top.loop, top.scan: types of results and arguments.
+// top.if, top.loop, top.scan: inference and verification of result and argument types.
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -18,7 +18,7 @@ std::string textOf(Type type) {
   return text;
 }
 
-// The type of which both are: extents that differ are unknown. Null when there is none.
+// The most specific type compatible with both: extents that differ become dynamic. Null if there is none.
 Type joined(Type a, Type b) {
   auto left = cast<RankedTensorType>(a), right = cast<RankedTensorType>(b);
   if (left.getElementType() != right.getElementType() || left.getRank() != right.getRank())
@@ -141,7 +141,7 @@ LogicalResult verifyControl(Operation *op) {
   Types types = inferControlTypes(op, [&](const Twine &reason) { op->emitOpError(reason); });
   if (failed(types))
     return failure();
-  // Constants that become known later may say more than the results do.
+  // Types inferred from constants may be more static than the declared result types.
   bool fits = types->size() == op->getNumResults() &&
               llvm::all_of(llvm::zip(*types, op->getResultTypes()),
                            [](auto pair) { return isCompatible(std::get<0>(pair), std::get<1>(pair)); });

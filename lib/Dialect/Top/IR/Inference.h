@@ -1,4 +1,4 @@
-// What the result-type inference of several ops shares.
+// Helpers shared by the result-type inference of several ops.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H
 #define PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H
 
@@ -16,11 +16,11 @@ llvm::LogicalResult inferError(std::optional<mlir::Location> loc, Args &&...args
   return mlir::emitOptionalError(loc, "'", OpTy::getOperationName(), "' op ", std::forward<Args>(args)...);
 }
 
-/// numpy's broadcast of two shapes; nullopt when they do not fit.
+/// The broadcast of two shapes by numpy's rules; nullopt if they are incompatible.
 std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t> a, llvm::ArrayRef<int64_t> b);
 
-/// Checks the attributes of a window op against the number of spatial dimensions and computes the output's spatial
-/// sizes. On error `message` says what is wrong.
+/// Verifies the attributes of a window op against the number of spatial dimensions and computes the spatial sizes of
+/// the output. On error returns nullopt and sets `message`.
 std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> kernel,
                                                       llvm::ArrayRef<int64_t> strides,
                                                       llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> pads,

@@ -17,7 +17,7 @@ Location namedLoc(MLIRContext *context, llvm::StringRef name, llvm::StringRef la
   return FusedLoc::get(context, {loc}, StringAttr::get(context, layout));
 }
 
-// The layout-carrying wrapper around a name, or null.
+// The FusedLoc that carries a layout around the name, or null.
 static FusedLoc getLayoutLoc(Location loc) {
   auto fused = dyn_cast<FusedLoc>(loc);
   return fused && isa_and_nonnull<StringAttr>(fused.getMetadata()) && fused.getLocations().size() == 1 ? fused

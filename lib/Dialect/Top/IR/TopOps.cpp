@@ -1,4 +1,4 @@
-// The generated definitions of top's ops; compiled once per shard (pto_shard_ops).
+// The generated op definitions of the top dialect; compiled once per shard (pto_shard_ops).
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/IR/Builders.h"

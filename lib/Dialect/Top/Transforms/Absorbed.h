@@ -1,4 +1,4 @@
-// Names that a rewrite takes out of the graph.
+// Tensor names that a rewrite removes from the graph.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_ABSORBED_H
 #define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_ABSORBED_H
 
@@ -8,8 +8,8 @@
 
 namespace pto_mlir::top {
 
-/// Collects names while patterns run; `commit` moves them to the module's `top.absorbed`. Names are interned in the
-/// context.
+/// Collects absorbed names while patterns run; `commit` appends them to the module's `top.absorbed`. Names are interned
+/// in the context.
 class Absorbed {
 public:
   void add(mlir::Location loc) {
@@ -22,7 +22,7 @@ private:
   llvm::SetVector<llvm::StringRef> names;
 };
 
-/// A pattern that may absorb names.
+/// Base class of patterns that may absorb names.
 template <typename OpTy> struct AbsorbingPattern : public mlir::OpRewritePattern<OpTy> {
   AbsorbingPattern(mlir::MLIRContext *context, Absorbed &absorbed)
       : mlir::OpRewritePattern<OpTy>(context), absorbed(absorbed) {}

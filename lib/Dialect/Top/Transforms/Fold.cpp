@@ -20,13 +20,13 @@ namespace pto_mlir::top {
 
 namespace {
 
-// A net must not return its own input: every output is computed by some op.
+// A net must not return its own argument: every output is computed by an op.
 bool returnsArgument(Operation *op, Value replacement) {
   return isa<BlockArgument>(replacement) &&
          llvm::any_of(op->getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
 }
 
-// Any op with constant operands.
+// Folds any op with constant operands.
 struct FoldConstant : public RewritePattern {
   FoldConstant(MLIRContext *context, Absorbed &absorbed)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context), absorbed(absorbed) {}
@@ -38,7 +38,7 @@ struct FoldConstant : public RewritePattern {
     auto isStatic = [](Type operand) { return cast<RankedTensorType>(operand).hasStaticShape(); };
     if (!type || op->getNumRegions() || !llvm::all_of(op->getOperandTypes(), isStatic))
       return failure();
-    // A broadcast must not blow the weights up.
+    // Do not fold a broadcast that would enlarge the weights.
     int64_t elements = 1 << 16;
     for (Type operand : op->getOperandTypes())
       elements += cast<RankedTensorType>(operand).getNumElements();
@@ -55,7 +55,7 @@ struct FoldConstant : public RewritePattern {
   Absorbed &absorbed;
 };
 
-// x + 0, x - 0, x * 1, x / 1, x ^ 1; on the left, too, where the op commutes.
+// x + 0, x - 0, x * 1, x / 1, x ^ 1; commuted as well where the op commutes.
 template <typename OpTy> struct DropIdentity : public AbsorbingPattern<OpTy> {
   DropIdentity(MLIRContext *context, Absorbed &absorbed, double neutral)
       : AbsorbingPattern<OpTy>(context, absorbed), neutral(neutral) {}
@@ -76,7 +76,7 @@ template <typename OpTy> struct DropIdentity : public AbsorbingPattern<OpTy> {
   double neutral;
 };
 
-// x / 2^n -> x * 2^-n, exact as long as 2^-n is a normal number.
+// x / 2^n -> x * 2^-n, exact while 2^-n is a normal number.
 struct DivToMul : public OpRewritePattern<DivOp> {
   using OpRewritePattern::OpRewritePattern;
 
@@ -86,7 +86,7 @@ struct DivToMul : public OpRewritePattern<DivOp> {
     if (!divisor)
       return rewriter.notifyMatchFailure(op, "the divisor is no float constant");
     std::vector<double> values = toDoubles(*divisor);
-    // Half of the exponent range is on the safe side for both the number and its reciprocal.
+    // Within half of the exponent range both the number and its reciprocal are normal.
     int limit = llvm::APFloat::semanticsMaxExponent(float_.getFloatSemantics()) - 1;
     for (double &value : values) {
       int exponent;
@@ -101,8 +101,8 @@ struct DivToMul : public OpRewritePattern<DivOp> {
   }
 };
 
-// Two ops of one kind in a row become one, and none where the merged op would do nothing.
-// `source` is the input of the inner op, or of `op` where there is no inner; `create` makes the merged op.
+// Merges two consecutive ops of one kind into one, or none where the merged op is the identity. `source` is the input
+// of the inner op, or of `op` if there is no inner op; `create` builds the merged op.
 template <typename OpTy>
 LogicalResult mergeWithInner(OpTy op, OpTy inner, bool isIdentity, Absorbed &absorbed, PatternRewriter &rewriter,
                              llvm::function_ref<void(Value source)> create) {
@@ -145,7 +145,7 @@ struct MergePermute : public AbsorbingPattern<PermuteOp> {
   }
 };
 
-// Whether every value of type `from` is one of type `to`.
+// Whether type `to` represents every value of type `from`.
 bool holds(Type to, Type from) {
   if (to == from)
     return true;
@@ -158,7 +158,7 @@ bool holds(Type to, Type from) {
            llvm::APFloat::semanticsMinExponent(wide) <= llvm::APFloat::semanticsMinExponent(narrow);
   }
   auto toInt = dyn_cast<IntegerType>(to), fromInt = dyn_cast<IntegerType>(from);
-  // i1 is a boolean: a conversion to it is no truncation.
+  // i1 is a boolean: a conversion to it is a test against 0, not a truncation.
   if (!fromInt || fromInt.getWidth() == 1)
     return false;
   if (toInt && toInt.getWidth() > 1)

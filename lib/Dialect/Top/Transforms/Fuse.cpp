@@ -1,4 +1,4 @@
-// top-fuse: constant scales and biases move into the op that produces the tensor.
+// top-fuse: folds constant scales and biases into the producing op.
 #include "Fuse.h"
 
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -18,15 +18,15 @@ namespace pto_mlir::top {
 
 namespace {
 
-// A (transposed) convolution or matrix product with constant weights, seen as one: weight element i belongs to output
-// channel channelOf(i).
+// A convolution, transposed convolution or matrix product with constant weights, in a common form: weight element i
+// belongs to output channel channelOf(i).
 struct Product {
   Operation *op;
   Weight weights; // the filter, or the right-hand matrix
   std::optional<Weight> bias;
   int64_t channels, channelDim;     // of the output
   int64_t channelStride;            // in the weights
-  int64_t groups = 1, perGroup = 1; // of a transposed convolution, whose filter has a group's channels only
+  int64_t groups = 1, perGroup = 1; // of a transposed convolution: its filter holds the channels of one group only
 
   int64_t channelOf(int64_t i) const {
     if (groups == 1)
@@ -35,7 +35,7 @@ struct Product {
     return group * perGroup + i / channelStride % perGroup;
   }
 
-  // Null when `value` is no such product, something else reads it, or its bias is computed.
+  // nullopt if `value` is not such a product, has other users, or its bias is not constant.
   static std::optional<Product> match(Value value) {
     Operation *op = value.getDefiningOp();
     if (!op || !op->hasOneUse() || !isa<ConvOp, ConvTransposeOp, MatMulOp>(op))
@@ -73,13 +73,13 @@ struct Product {
 
   std::vector<double> biasValues() const { return bias ? toDoubles(*bias) : std::vector<double>(channels, 0.0); }
 
-  // Bias vectors are added to a float32 accumulator (float64 stays).
+  // The type of the accumulator to which the bias is added: f32, or f64.
   Type biasType() const {
     Type element = weights.type.getElementType();
     return element.isF64() ? element : Float32Type::get(element.getContext());
   }
 
-  // The op again with other weights and bias, in the place and under the name of `last`.
+  // Recreates the op with new weights and bias at the position and under the name of `last`.
   void replace(PatternRewriter &rewriter, Operation *last, ArrayRef<double> scale, ArrayRef<double> biasValues) const {
     OperationState state(last->getLoc(), op->getName());
     SmallVector<Value> operands{op->getOperand(0), op->getOperand(1)};
@@ -144,7 +144,8 @@ struct FuseBatchNorm : public AbsorbingPattern<BatchNormOp> {
   }
 };
 
-// One value per channel, spread over all other dimensions of `type`; nullopt when the constant has another shape.
+// A constant as one value per channel (dimension `dim`), broadcast over the other dimensions of `type`; nullopt for
+// other shapes.
 std::optional<std::vector<double>> perChannel(Value value, RankedTensorType type, int64_t dim) {
   std::optional<Weight> weight = getConstant(value);
   if (!weight || weight->type.getRank() > type.getRank())
@@ -187,7 +188,8 @@ struct Fuse : public impl::TopFuseBase<Fuse> {
     Absorbed absorbed;
     LogReplaced log(DEBUG_TYPE);
     MLIRContext *context = &getContext();
-    // Biases first: a batch_norm behind one would find no convolution and fall apart into mul and add.
+    // Fuse biases first: a batch_norm after an unfused bias would not match the convolution and would be decomposed
+    // into mul and add.
     RewritePatternSet biases(context), all(context);
     biases.add<FuseBias>(context, absorbed);
     all.add<FuseBatchNorm, FuseBias>(context, absorbed);

@@ -1,4 +1,4 @@
-// The groups of patterns that top-fuse runs.
+// Pattern groups of top-fuse.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_FUSE_H
 #define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_FUSE_H
 
@@ -6,14 +6,14 @@
 
 namespace pto_mlir::top {
 
-/// A normalisation that the model spells out as means, a difference and a quotient becomes top.layer_norm.
+/// Recognises a normalisation written as means, a difference and a quotient, and forms top.layer_norm.
 void populateFuseLayerNorm(mlir::RewritePatternSet &patterns, Absorbed &absorbed);
 
-/// A permute that exchanges the last two dimensions of a product's right operand becomes its transpose_b.
+/// Folds a permute of the last two dimensions of a product's right operand into its transpose_b.
 void populateFusePermute(mlir::RewritePatternSet &patterns, Absorbed &absorbed);
 
-/// A constant factor on some columns of a product with constant weights, behind slices, reshapes and permutes, goes
-/// into the weights.
+/// Folds a constant factor on columns of a product with constant weights, through slices, reshapes and permutes, into
+/// the weights.
 void populateFuseScale(mlir::RewritePatternSet &patterns, Absorbed &absorbed);
 
 } // namespace pto_mlir::top

@@ -1,5 +1,5 @@
-// (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon) is one op, with or without the mean; a scale and a bias after
-// it are its parameters.
+// Forms layer_norm from (x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon), with or without subtracting the mean,
+// and folds a following scale and bias into its parameters.
 #include "Fuse.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace pto_mlir::top {
 namespace {
 
-// The first of the dimensions that a mean is taken over when those are the last ones; nullopt otherwise.
+// The first reduced dimension if the reduced dimensions are the last ones; nullopt otherwise.
 std::optional<int64_t> lastDimensions(ReduceMeanOp mean) {
   int64_t rank = mean.getInput().getType().getRank();
   ArrayRef<int64_t> axes = mean.getAxes();
@@ -19,7 +19,7 @@ std::optional<int64_t> lastDimensions(ReduceMeanOp mean) {
   return axes.front();
 }
 
-// What the quotient is made of. `chain` lists the ops that it replaces.
+// The parts of the matched quotient. `chain` lists the ops that are replaced.
 struct Spelled {
   Value input;
   int64_t axis;
@@ -28,7 +28,7 @@ struct Spelled {
   SmallVector<Operation *> chain;
 };
 
-// x - mean(x): its x and axis.
+// Matches x - mean(x).
 bool matchDifference(Value value, Spelled &spelled) {
   auto sub = value.getDefiningOp<SubOp>();
   auto mean = sub ? sub.getRhs().getDefiningOp<ReduceMeanOp>() : ReduceMeanOp();
@@ -40,7 +40,7 @@ bool matchDifference(Value value, Spelled &spelled) {
   return true;
 }
 
-// The operand of a square.
+// The operand of a square, or null.
 Value squared(Operation *op) {
   if (auto pow = dyn_cast_or_null<PowOp>(op))
     return getSplat(pow.getRhs()) == 2.0 ? pow.getLhs() : Value();
@@ -49,7 +49,7 @@ Value squared(Operation *op) {
   return nullptr;
 }
 
-// sqrt(mean(square) + epsilon), the square of `centred`: x - mean(x), or x itself.
+// Matches sqrt(mean(square) + epsilon), the square being that of `centred` (x - mean(x), or x itself).
 bool matchDeviation(Value value, Value centred, Spelled &spelled) {
   auto sqrt = value.getDefiningOp<SqrtOp>();
   auto add = sqrt ? sqrt.getInput().getDefiningOp<AddOp>() : AddOp();
@@ -85,7 +85,7 @@ bool matchDeviation(Value value, Value centred, Spelled &spelled) {
   return true;
 }
 
-// Replaces `op`, the quotient of `centred` and `deviation`.
+// Replaces `op`, the quotient of `centred` and `deviation`, by layer_norm.
 LogicalResult fuse(Operation *op, Value centred, Value deviation, ArrayRef<Operation *> between,
                    PatternRewriter &rewriter, Absorbed &absorbed) {
   Spelled spelled;
@@ -121,7 +121,7 @@ struct FuseReciprocal : public AbsorbingPattern<MulOp> {
   }
 };
 
-// layer_norm(x) * scale, layer_norm(x, scale) + bias.
+// Folds layer_norm(x) * scale and layer_norm(x, scale) + bias.
 template <typename OpTy> struct FuseParameter : public AbsorbingPattern<OpTy> {
   using AbsorbingPattern<OpTy>::AbsorbingPattern;
 

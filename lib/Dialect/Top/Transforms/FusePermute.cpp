@@ -1,5 +1,5 @@
-// The keys of an attention: a permute before a matrix product that moves the last dimension becomes the product's own
-// transposition.
+// Folds a permute of a product's right operand that moves the last dimension (the keys of an attention) into
+// transpose_b.
 #include "Fuse.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -19,7 +19,7 @@ struct FusePermute : public AbsorbingPattern<MatMulOp> {
     SmallVector<int64_t> perm(permute.getPerm());
     size_t rank = perm.size();
     std::swap(perm[rank - 1], perm[rank - 2]);
-    // What is left must keep the rows whole, or nothing is won.
+    // The remaining permute must keep rows contiguous; otherwise nothing is gained.
     if (perm[rank - 1] != static_cast<int64_t>(rank) - 1)
       return rewriter.notifyMatchFailure(op, "the permute moves the last dimension elsewhere");
     Value rhs = permute.getInput();

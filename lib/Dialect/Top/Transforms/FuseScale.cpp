@@ -1,4 +1,4 @@
-// The queries of an attention are scaled by a constant: the columns of the product that makes them take it.
+// Folds a constant scale (of the queries of an attention) into the columns of the product that computes them.
 #include "Fuse.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -8,14 +8,14 @@ using namespace mlir;
 namespace pto_mlir::top {
 namespace {
 
-// Columns [begin, end) of a product, through reshapes and permutes that nothing else reads.
+// Columns [begin, end) of a product, traced through reshapes and permutes without other users.
 struct Columns {
   MatMulOp product;
   int64_t begin = 0, end = 0;
-  SmallVector<Operation *> chain; // from the scaled value inwards, the product left out
+  SmallVector<Operation *> chain; // from the scaled value to the product, exclusive
 };
 
-// A slice of the last dimension only.
+// Whether the slice restricts the last dimension only.
 bool takesColumns(SliceOp slice) {
   ArrayRef<int64_t> shape = slice.getInput().getType().getShape();
   for (auto [dim, size] : llvm::enumerate(shape)) {
@@ -41,7 +41,7 @@ std::optional<Columns> findColumns(Value value) {
   columns.chain.push_back(slice);
   columns.begin = slice.getStarts().back();
   columns.end = slice.getEnds().back();
-  // The other readers want none of these columns.
+  // The other users must not read these columns.
   for (Operation *user : columns.product->getUsers()) {
     auto other = dyn_cast<SliceOp>(user);
     if (user != slice && (!other || !takesColumns(other) ||
@@ -84,7 +84,7 @@ template <typename OpTy> struct FuseScale : public AbsorbingPattern<OpTy> {
         return createConstant(rewriter, old.getLoc(), (getTensorName(old) + "_scaled").str(), weight.type,
                               fromDoubles(weight.type.getElementType(), values));
       };
-      // None of the tensors in between is what the model calls by its name.
+      // The intermediate tensors hold scaled values, so their names are absorbed.
       this->absorbed.add(product.getLoc());
       for (Operation *part : columns->chain) {
         this->absorbed.add(part->getLoc());

@@ -1,4 +1,4 @@
-// top-infer-shapes: result types follow operand types, once more from the top.
+// top-infer-shapes: propagates types from operands to results in program order.
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -31,7 +31,7 @@ LogicalResult inferOp(Operation *op) {
   return success();
 }
 
-// In order; what a region is given before it, what it gives after it.
+// In program order; around a region, argument types first, result types after it.
 LogicalResult inferBlock(Block &block) {
   for (Operation &op : block) {
     if (op.getNumRegions() == 0) {

@@ -1,4 +1,4 @@
-//===- Layout.cpp - feature maps become channels-last ---------------------===//
+//===- Layout.cpp - Channels-last layout of feature maps ------------------===//
 
 #include "Layout/Phases.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -32,7 +32,7 @@ struct TopLayout : impl::TopLayoutBase<TopLayout> {
     for (auto func : getOperation().getOps<func::FuncOp>()) {
       PTO_DEBUG("@" << func.getName());
       layout::convertFeatureMaps(func);
-      // A permute takes one round per op that it passes.
+      // A permute needs one iteration per op that it passes.
       GreedyRewriteConfig config;
       config.maxIterations = GreedyRewriteConfig::kNoLimit;
       (void)applyPatternsAndFoldGreedily(func, pushPatterns, config);

@@ -19,7 +19,7 @@ using namespace mlir;
 
 namespace pto_mlir::top {
 
-// safetensors has no name for the 4- and 2-bit integers and the FNUZ floats: their bytes travel as bytes.
+// safetensors has no 4- and 2-bit integers and no FNUZ floats: they are stored as raw bytes.
 static std::string dtypeName(Type type) {
   if (auto integer = dyn_cast<IntegerType>(type)) {
     unsigned width = integer.getWidth();
@@ -143,7 +143,7 @@ OwningOpRef<ModuleOp> readTopModule(StringRef path, MLIRContext &context, std::v
   auto attr = (*module)->getAttrOfType<StringAttr>(kWeightFileAttr);
   if (!attr)
     return module;
-  // The file lies beside the .mlir: a bare name, so that a module cannot make us read elsewhere.
+  // Only a bare file name next to the .mlir is accepted: an untrusted module must not read other paths.
   if (llvm::sys::path::filename(attr.getValue()) != attr.getValue() || attr.getValue() == "..")
     return fail((path + ": " + kWeightFileAttr + " is no bare file name: '" + attr.getValue() + "'").str());
   SmallString<128> weights(llvm::sys::path::parent_path(path));

@@ -1,4 +1,4 @@
-// i64 and i1 become i32: the vector engine computes on neither.
+// Stores i64 and i1 as i32: the vector engine computes on neither.
 #include "NarrowIntegers.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -38,7 +38,7 @@ LogicalResult narrowConstant(Operation *op) {
   return success();
 }
 
-// A cast to boolean asks whether its input is not 0; one between types that are stored alike does nothing.
+// A cast to boolean tests against 0; a cast between types with the same storage is the identity.
 void narrowCast(CastOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   OpBuilder builder(op);
@@ -83,7 +83,7 @@ LogicalResult narrowIntegers(func::FuncOp func) {
       for (Value result : op.getResults())
         result.setType(narrow(result.getType()));
   }
-  // Casts between types that are stored alike. What the net returns stays computed.
+  // Drop casts between types with the same storage, except where the net would return its own argument.
   for (auto cast : llvm::make_early_inc_range(block.getOps<CastOp>())) {
     bool returned = llvm::any_of(cast->getUsers(), [](Operation *user) { return isa<func::ReturnOp>(user); });
     if (cast.getInput().getType() != cast.getOutput().getType() || (returned && isa<BlockArgument>(cast.getInput())))

@@ -1,4 +1,4 @@
-// How integers and booleans are stored on the device.
+// Storage types of integers and booleans on the device.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_NARROWINTEGERS_H
 #define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_NARROWINTEGERS_H
 
@@ -6,8 +6,8 @@
 
 namespace pto_mlir::top {
 
-/// Stores i64 and i1 tensors of `func` as i32. Arguments and results that change note the model's element type in their
-/// attribute kTypeAttr. An i64 constant that i32 cannot hold is an error.
+/// Stores i64 and i1 tensors of `func` as i32. Arguments and results that change record the model's element type in the
+/// attribute kTypeAttr. An i64 constant outside the range of i32 is an error.
 llvm::LogicalResult narrowIntegers(mlir::func::FuncOp func);
 
 } // namespace pto_mlir::top

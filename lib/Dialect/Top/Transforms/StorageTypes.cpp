@@ -1,4 +1,4 @@
-//===- StorageTypes.cpp - the types in which tensors are stored ---------------===//
+//===- StorageTypes.cpp - Storage types of tensors ----------------------------===//
 
 #include "NarrowIntegers.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -19,8 +19,7 @@ namespace pto_mlir::top {
 
 namespace {
 
-// Scales and shifts that are spread over what they meet: they cost nothing as f32, and rounded they would move whole
-// channels to one side.
+// Scales and shifts that are broadcast: they cost nothing as f32, and rounding them would bias whole channels.
 bool isSpread(OpOperand &use) {
   Operation *op = use.getOwner();
   if (!isa<AddOp, SubOp, MulOp, DivOp, PowOp>(op))
@@ -32,7 +31,7 @@ bool isSpread(OpOperand &use) {
          elements(use.get().getType()) < elements(op->getResultTypes()[0]);
 }
 
-// Operands that stay f32 because they meet an f32 accumulator or statistics.
+// Operands that stay f32 because they are combined with an f32 accumulator or are statistics.
 bool staysWide(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<BatchNormOp, LayerNormOp>(op))
@@ -77,7 +76,7 @@ void Narrowing::narrowInputs() {
     if (!isWide(argument.getType()) || argument.use_empty())
       continue;
     auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, TypeAttr::get(storage));
-    // What the net returns untouched keeps its type.
+    // An argument that the net returns unchanged keeps its type.
     argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
       return use.getOwner() != cast && !isa<func::ReturnOp>(use.getOwner());
     });
@@ -86,7 +85,7 @@ void Narrowing::narrowInputs() {
   }
 }
 
-// Nearly all are inside: no detour over double for those.
+// Fast path without double: nearly all values are in range.
 bool Narrowing::fits(const Weight &weight) {
   float limit = llvm::APFloat::getLargest(storage.getFloatSemantics()).convertToDouble();
   bool result = true;
@@ -98,8 +97,7 @@ bool Narrowing::fits(const Weight &weight) {
   return result;
 }
 
-// Rounded to nearest even. Numbers beyond the range become its ends: an infinity times the zeros of a mask would be
-// NaN.
+// Rounds to nearest even and saturates: infinity times the zeros of a mask would be NaN.
 std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
   if (fits(weight))
     return toFloats(weight, storage);
@@ -117,7 +115,7 @@ std::vector<char> Narrowing::rounded(const Weight &weight, StringRef name) {
   return fromDoubles(storage, clipped);
 }
 
-// A constant may have both kinds of users, so each kind gets its own.
+// A constant may have users of both kinds; each kind gets its own copy.
 void Narrowing::narrowConstants() {
   SmallVector<Operation *> constants;
   func.walk([&](Operation *op) {
@@ -148,7 +146,7 @@ void Narrowing::narrowConstants() {
 
 void Narrowing::narrowResults() {
   for (Operation &op : func.getBody().front()) {
-    // Input casts are narrow already; constants were handled.
+    // Casts of inputs already have the storage type; constants are done above.
     if (op.getDialect() != func.getContext()->getLoadedDialect<TopDialect>() || isa<WeightOp>(op))
       continue;
     if (auto cast = dyn_cast<CastOp>(op); cast && cast.getTo().isF32())
@@ -157,7 +155,7 @@ void Narrowing::narrowResults() {
       if (isWide(result.getType()))
         result.setType(narrow(result.getType()));
   }
-  // Casts that have become empty.
+  // Drop casts that became identities.
   for (auto cast : llvm::make_early_inc_range(func.getBody().front().getOps<CastOp>()))
     if (cast.getInput().getType() == cast.getOutput().getType()) {
       StringRef name = getTensorName(cast.getLoc());

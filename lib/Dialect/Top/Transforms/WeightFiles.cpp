@@ -1,4 +1,4 @@
-// top-load-weights, top-save-weights.
+// The passes top-load-weights and top-save-weights.
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 

@@ -1,4 +1,4 @@
-// Verifiers and folds of programs on values.
+// Verifiers and folds of the ops of SSA programs.
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
 
 #include "mlir/IR/Builders.h"
@@ -14,7 +14,7 @@ using namespace mlir;
 namespace pto_mlir::vm {
 
 void VMDialect::registerProgramOps() {
-  // A tool asks for them, and so does every pass that makes them.
+  // Tools and passes both register these ops; register them once.
   if (RegisteredOperationName::lookup(RodataOp::getOperationName(), getContext()))
     return;
   addOperations<
@@ -50,7 +50,7 @@ LogicalResult CallOp::verify() {
   }
   if (getQueue())
     return emitOpError() << "launches kernels; @" << callee << " is a function";
-  // The builtin module may be the program itself, without functions around the calls.
+  // Without functions around the calls the module itself may be the program.
   auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(*this, getCalleeAttr());
   if (!function)
     return emitOpError() << "no function is named @" << callee;
@@ -110,7 +110,7 @@ OpFoldResult BinaryOp::fold(FoldAdaptor adaptor) {
     if (value)
       return IntegerAttr::get(getType(), *value);
   }
-  // A division by a constant zero stays: it is a fault when it runs.
+  // A division by a constant zero is not folded: it faults at run time.
   bool rightIsZero = rhs && rhs.getValue().isZero(), rightIsOne = rhs && rhs.getValue().isOne();
   if (rightIsZero && llvm::is_contained({"iadd", "isub", "ior", "ixor", "ishl", "ishr", "ishru"}, kind))
     return getLhs();
@@ -156,7 +156,7 @@ OpFoldResult SelectOp::fold(FoldAdaptor adaptor) {
 
 // Tensors.
 
-/// One extent for every dimension that the type leaves open.
+/// Verifies that there is one extent per dynamic dimension of the type.
 static LogicalResult verifyExtents(Operation *op, ValueRange extents, RankedTensorType type) {
   if (int64_t(extents.size()) != type.getNumDynamicDims())
     return op->emitOpError() << "expects " << type.getNumDynamicDims() << " extents for " << type << ", got "

@@ -18,7 +18,7 @@ namespace pto_mlir::vm {
 
 namespace {
 
-/// A decimal that reads back to the same double, with a point so that it is no integer; else the bits.
+/// The shortest decimal with a point that reads back as the same double; otherwise its bits.
 std::string floatText(const APFloat &number) {
   APFloat value = number;
   bool losesInfo = false;
@@ -30,7 +30,7 @@ std::string floatText(const APFloat &number) {
   return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
 }
 
-/// "i32", "tensor<2x?xf32>" as the VM writes types; nothing for others.
+/// "i32", "tensor<2x?xf32>": the VM's spelling of a type; nullopt if it has none.
 std::optional<std::string> typeText(Type type) {
   if (type.isIndex())
     return "i64";
@@ -102,7 +102,7 @@ private:
       text += (i ? ", " : "") + typeOf(op, type);
     return text + ")";
   }
-  /// The index of a constant; equal ones are one.
+  /// The index of a constant; equal constants share one.
   std::string constant(const std::string &text) {
     auto [entry, isNew] = indexOf.try_emplace(text, constants.size());
     if (isNew)
@@ -125,7 +125,7 @@ private:
       for (Operation &op : block) {
         size_t begin = code.size();
         writeOp(&op, &block == &body.back() && &op == &block.back());
-        // A location belongs to instructions.
+        // Locations are attached to instructions only.
         if (options.locations && code.size() > begin)
           code.insert(begin, locationLine(op.getLoc()));
       }
@@ -144,7 +144,7 @@ private:
     return "  .loc " + quoted(text) + "\n";
   }
 
-  /// Loads and stores of a slot, in the shortest form.
+  /// The shortest instruction that loads or stores a slot.
   std::string access(StringRef what, Value value) {
     char kind = isa<RankedTensorType>(value.getType()) ? 'a' : isa<FloatType>(value.getType()) ? 'f' : 'i';
     unsigned slot = slots.of.lookup(value);
@@ -261,7 +261,7 @@ private:
     storeAll(call.getResults());
   }
 
-  /// Operands are on the stack before an argument is overwritten, so values may change places.
+  /// All operands are pushed before an argument is overwritten, so that values can be swapped.
   void branchTo(Block *target, ValueRange operands) {
     pushAll(operands);
     SmallVector<Value> arguments(target->getArguments());
@@ -316,7 +316,7 @@ private:
         })
         .Case<ReturnOp, func::ReturnOp>([&](auto) {
           pushAll(op->getOperands());
-          // The end of the code returns by itself.
+          // Falling off the end of the code returns.
           if (!isLast || op->getNumOperands())
             line("return");
         })

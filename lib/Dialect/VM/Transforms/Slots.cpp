@@ -30,8 +30,8 @@ Slots numberSlots(Region &body) {
 
 namespace {
 
-/// From the step that writes a value to the last one that reads it. A step reads before it writes, so intervals may
-/// touch.
+/// The live range of a value, from the step that writes it to the last step that reads it. A step reads before it
+/// writes, so ranges that touch do not overlap.
 struct Interval {
   Value value;
   unsigned begin, end;
@@ -42,7 +42,7 @@ struct Interval {
 
 Slots allocateSlots(Region &body) {
   Liveness liveness(body.getParentOp());
-  // Every op is a step, and so is the entrance of every block.
+  // Number the steps: every op, and the entry of every block.
   DenseMap<Operation *, unsigned> step;
   DenseMap<Block *, unsigned> entrance;
   unsigned count = 0;
@@ -53,7 +53,7 @@ Slots allocateSlots(Region &body) {
   }
   SmallVector<Interval> intervals;
   auto add = [&](Value value, unsigned begin) {
-    Interval interval{value, begin, begin + 1, intervals.size()}; // a result that nobody reads is written all the same
+    Interval interval{value, begin, begin + 1, intervals.size()}; // an unused result is written all the same
     for (Operation *user : value.getUsers())
       interval.end = std::max(interval.end, step.lookup(body.findAncestorOpInRegion(*user)));
     for (Block &block : body) {
@@ -69,7 +69,7 @@ Slots allocateSlots(Region &body) {
   for (Block &block : body) {
     for (BlockArgument argument : block.getArguments()) {
       add(argument, entrance[&block]);
-      // A branch writes the argument where it stands.
+      // A branch writes the argument, so its range starts at the terminator.
       for (Block *before : block.getPredecessors()) {
         intervals.back().begin = std::min(intervals.back().begin, step[before->getTerminator()]);
         intervals.back().end = std::max(intervals.back().end, step[before->getTerminator()] + 1);
@@ -80,13 +80,13 @@ Slots allocateSlots(Region &body) {
         if (!Slots::isConstant(result))
           add(result, step[&op]);
   }
-  // Equal begins in the order of the program.
+  // Ties are broken by program order.
   llvm::sort(intervals, [](const Interval &a, const Interval &b) {
     return std::tie(a.begin, a.number) < std::tie(b.begin, b.number);
   });
 
   Slots slots;
-  SmallVector<unsigned> freeFrom; // step from which a slot may be written again
+  SmallVector<unsigned> freeFrom; // first step at which a slot may be overwritten
   for (const Interval &interval : intervals) {
     auto argument = dyn_cast<BlockArgument>(interval.value);
     bool isParameter = argument && argument.getOwner() == &body.front();

@@ -1,4 +1,4 @@
-// Slots of a function's values.
+// Assignment of slots to the values of a function.
 #ifndef PTO_MLIR_LIB_DIALECT_VM_TRANSFORMS_SLOTS_H
 #define PTO_MLIR_LIB_DIALECT_VM_TRANSFORMS_SLOTS_H
 
@@ -8,19 +8,20 @@
 
 namespace pto_mlir::vm {
 
+/// The slot of each value of a function, and the types of the slots.
 struct Slots {
   llvm::DenseMap<mlir::Value, unsigned> of;
   llvm::SmallVector<mlir::Type> types; // of each slot
 
-  /// Whether a value is a constant, which instructions push without a slot.
+  /// Whether a value is a constant, which is pushed by an immediate and needs no slot.
   static bool isConstant(mlir::Value value);
 };
 
-/// One slot per value in order of definition; constants take numbers too.
+/// Assigns one slot per value in order of definition; constants are numbered too.
 Slots numberSlots(mlir::Region &body);
 
-/// Values that do not live at the same time and have one type share a slot. Entry arguments come first, constants have
-/// none.
+/// Shares slots between values of one type whose live ranges do not overlap. Entry arguments come first; constants get
+/// no slot.
 Slots allocateSlots(mlir::Region &body);
 
 } // namespace pto_mlir::vm

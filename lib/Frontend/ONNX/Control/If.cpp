@@ -11,7 +11,7 @@ static LogicalResult importIf(Node &node) {
     return failure();
   if (node.type(0).getNumElements() != 1 || !node.type(0).getElementType().isInteger(1))
     return node.error("the condition must be one boolean");
-  // A condition that is known (exporters leave questions about shapes) chooses now.
+  // A constant condition (exporters leave tests of shapes in the graph) selects the branch at import.
   if (std::optional<top::Weight> condition = node.constant(0)) {
     auto results = node.importGraph(top::toInts(*condition).front() ? *branches[0] : *branches[1], {});
     return results ? setOutputs(node, *results) : failure();

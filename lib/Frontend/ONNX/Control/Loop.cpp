@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// Trips that need their number, or whose tensors grow, are written one behind the other up to this many.
+// Unroll limit for loops whose iterations depend on the iteration number or whose tensors grow.
 static constexpr int64_t kMaxUnrolled = 256;
 
 namespace {
@@ -31,17 +31,18 @@ struct Loop {
   bool collect(ArrayRef<Value> made);
   std::optional<SmallVector<Value>> ends(ArrayRef<Value> values);
 
-  SmallVector<SmallVector<Value>> rows = {}; // that are collected: by output, by trip
+  SmallVector<SmallVector<Value>> rows = {}; // scan outputs: by output, then iteration
   SmallVector<Type> rowTypes = {};
 };
 } // namespace
 
-// Rows on top of each other.
+// Concatenates rows along dimension 0.
 static Value stack(Node &node, StringRef name, ArrayRef<Value> rows) {
   return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>(name, rows, {node.i64("axis", 0)});
 }
 
-// Every trip is imported by itself, with a number that is known; only the last one's tensors keep their names.
+// Unrolls the loop: each iteration is imported with a constant iteration number. Only tensors of the last one keep
+// their names.
 std::optional<SmallVector<Value>> Loop::unroll(int64_t count) {
   OpBuilder &b = node.builder();
   SmallVector<Value> values = carried;
@@ -64,7 +65,7 @@ std::optional<SmallVector<Value>> Loop::unroll(int64_t count) {
              std::nullopt;
     if (top::toInts(*next).front() == 0)
       count = trip + 1;
-    // The builder appends, so that all after it is this trip's.
+    // The builder appends, so all ops after `before` belong to this iteration.
     for (Operation *op = before; trip + 1 < count && op; op = op->getNextNode())
       op->walk([&](Operation *inner) { inner->setLoc(b.getUnknownLoc()); });
     values.assign(results->begin() + 1, results->begin() + 1 + carried.size());
@@ -87,7 +88,7 @@ std::optional<SmallVector<Value>> Loop::unroll(int64_t count) {
   return values;
 }
 
-// Rows of one trip, which have to be like those of the first.
+// Collects the scan outputs of one iteration; their types must equal those of the first.
 bool Loop::collect(ArrayRef<Value> made) {
   rows.resize(made.size());
   for (auto [list, value] : llvm::zip_equal(rows, made)) {
@@ -106,7 +107,7 @@ bool Loop::collect(ArrayRef<Value> made) {
   return true;
 }
 
-// What the loop gives when it ends here.
+// The results of the loop if it ends after this iteration.
 std::optional<SmallVector<Value>> Loop::ends(ArrayRef<Value> values) {
   SmallVector<Value> result(values);
   for (auto [i, row] : llvm::enumerate(rowTypes)) {
@@ -123,15 +124,15 @@ std::optional<SmallVector<Value>> Loop::ends(ArrayRef<Value> values) {
   return result;
 }
 
-// Each trip by itself within the condition of the one before, because the tensors change their shapes: up to the most
-// that an extent may be.
+// Unrolls a loop with a computed condition and changing shapes: each iteration is nested in a top.if on the condition
+// of the previous one, up to maxExtent iterations.
 std::optional<SmallVector<Value>> Loop::unrollOpen(SmallVector<Value> values, Value go, int64_t trip) {
   OpBuilder &b = node.builder();
   SmallVector<Type> types = argumentTypes();
   auto scalar = [&](Value value) { return node.reshape("", value, {}); };
   Value index = constantScalar(node, RankedTensorType::get({}, b.getI64Type()), trip);
   Value inside = node.create<top::CompareOp>("", {index, scalar(trips)}, {node.named("mode", b.getStringAttr("lt"))});
-  // The number of trips is known; only the condition is not.
+  // The trip count is constant; only the condition is computed.
   if (std::optional<top::Weight> isInside = inside ? top::getConstant(inside) : std::nullopt;
       isInside && top::toInts(*isInside).front() == 0)
     return ends(values);
@@ -177,7 +178,7 @@ std::optional<SmallVector<Value>> Loop::unrollOpen(SmallVector<Value> values, Va
     rows = before;
   }
   if (!isTrip) {
-    // A trip that cannot be is one that no run takes.
+    // An iteration that cannot be imported is assumed to be unreachable.
     if (trip == 0 || node.hasNeed())
       return std::nullopt;
     node.forget(op);
@@ -212,14 +213,14 @@ static LogicalResult importLoop(Node &node) {
   }
   SmallVector<Value> operands{loop.trips, loop.condition};
   llvm::append_range(operands, loop.carried);
-  // A known number of trips, each with its own: what shapes or slices follow from the number, or grow, is known then.
+  // A constant trip count allows unrolling, which makes shapes and slices that depend on the iteration number static.
   std::optional<top::Weight> trips = top::getConstant(loop.trips), first = top::getConstant(loop.condition);
   bool isKnown = trips && trips->type.getNumElements() == 1 && top::toInts(*trips).front() > 0 &&
                  top::toInts(*trips).front() <= kMaxUnrolled && first && first->type.getNumElements() == 1 &&
                  top::toInts(*first).front() != 0;
   Operation *op = makeControl(node, top::LoopOp::getOperationName(), operands, {}, 1);
   size_t reports = node.numReports();
-  // A known loop needs no versions of its body.
+  // A loop with a constant trip count needs no versions of its body.
   bool isBody = succeeded(importBody(node, op, 0, *body, loop.argumentTypes(), isKnown ? 0 : node.maxExtent() + 1));
   if (isBody ? !loop.keepsTypes(op) : isKnown) {
     b.setInsertionPointAfter(op);

@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// Dimension `axis` in front of the others, or from the front back to `axis`.
+// Moves dimension `axis` to the front, or (`isBack`) the first dimension to `axis`.
 static Value moveAxis(Node &node, StringRef name, Value value, int64_t axis, bool isBack) {
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, cast<RankedTensorType>(value.getType()).getRank()));
   if (axis == 0)
@@ -16,7 +16,7 @@ static Value moveAxis(Node &node, StringRef name, Value value, int64_t axis, boo
   return node.create<top::PermuteOp>(name, value, {node.i64s("perm", perm)});
 }
 
-// `count` numbers of an attribute, zeros when it is absent.
+// An attribute with `count` integers; zeros when absent.
 static std::optional<SmallVector<int64_t>> list(Node &node, StringRef name, size_t count) {
   std::optional<SmallVector<int64_t>> values = node.intsAttr(name);
   if (!values)
@@ -79,7 +79,7 @@ static LogicalResult importScan(Node &node) {
   return setOutputs(node, *results);
 }
 
-// Scan 8 has a batch dimension and lengths; no exporter writes it any more.
+// Scan 8, with a batch dimension and sequence lengths, is not supported: exporters do not emit it.
 void registerScan(Registry &registry) { registry.add("Scan", {9, kMaxOpset, 1, kVariadic, importScan}); }
 
 } // namespace pto_mlir::onnx

@@ -1,5 +1,5 @@
-// What is known at run time only: the graph is imported once per size that it may have, and the program chooses among
-// these versions.
+// Dynamic sizes: the graph is imported once per possible size, and the program selects among these versions at run
+// time.
 #include "../Importer.h"
 
 #include "Body.h"
@@ -30,7 +30,7 @@ void Importer::setShapes(ArrayRef<Value> values, std::vector<Shapes> choices) {
 }
 
 std::optional<std::vector<Importer::Shapes>> Importer::shapesOf(ValueRange values) {
-  // Sets that occur, each once; their choices combine.
+  // The distinct shape sets; the result is the product of their choices.
   SmallVector<std::shared_ptr<ShapeSet>> sets;
   for (Value value : values) {
     if (isStatic(value.getType()))
@@ -101,9 +101,9 @@ void Importer::forget(Operation *op) {
   });
 }
 
-//===-- What is asked for --------------------------------------------------===//
+//===-- The deciding tensor ------------------------------------------------===//
 
-// Integer arithmetic from which sizes are made: what it reads decides what it gives.
+// Integer arithmetic on sizes: the result is a function of the inputs.
 static bool isSizeArithmetic(StringRef op) {
   return llvm::StringSwitch<bool>(op)
       .Cases("Add", "Sub", "Mul", "Div", "Min", "Max", "Mod", "Neg", true)
@@ -112,7 +112,8 @@ static bool isSizeArithmetic(StringRef op) {
       .Default(false);
 }
 
-// The tensor whose value decides: what was asked for, or what it is computed from alone. It may be none of this graph.
+// The tensor that determines `name`: `name` itself, or the only tensor it is computed from. May be a tensor of an
+// enclosing graph.
 std::string Importer::rootOf(const Graph &graph, std::string name) {
   while (graph.own.contains(name)) {
     if (!isStatic(type(name)))
@@ -147,7 +148,7 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
       continue;
     std::string root = rootOf(graph, unknown);
     unknown = root;
-    // A graph around this one decides.
+    // The deciding tensor is in an enclosing graph.
     if (!graph.own.contains(root))
       return false;
     if (!mayChoose(root)) {
@@ -162,13 +163,14 @@ bool Importer::importNodes(const Graph &graph, ArrayRef<const ::onnx::NodeProto 
   return errors.size() == atEntry;
 }
 
-// False when the node waits for a tensor that `unknown` names; else it is imported, or has errors of another kind.
+// Imports a node. False when it requires the value or shape of tensor `unknown`; true when it was imported or has other
+// errors.
 bool Importer::tryNode(const ::onnx::NodeProto &node) {
   size_t before = errors.size();
   unknown.clear();
   importNode(node);
   if (errors.size() == before)
-    unknown.clear(); // it found another way
+    unknown.clear(); // the node was imported without it
   return unknown.empty();
 }
 
@@ -209,7 +211,7 @@ static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *se
     }
     return all;
   }
-  // Extents that are the same in all versions and follow from the type are not asked for.
+  // Skip static extents, which are the same in all versions.
   for (auto [value, shape] : llvm::zip_equal(set->values, version.shapes))
     for (auto [axis, size] : llvm::enumerate(shape))
       if (cast<RankedTensorType>(value.getType()).isDynamicDim(axis))
@@ -218,7 +220,7 @@ static Value isVersion(OpBuilder &b, Value decider, const Importer::ShapeSet *se
   return all;
 }
 
-// One after the other; the last one is required. The blocks become regions.
+// Builds a chain of top.if over the versions; the last one is asserted. Their blocks become regions.
 std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const ShapeSet *set,
                                                           ArrayRef<Version> versions, const std::string &message) {
   Location loc = builder.getUnknownLoc();
@@ -243,9 +245,8 @@ std::optional<SmallVector<Value>> Importer::chooseVersion(Value decider, const S
         return std::nullopt;
       builder.create<top::YieldOp>(loc, *others);
     }
-    return finishControl(builder, op, [&](const Twine &reason) {
-      report("the sizes that follow from what is known at run time only: " + reason);
-    });
+    return finishControl(builder, op,
+                         [&](const Twine &reason) { report("the sizes that depend on run-time values: " + reason); });
   };
   return choose(0);
 }

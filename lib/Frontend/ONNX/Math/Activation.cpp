@@ -1,4 +1,4 @@
-// Activations that are formulas of elementwise ops; one kernel computes them all.
+// Activations decomposed into elementwise ops, which are fused into one kernel.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// ln(1 + exp(x)), from the side where exp does not overflow.
+// ln(1 + exp(x)) = max(x, 0) + ln(1 + exp(-|x|)), which does not overflow.
 static Value softplus(Formula &f, Value x) {
   Value decay = f.of<top::ExpOp>(f.of<top::NegOp>(f.of<top::AbsOp>(x)));
   return f.of<top::AddOp>(f.of<top::ReluOp>(x), f.of<top::LogOp>(f.of<top::AddOp>(decay, 1.0)));

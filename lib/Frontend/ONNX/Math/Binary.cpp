@@ -10,7 +10,7 @@ template <typename OpTy> static LogicalResult importBinary(Node &node) {
   return node.result<OpTy>({node.input(0), node.input(1)});
 }
 
-// Integers have no quotient by 0; a divisor that is known says so now, not when the model runs.
+// Reject a constant integer divisor of 0 at import rather than at run time.
 static LogicalResult importDiv(Node &node) {
   if (isa<IntegerType>(node.type(1).getElementType()))
     if (std::optional<top::Weight> divisor = node.constant(1); divisor && llvm::is_contained(top::toInts(*divisor), 0))
@@ -18,7 +18,7 @@ static LogicalResult importDiv(Node &node) {
   return importBinary<top::DivOp>(node);
 }
 
-// The exponent may have a type of its own: it is converted to the base's.
+// The exponent may have another type than the base; it is converted.
 static LogicalResult importPow(Node &node) {
   Type element = node.type(0).getElementType();
   Value exponent = node.input(1);

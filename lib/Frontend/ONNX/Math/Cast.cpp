@@ -6,7 +6,7 @@ using namespace mlir;
 namespace pto_mlir::onnx {
 
 static LogicalResult importCast(Node &node) {
-  // Matters for float8 targets only, where top.cast saturates as the default asks.
+  // Affects float8 results only; top.cast saturates, as the default 1.
   if (node.opset() >= 19 && node.intAttr("saturate", 1) != 1)
     return node.error("attribute 'saturate' = 0 is not supported");
   if (node.opset() >= 24)

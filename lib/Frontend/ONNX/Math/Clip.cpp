@@ -33,7 +33,7 @@ static LogicalResult importClip(Node &node) {
     return node.finish(node.input(0));
   if (computed.empty())
     return node.result<top::ClipOp>(node.input(0), limits);
-  // Minimum first, as the operator's definition does.
+  // Apply the minimum first, as the operator is defined.
   Value value = node.input(0);
   if (!limits.empty() && !computed.front().first)
     value = node.create<top::ClipOp>("", value, limits);

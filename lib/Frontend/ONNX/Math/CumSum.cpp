@@ -1,4 +1,4 @@
-// CumSum: running sums along an axis are a product with a triangle of ones.
+// CumSum: cumulative sums along an axis, as a product with a triangular matrix of ones.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -30,7 +30,7 @@ static LogicalResult importCumSum(Node &node) {
   Value triangle = top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_triangle").str(),
                                        RankedTensorType::get({size, size}, type.getElementType()),
                                        top::fromDoubles(type.getElementType(), ones));
-  // The axis goes last and comes back; a vector is a row.
+  // Transpose the axis to the end and back; treat a vector as a row.
   SmallVector<int64_t> perm = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
   std::swap(perm[*axis], perm.back());
   bool moves = *axis + 1 != type.getRank();

@@ -1,4 +1,4 @@
-// Einsum of one or two operands: permutes and reshapes around one matrix product.
+// Einsum of one or two operands, decomposed into permutes, reshapes and one matrix product.
 #include "../Registry.h"
 
 using namespace mlir;
@@ -16,7 +16,7 @@ struct Term {
   }
 };
 
-// Dimensions in the order of `labels`.
+// Permutes the dimensions to the order of `labels`.
 Value permuted(Node &node, StringRef name, const Term &term, ArrayRef<char> labels) {
   SmallVector<int64_t> perm;
   for (char label : labels)
@@ -24,7 +24,7 @@ Value permuted(Node &node, StringRef name, const Term &term, ArrayRef<char> labe
   return llvm::is_sorted(perm) ? term.value : node.create<top::PermuteOp>(name, term.value, {node.i64s("perm", perm)});
 }
 
-// Sums over what neither the other operand nor the result has.
+// Sums over labels that are in neither the other operand nor the result.
 LogicalResult sumOut(Node &node, Term &term, llvm::function_ref<bool(char)> stays) {
   SmallVector<int64_t> axes;
   SmallVector<char> left;
@@ -41,7 +41,7 @@ LogicalResult sumOut(Node &node, Term &term, llvm::function_ref<bool(char)> stay
   return success(term.value != nullptr);
 }
 
-// "ij,jk->ik": the labels of the operands and of the result; reports what is not understood.
+// Parses an equation ("ij,jk->ik") to the labels of operands and result; reports unsupported syntax.
 LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<char>> &terms,
                     SmallVector<char> &result) {
   llvm::erase(text, ' ');

@@ -1,4 +1,4 @@
-// Gelu, as the elementwise functions that it is made of.
+// Gelu, decomposed into elementwise ops.
 #include "../Registry.h"
 #include <cmath>
 

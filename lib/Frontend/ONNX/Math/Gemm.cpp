@@ -21,7 +21,7 @@ static LogicalResult importGemm(Node &node) {
     return node.error("takes matrices, got ranks " + Twine(a.getRank()) + " and " + Twine(b.getRank()));
   bool hasC = node.has(2) && beta != 0;
   SmallVector<Value> operands{node.input(0), node.input(1)};
-  // A row of C per output column is the bias of the product itself.
+  // A C with one value per output column becomes the bias of the product.
   bool isBias = hasC && alpha == 1 && beta == 1 && node.type(2).getRank() == 1 &&
                 node.type(2).getDimSize(0) == b.getDimSize(transB ? 0 : 1);
   if (isBias)

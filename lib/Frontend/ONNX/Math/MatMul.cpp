@@ -4,7 +4,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// A vector on the left is a row, on the right a column; the dimension that this adds leaves the result.
+// A vector on the left is treated as a row, on the right as a column; the added dimension is removed from the result.
 static LogicalResult importMatMul(Node &node) {
   RankedTensorType a = node.type(0), b = node.type(1);
   if (a.getRank() == 0 || b.getRank() == 0)

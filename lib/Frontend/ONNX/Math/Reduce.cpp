@@ -1,5 +1,5 @@
-// The reductions: axes are an attribute first, an input later. What is no sum, mean, maximum or minimum is a formula
-// around one.
+// The reductions. Axes are an attribute in older opsets, an input in newer ones. Other reductions than sum, mean,
+// maximum and minimum are decomposed into these.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -49,7 +49,7 @@ template <typename OpTy, int axesAreInputSince> static LogicalResult importReduc
                            {node.i64s("axes", reduction->axes), node.flag("keepdims", reduction->keepdims)});
 }
 
-// after(sum(before(x))), where a reduction over nothing is the sum of one element.
+// after(sum(before(x))); a reduction over no axes sums single elements.
 using Step = Value (*)(Formula &, Value);
 
 static Value same(Formula &, Value x) { return x; }
@@ -71,7 +71,7 @@ template <Step before, typename AfterOp, int axesAreInputSince> static LogicalRe
   return node.finish(x);
 }
 
-// m + ln(sum(exp(x - m))) with the maximum m, so that exp does not overflow.
+// m + ln(sum(exp(x - m))) with m = max(x), so that exp does not overflow.
 template <int axesAreInputSince> static LogicalResult importLogSumExp(Node &node) {
   std::optional<Reduction> reduction = readReduction(node, axesAreInputSince);
   if (!reduction)

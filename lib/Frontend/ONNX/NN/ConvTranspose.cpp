@@ -6,7 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// The whole padding in halves; the odd element goes to the end for SAME_UPPER, else to the begin.
+// Splits the total padding in halves; the odd element goes to the end for SAME_UPPER, else to the beginning.
 static void distribute(Window &window, size_t dim, int64_t total, bool moreAtEnd) {
   size_t count = window.strides.size();
   window.pads[dim] = moreAtEnd ? total / 2 : total - total / 2;
@@ -32,7 +32,7 @@ static LogicalResult importConvTranspose(Node &node) {
     return failure();
   if (extra.size() != count || llvm::any_of(extra, [](int64_t v) { return v < 0 || v > INT32_MAX; }))
     return node.error("attribute 'output_padding' must hold " + Twine(count) + " values of at least 0");
-  if (wanted && wanted->size() == count + 2) // some exporters give N and C as well
+  if (wanted && wanted->size() == count + 2) // some exporters include N and C
     wanted->erase(wanted->begin(), wanted->begin() + 2);
   if (wanted && wanted->size() != count)
     return node.error("attribute 'output_shape' must hold " + Twine(count) + " values");
@@ -44,7 +44,7 @@ static LogicalResult importConvTranspose(Node &node) {
       return node.error("attribute 'output_shape' must hold positive values, got " + Twine(out));
     int64_t full = stride * (in - 1) + window->dilations[i] * (kernel[i] - 1) + 1 + extra[i];
     distribute(*window, i, std::max<int64_t>(full - out, 0), autoPad == "SAME_UPPER");
-    // What no term reaches is the bias alone.
+    // Output elements that no input contributes to are the bias alone.
     extra[i] += std::max<int64_t>(out - full, 0);
   }
   SmallVector<Value> operands{node.input(0), node.input(1)};

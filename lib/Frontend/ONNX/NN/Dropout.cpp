@@ -1,4 +1,4 @@
-// Dropout does nothing outside of training.
+// Dropout is the identity at inference.
 #include "../Registry.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// Pooling over the whole of every spatial dimension is a reduction.
+// Global pooling is a reduction over all spatial dimensions.
 #include "../Registry.h"
 
 using namespace mlir;

@@ -5,7 +5,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// `value` with the normalised dimensions' shape: parameters may be broadcast.
+// A parameter broadcast to the shape of the normalised dimensions.
 static Value parameter(Node &node, unsigned i, ArrayRef<int64_t> shape) {
   ArrayRef<int64_t> own = node.type(i).getShape();
   Value value = node.input(i);
@@ -19,7 +19,7 @@ static Value parameter(Node &node, unsigned i, ArrayRef<int64_t> shape) {
 static LogicalResult importNormalization(Node &node, bool centered) {
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), node.type(0).getRank());
   double epsilon = node.floatAttr("epsilon", 1e-5f);
-  // The statistics are computed in f32, which is what 1 asks for.
+  // The statistics are computed in f32, as stash_type = 1 (float) specifies.
   int64_t stash = node.intAttr("stash_type", 1);
   if (!axis)
     return failure();
@@ -40,7 +40,7 @@ static LogicalResult importNormalization(Node &node, bool centered) {
 static LogicalResult importLayerNormalization(Node &node) { return importNormalization(node, true); }
 static LogicalResult importRMSNormalization(Node &node) { return importNormalization(node, false); }
 
-// One value per channel in front of the spatial dimensions; before opset 21 the model has one per group.
+// A parameter with one value per channel, shaped for broadcasting; before opset 21 it has one value per group.
 static Value perChannel(Node &node, unsigned i, int64_t channels, int64_t groups, size_t rank) {
   Value value = node.input(i);
   if (node.type(i).getNumElements() != channels) {

@@ -47,7 +47,7 @@ static LogicalResult importLpPool(Node &node) {
   size_t count = kernel->size();
   for (size_t i = 0; i < count; ++i) {
     elements *= static_cast<double>((*kernel)[i]);
-    // Padding is zero, so that the windows which rounding up adds are padding as well.
+    // Padding is zero, so windows added by ceil_mode can also be treated as padding.
     int64_t stride = window->strides[i], reach = window->dilations[i] * ((*kernel)[i] - 1) + 1;
     int64_t room = input.getDimSize(2 + i) + window->pads[i] + window->pads[count + i] - reach;
     if (ceil && room > 0)

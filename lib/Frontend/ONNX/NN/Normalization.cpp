@@ -1,4 +1,4 @@
-// Normalisations that are formulas of reductions and elementwise ops.
+// Normalisations decomposed into reductions and elementwise ops.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -13,7 +13,7 @@ static Value standardize(Formula &f, Value x, ArrayRef<int64_t> axes, double eps
   return f.of<top::DivOp>(centred, f.of<top::SqrtOp>(f.of<top::AddOp>(variance, epsilon)));
 }
 
-// Statistics of each image and channel.
+// Statistics per image and channel.
 static LogicalResult importInstanceNormalization(Node &node) {
   RankedTensorType type = node.type(0);
   int64_t rank = type.getRank();
@@ -31,8 +31,7 @@ static LogicalResult importInstanceNormalization(Node &node) {
   return f.result<top::AddOp>(scaled, node.reshape("", node.input(2), perChannel));
 }
 
-// `divisor`, or 1 where it is 0: what is divided is 0 there, too. A smallest divisor that is added or taken instead is
-// none in f16.
+// `divisor`, or 1 where it is 0, since the dividend is then 0 as well. An epsilon instead would underflow in f16.
 static Value nonZero(Node &node, Formula &f, Value divisor) {
   if (!divisor)
     return divisor;
@@ -52,7 +51,7 @@ static LogicalResult importMeanVarianceNormalization(Node &node) {
   return f.result<top::DivOp>(centred, nonZero(node, f, f.of<top::AddOp>(deviation, 1e-9)));
 }
 
-// x / sum(|x|^p)^(1/p) along one axis; a line of zeros stays zero.
+// x / sum(|x|^p)^(1/p) along one axis; a slice of zeros stays zero.
 static LogicalResult importLpNormalization(Node &node) {
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), node.type(0).getRank());
   int64_t p = node.intAttr("p", 2);
@@ -69,8 +68,8 @@ static LogicalResult importLpNormalization(Node &node) {
   return f.result<top::DivOp>(x, nonZero(node, f, sum));
 }
 
-// x / (bias + alpha / size * the sum of squares of `size` neighbouring channels) ^ beta. The sum is a product with a
-// band matrix.
+// x / (bias + alpha / size * the sum of squares of `size` neighbouring channels) ^ beta. The sum is computed as a
+// product with a band matrix.
 static LogicalResult importLRN(Node &node) {
   RankedTensorType type = node.type(0);
   int64_t rank = type.getRank(), size = node.intAttr("size", 0);

@@ -29,7 +29,7 @@ static LogicalResult importMaxPool(Node &node) {
   if (node.wantsOutput(1))
     return node.error("the output of indices ('" + node.outputName(1) + "') is not supported");
   if (node.opset() >= 8)
-    node.intAttr("storage_order", 0); // concerns the indices only
+    node.intAttr("storage_order", 0); // affects the indices only
   return importPool<top::MaxPoolOp>(node, node.opset() >= 10, {});
 }
 

@@ -1,5 +1,5 @@
-// LSTM, GRU, RNN: one product for the inputs of all steps, then step after step. The number of steps is known, so they
-// stand one after the other.
+// LSTM, GRU, RNN: one product for the inputs of all steps, then the recurrence, unrolled over the (static) number of
+// steps.
 #include "../Composite.h"
 #include "../Registry.h"
 
@@ -8,10 +8,11 @@ using namespace mlir;
 namespace pto_mlir::onnx {
 namespace {
 
-/// More are a long program of small kernels: a Loop or Scan says the same in one step.
+/// Limit on unrolled steps: each adds small kernels to the program. Longer sequences should use a Loop or Scan.
 constexpr int64_t kMostSteps = 1024;
 
-/// A node's inputs and attributes; axes as in layout 0: X [steps, batch, features], states [directions, batch, hidden].
+/// The inputs and attributes of a node, with axes in layout 0: X [steps, batch, features], states [directions, batch,
+/// hidden].
 class Recurrent {
 public:
   Recurrent(Node &node, int64_t gates, ArrayRef<StringRef> functions)
@@ -86,7 +87,7 @@ public:
     return node.create<top::SliceOp>("", value,
                                      {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", by)});
   }
-  /// Row `row` of dimension 0, without it.
+  /// Row `index` of dimension 0, which is dropped.
   Value row(Value value, int64_t index) {
     value = part(value, 0, index, index + 1);
     return value ? node.reshape("", value, cast<RankedTensorType>(value.getType()).getShape().drop_front()) : Value();
@@ -103,19 +104,19 @@ public:
       operands.push_back(bias);
     return node.create<top::MatMulOp>("", operands, {node.flag("transpose_b", true)});
   }
-  /// The biases of inputs (0) or recurrence (1); null without.
+  /// The bias of the inputs (0) or of the recurrence (1); null when absent.
   Value bias(int64_t direction, int64_t which) {
     return node.has(3) ? part(row(node.input(3), direction), 0, which * gates * hidden, (which + 1) * gates * hidden)
                        : Value();
   }
-  /// What the inputs of all steps give, [steps, batch, gates * hidden].
+  /// The products of the inputs of all steps, [steps, batch, gates * hidden].
   Value inputs(int64_t direction, Value added) {
     Value rows = node.reshape("", x, {steps * batch, features});
     Value all = product(rows, row(node.input(1), direction), added);
     return all ? node.reshape("", all, {steps, batch, gates * hidden}) : Value();
   }
   Value recurrence(int64_t direction) { return row(node.input(2), direction); }
-  /// The state at the beginning; null for zeros.
+  /// The initial state; null for zeros.
   Value initial(int64_t direction, unsigned input) {
     if (!node.has(input))
       return {};
@@ -130,7 +131,7 @@ public:
                                top::fromDoubles(element, std::vector<double>(batch * hidden, 0.0)));
   }
 
-  /// Runs `step(direction, what the inputs give, h)`, which returns the next h; fills in outputs Y and Y_h.
+  /// Unrolls `step(direction, products of the inputs, h)`, which returns the next h; sets outputs Y and Y_h.
   LogicalResult run(llvm::function_ref<Value(int64_t)> prepare, llvm::function_ref<Value(int64_t, Value, Value)> step) {
     SmallVector<SmallVector<Value>> all(directions);
     SmallVector<Value> last;
@@ -162,12 +163,12 @@ public:
     return setState(1, last);
   }
 
-  /// An output of states, one per direction.
+  /// Sets a state output from one value per direction.
   LogicalResult setState(unsigned output, ArrayRef<Value> values) {
     if (!node.wantsOutput(output))
       return success();
     Value all = joined(values);
-    // A name of its own: the state of the last step may be a part of Y as well.
+    // A new value with its own name, since the last state may also be part of Y.
     if (all)
       all = batchFirst ? exchanged(node.outputName(output), all)
                        : node.reshape(node.outputName(output), all, {directions, batch, hidden});
@@ -186,7 +187,7 @@ private:
     return node.create<top::PermuteOp>(name, value, {node.i64s("perm", {1, 0, 2})});
   }
 
-  /// Along dimension 0.
+  /// Concatenates along dimension 0.
   Value joined(ArrayRef<Value> rows) {
     return rows.size() == 1 ? rows.front() : node.create<top::ConcatOp>("", rows, {node.i64("axis", 0)});
   }

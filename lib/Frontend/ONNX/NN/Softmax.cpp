@@ -12,7 +12,7 @@ static LogicalResult importSoftmax(Node &node) {
   return node.result<top::SoftmaxOp>(node.input(0), {node.i64("axis", *axis)});
 }
 
-// Before opset 13: over all dimensions from the axis on, as one.
+// Before opset 13: over all dimensions from the axis on, flattened.
 static LogicalResult importFlattenedSoftmax(Node &node) {
   RankedTensorType type = node.type(0);
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", 1), type.getRank());

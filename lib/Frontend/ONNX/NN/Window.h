@@ -1,4 +1,4 @@
-// What Conv and the pools share: kernel, strides, pads, dilations, auto_pad.
+// Window attributes shared by convolutions and pools: kernel, strides, pads, dilations, auto_pad.
 #ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_WINDOW_H
 #define PTO_MLIR_LIB_FRONTEND_ONNX_NN_WINDOW_H
 
@@ -11,7 +11,7 @@ struct Window {
 };
 
 /// Reads the attributes of a window op on input 0 ([N, C, spatial..]) with defaults filled in and auto_pad resolved:
-/// SAME pads so that the output is ceil(in / stride), the odd element at the end (UPPER) or at the begin (LOWER).
+/// SAME pads so that the output is ceil(in / stride), the odd element at the end (UPPER) or at the beginning (LOWER).
 /// Nullopt after an error.
 std::optional<Window> readWindow(Node &node, llvm::ArrayRef<int64_t> kernel, bool hasDilations);
 

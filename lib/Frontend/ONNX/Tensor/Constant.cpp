@@ -79,7 +79,7 @@ static LogicalResult importConstantOfShape(Node &node) {
     return node.error("shape has a negative size");
   auto type = RankedTensorType::get(*shape, element);
   std::optional<int64_t> bytes = top::tensorBytes(type);
-  // A damaged shape must not make us allocate without end.
+  // Bounds the allocation for corrupt shapes.
   if (!bytes || *bytes > (int64_t(1) << 34))
     return node.error("the tensor is too large");
   std::vector<char> data(*bytes);

@@ -1,4 +1,4 @@
-// DepthToSpace, SpaceToDepth: blocks of pixels between channels and space.
+// DepthToSpace, SpaceToDepth: rearrange blocks of pixels between channels and spatial dimensions.
 #include "../Registry.h"
 
 using namespace mlir;

@@ -1,4 +1,4 @@
-// Expand and Tile: both repeat along dimensions of size 1, Tile after splitting each dimension.
+// Expand and Tile. Both broadcast dimensions of size 1; Tile inserts them first.
 #include "../Registry.h"
 
 using namespace mlir;
@@ -15,7 +15,7 @@ static LogicalResult importExpand(Node &node) {
   std::optional<SmallVector<int64_t>> wanted = node.ints(1, "shape");
   if (!wanted)
     return failure();
-  // A size of the input stays where the shape has 1 or nothing.
+  // The input's size is kept where the shape is 1 or shorter.
   SmallVector<int64_t> shape = *wanted;
   ArrayRef<int64_t> own = node.type(0).getShape();
   if (shape.size() < own.size())
@@ -28,7 +28,7 @@ static LogicalResult importExpand(Node &node) {
   return node.finish(expand(node, node.outputName(), node.input(0), shape));
 }
 
-// [a, b] repeated r and s times is [r, a, s, b] flattened.
+// [a, b] tiled r and s times is [r, a, s, b] flattened to [r * a, s * b].
 static LogicalResult importTile(Node &node) {
   std::optional<SmallVector<int64_t>> repeats = node.ints(1, "repeats");
   if (!repeats)

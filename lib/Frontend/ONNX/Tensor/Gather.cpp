@@ -1,5 +1,4 @@
-// Gather: computed at once on constants (shape arithmetic), a slice where constant indices follow each other, else
-// top.gather.
+// Gather: folded on constants (shape arithmetic), a slice for consecutive constant indices, else top.gather.
 #include "../Registry.h"
 #include <cstring>
 
@@ -7,7 +6,7 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// The constant indices, counted from the front; nullopt, reported, when one is outside.
+// The constant indices, normalised to be non-negative; reports an error and returns nullopt when one is out of bounds.
 static std::optional<SmallVector<int64_t>> readIndices(Node &node, const top::Weight &indices, int64_t axis,
                                                        int64_t size) {
   SmallVector<int64_t> result;
@@ -40,7 +39,7 @@ static LogicalResult gatherConstant(Node &node, const top::Weight &data, ArrayRe
   return success();
 }
 
-// Rows [first, first + count) of the data under the result's shape.
+// Rows [first, first + count) of the data, reshaped to the result's shape.
 static LogicalResult gatherSlice(Node &node, int64_t first, int64_t count, int64_t axis, ArrayRef<int64_t> result) {
   ArrayRef<int64_t> shape = node.type(0).getShape();
   Value value = node.input(0);

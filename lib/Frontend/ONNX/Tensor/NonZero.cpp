@@ -1,4 +1,4 @@
-// NonZero: the program computes it, because the number of its columns is known at run time only.
+// NonZero: computed by the program, because the number of columns is dynamic.
 #include "../Registry.h"
 
 using namespace mlir;

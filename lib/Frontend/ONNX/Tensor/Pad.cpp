@@ -1,5 +1,5 @@
-// Pad: pads are an attribute before opset 11, an input since. Negative ones cut. Other modes than a constant repeat
-// parts of the input, which is a concatenation.
+// Pad: pads are an attribute before opset 11, an input since. Negative pads crop. Modes other than constant concatenate
+// parts of the input.
 #include "../Registry.h"
 
 using namespace mlir;
@@ -12,10 +12,10 @@ struct Pads {
 };
 } // namespace
 
-/// More pieces than this along one dimension are refused: each is a copy of its own.
+/// Limit on pieces along one dimension, each of which is a separate copy.
 constexpr size_t kMostPieces = 128;
 
-// [first, first + count) of dimension `dim`.
+// The slice [first, first + count) of dimension `dim`.
 static Value cut(Node &node, StringRef name, Value value, int64_t dim, int64_t first, int64_t count) {
   if (!value)
     return value;
@@ -27,7 +27,7 @@ static Value cut(Node &node, StringRef name, Value value, int64_t dim, int64_t f
                                    {node.i64s("starts", starts), node.i64s("ends", ends), node.i64s("steps", steps)});
 }
 
-// The input element at each position of a padded line.
+// The input index for a position along a padded dimension.
 static int64_t sourceOf(int64_t position, int64_t size, StringRef mode) {
   if (mode == "edge")
     return std::clamp<int64_t>(position, 0, size - 1);
@@ -37,10 +37,10 @@ static int64_t sourceOf(int64_t position, int64_t size, StringRef mode) {
   return at < size ? at : period - at;
 }
 
-// Repeats parts of one dimension on both of its sides.
+// Pads both sides of one dimension with parts of the input.
 static Value extend(Node &node, StringRef name, Value value, int64_t dim, int64_t begin, int64_t end, StringRef mode) {
   int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
-  SmallVector<std::pair<int64_t, int64_t>> runs; // first, count: neighbours that stay neighbours
+  SmallVector<std::pair<int64_t, int64_t>> runs; // (first, count) of consecutive source elements
   for (int64_t position = -begin; position < size + end; ++position) {
     int64_t source = sourceOf(position, size, mode);
     if (!runs.empty() && runs.back().first + runs.back().second == source)
@@ -65,7 +65,7 @@ static LogicalResult build(Node &node, Pads pads, StringRef mode, double constan
   for (int64_t dim = 0; dim < rank; ++dim)
     if (pads.begin[dim] > 0 || pads.end[dim] > 0)
       last = dim;
-  // Cuts come first; the op that is last has the node's name.
+  // Crop first; the last op gets the node's name.
   int64_t lastCut = -1;
   for (int64_t dim = 0; dim < rank; ++dim)
     if (pads.begin[dim] < 0 || pads.end[dim] < 0)

@@ -8,7 +8,7 @@ using namespace mlir;
 namespace pto_mlir::onnx {
 
 namespace {
-/// What every form of the operator is reduced to.
+/// The common form of all operator versions.
 struct Request {
   SmallVector<int64_t> sizes;
   SmallVector<double> scales;
@@ -80,7 +80,7 @@ static LogicalResult finish(Node &node, const Request &request, SmallVector<Name
   return node.result<top::ResizeOp>(node.input(0), attributes);
 }
 
-// Resize 10 and Upsample say nothing about coordinates: they mean x / scale, cut to an integer.
+// Resize 10 and Upsample have no coordinate modes: the source is x / scale, rounded down.
 static LogicalResult importUpsample(Node &node) {
   int64_t rank = node.type(0).getRank();
   Request request{SmallVector<int64_t>(node.type(0).getShape()), SmallVector<double>(rank, 1), {}};
@@ -119,7 +119,7 @@ static LogicalResult importResize(Node &node) {
                                          node.f64("cubic_coeff_a", node.floatAttr("cubic_coeff_a", -0.75)),
                                          node.flag("exclude_outside", node.intAttr("exclude_outside", 0)),
                                          node.f64("extrapolation_value", node.floatAttr("extrapolation_value", 0))};
-  // In the order in which scales, sizes and roi are given.
+  // Axes in the order of scales, sizes and roi.
   SmallVector<int64_t> axes = llvm::to_vector(llvm::seq<int64_t>(0, rank));
   if (node.opset() >= 18) {
     attributes.push_back(node.flag("antialias", node.intAttr("antialias", 0)));

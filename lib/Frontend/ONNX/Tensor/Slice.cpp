@@ -1,4 +1,5 @@
-// Slice: bounds are attributes before opset 10, inputs since. They are clamped here, so that top.slice holds positions.
+// Slice: bounds are attributes before opset 10, inputs since. They are clamped here, so that top.slice has valid
+// positions.
 #include "../Registry.h"
 
 using namespace mlir;
@@ -19,7 +20,7 @@ static LogicalResult slice(Node &node, ArrayRef<int64_t> starts, ArrayRef<int64_
     if (step == 0)
       return node.error("steps must not be 0");
     bool down = step < 0;
-    // Huge bounds mean "to the end": the addition cannot overflow because only negative ones are moved.
+    // Huge bounds mean "to the end". The addition cannot overflow, since only negative bounds are adjusted.
     int64_t start = starts[i] < 0 ? starts[i] + size : starts[i], end = ends[i] < 0 ? ends[i] + size : ends[i];
     first[dim] = std::clamp<int64_t>(start, 0, down ? std::max<int64_t>(size - 1, 0) : size);
     last[dim] = down ? std::clamp<int64_t>(end, -1, size - 1) : std::clamp<int64_t>(end, 0, size);

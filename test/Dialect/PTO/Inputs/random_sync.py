@@ -1,6 +1,7 @@
-"""Random kernels of loops and branches over few tiles: are the flags of pto-insert-sync enough, and is each needed?
+"""Random kernels of loops and branches over few tiles: are the flags of pto-insert-sync sufficient, and is each
+necessary?
 
-usage: random_sync.py FUNCTIONS SEED PTO_OPT [OPS]      OPS: about how many ops a function has (12)
+usage: random_sync.py FUNCTIONS SEED PTO_OPT [OPS]      OPS: approximate number of ops of a function (12)
 
 What is executed is the text that the pass printed: loops run random numbers of times, branches go random ways, every
 engine keeps a vector clock. Two accesses of different engines to the same bytes must be ordered by flags, no flag may
@@ -22,7 +23,7 @@ TYPES = {
     "acc": "!pto.tile_buf<acc, 16x16xf32, blayout=col_major, slayout=row_major, fractal=1024>",
 }
 VIEW = {"f32": "!pto.partition_tensor_view<8x8xf32>", "f16": "!pto.partition_tensor_view<16x16xf16>"}
-# engine, text, spaces of the operands read, of those written
+# engine, text, address spaces of the read operands, of the written ones
 OPS = {
     "vector": [
         ("MTE2", "pto.tload ins(%g : {f32}) outs({0})", [], ["vec"]),
@@ -46,7 +47,7 @@ class Tile:
 
 
 class Function:
-    """A function's text, and of each engine op in it what it touches."""
+    """The text of a function, and for each engine op in it its accesses."""
 
     def __init__(self, number, size, kind):
         self.kind, self.lines, self.ops, self.loops, self.tiles = kind, [], [], 0, 0
@@ -125,7 +126,7 @@ def parse(lines, constants):
         if found := re.match(r"(%\w+) = arith\.constant (\d+) : index", line):
             constants[found[1]] = int(found[2])
         elif found := re.match(r"(%\w+) = arith\.remsi (%\w+), .*", line):
-            constants[found[1]] = found[2]  # the loop's variable: its trip mod 2
+            constants[found[1]] = found[2]  # the loop variable: its trip mod 2
         elif found := re.match(r"(%\w+) = arith\.addi (%\w+), (%\w+) : index", line):
             constants[found[1]] = (constants.get(found[2]), constants.get(found[3]))
         elif found := re.match(r"scf\.for (%\w+) = %c0 to (%\w+) step %c1 {", line):
@@ -139,7 +140,7 @@ def parse(lines, constants):
         elif found := re.match(r"pto\.(set|wait)_flag\[<PIPE_(\w+)>, <PIPE_(\w+)>, <EVENT_ID(\d)>\]", line):
             block.append((found[1], found[2], found[3], int(found[4])))
         elif found := re.match(r"pto\.(set|wait)_flag_dyn\[<PIPE_(\w+)>, <PIPE_(\w+)>, (%\w+)\]", line):
-            block.append((found[1], found[2], found[3], constants[found[4]]))  # a name may come again
+            block.append((found[1], found[2], found[3], constants[found[4]]))  # a name may be redefined
         elif line.startswith("pto.barrier"):
             block.append(("barrier",))
         elif line.startswith("pto.t"):
@@ -154,7 +155,7 @@ class Wrong(Exception):
 
 
 class Run:
-    """One execution; raises Wrong at the first thing that flags do not order."""
+    """One execution; raises Wrong at the first access or flag that is not ordered."""
 
     def __init__(self, function, block, choose, without=None):
         self.function, self.choose, self.without = function, choose, without
@@ -274,7 +275,7 @@ def main():
     events = needless = 0
     for i, (function, body) in enumerate(zip(functions, printed, strict=True)):
         block, _ = parse(body.splitlines(), {})
-        # Loops print in the order in which they were made.
+        # Loops are printed in the order of their creation.
         function.names = dict(enumerate(variables(block)))
         shown = "\n".join(function.lines) + "\n// became\n" + body
         if count(block) != len(function.ops):

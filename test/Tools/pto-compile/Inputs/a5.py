@@ -1,4 +1,4 @@
-"""Arguments of a5.pto and what its kernel computes, by numpy."""
+"""Arguments and expected results of a5.pto, computed with numpy."""
 
 import sys
 
@@ -6,7 +6,7 @@ import numpy as np
 
 path = lambda name: f"{sys.argv[2]}.{name}.npy"
 r = np.random.default_rng(5)
-x = (r.standard_normal((2, 32)).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)  # bf16, cut
+x = (r.standard_normal((2, 32)).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)  # bf16, truncated
 w, h = r.standard_normal((8, 32)).astype(np.float32), r.integers(0, 1 << 16, (2, 64)).astype(np.uint16)
 place = r.integers(-5, 300, (2, 32)).astype(np.int32)
 if sys.argv[1] == "make":
@@ -33,6 +33,6 @@ np.testing.assert_array_equal(
 np.testing.assert_array_equal(bins, [np.cumsum(np.bincount(row >> 8, minlength=256)) for row in h])
 np.testing.assert_array_equal(
     picked, w.ravel()[np.where(place < 0, 255, np.minimum(place, 255))]
-)  # a negative index is a huge one
+)  # indices are unsigned
 np.testing.assert_array_equal(low, place.astype(np.int16))
 print("same")

@@ -1,4 +1,4 @@
-"""What newer-a5.pto computes, by numpy."""
+"""Expected results of newer-a5.pto, computed with numpy."""
 
 import sys
 

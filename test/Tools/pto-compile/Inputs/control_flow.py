@@ -1,6 +1,6 @@
 """Runs the kernels of control-flow.pto and compares each with numpy.
 
-usage: control_flow.py PREFIX pto-run        PREFIX.pmodel holds the kernels; files are written beside it
+usage: control_flow.py PREFIX pto-run        PREFIX.pmodel holds the kernels; files are written next to it
 """
 
 import subprocess
@@ -16,7 +16,7 @@ np.save(f"{prefix}.x.npy", x)
 
 
 def run(kernel, outputs, *scalars):
-    """The outputs (a .npy type and shape each) of the kernel on x; the same with the checks on."""
+    """The outputs (each given by .npy type and shape) of the kernel on x; the same in checked mode."""
     answers = []
     for mode in ("functional", "checked"):
         command = [tool, f"{prefix}.pmodel", "--kernel", kernel, "--arg", f"{prefix}.x.npy", "--mode", mode]

@@ -1,4 +1,4 @@
-"""Inputs of fixpipe.pto, and what its kernels compute, by numpy."""
+"""Inputs and expected results of fixpipe.pto, computed with numpy."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What kernel @k of instructions.pto computes, by numpy."""
+"""Expected results of kernel @k of instructions.pto, computed with numpy."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Compiles .pto files in which some tokens were removed, doubled, or replaced by others.
+"""Compiles .pto files in which some tokens were deleted, duplicated or replaced by others.
 
 usage: mutants.py COUNT PREFIX FOLDER.. -- pto-compile      files in the folders are the originals; PREFIX names what
                                                             is written

@@ -1,4 +1,4 @@
-"""What kernel @pick of scalars.pto computes: a row chosen by a Fibonacci number, times a quarter."""
+"""Expected results of kernel @pick of scalars.pto: a row selected by a Fibonacci number, times a quarter."""
 
 import sys
 

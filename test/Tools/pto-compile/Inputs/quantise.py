@@ -1,4 +1,4 @@
-"""What the kernel of quantise.pto computes, by numpy."""
+"""Expected results of the kernel of quantise.pto, computed with numpy."""
 
 import sys
 
@@ -7,7 +7,7 @@ import numpy as np
 a, b, s, q, m, p, v = (np.load(f"{sys.argv[1]}.{name}.npy") for name in "absqmpv")
 product = a.astype(np.float64) @ b.astype(np.float64)
 value = product * 0.5 + 3
-# Sums of f32 and float64 may round apart at a half.
+# Sums in f32 and float64 may round differently at a half.
 assert np.abs(q - np.clip(np.maximum(value, 0), -128, 127)).max() < 0.51
 assert np.abs(m - np.clip(value, -128, 127)).max() < 0.51
 scales = s.astype(np.uint32).view(np.float32)

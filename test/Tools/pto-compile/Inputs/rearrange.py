@@ -1,4 +1,4 @@
-"""Arguments of rearrange.pto and what its kernel computes, by numpy."""
+"""Arguments and expected results of rearrange.pto, computed with numpy."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Compiles one-line samples of .pto, each wrapped into a module with the values that it uses.
+"""Compiles one-line samples of .pto, each wrapped into a module that defines the values it uses.
 
 usage: samples.py FILE.. -- pto-compile [options]
 A line is `why | sample` or `why | sample | message`: with a message the sample must be refused with it, else it must
@@ -55,14 +55,14 @@ VIEWS = {"g": ("p", "f32"), "gh": ("ph", "f16"), "gi": ("pi", "i32"), "gb": ("pb
 
 
 def value_type(name):
-    """The alias of a tile's type, from its name: %ma1 is an !MA."""
+    """The type alias of a tile, from its name: %ma1 is an !MA."""
     match = re.fullmatch(r"([a-z]+)\d*", name)
     alias = match and match.group(1).upper()
     return alias if alias in TYPES else None
 
 
 def free_types(sample):
-    """Types of the values %o.. that a sample reads but does not make, found beside them."""
+    """Types of the values %o.. that a sample uses but does not define, found next to them."""
     found = {}
     for values, types in re.findall(r"(?:ins|outs)\((%[^:{]*?)(?: \{[^}]*\})? : ((?:[^()]|\([^)]*\))*)\)", sample):
         parts = re.split(r", (?=[!a-z][^=]*$|!|i\d|f\d|index|vector)", types)

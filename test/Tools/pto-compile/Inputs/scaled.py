@@ -1,4 +1,4 @@
-"""Inputs of scaled-a5.pto, and what its kernel computes, by ml_dtypes and numpy."""
+"""Inputs and expected results of scaled-a5.pto, computed with ml_dtypes and numpy."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Inputs of scaled-ragged-a5.pto, and what its kernel computes, by ml_dtypes and numpy."""
+"""Inputs and expected results of scaled-ragged-a5.pto, computed with ml_dtypes and numpy."""
 
 import sys
 
@@ -11,7 +11,7 @@ if what == "make":
     for name, shape in (("a", (32, 100)), ("b", (100, 32))):
         np.save(f"{stem}.{name}.npy", rng.integers(-8, 9, shape).astype(ml_dtypes.float8_e4m3fn).view(np.int8))
     codes = {"s": rng.integers(124, 130, (32, 4)), "t": rng.integers(124, 130, (4, 32))}
-    # The lower byte of an element is the even group's.
+    # The low byte of an element belongs to the even group.
     np.save(f"{stem}.s.npy", (codes["s"][:, 0::2] | codes["s"][:, 1::2] << 8).astype(np.uint16))
     np.save(f"{stem}.t.npy", (codes["t"][0::2] | codes["t"][1::2] << 8).astype(np.uint16))
 else:

@@ -1,4 +1,4 @@
-"""Runs a command that must end with STATUS and take less than SECONDS of processor time.
+"""Runs a command that must exit with STATUS and use less than SECONDS of CPU time.
 
 within.py SECONDS STATUS COMMAND [ARGUMENT ...]
 """
@@ -14,7 +14,7 @@ done = subprocess.run(command)
 wall = time.monotonic() - begin
 used = resource.getrusage(resource.RUSAGE_CHILDREN)
 cpu = used.ru_utime + used.ru_stime
-# A busy machine stretches the wall clock twentyfold at most; a pause until some time limit would show there.
+# A busy machine stretches the wall clock by at most a factor of twenty; waiting for a time limit would exceed it.
 if cpu >= float(seconds) or wall >= 20 * float(seconds):
     sys.exit(f"took {cpu:.2f} s of processor time, {wall:.2f} s in all")
 if done.returncode != int(status):

@@ -1,4 +1,4 @@
-"""Writes answers.npz: what pto-isa's CPU simulator answers to probe.cpp.
+"""Writes answers.npz: the results of pto-isa's CPU simulator on probe.cpp.
 
     python make.py PTO_ISA_CHECKOUT
 

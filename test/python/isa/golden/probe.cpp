@@ -1,5 +1,5 @@
 // clang-format off
-// Asks pto-isa's CPU simulator for the results of instructions where it is an oracle: one line per tile, `name type rows cols hex`.
+// Prints the results of pto-isa's CPU simulator for instructions where it is an oracle: one line per tile, `name type rows cols hex`.
 // Compiled by make.py against a checkout of the public pto-isa repository; inputs are those of ../golden.py.
 #include <pto/pto-inst.hpp>
 

@@ -1,4 +1,4 @@
-// Constants of a top module, whichever way they are held: `top.weight` or `arith.constant`.
+// Constants of a top module: `top.weight` and `arith.constant` behind one interface.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_CONSTANTS_H
 #define PTO_MLIR_DIALECT_TOP_IR_CONSTANTS_H
 
@@ -7,32 +7,33 @@
 
 namespace pto_mlir::top {
 
-/// A constant may stay inline (as arith.constant) up to this many elements.
+/// Constants of up to this many elements stay inline, as arith.constant.
 inline constexpr int64_t kMaxInlineElements = 64;
 
-/// The constant tensor that defines `value` (a top.weight found in the store, or an arith.constant with elements), as
-/// stored bytes.
+/// The stored bytes of the constant that defines `value`: a top.weight found in the store, or an arith.constant.
+/// nullopt if it is neither.
 std::optional<Weight> getConstant(mlir::Value value);
 
-/// Elements as doubles / integers (floats truncate; unsigned 64-bit values wrap). In row-major order.
+/// The elements in row-major order as doubles or integers. Floats are truncated to integers; unsigned 64-bit values
+/// wrap.
 std::vector<double> toDoubles(const Weight &weight);
 std::vector<int64_t> toInts(const Weight &weight);
 
-/// Bytes of `values` rounded to the element type: floats to nearest even, integers truncated and saturated.
+/// Bytes of `values` converted to the element type: floats rounded to nearest even, integers truncated and saturated.
 std::vector<char> fromDoubles(mlir::Type elementType, llvm::ArrayRef<double> values);
-/// Elements of `weight` rounded to a float type, to nearest even.
+/// Bytes of `weight` converted to a float type, rounded to nearest even.
 std::vector<char> toFloats(const Weight &weight, mlir::FloatType type);
-/// Bytes of `values` in an integer type (low bits) or a float type (rounded).
+/// Bytes of `values` converted to an integer type (low bits) or a float type (rounded).
 std::vector<char> fromInts(mlir::Type elementType, llvm::ArrayRef<int64_t> values);
 
-/// The value of a constant whose elements are all equal.
+/// The value of a constant whose elements are all equal; nullopt otherwise.
 std::optional<double> getSplat(mlir::Value value);
 
-/// Makes a constant: inline up to kMaxInlineElements, else a new entry of the store under (about) `name`.
+/// Creates a constant: inline up to kMaxInlineElements, otherwise a new entry of the store named `name`, made unique.
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name,
                            mlir::RankedTensorType type, std::vector<char> bytes);
 
-/// The same for bytes that something else keeps alive.
+/// As above, for bytes kept alive by `weight.owner`.
 mlir::Value createConstant(mlir::OpBuilder &builder, mlir::Location loc, llvm::StringRef name, const Weight &weight);
 
 } // namespace pto_mlir::top

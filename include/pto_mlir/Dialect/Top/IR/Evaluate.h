@@ -1,4 +1,4 @@
-// Computes ops whose operands are all constants.
+// Constant evaluation of top ops.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_EVALUATE_H
 #define PTO_MLIR_DIALECT_TOP_IR_EVALUATE_H
 
@@ -6,9 +6,9 @@
 
 namespace pto_mlir::top {
 
-/// The result of a top op with constant operands: elementwise ops (floats computed in double and rounded once, integers
-/// in 64 bits), cast, reshape, permute, concat, slice, pad. Nullopt when an operand is no constant, the op is another
-/// one, or the result is undefined (x / 0 on integers).
+/// The result of a top op whose operands are all constants: elementwise ops (floats computed in double and rounded
+/// once, integers in 64 bits), cast, reshape, permute, concat, slice, pad. nullopt if an operand is not constant, the
+/// op is not supported, or the result is undefined (integer division by 0).
 std::optional<Weight> evaluate(mlir::Operation *op);
 
 } // namespace pto_mlir::top

@@ -1,4 +1,4 @@
-// The top dialect: its dialect class, attributes and ops.
+// The top dialect: dialect class, attributes and ops.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOP_H
 #define PTO_MLIR_DIALECT_TOP_IR_TOP_H
 

@@ -6,8 +6,8 @@ include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 include "pto_mlir/Dialect/Top/IR/TopBase.td"
 
-// The numbers are those of Region in lib/PModel/PModel.fbs.
-def Top_Region : I32EnumAttr<"Region", "where a kernel operand lives", [
+// The values match Region in lib/PModel/PModel.fbs.
+def Top_Region : I32EnumAttr<"Region", "global memory region of a kernel operand", [
     I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">,
     I32EnumAttrCase<"Weights", 2, "weights">, I32EnumAttrCase<"Workspace", 3, "workspace">]> {
   let cppNamespace = "::pto_mlir::top";
@@ -16,9 +16,9 @@ def Top_Region : I32EnumAttr<"Region", "where a kernel operand lives", [
 
 def Top_PlaceAttr : AttrDef<Top_Dialect, "Place"> {
   let mnemonic = "place";
-  let summary = "place of a kernel operand in global memory";
+  let summary = "location of a kernel operand in global memory";
   let description = [{
-    `offset` counts bytes in the weights section or the workspace; for `input` and `output` it is the index of that input or output,
+    `offset` is in bytes for the weights section and the workspace; for `input` and `output` it is the index of that input or output,
     which the operand covers from its first byte.
 
     Example: `#top.place<workspace, 4096>`, `#top.place<input, 0>`

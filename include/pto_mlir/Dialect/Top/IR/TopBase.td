@@ -9,18 +9,18 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def Top_Dialect : Dialect {
   let name = "top";
   let cppNamespace = "::pto_mlir::top";
-  let summary = "the framework's graph: tensors and operations, no chip";
+  let summary = "the framework's graph: tensors and operations, independent of the chip";
   let description = [{
-    One op per ONNX-level operation on ranked, static tensors. A result's location carries the ONNX tensor's name
-    (`pto_mlir/Dialect/Top/IR/Names.h`). Weights never appear as text: `top.weight` names an entry of the `WeightStore` that
-    the loaded dialect owns.
+    One op per ONNX-level operation on ranked, static tensors. The location of a result carries the ONNX tensor name
+    (`pto_mlir/Dialect/Top/IR/Names.h`). Weights are not stored in the IR: `top.weight` names an entry of the `WeightStore` owned by the
+    loaded dialect.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
   let useDefaultAttributePrinterParser = 1;
-  // Attributes live in one dictionary, so that importers and passes rebuild ops generically.
+  // Attributes are kept in one dictionary, so that importers and passes rebuild ops generically.
   let usePropertiesForAttributes = 0;
   let extraClassDeclaration = [{
-    /// The weights of every module of this context.
+    /// The weights of all modules of this context.
     WeightStore &weights() { return *weightStore; }
 
   private:
@@ -37,14 +37,14 @@ def Top_Element : AnyTypeOf<[Top_Float, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I
 def Top_Tensor : StaticShapeTensorOf<[Top_Element]>;
 def Top_FloatTensor : StaticShapeTensorOf<[Top_Float]>;
 
-// Which dimension of a feature map is what. NHWC: channels last, filters KH x KW x Cin/G x Cout.
+// Dimension order of a feature map. NHWC: channels last, filters KH x KW x Cin/G x Cout.
 def Top_LayoutAttr : ConfinedAttr<DefaultValuedStrAttr<StrAttr, "NCHW">, [AttrConstraint<CPred<
     "::llvm::is_contained({\"NCHW\", \"NHWC\"}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
     "is NCHW or NHWC">]>;
 
 class Top_Op<string mnemonic, list<Trait> traits = []> : Op<Top_Dialect, mnemonic, traits>;
 
-// A pure tensor op whose result type follows from operands and attributes (inferReturnTypes in lib/Dialect/Top/IR).
+// A pure tensor op whose result type is inferred from operands and attributes (inferReturnTypes in lib/Dialect/Top/IR).
 class Top_TensorOp<string mnemonic, list<Trait> traits = []>
     : Top_Op<mnemonic, [Pure, InferTypeOpAdaptor] # traits> {
   let results = (outs Top_Tensor:$output);

@@ -1,25 +1,25 @@
-// Control flow: ops whose regions are straight-line graphs, which may read what is around them.
+// Control flow: ops whose regions are straight-line graphs, which may use values of the enclosing scope.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOPCONTROLOPS_TD
 #define PTO_MLIR_DIALECT_TOP_IR_TOPCONTROLOPS_TD
 
 include "pto_mlir/Dialect/Top/IR/TopBase.td"
 
 def Top_YieldOp : Top_Op<"yield", [Pure, Terminator, ParentOneOf<["IfOp", "LoopOp", "ScanOp"]>]> {
-  let summary = "ends a region of control flow with its results";
+  let summary = "terminates a region of control flow with its results";
   let arguments = (ins Variadic<AnyRankedTensor>:$operands);
   let assemblyFormat = "attr-dict ($operands^ `:` type($operands))?";
 }
 
-// Result types follow from operands and yields (inferControlTypes); an extent that is known at run time only is `?`.
+// Result types are inferred from operands and yields (inferControlTypes); an extent known only at run time is `?`.
 class Top_ControlOp<string mnemonic, list<Trait> traits = []> : Top_Op<mnemonic, [RecursiveMemoryEffects, SingleBlock] # traits> {
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let hasRegionVerifier = 1;
 }
 
 def Top_IfOp : Top_ControlOp<"if", [NoRegionArguments]> {
-  let summary = "one of two graphs";
+  let summary = "executes one of two graphs";
   let description = [{
-    ONNX's If. `condition` has one element. Where the branches disagree about an extent the result has `?`.
+    ONNX's If. `condition` has one element. Extents in which the branches differ are `?` in the result.
 
     Example:
     ```mlir
@@ -36,11 +36,11 @@ def Top_IfOp : Top_ControlOp<"if", [NoRegionArguments]> {
 }
 
 def Top_LoopOp : Top_ControlOp<"loop"> {
-  let summary = "a graph again and again";
+  let summary = "executes a graph repeatedly";
   let description = [{
-    ONNX's Loop: at most `trips` times, as long as the condition holds. The body gets the number of the trip, the condition and the
-    carried tensors; it yields the next condition, the carried tensors, and rows that are collected. Results: the carried tensors, then what
-    was collected, whose first extent is known when `trips` is constant and the condition never changes.
+    ONNX's Loop: at most `trips` iterations, while the condition holds. The body receives the iteration number, the condition and the
+    carried tensors; it yields the next condition, the carried tensors, and rows that are collected. Results: the carried tensors, then the
+    collected tensors, whose first extent is static if `trips` is constant and the condition never changes.
 
     Example:
     ```mlir
@@ -55,16 +55,16 @@ def Top_LoopOp : Top_ControlOp<"loop"> {
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
   let extraClassDeclaration = [{
-    /// The number of trips when it is known and the condition stays true.
+    /// The trip count if it is constant and the condition stays true.
     std::optional<int64_t> constantTrips();
   }];
 }
 
 def Top_ScanOp : Top_ControlOp<"scan"> {
-  let summary = "a graph over the rows of tensors";
+  let summary = "executes a graph for each row of its input tensors";
   let description = [{
-    ONNX's Scan along dimension 0: operands are `states` state tensors, then tensors of one length. The body gets the states and a row of
-    each tensor, and yields the states and rows of the results. `reversed_inputs`, `reversed_outputs`: from the last row to the first.
+    ONNX's Scan along dimension 0: operands are `states` state tensors, then tensors of equal length. The body receives the states and one row of
+    each tensor, and yields the states and one row of each result. `reversed_inputs`, `reversed_outputs`: from the last row to the first.
 
     Example:
     ```mlir
@@ -82,10 +82,10 @@ def Top_ScanOp : Top_ControlOp<"scan"> {
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results) $body";
 }
 
-// Ops of the program around nets, on tensors whose extents are known at run time only.
+// Ops of the host program, on tensors whose extents are known only at run time.
 
 def Top_DimOp : Top_Op<"dim", [Pure]> {
-  let summary = "an extent of a tensor, when it runs";
+  let summary = "an extent of a tensor at run time";
   let arguments = (ins AnyRankedTensor:$source, I64Attr:$axis);
   let results = (outs 0DTensorOf<[I64]>:$output);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
@@ -93,9 +93,9 @@ def Top_DimOp : Top_Op<"dim", [Pure]> {
 }
 
 def Top_AssumeOp : Top_Op<"assume", [Pure]> {
-  let summary = "the same tensor where its extents are known";
+  let summary = "the same tensor with static extents";
   let description = [{
-    Stands where `top.dim` and a comparison have made sure of the extents; others are a fault.
+    Placed where `top.dim` and a comparison have established the extents; other extents are a fault.
 
     Example:
     ```mlir
@@ -109,16 +109,16 @@ def Top_AssumeOp : Top_Op<"assume", [Pure]> {
 }
 
 def Top_RequireOp : Top_Op<"require"> {
-  let summary = "ends the run with a message unless a condition holds";
+  let summary = "stops the run with a message unless a condition holds";
   let arguments = (ins AnyRankedTensor:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict `:` type($condition)";
   let hasVerifier = 1;
 }
 
 def Top_NonZeroOp : Top_Op<"nonzero", [Pure]> {
-  let summary = "indices of the elements that are not zero";
+  let summary = "indices of the nonzero elements";
   let description = [{
-    ONNX's NonZero, computed by the program: `rank` rows, a column per element that is not zero, in row-major order.
+    ONNX's NonZero, computed by the host program: `rank` rows, one column per nonzero element, in row-major order.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-// What the host program is made of besides tensor ops: weights and kernel launches.
+// Ops of the host program besides tensor ops: weights and kernel launches.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOPHOSTOPS_TD
 #define PTO_MLIR_DIALECT_TOP_IR_TOPHOSTOPS_TD
 
@@ -8,7 +8,7 @@ include "pto_mlir/Dialect/Top/IR/TopAttrs.td"
 def Top_WeightOp : Top_Op<"weight", [Pure]> {
   let summary = "a constant tensor of the weight store";
   let description = [{
-    The bytes lie in the `WeightStore` of the loaded dialect under this name, with this type.
+    The bytes are held in the `WeightStore` of the loaded dialect under this name, with this type.
 
     Example:
     ```mlir
@@ -23,11 +23,11 @@ def Top_WeightOp : Top_Op<"weight", [Pure]> {
 def Top_LaunchOp : Top_Op<"launch", [Pure, AttrSizedOperandSegments, DestinationStyleOpInterface]> {
   let summary = "runs a kernel on the device";
   let description = [{
-    Call of the kernel function in destination-passing style: its arguments are the `ins`, then the `outs`; result i is what the kernel wrote
-    to out i. The symbol is not checked against the callee's type, because that changes on the way down to pointers.
+    Calls the kernel function in destination-passing style: its arguments are the `ins`, then the `outs`; result i is the value that the kernel
+    writes to out i. The symbol is not verified against the callee's type, because lowering changes that type to pointers.
 
-    `names` holds one tensor name per result ("" when it may be forgotten), `layouts` one of "", "NHWC" per result, `absorbed` the names
-    that the kernel computes and does not store, `places` one `#top.place` per operand (after `plan-global-memory`).
+    `names` holds one tensor name per result ("" if it is not needed), `layouts` one of "", "NHWC" per result, `absorbed` the names of
+    tensors that the kernel computes but does not store, `places` one `#top.place` per operand (after `plan-global-memory`).
 
     Example:
     ```mlir

@@ -1,10 +1,10 @@
-// Comparisons, logic on booleans, selection.
+// Comparisons, boolean logic, selection.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOPLOGICOPS_TD
 #define PTO_MLIR_DIALECT_TOP_IR_TOPLOGICOPS_TD
 
 include "pto_mlir/Dialect/Top/IR/TopBase.td"
 
-// i1, or i32 once top-storage-types has chosen how booleans are stored (0 is false, 1 is true).
+// i1, or i32 after top-storage-types has chosen the storage of booleans (0 is false, 1 is true).
 def Top_BoolTensor : StaticShapeTensorOf<[I1, I32]>;
 
 def Top_CompareModeAttr : ConfinedAttr<StrAttr, [AttrConstraint<CPred<
@@ -14,7 +14,7 @@ def Top_CompareModeAttr : ConfinedAttr<StrAttr, [AttrConstraint<CPred<
 def Top_CompareOp : Top_TensorOp<"compare"> {
   let summary = "output = lhs mode rhs";
   let description = [{
-    For every element whether `lhs mode rhs` holds; operands of one element type broadcast as in `top.add`. A NaN compares false.
+    For every element whether `lhs mode rhs` holds; operands have one element type and broadcast as in `top.add`. Comparisons with NaN are false.
 
     Example:
     ```mlir
@@ -23,7 +23,7 @@ def Top_CompareOp : Top_TensorOp<"compare"> {
   }];
   let arguments = (ins Top_Tensor:$lhs, Top_Tensor:$rhs, Top_CompareModeAttr:$mode);
   let extraClassDeclaration = [{
-    /// Booleans are i1 in a model and i32 as top-storage-types stores them.
+    /// Booleans are i1 in a model and i32 after top-storage-types.
     static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
   }];
 }
@@ -45,7 +45,7 @@ def Top_XorOp : Top_LogicOp<"xor", "lhs != rhs">;
 def Top_NotOp : Top_Op<"not", [Pure, SameOperandsAndResultType]> {
   let summary = "output = not input";
   let description = [{
-    For every element the other boolean.
+    For every element the negated boolean.
 
     Example:
     ```mlir
@@ -60,7 +60,7 @@ def Top_NotOp : Top_Op<"not", [Pure, SameOperandsAndResultType]> {
 def Top_WhereOp : Top_TensorOp<"where"> {
   let summary = "output = condition ? lhs : rhs";
   let description = [{
-    For every element; all three operands broadcast as in `top.add`, `lhs` and `rhs` have one element type.
+    For every element; all three operands broadcast as in `top.add`, `lhs` and `rhs` have the same element type.
 
     Example:
     ```mlir

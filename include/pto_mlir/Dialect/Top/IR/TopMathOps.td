@@ -9,8 +9,8 @@ include "pto_mlir/Dialect/Top/IR/TopBase.td"
 class Top_BinaryOp<string mnemonic, string expr, list<Trait> traits = []>
     : Top_TensorOp<mnemonic, traits> {
   let summary = "output = " # expr;
-  let description = "For every element `output = " # expr # [{`, operands broadcast as numpy does: shapes are aligned at their last
-    dimension, a dimension of 1 (or a missing one) repeats. Both have the result's element type; beside f16 or bf16 one may be f32.
+  let description = "For every element `output = " # expr # [{`, operands broadcast by numpy's rules: shapes are aligned at their last
+    dimension, a dimension of 1 (or a missing one) is repeated. Both have the result's element type; with f16 or bf16 one of them may be f32.
 
     Example:
     ```mlir
@@ -84,7 +84,7 @@ def Top_MatMulOp : Top_TensorOp<"matmul"> {
   let summary = "output = lhs x rhs (+ bias)";
   let description = [{
     `output[.., m, n] = sum_k lhs[.., m, k] * rhs[.., k, n] + bias[n]` over operands of rank 2 and more; leading (batch) dimensions broadcast
-    as numpy does. `transpose_a` / `transpose_b` read the operand with its last two dimensions exchanged. The bias may have another
+    by numpy's rules. `transpose_a` / `transpose_b` read the operand with its last two dimensions exchanged. The bias may have another
     float type than the operands.
 
     Example:
@@ -100,7 +100,7 @@ def Top_MatMulOp : Top_TensorOp<"matmul"> {
 
 class Top_ReduceOp<string mnemonic, string expr> : Top_TensorOp<mnemonic> {
   let summary = expr # " over the given axes";
-  let description = "`output = " # expr # [{` over `axes` (ascending, not negative). With `keepdims` (the default) a reduced dimension stays as 1.
+  let description = "`output = " # expr # [{` over `axes` (ascending, not negative). With `keepdims` (the default) reduced dimensions are kept with size 1.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-// Ops on feature maps, normalisation.
+// Ops on feature maps, normalisations.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD
 #define PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD
 
@@ -8,7 +8,7 @@ def Top_ConvOp : Top_TensorOp<"conv"> {
   let summary = "grouped convolution (cross-correlation) over one or more spatial dimensions";
   let description = [{
     `output[n, o, y, x] = bias[o] + sum_{c, ky, kx} input[n, g * Cin/G + c, y * sy + ky * dy - py, x * sx + kx * dx - px] * filter[o, c, ky, kx]`
-    with `g = o / (Cout/G)`; outside the input lies zero. The kernel's size is the filter's.
+    with `g = o / (Cout/G)`; elements outside the input are zero. The kernel size is that of the filter.
     Layout NCHW: input [N, Cin, spatial..], filter [Cout, Cin/G, kernel..]; NHWC: input [N, spatial.., Cin], filter [kernel.., Cin/G, Cout].
     `pads` holds all begins, then all ends. Output size: `(in + begin + end - dilation * (k - 1) - 1) / stride + 1`, rounded down.
     The bias may have another float type than the operands.
@@ -31,7 +31,7 @@ def Top_ConvTransposeOp : Top_TensorOp<"conv_transpose"> {
   let summary = "grouped transposed convolution: the gradient of a convolution with respect to its input";
   let description = [{
     Every input element adds its product with the filter to the output: `output[n, o, y, x] = bias[o] + sum input[n, c, i, j] * filter[c, o, ky, kx]`
-    over the terms with `y = i * sy + ky * dy - py` and `x = j * sx + kx * dx - px`, c in o's group.
+    over the terms with `y = i * sy + ky * dy - py` and `x = j * sx + kx * dx - px`, c in the group of o.
     Layout NCHW: input [N, Cin, spatial..], filter [Cin, Cout/G, kernel..]; NHWC: input [N, spatial.., Cin], filter [kernel.., Cin, Cout/G].
     `pads` holds all begins, then all ends. Output size: `stride * (in - 1) + dilation * (k - 1) + 1 - begin - end + output_padding`.
     The bias may have another float type than the operands.
@@ -50,14 +50,14 @@ class Top_PoolOp<string mnemonic, dag extra> : Top_TensorOp<mnemonic> {
   let arguments = !con((ins Top_Tensor:$input, DenseI64ArrayAttr:$kernel, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
       DenseI64ArrayAttr:$dilations, DefaultValuedAttr<BoolAttr, "false">:$ceil_mode), extra, (ins Top_LayoutAttr:$layout));
   let extraClassDeclaration = [{
-    /// `pads` with the end pads grown (or cut) to what the output size reads, so that rounding down gives the same size.
+    /// `pads` with end pads adjusted to what the output size reads, so that rounding down gives the same size.
     ::llvm::SmallVector<int64_t> getEffectivePads();
   }];
 }
 def Top_MaxPoolOp : Top_PoolOp<"max_pool", (ins)> {
   let summary = "maximum of each window";
   let description = [{
-    Padding never wins (it counts as minus infinity). `pads`, sizes as in `top.conv`; with `ceil_mode` the size is rounded up, but a window
+    Padding counts as minus infinity. `pads` and sizes as in `top.conv`; with `ceil_mode` the size is rounded up, but a window
     that would start beyond input and begin pad is dropped.
 
     Example:
@@ -71,7 +71,7 @@ def Top_AvgPoolOp : Top_PoolOp<"avg_pool", (ins DefaultValuedAttr<BoolAttr, "fal
   let summary = "mean of each window";
   let description = [{
     The sum of the window's elements divided by their number: those inside the input, or with `count_include_pad` those inside the input and
-    its `pads` (never what `ceil_mode` adds). Sizes as in `top.max_pool`.
+    its `pads` (never the elements that `ceil_mode` adds). Sizes as in `top.max_pool`.
 
     Example:
     ```mlir
@@ -82,7 +82,7 @@ def Top_AvgPoolOp : Top_PoolOp<"avg_pool", (ins DefaultValuedAttr<BoolAttr, "fal
 }
 
 def Top_BatchNormOp : Top_TensorOp<"batch_norm"> {
-  let summary = "normalisation with the statistics of training";
+  let summary = "batch normalisation with constant statistics";
   let description = [{
     `output = (input - mean[c]) / sqrt(variance[c] + epsilon) * scale[c] + bias[c]` with c the channel (dimension 1 in NCHW, the last in NHWC).
 
@@ -112,9 +112,9 @@ def Top_SoftmaxOp : Top_TensorOp<"softmax"> {
 def Top_LayerNormOp : Top_TensorOp<"layer_norm"> {
   let summary = "normalisation over the last dimensions";
   let description = [{
-    `output = (input - m) / sqrt(mean((input - m)^2) + epsilon) * scale + bias` with the means over the dimensions from `axis` on (not
-    negative) and m the mean of the input, or 0 without `centered` (root mean square normalisation). `params` holds nothing, the scale, or
-    scale and bias, of the normalised dimensions' shape; they may have another float type than the input.
+    `output = (input - m) / sqrt(mean((input - m)^2) + epsilon) * scale + bias` with means over the dimensions from `axis` (not
+    negative) on, and m the mean of the input, or 0 without `centered` (RMS normalisation). `params` is empty, the scale, or
+    scale and bias, of the shape of the normalised dimensions; they may have another float type than the input.
 
     Example:
     ```mlir

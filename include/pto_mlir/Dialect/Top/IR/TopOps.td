@@ -1,4 +1,4 @@
-// The umbrella of the top dialect's tables.
+// The ops of the top dialect (umbrella).
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD
 #define PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD
 

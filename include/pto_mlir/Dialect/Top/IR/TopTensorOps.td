@@ -1,4 +1,4 @@
-// Ops that move elements without computing.
+// Data movement ops.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD
 #define PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD
 
@@ -7,7 +7,7 @@ include "pto_mlir/Dialect/Top/IR/TopBase.td"
 def Top_ReshapeOp : Top_TensorOp<"reshape"> {
   let summary = "the same elements in row-major order under another shape";
   let description = [{
-    One size of `shape` may be -1: it is what makes the element counts agree.
+    One size of `shape` may be -1: it is inferred from the number of elements.
 
     Example:
     ```mlir
@@ -29,7 +29,7 @@ def Top_PermuteOp : Top_TensorOp<"permute"> {
 }
 
 def Top_ConcatOp : Top_TensorOp<"concat", [SameOperandsAndResultElementType]> {
-  let summary = "the inputs one after the other along an axis";
+  let summary = "concatenates the inputs along an axis";
   let description = [{
     Example:
     ```mlir
@@ -42,8 +42,8 @@ def Top_ConcatOp : Top_TensorOp<"concat", [SameOperandsAndResultElementType]> {
 def Top_SliceOp : Top_TensorOp<"slice"> {
   let summary = "every steps[d]-th element of [starts[d], ends[d]) in each dimension";
   let description = [{
-    One start, end and step per dimension. Starts and ends are positions, not counted from the end: 0 <= start <= size, ends at most size; a negative
-    step runs downward and its end may be -1.
+    One start, end and step per dimension. Starts and ends are positions from the beginning: 0 <= start <= size, ends at most size; a negative
+    step runs downward, and its end may be -1.
 
     Example:
     ```mlir
@@ -54,7 +54,7 @@ def Top_SliceOp : Top_TensorOp<"slice"> {
 }
 
 def Top_PadOp : Top_TensorOp<"pad"> {
-  let summary = "surrounds the input with a constant";
+  let summary = "pads the input with a constant";
   let description = [{
     `pads` holds one begin per dimension, then one end per dimension, none negative.
 
@@ -67,11 +67,11 @@ def Top_PadOp : Top_TensorOp<"pad"> {
 }
 
 def Top_ResizeOp : Top_TensorOp<"resize"> {
-  let summary = "interpolates to another size, axis by axis";
+  let summary = "interpolates to another size, separably along each axis";
   let description = [{
-    Dimension d of the output has `sizes[d]` elements. Element o of it lies at a coordinate of the input that `coordinates` computes from
-    `scales[d]` (and for `tf_crop_and_resize` from `roi`: one start per dimension, then one end per dimension); `mode` (nearest, linear, cubic)
-    says which input elements make it, with which weights. Names, formulas and the remaining attributes are those of ONNX's Resize 19;
+    Dimension d of the output has `sizes[d]` elements. `coordinates` maps output element o to a coordinate of the input using
+    `scales[d]` (and for `tf_crop_and_resize` `roi`: one start per dimension, then one end per dimension); `mode` (nearest, linear, cubic)
+    selects the input elements and their weights. Names, formulas and the remaining attributes are those of ONNX's Resize 19;
     `nearest_mode` `simple` (Upsample, Resize 10) is floor when the dimension grows and ceil when it shrinks.
 
     Example:
@@ -88,9 +88,9 @@ def Top_ResizeOp : Top_TensorOp<"resize"> {
 }
 
 def Top_ExpandOp : Top_TensorOp<"expand"> {
-  let summary = "the input broadcast to a shape";
+  let summary = "broadcasts the input to a shape";
   let description = [{
-    The shapes broadcast as in `top.add`; `shape` is the result's.
+    The shapes broadcast as in `top.add`; `shape` is the shape of the result.
 
     Example:
     ```mlir
@@ -101,11 +101,11 @@ def Top_ExpandOp : Top_TensorOp<"expand"> {
 }
 
 def Top_GatherOp : Top_TensorOp<"gather"> {
-  let summary = "the parts of the data that an index tensor names";
+  let summary = "slices of the data selected by an index tensor";
   let description = [{
     `output[o.., i.., r..] = data[o.., indices[i..], r..]` with the indices in dimension `axis` of the data; a negative index counts from the
-    end. An index outside of [-size, size) reads the nearest element: a kernel never reads beyond its operand. An input of the net that
-    comes here as it is, or reshaped, is checked on the host before the net runs (`top.index_bound`).
+    end. An index outside [-size, size) reads the nearest element, so that a kernel never reads outside its operand. A net input used
+    as indices, directly or reshaped, is checked on the host before the net runs (`top.index_bound`).
 
     Example:
     ```mlir

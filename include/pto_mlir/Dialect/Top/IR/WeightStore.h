@@ -1,4 +1,4 @@
-// Where the weights of all modules of a context live: beside the IR, never in it.
+// Storage of the weights of all modules of a context, outside the IR.
 #ifndef PTO_MLIR_DIALECT_TOP_IR_WEIGHTSTORE_H
 #define PTO_MLIR_DIALECT_TOP_IR_WEIGHTSTORE_H
 
@@ -11,31 +11,31 @@
 
 namespace pto_mlir::top {
 
-/// A constant tensor: row-major little-endian elements, i1 as one byte per element.
+/// A constant tensor: row-major little-endian elements; i1 takes one byte per element.
 struct Weight {
   mlir::RankedTensorType type;
   llvm::ArrayRef<char> bytes;
-  /// Keeps `bytes` alive: a mapped file or an owned buffer.
+  /// The owner of `bytes`: a mapped file or a buffer.
   std::shared_ptr<const void> owner;
 };
 
 /// Bytes of one element as stored (i1: 1).
 int64_t elementBytes(mlir::Type elementType);
 
-/// Bytes of a whole tensor as stored; nullopt when it does not fit 63 bits.
+/// Bytes of a whole tensor as stored; nullopt if the number does not fit in 63 bits.
 std::optional<int64_t> tensorBytes(mlir::RankedTensorType type);
 
-/// Name -> weight. Entries never change or move once added; any thread may use it.
+/// Maps names to weights. Entries are immutable and never move; thread-safe.
 class WeightStore {
 public:
-  /// The entry of this name, or null. Valid as long as the store.
+  /// The entry of this name, or null. Valid for the lifetime of the store.
   const Weight *lookup(llvm::StringRef name) const;
 
-  /// Adds a weight that the store owns, under `name` or, when that is taken, `name` with a suffix. Returns the name
-  /// used. The number of bytes must be tensorBytes(type).
+  /// Adds a weight owned by the store under `name`, or `name` with a suffix if that is taken. Returns the name used.
+  /// The number of bytes must be tensorBytes(type).
   std::string add(llvm::StringRef name, mlir::RankedTensorType type, std::vector<char> bytes);
 
-  /// The same for bytes that live elsewhere, kept alive by `owner`.
+  /// As add, for bytes owned by `owner`.
   std::string addExternal(llvm::StringRef name, mlir::RankedTensorType type, llvm::ArrayRef<char> bytes,
                           std::shared_ptr<const void> owner);
 

@@ -1,4 +1,4 @@
-// A top module as two files: the .mlir text and the weights beside it as safetensors.
+// Reading and writing of a top module as two files: .mlir text, and the weights next to it as safetensors.
 #ifndef PTO_MLIR_DIALECT_TOP_TRANSFORMS_MODULEIO_H
 #define PTO_MLIR_DIALECT_TOP_TRANSFORMS_MODULEIO_H
 
@@ -9,21 +9,21 @@
 
 namespace pto_mlir::top {
 
-/// Writes `path` (with locations) and, beside it, `<stem>_top_weights.safetensors` with every weight that a top.weight
-/// names; the module's `top.weight_file` becomes that file's name. Both are written under temporary names and renamed.
-/// On error nothing is left and `error` says "<path>: <reason>".
+/// Writes `path` (with locations) and, next to it, `<stem>_top_weights.safetensors` with every weight that a top.weight
+/// names; sets the module's `top.weight_file` to that file's name. Both files are written under temporary names and
+/// renamed. On error no file is left and `error` is "<path>: <reason>".
 llvm::LogicalResult writeTopModule(mlir::ModuleOp module, llvm::StringRef path, std::string &error);
 
-/// Reads what writeTopModule wrote, weights mapped. Loads the dialects it needs into the context. Null on error, with
-/// one line per problem appended to `errors`.
+/// Reads the files of writeTopModule, mapping the weights. Loads the required dialects into the context. On error
+/// returns null and appends one line per problem to `errors`.
 mlir::OwningOpRef<mlir::ModuleOp> readTopModule(llvm::StringRef path, mlir::MLIRContext &context,
                                                 std::vector<std::string> &errors);
 
-/// Writes the weights that the module names.
+/// Writes the weights that the module names to a safetensors file.
 llvm::LogicalResult saveWeights(mlir::ModuleOp module, llvm::StringRef path, std::string &error);
 
-/// Puts the file's tensor into the context's store for each top.weight of the module; types must agree. An op whose
-/// name is taken by another module's weight gets a new one.
+/// Adds the file's tensor for each top.weight of the module to the context's store; types must agree. If another module
+/// uses the name, the op gets a new one.
 llvm::LogicalResult loadWeights(mlir::ModuleOp module, llvm::StringRef path, std::string &error);
 
 } // namespace pto_mlir::top

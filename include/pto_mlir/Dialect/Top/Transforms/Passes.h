@@ -1,4 +1,4 @@
-// The passes that stay inside the top dialect.
+// Passes within the top dialect.
 #ifndef PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_H
 #define PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_H
 

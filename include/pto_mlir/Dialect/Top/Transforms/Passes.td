@@ -1,13 +1,13 @@
-// The passes that stay inside the top dialect, in the order in which the pipelines run them.
+// Passes within the top dialect, in the order in which the pipelines run them.
 #ifndef PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_TD
 #define PTO_MLIR_DIALECT_TOP_TRANSFORMS_PASSES_TD
 
 include "mlir/Pass/PassBase.td"
 
 def TopInferShapes : Pass<"top-infer-shapes", "::mlir::ModuleOp"> {
-  let summary = "infer every result type of top ops anew";
+  let summary = "infer the result types of all top ops";
   let description = [{
-    Goes through each function in program order and gives each top op the result type that follows from its operands and attributes; the
+    Visits each function in program order and sets the result types of each top op to those inferred from its operands and attributes; the
     function's result types follow its return. To change the input shapes of a net, set the types of `@main`'s arguments and run this pass.
 
     ```mlir
@@ -20,13 +20,13 @@ def TopInferShapes : Pass<"top-infer-shapes", "::mlir::ModuleOp"> {
 }
 
 def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
-  let summary = "compute what is constant, drop what does nothing";
+  let summary = "fold constants and identities";
   let description = [{
     - an op whose operands are all constants becomes a constant (`pto_mlir/Dialect/Top/IR/Evaluate.h`);
     - `x + 0`, `x - 0`, `x * 1`, `x / 1`, `x ^ 1` become x; a division by powers of two becomes a multiplication, which is exact;
     - reshape of reshape, permute of permute and cast of a cast that loses nothing become one op, or none when they restore the input.
 
-    A name that no op computes any more goes to the module's `top.absorbed`.
+    Names of tensors that are no longer computed are added to the module's `top.absorbed`.
 
     ```mlir
     %c = arith.constant dense<4.0> : tensor<f32>
@@ -42,15 +42,15 @@ def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
 }
 
 def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
-  let summary = "find ops that the model spells out, move constants into convolutions and products";
+  let summary = "fold constants into convolutions and products, recognise decomposed ops";
   let description = [{
-    - batch_norm of a convolution or matrix product that nothing else reads goes into its weights and bias, any other one becomes mul and add;
+    - batch_norm of a convolution or matrix product without other users is folded into its weights and bias, any other one becomes mul and add;
     - an addition of one constant per channel (column) to such an op becomes its bias;
-    - `(x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)` over the last dimensions becomes layer_norm, a scale and a bias after it its parameters;
+    - `(x - mean(x)) / sqrt(mean((x - mean(x))^2) + epsilon)` over the last dimensions becomes layer_norm, a following scale and bias its parameters;
     - a permute that exchanges the last two dimensions of a product's right operand becomes `transpose_b`;
-    - a constant factor on some columns of such a product (an attention's queries), behind slices, reshapes and permutes, goes into its weights.
+    - a constant factor on some columns of such a product (the queries of an attention), after slices, reshapes and permutes, is folded into its weights.
 
-    Weights are computed in double and rounded once. The fused op takes the name of the last op, the other names go to `top.absorbed`.
+    Weights are computed in double and rounded once. The fused op takes the name of the last op; the other names are added to `top.absorbed`.
 
     ```mlir
     %0 = top.matmul %x, %w : (tensor<2x3xf32>, tensor<3x4xf32>) -> tensor<2x4xf32>
@@ -67,7 +67,7 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
 def TopLoadWeights : Pass<"top-load-weights", "::mlir::ModuleOp"> {
   let summary = "read the module's weights from a safetensors file";
   let description = [{
-    For runs of single passes: puts every tensor that a `top.weight` names into the weight store.
+    For running single passes: adds every tensor that a `top.weight` names to the weight store.
     `pto-opt X.mlir --top-load-weights=file=X_top_weights.safetensors --top-fuse`
   }];
   let dependentDialects = ["::pto_mlir::top::TopDialect"];
@@ -84,11 +84,11 @@ def TopSaveWeights : Pass<"top-save-weights", "::mlir::ModuleOp"> {
 }
 
 def TopLayout : Pass<"top-layout", "::mlir::ModuleOp"> {
-  let summary = "hold feature maps channels-last";
+  let summary = "convert feature maps to channels-last";
   let description = [{
-    Convolutions, pools and batch normalisations compute in NHWC; their constants are permuted in the weight store. The permutes that this
-    needs move down through elementwise ops, reductions, softmax, concat, slice and pad, cancel where they meet, and become reshapes where
-    they move only dimensions of size 1. Tensors held in NHWC say so in their location.
+    Convolutions, pools and batch normalisations compute in NHWC; their constants are permuted in the weight store. The resulting permutes
+    are sunk through elementwise ops, reductions, softmax, concat, slice and pad, cancel with their inverses, and become reshapes where
+    they move only dimensions of size 1. The location of a tensor stored in NHWC records that layout.
 
     ```mlir
     %0 = top.conv %x, %w {..} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x8x8xf32>
@@ -104,15 +104,15 @@ def TopLayout : Pass<"top-layout", "::mlir::ModuleOp"> {
 }
 
 def TopStorageTypes : Pass<"top-storage-types", "::mlir::ModuleOp"> {
-  let summary = "choose the types in which tensors are stored";
+  let summary = "choose the storage types of tensors";
   let description = [{
-    With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even, the bias of convolutions and
-    matrix products and the statistics of batch normalisations stay f32, and a `top.cast` stands at each f32 input and output of the net.
+    With `mode=F16` or `BF16` every f32 tensor between ops is stored in that type: constants are rounded to nearest even; the bias of convolutions and
+    matrix products and the statistics of batch normalisations stay f32; a `top.cast` is inserted at each f32 input and output of the net.
     `F32` changes no float type.
 
-    In every mode 64-bit integers and booleans are stored as i32 (the vector engine has neither): constants are narrowed (one that does not fit is an
-    error), and a net's inputs and outputs note their own type in `top.type`, which the runtime converts to and from, checking the range. A float
-    constant beyond the range of `mode` becomes the largest number of that type; the module's `top.clipped` names it.
+    In every mode 64-bit integers and booleans are stored as i32, since the vector engine supports neither: constants are narrowed (a value out of
+    range is an error), and inputs and outputs of the net record their own type in `top.type`; the runtime converts them and checks the range. A float
+    constant beyond the range of `mode` saturates, and is listed in the module's `top.clipped`.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
   let options = [

@@ -1,4 +1,4 @@
-// The vm dialect: host programs that allocate, launch kernels and wait.
+// The vm dialect: host programs that allocate memory, launch kernels and wait.
 #ifndef PTO_MLIR_DIALECT_VM_IR_VM_H
 #define PTO_MLIR_DIALECT_VM_IR_VM_H
 

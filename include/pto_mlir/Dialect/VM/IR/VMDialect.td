@@ -1,4 +1,4 @@
-// The vm dialect: the host program as the runtime reads it.
+// The vm dialect: host programs as the runtime executes them.
 #ifndef PTO_MLIR_DIALECT_VM_VMDIALECT_TD
 #define PTO_MLIR_DIALECT_VM_VMDIALECT_TD
 
@@ -10,14 +10,14 @@ def VM_Dialect : Dialect {
   let cppNamespace = "::pto_mlir::vm";
   let summary = "host programs: allocate, launch, wait, compute, branch";
   let description = [{
-    Two forms of host programs, one set of instructions (`docs/vm.md`). A `vm.func` is the program of a net: buffers become slots,
-    `vm.launch @device.<kernel>` an asynchronous launch (`docs/pmodel-format.md`). Programs on values (`VMProgramOps.td`) stand in
+    Two forms of host programs share one instruction set (`docs/vm.md`). A `vm.func` is the program of a net: buffers become slots,
+    `vm.launch @device.<kernel>` an asynchronous launch (`docs/pmodel-format.md`). SSA programs (`VMProgramOps.td`) are written in
     `func.func` or directly in the module: numbers, tensors, `vm.call` of kernels and functions, branches.
   }];
   let useDefaultTypePrinterParser = 1;
   let hasConstantMaterializer = 1;
   let extraClassDeclaration = [{
-    /// Adds the ops of VMProgramOps.td, which live in a library of their own (Dialect/VM/IR/VMProgram.h): nets do not need them.
+    /// Adds the ops of VMProgramOps.td. They are in a separate library (Dialect/VM/IR/VMProgram.h), since nets do not need them.
     void registerProgramOps();
   }];
 }

@@ -10,9 +10,9 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 class VM_Op<string mnemonic, list<Trait> traits = []> : Op<VM_Dialect, mnemonic, traits>;
 
 def VM_FuncOp : VM_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> {
-  let summary = "a host program";
+  let summary = "the host program of a net";
   let description = [{
-    Its block arguments are the slots bound at entry: `inputs` input buffers, then `outputs` output buffers, then the weights.
+    Block arguments are the slots bound at entry: `inputs` input buffers, then `outputs` output buffers, then the weights.
 
     ```mlir
     vm.func @main inputs 1 outputs 1 {
@@ -42,7 +42,7 @@ def VM_AllocOp : VM_Op<"alloc"> {
 }
 
 def VM_FreeOp : VM_Op<"free"> {
-  let summary = "free a buffer that vm.alloc made";
+  let summary = "free a buffer allocated by vm.alloc";
   let arguments = (ins VM_BufferType:$buffer);
   let assemblyFormat = "$buffer attr-dict";
 }
@@ -51,7 +51,7 @@ def VM_LaunchOp : VM_Op<"launch"> {
   let summary = "queue a launch of a net's kernel";
   let description = [{
     `@device.<kernel>` queues a launch: pointer argument i is `buffers[i] + offsets[i]`, of `bytes[i]` bytes. `@host.<op>` runs a
-    host kernel after every launch before it has ended, and says with `reason` why no engine computes it. The callee is a name,
+    host kernel after all earlier launches have ended; `reason` states why it falls back to the host. The callee is a name,
     resolved in the kernel table of the `.pmodel`.
 
     ```mlir
@@ -74,12 +74,12 @@ def VM_LaunchOp : VM_Op<"launch"> {
 }
 
 def VM_WaitOp : VM_Op<"wait"> {
-  let summary = "wait until every launch has ended";
+  let summary = "wait until all launches have ended";
   let assemblyFormat = "attr-dict";
 }
 
 def VM_ReturnOp : VM_Op<"return", [Terminator, ReturnLike]> {
-  let summary = "end of a program or function";
+  let summary = "return from a program or function";
   let description = [{ A net's program returns nothing; a function returns values of its result types.
 
     ```mlir

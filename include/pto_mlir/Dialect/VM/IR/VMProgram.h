@@ -1,4 +1,4 @@
-// Ops of VM programs on values.
+// Ops of SSA programs of the vm dialect.
 #ifndef PTO_MLIR_DIALECT_VM_IR_VMPROGRAM_H
 #define PTO_MLIR_DIALECT_VM_IR_VMPROGRAM_H
 
@@ -10,7 +10,7 @@
 
 namespace pto_mlir::vm {
 
-/// Whenever `registry` loads the vm dialect, it has these ops too.
+/// Makes `registry` add these ops whenever it loads the vm dialect.
 void registerProgramOps(mlir::DialectRegistry &registry);
 
 } // namespace pto_mlir::vm

@@ -1,4 +1,4 @@
-// Ops of programs on values. One op is one instruction of docs/vm.md, or a few.
+// Ops of SSA programs. An op corresponds to one or a few instructions of docs/vm.md.
 #ifndef PTO_MLIR_DIALECT_VM_VMPROGRAMOPS_TD
 #define PTO_MLIR_DIALECT_VM_VMPROGRAMOPS_TD
 
@@ -36,7 +36,7 @@ def VM_ConstF64Op : VM_ConstOp<"f64", F64, F64Attr>;
 
 def VM_RodataOp : VM_ProgramOp<"rodata", [Pure, ConstantLike, AllTypesMatch<["value", "result"]>]> {
   let summary = "a read-only tensor";
-  let description = [{ A `dense_resource` without a blob names a tensor that whoever runs the program has.
+  let description = [{ A `dense_resource` without a blob names a tensor that the environment of the program provides.
 
     ```mlir
     %w = vm.rodata dense<[1, 2]> : tensor<2xi32>
@@ -54,8 +54,8 @@ def VM_CallOp : VM_ProgramOp<"call", [DeclareOpInterfaceMethods<MemoryEffectsOpI
   let summary = "call a kernel or a function";
   let description = [{
     `@device.<op>` is a kernel of the program's target, `@host.<op>` and `@python.<op>` run on the host; a callee without a dot is a
-    function of the module. Attributes beside `callee` and `queue` are part of the kernel's name. With `queue` the call is a launch
-    that may return before the kernel has run. Kernels on the device only make values, so an unused call is dead.
+    function of the module. Attributes besides `callee` and `queue` are part of the kernel's name. With `queue` the call is a launch
+    that may return before the kernel has run. Device kernels have no side effects, so an unused call is dead.
 
     ```mlir
     %y = vm.call @device.gather(%table, %rows) {axis = 0 : i64} : (tensor<9x4xf32>, tensor<2xi32>) -> tensor<2x4xf32>
@@ -66,26 +66,26 @@ def VM_CallOp : VM_ProgramOp<"call", [DeclareOpInterfaceMethods<MemoryEffectsOpI
   let assemblyFormat = "$callee `(` $operands `)` (`queue` $queue^)? attr-dict `:` functional-type($operands, $results)";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
-    /// A kernel's name has a place before its dot.
+    /// A kernel's name has a prefix (device, host, python) before its dot.
     bool isKernel() { return getCallee().contains('.'); }
   }];
 }
 
 def VM_WaitQueueOp : VM_ProgramOp<"wait_queue"> {
-  let summary = "wait until the launches of a queue have ended";
+  let summary = "wait until all launches of a queue have ended";
   let arguments = (ins ConfinedAttr<I64Attr, [IntNonNegative]>:$queue);
   let assemblyFormat = "$queue attr-dict";
 }
 
 def VM_BarrierOp : VM_ProgramOp<"barrier"> {
-  let summary = "order all launches before it before all launches after it";
+  let summary = "order all earlier launches before all later ones";
   let assemblyFormat = "attr-dict";
 }
 
 // Numbers.
 
 def VM_BinaryOp : VM_ProgramOp<"binary", [Pure, SameOperandsAndResultType]> {
-  let summary = "a computation on two numbers of one type";
+  let summary = "a binary operation on two numbers of one type";
   let description = [{ `kind` is the instruction's name: iadd, .., ishru on integers, fadd, .., fmax on floats.
 
     ```mlir
@@ -113,15 +113,15 @@ def VM_CompareOp : VM_ProgramOp<"compare", [Pure, SameTypeOperands]> {
 }
 
 def VM_NegateOp : VM_ProgramOp<"negate", [Pure, SameOperandsAndResultType]> {
-  let summary = "the negative of a float";
+  let summary = "negate a float";
   let arguments = (ins VM_Float:$operand);
   let results = (outs VM_Float:$result);
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
 def VM_ConvertOp : VM_ProgramOp<"convert", [Pure]> {
-  let summary = "a number as another type";
-  let description = [{ Integers keep their sign, or their bits when `unsigned`; a float goes to an integer toward zero and must fit.
+  let summary = "convert a number to another type";
+  let description = [{ Integers are sign-extended, or zero-extended if `unsigned`; a float is truncated toward zero and must be in range.
 
     ```mlir
     %w = vm.convert %b unsigned : i8 to i32
@@ -133,7 +133,7 @@ def VM_ConvertOp : VM_ProgramOp<"convert", [Pure]> {
 }
 
 def VM_SelectOp : VM_ProgramOp<"select", [Pure, AllTypesMatch<["lhs", "rhs", "result"]>]> {
-  let summary = "one of two values";
+  let summary = "select one of two values";
   let arguments = (ins I1:$condition, VM_Value:$lhs, VM_Value:$rhs);
   let results = (outs VM_Value:$result);
   let assemblyFormat = "$condition `,` $lhs `,` $rhs attr-dict `:` type($result)";
@@ -143,7 +143,7 @@ def VM_SelectOp : VM_ProgramOp<"select", [Pure, AllTypesMatch<["lhs", "rhs", "re
 // Tensors.
 
 def VM_NewOp : VM_ProgramOp<"new", [Pure]> {
-  let summary = "a tensor of zeros";
+  let summary = "create a tensor of zeros";
   let arguments = (ins Variadic<AnyTypeOf<[Index, I64]>>:$extents);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "`(` $extents `)` attr-dict `:` functional-type($extents, $result)";
@@ -160,7 +160,7 @@ def VM_DimOp : VM_ProgramOp<"dim", [Pure]> {
 }
 
 def VM_LoadOp : VM_ProgramOp<"load"> {
-  let summary = "an element of a tensor";
+  let summary = "load an element of a tensor";
   let arguments = (ins AnyRankedTensor:$source, Variadic<AnyTypeOf<[Index, I64]>>:$indices);
   let results = (outs VM_Number:$result);
   let assemblyFormat = "$source `[` $indices `]` attr-dict `:` functional-type(operands, $result)";
@@ -168,14 +168,14 @@ def VM_LoadOp : VM_ProgramOp<"load"> {
 }
 
 def VM_StoreOp : VM_ProgramOp<"store"> {
-  let summary = "overwrite an element of a tensor that the program made";
+  let summary = "store an element of a tensor that the program created";
   let arguments = (ins VM_Number:$value, AnyRankedTensor:$target, Variadic<AnyTypeOf<[Index, I64]>>:$indices);
   let assemblyFormat = "$value `,` $target `[` $indices `]` attr-dict `:` type(operands)";
   let hasVerifier = 1;
 }
 
 def VM_CopyOp : VM_ProgramOp<"copy"> {
-  let summary = "overwrite a tensor with the bytes of another";
+  let summary = "copy the bytes of a tensor over another one";
   let arguments = (ins AnyRankedTensor:$target, AnyRankedTensor:$source);
   let assemblyFormat = "$source `to` $target attr-dict `:` type($source) `to` type($target)";
 }
@@ -189,7 +189,7 @@ def VM_ReshapeOp : VM_ProgramOp<"reshape", [Pure]> {
 }
 
 def VM_CastOp : VM_ProgramOp<"cast", [Pure]> {
-  let summary = "a tensor with more or fewer known extents, checked when it runs";
+  let summary = "change which extents of a tensor type are static, checked at run time";
   let arguments = (ins AnyRankedTensor:$source);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$source attr-dict `:` type($source) `to` type($result)";
@@ -199,14 +199,14 @@ def VM_CastOp : VM_ProgramOp<"cast", [Pure]> {
 // Control.
 
 def VM_BranchOp : VM_ProgramOp<"br", [Pure, Terminator, DeclareOpInterfaceMethods<BranchOpInterface>]> {
-  let summary = "go on in another block";
+  let summary = "branch to a block";
   let arguments = (ins Variadic<VM_Value>:$operands);
   let successors = (successor AnySuccessor:$target);
   let assemblyFormat = "$target (`(` $operands^ `:` type($operands) `)`)? attr-dict";
 }
 
 def VM_CondBranchOp : VM_ProgramOp<"cond_br", [Pure, Terminator, AttrSizedOperandSegments, DeclareOpInterfaceMethods<BranchOpInterface>]> {
-  let summary = "go on in one of two blocks";
+  let summary = "branch to one of two blocks";
   let arguments = (ins I1:$condition, Variadic<VM_Value>:$trueOperands, Variadic<VM_Value>:$falseOperands);
   let successors = (successor AnySuccessor:$trueTarget, AnySuccessor:$falseTarget);
   let assemblyFormat = "$condition `,` $trueTarget (`(` $trueOperands^ `:` type($trueOperands) `)`)? `,` $falseTarget (`(` $falseOperands^ `:` type($falseOperands) `)`)? attr-dict";
@@ -214,7 +214,7 @@ def VM_CondBranchOp : VM_ProgramOp<"cond_br", [Pure, Terminator, AttrSizedOperan
 }
 
 def VM_AssertOp : VM_ProgramOp<"assert"> {
-  let summary = "a fault with a message unless a condition holds";
+  let summary = "fault with a message unless a condition holds";
   let arguments = (ins I1:$condition, StrAttr:$message);
   let assemblyFormat = "$condition `,` $message attr-dict";
 }

@@ -1,4 +1,4 @@
-// vm.func -> bytecode (docs/pmodel-format.md, VM bytecode).
+// Conversion of vm.func to bytecode (docs/pmodel-format.md, VM bytecode).
 #ifndef PTO_MLIR_DIALECT_VM_TRANSFORMS_BYTECODECONVERTER_H
 #define PTO_MLIR_DIALECT_VM_TRANSFORMS_BYTECODECONVERTER_H
 
@@ -8,14 +8,14 @@
 
 namespace pto_mlir::vm {
 
-/// Turns one host program into bytecode: a slot per buffer, an instruction per op.
+/// Converts one host program to bytecode: a slot per buffer, an instruction per op.
 class ByteCodeConverter {
 public:
-  /// `kernels` are the kernels of the file; device calls are resolved in it by name.
+  /// `kernels`: the kernels of the file, among which device calls are resolved by name.
   ByteCodeConverter(FuncOp function, llvm::ArrayRef<pmodel::KernelDesc> kernels, llvm::StringRef target)
       : function(function), kernels(kernels), target(target) {}
 
-  /// Nothing, with an error at the call, when a callee is not among the kernels.
+  /// Returns nullopt, with an error at the call, if a callee is not among the kernels.
   std::optional<pmodel::ProgramDesc> convert();
 
 private:

@@ -1,4 +1,4 @@
-// Programs on values -> the assembler's text (docs/vm.md).
+// Translation of SSA programs to the text of the VM assembler (docs/vm.md).
 #ifndef PTO_MLIR_DIALECT_VM_TRANSFORMS_PROGRAMTEXT_H
 #define PTO_MLIR_DIALECT_VM_TRANSFORMS_PROGRAMTEXT_H
 
@@ -8,17 +8,17 @@
 
 namespace pto_mlir::vm {
 
+/// Options of programText. `target` names the kernels' target in the text.
 struct ProgramTextOptions {
   std::string target = "python";
-  /// Share slots by liveness. Otherwise every value has a slot of its own, constants included, in the order of their
-  /// definition.
+  /// Share slots by liveness. Otherwise every value, constants included, has its own slot in order of definition.
   bool reuseSlots = false;
-  /// Write `.loc` lines.
+  /// Emit `.loc` lines.
   bool locations = false;
 };
 
-/// A module whose functions hold vm ops only; or whose own body does, which then is @main. The first function is the
-/// entry. Nothing, with errors at the ops, when something is no instruction.
+/// Translates a module whose functions hold vm ops only, or whose own body does, which then is @main. The first
+/// function is the entry. Returns nullopt, with errors at the ops, if something has no instruction.
 std::optional<std::string> programText(mlir::ModuleOp module, const ProgramTextOptions &options);
 
 } // namespace pto_mlir::vm

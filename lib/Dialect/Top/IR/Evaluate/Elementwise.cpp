@@ -1,4 +1,5 @@
-// Elementwise ops and cast. Floats in double, one rounding at the end; integers in 64 bits, wrapping.
+// Evaluation of elementwise ops and cast. Floats are computed in double and rounded once; integers in 64 bits,
+// wrapping.
 #include "Evaluate.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -71,7 +72,7 @@ std::optional<std::vector<char>> evaluateElementwise(Operation *op, ArrayRef<Wei
   bool fromInt = isa<IntegerType>(operands[0].type.getElementType());
   if (isa<CastOp>(op))
     return fromInt ? fromInts(element, toInts(operands[0])) : fromDoubles(element, toDoubles(operands[0]));
-  // Unsigned 64-bit values do not fit the signed arithmetic below.
+  // Unsigned 64-bit values do not fit into the signed arithmetic below.
   if (element.isUnsignedInteger(64))
     return std::nullopt;
   if (Int2 fn = fromInt ? intBinary(op) : nullptr) {

@@ -55,7 +55,7 @@ std::optional<Weight> evaluate(Operation *op) {
     operands.push_back(std::move(*weight));
   }
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
-  // A reshape is another type for the same bytes.
+  // A reshape reuses the bytes with another type.
   if (isa<ReshapeOp>(op))
     return Weight{type, operands.front().bytes, operands.front().owner};
   std::optional<std::vector<char>> bytes = evaluateMovement(op, operands);

@@ -1,4 +1,4 @@
-// The parts of evaluate(): ops that compute, ops that choose, ops that move.
+// The parts of evaluate(): elementwise arithmetic, logic and selection, data movement.
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 #define PTO_MLIR_LIB_DIALECT_TOP_IR_EVALUATE_EVALUATE_H
 
@@ -7,7 +7,7 @@
 
 namespace pto_mlir::top {
 
-/// Bytes of the result, nullopt when the op is not of this part or is undefined.
+/// Bytes of the result; nullopt if the op is not handled by this part or its result is undefined.
 std::optional<std::vector<char>> evaluateElementwise(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateLogic(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
 std::optional<std::vector<char>> evaluateMovement(mlir::Operation *op, llvm::ArrayRef<Weight> operands);
@@ -15,7 +15,8 @@ std::optional<std::vector<char>> evaluateMovement(mlir::Operation *op, llvm::Arr
 /// Row-major strides of a shape, in elements.
 llvm::SmallVector<int64_t> rowMajorStrides(llvm::ArrayRef<int64_t> shape);
 
-/// Position of the element of `operand` that each element of `shape` (in row-major order) reads when it broadcasts.
+/// For each element of `shape` in row-major order, the index of the element of `operand` that it reads under
+/// broadcasting.
 std::vector<int64_t> broadcastOffsets(llvm::ArrayRef<int64_t> shape, const Weight &operand);
 
 /// Calls visit(offset) for every index of `shape` in row-major order, offset = base + sum of index * stride.

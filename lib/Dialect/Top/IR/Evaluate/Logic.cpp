@@ -1,4 +1,4 @@
-// Comparisons, logic, selection. Booleans are one byte per element, as i1 is stored.
+// Evaluation of comparisons, logic and selection. Booleans take one byte per element, as i1 is stored.
 #include "Evaluate.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"

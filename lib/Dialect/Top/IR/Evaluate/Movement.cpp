@@ -1,4 +1,4 @@
-// Ops that move elements: each output element is a copy of one input element (or of the pad value).
+// Evaluation of ops that move elements: each output element is a copy of one input element or of the pad value.
 #include "Evaluate.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -42,7 +42,7 @@ static Bytes slice(SliceOp op, const Weight &input) {
   return bytes;
 }
 
-// Writes all elements of a tensor to a box of a larger row-major one.
+// Copies a tensor into a box of a larger row-major tensor.
 static void place(const Weight &input, RankedTensorType type, int64_t base, std::vector<char> &bytes) {
   int64_t size = elementBytes(type.getElementType());
   const char *in = input.bytes.data();

@@ -1,4 +1,4 @@
-// top.launch: the lists on it have one entry per result (per operand for places).
+// top.launch: verifies that the attribute lists have one entry per result (`places`: per operand).
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 using namespace mlir;

@@ -1,5 +1,4 @@
-// The elementwise binary family: result type by numpy broadcasting. A scale or shift may be f32 beside a narrower
-// float.
+// Elementwise binary ops: result types by numpy broadcasting. A scale or shift may be f32 next to a narrower float.
 #include "../Inference.h"
 
 using namespace mlir;

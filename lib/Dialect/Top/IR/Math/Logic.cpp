@@ -1,10 +1,10 @@
-// Comparisons, logic on booleans, selection: result types by numpy broadcasting.
+// Comparisons, boolean logic, selection: result types by numpy broadcasting.
 #include "../Inference.h"
 
 using namespace mlir;
 using namespace pto_mlir::top;
 
-// The broadcast of all operands with the given element type.
+// The broadcast of all operands, with the given element type.
 template <typename OpTy>
 static LogicalResult inferBroadcast(std::optional<Location> loc, ValueRange operands, Type element,
                                     SmallVectorImpl<Type> &types) {

@@ -1,4 +1,4 @@
-// The reductions: sum, mean, max, min over a list of axes.
+// Reductions (sum, mean, max, min) over a list of axes.
 #include "../Inference.h"
 
 using namespace mlir;

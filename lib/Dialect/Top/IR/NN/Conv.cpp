@@ -3,7 +3,7 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-// Kernel sizes: behind the channels in NCHW, before them in NHWC.
+// Kernel sizes: the trailing dimensions of the filter in NCHW, the leading ones in NHWC.
 static ArrayRef<int64_t> kernelOf(RankedTensorType filter, StringRef layout) {
   return layout == "NHWC" ? filter.getShape().drop_back(2) : filter.getShape().drop_front(2);
 }

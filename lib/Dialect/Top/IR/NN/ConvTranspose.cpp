@@ -5,7 +5,7 @@
 using namespace mlir;
 using namespace pto_mlir::top;
 
-// `stride * (in - 1) + dilation * (k - 1) + 1 - begin - end + extra`; nullopt when it is no positive size.
+// `stride * (in - 1) + dilation * (k - 1) + 1 - begin - end + extra`; nullopt if that is not positive.
 static std::optional<int64_t> outputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin,
                                          int64_t end, int64_t extra) {
   int64_t steps, extent, size;

@@ -1,4 +1,4 @@
-// Pooling over windows: maximum and mean.
+// Pooling over windows: max and average.
 #include "../Inference.h"
 
 using namespace mlir;
@@ -23,8 +23,8 @@ static LogicalResult inferPool(std::optional<Location> loc, typename OpTy::Adapt
   return success();
 }
 
-// End pads such that the last window ends with the padded input, or the given ones where rounding down leaves elements
-// unread.
+// End pads with which the last window ends at the end of the padded input; the given ones if rounding down leaves
+// elements unread.
 template <typename OpTy> static SmallVector<int64_t> effectivePads(OpTy op) {
   SmallVector<int64_t> pads(op.getPads());
   if (!op.getCeilMode())

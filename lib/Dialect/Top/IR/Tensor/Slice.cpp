@@ -19,7 +19,7 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
         end > size)
       return inferError<SliceOp>(loc, "start ", start, ", end ", end, ", step ", step, " do not fit size ", size,
                                  " of dimension ", i);
-    // Counted with the step's own sign, so that no negation of a huge step can overflow.
+    // Computed with the sign of the step: negating a huge step could overflow.
     int64_t reach = end - start;
     bool empty = down ? reach >= 0 : reach <= 0;
     shape.push_back(empty ? 0 : (reach + (down ? 1 : -1)) / step + 1);

@@ -1,4 +1,4 @@
-//===- FeatureMaps.cpp - convolutions and pools compute channels-last -----===//
+//===- FeatureMaps.cpp - Conversion of ops on feature maps to channels-last ===//
 
 #include "Phases.h"
 
@@ -28,7 +28,7 @@ static void convert(Operation *op) {
   auto type = cast<RankedTensorType>(op->getResultTypes()[0]);
   int64_t rank = type.getRank();
   OpBuilder builder(op);
-  // A permute of an input that has the model's name would be a second tensor of that name.
+  // The permuted input must not carry the tensor's name, or two tensors would have it.
   Location unnamed = UnknownLoc::get(op->getContext());
   Operation *last = builder.clone(*op);
   builder.setInsertionPoint(last);

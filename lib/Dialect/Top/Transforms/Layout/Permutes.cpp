@@ -1,4 +1,4 @@
-//===- Permutes.cpp - permutations between NCHW and NHWC ------------------===//
+//===- Permutes.cpp - Permutations between NCHW and NHWC ------------------===//
 
 #include "Phases.h"
 
@@ -24,7 +24,7 @@ SmallVector<int64_t> toChannelsFirst(int64_t rank) {
   return perm;
 }
 
-// Elements of `weight` in the order of the permuted shape.
+// The elements of `weight` in row-major order of the permuted shape.
 static std::vector<char> permuteBytes(const Weight &weight, ArrayRef<int64_t> perm) {
   ArrayRef<int64_t> shape = weight.type.getShape();
   int64_t rank = weight.type.getRank(), size = elementBytes(weight.type.getElementType());

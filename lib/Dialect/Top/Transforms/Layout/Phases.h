@@ -1,4 +1,4 @@
-//===- Phases.h - the phases of top-layout ----------------------*- C++ -*-===//
+//===- Phases.h - The phases of top-layout ----------------------*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_LAYOUT_PHASES_H
 #define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_LAYOUT_PHASES_H
@@ -8,33 +8,33 @@
 
 namespace pto_mlir::top::layout {
 
-/// Marks the permutes back to NCHW that this pass made: those may move down
-/// through other ops, while a permute of the model keeps its place and name.
+/// Marks permutes back to NCHW created by this pass. They may be sunk through other ops; a permute of the model keeps
+/// its position and name.
 constexpr llvm::StringLiteral kOwnAttr = "top.layout_boundary";
 
 /// [N, C, spatial..] -> [N, spatial.., C] and back, as `perm` attributes.
 llvm::SmallVector<int64_t> toChannelsLast(int64_t rank);
 llvm::SmallVector<int64_t> toChannelsFirst(int64_t rank);
 
-/// `value` permuted: in the store for a constant, else by a top.permute.
+/// `value` permuted: a constant in the weight store, any other value by a top.permute.
 mlir::Value permuted(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> perm);
 
-/// A permute back to NCHW that the pass may move.
+/// Creates a permute back to NCHW that the pass may sink.
 mlir::Value ownPermute(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value);
 
-/// The channels-last value under an own permute, or null.
+/// The channels-last operand of a permute created by the pass, or null.
 mlir::Value underOwnPermute(mlir::Value value);
 
 /// Location of the same tensor held channels-last.
 mlir::Location channelsLastLoc(mlir::Location loc);
 
-/// 1. Each op on feature maps computes channels-last, between two permutes.
+/// 1. Converts ops on feature maps to channels-last, between two permutes.
 void convertFeatureMaps(mlir::func::FuncOp func);
 
-/// 2. Own permutes move down through ops that do not care, and cancel.
+/// 2. Sinks these permutes through layout-agnostic ops; inverse permutes cancel.
 void populatePushPermutes(mlir::RewritePatternSet &patterns);
 
-/// 3. A permute that moves only unit dimensions becomes a reshape; reshapes merge.
+/// 3. Turns permutes that move only unit dimensions into reshapes, and merges reshapes.
 void populateReshapePermutes(mlir::RewritePatternSet &patterns);
 
 } // namespace pto_mlir::top::layout

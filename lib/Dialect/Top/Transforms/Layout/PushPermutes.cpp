@@ -1,4 +1,4 @@
-//===- PushPermutes.cpp - permutes move down and cancel -------------------===//
+//===- PushPermutes.cpp - Sinking and cancelling of permutes --------------===//
 
 #include "Phases.h"
 
@@ -14,7 +14,7 @@ namespace {
 
 RankedTensorType typeOf(Value value) { return cast<RankedTensorType>(value.getType()); }
 
-// `op` again on channels-last operands; its old value is the new one permuted back.
+// Recreates `op` on channels-last operands and replaces it by the result permuted back.
 void replaceChannelsLast(
     PatternRewriter &rewriter, Operation *op, ValueRange operands,
     llvm::function_ref<void(Operation *)> remap = [](Operation *) {}) {
@@ -31,7 +31,7 @@ void replaceChannelsLast(
   rewriter.replaceOp(op, ownPermute(rewriter, op->getLoc(), last->getResult(0)));
 }
 
-// Entry d of `values` belongs to dimension d; the same list for the permuted dimensions.
+// A per-dimension list, reordered for channels-last.
 SmallVector<int64_t> remapped(ArrayRef<int64_t> values) {
   return applyPermutation(values, toChannelsLast(values.size()));
 }
@@ -75,7 +75,7 @@ struct PushBinary : RewritePattern {
   }
 
 private:
-  // `operand` of at most `rank` dimensions, to be broadcast channels-last.
+  // `operand` of at most `rank` dimensions, reordered so that it broadcasts channels-last.
   static Value channelsLast(PatternRewriter &rewriter, Value operand, int64_t rank) {
     auto type = typeOf(operand);
     if (type.getNumElements() == 1 && type.getRank() <= rank &&
@@ -124,7 +124,7 @@ struct PushConcat : OpRewritePattern<ConcatOp> {
   }
 };
 
-// What of `op` names dimensions, in `last`, the same op on a channels-last operand.
+// Remaps attributes that name dimensions from `op` to `last`, the same op on a channels-last operand.
 void remap(SoftmaxOp op, SoftmaxOp last) {
   last.setAxis(toChannelsFirst(typeOf(op.getInput()).getRank())[op.getAxis()]);
 }
@@ -180,7 +180,7 @@ template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
       replaceChannelsLast(rewriter, op, input, [&](Operation *last) { cast<ReduceOp>(last).setAxes(axes); });
       return success();
     }
-    // Dimensions that stay: in the order of the result, and as they lie in memory.
+    // The kept dimensions: in the order of the result, and in memory order.
     SmallVector<int64_t> wanted, given;
     for (int64_t dim = 0; dim < rank; ++dim) {
       if (!llvm::is_contained(op.getAxes(), dim))
@@ -198,7 +198,8 @@ template <typename ReduceOp> struct PushReduce : OpRewritePattern<ReduceOp> {
   }
 };
 
-// [N, C, spatial..] with the spatial dimensions made one (patches become a sequence): the same on [N, spatial.., C].
+// Sinks through a reshape that flattens the spatial dimensions (patches to a sequence): [N, C, spatial..] becomes [N,
+// spatial.., C].
 struct PushFlatten : OpRewritePattern<ReshapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(ReshapeOp op, PatternRewriter &rewriter) const override {
@@ -215,7 +216,7 @@ struct PushFlatten : OpRewritePattern<ReshapeOp> {
   }
 };
 
-// permute(permute(x)) is one permute, or x.
+// Merges permute(permute(x)) into one permute, or x.
 struct Compose : OpRewritePattern<PermuteOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PermuteOp op, PatternRewriter &rewriter) const override {
@@ -224,7 +225,7 @@ struct Compose : OpRewritePattern<PermuteOp> {
       return rewriter.notifyMatchFailure(op, "operand is no permute");
     SmallVector<int64_t> perm = applyPermutation(inner.getPerm(), op.getPerm());
     Value source = inner.getInput();
-    // The names that nobody holds any more.
+    // Names without a tensor after the rewrite.
     SmallVector<StringRef, 2> lost;
     if (inner->hasOneUse() && getTensorName(inner.getLoc()) != getTensorName(source))
       lost.push_back(getTensorName(inner.getLoc()));

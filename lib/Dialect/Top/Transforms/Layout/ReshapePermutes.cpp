@@ -1,4 +1,4 @@
-//===- ReshapePermutes.cpp - permutes that move nothing -------------------===//
+//===- ReshapePermutes.cpp - Permutes of unit dimensions as reshapes ------===//
 
 #include "Phases.h"
 
@@ -9,7 +9,7 @@ using namespace mlir;
 namespace pto_mlir::top::layout {
 namespace {
 
-// Dimensions of one element may go anywhere: the elements keep their order.
+// Moving dimensions of size 1 keeps the order of the elements.
 struct UnitPermute : OpRewritePattern<PermuteOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(PermuteOp op, PatternRewriter &rewriter) const override {
