@@ -66,8 +66,8 @@ TEST_F(Npy, BadFilesAreRefused) {
       {"{'descr': '<i4', 'fortran_order': False, 'shape': (-2,), }", "", "shape is malformed"},
       {"{'descr': '<i4', 'fortran_order': False, 'shape': (4611686018427387904, 8), }", "", "more than fit"},
       {"{'descr': '<i4', 'fortran_order': False, 'shape': (2", "", "shape is malformed"},
-      {"__import__('os')", "", "no dictionary"},
-      {"", "", "no dictionary"},
+      {"__import__('os')", "", "is not a dictionary"},
+      {"", "", "is not a dictionary"},
   };
   for (const Case &test : cases)
     EXPECT_THAT(readText(test.header, test.data), HasSubstr(test.message)) << test.header;
