@@ -17,7 +17,8 @@ NAMED = {
     "lib/Dialect/PTO/IR/Target.cpp": "which of these two columns holds",
     "lib/Dialect/PTO/IR/PTOTraits.cpp": "the same two columns, of the ops' type traits",
     "include/pto_mlir/Dialect/PTO/IR/PTOTraits.h": "the same two columns, of the ops' type traits",
-    "lib/Cost/Cost.cpp": "curves that were measured on one chip",
+    "lib/Dialect/PTO/IR/ElementTypes.cpp": "the two columns of refused types (PTO_Refuses), chosen by the row's rules",
+    "lib/Dialect/PTO/IR/gen_insns.py": "the same columns and the table's two columns of types",
 }
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(?<=\n)\s*#(?! *(?:include|define|if|el|end|pragma))[^\n]*", re.S)
 CODE = {".cpp", ".h", ".c", ".inc", ".py"}
