@@ -56,7 +56,8 @@ def test_files_round_trip(path, generic):
 
 def messages():
     """(place, words) of every diagnostic of the dialect and its passes: its long pieces, otherwise the longest."""
-    for path in sorted((ROOT / "lib" / "Dialect" / "PTO").rglob("*")):
+    folders = [ROOT / "lib" / "Dialect" / "PTO", ROOT / "lib" / "Frontend" / "PTO"]
+    for path in sorted(path for folder in folders for path in folder.rglob("*")):
         if path.suffix not in (".cpp", ".h"):
             continue
         text = path.read_text()
@@ -75,7 +76,8 @@ def messages():
 
 def test_every_message_is_expected_by_a_test():
     """The text after `emitError`; a test may quote only its first words."""
-    files = [*FOLDER.rglob("*"), *(ROOT / "test" / "Tools").rglob("*"), *(ROOT / "test" / "Backend").rglob("*")]
+    folders = [FOLDER, *(ROOT / "test" / name for name in ("Backend", "Frontend", "Tools"))]
+    files = [path for folder in folders for path in folder.rglob("*")]
     tests = "\n".join(path.read_text(errors="replace") for path in files if path.is_file())
     missing = [
         f"{place}: {words}"
