@@ -63,7 +63,7 @@ OVER_ONNXRUNTIME = "the same / onnxruntime on one thread"
 CONVERSION = "model_transform + model_deploy, s"
 FILE = "file, bytes"
 LARGE = 0.02  # a launch counts as large from this part of the makespan on
-DISPATCH_US = 0.95  # of a task's time on a core, as the runtime counts it (kDispatchNs)
+DISPATCH_US = 0.95  # of a task's time on a core, as the runtime counts it (ISA/Costs.td, dispatchSeconds)
 
 
 class Table:

@@ -241,7 +241,15 @@ def write_costs(table, out):
 
 
 # Of a chip, in the order of ChipInfo; lists by GlobalPath.
-CHIP_NUMBERS = ("clock", "launchSeconds", "crossSeconds", "l2BytesPerSecond", "hbmBytesPerSecond", "l2Bytes")
+CHIP_NUMBERS = (
+    "clock",
+    "launchSeconds",
+    "dispatchSeconds",
+    "crossSeconds",
+    "l2BytesPerSecond",
+    "hbmBytesPerSecond",
+    "l2Bytes",
+)
 CHIP_PATHS = ("toUB", "toL1", "fromUB", "fromL1", "fromL0C")
 CHIP_STARTS = ("startToUB", "startToL1", "startFromUB")
 

@@ -115,15 +115,17 @@ private:
   /// Cycles of the busiest block of the joined kernel; nothing when it is not faster than the kernels apart, of which
   /// the cube kernel takes `cubeAlone`.
   std::optional<double> joinedCycles(const Producer &producer, const Panels &panels, double cubeAlone) {
+    const pto::Target &target = pto::targetOf(getOperation());
     const cube::CubeProblem &p = producer.contraction.problem;
     const cube::TileShapes &shapes = producer.shapes;
+    double lanes = double(target.vectorCores);
     double all = double(p.outer * p.m * p.n), tile = double(shapes.rows[0] * shapes.columns[0]),
            tiles = double(shapes.perBlock);
-    double apart = vectorCycles(panels, all / double(2 * numCores), tiles),
-           beside = vectorCycles(panels, std::min(all, tiles * tile) / 2, tiles), cube = producer.tiling.cycles;
+    double apart = vectorCycles(panels, all / double(lanes * numCores), tiles),
+           beside = vectorCycles(panels, std::min(all, tiles * tile) / lanes, tiles), cube = producer.tiling.cycles;
     // They overlap but for the first tile of the one or the last of the other.
     double joined = std::max(cube, beside) + std::min(cube, beside) / tiles;
-    if (joined >= cubeAlone + apart + cost::Prices(pto::targetOf(getOperation()).name).launch())
+    if (joined >= cubeAlone + apart + cost::Prices(target.name).launch())
       return std::nullopt;
     return joined;
   }

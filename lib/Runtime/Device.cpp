@@ -1,5 +1,7 @@
 #include "pto_mlir/Runtime/Device.h"
 
+#include "pto_mlir/ISA/Table.h"
+
 #include "CommandSources.h"
 #include "Plugin.h"
 
@@ -26,6 +28,8 @@ Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
     device->context = nullptr;
     return device->failure("cannot open", status);
   }
+  const isa::ArchInfo *arch = options.processor.empty() ? &isa::defaultArch() : isa::findArch(options.processor);
+  device->dispatch = arch ? isa::chipInfo(arch->arch).dispatchSeconds : 0;
   device->coreByCore = (*api)->run_core && options.mode == "functional";
   if (options.mode.starts_with("timing:"))
     device->trace = options.mode.substr(std::string_view("timing:").size());

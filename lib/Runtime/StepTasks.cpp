@@ -105,7 +105,7 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
       // The cores of a block work at the same time.
       auto mine = seconds.begin() + call.block * (cores / call.numBlocks);
       double longest = cores ? *std::max_element(mine, mine + cores / call.numBlocks) : 0;
-      call.costNs = kDispatchNs + uint64_t(std::llround(longest * 1e9));
+      call.costNs = uint64_t(std::llround((device.dispatchSeconds() + longest) * 1e9));
       return {};
     };
   else

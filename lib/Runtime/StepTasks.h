@@ -21,9 +21,6 @@ Result<std::unique_ptr<tasks::TaskRuntime>> makeTaskRuntime(uint32_t numCore, ui
 /// One in virtual time, for a device that measures its own: `blocks` as above.
 Result<std::unique_ptr<tasks::TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool trace);
 
-/// In virtual time a core is busy for as long as the device says, and this much: it sees a task 0.35 us after the
-/// dispatch, and its scheduler sees the end 0.6 us after it (reference task-runtime 2.6, measured on the chip).
-inline constexpr uint64_t kDispatchNs = 950;
 /// A host op is taken to move this many bytes per ns.
 inline constexpr uint64_t kHostBytesPerNs = 4;
 

@@ -15,10 +15,10 @@ TEST(Prices, LaunchAndCoresAreTheChips) {
     const isa::ArchInfo &arch = *isa::findArch(name);
     const isa::ChipInfo &chip = isa::chipInfo(arch.arch);
     Prices prices(name);
-    EXPECT_DOUBLE_EQ(prices.launch(), chip.launchSeconds * chip.clock);
+    EXPECT_DOUBLE_EQ(prices.launch(), chip.dispatchSeconds * chip.clock);
     EXPECT_EQ(prices.vectorCores(), int64_t(arch.blocks) * arch.vectorCores);
   }
-  EXPECT_NEAR(Prices("a3").launch(), 10620, 1);
+  EXPECT_NEAR(Prices("a3").launch(), 1710, 1);
   EXPECT_EQ(Prices("a3").vectorCores(), 48);
   EXPECT_EQ(Prices("a3").flag(), 1);
 }

@@ -103,7 +103,9 @@ class Sourced<string v, string s> {
 class Chip<Arch a> {
   Arch arch = a;
   Sourced clock = ?;           // Hz
-  Sourced launchSeconds = ?;   // of every kernel
+  Sourced launchSeconds = ?;   // of a kernel that the host launches
+  // Of a task beside its work: a core sees it 0.35 us after the dispatch, its scheduler sees the end 0.6 us after it.
+  Sourced dispatchSeconds = Sourced<"0.95e-6", "public task runtime, measured on the chip; docs/rationale-task-runtime.md">;
   Sourced crossSeconds = ?;    // between a cross-core flag's raise and what waits for it
   Sourced l2BytesPerSecond = ?;  // of all cores
   Sourced hbmBytesPerSecond = ?; // of all cores

@@ -134,10 +134,11 @@ struct Sourced {
 /// A chip as the cost model sees it. Paths are those of one core that has the path for itself.
 struct ChipInfo {
   Arch arch;
-  unsigned blocks;       // that run at a time: one cube core and two vector cores each
-  Sourced clock;         // Hz
-  Sourced launchSeconds; // of every kernel
-  Sourced crossSeconds;  // between a cross-core flag's raise and what waits for it
+  unsigned blocks;         // that run at a time: one cube core and two vector cores each
+  Sourced clock;           // Hz
+  Sourced launchSeconds;   // of a kernel that the host launches
+  Sourced dispatchSeconds; // of a task beside its work
+  Sourced crossSeconds;    // between a cross-core flag's raise and what waits for it
   // Global memory as all cores share it: bytes that are in L2 come from there, others from HBM.
   Sourced l2BytesPerSecond, hbmBytesPerSecond, l2Bytes;
   Sourced pathBytesPerSecond[6], pathStartSeconds[6]; // by GlobalPath

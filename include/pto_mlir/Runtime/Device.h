@@ -62,6 +62,8 @@ public:
   Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const;
   /// Whether `timedLaunch` works: the device measures its own time.
   bool timesCores() const { return coreTimes; }
+  /// How long a task occupies its core beside its work (ChipInfo::dispatchSeconds).
+  double dispatchSeconds() const { return dispatch; }
   /// Launches, waits, and says how long each core worked: seconds of the device, core by core as in run_core.
   Result<std::vector<double>> timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores,
                                           const std::vector<pto_arg> &arguments);
@@ -76,6 +78,7 @@ private:
   const pto_device_api *api;
   pto_device_context *context = nullptr;
   bool coreByCore = false, coreTimes = false;
+  double dispatch = 0;
   std::map<std::string, std::string> computes; // by kernel: the names of the tensors that it computes, for faults
   std::unique_ptr<CommandSources> sources;     // where commands come from
   std::string trace;                           // file of the device's trace; empty: none
