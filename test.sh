@@ -31,6 +31,7 @@ sanitizers() {
   configure sanitize-thread; build build-sanitize-thread PTOThreadTests
   check_generated_headers build-sanitize-thread
 }
+tidy() { if [ -n "$full" ]; then scripts/check_tidy.sh; else scripts/check_tidy.sh --below-border; fi; }
 fuzzers() { build build PTOFuzzers; check_generated_headers build; }
 # Noted here: a stage behind '||' would run on after a failure, and then succeed.
 tests() { .venv/bin/python scripts/run_tests.py $full || status=$?; }
@@ -41,6 +42,7 @@ stage build compile
 stage wheels wheels
 stage "sanitizer build" sanitizers
 stage "fuzzer build" fuzzers
+stage clang-tidy tidy
 status=0
 stage tests tests
 

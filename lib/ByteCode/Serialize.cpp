@@ -51,15 +51,18 @@ Result<Constant> read(const fb::Constant &table, size_t index) {
 std::vector<uint8_t> serialize(const Module &module) {
   FlatBufferBuilder builder;
   std::vector<Offset<fb::Type>> types;
+  types.reserve(module.types.size());
   for (const Type &type : module.types)
     types.push_back(
         fb::CreateType(builder, static_cast<uint8_t>(type.element), type.isTensor, builder.CreateVector(type.shape)));
   std::vector<Offset<fb::Constant>> constants;
+  constants.reserve(module.constants.size());
   for (const Constant &constant : module.constants)
     constants.push_back(write(builder, constant));
   std::vector<Offset<fb::Function>> functions;
   for (const Function &function : module.functions) {
     std::vector<Offset<fb::DebugEntry>> debug;
+    debug.reserve(function.debug.size());
     for (const DebugEntry &entry : function.debug)
       debug.push_back(fb::CreateDebugEntry(builder, entry.instruction, builder.CreateSharedString(entry.location)));
     auto name = builder.CreateString(function.name);

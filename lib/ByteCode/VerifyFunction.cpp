@@ -132,6 +132,7 @@ private:
   void push(Type type) { state.stack.push_back(std::move(type)); }
   std::vector<Type> typesOf(const std::vector<uint32_t> &indices) const {
     std::vector<Type> types;
+    types.reserve(indices.size());
     for (uint32_t index : indices)
       types.push_back(module.types[index]);
     return types;

@@ -23,9 +23,11 @@ public:
 
   flatbuffers::DetachedBuffer write(const SectionPlan &sections) {
     std::vector<Offset<fb::Kernel>> kernels;
+    kernels.reserve(merge.stored.size());
     for (size_t place = 0; place < merge.stored.size(); ++place)
       kernels.push_back(writeKernel(model.kernels[merge.stored[place]], merge.sourceOps[place]));
     std::vector<Offset<fb::Weight>> weights;
+    weights.reserve(model.weights.size());
     for (size_t i = 0; i < model.weights.size(); ++i)
       weights.push_back(writeWeight(i));
     auto nets = each<fb::Net>(model.nets, [&](auto &net) { return writeNet(net); });
@@ -66,6 +68,7 @@ private:
 
   Offset<Vector<Offset<String>>> strings(const std::vector<std::string> &texts) {
     std::vector<Offset<String>> offsets;
+    offsets.reserve(texts.size());
     for (const std::string &text : texts)
       offsets.push_back(string(text));
     return builder.CreateVector(offsets);
@@ -73,6 +76,7 @@ private:
 
   template <class Table, class Items, class Write> Offset<Vector<Offset<Table>>> each(const Items &items, Write write) {
     std::vector<Offset<Table>> offsets;
+    offsets.reserve(items.size());
     for (auto &item : items)
       offsets.push_back(write(item));
     return builder.CreateVector(offsets);
@@ -141,6 +145,7 @@ private:
     fb::Range code(programBytes, program.code.size());
     programBytes += program.code.size();
     std::vector<uint32_t> kernels;
+    kernels.reserve(program.kernels.size());
     for (uint32_t kernel : program.kernels)
       kernels.push_back(merge.index[kernel]);
     auto name = string(program.name);

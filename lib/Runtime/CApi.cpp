@@ -73,6 +73,7 @@ int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_in
   if (num_outputs == 0)
     return fail("no output is asked for");
   std::vector<std::string> names;
+  names.reserve(num_outputs);
   for (size_t i = 0; i < num_outputs; ++i)
     names.push_back(outputs[i].name);
   auto results = session->session->run(tensors, names);

@@ -94,6 +94,7 @@ Status Device::copyFromDevice(void *data, uint64_t address, uint64_t bytes) {
 
 Result<uint32_t> Device::loadKernel(const pmodel::KernelDesc &kernel) {
   std::vector<pto_stream> streams;
+  streams.reserve(kernel.streams.size());
   for (const pmodel::StreamDesc &stream : kernel.streams)
     streams.push_back({static_cast<uint32_t>(stream.coreKind), stream.pipe, stream.words.data(), stream.words.size()});
   pto_kernel_desc desc = {kernel.name.c_str(), streams.data(), streams.size(), kernel.numArgs};

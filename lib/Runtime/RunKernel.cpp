@@ -93,6 +93,7 @@ Result<pto_profile> runKernel(KernelRun &run) {
   if (!session)
     return Failure{session.error()};
   std::vector<KernelMemory> memory;
+  memory.reserve(run.arguments.size());
   for (NpyArray &array : run.arguments)
     memory.push_back({array.data.data(), array.data.size()});
   if (Status status = (*session)->run(memory, run.scalars, run.blocks); !status)

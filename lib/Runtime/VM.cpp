@@ -86,6 +86,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
 
 std::vector<pto_arg> VM::arguments(const Step &step) const {
   std::vector<pto_arg> list;
+  list.reserve(step.places.size());
   for (const VMArgument &place : step.places)
     list.push_back({slots[place.slot].address + place.offset, place.bytes});
   return list;

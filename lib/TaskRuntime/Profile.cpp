@@ -33,6 +33,7 @@ void findCriticalPath(const Trace &trace, Trace::Summary &summary) {
     producers[edge.consumer.value].push_back(edge.producer.value);
   // An edge's producer ends before its consumer starts, so ordering by start, then end, is topological.
   std::vector<std::pair<std::pair<uint64_t, uint64_t>, uint64_t>> order;
+  order.reserve(tasks.size());
   for (auto &[id, task] : tasks)
     order.push_back({{task.start, task.end}, id});
   std::sort(order.begin(), order.end());
