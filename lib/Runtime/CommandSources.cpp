@@ -2,6 +2,8 @@
 
 #include "pto_mlir/ISA/Table.h"
 
+#include <nlohmann/json.hpp>
+
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -59,25 +61,23 @@ std::string CommandSources::name(const std::string &message, const std::string &
 }
 
 namespace {
-/// The value of `key` in the JSON line of an event: a number, or a string without its quotes; empty when absent.
-std::string fieldOf(const std::string &line, const std::string &key) {
-  size_t at = line.rfind("\"" + key + "\": ");
-  if (at == std::string::npos)
-    return "";
-  at += key.size() + 4;
-  if (line[at] == '"')
-    return line.substr(at + 1, line.find('"', at + 1) - at - 1);
-  return line.substr(at, line.find_first_not_of("0123456789", at) - at);
+using Json = nlohmann::ordered_json; // an event keeps the order of its fields
+
+/// The event on a line of a trace, a comma behind it aside; nothing where the line holds no event.
+std::optional<Json> eventOf(std::string_view line) {
+  line = line.substr(0, line.find_last_not_of(", \t\r") + 1);
+  Json event = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  return event.is_object() && event.contains("ph") ? std::optional(std::move(event)) : std::nullopt;
 }
 
-std::string escaped(const std::string &text) {
-  std::string result;
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    result += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
-  }
-  return result;
+/// A track or a process: pid alone, or pid and tid.
+std::string trackOf(const Json &event, bool isThread) {
+  return event.value("pid", Json()).dump() + (isThread ? " " + event.value("tid", Json()).dump() : "");
+}
+
+std::string textOf(const Json &object, const char *key) {
+  auto field = object.is_object() ? object.find(key) : object.end();
+  return field != object.end() && field->is_string() ? field->get<std::string>() : "";
 }
 } // namespace
 
@@ -87,17 +87,20 @@ void CommandSources::nameInTrace(const std::string &path) const {
   std::string part = path + ".part", line;
   std::ifstream in(path);
   std::ofstream out(part);
-  std::map<std::string, std::string> names; // of processes by pid, of threads by pid and tid
+  std::map<std::string, std::string> names; // of processes and threads
   while (in && out && std::getline(in, line)) {
-    std::string pid = fieldOf(line, "pid"), tid = fieldOf(line, "tid"), word = fieldOf(line, "word");
-    uint64_t number = 0;
-    if (line.find("\"ph\": \"M\"") != std::string::npos) {
-      names[tid.empty() ? pid : pid + " " + tid] = fieldOf(line, "name");
-    } else if (std::from_chars(word.data(), word.data() + word.size(), number).ec == std::errc()) {
-      std::string source = find(fieldOf(line, "kernel"), names[pid] + " " + names[pid + " " + tid], number);
-      size_t end = line.rfind("}}");
-      if (!source.empty() && end != std::string::npos)
-        line.insert(end, ", \"source\": \"" + escaped(source) + "\"");
+    std::optional<Json> event = eventOf(line);
+    const Json args = event ? event->value("args", Json::object()) : Json::object();
+    std::string name = event && textOf(*event, "ph") == "M" ? textOf(*event, "name") : "";
+    if (name == "process_name" || name == "thread_name") {
+      names[trackOf(*event, name == "thread_name")] = textOf(args, "name");
+    } else if (auto word = args.find("word"); word != args.end() && word->is_number_unsigned()) {
+      std::string engine = names[trackOf(*event, false)] + " " + names[trackOf(*event, true)];
+      std::string source = find(textOf(args, "kernel"), engine, word->get<uint64_t>());
+      if (!source.empty()) {
+        (*event)["args"]["source"] = source;
+        line = event->dump(-1, ' ', false, Json::error_handler_t::replace) + (line.ends_with(',') ? "," : "");
+      }
     }
     out << line << '\n';
   }

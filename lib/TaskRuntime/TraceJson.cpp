@@ -1,9 +1,13 @@
 // Exports the trace as Chrome trace-event JSON (also read by Perfetto).
 #include "pto_mlir/TaskRuntime/Trace.h"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdio>
+#include <fstream>
 #include <map>
+#include <sstream>
 #include <unistd.h>
 
 namespace pto_mlir::tasks {
@@ -12,85 +16,62 @@ namespace {
 
 constexpr int kControl = 1, kCores = 2;
 
-std::string quoted(const std::string &text) {
-  std::string out = "\"";
-  for (char c : text) {
-    char buffer[8];
-    if (c == '"' || c == '\\')
-      (out += '\\') += c;
-    else if (static_cast<unsigned char>(c) < 0x20)
-      std::snprintf(buffer, sizeof buffer, "\\u%04x", c), out += buffer;
-    else
-      out += c;
-  }
-  return out + "\"";
-}
+/// An event or a part of one. Fields stay in the order they are written in.
+using Fields = nlohmann::ordered_json;
 
-/// Time in microseconds, the unit of the format.
-std::string micros(uint64_t ns) {
-  char buffer[40];
-  std::snprintf(buffer, sizeof buffer, "%llu.%03u", static_cast<unsigned long long>(ns / 1000), unsigned(ns % 1000));
-  return buffer;
-}
+/// The format's unit is the microsecond.
+double micros(uint64_t ns) { return double(ns) / 1000; }
 
-class Writer {
+/// Writes a trace event by event, so that its text need not fit into memory.
+class TraceWriter {
 public:
-  std::string out = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+  TraceWriter(const Trace &trace, std::ostream &out) : trace(trace), out(out) {}
 
-  void event(const char *phase, int pid, uint32_t tid, uint64_t time, const std::string &name,
-             const std::string &more) {
-    out += first ? "" : ",\n";
-    first = false;
-    out += std::string("{\"ph\":\"") + phase + "\",\"pid\":" + std::to_string(pid) + ",\"tid\":" + std::to_string(tid) +
-           ",\"ts\":" + micros(time) + ",\"name\":" + quoted(name) + more + "}";
-  }
-  void span(int pid, uint32_t tid, uint64_t begin, uint64_t end, const std::string &name, const std::string &args) {
-    event("X", pid, tid, begin, name,
-          ",\"dur\":" + micros(end - std::min(begin, end)) + (args.empty() ? "" : ",\"args\":{" + args + "}"));
-  }
-  void label(int pid, uint32_t tid, const char *kind, const std::string &name, uint32_t order) {
-    event("M", pid, tid, 0, kind, ",\"args\":{\"name\":" + quoted(name) + "}");
-    if (std::string(kind) == "thread_name")
-      event("M", pid, tid, 0, "thread_sort_index", ",\"args\":{\"sort_index\":" + std::to_string(order) + "}");
+  void write() {
+    out << "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
+    writeTracks();
+    for (const BlockRecord &block : trace.blocks)
+      writeBlock(block);
+    for (auto &[task, block] : firstBlock)
+      span(kControl, 0, block->submitted, block->published, "submit " + block->name, {{"task", toString(block->task)}});
+    for (const BlockedRecord &wait : trace.blocked)
+      span(kControl, 0, wait.begin, wait.end, "blocked: no room", {});
+    writeFlows();
+    writeDepths();
+    out << "\n]}\n";
   }
 
 private:
-  bool first = true;
-};
+  void writeTracks() {
+    label(kControl, 0, "process_name", "control");
+    thread(kControl, 0, "orchestrator");
+    for (uint32_t i = 0; i < trace.schedulers; ++i)
+      thread(kControl, i + 1, "scheduler " + std::to_string(i));
+    label(kCores, 0, "process_name", "cores");
+    uint32_t core = 0;
+    for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
+      for (uint32_t i = 0; i < trace.cores[kind]; ++i, ++core)
+        thread(kCores, core, std::string(workerKindName(WorkerKind(kind))) + " " + std::to_string(i));
+  }
 
-} // namespace
-
-std::string Trace::toJson() const {
-  Writer writer;
-  writer.label(kControl, 0, "process_name", "control", 0);
-  writer.label(kControl, 0, "thread_name", "orchestrator", 0);
-  for (uint32_t i = 0; i < schedulers; ++i)
-    writer.label(kControl, i + 1, "thread_name", "scheduler " + std::to_string(i), i + 1);
-  writer.label(kCores, 0, "process_name", "cores", 1);
-  uint32_t core = 0;
-  for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
-    for (uint32_t i = 0; i < cores[kind]; ++i, ++core)
-      writer.label(kCores, core, "thread_name", std::string(workerKindName(WorkerKind(kind))) + " " + std::to_string(i),
-                   core);
-
-  // Flows go from the end of a producer's last block to the start of its consumer's first block.
-  std::map<uint64_t, const BlockRecord *> firstBlock, lastBlock;
-  for (const BlockRecord &block : blocks) {
-    std::string args = "\"task\":" + quoted(toString(block.task)) + ",\"block\":" + std::to_string(block.block) +
-                       ",\"ready_us\":" + micros(block.ready) + ",\"submitted_us\":" + micros(block.submitted);
+  void writeBlock(const BlockRecord &block) {
+    Fields args = {{"task", toString(block.task)},
+                   {"block", block.block},
+                   {"ready_us", micros(block.ready)},
+                   {"submitted_us", micros(block.submitted)}};
     if (block.kernel != block.name)
-      args += ",\"kernel\":" + quoted(block.kernel);
+      args["kernel"] = block.kernel;
     if (block.failed)
-      args += ",\"failed\":true";
+      args["failed"] = true;
     if (block.skipped)
-      args += ",\"skipped\":true";
+      args["skipped"] = true;
     uint32_t scheduler = block.scheduler + 1; // 0: the orchestrator
     if (block.core == BlockRecord::kNoCore) {
-      writer.span(kControl, scheduler, block.resolved, block.handled, block.name, args);
+      span(kControl, scheduler, block.resolved, block.handled, block.name, std::move(args));
     } else {
-      writer.span(kCores, block.core, block.start, block.end, block.name, args);
-      writer.event("i", kControl, scheduler, block.dispatched, "dispatch " + block.name, ",\"s\":\"t\"");
-      writer.span(kControl, scheduler, block.resolved, block.handled, "resolve " + block.name, "");
+      span(kCores, block.core, block.start, block.end, block.name, std::move(args));
+      event("i", kControl, scheduler, block.dispatched, "dispatch " + block.name, {{"s", "t"}});
+      span(kControl, scheduler, block.resolved, block.handled, "resolve " + block.name, {});
     }
     const BlockRecord *&first = firstBlock[block.task.value], *&last = lastBlock[block.task.value];
     if (!first || block.start < first->start)
@@ -98,44 +79,79 @@ std::string Trace::toJson() const {
     if (!last || block.end > last->end)
       last = &block;
   }
-  for (auto &[task, block] : firstBlock)
-    writer.span(kControl, 0, block->submitted, block->published, "submit " + block->name,
-                "\"task\":" + quoted(toString(block->task)));
-  for (const BlockedRecord &wait : blocked)
-    writer.span(kControl, 0, wait.begin, wait.end, "blocked: no room", "");
-  uint64_t flow = 0;
-  for (const EdgeRecord &edge : edges) {
-    auto from = lastBlock.find(edge.producer.value);
-    auto to = firstBlock.find(edge.consumer.value);
-    if (from == lastBlock.end() || to == firstBlock.end())
-      continue;
-    auto place = [&](const BlockRecord &block, const char *phase, uint64_t time, const char *more) {
-      bool onCore = block.core != BlockRecord::kNoCore;
-      writer.event(phase, onCore ? kCores : kControl, onCore ? block.core : block.scheduler + 1, time, "dependency",
-                   ",\"cat\":\"dependency\",\"id\":" + std::to_string(flow) + more);
-    };
-    // The point must be inside the span: viewers bind a flow to the enclosing span.
-    place(*from->second, "s", from->second->end - (from->second->end > from->second->start), "");
-    place(*to->second, "f", to->second->start, ",\"bp\":\"e\"");
-    ++flow;
+
+  /// Flows go from where the last block of a producer ended to where the first of its consumer begins.
+  void writeFlows() {
+    uint64_t flow = 0;
+    for (const EdgeRecord &edge : trace.edges) {
+      auto from = lastBlock.find(edge.producer.value);
+      auto to = firstBlock.find(edge.consumer.value);
+      if (from == lastBlock.end() || to == firstBlock.end())
+        continue;
+      auto place = [&](const BlockRecord &block, const char *phase, uint64_t time, Fields more) {
+        bool onCore = block.core != BlockRecord::kNoCore;
+        more.update({{"cat", "dependency"}, {"id", flow}});
+        event(phase, onCore ? kCores : kControl, onCore ? block.core : block.scheduler + 1, time, "dependency", more);
+      };
+      // A point inside the span: viewers attach a flow to the span around it.
+      const BlockRecord &producer = *from->second;
+      place(producer, "s", producer.end - (producer.end > producer.start), Fields::object());
+      place(*to->second, "f", to->second->start, {{"bp", "e"}});
+      ++flow;
+    }
   }
-  for (const DepthSample &sample : depths)
-    for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
-      if (cores[kind])
-        writer.event("C", kControl, 0, sample.time, "ready " + std::string(workerKindName(WorkerKind(kind))),
-                     ",\"args\":{\"tasks\":" + std::to_string(sample.ready[kind]) + "}");
-  return writer.out + "\n]}\n";
+
+  void writeDepths() {
+    for (const DepthSample &sample : trace.depths)
+      for (unsigned kind = 0; kind < kNumWorkerKinds; ++kind)
+        if (trace.cores[kind])
+          event("C", kControl, 0, sample.time, "ready " + std::string(workerKindName(WorkerKind(kind))),
+                {{"args", {{"tasks", sample.ready[kind]}}}});
+  }
+
+  void event(const char *phase, int pid, uint32_t tid, uint64_t time, const std::string &name, const Fields &more) {
+    Fields fields = {{"ph", phase}, {"pid", pid}, {"tid", tid}, {"ts", micros(time)}, {"name", name}};
+    fields.update(more);
+    // Names are any bytes: what is not UTF-8 becomes U+FFFD.
+    out << (first ? "" : ",\n") << fields.dump(-1, ' ', false, Fields::error_handler_t::replace);
+    first = false;
+  }
+  void span(int pid, uint32_t tid, uint64_t begin, uint64_t end, const std::string &name, Fields args) {
+    Fields more = {{"dur", micros(end - std::min(begin, end))}};
+    if (!args.empty())
+      more["args"] = std::move(args);
+    event("X", pid, tid, begin, name, more);
+  }
+  void label(int pid, uint32_t tid, const char *kind, const std::string &name) {
+    event("M", pid, tid, 0, kind, {{"args", {{"name", name}}}});
+  }
+  void thread(int pid, uint32_t tid, const std::string &name) {
+    label(pid, tid, "thread_name", name);
+    event("M", pid, tid, 0, "thread_sort_index", {{"args", {{"sort_index", tid}}}});
+  }
+
+  const Trace &trace;
+  std::ostream &out;
+  bool first = true;
+  std::map<uint64_t, const BlockRecord *> firstBlock, lastBlock; // by task
+};
+
+} // namespace
+
+std::string Trace::toJson() const {
+  std::ostringstream out;
+  TraceWriter(*this, out).write();
+  return std::move(out).str();
 }
 
 Status Trace::writeJson(const std::string &path) const {
   std::string temporary = path + ".part" + std::to_string(getpid());
-  FILE *file = std::fopen(temporary.c_str(), "wb");
+  std::ofstream file(temporary, std::ios::binary);
   if (!file)
     return Failure{path + ": cannot be written"};
-  std::string text = toJson();
-  bool whole = std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  whole &= std::fclose(file) == 0;
-  if (!whole || std::rename(temporary.c_str(), path.c_str()) != 0) {
+  TraceWriter(*this, file).write();
+  file.close();
+  if (!file || std::rename(temporary.c_str(), path.c_str()) != 0) {
     std::remove(temporary.c_str());
     return Failure{path + ": cannot be written"};
   }

@@ -221,7 +221,7 @@ TEST(Timing, WritesATrace) {
   }
   std::stringstream text;
   text << std::ifstream(path).rdbuf();
-  for (const char *part : {"\"AIV0.0\"", "\"name\": \"V\"", "\"texpands\"", "\"kernel\": \"test\"", "]}"})
+  for (const char *part : {"\"AIV0.0\"", "\"name\":\"V\"", "\"texpands\"", "\"kernel\":\"test\"", "]}"})
     EXPECT_NE(text.str().find(part), std::string::npos) << part;
   std::remove(path.c_str());
 

@@ -98,6 +98,23 @@ TEST(Trace, PerfettoJsonHasTracksFlowsAndCounters) {
   }
 }
 
+// Names are the caller's: any bytes.
+TEST(Trace, JsonOfNamesWithQuotesControlCharactersAndUtf8) {
+  Config config = smallConfig();
+  config.mode = Mode::VirtualTime;
+  config.trace = true;
+  auto runtime = make(config);
+  KernelId work = add(*runtime, "a \"b\" \\ \n\x01 \u03bb \xff", [](KernelCall &) {}, 1000);
+  EXPECT_OK(runtime->run([&](TaskRuntime &run) { submit(run, TaskSpec(work)); }));
+  auto json = nlohmann::json::parse(runtime->trace().toJson());
+  std::set<std::string> spans;
+  for (auto &event : json["traceEvents"])
+    if (event["ph"] == "X")
+      spans.insert(event["name"].get<std::string>());
+  // The byte that is no UTF-8 has become U+FFFD.
+  EXPECT_EQ(spans.count("a \"b\" \\ \n\x01 \u03bb \ufffd"), 1u);
+}
+
 TEST(Trace, SummaryOfAKnownScheduleInVirtualTime) {
   Config config = smallConfig();
   config.mode = Mode::VirtualTime;

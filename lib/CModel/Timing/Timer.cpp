@@ -2,6 +2,8 @@
 
 #include "pto_mlir/ISA/OperandList.h"
 
+#include <nlohmann/json.hpp>
+
 namespace pto_mlir::cmodel {
 
 Timer::Timer(isa::Arch arch, std::unique_ptr<Trace> trace) : chip(isa::chipInfo(arch)), trace(std::move(trace)) {}
@@ -67,8 +69,7 @@ cost::Span Timer::tracer(const Kernel &kernel) {
     const Stream &stream = *notes[core].streams[engine];
     const Op &op = stream.ops[event.op];
     trace->span(name, isa::pipeName(stream.pipe), isa::infoOf(op.insn.opcode).mnemonic, begin / chip.clock * 1e6,
-                duration / chip.clock * 1e6,
-                "\"kernel\": " + jsonString(kernel.name) + ", \"word\": " + std::to_string(op.word));
+                duration / chip.clock * 1e6, {{"kernel", kernel.name}, {"word", op.word}});
   };
 }
 

@@ -1,6 +1,15 @@
 #include "Timing/Trace.h"
 
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
 namespace pto_mlir::cmodel {
+
+namespace {
+/// A tenth of a nanosecond is the least that is told apart; more digits only make the file larger.
+double rounded(double microseconds) { return std::round(microseconds * 1e4) / 1e4; }
+} // namespace
 
 std::unique_ptr<Trace> Trace::create(const std::string &path) {
   std::FILE *file = std::fopen((path + ".part").c_str(), "w");
@@ -19,38 +28,29 @@ Trace::~Trace() {
     std::remove(part.c_str());
 }
 
-std::string jsonString(const std::string &text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      result += '\\';
-    if (static_cast<unsigned char>(c) < 0x20)
-      result += ' ';
-    else
-      result += c;
-  }
-  return result + "\"";
+void Trace::event(const nlohmann::ordered_json &fields) {
+  // Names are any bytes: what is not UTF-8 becomes U+FFFD.
+  std::string text = fields.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::fputs(first ? "\n" : ",\n", file);
+  std::fputs(text.c_str(), file);
+  first = false;
 }
 
 void Trace::span(const std::string &core, const std::string &engine, const std::string &name, double begin,
-                 double duration, const std::string &arguments) {
-  auto separator = [&] {
-    const char *text = first ? "\n" : ",\n";
-    first = false;
-    return text;
-  };
+                 double duration, const nlohmann::ordered_json &arguments) {
   size_t known = processes.size(), tracks = threads.size();
   unsigned process = number(processes, core), thread = number(threads, core + "\n" + engine);
   if (processes.size() != known)
-    std::fprintf(file, "%s{\"ph\": \"M\", \"name\": \"process_name\", \"pid\": %u, \"args\": {\"name\": %s}}",
-                 separator(), process, jsonString(core).c_str());
+    event({{"ph", "M"}, {"name", "process_name"}, {"pid", process}, {"args", {{"name", core}}}});
   if (threads.size() != tracks)
-    std::fprintf(file,
-                 "%s{\"ph\": \"M\", \"name\": \"thread_name\", \"pid\": %u, \"tid\": %u, \"args\": {\"name\": %s}}",
-                 separator(), process, thread, jsonString(engine).c_str());
-  std::fprintf(file,
-               "%s{\"ph\": \"X\", \"name\": %s, \"pid\": %u, \"tid\": %u, \"ts\": %.4f, \"dur\": %.4f, \"args\": {%s}}",
-               separator(), jsonString(name).c_str(), process, thread, begin, duration, arguments.c_str());
+    event({{"ph", "M"}, {"name", "thread_name"}, {"pid", process}, {"tid", thread}, {"args", {{"name", engine}}}});
+  event({{"ph", "X"},
+         {"name", name},
+         {"pid", process},
+         {"tid", thread},
+         {"ts", rounded(begin)},
+         {"dur", rounded(duration)},
+         {"args", arguments}});
 }
 
 } // namespace pto_mlir::cmodel

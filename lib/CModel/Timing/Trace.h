@@ -2,6 +2,8 @@
 #ifndef PTO_MLIR_CMODEL_TIMING_TRACE_H
 #define PTO_MLIR_CMODEL_TIMING_TRACE_H
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdio>
 #include <map>
 #include <memory>
@@ -16,13 +18,13 @@ public:
   static std::unique_ptr<Trace> create(const std::string &path);
   ~Trace();
 
-  /// Adds a span to the track `engine` of `core`; times in microseconds. `arguments` holds the members of a JSON
-  /// object.
+  /// A span on the track `engine` of `core`; microseconds. `arguments` is a JSON object.
   void span(const std::string &core, const std::string &engine, const std::string &name, double begin, double duration,
-            const std::string &arguments);
+            const nlohmann::ordered_json &arguments);
 
 private:
   Trace(std::FILE *file, std::string path) : file(file), path(std::move(path)) {}
+  void event(const nlohmann::ordered_json &fields); // on a line of its own
   unsigned number(std::map<std::string, unsigned> &numbers, const std::string &name) {
     return numbers.emplace(name, numbers.size() + 1).first->second;
   }
@@ -32,9 +34,6 @@ private:
   bool first = true;
   std::map<std::string, unsigned> processes, threads;
 };
-
-/// `text` as a quoted JSON string.
-std::string jsonString(const std::string &text);
 
 } // namespace pto_mlir::cmodel
 
