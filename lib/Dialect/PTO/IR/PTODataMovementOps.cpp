@@ -18,7 +18,7 @@ LogicalResult TLoadOp::verify() {
   TileBufType tile = asTile(getDst());
   if (!tile)
     return success();
-  if (isa<TileBufType>(getSrc().getType()))
+  if (llvm::isa<TileBufType>(getSrc().getType()))
     return emitOpError("expects a part of global memory as source, got ") << getSrc().getType();
   if (elementBits(getSrc()) != elementBits(getDst()))
     return emitOpError("expects source and destination elements of one size, got ")
