@@ -190,6 +190,7 @@ endfunction()
 # The sources of a library once more, with coverage that guides fuzzers, sanitizers and assertions.
 # Debian's MLIR has none of them: unittests/FuzzMLIR.h says what the sanitizer must therefore ignore.
 function(pto_fuzz_options part with_mlir)
+  target_compile_definitions(${part} PRIVATE FUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION) # libFuzzer's name for such limits
   target_compile_options(${part} PRIVATE -g1 -UNDEBUG -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=undefined)
   if(with_mlir)
     # -O0, and no checks of arithmetic in MLIR's headers: a file takes a minute otherwise.

@@ -173,6 +173,16 @@ def test_bad_external_data(location, offset, reason, tmp_path):
     refused(folder / "m.onnx", "initializer 'w'", reason)
 
 
+def test_packed_elements_whose_bytes_overflow(tmp_path):
+    """2^63 - 1 elements of 4 bits: their number times the width exceeds 64 bits."""
+    tensor = TensorProto(name="w", data_type=TensorProto.UINT4, dims=[2**63 - 1], raw_data=b"")
+    output = helper.make_tensor_value_info("y", TensorProto.UINT4, None)
+    graph = helper.make_graph([N("Flatten", "w", "y")], "g", [], [output], [tensor])
+    model = helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)])
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    refused(tmp_path / "m.onnx", "initializer 'w'", f"has 0 bytes of data, its type and shape need {2**62}")
+
+
 def refused(path, *words, arguments=()):
     code, out, err = pto_opt("--import-onnx", path, *arguments)
     assert code == 1 and out == "", (code, out, err)

@@ -1,5 +1,7 @@
 #include "TensorDecoder.h"
 
+#include "pto_mlir/Support/MathExtras.h"
+
 #include "mlir/IR/Builders.h"
 #include <cstring>
 
@@ -124,7 +126,7 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
   int64_t count = *bytes / top::elementBytes(type);
   unsigned width = type.getIntOrFloatBitWidth();
   bool isPacked = width == 2 || width == 4;
-  uint64_t expected = isPacked ? (static_cast<uint64_t>(count) * width + 7) / 8 : *bytes;
+  uint64_t expected = isPacked ? ceilDiv(static_cast<uint64_t>(count), 8 / width) : *bytes;
 
   std::string typed;
   if (tensor.data_location() == TensorProto::EXTERNAL) {

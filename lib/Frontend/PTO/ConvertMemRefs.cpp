@@ -295,7 +295,10 @@ struct ConvertMemRefsPass : pto_mlir::pto::impl::PTOConvertMemRefsBase<ConvertMe
   void runOnOperation() override {
     WalkResult result = getOperation().walk([](func::FuncOp func) -> WalkResult {
       bool any = false;
-      func.walk([&](Operation *op) { any |= llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>); });
+      func.walk([&](Operation *op) {
+        any |= llvm::any_of(op->getOperandTypes(), llvm::IsaPred<MemRefType>) ||
+               llvm::any_of(op->getResultTypes(), llvm::IsaPred<MemRefType>);
+      });
       PTO_DEBUG("@" << func.getName() << (any ? " has memrefs" : " has no memrefs"));
       return func.isExternal() || !any ? success() : Converter(func).run();
     });

@@ -58,3 +58,15 @@ func.func @blocks(%g: memref<16x16x16xf16, #pto.address_space<gm>>) {
   pto.tload ins(%g : memref<16x16x16xf16, #pto.address_space<gm>>) outs(%c : memref<16x16x16xf16, #pto.address_space<vec>>)
   return
 }
+
+// -----
+
+// Allocations without a use become tiles, also where nothing else of the function is a memref.
+#vec = #pto.address_space<vec>
+// CHECK-LABEL: func.func @unused
+// CHECK-NOT: memref
+// CHECK: return
+func.func @unused() {
+  %0 = memref.alloc() : memref<4x8x16xf32, #vec>
+  return
+}
