@@ -183,6 +183,20 @@ def test_packed_elements_whose_bytes_overflow(tmp_path):
     refused(tmp_path / "m.onnx", "initializer 'w'", f"has 0 bytes of data, its type and shape need {2**62}")
 
 
+def test_a_shape_of_very_many_numbers_is_refused_at_once(tmp_path):
+    """Each number multiplies the versions of the graph; they are not listed before they are counted."""
+    inputs = [
+        helper.make_tensor_value_info("x", F, [1]),
+        helper.make_tensor_value_info("s", TensorProto.INT64, [10**6]),
+    ]
+    graph = helper.make_graph(
+        [N("Reshape", "x s", "y")], "g", inputs, [helper.make_tensor_value_info("y", F, None)], []
+    )
+    model = helper.make_model(graph, ir_version=8, opset_imports=[helper.make_opsetid("", 13)])
+    (tmp_path / "m.onnx").write_bytes(model.SerializeToString())
+    refused(tmp_path / "m.onnx", "'s' is known at run time only", "more than 512 versions")
+
+
 def refused(path, *words, arguments=()):
     code, out, err = pto_opt("--import-onnx", path, *arguments)
     assert code == 1 and out == "", (code, out, err)

@@ -27,9 +27,13 @@ static std::vector<Importer::Version> versionsOf(ArrayRef<Importer::Shapes> shap
   return versions;
 }
 
+// Of a tensor of `elements` numbers below `count`; more than kMaxVersions of them when there are too many to list.
 static std::vector<Importer::Version> versionsOf(int64_t elements, int64_t count) {
+  constexpr int64_t kMostElements = 1 << 10; // also where each has one value only
+  if (elements > kMostElements)
+    return std::vector<Importer::Version>(kMaxVersions + 1);
   std::vector<Importer::Version> versions(1);
-  for (int64_t i = 0; i < elements; ++i) {
+  for (int64_t i = 0; i < elements && versions.size() <= kMaxVersions; ++i) {
     std::vector<Importer::Version> longer;
     for (const Importer::Version &version : versions)
       for (int64_t value = 0; value < count && longer.size() <= kMaxVersions; ++value) {
