@@ -197,6 +197,11 @@ def test_a_shape_of_very_many_numbers_is_refused_at_once(tmp_path):
     refused(tmp_path / "m.onnx", "'s' is known at run time only", "more than 512 versions")
 
 
+def test_outputs_that_the_operator_lacks_are_refused(tmp_path):
+    path = make(tmp_path / "m.onnx", [helper.make_node("Min", ["x"], ["y", "z"])], {"x": X}, ["y", "z"])
+    refused(path, "output 'z' is computed by no node")
+
+
 def refused(path, *words, arguments=()):
     code, out, err = pto_opt("--import-onnx", path, *arguments)
     assert code == 1 and out == "", (code, out, err)

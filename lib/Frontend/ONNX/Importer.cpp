@@ -477,6 +477,10 @@ OwningOpRef<ModuleOp> Importer::run() {
       if (!output.empty())
         graph.own.insert(output);
   importNodes(graph, graph.nodes, outputs);
+  // A node may list more outputs than its operator has.
+  for (const std::string &name : errors.empty() ? outputs : decltype(outputs)())
+    if (auto it = tensors.find(name); it == tensors.end() || (!it->second.value && !it->second.weight))
+      report("output '" + name + "' is computed by no node: its node lists more outputs than the operator has");
   if (!errors.empty())
     return nullptr;
   finishFunction(func, types);
