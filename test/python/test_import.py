@@ -199,7 +199,27 @@ def test_a_shape_of_very_many_numbers_is_refused_at_once(tmp_path):
 
 def test_outputs_that_the_operator_lacks_are_refused(tmp_path):
     path = make(tmp_path / "m.onnx", [helper.make_node("Min", ["x"], ["y", "z"])], {"x": X}, ["y", "z"])
-    refused(path, "output 'z' is computed by no node")
+    refused(path, "output 'z' is no output of the operator")
+
+
+@pytest.mark.parametrize("perm", [[0, 1, 2, 4], [0, 1, 2, -1], [0, 0, 1, 2], [0]])
+def test_a_transposition_that_is_no_permutation_is_refused(tmp_path, perm):
+    path = make(tmp_path / "m.onnx", [helper.make_node("Transpose", ["x"], ["y"], perm=perm)], {"x": X}, ["y"])
+    refused(path, "Transpose", "permutation of the 4 dimensions")
+
+
+def test_an_equation_with_bytes_that_are_no_letters_is_refused(tmp_path):
+    path = make(tmp_path / "m.onnx", [helper.make_node("Einsum", ["x"], ["y"], equation=b"\xff")], {"x": X}, ["y"])
+    refused(path, "'equation'", "another sign than a letter")
+
+
+def test_an_einsum_of_other_operands_than_one_or_two_is_refused(tmp_path):
+    for inputs, reason in (["x", ""], "input 1 is missing"), (["x", "x", "x"], "with 3 operands is not supported"):
+        equation = ",".join(["abcd"] * len(inputs))
+        path = make(
+            tmp_path / "m.onnx", [helper.make_node("Einsum", inputs, ["y"], equation=equation)], {"x": X}, ["y"]
+        )
+        refused(path, reason)
 
 
 def refused(path, *words, arguments=()):

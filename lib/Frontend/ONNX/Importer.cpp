@@ -9,6 +9,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
 #include <functional>
 
@@ -352,8 +353,7 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
       return reject("input " + Twine(i) + " is missing");
     if (poisoned.contains(name))
       return poison();
-    auto it = tensors.find(name);
-    if (!name.empty() && (it == tensors.end() || (!it->second.value && !it->second.weight)))
+    if (!name.empty() && !isDefined(name))
       return reject("input '" + name + "' is computed later in the file");
     if (!name.empty() && proto.op_type() != "Identity" && !type(name).hasStaticShape()) {
       need(name);
@@ -362,7 +362,10 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
   }
   Node node(*this, proto, *opset);
   if (failed(entry->import(node)) || !node.checkAttributesUsed())
-    poison();
+    return poison();
+  for (const std::string &output : proto.output())
+    if (isRead(output) && !isDefined(output))
+      return reject("output '" + output + "' is no output of the operator");
 }
 
 // Erases dead constants and ops, which stem from folded shape arithmetic.
@@ -420,8 +423,7 @@ std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphPr
     return end(false), std::nullopt;
   SmallVector<Value> results;
   for (const auto &output : graph.output()) {
-    auto it = tensors.find(output.name());
-    if (it == tensors.end() || (!it->second.value && !it->second.weight)) {
+    if (!isDefined(output.name())) {
       if (!poisoned.contains(output.name()))
         report(name + "output '" + output.name() + "' is defined nowhere");
       continue;
@@ -477,10 +479,6 @@ OwningOpRef<ModuleOp> Importer::run() {
       if (!output.empty())
         graph.own.insert(output);
   importNodes(graph, graph.nodes, outputs);
-  // A node may list more outputs than its operator has.
-  for (const std::string &name : errors.empty() ? outputs : decltype(outputs)())
-    if (auto it = tensors.find(name); it == tensors.end() || (!it->second.value && !it->second.weight))
-      report("output '" + name + "' is computed by no node: its node lists more outputs than the operator has");
   if (!errors.empty())
     return nullptr;
   finishFunction(func, types);
@@ -506,7 +504,8 @@ OwningOpRef<ModuleOp> importONNX(StringRef path, const ImportOptions &options, M
     });
     module = Importer(path, *file, options, context, found).run();
   }
-  errors.insert(errors.end(), found.begin(), found.end());
+  // Reasons quote the file, whose strings may hold any byte.
+  llvm::transform(found, std::back_inserter(errors), [](StringRef text) { return llvm::json::fixUTF8(text); });
   return module;
 }
 

@@ -85,6 +85,11 @@ private:
     std::optional<top::Weight> weight;
   };
 
+  /// Whether a node imported so far, an input or an initializer defines the tensor.
+  bool isDefined(llvm::StringRef name) const {
+    auto it = tensors.find(name);
+    return it != tensors.end() && (it->second.value || it->second.weight);
+  }
   void report(const llvm::Twine &reason) { errors.push_back((path + ": " + reason).str()); }
   bool checkModel();
   bool importInitializers();

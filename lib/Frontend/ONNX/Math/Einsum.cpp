@@ -1,5 +1,6 @@
 // Einsum of one or two operands, decomposed into permutes, reshapes and one matrix product.
 #include "../Registry.h"
+#include <map>
 
 using namespace mlir;
 
@@ -50,15 +51,15 @@ LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<ch
   auto [left, right] = StringRef(text).split("->");
   SmallVector<StringRef> parts;
   left.split(parts, ',');
-  llvm::SmallDenseMap<char, int> count;
+  std::map<char, int> count;
   for (StringRef part : parts) {
     terms.emplace_back(part.begin(), part.end());
-    for (char label : part)
-      ++count[label];
-    for (char label : part)
+    for (char label : part) {
       if (!llvm::isAlpha(label) || llvm::count(part, label) > 1)
         return node.error("attribute 'equation' = '" + text +
                           "': a repeated label or another sign than a letter is not supported");
+      ++count[label];
+    }
   }
   if (StringRef(text).contains("->")) {
     result.assign(right.begin(), right.end());
@@ -66,7 +67,6 @@ LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<ch
     for (auto [label, times] : count)
       if (times == 1)
         result.push_back(label);
-    llvm::sort(result);
   }
   for (char label : result)
     if (!count.contains(label) || llvm::count(result, label) > 1)
@@ -84,6 +84,8 @@ static LogicalResult importEinsum(Node &node) {
     return failure();
   if (labels.size() != node.numInputs())
     return node.error("has " + Twine(node.numInputs()) + " inputs, its equation " + Twine(labels.size()));
+  if (labels.size() > 2)
+    return node.error("with " + Twine(labels.size()) + " operands is not supported; one and two are");
   SmallVector<Term, 2> terms;
   llvm::SmallDenseMap<char, int64_t> sizes;
   for (unsigned i = 0; i < labels.size(); ++i) {
@@ -149,6 +151,6 @@ static LogicalResult importEinsum(Node &node) {
   return node.finish(out.value ? permuted(node, node.outputName(), out, result) : Value());
 }
 
-void registerEinsum(Registry &registry) { registry.add("Einsum", {12, kMaxOpset, 1, 2, importEinsum}); }
+void registerEinsum(Registry &registry) { registry.add("Einsum", {12, kMaxOpset, 1, kVariadic, importEinsum}); }
 
 } // namespace pto_mlir::onnx

@@ -80,8 +80,9 @@ static LogicalResult importConstantOfShape(Node &node) {
   auto type = RankedTensorType::get(*shape, element);
   std::optional<int64_t> bytes = top::tensorBytes(type);
   // Bounds the allocation for corrupt shapes.
-  if (!bytes || *bytes > (int64_t(1) << 34))
-    return node.error("the tensor is too large");
+  constexpr int64_t kMaxBytes = int64_t(1) << 30;
+  if (!bytes || *bytes > kMaxBytes)
+    return node.error("the tensor is too large; " + Twine(kMaxBytes) + " bytes are the most");
   std::vector<char> data(*bytes);
   for (size_t i = 0; i < data.size(); ++i)
     data[i] = one[i % one.size()];
