@@ -26,6 +26,7 @@ stage() { # NAME COMMAND..: runs the command and records its minutes
 packages() { install_packages; make_venv; }
 compile() { configure default; build build; check_generated_headers build; }
 wheels() { scripts/make_wheels.sh; scripts/install_wheels.sh; }
+clone() { scripts/install_clone.sh; }
 sanitizers() {
   configure sanitize; build build-sanitize PTOUnitTests; check_generated_headers build-sanitize
   configure sanitize-thread; build build-sanitize-thread PTOThreadTests
@@ -40,6 +41,7 @@ stage packages packages
 stage format scripts/check_format.sh
 stage build compile
 stage wheels wheels
+[ -z "$full" ] || stage "pip install ." clone
 stage "sanitizer build" sanitizers
 stage "fuzzer build" fuzzers
 status=0
