@@ -28,7 +28,7 @@ TRAITS = {
     "SameElementTypeTiles": "one element type",
     "SameValidTiles": "one valid shape",
     "OnlyOnA5": "a5 only",
-    "DistinctDestination": "destination is no source",
+    "DistinctDestination": "the destination is not a source",
 }
 
 
