@@ -14,6 +14,7 @@ namespace pto_mlir {
 
 void buildTransformPipeline(OpPassManager &pm) {
   pm.addPass(top::createTopInferShapes());
+  pm.addPass(top::createTopDecompose());
   pm.addPass(top::createTopFold());
   pm.addPass(top::createTopFuse());
   pm.addPass(createCSEPass());

@@ -19,6 +19,35 @@ def TopInferShapes : Pass<"top-infer-shapes", "::mlir::ModuleOp"> {
   }];
 }
 
+def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
+  let summary = "express ops that no lowering takes as they are by others";
+  let description = [{
+    - a convolution over three and more dimensions: the taps along the first become channels, its positions part of the batch; a pool takes
+      that dimension by itself after the others;
+    - a convolution whose kernel, stride, dilation or padding exceeds `max-window` in a dimension: blocks of one stride or single taps become
+      channels, or the kernel is cut and the parts are added;
+    - a convolution with a computed filter becomes the product of the filter and the patches;
+    - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice;
+    - a slice with a negative step becomes a gather.
+
+    Runs before top-fold, which folds what is constant in the ops that this pass creates.
+
+    ```mlir
+    %0 = top.slice %x {starts = array<i64: 0, 2>, ends = array<i64: 2, -1>, steps = array<i64: 1, -1>} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+    ```
+    becomes
+    ```mlir
+    %i = arith.constant dense<[2, 1, 0]> : tensor<3xi64>
+    %0 = top.gather %x, %i {axis = 1 : i64} : (tensor<2x3xf32>, tensor<3xi64>) -> tensor<2x3xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+  let options = [
+    Option<"maxWindow", "max-window", "int64_t", /*default=*/"255", "the widest field of a window in timg2col (ISA/Cube.td)">,
+    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"4096", "the largest window that a pool takes at once: a block of 32 bytes of each pixel fits the unified buffer">
+  ];
+}
+
 def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
   let summary = "fold constants and identities";
   let description = [{

@@ -1,0 +1,135 @@
+// RUN: pto-opt %s --top-decompose --top-fold --split-input-file | FileCheck %s
+// RUN: pto-opt %s --top-decompose="max-window=4 max-pool-pixels=8" --top-fold --split-input-file | FileCheck %s --check-prefix=SMALL
+
+// Three taps in the first dimension become channels; its four positions part of the batch.
+// CHECK-LABEL: @conv_3d
+// CHECK: top.pad %{{.*}} {pads = array<i64: 0, 0, 1, 0, 0, 0, 0, 1, 0, 0>
+// CHECK: top.concat {{.*}} {axis = 2 : i64} {{.*}} -> tensor<1x1x3x2x4x5x6xf32>
+// CHECK: top.conv {{.*}} (tensor<4x6x5x6xf32>, tensor<7x6x3x3xf32>, tensor<7xf32>) -> tensor<4x7x3x4xf32>
+// CHECK: top.permute {{.*}} -> tensor<1x7x4x3x4xf32>
+func.func @conv_3d(%x: tensor<1x2x4x5x6xf32>, %w: tensor<7x2x3x3x3xf32>, %b: tensor<7xf32>) -> tensor<1x7x4x3x4xf32> {
+  %f = arith.constant dense<1.0> : tensor<7x2x3x3x3xf32>
+  %0 = top.conv %x, %f, %b {strides = array<i64: 1, 1, 1>, pads = array<i64: 1, 0, 0, 1, 0, 0>, dilations = array<i64: 1, 1, 1>}
+    : (tensor<1x2x4x5x6xf32>, tensor<7x2x3x3x3xf32>, tensor<7xf32>) -> tensor<1x7x4x3x4xf32>
+  return %0 : tensor<1x7x4x3x4xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @conv_transpose_3d
+// CHECK: top.conv_transpose {{.*}} (tensor<7x9x2x2xf32>, tensor<9x4x2x2xf32>) -> tensor<7x4x3x3xf32>
+func.func @conv_transpose_3d(%x: tensor<1x3x3x2x2xf32>) -> tensor<1x4x7x3x3xf32> {
+  %f = arith.constant dense<1.0> : tensor<3x4x3x2x2xf32>
+  %0 = top.conv_transpose %x, %f {strides = array<i64: 2, 1, 1>, pads = array<i64: 0, 0, 0, 0, 0, 0>, dilations = array<i64: 1, 1, 1>,
+    output_padding = array<i64: 0, 0, 0>} : (tensor<1x3x3x2x2xf32>, tensor<3x4x3x2x2xf32>) -> tensor<1x4x7x3x3xf32>
+  return %0 : tensor<1x4x7x3x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @pool_3d
+// CHECK: top.max_pool {{.*}}kernel = array<i64: 2, 2>{{.*}} -> tensor<2x12x2x2xf32>
+// CHECK: top.max_pool {{.*}}kernel = array<i64: 3, 1>{{.*}} -> tensor<2x3x2x4xf32>
+// CHECK: top.reshape {{.*}} -> tensor<2x3x2x2x2xf32>
+func.func @pool_3d(%x: tensor<2x3x4x4x4xf32>) -> tensor<2x3x2x2x2xf32> {
+  %0 = top.max_pool %x {kernel = array<i64: 3, 2, 2>, strides = array<i64: 1, 2, 2>, pads = array<i64: 0, 0, 0, 0, 0, 0>,
+    dilations = array<i64: 1, 1, 1>} : (tensor<2x3x4x4x4xf32>) -> tensor<2x3x2x2x2xf32>
+  return %0 : tensor<2x3x2x2x2xf32>
+}
+
+// -----
+
+// The filter is an argument: patches of 3 channels x 2 taps, one product per group.
+// CHECK-LABEL: @computed_filter
+// CHECK-NOT: top.conv
+// CHECK: top.matmul {{.*}} (tensor<1x2x4x6xf32>, tensor<1x2x6x5xf32>) -> tensor<1x2x4x5xf32>
+func.func @computed_filter(%x: tensor<1x6x6xf32>, %w: tensor<8x3x2xf32>) -> tensor<1x8x5xf32> {
+  %0 = top.conv %x, %w {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>, group = 2 : i64}
+    : (tensor<1x6x6xf32>, tensor<8x3x2xf32>) -> tensor<1x8x5xf32>
+  return %0 : tensor<1x8x5xf32>
+}
+
+// -----
+
+// A kernel of 10 at stride 3: rows of 3 elements that begin 3 apart, under a kernel of 4.
+// CHECK-LABEL: @long_kernel_with_stride
+// CHECK: top.conv {{.*}}strides = array<i64: 3>
+// SMALL-LABEL: @long_kernel_with_stride
+// SMALL: top.conv {{.*}}strides = array<i64: 1>{{.*}} (tensor<1x3x7xf32>, tensor<2x3x4xf32>) -> tensor<1x2x4xf32>
+func.func @long_kernel_with_stride(%x: tensor<1x1x20xf32>) -> tensor<1x2x4xf32> {
+  %f = arith.constant dense<1.0> : tensor<2x1x10xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 3>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+    : (tensor<1x1x20xf32>, tensor<2x1x10xf32>) -> tensor<1x2x4xf32>
+  return %0 : tensor<1x2x4xf32>
+}
+
+// -----
+
+// Seven taps, four at most: two parts.
+// SMALL-LABEL: @long_kernel
+// SMALL: top.conv {{.*}} (tensor<1x1x17xf32>, tensor<2x1x4xf32>) -> tensor<1x2x14xf32>
+// SMALL: top.conv {{.*}} (tensor<1x1x16xf32>, tensor<2x1x3xf32>) -> tensor<1x2x14xf32>
+// SMALL: top.add
+func.func @long_kernel(%x: tensor<1x1x20xf32>) -> tensor<1x2x14xf32> {
+  %f = arith.constant dense<1.0> : tensor<2x1x7xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+    : (tensor<1x1x20xf32>, tensor<2x1x7xf32>) -> tensor<1x2x14xf32>
+  return %0 : tensor<1x2x14xf32>
+}
+
+// -----
+
+// SMALL-LABEL: @long_dilation
+// SMALL: top.conv {{.*}} (tensor<1x3x10xf32>, tensor<2x3x1xf32>) -> tensor<1x2x10xf32>
+func.func @long_dilation(%x: tensor<1x1x20xf32>) -> tensor<1x2x10xf32> {
+  %f = arith.constant dense<1.0> : tensor<2x1x3xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 5>}
+    : (tensor<1x1x20xf32>, tensor<2x1x3xf32>) -> tensor<1x2x10xf32>
+  return %0 : tensor<1x2x10xf32>
+}
+
+// -----
+
+// SMALL-LABEL: @large_pool
+// SMALL: top.avg_pool {{.*}}kernel = array<i64: 1, 4>{{.*}} -> tensor<1x3x8x2xf32>
+// SMALL: top.avg_pool {{.*}}kernel = array<i64: 4, 1>{{.*}} -> tensor<1x3x2x2xf32>
+func.func @large_pool(%x: tensor<1x3x8x8xf32>) -> tensor<1x3x2x2xf32> {
+  %0 = top.avg_pool %x {kernel = array<i64: 4, 4>, strides = array<i64: 4, 4>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<1x3x8x8xf32>) -> tensor<1x3x2x2xf32>
+  return %0 : tensor<1x3x2x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @pool_of_one_element
+// CHECK: top.slice {{.*}}ends = array<i64: 1, 3, 7, 8>, starts = array<i64: 0, 0, 0, 0>, steps = array<i64: 1, 1, 3, 7>
+func.func @pool_of_one_element(%x: tensor<1x3x8x8xf32>) -> tensor<1x3x3x2xf32> {
+  %0 = top.max_pool %x {kernel = array<i64: 1, 1>, strides = array<i64: 3, 7>, pads = array<i64: 0, 0, 0, 0>, dilations = array<i64: 1, 1>}
+    : (tensor<1x3x8x8xf32>) -> tensor<1x3x3x2xf32>
+  return %0 : tensor<1x3x3x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @downward_slice
+// CHECK: arith.constant dense<[4, 2, 0]> : tensor<3xi64>
+// CHECK: top.gather {{.*}} {axis = 1 : i64} : (tensor<4x6xf32>, tensor<3xi64>) -> tensor<4x3xf32>
+// CHECK: top.slice {{.*}}starts = array<i64: 1, 0>
+func.func @downward_slice(%x: tensor<4x6xf32>) -> tensor<3x3xf32> {
+  %0 = top.slice %x {starts = array<i64: 1, 4>, ends = array<i64: 4, -1>, steps = array<i64: 1, -2>} : (tensor<4x6xf32>) -> tensor<3x3xf32>
+  return %0 : tensor<3x3xf32>
+}
+
+// -----
+
+// What img2col takes stays.
+// CHECK-LABEL: @plain
+// CHECK-NEXT: arith.constant
+// CHECK-NEXT: top.conv
+// CHECK-NEXT: return
+func.func @plain(%x: tensor<1x1x20xf32>) -> tensor<1x2x18xf32> {
+  %f = arith.constant dense<1.0> : tensor<2x1x3xf32>
+  %0 = top.conv %x, %f {strides = array<i64: 1>, pads = array<i64: 0, 0>, dilations = array<i64: 1>}
+    : (tensor<1x1x20xf32>, tensor<2x1x3xf32>) -> tensor<1x2x18xf32>
+  return %0 : tensor<1x2x18xf32>
+}
