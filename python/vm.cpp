@@ -225,7 +225,7 @@ public:
       auto results = machine.run(std::move(values), index);
       // After a failure launches may still be pending.
       Status finished = provider->wait(KernelProvider::kAllQueues);
-      return results && !finished ? Result<std::vector<Value>>(Failure{finished.error()}) : std::move(results);
+      return results && !finished ? Result<std::vector<Value>>(finished.failure()) : std::move(results);
     };
     auto results = check(run());
     nb::list list;

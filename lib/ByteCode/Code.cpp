@@ -192,7 +192,7 @@ Result<std::vector<Instruction>> decodeAll(const std::vector<uint8_t> &code) {
   for (uint64_t position = 0; position < code.size();) {
     auto insn = decode(code, position);
     if (!insn)
-      return Failure{insn.error()};
+      return insn.failure();
     program.push_back(insn.take());
   }
   return program;

@@ -37,7 +37,7 @@ public:
     for (size_t i = 0; i < made.size(); ++i) {
       auto value = toValue(made[i]);
       if (!value)
-        return Failure{value.error()};
+        return value.failure();
       results[i] = value.take();
     }
     return {};
@@ -75,13 +75,13 @@ HostedProgram::~HostedProgram() = default;
 Result<std::unique_ptr<HostedProgram>> HostedProgram::load(const std::vector<uint8_t> &code, HostedKernel kernel) {
   auto module = deserialize(code.data(), code.size());
   if (!module)
-    return Failure{module.error()};
+    return module.failure();
   auto program = Program::load(module.take());
   if (!program)
-    return Failure{program.error()};
+    return program.failure();
   auto machine = Machine::create(program.take(), std::make_shared<HostedProvider>(std::move(kernel)));
   if (!machine)
-    return Failure{machine.error()};
+    return machine.failure();
   return std::unique_ptr<HostedProgram>(new HostedProgram(std::make_unique<State>(State{machine.take()})));
 }
 
@@ -90,16 +90,16 @@ Result<std::vector<HostedTensor>> HostedProgram::run(const std::vector<HostedTen
   for (const HostedTensor &argument : arguments) {
     auto value = toValue(argument);
     if (!value)
-      return Failure{value.error()};
+      return value.failure();
     values.push_back(value.take());
   }
   auto results = state->machine.run(std::move(values));
   if (!results)
-    return Failure{results.error()};
+    return results.failure();
   std::vector<HostedTensor> tensors;
   for (const Value &value : *results) {
     if (Status status = value.tensor->fetch(); !status)
-      return Failure{status.error()};
+      return status.failure();
     tensors.push_back(toHosted(*value.tensor));
   }
   return tensors;

@@ -26,14 +26,14 @@ Result<Machine> Machine::create(Program program, std::shared_ptr<KernelProvider>
     if (auto *key = std::get_if<KernelKey>(&module.constants[i])) {
       auto kernel = machine.provider->resolve(*key, mangle(*key));
       if (!kernel)
-        return Failure{kernel.error()};
+        return kernel.failure();
       machine.kernels[i] = kernel.take();
     } else if (auto *constant = std::get_if<TensorConstant>(&module.constants[i])) {
       const Type &type = module.types[constant->type];
       if (constant->isExternal) {
         auto tensor = machine.provider->external(constant->name, type);
         if (!tensor)
-          return Failure{tensor.error()};
+          return tensor.failure();
         if (!*tensor || !isRefinedBy(type, Type{(*tensor)->element, true, (*tensor)->shape}))
           return Failure{"the tensor '" + constant->name + "' is not of type " + typeText(type)};
         machine.tensors[i] = tensor.take();
@@ -105,7 +105,7 @@ Result<std::vector<Value>> Machine::run(std::vector<Value> arguments, uint32_t f
   if (!status)
     return loaded.failureAt(failedFunction, failedInstruction, status.error());
   if (!waited)
-    return Failure{waited.error()};
+    return waited.failure();
   return results;
 }
 

@@ -100,7 +100,7 @@ Result<Module> deserialize(const uint8_t *data, size_t size) {
     for (const fb::Constant *constant : *table.constants()) {
       auto value = read(*constant, module.constants.size());
       if (!value)
-        return Failure{value.error()};
+        return value.failure();
       module.constants.push_back(value.take());
     }
   if (table.functions())

@@ -33,7 +33,7 @@ TensorPtr makeTensor(ElementType element, std::vector<int64_t> shape) {
 Status Tensor::fetchNow() {
   auto fetched = residence->fetch();
   if (!fetched)
-    return Failure{fetched.error()};
+    return fetched.failure();
   data = fetched.take();
   return {};
 }
@@ -100,7 +100,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
     const Type &type = module.types[step.a];
     auto shape = popShape(type);
     if (!shape)
-      return Failure{shape.error()};
+      return shape.failure();
     std::vector<uint64_t> sizes(shape->begin(), shape->end());
     auto bytes = tensorBytes(type.element, sizes);
     TensorPtr tensor = bytes && *bytes <= options.maxTensorBytes ? makeTensor(type.element, *shape) : nullptr;
@@ -112,7 +112,7 @@ Status Machine::tensorStep(const Step &step, size_t) {
   case Opcode::Reshape: {
     auto shape = popShape(module.types[step.a]);
     if (!shape)
-      return Failure{shape.error()};
+      return shape.failure();
     TensorPtr &top = tensorStack[references - 1];
     auto bytes = tensorBytes(top->element, std::vector<uint64_t>(shape->begin(), shape->end()));
     if (!bytes || *bytes != top->bytes)

@@ -29,7 +29,7 @@ public:
   Result<LoadedFunction> run() {
     auto decoded = decodeAll(function.code);
     if (!decoded)
-      return Failure{decoded.error()};
+      return decoded.failure();
     code = decoded.take();
     for (size_t i = 0; i < function.debug.size(); ++i)
       if (function.debug[i].instruction >= code.size() ||

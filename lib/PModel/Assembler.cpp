@@ -100,7 +100,7 @@ Status ModelAssembler::collectWeights(Source &source, const VariantDesc &variant
   source.weightMap.assign(part.model->weights.size(), unused);
   auto program = decodeProgram(variant.program.code);
   if (!program)
-    return Failure{program.error()};
+    return program.failure();
   uint32_t weightsSlot = EntrySlots(variant).weights();
   for (const VMInstruction &insn : *program) {
     if (std::count(insn.slots.begin(), insn.slots.end(), weightsSlot))
@@ -182,7 +182,7 @@ Status ModelAssembler::relocate(const Source &source, const WeightLayout &layout
   VariantDesc &variant = model.nets[source.net].variants[source.variant];
   auto program = decodeProgram(variant.program.code);
   if (!program)
-    return Failure{program.error()};
+    return program.failure();
   uint32_t weightsSlot = EntrySlots(variant).weights();
   ProgramWriter writer;
   for (VMInstruction &insn : *program) {
@@ -230,15 +230,15 @@ Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const 
   for (const std::string &path : paths) {
     auto file = ModelFile::open(path);
     if (!file)
-      return Failure{file.error()};
+      return file.failure();
     const ModelDesc &model = (*file)->model();
     std::vector<bool> alone = standAlone(model);
     for (size_t net = 0; net < model.nets.size(); ++net)
       for (size_t variant = 0; alone[net] && variant < model.nets[net].variants.size(); ++variant)
         if (Status status = assembler.add(*file, net, variant); !status)
-          return Failure{status.error()};
+          return status.failure();
     if (Status status = assembler.addPrograms(*file, allPrograms(model)); !status)
-      return Failure{status.error()};
+      return status.failure();
   }
   if (program)
     assembler.addProgram(std::move(*program));
@@ -248,7 +248,7 @@ Result<WriteSummary> combineModels(const std::vector<std::string> &paths, const 
 Result<std::vector<std::string>> extractModels(const std::string &path, const std::string &folder) {
   auto file = ModelFile::open(path);
   if (!file)
-    return Failure{file.error()};
+    return file.failure();
   std::vector<std::string> written;
   const ModelDesc &model = (*file)->model();
   auto write = [&](const std::string &what, auto add) -> Status {
@@ -258,7 +258,7 @@ Result<std::vector<std::string>> extractModels(const std::string &path, const st
     if (Status status = add(assembler); !status)
       return status;
     if (auto summary = assembler.write(target); !summary)
-      return Failure{summary.error()};
+      return summary.failure();
     written.push_back(target);
     return {};
   };
@@ -268,12 +268,12 @@ Result<std::vector<std::string>> extractModels(const std::string &path, const st
       if (Status status = write("net" + std::to_string(net) + "_variant" + std::to_string(variant),
                                 [&](ModelAssembler &assembler) { return assembler.add(*file, net, variant); });
           !status)
-        return Failure{status.error()};
+        return status.failure();
   for (size_t program = 0; program < model.programs.size(); ++program)
     if (Status status = write("program" + std::to_string(program),
                               [&](ModelAssembler &assembler) { return assembler.addPrograms(*file, {program}); });
         !status)
-      return Failure{status.error()};
+      return status.failure();
   return written;
 }
 

@@ -106,7 +106,7 @@ Result<WriteSummary> writeModel(const ModelDesc &model, const WeightLayout &layo
     return file.commit();
   };
   if (Status status = write(); !status)
-    return Failure{status.error()};
+    return status.failure();
 
   WriteSummary summary;
   summary.fileBytes = fileSize;

@@ -21,7 +21,7 @@ Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
   for (const StreamDesc &stream : kernel.streams) {
     auto ops = decodeStream(stream);
     if (!ops)
-      return Failure{ops.error()};
+      return ops.failure();
     streams.push_back({stream.coreKind, isa::Pipe(stream.pipe), ops.take()});
   }
   // S first, since the other engines consume its queue values.
@@ -68,7 +68,7 @@ bool tiesBlocks(const std::vector<Decoded> &streams) {
 Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip) {
   auto streams = decodeStreams(kernel);
   if (!streams)
-    return Failure{streams.error()};
+    return streams.failure();
   std::vector<cost::CoreLog> cores;
   std::vector<std::vector<cost::ByteRuns>> runs;
   uint64_t steps = 0;
@@ -77,7 +77,7 @@ Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chi
       for (uint32_t subblock = 0; subblock < isa::coresOf(isa::archInfo(chip.arch), kind); ++subblock) {
         cost::CoreLog core{kind, block, subblock, {}};
         if (Status status = walkCore(*streams, chip, kernel, steps, core, runs.emplace_back()); !status)
-          return Failure{status.error()};
+          return status.failure();
         if (core.engines.empty())
           runs.pop_back();
         else

@@ -48,7 +48,7 @@ Result<std::vector<VMInstruction>> decodeProgram(const std::vector<uint8_t> &cod
   for (uint64_t position = 0; position < code.size();) {
     auto insn = bytecode::decode(code, position);
     if (!insn)
-      return Failure{insn.error()};
+      return insn.failure();
     bool last = insn->opcode == VMOpcode::Return;
     if (last != (position == code.size()))
       return Failure{"byte " + std::to_string(insn->position) + ": " +

@@ -119,13 +119,13 @@ Status ModelFile::readMetadata() {
   uint64_t end = sizeof(FileHeader) + fileInfo.metadataBytes;
   auto commands = section(data, size, metadata->commands(), end, "commands");
   if (!commands)
-    return Failure{commands.error()};
+    return commands.failure();
   auto programs = section(data, size, metadata->program_data(), end, "programs");
   if (!programs)
-    return Failure{programs.error()};
+    return programs.failure();
   auto weights = section(data, size, metadata->weight_data(), end, "weights");
   if (!weights)
-    return Failure{weights.error()};
+    return weights.failure();
   if (contentHash(commands->data, commands->size) != metadata->commands_hash())
     return Failure{"its commands are damaged: the hash differs"};
   if (contentHash(programs->data, programs->size) != metadata->programs_hash())

@@ -80,7 +80,7 @@ size_t countLaunches(const VariantDesc &variant) {
 }
 
 void trafficLine(std::string &text, const VariantDesc &variant, const Result<std::vector<KernelTraffic>> &kernels) {
-  auto traffic = kernels ? measureTraffic(variant, *kernels) : Result<VariantTraffic>(Failure{kernels.error()});
+  auto traffic = kernels ? measureTraffic(variant, *kernels) : Result<VariantTraffic>(kernels.failure());
   if (!traffic) {
     append(text, "  traffic        not counted: %s\n", traffic.error().c_str());
     return;

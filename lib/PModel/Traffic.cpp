@@ -90,7 +90,7 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchIn
         continue;
       auto ops = decodeStream(stream);
       if (!ops)
-        return Failure{ops.error()};
+        return ops.failure();
       auto pipe = isa::Pipe(stream.pipe);
       bool wanted = std::any_of(ops->begin(), ops->end(), [](const StreamOp &op) {
         return movesGlobal(op.insn.opcode) || op.insn.opcode == isa::Opcode::Push;
@@ -117,7 +117,7 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchIn
           walker.places[0] = block, walker.places[1] = kernel.blocks;
           walker.places[2] = sub, walker.places[3] = subBlocks;
           if (Status status = walker.run(ops, command); !status)
-            return Failure{status.error()};
+            return status.failure();
         }
       }
   }
@@ -139,7 +139,7 @@ Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model) {
 Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vector<KernelTraffic> &kernels) {
   auto program = decodeProgram(variant.program.code);
   if (!program)
-    return Failure{program.error()};
+    return program.failure();
   VariantTraffic total;
   EntrySlots slots(variant);
   for (const auto *tensors : {&variant.inputs, &variant.outputs})

@@ -48,12 +48,12 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
     return Failure{"differs from the program of that name in inputs or outputs"};
   auto module = bytecode::deserialize(desc.code.data(), desc.code.size());
   if (!module)
-    return Failure{module.error()};
+    return module.failure();
   if (module->target != model.processor)
     return Failure{"is for '" + module->target + "', the model is for '" + model.processor + "'"};
   auto program = bytecode::Program::load(module.take());
   if (!program)
-    return Failure{program.error()};
+    return program.failure();
   const bytecode::Module &loaded = program->module();
   const bytecode::Function &entry = loaded.functions[0];
   if (Status status = verifyNames(desc.inputs, entry.parameters, loaded, "input"); !status)

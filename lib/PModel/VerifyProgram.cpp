@@ -46,7 +46,7 @@ public:
         return Failure{"kernel index " + std::to_string(kernel) + " does not exist"};
     auto instructions = decodeProgram(program.code);
     if (!instructions)
-      return Failure{instructions.error()};
+      return instructions.failure();
     bindEntrySlots();
     for (const VMInstruction &insn : *instructions)
       if (Status status = verify(insn); !status)

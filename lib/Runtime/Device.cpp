@@ -19,7 +19,7 @@ template <size_t N> std::string fieldText(const char (&field)[N]) {
 Result<std::unique_ptr<Device>> Device::open(const DeviceOptions &options) {
   auto api = loadPlugin(options.device);
   if (!api)
-    return Failure{api.error()};
+    return api.failure();
   std::unique_ptr<Device> device(new Device(*api));
   pto_device_options raw = {options.processor.empty() ? nullptr : options.processor.c_str(), options.mode.c_str(),
                             options.threads};
@@ -139,7 +139,7 @@ Result<std::vector<double>> Device::timedLaunch(uint32_t kernel, uint32_t blocks
   if (status)
     status = synchronize();
   if (!status)
-    return Failure{status.error()};
+    return status.failure();
   std::vector<double> seconds(cores);
   if (pto_status read = api->core_seconds(context, seconds.data(), cores); read != PTO_OK)
     return failure("cannot read how long a launch took", read);
@@ -165,7 +165,7 @@ Result<pto_profile> Device::profile(bool reset) {
 Result<DeviceBuffer> DeviceBuffer::make(Device &device, uint64_t bytes, const std::string &what) {
   auto address = device.alloc(bytes, what);
   if (!address)
-    return Failure{address.error()};
+    return address.failure();
   DeviceBuffer buffer;
   buffer.device = &device;
   buffer.begin = *address;

@@ -28,7 +28,7 @@ Result<std::shared_ptr<DeviceBlock>> TensorMemory::take(uint64_t bytes) {
   }
   auto buffer = DeviceBuffer::make(device(), size, "a tensor of the program");
   if (!buffer)
-    return Failure{buffer.error()};
+    return buffer.failure();
   return std::make_shared<DeviceBlock>(*this, buffer.take());
 }
 
@@ -48,7 +48,7 @@ Result<std::shared_ptr<DeviceTensor>> DeviceTensor::make(TensorMemory &memory, u
                                                          ElementType storage) {
   auto block = memory.take(bytesOf(storage, elements));
   if (!block)
-    return Failure{block.error()};
+    return block.failure();
   return std::make_shared<DeviceTensor>(block.take(), 0, elements, type, storage);
 }
 
@@ -60,7 +60,7 @@ Result<std::shared_ptr<DeviceTensor>> DeviceTensor::upload(TensorMemory &memory,
     if (!narrowed)
       return Failure{"out of memory"};
     if (Status status = hostops::cast(data, type, narrowed.get(), storage, elements); !status)
-      return Failure{status.error()};
+      return status.failure();
     data = narrowed.get();
   }
   auto made = make(memory, elements, type, storage);
@@ -68,9 +68,9 @@ Result<std::shared_ptr<DeviceTensor>> DeviceTensor::upload(TensorMemory &memory,
     return made;
   pto_arg place = (*made)->memory();
   if (Status status = memory.wait(place, /*isWrite=*/true); !status)
-    return Failure{status.error()};
+    return status.failure();
   if (Status status = memory.device().copyToDevice(place.address, data, place.bytes); !status)
-    return Failure{status.error()};
+    return status.failure();
   return made;
 }
 
@@ -94,12 +94,12 @@ Result<std::shared_ptr<std::byte[]>> DeviceTensor::fetch() {
   if (host)
     return host;
   if (Status status = block->memory.wait(memory(), /*isWrite=*/false); !status)
-    return Failure{status.error()};
+    return status.failure();
   auto bytes = hostMemory(bytesOf(type, elements));
   if (!bytes)
     return Failure{"out of memory"};
   if (Status status = copy(block->memory.device(), memory(), storage, bytes.get(), type, elements); !status)
-    return Failure{status.error()};
+    return status.failure();
   host = bytes;
   return bytes;
 }

@@ -11,7 +11,7 @@ Status LoadedModel::start(const SessionOptions &options) {
   deviceOptions.processor = file->model().processor;
   auto opened = Device::open(deviceOptions);
   if (!opened)
-    return Failure{opened.error()};
+    return opened.failure();
   device = opened.take();
   if (Status status = uploadWeights(); !status)
     return status;
@@ -19,7 +19,7 @@ Status LoadedModel::start(const SessionOptions &options) {
     auto runtime = device->timesCores() ? makeVirtualRuntime(options.virtualBlocks, options.trace)
                                         : makeTaskRuntime(file->model().numCore, options.device.threads, options.trace);
     if (!runtime)
-      return Failure{runtime.error()};
+      return runtime.failure();
     tasks = runtime.take();
   }
   loaded.resize(file->model().kernels.size());
@@ -29,7 +29,7 @@ Status LoadedModel::start(const SessionOptions &options) {
 Status LoadedModel::uploadWeights() {
   auto buffer = DeviceBuffer::make(*device, file->layout().totalBytes, "the weights");
   if (!buffer)
-    return Failure{buffer.error()};
+    return buffer.failure();
   weights = buffer.take();
   const std::vector<WeightDesc> &descs = file->model().weights;
   for (size_t i = 0; i < descs.size(); ++i) {
@@ -50,18 +50,18 @@ Result<std::unique_ptr<VM>> LoadedModel::prepare(const VariantDesc &variant, Por
       continue;
     auto handle = device->loadKernel(model.kernels[kernel]);
     if (!handle)
-      return Failure{handle.error()};
+      return handle.failure();
     loaded[kernel] = *handle;
   }
   VM::KernelHandles handles(loaded.size());
   std::transform(loaded.begin(), loaded.end(), handles.begin(), [](auto &handle) { return handle.value_or(0); });
   auto vm = VM::prepare(*device, model, variant, handles, weights, ports);
   if (!vm)
-    return Failure{vm.error()};
+    return vm.failure();
   auto made = std::make_unique<VM>(vm.take());
   if (tasks)
     if (Status status = made->useTasks(*tasks, model); !status)
-      return Failure{status.error()};
+      return status.failure();
   return made;
 }
 

@@ -141,7 +141,7 @@ Result<NpyArray> parseNpy(const std::vector<char> &bytes) {
     return Failure{"is truncated"};
   NpyArray array;
   if (Status status = HeaderParser(std::string(bytes.data() + begin, length)).parse(array); !status)
-    return Failure{status.error()};
+    return status.failure();
   auto expected = tensorBytes(array.type, array.shape);
   size_t left = bytes.size() - begin - length;
   if (!expected || *expected != left)

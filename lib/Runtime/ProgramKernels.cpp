@@ -27,7 +27,7 @@ Result<std::shared_ptr<DeviceTensor>> onDevice(TensorMemory &memory, Tensor &ten
   if (there && there->storageType() == storage)
     return there;
   if (Status status = tensor.fetch(); !status)
-    return Failure{status.error()};
+    return status.failure();
   auto made = DeviceTensor::upload(memory, tensor.data.get(), elementsOf(tensor), tensor.element, storage);
   if (made && tensor.isConstant)
     tensor.residence = *made;
@@ -153,7 +153,7 @@ public:
   Result<std::shared_ptr<std::byte[]>> fetch() override {
     if (Status status = memory.wait({uint64_t(reinterpret_cast<uintptr_t>(data.get())), bytes}, /*isWrite=*/false);
         !status)
-      return Failure{status.error()};
+      return status.failure();
     return data;
   }
   std::shared_ptr<std::byte[]> data;
@@ -222,7 +222,7 @@ Result<std::shared_ptr<ProgramKernels>> ProgramKernels::make(LoadedModel &model)
     kernels->taskFailure.check(status);
   });
   if (!id)
-    return Failure{id.error()};
+    return id.failure();
   kernels->copyKernel = *id;
   id = model.tasks->registerKernel("check index", [kernels = kernels.get()](tasks::KernelCall &call) {
     const auto &index = *reinterpret_cast<const IndexUse *>(uintptr_t(call.args[1]));
@@ -230,7 +230,7 @@ Result<std::shared_ptr<ProgramKernels>> ProgramKernels::make(LoadedModel &model)
     kernels->taskFailure.check(checkIndex(kernels->memory.device(), index));
   });
   if (!id)
-    return Failure{id.error()};
+    return id.failure();
   kernels->checkKernel = *id;
   return kernels;
 }
@@ -245,7 +245,7 @@ Status ProgramKernels::copyToHost(const DeviceTensor &from, std::byte *to, uint6
   if (inFlight.empty() || inFlight.back() != owner)
     inFlight.push_back(std::move(owner));
   auto task = memory.loaded().tasks->submit(spec);
-  return task ? Status() : Status(Failure{task.error()});
+  return task ? Status() : Status(task.failure());
 }
 
 Status ProgramKernels::check(IndexUse index) {
@@ -261,7 +261,7 @@ Status ProgramKernels::check(IndexUse index) {
   spec.input(tasks::Tensor::dense(place.address, 1, {int64_t(place.bytes)}))
       .scalar(uint64_t(reinterpret_cast<uintptr_t>(&checks.back())));
   auto task = runtime->submit(spec);
-  return task ? Status() : Status(Failure{task.error()});
+  return task ? Status() : Status(task.failure());
 }
 
 Result<std::shared_ptr<Kernel>> ProgramKernels::resolve(const KernelKey &key, const std::string &name) {
@@ -285,7 +285,7 @@ Result<std::shared_ptr<Kernel>> ProgramKernels::resolve(const KernelKey &key, co
       if (!net) {
         auto vm = model.prepare(variant, Ports::Bound);
         if (!vm)
-          return Failure{vm.error()};
+          return vm.failure();
         net = std::make_unique<Net>();
         net->variant = &variant;
         net->vm = vm.take();

@@ -58,7 +58,7 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::open(LoadedModel &model, c
   runner->model = &model;
   auto kernels = ProgramKernels::make(model);
   if (!kernels)
-    return Failure{kernels.error()};
+    return kernels.failure();
   runner->kernels = kernels.take();
   runner->description.name = name.empty() ? file.programs.front().name : name;
   if (!file.nets.empty())
@@ -68,13 +68,13 @@ Result<std::unique_ptr<ProgramRunner>> ProgramRunner::open(LoadedModel &model, c
       continue;
     auto module = bytecode::deserialize(desc.code.data(), desc.code.size());
     if (!module)
-      return Failure{module.error()};
+      return module.failure();
     auto program = bytecode::Program::load(module.take());
     if (!program)
-      return Failure{program.error()};
+      return program.failure();
     auto machine = bytecode::Machine::create(program.take(), runner->kernels);
     if (!machine)
-      return Failure{machine.error()};
+      return machine.failure();
     const bytecode::Module &loaded = machine->program().module();
     VariantDesc variant;
     variant.inputs = describe(desc.inputs, loaded.functions[0].parameters, loaded);
@@ -108,11 +108,11 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
   auto execute = [&]() -> Status {
     auto results = machines[index].run(std::move(arguments));
     if (!results)
-      return Failure{results.error()};
+      return results.failure();
     for (size_t i = 0; i < results->size(); ++i) {
       auto output = toHost(*(*results)[i].tensor, variant.outputs[i].name);
       if (!output)
-        return Failure{output.error()};
+        return output.failure();
       outputs.push_back(output.take());
     }
     return {};
@@ -133,7 +133,7 @@ Result<std::vector<HostTensor>> ProgramRunner::run(size_t index, const std::vect
       status = finished;
   }
   if (!status)
-    return Failure{status.error()};
+    return status.failure();
   return outputs;
 }
 

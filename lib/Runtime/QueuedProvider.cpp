@@ -23,7 +23,7 @@ Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<byt
   config.submitterWorks = !mayBlock;
   auto runtime = tasks::TaskRuntime::create(config);
   if (!runtime)
-    return Failure{runtime.error()};
+    return runtime.failure();
   provider->runtime = runtime.take();
   auto body = provider->runtime->registerKernel("launch", [self = provider.get()](tasks::KernelCall &call) {
     Launch &launch = *reinterpret_cast<Launch *>(uintptr_t(call.args[0]));
@@ -41,7 +41,7 @@ Result<std::shared_ptr<QueuedProvider>> QueuedProvider::make(std::shared_ptr<byt
     self->failure.check(status);
   });
   if (!body)
-    return Failure{body.error()};
+    return body.failure();
   provider->body = *body;
   return provider;
 }
@@ -125,7 +125,7 @@ Status QueuedProvider::barrier() {
     spec.after(task);
   auto task = runtime->submit(std::move(spec));
   if (!task)
-    return Failure{task.error()};
+    return task.failure();
   fence = *task;
   return {};
 }

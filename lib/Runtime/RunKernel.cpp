@@ -40,17 +40,17 @@ Result<std::unique_ptr<KernelSession>> KernelSession::open(const std::string &mo
                                                            DeviceOptions options) {
   auto file = ModelFile::open(model);
   if (!file)
-    return Failure{file.error()};
+    return file.failure();
   auto kernel = findKernel(**file, name);
   if (!kernel)
-    return Failure{kernel.error()};
+    return kernel.failure();
   options.processor = (*file)->model().processor;
   auto device = Device::open(options);
   if (!device)
-    return Failure{device.error()};
+    return device.failure();
   auto handle = (*device)->loadKernel(**kernel);
   if (!handle)
-    return Failure{handle.error()};
+    return handle.failure();
   return std::unique_ptr<KernelSession>(new KernelSession(file.take(), **kernel, device.take(), *handle));
 }
 
@@ -64,9 +64,9 @@ Status KernelSession::run(std::span<const KernelMemory> memory, const std::vecto
   for (const KernelMemory &part : memory) {
     auto buffer = DeviceBuffer::make(*device, part.bytes, "argument " + std::to_string(buffers.size()));
     if (!buffer)
-      return Failure{buffer.error()};
+      return buffer.failure();
     if (Status status = device->copyToDevice(buffer->address(), part.data, part.bytes); !status)
-      return Failure{status.error()};
+      return status.failure();
     arguments.push_back({buffer->address(), buffer->bytes()});
     buffers.push_back(buffer.take());
   }
@@ -91,13 +91,13 @@ Result<pto_profile> KernelSession::profile() {
 Result<pto_profile> runKernel(KernelRun &run) {
   auto session = KernelSession::open(run.model, run.kernel, run.device);
   if (!session)
-    return Failure{session.error()};
+    return session.failure();
   std::vector<KernelMemory> memory;
   memory.reserve(run.arguments.size());
   for (NpyArray &array : run.arguments)
     memory.push_back({array.data.data(), array.data.size()});
   if (Status status = (*session)->run(memory, run.scalars, run.blocks); !status)
-    return Failure{status.error()};
+    return status.failure();
   run.kernel = (*session)->kernel().name;
   return (*session)->profile();
 }

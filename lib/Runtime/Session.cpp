@@ -48,7 +48,7 @@ const char *Session::deviceName() const { return state->device->name(); }
 Result<std::unique_ptr<Session>> Session::open(const std::string &path, const SessionOptions &options) {
   auto file = ModelFile::open(path);
   if (!file)
-    return Failure{file.error()};
+    return file.failure();
   auto state = std::make_unique<State>();
   state->file = *file;
   const std::vector<HostProgramDesc> &programs = (*file)->model().programs;
@@ -58,11 +58,11 @@ Result<std::unique_ptr<Session>> Session::open(const std::string &path, const Se
   if (!isProgram) {
     auto net = findNet(**file, options.net);
     if (!net)
-      return Failure{net.error()};
+      return net.failure();
     state->net = *net;
   }
   if (Status status = state->start(options); !status)
-    return Failure{status.error()};
+    return status.failure();
   if (isProgram) {
     auto runner = ProgramRunner::open(*state, options.net);
     if (!runner)
@@ -73,7 +73,7 @@ Result<std::unique_ptr<Session>> Session::open(const std::string &path, const Se
     state->programs.resize(state->net->variants.size());
     // The first variant is prepared eagerly to report its errors; the others on first use, to save memory.
     if (auto first = state->program(0); !first)
-      return Failure{first.error()};
+      return first.failure();
   }
   return std::unique_ptr<Session>(new Session(std::move(state)));
 }
@@ -83,7 +83,7 @@ Result<VM *> Session::State::program(size_t index) {
   if (!program) {
     auto made = prepare(net->variants[index], Ports::Own);
     if (!made)
-      return Failure{made.error()};
+      return made.failure();
     program = made.take();
   }
   return program.get();
@@ -92,24 +92,24 @@ Result<VM *> Session::State::program(size_t index) {
 Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inputs,
                                              const std::vector<std::string> &names) {
   if (Status status = checkOutputs(names); !status)
-    return Failure{status.error()};
+    return status.failure();
   auto index = state->chooseVariant(inputs);
   if (!index)
-    return Failure{index.error()};
+    return index.failure();
   std::lock_guard lock(state->mutex);
   if (state->runner)
     return pick(state->runner->run(*index, inputs), names);
   auto vm = state->program(*index);
   if (!vm)
-    return Failure{vm.error()};
+    return vm.failure();
   const VariantDesc &variant = net().variants[*index];
   if (Status status = state->execute(**vm, variant, inputs); !status)
-    return Failure{status.error()};
+    return status.failure();
   std::vector<HostTensor> results;
   auto fetch = [&](size_t output) -> Status {
     auto tensor = state->fetchOutput(**vm, variant, output);
     if (!tensor)
-      return Failure{tensor.error()};
+      return tensor.failure();
     results.push_back(tensor.take());
     return {};
   };
@@ -117,10 +117,10 @@ Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inp
     for (size_t output = 0; output < variant.outputs.size(); ++output)
       if (variant.outputs[output].name == name)
         if (Status status = fetch(output); !status)
-          return Failure{status.error()};
+          return status.failure();
   for (size_t output = 0; names.empty() && output < variant.outputs.size(); ++output)
     if (Status status = fetch(output); !status)
-      return Failure{status.error()};
+      return status.failure();
   return results;
 }
 
@@ -138,7 +138,7 @@ Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTen
     status = fetch(*state->programs[index], net().variants[index]);
   }
   if (!status)
-    return Failure{status.error()};
+    return status.failure();
   return results;
 }
 
@@ -155,13 +155,13 @@ bool Session::traced() const { return bool(traceOf(state->tasks.get())); }
 Status Session::writeTrace(const std::string &path) const {
   std::lock_guard lock(state->mutex);
   auto trace = traceOf(state->tasks.get());
-  return trace ? (*trace)->writeJson(path) : Status(Failure{trace.error()});
+  return trace ? (*trace)->writeJson(path) : Status(trace.failure());
 }
 
 Result<std::string> Session::traceReport() const {
   std::lock_guard lock(state->mutex);
   auto trace = traceOf(state->tasks.get());
-  return trace ? Result<std::string>((*trace)->report()) : Failure{trace.error()};
+  return trace ? Result<std::string>((*trace)->report()) : trace.failure();
 }
 
 Result<pto_profile> Session::profile(bool reset) {
@@ -177,7 +177,7 @@ Result<std::vector<KernelProfile>> Session::profileKernels(bool reset) {
       continue;
     auto counts = state->device->kernelProfile(*state->loaded[i], reset);
     if (!counts)
-      return Failure{counts.error()};
+      return counts.failure();
     profiles.push_back({state->file->model().kernels[i].name, state->file->model().kernels[i].sourceOps, *counts});
   }
   return profiles;

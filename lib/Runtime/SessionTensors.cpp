@@ -94,7 +94,7 @@ Result<HostTensor> castTensor(const HostTensor &tensor, ElementType type) {
 
 Status Session::checkInputs(const std::vector<InputTensor> &inputs) const {
   auto variant = state->chooseVariant(inputs);
-  return variant ? Status() : Status(Failure{variant.error()});
+  return variant ? Status() : Status(variant.failure());
 }
 
 Status Session::checkOutputs(const std::vector<std::string> &names) const {
@@ -107,7 +107,7 @@ Status Session::checkOutputs(const std::vector<std::string> &names) const {
 Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inputs) const {
   const std::vector<VariantDesc> &variants = net->variants;
   if (Status status = checkNames(variants.front().inputs, inputs); !status)
-    return Failure{status.error()};
+    return status.failure();
   for (size_t i = 0; i < variants.size(); ++i)
     if (shapesFit(variants[i], inputs))
       return i;
@@ -139,7 +139,7 @@ Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::ve
     if (desc.storageType != desc.type) {
       auto tensor = makeTensor(desc.name, desc.storageType, desc.shape);
       if (!tensor)
-        return Failure{tensor.error()};
+        return tensor.failure();
       Status status = hostops::cast(data, desc.type, tensor->data.get(), desc.storageType, *numElements(desc.shape));
       if (!status)
         return Failure{"input '" + desc.name + "': " + status.error()};
@@ -166,7 +166,7 @@ Result<HostTensor> Session::State::fetchOutput(VM &vm, const VariantDesc &varian
   if (!tensor)
     return tensor;
   if (Status status = device->copyFromDevice(tensor->data.get(), vm.output(output).address, tensor->bytes); !status)
-    return Failure{status.error()};
+    return status.failure();
   return desc.storageType == desc.type ? std::move(tensor) : castTensor(*tensor, desc.type);
 }
 
@@ -176,7 +176,7 @@ Status Session::State::fetchDebugTensors(VM &vm, const VariantDesc &variant, std
       continue;
     auto tensor = fetchDebugTensor(vm, desc);
     if (!tensor)
-      return Failure{tensor.error()};
+      return tensor.failure();
     results.push_back(tensor.take());
   }
   return {};
@@ -187,7 +187,7 @@ Result<HostTensor> Session::State::fetchDebugTensor(VM &vm, const DebugTensorDes
   if (!stored)
     return stored;
   if (Status status = device->copyFromDevice(stored->data.get(), vm.address(desc), stored->bytes); !status)
-    return Failure{status.error()};
+    return status.failure();
   if (!desc.permutation.empty()) {
     auto turned = makeTensor(desc.name, desc.type, desc.shape);
     if (!turned)

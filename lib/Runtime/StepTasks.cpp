@@ -72,7 +72,7 @@ Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks,
         failure.check(status);
       });
   if (!kernel)
-    return Failure{kernel.error()};
+    return kernel.failure();
   steps.emplace_back(TaskSpec(*kernel, kind), blocks, std::move(arguments), std::move(uses));
   describe(steps.back());
   return {};
@@ -99,7 +99,7 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
       if (call.block == 0) {
         auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
         if (!measured)
-          return Failure{measured.error()};
+          return measured.failure();
         seconds = measured.take();
       }
       // The cores of a block run concurrently, so the slowest one determines the cost.
@@ -157,7 +157,7 @@ Status StepTasks::submit() {
     step.spec.blocks(worked && worked < shortest && !isVirtual() ? 1 : step.blocks).companions(step.companions);
     auto task = runtime.submit(step.spec);
     if (!task)
-      return Failure{task.error()};
+      return task.failure();
     step.last = *task;
   }
   return {};

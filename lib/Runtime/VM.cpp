@@ -29,7 +29,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
         continue;
       auto buffer = DeviceBuffer::make(device, slots[slot].bytes, "'" + tensor.name + "'");
       if (!buffer)
-        return Failure{buffer.error()};
+        return buffer.failure();
       slots[slot].address = buffer->address();
       vm.own.push_back(buffer.take());
     }
@@ -45,7 +45,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
     case VMOpcode::Alloc: {
       auto buffer = DeviceBuffer::make(device, insn.bytes, "the workspace");
       if (!buffer)
-        return Failure{buffer.error()};
+        return buffer.failure();
       slots[insn.slot] = {buffer->address(), buffer->bytes()};
       vm.allocations.push_back(buffer.take());
       continue;

@@ -68,7 +68,7 @@ Result<std::vector<uint32_t>> Graph::order() const {
 Status Graph::run(TaskRuntime &runtime) const {
   auto sorted = order();
   if (!sorted)
-    return Failure{sorted.error()};
+    return sorted.failure();
   std::vector<std::vector<uint32_t>> producers(nodes.size());
   for (uint32_t i = 0; i < nodes.size(); ++i)
     for (uint32_t successor : nodes[i].successors)

@@ -7,10 +7,10 @@ namespace pto_mlir::tasks {
 
 Result<TaskId> TaskCore::submit(TaskSpec &spec) {
   if (Status status = currentError(); !status)
-    return Failure{status.error()};
+    return status.failure();
   if (Status status = checkSpec(spec); !status) {
     fatal(ErrorCode::BadArguments, status.error());
-    return Failure{status.error()};
+    return status.failure();
   }
   uint64_t begin = tracing ? now() : 0;
   unsigned ringIndex = ringOfScope();
@@ -30,7 +30,7 @@ Result<TaskId> TaskCore::submit(TaskSpec &spec) {
       status = reserve(ring, ringIndex, bytes, mapEntries);
     if (!status) {
       releaseClaims();
-      return Failure{status.error()};
+      return status.failure();
     }
     // The last allocations; nothing fails after them.
     if (scopeTasks.size() == scopeTasks.capacity())

@@ -89,7 +89,7 @@ Status loadArguments(std::vector<Argument> &arguments) {
       continue;
     auto array = readNpy(argument.source);
     if (!array)
-      return Failure{array.error()};
+      return array.failure();
     argument.array = array.take();
     first = first ? first : &argument.array;
   }

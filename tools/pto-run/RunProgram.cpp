@@ -22,7 +22,7 @@ Result<Value> readArgument(const std::string &text, const Type &type) {
   if (type.isTensor) {
     auto array = runtime::readNpy(text);
     if (!array)
-      return Failure{array.error()};
+      return array.failure();
     auto tensor = makeTensor(array->type, std::vector<int64_t>(array->shape.begin(), array->shape.end()));
     if (!tensor || tensor->bytes != array->data.size())
       return Failure{text + ": is too large"};
@@ -90,7 +90,7 @@ Status runProgram(const ProgramRun &run) {
   for (size_t i = 0; i < run.arguments.size(); ++i) {
     auto value = readArgument(run.arguments[i], loaded.types[entry.parameters[i]]);
     if (!value)
-      return Failure{value.error()};
+      return value.failure();
     arguments.push_back(value.take());
   }
   std::mutex mutex; // launches may print concurrently
@@ -102,7 +102,7 @@ Status runProgram(const ProgramRun &run) {
   if (loaded.usedCapabilities() & kAsynchronous) {
     auto queued = runtime::QueuedProvider::make(std::move(provider), /*threads=*/0);
     if (!queued)
-      return Failure{queued.error()};
+      return queued.failure();
     provider = queued.take();
   }
   auto machine = Machine::create(program.take(), provider);

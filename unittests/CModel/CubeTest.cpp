@@ -1,6 +1,7 @@
 // The cube data path end to end: nd2nz loads, extraction and img2col into L0, products, bias, stores from L0C, compared
 // with plain loops.
 #include "VectorHarness.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 using namespace pto_mlir;
 using namespace pto_mlir::cmodel::test;
@@ -10,7 +11,7 @@ using isa::Pipe;
 
 namespace {
 
-uint16_t roundUp(int v, int to) { return uint16_t((v + to - 1) / to * to); }
+uint16_t paddedTo(int extent, int to) { return uint16_t(roundUp(extent, to)); }
 
 isa::TStoreAcc storeAcc(isa::View dst, isa::Tile src, bool relu = false) {
   isa::TStoreAcc s;
@@ -29,7 +30,7 @@ template <class T, class C> struct Gemm {
   TestKernel kernel(isa::ElementType out) const {
     isa::ElementType type = typeOf<T>(), accType = typeOf<C>();
     int c0 = 32 / sizeof(T);
-    uint16_t mp = roundUp(m, 16), kp = roundUp(k, std::max(c0, 16)), np = roundUp(n, std::max(c0, 16));
+    uint16_t mp = paddedTo(m, 16), kp = paddedTo(k, std::max(c0, 16)), np = paddedTo(n, std::max(c0, 16));
     TestKernel t(isa::CoreKind::AIC, 4);
     // A: [m, k] in NZ; B: [k, n] in NZ at 256 KiB; bias: ND at 508 KiB.
     isa::Tile l1a = tile(type, Layout::NZ, 0, mp, kp, m, k), l1b = tile(type, Layout::NZ, 256 << 10, kp, np, k, n);
@@ -45,7 +46,7 @@ template <class T, class C> struct Gemm {
     isa::Tile c = tile(accType, Layout::NZ16, 0, mp, np, m, n);
     int done = 0;
     for (int step : split ? std::vector<int>{split, k - split} : std::vector<int>{k}) {
-      uint16_t sp = roundUp(step, std::max(c0, 16));
+      uint16_t sp = paddedTo(step, std::max(c0, 16));
       isa::Tile a = tile(type, leftLayout, 0, mp, sp, m, step), b = tile(type, Layout::ZN, 0, sp, np, step, n);
       if (done > 0)
         t.sync(Pipe::M, Pipe::MTE1, 1);
@@ -147,8 +148,8 @@ template <class T> void checkConv(const Conv &p, Layout leftLayout) {
             packed[((((g * p.kh + y) * p.kw + z) * c0 + c)) * size_t(p.out) + o] =
                 f[((y * p.kw + z) * p.c + g * c0 + c) * size_t(p.out) + o];
   TestKernel t(isa::CoreKind::AIC, 3);
-  uint16_t mp = roundUp(m, 16), kp = roundUp(k, 16), np = roundUp(p.out, 16);
-  isa::Tile slab = tile(type, Layout::NZ, 0, roundUp(p.h * p.w, 16), uint16_t(c1 * c0), p.h * p.w, p.c);
+  uint16_t mp = paddedTo(m, 16), kp = paddedTo(k, 16), np = paddedTo(p.out, 16);
+  isa::Tile slab = tile(type, Layout::NZ, 0, paddedTo(p.h * p.w, 16), uint16_t(c1 * c0), p.h * p.w, p.c);
   isa::Tile l1b = tile(type, Layout::NZ, 256 << 10, kp, np, k, p.out);
   isa::Tile a = tile(type, leftLayout, 0, mp, kp, m, k), b = tile(type, Layout::ZN, 0, kp, np, k, p.out);
   isa::Tile acc = tile(isa::ElementType::f32, Layout::NZ16, 0, mp, np, m, p.out);

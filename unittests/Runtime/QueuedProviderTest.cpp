@@ -54,17 +54,17 @@ Result<float> execute(std::shared_ptr<Kernels> kernels, const std::string &const
                          ".func @main() -> (tensor<1xf32>) slots(tensor<1xf32>, tensor<1xf32>, tensor<1xf32>) {\n" +
                          body + "}\n");
   if (!module)
-    return Failure{module.error()};
+    return module.failure();
   auto program = Program::load(module.take());
   auto provider = QueuedProvider::make(kernels, 3);
   if (!program || !provider)
     return Failure{program ? provider.error() : program.error()};
   auto machine = Machine::create(program.take(), provider.take());
   if (!machine)
-    return Failure{machine.error()};
+    return machine.failure();
   auto results = machine->run({});
   if (!results)
-    return Failure{results.error()};
+    return results.failure();
   float number;
   std::memcpy(&number, (*results)[0].tensor->data.get(), 4);
   return number;

@@ -22,7 +22,7 @@ std::vector<Capacity> capacityCases() {
   auto submitN = [](TaskRuntime &run, TaskSpec &spec, int count) -> Status {
     for (int i = 0; i < count; ++i)
       if (auto id = run.submit(spec); !id)
-        return Failure{id.error()};
+        return id.failure();
     return {};
   };
   return {
@@ -66,11 +66,11 @@ std::vector<Capacity> capacityCases() {
            TaskSpec spec(kernel);
            auto id = run.submit(spec);
            if (!id)
-             return Failure{id.error()};
+             return id.failure();
            last.after(*id);
          }
          auto id = run.submit(last);
-         return id ? Status() : Failure{id.error()};
+         return id ? Status() : id.failure();
        }},
       {"RegionsFillTheTensorMap", ErrorCode::TensorMapFull, "tensorMapEntries",
        [](Config &c) { c.tensorMapEntries = 8; },

@@ -15,7 +15,7 @@ struct Failure {
   std::string message;
 };
 
-/// A T or a Failure. Test it before use: `if (!result) return Failure{result.error()};`
+/// A T or a Failure. Test it before use: `if (!result) return result.failure();`
 template <class T> class [[nodiscard]] Result {
 public:
   Result(T value) : state(std::in_place_index<0>, std::move(value)) {}
@@ -32,6 +32,8 @@ public:
     assert(!*this && "a result that holds a value has no error");
     return std::get_if<1>(&state)->message;
   }
+  /// The error, to be returned by a caller of another result type.
+  Failure failure() const { return {error()}; }
 
 private:
   T &value() {
@@ -45,16 +47,18 @@ private:
 template <> class [[nodiscard]] Result<void> {
 public:
   Result() = default;
-  Result(Failure failure) : failure(std::move(failure)) {}
+  Result(Failure failure) : state(std::move(failure)) {}
 
-  explicit operator bool() const { return !failure; }
+  explicit operator bool() const { return !state; }
   const std::string &error() const {
-    assert(failure && "success has no error");
-    return failure->message;
+    assert(state && "success has no error");
+    return state->message;
   }
+  /// As of Result<T>.
+  Failure failure() const { return {error()}; }
 
 private:
-  std::optional<Failure> failure;
+  std::optional<Failure> state;
 };
 
 using Status = Result<void>;
