@@ -108,8 +108,10 @@ LogicalResult lowerGather(func::FuncOp func, linalg::GenericOp op) {
   auto at = [](ArrayRef<Value> values) { return SmallVector<OpFoldResult>(values.begin(), values.end()); };
   SmallVector<OpFoldResult> sizes{rewriter.getIndexAttr(1), rewriter.getIndexAttr(1), rewriter.getIndexAttr(chunk)};
   SmallVector<OpFoldResult> strides(3, rewriter.getIndexAttr(1));
-  Value row = rewriter.create<tensor::ExtractSliceOp>(loc, source, at({ivs[0], map.lookupOrDefault(place), ivs[2]}),
-                                                      sizes, strides);
+  // One dimension: a strided row of three cannot be collapsed in place.
+  auto rowType = RankedTensorType::get({chunk}, data.getElementType());
+  Value row = rewriter.create<tensor::ExtractSliceOp>(loc, rowType, source,
+                                                      at({ivs[0], map.lookupOrDefault(place), ivs[2]}), sizes, strides);
   result = rewriter.create<tensor::InsertSliceOp>(loc, row, result, at({ivs[0], ivs[1], ivs[2]}), sizes, strides);
   for (scf::ForOp loop : llvm::reverse(loops)) {
     rewriter.setInsertionPointToEnd(loop.getBody());

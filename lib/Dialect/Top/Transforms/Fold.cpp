@@ -40,8 +40,9 @@ struct FoldConstant : public RewritePattern {
       return failure();
     // Do not fold a broadcast that would enlarge the weights.
     int64_t elements = 1 << 16;
+    int64_t growth = isa<PadOp>(op) ? 4 : 1;
     for (Type operand : op->getOperandTypes())
-      elements += cast<RankedTensorType>(operand).getNumElements();
+      elements += growth * cast<RankedTensorType>(operand).getNumElements();
     if (type.getNumElements() > elements)
       return rewriter.notifyMatchFailure(op, "the result is much larger than its operands");
     std::optional<Weight> weight = evaluate(op);

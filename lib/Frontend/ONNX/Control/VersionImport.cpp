@@ -196,7 +196,9 @@ private:
     llvm::StringSet<> poisonedAround = importer.poisoned;
     ++importer.depth;
     bindKnown(version);
-    bool isGood = importer.importNodes(graph, body, outputs);
+    // An output may depend on a node that was refused before.
+    bool isGood = importer.importNodes(graph, body, outputs) &&
+                  llvm::all_of(outputs, [&](const std::string &name) { return importer.isDefined(name); });
     SmallVector<Value> results;
     for (const std::string &name : isGood ? outputs : SmallVector<std::string>())
       results.push_back(importer.value(name));

@@ -93,6 +93,43 @@ template <int axesAreInputSince> static LogicalResult importLogSumExp(Node &node
   return node.finish(node.reshape(node.outputName(), result, shape));
 }
 
+// Halves the axes, which are flattened into one behind all others, until one element is left.
+static LogicalResult importProduct(Node &node) {
+  std::optional<Reduction> reduction = readReduction(node, 18);
+  if (!reduction)
+    return failure();
+  if (reduction->none)
+    return node.finish(node.input(0));
+  SmallVector<int64_t> perm, result;
+  ArrayRef<int64_t> shape = node.type(0).getShape();
+  int64_t outer = 1, inner = 1;
+  for (auto [d, size] : llvm::enumerate(shape)) {
+    bool reduced = llvm::is_contained(reduction->axes, static_cast<int64_t>(d));
+    (reduced ? inner : outer) *= size;
+    if (!reduced)
+      perm.push_back(d);
+    if (!reduced || reduction->keepdims)
+      result.push_back(reduced ? 1 : size);
+  }
+  llvm::append_range(perm, reduction->axes);
+  Formula f(node);
+  Value value = llvm::is_sorted(perm) ? node.input(0) : f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)});
+  value = value ? node.reshape("", value, {outer, inner}) : value;
+  while (value && inner > 1) {
+    int64_t half = (inner + 1) / 2;
+    if (inner % 2)
+      value = node.create<top::PadOp>("", value, {node.i64s("pads", {0, 0, 0, 1}), node.f64("value", 1.0)});
+    auto part = [&](int64_t begin) {
+      return node.create<top::SliceOp>(
+          "", value,
+          {node.i64s("starts", {0, begin}), node.i64s("ends", {outer, begin + half}), node.i64s("steps", {1, 1})});
+    };
+    value = value ? f.of<top::MulOp>(part(0), part(half)) : value;
+    inner = half;
+  }
+  return value ? node.finish(node.reshape(node.outputName(), value, result)) : failure();
+}
+
 // Registers both forms of an operator.
 template <typename Import> static void addBoth(Registry &registry, StringRef op, int axesAreInputSince, Import import) {
   registry.add(op, {7, axesAreInputSince - 1, 1, 1, import});
@@ -104,6 +141,7 @@ void registerReduce(Registry &registry) {
   addBoth(registry, "ReduceMean", 18, importReduce<top::ReduceMeanOp, 18>);
   addBoth(registry, "ReduceMax", 18, importReduce<top::ReduceMaxOp, 18>);
   addBoth(registry, "ReduceMin", 18, importReduce<top::ReduceMinOp, 18>);
+  addBoth(registry, "ReduceProd", 18, importProduct);
   addBoth(registry, "ReduceL1", 18, importSumOf<magnitude, void, 18>);
   addBoth(registry, "ReduceL2", 18, importSumOf<square, top::SqrtOp, 18>);
   addBoth(registry, "ReduceLogSum", 18, importSumOf<same, top::LogOp, 18>);

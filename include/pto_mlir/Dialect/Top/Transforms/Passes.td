@@ -44,7 +44,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
   let options = [
     Option<"maxWindow", "max-window", "int64_t", /*default=*/"255", "the widest field of a window in timg2col (ISA/Cube.td)">,
-    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"4096", "the largest window that a pool takes at once: a block of 32 bytes of each pixel fits the unified buffer">
+    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"1024", "the largest window that a pool takes at once: some tiles of 32 bytes per pixel fit the unified buffer">
   ];
 }
 

@@ -103,7 +103,8 @@ private:
   int64_t most;
 };
 
-// A transposed convolution with a large kernel or padding is a convolution of the spread input with the mirrored filter.
+// A transposed convolution with a large kernel or padding is a convolution of the spread input with the mirrored
+// filter.
 class LargeTransposed : public OpRewritePattern<ConvTransposeOp> {
 public:
   LargeTransposed(MLIRContext *context, int64_t most) : OpRewritePattern(context), most(most) {}
