@@ -110,10 +110,11 @@ double sharedBytesPerCycle(const ChipInfo &chip, GlobalPath path) {
   return std::min<double>(chip.pathBytesPerSecond[unsigned(path)], chip.l2BytesPerSecond / chip.blocks) / chip.clock;
 }
 
-double secondsPerByte(const ChipInfo &chip, GlobalPath path, double sharing, double cold) {
+double secondsPerByte(const ChipInfo &chip, GlobalPath path, double sharing, double hbm) {
   double own = 1 / chip.pathBytesPerSecond[unsigned(path)];
+  double cold = std::min(hbm, 1.0), linesPerByte = std::max(hbm, 1.0);
   double hot = std::max(own, sharing / chip.l2BytesPerSecond),
-         outside = std::max(own, sharing / chip.hbmBytesPerSecond);
+         outside = std::max(own, linesPerByte * sharing / chip.hbmBytesPerSecond);
   return (1 - cold) * hot + cold * outside;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <tuple>
 #include <unordered_map>
@@ -64,17 +65,78 @@ void noteRuns(const isa::DecodedInsn &insn, Event &event, std::vector<ByteRuns> 
   event.endRun = uint32_t(runs.size());
 }
 
-// L2 keeps lines of 512 bytes and, when it is full, gives up any of them for a new one: how long a line stays, counted
-// in lines that come, is distributed exponentially. Chance is a hash, so that every run says the same. The transfers of
-// all engines are merged by the part of its bytes that each has moved: the cores of a launch do the same work side by
-// side. Before the launch nothing is there.
-double missedPart(const ChipInfo &chip, std::span<const CoreLog> cores, std::span<const std::vector<ByteRuns>> runs) {
-  struct Transfer {
-    double at; // 0 to 1
-    size_t order;
-    const Event *event;
-    const std::vector<ByteRuns> *runs; // of its core
+namespace {
+
+/// The lines of L2. When it is full, it gives up any of them for a new one: how long a line stays, counted in lines
+/// that come, is distributed exponentially. Chance is a hash, so that every run says the same. It is empty at first.
+class Cache {
+public:
+  explicit Cache(const ChipInfo &chip)
+      : shift(unsigned(std::countr_zero(uint64_t(chip.lineBytes)))), capacity(uint64_t(chip.l2Bytes / chip.lineBytes)) {
+  }
+
+  /// Reads or writes one run of bytes. A line that is written is not fetched, not even for a part of it.
+  void touch(uint64_t begin, uint64_t length, bool read) {
+    (read ? bytesRead : bytesWritten) += length;
+    for (uint64_t line = begin >> shift; line <= (begin + length - 1) >> shift; ++line) {
+      if (line >> 6 != pageNumber)
+        pageNumber = line >> 6, page = &pages.try_emplace(pageNumber).first->second;
+      touchLine(*page, line, read);
+    }
+  }
+
+  HbmTraffic traffic() const {
+    uint64_t back = writtenBack;
+    for (const auto &[number, page] : pages)
+      for (unsigned i = 0; i < 64; ++i)
+        back += (page.dirty >> i & 1) && page.until[i] <= came;
+    auto perByte = [this](uint64_t lines, uint64_t bytes) {
+      return bytes ? double(lines << shift) / double(bytes) : 0;
+    };
+    return {perByte(fetched, bytesRead), perByte(back, bytesWritten)};
+  }
+
+private:
+  struct Page {
+    std::array<uint32_t, 64> until{}; // up to which count of lines that came each line stays; 0: it was never there
+    uint64_t dirty = 0;               // which lines were written since they came
   };
+
+  void touchLine(Page &page, uint64_t line, bool read) {
+    uint32_t &until = page.until[line & 63];
+    uint64_t bit = uint64_t(1) << (line & 63);
+    if (until <= came) {
+      writtenBack += (page.dirty & bit) != 0;
+      page.dirty &= ~bit;
+      fetched += read, ++came;
+      uint64_t hash = (line ^ came << 24) * 0x9e3779b97f4a7c15;
+      double chance = double((hash >> 11) + 1) * 0x1p-53;
+      until = uint32_t(std::min(4e9, double(std::max(came, capacity)) + 1 - std::log(chance) * double(capacity)));
+    }
+    if (!read)
+      page.dirty |= bit;
+  }
+
+  unsigned shift;
+  uint64_t capacity;
+  uint64_t came = 0, fetched = 0, writtenBack = 0; // lines
+  uint64_t bytesRead = 0, bytesWritten = 0;
+  std::unordered_map<uint64_t, Page> pages; // of 64 lines
+  uint64_t pageNumber = UINT64_MAX;
+  Page *page = nullptr;
+};
+
+/// A transfer of one engine, and which part of the engine's bytes was moved before it.
+struct Transfer {
+  double at; // 0 to 1
+  size_t order;
+  const Event *event;
+  const std::vector<ByteRuns> *runs; // of its core
+};
+
+/// The transfers of all engines, merged by the part of its bytes that each has moved: the cores of a launch do the same
+/// work side by side.
+std::vector<Transfer> mergeTransfers(std::span<const CoreLog> cores, std::span<const std::vector<ByteRuns>> runs) {
   std::vector<Transfer> transfers;
   for (size_t c = 0; c < cores.size(); ++c)
     for (const EngineLog &engine : cores[c].engines) {
@@ -90,35 +152,23 @@ double missedPart(const ChipInfo &chip, std::span<const CoreLog> cores, std::spa
     }
   std::sort(transfers.begin(), transfers.end(),
             [](const Transfer &a, const Transfer &b) { return std::tie(a.at, a.order) < std::tie(b.at, b.order); });
+  return transfers;
+}
 
-  auto capacity = uint64_t(chip.l2Bytes / 512);
-  uint64_t came = 0, read = 0, missed = 0;
-  // By 32 KiB: up to which count of lines that came each line stays. 0: it was never there.
-  std::unordered_map<uint64_t, std::array<uint32_t, 64>> stays;
-  for (const Transfer &transfer : transfers) {
+} // namespace
+
+HbmTraffic hbmTraffic(const ChipInfo &chip, std::span<const CoreLog> cores,
+                      std::span<const std::vector<ByteRuns>> runs) {
+  Cache cache(chip);
+  for (const Transfer &transfer : mergeTransfers(cores, runs)) {
     bool reads = transfer.event->path == GlobalPath::ToUB || transfer.event->path == GlobalPath::ToL1;
-    uint64_t page = UINT64_MAX;
-    std::array<uint32_t, 64> *lines = nullptr;
     for (uint32_t r = transfer.event->firstRun; r < transfer.event->endRun; ++r) {
       const ByteRuns &part = (*transfer.runs)[r];
-      for (uint64_t i = 0; i < part.count; ++i) {
-        uint64_t begin = part.begin + i * uint64_t(part.pitch);
-        for (uint64_t line = begin >> 9; line <= (begin + part.length - 1) >> 9; ++line) {
-          if (line >> 6 != page)
-            page = line >> 6, lines = &stays.try_emplace(page).first->second;
-          uint32_t &until = (*lines)[line & 63];
-          read += reads;
-          if (until > came)
-            continue;
-          missed += reads, ++came;
-          uint64_t hash = (line ^ came << 24) * 0x9e3779b97f4a7c15;
-          double chance = double((hash >> 11) + 1) * 0x1p-53;
-          until = uint32_t(std::min(4e9, double(std::max(came, capacity)) + 1 - std::log(chance) * double(capacity)));
-        }
-      }
+      for (uint64_t i = 0; i < part.count; ++i)
+        cache.touch(part.begin + i * uint64_t(part.pitch), part.length, reads);
     }
   }
-  return read ? double(missed) / double(read) : 0;
+  return cache.traffic();
 }
 
 } // namespace pto_mlir::cost

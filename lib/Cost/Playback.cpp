@@ -26,12 +26,13 @@ struct Rates {
   double secondsPerByte[6] = {}; // by GlobalPath
 };
 
-/// With so much from outside of L2, and so many cores that read and write at a time.
-Rates ratesFor(const ChipInfo &chip, double cold, double readers, double writers) {
+/// With so much traffic of HBM, and so many cores that read and write at a time.
+Rates ratesFor(const ChipInfo &chip, HbmTraffic hbm, double readers, double writers) {
   Rates rates;
   for (unsigned path = unsigned(GlobalPath::ToUB); path <= unsigned(GlobalPath::FromL0C); ++path) {
-    bool read = reads(GlobalPath(path)); // what is written goes to L2
-    rates.secondsPerByte[path] = secondsPerByte(chip, GlobalPath(path), read ? readers : writers, read ? cold : 0);
+    bool read = reads(GlobalPath(path));
+    rates.secondsPerByte[path] =
+        secondsPerByte(chip, GlobalPath(path), read ? readers : writers, read ? hbm.perByteRead : hbm.perByteWritten);
   }
   return rates;
 }
@@ -218,16 +219,16 @@ unsigned engineNumber(isa::CoreKind kind, isa::Pipe pipe) {
   }
 }
 
-Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, double cold, double begin,
+Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, HbmTraffic hbm, double begin,
               const Span &span) {
   double readers = 1, writers = 1;
   for (int round = 0; round < 3; ++round) {
-    Playback guess = playAt(chip, cores, tied, ratesFor(chip, cold, readers, writers), begin, {});
+    Playback guess = playAt(chip, cores, tied, ratesFor(chip, hbm, readers, writers), begin, {});
     double length = std::max(guess.end - begin, 1.0);
     readers = std::max(1.0, round ? (readers + guess.reading / length) / 2 : guess.reading / length);
     writers = std::max(1.0, round ? (writers + guess.writing / length) / 2 : guess.writing / length);
   }
-  return playAt(chip, cores, tied, ratesFor(chip, cold, readers, writers), begin, span);
+  return playAt(chip, cores, tied, ratesFor(chip, hbm, readers, writers), begin, span);
 }
 
 } // namespace pto_mlir::cost

@@ -4,6 +4,8 @@
 #include "pto_mlir/Cost/Cost.h"
 #include "pto_mlir/ISA/OperandList.h"
 
+#include <cmath>
+
 namespace pto_mlir::cost {
 namespace {
 
@@ -50,8 +52,13 @@ double Prices::start(Way way) const { return chipOf(arch).pathStartSeconds[unsig
 
 double Prices::perByte(Way way) const { return 1 / sharedBytesPerCycle(chipOf(arch), pathOf(way)); }
 
-double Prices::readPerByte(Way way, double readers, double cold) const {
-  return secondsPerByte(chipOf(arch), pathOf(way), readers, cold) * chipOf(arch).clock;
+double Prices::readPerByte(Way way, double readers, double hbm) const {
+  return secondsPerByte(chipOf(arch), pathOf(way), readers, hbm) * chipOf(arch).clock;
+}
+
+double Prices::wholeLines(double bytes) const {
+  double line = chipOf(arch).lineBytes;
+  return std::ceil(bytes / line) * line;
 }
 
 double Prices::extractPerByte(bool right) const {

@@ -200,7 +200,7 @@ double Sketch::cycles() const {
     logs.push_back(core->finish());
     runs.push_back(core->runs());
   }
-  return play(impl->chip, logs, Tied::Block, missedPart(impl->chip, logs, runs), 0).end;
+  return play(impl->chip, logs, Tied::Block, hbmTraffic(impl->chip, logs, runs), 0).end;
 }
 
 } // namespace pto_mlir::cost

@@ -250,6 +250,7 @@ CHIP_NUMBERS = (
     "l2BytesPerSecond",
     "hbmBytesPerSecond",
     "l2Bytes",
+    "lineBytes",
 )
 CHIP_PATHS = ("toUB", "toL1", "fromUB", "fromL1", "fromL0C")
 CHIP_STARTS = ("startToUB", "startToL1", "startFromUB")

@@ -84,7 +84,7 @@ Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chi
           cores.push_back(std::move(core));
       }
   cost::Tied tied = tiesBlocks(*streams) ? cost::Tied::Launch : cost::Tied::Block;
-  return cost::play(chip, cores, tied, cost::missedPart(chip, cores, runs), 0).end;
+  return cost::play(chip, cores, tied, cost::hbmTraffic(chip, cores, runs), 0).end;
 }
 
 } // namespace pto_mlir::pmodel

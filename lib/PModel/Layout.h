@@ -29,6 +29,8 @@ inline constexpr uint32_t formatMajor = 2; // 2: the VM's one table of opcodes
 inline constexpr uint32_t formatMinor = 1; // 1: several host programs
 inline constexpr uint64_t sectionAlignment = 4096;
 inline constexpr uint64_t weightAlignment = 64;
+/// From `largeWeightBytes` on a weight begins with a line of L2, so that no line of it is fetched beside its own.
+inline constexpr uint64_t largeWeightBytes = 4096, largeWeightAlignment = 512;
 
 inline uint64_t contentHash(const void *data, size_t bytes) {
   // xxHash requires a non-null pointer even for 0 bytes.

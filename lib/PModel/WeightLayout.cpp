@@ -24,8 +24,9 @@ WeightLayout layoutWeights(const std::vector<WeightDesc> &weights) {
         offset = layout.offsets[it->second];
     }
     if (!offset) {
-      offset = layout.totalBytes;
-      layout.totalBytes = roundUp(layout.totalBytes + weight.size, weightAlignment);
+      bool large = weight.size >= largeWeightBytes;
+      offset = roundUp(layout.totalBytes, large ? largeWeightAlignment : weightAlignment);
+      layout.totalBytes = roundUp(*offset + weight.size, weightAlignment);
       seen.emplace(hash, i);
     }
     layout.offsets.push_back(*offset);

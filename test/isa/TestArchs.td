@@ -30,6 +30,7 @@ def ChipT7 : Chip<T7> {
   let l2BytesPerSecond = ChipA3.l2BytesPerSecond;
   let hbmBytesPerSecond = ChipA3.hbmBytesPerSecond;
   let l2Bytes = ChipA3.l2Bytes;
+  let lineBytes = ChipA3.lineBytes;
   let toUB = ChipA3.toUB;
   let toL1 = ChipA3.toL1;
   let fromUB = ChipA3.fromUB;

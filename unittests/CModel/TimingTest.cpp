@@ -77,7 +77,7 @@ TEST(Timing, EveryRateNamesItsSource) {
   for (isa::Arch arch : {isa::Arch::a3, isa::Arch::a5}) {
     const isa::ChipInfo &chip = isa::chipInfo(arch);
     for (const isa::Sourced *number : {&chip.clock, &chip.launchSeconds, &chip.l2BytesPerSecond,
-                                       &chip.hbmBytesPerSecond, &chip.l2Bytes, &chip.extractFactor})
+                                       &chip.hbmBytesPerSecond, &chip.l2Bytes, &chip.lineBytes, &chip.extractFactor})
       EXPECT_TRUE(names(number->source)) << number->source;
   }
 }
@@ -196,6 +196,23 @@ TEST(Timing, EnginesWaitForEachOther) {
   EXPECT_GE(p.engine_stalled[v], p.engine_busy[mte2]);
   EXPECT_NEAR(p.cycles, 5.9e-6 * 1.8e9 + p.engine_busy[mte2] + p.engine_busy[v] + 14, 16);
   EXPECT_NEAR(p.seconds * 1.8e9, p.cycles, 1e-3);
+}
+
+// 32 bytes of each row: HBM moves a whole line for them, two where they lie across its end.
+TEST(Timing, LinesComeFromHbmAsAWhole) {
+  auto cycles = [](int64_t rowStride, int64_t offset) {
+    TestKernel k(isa::CoreKind::AIV, 2);
+    k.add(Pipe::MTE2, isa::TLoad{ub(ElementType::f32, 1024, 8), view(0, ElementType::f32, 1024, 8, rowStride, offset),
+                                 isa::Memory::UB});
+    Timed timed;
+    return timed.run(k).engine_busy[mte2] - 60e-9 * 1.8e9;
+  };
+  double bytes = 1024 * 32, line = 512 / (24 * 42.7e9) * 1.8e9;
+  within(cycles(8, 0), bytes / (100.9 * 1024 * 1024 * 1024) * 1.8e9, 0.02);
+  within(cycles(128, 0), 1024 * line, 0.02);
+  within(cycles(256, 0), 1024 * line, 0.02);
+  within(cycles(256, 496), 2048 * line, 0.02);
+  within(cycles(128, 496), 1025 * line, 0.02); // the next row uses the second line
 }
 
 TEST(Timing, CoresShareMemory) {

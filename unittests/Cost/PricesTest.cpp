@@ -44,6 +44,7 @@ TEST(Prices, ReadersShareWhatIsNotInL2) {
   EXPECT_DOUBLE_EQ(a3.readPerByte(Way::ToL1, 24, 0), alone);
   EXPECT_NEAR(a3.readPerByte(Way::ToL1, 24, 1), 1.8e9 / 42.7e9, 1e-6);
   EXPECT_NEAR(a3.readPerByte(Way::ToL1, 24, 0.5), (alone + 1.8e9 / 42.7e9) / 2, 1e-6);
+  EXPECT_NEAR(a3.readPerByte(Way::ToL1, 24, 2), 2 * 1.8e9 / 42.7e9, 1e-6); // half of each line is used
   EXPECT_GT(a3.readPerByte(Way::ToL1, 48, 0), alone);
 }
 

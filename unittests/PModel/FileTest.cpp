@@ -10,6 +10,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <filesystem>
 #include <functional>
 #include <random>
@@ -92,6 +93,25 @@ TEST_F(File, EqualWeightsAndKernelsAreStoredOnce) {
   EXPECT_NE(read.weights[0].data, read.weights[2].data);
   EXPECT_EQ(read.nets[0].variants[0].program.kernels, (std::vector<uint32_t>{0, 1}));
   EXPECT_EQ(read.kernels[1].sourceOps, (std::vector<std::string>{"k1_y", "k2_twin"}));
+}
+
+TEST_F(File, LargeWeightsBeginWithALine) {
+  std::deque<std::vector<float>> data; // all of them differ
+  for (uint64_t floats : {1, 1024, 1023, 1040, 16, 4096}) {
+    data.emplace_back(floats, float(floats));
+    model.weights.push_back({"w" + std::to_string(floats), ElementType::F32, {floats}, data.back().data(), floats * 4});
+  }
+  write();
+  auto opened = ModelFile::open(path);
+  ASSERT_TRUE(opened) << opened.error();
+  const std::vector<WeightDesc> &weights = (*opened)->model().weights;
+  auto begin = reinterpret_cast<uintptr_t>(weights[0].data);
+  std::vector<uint64_t> offsets;
+  for (const WeightDesc &weight : weights)
+    offsets.push_back(reinterpret_cast<uintptr_t>(weight.data) - begin);
+  EXPECT_EQ(offsets, (std::vector<uint64_t>{0, 128, 512, 4608, 8704, 12864, 13312}));
+  for (const isa::ArchInfo &arch : isa::allArchs())
+    EXPECT_EQ(512 % uint64_t(isa::chipInfo(arch.arch).lineBytes), 0u) << arch.name;
 }
 
 TEST_F(File, KeepsWhereCommandsComeFrom) {

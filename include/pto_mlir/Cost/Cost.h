@@ -29,8 +29,9 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipInfo &chip);
 /// Bytes per cycle of one core that has the path for itself, and of one of all cores that use it at a time.
 double bytesPerCycle(const ChipInfo &chip, GlobalPath path);
 double sharedBytesPerCycle(const ChipInfo &chip, GlobalPath path);
-/// Seconds per byte of one of `sharing` cores that use the path at a time, of whose bytes the part `cold` is not in L2.
-double secondsPerByte(const ChipInfo &chip, GlobalPath path, double sharing, double cold);
+/// Seconds per byte of one of `sharing` cores that use the path at a time, where HBM moves `hbm` bytes for each: less
+/// than 1 where L2 holds some of them, more where whole lines move of which parts are used.
+double secondsPerByte(const ChipInfo &chip, GlobalPath path, double sharing, double hbm);
 /// Bytes per cycle of an instruction whose rate is a number of bytes per second (`Opcode::TExtractL0a` and its like).
 double bytesPerCycle(const ChipInfo &chip, isa::Opcode opcode);
 

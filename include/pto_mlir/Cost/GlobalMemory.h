@@ -23,9 +23,10 @@ void viewRuns(const isa::View &view, uint64_t base, uint64_t rows, uint64_t cols
 /// indices in memory know. An argument stands for an address of its own.
 void noteRuns(const isa::DecodedInsn &insn, Event &event, std::vector<ByteRuns> &runs);
 
-/// Which part of what a launch reads is not in L2, as its cores go on side by side. `runs` has the bytes of each core's
-/// transfers, which their events name.
-double missedPart(const ChipInfo &chip, std::span<const CoreLog> cores, std::span<const std::vector<ByteRuns>> runs);
+/// What HBM moves in a launch, whose cores go on side by side: the lines that are read and not in L2, and those that L2
+/// gives up after they were written. `runs` has the bytes of each core's transfers, which their events name.
+HbmTraffic hbmTraffic(const ChipInfo &chip, std::span<const CoreLog> cores,
+                      std::span<const std::vector<ByteRuns>> runs);
 
 } // namespace pto_mlir::cost
 

@@ -71,14 +71,18 @@ struct Playback {
   std::vector<double> coreSeconds; // in the order of the cores
 };
 
+/// What HBM moves in a launch per byte that its cores read and per byte that they write.
+struct HbmTraffic {
+  double perByteRead = 0, perByteWritten = 0;
+};
+
 /// Called for each piece of work with its core, its engine in the core, and when it begins and how long it takes, in
 /// cycles.
 using Span = std::function<void(size_t core, size_t engine, const Event &event, double begin, double duration)>;
 
-/// Plays a launch that begins at cycle `begin`. `cold`: the part of what is read that is not in L2. How many cores move
-/// bytes at a time follows from how long that takes, and the other way round: a few rounds settle it; `span` hears of
-/// the last.
-Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, double cold, double begin,
+/// Plays a launch that begins at cycle `begin`. How many cores move bytes at a time follows from how long that takes,
+/// and the other way round: a few rounds settle it; `span` hears of the last.
+Playback play(const ChipInfo &chip, std::span<const CoreLog> cores, Tied tied, HbmTraffic hbm, double begin,
               const Span &span = {});
 
 } // namespace pto_mlir::cost

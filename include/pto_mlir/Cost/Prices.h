@@ -32,8 +32,10 @@ public:
   double start(Way way) const;
   double perByte(Way way) const;
   double transfer(Way way, double bytes) const { return start(way) + bytes * perByte(way); }
-  /// Per byte while so many cores read, of whose bytes the part `cold` is not in L2.
-  double readPerByte(Way way, double readers, double cold) const;
+  /// Per byte while so many cores read, where HBM moves `hbm` bytes for each.
+  double readPerByte(Way way, double readers, double hbm) const;
+  /// What HBM moves for a run of so many bytes that begins with a line: whole lines.
+  double wholeLines(double bytes) const;
 
   /// Per byte of whole boxes from L1 to L0A or L0B.
   double extractPerByte(bool right) const;

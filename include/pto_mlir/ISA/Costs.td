@@ -110,6 +110,8 @@ class Chip<Arch a> {
   Sourced l2BytesPerSecond = ?;  // shared by all cores
   Sourced hbmBytesPerSecond = ?; // shared by all cores
   Sourced l2Bytes = ?;
+  // What L2 fetches from HBM and writes back to it at a time.
+  Sourced lineBytes = Sourced<"512", "pto-isa cost model, performance simulator: lines of its L2; docs/timing.md">;
   // Bytes per second of one core without contention on the path, and seconds of latency before the first byte.
   Sourced toUB = ?;
   Sourced toL1 = ?;

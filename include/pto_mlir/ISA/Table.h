@@ -144,8 +144,8 @@ struct ChipInfo {
   Sourced launchSeconds;   // of a kernel that the host launches
   Sourced dispatchSeconds; // of a task beside its work
   Sourced crossSeconds;    // between a cross-core flag's raise and what waits for it
-  // Global memory as all cores share it: bytes that are in L2 come from there, others from HBM.
-  Sourced l2BytesPerSecond, hbmBytesPerSecond, l2Bytes;
+  // Global memory as all cores share it: lines that are in L2 come from there, others from HBM as a whole.
+  Sourced l2BytesPerSecond, hbmBytesPerSecond, l2Bytes, lineBytes;
   Sourced pathBytesPerSecond[6], pathStartSeconds[6]; // by GlobalPath
   Sourced extractFactor;                              // what L1 to L0 takes, times what the rate of an instruction says
   bool vectorCurves;                                  // vector instructions take what the curves of their rows say

@@ -14,7 +14,7 @@ namespace pto_mlir::pmodel {
 /// Offsets of the weights in the weights section. Programs refer to weights by these offsets, so lay the weights out
 /// before writing the programs.
 struct WeightLayout {
-  std::vector<uint64_t> offsets; // one per weight, 64-byte aligned; equal weights share one
+  std::vector<uint64_t> offsets; // one per weight, 64-byte aligned, 512 from 4096 bytes on; equal weights share one
   std::vector<uint64_t> hashes;  // XXH3-64 of each blob
   uint64_t totalBytes = 0;       // size of the section
 };

@@ -78,7 +78,7 @@ void Timer::launchEnd(const LaunchState &launch, pto_profile &profile) {
   const Kernel &kernel = *launch.kernel;
   double begin = elapsed + chip.launchSeconds * chip.clock;
   cost::Tied tied = kernel.together == Together::Launch ? cost::Tied::Launch : cost::Tied::Block;
-  cost::Playback result = cost::play(chip, cores, tied, cost::missedPart(chip, cores, runs), begin, tracer(kernel));
+  cost::Playback result = cost::play(chip, cores, tied, cost::hbmTraffic(chip, cores, runs), begin, tracer(kernel));
   secondsOfCores = std::move(result.coreSeconds);
   for (unsigned number = 0; number < PTO_NUM_ENGINES; ++number) {
     profile.engine_busy[number] += result.busy[number];

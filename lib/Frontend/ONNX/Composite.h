@@ -40,6 +40,17 @@ public:
     return node.finish(x ? node.create<OpTy>(node.outputName(), {x, constant(x, y)}) : x);
   }
 
+  /// Where x < y.
+  mlir::Value isLess(mlir::Value x, double y) {
+    return x ? node.create<top::CompareOp>("", {x, constant(x, y)},
+                                           {node.named("mode", node.builder().getStringAttr("lt"))})
+             : x;
+  }
+  /// Builds the choice between two values whose result is the node's output.
+  mlir::LogicalResult choose(mlir::Value condition, mlir::Value yes, mlir::Value no) {
+    return node.finish(node.create<top::WhereOp>(node.outputName(), {condition, yes, no}));
+  }
+
   /// A reduction over `axes` (ascending) that keeps the dimensions.
   template <typename OpTy> mlir::Value over(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
     return node.create<OpTy>("", x, {node.i64s("axes", axes)});

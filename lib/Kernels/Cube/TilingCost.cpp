@@ -155,18 +155,19 @@ private:
            rightBytes = double(rightPanelBytes(problem, tiling)) * double(n.extent) / double(n.blocks * tiling.baseN),
            held = double(heldBytes(problem, tiling)) * filled;
     double bytes = heldLoads * held + leftLoads * leftBytes + rightLoads * rightBytes;
-    double cores = double(tiling.grid.size()), cold = std::min(1.0, distinctBytes() / std::max(1.0, bytes * cores));
-    double perByte = prices.readPerByte(cost::Way::ToL1, cores, cold), start = prices.start(cost::Way::ToL1);
+    double cores = double(tiling.grid.size()), hbm = distinctBytes() / std::max(1.0, bytes * cores);
+    double perByte = prices.readPerByte(cost::Way::ToL1, cores, hbm), start = prices.start(cost::Way::ToL1);
     load = bytes * perByte + (heldLoads + leftLoads + rightLoads) * start;
     firstLoad = ((held > 0 ? held : leftBytes) + rightBytes) * perByte + 2 * start;
   }
 
-  /// Of both operands, which come from outside of L2 once.
+  /// Of both operands, whose lines come from outside of L2 once.
   double distinctBytes() const {
     double left = double(problem.outer) * double(problem.m) * double(problem.k);
     if (const auto &image = problem.image)
       left = double(problem.outer) * double(image->batch * image->h.in * image->w.in * image->channels);
-    return (left + double(problem.outer) * double(problem.k) * double(problem.n)) * problem.inBytes;
+    double right = double(problem.outer) * double(problem.k) * double(problem.n);
+    return prices.wholeLines(left * problem.inBytes) + prices.wholeLines(right * problem.inBytes);
   }
 };
 

@@ -9,7 +9,6 @@
 #include "Domain.h"
 #include "Phases.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
-#include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -182,10 +181,9 @@ LogicalResult normalizeShapes(func::FuncOp func, const PhaseContext &context, st
       func.walk([](Operation *op) { return isWindowOp(op) ? WalkResult::interrupt() : WalkResult::advance(); })
           .wasInterrupted();
   auto apply = [&](RewritePatternSet &&patterns) { return applyPatternsAndFoldGreedily(func, std::move(patterns)); };
-  // Functions without an instruction: upstream's approximations in arith.
+  // Functions without an instruction.
   RewritePatternSet functions(func.getContext());
-  populatePolynomialApproximateTanhPattern(functions);
-  populatePolynomialApproximateErfPattern(functions);
+  populateFunctionPatterns(functions);
   if (failed(apply(std::move(functions))))
     return failure();
   RewritePatternSet fusion(func.getContext());

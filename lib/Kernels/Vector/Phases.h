@@ -32,6 +32,9 @@ struct PhaseContext {
   int64_t cores; ///< vector cores that share a kernel
 };
 
+/// Rewrites tanh and erf as arithmetic and exp.
+void populateFunctionPatterns(mlir::RewritePatternSet &patterns);
+
 /// True for depthwise convolutions and poolings over NHWC.
 bool isWindowOp(mlir::Operation *op);
 

@@ -28,6 +28,20 @@ func.func @main(%x: tensor<4x8xf32>) -> tensor<8x4xf32> {
 
 // -----
 
+// Large weights begin with a line of L2, small ones behind what comes before.
+// CHECK: module attributes {top.weight_order = ["inline_constant", "inline_constant_1", "inline_constant_2"]}
+func.func @main(%x: tensor<1024xf32>) -> tensor<1024xf32> {
+  %a = arith.constant dense<1.0> : tensor<4xf32>
+  %b = arith.constant dense<2.0> : tensor<1024xf32>
+  %c = arith.constant dense<3.0> : tensor<8xf32>
+  %e = tensor.empty() : tensor<1024xf32>
+  // CHECK: places = [#top.place<input, 0>, #top.place<weights, 0>, #top.place<weights, 512>, #top.place<weights, 4608>, #top.place<output, 0>]
+  %0 = top.launch @a ins(%x, %a, %b, %c : tensor<1024xf32>, tensor<4xf32>, tensor<1024xf32>, tensor<8xf32>) outs(%e : tensor<1024xf32>) -> tensor<1024xf32>
+  return %0 : tensor<1024xf32>
+}
+
+// -----
+
 // An inline constant is added to the weights section.
 // CHECK: module attributes {top.weight_order = ["inline_constant"]}
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {

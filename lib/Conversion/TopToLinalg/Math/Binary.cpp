@@ -59,6 +59,10 @@ Value powerOf(OpBuilder &b, Location loc, Value x, double y) {
     Value product = b.create<arith::MulFOp>(loc, b.create<math::LogOp>(loc, x), scalar(b, loc, x.getType(), y));
     return b.create<math::ExpOp>(loc, product);
   }
+  if (y == -2) { // whose square may leave the range that the result does not leave
+    Value inverse = b.create<arith::DivFOp>(loc, scalar(b, loc, x.getType(), 1), x);
+    return b.create<arith::MulFOp>(loc, inverse, inverse);
+  }
   Value result = whole > 0 ? power(b, loc, x, static_cast<int64_t>(whole)) : Value();
   if (half) {
     Value root = b.create<math::SqrtOp>(loc, x);

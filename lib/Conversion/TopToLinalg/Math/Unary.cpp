@@ -7,6 +7,8 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 
+#include <cmath>
+
 using namespace mlir;
 
 namespace pto_mlir::top_to_linalg {
@@ -66,17 +68,31 @@ Value compute(top::ErfOp, OpBuilder &b, Location loc, Value x) { return b.create
 Value compute(top::ReciprocalOp, OpBuilder &b, Location loc, Value x) {
   return b.create<arith::DivFOp>(loc, one(b, loc, x), x);
 }
-// clamp(alpha * x + beta, 0, 1).
-Value hardGate(OpBuilder &b, Location loc, Value x, double alpha, double beta) {
-  Value line = b.create<arith::MulFOp>(loc, x, scalar(b, loc, x.getType(), alpha));
-  line = b.create<arith::AddFOp>(loc, line, scalar(b, loc, x.getType(), beta));
+// clamp(alpha * x + beta, 0, 1). In f32 as alpha * (x + beta / alpha), whose sum is exact where it is near 0; what
+// rounding the quotient to f32 leaves is added where it is not 0.
+Value hardGate(OpBuilder &b, Location loc, Value x, double alpha, double beta, bool accurate) {
+  auto number = [&](double value) { return scalar(b, loc, x.getType(), value); };
+  double shift = beta / alpha, high = static_cast<float>(shift), low = shift - high;
+  Value line = x;
+  if (accurate && std::isfinite(high) && std::fabs(high) >= 0x1p-60) {
+    line = b.create<arith::AddFOp>(loc, line, number(high));
+    if (std::fabs(low) > std::fabs(high) * 0x1p-50)
+      line = b.create<arith::AddFOp>(loc, line, number(low));
+    line = b.create<arith::MulFOp>(loc, line, number(alpha));
+  } else {
+    line = b.create<arith::MulFOp>(loc, line, number(alpha));
+    line = b.create<arith::AddFOp>(loc, line, number(beta));
+  }
   return clamp(b, loc, line, 0.0, 1.0);
 }
+
+bool isF32(Operation *op) { return getElementTypeOrSelf(op->getResult(0).getType()).isF32(); }
+
 Value compute(top::HardSigmoidOp op, OpBuilder &b, Location loc, Value x) {
-  return hardGate(b, loc, x, op.getAlpha().convertToDouble(), op.getBeta().convertToDouble());
+  return hardGate(b, loc, x, op.getAlpha().convertToDouble(), op.getBeta().convertToDouble(), isF32(op));
 }
-Value compute(top::HardSwishOp, OpBuilder &b, Location loc, Value x) {
-  return b.create<arith::MulFOp>(loc, x, hardGate(b, loc, x, 1.0 / 6, 0.5));
+Value compute(top::HardSwishOp op, OpBuilder &b, Location loc, Value x) {
+  return b.create<arith::MulFOp>(loc, x, hardGate(b, loc, x, 1.0 / 6, 0.5, isF32(op)));
 }
 Value compute(top::LeakyReluOp op, OpBuilder &b, Location loc, Value x) {
   double alpha = op.getAlpha().convertToDouble();

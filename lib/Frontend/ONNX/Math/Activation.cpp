@@ -1,29 +1,26 @@
 // Activations decomposed into elementwise ops, which are fused into one kernel.
-#include "../Composite.h"
 #include "../Registry.h"
+#include "Functions.h"
+
+#include <cmath>
 
 using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// ln(1 + exp(x)) = max(x, 0) + ln(1 + exp(-|x|)), which does not overflow.
-static Value softplus(Formula &f, Value x) {
-  Value decay = f.of<top::ExpOp>(f.of<top::NegOp>(f.of<top::AbsOp>(x)));
-  return f.of<top::AddOp>(f.of<top::ReluOp>(x), f.of<top::LogOp>(f.of<top::AddOp>(decay, 1.0)));
-}
-
 // scale * (exp(min(x, 0) / inner) - 1), which is 0 for positive x.
 static Value negativePart(Formula &f, Value x, double scale, double inner) {
   Value power = f.of<top::MinOp>(x, 0.0);
   if (inner != 1)
-    power = f.of<top::MulOp>(power, 1 / inner);
-  return f.of<top::MulOp>(f.of<top::SubOp>(f.of<top::ExpOp>(power), 1.0), scale);
+    power = f.of<top::DivOp>(power, inner);
+  Value part = expMinusOne(f, power);
+  return scale == 1 ? part : f.of<top::MulOp>(part, scale);
 }
 
 static LogicalResult importSoftplus(Node &node) {
   Formula f(node);
-  Value x = node.input(0), decay = f.of<top::ExpOp>(f.of<top::NegOp>(f.of<top::AbsOp>(x)));
-  return f.result<top::AddOp>(f.of<top::ReluOp>(x), f.of<top::LogOp>(f.of<top::AddOp>(decay, 1.0)));
+  auto [line, rest] = softplusParts(f, node.input(0));
+  return f.result<top::AddOp>(line, rest);
 }
 
 static LogicalResult importSoftsign(Node &node) {
@@ -60,9 +57,12 @@ static LogicalResult importPRelu(Node &node) {
   return f.result<top::AddOp>(f.of<top::ReluOp>(node.input(0)), negative);
 }
 
+// x tanh(ln(1 + e)) = x n / (n + 2) with e = exp(x), n = e^2 + 2 e; from 20 on the quotient is 1.
 static LogicalResult importMish(Node &node) {
   Formula f(node);
-  return f.result<top::MulOp>(node.input(0), f.of<top::TanhOp>(softplus(f, node.input(0))));
+  Value e = f.of<top::ExpOp>(f.of<top::MinOp>(node.input(0), 20.0));
+  Value n = f.of<top::AddOp>(f.of<top::MulOp>(e, e), f.of<top::MulOp>(e, 2.0));
+  return f.result<top::MulOp>(node.input(0), f.of<top::DivOp>(n, f.of<top::AddOp>(n, 2.0)));
 }
 
 static LogicalResult importSwish(Node &node) {
@@ -72,10 +72,28 @@ static LogicalResult importSwish(Node &node) {
   return f.result<top::MulOp>(x, f.of<top::SigmoidOp>(alpha == 1 ? x : f.of<top::MulOp>(x, alpha)));
 }
 
-template <typename OpTy> static LogicalResult importHyperbolic(Node &node) {
+// (exp(x) +- exp(-x)) / 2, where exp(x - s) exp(s) / 2 does not overflow before the result does. x - s is exact from 1
+// to the greatest argument, and exp(s) / 2 has an error of 1e-9 in f32.
+template <typename OpTy> static Value halfOf(Formula &f, Value x) {
+  constexpr double shift = 1.078125;
+  Value up = f.of<top::ExpOp>(f.of<top::SubOp>(x, shift));
+  Value down = f.of<top::ExpOp>(f.of<top::SubOp>(f.of<top::NegOp>(x), shift));
+  return f.of<top::MulOp>(f.of<OpTy>(up, down), std::exp(shift) / 2);
+}
+
+static LogicalResult importCosh(Node &node) {
   Formula f(node);
-  Value x = node.input(0), up = f.of<top::ExpOp>(x), down = f.of<top::ExpOp>(f.of<top::NegOp>(x));
-  return f.result<top::MulOp>(f.of<OpTy>(up, down), 0.5);
+  return node.finish(halfOf<top::AddOp>(f, node.input(0)));
+}
+
+// Below 1, where the difference loses digits: x + x^3 P(x^2), minimax (relative error 5e-11).
+static LogicalResult importSinh(Node &node) {
+  Formula f(node);
+  Value x = node.input(0), square = f.of<top::MulOp>(x, x);
+  Value series =
+      polynomial(f, square, {0.1666666716337204, 0.008333349600434303, 0.0001983615948120132, 2.8169511097075883e-06});
+  Value small = f.of<top::AddOp>(x, f.of<top::MulOp>(x, f.of<top::MulOp>(square, series)));
+  return f.choose(f.isLess(f.of<top::AbsOp>(x), 1.0), small, halfOf<top::SubOp>(f, x));
 }
 
 void registerActivation(Registry &registry) {
@@ -87,8 +105,8 @@ void registerActivation(Registry &registry) {
   registry.add("PRelu", {7, kMaxOpset, 2, 2, importPRelu});
   registry.add("Mish", {18, kMaxOpset, 1, 1, importMish});
   registry.add("Swish", {24, kMaxOpset, 1, 1, importSwish});
-  registry.add("Cosh", {9, kMaxOpset, 1, 1, importHyperbolic<top::AddOp>});
-  registry.add("Sinh", {9, kMaxOpset, 1, 1, importHyperbolic<top::SubOp>});
+  registry.add("Cosh", {9, kMaxOpset, 1, 1, importCosh});
+  registry.add("Sinh", {9, kMaxOpset, 1, 1, importSinh});
 }
 
 } // namespace pto_mlir::onnx

@@ -1,0 +1,98 @@
+//===- Functions.cpp - functions without an instruction ------------------===//
+//
+// tanh and erf of f32 as arithmetic that loses no digits near 0 and takes few instructions (docs/accuracy.md). Other
+// types take upstream's approximations.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Phases.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+
+namespace pto_mlir::vector_kernels {
+namespace {
+
+/// Arithmetic on f32 values of a body.
+struct Arithmetic {
+  OpBuilder &builder;
+  Location loc;
+
+  Value number(double value) {
+    return builder.create<arith::ConstantOp>(loc, builder.getF32FloatAttr(static_cast<float>(value)));
+  }
+  Value add(Value a, Value b) { return builder.create<arith::AddFOp>(loc, a, b); }
+  Value sub(Value a, Value b) { return builder.create<arith::SubFOp>(loc, a, b); }
+  Value mul(Value a, Value b) { return builder.create<arith::MulFOp>(loc, a, b); }
+  Value div(Value a, Value b) { return builder.create<arith::DivFOp>(loc, a, b); }
+  Value exp(Value x) { return builder.create<math::ExpOp>(loc, x); }
+  Value abs(Value x) { return builder.create<math::AbsFOp>(loc, x); }
+  /// `below` where a < bound, else `other`.
+  Value choose(Value a, double bound, Value below, Value other) {
+    Value less = builder.create<arith::CmpFOp>(loc, arith::CmpFPredicate::OLT, a, number(bound));
+    return builder.create<arith::SelectOp>(loc, less, below, other);
+  }
+  /// c0 + c1 x + c2 x^2 + .., by Horner's rule.
+  Value polynomial(Value x, ArrayRef<double> coefficients) {
+    Value sum = mul(x, number(coefficients.back()));
+    for (double c : llvm::reverse(coefficients.drop_front().drop_back()))
+      sum = mul(add(sum, number(c)), x);
+    return add(sum, number(coefficients.front()));
+  }
+  /// x + x p(x^2).
+  Value odd(Value x, Value square, ArrayRef<double> coefficients) {
+    return add(x, mul(x, polynomial(square, coefficients)));
+  }
+};
+
+// Below 0.625 an odd polynomial (Cephes, tanhf), else 1 - 2 / (exp(2 x) + 1).
+struct LowerTanh : OpRewritePattern<math::TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::TanhOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Arithmetic a{rewriter, op.getLoc()};
+    Value x = op.getOperand(), square = a.mul(x, x), one = a.number(1), two = a.number(2);
+    Value series = a.polynomial(square, {-3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2,
+                                         -5.70498872745e-3});
+    Value small = a.add(x, a.mul(x, a.mul(square, series)));
+    Value large = a.sub(one, a.div(two, a.add(a.exp(a.mul(x, two)), one)));
+    rewriter.replaceOp(op, a.choose(a.abs(x), 0.625, small, large));
+    return success();
+  }
+};
+
+// Below 0.93 an odd polynomial, else 1 - exp(-|x| P(|x|)) with the sign of x, as in CUDA's erff: what is wrong with the
+// small exponential is less wrong with the difference. Minimax coefficients (relative error 2e-8 and 3e-9).
+struct LowerErf : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ErfOp op, PatternRewriter &rewriter) const override {
+    if (!op.getType().isF32())
+      return failure();
+    Arithmetic a{rewriter, op.getLoc()};
+    Value x = op.getOperand(), size = a.abs(x), square = a.mul(x, x);
+    Value small = a.odd(x, square, {0.12837915122509003, -0.3761247992515564, 0.11281683295965195,
+                                    -0.026761742308735847, 0.00498596578836441, -0.0005953846266493201});
+    // Beyond 4.2 the polynomial is no logarithm any more.
+    Value bounded = rewriter.create<arith::MinimumFOp>(op.getLoc(), size, a.number(4.2));
+    Value power = a.polynomial(bounded, {-1.1285111904144287, -0.6357291340827942, -0.10524769872426987,
+                                         0.022880930453538895, -0.0032121490221470594, 0.00021364555868785828});
+    Value rest = a.exp(a.mul(bounded, power)), one = a.number(1);
+    Value large = a.choose(x, 0, a.sub(rest, one), a.sub(one, rest));
+    rewriter.replaceOp(op, a.choose(size, 0.93, small, large));
+    return success();
+  }
+};
+
+} // namespace
+
+void populateFunctionPatterns(RewritePatternSet &patterns) {
+  patterns.add<LowerTanh, LowerErf>(patterns.getContext(), /*benefit=*/2);
+  populatePolynomialApproximateTanhPattern(patterns);
+  populatePolynomialApproximateErfPattern(patterns);
+}
+
+} // namespace pto_mlir::vector_kernels
