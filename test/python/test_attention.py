@@ -60,7 +60,7 @@ def run_case(folder, feed, a, quantize, cores=1):
     wanted = attention(feed, a)
     (folder / "a.mlir").write_text(module(feed, a, wanted.shape))
     compiler.deploy(str(folder / "a.mlir"), str(folder / "a.pmodel"), quantize, "a3", cores, False)
-    (got,) = InferenceSession(str(folder / "a.pmodel"), threads=1).run(None, feed)
+    (got,) = InferenceSession(str(folder / "a.pmodel"), threads=1, mode="checked").run(None, feed)
     return got, wanted
 
 
