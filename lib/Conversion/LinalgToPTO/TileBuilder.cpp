@@ -29,11 +29,12 @@ Value TileBuilder::temporary(Role role, Type element) {
     type = pto::makeVecColumnTile(builder.getContext(), tiles.pad(extent.bound), element, validOf(extent));
     validRow = extent.dynamic;
   } else {
-    Extent rows = role == Role::Row ? Extent() : full.rows;
-    type = pto::makeVecTile(builder.getContext(), rows.bound, tiles.pad(full.cols.bound), element, validOf(rows),
-                            validOf(full.cols));
+    Extent rows = role == Role::Row || role == Role::Scalar ? Extent() : full.rows;
+    Extent cols = role == Role::Scalar ? Extent() : full.cols;
+    type = pto::makeVecTile(builder.getContext(), rows.bound, tiles.pad(cols.bound), element, validOf(rows),
+                            validOf(cols));
     validRow = rows.dynamic;
-    validCol = full.cols.dynamic;
+    validCol = cols.dynamic;
   }
   for (auto &free : freeTiles) {
     auto alloc = free.getDefiningOp<pto::AllocTileOp>();
@@ -95,7 +96,7 @@ void TileBuilder::moveTo(const Item &item, Value destination, Role role) {
   else if (item.role == Role::Row)
     builder.create<pto::TColExpandOp>(loc, item.tile, destination);
   else
-    builder.create<pto::TRowExpandOp>(loc, item.tile, destination);
+    builder.create<pto::TRowExpandOp>(loc, item.tile, work(destination));
 }
 
 void TileBuilder::spreadThroughF32(const Item &item, Value destination, Role role) {
@@ -266,11 +267,16 @@ FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, 
   bool commutes = kind != Binary::Sub && kind != Binary::Div;
   if (b.role == Role::Full && commutes)
     std::swap(a, b);
-  Value spread;
+  SmallVector<Value> spread;
   if (a.role != Role::Full) {
     // Neither form is supported as the left operand: broadcast it.
     a = as(a, Role::Full, element);
-    spread = a.tile;
+    spread.push_back(a.tile);
+  }
+  if (flat && b.role == Role::Column) {
+    // A single number beside a vector, whose tail may be undefined: the broadcasting forms read all of it.
+    b = as(b, Role::Full, element);
+    spread.push_back(b.tile);
   }
   result.tile = destination(result.role);
   if (b.role == Role::Full)
@@ -279,8 +285,8 @@ FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, 
     tileRow(kind, a.tile, b.tile, result.tile);
   else
     tileColumn(kind, a.tile, b.tile, result.tile);
-  if (spread)
-    release(spread);
+  for (Value tile : spread)
+    release(tile);
   return result;
 }
 

@@ -53,7 +53,8 @@ def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
   let description = [{
     - an op whose operands are all constants becomes a constant (`pto_mlir/Dialect/Top/IR/Evaluate.h`);
     - `x + 0`, `x - 0`, `x * 1`, `x / 1`, `x ^ 1` become x; a division by powers of two becomes a multiplication, which is exact;
-    - reshape of reshape, permute of permute and cast of a cast that loses nothing become one op, or none when they restore the input.
+    - reshape of reshape, permute of permute and cast of a cast that loses nothing become one op, or none when they restore the input;
+    - a softmax in f64 of a narrower float, cast back to its type, becomes one of that type, which sums in f32.
 
     Names of tensors that are no longer computed are added to the module's `top.absorbed`.
 
@@ -88,6 +89,33 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
     becomes
     ```mlir
     %1 = top.matmul %x, %w, %c : (tensor<2x3xf32>, tensor<3x4xf32>, tensor<4xf32>) -> tensor<2x4xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
+def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
+  let summary = "recognise attentions that a model spells";
+  let description = [{
+    The product of weights and V, the weights a softmax of scores, the scores a product of Q and the transpose of K, becomes one
+    `top.attention`, if nothing else reads what lies between. Between the products may lie constant factors (also on Q and K), a softcap,
+    any number of added biases, masks in Where, casts between floats, reshapes that split or merge the batch; the softmax may be spelled, and
+    guarded against rows without keys. Permutes of heads before and behind become layouts, heads of K and V repeated by Expand `kv_heads`, and
+    a constant that hides the keys behind each row `causal`.
+
+    The pass is in no pipeline of its own: a road that has a kernel for the op runs it behind top-storage-types with a filter
+    (`createTopFuseAttention`), so that what it does not take is lowered as before.
+
+    ```mlir
+    %0 = top.matmul %q, %k {transpose_b = true} : (tensor<1x2x5x8xf32>, tensor<1x2x7x8xf32>) -> tensor<1x2x5x7xf32>
+    %1 = top.mul %0, %scale : (tensor<1x2x5x7xf32>, tensor<f32>) -> tensor<1x2x5x7xf32>
+    %2 = top.softmax %1 {axis = 3} : (tensor<1x2x5x7xf32>) -> tensor<1x2x5x7xf32>
+    %3 = top.matmul %2, %v : (tensor<1x2x5x7xf32>, tensor<1x2x7x8xf32>) -> tensor<1x2x5x8xf32>
+    ```
+    becomes
+    ```mlir
+    %3 = top.attention %q, %k, %v {scale = 0.5, q_heads = 2, kv_heads = 2}
+        : (tensor<1x2x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>) -> tensor<1x2x5x8xf32>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
