@@ -346,16 +346,16 @@ def test_deploy_of_garbage(command, tmp_path):
 
 
 def test_every_problem_of_a_deployment_at_once(command, tmp_path):
-    # A window so large that one pixel exceeds the unified buffer.
+    # Windows of which one pixel exceeds the unified buffer.
     nodes = [
-        helper.make_node("MaxPool", ["x"], ["first"], name="p", kernel_shape=[299, 299]),
-        helper.make_node("AveragePool", ["x"], ["second"], name="q", kernel_shape=[298, 299]),
+        helper.make_node("MaxPool", ["x"], ["first"], name="p", kernel_shape=[8999]),
+        helper.make_node("AveragePool", ["x"], ["second"], name="q", kernel_shape=[8998]),
         helper.make_node("Relu", ["x"], ["third"]),
     ]
     file = save_model(
         tmp_path / "windows.onnx",
         nodes,
-        [("x", [1, 8, 300, 300])],
+        [("x", [1, 8, 9000])],
         [("first", None), ("second", None), ("third", None)],
         [],
     )

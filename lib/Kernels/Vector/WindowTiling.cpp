@@ -86,7 +86,7 @@ private:
 
   int64_t largestRows(int64_t w, int64_t c) const {
     int64_t most = tail.oneRow ? 1 : std::min(rows, std::max<int64_t>(kMostRows / w, 1));
-    while (most > 0 && bytes(most, w, c) > budget)
+    while (most > 0 && (bytes(most, w, c) > budget || height.span(most) * width.span(w) > kMostRows))
       --most;
     return most;
   }

@@ -23,8 +23,7 @@ template <typename ExtremumOp> static LogicalResult importArgReduce(Node &node) 
   Value extremum = f.over<ExtremumOp>(node.input(0), *axis);
   if (!extremum)
     return failure();
-  Value found =
-      node.create<top::CompareOp>("", {node.input(0), extremum}, {node.named("mode", b.getStringAttr("eq"))});
+  Value found = node.create<top::CompareOp>("", {node.input(0), extremum}, {node.named("mode", b.getStringAttr("eq"))});
   // The one that loses to every position, so that a row of NaN still gives a position.
   Value none = f.constant(position, last ? 0 : size - 1);
   Value candidates = found ? node.create<top::WhereOp>("", {found, position, none}) : found;

@@ -1,4 +1,4 @@
-// Einsum of one or two operands, decomposed into permutes, reshapes and one matrix product.
+// Einsum of any number of operands: one after the other, permutes, reshapes and a matrix product of two.
 #include "../Registry.h"
 #include <map>
 
@@ -8,148 +8,207 @@ namespace pto_mlir::onnx {
 
 namespace {
 
+/// A dimension: a letter, or below zero one of those that '...' stands for, counted from the last.
+using Label = int;
+
 struct Term {
   Value value;
-  SmallVector<char> labels;
+  SmallVector<Label> labels;
 
-  int64_t sizeOf(char label) const {
+  int64_t sizeOf(Label label) const {
     return cast<RankedTensorType>(value.getType()).getDimSize(llvm::find(labels, label) - labels.begin());
   }
+  bool has(Label label) const { return llvm::is_contained(labels, label); }
 };
 
-// Permutes the dimensions to the order of `labels`.
-Value permuted(Node &node, StringRef name, const Term &term, ArrayRef<char> labels) {
-  SmallVector<int64_t> perm;
-  for (char label : labels)
-    perm.push_back(llvm::find(term.labels, label) - term.labels.begin());
-  return llvm::is_sorted(perm) ? term.value : node.create<top::PermuteOp>(name, term.value, {node.i64s("perm", perm)});
-}
+class Einsum {
+public:
+  explicit Einsum(Node &node) : node(node) {}
 
-// Sums over labels that are in neither the other operand nor the result.
-LogicalResult sumOut(Node &node, Term &term, llvm::function_ref<bool(char)> stays) {
-  SmallVector<int64_t> axes;
-  SmallVector<char> left;
-  for (auto [i, label] : llvm::enumerate(term.labels)) {
-    if (stays(label))
-      left.push_back(label);
-    else
-      axes.push_back(i);
-  }
-  if (axes.empty())
-    return success();
-  term.value = node.create<top::ReduceSumOp>("", term.value, {node.i64s("axes", axes), node.flag("keepdims", false)});
-  term.labels = left;
-  return success(term.value != nullptr);
-}
-
-// Parses an equation ("ij,jk->ik") to the labels of operands and result; reports unsupported syntax.
-LogicalResult parse(Node &node, std::string text, SmallVectorImpl<SmallVector<char>> &terms,
-                    SmallVector<char> &result) {
-  llvm::erase(text, ' ');
-  if (StringRef(text).contains("..."))
-    return node.error("attribute 'equation' with '...' is not supported");
-  auto [left, right] = StringRef(text).split("->");
-  SmallVector<StringRef> parts;
-  left.split(parts, ',');
-  std::map<char, int> count;
-  for (StringRef part : parts) {
-    terms.emplace_back(part.begin(), part.end());
-    for (char label : part) {
-      if (!llvm::isAlpha(label) || llvm::count(part, label) > 1)
-        return node.error("attribute 'equation' = '" + text +
-                          "': a repeated label or another sign than a letter is not supported");
-      ++count[label];
+  LogicalResult run() {
+    if (failed(parse()) || failed(checkSizes()))
+      return failure();
+    while (terms.size() > 1) {
+      Term right = terms.pop_back_val(), left = terms.pop_back_val();
+      // What the result or another operand still reads.
+      auto stays = [&](Label label) {
+        return llvm::is_contained(result, label) || llvm::any_of(terms, [&](Term &term) { return term.has(label); });
+      };
+      if (failed(sumOut(left, [&](Label label) { return stays(label) || right.has(label); })) ||
+          failed(sumOut(right, [&](Label label) { return stays(label) || left.has(label); })))
+        return failure();
+      Term product = multiply(left, right, stays);
+      if (!product.value)
+        return failure();
+      terms.push_back(product);
     }
+    Term &last = terms.front();
+    if (failed(sumOut(last, [&](Label label) { return llvm::is_contained(result, label); })))
+      return failure();
+    return node.finish(permuted(node.outputName(), last, result));
   }
-  if (StringRef(text).contains("->")) {
-    result.assign(right.begin(), right.end());
-  } else {
-    for (auto [label, times] : count)
-      if (times == 1)
-        result.push_back(label);
+
+private:
+  LogicalResult wrong(const Twine &reason) {
+    return node.error("attribute 'equation' = '" + equation + "': " + reason);
   }
-  for (char label : result)
-    if (!count.contains(label) || llvm::count(result, label) > 1)
-      return node.error("attribute 'equation' = '" + text +
-                        "': the result has a label that no operand has, or one twice");
-  return success();
-}
+
+  // The labels of one operand of `rank` dimensions, or of the result, whose '...' has `rank` of them.
+  LogicalResult parseTerm(StringRef text, std::optional<int64_t> rank, int64_t most, SmallVector<Label> &labels) {
+    auto [before, after] = text.split("...");
+    bool dots = text.contains("...");
+    int64_t hidden = !dots ? 0 : rank ? *rank - static_cast<int64_t>(before.size() + after.size()) : most;
+    if (hidden < 0)
+      return wrong("it has more labels than an operand has dimensions");
+    for (auto [i, part] : llvm::enumerate(std::array{before, after})) {
+      for (char letter : part) {
+        if (!llvm::isAlpha(letter) || llvm::is_contained(labels, letter))
+          return wrong("a repeated label or another sign than a letter is not supported");
+        labels.push_back(letter);
+      }
+      for (int64_t d = hidden; i == 0 && d > 0; --d)
+        labels.push_back(-d);
+    }
+    return success();
+  }
+
+  LogicalResult parse() {
+    equation = node.stringAttr("equation", "");
+    llvm::erase(equation, ' ');
+    auto [left, right] = StringRef(equation).split("->");
+    SmallVector<StringRef> parts;
+    left.split(parts, ',');
+    if (parts.size() != node.numInputs())
+      return node.error("has " + Twine(node.numInputs()) + " inputs, its equation " + Twine(parts.size()));
+    std::map<Label, int> count;
+    int64_t most = 0;
+    for (auto [i, part] : llvm::enumerate(parts)) {
+      Term term{node.input(i), {}};
+      int64_t rank = node.type(i).getRank();
+      if (failed(parseTerm(part, rank, 0, term.labels)))
+        return failure();
+      if (static_cast<int64_t>(term.labels.size()) != rank)
+        return node.error("input " + Twine(i) + " has rank " + Twine(rank) + ", its equation " +
+                          Twine(term.labels.size()) + " labels");
+      for (Label label : term.labels) {
+        ++count[label];
+        most = std::max<int64_t>(most, -label);
+      }
+      terms.push_back(term);
+    }
+    if (StringRef(equation).contains("->")) {
+      if (failed(parseTerm(right, std::nullopt, most, result)))
+        return failure();
+    } else {
+      for (auto [label, times] : count) // those of '...' come first
+        if (times == 1 || label < 0)
+          result.push_back(label);
+    }
+    if (llvm::any_of(result, [&](Label label) { return !count.count(label); }))
+      return wrong("the result has a label that no operand has");
+    return success();
+  }
+
+  // A dimension of '...' of size 1 is broadcast: its operand does without.
+  LogicalResult checkSizes() {
+    std::map<Label, int64_t> sizes;
+    for (Term &term : terms)
+      for (Label label : term.labels)
+        sizes[label] = std::max(sizes[label], term.sizeOf(label));
+    std::map<Label, int> holders;
+    for (Term &term : terms) {
+      SmallVector<Label> left;
+      SmallVector<int64_t> shape;
+      for (Label label : term.labels) {
+        int64_t size = term.sizeOf(label), known = sizes[label];
+        if (size == known || (size == 1 && label >= 0 && known == 1)) {
+          left.push_back(label);
+          shape.push_back(size);
+        } else if (size != 1 || label >= 0) {
+          return node.error("label '" + (label < 0 ? Twine("...") : Twine(char(label))) + "' stands for " +
+                            Twine(known) + " and " + Twine(size));
+        }
+      }
+      if (left.size() != term.labels.size())
+        term = {node.reshape("", term.value, shape), left};
+      if (!term.value)
+        return failure();
+    }
+    return success();
+  }
+
+  // Permutes the dimensions to the order of `labels`.
+  Value permuted(StringRef name, const Term &term, ArrayRef<Label> labels) {
+    SmallVector<int64_t> perm;
+    for (Label label : labels)
+      perm.push_back(llvm::find(term.labels, label) - term.labels.begin());
+    return llvm::is_sorted(perm) ? term.value
+                                 : node.create<top::PermuteOp>(name, term.value, {node.i64s("perm", perm)});
+  }
+
+  LogicalResult sumOut(Term &term, llvm::function_ref<bool(Label)> stays) {
+    SmallVector<int64_t> axes;
+    SmallVector<Label> left;
+    for (auto [i, label] : llvm::enumerate(term.labels)) {
+      if (stays(label))
+        left.push_back(label);
+      else
+        axes.push_back(i);
+    }
+    if (axes.empty())
+      return success();
+    term.value = node.create<top::ReduceSumOp>("", term.value, {node.i64s("axes", axes), node.flag("keepdims", false)});
+    term.labels = left;
+    return success(term.value != nullptr);
+  }
+
+  // The product of two terms over the labels that both have and nothing else reads. A null value after an error.
+  Term multiply(const Term &a, const Term &b, llvm::function_ref<bool(Label)> stays) {
+    SmallVector<Label> batch, left, right, inner;
+    for (Label label : a.labels)
+      (!b.has(label) ? left : stays(label) ? batch : inner).push_back(label);
+    for (Label label : b.labels)
+      if (!a.has(label))
+        right.push_back(label);
+    auto joined = [](std::initializer_list<ArrayRef<Label>> lists) {
+      SmallVector<Label> all;
+      for (ArrayRef<Label> list : lists)
+        llvm::append_range(all, list);
+      return all;
+    };
+    auto sizeOf = [&](Label label) { return a.has(label) ? a.sizeOf(label) : b.sizeOf(label); };
+    auto count = [&](ArrayRef<Label> list) {
+      int64_t product = 1;
+      for (Label label : list)
+        product *= sizeOf(label);
+      return product;
+    };
+    auto matrix = [&](Value value, int64_t rows, int64_t cols) {
+      SmallVector<int64_t> shape(llvm::map_range(batch, sizeOf));
+      shape.append({rows, cols});
+      return value ? node.reshape("", value, shape) : Value();
+    };
+    Value lhs = matrix(permuted("", a, joined({batch, left, inner})), count(left), count(inner));
+    Value rhs = lhs ? matrix(permuted("", b, joined({batch, inner, right})), count(inner), count(right)) : lhs;
+    Value product = rhs ? node.create<top::MatMulOp>("", {lhs, rhs}) : rhs;
+    Term out{nullptr, joined({batch, left, right})};
+    if (!product)
+      return out;
+    bool isLast = terms.empty() && out.labels == result;
+    SmallVector<int64_t> shape(llvm::map_range(out.labels, sizeOf));
+    out.value = node.reshape(isLast ? node.outputName() : "", product, shape);
+    return out;
+  }
+
+  Node &node;
+  std::string equation;
+  SmallVector<Term> terms;
+  SmallVector<Label> result;
+};
 
 } // namespace
 
-static LogicalResult importEinsum(Node &node) {
-  SmallVector<SmallVector<char>> labels;
-  SmallVector<char> result;
-  if (failed(parse(node, node.stringAttr("equation", ""), labels, result)))
-    return failure();
-  if (labels.size() != node.numInputs())
-    return node.error("has " + Twine(node.numInputs()) + " inputs, its equation " + Twine(labels.size()));
-  if (labels.size() > 2)
-    return node.error("with " + Twine(labels.size()) + " operands is not supported; one and two are");
-  SmallVector<Term, 2> terms;
-  llvm::SmallDenseMap<char, int64_t> sizes;
-  for (unsigned i = 0; i < labels.size(); ++i) {
-    if (static_cast<int64_t>(labels[i].size()) != node.type(i).getRank())
-      return node.error("input " + Twine(i) + " has rank " + Twine(node.type(i).getRank()) + ", its equation " +
-                        Twine(labels[i].size()) + " labels");
-    for (auto [label, size] : llvm::zip_equal(labels[i], node.type(i).getShape()))
-      if (int64_t known = sizes.try_emplace(label, size).first->second; known != size)
-        return node.error("label '" + Twine(label) + "' stands for " + Twine(known) + " and " + Twine(size));
-    terms.push_back({node.input(i), labels[i]});
-  }
-  for (auto [i, term] : llvm::enumerate(terms)) {
-    const SmallVector<char> *other = terms.size() == 2 ? &terms[1 - i].labels : nullptr;
-    if (failed(sumOut(node, term, [&](char label) {
-          return llvm::is_contained(result, label) || (other && llvm::is_contained(*other, label));
-        })))
-      return failure();
-  }
-  if (terms.size() == 1)
-    return node.finish(permuted(node, node.outputName(), terms[0], result));
-
-  SmallVector<char> batch, left, right, inner;
-  for (char label : terms[0].labels)
-    (!llvm::is_contained(terms[1].labels, label) ? left
-     : llvm::is_contained(result, label)         ? batch
-                                                 : inner)
-        .push_back(label);
-  for (char label : terms[1].labels)
-    if (!llvm::is_contained(terms[0].labels, label))
-      right.push_back(label);
-  auto joined = [](std::initializer_list<ArrayRef<char>> lists) {
-    SmallVector<char> all;
-    for (ArrayRef<char> list : lists)
-      llvm::append_range(all, list);
-    return all;
-  };
-  auto count = [&](ArrayRef<char> list) {
-    int64_t product = 1;
-    for (char label : list)
-      product *= sizes[label];
-    return product;
-  };
-  Value a = permuted(node, "", terms[0], joined({batch, left, inner})),
-        b = permuted(node, "", terms[1], joined({batch, inner, right}));
-  SmallVector<int64_t> lead;
-  for (char label : batch)
-    lead.push_back(sizes[label]);
-  auto matrix = [&](Value value, int64_t rows, int64_t cols) {
-    SmallVector<int64_t> shape(lead);
-    shape.append({rows, cols});
-    return value ? node.reshape("", value, shape) : Value();
-  };
-  Value product =
-      node.create<top::MatMulOp>("", {matrix(a, count(left), count(inner)), matrix(b, count(inner), count(right))});
-  if (!product)
-    return failure();
-  Term out{nullptr, joined({batch, left, right})};
-  SmallVector<int64_t> shape;
-  for (char label : out.labels)
-    shape.push_back(sizes[label]);
-  bool ordered = ArrayRef<char>(out.labels) == ArrayRef<char>(result);
-  out.value = node.reshape(ordered ? node.outputName() : "", product, shape);
-  return node.finish(out.value ? permuted(node, node.outputName(), out, result) : Value());
-}
+static LogicalResult importEinsum(Node &node) { return Einsum(node).run(); }
 
 void registerEinsum(Registry &registry) { registry.add("Einsum", {12, kMaxOpset, 1, kVariadic, importEinsum}); }
 

@@ -12,8 +12,10 @@ struct Pads {
 };
 } // namespace
 
-/// Limit on pieces along one dimension, each of which is a separate copy.
+/// From so many pieces along one dimension on, each of which is a separate copy, elements are gathered.
 constexpr size_t kMostPieces = 128;
+/// Limit on an extended dimension, whose positions are listed.
+constexpr int64_t kMostPositions = int64_t(1) << 24;
 
 // The slice [first, first + count) of dimension `dim`.
 static Value cut(Node &node, StringRef name, Value value, int64_t dim, int64_t first, int64_t count) {
@@ -40,18 +42,26 @@ static int64_t sourceOf(int64_t position, int64_t size, StringRef mode) {
 // Pads both sides of one dimension with parts of the input.
 static Value extend(Node &node, StringRef name, Value value, int64_t dim, int64_t begin, int64_t end, StringRef mode) {
   int64_t size = cast<RankedTensorType>(value.getType()).getDimSize(dim);
+  if (begin + size + end > kMostPositions) {
+    (void)node.error("mode '" + mode + "' with pads of " + Twine(begin) + " and " + Twine(end) + " in dimension " +
+                     Twine(dim) + " is not supported; " + Twine(kMostPositions) + " elements in all are");
+    return {};
+  }
+  SmallVector<int64_t> sources;
   SmallVector<std::pair<int64_t, int64_t>> runs; // (first, count) of consecutive source elements
   for (int64_t position = -begin; position < size + end; ++position) {
-    int64_t source = sourceOf(position, size, mode);
+    int64_t source = sources.emplace_back(sourceOf(position, size, mode));
     if (!runs.empty() && runs.back().first + runs.back().second == source)
       ++runs.back().second;
     else
       runs.push_back({source, 1});
-    if (runs.size() > kMostPieces) {
-      (void)node.error("mode '" + mode + "' with pads of " + Twine(begin) + " and " + Twine(end) + " in dimension " +
-                       Twine(dim) + " is not supported; up to " + Twine(kMostPieces / 2) + " are");
-      return {};
-    }
+  }
+  if (runs.size() > kMostPieces) {
+    OpBuilder &b = node.builder();
+    auto type = RankedTensorType::get({static_cast<int64_t>(sources.size())}, b.getI64Type());
+    Value indices =
+        top::createConstant(b, b.getUnknownLoc(), "positions", type, top::fromInts(b.getI64Type(), sources));
+    return node.create<top::GatherOp>(name, {value, indices}, {node.i64("axis", dim)});
   }
   SmallVector<Value> pieces;
   for (auto [first, count] : runs)

@@ -57,8 +57,8 @@ private:
         return top::createConstant(b, b.getUnknownLoc(), "scatter", RankedTensorType::get(shape, element),
                                    top::fromInts(element, values));
       };
-      Value selected = node.create<top::GatherOp>("", {updates, constant(sources, {rows}, b.getI64Type())},
-                                                  {node.i64("axis", 0)});
+      Value selected =
+          node.create<top::GatherOp>("", {updates, constant(sources, {rows}, b.getI64Type())}, {node.i64("axis", 0)});
       if (failed(apply(constant(mask, {rows, 1}, b.getI1Type()), selected, reduction)))
         return failure();
     }

@@ -25,7 +25,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
     - a convolution over three and more dimensions: the taps along the first become channels, its positions part of the batch; a pool takes
       that dimension by itself after the others;
     - a convolution whose kernel, stride, dilation or padding exceeds `max-window` in a dimension: blocks of one stride or single taps become
-      channels, or the kernel is cut and the parts are added;
+      channels, or the kernel is cut and the parts are added; the same for windows that no local memory holds;
     - a convolution with a computed filter becomes the product of the filter and the patches;
     - a pool over more than `max-pool-pixels` pixels takes one dimension after the other; one over a single pixel is a slice;
     - a slice with a negative step becomes a gather.
@@ -44,7 +44,7 @@ def TopDecompose : Pass<"top-decompose", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
   let options = [
     Option<"maxWindow", "max-window", "int64_t", /*default=*/"255", "the widest field of a window in timg2col (ISA/Cube.td)">,
-    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"1024", "the largest window that a pool takes at once: some tiles of 32 bytes per pixel fit the unified buffer">
+    Option<"maxPoolPixels", "max-pool-pixels", "int64_t", /*default=*/"64", "the largest window that a pool takes at once; one dimension after the other takes fewer operations">
   ];
 }
 

@@ -1,6 +1,6 @@
-// Convolutions whose kernel, stride, dilation or padding img2col cannot express. One dimension at a time: padding
-// becomes a pad; blocks of one stride become channels (a kernel of 400 at stride 160 is a product over rows that begin
-// 160 apart); taps become channels; a long kernel becomes a sum of convolutions.
+// Convolutions whose kernel, stride, dilation or padding img2col cannot express, or whose window fits no memory. One
+// dimension at a time: padding becomes a pad; blocks of one stride become channels (a kernel of 400 at stride 160 is a
+// product over rows that begin 160 apart); taps become channels; a long kernel becomes a sum of convolutions.
 #include "Decompose.h"
 
 using namespace mlir;
@@ -22,10 +22,24 @@ public:
       rewriter.replaceOp(op, express(op, w, i, rewriter));
       return success();
     }
+    if (w.rank() == 2 && w.kernel[0] > 1 && w.kernel[1] > 1 &&
+        (reach(w, 0) * reach(w, 1) > kMostPixels || (op.getGroup() == 1 && w.kernel[0] * w.kernel[1] > kMostTaps))) {
+      size_t i = reach(w, 0) < reach(w, 1);
+      Chain chain(rewriter);
+      Value input = chain.pad(op.getInput(), 2 + i, w.begins[i], w.ends[i]);
+      rewriter.replaceOp(op, tapsAsChannels(op, chain, input, w, i, shapeOf(op.getOutput())[2 + i]));
+      return success();
+    }
     return rewriter.notifyMatchFailure(op, "img2col can express it");
   }
 
 private:
+  // One block of channels of a window's pixels, and of its taps' weights for one block of features, has to fit L1
+  // beside the other operand, twice (ISA/Archs.td): 8192 * 32 bytes, 512 * 16 * 32 bytes.
+  static constexpr int64_t kMostPixels = 8192, kMostTaps = 512;
+
+  static int64_t reach(const Window &w, size_t i) { return (w.kernel[i] - 1) * w.dilations[i] + 1; }
+
   // The convolution of a padded input with another filter and window along dimension i.
   static Value conv(ConvOp op, Location loc, Value input, Value filter, Value bias, const Window &w,
                     PatternRewriter &rewriter) {
@@ -41,18 +55,21 @@ private:
     bool longStride = w.strides[i] > most, sparse = w.kernel[i] > 1 && w.dilations[i] > 1;
     if (w.strides[i] > 1 && !sparse && (longStride || w.kernel[i] > most))
       return strideBlocks(op, chain, input, w, i, out);
-    if (longStride || (w.kernel[i] > 1 && w.dilations[i] > most)) {
-      SmallVector<int64_t> starts;
-      for (int64_t tap = 0; tap < w.kernel[i]; ++tap)
-        starts.push_back(tap * w.dilations[i]);
-      input = stackTaps(chain, input, i, starts, w.strides[i], out, op.getGroup());
-      filter = foldTaps(chain, filter, i);
-      w.makeUnit(i);
-      return conv(op, op.getLoc(), input, filter, op.getBias(), w, rewriter);
-    }
+    if (longStride || (w.kernel[i] > 1 && w.dilations[i] > most))
+      return tapsAsChannels(op, chain, input, w, i, out);
     if (w.kernel[i] > most)
       return kernelParts(op, chain, input, w, i, out);
     return conv(op, op.getLoc(), input, filter, op.getBias(), w, rewriter); // the padding alone
+  }
+
+  Value tapsAsChannels(ConvOp op, Chain &chain, Value input, Window w, size_t i, int64_t out) const {
+    SmallVector<int64_t> starts;
+    for (int64_t tap = 0; tap < w.kernel[i]; ++tap)
+      starts.push_back(tap * w.dilations[i]);
+    input = stackTaps(chain, input, i, starts, w.strides[i], out, op.getGroup());
+    Value filter = foldTaps(chain, op.getFilter(), i);
+    w.makeUnit(i);
+    return conv(op, op.getLoc(), input, filter, op.getBias(), w, chain.rewriter);
   }
 
   // Stride s along dimension i: blocks of s elements become channels, K taps ceil(K / s) of them.

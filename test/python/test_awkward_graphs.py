@@ -1,0 +1,97 @@
+"""Graphs of one operator at the edges of what the hardware expresses: each is right, or refused with its limit."""
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from pto_mlir import compiler
+from pto_mlir.errors import UserError
+from pto_mlir.runtime import InferenceSession
+
+F = TensorProto.FLOAT
+
+
+def rand(*shape, seed=0):
+    return np.random.default_rng(seed).uniform(-1, 1, shape).astype(np.float32)
+
+
+def i64(*values):
+    return np.array(values, np.int64)
+
+
+def one(op, *operands, count=1, **attributes):
+    """(node, feed, weights): the first operand is the input unless it is repeated; the others are weights."""
+    names = ["x"] * count + [f"w{i}" for i in range(len(operands) - 1)]
+    weights = {f"w{i}": value for i, value in enumerate(operands[1:])}
+    return helper.make_node(op, names, ["y"], **attributes), {"x": operands[0]}, weights
+
+
+RIGHT = {
+    "conv_1d_of_a_spectrum": one("Conv", rand(1, 1, 4096), rand(130, 1, 256), strides=[128]),
+    "conv_kernel_400_stride_160": one("Conv", rand(1, 1, 4000), rand(20, 1, 400), strides=[160]),
+    "conv_kernel_300": one("Conv", rand(1, 2, 700), rand(4, 2, 300), pads=[7, 290]),
+    "conv_stride_300": one("Conv", rand(1, 2, 2000), rand(4, 2, 31), strides=[300], dilations=[2]),
+    "conv_dilation_96": one("Conv", rand(1, 8, 200, 210), rand(8, 8, 3, 3), dilations=[96, 96]),
+    "conv_patches_of_many_channels": one("Conv", rand(1, 256, 32, 32), rand(64, 256, 16, 16), strides=[16, 16]),
+    "conv_35_by_31": one("Conv", rand(1, 2, 35, 38), rand(1, 2, 35, 31)),
+    "conv_3d": one("Conv", rand(1, 2, 4, 5, 6), rand(3, 2, 2, 2, 2), pads=[1, 0, 1, 0, 1, 1], strides=[2, 1, 1]),
+    "conv_4d": one("Conv", rand(1, 2, 3, 3, 4, 4), rand(3, 2, 2, 2, 2, 2)),
+    "conv_transpose_3d": one("ConvTranspose", rand(1, 4, 3, 4, 2), rand(4, 3, 2, 3, 2), group=2, strides=[2, 1, 3]),
+    "conv_transpose_kernel_300": one("ConvTranspose", rand(1, 2, 9), rand(2, 3, 300), strides=[5], pads=[20, 11]),
+    "average_pool_96": one("AveragePool", rand(1, 16, 100, 100), kernel_shape=[96, 96]),
+    "max_pool_16_stride_16": one("MaxPool", rand(1, 16, 64, 64), kernel_shape=[16, 16], strides=[16, 16]),
+    "max_pool_299": one("MaxPool", rand(1, 8, 300, 300), kernel_shape=[299, 299]),
+    "max_pool_3d": one("MaxPool", rand(1, 3, 5, 6, 7), kernel_shape=[3, 2, 2], strides=[2, 1, 2], ceil_mode=1),
+    "average_pool_3d": one("AveragePool", rand(1, 3, 5, 6, 7), kernel_shape=[3, 2, 2], pads=[1, 0, 1, 1, 1, 0]),
+    "sum_of_300": one("Sum", rand(4, 4), count=300),
+    "concat_of_300": one("Concat", rand(4, 4), count=300, axis=0),
+    "slice_downward": one("Slice", rand(4, 9), i64(8), i64(-100), i64(1), i64(-1)),
+    "pad_reflect_100": one("Pad", rand(1, 200), i64(0, 100, 0, 100), mode="reflect"),
+    "einsum_with_dots": one("Einsum", rand(2, 3, 4), rand(1, 4, 5), equation="...ij,...jk->...ik"),
+    "einsum_of_three": one("Einsum", rand(3, 4), rand(4, 5), rand(3, 6, seed=2), equation="ij,jk,il->kl"),
+    "arg_max": one("ArgMax", np.round(rand(7, 33) * 4), axis=1, select_last_index=1),
+    "scatter_with_duplicates": one("ScatterND", rand(9, 4), i64(1, 3, 1)[:, None], rand(3, 4), reduction="add"),
+}
+REFUSED = {
+    "pool_beyond_the_buffer": (one("MaxPool", rand(1, 8, 9000), kernel_shape=[8999]), "unified buffer"),
+    "einsum_diagonal": (one("Einsum", rand(4, 4), equation="ii->i"), "a repeated label"),
+    "scatter_many_times": (
+        one("ScatterND", rand(9, 4), np.zeros((65, 1), np.int64), rand(65, 4), reduction="add"),
+        "65 updates of one element",
+    ),
+    "gather_outside": (one("GatherND", rand(9, 4), i64(9)[:, None]), "index 9 is outside"),
+}
+
+
+def convert(case, folder, mode="F32"):
+    node, feed, weights = case
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info("x", F, feed["x"].shape)],
+        [helper.make_tensor_value_info("y", TensorProto.INT64 if node.op_type == "ArgMax" else F, None)],
+        [numpy_helper.from_array(value, name) for name, value in weights.items()],
+    )
+    path = str(folder / "m.onnx")
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9), path)
+    compiler.transform(path, "m", [], [], str(folder / "m.mlir"), "")
+    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), mode, "a3", 24, False)
+    return path, feed
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_right(name, tmp_path):
+    path, feed = convert(RIGHT[name], tmp_path)
+    (expected,) = ort.InferenceSession(path).run(None, feed)
+    (value,) = InferenceSession(str(tmp_path / "m.pmodel")).run(None, feed)
+    assert value.shape == expected.shape
+    assert np.max(np.abs(value - expected)) <= 3e-5 * max(1, np.max(np.abs(expected)))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused(name, tmp_path):
+    case, reason = REFUSED[name]
+    with pytest.raises(UserError, match=reason):
+        convert(case, tmp_path)
+    assert not (tmp_path / "m.pmodel").exists()
