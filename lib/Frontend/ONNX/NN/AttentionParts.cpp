@@ -34,6 +34,20 @@ Value concatenate(Node &node, StringRef name, ValueRange parts, int64_t axis) {
   return node.create<top::ConcatOp>(name, parts, {node.i64("axis", axis)});
 }
 
+bool areCountable(Node &node, int64_t rows) {
+  constexpr int64_t kMost = int64_t(1) << 24;
+  if (rows > kMost)
+    (void)node.error("has " + Twine(rows) + " rows, at most " + Twine(kMost) + " are supported");
+  return rows <= kMost;
+}
+
+bool hasRank(Node &node, unsigned i, int64_t rank, StringRef what) {
+  if (!node.has(i) || node.type(i).getRank() == rank)
+    return true;
+  (void)node.error(what + " has rank " + Twine(node.type(i).getRank()) + ", expects " + Twine(rank));
+  return false;
+}
+
 Value floats(Node &node, ArrayRef<int64_t> shape, ArrayRef<double> numbers) {
   OpBuilder &b = node.builder();
   Type f32 = b.getF32Type();
@@ -287,6 +301,13 @@ Value writeRows(Node &node, StringRef name, Value cache, Value update, Value fir
   ArrayRef<int64_t> shape = typeOf(cache).getShape();
   int64_t size = shape[axis], rows = typeOf(update).getDimSize(axis), batch = axis > 0 ? shape[0] : 1;
   Type element = typeOf(cache).getElementType();
+  if (!areCountable(node, size))
+    return {};
+  constexpr int64_t kMostIntegerRows = 256;
+  if (!isa<FloatType>(element) && rows > kMostIntegerRows)
+    return (void)node.error("writes " + Twine(rows) + " rows of integers, at most " + Twine(kMostIntegerRows) +
+                            " are supported"),
+           Value();
   // [batch, outer, rows, inner] of any rank.
   int64_t outer = axis > 0 ? ShapedType::getNumElements(shape.slice(1, axis - 1)) : 1;
   int64_t inner = ShapedType::getNumElements(shape.drop_front(axis + 1));

@@ -54,6 +54,12 @@ mlir::Value concatenate(Node &node, llvm::StringRef name, mlir::ValueRange parts
 /// Converts elements; `value` itself where it has the type.
 mlir::Value castTo(Node &node, mlir::Value value, mlir::Type element, llvm::StringRef name = "");
 
+/// Whether rows can be numbered in f32; reports an error if there are too many.
+bool areCountable(Node &node, int64_t rows);
+
+/// Whether input `i`, if the node has it, is of the given rank; reports an error that names `what` if not.
+bool hasRank(Node &node, unsigned i, int64_t rank, llvm::StringRef what);
+
 /// A constant tensor of f32 numbers.
 mlir::Value floats(Node &node, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> numbers);
 

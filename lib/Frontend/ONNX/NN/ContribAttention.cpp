@@ -29,6 +29,8 @@ Value counting(Node &node, int64_t count, ArrayRef<int64_t> shape) {
 Value readMask(Node &node, unsigned input, int64_t batch, int64_t queries, int64_t keys, double hidden, Type element) {
   Formula f(node);
   Value mask = node.input(input), isHidden;
+  if (!areCountable(node, keys))
+    return {};
   ArrayRef<int64_t> shape = shapeOf(mask);
   Type f32 = node.builder().getF32Type();
   Value zero = floats(node, {}, {0.0});
@@ -153,7 +155,14 @@ LogicalResult importMultiHead(Node &node) {
       return node.error("input " + Twine(input) + " (a cache of fixed size) is not supported");
   if (!readPacked(node, spec, heads) || failed(refuseOutput(node, 3)))
     return failure();
+  if (!hasRank(node, kPastKey, 4, "past_key") || !hasRank(node, kPastValue, 4, "past_value"))
+    return failure();
   if (node.has(kBias)) {
+    int64_t wanted = heads * (2 * spec.query.depth() + spec.value.depth());
+    if (!hasRank(node, kBias, 1, "the bias"))
+      return failure();
+    if (node.type(kBias).getDimSize(0) != wanted)
+      return node.error("takes a bias of " + Twine(wanted) + ", got " + Twine(node.type(kBias).getDimSize(0)));
     int64_t columns = addColumns(node, spec.query, kBias, 0);
     columns = addColumns(node, spec.key, kBias, columns);
     addColumns(node, spec.value, kBias, columns);
@@ -194,6 +203,10 @@ LogicalResult importProjected(Node &node) {
   if (node.intAttr("do_rotary", 0) != 0 || node.intAttr("past_present_share_buffer", 0) != 0 || node.has(kPastLength))
     return node.error("rotation and a cache of fixed size are not supported");
   node.intAttr("rotary_embedding_dim", 0);
+  if (!hasRank(node, kPast, 5, "past"))
+    return failure();
+  if (node.has(kPast) && node.type(kPast).getDimSize(0) != 2)
+    return node.error("past holds keys and values, got " + pto_mlir::shapeText(node.type(kPast).getShape()));
   SmallVector<Value> operands{node.input(kInput), node.input(kWeights)};
   if (node.has(kBias))
     operands.push_back(node.input(kBias));
@@ -266,8 +279,14 @@ bool readGroups(Node &node, AttentionSpec &spec) {
   using namespace gqa;
   int64_t heads = node.intAttr("num_heads", 0), kvHeads = node.intAttr("kv_num_heads", 0);
   ArrayRef<int64_t> shape = node.type(kQuery).getShape();
+  constexpr int64_t kMostHeads = 1 << 20;
+  bool fits = heads > 0 && kvHeads > 0 && heads <= kMostHeads && kvHeads <= kMostHeads && shape.size() == 3 &&
+              node.has(kKey) == node.has(kValue);
   int64_t parts = node.has(kKey) ? heads : heads + 2 * kvHeads;
-  if (heads < 1 || kvHeads < 1 || shape.size() != 3 || shape[2] % parts || node.has(kKey) != node.has(kValue)) {
+  for (unsigned input : {kKey, kValue})
+    fits = fits &&
+           (!node.has(input) || (node.type(input).getRank() == 3 && node.type(input).getDimSize(2) % kvHeads == 0));
+  if (!fits || shape[2] % parts) {
     (void)node.error("takes a query [batch, rows, heads * depth], with key and value or with both packed behind it");
     return false;
   }
@@ -326,6 +345,9 @@ private:
     if (!count || count->size() != 1)
       return node.hasErrors() ? failure() : node.error("total_sequence_length must be one number");
     total = count->front();
+    if (!areCountable(node, total) || !hasRank(node, kPastKey, 4, "past_key") ||
+        !hasRank(node, kPastValue, 4, "past_value"))
+      return failure();
     past = node.has(kPastKey) ? node.type(kPastKey).getDimSize(2) : 0;
     if (node.has(kPastKey) != node.has(kPastValue) || total < rows || (!past && total != rows))
       return node.error("a total of " + Twine(total) + " rows does not fit " + Twine(rows) +
@@ -363,6 +385,10 @@ private:
     bool interleaved = node.intAttr("rotary_interleaved", 0) != 0;
     if (!node.has(kCosine) || !node.has(kSine))
       return node.error("'do_rotary' needs cos_cache and sin_cache");
+    ArrayRef<int64_t> table = node.type(kCosine).getShape();
+    if (table.size() != 2 || table != node.type(kSine).getShape() || 2 * table[1] > spec.query.depth())
+      return node.error("cannot rotate " + Twine(spec.query.depth()) + " columns by tables of " +
+                        pto_mlir::shapeText(table) + " and " + pto_mlir::shapeText(node.type(kSine).getShape()));
     Value positions;
     if (node.has(kPositions)) {
       positions = node.input(kPositions);
