@@ -56,8 +56,8 @@ struct LowerTanh : OpRewritePattern<math::TanhOp> {
       return failure();
     Arithmetic a{rewriter, op.getLoc()};
     Value x = op.getOperand(), square = a.mul(x, x), one = a.number(1), two = a.number(2);
-    Value series = a.polynomial(square, {-3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2,
-                                         -5.70498872745e-3});
+    Value series = a.polynomial(
+        square, {-3.33332819422e-1, 1.33314422036e-1, -5.37397155531e-2, 2.06390887954e-2, -5.70498872745e-3});
     Value small = a.add(x, a.mul(x, a.mul(square, series)));
     Value large = a.sub(one, a.div(two, a.add(a.exp(a.mul(x, two)), one)));
     rewriter.replaceOp(op, a.choose(a.abs(x), 0.625, small, large));
@@ -74,8 +74,9 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
       return failure();
     Arithmetic a{rewriter, op.getLoc()};
     Value x = op.getOperand(), size = a.abs(x), square = a.mul(x, x);
-    Value small = a.odd(x, square, {0.12837915122509003, -0.3761247992515564, 0.11281683295965195,
-                                    -0.026761742308735847, 0.00498596578836441, -0.0005953846266493201});
+    Value small = a.odd(x, square,
+                        {0.12837915122509003, -0.3761247992515564, 0.11281683295965195, -0.026761742308735847,
+                         0.00498596578836441, -0.0005953846266493201});
     // Beyond 4.2 the polynomial is no logarithm any more.
     Value bounded = rewriter.create<arith::MinimumFOp>(op.getLoc(), size, a.number(4.2));
     Value power = a.polynomial(bounded, {-1.1285111904144287, -0.6357291340827942, -0.10524769872426987,

@@ -14,9 +14,9 @@ inline mlir::Value polynomial(Formula &f, mlir::Value x, llvm::ArrayRef<double> 
   return f.of<top::AddOp>(sum, coefficients.front());
 }
 
-/// exp(x) - 1 for x <= 0. With u = exp(x), rounded: (u - 1) + u (x - ln u). What rounding changed in u comes back by its
-/// logarithm, to first order (after Kahan; N. Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1). Below
-/// -80, -1 is all that is left.
+/// exp(x) - 1 for x <= 0. With u = exp(x), rounded: (u - 1) + u (x - ln u). What rounding changed in u comes back by
+/// its logarithm, to first order (after Kahan; N. Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1).
+/// Below -80, -1 is all that is left.
 inline mlir::Value expMinusOne(Formula &f, mlir::Value x) {
   mlir::Value bounded = f.of<top::MaxOp>(x, -80.0), u = f.of<top::ExpOp>(bounded);
   mlir::Value lost = f.of<top::SubOp>(bounded, f.of<top::LogOp>(u));
