@@ -40,6 +40,7 @@ std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *whe
   desc.storageType = *storage;
   if (auto bound = attr.getAs<IntegerAttr>("index_bound"))
     desc.indexBound = bound.getInt();
+  desc.arithmeticBound = attr.contains("arithmetic_bound");
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
   return desc;
 }

@@ -128,7 +128,7 @@ private:
     auto name = string(tensor.name);
     auto shape = builder.CreateVector(tensor.shape);
     return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization,
-                            tensor.indexBound);
+                            tensor.indexBound, tensor.arithmeticBound);
   }
 
   Offset<fb::DebugTensor> writeDebugTensor(const DebugTensorDesc &tensor) {

@@ -115,6 +115,7 @@ private:
     tensor.storageType = elementType(table.storage_type());
     tensor.shape = numbers(table.shape());
     tensor.indexBound = table.index_bound();
+    tensor.arithmeticBound = table.arithmetic_bound();
     if (const fb::Quantization *quantization = table.quantization()) {
       tensor.quantization.scales = numbers(quantization->scales());
       tensor.quantization.zeroPoints = numbers(quantization->zero_points());

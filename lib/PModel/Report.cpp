@@ -51,7 +51,8 @@ void tensorLines(std::string &text, const char *title, const std::vector<TensorD
     if (tensor.storageType != tensor.type)
       append(text, "  (stored as %s)", typeName(tensor.storageType).c_str());
     if (tensor.indexBound != 0)
-      append(text, "  (index of %llu rows)", static_cast<unsigned long long>(tensor.indexBound));
+      append(text, tensor.arithmeticBound ? "  (below %llu in magnitude)" : "  (index of %llu rows)",
+             static_cast<unsigned long long>(tensor.indexBound));
     const QuantizationDesc &quantization = tensor.quantization;
     if (quantization.scales.size() == 1)
       append(text, "  scale %g", quantization.scales[0]);

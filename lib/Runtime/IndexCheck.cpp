@@ -22,7 +22,7 @@ std::vector<IndexUse> inputIndices(const VM &vm, const VariantDesc &variant) {
   std::vector<IndexUse> list;
   for (size_t i = 0; i < variant.inputs.size(); ++i)
     if (const TensorDesc &desc = variant.inputs[i]; desc.indexBound != 0)
-      list.push_back({desc.name, desc.shape, {}, desc.indexBound, vm.input(i)});
+      list.push_back({desc.name, desc.shape, {}, desc.indexBound, vm.input(i), desc.arithmeticBound});
   return list;
 }
 
@@ -44,10 +44,12 @@ Status checkIndex(const std::string &who, const IndexUse &index, const void *val
   for (uint64_t i = 0; i < count; ++i) {
     int32_t value = 0;
     std::memcpy(&value, static_cast<const char *>(values) + i * sizeof(value), sizeof(value));
-    if (value < -rows || value >= rows)
+    if (value < -rows || value >= rows) {
+      std::string range = " (" + std::to_string(-rows) + " to " + std::to_string(rows - 1) + ")";
       return Failure{who + " '" + index.name + "': element " + placeText(index, i) + " is " + std::to_string(value) +
-                     ", but it names one of " + std::to_string(rows) + " rows (" + std::to_string(-rows) + " to " +
-                     std::to_string(rows - 1) + ")"};
+                     (index.arithmetic ? ", but the net's 64-bit arithmetic with it is exact in a range only" + range
+                                       : ", but it names one of " + std::to_string(rows) + " rows" + range)};
+    }
   }
   return {};
 }

@@ -14,6 +14,7 @@ struct IndexUse {
   std::vector<uint8_t> permutation; // to ONNX's dimensions; empty = the same ones
   uint64_t rows = 0;
   pto_arg memory{0, 0};
+  bool arithmetic = false; // `rows` bounds what the net computes with
 };
 
 /// The index tensors that the net computes; their memory is valid until the next run.

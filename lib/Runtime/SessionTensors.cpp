@@ -147,7 +147,9 @@ Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::ve
       data = narrowed.data.get();
     }
     if (desc.indexBound != 0)
-      if (Status status = checkIndex("input", {desc.name, desc.shape, {}, desc.indexBound}, data); !status)
+      if (Status status =
+              checkIndex("input", {desc.name, desc.shape, {}, desc.indexBound, {}, desc.arithmeticBound}, data);
+          !status)
         return status;
     if (Status status = device->copyToDevice(vm.input(i).address, data, vm.input(i).bytes); !status)
       return status;

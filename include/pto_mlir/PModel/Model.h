@@ -32,6 +32,8 @@ struct TensorDesc {
   /// For a gather index (stored as i32): the extent n of the indexed dimension; legal values are [-n, n). 0 for any
   /// other tensor.
   uint64_t indexBound = 0;
+  /// The bound is no number of rows, but keeps the net's 64-bit arithmetic within the 32 bits of the device.
+  bool arithmeticBound = false;
 };
 
 /// A tensor kept by a debug build, or a computed index that the runtime checks after a run, with the conversion to

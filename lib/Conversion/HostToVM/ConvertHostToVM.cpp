@@ -106,7 +106,7 @@ private:
   }
 
   /// One dictionary per input or output: {name, type}, {model_type} if the model's element type differs, and
-  /// {index_bound} for an index input.
+  /// {index_bound} for an index input or one that arithmetic bounds ({arithmetic_bound}).
   static ArrayAttr describe(func::FuncOp main, OpBuilder &builder, unsigned count, bool results) {
     SmallVector<Attribute> list;
     for (unsigned i = 0; i < count; ++i) {
@@ -123,6 +123,8 @@ private:
         entries.push_back(builder.getNamedAttr("model_type", model));
       if (auto bound = results ? IntegerAttr() : main.getArgAttrOfType<IntegerAttr>(i, top::kIndexBoundAttr))
         entries.push_back(builder.getNamedAttr("index_bound", bound));
+      if (!results && main.getArgAttr(i, top::kArithmeticBoundAttr))
+        entries.push_back(builder.getNamedAttr("arithmetic_bound", builder.getUnitAttr()));
       list.push_back(builder.getDictionaryAttr(entries));
     }
     return builder.getArrayAttr(list);

@@ -87,8 +87,14 @@ void noteIndexBounds(func::FuncOp main) {
   Builder builder(main.getContext());
   for (BlockArgument argument : main.getArguments())
     if (getElementTypeOrSelf(argument.getType()).isInteger(32))
-      if (int64_t bound = indexBound(argument))
-        main.setArgAttr(argument.getArgNumber(), top::kIndexBoundAttr, builder.getI64IntegerAttr(bound));
+      if (int64_t bound = indexBound(argument)) {
+        unsigned number = argument.getArgNumber();
+        auto known = main.getArgAttrOfType<IntegerAttr>(number, top::kIndexBoundAttr); // of its arithmetic
+        if (known && known.getInt() <= bound)
+          continue;
+        main.setArgAttr(number, top::kIndexBoundAttr, builder.getI64IntegerAttr(bound));
+        main.removeArgAttr(number, top::kArithmeticBoundAttr);
+      }
 }
 
 bool isToConvert(Operation *op) {

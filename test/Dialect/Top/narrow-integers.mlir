@@ -2,7 +2,7 @@
 
 // 64-bit integers and booleans are stored as i32; inputs and outputs record the model's type. A cast to boolean tests against 0.
 // CHECK-LABEL: func.func @main
-// CHECK-SAME: (%[[I:.*]]: tensor<3xi32> {top.type = i64}, %[[M:.*]]: tensor<3xi32> {top.type = i1}, %[[X:.*]]: tensor<3xf32>)
+// CHECK-SAME: (%[[I:.*]]: tensor<3xi32> {top.arithmetic_bound, top.index_bound = 2147483645 : i64, top.type = i64}, %[[M:.*]]: tensor<3xi32> {top.type = i1}, %[[X:.*]]: tensor<3xf32>)
 // CHECK-SAME: -> (tensor<3xi32> {top.type = i1}, tensor<3xf32>, tensor<3xi32> {top.type = i64})
 // CHECK-DAG: %[[C:.*]] = arith.constant dense<[1, -2, 3]> : tensor<3xi32>
 // CHECK: %[[L:.*]] = top.compare %[[I]], %[[C]] {mode = "lt"} : (tensor<3xi32>, tensor<3xi32>) -> tensor<3xi32>

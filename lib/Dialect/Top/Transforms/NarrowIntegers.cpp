@@ -1,5 +1,6 @@
 // Stores i64 and i1 as i32: the vector engine computes on neither.
 #include "NarrowIntegers.h"
+#include "IntegerRanges.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -66,6 +67,8 @@ LogicalResult narrowIntegers(func::FuncOp func) {
   for (Operation *op : constants)
     if (failed(narrowConstant(op)))
       return failure();
+  if (failed(boundIntegers(func)))
+    return failure();
   for (auto [i, type] : llvm::enumerate(func.getArgumentTypes()))
     if (isNarrowed(type)) {
       func.setArgAttr(i, kTypeAttr, TypeAttr::get(getElementTypeOrSelf(type)));

@@ -14,6 +14,8 @@ inline constexpr llvm::StringLiteral kTypeAttr = "top.type";
 /// Argument attribute of `@main` (i64 n): the input indexes rows of a tensor with n rows; the host rejects values
 /// outside [-n, n).
 inline constexpr llvm::StringLiteral kIndexBoundAttr = "top.index_bound";
+/// Beside it: the bound keeps the net's 64-bit arithmetic within the 32 bits of the device.
+inline constexpr llvm::StringLiteral kArithmeticBoundAttr = "top.arithmetic_bound";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 /// Module attribute: constants whose values were clamped to the range of their storage type (array of strings).

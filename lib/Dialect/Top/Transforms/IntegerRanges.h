@@ -1,0 +1,17 @@
+// Whether the 64-bit arithmetic of a net fits the 32 bits that the device has.
+#ifndef PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_INTEGERRANGES_H
+#define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_INTEGERRANGES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace pto_mlir::top {
+
+/// Proves by intervals, from constants, shapes and the inputs' ranges, that no i64 sum, difference, product or negation
+/// of `func` leaves 32 bits. Where that needs smaller inputs than 32 bits hold, those on which the op depends get the
+/// greatest bound that suffices (kIndexBoundAttr, kArithmeticBoundAttr), which the runtime enforces. An error where no
+/// bound does. Constants are those of the device already.
+llvm::LogicalResult boundIntegers(mlir::func::FuncOp func);
+
+} // namespace pto_mlir::top
+
+#endif // PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_INTEGERRANGES_H
