@@ -1,0 +1,165 @@
+//===- CubePart.cpp - the products of an attention kernel -----------------===//
+//
+// scores: Q times the keys of a tile, in pieces of `scoreKeys` columns.
+// sums: the weights of a tile times its values, in steps of `sumStep` keys.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionPart.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace pto_mlir::attention {
+
+namespace {
+
+class CubePart : AttentionPart {
+public:
+  using AttentionPart::AttentionPart;
+
+  void run() {
+    const AttentionProblem &p = a.problem;
+    Value query = alloc(pto::makeMatTile(e.context(), t.box, wide(p.depth), a.element));
+    reserveAll();
+    forUnits([&] {
+      kvHead = e.div(head, a.group);
+      q = valid(query, rows, e.constant(p.depth));
+      e.load(e.part(a.query, e.add(e.rowOf(a.query, head), row), e.colOf(a.query, head), rows, e.constant(p.depth)), q);
+      forTiles([&](Ix tile) { scores(tile); }, [&](Ix tile) { sums(tile); });
+    });
+    e.b.create<func::ReturnOp>(e.loc);
+  }
+
+private:
+  static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
+
+  pto::TileBufType leftType(int64_t depth) { return pto::makeLeftTile(e.context(), e.arch, t.box, depth, a.element); }
+  pto::TileBufType rightType(int64_t depth, int64_t columns) {
+    return pto::makeRightTile(e.context(), depth, columns, a.element);
+  }
+  pto::TileBufType accType(int64_t columns) {
+    return pto::makeAccTile(e.context(), t.box, columns, e.b.getF32Type());
+  }
+
+  /// Tiles of L0 that are used in turn, the same for all loops.
+  void reserve(pto::TileBufType type, int64_t count) {
+    Pool &pool = pools[type.getAsOpaquePointer()];
+    while (int64_t(pool.tiles.size()) < count)
+      pool.tiles.push_back(alloc(type));
+  }
+  void reserveAll() {
+    int64_t width = wide(a.problem.valueDepth);
+    reserve(leftType(t.scoreStep), 2);
+    reserve(leftType(t.sumStep), 2);
+    reserve(rightType(t.scoreStep, t.scoreKeys), 2);
+    reserve(rightType(t.sumStep, width), 2);
+    // Sums have a tile of their own where three fit.
+    bool three = 3 * t.box * t.scoreKeys * 4 <= attentionLimits(e.arch.name)->l0c;
+    reserve(accType(t.scoreKeys), three && t.scoreKeys == width ? 3 : 2);
+    reserve(accType(width), 1);
+  }
+  Value next(pto::TileBufType type) {
+    Pool &pool = pools.at(type.getAsOpaquePointer());
+    return pool.tiles[pool.turn++ % pool.tiles.size()];
+  }
+  Value left(int64_t depth, Ix extent) { return valid(next(leftType(depth)), rows, extent); }
+  Value right(int64_t depth, int64_t columns, Ix extent, Ix width) {
+    return valid(next(rightType(depth, columns)), extent, width);
+  }
+  Value accumulator(int64_t columns, Ix width) { return valid(next(accType(columns)), rows, width); }
+
+  void extract(Value source, Ix row, Ix column, Value tile) {
+    e.b.create<pto::TExtractOp>(e.loc, source, e.value(row), e.value(column), tile);
+  }
+  void multiply(Value acc, Value x, Value y, bool first) {
+    if (first)
+      e.b.create<pto::TMatmulOp>(e.loc, x, y, acc);
+    else
+      e.b.create<pto::TMatmulAccOp>(e.loc, acc, x, y, acc);
+  }
+
+  void scores(Ix tile) {
+    Ix keys = keysOf(tile), slot = cube::slotRow(e, rings.scores, block, tile);
+    // With one step Q stays in L0A for all pieces.
+    Value whole;
+    int64_t depth = a.problem.depth;
+    if (t.scoreStep >= depth) {
+      whole = left(t.scoreStep, e.constant(depth));
+      extract(q, e.constant(0), e.constant(0), whole);
+    }
+    for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece) {
+      Ix columns = partExtent(keys, piece, t.scoreKeys);
+      unlessZero(columns, alwaysMoreKeys(piece * t.scoreKeys), [&] { scorePiece(tile, piece, columns, slot, whole); });
+    }
+    cube::raise(e, pto::Pipe::PIPE_FIX, rings.scores);
+  }
+
+  void scorePiece(Ix tile, int64_t piece, Ix columns, Ix slot, Value whole) {
+    int64_t depth = a.problem.depth;
+    Ix first = e.add(e.mul(tile, t.keys), e.constant(piece * t.scoreKeys));
+    Value k = e.tile(pto::makeMatZNTile(e.context(), wide(depth), t.scoreKeys, a.element), e.constant(depth), columns);
+    e.load(e.part(a.key, e.colOf(a.key, kvHead), e.add(e.rowOf(a.key, kvHead), first), e.constant(depth), columns), k);
+    Value acc = accumulator(t.scoreKeys, columns);
+    for (int64_t at = 0; at < depth; at += t.scoreStep) {
+      Ix extent = e.constant(std::min(t.scoreStep, depth - at));
+      Value x = whole;
+      if (!x) {
+        x = left(t.scoreStep, extent);
+        extract(q, e.constant(0), e.constant(at), x);
+      }
+      Value y = right(t.scoreStep, t.scoreKeys, extent, columns);
+      extract(k, e.constant(at), e.constant(0), y);
+      multiply(acc, x, y, at == 0);
+    }
+    store(acc, rings.scores, slot, piece * t.scoreKeys, columns);
+  }
+
+  void sums(Ix tile) {
+    const AttentionProblem &p = a.problem;
+    Ix keys = keysOf(tile), width = e.constant(p.valueDepth);
+    // V needs no wait, so its load stands in front of it.
+    Value v = e.tile(pto::makeMatTile(e.context(), t.keys, wide(p.valueDepth), a.element), keys, width);
+    e.load(e.part(a.value, e.add(e.rowOf(a.value, kvHead), e.mul(tile, t.keys)), e.colOf(a.value, kvHead), keys, width),
+           v);
+    cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
+    Value weights = e.tile(pto::makeMatTile(e.context(), t.box, t.keys, a.element), rows, keys);
+    e.load(e.part(rings.weights.matrix, cube::slotRow(e, rings.weights, block, tile), e.constant(0), rows, keys),
+           weights);
+    Value acc = accumulator(wide(p.valueDepth), width);
+    for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
+      Ix extent = partExtent(keys, piece, t.sumStep), at = e.constant(piece * t.sumStep);
+      unlessZero(extent, alwaysMoreKeys(piece * t.sumStep), [&] {
+        Value x = left(t.sumStep, extent), y = right(t.sumStep, wide(p.valueDepth), extent, width);
+        extract(weights, e.constant(0), at, x);
+        extract(v, at, e.constant(0), y);
+        multiply(acc, x, y, piece == 0);
+      });
+    }
+    store(acc, rings.sums, cube::slotRow(e, rings.sums, block, tile), 0, width);
+    cube::raise(e, pto::Pipe::PIPE_FIX, rings.sums);
+  }
+
+  void store(Value acc, const cube::Ring &ring, Ix slot, int64_t column, Ix columns) {
+    e.b.create<pto::TStoreOp>(e.loc, acc, e.part(ring.matrix, slot, e.constant(column), rows, columns),
+                              pto::ReluPreMode::no_relu);
+  }
+
+  struct Pool {
+    SmallVector<Value> tiles;
+    size_t turn = 0;
+  };
+  std::map<const void *, Pool> pools; // by type
+  Ix kvHead;
+  Value q; // the unit's rows
+};
+
+} // namespace
+
+void buildCubePart(func::FuncOp func, const Attention &attention, const AttentionTiling &tiling, const Rings &rings,
+                   int64_t cores) {
+  CubePart(func, attention, tiling, rings, cores).run();
+}
+
+} // namespace pto_mlir::attention

@@ -1,0 +1,203 @@
+//===- VectorPart.cpp - the online softmax of an attention kernel ---------===//
+//
+// Each vector core has its share of a unit's rows, in two halves with tiles of
+// their own. Maximum, sum and output are f32 in UB; the factor by which a tile
+// rescales what is summed so far waits in a ring until the tile's sums come.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionPart.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace pto_mlir::attention {
+
+namespace {
+
+/// Finite, so that a difference of two maxima is a number.
+constexpr float kLowest = std::numeric_limits<float>::lowest();
+/// Where a row sees no key its sum is 0, and so is its output: 0 / this.
+constexpr float kTiny = 1e-30f;
+
+class VectorPart : AttentionPart {
+public:
+  using AttentionPart::AttentionPart;
+
+  void run() {
+    reserveAll();
+    Ix lane = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc))
+                  .getResult();
+    for (int64_t half = 0; half < kHalves; ++half)
+      local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), t.chunk);
+    forUnits([&] {
+      enterRows();
+      fill(maxima, kLowest);
+      fill(totals, 0);
+      fill(output, 0);
+      forTiles([&](Ix tile) { weights(tile); }, [&](Ix tile) { gather(tile); });
+      forHalves([&](int64_t half) { finish(half); });
+    });
+    e.b.create<func::ReturnOp>(e.loc);
+  }
+
+private:
+  static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
+
+  pto::TileBufType tileType(int64_t rows, int64_t columns, Type element) {
+    return pto::makeVecTile(e.context(), rows, columns, element);
+  }
+
+  void reserveAll() {
+    Type f32 = e.b.getF32Type();
+    int64_t height = t.chunkBox, width = wide(a.problem.valueDepth);
+    auto tile = [&](int64_t rows, int64_t columns, Type element) { return alloc(tileType(rows, columns, element)); };
+    maxima = tile(kHalves, height, f32);
+    totals = tile(kHalves, height, f32);
+    factors = tile(kSlots * kHalves, height, f32);
+    greatest = alloc(pto::makeVecColumnTile(e.context(), height, f32));
+    added = alloc(pto::makeVecColumnTile(e.context(), height, f32));
+    scratch = tile(height, t.keys / 2, f32);
+    output = tile(kHalves * height, width, f32);
+    for (int64_t half = 0; half < kHalves; ++half) {
+      scores[half] = tile(height, t.keys, f32);
+      rounded[half] = tile(height, t.keys, a.element);
+    }
+    incoming = tile(kHalves * height, width, f32);
+    result = tile(height, width, a.element);
+    // Statistics are worked on as whole rows, also of rows that a unit does not have.
+    fill(asRow(greatest), 0);
+    fill(asRow(added), 0);
+  }
+
+  /// The unit's rows that each half has.
+  void enterRows() {
+    const AttentionProblem &p = a.problem;
+    int64_t least = p.queries - (ceilDiv(p.queries, t.rows) - 1) * t.rows, shares = e.arch.vectorCores * kHalves;
+    sure = least > (shares - 1) * t.chunk;
+    for (int64_t half = 0; half < kHalves; ++half)
+      count[half] = p.queries % t.rows == 0 && t.rows == shares * t.chunk
+                        ? e.constant(t.chunk)
+                        : e.max(e.min(e.constant(t.chunk), e.sub(rows, local[half])), e.constant(0));
+  }
+
+  void forHalves(llvm::function_ref<void(int64_t)> body) {
+    for (int64_t half = 0; half < kHalves; ++half)
+      unlessZero(count[half], sure, [&] { body(half); });
+  }
+
+  Value scalar(float value) {
+    OpBuilder::InsertionGuard guard(e.b);
+    e.b.setInsertionPointToStart(e.argument(0).getParentBlock());
+    return e.b.create<arith::ConstantOp>(e.loc, e.b.getF32FloatAttr(value));
+  }
+  void fill(Value tile, float value) { e.b.create<pto::TExpandSOp>(e.loc, scalar(value), tile); }
+
+  Value part(Value tile, Ix row, int64_t count) {
+    auto type = cast<pto::TileBufType>(tile.getType());
+    return e.b.create<pto::SubsetOp>(e.loc, tile, ValueRange{e.value(row), e.value(e.constant(0))},
+                                     ArrayRef<int64_t>{count, type.getCols()});
+  }
+  Value asRow(Value column) {
+    return e.b.create<pto::TReshapeOp>(e.loc, tileType(1, t.chunkBox, e.b.getF32Type()), column);
+  }
+  Value asColumn(Value rows, int64_t count) {
+    return e.b.create<pto::TReshapeOp>(e.loc, pto::makeVecColumnTile(e.context(), count, e.b.getF32Type()), rows);
+  }
+
+  /// Part `half` of the slot of a tile: the rows of this core's half.
+  Value slotPart(const cube::Ring &ring, Ix tile, int64_t half, Ix rows, Ix columns) {
+    return e.part(ring.matrix, e.add(cube::slotRow(e, ring, block, tile), local[half]), e.constant(0), rows, columns);
+  }
+
+  void weights(Ix tile) {
+    Ix keys = keysOf(tile);
+    cube::await(e, pto::Pipe::PIPE_MTE2, rings.scores);
+    forHalves([&](int64_t half) {
+      e.load(slotPart(rings.scores, tile, half, count[half], keys), valid(scores[half], count[half], keys));
+    });
+    forHalves([&](int64_t half) { softmax(tile, half, keys); });
+    cube::raise(e, pto::Pipe::PIPE_MTE3, rings.weights);
+  }
+
+  void softmax(Ix tile, int64_t half, Ix keys) {
+    Ix rows = count[half], one = e.constant(1);
+    Value s = valid(scores[half], rows, keys), w = valid(rounded[half], rows, keys);
+    Value newest = valid(greatest, rows, one), newestRow = asRow(greatest);
+    Value sum = valid(added, rows, one), sumRow = asRow(added);
+    Value maximum = part(maxima, e.constant(half), 1), total = part(totals, e.constant(half), 1);
+    Value factor = part(factors, e.add(e.mul(e.rem(tile, kSlots), kHalves), e.constant(half)), 1);
+    OpBuilder &b = e.b;
+    if (a.scale != 1)
+      b.create<pto::TMulSOp>(e.loc, s, scalar(a.scale), s);
+    b.create<pto::TRowMaxOp>(e.loc, s, scratch, newest);
+    b.create<pto::TMaxOp>(e.loc, newestRow, maximum, newestRow);
+    b.create<pto::TSubOp>(e.loc, maximum, newestRow, factor);
+    b.create<pto::TExpOp>(e.loc, factor, factor);
+    b.create<pto::TMovOp>(e.loc, newestRow, maximum);
+    b.create<pto::TRowExpandSubOp>(e.loc, s, newest, s);
+    b.create<pto::TExpOp>(e.loc, s, s);
+    b.create<pto::TRowSumOp>(e.loc, s, scratch, sum);
+    b.create<pto::TCvtOp>(e.loc, s, w, pto::RoundMode::CAST_RINT);
+    b.create<pto::TMulOp>(e.loc, total, factor, total);
+    b.create<pto::TAddOp>(e.loc, total, sumRow, total);
+    b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, rows, keys), pto::ReluPreMode::no_relu);
+  }
+
+  /// Rescales the output so far and adds the sums of a tile.
+  void gather(Ix tile) {
+    Ix width = e.constant(a.problem.valueDepth), place = e.mul(e.rem(tile, kSlots), kHalves);
+    cube::await(e, pto::Pipe::PIPE_MTE2, rings.sums);
+    auto accumulate = [&](Value into, Value in, Value column) {
+      e.b.create<pto::TRowExpandMulOp>(e.loc, into, column, into);
+      e.b.create<pto::TAddOp>(e.loc, into, in, into);
+    };
+    if (getConstantIntValue(count[0]) && t.chunk == t.chunkBox) {
+      Ix all = e.constant(kHalves * t.chunk);
+      Value in = valid(incoming, all, width);
+      e.load(slotPart(rings.sums, tile, 0, all, width), in);
+      return accumulate(valid(output, all, width), in, asColumn(part(factors, place, kHalves), kHalves * t.chunkBox));
+    }
+    forHalves([&](int64_t half) {
+      Value in = halfOf(incoming, half, width);
+      e.load(slotPart(rings.sums, tile, half, count[half], width), in);
+      accumulate(halfOf(output, half, width), in, asColumn(part(factors, e.add(place, e.constant(half)), 1), t.chunkBox));
+    });
+  }
+
+  Value halfOf(Value tile, int64_t half, Ix width) {
+    return valid(part(tile, e.constant(half * t.chunkBox), t.chunkBox), count[half], width);
+  }
+
+  void finish(int64_t half) {
+    Ix width = e.constant(a.problem.valueDepth);
+    Value total = part(totals, e.constant(half), 1), rows = halfOf(output, half, width);
+    e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
+    e.b.create<pto::TRowExpandDivOp>(e.loc, rows, asColumn(total, t.chunkBox), rows);
+    if (!a.element.isF32()) {
+      Value narrow = valid(result, count[half], width);
+      e.b.create<pto::TCvtOp>(e.loc, rows, narrow, pto::RoundMode::CAST_RINT);
+      rows = narrow;
+    }
+    Value target = e.part(a.out, e.add(e.add(e.rowOf(a.out, head), row), local[half]), e.colOf(a.out, head),
+                          count[half], width);
+    e.b.create<pto::TStoreOp>(e.loc, rows, target, pto::ReluPreMode::no_relu);
+  }
+
+  Ix local[kHalves], count[kHalves]; // a half's first row in the unit, and its rows
+  bool sure = true;                  // no half is without rows
+  Value maxima, totals, factors, greatest, added, scratch, output, incoming, result;
+  Value scores[kHalves], rounded[kHalves];
+};
+
+} // namespace
+
+void buildVectorPart(func::FuncOp func, const Attention &attention, const AttentionTiling &tiling, const Rings &rings,
+                     int64_t cores) {
+  VectorPart(func, attention, tiling, rings, cores).run();
+}
+
+} // namespace pto_mlir::attention
