@@ -125,4 +125,55 @@ def Top_LayerNormOp : Top_TensorOp<"layer_norm"> {
       DefaultValuedAttr<BoolAttr, "true">:$centered);
 }
 
+// How a tensor of an attention lies in memory: [batch, heads, rows, depth], or [batch, rows, heads * depth].
+def Top_HeadsLayoutAttr : ConfinedAttr<DefaultValuedStrAttr<StrAttr, "BNSD">, [AttrConstraint<CPred<
+    "::llvm::is_contained({\"BNSD\", \"BSND\"}, ::llvm::cast<::mlir::StringAttr>($_self).getValue())">,
+    "is BNSD or BSND">]>;
+
+def Top_AttentionOp : Top_TensorOp<"attention", [AttrSizedOperandSegments]> {
+  let summary = "scaled dot-product attention over heads";
+  let description = [{
+    For every batch b, query head h and query row i, with g = h / (q_heads / kv_heads) the head of K and V that the query head shares:
+
+    - `score[j] = scale * sum_d Q[b, h, i, d] * K[b, g, j, d]`, then `softcap * tanh(score[j] / softcap)` where softcap is not 0,
+      then `score[j] + bias[b, h, i, j]`;
+    - key j is visible where all of these hold, with p = i + offset the position of the row among the keys: `j < lengths[b]`, `j <= p` if
+      `causal`, `j >= p - window[0]` and `j <= p + window[1]` for each side that is not -1;
+    - `output[b, h, i] = sum_j exp(score[j] - m) * V[b, g, j] / (sum_j exp(score[j] - m) + exp(sinks[h] - m))`, both sums over the visible keys,
+      m their greatest score (and sink). A row that sees no key, or only keys with a score of minus infinity, is 0.
+
+    `offset` defaults to `lengths[b] - Sq` with `lengths` and to `Sk - Sq` without: the last row sees the last key. It may be negative.
+    Scores, maxima and sums are f32 whatever the element type; the quotient of exponentials and sum is rounded to the type of V once.
+    The bias has any float type and broadcasts by numpy's rules to [batch, q_heads, Sq, Sk]; `lengths` is i32 of [batch]; `sinks` is a float of
+    [q_heads]. V may have another depth than Q and K.
+
+    A layout of BNSD is a tensor [batch, heads, rows, depth], one of BSND a tensor [batch, rows, heads * depth].
+
+    Example:
+    ```mlir
+    %r = top.attention %q, %k, %v bias %m {scale = 0.125, q_heads = 12, kv_heads = 4, causal = true, q_layout = "BSND", result_layout = "BSND"}
+        : (tensor<1x7x768xf32>, tensor<1x4x9x64xf32>, tensor<1x4x9x64xf32>, tensor<7x9xf32>) -> tensor<1x7x768xf32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$query, Top_FloatTensor:$key, Top_FloatTensor:$value, Optional<Top_FloatTensor>:$bias,
+      Optional<Top_Tensor>:$lengths, Optional<Top_FloatTensor>:$sinks, F64Attr:$scale, I64Attr:$q_heads, I64Attr:$kv_heads,
+      DefaultValuedAttr<BoolAttr, "false">:$causal, OptionalAttr<I64Attr>:$offset,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{-1, -1}">:$window, DefaultValuedAttr<F64Attr, "0.0">:$softcap,
+      Top_HeadsLayoutAttr:$q_layout, Top_HeadsLayoutAttr:$k_layout, Top_HeadsLayoutAttr:$v_layout, Top_HeadsLayoutAttr:$result_layout);
+  let assemblyFormat = [{
+    $query `,` $key `,` $value (`bias` $bias^)? (`lengths` $lengths^)? (`sinks` $sinks^)? attr-dict `:` functional-type(operands, results)
+  }];
+  let extraClassDeclaration = [{
+    /// The extents, whatever the layouts.
+    struct Extents {
+      int64_t batch, queries, keys, depth, valueDepth;
+    };
+    Extents getExtents();
+    /// The offset of rows among the keys where it is one number for all batches: with `lengths` only a given one is.
+    std::optional<int64_t> getFixedOffset();
+    /// Whether some row may see no key at all.
+    bool mayHaveEmptyRows();
+  }];
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPNNOPS_TD
