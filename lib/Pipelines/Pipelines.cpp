@@ -27,7 +27,8 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(top::createTopLayout());
   pm.addPass(top::createTopStorageTypes({options.quantize}));
   endStage("top");
-  pm.addPass(createConvertTopToLinalg());
+  // A debug build stores the scores and weights, too.
+  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll}));
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
   endStage("kernels");
@@ -37,6 +38,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
   pm.addPass(createConvertLinalgToPTO({options.numCore}));
+  pm.addPass(createBuildAttentionKernels({options.numCore}));
   // The split of K is independent of the number of cores, so that results are bit-identical.
   pm.addPass(createBuildCubeKernels({options.numCore, options.windows}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));

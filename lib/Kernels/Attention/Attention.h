@@ -9,6 +9,7 @@
 #define PTO_MLIR_LIB_KERNELS_ATTENTION_ATTENTION_H
 
 #include "../Cube/Rings.h"
+#include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/AttentionTiling.h"
 
 namespace pto_mlir::attention {
@@ -22,10 +23,15 @@ struct Attention {
   std::optional<Matrix> bias;
   int64_t group = 1; ///< heads of Q per head of K and V
   double scale = 1, softcap = 0;
-  int64_t offset = 0; ///< of row 0 of Q among the keys
+  int64_t offset = 0;                   ///< of row 0 of Q among the keys
   std::optional<int64_t> before, after; ///< keys that a row sees before and after its position; all without
   mlir::Type element;                   ///< of Q, K, V and the weights
 };
+
+/// Reads `op`, whose operands are arguments 0, 1, .. of a kernel and whose result is argument `out`. Nothing where
+/// `canBuild` is false; then `reason`, if given, says why.
+std::optional<Attention> matchAttention(top::AttentionOp op, llvm::StringRef architecture, unsigned out,
+                                        std::string *reason = nullptr);
 
 /// What a kernel hands from core to core: scores and sums to the vector cores, weights to the cube core.
 struct Rings {

@@ -13,7 +13,8 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
     : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)) {
   e.cores = cores;
   if (cores != 1)
-    block = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
+    block =
+        e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
 }
 
 void AttentionPart::enterUnit(Ix unit) {
@@ -78,8 +79,7 @@ Value AttentionPart::valid(Value tile, Ix validRows, Ix validColumns) {
     return tile;
   Value zero = e.value(e.constant(0));
   return e.b.create<pto::SubViewOp>(e.loc, wanted, tile, ValueRange{zero, zero}, e.value(validRows),
-                                    e.value(validColumns),
-                                    e.b.getI64ArrayAttr({type.getRows(), type.getCols()}));
+                                    e.value(validColumns), e.b.getI64ArrayAttr({type.getRows(), type.getCols()}));
 }
 
 Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, unsigned firstArgument) {

@@ -21,10 +21,11 @@ using cube::Emitter;
 using cube::Ix;
 
 class AttentionPart {
-protected:
+public:
   AttentionPart(mlir::func::FuncOp func, const Attention &attention, const AttentionTiling &tiling, const Rings &rings,
                 int64_t cores);
 
+protected:
   using Step = llvm::function_ref<void(Ix)>;
   /// This block's units, one after the other.
   void forUnits(llvm::function_ref<void()> body);
@@ -38,7 +39,9 @@ protected:
   Ix partExtent(Ix whole, int64_t number, int64_t size);
   /// `tile` with that valid part; itself where that is its box.
   mlir::Value valid(mlir::Value tile, Ix rows, Ix columns);
-  mlir::Value alloc(pto::TileBufType type) { return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols())); }
+  mlir::Value alloc(pto::TileBufType type) {
+    return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols()));
+  }
   /// Keys of a tile of the unit.
   Ix keysOf(Ix tile) { return e.extent(e.mul(tile, t.keys), t.keys, a.problem.keys); }
   /// Has each tile more than `keys` keys?
@@ -48,9 +51,9 @@ protected:
   const Attention &a;
   const AttentionTiling &t;
   const Rings &rings;
-  Ix block;                  ///< number of this block
-  Ix head, row, rows;        ///< of the unit: its head among those of all batches, its first row, and how many
-  Ix firstTile, endTile;     ///< that the unit sees
+  Ix block;              ///< number of this block
+  Ix head, row, rows;    ///< of the unit: its head among those of all batches, its first row, and how many
+  Ix firstTile, endTile; ///< that the unit sees
 
 private:
   void enterUnit(Ix unit);

@@ -12,6 +12,8 @@ namespace {
 
 constexpr int64_t kFloat = 4; // bytes of scores, sums and statistics
 constexpr int64_t kBox = 16;  // rows and columns of a fractal
+/// What a tile of keys costs beside its rows, in rows: its loads, and the waits from core to core.
+constexpr int64_t kRowsOfTile = 128;
 constexpr int64_t kMaxRows = 128, kMinRows = 32, kMaxKeys = 256;
 
 /// Bytes of two tiles of each kind, which share their memory when they have one type.
@@ -30,7 +32,7 @@ std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLim
   t.box = roundUp(t.rows, kBox);
   t.chunk = ceilDiv(t.rows, limits.vectorCores * kHalves);
   t.chunkBox = roundUp(t.chunk, 32 / kFloat);
-  t.keys = std::min(keys, wide(p.keys));
+  t.keys = std::min(keys, p.keys > 64 ? roundUp(p.keys, 64) : wide(p.keys));
   if (ubBytes(p, t) > limits.ub)
     return std::nullopt;
   for (int64_t columns : {128, 64, 32, 16})
@@ -39,7 +41,8 @@ std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLim
         t.scoreKeys = std::min(columns, t.keys);
         t.scoreStep = std::min(depth, wide(p.depth));
         t.sumStep = std::min({sum, t.keys, std::max<int64_t>(64, wide(p.valueDepth))});
-        if (l0aBytes(p, t) <= limits.l0a && l0bBytes(p, t) <= limits.l0b && l0cBytes(p, t) <= limits.l0c &&
+        bool whole = t.keys % t.scoreKeys == 0 && t.keys % t.sumStep == 0 && wide(p.depth) % t.scoreStep == 0;
+        if (whole && l0aBytes(p, t) <= limits.l0a && l0bBytes(p, t) <= limits.l0b && l0cBytes(p, t) <= limits.l0c &&
             l1Bytes(p, t) <= limits.l1)
           return t;
       }
@@ -53,8 +56,8 @@ std::optional<AttentionLimits> attentionLimits(std::string_view architecture) {
   if (!arch)
     return std::nullopt;
   auto bytes = [&](isa::Memory memory) -> int64_t { return arch->memory(memory).bytes; };
-  return AttentionLimits{arch->scratchBegin,       bytes(isa::Memory::L1), bytes(isa::Memory::L0A),
-                         bytes(isa::Memory::L0B),  bytes(isa::Memory::L0C), arch->blocks,
+  return AttentionLimits{arch->scratchBegin,      bytes(isa::Memory::L1),  bytes(isa::Memory::L0A),
+                         bytes(isa::Memory::L0B), bytes(isa::Memory::L0C), arch->blocks,
                          arch->vectorCores};
 }
 
@@ -92,15 +95,16 @@ int64_t l0cBytes(const AttentionProblem &p, const AttentionTiling &t) {
 
 std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, const AttentionLimits &limits) {
   std::optional<AttentionTiling> best;
+  int64_t least = 0;
   for (int64_t rows = kMaxRows; rows >= kMinRows; rows /= 2) {
     std::optional<AttentionTiling> found;
     for (int64_t keys = kMaxKeys; keys >= 64 && !found; keys /= 2)
       found = cut(p, limits, rows, keys);
     if (!found)
       continue;
-    // Fewer rows only to occupy more of the chip.
-    if (!best || (best->units(p) < limits.blocks && found->units(p) > best->units(p)))
-      best = found;
+    int64_t time = ceilDiv(found->units(p), limits.blocks) * (found->box + kRowsOfTile);
+    if (!best || time < least)
+      best = found, least = time;
   }
   return best;
 }

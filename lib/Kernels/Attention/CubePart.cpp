@@ -39,9 +39,7 @@ private:
   pto::TileBufType rightType(int64_t depth, int64_t columns) {
     return pto::makeRightTile(e.context(), depth, columns, a.element);
   }
-  pto::TileBufType accType(int64_t columns) {
-    return pto::makeAccTile(e.context(), t.box, columns, e.b.getF32Type());
-  }
+  pto::TileBufType accType(int64_t columns) { return pto::makeAccTile(e.context(), t.box, columns, e.b.getF32Type()); }
 
   /// Tiles of L0 that are used in turn, the same for all loops.
   void reserve(pto::TileBufType type, int64_t count) {

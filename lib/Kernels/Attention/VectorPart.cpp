@@ -29,8 +29,8 @@ public:
 
   void run() {
     reserveAll();
-    Ix lane = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc))
-                  .getResult();
+    Ix lane =
+        e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc)).getResult();
     for (int64_t half = 0; half < kHalves; ++half)
       local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), t.chunk);
     forUnits([&] {
@@ -164,9 +164,12 @@ private:
     forHalves([&](int64_t half) {
       Value in = halfOf(incoming, half, width);
       e.load(slotPart(rings.sums, tile, half, count[half], width), in);
-      accumulate(halfOf(output, half, width), in, asColumn(part(factors, e.add(place, e.constant(half)), 1), t.chunkBox));
+      accumulate(halfOf(output, half, width), in, columnOf(part(factors, e.add(place, e.constant(half)), 1), half));
     });
   }
+
+  /// A row of statistics as the column of the half's rows.
+  Value columnOf(Value row, int64_t half) { return valid(asColumn(row, t.chunkBox), count[half], e.constant(1)); }
 
   Value halfOf(Value tile, int64_t half, Ix width) {
     return valid(part(tile, e.constant(half * t.chunkBox), t.chunkBox), count[half], width);
@@ -176,14 +179,14 @@ private:
     Ix width = e.constant(a.problem.valueDepth);
     Value total = part(totals, e.constant(half), 1), rows = halfOf(output, half, width);
     e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
-    e.b.create<pto::TRowExpandDivOp>(e.loc, rows, asColumn(total, t.chunkBox), rows);
+    e.b.create<pto::TRowExpandDivOp>(e.loc, rows, columnOf(total, half), rows);
     if (!a.element.isF32()) {
       Value narrow = valid(result, count[half], width);
       e.b.create<pto::TCvtOp>(e.loc, rows, narrow, pto::RoundMode::CAST_RINT);
       rows = narrow;
     }
-    Value target = e.part(a.out, e.add(e.add(e.rowOf(a.out, head), row), local[half]), e.colOf(a.out, head),
-                          count[half], width);
+    Value target =
+        e.part(a.out, e.add(e.add(e.rowOf(a.out, head), row), local[half]), e.colOf(a.out, head), count[half], width);
     e.b.create<pto::TStoreOp>(e.loc, rows, target, pto::ReluPreMode::no_relu);
   }
 

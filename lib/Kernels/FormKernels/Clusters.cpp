@@ -435,6 +435,7 @@ FailureOr<Clusters> Builder::run() {
       absorbInput(*create(role, &op));
       order.add(&op);
       break;
+    case OpRole::Attention:
     case OpRole::Movement:
       create(role, &op);
       order.add(&op);

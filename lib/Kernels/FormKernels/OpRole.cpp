@@ -88,6 +88,8 @@ OpRole classify(Operation *op) {
     return OpRole::Host;
   if (isContraction(op))
     return OpRole::Cube;
+  if (isa<top::AttentionOp>(op))
+    return OpRole::Attention;
   if (isWindow(op))
     return OpRole::Window;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
