@@ -28,7 +28,11 @@ struct RuntimeFailure : std::runtime_error {
 
 using python::Array;
 
-ElementType elementType(const std::string &name, const Array &array) {
+/// The element type of an input. Integers of the same size stand in for types that numpy lacks, as in results.
+ElementType elementType(const std::string &name, const Array &array, const std::vector<pmodel::TensorDesc> &inputs) {
+  for (const pmodel::TensorDesc &input : inputs)
+    if (input.name == name && input.type == ElementType::BF16 && array.dtype() == python::dtypeOf(input.type))
+      return input.type;
   if (auto type = python::elementTypeOf(array))
     return *type;
   throw InvalidArgument("input '" + name + "': this array type is not supported");
@@ -140,7 +144,7 @@ public:
     for (const auto &[name, array] : feed) {
       runtime::InputTensor tensor;
       tensor.name = name;
-      tensor.type = elementType(name, array);
+      tensor.type = elementType(name, array, session->inputs());
       for (size_t i = 0; i < array.ndim(); ++i)
         tensor.shape.push_back(array.shape(i));
       tensor.data = array.data();

@@ -14,9 +14,9 @@ from pto_mlir.compiler import supported_ops
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "onnx-ops.md"
 HEAD = """# ONNX operators
 
-Made by `scripts/make_support_table.py` from the importer's registry; a test keeps it current. Operators of
-the default domain, opsets included on both ends. What a model holds beyond these is reported in one list with node,
-operator, opset and reason.
+Made by `scripts/make_support_table.py` from the importer's registry; a test keeps it current. Operators of the default
+domain, and of others behind their name; opsets included on both ends. What a model holds beyond these is reported in
+one list with node, operator, opset and reason.
 
 | operator | opsets |
 |---|---|

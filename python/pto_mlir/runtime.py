@@ -67,6 +67,8 @@ def _node_args(infos) -> list[NodeArg]:
 
 def _array(name: str, value) -> np.ndarray:
     array = np.asarray(value)
+    if array.dtype.name == "bfloat16":  # of ml_dtypes; numpy has no such type
+        array = array.view(np.uint16)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InvalidArgument(f"input '{name}': arrays of type {array.dtype} are not supported")
     if not array.dtype.isnative:

@@ -29,11 +29,12 @@ Value TileBuilder::temporary(Role role, Type element) {
     type = pto::makeVecColumnTile(builder.getContext(), tiles.pad(extent.bound), element, validOf(extent));
     validRow = extent.dynamic;
   } else {
-    Extent rows = role == Role::Row ? Extent() : full.rows;
-    type = pto::makeVecTile(builder.getContext(), rows.bound, tiles.pad(full.cols.bound), element, validOf(rows),
-                            validOf(full.cols));
+    Extent rows = role == Role::Row || role == Role::Scalar ? Extent() : full.rows;
+    Extent cols = role == Role::Scalar ? Extent() : full.cols;
+    type = pto::makeVecTile(builder.getContext(), rows.bound, tiles.pad(cols.bound), element, validOf(rows),
+                            validOf(cols));
     validRow = rows.dynamic;
-    validCol = full.cols.dynamic;
+    validCol = cols.dynamic;
   }
   for (auto &free : freeTiles) {
     auto alloc = free.getDefiningOp<pto::AllocTileOp>();
@@ -166,6 +167,7 @@ void TileBuilder::tileRow(Binary kind, Value a, Value row, Value dst) {
 }
 
 void TileBuilder::tileColumn(Binary kind, Value a, Value column, Value dst) {
+  a = work(a), dst = work(dst); // a single number beside a flat vector
   switch (kind) {
   case Binary::Add:
     builder.create<pto::TRowExpandAddOp>(loc, a, column, dst);

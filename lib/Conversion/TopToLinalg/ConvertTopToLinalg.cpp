@@ -184,6 +184,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     populateMatMul(set);
     populateReduce(set);
     populateUnary(set);
+    populateAttention(set);
     populateBatchNorm(set);
     populateConv(set);
     populateConvTranspose(set);

@@ -334,8 +334,9 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
   if (!opset)
     return reject("the model imports no operator set of this domain");
   bool known = false;
-  const OpEntry *entry =
-      canonicalDomain(proto.domain()).empty() ? Registry::get().find(proto.op_type(), *opset, known) : nullptr;
+  StringRef domain = canonicalDomain(proto.domain());
+  std::string op = domain.empty() ? proto.op_type() : (domain + "." + proto.op_type()).str();
+  const OpEntry *entry = Registry::get().find(op, *opset, known);
   if (!entry)
     return reject((known ? "is not supported in this opset" : "is not supported") + hintFor(proto.op_type()));
   int count = proto.input_size();

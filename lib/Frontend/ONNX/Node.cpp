@@ -141,7 +141,8 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   if (llvm::is_contained(operands, Value()))
     return {};
   auto isEmpty = [](Value operand) { return cast<RankedTensorType>(operand.getType()).getNumElements() == 0; };
-  if (llvm::any_of(operands, isEmpty) && importer.mayBeEmpty())
+  bool isConcat = opName == top::ConcatOp::getOperationName();
+  if (llvm::any_of(operands, isEmpty) && (importer.mayBeEmpty() || isConcat))
     return ofNothing(opName, name, operands, attributes);
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
   NamedAttrList withDefaults(attributes);

@@ -24,7 +24,7 @@ public:
   /// All importers of this library.
   static const Registry &get();
 
-  /// Registers an operator of the default domain.
+  /// Registers an operator: its name, after its domain and a dot unless that is the default one.
   void add(llvm::StringRef op, OpEntry entry) { entries[op].push_back(entry); }
 
   /// The entry for the opset, or null; `known` is set when the operator is supported for another opset.

@@ -156,3 +156,26 @@ func.func @returns_input(%x: tensor<3xf32>) -> tensor<3xf32> {
   %0 = top.add %x, %zero : (tensor<3xf32>, tensor<f32>) -> tensor<3xf32>
   return %0 : tensor<3xf32>
 }
+
+// -----
+
+// A softmax in f64 between casts from and to f32 is one in f32, whose sums are in f32; one that others read stays.
+// CHECK-LABEL: func @softmax_f64
+// CHECK-SAME: (%[[X:.*]]: tensor<2x3xf32>)
+// CHECK-NEXT: %[[S:.*]] = top.softmax %[[X]] {axis = 1 : i64} : (tensor<2x3xf32>) -> tensor<2x3xf32>
+// CHECK-NEXT: return %[[S]]
+func.func @softmax_f64(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+  %0 = top.cast %x {to = f64} : (tensor<2x3xf32>) -> tensor<2x3xf64>
+  %1 = top.softmax %0 {axis = 1} : (tensor<2x3xf64>) -> tensor<2x3xf64>
+  %2 = top.cast %1 {to = f32} : (tensor<2x3xf64>) -> tensor<2x3xf32>
+  return %2 : tensor<2x3xf32>
+}
+
+// CHECK-LABEL: func @softmax_f64_read
+// CHECK: top.softmax %{{.*}} -> tensor<2x3xf64>
+func.func @softmax_f64_read(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf64>) {
+  %0 = top.cast %x {to = f64} : (tensor<2x3xf32>) -> tensor<2x3xf64>
+  %1 = top.softmax %0 {axis = 1} : (tensor<2x3xf64>) -> tensor<2x3xf64>
+  %2 = top.cast %1 {to = f32} : (tensor<2x3xf64>) -> tensor<2x3xf32>
+  return %2, %1 : tensor<2x3xf32>, tensor<2x3xf64>
+}

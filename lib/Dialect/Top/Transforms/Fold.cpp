@@ -179,13 +179,31 @@ struct MergeCast : public AbsorbingPattern<CastOp> {
   }
 };
 
+// cast(softmax(cast(x to f64))) back to the type of x -> softmax(x), which computes in f32.
+struct NarrowSoftmax : public AbsorbingPattern<CastOp> {
+  using AbsorbingPattern::AbsorbingPattern;
+
+  LogicalResult matchAndRewrite(CastOp op, PatternRewriter &rewriter) const override {
+    auto softmax = op.getInput().getDefiningOp<SoftmaxOp>();
+    auto inner = softmax ? softmax.getInput().getDefiningOp<CastOp>() : CastOp();
+    if (!inner || !softmax->hasOneUse() || !inner.getTo().isF64() || !isa<FloatType>(op.getTo()) ||
+        inner.getInput().getType() != op.getType())
+      return rewriter.notifyMatchFailure(op, "no softmax in f64 between two casts");
+    if (inner->hasOneUse())
+      absorbed.add(inner.getLoc());
+    absorbed.add(softmax.getLoc());
+    rewriter.replaceOpWithNewOp<SoftmaxOp>(op, op.getType(), inner.getInput(), softmax.getAxis());
+    return success();
+  }
+};
+
 struct Fold : public impl::TopFoldBase<Fold> {
   void runOnOperation() override {
     Absorbed absorbed;
     LogReplaced log(DEBUG_TYPE);
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
-    patterns.add<FoldConstant, MergeReshape, MergePermute, MergeCast>(context, absorbed);
+    patterns.add<FoldConstant, MergeReshape, MergePermute, MergeCast, NarrowSoftmax>(context, absorbed);
     patterns.add<DivToMul>(context);
     patterns.add<DropIdentity<AddOp>, DropIdentity<SubOp>>(context, absorbed, 0.0);
     patterns.add<DropIdentity<MulOp>, DropIdentity<DivOp>, DropIdentity<PowOp>>(context, absorbed, 1.0);

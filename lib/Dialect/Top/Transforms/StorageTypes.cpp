@@ -36,6 +36,8 @@ bool staysWide(OpOperand &use) {
   Operation *op = use.getOwner();
   if (isa<BatchNormOp, LayerNormOp>(op))
     return use.getOperandNumber() > 0;
+  if (auto attention = dyn_cast<AttentionOp>(op))
+    return attention.getSinks() && use.get() == attention.getSinks();
   if (auto conv = dyn_cast<ConvOp>(op))
     return conv.getBias() && use.getOperandNumber() == 2;
   if (auto conv = dyn_cast<ConvTransposeOp>(op))

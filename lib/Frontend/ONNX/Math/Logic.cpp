@@ -1,5 +1,9 @@
 // Comparisons, logic on booleans, Where.
+#include "../Composite.h"
 #include "../Registry.h"
+
+#include <cmath>
+#include <limits>
 
 using namespace mlir;
 
@@ -26,6 +30,25 @@ template <typename OpTy> static LogicalResult importLogic(Node &node) {
   return node.result<OpTy>(operands);
 }
 
+// NaN is not equal to itself.
+static LogicalResult importIsNaN(Node &node) {
+  Value same = node.create<top::CompareOp>("", {node.input(0), node.input(0)},
+                                           {node.named("mode", node.builder().getStringAttr("eq"))});
+  return node.result<top::NotOp>(same);
+}
+
+static LogicalResult importIsInf(Node &node) {
+  bool negative = node.intAttr("detect_negative", 1) != 0, positive = node.intAttr("detect_positive", 1) != 0;
+  Value x = node.input(0);
+  Formula f(node);
+  if (negative && positive)
+    x = f.of<top::AbsOp>(x);
+  double infinity = std::numeric_limits<double>::infinity();
+  // With neither, a comparison that never holds.
+  Value other = !x ? x : negative || positive ? f.constant(x, positive ? infinity : -infinity) : f.constant(x, NAN);
+  return node.result<top::CompareOp>({x, other}, {node.named("mode", node.builder().getStringAttr("eq"))});
+}
+
 static LogicalResult importWhere(Node &node) {
   if (!node.type(0).getElementType().isInteger(1))
     return node.error("takes booleans as its condition");
@@ -42,6 +65,8 @@ void registerLogic(Registry &registry) {
   registry.add("Or", {7, kMaxOpset, 2, 2, importLogic<top::OrOp>});
   registry.add("Xor", {7, kMaxOpset, 2, 2, importLogic<top::XorOp>});
   registry.add("Not", {7, kMaxOpset, 1, 1, importLogic<top::NotOp>});
+  registry.add("IsNaN", {9, kMaxOpset, 1, 1, importIsNaN});
+  registry.add("IsInf", {10, kMaxOpset, 1, 1, importIsInf});
   registry.add("Where", {9, kMaxOpset, 3, 3, importWhere});
 }
 

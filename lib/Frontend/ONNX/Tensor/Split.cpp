@@ -41,8 +41,12 @@ static LogicalResult importSplit(Node &node) {
   if (sizes->size() != node.numOutputs())
     return node.error("has " + Twine(node.numOutputs()) + " outputs, but " + Twine(sizes->size()) + " sizes");
   for (auto [i, part] : llvm::enumerate(*sizes)) {
-    if (part == 0)
-      return node.error("output " + Twine(i) + " is empty");
+    if (part == 0 && node.wantsOutput(i)) { // Concat drops it again
+      SmallVector<int64_t> shape(type.getShape());
+      shape[*axis] = 0;
+      node.set(i, top::Weight{RankedTensorType::get(shape, type.getElementType()), {}, nullptr});
+      continue;
+    }
     if (part < 0 || part > size - position)
       return node.error("sizes do not add up to " + Twine(size));
     if (node.wantsOutput(i)) {

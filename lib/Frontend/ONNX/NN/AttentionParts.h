@@ -1,0 +1,72 @@
+// What the importers of attention operators share.
+#ifndef PTO_MLIR_LIB_FRONTEND_ONNX_NN_ATTENTIONPARTS_H
+#define PTO_MLIR_LIB_FRONTEND_ONNX_NN_ATTENTIONPARTS_H
+
+#include "../Node.h"
+
+namespace pto_mlir::onnx {
+
+/// Q, K, V or the result of an attention: [batch, heads, rows, depth] (BNSD) or [batch, rows, heads * depth] (BSND).
+struct HeadTensor {
+  mlir::Value value;
+  int64_t heads = 0;
+  bool isMerged = false; ///< BSND
+
+  llvm::StringRef layout() const { return isMerged ? "BSND" : "BNSD"; }
+  int64_t batch() const { return dim(0); }
+  int64_t rows() const { return dim(isMerged ? 1 : 2); }
+  int64_t depth() const { return isMerged ? dim(2) / heads : dim(3); }
+
+private:
+  int64_t dim(unsigned i) const { return mlir::cast<mlir::RankedTensorType>(value.getType()).getDimSize(i); }
+};
+
+/// The operands and attributes of a top.attention.
+struct AttentionSpec {
+  HeadTensor query, key, value;
+  mlir::Value bias, lengths, sinks; ///< null where absent; lengths are i32
+  double scale = 1, softcap = 0;
+  bool causal = false, isResultMerged = false;
+  std::optional<int64_t> offset;
+  int64_t left = -1, right = -1; ///< the window
+};
+
+/// Which scores an operator returns beside its result.
+enum class ScoresAt { product, softcap, bias, softmax };
+
+/// Builds a top.attention; null after an error.
+mlir::Value buildAttention(Node &node, llvm::StringRef name, const AttentionSpec &spec);
+
+/// Builds the same of products and elementwise ops, for operators that return scores. Both results are null after an
+/// error.
+std::pair<mlir::Value, mlir::Value> buildAttentionWithScores(Node &node, llvm::StringRef name, llvm::StringRef scores,
+                                                             const AttentionSpec &spec, ScoresAt at);
+
+/// The tensor as BNSD, moved if it is merged.
+HeadTensor splitHeads(Node &node, HeadTensor tensor, llvm::StringRef name = "");
+
+/// Elements [begin, end) of dimension `dim`.
+mlir::Value sliceDim(Node &node, mlir::Value value, int64_t dim, int64_t begin, int64_t end);
+
+/// Concatenates along `axis` under the given name.
+mlir::Value concatenate(Node &node, llvm::StringRef name, mlir::ValueRange parts, int64_t axis);
+
+/// Converts elements; `value` itself where it has the type.
+mlir::Value castTo(Node &node, mlir::Value value, mlir::Type element, llvm::StringRef name = "");
+
+/// A constant tensor of f32 numbers.
+mlir::Value floats(Node &node, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> numbers);
+
+/// Rotates pairs of elements in the first `rotated` columns of each head. `cosine` and `sine` are [batch or 1, rows,
+/// rotated / 2]; pairs are neighbours if `interleaved`, else half of the columns apart.
+mlir::Value rotate(Node &node, llvm::StringRef name, HeadTensor tensor, mlir::Value cosine, mlir::Value sine,
+                   int64_t rotated, bool interleaved);
+
+/// `cache` with the rows of `update` along `axis` written from row `first[b]` (f32 of [batch]; null for 0) on; around
+/// the end of the cache if `circular`.
+mlir::Value writeRows(Node &node, llvm::StringRef name, mlir::Value cache, mlir::Value update, mlir::Value first,
+                      int64_t axis, bool circular);
+
+} // namespace pto_mlir::onnx
+
+#endif // PTO_MLIR_LIB_FRONTEND_ONNX_NN_ATTENTIONPARTS_H

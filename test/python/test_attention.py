@@ -1,0 +1,318 @@
+"""Attention: ONNX's node tests of its family, the op's decomposition against float64, contributed operators against
+onnxruntime."""
+
+import importlib
+import re
+
+import numpy as np
+import onnx
+import onnxruntime as ort
+import pytest
+from attention_reference import attention, module, random_case
+from onnx import TensorProto, helper, numpy_helper
+from onnx.backend.test.case import node as suite
+from pto_mlir import compiler
+from pto_mlir.errors import UserError
+from pto_mlir.runtime import InferenceSession
+from test_onnx_nodes import answer
+
+# rtol, atol; the cases of narrow types hold numbers that the reference rounds after each of its steps
+TOLERANCE = {"float32": (1e-3, 1e-5), "float16": (1e-2, 2e-3), "bfloat16": (3e-2, 2e-2)}
+
+
+def node_cases(pattern):
+    for name in ("attention", "rotaryembedding", "tensorscatter"):
+        importlib.import_module(f"{suite.__name__}.{name}")
+    return [case for case in suite._NodeTestCases if case.model is not None and re.search(pattern, case.name)]
+
+
+@pytest.mark.parametrize(
+    "pattern, count",
+    [("^test_attention_.*(?<!_expanded)$", 93), ("^test_attention_.*_expanded$", 93), ("^test_rotary", 16)]
+    + [("^test_tensorscatter", 3)],
+)
+def test_node_cases(tmp_path, pattern, count):
+    """All cases of the family, as models of one operator and expanded into its function's body."""
+    wrong, cases = [], node_cases(pattern)
+    for case in cases:
+        ours = answer(case, tmp_path)
+        if isinstance(ours, Exception):
+            wrong.append(f"{case.name}: {ours}")
+            continue
+        for got, wanted in zip(ours, map(np.asarray, case.data_sets[0][1]), strict=True):
+            if wanted.dtype.name == "bfloat16":
+                got = got.view(wanted.dtype)
+            rtol, atol = TOLERANCE[wanted.dtype.name]
+            same = got.dtype == wanted.dtype and got.shape == wanted.shape
+            if not same or not np.allclose(got.astype(np.float64), wanted.astype(np.float64), rtol=rtol, atol=atol):
+                wrong.append(f"{case.name}: another result")
+    print(f"{pattern}: {len(cases) - len(wrong)} of {len(cases)} pass")
+    assert len(cases) == count and not wrong, "\n".join(wrong)
+
+
+def run_case(folder, feed, a, quantize, cores=1):
+    wanted = attention(feed, a)
+    (folder / "a.mlir").write_text(module(feed, a, wanted.shape))
+    compiler.deploy(str(folder / "a.mlir"), str(folder / "a.pmodel"), quantize, "a3", cores, False)
+    (got,) = InferenceSession(str(folder / "a.pmodel"), threads=1).run(None, feed)
+    return got, wanted
+
+
+# Operands rounded to the type: a unit in the last place of Q, K, bias and weights, through scores of about 10.
+@pytest.mark.parametrize("quantize, most", [("F32", 2e-5), ("F16", 2e-2), ("BF16", 0.15)])
+def test_random_cases(tmp_path, quantize, most):
+    for seed in range(60 if quantize == "F32" else 20):
+        feed, a = random_case(seed)
+        got, wanted = run_case(tmp_path, feed, a, quantize)
+        assert np.isfinite(got).all(), f"seed {seed}: {a}"
+        assert np.abs(got - wanted).max() <= most, f"seed {seed}: {a} { ({n: v.shape for n, v in feed.items()}) }"
+
+
+def test_rows_without_keys_are_zero(tmp_path):
+    """Each rule alone can hide all keys of a row: lengths, offsets, windows, a bias of minus infinities."""
+    rng = np.random.default_rng(0)
+    plain = {name: rng.standard_normal((2, 2, 3, 8), np.float32) for name in ("query", "key", "value")}
+    options = {"scale": 0.5, "q_heads": 2, "kv_heads": 2}
+    hidden = np.zeros((3, 3), np.float32)
+    hidden[1] = -np.inf
+    for more, a, empty in [
+        ({"lengths": np.array([0, 2], np.int32)}, {}, (0,)),
+        ({}, {"causal": True, "offset": -1}, (slice(None), slice(None), 0)),
+        ({}, {"window": (0, 0), "offset": 2}, (slice(None), slice(None), slice(1, 3))),
+        ({"bias": hidden}, {}, (slice(None), slice(None), 1)),
+        ({"bias": hidden, "sinks": np.zeros(2, np.float32)}, {}, (slice(None), slice(None), 1)),
+    ]:
+        got, wanted = run_case(tmp_path, plain | more, options | a, "F32")
+        np.testing.assert_allclose(got, wanted, atol=2e-6)
+        assert not got[empty].any() and got.any()
+
+
+def test_cores_do_not_change_bits(tmp_path):
+    feed, a = random_case(3)
+    assert np.array_equal(run_case(tmp_path, feed, a, "F32", 1)[0], run_case(tmp_path, feed, a, "F32", 24)[0])
+
+
+# ===-- Contributed operators, against onnxruntime
+
+
+def contributed(op, feed, constants, outputs, **attributes):
+    """A model of one operator of com.microsoft; an input that is None is left out."""
+    types = {np.float32: TensorProto.FLOAT, np.int32: TensorProto.INT32, np.int64: TensorProto.INT64}
+    names = [name if value is not None else "" for name, value in (feed | constants).items()]
+    given = {name: value for name, value in feed.items() if value is not None}
+    node = helper.make_node(op, names, outputs, domain="com.microsoft", **attributes)
+    graph = helper.make_graph(
+        [node],
+        "g",
+        [helper.make_tensor_value_info(n, types[v.dtype.type], v.shape) for n, v in given.items()],
+        [helper.make_tensor_value_info(name, TensorProto.FLOAT, None) for name in outputs if name],
+        [numpy_helper.from_array(v, n) for n, v in constants.items() if v is not None],
+    )
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=10), given
+
+
+def compiled(folder, model):
+    onnx.save(model, folder / "m.onnx")
+    compiler.transform(str(folder / "m.onnx"), "m", None, [], str(folder / "m.mlir"), "")
+    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), "F32", "a3", 1, False)
+    return InferenceSession(str(folder / "m.pmodel"), threads=1)
+
+
+def check_against_onnxruntime(folder, op, feed, constants=None, outputs=("y",), **attributes):
+    model, given = contributed(op, feed, constants or {}, list(outputs), **attributes)
+    wanted = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, given)
+    ours = compiled(folder, model).run(None, given)
+    for name, got, reference in zip([o for o in outputs if o], ours, wanted, strict=True):
+        assert got.shape == reference.shape, name
+        np.testing.assert_allclose(got, reference, rtol=1e-4, atol=2e-5, err_msg=name)
+
+
+def some(*shape, seed=0):
+    return np.random.default_rng(seed + sum(shape)).standard_normal(shape).astype(np.float32)
+
+
+B, S, N, D, P = 2, 5, 4, 8, 6
+H = N * D
+PAST = ("y", "present_key", "present_value")
+MHA_CASES = {
+    "plain": ({"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, H, seed=1)}, ("y",), {}),
+    "scaled": ({"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, H, seed=1)}, ("y",), {"scale": 0.3}),
+    "bias": ({"q": some(B, S, H), "k": some(B, S, H), "v": some(B, S, H, seed=1), "b": some(3 * H)}, ("y",), {}),
+    "other_depth": ({"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, 2 * H)}, ("y",), {}),
+    "heads": ({"q": some(B, S, H), "k": some(B, N, 7, D), "v": some(B, N, 7, D, seed=1)}, ("y",), {}),
+    "causal": ({"q": some(B, S, H), "k": some(B, S, H), "v": some(B, S, H, seed=1)}, ("y",), {"unidirectional": 1}),
+    "mask": (
+        {"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, H, seed=1), "b": None}
+        | {"m": np.array([[1] * 7, [1] * 3 + [0] * 4], np.int32)},
+        ("y",),
+        {},
+    ),
+    "mask_lengths": (
+        {
+            "q": some(B, S, H),
+            "k": some(B, 7, H),
+            "v": some(B, 7, H, seed=1),
+            "b": None,
+            "m": np.array([7, 2], np.int32),
+        },
+        ("y",),
+        {},
+    ),
+    "mask_3d": (
+        {"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, H, seed=1), "b": None}
+        | {"m": (some(B, S, 7) > -0.5).astype(np.int32)},
+        ("y",),
+        {},
+    ),
+    "attention_bias": (
+        {"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, H, seed=1), "b": None, "m": None}
+        | {"a": some(1, N, S, 7)},
+        ("y",),
+        {},
+    ),
+    "past": (
+        {"q": some(B, S, H), "k": some(B, S, H), "v": some(B, S, H, seed=1), "b": some(3 * H), "m": None, "a": None}
+        | {"pk": some(B, N, P, D), "pv": some(B, N, P, D, seed=1)},
+        PAST,
+        {"unidirectional": 1},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", MHA_CASES)
+def test_multi_head_attention(tmp_path, case):
+    feed, outputs, attributes = MHA_CASES[case]
+    check_against_onnxruntime(tmp_path, "MultiHeadAttention", feed, outputs=outputs, num_heads=N, **attributes)
+
+
+def test_packed_operands(tmp_path):
+    """onnxruntime has no kernel for them on the CPU: against the same operator on the parts."""
+    q, k, v = some(B, S, N, D), some(B, S, N, D, seed=1), some(B, S, N, D, seed=2)
+
+    def run(**feed):
+        model, given = contributed("MultiHeadAttention", feed, {}, ["y"], num_heads=N)
+        return compiled(tmp_path, model).run(None, given)[0]
+
+    plain = run(q=q.reshape(B, S, H), k=k.reshape(B, S, H), v=v.reshape(B, S, H))
+    assert np.array_equal(plain, run(qkv=np.stack([q, k, v], 3)))
+    assert np.array_equal(plain, run(q=q.reshape(B, S, H), kv=np.stack([k, v], 3)))
+
+
+WIDE = 16  # onnxruntime rotates heads of multiples of 16 in GroupQueryAttention
+ANGLES = {"cos": np.cos(some(32, WIDE // 2)), "sin": np.sin(some(32, WIDE // 2))}
+
+
+def groups(rows, past, lengths, batch=B, kv=2, packed=False, rotary=False, **more):
+    """Operands of a GroupQueryAttention, and those that are constants."""
+    feed = {"q": some(batch, rows, (N + 2 * kv) * WIDE if packed else N * WIDE), "k": None, "v": None}
+    if not packed:
+        feed |= {"k": some(batch, rows, kv * WIDE), "v": some(batch, rows, kv * WIDE, seed=1)}
+    feed |= {"pk": some(batch, kv, past, WIDE) if past else None}
+    feed |= {"pv": some(batch, kv, past, WIDE, seed=1) if past else None}
+    feed |= {"last": np.array(lengths, np.int32) - 1}
+    constants = {"total": np.array(max(lengths), np.int32)}
+    if rotary:
+        constants |= ANGLES
+    elif more:
+        constants |= {"cos": None, "sin": None}
+    if more:
+        constants |= {"positions": None, "bias": more.get("bias"), "sinks": more.get("sinks")}
+    return feed, constants
+
+
+GQA_CASES = {
+    "prompt": (groups(S, 0, [S, S]), {}),
+    "prompt_ragged": (groups(S, 0, [S, 3]), {}),
+    "packed": (groups(S, 0, [S, S], packed=True), {}),
+    "rotary": (groups(S, 0, [S, S], rotary=True), {"do_rotary": 1}),
+    "rotary_interleaved": (groups(S, 0, [S, S], rotary=True), {"do_rotary": 1, "rotary_interleaved": 1}),
+    "decode": (groups(1, P, [P + 1, P + 1], rotary=True), {"do_rotary": 1}),
+    "decode_ragged": (groups(1, P, [P + 1, 4], rotary=True), {"do_rotary": 1}),
+    "decode_in_place": (groups(1, 16, [9, 4]), {}),
+    "more_rows": (groups(3, P, [P + 3], batch=1, rotary=True), {"do_rotary": 1}),
+    "many_rows": (groups(20, P, [P + 20], batch=1), {}),
+    "softcap": (groups(S, 0, [S, S]), {"softcap": 2.0, "scale": 0.7}),
+    "window": (groups(S, 0, [S, S]), {"local_window_size": 2}),
+    "window_decode": (groups(1, P, [P + 1, P + 1]), {"local_window_size": 3}),
+    "smooth": (groups(S, 0, [S, S]), {"smooth_softmax": 1}),
+    "sinks": (groups(S, 0, [S, S], sinks=some(N)), {}),
+    "attention_bias": (groups(S, 0, [S, S], bias=some(1, N, S, S)), {}),
+    "heads_alike": (groups(S, 0, [S, S], kv=N), {}),
+}
+
+
+@pytest.mark.parametrize("case", GQA_CASES)
+def test_group_query_attention(tmp_path, case):
+    """Caches are compared up to each batch's length; rows of queries behind it have no meaning."""
+    (feed, constants), attributes = GQA_CASES[case]
+    heads = {"num_heads": N, "kv_num_heads": N if case == "heads_alike" else 2}
+    model, given = contributed("GroupQueryAttention", feed, constants, list(PAST), **heads, **attributes)
+    wanted = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, given)
+    ours = compiled(tmp_path, model).run(None, given)
+    lengths, is_prompt = feed["last"] + 1, feed["q"].shape[1] == constants["total"]
+    for name, got, reference in zip(PAST, ours, wanted, strict=True):
+        assert got.shape == reference.shape, name
+        for b, length in enumerate(lengths):
+            end = length if name != "y" or is_prompt else got.shape[1]
+            part = np.s_[b, :end] if name == "y" else np.s_[b, :, :end]
+            np.testing.assert_allclose(got[part], reference[part], rtol=1e-4, atol=2e-5, err_msg=name)
+
+
+X, W = some(B, S, 24), some(24, 3 * H) * np.float32(0.3)
+ATTENTION_CASES = {
+    "plain": ({"x": X}, {"w": W, "b": some(3 * H)}, ("y",), {}),
+    "causal": ({"x": X}, {"w": W, "b": some(3 * H)}, ("y",), {"unidirectional": 1}),
+    "lengths": ({"x": X}, {"w": W, "b": some(3 * H), "m": np.array([S, 2], np.int32)}, ("y",), {}),
+    "ends_and_begins": ({"x": X}, {"w": W, "b": some(3 * H), "m": np.array([S, 4, 0, 1], np.int32)}, ("y",), {}),
+    "mask": ({"x": X}, {"w": W, "b": some(3 * H), "m": np.array([[1] * S, [1, 1, 0, 0, 0]], np.int32)}, ("y",), {}),
+    "past": (
+        {"x": X},
+        {"w": W, "b": some(3 * H), "m": None, "past": some(2, B, N, P, D)},
+        ("y", "present"),
+        {"unidirectional": 1},
+    ),
+    "attention_bias": ({"x": X}, {"w": W, "b": some(3 * H), "m": None, "p": None, "a": some(B, N, S, S)}, ("y",), {}),
+}
+
+
+@pytest.mark.parametrize("case", ATTENTION_CASES)
+def test_contributed_attention(tmp_path, case):
+    feed, constants, outputs, attributes = ATTENTION_CASES[case]
+    check_against_onnxruntime(tmp_path, "Attention", feed, constants, outputs, num_heads=N, **attributes)
+
+
+TURNS = {"cos": np.cos(some(32, D // 2)), "sin": np.sin(some(32, D // 2))}
+ROTARY_CASES = {
+    "merged": ({"x": some(B, S, H), "p": np.array([3], np.int64)}, TURNS, {}),
+    "heads": ({"x": some(B, N, S, D), "p": np.arange(B * S).reshape(B, S)}, TURNS, {}),
+    "interleaved": ({"x": some(B, N, S, D), "p": np.arange(B * S).reshape(B, S)}, TURNS, {"interleaved": 1}),
+    "part": (
+        {"x": some(B, S, H), "p": np.array([0], np.int64)},
+        {"cos": np.cos(some(32, 2)), "sin": np.sin(some(32, 2))},
+        {"num_heads": N, "rotary_embedding_dim": 4},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ROTARY_CASES)
+def test_contributed_rotary_embedding(tmp_path, case):
+    feed, constants, attributes = ROTARY_CASES[case]
+    check_against_onnxruntime(tmp_path, "RotaryEmbedding", feed, constants, **attributes)
+
+
+def test_refusals_name_the_reason(tmp_path):
+    def refuse(message, op, feed, constants=None, outputs=("y",), **attributes):
+        model, _ = contributed(op, feed, constants or {}, list(outputs), **attributes)
+        onnx.save(model, tmp_path / "m.onnx")
+        with pytest.raises(UserError, match=message):
+            compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+
+    feed = {"q": some(B, S, H), "k": some(B, 7, H), "v": some(B, 7, H)}
+    refuse("'num_heads' must be positive", "MultiHeadAttention", feed)
+    refuse("output 's' .scores. is not supported", "MultiHeadAttention", feed, None, ("y", "", "", "s"), num_heads=N)
+    refuse("neither .batch, rows, heads", "MultiHeadAttention", feed, num_heads=7)
+    (feed, constants), _ = GQA_CASES["decode"]
+    options = {"num_heads": N, "kv_num_heads": 2, "do_rotary": 1, "k_quant_type": "PER_TENSOR"}
+    refuse("a quantised cache is not supported", "GroupQueryAttention", feed, constants, **options)
+    refuse("lacks seqlens_k or total", "GroupQueryAttention", {"q": some(B, S, H * 2)}, num_heads=N, kv_num_heads=2)
