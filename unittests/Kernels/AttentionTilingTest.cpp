@@ -41,10 +41,10 @@ TEST(AttentionTiling, SweepRespectsEveryLimit) {
       for (int64_t queries : {1, 2, 3, 5, 17, 99, 128, 129, 197, 1000, 1024, 32769})
         for (int64_t keys : {1, 15, 16, 17, 63, 64, 65, 197, 255, 256, 257, 32768})
           for (int64_t depth : {1, 8, 31, 32, 64, 72, 80, 96, 128, 160, 192, 256})
-            for (bool masked : {false, true}) {
+            for (int64_t bytes : {2, 4}) {
               AttentionProblem p;
               p.heads = heads, p.queries = queries, p.keys = keys, p.depth = depth, p.valueDepth = depth;
-              p.causal = masked, p.biasBytes = masked ? 2 : 0;
+              p.bytes = bytes;
               AttentionLimits limits = *attentionLimits(name);
               auto t = chooseAttentionTiling(p, limits);
               ASSERT_TRUE(t) << name << " " << queries << " " << keys << " " << depth;

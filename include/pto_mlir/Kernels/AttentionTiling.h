@@ -30,9 +30,7 @@ struct AttentionProblem {
   int64_t heads = 1; ///< of Q, in all batches
   int64_t queries = 1, keys = 1;
   int64_t depth = 1, valueDepth = 1;
-  int64_t bytes = 2;     ///< of an element of Q, K, V and of a weight
-  int64_t biasBytes = 0; ///< of an element of the bias; 0 without one
-  bool causal = false;   ///< units differ in their number of tiles, and tiles need masks
+  int64_t bytes = 2; ///< of an element of Q, K, V and of a weight
 };
 
 /// Both halves of a vector core's rows have tiles of their own, so that one half loads and stores beside the other.

@@ -35,9 +35,23 @@ void AttentionPart::enterUnit(Ix unit) {
   }
 }
 
+Ix AttentionPart::unitOf(Ix index) {
+  int64_t units = t.units(a.problem), heads = a.problem.heads, perHead = units / heads;
+  if (!a.after || e.cores < 2)
+    return index;
+  // Later rows see more keys. Blocks take the longest units first; rounds go to and fro, and the last one, in which not
+  // every block has a unit, begins at the block with the shortest one so far.
+  int64_t rounds = ceilDiv(units, e.cores);
+  Ix back = e.rem(e.sub(e.constant(rounds - 1), e.div(index, e.cores)), 2);
+  Ix mirror = e.sub(e.constant(e.cores - 1), e.mul(block, 2));
+  Ix rank = rounds == 1 ? index : e.add(index, e.mul(back, mirror));
+  Ix last = e.sub(e.constant(perHead - 1), e.div(rank, heads));
+  return e.add(e.mul(e.rem(rank, heads), perHead), last);
+}
+
 void AttentionPart::forUnits(llvm::function_ref<void()> body) {
-  e.spread(t.units(a.problem), [&](Ix unit) {
-    enterUnit(unit);
+  e.spread(t.units(a.problem), [&](Ix index) {
+    enterUnit(unitOf(index));
     body();
   });
 }

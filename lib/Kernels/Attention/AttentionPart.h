@@ -33,6 +33,8 @@ protected:
   void forTiles(Step ahead, Step behind);
   /// for (i = first; i < end; ++i), no loop where at most one trip is known.
   void each(Ix first, Ix end, Step body);
+  /// Unit number `index` in the order in which blocks take them.
+  Ix unitOf(Ix index);
   /// `body` unless `count` is 0; always where `sure` says that it is not.
   void unlessZero(Ix count, bool sure, llvm::function_ref<void()> body);
   /// Elements of part `number` of `size` of what has `whole`.

@@ -64,13 +64,11 @@ std::optional<AttentionLimits> attentionLimits(std::string_view architecture) {
 int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
   int64_t scores = kHalves * t.chunkBox * t.keys * (kFloat + p.bytes);
   int64_t scratch = t.chunkBox * t.keys / 2 * kFloat;
-  int64_t sums = kHalves * t.chunkBox * wide(p.valueDepth) * 2 * kFloat;
-  int64_t result = t.chunkBox * wide(p.valueDepth) * p.bytes;
+  int64_t sums = 2 * kHalves * t.chunkBox * wide(p.valueDepth) * kFloat;
+  // A tile of weights holds the result where it is wide enough.
+  int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
   int64_t statistics = (2 * kHalves + kSlots * kHalves + 2) * t.chunkBox * kFloat;
-  int64_t bias = p.biasBytes ? t.chunkBox * t.keys * (kFloat + (p.biasBytes == kFloat ? 0 : p.biasBytes)) : 0;
-  int64_t mask = p.causal ? t.chunkBox * t.keys * kFloat : 0;
-  // The tiles for a mask, the result and the sums that come in are never in use at once with those of a reduction.
-  return scores + std::max(scratch, mask) + std::max(sums, sums / 2 + result) + statistics + bias;
+  return scores + scratch + sums + result + statistics;
 }
 
 int64_t l1Bytes(const AttentionProblem &p, const AttentionTiling &t) {

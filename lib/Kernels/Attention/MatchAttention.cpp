@@ -43,8 +43,6 @@ static std::string refusal(top::AttentionOp op) {
     return "sums have sinks";
   if (!op.getSoftcap().isZero())
     return "scores are capped";
-  if (op.getCausal() || op.getWindow()[0] >= 0 || op.getWindow()[1] >= 0)
-    return "rows see a part of the keys";
   return "";
 }
 
@@ -68,6 +66,13 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
   p.valueDepth = extents.valueDepth;
   p.bytes = a.element.getIntOrFloatBitWidth() / 8;
   a.group = heads / kvHeads;
+  a.offset = *op.getFixedOffset();
+  if (op.getWindow()[0] >= 0)
+    a.before = op.getWindow()[0];
+  if (op.getWindow()[1] >= 0)
+    a.after = op.getWindow()[1];
+  if (op.getCausal())
+    a.after = 0;
   a.scale = op.getScale().convertToDouble();
   a.query = headsOf(op.getQuery().getType(), op.getQLayout(), heads, 0);
   a.key = headsOf(op.getKey().getType(), op.getKLayout(), kvHeads, 1);

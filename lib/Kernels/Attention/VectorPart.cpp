@@ -67,7 +67,8 @@ private:
       rounded[half] = tile(height, t.keys, a.element);
     }
     incoming = tile(kHalves * height, width, f32);
-    result = tile(height, width, a.element);
+    if (t.keys < width)
+      result = tile(height, width, a.element);
     // Statistics are worked on as whole rows, also of rows that a unit does not have.
     fill(asRow(greatest), 0);
     fill(asRow(added), 0);
@@ -133,6 +134,7 @@ private:
     OpBuilder &b = e.b;
     if (a.scale != 1)
       b.create<pto::TMulSOp>(e.loc, s, scalar(a.scale), s);
+    mask(tile, half, keys);
     b.create<pto::TRowMaxOp>(e.loc, s, scratch, newest);
     b.create<pto::TMaxOp>(e.loc, newestRow, maximum, newestRow);
     b.create<pto::TSubOp>(e.loc, maximum, newestRow, factor);
@@ -145,6 +147,54 @@ private:
     b.create<pto::TMulOp>(e.loc, total, factor, total);
     b.create<pto::TAddOp>(e.loc, total, sumRow, total);
     b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, rows, keys), pto::ReluPreMode::no_relu);
+  }
+
+  /// Adds minus infinity to the scores of keys that a row does not see, in tiles on the border of what rows see.
+  void mask(Ix tile, int64_t half, Ix keys) {
+    // In the tile, row i sees the columns from i + `first` to i + `last`.
+    Ix position = e.sub(e.add(row, local[half]), e.mul(tile, t.keys));
+    if (a.after) {
+      Ix last = e.add(position, e.constant(a.offset + *a.after));
+      Ix hidden = e.max(e.sub(e.sub(keys, e.constant(1)), last), e.constant(0));
+      unlessZero(hidden, false, [&] { addTriangle(half, keys, last, /*upper=*/false); });
+    }
+    if (a.before) {
+      Ix first = e.add(position, e.constant(a.offset - *a.before));
+      Ix hidden = e.max(e.add(first, e.sub(count[half], e.constant(1))), e.constant(0));
+      unlessZero(hidden, false, [&] { addTriangle(half, keys, first, /*upper=*/true); });
+    }
+  }
+
+  /// Adds ln(triangle), 0 or minus infinity, in two parts of the columns that the scratch memory holds.
+  void addTriangle(int64_t half, Ix keys, Ix diagonal, bool upper) {
+    forColumns(half, keys, [&](Value scores, Value mask, int64_t column) {
+      Value at = e.b.create<arith::IndexCastOp>(e.loc, e.b.getI32Type(), e.value(e.sub(diagonal, e.constant(column))));
+      e.b.create<pto::TTriOp>(e.loc, at, mask, upper);
+      e.b.create<pto::TLogOp>(e.loc, mask, mask);
+      e.b.create<pto::TAddOp>(e.loc, scores, mask, scores);
+    });
+  }
+
+  /// The scores of the half and as much scratch memory, for one half of the columns and then the other.
+  void forColumns(int64_t half, Ix keys, llvm::function_ref<void(Value, Value, int64_t)> body) {
+    int64_t width = t.keys / 2;
+    for (int64_t piece = 0; piece < 2; ++piece) {
+      Ix columns = partExtent(keys, piece, width);
+      unlessZero(columns, piece == 0 || alwaysMoreKeys(width), [&] {
+        body(columnsOf(scores[half], piece * width, width, count[half], columns), valid(scratch, count[half], columns),
+             piece * width);
+      });
+    }
+  }
+
+  /// `width` columns of a tile, in place.
+  Value columnsOf(Value tile, int64_t column, int64_t width, Ix rows, Ix columns) {
+    auto type = cast<pto::TileBufType>(tile.getType());
+    auto number = [](Ix x) { return getConstantIntValue(x).value_or(ShapedType::kDynamic); };
+    return e.b.create<pto::SubViewOp>(
+        e.loc, type.withShape(type.getRows(), width).withValid(number(rows), number(columns)), tile,
+        ValueRange{e.value(e.constant(0)), e.value(e.constant(column))}, e.value(rows), e.value(columns),
+        e.b.getI64ArrayAttr({type.getRows(), width}));
   }
 
   /// Rescales the output so far and adds the sums of a tile.
@@ -181,7 +231,8 @@ private:
     e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
     e.b.create<pto::TRowExpandDivOp>(e.loc, rows, columnOf(total, half), rows);
     if (!a.element.isF32()) {
-      Value narrow = valid(result, count[half], width);
+      Value narrow = result ? valid(result, count[half], width)
+                            : columnsOf(rounded[half], 0, wide(a.problem.valueDepth), count[half], width);
       e.b.create<pto::TCvtOp>(e.loc, rows, narrow, pto::RoundMode::CAST_RINT);
       rows = narrow;
     }
