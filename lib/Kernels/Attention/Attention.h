@@ -19,11 +19,15 @@ using cube::Matrix;
 /// softmax(scale * Q K^T + bias) V for each head, whose rows see keys in a band around their position.
 struct Attention {
   AttentionProblem problem;
-  Matrix query, key, value, out; ///< a block of each is a head of a batch
-  std::optional<Matrix> bias;
-  int64_t group = 1; ///< heads of Q per head of K and V
+  Matrix query, key, value, out;   ///< a block of each is a head of a batch
+  std::optional<Matrix> bias;      ///< of one row where all rows of a head have the same
+  bool biasByRow = false;          ///< of as many rows as Q
+  std::optional<unsigned> lengths; ///< argument: keys per batch
+  std::optional<Matrix> sinks;     ///< one row: a score more in each head's sum
+  int64_t headsOfBatch = 1;        ///< of Q
+  int64_t group = 1;               ///< heads of Q per head of K and V
   double scale = 1, softcap = 0;
-  int64_t offset = 0;                   ///< of row 0 of Q among the keys
+  std::optional<int64_t> offset;        ///< of row 0 of Q among the keys; else the last row sees the last key
   std::optional<int64_t> before, after; ///< keys that a row sees before and after its position; all without
   mlir::Type element;                   ///< of Q, K, V and the weights
 };

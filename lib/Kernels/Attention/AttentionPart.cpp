@@ -24,13 +24,22 @@ void AttentionPart::enterUnit(Ix unit) {
   row = e.mul(e.rem(unit, perHead), t.rows);
   rows = e.extent(row, t.rows, p.queries);
   firstTile = e.constant(0), endTile = e.constant(tiles);
+  length = e.constant(p.keys);
+  if (a.lengths) {
+    Value given = e.b.create<pto::LoadScalarOp>(e.loc, e.b.getI32Type(), e.argument(*a.lengths),
+                                                e.value(e.div(head, a.headsOfBatch)));
+    Ix number = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), given).getResult();
+    length = e.max(e.min(number, length), e.constant(0));
+    endTile = e.div(e.add(length, e.constant(t.keys - 1)), t.keys);
+  }
+  offset = a.offset ? e.constant(*a.offset) : e.sub(length, e.constant(p.queries));
   // Positions of the keys that the first and the last row see.
   if (a.after) {
-    Ix last = e.add(e.add(row, rows), e.constant(a.offset + *a.after));
+    Ix last = e.add(e.add(e.add(row, rows), offset), e.constant(*a.after));
     endTile = e.min(endTile, e.div(e.max(e.add(last, e.constant(t.keys - 1)), e.constant(0)), t.keys));
   }
   if (a.before) {
-    Ix first = e.add(row, e.constant(a.offset - *a.before));
+    Ix first = e.sub(e.add(row, offset), e.constant(*a.before));
     firstTile = e.min(e.div(e.max(first, e.constant(0)), t.keys), endTile);
   }
 }
@@ -54,6 +63,11 @@ void AttentionPart::forUnits(llvm::function_ref<void()> body) {
     enterUnit(unitOf(index));
     body();
   });
+}
+
+Ix AttentionPart::keysOf(Ix tile) {
+  Ix first = e.mul(tile, t.keys);
+  return a.lengths ? e.min(e.constant(t.keys), e.sub(length, first)) : e.extent(first, t.keys, a.problem.keys);
 }
 
 void AttentionPart::each(Ix first, Ix end, Step body) {

@@ -45,9 +45,11 @@ protected:
     return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols()));
   }
   /// Keys of a tile of the unit.
-  Ix keysOf(Ix tile) { return e.extent(e.mul(tile, t.keys), t.keys, a.problem.keys); }
+  Ix keysOf(Ix tile);
   /// Has each tile more than `keys` keys?
-  bool alwaysMoreKeys(int64_t keys) const { return a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys; }
+  bool alwaysMoreKeys(int64_t keys) const {
+    return !a.lengths && a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys;
+  }
 
   Emitter e;
   const Attention &a;
@@ -55,6 +57,7 @@ protected:
   const Rings &rings;
   Ix block;              ///< number of this block
   Ix head, row, rows;    ///< of the unit: its head among those of all batches, its first row, and how many
+  Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
   Ix firstTile, endTile; ///< that the unit sees
 
 private:

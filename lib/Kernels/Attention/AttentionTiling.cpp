@@ -32,7 +32,8 @@ std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLim
   t.box = roundUp(t.rows, kBox);
   t.chunk = ceilDiv(t.rows, limits.vectorCores * kHalves);
   t.chunkBox = roundUp(t.chunk, 32 / kFloat);
-  t.keys = std::min(keys, p.keys > 64 ? roundUp(p.keys, 64) : wide(p.keys));
+  // Halves of a tile's columns are whole blocks of 32 bytes.
+  t.keys = std::min(keys, roundUp(p.keys, p.keys > 64 ? 64 : 2 * kBox));
   if (ubBytes(p, t) > limits.ub)
     return std::nullopt;
   for (int64_t columns : {128, 64, 32, 16})
@@ -68,7 +69,8 @@ int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
   // A tile of weights holds the result where it is wide enough.
   int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
   int64_t statistics = (2 * kHalves + kSlots * kHalves + 2) * t.chunkBox * kFloat;
-  return scores + scratch + sums + result + statistics;
+  int64_t biasRow = (t.keys + kBox) * (kFloat + p.bytes); // and a sink
+  return scores + scratch + sums + result + statistics + biasRow;
 }
 
 int64_t l1Bytes(const AttentionProblem &p, const AttentionTiling &t) {

@@ -61,8 +61,9 @@ private:
     auto attention = attention::matchAttention(op, target.name, inputs + numRings, &reason);
     if (!attention)
       return op.emitOpError("has no kernel: ") << reason << "; convert-top-to-linalg decomposes it";
-    auto tiling =
-        attention::chooseAttentionTiling(attention->problem, *attention::attentionLimits(target.name));
+    // A net's output leaves as f32.
+    attention->out.element = getElementTypeOrSelf(kernel.getArgumentTypes().back());
+    auto tiling = attention::chooseAttentionTiling(attention->problem, *attention::attentionLimits(target.name));
     // Slots for all blocks of a chip when the launch is not known.
     int64_t blocks = numCores ? numCores.getValue() : target.blocks;
     PTO_DEBUG("@" << kernel.getName() << ": " << tiling->units(attention->problem) << " units of " << tiling->rows

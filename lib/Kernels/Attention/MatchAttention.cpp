@@ -35,15 +35,30 @@ static std::string refusal(top::AttentionOp op) {
   for (Value value : op->getOperands())
     if (!cast<RankedTensorType>(value.getType()).hasStaticShape())
       return "a shape is not known";
-  if (op.getBias())
-    return "scores have a bias";
-  if (op.getLengths())
-    return "lengths come from a tensor";
-  if (op.getSinks())
-    return "sums have sinks";
-  if (!op.getSoftcap().isZero())
-    return "scores are capped";
   return "";
+}
+
+/// The bias as a matrix with a block for each head of all batches, as it is broadcast. False where no instruction reads
+/// it so.
+static bool readBias(top::AttentionOp op, unsigned argument, Attention &a) {
+  auto type = cast<RankedTensorType>(op.getBias().getType());
+  SmallVector<int64_t> shape(4 - type.getRank(), 1);
+  llvm::append_range(shape, type.getShape());
+  const AttentionProblem &p = a.problem;
+  a.biasByRow = shape[2] > 1;
+  Type element = type.getElementType();
+  if (shape[3] != p.keys || (element != a.element && (a.biasByRow || !element.isF32())))
+    return false;
+  Matrix bias;
+  bias.arg = argument;
+  bias.element = element;
+  bias.rows = shape[0] * shape[1] * shape[2];
+  bias.cols = shape[3];
+  bias.inner = a.headsOfBatch;
+  bias.outerRows = shape[0] > 1 ? shape[1] * shape[2] : 0;
+  bias.innerRows = shape[1] > 1 ? shape[2] : 0;
+  a.bias = bias;
+  return true;
 }
 
 std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architecture, unsigned out,
@@ -66,7 +81,23 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
   p.valueDepth = extents.valueDepth;
   p.bytes = a.element.getIntOrFloatBitWidth() / 8;
   a.group = heads / kvHeads;
-  a.offset = *op.getFixedOffset();
+  a.headsOfBatch = heads;
+  unsigned next = 3;
+  if (op.getBias() && !readBias(op, next++, a)) {
+    if (reason)
+      *reason = "the bias is of another type than Q, or has one column for all keys";
+    return std::nullopt;
+  }
+  if (op.getLengths())
+    a.lengths = next++;
+  if (op.getSinks()) {
+    a.sinks.emplace();
+    a.sinks->arg = next++;
+    a.sinks->element = getElementTypeOrSelf(op.getSinks().getType());
+    a.sinks->cols = heads;
+  }
+  a.offset = op.getFixedOffset();
+  a.softcap = op.getSoftcap().convertToDouble();
   if (op.getWindow()[0] >= 0)
     a.before = op.getWindow()[0];
   if (op.getWindow()[1] >= 0)

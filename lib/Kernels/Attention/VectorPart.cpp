@@ -35,8 +35,7 @@ public:
       local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), t.chunk);
     forUnits([&] {
       enterRows();
-      fill(maxima, kLowest);
-      fill(totals, 0);
+      begin();
       fill(output, 0);
       forTiles([&](Ix tile) { weights(tile); }, [&](Ix tile) { gather(tile); });
       forHalves([&](int64_t half) { finish(half); });
@@ -67,6 +66,14 @@ private:
       rounded[half] = tile(height, t.keys, a.element);
     }
     incoming = tile(kHalves * height, width, f32);
+    if (a.sinks) {
+      sink = tile(1, 16, f32);
+      sinkGiven = tile(1, 16, a.sinks->element);
+    }
+    if (a.bias && !a.biasByRow) {
+      biasRow = tile(1, t.keys, f32);
+      biasGiven = tile(1, t.keys, a.bias->element);
+    }
     if (t.keys < width)
       result = tile(height, width, a.element);
     // Statistics are worked on as whole rows, also of rows that a unit does not have.
@@ -83,6 +90,21 @@ private:
       count[half] = p.queries % t.rows == 0 && t.rows == shares * t.chunk
                         ? e.constant(t.chunk)
                         : e.max(e.min(e.constant(t.chunk), e.sub(rows, local[half])), e.constant(0));
+  }
+
+  /// The statistics before the first tile: those of the sink, or of nothing.
+  void begin() {
+    fill(totals, a.sinks ? 1 : 0);
+    if (!a.sinks)
+      return fill(maxima, kLowest);
+    Ix one = e.constant(1);
+    Value wide = valid(sink, one, one), given = a.sinks->element.isF32() ? wide : valid(sinkGiven, one, one);
+    e.load(e.part(*a.sinks, e.constant(0), e.rem(head, a.headsOfBatch), one, one), given);
+    if (given != wide)
+      e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
+    e.b.create<pto::TMaxSOp>(e.loc, wide, scalar(kLowest), wide);
+    for (int64_t half = 0; half < kHalves; ++half)
+      e.b.create<pto::TRowExpandOp>(e.loc, wide, part(maxima, e.constant(half), 1));
   }
 
   void forHalves(llvm::function_ref<void(int64_t)> body) {
@@ -116,6 +138,7 @@ private:
 
   void weights(Ix tile) {
     Ix keys = keysOf(tile);
+    loadBias(tile, keys);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.scores);
     forHalves([&](int64_t half) {
       e.load(slotPart(rings.scores, tile, half, count[half], keys), valid(scores[half], count[half], keys));
@@ -132,8 +155,8 @@ private:
     Value maximum = part(maxima, e.constant(half), 1), total = part(totals, e.constant(half), 1);
     Value factor = part(factors, e.add(e.mul(e.rem(tile, kSlots), kHalves), e.constant(half)), 1);
     OpBuilder &b = e.b;
-    if (a.scale != 1)
-      b.create<pto::TMulSOp>(e.loc, s, scalar(a.scale), s);
+    scale(s);
+    addBias(half, keys, s);
     mask(tile, half, keys);
     b.create<pto::TRowMaxOp>(e.loc, s, scratch, newest);
     b.create<pto::TMaxOp>(e.loc, newestRow, maximum, newestRow);
@@ -149,17 +172,62 @@ private:
     b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, rows, keys), pto::ReluPreMode::no_relu);
   }
 
+  /// The scale, and cap * tanh(x / cap) as cap - 2 cap / (exp(2 x / cap) + 1).
+  void scale(Value s) {
+    double factor = a.softcap != 0 ? 2 * a.scale / a.softcap : a.scale;
+    OpBuilder &b = e.b;
+    if (factor != 1)
+      b.create<pto::TMulSOp>(e.loc, s, scalar(factor), s);
+    if (a.softcap == 0)
+      return;
+    b.create<pto::TExpOp>(e.loc, s, s);
+    b.create<pto::TAddSOp>(e.loc, s, scalar(1), s);
+    b.create<pto::TDivSOp>(e.loc, scalar(-2 * a.softcap), s, s);
+    b.create<pto::TAddSOp>(e.loc, s, scalar(a.softcap), s);
+  }
+
+  /// The bias of a tile: where rows differ, in the tiles of the weights, which are free until then.
+  void loadBias(Ix tile, Ix keys) {
+    if (!a.bias)
+      return;
+    Ix column = e.mul(tile, t.keys), first = e.rowOf(*a.bias, head), one = e.constant(1);
+    if (a.biasByRow)
+      return forHalves([&](int64_t half) {
+        e.load(e.part(*a.bias, e.add(e.add(first, row), local[half]), column, count[half], keys),
+               valid(rounded[half], count[half], keys));
+      });
+    Value wide = valid(biasRow, one, keys), given = a.bias->element.isF32() ? wide : valid(biasGiven, one, keys);
+    e.load(e.part(*a.bias, first, column, one, keys), given);
+    if (given != wide)
+      e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
+  }
+
+  void addBias(int64_t half, Ix keys, Value s) {
+    if (!a.bias)
+      return;
+    if (!a.biasByRow) {
+      e.b.create<pto::TColExpandAddOp>(e.loc, s, valid(biasRow, e.constant(1), keys), s);
+      return;
+    }
+    forColumns(half, keys, [&](Value scores, Value wide, int64_t column) {
+      Ix columns = partExtent(keys, column ? 1 : 0, t.keys / 2);
+      Value given = columnsOf(rounded[half], column, t.keys / 2, count[half], columns);
+      e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
+      e.b.create<pto::TAddOp>(e.loc, scores, wide, scores);
+    });
+  }
+
   /// Adds minus infinity to the scores of keys that a row does not see, in tiles on the border of what rows see.
   void mask(Ix tile, int64_t half, Ix keys) {
     // In the tile, row i sees the columns from i + `first` to i + `last`.
-    Ix position = e.sub(e.add(row, local[half]), e.mul(tile, t.keys));
+    Ix position = e.sub(e.add(e.add(row, local[half]), offset), e.mul(tile, t.keys));
     if (a.after) {
-      Ix last = e.add(position, e.constant(a.offset + *a.after));
+      Ix last = e.add(position, e.constant(*a.after));
       Ix hidden = e.max(e.sub(e.sub(keys, e.constant(1)), last), e.constant(0));
       unlessZero(hidden, false, [&] { addTriangle(half, keys, last, /*upper=*/false); });
     }
     if (a.before) {
-      Ix first = e.add(position, e.constant(a.offset - *a.before));
+      Ix first = e.sub(position, e.constant(*a.before));
       Ix hidden = e.max(e.add(first, e.sub(count[half], e.constant(1))), e.constant(0));
       unlessZero(hidden, false, [&] { addTriangle(half, keys, first, /*upper=*/true); });
     }
@@ -191,10 +259,10 @@ private:
   Value columnsOf(Value tile, int64_t column, int64_t width, Ix rows, Ix columns) {
     auto type = cast<pto::TileBufType>(tile.getType());
     auto number = [](Ix x) { return getConstantIntValue(x).value_or(ShapedType::kDynamic); };
-    return e.b.create<pto::SubViewOp>(
-        e.loc, type.withShape(type.getRows(), width).withValid(number(rows), number(columns)), tile,
-        ValueRange{e.value(e.constant(0)), e.value(e.constant(column))}, e.value(rows), e.value(columns),
-        e.b.getI64ArrayAttr({type.getRows(), width}));
+    return e.b.create<pto::SubViewOp>(e.loc,
+                                      type.withShape(type.getRows(), width).withValid(number(rows), number(columns)),
+                                      tile, ValueRange{e.value(e.constant(0)), e.value(e.constant(column))},
+                                      e.value(rows), e.value(columns), e.b.getI64ArrayAttr({type.getRows(), width}));
   }
 
   /// Rescales the output so far and adds the sums of a tile.
@@ -230,7 +298,7 @@ private:
     Value total = part(totals, e.constant(half), 1), rows = halfOf(output, half, width);
     e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
     e.b.create<pto::TRowExpandDivOp>(e.loc, rows, columnOf(total, half), rows);
-    if (!a.element.isF32()) {
+    if (!a.out.element.isF32()) {
       Value narrow = result ? valid(result, count[half], width)
                             : columnsOf(rounded[half], 0, wide(a.problem.valueDepth), count[half], width);
       e.b.create<pto::TCvtOp>(e.loc, rows, narrow, pto::RoundMode::CAST_RINT);
@@ -243,7 +311,8 @@ private:
 
   Ix local[kHalves], count[kHalves]; // a half's first row in the unit, and its rows
   bool sure = true;                  // no half is without rows
-  Value maxima, totals, factors, greatest, added, scratch, output, incoming, result;
+  Value maxima, totals, factors, greatest, added, scratch, output, incoming, result, biasRow, biasGiven, sink,
+      sinkGiven;
   Value scores[kHalves], rounded[kHalves];
 };
 

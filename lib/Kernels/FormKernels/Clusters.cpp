@@ -27,6 +27,7 @@ private:
   Cluster *create(OpRole kind, Operation *op);
   void absorbViews(Cluster &cube);
   void absorbTail(Cluster &cube);
+  void absorbExtension(Cluster &attention);
   void absorbInput(Cluster &window);
   void absorbMovedTail(Cluster &cube);
   bool isOnlyViewed(Operation *op);
@@ -97,6 +98,16 @@ void Builder::absorbTail(Cluster &cube) {
     }
     last = generic;
   }
+}
+
+// An attention's quotients are f32 until they are stored.
+void Builder::absorbExtension(Cluster &attention) {
+  Value value = attention.ops.front()->getResult(0);
+  auto generic = value.hasOneUse() ? dyn_cast<linalg::GenericOp>(*value.user_begin()) : linalg::GenericOp();
+  if (!generic || !isExtension(generic))
+    return;
+  attention.ops.push_back(generic);
+  result.of[generic] = &attention;
 }
 
 static bool isProduct(Operation *op) {
@@ -436,6 +447,9 @@ FailureOr<Clusters> Builder::run() {
       order.add(&op);
       break;
     case OpRole::Attention:
+      absorbExtension(*create(role, &op));
+      order.add(&op);
+      break;
     case OpRole::Movement:
       create(role, &op);
       order.add(&op);

@@ -142,4 +142,12 @@ bool isTruncation(linalg::GenericOp generic) {
   return trunc && trunc.getIn() == body->getArgument(0);
 }
 
+bool isExtension(linalg::GenericOp generic) {
+  if (!isPlainUnary(generic))
+    return false;
+  Block *body = generic.getBlock();
+  auto extension = cast<linalg::YieldOp>(body->getTerminator()).getOperand(0).getDefiningOp<arith::ExtFOp>();
+  return extension && extension.getIn() == body->getArgument(0);
+}
+
 } // namespace pto_mlir::kernels

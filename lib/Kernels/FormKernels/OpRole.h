@@ -43,6 +43,10 @@ bool isRelu(mlir::linalg::GenericOp generic);
 /// one `arith.truncf`.
 bool isTruncation(mlir::linalg::GenericOp generic);
 
+/// True when `generic` has one input, read by the identity, and its body is
+/// one `arith.extf`.
+bool isExtension(mlir::linalg::GenericOp generic);
+
 } // namespace pto_mlir::kernels
 
 #endif // PTO_MLIR_LIB_KERNELS_FORMKERNELS_OPROLE_H
