@@ -3,10 +3,13 @@ onnxruntime."""
 
 import importlib
 import re
+import subprocess
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime as ort
+import pto_mlir
 import pytest
 from attention_reference import attention, module, random_case
 from onnx import TensorProto, helper, numpy_helper
@@ -16,6 +19,8 @@ from pto_mlir.errors import UserError
 from pto_mlir.runtime import InferenceSession
 from test_onnx_nodes import answer
 
+ROOT = Path(__file__).resolve().parents[2]
+BIN = Path(pto_mlir.__file__).resolve().parents[2] / "bin"
 # rtol, atol; the cases of narrow types hold numbers that the reference rounds after each of its steps
 TOLERANCE = {"float32": (1e-3, 1e-5), "float16": (1e-2, 2e-3), "bfloat16": (3e-2, 2e-2)}
 
@@ -316,3 +321,43 @@ def test_refusals_name_the_reason(tmp_path):
     options = {"num_heads": N, "kv_num_heads": 2, "do_rotary": 1, "k_quant_type": "PER_TENSOR"}
     refuse("a quantised cache is not supported", "GroupQueryAttention", feed, constants, **options)
     refuse("lacks seqlens_k or total", "GroupQueryAttention", {"q": some(B, S, H * 2)}, num_heads=N, kv_num_heads=2)
+
+
+# ===-- Recognised subgraphs
+
+
+def recognised():
+    """The functions of the recognition's own test, as modules of a net: by name, with and without the fusion."""
+    text = (ROOT / "test/Dialect/Top/fuse-attention.mlir").read_text()
+    for part in re.findall(r"func\.func @.*?\n}\n", text, re.S):
+        name = re.match(r"func\.func @(\w+)", part)[1]
+        head, body = part.split(" {\n", 1)
+        head = re.sub(r"%(\w+): (tensor<\w+>)", r'%\1: \2 {top.name = "\1"}', head.replace(f"@{name}", "@main"))
+        arguments, results = head.split("->")
+        results = [f'{kind} {{top.name = "y{i}"}}' for i, kind in enumerate(re.findall(r"tensor<\w+>", results))]
+        body = "\n".join([f"{arguments}-> ({', '.join(results)}) {{", body])
+        yield name, f'module attributes {{top.state = "imported"}} {{\n{body}}}\n'
+
+
+@pytest.mark.parametrize("name", [name for name, _ in recognised() if name != "refused"])
+def test_recognised_subgraphs_keep_their_numbers(tmp_path, name):
+    """A subgraph and the op that top-fuse-attention makes of it give the same results."""
+    plain, fused = tmp_path / "plain.mlir", tmp_path / "fused.mlir"
+    plain.write_text(dict(recognised())[name])
+    run = subprocess.run([BIN / "pto-opt", "--top-fuse-attention", plain], capture_output=True, text=True)
+    assert run.returncode == 0 and run.stdout.count("top.attention") == 1, run.stderr
+    fused.write_text(run.stdout)
+    results = []
+    for path in (plain, fused):
+        compiler.deploy(str(path), str(tmp_path / "m.pmodel"), "F32", "a3", 1, False)
+        session = InferenceSession(str(tmp_path / "m.pmodel"), threads=1)
+        rng = np.random.default_rng(0)
+        feed = {}
+        for info in session.get_inputs():
+            values = rng.standard_normal(info.shape)
+            kind = {"tensor(float)": np.float32, "tensor(float16)": np.float16, "tensor(bool)": np.bool_}[info.type]
+            feed[info.name] = (values > -0.5) if kind is np.bool_ else values.astype(kind)
+        results.append(session.run(None, feed)[0].astype(np.float64))
+    narrow = feed[next(iter(feed))].dtype == np.float16
+    np.testing.assert_allclose(results[1], results[0], atol=4e-3 if narrow else 2e-6)
+    assert np.abs(results[0]).max() > 0.1

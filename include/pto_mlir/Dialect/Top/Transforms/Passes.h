@@ -5,7 +5,15 @@
 #include "mlir/Pass/Pass.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
+#include <functional>
+
 namespace pto_mlir::top {
+
+/// Which attentions top-fuse-attention forms; null for all.
+using AttentionFilter = std::function<bool(AttentionOp)>;
+
+/// top-fuse-attention, where `wanted` holds for the op that it would form. Other subgraphs stay as they are.
+std::unique_ptr<mlir::Pass> createTopFuseAttention(AttentionFilter wanted);
 
 #define GEN_PASS_DECL
 #define GEN_PASS_REGISTRATION

@@ -65,6 +65,33 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
 }
 
+def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
+  let summary = "recognise attentions that a model spells";
+  let description = [{
+    The product of weights and V, the weights a softmax of scores, the scores a product of Q and the transpose of K, becomes one
+    `top.attention`, if nothing else reads what lies between. Between the products may lie constant factors (also on Q and K), a softcap,
+    any number of added biases, masks in Where, casts between floats, reshapes that split or merge the batch; the softmax may be spelled, and
+    guarded against rows without keys. Permutes of heads before and behind become layouts, heads of K and V repeated by Expand `kv_heads`, and
+    a constant that hides the keys behind each row `causal`.
+
+    The pass is in no pipeline of its own: a road that has a kernel for the op runs it behind top-storage-types with a filter
+    (`createTopFuseAttention`), so that what it does not take is lowered as before.
+
+    ```mlir
+    %0 = top.matmul %q, %k {transpose_b = true} : (tensor<1x2x5x8xf32>, tensor<1x2x7x8xf32>) -> tensor<1x2x5x7xf32>
+    %1 = top.mul %0, %scale : (tensor<1x2x5x7xf32>, tensor<f32>) -> tensor<1x2x5x7xf32>
+    %2 = top.softmax %1 {axis = 3} : (tensor<1x2x5x7xf32>) -> tensor<1x2x5x7xf32>
+    %3 = top.matmul %2, %v : (tensor<1x2x5x7xf32>, tensor<1x2x7x8xf32>) -> tensor<1x2x5x8xf32>
+    ```
+    becomes
+    ```mlir
+    %3 = top.attention %q, %k, %v {scale = 0.5, q_heads = 2, kv_heads = 2}
+        : (tensor<1x2x5x8xf32>, tensor<1x2x7x8xf32>, tensor<1x2x7x8xf32>) -> tensor<1x2x5x8xf32>
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
+}
+
 def TopLoadWeights : Pass<"top-load-weights", "::mlir::ModuleOp"> {
   let summary = "read the module's weights from a safetensors file";
   let description = [{
