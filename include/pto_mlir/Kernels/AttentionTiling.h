@@ -37,7 +37,9 @@ struct AttentionProblem {
 constexpr int64_t kHalves = 2;
 /// Tiles that the scores are ahead of the sums.
 constexpr int64_t kAhead = 3;
-/// Slots of a ring; a slot is free again without a flag when there are more of them than tiles ahead.
+/// Sets of slots of a ring, which a block's units take in turn.
+constexpr int64_t kSets = 2;
+/// Slots of a set; a slot is free again without a flag when there are more of them than tiles ahead.
 constexpr int64_t kSlots = 4;
 
 /// How an attention is cut. Results do not depend on any of it but `keys`; nothing depends on the blocks of a launch.

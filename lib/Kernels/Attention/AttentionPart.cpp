@@ -3,6 +3,7 @@
 #include "AttentionPart.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 
@@ -10,82 +11,115 @@ namespace pto_mlir::attention {
 
 AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, const AttentionTiling &tiling,
                              const Rings &rings, int64_t cores)
-    : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)) {
+    : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)), blocks(e.constant(cores)) {
   e.cores = cores;
   if (cores != 1)
     block =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
+  if (cores == 0)
+    blocks =
+        e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockNumOp>(e.loc)).getResult();
 }
 
-void AttentionPart::enterUnit(Ix unit) {
+void AttentionPart::setKeys(Unit &unit) {
   const AttentionProblem &p = a.problem;
-  int64_t perHead = ceilDiv(p.queries, t.rows), tiles = t.tiles(p);
-  head = e.div(unit, perHead);
-  row = e.mul(e.rem(unit, perHead), t.rows);
-  rows = e.extent(row, t.rows, p.queries);
-  firstTile = e.constant(0), endTile = e.constant(tiles);
-  length = e.constant(p.keys);
+  unit.firstTile = e.constant(0), unit.endTile = e.constant(t.tiles(p)), unit.length = e.constant(p.keys);
   if (a.lengths) {
     Value given = e.b.create<pto::LoadScalarOp>(e.loc, e.b.getI32Type(), e.argument(*a.lengths),
-                                                e.value(e.div(head, a.headsOfBatch)));
+                                                e.value(e.div(unit.head, a.headsOfBatch)));
     Ix number = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), given).getResult();
-    length = e.max(e.min(number, length), e.constant(0));
-    endTile = e.div(e.add(length, e.constant(t.keys - 1)), t.keys);
+    unit.length = e.max(e.min(number, unit.length), e.constant(0));
+    unit.endTile = e.div(e.add(unit.length, e.constant(t.keys - 1)), t.keys);
   }
-  offset = a.offset ? e.constant(*a.offset) : e.sub(length, e.constant(p.queries));
+  unit.offset = a.offset ? e.constant(*a.offset) : e.sub(unit.length, e.constant(p.queries));
   // Positions of the keys that the first and the last row see.
   if (a.after) {
-    Ix last = e.add(e.add(e.add(row, rows), offset), e.constant(*a.after));
-    endTile = e.min(endTile, e.div(e.max(e.add(last, e.constant(t.keys - 1)), e.constant(0)), t.keys));
+    Ix last = e.add(e.add(e.add(unit.row, unit.rows), unit.offset), e.constant(*a.after));
+    Ix seen = e.div(e.max(e.add(last, e.constant(t.keys - 1)), e.constant(0)), t.keys);
+    unit.endTile = e.min(unit.endTile, seen);
   }
   if (a.before) {
-    Ix first = e.sub(e.add(row, offset), e.constant(*a.before));
-    firstTile = e.min(e.div(e.max(first, e.constant(0)), t.keys), endTile);
+    Ix first = e.sub(e.add(unit.row, unit.offset), e.constant(*a.before));
+    unit.firstTile = e.min(e.div(e.max(first, e.constant(0)), t.keys), unit.endTile);
   }
+}
+
+AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
+  int64_t perHead = ceilDiv(a.problem.queries, t.rows);
+  Unit unit;
+  unit.exists = exists;
+  Ix round = getConstantIntValue(blocks)
+                 ? e.div(index, *getConstantIntValue(blocks))
+                 : Ix(e.b.create<arith::FloorDivSIOp>(e.loc, e.value(index), e.value(blocks)).getResult());
+  unit.turn = e.rem(round, 2);
+  Ix number = unitOf(index);
+  unit.head = e.div(number, perHead);
+  unit.row = e.mul(e.rem(number, perHead), t.rows);
+  unit.rows = e.extent(unit.row, t.rows, a.problem.queries);
+  setKeys(unit);
+  unit.firstTile = e.mul(unit.firstTile, exists);
+  unit.endTile = e.mul(unit.endTile, exists);
+  return unit;
 }
 
 Ix AttentionPart::unitOf(Ix index) {
   int64_t units = t.units(a.problem), heads = a.problem.heads, perHead = units / heads;
+  // A unit that does not exist is like the first or the last one, without tiles.
+  auto inside = [&](Ix x) { return e.max(e.min(x, e.constant(units - 1)), e.constant(0)); };
   if (!a.after || e.cores < 2)
-    return index;
+    return inside(index);
   // Later rows see more keys. Blocks take the longest units first; rounds go to and fro, and the last one, in which not
   // every block has a unit, begins at the block with the shortest one so far.
   int64_t rounds = ceilDiv(units, e.cores);
   Ix back = e.rem(e.sub(e.constant(rounds - 1), e.div(index, e.cores)), 2);
   Ix mirror = e.sub(e.constant(e.cores - 1), e.mul(block, 2));
-  Ix rank = rounds == 1 ? index : e.add(index, e.mul(back, mirror));
+  Ix rank = inside(rounds == 1 ? index : e.add(index, e.mul(back, mirror)));
   Ix last = e.sub(e.constant(perHead - 1), e.div(rank, heads));
   return e.add(e.mul(e.rem(rank, heads), perHead), last);
 }
 
-void AttentionPart::forUnits(llvm::function_ref<void()> body) {
-  e.spread(t.units(a.problem), [&](Ix index) {
-    enterUnit(unitOf(index));
-    body();
+void AttentionPart::forUnits() {
+  Ix units = e.constant(t.units(a.problem)), one = e.constant(1), zero = e.constant(0);
+  auto atLeastOne = [&](Ix x) { return e.min(e.max(x, zero), one); };
+  auto loop = e.b.create<scf::ForOp>(e.loc, e.value(block), e.value(e.add(units, blocks)), e.value(blocks));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Ix index = loop.getInductionVar(), last = e.sub(index, blocks);
+  Unit unit = unitAt(index, atLeastOne(e.sub(units, index))), before = unitAt(last, atLeastOne(e.add(last, one)));
+  before.turn = e.sub(one, unit.turn);
+  Ix lead = e.constant(kAhead);
+  u = unit;
+  unlessZero(u.exists, false, [&] { begin(); });
+  e.loop(zero, lead, [&](Ix step) {
+    enterLoop();
+    u = unit;
+    Ix tile = e.add(u.firstTile, step);
+    unlessZero(atLeastOne(e.sub(u.endTile, tile)), false, [&] { ahead(tile); });
+    u = before;
+    tile = e.add(e.sub(u.endTile, lead), step);
+    // Only tiles that there are: a unit may have fewer than those ahead.
+    Ix seen = e.mul(u.exists, atLeastOne(e.add(e.sub(tile, u.firstTile), one)));
+    unlessZero(seen, false, [&] { behind(tile); });
   });
+  u = before;
+  unlessZero(u.exists, false, [&] { finish(); });
+  u = unit;
+  e.loop(e.add(u.firstTile, lead), u.endTile, [&](Ix tile) {
+    enterLoop();
+    ahead(tile);
+    behind(e.sub(tile, lead));
+  });
+}
+
+Value AttentionPart::allocTwice(pto::TileBufType type) {
+  Value tile = alloc(type);
+  tile.getDefiningOp()->setAttr("pto.buffers", e.b.getI32IntegerAttr(2));
+  return tile;
 }
 
 Ix AttentionPart::keysOf(Ix tile) {
   Ix first = e.mul(tile, t.keys);
-  return a.lengths ? e.min(e.constant(t.keys), e.sub(length, first)) : e.extent(first, t.keys, a.problem.keys);
-}
-
-void AttentionPart::each(Ix first, Ix end, Step body) {
-  auto from = getConstantIntValue(first), to = getConstantIntValue(end);
-  if (!from || !to || *to - *from > 1)
-    return e.loop(first, end, body);
-  if (*to - *from == 1)
-    body(first);
-}
-
-void AttentionPart::forTiles(Step ahead, Step behind) {
-  Ix lead = e.add(firstTile, e.constant(kAhead));
-  each(firstTile, e.min(lead, endTile), ahead);
-  each(lead, endTile, [&](Ix tile) {
-    ahead(tile);
-    behind(e.sub(tile, e.constant(kAhead)));
-  });
-  each(e.max(e.sub(endTile, e.constant(kAhead)), firstTile), endTile, behind);
+  return a.lengths ? e.min(e.constant(t.keys), e.sub(u.length, first)) : e.extent(first, t.keys, a.problem.keys);
 }
 
 void AttentionPart::unlessZero(Ix count, bool sure, llvm::function_ref<void()> body) {
@@ -116,10 +150,10 @@ Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, un
     cube::Ring ring;
     ring.matrix.arg = firstArgument + number;
     ring.matrix.element = element;
-    ring.matrix.rows = blocks * kSlots * t.box;
+    ring.matrix.rows = blocks * kSets * kSlots * t.box;
     ring.matrix.cols = columns;
     ring.rows = t.box;
-    ring.slots = kSlots;
+    ring.slots = kSets * kSlots;
     ring.semaphore = number;
     return ring;
   };

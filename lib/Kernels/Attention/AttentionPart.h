@@ -1,12 +1,16 @@
 //===- AttentionPart.h - what both functions of a kernel share --*- C++ -*-===//
 //
-// Both kinds of core go through the same units and tiles:
+// Both kinds of core go through the same units and tiles of a block:
 //
-//   for (unit of rows of Q)                           shared among the blocks
-//     ahead(0 .. 2);  for t >= 3: ahead(t), behind(t - 3);  the last behind
+//   for (unit of rows of Q, and once more)
+//     for (s = 0 .. 2)  ahead(tile s), behind(the last three of the unit before)
+//     finish(the unit before)
+//     for (s = 3 ..)    ahead(tile s), behind(tile s - 3)
 //
 // where the cube core is ahead with scores and behind with sums, the vector
-// cores ahead with weights and behind with the gathering of sums.
+// cores ahead with weights and behind with the gathering of sums. Units take
+// two sets of slots in turn. A slot is free again when its turn comes, because
+// what is ahead of a tile follows what is behind the one that had the slot.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,17 +26,20 @@ using cube::Ix;
 
 class AttentionPart {
 public:
+  virtual ~AttentionPart() = default;
   AttentionPart(mlir::func::FuncOp func, const Attention &attention, const AttentionTiling &tiling, const Rings &rings,
                 int64_t cores);
 
 protected:
-  using Step = llvm::function_ref<void(Ix)>;
-  /// This block's units, one after the other.
-  void forUnits(llvm::function_ref<void()> body);
-  /// The tiles of the unit, in the order above.
-  void forTiles(Step ahead, Step behind);
-  /// for (i = first; i < end; ++i), no loop where at most one trip is known.
-  void each(Ix first, Ix end, Step body);
+  /// The units of this block.
+  void forUnits();
+  /// What a loop over tiles begins with: tiles of its own, which it uses in turn.
+  virtual void enterLoop() {}
+  /// What comes before a unit's first tile, of each tile, and after the last one. `u` is the unit.
+  virtual void begin() = 0;
+  virtual void ahead(Ix tile) = 0;
+  virtual void behind(Ix tile) = 0;
+  virtual void finish() = 0;
   /// Unit number `index` in the order in which blocks take them.
   Ix unitOf(Ix index);
   /// `body` unless `count` is 0; always where `sure` says that it is not.
@@ -44,6 +51,10 @@ protected:
   mlir::Value alloc(pto::TileBufType type) {
     return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols()));
   }
+  mlir::Value allocTwice(pto::TileBufType type);
+  /// Where the unit's tile is in a ring.
+  Ix place(Ix tile) { return e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)); }
+  Ix slotOf(const cube::Ring &ring, Ix tile) { return cube::slotRow(e, ring, block, place(tile)); }
   /// Keys of a tile of the unit.
   Ix keysOf(Ix tile);
   /// Has each tile more than `keys` keys?
@@ -56,12 +67,18 @@ protected:
   const AttentionTiling &t;
   const Rings &rings;
   Ix block;              ///< number of this block
-  Ix head, row, rows;    ///< of the unit: its head among those of all batches, its first row, and how many
-  Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
-  Ix firstTile, endTile; ///< that the unit sees
+  struct Unit {
+    Ix exists;             ///< 0 or 1: a block may have no further unit
+    Ix turn;               ///< 0 and 1 in turn
+    Ix head, row, rows;    ///< its head among those of all batches, its first row, and how many
+    Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
+    Ix firstTile, endTile; ///< that it sees
+  } u;
 
 private:
-  void enterUnit(Ix unit);
+  Unit unitAt(Ix index, Ix exists);
+  void setKeys(Unit &unit);
+  Ix blocks; ///< of the launch
 };
 
 } // namespace pto_mlir::attention

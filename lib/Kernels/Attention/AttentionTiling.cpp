@@ -68,7 +68,7 @@ int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
   int64_t sums = 2 * kHalves * t.chunkBox * wide(p.valueDepth) * kFloat;
   // A tile of weights holds the result where it is wide enough.
   int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
-  int64_t statistics = (2 * kHalves + kSlots * kHalves + 2) * t.chunkBox * kFloat;
+  int64_t statistics = ((1 + kSets) * kHalves + kSets * kSlots * kHalves + 2) * t.chunkBox * kFloat;
   int64_t biasRow = (t.keys + kBox) * (kFloat + p.bytes); // and a sink
   return scores + scratch + sums + result + statistics + biasRow;
 }

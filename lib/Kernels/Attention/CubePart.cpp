@@ -15,24 +15,33 @@ namespace pto_mlir::attention {
 
 namespace {
 
-class CubePart : AttentionPart {
+class CubePart final : AttentionPart {
 public:
   using AttentionPart::AttentionPart;
 
   void run() {
-    const AttentionProblem &p = a.problem;
-    Value query = alloc(pto::makeMatTile(e.context(), t.box, wide(p.depth), a.element));
     reserveAll();
-    forUnits([&] {
-      kvHead = e.div(head, a.group);
-      q = valid(query, rows, e.constant(p.depth));
-      e.load(e.part(a.query, e.add(e.rowOf(a.query, head), row), e.colOf(a.query, head), rows, e.constant(p.depth)), q);
-      forTiles([&](Ix tile) { scores(tile); }, [&](Ix tile) { sums(tile); });
-    });
+    forUnits();
     e.b.create<func::ReturnOp>(e.loc);
   }
 
 private:
+  void begin() override {
+    Ix depth = e.constant(a.problem.depth);
+    e.load(e.part(a.query, e.add(e.rowOf(a.query, u.head), u.row), e.colOf(a.query, u.head), u.rows, depth), query());
+  }
+  void finish() override {}
+
+  /// Two of each: one is loaded while the other is multiplied.
+  void enterLoop() override {
+    int64_t width = wide(a.problem.valueDepth), depth = wide(a.problem.depth);
+    keyTiles.clear();
+    for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece)
+      keyTiles.push_back(allocTwice(pto::makeMatZNTile(e.context(), depth, t.scoreKeys, a.element)));
+    valueTile = allocTwice(pto::makeMatTile(e.context(), t.keys, width, a.element));
+    weightTile = allocTwice(pto::makeMatTile(e.context(), t.box, t.keys, a.element));
+  }
+
   static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
 
   pto::TileBufType leftType(int64_t depth) { return pto::makeLeftTile(e.context(), e.arch, t.box, depth, a.element); }
@@ -48,6 +57,7 @@ private:
       pool.tiles.push_back(alloc(type));
   }
   void reserveAll() {
+    queryTile = alloc(pto::makeMatTile(e.context(), t.box, wide(a.problem.depth), a.element));
     int64_t width = wide(a.problem.valueDepth);
     reserve(leftType(t.scoreStep), 2);
     reserve(leftType(t.sumStep), 2);
@@ -62,12 +72,13 @@ private:
     Pool &pool = pools.at(type.getAsOpaquePointer());
     return pool.tiles[pool.turn++ % pool.tiles.size()];
   }
-  Value left(int64_t depth, Ix extent) { return valid(next(leftType(depth)), rows, extent); }
+  Value left(int64_t depth, Ix extent) { return valid(next(leftType(depth)), u.rows, extent); }
   Value right(int64_t depth, int64_t columns, Ix extent, Ix width) {
     return valid(next(rightType(depth, columns)), extent, width);
   }
-  Value accumulator(int64_t columns, Ix width) { return valid(next(accType(columns)), rows, width); }
+  Value accumulator(int64_t columns, Ix width) { return valid(next(accType(columns)), u.rows, width); }
 
+  Value query() { return valid(queryTile, u.rows, e.constant(a.problem.depth)); }
   void extract(Value source, Ix row, Ix column, Value tile) {
     e.b.create<pto::TExtractOp>(e.loc, source, e.value(row), e.value(column), tile);
   }
@@ -78,14 +89,15 @@ private:
       e.b.create<pto::TMatmulAccOp>(e.loc, acc, x, y, acc);
   }
 
-  void scores(Ix tile) {
-    Ix keys = keysOf(tile), slot = cube::slotRow(e, rings.scores, block, tile);
+  /// The scores of a tile.
+  void ahead(Ix tile) override {
+    Ix keys = keysOf(tile), slot = slotOf(rings.scores, tile);
     // With one step Q stays in L0A for all pieces.
     Value whole;
     int64_t depth = a.problem.depth;
     if (t.scoreStep >= depth) {
       whole = left(t.scoreStep, e.constant(depth));
-      extract(q, e.constant(0), e.constant(0), whole);
+      extract(query(), e.constant(0), e.constant(0), whole);
     }
     for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece) {
       Ix columns = partExtent(keys, piece, t.scoreKeys);
@@ -97,7 +109,8 @@ private:
   void scorePiece(Ix tile, int64_t piece, Ix columns, Ix slot, Value whole) {
     int64_t depth = a.problem.depth;
     Ix first = e.add(e.mul(tile, t.keys), e.constant(piece * t.scoreKeys));
-    Value k = e.tile(pto::makeMatZNTile(e.context(), wide(depth), t.scoreKeys, a.element), e.constant(depth), columns);
+    Ix kvHead = e.div(u.head, a.group);
+    Value k = valid(keyTiles[piece], e.constant(depth), columns);
     e.load(e.part(a.key, e.colOf(a.key, kvHead), e.add(e.rowOf(a.key, kvHead), first), e.constant(depth), columns), k);
     Value acc = accumulator(t.scoreKeys, columns);
     for (int64_t at = 0; at < depth; at += t.scoreStep) {
@@ -105,7 +118,7 @@ private:
       Value x = whole;
       if (!x) {
         x = left(t.scoreStep, extent);
-        extract(q, e.constant(0), e.constant(at), x);
+        extract(query(), e.constant(0), e.constant(at), x);
       }
       Value y = right(t.scoreStep, t.scoreKeys, extent, columns);
       extract(k, e.constant(at), e.constant(0), y);
@@ -114,16 +127,18 @@ private:
     store(acc, rings.scores, slot, piece * t.scoreKeys, columns);
   }
 
-  void sums(Ix tile) {
+  /// The sums of a tile.
+  void behind(Ix tile) override {
     const AttentionProblem &p = a.problem;
     Ix keys = keysOf(tile), width = e.constant(p.valueDepth);
     // V needs no wait, so its load stands in front of it.
-    Value v = e.tile(pto::makeMatTile(e.context(), t.keys, wide(p.valueDepth), a.element), keys, width);
+    Ix kvHead = e.div(u.head, a.group);
+    Value v = valid(valueTile, keys, width);
     e.load(e.part(a.value, e.add(e.rowOf(a.value, kvHead), e.mul(tile, t.keys)), e.colOf(a.value, kvHead), keys, width),
            v);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
-    Value weights = e.tile(pto::makeMatTile(e.context(), t.box, t.keys, a.element), rows, keys);
-    e.load(e.part(rings.weights.matrix, cube::slotRow(e, rings.weights, block, tile), e.constant(0), rows, keys),
+    Value weights = valid(weightTile, u.rows, keys);
+    e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys),
            weights);
     Value acc = accumulator(wide(p.valueDepth), width);
     for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
@@ -135,12 +150,12 @@ private:
         multiply(acc, x, y, piece == 0);
       });
     }
-    store(acc, rings.sums, cube::slotRow(e, rings.sums, block, tile), 0, width);
+    store(acc, rings.sums, slotOf(rings.sums, tile), 0, width);
     cube::raise(e, pto::Pipe::PIPE_FIX, rings.sums);
   }
 
   void store(Value acc, const cube::Ring &ring, Ix slot, int64_t column, Ix columns) {
-    e.b.create<pto::TStoreOp>(e.loc, acc, e.part(ring.matrix, slot, e.constant(column), rows, columns),
+    e.b.create<pto::TStoreOp>(e.loc, acc, e.part(ring.matrix, slot, e.constant(column), u.rows, columns),
                               pto::ReluPreMode::no_relu);
   }
 
@@ -149,8 +164,8 @@ private:
     size_t turn = 0;
   };
   std::map<const void *, Pool> pools; // by type
-  Ix kvHead;
-  Value q; // the unit's rows
+  Value queryTile, valueTile, weightTile;
+  SmallVector<Value> keyTiles;
 };
 
 } // namespace

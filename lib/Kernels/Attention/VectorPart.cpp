@@ -23,7 +23,7 @@ constexpr float kLowest = std::numeric_limits<float>::lowest();
 /// Where a row sees no key its sum is 0, and so is its output: 0 / this.
 constexpr float kTiny = 1e-30f;
 
-class VectorPart : AttentionPart {
+class VectorPart final : AttentionPart {
 public:
   using AttentionPart::AttentionPart;
 
@@ -33,13 +33,8 @@ public:
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc)).getResult();
     for (int64_t half = 0; half < kHalves; ++half)
       local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), t.chunk);
-    forUnits([&] {
-      enterRows();
-      begin();
-      fill(output, 0);
-      forTiles([&](Ix tile) { weights(tile); }, [&](Ix tile) { gather(tile); });
-      forHalves([&](int64_t half) { finish(half); });
-    });
+    fill(output, 0);
+    forUnits();
     e.b.create<func::ReturnOp>(e.loc);
   }
 
@@ -55,8 +50,8 @@ private:
     int64_t height = t.chunkBox, width = wide(a.problem.valueDepth);
     auto tile = [&](int64_t rows, int64_t columns, Type element) { return alloc(tileType(rows, columns, element)); };
     maxima = tile(kHalves, height, f32);
-    totals = tile(kHalves, height, f32);
-    factors = tile(kSlots * kHalves, height, f32);
+    totals = tile(kSets * kHalves, height, f32);
+    factors = tile(kSets * kSlots * kHalves, height, f32);
     greatest = alloc(pto::makeVecColumnTile(e.context(), height, f32));
     added = alloc(pto::makeVecColumnTile(e.context(), height, f32));
     scratch = tile(height, t.keys / 2, f32);
@@ -89,23 +84,26 @@ private:
     for (int64_t half = 0; half < kHalves; ++half)
       count[half] = p.queries % t.rows == 0 && t.rows == shares * t.chunk
                         ? e.constant(t.chunk)
-                        : e.max(e.min(e.constant(t.chunk), e.sub(rows, local[half])), e.constant(0));
+                        : e.max(e.min(e.constant(t.chunk), e.sub(u.rows, local[half])), e.constant(0));
   }
 
   /// The statistics before the first tile: those of the sink, or of nothing.
-  void begin() {
-    fill(totals, a.sinks ? 1 : 0);
+  void begin() override {
+    for (int64_t half = 0; half < kHalves; ++half)
+      fill(totalOf(half), a.sinks ? 1 : 0);
     if (!a.sinks)
       return fill(maxima, kLowest);
     Ix one = e.constant(1);
     Value wide = valid(sink, one, one), given = a.sinks->element.isF32() ? wide : valid(sinkGiven, one, one);
-    e.load(e.part(*a.sinks, e.constant(0), e.rem(head, a.headsOfBatch), one, one), given);
+    e.load(e.part(*a.sinks, e.constant(0), e.rem(u.head, a.headsOfBatch), one, one), given);
     if (given != wide)
       e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
     e.b.create<pto::TMaxSOp>(e.loc, wide, scalar(kLowest), wide);
     for (int64_t half = 0; half < kHalves; ++half)
       e.b.create<pto::TRowExpandOp>(e.loc, wide, part(maxima, e.constant(half), 1));
   }
+
+  Value totalOf(int64_t half) { return part(totals, e.add(e.mul(u.turn, kHalves), e.constant(half)), 1); }
 
   void forHalves(llvm::function_ref<void(int64_t)> body) {
     for (int64_t half = 0; half < kHalves; ++half)
@@ -133,10 +131,12 @@ private:
 
   /// Part `half` of the slot of a tile: the rows of this core's half.
   Value slotPart(const cube::Ring &ring, Ix tile, int64_t half, Ix rows, Ix columns) {
-    return e.part(ring.matrix, e.add(cube::slotRow(e, ring, block, tile), local[half]), e.constant(0), rows, columns);
+    return e.part(ring.matrix, e.add(slotOf(ring, tile), local[half]), e.constant(0), rows, columns);
   }
 
-  void weights(Ix tile) {
+  /// The weights of a tile.
+  void ahead(Ix tile) override {
+    enterRows();
     Ix keys = keysOf(tile);
     loadBias(tile, keys);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.scores);
@@ -152,8 +152,8 @@ private:
     Value s = valid(scores[half], rows, keys), w = valid(rounded[half], rows, keys);
     Value newest = valid(greatest, rows, one), newestRow = asRow(greatest);
     Value sum = valid(added, rows, one), sumRow = asRow(added);
-    Value maximum = part(maxima, e.constant(half), 1), total = part(totals, e.constant(half), 1);
-    Value factor = part(factors, e.add(e.mul(e.rem(tile, kSlots), kHalves), e.constant(half)), 1);
+    Value maximum = part(maxima, e.constant(half), 1), total = totalOf(half);
+    Value factor = part(factors, e.add(e.mul(this->place(tile), kHalves), e.constant(half)), 1);
     OpBuilder &b = e.b;
     scale(s);
     addBias(half, keys, s);
@@ -190,10 +190,10 @@ private:
   void loadBias(Ix tile, Ix keys) {
     if (!a.bias)
       return;
-    Ix column = e.mul(tile, t.keys), first = e.rowOf(*a.bias, head), one = e.constant(1);
+    Ix column = e.mul(tile, t.keys), first = e.rowOf(*a.bias, u.head), one = e.constant(1);
     if (a.biasByRow)
       return forHalves([&](int64_t half) {
-        e.load(e.part(*a.bias, e.add(e.add(first, row), local[half]), column, count[half], keys),
+        e.load(e.part(*a.bias, e.add(e.add(first, u.row), local[half]), column, count[half], keys),
                valid(rounded[half], count[half], keys));
       });
     Value wide = valid(biasRow, one, keys), given = a.bias->element.isF32() ? wide : valid(biasGiven, one, keys);
@@ -220,7 +220,7 @@ private:
   /// Adds minus infinity to the scores of keys that a row does not see, in tiles on the border of what rows see.
   void mask(Ix tile, int64_t half, Ix keys) {
     // In the tile, row i sees the columns from i + `first` to i + `last`.
-    Ix position = e.sub(e.add(e.add(row, local[half]), offset), e.mul(tile, t.keys));
+    Ix position = e.sub(e.add(e.add(u.row, local[half]), u.offset), e.mul(tile, t.keys));
     if (a.after) {
       Ix last = e.add(position, e.constant(*a.after));
       Ix hidden = e.max(e.sub(e.sub(keys, e.constant(1)), last), e.constant(0));
@@ -266,8 +266,9 @@ private:
   }
 
   /// Rescales the output so far and adds the sums of a tile.
-  void gather(Ix tile) {
-    Ix width = e.constant(a.problem.valueDepth), place = e.mul(e.rem(tile, kSlots), kHalves);
+  void behind(Ix tile) override {
+    enterRows();
+    Ix width = e.constant(a.problem.valueDepth), place = e.mul(this->place(tile), kHalves);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.sums);
     auto accumulate = [&](Value into, Value in, Value column) {
       e.b.create<pto::TRowExpandMulOp>(e.loc, into, column, into);
@@ -293,9 +294,15 @@ private:
     return valid(part(tile, e.constant(half * t.chunkBox), t.chunkBox), count[half], width);
   }
 
+  void finish() override {
+    enterRows();
+    forHalves([&](int64_t half) { finish(half); });
+    fill(output, 0);
+  }
+
   void finish(int64_t half) {
     Ix width = e.constant(a.problem.valueDepth);
-    Value total = part(totals, e.constant(half), 1), rows = halfOf(output, half, width);
+    Value total = totalOf(half), rows = halfOf(output, half, width);
     e.b.create<pto::TMaxSOp>(e.loc, total, scalar(kTiny), total);
     e.b.create<pto::TRowExpandDivOp>(e.loc, rows, columnOf(total, half), rows);
     if (!a.out.element.isF32()) {
@@ -305,7 +312,7 @@ private:
       rows = narrow;
     }
     Value target =
-        e.part(a.out, e.add(e.add(e.rowOf(a.out, head), row), local[half]), e.colOf(a.out, head), count[half], width);
+        e.part(a.out, e.add(e.add(e.rowOf(a.out, u.head), u.row), local[half]), e.colOf(a.out, u.head), count[half], width);
     e.b.create<pto::TStoreOp>(e.loc, rows, target, pto::ReluPreMode::no_relu);
   }
 
