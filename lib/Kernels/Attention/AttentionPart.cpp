@@ -91,7 +91,7 @@ void AttentionPart::forUnits() {
   u = unit;
   unlessZero(u.exists, false, [&] { begin(); });
   e.loop(zero, lead, [&](Ix step) {
-    enterLoop();
+    enterLoop(false);
     u = unit;
     Ix tile = e.add(u.firstTile, step);
     unlessZero(atLeastOne(e.sub(u.endTile, tile)), false, [&] { ahead(tile); });
@@ -105,15 +105,15 @@ void AttentionPart::forUnits() {
   unlessZero(u.exists, false, [&] { finish(); });
   u = unit;
   e.loop(e.add(u.firstTile, lead), u.endTile, [&](Ix tile) {
-    enterLoop();
+    enterLoop(true);
     ahead(tile);
     behind(e.sub(tile, lead));
   });
 }
 
-Value AttentionPart::allocTwice(pto::TileBufType type) {
+Value AttentionPart::alloc(int32_t buffers, pto::TileBufType type) {
   Value tile = alloc(type);
-  tile.getDefiningOp()->setAttr("pto.buffers", e.b.getI32IntegerAttr(2));
+  tile.getDefiningOp()->setAttr("pto.buffers", e.b.getI32IntegerAttr(buffers));
   return tile;
 }
 

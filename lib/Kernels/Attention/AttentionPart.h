@@ -34,7 +34,7 @@ protected:
   /// The units of this block.
   void forUnits();
   /// What a loop over tiles begins with: tiles of its own, which it uses in turn.
-  virtual void enterLoop() {}
+  virtual void enterLoop(bool main) {}
   /// What comes before a unit's first tile, of each tile, and after the last one. `u` is the unit.
   virtual void begin() = 0;
   virtual void ahead(Ix tile) = 0;
@@ -51,7 +51,8 @@ protected:
   mlir::Value alloc(pto::TileBufType type) {
     return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols()));
   }
-  mlir::Value allocTwice(pto::TileBufType type);
+  /// A tile with so many buffers, which trips of the loop take in turn.
+  mlir::Value alloc(int32_t buffers, pto::TileBufType type);
   /// Where the unit's tile is in a ring.
   Ix place(Ix tile) { return e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)); }
   Ix slotOf(const cube::Ring &ring, Ix tile) { return cube::slotRow(e, ring, block, place(tile)); }

@@ -33,13 +33,11 @@ private:
   void finish() override {}
 
   /// Two of each: one is loaded while the other is multiplied.
-  void enterLoop() override {
+  void enterLoop(bool main) override {
     int64_t width = wide(a.problem.valueDepth), depth = wide(a.problem.depth);
-    keyTiles.clear();
-    for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece)
-      keyTiles.push_back(allocTwice(pto::makeMatZNTile(e.context(), depth, t.scoreKeys, a.element)));
-    valueTile = allocTwice(pto::makeMatTile(e.context(), t.keys, width, a.element));
-    weightTile = allocTwice(pto::makeMatTile(e.context(), t.box, t.keys, a.element));
+    keyTile = alloc(main ? 2 : 1, pto::makeMatZNTile(e.context(), depth, t.keys, a.element));
+    valueTile = alloc(1, pto::makeMatTile(e.context(), t.keys, width, a.element));
+    weightTile = alloc(1, pto::makeMatTile(e.context(), t.box, t.keys, a.element));
   }
 
   static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
@@ -91,7 +89,10 @@ private:
 
   /// The scores of a tile.
   void ahead(Ix tile) override {
-    Ix keys = keysOf(tile), slot = slotOf(rings.scores, tile);
+    Ix keys = keysOf(tile), slot = slotOf(rings.scores, tile), kvHead = e.div(u.head, a.group);
+    Ix depths = e.constant(a.problem.depth), first = e.add(e.rowOf(a.key, kvHead), e.mul(tile, t.keys));
+    Value k = valid(keyTile, depths, keys);
+    e.load(e.part(a.key, e.colOf(a.key, kvHead), first, depths, keys), k);
     // With one step Q stays in L0A for all pieces.
     Value whole;
     int64_t depth = a.problem.depth;
@@ -101,17 +102,13 @@ private:
     }
     for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece) {
       Ix columns = partExtent(keys, piece, t.scoreKeys);
-      unlessZero(columns, alwaysMoreKeys(piece * t.scoreKeys), [&] { scorePiece(tile, piece, columns, slot, whole); });
+      unlessZero(columns, alwaysMoreKeys(piece * t.scoreKeys), [&] { scorePiece(k, piece, columns, slot, whole); });
     }
     cube::raise(e, pto::Pipe::PIPE_FIX, rings.scores);
   }
 
-  void scorePiece(Ix tile, int64_t piece, Ix columns, Ix slot, Value whole) {
+  void scorePiece(Value k, int64_t piece, Ix columns, Ix slot, Value whole) {
     int64_t depth = a.problem.depth;
-    Ix first = e.add(e.mul(tile, t.keys), e.constant(piece * t.scoreKeys));
-    Ix kvHead = e.div(u.head, a.group);
-    Value k = valid(keyTiles[piece], e.constant(depth), columns);
-    e.load(e.part(a.key, e.colOf(a.key, kvHead), e.add(e.rowOf(a.key, kvHead), first), e.constant(depth), columns), k);
     Value acc = accumulator(t.scoreKeys, columns);
     for (int64_t at = 0; at < depth; at += t.scoreStep) {
       Ix extent = e.constant(std::min(t.scoreStep, depth - at));
@@ -121,7 +118,7 @@ private:
         extract(query(), e.constant(0), e.constant(at), x);
       }
       Value y = right(t.scoreStep, t.scoreKeys, extent, columns);
-      extract(k, e.constant(at), e.constant(0), y);
+      extract(k, e.constant(at), e.constant(piece * t.scoreKeys), y);
       multiply(acc, x, y, at == 0);
     }
     store(acc, rings.scores, slot, piece * t.scoreKeys, columns);
@@ -164,8 +161,7 @@ private:
     size_t turn = 0;
   };
   std::map<const void *, Pool> pools; // by type
-  Value queryTile, valueTile, weightTile;
-  SmallVector<Value> keyTiles;
+  Value queryTile, keyTile, valueTile, weightTile;
 };
 
 } // namespace
