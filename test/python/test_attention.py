@@ -3,6 +3,7 @@ onnxruntime."""
 
 import importlib
 import re
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def run_case(folder, feed, a, quantize, cores=1):
     wanted = attention(feed, a)
     (folder / "a.mlir").write_text(module(feed, a, wanted.shape))
     compiler.deploy(str(folder / "a.mlir"), str(folder / "a.pmodel"), quantize, "a3", cores, False)
-    (got,) = InferenceSession(str(folder / "a.pmodel"), threads=1).run(None, feed)
+    (got,) = InferenceSession(str(folder / "a.pmodel"), threads=1, mode="checked").run(None, feed)
     return got, wanted
 
 
@@ -361,3 +362,124 @@ def test_recognised_subgraphs_keep_their_numbers(tmp_path, name):
     narrow = feed[next(iter(feed))].dtype == np.float16
     np.testing.assert_allclose(results[1], results[0], atol=4e-3 if narrow else 2e-6)
     assert np.abs(results[0]).max() > 0.1
+
+
+def fuse(folder):
+    """m.mlir in `folder` with its attentions recognised, as fused.mlir; returns how many there are."""
+    for name in ("m.mlir", "m_top_weights.safetensors"):
+        shutil.copy(folder / name, folder / name.replace("m", "fused", 1))
+    weights = folder / "m_top_weights.safetensors"
+    passes = [f"--top-load-weights=file={weights}", "--top-fuse-attention"]
+    passes.append(f"--top-save-weights=file={folder / 'fused_top_weights.safetensors'}")
+    run = subprocess.run([BIN / "pto-opt", *passes, folder / "m.mlir"], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    (folder / "fused.mlir").write_text(run.stdout)
+    return run.stdout.count("top.attention")
+
+
+def run_fused(folder, model, feed):
+    """The number of attentions that are recognised in a model, and its results with them."""
+    onnx.save(model, folder / "m.onnx")
+    compiler.transform(str(folder / "m.onnx"), "m", None, [], str(folder / "m.mlir"), "")
+    count = fuse(folder)
+    compiler.deploy(str(folder / "fused.mlir"), str(folder / "m.pmodel"), "F32", "a3", 1, False)
+    return count, InferenceSession(str(folder / "m.pmodel"), threads=1).run(None, feed)
+
+
+def test_function_bodies_are_recognised(tmp_path):
+    """All bodies of ONNX's Attention but those that return scores."""
+    for case in node_cases("^test_attention_.*_expanded$"):
+        returns_scores = any(info.name == "qk_matmul_output" for info in case.model.graph.output)
+        onnx.save(case.model, tmp_path / "m.onnx")
+        compiler.transform(str(tmp_path / "m.onnx"), "m", None, [], str(tmp_path / "m.mlir"), "")
+        assert fuse(tmp_path) == (0 if returns_scores else 1), case.name
+
+
+def node(op, inputs, outputs, **attributes):
+    return helper.make_node(op, inputs.split(), outputs.split(), **attributes)
+
+
+EXPORTS = {
+    # torch's TorchScript exporter, opset 14: the scale from shapes, a causal mask from Trilu and Where.
+    "torch": (
+        [
+            *(node("Shape", "q", "shape"), node("Slice", "shape last end", "d1"), node("Cast", "d1", "df", to=1)),
+            *(node("Sqrt", "df", "root"), node("Div", "one root", "s"), node("Sqrt", "s", "rs")),
+            *(node("Mul", "q rs", "qs"), node("Transpose", "k", "kt", perm=[0, 1, 3, 2]), node("Mul", "kt rs", "ks")),
+            *(node("MatMul", "qs ks", "a"), node("Expand", "one size", "ones"), node("Trilu", "ones", "low", upper=0)),
+            *(node("Equal", "low zero", "hide"), node("Where", "hide inf zero", "mask"), node("Add", "a mask", "b")),
+            *(node("Softmax", "b", "w", axis=-1), node("MatMul", "w v", "y")),
+        ],
+        {"q": some(1, 2, 5, 8), "k": some(1, 2, 5, 8, seed=1), "v": some(1, 2, 5, 8, seed=2)},
+        {
+            **{"last": np.array([-1]), "end": np.array([2**62]), "size": np.array([5, 5])},
+            **{"one": np.float32([1]), "zero": np.float32([0]), "inf": np.float32([-np.inf])},
+        },
+    ),
+    # MaxViT: Einsum, a factor on K.
+    "einsum": (
+        [
+            *(node("Mul", "k s", "ks"), node("Einsum", "q ks", "a", equation="bwhid,bwhjd->bwhij")),
+            *(node("Add", "a bias", "b"), node("Softmax", "b", "w", axis=-1)),
+            node("Einsum", "w v", "y", equation="bwhij,bwhjd->bwhid"),
+        ],
+        {name: some(2, 3, 2, 5, 8, seed=i) for i, name in enumerate("qkv")},
+        {"s": np.float32(0.35), "bias": some(2, 5, 5)},
+    ),
+    # PP-OCR rec: one packed product, parts by Slice and Squeeze.
+    "packed": (
+        [
+            *(node("MatMul", "x wqkv", "qkv"), node("Reshape", "qkv five", "r")),
+            node("Transpose", "r", "t", perm=[2, 0, 3, 1, 4]),
+            *(node("Slice", f"t n{i} n{i + 1} zero", f"p{i}") for i in range(3)),
+            *(node("Squeeze", f"p{i} zero", f"s{i}") for i in range(3)),
+            *(node("Mul", "s0 scale", "q"), node("Transpose", "s1", "kt", perm=[0, 1, 3, 2])),
+            *(node("MatMul", "q kt", "a"), node("Softmax", "a", "w", axis=-1), node("MatMul", "w s2", "o")),
+            *(node("Transpose", "o", "ot", perm=[0, 2, 1, 3]), node("Reshape", "ot rows", "y")),
+        ],
+        {"x": some(2, 5, 12)},
+        {
+            **{"wqkv": some(12, 48), "five": np.array([2, 5, 3, 2, 8]), "rows": np.array([2, 5, 16])},
+            **{"zero": np.array([0]), "scale": np.float32(0.3), **{f"n{i}": np.array([i]) for i in range(4)}},
+        },
+    ),
+    # A decoder of transformers: rotation, the past by Concat, repeat_kv, a mask from the caller.
+    "decoder": (
+        [
+            *(node("Split", "q", "q1 q2", axis=3, num_outputs=2), node("Neg", "q2", "qn")),
+            *(node("Concat", "qn q1", "qr", axis=3), node("Mul", "q cos", "qc"), node("Mul", "qr sin", "qsn")),
+            *(node("Add", "qc qsn", "qq"), node("Concat", "pk k", "kk", axis=2), node("Concat", "pv v", "vv", axis=2)),
+            *(node("Unsqueeze", "kk two", "k5"), node("Expand", "k5 wide", "ke"), node("Reshape", "ke four", "k4")),
+            *(node("Unsqueeze", "vv two", "v5"), node("Expand", "v5 wide", "ve"), node("Reshape", "ve four", "v4")),
+            *(node("Transpose", "k4", "kt", perm=[0, 1, 3, 2]), node("MatMul", "qq kt", "a")),
+            *(node("Mul", "a scale", "b"), node("Add", "b mask", "c"), node("Softmax", "c", "w", axis=-1)),
+            *(node("MatMul", "w v4", "o"), node("Transpose", "o", "ot", perm=[0, 2, 1, 3])),
+            node("Reshape", "ot rows", "y"),
+        ],
+        {
+            **{"q": some(1, 4, 3, 8), "k": some(1, 2, 3, 8), "v": some(1, 2, 3, 8, seed=1), "mask": some(1, 1, 3, 7)},
+            **{"pk": some(1, 2, 4, 8), "pv": some(1, 2, 4, 8, seed=1)},
+        },
+        {
+            **{"cos": some(3, 8), "sin": some(3, 8, seed=1), "two": np.array([2]), "wide": np.array([1, 2, 2, 7, 8])},
+            **{"four": np.array([1, 4, 7, 8]), "scale": np.float32(0.35), "rows": np.array([1, 3, 32])},
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("name", EXPORTS)
+def test_exports_are_recognised(tmp_path, name):
+    nodes, feed, constants = EXPORTS[name]
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, v.shape) for n, v in feed.items()],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(v, n) for n, v in constants.items()],
+    )
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=10)
+    (wanted,) = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, feed)
+    count, (got,) = run_fused(tmp_path, model, feed)
+    assert count == 1
+    np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=2e-5)

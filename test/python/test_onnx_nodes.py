@@ -85,9 +85,13 @@ def test_node_cases(tmp_path):
             continue
         answered += 1
         for got, wanted in zip(ours, map(np.asarray, case.data_sets[0][1]), strict=True):
+            if narrow := wanted.dtype.name == "bfloat16":  # sessions return its bits
+                got = got.view(wanted.dtype)
             assert got.dtype == wanted.dtype and got.shape == wanted.shape, case.name
             if case.name not in AS_ONNXRUNTIME:
-                np.testing.assert_allclose(got, wanted, rtol=1e-3, atol=1e-5, err_msg=case.name)
+                got, wanted = (got.astype(np.float32), wanted.astype(np.float32)) if narrow else (got, wanted)
+                rtol = 2**-7 if narrow else 1e-3
+                np.testing.assert_allclose(got, wanted, rtol=rtol, atol=1e-5, err_msg=case.name)
     assert answered >= FEWEST
 
 

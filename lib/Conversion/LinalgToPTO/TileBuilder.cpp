@@ -96,7 +96,7 @@ void TileBuilder::moveTo(const Item &item, Value destination, Role role) {
   else if (item.role == Role::Row)
     builder.create<pto::TColExpandOp>(loc, item.tile, destination);
   else
-    builder.create<pto::TRowExpandOp>(loc, item.tile, destination);
+    builder.create<pto::TRowExpandOp>(loc, item.tile, work(destination));
 }
 
 void TileBuilder::spreadThroughF32(const Item &item, Value destination, Role role) {
@@ -167,7 +167,6 @@ void TileBuilder::tileRow(Binary kind, Value a, Value row, Value dst) {
 }
 
 void TileBuilder::tileColumn(Binary kind, Value a, Value column, Value dst) {
-  a = work(a), dst = work(dst); // a single number beside a flat vector
   switch (kind) {
   case Binary::Add:
     builder.create<pto::TRowExpandAddOp>(loc, a, column, dst);
@@ -268,11 +267,16 @@ FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, 
   bool commutes = kind != Binary::Sub && kind != Binary::Div;
   if (b.role == Role::Full && commutes)
     std::swap(a, b);
-  Value spread;
+  SmallVector<Value> spread;
   if (a.role != Role::Full) {
     // Neither form is supported as the left operand: broadcast it.
     a = as(a, Role::Full, element);
-    spread = a.tile;
+    spread.push_back(a.tile);
+  }
+  if (flat && b.role == Role::Column) {
+    // A single number beside a vector, whose tail may be undefined: the broadcasting forms read all of it.
+    b = as(b, Role::Full, element);
+    spread.push_back(b.tile);
   }
   result.tile = destination(result.role);
   if (b.role == Role::Full)
@@ -281,8 +285,8 @@ FailureOr<Item> TileBuilder::binary(Operation *op, Binary kind, Item a, Item b, 
     tileRow(kind, a.tile, b.tile, result.tile);
   else
     tileColumn(kind, a.tile, b.tile, result.tile);
-  if (spread)
-    release(spread);
+  for (Value tile : spread)
+    release(tile);
   return result;
 }
 

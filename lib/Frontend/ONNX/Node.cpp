@@ -144,6 +144,8 @@ Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayR
   bool isConcat = opName == top::ConcatOp::getOperationName();
   if (llvm::any_of(operands, isEmpty) && (importer.mayBeEmpty() || isConcat))
     return ofNothing(opName, name, operands, attributes);
+  if (llvm::any_of(operands, isEmpty))
+    return (void)error("computes on an empty tensor"), Value();
   std::optional<RegisteredOperationName> info = RegisteredOperationName::lookup(opName, context);
   NamedAttrList withDefaults(attributes);
   info->populateDefaultAttrs(withDefaults);

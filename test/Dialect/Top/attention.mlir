@@ -113,6 +113,16 @@ func.func @types(%q: tensor<1x3x5x8xf32>, %k: tensor<1x3x5x8xf16>) -> tensor<1x3
 
 // -----
 
+func.func @many(%q: tensor<1x1x1x8xf32>, %k: tensor<1x1x16777217x8xf32>) -> tensor<1x1x1x8xf32> {
+  // expected-error @+2 {{expects at most 16777216 rows of query and key, got 1 and 16777217}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.attention %q, %k, %k {scale = 1.0, q_heads = 1, kv_heads = 1}
+      : (tensor<1x1x1x8xf32>, tensor<1x1x16777217x8xf32>, tensor<1x1x16777217x8xf32>) -> tensor<1x1x1x8xf32>
+  return %0 : tensor<1x1x1x8xf32>
+}
+
+// -----
+
 func.func @bias(%q: tensor<1x3x5x8xf32>, %b: tensor<5x4xf32>) -> tensor<1x3x5x8xf32> {
   // expected-error @+2 {{expects a bias that broadcasts to the scores 1x3x5x5, got 5x4}}
   // expected-error @+1 {{failed to infer returned types}}

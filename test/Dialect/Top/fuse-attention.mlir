@@ -204,6 +204,25 @@ func.func @spelled(%q: tensor<1x1x5x8xf32>) -> tensor<1x1x5x8xf32> {
 
 // -----
 
+// A function's body without a mask: the guard looks at a constant that hides nothing.
+// CHECK-LABEL: func @unmasked_body
+// CHECK: top.attention %{{.*}} {kv_heads = 1 : i64, q_heads = 1 : i64, scale = 1.000000e+00 : f64}
+// CHECK-NEXT: return
+func.func @unmasked_body(%q: tensor<1x1x5x8xf32>) -> tensor<1x1x5x8xf32> {
+  %zero = arith.constant dense<0.0> : tensor<1xf32>
+  %inf = arith.constant dense<0xFF800000> : tensor<1xf32>
+  %bias = arith.constant dense<0.0> : tensor<5x5xf32>
+  %0 = top.matmul %q, %q {transpose_b = true} : (tensor<1x1x5x8xf32>, tensor<1x1x5x8xf32>) -> tensor<1x1x5x5xf32>
+  %1 = top.softmax %0 {axis = 3} : (tensor<1x1x5x5xf32>) -> tensor<1x1x5x5xf32>
+  %2 = top.reduce_max %bias {axes = array<i64: 1>} : (tensor<5x5xf32>) -> tensor<5x1xf32>
+  %3 = top.compare %2, %inf {mode = "eq"} : (tensor<5x1xf32>, tensor<1xf32>) -> tensor<5x1xi1>
+  %4 = top.where %3, %zero, %1 : (tensor<5x1xi1>, tensor<1xf32>, tensor<1x1x5x5xf32>) -> tensor<1x1x5x5xf32>
+  %5 = top.matmul %4, %q : (tensor<1x1x5x5xf32>, tensor<1x1x5x8xf32>) -> tensor<1x1x5x8xf32>
+  return %5 : tensor<1x1x5x8xf32>
+}
+
+// -----
+
 // Not fused: weights that are also an output, a factor behind the bias, a softmax over queries, a finite number of which
 // a whole row may consist.
 // CHECK-LABEL: func @refused

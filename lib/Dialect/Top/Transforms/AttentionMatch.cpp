@@ -92,10 +92,13 @@ private:
     return sub.getLhs();
   }
 
-  // where(x is no number, 0, x), or where(max of a bias == -inf, 0, x): rows without keys are 0.
+  // where(x is no number, 0, x), or where(max of a bias == -inf, 0, x): rows without keys are 0. Without a bias the
+  // condition has been folded to false.
   bool isGuard(WhereOp where) {
     if (getSplat(where.getLhs()) != 0.0)
       return false;
+    if (getSplat(where.getCondition()) == 0.0)
+      return true;
     Operation *condition = where.getCondition().getDefiningOp();
     if (auto negated = dyn_cast_or_null<NotOp>(condition)) {
       auto compare = negated.getInput().getDefiningOp<CompareOp>();
@@ -143,10 +146,20 @@ private:
     return false;
   }
 
-  // A guard looks at one of the biases: a row is without keys where all of that are hidden.
+  // A guard looks at one of the biases: a row is without keys where all of that are hidden. One of a constant (a bias
+  // that was folded away) has to let every row see something.
   bool isKnownGuard() {
-    return !guarded ||
-           llvm::any_of(match.biases, [&](const ScoreBias &bias) { return bias.value == guarded.getInput(); });
+    if (!guarded)
+      return true;
+    if (std::optional<Weight> weight = getConstant(guarded.getInput())) {
+      ArrayRef<int64_t> shape = weight->type.getShape();
+      std::vector<double> numbers = toDoubles(*weight);
+      for (auto row = numbers.begin(); row != numbers.end(); row += shape.back())
+        if (std::all_of(row, row + shape.back(), [](double x) { return std::isinf(x) && x < 0; }))
+          return false;
+      return true;
+    }
+    return llvm::any_of(match.biases, [&](const ScoreBias &bias) { return bias.value == guarded.getInput(); });
   }
 
   // cap * tanh(factor * x); the factor belongs to the scale.

@@ -52,7 +52,7 @@ public:
     if (!match.keyPermutation.empty())
       key = b.create<PermuteOp>(loc, key, match.keyPermutation);
     ArrayRef<int64_t> lead = shapeOf(match.scores.getOutput()).drop_back(2);
-    if (lead.size() > 2 || shapeOf(match.query).drop_back(2) != lead || shapeOf(key).drop_back(2) != lead)
+    if (shapeOf(match.query).drop_back(2) != lead || shapeOf(key).drop_back(2) != lead)
       return reason = "batches of queries and keys differ", AttentionOp();
     Value value = match.sums.getRhs();
     if (ShapedType::getNumElements(shapeOf(value).drop_back(2)) != batch * heads)
@@ -201,7 +201,8 @@ private:
     SmallVector<int64_t> to{batch, heads}, own(from.size() - shapeOf(bias).size(), 1);
     llvm::append_range(own, shapeOf(bias));
     from = from.drop_back(2);
-    if (ArrayRef(to).take_back(from.size()) == from || ShapedType::getNumElements(ArrayRef(own).drop_back(2)) == 1) {
+    if ((from.size() <= 2 && ArrayRef(to).take_back(from.size()) == from) ||
+        ShapedType::getNumElements(ArrayRef(own).drop_back(2)) == 1) {
       // Leading dimensions of 1 may be missing.
       ArrayRef<int64_t> shape = shapeOf(bias);
       while (shape.size() > 4)

@@ -79,6 +79,13 @@ LogicalResult importAttention(Node &node) {
   spec.value = readHeads(node, kValue, heads, "kv_num_heads");
   if (!spec.query.value || !spec.key.value || !spec.value.value)
     return failure();
+  if (spec.key.heads < 1 || spec.key.heads != spec.value.heads || spec.query.heads % spec.key.heads)
+    return node.error(Twine(spec.query.heads) + " heads of queries cannot share " + Twine(spec.key.heads) +
+                      " of keys and " + Twine(spec.value.heads) + " of values");
+  if (!areCountable(node, spec.query.rows()) || !areCountable(node, spec.key.rows()) ||
+      !hasRank(node, kPastKey, 4, "past_key") || !hasRank(node, kPastValue, 4, "past_value") ||
+      !hasRank(node, kLengths, 1, "nonpad_kv_seqlen"))
+    return failure();
   if (node.has(kPastKey) != node.has(kPastValue))
     return node.error("has one of past_key and past_value, but not the other");
   if (node.has(kPastKey) && node.has(kLengths))
@@ -94,7 +101,7 @@ LogicalResult importAttention(Node &node) {
   int64_t past = node.has(kPastKey) ? node.type(kPastKey).getDimSize(2) : 0;
   spec.key = withPast(node, spec.key, kPastKey, 1);
   spec.value = withPast(node, spec.value, kPastValue, 2);
-  if (!spec.key.value || !spec.value.value)
+  if (!spec.key.value || !spec.value.value || !areCountable(node, spec.key.rows()))
     return failure();
   if (node.has(kLengths)) // rows end where the keys do
     spec.lengths = castTo(node, node.input(kLengths), node.builder().getI32Type());

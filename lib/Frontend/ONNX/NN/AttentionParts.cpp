@@ -2,7 +2,9 @@
 
 #include "../Composite.h"
 
+#include <cmath>
 #include <limits>
+#include <numeric>
 
 using namespace mlir;
 
@@ -34,11 +36,31 @@ Value concatenate(Node &node, StringRef name, ValueRange parts, int64_t axis) {
   return node.create<top::ConcatOp>(name, parts, {node.i64("axis", axis)});
 }
 
+bool areCountable(Node &node, int64_t rows) {
+  constexpr int64_t kMost = int64_t(1) << 24;
+  if (rows > kMost)
+    (void)node.error("has " + Twine(rows) + " rows, at most " + Twine(kMost) + " are supported");
+  return rows <= kMost;
+}
+
+bool hasRank(Node &node, unsigned i, int64_t rank, StringRef what) {
+  if (!node.has(i) || node.type(i).getRank() == rank)
+    return true;
+  (void)node.error(what + " has rank " + Twine(node.type(i).getRank()) + ", expects " + Twine(rank));
+  return false;
+}
+
 Value floats(Node &node, ArrayRef<int64_t> shape, ArrayRef<double> numbers) {
   OpBuilder &b = node.builder();
   Type f32 = b.getF32Type();
   return top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_numbers").str(),
                              RankedTensorType::get(shape, f32), top::fromDoubles(f32, numbers));
+}
+
+Value counting(Node &node, int64_t count, ArrayRef<int64_t> shape) {
+  std::vector<double> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), 0.0);
+  return floats(node, shape, numbers);
 }
 
 HeadTensor splitHeads(Node &node, HeadTensor tensor, StringRef name) {
@@ -72,6 +94,20 @@ Value buildAttention(Node &node, StringRef name, const AttentionSpec &spec) {
   if (spec.offset)
     attributes.push_back(node.i64("offset", *spec.offset));
   return node.create<top::AttentionOp>(name, operands, attributes);
+}
+
+LogicalResult finishAttention(Node &node, AttentionSpec &spec) {
+  spec.isResultMerged = true;
+  return node.finish(buildAttention(node, node.outputName(), spec));
+}
+
+LogicalResult refuseOutput(Node &node, unsigned i) {
+  return node.wantsOutput(i) ? node.error("output '" + node.outputName(i) + "' (scores) is not supported") : success();
+}
+
+double scaleOf(Node &node, const HeadTensor &query) {
+  double scale = node.floatAttr("scale", 0);
+  return scale == 0 ? 1 / std::sqrt(static_cast<double>(query.depth())) : scale;
 }
 
 namespace {
@@ -186,127 +222,6 @@ private:
 std::pair<Value, Value> buildAttentionWithScores(Node &node, StringRef name, StringRef scores,
                                                  const AttentionSpec &spec, ScoresAt at) {
   return Spelled(node, spec).build(name, scores, at);
-}
-
-//===-- Rotation ----------------------------------------------------------===//
-
-Value rotate(Node &node, StringRef name, HeadTensor tensor, Value cosine, Value sine, int64_t rotated,
-             bool interleaved) {
-  if (!tensor.value || !cosine || !sine)
-    return {};
-  Formula f(node);
-  RankedTensorType type = typeOf(tensor.value);
-  int64_t batch = tensor.batch(), rows = tensor.rows(), heads = tensor.heads, depth = tensor.depth();
-  int64_t half = rotated / 2, angles = typeOf(cosine).getDimSize(0);
-  Value x = tensor.isMerged ? node.reshape("", tensor.value, {batch, rows, heads, depth}) : tensor.value;
-  SmallVector<int64_t> outer(typeOf(x).getShape().drop_back());
-  SmallVector<int64_t> angleShape =
-      tensor.isMerged ? SmallVector<int64_t>{angles, rows, 1, half} : SmallVector<int64_t>{angles, 1, rows, half};
-  Type element = type.getElementType();
-  Value cos = node.reshape("", castTo(node, cosine, element), angleShape),
-        sin = node.reshape("", castTo(node, sine, element), angleShape);
-  Value turned = sliceDim(node, x, 3, 0, rotated), first, second;
-  SmallVector<int64_t> column(outer);
-  column.push_back(half);
-  if (interleaved) {
-    SmallVector<int64_t> pairs(column);
-    pairs.push_back(2);
-    turned = node.reshape("", turned, pairs);
-    first = sliceDim(node, turned, 4, 0, 1), second = sliceDim(node, turned, 4, 1, 2);
-    first = first ? node.reshape("", first, column) : first;
-    second = second ? node.reshape("", second, column) : second;
-  } else {
-    first = sliceDim(node, turned, 3, 0, half), second = sliceDim(node, turned, 3, half, rotated);
-  }
-  Value real = f.of<top::SubOp>(f.of<top::MulOp>(first, cos), f.of<top::MulOp>(second, sin)),
-        imaginary = f.of<top::AddOp>(f.of<top::MulOp>(first, sin), f.of<top::MulOp>(second, cos));
-  if (!real || !imaginary)
-    return {};
-  bool isRest = rotated < depth, isLast = !isRest && !tensor.isMerged;
-  Value joined;
-  if (interleaved) {
-    column.push_back(1);
-    joined = concatenate(node, "", {node.reshape("", real, column), node.reshape("", imaginary, column)}, 4);
-    outer.push_back(rotated);
-    joined = joined ? node.create<top::ReshapeOp>(isLast ? name : "", joined, {node.i64s("shape", outer)}) : joined;
-  } else {
-    joined = concatenate(node, isLast ? name : "", {real, imaginary}, 3);
-  }
-  if (isRest)
-    joined = concatenate(node, tensor.isMerged ? "" : name, {joined, sliceDim(node, x, 3, rotated, depth)}, 3);
-  if (!joined || !tensor.isMerged)
-    return joined;
-  return node.create<top::ReshapeOp>(name, joined, {node.i64s("shape", type.getShape())});
-}
-
-//===-- Rows of a cache ---------------------------------------------------===//
-
-namespace {
-
-// More rows are written by a product with a matrix of ones and zeros; fewer one after the other.
-constexpr int64_t kMostSingleRows = 16;
-
-// Where the rows of an update go: comparisons of the cache's row numbers with their places.
-class Places {
-public:
-  Places(Node &node, Value first, int64_t batch, int64_t size, bool circular)
-      : node(node), f(node), batch(batch), size(size), circular(circular),
-        first(first ? node.reshape("", first, {batch, 1, 1, 1}) : floats(node, {1, 1, 1, 1}, {0.0})) {}
-
-  Value compare(Value a, Value b, StringRef mode) {
-    return node.create<top::CompareOp>("", {a, b}, {node.named("mode", node.builder().getStringAttr(mode))});
-  }
-
-  // Whether a row of the cache, [size, 1], is the place of the update's row `number` (any shape that broadcasts).
-  Value isPlace(Value number) {
-    Value at = f.of<top::AddOp>(first, number), row = numbers(size, {size, 1});
-    Value same = compare(row, at, "eq");
-    return circular ? f.of<top::OrOp>(same, compare(row, f.of<top::SubOp>(at, static_cast<double>(size)), "eq")) : same;
-  }
-
-  Value numbers(int64_t count, ArrayRef<int64_t> shape) {
-    std::vector<double> list(count);
-    std::iota(list.begin(), list.end(), 0.0);
-    return floats(node, shape, list);
-  }
-
-private:
-  Node &node;
-  Formula f;
-  int64_t batch, size;
-  bool circular;
-  Value first;
-};
-
-} // namespace
-
-Value writeRows(Node &node, StringRef name, Value cache, Value update, Value first, int64_t axis, bool circular) {
-  if (!cache || !update)
-    return {};
-  Formula f(node);
-  ArrayRef<int64_t> shape = typeOf(cache).getShape();
-  int64_t size = shape[axis], rows = typeOf(update).getDimSize(axis), batch = axis > 0 ? shape[0] : 1;
-  Type element = typeOf(cache).getElementType();
-  // [batch, outer, rows, inner] of any rank.
-  int64_t outer = axis > 0 ? ShapedType::getNumElements(shape.slice(1, axis - 1)) : 1;
-  int64_t inner = ShapedType::getNumElements(shape.drop_front(axis + 1));
-  Value before = node.reshape("", cache, {batch, outer, size, inner}),
-        added = node.reshape("", update, {batch, outer, rows, inner});
-  Places places(node, first, batch, size, circular);
-  Value result = before;
-  if (rows <= kMostSingleRows || !isa<FloatType>(element)) {
-    for (int64_t row = 0; row < rows && result; ++row) {
-      Value place = places.isPlace(floats(node, {1, 1, 1, 1}, {static_cast<double>(row)}));
-      result = node.create<top::WhereOp>("", {place, sliceDim(node, added, 2, row, row + 1), result});
-    }
-  } else {
-    Value matrix = castTo(node, places.isPlace(places.numbers(rows, {1, rows})), element);
-    Value written = f.over<top::ReduceMaxOp>(matrix, {3});
-    Value moved = node.create<top::MatMulOp>("", {matrix, added});
-    Value isWritten = written ? places.compare(written, f.constant(written, 0.5), "gt") : written;
-    result = node.create<top::WhereOp>("", {isWritten, moved, result});
-  }
-  return result ? node.create<top::ReshapeOp>(name, result, {node.i64s("shape", shape)}) : result;
 }
 
 } // namespace pto_mlir::onnx

@@ -54,8 +54,26 @@ mlir::Value concatenate(Node &node, llvm::StringRef name, mlir::ValueRange parts
 /// Converts elements; `value` itself where it has the type.
 mlir::Value castTo(Node &node, mlir::Value value, mlir::Type element, llvm::StringRef name = "");
 
+/// Whether rows can be numbered in f32; reports an error if there are too many.
+bool areCountable(Node &node, int64_t rows);
+
+/// Whether input `i`, if the node has it, is of the given rank; reports an error that names `what` if not.
+bool hasRank(Node &node, unsigned i, int64_t rank, llvm::StringRef what);
+
 /// A constant tensor of f32 numbers.
 mlir::Value floats(Node &node, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> numbers);
+
+/// The numbers 0, 1, .. as a constant of f32.
+mlir::Value counting(Node &node, int64_t count, llvm::ArrayRef<int64_t> shape);
+
+/// Builds the top.attention of an operator whose result is [batch, rows, heads * depth].
+mlir::LogicalResult finishAttention(Node &node, AttentionSpec &spec);
+
+/// Fails where the model reads output `i`, scores that an operator cannot give.
+mlir::LogicalResult refuseOutput(Node &node, unsigned i);
+
+/// The attribute 'scale'; 0 or none is one over the root of the depth.
+double scaleOf(Node &node, const HeadTensor &query);
 
 /// Rotates pairs of elements in the first `rotated` columns of each head. `cosine` and `sine` are [batch or 1, rows,
 /// rotated / 2]; pairs are neighbours if `interleaved`, else half of the columns apart.

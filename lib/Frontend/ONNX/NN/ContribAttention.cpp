@@ -1,10 +1,8 @@
-// MultiHeadAttention, GroupQueryAttention and Attention of com.microsoft.
+// MultiHeadAttention and Attention of com.microsoft.
 #include "../Composite.h"
 #include "../Registry.h"
 #include "AttentionParts.h"
 #include "pto_mlir/Support/ElementType.h"
-
-#include <cmath>
 
 using namespace mlir;
 
@@ -18,17 +16,13 @@ Value compare(Node &node, Value a, Value b, StringRef mode) {
   return node.create<top::CompareOp>("", {a, b}, {node.named("mode", node.builder().getStringAttr(mode))});
 }
 
-Value counting(Node &node, int64_t count, ArrayRef<int64_t> shape) {
-  std::vector<double> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  return floats(node, shape, numbers);
-}
-
 // What a mask of integers adds to the scores: 0, or `hidden` for keys that it hides. Forms: [batch] the number of keys,
 // [2 * batch] ends and begins, [batch, keys], [batch, queries, keys]. Null after an error.
 Value readMask(Node &node, unsigned input, int64_t batch, int64_t queries, int64_t keys, double hidden, Type element) {
   Formula f(node);
   Value mask = node.input(input), isHidden;
+  if (!areCountable(node, keys))
+    return {};
   ArrayRef<int64_t> shape = shapeOf(mask);
   Type f32 = node.builder().getF32Type();
   Value zero = floats(node, {}, {0.0});
@@ -66,17 +60,6 @@ LogicalResult readBias(Node &node, AttentionSpec &spec, std::optional<unsigned> 
   spec.bias = hides;
   return success(hides != nullptr);
 }
-
-LogicalResult finishAttention(Node &node, AttentionSpec &spec) {
-  spec.isResultMerged = true;
-  return node.finish(buildAttention(node, node.outputName(), spec));
-}
-
-LogicalResult refuseOutput(Node &node, unsigned i) {
-  return node.wantsOutput(i) ? node.error("output '" + node.outputName(i) + "' (scores) is not supported") : success();
-}
-
-double defaultScale(const HeadTensor &query) { return 1 / std::sqrt(static_cast<double>(query.depth())); }
 
 //===-- MultiHeadAttention ------------------------------------------------===//
 
@@ -153,7 +136,14 @@ LogicalResult importMultiHead(Node &node) {
       return node.error("input " + Twine(input) + " (a cache of fixed size) is not supported");
   if (!readPacked(node, spec, heads) || failed(refuseOutput(node, 3)))
     return failure();
+  if (!hasRank(node, kPastKey, 4, "past_key") || !hasRank(node, kPastValue, 4, "past_value"))
+    return failure();
   if (node.has(kBias)) {
+    int64_t wanted = heads * (2 * spec.query.depth() + spec.value.depth());
+    if (!hasRank(node, kBias, 1, "the bias"))
+      return failure();
+    if (node.type(kBias).getDimSize(0) != wanted)
+      return node.error("takes a bias of " + Twine(wanted) + ", got " + Twine(node.type(kBias).getDimSize(0)));
     int64_t columns = addColumns(node, spec.query, kBias, 0);
     columns = addColumns(node, spec.key, kBias, columns);
     addColumns(node, spec.value, kBias, columns);
@@ -173,9 +163,7 @@ LogicalResult importMultiHead(Node &node) {
     if (node.wantsOutput(2))
       node.set(2, spec.value.value);
   }
-  spec.scale = node.floatAttr("scale", 0);
-  if (spec.scale == 0)
-    spec.scale = defaultScale(spec.query);
+  spec.scale = scaleOf(node, spec.query);
   spec.causal = node.intAttr("unidirectional", 0) != 0;
   spec.offset = past;
   if (failed(readBias(node, spec, kMask, kScores)))
@@ -194,6 +182,10 @@ LogicalResult importProjected(Node &node) {
   if (node.intAttr("do_rotary", 0) != 0 || node.intAttr("past_present_share_buffer", 0) != 0 || node.has(kPastLength))
     return node.error("rotation and a cache of fixed size are not supported");
   node.intAttr("rotary_embedding_dim", 0);
+  if (!hasRank(node, kPast, 5, "past"))
+    return failure();
+  if (node.has(kPast) && node.type(kPast).getDimSize(0) != 2)
+    return node.error("past holds keys and values, got " + pto_mlir::shapeText(node.type(kPast).getShape()));
   SmallVector<Value> operands{node.input(kInput), node.input(kWeights)};
   if (node.has(kBias))
     operands.push_back(node.input(kBias));
@@ -231,9 +223,7 @@ LogicalResult importProjected(Node &node) {
       node.set(1, present);
     }
   }
-  spec.scale = node.floatAttr("scale", 0);
-  if (spec.scale == 0)
-    spec.scale = defaultScale(spec.query);
+  spec.scale = scaleOf(node, spec.query);
   spec.causal = node.intAttr("unidirectional", 0) != 0;
   spec.offset = past;
   if (failed(readBias(node, spec, kMask, kScores)))
@@ -241,183 +231,11 @@ LogicalResult importProjected(Node &node) {
   return finishAttention(node, spec);
 }
 
-//===-- GroupQueryAttention -----------------------------------------------===//
-
-namespace gqa {
-enum Input {
-  kQuery,
-  kKey,
-  kValue,
-  kPastKey,
-  kPastValue,
-  kLast,
-  kTotal,
-  kCosine,
-  kSine,
-  kPositions,
-  kScores,
-  kSinks,
-  kKeyScale,
-  kValueScale
-};
-}
-
-bool readGroups(Node &node, AttentionSpec &spec) {
-  using namespace gqa;
-  int64_t heads = node.intAttr("num_heads", 0), kvHeads = node.intAttr("kv_num_heads", 0);
-  ArrayRef<int64_t> shape = node.type(kQuery).getShape();
-  int64_t parts = node.has(kKey) ? heads : heads + 2 * kvHeads;
-  if (heads < 1 || kvHeads < 1 || shape.size() != 3 || shape[2] % parts || node.has(kKey) != node.has(kValue)) {
-    (void)node.error("takes a query [batch, rows, heads * depth], with key and value or with both packed behind it");
-    return false;
-  }
-  if (node.has(kKey)) {
-    spec.query = {node.input(kQuery), heads, true};
-    spec.key = {node.input(kKey), kvHeads, true};
-    spec.value = {node.input(kValue), kvHeads, true};
-    return true;
-  }
-  int64_t depth = shape[2] / parts, first = heads * depth, second = first + kvHeads * depth;
-  spec.query = {sliceDim(node, node.input(kQuery), 2, 0, first), heads, true};
-  spec.key = {sliceDim(node, node.input(kQuery), 2, first, second), kvHeads, true};
-  spec.value = {sliceDim(node, node.input(kQuery), 2, second, shape[2]), kvHeads, true};
-  return spec.query.value && spec.key.value && spec.value.value;
-}
-
-class Groups {
-public:
-  explicit Groups(Node &node) : node(node), f(node) {}
-
-  LogicalResult run() {
-    using namespace gqa;
-    if (!readGroups(node, spec) || failed(readCache()))
-      return failure();
-    if (node.intAttr("do_rotary", 0) != 0 && failed(rotateBoth()))
-      return failure();
-    spec.scale = node.floatAttr("scale", 0);
-    if (spec.scale == 0)
-      spec.scale = defaultScale(spec.query);
-    spec.softcap = node.floatAttr("softcap", 0);
-    spec.causal = true;
-    int64_t window = node.intAttr("local_window_size", -1); // keys that a row sees, its own with them
-    spec.left = window > 0 ? window - 1 : -1;
-    if (failed(readOptions()))
-      return failure();
-    spec.key = cached(spec.key, kPastKey, 1);
-    spec.value = cached(spec.value, kPastValue, 2);
-    if (!spec.key.value || !spec.value.value)
-      return failure();
-    spec.lengths = castTo(node, lengths, node.builder().getI32Type());
-    if (isPrompt)
-      spec.offset = 0;
-    return spec.lengths ? finishAttention(node, spec) : failure();
-  }
-
-private:
-  // Where the rows go: lengths and first rows, in f32 of [batch].
-  LogicalResult readCache() {
-    using namespace gqa;
-    rows = spec.query.rows(), batch = spec.query.batch();
-    if (!node.has(kLast) || !node.has(kTotal))
-      return node.error("lacks seqlens_k or total_sequence_length");
-    if (node.type(kLast).getNumElements() != batch)
-      return node.error("takes one number in seqlens_k per batch (" + Twine(batch) + ")");
-    std::optional<SmallVector<int64_t>> count = node.ints(kTotal, "total_sequence_length");
-    if (!count || count->size() != 1)
-      return node.hasErrors() ? failure() : node.error("total_sequence_length must be one number");
-    total = count->front();
-    past = node.has(kPastKey) ? node.type(kPastKey).getDimSize(2) : 0;
-    if (node.has(kPastKey) != node.has(kPastValue) || total < rows || (!past && total != rows))
-      return node.error("a total of " + Twine(total) + " rows does not fit " + Twine(rows) +
-                        " new ones and a past of " + Twine(past));
-    isPrompt = total == rows;
-    Value last = node.reshape("", castTo(node, node.input(kLast), node.builder().getF32Type()), {batch});
-    lengths = f.of<top::AddOp>(last, 1);
-    if (!isPrompt)
-      first = f.of<top::SubOp>(lengths, static_cast<double>(rows));
-    return success(lengths != nullptr && (isPrompt || first));
-  }
-
-  LogicalResult readOptions() {
-    using namespace gqa;
-    if (node.intAttr("qk_output", 0) != 0 || failed(refuseOutput(node, 3)))
-      return node.hasErrors() ? failure() : node.error("attribute 'qk_output' is not supported");
-    for (StringRef name : {"k_quant_type", "v_quant_type"})
-      if (node.stringAttr(name, "NONE") != "NONE")
-        return node.error("a quantised cache is not supported");
-    node.intAttr("kv_cache_bit_width", 0);
-    if (node.has(kKeyScale) || node.has(kValueScale))
-      return node.error("a quantised cache is not supported");
-    if (node.has(kScores))
-      spec.bias = node.input(kScores);
-    if (node.has(kSinks))
-      spec.sinks = node.input(kSinks);
-    else if (node.intAttr("smooth_softmax", 0) > 0)
-      spec.sinks = floats(node, {spec.query.heads}, SmallVector<double>(spec.query.heads, 0.0));
-    node.intAttr("smooth_softmax", 0);
-    return success();
-  }
-
-  LogicalResult rotateBoth() {
-    using namespace gqa;
-    bool interleaved = node.intAttr("rotary_interleaved", 0) != 0;
-    if (!node.has(kCosine) || !node.has(kSine))
-      return node.error("'do_rotary' needs cos_cache and sin_cache");
-    Value positions;
-    if (node.has(kPositions)) {
-      positions = node.input(kPositions);
-    } else {
-      Value steps = counting(node, rows, {1, rows});
-      positions = first ? f.of<top::AddOp>(node.reshape("", first, {batch, 1}), steps) : steps;
-      positions = castTo(node, positions, node.builder().getI32Type());
-    }
-    auto angles = [&](unsigned input) {
-      return node.create<top::GatherOp>("", {node.input(input), positions}, {node.i64("axis", 0)});
-    };
-    Value cosine = angles(kCosine), sine = angles(kSine);
-    int64_t rotated = 2 * node.type(kCosine).getShape().back();
-    for (HeadTensor *tensor : {&spec.query, &spec.key})
-      if (!(tensor->value = rotate(node, "", *tensor, cosine, sine, rotated, interleaved)))
-        return failure();
-    return success();
-  }
-
-  // The cache with the new rows; also an output.
-  HeadTensor cached(HeadTensor tensor, unsigned input, unsigned output) {
-    StringRef name = node.outputName(output);
-    int64_t size = std::max(past, total);
-    tensor = splitHeads(node, tensor, size == rows ? name : "");
-    if (!tensor.value)
-      return tensor;
-    if (size > rows) {
-      Value cache = node.input(input);
-      SmallVector<int64_t> pads(8, 0);
-      pads[6] = size - past;
-      if (size > past)
-        cache = node.create<top::PadOp>("", cache, {node.i64s("pads", pads), node.f64("value", 0)});
-      tensor.value = writeRows(node, name, cache, tensor.value, first, 2, false);
-    }
-    if (tensor.value && node.wantsOutput(output))
-      node.set(output, tensor.value);
-    return tensor;
-  }
-
-  Node &node;
-  Formula f;
-  AttentionSpec spec;
-  Value lengths, first; ///< `first` is null for 0
-  int64_t rows = 0, batch = 0, past = 0, total = 0;
-  bool isPrompt = false;
-};
-
-LogicalResult importGroupQuery(Node &node) { return Groups(node).run(); }
-
 } // namespace
 } // namespace contrib
 
 void registerContribAttention(Registry &registry) {
   registry.add("com.microsoft.MultiHeadAttention", {1, 1, 1, 10, contrib::importMultiHead});
-  registry.add("com.microsoft.GroupQueryAttention", {1, 1, 1, 14, contrib::importGroupQuery});
   registry.add("com.microsoft.Attention", {1, 1, 2, 7, contrib::importProjected});
 }
 

@@ -69,6 +69,8 @@ LogicalResult importContribRotary(Node &node) {
   HeadTensor input = readInput(node, heads, rotated ? 0 : 2 * columns);
   if (!input.value)
     return failure();
+  if (!areCountable(node, input.rows()))
+    return failure();
   Value positions = node.input(1);
   if (node.type(1).getNumElements() == 1 && node.type(1).getRank() < 2) {
     SmallVector<double> rows;

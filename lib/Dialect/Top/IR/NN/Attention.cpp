@@ -5,6 +5,9 @@ using namespace pto_mlir::top;
 
 namespace {
 
+// Rules for keys compare their numbers in f32.
+constexpr int64_t kMostRows = int64_t(1) << 24;
+
 // One tensor of an attention: what its layout makes of its shape.
 struct Heads {
   int64_t batch, rows, depth;
@@ -92,6 +95,9 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
     return inferError<AttentionOp>(loc, "expects query and key of one depth, got ", query.depth, " and ", key.depth);
   if (key.rows != value.rows)
     return inferError<AttentionOp>(loc, "expects as many rows of value as of key, got ", value.rows, " and ", key.rows);
+  if (query.rows > kMostRows || key.rows > kMostRows)
+    return inferError<AttentionOp>(loc, "expects at most ", kMostRows, " rows of query and key, got ", query.rows,
+                                   " and ", key.rows);
   if (failed(checkOptional(loc, adaptor, query, key)))
     return failure();
   int64_t heads = adaptor.getQHeads();
