@@ -146,8 +146,18 @@ def test_error_is_that_of_separate_kernels(tmp_path, name):
     assert errors[0] <= 1.2 * errors[1]
 
 
+def test_operands_may_be_one_tensor(tmp_path):
+    feed, a = operands(197, 197, 64, heads=3, shared=3)
+    text = module(feed, a, attention(feed, a).shape).replace("%query, %key, %value {", "%query, %query, %query {", 1)
+    (tmp_path / "m.mlir").write_text(text.replace("%query, %key, %value  {", "%query, %query, %query {", 1))
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F16", "a3", 2, False)
+    assert mixed_kernels(tmp_path / "m.pmodel") == 1
+    same = dict.fromkeys(feed, feed["query"])
+    np.testing.assert_allclose(run(tmp_path / "m.pmodel", feed, "checked"), attention(same, a), atol=2e-3)
+
+
 def test_few_launches(tmp_path):
-    """Without casts at the border there is nothing but the kernel."""
+    """The kernel, and casts of what enters."""
     feed, a = operands(**CASES["image"])
     model = deploy(tmp_path, feed, a)
     made = json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]

@@ -32,7 +32,7 @@ struct Attention {
   mlir::Type element;                   ///< of Q, K, V and the weights
 };
 
-/// Reads `op`, whose operands are arguments 0, 1, .. of a kernel and whose result is argument `out`. Nothing where
+/// Reads `op`, whose operands are arguments of a kernel and whose result is argument `out`. Nothing where
 /// `canBuild` is false; then `reason`, if given, says why.
 std::optional<Attention> matchAttention(top::AttentionOp op, llvm::StringRef architecture, unsigned out,
                                         std::string *reason = nullptr);

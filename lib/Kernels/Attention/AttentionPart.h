@@ -67,7 +67,7 @@ protected:
   const Attention &a;
   const AttentionTiling &t;
   const Rings &rings;
-  Ix block;              ///< number of this block
+  Ix block; ///< number of this block
   struct Unit {
     Ix exists;             ///< 0 or 1: a block may have no further unit
     Ix turn;               ///< 0 and 1 in turn

@@ -135,8 +135,7 @@ private:
            v);
     cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
     Value weights = valid(weightTile, u.rows, keys);
-    e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys),
-           weights);
+    e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys), weights);
     Value acc = accumulator(wide(p.valueDepth), width);
     for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
       Ix extent = partExtent(keys, piece, t.sumStep), at = e.constant(piece * t.sumStep);

@@ -6,6 +6,13 @@ using namespace mlir;
 
 namespace pto_mlir::attention {
 
+/// The number of the kernel's argument that `value` is. Operands may be one argument: K and V, say. Before outlining
+/// there is no such number, and nobody asks for it.
+static unsigned argumentOf(Value value) {
+  auto argument = dyn_cast<BlockArgument>(value);
+  return argument ? argument.getArgNumber() : 0;
+}
+
 /// The heads of all batches of a kernel argument, one block each.
 static Matrix headsOf(Type type, StringRef layout, int64_t heads, unsigned argument) {
   auto tensor = cast<RankedTensorType>(type);
@@ -82,17 +89,16 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
   p.bytes = a.element.getIntOrFloatBitWidth() / 8;
   a.group = heads / kvHeads;
   a.headsOfBatch = heads;
-  unsigned next = 3;
-  if (op.getBias() && !readBias(op, next++, a)) {
+  if (op.getBias() && !readBias(op, argumentOf(op.getBias()), a)) {
     if (reason)
       *reason = "the bias is of another type than Q, or has one column for all keys";
     return std::nullopt;
   }
   if (op.getLengths())
-    a.lengths = next++;
+    a.lengths = argumentOf(op.getLengths());
   if (op.getSinks()) {
     a.sinks.emplace();
-    a.sinks->arg = next++;
+    a.sinks->arg = argumentOf(op.getSinks());
     a.sinks->element = getElementTypeOrSelf(op.getSinks().getType());
     a.sinks->cols = heads;
   }
@@ -105,10 +111,10 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
   if (op.getCausal())
     a.after = 0;
   a.scale = op.getScale().convertToDouble();
-  a.query = headsOf(op.getQuery().getType(), op.getQLayout(), heads, 0);
-  a.key = headsOf(op.getKey().getType(), op.getKLayout(), kvHeads, 1);
+  a.query = headsOf(op.getQuery().getType(), op.getQLayout(), heads, argumentOf(op.getQuery()));
+  a.key = headsOf(op.getKey().getType(), op.getKLayout(), kvHeads, argumentOf(op.getKey()));
   a.key.transposed = true;
-  a.value = headsOf(op.getValue().getType(), op.getVLayout(), kvHeads, 2);
+  a.value = headsOf(op.getValue().getType(), op.getVLayout(), kvHeads, argumentOf(op.getValue()));
   a.out = headsOf(op.getType(), op.getResultLayout(), heads, out);
   auto limits = attentionLimits(architecture.str());
   if (!limits || !chooseAttentionTiling(p, *limits)) {

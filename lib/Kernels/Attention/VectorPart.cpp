@@ -311,8 +311,8 @@ private:
       e.b.create<pto::TCvtOp>(e.loc, rows, narrow, pto::RoundMode::CAST_RINT);
       rows = narrow;
     }
-    Value target =
-        e.part(a.out, e.add(e.add(e.rowOf(a.out, u.head), u.row), local[half]), e.colOf(a.out, u.head), count[half], width);
+    Value target = e.part(a.out, e.add(e.add(e.rowOf(a.out, u.head), u.row), local[half]), e.colOf(a.out, u.head),
+                          count[half], width);
     e.b.create<pto::TStoreOp>(e.loc, rows, target, pto::ReluPreMode::no_relu);
   }
 
