@@ -118,10 +118,10 @@ def contributed(op, feed, constants, outputs, **attributes):
     return helper.make_model(graph, opset_imports=opsets, ir_version=10), given
 
 
-def compiled(folder, model):
+def compiled(folder, model, quantize="F32"):
     onnx.save(model, folder / "m.onnx")
     compiler.transform(str(folder / "m.onnx"), "m", None, [], str(folder / "m.mlir"), "")
-    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), "F32", "a3", 1, False)
+    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), quantize, "a3", 1, False)
     return InferenceSession(str(folder / "m.pmodel"), threads=1)
 
 
@@ -263,6 +263,17 @@ def test_group_query_attention(tmp_path, case):
             end = length if name != "y" or is_prompt else got.shape[1]
             part = np.s_[b, :end] if name == "y" else np.s_[b, :, :end]
             np.testing.assert_allclose(got[part], reference[part], rtol=1e-4, atol=2e-5, err_msg=name)
+
+
+def test_places_beyond_the_integers_of_f16(tmp_path):
+    """Rows and keys are counted in integers, whatever the storage type: place 2,501 of a cache is none in f16."""
+    feed, constants = groups(1, 2600, [2502], batch=1)
+    model, given = contributed("GroupQueryAttention", feed, constants, list(PAST), num_heads=N, kv_num_heads=2)
+    y, key, _ = compiled(tmp_path, model, "F16").run(None, given)
+    wanted = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(None, given)
+    np.testing.assert_allclose(y, wanted[0], atol=4e-3)
+    np.testing.assert_allclose(key[:, :, 2501], given["k"].reshape(1, 2, WIDE), atol=2e-3)
+    np.testing.assert_allclose(key[:, :, :2501], given["pk"][:, :, :2501], atol=4e-3)
 
 
 X, W = some(B, S, 24), some(24, 3 * H) * np.float32(0.3)

@@ -57,10 +57,13 @@ Value floats(Node &node, ArrayRef<int64_t> shape, ArrayRef<double> numbers) {
                              RankedTensorType::get(shape, f32), top::fromDoubles(f32, numbers));
 }
 
-Value counting(Node &node, int64_t count, ArrayRef<int64_t> shape) {
-  std::vector<double> numbers(count);
-  std::iota(numbers.begin(), numbers.end(), 0.0);
-  return floats(node, shape, numbers);
+Value counting(Node &node, int64_t count, ArrayRef<int64_t> shape, int64_t first) {
+  std::vector<int64_t> numbers(count);
+  std::iota(numbers.begin(), numbers.end(), first);
+  OpBuilder &b = node.builder();
+  Type i32 = b.getI32Type();
+  return top::createConstant(b, b.getUnknownLoc(), (node.outputName() + "_numbers").str(),
+                             RankedTensorType::get(shape, i32), top::fromInts(i32, numbers));
 }
 
 HeadTensor splitHeads(Node &node, HeadTensor tensor, StringRef name) {
@@ -174,24 +177,18 @@ private:
     return sums ? node.create<top::ReshapeOp>(name, sums, {node.i64s("shape", {batch, rows, heads * depth})}) : sums;
   }
 
-  Value numbers(int64_t count, int64_t first, ArrayRef<int64_t> shape) {
-    std::vector<double> list(count);
-    std::iota(list.begin(), list.end(), static_cast<double>(first));
-    return floats(node, shape, list);
-  }
-
   // The numbers of keys at `distance` from the positions of the rows.
   Value positions(int64_t distance) {
     if (spec.offset || !spec.lengths)
-      return numbers(rows, spec.offset.value_or(keys - rows) + distance, {rows, 1});
-    return f.of<top::AddOp>(lengths(), numbers(rows, distance - rows, {rows, 1}));
+      return counting(node, rows, {rows, 1}, spec.offset.value_or(keys - rows) + distance);
+    return f.of<top::AddOp>(lengths(), counting(node, rows, {rows, 1}, distance - rows));
   }
 
-  Value lengths() { return node.reshape("", castTo(node, spec.lengths, f32), {spec.query.batch(), 1, 1, 1}); }
+  Value lengths() { return node.reshape("", spec.lengths, {spec.query.batch(), 1, 1, 1}); }
 
   // 0 for the keys that a row sees, minus infinity for others; null when it sees all.
   Value mask() {
-    Value key = numbers(keys, 0, {keys}), hidden;
+    Value key = counting(node, keys, {keys}), hidden;
     auto hide = [&](Value small, Value large) {
       Value less =
           node.create<top::CompareOp>("", {small, large}, {node.named("mode", node.builder().getStringAttr("lt"))});
@@ -205,9 +202,10 @@ private:
       hide(key, positions(-spec.left));
     if (spec.right >= 0)
       hide(positions(spec.right), key);
-    return hidden ? node.create<top::WhereOp>(
-                        "", {hidden, f.constant(key, -std::numeric_limits<double>::infinity()), f.constant(key, 0)})
-                  : Value();
+    if (!hidden)
+      return {};
+    double infinity = std::numeric_limits<double>::infinity();
+    return node.create<top::WhereOp>("", {hidden, floats(node, {}, {-infinity}), floats(node, {}, {0.0})});
   }
 
   Node &node;

@@ -54,7 +54,7 @@ mlir::Value concatenate(Node &node, llvm::StringRef name, mlir::ValueRange parts
 /// Converts elements; `value` itself where it has the type.
 mlir::Value castTo(Node &node, mlir::Value value, mlir::Type element, llvm::StringRef name = "");
 
-/// Whether rows can be numbered in f32; reports an error if there are too many.
+/// Whether rows can be numbered; reports an error if there are too many.
 bool areCountable(Node &node, int64_t rows);
 
 /// Whether input `i`, if the node has it, is of the given rank; reports an error that names `what` if not.
@@ -63,8 +63,8 @@ bool hasRank(Node &node, unsigned i, int64_t rank, llvm::StringRef what);
 /// A constant tensor of f32 numbers.
 mlir::Value floats(Node &node, llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<double> numbers);
 
-/// The numbers 0, 1, .. as a constant of f32.
-mlir::Value counting(Node &node, int64_t count, llvm::ArrayRef<int64_t> shape);
+/// The numbers first, first + 1, .. as a constant of i32: floats between ops may be stored narrow.
+mlir::Value counting(Node &node, int64_t count, llvm::ArrayRef<int64_t> shape, int64_t first = 0);
 
 /// Builds the top.attention of an operator whose result is [batch, rows, heads * depth].
 mlir::LogicalResult finishAttention(Node &node, AttentionSpec &spec);
@@ -80,7 +80,7 @@ double scaleOf(Node &node, const HeadTensor &query);
 mlir::Value rotate(Node &node, llvm::StringRef name, HeadTensor tensor, mlir::Value cosine, mlir::Value sine,
                    int64_t rotated, bool interleaved);
 
-/// `cache` with the rows of `update` along `axis` written from row `first[b]` (f32 of [batch]; null for 0) on; around
+/// `cache` with the rows of `update` along `axis` written from row `first[b]` (i32 of [batch]; null for 0) on; around
 /// the end of the cache if `circular`.
 mlir::Value writeRows(Node &node, llvm::StringRef name, mlir::Value cache, mlir::Value update, mlir::Value first,
                       int64_t axis, bool circular);

@@ -71,7 +71,7 @@ class Places {
 public:
   Places(Node &node, Value first, int64_t batch, int64_t size, bool circular)
       : node(node), f(node), batch(batch), size(size), circular(circular),
-        first(first ? node.reshape("", first, {batch, 1, 1, 1}) : floats(node, {1, 1, 1, 1}, {0.0})) {}
+        first(first ? node.reshape("", first, {batch, 1, 1, 1}) : counting(node, 1, {1, 1, 1, 1})) {}
 
   Value compare(Value a, Value b, StringRef mode) {
     return node.create<top::CompareOp>("", {a, b}, {node.named("mode", node.builder().getStringAttr(mode))});
@@ -117,7 +117,7 @@ Value writeRows(Node &node, StringRef name, Value cache, Value update, Value fir
   Value result = before;
   if (rows <= kMostSingleRows || !isa<FloatType>(element)) {
     for (int64_t row = 0; row < rows && result; ++row) {
-      Value place = places.isPlace(floats(node, {1, 1, 1, 1}, {static_cast<double>(row)}));
+      Value place = places.isPlace(counting(node, 1, {1, 1, 1, 1}, row));
       result = node.create<top::WhereOp>("", {place, sliceDim(node, added, 2, row, row + 1), result});
     }
   } else {

@@ -24,10 +24,9 @@ Value readMask(Node &node, unsigned input, int64_t batch, int64_t queries, int64
   if (!areCountable(node, keys))
     return {};
   ArrayRef<int64_t> shape = shapeOf(mask);
-  Type f32 = node.builder().getF32Type();
   Value zero = floats(node, {}, {0.0});
   if (shape.size() == 1 && (shape[0] == batch || shape[0] == 2 * batch)) {
-    Value numbers = castTo(node, mask, f32), key = counting(node, keys, {keys});
+    Value numbers = castTo(node, mask, node.builder().getI32Type()), key = counting(node, keys, {keys});
     Value ends = node.reshape("", sliceDim(node, numbers, 0, 0, batch), {batch, 1, 1, 1});
     isHidden = compare(node, key, ends, "ge");
     if (shape[0] == 2 * batch) {

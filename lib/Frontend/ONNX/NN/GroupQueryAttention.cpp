@@ -81,7 +81,7 @@ public:
   }
 
 private:
-  // Where the rows go: lengths and first rows, in f32 of [batch].
+  // Where the rows go: lengths and first rows, in i32 of [batch].
   LogicalResult readCache() {
     rows = spec.query.rows(), batch = spec.query.batch();
     if (!node.has(kLast) || !node.has(kTotal))
@@ -100,7 +100,7 @@ private:
       return node.error("a total of " + Twine(total) + " rows does not fit " + Twine(rows) +
                         " new ones and a past of " + Twine(past));
     isPrompt = total == rows;
-    Value last = node.reshape("", castTo(node, node.input(kLast), node.builder().getF32Type()), {batch});
+    Value last = node.reshape("", castTo(node, node.input(kLast), node.builder().getI32Type()), {batch});
     lengths = f.of<top::AddOp>(last, 1);
     if (!isPrompt)
       first = f.of<top::SubOp>(lengths, static_cast<double>(rows));
@@ -140,7 +140,6 @@ private:
     } else {
       Value steps = counting(node, rows, {1, rows});
       positions = first ? f.of<top::AddOp>(node.reshape("", first, {batch, 1}), steps) : steps;
-      positions = castTo(node, positions, node.builder().getI32Type());
     }
     auto angles = [&](unsigned input) {
       return node.create<top::GatherOp>("", {node.input(input), positions}, {node.i64("axis", 0)});

@@ -73,10 +73,7 @@ LogicalResult importContribRotary(Node &node) {
     return failure();
   Value positions = node.input(1);
   if (node.type(1).getNumElements() == 1 && node.type(1).getRank() < 2) {
-    SmallVector<double> rows;
-    for (int64_t row = 0; row < input.rows(); ++row)
-      rows.push_back(static_cast<double>(row));
-    Value steps = castTo(node, floats(node, {1, input.rows()}, rows), node.type(1).getElementType());
+    Value steps = castTo(node, counting(node, input.rows(), {1, input.rows()}), node.type(1).getElementType());
     positions = node.create<top::AddOp>("", {steps, node.reshape("", positions, {1, 1})});
   }
   return positions ? finishRotation(node, input, 2, 3, positions, rotated, interleaved) : failure();

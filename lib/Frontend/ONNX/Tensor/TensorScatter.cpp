@@ -28,7 +28,7 @@ static LogicalResult importTensorScatter(Node &node) {
     if (node.type(2).getShape() != cache.getShape().take_front())
       return node.error("takes one write index per batch (" + Twine(cache.getDimSize(0)) + "), got " +
                         pto_mlir::shapeText(node.type(2).getShape()));
-    if (!(first = castTo(node, node.input(2), node.builder().getF32Type())))
+    if (!(first = castTo(node, node.input(2), node.builder().getI32Type())))
       return failure();
   }
   return node.finish(
