@@ -4,8 +4,10 @@
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
 
 using namespace mlir;
@@ -26,8 +28,11 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   };
   pm.addPass(top::createTopLayout());
   pm.addPass(top::createTopStorageTypes({options.quantize}));
-  endStage("top");
   // A debug build stores the scores and weights, too.
+  if (!options.keepAll)
+    pm.addPass(top::createTopFuseAttention(
+        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
+  endStage("top");
   pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll}));
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
