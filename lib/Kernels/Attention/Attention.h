@@ -9,6 +9,7 @@
 #define PTO_MLIR_LIB_KERNELS_ATTENTION_ATTENTION_H
 
 #include "../Cube/Rings.h"
+#include "../Cube/StridedView.h"
 #include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/AttentionTiling.h"
 
@@ -36,6 +37,10 @@ struct Attention {
 /// `canBuild` is false; then `reason`, if given, says why.
 std::optional<Attention> matchAttention(top::AttentionOp op, llvm::StringRef architecture, unsigned out,
                                         std::string *reason = nullptr);
+
+/// How operand 0, 1 or 2 of `op` (Q, K, V) lies in the tensor `root`, which it is or is a view of: a block for each
+/// head of all batches. Nothing where rows of a head are scattered.
+std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, mlir::Value root);
 
 /// What a kernel hands from core to core: scores and sums to the vector cores, weights to the cube core.
 struct Rings {

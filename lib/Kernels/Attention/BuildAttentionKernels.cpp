@@ -26,7 +26,8 @@ top::AttentionOp attentionOf(func::FuncOp func) {
   if (func.isExternal() || !func->hasAttr(pto::kKernelKindAttr) ||
       !llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
     return nullptr;
-  return dyn_cast<top::AttentionOp>(func.getBody().front().front());
+  auto ops = func.getBody().front().getOps<top::AttentionOp>();
+  return ops.empty() ? top::AttentionOp() : *ops.begin();
 }
 
 class BuildAttentionKernelsPass : public impl::BuildAttentionKernelsBase<BuildAttentionKernelsPass> {

@@ -6,6 +6,13 @@ using namespace mlir;
 
 namespace pto_mlir::attention {
 
+/// What `value` is a view of: itself, or in a kernel the argument that it is read from in place.
+static Value rootOf(Value value, bool inKernel) {
+  while (inKernel && cube::isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 /// The number of the kernel's argument that `value` is. Operands may be one argument: K and V, say. Before outlining
 /// there is no such number, and nobody asks for it.
 static unsigned argumentOf(Value value) {
@@ -13,25 +20,56 @@ static unsigned argumentOf(Value value) {
   return argument ? argument.getArgNumber() : 0;
 }
 
-/// The heads of all batches of a kernel argument, one block each.
-static Matrix headsOf(Type type, StringRef layout, int64_t heads, unsigned argument) {
-  auto tensor = cast<RankedTensorType>(type);
-  ArrayRef<int64_t> shape = tensor.getShape();
-  Matrix matrix;
-  matrix.arg = argument;
-  matrix.element = tensor.getElementType();
+static std::optional<cube::StridedView> viewThrough(Value value, Value root) {
+  if (value == root)
+    return cube::contiguous(cast<ShapedType>(value.getType()).getShape());
+  Operation *step = value.getDefiningOp();
+  std::optional<cube::StridedView> source = viewThrough(step->getOperand(0), root);
+  return source ? cube::viewOfResult(step, *source) : std::nullopt;
+}
+
+static std::optional<Matrix> headsOf(cube::StridedView view, StringRef layout, int64_t heads, int64_t depth,
+                                     Value root) {
+  // [heads of all batches, rows, depth]
+  cube::StridedView blocks;
+  blocks.offset = view.offset;
+  cube::LevelList batch = view.dims[0], last = view.dims.back();
   if (layout == "BNSD") {
-    matrix.rows = shape[0] * shape[1] * shape[2];
-    matrix.cols = shape[3];
-    matrix.outerRows = shape[2];
-    return matrix;
+    llvm::append_range(batch, view.dims[1]);
+  } else if (heads > 1) {
+    if (last.size() == 1 && depth > 1)
+      last = {{heads, last[0].stride * depth}, {depth, last[0].stride}};
+    if (last.empty() || last[0].size != heads)
+      return std::nullopt;
+    batch.push_back(last[0]);
+    last.erase(last.begin());
   }
-  matrix.rows = shape[0] * shape[1];
-  matrix.cols = shape[2];
-  matrix.inner = heads;
-  matrix.outerRows = shape[1];
-  matrix.innerCols = shape[2] / heads;
+  if (batch.size() == 2 && batch[0].stride == batch[1].size * batch[1].stride)
+    batch = {{batch[0].size * batch[1].size, batch[1].stride}};
+  blocks.dims = {batch, view.dims[view.dims.size() - 2], last};
+  auto type = cast<RankedTensorType>(root.getType());
+  std::optional<cube::BlockMatrix> found = cube::asBlocks(blocks, type.getNumElements());
+  if (!found)
+    return std::nullopt;
+  Matrix matrix;
+  matrix.arg = argumentOf(root);
+  matrix.element = type.getElementType();
+  matrix.rows = type.getNumElements() / found->pitch;
+  matrix.cols = found->pitch;
+  matrix.outerRows = found->outerRows, matrix.outerCols = found->outerCols;
+  matrix.inner = found->inner, matrix.innerRows = found->innerRows, matrix.innerCols = found->innerCols;
+  matrix.firstRow = found->firstRow, matrix.firstCol = found->firstCol;
   return matrix;
+}
+
+std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, Value root) {
+  auto extents = op.getExtents();
+  std::tuple<StringRef, uint64_t, int64_t> parts[] = {{op.getQLayout(), op.getQHeads(), extents.depth},
+                                                      {op.getKLayout(), op.getKvHeads(), extents.depth},
+                                                      {op.getVLayout(), op.getKvHeads(), extents.valueDepth}};
+  auto [layout, heads, depth] = parts[operand];
+  std::optional<cube::StridedView> view = viewThrough(op->getOperand(operand), root);
+  return view ? headsOf(*view, layout, heads, depth, root) : std::nullopt;
 }
 
 /// Why `op` has no kernel whatever its sizes; "" if it may have one.
@@ -111,11 +149,21 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
   if (op.getCausal())
     a.after = 0;
   a.scale = op.getScale().convertToDouble();
-  a.query = headsOf(op.getQuery().getType(), op.getQLayout(), heads, argumentOf(op.getQuery()));
-  a.key = headsOf(op.getKey().getType(), op.getKLayout(), kvHeads, argumentOf(op.getKey()));
+  // Before outlining an operand is a tensor of its own; which views are read in place is decided later.
+  bool inKernel = op->getParentOfType<func::FuncOp>()->hasAttr(pto::kKernelKindAttr);
+  std::optional<Matrix> parts[3], result;
+  for (unsigned i = 0; i < 3; ++i)
+    parts[i] = operandHeads(op, i, rootOf(op->getOperand(i), inKernel));
+  result =
+      headsOf(cube::contiguous(op.getType().getShape()), op.getResultLayout(), heads, p.valueDepth, op.getOutput());
+  if (!parts[0] || !parts[1] || !parts[2] || !result) {
+    if (reason)
+      *reason = "the rows of a head are scattered in memory";
+    return std::nullopt;
+  }
+  a.query = *parts[0], a.key = *parts[1], a.value = *parts[2], a.out = *result;
   a.key.transposed = true;
-  a.value = headsOf(op.getValue().getType(), op.getVLayout(), kvHeads, argumentOf(op.getValue()));
-  a.out = headsOf(op.getType(), op.getResultLayout(), heads, out);
+  a.out.arg = out;
   auto limits = attentionLimits(architecture.str());
   if (!limits || !chooseAttentionTiling(p, *limits)) {
     if (reason)

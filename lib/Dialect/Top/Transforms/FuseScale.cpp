@@ -116,7 +116,8 @@ struct FuseAttentionScale : public AbsorbingPattern<AttentionOp> {
 
   LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
     double scale = op.getScale().convertToDouble();
-    std::optional<Columns> columns = scale != 1 && op.getQuery().hasOneUse() ? findColumns(op.getQuery()) : std::nullopt;
+    std::optional<Columns> columns =
+        scale != 1 && op.getQuery().hasOneUse() ? findColumns(op.getQuery()) : std::nullopt;
     if (!columns || !scaleColumns(*columns, scale, rewriter, this->absorbed))
       return rewriter.notifyMatchFailure(op, "queries are no product with constant weights, or are not scaled");
     rewriter.modifyOpInPlace(op, [&] { op.setScale(APFloat(1.0)); });
