@@ -12,6 +12,7 @@ namespace {
 
 // One line per pass that is implemented in this folder.
 void registerKernelPasses() {
+  registerBuildAttentionKernels();
   registerBuildCubeKernels();
   registerFormKernels();
   registerJoinKernels();

@@ -4,8 +4,10 @@
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
 
 using namespace mlir;
@@ -27,8 +29,12 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   };
   pm.addPass(top::createTopLayout());
   pm.addPass(top::createTopStorageTypes({options.quantize}));
+  // A debug build stores the scores and weights, too.
+  if (!options.keepAll)
+    pm.addPass(top::createTopFuseAttention(
+        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
   endStage("top");
-  pm.addPass(createConvertTopToLinalg());
+  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll}));
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
   endStage("kernels");
@@ -38,6 +44,7 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());
   pm.addPass(createConvertLinalgToPTO({options.numCore}));
+  pm.addPass(createBuildAttentionKernels({options.numCore}));
   // The split of K is independent of the number of cores, so that results are bit-identical.
   pm.addPass(createBuildCubeKernels({options.numCore, options.windows}));
   pm.addPass(pto::createPTOBindBlocks({options.numCore}));

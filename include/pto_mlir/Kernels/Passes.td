@@ -129,4 +129,30 @@ def BuildCubeKernels : Pass<"build-cube-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def BuildAttentionKernels : Pass<"build-attention-kernels", "::mlir::ModuleOp"> {
+  let summary = "Build the pto functions of each attention kernel";
+  let description = [{
+    A kernel that form-kernels made of one `top.attention` becomes two functions, @k for the cube cores and @k.vector for
+    the vector cores: products of tiles of keys on the one, an online softmax in f32 on the other. Scores, weights and
+    sums of a tile go from core to core through rings of slots in global memory, which the launch gets as outputs that
+    nobody reads.
+
+    ```mlir
+    func.func private @k(%q: tensor<1x12x128x64xf16>, %k: .., %v: .., %o: ..) -> tensor<1x12x128x64xf16>
+    // becomes
+    func.func private @k(%q: !pto.ptr<f16>, %k: .., %v: .., %scores: !pto.ptr<f32>, %weights: !pto.ptr<f16>, %sums: !pto.ptr<f32>, %o: ..)
+    func.func private @k.vector(..)
+    ```
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks per launch; 0: unknown at compile time, 1: no distribution. Results do not depend on it">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::pto_mlir::pto::PTODialect", "::pto_mlir::top::TopDialect"
+  ];
+}
+
 #endif // PTO_MLIR_KERNELS_PASSES

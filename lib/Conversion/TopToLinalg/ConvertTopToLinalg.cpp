@@ -2,7 +2,10 @@
 
 #include "Patterns.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Attention.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -123,18 +126,32 @@ LogicalResult checkElementTypes(ModuleOp module) {
   return success(computable);
 }
 
-/// Applies `patterns` to all ops, continuing after failures, so that the user sees all errors at once.
-LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &patterns) {
+/// Whether `op` is left to build-attention-kernels.
+bool hasAttentionKernel(Operation *op) {
+  auto attention = dyn_cast<top::AttentionOp>(op);
+  std::string reason;
+  if (!attention || attention::canBuild(attention, pto::targetOf(op).name, &reason))
+    return static_cast<bool>(attention);
+  PTO_DEBUG("attention '" << top::getTensorName(attention.getResult()) << "' is decomposed: " << reason);
+  return false;
+}
+
+/// Applies `patterns` to all ops but those that `stays` names, continuing after failures, so that the user sees all
+/// errors at once.
+LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &patterns,
+                         llvm::function_ref<bool(Operation *)> stays) {
   struct Pending : RewriterBase::Listener {
+    explicit Pending(llvm::function_ref<bool(Operation *)> stays) : stays(stays) {}
+    llvm::function_ref<bool(Operation *)> stays;
     std::vector<Operation *> ops;
     llvm::SmallDenseSet<Operation *> live;
     void add(Operation *op) {
-      if (isToConvert(op) && live.insert(op).second)
+      if (isToConvert(op) && !stays(op) && live.insert(op).second)
         ops.push_back(op);
     }
     void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override { add(op); }
     void notifyOperationErased(Operation *op) override { live.erase(op); }
-  } pending;
+  } pending(stays);
   module.walk([&](Operation *op) { pending.add(op); });
   PatternApplicator applicator(patterns);
   applicator.applyDefaultCostModel();
@@ -162,6 +179,8 @@ LogicalResult convertAll(ModuleOp module, const FrozenRewritePatternSet &pattern
 }
 
 struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
+  using ConvertTopToLinalgBase::ConvertTopToLinalgBase;
+
   LogicalResult initialize(MLIRContext *context) override {
     using namespace top_to_linalg;
     RewritePatternSet set(context);
@@ -196,7 +215,8 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
         noteIndexBounds(func);
     Shapes shapes = namedShapes(getOperation());
     PTO_DEBUG(shapes.size() << " named tensors");
-    if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns)))
+    auto stays = [&](Operation *op) { return attentionKernels && hasAttentionKernel(op); };
+    if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns, stays)))
       return signalPassFailure();
     noteShapes(getOperation(), shapes);
     for (auto func : getOperation().getOps<func::FuncOp>())

@@ -106,22 +106,10 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
   return handover;
 }
 
-void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
-  // A lane flag of a vector core is raised by MTE3: what it stored came from what it loaded before.
-  if (e.arch.laneFlags && pipe == pto::Pipe::PIPE_MTE2)
-    pipe = pto::Pipe::PIPE_MTE3;
-  e.b.create<pto::SyncSetOp>(e.loc, pto::PipeAttr::get(e.context(), pipe),
-                             e.b.getI32IntegerAttr(static_cast<int>(semaphore)), IntegerAttr(), Value());
-}
+void raise(Emitter &e, pto::Pipe pipe, Semaphore semaphore) { raise(e, pipe, static_cast<int32_t>(semaphore)); }
 
 void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
-  auto wait = [&](int32_t number) {
-    e.b.create<pto::SyncWaitOp>(e.loc, pto::PipeAttr::get(e.context(), pipe), e.b.getI32IntegerAttr(number), Value());
-  };
-  wait(static_cast<int32_t>(semaphore));
-  // With lane flags each vector core has flags of its own at the cube core, behind those of the one before.
-  for (int64_t lane = 1; e.arch.laneFlags && semaphore == Semaphore::Free && lane < e.arch.vectorCores; ++lane)
-    wait(static_cast<int32_t>(static_cast<int64_t>(semaphore) + lane * e.arch.crossFlags));
+  await(e, pipe, static_cast<int32_t>(semaphore), /*fromVectors=*/semaphore == Semaphore::Free);
 }
 
 /// The body of `panel` in the place of a call.

@@ -10,7 +10,7 @@
 #ifndef PTO_MLIR_LIB_KERNELS_CUBE_HANDOVER_H
 #define PTO_MLIR_LIB_KERNELS_CUBE_HANDOVER_H
 
-#include "Emitter.h"
+#include "Rings.h"
 
 namespace pto_mlir::cube {
 

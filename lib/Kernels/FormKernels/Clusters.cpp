@@ -4,6 +4,7 @@
 
 #include "ClusterOrder.h"
 
+#include "../Attention/Attention.h"
 #include "../Cube/StridedView.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 
@@ -27,6 +28,8 @@ private:
   Cluster *create(OpRole kind, Operation *op);
   void absorbViews(Cluster &cube);
   void absorbTail(Cluster &cube);
+  void absorbHeads(Cluster &attention);
+  void absorbExtension(Cluster &attention);
   void absorbInput(Cluster &window);
   void absorbMovedTail(Cluster &cube);
   bool isOnlyViewed(Operation *op);
@@ -99,6 +102,33 @@ void Builder::absorbTail(Cluster &cube) {
   }
 }
 
+// An attention reads heads where a projection left them, as a product reads rows.
+void Builder::absorbHeads(Cluster &attention) {
+  auto op = cast<top::AttentionOp>(attention.ops.front());
+  for (unsigned operand = 0; operand < 3; ++operand) {
+    SmallVector<Operation *> chain;
+    for (Value value = op->getOperand(operand); cube::isView(value.getDefiningOp());
+         value = value.getDefiningOp()->getOperand(0))
+      chain.push_back(value.getDefiningOp());
+    for (; llvm::any_of(chain, cube::isMovingView); chain.pop_back()) {
+      if (!attention::operandHeads(op, operand, chain.back()->getOperand(0)))
+        continue;
+      attention.views.insert(chain.begin(), chain.end());
+      break;
+    }
+  }
+}
+
+// An attention's quotients are f32 until they are stored.
+void Builder::absorbExtension(Cluster &attention) {
+  Value value = attention.ops.front()->getResult(0);
+  auto generic = value.hasOneUse() ? dyn_cast<linalg::GenericOp>(*value.user_begin()) : linalg::GenericOp();
+  if (!generic || !isExtension(generic))
+    return;
+  attention.ops.push_back(generic);
+  result.of[generic] = &attention;
+}
+
 static bool isProduct(Operation *op) {
   return isa<linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(op);
 }
@@ -157,11 +187,12 @@ void Builder::absorbMovedTail(Cluster &cube) {
   }
 }
 
-// Do only products read `op`, through views of their own?
+// Do only products and attentions read `op`, through views of their own?
 bool Builder::isOnlyViewed(Operation *op) {
   return llvm::all_of(op->getUsers(), [&](Operation *user) {
     Cluster *cluster = result.of.lookup(user);
-    if (cluster && cluster->kind == OpRole::Cube && user == cluster->ops.front())
+    bool views = cluster && (cluster->kind == OpRole::Cube || cluster->kind == OpRole::Attention);
+    if (views && user == cluster->ops.front())
       return cluster->views.contains(op);
     // A movement that stays needs its source.
     return !cluster && cube::isView(user) && isOnlyViewed(user);
@@ -433,6 +464,11 @@ FailureOr<Clusters> Builder::run() {
     }
     case OpRole::Window:
       absorbInput(*create(role, &op));
+      order.add(&op);
+      break;
+    case OpRole::Attention:
+      absorbHeads(*create(role, &op));
+      absorbExtension(*result.of.lookup(&op));
       order.add(&op);
       break;
     case OpRole::Movement:

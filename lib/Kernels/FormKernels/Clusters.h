@@ -25,7 +25,7 @@ struct Cluster {
   unsigned formed = 0;                      ///< when it last grew
   bool alive = true;                        ///< false once merged into another one
   llvm::SmallSetVector<mlir::Operation *, 4>
-      views; ///< Cube only: reshapes and movements through which it reads its operands
+      views; ///< Cube and Attention: reshapes and movements through which it reads its operands
 };
 
 /// The clusters of a block and who is in which.

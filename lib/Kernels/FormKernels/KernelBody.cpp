@@ -235,9 +235,11 @@ Kernel BodyBuilder::build(StringRef name) {
       func::FuncOp::create(loc, name, FunctionType::get(builder.getContext(), argumentTypes, kernel.resultTypes));
   kernel.func.setPrivate();
   bool cube = cluster.kind == OpRole::Cube;
+  // An attention kernel runs on both kinds of core; build-attention-kernels makes a function for each.
+  bool forCube = cube || cluster.kind == OpRole::Attention;
   kernel.func->setAttr(
       pto::kKernelKindAttr,
-      pto::KernelKindAttr::get(builder.getContext(), cube ? pto::KernelKind::cube : pto::KernelKind::vector));
+      pto::KernelKindAttr::get(builder.getContext(), forCube ? pto::KernelKind::cube : pto::KernelKind::vector));
   Block *entry = kernel.func.addEntryBlock();
   builder.setInsertionPointToStart(entry);
   for (auto [input, argument] : llvm::zip(kernel.inputs, entry->getArguments()))

@@ -88,6 +88,8 @@ OpRole classify(Operation *op) {
     return OpRole::Host;
   if (isContraction(op))
     return OpRole::Cube;
+  if (isa<top::AttentionOp>(op))
+    return OpRole::Attention;
   if (isWindow(op))
     return OpRole::Window;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
@@ -138,6 +140,14 @@ bool isTruncation(linalg::GenericOp generic) {
   auto yield = cast<linalg::YieldOp>(body->getTerminator());
   auto trunc = yield.getOperand(0).getDefiningOp<arith::TruncFOp>();
   return trunc && trunc.getIn() == body->getArgument(0);
+}
+
+bool isExtension(linalg::GenericOp generic) {
+  if (!isPlainUnary(generic))
+    return false;
+  Block *body = generic.getBlock();
+  auto extension = cast<linalg::YieldOp>(body->getTerminator()).getOperand(0).getDefiningOp<arith::ExtFOp>();
+  return extension && extension.getIn() == body->getArgument(0);
 }
 
 } // namespace pto_mlir::kernels

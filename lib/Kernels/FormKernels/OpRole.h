@@ -17,6 +17,7 @@ enum class OpRole {
   Init,            ///< fill or bias broadcast used only as a destination; cloned into each user's kernel
   Pad,             ///< border of convolutions and pools only; cloned into each user's kernel
   Cube,            ///< contraction: root of a cube kernel
+  Attention,       ///< root and only op of an attention kernel
   Window,          ///< depthwise convolution or pool: root of a vector kernel
   Elementwise,     ///< parallel generic, operands identical or broadcast
   RowReduction,    ///< generic that reduces its innermost dimensions
@@ -41,6 +42,10 @@ bool isRelu(mlir::linalg::GenericOp generic);
 /// True when `generic` has one input, read by the identity, and its body is
 /// one `arith.truncf`.
 bool isTruncation(mlir::linalg::GenericOp generic);
+
+/// True when `generic` has one input, read by the identity, and its body is
+/// one `arith.extf`.
+bool isExtension(mlir::linalg::GenericOp generic);
 
 } // namespace pto_mlir::kernels
 

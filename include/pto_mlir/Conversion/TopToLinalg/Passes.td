@@ -17,7 +17,14 @@ def ConvertTopToLinalg : Pass<"convert-top-to-linalg", "::mlir::ModuleOp"> {
 
     After: one `linalg.generic` named by the same location, whose body is
     `arith.maximumf %in, %zero`.
+
+    With `attention-kernels`, each `top.attention` that build-attention-kernels can build
+    stays as it is; the others are decomposed.
   }];
+  let options = [
+    Option<"attentionKernels", "attention-kernels", "bool", /*default=*/"false",
+           "Leave attentions for which there is a kernel">
+  ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"

@@ -51,6 +51,41 @@ std::optional<Columns> findColumns(Value value) {
   return columns;
 }
 
+// Multiplies the columns' weights and biases by `factor`; false where these are not constant.
+bool scaleColumns(const Columns &columns, double factor, PatternRewriter &rewriter, Absorbed &absorbed) {
+  MatMulOp product = columns.product;
+  std::optional<Weight> weights = getConstant(product.getRhs());
+  std::optional<Weight> bias = product.getBias() ? getConstant(product.getBias()) : std::nullopt;
+  if (!weights || weights->type.getRank() != 2 || (product.getBias() && !bias) ||
+      !isa<FloatType>(weights->type.getElementType()))
+    return false;
+  int64_t count = product.getType().getShape().back();
+  int64_t stride = product.getTransposeB() ? weights->type.getNumElements() / count : 1;
+  auto scaled = [&](const Weight &weight, Value old, int64_t step) {
+    std::vector<double> values = toDoubles(weight);
+    for (size_t i = 0; i < values.size(); ++i)
+      if (int64_t column = i / step % count; column >= columns.begin && column < columns.end)
+        values[i] *= factor;
+    OpBuilder::InsertionGuard guard(rewriter);
+    rewriter.setInsertionPoint(product);
+    return createConstant(rewriter, old.getLoc(), (getTensorName(old) + "_scaled").str(), weight.type,
+                          fromDoubles(weight.type.getElementType(), values));
+  };
+  // The intermediate tensors hold scaled values, so their names are absorbed.
+  absorbed.add(product.getLoc());
+  for (Operation *part : columns.chain) {
+    absorbed.add(part->getLoc());
+    rewriter.modifyOpInPlace(part, [&] { part->setLoc(rewriter.getUnknownLoc()); });
+  }
+  rewriter.modifyOpInPlace(product, [&] {
+    product->setLoc(rewriter.getUnknownLoc());
+    product.getRhsMutable().assign(scaled(*weights, product.getRhs(), stride));
+    if (bias)
+      product.getBiasMutable().assign(scaled(*bias, product.getBias(), 1));
+  });
+  return true;
+}
+
 template <typename OpTy> struct FuseScale : public AbsorbingPattern<OpTy> {
   using AbsorbingPattern<OpTy>::AbsorbingPattern;
 
@@ -64,38 +99,8 @@ template <typename OpTy> struct FuseScale : public AbsorbingPattern<OpTy> {
       if (factor && divides)
         factor = *factor == 0 ? std::nullopt : std::optional<double>(1 / *factor);
       std::optional<Columns> columns = factor ? findColumns(value) : std::nullopt;
-      if (!columns || columns->chain.empty())
+      if (!columns || columns->chain.empty() || !scaleColumns(*columns, *factor, rewriter, this->absorbed))
         continue;
-      MatMulOp product = columns->product;
-      std::optional<Weight> weights = getConstant(product.getRhs());
-      std::optional<Weight> bias = product.getBias() ? getConstant(product.getBias()) : std::nullopt;
-      if (!weights || weights->type.getRank() != 2 || (product.getBias() && !bias) ||
-          !isa<FloatType>(weights->type.getElementType()))
-        continue;
-      int64_t count = product.getType().getShape().back();
-      int64_t stride = product.getTransposeB() ? weights->type.getNumElements() / count : 1;
-      auto scaled = [&](const Weight &weight, Value old, int64_t step) {
-        std::vector<double> values = toDoubles(weight);
-        for (size_t i = 0; i < values.size(); ++i)
-          if (int64_t column = i / step % count; column >= columns->begin && column < columns->end)
-            values[i] *= *factor;
-        OpBuilder::InsertionGuard guard(rewriter);
-        rewriter.setInsertionPoint(product);
-        return createConstant(rewriter, old.getLoc(), (getTensorName(old) + "_scaled").str(), weight.type,
-                              fromDoubles(weight.type.getElementType(), values));
-      };
-      // The intermediate tensors hold scaled values, so their names are absorbed.
-      this->absorbed.add(product.getLoc());
-      for (Operation *part : columns->chain) {
-        this->absorbed.add(part->getLoc());
-        rewriter.modifyOpInPlace(part, [&] { part->setLoc(rewriter.getUnknownLoc()); });
-      }
-      rewriter.modifyOpInPlace(product, [&] {
-        product->setLoc(rewriter.getUnknownLoc());
-        product.getRhsMutable().assign(scaled(*weights, product.getRhs(), stride));
-        if (bias)
-          product.getBiasMutable().assign(scaled(*bias, product.getBias(), 1));
-      });
       Operation *last = columns->chain.front();
       rewriter.modifyOpInPlace(last, [&] { last->setLoc(op.getLoc()); });
       rewriter.replaceOp(op, value);
@@ -105,10 +110,25 @@ template <typename OpTy> struct FuseScale : public AbsorbingPattern<OpTy> {
   }
 };
 
+// The scale of an attention whose queries a product makes of them.
+struct FuseAttentionScale : public AbsorbingPattern<AttentionOp> {
+  using AbsorbingPattern<AttentionOp>::AbsorbingPattern;
+
+  LogicalResult matchAndRewrite(AttentionOp op, PatternRewriter &rewriter) const override {
+    double scale = op.getScale().convertToDouble();
+    std::optional<Columns> columns =
+        scale != 1 && op.getQuery().hasOneUse() ? findColumns(op.getQuery()) : std::nullopt;
+    if (!columns || !scaleColumns(*columns, scale, rewriter, this->absorbed))
+      return rewriter.notifyMatchFailure(op, "queries are no product with constant weights, or are not scaled");
+    rewriter.modifyOpInPlace(op, [&] { op.setScale(APFloat(1.0)); });
+    return success();
+  }
+};
+
 } // namespace
 
 void populateFuseScale(RewritePatternSet &patterns, Absorbed &absorbed) {
-  patterns.add<FuseScale<MulOp>, FuseScale<DivOp>>(patterns.getContext(), absorbed);
+  patterns.add<FuseScale<MulOp>, FuseScale<DivOp>, FuseAttentionScale>(patterns.getContext(), absorbed);
 }
 
 } // namespace pto_mlir::top

@@ -1,0 +1,165 @@
+//===- AttentionPart.cpp - what both functions of a kernel share ----------===//
+
+#include "AttentionPart.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace pto_mlir::attention {
+
+AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, const AttentionTiling &tiling,
+                             const Rings &rings, int64_t cores)
+    : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)), blocks(e.constant(cores)) {
+  e.cores = cores;
+  if (cores != 1)
+    block =
+        e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
+  if (cores == 0)
+    blocks =
+        e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockNumOp>(e.loc)).getResult();
+}
+
+void AttentionPart::setKeys(Unit &unit) {
+  const AttentionProblem &p = a.problem;
+  unit.firstTile = e.constant(0), unit.endTile = e.constant(t.tiles(p)), unit.length = e.constant(p.keys);
+  if (a.lengths) {
+    Value given = e.b.create<pto::LoadScalarOp>(e.loc, e.b.getI32Type(), e.argument(*a.lengths),
+                                                e.value(e.div(unit.head, a.headsOfBatch)));
+    Ix number = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), given).getResult();
+    unit.length = e.max(e.min(number, unit.length), e.constant(0));
+    unit.endTile = e.div(e.add(unit.length, e.constant(t.keys - 1)), t.keys);
+  }
+  unit.offset = a.offset ? e.constant(*a.offset) : e.sub(unit.length, e.constant(p.queries));
+  // Positions of the keys that the first and the last row see.
+  if (a.after) {
+    Ix last = e.add(e.add(e.add(unit.row, unit.rows), unit.offset), e.constant(*a.after));
+    Ix seen = e.div(e.max(e.add(last, e.constant(t.keys - 1)), e.constant(0)), t.keys);
+    unit.endTile = e.min(unit.endTile, seen);
+  }
+  if (a.before) {
+    Ix first = e.sub(e.add(unit.row, unit.offset), e.constant(*a.before));
+    unit.firstTile = e.min(e.div(e.max(first, e.constant(0)), t.keys), unit.endTile);
+  }
+}
+
+AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
+  int64_t perHead = ceilDiv(a.problem.queries, t.rows);
+  Unit unit;
+  unit.exists = exists;
+  Ix round = getConstantIntValue(blocks)
+                 ? e.div(index, *getConstantIntValue(blocks))
+                 : Ix(e.b.create<arith::FloorDivSIOp>(e.loc, e.value(index), e.value(blocks)).getResult());
+  unit.turn = e.rem(round, 2);
+  Ix number = unitOf(index);
+  unit.head = e.div(number, perHead);
+  unit.row = e.mul(e.rem(number, perHead), t.rows);
+  unit.rows = e.extent(unit.row, t.rows, a.problem.queries);
+  setKeys(unit);
+  unit.firstTile = e.mul(unit.firstTile, exists);
+  unit.endTile = e.mul(unit.endTile, exists);
+  return unit;
+}
+
+Ix AttentionPart::unitOf(Ix index) {
+  int64_t units = t.units(a.problem), heads = a.problem.heads, perHead = units / heads;
+  // A unit that does not exist is like the first or the last one, without tiles.
+  auto inside = [&](Ix x) { return e.max(e.min(x, e.constant(units - 1)), e.constant(0)); };
+  if (!a.after || e.cores < 2)
+    return inside(index);
+  // Later rows see more keys. Blocks take the longest units first; rounds go to and fro, and the last one, in which not
+  // every block has a unit, begins at the block with the shortest one so far.
+  int64_t rounds = ceilDiv(units, e.cores);
+  Ix back = e.rem(e.sub(e.constant(rounds - 1), e.div(index, e.cores)), 2);
+  Ix mirror = e.sub(e.constant(e.cores - 1), e.mul(block, 2));
+  Ix rank = inside(rounds == 1 ? index : e.add(index, e.mul(back, mirror)));
+  Ix last = e.sub(e.constant(perHead - 1), e.div(rank, heads));
+  return e.add(e.mul(e.rem(rank, heads), perHead), last);
+}
+
+void AttentionPart::forUnits() {
+  Ix units = e.constant(t.units(a.problem)), one = e.constant(1), zero = e.constant(0);
+  auto atLeastOne = [&](Ix x) { return e.min(e.max(x, zero), one); };
+  auto loop = e.b.create<scf::ForOp>(e.loc, e.value(block), e.value(e.add(units, blocks)), e.value(blocks));
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPointToStart(loop.getBody());
+  Ix index = loop.getInductionVar(), last = e.sub(index, blocks);
+  Unit unit = unitAt(index, atLeastOne(e.sub(units, index))), before = unitAt(last, atLeastOne(e.add(last, one)));
+  before.turn = e.sub(one, unit.turn);
+  Ix lead = e.constant(kAhead);
+  u = unit;
+  unlessZero(u.exists, false, [&] { begin(); });
+  e.loop(zero, lead, [&](Ix step) {
+    enterLoop(false);
+    u = unit;
+    Ix tile = e.add(u.firstTile, step);
+    unlessZero(atLeastOne(e.sub(u.endTile, tile)), false, [&] { ahead(tile); });
+    u = before;
+    tile = e.add(e.sub(u.endTile, lead), step);
+    // Only tiles that there are: a unit may have fewer than those ahead.
+    Ix seen = e.mul(u.exists, atLeastOne(e.add(e.sub(tile, u.firstTile), one)));
+    unlessZero(seen, false, [&] { behind(tile); });
+  });
+  u = before;
+  unlessZero(u.exists, false, [&] { finish(); });
+  u = unit;
+  e.loop(e.add(u.firstTile, lead), u.endTile, [&](Ix tile) {
+    enterLoop(true);
+    ahead(tile);
+    behind(e.sub(tile, lead));
+  });
+}
+
+Value AttentionPart::alloc(int32_t buffers, pto::TileBufType type) {
+  Value tile = alloc(type);
+  tile.getDefiningOp()->setAttr("pto.buffers", e.b.getI32IntegerAttr(buffers));
+  return tile;
+}
+
+Ix AttentionPart::keysOf(Ix tile) {
+  Ix first = e.mul(tile, t.keys);
+  return a.lengths ? e.min(e.constant(t.keys), e.sub(u.length, first)) : e.extent(first, t.keys, a.problem.keys);
+}
+
+void AttentionPart::unlessZero(Ix count, bool sure, llvm::function_ref<void()> body) {
+  if (sure)
+    return body();
+  e.ifZero(count, [] {}, body);
+}
+
+Ix AttentionPart::partExtent(Ix whole, int64_t number, int64_t size) {
+  Ix rest = e.min(e.constant(size), e.sub(whole, e.constant(number * size)));
+  return number ? e.max(rest, e.constant(0)) : rest;
+}
+
+Value AttentionPart::valid(Value tile, Ix validRows, Ix validColumns) {
+  auto type = cast<pto::TileBufType>(tile.getType());
+  auto number = [](Ix x) { return getConstantIntValue(x).value_or(ShapedType::kDynamic); };
+  pto::TileBufType wanted = type.withValid(number(validRows), number(validColumns));
+  if (wanted == type)
+    return tile;
+  Value zero = e.value(e.constant(0));
+  return e.b.create<pto::SubViewOp>(e.loc, wanted, tile, ValueRange{zero, zero}, e.value(validRows),
+                                    e.value(validColumns), e.b.getI64ArrayAttr({type.getRows(), type.getCols()}));
+}
+
+Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, unsigned firstArgument) {
+  Type f32 = Float32Type::get(a.element.getContext());
+  auto ring = [&](int32_t number, Type element, int64_t columns) {
+    cube::Ring ring;
+    ring.matrix.arg = firstArgument + number;
+    ring.matrix.element = element;
+    ring.matrix.rows = blocks * kSets * kSlots * t.box;
+    ring.matrix.cols = columns;
+    ring.rows = t.box;
+    ring.slots = kSets * kSlots;
+    ring.semaphore = number;
+    return ring;
+  };
+  Rings rings{ring(0, f32, t.keys), ring(1, a.element, t.keys), ring(2, f32, roundUp(a.problem.valueDepth, 16))};
+  rings.weights.fromVectors = true;
+  return rings;
+}
+
+} // namespace pto_mlir::attention

@@ -1,0 +1,87 @@
+//===- AttentionPart.h - what both functions of a kernel share --*- C++ -*-===//
+//
+// Both kinds of core go through the same units and tiles of a block:
+//
+//   for (unit of rows of Q, and once more)
+//     for (s = 0 .. 2)  ahead(tile s), behind(the last three of the unit before)
+//     finish(the unit before)
+//     for (s = 3 ..)    ahead(tile s), behind(tile s - 3)
+//
+// where the cube core is ahead with scores and behind with sums, the vector
+// cores ahead with weights and behind with the gathering of sums. Units take
+// two sets of slots in turn. A slot is free again when its turn comes, because
+// what is ahead of a tile follows what is behind the one that had the slot.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef PTO_MLIR_LIB_KERNELS_ATTENTION_ATTENTIONPART_H
+#define PTO_MLIR_LIB_KERNELS_ATTENTION_ATTENTIONPART_H
+
+#include "Attention.h"
+
+namespace pto_mlir::attention {
+
+using cube::Emitter;
+using cube::Ix;
+
+class AttentionPart {
+public:
+  virtual ~AttentionPart() = default;
+  AttentionPart(mlir::func::FuncOp func, const Attention &attention, const AttentionTiling &tiling, const Rings &rings,
+                int64_t cores);
+
+protected:
+  /// The units of this block.
+  void forUnits();
+  /// What a loop over tiles begins with: tiles of its own, which it uses in turn.
+  virtual void enterLoop(bool main) {}
+  /// What comes before a unit's first tile, of each tile, and after the last one. `u` is the unit.
+  virtual void begin() = 0;
+  virtual void ahead(Ix tile) = 0;
+  virtual void behind(Ix tile) = 0;
+  virtual void finish() = 0;
+  /// Unit number `index` in the order in which blocks take them.
+  Ix unitOf(Ix index);
+  /// `body` unless `count` is 0; always where `sure` says that it is not.
+  void unlessZero(Ix count, bool sure, llvm::function_ref<void()> body);
+  /// Elements of part `number` of `size` of what has `whole`.
+  Ix partExtent(Ix whole, int64_t number, int64_t size);
+  /// `tile` with that valid part; itself where that is its box.
+  mlir::Value valid(mlir::Value tile, Ix rows, Ix columns);
+  mlir::Value alloc(pto::TileBufType type) {
+    return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols()));
+  }
+  /// A tile with so many buffers, which trips of the loop take in turn.
+  mlir::Value alloc(int32_t buffers, pto::TileBufType type);
+  /// Where the unit's tile is in a ring.
+  Ix place(Ix tile) { return e.add(e.mul(u.turn, kSlots), e.rem(tile, kSlots)); }
+  Ix slotOf(const cube::Ring &ring, Ix tile) { return cube::slotRow(e, ring, block, place(tile)); }
+  /// Keys of a tile of the unit.
+  Ix keysOf(Ix tile);
+  /// Has each tile more than `keys` keys?
+  bool alwaysMoreKeys(int64_t keys) const {
+    return !a.lengths && a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys;
+  }
+
+  Emitter e;
+  const Attention &a;
+  const AttentionTiling &t;
+  const Rings &rings;
+  Ix block; ///< number of this block
+  struct Unit {
+    Ix exists;             ///< 0 or 1: a block may have no further unit
+    Ix turn;               ///< 0 and 1 in turn
+    Ix head, row, rows;    ///< its head among those of all batches, its first row, and how many
+    Ix length, offset;     ///< keys of its batch, and the place of the head's first row among them
+    Ix firstTile, endTile; ///< that it sees
+  } u;
+
+private:
+  Unit unitAt(Ix index, Ix exists);
+  void setKeys(Unit &unit);
+  Ix blocks; ///< of the launch
+};
+
+} // namespace pto_mlir::attention
+
+#endif // PTO_MLIR_LIB_KERNELS_ATTENTION_ATTENTIONPART_H

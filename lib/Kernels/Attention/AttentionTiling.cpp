@@ -1,0 +1,112 @@
+//===- AttentionTiling.cpp - sizes of an attention kernel -----------------===//
+
+#include "pto_mlir/Kernels/AttentionTiling.h"
+
+#include "pto_mlir/ISA/Table.h"
+
+#include <algorithm>
+
+namespace pto_mlir::attention {
+
+namespace {
+
+constexpr int64_t kFloat = 4; // bytes of scores, sums and statistics
+constexpr int64_t kBox = 16;  // rows and columns of a fractal
+/// What a tile of keys costs beside its rows, in rows: its loads, and the waits from core to core.
+constexpr int64_t kRowsOfTile = 128;
+constexpr int64_t kMaxRows = 128, kMinRows = 32, kMaxKeys = 256;
+
+/// Bytes of two tiles of each kind, which share their memory when they have one type.
+int64_t pooled(int64_t first, int64_t second, bool sameType) {
+  return sameType ? 2 * std::max(first, second) : 2 * (first + second);
+}
+
+int64_t wide(int64_t columns) { return roundUp(columns, kBox); }
+
+/// The tiling with units of at most `rows` rows and tiles of at most `keys` keys; products take what L0 holds.
+std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLimits &limits, int64_t rows,
+                                   int64_t keys) {
+  AttentionTiling t;
+  // Units of a head differ by as little as can be.
+  t.rows = ceilDiv(p.queries, ceilDiv(p.queries, rows));
+  t.box = roundUp(t.rows, kBox);
+  t.chunk = ceilDiv(t.rows, limits.vectorCores * kHalves);
+  t.chunkBox = roundUp(t.chunk, 32 / kFloat);
+  // Halves of a tile's columns are whole blocks of 32 bytes.
+  t.keys = std::min(keys, roundUp(p.keys, p.keys > 64 ? 64 : 2 * kBox));
+  if (ubBytes(p, t) > limits.ub)
+    return std::nullopt;
+  for (int64_t columns : {128, 64, 32, 16})
+    for (int64_t depth : {128, 64, 32, 16})
+      for (int64_t sum : {128, 64, 32, 16}) {
+        t.scoreKeys = std::min(columns, t.keys);
+        t.scoreStep = std::min(depth, wide(p.depth));
+        t.sumStep = std::min({sum, t.keys, std::max<int64_t>(64, wide(p.valueDepth))});
+        bool whole = t.keys % t.scoreKeys == 0 && t.keys % t.sumStep == 0 && wide(p.depth) % t.scoreStep == 0;
+        if (whole && l0aBytes(p, t) <= limits.l0a && l0bBytes(p, t) <= limits.l0b && l0cBytes(p, t) <= limits.l0c &&
+            l1Bytes(p, t) <= limits.l1)
+          return t;
+      }
+  return std::nullopt;
+}
+
+} // namespace
+
+std::optional<AttentionLimits> attentionLimits(std::string_view architecture) {
+  const isa::ArchInfo *arch = isa::findArch(architecture);
+  if (!arch)
+    return std::nullopt;
+  auto bytes = [&](isa::Memory memory) -> int64_t { return arch->memory(memory).bytes; };
+  return AttentionLimits{arch->scratchBegin,      bytes(isa::Memory::L1),  bytes(isa::Memory::L0A),
+                         bytes(isa::Memory::L0B), bytes(isa::Memory::L0C), arch->blocks,
+                         arch->vectorCores};
+}
+
+int64_t ubBytes(const AttentionProblem &p, const AttentionTiling &t) {
+  int64_t scores = kHalves * t.chunkBox * t.keys * (kFloat + p.bytes);
+  int64_t scratch = t.chunkBox * t.keys / 2 * kFloat;
+  int64_t sums = 2 * kHalves * t.chunkBox * wide(p.valueDepth) * kFloat;
+  // A tile of weights holds the result where it is wide enough.
+  int64_t result = t.keys < wide(p.valueDepth) ? t.chunkBox * wide(p.valueDepth) * p.bytes : 0;
+  int64_t statistics = ((1 + kSets) * kHalves + kSets * kSlots * kHalves + 2) * t.chunkBox * kFloat;
+  int64_t biasRow = (t.keys + kBox) * (kFloat + p.bytes); // and a sink
+  return scores + scratch + sums + result + statistics + biasRow;
+}
+
+int64_t l1Bytes(const AttentionProblem &p, const AttentionTiling &t) {
+  int64_t query = t.box * wide(p.depth), keys = 2 * t.keys * wide(p.depth);
+  int64_t weights = 2 * t.box * t.keys, values = 2 * t.keys * wide(p.valueDepth);
+  return (query + keys + weights + values) * p.bytes;
+}
+
+int64_t l0aBytes(const AttentionProblem &p, const AttentionTiling &t) {
+  return pooled(t.box * t.scoreStep * p.bytes, t.box * t.sumStep * p.bytes, t.scoreStep == t.sumStep);
+}
+
+int64_t l0bBytes(const AttentionProblem &p, const AttentionTiling &t) {
+  return pooled(t.scoreStep * t.scoreKeys * p.bytes, t.sumStep * wide(p.valueDepth) * p.bytes,
+                t.scoreStep == t.sumStep && t.scoreKeys == wide(p.valueDepth));
+}
+
+int64_t l0cBytes(const AttentionProblem &p, const AttentionTiling &t) {
+  int64_t scores = t.box * t.scoreKeys * kFloat, sums = t.box * wide(p.valueDepth) * kFloat;
+  return t.scoreKeys == wide(p.valueDepth) ? 2 * scores : 2 * scores + sums;
+}
+
+std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, const AttentionLimits &limits) {
+  std::optional<AttentionTiling> best;
+  int64_t least = 0;
+  for (int64_t rows = kMaxRows; rows >= kMinRows; rows /= 2) {
+    std::optional<AttentionTiling> found;
+    for (int64_t keys = kMaxKeys; keys >= 64 && !found; keys /= 2)
+      found = cut(p, limits, rows, keys);
+    if (!found)
+      continue;
+    int64_t time = ceilDiv(found->units(p), limits.blocks) * (found->box + kRowsOfTile);
+    if (!best || time < least)
+      best = found, least = time;
+  }
+  return best;
+}
+
+} // namespace pto_mlir::attention

@@ -1,0 +1,141 @@
+//===- BuildAttentionKernels.cpp - the build-attention-kernels pass -------===//
+
+#include "Attention.h"
+
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+#define DEBUG_TYPE "build-attention-kernels"
+#include "pto_mlir/Dialect/DebugLog.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+#define GEN_PASS_DEF_BUILDATTENTIONKERNELS
+#include "pto_mlir/Kernels/Passes.h.inc"
+
+namespace {
+
+/// The attention that a kernel on tensors consists of.
+top::AttentionOp attentionOf(func::FuncOp func) {
+  if (func.isExternal() || !func->hasAttr(pto::kKernelKindAttr) ||
+      !llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
+    return nullptr;
+  auto ops = func.getBody().front().getOps<top::AttentionOp>();
+  return ops.empty() ? top::AttentionOp() : *ops.begin();
+}
+
+class BuildAttentionKernelsPass : public impl::BuildAttentionKernelsBase<BuildAttentionKernelsPass> {
+public:
+  using BuildAttentionKernelsBase::BuildAttentionKernelsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    if (numCores < 0) {
+      module.emitError("num-cores must not be negative, got ") << numCores.getValue();
+      return signalPassFailure();
+    }
+    auto arch = module->getAttrOfType<StringAttr>(pto::kTargetArchAttr);
+    if (arch && !pto::findTarget(arch.getValue())) {
+      module.emitError("knows no architecture '") << arch.getValue() << "' (" << pto::targetNames() << ")";
+      return signalPassFailure();
+    }
+    bool good = true;
+    for (func::FuncOp func : llvm::to_vector(module.getOps<func::FuncOp>()))
+      if (top::AttentionOp op = attentionOf(func))
+        good &= succeeded(build(func, op));
+    if (!good)
+      signalPassFailure();
+  }
+
+private:
+  /// @k and @k.vector, for the two kinds of cores.
+  LogicalResult build(func::FuncOp kernel, top::AttentionOp op) {
+    const pto::Target &target = pto::targetOf(kernel);
+    unsigned inputs = kernel.getNumArguments() - kernel.getNumResults(), numRings = 3;
+    std::string reason;
+    auto attention = attention::matchAttention(op, target.name, inputs + numRings, &reason);
+    if (!attention)
+      return op.emitOpError("has no kernel: ") << reason << "; convert-top-to-linalg decomposes it";
+    // A net's output leaves as f32.
+    attention->out.element = getElementTypeOrSelf(kernel.getArgumentTypes().back());
+    auto tiling = attention::chooseAttentionTiling(attention->problem, *attention::attentionLimits(target.name));
+    // Slots for all blocks of a chip when the launch is not known.
+    int64_t blocks = numCores ? numCores.getValue() : target.blocks;
+    PTO_DEBUG("@" << kernel.getName() << ": " << tiling->units(attention->problem) << " units of " << tiling->rows
+                  << " rows, tiles of " << tiling->keys << " keys");
+    auto rings = attention::makeRings(*attention, *tiling, blocks, inputs);
+    const cube::Matrix *slots[] = {&rings.scores.matrix, &rings.weights.matrix, &rings.sums.matrix};
+    SmallVector<Type> pointers;
+    auto pointer = [&](Type type) { pointers.push_back(pto::PtrType::get(getElementTypeOrSelf(type))); };
+    for (Type type : kernel.getArgumentTypes().take_front(inputs))
+      pointer(type);
+    for (const cube::Matrix *ring : slots)
+      pointer(ring->element);
+    pointer(kernel.getArgumentTypes().back());
+    for (top::LaunchOp launch : launchesOf(kernel))
+      addSlots(launch, slots);
+
+    kernel->setAttr(pto::kPartOfAttr, kernel.getSymNameAttr());
+    kernel->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::cube));
+    OpBuilder b(kernel);
+    b.setInsertionPointAfter(kernel);
+    auto vector = cast<func::FuncOp>(b.clone(*kernel));
+    vector.setName((kernel.getName() + ".vector").str());
+    vector->setAttr(pto::kKernelKindAttr, pto::KernelKindAttr::get(&getContext(), pto::KernelKind::vector));
+    clearBody(kernel, pointers);
+    attention::buildCubePart(kernel, *attention, *tiling, rings, numCores);
+    clearBody(vector, pointers);
+    attention::buildVectorPart(vector, *attention, *tiling, rings, numCores);
+    return success();
+  }
+
+  SmallVector<top::LaunchOp> launchesOf(func::FuncOp kernel) {
+    SmallVector<top::LaunchOp> launches;
+    getOperation().walk([&](top::LaunchOp launch) {
+      if (launch.getKernel() == kernel.getName())
+        launches.push_back(launch);
+    });
+    return launches;
+  }
+
+  /// The rings are outputs of the launch that nobody reads.
+  void addSlots(top::LaunchOp launch, ArrayRef<const cube::Matrix *> slots) {
+    OpBuilder b(launch);
+    SmallVector<Value> inits;
+    for (const cube::Matrix *ring : slots)
+      inits.push_back(
+          b.create<tensor::EmptyOp>(launch.getLoc(), ArrayRef<int64_t>{ring->rows, ring->cols}, ring->element));
+    llvm::append_range(inits, launch.getInits());
+    auto padded = [&](ArrayAttr attr) {
+      SmallVector<StringRef> strings(slots.size(), "");
+      if (attr)
+        llvm::append_range(strings, attr.getAsValueRange<StringAttr>());
+      strings.resize(inits.size());
+      return b.getStrArrayAttr(strings);
+    };
+    auto whole = b.create<top::LaunchOp>(launch.getLoc(), ValueRange(inits).getTypes(), launch.getKernelAttr(),
+                                         launch.getInputs(), inits, padded(launch.getNamesAttr()),
+                                         padded(launch.getLayoutsAttr()), launch.getAbsorbedAttr(),
+                                         /*places=*/nullptr);
+    launch.replaceAllUsesWith(whole.getResults().drop_front(slots.size()));
+    launch.erase();
+  }
+
+  void clearBody(func::FuncOp kernel, ArrayRef<Type> types) {
+    kernel.getBody().getBlocks().clear();
+    kernel.setFunctionType(FunctionType::get(&getContext(), types, {}));
+    kernel.removeArgAttrsAttr();
+    kernel.removeResAttrsAttr();
+    kernel.addEntryBlock();
+  }
+};
+
+} // namespace
+
+} // namespace pto_mlir

@@ -1,0 +1,173 @@
+//===- CubePart.cpp - the products of an attention kernel -----------------===//
+//
+// scores: Q times the keys of a tile, in pieces of `scoreKeys` columns.
+// sums: the weights of a tile times its values, in steps of `sumStep` keys.
+//
+//===----------------------------------------------------------------------===//
+
+#include "AttentionPart.h"
+
+#include <map>
+
+using namespace mlir;
+
+namespace pto_mlir::attention {
+
+namespace {
+
+class CubePart final : AttentionPart {
+public:
+  using AttentionPart::AttentionPart;
+
+  void run() {
+    reserveAll();
+    forUnits();
+    e.b.create<func::ReturnOp>(e.loc);
+  }
+
+private:
+  void begin() override {
+    Ix depth = e.constant(a.problem.depth);
+    e.load(e.part(a.query, e.add(e.rowOf(a.query, u.head), u.row), e.colOf(a.query, u.head), u.rows, depth), query());
+  }
+  void finish() override {}
+
+  /// Two of each: one is loaded while the other is multiplied.
+  void enterLoop(bool main) override {
+    int64_t width = wide(a.problem.valueDepth), depth = wide(a.problem.depth);
+    keyTile = alloc(main ? 2 : 1, pto::makeMatZNTile(e.context(), depth, t.keys, a.element));
+    valueTile = alloc(1, pto::makeMatTile(e.context(), t.keys, width, a.element));
+    weightTile = alloc(1, pto::makeMatTile(e.context(), t.box, t.keys, a.element));
+  }
+
+  static int64_t wide(int64_t columns) { return roundUp(columns, 16); }
+
+  pto::TileBufType leftType(int64_t depth) { return pto::makeLeftTile(e.context(), e.arch, t.box, depth, a.element); }
+  pto::TileBufType rightType(int64_t depth, int64_t columns) {
+    return pto::makeRightTile(e.context(), depth, columns, a.element);
+  }
+  pto::TileBufType accType(int64_t columns) { return pto::makeAccTile(e.context(), t.box, columns, e.b.getF32Type()); }
+
+  /// Tiles of L0 that are used in turn, the same for all loops.
+  void reserve(pto::TileBufType type, int64_t count) {
+    Pool &pool = pools[type.getAsOpaquePointer()];
+    while (int64_t(pool.tiles.size()) < count)
+      pool.tiles.push_back(alloc(type));
+  }
+  void reserveAll() {
+    queryTile = alloc(pto::makeMatTile(e.context(), t.box, wide(a.problem.depth), a.element));
+    int64_t width = wide(a.problem.valueDepth);
+    reserve(leftType(t.scoreStep), 2);
+    reserve(leftType(t.sumStep), 2);
+    reserve(rightType(t.scoreStep, t.scoreKeys), 2);
+    reserve(rightType(t.sumStep, width), 2);
+    // Sums have a tile of their own where three fit.
+    bool three = 3 * t.box * t.scoreKeys * 4 <= attentionLimits(e.arch.name)->l0c;
+    reserve(accType(t.scoreKeys), three && t.scoreKeys == width ? 3 : 2);
+    reserve(accType(width), 1);
+  }
+  Value next(pto::TileBufType type) {
+    Pool &pool = pools.at(type.getAsOpaquePointer());
+    return pool.tiles[pool.turn++ % pool.tiles.size()];
+  }
+  Value left(int64_t depth, Ix extent) { return valid(next(leftType(depth)), u.rows, extent); }
+  Value right(int64_t depth, int64_t columns, Ix extent, Ix width) {
+    return valid(next(rightType(depth, columns)), extent, width);
+  }
+  Value accumulator(int64_t columns, Ix width) { return valid(next(accType(columns)), u.rows, width); }
+
+  Value query() { return valid(queryTile, u.rows, e.constant(a.problem.depth)); }
+  void extract(Value source, Ix row, Ix column, Value tile) {
+    e.b.create<pto::TExtractOp>(e.loc, source, e.value(row), e.value(column), tile);
+  }
+  void multiply(Value acc, Value x, Value y, bool first) {
+    if (first)
+      e.b.create<pto::TMatmulOp>(e.loc, x, y, acc);
+    else
+      e.b.create<pto::TMatmulAccOp>(e.loc, acc, x, y, acc);
+  }
+
+  /// The scores of a tile.
+  void ahead(Ix tile) override {
+    Ix keys = keysOf(tile), slot = slotOf(rings.scores, tile), kvHead = e.div(u.head, a.group);
+    Ix depths = e.constant(a.problem.depth), first = e.add(e.rowOf(a.key, kvHead), e.mul(tile, t.keys));
+    Value k = valid(keyTile, depths, keys);
+    e.load(e.part(a.key, e.colOf(a.key, kvHead), first, depths, keys), k);
+    // With one step Q stays in L0A for all pieces.
+    Value whole;
+    int64_t depth = a.problem.depth;
+    if (t.scoreStep >= depth) {
+      whole = left(t.scoreStep, e.constant(depth));
+      extract(query(), e.constant(0), e.constant(0), whole);
+    }
+    for (int64_t piece = 0; piece * t.scoreKeys < t.keys; ++piece) {
+      Ix columns = partExtent(keys, piece, t.scoreKeys);
+      unlessZero(columns, alwaysMoreKeys(piece * t.scoreKeys), [&] { scorePiece(k, piece, columns, slot, whole); });
+    }
+    cube::raise(e, pto::Pipe::PIPE_FIX, rings.scores);
+  }
+
+  void scorePiece(Value k, int64_t piece, Ix columns, Ix slot, Value whole) {
+    int64_t depth = a.problem.depth;
+    Value acc = accumulator(t.scoreKeys, columns);
+    for (int64_t at = 0; at < depth; at += t.scoreStep) {
+      Ix extent = e.constant(std::min(t.scoreStep, depth - at));
+      Value x = whole;
+      if (!x) {
+        x = left(t.scoreStep, extent);
+        extract(query(), e.constant(0), e.constant(at), x);
+      }
+      Value y = right(t.scoreStep, t.scoreKeys, extent, columns);
+      extract(k, e.constant(at), e.constant(piece * t.scoreKeys), y);
+      multiply(acc, x, y, at == 0);
+    }
+    store(acc, rings.scores, slot, piece * t.scoreKeys, columns);
+  }
+
+  /// The sums of a tile.
+  void behind(Ix tile) override {
+    const AttentionProblem &p = a.problem;
+    Ix keys = keysOf(tile), width = e.constant(p.valueDepth);
+    // V needs no wait, so its load stands in front of it.
+    Ix kvHead = e.div(u.head, a.group);
+    Value v = valid(valueTile, keys, width);
+    e.load(e.part(a.value, e.add(e.rowOf(a.value, kvHead), e.mul(tile, t.keys)), e.colOf(a.value, kvHead), keys, width),
+           v);
+    cube::await(e, pto::Pipe::PIPE_MTE2, rings.weights);
+    Value weights = valid(weightTile, u.rows, keys);
+    e.load(e.part(rings.weights.matrix, slotOf(rings.weights, tile), e.constant(0), u.rows, keys), weights);
+    Value acc = accumulator(wide(p.valueDepth), width);
+    for (int64_t piece = 0; piece * t.sumStep < t.keys; ++piece) {
+      Ix extent = partExtent(keys, piece, t.sumStep), at = e.constant(piece * t.sumStep);
+      unlessZero(extent, alwaysMoreKeys(piece * t.sumStep), [&] {
+        Value x = left(t.sumStep, extent), y = right(t.sumStep, wide(p.valueDepth), extent, width);
+        extract(weights, e.constant(0), at, x);
+        extract(v, at, e.constant(0), y);
+        multiply(acc, x, y, piece == 0);
+      });
+    }
+    store(acc, rings.sums, slotOf(rings.sums, tile), 0, width);
+    cube::raise(e, pto::Pipe::PIPE_FIX, rings.sums);
+  }
+
+  void store(Value acc, const cube::Ring &ring, Ix slot, int64_t column, Ix columns) {
+    e.b.create<pto::TStoreOp>(e.loc, acc, e.part(ring.matrix, slot, e.constant(column), u.rows, columns),
+                              pto::ReluPreMode::no_relu);
+  }
+
+  struct Pool {
+    SmallVector<Value> tiles;
+    size_t turn = 0;
+  };
+  std::map<const void *, Pool> pools; // by type
+  Value queryTile, keyTile, valueTile, weightTile;
+};
+
+} // namespace
+
+void buildCubePart(func::FuncOp func, const Attention &attention, const AttentionTiling &tiling, const Rings &rings,
+                   int64_t cores) {
+  CubePart(func, attention, tiling, rings, cores).run();
+}
+
+} // namespace pto_mlir::attention

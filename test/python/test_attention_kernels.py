@@ -1,0 +1,164 @@
+"""Attention in one kernel: numbers beside float64, in every mode of the simulator and for every number of cores."""
+
+import json
+
+import numpy as np
+import pytest
+from attention_reference import attention, module, random_case
+from pto_mlir import compiler
+from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools.native import program_output
+
+
+def operands(queries, keys, depth, heads=1, shared=1, batch=1, value_depth=0, layout="BNSD", dtype=np.float16, **more):
+    """Numbers of a storage type and the op's attributes: `heads` heads of `queries` rows share `shared` of `keys` keys."""
+    rng = np.random.default_rng(3)
+
+    def tensor(count, rows, columns):
+        shape = (batch, count, rows, columns) if layout == "BNSD" else (batch, rows, count * columns)
+        return rng.standard_normal(shape).astype(dtype).astype(np.float32)
+
+    feed = {
+        "query": tensor(heads, queries, depth),
+        "key": tensor(shared, keys, depth),
+        "value": tensor(shared, keys, value_depth or depth),
+    }
+    a = {"scale": depth**-0.5, "q_heads": heads, "kv_heads": shared}
+    a |= {f"{name}_layout": layout for name in ("q", "k", "v", "result")}
+    for name in ("bias", "lengths", "sinks"):
+        if name in more:
+            value = np.asarray(more.pop(name))
+            feed[name] = value if value.dtype == np.int32 else value.astype(dtype).astype(np.float32)
+    return feed, a | more
+
+
+def noise(*shape):
+    """A bias that hides some keys, and all of them from the last row."""
+    rng = np.random.default_rng(5)
+    bias = np.where(rng.random(shape) < 0.1, -np.inf, rng.standard_normal(shape))
+    if len(shape) > 1 and shape[-2] > 1:
+        bias[..., -1, :] = -np.inf
+    return bias
+
+
+CASES = {
+    "whole tiles": dict(queries=256, keys=512, depth=64),
+    "many tiles": dict(queries=128, keys=2048, depth=128),
+    "image": dict(queries=197, keys=197, depth=64, heads=3),
+    "shared heads": dict(queries=65, keys=129, depth=64, heads=4, shared=2, batch=2),
+    "rows of heads": dict(queries=130, keys=300, depth=80, heads=6, shared=3, layout="BSND"),
+    "one row": dict(queries=1, keys=77, depth=64, heads=2, shared=2),
+    "short": dict(queries=3, keys=5, depth=32),
+    "wide heads": dict(queries=40, keys=260, depth=256, heads=2),
+    "other depth of values": dict(queries=70, keys=300, depth=48, value_depth=96),
+    "causal": dict(queries=300, keys=300, depth=64, heads=2, causal=True),
+    "causal behind a past": dict(queries=100, keys=700, depth=64, causal=True),
+    "first rows without keys": dict(queries=100, keys=60, depth=64, causal=True),
+    "window": dict(queries=300, keys=900, depth=32, window=(70, 20)),
+    "bias": dict(queries=100, keys=300, depth=64, heads=2, batch=2, bias=noise(2, 1, 100, 300)),
+    "bias of keys": dict(queries=100, keys=300, depth=64, heads=2, batch=2, bias=noise(2, 1, 1, 300)),
+    "softcap and sinks": dict(queries=40, keys=300, depth=64, heads=2, softcap=5.0, sinks=[0.5, -1.0]),
+    "lengths": dict(
+        queries=40, keys=600, depth=64, batch=4, lengths=np.array([600, 0, 257, 31], np.int32), causal=True
+    ),
+}
+
+
+def deploy(folder, feed, a, quantize="F16", cores=2, processor="a3", debug=False):
+    (folder / "m.mlir").write_text(module(feed, a, attention(feed, a).shape))
+    compiler.deploy(str(folder / "m.mlir"), str(folder / "m.pmodel"), quantize, processor, cores, debug)
+    return folder / "m.pmodel"
+
+
+def run(model, feed, mode="functional"):
+    return InferenceSession(str(model), mode=mode).run(["y"], feed)[0]
+
+
+def mixed_kernels(model):
+    """How many kernels have streams of both kinds of core."""
+    made = json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]
+    return [{stream["core_kind"] for stream in kernel["streams"]} for kernel in made].count({"AIC", "AIV"})
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_numbers_and_bits(tmp_path, name):
+    feed, a = operands(**CASES[name])
+    results = []
+    for cores in (1, 2, 24):
+        model = deploy(tmp_path, feed, a, cores=cores)
+        assert mixed_kernels(model) == 1
+        results.append(run(model, feed))
+    np.testing.assert_allclose(results[0], attention(feed, a), atol=2e-3)
+    assert all(np.array_equal(results[0], other) for other in results[1:])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_every_mode_agrees(tmp_path, name):
+    feed, a = operands(**CASES[name])
+    model = deploy(tmp_path, feed, a)
+    expected = run(model, feed)
+    for mode in ("checked", "shuffled:5", "timing"):
+        assert np.array_equal(run(model, feed, mode), expected), mode
+
+
+@pytest.mark.parametrize("processor", ["a3", "a5"])
+def test_random_cases(tmp_path, processor):
+    """Any mixture of layouts and options; a bias with one column and a few narrow ones have no kernel."""
+    kernels = 0
+    for seed in range(100, 130):
+        feed, a = random_case(seed)
+        feed = {n: v.astype(np.float16).astype(np.float32) if v.dtype == np.float32 else v for n, v in feed.items()}
+        model = deploy(tmp_path, feed, a, cores=3, processor=processor)
+        made = mixed_kernels(model)
+        kernels += made
+        got = run(model, feed, "checked" if made else "functional")
+        np.testing.assert_allclose(got, attention(feed, a), atol=5e-3, err_msg=f"seed {seed}: {a}")
+    assert kernels >= 20
+
+
+@pytest.mark.parametrize("processor", ["a3", "a5"])
+def test_bf16(tmp_path, processor):
+    feed, a = operands(**CASES["shared heads"], dtype=np.float32)
+    feed = {name: (x.view(np.uint32) & 0xFFFF0000).view(np.float32) for name, x in feed.items()}
+    model = deploy(tmp_path, feed, a, "BF16", processor=processor)
+    assert mixed_kernels(model) == 1
+    np.testing.assert_allclose(run(model, feed, "checked"), attention(feed, a), atol=8e-3)
+
+
+def test_great_scores_do_not_overflow(tmp_path):
+    """Scores of some hundreds, the greatest of them late: the running maximum rescales what came before."""
+    feed, a = operands(**CASES["many tiles"])
+    feed["key"] = (feed["key"] * np.linspace(0, 30, 2048)[:, None]).astype(np.float16).astype(np.float32)
+    np.testing.assert_allclose(run(deploy(tmp_path, feed, a), feed), attention(feed, a), atol=4e-3)
+
+
+@pytest.mark.parametrize("name", ["many tiles", "image", "causal", "bias of keys"])
+def test_error_is_that_of_separate_kernels(tmp_path, name):
+    """The error to float64 is at most 1.2 times that of products and a softmax apart, which a debug build makes."""
+    feed, a = operands(**CASES[name])
+    wanted = attention(feed, a)
+    errors = []
+    for debug in (False, True):
+        model = deploy(tmp_path, feed, a, debug=debug)
+        assert mixed_kernels(model) == (0 if debug else 1)
+        errors.append(float(np.sqrt(np.mean((run(model, feed) - wanted) ** 2))))
+    print(f"{name}: {errors[0]:.2e} in one kernel, {errors[1]:.2e} apart")
+    assert errors[0] <= 1.2 * errors[1]
+
+
+def test_operands_may_be_one_tensor(tmp_path):
+    feed, a = operands(197, 197, 64, heads=3, shared=3)
+    text = module(feed, a, attention(feed, a).shape).replace("%query, %key, %value {", "%query, %query, %query {", 1)
+    (tmp_path / "m.mlir").write_text(text.replace("%query, %key, %value  {", "%query, %query, %query {", 1))
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F16", "a3", 2, False)
+    assert mixed_kernels(tmp_path / "m.pmodel") == 1
+    same = dict.fromkeys(feed, feed["query"])
+    np.testing.assert_allclose(run(tmp_path / "m.pmodel", feed, "checked"), attention(same, a), atol=2e-3)
+
+
+def test_few_launches(tmp_path):
+    """The kernel, and casts of what enters."""
+    feed, a = operands(**CASES["image"])
+    model = deploy(tmp_path, feed, a)
+    made = json.loads(program_output("pmodel_tool", ["--print", str(model)]))["kernels"]
+    assert sum(kernel["num_args"] == 7 for kernel in made) == 1 and len(made) <= 4
