@@ -75,3 +75,44 @@ def test_32_bit_integers_wrap_as_in_the_model(tmp_path):
     model = deploy(nodes, {"x": (TensorProto.INT32, [4])}, tmp_path, output=TensorProto.INT32)
     x = np.array([100_000, -100_000, 3, 46341], np.int32)
     assert np.array_equal(InferenceSession(str(model)).run(None, {"x": x})[0], x * x)
+
+
+def pairs() -> tuple[np.ndarray, np.ndarray]:
+    """Every pair of some numbers at the ends of ranges, and random pairs."""
+    rng = np.random.default_rng(0)
+    values = [0, 1, 2, 3, 7, 2**16, 2**24 - 1, 2**24 + 1, 2**30, 2**31 - 2, 2**31 - 1]
+    few = np.array([*values, *(-v for v in values), -(2**31)])
+    wide, narrow = rng.integers(-(2**31), 2**31, (2, 2000)), rng.integers(-100, 100, (2, 2000))
+    a = [np.repeat(few, few.size), wide[0], narrow[0], wide[0]]
+    b = [np.tile(few, few.size), wide[1], narrow[1], narrow[1]]
+    return np.concatenate(a), np.concatenate(b)
+
+
+def divided(a, b):
+    """Toward zero, as ONNX says; exact."""
+    return np.sign(a) * np.sign(b) * (np.abs(a) // np.abs(b))
+
+
+@pytest.mark.parametrize("kind", [TensorProto.INT32, I64])
+def test_quotients_round_toward_zero(kind, tmp_path):
+    """All pairs of edges, random numbers, and multiples of the divisor with their neighbours."""
+    a, b = pairs()
+    a, b = a[b != 0], b[b != 0]
+    near = np.clip(divided(a, b) * b + np.resize([-1, 0, 1], b.size), -(2**31) + 1, 2**31 - 1)
+    a, b = np.concatenate([a, near]), np.concatenate([b, b])
+    if kind == I64:  # the quotient of -2^31 and -1 leaves 32 bits, which bounds both
+        a, b = np.clip([a, b], -(2**31) + 1, 2**31 - 2)
+    else:
+        a, b = a[(a != -(2**31)) | (b != -1)], b[(a != -(2**31)) | (b != -1)]
+    dtype = np.int32 if kind == TensorProto.INT32 else np.int64
+    inputs = {"x": (kind, [a.size]), "z": (kind, [a.size])}
+    model = deploy([helper.make_node("Div", ["x", "z"], ["y"])], inputs, tmp_path, output=kind)
+    result = InferenceSession(str(model)).run(None, {"x": a.astype(dtype), "z": b.astype(dtype)})[0]
+    wrong = np.flatnonzero(result != divided(a, b))
+    assert wrong.size == 0, [(a[i], b[i], result[i]) for i in wrong[:5]]
+
+
+def test_magnitudes(tmp_path):
+    model = deploy([helper.make_node("Abs", ["x"], ["y"])], {"x": (I64, [4])}, tmp_path)
+    x = np.array([2**31 - 2, -(2**31) + 1, 0, -7])
+    assert np.array_equal(InferenceSession(str(model)).run(None, {"x": x})[0], np.abs(x))

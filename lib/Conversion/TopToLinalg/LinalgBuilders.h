@@ -76,6 +76,9 @@ private:
   int64_t spatial;
 };
 
+/// The quotient of two i32 of a body, rounded toward zero; -2^31 / -1 wraps. Any number where the divisor is 0.
+mlir::Value divideIntegers(mlir::OpBuilder &b, mlir::Location loc, mlir::Value dividend, mlir::Value divisor);
+
 } // namespace pto_mlir::top_to_linalg
 
 #endif // PTO_MLIR_LIB_CONVERSION_TOPTOLINALG_LINALGBUILDERS_H

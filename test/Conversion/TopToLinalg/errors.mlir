@@ -17,12 +17,12 @@ func.func @backward(%x: tensor<4xf32>) -> tensor<4xf32> {
 // -----
 
 // All errors of a module are reported, not only the first one.
-func.func @several(%a: tensor<4xi32>, %b: tensor<4xi32>) -> tensor<4xi32> {
-  // expected-error @+1 {{'top.div' op on integers has no lowering; cast the operands to float}}
-  %0 = top.div %a, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+func.func @several(%a: tensor<4xi16>, %b: tensor<4xi16>) -> tensor<4xi16> {
+  // expected-error @+1 {{'top.div' op on integers of 'i16' has no lowering; cast the operands to int32}}
+  %0 = top.div %a, %b : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
   // expected-error @+1 {{'top.pow' op on integers has no lowering; cast the operands to float}}
-  %1 = top.pow %0, %b : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
-  return %1 : tensor<4xi32>
+  %1 = top.pow %0, %b : (tensor<4xi16>, tensor<4xi16>) -> tensor<4xi16>
+  return %1 : tensor<4xi16>
 }
 
 // -----

@@ -21,8 +21,8 @@ template <typename TopOp, typename FloatOp, typename IntOp> struct BinaryLowerin
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
     auto type = cast<RankedTensorType>(op.getType());
     Type element = type.getElementType();
-    if (std::is_same_v<TopOp, top::DivOp> && !isa<FloatType>(element)) {
-      op.emitOpError("on integers has no lowering; cast the operands to float");
+    if (std::is_same_v<TopOp, top::DivOp> && !isa<FloatType>(element) && !element.isSignlessInteger(32)) {
+      op.emitOpError("on integers of ") << element << " has no lowering; cast the operands to int32";
       return failure();
     }
     rewriter.replaceOp(op,
@@ -30,6 +30,8 @@ template <typename TopOp, typename FloatOp, typename IntOp> struct BinaryLowerin
                                    [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
                                      if (isa<FloatType>(element))
                                        return b.create<FloatOp>(loc, args[0], args[1]);
+                                     if constexpr (std::is_same_v<TopOp, top::DivOp>)
+                                       return divideIntegers(b, loc, args[0], args[1]);
                                      return b.create<IntOp>(loc, args[0], args[1]);
                                    }));
     return success();

@@ -48,7 +48,7 @@ Value compute(top::ClipOp op, OpBuilder &b, Location loc, Value x) {
 Value compute(top::AbsOp, OpBuilder &b, Location loc, Value x) {
   if (isa<FloatType>(x.getType()))
     return b.create<math::AbsFOp>(loc, x);
-  return b.create<math::AbsIOp>(loc, x);
+  return b.create<arith::MaxSIOp>(loc, x, b.create<arith::SubIOp>(loc, scalar(b, loc, x.getType(), 0), x));
 }
 Value compute(top::NegOp, OpBuilder &b, Location loc, Value x) {
   if (isa<FloatType>(x.getType()))

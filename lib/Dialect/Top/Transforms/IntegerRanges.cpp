@@ -98,6 +98,13 @@ private:
         .Case([&](AddOp) { return Range{left().low + right().low, left().high + right().high}; })
         .Case([&](SubOp) { return Range{left().low - right().high, left().high - right().low}; })
         .Case([&](MulOp) { return product(left(), right()); })
+        .Case([&](DivOp) {
+          Range a = left(), b = right();
+          if (b.low >= 0)
+            return a.joined({0, 0});
+          __int128 most = std::max(-a.low, a.high);
+          return Range{-most, most};
+        })
         .Case([&](MaxOp) { return Range{std::max(left().low, right().low), std::max(left().high, right().high)}; })
         .Case([&](MinOp) { return Range{std::min(left().low, right().low), std::min(left().high, right().high)}; })
         .Case([&](ReluOp) { return Range{std::max<__int128>(left().low, 0), std::max<__int128>(left().high, 0)}; })
