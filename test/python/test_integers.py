@@ -12,7 +12,7 @@ from pto_mlir.tools.native import program_output
 I64 = TensorProto.INT64
 
 
-def deploy(nodes, inputs, folder, constants=(), output=I64):
+def deploy(nodes, inputs, folder, constants=(), output=I64, mode="F32"):
     """The .pmodel of a graph from `inputs` (name: type, shape) to y."""
     graph = helper.make_graph(
         nodes,
@@ -24,7 +24,7 @@ def deploy(nodes, inputs, folder, constants=(), output=I64):
     onnx_file, mlir, model = folder / "m.onnx", folder / "m.mlir", folder / "m.pmodel"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=8), str(onnx_file))
     compiler.transform(str(onnx_file), "m", [], [], str(mlir), "")
-    compiler.deploy(str(mlir), str(model), "F32", "a3", 1, False)
+    compiler.deploy(str(mlir), str(model), mode, "a3", 1, False)
     return model
 
 
@@ -116,3 +116,35 @@ def test_magnitudes(tmp_path):
     model = deploy([helper.make_node("Abs", ["x"], ["y"])], {"x": (I64, [4])}, tmp_path)
     x = np.array([2**31 - 2, -(2**31) + 1, 0, -7])
     assert np.array_equal(InferenceSession(str(model)).run(None, {"x": x})[0], np.abs(x))
+
+
+@pytest.mark.parametrize("mode", ["F32", "F16"])
+@pytest.mark.parametrize("kind", [np.uint8, np.int8, np.uint16, np.uint32])
+def test_images_of_narrow_integers(tmp_path, kind, mode):
+    """Cast to float and scaled, as an exporter puts pre-processing into a model."""
+    least, most = (-128, 127) if kind is np.int8 else (0, 255)
+    x = np.random.default_rng(4).integers(least, most + 1, (1, 3, 9, 7)).astype(kind)
+    nodes = [helper.make_node("Cast", ["x"], ["f"], to=TensorProto.FLOAT), helper.make_node("Add", ["f", "k"], ["y"])]
+    inputs = {"x": (helper.np_dtype_to_tensor_dtype(np.dtype(kind)), x.shape)}
+    model = deploy(nodes, inputs, tmp_path, [("k", np.float32(1))], TensorProto.FLOAT, mode)
+    (y,) = InferenceSession(str(model)).run(None, {"x": x})
+    assert np.array_equal(y, x.astype(np.float32) + 1)
+
+
+def test_extrema_of_bytes(tmp_path):
+    x = np.random.default_rng(4).integers(0, 256, (5, 40)).astype(np.uint8)
+    nodes = [helper.make_node("Max", ["x", "k"], ["y"])]
+    model = deploy(nodes, {"x": (TensorProto.UINT8, x.shape)}, tmp_path, [("k", np.uint8(99))], TensorProto.UINT8)
+    (y,) = InferenceSession(str(model)).run(None, {"x": x})
+    assert y.dtype == np.uint8 and np.array_equal(y, np.maximum(x, 99))
+
+
+def test_bytes_that_would_wrap_are_refused(tmp_path):
+    with pytest.raises(UserError, match="'ui8' may be from 0 to 510 and wrap"):
+        deploy(
+            [helper.make_node("Add", ["x", "x"], ["y"])],
+            {"x": (TensorProto.UINT8, [4])},
+            tmp_path,
+            (),
+            TensorProto.UINT8,
+        )

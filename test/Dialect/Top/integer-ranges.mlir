@@ -46,3 +46,31 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xi64> {
   %1 = top.add %0, %0 : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   return %1 : tensor<4xi64>
 }
+
+// -----
+
+// An image of bytes is stored as i32, since a cast computes.
+// CHECK-LABEL: @main(
+// CHECK-SAME: %arg0: tensor<4xi32> {top.type = ui8}
+func.func @main(%x: tensor<4xui8>) -> tensor<4xf32> {
+  %0 = top.cast %x {to = f32} : (tensor<4xui8>) -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+
+// -----
+
+// What is only moved keeps its size.
+// CHECK-LABEL: @main(
+// CHECK-SAME: %arg0: tensor<2x4xui8>)
+func.func @main(%x: tensor<2x4xui8>) -> tensor<4x2xui8> {
+  %0 = top.permute %x {perm = array<i64: 1, 0>} : (tensor<2x4xui8>) -> tensor<4x2xui8>
+  return %0 : tensor<4x2xui8>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xui8>) -> tensor<4xui8> {
+  // expected-error @+1 {{its integers of type 'ui8' may be from 0 to 510 and wrap; the device computes them in 32 bits: cast to int32 before, and back behind a Mod or Clip}}
+  %0 = top.add %x, %x : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>
+  return %0 : tensor<4xui8>
+}

@@ -20,13 +20,9 @@ Value divideIntegers(OpBuilder &b, Location loc, Value dividend, Value divisor) 
     return b.create<arith::ConstantOp>(loc, b.getIntegerAttr(integer, value)).getResult();
   };
   Value zero = number(0), one = number(1), minusOne = number(-1), lowest = number(INT32_MIN);
-  auto less = [&](Value x, Value y) -> Value {
-    return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y);
-  };
+  auto less = [&](Value x, Value y) -> Value { return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::slt, x, y); };
   auto equal = [&](Value x, Value y) -> Value { return b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::eq, x, y); };
-  auto choose = [&](Value when, Value yes, Value no) -> Value {
-    return b.create<arith::SelectOp>(loc, when, yes, no);
-  };
+  auto choose = [&](Value when, Value yes, Value no) -> Value { return b.create<arith::SelectOp>(loc, when, yes, no); };
   auto negated = [&](Value x) -> Value { return b.create<arith::SubIOp>(loc, zero, x); };
   Value floatDivisor = b.create<arith::SIToFPOp>(loc, f32, divisor);
   auto estimate = [&](Value x) -> Value {

@@ -14,10 +14,16 @@ namespace {
 struct Range {
   __int128 low, high;
 
-  bool fits() const { return low >= INT32_MIN && high <= INT32_MAX; }
   Range joined(Range other) const { return {std::min(low, other.low), std::max(high, other.high)}; }
 };
 constexpr Range kDevice{INT32_MIN, INT32_MAX};
+
+Range rangeOf(IntegerType type) {
+  unsigned width = std::min(type.getWidth(), 32u);
+  if (!type.isUnsigned())
+    return width == 1 ? Range{0, 1} : Range{-(__int128(1) << (width - 1)), (__int128(1) << (width - 1)) - 1};
+  return {0, std::min<__int128>((__int128(1) << width) - 1, INT32_MAX)};
+}
 
 bool isLong(Value value) { return getElementTypeOrSelf(value.getType()).isSignlessInteger(64); }
 
@@ -42,7 +48,7 @@ public:
   /// The inputs in `bounded` have values from -bound to bound - 1.
   IntegerRanges(func::FuncOp func, const llvm::SetVector<Value> &bounded, int64_t bound) {
     for (Value argument : func.getArguments())
-      ranges[argument] = bounded.contains(argument) ? Range{-bound, bound - 1} : kDevice;
+      ranges[argument] = bounded.contains(argument) ? Range{-bound, bound - 1} : ofType(argument);
     for (Operation &op : func.getBody().front().without_terminator())
       if (op.getNumResults() == 1 && isa<IntegerType>(getElementTypeOrSelf(op.getResult(0).getType())))
         note(op);
@@ -57,14 +63,20 @@ public:
 private:
   void note(Operation &op) {
     Value result = op.getResult(0);
-    Range range = rangeOf(op);
-    if (!range.fits()) {
-      // Narrower types wrap in the model as well.
-      if (isLong(result))
+    Range range = rangeOf(op), own = ofType(result);
+    if (range.low < own.low || range.high > own.high) {
+      // Types that the device has wrap in the model as well. What a float beyond the type becomes is undefined.
+      bool fromFloat = isa<CastOp>(op) && isa<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType()));
+      if (isLong(result) || (isUncomputed(getElementTypeOrSelf(result.getType())) && !fromFloat))
         found.push_back({&op, range});
-      range = kDevice;
+      range = own;
     }
     ranges[result] = range;
+  }
+
+  static Range ofType(Value value) {
+    auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(value.getType()));
+    return type ? top::rangeOf(type) : kDevice;
   }
 
   Range of(Value value) const {
@@ -157,6 +169,11 @@ llvm::SetVector<Value> inputsOf(ArrayRef<IntegerRanges::Problem> problems) {
 
 } // namespace
 
+bool isUncomputed(Type element) {
+  auto type = dyn_cast<IntegerType>(element);
+  return type && (type.getWidth() == 8 || (type.isUnsigned() && (type.getWidth() == 16 || type.getWidth() == 32)));
+}
+
 LogicalResult boundIntegers(func::FuncOp func) {
   IntegerRanges unbounded(func, {}, 0);
   if (unbounded.problems().empty())
@@ -166,6 +183,12 @@ LogicalResult boundIntegers(func::FuncOp func) {
   if (inputs.empty() || !fits(1)) {
     IntegerRanges least(func, inputs, 1);
     const IntegerRanges::Problem &problem = least.problems().front();
+    Type element = getElementTypeOrSelf(problem.op->getResult(0).getType());
+    if (isUncomputed(element))
+      return problem.op->emitError() << "its integers of type " << element << " may be from " << text(problem.range.low)
+                                     << " to " << text(problem.range.high)
+                                     << " and wrap; the device computes them in 32 bits: cast to int32 before, and "
+                                        "back behind a Mod or Clip";
     return problem.op->emitError() << "its 64-bit integers may be from " << text(problem.range.low) << " to "
                                    << text(problem.range.high)
                                    << ", and integers are 32 bits wide on the device; compute them in int32 or float, "

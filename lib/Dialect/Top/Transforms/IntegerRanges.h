@@ -6,10 +6,14 @@
 
 namespace pto_mlir::top {
 
+/// Whether no engine computes with the integer type though 32 bits hold its values (of u32, those of an i32).
+bool isUncomputed(mlir::Type element);
+
 /// Proves by intervals, from constants, shapes and the inputs' ranges, that no i64 sum, difference, product or negation
-/// of `func` leaves 32 bits. Where that needs smaller inputs than 32 bits hold, those on which the op depends get the
-/// greatest bound that suffices (kIndexBoundAttr, kArithmeticBoundAttr), which the runtime enforces. An error where no
-/// bound does. Constants are those of the device already.
+/// of `func` leaves 32 bits, and that no integer of an isUncomputed type leaves that type, where the model wraps. Where
+/// that needs smaller inputs than 32 bits hold, those on which the op depends get the greatest bound that suffices
+/// (kIndexBoundAttr, kArithmeticBoundAttr), which the runtime enforces. An error where no bound does. Constants are
+/// those of the device already.
 llvm::LogicalResult boundIntegers(mlir::func::FuncOp func);
 
 } // namespace pto_mlir::top

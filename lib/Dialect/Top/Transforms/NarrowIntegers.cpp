@@ -1,4 +1,5 @@
-// Stores i64 and i1 as i32: the vector engine computes on neither.
+// Stores i64 and i1 as i32: the vector engine computes on neither. The same for 8-bit and unsigned integers in nets
+// that compute with them; a net that only moves them keeps their size.
 #include "NarrowIntegers.h"
 #include "IntegerRanges.h"
 
@@ -10,16 +11,39 @@ using namespace mlir;
 namespace pto_mlir::top {
 namespace {
 
-bool isNarrowed(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && (tensor.getElementType().isSignlessInteger(64) || tensor.getElementType().isInteger(1));
+bool hasUncomputed(TypeRange types) {
+  return llvm::any_of(types, [](Type type) { return isUncomputed(getElementTypeOrSelf(type)); });
 }
 
-Type narrow(Type type) {
-  return isNarrowed(type) ? cast<RankedTensorType>(type).clone(IntegerType::get(type.getContext(), 32)) : type;
+bool computesWithUncomputed(func::FuncOp func) {
+  return llvm::any_of(func.getBody().front().without_terminator(), [](Operation &op) {
+    return !isa<WeightOp, arith::ConstantOp, ReshapeOp, PermuteOp, SliceOp, ConcatOp, ExpandOp, GatherOp>(op) &&
+           (hasUncomputed(op.getOperandTypes()) || hasUncomputed(op.getResultTypes()));
+  });
 }
 
-LogicalResult narrowConstant(Operation *op) {
+class IntegerNarrowing {
+public:
+  explicit IntegerNarrowing(func::FuncOp func) : func(func), uncomputed(computesWithUncomputed(func)) {}
+  LogicalResult run();
+
+private:
+  bool isNarrowed(Type type) const {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    Type element = tensor ? tensor.getElementType() : Type();
+    return tensor && (element.isSignlessInteger(64) || element.isInteger(1) || (uncomputed && isUncomputed(element)));
+  }
+  Type narrow(Type type) const {
+    return isNarrowed(type) ? cast<RankedTensorType>(type).clone(IntegerType::get(type.getContext(), 32)) : type;
+  }
+  LogicalResult narrowConstant(Operation *op);
+  void narrowCast(CastOp op);
+
+  func::FuncOp func;
+  bool uncomputed; ///< whether isUncomputed types are stored as i32, too
+};
+
+LogicalResult IntegerNarrowing::narrowConstant(Operation *op) {
   Value value = op->getResult(0);
   std::optional<Weight> weight = getConstant(value);
   if (!weight)
@@ -40,7 +64,7 @@ LogicalResult narrowConstant(Operation *op) {
 }
 
 // A cast to boolean tests against 0; a cast between types with the same storage is the identity.
-void narrowCast(CastOp op) {
+void IntegerNarrowing::narrowCast(CastOp op) {
   auto input = cast<RankedTensorType>(op.getInput().getType());
   OpBuilder builder(op);
   auto result = cast<RankedTensorType>(narrow(op.getType()));
@@ -56,9 +80,7 @@ void narrowCast(CastOp op) {
   }
 }
 
-} // namespace
-
-LogicalResult narrowIntegers(func::FuncOp func) {
+LogicalResult IntegerNarrowing::run() {
   Block &block = func.getBody().front();
   SmallVector<Operation *> constants;
   for (Operation &op : block)
@@ -101,5 +123,9 @@ LogicalResult narrowIntegers(func::FuncOp func) {
       FunctionType::get(func.getContext(), block.getArgumentTypes(), block.getTerminator()->getOperandTypes()));
   return success();
 }
+
+} // namespace
+
+LogicalResult narrowIntegers(func::FuncOp func) { return IntegerNarrowing(func).run(); }
 
 } // namespace pto_mlir::top
