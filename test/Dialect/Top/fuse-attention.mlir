@@ -80,6 +80,34 @@ func.func @causal_where(%q: tensor<1x1x3x8xf16>, %k: tensor<1x1x3x8xf16>) -> ten
   return %3 : tensor<1x1x3x8xf16>
 }
 
+// A finite number hides keys as well where each row sees one (the least number of f16), and the least number of f32 in
+// any row.
+// CHECK-LABEL: func @causal_least
+// CHECK: top.attention %{{.*}}, %{{.*}}, %{{.*}} {causal = true, kv_heads = 1 : i64, offset = 0 : i64,
+func.func @causal_least(%q: tensor<1x1x3x8xf16>, %k: tensor<1x1x3x8xf16>) -> tensor<1x1x3x8xf16> {
+  %m = arith.constant dense<[[0, 1, 1], [0, 0, 1], [0, 0, 0]]> : tensor<3x3xi32>
+  %least = arith.constant dense<0xFBFF> : tensor<f16>
+  %0 = top.matmul %q, %k {transpose_b = true} : (tensor<1x1x3x8xf16>, tensor<1x1x3x8xf16>) -> tensor<1x1x3x3xf16>
+  %1 = top.where %m, %least, %0 : (tensor<3x3xi32>, tensor<f16>, tensor<1x1x3x3xf16>) -> tensor<1x1x3x3xf16>
+  %2 = top.softmax %1 {axis = 3} : (tensor<1x1x3x3xf16>) -> tensor<1x1x3x3xf16>
+  %3 = top.matmul %2, %k : (tensor<1x1x3x3xf16>, tensor<1x1x3x8xf16>) -> tensor<1x1x3x8xf16>
+  return %3 : tensor<1x1x3x8xf16>
+}
+
+// CHECK-LABEL: func @masked_least
+// CHECK-SAME: %[[M:[a-z0-9]*]]: tensor<3x3xi1>
+// CHECK: %[[L:.*]] = arith.constant dense<-3.40282347E+38> : tensor<f32>
+// CHECK: %[[W:.*]] = top.where %[[M]], %{{.*}}, %[[L]]
+// CHECK: top.attention %{{.*}} bias %[[W]]
+func.func @masked_least(%q: tensor<1x1x3x8xf32>, %m: tensor<3x3xi1>) -> tensor<1x1x3x8xf32> {
+  %least = arith.constant dense<0xFF7FFFFF> : tensor<f32>
+  %0 = top.matmul %q, %q {transpose_b = true} : (tensor<1x1x3x8xf32>, tensor<1x1x3x8xf32>) -> tensor<1x1x3x3xf32>
+  %1 = top.where %m, %0, %least : (tensor<3x3xi1>, tensor<1x1x3x3xf32>, tensor<f32>) -> tensor<1x1x3x3xf32>
+  %2 = top.softmax %1 {axis = 3} : (tensor<1x1x3x3xf32>) -> tensor<1x1x3x3xf32>
+  %3 = top.matmul %2, %q : (tensor<1x1x3x3xf32>, tensor<1x1x3x8xf32>) -> tensor<1x1x3x8xf32>
+  return %3 : tensor<1x1x3x8xf32>
+}
+
 // -----
 
 // torch 1.13: batches of heads of rank 3, Q, K and V slices of one product.

@@ -208,15 +208,14 @@ private:
     return {};
   }
 
-  // where(mask, x, hidden) or where(mask, hidden, x). A finite number in place of a score is another function where it
-  // hides a whole row, unless nothing that a score adds changes it.
+  // where(mask, x, hidden) or where(mask, hidden, x).
   Value masked(WhereOp where) {
-    constexpr double kHuge = -1e30;
+    constexpr double kHidden = -9999;
     for (bool hidesWhereTrue : {false, true}) {
       Value value = hidesWhereTrue ? where.getRhs() : where.getLhs(),
             other = hidesWhereTrue ? where.getLhs() : where.getRhs();
       std::optional<double> hidden = getSplat(other);
-      if (!mayAdd() || !hidden || *hidden > kHuge || shapeOf(value) != shapeOf(where.getOutput()) ||
+      if (!mayAdd() || !hidden || *hidden > kHidden || shapeOf(value) != shapeOf(where.getOutput()) ||
           !leadsToProduct(value))
         continue;
       match.biases.push_back({{}, where.getCondition(), *hidden, hidesWhereTrue, llvm::to_vector(shapeOf(value))});

@@ -68,7 +68,7 @@ public:
     Operand k = operand(shares ? fewKeys : key, kvHeads), v = operand(shares ? fewValues : value, kvHeads);
     std::optional<Value> bias = sumOfBiases();
     if (!bias)
-      return reason = "a bias has another shape than the scores", AttentionOp();
+      return reason = "a bias has another shape than the scores, or hides keys by a number that adds up", AttentionOp();
     b.setInsertionPoint(match.sums);
     PermuteOp tail = movedTail();
     auto op = b.create<AttentionOp>(tail ? tail.getLoc() : match.sums.getLoc(), query.value, k.value, v.value, *bias,
@@ -150,10 +150,14 @@ private:
   std::optional<Value> sumOfBiases() {
     Value sum;
     for (const ScoreBias &bias : match.biases) {
-      Value added = bias.value ? bias.value : hiding(bias);
+      // In place of a score, a number hides a whole row by equal weights; added to it, too, if no score changes it.
+      constexpr double kHuge = -1e30;
       if (isCausal(bias))
         continue;
-      if (!(added = inBatches(added, bias.scores)))
+      if (!bias.value && bias.hidden > kHuge)
+        return std::nullopt;
+      Value added = inBatches(bias.value ? bias.value : hiding(bias), bias.scores);
+      if (!added)
         return std::nullopt;
       sum = sum ? b.create<AddOp>(loc, sum, added).getOutput() : added;
     }
@@ -166,7 +170,7 @@ private:
   }
 
   Value hiding(const ScoreBias &bias) {
-    Value hidden = constant(-std::numeric_limits<double>::infinity()), zero = constant(0);
+    Value hidden = constant(bias.hidden), zero = constant(0);
     Value lhs = bias.hidesWhereTrue ? hidden : zero, rhs = bias.hidesWhereTrue ? zero : hidden;
     return b.create<WhereOp>(loc, bias.condition, lhs, rhs);
   }

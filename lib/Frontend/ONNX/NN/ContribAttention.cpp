@@ -55,7 +55,7 @@ LogicalResult readBias(Node &node, AttentionSpec &spec, std::optional<unsigned> 
     return success();
   Value hides = readMask(node, *mask, spec.query.batch(), spec.query.rows(), spec.key.rows(), hidden, element);
   if (hides && spec.bias)
-    hides = node.create<top::AddOp>("", {hides, spec.bias});
+    hides = node.create<top::AddOp>("", {hides, castTo(node, spec.bias, element)});
   spec.bias = hides;
   return success(hides != nullptr);
 }
