@@ -145,6 +145,15 @@ def test_attention_is_checked_without_a_report(silicon, tmp_path):
     silicon("flash").measure(1024, tmp_path, mode="checked", blocks=2)
 
 
+def test_compiled_attention_is_checked_and_as_fast_as_by_hand(silicon, tmp_path):
+    """The compiler's kernel beside flash.pto, whose queries are scaled in the kernel."""
+    compiled = silicon("compiled")
+    compiled.measure((1, 128, 128, True), tmp_path, mode="checked")
+    ours, _ = compiled.measure((1, 1024, 128, False), tmp_path)
+    by_hand, _ = silicon("flash").measure(1024, tmp_path)
+    assert ours < 0.8 * by_hand and ours <= compiled.ROWS[1, 1024, 128, False][1]
+
+
 def test_a_published_selection_takes_the_published_time(silicon, tmp_path):
     published = silicon("published").published("top-k f32", 2304).busy["AIV V"]
     assert abs(near(silicon, "top-k f32", 2304, tmp_path)["AIV V"] - published) < 10

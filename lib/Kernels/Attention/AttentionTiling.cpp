@@ -14,7 +14,9 @@ constexpr int64_t kFloat = 4; // bytes of scores, sums and statistics
 constexpr int64_t kBox = 16;  // rows and columns of a fractal
 /// What a tile of keys costs beside its rows, in rows: its loads, and the waits from core to core.
 constexpr int64_t kRowsOfTile = 128;
-constexpr int64_t kMaxRows = 128, kMinRows = 32, kMaxKeys = 256;
+/// What a unit costs whose rows are known while the kernel runs only, against one whose rows are constant.
+constexpr int64_t kRagged = 108, kWhole = 100;
+constexpr int64_t kMaxRows = 128, kMinRows = 32, kRowStep = 8, kMaxKeys = 256;
 
 /// Bytes of two tiles of each kind, which share their memory when they have one type.
 int64_t pooled(int64_t first, int64_t second, bool sameType) {
@@ -96,13 +98,14 @@ int64_t l0cBytes(const AttentionProblem &p, const AttentionTiling &t) {
 std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, const AttentionLimits &limits) {
   std::optional<AttentionTiling> best;
   int64_t least = 0;
-  for (int64_t rows = kMaxRows; rows >= kMinRows; rows /= 2) {
+  for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
     std::optional<AttentionTiling> found;
     for (int64_t keys = kMaxKeys; keys >= 64 && !found; keys /= 2)
       found = cut(p, limits, rows, keys);
     if (!found)
       continue;
-    int64_t time = ceilDiv(found->units(p), limits.blocks) * (found->box + kRowsOfTile);
+    bool even = p.queries % found->rows == 0 && found->chunk == found->chunkBox;
+    int64_t time = ceilDiv(found->units(p), limits.blocks) * (found->rows + kRowsOfTile) * (even ? kWhole : kRagged);
     if (!best || time < least)
       best = found, least = time;
   }
