@@ -4,8 +4,8 @@ time of the kernel alone, f16, on 24 blocks of a3. The projection of the queries
     python benchmarks/silicon/compiled.py [--large] [--only TEXT]
 
 The result is checked. A row of one head has silicon's time (pto-isa's flash_atten README) and the goal of the kernel
-alone; a row of several heads has the goal of a task, which pays less for its dispatch. Ends with 1 when a goal is missed
-without a reason in benchmarks/known_misses.toml."""
+alone; a row of several heads has the goal of a task, which pays less for its dispatch. Ends with 1 when a goal is
+missed without a reason in benchmarks/known_misses.toml."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from pto_mlir.tools.native import program_output
 
 
 def operands(queries, keys, depth, heads=1, shared=1, batch=1, value_depth=0, layout="BNSD", dtype=np.float16, **more):
-    """Numbers of a storage type and the op's attributes: `heads` heads of `queries` rows share `shared` of `keys` keys."""
+    """Numbers of a storage type, and the op's attributes: `heads` of `queries` rows share `shared` of `keys` keys."""
     rng = np.random.default_rng(3)
 
     def tensor(count, rows, columns):
