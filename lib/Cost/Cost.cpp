@@ -94,7 +94,7 @@ InsnCost costOf(const isa::DecodedInsn &insn, const ChipInfo &chip) {
     return atRate(boxBytes(o.dstTile()) * chip.extractFactor, o, chip);
   case CostForm::granules: {
     auto granule = uint64_t(rate.more);
-    return atRate(double(ceilDiv(payload(o.dstTile()), granule) * granule), o, chip);
+    return atRate(double(roundUp(payload(o.dstTile()), granule)), o, chip);
   }
   case CostForm::converted:
     return atRate(double(bytesOf(o.dstTile(), rows(o.srcTile()) * cols(o.srcTile()))), o, chip);

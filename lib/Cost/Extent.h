@@ -3,12 +3,12 @@
 #define PTO_MLIR_LIB_COST_EXTENT_H
 
 #include "pto_mlir/ISA/Operands.h"
+#include "pto_mlir/Support/MathExtras.h"
 
 namespace pto_mlir::cost {
 
 inline uint64_t rows(const isa::Tile &t) { return uint64_t(t.validRows.value); }
 inline uint64_t cols(const isa::Tile &t) { return uint64_t(t.validCols.value); }
-inline uint64_t ceilDiv(uint64_t n, uint64_t by) { return (n + by - 1) / by; }
 /// Bytes of `elements` of the tile's type; two elements of 4 bits are one byte.
 inline uint64_t bytesOf(const isa::Tile &t, uint64_t elements) {
   return ceilDiv(elements * isa::elementBits(t.type), 8);
