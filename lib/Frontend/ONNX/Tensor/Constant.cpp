@@ -99,7 +99,7 @@ static LogicalResult importRange(Node &node) {
       return node.error("start, limit and delta must be constant scalars of one type, or integers");
   }
   Type element = node.type(0).getElementType();
-  constexpr int64_t kMost = int64_t(1) << 30;
+  constexpr int64_t kMost = int64_t(1) << 26; // of 8 bytes, and as many again while the list grows
   auto shaped = [&](int64_t count) { return RankedTensorType::get({count}, element); };
   if (isa<IntegerType>(element)) {
     int64_t start = top::toInts(*limits[0])[0], limit = top::toInts(*limits[1])[0], delta = top::toInts(*limits[2])[0];
@@ -108,7 +108,7 @@ static LogicalResult importRange(Node &node) {
     std::vector<int64_t> values;
     for (__int128 v = start; delta > 0 ? v < limit : v > limit; v += delta) {
       if (static_cast<int64_t>(values.size()) == kMost)
-        return node.error("the result is too large");
+        return node.error("the result is too large; 2^26 elements are the most");
       values.push_back(static_cast<int64_t>(v));
     }
     node.set(0, makeWeight(shaped(values.size()), top::fromInts(element, values)));
@@ -118,7 +118,7 @@ static LogicalResult importRange(Node &node) {
          delta = top::toDoubles(*limits[2])[0];
   double count = std::ceil((limit - start) / delta);
   if (!(count < kMost))
-    return node.error("delta must not be 0, and the result not be larger than 2^30 elements");
+    return node.error("delta must not be 0, and the result not be larger than 2^26 elements");
   std::vector<double> values;
   for (int64_t i = 0; i < count; ++i)
     values.push_back(start + i * delta);
