@@ -52,6 +52,7 @@ def expm1_branch(x: F64, scale: float, inner: float = 1.0) -> F64:
 
 F32 = lambda value: float(np.float32(value))  # noqa: E731 (attributes of ONNX are f32)
 TAIL = 2.0**-96  # where functions that fall exponentially may have lost digits
+CIRCLE = 2.0**15 * math.pi / 2  # the reduction by multiples of pi / 2 is exact up to here
 LEAST = -1e30  # -inf to a power that is no whole number is left out
 SELU = (F32(1.67326319217681884765625), F32(1.05070102214813232421875))
 
@@ -68,6 +69,7 @@ class Function:
     pairs: bool = False  # a second input with random values
     floor: float = 0.0  # smaller results count with the unit of this one
     lowest: float = -math.inf  # no smaller arguments
+    highest: float = math.inf  # no greater ones
 
 
 FUNCTIONS = {
@@ -80,6 +82,19 @@ FUNCTIONS = {
     "Tanh": Function("Tanh", np.tanh),
     "Erf": Function("Erf", np.frompyfunc(math.erf, 1, 1)),
     "Sinh": Function("Sinh", np.sinh),
+    "Sin": Function("Sin", np.sin, lowest=-CIRCLE, highest=CIRCLE),
+    "Cos": Function("Cos", np.cos, lowest=-CIRCLE, highest=CIRCLE, floor=2.0**-24),
+    "Tan": Function("Tan", np.tan, lowest=-CIRCLE, highest=CIRCLE),
+    "Asin": Function("Asin", np.arcsin),
+    "Acos": Function("Acos", np.arccos),
+    "Atan": Function("Atan", np.arctan),
+    "Asinh": Function("Asinh", np.arcsinh),
+    "Acosh": Function("Acosh", np.arccosh),
+    "Atanh": Function("Atanh", np.arctanh),
+    "Round": Function("Round", np.round),
+    "Floor": Function("Floor", np.floor),
+    "Ceil": Function("Ceil", np.ceil),
+    "Sign": Function("Sign", np.sign),
     "Cosh": Function("Cosh", np.cosh),
     "Softplus": Function("Softplus", lambda x: np.logaddexp(0, x)),
     "Softsign": Function("Softsign", lambda x: x / (1 + np.abs(x))),
@@ -189,7 +204,7 @@ def measure(function: Function, mode: str, count: int, folder: Path) -> Error:
     size = 1 << 16 if mode == "F16" else min(CHUNK, count) + 8
     session, worst = convert(function, mode, size, folder), Error()
     for x in values_of(dtype, count):
-        x = x[x >= function.lowest]
+        x = x[(x >= function.lowest) & (x <= function.highest)]
         feed = [np.resize(x, size)] + [exponents(dtype, size)] * function.pairs
         names = [i.name for i in session.get_inputs()]
         got = session.run(None, dict(zip(names, feed)))[0]

@@ -286,10 +286,12 @@ def selection(rng) -> Case:
 
 
 def elementwise(rng) -> Case:
-    op = str(rng.choice(["Add", "Sub", "Mul", "Div", "Max", "Pow", "Where", "PRelu", "Equal", "Less"]))
+    op = str(rng.choice(["Add", "Sub", "Mul", "Div", "Max", "Pow", "Where", "PRelu", "Equal", "Less", *UNARY]))
     shape = shape_of(rng, [1, 2, 3, 4, 5])
     other = [1 if rng.random() < 0.35 else n for n in shape][int(rng.integers(0, len(shape))) :]
     inputs = {"x": shape, "z": other}
+    if op in UNARY:
+        return Case(op, {"x": shape})
     if op == "PRelu":
         return Case(op, {"x": shape}, {"s": rng.uniform(-1, 1, other).astype(np.float32)})
     if op == "Where":
@@ -297,6 +299,7 @@ def elementwise(rng) -> Case:
     return Case(op, inputs)
 
 
+UNARY = ["Floor", "Ceil", "Round", "Sign", "Sin", "Cos", "Tan", "Asin", "Acos", "Atan", "Asinh", "Atanh", "Hardmax"]
 FAMILIES = {
     "conv": conv,
     "conv_transpose": conv_transpose,

@@ -41,6 +41,19 @@ SIMPLE = {
     "reciprocal": "Reciprocal",
     "erf": "Erf",
     "hard_swish": "HardSwish",
+    "round": "Round",
+    "floor": "Floor",
+    "ceil": "Ceil",
+    "sign": "Sign",
+    "sin": "Sin",
+    "cos": "Cos",
+    "tan": "Tan",
+    "asin": "Asin",
+    "acos": "Acos",
+    "atan": "Atan",
+    "asinh": "Asinh",
+    "acosh": "Acosh",
+    "atanh": "Atanh",
 }
 LOGIC = {"and": "And", "or": "Or", "xor": "Xor", "not": "Not", "where": "Where"}
 COMPARE = {"eq": "Equal", "lt": "Less", "le": "LessOrEqual", "gt": "Greater", "ge": "GreaterOrEqual"}

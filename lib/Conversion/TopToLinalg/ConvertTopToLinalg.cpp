@@ -190,6 +190,7 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     populateMatMul(set);
     populateReduce(set);
     populateUnary(set);
+    populateTrigonometry(set);
     populateAttention(set);
     populateBatchNorm(set);
     populateConv(set);

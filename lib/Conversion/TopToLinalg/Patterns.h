@@ -17,6 +17,7 @@ void populateLogic(mlir::RewritePatternSet &patterns);
 void populateMatMul(mlir::RewritePatternSet &patterns);
 void populateReduce(mlir::RewritePatternSet &patterns);
 void populateUnary(mlir::RewritePatternSet &patterns);
+void populateTrigonometry(mlir::RewritePatternSet &patterns);
 void populateAttention(mlir::RewritePatternSet &patterns);
 void populateBatchNorm(mlir::RewritePatternSet &patterns);
 void populateConv(mlir::RewritePatternSet &patterns);

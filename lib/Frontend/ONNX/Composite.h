@@ -28,6 +28,18 @@ public:
     return x ? node.create<OpTy>("", {x, constant(x, y)}) : x;
   }
 
+  /// Where `x mode y` holds: eq, lt, le, gt or ge.
+  mlir::Value compare(mlir::Value x, llvm::StringRef mode, mlir::Value y) {
+    return x && y ? node.create<top::CompareOp>("", {x, y}, {node.named("mode", node.builder().getStringAttr(mode))})
+                  : mlir::Value();
+  }
+  mlir::Value compare(mlir::Value x, llvm::StringRef mode, double y) {
+    return x ? compare(x, mode, constant(x, y)) : x;
+  }
+  mlir::Value where(mlir::Value condition, mlir::Value x, mlir::Value y) {
+    return condition && x && y ? node.create<top::WhereOp>("", {condition, x, y}) : mlir::Value();
+  }
+
   /// Builds the op whose result is the node's output.
   template <typename OpTy>
   mlir::LogicalResult result(mlir::Value x, llvm::ArrayRef<mlir::NamedAttribute> attributes = {}) {

@@ -28,6 +28,19 @@ void registerUnary(Registry &registry) {
   registry.add("Reciprocal", {7, kMaxOpset, 1, 1, importUnary<top::ReciprocalOp>});
   registry.add("Erf", {9, kMaxOpset, 1, 1, importUnary<top::ErfOp>});
   registry.add("HardSwish", {14, kMaxOpset, 1, 1, importUnary<top::HardSwishOp>});
+  registry.add("Round", {11, kMaxOpset, 1, 1, importUnary<top::RoundOp>});
+  registry.add("Floor", {7, kMaxOpset, 1, 1, importUnary<top::FloorOp>});
+  registry.add("Ceil", {7, kMaxOpset, 1, 1, importUnary<top::CeilOp>});
+  registry.add("Sign", {9, kMaxOpset, 1, 1, importUnary<top::SignOp>});
+  registry.add("Sin", {7, kMaxOpset, 1, 1, importUnary<top::SinOp>});
+  registry.add("Cos", {7, kMaxOpset, 1, 1, importUnary<top::CosOp>});
+  registry.add("Tan", {7, kMaxOpset, 1, 1, importUnary<top::TanOp>});
+  registry.add("Asin", {7, kMaxOpset, 1, 1, importUnary<top::AsinOp>});
+  registry.add("Acos", {7, kMaxOpset, 1, 1, importUnary<top::AcosOp>});
+  registry.add("Atan", {7, kMaxOpset, 1, 1, importUnary<top::AtanOp>});
+  registry.add("Asinh", {9, kMaxOpset, 1, 1, importUnary<top::AsinhOp>});
+  registry.add("Acosh", {9, kMaxOpset, 1, 1, importUnary<top::AcoshOp>});
+  registry.add("Atanh", {9, kMaxOpset, 1, 1, importUnary<top::AtanhOp>});
   registry.add("LeakyRelu", {7, kMaxOpset, 1, 1, importLeakyRelu});
   registry.add("HardSigmoid", {7, kMaxOpset, 1, 1, importHardSigmoid});
 }

@@ -54,6 +54,37 @@ func.func @unary(%x: tensor<5xf16>, %i: tensor<3xi32>) -> (tensor<5xf16>, tensor
   return %13, %14 : tensor<5xf16>, tensor<3xi32>
 }
 
+// CHECK-LABEL: func @rounding_and_trigonometry
+func.func @rounding_and_trigonometry(%x: tensor<5xf32>) -> tensor<5xf32> {
+  // CHECK: top.round %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %0 = top.round %x : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.floor %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %1 = top.floor %0 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.ceil %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %2 = top.ceil %1 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.sign %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %3 = top.sign %2 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.sin %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %4 = top.sin %3 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.cos %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %5 = top.cos %4 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.tan %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %6 = top.tan %5 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.asin %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %7 = top.asin %6 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.acos %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %8 = top.acos %7 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.atan %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %9 = top.atan %8 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.asinh %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %10 = top.asinh %9 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.acosh %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %11 = top.acosh %10 : (tensor<5xf32>) -> tensor<5xf32>
+  // CHECK: top.atanh %{{.*}} : (tensor<5xf32>) -> tensor<5xf32>
+  %12 = top.atanh %11 : (tensor<5xf32>) -> tensor<5xf32>
+  return %12 : tensor<5xf32>
+}
+
 // CHECK-LABEL: func @cast
 func.func @cast(%x: tensor<5xf32>) -> tensor<5xi8> {
   // CHECK: top.cast %{{.*}} {to = i8} : (tensor<5xf32>) -> tensor<5xi8>

@@ -53,6 +53,19 @@ def Top_LogOp : Top_UnaryOp<"log", "ln(input)">;
 def Top_SqrtOp : Top_UnaryOp<"sqrt", "sqrt(input)">;
 def Top_ReciprocalOp : Top_UnaryOp<"reciprocal", "1 / input">;
 def Top_ErfOp : Top_UnaryOp<"erf", "erf(input)">;
+def Top_RoundOp : Top_UnaryOp<"round", "input to the nearest integer, ties to even">;
+def Top_FloorOp : Top_UnaryOp<"floor", "the greatest integer that is not above input">;
+def Top_CeilOp : Top_UnaryOp<"ceil", "the least integer that is not below input">;
+def Top_SignOp : Top_UnaryOp<"sign", "-1, 0 or 1: the sign of input">;
+def Top_SinOp : Top_UnaryOp<"sin", "sin(input)">;
+def Top_CosOp : Top_UnaryOp<"cos", "cos(input)">;
+def Top_TanOp : Top_UnaryOp<"tan", "tan(input)">;
+def Top_AsinOp : Top_UnaryOp<"asin", "arcsin(input)">;
+def Top_AcosOp : Top_UnaryOp<"acos", "arccos(input)">;
+def Top_AtanOp : Top_UnaryOp<"atan", "arctan(input)">;
+def Top_AsinhOp : Top_UnaryOp<"asinh", "arsinh(input)">;
+def Top_AcoshOp : Top_UnaryOp<"acosh", "arcosh(input)">;
+def Top_AtanhOp : Top_UnaryOp<"atanh", "artanh(input)">;
 def Top_HardSwishOp : Top_UnaryOp<"hard_swish", "input * max(0, min(1, input / 6 + 0.5))">;
 
 def Top_LeakyReluOp : Top_UnaryBase<"leaky_relu", "input < 0 ? alpha * input : input", " {alpha = 0.01}", Top_FloatTensor> {

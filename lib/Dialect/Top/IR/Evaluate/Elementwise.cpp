@@ -26,6 +26,21 @@ static Float1 floatUnary(Operation *op) {
       .Case([](SqrtOp) { return [](double x) { return std::sqrt(x); }; })
       .Case([](ReciprocalOp) { return [](double x) { return 1 / x; }; })
       .Case([](ErfOp) { return [](double x) { return std::erf(x); }; })
+      .Case([](RoundOp) { return [](double x) { return std::nearbyint(x); }; })
+      .Case([](FloorOp) { return [](double x) { return std::floor(x); }; })
+      .Case([](CeilOp) { return [](double x) { return std::ceil(x); }; })
+      .Case([](SignOp) { return [](double x) {
+                           return x > 0 ? 1.0 : x < 0 ? -1.0 : x;
+                         }; })
+      .Case([](SinOp) { return [](double x) { return std::sin(x); }; })
+      .Case([](CosOp) { return [](double x) { return std::cos(x); }; })
+      .Case([](TanOp) { return [](double x) { return std::tan(x); }; })
+      .Case([](AsinOp) { return [](double x) { return std::asin(x); }; })
+      .Case([](AcosOp) { return [](double x) { return std::acos(x); }; })
+      .Case([](AtanOp) { return [](double x) { return std::atan(x); }; })
+      .Case([](AsinhOp) { return [](double x) { return std::asinh(x); }; })
+      .Case([](AcoshOp) { return [](double x) { return std::acosh(x); }; })
+      .Case([](AtanhOp) { return [](double x) { return std::atanh(x); }; })
       .Default([](Operation *) { return nullptr; });
 }
 

@@ -39,7 +39,8 @@ SmallVector<int64_t> remapped(ArrayRef<int64_t> values) {
 struct PushUnary : RewritePattern {
   explicit PushUnary(MLIRContext *context) : RewritePattern(MatchAnyOpTypeTag(), 1, context) {}
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
-    if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp,
+    if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, RoundOp,
+             FloorOp, CeilOp, SignOp, SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp,
              LeakyReluOp, HardSigmoidOp, ClipOp, CastOp>(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with one operand");
     Value input = underOwnPermute(op->getOperand(0));
