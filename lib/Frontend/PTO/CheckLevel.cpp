@@ -55,6 +55,9 @@ static LogicalResult checkOp(Operation *op, int64_t level) {
   if (auto alloc = dyn_cast<AllocTileOp>(op)) {
     if (level < 3 && alloc.getAddr())
       return op->emitOpError("has an address, which level ") << level << " leaves to the planner; --level 3 takes it";
+    if (!alloc.getAddr() && !op->getParentOfType<func::FuncOp>())
+      return op->emitOpError("stands outside of a function and needs an address (addr = %a): the planner looks at "
+                             "functions");
     if (level == 3 && !alloc.getAddr())
       return op->emitOpError("needs an address (addr = %a) at level 3; --level 2 plans addresses");
   }
