@@ -91,7 +91,8 @@ struct Circle {
       r = f.sub(r, f.mul(k, part));
     Value z = f.mul(r, r);
     sine = f.odd(r, z, {-1.6666654611e-1, 8.3321608736e-3, -1.9515295891e-4});
-    Value tail = f.mul(f.mul(z, z), f.polynomial(z, {4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5}));
+    Value tail =
+        f.mul(f.mul(z, z), f.polynomial(z, {4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5}));
     cosine = f.add(f.sub(tail, f.mul(z, 0.5)), 1.0);
   }
 
@@ -114,7 +115,8 @@ Value compute(top::TanOp, Body f, Value x) {
 
 Value compute(top::AtanOp, Body f, Value x) {
   constexpr double kQuarter = 0.78539816339744830962;
-  Value size = f.abs(x), small = f.less(size, 0.4142135623730950), large = f.is(Predicate::OGT, size, f.number(2.414213562373095));
+  Value size = f.abs(x), small = f.less(size, 0.4142135623730950),
+        large = f.is(Predicate::OGT, size, f.number(2.414213562373095));
   Value middle = f.div(f.add(size, -1.0), f.add(size, 1.0));
   Value t = f.choose(small, size, f.choose(large, f.div(f.number(-1), size), middle));
   Value base = f.choose(small, f.number(0), f.choose(large, f.number(2 * kQuarter), f.number(kQuarter)));
@@ -156,7 +158,8 @@ Value compute(top::AsinhOp, Body f, Value x) {
 }
 Value compute(top::AcoshOp, Body f, Value x) {
   Value z = f.add(x, -1.0);
-  Value near = f.mul(f.sqrt(z), f.polynomial(z, {1.4142135623730950, -1.1784741703e-1, 2.6454905019e-2, -7.5272886713e-3, 1.7596881071e-3}));
+  Value near = f.mul(f.sqrt(z), f.polynomial(z, {1.4142135623730950, -1.1784741703e-1, 2.6454905019e-2,
+                                                 -7.5272886713e-3, 1.7596881071e-3}));
   Value bounded = f.b.create<arith::MinimumFOp>(f.loc, x, f.number(0x1p15)), below = f.less(x, 0x1p15);
   Value root = f.sqrt(f.mul(f.add(bounded, -1.0), f.add(bounded, 1.0)));
   Value logarithm = f.log(f.choose(below, f.add(x, root), x));
@@ -165,7 +168,8 @@ Value compute(top::AcoshOp, Body f, Value x) {
 }
 Value compute(top::AtanhOp, Body f, Value x) {
   Value size = f.abs(x), z = f.mul(x, x);
-  Value near = f.odd(size, z, {3.33337300303e-1, 1.99782164500e-1, 1.46691431730e-1, 8.24370301058e-2, 1.81740078349e-1});
+  Value near =
+      f.odd(size, z, {3.33337300303e-1, 1.99782164500e-1, 1.46691431730e-1, 8.24370301058e-2, 1.81740078349e-1});
   Value far = f.mul(f.log(f.div(f.add(size, 1.0), f.sub(f.number(1), size))), 0.5);
   return f.withSign(f.choose(f.less(size, 0.5), near, far), x);
 }
@@ -176,7 +180,8 @@ template <typename TopOp> struct FunctionLowering : OpRewritePattern<TopOp> {
     auto type = cast<RankedTensorType>(op.getType());
     Type element = computeType(type.getElementType(), /*wide=*/true);
     if (!element.isF32())
-      return op.emitOpError("on elements of type ") << type.getElementType() << " has no lowering; f32, f16 and bf16 do";
+      return op.emitOpError("on elements of type ")
+             << type.getElementType() << " has no lowering; f32, f16 and bf16 do";
     rewriter.replaceOp(op, elementwise(rewriter, op.getLoc(), type, op.getInput(), element,
                                        [&](OpBuilder &b, Location loc, ValueRange args) {
                                          return compute(op, Body{b, loc}, args[0]);
@@ -193,7 +198,7 @@ template <typename... Ops> void addFunctions(RewritePatternSet &patterns) {
 
 void populateTrigonometry(RewritePatternSet &patterns) {
   addFunctions<top::RoundOp, top::FloorOp, top::CeilOp, top::SignOp, top::SinOp, top::CosOp, top::TanOp, top::AsinOp,
-         top::AcosOp, top::AtanOp, top::AsinhOp, top::AcoshOp, top::AtanhOp>(patterns);
+               top::AcosOp, top::AtanOp, top::AsinhOp, top::AcoshOp, top::AtanhOp>(patterns);
 }
 
 } // namespace pto_mlir::top_to_linalg
