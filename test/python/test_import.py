@@ -218,6 +218,13 @@ def test_an_einsum_with_a_missing_operand_is_refused(tmp_path):
     refused(path, "input 1 is missing")
 
 
+def test_a_normalisation_over_very_many_channels_is_refused_at_once(tmp_path):
+    path = make(
+        tmp_path / "m.onnx", [helper.make_node("LRN", ["x"], ["y"], size=3)], {"x": [1, 2**31 - 1, 1, 1]}, ["y"]
+    )
+    refused(path, "over 2147483647 channels is not supported; 8192 are")
+
+
 def refused(path, *words, arguments=()):
     code, out, err = pto_opt("--import-onnx", path, *arguments)
     assert code == 1 and out == "", (code, out, err)

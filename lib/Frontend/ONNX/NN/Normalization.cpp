@@ -76,7 +76,10 @@ static LogicalResult importLRN(Node &node) {
   double alpha = node.floatAttr("alpha", 1e-4f), beta = node.floatAttr("beta", 0.75), bias = node.floatAttr("bias", 1);
   if (rank < 2 || size < 1)
     return node.error("takes an input of rank 2 and more and a positive 'size'");
+  constexpr int64_t kMostChannels = 8192; // of the matrix, whose elements are their square
   int64_t channels = type.getDimSize(1), before = (size - 1) / 2, after = size - 1 - before;
+  if (channels > kMostChannels)
+    return node.error("over " + Twine(channels) + " channels is not supported; " + Twine(kMostChannels) + " are");
   std::vector<double> band(channels * channels, 0.0);
   for (int64_t c = 0; c < channels; ++c)
     for (int64_t other = std::max<int64_t>(c - before, 0); other <= std::min(c + after, channels - 1); ++other)
