@@ -1,6 +1,7 @@
 // ArgMax and ArgMin: the least (or greatest) position among those whose element equals the extremum.
 #include "../Composite.h"
 #include "../Registry.h"
+#include "../Tensor/Positions.h"
 
 using namespace mlir;
 
@@ -14,19 +15,15 @@ template <typename ExtremumOp> static LogicalResult importArgReduce(Node &node) 
   if (!axis)
     return failure();
   int64_t size = type.getDimSize(*axis);
-  OpBuilder &b = node.builder();
-  SmallVector<int64_t> shape(rank, 1), positions = llvm::to_vector(llvm::seq<int64_t>(0, size));
-  shape[*axis] = size;
-  Value position = top::createConstant(b, b.getUnknownLoc(), "positions", RankedTensorType::get(shape, b.getI64Type()),
-                                       top::fromInts(b.getI64Type(), positions));
+  Value position = rangeAlong(node, rank, *axis, size);
   Formula f(node);
   Value extremum = f.over<ExtremumOp>(node.input(0), *axis);
   if (!extremum)
     return failure();
-  Value found = node.create<top::CompareOp>("", {node.input(0), extremum}, {node.named("mode", b.getStringAttr("eq"))});
+  Value found = f.compare(node.input(0), "eq", extremum);
   // The one that loses to every position, so that a row of NaN still gives a position.
   Value none = f.constant(position, last ? 0 : size - 1);
-  Value candidates = found ? node.create<top::WhereOp>("", {found, position, none}) : found;
+  Value candidates = f.where(found, position, none);
   if (!candidates)
     return failure();
   SmallVector<NamedAttribute> attributes{node.i64s("axes", *axis), node.flag("keepdims", keepdims)};

@@ -1,6 +1,7 @@
 // ThresholdedRelu, Shrink, Hardmax and OneHot: selections by comparison.
 #include "../Composite.h"
 #include "../Registry.h"
+#include "../Tensor/Positions.h"
 
 using namespace mlir;
 
@@ -24,15 +25,6 @@ static LogicalResult importShrink(Node &node) {
     return failure();
   Value positive = node.create<top::WhereOp>("", {above, lowered, f.constant(x, 0)});
   return positive ? node.result<top::WhereOp>({below, raised, positive}) : failure();
-}
-
-// A constant of the positions 0 .. size - 1 along dimension `axis` of `rank`.
-static Value positions(Node &node, int64_t rank, int64_t axis, int64_t size, Type element) {
-  SmallVector<int64_t> shape(rank, 1), values = llvm::to_vector(llvm::seq<int64_t>(0, size));
-  shape[axis] = size;
-  OpBuilder &b = node.builder();
-  return top::createConstant(b, b.getUnknownLoc(), "positions", RankedTensorType::get(shape, element),
-                             top::fromInts(element, values));
 }
 
 static LogicalResult importOneHot(Node &node) {
@@ -60,8 +52,8 @@ static LogicalResult importOneHot(Node &node) {
   Value negative = f.compare(indices, "lt", 0.0), fromEnd = f.of<top::AddOp>(indices, double(size));
   if (!negative || !fromEnd)
     return failure();
-  indices = node.create<top::WhereOp>("", {negative, fromEnd, indices});
-  Value hot = f.compare(indices, "eq", positions(node, rank + 1, *axis, size, b.getI64Type()));
+  indices = f.where(negative, fromEnd, indices);
+  Value hot = f.compare(indices, "eq", rangeAlong(node, rank + 1, *axis, size));
   auto part = [&](int64_t i) {
     Value one = node.create<top::SliceOp>("", node.input(2),
                                           {node.i64s("starts", i), node.i64s("ends", i + 1), node.i64s("steps", 1)});
@@ -87,8 +79,8 @@ static LogicalResult importHardmax(Node &node) {
   Formula f(node);
   Value x = node.reshape("", node.input(0), shape);
   Value found = x ? f.compare(x, "eq", f.over<top::ReduceMaxOp>(x, dim)) : x;
-  Value position = positions(node, rank, dim, size, node.builder().getI64Type());
-  Value candidates = found ? node.create<top::WhereOp>("", {found, position, f.constant(position, size)}) : found;
+  Value position = rangeAlong(node, rank, dim, size);
+  Value candidates = f.where(found, position, f.constant(position, size));
   Value first = candidates ? f.over<top::ReduceMinOp>(candidates, dim) : candidates;
   Value hot = first ? f.compare(first, "eq", position) : first;
   if (!hot)

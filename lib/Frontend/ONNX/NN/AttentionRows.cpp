@@ -70,24 +70,21 @@ constexpr int64_t kMostSingleRows = 16;
 class Places {
 public:
   Places(Node &node, Value first, int64_t batch, int64_t size, bool circular)
-      : node(node), f(node), batch(batch), size(size), circular(circular),
+      : node(node), f(node), size(size), circular(circular),
         first(first ? node.reshape("", first, {batch, 1, 1, 1}) : counting(node, 1, {1, 1, 1, 1})) {}
-
-  Value compare(Value a, Value b, StringRef mode) {
-    return node.create<top::CompareOp>("", {a, b}, {node.named("mode", node.builder().getStringAttr(mode))});
-  }
 
   // Whether a row of the cache, [size, 1], is the place of the update's row `number` (any shape that broadcasts).
   Value isPlace(Value number) {
     Value at = f.of<top::AddOp>(first, number), row = counting(node, size, {size, 1});
-    Value same = compare(row, at, "eq");
-    return circular ? f.of<top::OrOp>(same, compare(row, f.of<top::SubOp>(at, static_cast<double>(size)), "eq")) : same;
+    Value same = f.compare(row, "eq", at);
+    return circular ? f.of<top::OrOp>(same, f.compare(row, "eq", f.of<top::SubOp>(at, static_cast<double>(size))))
+                    : same;
   }
 
 private:
   Node &node;
   Formula f;
-  int64_t batch, size;
+  int64_t size;
   bool circular;
   Value first;
 };
@@ -124,7 +121,7 @@ Value writeRows(Node &node, StringRef name, Value cache, Value update, Value fir
     Value matrix = castTo(node, places.isPlace(counting(node, rows, {1, rows})), element);
     Value written = f.over<top::ReduceMaxOp>(matrix, {3});
     Value moved = node.create<top::MatMulOp>("", {matrix, added});
-    Value isWritten = written ? places.compare(written, f.constant(written, 0.5), "gt") : written;
+    Value isWritten = written ? f.compare(written, "gt", 0.5) : written;
     result = node.create<top::WhereOp>("", {isWritten, moved, result});
   }
   return result ? node.create<top::ReshapeOp>(name, result, {node.i64s("shape", shape)}) : result;

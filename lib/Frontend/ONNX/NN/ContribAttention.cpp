@@ -12,10 +12,6 @@ namespace {
 
 ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
 
-Value compare(Node &node, Value a, Value b, StringRef mode) {
-  return node.create<top::CompareOp>("", {a, b}, {node.named("mode", node.builder().getStringAttr(mode))});
-}
-
 // What a mask of integers adds to the scores: 0, or `hidden` for keys that it hides. Forms: [batch] the number of keys,
 // [2 * batch] ends and begins, [batch, keys], [batch, queries, keys]. Null after an error.
 Value readMask(Node &node, unsigned input, int64_t batch, int64_t queries, int64_t keys, double hidden, Type element) {
@@ -28,14 +24,14 @@ Value readMask(Node &node, unsigned input, int64_t batch, int64_t queries, int64
   if (shape.size() == 1 && (shape[0] == batch || shape[0] == 2 * batch)) {
     Value numbers = castTo(node, mask, node.builder().getI32Type()), key = counting(node, keys, {keys});
     Value ends = node.reshape("", sliceDim(node, numbers, 0, 0, batch), {batch, 1, 1, 1});
-    isHidden = compare(node, key, ends, "ge");
+    isHidden = f.compare(key, "ge", ends);
     if (shape[0] == 2 * batch) {
       Value begins = node.reshape("", sliceDim(node, numbers, 0, batch, 2 * batch), {batch, 1, 1, 1});
-      isHidden = f.of<top::OrOp>(isHidden, compare(node, key, begins, "lt"));
+      isHidden = f.of<top::OrOp>(isHidden, f.compare(key, "lt", begins));
     }
   } else if (shape == ArrayRef<int64_t>{batch, keys} || shape == ArrayRef<int64_t>{batch, queries, keys}) {
     Value wide = node.reshape("", mask, {batch, 1, shape.size() == 2 ? 1 : queries, keys});
-    isHidden = wide ? compare(node, wide, castTo(node, zero, node.type(input).getElementType()), "eq") : wide;
+    isHidden = wide ? f.compare(wide, "eq", castTo(node, zero, node.type(input).getElementType())) : wide;
   } else {
     (void)node.error("a mask of shape " + pto_mlir::shapeText(shape) + " is not supported for " + Twine(batch) +
                      " batches of " + Twine(keys) + " keys");

@@ -33,10 +33,9 @@ static Value normalised(Node &node, Value indices, int64_t size) {
   }
   if (!type.getElementType().isInteger(64))
     indices = node.create<top::CastOp>("", indices, {node.named("to", TypeAttr::get(node.builder().getI64Type()))});
-  Value negative = node.create<top::CompareOp>("", {indices, f.constant(indices, 0)},
-                                               {node.named("mode", node.builder().getStringAttr("lt"))});
+  Value negative = f.compare(indices, "lt", 0.0);
   Value fromEnd = f.of<top::AddOp>(indices, double(size));
-  return negative && fromEnd ? node.create<top::WhereOp>("", {negative, fromEnd, indices}) : Value();
+  return f.where(negative, fromEnd, indices);
 }
 
 Value rangeAlong(Node &node, int64_t rank, int64_t dim, int64_t count, int64_t step) {

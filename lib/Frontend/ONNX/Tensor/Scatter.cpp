@@ -73,12 +73,12 @@ private:
                         Twine(kMaxComparisons) + " comparisons are the most");
     Value here = rangeAlong(node, 2, 0, rows), number = rangeAlong(node, 2, 1, count);
     Value places = node.reshape("", positions, {1, count});
-    Value matches = places ? node.create<top::CompareOp>("", {places, here}, {mode("eq")}) : places;
-    Value numbers = matches ? node.create<top::WhereOp>("", {matches, number, f.constant(number, -1)}) : matches;
+    Value matches = f.compare(places, "eq", here);
+    Value numbers = f.where(matches, number, f.constant(number, -1));
     Value source = numbers ? node.create<top::ReduceMaxOp>("", numbers, {node.i64s("axes", 1)}) : numbers;
     if (!source)
       return failure();
-    Value written = node.create<top::CompareOp>("", {f.constant(source, -1), source}, {mode("lt")});
+    Value written = f.compare(f.constant(source, -1), "lt", source);
     Value safe = node.reshape("", f.of<top::MaxOp>(source, 0.0), {rows});
     Value selected = safe ? node.create<top::GatherOp>("", {updates, safe}, {node.i64("axis", 0)}) : safe;
     return written && selected ? apply(written, selected, reduction) : failure();
@@ -93,11 +93,9 @@ private:
                      : reduction == "max" ? f.of<top::MaxOp>(data, selected)
                      : reduction == "min" ? f.of<top::MinOp>(data, selected)
                                           : selected;
-    data = combined ? node.create<top::WhereOp>("", {mask, combined, data}) : combined;
+    data = f.where(mask, combined, data);
     return success(data != nullptr);
   }
-
-  NamedAttribute mode(StringRef text) { return node.named("mode", node.builder().getStringAttr(text)); }
 
   // Each round is a gather and a selection over the whole tensor.
   static constexpr size_t kMaxRounds = 64;
