@@ -58,9 +58,19 @@ LogicalResult readBias(Node &node, AttentionSpec &spec, std::optional<unsigned> 
 
 //===-- MultiHeadAttention ------------------------------------------------===//
 
+// Scale, causality and the inputs `mask` and `bias` of scores, for operands behind `past` rows.
+LogicalResult finish(Node &node, AttentionSpec &spec, int64_t past, unsigned mask, unsigned bias) {
+  spec.scale = scaleOf(node, spec.query);
+  spec.causal = node.intAttr("unidirectional", 0) != 0;
+  spec.offset = past;
+  if (failed(readBias(node, spec, mask, bias)))
+    return failure();
+  return finishAttention(node, spec);
+}
+
 namespace mha {
 enum Input { kQuery, kKey, kValue, kBias, kMask, kScores, kPastKey, kPastValue };
-}
+} // namespace mha
 
 // Part `i` of a packed [batch, rows, heads, parts, depth] as [batch, rows, heads * depth].
 HeadTensor unpacked(Node &node, unsigned input, int64_t i, int64_t heads) {
@@ -158,12 +168,7 @@ LogicalResult importMultiHead(Node &node) {
     if (node.wantsOutput(2))
       node.set(2, spec.value.value);
   }
-  spec.scale = scaleOf(node, spec.query);
-  spec.causal = node.intAttr("unidirectional", 0) != 0;
-  spec.offset = past;
-  if (failed(readBias(node, spec, kMask, kScores)))
-    return failure();
-  return finishAttention(node, spec);
+  return finish(node, spec, past, kMask, kScores);
 }
 
 //===-- Attention: the projections are its own ------------------------------===//
@@ -218,12 +223,7 @@ LogicalResult importProjected(Node &node) {
       node.set(1, present);
     }
   }
-  spec.scale = scaleOf(node, spec.query);
-  spec.causal = node.intAttr("unidirectional", 0) != 0;
-  spec.offset = past;
-  if (failed(readBias(node, spec, kMask, kScores)))
-    return failure();
-  return finishAttention(node, spec);
+  return finish(node, spec, past, kMask, kScores);
 }
 
 } // namespace
