@@ -32,6 +32,7 @@ void Phases(benchmark::State &state) {
   std::vector<Kernel> kernels = {{"work", [](KernelCall &) {}, 1}};
   std::vector<char> memory(64 * 4096);
   std::vector<Tensor> tiles;
+  tiles.reserve(64);
   for (int i = 0; i < 64; ++i)
     tiles.push_back(Tensor::dense(&memory[size_t(i) * 4096], 4, {32, 32}));
   double submitting = 0, dispatching = 0, completing = 0;

@@ -140,6 +140,7 @@ BENCHMARK(FanOut)->UseRealTime()->Unit(benchmark::kMillisecond);
 void TensorMapTiles(benchmark::State &state) {
   std::vector<char> memory(64 * 4096);
   std::vector<Tensor> tiles;
+  tiles.reserve(64);
   for (int i = 0; i < 64; ++i)
     tiles.push_back(Tensor::dense(&memory[size_t(i) * 4096], 4, {32, 32}));
   TaskSpec spec = TaskSpec::barrier();

@@ -5,6 +5,7 @@
 #include "pto_mlir/Support/Utf8.h"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -30,12 +31,18 @@ struct CompileError : std::runtime_error {
 nb::dict transform(const std::string &modelFile, const std::string &modelName,
                    const std::vector<std::vector<int64_t>> &inputShapes, const std::vector<std::string> &outputNames,
                    const std::string &mlirFile, const std::string &preprocess, int64_t maxExtent,
-                   const std::map<std::string, std::vector<int64_t>> &sizes) {
+                   const std::map<std::string, std::vector<int64_t>> &sizes,
+                   const std::map<std::string, std::array<int64_t, 3>> &ranges, const std::string &state,
+                   int64_t stateLength) {
   Errors errors;
   std::optional<TransformSummary> summary;
+  std::map<std::string, SizeRange> named;
+  for (auto &[name, range] : ranges)
+    named[name] = {range[0], range[1], range[2]};
   {
     nb::gil_scoped_release unlocked;
-    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes},
+    summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes,
+                              named, state, stateLength},
                              errors);
   }
   if (!summary)
@@ -44,6 +51,8 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
   result["nodes"] = summary->nodes;
   result["ops"] = summary->ops;
   result["weight_bytes"] = summary->weightBytes;
+  result["bounded"] = summary->bounded;
+  result["remarks"] = summary->remarks;
   return result;
 }
 
@@ -94,6 +103,12 @@ nb::dict describe(const std::string &mlirFile) {
   for (const NetOp &op : net->graph)
     graph[nb::str(op.name.c_str(), op.name.size())] = nb::make_tuple(op.kind, op.inputs);
   result["graph"] = graph;
+  nb::list states;
+  for (const NetState &state : net->states)
+    states.append(nb::make_tuple(state.tensor.name, state.tensor.shape, state.tensor.type, state.output, state.axis));
+  result["states"] = states;
+  result["state_rows"] = net->stateRows;
+  result["has_position"] = net->hasPosition;
   result["preprocess"] = net->preprocess;
   result["absorbed"] = net->absorbed;
   return result;
@@ -104,6 +119,7 @@ using TensorTuple = std::tuple<std::string, std::string, std::vector<int64_t>, n
 
 std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vector<TensorTuple> &feed, bool allTensors) {
   std::vector<HostTensor> inputs;
+  inputs.reserve(feed.size());
   for (const auto &[name, type, shape, bytes] : feed)
     inputs.push_back({name, shape, type, std::vector<char>(bytes.c_str(), bytes.c_str() + bytes.size())});
   Errors errors;
@@ -124,7 +140,7 @@ std::vector<TensorTuple> interpret(const std::string &mlirFile, const std::vecto
 } // namespace
 
 NB_MODULE(_compiler, m) {
-  nb::exception<CompileError>(m, "CompileError");
+  nb::exception<CompileError> compileError(m, "CompileError");
   m.def("transform", &transform);
   m.def("deploy", &deploy);
   m.def("supported_ops", [] {

@@ -87,6 +87,7 @@ public:
   /// For each pointer argument, whether the kernel writes through it.
   std::vector<bool> writes() const {
     std::vector<bool> result;
+    result.reserve(session->kernel().numArgs);
     for (size_t i = 0; i < session->kernel().numArgs; ++i)
       result.push_back(session->isWritten(i));
     return result;
@@ -96,6 +97,7 @@ public:
   void run(const std::vector<std::pair<uintptr_t, uint64_t>> &memory, const std::vector<int64_t> &scalars,
            uint32_t blocks) {
     std::vector<runtime::KernelMemory> arguments;
+    arguments.reserve(memory.size());
     for (auto [address, bytes] : memory)
       arguments.push_back({reinterpret_cast<void *>(address), bytes});
     nb::gil_scoped_release release;
@@ -112,6 +114,80 @@ public:
 
 private:
   std::unique_ptr<runtime::KernelSession> session;
+};
+
+/// Feeds as the runtime takes them; `inputs` are the tensors that the net or the state has.
+std::vector<runtime::InputTensor> toTensors(const std::vector<std::pair<std::string, Array>> &feed,
+                                            const std::vector<pmodel::TensorDesc> &inputs) {
+  std::vector<runtime::InputTensor> tensors;
+  for (const auto &[name, array] : feed) {
+    runtime::InputTensor tensor;
+    tensor.name = name;
+    tensor.type = elementType(name, array, inputs);
+    for (size_t i = 0; i < array.ndim(); ++i)
+      tensor.shape.push_back(array.shape(i));
+    tensor.data = array.data();
+    tensors.push_back(std::move(tensor));
+  }
+  return tensors;
+}
+
+nb::list toList(std::vector<runtime::HostTensor> &tensors) {
+  nb::list list;
+  for (runtime::HostTensor &tensor : tensors) {
+    std::string name = tensor.name;
+    list.append(nb::make_tuple(name, toArray(tensor)));
+  }
+  return list;
+}
+
+/// What a net remembers from run to run.
+class State {
+public:
+  explicit State(std::shared_ptr<runtime::ModelState> state) : state(std::move(state)) {}
+
+  uint64_t position() const { return state->position(); }
+  void truncate(uint64_t position) { check<InvalidArgument>(state->truncate(position)); }
+  void reset() { check<RuntimeFailure>(state->reset()); }
+  void save(const std::string &path) const { check<RuntimeFailure>(state->save(path)); }
+  void load(const std::string &path) { check<RuntimeFailure>(state->load(path)); }
+  State fork() const {
+    auto copy = state->fork();
+    if (!copy)
+      throw RuntimeFailure(copy.error());
+    return State(copy.take());
+  }
+  nb::list tensors() const {
+    auto tensors = state->tensors();
+    if (!tensors)
+      throw RuntimeFailure(tensors.error());
+    return toList(*tensors);
+  }
+  void assign(const std::vector<std::pair<std::string, Array>> &feed, uint64_t position) {
+    std::vector<pmodel::TensorDesc> descs;
+    for (const pmodel::StateTensorDesc &tensor : state->group().tensors) {
+      descs.emplace_back();
+      descs.back().name = tensor.name;
+      descs.back().type = tensor.type;
+    }
+    check<InvalidArgument>(state->assign(toTensors(feed, descs), position));
+  }
+  /// Name, name of the new value, type, shape and axis of positions of each tensor.
+  nb::list info() const {
+    nb::list list;
+    for (const pmodel::StateTensorDesc &tensor : state->group().tensors)
+      list.append(nb::make_tuple(tensor.name, tensor.output, std::string(elementTypeName(tensor.type)), tensor.shape,
+                                 tensor.sequenceAxis));
+    return list;
+  }
+  runtime::ModelState *get() const { return state.get(); }
+
+private:
+  template <class Error> static void check(const Status &status) {
+    if (!status)
+      throw Error(status.error());
+  }
+  std::shared_ptr<runtime::ModelState> state;
 };
 
 /// A net that is ready to run.
@@ -139,32 +215,27 @@ public:
   std::vector<TensorInfo> outputs() const { return infos(session->outputs()); }
 
   nb::list run(const std::vector<std::string> &names, const std::vector<std::pair<std::string, Array>> &feed,
-               bool debug) {
-    std::vector<runtime::InputTensor> tensors;
-    for (const auto &[name, array] : feed) {
-      runtime::InputTensor tensor;
-      tensor.name = name;
-      tensor.type = elementType(name, array, session->inputs());
-      for (size_t i = 0; i < array.ndim(); ++i)
-        tensor.shape.push_back(array.shape(i));
-      tensor.data = array.data();
-      tensors.push_back(std::move(tensor));
-    }
-    for (Status status : {session->checkInputs(tensors), session->checkOutputs(names)})
+               bool debug, const State *state) {
+    std::vector<runtime::InputTensor> tensors = toTensors(feed, session->inputs());
+    runtime::ModelState *memory = state ? state->get() : nullptr;
+    for (const Status &status : {session->checkInputs(tensors), session->checkOutputs(names)})
       if (!status)
         throw InvalidArgument(status.error());
     auto results = [&] {
       nb::gil_scoped_release release;
-      return debug ? session->runWithDebug(tensors) : session->run(tensors, names);
+      return debug ? session->runWithDebug(tensors, memory) : session->run(tensors, names, memory);
     }();
     if (!results)
       throw RuntimeFailure(results.error());
-    nb::list list;
-    for (runtime::HostTensor &tensor : *results) {
-      std::string name = tensor.name;
-      list.append(nb::make_tuple(name, toArray(tensor)));
-    }
-    return list;
+    return toList(*results);
+  }
+
+  bool hasState() const { return session->hasState(); }
+  State newState() const {
+    auto state = session->newState();
+    if (!state)
+      throw InvalidArgument(state.error());
+    return State(state.take());
   }
 
   nb::dict profile(bool reset) {
@@ -231,8 +302,13 @@ public:
 private:
   static std::vector<TensorInfo> infos(const std::vector<pmodel::TensorDesc> &tensors) {
     std::vector<TensorInfo> result;
-    for (const pmodel::TensorDesc &tensor : tensors)
-      result.emplace_back(tensor.name, tensor.shape, std::string(elementTypeName(tensor.type)));
+    for (const pmodel::TensorDesc &tensor : tensors) {
+      std::vector<uint64_t> shape = tensor.shape;
+      for (size_t i = 0; i < tensor.sizes.size(); ++i)
+        if (!tensor.sizes[i].isConstant())
+          shape[i] = 0; // known at run time
+      result.emplace_back(tensor.name, shape, std::string(elementTypeName(tensor.type)));
+    }
     return result;
   }
 
@@ -242,20 +318,32 @@ private:
 } // namespace
 
 NB_MODULE(_runtime, m) {
-  nb::exception<InvalidArgument>(m, "InvalidArgument", PyExc_ValueError);
-  nb::exception<RuntimeFailure>(m, "RuntimeFailure", PyExc_RuntimeError);
+  nb::exception<InvalidArgument> invalidArgument(m, "InvalidArgument", PyExc_ValueError);
+  nb::exception<RuntimeFailure> runtimeFailure(m, "RuntimeFailure", PyExc_RuntimeError);
   nb::class_<Kernel>(m, "Kernel")
       .def(nb::init<const std::string &, const std::string &, const std::string &, const std::string &, uint32_t>())
       .def("name", &Kernel::name)
       .def("writes", &Kernel::writes)
       .def("run", &Kernel::run)
       .def("profile", &Kernel::profile);
+  nb::class_<State>(m, "State")
+      .def("position", &State::position)
+      .def("truncate", &State::truncate)
+      .def("reset", &State::reset)
+      .def("save", &State::save)
+      .def("load", &State::load)
+      .def("fork", &State::fork)
+      .def("tensors", &State::tensors)
+      .def("assign", &State::assign)
+      .def("info", &State::info);
   nb::class_<Session>(m, "Session")
       .def(nb::init<const std::string &, const std::string &, const std::string &, uint32_t, const std::string &, bool,
                     bool, uint32_t>())
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
-      .def("run", &Session::run)
+      .def("run", &Session::run, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("has_state", &Session::hasState)
+      .def("new_state", &Session::newState)
       .def("profile", &Session::profile)
       .def("profile_kernels", &Session::profileKernels)
       .def("write_trace", &Session::writeTrace)

@@ -228,7 +228,7 @@ private:
 } // namespace
 
 NB_MODULE(_tasks, m) {
-  nb::exception<TaskError>(m, "TaskError", PyExc_RuntimeError);
+  nb::exception<TaskError> taskError(m, "TaskError", PyExc_RuntimeError);
   m.attr("NO_KERNEL") = kNoKernel;
   nb::class_<Runtime>(m, "Runtime")
       .def(nb::init<const std::vector<uint32_t> &, uint32_t, uint64_t, uint32_t, uint32_t, bool, bool, uint32_t>(),

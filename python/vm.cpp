@@ -1,6 +1,7 @@
 // pto_mlir._vm: VM programs for Python. pto_mlir/vm is the public interface.
 #include "Arrays.h"
 #include "pto_mlir/ByteCode/Machine.h"
+#include "pto_mlir/ByteCode/Operands.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/Runtime/QueuedProvider.h"
@@ -217,6 +218,7 @@ public:
       throw VMFailure("@" + name + " takes " + std::to_string(function.parameters.size()) + " arguments, got " +
                       std::to_string(arguments.size()));
     std::vector<Value> values;
+    values.reserve(arguments.size());
     for (size_t i = 0; i < arguments.size(); ++i)
       values.push_back(fromPython(arguments[i], module.types[function.parameters[i]]));
     auto run = [&] {
@@ -264,34 +266,16 @@ nb::list constantList(const Module &module) {
   return list;
 }
 
-/// (opcode, operands) of every instruction of every function.
+/// (opcode, operands) of every instruction of every function; modules have no instructions with lists.
 nb::list instructionList(const Module &module) {
   nb::list list;
   for (const Function &function : module.functions)
     for (const Instruction &insn : check(decodeAll(function.code))) {
       nb::list operands;
-      for (char letter : findOpcode(static_cast<uint8_t>(insn.opcode))->operands) {
-        switch (letter) {
-        case 's':
-          operands.append(insn.slot);
-          break;
-        case 'n':
-        case 'p':
-          operands.append(insn.value);
-          break;
-        case 't':
-          operands.append(insn.type);
-          break;
-        case 'y':
-          operands.append(insn.typeCode);
-          break;
-        case 'c':
-        case 'j':
-        case 'f':
-          operands.append(insn.index);
-          break;
-        }
-      }
+      visitOperands(insn, [&](auto, const auto &value) {
+        if constexpr (std::is_integral_v<std::remove_cvref_t<decltype(value)>>)
+          operands.append(value);
+      });
       list.append(nb::make_tuple(static_cast<unsigned>(insn.opcode), operands));
     }
   return list;
@@ -300,7 +284,7 @@ nb::list instructionList(const Module &module) {
 } // namespace
 
 NB_MODULE(_vm, m) {
-  nb::exception<VMFailure>(m, "VMError");
+  nb::exception<VMFailure> vmError(m, "VMError");
   nb::class_<Module>(m, "Module")
       .def_prop_ro("target", [](const Module &module) { return module.target; })
       .def_prop_ro("variable_size", &Module::variableSize)
@@ -309,6 +293,7 @@ NB_MODULE(_vm, m) {
       .def_prop_ro("functions",
                    [](const Module &module) {
                      std::vector<std::string> names;
+                     names.reserve(module.functions.size());
                      for (const Function &function : module.functions)
                        names.push_back(function.name);
                      return names;

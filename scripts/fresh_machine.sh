@@ -24,9 +24,11 @@ folder=$(realpath "$folder")
 say "debootstrap into $folder"
 debootstrap --variant=minbase --include=git,ca-certificates bookworm "$folder" >"$folder.log" 2>&1 || die "debootstrap failed: $folder.log"
 clean_up() {
-  for mount in dev/shm dev proc; do ! mountpoint -q "$folder/$mount" || umount --lazy "$folder/$mount"; done
+  for mount in dev/shm dev proc ""; do ! mountpoint -q "$folder/$mount" || umount --lazy "$folder/$mount"; done
 }
 trap clean_up EXIT
+# A mount of its own, so that the tests can have private mounts in it.
+mount --bind --make-private "$folder" "$folder"
 mount -t proc proc "$folder/proc"
 mount --bind --make-private /dev "$folder/dev"
 mount -t tmpfs shm "$folder/dev/shm"

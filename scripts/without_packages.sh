@@ -18,7 +18,10 @@ files=$(for package in $(hidden_packages); do dpkg -L "$package" 2>/dev/null; do
 empty=$(mktemp)
 trap 'rm -f "$empty"' EXIT
 export PTO_HIDDEN_FILES="$files" PTO_EMPTY_FILE="$empty"
-unshare --map-root-user --mount bash -c '
+# Root needs no namespace of users, which a chroot may not have.
+kind=(--map-root-user --mount)
+! unshare --mount true 2>/dev/null || kind=(--mount)
+unshare "${kind[@]}" bash -c '
   for folder in /usr/lib/llvm-*; do mount -t tmpfs none "$folder"; done
   for file in $PTO_HIDDEN_FILES; do [ ! -f "$file" ] || [ -L "$file" ] || mount --bind "$PTO_EMPTY_FILE" "$file"; done
   exec "$@"' without_packages "$@"

@@ -1,7 +1,9 @@
 #include "pto_mlir/ByteCode/Code.h"
 
 #include "pto_mlir/ByteCode/Leb128.h"
+#include "pto_mlir/ByteCode/Operands.h"
 
+#include <algorithm>
 #include <array>
 
 namespace pto_mlir::bytecode {
@@ -11,7 +13,6 @@ namespace {
 constexpr OpcodeRow rows[] = {
 #define PTO_VM_OPCODE(NAME, CODE, MNEMONIC, OPERANDS) {Opcode::NAME, MNEMONIC, OPERANDS},
 #include "pto_mlir/ByteCode/Opcodes.def"
-#undef PTO_VM_OPCODE
 };
 
 /// Rows by opcode, for constant-time lookup.
@@ -21,6 +22,17 @@ constexpr std::array<const OpcodeRow *, 256> rowOfByte = [] {
     table[static_cast<uint8_t>(row.opcode)] = &row;
   return table;
 }();
+
+constexpr char operandLetters[] = {
+#define PTO_VM_OPERAND(LETTER, KIND, FIELD) LETTER,
+#include "pto_mlir/ByteCode/Opcodes.def"
+};
+static_assert(std::ranges::all_of(rows,
+                                  [](const OpcodeRow &row) {
+                                    std::string_view letters(operandLetters, std::size(operandLetters));
+                                    return row.operands.find_first_not_of(letters) == std::string_view::npos;
+                                  }),
+              "an opcode has an operand letter without a PTO_VM_OPERAND");
 
 uint64_t zigzag(int64_t value) { return (uint64_t(value) << 1) ^ uint64_t(value >> 63); }
 int64_t unzigzag(uint64_t value) { return int64_t(value >> 1) ^ -int64_t(value & 1); }
@@ -57,58 +69,83 @@ private:
   uint64_t &position;
 };
 
-void readOperand(char operand, Cursor &cursor, Instruction &insn) {
-  switch (operand) {
-  case 's':
-    insn.slot = cursor.narrow();
-    break;
-  case 'n':
-    insn.value = unzigzag(cursor.wide());
-    break;
-  case 'p':
-    insn.value = cursor.narrow();
-    break;
-  case 't':
-    insn.type = cursor.narrow();
-    break;
-  case 'y': {
+/// Decodes each operand by the type of its field, or by its kind where that says more.
+struct OperandReader {
+  Cursor &cursor;
+
+  template <class Kind> void operator()(Kind, uint32_t &field) { field = cursor.narrow(); }
+  template <class Kind> void operator()(Kind, uint64_t &field) { field = cursor.wide(); }
+  void operator()(Operand<OperandKind::Signed>, int64_t &field) { field = unzigzag(cursor.wide()); }
+  void operator()(Operand<OperandKind::Number>, int64_t &field) { field = cursor.narrow(); }
+  void operator()(Operand<OperandKind::ConstantKind>, uint8_t &field) {
     uint32_t code = cursor.narrow();
     if (code != uint32_t(TypeCode::Scalar) && code != uint32_t(TypeCode::Tensor))
       cursor.failed = true;
-    insn.typeCode = static_cast<uint8_t>(code);
-    break;
+    field = static_cast<uint8_t>(code);
   }
-  case 'c':
-  case 'j':
-  case 'f':
-    insn.index = cursor.narrow();
-    break;
-  case 'b':
-    insn.bytes = cursor.wide();
-    break;
-  case 'k':
-    insn.kernel = cursor.narrow();
-    break;
-  case 'h':
-    insn.hostOp = cursor.narrow();
-    break;
-  case 'a':
-    insn.arguments.resize(cursor.count(3));
-    for (BufferArgument &argument : insn.arguments) {
+  void operator()(Operand<OperandKind::Arguments>, std::vector<BufferArgument> &field) {
+    field.resize(cursor.count(3));
+    for (BufferArgument &argument : field) {
       argument.slot = cursor.narrow();
       argument.offset = cursor.wide();
       argument.bytes = cursor.wide();
     }
-    break;
-  case 'l':
-    insn.slots.resize(cursor.count(1));
-    for (uint32_t &slot : insn.slots)
-      slot = cursor.narrow();
-    break;
   }
-}
+  void operator()(Operand<OperandKind::Sizes>, std::vector<Size> &field) {
+    field.resize(cursor.count(1));
+    for (Size &size : field) {
+      size.terms.resize(cursor.count(2));
+      for (SizeTerm &term : size.terms) {
+        term.coefficient = unzigzag(cursor.wide());
+        term.symbols.resize(cursor.count(1));
+        for (uint32_t &symbol : term.symbols)
+          symbol = cursor.narrow();
+      }
+    }
+  }
+  void operator()(Operand<OperandKind::Slots>, std::vector<uint32_t> &field) {
+    field.resize(cursor.count(1));
+    for (uint32_t &slot : field)
+      slot = cursor.narrow();
+  }
+};
+
+/// The inverse of OperandReader.
+struct OperandWriter {
+  std::vector<uint8_t> &code;
+
+  template <class Kind, class Field> void operator()(Kind, Field field) { writeLeb128(code, uint64_t(field)); }
+  void operator()(Operand<OperandKind::Signed>, int64_t field) { writeLeb128(code, zigzag(field)); }
+  void operator()(Operand<OperandKind::Arguments>, const std::vector<BufferArgument> &field) {
+    writeLeb128(code, field.size());
+    for (const BufferArgument &argument : field) {
+      writeLeb128(code, argument.slot);
+      writeLeb128(code, argument.offset);
+      writeLeb128(code, argument.bytes);
+    }
+  }
+  void operator()(Operand<OperandKind::Sizes>, const std::vector<Size> &field) {
+    writeLeb128(code, field.size());
+    for (const Size &size : field) {
+      writeLeb128(code, size.terms.size());
+      for (const SizeTerm &term : size.terms) {
+        writeLeb128(code, zigzag(term.coefficient));
+        writeLeb128(code, term.symbols.size());
+        for (uint32_t symbol : term.symbols)
+          writeLeb128(code, symbol);
+      }
+    }
+  }
+  void operator()(Operand<OperandKind::Slots>, const std::vector<uint32_t> &field) {
+    writeLeb128(code, field.size());
+    for (uint32_t slot : field)
+      writeLeb128(code, slot);
+  }
+};
 
 } // namespace
+
+const OpcodeRow &opcodeRow(Opcode opcode) { return *rowOfByte[static_cast<uint8_t>(opcode)]; }
 
 const OpcodeRow *findOpcode(uint8_t code) { return rowOfByte[code]; }
 
@@ -120,54 +157,8 @@ const OpcodeRow *findOpcode(std::string_view mnemonic) {
 }
 
 void encode(const Instruction &instruction, std::vector<uint8_t> &code) {
-  const OpcodeRow *row = findOpcode(static_cast<uint8_t>(instruction.opcode));
   code.push_back(static_cast<uint8_t>(instruction.opcode));
-  for (char operand : row->operands) {
-    switch (operand) {
-    case 's':
-      writeLeb128(code, instruction.slot);
-      break;
-    case 'n':
-      writeLeb128(code, zigzag(instruction.value));
-      break;
-    case 'p':
-      writeLeb128(code, uint64_t(instruction.value));
-      break;
-    case 't':
-      writeLeb128(code, instruction.type);
-      break;
-    case 'y':
-      writeLeb128(code, instruction.typeCode);
-      break;
-    case 'c':
-    case 'j':
-    case 'f':
-      writeLeb128(code, instruction.index);
-      break;
-    case 'b':
-      writeLeb128(code, instruction.bytes);
-      break;
-    case 'k':
-      writeLeb128(code, instruction.kernel);
-      break;
-    case 'h':
-      writeLeb128(code, instruction.hostOp);
-      break;
-    case 'a':
-      writeLeb128(code, instruction.arguments.size());
-      for (const BufferArgument &argument : instruction.arguments) {
-        writeLeb128(code, argument.slot);
-        writeLeb128(code, argument.offset);
-        writeLeb128(code, argument.bytes);
-      }
-      break;
-    case 'l':
-      writeLeb128(code, instruction.slots.size());
-      for (uint32_t slot : instruction.slots)
-        writeLeb128(code, slot);
-      break;
-    }
-  }
+  visitOperands(instruction, OperandWriter{code});
 }
 
 Result<Instruction> decode(const std::vector<uint8_t> &code, uint64_t &position) {
@@ -180,8 +171,7 @@ Result<Instruction> decode(const std::vector<uint8_t> &code, uint64_t &position)
     return Failure{where + "unknown opcode " + std::to_string(byte)};
   insn.opcode = row->opcode;
   Cursor cursor(code, position);
-  for (char operand : row->operands)
-    readOperand(operand, cursor, insn);
+  visitOperands(insn, OperandReader{cursor});
   if (cursor.failed)
     return Failure{where + "bad operand of " + std::string(row->mnemonic)};
   return insn;

@@ -1,5 +1,6 @@
 #include "NumberText.h"
 #include "TensorText.h"
+#include "pto_mlir/ByteCode/Operands.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/Support/Quoted.h"
 
@@ -67,65 +68,48 @@ std::string constantLine(const Module &module, const Constant &constant) {
   return tensorText(module, tensor) + " : " + typeName(module, tensor.type);
 }
 
-/// Operands as text; `withLabel` selects whether a branch target is written as a label.
-std::string operandsText(const Module &module, const Instruction &insn, bool withLabel) {
+/// Appends each operand to `text`; `withLabel` selects whether a branch target is written as a label.
+struct OperandPrinter {
+  const Module &module;
+  bool withLabel;
   std::string text, separator = " ";
-  auto operand = [&](const std::string &value) {
+
+  void add(const std::string &value) {
     text += separator + value;
     separator = ", ";
-  };
-  for (char letter : findOpcode(static_cast<uint8_t>(insn.opcode))->operands) {
-    switch (letter) {
-    case 's':
-      operand(std::to_string(insn.slot));
-      break;
-    case 'n':
-    case 'p':
-      operand(std::to_string(insn.value));
-      break;
-    case 't':
-      operand(typeName(module, insn.type));
-      break;
-    case 'y':
-      operand(insn.typeCode == uint8_t(TypeCode::Scalar) ? "scalar" : "tensor");
-      break;
-    case 'c':
-      operand(std::to_string(insn.index));
-      break;
-    case 'j':
-      operand((withLabel ? "L" : "") + std::to_string(insn.index));
-      break;
-    case 'f':
-      operand(insn.index < module.functions.size() ? symbolText(module.functions[insn.index].name)
-                                                   : std::to_string(insn.index));
-      break;
-    case 'b':
-      operand(std::to_string(insn.bytes));
-      break;
-    case 'k':
-      operand(std::to_string(insn.kernel));
-      break;
-    case 'h':
-      operand(std::to_string(insn.hostOp));
-      break;
-    case 'a':
-      for (const BufferArgument &argument : insn.arguments)
-        operand(std::to_string(argument.slot) + "[" + std::to_string(argument.offset) + " +" +
-                std::to_string(argument.bytes) + "]");
-      break;
-    case 'l':
-      for (uint32_t slot : insn.slots)
-        operand(std::to_string(slot));
-      break;
-    }
   }
-  return text;
+  template <class Kind, class Field> void operator()(Kind, Field field) { add(std::to_string(field)); }
+  void operator()(Operand<OperandKind::Type>, uint32_t type) { add(typeName(module, type)); }
+  void operator()(Operand<OperandKind::ConstantKind>, uint8_t code) {
+    add(code == uint8_t(TypeCode::Scalar) ? "scalar" : "tensor");
+  }
+  void operator()(Operand<OperandKind::Target>, uint32_t target) {
+    add((withLabel ? "L" : "") + std::to_string(target));
+  }
+  void operator()(Operand<OperandKind::Function>, uint32_t function) {
+    add(function < module.functions.size() ? symbolText(module.functions[function].name) : std::to_string(function));
+  }
+  void operator()(Operand<OperandKind::Arguments>, const std::vector<BufferArgument> &arguments) {
+    for (const BufferArgument &argument : arguments)
+      add(std::to_string(argument.slot) + "[" + std::to_string(argument.offset) + " +" +
+          std::to_string(argument.bytes) + "]");
+  }
+  void operator()(Operand<OperandKind::Slots>, const std::vector<uint32_t> &slots) {
+    for (uint32_t slot : slots)
+      add(std::to_string(slot));
+  }
+  void operator()(Operand<OperandKind::Sizes>, const std::vector<Size> &sizes) { text += sizesText(sizes, {}); }
+};
+
+std::string operandsText(const Module &module, const Instruction &insn, bool withLabel) {
+  OperandPrinter printer{module, withLabel};
+  visitOperands(insn, printer);
+  return printer.text;
 }
 
 /// A comment that shows the constant used by an instruction.
 std::string remark(const Module &module, const Instruction &insn) {
-  bool usesConstant = findOpcode(static_cast<uint8_t>(insn.opcode))->operands.find('c') != std::string_view::npos;
-  if (!usesConstant || insn.index >= module.constants.size())
+  if (!opcodeRow(insn.opcode).has(OperandKind::Constant) || insn.index >= module.constants.size())
     return "";
   std::string text = constantText(module, module.constants[insn.index]);
   for (char &c : text)
@@ -144,7 +128,7 @@ void writeFunction(const Module &module, const Function &function, std::string &
   }
   std::set<uint32_t> targets;
   for (const Instruction &insn : *code)
-    if (insn.opcode == Opcode::Goto || insn.opcode == Opcode::IfEq || insn.opcode == Opcode::IfNe)
+    if (opcodeRow(insn.opcode).has(OperandKind::Target))
       targets.insert(insn.index);
   auto debug = function.debug.begin();
   for (uint32_t i = 0; i < code->size(); ++i) {
@@ -153,8 +137,8 @@ void writeFunction(const Module &module, const Function &function, std::string &
     for (; debug != function.debug.end() && debug->instruction == i; ++debug)
       text += "  .loc " + quoted(debug->location) + "\n";
     const Instruction &insn = (*code)[i];
-    text += "  " + std::string(findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) +
-            operandsText(module, insn, true) + remark(module, insn) + "\n";
+    text += "  " + std::string(opcodeRow(insn.opcode).mnemonic) + operandsText(module, insn, true) +
+            remark(module, insn) + "\n";
   }
   if (targets.count(code->size()))
     text += "L" + std::to_string(code->size()) + ":\n";
@@ -187,8 +171,7 @@ std::string constantText(const Module &module, const Constant &constant) {
 }
 
 std::string instructionText(const Module &module, const Instruction &insn) {
-  return std::string(findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + operandsText(module, insn, true) +
-         remark(module, insn);
+  return std::string(opcodeRow(insn.opcode).mnemonic) + operandsText(module, insn, true) + remark(module, insn);
 }
 
 std::string disassemble(const Module &module) {
@@ -217,8 +200,8 @@ std::string listing(const Module &module) {
     if (!instructions)
       return "<" + instructions.error() + ">";
     for (const Instruction &insn : *instructions) {
-      const OpcodeRow *row = findOpcode(static_cast<uint8_t>(insn.opcode));
-      add("<OpCode." + std::string(row->mnemonic) + ": " + std::to_string(static_cast<unsigned>(insn.opcode)) + ">");
+      add("<OpCode." + std::string(opcodeRow(insn.opcode).mnemonic) + ": " +
+          std::to_string(static_cast<unsigned>(insn.opcode)) + ">");
       std::string operands = operandsText(module, insn, false);
       if (insn.opcode == Opcode::Ldc) {
         add(insn.typeCode == uint8_t(TypeCode::Scalar) ? "<TypeCode.scalar: 1>" : "<TypeCode.tensor: 2>");

@@ -1,5 +1,6 @@
 // Host kernels available to every program: print, math on scalars, rows of tensors.
 #include "NumberText.h"
+#include "TensorKernel.h"
 #include "pto_mlir/ByteCode/Machine.h"
 
 #include <algorithm>
@@ -267,9 +268,11 @@ Result<std::shared_ptr<Kernel>> HostProvider::resolve(const KernelKey &key, cons
   for (const BinaryRow &row : binaries)
     if (scalars && key.operands.size() == 2 && key.op() == row.name)
       return std::shared_ptr<Kernel>(std::make_shared<ScalarMath>(nullptr, row.function, single));
+  if (std::shared_ptr<Kernel> kernel = makeTensorKernel(key))
+    return kernel;
   return Failure{"the host has no kernel " + name +
-                 "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put, @host.row and "
-                 "@host.nonzero; other targets bring kernels of "
+                 "; it has @host.print, math on floats (@host.exp, ..), @host.append, @host.put, @host.row, "
+                 "@host.nonzero and operations on tensors (@host.add, ..); other targets bring kernels of "
                  "their own (python -m pto_mlir.vm)"};
 }
 

@@ -106,7 +106,7 @@ Failure Program::failureAt(uint32_t function, uint32_t instruction, const std::s
   std::string text = "@" + entry.name + ", instruction " + std::to_string(instruction);
   auto code = decodeAll(entry.code);
   if (code && instruction < code->size())
-    text += " (" + std::string(findOpcode(static_cast<uint8_t>((*code)[instruction].opcode))->mnemonic) + ")";
+    text += " (" + std::string(opcodeRow((*code)[instruction].opcode).mnemonic) + ")";
   const DebugEntry *line = nullptr;
   for (const DebugEntry &candidate : entry.debug)
     if (candidate.instruction <= instruction)

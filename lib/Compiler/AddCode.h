@@ -47,6 +47,7 @@ inline std::optional<std::vector<pmodel::KernelDesc>> generateKernels(mlir::Modu
       kernels.emplace_back();
       kernels.back().name = name;
       kernels.back().numArgs = code->numArgs;
+      kernels.back().numScalars = code->numScalars;
       kernels.back().blocks = blocks;
     }
     addCode(kernels[place->second], *code);

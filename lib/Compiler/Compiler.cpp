@@ -5,15 +5,19 @@
 #include "Diagnostics.h"
 #include "EmitPTO.h"
 #include "NumpyType.h"
+#include "SizedImport.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "pto_mlir/Compiler/ModelBuilder.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Frontend/ONNX/Import.h"
+#include "pto_mlir/Kernels/Templates.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
 #include "pto_mlir/Pipelines/Registration.h"
 #include "llvm/Support/FileSystem.h"
@@ -26,6 +30,9 @@ namespace {
 
 /// Module attributes written by model_transform in addition to those of the importer.
 constexpr llvm::StringLiteral kPreprocessAttr = "top.preprocess";
+
+/// More versions are an error of the importer (Control/Versions.cpp).
+constexpr size_t kMostVersions = 512;
 
 /// One context per call. Diagnostics are shown to users, so they do not print the IR.
 struct CompilerContext : MLIRContext {
@@ -90,25 +97,81 @@ void nameFile(const std::string &file, Errors &errors) {
 
 } // namespace
 
-std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
-  CompilerContext context;
-  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName, options.maxExtent,
-                             options.sizes};
+/// Imports the model with these sizes of named dimensions and runs the pipeline of model_transform; null after an
+/// error.
+static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
+                                         const std::map<std::string, std::vector<int64_t>> &sizes, MLIRContext &context,
+                                         Errors &errors) {
+  onnx::ImportOptions import{options.inputShapes, options.outputNames, options.modelName, options.maxExtent, sizes,
+                             options.state,       options.stateLength};
   OwningOpRef<ModuleOp> module = onnx::importONNX(options.modelFile, import, context, errors);
   if (!module)
-    return std::nullopt;
-  TransformSummary summary;
-  if (auto nodes = (*module)->getAttrOfType<IntegerAttr>("top.onnx_nodes"))
-    summary.nodes = nodes.getInt();
+    return nullptr;
   (*module)->setAttr(kPreprocessAttr, StringAttr::get(&context, options.preprocess));
-
   DiagnosticCollector collector(&context, errors);
   PassManager pm(&context);
   buildTransformPipeline(pm);
   if (!run(pm, *module, errors)) {
     nameFile(options.modelFile, errors);
-    return std::nullopt;
+    return nullptr;
   }
+  return module;
+}
+
+/// The same for ranges: one module for all sizes, else one with a version for each.
+static OwningOpRef<ModuleOp> importRanges(const TransformOptions &options, MLIRContext &context,
+                                          TransformSummary &summary, Errors &errors) {
+  std::map<std::string, std::vector<int64_t>> all = options.sizes;
+  bool isList = false; // a dimension is enumerated in any case
+  for (auto &[name, sizes] : options.sizes)
+    isList |= sizes.size() > 1;
+  std::map<std::string, int64_t> greatest;
+  for (auto &[name, range] : options.ranges) {
+    greatest[name] = range.greatest;
+    for (int64_t size = range.least; size <= range.greatest && all[name].size() <= kMostVersions;
+         size += range.multiple)
+      all[name].push_back(size);
+  }
+  auto importAt = [&](const std::map<std::string, int64_t> &sizes, MLIRContext &where) {
+    std::map<std::string, std::vector<int64_t>> lists = options.sizes;
+    for (auto &[name, size] : sizes)
+      lists[name] = {size};
+    Errors ignored;
+    return importModel(options, lists, where, sizes == greatest ? errors : ignored);
+  };
+  std::string reason = "another dimension has a list of sizes";
+  std::optional<std::string> use = isList ? std::nullopt : onnx::sizeUseProblem(options.modelFile);
+  if (use)
+    reason = *use;
+  if (!isList && !use) {
+    OwningOpRef<ModuleOp> module = importAt(greatest, context);
+    if (!module)
+      return nullptr;
+    std::optional<std::string> problem = findSizes(*module, options.ranges, importAt);
+    if (!problem) {
+      for (auto &[name, range] : options.ranges)
+        summary.bounded.push_back(name);
+      return module;
+    }
+    reason = *problem;
+  }
+  for (auto &[name, range] : options.ranges)
+    summary.remarks.push_back("a version is compiled for each size of '" + name + "', since " + reason);
+  OwningOpRef<ModuleOp> module = importModel(options, all, context, errors);
+  for (std::string &line : errors)
+    line += " (the sizes are versions, since " + reason + ")";
+  return module;
+}
+
+std::optional<TransformSummary> transformModel(const TransformOptions &options, Errors &errors) {
+  CompilerContext context;
+  TransformSummary summary;
+  OwningOpRef<ModuleOp> module = options.ranges.empty() ? importModel(options, options.sizes, context, errors)
+                                                        : importRanges(options, context, summary, errors);
+  if (!module)
+    return std::nullopt;
+  if (auto nodes = (*module)->getAttrOfType<IntegerAttr>("top.onnx_nodes"))
+    summary.nodes = nodes.getInt();
   top::WeightStore &store = context.getLoadedDialect<top::TopDialect>()->weights();
   llvm::StringSet<> seen;
   module->walk([&](Operation *op) {
@@ -164,12 +227,29 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
   auto empty = StringAttr::get(&context, "");
   for (auto [i, type] : llvm::enumerate(main.getArgumentTypes())) {
     auto name = main.getArgAttrOfType<StringAttr>(i, top::kNameAttr);
-    describe(net.inputs, name ? name : empty, type);
+    if (auto axis = top::stateAxis(main, i)) {
+      std::vector<NetTensor> state;
+      describe(state, name, type);
+      if (!state.empty())
+        net.states.push_back({state.front(), "", *axis});
+    } else if (top::isStateArgument(main, i)) {
+      net.hasPosition = true;
+    } else {
+      describe(net.inputs, name ? name : empty, type);
+    }
   }
   for (auto [i, type] : llvm::enumerate(main.getResultTypes())) {
     auto name = main.getResultAttrOfType<StringAttr>(i, top::kNameAttr);
-    describe(net.outputs, name ? name : empty, type);
+    if (auto state = main.getResultAttrOfType<StringAttr>(i, top::kStateOfAttr)) {
+      for (NetState &known : net.states)
+        if (known.tensor.name == state.getValue())
+          known.output = name.str();
+    } else {
+      describe(net.outputs, name ? name : empty, type);
+    }
   }
+  if (auto rows = main->getAttrOfType<IntegerAttr>(top::kStateRowsAttr))
+    net.stateRows = rows.getInt();
   net.graph = describeGraph(main);
   if (auto absorbed = (*module)->getAttrOfType<ArrayAttr>(top::kAbsorbedAttr))
     for (StringRef name : absorbed.getAsValueRange<StringAttr>())
@@ -183,6 +263,13 @@ std::optional<NetDescription> describeModel(const std::string &mlirFile, Errors 
 
 /// Compiles one net without control flow.
 static std::optional<BuiltModel> deployNet(ModuleOp module, const DeployOptions &options, Errors &errors) {
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (options.debug && main && main->hasAttr(top::kSymbolsAttr)) {
+    errors.push_back(options.mlirFile +
+                     ": a debug build keeps tensors of constant shapes; transform the model with one size "
+                     "of each dimension (--dynamic name=8)");
+    return std::nullopt;
+  }
   // The target, read by the passes through pto::targetOf.
   module->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), options.processor));
   PassManager pm(module.getContext());
@@ -246,7 +333,20 @@ std::optional<DeploySummary> deployModel(const DeployOptions &given, Errors &err
     return std::nullopt;
   std::vector<std::string> remarks;
   DiagnosticCollector collector(&context, errors, &remarks);
+  PassManager pm(&context);
+  pm.addPass(top::createTopLegalizeTypes(templates::refusalByAll));
   std::optional<DeploySummary> summary;
+  if (!run(pm, *module, errors)) {
+    nameFile(options.mlirFile, errors);
+    return std::nullopt;
+  }
+  auto main = module->lookupSymbol<func::FuncOp>("main");
+  if (hasControlFlow(*module) && main && main->hasAttr(top::kSymbolsAttr)) {
+    errors.push_back(options.mlirFile +
+                     ": its sizes are known at run time, but an op of it runs on the host; transform the "
+                     "model with a list of sizes (--dynamic name=1|2|4)");
+    return std::nullopt;
+  }
   if (hasControlFlow(*module)) {
     auto deploy = [&](ModuleOp net, const DeployOptions &own) { return deployNet(net, own, errors); };
     summary = deployControlFlow(*module, options, deploy, errors);

@@ -3,6 +3,7 @@
 #include "HostProgram.h"
 #include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/PModel/Assembler.h"
 #include "llvm/Support/FileSystem.h"
 
@@ -12,6 +13,11 @@ namespace pto_mlir {
 
 std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOptions &options,
                                                const DeployNet &deployNet, Errors &errors) {
+  DeploySummary sum;
+  module.walk([&](top::HostOp host) {
+    sum.hostOps.push_back(
+        (top::getTensorName(host.getLoc()) + ": " + host.getKernel() + " on the host, " + host.getReason()).str());
+  });
   PassManager pm(module.getContext());
   pm.addPass(createConvertControlToVM());
   if (failed(pm.run(module)))
@@ -19,7 +25,6 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
   auto program = hostProgram(module, options.processor, errors);
   if (!program)
     return std::nullopt;
-  DeploySummary sum;
   pmodel::ModelAssembler assembler;
   bool isEmpty = true;
   for (ModuleOp net : module.getOps<ModuleOp>()) {
@@ -27,7 +32,10 @@ std::optional<DeploySummary> deployControlFlow(ModuleOp module, const DeployOpti
     for (std::string *folder : {&own.dumpFolder, &own.emitFolder})
       if (!folder->empty()) {
         *folder += "/" + net.getSymName()->str();
-        (void)llvm::sys::fs::create_directories(*folder);
+        if (std::error_code error = llvm::sys::fs::create_directories(*folder)) {
+          errors.push_back(*folder + ": " + error.message());
+          return std::nullopt;
+        }
       }
     auto built = deployNet(net, own);
     if (!built)

@@ -5,6 +5,7 @@
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Backend/Codegen.h"
 #include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
+#include "pto_mlir/Dialect/Top/IR/FileTypes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/Dialect/VM/Transforms/ByteCodeConverter.h"
@@ -42,7 +43,16 @@ std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *whe
     desc.indexBound = bound.getInt();
   desc.arithmeticBound = attr.contains("arithmetic_bound");
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
+  if (auto sizes = attr.getAs<AffineMapAttr>("sizes"))
+    for (AffineExpr size : sizes.getValue().getResults())
+      desc.sizes.push_back(vm::sizeOf(size).value_or(bytecode::Size{}));
   return desc;
+}
+
+/// A symbol from an entry of kSymbolsAttr.
+pmodel::SymbolDesc symbolDesc(DictionaryAttr attr) {
+  auto number = [&](StringRef name) { return uint64_t(attr.getAs<IntegerAttr>(name).getInt()); };
+  return {attr.getAs<StringAttr>("name").str(), number("least"), number("greatest"), number("multiple")};
 }
 
 /// A debug tensor; NHWC tensors get the permutation to ONNX's order.
@@ -84,6 +94,38 @@ std::vector<std::string> tensorsOf(vm::LaunchOp launch) {
   return name.empty() ? std::vector<std::string>() : std::vector<std::string>{name.str()};
 }
 
+/// The group of state from the attribute of the program, and how it uses it; false for a type that the file format
+/// lacks.
+bool addState(vm::FuncOp program, StringRef name, pmodel::ModelDesc &model) {
+  auto state = program->getAttrOfType<DictionaryAttr>(vm::kStateAttr);
+  if (!state)
+    return true;
+  auto number = [](DictionaryAttr attr, StringRef key) { return attr.getAs<IntegerAttr>(key).getInt(); };
+  pmodel::StateGroupDesc group;
+  group.name = name.str();
+  group.bytes = number(state, "bytes");
+  for (auto attr : state.getAs<ArrayAttr>("tensors").getAsRange<DictionaryAttr>()) {
+    auto type = cast<RankedTensorType>(attr.getAs<TypeAttr>("type").getValue());
+    auto element = fileElementType(type.getElementType());
+    if (!element) {
+      program.emitError() << "state '" << attr.getAs<StringAttr>("name").getValue() << "' has element type "
+                          << type.getElementType() << ", which a .pmodel cannot hold";
+      return false;
+    }
+    pmodel::StateTensorDesc &tensor = group.tensors.emplace_back();
+    tensor.name = attr.getAs<StringAttr>("name").str();
+    tensor.output = attr.getAs<StringAttr>("output").str();
+    tensor.type = *element;
+    tensor.shape.assign(type.getShape().begin(), type.getShape().end());
+    tensor.offset = number(attr, "offset");
+    tensor.places = number(attr, "places");
+    tensor.sequenceAxis = number(attr, "axis");
+  }
+  model.nets[0].variants[0].state = {0, uint64_t(number(state, "rows")), uint64_t(number(state, "limit"))};
+  model.states.push_back(std::move(group));
+  return true;
+}
+
 std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp program,
                                                ArrayRef<pmodel::KernelDesc> kernels, StringRef processor) {
   pmodel::VariantDesc variant;
@@ -113,6 +155,9 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
     if (!call.isDevice())
       variant.hostOps.push_back((top::getTensorName(call.getLoc()) + ": " + *call.getReason()).str());
   });
+  if (auto symbols = program->getAttrOfType<ArrayAttr>("vm.symbols"))
+    for (auto symbol : symbols.getAsRange<DictionaryAttr>())
+      variant.symbols.push_back(symbolDesc(symbol));
   auto code = vm::ByteCodeConverter(program, kernels, processor).convert();
   if (!code)
     return std::nullopt;
@@ -183,6 +228,8 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
     net.preprocess = preprocess.str();
   net.variants.push_back(std::move(*variant));
   model.nets.push_back(std::move(net));
+  if (!addState(program, model.nets[0].name, model))
+    return std::nullopt;
 
   return BuiltModel{std::move(model), std::move(summary)};
 }

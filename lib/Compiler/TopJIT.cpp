@@ -30,6 +30,7 @@
 #include "pto_mlir/Conversion/ControlToVM/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/Top/IR/FileTypes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/ModuleIO.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
@@ -280,7 +281,7 @@ bool CompiledNet::compile(ModuleOp module, bool allTensors) {
     return false;
   collectResults(main, allTensors);
   PassManager linalg(&context);
-  linalg.addPass(createConvertTopToLinalg());
+  linalg.addPass(createConvertTopToLinalg({/*attentionKernels=*/false, /*stateWrites=*/false, /*templates=*/false}));
   if (failed(linalg.run(module)))
     return false;
   for (auto weight : main.getOps<top::WeightOp>())

@@ -35,7 +35,7 @@ InsnCost priceOf(std::string_view mnemonic, const isa::Tile &tile, const isa::Ch
 } // namespace
 
 Prices::Prices(std::string_view architecture) : arch(unsigned(isa::findArch(architecture)->arch)) {
-  constexpr int64_t run = 1 << 14; // far beyond what a repeat rounds
+  constexpr int64_t run = 1 << 14; // long enough that rounding up to whole repeats does not count
   InsnCost cost = priceOf("tadd", vectorTile(1, run, 4), chipOf(arch));
   chainCycles = cost.head + cost.tail, chainPerElement = cost.work / double(run);
 }

@@ -72,7 +72,7 @@ Event *Recorder::note(const isa::DecodedInsn &insn, uint32_t op) {
   return &events.back();
 }
 
-// A vector instruction may start behind the one before it unless it touches what that one has not written yet.
+// A vector instruction may overlap the one before it unless it accesses bytes that this one is still writing.
 bool Recorder::dependsOnFresh(const isa::DecodedInsn &insn) {
   isa::OperandList o(insn);
   auto extent = [](const isa::Tile &t) {

@@ -105,7 +105,7 @@ bool fillTiles(isa::OperandList &o, std::span<const SketchTile> written, std::sp
   if (written.size() < outputs)
     return false;
   written = written.last(outputs); // scratch comes before results
-  // What an instruction also reads of its result is no operand of its own.
+  // A result that the instruction also reads (an accumulator) is not one of its inputs.
   while (read.size() > o.numTiles - outputs && outputs && read[0].address == written[0].address)
     read = read.subspan(1);
   std::vector<bool> used(read.size());

@@ -43,7 +43,7 @@ void SketchCore::order(unsigned engine, std::span<const SketchAccess> accesses) 
       if (touch.engine != engine && (touch.write || access.write) && touch.begin < access.end &&
           access.begin < touch.end)
         last[touch.engine] = std::max(last[touch.engine], touch.events);
-  // What one engine knows of another need not be awaited again: the one that knows most goes first.
+  // Engines in descending order: a wait that an earlier one implies is omitted.
   for (unsigned other = unsigned(engines.size()); other-- > 0;)
     if (last[other] > engines[engine].clock[other])
       await(engine, other, last[other]);
@@ -57,7 +57,7 @@ void SketchCore::await(unsigned engine, unsigned other, size_t events) {
   event.kind = Event::Await, event.channel = channel, event.work = 1;
   waits.log.events.push_back(event);
   waits.clock[other] = events;
-  // What it knew by then.
+  // The wait implies all that the awaited engine had itself waited for.
   auto known = std::upper_bound(raises.clocks.begin(), raises.clocks.end(), events,
                                 [](size_t n, const auto &entry) { return n < entry.first; });
   if (known != raises.clocks.begin())
@@ -71,7 +71,7 @@ void SketchCore::remember(unsigned engine, std::span<const SketchAccess> accesse
   size_t events = engines[engine].log.events.size();
   for (const SketchAccess &access : accesses) {
     std::vector<Touch> &touches = touched[access.space];
-    // Who touches what is overwritten has been awaited and orders nobody else.
+    // A covering access has waited for these touches, so a later one only needs to wait for it.
     std::erase_if(touches, [&](const Touch &touch) {
       bool covered = access.begin <= touch.begin && touch.end <= access.end;
       return covered && (access.write || (touch.engine == engine && !touch.write));

@@ -1,4 +1,4 @@
-// One core of a sketch: what its engines do, and where they wait for each other.
+// One core of a sketch: the events of its engines and the waits between them.
 #ifndef PTO_MLIR_LIB_COST_SKETCHCORE_H
 #define PTO_MLIR_LIB_COST_SKETCHCORE_H
 
@@ -23,7 +23,7 @@ public:
   /// Notes that one engine awaits a flag between cores, or S for several.
   void crossAwait(std::span<const unsigned> pipes, uint32_t id);
 
-  /// What the engines do, with a signal behind every instruction that another engine waits for.
+  /// The events of all engines, with a signal after each instruction that another engine waits for.
   CoreLog finish() const;
   const std::vector<ByteRuns> &runs() const { return byteRuns; }
 
@@ -37,10 +37,10 @@ private:
     EngineLog log;
     Recorder recorder;
     Clock clock{};
-    std::vector<std::pair<size_t, Clock>> clocks;     // from which event on it knows what
-    std::vector<std::pair<size_t, uint32_t>> signals; // behind so many events, on which channel
+    std::vector<std::pair<size_t, Clock>> clocks;     // after so many events, the clock
+    std::vector<std::pair<size_t, uint32_t>> signals; // after so many events, on which channel
   };
-  /// Who touched bytes last, with which of its events.
+  /// The engine that accessed bytes last, and the number of its events then.
   struct Touch {
     uint64_t begin, end;
     bool write;

@@ -80,8 +80,10 @@ private:
   func::FuncOp kernelOf(top::LaunchOp launch, pto::KernelKind kind, SymbolTable &symbols) {
     auto func = symbols.lookup<func::FuncOp>(launch.getKernel());
     auto attribute = func ? func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr) : pto::KernelKindAttr();
+    // The handover of tiles counts them at compile time.
     bool fits = attribute && attribute.getValue() == kind && !func->hasAttr(cube::kHandoverAttr) &&
-                !func.isExternal() && llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
+                !func->hasAttr(pto::kGreatestSizeAttr) && !func.isExternal() &&
+                llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
     return fits ? func : func::FuncOp();
   }
 
@@ -244,7 +246,7 @@ private:
       types.push_back(init.getType());
     auto both = b.create<top::LaunchOp>(launch.getLoc(), types, FlatSymbolRefAttr::get(kernel), inputs, inits,
                                         b.getStrArrayAttr(names), b.getStrArrayAttr(layouts),
-                                        b.getStrArrayAttr(absorbed), /*places=*/nullptr);
+                                        b.getStrArrayAttr(absorbed), /*places=*/nullptr, /*scalars=*/nullptr);
     Value between = launch.getInputs()[input];
     launch.replaceAllUsesWith(both.getResults().drop_front());
     launch.erase();

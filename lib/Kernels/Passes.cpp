@@ -14,7 +14,9 @@ namespace {
 void registerKernelPasses() {
   registerBuildAttentionKernels();
   registerBuildCubeKernels();
+  registerBuildTemplateKernels();
   registerFormKernels();
+  registerAssignSizes();
   registerJoinKernels();
   registerTileVectorKernels();
 }

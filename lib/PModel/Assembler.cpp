@@ -17,7 +17,7 @@ bool sameCommands(const KernelDesc &a, const KernelDesc &b) {
   auto same = [](const StreamDesc &x, const StreamDesc &y) {
     return x.coreKind == y.coreKind && x.pipe == y.pipe && x.words == y.words;
   };
-  return a.numArgs == b.numArgs && a.blocks == b.blocks &&
+  return a.numArgs == b.numArgs && a.numScalars == b.numScalars && a.blocks == b.blocks &&
          std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(), same);
 }
 
@@ -150,8 +150,36 @@ Status ModelAssembler::add(const ModelPart &part, size_t netIndex, size_t varian
     return status;
   for (uint32_t &kernel : variant.program.kernels)
     kernel = addKernel(from.kernels[kernel]);
+  if (Status status = addState(part, variant); !status)
+    return status;
   known->variants.push_back(std::move(variant));
   sources.push_back(std::move(source));
+  return {};
+}
+
+Status ModelAssembler::addState(const ModelPart &part, VariantDesc &variant) {
+  if (!variant.state)
+    return {};
+  StateGroupDesc group = part.model->states[variant.state->group];
+  for (StateTensorDesc &tensor : group.tensors)
+    if (!tensor.initial.empty()) {
+      const std::vector<WeightDesc> &weights = part.model->weights;
+      size_t i = std::find_if(weights.begin(), weights.end(), [&](auto &w) { return w.name == tensor.initial; }) -
+                 weights.begin();
+      if (Status status = part.file ? part.file->checkWeight(i) : Status(); !status)
+        return status;
+      tensor.initial = model.weights[addWeight(weights[i], part.layout->hashes[i])].name;
+    }
+  for (size_t i = 0; i < model.states.size(); ++i) {
+    if (model.states[i].name != group.name)
+      continue;
+    if (model.states[i] != group)
+      return Failure{part.name + ": the group of state '" + group.name + "' differs from the group of that name"};
+    variant.state->group = i;
+    return {};
+  }
+  variant.state->group = model.states.size();
+  model.states.push_back(std::move(group));
   return {};
 }
 

@@ -35,11 +35,11 @@ void placeSections(SectionPlan &plan, uint64_t metadataSize) {
   plan.weightsBegin = roundUp(plan.programsBegin + plan.programsSize, sectionAlignment);
 }
 
-FileHeader makeHeader(const flatbuffers::DetachedBuffer &metadata, uint64_t fileSize) {
+FileHeader makeHeader(const ModelDesc &model, const flatbuffers::DetachedBuffer &metadata, uint64_t fileSize) {
   FileHeader header = {};
   std::memcpy(header.magic, fileMagic, sizeof(header.magic));
   header.formatMajor = formatMajor;
-  header.formatMinor = formatMinor;
+  header.formatMinor = writtenMinor(model);
   header.metadataBegin = sizeof(FileHeader);
   header.metadataSize = metadata.size();
   header.metadataHash = contentHash(metadata.data(), metadata.size());
@@ -82,7 +82,7 @@ Result<WriteSummary> writeModel(const ModelDesc &model, const WeightLayout &layo
   flatbuffers::DetachedBuffer metadata = writeMetadata(model, merge, layout, plan);
 
   uint64_t fileSize = plan.weightsBegin + plan.weightsSize;
-  FileHeader header = makeHeader(metadata, fileSize);
+  FileHeader header = makeHeader(model, metadata, fileSize);
   TemporaryFile file(path);
   auto write = [&]() -> Status {
     if (Status status = file.open(); !status)

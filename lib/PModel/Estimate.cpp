@@ -31,7 +31,8 @@ Result<std::vector<Decoded>> decodeStreams(const KernelDesc &kernel) {
 
 /// Records the events of one core.
 Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, const KernelDesc &kernel,
-                uint64_t &steps, cost::CoreLog &core, std::vector<cost::ByteRuns> &runs) {
+                const std::vector<int64_t> &scalars, uint64_t &steps, cost::CoreLog &core,
+                std::vector<cost::ByteRuns> &runs) {
   StreamWalker::Queues queues;
   for (const Decoded &stream : streams) {
     if (isa::CoreKind(stream.kind) != core.kind)
@@ -40,6 +41,7 @@ Status walkCore(const std::vector<Decoded> &streams, const isa::ChipInfo &chip, 
     cost::Recorder recorder(chip, log);
     StreamWalker walker(steps, queues);
     walker.pipe = stream.pipe;
+    walker.scalars = scalars;
     walker.places[0] = core.block, walker.places[1] = kernel.blocks;
     walker.places[2] = core.subblock, walker.places[3] = isa::coresOf(isa::archInfo(chip.arch), core.kind);
     auto plain = [&](const isa::DecodedInsn &insn, uint32_t op) { recorder.note(insn, op); };
@@ -65,7 +67,8 @@ bool tiesBlocks(const std::vector<Decoded> &streams) {
 
 } // namespace
 
-Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip) {
+Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip,
+                              const std::vector<int64_t> &scalars) {
   auto streams = decodeStreams(kernel);
   if (!streams)
     return streams.failure();
@@ -76,7 +79,7 @@ Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chi
     for (isa::CoreKind kind : {isa::CoreKind::AIC, isa::CoreKind::AIV})
       for (uint32_t subblock = 0; subblock < isa::coresOf(isa::archInfo(chip.arch), kind); ++subblock) {
         cost::CoreLog core{kind, block, subblock, {}};
-        if (Status status = walkCore(*streams, chip, kernel, steps, core, runs.emplace_back()); !status)
+        if (Status status = walkCore(*streams, chip, kernel, scalars, steps, core, runs.emplace_back()); !status)
           return status.failure();
         if (core.engines.empty())
           runs.pop_back();

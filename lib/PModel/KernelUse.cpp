@@ -2,6 +2,8 @@
 
 #include "pto_mlir/ISA/OperandVisitor.h"
 
+#include <algorithm>
+
 namespace pto_mlir::pmodel {
 
 namespace {
@@ -32,6 +34,9 @@ KernelUse kernelUse(const KernelDesc &kernel) {
         break;
       bool adds = isa::addsToGlobal(insn);
       use.ordered |= adds;
+      if (insn.opcode == isa::Opcode::Get)
+        if (auto what = uint32_t(insn.as<isa::Get>().what); what >= isa::kNumQueries)
+          use.scalars = std::max(use.scalars, what - isa::kNumQueries + 1);
       ViewMarker marker{{}, use, isa::infoOf(insn.opcode), adds};
       isa::visit(insn, [&](auto &typed) { isa::visitOperands(typed, marker); });
       at += insn.numWords;

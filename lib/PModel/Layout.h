@@ -26,7 +26,11 @@ static_assert(sizeof(FileHeader) == 64);
 
 inline constexpr char fileMagic[9] = "PTOMODEL";
 inline constexpr uint32_t formatMajor = 2; // 2: the VM's one table of opcodes
-inline constexpr uint32_t formatMinor = 1; // 1: several host programs
+/// The newest minor version, which this reader understands. 1: several host programs, 2: state, sizes known at run
+/// time.
+inline constexpr uint32_t formatMinor = 2;
+/// A file is marked with this version, or with a newer one if it uses what came with that.
+inline constexpr uint32_t oldestWrittenMinor = 1;
 inline constexpr uint64_t sectionAlignment = 4096;
 inline constexpr uint64_t weightAlignment = 64;
 /// From `largeWeightBytes` on a weight begins with a line of L2, so that no line of it is fetched beside its own.

@@ -21,7 +21,7 @@ bool sameStream(const StreamDesc &a, const StreamDesc &b) {
 }
 
 bool sameKernel(const KernelDesc &a, const KernelDesc &b) {
-  return a.numArgs == b.numArgs && a.blocks == b.blocks &&
+  return a.numArgs == b.numArgs && a.numScalars == b.numScalars && a.blocks == b.blocks &&
          std::equal(a.streams.begin(), a.streams.end(), b.streams.begin(), b.streams.end(), sameStream);
 }
 

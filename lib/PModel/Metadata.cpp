@@ -3,6 +3,8 @@
 #include "Layout.h"
 #include "PModel_generated.h"
 
+#include <algorithm>
+
 namespace pto_mlir::pmodel {
 
 namespace {
@@ -11,6 +13,14 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using flatbuffers::String;
 using flatbuffers::Vector;
+
+/// Whether a net has sizes that are known at run time only; readers before 2.2 would run it with the greatest.
+bool hasSizes(const ModelDesc &model) {
+  return std::any_of(model.nets.begin(), model.nets.end(), [](const NetDesc &net) {
+    return std::any_of(net.variants.begin(), net.variants.end(),
+                       [](const VariantDesc &variant) { return !variant.symbols.empty(); });
+  });
+}
 
 /// Serialises the model in section order: streams by kernel, programs by net.
 class MetadataWriter {
@@ -52,14 +62,15 @@ public:
     Offset<Vector<Offset<fb::HostProgram>>> morePrograms;
     if (!more.empty())
       morePrograms = builder.CreateVector(more);
-    // The lowest format minor version of a reader that can read this file.
-    uint32_t minReaderMinor = more.empty() ? 0 : 1;
+    Offset<Vector<Offset<fb::StateGroup>>> states;
+    if (!model.states.empty())
+      states = each<fb::StateGroup>(model.states, [&](const StateGroupDesc &group) { return writeState(group); });
     auto producer = string(model.producer);
     auto processor = string(model.processor);
-    fb::FinishModelBuffer(builder, fb::CreateModel(builder, formatMajor, formatMinor, minReaderMinor, producer,
-                                                   processor, model.numCore, nets, kernelVector, weightVector,
+    fb::FinishModelBuffer(builder, fb::CreateModel(builder, formatMajor, writtenMinor(model), minReaderMinor(model),
+                                                   producer, processor, model.numCore, nets, kernelVector, weightVector,
                                                    &commands, &weightData, &programs, sections.commandsHash,
-                                                   sections.programsHash, program, morePrograms));
+                                                   sections.programsHash, program, morePrograms, states));
     return builder.Release();
   }
 
@@ -106,8 +117,11 @@ private:
     });
     auto name = string(kernel.name);
     auto ops = strings(sourceOps), sources = strings(kernel.sources);
+    flatbuffers::Optional<uint32_t> numScalars;
+    if (kernel.numScalars)
+      numScalars = kernel.numScalars;
     return fb::CreateKernel(builder, name, streams, kernel.numArgs, kernel.blocks, memory, kernel.numEvents, ops,
-                            sources);
+                            sources, numScalars);
   }
 
   Offset<fb::Weight> writeWeight(size_t index) {
@@ -116,6 +130,12 @@ private:
     auto name = string(weight.name);
     auto shape = builder.CreateVector(weight.shape);
     return fb::CreateWeight(builder, name, type(weight.type), shape, &data, layout.hashes[index]);
+  }
+
+  Offset<fb::Size> writeSize(const bytecode::Size &size) {
+    return fb::CreateSize(builder, each<fb::SizeTerm>(size.terms, [&](const bytecode::SizeTerm &term) {
+                            return fb::CreateSizeTerm(builder, term.coefficient, builder.CreateVector(term.symbols));
+                          }));
   }
 
   Offset<fb::Tensor> writeTensor(const TensorDesc &tensor) {
@@ -127,8 +147,11 @@ private:
     }
     auto name = string(tensor.name);
     auto shape = builder.CreateVector(tensor.shape);
+    Offset<Vector<Offset<fb::Size>>> sizes;
+    if (!tensor.sizes.empty())
+      sizes = each<fb::Size>(tensor.sizes, [&](const bytecode::Size &size) { return writeSize(size); });
     return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization,
-                            tensor.indexBound, tensor.arithmeticBound);
+                            tensor.indexBound, tensor.arithmeticBound, sizes);
   }
 
   Offset<fb::DebugTensor> writeDebugTensor(const DebugTensorDesc &tensor) {
@@ -165,7 +188,27 @@ private:
                                        [&](const DebugTensorDesc &tensor) { return writeDebugTensor(tensor); });
     auto absorbed = strings(variant.absorbed);
     auto hostOps = strings(variant.hostOps);
-    return fb::CreateNetVariant(builder, inputs, outputs, program, variant.workspaceBytes, debug, absorbed, hostOps);
+    Offset<Vector<Offset<fb::Symbol>>> symbols;
+    if (!variant.symbols.empty())
+      symbols = each<fb::Symbol>(variant.symbols, [&](const SymbolDesc &symbol) {
+        return fb::CreateSymbol(builder, string(symbol.name), symbol.least, symbol.greatest, symbol.multiple);
+      });
+    Offset<fb::StateUse> state;
+    if (variant.state)
+      state = fb::CreateStateUse(builder, variant.state->group, variant.state->rows, variant.state->limit);
+    return fb::CreateNetVariant(builder, inputs, outputs, program, variant.workspaceBytes, debug, absorbed, hostOps,
+                                state, symbols);
+  }
+
+  Offset<fb::StateGroup> writeState(const StateGroupDesc &group) {
+    auto tensors = each<fb::StateTensor>(group.tensors, [&](const StateTensorDesc &tensor) {
+      auto name = string(tensor.name), output = string(tensor.output), initial = string(tensor.initial);
+      auto shape = builder.CreateVector(tensor.shape);
+      return fb::CreateStateTensor(builder, name, output, type(tensor.type), shape, tensor.offset, tensor.places,
+                                   tensor.sequenceAxis, initial);
+    });
+    auto name = string(group.name);
+    return fb::CreateStateGroup(builder, name, group.bytes, tensors);
   }
 
   Offset<fb::Net> writeNet(const NetDesc &net) {
@@ -186,6 +229,14 @@ private:
 };
 
 } // namespace
+
+uint32_t minReaderMinor(const ModelDesc &model) {
+  if (!model.states.empty() || hasSizes(model))
+    return 2;
+  return model.programs.size() > 1 ? 1 : 0;
+}
+
+uint32_t writtenMinor(const ModelDesc &model) { return std::max(oldestWrittenMinor, minReaderMinor(model)); }
 
 flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout,
                                           const SectionPlan &sections) {

@@ -17,6 +17,11 @@ struct SectionPlan {
   uint64_t commandsHash = 0, programsHash = 0;
 };
 
+/// The lowest minor version of a reader that can read the model.
+uint32_t minReaderMinor(const ModelDesc &model);
+/// The minor version that a file of the model is marked with.
+uint32_t writtenMinor(const ModelDesc &model);
+
 /// The finished metadata buffer. Its size is independent of the values in `sections`.
 flatbuffers::DetachedBuffer writeMetadata(const ModelDesc &model, const KernelMerge &merge, const WeightLayout &layout,
                                           const SectionPlan &sections);

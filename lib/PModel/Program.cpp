@@ -19,9 +19,11 @@ void ProgramWriter::free(uint32_t slot) {
   append(insn);
 }
 
-void ProgramWriter::callDevice(uint32_t kernel, const std::vector<VMArgument> &arguments) {
+void ProgramWriter::callDevice(uint32_t kernel, const std::vector<VMArgument> &arguments,
+                               const std::vector<bytecode::Size> &scalars) {
   VMInstruction insn;
-  insn.opcode = VMOpcode::CallDevice;
+  insn.opcode = scalars.empty() ? VMOpcode::CallDevice : VMOpcode::CallDeviceScalars;
+  insn.scalars = scalars;
   insn.kernel = kernel;
   insn.arguments = arguments;
   append(insn);

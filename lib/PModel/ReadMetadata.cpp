@@ -41,6 +41,7 @@ public:
     each(metadata.more_host_programs(), model.programs, readProgram);
     if (const fb::HostProgram *program = metadata.host_program())
       readProgram(*program, *model.programs.emplace(model.programs.begin()));
+    each(metadata.state_groups(), model.states, [&](auto &table, StateGroupDesc &group) { readState(table, group); });
   }
 
 private:
@@ -68,6 +69,7 @@ private:
     kernel.numArgs = table.num_args();
     kernel.blocks = table.blocks();
     kernel.numEvents = table.num_events();
+    kernel.numScalars = table.num_scalars().value_or(0);
     kernel.sourceOps = texts(table.source_ops());
     kernel.sources = texts(table.sources());
     each(table.local_memory(), kernel.localMemory,
@@ -116,6 +118,11 @@ private:
     tensor.shape = numbers(table.shape());
     tensor.indexBound = table.index_bound();
     tensor.arithmeticBound = table.arithmetic_bound();
+    each(table.sizes(), tensor.sizes, [&](const fb::Size &entry, bytecode::Size &size) {
+      each(entry.terms(), size.terms, [&](const fb::SizeTerm &term, bytecode::SizeTerm &desc) {
+        desc = {term.coefficient(), numbers(term.symbols())};
+      });
+    });
     if (const fb::Quantization *quantization = table.quantization()) {
       tensor.quantization.scales = numbers(quantization->scales());
       tensor.quantization.zeroPoints = numbers(quantization->zero_points());
@@ -164,6 +171,26 @@ private:
            [&](const fb::DebugTensor &table, DebugTensorDesc &tensor) { readDebugTensor(table, tensor); });
       variant.absorbed = texts(entry.absorbed());
       variant.hostOps = texts(entry.host_ops());
+      if (const fb::StateUse *use = entry.state())
+        variant.state = {use->group(), use->rows(), use->limit()};
+      each(entry.symbols(), variant.symbols, [](const fb::Symbol &table, SymbolDesc &symbol) {
+        symbol = {text(table.name()), table.least(), table.greatest(), table.multiple()};
+      });
+    });
+  }
+
+  void readState(const fb::StateGroup &table, StateGroupDesc &group) {
+    group.name = text(table.name());
+    group.bytes = table.bytes();
+    each(table.tensors(), group.tensors, [&](const fb::StateTensor &entry, StateTensorDesc &tensor) {
+      tensor.name = text(entry.name());
+      tensor.output = text(entry.output());
+      tensor.type = elementType(entry.type());
+      tensor.shape = numbers(entry.shape());
+      tensor.offset = entry.offset();
+      tensor.places = entry.places();
+      tensor.sequenceAxis = entry.sequence_axis();
+      tensor.initial = text(entry.initial());
     });
   }
 

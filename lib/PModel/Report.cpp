@@ -1,16 +1,19 @@
 #include "pto_mlir/PModel/Report.h"
 
+#include "StateReport.h"
 #include "pto_mlir/ByteCode/Serialize.h"
 #include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/ISA/Operands.h"
 #include "pto_mlir/PModel/Estimate.h"
 #include "pto_mlir/PModel/Program.h"
+#include "pto_mlir/PModel/Sizes.h"
 #include "pto_mlir/PModel/Traffic.h"
 
 #include <algorithm>
 #include <cstdarg>
 #include <cstdio>
 #include <map>
+#include <set>
 
 namespace pto_mlir::pmodel {
 
@@ -43,11 +46,32 @@ size_t widestName(const std::vector<TensorDesc> &inputs, const std::vector<Tenso
   return width;
 }
 
-void tensorLines(std::string &text, const char *title, const std::vector<TensorDesc> &tensors, size_t width) {
+/// "1x512x384", with the sizes that are known at run time: "batch x tokens x 384".
+std::string sizesText(const TensorDesc &tensor, const std::vector<std::string> &symbols) {
+  if (tensor.sizes.empty())
+    return shapeText(tensor.shape);
+  std::string text;
+  for (const bytecode::Size &size : tensor.sizes)
+    text += (text.empty() ? "" : " x ") + bytecode::sizeText(size, symbols);
+  return text;
+}
+
+void symbolLines(std::string &text, const VariantDesc &variant) {
+  for (const SymbolDesc &symbol : variant.symbols) {
+    append(text, "  size           %s: %llu to %llu", symbol.name.c_str(),
+           static_cast<unsigned long long>(symbol.least), static_cast<unsigned long long>(symbol.greatest));
+    if (symbol.multiple != 1)
+      append(text, " in multiples of %llu", static_cast<unsigned long long>(symbol.multiple));
+    text += ", at run time in one kernel each\n";
+  }
+}
+
+void tensorLines(std::string &text, const char *title, const std::vector<TensorDesc> &tensors, size_t width,
+                 const std::vector<std::string> &symbols) {
   append(text, "  %s\n", title);
   for (const TensorDesc &tensor : tensors) {
     append(text, "    %-*s  %-5s %s", static_cast<int>(width), tensor.name.c_str(), typeName(tensor.type).c_str(),
-           shapeText(tensor.shape).c_str());
+           sizesText(tensor, symbols).c_str());
     if (tensor.storageType != tensor.type)
       append(text, "  (stored as %s)", typeName(tensor.storageType).c_str());
     if (tensor.indexBound != 0)
@@ -76,8 +100,7 @@ size_t countLaunches(const VariantDesc &variant) {
   auto program = decodeProgram(variant.program.code);
   if (!program)
     return 0;
-  return std::count_if(program->begin(), program->end(),
-                       [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallDevice; });
+  return std::count_if(program->begin(), program->end(), isLaunch);
 }
 
 void trafficLine(std::string &text, const VariantDesc &variant, const Result<std::vector<KernelTraffic>> &kernels) {
@@ -89,16 +112,23 @@ void trafficLine(std::string &text, const VariantDesc &variant, const Result<std
   append(text, "  traffic        %s read, %s written per inference; ideal %s (%.2fx)\n",
          bytesText(traffic->read).c_str(), bytesText(traffic->written).c_str(), bytesText(traffic->ideal).c_str(),
          traffic->ideal ? double(traffic->read + traffic->written) / traffic->ideal : 1.0);
+  if (variant.state)
+    append(text, "  state traffic  %llu bytes read, %llu bytes written per inference\n",
+           static_cast<unsigned long long>(traffic->stateRead), static_cast<unsigned long long>(traffic->stateWritten));
 }
 
-void variantLines(std::string &text, const VariantDesc &variant, const Result<std::vector<KernelTraffic>> &kernels) {
+void variantLines(std::string &text, const ModelDesc &model, const VariantDesc &variant,
+                  const Result<std::vector<KernelTraffic>> &kernels) {
   size_t width = widestName(variant.inputs, variant.outputs);
-  tensorLines(text, "inputs", variant.inputs, width);
-  tensorLines(text, "outputs", variant.outputs, width);
+  std::vector<std::string> symbols = symbolNames(variant);
+  tensorLines(text, "inputs", variant.inputs, width, symbols);
+  tensorLines(text, "outputs", variant.outputs, width, symbols);
+  symbolLines(text, variant);
   append(text, "  program        %zu kernel launches, %zu bytes of bytecode\n", countLaunches(variant),
          variant.program.code.size());
   append(text, "  memory         workspace %s, inputs and outputs %s\n", bytesText(variant.workspaceBytes).c_str(),
          bytesText(ioBytes(variant)).c_str());
+  text += stateUseText(model, variant);
   trafficLine(text, variant, kernels);
   if (variant.hostOps.empty())
     append(text, "  host ops       none: all computation runs on the engines\n");
@@ -174,6 +204,19 @@ std::string bytesText(uint64_t bytes) {
   return text;
 }
 
+/// The operations that a verified program calls on the host, each once.
+static std::string hostOpsOf(const HostProgramDesc &program) {
+  std::set<std::string> names;
+  auto module = bytecode::deserialize(program.code.data(), program.code.size());
+  for (const bytecode::Constant &constant : module->constants)
+    if (auto *key = std::get_if<bytecode::KernelKey>(&constant); key && key->place() == "host")
+      names.emplace(key->op());
+  std::string text;
+  for (const std::string &name : names)
+    text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
 std::string infoReport(const ModelFile &file) {
   const ModelDesc &model = file.model();
   const FileInfo &info = file.info();
@@ -182,20 +225,24 @@ std::string infoReport(const ModelFile &file) {
   append(text, "  format         %u.%u, made by %s\n", info.formatMajor, info.formatMinor,
          model.producer.empty() ? "an unnamed producer" : model.producer.c_str());
   append(text, "  processor      %s, num_core %u\n", model.processor.c_str(), model.numCore);
-  for (const HostProgramDesc &program : model.programs)
+  for (const HostProgramDesc &program : model.programs) {
     append(text, "  host program   '%s', %zu input(s), %zu output(s), runs nets below\n", program.name.c_str(),
            program.inputs.size(), program.outputs.size());
+    if (std::string ops = hostOpsOf(program); !ops.empty())
+      append(text, "  on the host    %s\n", ops.c_str());
+  }
   auto kernels = measureTraffic(model);
   for (const NetDesc &net : model.nets) {
     append(text, "\nnet '%s'%s%s\n", net.name.c_str(), net.quantize.empty() ? "" : ", quantize ", net.quantize.c_str());
     for (size_t v = 0; v < net.variants.size(); ++v) {
       if (net.variants.size() > 1)
         append(text, " variant %zu\n", v);
-      variantLines(text, net.variants[v], kernels);
+      variantLines(text, model, net.variants[v], kernels);
     }
     if (!net.preprocess.empty())
       append(text, "  pre-processing %s\n", net.preprocess.c_str());
   }
+  text += stateText(model);
   engineLines(text, model.kernels);
   append(text, "\nweights          %zu, %s\n", model.weights.size(), bytesText(info.weightBytes).c_str());
   fileLines(text, info);
@@ -237,8 +284,9 @@ std::string estimateReport(const ModelFile &file) {
     return "no rates are known for the processor '" + model.processor + "'\n";
   std::string text;
   append(text, "%14s  %s\n", "cycles", "kernel");
+  std::vector<std::vector<int64_t>> scalars = greatestScalars(model);
   for (const KernelDesc &kernel : model.kernels) {
-    auto cycles = estimateCycles(kernel, isa::chipInfo(arch->arch));
+    auto cycles = estimateCycles(kernel, isa::chipInfo(arch->arch), scalars[&kernel - model.kernels.data()]);
     if (cycles)
       append(text, "%14.1f  %s\n", *cycles, kernel.name.c_str());
     else
@@ -278,7 +326,10 @@ std::string disassemblyReport(const ModelFile &file) {
       text += disassembleProgram(model, net.variants[v]) + "\n";
     }
   for (const KernelDesc &kernel : model.kernels) {
-    append(text, "kernel %s, %u arguments, %u block(s)\n", kernel.name.c_str(), kernel.numArgs, kernel.blocks);
+    append(text, "kernel %s, %u arguments, ", kernel.name.c_str(), kernel.numArgs);
+    if (kernel.numScalars)
+      append(text, "%u scalars, ", kernel.numScalars);
+    append(text, "%u block(s)\n", kernel.blocks);
     text += disassembleKernel(kernel) + "\n";
   }
   return text;

@@ -96,7 +96,8 @@ bool StreamWalker::scalar(const isa::DecodedInsn &insn) {
   }
   case Opcode::Get: {
     const auto &get = insn.as<isa::Get>();
-    registers[get.dst] = unsigned(get.what) < isa::kNumQueries ? places[unsigned(get.what)] : 0;
+    auto what = unsigned(get.what), scalar = what - isa::kNumQueries;
+    registers[get.dst] = what < isa::kNumQueries ? places[what] : scalar < scalars.size() ? scalars[scalar] : 0;
     return true;
   }
   default:

@@ -33,6 +33,7 @@ public:
   StreamWalker(uint64_t &steps, Queues &queues) : steps(steps), queues(queues) {}
 
   int64_t places[isa::kNumQueries] = {}; // block index and number, sub-block index and number
+  std::vector<int64_t> scalars;          // of the launch; others are 0
   isa::Pipe pipe = isa::Pipe::S;
 
   /// Executes the stream. `command` is called, with registers substituted, for every command other than control flow

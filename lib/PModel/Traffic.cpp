@@ -3,6 +3,7 @@
 #include "StreamWalk.h"
 #include "pto_mlir/ISA/OperandVisitor.h"
 #include "pto_mlir/PModel/Program.h"
+#include "pto_mlir/PModel/Sizes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -78,7 +79,8 @@ double KernelTraffic::imbalance() const {
   return sum == 0 ? 1.0 : (mostOfKind(cores.begin(), firstVector) + mostOfKind(firstVector, cores.end())) / sum;
 }
 
-Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch) {
+Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch,
+                                     const std::vector<int64_t> &scalars) {
   KernelTraffic traffic;
   traffic.arguments.resize(kernel.numArgs);
   uint64_t steps = 0;
@@ -114,6 +116,7 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchIn
         for (const auto &[pipe, ops] : engines) {
           StreamWalker walker(steps, queues);
           walker.pipe = pipe;
+          walker.scalars = scalars;
           walker.places[0] = block, walker.places[1] = kernel.blocks;
           walker.places[2] = sub, walker.places[3] = subBlocks;
           if (Status status = walker.run(ops, command); !status)
@@ -127,8 +130,9 @@ Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchIn
 Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model) {
   std::vector<KernelTraffic> kernels;
   const isa::ArchInfo *arch = isa::findArch(model.processor);
+  std::vector<std::vector<int64_t>> scalars = greatestScalars(model);
   for (const KernelDesc &kernel : model.kernels) {
-    auto traffic = measureTraffic(kernel, arch ? *arch : isa::defaultArch());
+    auto traffic = measureTraffic(kernel, arch ? *arch : isa::defaultArch(), scalars[&kernel - model.kernels.data()]);
     if (!traffic)
       return Failure{"kernel '" + kernel.name + "': " + traffic.error()};
     kernels.push_back(traffic.take());
@@ -147,7 +151,7 @@ Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vec
       total.ideal += tensorBytes(tensor.storageType, tensor.shape).value_or(0);
   std::set<std::pair<uint64_t, uint64_t>> weights;
   for (const VMInstruction &insn : *program) {
-    if (insn.opcode != VMOpcode::CallDevice || insn.kernel >= variant.program.kernels.size())
+    if (!isLaunch(insn) || insn.kernel >= variant.program.kernels.size())
       continue;
     LaunchTraffic launch;
     launch.kernel = variant.program.kernels[insn.kernel];
@@ -161,6 +165,11 @@ Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vec
       launch.least += touched;
       if (argument.slot == slots.weights() && weights.emplace(argument.offset, argument.bytes).second)
         total.ideal += touched;
+      if (slots.hasState && argument.slot == slots.state()) {
+        total.stateRead += kernel.arguments[i].read;
+        total.stateWritten += kernel.arguments[i].written;
+        total.ideal += touched;
+      }
     }
     total.launches.push_back(launch);
   }

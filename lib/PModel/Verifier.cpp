@@ -1,42 +1,17 @@
 #include "pto_mlir/PModel/Verifier.h"
 
+#include "Names.h"
 #include "VerifyHostProgram.h"
 #include "VerifyProgram.h"
-#include "pto_mlir/Support/Utf8.h"
+#include "VerifySizes.h"
+#include "VerifyState.h"
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_set>
 
 namespace pto_mlir::pmodel {
 
 namespace {
-
-/// Strings go into JSON, terminals and Python: they must be UTF-8 without control characters.
-bool isCleanText(const std::string &text) {
-  return isUtf8(text) &&
-         std::none_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 && c != '\n' && c != '\t'; });
-}
-
-class Names {
-public:
-  explicit Names(std::string kind) : kind(std::move(kind)) {}
-  Status add(const std::string &name) {
-    if (name.empty())
-      return Failure{kind + " without a name"};
-    if (!isCleanText(name))
-      return Failure{kind + " name is not clean UTF-8 text"};
-    if (!seen.insert(name).second)
-      return Failure{"two " + kind + "s are named '" + name + "'"};
-    return {};
-  }
-
-private:
-  std::string kind;
-  std::unordered_set<std::string> seen;
-};
-
-bool isKnown(ElementType type) { return static_cast<unsigned>(type) < numElementTypes; }
 
 Status verifyTensor(const TensorDesc &tensor) {
   std::string who = "tensor '" + tensor.name + "': ";
@@ -61,7 +36,7 @@ Status verifyTensor(const TensorDesc &tensor) {
 }
 
 /// Size in bytes of the buffer that contains a debug tensor.
-Result<uint64_t> regionBytes(const VariantDesc &variant, const DebugTensorDesc &tensor) {
+Result<uint64_t> regionBytes(const ModelDesc &model, const VariantDesc &variant, const DebugTensorDesc &tensor) {
   auto bytes = [&](const std::vector<TensorDesc> &tensors) -> Result<uint64_t> {
     if (tensor.index >= tensors.size())
       return Failure{"its input or output does not exist"};
@@ -74,13 +49,17 @@ Result<uint64_t> regionBytes(const VariantDesc &variant, const DebugTensorDesc &
     return bytes(variant.outputs);
   case Region::Workspace:
     return variant.workspaceBytes;
+  case Region::State:
+    if (variant.state)
+      return model.states[variant.state->group].bytes;
+    break;
   case Region::Weights:
     break;
   }
-  return Failure{"a debug tensor lies in an input, an output or the workspace"};
+  return Failure{"a debug tensor lies in an input, an output, the workspace or the state"};
 }
 
-Status verifyDebugTensor(const VariantDesc &variant, const DebugTensorDesc &tensor) {
+Status verifyDebugTensor(const ModelDesc &model, const VariantDesc &variant, const DebugTensorDesc &tensor) {
   std::string who = "debug tensor '" + tensor.name + "': ";
   auto bytes = isKnown(tensor.type) ? tensorBytes(tensor.type, tensor.shape) : std::nullopt;
   if (!bytes || tensor.shape.size() > 8)
@@ -102,7 +81,7 @@ Status verifyDebugTensor(const VariantDesc &variant, const DebugTensorDesc &tens
   }
   if (tensor.indexBound != 0 && (tensor.type != ElementType::I32 || tensor.indexBound > INT32_MAX))
     return Failure{who + "is an index, but not of 32-bit integers or of too many rows"};
-  auto room = regionBytes(variant, tensor);
+  auto room = regionBytes(model, variant, tensor);
   if (!room)
     return Failure{who + room.error()};
   if (tensor.offset > *room || *bytes > *room - tensor.offset)
@@ -148,7 +127,9 @@ Status verifyTexts(const ModelDesc &model) {
     good = good && isCleanText(net.quantize) && isCleanText(net.preprocess);
     for (const VariantDesc &variant : net.variants)
       good = good && clean(variant.absorbed) && clean(variant.hostOps) && isCleanText(variant.program.name) &&
-             isCleanText(variant.program.target) && clean(variant.program.launchOps);
+             isCleanText(variant.program.target) && clean(variant.program.launchOps) &&
+             std::all_of(variant.symbols.begin(), variant.symbols.end(),
+                         [](auto &symbol) { return isCleanText(symbol.name); });
   }
   return good ? Status() : Status(Failure{"a text is not clean UTF-8"});
 }
@@ -172,6 +153,9 @@ Status verifyVariantsAgree(const NetDesc &net) {
     if (!same(net.variants[v].inputs, net.variants[0].inputs) ||
         !same(net.variants[v].outputs, net.variants[0].outputs))
       return Failure{"its variants differ in names or types of inputs or outputs"};
+    if (net.variants[v].state.has_value() != net.variants[0].state.has_value() ||
+        (net.variants[v].state && net.variants[v].state->group != net.variants[0].state->group))
+      return Failure{"its variants use different groups of state"};
     for (size_t w = 0; w < v; ++w)
       if (sameShapes(net.variants[v].inputs, net.variants[w].inputs))
         return Failure{"two variants take the same input shapes"};
@@ -183,6 +167,8 @@ Status verifyVariantsAgree(const NetDesc &net) {
 
 Status verifyVariant(const ModelDesc &model, const VariantDesc &variant, const WeightLayout &layout) {
   Names inputs("input"), outputs("output"), debug("debug tensor");
+  if (Status status = verifyStateUse(model, variant); !status)
+    return status;
   for (const TensorDesc &tensor : variant.inputs) {
     if (Status status = inputs.add(tensor.name); !status)
       return status;
@@ -195,12 +181,14 @@ Status verifyVariant(const ModelDesc &model, const VariantDesc &variant, const W
     if (Status status = verifyTensor(tensor); !status)
       return status;
   }
+  if (Status status = verifySizes(variant); !status)
+    return status;
   if (Status status = verifyProgram(model, variant, layout); !status)
     return Failure{"program '" + variant.program.name + "': " + status.error()};
   for (const DebugTensorDesc &tensor : variant.debugTensors) {
     if (Status status = debug.add(tensor.name); !status)
       return status;
-    if (Status status = verifyDebugTensor(variant, tensor); !status)
+    if (Status status = verifyDebugTensor(model, variant, tensor); !status)
       return status;
   }
   return {};
@@ -221,6 +209,8 @@ Status verifyModel(const ModelDesc &model, const WeightLayout &layout) {
       return Failure{"kernel '" + kernel.name + "': " + status.error()};
   }
   if (Status status = verifyWeights(model, layout); !status)
+    return status;
+  if (Status status = verifyStates(model); !status)
     return status;
   for (const NetDesc &net : model.nets) {
     if (Status status = nets.add(net.name); !status)

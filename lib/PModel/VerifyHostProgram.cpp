@@ -68,6 +68,8 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
                             [&](const NetDesc &other) { return other.name == key->op(); });
     if (net == model.nets.end())
       return Failure{"calls @" + key->callee + ", which is not a net of the file"};
+    if (std::any_of(net->variants.begin(), net->variants.end(), [](auto &variant) { return variant.state; }))
+      return Failure{"calls @" + key->callee + ", a net with state; a program passes none"};
     bool fits = std::any_of(net->variants.begin(), net->variants.end(), [&](const VariantDesc &variant) {
       return fit(variant.inputs, key->operands) && fit(variant.outputs, key->results);
     });

@@ -1,6 +1,8 @@
 #include "VerifyProgram.h"
 
+#include "VerifySizes.h"
 #include "pto_mlir/HostOps/HostOps.h"
+#include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/PModel/Program.h"
 
 #include <algorithm>
@@ -12,12 +14,10 @@ namespace {
 constexpr uint32_t maxSlots = 1 << 20;
 constexpr uint64_t maxAllocBytes = uint64_t(1) << 46;
 
-/// Sorted ranges of the weights; answers whether a range is inside one of them.
-class WeightRanges {
+/// Sorted ranges; answers whether another range is inside one of them.
+class Ranges {
 public:
-  WeightRanges(const ModelDesc &model, const WeightLayout &layout) {
-    for (size_t i = 0; i < model.weights.size(); ++i)
-      ranges.emplace_back(layout.offsets[i], layout.offsets[i] + model.weights[i].size);
+  explicit Ranges(std::vector<std::pair<uint64_t, uint64_t>> beginsAndEnds) : ranges(std::move(beginsAndEnds)) {
     std::sort(ranges.begin(), ranges.end());
   }
   bool holdOne(uint64_t offset, uint64_t bytes) const {
@@ -29,11 +29,33 @@ private:
   std::vector<std::pair<uint64_t, uint64_t>> ranges;
 };
 
+Ranges weightRanges(const ModelDesc &model, const WeightLayout &layout) {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  ranges.reserve(model.weights.size());
+  for (size_t i = 0; i < model.weights.size(); ++i)
+    ranges.emplace_back(layout.offsets[i], layout.offsets[i] + model.weights[i].size);
+  return Ranges(std::move(ranges));
+}
+
+/// The position, and each place of each tensor.
+Ranges stateRanges(const ModelDesc &model, const VariantDesc &variant) {
+  std::vector<std::pair<uint64_t, uint64_t>> ranges;
+  if (!variant.state)
+    return Ranges({});
+  ranges.emplace_back(0, kStatePositionBytes);
+  for (const StateTensorDesc &tensor : model.states[variant.state->group].tensors) {
+    ranges.emplace_back(tensor.offset, tensor.offset + stateBytes(tensor));
+    if (tensor.places == 2)
+      ranges.emplace_back(secondPlace(tensor), secondPlace(tensor) + stateBytes(tensor));
+  }
+  return Ranges(std::move(ranges));
+}
+
 class ProgramVerifier {
 public:
   ProgramVerifier(const ModelDesc &model, const VariantDesc &variant, const WeightLayout &layout)
-      : model(model), variant(variant), program(variant.program), entry(variant), weights(model, layout),
-        weightBytes(layout.totalBytes) {}
+      : model(model), variant(variant), program(variant.program), entry(variant), weights(weightRanges(model, layout)),
+        state(stateRanges(model, variant)), weightBytes(layout.totalBytes) {}
 
   Status run() {
     if (program.numSlots < entry.firstFree() || program.numSlots > maxSlots)
@@ -51,8 +73,7 @@ public:
     for (const VMInstruction &insn : *instructions)
       if (Status status = verify(insn); !status)
         return Failure{"byte " + std::to_string(insn.position) + ": " + status.error()};
-    auto launches = std::count_if(instructions->begin(), instructions->end(),
-                                  [](const VMInstruction &insn) { return insn.opcode == VMOpcode::CallDevice; });
+    auto launches = std::count_if(instructions->begin(), instructions->end(), isLaunch);
     if (!program.launchOps.empty() && program.launchOps.size() != size_t(launches))
       return Failure{"names the tensors of " + std::to_string(program.launchOps.size()) + " launches, but has " +
                      std::to_string(launches)};
@@ -69,6 +90,8 @@ private:
     for (uint32_t i = 0; i < entry.numOutputs; ++i)
       buffers[entry.output(i)] = *tensorBytes(variant.outputs[i].storageType, variant.outputs[i].shape);
     buffers[entry.weights()] = weightBytes;
+    if (entry.hasState)
+      buffers[entry.state()] = model.states[variant.state->group].bytes;
   }
 
   Status verify(const VMInstruction &insn) {
@@ -81,6 +104,7 @@ private:
       buffers[insn.slot] = std::nullopt;
       return {};
     case VMOpcode::CallDevice:
+    case VMOpcode::CallDeviceScalars:
       return verifyCallDevice(insn);
     case VMOpcode::CallHost:
       return verifyCallHost(insn);
@@ -88,8 +112,7 @@ private:
     case VMOpcode::Return:
       return {};
     default:
-      return Failure{"a net's program has no '" +
-                     std::string(bytecode::findOpcode(static_cast<uint8_t>(insn.opcode))->mnemonic) + "'"};
+      return Failure{"a net's program has no '" + std::string(bytecode::opcodeRow(insn.opcode).mnemonic) + "'"};
     }
   }
 
@@ -121,14 +144,27 @@ private:
                        ", which holds no buffer"};
       uint64_t room = *buffers[argument.slot];
       bool inside = argument.offset <= room && argument.bytes <= room - argument.offset;
-      if (inside && argument.slot == entry.weights())
-        inside = weights.holdOne(argument.offset, argument.bytes);
+      bool isWeight = argument.slot == entry.weights(), isState = entry.hasState && argument.slot == entry.state();
+      if (inside && (isWeight || isState))
+        inside = (isWeight ? weights : state).holdOne(argument.offset, argument.bytes);
       if (!inside)
-        return Failure{
-            "kernel '" + kernel.name + "' gets bytes " + std::to_string(argument.offset) + " +" +
-            std::to_string(argument.bytes) + " of slot " + std::to_string(argument.slot) + ", which " +
-            (argument.slot == entry.weights() ? "lie in no weight" : "has " + std::to_string(room) + " bytes")};
+        return Failure{"kernel '" + kernel.name + "' gets bytes " + std::to_string(argument.offset) + " +" +
+                       std::to_string(argument.bytes) + " of slot " + std::to_string(argument.slot) + ", which " +
+                       (isWeight  ? "lie in no weight"
+                        : isState ? "lie in no tensor of the state"
+                                  : "has " + std::to_string(room) + " bytes")};
     }
+    return verifyScalars(insn, kernel);
+  }
+
+  Status verifyScalars(const VMInstruction &insn, const KernelDesc &kernel) {
+    uint32_t read = kernelUse(kernel).scalars, expected = std::max(kernel.numScalars, read);
+    if (insn.scalars.size() != expected)
+      return Failure{"kernel '" + kernel.name + "' takes " + std::to_string(expected) + " scalars, got " +
+                     std::to_string(insn.scalars.size())};
+    for (const bytecode::Size &scalar : insn.scalars)
+      if (Status status = verifyScalar(scalar, variant); !status)
+        return Failure{"kernel '" + kernel.name + "' gets " + status.error()};
     return {};
   }
 
@@ -144,6 +180,8 @@ private:
     for (uint32_t slot : insn.slots) {
       if (slot >= program.numSlots || !buffers[slot])
         return Failure{"call_host gets slot " + std::to_string(slot) + ", which holds no buffer"};
+      if (entry.hasState && slot == entry.state())
+        return Failure{"call_host gets the state; only kernels take parts of it"};
       bytes.push_back(*buffers[slot]);
     }
     return hostops::verifyHostOp(constants[insn.hostOp], parameters, bytes);
@@ -153,7 +191,7 @@ private:
   const VariantDesc &variant;
   const ProgramDesc &program;
   EntrySlots entry;
-  WeightRanges weights;
+  Ranges weights, state;
   uint64_t weightBytes;
   std::vector<std::optional<uint64_t>> buffers; // size in bytes of the buffer in each slot
   bool workspaceSeen = false;

@@ -6,9 +6,11 @@
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Passes.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
+#include "pto_mlir/Kernels/Templates.h"
 
 using namespace mlir;
 
@@ -20,6 +22,7 @@ void buildTransformPipeline(OpPassManager &pm) {
   pm.addPass(top::createTopFold());
   pm.addPass(top::createTopFuse());
   pm.addPass(createCSEPass());
+  pm.addPass(top::createTopLegalizeTypes(templates::refusalByAll));
 }
 
 void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options, const StageHook &stage) {
@@ -31,15 +34,22 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(top::createTopStorageTypes({options.quantize}));
   // A debug build stores the scores and weights, too.
   if (!options.keepAll)
-    pm.addPass(top::createTopFuseAttention(
-        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
+    pm.addPass(top::createTopFuseAttention([](top::AttentionOp op) {
+      // The attention kernel's sizes are constants.
+      bool sized = op->getParentOfType<func::FuncOp>()->hasAttr(top::kSymbolsAttr);
+      return !sized && attention::canBuild(op, pto::targetOf(op).name);
+    }));
   endStage("top");
-  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll}));
+  pm.addPass(
+      createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll, /*stateWrites=*/true, /*templates=*/true}));
   endStage("linalg");
   pm.addPass(createFormKernels({options.keepAll}));
+  pm.addPass(createAssignSizes());
   endStage("kernels");
   if (options.join && !options.keepAll)
     pm.addPass(createJoinKernels({options.numCore}));
+  // What is on pointers is done for the passes of vector kernels.
+  pm.addPass(createBuildTemplateKernels({options.numCore}));
   pm.addPass(createTileVectorKernels({options.numCore}));
   endStage("tiled");
   pm.addPass(createBufferizeVectorKernels());

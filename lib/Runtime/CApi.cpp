@@ -9,6 +9,9 @@ using namespace pto_mlir;
 struct pto_session {
   std::unique_ptr<runtime::Session> session;
 };
+struct pto_state {
+  std::unique_ptr<runtime::ModelState> state;
+};
 
 namespace {
 
@@ -17,6 +20,19 @@ thread_local std::string lastError;
 int fail(std::string message) {
   lastError = std::move(message);
   return 1;
+}
+
+std::string sizeText(const std::string &name, uint64_t bytes, uint64_t buffer) {
+  return "output '" + name + "' has " + std::to_string(bytes) + " bytes, its buffer " + std::to_string(buffer);
+}
+
+int check(const Status &status) { return status ? 0 : fail(status.error()); }
+
+int hand(Result<std::unique_ptr<runtime::ModelState>> made, pto_state **place) {
+  if (!made)
+    return fail(made.error());
+  *place = new pto_state{made.take()};
+  return 0;
 }
 
 int describe(const std::vector<pmodel::TensorDesc> &tensors, size_t index, pto_tensor_info *info) {
@@ -62,6 +78,21 @@ int pto_session_output_info(const pto_session *session, size_t index, pto_tensor
 
 int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_inputs, const pto_output *outputs,
                     size_t num_outputs) {
+  return num_outputs ? pto_session_run_state(session, nullptr, inputs, num_inputs, outputs, num_outputs)
+                     : fail("no output is asked for");
+}
+
+int pto_state_new(pto_session *session, pto_state **state) { return hand(session->session->newState(), state); }
+int pto_state_fork(const pto_state *state, pto_state **copy) { return hand(state->state->fork(), copy); }
+void pto_state_free(pto_state *state) { delete state; }
+uint64_t pto_state_position(const pto_state *state) { return state->state->position(); }
+int pto_state_truncate(pto_state *state, uint64_t position) { return check(state->state->truncate(position)); }
+int pto_state_reset(pto_state *state) { return check(state->state->reset()); }
+int pto_state_save(const pto_state *state, const char *path) { return check(state->state->save(path)); }
+int pto_state_load(pto_state *state, const char *path) { return check(state->state->load(path)); }
+
+int pto_session_run_state(pto_session *session, pto_state *state, const pto_input *inputs, size_t num_inputs,
+                          const pto_output *outputs, size_t num_outputs) {
   std::vector<runtime::InputTensor> tensors;
   for (size_t i = 0; i < num_inputs; ++i) {
     auto type = parseElementType(inputs[i].type);
@@ -70,19 +101,26 @@ int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_in
     tensors.push_back({inputs[i].name, *type, std::vector<uint64_t>(inputs[i].shape, inputs[i].shape + inputs[i].rank),
                        inputs[i].data});
   }
-  if (num_outputs == 0)
-    return fail("no output is asked for");
   std::vector<std::string> names;
   names.reserve(num_outputs);
   for (size_t i = 0; i < num_outputs; ++i)
     names.push_back(outputs[i].name);
-  auto results = session->session->run(tensors, names);
+  // A run moves the state, so buffers that do not fit are found before it; a program's outputs have no sizes before.
+  if (session->session->hasState()) {
+    auto variant = session->session->variantOf(tensors);
+    if (!variant)
+      return fail(variant.error());
+    for (const pmodel::TensorDesc &desc : session->session->net().variants[*variant].outputs)
+      for (size_t i = 0; i < num_outputs; ++i)
+        if (desc.name == names[i] && *tensorBytes(desc.type, desc.shape) != outputs[i].bytes)
+          return fail(sizeText(names[i], *tensorBytes(desc.type, desc.shape), outputs[i].bytes));
+  }
+  auto results = session->session->run(tensors, names, state ? state->state.get() : nullptr);
   if (!results)
     return fail(results.error());
   for (size_t i = 0; i < num_outputs; ++i)
     if ((*results)[i].bytes != outputs[i].bytes)
-      return fail("output '" + names[i] + "' has " + std::to_string((*results)[i].bytes) + " bytes, its buffer " +
-                  std::to_string(outputs[i].bytes));
+      return fail(sizeText(names[i], (*results)[i].bytes, outputs[i].bytes));
   for (size_t i = 0; i < num_outputs; ++i)
     if (outputs[i].bytes)
       std::memcpy(outputs[i].data, (*results)[i].data.get(), outputs[i].bytes);

@@ -118,10 +118,11 @@ Status Device::launch(uint32_t kernel, uint32_t blocks, const std::vector<pto_ar
   return status == PTO_OK ? Status() : Status(failure("cannot launch", status));
 }
 
-Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const {
+Status Device::runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments,
+                       const std::vector<int64_t> &scalars) const {
   pto_fault fault = {};
-  pto_status status =
-      api->run_core(context, kernel, blocks, core, arguments.data(), arguments.size(), nullptr, 0, &fault);
+  pto_status status = api->run_core(context, kernel, blocks, core, arguments.data(), arguments.size(), scalars.data(),
+                                    scalars.size(), &fault);
   if (status == PTO_OK)
     return {};
   std::string begin = std::string("device '") + api->name + "': a launch failed: ";
@@ -134,8 +135,9 @@ Status Device::synchronize() {
 }
 
 Result<std::vector<double>> Device::timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores,
-                                                const std::vector<pto_arg> &arguments) {
-  Status status = launch(kernel, blocks, arguments);
+                                                const std::vector<pto_arg> &arguments,
+                                                const std::vector<int64_t> &scalars) {
+  Status status = launch(kernel, blocks, arguments, scalars);
   if (status)
     status = synchronize();
   if (!status)

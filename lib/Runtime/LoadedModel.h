@@ -6,6 +6,7 @@
 #include "pto_mlir/PModel/Reader.h"
 #include "pto_mlir/Runtime/Session.h"
 
+#include <mutex>
 #include <optional>
 
 namespace pto_mlir::runtime {
@@ -13,6 +14,7 @@ namespace pto_mlir::runtime {
 /// Weights are uploaded once and kernels on first use; all nets of the file share both, and the task runtime. Members
 /// are destroyed in reverse order: weights before the device that owns their memory.
 struct LoadedModel {
+  std::recursive_mutex mutex; // for the device; recursive: runWithDebug holds it while calling run
   std::shared_ptr<const pmodel::ModelFile> file;
   std::unique_ptr<Device> device;
   std::unique_ptr<tasks::TaskRuntime> tasks; // null: launches run in order

@@ -1,4 +1,5 @@
 #include "SessionState.h"
+#include "StateImpl.h"
 
 #include <algorithm>
 
@@ -38,7 +39,7 @@ Result<std::vector<HostTensor>> pick(Result<std::vector<HostTensor>> all, const 
 
 } // namespace
 
-Session::Session(std::unique_ptr<State> state) : state(std::move(state)) {}
+Session::Session(std::shared_ptr<State> state) : state(std::move(state)) {}
 Session::~Session() = default;
 
 const NetDesc &Session::net() const { return *state->net; }
@@ -49,7 +50,7 @@ Result<std::unique_ptr<Session>> Session::open(const std::string &path, const Se
   auto file = ModelFile::open(path);
   if (!file)
     return file.failure();
-  auto state = std::make_unique<State>();
+  auto state = std::make_shared<State>();
   state->file = *file;
   const std::vector<HostProgramDesc> &programs = (*file)->model().programs;
   bool isProgram = options.net.empty() ? !programs.empty()
@@ -89,25 +90,80 @@ Result<VM *> Session::State::program(size_t index) {
   return program.get();
 }
 
+const StateUseDesc *Session::State::stateUse() const {
+  const std::optional<StateUseDesc> &use = net->variants.front().state;
+  return use ? &*use : nullptr;
+}
+
+bool Session::hasState() const { return state->stateUse() != nullptr; }
+
+Result<std::unique_ptr<ModelState>> Session::newState() {
+  const StateUseDesc *use = state->stateUse();
+  if (!use)
+    return Failure{"net '" + net().name + "' has no state"};
+  return ModelState::Impl::make(state, use->group);
+}
+
+Result<ModelState *> Session::ownState() {
+  std::lock_guard lock(ownMutex);
+  if (!own) {
+    auto made = newState();
+    if (!made)
+      return made.failure();
+    own = made.take();
+  }
+  return own.get();
+}
+
 Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inputs,
-                                             const std::vector<std::string> &names) {
+                                             const std::vector<std::string> &names, ModelState *given) {
   if (Status status = checkOutputs(names); !status)
     return status.failure();
   auto index = state->chooseVariant(inputs);
   if (!index)
     return index.failure();
+  const VariantDesc &variant = net().variants[*index];
+  std::optional<StateClaim> claim;
+  ModelState::Impl *memory = nullptr;
+  if (variant.state || given) {
+    auto chosen = chooseState(given);
+    if (!chosen)
+      return chosen.failure();
+    memory = *chosen;
+    auto claimed = StateClaim::take(*memory); // before waiting for another run
+    if (!claimed)
+      return claimed.failure();
+    claim.emplace(claimed.take());
+  }
   std::lock_guard lock(state->mutex);
   if (state->runner)
     return pick(state->runner->run(*index, inputs), names);
   auto vm = state->program(*index);
   if (!vm)
     return vm.failure();
-  const VariantDesc &variant = net().variants[*index];
-  if (Status status = state->execute(**vm, variant, inputs); !status)
+  if (memory) {
+    Status status = memory->mayRun(*variant.state);
+    if (status)
+      status = memory->bind(**vm);
+    if (!status)
+      return status.failure();
+  }
+  if (Status status = state->feed(**vm, variant, inputs); !status)
     return status.failure();
+  Status status = state->execute(**vm, variant);
+  auto results = status ? state->fetchOutputs(**vm, variant, names) : status.failure();
+  if (memory && results)
+    memory->advance(**vm, variant.state->rows);
+  else if (memory)
+    memory->isTorn = (*vm)->replacesInPlace();
+  return results;
+}
+
+Result<std::vector<HostTensor>> Session::State::fetchOutputs(VM &vm, const VariantDesc &variant,
+                                                             const std::vector<std::string> &names) {
   std::vector<HostTensor> results;
   auto fetch = [&](size_t output) -> Status {
-    auto tensor = state->fetchOutput(**vm, variant, output);
+    auto tensor = fetchOutput(vm, variant, output);
     if (!tensor)
       return tensor.failure();
     results.push_back(tensor.take());
@@ -124,9 +180,21 @@ Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inp
   return results;
 }
 
-Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTensor> &inputs) {
+Result<ModelState::Impl *> Session::chooseState(ModelState *given) {
+  if (!given) {
+    auto mine = ownState();
+    return mine ? Result<ModelState::Impl *>((*mine)->impl.get()) : mine.failure();
+  }
+  if (!hasState())
+    return Failure{"net '" + net().name + "' has no state"};
+  if (given->impl->model.get() != state.get())
+    return Failure{"state '" + given->group().name + "' was made by another session"};
+  return given->impl.get();
+}
+
+Result<std::vector<HostTensor>> Session::runWithDebug(const std::vector<InputTensor> &inputs, ModelState *given) {
   std::lock_guard lock(state->mutex);
-  auto results = run(inputs);
+  auto results = run(inputs, {}, given);
   if (!results)
     return results;
   auto fetch = [&](VM &vm, const VariantDesc &variant) { return state->fetchDebugTensors(vm, variant, *results); };

@@ -5,7 +5,6 @@
 #include "ProgramRunner.h"
 #include "pto_mlir/Runtime/Session.h"
 
-#include <mutex>
 #include <optional>
 
 namespace pto_mlir::runtime {
@@ -13,16 +12,22 @@ namespace pto_mlir::runtime {
 /// Members are destroyed in reverse order: programs before the device that owns their memory.
 struct Session::State : LoadedModel {
   const pmodel::NetDesc *net = nullptr;
-  std::recursive_mutex mutex;                // recursive: runWithDebug holds it while calling run
   std::vector<std::unique_ptr<VM>> programs; // one per variant of the net, made when first used
   std::unique_ptr<ProgramRunner> runner;     // for a model of several nets, instead of `programs`
 
   /// The program of a variant, prepared on first use.
   Result<VM *> program(size_t variant);
+  /// The net's use of state; null without.
+  const pmodel::StateUseDesc *stateUse() const;
   /// The variant whose input shapes match.
   Result<size_t> chooseVariant(const std::vector<InputTensor> &inputs) const;
-  /// Copies the inputs to the device, converted to their storage types, and runs.
-  Status execute(VM &vm, const pmodel::VariantDesc &variant, const std::vector<InputTensor> &inputs);
+  /// Copies the inputs to the device, converted to their storage types.
+  Status feed(VM &vm, const pmodel::VariantDesc &variant, const std::vector<InputTensor> &inputs);
+  /// Runs, and checks computed indices.
+  Status execute(VM &vm, const pmodel::VariantDesc &variant);
+  /// The named outputs in that order; all when `names` is empty.
+  Result<std::vector<HostTensor>> fetchOutputs(VM &vm, const pmodel::VariantDesc &variant,
+                                               const std::vector<std::string> &names);
   Result<HostTensor> fetchOutput(VM &vm, const pmodel::VariantDesc &variant, size_t output);
   /// Appends the tensors kept by a debug build that are not in `results` yet.
   Status fetchDebugTensors(VM &vm, const pmodel::VariantDesc &variant, std::vector<HostTensor> &results);

@@ -3,6 +3,7 @@
 #include "SessionState.h"
 
 #include "pto_mlir/HostOps/HostOps.h"
+#include "pto_mlir/PModel/Sizes.h"
 
 #include <algorithm>
 #include <cstring>
@@ -59,11 +60,18 @@ bool shapeFits(const TensorDesc &desc, const std::vector<uint64_t> &shape) {
                     [](uint64_t expected, uint64_t size) { return expected == 0 || expected == size; });
 }
 
-bool shapesFit(const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
-  for (const TensorDesc &desc : variant.inputs)
-    if (!shapeFits(desc, findInput(inputs, desc.name)->shape))
-      return false;
-  return true;
+/// Values of the variant's symbols for these inputs, of which each has its name and type.
+Result<std::vector<int64_t>> symbolsOf(const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
+  std::vector<std::vector<uint64_t>> shapes;
+  for (const TensorDesc &desc : variant.inputs) {
+    const InputTensor &input = *findInput(inputs, desc.name);
+    bool fits = desc.sizes.empty() ? shapeFits(desc, input.shape) : input.shape.size() == desc.shape.size();
+    if (!fits)
+      return Failure{"input '" + desc.name + "': expects " + tensorText(desc.type, desc.shape) + ", got " +
+                     tensorText(input.type, input.shape)};
+    shapes.push_back(input.shape);
+  }
+  return solveSymbols(variant, shapes);
 }
 
 Result<HostTensor> makeTensor(std::string name, ElementType type, std::vector<uint64_t> shape) {
@@ -92,8 +100,10 @@ Result<HostTensor> castTensor(const HostTensor &tensor, ElementType type) {
 
 } // namespace
 
+Result<size_t> Session::variantOf(const std::vector<InputTensor> &inputs) const { return state->chooseVariant(inputs); }
+
 Status Session::checkInputs(const std::vector<InputTensor> &inputs) const {
-  auto variant = state->chooseVariant(inputs);
+  auto variant = variantOf(inputs);
   return variant ? Status() : Status(variant.failure());
 }
 
@@ -109,7 +119,7 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
   if (Status status = checkNames(variants.front().inputs, inputs); !status)
     return status.failure();
   for (size_t i = 0; i < variants.size(); ++i)
-    if (shapesFit(variants[i], inputs))
+    if (symbolsOf(variants[i], inputs))
       return i;
   if (variants.size() > 1) {
     std::string message = "none of the " + std::to_string(variants.size()) + " variants of net '" + net->name +
@@ -122,38 +132,42 @@ Result<size_t> Session::State::chooseVariant(const std::vector<InputTensor> &inp
                    ("'" + desc.name + "' ") + shapeText(desc.shape);
     return Failure{message + (variants.size() > 8 ? " | .." : "")};
   }
-  for (const TensorDesc &desc : variants.front().inputs) {
-    const InputTensor *input = findInput(inputs, desc.name);
-    if (!shapeFits(desc, input->shape))
-      return Failure{"input '" + desc.name + "': expects " + tensorText(desc.type, desc.shape) + ", got " +
-                     tensorText(input->type, input->shape)};
-  }
-  return Failure{"the inputs do not fit"};
+  return symbolsOf(variants.front(), inputs).failure();
 }
 
-Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
+Status Session::State::feed(VM &vm, const VariantDesc &variant, const std::vector<InputTensor> &inputs) {
+  auto symbols = symbolsOf(variant, inputs);
+  if (!symbols)
+    return symbols.failure();
+  if (*symbols != vm.symbols())
+    if (Status status = vm.setSymbols(*symbols); !status)
+      return status;
   for (size_t i = 0; i < variant.inputs.size(); ++i) {
     const TensorDesc &desc = variant.inputs[i];
+    std::vector<uint64_t> shape = shapeFor(desc, *symbols);
     const void *data = findInput(inputs, desc.name)->data;
     HostTensor narrowed;
     if (desc.storageType != desc.type) {
-      auto tensor = makeTensor(desc.name, desc.storageType, desc.shape);
+      auto tensor = makeTensor(desc.name, desc.storageType, shape);
       if (!tensor)
         return tensor.failure();
-      Status status = hostops::cast(data, desc.type, tensor->data.get(), desc.storageType, *numElements(desc.shape));
+      Status status = hostops::cast(data, desc.type, tensor->data.get(), desc.storageType, *numElements(shape));
       if (!status)
         return Failure{"input '" + desc.name + "': " + status.error()};
       narrowed = tensor.take();
       data = narrowed.data.get();
     }
     if (desc.indexBound != 0)
-      if (Status status =
-              checkIndex("input", {desc.name, desc.shape, {}, desc.indexBound, {}, desc.arithmeticBound}, data);
+      if (Status status = checkIndex("input", {desc.name, shape, {}, desc.indexBound, {}, desc.arithmeticBound}, data);
           !status)
         return status;
-    if (Status status = device->copyToDevice(vm.input(i).address, data, vm.input(i).bytes); !status)
+    if (Status status = device->copyToDevice(vm.input(i).address, data, *tensorBytes(desc.storageType, shape)); !status)
       return status;
   }
+  return {};
+}
+
+Status Session::State::execute(VM &vm, const VariantDesc &variant) {
   if (Status status = vm.run(); !status)
     return status;
   for (const IndexUse &index : computedIndices(vm, variant))
@@ -164,7 +178,7 @@ Status Session::State::execute(VM &vm, const VariantDesc &variant, const std::ve
 
 Result<HostTensor> Session::State::fetchOutput(VM &vm, const VariantDesc &variant, size_t output) {
   const TensorDesc &desc = variant.outputs[output];
-  auto tensor = makeTensor(desc.name, desc.storageType, desc.shape);
+  auto tensor = makeTensor(desc.name, desc.storageType, shapeFor(desc, vm.symbols()));
   if (!tensor)
     return tensor;
   if (Status status = device->copyFromDevice(tensor->data.get(), vm.output(output).address, tensor->bytes); !status)

@@ -33,7 +33,7 @@ Result<std::unique_ptr<TaskRuntime>> makeVirtualRuntime(uint32_t blocks, bool tr
 
 void StepTasks::describe(Step &step) {
   step.spec.clear();
-  if (!isNamed(step.arguments)) { // unknown accesses: ordered against all other tasks
+  if (!isNamed(step.arguments, step.scalars)) { // unknown accesses: ordered against all other tasks
     step.spec.inout(tasks::Tensor::dense(uint64_t(0), 1, {INT64_MAX}));
     return;
   }
@@ -49,55 +49,62 @@ void StepTasks::describe(Step &step) {
     else
       step.spec.scalar(step.arguments[i].address);
   }
+  for (int64_t scalar : step.scalars)
+    step.spec.scalar(uint64_t(scalar));
 }
 
-Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, Arguments arguments,
+Status StepTasks::add(const std::string &name, WorkerKind kind, uint32_t blocks, Arguments arguments, Scalars scalars,
                       std::vector<pmodel::KernelUse::Argument> uses, Work work) {
   using Clock = std::chrono::steady_clock;
   size_t index = steps.size();
-  auto kernel =
-      runtime.registerKernel(name, [this, index, sizes = arguments, work = std::move(work)](tasks::KernelCall &call) {
+  auto kernel = runtime.registerKernel(
+      name, [this, index, sizes = arguments, numbers = scalars, work = std::move(work)](tasks::KernelCall &call) {
         auto begin = Clock::now();
         Step &step = steps[index];
         Status status;
-        if (isNamed(sizes)) {
+        if (isNamed(sizes, numbers)) {
           Arguments actual = sizes;
           for (size_t i = 0; i < actual.size(); ++i)
             actual[i].address = call.args[i];
-          status = work(call, actual);
+          Scalars now = numbers;
+          for (size_t i = 0; i < now.size(); ++i)
+            now[i] = int64_t(call.args[sizes.size() + i]);
+          status = work(call, actual, now);
         } else {
-          status = work(call, step.arguments);
+          status = work(call, step.arguments, step.scalars);
         }
         step.workedNs += uint64_t(std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - begin).count());
         failure.check(status);
       });
   if (!kernel)
     return kernel.failure();
-  steps.emplace_back(TaskSpec(*kernel, kind), blocks, std::move(arguments), std::move(uses));
+  steps.emplace_back(TaskSpec(*kernel, kind), blocks, std::move(arguments), std::move(scalars), std::move(uses));
   describe(steps.back());
   return {};
 }
 
-Status StepTasks::bind(size_t index, Arguments arguments) {
+Status StepTasks::bind(size_t index, Arguments arguments, Scalars scalars) {
   Step &step = steps[index];
-  if (!isNamed(step.arguments) && step.last)
+  if (!isNamed(step.arguments, step.scalars) && step.last)
     if (Status status = runtime.wait(step.last); !status)
       return status;
   step.arguments = std::move(arguments);
+  step.scalars = std::move(scalars);
   describe(step);
   return {};
 }
 
 Status StepTasks::addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use,
-                            uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments) {
+                            uint32_t kernel, uint32_t blocks, std::vector<pto_arg> arguments,
+                            std::vector<int64_t> scalars) {
   uint32_t cores = use.coresPerBlock() * blocks;
   uint32_t taskBlocks = (use.ordered && !isVirtual()) || cores == 0 ? 1 : use.cube ? blocks : cores;
   Work work;
   if (isVirtual())
-    work = [this, kernel, blocks, cores,
-            seconds = std::vector<double>()](tasks::KernelCall &call, const Arguments &arguments) mutable -> Status {
+    work = [this, kernel, blocks, cores, seconds = std::vector<double>()](
+               tasks::KernelCall &call, const Arguments &arguments, const Scalars &scalars) mutable -> Status {
       if (call.block == 0) {
-        auto measured = device.timedLaunch(kernel, blocks, cores, arguments);
+        auto measured = device.timedLaunch(kernel, blocks, cores, arguments, scalars);
         if (!measured)
           return measured.failure();
         seconds = measured.take();
@@ -109,15 +116,16 @@ Status StepTasks::addLaunch(const std::string &name, const std::string &tensors,
       return {};
     };
   else
-    work = [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments) -> Status {
+    work = [this, kernel, blocks, cores](tasks::KernelCall &call, const Arguments &arguments,
+                                         const Scalars &scalars) -> Status {
       uint32_t together = cores / call.numBlocks; // cores simulated one after the other by this block
       for (uint32_t core = call.block * together; core < (call.block + 1) * together; ++core)
-        if (Status status = device.runCore(kernel, blocks, core, arguments); !status)
+        if (Status status = device.runCore(kernel, blocks, core, arguments, scalars); !status)
           return status;
       return {};
     };
-  if (Status status = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, arguments, use.arguments,
-                          std::move(work));
+  if (Status status = add(name, use.cube ? WorkerKind::Cube : WorkerKind::Vector, taskBlocks, std::move(arguments),
+                          std::move(scalars), use.arguments, std::move(work));
       !status)
     return status;
   Step &step = steps.back();
@@ -136,8 +144,8 @@ Status StepTasks::addHostOp(const std::string &name, std::vector<pto_arg> buffer
   uint64_t bytes = 0;
   for (const pto_arg &buffer : buffers)
     bytes += buffer.bytes;
-  return add(name, WorkerKind::AiCpu, 1, buffers, uses,
-             [work = std::move(work), bytes](tasks::KernelCall &call, const Arguments &arguments) {
+  return add(name, WorkerKind::AiCpu, 1, buffers, {}, uses,
+             [work = std::move(work), bytes](tasks::KernelCall &call, const Arguments &arguments, const Scalars &) {
                call.costNs = bytes / kHostBytesPerNs;
                return work(arguments);
              });

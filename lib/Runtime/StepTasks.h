@@ -35,14 +35,14 @@ public:
   /// cores and reports their times. A mixed kernel runs on the cube core of each block. `tensors`, the tensors it
   /// computes, names the task; empty: the kernel's name.
   Status addLaunch(const std::string &name, const std::string &tensors, const pmodel::KernelUse &use, uint32_t kernel,
-                   uint32_t blocks, std::vector<pto_arg> arguments);
+                   uint32_t blocks, std::vector<pto_arg> arguments, std::vector<int64_t> scalars = {});
   /// The body of a host op.
   using HostWork = std::function<Status(const std::vector<pto_arg> &buffers)>;
   /// Adds a host op; `work` reads all buffers but the last, which it writes.
   Status addHostOp(const std::string &name, std::vector<pto_arg> buffers, HostWork work);
   size_t size() const { return steps.size(); }
   /// Replaces the memory of step `step`, with the same sizes, from its next submission on.
-  Status bind(size_t step, std::vector<pto_arg> arguments);
+  Status bind(size_t step, std::vector<pto_arg> arguments, std::vector<int64_t> scalars = {});
   /// Submits all steps within an open run of the runtime.
   Status submit();
   /// Must be called before the first submission of a run.
@@ -54,22 +54,28 @@ public:
 
 private:
   using Arguments = std::vector<pto_arg>;
-  using Work = std::function<Status(tasks::KernelCall &, const Arguments &)>;
+  using Scalars = std::vector<int64_t>;
+  using Work = std::function<Status(tasks::KernelCall &, const Arguments &, const Scalars &)>;
   struct Step {
-    Step(tasks::TaskSpec spec, uint32_t blocks, Arguments arguments, std::vector<pmodel::KernelUse::Argument> uses)
-        : spec(std::move(spec)), blocks(blocks), arguments(std::move(arguments)), uses(std::move(uses)) {}
+    Step(tasks::TaskSpec spec, uint32_t blocks, Arguments arguments, Scalars scalars,
+         std::vector<pmodel::KernelUse::Argument> uses)
+        : spec(std::move(spec)), blocks(blocks), arguments(std::move(arguments)), scalars(std::move(scalars)),
+          uses(std::move(uses)) {}
     tasks::TaskSpec spec;
     std::string name;    ///< for traces; empty: the kernel's
     uint32_t blocks;     ///< upper bound
     Arguments arguments; ///< of the next submission; read by tasks only beyond kMaxArguments
+    Scalars scalars;     ///< likewise
     std::vector<pmodel::KernelUse::Argument> uses;
     uint32_t companions = 0;           ///< vector cores used with each block's cube core
     tasks::TaskId last;                ///< in this run
     std::atomic<uint64_t> workedNs{0}; ///< in the last run, summed over blocks
   };
-  Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, Arguments arguments,
+  Status add(const std::string &name, tasks::WorkerKind kind, uint32_t blocks, Arguments arguments, Scalars scalars,
              std::vector<pmodel::KernelUse::Argument> uses, Work work);
-  static bool isNamed(const Arguments &arguments) { return arguments.size() <= tasks::kMaxArguments; }
+  static bool isNamed(const Arguments &arguments, const Scalars &scalars) {
+    return arguments.size() + scalars.size() <= tasks::kMaxArguments;
+  }
   /// Adds the step's memory accesses to its task.
   static void describe(Step &step);
 

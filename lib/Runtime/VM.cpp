@@ -2,6 +2,7 @@
 
 #include "pto_mlir/HostOps/HostOps.h"
 #include "pto_mlir/PModel/Program.h"
+#include "pto_mlir/PModel/Sizes.h"
 
 #include <algorithm>
 #include <memory>
@@ -34,6 +35,13 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       vm.own.push_back(buffer.take());
     }
   slots[entry.weights()] = {weights.address(), weights.bytes()};
+  if (variant.state) {
+    vm.group = &model.states[variant.state->group];
+    vm.stateSlot = entry.state();
+    slots[vm.stateSlot].bytes = vm.group->bytes;
+    vm.swapped.assign(vm.group->tensors.size(), false);
+    vm.secondWritten = vm.swapped;
+  }
 
   auto instructions = decodeProgram(program.code);
   if (!instructions)
@@ -55,7 +63,8 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
     case VMOpcode::Wait:
       step.kind = Step::Wait;
       break;
-    case VMOpcode::CallDevice: {
+    case VMOpcode::CallDevice:
+    case VMOpcode::CallDeviceScalars: {
       uint32_t kernel = program.kernels[insn.kernel];
       step.kind = Step::Launch;
       step.kernel = kernels[kernel];
@@ -65,6 +74,7 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       ++launch;
       step.blocks = model.kernels[kernel].blocks;
       step.places.assign(insn.arguments.begin(), insn.arguments.end());
+      step.sizes = insn.scalars;
       break;
     }
     case VMOpcode::CallHost: {
@@ -79,17 +89,87 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
     }
     step.isBound = std::any_of(step.places.begin(), step.places.end(),
                                [&](const VMArgument &place) { return place.slot < vm.numPorts; });
+    step.usesState = vm.group && std::any_of(step.places.begin(), step.places.end(),
+                                             [&](const VMArgument &place) { return place.slot == vm.stateSlot; });
     vm.steps.push_back(std::move(step));
   }
+  vm.inspectState(model);
+  if (Status status = vm.setSymbols(greatestValues(variant)); !status)
+    return status.failure();
   return vm;
+}
+
+Status VM::setSymbols(std::span<const int64_t> symbols) {
+  symbolValues.assign(symbols.begin(), symbols.end());
+  for (Step &step : steps) {
+    if (step.sizes.empty())
+      continue;
+    step.scalars.clear();
+    for (const bytecode::Size &size : step.sizes)
+      step.scalars.push_back(*bytecode::evaluate(size, symbols)); // fits: verified with the file
+    if (tasks)
+      if (Status status = tasks->bind(step.task, arguments(step), step.scalars); !status)
+        return status;
+  }
+  return {};
+}
+
+void VM::inspectState(const ModelDesc &model) {
+  for (const Step &step : steps) {
+    if (!step.usesState)
+      continue;
+    KernelUse use = kernelUse(model.kernels[step.modelKernel]);
+    for (size_t argument = 0; argument < step.places.size(); ++argument) {
+      const VMArgument &place = step.places[argument];
+      if (place.slot != stateSlot || !use.arguments[argument].written)
+        continue;
+      for (size_t i = 0; i < group->tensors.size(); ++i) {
+        const StateTensorDesc &tensor = group->tensors[i];
+        if (place.offset >= tensor.offset && place.offset - tensor.offset < stateBytes(tensor))
+          replaces |= tensor.sequenceAxis < 0;
+        else if (tensor.places == 2 && place.offset >= secondPlace(tensor) &&
+                 place.offset - secondPlace(tensor) < stateBytes(tensor))
+          secondWritten[i] = true;
+      }
+    }
+  }
+}
+
+uint64_t VM::stateAddress(uint64_t offset) const {
+  uint64_t begin = slots[stateSlot].address;
+  for (size_t i = 0; i < swapped.size(); ++i) {
+    if (!swapped[i])
+      continue;
+    const StateTensorDesc &tensor = group->tensors[i];
+    uint64_t second = secondPlace(tensor), bytes = stateBytes(tensor);
+    if (offset >= tensor.offset && offset - tensor.offset < bytes)
+      return begin + second + (offset - tensor.offset);
+    if (offset >= second && offset - second < bytes)
+      return begin + tensor.offset + (offset - second);
+  }
+  return begin + offset;
 }
 
 std::vector<pto_arg> VM::arguments(const Step &step) const {
   std::vector<pto_arg> list;
   list.reserve(step.places.size());
   for (const VMArgument &place : step.places)
-    list.push_back({slots[place.slot].address + place.offset, place.bytes});
+    list.push_back(
+        {group && place.slot == stateSlot ? stateAddress(place.offset) : slots[place.slot].address + place.offset,
+         place.bytes});
   return list;
+}
+
+Status VM::bindState(uint64_t address, const std::vector<bool> &flags) {
+  if (slots[stateSlot].address == address && swapped == flags)
+    return {};
+  slots[stateSlot].address = address;
+  swapped = flags;
+  for (const Step &step : steps)
+    if (tasks && step.usesState)
+      if (Status status = tasks->bind(step.task, arguments(step), step.scalars); !status)
+        return status;
+  return {};
 }
 
 Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
@@ -103,7 +183,8 @@ Status VM::useTasks(tasks::TaskRuntime &runtime, const ModelDesc &model) {
       std::optional<KernelUse> &use = uses[step.modelKernel];
       if (!use)
         use = kernelUse(kernel);
-      status = tasks->addLaunch(kernel.name, step.tensors, *use, step.kernel, step.blocks, arguments(step));
+      status =
+          tasks->addLaunch(kernel.name, step.tensors, *use, step.kernel, step.blocks, arguments(step), step.scalars);
     } else if (step.kind == Step::Host) {
       status =
           tasks->addHostOp(std::string(hostops::hostOpName(step.hostOp)), arguments(step),
@@ -137,6 +218,8 @@ uint64_t VM::address(const DebugTensorDesc &tensor) const {
     return input(tensor.index).address + tensor.offset;
   case Region::Output:
     return output(tensor.index).address + tensor.offset;
+  case Region::State:
+    return stateAddress(tensor.offset);
   default:
     return workspace() ? workspace()->address() + tensor.offset : 0;
   }
@@ -147,7 +230,7 @@ Status VM::bind(const std::vector<pto_arg> &ports) {
     slots[i].address = ports[i].address;
   for (const Step &step : steps)
     if (tasks && step.isBound)
-      if (Status status = tasks->bind(step.task, arguments(step)); !status)
+      if (Status status = tasks->bind(step.task, arguments(step), step.scalars); !status)
         return status;
   return {};
 }
@@ -159,7 +242,7 @@ Status VM::submit() {
     Status status;
     switch (step.kind) {
     case Step::Launch:
-      status = device->launch(step.kernel, step.blocks, arguments(step));
+      status = device->launch(step.kernel, step.blocks, arguments(step), step.scalars);
       break;
     case Step::Host:
       status = device->synchronize();

@@ -6,6 +6,7 @@
 #include "pto_mlir/PModel/Program.h"
 #include "pto_mlir/Runtime/Device.h"
 
+#include <span>
 #include <vector>
 
 namespace pto_mlir::runtime {
@@ -29,6 +30,16 @@ public:
   Status useTasks(tasks::TaskRuntime &runtime, const pmodel::ModelDesc &model);
   /// Sets the memory of the inputs, then the outputs, from the next run on. Requires Ports::Bound.
   Status bind(const std::vector<pto_arg> &ports);
+  /// Sets the values of the variant's symbols from the next run on; before the first run they are the greatest.
+  Status setSymbols(std::span<const int64_t> symbols);
+  const std::vector<int64_t> &symbols() const { return symbolValues; }
+  /// Sets the memory of the group of state from the next run on; `swapped` says for each tensor whether its value is in
+  /// the second place. Required before a run of a variant with state.
+  Status bindState(uint64_t address, const std::vector<bool> &swapped);
+  /// Whether a run writes the place of a tensor that does not have its value.
+  bool writesSecondPlace(size_t tensor) const { return secondWritten[tensor]; }
+  /// Whether a run overwrites a tensor's value with another one, so that a run that fails loses it.
+  bool replacesInPlace() const { return replaces; }
   /// Runs the program to its end and waits.
   Status run();
   /// Queues the program: as tasks of an open run, or as device launches.
@@ -51,19 +62,31 @@ private:
     uint32_t modelKernel = 0;
     std::string tensors; // computed by a launch
     std::vector<pmodel::VMArgument> places;
+    std::vector<bytecode::Size> sizes; // of the scalars of a launch
+    std::vector<int64_t> scalars;
     int64_t hostOp = 0;
     std::vector<int64_t> parameters;
     size_t task = 0;      // index among the tasks
     bool isBound = false; // reads or writes inputs or outputs
+    bool usesState = false;
   };
 
   explicit VM(Device &device) : device(&device) {}
   std::vector<pto_arg> arguments(const Step &step) const;
+  /// Finds out which tensors of the state the steps write, and how.
+  void inspectState(const pmodel::ModelDesc &model);
+  /// Where the bytes at `offset` of the state are, tensors being swapped.
+  uint64_t stateAddress(uint64_t offset) const;
   Status runHostOp(const Step &step, const std::vector<pto_arg> &buffers) const;
 
   Device *device;
   size_t numInputs = 0, numPorts = 0;
+  std::vector<int64_t> symbolValues;
   std::vector<pto_arg> slots;
+  const pmodel::StateGroupDesc *group = nullptr; // of the state; null without
+  size_t stateSlot = 0;
+  std::vector<bool> swapped, secondWritten; // per tensor of the state
+  bool replaces = false;
   std::vector<DeviceBuffer> own, allocations;
   std::vector<Step> steps;
   std::unique_ptr<StepTasks> tasks; // null: steps run in order

@@ -17,8 +17,11 @@ def transform(
     preprocess: str,
     max_extent: int,
     sizes: Mapping[str, Sequence[int]],
+    ranges: Mapping[str, tuple[int, int, int]],
+    state: str,
+    state_length: int,
     /,
-) -> dict[str, int]: ...
+) -> dict: ...
 def deploy(
     mlir_file: str,
     model_file: str,

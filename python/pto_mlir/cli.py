@@ -50,20 +50,52 @@ def shapes(text: str) -> list[list[int]]:
     return value
 
 
-def sizes(text: str) -> dict[str, list[int]]:
-    """`batch=1..4,length=16|32` -> the sizes by name."""
-    result: dict[str, list[int]] = {}
+_SIZES = "--dynamic: expects names with sizes such as batch=1..4,length=16|32, or ranges such as tokens=1:512"
+
+
+def sizes(text: str) -> tuple[dict[str, list[int]], dict[str, tuple[int, int, int]]]:
+    """`batch=1..4,length=16|32,tokens=8:512:8` -> the sizes by name, and the ranges (least, greatest, multiple)."""
+    lists: dict[str, list[int]] = {}
+    ranges: dict[str, tuple[int, int, int]] = {}
     for part in text.split(","):
         name, _, values = part.rpartition("=")
-        bounds = [piece.split("..") for piece in values.split("|")]
-        ok = name and all(
-            len(b) <= 2 and all(n.isascii() and n.isdigit() and 0 < len(n) < 10 for n in b) for b in bounds
+        if not name or name in lists or name in ranges:
+            raise UserError(f"{_SIZES}, got {part!r}")
+        if ":" in values:
+            ranges[name] = _range(part, values)
+        else:
+            lists[name] = _list(part, values)
+    # A range of one value is a size.
+    for name, (least, greatest, _) in list(ranges.items()):
+        if least == greatest:
+            lists[name] = [ranges.pop(name)[0]]
+    return lists, ranges
+
+
+def _is_size(text: str) -> bool:
+    return text.isascii() and text.isdigit() and 0 < len(text) < 10
+
+
+def _range(part: str, values: str) -> tuple[int, int, int]:
+    numbers = values.split(":")
+    if len(numbers) > 3 or not all(_is_size(n) for n in numbers):
+        raise UserError(f"{_SIZES} or tokens=8:512:8, got {part!r}")
+    least, greatest, multiple = (int(n) for n in [*numbers, "1"][:3])
+    if not 0 < least <= greatest:
+        raise UserError(
+            f"--dynamic: the range of {part!r} is empty: it goes from the least to the greatest size, from 1 on"
         )
-        ok = ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + 512 for b in bounds) and name not in result
-        if not ok:
-            raise UserError(f"--dynamic: expects names with sizes such as batch=1..4,length=16|32, got {part!r}")
-        result[name] = sorted({n for b in bounds for n in range(int(b[0]), int(b[-1]) + 1)})
-    return result
+    if multiple == 0 or least % multiple or greatest % multiple:
+        raise UserError(f"--dynamic: the bounds of {part!r} are no multiples of {multiple}")
+    return least, greatest, multiple
+
+
+def _list(part: str, values: str) -> list[int]:
+    bounds = [piece.split("..") for piece in values.split("|")]
+    ok = all(len(b) <= 2 and all(_is_size(n) for n in b) for b in bounds)
+    if not (ok and all(0 < int(b[0]) <= int(b[-1]) < int(b[0]) + 512 for b in bounds)):
+        raise UserError(f"{_SIZES}, got {part!r}")
+    return sorted({n for b in bounds for n in range(int(b[0]), int(b[-1]) + 1)})
 
 
 def numbers(text: str) -> list[float]:

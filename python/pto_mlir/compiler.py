@@ -7,6 +7,7 @@ import json
 import numpy as np
 
 from .errors import UserError
+from .state import POSITION, NetState, presents, split
 
 
 def _native():
@@ -32,29 +33,51 @@ def _call(function, *args):
         raise UserError(f"{args[0]}: the name {error.object!r} is not UTF-8 text") from None
 
 
-def transform(model_def, model_name, input_shapes, output_names, mlir, preprocess, max_extent=32, sizes=None) -> dict:
-    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes. `max_extent`: the largest extent that a run
-    may bring forth; `sizes`: all sizes of dimensions that the model names."""
-    return _call(
-        "transform", model_def, model_name, input_shapes or [], output_names, mlir, preprocess, max_extent, sizes or {}
-    )
+def transform(
+    model_def,
+    model_name,
+    input_shapes,
+    output_names,
+    mlir,
+    preprocess,
+    max_extent=32,
+    sizes=None,
+    ranges=None,
+    state="",
+    state_length=0,
+) -> dict:
+    """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
+    extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
+    greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`);
+    `state`, `state_length`: docs/state.md."""
+    names = input_shapes or [], output_names, mlir, preprocess, max_extent
+    return _call("transform", model_def, model_name, *names, sizes or {}, ranges or {}, state, state_length)
 
 
 def describe(mlir) -> dict:
     """Inputs and outputs (name, shape with None where a run says the size, numpy type), graph (compare.Graph), absorbed
-    tensors and pre-processing of a top .mlir."""
+    tensors, pre-processing, states (NetState), state_rows (that a run adds) and has_position of a top .mlir."""
     net = _call("describe", mlir)
     for ports in ("inputs", "outputs"):
         net[ports] = [(name, [size if size >= 0 else None for size in shape], kind) for name, shape, kind in net[ports]]
+    net["states"] = [
+        NetState(name, shape, kind, output, axis if axis >= 0 else None)
+        for name, shape, kind, output, axis in net["states"]
+    ]
     net["preprocess"] = json.loads(net["preprocess"]) if net["preprocess"] else {}
     return net
 
 
 def interpret(mlir, feed: dict[str, np.ndarray], all_tensors: bool = False) -> dict[str, np.ndarray]:
-    """Runs a top .mlir on the CPU through convert-top-to-linalg and MLIR's execution engine."""
+    """Runs a top .mlir on the CPU through convert-top-to-linalg and MLIR's execution engine. A net with state takes and
+    gives the rows that exist, as the ONNX model does."""
+    net = describe(mlir)
+    feed, states, position = split(net, feed)
+    feed = feed | states | ({POSITION: np.array([position], np.int32)} if net["has_position"] else {})
     tensors = [(name, str(value.dtype), list(value.shape), value.tobytes()) for name, value in feed.items()]
     results = _call("interpret", mlir, tensors, all_tensors)
-    return {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in results}
+    values = {name: np.frombuffer(data, dtype).reshape(shape) for name, dtype, shape, data in results}
+    return presents(net, values, position)
 
 
 def processors() -> dict[str, int]:

@@ -120,14 +120,25 @@ class InferenceSession:
     def get_outputs(self) -> list[NodeArg]:
         return _node_args(self._session.outputs())
 
-    def run(self, output_names: Sequence[str] | None, feed: Mapping[str, np.ndarray]) -> list[np.ndarray]:
+    def run(
+        self, output_names: Sequence[str] | None, feed: Mapping[str, np.ndarray], state: State | None = None
+    ) -> list[np.ndarray]:
         """The named outputs (None: all) in order. Types and shapes must match the model's exactly, as in
-        onnxruntime."""
-        return [array for _, array in self._run(list(output_names or []), feed, False)]
+        onnxruntime. A model with state reads and updates `state`, by default one that the session has for itself."""
+        return [array for _, array in self._run(list(output_names or []), feed, False, state)]
 
-    def run_with_debug(self, feed: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    def run_with_debug(self, feed: Mapping[str, np.ndarray], state: State | None = None) -> dict[str, np.ndarray]:
         """All outputs, and every tensor that a --debug build keeps, in ONNX's layout, by name."""
-        return dict(self._run([], feed, True))
+        return dict(self._run([], feed, True, state))
+
+    @property
+    def has_state(self) -> bool:
+        """Whether the model has state."""
+        return self._session.has_state()
+
+    def new_state(self) -> State:
+        """A state at position 0, for `run`. A session may have any number of them, each for one run at a time."""
+        return State(_call(self._session.new_state))
 
     def profile(self, reset: bool = False) -> dict:
         """What running cost since the session began (or the last reset): launches, instructions, bytes of global
@@ -145,35 +156,97 @@ class InferenceSession:
     def write_trace(self, path: str | os.PathLike) -> None:
         """Writes the last run for Perfetto or chrome://tracing: each core's tasks, dependencies as flows, queue
         depths."""
-        self._trace(self._session.write_trace, os.fspath(path))
+        _call(self._session.write_trace, os.fspath(path))
 
     def trace_report(self) -> str:
         """The last run's critical path, idle cores and longest kernels, as text."""
-        return self._trace(self._session.trace_report)
-
-    @staticmethod
-    def _trace(get, *args):
-        try:
-            return get(*args)
-        except _native().RuntimeFailure as error:
-            raise RuntimeFailure(str(error)) from None
+        return _call(self._session.trace_report)
 
     def info(self) -> dict:
         """Facts about the net: processor, quantisation, pre-processing, absorbed names, host ops, whether runs are
         traced."""
         return self._session.info()
 
-    def _run(self, names, feed, debug):
-        native = _native()
+    def _run(self, names, feed, debug, state):
         if not isinstance(feed, Mapping):
             raise InvalidArgument(f"the feed must map input names to arrays, got {type(feed).__name__}")
         pairs = [(str(name), _array(str(name), value)) for name, value in feed.items()]
-        try:
-            return self._session.run(names, pairs, debug)
-        except native.InvalidArgument as error:
-            raise InvalidArgument(str(error)) from None
-        except native.RuntimeFailure as error:
-            raise RuntimeFailure(str(error)) from None
+        if state is not None and not isinstance(state, State):
+            raise InvalidArgument(f"state: expects what new_state returned, got {type(state).__name__}")
+        return _call(self._session.run, names, pairs, debug, state and state._state)
+
+
+@dataclass(frozen=True)
+class StateTensor:
+    """A tensor of a state: its name, the name of its new value in the model, type, shape, and the axis of positions;
+    None where every run replaces the whole tensor."""
+
+    name: str
+    output: str
+    type: str
+    shape: list[int]
+    sequence_axis: int | None
+
+
+class State:
+    """What a model remembers from run to run, for example the keys and values of one sequence. Made by
+    `InferenceSession.new_state`. A use of a state while a run uses it is an error."""
+
+    def __init__(self, native):
+        self._state = native
+
+    @property
+    def position(self) -> int:
+        """Positions that runs have added."""
+        return self._state.position()
+
+    def truncate(self, position: int) -> None:
+        """Goes back to `position`, at most the present one; later runs write what is behind it again. With tensors
+        that every run replaces, only 0 and the present position are allowed."""
+        if not isinstance(position, int) or position < 0:
+            raise InvalidArgument(f"position: expects an integer that is not negative, got {position!r}")
+        _call(self._state.truncate, position)
+
+    def reset(self) -> None:
+        """Position 0, and every tensor its initial value."""
+        _call(self._state.reset)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes the tensors by name, and the position as "state.position", as safetensors."""
+        _call(self._state.save, os.fspath(path))
+
+    def load(self, path: str | os.PathLike) -> None:
+        """Reads what `save` wrote for the same tensors; a failure changes nothing."""
+        _call(self._state.load, os.fspath(path))
+
+    def fork(self) -> State:
+        """A second state with the same contents."""
+        return State(_call(self._state.fork))
+
+    def info(self) -> list[StateTensor]:
+        return [
+            StateTensor(name, output, kind, shape, axis if axis >= 0 else None)
+            for name, output, kind, shape, axis in self._state.info()
+        ]
+
+    def tensors(self) -> dict[str, np.ndarray]:
+        """A copy of every tensor, as stored."""
+        return dict(_call(self._state.tensors))
+
+    def assign(self, tensors: Mapping[str, np.ndarray], position: int) -> None:
+        """Sets every tensor and the position; a failure changes nothing."""
+        _call(self._state.assign, [(name, _array(name, value)) for name, value in tensors.items()], position)
+
+
+def _call(function, *args):
+    """Calls the native runtime, whose errors become those of this module."""
+    native = _native()
+    try:
+        return function(*args)
+    except native.InvalidArgument as error:
+        raise InvalidArgument(str(error)) from None
+    except native.RuntimeFailure as error:
+        raise RuntimeFailure(str(error)) from None
 
 
 class Kernel:

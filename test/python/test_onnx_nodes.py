@@ -24,8 +24,8 @@ AS_ONNXRUNTIME = {
 }
 # Families with tests of their own, in test_attention.py.
 ELSEWHERE = re.compile("test_(attention|rotary_embedding|tensorscatter)")
-# Of the cases of onnx 1.22, 574 were computed.
-FEWEST = 560
+# Of 1131 cases of onnx 1.22, 992 were computed.
+FEWEST = 980
 
 
 def cases():

@@ -97,22 +97,24 @@ TEST(Text, EveryInstructionRoundTrips) {
       continue;
     Instruction insn;
     insn.opcode = static_cast<Opcode>(code);
-    std::string_view operands = findOpcode(uint8_t(code))->operands;
-    if (operands.find('y') != std::string_view::npos)
+    const OpcodeRow &row = opcodeRow(insn.opcode);
+    if (row.has(OperandKind::ConstantKind))
       insn.typeCode = 2;
-    if (operands.find('n') != std::string_view::npos)
+    if (row.has(OperandKind::Signed))
       insn.value = INT64_MIN;
-    if (operands.find('s') != std::string_view::npos)
+    if (row.has(OperandKind::Slot))
       insn.slot = 1000000;
-    if (operands.find('a') != std::string_view::npos)
+    if (row.has(OperandKind::Arguments))
       insn.arguments = {{1, 2, 3}, {4, UINT64_MAX, 5}};
-    if (operands.find('l') != std::string_view::npos)
+    if (row.has(OperandKind::Slots))
       insn.slots = {7, 8};
+    if (row.has(OperandKind::Sizes))
+      insn.scalars = {{{{-12, {0, 3}}, {1, {}}}}, {}, {{{1, {2}}}}};
     encode(insn, function.code);
     ++count;
   }
   module.functions.push_back(function);
-  EXPECT_EQ(count, 99u);
+  EXPECT_EQ(count, 100u);
   auto back = assemble(disassemble(module));
   ASSERT_TRUE(back) << back.error() << disassemble(module);
   EXPECT_EQ(*back, module);

@@ -217,6 +217,7 @@ private:
     for (size_t i = 0; i < flags.size(); ++i)
       byLeader[find(i)].push_back(i);
     std::vector<std::vector<size_t>> result;
+    result.reserve(byLeader.size());
     for (auto &[first, members] : byLeader)
       result.push_back(std::move(members));
     return result;
@@ -342,6 +343,7 @@ int main(int argc, char **argv) {
       if (insn.opcode == pmodel::VMOpcode::CallDevice && seen.size() < most &&
           seen.insert(program.kernels[insn.kernel]).second) {
         std::vector<uint64_t> bytes;
+        bytes.reserve(insn.arguments.size());
         for (const auto &argument : insn.arguments)
           bytes.push_back(argument.bytes);
         check(subjectOf(model.kernels[program.kernels[insn.kernel]], bytes), totals);

@@ -107,6 +107,7 @@ TEST_F(File, LargeWeightsBeginWithALine) {
   const std::vector<WeightDesc> &weights = (*opened)->model().weights;
   auto begin = reinterpret_cast<uintptr_t>(weights[0].data);
   std::vector<uint64_t> offsets;
+  offsets.reserve(weights.size());
   for (const WeightDesc &weight : weights)
     offsets.push_back(reinterpret_cast<uintptr_t>(weight.data) - begin);
   EXPECT_EQ(offsets, (std::vector<uint64_t>{0, 128, 512, 4608, 8704, 12864, 13312}));

@@ -1,6 +1,4 @@
 #include "TestModel.h"
-#include "pto_mlir/ByteCode/Serialize.h"
-#include "pto_mlir/ByteCode/Text.h"
 #include "pto_mlir/PModel/Reader.h"
 #include "pto_mlir/PModel/Verifier.h"
 
@@ -17,11 +15,7 @@ const std::vector<float> bias(2 * 5, 1.0f);
 /// The bias-relu net, with a program that runs it twice.
 ModelDesc twice(const std::string &net, const std::string &type = "tensor<2x5xf32>", const std::string &target = "a3") {
   ModelDesc model = pto_mlir::testing::biasReluModel(2, 5, bias);
-  auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type +
-                                   ") -> (" + type + ")\n.func @main(" + type + ") -> (" + type + ") slots(" + type +
-                                   ") {\n  aload_0\n  invokestatic 0\n  invokestatic 0\n  return\n}\n");
-  EXPECT_TRUE(module);
-  model.programs = {HostProgramDesc{"twice", bytecode::serialize(*module), {"in"}, {"out"}}};
+  model.programs = {pto_mlir::testing::twiceProgram(net, type, target)};
   return model;
 }
 

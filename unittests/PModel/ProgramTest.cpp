@@ -16,6 +16,8 @@ TEST(Program, InstructionsSurviveEncodingAndDecoding) {
   ProgramWriter writer;
   writer.alloc(3, uint64_t(1) << 40);
   writer.callDevice(300, {{0, 0, 64}, {3, 1u << 20, uint64_t(5) << 33}});
+  std::vector<bytecode::Size> scalars = {{{{-12, {0, 3}}, {1, {}}}}, {}};
+  writer.callDevice(300, {{0, 0, 64}}, scalars);
   writer.callHost(7, {1, 200});
   writer.wait();
   writer.free(3);
@@ -23,11 +25,14 @@ TEST(Program, InstructionsSurviveEncodingAndDecoding) {
   auto code = writer.take();
   auto program = decodeProgram(code);
   ASSERT_TRUE(program) << program.error();
-  ASSERT_EQ(program->size(), 6u);
+  ASSERT_EQ(program->size(), 7u);
   EXPECT_EQ((*program)[0].bytes, uint64_t(1) << 40);
   EXPECT_EQ((*program)[1].kernel, 300u);
   EXPECT_EQ((*program)[1].arguments[1].bytes, uint64_t(5) << 33);
-  EXPECT_EQ((*program)[2].slots, (std::vector<uint32_t>{1, 200}));
+  EXPECT_EQ((*program)[1].opcode, VMOpcode::CallDevice);
+  EXPECT_EQ((*program)[2].opcode, VMOpcode::CallDeviceScalars);
+  EXPECT_EQ((*program)[2].scalars, scalars);
+  EXPECT_EQ((*program)[3].slots, (std::vector<uint32_t>{1, 200}));
   ProgramWriter again;
   for (const VMInstruction &insn : *program)
     again.append(insn);
@@ -47,6 +52,7 @@ TEST(Program, BadCodeIsRefusedWithItsPlace) {
       {{0x71, 0x80, 0x00, 0x7f}, "byte 0: bad operand of free"},                                // 0 in two bytes
       {{0x71, 0xff, 0xff, 0xff, 0xff, 0x7f, 0x7f}, "byte 0: bad operand of free"},              // slot of 35 bits
       {{0x72, 0x00, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x7f}, "byte 0: bad operand of call_device"}, // 2^32 - 1 arguments
+      {{0x75, 0x00, 0x00, 0x01, 0x7f, 0x7f}, "byte 0: bad operand of call_device_scalars"},     // 127 terms
       {{0x70, 0x00, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0x7f},
        "bad operand of alloc"}, // 65 bits
   };

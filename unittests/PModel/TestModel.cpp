@@ -1,4 +1,6 @@
 #include "TestModel.h"
+#include "pto_mlir/ByteCode/Serialize.h"
+#include "pto_mlir/ByteCode/Text.h"
 
 #include "pto_mlir/ISA/Codec.h"
 #include "pto_mlir/PModel/Builder.h"
@@ -17,7 +19,7 @@ using isa::Value;
 
 namespace {
 
-constexpr unsigned regCore = 0, regStep = 1, regRow = 2, regOffset = 3;
+constexpr unsigned regCore = 0, regStep = 1, regRow = 2, regOffset = 3, regRows = 4;
 
 class StreamWriter {
 public:
@@ -30,9 +32,12 @@ public:
   }
 
   /// A loop over the rows of this core: row = block * 2 + sub-block, in steps of the number of cores. regOffset holds
-  /// the byte offset of the row.
-  StreamWriter &loopOverRows(unsigned rows, unsigned rowBytes) {
+  /// the byte offset of the row. No number of rows: it is the launch's scalar 0.
+  StreamWriter &loopOverRows(std::optional<unsigned> rows, unsigned rowBytes) {
     isa::Get get;
+    get.dst = regRows, get.what = isa::scalarArgument(0);
+    if (!rows)
+      *this << get;
     get.dst = regCore, get.what = isa::Query(0);
     *this << get;
     isa::Mul mul;
@@ -48,7 +53,8 @@ public:
     mul.dst = regStep, mul.lhs = Value::reg(regStep);
     *this << mul;
     isa::Loop loop;
-    loop.iv = regRow, loop.lb = Value::reg(regCore), loop.ub = Value(rows), loop.step = Value::reg(regStep);
+    loop.iv = regRow, loop.lb = Value::reg(regCore), loop.ub = rows ? Value(*rows) : Value::reg(regRows),
+    loop.step = Value::reg(regStep);
     *this << loop;
     mul.dst = regOffset, mul.lhs = Value::reg(regRow), mul.rhs = Value(rowBytes);
     return *this << mul;
@@ -85,8 +91,8 @@ isa::View rowView(unsigned argument, unsigned cols) {
 
 /// Loads `inputs` arguments into UB, computes into slot 3 and stores to the last argument.
 template <class Compute>
-KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks, unsigned inputs,
-                     Compute compute) {
+KernelDesc rowKernel(const std::string &name, std::optional<unsigned> rows, unsigned cols, unsigned blocks,
+                     unsigned inputs, Compute compute) {
   using isa::Pipe;
   StreamWriter load(Pipe::MTE2), vector(Pipe::V), store(Pipe::MTE3);
   load.loopOverRows(rows, cols * 4).flag<isa::WaitFlag>(Pipe::MTE3, Pipe::MTE2);
@@ -111,6 +117,7 @@ KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsi
   kernel.name = name;
   kernel.streams = {load.stream, vector.stream, store.stream};
   kernel.numArgs = inputs + 1;
+  kernel.numScalars = rows ? 0 : 1;
   kernel.blocks = blocks;
   kernel.localMemory = {{"UB", 4 * 4096}};
   kernel.numEvents = 3;
@@ -120,13 +127,13 @@ KernelDesc rowKernel(const std::string &name, unsigned rows, unsigned cols, unsi
 
 } // namespace
 
-KernelDesc reluKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks) {
+KernelDesc reluKernel(const std::string &name, std::optional<unsigned> rows, unsigned cols, unsigned blocks) {
   isa::TRelu relu;
   relu.dst = rowTile(3, cols), relu.src = rowTile(0, cols);
   return rowKernel(name, rows, cols, blocks, 1, relu);
 }
 
-KernelDesc addKernel(const std::string &name, unsigned rows, unsigned cols, unsigned blocks) {
+KernelDesc addKernel(const std::string &name, std::optional<unsigned> rows, unsigned cols, unsigned blocks) {
   isa::TAdd add;
   add.dst = rowTile(3, cols), add.src0 = rowTile(0, cols), add.src1 = rowTile(1, cols);
   return rowKernel(name, rows, cols, blocks, 2, add);
@@ -167,6 +174,62 @@ ModelDesc biasReluModel(unsigned rows, unsigned cols, const std::vector<float> &
   variant.absorbed = {"folded"};
   model.nets = {{"bias_relu", {variant}, "F32", ""}};
   return model;
+}
+
+ModelDesc sizedModel(unsigned least, unsigned greatest, unsigned multiple, unsigned cols,
+                     const std::vector<float> &bias, unsigned blocks) {
+  ModelDesc model = biasReluModel(greatest, cols, bias, blocks);
+  model.kernels = {addKernel("k0_sum", std::nullopt, cols, blocks), reluKernel("k1_y", std::nullopt, cols, blocks)};
+  VariantDesc &variant = model.nets[0].variants[0];
+  variant.debugTensors.clear();
+  variant.symbols = {{"rows", least, greatest, multiple}};
+  const bytecode::Size rows{{{1, {0}}}}, width{{{int64_t(cols), {}}}};
+  variant.inputs[0].sizes = variant.outputs[0].sizes = {rows, width};
+  uint64_t bytes = uint64_t(greatest) * cols * 4;
+  EntrySlots slots(variant);
+  ProgramWriter writer;
+  writer.alloc(slots.firstFree(), bytes);
+  writer.callDevice(0, {{slots.input(0), 0, bytes}, {slots.weights(), 0, bytes}, {slots.firstFree(), 0, bytes}},
+                    {rows});
+  writer.callDevice(1, {{slots.firstFree(), 0, bytes}, {slots.output(0), 0, bytes}}, {rows});
+  writer.wait();
+  writer.ret();
+  variant.program.code = writer.take();
+  return model;
+}
+
+ModelDesc accumulatorModel(unsigned rows, unsigned cols, const std::vector<float> &begin) {
+  ModelDesc model = biasReluModel(rows, cols, begin);
+  model.weights[0].name = "begin";
+  uint64_t bytes = uint64_t(rows) * cols * 4, room = (bytes + 511) / 512 * 512;
+  StateTensorDesc total, last;
+  total.name = "total", total.output = "new_total", total.shape = {rows, cols};
+  total.offset = kStateHeaderBytes, total.places = 2;
+  last.name = "last", last.shape = {rows, cols}, last.offset = total.offset + 2 * room, last.initial = "begin";
+  model.states = {{"memory", last.offset + room, {total, last}}};
+  VariantDesc &variant = model.nets[0].variants[0];
+  variant.workspaceBytes = 0;
+  variant.debugTensors.clear();
+  variant.state = {0, 1, 3};
+  EntrySlots slots(variant);
+  ProgramWriter writer;
+  VMArgument second{slots.state(), total.offset + room, bytes};
+  writer.callDevice(0, {{slots.input(0), 0, bytes}, {slots.state(), total.offset, bytes}, second});
+  writer.callDevice(1, {{slots.input(0), 0, bytes}, {slots.state(), last.offset, bytes}});
+  writer.callDevice(1, {second, {slots.output(0), 0, bytes}});
+  writer.ret();
+  variant.program.code = writer.take();
+  variant.program.numSlots = slots.firstFree();
+  model.nets[0].name = "accumulator";
+  return model;
+}
+
+pmodel::HostProgramDesc twiceProgram(const std::string &net, const std::string &type, const std::string &target) {
+  auto module = bytecode::assemble(".vm 1\n.target \"" + target + "\"\n.const 0 = kernel @device." + net + " (" + type +
+                                   ") -> (" + type + ")\n.func @main(" + type + ") -> (" + type + ") slots(" + type +
+                                   ") {\n  aload_0\n  invokestatic 0\n  invokestatic 0\n  return\n}\n");
+  EXPECT_TRUE(module);
+  return {"twice", bytecode::serialize(*module), {"in"}, {"out"}};
 }
 
 std::string temporaryPath(const std::string &name) {

@@ -5,4 +5,7 @@ out=$1 sample=$2 tool=$3
 "$sample" "$out/small.pmodel" 1 8
 "$sample" "$out/wide.pmodel" 3 37
 "$sample" "$out/other.pmodel" 2 16 other
+"$sample" "$out/state.pmodel" 2 8 accumulator state
+"$sample" "$out/sized.pmodel" 4 8 sized sizes
+"$sample" "$out/program.pmodel" 2 8 net program
 "$tool" --combine "$out/small.pmodel" "$out/other.pmodel" -o "$out/both.pmodel" >/dev/null

@@ -29,7 +29,7 @@ protected:
 };
 
 TEST_F(Npy, WhatIsWrittenComesBack) {
-  for (auto shape : std::vector<std::vector<uint64_t>>{{}, {1}, {2, 3}, {0, 4}, {1, 1, 1, 5}}) {
+  for (const auto &shape : std::vector<std::vector<uint64_t>>{{}, {1}, {2, 3}, {0, 4}, {1, 1, 1, 5}}) {
     NpyArray array{ElementType::F16, shape, {}};
     array.data.resize(*tensorBytes(array.type, shape), 'a');
     ASSERT_TRUE(writeNpy(path, array));

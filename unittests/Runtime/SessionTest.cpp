@@ -111,6 +111,31 @@ TEST_F(SessionOnCModel, AHostProgramRunsItsNets) {
   EXPECT_TRUE(net->run({input(x, {2, 5})}));
 }
 
+TEST_F(SessionOnCModel, SizesAreKnownAtRunTime) {
+  for (unsigned blocks : {1u, 3u})
+    for (const char *mode : {"functional", "timing", "checked"})
+      for (Schedule schedule : {Schedule::Tasks, Schedule::InOrder}) {
+        std::vector<float> bias = ramp(16 * 5, 0.25f), x = ramp(17 * 5, -1.5f);
+        SessionOptions options;
+        options.device.mode = mode;
+        options.schedule = schedule;
+        auto session = open(sizedModel(1, 16, 1, 5, bias, blocks), options);
+        ASSERT_TRUE(session);
+        for (unsigned rows : {3u, 16u, 1u, 13u}) {
+          auto outputs = session->run({input(x, {rows, 5})});
+          ASSERT_TRUE(outputs) << mode << " " << rows << ": " << outputs.error();
+          EXPECT_EQ(outputs->front().shape, (std::vector<uint64_t>{rows, 5}));
+          std::vector<float> y = floats(outputs->front());
+          ASSERT_EQ(y.size(), rows * 5);
+          for (size_t i = 0; i < y.size(); ++i)
+            ASSERT_EQ(y[i], std::max(x[i] + bias[i], 0.0f)) << mode << " " << rows << ": " << i;
+        }
+        EXPECT_THAT(session->run({input(x, {17, 5})}).error(),
+                    HasSubstr("dimension 0 of input 'x' is 17, it must be 'rows', 1 to 16"));
+        EXPECT_THAT(session->run({input(x, {4})}).error(), HasSubstr("input 'x': expects f32 16x5, got f32 4"));
+      }
+}
+
 TEST_F(SessionOnCModel, DebugTensorsComeInTheirOnnxLayout) {
   std::vector<float> bias = ramp(3 * 4, 1), x = ramp(3 * 4, 2);
   auto session = open(biasReluModel(3, 4, bias));

@@ -116,6 +116,7 @@ TEST_F(Core, T05_ManyThreadsReleaseOneReady) {
     std::atomic<int> go{0};
     std::atomic<uint32_t> madeReady{0};
     std::vector<std::thread> threads;
+    threads.reserve(producers.size());
     for (TaskId id : producers)
       threads.emplace_back([&, id] {
         ++go;
@@ -146,6 +147,7 @@ TEST_F(Core, T05_ConsumedOnlyWhenTheLastConsumerHasEnded) {
 TEST_F(Core, T05_ScopeEndReleasesAll) {
   ASSERT_TRUE(core->scopeBegin());
   std::vector<TaskId> ids;
+  ids.reserve(20);
   for (int i = 0; i < 20; ++i)
     ids.push_back(submit(work()));
   for (TaskId id : ids)

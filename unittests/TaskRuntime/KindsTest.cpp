@@ -19,6 +19,7 @@ TEST_P(BothModes, T27_BarriersAndTasksWithoutKernels) {
     for (int i = 0; i < 500; ++i) // a long chain
       last = submit(run, TaskSpec::barrier().after(last));
     std::vector<TaskId> fan;
+    fan.reserve(18);
     for (int i = 0; i < 18; ++i)
       fan.push_back(submit(run, TaskSpec::barrier().after(last)));
     TaskSpec join = TaskSpec::barrier();
@@ -47,6 +48,7 @@ TEST_P(BothModes, T28_AllToAllExplicitEdges) {
   });
   EXPECT_OK(runtime->run([&](TaskRuntime &run) {
     std::vector<TaskId> producers;
+    producers.reserve(n);
     for (int i = 0; i < n; ++i)
       producers.push_back(submit(run, TaskSpec(produce).scalar(uint64_t(i))));
     for (int i = 0; i < n; ++i) {

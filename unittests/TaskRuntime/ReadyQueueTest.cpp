@@ -65,6 +65,7 @@ TEST(ReadyQueue, T01_NothingIsLostOrDoubledBetweenThreads) {
   std::atomic<uint64_t> popped{0};
   std::atomic<bool> disorder{false};
   std::vector<std::thread> all;
+  all.reserve(threads);
   for (int t = 0; t < threads; ++t)
     all.emplace_back([&, t] {
       for (uint64_t i = 0; i < each;) {

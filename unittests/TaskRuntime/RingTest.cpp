@@ -219,6 +219,7 @@ TEST(TaskRing, T07_ContendedAdvanceLosesNothing) {
     setState(ring, local, TaskState::Completed);
   }
   std::vector<std::thread> all;
+  all.reserve(threads);
   for (int t = 0; t < threads; ++t)
     all.emplace_back([&, t] {
       for (uint64_t local = 1 + uint64_t(t); local <= count; local += threads) {

@@ -32,6 +32,7 @@ struct LocalMemoryUse {
 struct KernelStreams {
   std::string name;
   unsigned numArgs = 0; // pointer arguments
+  unsigned numScalars = 0;
   std::vector<EngineStream> streams;
   std::vector<LocalMemoryUse> localMemory;
   unsigned numEvents = 0;           // distinct (src, dst, id)

@@ -2,6 +2,7 @@
 #ifndef PTO_MLIR_BYTECODE_CODE_H
 #define PTO_MLIR_BYTECODE_CODE_H
 
+#include "pto_mlir/ByteCode/Size.h"
 #include "pto_mlir/Support/Result.h"
 
 #include <cstdint>
@@ -14,16 +15,25 @@ namespace pto_mlir::bytecode {
 enum class Opcode : uint8_t {
 #define PTO_VM_OPCODE(NAME, CODE, MNEMONIC, OPERANDS) NAME = CODE,
 #include "pto_mlir/ByteCode/Opcodes.def"
-#undef PTO_VM_OPCODE
+};
+
+/// The meaning of an operand letter.
+enum class OperandKind : char {
+#define PTO_VM_OPERAND(LETTER, KIND, FIELD) KIND = LETTER,
+#include "pto_mlir/ByteCode/Opcodes.def"
 };
 
 /// A row of Opcodes.def.
 struct OpcodeRow {
   Opcode opcode;
   std::string_view mnemonic;
-  std::string_view operands; // one letter each
+  std::string_view operands; // one letter each; Operands.h reads them
+
+  bool has(OperandKind kind) const { return operands.find(static_cast<char>(kind)) != std::string_view::npos; }
 };
-/// The row of an opcode or mnemonic; null for a reserved or unknown one.
+/// The row of an opcode.
+const OpcodeRow &opcodeRow(Opcode opcode);
+/// The row of an opcode's number or mnemonic; null for a reserved or unknown one.
 const OpcodeRow *findOpcode(uint8_t code);
 const OpcodeRow *findOpcode(std::string_view mnemonic);
 
@@ -37,19 +47,20 @@ struct BufferArgument {
   uint64_t bytes = 0;
 };
 
-/// One instruction; the operand letters of its opcode select the valid fields.
+/// One instruction; the operands of its opcode select the valid fields (PTO_VM_OPERAND in Opcodes.def).
 struct Instruction {
   Opcode opcode = Opcode::Return;
-  uint32_t slot = 0;    // s
-  uint32_t type = 0;    // t
-  uint32_t index = 0;   // c, j, f
-  uint8_t typeCode = 0; // y
-  int64_t value = 0;    // n, p
+  uint32_t slot = 0;
+  uint32_t type = 0;
+  uint32_t index = 0; // of a constant, a branch target or a function
+  uint8_t typeCode = 0;
+  int64_t value = 0;
   uint64_t bytes = 0;
   uint32_t kernel = 0;
   uint32_t hostOp = 0;
   std::vector<BufferArgument> arguments;
   std::vector<uint32_t> slots;
+  std::vector<Size> scalars;
   uint64_t position = 0; // byte of the opcode in the code
 };
 

@@ -125,6 +125,7 @@ private:
     uint32_t function, next; // next instruction of the caller
     size_t slots;            // first slot
   };
+  class Interpreter;
   explicit Machine(Program program) : loaded(std::move(program)) {}
   template <bool traced> Status execute(uint32_t function);
   void enter(uint32_t function);

@@ -13,6 +13,11 @@ namespace pto_mlir {
 /// Error messages for the user, one per entry; empty after success.
 using Errors = std::vector<std::string>;
 
+/// Sizes of a dimension that are known at run time: the multiples of `multiple` from `least` to `greatest`.
+struct SizeRange {
+  int64_t least = 1, greatest = 1, multiple = 1;
+};
+
 /// Options of transformModel, as those of model_transform.
 struct TransformOptions {
   std::string modelFile;                             // .onnx
@@ -23,13 +28,18 @@ struct TransformOptions {
   std::string preprocess;                            // JSON, stored with the module
   int64_t maxExtent = 32;                            // the largest extent of a dynamic dimension
   std::map<std::string, std::vector<int64_t>> sizes; // of named dimensions (dim_param)
+  std::map<std::string, SizeRange> ranges;           // likewise, in one kernel where the model allows it
+  std::string state;                                 // pairs of an input and an output that are state
+  int64_t stateLength = 0;                           // rows of states that grow
 };
 
 /// Numbers of an imported model, for reports.
 struct TransformSummary {
-  int64_t nodes = 0;       // ONNX nodes
-  int64_t ops = 0;         // top ops
-  int64_t weightBytes = 0; // bytes of the weights in use
+  int64_t nodes = 0;                // ONNX nodes
+  int64_t ops = 0;                  // top ops
+  int64_t weightBytes = 0;          // bytes of the weights in use
+  std::vector<std::string> bounded; // names of dimensions whose sizes are known at run time
+  std::vector<std::string> remarks; // why a range became versions
 };
 
 /// Imports ONNX to a top .mlir and a weights file next to it. Nullopt on failure, with `errors`; then nothing is
@@ -90,10 +100,20 @@ struct NetOp {
   std::vector<std::string> inputs; // names of the tensors it reads, except weights
 };
 
+/// An input that lives on the device between runs, and the output with its new value ("" if no run changes it).
+struct NetState {
+  NetTensor tensor;
+  std::string output;
+  int64_t axis = -1; // of positions; -1: replaced whole
+};
+
 /// The interface and graph of a top module.
 struct NetDescription {
-  std::vector<std::string> absorbed; // names of tensors eliminated by fusion or folding
-  std::vector<NetTensor> inputs, outputs;
+  std::vector<std::string> absorbed;      // names of tensors eliminated by fusion or folding
+  std::vector<NetTensor> inputs, outputs; // without state
+  std::vector<NetState> states;
+  int64_t stateRows = 0;    // positions that a run adds
+  bool hasPosition = false; // whether the net reads the position
   std::vector<NetOp> graph;
   std::string preprocess; // JSON
 };

@@ -44,6 +44,25 @@ def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   ];
 }
 
+def AssignSizes : Pass<"assign-sizes", "::mlir::ModuleOp"> {
+  let summary = "Find the extents of kernels that are known at run time";
+  let description = [{
+    Follows the sizes of `@main`'s inputs (`top.sizes`, functions of `top.symbols`) through reshapes and kernels. A kernel
+    that reads such a tensor gets the extents of its arguments as functions of one scalar (`pto.sizes`), its launches the
+    scalar. Types keep the greatest extents. A size must be the outermost one of each tensor; an op without a rule is an
+    error (docs/sizes.md).
+
+    ```mlir
+    %1 = top.launch @k0 ins(%x) outs(%e) -> tensor<512x384xf32>
+    // with %x of ()[s0] -> (s0, 384) becomes
+    %1 = top.launch @k0_sized ins(%x) outs(%e) {scalars = affine_map<()[s0] -> (s0)>} -> tensor<512x384xf32>
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::func::FuncDialect", "::pto_mlir::pto::PTODialect", "::pto_mlir::top::TopDialect"
+  ];
+}
+
 def JoinKernels : Pass<"join-kernels", "::mlir::ModuleOp"> {
   let summary = "Fuse a cube kernel and the vector kernel that consumes its tiles into a mixed kernel";
   let description = [{
@@ -152,6 +171,30 @@ def BuildAttentionKernels : Pass<"build-attention-kernels", "::mlir::ModuleOp"> 
     "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
     "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
     "::pto_mlir::pto::PTODialect", "::pto_mlir::top::TopDialect"
+  ];
+}
+
+def BuildTemplateKernels : Pass<"build-template-kernels", "::mlir::ModuleOp"> {
+  let summary = "Build the pto body of each kernel whose op has a tile template";
+  let description = [{
+    A kernel that form-kernels made of an op that linalg does not express (top-k, gathers and scatters of elements at
+    computed places: see Kernels/Templates.h) becomes pto ops: views, tiles in UB, and what the op's template emits. Its
+    tensor arguments become pointers. Pieces are shared among the vector cores of the launch.
+
+    ```mlir
+    func.func private @k(%x: tensor<8x100xf32>, %v: tensor<8x5xf32>, %i: tensor<8x5xi32>) -> (tensor<8x5xf32>, tensor<8x5xi32>)
+    // becomes
+    func.func private @k(%x: !pto.ptr<f32>, %v: !pto.ptr<f32>, %i: !pto.ptr<i32>)
+    ```
+  }];
+  let options = [
+    Option<"numCores", "num-cores", "int64_t", /*default=*/"0",
+           "Blocks per launch; 0: unknown at compile time, 1: no distribution. Results do not depend on it">
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::scf::SCFDialect", "::pto_mlir::pto::PTODialect",
+    "::pto_mlir::top::TopDialect"
   ];
 }
 

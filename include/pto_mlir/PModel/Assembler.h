@@ -52,6 +52,8 @@ private:
   uint32_t addWeight(const WeightDesc &weight, uint64_t hash);
   /// Adds the weights read by the variant to the new model.
   Status collectWeights(Source &source, const VariantDesc &variant);
+  /// Adds the variant's group of state, or finds the equal one of that name.
+  Status addState(const ModelPart &part, VariantDesc &variant);
   Status relocate(const Source &source, const WeightLayout &layout);
 
   ModelDesc model;

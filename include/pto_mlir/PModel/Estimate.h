@@ -12,7 +12,8 @@ namespace pto_mlir::pmodel {
 /// of the instruction table. Values in memory are unknown: loops, jumps and sizes that depend on them are evaluated
 /// with 0, and reads of gathers are assumed to hit L2. Fails when the kernel executes too many commands to be
 /// simulated.
-Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip);
+Result<double> estimateCycles(const KernelDesc &kernel, const isa::ChipInfo &chip,
+                              const std::vector<int64_t> &scalars = {});
 
 } // namespace pto_mlir::pmodel
 

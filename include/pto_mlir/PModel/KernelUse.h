@@ -17,6 +17,7 @@ struct KernelUse {
   bool cube = false, vector = false; ///< kinds of cores that have commands
   /// Cores accumulate into the same memory (atomic add), so they run sequentially to make float sums deterministic.
   bool ordered = false;
+  uint32_t scalars = 0; ///< that its commands read: the greatest number + 1
 
   uint32_t coresPerBlock() const { return uint32_t(cube) + 2 * uint32_t(vector); }
 };

@@ -3,15 +3,17 @@
 #ifndef PTO_MLIR_PMODEL_MODEL_H
 #define PTO_MLIR_PMODEL_MODEL_H
 
+#include "pto_mlir/ByteCode/Size.h"
 #include "pto_mlir/Support/ElementType.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace pto_mlir::pmodel {
 
-enum class Region : uint8_t { Input = 0, Output = 1, Weights = 2, Workspace = 3 };
+enum class Region : uint8_t { Input = 0, Output = 1, Weights = 2, Workspace = 3, State = 4 };
 enum class CoreKind : uint8_t { AIC = 0, AIV = 1 };
 
 /// Per-tensor (one scale, axis -1) or per-channel quantisation; no scales means not quantised.
@@ -34,6 +36,14 @@ struct TensorDesc {
   uint64_t indexBound = 0;
   /// The bound is no number of rows, but keeps the net's 64-bit arithmetic within the 32 bits of the device.
   bool arithmeticBound = false;
+  /// One per dimension, by the symbols of the variant; `shape` has its greatest value. Empty: all are constant.
+  std::vector<bytecode::Size> sizes = {};
+};
+
+/// A number that the shapes of a run's inputs give: a multiple of `multiple` in [least, greatest].
+struct SymbolDesc {
+  std::string name;
+  uint64_t least = 1, greatest = 1, multiple = 1;
 };
 
 /// A tensor kept by a debug build, or a computed index that the runtime checks after a run, with the conversion to
@@ -77,6 +87,7 @@ struct KernelDesc {
   uint32_t numEvents = 0;
   std::vector<std::string> sourceOps;
   std::vector<std::string> sources; // "pto.tload at k.pto:12:3"; empty text: unknown
+  uint32_t numScalars = 0;          // that a launch passes besides the arguments
 };
 
 /// A weight blob; not owned (a mapped file, the compiler's weight store).
@@ -100,6 +111,45 @@ struct ProgramDesc {
   std::vector<std::string> launchOps = {};
 };
 
+/// A tensor that lives on the device between runs.
+struct StateTensorDesc {
+  std::string name;
+  std::string output; // name of its new value in the model
+  ElementType type = ElementType::F32;
+  std::vector<uint64_t> shape;
+  uint64_t offset = 0; // in bytes from the start of the group
+  /// 2: runs read one place and write the other (`secondPlace`); the runtime swaps them after each run.
+  uint32_t places = 1;
+  /// The axis of positions; -1: every run replaces the whole tensor.
+  int32_t sequenceAxis = -1;
+  std::string initial; // weight with its first value; empty = zero
+
+  bool operator==(const StateTensorDesc &) const = default;
+};
+
+/// Alignment of a state tensor's places, and the bytes of a group that are the runtime's: byte 0 is the position, i32.
+inline constexpr uint64_t kStateAlignment = 512, kStateHeaderBytes = 512, kStatePositionBytes = 4;
+
+/// Size of the tensor, which must be verified, and where its second place begins if it has two.
+uint64_t stateBytes(const StateTensorDesc &tensor);
+uint64_t secondPlace(const StateTensorDesc &tensor);
+
+/// A named set of tensors of state, shared by all nets of a file that use it.
+struct StateGroupDesc {
+  std::string name;
+  uint64_t bytes = 0;
+  std::vector<StateTensorDesc> tensors;
+
+  bool operator==(const StateGroupDesc &) const = default;
+};
+
+/// How a variant uses a group of state.
+struct StateUseDesc {
+  uint32_t group = 0; // index into ModelDesc::states
+  uint64_t rows = 0;  // positions that a run adds
+  uint64_t limit = 0; // greatest position after a run; 0 = any
+};
+
 /// One set of input shapes of a net.
 struct VariantDesc {
   std::vector<TensorDesc> inputs;
@@ -109,6 +159,8 @@ struct VariantDesc {
   std::vector<DebugTensorDesc> debugTensors;
   std::vector<std::string> absorbed;
   std::vector<std::string> hostOps; // "node: reason"
+  std::optional<StateUseDesc> state;
+  std::vector<SymbolDesc> symbols = {};
 };
 
 /// A net with its variants, which differ in input shapes.
@@ -135,6 +187,7 @@ struct ModelDesc {
   std::vector<KernelDesc> kernels;
   std::vector<WeightDesc> weights;
   std::vector<HostProgramDesc> programs; // those of one name are one model for several sets of input shapes
+  std::vector<StateGroupDesc> states;
 };
 
 } // namespace pto_mlir::pmodel

@@ -17,16 +17,20 @@ using VMOpcode = bytecode::Opcode;
 using VMArgument = bytecode::BufferArgument;
 using VMInstruction = bytecode::Instruction;
 
-/// Slot numbering at entry: inputs from 0, then outputs, then the weights section; the remaining slots are free.
+/// Slot numbering at entry: inputs from 0, then outputs, then the weights section, then the group of state if the net
+/// has one; the remaining slots are free.
 struct EntrySlots {
   explicit EntrySlots(const VariantDesc &variant)
-      : numInputs(variant.inputs.size()), numOutputs(variant.outputs.size()) {}
-  EntrySlots(uint32_t numInputs, uint32_t numOutputs) : numInputs(numInputs), numOutputs(numOutputs) {}
+      : EntrySlots(variant.inputs.size(), variant.outputs.size(), variant.state.has_value()) {}
+  EntrySlots(uint32_t numInputs, uint32_t numOutputs, bool hasState = false)
+      : numInputs(numInputs), numOutputs(numOutputs), hasState(hasState) {}
   uint32_t input(uint32_t i) const { return i; }
   uint32_t output(uint32_t i) const { return numInputs + i; }
   uint32_t weights() const { return numInputs + numOutputs; }
-  uint32_t firstFree() const { return numInputs + numOutputs + 1; }
+  uint32_t state() const { return weights() + 1; } // if `hasState`
+  uint32_t firstFree() const { return weights() + 1 + hasState; }
   uint32_t numInputs, numOutputs;
+  bool hasState;
 };
 
 /// Emits bytecode, one call per instruction. The first `alloc` of a program is the workspace.
@@ -34,7 +38,9 @@ class ProgramWriter {
 public:
   void alloc(uint32_t slot, uint64_t bytes);
   void free(uint32_t slot);
-  void callDevice(uint32_t kernel, const std::vector<VMArgument> &arguments);
+  /// A launch; with scalars it is another instruction.
+  void callDevice(uint32_t kernel, const std::vector<VMArgument> &arguments,
+                  const std::vector<bytecode::Size> &scalars = {});
   void callHost(uint32_t hostOpConstant, const std::vector<uint32_t> &slots);
   void wait();
   void ret();
@@ -46,6 +52,11 @@ public:
 private:
   std::vector<uint8_t> code;
 };
+
+/// Whether the instruction launches a kernel, with or without scalars.
+inline bool isLaunch(const VMInstruction &insn) {
+  return insn.opcode == VMOpcode::CallDevice || insn.opcode == VMOpcode::CallDeviceScalars;
+}
 
 /// Decodes `code`; fails on an unknown opcode, a bad number, or code that does not end with `return` alone at the end.
 Result<std::vector<VMInstruction>> decodeProgram(const std::vector<uint8_t> &code);

@@ -44,16 +44,18 @@ struct VariantTraffic {
   /// Lower bound for any fusion of the graph: inputs, outputs and the accessed parts of weights once each (a gather
   /// reads a few rows of its table). Intermediate tensors do not count.
   uint64_t ideal = 0;
+  uint64_t stateRead = 0, stateWritten = 0; ///< the part that is in the state
   std::vector<LaunchTraffic> launches;
 };
 
 /// Executes the scalar part of the kernel's DMA streams on every core and sums up what each command moves. Fails when a
-/// kernel is too long to be walked through.
-Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch = isa::defaultArch());
+/// kernel is too long to be walked through. `scalars` are those of the launch.
+Result<KernelTraffic> measureTraffic(const KernelDesc &kernel, const isa::ArchInfo &arch = isa::defaultArch(),
+                                     const std::vector<int64_t> &scalars = {});
 
 /// Sums over the launches of a program; `kernels` has the traffic of each kernel of the model.
 Result<VariantTraffic> measureTraffic(const VariantDesc &variant, const std::vector<KernelTraffic> &kernels);
-/// The traffic of every kernel of the model.
+/// The traffic of every kernel of the model, at the greatest sizes.
 Result<std::vector<KernelTraffic>> measureTraffic(const ModelDesc &model);
 
 } // namespace pto_mlir::pmodel

@@ -55,6 +55,28 @@ int pto_session_output_info(const pto_session *session, size_t index, pto_tensor
 int pto_session_run(pto_session *session, const pto_input *inputs, size_t num_inputs, const pto_output *outputs,
                     size_t num_outputs);
 
+/* What a net remembers from run to run (docs/state.md). */
+typedef struct pto_state pto_state;
+
+/* Makes a state at position 0 for a net that has one. It may outlive the session. */
+int pto_state_new(pto_session *session, pto_state **state);
+/* Makes a second state with the same contents. */
+int pto_state_fork(const pto_state *state, pto_state **copy);
+/* Releases the state, which no run may be using. NULL is allowed. */
+void pto_state_free(pto_state *state);
+/* Positions that runs have added. */
+uint64_t pto_state_position(const pto_state *state);
+/* Goes back to `position`, at most the present one. */
+int pto_state_truncate(pto_state *state, uint64_t position);
+/* Position 0, and every tensor its initial value. */
+int pto_state_reset(pto_state *state);
+/* Write and read a safetensors file; a failed load changes nothing. */
+int pto_state_save(const pto_state *state, const char *path);
+int pto_state_load(pto_state *state, const char *path);
+/* pto_session_run on `state`; NULL is the session's own, which pto_session_run uses. `num_outputs` may be 0. */
+int pto_session_run_state(pto_session *session, pto_state *state, const pto_input *inputs, size_t num_inputs,
+                          const pto_output *outputs, size_t num_outputs);
+
 /* The last error of the calling thread; valid until the next failure in this thread. */
 const char *pto_last_error(void);
 

@@ -64,14 +64,16 @@ public:
   bool runsCores() const { return coreByCore; }
   /// Runs one core's share of a launch. Threads may call it and the copies concurrently (run_core in DeviceABI.h).
   /// Failures are those of `synchronize`.
-  Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments) const;
+  Status runCore(uint32_t kernel, uint32_t blocks, uint32_t core, const std::vector<pto_arg> &arguments,
+                 const std::vector<int64_t> &scalars = {}) const;
   /// Whether `timedLaunch` is supported: the device measures its own time.
   bool timesCores() const { return coreTimes; }
   /// Seconds that a task occupies its core in addition to its work (ChipInfo::dispatchSeconds).
   double dispatchSeconds() const { return dispatch; }
   /// Launches and waits. Returns the busy time of each core in device seconds, numbered as in run_core.
   Result<std::vector<double>> timedLaunch(uint32_t kernel, uint32_t blocks, size_t cores,
-                                          const std::vector<pto_arg> &arguments);
+                                          const std::vector<pto_arg> &arguments,
+                                          const std::vector<int64_t> &scalars = {});
   /// Counters since the last reset, of the device and of one kernel; `reset` clears them.
   Result<pto_profile> profile(bool reset);
   Result<pto_profile> kernelProfile(uint32_t kernel, bool reset);

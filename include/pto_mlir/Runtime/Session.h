@@ -4,9 +4,11 @@
 
 #include "pto_mlir/PModel/Reader.h"
 #include "pto_mlir/Runtime/Device.h"
+#include "pto_mlir/Runtime/ModelState.h"
 
 #include <cstddef>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,23 +36,6 @@ struct SessionOptions {
   uint32_t virtualBlocks = 24;
 };
 
-/// A dense row-major tensor, owned by the caller.
-struct InputTensor {
-  std::string_view name;
-  ElementType type = ElementType::F32;
-  std::vector<uint64_t> shape;
-  const void *data = nullptr;
-};
-
-/// A dense row-major tensor returned by a run.
-struct HostTensor {
-  std::string name;
-  ElementType type = ElementType::F32;
-  std::vector<uint64_t> shape;
-  std::unique_ptr<std::byte[]> data;
-  uint64_t bytes = 0;
-};
-
 /// Counters of the launches of one kernel.
 struct KernelProfile {
   std::string name;
@@ -76,15 +61,26 @@ public:
   /// Whether `run` would accept these inputs: each input once, with its type, and shapes of one variant. A failure
   /// names what is expected.
   Status checkInputs(const std::vector<InputTensor> &inputs) const;
+  /// The number of the variant that takes these inputs.
+  Result<size_t> variantOf(const std::vector<InputTensor> &inputs) const;
   /// Checks that the net has outputs of these names.
   Status checkOutputs(const std::vector<std::string> &names) const;
 
-  /// Runs the net and returns the named outputs in that order; all outputs when `names` is empty.
+  /// Runs the net and returns the named outputs in that order; all outputs when `names` is empty. A net with state
+  /// reads and updates `state`, which `newState` of this session made; null is the session's own. A run that fails
+  /// leaves its position.
   Result<std::vector<HostTensor>> run(const std::vector<InputTensor> &inputs,
-                                      const std::vector<std::string> &names = {});
+                                      const std::vector<std::string> &names = {}, ModelState *state = nullptr);
 
   /// Runs the net and returns all outputs, then every tensor kept by a debug build, in ONNX's layout (bf16 as f32).
-  Result<std::vector<HostTensor>> runWithDebug(const std::vector<InputTensor> &inputs);
+  Result<std::vector<HostTensor>> runWithDebug(const std::vector<InputTensor> &inputs, ModelState *state = nullptr);
+
+  /// Whether the net has state.
+  bool hasState() const;
+  /// Makes a state at position 0. It may outlive the session. Fails for a net without state.
+  Result<std::unique_ptr<ModelState>> newState();
+  /// The state of runs that are given none.
+  Result<ModelState *> ownState();
 
   /// Execution counters since the last reset; `reset` clears them.
   Result<pto_profile> profile(bool reset = false);
@@ -101,8 +97,12 @@ public:
 
 private:
   struct State;
-  explicit Session(std::unique_ptr<State> state);
-  std::unique_ptr<State> state;
+  explicit Session(std::shared_ptr<State> state);
+  /// The state of a run.
+  Result<ModelState::Impl *> chooseState(ModelState *given);
+  std::shared_ptr<State> state;
+  std::mutex ownMutex;
+  std::unique_ptr<ModelState> own; // made when first used
 };
 
 } // namespace pto_mlir::runtime

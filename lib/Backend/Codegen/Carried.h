@@ -14,7 +14,7 @@ struct Carried {
   llvm::SmallVector<uint8_t, 3> registers;
 };
 
-/// Registers for one value of each type, kept until `op` has been generated; failure for what no register can hold.
+/// Registers for one value of each type, live until `op` has been generated; failure for a type without registers.
 llvm::FailureOr<llvm::SmallVector<Carried>> allocateCarried(mlir::Operation *op, CodegenContext &cg,
                                                             mlir::TypeRange types);
 /// carried = values, all at once.

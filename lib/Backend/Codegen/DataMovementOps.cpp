@@ -55,7 +55,7 @@ isa::TargetCores targetCores(std::optional<pto::AccToVecMode> mode) {
   return mode ? isa::TargetCores(unsigned(*mode)) : isa::TargetCores::first;
 }
 
-// What each core gets when both share src's rows or columns.
+// Sets dst's valid extents to the half of src that each vector core receives.
 LogicalResult halve(Operation *op, CodegenContext &cg, isa::TargetCores cores, const isa::Tile &src, isa::Tile &dst) {
   bool halfRows = cores == isa::TargetCores::halfRows;
   if (!halfRows && cores != isa::TargetCores::halfCols)

@@ -159,7 +159,7 @@ struct TruncModel : CodegenOpInterface::ExternalModel<TruncModel, arith::TruncFO
   }
 };
 
-/// Only between f32 and i32: the pattern of a narrower float is not what its register holds.
+/// Only between f32 and i32: registers hold narrower floats as f32, not as their own bits.
 struct BitcastModel : CodegenOpInterface::ExternalModel<BitcastModel, arith::BitcastOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     Type from = op->getOperand(0).getType(), to = op->getResult(0).getType();

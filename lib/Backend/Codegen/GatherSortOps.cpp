@@ -32,7 +32,8 @@ struct TGatherModel : CodegenOpInterface::ExternalModel<TGatherModel, pto::TGath
   }
 };
 
-/// What was taken from each list goes to a register that nobody reads: the op's vector is an operand.
+/// The instruction returns how many elements it took from each list in a register, which is unused here: the op has
+/// these numbers in an operand.
 LogicalResult mergeLists(pto::TMrgSortOp sort, CodegenContext &cg) {
   auto lists = sort.getSrcs();
   isa::Tile dst, tiles[4];

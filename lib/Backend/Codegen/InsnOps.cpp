@@ -12,7 +12,7 @@ using namespace mlir;
 
 namespace pto_mlir::backend {
 
-/// An attribute in the table's words; where nothing else is said both count alike.
+/// The table's enumerator of an attribute; they have the same numbers unless specialised below.
 template <typename To, typename From> static To toIsa(From value) { return To(unsigned(value)); }
 template <> isa::RoundMode toIsa<isa::RoundMode>(pto::RoundMode mode) {
   // CAST_RINT is the default's name for RINT.

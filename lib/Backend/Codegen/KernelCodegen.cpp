@@ -53,7 +53,7 @@ SmallVector<ModuleOp> slicedKernels(ModuleOp module) {
   return kernels;
 }
 
-// A stream that the generator made must be legal; what is not is shown at the op that caused it.
+// Generated streams must be legal; a violation is reported at the op that the command comes from.
 static LogicalResult verify(const CodegenContext &context, const EngineStream &stream, func::FuncOp function,
                             unsigned numArgs) {
   auto error = isa::verifyStream(stream.core, stream.pipe, stream.words, context.processor.arch->arch, numArgs);
@@ -121,6 +121,7 @@ FailureOr<KernelStreams> generateKernel(ModuleOp kernel, const Processor &proces
       return function.emitError("has ") << pointers << " pointer arguments, other engines of the kernel have "
                                         << result.numArgs;
     result.numArgs = pointers;
+    result.numScalars = function.getNumArguments() - pointers;
     if (failed(context.generateStream(function, pipe)))
       return failure();
     done.push_back({pipe, function});

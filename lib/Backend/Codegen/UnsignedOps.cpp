@@ -45,7 +45,7 @@ LogicalResult checkNarrow(Operation *op) {
   return op->emitOpError("needs more than the 64 bits of a register; on i32 and narrower it works");
 }
 
-/// (a * b, and what does not fit into its type)
+/// Two results: the low and the high half of a * b.
 template <typename Op, bool isUnsigned>
 struct ExtendedProductModel : CodegenOpInterface::ExternalModel<ExtendedProductModel<Op, isUnsigned>, Op> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {

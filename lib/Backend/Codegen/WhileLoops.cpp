@@ -15,8 +15,8 @@ namespace pto_mlir::backend {
 
 namespace {
 
-/// A loop without end that its condition leaves. Both regions' arguments have registers of their own, so an assignment
-/// never overwrites what it still has to read.
+/// An endless loop with an exit at its condition. The arguments of both regions have registers of their own, so that
+/// an assignment never overwrites a value that is still to be read.
 struct WhileModel : CodegenOpInterface::ExternalModel<WhileModel, scf::WhileOp> {
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto loop = cast<scf::WhileOp>(op);

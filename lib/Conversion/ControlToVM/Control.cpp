@@ -46,6 +46,16 @@ void Splitter::emitSizes(Operation *op) {
       .Case([&](top::RequireOp require) {
         b.create<vm::AssertOp>(loc, number(require.getCondition()), require.getMessage());
       })
+      .Case([&](top::HostOp host) {
+        SmallVector<Value> operands;
+        for (Value input : host.getInputs())
+          operands.push_back(tensor(input));
+        auto call =
+            b.create<vm::CallOp>(loc, host.getType(), ("host." + host.getKernel()).str(), operands, IntegerAttr());
+        if (DictionaryAttr parameters = host.getParametersAttr())
+          call->setDiscardableAttrs(parameters);
+        held[host.getOutput()] = {call.getResult(0), Value()};
+      })
       .Case([&](top::NonZeroOp op) {
         held[op.getOutput()] = {
             b.create<vm::CallOp>(loc, op.getType(), "host.nonzero", tensor(op.getSource()), IntegerAttr()).getResult(0),

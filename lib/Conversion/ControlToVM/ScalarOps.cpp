@@ -71,7 +71,9 @@ Value Splitter::constantTensor(Value value) {
   auto type = cast<RankedTensorType>(value.getType());
   if (llvm::all_of(weight->bytes, [](char byte) { return byte == 0; }))
     return b.create<vm::NewOp>(loc, type, ValueRange());
-  if (type.getNumElements() > kMaxRodataElements)
+  // A constant that only the host reads may be of a type that no net has.
+  bool isForHost = llvm::all_of(value.getUsers(), [](Operation *user) { return isa<top::HostOp>(user); });
+  if (type.getNumElements() > kMaxRodataElements && !isForHost)
     return callNet({}, {}, value).front();
   DenseElementsAttr data;
   if (type.getElementType().isInteger(1))

@@ -26,7 +26,7 @@ private:
   mlir::LogicalResult emitIf(top::IfOp op);
   mlir::LogicalResult emitLoop(top::LoopOp op);
   mlir::LogicalResult emitScan(top::ScanOp op);
-  /// Lowers ops that read extents, and top.nonzero.
+  /// Lowers ops that read extents, top.nonzero and top.host.
   void emitSizes(mlir::Operation *op);
   /// Appends a block to the program and sets the insertion point to its start.
   mlir::Block *addBlock(mlir::TypeRange types);

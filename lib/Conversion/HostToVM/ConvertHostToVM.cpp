@@ -1,6 +1,7 @@
 // convert-host-to-vm: lowers @main on tensors to a host program on buffers.
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/VM/IR/VM.h"
 
@@ -37,11 +38,15 @@ private:
   void convert(func::FuncOp main) {
     OpBuilder builder(main);
     Location loc = main.getLoc();
-    unsigned inputs = main.getNumArguments(), outputs = main.getNumResults();
+    unsigned inputs = top::inputNumber(main, main.getNumArguments()),
+             outputs = top::outputNumber(main, main.getNumResults());
+    Attribute state = main->getAttr(vm::kStateAttr);
     auto program = builder.create<vm::FuncOp>(loc, main.getName(), inputs, outputs);
     Block *entry = builder.createBlock(&program.getBody());
     auto buffer = vm::BufferType::get(&getContext());
-    for (unsigned i = 0; i < inputs + outputs + 1; ++i)
+    if (state)
+      program->setAttr(vm::kStateAttr, state);
+    for (unsigned i = 0; i < inputs + outputs + 1 + (state ? 1 : 0); ++i)
       entry->addArgument(buffer, loc);
     int64_t workspaceBytes = cast<IntegerAttr>(main->getAttr("top.workspace_bytes")).getInt();
     Value workspace;
@@ -68,6 +73,8 @@ private:
       }
       auto call = builder.create<vm::LaunchOp>(launch.getLoc(), ("device." + launch.getKernel()).str(), buffers,
                                                offsets, bytes);
+      if (launch.getScalarsAttr())
+        call.setScalarsAttr(launch.getScalarsAttr());
       if (launch.getNamesAttr()) {
         SmallVector<Attribute> names;
         llvm::copy_if(launch.getNamesAttr(), std::back_inserter(names),
@@ -84,8 +91,10 @@ private:
     builder.create<vm::WaitOp>(loc);
     builder.create<vm::ReturnOp>(loc);
 
-    program->setAttr("vm.inputs", describe(main, builder, inputs, /*results=*/false));
-    program->setAttr("vm.outputs", describe(main, builder, outputs, /*results=*/true));
+    program->setAttr("vm.inputs", describe(main, builder, main.getNumArguments(), /*results=*/false));
+    program->setAttr("vm.outputs", describe(main, builder, main.getNumResults(), /*results=*/true));
+    if (auto symbols = main->getAttr(top::kSymbolsAttr))
+      program->setAttr("vm.symbols", symbols);
     program->setAttr("vm.kept", builder.getArrayAttr(kept));
     program->setAttr("vm.absorbed", builder.getArrayAttr(absorbed));
     main.erase();
@@ -99,6 +108,8 @@ private:
       return entry->getArgument(inputs + place.getOffset());
     case top::Region::Weights:
       return entry->getArgument(inputs + outputs);
+    case top::Region::State:
+      return entry->getArgument(inputs + outputs + 1);
     case top::Region::Workspace:
       return workspace;
     }
@@ -106,10 +117,13 @@ private:
   }
 
   /// One dictionary per input or output: {name, type}, {model_type} if the model's element type differs, and
-  /// {index_bound} for an index input or one that arithmetic bounds ({arithmetic_bound}).
+  /// {index_bound} for an index input or one that arithmetic bounds ({arithmetic_bound}), {sizes} where a size is known
+  /// at run time only.
   static ArrayAttr describe(func::FuncOp main, OpBuilder &builder, unsigned count, bool results) {
     SmallVector<Attribute> list;
     for (unsigned i = 0; i < count; ++i) {
+      if (results ? main.getResultAttr(i, top::kStateOfAttr) != nullptr : top::isStateArgument(main, i))
+        continue;
       auto name = results ? main.getResultAttrOfType<StringAttr>(i, top::kNameAttr)
                           : main.getArgAttrOfType<StringAttr>(i, top::kNameAttr);
       if (!name)
@@ -125,6 +139,9 @@ private:
         entries.push_back(builder.getNamedAttr("index_bound", bound));
       if (!results && main.getArgAttr(i, top::kArithmeticBoundAttr))
         entries.push_back(builder.getNamedAttr("arithmetic_bound", builder.getUnitAttr()));
+      if (auto sizes = results ? main.getResultAttrOfType<AffineMapAttr>(i, top::kSizesAttr)
+                               : main.getArgAttrOfType<AffineMapAttr>(i, top::kSizesAttr))
+        entries.push_back(builder.getNamedAttr("sizes", sizes));
       list.push_back(builder.getDictionaryAttr(entries));
     }
     return builder.getArrayAttr(list);

@@ -1,7 +1,9 @@
 // plan-global-memory: assigns global memory to every tensor of @main.
+#include "StatePlan.h"
 #include "pto_mlir/Conversion/HostToVM/Passes.h"
 #include "pto_mlir/Conversion/HostToVM/WeightBlobs.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/Support/MathExtras.h"
@@ -23,16 +25,6 @@ constexpr int64_t kAlignment = 512;
 /// Bytes of a static tensor. Operands of kernels are never empty.
 int64_t bytesOf(Type type) { return top::tensorBytes(cast<RankedTensorType>(type)).value_or(0); }
 
-/// The value that `value` aliases: through reshapes, and from a launch's result to its init.
-Value rootOf(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(op))
-      break;
-    value = op->getOperand(0);
-  }
-  return value;
-}
-
 /// A workspace tensor with its live range [begin, end], in positions of ops in @main.
 struct Buffer {
   Value root;
@@ -48,7 +40,8 @@ struct PlanGlobalMemory : impl::PlanGlobalMemoryBase<PlanGlobalMemory> {
       getOperation().emitError("expects a function @main of one block");
       return signalPassFailure();
     }
-    if (failed(placeInputsAndOutputs(main)) || failed(placeWeights(main)))
+    if (failed(orderStateWrites(main)) || failed(placeStates(main, places)) || failed(placeInputsAndOutputs(main)) ||
+        failed(placeWeights(main)))
       return signalPassFailure();
     int64_t workspace = placeWorkspace(main);
     PTO_DEBUG("@main: workspace of " << workspace << " bytes");
@@ -59,14 +52,18 @@ struct PlanGlobalMemory : impl::PlanGlobalMemoryBase<PlanGlobalMemory> {
 private:
   LogicalResult placeInputsAndOutputs(func::FuncOp main) {
     for (BlockArgument argument : main.getArguments())
-      places[argument] = top::PlaceAttr::get(&getContext(), top::Region::Input, argument.getArgNumber());
+      if (unsigned number = argument.getArgNumber(); !top::isStateArgument(main, number))
+        places[argument] = top::PlaceAttr::get(&getContext(), top::Region::Input, top::inputNumber(main, number));
     Operation *end = main.getBody().front().getTerminator();
     for (OpOperand &result : end->getOpOperands()) {
-      Value root = rootOf(result.get());
+      if (top::stateOfResult(main, result.getOperandNumber()))
+        continue;
+      Value root = memoryOf(result.get());
       if (!isa_and_nonnull<top::LaunchOp>(root.getDefiningOp()))
         return end->emitError() << "output " << result.getOperandNumber()
                                 << " is an input or a constant; an output must be computed by a kernel";
-      auto place = top::PlaceAttr::get(&getContext(), top::Region::Output, result.getOperandNumber());
+      auto place =
+          top::PlaceAttr::get(&getContext(), top::Region::Output, top::outputNumber(main, result.getOperandNumber()));
       if (!places.try_emplace(root, place).second)
         return end->emitError() << "output " << result.getOperandNumber()
                                 << " is the same tensor as another output; copy it in the model";
@@ -114,7 +111,7 @@ private:
     for (Operation &op : main.getBody().front()) {
       ++position;
       for (Value operand : op.getOperands())
-        if (auto found = buffers.find(rootOf(operand)); found != buffers.end())
+        if (auto found = buffers.find(memoryOf(operand)); found != buffers.end())
           found->second.end = position;
       auto launch = dyn_cast<top::LaunchOp>(op);
       if (!launch)
@@ -126,7 +123,7 @@ private:
     // The runtime checks a computed index after the run, so its live range extends to the end.
     main.walk([&](top::LaunchOp launch) {
       if (auto index = launch->getAttrOfType<DenseI64ArrayAttr>(top::kComputedIndexAttr))
-        if (auto found = buffers.find(rootOf(launch->getOperand(index[0]))); found != buffers.end())
+        if (auto found = buffers.find(memoryOf(launch->getOperand(index[0]))); found != buffers.end())
           found->second.end = position;
     });
     SmallVector<Buffer *> bySize;
@@ -157,7 +154,7 @@ private:
     main.walk([&](top::LaunchOp launch) {
       SmallVector<Attribute> list;
       for (Value input : launch.getInputs())
-        list.push_back(places.lookup(rootOf(input)));
+        list.push_back(places.lookup(memoryOf(input)));
       for (Value result : launch.getResults())
         list.push_back(places.lookup(result));
       launch.setPlacesAttr(ArrayAttr::get(&getContext(), list));

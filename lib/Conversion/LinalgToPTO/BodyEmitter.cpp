@@ -1,7 +1,6 @@
 //===- BodyEmitter.cpp - tile instructions for one linalg op --------------===//
 
 #include "BodyEmitter.h"
-#include "TileBuilder.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
@@ -11,9 +10,8 @@
 using namespace mlir;
 
 namespace pto_mlir {
-namespace {
 
-std::optional<Binary> binaryKind(Operation *op) {
+std::optional<Binary> BodyEmitter::binaryKind(Operation *op) {
   return llvm::TypeSwitch<Operation *, std::optional<Binary>>(op)
       .Case<arith::AddFOp, arith::AddIOp>([](auto) { return Binary::Add; })
       .Case<arith::SubFOp, arith::SubIOp>([](auto) { return Binary::Sub; })
@@ -24,104 +22,7 @@ std::optional<Binary> binaryKind(Operation *op) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-std::optional<pto::CmpMode> compareMode(Operation *op) {
-  if (auto cmp = dyn_cast<arith::CmpFOp>(op)) {
-    using P = arith::CmpFPredicate;
-    switch (cmp.getPredicate()) {
-    case P::OEQ:
-    case P::UEQ:
-      return pto::CmpMode::eq;
-    case P::ONE:
-    case P::UNE:
-      return pto::CmpMode::ne;
-    case P::OLT:
-    case P::ULT:
-      return pto::CmpMode::lt;
-    case P::OLE:
-    case P::ULE:
-      return pto::CmpMode::le;
-    case P::OGT:
-    case P::UGT:
-      return pto::CmpMode::gt;
-    case P::OGE:
-    case P::UGE:
-      return pto::CmpMode::ge;
-    default:
-      return std::nullopt;
-    }
-  }
-  if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
-    using P = arith::CmpIPredicate;
-    switch (cmp.getPredicate()) {
-    case P::eq:
-      return pto::CmpMode::eq;
-    case P::ne:
-      return pto::CmpMode::ne;
-    case P::slt:
-      return pto::CmpMode::lt;
-    case P::sle:
-      return pto::CmpMode::le;
-    case P::sgt:
-      return pto::CmpMode::gt;
-    case P::sge:
-      return pto::CmpMode::ge;
-    default:
-      return std::nullopt;
-    }
-  }
-  return std::nullopt;
-}
-
-/// The comparison with swapped operands.
-pto::CmpMode mirrored(pto::CmpMode mode) {
-  switch (mode) {
-  case pto::CmpMode::lt:
-    return pto::CmpMode::gt;
-  case pto::CmpMode::le:
-    return pto::CmpMode::ge;
-  case pto::CmpMode::gt:
-    return pto::CmpMode::lt;
-  case pto::CmpMode::ge:
-    return pto::CmpMode::le;
-  default:
-    return mode;
-  }
-}
-
-class BodyEmitter {
-public:
-  BodyEmitter(linalg::LinalgOp op, LocalTiles &tiles, Roles roles)
-      : op(op), tiles(tiles), roles(roles), builder(op), loc(op->getLoc()) {}
-  LogicalResult emit();
-
-private:
-  LogicalResult collectOperands();
-  FailureOr<Value> transpose(OpOperand &operand, Value source);
-  LogicalResult emitOp(Operation *inner);
-  LogicalResult emitUnary(Operation *inner);
-  LogicalResult emitCompare(Operation *inner, pto::CmpMode mode);
-  LogicalResult emitSelect(arith::SelectOp select);
-  LogicalResult emitLogic(Operation *inner);
-  LogicalResult emitFromMask(Operation *inner);
-  Item numbers(const Item &mask, Type element, std::optional<Value> destination = std::nullopt);
-  Item remask(const Item &mask, Role role, pto::CmpMode mode);
-  LogicalResult emitReduction(Value yielded, unsigned init);
-  FailureOr<Item> itemOf(Operation *user, Value value);
-  Value destination(Operation *inner, Role role);
-  Value initTile(unsigned index) { return operandTiles[op.getNumDpsInputs() + index]; }
-
-  linalg::LinalgOp op;
-  LocalTiles &tiles;
-  Roles roles;
-  OpBuilder builder;
-  Location loc;
-  std::optional<TileBuilder> tile;
-  llvm::DenseMap<Value, Item> items;
-  llvm::DenseMap<Value, unsigned> readersLeft;
-  SmallVector<Value> operandTiles;
-};
-
-LogicalResult BodyEmitter::collectOperands() {
+LogicalResult BodyEmitter::collectTiles() {
   TileShape full;
   bool flat = false, rowsKnown = false, colsKnown = false;
   // The destination comes last and takes precedence; inputs supply extents that it lacks.
@@ -155,6 +56,10 @@ LogicalResult BodyEmitter::collectOperands() {
       return op->emitOpError("uses a tile of rows and columns as a column vector");
   }
   tile.emplace(builder, loc, tiles, full, flat);
+  return success();
+}
+
+LogicalResult BodyEmitter::collectItems() {
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
     Item item;
@@ -285,147 +190,6 @@ LogicalResult BodyEmitter::emitUnary(Operation *inner) {
   return success();
 }
 
-LogicalResult BodyEmitter::emitCompare(Operation *inner, pto::CmpMode mode) {
-  FailureOr<Item> a = itemOf(inner, inner->getOperand(0)), b = itemOf(inner, inner->getOperand(1));
-  if (failed(a) || failed(b))
-    return failure();
-  if (a->constant && b->constant)
-    *a = tile->as(*a, Role::Full, inner->getOperand(0).getType());
-  if (a->constant) {
-    std::swap(*a, *b);
-    mode = mirrored(mode);
-  }
-  Item mask;
-  mask.isMask = true;
-  mask.role = a->role;
-  if (!b->constant && b->role != a->role) {
-    mask.role = Role::Full;
-    Type element = inner->getOperand(0).getType();
-    *a = tile->as(*a, Role::Full, element);
-    *b = tile->as(*b, Role::Full, element);
-  }
-  mask.tile = tile->maskTile(mask.role);
-  auto modeAttr = pto::CmpModeAttr::get(builder.getContext(), mode);
-  if (b->constant)
-    builder.create<pto::TCmpSOp>(loc, tile->work(a->tile), tile->scalar(b->constant), mask.tile, modeAttr);
-  else
-    builder.create<pto::TCmpOp>(loc, tile->work(a->tile), tile->work(b->tile), mask.tile, modeAttr);
-  items[inner->getResult(0)] = mask;
-  return success();
-}
-
-/// Converts a mask to numbers: 1 where set, 0 elsewhere.
-Item BodyEmitter::numbers(const Item &mask, Type element, std::optional<Value> destination) {
-  Item one, zero, result;
-  one.constant = builder.getOneAttr(element);
-  zero.constant = builder.getZeroAttr(element);
-  one = tile->as(one, mask.role, element);
-  zero = tile->as(zero, mask.role, element);
-  Value scratch = tile->temporary(mask.role, element);
-  result.role = mask.role;
-  result.tile = destination ? *destination : tile->temporary(mask.role, element);
-  builder.create<pto::TSelOp>(loc, mask.tile, tile->work(one.tile), tile->work(zero.tile), tile->work(scratch),
-                              tile->work(result.tile));
-  for (Value used : {scratch, one.tile, zero.tile})
-    tile->release(used);
-  return result;
-}
-
-/// The mask in another form or negated, by comparing numbers with 0: mask bits cannot be broadcast, and the vector
-/// engine has no bytewise not.
-Item BodyEmitter::remask(const Item &mask, Role role, pto::CmpMode mode) {
-  Type f32 = builder.getF32Type();
-  Item vector = numbers(mask, f32), spread = tile->as(vector, role, f32), result;
-  result.isMask = true;
-  result.role = role;
-  result.tile = tile->maskTile(role);
-  builder.create<pto::TCmpSOp>(loc, tile->work(spread.tile), tile->scalar(builder.getF32FloatAttr(0)), result.tile,
-                               pto::CmpModeAttr::get(builder.getContext(), mode));
-  tile->release(vector.tile);
-  tile->release(spread.tile);
-  return result;
-}
-
-/// and, or, xor of two masks; xor with true is a negation.
-LogicalResult BodyEmitter::emitLogic(Operation *inner) {
-  FailureOr<Item> a = itemOf(inner, inner->getOperand(0)), b = itemOf(inner, inner->getOperand(1));
-  if (failed(a) || failed(b))
-    return failure();
-  if (a->constant)
-    std::swap(*a, *b);
-  if (!a->isMask || !(b->isMask || b->constant))
-    return inner->emitOpError("needs comparisons in the same body as its operands");
-  Item result;
-  result.isMask = true;
-  if (b->constant) {
-    if (!isa<arith::XOrIOp>(inner) || !cast<IntegerAttr>(b->constant).getValue().isOne())
-      return inner->emitOpError("combines a constant; canonicalization folds it");
-    items[inner->getResult(0)] = remask(*a, a->role, pto::CmpMode::eq);
-    return success();
-  }
-  if (a->role != b->role)
-    for (Item *side : {&*a, &*b})
-      if (side->role != Role::Full)
-        *side = remask(*side, Role::Full, pto::CmpMode::ne);
-  result.role = a->role;
-  result.tile = tile->maskTile(result.role);
-  if (isa<arith::AndIOp>(inner)) {
-    builder.create<pto::TAndOp>(loc, a->tile, b->tile, result.tile);
-  } else if (isa<arith::OrIOp>(inner)) {
-    builder.create<pto::TOrOp>(loc, a->tile, b->tile, result.tile);
-  } else {
-    Item left = numbers(*a, builder.getF32Type()), right = numbers(*b, builder.getF32Type());
-    builder.create<pto::TCmpOp>(loc, tile->work(left.tile), tile->work(right.tile), result.tile,
-                                pto::CmpModeAttr::get(builder.getContext(), pto::CmpMode::ne));
-    tile->release(left.tile);
-    tile->release(right.tile);
-  }
-  items[inner->getResult(0)] = result;
-  return success();
-}
-
-/// Converts a boolean to a number.
-LogicalResult BodyEmitter::emitFromMask(Operation *inner) {
-  FailureOr<Item> mask = itemOf(inner, inner->getOperand(0));
-  if (failed(mask))
-    return failure();
-  if (!mask->isMask)
-    return inner->emitOpError("needs a comparison in the same body as its operand");
-  items[inner->getResult(0)] = numbers(*mask, inner->getResult(0).getType(), destination(inner, mask->role));
-  return success();
-}
-
-LogicalResult BodyEmitter::emitSelect(arith::SelectOp select) {
-  FailureOr<Item> mask = itemOf(select, select.getCondition());
-  FailureOr<Item> a = itemOf(select, select.getTrueValue()), b = itemOf(select, select.getFalseValue());
-  if (failed(mask) || failed(a) || failed(b))
-    return failure();
-  if (!mask->isMask)
-    return select.emitOpError("needs a comparison in the same body as its condition");
-  if (!isa<FloatType, IntegerType>(select.getType()) || select.getType().isInteger(1))
-    return select.emitOpError("chooses between booleans");
-  for (Item *side : {&*a, &*b})
-    if (!side->constant && side->role != mask->role && mask->role != Role::Full)
-      *mask = remask(*mask, Role::Full, pto::CmpMode::ne);
-  Type element = select.getType();
-  Item result;
-  result.role = mask->role;
-  bool spreadA = a->constant || a->role != result.role, spreadB = b->constant || b->role != result.role;
-  *a = tile->as(*a, result.role, element);
-  *b = tile->as(*b, result.role, element);
-  Value scratch = tile->temporary(result.role, element);
-  result.tile = destination(select, result.role);
-  builder.create<pto::TSelOp>(loc, mask->tile, tile->work(a->tile), tile->work(b->tile), tile->work(scratch),
-                              tile->work(result.tile));
-  tile->release(scratch);
-  if (spreadA)
-    tile->release(a->tile);
-  if (spreadB)
-    tile->release(b->tile);
-  items[select.getResult()] = result;
-  return success();
-}
-
 LogicalResult BodyEmitter::emitOp(Operation *inner) {
   if (inner->getNumResults() != 1)
     return inner->emitOpError("has no tile instruction");
@@ -479,75 +243,8 @@ LogicalResult BodyEmitter::emitOp(Operation *inner) {
   return inner->emitOpError("has no tile instruction");
 }
 
-/// The yielded value is `combine(accumulator, value)`: reduce the tile of `value`
-/// to a vector, then combine that with the accumulator.
-LogicalResult BodyEmitter::emitReduction(Value yielded, unsigned index) {
-  Operation *combiner = yielded.getDefiningOp();
-  std::optional<Binary> kind = combiner ? binaryKind(combiner) : std::nullopt;
-  BlockArgument accumulator = op.getMatchingBlockArgument(op.getDpsInitOperand(index));
-  if (!kind || *kind == Binary::Sub || *kind == Binary::Div ||
-      (combiner->getOperand(0) != accumulator && combiner->getOperand(1) != accumulator))
-    return op->emitOpError("reduces with something else than a sum, product, maximum or minimum");
-  Value reduced = combiner->getOperand(combiner->getOperand(0) == accumulator ? 1 : 0);
-  Type element = yielded.getType();
-  FailureOr<Item> item = itemOf(combiner, reduced);
-  if (failed(item))
-    return failure();
-  Item source = tile->as(*item, Role::Full, element);
-  bool columns = roles.reduced() == Role::Column;
-  Role resultRole = roles.of(*op.getDpsInitOperand(index));
-  // The form of the partial result: one value per row (columns reduced), or per column.
-  Role partialRole = columns ? Role::Column : Role::Row;
-  if (resultRole != partialRole && !(resultRole == Role::Full && !columns))
-    return op->emitOpError("its result does not have the form of a reduced tile");
-  Value partial = tile->temporary(partialRole, element);
-  if (columns) {
-    Value scratch = tile->temporary(Role::Full, element);
-    Value from = tile->work(source.tile), tmp = tile->work(scratch);
-    switch (*kind) {
-    case Binary::Add:
-      builder.create<pto::TRowSumOp>(loc, from, tmp, partial);
-      break;
-    case Binary::Max:
-      builder.create<pto::TRowMaxOp>(loc, from, tmp, partial);
-      break;
-    case Binary::Min:
-      builder.create<pto::TRowMinOp>(loc, from, tmp, partial);
-      break;
-    default:
-      builder.create<pto::TRowProdOp>(loc, from, tmp, partial);
-      break;
-    }
-    tile->release(scratch);
-  } else {
-    Value from = tile->work(source.tile);
-    switch (*kind) {
-    case Binary::Add:
-      builder.create<pto::TColSumOp>(loc, from, partial);
-      break;
-    case Binary::Max:
-      builder.create<pto::TColMaxOp>(loc, from, partial);
-      break;
-    case Binary::Min:
-      builder.create<pto::TColMinOp>(loc, from, partial);
-      break;
-    default:
-      builder.create<pto::TColProdOp>(loc, from, partial);
-      break;
-    }
-  }
-  Item left, right;
-  left.tile = initTile(index);
-  right.tile = partial;
-  left.role = right.role = partialRole;
-  Value target = initTile(index);
-  FailureOr<Item> sum = tile->binary(combiner, *kind, left, right, element, [&](Role) { return target; });
-  tile->release(partial);
-  return success(succeeded(sum));
-}
-
 LogicalResult BodyEmitter::emit() {
-  if (failed(collectOperands()))
+  if (failed(collectTiles()) || failed(collectItems()))
     return failure();
   Block *body = op.getBlock();
   bool reduces = roles.reduced() != Role::Full;
@@ -589,8 +286,6 @@ LogicalResult BodyEmitter::emit() {
   }
   return success();
 }
-
-} // namespace
 
 LogicalResult emitBody(linalg::LinalgOp op, LocalTiles &tiles) {
   FailureOr<Roles> roles = Roles::compute(op);

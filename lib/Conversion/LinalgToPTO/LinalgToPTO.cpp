@@ -16,6 +16,7 @@
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
 #include "pto_mlir/Conversion/LinalgToPTO/Passes.h"
+#include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
 
 #define DEBUG_TYPE "convert-linalg-to-pto"
 #include "pto_mlir/Dialect/DebugLog.h"
@@ -157,6 +158,7 @@ LogicalResult KernelConverter::run() {
   if (failed(convertOps()))
     return failure();
   eraseMemrefs();
+  pto::takeKernelSize(func);
   lowerAffineOps(func);
   distributeKernel(func, numBlocks);
   return success();

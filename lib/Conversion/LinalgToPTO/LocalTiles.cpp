@@ -67,12 +67,37 @@ LogicalResult LocalTiles::findColumns() {
 static std::optional<int64_t> upperBound(Value size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return constant;
+  if (auto whole = size.getDefiningOp<pto::KernelSizeOp>())
+    return whole.getGreatest();
+  if (auto multiple = size.getDefiningOp<affine::AffineApplyOp>(); multiple && multiple.getMapOperands().size() == 1)
+    if (std::optional<int64_t> bound = upperBound(multiple.getMapOperands()[0])) {
+      // Rows are positive multiples of the kernel's size.
+      Attribute value = IntegerAttr::get(IndexType::get(size.getContext()), *bound);
+      SmallVector<Attribute> folded;
+      if (succeeded(multiple.getAffineMap().constantFold({value}, folded)))
+        return cast<IntegerAttr>(folded.front()).getInt();
+    }
   auto min = size.getDefiningOp<affine::AffineMinOp>();
   std::optional<int64_t> bound;
-  if (min)
-    for (AffineExpr expr : min.getAffineMap().getResults())
-      if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-        bound = std::min(bound.value_or(constant.getValue()), constant.getValue());
+  if (!min)
+    return bound;
+  auto take = [&](std::optional<int64_t> most) {
+    if (most)
+      bound = std::min(bound.value_or(*most), *most);
+  };
+  for (AffineExpr expr : min.getAffineMap().getResults())
+    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+      take(constant.getValue());
+  if (bound)
+    return bound;
+  // A tile size that is known at run time has a bound of its own.
+  for (AffineExpr expr : min.getAffineMap().getResults()) {
+    ValueRange dims = min.getDimOperands(), symbols = min.getSymbolOperands();
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      take(upperBound(symbols[symbol.getPosition()]));
+    else if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      take(upperBound(dims[dim.getPosition()]));
+  }
   return bound;
 }
 

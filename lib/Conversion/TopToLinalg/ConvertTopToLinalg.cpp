@@ -4,13 +4,16 @@
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Attention.h"
+#include "pto_mlir/Kernels/Templates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Rewrite/PatternApplicator.h"
 
@@ -28,12 +31,18 @@ namespace {
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h.inc"
 
 // Every output must be written by a kernel exactly once, so copy outputs that are inputs, constants or other outputs
-// (after CSE).
+// (after CSE). New values of state come first: they stay where they are written.
 void copySharedOutputs(func::FuncOp func) {
   Operation *terminator = func.getBody().front().getTerminator();
   OpBuilder builder(terminator);
   llvm::SmallDenseSet<Value> written;
-  for (OpOperand &output : terminator->getOpOperands()) {
+  SmallVector<OpOperand *> outputs;
+  for (bool isState : {true, false})
+    for (OpOperand &output : terminator->getOpOperands())
+      if (top::stateOfResult(func, output.getOperandNumber()).has_value() == isState)
+        outputs.push_back(&output);
+  for (OpOperand *operand : outputs) {
+    OpOperand &output = *operand;
     auto type = dyn_cast<RankedTensorType>(output.get().getType());
     Value root = output.get();
     while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(root.getDefiningOp()))
@@ -77,6 +86,13 @@ int64_t indexBound(Value value) {
     int64_t rows = 0;
     if (auto gather = dyn_cast<top::GatherOp>(use.getOwner()); gather && use.get() == gather.getIndices())
       rows = cast<RankedTensorType>(gather.getData().getType()).getDimSize(gather.getAxis());
+    else if (auto elements = dyn_cast<top::GatherElementsOp>(use.getOwner());
+             elements && use.get() == elements.getIndices())
+      rows = cast<RankedTensorType>(elements.getData().getType()).getShape().back();
+    else if (auto write = dyn_cast<top::StateWriteOp>(use.getOwner());
+             write && use.get() == write.getPosition() && !write.getCircular())
+      rows = cast<RankedTensorType>(write.getType()).getDimSize(write.getAxis()) -
+             cast<RankedTensorType>(write.getUpdate().getType()).getDimSize(write.getAxis()) + 1;
     else if (isa<top::ReshapeOp, top::PermuteOp>(use.getOwner()))
       rows = indexBound(use.getOwner()->getResult(0));
     if (rows != 0)
@@ -89,7 +105,7 @@ int64_t indexBound(Value value) {
 void noteIndexBounds(func::FuncOp main) {
   Builder builder(main.getContext());
   for (BlockArgument argument : main.getArguments())
-    if (getElementTypeOrSelf(argument.getType()).isInteger(32))
+    if (getElementTypeOrSelf(argument.getType()).isInteger(32) && !top::isStateArgument(main, argument.getArgNumber()))
       if (int64_t bound = indexBound(argument)) {
         unsigned number = argument.getArgNumber();
         auto known = main.getArgAttrOfType<IntegerAttr>(number, top::kIndexBoundAttr); // of its arithmetic
@@ -110,7 +126,8 @@ LogicalResult checkElementTypes(ModuleOp module) {
   module.walk([&](Operation *op) {
     if (!isToConvert(op))
       return;
-    bool moves = isa<top::ReshapeOp, top::PermuteOp, top::ConcatOp, top::SliceOp, top::ExpandOp, top::GatherOp>(op);
+    bool moves = isa<top::ReshapeOp, top::PermuteOp, top::ConcatOp, top::SliceOp, top::ExpandOp, top::GatherOp,
+                     top::StateWriteOp>(op);
     SmallVector<Type> types(op->getOperandTypes());
     llvm::append_range(types, op->getResultTypes());
     for (Type type : types) {
@@ -134,6 +151,18 @@ bool hasAttentionKernel(Operation *op) {
     return static_cast<bool>(attention);
   PTO_DEBUG("attention '" << top::getTensorName(attention.getResult()) << "' is decomposed: " << reason);
   return false;
+}
+
+/// Whether `op` is left to build-template-kernels; without a kernel it has no lowering at all, and `bad` is set.
+bool hasTemplateKernel(Operation *op, bool &bad) {
+  if (!templates::hasTemplate(op))
+    return false;
+  std::string reason = templates::refusal(op, pto::targetOf(op));
+  if (!reason.empty()) {
+    op->emitOpError("has no kernel: ") << reason;
+    bad = true;
+  }
+  return true;
 }
 
 /// Applies `patterns` to all ops but those that `stays` names, continuing after failures, so that the user sees all
@@ -205,7 +234,9 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     populatePermute(set);
     populateReshape(set);
     populateResize(set);
+    populateSelect(set);
     populateSlice(set);
+    populateStateWrite(set);
     patterns = FrozenRewritePatternSet(std::move(set));
     return success();
   }
@@ -216,8 +247,12 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
         noteIndexBounds(func);
     Shapes shapes = namedShapes(getOperation());
     PTO_DEBUG(shapes.size() << " named tensors");
-    auto stays = [&](Operation *op) { return attentionKernels && hasAttentionKernel(op); };
-    if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns, stays)))
+    bool bad = false;
+    auto stays = [&](Operation *op) {
+      return (attentionKernels && hasAttentionKernel(op)) || (stateWrites && isa<top::StateWriteOp>(op)) ||
+             (templates && hasTemplateKernel(op, bad));
+    };
+    if (failed(checkElementTypes(getOperation())) || failed(convertAll(getOperation(), patterns, stays)) || bad)
       return signalPassFailure();
     noteShapes(getOperation(), shapes);
     for (auto func : getOperation().getOps<func::FuncOp>())

@@ -32,7 +32,9 @@ void populatePad(mlir::RewritePatternSet &patterns);
 void populatePermute(mlir::RewritePatternSet &patterns);
 void populateReshape(mlir::RewritePatternSet &patterns);
 void populateResize(mlir::RewritePatternSet &patterns);
+void populateSelect(mlir::RewritePatternSet &patterns);
 void populateSlice(mlir::RewritePatternSet &patterns);
+void populateStateWrite(mlir::RewritePatternSet &patterns);
 
 } // namespace pto_mlir::top_to_linalg
 

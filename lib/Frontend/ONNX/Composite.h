@@ -14,6 +14,8 @@ public:
 
   /// A constant of `like`'s element type that broadcasts.
   mlir::Value constant(mlir::Value like, double value) {
+    if (!like)
+      return {};
     mlir::Type element = mlir::cast<mlir::RankedTensorType>(like.getType()).getElementType();
     mlir::OpBuilder &b = node.builder();
     return top::createConstant(b, b.getUnknownLoc(), "", mlir::RankedTensorType::get({}, element),

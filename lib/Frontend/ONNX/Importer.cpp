@@ -8,6 +8,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/Path.h"
@@ -116,11 +117,12 @@ bool Importer::importInitializer(const ::onnx::TensorProto &tensor, StringRef ra
   std::string reason;
   std::optional<top::Weight> weight =
       decodeTensor(builder.getContext(), tensor, raw, isMapped ? file.owner() : nullptr, file, reason);
-  if (!weight)
+  if (!weight) {
     report("initializer '" + tensor.name() + "': " + reason);
-  else
-    tensors[tensor.name()] = {Value(), std::move(weight)};
-  return weight.has_value();
+    return false;
+  }
+  tensors[tensor.name()] = {Value(), std::move(weight)};
+  return true;
 }
 
 // A shape as text: "[1, 3, ?, ?]".
@@ -132,15 +134,13 @@ static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   return text + "]";
 }
 
-std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input, size_t index) {
+std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input,
+                                                         const std::vector<int64_t> *given, const StatePair *state) {
   const auto &tensor = input.type().tensor_type();
   auto fail = [&](const Twine &reason) {
     report("input '" + input.name() + "': " + reason);
     return std::nullopt;
   };
-  std::optional<std::vector<int64_t>> given;
-  if (!options.inputShapes.empty())
-    given = options.inputShapes[index];
   if (!tensor.has_shape() && !given)
     return fail("the model gives no shape; pass one with --input_shapes");
   if (tensor.has_shape() && given && given->size() != static_cast<size_t>(tensor.shape().dim_size()))
@@ -151,6 +151,11 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
   for (size_t i = 0; i < rank; ++i) {
     const ::onnx::TensorShapeProto::Dimension *dim = tensor.has_shape() ? &tensor.shape().dim(i) : nullptr;
     bool fixed = dim && dim->has_dim_value() && dim->dim_value() >= 0;
+    if (state && static_cast<int64_t>(i) == state->axis &&
+        (state->grows || (!fixed && !given && options.stateLength))) {
+      shape.push_back(options.stateLength);
+      continue;
+    }
     if (auto sizes = !fixed && dim ? options.sizes.find(dim->dim_param()) : options.sizes.end();
         sizes != options.sizes.end()) {
       if (given && !llvm::is_contained(sizes->second, (*given)[i]))
@@ -177,12 +182,15 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
   for (const auto &input : file.model().graph().input())
     if (!tensors.contains(input.name()))
       inputs.push_back(&input);
-  if (!options.inputShapes.empty() && options.inputShapes.size() != inputs.size()) {
+  // Shapes may be given without those of states, which the model's and --state_length say.
+  bool areShared = options.inputShapes.size() + states.size() == inputs.size();
+  if (!options.inputShapes.empty() && options.inputShapes.size() != inputs.size() && !areShared) {
     report("has " + Twine(inputs.size()) + " inputs, but " + Twine(options.inputShapes.size()) +
            " input shapes are given");
     return false;
   }
-  for (auto [i, input] : llvm::enumerate(inputs)) {
+  size_t given = 0;
+  for (const auto *input : inputs) {
     if (!input->type().has_tensor_type()) {
       report("input '" + input->name() + "': only tensors are supported: " + kNoSequences);
       continue;
@@ -193,7 +201,11 @@ bool Importer::inputTypes(SmallVectorImpl<Type> &types) {
       report("input '" + input->name() + "': element type " + dataTypeName(dataType) + " is not supported");
       continue;
     }
-    if (std::optional<SmallVector<int64_t>> shape = inputShape(*input, i)) {
+    const StatePair *state = stateOf(input->name());
+    const std::vector<int64_t> *own = nullptr;
+    if (!options.inputShapes.empty() && (!state || options.inputShapes.size() == inputs.size()))
+      own = &options.inputShapes[given++];
+    if (std::optional<SmallVector<int64_t>> shape = inputShape(*input, own, state)) {
       auto type = RankedTensorType::get(*shape, element);
       if (isStatic(type) && !top::tensorBytes(type))
         report("input '" + input->name() + "': is too large");
@@ -282,6 +294,7 @@ bool Importer::selectNodes() {
       outputs.push_back(output.name());
   if (outputs.empty())
     report("has no outputs");
+  placeStateOutputs();
   llvm::SmallPtrSet<const ::onnx::NodeProto *, 32> needed;
   SmallVector<const ::onnx::NodeProto *> pending;
   auto need = [&](StringRef name) {
@@ -361,9 +374,14 @@ void Importer::importNode(const ::onnx::NodeProto &proto) {
       return reject("input '" + name + "' has an extent that is known at run time only");
     }
   }
+  std::optional<Grown> rows;
+  if (!states.empty() && failed(checkReader(proto, op, rows)))
+    return poison();
   Node node(*this, proto, *opset);
   if (failed(entry->import(node)) || !node.checkAttributesUsed())
     return poison();
+  if (rows && rows->axis >= 0)
+    grown[value(proto.output(0))] = *rows;
   for (const std::string &output : proto.output())
     if (isRead(output) && !isDefined(output))
       return reject("output '" + output + "' is no output of the operator");
@@ -436,25 +454,28 @@ std::optional<SmallVector<Value>> Importer::importSubgraph(const ::onnx::GraphPr
   return results;
 }
 
-void Importer::finishFunction(Operation *function, ArrayRef<Type> inputTypes) {
-  auto func = cast<func::FuncOp>(function);
+void Importer::finishFunction(func::FuncOp func) {
   SmallVector<Value> results;
   for (const std::string &name : outputs)
     results.push_back(value(name));
   builder.create<func::ReturnOp>(builder.getUnknownLoc(), results);
   eraseDead(func.getBody().front());
-  func.setFunctionType(builder.getFunctionType(inputTypes, ValueRange(results).getTypes()));
+  func.setFunctionType(
+      builder.getFunctionType(func.getBody().front().getArgumentTypes(), ValueRange(results).getTypes()));
   for (auto [i, input] : llvm::enumerate(inputs))
     func.setArgAttr(i, top::kNameAttr, builder.getStringAttr(input->name()));
   for (auto [i, name] : llvm::enumerate(outputs)) {
     func.setResultAttr(i, top::kNameAttr, builder.getStringAttr(name));
+    for (const StatePair &pair : states)
+      if (pair.output == name)
+        func.setResultAttr(i, top::kStateOfAttr, builder.getStringAttr(pair.input));
     absorbed.remove(name);
   }
 }
 
 OwningOpRef<ModuleOp> Importer::run() {
   SmallVector<Type> types;
-  if (!checkModel() || !importInitializers() || !inputTypes(types) || !selectNodes())
+  if (!checkModel() || !importInitializers() || !findStates() || !inputTypes(types) || !selectNodes())
     return nullptr;
   MLIRContext *context = builder.getContext();
   Location unknown = builder.getUnknownLoc();
@@ -471,6 +492,7 @@ OwningOpRef<ModuleOp> Importer::run() {
     tensors[input->name()].value = arg;
   }
   setInputShapes(SmallVector<Value>(block->getArguments()));
+  markStates(func);
   Graph graph;
   graph.nodes.assign(nodes.begin(), nodes.end());
   for (const auto *input : inputs)
@@ -480,9 +502,9 @@ OwningOpRef<ModuleOp> Importer::run() {
       if (!output.empty())
         graph.own.insert(output);
   importNodes(graph, graph.nodes, outputs);
-  if (!errors.empty())
+  if (!errors.empty() || !finishStates(func))
     return nullptr;
-  finishFunction(func, types);
+  finishFunction(func);
   top::addAbsorbed(*module, absorbed.getArrayRef());
   if (failed(verify(*module)))
     return nullptr;

@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_FRONTEND_ONNX_IMPORTER_H
 
 #include "ModelFile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 #include "pto_mlir/Frontend/ONNX/Import.h"
@@ -13,6 +14,8 @@ namespace pto_mlir::onnx {
 
 /// Limit on the versions of one model, each of which is compiled.
 inline constexpr unsigned kMaxVersions = 512;
+
+class Node;
 
 class Importer {
 public:
@@ -74,6 +77,27 @@ public:
   bool mayBeEmpty() const { return depth > 0; }
   static top::Weight emptyWeight(mlir::RankedTensorType type) { return {type, {}, nullptr}; }
 
+  //===-- State: State.cpp --===//
+  /// An input whose value lives between runs, and the output with its new value.
+  struct StatePair {
+    std::string input, output;
+    int64_t axis = -1;  ///< of the rows that a run writes; -1: the whole tensor is replaced
+    bool grows = false; ///< rows are appended: the state has --state_length of them, and a position
+  };
+  /// The pair of an input; null for any other tensor.
+  const StatePair *stateOf(llvm::StringRef input) const;
+  /// Notes that a node writes `rows` rows of a state, appended if `grows`.
+  mlir::LogicalResult countRows(Node &node, int64_t rows, bool grows);
+  mlir::Value position; ///< the argument with the position; null where no state grows
+  /// A state after rows were appended, or what is made of it: the axis of its rows, and whether all behind them is 0.
+  struct Grown {
+    int64_t axis;
+    bool isZero;
+  };
+  llvm::DenseMap<mlir::Value, Grown> grown;
+  llvm::DenseMap<int64_t, mlir::Value> lengths; ///< their rows, by number of batches
+  std::optional<int64_t> stateRows;             ///< that a run writes
+
   /// Imports a subgraph at the insertion point with inputs `arguments`. Names of enclosing graphs are visible; its own
   /// go out of scope at its end. Returns the values of its outputs; nullopt after an error.
   std::optional<llvm::SmallVector<mlir::Value>> importSubgraph(const ::onnx::GraphProto &graph,
@@ -91,12 +115,31 @@ private:
     return it != tensors.end() && (it->second.value || it->second.weight);
   }
   void report(const llvm::Twine &reason) { errors.push_back((path + ": " + reason).str()); }
+  /// Finds the pairs that the options name.
+  bool findStates();
+  void addState(const ::onnx::ValueInfoProto &input, const std::string &output,
+                const llvm::StringMap<const ::onnx::NodeProto *> &producers);
+  static void classifyState(StatePair &pair, const llvm::StringMap<const ::onnx::NodeProto *> &producers, int64_t rank);
+  std::string inputNames();
+  std::string outputNames();
+  /// Marks the arguments that are state; adds the position.
+  void markStates(mlir::func::FuncOp func);
+  /// Fails where a node reads a state that grows and cannot tell existing rows from others; `result`: its output's
+  /// rows.
+  mlir::LogicalResult checkReader(const ::onnx::NodeProto &node, const llvm::Twine &op, std::optional<Grown> &result);
+  std::optional<Grown> grownOf(llvm::StringRef name) const;
+  std::optional<Grown> grownProduct(const ::onnx::NodeProto &node);
+  std::optional<Grown> grownResult(const ::onnx::NodeProto &node);
+  /// Puts new values of states behind the outputs.
+  void placeStateOutputs();
+  bool finishStates(mlir::func::FuncOp func);
   bool checkModel();
   bool importInitializers();
   bool importInitializer(const ::onnx::TensorProto &tensor, llvm::StringRef raw, bool isMapped);
   /// Types of the inputs that are not initializers.
   bool inputTypes(llvm::SmallVectorImpl<mlir::Type> &types);
-  std::optional<llvm::SmallVector<int64_t>> inputShape(const ::onnx::ValueInfoProto &input, size_t index);
+  std::optional<llvm::SmallVector<int64_t>> inputShape(const ::onnx::ValueInfoProto &input,
+                                                       const std::vector<int64_t> *given, const StatePair *state);
   void setInputShapes(llvm::ArrayRef<mlir::Value> values);
   /// Determines the outputs of the function and the nodes they depend on, in the file's order.
   bool selectNodes();
@@ -123,7 +166,7 @@ private:
   void importNode(const ::onnx::NodeProto &node);
   /// The opset version of a node; nullopt when the model does not import its domain.
   std::optional<int64_t> opsetOf(const ::onnx::NodeProto &node) const;
-  void finishFunction(mlir::Operation *function, llvm::ArrayRef<mlir::Type> inputTypes);
+  void finishFunction(mlir::func::FuncOp func);
 
   std::string path;
   const ImportOptions &options;
@@ -138,6 +181,8 @@ private:
   std::vector<const ::onnx::ValueInfoProto *> inputs;
   std::vector<const ::onnx::NodeProto *> nodes;
   std::vector<std::string> outputs;
+  std::vector<StatePair> states;
+  bool rowsGrow = false;        ///< `stateRows` are appended
   mlir::Block *entry = nullptr; ///< entry block of the function
   unsigned depth = 0;           ///< nesting depth of subgraphs and versions
   std::string unknown;          ///< the tensor required by the last node (need)

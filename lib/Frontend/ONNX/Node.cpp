@@ -1,6 +1,7 @@
 #include "Node.h"
 
 #include "Importer.h"
+#include "mlir/Dialect/Traits.h"
 #include "mlir/IR/Diagnostics.h"
 #include "pto_mlir/Dialect/Top/IR/Evaluate.h"
 
@@ -133,6 +134,43 @@ LogicalResult Node::finish(Value value) {
     return failure();
   set(0, value);
   return success();
+}
+
+Value Node::host(StringRef name, StringRef kernel, ValueRange operands, RankedTensorType type, StringRef reason,
+                 ArrayRef<NamedAttribute> parameters) {
+  if (llvm::is_contained(operands, Value()))
+    return {};
+  OpBuilder &b = builder();
+  if (type.getNumElements() == 0)
+    return top::createConstant(b, top::namedLoc(b.getContext(), name), name, type, {});
+  auto dictionary = parameters.empty() ? DictionaryAttr() : b.getDictionaryAttr(parameters);
+  auto op = b.create<top::HostOp>(top::namedLoc(b.getContext(), name), type, kernel, operands, dictionary, reason);
+  std::string problem;
+  ScopedDiagnosticHandler handler(b.getContext(), [&](Diagnostic &diagnostic) {
+    problem = StringRef(diagnostic.str()).split("' op ").second.str();
+    return success();
+  });
+  if (failed(op.verify())) {
+    op->erase();
+    return (void)error(problem), Value();
+  }
+  if (std::optional<top::Weight> weight = top::evaluate(op)) {
+    op->erase();
+    importer.absorb(name);
+    return top::createConstant(b, top::namedLoc(b.getContext(), name), name, *weight);
+  }
+  return op.getOutput();
+}
+
+LogicalResult Node::hostBinary(StringRef kernel, StringRef reason) {
+  RankedTensorType a = type(0), b = type(1);
+  SmallVector<int64_t> shape;
+  if (a.getElementType() != b.getElementType())
+    return error("has operands of different element types");
+  if (!OpTrait::util::getBroadcastedShape(a.getShape(), b.getShape(), shape))
+    return error("has operands that do not broadcast");
+  return finish(
+      host(outputName(), kernel, {input(0), input(1)}, RankedTensorType::get(shape, a.getElementType()), reason));
 }
 
 Value Node::create(StringRef opName, StringRef name, ValueRange operands, ArrayRef<NamedAttribute> attributes) {

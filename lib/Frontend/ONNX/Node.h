@@ -61,6 +61,18 @@ public:
   int64_t maxExtent() const;
   bool hasNeed() const;
 
+  //===-- State that grows by rows (Importer) --===//
+  /// Whether input `i` is a state to which this node appends rows.
+  bool appendsToState(unsigned i) const;
+  /// The state of input `i` with `rows` written behind its present ones along `axis`; null after an error.
+  mlir::Value appendToState(llvm::StringRef name, unsigned i, mlir::Value rows, int64_t axis);
+  /// The number of rows in `value` for each of `batch` batches, if it is a state that grew along `axis`; else null.
+  mlir::Value grownLength(mlir::Value value, int64_t axis, int64_t batch);
+  /// `value` with minus infinity behind its rows, if it grew along `axis`.
+  mlir::Value hideGrownRows(mlir::Value value, int64_t axis);
+  /// Notes that the node writes `rows` rows of a state at a place that it computes.
+  mlir::LogicalResult countStateRows(int64_t rows);
+
   //===-- Results --===//
   unsigned numOutputs() const { return proto.output_size(); }
   /// Whether output `i` exists and is read. Exporters name unused outputs, such as a Dropout's mask.
@@ -86,6 +98,12 @@ public:
   mlir::LogicalResult finish(mlir::Value value);
   mlir::Value create(llvm::StringRef op, llvm::StringRef name, mlir::ValueRange operands,
                      llvm::ArrayRef<mlir::NamedAttribute> attributes);
+
+  /// Builds an operation of the host (top.host) with the result type; `reason`: why no engine computes it.
+  mlir::Value host(llvm::StringRef name, llvm::StringRef kernel, mlir::ValueRange operands, mlir::RankedTensorType type,
+                   llvm::StringRef reason, llvm::ArrayRef<mlir::NamedAttribute> parameters = {});
+  /// Builds one of two operands that broadcast and have one element type, as the node's output 0.
+  mlir::LogicalResult hostBinary(llvm::StringRef kernel, llvm::StringRef reason);
 
   mlir::NamedAttribute named(llvm::StringRef name, mlir::Attribute value) {
     return builder().getNamedAttr(name, value);

@@ -1,5 +1,6 @@
 //===- BuildAttentionKernels.cpp - the build-attention-kernels pass -------===//
 
+#include "../CheckLaunch.h"
 #include "Attention.h"
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
@@ -36,15 +37,8 @@ public:
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (numCores < 0) {
-      module.emitError("num-cores must not be negative, got ") << numCores.getValue();
+    if (failed(checkLaunch(module, numCores)))
       return signalPassFailure();
-    }
-    auto arch = module->getAttrOfType<StringAttr>(pto::kTargetArchAttr);
-    if (arch && !pto::findTarget(arch.getValue())) {
-      module.emitError("knows no architecture '") << arch.getValue() << "' (" << pto::targetNames() << ")";
-      return signalPassFailure();
-    }
     bool good = true;
     for (func::FuncOp func : llvm::to_vector(module.getOps<func::FuncOp>()))
       if (top::AttentionOp op = attentionOf(func))
@@ -122,7 +116,7 @@ private:
     auto whole = b.create<top::LaunchOp>(launch.getLoc(), ValueRange(inits).getTypes(), launch.getKernelAttr(),
                                          launch.getInputs(), inits, padded(launch.getNamesAttr()),
                                          padded(launch.getLayoutsAttr()), launch.getAbsorbedAttr(),
-                                         /*places=*/nullptr);
+                                         /*places=*/nullptr, /*scalars=*/nullptr);
     launch.replaceAllUsesWith(whole.getResults().drop_front(slots.size()));
     launch.erase();
   }

@@ -1,10 +1,12 @@
 //===- BuildCubeKernels.cpp - the build-cube-kernels pass -----------------===//
 
+#include "../CheckLaunch.h"
 #include "KernelBuilder.h"
 #include "PackWeights.h"
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/PTO/Transforms/Estimate.h"
+#include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 #include "pto_mlir/Kernels/Passes.h"
@@ -37,15 +39,8 @@ public:
 
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    if (numCores < 0) {
-      module.emitError("num-cores must not be negative, got ") << numCores.getValue();
+    if (failed(checkLaunch(module, numCores)))
       return signalPassFailure();
-    }
-    auto arch = module->getAttrOfType<StringAttr>(pto::kTargetArchAttr);
-    if (arch && !pto::findTarget(arch.getValue())) {
-      module.emitError("knows no architecture '") << arch.getValue() << "' (" << pto::targetNames() << ")";
-      return signalPassFailure();
-    }
     SmallVector<func::FuncOp> kernels;
     for (auto func : module.getOps<func::FuncOp>())
       if (isCubeKernel(func))
@@ -63,7 +58,7 @@ public:
 private:
   LogicalResult build(func::FuncOp kernel, cube::WeightPacker &packer) {
     auto contraction = cube::matchContraction(kernel);
-    if (failed(contraction))
+    if (failed(contraction) || failed(cube::matchSizes(kernel, *contraction)))
       return failure();
     // Shares for all cube cores of a chip when the launch is not known: fewer blocks then take several each.
     const pto::Target &arch = pto::targetOf(kernel);
@@ -95,6 +90,7 @@ private:
       replaceBody(twin, *contraction, tiling, cube::buildWindowKernel);
     }
     replaceBody(kernel, *contraction, tiling, cube::buildKernel);
+    pto::takeKernelSize(kernel);
     return success();
   }
 
@@ -107,7 +103,9 @@ private:
     double least = std::numeric_limits<double>::infinity();
     for (const cube::CubeTiling &tiling : tilings) {
       auto candidate = cast<func::FuncOp>(OpBuilder(kernel).clone(*kernel));
-      replaceBody(candidate, contraction, tiling, cube::buildKernel);
+      cube::Contraction greatest = contraction;
+      greatest.rowsPerSize = 0; // the estimate is for constant sizes
+      replaceBody(candidate, greatest, tiling, cube::buildKernel);
       std::optional<double> cycles = pto::estimateCycles(candidate, numCores);
       candidate.erase();
       PTO_DEBUG("@" << kernel.getName() << ": " << tiling.blockM << "x" << tiling.blockN << " guessed " << tiling.cycles

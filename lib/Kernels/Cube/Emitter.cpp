@@ -91,6 +91,16 @@ Ix Emitter::extent(Ix start, int64_t block, int64_t total) {
   return min(constant(block), sub(constant(total), start));
 }
 
+Ix Emitter::extent(Ix start, int64_t block, Ix total) {
+  if (auto number = known(total))
+    return extent(start, block, *number);
+  return min(constant(block), sub(total, start));
+}
+
+Ix Emitter::kernelSize(int64_t greatest) {
+  return b.create<pto::KernelSizeOp>(loc, b.getIndexType(), greatest).getResult();
+}
+
 Value Emitter::value(Ix x) {
   if (auto given = dyn_cast<Value>(x))
     return given;

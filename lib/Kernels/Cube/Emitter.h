@@ -42,8 +42,12 @@ public:
   /// The extent of the block that begins at `start`: min(block, total - start),
   /// a constant when `block` divides `total`.
   Ix extent(Ix start, int64_t block, int64_t total);
+  Ix extent(Ix start, int64_t block, Ix total);
   /// As an operand; constants are made once, at the head of the function.
   mlir::Value value(Ix x);
+
+  /// The launch's scalar, at most `greatest`.
+  Ix kernelSize(int64_t greatest);
 
   using Body = llvm::function_ref<void(Ix)>;
   /// for (i = 0; i < bound; i += step); no loop for at most one known trip.

@@ -24,7 +24,7 @@ public:
         blocksPerImage(wholeRows ? ceilDiv(outputs, t.blockM) : image.h.out * blocksW),
         taps(image.h.kernel * image.w.kernel), onePanel(t.panelK >= c.problem.k) {}
 
-  int64_t numBlocks() const override { return image.batch * blocksPerImage; }
+  Ix numBlocks() const override { return e.constant(image.batch * blocksPerImage); }
   int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }

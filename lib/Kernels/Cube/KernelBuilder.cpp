@@ -43,10 +43,10 @@ public:
       block = core;
       Ix rest = e.div(core, t.grid.m);
       Ix coreM = e.rem(core, t.grid.m), coreN = e.rem(rest, t.grid.n);
-      share(outerTurn, e.div(rest, t.grid.n), t.grid.outer, p.outer, [&](Ix index) {
+      share(outerTurn, e.div(rest, t.grid.n), t.grid.outer, e.constant(p.outer), [&](Ix index) {
         outer = index;
         auto columns = [&](Emitter::Body body) {
-          share(columnTurn, coreN, t.grid.n, ceilDiv(p.n, t.blockN), [&](Ix block) {
+          share(columnTurn, coreN, t.grid.n, e.constant(ceilDiv(p.n, t.blockN)), [&](Ix block) {
             enterColumns(block);
             body(block);
           });
@@ -77,12 +77,18 @@ private:
 
   /// The blocks that `core` of `cores` takes of `count`: as many neighbours as
   /// every other core, the last core maybe fewer.
-  void share(Turn &turn, Ix core, int64_t cores, int64_t count, Emitter::Body body) {
-    int64_t each = ceilDiv(count, cores);
+  void share(Turn &turn, Ix core, int64_t cores, Ix blocks, Emitter::Body body) {
     auto run = [&](Ix index) {
       turn.index = index;
       body(index);
     };
+    std::optional<int64_t> known = getConstantIntValue(blocks);
+    if (!known) {
+      Ix each = e.div(e.add(blocks, e.constant(cores - 1)), cores), first = e.mul(core, each);
+      turn = {Ix(), first, each};
+      return e.loop(first, e.min(e.add(first, each), blocks), run);
+    }
+    int64_t count = *known, each = ceilDiv(count, cores);
     turn = {Ix(), cores == 1 ? e.constant(0) : core, e.constant(each)};
     if (each == 1)
       return cores == 1 ? run(e.constant(0)) : run(core);

@@ -24,7 +24,7 @@ public:
   virtual ~LeftSource() = default;
 
   /// Blocks of one outer index.
-  virtual int64_t numBlocks() const = 0;
+  virtual Ix numBlocks() const = 0;
   /// Outputs of a full block, and whether all blocks are full.
   virtual int64_t blockRows() const = 0;
   /// Outputs of the current block.

@@ -21,8 +21,8 @@ public:
       : e(e), c(c), t(t), patches(*c.problem.patches), rowCount(c.problem.m / patches.width),
         wholeRows(t.blockM % patches.width == 0), parts(ceilDiv(patches.width, t.blockM)) {}
 
-  int64_t numBlocks() const override {
-    return wholeRows ? ceilDiv(rowCount, t.blockM / patches.width) : rowCount * parts;
+  Ix numBlocks() const override {
+    return e.constant(wholeRows ? ceilDiv(rowCount, t.blockM / patches.width) : rowCount * parts);
   }
   int64_t blockRows() const override { return t.blockM; }
   Ix rows() const override { return blockExtent; }

@@ -10,9 +10,13 @@ namespace {
 
 class PlainSource : public LeftSource {
 public:
-  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads) : e(e), c(c), t(t), loads(loads) {}
+  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads)
+      : e(e), c(c), t(t), loads(loads), m(e.constant(c.problem.m)) {
+    if (c.rowsPerSize)
+      m = e.mul(e.kernelSize(c.greatestSize), c.rowsPerSize);
+  }
 
-  int64_t numBlocks() const override { return ceilDiv(c.problem.m, t.blockM); }
+  Ix numBlocks() const override { return e.div(e.add(m, e.constant(t.blockM - 1)), t.blockM); }
   int64_t blockRows() const override { return std::min(t.blockM, c.problem.m); }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
@@ -20,7 +24,7 @@ public:
   void enterBlock(Ix outerIndex, Ix block) override {
     outer = outerIndex;
     first = e.mul(block, t.blockM);
-    blockExtent = e.extent(first, blockRows(), c.problem.m);
+    blockExtent = e.extent(first, blockRows(), m);
     if (t.heldK > 0 && loads) {
       held = tile(e.constant(t.heldK), t.heldK);
       load(e.constant(0), e.constant(t.heldK), held);
@@ -73,6 +77,7 @@ private:
   const Contraction &c;
   const CubeTiling &t;
   bool loads;
+  Ix m; ///< rows of one outer index
   Ix outer, first, blockExtent, position;
   Value held, panel;
 };

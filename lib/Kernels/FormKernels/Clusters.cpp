@@ -7,6 +7,7 @@
 #include "../Attention/Attention.h"
 #include "../Cube/StridedView.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Kernels/Templates.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/SetVector.h"
@@ -30,6 +31,7 @@ private:
   void absorbTail(Cluster &cube);
   void absorbHeads(Cluster &attention);
   void absorbExtension(Cluster &attention);
+  void absorbTwins(Cluster &cluster);
   void absorbInput(Cluster &window);
   void absorbMovedTail(Cluster &cube);
   bool isOnlyViewed(Operation *op);
@@ -127,6 +129,17 @@ void Builder::absorbExtension(Cluster &attention) {
     return;
   attention.ops.push_back(generic);
   result.of[generic] = &attention;
+}
+
+// One kernel computes all that a template makes of the same operands.
+void Builder::absorbTwins(Cluster &cluster) {
+  Operation *op = cluster.ops.front();
+  for (Operation *user : op->getOperand(0).getUsers())
+    if (user->getBlock() == &block && !result.of.contains(user) && templates::shareKernel(op, user)) {
+      cluster.ops.push_back(user);
+      result.of[user] = &cluster;
+      return;
+    }
 }
 
 static bool isProduct(Operation *op) {
@@ -469,6 +482,10 @@ FailureOr<Clusters> Builder::run() {
     case OpRole::Attention:
       absorbHeads(*create(role, &op));
       absorbExtension(*result.of.lookup(&op));
+      order.add(&op);
+      break;
+    case OpRole::Template:
+      absorbTwins(*create(role, &op));
       order.add(&op);
       break;
     case OpRole::Movement:

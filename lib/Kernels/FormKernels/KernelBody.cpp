@@ -5,6 +5,7 @@
 #include "../Cube/StridedView.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -65,6 +66,9 @@ private:
 
 void BodyBuilder::collectInputs(Operation *op) {
   for (Value operand : valuesRead(op)) {
+    // A state is written where it is: it is the kernel's output.
+    if (auto write = dyn_cast<top::StateWriteOp>(op); write && operand == write.getState())
+      continue;
     Operation *producer = operand.getDefiningOp();
     if (producer && inside.contains(producer))
       continue;
@@ -137,6 +141,8 @@ Value BodyBuilder::materializeInit(Value init, Value destination) {
 }
 
 void BodyBuilder::cloneMember(Operation *op) {
+  if (auto write = dyn_cast<top::StateWriteOp>(op))
+    map.map(write.getState(), destinationOf.lookup(write.getOutput()));
   op->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands()) {
       if (operand.getParentBlock() != op->getBlock() || map.contains(operand))

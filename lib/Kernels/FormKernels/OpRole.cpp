@@ -4,6 +4,7 @@
 
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/GroupedConv.h"
+#include "pto_mlir/Kernels/Templates.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -90,6 +91,8 @@ OpRole classify(Operation *op) {
     return OpRole::Cube;
   if (isa<top::AttentionOp>(op))
     return OpRole::Attention;
+  if (templates::hasTemplate(op))
+    return OpRole::Template;
   if (isWindow(op))
     return OpRole::Window;
   if (auto generic = dyn_cast<linalg::GenericOp>(op))
@@ -98,7 +101,8 @@ OpRole classify(Operation *op) {
     return onlyUsedAsInit(op) ? OpRole::Init : OpRole::Movement;
   if (auto pad = dyn_cast<tensor::PadOp>(op))
     return onlyPadsWindows(pad) ? OpRole::Pad : OpRole::Movement;
-  if (isa<linalg::TransposeOp, linalg::CopyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp>(op))
+  if (isa<linalg::TransposeOp, linalg::CopyOp, tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
+          top::StateWriteOp>(op))
     return OpRole::Movement;
   return OpRole::Unknown;
 }

@@ -18,6 +18,7 @@ enum class OpRole {
   Pad,             ///< border of convolutions and pools only; cloned into each user's kernel
   Cube,            ///< contraction: root of a cube kernel
   Attention,       ///< root and only op of an attention kernel
+  Template,        ///< root of a kernel that a tile template fills
   Window,          ///< depthwise convolution or pool: root of a vector kernel
   Elementwise,     ///< parallel generic, operands identical or broadcast
   RowReduction,    ///< generic that reduces its innermost dimensions

@@ -99,8 +99,12 @@ void Outliner::launch(Cluster &cluster) {
 
   OpBuilder builder(main.getBody().front().getTerminator());
   SmallVector<Value> inits;
-  for (Type type : kernel.resultTypes) {
+  for (auto [output, type] : llvm::zip_equal(kernel.outputs, kernel.resultTypes)) {
     auto tensor = cast<RankedTensorType>(type);
+    if (auto write = output.getDefiningOp<top::StateWriteOp>()) {
+      inits.push_back(write.getState());
+      continue;
+    }
     inits.push_back(builder.create<tensor::EmptyOp>(last->getLoc(), tensor.getShape(), tensor.getElementType()));
   }
   SmallVector<StringRef> names, layouts, absorbed;
@@ -120,7 +124,7 @@ void Outliner::launch(Cluster &cluster) {
   auto launch = builder.create<top::LaunchOp>(
       last->getLoc(), kernel.resultTypes, FlatSymbolRefAttr::get(kernel.func.getSymNameAttr()), kernel.inputs, inits,
       builder.getStrArrayAttr(names), builder.getStrArrayAttr(layouts), builder.getStrArrayAttr(absorbed),
-      /*places=*/nullptr);
+      /*places=*/nullptr, /*scalars=*/nullptr);
   noteComputedIndex(launch, last);
   for (auto [output, result] : llvm::zip(kernel.outputs, launch.getResults())) {
     Value replacement = result;

@@ -24,7 +24,8 @@ tensor::ExtractOp findExtract(linalg::GenericOp op) {
   return found;
 }
 
-/// The same elements under another shape of at least one dimension.
+} // namespace
+
 Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
   auto type = cast<RankedTensorType>(value.getType());
   if (type.getShape() == shape)
@@ -40,15 +41,12 @@ Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t>
                                                everything(shape.size()));
 }
 
-/// The largest even cut of a row that leaves room for two tiles.
 int64_t chunkOf(int64_t inner, int64_t elementBytes, int64_t budget) {
   int64_t limit = budget / 4 / elementBytes, chunk = inner;
   for (int64_t parts = 1; chunk > limit || inner % parts != 0; ++parts)
     chunk = inner / (parts + 1);
   return chunk;
 }
-
-} // namespace
 
 bool gathersRows(linalg::GenericOp op) { return findExtract(op) != nullptr; }
 

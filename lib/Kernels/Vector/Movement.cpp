@@ -76,6 +76,11 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
       return failure();
     return true;
   }
+  if (auto write = dyn_cast_or_null<top::StateWriteOp>(op)) {
+    if (failed(lowerStateWrite(func, write)))
+      return failure();
+    return true;
+  }
   if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, tensor::PadOp, linalg::CopyOp>(op))
     return false;
   Value out = func.getArguments().back();

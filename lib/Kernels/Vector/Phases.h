@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Rewrite/FrozenRewritePatternSet.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
 
 namespace pto_mlir::vector_kernels {
 
@@ -58,6 +59,15 @@ bool gathersRows(mlir::linalg::GenericOp op);
 /// per index; engine S reads the indices.
 mlir::LogicalResult lowerGather(mlir::func::FuncOp func, mlir::linalg::GenericOp op);
 
+/// Rewrites a write to a state, the only op of the kernel, into a loop that copies its rows to their place in the
+/// output argument; engine S reads the position.
+mlir::LogicalResult lowerStateWrite(mlir::func::FuncOp func, top::StateWriteOp op);
+
+/// The same elements under another shape of at least one dimension.
+mlir::Value reshapeTo(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
+/// The largest even cut of `inner` elements in a row that leaves room for two tiles in `budget` bytes.
+int64_t chunkOf(int64_t inner, int64_t elementBytes, int64_t budget);
+
 /// Generalizes named ops, fuses single-use elementwise producers into their
 /// consumers and, without a window op, drops unit dimensions and merges
 /// dimensions that are adjacent in every operand. The last dimension of argument
@@ -67,6 +77,17 @@ mlir::LogicalResult normalizeShapes(mlir::func::FuncOp func, const PhaseContext 
 
 /// Makes each body round to the storage type once, where it stores: what would round twice computes in f32.
 void widenBodies(mlir::func::FuncOp func);
+
+/// In a kernel with sizes that are known at run time (pto.sizes): replaces the operands of its ops by the parts that
+/// are there. An error where the parts are no whole rows, or have different numbers of them.
+mlir::LogicalResult sliceRows(mlir::func::FuncOp func);
+
+/// In such a kernel: replaces the extents of tensors by the values from which they were made, so that an op that is
+/// only asked for its extents is dead.
+void resolveExtents(mlir::func::FuncOp func);
+
+/// The extents of the loops of `op`, of one that is known at run time the greatest.
+llvm::SmallVector<int64_t> loopBounds(mlir::linalg::LinalgOp op);
 
 /// Tiles the consumers and fuses their producers.
 mlir::LogicalResult tileKernel(mlir::func::FuncOp func, const PhaseContext &context);

@@ -12,6 +12,7 @@
 #include "Phases.h"
 #include "TileSizes.h"
 #include "WindowTiling.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/TilingInterface.h"
@@ -132,6 +133,7 @@ private:
   void remarkNarrowTiles(ArrayRef<int64_t> sizes);
   SmallVector<int64_t> transpositionSizes(unsigned rows);
   int64_t rowsPerSum();
+  SmallVector<OpFoldResult> tileSizes(OpBuilder &builder, ArrayRef<int64_t> sizes);
   FailureOr<SmallVector<int64_t>> chooseWindowSizes(LinalgOp window);
   std::tuple<bool, bool> control(OpResult producer);
   bool escapes(OpResult value);
@@ -151,7 +153,7 @@ private:
 /// Says where tiles are one element wide or one row high.
 void NestTiler::remarkNarrowTiles(ArrayRef<int64_t> sizes) {
   SmallVector<unsigned> classes = domain.loopClasses(root);
-  for (auto [size, extent, cls] : llvm::zip_equal(sizes, root.getStaticLoopRanges(), classes))
+  for (auto [size, extent, cls] : llvm::zip_equal(sizes, loopBounds(root), classes))
     if (size == 1 && extent > 1 && (cls == nest.rowClass || cls == nest.colClass))
       root.emitRemark(cls == nest.colClass ? "is computed one column" : "is computed one row")
           << " at a time: more of its " << extent << " do not fit the unified buffer";
@@ -161,8 +163,8 @@ void NestTiler::remarkNarrowTiles(ArrayRef<int64_t> sizes) {
 class NestTiler::ParallelSizes {
 public:
   explicit ParallelSizes(NestTiler &tiler)
-      : tiler(tiler), nest(tiler.nest), classes(tiler.domain.loopClasses(tiler.root)),
-        extents(tiler.root.getStaticLoopRanges()), iterators(tiler.root.getIteratorTypesArray()) {
+      : tiler(tiler), nest(tiler.nest), classes(tiler.domain.loopClasses(tiler.root)), extents(loopBounds(tiler.root)),
+        iterators(tiler.root.getIteratorTypesArray()) {
     rootHasRows = llvm::is_contained(classes, nest.rowClass);
     for (auto [i, cls] : llvm::enumerate(classes))
       if (iterators[i] == utils::IteratorType::parallel && cls != nest.rowClass && cls != nest.colClass)
@@ -238,7 +240,7 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseSizes() {
 
 /// Of the columns of one row, where they do not fit.
 SmallVector<int64_t> NestTiler::columnSizes() {
-  SmallVector<int64_t> extents = root.getStaticLoopRanges(), sizes(extents.size(), 0);
+  SmallVector<int64_t> extents = loopBounds(root), sizes(extents.size(), 0);
   int64_t limit = maxTileExtent(nest, domain, nest.colClass);
   for (auto [i, cls] : llvm::enumerate(domain.loopClasses(root)))
     if (cls == nest.colClass && limit < extents[i])
@@ -264,14 +266,14 @@ std::optional<unsigned> NestTiler::transposedRows() {
     // A copy that repeats: tiles hold rows that are read, and each tile is stored several times.
     unsigned row = map.getDimPosition(map.getNumResults() - 2);
     nest.rowClass = classes[row];
-    nest.rowExtent = root.getStaticLoopRanges()[row];
+    nest.rowExtent = loopBounds(root)[row];
   }
   return std::nullopt;
 }
 
 /// Of a transposition whose source's innermost dimension is `rows`.
 SmallVector<int64_t> NestTiler::transpositionSizes(unsigned rows) {
-  SmallVector<int64_t> extents = root.getStaticLoopRanges(), sizes(extents.size(), 1);
+  SmallVector<int64_t> extents = loopBounds(root), sizes(extents.size(), 1);
   int64_t otherTiles = 1;
   for (auto [i, extent] : llvm::enumerate(extents))
     otherTiles *= i == rows || i + 1 == extents.size() ? 1 : extent;
@@ -310,7 +312,7 @@ FailureOr<SmallVector<int64_t>> NestTiler::chooseWindowSizes(LinalgOp window) {
     return window->emitOpError("reads more input for one output pixel than the unified buffer holds");
   window->setAttr(kTileRowsAttr, Builder(window->getContext()).getI64IntegerAttr(tile.rows));
   SmallVector<unsigned> classes = domain.loopClasses(root);
-  SmallVector<int64_t> extents = root.getStaticLoopRanges();
+  SmallVector<int64_t> extents = loopBounds(root);
   SmallVector<int64_t> sizes(extents.size(), 0);
   for (auto [i, cls] : llvm::enumerate(classes)) {
     if (cls == n)
@@ -353,6 +355,29 @@ std::tuple<bool, bool> NestTiler::control(OpResult producer) {
   return {true, disjoint && stored.contains(producer) && yielded.insert(producer).second};
 }
 
+/// The sizes as operands. Of an extent that is known at run time they are at most `sizes`: few rows are cut into as
+/// many parts as there are cores.
+SmallVector<OpFoldResult> NestTiler::tileSizes(OpBuilder &builder, ArrayRef<int64_t> sizes) {
+  SmallVector<OpFoldResult> list = getAsIndexOpFoldResult(root.getContext(), sizes);
+  SmallVector<int64_t> extents = root.getStaticLoopRanges(), bounds = loopBounds(root);
+  SmallVector<unsigned> classes = domain.loopClasses(root);
+  int64_t otherTiles = 1;
+  for (auto [size, bound] : llvm::zip_equal(sizes, bounds))
+    otherTiles *= size == 1 ? bound : 1;
+  for (auto [i, extent] : llvm::enumerate(extents)) {
+    if (!ShapedType::isDynamic(extent) || sizes[i] <= 1)
+      continue;
+    // Columns of a vector move in blocks.
+    int64_t unit = classes[i] == nest.colClass ? 8 : 1, parts = std::max<int64_t>(cores / otherTiles, 1) * unit;
+    AffineExpr whole = builder.getAffineDimExpr(0);
+    AffineMap least = AffineMap::get(1, 0, {builder.getAffineConstantExpr(sizes[i]), whole.ceilDiv(parts) * unit},
+                                     builder.getContext());
+    auto domainOf = cast<TilingInterface>(root.getOperation()).getIterationDomain(builder);
+    list[i] = affine::makeComposedFoldedAffineMin(builder, root.getLoc(), least, {domainOf[i].size});
+  }
+  return list;
+}
+
 LogicalResult NestTiler::run(llvm::SmallDenseSet<Operation *> &done) {
   FailureOr<SmallVector<int64_t>> sizes = chooseSizes();
   if (succeeded(sizes))
@@ -378,7 +403,7 @@ LogicalResult NestTiler::run(llvm::SmallDenseSet<Operation *> &done) {
   IRRewriter rewriter(root.getContext());
   rewriter.setInsertionPoint(root);
   scf::SCFTilingOptions tiling;
-  tiling.setTileSizes(getAsIndexOpFoldResult(root.getContext(), *sizes));
+  tiling.setTileSizes(tileSizes(rewriter, *sizes));
   tiling.setInterchange(interchange);
   scf::SCFTileAndFuseOptions options;
   options.setTilingOptions(tiling);
@@ -389,6 +414,7 @@ LogicalResult NestTiler::run(llvm::SmallDenseSet<Operation *> &done) {
     return root->emitOpError("cannot be tiled");
   for (auto [from, to] : result->replacements)
     rewriter.replaceAllUsesWith(from, to);
+  resolveExtents(result->loops.front()->getParentOfType<func::FuncOp>());
   return success();
 }
 
@@ -482,8 +508,8 @@ LinalgOp nextRoot(Block &block, llvm::SmallDenseSet<Operation *> &done) {
 
 } // namespace
 
-/// A reduced row that is read again and does not fit: each op that stores takes the row in pieces and computes what
-/// leads to them again, except for the reductions, which tileReduction cuts.
+/// A row that is reduced and read again, or reduced and stored, and does not fit: each op that stores takes the row in
+/// pieces and computes what leads to them again, except for the reductions, which tileReduction cuts.
 static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &changed) {
   SmallVector<LinalgOp> roots;
   func.walk([&](LinalgOp op) {
@@ -493,7 +519,9 @@ static LogicalResult splitLongRows(func::FuncOp func, int64_t cores, bool &chang
     SmallVector<LinalgOp> cluster = collectCluster(op);
     Domain domain(cluster);
     Nest nest = makeNest(cluster, domain);
-    bool reduced = llvm::any_of(cluster, [&](LinalgOp member) { return reducesOver(member, domain, nest.colClass); });
+    // Outside of any loop: nothing but the reduction of all elements reads it.
+    bool reduced = isa<func::FuncOp>(op->getParentOp()) ||
+                   llvm::any_of(cluster, [&](LinalgOp member) { return reducesOver(member, domain, nest.colClass); });
     if (reduced && !llvm::any_of(cluster, [](LinalgOp member) { return isWindowOp(member); }) &&
         maxTileExtent(nest, domain, nest.rowClass) == 0)
       roots.push_back(op);

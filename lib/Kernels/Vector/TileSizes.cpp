@@ -19,7 +19,7 @@ Nest makeNest(ArrayRef<linalg::LinalgOp> ops, const Domain &domain) {
     if (!widest || op.getNumLoops() > widest.getNumLoops())
       widest = op;
   SmallVector<unsigned> classes = domain.loopClasses(widest);
-  SmallVector<int64_t> extents = widest.getStaticLoopRanges();
+  SmallVector<int64_t> extents = loopBounds(widest);
   if (!classes.empty()) {
     nest.colClass = classes.back();
     nest.colExtent = extents.back();

@@ -105,14 +105,13 @@ def deploy(argv) -> int:
         return 0
 
     from ..runtime import InferenceSession
+    from ..state import inputs_of, run_session
 
     net = compiler.describe(args.mlir)
-    feed = load_inputs(args.test_input, net["inputs"], Preprocess(**net["preprocess"]))
+    feed = load_inputs(args.test_input, inputs_of(net), Preprocess(**net["preprocess"]))
     session = InferenceSession(args.model)
     with progress.step("run on the cmodel"):
-        values = dict(zip([o.name for o in session.get_outputs()], session.run(None, feed)))
-        if args.debug:
-            values = {**session.run_with_debug(feed), **values}
+        values = run_session(session, net, feed, args.debug)
     if not args.test_reference:
         return 0
     reference = npz.load(args.test_reference)

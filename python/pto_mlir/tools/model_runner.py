@@ -144,12 +144,14 @@ def run_model(argv) -> int:
         if args.profile:
             session.write_trace(args.profile)
         if args.dump_all_tensors:
-            values = {**session.run_with_debug(feed), **values}
+            again = session.new_state() if session.has_state else None
+            values = {**session.run_with_debug(feed, again), **values}
     elif path.suffix == ".mlir":
         from .. import compiler
+        from ..state import inputs_of
 
         net = compiler.describe(str(path))
-        feed = load_inputs(args.input, net["inputs"], Preprocess(**net["preprocess"]))
+        feed = load_inputs(args.input, inputs_of(net), Preprocess(**net["preprocess"]))
         values = compiler.interpret(str(path), feed, args.dump_all_tensors)
     elif path.suffix == ".onnx":
         from ..reference import run_onnx

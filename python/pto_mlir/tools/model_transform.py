@@ -26,7 +26,8 @@ def parser() -> cli.Parser:
     p.add_argument(
         "--dynamic",
         metavar="NAME=SIZES",
-        help="sizes of dimensions that the model names, such as batch=1..4,length=16|32: all of them are compiled",
+        help="sizes of dimensions that the model names: batch=1..4,length=16|32 are compiled one by one, a range such "
+        "as tokens=1:512 or tokens=8:512:8 (multiples of 8) in one kernel where the model allows it",
     )
     p.add_argument(
         "--max_extent",
@@ -34,6 +35,13 @@ def parser() -> cli.Parser:
         default=32,
         help="the largest extent that a run may bring forth (NonZero, Range, slices, loops): all up to it are compiled",
     )
+    p.add_argument(
+        "--state",
+        metavar="INPUT=OUTPUT",
+        default="",
+        help="pairs that live on the device between runs, such as 'past.*.key=present.*.key', or auto (comma list)",
+    )
+    p.add_argument("--state_length", type=int, default=0, help="the most rows of states that grow with every run")
     p.add_argument("--output_names", type=cli.names, default=[], help="cut the graph at these tensors (comma list)")
     p.add_argument("--resize_dims", type=cli.numbers, default=[], help="height,width that an image is resized to")
     p.add_argument("--keep_aspect_ratio", action="store_true", help="resize without distortion and pad the rest")
@@ -61,9 +69,11 @@ def transform(argv) -> int:
         raise UserError(f"--mlir: expects a name that ends in .mlir, got {args.mlir}")
     if args.test_result and not args.test_input:
         raise UserError("--test_result needs --test_input")
-    sizes = cli.sizes(args.dynamic) if args.dynamic is not None else {}
+    sizes, ranges = cli.sizes(args.dynamic) if args.dynamic is not None else ({}, {})
     if not 0 <= args.max_extent <= 512:
         raise UserError(f"--max_extent: expects 0 to 512, got {args.max_extent}")
+    if args.state_length < 0 or args.state_length > 2**24:
+        raise UserError(f"--state_length: expects 1 to {2**24}, got {args.state_length}")
     shapes = cli.shapes(args.input_shapes) if args.input_shapes is not None else None
     cli.existing(args.model_def, "--model_def")
     if args.test_input:
@@ -95,15 +105,25 @@ def transform(argv) -> int:
             json.dumps(preprocess.to_dict()),
             args.max_extent,
             sizes,
+            ranges,
+            args.state,
+            args.state_length,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
+    for name in summary["bounded"]:
+        least, greatest, multiple = ranges[name]
+        step = f" in multiples of {multiple}" if multiple != 1 else ""
+        print(f"  size '{name}': {least} to {greatest}{step}, known at run time")
+    for remark in summary["remarks"]:
+        print(f"  remark: {remark}")
     if not args.test_input:
         return 0
 
     from ..reference import constants, run_onnx
+    from ..state import inputs_of
 
     net = compiler.describe(args.mlir)
-    feed = load_inputs(args.test_input, net["inputs"], preprocess)
+    feed = load_inputs(args.test_input, inputs_of(net), preprocess)
     npz.save(Path(args.mlir).with_name(f"{args.model_name}_in_f32.npz"), feed)
     with progress.step("run onnxruntime"):
         reference = run_onnx(args.model_def, feed, all_tensors=True)

@@ -25,6 +25,8 @@ func.func @forms(%e: f32, %f: !F, %v: !V, %x1: index) {
   %r3 = pto.get_subblock_idx
   // CHECK: pto.get_subblock_num{{[^a-z_.]|$}}
   %r4 = pto.get_subblock_num
+  // CHECK: pto.kernel_size{{[^a-z_.]|$}}
+  %r5 = pto.kernel_size greatest 512 : index
   // CHECK: pto.set_flag{{[^a-z_.]|$}}
   pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
   // CHECK: pto.wait_flag{{[^a-z_.]|$}}

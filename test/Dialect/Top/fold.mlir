@@ -179,3 +179,17 @@ func.func @softmax_f64_read(%x: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3
   %2 = top.cast %1 {to = f32} : (tensor<2x3xf64>) -> tensor<2x3xf32>
   return %2, %1 : tensor<2x3xf32>, tensor<2x3xf64>
 }
+
+// -----
+
+// What selects elements is computed as on the host.
+// CHECK-LABEL: func.func @select
+func.func @select() -> (tensor<1x2xf32>, tensor<1x2xi64>) {
+  // CHECK-NOT: top.topk
+  // CHECK-DAG: dense<{{\[\[}}4.000000e+00, 3.000000e+00]]> : tensor<1x2xf32>
+  // CHECK-DAG: dense<{{\[\[}}1, 3]]> : tensor<1x2xi64>
+  %x = arith.constant dense<[[1.0, 4.0, 2.0, 3.0]]> : tensor<1x4xf32>
+  %v = top.topk_values %x {k = 2} : (tensor<1x4xf32>) -> tensor<1x2xf32>
+  %k = top.topk_indices %x {k = 2} : (tensor<1x4xf32>) -> tensor<1x2xi64>
+  return %v, %k : tensor<1x2xf32>, tensor<1x2xi64>
+}

@@ -40,3 +40,30 @@ func.func @affine(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
   %2 = top.sub %1, %whole : (tensor<2x3xf32>, tensor<2x3xf32>) -> tensor<2x3xf32>
   return %2 : tensor<2x3xf32>
 }
+
+// -----
+
+// Positions beyond 2048 stay f32, and so does what is computed from them and constants; other ops read them as f16.
+// CHECK-LABEL: @positions
+// CHECK: %[[P:.*]] = top.cast %arg0 {to = f32} : (tensor<4xi32>) -> tensor<4xf32>
+// CHECK: %[[A:.*]] = top.mul %[[P]], %{{.*}} : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+// CHECK: %[[N:.*]] = top.cast %[[A]] {to = f16}
+// CHECK: top.add %[[N]], %{{.*}} : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
+func.func @positions(%i: tensor<4xi64>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %c = arith.constant dense<0.3> : tensor<f32>
+  %0 = top.cast %i {to = f32} : (tensor<4xi64>) -> tensor<4xf32>
+  %1 = top.mul %0, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = top.add %1, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+
+// -----
+
+// Bytes are exact in f16.
+// CHECK-LABEL: @bytes
+// CHECK: top.cast %arg0 {to = f16}
+func.func @bytes(%i: tensor<4xui8>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = top.cast %i {to = f32} : (tensor<4xui8>) -> tensor<4xf32>
+  %1 = top.add %0, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  return %1 : tensor<4xf32>
+}

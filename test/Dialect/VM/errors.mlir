@@ -41,3 +41,30 @@ vm.func @main inputs 1 outputs 0 {
   vm.launch @host.transpose(%in, %in) offsets = [0, 0] bytes = [64, 64]
   vm.return
 }
+
+// -----
+
+vm.func @main inputs 0 outputs 0 attributes {vm.symbols = [{name = "rows", least = 1, greatest = 8, multiple = 1}]} {
+^bb0(%weights: !vm.buffer):
+  // expected-error @below {{expects scalars as functions of the 1 symbols of its function, got affine_map<()[s0, s1] -> (s1)>}}
+  vm.launch @device.k0(%weights) offsets = [0] bytes = [64] scalars affine_map<()[s0, s1] -> (s1)>
+  vm.return
+}
+
+// -----
+
+vm.func @main inputs 0 outputs 0 attributes {vm.symbols = [{name = "rows", least = 1, greatest = 8, multiple = 1}]} {
+^bb0(%weights: !vm.buffer):
+  // expected-error @below {{expects scalars that are sums of products, got affine_map<()[s0] -> (s0 floordiv 2)>}}
+  vm.launch @device.k0(%weights) offsets = [0] bytes = [64] scalars affine_map<()[s0] -> (s0 floordiv 2)>
+  vm.return
+}
+
+// -----
+
+vm.func @main inputs 0 outputs 0 {
+^bb0(%weights: !vm.buffer):
+  // expected-error @below {{passes scalars to a host op, which takes none}}
+  vm.launch @host.reshape(%weights) offsets = [0] bytes = [64] scalars affine_map<() -> (1)> {reason = "r"}
+  vm.return
+}

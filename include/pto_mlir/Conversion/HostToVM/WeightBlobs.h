@@ -16,9 +16,6 @@ inline constexpr llvm::StringLiteral kWeightOrderAttr = "top.weight_order";
 /// missing.
 std::optional<std::vector<pmodel::WeightDesc>> weightBlobs(mlir::ModuleOp module);
 
-/// The .pmodel element type of a builtin element type; nullopt when there is none.
-std::optional<ElementType> fileElementType(mlir::Type type);
-
 } // namespace pto_mlir
 
 #endif

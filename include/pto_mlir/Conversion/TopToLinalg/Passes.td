@@ -19,15 +19,22 @@ def ConvertTopToLinalg : Pass<"convert-top-to-linalg", "::mlir::ModuleOp"> {
     `arith.maximumf %in, %zero`.
 
     With `attention-kernels`, each `top.attention` that build-attention-kernels can build
-    stays as it is; the others are decomposed.
+    stays as it is; the others are decomposed. With `state-writes`, each `top.state_write`
+    stays as it is; else it is an insertion into a copy. With `templates`, each op that has a
+    tile template (Kernels/Templates.h) stays as well, or is an error where the template has no
+    kernel; without, such ops become loops over elements, which a CPU can run.
   }];
   let options = [
     Option<"attentionKernels", "attention-kernels", "bool", /*default=*/"false",
-           "Leave attentions for which there is a kernel">
+           "Leave attentions for which there is a kernel">,
+    Option<"stateWrites", "state-writes", "bool", /*default=*/"false", "Leave writes to a state">,
+    Option<"templates", "templates", "bool", /*default=*/"true",
+           "Leave ops that have a tile template">
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"
+    "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tensor::TensorDialect"
   ];
 }
 

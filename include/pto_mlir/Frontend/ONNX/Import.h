@@ -30,6 +30,11 @@ struct ImportOptions {
   int64_t maxExtent = 32;
   /// Sizes of named dimensions (dim_param); a version is compiled for each.
   std::map<std::string, std::vector<int64_t>> sizes;
+  /// Pairs of an input and an output that are state: INPUT=OUTPUT with * for parts of names that are equal, `auto`, or
+  /// several of them with commas between; empty = none.
+  std::string state;
+  /// The greatest number of rows of states that grow by every run's.
+  int64_t stateLength = 0;
 };
 
 /// Reads the model at `path` and builds a module with one function `@main` in the top dialect (docs/lowering.md,
@@ -38,6 +43,10 @@ struct ImportOptions {
 /// node '<name>' (<op>, opset <n>): <reason>".
 mlir::OwningOpRef<mlir::ModuleOp> importONNX(llvm::StringRef path, const ImportOptions &options,
                                              mlir::MLIRContext &context, std::vector<std::string> &errors);
+
+/// Why extents of the model's tensors may be other functions of its inputs' extents than products, so that a few
+/// imports do not show how they depend on them: "<node>: .."; nullopt: they are products.
+std::optional<std::string> sizeUseProblem(llvm::StringRef path);
 
 /// Parses "[[1,3,224,224],[1,10]]" (a single "[1,3,224,224]" is one shape, "[[]]" one scalar); sizes must be positive.
 /// Nullopt on malformed text, with `error` set.

@@ -72,6 +72,7 @@ private:
   // A constant with one number per row, [queries, 1].
   Value perRow(llvm::function_ref<double(int64_t)> number) {
     std::vector<double> numbers;
+    numbers.reserve(extents.queries);
     for (int64_t i = 0; i < extents.queries; ++i)
       numbers.push_back(number(i));
     return top::createConstant(b, inner, "rows", RankedTensorType::get({extents.queries, 1}, f32),
@@ -124,6 +125,7 @@ private:
   // The numbers 0, 1, .. of the keys.
   Value keyNumbers() {
     std::vector<double> numbers;
+    numbers.reserve(extents.keys);
     for (int64_t j = 0; j < extents.keys; ++j)
       numbers.push_back(static_cast<double>(j));
     return top::createConstant(b, inner, "keys", RankedTensorType::get({extents.keys}, f32),

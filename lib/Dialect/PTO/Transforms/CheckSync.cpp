@@ -93,7 +93,7 @@ static bool compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
   return false;
 }
 
-/// Value of a scalar op; nothing when it has none that this interpreter knows.
+/// Value of a scalar op; nullopt when this interpreter cannot compute it.
 std::optional<int64_t> Interpreter::evaluate(Operation *op) {
   auto in = [&](unsigned i) { return get(op->getOperand(i)); };
   if (auto constant = dyn_cast<arith::ConstantOp>(op)) {

@@ -33,7 +33,7 @@ static bool holds(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
   return false;
 }
 
-/// Nothing for what is no arithmetic on two integers.
+/// Nullopt unless `op` is arithmetic on two integers, and for a division by zero.
 static std::optional<int64_t> combine(Operation *op, int64_t a, int64_t b) {
   return llvm::TypeSwitch<Operation *, std::optional<int64_t>>(op)
       .Case<arith::AddIOp>([&](auto) { return a + b; })
@@ -54,7 +54,7 @@ static std::optional<int64_t> combine(Operation *op, int64_t a, int64_t b) {
       .Default([](Operation *) { return std::nullopt; });
 }
 
-/// What is not known is missed by whoever needs it.
+/// Leaves results unset that depend on unknown values.
 bool EstimateWalk::runScalar(Operation *op) {
   auto set = [&](std::optional<int64_t> value) {
     if (value)

@@ -7,28 +7,28 @@
 
 namespace pto_mlir::pto {
 
-/// What does not depend on the core that walks through a function.
+/// The analysis of a function that all cores share.
 class EstimatedFunction {
 public:
   explicit EstimatedFunction(mlir::func::FuncOp func);
 
   mlir::func::FuncOp func;
   bool cube, laneFlags;
-  llvm::SmallVector<unsigned> engines; // beside S
+  llvm::SmallVector<unsigned> engines; // without S
   struct Place {
     uint64_t base;
     int64_t bytes, buffers;
   };
   llvm::DenseMap<mlir::Operation *, Place> places; // of alloc_tile
 
-  /// What `op` touches, asked once.
+  /// The accesses of `op`, computed once.
   llvm::ArrayRef<Access> accessesOf(mlir::Operation *op);
 
 private:
   llvm::DenseMap<mlir::Operation *, llvm::SmallVector<Access>> accesses;
 };
 
-/// Executes what is known of a function for one core and notes its instructions.
+/// Interprets a function for one core, as far as its scalars are known, and records its instructions.
 class EstimateWalk {
 public:
   EstimateWalk(EstimatedFunction &function, cost::Sketch &sketch, int64_t block, int64_t blocks, int64_t subblock)

@@ -217,8 +217,8 @@ void SyncInserter::fitEvents() {
   }
 }
 
-/// Drops orders and meetings without which the proof still holds, those of outer blocks first: what stands in a loop is
-/// often enough for what lies around it. False when there is no proof with all of them.
+/// Drops orders and meetings without which the proof still holds, those of outer blocks first, since
+/// those in a loop often suffice for the ops around it. False when even all of them give no proof.
 bool SyncInserter::dropNeedless() {
   SyncPlan plan(blocks);
   SyncProof proof(func, ops, *conflicts, plan);
@@ -403,7 +403,7 @@ bool SyncInserter::run() {
     proven = dropNeedless();
   }
   if (!proven) {
-    // Meetings of a loop do not serve what lies around it, for which its flags were enough.
+    // Unlike the flags that they replaced, meetings in a loop do not order the ops around it.
     restore(all);
     fitEvents();
     proven = dropNeedless();

@@ -26,8 +26,8 @@ template <typename Op> static Value idOf(Op op, OpBuilder &b) {
   return b.create<arith::ConstantIndexOp>(op.getLoc(), static_cast<int32_t>(*op.getEventId()));
 }
 
-/// Without lane flags a wait stops what the core issues from there on, so it stands on S and every engine takes a token
-/// from it.
+/// Without lane flags a wait blocks the issue of all later instructions of the core: it is executed by S, and every
+/// engine then waits for a flag of S.
 static void lower(func::FuncOp func, const Target &arch) {
   bool lanes = arch.laneFlags;
   std::set<Pipe> engines;

@@ -23,7 +23,7 @@ using namespace pto_mlir::pto;
 
 static constexpr int64_t kReservedAlignment = 256; // pto-dialect 6.3
 
-/// What the tiles need that queues put there; the size in the text is not checked by anybody.
+/// Bytes of the tiles that queues place in the buffer; the size that the text declares is not relied on.
 static int64_t ringBytes(ReserveBufferOp reserve, const Target &arch) {
   int64_t bytes = 0;
   for (Operation *user : reserve.getAddr().getUsers())

@@ -55,7 +55,7 @@ static bool isShared(AllocTileOp alloc) { return llvm::any_of(getMemoryUsers(all
 /// does a loop that hands it on to its next trip. The halves of a doubled tile are in use by neighbouring trips at
 /// once: it lives as long as its loop.
 static std::pair<int64_t, int64_t> lifetime(AllocTileOp alloc, const Numbering &numbers) {
-  // What one core writes into the other's memory may arrive at any time.
+  // The other core may write a shared tile at any time, so it is live in the whole function.
   if (isShared(alloc))
     return numbers.lookup(alloc->getParentOfType<func::FuncOp>());
   if (getBuffers(alloc) > 1)

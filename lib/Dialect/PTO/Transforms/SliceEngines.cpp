@@ -62,11 +62,11 @@ static std::optional<bool> belongsTo(Operation *op, Pipe pipe) {
   return std::nullopt;
 }
 
-/// Removes what has become useless, loops and branches without a body included.
+/// Erases dead ops, and loops and branches with an empty body.
 static void removeDead(func::FuncOp func) {
   SmallVector<Operation *> ops;
   func.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) { ops.push_back(op); });
-  for (Operation *op : llvm::reverse(ops)) // users before what they use, inner ops before outer ones
+  for (Operation *op : llvm::reverse(ops)) // users before their operands, inner ops before outer ones
     if (isOpTriviallyDead(op))
       op->erase();
 }

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// What tells accesses apart. Planned tiles that share their bytes are as good as one; others go by their name.
+/// The identity of an access: its address for planned tiles, so that tiles at the same bytes are one; else its root.
 struct AccessKey {
   explicit AccessKey(const Access &access) {
     bool byAddress = !access.global && !access.anywhere && access.placed && !access.turns;

@@ -15,7 +15,7 @@ public:
     auto found = earliest.find(pipe);
     return found == earliest.end() ? std::numeric_limits<int64_t>::max() : found->second;
   }
-  /// Follows one order whose set stands at `from` and whose wait stands at `to`; true when something was learnt.
+  /// Applies an order with its set at `from` and its wait at `to`; true when it changed the state.
   bool follow(const Order &order, int64_t from, int64_t to) {
     if (of(order.src) > from || of(order.dst) <= to)
       return false;
@@ -64,7 +64,7 @@ static void dropImpliedInLine(BlockOrders &block) {
   for (const Order &order : block.orders)
     (order.again ? kept : orders).push_back(order);
   std::vector<SmallVector<size_t, 2>> waits(block.ops.size()), sets(block.ops.size());
-  // At one place, what was set last implies the most.
+  // Of several waits at one op, the one with the latest set implies the most.
   llvm::sort(orders, [](const Order &a, const Order &b) {
     return std::tuple(a.wait, -a.set, a.src, a.dst) < std::tuple(b.wait, -b.set, b.src, b.dst);
   });
@@ -98,7 +98,7 @@ static void dropImpliedInLine(BlockOrders &block) {
 /// waited for earlier. For orders of one execution it is the same whether flags exist once or per turn; one to every
 /// next execution also serves each next of the same turn.
 static void dropCovered(std::vector<Order> &orders) {
-  // Those that cover come before what they cover.
+  // Covering orders are sorted before covered ones.
   llvm::sort(orders, [](const Order &a, const Order &b) {
     return std::tuple(a.src, a.dst, a.again, -a.set, a.wait, a.byTurn) <
            std::tuple(b.src, b.dst, b.again, -b.set, b.wait, b.byTurn);

@@ -143,7 +143,8 @@ void SyncProof::State::join(const State &from) {
     unknown.add(r, from.unknown.row(r));
 }
 
-/// Nobody but the engine itself knows that this is over, nor is it known by what was raised before.
+/// After this execution only the engine itself can assume that the item has ended; flags raised earlier do not imply
+/// it.
 void SyncProof::execute(size_t item, size_t engine, State &state) {
   uint64_t bit = uint64_t(1) << item % 64;
   size_t word = item / 64, words = state.unknown.wordsPerRow();
@@ -155,7 +156,7 @@ void SyncProof::execute(size_t item, size_t engine, State &state) {
   work += state.raised.size() / 8 + 1;
 }
 
-/// `engine` knows what row `from` knows.
+/// `engine` may assume all that row `from` may.
 void SyncProof::learn(size_t engine, size_t from, State &state) {
   uint64_t *to = state.unknown.row(engine);
   const uint64_t *news = state.unknown.row(from);

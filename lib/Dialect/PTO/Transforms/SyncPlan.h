@@ -62,7 +62,7 @@ private:
     TripBounds trips = {};
     std::vector<Node> body = {}, other = {};
   };
-  /// What each engine, and the raiser of each flag, does not know to be over.
+  /// For each engine, and for each raised flag, the ops that it cannot assume to have ended.
   struct State {
     BitRows unknown;
     std::vector<bool> raised;

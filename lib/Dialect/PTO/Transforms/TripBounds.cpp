@@ -9,7 +9,7 @@ using namespace mlir;
 using namespace pto_mlir::pto;
 
 namespace {
-/// A value lies in [low, high]; what is as far as kFar may be any farther.
+/// A value lies in [low, high]; a bound of -kFar or kFar means unbounded.
 struct ValueBounds {
   static constexpr int64_t kFar = TripBounds::kMany;
   int64_t low = -kFar, high = kFar;

@@ -2,7 +2,9 @@
 #include "pto_mlir/Dialect/Top/IR/Control.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/FileTypes.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/HostOps/TensorOps.h"
 
 using namespace mlir;
 
@@ -152,7 +154,9 @@ LogicalResult verifyControl(Operation *op) {
 
 } // namespace
 
-bool isControlFlow(Operation *op) { return isa<IfOp, LoopOp, ScanOp, DimOp, AssumeOp, RequireOp, NonZeroOp>(op); }
+bool isControlFlow(Operation *op) {
+  return isa<IfOp, LoopOp, ScanOp, DimOp, AssumeOp, RequireOp, NonZeroOp, HostOp>(op);
+}
 
 RankedTensorType rowType(Type type) {
   auto tensor = cast<RankedTensorType>(type);
@@ -199,6 +203,23 @@ LogicalResult AssumeOp::verify() {
 
 LogicalResult RequireOp::verify() {
   return isOne(getCondition().getType(), 1) ? success() : emitOpError("the condition must be one boolean");
+}
+
+LogicalResult HostOp::verify() {
+  if (DictionaryAttr parameters = getParametersAttr())
+    for (NamedAttribute entry : parameters)
+      if (!isa<IntegerAttr, FloatAttr, StringAttr, DenseI64ArrayAttr>(entry.getValue()))
+        return emitOpError("parameter '") << entry.getName().getValue() << "' is no number, text or list of integers";
+  SmallVector<ElementType> types;
+  for (Value input : getInputs()) {
+    auto type = fileElementType(getElementTypeOrSelf(input.getType()));
+    if (!type)
+      return emitOpError("has an operand of ") << input.getType() << ", which the host does not hold";
+    types.push_back(*type);
+  }
+  if (fileElementType(getElementTypeOrSelf(getOutput().getType())) && hostops::hasTensorOp(getKernel(), types))
+    return success();
+  return emitOpError("calls '") << getKernel() << "', which the host does not have for these types";
 }
 
 LogicalResult NonZeroOp::verify() {

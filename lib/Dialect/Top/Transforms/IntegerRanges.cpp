@@ -1,6 +1,7 @@
 #include "IntegerRanges.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Control.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -17,6 +18,9 @@ struct Range {
   Range joined(Range other) const { return {std::min(low, other.low), std::max(high, other.high)}; }
 };
 constexpr Range kDevice{INT32_MIN, INT32_MAX};
+
+/// Inputs that must be smaller than this are too small for a model's: its arithmetic goes to the host.
+constexpr int64_t kLeastUsefulBound = 1 << 15;
 
 Range rangeOf(IntegerType type) {
   unsigned width = std::min(type.getWidth(), 32u);
@@ -48,10 +52,24 @@ public:
   /// The inputs in `bounded` have values from -bound to bound - 1.
   IntegerRanges(func::FuncOp func, const llvm::SetVector<Value> &bounded, int64_t bound) {
     for (Value argument : func.getArguments())
-      ranges[argument] = bounded.contains(argument) ? Range{-bound, bound - 1} : ofType(argument);
-    for (Operation &op : func.getBody().front().without_terminator())
-      if (op.getNumResults() == 1 && isa<IntegerType>(getElementTypeOrSelf(op.getResult(0).getType())))
-        note(op);
+      ranges[argument] = ofType(argument);
+    for (Value value : bounded)
+      ranges[value] = {-bound, bound - 1};
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op->getNumResults() == 1 && isa<IntegerType>(getElementTypeOrSelf(op->getResult(0).getType())) &&
+          !bounded.contains(op->getResult(0)))
+        note(*op);
+    });
+  }
+  /// With the host at hand: an op whose result or an operand leaves the device's integers is computed there, and its
+  /// result has the range that the model's type gives it.
+  explicit IntegerRanges(func::FuncOp func) {
+    for (Value argument : func.getArguments())
+      ranges[argument] = ofType(argument);
+    func.walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (op->getNumResults() == 1 && (isa<TopDialect>(op->getDialect()) || isa<arith::ConstantOp>(op)))
+        noteWithHost(*op);
+    });
   }
 
   struct Problem {
@@ -59,21 +77,58 @@ public:
     Range range;
   };
   ArrayRef<Problem> problems() const { return found; }
+  bool isWithin(Value value, int64_t magnitude) const {
+    Range range = of(value);
+    return range.low >= -magnitude && range.high <= magnitude;
+  }
 
 private:
+  void noteWithHost(Operation &op) {
+    Value result = op.getResult(0);
+    auto isInteger = [](Value value) { return isa<IntegerType>(getElementTypeOrSelf(value.getType())); };
+    Range range = isInteger(result) ? rangeOf(op) : kDevice;
+    if (!isInteger(result) && llvm::none_of(op.getOperands(), isInteger))
+      return;
+    auto isBeyond = [](Range range) { return range.low < kDevice.low || range.high > kDevice.high; };
+    auto beyond =
+        llvm::find_if(op.getOperands(), [&](Value operand) { return isInteger(operand) && isBeyond(of(operand)); });
+    Range own = isInteger(result) ? ofType(result) : kDevice;
+    bool leaves = isInteger(result) && canLeave(op) && (range.low < own.low || range.high > own.high);
+    bool isOfProgram = isControlFlow(&op) || op.getNumOperands() == 0;
+    if (!isOfProgram && (leaves || beyond != op.operand_end()))
+      found.push_back({&op, leaves ? range : of(*beyond)});
+    if (!isInteger(result))
+      return;
+    Range whole = ofModel(result);
+    ranges[result] = range.low < whole.low || range.high > whole.high ? whole : range;
+  }
+
+  /// Whether a value of the op that its type on the device does not hold is the model's own: types that the device has
+  /// wrap in the model as well, and what a float beyond the type becomes is undefined.
+  static bool canLeave(Operation &op) {
+    if (isControlFlow(&op))
+      return false;
+    Type element = getElementTypeOrSelf(op.getResult(0).getType());
+    bool fromFloat = isa<CastOp>(op) && isa<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType()));
+    return element.isSignlessInteger(64) || (isUncomputed(element) && !fromFloat);
+  }
+
   void note(Operation &op) {
     Value result = op.getResult(0);
     Range range = rangeOf(op), own = ofType(result);
     if (range.low < own.low || range.high > own.high) {
-      // Types that the device has wrap in the model as well. What a float beyond the type becomes is undefined.
-      bool fromFloat = isa<CastOp>(op) && isa<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType()));
-      if (isLong(result) || (isUncomputed(getElementTypeOrSelf(result.getType())) && !fromFloat))
+      if (canLeave(op))
         found.push_back({&op, range});
       range = own;
     }
     ranges[result] = range;
   }
 
+  static Range ofModel(Value value) {
+    auto type = cast<IntegerType>(getElementTypeOrSelf(value.getType()));
+    __int128 half = __int128(1) << (type.getWidth() - 1);
+    return type.isUnsigned() ? Range{0, 2 * half - 1} : type.getWidth() == 1 ? Range{0, 1} : Range{-half, half - 1};
+  }
   static Range ofType(Value value) {
     auto type = dyn_cast<IntegerType>(getElementTypeOrSelf(value.getType()));
     return type ? top::rangeOf(type) : kDevice;
@@ -133,6 +188,7 @@ private:
             return Range{0, 1};
           return isa<IntegerType>(from) ? left() : kDevice;
         })
+        .Case([&](HostOp) { return ofModel(op.getResult(0)); })
         .Case([&](WhereOp) { return joinedOperands(op, 1); })
         .Case<ConcatOp>([&](auto) { return joinedOperands(op); })
         .Case([&](ClipOp clip) {
@@ -143,15 +199,36 @@ private:
             range = {std::min(range.low, whole(*most)), std::min(range.high, whole(*most))};
           return range;
         })
-        .Case<ReshapeOp, PermuteOp, SliceOp, ExpandOp, GatherOp, ReduceMaxOp, ReduceMinOp>([&](auto) { return left(); })
+        .Case([&](TopKIndicesOp topK) {
+          return Range{0, cast<RankedTensorType>(topK.getInput().getType()).getShape().back() - 1};
+        })
+        .Case([&](ScatterOp scatter) { return ofScatter(scatter); })
+        .Case<TopKValuesOp, GatherElementsOp>([&](auto) { return left(); })
+        .Case<ReshapeOp, PermuteOp, SliceOp, ExpandOp, GatherOp, ReduceMaxOp, ReduceMinOp, MaxPoolOp>(
+            [&](auto) { return left(); })
         .Default([](Operation *) { return kDevice; });
+  }
+
+  Range ofScatter(ScatterOp scatter) const {
+    Range data = of(scatter.getData()), update = of(scatter.getUpdates());
+    int64_t count = cast<RankedTensorType>(scatter.getPositions().getType()).getNumElements();
+    if (scatter.getReduction() == "add")
+      return {data.low + std::min<__int128>(update.low * count, 0),
+              data.high + std::max<__int128>(update.high * count, 0)};
+    if (scatter.getReduction() != "mul")
+      return data.joined(update);
+    // Any number of factors: signs alone are safe.
+    bool signs = update.low >= -1 && update.high <= 1;
+    __int128 most = std::max(-data.low, data.high);
+    return signs ? Range{-most, most} : Range{-(__int128(1) << 62), __int128(1) << 62};
   }
 
   llvm::DenseMap<Value, Range> ranges;
   SmallVector<Problem> found;
 };
 
-/// The i64 inputs that the ops' values depend on.
+/// The i64 values on which the ops' values depend and that nets get from outside: arguments, and what control flow
+/// makes.
 llvm::SetVector<Value> inputsOf(ArrayRef<IntegerRanges::Problem> problems) {
   llvm::SetVector<Value> inputs;
   llvm::SetVector<Operation *> ops;
@@ -159,7 +236,8 @@ llvm::SetVector<Value> inputsOf(ArrayRef<IntegerRanges::Problem> problems) {
     ops.insert(problem.op);
   for (size_t i = 0; i < ops.size(); ++i)
     for (Value operand : ops[i]->getOperands()) {
-      if (Operation *producer = operand.getDefiningOp())
+      Operation *producer = operand.getDefiningOp();
+      if (producer && !isControlFlow(producer))
         ops.insert(producer);
       else if (isLong(operand))
         inputs.insert(operand);
@@ -174,13 +252,40 @@ bool isUncomputed(Type element) {
   return type && (type.getWidth() == 8 || (type.isUnsigned() && (type.getWidth() == 16 || type.getWidth() == 32)));
 }
 
+/// The greatest bound of the inputs with which no problem is left; 0 when there is none.
+static int64_t greatestBound(func::FuncOp func, const llvm::SetVector<Value> &inputs) {
+  auto fits = [&](int64_t bound) { return IntegerRanges(func, inputs, bound).problems().empty(); };
+  if (inputs.empty() || !fits(1))
+    return 0;
+  int64_t bound = 1, tooMuch = int64_t(INT32_MAX) + 1;
+  while (tooMuch - bound > 1) {
+    int64_t middle = bound + (tooMuch - bound) / 2;
+    (fits(middle) ? bound : tooMuch) = middle;
+  }
+  return bound;
+}
+
+llvm::MapVector<Operation *, std::string> integersForHost(func::FuncOp func) {
+  llvm::MapVector<Operation *, std::string> ops;
+  bool hasHostOps = func.walk([](HostOp) { return WalkResult::interrupt(); }).wasInterrupted();
+  IntegerRanges unbounded(func, {}, 0);
+  // What the host computes may have any value of its type, so that no bound of the inputs helps its readers.
+  if (!hasHostOps &&
+      (unbounded.problems().empty() || greatestBound(func, inputsOf(unbounded.problems())) >= kLeastUsefulBound))
+    return ops;
+  IntegerRanges withHost(func);
+  for (const IntegerRanges::Problem &problem : withHost.problems())
+    ops[problem.op] = "integers from " + text(problem.range.low) + " to " + text(problem.range.high);
+  return ops;
+}
+
 LogicalResult boundIntegers(func::FuncOp func) {
   IntegerRanges unbounded(func, {}, 0);
   if (unbounded.problems().empty())
     return success();
   llvm::SetVector<Value> inputs = inputsOf(unbounded.problems());
-  auto fits = [&](int64_t bound) { return IntegerRanges(func, inputs, bound).problems().empty(); };
-  if (inputs.empty() || !fits(1)) {
+  int64_t bound = greatestBound(func, inputs);
+  if (bound == 0) {
     IntegerRanges least(func, inputs, 1);
     const IntegerRanges::Problem &problem = least.problems().front();
     Type element = getElementTypeOrSelf(problem.op->getResult(0).getType());
@@ -194,18 +299,26 @@ LogicalResult boundIntegers(func::FuncOp func) {
                                    << ", and integers are 32 bits wide on the device; compute them in int32 or float, "
                                       "or clip what they are made of";
   }
-  int64_t bound = 1, tooMuch = int64_t(INT32_MAX) + 1;
-  while (tooMuch - bound > 1) {
-    int64_t middle = bound + (tooMuch - bound) / 2;
-    (fits(middle) ? bound : tooMuch) = middle;
-  }
   Builder builder(func.getContext());
   for (Value input : inputs) {
+    // The rest is bounded where it enters a net.
+    if (!llvm::is_contained(func.getArguments(), input))
+      continue;
     unsigned number = cast<BlockArgument>(input).getArgNumber();
     func.setArgAttr(number, kIndexBoundAttr, builder.getI64IntegerAttr(bound));
     func.setArgAttr(number, kArithmeticBoundAttr, builder.getUnitAttr());
   }
   return success();
+}
+
+SmallVector<Operation *> castsOfLargeIntegers(func::FuncOp func, int64_t exact) {
+  SmallVector<Operation *> casts;
+  IntegerRanges ranges(func, {}, 0);
+  for (auto cast : func.getBody().front().getOps<CastOp>())
+    if (isa<IntegerType>(getElementTypeOrSelf(cast.getInput().getType())) && isa<FloatType>(cast.getTo()) &&
+        !ranges.isWithin(cast.getInput(), exact))
+      casts.push_back(cast);
+  return casts;
 }
 
 } // namespace pto_mlir::top

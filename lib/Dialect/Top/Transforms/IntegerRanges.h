@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_DIALECT_TOP_TRANSFORMS_INTEGERRANGES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace pto_mlir::top {
 
@@ -15,6 +16,13 @@ bool isUncomputed(mlir::Type element);
 /// (kIndexBoundAttr, kArithmeticBoundAttr), which the runtime enforces. An error where no bound does. Constants are
 /// those of the device already.
 llvm::LogicalResult boundIntegers(mlir::func::FuncOp func);
+
+/// The ops, with those in regions, whose integers the device cannot hold exactly: no bound of at least 2^15 for the
+/// inputs would keep them within it. With the values that they have, as text.
+llvm::MapVector<mlir::Operation *, std::string> integersForHost(mlir::func::FuncOp func);
+
+/// The casts from integer to float whose integers may exceed `exact` in magnitude.
+llvm::SmallVector<mlir::Operation *> castsOfLargeIntegers(mlir::func::FuncOp func, int64_t exact);
 
 } // namespace pto_mlir::top
 

@@ -104,7 +104,8 @@ LogicalResult writeTopModule(ModuleOp module, StringRef path, std::string &error
   module->setAttr(kWeightFileAttr, StringAttr::get(module.getContext(), name));
   if (succeeded(writeText(module, path, error)))
     return success();
-  llvm::sys::fs::remove(weights);
+  if (std::error_code left = llvm::sys::fs::remove(weights))
+    error += "; " + (weights + " is left behind: " + left.message()).str();
   return failure();
 }
 

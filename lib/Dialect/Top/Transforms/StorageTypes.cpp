@@ -1,7 +1,9 @@
 //===- StorageTypes.cpp - Storage types of tensors ----------------------------===//
 
+#include "IntegerRanges.h"
 #include "NarrowIntegers.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 
@@ -49,7 +51,9 @@ bool staysWide(OpOperand &use) {
 
 class Narrowing {
 public:
-  Narrowing(func::FuncOp func, FloatType storage) : func(func), storage(storage), builder(func.getContext()) {}
+  /// `positions`: casts of integers that the storage type does not hold exactly.
+  Narrowing(func::FuncOp func, FloatType storage, ArrayRef<Operation *> positions)
+      : func(func), storage(storage), builder(func.getContext()), kept(positions.begin(), positions.end()) {}
   void run();
 
 private:
@@ -60,22 +64,69 @@ private:
     auto tensor = dyn_cast<RankedTensorType>(type);
     return tensor && tensor.getElementType().isF32();
   }
+  void keepPositions();
   void narrowInputs();
   void narrowConstants();
   bool fits(const Weight &weight);
   std::vector<char> rounded(const Weight &weight, StringRef name);
   void narrowResults();
+  void narrowKept();
   void widenOutputs();
 
   func::FuncOp func;
   FloatType storage;
   OpBuilder builder;
+  llvm::SmallSetVector<Operation *, 4> kept; ///< ops whose results stay f32
 };
+
+// What is computed elementwise from positions and constants alone stays as wide as they are: a rounded position is
+// another position.
+void Narrowing::keepPositions() {
+  if (kept.empty())
+    return;
+  auto isWideFrom = [&](Value value) { return value.getDefiningOp() && kept.contains(value.getDefiningOp()); };
+  auto isConstant = [](Value value) { return isa_and_nonnull<WeightOp, arith::ConstantOp>(value.getDefiningOp()); };
+  for (Operation &op : func.getBody().front()) {
+    if (isa<AddOp, SubOp, MulOp, DivOp, NegOp, AbsOp, FloorOp, CeilOp, RoundOp, SinOp, CosOp, ReshapeOp, ExpandOp,
+            ConcatOp, SliceOp, CompareOp>(op) &&
+        (isWide(op.getResult(0).getType()) || isa<CompareOp>(op)) && llvm::any_of(op.getOperands(), isWideFrom) &&
+        llvm::all_of(op.getOperands(), [&](Value value) { return isWideFrom(value) || isConstant(value); }))
+      kept.insert(&op);
+  }
+  // What only moves them to other ops moves the narrow values.
+  for (Operation &op : llvm::reverse(func.getBody().front()))
+    if (kept.contains(&op) && isa<ReshapeOp, ExpandOp, ConcatOp, SliceOp>(op) &&
+        llvm::none_of(op.getUsers(), [&](Operation *user) { return kept.contains(user); }))
+      kept.remove(&op);
+}
+
+// Other ops read what was kept in the storage type.
+void Narrowing::narrowKept() {
+  for (Operation *op : kept) {
+    Value wide = op->getResult(0);
+    auto narrows = [&](OpOperand &use) {
+      return !kept.contains(use.getOwner()) && !isa<func::ReturnOp>(use.getOwner());
+    };
+    if (!isWide(wide.getType()) || llvm::none_of(wide.getUses(), narrows))
+      continue;
+    builder.setInsertionPointAfter(op);
+    Value narrowed = builder.create<CastOp>(builder.getUnknownLoc(), wide, TypeAttr::get(storage));
+    wide.replaceUsesWithIf(narrowed,
+                           [&](OpOperand &use) { return use.getOwner() != narrowed.getDefiningOp() && narrows(use); });
+  }
+}
 
 void Narrowing::narrowInputs() {
   builder.setInsertionPointToStart(&func.getBody().front());
   for (BlockArgument argument : func.getArguments()) {
-    if (!isWide(argument.getType()) || argument.use_empty())
+    if (!isWide(argument.getType()))
+      continue;
+    // Nobody outside sees a state.
+    if (isStateArgument(func, argument.getArgNumber())) {
+      argument.setType(narrow(argument.getType()));
+      continue;
+    }
+    if (argument.use_empty())
       continue;
     auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, TypeAttr::get(storage));
     // An argument that the net returns unchanged keeps its type.
@@ -131,7 +182,8 @@ void Narrowing::narrowConstants() {
       continue;
     bool spreads = llvm::any_of(wide.getUses(), isSpread) && fits(*weight);
     auto narrows = [&](OpOperand &use) {
-      return !staysWide(use) && !(spreads && isSpread(use)) && !isa<func::ReturnOp>(use.getOwner());
+      return !staysWide(use) && !(spreads && isSpread(use)) && !isa<func::ReturnOp>(use.getOwner()) &&
+             !kept.contains(use.getOwner());
     };
     if (llvm::none_of(wide.getUses(), narrows))
       continue;
@@ -149,7 +201,7 @@ void Narrowing::narrowConstants() {
 void Narrowing::narrowResults() {
   for (Operation &op : func.getBody().front()) {
     // Casts of inputs already have the storage type; constants are done above.
-    if (op.getDialect() != func.getContext()->getLoadedDialect<TopDialect>() || isa<WeightOp>(op))
+    if (op.getDialect() != func.getContext()->getLoadedDialect<TopDialect>() || isa<WeightOp>(op) || kept.contains(&op))
       continue;
     if (auto cast = dyn_cast<CastOp>(op); cast && cast.getTo().isF32())
       cast.setTo(storage);
@@ -172,17 +224,21 @@ void Narrowing::widenOutputs() {
   Operation *terminator = func.getBody().front().getTerminator();
   builder.setInsertionPoint(terminator);
   for (auto [operand, type] : llvm::zip(terminator->getOpOperands(), func.getResultTypes()))
-    if (operand.get().getType() != type)
+    if (operand.get().getType() != type && !stateOfResult(func, operand.getOperandNumber()))
       operand.set(builder.create<CastOp>(
           namedLoc(func.getContext(), getTensorName(operand.get()), getTensorLayout(operand.get())), operand.get(),
           TypeAttr::get(builder.getF32Type())));
 }
 
 void Narrowing::run() {
+  keepPositions();
   narrowInputs();
   narrowConstants();
   narrowResults();
+  narrowKept();
   widenOutputs();
+  func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(),
+                                               func.getBody().front().getTerminator()->getOperandTypes()));
 }
 
 struct TopStorageTypes : impl::TopStorageTypesBase<TopStorageTypes> {
@@ -203,10 +259,14 @@ struct TopStorageTypes : impl::TopStorageTypesBase<TopStorageTypes> {
       if (func.isExternal())
         continue;
       PTO_DEBUG("@" << func.getName() << ": storage " << mode.getValue());
+      // Whole numbers up to 2^precision are exact; their ranges are known before booleans become integers.
+      SmallVector<Operation *> positions;
+      if (storage)
+        positions = castsOfLargeIntegers(func, int64_t(1) << storage.getFPMantissaWidth());
       if (failed(narrowIntegers(func)))
         return signalPassFailure();
       if (storage)
-        Narrowing(func, storage).run();
+        Narrowing(func, storage, positions).run();
     }
   }
 };

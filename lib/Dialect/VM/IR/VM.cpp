@@ -31,10 +31,12 @@ void VMDialect::initialize() {
 
 LogicalResult FuncOp::verify() {
   Block &entry = getBody().front();
-  uint64_t expected = getInputs() + getOutputs() + 1;
+  bool hasState = (*this)->hasAttr(kStateAttr);
+  uint64_t expected = getInputs() + getOutputs() + 1 + hasState;
   if (entry.getNumArguments() != expected)
     return emitOpError() << "expects " << expected << " block arguments (" << getInputs() << " inputs, " << getOutputs()
-                         << " outputs and the weights), got " << entry.getNumArguments();
+                         << " outputs and the weights" << (hasState ? ", and the state" : "") << "), got "
+                         << entry.getNumArguments();
   for (BlockArgument argument : entry.getArguments())
     if (!isa<BufferType>(argument.getType()))
       return emitOpError() << "expects block arguments of type !vm.buffer, got " << argument.getType();
@@ -82,6 +84,24 @@ LogicalResult LaunchOp::verify() {
       return emitOpError() << "expects byte counts that are not negative, got " << value;
   if (!isDevice() && getReason().value_or("").empty())
     return emitOpError() << "expects a reason for running on the host";
+  if (!getScalars())
+    return success();
+  if (!isDevice())
+    return emitOpError() << "passes scalars to a host op, which takes none";
+  auto symbols = (*this)->getParentOfType<FuncOp>()->getAttrOfType<ArrayAttr>("vm.symbols");
+  size_t known = symbols ? symbols.size() : 0;
+  if (getScalars()->getNumDims() || getScalars()->getNumSymbols() != known)
+    return emitOpError() << "expects scalars as functions of the " << known << " symbols of its function, got "
+                         << getScalarsAttr();
+  for (AffineExpr scalar : getScalars()->getResults()) {
+    bool isPolynomial = true;
+    scalar.walk([&](AffineExpr part) {
+      isPolynomial &= isa<AffineConstantExpr, AffineSymbolExpr>(part) || part.getKind() == AffineExprKind::Add ||
+                      part.getKind() == AffineExprKind::Mul;
+    });
+    if (!isPolynomial)
+      return emitOpError() << "expects scalars that are sums of products, got " << getScalarsAttr();
+  }
   return success();
 }
 

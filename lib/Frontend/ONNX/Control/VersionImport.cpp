@@ -249,7 +249,7 @@ private:
   // Builds the choice among the good versions; its results are the outputs.
   bool choose() {
     for (auto &block : blocks)
-      (void)block.release(); // a region's, or emptied by chooseVersion
+      block.release(); // NOLINT(bugprone-unused-return-value): chooseVersion gives it to a region, or erases it
     std::optional<SmallVector<Value>> results = importer.chooseVersion(decider, set.get(), good, message());
     if (!results)
       return false;

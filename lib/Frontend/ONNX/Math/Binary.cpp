@@ -18,9 +18,18 @@ static LogicalResult importDiv(Node &node) {
   return importBinary<top::DivOp>(node);
 }
 
-// The exponent may have another type than the base; it is converted.
+// The exponent may have another type than the base; it is converted. An integer to the power of a float is rounded
+// toward zero from double precision.
 static LogicalResult importPow(Node &node) {
   Type element = node.type(0).getElementType();
+  if (isa<IntegerType>(element) && isa<FloatType>(node.type(1).getElementType())) {
+    auto cast = [&](StringRef name, Value value, Type to) {
+      return node.create<top::CastOp>(name, value, {node.named("to", TypeAttr::get(to))});
+    };
+    Type wide = node.builder().getF64Type();
+    Value power = node.create<top::PowOp>("", {cast("", node.input(0), wide), cast("", node.input(1), wide)});
+    return node.finish(cast(node.outputName(), power, element));
+  }
   Value exponent = node.input(1);
   if (node.type(1).getElementType() != element)
     exponent = node.create<top::CastOp>("", exponent, {node.named("to", TypeAttr::get(element))});

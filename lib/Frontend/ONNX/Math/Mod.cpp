@@ -5,11 +5,14 @@ using namespace mlir;
 
 namespace pto_mlir::onnx {
 
-// The remainder of integers: of a division toward zero (fmod = 1), or with the sign of the divisor.
+// The remainder: of a division toward zero (fmod = 1), or with the sign of the divisor. That of floats is exact however
+// large the quotient is, which takes more bits than the vector engine has.
 static LogicalResult importMod(Node &node) {
   bool likeC = node.intAttr("fmod", 0) != 0;
   if (!isa<IntegerType>(node.type(0).getElementType()))
-    return node.error("on floats is not supported");
+    return node.hostBinary(likeC ? "fmod" : "mod", "the exact remainder of floats");
+  if (node.type(0).getElementType().isUnsignedInteger(64))
+    return node.hostBinary(likeC ? "fmod" : "mod", "unsigned 64-bit integers");
   if (std::optional<top::Weight> divisor = node.constant(1); divisor && llvm::is_contained(top::toInts(*divisor), 0))
     return node.error("divides by a constant that holds 0");
   Formula f(node);
@@ -19,11 +22,8 @@ static LogicalResult importMod(Node &node) {
     return f.result<top::SubOp>(a, product);
   Value rest = f.of<top::SubOp>(a, product);
   Value zero = rest ? f.constant(rest, 0) : rest;
-  auto compare = [&](Value x, Value y, StringRef mode) {
-    return node.create<top::CompareOp>("", {x, y}, {node.named("mode", node.builder().getStringAttr(mode))});
-  };
-  Value isOpposite = f.of<top::XorOp>(compare(rest, zero, "lt"), compare(b, zero, "lt"));
-  Value isMended = f.of<top::AndOp>(isOpposite, f.of<top::NotOp>(compare(rest, zero, "eq")));
+  Value isOpposite = f.of<top::XorOp>(f.compare(rest, "lt", zero), f.compare(b, "lt", zero));
+  Value isMended = f.of<top::AndOp>(isOpposite, f.of<top::NotOp>(f.compare(rest, "eq", zero)));
   return node.result<top::WhereOp>({isMended, f.of<top::AddOp>(rest, b), rest});
 }
 

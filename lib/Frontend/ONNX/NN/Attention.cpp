@@ -53,7 +53,9 @@ HeadTensor withPast(Node &node, HeadTensor tensor, unsigned past, unsigned outpu
   if (!node.has(past) && !node.wantsOutput(output))
     return tensor;
   tensor = splitHeads(node, tensor, node.has(past) ? "" : node.outputName(output));
-  if (node.has(past))
+  if (node.appendsToState(past))
+    tensor.value = node.appendToState(node.outputName(output), past, tensor.value, 2);
+  else if (node.has(past))
     tensor.value = concatenate(node, node.outputName(output), {node.input(past), tensor.value}, 2);
   if (tensor.value && node.wantsOutput(output))
     node.set(output, tensor.value);
@@ -105,6 +107,8 @@ LogicalResult importAttention(Node &node) {
     return failure();
   if (node.has(kLengths)) // rows end where the keys do
     spec.lengths = castTo(node, node.input(kLengths), node.builder().getI32Type());
+  else if (Value length = node.grownLength(spec.key.value, spec.key.isMerged ? 1 : 2, spec.query.batch()))
+    spec.lengths = length;
   else
     spec.offset = past;
   if (node.has(kMask) && !(spec.bias = readMask(node, spec.key.rows(), node.type(kQuery).getElementType())))

@@ -81,7 +81,7 @@ mlir::Value rotate(Node &node, llvm::StringRef name, HeadTensor tensor, mlir::Va
                    int64_t rotated, bool interleaved);
 
 /// `cache` with the rows of `update` along `axis` written from row `first[b]` (i32 of [batch]; null for 0) on; around
-/// the end of the cache if `circular`.
+/// the end of the cache if `circular`. A state is written in place.
 mlir::Value writeRows(Node &node, llvm::StringRef name, mlir::Value cache, mlir::Value update, mlir::Value first,
                       int64_t axis, bool circular);
 

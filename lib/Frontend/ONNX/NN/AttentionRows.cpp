@@ -1,6 +1,7 @@
 // Rotation of heads and writing of rows into a cache.
 #include "../Composite.h"
 #include "AttentionParts.h"
+#include "pto_mlir/Dialect/Top/IR/State.h"
 
 using namespace mlir;
 
@@ -94,6 +95,13 @@ private:
 Value writeRows(Node &node, StringRef name, Value cache, Value update, Value first, int64_t axis, bool circular) {
   if (!cache || !update)
     return {};
+  if (top::isState(cache) || cache.getDefiningOp<top::StateWriteOp>()) {
+    if (failed(node.countStateRows(tensorOf(update).getDimSize(axis))))
+      return {};
+    Value place = first ? first : counting(node, 1, {1});
+    return node.create<top::StateWriteOp>(name, {cache, update, place},
+                                          {node.i64("axis", axis), node.flag("circular", circular)});
+  }
   Formula f(node);
   ArrayRef<int64_t> shape = tensorOf(cache).getShape();
   int64_t size = shape[axis], rows = tensorOf(update).getDimSize(axis), batch = axis > 0 ? shape[0] : 1;

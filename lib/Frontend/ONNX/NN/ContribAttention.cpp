@@ -62,7 +62,10 @@ LogicalResult readBias(Node &node, AttentionSpec &spec, std::optional<unsigned> 
 LogicalResult finish(Node &node, AttentionSpec &spec, int64_t past, unsigned mask, unsigned bias) {
   spec.scale = scaleOf(node, spec.query);
   spec.causal = node.intAttr("unidirectional", 0) != 0;
-  spec.offset = past;
+  if (Value length = node.grownLength(spec.key.value, 2, spec.query.batch()))
+    spec.lengths = length;
+  else
+    spec.offset = past;
   if (failed(readBias(node, spec, mask, bias)))
     return failure();
   return finishAttention(node, spec);
@@ -159,8 +162,14 @@ LogicalResult importMultiHead(Node &node) {
     return failure();
   int64_t past = node.has(kPastKey) ? node.type(kPastKey).getDimSize(2) : 0;
   if (past || node.wantsOutput(1) || node.wantsOutput(2)) {
-    spec.key = withPast(node, spec.key, past ? node.input(kPastKey) : Value(), node.outputName(1));
-    spec.value = withPast(node, spec.value, past ? node.input(kPastValue) : Value(), node.outputName(2));
+    if (node.appendsToState(kPastKey) && node.appendsToState(kPastValue)) {
+      spec.key = splitHeads(node, spec.key), spec.value = splitHeads(node, spec.value);
+      spec.key.value = node.appendToState(node.outputName(1), kPastKey, spec.key.value, 2);
+      spec.value.value = node.appendToState(node.outputName(2), kPastValue, spec.value.value, 2);
+    } else {
+      spec.key = withPast(node, spec.key, past ? node.input(kPastKey) : Value(), node.outputName(1));
+      spec.value = withPast(node, spec.value, past ? node.input(kPastValue) : Value(), node.outputName(2));
+    }
     if (!spec.key.value || !spec.value.value)
       return failure();
     if (node.wantsOutput(1))

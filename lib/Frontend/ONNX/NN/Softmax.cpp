@@ -9,7 +9,8 @@ static LogicalResult importSoftmax(Node &node) {
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), node.type(0).getRank());
   if (!axis)
     return failure();
-  return node.result<top::SoftmaxOp>(node.input(0), {node.i64("axis", *axis)});
+  Value scores = node.hideGrownRows(node.input(0), *axis);
+  return scores ? node.result<top::SoftmaxOp>(scores, {node.i64("axis", *axis)}) : failure();
 }
 
 // Before opset 13: over all dimensions from the axis on, flattened.

@@ -12,6 +12,13 @@ static LogicalResult importConcat(Node &node) {
     return failure();
   if (node.numInputs() == 1)
     return node.finish(node.input(0));
+  if (node.appendsToState(0)) {
+    SmallVector<Value> rows;
+    for (unsigned i = 1; i < node.numInputs(); ++i)
+      rows.push_back(node.input(i));
+    Value added = rows.size() == 1 ? rows[0] : node.create<top::ConcatOp>("", rows, {node.i64("axis", *axis)});
+    return node.finish(node.appendToState(node.outputName(), 0, added, *axis));
+  }
   SmallVector<Value> inputs;
   for (unsigned i = 0; i < node.numInputs(); ++i) {
     if (!node.has(i))

@@ -120,6 +120,7 @@ static LogicalResult importRange(Node &node) {
   if (!(count < kMost))
     return node.error("delta must not be 0, and the result not be larger than 2^26 elements");
   std::vector<double> values;
+  values.reserve(static_cast<size_t>(std::max(count, 0.0)));
   for (int64_t i = 0; i < count; ++i)
     values.push_back(start + i * delta);
   node.set(0, makeWeight(shaped(values.size()), top::fromDoubles(element, values)));

@@ -1,6 +1,6 @@
-// ScatterND and ScatterElements as gathers: for each row of the result, which update it takes. Known indices give that
-// list at import, one list per update that falls on the same row. Computed indices are compared with the rows; the
-// greatest number of an update that matches is the last one written.
+// ScatterND and ScatterElements. Known indices become gathers: for each row of the result, which update it takes, one
+// list per update that falls on the same row. Computed indices, or many updates of one row, go to a kernel that applies
+// update after update.
 #include "../Registry.h"
 #include "Positions.h"
 
@@ -27,25 +27,36 @@ public:
     if (!positions || !data || !updates)
       return failure();
     std::optional<top::Weight> known = top::getConstant(positions);
-    if (failed(known ? applyKnown(top::toInts(*known), reduction) : applyComputed(count, reduction)))
+    auto rounds = known ? roundsOf(top::toInts(*known), reduction) : Rounds();
+    if (rounds.empty() || rounds.size() > kMaxRounds)
+      data = node.create<top::ScatterOp>("", {data, positions, updates},
+                                         {node.named("reduction", node.builder().getStringAttr(reduction))});
+    else if (failed(applyKnown(rounds, reduction)))
+      return failure();
+    if (!data)
       return failure();
     return node.finish(node.reshape(node.outputName(), data, node.type(0).getShape()));
   }
 
 private:
-  LogicalResult applyKnown(ArrayRef<int64_t> places, StringRef reduction) {
-    // Round r: the r-th update of each row; without a reduction the last one alone.
-    std::vector<std::vector<int64_t>> rounds;
+  using Rounds = std::vector<std::vector<int64_t>>;
+
+  /// Round r: the r-th update of each row, or -1; without a reduction the last one alone.
+  Rounds roundsOf(ArrayRef<int64_t> places, StringRef reduction) const {
+    Rounds rounds;
     std::vector<size_t> seen(rows, 0);
     for (auto [update, row] : llvm::enumerate(places)) {
       size_t round = reduction == "none" ? 0 : seen[row]++;
       if (round == rounds.size())
         rounds.emplace_back(rows, -1);
       rounds[round][row] = update;
+      if (rounds.size() > kMaxRounds)
+        break;
     }
-    if (rounds.size() > kMaxRounds)
-      return node.error("with " + Twine(rounds.size()) + " updates of one element is not supported; " +
-                        Twine(kMaxRounds) + " are");
+    return rounds;
+  }
+
+  LogicalResult applyKnown(const Rounds &rounds, StringRef reduction) {
     OpBuilder &b = node.builder();
     for (const std::vector<int64_t> &takes : rounds) {
       std::vector<int64_t> sources, mask;
@@ -65,25 +76,6 @@ private:
     return success();
   }
 
-  LogicalResult applyComputed(int64_t count, StringRef reduction) {
-    if (reduction != "none")
-      return node.error("with reduction '" + reduction + "' needs constant indices");
-    if (rows * count > kMaxComparisons)
-      return node.error("of " + Twine(count) + " computed indices into " + Twine(rows) + " rows is not supported; " +
-                        Twine(kMaxComparisons) + " comparisons are the most");
-    Value here = rangeAlong(node, 2, 0, rows), number = rangeAlong(node, 2, 1, count);
-    Value places = node.reshape("", positions, {1, count});
-    Value matches = f.compare(places, "eq", here);
-    Value numbers = f.where(matches, number, f.constant(number, -1));
-    Value source = numbers ? node.create<top::ReduceMaxOp>("", numbers, {node.i64s("axes", 1)}) : numbers;
-    if (!source)
-      return failure();
-    Value written = f.compare(f.constant(source, -1), "lt", source);
-    Value safe = node.reshape("", f.of<top::MaxOp>(source, 0.0), {rows});
-    Value selected = safe ? node.create<top::GatherOp>("", {updates, safe}, {node.i64("axis", 0)}) : safe;
-    return written && selected ? apply(written, selected, reduction) : failure();
-  }
-
   // data = mask ? combined : data
   LogicalResult apply(Value mask, Value selected, StringRef reduction) {
     if (!selected)
@@ -99,7 +91,6 @@ private:
 
   // Each round is a gather and a selection over the whole tensor.
   static constexpr size_t kMaxRounds = 64;
-  static constexpr int64_t kMaxComparisons = int64_t(1) << 28;
   Node &node;
   Formula f;
   Value positions, data, updates;
@@ -141,6 +132,7 @@ static LogicalResult importScatterND(Node &node) {
 }
 
 void registerScatter(Registry &registry) {
+  registry.add("Scatter", {9, 10, 3, 3, importScatterElements});
   registry.add("ScatterElements", {11, kMaxOpset, 3, 3, importScatterElements});
   registry.add("ScatterND", {11, kMaxOpset, 3, 3, importScatterND});
 }

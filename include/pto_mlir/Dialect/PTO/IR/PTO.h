@@ -55,6 +55,14 @@ inline constexpr llvm::StringLiteral kPanelAttr = "pto.panel";
 /// On such a kernel: for each argument the elements from one row to the next, 0 where rows follow each other.
 inline constexpr llvm::StringLiteral kPitchesAttr = "pto.pitches";
 
+/// On an argument of a kernel on tensors: its extents as functions of the launch's scalar 0, an affine map; the type
+/// has those of the greatest value.
+inline constexpr llvm::StringLiteral kSizesAttr = "pto.sizes";
+/// On a kernel with such arguments: the greatest value of the scalar.
+inline constexpr llvm::StringLiteral kGreatestSizeAttr = "pto.greatest_size";
+/// On such a vector kernel while it is tiled: the greatest extent of the dimension that is known at run time.
+inline constexpr llvm::StringLiteral kGreatestRowsAttr = "pto.greatest_rows";
+
 /// The engine that a class of ops stands for (record_event, barrier_sync, get_buf).
 Pipe getEventPipe(SyncOpType type);
 /// Of a `#pto.pipe_event_type` or `#pto.sync_op_type`.

@@ -8,7 +8,7 @@
 namespace pto_mlir::top {
 
 /// Whether `op` belongs to the host program rather than to a net: top.if, top.loop, top.scan, and ops on run-time
-/// extents (top.dim, top.assume, top.require, top.nonzero).
+/// extents (top.dim, top.assume, top.require, top.nonzero), and top.host.
 bool isControlFlow(mlir::Operation *op);
 
 /// The type of one row of a tensor: all dimensions but the first. Null for a scalar.

@@ -16,6 +16,11 @@ inline constexpr llvm::StringLiteral kTypeAttr = "top.type";
 inline constexpr llvm::StringLiteral kIndexBoundAttr = "top.index_bound";
 /// Beside it: the bound keeps the net's 64-bit arithmetic within the 32 bits of the device.
 inline constexpr llvm::StringLiteral kArithmeticBoundAttr = "top.arithmetic_bound";
+/// Attribute of `@main`: the numbers that inputs' shapes give at run time, {name, least, greatest, multiple} each.
+/// Shapes are those of the greatest.
+inline constexpr llvm::StringLiteral kSymbolsAttr = "top.symbols";
+/// Argument and result attribute of `@main`: the extents as functions of the symbols, an affine map without dimensions.
+inline constexpr llvm::StringLiteral kSizesAttr = "top.sizes";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";
 /// Module attribute: constants whose values were clamped to the range of their storage type (array of strings).

@@ -9,7 +9,8 @@ include "pto_mlir/Dialect/Top/IR/TopBase.td"
 // The values match Region in lib/PModel/PModel.fbs.
 def Top_Region : I32EnumAttr<"Region", "global memory region of a kernel operand", [
     I32EnumAttrCase<"Input", 0, "input">, I32EnumAttrCase<"Output", 1, "output">,
-    I32EnumAttrCase<"Weights", 2, "weights">, I32EnumAttrCase<"Workspace", 3, "workspace">]> {
+    I32EnumAttrCase<"Weights", 2, "weights">, I32EnumAttrCase<"Workspace", 3, "workspace">,
+    I32EnumAttrCase<"State", 4, "state">]> {
   let cppNamespace = "::pto_mlir::top";
   let genSpecializedAttr = 0;
 }
@@ -18,7 +19,7 @@ def Top_PlaceAttr : AttrDef<Top_Dialect, "Place"> {
   let mnemonic = "place";
   let summary = "location of a kernel operand in global memory";
   let description = [{
-    `offset` is in bytes for the weights section and the workspace; for `input` and `output` it is the index of that input or output,
+    `offset` is in bytes for the weights section, the workspace and the state; for `input` and `output` it is the index of that input or output,
     which the operand covers from its first byte.
 
     Example: `#top.place<workspace, 4096>`, `#top.place<input, 0>`

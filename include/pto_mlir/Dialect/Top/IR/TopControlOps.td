@@ -131,4 +131,21 @@ def Top_NonZeroOp : Top_Op<"nonzero", [Pure]> {
   let hasVerifier = 1;
 }
 
+def Top_HostOp : Top_Op<"host", [Pure]> {
+  let summary = "an operation that the host program computes";
+  let description = [{
+    Calls `@host.<kernel>` (`pto_mlir/HostOps/TensorOps.h`) on the inputs, with `parameters` as the attributes of the call. `reason` says why
+    the engines do not compute it; reports show it beside the tensor's name.
+
+    Example:
+    ```mlir
+    %r = top.host "bitxor"(%a, %b) {reason = "64-bit integers"} : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
+    ```
+  }];
+  let arguments = (ins StrAttr:$kernel, Variadic<AnyRankedTensor>:$inputs, OptionalAttr<DictionaryAttr>:$parameters, StrAttr:$reason);
+  let results = (outs AnyRankedTensor:$output);
+  let assemblyFormat = "$kernel `(` $inputs `)` attr-dict `:` functional-type($inputs, $output)";
+  let hasVerifier = 1;
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPCONTROLOPS_TD

@@ -27,7 +27,8 @@ def Top_LaunchOp : Top_Op<"launch", [Pure, AttrSizedOperandSegments, Destination
     writes to out i. The symbol is not verified against the callee's type, because lowering changes that type to pointers.
 
     `names` holds one tensor name per result ("" if it is not needed), `layouts` one of "", "NHWC" per result, `absorbed` the names of
-    tensors that the kernel computes but does not store, `places` one `#top.place` per operand (after `plan-global-memory`).
+    tensors that the kernel computes but does not store, `places` one `#top.place` per operand (after `plan-global-memory`), `scalars` the
+    kernel's further arguments as sums of products of @main's symbols.
 
     Example:
     ```mlir
@@ -36,7 +37,7 @@ def Top_LaunchOp : Top_Op<"launch", [Pure, AttrSizedOperandSegments, Destination
   }];
   let arguments = (ins FlatSymbolRefAttr:$kernel, Variadic<AnyRankedTensor>:$inputs, Variadic<AnyRankedTensor>:$inits,
       OptionalAttr<StrArrayAttr>:$names, OptionalAttr<StrArrayAttr>:$layouts, OptionalAttr<StrArrayAttr>:$absorbed,
-      OptionalAttr<TypedArrayAttrBase<Top_PlaceAttr, "array of places">>:$places);
+      OptionalAttr<TypedArrayAttrBase<Top_PlaceAttr, "array of places">>:$places, OptionalAttr<AffineMapAttr>:$scalars);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{ $kernel (`ins` `(` $inputs^ `:` type($inputs) `)`)? (`outs` `(` $inits^ `:` type($inits) `)`)?
                           attr-dict (`->` type($results)^)? }];

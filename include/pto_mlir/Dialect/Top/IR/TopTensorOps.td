@@ -100,6 +100,26 @@ def Top_ExpandOp : Top_TensorOp<"expand"> {
   let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$shape);
 }
 
+def Top_StateWriteOp : Top_TensorOp<"state_write"> {
+  let summary = "a state with rows of an update written into it";
+  let description = [{
+    `output` is `state` with rows `position .. position + n - 1` along `axis` replaced by the n rows of `update`. `position` is an i32 of [1], or
+    of [batch], with a number for each index of dimension 0. Rows begin at the nearest place where they fit, so that a kernel never writes outside
+    of its operand; with `circular` they continue at row 0 behind the last one.
+
+    The state is an argument of `@main` that lives between runs (`pto_mlir/Dialect/Top/IR/State.h`), or the result of another write to it. The
+    write is done in place: what reads `state` runs before it.
+
+    Example:
+    ```mlir
+    %r = top.state_write %cache, %rows, %position {axis = 2}
+        : (tensor<1x3x2048x64xf16>, tensor<1x3x1x64xf16>, tensor<1xi32>) -> tensor<1x3x2048x64xf16>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$state, Top_Tensor:$update, Top_Tensor:$position, I64Attr:$axis,
+      DefaultValuedAttr<BoolAttr, "false">:$circular);
+}
+
 def Top_GatherOp : Top_TensorOp<"gather"> {
   let summary = "slices of the data selected by an index tensor";
   let description = [{
@@ -113,6 +133,56 @@ def Top_GatherOp : Top_TensorOp<"gather"> {
     ```
   }];
   let arguments = (ins Top_Tensor:$data, Top_Tensor:$indices, I64Attr:$axis);
+}
+
+// Ops whose kernels are tile templates (pto_mlir/Kernels/Templates.h). Topk ops of the same operand become one kernel.
+class Top_TopKOp<string mnemonic, string what> : Top_TensorOp<mnemonic> {
+  let summary = what # " of the k greatest (or least) elements of each row";
+  let description = [{
+    Rows are the innermost dimension of `input`, whose size becomes `k`. The elements are in descending order, ascending unless `largest`; of equal
+    elements the one with the lower index comes first. Where NaN goes is not specified. Integers are compared as f32: they must be exact there.
+
+    Example:
+    ```mlir
+    %r = top.}] # mnemonic # [{ %x {k = 2} : (tensor<3x8xf32>) -> tensor<3x2x}] # !if(!eq(what, "the values"), "f32", "i64") # [{>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, I64Attr:$k, DefaultValuedAttr<BoolAttr, "true">:$largest);
+}
+def Top_TopKValuesOp : Top_TopKOp<"topk_values", "the values">;
+def Top_TopKIndicesOp : Top_TopKOp<"topk_indices", "the positions"> {
+  let extraClassDeclaration = [{
+    /// Positions are i64 in a model and i32 after top-storage-types.
+    static bool isCompatibleReturnTypes(::mlir::TypeRange inferred, ::mlir::TypeRange actual);
+  }];
+}
+
+def Top_GatherElementsOp : Top_TensorOp<"gather_elements"> {
+  let summary = "elements of each row selected by the row's own indices";
+  let description = [{
+    `output[o, j] = data[o, indices[o, j]]`; a negative index counts from the end. An index outside [-n, n) of a row of n elements reads the
+    nearest element.
+
+    Example:
+    ```mlir
+    %r = top.gather_elements %x, %i : (tensor<4x100xf32>, tensor<4x7xi32>) -> tensor<4x7xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$data, Top_Tensor:$indices);
+}
+
+def Top_ScatterOp : Top_TensorOp<"scatter"> {
+  let summary = "the data with rows replaced by, or combined with, updates at computed places";
+  let description = [{
+    For each i in order, row `positions[i]` of the data and row i of the updates become a row of the output by `reduction`: none (the update),
+    add, mul, max or min. Updates of one row follow each other in the order of i; a position outside [0, rows) changes nothing.
+
+    Example:
+    ```mlir
+    %r = top.scatter %x, %p, %u {reduction = "add"} : (tensor<9x4xf32>, tensor<5xi32>, tensor<5x4xf32>) -> tensor<9x4xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$data, Top_Tensor:$positions, Top_Tensor:$updates, DefaultValuedStrAttr<StrAttr, "none">:$reduction);
 }
 
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD

@@ -94,6 +94,29 @@ def TopFuse : Pass<"top-fuse", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
 }
 
+def TopLegalizeTypes : Pass<"top-legalize-types", "::mlir::ModuleOp"> {
+  let summary = "hand to the host what no engine computes exactly";
+  let description = [{
+    Becomes `top.host`, with the reason:
+    - an op on f64, u64, or floats of 8 bits; a power, matrix product or mean of integers, a quotient of i16;
+    - an op on integers of 64 bits whose values 32 bits do not hold, by intervals from constants, shapes and inputs
+      (an input that reaches the op must be allowed at least 15 bits; a smaller bound sends the op to the host);
+    - an op on 8-bit or unsigned integers whose values wrap in the model;
+    - an op that reads such a value;
+    - in pipelines, an op whose tile template has no kernel of its size on any architecture.
+    Integers of the inputs are taken to fit 32 bits; the runtime checks them where a net takes them. An op that the host lacks, too, is an
+    error.
+
+    ```mlir
+    %0 = top.mul %x, %y : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+    ```
+    becomes
+    ```mlir
+    %0 = top.host "mul"(%x, %y) {reason = "elements of type f64"} : (tensor<3xf64>, tensor<3xf64>) -> tensor<3xf64>
+    ```
+  }];
+}
+
 def TopFuseAttention : Pass<"top-fuse-attention", "::mlir::ModuleOp"> {
   let summary = "recognise attentions that a model spells";
   let description = [{

@@ -13,6 +13,11 @@
 
 #include "pto_mlir/Dialect/VM/IR/VMDialect.h.inc"
 
+namespace pto_mlir::vm {
+/// Attribute of a net's `vm.func`, and before it of `@main`: the state of the net (vm.func).
+inline constexpr llvm::StringLiteral kStateAttr = "vm.state";
+} // namespace pto_mlir::vm
+
 #define GET_TYPEDEF_CLASSES
 #include "pto_mlir/Dialect/VM/IR/VMTypes.h.inc"
 

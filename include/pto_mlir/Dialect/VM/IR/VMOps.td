@@ -12,7 +12,8 @@ class VM_Op<string mnemonic, list<Trait> traits = []> : Op<VM_Dialect, mnemonic,
 def VM_FuncOp : VM_Op<"func", [IsolatedFromAbove, Symbol, SingleBlock]> {
   let summary = "the host program of a net";
   let description = [{
-    Block arguments are the slots bound at entry: `inputs` input buffers, then `outputs` output buffers, then the weights.
+    Block arguments are the slots bound at entry: `inputs` input buffers, then `outputs` output buffers, then the weights, then the state of a
+    net that has the attribute `vm.state` (bytes, rows, limit; of each tensor name, output, type, axis, offset, places).
 
     ```mlir
     vm.func @main inputs 1 outputs 1 {
@@ -54,17 +55,22 @@ def VM_LaunchOp : VM_Op<"launch"> {
     host kernel after all earlier launches have ended; `reason` states why it falls back to the host. The callee is a name,
     resolved in the kernel table of the `.pmodel`.
 
+    `scalars` are the kernel's other arguments, as sums of products of the function's symbols (docs/sizes.md); the
+    buffers then have the bytes of the greatest sizes.
+
     ```mlir
     vm.launch @device.k0(%in, %ws) offsets = [0, 512] bytes = [4096, 4096]
+    vm.launch @device.k1(%in, %ws) offsets = [0, 512] bytes = [4096, 4096] scalars affine_map<()[s0, s1] -> (s0 * s1)>
     ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<VM_BufferType>:$buffers, DenseI64ArrayAttr:$offsets,
-                   DenseI64ArrayAttr:$bytes, OptionalAttr<StrAttr>:$reason);
+                   DenseI64ArrayAttr:$bytes, OptionalAttr<StrAttr>:$reason, OptionalAttr<AffineMapAttr>:$scalars);
   let builders = [OpBuilder<(ins "llvm::StringRef":$callee, "mlir::ValueRange":$buffers,
       "llvm::ArrayRef<int64_t>":$offsets, "llvm::ArrayRef<int64_t>":$bytes), [{
-    build($_builder, $_state, callee, buffers, offsets, bytes, mlir::StringAttr());
+    build($_builder, $_state, callee, buffers, offsets, bytes, mlir::StringAttr(), mlir::AffineMapAttr());
   }]>];
-  let assemblyFormat = "$callee `(` $buffers `)` `offsets` `=` $offsets `bytes` `=` $bytes attr-dict";
+  let assemblyFormat = "$callee `(` $buffers `)` `offsets` `=` $offsets `bytes` `=` $bytes "
+                       "(`scalars` $scalars^)? attr-dict";
   let hasVerifier = 1;
   let extraClassDeclaration = [{
     /// Kernel name without the `device.` or `host.` prefix.

@@ -8,6 +8,9 @@
 
 namespace pto_mlir::vm {
 
+/// The size that a sum of products of symbols and constants is; nullopt for another expression.
+std::optional<bytecode::Size> sizeOf(mlir::AffineExpr expr);
+
 /// Converts one host program to bytecode: a slot per buffer, an instruction per op.
 class ByteCodeConverter {
 public:

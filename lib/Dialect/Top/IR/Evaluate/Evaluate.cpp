@@ -1,6 +1,8 @@
 #include "Evaluate.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/FileTypes.h"
+#include "pto_mlir/HostOps/TensorOps.h"
 
 using namespace mlir;
 
@@ -44,6 +46,38 @@ std::vector<int64_t> broadcastOffsets(ArrayRef<int64_t> shape, const Weight &ope
   return result;
 }
 
+// By the library that the host program calls.
+static std::optional<std::vector<char>> evaluateHost(StringRef kernel, DictionaryAttr attributes, RankedTensorType type,
+                                                     ArrayRef<Weight> operands) {
+  if (!fileElementType(type.getElementType()) ||
+      llvm::any_of(operands, [](const Weight &operand) { return !fileElementType(operand.type.getElementType()); }))
+    return std::nullopt;
+  std::vector<hostops::TensorView> inputs;
+  for (const Weight &operand : operands)
+    inputs.push_back({*fileElementType(operand.type.getElementType()), operand.type.getShape().vec(),
+                      reinterpret_cast<const std::byte *>(operand.bytes.data())});
+  hostops::Parameters parameters;
+  if (attributes)
+    for (NamedAttribute entry : attributes) {
+      hostops::Parameter &value = parameters[entry.getName().str()];
+      if (auto number = dyn_cast<IntegerAttr>(entry.getValue()))
+        value = number.getInt();
+      else if (auto number = dyn_cast<FloatAttr>(entry.getValue()))
+        value = number.getValueAsDouble();
+      else if (auto text = dyn_cast<StringAttr>(entry.getValue()))
+        value = text.str();
+      else
+        value = cast<DenseI64ArrayAttr>(entry.getValue()).asArrayRef().vec();
+    }
+  std::vector<char> bytes(tensorBytes(type).value_or(0));
+  auto allocate = [&](const std::vector<int64_t> &shape) -> std::byte * {
+    return type.getShape() == ArrayRef(shape) ? reinterpret_cast<std::byte *>(bytes.data()) : nullptr;
+  };
+  if (!hostops::runTensorOp({kernel, inputs, parameters, *fileElementType(type.getElementType()), allocate}))
+    return std::nullopt;
+  return bytes;
+}
+
 std::optional<Weight> evaluate(Operation *op) {
   if (!isa_and_nonnull<TopDialect>(op->getDialect()) || op->getNumResults() != 1 || op->getNumOperands() == 0)
     return std::nullopt;
@@ -58,7 +92,14 @@ std::optional<Weight> evaluate(Operation *op) {
   // A reshape reuses the bytes with another type.
   if (isa<ReshapeOp>(op))
     return Weight{type, operands.front().bytes, operands.front().owner};
-  std::optional<std::vector<char>> bytes = evaluateMovement(op, operands);
+  auto host = dyn_cast<HostOp>(op);
+  bool selects = isa<TopKValuesOp, TopKIndicesOp, GatherElementsOp, ScatterOp>(op);
+  std::optional<std::vector<char>> bytes =
+      host      ? evaluateHost(host.getKernel(), host.getParametersAttr(), type, operands)
+      : selects ? evaluateHost(op->getName().stripDialect(), op->getAttrDictionary(), type, operands)
+                : evaluateMovement(op, operands);
+  if ((host || selects) && !bytes)
+    return std::nullopt;
   if (!bytes)
     bytes = evaluateLogic(op, operands);
   if (!bytes)

@@ -1,0 +1,14 @@
+// @host.<op> on tensors: the operations of HostOps as kernels of programs.
+#ifndef PTO_MLIR_LIB_BYTECODE_TENSORKERNEL_H
+#define PTO_MLIR_LIB_BYTECODE_TENSORKERNEL_H
+
+#include "pto_mlir/ByteCode/Machine.h"
+
+namespace pto_mlir::bytecode {
+
+/// The kernel of a key whose operands and only result are tensors; null when HostOps has none for these types.
+std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key);
+
+} // namespace pto_mlir::bytecode
+
+#endif // PTO_MLIR_LIB_BYTECODE_TENSORKERNEL_H

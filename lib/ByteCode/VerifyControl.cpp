@@ -1,0 +1,72 @@
+// Branches, calls of functions and kernels.
+#include "FunctionVerifier.h"
+
+namespace pto_mlir::bytecode {
+
+bool FunctionVerifier::invoke(const Instruction &insn, Step &step) {
+  if (insn.index >= module.constants.size() || !std::holds_alternative<KernelKey>(module.constants[insn.index]))
+    return fail("constant " + std::to_string(insn.index) + " is not a kernel");
+  const auto &key = std::get<KernelKey>(module.constants[insn.index]);
+  step.a = insn.index;
+  step.b = insn.value;
+  if (!popAll(key.operands))
+    return false;
+  for (const Type &type : key.results)
+    push(type);
+  return true;
+}
+
+std::optional<bool> FunctionVerifier::control(const Instruction &insn, Step &step) {
+  Type a;
+  switch (insn.opcode) {
+  case Opcode::Nop:
+  case Opcode::Barrier:
+  case Opcode::Unreachable:
+    return true;
+  case Opcode::WaitQueue:
+    step.b = insn.value;
+    return true;
+  case Opcode::Goto:
+    step.a = insn.index;
+    return flow(insn.index, state);
+  case Opcode::IfEq:
+  case Opcode::IfNe:
+    step.a = insn.index;
+    return popKind(Kind::Integer, a) && flow(insn.index, state);
+  case Opcode::Assert:
+    if (insn.index >= module.constants.size() || !std::holds_alternative<TextConstant>(module.constants[insn.index]))
+      return fail("constant " + std::to_string(insn.index) + " is not a text");
+    step.a = insn.index;
+    return popExactly(i1);
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<bool> FunctionVerifier::calls(const Instruction &insn, Step &step) {
+  switch (insn.opcode) {
+  case Opcode::InvokeStatic:
+  case Opcode::Launch:
+    return invoke(insn, step);
+  case Opcode::Call: {
+    if (insn.index >= module.functions.size())
+      return fail("function " + std::to_string(insn.index) + " does not exist");
+    step.a = insn.index;
+    const Function &callee = module.functions[insn.index];
+    if (!popAll(typesOf(callee.parameters)))
+      return false;
+    for (Type &result : typesOf(callee.results))
+      push(std::move(result));
+    return true;
+  }
+  case Opcode::Return:
+    if (!popAll(typesOf(function.results)))
+      return false;
+    return state.stack.empty() ||
+           fail("returns with " + std::to_string(state.stack.size()) + " more values on the stack");
+  default:
+    return std::nullopt;
+  }
+}
+
+} // namespace pto_mlir::bytecode

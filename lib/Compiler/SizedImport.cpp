@@ -1,0 +1,303 @@
+//===- SizedImport.cpp - models whose sizes are known at run time ---------===//
+//
+// The importer knows constant shapes only. A model is therefore imported for the
+// greatest sizes and for a few others: where the same ops come out, each extent is
+// a constant times sizes, which the numbers give. An extent that fits no such
+// product, another op, attribute or constant is a reason to compile versions.
+//
+//===----------------------------------------------------------------------===//
+
+#include "SizedImport.h"
+
+#include "ControlFlowModel.h"
+#include "mlir/Pass/PassManager.h"
+#include "pto_mlir/Conversion/TopToLinalg/Passes.h"
+#include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+
+namespace {
+
+using Values = std::map<std::string, int64_t>;
+
+/// Another import of the model.
+struct Probe {
+  Values sizes;
+  std::unique_ptr<MLIRContext> context;
+  OwningOpRef<ModuleOp> module;
+
+  func::FuncOp main() { return module->lookupSymbol<func::FuncOp>("main"); }
+};
+
+std::string nameOf(Operation *op) {
+  StringRef name = top::getTensorName(op->getLoc());
+  return name.empty() ? op->getName().getStringRef().str() : "'" + name.str() + "'";
+}
+
+std::string textOf(Attribute attribute) {
+  std::string text;
+  llvm::raw_string_ostream(text) << attribute;
+  return text;
+}
+
+class SizeFinder {
+public:
+  SizeFinder(ModuleOp module, const std::map<std::string, SizeRange> &ranges, ImportAt importAt)
+      : module(module), main(module.lookupSymbol<func::FuncOp>("main")), importAt(importAt),
+        symbols(ranges.begin(), ranges.end()) {}
+
+  std::optional<std::string> run();
+
+private:
+  std::optional<std::string> addProbe(const Values &sizes);
+  std::optional<std::string> addProbes();
+  std::optional<std::string> sameOps(Probe &probe);
+  std::optional<std::string> sameOp(Operation *op, Operation *other, Probe &probe);
+  std::optional<AffineExpr> fit(llvm::function_ref<int64_t(func::FuncOp)> extent);
+  std::optional<std::string> fitShape(RankedTensorType type, const Twine &what,
+                                      llvm::function_ref<Type(func::FuncOp)> typeIn, AffineMap &map);
+  std::optional<std::string> annotate();
+
+  ModuleOp module;
+  func::FuncOp main;
+  ImportAt importAt;
+  SmallVector<std::pair<std::string, SizeRange>> symbols;
+  /// The first ones change one symbol each, the next ones all; all have the ops of the module.
+  std::vector<Probe> probes;
+};
+
+/// The value of the range that lies at a share of it, not its greatest one.
+int64_t valueAt(const SizeRange &range, double share) {
+  int64_t count = (range.greatest - range.least) / range.multiple;
+  return range.least + range.multiple * std::min<int64_t>(int64_t(double(count) * share), count - 1);
+}
+
+std::optional<std::string> SizeFinder::addProbe(const Values &sizes) {
+  Probe probe{sizes, std::make_unique<MLIRContext>(module->getContext()->getDialectRegistry()), nullptr};
+  probe.module = importAt(sizes, *probe.context);
+  if (!probe.module)
+    return "not every size gives a valid model";
+  if (auto problem = sameOps(probe))
+    return problem;
+  probes.push_back(std::move(probe));
+  return std::nullopt;
+}
+
+std::optional<std::string> SizeFinder::addProbes() {
+  Values greatest;
+  for (auto &[name, range] : symbols)
+    greatest[name] = range.greatest;
+  for (auto &[name, range] : symbols) {
+    Values sizes = greatest;
+    sizes[name] = valueAt(range, 0.6);
+    if (auto problem = addProbe(sizes))
+      return problem;
+  }
+  // Neighbours, so that one of them is odd; and small ones.
+  for (double share : {0.4, 0.2, 0.0}) {
+    Values sizes;
+    for (auto &[name, range] : symbols)
+      sizes[name] = valueAt(range, share);
+    if (llvm::none_of(probes, [&](const Probe &probe) { return probe.sizes == sizes; }))
+      if (auto problem = addProbe(sizes))
+        return problem;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> SizeFinder::sameOp(Operation *op, Operation *other, Probe &probe) {
+  if (op->getName().getStringRef() != other->getName().getStringRef() ||
+      op->getNumOperands() != other->getNumOperands() || op->getNumResults() != other->getNumResults())
+    return nameOf(op) + " is another computation for other sizes";
+  if (auto weight = dyn_cast<top::WeightOp>(op)) {
+    auto bytesOf = [](top::WeightOp weight) {
+      auto *dialect = weight->getContext()->getLoadedDialect<top::TopDialect>();
+      const top::Weight *entry = dialect->weights().lookup(weight.getName());
+      return entry ? entry->bytes : ArrayRef<char>();
+    };
+    if (bytesOf(weight) != bytesOf(cast<top::WeightOp>(other)))
+      return nameOf(op) + " is a constant that depends on the size";
+    return std::nullopt;
+  }
+  if (op->getAttrs().size() != other->getAttrs().size())
+    return nameOf(op) + " is another computation for other sizes";
+  for (NamedAttribute attribute : op->getAttrs())
+    if (Attribute given = other->getAttr(attribute.getName().strref());
+        !given || textOf(given) != textOf(attribute.getValue()))
+      return "'" + attribute.getName().str() + "' of " + nameOf(op) + " depends on the size";
+  return std::nullopt;
+}
+
+/// Whether the probe has the same ops on the same operands, with shapes of the same ranks.
+std::optional<std::string> SizeFinder::sameOps(Probe &probe) {
+  Block &block = main.getBody().front(), &otherBlock = probe.main().getBody().front();
+  llvm::DenseMap<Value, Value> map;
+  auto sameTypes = [&](ValueRange values, ValueRange others, Operation *op) -> std::optional<std::string> {
+    for (auto [value, other] : llvm::zip_equal(values, others)) {
+      map[value] = other;
+      auto type = dyn_cast<RankedTensorType>(value.getType()), otherType = dyn_cast<RankedTensorType>(other.getType());
+      if (!type || !otherType || type.getRank() != otherType.getRank())
+        return (op ? nameOf(op) : "an input") + " has another rank for other sizes";
+    }
+    return std::nullopt;
+  };
+  if (block.getNumArguments() != otherBlock.getNumArguments() ||
+      llvm::range_size(block.getOperations()) != llvm::range_size(otherBlock.getOperations()))
+    return "the graph is another one for other sizes";
+  if (auto problem = sameTypes(block.getArguments(), otherBlock.getArguments(), nullptr))
+    return problem;
+  for (auto [op, other] : llvm::zip_equal(block, otherBlock)) {
+    if (op.getNumRegions() != 0)
+      return nameOf(&op) + " is control flow";
+    if (auto problem = sameOp(&op, &other, probe))
+      return problem;
+    for (auto [operand, otherOperand] : llvm::zip_equal(op.getOperands(), other.getOperands()))
+      if (map.lookup(operand) != otherOperand)
+        return nameOf(&op) + " reads other tensors for other sizes";
+    if (auto problem = sameTypes(op.getResults(), other.getResults(), &op))
+      return problem;
+  }
+  return std::nullopt;
+}
+
+/// The extent as a constant times symbols, which all probes confirm.
+std::optional<AffineExpr> SizeFinder::fit(llvm::function_ref<int64_t(func::FuncOp)> extent) {
+  MLIRContext *context = module.getContext();
+  int64_t most = extent(main), coefficient = most;
+  AffineExpr product = getAffineConstantExpr(1, context);
+  SmallVector<unsigned> factors;
+  for (auto [i, symbol] : llvm::enumerate(symbols)) {
+    if (extent(probes[i].main()) == most)
+      continue;
+    if (coefficient % symbol.second.greatest != 0)
+      return std::nullopt;
+    coefficient /= symbol.second.greatest;
+    factors.push_back(i);
+    product = product * getAffineSymbolExpr(i, context);
+  }
+  for (Probe &probe : probes) {
+    int64_t expected = coefficient;
+    for (unsigned factor : factors)
+      expected *= probe.sizes.at(symbols[factor].first);
+    if (extent(probe.main()) != expected)
+      return std::nullopt;
+  }
+  return product * coefficient;
+}
+
+std::optional<std::string> SizeFinder::fitShape(RankedTensorType type, const Twine &what,
+                                                llvm::function_ref<Type(func::FuncOp)> typeIn, AffineMap &map) {
+  SmallVector<AffineExpr> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    auto size = fit([&](func::FuncOp in) { return cast<RankedTensorType>(typeIn(in)).getDimSize(dim); });
+    if (!size)
+      return ("dimension " + Twine(dim) + " of " + what + " is no product of the sizes").str();
+    sizes.push_back(*size);
+  }
+  map = AffineMap::get(0, symbols.size(), sizes, module.getContext());
+  return std::nullopt;
+}
+
+std::optional<std::string> SizeFinder::annotate() {
+  // Every tensor, so that none depends on a size in another way.
+  unsigned number = 0;
+  for (Operation &op : main.getBody().front()) {
+    for (unsigned result = 0; result < op.getNumResults(); ++result) {
+      AffineMap map;
+      auto typeIn = [&](func::FuncOp in) {
+        return std::next(in.getBody().front().begin(), number)->getResult(result).getType();
+      };
+      if (auto problem = fitShape(cast<RankedTensorType>(op.getResult(result).getType()), nameOf(&op), typeIn, map))
+        return problem;
+    }
+    ++number;
+  }
+  Builder builder(module.getContext());
+  for (unsigned i = 0; i < main.getNumArguments() + main.getNumResults(); ++i) {
+    bool isArgument = i < main.getNumArguments();
+    unsigned at = isArgument ? i : i - main.getNumArguments();
+    auto typeIn = [&](func::FuncOp in) { return isArgument ? in.getArgumentTypes()[at] : in.getResultTypes()[at]; };
+    AffineMap map;
+    auto type = cast<RankedTensorType>(typeIn(main));
+    if (auto problem = fitShape(type, (isArgument ? "input " : "output ") + Twine(at), typeIn, map))
+      return problem;
+    if (llvm::all_of(map.getResults(), llvm::IsaPred<AffineConstantExpr>))
+      continue;
+    if (isArgument)
+      main.setArgAttr(at, top::kSizesAttr, AffineMapAttr::get(map));
+    else
+      main.setResultAttr(at, top::kSizesAttr, AffineMapAttr::get(map));
+  }
+  SmallVector<Attribute> list;
+  for (auto &[name, range] : symbols)
+    list.push_back(
+        builder.getDictionaryAttr({builder.getNamedAttr("name", builder.getStringAttr(name)),
+                                   builder.getNamedAttr("least", builder.getI64IntegerAttr(range.least)),
+                                   builder.getNamedAttr("greatest", builder.getI64IntegerAttr(range.greatest)),
+                                   builder.getNamedAttr("multiple", builder.getI64IntegerAttr(range.multiple))}));
+  main->setAttr(top::kSymbolsAttr, builder.getArrayAttr(list));
+  return std::nullopt;
+}
+
+/// Why there are no kernels for the sizes of `module`; nullopt: there are.
+std::optional<std::string> kernelProblem(ModuleOp module) {
+  OwningOpRef<ModuleOp> copy = module.clone();
+  (*copy)->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), pto::defaultTarget().name));
+  std::string problem;
+  ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
+    if (diagnostic.getSeverity() == DiagnosticSeverity::Error && problem.empty()) {
+      StringRef name = top::getTensorName(diagnostic.getLocation());
+      problem = (name.empty() ? "an op" : "'" + name.str() + "'") + " " + diagnostic.str();
+    }
+    return success();
+  });
+  PassManager legal(module.getContext());
+  legal.addPass(top::createTopLegalizeTypes());
+  if (failed(legal.run(*copy)))
+    return problem.empty() ? "its types have no instructions" : problem;
+  if (hasControlFlow(*copy))
+    return "an op of it runs on the host";
+  PassManager pm(module.getContext());
+  pm.addPass(top::createTopLayout());
+  pm.addPass(top::createTopStorageTypes({"F32"}));
+  pm.addPass(createConvertTopToLinalg());
+  pm.addPass(createFormKernels());
+  pm.addPass(createAssignSizes());
+  if (succeeded(pm.run(*copy)))
+    return std::nullopt;
+  return problem.empty() ? "there are no kernels for it" : problem;
+}
+
+std::optional<std::string> SizeFinder::run() {
+  if (hasControlFlow(module))
+    return "the model has control flow";
+  if (auto problem = addProbes())
+    return problem;
+  if (auto problem = annotate())
+    return problem;
+  return kernelProblem(module);
+}
+
+} // namespace
+
+std::optional<std::string> findSizes(ModuleOp module, const std::map<std::string, SizeRange> &ranges,
+                                     ImportAt importAt) {
+  std::optional<std::string> problem = SizeFinder(module, ranges, importAt).run();
+  auto main = module.lookupSymbol<func::FuncOp>("main");
+  if (problem && main) {
+    main->removeAttr(top::kSymbolsAttr);
+    for (unsigned i = 0; i < main.getNumArguments(); ++i)
+      main.removeArgAttr(i, top::kSizesAttr);
+    for (unsigned i = 0; i < main.getNumResults(); ++i)
+      main.removeResultAttr(i, StringAttr::get(module.getContext(), top::kSizesAttr));
+  }
+  return problem;
+}
+
+} // namespace pto_mlir

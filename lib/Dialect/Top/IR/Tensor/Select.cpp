@@ -1,0 +1,75 @@
+// What selects elements by their values or by computed places: top-k, gather_elements, scatter.
+#include "../Inference.h"
+
+using namespace mlir;
+using namespace pto_mlir::top;
+
+template <typename OpTy>
+static LogicalResult inferTopK(std::optional<Location> loc, typename OpTy::Adaptor adaptor, bool indices,
+                               SmallVectorImpl<Type> &types) {
+  auto type = cast<RankedTensorType>(adaptor.getInput().getType());
+  auto k = static_cast<int64_t>(adaptor.getK());
+  if (type.getRank() == 0)
+    return inferError<OpTy>(loc, "expects rows, got a scalar");
+  if (k < 1 || k > type.getShape().back())
+    return inferError<OpTy>(loc, "expects k from 1 to ", type.getShape().back(), ", got ", k);
+  SmallVector<int64_t> shape(type.getShape());
+  shape.back() = k;
+  Type element = indices ? IntegerType::get(type.getContext(), 64) : type.getElementType();
+  types.push_back(RankedTensorType::get(shape, element));
+  return success();
+}
+
+LogicalResult TopKValuesOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  return inferTopK<TopKValuesOp>(loc, adaptor, false, types);
+}
+
+LogicalResult TopKIndicesOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                              SmallVectorImpl<Type> &types) {
+  return inferTopK<TopKIndicesOp>(loc, adaptor, true, types);
+}
+
+bool TopKIndicesOp::isCompatibleReturnTypes(TypeRange inferred, TypeRange actual) {
+  auto want = cast<RankedTensorType>(inferred.front()), have = dyn_cast<RankedTensorType>(actual.front());
+  return have && have.getShape() == want.getShape() &&
+         (have.getElementType().isInteger(64) || have.getElementType().isInteger(32));
+}
+
+static bool isIndex(Type type) { return type.isInteger(32) || type.isInteger(64); }
+
+LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                                 SmallVectorImpl<Type> &types) {
+  auto data = cast<RankedTensorType>(adaptor.getData().getType()),
+       indices = cast<RankedTensorType>(adaptor.getIndices().getType());
+  if (data.getRank() == 0 || data.getRank() != indices.getRank() ||
+      data.getShape().drop_back() != indices.getShape().drop_back())
+    return inferError<GatherElementsOp>(loc, "expects data and indices with the same rows, got ",
+                                        shapeText(data.getShape()), " and ", shapeText(indices.getShape()));
+  if (!isIndex(indices.getElementType()))
+    return inferError<GatherElementsOp>(loc, "expects indices of type i32 or i64, got ", indices.getElementType());
+  types.push_back(RankedTensorType::get(indices.getShape(), data.getElementType()));
+  return success();
+}
+
+LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                          SmallVectorImpl<Type> &types) {
+  auto data = cast<RankedTensorType>(adaptor.getData().getType()),
+       positions = cast<RankedTensorType>(adaptor.getPositions().getType()),
+       updates = cast<RankedTensorType>(adaptor.getUpdates().getType());
+  if (data.getRank() != 2 || positions.getRank() != 1 || updates.getRank() != 2 ||
+      updates.getDimSize(0) != positions.getDimSize(0) || updates.getDimSize(1) != data.getDimSize(1))
+    return inferError<ScatterOp>(loc, "expects data [rows, n], positions [count] and updates [count, n], got ",
+                                 shapeText(data.getShape()), ", ", shapeText(positions.getShape()), " and ",
+                                 shapeText(updates.getShape()));
+  if (!isIndex(positions.getElementType()))
+    return inferError<ScatterOp>(loc, "expects positions of type i32 or i64, got ", positions.getElementType());
+  if (data.getElementType() != updates.getElementType())
+    return inferError<ScatterOp>(loc, "expects updates of the data's type ", data.getElementType(), ", got ",
+                                 updates.getElementType());
+  StringRef reduction = adaptor.getReduction();
+  if (!llvm::is_contained({"none", "add", "mul", "max", "min"}, reduction))
+    return inferError<ScatterOp>(loc, "expects the reduction none, add, mul, max or min, got '", reduction, "'");
+  types.push_back(data);
+  return success();
+}

@@ -1,0 +1,124 @@
+// top-legalize-types: hands ops to the host whose element types or values no engine computes.
+#include "IntegerRanges.h"
+
+#include "mlir/IR/PatternMatch.h"
+#include "pto_mlir/Dialect/Top/IR/Control.h"
+#include "pto_mlir/Dialect/Top/IR/FileTypes.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/HostOps/TensorOps.h"
+
+#define DEBUG_TYPE "top-legalize-types"
+#include "pto_mlir/Dialect/DebugLog.h"
+
+using namespace mlir;
+
+namespace pto_mlir::top {
+#define GEN_PASS_DEF_TOPLEGALIZETYPES
+#include "pto_mlir/Dialect/Top/Transforms/Passes.h.inc"
+
+namespace {
+
+std::string textOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+/// Whether tensors of the type may be in the memory of a net, as they are or narrowed by top-storage-types.
+bool isOfDevice(Type element) {
+  if (auto integer = dyn_cast<IntegerType>(element))
+    return !element.isUnsignedInteger(64) && integer.getWidth() >= 8 ? true : element.isInteger(1);
+  return element.isF32() || element.isF16() || element.isBF16();
+}
+
+/// Why no engine computes the op whatever its values are; empty if one does, or if the op is no computation.
+std::string whyNotOnDevice(Operation *op) {
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  for (Type type : types)
+    if (Type element = getElementTypeOrSelf(type); !isOfDevice(element))
+      return "elements of type " + textOf(element);
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  if (!isa<IntegerType>(element))
+    return "";
+  // Quotients and comparisons are in 32 bits, to which 8-bit and unsigned integers are widened.
+  bool isLacking =
+      isa<PowOp, MatMulOp, ReduceMeanOp>(op) || (isa<DivOp, CompareOp>(op) && element.isSignlessInteger(16));
+  return isLacking ? "integers of type " + textOf(element) : "";
+}
+
+/// The op's attributes as parameters of a call: numbers, texts and lists. Types are those of the operands.
+DictionaryAttr parametersOf(Operation *op) {
+  NamedAttrList parameters;
+  Builder b(op->getContext());
+  for (NamedAttribute entry : op->getAttrs()) {
+    if (auto flag = dyn_cast<BoolAttr>(entry.getValue()))
+      parameters.set(entry.getName(), b.getI64IntegerAttr(flag.getValue()));
+    else if (isa<IntegerAttr, FloatAttr, StringAttr, DenseI64ArrayAttr>(entry.getValue()))
+      parameters.set(entry.getName(), entry.getValue());
+  }
+  return parameters.empty() ? DictionaryAttr() : parameters.getDictionary(op->getContext());
+}
+
+struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
+  TopLegalizeTypes() = default;
+  explicit TopLegalizeTypes(KernelRefusal refusal) : refusal(std::move(refusal)) {}
+
+  void runOnOperation() override {
+    bool isWhole = true;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      if (!func.isExternal())
+        isWhole &= succeeded(legalize(func));
+    if (!isWhole)
+      signalPassFailure();
+  }
+
+  LogicalResult legalize(func::FuncOp func) {
+    llvm::MapVector<Operation *, std::string> ops = integersForHost(func);
+    func.walk([&](Operation *op) {
+      if (!isa<TopDialect>(op->getDialect()) || isControlFlow(op) || op->getNumOperands() == 0 ||
+          op->getNumResults() != 1)
+        return;
+      std::string reason = whyNotOnDevice(op);
+      if (reason.empty() && refusal)
+        reason = refusal(op);
+      if (!reason.empty())
+        ops.insert({op, reason});
+    });
+    LogicalResult whole = success();
+    for (auto &[op, reason] : ops)
+      if (failed(moveToHost(op, reason)))
+        whole = failure();
+    return whole;
+  }
+
+  LogicalResult moveToHost(Operation *op, StringRef reason) {
+    StringRef mnemonic = op->getName().stripDialect();
+    SmallVector<ElementType> types;
+    for (Value operand : op->getOperands())
+      if (auto type = fileElementType(getElementTypeOrSelf(operand.getType())))
+        types.push_back(*type);
+    if (types.size() != op->getNumOperands() || !fileElementType(getElementTypeOrSelf(op->getResult(0).getType())) ||
+        !hostops::hasTensorOp(mnemonic, types))
+      return op->emitOpError("computes ") << reason
+                                          << ", which neither the engines nor the host do; cast its operands "
+                                             "to float32 or int32";
+    PTO_DEBUG(mnemonic << " '" << getTensorName(op->getLoc()) << "' goes to the host: " << reason);
+    IRRewriter rewriter(op);
+    auto host = rewriter.create<HostOp>(op->getLoc(), op->getResult(0).getType(), mnemonic, op->getOperands(),
+                                        parametersOf(op), reason);
+    rewriter.replaceOp(op, host.getOutput());
+    return success();
+  }
+
+  KernelRefusal refusal;
+};
+
+} // namespace
+
+std::unique_ptr<Pass> createTopLegalizeTypes(KernelRefusal refusal) {
+  return std::make_unique<TopLegalizeTypes>(std::move(refusal));
+}
+
+} // namespace pto_mlir::top

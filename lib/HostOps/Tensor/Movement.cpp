@@ -1,0 +1,176 @@
+// Operations that move elements without reading them.
+#include "Wide.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace pto_mlir::hostops {
+
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+// The output gathers the elements at `strides` from `base`.
+Status moveStrided(const TensorCall &call, const Shape &shape, const Shape &strides, int64_t base = 0) {
+  auto made = allocate(call, shape);
+  if (!made)
+    return made.failure();
+  std::byte *out = *made;
+  uint64_t size = elementSize(call.inputs[0].type);
+  forEachOffset(shape, strides, base, [&](int64_t offset) {
+    std::memcpy(out, call.inputs[0].data + uint64_t(offset) * size, size);
+    out += size;
+  });
+  return {};
+}
+
+Status reshape(const TensorCall &call) {
+  Shape shape = parameter<Shape>(call, "shape", {});
+  auto open = std::find(shape.begin(), shape.end(), -1);
+  int64_t count = int64_t(countOf(call.inputs[0].shape));
+  if (open != shape.end()) {
+    *open = 1;
+    int64_t rest = int64_t(countOf(shape));
+    *open = rest ? count / rest : 0;
+  }
+  if (int64_t(countOf(shape)) != count)
+    return Failure{"a reshape to another number of elements"};
+  return moveStrided(call, shape, stridesOf(shape));
+}
+
+Status permute(const TensorCall &call) {
+  Shape perm = parameter<Shape>(call, "perm", {}), own = stridesOf(call.inputs[0].shape), shape, strides;
+  Shape sorted = perm, all(own.size());
+  std::sort(sorted.begin(), sorted.end());
+  std::iota(all.begin(), all.end(), 0);
+  if (sorted != all)
+    return Failure{"perm is no permutation of the dimensions"};
+  for (int64_t d : perm) {
+    shape.push_back(call.inputs[0].shape[size_t(d)]);
+    strides.push_back(own[size_t(d)]);
+  }
+  return moveStrided(call, shape, strides);
+}
+
+Status slice(const TensorCall &call) {
+  Shape starts = parameter<Shape>(call, "starts", {}), ends = parameter<Shape>(call, "ends", {}),
+        steps = parameter<Shape>(call, "steps", {}), own = stridesOf(call.inputs[0].shape), shape, strides;
+  if (starts.size() != own.size() || ends.size() != own.size() || steps.size() != own.size())
+    return Failure{"a slice takes one start, end and step per dimension"};
+  int64_t base = 0;
+  for (size_t d = 0; d < own.size(); ++d) {
+    int64_t size = call.inputs[0].shape[d], step = std::clamp(steps[d], -size - 1, size + 1);
+    if (step == 0 || starts[d] < 0 || starts[d] > size || ends[d] < -1 || ends[d] > size)
+      return Failure{"a slice leaves dimension " + std::to_string(d)};
+    int64_t span = step > 0 ? ends[d] - starts[d] : starts[d] - ends[d],
+            count = (span + std::abs(step) - 1) / std::abs(step);
+    count = std::max<int64_t>(count, 0);
+    if (count > 0 && starts[d] == size)
+      return Failure{"a slice leaves dimension " + std::to_string(d)};
+    shape.push_back(count);
+    strides.push_back(own[d] * step);
+    base += count > 0 ? starts[d] * own[d] : 0;
+  }
+  return moveStrided(call, shape, strides, base);
+}
+
+Status expand(const TensorCall &call) {
+  TensorView target{ElementType::F32, parameter<Shape>(call, "shape", {}), nullptr};
+  const TensorView both[] = {call.inputs[0], target};
+  auto shape = broadcastShape(both);
+  if (!shape)
+    return Failure{"the operand does not broadcast to the shape"};
+  return moveStrided(call, *shape, broadcastStrides(call.inputs[0].shape, *shape));
+}
+
+Status concat(const TensorCall &call) {
+  Shape shape = call.inputs[0].shape;
+  int64_t axis = parameter<int64_t>(call, "axis", 0);
+  if (axis < 0 || axis >= int64_t(shape.size()))
+    return Failure{"its axis is " + std::to_string(axis)};
+  shape[size_t(axis)] = 0;
+  for (const TensorView &input : call.inputs) {
+    for (size_t d = 0; d < shape.size() || d < input.shape.size(); ++d)
+      if (input.shape.size() != shape.size() || (d != size_t(axis) && input.shape[d] != shape[d]))
+        return Failure{"the operands of a concatenation differ beside the axis"};
+    shape[size_t(axis)] += input.shape[size_t(axis)];
+  }
+  auto made = allocate(call, shape);
+  if (!made)
+    return made.failure();
+  std::byte *out = *made;
+  uint64_t size = elementSize(call.inputs[0].type), outer = 1, inner = size;
+  for (size_t d = 0; d < shape.size(); ++d)
+    (d < size_t(axis) ? outer : inner) *= d == size_t(axis) ? 1 : uint64_t(shape[d]);
+  for (uint64_t block = 0; block < outer; ++block)
+    for (const TensorView &input : call.inputs) {
+      uint64_t bytes = inner * uint64_t(input.shape[size_t(axis)]);
+      if (bytes)
+        std::memcpy(out, input.data + block * bytes, bytes);
+      out += bytes;
+    }
+  return {};
+}
+
+// As top.gather, but an index outside of the dimension is an error.
+Status gather(const TensorCall &call) {
+  const TensorView &data = call.inputs[0];
+  int64_t axis = parameter<int64_t>(call, "axis", 0);
+  if (axis < 0 || axis >= int64_t(data.shape.size()))
+    return Failure{"its axis is " + std::to_string(axis)};
+  Shape shape(data.shape.begin(), data.shape.begin() + axis);
+  shape.insert(shape.end(), call.inputs[1].shape.begin(), call.inputs[1].shape.end());
+  shape.insert(shape.end(), data.shape.begin() + axis + 1, data.shape.end());
+  auto made = allocate(call, shape);
+  if (!made)
+    return made.failure();
+  std::byte *out = *made;
+  uint64_t outer = 1, inner = elementSize(data.type);
+  for (size_t d = 0; d < data.shape.size(); ++d)
+    if (d != size_t(axis))
+      (d < size_t(axis) ? outer : inner) *= uint64_t(data.shape[d]);
+  int64_t size = data.shape[size_t(axis)];
+  std::vector<int64_t> indices = load<int64_t>(call.inputs[1]);
+  for (size_t i = 0; i < indices.size(); ++i)
+    if (indices[i] < -size || indices[i] >= size)
+      return Failure{"element [" + std::to_string(i) + "] of the indices is " + std::to_string(indices[i]) +
+                     ", but it names one of " + std::to_string(size) + " rows"};
+  for (uint64_t block = 0; block < outer; ++block)
+    for (int64_t index : indices) {
+      int64_t row = index < 0 ? index + size : index;
+      std::memcpy(out, data.data + (block * uint64_t(size) + uint64_t(row)) * inner, inner);
+      out += inner;
+    }
+  return {};
+}
+
+struct MovementRow {
+  std::string_view name;
+  size_t inputs; ///< 0: any number
+  Status (*run)(const TensorCall &);
+};
+constexpr MovementRow kRows[] = {{"reshape", 1, reshape}, {"permute", 1, permute}, {"slice", 1, slice},
+                                 {"expand", 1, expand},   {"concat", 0, concat},   {"gather", 2, gather}};
+
+const MovementRow *rowOf(std::string_view name, size_t inputs) {
+  for (const MovementRow &row : kRows)
+    if (row.name == name && (row.inputs == inputs || (row.inputs == 0 && inputs > 0)))
+      return &row;
+  return nullptr;
+}
+
+} // namespace
+
+bool hasMovement(std::string_view name, size_t inputs) { return rowOf(name, inputs) != nullptr; }
+
+std::optional<Status> runMovement(const TensorCall &call) {
+  const MovementRow *row = rowOf(call.name, call.inputs.size());
+  if (!row)
+    return std::nullopt;
+  if (call.resultType != call.inputs[0].type)
+    return Failure{"moves elements into another type"};
+  return row->run(call);
+}
+
+} // namespace pto_mlir::hostops

@@ -1,0 +1,102 @@
+// Operations that select elements by their values or by computed places, as the top ops of those names.
+#include "Wide.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+
+namespace pto_mlir::hostops {
+
+namespace {
+
+using Shape = std::vector<int64_t>;
+
+Status topK(const TensorCall &call, bool places) {
+  Shape shape = call.inputs[0].shape;
+  int64_t k = parameter<int64_t>(call, "k", 0), size = shape.empty() ? 0 : shape.back();
+  bool largest = parameter<int64_t>(call, "largest", 1) != 0;
+  if (k < 1 || k > size)
+    return Failure{"k is " + std::to_string(k) + " for rows of " + std::to_string(size) + " elements"};
+  shape.back() = k;
+  return withClass(classOf(call.inputs[0].type), [&](auto number) -> Status {
+    using V = decltype(number);
+    std::vector<V> all = load<V>(call.inputs[0]), values;
+    std::vector<int64_t> order(static_cast<size_t>(size)), chosen;
+    for (const V *row = all.data(), *end = row + all.size(); row != end; row += size) {
+      std::iota(order.begin(), order.end(), 0);
+      std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](int64_t a, int64_t b) {
+        return row[a] == row[b] ? a < b : largest ? row[a] > row[b] : row[a] < row[b];
+      });
+      chosen.insert(chosen.end(), order.begin(), order.begin() + k);
+      for (int64_t i = 0; i < k && !places; ++i)
+        values.push_back(row[order[size_t(i)]]);
+    }
+    return places ? finish(call, shape, [&] { return chosen; }) : finish(call, shape, [&] { return values; });
+  });
+}
+
+Status gatherElements(const TensorCall &call) {
+  const TensorView &data = call.inputs[0];
+  const Shape &shape = call.inputs[1].shape;
+  if (shape.empty() || data.shape.size() != shape.size() ||
+      !std::equal(shape.begin(), shape.end() - 1, data.shape.begin()) || data.shape.back() == 0)
+    return Failure{"data and indices have other rows"};
+  auto made = allocate(call, shape);
+  if (!made)
+    return made.failure();
+  std::byte *out = *made;
+  std::vector<int64_t> indices = load<int64_t>(call.inputs[1]);
+  int64_t size = data.shape.back(), bytes = int64_t(elementSize(data.type));
+  for (size_t i = 0; i < indices.size(); ++i) {
+    int64_t row = int64_t(i) / shape.back();
+    int64_t place = std::clamp<int64_t>(indices[i] < 0 ? indices[i] + size : indices[i], 0, size - 1);
+    std::memcpy(out + int64_t(i) * bytes, data.data + (row * size + place) * bytes, size_t(bytes));
+  }
+  return {};
+}
+
+template <class V> V combined(std::string_view reduction, V x, V y) {
+  if (reduction == "add")
+    return sum(x, y);
+  if (reduction == "mul")
+    return product(x, y);
+  return reduction == "max" ? std::max(x, y) : reduction == "min" ? std::min(x, y) : y;
+}
+
+Status scatter(const TensorCall &call) {
+  const TensorView &data = call.inputs[0], &updates = call.inputs[2];
+  std::vector<int64_t> positions = load<int64_t>(call.inputs[1]);
+  std::string reduction = parameter<std::string>(call, "reduction", "none");
+  if (data.shape.size() != 2 || updates.shape != Shape{int64_t(positions.size()), data.shape[1]} ||
+      updates.type != data.type)
+    return Failure{"the updates do not fit the data"};
+  return withClass(classOf(data.type), [&](auto number) -> Status {
+    using V = decltype(number);
+    std::vector<V> values = load<V>(data), given = load<V>(updates);
+    int64_t rows = data.shape[0], columns = data.shape[1];
+    for (size_t i = 0; i < positions.size(); ++i)
+      for (int64_t j = 0; j < columns && positions[i] >= 0 && positions[i] < rows; ++j) {
+        V &value = values[size_t(positions[i] * columns + j)];
+        value = combined(reduction, value, given[i * size_t(columns) + size_t(j)]);
+      }
+    return finish(call, data.shape, [&] { return values; });
+  });
+}
+
+} // namespace
+
+bool hasSelection(std::string_view name, size_t inputs) {
+  return ((name == "topk_values" || name == "topk_indices") && inputs == 1) ||
+         (name == "gather_elements" && inputs == 2) || (name == "scatter" && inputs == 3);
+}
+
+std::optional<Status> runSelection(const TensorCall &call) {
+  if (!hasSelection(call.name, call.inputs.size()))
+    return std::nullopt;
+  bool places = call.name == "topk_indices";
+  if (!places && call.resultType != call.inputs[0].type)
+    return Failure{"selects elements into another type"};
+  return call.inputs.size() == 1 ? topK(call, places) : call.inputs.size() == 2 ? gatherElements(call) : scatter(call);
+}
+
+} // namespace pto_mlir::hostops

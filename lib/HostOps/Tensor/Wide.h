@@ -1,0 +1,107 @@
+// Elements as the widest number of their class: int64_t, uint64_t (only for u64) or double.
+#ifndef PTO_MLIR_LIB_HOSTOPS_TENSOR_WIDE_H
+#define PTO_MLIR_LIB_HOSTOPS_TENSOR_WIDE_H
+
+#include "pto_mlir/HostOps/TensorOps.h"
+
+#include <optional>
+#include <type_traits>
+
+namespace pto_mlir::hostops {
+
+enum class NumberClass { Signed, Unsigned, Float };
+NumberClass classOf(ElementType type);
+/// Bytes of one element of a TensorView.
+uint64_t elementSize(ElementType type);
+/// Elements of the shape.
+uint64_t countOf(const std::vector<int64_t> &shape);
+
+/// Calls `use` with a value of the class's C++ type.
+template <class Use> auto withClass(NumberClass kind, Use use) {
+  switch (kind) {
+  case NumberClass::Signed:
+    return use(int64_t());
+  case NumberClass::Unsigned:
+    return use(uint64_t());
+  default:
+    return use(double());
+  }
+}
+
+/// Sums, differences and products; those of integers wrap.
+template <class V> using Wrapping = std::conditional_t<std::is_integral_v<V>, uint64_t, V>;
+template <class V> V sum(V a, V b) { return V(Wrapping<V>(a) + Wrapping<V>(b)); }
+template <class V> V difference(V a, V b) { return V(Wrapping<V>(a) - Wrapping<V>(b)); }
+template <class V> V product(V a, V b) { return V(Wrapping<V>(a) * Wrapping<V>(b)); }
+
+/// The elements, converted to V as C++ converts (exact when V is the type's own class).
+template <class V> std::vector<V> load(const TensorView &tensor);
+/// Stores values: integers wrap, floats round to nearest even; from float to integer saturates (NaN gives 0).
+template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out);
+
+/// Row-major strides in elements; those of a broadcast operand of a result of `shape` are 0 where it has size 1.
+std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape);
+std::vector<int64_t> broadcastStrides(const std::vector<int64_t> &operand, const std::vector<int64_t> &shape);
+/// The shape to which the operands broadcast by numpy's rules; nullopt when they do not.
+std::optional<std::vector<int64_t>> broadcastShape(std::span<const TensorView> operands);
+
+/// Calls `visit` with the offset of each element of a strided view, in row-major order.
+template <class Visit>
+void forEachOffset(const std::vector<int64_t> &shape, const std::vector<int64_t> &strides, int64_t base, Visit visit) {
+  for (int64_t size : shape)
+    if (size == 0)
+      return;
+  std::vector<int64_t> index(shape.size(), 0);
+  for (int64_t offset = base;;) {
+    visit(offset);
+    size_t d = shape.size();
+    for (; d > 0; --d) {
+      offset += strides[d - 1];
+      if (++index[d - 1] < shape[d - 1])
+        break;
+      offset -= strides[d - 1] * shape[d - 1];
+      index[d - 1] = 0;
+    }
+    if (d == 0)
+      return;
+  }
+}
+template <class V> std::vector<V> spread(const TensorView &operand, const std::vector<int64_t> &shape) {
+  std::vector<V> own = load<V>(operand), result;
+  result.reserve(countOf(shape));
+  forEachOffset(shape, broadcastStrides(operand.shape, shape), 0, [&](int64_t at) { result.push_back(own[at]); });
+  return result;
+}
+
+/// A parameter of the call; the fallback when it is absent or of another kind.
+template <class T> T parameter(const TensorCall &call, std::string_view name, T fallback) {
+  auto found = call.parameters.find(name);
+  const T *value = found == call.parameters.end() ? nullptr : std::get_if<T>(&found->second);
+  return value ? *value : fallback;
+}
+
+/// The memory of the output.
+Result<std::byte *> allocate(const TensorCall &call, const std::vector<int64_t> &shape);
+
+/// Computes the elements after the output has its memory, and stores them.
+template <class Compute> Status finish(const TensorCall &call, const std::vector<int64_t> &shape, Compute compute) {
+  auto out = allocate(call, shape);
+  if (!out)
+    return out.failure();
+  store(compute(), call.resultType, *out);
+  return {};
+}
+
+/// The families; nullopt: the name is not one of theirs.
+std::optional<Status> runElementwise(const TensorCall &call);
+std::optional<Status> runReduction(const TensorCall &call);
+std::optional<Status> runMovement(const TensorCall &call);
+std::optional<Status> runSelection(const TensorCall &call);
+bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
+bool hasReduction(std::string_view name, size_t inputs, ElementType type);
+bool hasMovement(std::string_view name, size_t inputs);
+bool hasSelection(std::string_view name, size_t inputs);
+
+} // namespace pto_mlir::hostops
+
+#endif // PTO_MLIR_LIB_HOSTOPS_TENSOR_WIDE_H

@@ -1,0 +1,193 @@
+//===- AssignSizes.cpp - which extents of kernels are known at run time ---===//
+
+#include "Sizes/SizeAnalysis.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Passes.h"
+
+#include "mlir/IR/SymbolTable.h"
+
+#define DEBUG_TYPE "assign-sizes"
+#include "pto_mlir/Dialect/DebugLog.h"
+
+using namespace mlir;
+
+namespace pto_mlir {
+#define GEN_PASS_DEF_ASSIGNSIZES
+#include "pto_mlir/Kernels/Passes.h.inc"
+
+namespace {
+
+using kernels::Sizes;
+
+class SizeAssigner {
+public:
+  SizeAssigner(func::FuncOp main, ArrayAttr symbols)
+      : main(main), table(main->getParentOp()), numSymbols(symbols.size()), context(main.getContext()) {
+    for (auto symbol : symbols.getAsRange<DictionaryAttr>())
+      greatest.push_back(symbol.getAs<IntegerAttr>("greatest").getInt());
+  }
+
+  LogicalResult run() {
+    for (BlockArgument argument : main.getArguments())
+      if (auto map = main.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), top::kSizesAttr))
+        analysis.set(argument, Sizes(map.getValue().getResults()));
+    for (Operation &op : main.getBody().front()) {
+      auto launch = dyn_cast<top::LaunchOp>(op);
+      if (failed(launch ? visit(launch) : analysis.visit(&op)))
+        return failure();
+    }
+    return checkResults();
+  }
+
+private:
+  LogicalResult visit(top::LaunchOp launch);
+  FailureOr<AffineExpr> scalarOf(top::LaunchOp launch);
+  FailureOr<func::FuncOp> specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, int64_t most);
+  LogicalResult checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results);
+  LogicalResult checkResults();
+
+  func::FuncOp main;
+  SymbolTable table;
+  unsigned numSymbols;
+  MLIRContext *context;
+  SmallVector<int64_t> greatest;
+  kernels::SizeAnalysis analysis;
+  /// The kernel of a launch with such operands: by its name and the sizes as text.
+  llvm::StringMap<func::FuncOp> special;
+};
+
+/// The one product of symbols of which all extents of the operands are multiples.
+FailureOr<AffineExpr> SizeAssigner::scalarOf(top::LaunchOp launch) {
+  AffineExpr scalar;
+  for (Value input : launch.getInputs()) {
+    Sizes sizes = analysis.of(input);
+    if (!kernels::symbolicRow(sizes))
+      return launch.emitError("reads a tensor whose size at run time is not its outermost one");
+    for (AffineExpr size : sizes) {
+      if (isa<AffineConstantExpr>(size))
+        continue;
+      AffineExpr rest = kernels::factor(size).rest;
+      if (scalar && scalar != rest)
+        return launch.emitError("depends on two sizes that are known at run time");
+      scalar = rest;
+    }
+  }
+  return scalar;
+}
+
+/// Follows the sizes through the kernel's ops; each tensor must have its size at run time outermost.
+LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results) {
+  kernels::SizeAnalysis inside;
+  for (auto [argument, sizes] : llvm::zip(kernel.getArguments(), inputs))
+    inside.set(argument, sizes);
+  auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
+  bool isCube = kind && kind.getValue() == pto::KernelKind::cube;
+  for (Operation &op : kernel.getBody().front()) {
+    if (failed(inside.visit(&op)))
+      return failure();
+    for (Value result : op.getResults())
+      if (isa<RankedTensorType>(result.getType()) && !kernels::symbolicRow(inside.of(result)))
+        return op.emitError("makes a tensor whose size at run time is not its outermost one");
+    // A matrix product of plain operands; images and patches are cut by their extents.
+    bool symbolic = op.getNumResults() == 1 && isa<linalg::LinalgOp>(op) && inside.isSymbolic(op.getResult(0));
+    bool product = isa<linalg::MatmulOp, linalg::MatmulTransposeBOp>(op);
+    if (isCube && symbolic && !product && !isa<linalg::GenericOp, linalg::FillOp, linalg::BroadcastOp>(op))
+      return op.emitError("is a kernel of a kind that has no sizes at run time yet");
+  }
+  for (Value value : kernel.getBody().front().getTerminator()->getOperands())
+    results.push_back(inside.of(value));
+  return success();
+}
+
+/// The kernel of `launch` with the extents written on its arguments. A kernel that others launch with other extents is
+/// copied.
+FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, int64_t most) {
+  auto kernel = table.lookup<func::FuncOp>(launch.getKernel());
+  std::string key;
+  llvm::raw_string_ostream text(key);
+  text << launch.getKernel() << " " << most;
+  for (const Sizes &sizes : inputs) {
+    text << "|";
+    llvm::interleave(sizes, text, ",");
+  }
+  func::FuncOp &found = special[text.str()];
+  if (found)
+    return found;
+  SmallVector<Sizes> all(inputs), results;
+  if (failed(checkKernel(kernel, inputs, results)))
+    return failure();
+  llvm::append_range(all, results);
+  found = cast<func::FuncOp>(kernel->clone());
+  found.setName((kernel.getName() + "_sized").str());
+  table.insert(found, std::next(Block::iterator(kernel)));
+  found->setAttr(pto::kGreatestSizeAttr, IntegerAttr::get(IntegerType::get(context, 64), most));
+  for (auto [i, sizes] : llvm::enumerate(all))
+    found.setArgAttr(i, pto::kSizesAttr, AffineMapAttr::get(AffineMap::get(0, 1, sizes, context)));
+  return found;
+}
+
+LogicalResult SizeAssigner::visit(top::LaunchOp launch) {
+  if (llvm::none_of(launch.getInputs(), [&](Value input) { return analysis.isSymbolic(input); }))
+    return success();
+  FailureOr<AffineExpr> scalar = scalarOf(launch);
+  if (failed(scalar))
+    return failure();
+  if (launch->hasAttr(top::kComputedIndexAttr))
+    return launch.emitError("reads computed indices of a size that is known at run time");
+  AffineExpr symbol = getAffineSymbolExpr(0, context);
+  SmallVector<Sizes> inputs;
+  for (Value input : launch.getInputs()) {
+    Sizes &sizes = inputs.emplace_back(analysis.of(input));
+    for (AffineExpr &size : sizes)
+      if (!isa<AffineConstantExpr>(size))
+        size = symbol * kernels::factor(size).coefficient;
+  }
+  SmallVector<AffineExpr> values;
+  for (int64_t value : greatest)
+    values.push_back(getAffineConstantExpr(value, context));
+  int64_t most = cast<AffineConstantExpr>(scalar->replaceSymbols(values)).getValue();
+  func::FuncOp before = table.lookup<func::FuncOp>(launch.getKernel());
+  auto kernel = specialize(launch, inputs, most);
+  if (failed(kernel))
+    return failure();
+  launch.setKernel(kernel->getName());
+  launch.setScalarsAttr(AffineMapAttr::get(AffineMap::get(0, numSymbols, *scalar, context)));
+  for (auto [i, result] : llvm::enumerate(launch.getResults())) {
+    Sizes sizes(kernel->getArgAttrOfType<AffineMapAttr>(inputs.size() + i, pto::kSizesAttr).getValue().getResults());
+    for (AffineExpr &size : sizes)
+      size = size.replaceSymbols(*scalar);
+    analysis.set(result, sizes);
+  }
+  if (SymbolTable::symbolKnownUseEmpty(before, main))
+    table.erase(before);
+  return success();
+}
+
+/// What the model says of its outputs must be what their computation gives.
+LogicalResult SizeAssigner::checkResults() {
+  for (auto [i, value] : llvm::enumerate(main.getBody().front().getTerminator()->getOperands())) {
+    Sizes sizes = analysis.of(value);
+    auto expected = main.getResultAttrOfType<AffineMapAttr>(i, top::kSizesAttr);
+    auto actual = AffineMapAttr::get(AffineMap::get(0, numSymbols, sizes, context));
+    if (expected ? expected != actual : !kernels::areConstant(sizes))
+      return main.emitError("output ") << i << " has another size at run time than the model gives it: " << actual;
+  }
+  return success();
+}
+
+struct AssignSizes : impl::AssignSizesBase<AssignSizes> {
+  void runOnOperation() override {
+    auto main = getOperation().lookupSymbol<func::FuncOp>("main");
+    auto symbols = main ? main->getAttrOfType<ArrayAttr>(top::kSymbolsAttr) : ArrayAttr();
+    if (!symbols)
+      return;
+    PTO_DEBUG("@main: " << symbols.size() << " symbols");
+    if (failed(SizeAssigner(main, symbols).run()))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+} // namespace pto_mlir

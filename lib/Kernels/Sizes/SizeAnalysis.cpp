@@ -1,0 +1,178 @@
+//===- SizeAnalysis.cpp - extents known at run time -----------------------===//
+
+#include "SizeAnalysis.h"
+
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+
+using namespace mlir;
+
+namespace pto_mlir::kernels {
+
+Factored factor(AffineExpr expr) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
+    return {constant.getValue(), getAffineConstantExpr(1, expr.getContext())};
+  if (auto product = dyn_cast<AffineBinaryOpExpr>(expr); product && expr.getKind() == AffineExprKind::Mul)
+    if (auto constant = dyn_cast<AffineConstantExpr>(product.getRHS()))
+      return {constant.getValue(), product.getLHS()};
+  return {1, expr};
+}
+
+Sizes constantSizes(RankedTensorType type) {
+  Sizes sizes;
+  for (int64_t size : type.getShape())
+    sizes.push_back(getAffineConstantExpr(size, type.getContext()));
+  return sizes;
+}
+
+bool areConstant(ArrayRef<AffineExpr> sizes) { return llvm::all_of(sizes, llvm::IsaPred<AffineConstantExpr>); }
+
+std::optional<int64_t> symbolicRow(ArrayRef<AffineExpr> sizes) {
+  int64_t row = -1;
+  bool isFirst = true;
+  for (auto [i, size] : llvm::enumerate(sizes)) {
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    if (!constant && (row >= 0 || !isFirst))
+      return std::nullopt;
+    if (!constant)
+      row = i;
+    isFirst &= constant && constant.getValue() == 1;
+  }
+  return row;
+}
+
+Sizes SizeAnalysis::of(Value value) const {
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  return constantSizes(cast<RankedTensorType>(value.getType()));
+}
+
+Sizes SizeAnalysis::ofLoops(linalg::LinalgOp op) const {
+  Sizes loops;
+  for (int64_t range : op.getStaticLoopRanges())
+    loops.push_back(getAffineConstantExpr(range, op.getContext()));
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    Sizes sizes = of(operand.get());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [expr, size] : llvm::zip_equal(map.getResults(), sizes))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && !isa<AffineConstantExpr>(size))
+        loops[loop.getPosition()] = size;
+  }
+  return loops;
+}
+
+bool isUniformAlong(Value value, unsigned dim) {
+  if (value.getDefiningOp<tensor::EmptyOp>())
+    return true;
+  auto op = value.getDefiningOp<linalg::LinalgOp>();
+  if (!op || op.getNumReductionLoops() != 0 || op.hasIndexSemantics())
+    return false;
+  auto loop = dyn_cast<AffineDimExpr>(op.getIndexingMapMatchingResult(cast<OpResult>(value)).getResult(dim));
+  return loop &&
+         llvm::all_of(op.getDpsInitsMutable(),
+                      [&](OpOperand &init) {
+                        return !op.payloadUsesValueFromOperand(&init) || isUniformAlong(init.get(), dim);
+                      }) &&
+         llvm::all_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+           return !op.getMatchingIndexingMap(input).isFunctionOfDim(loop.getPosition());
+         });
+}
+
+LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
+  Sizes loops = ofLoops(op);
+  if (areConstant(loops)) {
+    for (OpOperand &operand : op->getOpOperands())
+      if (isa<RankedTensorType>(operand.get().getType()) && isSymbolic(operand.get()))
+        return op->emitError("has no rule for sizes that are known at run time: it reads windows of them");
+    return success();
+  }
+  for (auto [iterator, size] : llvm::zip_equal(op.getIteratorTypesArray(), loops))
+    if (iterator == utils::IteratorType::reduction && !isa<AffineConstantExpr>(size))
+      return op->emitError("reduces over a size that is known at run time");
+  if (op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    return op->emitError("gathers rows, for which sizes at run time have no rule yet");
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isa<RankedTensorType>(operand.get().getType()))
+      continue;
+    Sizes sizes = of(operand.get());
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    for (auto [i, expr] : llvm::enumerate(map.getResults())) {
+      auto loop = dyn_cast<AffineDimExpr>(expr);
+      bool symbolic = !isa<AffineConstantExpr>(sizes[i]);
+      if (!loop && symbolic)
+        return op->emitError("has no rule for sizes that are known at run time: it reads windows of them");
+      if (!loop || sizes[i] == loops[loop.getPosition()])
+        continue;
+      bool overwritten = op.isDpsInit(&operand) && !op.payloadUsesValueFromOperand(&operand);
+      if (overwritten || isUniformAlong(operand.get(), i))
+        continue;
+      return op->emitError("combines a tensor of ")
+             << operand.get().getType() << " with a size that is known at run time";
+    }
+  }
+  for (auto [result, init] : llvm::zip_equal(op->getResults(), op.getDpsInitsMutable())) {
+    Sizes sizes = of(init.get());
+    AffineMap map = op.getMatchingIndexingMap(&init);
+    for (auto [i, expr] : llvm::enumerate(map.getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr))
+        sizes[i] = loops[loop.getPosition()];
+    known[result] = sizes;
+  }
+  return success();
+}
+
+LogicalResult SizeAnalysis::visitCollapse(tensor::CollapseShapeOp op) {
+  Sizes from = of(op.getSrc()), to;
+  for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
+    Sizes parts;
+    AffineExpr product = getAffineConstantExpr(1, op.getContext());
+    for (int64_t dim : group) {
+      parts.push_back(from[dim]);
+      product = product * from[dim];
+    }
+    if (!symbolicRow(parts))
+      return op->emitError("merges a size that is known at run time with others in front of it");
+    to.push_back(product);
+  }
+  known[op.getResult()] = to;
+  return success();
+}
+
+LogicalResult SizeAnalysis::visitExpand(tensor::ExpandShapeOp op) {
+  Sizes from = of(op.getSrc());
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  Sizes to = constantSizes(op.getResultType());
+  for (auto [size, group] : llvm::zip_equal(from, op.getReassociationIndices())) {
+    if (isa<AffineConstantExpr>(size))
+      continue;
+    // All but the outermost parts that are not 1 keep their extents.
+    auto outer = llvm::find_if(group, [&](int64_t dim) { return shape[dim] != 1; });
+    int64_t inner = 1;
+    for (auto dim = outer + 1; dim < group.end(); ++dim)
+      inner *= shape[*dim];
+    Factored parts = factor(size);
+    if (outer == group.end() || parts.coefficient % inner != 0)
+      return op->emitError("splits a size that is known at run time into parts that do not divide it for all values");
+    to[*outer] = parts.rest * (parts.coefficient / inner);
+  }
+  known[op.getResult()] = to;
+  return success();
+}
+
+LogicalResult SizeAnalysis::visit(Operation *op) {
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return visitLinalg(linalgOp);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return visitCollapse(collapse);
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return visitExpand(expand);
+  bool symbolic = llvm::any_of(op->getOperands(), [&](Value operand) {
+    return isa<RankedTensorType>(operand.getType()) && isSymbolic(operand);
+  });
+  if (symbolic && !op->hasTrait<OpTrait::IsTerminator>())
+    return op->emitError("has no rule for sizes that are known at run time");
+  return success();
+}
+
+} // namespace pto_mlir::kernels

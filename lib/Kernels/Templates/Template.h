@@ -1,0 +1,73 @@
+//===- Template.h - what a tile template implements -------------*- C++ -*-===//
+
+#ifndef PTO_MLIR_LIB_KERNELS_TEMPLATES_TEMPLATE_H
+#define PTO_MLIR_LIB_KERNELS_TEMPLATES_TEMPLATE_H
+
+#include "../Cube/Emitter.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Templates.h"
+
+namespace pto_mlir::templates {
+
+using cube::Ix;
+using cube::Matrix;
+
+/// Columns in whole multiples of which tiles of every element type can be made.
+inline constexpr int64_t kBlock = 16;
+
+/// A vector kernel under construction: its entry block is empty, its arguments are pointers.
+class KernelEmitter : public cube::Emitter {
+public:
+  /// `blocks` of a launch; 0 where it is not known.
+  KernelEmitter(mlir::func::FuncOp func, int64_t blocks);
+
+  /// `body` for each of `count` pieces, shared among the vector cores of the launch.
+  void share(int64_t count, Body body);
+  /// About how many vector cores share the pieces; results must not depend on it.
+  int64_t coreCount() const;
+
+  /// A row-major tile in UB; columns are rounded up to 32 bytes.
+  mlir::Value vec(int64_t rows, int64_t columns, mlir::Type element, pto::PadValue pad = pto::PadValue::Null);
+  /// The first rows and columns of a tile as its valid part, from row `row` of `height` rows on.
+  mlir::Value valid(mlir::Value tile, Ix rows, Ix columns);
+  mlir::Value row(mlir::Value tile, Ix row);
+  /// The same bytes as rows of `columns` elements.
+  mlir::Value reshaped(mlir::Value tile, int64_t rows, int64_t columns);
+  mlir::Value as(mlir::Value tile, mlir::Type element);
+  void fill(mlir::Value tile, double value);
+  void convert(mlir::Value from, mlir::Value to);
+  void store(mlir::Value tile, mlir::Value view);
+  mlir::Value scalar(mlir::Type element, double value);
+  /// `x` as a scalar of a tile instruction.
+  mlir::Value i32(Ix x);
+};
+
+/// One kind of kernel.
+class Template {
+public:
+  virtual ~Template() = default;
+  /// See templates::refusal.
+  virtual std::string refusal(mlir::Operation *op, const pto::Target &target) const = 0;
+  /// Emits the computation of `ops`, which share a kernel. Arguments of the function are the operands in order, then a
+  /// result for each op: `arguments` numbers the operands, `results` the results.
+  virtual void build(KernelEmitter &e, llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
+                     llvm::ArrayRef<unsigned> results) const = 0;
+};
+
+/// The template of ops like `op`; null where there is none.
+const Template *templateOf(mlir::Operation *op);
+
+// One line per template of this folder.
+const Template &topKTemplate();
+const Template &gatherElementsTemplate();
+const Template &scatterTemplate();
+
+/// Whether top-storage-types stores the type as i32: booleans, 64-bit, 8-bit and unsigned integers.
+bool isStoredIn32Bits(mlir::Type element);
+
+/// A tensor, seen as rows of its innermost dimension, as argument `number` of a kernel.
+Matrix asRows(mlir::Type tensor, unsigned number);
+
+} // namespace pto_mlir::templates
+
+#endif // PTO_MLIR_LIB_KERNELS_TEMPLATES_TEMPLATE_H

@@ -1,0 +1,59 @@
+// The inside of a ModelState, for Session.
+#ifndef PTO_MLIR_LIB_RUNTIME_STATEIMPL_H
+#define PTO_MLIR_LIB_RUNTIME_STATEIMPL_H
+
+#include "LoadedModel.h"
+#include "pto_mlir/Runtime/ModelState.h"
+
+#include <atomic>
+#include <utility>
+
+namespace pto_mlir::runtime {
+
+struct ModelState::Impl {
+  std::shared_ptr<LoadedModel> model;
+  uint32_t number = 0; // of the group in the file
+  DeviceBuffer buffer;
+  uint64_t position = 0;
+  std::vector<bool> swapped; // per tensor: its value is in the second place
+  /// A run failed after it may have overwritten tensors that it replaces whole.
+  bool isTorn = false;
+  mutable std::atomic<bool> isUsed = false;
+
+  const pmodel::StateGroupDesc &group() const { return model->file->model().states[number]; }
+  /// Makes a state that has been reset.
+  static Result<std::unique_ptr<ModelState>> make(std::shared_ptr<LoadedModel> model, uint32_t number);
+  /// Device address of a tensor's value.
+  uint64_t address(size_t tensor) const;
+  /// The greatest position that any net of the file allows; UINT64_MAX without a limit.
+  uint64_t limit() const;
+  Status reset();
+  /// A copy of every tensor.
+  Result<std::vector<HostTensor>> read() const;
+  /// Whether a run that adds `use.rows` positions may begin.
+  Status mayRun(const pmodel::StateUseDesc &use) const;
+  /// Prepares `vm` to run on this state.
+  Status bind(VM &vm) const;
+  /// Takes over what a finished run of `vm` wrote.
+  void advance(const VM &vm, uint64_t rows);
+};
+
+/// Reserves a state for one user at a time.
+class StateClaim {
+public:
+  /// Fails if the state is in use.
+  static Result<StateClaim> take(const ModelState::Impl &state);
+  StateClaim(StateClaim &&other) noexcept : flag(std::exchange(other.flag, nullptr)) {}
+  ~StateClaim() {
+    if (flag)
+      *flag = false;
+  }
+
+private:
+  explicit StateClaim(std::atomic<bool> *flag) : flag(flag) {}
+  std::atomic<bool> *flag;
+};
+
+} // namespace pto_mlir::runtime
+
+#endif

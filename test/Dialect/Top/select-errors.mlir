@@ -1,0 +1,53 @@
+// RUN: pto-opt %s --split-input-file --verify-diagnostics
+
+func.func @main(%x: tensor<3x8xf32>) -> tensor<3x9xf32> {
+  // expected-error @+2 {{'top.topk_values' op expects k from 1 to 8, got 9}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.topk_values %x {k = 9} : (tensor<3x8xf32>) -> tensor<3x9xf32>
+  return %0 : tensor<3x9xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<f32>) -> tensor<f32> {
+  // expected-error @+2 {{'top.topk_values' op expects rows, got a scalar}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.topk_values %x {k = 1} : (tensor<f32>) -> tensor<f32>
+  return %0 : tensor<f32>
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf32>, %i: tensor<2x4xi64>) -> tensor<2x4xf32> {
+  // expected-error @+2 {{'top.gather_elements' op expects data and indices with the same rows, got 3x8 and 2x4}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.gather_elements %x, %i : (tensor<3x8xf32>, tensor<2x4xi64>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf32>, %i: tensor<3x4xf32>) -> tensor<3x4xf32> {
+  // expected-error @+2 {{'top.gather_elements' op expects indices of type i32 or i64, got 'f32'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.gather_elements %x, %i : (tensor<3x8xf32>, tensor<3x4xf32>) -> tensor<3x4xf32>
+  return %0 : tensor<3x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf32>, %p: tensor<5xi64>, %u: tensor<4x8xf32>) -> tensor<3x8xf32> {
+  // expected-error @+2 {{'top.scatter' op expects data [rows, n], positions [count] and updates [count, n], got 3x8, 5 and 4x8}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.scatter %x, %p, %u : (tensor<3x8xf32>, tensor<5xi64>, tensor<4x8xf32>) -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<3x8xf32>, %p: tensor<5xi64>, %u: tensor<5x8xf32>) -> tensor<3x8xf32> {
+  // expected-error @+2 {{'top.scatter' op expects the reduction none, add, mul, max or min, got 'mean'}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.scatter %x, %p, %u {reduction = "mean"} : (tensor<3x8xf32>, tensor<5xi64>, tensor<5x8xf32>) -> tensor<3x8xf32>
+  return %0 : tensor<3x8xf32>
+}

@@ -1,0 +1,71 @@
+// RUN: pto-opt %s --assign-sizes --split-input-file --verify-diagnostics
+
+func.func private @sum(%x: tensor<8x40xf32>, %y: tensor<40xf32>) -> tensor<40xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{reduces over a size that is known at run time}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>],
+                       iterator_types = ["reduction", "parallel"]}
+       ins(%x : tensor<8x40xf32>) outs(%y : tensor<40xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<40xf32>
+  return %0 : tensor<40xf32>
+}
+func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}) -> tensor<40xf32>
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<40xf32>
+  %0 = top.launch @sum ins(%x : tensor<8x40xf32>) outs(%e : tensor<40xf32>) -> tensor<40xf32>
+  return %0 : tensor<40xf32>
+}
+
+// -----
+
+// A constant of eight rows has none for other sizes.
+func.func private @add(%x: tensor<8x40xf32>, %c: tensor<8x40xf32>, %y: tensor<8x40xf32>) -> tensor<8x40xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{combines a tensor of 'tensor<8x40xf32>' with a size that is known at run time}}
+  %0 = linalg.add ins(%x, %c : tensor<8x40xf32>, tensor<8x40xf32>) outs(%y : tensor<8x40xf32>) -> tensor<8x40xf32>
+  return %0 : tensor<8x40xf32>
+}
+func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}, %c: tensor<8x40xf32>)
+    -> (tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>})
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<8x40xf32>
+  %0 = top.launch @add ins(%x, %c : tensor<8x40xf32>, tensor<8x40xf32>) outs(%e : tensor<8x40xf32>) -> tensor<8x40xf32>
+  return %0 : tensor<8x40xf32>
+}
+
+// -----
+
+func.func private @k(%x: tensor<40x8xf32>, %y: tensor<40x8xf32>) -> tensor<40x8xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  %0 = linalg.exp ins(%x : tensor<40x8xf32>) outs(%y : tensor<40x8xf32>) -> tensor<40x8xf32>
+  return %0 : tensor<40x8xf32>
+}
+func.func @main(%x: tensor<40x8xf32> {top.sizes = affine_map<()[s0] -> (40, s0)>})
+    -> (tensor<40x8xf32> {top.sizes = affine_map<()[s0] -> (40, s0)>})
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<40x8xf32>
+  // expected-error @below {{reads a tensor whose size at run time is not its outermost one}}
+  %0 = top.launch @k ins(%x : tensor<40x8xf32>) outs(%e : tensor<40x8xf32>) -> tensor<40x8xf32>
+  return %0 : tensor<40x8xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}) -> tensor<16x20xf32>
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  // expected-error @below {{has no rule for sizes that are known at run time}}
+  %0 = tensor.extract_slice %x[0, 0] [4, 40] [1, 1] : tensor<8x40xf32> to tensor<4x40xf32>
+  %1 = tensor.empty() : tensor<16x20xf32>
+  return %1 : tensor<16x20xf32>
+}
+
+// -----
+
+// expected-error @below {{output 0 has another size at run time than the model gives it: affine_map<()[s0] -> (s0, 40)>}}
+func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}) -> tensor<8x40xf32>
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  return %x : tensor<8x40xf32>
+}

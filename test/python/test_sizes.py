@@ -1,0 +1,200 @@
+"""Sizes that are known at run time, in one kernel: bits of a fixed size, numbers of onnxruntime, errors."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+from graphs import F, info, save, weight
+from onnx import helper
+from pto_mlir import compiler
+from pto_mlir.runtime import InferenceSession, InvalidArgument
+from pto_mlir.tools import model_transform
+
+RANDOM = np.random.default_rng(5)
+GREATEST = 67
+
+
+def node(*arguments, **attributes):
+    return helper.make_node(*arguments, **attributes)
+
+
+def matrix(*shape):
+    return (RANDOM.standard_normal(shape) / np.sqrt(shape[0])).astype(np.float32)
+
+
+def perceptron(path, lead=("batch",)):
+    """LayerNorm, two layers with bias and Relu, a residual, products and a softmax."""
+    save(
+        path,
+        [
+            node("LayerNormalization", ["x", "scale", "shift"], ["normed"], axis=-1),
+            node("MatMul", ["normed", "w1"], ["wide"]),
+            node("Add", ["wide", "b1"], ["biased"]),
+            node("Relu", ["biased"], ["active"]),
+            node("MatMul", ["active", "w2"], ["narrow"]),
+            node("Add", ["narrow", "b2"], ["moved"]),
+            node("Add", ["moved", "x"], ["residual"]),
+            node("MatMul", ["residual", "w3"], ["scores"]),
+            node("Softmax", ["scores"], ["y"], axis=-1),
+        ],
+        [info("x", F, [*lead, 48])],
+        [info("y", F, [*lead, 21])],
+        [
+            weight("scale", matrix(48)),
+            weight("shift", matrix(48)),
+            weight("w1", matrix(48, 130)),
+            weight("b1", matrix(130)),
+            weight("w2", matrix(130, 48)),
+            weight("b2", matrix(48)),
+            weight("w3", matrix(48, 21)),
+        ],
+    )
+
+
+def convert(path, target, quantize="F32", cores=1, sizes=None, ranges=None):
+    summary = compiler.transform(str(path), "m", None, [], str(target) + ".mlir", "", 8, sizes, ranges)
+    compiler.deploy(str(target) + ".mlir", str(target), quantize, "a3", cores, False)
+    return summary
+
+
+def digest(path):
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("cores", [1, 24])
+@pytest.mark.parametrize(("quantize", "tolerance"), [("F32", 1e-4), ("F16", 2e-2)])
+def test_bits_are_those_of_a_fixed_size(tmp_path, quantize, tolerance, cores):
+    """A row has the bits that it has among the rows of the greatest size, compiled as a constant. (Constant sizes may
+    cut the sums of a product in other ways each.)"""
+    perceptron(tmp_path / "m.onnx")
+    convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", quantize, cores, sizes={"batch": [GREATEST]})
+    most = InferenceSession(str(tmp_path / "most.pmodel"))
+    summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, cores, ranges={"batch": (1, GREATEST, 1)})
+    assert summary["bounded"] == ["batch"] and not summary["remarks"]
+    session, reference = InferenceSession(str(tmp_path / "all.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    assert session.get_inputs()[0].shape == [None, 48]
+    for size in (GREATEST, 1, 16, 31, 2, 64, *RANDOM.integers(1, GREATEST, 3)):
+        x = RANDOM.standard_normal((size, 48)).astype(np.float32)
+        (ours,) = session.run(None, {"x": x})
+        np.testing.assert_allclose(ours, reference.run(None, {"x": x})[0], rtol=tolerance, atol=tolerance)
+        padded = np.concatenate([x, RANDOM.standard_normal((GREATEST - size, 48)).astype(np.float32)])
+        (fixed,) = most.run(None, {"x": padded})
+        assert ours.tobytes() == fixed[:size].tobytes(), size
+
+
+def test_nothing_is_read_that_is_not_there(tmp_path):
+    """Checked mode finds reads of uninitialised bytes, races and accesses out of range; runs go up and down in size."""
+    perceptron(tmp_path / "m.onnx", lead=("batch", 5))
+    convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F16", 2, ranges={"batch": (2, 20, 2)})
+    for mode in ("checked", "timing"):
+        session = InferenceSession(str(tmp_path / "m.pmodel"), mode=mode)
+        reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+        for size in (4, 20, 2, 14):
+            x = RANDOM.standard_normal((size, 5, 48)).astype(np.float32)
+            (ours,) = session.run(None, {"x": x})
+            assert ours.shape == (size, 5, 21)
+            np.testing.assert_allclose(ours, reference.run(None, {"x": x})[0], rtol=2e-2, atol=2e-2)
+
+
+def test_sizes_that_do_not_fit_are_one_line(tmp_path):
+    save(
+        tmp_path / "m.onnx",
+        [node("Add", ["a", "b"], ["y"])],
+        [info("a", F, ["n", 3]), info("b", F, ["n", 3])],
+        [info("y", F, ["n", 3])],
+        [],
+    )
+    convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", ranges={"n": (4, 12, 4)})
+    session = InferenceSession(str(tmp_path / "m.pmodel"))
+    for a, b, message in (
+        (16, 16, r"dimension 0 of input 'a' is 16, it must be 'n', 4 to 12 in multiples of 4$"),
+        (6, 6, r"dimension 0 of input 'a' is 6, it must be 'n', 4 to 12 in multiples of 4$"),
+        (4, 8, r"dimension 0 of input 'b' is 8, expects 4: dimension 0 of input 'a' has 'n' = 4$"),
+    ):
+        with pytest.raises(InvalidArgument, match=message):
+            session.run(None, {"a": np.zeros((a, 3), np.float32), "b": np.zeros((b, 3), np.float32)})
+    assert session.run(None, {"a": np.ones((8, 3), np.float32), "b": np.ones((8, 3), np.float32)})[0].sum() == 48
+
+
+def transform(tmp_path, dynamic):
+    names = ["--model_name", "m", "--model_def", str(tmp_path / "m.onnx"), "--mlir", str(tmp_path / "m.mlir")]
+    return model_transform.main([*names, "--dynamic", dynamic])
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "message"),
+    [
+        ("batch=5:1", "the range of 'batch=5:1' is empty"),
+        ("batch=0:4", "the range of 'batch=0:4' is empty"),
+        ("batch=1:8:4", "the bounds of 'batch=1:8:4' are no multiples of 4"),
+        ("batch=4:8:0", "the bounds of 'batch=4:8:0' are no multiples of 0"),
+        ("batch=1:2:3:4", "expects names with sizes"),
+        ("batch=a:4", "expects names with sizes"),
+        ("batch=1:4,batch=2", "expects names with sizes"),
+        ("batch=1:4,depth=1:4", "no input has a dimension 'depth'"),
+    ],
+)
+def test_bad_ranges(tmp_path, capfd, dynamic, message):
+    perceptron(tmp_path / "m.onnx")
+    assert transform(tmp_path, dynamic) == 1
+    error = capfd.readouterr().err
+    assert message in error and len(error.strip().splitlines()) == 1
+    assert not (tmp_path / "m.mlir").exists()
+
+
+def test_what_is_bounded_is_said(tmp_path, capfd):
+    perceptron(tmp_path / "m.onnx")
+    assert transform(tmp_path, "batch=4:64:4") == 0
+    assert "size 'batch': 4 to 64 in multiples of 4, known at run time" in capfd.readouterr().out
+    compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 1, False)
+    assert InferenceSession(str(tmp_path / "m.pmodel")).get_inputs()[0].shape == [None, 48]
+
+
+HALVES = [node("Shape", ["x"], ["s"]), node("Div", ["s", "two"], ["half"]), node("Mul", ["half", "two"], ["whole"])]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "shape", "reason"),
+    [
+        ([node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Relu", ["t"], ["y"])], [6, "n"], "outermost"),
+        ([node("ReduceMean", ["x"], ["y"], axes=[0], keepdims=0)], [6], "reduces over a size"),
+        ([*HALVES, node("Reshape", ["x", "whole"], ["y"])], ["m", 6], "computes with an extent"),
+        (
+            [node("Slice", ["x", "zero", "two", "zero"], ["t"]), node("Relu", ["t"], ["y"])],
+            [2, 6],
+            "the graph is another one",
+        ),
+        ([node("Add", ["x", "rows"], ["y"])], ["n", 6], "not every size gives a valid model"),
+    ],
+)
+def test_what_has_no_rule_becomes_versions(tmp_path, nodes, shape, reason):
+    """With a remark that says why, and the right numbers."""
+    rows = [8, 6] if "rows" in nodes[0].input else [1, 6]
+    save(
+        tmp_path / "m.onnx",
+        nodes,
+        [info("x", F, ["n", 6])],
+        [info("y", F, shape)],
+        [weight("zero", np.array([0])), weight("two", np.array([2])), weight("rows", np.ones(rows, np.float32))],
+    )
+    ranges = {"n": (2, 8, 2)}
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", ranges=ranges)
+    assert summary["bounded"] == []
+    assert "a version is compiled for each size of 'n', since " in summary["remarks"][0]
+    assert reason in summary["remarks"][0]
+    session, reference = InferenceSession(str(tmp_path / "m.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for size in (8,) if rows[0] == 8 else (2, 4, 8):
+        x = RANDOM.standard_normal((size, 6)).astype(np.float32)
+        np.testing.assert_allclose(session.run(None, {"x": x})[0], reference.run(None, {"x": x})[0], rtol=1e-5)
+
+
+def test_a_range_of_one_size_and_no_range_give_the_same_file(tmp_path):
+    perceptron(tmp_path / "m.onnx")
+    digests = set()
+    for dynamic in ("batch=8", "batch=8..8", "batch=8:8", "batch=8:8:4"):
+        assert transform(tmp_path, dynamic) == 0
+        compiler.deploy(str(tmp_path / "m.mlir"), str(tmp_path / "m.pmodel"), "F32", "a3", 1, False)
+        digests.add(digest(tmp_path / "m.pmodel"))
+    assert len(digests) == 1
