@@ -207,6 +207,23 @@ def test_columns_to_image(tmp_path):
     np.testing.assert_allclose(converted(tmp_path, feed)[0], want, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "image, block, flags, reason",
+    [
+        ([9, 8], [2, 3], {"pads": [0, 0, -(2**63) + 1, 0]}, r"values below 2\^31"),
+        ([9, 8], [2, 3], {"dilations": [2**62, 1]}, r"values below 2\^31"),
+        ([9, 8], [2**31 - 1, 2**31 - 1], {}, "does not fit"),
+        ([9, 8], [2, 3], {}, "does not hold the blocks"),
+        ([2**30, 2**30], [6, 2], {}, "does not hold the blocks"),
+    ],
+)
+def test_blocks_that_are_no_image(image, block, flags, reason, tmp_path):
+    feeds = {"x": ties(1, 12, 42), "i": np.array(image, np.int64), "b": np.array(block, np.int64)}
+    build(tmp_path / "m.onnx", "Col2Im", feeds, ["i", "b"], **flags)
+    with pytest.raises(UserError, match=reason):
+        compiler.transform(str(tmp_path / "m.onnx"), "m", [], [], str(tmp_path / "m.mlir"), "")
+
+
 def test_reversed_sequences(tmp_path):
     feeds = {"x": ties(6, 4, 3), "l": np.array([6, 1, 3, 2], np.int64)}
     feed = build(tmp_path / "m.onnx", "ReverseSequence", feeds)
