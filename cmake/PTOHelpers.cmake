@@ -3,7 +3,7 @@
 #   pto_add_plain_library(NAME files.. LINK libs..)   below the border: no MLIR on its path
 #   pto_add_library(NAME files.. LINK libs..)   above the border: MLIR and the shared PCH
 #   pto_add_dialect(Name namespace [SHARDS n])         tablegen of <Name>{Dialect,Types,Attrs,Ops,..}.td
-#   pto_shard_ops(VAR Name n)                         n sources in VAR, each with a part of the op definitions
+#   pto_shard_ops(VAR Name)                           sources in VAR, each with one of the dialect's shards of op definitions
 #   pto_add_tool(NAME [WITH_MLIR] files.. LINK libs..)   an executable in bin/; one that sees MLIR also links MLIR LLVM
 #   pto_add_unittest(NAME [WITH_MLIR] files.. LINK libs..)   a GoogleTest binary registered with CTest
 #   pto_add_fuzzer(NAME [WITH_MLIR] files.. COMPILE libs.. [LINK libs..] [SEEDS command..] [SEEDS_DEPEND files..])
@@ -122,6 +122,7 @@ function(pto_add_dialect base namespace)
   cmake_parse_arguments(ARG "" "SHARDS" "" ${ARGN})
   if(ARG_SHARDS)
     set(shards -op-shard-count=${ARG_SHARDS})
+    set_property(GLOBAL PROPERTY ${base}_SHARDS ${ARG_SHARDS})
   endif()
   set(LLVM_TARGET_DEFINITIONS ${base}Ops.td)
   mlir_tablegen(${base}Ops.h.inc -gen-op-decls ${shards})
@@ -139,7 +140,8 @@ endfunction()
 
 # The definitions of all ops of a dialect in one file take a minute to compile: <Name>Ops.cpp is compiled once per shard
 # of `-op-shard-count` instead (as upstream's mlir-src-sharder does, which Debian lacks).
-function(pto_shard_ops out base count)
+function(pto_shard_ops out base)
+  get_property(count GLOBAL PROPERTY ${base}_SHARDS)
   math(EXPR last "${count} - 1")
   foreach(index RANGE ${last})
     set(shard ${CMAKE_CURRENT_BINARY_DIR}/${base}Ops.${index}.cpp)
