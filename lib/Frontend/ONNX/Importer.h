@@ -15,8 +15,19 @@ namespace pto_mlir::onnx {
 /// Limit on the versions of one model, each of which is compiled.
 inline constexpr unsigned kMaxVersions = 512;
 
+/// The default domain has two spellings: "" and "ai.onnx".
+inline llvm::StringRef canonicalDomain(llvm::StringRef domain) {
+  return domain == "ai.onnx" ? llvm::StringRef() : domain;
+}
+
+/// The reason reported for models with sequences, optionals or maps.
+inline constexpr llvm::StringLiteral kNoSequences =
+    "sequences, optionals and maps have no place in device memory; a tensor that grows by Concat in a Loop, or rows "
+    "that a Loop or Scan collects, have";
+
 class Node;
 
+/// Imports one model: its state from the first check to the finished function.
 class Importer {
 public:
   Importer(llvm::StringRef path, ModelFile &file, const ImportOptions &options, mlir::MLIRContext &context,

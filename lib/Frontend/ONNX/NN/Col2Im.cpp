@@ -47,8 +47,8 @@ static LogicalResult importCol2Im(Node &node) {
                       shapeText(*block) + " of an image of " + shapeText(*image));
   int64_t channels = rows / taps;
   if (taps > kMostPlaces / rows)
-    return node.error("blocks of " + Twine(taps) + " elements in " + Twine(channels) + " channels need a filter of over " +
-                      Twine(kMostPlaces) + " elements");
+    return node.error("blocks of " + Twine(taps) + " elements in " + Twine(channels) +
+                      " channels need a filter of over " + Twine(kMostPlaces) + " elements");
   SmallVector<int64_t> shape{type.getDimSize(0), rows}, filter{rows, 1};
   llvm::append_range(shape, spatial);
   llvm::append_range(filter, *block);
