@@ -58,7 +58,7 @@ public:
       return signalPassFailure();
     }
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
-    // How tiles are shared must be known.
+    // The launch's grid must be known to share its tiles.
     if (numCores == 0 || !main || main.isExternal())
       return;
     SymbolTable symbols(getOperation());
@@ -67,7 +67,7 @@ public:
       for (unsigned input = 0; input < launch.getInputs().size(); ++input)
         if (join(launch, input, symbols, context))
           break;
-    // What only joined launches used.
+    // Kernels whose launches were all joined.
     llvm::SmallDenseSet<StringAttr> launched;
     main.walk([&](top::LaunchOp launch) { launched.insert(launch.getKernelAttr().getAttr()); });
     PTO_DEBUG(replaced.size() << " kernels replaced by joined ones");

@@ -14,7 +14,7 @@ constexpr int64_t kFloat = 4; // bytes of scores, sums and statistics
 constexpr int64_t kBox = 16;  // rows and columns of a fractal
 /// What a tile of keys costs beside its rows, in rows: its loads, and the waits from core to core.
 constexpr int64_t kRowsOfTile = 128;
-/// What a unit costs whose rows are known while the kernel runs only, against one whose rows are constant.
+/// Cost ratio of a unit whose rows are known at run time to one with constant rows.
 constexpr int64_t kRagged = 108, kWhole = 100;
 constexpr int64_t kMaxRows = 128, kMinRows = 32, kRowStep = 8, kMaxKeys = 256;
 

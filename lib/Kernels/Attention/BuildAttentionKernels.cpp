@@ -98,7 +98,7 @@ private:
     return launches;
   }
 
-  /// The rings are outputs of the launch that nobody reads.
+  /// The rings are passed as outputs of the launch without uses.
   void addSlots(top::LaunchOp launch, ArrayRef<const cube::Matrix *> slots) {
     OpBuilder b(launch);
     SmallVector<Value> inits;

@@ -14,7 +14,7 @@ static Value rootOf(Value value, bool inKernel) {
 }
 
 /// The number of the kernel's argument that `value` is. Operands may be one argument: K and V, say. Before outlining
-/// there is no such number, and nobody asks for it.
+/// the number is undefined and unused.
 static unsigned argumentOf(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   return argument ? argument.getArgNumber() : 0;

@@ -13,9 +13,9 @@ namespace pto_mlir::cube {
 
 namespace {
 
-// Work counts as even up to here, and evenness may cost that much time.
+// Ratio up to which the blocks' work counts as even, and the slowdown accepted for evenness.
 constexpr double kEven = 1.15, kWorthEvenness = 1.4;
-// So many tilings of a search are kept beside the best.
+// Number of tilings kept beside the best one of a search.
 constexpr size_t kRanked = 32;
 
 int64_t clampTo(int64_t value, int64_t low, int64_t high) { return std::max(low, std::min(value, high)); }
@@ -177,7 +177,7 @@ private:
       bool strips = problem.patches && problem.patches->strips > 1;
       if (!problem.image && !strips && panelK < problem.k)
         tiling.panelK = std::max(tiling.baseK, panelK / tiling.baseK * tiling.baseK);
-      // Smaller panels only cost more loads.
+      // Smaller panels only add loads.
       if (consider(tiling) && panelK < problem.k)
         return;
     }
@@ -193,7 +193,7 @@ public:
   std::optional<CubeTiling> run() {
     for (copies = 2; copies > 0 && !best; --copies)
       for (int64_t outer = 1; outer <= std::min(problem.outer, problem.cores); ++outer) {
-        // Only grids that use what they claim.
+        // Skip grids with idle cores.
         int64_t share = ceilDiv(problem.outer, outer);
         if (ceilDiv(problem.outer, share) != outer)
           continue;

@@ -66,8 +66,8 @@ void ClusterOrder::grow(Cluster *into, ArrayRef<Operation *> ops) {
   forEachReader(node, ops, [&](Node reader) { insertEdge(node, reader); });
 }
 
-/// Moves what stands between `after` and `before` and depends on the one, or the other on it, so that `before`
-/// precedes.
+/// Reorders the nodes between `after` and `before` that depend on the first or precede the second, so that `before`
+/// comes first.
 void ClusterOrder::insertEdge(Node before, Node after) {
   uint64_t first = placeOf(after), last = placeOf(before);
   if (last < first || last == UINT64_MAX)
@@ -94,7 +94,7 @@ void ClusterOrder::insertEdge(Node before, Node after) {
 }
 
 bool ClusterOrder::wouldCycle(ArrayRef<Cluster *> parts, Operation *op) const {
-  // What precedes all parts depends on none of them.
+  // Nodes ordered before all parts depend on none of them.
   uint64_t first = UINT64_MAX;
   for (Cluster *part : parts)
     first = std::min(first, placeOf(part));

@@ -17,7 +17,7 @@ using namespace mlir;
 namespace pto_mlir::kernels {
 namespace {
 
-// A row vector that is cheaper to compute again in every tile than to launch.
+// Row vectors up to this size are recomputed in every tile instead of launched.
 constexpr int64_t kCheapVectorElements = 4096;
 
 class Builder {
@@ -68,8 +68,8 @@ Cluster *Builder::create(OpRole kind, Operation *op) {
   return &cluster;
 }
 
-// The way out of the cube applies relu and a cast; nothing else may follow, and
-// nobody else may want the value before it.
+// The fixpipe applies relu and a cast; no other op may follow, and the value
+// before them must have one use.
 void Builder::absorbTail(Cluster &cube) {
   bool relu = false, truncated = false;
   Operation *last = cube.ops.front();
@@ -104,7 +104,7 @@ void Builder::absorbTail(Cluster &cube) {
   }
 }
 
-// An attention reads heads where a projection left them, as a product reads rows.
+// An attention reads the heads in the projection's result, at their stride.
 void Builder::absorbHeads(Cluster &attention) {
   auto op = cast<top::AttentionOp>(attention.ops.front());
   for (unsigned operand = 0; operand < 3; ++operand) {
@@ -121,7 +121,7 @@ void Builder::absorbHeads(Cluster &attention) {
   }
 }
 
-// An attention's quotients are f32 until they are stored.
+// The attention kernel normalises in f32 and rounds when it stores.
 void Builder::absorbExtension(Cluster &attention) {
   Value value = attention.ops.front()->getResult(0);
   auto generic = value.hasOneUse() ? dyn_cast<linalg::GenericOp>(*value.user_begin()) : linalg::GenericOp();
@@ -131,7 +131,7 @@ void Builder::absorbExtension(Cluster &attention) {
   result.of[generic] = &attention;
 }
 
-// One kernel computes all that a template makes of the same operands.
+// Template ops with equal operands and attributes share a kernel.
 void Builder::absorbTwins(Cluster &cluster) {
   Operation *op = cluster.ops.front();
   for (Operation *user : op->getOperand(0).getUsers())
@@ -148,9 +148,8 @@ static bool isProduct(Operation *op) {
 
 static int64_t elementsOf(Value value) { return cast<ShapedType>(value.getType()).getNumElements(); }
 
-// A matrix product reads rows at any distance: the movement that would bring
-// its operand together (heads out of a row, a third of queries, keys and
-// values) is a way of reading.
+// A matrix product reads rows at any stride, so it absorbs the views of its
+// operand (a head of a row, one third of a fused QKV projection).
 void Builder::absorbViews(Cluster &cube) {
   Operation *product = cube.ops.front();
   if (!isProduct(product))
@@ -159,7 +158,7 @@ void Builder::absorbViews(Cluster &cube) {
     SmallVector<Operation *> chain;
     for (Value value = operand; cube::isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
       chain.push_back(value.getDefiningOp());
-    // As much of the chain as rows of one matrix can express.
+    // The longest part of the chain that is rows of one matrix.
     for (; llvm::any_of(chain, cube::isMovingView); chain.pop_back()) {
       Value source = chain.back()->getOperand(0);
       std::optional<cube::StridedView> view = cube::contiguous(cast<ShapedType>(source.getType()).getShape());
@@ -173,7 +172,7 @@ void Builder::absorbViews(Cluster &cube) {
   }
 }
 
-// The other way out: the rows of a product go where a transposition wants them.
+// Likewise for the result: the product stores rows in the transposed order.
 void Builder::absorbMovedTail(Cluster &cube) {
   if (!isProduct(cube.ops.front()))
     return;
@@ -207,13 +206,13 @@ bool Builder::isOnlyViewed(Operation *op) {
     bool views = cluster && (cluster->kind == OpRole::Cube || cluster->kind == OpRole::Attention);
     if (views && user == cluster->ops.front())
       return cluster->views.contains(op);
-    // A movement that stays needs its source.
+    // A movement that is kept needs its source.
     return !cluster && cube::isView(user) && isOnlyViewed(user);
   });
 }
 
-// Movements that nobody needs any more, the last first. A debug build stores named ones all the same; what stays is
-// read where it was moved to.
+// Erases movements without uses, in reverse order. A debug build keeps named ones; readers of a movement that is kept
+// read its result.
 void Builder::dropViewedMovements() {
   llvm::DenseMap<Operation *, SmallVector<Cluster *, 1>> viewers;
   for (Cluster &cluster : result.all)
@@ -296,7 +295,7 @@ static unsigned reducedTogether(const Cluster &cluster) {
   return cluster.kind == OpRole::RowReduction ? cluster.reducedLoops : 0;
 }
 
-/// Can the ops of `a` not share a tile with what `b` reduces?
+/// Is no tile shared by the ops of `a` and the reduction of `b` possible?
 static bool splitsRows(const Cluster &a, const Cluster &b) {
   return reducedTogether(b) > 1 && a.domain == b.domain &&
          llvm::any_of(a.ops, [&](Operation *op) { return readsPartOf(op, reducedTogether(b)); });
@@ -348,7 +347,7 @@ bool Builder::accepts(const Cluster &cluster, linalg::GenericOp op, OpRole role)
   }
 }
 
-/// Program order is restored when all clusters are formed.
+/// Sorts the ops of every cluster into program order; called once, after forming.
 void Builder::merge(Cluster &into, Cluster &from) {
   for (Operation *op : from.ops) {
     into.ops.push_back(op);
@@ -422,7 +421,7 @@ void Builder::place(linalg::GenericOp op, OpRole role) {
 }
 
 // A chain on one row vector (the gate of squeeze-and-excite) moves into the
-// kernel that spreads it, when nobody else wants it.
+// kernel that broadcasts it, if that is its only user.
 void Builder::joinCheapVectors() {
   SmallVector<Cluster *> clusters = llvm::map_to_vector(result.all, [](Cluster &cluster) { return &cluster; });
   llvm::sort(clusters, [](Cluster *a, Cluster *b) { return a->formed < b->formed; });

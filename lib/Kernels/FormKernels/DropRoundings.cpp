@@ -1,4 +1,4 @@
-//===- DropRoundings.cpp - what is f32 again need not be rounded ----------===//
+//===- DropRoundings.cpp - remove truncations before extensions -----------===//
 
 #include "DropRoundings.h"
 
@@ -12,7 +12,7 @@ using namespace mlir;
 namespace pto_mlir::kernels {
 namespace {
 
-/// One that storage asks for, not the model.
+/// A truncation inserted by storage narrowing, not by the model.
 bool isStorageRounding(linalg::GenericOp op) {
   if (!op || !isTruncation(op))
     return false;
@@ -43,7 +43,7 @@ struct RaiseExtension : OpRewritePattern<linalg::GenericOp> {
     Value value;
     if (isStorageRounding(producer) && getElementTypeOrSelf(producer.getDpsInputs()[0].getType()) == wide) {
       value = producer.getDpsInputs()[0];
-      // The value takes the name of the rounded one.
+      // The extended value keeps the name of the rounded one.
       if (Operation *maker = value.getDefiningOp(); maker && value.hasOneUse())
         rewriter.modifyOpInPlace(maker, [&] { maker->setLoc(steps.empty() ? op.getLoc() : producer.getLoc()); });
     } else if (!steps.empty() && classify(producer) == OpRole::Elementwise) {

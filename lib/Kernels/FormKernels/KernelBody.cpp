@@ -66,7 +66,7 @@ private:
 
 void BodyBuilder::collectInputs(Operation *op) {
   for (Value operand : valuesRead(op)) {
-    // A state is written where it is: it is the kernel's output.
+    // A state is updated in place: it is the kernel's output.
     if (auto write = dyn_cast<top::StateWriteOp>(op); write && operand == write.getState())
       continue;
     Operation *producer = operand.getDefiningOp();
@@ -89,7 +89,7 @@ void BodyBuilder::collectOutputs() {
       return !inside.contains(user) && !bordered;
     });
     StringRef name = top::getTensorName(op->getResult(0));
-    // Fixpipe has one way out: what it absorbs cannot be stored.
+    // The fixpipe has one destination: absorbed values cannot be stored as well.
     if (escapes || (keepAll && !cube && !name.empty())) {
       for (Value value : op->getResults())
         if (op->getNumResults() == 1 || !value.use_empty())
@@ -158,7 +158,7 @@ void BodyBuilder::cloneMember(Operation *op) {
     for (OpOperand &init : dps.getDpsInitsMutable()) {
       OpResult result = dps.getTiedOpResult(&init);
       Value destination = destinationOf.lookup(result);
-      // An init that is also read stays what it is.
+      // An init that is also read is kept.
       local.map(init.get(), destination ? materializeInit(init.get(), destination) : materialize(init.get()));
     }
   }

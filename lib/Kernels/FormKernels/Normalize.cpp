@@ -1,4 +1,4 @@
-//===- Normalize.cpp - what clustering wants to find ----------------------===//
+//===- Normalize.cpp - canonical forms for clustering ---------------------===//
 
 #include "Normalize.h"
 
@@ -74,7 +74,7 @@ bool dropsOnlyUnits(tensor::CollapseShapeOp collapse) {
 }
 
 // collapse(elementwise(x)) -> elementwise(collapse(x)) where only unit
-// dimensions vanish and nobody else reads the value.
+// dimensions vanish and the value has one use.
 struct SinkElementwise : OpRewritePattern<tensor::CollapseShapeOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(tensor::CollapseShapeOp collapse, PatternRewriter &rewriter) const override {
@@ -83,7 +83,7 @@ struct SinkElementwise : OpRewritePattern<tensor::CollapseShapeOp> {
       return rewriter.notifyMatchFailure(collapse, "does not only drop unit dimensions of a private value");
     if (classify(op) != OpRole::Elementwise || !llvm::all_of(op.getIndexingMapsArray(), readsAllLoops))
       return rewriter.notifyMatchFailure(collapse, "producer broadcasts");
-    // The way out of the cube is better placed with its contraction.
+    // A cube kernel's epilogue stays next to its contraction.
     if (llvm::any_of(op.getDpsInputs(),
                      [](Value input) {
                        Operation *producer = input.getDefiningOp();
@@ -111,7 +111,7 @@ struct SinkElementwise : OpRewritePattern<tensor::CollapseShapeOp> {
   }
 };
 
-// Tensors that stayed inline are kernel operands like any other weight.
+// Inline tensor constants become weights, which kernels take as operands.
 void storeConstants(func::FuncOp main) {
   auto &store = main.getContext()->getLoadedDialect<top::TopDialect>()->weights();
   OpBuilder builder(main.getContext());
@@ -140,7 +140,7 @@ void normalize(func::FuncOp main, bool keepAll) {
     patterns.add<SinkElementwise>(main.getContext());
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, main.getContext());
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, main.getContext());
-  // Not converging is no error: what is left is correct, only less fused.
+  // Failing to converge only costs fusion; the IR is correct.
   (void)applyPatternsAndFoldGreedily(main, std::move(patterns));
   storeConstants(main);
 }

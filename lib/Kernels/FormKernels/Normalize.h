@@ -1,4 +1,4 @@
-//===- Normalize.h - what clustering wants to find --------------*- C++ -*-===//
+//===- Normalize.h - canonical forms for clustering -------------*- C++ -*-===//
 
 #ifndef PTO_MLIR_LIB_KERNELS_FORMKERNELS_NORMALIZE_H
 #define PTO_MLIR_LIB_KERNELS_FORMKERNELS_NORMALIZE_H

@@ -57,7 +57,7 @@ static bool onlyPadsWindows(tensor::PadOp pad) {
 static OpRole classifyGeneric(linalg::GenericOp op) {
   if (!op.hasPureTensorSemantics())
     return OpRole::Unknown;
-  // A gather reads at a computed place.
+  // A gather reads at a computed index.
   if (!op.getBlock()->getOps<tensor::ExtractOp>().empty())
     return OpRole::Movement;
   SmallVector<AffineMap> maps = op.getIndexingMapsArray();
@@ -123,7 +123,7 @@ bool isRelu(linalg::GenericOp generic) {
     return false;
   Block *body = generic.getBlock();
   Value out = cast<linalg::YieldOp>(body->getTerminator()).getOperand(0), in = body->getArgument(0);
-  // bf16 computes in f32, which changes nothing here.
+  // bf16 is computed in f32; the role is the same.
   auto truncation = out.getDefiningOp<arith::TruncFOp>();
   auto extension = in.hasOneUse() ? dyn_cast<arith::ExtFOp>(*in.user_begin()) : arith::ExtFOp();
   if (extension && truncation && in.getType() == out.getType()) {

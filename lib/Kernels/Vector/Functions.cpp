@@ -77,7 +77,7 @@ struct LowerErf : OpRewritePattern<math::ErfOp> {
     Value small = a.odd(x, square,
                         {0.12837915122509003, -0.3761247992515564, 0.11281683295965195, -0.026761742308735847,
                          0.00498596578836441, -0.0005953846266493201});
-    // Beyond 4.2 the polynomial is no logarithm any more.
+    // The polynomial approximates log(erfc) up to 4.2 only.
     Value bounded = rewriter.create<arith::MinimumFOp>(op.getLoc(), size, a.number(4.2));
     Value power = a.polynomial(bounded, {-1.1285111904144287, -0.6357291340827942, -0.10524769872426987,
                                          0.022880930453538895, -0.0032121490221470594, 0.00021364555868785828});

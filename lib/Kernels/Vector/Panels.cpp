@@ -14,7 +14,7 @@ namespace pto_mlir::vector_kernels {
 
 static bool isReshape(Operation *op) { return isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op); }
 
-/// Nothing but ops that work element by element or reduce.
+/// Whether the kernel has only elementwise ops and reductions.
 static bool isPlain(func::FuncOp kernel) {
   if (!kernel.getBody().hasOneBlock())
     return false;
@@ -138,7 +138,7 @@ bool Panels::read(unsigned argument, int64_t rows, int64_t columns) {
       returned = returned.getDefiningOp()->getOperand(0);
     }
     auto dims = dimsOf(returned);
-    // Another panel must not store the same.
+    // Panels must store disjoint elements.
     if (!returned.getDefiningOp<linalg::LinalgOp>() || !dims || dims->size() < rowPlace + 1 || dims->back() < rowPlace)
       return false;
     // Normalization may leave the output alone; it comes back when the kernel of the panel is tiled.

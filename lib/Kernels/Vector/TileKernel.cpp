@@ -150,7 +150,7 @@ private:
   llvm::SmallDenseSet<Value> stored, yielded;
 };
 
-/// Says where tiles are one element wide or one row high.
+/// Emits a remark where tiles are one element wide or one row high.
 void NestTiler::remarkNarrowTiles(ArrayRef<int64_t> sizes) {
   SmallVector<unsigned> classes = domain.loopClasses(root);
   for (auto [size, extent, cls] : llvm::zip_equal(sizes, loopBounds(root), classes))
@@ -488,7 +488,7 @@ void sinkResultReshapes(Block &block) {
     op->moveBefore(block.getTerminator());
 }
 
-/// Slices of producers that fusion has replaced: they would look like readers outside of the next nest.
+/// Erases slices of fused producers, which would count as readers outside of the next nest.
 void eraseDeadSlices(func::FuncOp func) {
   SmallVector<Operation *> slices;
   func.walk([&](tensor::ExtractSliceOp op) { slices.push_back(op); });

@@ -1,4 +1,4 @@
-//===- WidenBodies.cpp - no rounding between two computations in f32 ------===//
+//===- WidenBodies.cpp - keep f32 between the ops of a fused body ---------===//
 //
 // A body that fusion has put together rounds to the storage type wherever a tensor
 // used to be stored. A body that would round more than once computes in f32 instead, and
