@@ -15,7 +15,7 @@
 #include "pto_mlir/PModel/Builder.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
 #include "pto_mlir/Pipelines/Registration.h"
-#include "pto_mlir/Support/Nesting.h"
+#include "pto_mlir/Support/MLIRText.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
 #include "llvm/Support/SourceMgr.h"
 
@@ -113,7 +113,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
     errors.push_back(problem);
     return std::nullopt;
   }
-  if (std::string problem = nestingProblem(input->getBuffer()); !problem.empty()) {
+  if (std::string problem = textProblem(input->getBuffer()); !problem.empty()) {
     errors.push_back(options.input + ": " + problem);
     return std::nullopt;
   }

@@ -11,7 +11,7 @@
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Dialect/VM/IR/VMProgram.h"
 #include "pto_mlir/Pipelines/Registration.h"
-#include "pto_mlir/Support/Nesting.h"
+#include "pto_mlir/Support/MLIRText.h"
 #include "pto_mlir/Tools/Mains.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
@@ -52,7 +52,7 @@ int pto_mlir::ptoOptMain(int argc, char **argv) {
   std::unique_ptr<llvm::MemoryBuffer> input = openInputFile(inputName, &problem);
   if (!input)
     return fail(problem);
-  if (problem = pto_mlir::nestingProblem(input->getBuffer()); !problem.empty())
+  if (problem = pto_mlir::textProblem(input->getBuffer()); !problem.empty())
     return fail(inputName + ": " + problem);
   std::unique_ptr<llvm::ToolOutputFile> output = openOutputFile(outputName, &problem);
   if (!output)

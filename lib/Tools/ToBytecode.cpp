@@ -6,7 +6,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Support/FileUtilities.h"
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
-#include "pto_mlir/Support/Nesting.h"
+#include "pto_mlir/Support/MLIRText.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -41,7 +41,7 @@ int runToBytecode(int argc, char **argv, DialectRegistry &registry) {
     llvm::errs() << "pto-opt: error: " << error << "\n";
     return 1;
   }
-  if (error = nestingProblem(file->getBuffer()); !error.empty()) {
+  if (error = textProblem(file->getBuffer()); !error.empty()) {
     llvm::errs() << "pto-opt: error: " << input << ": " << error << "\n";
     return 1;
   }

@@ -6,7 +6,7 @@
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
-#include "pto_mlir/Support/Nesting.h"
+#include "pto_mlir/Support/MLIRText.h"
 #include "pto_mlir/Support/Safetensors.h"
 #include "pto_mlir/Support/TemporaryFile.h"
 #include "llvm/ADT/StringSet.h"
@@ -130,7 +130,7 @@ OwningOpRef<ModuleOp> readTopModule(StringRef path, MLIRContext &context, std::v
   auto buffer = llvm::MemoryBuffer::getFile(path);
   if (!buffer)
     return fail((path + ": cannot open: " + buffer.getError().message()).str());
-  if (std::string problem = nestingProblem((*buffer)->getBuffer()); !problem.empty())
+  if (std::string problem = textProblem((*buffer)->getBuffer()); !problem.empty())
     return fail((path + ": " + problem).str());
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(*buffer), llvm::SMLoc());
