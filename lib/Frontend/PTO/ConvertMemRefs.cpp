@@ -188,11 +188,15 @@ LogicalResult Converter::convert(Operation *op) {
     return success();
   }
   if (auto bind = dyn_cast<BindTileOp>(op)) {
-    auto source = operands.find(bind.getSource());
+    // getSource() would assert that the operand is a memref; a converted argument is none.
+    auto source = operands.find(op->getOperand(0));
+    auto type = dyn_cast<MemRefType>(op->getOperand(0).getType());
+    auto space = localSpace(type);
     if (source == operands.end())
-      return success();
-    auto type = cast<MemRefType>(bind.getSource().getType());
-    TileBufType bound = tileType(type, *localSpace(type), bind.getConfig(), targetOf(func));
+      return success(); // its users report the error
+    if (!space)
+      return op->emitOpError("takes a memref in local memory, got ") << op->getOperand(0).getType();
+    TileBufType bound = tileType(type, *space, bind.getConfig(), targetOf(func));
     Value rows = bind.getValidRow(), cols = bind.getValidCol();
     // The valid extents of a memref with two dimensions are known.
     if (rows && cols && type.getRank() == 2) {
@@ -209,7 +213,7 @@ LogicalResult Converter::convert(Operation *op) {
     return success();
   }
   if (auto cast = dyn_cast<memref::ReinterpretCastOp>(op)) {
-    auto source = pointers.find(cast.getSource());
+    auto source = pointers.find(op->getOperand(0));
     if (source == pointers.end())
       return success();
     OpFoldResult offset = cast.getMixedOffsets()[0];

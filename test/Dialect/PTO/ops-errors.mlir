@@ -531,3 +531,11 @@ func.func @subview_half_valid(%v: !V, %x: index) {
   %s = "pto.subview"(%v, %x, %x, %x) <{operandSegmentSizes = array<i32: 1, 2, 1, 0>, sizes = [8, 8]}> : (!V, index, index, index) -> !pto.tile_buf<vec, 8x8xf32, valid=?x8>
   return
 }
+
+// -----
+
+func.func @subset_sizes(%t: !pto.tile_buf<vec, 16x16xf32>, %i: index) {
+  // expected-error @below {{expects a tile, two offsets and two sizes}}
+  %s = pto.subset %t[%i, %i] sizes [f32, 8] : !pto.tile_buf<vec, 16x16xf32>
+  return
+}

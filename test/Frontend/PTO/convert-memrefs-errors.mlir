@@ -37,3 +37,15 @@ func.func @sizes(%g: !G, %v: !V) {
   pto.tload ins(%g : !G) outs(%v : !V)
   return
 }
+
+// -----
+
+#gm = #pto.address_space<gm>
+!B = memref<16x16xf32, strided<[16, 1]>, #gm>
+func.func @bound_in_global_memory(%g: memref<16x16xf32, #gm>, %v: !pto.tile_buf<vec, 16x16xf32>) {
+  %view = memref.reinterpret_cast %g to offset: [0], sizes: [16, 16], strides: [16, 1] : memref<16x16xf32, #gm> to !B
+  // expected-error @below {{takes a memref in local memory, got 'memref<16x16xf32, strided<[16, 1]>, #pto.address_space<gm>>'}}
+  %b = pto.bind_tile %view {config = #pto.tile_buf_config<blayout=0 : i32, slayout=0 : i32, s_fractal_size=512, pad=0 : i32>} : !B -> !B
+  pto.tload ins(%b : !B) outs(%v : !pto.tile_buf<vec, 16x16xf32>)
+  return
+}

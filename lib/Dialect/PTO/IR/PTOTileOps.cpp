@@ -47,6 +47,12 @@ static Box innerBox(TileBufType type) {
 }
 
 /// min(size, valid - offset), `?` when offset or valid is not known.
+/// Whether an attribute is one of the sizes in an I64ArrayAttr; asked where nothing has verified the array yet.
+static bool isSize(Attribute attr) {
+  auto integer = dyn_cast_or_null<IntegerAttr>(attr);
+  return integer && integer.getType().isInteger(64);
+}
+
 static int64_t subsetValid(int64_t size, int64_t valid, std::optional<int64_t> offset) {
   if (!offset || ShapedType::isDynamic(valid))
     return ShapedType::kDynamic;
@@ -59,7 +65,7 @@ LogicalResult SubsetOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
   SubsetOp::Adaptor op(operands, attributes, properties, regions);
   auto source = dyn_cast<TileBufType>(op.getSource().getType());
   auto sizes = op.getSizes();
-  if (!source || !sizes || sizes.size() != 2 || op.getOffsets().size() != 2)
+  if (!source || !sizes || sizes.size() != 2 || !llvm::all_of(sizes, isSize) || op.getOffsets().size() != 2)
     return emitOptionalError(location, "'pto.subset' op expects a tile, two offsets and two sizes");
   int64_t rows = cast<IntegerAttr>(sizes[0]).getInt(), cols = cast<IntegerAttr>(sizes[1]).getInt();
   if (rows <= 0 || cols <= 0)
@@ -142,10 +148,7 @@ ParseResult SubViewOp::parse(OpAsmParser &parser, OperationState &state) {
     return parser.emitError(validAt, "expects two valid extents, got ") << valid.size();
   if (parser.parseOptionalAttrDict(state.attributes) || parser.parseColonType(sourceType))
     return failure();
-  auto isNumber = [](Attribute attr) {
-    return isa<IntegerAttr>(attr) && cast<IntegerAttr>(attr).getType().isInteger(64);
-  };
-  if (sizes.size() != 2 || !llvm::all_of(sizes, isNumber))
+  if (sizes.size() != 2 || !llvm::all_of(sizes, isSize))
     return parser.emitError(sizesAt, "expects two sizes");
   if (parser.resolveOperand(source, sourceType, state.operands) ||
       parser.resolveOperands(offsets, index, state.operands) || parser.resolveOperands(valid, index, state.operands))
