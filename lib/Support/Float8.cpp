@@ -27,35 +27,56 @@ float decodeMagnitude(uint32_t code, int mantissaBits, int minExponent) {
   return std::ldexp(float(mantissa + (1u << mantissaBits)), minExponent + biased - 1 - mantissaBits);
 }
 
+// Codes of a format, without sign: the largest finite number, what exceeds it, NaN.
+struct Codes {
+  uint8_t most, beyond, nan;
+};
+
+uint8_t castTo(float value, bool saturates, int mantissaBits, int minExponent, Codes codes, bool isFnuz) {
+  uint8_t sign = std::signbit(value) ? 0x80 : 0;
+  if (std::isnan(value))
+    return isFnuz ? 0x80 : sign | codes.nan;
+  float magnitude = std::fabs(value);
+  uint32_t code = std::isinf(magnitude) ? UINT32_MAX : encodeMagnitude(magnitude, mantissaBits, minExponent);
+  if (code > codes.most && !saturates)
+    return isFnuz ? 0x80 : sign | codes.beyond;
+  code = code > codes.most ? codes.most : code;
+  return isFnuz && code == 0 ? 0 : sign | uint8_t(code);
+}
+
+float fnuzToFloat(uint8_t value, int mantissaBits, int minExponent) {
+  return value == 0x80
+             ? NAN
+             : std::copysign(decodeMagnitude(value & 0x7f, mantissaBits, minExponent), value & 0x80 ? -1.0f : 1.0f);
+}
+
 } // namespace
+
+float float8E4M3FNUZToFloat(uint8_t value) { return fnuzToFloat(value, 3, -7); }
+float float8E5M2FNUZToFloat(uint8_t value) { return fnuzToFloat(value, 2, -15); }
+
+uint8_t castToFloat8E4M3FN(float value, bool saturates) {
+  return castTo(value, saturates, 3, -6, {0x7e, 0x7f, 0x7f}, false);
+}
+uint8_t castToFloat8E5M2(float value, bool saturates) {
+  return castTo(value, saturates, 2, -14, {0x7b, 0x7c, 0x7e}, false);
+}
+uint8_t castToFloat8E4M3FNUZ(float value, bool saturates) {
+  return castTo(value, saturates, 3, -7, {0x7f, 0x80, 0x80}, true);
+}
+uint8_t castToFloat8E5M2FNUZ(float value, bool saturates) {
+  return castTo(value, saturates, 2, -15, {0x7f, 0x80, 0x80}, true);
+}
 
 float float8E4M3FNToFloat(uint8_t value) {
   float magnitude = (value & 0x7f) == 0x7f ? NAN : decodeMagnitude(value & 0x7f, 3, -6);
   return std::copysign(magnitude, value & 0x80 ? -1.0f : 1.0f);
 }
 
-uint8_t floatToFloat8E4M3FN(float value) {
-  uint8_t sign = std::signbit(value) ? 0x80 : 0;
-  if (std::isnan(value))
-    return sign | 0x7f;
-  float magnitude = std::fabs(value);
-  return sign | uint8_t(magnitude >= 448.0f ? 0x7e : encodeMagnitude(magnitude, 3, -6));
-}
-
 float float8E5M2ToFloat(uint8_t value) {
   uint32_t code = value & 0x7f;
   float magnitude = code == 0x7c ? INFINITY : code > 0x7c ? NAN : decodeMagnitude(code, 2, -14);
   return std::copysign(magnitude, value & 0x80 ? -1.0f : 1.0f);
-}
-
-uint8_t floatToFloat8E5M2(float value) {
-  uint8_t sign = std::signbit(value) ? 0x80 : 0;
-  if (std::isnan(value))
-    return sign | 0x7e;
-  float magnitude = std::fabs(value);
-  if (std::isinf(magnitude))
-    return sign | 0x7c;
-  return sign | uint8_t(magnitude >= 57344.0f ? 0x7b : encodeMagnitude(magnitude, 2, -14));
 }
 
 } // namespace pto_mlir

@@ -8,8 +8,10 @@
 
 using namespace pto_mlir;
 using namespace pto_mlir::hostops;
+using ::testing::DoubleEq;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Pointwise;
 
 namespace {
 
@@ -151,6 +153,88 @@ TEST(TensorOps, SelectsAndScattersAtPlaces) {
                                     {{{3, 1}, {1, 2, 3}}, {{4}, {2, 0, 2, 5}}, {{4, 1}, {10, 20, 30, 40}}},
                                     ElementType::I64, {{"reduction", std::string("add")}});
   EXPECT_THAT(sums.values, ElementsAre(21, 2, 43));
+}
+
+TEST(TensorOps, ConvolvesGroupsWithPadsStridesAndDilations) {
+  // One dimension, two groups of one channel: 1, 10 and 100 tell the taps apart.
+  std::vector<int64_t> strides = {2}, dilations = {2}, pads = {1, 2};
+  Parameters window = {{"strides", strides}, {"dilations", dilations}, {"pads", pads}, {"group", int64_t(2)}};
+  auto made =
+      run<double, double>("conv", ElementType::F64,
+                          {{{1, 2, 4}, {1, 2, 3, 4, 5, 6, 7, 8}}, {{2, 1, 3}, {1, 10, 100, 1, 1, 1}}, {{2}, {0.5, 0}}},
+                          ElementType::F64, window);
+  EXPECT_THAT(made.shape, ElementsAre(1, 2, 2));
+  EXPECT_THAT(made.values, ElementsAre(420.5, 42.5, 14, 14));
+  window["output_padding"] = std::vector<int64_t>{1};
+  auto spread =
+      run<double, double>("conv_transpose", ElementType::F64,
+                          {{{1, 2, 2}, {1, 2, 3, 4}}, {{2, 1, 3}, {1, 10, 100, 1, 1, 1}}}, ElementType::F64, window);
+  EXPECT_THAT(spread.shape, ElementsAre(1, 2, 5));
+  EXPECT_THAT(spread.values, ElementsAre(0, 12, 0, 120, 0, 0, 7, 0, 7, 0));
+  auto wrong =
+      run<double, double>("conv", ElementType::F64, {{{1, 2, 4}, {}}, {{2, 2, 3}, {}}}, ElementType::F64, window);
+  EXPECT_THAT(wrong.error, HasSubstr("channels of a convolution do not fit its groups"));
+}
+
+TEST(TensorOps, PoolsIntegersAndCountsPads) {
+  std::vector<int64_t> two = {2, 2}, one = {1, 1}, pads = {1, 0, 0, 1};
+  std::vector<int8_t> bytes = {-128, -7, -3, -5, -100, 127};
+  Parameters window = {{"kernel", two}, {"strides", one}, {"dilations", one}, {"pads", pads}};
+  auto most = run<int8_t, int8_t>("max_pool", ElementType::I8, {{{1, 1, 2, 3}, bytes}}, ElementType::I8, window);
+  EXPECT_THAT(most.shape, ElementsAre(1, 1, 2, 3));
+  EXPECT_THAT(most.values, ElementsAre(-7, -3, -3, -5, 127, 127));
+  std::vector<double> numbers = {1, 2, 3, 4, 5, 6};
+  auto mean = run<double, double>("avg_pool", ElementType::F64, {{{1, 1, 2, 3}, numbers}}, ElementType::F64, window);
+  EXPECT_THAT(mean.values, ElementsAre(1.5, 2.5, 3, 3, 4, 4.5));
+  window["count_include_pad"] = int64_t(1);
+  auto all = run<double, double>("avg_pool", ElementType::F64, {{{1, 1, 2, 3}, numbers}}, ElementType::F64, window);
+  EXPECT_THAT(all.values, ElementsAre(0.75, 1.25, 0.75, 3, 4, 2.25));
+}
+
+TEST(TensorOps, NormalizesInDouble) {
+  std::vector<double> x = {0, std::log(3.0), 1000, 1000};
+  auto soft = run<double, double>("softmax", ElementType::F64, {{{2, 2}, x}}, ElementType::F64, {{"axis", int64_t(1)}});
+  EXPECT_THAT(soft.values, Pointwise(DoubleEq(), std::vector<double>{0.25, 0.75, 0.5, 0.5}));
+  auto rows =
+      run<double, double>("layer_norm", ElementType::F64, {{{2, 2}, {1, 3, 5, 5}}, {{2}, {2, 4}}, {{2}, {0, 1}}},
+                          ElementType::F64, {{"axis", int64_t(1)}});
+  EXPECT_THAT(std::vector<double>(rows.values.begin(), rows.values.begin() + 2), ElementsAre(-2, 5));
+  auto channels = run<double, double>(
+      "batch_norm", ElementType::F64,
+      {{{1, 2, 2}, {1, 2, 3, 4}}, {{2}, {1, 2}}, {{2}, {0, 1}}, {{2}, {1, 3}}, {{2}, {4, 9}}}, ElementType::F64);
+  EXPECT_THAT(channels.values, Pointwise(DoubleEq(), std::vector<double>{0, 0.5, 1, 2.0 / 3 + 1}));
+}
+
+TEST(TensorOps, PadsWithAConstant) {
+  std::vector<int64_t> pads = {0, 1, 1, 0};
+  auto made = run<int8_t, int8_t>("pad", ElementType::I8, {{{1, 2}, {3, 4}}}, ElementType::I8,
+                                  {{"pads", pads}, {"value", -1.0}});
+  EXPECT_THAT(made.shape, ElementsAre(2, 3));
+  EXPECT_THAT(made.values, ElementsAre(-1, 3, 4, -1, -1, -1));
+}
+
+TEST(TensorOps, PacksIntegersOfLessThanAByte) {
+  // -8 7 | -1 (odd count)
+  std::vector<uint8_t> packed = {0x78, 0x0f};
+  auto whole = run<int8_t, uint8_t>("cast", ElementType::I4, {{{3}, packed}}, ElementType::I8);
+  EXPECT_THAT(whole.values, ElementsAre(-8, 7, -1));
+  auto back = run<uint8_t, float>("cast", ElementType::F32, {{{3}, {-8.9f, 7.5f, -1}}}, ElementType::I4);
+  EXPECT_THAT(back.values, ElementsAre(0x78, 0x0f, 0)); // the made buffer has a byte per element
+  auto turned = run<uint8_t, uint8_t>("permute", ElementType::U2, {{{2, 2}, {0b11100100}}}, ElementType::U2,
+                                      {{"perm", std::vector<int64_t>{1, 0}}});
+  EXPECT_EQ(turned.values[0], 0b11011000);
+  ElementType types[] = {ElementType::I4, ElementType::I4};
+  EXPECT_FALSE(hasTensorOp("add", types));
+  EXPECT_TRUE(hasTensorOp("concat", types));
+}
+
+TEST(TensorOps, FloatsOfAByteSaturateUnlessToldOtherwise) {
+  std::vector<float> x = {464, 465, -INFINITY, 1e-8f, NAN};
+  auto near = run<uint8_t, float>("cast", ElementType::F32, {{{5}, x}}, ElementType::F8E4M3FN);
+  EXPECT_THAT(near.values, ElementsAre(0x7e, 0x7e, 0xfe, 0, 0x7f));
+  auto beyond =
+      run<uint8_t, float>("cast", ElementType::F32, {{{5}, x}}, ElementType::F8E4M3FN, {{"overflows", int64_t(1)}});
+  EXPECT_THAT(beyond.values, ElementsAre(0x7e, 0x7f, 0xff, 0, 0x7f));
 }
 
 } // namespace

@@ -85,18 +85,49 @@ template <class Decode, class Encode> void check8(Decode decode, Encode encode, 
   EXPECT_TRUE(std::isnan(decode(encode(NAN))));
 }
 
+using Cast8 = uint8_t (*)(float, bool);
+template <Cast8 cast> uint8_t saturated(float value) { return cast(value, true); }
+
 TEST(Float8, E4M3FN) {
-  check8(float8E4M3FNToFloat, floatToFloat8E4M3FN, 0x7e);
+  check8(float8E4M3FNToFloat, saturated<castToFloat8E4M3FN>, 0x7e);
   EXPECT_EQ(float8E4M3FNToFloat(0x7e), 448.0f);
   EXPECT_EQ(float8E4M3FNToFloat(0x08), 0x1p-6f);
-  EXPECT_EQ(floatToFloat8E4M3FN(INFINITY), 0x7e);
+  EXPECT_EQ(castToFloat8E4M3FN(INFINITY, true), 0x7e);
+  EXPECT_EQ(castToFloat8E4M3FN(-INFINITY, false), 0xff);
+  EXPECT_EQ(castToFloat8E4M3FN(464, false), 0x7e);
+  EXPECT_EQ(castToFloat8E4M3FN(465, false), 0x7f);
 }
 
 TEST(Float8, E5M2) {
-  check8(float8E5M2ToFloat, floatToFloat8E5M2, 0x7b);
+  check8(float8E5M2ToFloat, saturated<castToFloat8E5M2>, 0x7b);
   EXPECT_EQ(float8E5M2ToFloat(0x7b), 57344.0f);
-  EXPECT_EQ(floatToFloat8E5M2(-INFINITY), 0xfc);
+  EXPECT_EQ(castToFloat8E5M2(-INFINITY, true), 0xfb);
+  EXPECT_EQ(castToFloat8E5M2(-INFINITY, false), 0xfc);
+  EXPECT_EQ(castToFloat8E5M2(1e9f, false), 0x7c);
   EXPECT_EQ(float8E5M2ToFloat(0x7c), INFINITY);
+}
+
+// NaN is the code that -0 would have.
+TEST(Float8, FNUZ) {
+  EXPECT_EQ(float8E4M3FNUZToFloat(0x7f), 240.0f);
+  EXPECT_EQ(float8E4M3FNUZToFloat(0x08), 0x1p-7f);
+  EXPECT_EQ(float8E4M3FNUZToFloat(0x81), -0x1p-10f);
+  EXPECT_EQ(float8E5M2FNUZToFloat(0x7f), 57344.0f);
+  EXPECT_EQ(float8E5M2FNUZToFloat(0x04), 0x1p-15f);
+  EXPECT_TRUE(std::isnan(float8E4M3FNUZToFloat(0x80)) && std::isnan(float8E5M2FNUZToFloat(0x80)));
+  for (Cast8 cast : {castToFloat8E4M3FNUZ, castToFloat8E5M2FNUZ}) {
+    EXPECT_EQ(cast(-0.0f, true), 0);
+    EXPECT_EQ(cast(-1e-9f, true), 0);
+    EXPECT_EQ(cast(NAN, true), 0x80);
+    EXPECT_EQ(cast(-INFINITY, true), 0xff);
+    EXPECT_EQ(cast(1e9f, true), 0x7f);
+    EXPECT_EQ(cast(INFINITY, false), 0x80);
+    EXPECT_EQ(cast(-1e9f, false), 0x80);
+  }
+  for (int code = 1; code < 0x7f; ++code) {
+    EXPECT_EQ(castToFloat8E4M3FNUZ(float8E4M3FNUZToFloat(uint8_t(code)), false), code);
+    EXPECT_EQ(castToFloat8E5M2FNUZ(-float8E5M2FNUZToFloat(uint8_t(code)), false), code | 0x80);
+  }
 }
 
 } // namespace

@@ -17,7 +17,8 @@
 
 namespace pto_mlir::hostops {
 
-/// A dense row-major tensor in host memory, owned by the caller. Elements are whole bytes.
+/// A dense row-major tensor in host memory, owned by the caller. Elements of less than a byte are packed
+/// (Support/PackedBits.h).
 struct TensorView {
   ElementType type = ElementType::F32;
   std::vector<int64_t> shape;
@@ -31,7 +32,8 @@ using Parameter = std::variant<int64_t, double, std::string, std::vector<int64_t
 using Parameters = std::map<std::string, Parameter, std::less<>>;
 
 /// One operation on tensors. Names, operands and parameters are those of the `top` ops of the same mnemonic; beyond
-/// them: bitand, bitor, bitxor, bitnot, shl, shr, mod (numpy.mod) and fmod (C's).
+/// them: bitand, bitor, bitxor, bitnot, shl, shr, mod (numpy.mod), fmod (C's), sinh, cosh, expm1, log1p, gelu,
+/// gelu_tanh.
 struct TensorCall {
   std::string_view name;
   std::span<const TensorView> inputs;
@@ -41,11 +43,15 @@ struct TensorCall {
   std::function<std::byte *(const std::vector<int64_t> &shape)> allocate;
 };
 
+/// Whether tensors of the type have operations.
+bool hasTensorType(ElementType type);
+
 /// Whether there is an operation of that name on operands of these element types.
 bool hasTensorOp(std::string_view name, std::span<const ElementType> operands);
 
 /// Runs the operation. Integers wrap in their own width and divide toward zero; floats are computed in double and
-/// rounded once to nearest even; a float beyond an integer type becomes that type's nearest value, NaN becomes 0.
+/// rounded once to nearest even; a float beyond an integer type becomes that type's nearest value, NaN becomes 0 (of 2
+/// and 4 bits: the lowest bits stay). Beyond floats of 8 bits see castToFloat8E4M3FN; `overflows` = 1: not saturated.
 /// Fails on an unknown name or parameter, on shapes or types that do not fit, and on an integer division by 0.
 Status runTensorOp(const TensorCall &call);
 

@@ -1,4 +1,4 @@
-// Element types of tensors as a .pmodel stores them; the numbers are those of the ISA, plus `boolean`.
+// Element types of tensors as a .pmodel stores them; the numbers up to f64 are those of the ISA, the others the host's.
 #ifndef PTO_MLIR_SUPPORT_ELEMENTTYPE_H
 #define PTO_MLIR_SUPPORT_ELEMENTTYPE_H
 
@@ -31,14 +31,19 @@ enum class ElementType : uint8_t {
   I4 = 16,
   F64 = 17,
   Boolean = 18,
+  U4 = 19,
+  I2 = 20,
+  U2 = 21,
+  F8E4M3FNUZ = 22,
+  F8E5M2FNUZ = 23,
 };
-constexpr unsigned numElementTypes = 19;
+constexpr unsigned numElementTypes = 24;
 
 /// The name in the schema's spelling: "f32", "i8", "boolean", ...
 std::string_view elementTypeName(ElementType type);
 /// The type with that name; nullopt when there is none.
 std::optional<ElementType> parseElementType(std::string_view name);
-/// Storage bits of one element (4 for the 4-bit types, 8 for boolean).
+/// Storage bits of one element (8 for boolean). Elements of fewer bits lie in bytes, the first in the lowest bits.
 constexpr unsigned elementBits(ElementType type) {
   switch (type) {
   case ElementType::I64:
@@ -57,7 +62,11 @@ constexpr unsigned elementBits(ElementType type) {
   case ElementType::F4E2M1:
   case ElementType::F4E1M2:
   case ElementType::I4:
+  case ElementType::U4:
     return 4;
+  case ElementType::I2:
+  case ElementType::U2:
+    return 2;
   default:
     return 8;
   }

@@ -1,4 +1,4 @@
-// The 8-bit floats E4M3FN and E5M2 (OCP OFP8) <-> binary32.
+// The 8-bit floats E4M3FN and E5M2 (OCP OFP8) and their FNUZ variants <-> binary32.
 #ifndef PTO_MLIR_SUPPORT_FLOAT8_H
 #define PTO_MLIR_SUPPORT_FLOAT8_H
 
@@ -8,13 +8,20 @@ namespace pto_mlir {
 
 /// E4M3FN: 4 exponent bits (bias 7), 3 mantissa bits, no infinity, NaN = S.1111.111, largest finite 448.
 float float8E4M3FNToFloat(uint8_t value);
-/// Rounds to nearest even; values beyond 448 saturate (infinities too), NaN stays NaN.
-uint8_t floatToFloat8E4M3FN(float value);
 
 /// E5M2: 5 exponent bits (bias 15), 2 mantissa bits, infinities and NaNs as in IEEE, largest finite 57344.
 float float8E5M2ToFloat(uint8_t value);
-/// Rounds to nearest even; finite values beyond 57344 saturate, infinities and NaNs are preserved.
-uint8_t floatToFloat8E5M2(float value);
+
+/// FNUZ: one greater bias, no infinities, no -0; NaN is the code of -0 (0x80). Largest finite 240 and 57344.
+float float8E4M3FNUZToFloat(uint8_t value);
+float float8E5M2FNUZToFloat(uint8_t value);
+
+/// ONNX's Cast. Rounds to nearest even; what is beyond the largest finite number, infinities too, becomes that number
+/// or, if it does not saturate, infinity where the format has one, else NaN.
+uint8_t castToFloat8E4M3FN(float value, bool saturates);
+uint8_t castToFloat8E5M2(float value, bool saturates);
+uint8_t castToFloat8E4M3FNUZ(float value, bool saturates);
+uint8_t castToFloat8E5M2FNUZ(float value, bool saturates);
 
 } // namespace pto_mlir
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <type_traits>
 
 namespace pto_mlir::hostops {
@@ -122,6 +123,24 @@ constexpr UnaryRow<double> functions[] = {
     {"asinh", [](double x) { return std::asinh(x); }},
     {"acosh", [](double x) { return std::acosh(x); }},
     {"atanh", [](double x) { return std::atanh(x); }},
+    {"sinh", [](double x) { return std::sinh(x); }},
+    {"cosh", [](double x) { return std::cosh(x); }},
+    {"expm1", [](double x) { return std::expm1(x); }},
+    {"log1p", [](double x) { return std::log1p(x); }},
+    {"hard_swish", [](double x) { return x * std::max(0.0, std::min(1.0, x / 6 + 0.5)); }},
+    // x times the normal distribution's Phi(x); by its complement, which keeps the digits of small results. Exponents
+    // are in long double, because their rounding becomes the result's, times their size.
+    {"gelu",
+     [](double x) {
+       long double argument = -x * std::numbers::sqrt2_v<long double> / 2;
+       return x == -HUGE_VAL ? -0.0 : double(x / 2 * std::erfc(argument));
+     }},
+    // x / 2 (1 + tanh(u)) = x / (1 + exp(-2 u)), u = sqrt(2 / pi) (x + 0.044715 x^3).
+    {"gelu_tanh",
+     [](double x) {
+       long double wide = x, slope = 2 * std::sqrt(2 * std::numbers::inv_pi_v<long double>);
+       return x == -HUGE_VAL ? -0.0 : double(wide / (1 + std::exp(-slope * (wide + 0.044715L * wide * wide * wide))));
+     }},
 };
 
 template <class Rows> auto lookup(const Rows &rows, std::string_view name) -> decltype(rows[0].function) {
@@ -205,6 +224,26 @@ template <class V> Status runClip(const TensorCall &call) {
   });
 }
 
+Status runLeakyRelu(const TensorCall &call) {
+  double alpha = parameter<double>(call, "alpha", 0.01);
+  return finish(call, call.inputs[0].shape, [&] {
+    std::vector<double> values = load<double>(call.inputs[0]);
+    for (double &value : values)
+      value = value < 0 ? alpha * value : value;
+    return values;
+  });
+}
+
+Status runHardSigmoid(const TensorCall &call) {
+  double alpha = parameter<double>(call, "alpha", 0.2), beta = parameter<double>(call, "beta", 0.5);
+  return finish(call, call.inputs[0].shape, [&] {
+    std::vector<double> values = load<double>(call.inputs[0]);
+    for (double &value : values)
+      value = std::isnan(value) ? value : std::max(0.0, std::min(1.0, alpha * value + beta));
+    return values;
+  });
+}
+
 bool isBoolean(ElementType type) { return type == ElementType::Boolean; }
 
 } // namespace
@@ -214,8 +253,12 @@ bool hasElementwise(std::string_view name, size_t inputs, ElementType type) {
     return name == "where";
   if (inputs == 1 && name == "cast")
     return true;
-  if ((inputs == 1 && name == "clip") || (inputs == 2 && name == "compare"))
-    return !isBoolean(type) || name == "compare";
+  if (inputs == 2 && name == "compare")
+    return true;
+  if (inputs == 1 && (name == "leaky_relu" || name == "hard_sigmoid"))
+    return classOf(type) == NumberClass::Float;
+  if (inputs == 1 && name == "clip")
+    return !isBoolean(type);
   return withClass(classOf(type), [&](auto number) {
     using V = decltype(number);
     return inputs == 2 ? binary<V>(name, isBoolean(type)) != nullptr
@@ -238,6 +281,10 @@ std::optional<Status> runElementwise(const TensorCall &call) {
       return runCompare<V>(call, *shape);
     if (call.name == "clip")
       return runClip<V>(call);
+    if (call.name == "leaky_relu")
+      return runLeakyRelu(call);
+    if (call.name == "hard_sigmoid")
+      return runHardSigmoid(call);
     if (call.inputs.size() == 2)
       return runBinary<V>(call, binary<V>(call.name, isBoolean(type)), *shape);
     return finish(call, *shape, [&] {

@@ -145,13 +145,43 @@ Status gather(const TensorCall &call) {
   return {};
 }
 
+// `pads`: one begin per dimension, then one end per dimension.
+Status pad(const TensorCall &call) {
+  Shape pads = parameter<Shape>(call, "pads", {}), shape = call.inputs[0].shape, strides;
+  size_t rank = shape.size();
+  if (pads.size() != 2 * rank ||
+      std::any_of(pads.begin(), pads.end(), [](int64_t n) { return n < 0 || n > INT32_MAX; }))
+    return Failure{"a pad takes two sizes per dimension, none negative"};
+  for (size_t d = 0; d < rank; ++d)
+    shape[d] += pads[d] + pads[rank + d];
+  auto made = allocate(call, shape);
+  if (!made)
+    return made.failure();
+  std::byte *out = *made;
+  uint64_t size = elementSize(call.inputs[0].type), count = countOf(shape);
+  store(std::vector<double>(count ? 1 : 0, parameter<double>(call, "value", 0)), call.resultType, out);
+  for (uint64_t i = 1; i < count; ++i)
+    std::memcpy(out + i * size, out, size);
+  strides = stridesOf(shape);
+  int64_t base = 0;
+  for (size_t d = 0; d < rank; ++d)
+    base += pads[d] * strides[d];
+  const std::byte *in = call.inputs[0].data;
+  forEachOffset(call.inputs[0].shape, strides, base, [&](int64_t offset) {
+    std::memcpy(out + uint64_t(offset) * size, in, size);
+    in += size;
+  });
+  return {};
+}
+
 struct MovementRow {
   std::string_view name;
   size_t inputs; ///< 0: any number
   Status (*run)(const TensorCall &);
 };
 constexpr MovementRow kRows[] = {{"reshape", 1, reshape}, {"permute", 1, permute}, {"slice", 1, slice},
-                                 {"expand", 1, expand},   {"concat", 0, concat},   {"gather", 2, gather}};
+                                 {"expand", 1, expand},   {"concat", 0, concat},   {"gather", 2, gather},
+                                 {"pad", 1, pad}};
 
 const MovementRow *rowOf(std::string_view name, size_t inputs) {
   for (const MovementRow &row : kRows)

@@ -1,5 +1,9 @@
 #include "Wide.h"
 
+#include "pto_mlir/Support/PackedBits.h"
+
+#include <algorithm>
+
 namespace pto_mlir::hostops {
 
 Result<std::byte *> allocate(const TensorCall &call, const std::vector<int64_t> &shape) {
@@ -15,23 +19,75 @@ Result<std::byte *> allocate(const TensorCall &call, const std::vector<int64_t> 
   return Failure{"there is no memory for " + text()};
 }
 
+namespace {
+
+bool isPacked(ElementType type) { return elementBits(type) < 8; }
+bool isSigned(ElementType type) { return type == ElementType::I4 || type == ElementType::I2; }
+ElementType unpackedType(ElementType type) { return isSigned(type) ? ElementType::I8 : ElementType::U8; }
+
+Status runWhole(const TensorCall &call) {
+  for (auto run : {runMovement, runSelection, runReduction, runWindow, runNormalization, runElementwise})
+    if (std::optional<Status> status = run(call))
+      return *status;
+  return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
+}
+
+// Packed operands take a byte per element meanwhile. What is cast to a packed type keeps the lowest bits of its whole
+// number, as numpy does.
+Status runPacked(const TensorCall &call) {
+  std::vector<std::vector<std::byte>> bytes;
+  std::vector<TensorView> inputs(call.inputs.begin(), call.inputs.end());
+  for (TensorView &input : inputs)
+    if (isPacked(input.type)) {
+      bytes.push_back(unpackBits(input.data, elementBits(input.type), isSigned(input.type), countOf(input.shape)));
+      input = {unpackedType(input.type), input.shape, bytes.back().data()};
+    }
+  if (!isPacked(call.resultType))
+    return runWhole({call.name, inputs, call.parameters, call.resultType, call.allocate});
+  ElementType type = call.name == "cast" ? ElementType::I64 : unpackedType(call.resultType);
+  std::vector<std::byte> made, lowest;
+  std::vector<int64_t> shape;
+  auto allocate = [&](const std::vector<int64_t> &wanted) {
+    shape = wanted;
+    made.resize(std::max<uint64_t>(countOf(shape) * elementSize(type), 1));
+    return made.data();
+  };
+  if (Status status = runWhole({call.name, inputs, call.parameters, type, allocate}); !status)
+    return status;
+  std::byte *out = call.allocate(shape);
+  if (!out)
+    return Failure{"there is no memory for a tensor of shape " + shapeText(std::span<const int64_t>(shape))};
+  uint64_t count = countOf(shape), size = elementSize(type);
+  lowest.reserve(count);
+  for (uint64_t i = 0; i < count; ++i)
+    lowest.push_back(made[i * size]);
+  packBits(lowest.data(), elementBits(call.resultType), count, out);
+  return {};
+}
+
+} // namespace
+
+bool hasTensorType(ElementType type) {
+  return type != ElementType::HIF8 && type != ElementType::F4E2M1 && type != ElementType::F4E1M2;
+}
+
 bool hasTensorOp(std::string_view name, std::span<const ElementType> operands) {
-  if (operands.empty())
+  if (operands.empty() || !std::all_of(operands.begin(), operands.end(), hasTensorType))
     return false;
-  for (ElementType type : operands)
-    if (elementBits(type) < 8 || type == ElementType::HIF8)
-      return false;
+  if (std::any_of(operands.begin(), operands.end(), isPacked))
+    return hasMovement(name, operands.size()) || (name == "cast" && operands.size() == 1);
   return hasMovement(name, operands.size()) || hasSelection(name, operands.size()) ||
-         hasReduction(name, operands.size(), operands.front()) ||
+         hasReduction(name, operands.size(), operands.front()) || hasWindow(name, operands.size(), operands.front()) ||
+         hasNormalization(name, operands.size(), operands.front()) ||
          hasElementwise(name, operands.size(), operands.back());
 }
 
 Status runTensorOp(const TensorCall &call) {
-  if (!call.inputs.empty())
-    for (auto run : {runMovement, runSelection, runReduction, runElementwise})
-      if (std::optional<Status> status = run(call))
-        return *status;
-  return Failure{"the host has no operation " + std::string(call.name) + " on these operands"};
+  if (call.inputs.empty())
+    return Failure{"the host has no operation " + std::string(call.name) + " without operands"};
+  bool packed = isPacked(call.resultType) || std::any_of(call.inputs.begin(), call.inputs.end(),
+                                                         [](const TensorView &input) { return isPacked(input.type); });
+  return packed ? runPacked(call) : runWhole(call);
 }
 
 } // namespace pto_mlir::hostops

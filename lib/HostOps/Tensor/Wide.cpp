@@ -59,12 +59,20 @@ template <class S, float (*Load)(S), S (*Store)(float)> struct StoredNarrow {
   static S store(int64_t value) { return Store(toOdd(double(value))); }
   static S store(uint64_t value) { return Store(toOdd(double(value))); }
 };
+// Floats of 8 bits saturate, or not, as ONNX's Cast.
+template <float (*Load)(uint8_t), uint8_t (*Store)(float, bool), bool saturates> struct StoredFloat8 {
+  using Storage = uint8_t;
+  static double load(uint8_t stored) { return Load(stored); }
+  static uint8_t store(double value) { return Store(toOdd(value), saturates); }
+  static uint8_t store(int64_t value) { return store(double(value)); }
+  static uint8_t store(uint64_t value) { return store(double(value)); }
+};
 struct StoredBoolean {
   using Storage = uint8_t;
   static int64_t load(uint8_t stored) { return stored != 0; }
   template <class V> static uint8_t store(V value) { return value != 0; }
 };
-template <class Use> void withStorage(ElementType type, Use use) {
+template <bool saturates, class Use> void withStorage(ElementType type, Use use) {
   switch (type) {
   case ElementType::F64:
     return use(Stored<double>());
@@ -73,9 +81,13 @@ template <class Use> void withStorage(ElementType type, Use use) {
   case ElementType::BF16:
     return use(StoredNarrow<uint16_t, bfloat16ToFloat, floatToBFloat16>());
   case ElementType::F8E4M3FN:
-    return use(StoredNarrow<uint8_t, float8E4M3FNToFloat, floatToFloat8E4M3FN>());
+    return use(StoredFloat8<float8E4M3FNToFloat, castToFloat8E4M3FN, saturates>());
   case ElementType::F8E5M2:
-    return use(StoredNarrow<uint8_t, float8E5M2ToFloat, floatToFloat8E5M2>());
+    return use(StoredFloat8<float8E5M2ToFloat, castToFloat8E5M2, saturates>());
+  case ElementType::F8E4M3FNUZ:
+    return use(StoredFloat8<float8E4M3FNUZToFloat, castToFloat8E4M3FNUZ, saturates>());
+  case ElementType::F8E5M2FNUZ:
+    return use(StoredFloat8<float8E5M2FNUZToFloat, castToFloat8E5M2FNUZ, saturates>());
   case ElementType::I8:
     return use(Stored<int8_t>());
   case ElementType::U8:
@@ -130,7 +142,7 @@ uint64_t countOf(const std::vector<int64_t> &shape) {
 
 template <class V> std::vector<V> load(const TensorView &tensor) {
   std::vector<V> values(countOf(tensor.shape));
-  withStorage(tensor.type, [&](auto tag) {
+  withStorage<true>(tensor.type, [&](auto tag) {
     using Storage = typename decltype(tag)::Storage;
     for (size_t i = 0; i < values.size(); ++i) {
       Storage stored;
@@ -141,22 +153,23 @@ template <class V> std::vector<V> load(const TensorView &tensor) {
   return values;
 }
 
-template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out) {
-  withStorage(type, [&](auto tag) {
+template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates) {
+  auto write = [&](auto tag) {
     using Storage = typename decltype(tag)::Storage;
     for (size_t i = 0; i < values.size(); ++i) {
       Storage stored = decltype(tag)::store(values[i]);
       std::memcpy(out + i * sizeof(Storage), &stored, sizeof(Storage));
     }
-  });
+  };
+  saturates ? withStorage<true>(type, write) : withStorage<false>(type, write);
 }
 
 template std::vector<int64_t> load(const TensorView &);
 template std::vector<uint64_t> load(const TensorView &);
 template std::vector<double> load(const TensorView &);
-template void store(const std::vector<int64_t> &, ElementType, std::byte *);
-template void store(const std::vector<uint64_t> &, ElementType, std::byte *);
-template void store(const std::vector<double> &, ElementType, std::byte *);
+template void store(const std::vector<int64_t> &, ElementType, std::byte *, bool);
+template void store(const std::vector<uint64_t> &, ElementType, std::byte *, bool);
+template void store(const std::vector<double> &, ElementType, std::byte *, bool);
 
 std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape) {
   std::vector<int64_t> strides(shape.size(), 1);

@@ -36,8 +36,9 @@ template <class V> V product(V a, V b) { return V(Wrapping<V>(a) * Wrapping<V>(b
 
 /// The elements, converted to V as C++ converts (exact when V is the type's own class).
 template <class V> std::vector<V> load(const TensorView &tensor);
-/// Stores values: integers wrap, floats round to nearest even; from float to integer saturates (NaN gives 0).
-template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out);
+/// Stores values: integers wrap, floats round to nearest even; from float to integer saturates (NaN gives 0). Floats of
+/// 8 bits saturate, too, unless told otherwise.
+template <class V> void store(const std::vector<V> &values, ElementType type, std::byte *out, bool saturates = true);
 
 /// Row-major strides in elements; those of a broadcast operand of a result of `shape` are 0 where it has size 1.
 std::vector<int64_t> stridesOf(const std::vector<int64_t> &shape);
@@ -88,7 +89,7 @@ template <class Compute> Status finish(const TensorCall &call, const std::vector
   auto out = allocate(call, shape);
   if (!out)
     return out.failure();
-  store(compute(), call.resultType, *out);
+  store(compute(), call.resultType, *out, parameter<int64_t>(call, "overflows", 0) == 0);
   return {};
 }
 
@@ -97,10 +98,14 @@ std::optional<Status> runElementwise(const TensorCall &call);
 std::optional<Status> runReduction(const TensorCall &call);
 std::optional<Status> runMovement(const TensorCall &call);
 std::optional<Status> runSelection(const TensorCall &call);
+std::optional<Status> runWindow(const TensorCall &call);
+std::optional<Status> runNormalization(const TensorCall &call);
 bool hasElementwise(std::string_view name, size_t inputs, ElementType type);
 bool hasReduction(std::string_view name, size_t inputs, ElementType type);
 bool hasMovement(std::string_view name, size_t inputs);
 bool hasSelection(std::string_view name, size_t inputs);
+bool hasWindow(std::string_view name, size_t inputs, ElementType type);
+bool hasNormalization(std::string_view name, size_t inputs, ElementType type);
 
 } // namespace pto_mlir::hostops
 

@@ -1,7 +1,8 @@
 #include "Inference.h"
 
+#include "pto_mlir/Support/WindowSize.h"
+
 #include "llvm/ADT/StringExtras.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace pto_mlir::top {
 
@@ -19,18 +20,6 @@ std::optional<llvm::SmallVector<int64_t>> broadcastShapes(llvm::ArrayRef<int64_t
     }
   }
   return result;
-}
-
-std::optional<int64_t> windowOutputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin,
-                                        int64_t end, bool ceil) {
-  int64_t extent, padded, room;
-  if (llvm::MulOverflow(dilation, kernel - 1, extent) || llvm::AddOverflow(in, begin, padded) ||
-      llvm::AddOverflow(padded, end, padded) || llvm::SubOverflow(padded, extent + 1, room) || room < 0)
-    return std::nullopt;
-  int64_t out = (ceil ? llvm::divideCeil(room, stride) : room / stride) + 1;
-  if (ceil && (out - 1) * stride >= in + begin)
-    --out;
-  return out;
 }
 
 std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> spatial, llvm::ArrayRef<int64_t> kernel,

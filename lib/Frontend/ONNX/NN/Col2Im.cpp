@@ -3,6 +3,7 @@
 #include "Window.h"
 #include "pto_mlir/Dialect/Top/IR/Layout.h"
 #include "pto_mlir/Support/ElementType.h"
+#include "pto_mlir/Support/WindowSize.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -34,7 +35,7 @@ static LogicalResult importCol2Im(Node &node) {
   SmallVector<int64_t> spatial, extra;
   for (size_t d = 0; d < count; ++d) {
     int64_t begin = pads[d], end = pads[count + d], reach = dilations[d] * ((*block)[d] - 1) + 1;
-    auto steps = top::windowOutputSize((*image)[d], (*block)[d], strides[d], dilations[d], begin, end, false);
+    auto steps = windowOutputSize((*image)[d], (*block)[d], strides[d], dilations[d], begin, end, false);
     if (!steps)
       return node.error("the block does not fit the image");
     spatial.push_back(*steps);

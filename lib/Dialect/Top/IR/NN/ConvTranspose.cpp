@@ -1,20 +1,9 @@
 #include "../Inference.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "pto_mlir/Support/WindowSize.h"
 
 using namespace mlir;
 using namespace pto_mlir::top;
-
-// `stride * (in - 1) + dilation * (k - 1) + 1 - begin - end + extra`; nullopt if that is not positive.
-static std::optional<int64_t> outputSize(int64_t in, int64_t kernel, int64_t stride, int64_t dilation, int64_t begin,
-                                         int64_t end, int64_t extra) {
-  int64_t steps, extent, size;
-  if (in < 1 || llvm::MulOverflow(stride, in - 1, steps) || llvm::MulOverflow(dilation, kernel - 1, extent) ||
-      llvm::AddOverflow(steps, extent, size) || llvm::AddOverflow(size, 1 + extra - begin - end, size) || size < 1 ||
-      size > INT32_MAX)
-    return std::nullopt;
-  return size;
-}
 
 LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
                                                 SmallVectorImpl<Type> &types) {
@@ -56,8 +45,9 @@ LogicalResult ConvTransposeOp::inferReturnTypes(MLIRContext *, std::optional<Loc
   int64_t first = firstSpatialDim(layout);
   ArrayRef<int64_t> kernel = nhwc ? filter.getShape().drop_back(2) : filter.getShape().drop_front(2);
   for (size_t i = 0; i < spatial; ++i) {
-    auto out = outputSize(shape[first + i], kernel[i], adaptor.getStrides()[i], adaptor.getDilations()[i],
-                          adaptor.getPads()[i], adaptor.getPads()[spatial + i], adaptor.getOutputPadding()[i]);
+    auto out =
+        transposedOutputSize(shape[first + i], kernel[i], adaptor.getStrides()[i], adaptor.getDilations()[i],
+                             adaptor.getPads()[i], adaptor.getPads()[spatial + i], adaptor.getOutputPadding()[i]);
     if (!out)
       return inferError<Op>(loc, "pads leave no output in spatial dimension ", i);
     shape[first + i] = *out;
