@@ -32,11 +32,27 @@ inline std::optional<ElementType> elementTypeOf(const Array &array) {
   return std::nullopt;
 }
 
-/// numpy's type; unsigned integers of the same size stand in for types that it lacks.
+/// Whether the elements are integers of 2 or 4 bits, which have a byte each in arrays.
+inline bool isPackedInteger(ElementType type) {
+  return type == ElementType::I4 || type == ElementType::U4 || type == ElementType::I2 || type == ElementType::U2;
+}
+inline bool isSigned(ElementType type) { return type == ElementType::I4 || type == ElementType::I2; }
+
+inline bool isOfNumpy(ElementType type) {
+  for (const DType &row : dtypes)
+    if (row.type == type)
+      return true;
+  return false;
+}
+
+/// numpy's type. For those that it lacks: integers of a byte hold integers of less, the bits of others are unsigned
+/// integers of the same size.
 inline nanobind::dlpack::dtype dtypeOf(ElementType type) {
   for (const DType &row : dtypes)
     if (row.type == type)
       return row.dtype;
+  if (isPackedInteger(type))
+    return {isSigned(type) ? dlInt : dlUInt, 8, 1};
   return {dlUInt, static_cast<uint8_t>(elementBits(type)), 1};
 }
 

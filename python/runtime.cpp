@@ -2,6 +2,7 @@
 #include "Arrays.h"
 #include "pto_mlir/Runtime/RunKernel.h"
 #include "pto_mlir/Runtime/Session.h"
+#include "pto_mlir/Support/PackedBits.h"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -10,6 +11,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace nb = nanobind;
@@ -28,10 +30,10 @@ struct RuntimeFailure : std::runtime_error {
 
 using python::Array;
 
-/// The element type of an input. Integers of the same size stand in for types that numpy lacks, as in results.
+/// The element type of an input. Integers stand in for types that numpy lacks, as in results.
 ElementType elementType(const std::string &name, const Array &array, const std::vector<pmodel::TensorDesc> &inputs) {
   for (const pmodel::TensorDesc &input : inputs)
-    if (input.name == name && input.type == ElementType::BF16 && array.dtype() == python::dtypeOf(input.type))
+    if (input.name == name && !python::isOfNumpy(input.type) && array.dtype() == python::dtypeOf(input.type))
       return input.type;
   if (auto type = python::elementTypeOf(array))
     return *type;
@@ -41,6 +43,13 @@ ElementType elementType(const std::string &name, const Array &array, const std::
 /// The result as an array that owns its data.
 nb::object toArray(runtime::HostTensor &tensor) {
   std::vector<size_t> shape(tensor.shape.begin(), tensor.shape.end());
+  if (python::isPackedInteger(tensor.type)) {
+    uint64_t count = *numElements(tensor.shape);
+    std::vector<std::byte> bytes =
+        unpackBits(tensor.data.get(), elementBits(tensor.type), python::isSigned(tensor.type), count);
+    tensor.data.reset(new std::byte[count]);
+    std::copy(bytes.begin(), bytes.end(), tensor.data.get());
+  }
   std::byte *data = tensor.data.release();
   nb::capsule owner(data, [](void *pointer) noexcept { delete[] static_cast<std::byte *>(pointer); });
   return nb::ndarray<nb::numpy>(data, shape.size(), shape.data(), owner, nullptr, python::dtypeOf(tensor.type)).cast();
@@ -116,9 +125,28 @@ private:
   std::unique_ptr<runtime::KernelSession> session;
 };
 
-/// Feeds as the runtime takes them; `inputs` are the tensors that the net or the state has.
+/// Integers of 2 or 4 bits, packed; fails on values that their type does not hold.
+std::vector<std::byte> packed(const std::string &name, ElementType type, const Array &array) {
+  auto *bytes = static_cast<const uint8_t *>(array.data());
+  unsigned width = elementBits(type);
+  std::vector<uint8_t> whole(bytes, bytes + array.size());
+  std::vector<std::byte> result(ceilDiv(whole.size() * width, 8));
+  packBits(whole.data(), width, whole.size(), result.data());
+  std::vector<std::byte> held = unpackBits(result.data(), width, python::isSigned(type), whole.size());
+  for (size_t i = 0; i < whole.size(); ++i)
+    if (whole[i] != static_cast<uint8_t>(held[i])) {
+      int value = python::isSigned(type) ? static_cast<int8_t>(whole[i]) : whole[i];
+      throw InvalidArgument("input '" + name + "': element " + std::to_string(i) + " is " + std::to_string(value) +
+                            ", which " + std::string(elementTypeName(type)) + " does not hold");
+    }
+  return result;
+}
+
+/// Feeds as the runtime takes them; `inputs` are the tensors that the net or the state has, `owned` keeps what had to
+/// be copied.
 std::vector<runtime::InputTensor> toTensors(const std::vector<std::pair<std::string, Array>> &feed,
-                                            const std::vector<pmodel::TensorDesc> &inputs) {
+                                            const std::vector<pmodel::TensorDesc> &inputs,
+                                            std::vector<std::vector<std::byte>> &owned) {
   std::vector<runtime::InputTensor> tensors;
   for (const auto &[name, array] : feed) {
     runtime::InputTensor tensor;
@@ -127,6 +155,10 @@ std::vector<runtime::InputTensor> toTensors(const std::vector<std::pair<std::str
     for (size_t i = 0; i < array.ndim(); ++i)
       tensor.shape.push_back(array.shape(i));
     tensor.data = array.data();
+    if (python::isPackedInteger(tensor.type)) {
+      owned.push_back(packed(name, tensor.type, array));
+      tensor.data = owned.back().data();
+    }
     tensors.push_back(std::move(tensor));
   }
   return tensors;
@@ -170,7 +202,8 @@ public:
       descs.back().name = tensor.name;
       descs.back().type = tensor.type;
     }
-    check<InvalidArgument>(state->assign(toTensors(feed, descs), position));
+    std::vector<std::vector<std::byte>> owned;
+    check<InvalidArgument>(state->assign(toTensors(feed, descs, owned), position));
   }
   /// Name, name of the new value, type, shape and axis of positions of each tensor.
   nb::list info() const {
@@ -216,7 +249,8 @@ public:
 
   nb::list run(const std::vector<std::string> &names, const std::vector<std::pair<std::string, Array>> &feed,
                bool debug, const State *state) {
-    std::vector<runtime::InputTensor> tensors = toTensors(feed, session->inputs());
+    std::vector<std::vector<std::byte>> owned;
+    std::vector<runtime::InputTensor> tensors = toTensors(feed, session->inputs(), owned);
     runtime::ModelState *memory = state ? state->get() : nullptr;
     for (const Status &status : {session->checkInputs(tensors), session->checkOutputs(names)})
       if (!status)

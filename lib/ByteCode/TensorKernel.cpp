@@ -62,7 +62,8 @@ private:
 std::shared_ptr<Kernel> makeTensorKernel(const KernelKey &key) {
   auto isTensor = [](const Type &type) { return type.isTensor; };
   if (key.place() != "host" || key.results.size() != 1 || !isTensor(key.results[0]) ||
-      elementBits(key.results[0].element) < 8 || !std::all_of(key.operands.begin(), key.operands.end(), isTensor))
+      !hostops::hasTensorType(key.results[0].element) ||
+      !std::all_of(key.operands.begin(), key.operands.end(), isTensor))
     return nullptr;
   std::vector<ElementType> operands(key.operands.size());
   std::transform(key.operands.begin(), key.operands.end(), operands.begin(),

@@ -30,7 +30,19 @@ _ORT_NAMES = {
     "u32": "uint32",
     "i64": "int64",
     "u64": "uint64",
+    "i4": "int4",
+    "u4": "uint4",
+    "i2": "int2",
+    "u2": "uint2",
+    "f8E4M3FN": "float8e4m3fn",
+    "f8E4M3FNUZ": "float8e4m3fnuz",
+    "f8E5M2": "float8e5m2",
+    "f8E5M2FNUZ": "float8e5m2fnuz",
 }
+
+
+_FLOAT8 = ("float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz")
+_NARROW_INTEGERS = ("int2", "uint2", "int4", "uint4")
 
 
 class RuntimeFailure(UserError, RuntimeError):
@@ -67,8 +79,13 @@ def _node_args(infos) -> list[NodeArg]:
 
 def _array(name: str, value) -> np.ndarray:
     array = np.asarray(value)
-    if array.dtype.name == "bfloat16":  # of ml_dtypes; numpy has no such type
+    # Types of ml_dtypes, which numpy lacks: bits of floats; a byte for each integer of 2 or 4 bits.
+    if array.dtype.name == "bfloat16":
         array = array.view(np.uint16)
+    elif array.dtype.name in _FLOAT8:
+        array = array.view(np.uint8)
+    elif array.dtype.name in _NARROW_INTEGERS:
+        array = array.astype(np.uint8 if array.dtype.name.startswith("u") else np.int8)
     if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
         raise InvalidArgument(f"input '{name}': arrays of type {array.dtype} are not supported")
     if not array.dtype.isnative:
@@ -124,7 +141,9 @@ class InferenceSession:
         self, output_names: Sequence[str] | None, feed: Mapping[str, np.ndarray], state: State | None = None
     ) -> list[np.ndarray]:
         """The named outputs (None: all) in order. Types and shapes must match the model's exactly, as in
-        onnxruntime. A model with state reads and updates `state`, by default one that the session has for itself."""
+        onnxruntime. For types that numpy lacks: bfloat16 and float8 come as their bits (uint16, uint8), int4, uint4,
+        int2 and uint2 as int8 and uint8; feeds are such arrays, or arrays of ml_dtypes. A model with state reads and
+        updates `state`, by default one that the session has for itself."""
         return [array for _, array in self._run(list(output_names or []), feed, False, state)]
 
     def run_with_debug(self, feed: Mapping[str, np.ndarray], state: State | None = None) -> dict[str, np.ndarray]:

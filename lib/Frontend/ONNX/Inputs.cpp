@@ -68,6 +68,22 @@ static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   return text + "]";
 }
 
+// Whether nobody reads more of the graph's input than its type.
+static bool isReadForType(const ::onnx::GraphProto &graph, StringRef name) {
+  for (const auto &output : graph.output())
+    if (output.name() == name)
+      return false;
+  for (const auto &node : graph.node()) {
+    for (const auto &attribute : node.attribute())
+      if (attribute.has_g() && !isReadForType(attribute.g(), name))
+        return false;
+    for (auto [i, input] : llvm::enumerate(node.input()))
+      if (input == name && !(node.op_type() == "CastLike" && i == 1))
+        return false;
+  }
+  return true;
+}
+
 std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfoProto &input,
                                                          const std::vector<int64_t> *given, const StatePair *state) {
   const auto &tensor = input.type().tensor_type();
@@ -102,7 +118,8 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
       return fail("shape " + shapeText(tensor.shape()) +
                   " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
     int64_t size = given ? (*given)[i] : dim->dim_value();
-    if (size < 1 || size > INT32_MAX)
+    bool mayBeEmpty = size == 0 && isReadForType(file.model().graph(), input.name());
+    if ((size < 1 && !mayBeEmpty) || size > INT32_MAX)
       return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
     if (fixed && size != dim->dim_value())
       return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, " + Twine(size) +

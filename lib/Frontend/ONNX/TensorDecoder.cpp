@@ -1,6 +1,7 @@
 #include "TensorDecoder.h"
 
 #include "pto_mlir/Support/MathExtras.h"
+#include "pto_mlir/Support/PackedBits.h"
 
 #include "mlir/IR/Builders.h"
 #include <cstring>
@@ -65,18 +66,6 @@ std::string dataTypeName(int dataType) {
   return TensorProto::DataType_IsValid(dataType)
              ? TensorProto::DataType_Name(static_cast<TensorProto::DataType>(dataType))
              : std::to_string(dataType);
-}
-
-// Unpacks 2- or 4-bit integers, low bits first, to one byte each; signed ones are sign-extended.
-static std::vector<char> unpack(StringRef packed, unsigned width, bool isSigned, int64_t count) {
-  std::vector<char> bytes(count);
-  unsigned perByte = 8 / width, mask = (1u << width) - 1;
-  for (int64_t i = 0; i < count; ++i) {
-    unsigned value = (static_cast<uint8_t>(packed[i / perByte]) >> (i % perByte * width)) & mask;
-    bool negative = isSigned && (value >> (width - 1));
-    bytes[i] = static_cast<char>(negative ? value | ~mask : value);
-  }
-  return bytes;
 }
 
 // The data of one of the typed fields, each element truncated to its storage size.
@@ -159,8 +148,8 @@ std::optional<top::Weight> decodeTensor(MLIRContext *context, const TensorProto 
     return fail("has " + Twine(raw.size()) + " bytes of data, its type and shape need " + Twine(expected));
   if (owner && !isPacked && width != 1)
     return top::Weight{shaped, ArrayRef<char>(raw.data(), raw.size()), std::move(owner)};
-  std::vector<char> data =
-      isPacked ? unpack(raw, width, !type.isUnsignedInteger(), count) : std::vector<char>(raw.begin(), raw.end());
+  std::vector<char> data = isPacked ? unpackBits(raw.data(), width, !type.isUnsignedInteger(), count)
+                                    : std::vector<char>(raw.begin(), raw.end());
   if (width == 1) // any non-zero byte is true
     for (char &byte : data)
       byte = byte != 0;

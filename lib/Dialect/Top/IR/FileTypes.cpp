@@ -19,6 +19,10 @@ std::optional<ElementType> fileElementType(Type type) {
     return ElementType::F8E4M3FN;
   if (isa<Float8E5M2Type>(type))
     return ElementType::F8E5M2;
+  if (isa<Float8E4M3FNUZType>(type))
+    return ElementType::F8E4M3FNUZ;
+  if (isa<Float8E5M2FNUZType>(type))
+    return ElementType::F8E5M2FNUZ;
   auto integer = dyn_cast<IntegerType>(type);
   if (!integer)
     return std::nullopt;
@@ -26,8 +30,10 @@ std::optional<ElementType> fileElementType(Type type) {
   switch (integer.getWidth()) {
   case 1:
     return ElementType::Boolean;
+  case 2:
+    return isUnsigned ? ElementType::U2 : ElementType::I2;
   case 4:
-    return isUnsigned ? std::nullopt : std::optional(ElementType::I4);
+    return isUnsigned ? ElementType::U4 : ElementType::I4;
   case 8:
     return isUnsigned ? ElementType::U8 : ElementType::I8;
   case 16:

@@ -175,8 +175,9 @@ struct MergeCast : public AbsorbingPattern<CastOp> {
     if (inner && !holds(inner.getTo(), inner.getInput().getType().getElementType()))
       return rewriter.notifyMatchFailure(op, "the inner cast loses something");
     bool isIdentity = (inner ? inner : op).getInput().getType() == op.getType();
-    return mergeWithInner(op, inner, isIdentity, absorbed, rewriter,
-                          [&](Value source) { rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo()); });
+    return mergeWithInner(op, inner, isIdentity, absorbed, rewriter, [&](Value source) {
+      rewriter.replaceOpWithNewOp<CastOp>(op, source, op.getTo(), op.getOverflows());
+    });
   }
 };
 

@@ -43,8 +43,8 @@ std::string whyNotOnDevice(Operation *op) {
   if (!isa<IntegerType>(element))
     return "";
   // Quotients and comparisons are in 32 bits, to which 8-bit and unsigned integers are widened.
-  bool isLacking =
-      isa<PowOp, MatMulOp, ReduceMeanOp>(op) || (isa<DivOp, CompareOp>(op) && element.isSignlessInteger(16));
+  bool isLacking = isa<PowOp, MatMulOp, ReduceMeanOp, MaxPoolOp, AvgPoolOp, SignOp>(op) ||
+                   (isa<DivOp, CompareOp>(op) && element.isSignlessInteger(16));
   return isLacking ? "integers of type " + textOf(element) : "";
 }
 
@@ -55,6 +55,8 @@ DictionaryAttr parametersOf(Operation *op) {
   for (NamedAttribute entry : op->getAttrs()) {
     if (auto flag = dyn_cast<BoolAttr>(entry.getValue()))
       parameters.set(entry.getName(), b.getI64IntegerAttr(flag.getValue()));
+    else if (isa<UnitAttr>(entry.getValue()))
+      parameters.set(entry.getName(), b.getI64IntegerAttr(1));
     else if (isa<IntegerAttr, FloatAttr, StringAttr, DenseI64ArrayAttr>(entry.getValue()))
       parameters.set(entry.getName(), entry.getValue());
   }
@@ -90,7 +92,24 @@ struct TopLegalizeTypes : impl::TopLegalizeTypesBase<TopLegalizeTypes> {
     for (auto &[op, reason] : ops)
       if (failed(moveToHost(op, reason)))
         whole = failure();
+    copyOutputs(func);
     return whole;
+  }
+
+  // No net can copy an input or a constant of such a type to an output.
+  void copyOutputs(func::FuncOp func) {
+    OpBuilder b(func.getBody().front().getTerminator());
+    for (OpOperand &result : func.getBody().front().getTerminator()->getOpOperands()) {
+      Value value = result.get();
+      auto type = dyn_cast<RankedTensorType>(value.getType());
+      if (!type || !type.hasStaticShape() || isOfDevice(type.getElementType()) ||
+          !fileElementType(type.getElementType()) ||
+          !(isa<BlockArgument>(value) || isa<WeightOp, arith::ConstantOp>(value.getDefiningOp())))
+        continue;
+      auto shape = b.getNamedAttr("shape", b.getDenseI64ArrayAttr(type.getShape()));
+      result.set(b.create<HostOp>(value.getLoc(), type, "reshape", value, b.getDictionaryAttr(shape),
+                                  "elements of type " + textOf(type.getElementType())));
+    }
   }
 
   LogicalResult moveToHost(Operation *op, StringRef reason) {

@@ -110,7 +110,7 @@ void Narrowing::narrowKept() {
     if (!isWide(wide.getType()) || llvm::none_of(wide.getUses(), narrows))
       continue;
     builder.setInsertionPointAfter(op);
-    Value narrowed = builder.create<CastOp>(builder.getUnknownLoc(), wide, TypeAttr::get(storage));
+    Value narrowed = builder.create<CastOp>(builder.getUnknownLoc(), wide, storage);
     wide.replaceUsesWithIf(narrowed,
                            [&](OpOperand &use) { return use.getOwner() != narrowed.getDefiningOp() && narrows(use); });
   }
@@ -128,7 +128,7 @@ void Narrowing::narrowInputs() {
     }
     if (argument.use_empty())
       continue;
-    auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, TypeAttr::get(storage));
+    auto cast = builder.create<CastOp>(UnknownLoc::get(func.getContext()), argument, storage);
     // An argument that the net returns unchanged keeps its type.
     argument.replaceUsesWithIf(cast.getOutput(), [&](OpOperand &use) {
       return use.getOwner() != cast && !isa<func::ReturnOp>(use.getOwner());
@@ -227,7 +227,7 @@ void Narrowing::widenOutputs() {
     if (operand.get().getType() != type && !stateOfResult(func, operand.getOperandNumber()))
       operand.set(builder.create<CastOp>(
           namedLoc(func.getContext(), getTensorName(operand.get()), getTensorLayout(operand.get())), operand.get(),
-          TypeAttr::get(builder.getF32Type())));
+          builder.getF32Type()));
 }
 
 void Narrowing::run() {

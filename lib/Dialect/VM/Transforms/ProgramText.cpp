@@ -1,4 +1,5 @@
 #include "pto_mlir/Dialect/VM/Transforms/ProgramText.h"
+#include "pto_mlir/Support/PackedBits.h"
 #include "pto_mlir/Support/Quoted.h"
 
 #include "Slots.h"
@@ -41,8 +42,11 @@ std::optional<std::string> typeText(Type type) {
     Type element = tensor.getElementType();
     if (auto integer = dyn_cast<IntegerType>(element); integer && integer.isUnsigned())
       return text + "u" + std::to_string(integer.getWidth()) + ">";
-    if (element.isBF16() || element.isF16())
-      return text + (element.isF16() ? "f16>" : "bf16>");
+    // Floats and integers that only tensors have are spelled as MLIR does.
+    if (isa<FloatType>(element) || element.isSignlessInteger(2) || element.isSignlessInteger(4)) {
+      llvm::raw_string_ostream(text) << element << ">";
+      return text;
+    }
     auto name = typeText(element);
     return name ? std::optional(text + *name + ">") : std::nullopt;
   }
@@ -205,6 +209,11 @@ private:
       ArrayRef<char> raw = dense.getRawData();
       for (int64_t i = 0, n = dense.isSplat() ? dense.getNumElements() : 1; i < n; ++i)
         bytes.append(raw.begin(), raw.end());
+      if (unsigned width = dense.getElementType().getIntOrFloatBitWidth(); width < 8) {
+        std::string packed(ceilDiv(bytes.size() * width, 8), 0);
+        packBits(bytes.data(), width, bytes.size(), packed.data());
+        bytes = packed;
+      }
     }
     return "bytes \"" + llvm::toHex(bytes, /*LowerCase=*/true) + "\" : " + typeName;
   }

@@ -56,7 +56,7 @@ def Top_ErfOp : Top_UnaryOp<"erf", "erf(input)">;
 def Top_RoundOp : Top_UnaryOp<"round", "input to the nearest integer, ties to even">;
 def Top_FloorOp : Top_UnaryOp<"floor", "the greatest integer that is not above input">;
 def Top_CeilOp : Top_UnaryOp<"ceil", "the least integer that is not below input">;
-def Top_SignOp : Top_UnaryOp<"sign", "-1, 0 or 1: the sign of input">;
+def Top_SignOp : Top_UnaryOp<"sign", "-1, 0 or 1: the sign of input", Top_Tensor>;
 def Top_SinOp : Top_UnaryOp<"sin", "sin(input)">;
 def Top_CosOp : Top_UnaryOp<"cos", "cos(input)">;
 def Top_TanOp : Top_UnaryOp<"tan", "tan(input)">;
@@ -82,13 +82,14 @@ def Top_CastOp : Top_TensorOp<"cast"> {
   let summary = "converts the element type";
   let description = [{
     To a float type: rounds to the nearest, ties to even. From float to integer: truncates toward zero. To i1: `input != 0`.
+    To a float of 8 bits: what is beyond its greatest number becomes that number, or with `overflows` infinity or NaN.
 
     Example:
     ```mlir
     %r = top.cast %x {to = f16} : (tensor<2x3xf32>) -> tensor<2x3xf16>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, TypeAttr:$to);
+  let arguments = (ins Top_Tensor:$input, TypeAttr:$to, UnitAttr:$overflows);
 }
 
 //===-- Matrix product ----------------------------------------------------===//

@@ -3,6 +3,7 @@
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/FileTypes.h"
 #include "pto_mlir/HostOps/TensorOps.h"
+#include "pto_mlir/Support/PackedBits.h"
 
 using namespace mlir;
 
@@ -46,6 +47,20 @@ std::vector<int64_t> broadcastOffsets(ArrayRef<int64_t> shape, const Weight &ope
   return result;
 }
 
+static bool isPacked(ElementType type) { return elementBits(type) < 8; }
+
+// A constant as the host library reads it: elements of less than a byte, which take one in a weight, are packed.
+static hostops::TensorView hostView(const Weight &operand, std::vector<std::vector<char>> &packed) {
+  ElementType type = *fileElementType(operand.type.getElementType());
+  const char *data = operand.bytes.data();
+  if (isPacked(type)) {
+    std::vector<char> &bytes = packed.emplace_back(operand.bytes.size());
+    packBits(data, elementBits(type), operand.bytes.size(), bytes.data());
+    data = bytes.data();
+  }
+  return {type, operand.type.getShape().vec(), reinterpret_cast<const std::byte *>(data)};
+}
+
 // By the library that the host program calls.
 static std::optional<std::vector<char>> evaluateHost(StringRef kernel, DictionaryAttr attributes, RankedTensorType type,
                                                      ArrayRef<Weight> operands) {
@@ -53,9 +68,9 @@ static std::optional<std::vector<char>> evaluateHost(StringRef kernel, Dictionar
       llvm::any_of(operands, [](const Weight &operand) { return !fileElementType(operand.type.getElementType()); }))
     return std::nullopt;
   std::vector<hostops::TensorView> inputs;
+  std::vector<std::vector<char>> packed;
   for (const Weight &operand : operands)
-    inputs.push_back({*fileElementType(operand.type.getElementType()), operand.type.getShape().vec(),
-                      reinterpret_cast<const std::byte *>(operand.bytes.data())});
+    inputs.push_back(hostView(operand, packed));
   hostops::Parameters parameters;
   if (attributes)
     for (NamedAttribute entry : attributes) {
@@ -66,8 +81,10 @@ static std::optional<std::vector<char>> evaluateHost(StringRef kernel, Dictionar
         value = number.getValueAsDouble();
       else if (auto text = dyn_cast<StringAttr>(entry.getValue()))
         value = text.str();
+      else if (auto list = dyn_cast<DenseI64ArrayAttr>(entry.getValue()))
+        value = list.asArrayRef().vec();
       else
-        value = cast<DenseI64ArrayAttr>(entry.getValue()).asArrayRef().vec();
+        value = int64_t(isa<UnitAttr>(entry.getValue()));
     }
   std::vector<char> bytes(tensorBytes(type).value_or(0));
   auto allocate = [&](const std::vector<int64_t> &shape) -> std::byte * {
@@ -75,7 +92,16 @@ static std::optional<std::vector<char>> evaluateHost(StringRef kernel, Dictionar
   };
   if (!hostops::runTensorOp({kernel, inputs, parameters, *fileElementType(type.getElementType()), allocate}))
     return std::nullopt;
+  if (ElementType made = *fileElementType(type.getElementType()); isPacked(made))
+    bytes = unpackBits(bytes.data(), elementBits(made), !type.getElementType().isUnsignedInteger(), bytes.size());
   return bytes;
+}
+
+// ONNX has rules of its own for floats of 8 bits and integers of less.
+static bool isNarrowCast(Operation *op) {
+  return isa<CastOp>(op) && getElementTypeOrSelf(op->getResult(0).getType()).getIntOrFloatBitWidth() <= 8 &&
+         !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(8) &&
+         !getElementTypeOrSelf(op->getResult(0).getType()).isInteger(1);
 }
 
 std::optional<Weight> evaluate(Operation *op) {
@@ -93,7 +119,7 @@ std::optional<Weight> evaluate(Operation *op) {
   if (isa<ReshapeOp>(op))
     return Weight{type, operands.front().bytes, operands.front().owner};
   auto host = dyn_cast<HostOp>(op);
-  bool selects = isa<TopKValuesOp, TopKIndicesOp, GatherElementsOp, ScatterOp>(op);
+  bool selects = isa<TopKValuesOp, TopKIndicesOp, GatherElementsOp, ScatterOp>(op) || isNarrowCast(op);
   std::optional<std::vector<char>> bytes =
       host      ? evaluateHost(host.getKernel(), host.getParametersAttr(), type, operands)
       : selects ? evaluateHost(op->getName().stripDialect(), op->getAttrDictionary(), type, operands)

@@ -1,0 +1,148 @@
+"""Integers of 2 and 4 bits and floats of 8: storage in models, casts from and to them; ml_dtypes is the reference."""
+
+import ml_dtypes
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+from pto_mlir import compiler
+from pto_mlir.errors import UserError
+from pto_mlir.runtime import InferenceSession, InvalidArgument
+
+INTEGERS = ["INT4", "UINT4", "INT2", "UINT2"]
+FLOATS = ["FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ"]
+
+
+def number(kind):
+    return getattr(TensorProto, kind)
+
+
+def dtype(kind):
+    return helper.tensor_dtype_to_np_dtype(number(kind))
+
+
+def deploy(folder, nodes, inputs, kind, constants=()):
+    """The session of a graph from `inputs` (name: type, shape) to y of type `kind`."""
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        [helper.make_tensor_value_info(name, number(type), shape) for name, (type, shape) in inputs.items()],
+        [helper.make_tensor_value_info("y", number(kind), None)],
+        list(constants),
+    )
+    files = [str(folder / name) for name in ("m.onnx", "m.mlir", "m.pmodel")]
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 25)], ir_version=10), files[0])
+    compiler.transform(files[0], "m", [], [], files[1], "")
+    compiler.deploy(files[1], files[2], "F32", "a3", 1, False)
+    return InferenceSession(files[2])
+
+
+def every(kind):
+    """Every value of a type, as an array of ml_dtypes; an odd number of integers."""
+    if kind in FLOATS:
+        return np.arange(256, dtype=np.uint8).view(dtype(kind))
+    low, high = ml_dtypes.iinfo(dtype(kind)).min, ml_dtypes.iinfo(dtype(kind)).max
+    return np.append(np.arange(low, int(high) + 1), low).astype(np.int8).astype(dtype(kind))
+
+
+@pytest.mark.parametrize("kind", INTEGERS + FLOATS)
+def test_every_value_becomes_a_float_and_comes_back(tmp_path, kind):
+    x = every(kind)
+    session = deploy(tmp_path, [helper.make_node("Cast", ["x"], ["y"], to=1)], {"x": (kind, x.shape)}, "FLOAT")
+    assert session.get_inputs()[0].type == f"tensor({kind.lower()})"
+    wide = session.run(None, {"x": x})[0]
+    assert np.array_equal(wide, x.astype(np.float32), equal_nan=True)
+    node = helper.make_node("Cast", ["x"], ["y"], to=number(kind), saturate=0)  # keeps the infinities of E5M2
+    back = deploy(tmp_path, [node], {"x": ("FLOAT", x.shape)}, kind)
+    (y,) = back.run(None, {"x": wide})
+    y = y.astype(x.dtype) if kind in INTEGERS else y.view(x.dtype)
+    assert np.array_equal(y.astype(np.float32), wide, equal_nan=True)
+
+
+@pytest.mark.parametrize("saturate", [1, 0])
+@pytest.mark.parametrize("kind", FLOATS)
+def test_floats_round_once_and_saturate_as_onnx_says(tmp_path, kind, saturate):
+    """Neighbours of every tie, and what lies beyond; in f32, f64 and as a constant."""
+    values = np.sort(every(kind).astype(np.float32)[:128])
+    values = values[np.isfinite(values)]
+    ties = (values[1:] + values[:-1]) / 2
+    beyond = values[-1] + (values[-1] - values[-2]) * np.array([0.49, 0.5, 0.51, 3, 1e20])
+    x = np.concatenate([ties, np.nextafter(ties, 0), np.nextafter(ties, np.inf), beyond, [np.inf, np.nan, 0, 1e-9]])
+    x = np.concatenate([x, -x]).astype(np.float32)
+    wanted = x.astype(dtype(kind)) if not saturate else onnx.numpy_helper.saturate_cast(x, dtype(kind))
+    node = helper.make_node("Cast", ["x"], ["y"], to=number(kind), saturate=saturate)
+    widen = helper.make_node("Cast", ["x"], ["d"], to=number("DOUBLE"))
+    from_double = helper.make_node("Cast", ["d"], ["y"], to=number(kind), saturate=saturate)
+    constant = helper.make_node("Add", ["f", "z"], ["y"])
+    to_float = [node, helper.make_node("Cast", ["y"], ["f"], to=1), constant]
+    to_float[0] = helper.make_node("Cast", ["c"], ["n"], to=number(kind), saturate=saturate)
+    to_float[1] = helper.make_node("Cast", ["n"], ["f"], to=1)
+    for nodes in ([node], [widen, from_double]):
+        (y,) = deploy(tmp_path, nodes, {"x": ("FLOAT", x.shape)}, kind).run(None, {"x": x})
+        assert np.array_equal(y.view(dtype(kind)).astype(np.float32), wanted.astype(np.float32), equal_nan=True)
+    folded = deploy(tmp_path, to_float, {"z": ("FLOAT", [1])}, "FLOAT", [numpy_helper.from_array(x, "c")])
+    (y,) = folded.run(None, {"z": np.zeros(1, np.float32)})
+    assert np.array_equal(y, wanted.astype(np.float32), equal_nan=True)
+
+
+@pytest.mark.parametrize("kind", [*INTEGERS, "FLOAT8E5M2"])
+def test_packed_tensors_move(tmp_path, kind):
+    """An odd number of elements, a weight among the operands, movement that crosses bytes."""
+    random = np.random.default_rng(1)
+    x, w = (random.choice(every(kind)[:16], shape) for shape in ((3, 5), (3, 2)))
+    nodes = [
+        helper.make_node("Concat", ["x", "w"], ["c"], axis=1),
+        helper.make_node("Transpose", ["c"], ["t"]),
+        helper.make_node("Slice", ["t", "from", "to"], ["y"]),
+    ]
+    constants = [numpy_helper.from_array(np.array(v), n) for n, v in (("from", [1, 0]), ("to", [7, 2]))]
+    weight = onnx.helper.make_tensor("w", number(kind), w.shape, w.astype(np.float32).flatten())
+    session = deploy(tmp_path, nodes, {"x": (kind, x.shape)}, kind, [weight, *constants])
+    (y,) = session.run(None, {"x": x})
+    wanted = np.concatenate([x, w], 1).T[1:7, :2]
+    assert y.dtype == (np.uint8 if kind.startswith(("U", "F")) else np.int8)
+    assert np.array_equal(
+        y if kind in INTEGERS else y.view(x.dtype), wanted.astype(y.dtype) if kind in INTEGERS else wanted
+    )
+
+
+def test_a_weight_of_four_bits_is_widened_once(tmp_path):
+    """Dequantisation by hand: the weight is folded to f32, the product is the engines'."""
+    w = np.arange(-8, 7).reshape(5, 3).astype(ml_dtypes.int4)
+    nodes = [
+        helper.make_node("Cast", ["w"], ["f"], to=1),
+        helper.make_node("Mul", ["f", "s"], ["d"]),
+        helper.make_node("MatMul", ["x", "d"], ["y"]),
+    ]
+    constants = [
+        onnx.helper.make_tensor("w", number("INT4"), w.shape, w.astype(np.int8).flatten()),
+        numpy_helper.from_array(np.array([0.5, 0.25, 2], np.float32), "s"),
+    ]
+    x = np.random.default_rng(2).uniform(-1, 1, (4, 5)).astype(np.float32)
+    session = deploy(tmp_path, nodes, {"x": ("FLOAT", x.shape)}, "FLOAT", constants)
+    assert session.info()["host_ops"] == []
+    wanted = x @ (w.astype(np.float32) * np.array([0.5, 0.25, 2], np.float32))
+    np.testing.assert_allclose(session.run(None, {"x": x})[0], wanted, rtol=1e-5)
+
+
+def test_integers_that_do_not_fit_are_refused(tmp_path):
+    session = deploy(tmp_path, [helper.make_node("Cast", ["x"], ["y"], to=1)], {"x": ("INT4", [3])}, "FLOAT")
+    assert np.array_equal(session.run(None, {"x": np.array([-8, 7, 0], np.int8)})[0], [-8, 7, 0])
+    with pytest.raises(InvalidArgument, match="input 'x': element 1 is 8, which i4 does not hold"):
+        session.run(None, {"x": np.array([0, 8, 0], np.int8)})
+    with pytest.raises(InvalidArgument, match="expects i4 3, got u8 3"):
+        session.run(None, {"x": np.zeros(3, np.uint8)})
+
+
+def test_cast_like(tmp_path):
+    x = np.array([1.3, -700, 0.02], np.float32)
+    node = helper.make_node("CastLike", ["x", "like"], ["y"], saturate=0)
+    like = onnx.helper.make_tensor("like", number("FLOAT8E4M3FN"), [1], [0.0])
+    (y,) = deploy(tmp_path, [node], {"x": ("FLOAT", [3])}, "FLOAT8E4M3FN", [like]).run(None, {"x": x})
+    wanted = x.astype(ml_dtypes.float8_e4m3fn).astype(np.float32)
+    assert np.array_equal(y.view(ml_dtypes.float8_e4m3fn).astype(np.float32), wanted, equal_nan=True)
+
+
+def test_arithmetic_is_refused(tmp_path):
+    with pytest.raises(UserError, match="elements of type i4, which neither the engines nor the host do"):
+        deploy(tmp_path, [helper.make_node("Add", ["x", "x"], ["y"])], {"x": ("INT4", [3])}, "INT4")
