@@ -284,16 +284,69 @@ def test_a_division_by_zero_on_the_host_is_one_error(tmp_path):
 
 
 def test_what_neither_has_is_refused_up_front(tmp_path):
+    scales = [("none", np.zeros(0, np.float32)), ("scales", np.array([1, 1, 2, 2], np.float32))]
     with pytest.raises(
         UserError, match='"y".*computes elements of type f64, which neither the engines nor the host do'
     ):
         deploy(
-            [helper.make_node("Softmax", ["x"], ["y"])],
-            {"x": (TensorProto.DOUBLE, [4])},
+            [helper.make_node("Resize", ["x", "none", "scales"], ["y"], mode="linear")],
+            {"x": (TensorProto.DOUBLE, [1, 1, 3, 3])},
             tmp_path,
-            (),
+            scales,
             TensorProto.DOUBLE,
         )
+
+
+def test_floats_beyond_32_bits_become_64_bit_integers(tmp_path):
+    """What the engines' 32 bits would clamp; a bounded float stays with them."""
+    x = np.array([1e10, -3e18, 2.0**31, -7.9, 2.0**62], np.float32)
+    nodes = [helper.make_node("Cast", ["x"], ["y"], to=I64)]
+    session = InferenceSession(str(deploy(nodes, {"x": (TensorProto.FLOAT, [5])}, tmp_path)))
+    assert np.array_equal(session.run(None, {"x": x})[0], x.astype(np.int64))
+    # ONNX leaves this open: the nearest integer, as docs/types.md says.
+    x = np.array([1e19, -1e19, np.inf, -np.inf, np.nan], np.float32)
+    wanted = np.array([2**63 - 1, -(2**63), 2**63 - 1, -(2**63), 0])
+    assert np.array_equal(session.run(None, {"x": x})[0], wanted)
+    nodes.insert(0, helper.make_node("Clip", ["z", "low", "high"], ["x"]))
+    bounds = [("low", np.float32(-5)), ("high", np.float32(1e9))]
+    session = InferenceSession(str(deploy(nodes, {"z": (TensorProto.FLOAT, [5])}, tmp_path, bounds)))
+    assert session.info()["host_ops"] == []
+    z = np.array([1e10, -3e18, 7.9, np.inf, -np.inf], np.float32)
+    assert np.array_equal(session.run(None, {"z": z})[0], [10**9, -5, 7, 10**9, -5])
+
+
+def test_unsigned_integers_of_floats(tmp_path):
+    x = np.array([3e9, 4e9, 7.9, 0, 2.0**31], np.float32)
+    node = helper.make_node("Cast", ["x"], ["y"], to=TensorProto.UINT32)
+    model = deploy([node], {"x": (TensorProto.FLOAT, [5])}, tmp_path, (), TensorProto.UINT32)
+    assert np.array_equal(InferenceSession(str(model)).run(None, {"x": x})[0], x.astype(np.uint32))
+
+
+@pytest.mark.parametrize("kind", WIDTHS, ids=lambda kind: kind.__name__)
+def test_pools_means_and_signs(tmp_path, kind):
+    x = spread(kind, 30, 5)[:30].reshape(1, 1, 5, 6)
+    name = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    runs = {
+        "MaxPool": ({"kernel_shape": [2, 3], "pads": [1, 0, 0, 1]}, None),
+        "ReduceMean": ({}, [("axes", np.array([3]))]),
+        "Sign": ({}, None),
+    }
+    padded = np.pad(x, ((0, 0), (0, 0), (1, 0), (0, 1)), constant_values=np.iinfo(kind).min)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (1, 1, 2, 3))
+    means = [[int(sum(map(int, row)) / len(row)) for row in x[0, 0]]]
+    wide = kind in (np.int64, np.uint64)
+    wanted = {
+        "MaxPool": windows.max((-1, -2, -3, -4)),
+        "ReduceMean": np.array(means, object).reshape(1, 1, 5, 1),
+        "Sign": np.sign(x),
+    }
+    for op, (attributes, constants) in runs.items():
+        if wide and op == "ReduceMean":  # the sum of large ones wraps
+            continue
+        nodes = [helper.make_node(op, ["x", "axes"][: 2 if constants else 1], ["y"], **attributes)]
+        session = InferenceSession(str(deploy(nodes, {"x": (name, x.shape)}, tmp_path, constants or (), name)))
+        (y,) = session.run(None, {"x": x})
+        assert y.dtype == kind and np.array_equal(y, wanted[op].astype(kind)), op
 
 
 @pytest.mark.parametrize("mode", ["F16", "BF16"])

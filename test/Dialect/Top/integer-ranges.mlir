@@ -41,7 +41,15 @@ func.func @main(%i: tensor<4xi32>, %j: tensor<4xi64>) -> (tensor<4xi32>, tensor<
 
 // No bound on an input helps.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xi64> {
+  // expected-error @+1 {{its 64-bit integers may be from -9223372036854775808 to 9223372036854775807, and integers are 32 bits wide on the device}}
   %0 = top.cast %x {to = i64} : (tensor<4xf32>) -> tensor<4xi64>
+  return %0 : tensor<4xi64>
+}
+
+// -----
+
+func.func @main(%x: tensor<4xi32>) -> tensor<4xi64> {
+  %0 = top.cast %x {to = i64} : (tensor<4xi32>) -> tensor<4xi64>
   // expected-error @+1 {{its 64-bit integers may be from -4294967296 to 4294967294, and integers are 32 bits wide on the device; compute them in int32 or float, or clip what they are made of}}
   %1 = top.add %0, %0 : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>
   return %1 : tensor<4xi64>

@@ -1,4 +1,5 @@
 #include "IntegerRanges.h"
+#include "FloatRanges.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Control.h"
@@ -104,13 +105,14 @@ private:
   }
 
   /// Whether a value of the op that its type on the device does not hold is the model's own: types that the device has
-  /// wrap in the model as well, and what a float beyond the type becomes is undefined.
+  /// wrap in the model as well, and what a float beyond the type becomes is undefined: only i64 and u32 hold floats
+  /// that the device's type does not.
   static bool canLeave(Operation &op) {
     if (isControlFlow(&op))
       return false;
     Type element = getElementTypeOrSelf(op.getResult(0).getType());
     bool fromFloat = isa<CastOp>(op) && isa<FloatType>(getElementTypeOrSelf(op.getOperand(0).getType()));
-    return element.isSignlessInteger(64) || (isUncomputed(element) && !fromFloat);
+    return element.isSignlessInteger(64) || (isUncomputed(element) && (!fromFloat || element.isUnsignedInteger(32)));
   }
 
   void note(Operation &op) {
@@ -186,7 +188,7 @@ private:
           Type from = getElementTypeOrSelf(cast.getInput().getType());
           if (getElementTypeOrSelf(cast.getType()).isInteger(1) || from.isInteger(1))
             return Range{0, 1};
-          return isa<IntegerType>(from) ? left() : kDevice;
+          return isa<IntegerType>(from) ? left() : ofRounded(cast);
         })
         .Case([&](HostOp) { return ofModel(op.getResult(0)); })
         .Case([&](WhereOp) { return joinedOperands(op, 1); })
@@ -199,6 +201,7 @@ private:
             range = {std::min(range.low, whole(*most)), std::min(range.high, whole(*most))};
           return range;
         })
+        .Case([&](ResizeOp resize) { return resize.getMode() == "nearest" ? left().joined({0, 0}) : kDevice; })
         .Case([&](TopKIndicesOp topK) {
           return Range{0, cast<RankedTensorType>(topK.getInput().getType()).getShape().back() - 1};
         })
@@ -207,6 +210,30 @@ private:
         .Case<ReshapeOp, PermuteOp, SliceOp, ExpandOp, GatherOp, ReduceMaxOp, ReduceMinOp, MaxPoolOp>(
             [&](auto) { return left(); })
         .Default([](Operation *) { return kDevice; });
+  }
+
+  /// Whether only clips to 32 bits read the integers, so that a cast that saturates there is as good as one to 64 bits.
+  static bool isClipped(CastOp cast) {
+    return llvm::all_of(cast->getUsers(), [](Operation *user) {
+      auto clip = dyn_cast<ClipOp>(user);
+      auto isWithin = [](const APFloat &bound) { return whole(bound) >= kDevice.low && whole(bound) <= kDevice.high; };
+      return clip && clip.getMin() && clip.getMax() && isWithin(*clip.getMin()) && isWithin(*clip.getMax());
+    });
+  }
+
+  /// Of a float cast to an integer; any value of i64 and u32 where nothing bounds it.
+  Range ofRounded(CastOp cast) const {
+    Type element = cast.getTo();
+    if ((!element.isSignlessInteger(64) && !element.isUnsignedInteger(32)) || isClipped(cast))
+      return kDevice;
+    Range whole = ofModel(cast.getOutput());
+    std::optional<FloatRange> bounds = floatRange(cast.getInput(), [&](Value value) {
+      Range range = of(value);
+      return FloatRange{double(range.low), double(range.high)};
+    });
+    if (!bounds || bounds->low < double(whole.low) || bounds->high > double(whole.high))
+      return whole;
+    return {__int128(bounds->low), __int128(bounds->high)};
   }
 
   Range ofScatter(ScatterOp scatter) const {
