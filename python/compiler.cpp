@@ -33,7 +33,7 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
                    const std::string &mlirFile, const std::string &preprocess, int64_t maxExtent,
                    const std::map<std::string, std::vector<int64_t>> &sizes,
                    const std::map<std::string, std::array<int64_t, 3>> &ranges, const std::string &state,
-                   int64_t stateLength) {
+                   int64_t stateLength, bool strictF64) {
   Errors errors;
   std::optional<TransformSummary> summary;
   std::map<std::string, SizeRange> named;
@@ -42,7 +42,7 @@ nb::dict transform(const std::string &modelFile, const std::string &modelName,
   {
     nb::gil_scoped_release unlocked;
     summary = transformModel({modelFile, modelName, inputShapes, outputNames, mlirFile, preprocess, maxExtent, sizes,
-                              named, state, stateLength},
+                              named, state, stateLength, strictF64},
                              errors);
   }
   if (!summary)

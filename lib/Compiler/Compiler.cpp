@@ -110,7 +110,9 @@ static OwningOpRef<ModuleOp> importModel(const TransformOptions &options,
   (*module)->setAttr(kPreprocessAttr, StringAttr::get(&context, options.preprocess));
   DiagnosticCollector collector(&context, errors);
   PassManager pm(&context);
-  buildTransformPipeline(pm);
+  TransformPipelineOptions pipeline;
+  pipeline.strictF64 = options.strictF64;
+  buildTransformPipeline(pm, pipeline);
   if (!run(pm, *module, errors)) {
     nameFile(options.modelFile, errors);
     return nullptr;

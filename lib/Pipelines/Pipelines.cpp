@@ -16,10 +16,10 @@ using namespace mlir;
 
 namespace pto_mlir {
 
-void buildTransformPipeline(OpPassManager &pm) {
+void buildTransformPipeline(OpPassManager &pm, const TransformPipelineOptions &options) {
   pm.addPass(top::createTopInferShapes());
   pm.addPass(top::createTopDecompose());
-  pm.addPass(top::createTopFold());
+  pm.addPass(top::createTopFold({options.strictF64}));
   pm.addPass(top::createTopFuse());
   pm.addPass(createCSEPass());
   pm.addPass(top::createTopLegalizeTypes(templates::refusalByAll));
@@ -68,7 +68,8 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
 }
 
 void registerPipelines() {
-  PassPipelineRegistration<>("onnx-to-top", "shapes, folding and fusion of an imported model", buildTransformPipeline);
+  PassPipelineRegistration<TransformPipelineOptions>("onnx-to-top", "shapes, folding and fusion of an imported model",
+                                                     buildTransformPipeline);
   PassPipelineRegistration<DeployPipelineOptions>(
       "top-to-commands", "top to engine functions and a host program",
       [](OpPassManager &pm, const DeployPipelineOptions &options) { buildDeployPipeline(pm, options); });

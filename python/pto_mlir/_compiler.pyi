@@ -20,6 +20,7 @@ def transform(
     ranges: Mapping[str, tuple[int, int, int]],
     state: str,
     state_length: int,
+    strict_f64: bool,
     /,
 ) -> dict: ...
 def deploy(

@@ -45,13 +45,14 @@ def transform(
     ranges=None,
     state="",
     state_length=0,
+    strict_f64=False,
 ) -> dict:
     """ONNX -> top .mlir + .safetensors. Returns nodes, ops, weight_bytes, bounded, remarks. `max_extent`: the largest
     extent that a run may bring forth; `sizes`: all sizes of dimensions that the model names; `ranges`: (least,
     greatest, multiple) of such dimensions whose size a run says, in one kernel where that is possible (`bounded`);
-    `state`, `state_length`: docs/state.md."""
+    `state`, `state_length`: docs/state.md; `strict_f64`: docs/types.md."""
     names = input_shapes or [], output_names, mlir, preprocess, max_extent
-    return _call("transform", model_def, model_name, *names, sizes or {}, ranges or {}, state, state_length)
+    return _call("transform", model_def, model_name, *names, sizes or {}, ranges or {}, state, state_length, strict_f64)
 
 
 def describe(mlir) -> dict:

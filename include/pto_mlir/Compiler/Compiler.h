@@ -31,6 +31,7 @@ struct TransformOptions {
   std::map<std::string, SizeRange> ranges;           // likewise, in one kernel where the model allows it
   std::string state;                                 // pairs of an input and an output that are state
   int64_t stateLength = 0;                           // rows of states that grow
+  bool strictF64 = false;                            // compute in f64 whatever the model does
 };
 
 /// Numbers of an imported model, for reports.

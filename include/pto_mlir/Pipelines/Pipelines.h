@@ -24,8 +24,14 @@ struct DeployPipelineOptions : mlir::PassPipelineOptions<DeployPipelineOptions> 
                        llvm::cl::init(false)};
 };
 
+/// Options of `--onnx-to-top`, as those of model_transform with the same names.
+struct TransformPipelineOptions : mlir::PassPipelineOptions<TransformPipelineOptions> {
+  Option<bool> strictF64{*this, "strict-f64", llvm::cl::desc("compute in f64 whatever the model does"),
+                         llvm::cl::init(false)};
+};
+
 /// Imported top -> the top written by model_transform: shape inference, folding, fusion.
-void buildTransformPipeline(mlir::OpPassManager &pm);
+void buildTransformPipeline(mlir::OpPassManager &pm, const TransformPipelineOptions &options);
 
 /// Called at the end of each stage with its name; may add passes (for example a dump).
 using StageHook = std::function<void(mlir::OpPassManager &, llvm::StringRef stage)>;

@@ -65,6 +65,13 @@ public:
     return node.finish(node.create<top::WhereOp>(node.outputName(), {condition, yes, no}));
   }
 
+  /// Whether the formulas of f32, whose constants and steps fit its 24 bits, are too coarse for `x`.
+  static bool isDouble(mlir::Value x) { return x && mlir::getElementTypeOrSelf(x.getType()).isF64(); }
+  /// A function of f64 that the host has as such.
+  mlir::Value onHost(mlir::Value x, llvm::StringRef kernel, llvm::StringRef name = "") {
+    return node.host(name, kernel, x, mlir::cast<mlir::RankedTensorType>(x.getType()), "elements of type f64");
+  }
+
   /// A reduction over `axes` (ascending) that keeps the dimensions.
   template <typename OpTy> mlir::Value over(mlir::Value x, llvm::ArrayRef<int64_t> axes) {
     return node.create<OpTy>("", x, {node.i64s("axes", axes)});

@@ -42,6 +42,9 @@ def parser() -> cli.Parser:
         help="pairs that live on the device between runs, such as 'past.*.key=present.*.key', or auto (comma list)",
     )
     p.add_argument("--state_length", type=int, default=0, help="the most rows of states that grow with every run")
+    p.add_argument(
+        "--strict-f64", action="store_true", help="compute in double precision, on the host, whatever the model does"
+    )
     p.add_argument("--output_names", type=cli.names, default=[], help="cut the graph at these tensors (comma list)")
     p.add_argument("--resize_dims", type=cli.numbers, default=[], help="height,width that an image is resized to")
     p.add_argument("--keep_aspect_ratio", action="store_true", help="resize without distortion and pad the rest")
@@ -108,6 +111,7 @@ def transform(argv) -> int:
             ranges,
             args.state,
             args.state_length,
+            args.strict_f64,
         )
     print(f"  {summary['nodes']} ONNX nodes -> {summary['ops']} top ops, {summary['weight_bytes']:,} bytes of weights")
     for name in summary["bounded"]:

@@ -83,12 +83,16 @@ template <typename OpTy> static Value halfOf(Formula &f, Value x) {
 
 static LogicalResult importCosh(Node &node) {
   Formula f(node);
+  if (f.isDouble(node.input(0)))
+    return node.finish(f.onHost(node.input(0), "cosh", node.outputName()));
   return node.finish(halfOf<top::AddOp>(f, node.input(0)));
 }
 
 // Below 1, where the difference loses digits: x + x^3 P(x^2), minimax (relative error 5e-11).
 static LogicalResult importSinh(Node &node) {
   Formula f(node);
+  if (f.isDouble(node.input(0)))
+    return node.finish(f.onHost(node.input(0), "sinh", node.outputName()));
   Value x = node.input(0), square = f.of<top::MulOp>(x, x);
   Value series =
       polynomial(f, square, {0.1666666716337204, 0.008333349600434303, 0.0001983615948120132, 2.8169511097075883e-06});

@@ -18,6 +18,8 @@ inline mlir::Value polynomial(Formula &f, mlir::Value x, llvm::ArrayRef<double> 
 /// its logarithm, to first order (after Kahan; N. Higham, Accuracy and Stability of Numerical Algorithms, 1.14.1).
 /// Below -80, -1 is all that is left.
 inline mlir::Value expMinusOne(Formula &f, mlir::Value x) {
+  if (f.isDouble(x))
+    return f.onHost(x, "expm1");
   mlir::Value bounded = f.of<top::MaxOp>(x, -80.0), u = f.of<top::ExpOp>(bounded);
   mlir::Value lost = f.of<top::SubOp>(bounded, f.of<top::LogOp>(u));
   return f.of<top::AddOp>(f.of<top::SubOp>(u, 1.0), f.of<top::MulOp>(u, lost));
@@ -26,6 +28,8 @@ inline mlir::Value expMinusOne(Formula &f, mlir::Value x) {
 /// ln(1 + e) for e from 0 to 1. With u = 1 + e, rounded: ln u + (e - (u - 1)) / u, where the bracket is what rounding
 /// took from u (the same source).
 inline mlir::Value logOfOnePlus(Formula &f, mlir::Value e) {
+  if (f.isDouble(e))
+    return f.onHost(e, "log1p");
   mlir::Value u = f.of<top::AddOp>(e, 1.0), lost = f.of<top::SubOp>(e, f.of<top::SubOp>(u, 1.0));
   return f.of<top::AddOp>(f.of<top::LogOp>(u), f.of<top::DivOp>(lost, u));
 }

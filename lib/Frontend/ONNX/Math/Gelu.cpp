@@ -85,6 +85,9 @@ static LogicalResult importGelu(Node &node) {
     return node.error("attribute 'approximate' = '" + approximate + "' is not supported");
   if (!isa<FloatType>(node.type(0).getElementType()))
     return node.error("takes floats");
+  Formula f(node);
+  if (f.isDouble(node.input(0)))
+    return node.finish(f.onHost(node.input(0), approximate == "none" ? "gelu" : "gelu_tanh", node.outputName()));
   return approximate == "none" ? importExact(node) : importTanh(node);
 }
 

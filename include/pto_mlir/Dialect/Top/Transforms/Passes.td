@@ -54,7 +54,7 @@ def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
     - an op whose operands are all constants becomes a constant (`pto_mlir/Dialect/Top/IR/Evaluate.h`);
     - `x + 0`, `x - 0`, `x * 1`, `x / 1`, `x ^ 1` become x; a division by powers of two becomes a multiplication, which is exact;
     - reshape of reshape, permute of permute and cast of a cast that loses nothing become one op, or none when they restore the input;
-    - a softmax in f64 of a narrower float, cast back to its type, becomes one of that type, which sums in f32.
+    - a softmax in f64 of a narrower float, cast back to its type, becomes one of that type, which sums in f32 (not with `strict-f64`).
 
     Names of tensors that are no longer computed are added to the module's `top.absorbed`.
 
@@ -68,6 +68,7 @@ def TopFold : Pass<"top-fold", "::mlir::ModuleOp"> {
     %0 = top.mul %x, %c : (tensor<2x3xf32>, tensor<f32>) -> tensor<2x3xf32>
     ```
   }];
+  let options = [Option<"strictF64", "strict-f64", "bool", "false", "compute in f64 whatever the model does">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::pto_mlir::top::TopDialect"];
 }
 
@@ -98,7 +99,8 @@ def TopLegalizeTypes : Pass<"top-legalize-types", "::mlir::ModuleOp"> {
   let summary = "hand to the host what no engine computes exactly";
   let description = [{
     Becomes `top.host`, with the reason:
-    - an op on f64, u64, or floats of 8 bits; a power, matrix product or mean of integers, a quotient of i16;
+    - an op on f64, u64, floats of 8 bits or integers of 2 and 4; a power, matrix product, mean, pool or sign of integers, a quotient of i16;
+    - a cast of a float to i64 or u32, unless the float is bounded within 32 bits or only a clip reads the integers;
     - an op on integers of 64 bits whose values 32 bits do not hold, by intervals from constants, shapes and inputs
       (an input that reaches the op must be allowed at least 15 bits; a smaller bound sends the op to the host);
     - an op on 8-bit or unsigned integers whose values wrap in the model;
