@@ -263,10 +263,42 @@ def test_a_model_of_both_precisions(tmp_path):
     np.testing.assert_allclose(run(tmp_path, model, {"t": now})["y"], np.exp(now - then), rtol=2e-3)
 
 
+def cubic(size, scale, count):
+    """The matrix of half_pixel cubic interpolation, in double; onnx's evaluator is off by 1e-6."""
+    a, matrix = -0.75, np.zeros((count, size))
+    for o in range(count):
+        x = (o + 0.5) / float(scale) - 0.5
+        for i in range(int(np.floor(x)) - 1, int(np.floor(x)) + 3):
+            t = abs(x - i)
+            near, far = ((a + 2) * t - (a + 3)) * t * t + 1, ((a * t - 5 * a) * t + 8 * a) * t - 4 * a
+            matrix[o, np.clip(i, 0, size - 1)] += near if t < 1 else far if t < 2 else 0
+    return matrix
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+def test_resizes_have_weights_in_double(tmp_path, mode):
+    x, scales = near(1, 2, 5, 7), np.array([1, 1, 1.7, 0.6], np.float32)
+    ours, wanted = single(tmp_path, "Resize", [x], [np.zeros(0, np.float32), scales], mode=mode)
+    if mode == "cubic":
+        wanted = [np.einsum("oi,bcij,pj->bcop", cubic(5, scales[2], 8), x, cubic(7, scales[3], 4))]
+    np.testing.assert_allclose(ours[0], wanted[0], atol=1e-13)
+    sizes = [np.zeros(0, np.float32), np.zeros(0, np.float32), np.array([1, 2, 9, 4])]
+    ours, wanted = single(tmp_path, "Resize", [x], sizes, mode=mode, coordinate_transformation_mode="align_corners")
+    np.testing.assert_allclose(ours[0], wanted[0], atol=1e-5)  # the reference has coordinates in f32 here, and below
+    if mode == "linear":
+        rows = np.apply_along_axis(lambda v: np.interp(np.linspace(0, 4, 9), range(5), v), 2, x)
+        exact = np.apply_along_axis(lambda v: np.interp(np.linspace(0, 6, 4), range(7), v), 3, rows)
+        np.testing.assert_allclose(ours[0], exact, atol=1e-14)
+    crop = [np.array([0, 0, 0.1, 0.2, 1, 1, 1.2, 0.9], np.float32), np.zeros(0, np.float32), np.array([1, 2, 6, 5])]
+    attributes = {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 7.5}
+    ours, wanted = single(tmp_path, "Resize", [x], crop, mode=mode, **attributes)
+    np.testing.assert_allclose(ours[0], wanted[0], atol=1e-5)
+
+
 def test_what_the_host_lacks_is_refused(tmp_path):
-    x = numbers(1, 1, 4, 4)
+    x = near(1, 1, 4, 4)
     with pytest.raises(UserError, match="elements of type f64, which neither the engines nor the host do"):
-        single(tmp_path, "Resize", [x], [np.array([]), np.array([1.0, 1, 1.5, 1.5], np.float32)], mode="linear")
+        single(tmp_path, "Attention", [x, x, x], opset=23)
 
 
 def test_a_softmax_between_casts_is_double_when_that_is_strict(tmp_path):

@@ -285,15 +285,13 @@ def test_a_division_by_zero_on_the_host_is_one_error(tmp_path):
 
 def test_what_neither_has_is_refused_up_front(tmp_path):
     scales = [("none", np.zeros(0, np.float32)), ("scales", np.array([1, 1, 2, 2], np.float32))]
-    with pytest.raises(
-        UserError, match='"y".*computes elements of type f64, which neither the engines nor the host do'
-    ):
+    with pytest.raises(UserError, match='"y".*computes integers from .*, which neither the engines nor the host do'):
         deploy(
             [helper.make_node("Resize", ["x", "none", "scales"], ["y"], mode="linear")],
-            {"x": (TensorProto.DOUBLE, [1, 1, 3, 3])},
+            {"x": (TensorProto.UINT8, [1, 1, 3, 3])},
             tmp_path,
             scales,
-            TensorProto.DOUBLE,
+            TensorProto.UINT8,
         )
 
 
@@ -367,3 +365,21 @@ def test_positions_are_not_rounded(tmp_path, mode):
     (y,) = InferenceSession(str(model)).run(None, {"x": x, "v": np.zeros(1, np.float32)})
     wanted = np.where(x < 10_000.5, np.sin(x.astype(np.float32) * np.float32(0.37)), 0)
     np.testing.assert_allclose(y, wanted, atol=2e-3 if mode == "F16" else 8e-3)
+
+
+@pytest.mark.parametrize("kind", WIDTHS, ids=lambda kind: kind.__name__)
+@pytest.mark.parametrize("factor", [2, 1.5])
+def test_nearest_resizes(tmp_path, kind, factor):
+    """Repeated and gathered elements keep every bit."""
+    x = spread(kind, 24, 8).reshape(1, 1, 4, 6)
+    if kind is np.int64:
+        x = np.clip(x, -(2**31), 2**31 - 1)
+    name = helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    constants = [("none", np.zeros(0, np.float32)), ("scales", np.array([1, 1, factor, factor], np.float32))]
+    attributes = {"coordinate_transformation_mode": "asymmetric", "nearest_mode": "floor"}
+    nodes = [helper.make_node("Resize", ["x", "none", "scales"], ["y"], mode="nearest", **attributes)]
+    if kind is np.uint32:
+        x = np.minimum(x, 2**31 - 1)
+    (y,) = InferenceSession(str(deploy(nodes, {"x": (name, x.shape)}, tmp_path, constants, name))).run(None, {"x": x})
+    rows, columns = (np.floor(np.arange(int(n * factor)) / factor).astype(int) for n in (4, 6))
+    assert np.array_equal(y, x[:, :, rows][:, :, :, columns])

@@ -133,3 +133,22 @@ func.func @plain(%x: tensor<1x1x20xf32>) -> tensor<1x2x18xf32> {
     : (tensor<1x1x20xf32>, tensor<2x1x3xf32>) -> tensor<1x2x18xf32>
   return %0 : tensor<1x2x18xf32>
 }
+
+// -----
+
+// A resize of f64: copied dimensions are gathers, others products with the weights. Of integers a gather, unless a
+// repetition does.
+// CHECK-LABEL: func @resizes
+// CHECK: %[[I:.*]] = arith.constant dense<[0, 0, 1]> : tensor<3xi64>
+// CHECK: %[[W:.*]] = arith.constant dense<{{.*}}7.500000e-01{{.*}}> : tensor<2x4xf64>
+// CHECK: %[[R:.*]] = top.matmul %{{.*}}, %[[W]] : (tensor<2x2xf64>, tensor<2x4xf64>) -> tensor<2x4xf64>
+// CHECK: %[[D:.*]] = top.reshape %[[R]] {{.*}} -> tensor<1x1x2x4xf64>
+// CHECK: %[[G:.*]] = top.gather %arg1, %[[I]] {axis = 2 : i64} : (tensor<1x1x2x2xui8>, tensor<3xi64>) -> tensor<1x1x3x2xui8>
+// CHECK: %[[Z:.*]] = top.resize %arg1
+// CHECK: return %[[D]], %[[G]], %[[Z]]
+func.func @resizes(%d: tensor<1x1x2x2xf64>, %b: tensor<1x1x2x2xui8>) -> (tensor<1x1x2x4xf64>, tensor<1x1x3x2xui8>, tensor<1x1x2x4xui8>) {
+  %0 = top.resize %d {sizes = array<i64: 1, 1, 2, 4>, scales = array<f64: 1.0, 1.0, 1.0, 2.0>, mode = "linear"} : (tensor<1x1x2x2xf64>) -> tensor<1x1x2x4xf64>
+  %1 = top.resize %b {sizes = array<i64: 1, 1, 3, 2>, scales = array<f64: 1.0, 1.0, 1.5, 1.0>, mode = "nearest", coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x1x2x2xui8>) -> tensor<1x1x3x2xui8>
+  %2 = top.resize %b {sizes = array<i64: 1, 1, 2, 4>, scales = array<f64: 1.0, 1.0, 1.0, 2.0>, mode = "nearest", coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x1x2x2xui8>) -> tensor<1x1x2x4xui8>
+  return %0, %1, %2 : tensor<1x1x2x4xf64>, tensor<1x1x3x2xui8>, tensor<1x1x2x4xui8>
+}

@@ -101,10 +101,11 @@ func.func @storage(%x: tensor<3x2xi4>) -> tensor<2x3xf8E5M2> {
 
 // -----
 
-func.func @neither(%x: tensor<1x1x2x2xf64>) -> tensor<1x1x4x4xf64> {
+func.func @neither(%q: tensor<1x1x2x4xf64>) -> tensor<1x1x2x4xf64> {
   // expected-error @+1 {{computes elements of type f64, which neither the engines nor the host do; cast its operands to float32 or int32}}
-  %0 = top.resize %x {sizes = array<i64: 1, 1, 4, 4>, scales = array<f64: 1.0, 1.0, 2.0, 2.0>, mode = "nearest", coordinates = "asymmetric", nearest_mode = "floor"} : (tensor<1x1x2x2xf64>) -> tensor<1x1x4x4xf64>
-  return %0 : tensor<1x1x4x4xf64>
+  %0 = top.attention %q, %q, %q {scale = 0.5, q_heads = 1, kv_heads = 1}
+      : (tensor<1x1x2x4xf64>, tensor<1x1x2x4xf64>, tensor<1x1x2x4xf64>) -> tensor<1x1x2x4xf64>
+  return %0 : tensor<1x1x2x4xf64>
 }
 
 // -----

@@ -1,7 +1,7 @@
 //===- Resize.cpp - interpolation along each dimension --------------------===//
 //
 // Along a dimension, output element o is a weighted sum of a few input elements
-// (ResizeWeights.h). Three cases are distinguished: every s-th element is a strided
+// (ResizeTaps.h). Three cases are distinguished: every s-th element is a strided
 // slice; every element repeated s times is a broadcasting copy; all others are a
 // product with the weight matrix, which runs on the cube core.
 //
@@ -9,42 +9,15 @@
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"
-#include "ResizeWeights.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/ResizeTaps.h"
 
 using namespace mlir;
 
 namespace pto_mlir::top_to_linalg {
 namespace {
 
-using Taps = std::vector<SmallVector<ResizeTap, 4>>;
-
-// The input index of each output element; nullopt when some output element has several inputs or a weight other than 1.
-std::optional<SmallVector<int64_t>> copies(const Taps &taps) {
-  SmallVector<int64_t> indices;
-  for (const auto &list : taps) {
-    if (list.size() != 1 || list.front().weight != 1)
-      return std::nullopt;
-    indices.push_back(list.front().index);
-  }
-  return indices;
-}
-
-// Whether `indices` is 0, .., 0, 1, .., 1, 2, .. with each number repeated `times` times.
-bool repeats(ArrayRef<int64_t> indices, int64_t times) {
-  for (auto [i, index] : llvm::enumerate(indices))
-    if (index != static_cast<int64_t>(i) / times)
-      return false;
-  return true;
-}
-
-bool steps(ArrayRef<int64_t> indices) {
-  int64_t step = indices.size() > 1 ? indices[1] - indices[0] : 1;
-  for (size_t i = 1; i < indices.size(); ++i)
-    if (indices[i] - indices[i - 1] != step)
-      return false;
-  return step > 0;
-}
+using Taps = std::vector<SmallVector<top::ResizeTap, 4>>;
 
 class ResizeBuilder {
 public:
@@ -74,7 +47,7 @@ void ResizeBuilder::multiply(int64_t dim, const Taps &taps) {
   bool first = llvm::all_of(shape().take_front(dim), [](int64_t size) { return size == 1; });
   std::vector<double> matrix(in * out, 0.0);
   for (auto [o, list] : llvm::enumerate(taps))
-    for (const ResizeTap &tap : list)
+    for (const top::ResizeTap &tap : list)
       matrix[last ? tap.index * out + o : o * in + tap.index] += tap.weight;
   auto matrixType =
       RankedTensorType::get(last ? ArrayRef<int64_t>{in, out} : ArrayRef<int64_t>{out, in}, type.getElementType());
@@ -152,11 +125,11 @@ LogicalResult ResizeBuilder::run() {
   SmallVector<int64_t> times(rank, 1), starts(rank, 0), ends(shape()), strides(rank, 1), products;
   for (int64_t dim = 0; dim < rank; ++dim) {
     int64_t in = shape()[dim], out = op.getSizes()[dim];
-    taps.push_back(resizeTaps(op, dim));
-    std::optional<SmallVector<int64_t>> indices = copies(taps.back());
-    if (indices && out % in == 0 && repeats(*indices, out / in)) {
+    taps.push_back(top::resizeTaps(op, dim));
+    std::optional<SmallVector<int64_t>> indices = top::copiedIndices(taps.back());
+    if (indices && top::repeatsEach(*indices, in)) {
       times[dim] = out / in;
-    } else if (indices && steps(*indices)) {
+    } else if (indices && top::stepsEvenly(*indices)) {
       starts[dim] = indices->front();
       ends[dim] = indices->back() + 1;
       strides[dim] = out > 1 ? (*indices)[1] - (*indices)[0] : 1;

@@ -70,6 +70,8 @@ void populateLargeWindows(mlir::RewritePatternSet &patterns, int64_t most);
 void populateComputedFilters(mlir::RewritePatternSet &patterns);
 /// Pools over one element, and over windows of more than `mostPixels` pixels.
 void populatePools(mlir::RewritePatternSet &patterns, int64_t mostPixels);
+/// Resizes of f64, and of integers by factors that are no whole numbers.
+void populateResizes(mlir::RewritePatternSet &patterns);
 /// Slices with negative steps.
 void populateSlices(mlir::RewritePatternSet &patterns);
 
