@@ -111,6 +111,22 @@ std::optional<std::string> SizeFinder::addProbes() {
   return std::nullopt;
 }
 
+/// Does the attribute repeat extents, which are compared by themselves: the shape of a result, the end of a whole
+/// dimension?
+bool saysExtents(Operation *op, Operation *other, StringRef attribute) {
+  if (attribute == "shape")
+    return llvm::isa<top::ReshapeOp, top::ExpandOp>(op);
+  auto slice = dyn_cast<top::SliceOp>(op), otherSlice = dyn_cast<top::SliceOp>(other);
+  if (attribute != "ends" || !slice || !otherSlice)
+    return false;
+  auto shape = slice.getInput().getType().getShape(), otherShape = otherSlice.getInput().getType().getShape();
+  for (auto [end, otherEnd, size, otherSize] :
+       llvm::zip_equal(slice.getEnds(), otherSlice.getEnds(), shape, otherShape))
+    if (end != otherEnd && (end != size || otherEnd != otherSize))
+      return false;
+  return true;
+}
+
 std::optional<std::string> SizeFinder::sameOp(Operation *op, Operation *other, Probe &probe) {
   if (op->getName().getStringRef() != other->getName().getStringRef() ||
       op->getNumOperands() != other->getNumOperands() || op->getNumResults() != other->getNumResults())
@@ -127,10 +143,12 @@ std::optional<std::string> SizeFinder::sameOp(Operation *op, Operation *other, P
   }
   if (op->getAttrs().size() != other->getAttrs().size())
     return nameOf(op) + " is another computation for other sizes";
-  for (NamedAttribute attribute : op->getAttrs())
-    if (Attribute given = other->getAttr(attribute.getName().strref());
-        !given || textOf(given) != textOf(attribute.getValue()))
+  for (NamedAttribute attribute : op->getAttrs()) {
+    Attribute given = other->getAttr(attribute.getName().strref());
+    bool same = given && (saysExtents(op, other, attribute.getName()) || textOf(given) == textOf(attribute.getValue()));
+    if (!same)
       return "'" + attribute.getName().str() + "' of " + nameOf(op) + " depends on the size";
+  }
   return std::nullopt;
 }
 

@@ -92,7 +92,8 @@ LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inp
         return op.emitError("makes a tensor whose size at run time is not its outermost one");
     // A matrix product of plain operands; images and patches are cut by their extents.
     bool symbolic = op.getNumResults() == 1 && isa<linalg::LinalgOp>(op) && inside.isSymbolic(op.getResult(0));
-    bool product = isa<linalg::MatmulOp, linalg::MatmulTransposeBOp>(op);
+    bool product = isa<linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp,
+                       linalg::BatchMatmulTransposeBOp, linalg::TransposeOp>(op);
     if (isCube && symbolic && !product && !isa<linalg::GenericOp, linalg::FillOp, linalg::BroadcastOp>(op))
       return op.emitError("is a kernel of a kind that has no sizes at run time yet");
   }

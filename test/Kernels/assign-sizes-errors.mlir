@@ -56,10 +56,70 @@ func.func @main(%x: tensor<40x8xf32> {top.sizes = affine_map<()[s0] -> (40, s0)>
 
 func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}) -> tensor<16x20xf32>
     attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
-  // expected-error @below {{has no rule for sizes that are known at run time}}
+  // expected-error @below {{moves along a size that is known at run time}}
   %0 = tensor.extract_slice %x[0, 0] [4, 40] [1, 1] : tensor<8x40xf32> to tensor<4x40xf32>
   %1 = tensor.empty() : tensor<16x20xf32>
   return %1 : tensor<16x20xf32>
+}
+
+// -----
+
+func.func private @join(%x: tensor<8x40xf32>, %c: tensor<8x2xf32>, %y: tensor<8x42xf32>) -> tensor<8x42xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{joins tensors, of which only some have a size that is known at run time}}
+  %0 = tensor.concat dim(1) %x, %c : (tensor<8x40xf32>, tensor<8x2xf32>) -> tensor<8x42xf32>
+  return %0 : tensor<8x42xf32>
+}
+func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}, %c: tensor<8x2xf32>)
+    -> (tensor<8x42xf32> {top.sizes = affine_map<()[s0] -> (s0, 42)>})
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<8x42xf32>
+  %0 = top.launch @join ins(%x, %c : tensor<8x40xf32>, tensor<8x2xf32>) outs(%e : tensor<8x42xf32>) -> tensor<8x42xf32>
+  return %0 : tensor<8x42xf32>
+}
+
+// -----
+
+// The row is computed: the data must have all its rows.
+func.func private @gather(%x: tensor<8x40xf32>, %i: tensor<3xi32>, %y: tensor<3x40xf32>) -> tensor<3x40xf32>
+    attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+  // expected-error @below {{gathers along a size that is known at run time}}
+  %0 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>],
+                       iterator_types = ["parallel", "parallel"]}
+       ins(%i : tensor<3xi32>) outs(%y : tensor<3x40xf32>) {
+  ^bb0(%a: i32, %b: f32):
+    %row = arith.index_cast %a : i32 to index
+    %column = linalg.index 1 : index
+    %v = tensor.extract %x[%row, %column] : tensor<8x40xf32>
+    linalg.yield %v : f32
+  } -> tensor<3x40xf32>
+  return %0 : tensor<3x40xf32>
+}
+func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}, %i: tensor<3xi32>) -> tensor<3x40xf32>
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<3x40xf32>
+  %0 = top.launch @gather ins(%x, %i : tensor<8x40xf32>, tensor<3xi32>) outs(%e : tensor<3x40xf32>) -> tensor<3x40xf32>
+  return %0 : tensor<3x40xf32>
+}
+
+// -----
+
+func.func private @images(%x: tensor<8x6x6x4xf32>, %w: tensor<3x3x4x4xf32>, %y: tensor<8x4x4x4xf32>)
+    -> tensor<8x4x4x4xf32> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  %zero = arith.constant 0.0 : f32
+  %init = linalg.fill ins(%zero : f32) outs(%y : tensor<8x4x4x4xf32>) -> tensor<8x4x4x4xf32>
+  // expected-error @below {{has no rule for sizes that are known at run time: it reads windows of them}}
+  %0 = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<8x6x6x4xf32>, tensor<3x3x4x4xf32>)
+      outs(%init : tensor<8x4x4x4xf32>) -> tensor<8x4x4x4xf32>
+  return %0 : tensor<8x4x4x4xf32>
+}
+func.func @main(%x: tensor<8x6x6x4xf32> {top.sizes = affine_map<()[s0] -> (s0, 6, 6, 4)>}, %w: tensor<3x3x4x4xf32>)
+    -> (tensor<8x4x4x4xf32> {top.sizes = affine_map<()[s0] -> (s0, 4, 4, 4)>})
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<8x4x4x4xf32>
+  %0 = top.launch @images ins(%x, %w : tensor<8x6x6x4xf32>, tensor<3x3x4x4xf32>) outs(%e : tensor<8x4x4x4xf32>)
+      -> tensor<8x4x4x4xf32>
+  return %0 : tensor<8x4x4x4xf32>
 }
 
 // -----

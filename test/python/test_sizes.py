@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import onnxruntime as ort
 import pytest
-from graphs import F, info, save, weight
+from graphs import F, I, info, save, weight
 from onnx import helper
 from pto_mlir import compiler
 from pto_mlir.runtime import InferenceSession, InvalidArgument
@@ -96,6 +96,51 @@ def test_nothing_is_read_that_is_not_there(tmp_path):
             (ours,) = session.run(None, {"x": x})
             assert ours.shape == (size, 5, 21)
             np.testing.assert_allclose(ours, reference.run(None, {"x": x})[0], rtol=2e-2, atol=2e-2)
+
+
+def movements(path):
+    """Rows cut, padded and joined along other dimensions than the size, and gathered."""
+    save(
+        path,
+        [
+            node("Slice", ["x", "one", "seven", "axis"], ["cut"]),
+            node("Pad", ["cut", "pads"], ["padded"]),
+            node("Concat", ["x", "padded", "x"], ["joined"], axis=1),
+            node("Gather", ["joined", "picked"], ["gathered"], axis=1),
+            node("Gather", ["table", "ids"], ["words"]),
+            node("Split", ["words"], ["first", "second"], axis=2),
+            node("Mul", ["first", "second"], ["product"]),
+            node("Concat", ["product", "gathered"], ["y"], axis=2),
+            node("Identity", ["x"], ["same"]),
+        ],
+        [info("x", F, ["batch", 9, 5]), info("ids", I, ["batch", 3])],
+        [info("y", F, ["batch", 3, 12]), info("same", F, ["batch", 9, 5])],
+        [
+            weight("one", np.array([1])),
+            weight("seven", np.array([7])),
+            weight("axis", np.array([1])),
+            weight("pads", np.array([0, 2, 0, 0, 1, 0])),
+            weight("picked", np.array([20, 0, 13])),
+            weight("table", matrix(11, 14)),
+        ],
+    )
+
+
+@pytest.mark.parametrize("cores", [1, 5])
+@pytest.mark.parametrize("mode", ["functional", "checked"])
+def test_movements_of_rows(tmp_path, mode, cores):
+    movements(tmp_path / "m.onnx")
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F32", cores, ranges={"batch": (1, 9, 1)})
+    assert summary["bounded"] == ["batch"] and not summary["remarks"]
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode=mode)
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for batch in (9, 1, 4, 7):
+        feed = {
+            "x": RANDOM.standard_normal((batch, 9, 5)).astype(np.float32),
+            "ids": RANDOM.integers(-11, 11, (batch, 3)),
+        }
+        for ours, expected in zip(session.run(None, feed), reference.run(None, feed), strict=True):
+            np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
 def test_sizes_that_do_not_fit_are_one_line(tmp_path):

@@ -71,10 +71,10 @@ class Graph:
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), str(path))
 
 
-def encoder(path):
+def encoder(path, batch=BATCH):
     """A sentence embedding: embeddings, one block with a decomposed and one with a named normalisation, masked mean."""
     g = Graph()
-    ids, mask = ("ids", TensorProto.INT64, [BATCH, TOKENS]), ("mask", TensorProto.INT64, [BATCH, TOKENS])
+    ids, mask = ("ids", TensorProto.INT64, [batch, TOKENS]), ("mask", TensorProto.INT64, [batch, TOKENS])
     x = g.op("Add", g.op("Gather", g.weight(WORDS, WIDTH, scale=1), "ids"), g.weight(1, TOKENS, WIDTH))
     rows = g.op("Unsqueeze", "mask", g.constant([1, 2], np.int64))
     seen = g.op("Cast", rows, to=TensorProto.BOOL)
@@ -92,10 +92,14 @@ def encoder(path):
     first = g.op("Gather", x, g.constant(0, np.int64), axis=1)
     g.op("Tanh", g.linear(first, WIDTH, WIDTH), name="pooled")
     g.save(path, [ids, mask], ["hidden", "sentence", "pooled"])
+    return encoder_feed(BATCH)
+
+
+def encoder_feed(batch):
     rng = np.random.default_rng(1)
-    lengths = np.array([TOKENS, TOKENS - 6])
+    lengths = TOKENS - 6 * np.arange(batch) % TOKENS
     return {
-        "ids": rng.integers(-WORDS, WORDS, (BATCH, TOKENS)),
+        "ids": rng.integers(-WORDS, WORDS, (batch, TOKENS)),
         "mask": (np.arange(TOKENS) < lengths[:, None]).astype(np.int64),
     }
 

@@ -104,7 +104,7 @@ private:
     for (const cube::CubeTiling &tiling : tilings) {
       auto candidate = cast<func::FuncOp>(OpBuilder(kernel).clone(*kernel));
       cube::Contraction greatest = contraction;
-      greatest.rowsPerSize = 0; // the estimate is for constant sizes
+      greatest.rowsPerSize = greatest.outerPerSize = 0; // the estimate is for constant sizes
       replaceBody(candidate, greatest, tiling, cube::buildKernel);
       std::optional<double> cycles = pto::estimateCycles(candidate, numCores);
       candidate.erase();

@@ -37,8 +37,9 @@ struct Contraction {
   std::optional<Matrix> bias;
   mlir::Type accumulator; ///< f32 or i32
   bool relu = false;
-  /// Rows of the left operand that are known at run time: so many times the launch's scalar; 0: they are problem.m.
-  int64_t rowsPerSize = 0;
+  /// Rows of the left operand, or products, that are known at run time: so many times the launch's scalar; 0: they are
+  /// problem.m, problem.outer.
+  int64_t rowsPerSize = 0, outerPerSize = 0;
   int64_t greatestSize = 0; ///< of that scalar
   /// Set when `right` is a filter that must be packed at compile time.
   std::optional<FilterShape> packFilter;
@@ -50,7 +51,7 @@ struct Contraction {
 mlir::FailureOr<Contraction> matchContraction(mlir::func::FuncOp func);
 
 /// Reads the sizes that are known at run time off the kernel's arguments (pto.sizes): the rows of the left operand may
-/// be. An error where another extent is.
+/// be, or the number of products. An error where another extent is.
 mlir::LogicalResult matchSizes(mlir::func::FuncOp func, Contraction &contraction);
 
 } // namespace pto_mlir::cube

@@ -31,6 +31,7 @@ public:
              : p.patches ? makePatchSource(e, c, t)
                          : makePlainSource(e, c, t, !follows)) {
     e.cores = cores;
+    products = c.outerPerSize ? e.mul(e.kernelSize(c.greatestSize), c.outerPerSize) : e.constant(p.outer);
   }
 
   void run() {
@@ -43,7 +44,7 @@ public:
       block = core;
       Ix rest = e.div(core, t.grid.m);
       Ix coreM = e.rem(core, t.grid.m), coreN = e.rem(rest, t.grid.n);
-      share(outerTurn, e.div(rest, t.grid.n), t.grid.outer, e.constant(p.outer), [&](Ix index) {
+      share(outerTurn, e.div(rest, t.grid.n), t.grid.outer, products, [&](Ix index) {
         outer = index;
         auto columns = [&](Emitter::Body body) {
           share(columnTurn, coreN, t.grid.n, e.constant(ceilDiv(p.n, t.blockN)), [&](Ix block) {
@@ -225,7 +226,7 @@ private:
   bool follows; ///< for the vector cores
   std::unique_ptr<LeftSource> left;
   Turn outerTurn, columnTurn, rowTurn;
-  Ix block, outer, n, extentN;
+  Ix products, block, outer, n, extentN;
   Value bias, right, rightTile;
 };
 

@@ -1,4 +1,4 @@
-//===- MatchSizes.cpp - rows of a product that are known at run time ------===//
+//===- MatchSizes.cpp - sizes of a product that are known at run time -----===//
 
 #include "../Sizes/SizeAnalysis.h"
 #include "Contraction.h"
@@ -9,21 +9,30 @@ using namespace mlir;
 
 namespace pto_mlir::cube {
 
+static bool isProduct(linalg::LinalgOp op) {
+  return isa<linalg::MatmulOp, linalg::MatmulTransposeBOp, linalg::BatchMatmulOp, linalg::BatchMatmulTransposeBOp>(
+      op.getOperation());
+}
+
 LogicalResult matchSizes(func::FuncOp func, Contraction &contraction) {
   auto greatest = func->getAttrOfType<IntegerAttr>(pto::kGreatestSizeAttr);
   if (!greatest)
     return success();
-  auto isSymbolic = [&](const Matrix &matrix) {
-    auto map = func.getArgAttrOfType<AffineMapAttr>(matrix.arg, pto::kSizesAttr);
-    return map && !kernels::areConstant(map.getValue().getResults());
-  };
-  const CubeProblem &problem = contraction.problem;
-  bool rows = isSymbolic(contraction.left) && isSymbolic(contraction.out) && !isSymbolic(contraction.right) &&
-              !(contraction.bias && isSymbolic(*contraction.bias));
-  if (!rows || problem.outer != 1 || problem.image || problem.patches || problem.m % greatest.getInt() != 0)
-    return func.emitError("is a product whose size at run time is not its number of rows");
+  kernels::SizeAnalysis analysis(func);
+  kernels::Sizes loops;
+  for (Operation &op : func.getBody().front()) {
+    if (failed(analysis.visit(&op)))
+      return failure();
+    if (auto product = dyn_cast<linalg::LinalgOp>(op); product && isProduct(product))
+      loops = analysis.ofLoops(product);
+  }
+  // [products,] rows, columns, depth; the outermost that is not 1, since all arguments have it outermost.
+  std::optional<int64_t> symbolic = kernels::symbolicRow(loops);
+  if (loops.empty() || !symbolic || *symbolic < 0 || loops.size() - *symbolic < 3)
+    return func.emitError("is a product whose size at run time is neither its rows nor their number of products");
   contraction.greatestSize = greatest.getInt();
-  contraction.rowsPerSize = problem.m / greatest.getInt();
+  int64_t perSize = kernels::factor(loops[*symbolic]).coefficient;
+  (loops.size() - *symbolic == 3 ? contraction.rowsPerSize : contraction.outerPerSize) = perSize;
   return success();
 }
 

@@ -2,6 +2,7 @@
 
 #include "SizeAnalysis.h"
 
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 using namespace mlir;
@@ -40,6 +41,12 @@ std::optional<int64_t> symbolicRow(ArrayRef<AffineExpr> sizes) {
   return row;
 }
 
+SizeAnalysis::SizeAnalysis(func::FuncOp kernel) {
+  for (BlockArgument argument : kernel.getArguments())
+    if (auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), pto::kSizesAttr))
+      set(argument, Sizes(map.getValue().getResults()));
+}
+
 Sizes SizeAnalysis::of(Value value) const {
   if (auto it = known.find(value); it != known.end())
     return it->second;
@@ -59,6 +66,11 @@ Sizes SizeAnalysis::ofLoops(linalg::LinalgOp op) const {
       if (auto loop = dyn_cast<AffineDimExpr>(expr); loop && !isa<AffineConstantExpr>(size))
         loops[loop.getPosition()] = size;
   }
+  // A gather reads its data where the loops say, but along one dimension.
+  for (auto extract : op.getBlock()->getOps<tensor::ExtractOp>())
+    for (auto [place, size] : llvm::zip_equal(extract.getIndices(), of(extract.getTensor())))
+      if (auto loop = place.getDefiningOp<linalg::IndexOp>(); loop && !isa<AffineConstantExpr>(size))
+        loops[loop.getDim()] = size;
   return loops;
 }
 
@@ -80,6 +92,10 @@ bool isUniformAlong(Value value, unsigned dim) {
 }
 
 LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
+  for (auto extract : op.getBlock()->getOps<tensor::ExtractOp>())
+    for (auto [place, size] : llvm::zip_equal(extract.getIndices(), of(extract.getTensor())))
+      if (!place.getDefiningOp<linalg::IndexOp>() && !isa<AffineConstantExpr>(size))
+        return op->emitError("gathers along a size that is known at run time");
   Sizes loops = ofLoops(op);
   if (areConstant(loops)) {
     for (OpOperand &operand : op->getOpOperands())
@@ -90,8 +106,6 @@ LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
   for (auto [iterator, size] : llvm::zip_equal(op.getIteratorTypesArray(), loops))
     if (iterator == utils::IteratorType::reduction && !isa<AffineConstantExpr>(size))
       return op->emitError("reduces over a size that is known at run time");
-  if (op->walk([](tensor::ExtractOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    return op->emitError("gathers rows, for which sizes at run time have no rule yet");
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<RankedTensorType>(operand.get().getType()))
       continue;
@@ -100,7 +114,7 @@ LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
     for (auto [i, expr] : llvm::enumerate(map.getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       bool symbolic = !isa<AffineConstantExpr>(sizes[i]);
-      if (!loop && symbolic)
+      if (!loop && (symbolic || !isa<AffineConstantExpr>(expr)))
         return op->emitError("has no rule for sizes that are known at run time: it reads windows of them");
       if (!loop || sizes[i] == loops[loop.getPosition()])
         continue;
@@ -160,6 +174,38 @@ LogicalResult SizeAnalysis::visitExpand(tensor::ExpandShapeOp op) {
   return success();
 }
 
+/// Is dimension `dim` of the source of a slice or pad in the result as it is?
+static bool keepsDimension(Operation *op, unsigned dim) {
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return pad.getStaticLow()[dim] == 0 && pad.getStaticHigh()[dim] == 0;
+  auto slice = cast<tensor::ExtractSliceOp>(op);
+  return slice.getType().getRank() == slice.getSourceType().getRank() && slice.getStaticOffset(dim) == 0 &&
+         slice.getStaticSize(dim) == slice.getSourceType().getDimSize(dim) && slice.getStaticStride(dim) == 1;
+}
+
+/// Slices, pads and concatenations along other dimensions than the size.
+LogicalResult SizeAnalysis::visitMovement(Operation *op) {
+  Sizes sizes = constantSizes(cast<RankedTensorType>(op->getResult(0).getType()));
+  auto concat = dyn_cast<tensor::ConcatOp>(op);
+  for (auto [dim, size] : llvm::enumerate(of(op->getOperand(0)))) {
+    if (isa<AffineConstantExpr>(size))
+      continue;
+    if (concat ? concat.getDim() == dim : !keepsDimension(op, dim))
+      return op->emitError("moves along a size that is known at run time");
+    sizes[dim] = size;
+  }
+  for (Value input : concat ? concat.getInputs() : ValueRange()) {
+    Sizes given = of(input);
+    for (auto [dim, size] : llvm::enumerate(given))
+      if (dim != concat.getDim() && size != sizes[dim])
+        return op->emitError("joins tensors, of which only some have a size that is known at run time");
+    if (!isa<AffineConstantExpr>(given[concat.getDim()]))
+      return op->emitError("moves along a size that is known at run time");
+  }
+  known[op->getResult(0)] = sizes;
+  return success();
+}
+
 LogicalResult SizeAnalysis::visit(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return visitLinalg(linalgOp);
@@ -167,6 +213,8 @@ LogicalResult SizeAnalysis::visit(Operation *op) {
     return visitCollapse(collapse);
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
     return visitExpand(expand);
+  if (isa<tensor::ExtractSliceOp, tensor::PadOp, tensor::ConcatOp>(op))
+    return visitMovement(op);
   bool symbolic = llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) && isSymbolic(operand);
   });

@@ -38,6 +38,10 @@ bool isUniformAlong(mlir::Value value, unsigned dim);
 
 class SizeAnalysis {
 public:
+  SizeAnalysis() = default;
+  /// Knows the arguments of a kernel (pto.sizes).
+  explicit SizeAnalysis(mlir::func::FuncOp kernel);
+
   /// Sets what is known of a value, an argument or the result of a launch.
   void set(mlir::Value value, Sizes sizes) { known[value] = std::move(sizes); }
   /// The sizes of `value`; constant where nothing else is known.
@@ -54,6 +58,7 @@ private:
   mlir::LogicalResult visitLinalg(mlir::linalg::LinalgOp op);
   mlir::LogicalResult visitCollapse(mlir::tensor::CollapseShapeOp op);
   mlir::LogicalResult visitExpand(mlir::tensor::ExpandShapeOp op);
+  mlir::LogicalResult visitMovement(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, Sizes> known;
 };

@@ -6,8 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Sizes/Extents.h"
 #include "Phases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -22,6 +24,14 @@ tensor::ExtractOp findExtract(linalg::GenericOp op) {
     if (auto extract = dyn_cast<tensor::ExtractOp>(inner))
       found = extract;
   return found;
+}
+
+/// The product of extents.
+AffineExpr product(ArrayRef<AffineExpr> sizes, MLIRContext *context) {
+  AffineExpr all = getAffineConstantExpr(1, context);
+  for (AffineExpr size : sizes)
+    all = all * size;
+  return all;
 }
 
 } // namespace
@@ -77,18 +87,28 @@ LogicalResult lowerGather(func::FuncOp func, linalg::GenericOp op) {
   Value source = reshapeTo(rewriter, loc, extract.getTensor(), {outer, size, inner});
   Value indices = reshapeTo(rewriter, loc, op.getDpsInputs()[0], {count});
   Value result = reshapeTo(rewriter, loc, out, {outer, count, inner});
+  // The numbers of rows at run time; the types have the greatest ones.
+  kernels::SizeAnalysis analysis(func);
+  kernels::Extents extents(func);
+  for (Operation &step : func.getBody().front())
+    if (failed(analysis.visit(&step)))
+      return failure();
+  AffineExpr groups = product(ArrayRef(analysis.of(extract.getTensor())).take_front(*axis), op.getContext());
+  AffineExpr rows = product(analysis.of(op.getDpsInputs()[0]), op.getContext());
   int64_t chunk = chunkOf(inner, std::max(1u, data.getElementTypeBitWidth() / 8), unifiedBufferBudget(func));
 
   // One loop per dimension that has more than one step; the rows are outermost but for `outer`.
   SmallVector<Value> ivs;
   SmallVector<scf::ForOp> loops;
-  for (auto [extent, step] : {std::pair<int64_t, int64_t>(outer, 1), {count, 1}, {inner, chunk}}) {
+  OpFoldResult bounds[] = {extents.of(groups), extents.of(rows), rewriter.getIndexAttr(inner)};
+  int64_t steps[] = {1, 1, chunk};
+  for (auto [bound, step] : llvm::zip_equal(bounds, steps)) {
     Value zero = rewriter.create<arith::ConstantIndexOp>(loc, 0);
-    if (extent == step && !(ivs.size() == 1 && loops.empty())) {
+    if (isConstantIntValue(bound, step) && !(ivs.size() == 1 && loops.empty())) {
       ivs.push_back(zero);
       continue;
     }
-    auto loop = rewriter.create<scf::ForOp>(loc, zero, rewriter.create<arith::ConstantIndexOp>(loc, extent),
+    auto loop = rewriter.create<scf::ForOp>(loc, zero, getValueOrCreateConstantIndexOp(rewriter, loc, bound),
                                             rewriter.create<arith::ConstantIndexOp>(loc, step), result);
     rewriter.setInsertionPointToStart(loop.getBody());
     ivs.push_back(loop.getInductionVar());

@@ -7,10 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../Sizes/Extents.h"
 #include "Phases.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 using namespace mlir;
 
@@ -29,39 +31,133 @@ Value createCopy(OpBuilder &rewriter, Location loc, Value source, Value destinat
 
 namespace {
 
+using Mixed = SmallVector<OpFoldResult>;
+
+/// Copies parts of a kernel's arguments into its output. Of a tensor with a size at run time there are fewer rows than
+/// its type says.
+class Mover {
+public:
+  explicit Mover(func::FuncOp func)
+      : func(func), out(func.getArguments().back()), rewriter(func.getContext()), analysis(func), extents(func) {}
+
+  /// The copies that `op` stands for. An error where it is none, or its sizes have no rule.
+  LogicalResult lower(Operation *op);
+
+private:
+  Mixed zeros() { return Mixed(outType().getRank(), rewriter.getIndexAttr(0)); }
+  Mixed ones() { return Mixed(outType().getRank(), rewriter.getIndexAttr(1)); }
+  RankedTensorType outType() { return cast<RankedTensorType>(out.getType()); }
+  Mixed sizesOf(Value value) { return extents.of(analysis.of(value)); }
+  Value existing(Value value);
+  Value copyInto(Location loc, Value source, Value destination, const Mixed &offsets);
+  Value fillBorder(tensor::PadOp pad, Value value);
+  FailureOr<Value> lowerPad(tensor::PadOp pad);
+  Value lowerConcat(tensor::ConcatOp concat);
+
+  func::FuncOp func;
+  Value out;
+  IRRewriter rewriter;
+  kernels::SizeAnalysis analysis;
+  kernels::Extents extents;
+};
+
+/// The rows of `value` that there are.
+Value Mover::existing(Value value) {
+  if (!analysis.isSymbolic(value))
+    return value;
+  if (auto slice = value.getDefiningOp<tensor::ExtractSliceOp>())
+    return rewriter.create<tensor::ExtractSliceOp>(slice.getLoc(), slice.getSource(), slice.getMixedOffsets(),
+                                                   sizesOf(value), slice.getMixedStrides());
+  return rewriter.create<tensor::ExtractSliceOp>(value.getLoc(), value, zeros(), sizesOf(value), ones());
+}
+
 /// Copies `source` into `destination` at `offsets`; returns the new destination.
-Value copyInto(IRRewriter &rewriter, Location loc, Value source, Value destination, ArrayRef<OpFoldResult> offsets) {
-  auto type = cast<RankedTensorType>(source.getType());
-  SmallVector<OpFoldResult> sizes = getAsIndexOpFoldResult(rewriter.getContext(), type.getShape());
-  SmallVector<OpFoldResult> strides(type.getRank(), rewriter.getIndexAttr(1));
-  Value slice = rewriter.create<tensor::ExtractSliceOp>(loc, type, destination, offsets, sizes, strides);
+Value Mover::copyInto(Location loc, Value source, Value destination, const Mixed &offsets) {
+  Mixed sizes = sizesOf(source);
+  source = existing(source);
+  Value slice = rewriter.create<tensor::ExtractSliceOp>(loc, cast<RankedTensorType>(source.getType()), destination,
+                                                        offsets, sizes, ones());
   Value filled = createCopy(rewriter, loc, source, slice);
-  return rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, strides);
+  return rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, ones());
 }
 
 /// Fills what `pad` adds around its source, slab by slab: disjoint parts, which cores can share without waiting.
-Value fillBorder(IRRewriter &rewriter, tensor::PadOp pad, Value value, Value destination) {
+Value Mover::fillBorder(tensor::PadOp pad, Value value) {
   Location loc = pad.getLoc();
-  ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh(), inner = pad.getSourceType().getShape(),
-                    outer = pad.getResultType().getShape();
-  SmallVector<int64_t> offsets(outer.size(), 0), sizes(outer), ones(outer.size(), 1);
-  for (size_t dim = 0; dim < outer.size(); ++dim) {
+  Value destination = out;
+  ArrayRef<int64_t> low = pad.getStaticLow(), high = pad.getStaticHigh(), inner = pad.getSourceType().getShape();
+  Mixed offsets = zeros(), sizes = sizesOf(pad.getResult()), innerSizes = sizesOf(pad.getSource());
+  for (size_t dim = 0; dim < inner.size(); ++dim) {
     for (auto [offset, size] : {std::pair(int64_t(0), low[dim]), std::pair(low[dim] + inner[dim], high[dim])}) {
       if (size == 0)
         continue;
-      offsets[dim] = offset;
-      sizes[dim] = size;
-      auto mixed = [&](ArrayRef<int64_t> list) { return getAsIndexOpFoldResult(rewriter.getContext(), list); };
-      Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, destination, mixed(offsets), mixed(sizes), mixed(ones));
+      offsets[dim] = rewriter.getIndexAttr(offset);
+      sizes[dim] = rewriter.getIndexAttr(size);
+      Value slab = rewriter.create<tensor::ExtractSliceOp>(loc, destination, offsets, sizes, ones());
       Value filled = rewriter.create<linalg::FillOp>(loc, value, slab).getResult(0);
-      destination =
-          rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, mixed(offsets), mixed(sizes), mixed(ones));
+      destination = rewriter.create<tensor::InsertSliceOp>(loc, filled, destination, offsets, sizes, ones());
     }
     // The slabs of the other dimensions lie beside the source.
-    offsets[dim] = low[dim];
-    sizes[dim] = inner[dim];
+    offsets[dim] = rewriter.getIndexAttr(low[dim]);
+    sizes[dim] = innerSizes[dim];
   }
   return destination;
+}
+
+FailureOr<Value> Mover::lowerPad(tensor::PadOp pad) {
+  Value value = pad.getConstantPaddingValue();
+  if (!value || llvm::any_of(pad.getStaticLow(), [](int64_t p) { return p < 0; }) ||
+      llvm::any_of(pad.getStaticHigh(), [](int64_t p) { return p < 0; }))
+    return pad.emitOpError("needs a constant value and static widths of at least zero");
+  // The constant may lie in the padding region; a copy stands here.
+  if (auto constant = value.getDefiningOp<arith::ConstantOp>())
+    value = rewriter.create<arith::ConstantOp>(pad.getLoc(), constant.getValue());
+  return copyInto(pad.getLoc(), pad.getSource(), fillBorder(pad, value), pad.getMixedLowPad());
+}
+
+Value Mover::lowerConcat(tensor::ConcatOp concat) {
+  Mixed offsets = zeros();
+  int64_t offset = 0, dim = concat.getDim();
+  Value result = out;
+  for (Value input : concat.getInputs()) {
+    offsets[dim] = rewriter.getIndexAttr(offset);
+    result = copyInto(concat.getLoc(), input, result, offsets);
+    offset += cast<RankedTensorType>(input.getType()).getDimSize(dim);
+  }
+  return result;
+}
+
+LogicalResult Mover::lower(Operation *op) {
+  auto ret = cast<func::ReturnOp>(func.getBody().front().getTerminator());
+  if (!outType().hasStaticShape() || outType() != op->getResult(0).getType())
+    return op->emitOpError("expects the output argument to have its result type");
+  for (Operation &step : func.getBody().front())
+    if (failed(analysis.visit(&step)))
+      return failure();
+  kernels::Sizes sizes = analysis.of(op->getResult(0));
+  bool sized = !kernels::areConstant(sizes);
+  if (sized)
+    func->setAttr(pto::kGreatestRowsAttr,
+                  rewriter.getI64IntegerAttr(extents.greatest(sizes[*kernels::symbolicRow(sizes)])));
+  rewriter.setInsertionPoint(ret);
+  FailureOr<Value> result;
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
+    result = lowerConcat(concat);
+  } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    result = lowerPad(pad);
+  } else {
+    auto copy = dyn_cast<linalg::CopyOp>(op);
+    Value source = copy ? copy.getDpsInputs()[0] : op->getResult(0);
+    result = sized ? copyInto(op->getLoc(), source, out, zeros()) : createCopy(rewriter, op->getLoc(), source, out);
+  }
+  if (failed(result))
+    return failure();
+  if (isa<tensor::ConcatOp, tensor::PadOp>(op))
+    func->setAttr(kDisjointNestsAttr, rewriter.getUnitAttr());
+  ret.setOperand(0, *result);
+  if (op->use_empty())
+    rewriter.eraseOp(op);
+  return success();
 }
 
 } // namespace
@@ -83,43 +179,8 @@ FailureOr<bool> lowerMovement(func::FuncOp func) {
   }
   if (!isa_and_nonnull<tensor::ExtractSliceOp, tensor::ConcatOp, tensor::PadOp, linalg::CopyOp>(op))
     return false;
-  Value out = func.getArguments().back();
-  auto type = cast<RankedTensorType>(out.getType());
-  if (!type.hasStaticShape() || type != op->getResult(0).getType())
-    return op->emitOpError("expects the output argument to have its result type");
-  Location loc = op->getLoc();
-  IRRewriter rewriter(func.getContext());
-  rewriter.setInsertionPoint(ret);
-  Value result;
-  if (isa<tensor::ExtractSliceOp>(op)) {
-    result = createCopy(rewriter, loc, op->getResult(0), out);
-  } else if (auto copy = dyn_cast<linalg::CopyOp>(op)) {
-    result = createCopy(rewriter, loc, copy.getDpsInputs()[0], out);
-  } else if (auto concat = dyn_cast<tensor::ConcatOp>(op)) {
-    SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
-    int64_t offset = 0, dim = concat.getDim();
-    result = out;
-    for (Value input : concat.getInputs()) {
-      offsets[dim] = rewriter.getIndexAttr(offset);
-      result = copyInto(rewriter, loc, input, result, offsets);
-      offset += cast<RankedTensorType>(input.getType()).getDimSize(dim);
-    }
-    func->setAttr(kDisjointNestsAttr, rewriter.getUnitAttr());
-  } else {
-    auto pad = cast<tensor::PadOp>(op);
-    Value value = pad.getConstantPaddingValue();
-    if (!value || llvm::any_of(pad.getStaticLow(), [](int64_t p) { return p < 0; }) ||
-        llvm::any_of(pad.getStaticHigh(), [](int64_t p) { return p < 0; }))
-      return pad.emitOpError("needs a constant value and static widths of at least zero");
-    // The constant may lie in the padding region; a copy stands here.
-    if (auto constant = value.getDefiningOp<arith::ConstantOp>())
-      value = rewriter.create<arith::ConstantOp>(loc, constant.getValue());
-    result = copyInto(rewriter, loc, pad.getSource(), fillBorder(rewriter, pad, value, out), pad.getMixedLowPad());
-    func->setAttr(kDisjointNestsAttr, rewriter.getUnitAttr());
-  }
-  ret.setOperand(0, result);
-  if (op->use_empty())
-    rewriter.eraseOp(op);
+  if (failed(Mover(func).lower(op)))
+    return failure();
   return true;
 }
 

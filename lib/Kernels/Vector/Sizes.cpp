@@ -6,9 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../Sizes/SizeAnalysis.h"
+#include "../Sizes/Extents.h"
 #include "Phases.h"
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
@@ -24,33 +23,26 @@ namespace {
 
 class RowSlicer {
 public:
-  RowSlicer(func::FuncOp func, int64_t greatest) : func(func), greatest(greatest), builder(func.getContext()) {}
+  explicit RowSlicer(func::FuncOp func) : func(func), builder(func.getContext()), analysis(func), extents(func) {}
 
   LogicalResult run();
 
 private:
   LogicalResult analyse();
-  Value extent(AffineExpr size);
-  SmallVector<OpFoldResult> extents(ArrayRef<AffineExpr> sizes);
   Value slice(Value value, ArrayRef<AffineExpr> sizes);
   Value operand(OpOperand &operand, ArrayRef<AffineExpr> loops, LinalgOp op);
   void rewrite(LinalgOp op);
 
   func::FuncOp func;
-  int64_t greatest;
   OpBuilder builder;
   SizeAnalysis analysis;
-  Value size; ///< the launch's scalar
-  llvm::DenseMap<AffineExpr, Value> made;
+  kernels::Extents extents;
   llvm::DenseMap<Value, Value> parts; ///< of a whole tensor
   llvm::DenseMap<Operation *, Sizes> loopsOf;
   SmallVector<Operation *> sunk; ///< what makes whole results of parts
 };
 
 LogicalResult RowSlicer::analyse() {
-  for (BlockArgument argument : func.getArguments())
-    if (auto map = func.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), pto::kSizesAttr))
-      analysis.set(argument, Sizes(map.getValue().getResults()));
   AffineExpr rows;
   for (Operation &op : func.getBody().front()) {
     // Destinations are reshaped arguments; what else an op may be, AssignSizes has seen.
@@ -74,34 +66,8 @@ LogicalResult RowSlicer::analyse() {
   }
   if (!rows)
     return func.emitError("has a size at run time that none of its ops computes on");
-  auto most = cast<AffineConstantExpr>(rows.replaceSymbols(getAffineConstantExpr(greatest, func.getContext())));
-  func->setAttr(pto::kGreatestRowsAttr, builder.getI64IntegerAttr(most.getValue()));
+  func->setAttr(pto::kGreatestRowsAttr, builder.getI64IntegerAttr(extents.greatest(rows)));
   return success();
-}
-
-Value RowSlicer::extent(AffineExpr expr) {
-  Value &value = made[expr];
-  if (value)
-    return value;
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&func.getBody().front());
-  if (!size)
-    size = builder.create<pto::KernelSizeOp>(func.getLoc(), builder.getIndexType(), greatest);
-  builder.setInsertionPointAfterValue(size);
-  return value = kernels::factor(expr).coefficient == 1
-                     ? size
-                     : builder.create<affine::AffineApplyOp>(func.getLoc(), AffineMap::get(0, 1, expr), size);
-}
-
-SmallVector<OpFoldResult> RowSlicer::extents(ArrayRef<AffineExpr> sizes) {
-  SmallVector<OpFoldResult> list;
-  for (AffineExpr expr : sizes) {
-    if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-      list.push_back(builder.getIndexAttr(constant.getValue()));
-    else
-      list.push_back(extent(expr));
-  }
-  return list;
 }
 
 /// The part of a whole tensor that is there; made where it is read first.
@@ -110,7 +76,7 @@ Value RowSlicer::slice(Value value, ArrayRef<AffineExpr> sizes) {
   if (part)
     return part;
   SmallVector<OpFoldResult> zeros(sizes.size(), builder.getIndexAttr(0)), ones(sizes.size(), builder.getIndexAttr(1));
-  return part = builder.create<tensor::ExtractSliceOp>(value.getLoc(), value, zeros, extents(sizes), ones);
+  return part = builder.create<tensor::ExtractSliceOp>(value.getLoc(), value, zeros, extents.of(sizes), ones);
 }
 
 /// What the op reads or writes instead: the part of a tensor, an empty tensor of that size.
@@ -126,7 +92,7 @@ Value RowSlicer::operand(OpOperand &use, ArrayRef<AffineExpr> loops, LinalgOp op
   if (kernels::areConstant(sizes))
     return value;
   if (value.getDefiningOp<tensor::EmptyOp>())
-    return builder.create<tensor::EmptyOp>(value.getLoc(), extents(sizes), type.getElementType());
+    return builder.create<tensor::EmptyOp>(value.getLoc(), extents.of(sizes), type.getElementType());
   auto producer = value.getDefiningOp<LinalgOp>();
   if (!producer || parts.contains(value))
     return slice(value, sizes);
@@ -134,7 +100,7 @@ Value RowSlicer::operand(OpOperand &use, ArrayRef<AffineExpr> loops, LinalgOp op
   SmallVector<Value> operands(producer->getOperands());
   SmallVector<Type> types;
   for (OpOperand &init : producer.getDpsInitsMutable()) {
-    Value empty = builder.create<tensor::EmptyOp>(value.getLoc(), extents(sizes), getElementTypeOrSelf(init.get()));
+    Value empty = builder.create<tensor::EmptyOp>(value.getLoc(), extents.of(sizes), getElementTypeOrSelf(init.get()));
     operands[init.getOperandNumber()] = empty;
     types.push_back(empty.getType());
   }
@@ -160,7 +126,7 @@ void RowSlicer::rewrite(LinalgOp op) {
     Value init = op.getTiedOpOperand(cast<OpResult>(whole))->get();
     Sizes sizes = analysis.of(whole);
     SmallVector<OpFoldResult> zeros(sizes.size(), builder.getIndexAttr(0)), ones(sizes.size(), builder.getIndexAttr(1));
-    Value back = builder.create<tensor::InsertSliceOp>(op.getLoc(), result, init, zeros, extents(sizes), ones);
+    Value back = builder.create<tensor::InsertSliceOp>(op.getLoc(), result, init, zeros, extents.of(sizes), ones);
     whole.replaceUsesWithIf(back, [](OpOperand &use) { return !isa<LinalgOp>(use.getOwner()); });
   }
 }
@@ -184,16 +150,13 @@ LogicalResult RowSlicer::run() {
       sunk.push_back(&op);
   for (Operation *op : sunk)
     op->moveBefore(block.getTerminator());
-  for (unsigned i = 0; i < func.getNumArguments(); ++i)
-    func.removeArgAttr(i, pto::kSizesAttr);
   return success();
 }
 
 } // namespace
 
 LogicalResult sliceRows(func::FuncOp func) {
-  auto greatest = func->getAttrOfType<IntegerAttr>(pto::kGreatestSizeAttr);
-  return greatest ? RowSlicer(func, greatest.getInt()).run() : success();
+  return func->hasAttr(pto::kGreatestSizeAttr) ? RowSlicer(func).run() : success();
 }
 
 /// The extent of a tensor along `dim`, where it follows from the destination in which the tensor is made.

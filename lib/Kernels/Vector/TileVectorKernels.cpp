@@ -32,11 +32,11 @@ LogicalResult tileVectorKernel(func::FuncOp func, const PhaseContext &context) {
   std::optional<unsigned> matrix = func->hasAttr(pto::kPitchesAttr) ? std::optional(0u) : std::nullopt;
   if (!*movement && failed(normalizeShapes(func, context, matrix)))
     return failure();
-  if (*movement && func->hasAttr(pto::kGreatestSizeAttr))
-    return func.emitError("moves data, for which sizes at run time have no rule yet");
   connectDestinations(func);
-  if (failed(sliceRows(func)))
+  if (!*movement && failed(sliceRows(func)))
     return failure();
+  for (unsigned i = 0; i < func.getNumArguments(); ++i)
+    func.removeArgAttr(i, pto::kSizesAttr);
   if (failed(tileKernel(func, context)) || failed(expandWindows(func)))
     return failure();
   // No canonicalization in between: it would look through the row that a window
