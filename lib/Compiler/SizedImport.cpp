@@ -16,6 +16,7 @@
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
+#include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
 
 using namespace mlir;
@@ -263,9 +264,12 @@ std::optional<std::string> SizeFinder::annotate() {
   return std::nullopt;
 }
 
-/// Why there are no kernels for the sizes of `module`; nullopt: there are.
-std::optional<std::string> kernelProblem(ModuleOp module) {
+/// Why there are no kernels for the sizes of `module`, with attentions as products or as one op each; nullopt: there
+/// are.
+std::optional<std::string> kernelProblem(ModuleOp module, bool attentions) {
   OwningOpRef<ModuleOp> copy = module.clone();
+  if (attentions)
+    copy->lookupSymbol("main")->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
   (*copy)->setAttr(pto::kTargetArchAttr, StringAttr::get(module.getContext(), pto::defaultTarget().name));
   std::string problem;
   ScopedDiagnosticHandler handler(module.getContext(), [&](Diagnostic &diagnostic) {
@@ -283,8 +287,11 @@ std::optional<std::string> kernelProblem(ModuleOp module) {
     return "an op of it runs on the host";
   PassManager pm(module.getContext());
   pm.addPass(top::createTopLayout());
-  pm.addPass(top::createTopStorageTypes({"F32"}));
-  pm.addPass(createConvertTopToLinalg());
+  pm.addPass(top::createTopStorageTypes({attentions ? "F16" : "F32"}));
+  if (attentions)
+    pm.addPass(top::createTopFuseAttention(
+        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
+  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attentions, /*stateWrites=*/false, /*templates=*/false}));
   pm.addPass(createFormKernels());
   pm.addPass(createAssignSizes());
   if (succeeded(pm.run(*copy)))
@@ -299,7 +306,11 @@ std::optional<std::string> SizeFinder::run() {
     return problem;
   if (auto problem = annotate())
     return problem;
-  return kernelProblem(module);
+  if (auto problem = kernelProblem(module, /*attentions=*/false))
+    return problem;
+  if (!kernelProblem(module, /*attentions=*/true))
+    main->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
+  return std::nullopt;
 }
 
 } // namespace

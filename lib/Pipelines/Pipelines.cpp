@@ -34,11 +34,8 @@ void buildDeployPipeline(OpPassManager &pm, const DeployPipelineOptions &options
   pm.addPass(top::createTopStorageTypes({options.quantize}));
   // A debug build stores the scores and weights, too.
   if (!options.keepAll)
-    pm.addPass(top::createTopFuseAttention([](top::AttentionOp op) {
-      // The attention kernel's sizes are constants.
-      bool sized = op->getParentOfType<func::FuncOp>()->hasAttr(top::kSymbolsAttr);
-      return !sized && attention::canBuild(op, pto::targetOf(op).name);
-    }));
+    pm.addPass(top::createTopFuseAttention(
+        [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
   endStage("top");
   pm.addPass(
       createConvertTopToLinalg({/*attentionKernels=*/!options.keepAll, /*stateWrites=*/true, /*templates=*/true}));

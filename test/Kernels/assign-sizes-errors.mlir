@@ -124,6 +124,25 @@ func.func @main(%x: tensor<8x6x6x4xf32> {top.sizes = affine_map<()[s0] -> (s0, 6
 
 // -----
 
+// Rows of one head: the kernel's tiles of Q have constant extents.
+func.func private @attention(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x9x16xf16>, %y: tensor<1x1x8x16xf16>)
+    -> tensor<1x1x8x16xf16> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  // expected-error @below {{is an attention whose size at run time is not its batch}}
+  %0 = top.attention %q, %k, %k {scale = 1.0, q_heads = 1, kv_heads = 1}
+      : (tensor<1x1x8x16xf16>, tensor<1x1x9x16xf16>, tensor<1x1x9x16xf16>) -> tensor<1x1x8x16xf16>
+  return %0 : tensor<1x1x8x16xf16>
+}
+func.func @main(%q: tensor<1x1x8x16xf16> {top.sizes = affine_map<()[s0] -> (1, 1, s0, 16)>}, %k: tensor<1x1x9x16xf16>)
+    -> (tensor<1x1x8x16xf16> {top.sizes = affine_map<()[s0] -> (1, 1, s0, 16)>})
+    attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+  %e = tensor.empty() : tensor<1x1x8x16xf16>
+  %0 = top.launch @attention ins(%q, %k : tensor<1x1x8x16xf16>, tensor<1x1x9x16xf16>) outs(%e : tensor<1x1x8x16xf16>)
+      -> tensor<1x1x8x16xf16>
+  return %0 : tensor<1x1x8x16xf16>
+}
+
+// -----
+
 // expected-error @below {{output 0 has another size at run time than the model gives it: affine_map<()[s0] -> (s0, 40)>}}
 func.func @main(%x: tensor<8x40xf32> {top.sizes = affine_map<()[s0] -> (s0, 40)>}) -> tensor<8x40xf32>
     attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {

@@ -3,9 +3,11 @@
 import numpy as np
 import onnxruntime as ort
 import pytest
+from onnx import TensorProto
 from pto_mlir.runtime import InferenceSession
+from pto_mlir.tools.native import program_output
 from test_sizes import convert
-from test_transformer import encoder, encoder_feed
+from test_transformer import Graph, encoder, encoder_feed
 
 GREATEST = 8
 
@@ -39,3 +41,64 @@ def test_nothing_is_read_that_is_not_there(tmp_path, mode):
         feed = encoder_feed(batch)
         for value, number in zip(session.run(None, feed), reference.run(None, feed), strict=True):
             np.testing.assert_allclose(value, number, rtol=2e-2, atol=2e-2)
+
+
+def attention(path, causal):
+    """Heads of the inputs' rows, a mask of the keys of each batch, rows that see no later keys."""
+    heads, rows, depth = 2, 150, 16
+    g = Graph(7)
+    split = g.constant([0, 0, heads, depth], np.int64)
+    q, k, v = (g.op("Reshape", name, split) for name in ("q", "k", "v"))
+    q, k, v = (g.op("Transpose", t, perm=p) for t, p in ((q, [0, 2, 1, 3]), (k, [0, 2, 3, 1]), (v, [0, 2, 1, 3])))
+    scores = g.op("Mul", g.op("MatMul", q, k), g.constant(0.25))
+    if causal:
+        hidden = np.triu(np.full((rows, rows), -1e4, np.float32), 1)
+        scores = g.op("Add", scores, g.constant(hidden[None, None]))
+    else:
+        scores = g.op("Add", scores, "bias")
+    mixed = g.op("Transpose", g.op("MatMul", g.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
+    g.op("Reshape", mixed, g.constant([0, 0, heads * depth], np.int64), name="y")
+    wide = [(name, TensorProto.FLOAT, ["batch", rows, heads * depth]) for name in ("q", "k", "v")]
+    bias = [("bias", TensorProto.FLOAT, ["batch", 1, 1, rows])] if not causal else []
+    g.save(path, wide + bias, ["y"])
+    rng = np.random.default_rng(4)
+    feed = {name: rng.standard_normal((5, rows, heads * depth)).astype(np.float32) for name in ("q", "k", "v")}
+    if not causal:
+        feed["bias"] = np.where(rng.random((5, 1, 1, rows)) < 0.3, -1e4, 0).astype(np.float32)
+    return feed
+
+
+@pytest.mark.parametrize("mode", ["functional", "checked"])
+@pytest.mark.parametrize("cores", [1, 3, 24])
+@pytest.mark.parametrize("causal", [False, True])
+def test_attention_stays_one_kernel(tmp_path, causal, cores, mode):
+    """Its heads are those of the batch at hand; blocks share them in rounds whose number is known at run time."""
+    whole = attention(tmp_path / "m.onnx", causal)
+    convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", "F16", cores, sizes={"batch": [5]})
+    summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", "F16", cores, ranges={"batch": (1, 5, 1)})
+    assert summary["bounded"] == ["batch"]
+    session, most = (InferenceSession(str(tmp_path / f"{name}.pmodel"), mode=mode) for name in ("all", "most"))
+    assert "1 both)" in program_output("pmodel_tool", ["--info", str(tmp_path / "all.pmodel")])
+    reference, (fixed,) = ort.InferenceSession(str(tmp_path / "m.onnx")), most.run(None, whole)
+    for batch in (5, 1, 4, 2, 3):
+        feed = {name: value[:batch] for name, value in whole.items()}
+        (ours,) = session.run(None, feed)
+        np.testing.assert_allclose(ours, reference.run(None, feed)[0], rtol=1e-2, atol=1e-2)
+        assert ours.tobytes() == fixed[:batch].tobytes(), batch
+
+
+def test_attention_of_another_size_stays_products(tmp_path):
+    """Rows of Q are no batch: products and a softmax take them."""
+    g = Graph(8)
+    scores = g.op("MatMul", "q", g.op("Transpose", "k", perm=[0, 2, 1]))
+    g.op("MatMul", g.op("Softmax", scores, axis=-1), "v", name="y")
+    keys = [(name, TensorProto.FLOAT, [1, 40, 16]) for name in ("k", "v")]
+    g.save(tmp_path / "m.onnx", [("q", TensorProto.FLOAT, [1, "rows", 16]), *keys], ["y"])
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", "F16", 2, ranges={"rows": (1, 50, 1)})
+    assert summary["bounded"] == ["rows"] and not summary["remarks"]
+    session, reference = InferenceSession(str(tmp_path / "m.pmodel")), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    rng = np.random.default_rng(9)
+    for rows in (50, 1, 17):
+        feed = {n: rng.standard_normal((1, r, 16)).astype(np.float32) for n, r in (("q", rows), ("k", 40), ("v", 40))}
+        (ours,), (expected,) = session.run(None, feed), reference.run(None, feed)
+        np.testing.assert_allclose(ours, expected, rtol=1e-2, atol=1e-2)

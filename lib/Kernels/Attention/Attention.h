@@ -26,7 +26,10 @@ struct Attention {
   std::optional<unsigned> lengths; ///< argument: keys per batch
   std::optional<Matrix> sinks;     ///< one row: a score more in each head's sum
   int64_t headsOfBatch = 1;        ///< of Q
-  int64_t group = 1;               ///< heads of Q per head of K and V
+  /// Heads of all batches that are known at run time: so many times the launch's scalar; 0: they are problem.heads.
+  int64_t headsPerSize = 0;
+  int64_t greatestSize = 0; ///< of that scalar
+  int64_t group = 1;        ///< heads of Q per head of K and V
   double scale = 1, softcap = 0;
   std::optional<int64_t> offset;        ///< of row 0 of Q among the keys; else the last row sees the last key
   std::optional<int64_t> before, after; ///< keys that a row sees before and after its position; all without

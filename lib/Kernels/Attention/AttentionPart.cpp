@@ -11,8 +11,11 @@ namespace pto_mlir::attention {
 
 AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, const AttentionTiling &tiling,
                              const Rings &rings, int64_t cores)
-    : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)), blocks(e.constant(cores)) {
+    : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)), blocks(e.constant(cores)),
+      heads(e.constant(attention.problem.heads)) {
   e.cores = cores;
+  if (a.headsPerSize)
+    heads = e.mul(e.kernelSize(a.greatestSize), a.headsPerSize);
   if (cores != 1)
     block =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
@@ -48,10 +51,7 @@ AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
   int64_t perHead = ceilDiv(a.problem.queries, t.rows);
   Unit unit;
   unit.exists = exists;
-  Ix round = getConstantIntValue(blocks)
-                 ? e.div(index, *getConstantIntValue(blocks))
-                 : Ix(e.b.create<arith::FloorDivSIOp>(e.loc, e.value(index), e.value(blocks)).getResult());
-  unit.turn = e.rem(round, 2);
+  unit.turn = e.rem(e.div(index, blocks), 2);
   Ix number = unitOf(index);
   unit.head = e.div(number, perHead);
   unit.row = e.mul(e.rem(number, perHead), t.rows);
@@ -62,24 +62,27 @@ AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
   return unit;
 }
 
+Ix AttentionPart::countUnits() { return e.mul(heads, ceilDiv(a.problem.queries, t.rows)); }
+
 Ix AttentionPart::unitOf(Ix index) {
-  int64_t units = t.units(a.problem), heads = a.problem.heads, perHead = units / heads;
+  int64_t perHead = ceilDiv(a.problem.queries, t.rows);
+  Ix units = countUnits(), one = e.constant(1);
   // A unit that does not exist is like the first or the last one, without tiles.
-  auto inside = [&](Ix x) { return e.max(e.min(x, e.constant(units - 1)), e.constant(0)); };
+  auto inside = [&](Ix x) { return e.max(e.min(x, e.sub(units, one)), e.constant(0)); };
   if (!a.after || e.cores < 2)
     return inside(index);
   // Later rows see more keys. Blocks take the longest units first; rounds go to and fro, and the last one, in which not
   // every block has a unit, begins at the block with the shortest one so far.
-  int64_t rounds = ceilDiv(units, e.cores);
-  Ix back = e.rem(e.sub(e.constant(rounds - 1), e.div(index, e.cores)), 2);
+  Ix rounds = e.div(e.add(units, e.constant(e.cores - 1)), e.cores);
+  Ix back = e.rem(e.sub(e.sub(rounds, one), e.div(index, e.cores)), 2);
   Ix mirror = e.sub(e.constant(e.cores - 1), e.mul(block, 2));
-  Ix rank = inside(rounds == 1 ? index : e.add(index, e.mul(back, mirror)));
+  Ix rank = inside(isConstantIntValue(rounds, 1) ? index : e.add(index, e.mul(back, mirror)));
   Ix last = e.sub(e.constant(perHead - 1), e.div(rank, heads));
   return e.add(e.mul(e.rem(rank, heads), perHead), last);
 }
 
 void AttentionPart::forUnits() {
-  Ix units = e.constant(t.units(a.problem)), one = e.constant(1), zero = e.constant(0);
+  Ix units = countUnits(), one = e.constant(1), zero = e.constant(0);
   auto atLeastOne = [&](Ix x) { return e.min(e.max(x, zero), one); };
   auto loop = e.b.create<scf::ForOp>(e.loc, e.value(block), e.value(e.add(units, blocks)), e.value(blocks));
   OpBuilder::InsertionGuard guard(e.b);

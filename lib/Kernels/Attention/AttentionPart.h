@@ -78,8 +78,10 @@ protected:
 
 private:
   Unit unitAt(Ix index, Ix exists);
+  Ix countUnits();
   void setKeys(Unit &unit);
   Ix blocks; ///< of the launch
+  Ix heads;  ///< of Q, in all batches
 };
 
 } // namespace pto_mlir::attention

@@ -1,8 +1,10 @@
 //===- BuildAttentionKernels.cpp - the build-attention-kernels pass -------===//
 
 #include "../CheckLaunch.h"
+#include "../Sizes/SizeAnalysis.h"
 #include "Attention.h"
 
+#include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Passes.h"
 
@@ -31,6 +33,20 @@ top::AttentionOp attentionOf(func::FuncOp func) {
   return ops.empty() ? top::AttentionOp() : *ops.begin();
 }
 
+/// Reads how many heads there are at run time off the kernel's arguments (pto.sizes).
+LogicalResult matchSizes(func::FuncOp kernel, top::AttentionOp op, attention::Attention &attention) {
+  auto greatest = kernel->getAttrOfType<IntegerAttr>(pto::kGreatestSizeAttr);
+  if (!greatest)
+    return success();
+  kernels::SizeAnalysis analysis(kernel);
+  for (Operation &step : kernel.getBody().front())
+    if (failed(analysis.visit(&step)))
+      return failure();
+  attention.greatestSize = greatest.getInt();
+  attention.headsPerSize = kernels::factor(analysis.of(op.getOutput())[0]).coefficient * attention.headsOfBatch;
+  return success();
+}
+
 class BuildAttentionKernelsPass : public impl::BuildAttentionKernelsBase<BuildAttentionKernelsPass> {
 public:
   using BuildAttentionKernelsBase::BuildAttentionKernelsBase;
@@ -56,6 +72,8 @@ private:
     auto attention = attention::matchAttention(op, target.name, inputs + numRings, &reason);
     if (!attention)
       return op.emitOpError("has no kernel: ") << reason << "; convert-top-to-linalg decomposes it";
+    if (failed(matchSizes(kernel, op, *attention)))
+      return failure();
     // A net's output leaves as f32.
     attention->out.element = getElementTypeOrSelf(kernel.getArgumentTypes().back());
     auto tiling = attention::chooseAttentionTiling(attention->problem, *attention::attentionLimits(target.name));
@@ -86,6 +104,8 @@ private:
     attention::buildCubePart(kernel, *attention, *tiling, rings, numCores);
     clearBody(vector, pointers);
     attention::buildVectorPart(vector, *attention, *tiling, rings, numCores);
+    pto::takeKernelSize(kernel);
+    pto::takeKernelSize(vector);
     return success();
   }
 
@@ -116,7 +136,7 @@ private:
     auto whole = b.create<top::LaunchOp>(launch.getLoc(), ValueRange(inits).getTypes(), launch.getKernelAttr(),
                                          launch.getInputs(), inits, padded(launch.getNamesAttr()),
                                          padded(launch.getLayoutsAttr()), launch.getAbsorbedAttr(),
-                                         /*places=*/nullptr, /*scalars=*/nullptr);
+                                         /*places=*/nullptr, launch.getScalarsAttr());
     launch.replaceAllUsesWith(whole.getResults().drop_front(slots.size()));
     launch.erase();
   }

@@ -2,6 +2,8 @@
 
 #include "Attention.h"
 
+#include "pto_mlir/Dialect/Top/IR/Names.h"
+
 using namespace mlir;
 
 namespace pto_mlir::attention {
@@ -174,6 +176,12 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
 }
 
 bool canBuild(top::AttentionOp op, StringRef architecture, std::string *reason) {
+  auto func = op->getParentOfType<func::FuncOp>();
+  if (func && func->hasAttr(top::kSymbolsAttr) && !func->hasAttr(top::kSizedAttentionsAttr)) {
+    if (reason)
+      *reason = "a size at run time is not the batch of all attentions";
+    return false;
+  }
   return matchAttention(op, architecture, /*out=*/0, reason).has_value();
 }
 

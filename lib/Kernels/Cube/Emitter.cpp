@@ -71,6 +71,16 @@ Ix Emitter::rem(Ix x, int64_t y) {
   return y == 1 ? constant(0) : binary<arith::RemSIOp>(x, constant(y));
 }
 
+Ix Emitter::div(Ix x, Ix y) {
+  auto cy = known(y);
+  return cy ? div(x, *cy) : binary<arith::FloorDivSIOp>(x, y);
+}
+
+Ix Emitter::rem(Ix x, Ix y) {
+  auto cy = known(y);
+  return cy ? rem(x, *cy) : binary<arith::RemSIOp>(x, y);
+}
+
 Ix Emitter::min(Ix x, Ix y) {
   auto cx = known(x), cy = known(y);
   if (cx && cy)

@@ -37,6 +37,8 @@ public:
   Ix mul(Ix x, Ix y);
   Ix div(Ix x, int64_t y);
   Ix rem(Ix x, int64_t y);
+  Ix div(Ix x, Ix y);
+  Ix rem(Ix x, Ix y);
   Ix min(Ix x, Ix y);
   Ix max(Ix x, Ix y);
   /// The extent of the block that begins at `start`: min(block, total - start),

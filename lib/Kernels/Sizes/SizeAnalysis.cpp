@@ -206,6 +206,22 @@ LogicalResult SizeAnalysis::visitMovement(Operation *op) {
   return success();
 }
 
+/// An attention whose batch is the size: the first dimension of its operands, but where those are broadcast.
+LogicalResult SizeAnalysis::visitAttention(Operation *op) {
+  AffineExpr batch = of(op->getOperand(0))[0];
+  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
+    Sizes sizes = of(operand);
+    bool broadcast = i > 2 && (sizes.size() < 4 || cast<RankedTensorType>(operand.getType()).getDimSize(0) == 1) &&
+                     areConstant(sizes);
+    if (!areConstant(ArrayRef(sizes).drop_front()) || (sizes[0] != batch && !broadcast))
+      return op->emitError("is an attention whose size at run time is not its batch");
+  }
+  Sizes sizes = constantSizes(cast<RankedTensorType>(op->getResult(0).getType()));
+  sizes[0] = batch;
+  known[op->getResult(0)] = sizes;
+  return success();
+}
+
 LogicalResult SizeAnalysis::visit(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return visitLinalg(linalgOp);
@@ -215,6 +231,8 @@ LogicalResult SizeAnalysis::visit(Operation *op) {
     return visitExpand(expand);
   if (isa<tensor::ExtractSliceOp, tensor::PadOp, tensor::ConcatOp>(op))
     return visitMovement(op);
+  if (isa<top::AttentionOp>(op))
+    return visitAttention(op);
   bool symbolic = llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) && isSymbolic(operand);
   });

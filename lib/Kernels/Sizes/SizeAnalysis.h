@@ -59,6 +59,7 @@ private:
   mlir::LogicalResult visitCollapse(mlir::tensor::CollapseShapeOp op);
   mlir::LogicalResult visitExpand(mlir::tensor::ExpandShapeOp op);
   mlir::LogicalResult visitMovement(mlir::Operation *op);
+  mlir::LogicalResult visitAttention(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, Sizes> known;
 };

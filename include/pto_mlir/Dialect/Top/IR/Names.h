@@ -19,6 +19,8 @@ inline constexpr llvm::StringLiteral kArithmeticBoundAttr = "top.arithmetic_boun
 /// Attribute of `@main`: the numbers that inputs' shapes give at run time, {name, least, greatest, multiple} each.
 /// Shapes are those of the greatest.
 inline constexpr llvm::StringLiteral kSymbolsAttr = "top.symbols";
+/// Unit attribute of `@main` beside it: attentions that are one op have sizes at run time that their kernels take.
+inline constexpr llvm::StringLiteral kSizedAttentionsAttr = "top.sized_attentions";
 /// Argument and result attribute of `@main`: the extents as functions of the symbols, an affine map without dimensions.
 inline constexpr llvm::StringLiteral kSizesAttr = "top.sizes";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
