@@ -80,10 +80,8 @@ private:
   func::FuncOp kernelOf(top::LaunchOp launch, pto::KernelKind kind, SymbolTable &symbols) {
     auto func = symbols.lookup<func::FuncOp>(launch.getKernel());
     auto attribute = func ? func->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr) : pto::KernelKindAttr();
-    // The handover of tiles counts them at compile time.
     bool fits = attribute && attribute.getValue() == kind && !func->hasAttr(cube::kHandoverAttr) &&
-                !func->hasAttr(pto::kGreatestSizeAttr) && !func.isExternal() &&
-                llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
+                !func.isExternal() && llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>);
     return fits ? func : func::FuncOp();
   }
 
@@ -95,7 +93,7 @@ private:
       return list;
     ScopedDiagnosticHandler quiet(&getContext(), [](Diagnostic &) { return success(); }); // build-cube-kernels says it
     auto contraction = cube::matchContraction(kernel);
-    if (failed(contraction))
+    if (failed(contraction) || failed(cube::matchSizes(kernel, *contraction)))
       return list;
     contraction->problem.cores = numCores;
     cube::CubeLimits limits = *cube::cubeLimits(pto::targetOf(getOperation()).name);
@@ -142,7 +140,7 @@ private:
       return false;
     func::FuncOp cubeKernel = kernelOf(source, pto::KernelKind::cube, symbols),
                  vectorKernel = kernelOf(launch, pto::KernelKind::vector, symbols);
-    if (!cubeKernel || !vectorKernel)
+    if (!cubeKernel || !vectorKernel || source.getScalarsAttr() != launch.getScalarsAttr())
       return false;
     StringAttr &joined = pairs[{cubeKernel.getSymNameAttr(), vectorKernel.getSymNameAttr(), input}];
     if (!joined)
@@ -179,7 +177,7 @@ private:
     const cube::CubeProblem &p = producer.contraction.problem;
     auto panels = Panels::of(kernel, input, p.outer * p.m, p.n, context);
     if (!panels || (panels->needsWholeRows() && producer.shapes.columns[0] != p.n) ||
-        (panels->unbrokenRows() && panels->unbrokenRows() % p.m != 0))
+        (panels->unbrokenRows() && (producer.contraction.rowsPerSize || panels->unbrokenRows() % p.m != 0)))
       return std::nullopt;
     return panels;
   }
@@ -199,7 +197,8 @@ private:
         std::string part = (symbol.getValue() + ".panel").str();
         if (!names.empty())
           part += std::to_string(names.size());
-        func::FuncOp panel = panels.make(part, rows, columns, shapes.columns[0]);
+        bool anyRows = rows == cube::kAnyRows;
+        func::FuncOp panel = panels.make(part, anyRows ? shapes.rows[0] : rows, columns, shapes.columns[0], anyRows);
         names.push_back(FlatSymbolRefAttr::get(symbols.insert(panel)));
         rowsOf.push_back(rows);
         columnsOf.push_back(columns);
@@ -246,7 +245,7 @@ private:
       types.push_back(init.getType());
     auto both = b.create<top::LaunchOp>(launch.getLoc(), types, FlatSymbolRefAttr::get(kernel), inputs, inits,
                                         b.getStrArrayAttr(names), b.getStrArrayAttr(layouts),
-                                        b.getStrArrayAttr(absorbed), /*places=*/nullptr, /*scalars=*/nullptr);
+                                        b.getStrArrayAttr(absorbed), /*places=*/nullptr, launch.getScalarsAttr());
     Value between = launch.getInputs()[input];
     launch.replaceAllUsesWith(both.getResults().drop_front());
     launch.erase();

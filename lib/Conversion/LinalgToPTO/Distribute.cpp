@@ -21,14 +21,28 @@ bool stores(Operation *op) {
 
 struct Range {
   int64_t lower, step, trips;
+  Value upper; ///< if it is known at run time; `trips` are the most then
 };
 
-std::optional<Range> rangeOf(scf::ForOp loop) {
-  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()),
-                         upper = getConstantIntValue(loop.getUpperBound()), step = getConstantIntValue(loop.getStep());
+/// Nothing if the steps are not known, or how many there may be.
+std::optional<Range> rangeOf(scf::ForOp loop, std::optional<int64_t> greatest) {
+  std::optional<int64_t> lower = getConstantIntValue(loop.getLowerBound()), step = getConstantIntValue(loop.getStep());
+  std::optional<int64_t> constant = getConstantIntValue(loop.getUpperBound()), upper = constant ? constant : greatest;
   if (!lower || !upper || !step || *step <= 0)
     return std::nullopt;
-  return Range{*lower, *step, std::max<int64_t>(llvm::divideCeil(*upper - *lower, *step), 0)};
+  return Range{*lower, *step, std::max<int64_t>(llvm::divideCeil(*upper - *lower, *step), 0),
+               constant ? Value() : loop.getUpperBound()};
+}
+
+/// The number of trips as a value.
+Value tripsOf(OpBuilder &builder, Location loc, const Range &range) {
+  auto constant = [&](int64_t value) -> Value { return builder.create<arith::ConstantIndexOp>(loc, value); };
+  if (!range.upper)
+    return constant(range.trips);
+  if (range.step == 1 && range.lower == 0)
+    return range.upper;
+  Value end = builder.create<arith::AddIOp>(loc, range.upper, constant(range.step - 1 - range.lower));
+  return builder.create<arith::FloorDivSIOp>(loc, end, constant(range.step));
 }
 
 /// The single marked loop nested in `loop` that does all its work. Ops before it are recomputed in each iteration after
@@ -51,8 +65,8 @@ scf::ForOp innerLoop(scf::ForOp loop) {
 
 class Distributor {
 public:
-  Distributor(func::FuncOp func, int64_t numBlocks)
-      : func(func), oneBlock(func->hasAttr(pto::kPanelAttr)),
+  Distributor(func::FuncOp func, int64_t numBlocks, std::optional<int64_t> greatestRows)
+      : func(func), greatestRows(greatestRows), oneBlock(func->hasAttr(pto::kPanelAttr)),
         planned(pto::targetOf(func).vectorCores * (oneBlock ? 1 : std::max<int64_t>(numBlocks, 1))) {}
   void run();
 
@@ -63,8 +77,9 @@ private:
   void numberCores();
 
   func::FuncOp func;
-  bool oneBlock;   ///< a single block executes the kernel
-  int64_t planned; ///< number of vector cores planned for
+  std::optional<int64_t> greatestRows; ///< of loops that end at a size known at run time
+  bool oneBlock;                       ///< a single block executes the kernel
+  int64_t planned;                     ///< number of vector cores planned for
   Value index, count;
 };
 
@@ -93,28 +108,34 @@ void Distributor::numberCores() {
 
 /// Coalesces `outer` with marked loops nested in it until its iterations can be distributed evenly.
 scf::ForOp Distributor::merge(scf::ForOp outer) {
+  std::optional<Range> range = rangeOf(outer, greatestRows);
   while (true) {
-    std::optional<Range> range = rangeOf(outer);
     if (!range || range->trips == 0)
       return outer;
     // Stop when the imbalance is below 10 %.
     if (llvm::divideCeil(range->trips, planned) * planned * 10 <= range->trips * 11)
       return outer;
     scf::ForOp inner = innerLoop(outer);
-    std::optional<Range> innerRange = inner ? rangeOf(inner) : std::nullopt;
-    if (!innerRange || innerRange->trips == 0)
+    std::optional<Range> innerRange = inner ? rangeOf(inner, greatestRows) : std::nullopt;
+    if (!innerRange || innerRange->trips == 0 || !outer.isDefinedOutsideOfLoop(inner.getUpperBound()))
       return outer;
     OpBuilder builder(outer);
     Location loc = outer.getLoc();
     auto constant = [&](int64_t value) -> Value { return builder.create<arith::ConstantIndexOp>(loc, value); };
-    auto merged = builder.create<scf::ForOp>(loc, constant(0), constant(range->trips * innerRange->trips), constant(1));
+    int64_t most = range->trips * innerRange->trips;
+    bool known = !range->upper && !innerRange->upper;
+    Value allTrips =
+        known ? constant(most)
+              : builder.create<arith::MulIOp>(loc, tripsOf(builder, loc, *range), tripsOf(builder, loc, *innerRange));
+    Value innerTrips = known ? Value() : tripsOf(builder, loc, *innerRange);
+    auto merged = builder.create<scf::ForOp>(loc, constant(0), allTrips, constant(1));
     merged->setAttr(kDistributeAttr, builder.getUnitAttr());
     builder.setInsertionPointToStart(merged.getBody());
     auto value = [&](Value trip, const Range &r) -> Value {
       Value scaled = builder.create<arith::MulIOp>(loc, trip, constant(r.step));
       return builder.create<arith::AddIOp>(loc, scaled, constant(r.lower));
     };
-    Value trip = merged.getInductionVar(), trips = constant(innerRange->trips);
+    Value trip = merged.getInductionVar(), trips = known ? constant(innerRange->trips) : innerTrips;
     Value major = builder.create<arith::FloorDivSIOp>(loc, trip, trips);
     Value minor = builder.create<arith::RemSIOp>(loc, trip, trips);
     outer.getInductionVar().replaceAllUsesWith(value(major, *range));
@@ -127,6 +148,7 @@ scf::ForOp Distributor::merge(scf::ForOp outer) {
       op.moveBefore(end);
     outer.erase();
     outer = merged;
+    range = Range{0, 1, most, known ? Value() : allTrips};
   }
 }
 
@@ -177,6 +199,8 @@ void Distributor::run() {
 
 } // namespace
 
-void distributeKernel(func::FuncOp func, int64_t numBlocks) { Distributor(func, numBlocks).run(); }
+void distributeKernel(func::FuncOp func, int64_t numBlocks, std::optional<int64_t> greatestRows) {
+  Distributor(func, numBlocks, greatestRows).run();
+}
 
 } // namespace pto_mlir

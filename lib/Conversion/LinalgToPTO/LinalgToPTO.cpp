@@ -158,9 +158,10 @@ LogicalResult KernelConverter::run() {
   if (failed(convertOps()))
     return failure();
   eraseMemrefs();
+  auto greatest = func->getAttrOfType<IntegerAttr>(pto::kGreatestRowsAttr);
   pto::takeKernelSize(func);
   lowerAffineOps(func);
-  distributeKernel(func, numBlocks);
+  distributeKernel(func, numBlocks, greatest ? std::optional(greatest.getInt()) : std::nullopt);
   return success();
 }
 

@@ -134,6 +134,8 @@ private:
     cube::buildProducer(kernel, contraction, tiling, numCores, *handover);
     clearBody(vector, handover->types);
     cube::buildFollower(vector, contraction, tiling, numCores, *handover);
+    pto::takeKernelSize(kernel);
+    pto::takeKernelSize(vector);
     for (func::FuncOp panel : handover->panels)
       panel.erase();
     return success();

@@ -2,6 +2,7 @@
 
 #include "Handover.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/SymbolTable.h"
 
@@ -28,7 +29,10 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
   };
   int64_t block = std::min(t.blockM, p.m);
   shapes.perRows = ceilDiv(block, t.baseM);
-  for (int64_t first = 0; first < p.m; first += block) {
+  // A block with fewer tiles than others would leave numbers out.
+  if (c.rowsPerSize && shapes.perRows > 1)
+    return std::nullopt;
+  for (int64_t first = 0; first < p.m && !c.rowsPerSize; first += block) {
     int64_t rows = std::min(block, p.m - first);
     if (ceilDiv(rows, t.baseM) != shapes.perRows)
       return std::nullopt;
@@ -37,6 +41,8 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
   }
   for (int64_t column = 0; column < p.n; column += t.blockN)
     note(shapes.columns, std::min(t.blockN, p.n - column));
+  if (c.rowsPerSize)
+    shapes.rows = {block, kAnyRows};
   llvm::sort(shapes.rows, std::greater<int64_t>());
   shapes.perBlock = ceilDiv(p.outer, t.grid.outer) * ceilDiv(ceilDiv(p.n, t.blockN), t.grid.n) *
                     ceilDiv(ceilDiv(p.m, block), t.grid.m) * shapes.perRows;
@@ -78,10 +84,11 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
     return kernel.emitOpError(
         "was joined for tiles of another size; join-kernels and build-cube-kernels need the same num-cores");
   Handover handover;
-  for (auto name : panels.getAsRange<FlatSymbolRefAttr>()) {
+  for (auto [name, height] : llvm::zip_equal(panels.getAsRange<FlatSymbolRefAttr>(), rows.asArrayRef())) {
     auto panel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(kernel, name);
-    if (!panel || panel.isExternal() || !llvm::all_of(panel.getArgumentTypes(), llvm::IsaPred<pto::PtrType>) ||
-        panel.getNumArguments() != steps.size() + 1)
+    size_t scalars = height == kAnyRows ? 1 : 0;
+    if (!panel || panel.isExternal() || panel.getNumArguments() != steps.size() + 1 + scalars ||
+        !llvm::all_of(panel.getArgumentTypes().drop_back(scalars), llvm::IsaPred<pto::PtrType>))
       return kernel.emitOpError("needs ") << name << " in tile instructions; run convert-linalg-to-pto first";
     handover.panels.push_back(panel);
   }
@@ -113,9 +120,11 @@ void await(Emitter &e, pto::Pipe pipe, Semaphore semaphore) {
 }
 
 /// The body of `panel` in the place of a call.
-static void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers) {
+static void inlinePanel(Emitter &e, func::FuncOp panel, ArrayRef<Value> pointers, Ix rows) {
   IRMapping mapping;
-  mapping.map(panel.getArguments(), pointers);
+  mapping.map(panel.getArguments().take_front(pointers.size()), pointers);
+  for (BlockArgument scalar : panel.getArguments().drop_front(pointers.size()))
+    mapping.map(scalar, e.b.create<arith::IndexCastOp>(e.loc, e.b.getI64Type(), e.value(rows)).getResult());
   for (Operation &op : panel.getBody().front().without_terminator())
     e.b.clone(op, mapping);
 }
@@ -138,7 +147,7 @@ void emitPanel(Emitter &e, const Handover &handover, Ix slotRow, Ix row, Ix colu
   }
   // Sizes that are known choose here, others in the kernel.
   size_t inRow = llvm::count(handover.rows, handover.rows[0]);
-  auto inlineNumber = [&](size_t i) { inlinePanel(e, handover.panels[i], pointers); };
+  auto inlineNumber = [&](size_t i) { inlinePanel(e, handover.panels[i], pointers, rows); };
   std::function<void(size_t, size_t)> chooseColumns = [&](size_t i, size_t end) {
     if (i + 1 == end)
       return inlineNumber(i);

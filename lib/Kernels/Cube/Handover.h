@@ -20,9 +20,12 @@ namespace pto_mlir::cube {
 /// these arguments are inputs.
 constexpr llvm::StringLiteral kHandoverAttr = "pto.handover";
 
+/// Stands for tiles of any number of rows, which is known at run time: their panel takes it as a scalar.
+constexpr int64_t kAnyRows = 0;
+
 /// The tiles in which a kernel makes its result.
 struct TileShapes {
-  llvm::SmallVector<int64_t, 2> rows, columns; ///< that occur, the greater first
+  llvm::SmallVector<int64_t, 2> rows, columns; ///< that occur, the greater first; `kAnyRows` for all others
   int64_t perRows;                             ///< tiles of a block of rows, of each one
   int64_t perBlock;                            ///< of the busiest block of the launch
 };

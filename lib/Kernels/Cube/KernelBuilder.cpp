@@ -40,20 +40,28 @@ public:
       for (int64_t i = 0; i < handover->slots; ++i)
         raise(e, pto::Pipe::PIPE_MTE2, Semaphore::Free);
     // Cores along m fastest, then n, then outer.
-    e.spread(t.grid.size(), [&](Ix core) {
+    Ix gridM = e.constant(t.grid.m), gridN = e.constant(t.grid.n), columnBlocks = e.constant(ceilDiv(p.n, t.blockN));
+    if (c.rowsPerSize) {
+      // Cores that have no rows take columns.
+      gridM = e.min(gridM, left->numBlocks());
+      gridN = e.min(e.div(e.constant(p.cores), gridM), columnBlocks);
+    }
+    e.spread(c.rowsPerSize ? p.cores : t.grid.size(), [&](Ix core) {
       block = core;
-      Ix rest = e.div(core, t.grid.m);
-      Ix coreM = e.rem(core, t.grid.m), coreN = e.rem(rest, t.grid.n);
-      share(outerTurn, e.div(rest, t.grid.n), t.grid.outer, products, [&](Ix index) {
+      Ix rest = e.div(core, gridM);
+      // Without products to share, a core beyond the grid is beyond the columns.
+      Ix coreM = e.rem(core, gridM), coreN = c.rowsPerSize ? rest : e.rem(rest, gridN);
+      Ix coreOuter = c.rowsPerSize ? e.constant(0) : e.div(rest, gridN);
+      share(outerTurn, coreOuter, e.constant(t.grid.outer), products, [&](Ix index) {
         outer = index;
         auto columns = [&](Emitter::Body body) {
-          share(columnTurn, coreN, t.grid.n, e.constant(ceilDiv(p.n, t.blockN)), [&](Ix block) {
+          share(columnTurn, coreN, gridN, columnBlocks, [&](Ix block) {
             enterColumns(block);
             body(block);
           });
         };
         auto rows = [&](Emitter::Body body) {
-          share(rowTurn, coreM, t.grid.m, left->numBlocks(), [&](Ix block) {
+          share(rowTurn, coreM, gridM, left->numBlocks(), [&](Ix block) {
             left->enterBlock(outer, block);
             body(block);
           });
@@ -78,22 +86,24 @@ private:
 
   /// The blocks that `core` of `cores` takes of `count`: as many neighbours as
   /// every other core, the last core maybe fewer.
-  void share(Turn &turn, Ix core, int64_t cores, Ix blocks, Emitter::Body body) {
+  void share(Turn &turn, Ix core, Ix cores, Ix blocks, Emitter::Body body) {
     auto run = [&](Ix index) {
       turn.index = index;
       body(index);
     };
-    std::optional<int64_t> known = getConstantIntValue(blocks);
-    if (!known) {
-      Ix each = e.div(e.add(blocks, e.constant(cores - 1)), cores), first = e.mul(core, each);
-      turn = {Ix(), first, each};
-      return e.loop(first, e.min(e.add(first, each), blocks), run);
+    std::optional<int64_t> knownBlocks = getConstantIntValue(blocks), knownCores = getConstantIntValue(cores);
+    if (!knownBlocks || !knownCores) {
+      Ix each = e.div(e.sub(e.add(blocks, cores), e.constant(1)), cores), first = e.mul(core, each);
+      Ix end = e.min(e.add(first, each), blocks);
+      turn = {Ix(), first, handover ? e.sub(end, first) : each};
+      return e.loop(first, end, run);
     }
-    int64_t count = *known, each = ceilDiv(count, cores);
-    turn = {Ix(), cores == 1 ? e.constant(0) : core, e.constant(each)};
+    int64_t count = *knownBlocks, each = ceilDiv(count, *knownCores);
+    bool alone = *knownCores == 1;
+    turn = {Ix(), alone ? e.constant(0) : core, e.constant(each)};
     if (each == 1)
-      return cores == 1 ? run(e.constant(0)) : run(core);
-    if (cores == 1)
+      return alone ? run(e.constant(0)) : run(core);
+    if (alone)
       return e.loop(e.constant(count), 1, run);
     turn.first = e.mul(core, each);
     turn.trips = e.extent(turn.first, each, count);

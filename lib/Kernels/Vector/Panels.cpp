@@ -176,7 +176,21 @@ SmallVector<int64_t> Panels::steps(unsigned i) const {
   return argument.used ? list : SmallVector<int64_t>{0};
 }
 
-func::FuncOp Panels::make(StringRef name, int64_t rows, int64_t columns, int64_t pitch) {
+/// Says on the kernel of a panel, whose arguments have rows as the given places, that their number is its size.
+static void setAnyRows(func::FuncOp panel, int64_t rows, ArrayRef<ArrayRef<unsigned>> places) {
+  MLIRContext *context = panel.getContext();
+  panel->setAttr(pto::kGreatestSizeAttr, IntegerAttr::get(IntegerType::get(context, 64), rows));
+  for (auto [i, dims] : llvm::enumerate(places)) {
+    auto type = cast<RankedTensorType>(panel.getArgumentTypes()[i]);
+    SmallVector<AffineExpr> sizes;
+    for (auto [dim, size] : llvm::enumerate(type.getShape()))
+      sizes.push_back(dim < dims.size() && dims[dim] == 0 ? getAffineSymbolExpr(0, context)
+                                                          : getAffineConstantExpr(size, context));
+    panel.setArgAttr(i, pto::kSizesAttr, AffineMapAttr::get(AffineMap::get(0, 1, sizes, context)));
+  }
+}
+
+func::FuncOp Panels::make(StringRef name, int64_t rows, int64_t columns, int64_t pitch, bool anyRows) {
   unsigned rowPlace = classes.size() - 2, columnPlace = classes.size() - 1;
   OpBuilder b(body->getContext());
   SmallVector<Type> argTypes, resultTypes;
@@ -196,6 +210,12 @@ func::FuncOp Panels::make(StringRef name, int64_t rows, int64_t columns, int64_t
   if (columns != extents.back())
     func->setAttr(pto::kPitchesAttr, b.getDenseI64ArrayAttr(pitches));
 
+  if (anyRows) {
+    SmallVector<ArrayRef<unsigned>> places;
+    for (const Argument &argument : arguments)
+      places.push_back(argument.used ? ArrayRef(argument.dims) : ArrayRef<unsigned>());
+    setAnyRows(func, rows, places);
+  }
   Block *entry = func.addEntryBlock();
   b.setInsertionPointToStart(entry);
   IRMapping mapping;

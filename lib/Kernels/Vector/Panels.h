@@ -32,8 +32,9 @@ public:
   double bytes() const { return moved; }
 
   /// The kernel of a panel of `rows` x `columns` elements: the matrix first, `pitch` elements from row to row, then the
-  /// other arguments of the whole kernel in their order, which begin at the places that `steps` says.
-  mlir::func::FuncOp make(llvm::StringRef name, int64_t rows, int64_t columns, int64_t pitch);
+  /// other arguments of the whole kernel in their order, which begin at the places that `steps` says. With `anyRows` it
+  /// takes their number as its size (pto.sizes), at most `rows`; there must be no `unbrokenRows`.
+  mlir::func::FuncOp make(llvm::StringRef name, int64_t rows, int64_t columns, int64_t pitch, bool anyRows);
 
   /// Where the part of argument `i` (of the panel's kernel, not 0) begins for a panel at (row, column): column * [0] +
   /// the sum over triples (div, mod, stride) of row / div % mod * stride, in elements; mod 0 stands for none.
