@@ -9,6 +9,8 @@
 #ifndef PTO_MLIR_LIB_KERNELS_CUBE_CONTRACTION_H
 #define PTO_MLIR_LIB_KERNELS_CUBE_CONTRACTION_H
 
+#include "../Epilogue.h"
+
 #include "pto_mlir/Kernels/CubeTiling.h"
 #include "pto_mlir/Kernels/CubeWeights.h"
 
@@ -34,9 +36,9 @@ struct Matrix {
 struct Contraction {
   CubeProblem problem;
   Matrix left, right, out;
-  std::optional<Matrix> bias;
-  mlir::Type accumulator; ///< f32 or i32
-  bool relu = false;
+  Epilogue epilogue;
+  std::optional<Matrix> bias; ///< where the epilogue's bias lies
+  mlir::Type accumulator;     ///< f32 or i32
   /// Rows of the left operand, or products, that are known at run time: so many times the launch's scalar; 0: they are
   /// problem.m, problem.outer.
   int64_t rowsPerSize = 0, outerPerSize = 0;

@@ -223,7 +223,7 @@ private:
       await(e, pto::Pipe::PIPE_FIX, Semaphore::Free);
     Value target = handover ? e.part(handover->ring, slotRow(row), e.constant(0), rows, extentN)
                             : e.part(c.out, first, col, rows, extentN);
-    e.b.create<pto::TStoreOp>(e.loc, acc, target, c.relu ? pto::ReluPreMode::normal_relu : pto::ReluPreMode::no_relu);
+    storeSums(e, c, acc, target);
     if (handover)
       raise(e, pto::Pipe::PIPE_FIX, Semaphore::Full);
   }
@@ -250,6 +250,11 @@ Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN, 
   Value bias = e.tile(pto::makeBiasTile(e.context(), baseN, c.bias->element), one, extent);
   e.b.create<pto::TMovOp>(e.loc, staged, bias);
   return bias;
+}
+
+void storeSums(Emitter &e, const Contraction &c, Value acc, Value view) {
+  e.b.create<pto::TStoreOp>(e.loc, acc, view,
+                            c.epilogue.relu() ? pto::ReluPreMode::normal_relu : pto::ReluPreMode::no_relu);
 }
 
 void buildKernel(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores) {

@@ -32,6 +32,9 @@ bool canBuildWindowKernel(const Contraction &contraction);
 /// The bias of columns [n, n + extent) of one outer index, in the bias table.
 mlir::Value loadBias(Emitter &e, const Contraction &contraction, Ix outer, Ix n, int64_t baseN, Ix extent);
 
+/// The tile of sums in L0C to global memory, with what the epilogue does on the way.
+void storeSums(Emitter &e, const Contraction &contraction, mlir::Value acc, mlir::Value view);
+
 } // namespace pto_mlir::cube
 
 #endif // PTO_MLIR_LIB_KERNELS_CUBE_KERNELBUILDER_H

@@ -54,8 +54,9 @@ public:
   }
 
 private:
-  /// Peels relu and cast; returns the contraction.
+  /// Peels the epilogue; returns the contraction.
   FailureOr<Operation *> matchEpilogue(Value value) {
+    SmallVector<linalg::GenericOp> steps; // the last one first
     while (true) {
       for (; isView(value.getDefiningOp()); value = value.getDefiningOp()->getOperand(0))
         outViews.push_back(value.getDefiningOp());
@@ -63,32 +64,16 @@ private:
       if (!op)
         return func.emitOpError("returns an argument, not a contraction");
       auto generic = dyn_cast<linalg::GenericOp>(op);
-      if (!generic || matchGroupedConv(op))
-        return op;
-      if (generic.getNumDpsInputs() != 1 || generic.getNumParallelLoops() != generic.getNumLoops() ||
-          !llvm::all_of(generic.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
-        return generic.emitOpError("is no epilogue of a cube kernel: expects one input, elementwise");
-      Value input = generic.getBody()->getArgument(0);
-      Value inner = generic.getBody()->getTerminator()->getOperand(0);
-      while (inner != input) {
-        Operation *step = inner.getDefiningOp();
-        if (auto cast = dyn_cast_or_null<arith::TruncFOp>(step)) {
-          inner = cast.getIn();
-        } else if (auto max = dyn_cast_or_null<arith::MaximumFOp>(step)) {
-          if (isZero(max.getRhs()))
-            inner = max.getLhs();
-          else if (isZero(max.getLhs()))
-            inner = max.getRhs();
-          else
-            return max.emitOpError("in a cube kernel compares with 0 only");
-          c.relu = true;
-        } else {
-          return (step ? step : generic)
-              ->emitOpError("cannot run in a cube kernel's epilogue, which has "
-                            "max(x, 0) and a cast only");
-        }
+      if (generic && !matchGroupedConv(op) && generic.getNumDpsInputs() > 0) {
+        steps.push_back(generic);
+        value = generic.getInputs()[0];
+        continue;
       }
-      value = generic.getInputs()[0];
+      for (linalg::GenericOp step : llvm::reverse(steps))
+        if (Operation *reject = nullptr; !c.epilogue.take(step, &reject))
+          return reject->emitOpError("cannot run in a cube kernel's epilogue, which has max(x, 0) and a cast only, once "
+                                     "each and elementwise");
+      return op;
     }
   }
 
@@ -305,36 +290,13 @@ private:
     return success();
   }
 
-  /// The init is 0 or a vector broadcast along every dimension but the last
-  /// (the last two of a grouped convolution).
+  /// The bias has a number for each column of the last dimension (of the last two of a grouped convolution).
   LogicalResult matchInit(Operation *root, Value init) {
-    init = throughReshapes(init);
-    if (auto fill = init.getDefiningOp<linalg::FillOp>()) {
-      if (isZero(fill.getInputs()[0]))
-        return success();
-      return fill.emitOpError("of a cube kernel's init must be 0");
-    }
-    DenseElementsAttr constant;
-    if (matchPattern(init, m_Constant(&constant)) && constant.isSplat() &&
-        (matchPattern(init, m_AnyZeroFloat()) || matchPattern(init, m_Zero())))
+    if (failed(c.epilogue.takeInit(root, init)))
+      return failure();
+    Value vector = c.epilogue.bias;
+    if (!vector)
       return success();
-
-    Value vector;
-    if (auto broadcast = init.getDefiningOp<linalg::BroadcastOp>()) {
-      ArrayRef<int64_t> added = broadcast.getDimensions();
-      for (auto [i, dim] : llvm::enumerate(added))
-        if (dim != static_cast<int64_t>(i))
-          return broadcast.emitOpError("of a cube kernel's bias must add leading dimensions");
-      vector = broadcast.getInput();
-    } else if (auto generic = init.getDefiningOp<linalg::GenericOp>()) {
-      AffineMap map = generic.getNumDpsInputs() == 1 ? generic.getIndexingMapsArray()[0] : AffineMap();
-      Block *body = generic.getBody();
-      if (!map || !map.isMinorIdentity() || body->getTerminator()->getOperand(0) != body->getArgument(0))
-        return generic.emitOpError("is no broadcast of a bias");
-      vector = generic.getInputs()[0];
-    } else {
-      return root->emitOpError("expects an init of 0 or a broadcast bias in a cube kernel");
-    }
     auto type = cast<RankedTensorType>(vector.getType());
     int64_t perOuter = c.filterLayout == FilterLayout::GFHWC ? c.problem.n : 0;
     int64_t features = perOuter ? c.problem.outer * c.problem.n : c.problem.n;
@@ -358,7 +320,7 @@ private:
       return root->emitOpError("has operand types that the cube lacks: ")
              << in << " x " << c.right.element << " -> " << acc << " -> " << out
              << " (f32, f16 and bf16 accumulate in f32, i8 in i32)";
-    if (ints && c.relu)
+    if (ints && c.epilogue.relu())
       return root->emitOpError("has a relu on integers, which is not supported");
     return success();
   }

@@ -116,7 +116,7 @@ private:
     Ix pixel = e.add(e.mul(e.add(e.mul(imageNumber, image.h.out), outH), image.w.out), outW);
     Ix offset = e.add(e.mul(e.add(e.rowOf(c.out, outer), pixel), c.out.cols), e.add(e.colOf(c.out, outer), n));
     Value view = e.box(c.out, offset, {extentH, extentW, extentN}, {image.w.out * c.out.cols, c.out.cols, 1});
-    e.b.create<pto::TStoreOp>(e.loc, acc, view, c.relu ? pto::ReluPreMode::normal_relu : pto::ReluPreMode::no_relu);
+    storeSums(e, c, acc, view);
   }
 
   void taps(const Stretch &stretch, Emitter::Body body) {

@@ -68,10 +68,9 @@ Cluster *Builder::create(OpRole kind, Operation *op) {
   return &cluster;
 }
 
-// The fixpipe applies relu and a cast; no other op may follow, and the value
-// before them must have one use.
+// The fixpipe applies the epilogue; no other op may follow, and the value before
+// them must have one use.
 void Builder::absorbTail(Cluster &cube) {
-  bool relu = false, truncated = false;
   Operation *last = cube.ops.front();
   while (true) {
     Value value = last->getResult(0);
@@ -87,13 +86,8 @@ void Builder::absorbTail(Cluster &cube) {
       user = *collapse->user_begin();
     }
     auto generic = dyn_cast<linalg::GenericOp>(user);
-    if (!generic || result.of.contains(generic))
-      return;
-    if (!relu && isRelu(generic))
-      relu = true;
-    else if (!truncated && isTruncation(generic))
-      truncated = true;
-    else
+    bool computes = generic && !generic.getBlock()->without_terminator().empty();
+    if (!computes || result.of.contains(generic) || !cube.epilogue.take(generic))
       return;
     step.push_back(generic);
     for (Operation *op : step) {

@@ -7,6 +7,7 @@
 #ifndef PTO_MLIR_LIB_KERNELS_FORMKERNELS_CLUSTERS_H
 #define PTO_MLIR_LIB_KERNELS_FORMKERNELS_CLUSTERS_H
 
+#include "../Epilogue.h"
 #include "OpRole.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -25,7 +26,8 @@ struct Cluster {
   unsigned formed = 0;                      ///< when it last grew
   bool alive = true;                        ///< false once merged into another one
   llvm::SmallSetVector<mlir::Operation *, 4>
-      views; ///< Cube and Attention: reshapes and movements through which it reads its operands
+      views;         ///< Cube and Attention: reshapes and movements through which it reads its operands
+  Epilogue epilogue; ///< Cube: what the ops behind the contraction do
 };
 
 /// The clusters of a block and who is in which.

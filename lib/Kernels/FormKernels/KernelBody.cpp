@@ -50,7 +50,6 @@ private:
   Value materialize(Value value);
   Value materializeInit(Value init, Value destination);
   void cloneMember(Operation *op);
-  Value buildCubeTail(Value accumulated, Value destination, Type elementType);
   ArrayRef<Operation *> movedTail() const;
   Value buildMovedTail(Value value, Value destination);
 
@@ -167,42 +166,6 @@ void BodyBuilder::cloneMember(Operation *op) {
     map.map(from, to);
 }
 
-// relu and cast, in this order whatever the order in @main: they commute, and
-// the accumulator is the better place for relu.
-Value BodyBuilder::buildCubeTail(Value accumulated, Value destination, Type elementType) {
-  linalg::GenericOp relu, truncation;
-  for (Operation *op : ArrayRef(cluster.ops).drop_front()) {
-    auto generic = dyn_cast<linalg::GenericOp>(op);
-    if (!generic)
-      continue;
-    (isTruncation(generic) ? truncation : relu) = generic;
-  }
-  auto type = cast<RankedTensorType>(accumulated.getType());
-  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
-  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
-  auto unary = [&](Location loc, Value input, Value init, llvm::function_ref<Value(OpBuilder &, Value)> body) -> Value {
-    return builder
-        .create<linalg::GenericOp>(loc, init.getType(), input, init, ArrayRef<AffineMap>{identity, identity}, parallel,
-                                   [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
-                                     b.create<linalg::YieldOp>(bodyLoc, body(b, args[0]));
-                                   })
-        .getResult(0);
-  };
-  Location loc = cluster.ops.back()->getLoc();
-  if (relu) {
-    Value init = truncation ? builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType()).getResult()
-                            : destination;
-    Value zero = builder.create<arith::ConstantOp>(loc, builder.getZeroAttr(type.getElementType()));
-    accumulated = unary(loc, accumulated, init,
-                        [&](OpBuilder &b, Value in) -> Value { return b.create<arith::MaximumFOp>(loc, in, zero); });
-  }
-  if (truncation)
-    accumulated = unary(loc, accumulated, destination, [&](OpBuilder &b, Value in) -> Value {
-      return b.create<arith::TruncFOp>(loc, elementType, in);
-    });
-  return accumulated;
-}
-
 // The reshapes and transpositions after a product's last computation, if any transposes.
 ArrayRef<Operation *> BodyBuilder::movedTail() const {
   ArrayRef<Operation *> ops = cluster.ops;
@@ -265,7 +228,7 @@ Kernel BodyBuilder::build(StringRef name) {
     if (moved)
       destination = builder.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(product.getType()).getShape(),
                                                     type.getElementType());
-    Value result = buildCubeTail(product, destination, type.getElementType());
+    Value result = cluster.epilogue.build(builder, loc, product, destination);
     results.push_back(moved ? buildMovedTail(result, destinations[0]) : result);
   } else {
     for (auto [output, argument] : llvm::zip(kernel.outputs, destinations))

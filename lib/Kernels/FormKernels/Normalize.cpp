@@ -2,6 +2,7 @@
 
 #include "Normalize.h"
 
+#include "../Epilogue.h"
 #include "DropRoundings.h"
 #include "OpRole.h"
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
@@ -89,7 +90,7 @@ struct SinkElementwise : OpRewritePattern<tensor::CollapseShapeOp> {
                        Operation *producer = input.getDefiningOp();
                        return producer && classify(producer) == OpRole::Cube && (producer->hasOneUse());
                      }) &&
-        (isRelu(op) || isTruncation(op)))
+        !op.getBlock()->without_terminator().empty() && Epilogue().take(op))
       return rewriter.notifyMatchFailure(collapse, "belongs to a cube kernel");
     auto collapsed = [&](Value value) -> Value {
       auto type = cast<RankedTensorType>(value.getType());
