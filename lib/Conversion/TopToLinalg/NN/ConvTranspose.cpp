@@ -121,7 +121,7 @@ private:
         top::createConstant(rewriter, inner, "phases", RankedTensorType::get(filterShape, weight.type.getElementType()),
                             phaseFilter(weight, axes, groups, phases));
     return rewriter.create<top::ConvOp>(inner, input, filter, repeatBias(op, phases, rewriter), ones, pads, ones,
-                                        groups, "NHWC");
+                                        groups, "NHWC", TypeAttr());
   }
 
   // [G * F] -> [G * phases * F]

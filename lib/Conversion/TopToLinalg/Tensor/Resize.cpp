@@ -65,7 +65,8 @@ void ResizeBuilder::multiply(int64_t dim, const Taps &taps) {
     value = rewriter.create<top::PermuteOp>(inner, value, front);
   value =
       rewriter.create<top::ReshapeOp>(inner, value, last ? ArrayRef<int64_t>{rest, in} : ArrayRef<int64_t>{in, rest});
-  value = rewriter.create<top::MatMulOp>(inner, last ? value : weights, last ? weights : value, Value(), false, false);
+  value = rewriter.create<top::MatMulOp>(inner, last ? value : weights, last ? weights : value, Value(), false, false,
+                                         TypeAttr());
   SmallVector<int64_t> moved;
   for (int64_t i : front)
     moved.push_back(result[i]);

@@ -216,7 +216,8 @@ static Value createInline(OpBuilder &builder, Location loc, RankedTensorType typ
 
 // arith.constant supports signless integers only.
 static bool fitsInline(RankedTensorType type) {
-  return type.getNumElements() <= kMaxInlineElements && !type.getElementType().isUnsignedInteger();
+  return type.getNumElements() <= kMaxInlineElements && type.getElementType().isIntOrFloat() &&
+         !type.getElementType().isUnsignedInteger();
 }
 
 Value createConstant(OpBuilder &builder, Location loc, StringRef name, RankedTensorType type, std::vector<char> bytes) {

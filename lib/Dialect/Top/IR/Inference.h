@@ -26,6 +26,11 @@ std::optional<llvm::SmallVector<int64_t>> inferWindow(llvm::ArrayRef<int64_t> sp
                                                       llvm::ArrayRef<int64_t> dilations, llvm::ArrayRef<int64_t> pads,
                                                       bool ceil, std::string &message);
 
+/// The element type of a product or convolution, whose attribute is `to`; `columns` is the dimension of `right` that
+/// makes the result's columns, `bias` null without. On error returns null and sets `message`.
+mlir::Type inferProductElement(mlir::RankedTensorType left, mlir::RankedTensorType right, int64_t columns,
+                               mlir::Value bias, std::optional<mlir::Type> to, std::string &message);
+
 } // namespace pto_mlir::top
 
 #endif // PTO_MLIR_LIB_DIALECT_TOP_IR_INFERENCE_H

@@ -1,12 +1,14 @@
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 
+#include "pto_mlir/Dialect/Top/IR/Quantised.h"
+
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
 namespace pto_mlir::top {
 
-int64_t elementBytes(Type elementType) { return (elementType.getIntOrFloatBitWidth() + 7) / 8; }
+int64_t elementBytes(Type elementType) { return (storageType(elementType).getIntOrFloatBitWidth() + 7) / 8; }
 
 std::optional<int64_t> tensorBytes(RankedTensorType type) {
   int64_t bytes = elementBytes(type.getElementType());

@@ -29,7 +29,7 @@ std::string textOf(Type type) {
 bool isOfDevice(Type element) {
   if (auto integer = dyn_cast<IntegerType>(element))
     return !element.isUnsignedInteger(64) && integer.getWidth() >= 8 ? true : element.isInteger(1);
-  return element.isF32() || element.isF16() || element.isBF16();
+  return element.isF32() || element.isF16() || element.isBF16() || isTopQuantised(element);
 }
 
 /// Why no engine computes the op whatever its values are; empty if one does, or if the op is no computation.

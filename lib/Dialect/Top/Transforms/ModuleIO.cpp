@@ -21,6 +21,7 @@ namespace pto_mlir::top {
 
 // safetensors has no 4- and 2-bit integers and no FNUZ floats: they are stored as raw bytes.
 static std::string dtypeName(Type type) {
+  type = storageType(type);
   if (auto integer = dyn_cast<IntegerType>(type)) {
     unsigned width = integer.getWidth();
     if (width == 1)

@@ -205,6 +205,8 @@ void Narrowing::narrowResults() {
       continue;
     if (auto cast = dyn_cast<CastOp>(op); cast && cast.getTo().isF32())
       cast.setTo(storage);
+    if (auto real = dyn_cast<DequantizeOp>(op); real && real.getTo().isF32())
+      real.setTo(storage);
     for (Value result : op.getResults())
       if (isWide(result.getType()))
         result.setType(narrow(result.getType()));

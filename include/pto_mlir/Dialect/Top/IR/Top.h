@@ -5,6 +5,7 @@
 #include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Quant/QuantOps.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Dialect.h"
@@ -15,6 +16,7 @@
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "pto_mlir/Dialect/Top/IR/Layout.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Quantised.h"
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
 
 #include "pto_mlir/Dialect/Top/IR/TopEnums.h.inc"

@@ -15,7 +15,7 @@ def Top_Dialect : Dialect {
     (`pto_mlir/Dialect/Top/IR/Names.h`). Weights are not stored in the IR: `top.weight` names an entry of the `WeightStore` owned by the
     loaded dialect.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::quant::QuantizationDialect"];
   let useDefaultAttributePrinterParser = 1;
   // Attributes are kept in one dictionary, so that importers and passes rebuild ops generically.
   let usePropertiesForAttributes = 0;
@@ -34,7 +34,12 @@ def Top_Dialect : Dialect {
 def Top_Float : AnyTypeOf<[F16, BF16, F32, F64, F8E4M3FN, F8E4M3FNUZ, F8E5M2, F8E5M2FNUZ], "a floating-point type">;
 def Top_Element : AnyTypeOf<[Top_Float, I1, I<2>, UI<2>, I<4>, UI<4>, I8, UI8, I16, UI16, I32, UI32, I64, UI64], "a number or boolean">;
 
+// MLIR's quantised types, stored in 8 bits (Quantised.h); where they may be, docs/quantised-types.md.
+def Top_QuantisedElement : Type<CPred<"::pto_mlir::top::isTopQuantised($_self)">, "a quantised type of 8 bits">;
+
 def Top_Tensor : StaticShapeTensorOf<[Top_Element]>;
+def Top_QuantisedTensor : StaticShapeTensorOf<[Top_QuantisedElement]>;
+def Top_AnyTensor : StaticShapeTensorOf<[Top_Element, Top_QuantisedElement]>;
 def Top_FloatTensor : StaticShapeTensorOf<[Top_Float]>;
 
 // Dimension order of a feature map. NHWC: channels last, filters KH x KW x Cin/G x Cout.
@@ -47,7 +52,7 @@ class Top_Op<string mnemonic, list<Trait> traits = []> : Op<Top_Dialect, mnemoni
 // A pure tensor op whose result type is inferred from operands and attributes (inferReturnTypes in lib/Dialect/Top/IR).
 class Top_TensorOp<string mnemonic, list<Trait> traits = []>
     : Top_Op<mnemonic, [Pure, InferTypeOpAdaptor] # traits> {
-  let results = (outs Top_Tensor:$output);
+  let results = (outs Top_AnyTensor:$output);
   let assemblyFormat = "operands attr-dict `:` functional-type(operands, results)";
 }
 

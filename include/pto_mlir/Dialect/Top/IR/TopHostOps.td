@@ -16,7 +16,7 @@ def Top_WeightOp : Top_Op<"weight", [Pure]> {
     ```
   }];
   let arguments = (ins StrAttr:$name);
-  let results = (outs Top_Tensor:$output);
+  let results = (outs Top_AnyTensor:$output);
   let assemblyFormat = "$name attr-dict `:` type($output)";
 }
 

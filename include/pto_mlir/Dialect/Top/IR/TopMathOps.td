@@ -43,7 +43,7 @@ class Top_UnaryBase<string mnemonic, string expr, string attrText, Constraint te
 class Top_UnaryOp<string mnemonic, string expr, Constraint tensor = Top_FloatTensor> : Top_UnaryBase<mnemonic, expr, "", tensor> {
   let arguments = (ins tensor:$input);
 }
-def Top_ReluOp : Top_UnaryOp<"relu", "max(input, 0)", Top_Tensor>;
+def Top_ReluOp : Top_UnaryOp<"relu", "max(input, 0)", Top_AnyTensor>;
 def Top_AbsOp : Top_UnaryOp<"abs", "|input|", Top_Tensor>;
 def Top_NegOp : Top_UnaryOp<"neg", "-input", Top_Tensor>;
 def Top_SigmoidOp : Top_UnaryOp<"sigmoid", "1 / (1 + exp(-input))">;
@@ -99,15 +99,16 @@ def Top_MatMulOp : Top_TensorOp<"matmul"> {
   let description = [{
     `output[.., m, n] = sum_k lhs[.., m, k] * rhs[.., k, n] + bias[n]` over operands of rank 2 and more; leading (batch) dimensions broadcast
     by numpy's rules. `transpose_a` / `transpose_b` read the operand with its last two dimensions exchanged. The bias may have another
-    float type than the operands.
+    float type than the operands. Of quantised operands (docs/quantised-types.md) the result has the type `to`, and the bias holds i32, in units
+    of the operands' scales.
 
     Example:
     ```mlir
     %r = top.matmul %a, %b : (tensor<2x4x8xf32>, tensor<8x5xf32>) -> tensor<2x4x5xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$lhs, Top_Tensor:$rhs, Optional<Top_Tensor>:$bias,
-      DefaultValuedAttr<BoolAttr, "false">:$transpose_a, DefaultValuedAttr<BoolAttr, "false">:$transpose_b);
+  let arguments = (ins Top_AnyTensor:$lhs, Top_AnyTensor:$rhs, Optional<Top_Tensor>:$bias,
+      DefaultValuedAttr<BoolAttr, "false">:$transpose_a, DefaultValuedAttr<BoolAttr, "false">:$transpose_b, OptionalAttr<TypeAttr>:$to);
 }
 
 //===-- Reductions --------------------------------------------------------===//

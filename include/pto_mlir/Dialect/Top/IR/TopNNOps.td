@@ -11,7 +11,8 @@ def Top_ConvOp : Top_TensorOp<"conv"> {
     with `g = o / (Cout/G)`; elements outside the input are zero. The kernel size is that of the filter.
     Layout NCHW: input [N, Cin, spatial..], filter [Cout, Cin/G, kernel..]; NHWC: input [N, spatial.., Cin], filter [kernel.., Cin/G, Cout].
     `pads` holds all begins, then all ends. Output size: `(in + begin + end - dilation * (k - 1) - 1) / stride + 1`, rounded down.
-    The bias may have another float type than the operands.
+    The bias may have another float type than the operands. Of quantised operands (docs/quantised-types.md) the result has the type `to`, and the
+    bias holds i32, in units of the operands' scales.
 
     Example:
     ```mlir
@@ -19,8 +20,9 @@ def Top_ConvOp : Top_TensorOp<"conv"> {
         : (tensor<1x3x48x192xf32>, tensor<8x3x3x3xf32>) -> tensor<1x8x24x96xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, Top_Tensor:$filter, Optional<Top_Tensor>:$bias, DenseI64ArrayAttr:$strides, DenseI64ArrayAttr:$pads,
-      DenseI64ArrayAttr:$dilations, DefaultValuedAttr<I64Attr, "1">:$group, Top_LayoutAttr:$layout);
+  let arguments = (ins Top_AnyTensor:$input, Top_AnyTensor:$filter, Optional<Top_Tensor>:$bias, DenseI64ArrayAttr:$strides,
+      DenseI64ArrayAttr:$pads, DenseI64ArrayAttr:$dilations, DefaultValuedAttr<I64Attr, "1">:$group, Top_LayoutAttr:$layout,
+      OptionalAttr<TypeAttr>:$to);
   let extraClassDeclaration = [{
     /// The kernel's spatial sizes, read from the filter.
     ::llvm::SmallVector<int64_t> getKernel();

@@ -8,6 +8,7 @@ include "pto_mlir/Dialect/Top/IR/TopHostOps.td"
 include "pto_mlir/Dialect/Top/IR/TopLogicOps.td"
 include "pto_mlir/Dialect/Top/IR/TopMathOps.td"
 include "pto_mlir/Dialect/Top/IR/TopNNOps.td"
+include "pto_mlir/Dialect/Top/IR/TopQuantisedOps.td"
 include "pto_mlir/Dialect/Top/IR/TopTensorOps.td"
 
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPOPS_TD

@@ -14,7 +14,7 @@ def Top_ReshapeOp : Top_TensorOp<"reshape"> {
     %r = top.reshape %x {shape = array<i64: 2, -1>} : (tensor<2x3x4xf32>) -> tensor<2x12xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$shape);
+  let arguments = (ins Top_AnyTensor:$input, DenseI64ArrayAttr:$shape);
 }
 
 def Top_PermuteOp : Top_TensorOp<"permute"> {
@@ -25,7 +25,7 @@ def Top_PermuteOp : Top_TensorOp<"permute"> {
     %r = top.permute %x {perm = array<i64: 0, 2, 3, 1>} : (tensor<1x3x4x5xf32>) -> tensor<1x4x5x3xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$perm);
+  let arguments = (ins Top_AnyTensor:$input, DenseI64ArrayAttr:$perm);
 }
 
 def Top_ConcatOp : Top_TensorOp<"concat", [SameOperandsAndResultElementType]> {
@@ -36,7 +36,7 @@ def Top_ConcatOp : Top_TensorOp<"concat", [SameOperandsAndResultElementType]> {
     %r = top.concat %a, %b {axis = 1} : (tensor<2x3xf32>, tensor<2x4xf32>) -> tensor<2x7xf32>
     ```
   }];
-  let arguments = (ins Variadic<Top_Tensor>:$inputs, I64Attr:$axis);
+  let arguments = (ins Variadic<Top_AnyTensor>:$inputs, I64Attr:$axis);
 }
 
 def Top_SliceOp : Top_TensorOp<"slice"> {
@@ -50,20 +50,21 @@ def Top_SliceOp : Top_TensorOp<"slice"> {
     %r = top.slice %x {starts = array<i64: 0, 1>, ends = array<i64: 2, 6>, steps = array<i64: 1, 2>} : (tensor<2x6xf32>) -> tensor<2x3xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$ends, DenseI64ArrayAttr:$steps);
+  let arguments = (ins Top_AnyTensor:$input, DenseI64ArrayAttr:$starts, DenseI64ArrayAttr:$ends, DenseI64ArrayAttr:$steps);
 }
 
 def Top_PadOp : Top_TensorOp<"pad"> {
   let summary = "pads the input with a constant";
   let description = [{
-    `pads` holds one begin per dimension, then one end per dimension, none negative.
+    `pads` holds one begin per dimension, then one end per dimension, none negative. `value` is a real number: of a quantised type the stored
+    number of 0 is its zero point.
 
     Example:
     ```mlir
     %r = top.pad %x {pads = array<i64: 0, 1, 0, 2>, value = 0.0} : (tensor<2x3xf32>) -> tensor<2x6xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$pads, DefaultValuedAttr<F64Attr, "0.0">:$value);
+  let arguments = (ins Top_AnyTensor:$input, DenseI64ArrayAttr:$pads, DefaultValuedAttr<F64Attr, "0.0">:$value);
 }
 
 def Top_ResizeOp : Top_TensorOp<"resize"> {
@@ -97,7 +98,7 @@ def Top_ExpandOp : Top_TensorOp<"expand"> {
     %r = top.expand %x {shape = array<i64: 2, 4, 3>} : (tensor<4x1xf32>) -> tensor<2x4x3xf32>
     ```
   }];
-  let arguments = (ins Top_Tensor:$input, DenseI64ArrayAttr:$shape);
+  let arguments = (ins Top_AnyTensor:$input, DenseI64ArrayAttr:$shape);
 }
 
 def Top_StateWriteOp : Top_TensorOp<"state_write"> {

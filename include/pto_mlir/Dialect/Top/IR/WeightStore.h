@@ -19,7 +19,7 @@ struct Weight {
   std::shared_ptr<const void> owner;
 };
 
-/// Bytes of one element as stored (i1: 1).
+/// Bytes of one element as stored (i1: 1; a quantised type: of its integers).
 int64_t elementBytes(mlir::Type elementType);
 
 /// Bytes of a whole tensor as stored; nullopt if the number does not fit in 63 bits.

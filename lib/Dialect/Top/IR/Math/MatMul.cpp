@@ -7,12 +7,14 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                                          SmallVectorImpl<Type> &types) {
   auto lhs = cast<RankedTensorType>(adaptor.getLhs().getType()),
        rhs = cast<RankedTensorType>(adaptor.getRhs().getType());
-  if (lhs.getElementType() != rhs.getElementType())
-    return inferError<MatMulOp>(loc, "expects operands of one element type, got ", lhs.getElementType(), " and ",
-                                rhs.getElementType());
   if (lhs.getRank() < 2 || rhs.getRank() < 2)
     return inferError<MatMulOp>(loc, "expects operands of rank 2 and more, got ", shapeText(lhs.getShape()), " and ",
                                 shapeText(rhs.getShape()));
+  std::string message;
+  Type element = inferProductElement(lhs, rhs, rhs.getRank() - (adaptor.getTransposeB() ? 2 : 1), adaptor.getBias(),
+                                     adaptor.getTo(), message);
+  if (!element)
+    return inferError<MatMulOp>(loc, message);
   bool ta = adaptor.getTransposeA(), tb = adaptor.getTransposeB();
   int64_t m = lhs.getShape().take_back(2)[ta ? 1 : 0], k = lhs.getShape().take_back(2)[ta ? 0 : 1];
   int64_t kRhs = rhs.getShape().take_back(2)[tb ? 1 : 0], n = rhs.getShape().take_back(2)[tb ? 0 : 1];
@@ -29,6 +31,6 @@ LogicalResult MatMulOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
       return inferError<MatMulOp>(loc, "expects a bias of ", n, ", got ", shapeText(biasType.getShape()));
   }
   shape->append({m, n});
-  types.push_back(RankedTensorType::get(*shape, lhs.getElementType()));
+  types.push_back(RankedTensorType::get(*shape, element));
   return success();
 }

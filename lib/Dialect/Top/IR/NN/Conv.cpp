@@ -20,9 +20,6 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   if (rank < 3 || filter.getRank() != rank)
     return inferError<ConvOp>(loc, "expects input and filter of one rank, at least 3, got ",
                               shapeText(input.getShape()), " and ", shapeText(filter.getShape()));
-  if (input.getElementType() != filter.getElementType())
-    return inferError<ConvOp>(loc, "expects input and filter of one element type, got ", input.getElementType(),
-                              " and ", filter.getElementType());
   int64_t channels = input.getDimSize(channelDim(layout, rank)), group = adaptor.getGroup();
   int64_t perGroup = filter.getDimSize(nhwc ? rank - 2 : 1), outChannels = filter.getDimSize(nhwc ? rank - 1 : 0);
   if (group < 1 || channels < 1 || outChannels < 1)
@@ -34,6 +31,9 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   if (outChannels % group)
     return inferError<ConvOp>(loc, outChannels, " output channels do not divide into ", group, " groups");
   std::string message;
+  Type element = inferProductElement(input, filter, nhwc ? rank - 1 : 0, adaptor.getBias(), adaptor.getTo(), message);
+  if (!element)
+    return inferError<ConvOp>(loc, message);
   auto spatial = inferWindow(input.getShape().slice(firstSpatialDim(layout), rank - 2), kernelOf(filter, layout),
                              adaptor.getStrides(), adaptor.getDilations(), adaptor.getPads(), /*ceil=*/false, message);
   if (!spatial)
@@ -49,6 +49,6 @@ LogicalResult ConvOp::inferReturnTypes(MLIRContext *, std::optional<Location> lo
   shape.append(*spatial);
   if (nhwc)
     shape.push_back(outChannels);
-  types.push_back(RankedTensorType::get(shape, input.getElementType()));
+  types.push_back(RankedTensorType::get(shape, element));
   return success();
 }

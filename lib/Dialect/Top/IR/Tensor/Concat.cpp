@@ -25,6 +25,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
                                   shapeText(first.getShape()), " and ", shapeText(type.getShape()));
     shape[axis] += type.getDimSize(axis);
   }
+  if (!fitsShape(first.getElementType(), shape))
+    return inferError<ConcatOp>(loc, "changes the dimension that has a scale per index in ", first);
   types.push_back(RankedTensorType::get(shape, first.getElementType()));
   return success();
 }

@@ -16,6 +16,8 @@ LogicalResult PadOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
       return inferError<PadOp>(loc, "expects pads of at least 0, got ", pads[i]);
     shape[i % rank] += pads[i];
   }
+  if (!fitsShape(type.getElementType(), shape))
+    return inferError<PadOp>(loc, "changes the dimension that has a scale per index in ", type);
   types.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }

@@ -14,6 +14,7 @@ LogicalResult PermuteOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   if (static_cast<int64_t>(perm.size()) != type.getRank() || !llvm::all_of(perm, inRange) || !isPermutationVector(perm))
     return inferError<PermuteOp>(loc, "expects perm to be a permutation of the ", type.getRank(),
                                  " dimensions of the input");
-  types.push_back(RankedTensorType::get(applyPermutation(type.getShape(), perm), type.getElementType()));
+  types.push_back(
+      RankedTensorType::get(applyPermutation(type.getShape(), perm), permutedElement(type.getElementType(), perm)));
   return success();
 }

@@ -24,6 +24,9 @@ LogicalResult ReshapeOp::inferReturnTypes(MLIRContext *, std::optional<Location>
   if (known != count || llvm::is_contained(shape, -1))
     return inferError<ReshapeOp>(loc, "cannot give ", shapeText(type.getShape()), " (", count, " elements) the shape ",
                                  shapeText(adaptor.getShape()));
-  types.push_back(RankedTensorType::get(shape, type.getElementType()));
+  Type element = reshapedElement(type.getElementType(), type.getShape(), shape);
+  if (!element)
+    return inferError<ReshapeOp>(loc, "merges or splits the dimension that has a scale per index in ", type);
+  types.push_back(RankedTensorType::get(shape, element));
   return success();
 }

@@ -24,6 +24,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
     bool empty = down ? reach >= 0 : reach <= 0;
     shape.push_back(empty ? 0 : (reach + (down ? 1 : -1)) / step + 1);
   }
+  if (!fitsShape(type.getElementType(), shape))
+    return inferError<SliceOp>(loc, "changes the dimension that has a scale per index in ", type);
   types.push_back(RankedTensorType::get(shape, type.getElementType()));
   return success();
 }

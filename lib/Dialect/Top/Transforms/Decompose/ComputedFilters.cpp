@@ -38,7 +38,7 @@ struct ComputedFilter : OpRewritePattern<ConvOp> {
     int64_t pixels = ShapedType::getNumElements(ArrayRef<int64_t>(out).drop_front(2));
     Value left = chain.reshape(filter, {1, group, features, terms});
     Value right = chain.reshape(input, {out[0], group, terms, pixels});
-    Value product = rewriter.create<MatMulOp>(chain.loc, left, right, Value());
+    Value product = rewriter.create<MatMulOp>(chain.loc, left, right, Value(), false, false, TypeAttr());
     if (op.getBias())
       product = rewriter.create<AddOp>(chain.loc, product, chain.reshape(op.getBias(), {1, group, features, 1}));
     rewriter.replaceOpWithNewOp<ReshapeOp>(op, product, out);

@@ -44,7 +44,7 @@ private:
   static Value conv(ConvOp op, Location loc, Value input, Value filter, Value bias, const Window &w,
                     PatternRewriter &rewriter) {
     return rewriter.create<ConvOp>(loc, input, filter, bias, w.strides, w.pads(), w.dilations, op.getGroup(),
-                                   op.getLayout());
+                                   op.getLayout(), op.getToAttr());
   }
 
   Value express(ConvOp op, Window w, size_t i, PatternRewriter &rewriter) const {
@@ -154,7 +154,7 @@ public:
     shape[0] *= group, shape[1] = channels;
     filter = chain.reshape(chain.permute(filter, perm), shape);
     rewriter.replaceOpWithNewOp<ConvOp>(op, input, filter, op.getBias(), w.strides, w.pads(), w.dilations, group,
-                                        op.getLayout());
+                                        op.getLayout(), TypeAttr());
     return success();
   }
 

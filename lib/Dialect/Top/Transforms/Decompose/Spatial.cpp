@@ -63,9 +63,9 @@ struct SpatialConv : OpRewritePattern<ConvOp> {
       filter = foldTaps(chain, filter, 0);
     }
     window.dropFirst();
-    Value result =
-        rewriter.create<ConvOp>(chain.loc, intoBatch(chain, input), withoutFirst(chain, filter), op.getBias(),
-                                window.strides, window.pads(), window.dilations, op.getGroup(), op.getLayout());
+    Value result = rewriter.create<ConvOp>(chain.loc, intoBatch(chain, input), withoutFirst(chain, filter),
+                                           op.getBias(), window.strides, window.pads(), window.dilations, op.getGroup(),
+                                           op.getLayout(), op.getToAttr());
     replaceFromBatch(chain, op, result, out);
     return success();
   }

@@ -3,6 +3,7 @@
 #include "Phases.h"
 
 #include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Dialect/Top/IR/Quantised.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Utils/IndexingUtils.h"
@@ -53,7 +54,8 @@ Value permuted(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> 
   std::optional<Weight> weight = getConstant(value);
   if (!weight)
     return builder.create<PermuteOp>(loc, value, perm);
-  auto type = RankedTensorType::get(applyPermutation(weight->type.getShape(), perm), weight->type.getElementType());
+  auto type = RankedTensorType::get(applyPermutation(weight->type.getShape(), perm),
+                                    permutedElement(weight->type.getElementType(), perm));
   auto named = value.getDefiningOp<WeightOp>();
   std::string name = (named ? named.getName().str() : "constant") + ".nhwc";
   return createConstant(builder, value.getLoc(), name, type, permuteBytes(*weight, perm));

@@ -41,11 +41,14 @@ struct PushUnary : RewritePattern {
   LogicalResult matchAndRewrite(Operation *op, PatternRewriter &rewriter) const override {
     if (!isa<ReluOp, AbsOp, NegOp, SigmoidOp, TanhOp, ExpOp, LogOp, SqrtOp, ReciprocalOp, ErfOp, HardSwishOp, RoundOp,
              FloorOp, CeilOp, SignOp, SinOp, CosOp, TanOp, AsinOp, AcosOp, AtanOp, AsinhOp, AcoshOp, AtanhOp,
-             LeakyReluOp, HardSigmoidOp, ClipOp, CastOp>(op))
+             LeakyReluOp, HardSigmoidOp, ClipOp, CastOp, QuantizeOp, DequantizeOp>(op))
       return rewriter.notifyMatchFailure(op, "is not elementwise with one operand");
     Value input = underOwnPermute(op->getOperand(0));
     if (!input)
       return rewriter.notifyMatchFailure(op, "operand is not permuted");
+    auto type = quantisedElement(op->getResult(0).getType());
+    if (type && quantParameters(type).axis)
+      return rewriter.notifyMatchFailure(op, "has a scale per index of a dimension");
     replaceChannelsLast(rewriter, op, input);
     return success();
   }
