@@ -2,6 +2,9 @@
 
 #include "Epilogue.h"
 
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
+#include "pto_mlir/Kernels/Requantise.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
@@ -44,14 +47,59 @@ FailureOr<SmallVector<Operation *>> stepsOf(linalg::GenericOp op, Operation **re
   return steps;
 }
 
+/// Whether a row of scales reads the columns: the last dimension, or the last two of a grouped convolution.
+bool readsColumns(AffineMap map) {
+  return map.isMinorIdentity() && map.getNumResults() > 0 && map.getNumResults() <= 2;
+}
+
+/// False for constants that the fixpipe would cut. In a kernel scales are arguments: whoever made it has looked.
+bool fitColumns(Value scales) {
+  if (isa<BlockArgument>(scales))
+    return true;
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(scales.getDefiningOp()))
+    scales = scales.getDefiningOp()->getOperand(0);
+  if (isa<BlockArgument>(scales))
+    return true;
+  std::optional<top::Weight> weight = top::getConstant(scales);
+  return weight &&
+         llvm::all_of(top::toDoubles(*weight), [](double scale) { return fitsColumnScale(static_cast<float>(scale)); });
+}
+
 } // namespace
+
+bool Epilogue::takeRequantisation(linalg::GenericOp op) {
+  std::optional<Requantisation> steps = Requantisation::match(op.getBlock()->getTerminator()->getOperand(0));
+  if (!steps || target || relu() || steps->sum != op.getBlock()->getArgument(0) ||
+      !steps->sum.getType().isSignlessInteger(32) || !steps->to.isSignlessInteger(8) || steps->greatest != 127)
+    return false;
+  bool clamps = steps->least == 0 && steps->zero == 0; // the fixpipe's relu is at 0
+  if (steps->least != -128 && !clamps)
+    return false;
+  FloatAttr constant;
+  if (matchPattern(steps->scale, m_Constant(&constant)))
+    scale = static_cast<float>(constant.getValueAsDouble());
+  else if (op.getNumDpsInputs() == 2 && steps->scale == op.getBlock()->getArgument(1) &&
+           readsColumns(op.getIndexingMapsArray()[1]) && fitColumns(op.getInputs()[1]))
+    scales = op.getInputs()[1];
+  else
+    return false;
+  offset = steps->zero;
+  target = steps->to;
+  activation = clamps ? Activation::Relu : Activation::None;
+  return true;
+}
 
 bool Epilogue::take(linalg::GenericOp op, Operation **reject) {
   Operation *inTheWay = op;
   Operation *&blame = reject ? *reject : inTheWay;
   blame = op;
-  if (op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1 || op.getNumParallelLoops() != op.getNumLoops() ||
-      !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) { return map.isIdentity(); }))
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  if (op.getNumDpsInits() != 1 || op.getNumParallelLoops() != op.getNumLoops() || !maps.front().isIdentity() ||
+      !maps.back().isIdentity())
+    return false;
+  if (takeRequantisation(op))
+    return true;
+  if (op.getNumDpsInputs() != 1 || requantises())
     return false;
   FailureOr<SmallVector<Operation *>> steps = stepsOf(op, &blame);
   if (failed(steps))
@@ -99,7 +147,41 @@ LogicalResult Epilogue::takeInit(Operation *root, Value init) {
   return success();
 }
 
+Value Epilogue::buildRequantisation(OpBuilder &builder, Location loc, Value sums, Value destination) const {
+  auto type = cast<RankedTensorType>(sums.getType());
+  AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
+  SmallVector<Value> inputs{sums};
+  SmallVector<AffineMap> maps{identity};
+  if (scales) {
+    auto columns = cast<RankedTensorType>(scales.getType());
+    Value row = scales;
+    int64_t last = type.getShape().back();
+    if (columns.getNumElements() != last) { // a grouped convolution, before its groups are merged
+      auto split = RankedTensorType::get({columns.getNumElements() / last, last}, columns.getElementType());
+      row = builder.create<tensor::ExpandShapeOp>(loc, split, row, ArrayRef<ReassociationIndices>{{0, 1}});
+    }
+    inputs.push_back(row);
+    maps.push_back(identity.getMinorSubMap(cast<RankedTensorType>(row.getType()).getRank()));
+  }
+  maps.push_back(identity);
+  SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
+  auto body = [&](OpBuilder &b, Location bodyLoc, ValueRange args) {
+    Requantisation steps;
+    steps.sum = args[0];
+    steps.scale =
+        scales ? args[1] : b.create<arith::ConstantOp>(bodyLoc, b.getF32FloatAttr(scale.value_or(1))).getResult();
+    steps.zero = offset;
+    steps.least = relu() ? 0 : -128;
+    steps.to = target;
+    b.create<linalg::YieldOp>(bodyLoc, steps.emit(b, bodyLoc));
+  };
+  return builder.create<linalg::GenericOp>(loc, destination.getType(), inputs, destination, maps, parallel, body)
+      .getResult(0);
+}
+
 Value Epilogue::build(OpBuilder &builder, Location loc, Value sums, Value destination) const {
+  if (requantises())
+    return buildRequantisation(builder, loc, sums, destination);
   auto type = cast<RankedTensorType>(sums.getType());
   AffineMap identity = builder.getMultiDimIdentityMap(type.getRank());
   SmallVector<utils::IteratorType> parallel(type.getRank(), utils::IteratorType::parallel);
@@ -114,8 +196,8 @@ Value Epilogue::build(OpBuilder &builder, Location loc, Value sums, Value destin
   // The accumulator is the better place for relu.
   Value value = sums;
   if (relu()) {
-    Value init = target ? builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType()).getResult()
-                        : destination;
+    Value init =
+        target ? builder.create<tensor::EmptyOp>(loc, type.getShape(), type.getElementType()).getResult() : destination;
     Value zero = builder.create<arith::ConstantOp>(loc, builder.getZeroAttr(type.getElementType()));
     value =
         unary(value, init, [&](OpBuilder &b, Value in) -> Value { return b.create<arith::MaximumFOp>(loc, in, zero); });

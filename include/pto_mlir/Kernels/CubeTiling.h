@@ -11,6 +11,7 @@
 
 #include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Support/MathExtras.h"
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -59,10 +60,11 @@ struct ConvPatches {
 /// counts channels padded to C0.
 struct CubeProblem {
   int64_t m = 1, n = 1, k = 1;
-  int64_t outer = 1;     ///< groups, or the batch of a batched product
-  unsigned inBytes = 4;  ///< of one element of A and B
-  unsigned outBytes = 4; ///< of one stored element
-  bool bias = false;     ///< limits n by the bias table
+  int64_t outer = 1;         ///< groups, or the batch of a batched product
+  unsigned inBytes = 4;      ///< of one element of A and B
+  unsigned outBytes = 4;     ///< of one stored element
+  bool bias = false;         ///< limits n by the bias table
+  bool columnScales = false; ///< limits n by the fixpipe's buffer
   std::optional<ConvImage> image;
   std::optional<ConvPatches> patches; ///< instead of an image
   int64_t cores = 1;                  ///< cube cores that share the work
@@ -70,7 +72,7 @@ struct CubeProblem {
 
 /// Bytes of the memories of one cube core, and what its architecture takes.
 struct CubeLimits {
-  int64_t l1, l0a, l0b, l0c, biasTable;
+  int64_t l1, l0a, l0b, l0c, biasTable, fixpipe;
   cost::Prices prices;
 };
 
@@ -126,6 +128,9 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, cons
 
 /// Channels of one 32-byte block.
 inline int64_t blockChannels(unsigned bytes) { return 32 / bytes; }
+
+/// Rows of B in L1 that hold whole boxes of it there (16 rows) and in L0B (C0 rows).
+inline int64_t depthUnit(unsigned bytes) { return std::max<int64_t>(16, blockChannels(bytes)); }
 
 /// Bytes of L1 required by `tiling` with `copies` copies of every buffer (one of operands that stay for the whole m
 /// loop).

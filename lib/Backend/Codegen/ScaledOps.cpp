@@ -14,7 +14,7 @@ struct TStoreFPModel : CodegenOpInterface::ExternalModel<TStoreFPModel, pto::TSt
   LogicalResult generate(Operation *op, CodegenContext &cg) const {
     auto store = cast<pto::TStoreFPOp>(op);
     isa::TStoreAccQuantv insn;
-    insn.relu = isa::ReluMode::none;
+    insn.relu = store.getReluPreMode() == pto::ReluPreMode::no_relu ? isa::ReluMode::none : isa::ReluMode::relu;
     if (failed(cg.view(op, store.getDst(), insn.dst)) || failed(cg.tile(op, store.getSrc(), insn.src)) ||
         failed(cg.tile(op, store.getFp(), insn.scales)))
       return failure();

@@ -139,6 +139,20 @@ Value BodyEmitter::destination(Operation *inner, Role role) {
   return tile->temporary(role, result.getType());
 }
 
+/// Between i8 and f32 by way of f16, which holds all integers of 8 bits.
+void BodyEmitter::convert(Operation *inner, const Item &from, const Item &to, pto::RoundMode rounding) {
+  Type source = inner->getOperand(0).getType(), target = inner->getResult(0).getType();
+  bool half = (source.isInteger(8) && target.isF32()) || (source.isF32() && target.isInteger(8));
+  if (!half) {
+    builder.create<pto::TCvtOp>(loc, tile->work(from.tile), tile->work(to.tile), rounding);
+    return;
+  }
+  Value between = tile->temporary(from.role, builder.getF16Type());
+  builder.create<pto::TCvtOp>(loc, tile->work(from.tile), tile->work(between), rounding);
+  builder.create<pto::TCvtOp>(loc, tile->work(between), tile->work(to.tile), rounding);
+  tile->release(between);
+}
+
 LogicalResult BodyEmitter::emitUnary(Operation *inner) {
   FailureOr<Item> source = itemOf(inner, inner->getOperand(0));
   if (failed(source))
@@ -175,12 +189,12 @@ LogicalResult BodyEmitter::emitUnary(Operation *inner) {
                      builder.create<pto::TNegOp>(loc, from, to);
                      return true;
                    })
-                   .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp>([&](auto) {
-                     builder.create<pto::TCvtOp>(loc, from, to, pto::RoundMode::CAST_RINT);
+                   .Case<arith::ExtFOp, arith::TruncFOp, arith::SIToFPOp, math::RoundEvenOp>([&](auto) {
+                     convert(inner, *source, result, pto::RoundMode::CAST_RINT);
                      return true;
                    })
                    .Case<arith::FPToSIOp>([&](auto) {
-                     builder.create<pto::TCvtOp>(loc, from, to, pto::RoundMode::TRUNC);
+                     convert(inner, *source, result, pto::RoundMode::TRUNC);
                      return true;
                    })
                    .Default([](Operation *) { return false; });

@@ -27,6 +27,7 @@ private:
   mlir::LogicalResult collectItems();
   mlir::FailureOr<mlir::Value> transpose(mlir::OpOperand &operand, mlir::Value source);
   mlir::LogicalResult emitOp(mlir::Operation *inner);
+  void convert(mlir::Operation *inner, const Item &from, const Item &to, pto::RoundMode rounding);
   mlir::LogicalResult emitUnary(mlir::Operation *inner);
   mlir::LogicalResult emitCompare(mlir::Operation *inner, pto::CmpMode mode);
   mlir::LogicalResult emitSelect(mlir::arith::SelectOp select);

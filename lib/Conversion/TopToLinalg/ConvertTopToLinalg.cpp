@@ -1,6 +1,7 @@
 //===- ConvertTopToLinalg.cpp - lower top ops to linalg on tensors ----------===//
 
 #include "Patterns.h"
+#include "Quantised.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
@@ -245,9 +246,13 @@ struct ConvertTopToLinalg : impl::ConvertTopToLinalgBase<ConvertTopToLinalg> {
     for (auto func : getOperation().getOps<func::FuncOp>())
       if (func.getName() == "main" && func.getBody().hasOneBlock())
         noteIndexBounds(func);
+    bool bad = false;
+    for (auto func : getOperation().getOps<func::FuncOp>())
+      bad |= !func.isExternal() && failed(top_to_linalg::lowerQuantised(func));
+    if (bad)
+      return signalPassFailure();
     Shapes shapes = namedShapes(getOperation());
     PTO_DEBUG(shapes.size() << " named tensors");
-    bool bad = false;
     auto stays = [&](Operation *op) {
       return (attentionKernels && hasAttentionKernel(op)) || (stateWrites && isa<top::StateWriteOp>(op)) ||
              (templates && hasTemplateKernel(op, bad));

@@ -68,19 +68,15 @@ private:
     if (tilings.empty())
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
+    if (contraction->scales &&
+        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.packScales(launch, *contraction); })))
+      return failure();
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
     const cube::CubeTiling &tiling = bestOf(kernel, *contraction, tilings);
-    if (contraction->packFilter) {
-      SmallVector<top::LaunchOp> launches;
-      getOperation().walk([&](top::LaunchOp launch) {
-        if (launch.getKernel() == kernel.getName())
-          launches.push_back(launch);
-      });
-      for (top::LaunchOp launch : launches)
-        if (failed(packer.pack(launch, *contraction)))
-          return failure();
-    }
+    if (contraction->packFilter &&
+        failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, *contraction); })))
+      return failure();
     if (windows && cube::canBuildWindowKernel(*contraction)) {
       OpBuilder b(kernel);
       b.setInsertionPointAfter(kernel);
@@ -91,6 +87,18 @@ private:
     }
     replaceBody(kernel, *contraction, tiling, cube::buildKernel);
     pto::takeKernelSize(kernel);
+    return success();
+  }
+
+  LogicalResult onLaunches(func::FuncOp kernel, llvm::function_ref<LogicalResult(top::LaunchOp)> change) {
+    SmallVector<top::LaunchOp> launches;
+    getOperation().walk([&](top::LaunchOp launch) {
+      if (launch.getKernel() == kernel.getName())
+        launches.push_back(launch);
+    });
+    for (top::LaunchOp launch : launches)
+      if (failed(change(launch)))
+        return failure();
     return success();
   }
 
@@ -145,8 +153,8 @@ private:
   void replaceBody(func::FuncOp kernel, const cube::Contraction &contraction, const cube::CubeTiling &tiling,
                    decltype(cube::buildKernel) &build) {
     SmallVector<Type> types;
-    for (Type type : kernel.getArgumentTypes())
-      types.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));
+    for (unsigned i = 0; i < kernel.getNumArguments(); ++i)
+      types.push_back(pto::PtrType::get(cube::argumentElement(kernel, contraction, i)));
     clearBody(kernel, types);
     build(kernel, contraction, tiling, numCores);
   }

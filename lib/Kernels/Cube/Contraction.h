@@ -37,8 +37,8 @@ struct Contraction {
   CubeProblem problem;
   Matrix left, right, out;
   Epilogue epilogue;
-  std::optional<Matrix> bias; ///< where the epilogue's bias lies
-  mlir::Type accumulator;     ///< f32 or i32
+  std::optional<Matrix> bias, scales; ///< where the epilogue's bias and scales lie; scales as descriptors
+  mlir::Type accumulator;             ///< f32 or i32
   /// Rows of the left operand, or products, that are known at run time: so many times the launch's scalar; 0: they are
   /// problem.m, problem.outer.
   int64_t rowsPerSize = 0, outerPerSize = 0;
@@ -49,8 +49,11 @@ struct Contraction {
 };
 
 /// Reads the body of `func`. A body that is no single contraction with an
-/// optional bias, relu and cast is an error on the op that does not fit.
+/// epilogue is an error on the op that does not fit.
 mlir::FailureOr<Contraction> matchContraction(mlir::func::FuncOp func);
+
+/// What an argument of a built kernel points to: the elements of the tensor, descriptors for scales.
+mlir::Type argumentElement(mlir::func::FuncOp func, const Contraction &contraction, unsigned number);
 
 /// Reads the sizes that are known at run time off the kernel's arguments (pto.sizes): the rows of the left operand may
 /// be, or the number of products. An error where another extent is.

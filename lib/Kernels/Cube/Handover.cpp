@@ -98,7 +98,7 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
   handover.perRows = shapes->perRows;
   unsigned ownInputs = kernel.getNumArguments() - 1, otherInputs = inputs.getInt();
   for (unsigned i = 0; i < ownInputs; ++i)
-    handover.types.push_back(pto::PtrType::get(getElementTypeOrSelf(kernel.getArgumentTypes()[i])));
+    handover.types.push_back(pto::PtrType::get(argumentElement(kernel, c, i)));
   for (auto [i, list] : llvm::enumerate(steps.getAsRange<DenseI64ArrayAttr>())) {
     if (i == otherInputs)
       handover.types.push_back(pto::PtrType::get(c.out.element));

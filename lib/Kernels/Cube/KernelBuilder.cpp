@@ -2,12 +2,12 @@
 //
 // for (core of the grid)
 //   for (outer)
-//     for (block of columns)        bias into the bias table, maybe all of B
+//     for (block of columns)        bias and scales into their tables, maybe all of B
 //       for (block of rows)         the left source may load its slab
 //         for (tile of baseM rows)
 //           for (panel of K)        panels of A and B into L1
 //             for (tile of K)       L0A, L0B, tmatmul
-//           store from L0C          relu and cast on the way
+//           store from L0C          the epilogue on the way
 //
 // The vector cores of a joined kernel go through the same tiles.
 //
@@ -15,6 +15,9 @@
 
 #include "KernelBuilder.h"
 #include "LeftSource.h"
+#include "pto_mlir/Kernels/Requantise.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 
 using namespace mlir;
 
@@ -147,6 +150,8 @@ private:
       return;
     if (c.bias)
       bias = loadBias(e, c, outer, n, t.baseN, extentN);
+    if (c.scales)
+      scales = loadScales(e, c, outer, n, t.baseN, extentN);
     if (t.holdB)
       loadRight(e.constant(0), e.constant(p.k), p.k);
     if (holdsRightTile(p, t))
@@ -155,7 +160,7 @@ private:
 
   /// Rows [k, k + extent) of B for this n block into L1.
   void loadRight(Ix k, Ix extent, int64_t most) {
-    int64_t rows = roundUp(most, 16);
+    int64_t rows = roundUp(most, depthUnit(p.inBytes));
     auto type = c.right.transposed ? pto::makeMatZNTile(e.context(), rows, t.baseN, c.right.element)
                                    : pto::makeMatTile(e.context(), rows, t.baseN, c.right.element);
     right = e.tile(type, extent, extentN);
@@ -223,7 +228,7 @@ private:
       await(e, pto::Pipe::PIPE_FIX, Semaphore::Free);
     Value target = handover ? e.part(handover->ring, slotRow(row), e.constant(0), rows, extentN)
                             : e.part(c.out, first, col, rows, extentN);
-    storeSums(e, c, acc, target);
+    storeSums(e, c, acc, scales, target);
     if (handover)
       raise(e, pto::Pipe::PIPE_FIX, Semaphore::Full);
   }
@@ -237,24 +242,44 @@ private:
   std::unique_ptr<LeftSource> left;
   Turn outerTurn, columnTurn, rowTurn;
   Ix products, block, outer, n, extentN;
-  Value bias, right, rightTile;
+  Value bias, scales, right, rightTile;
 };
 
 } // namespace
 
-Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN, Ix extent) {
+/// Columns [n, n + extent) of a row of one outer index, by way of L1 to a tile of `type`.
+static Value loadRow(Emitter &e, const Matrix &row, pto::TileBufType type, Ix outer, Ix n, Ix extent) {
   Ix one = e.constant(1);
-  Value staged = e.tile(pto::makeMatNDTile(e.context(), 1, baseN, c.bias->element), one, extent);
-  Ix col = e.add(e.mul(outer, c.bias->outerCols), n);
-  e.load(e.part(*c.bias, e.constant(0), col, one, extent), staged);
-  Value bias = e.tile(pto::makeBiasTile(e.context(), baseN, c.bias->element), one, extent);
-  e.b.create<pto::TMovOp>(e.loc, staged, bias);
-  return bias;
+  Value staged = e.tile(pto::makeMatNDTile(e.context(), 1, type.getCols(), row.element), one, extent);
+  Ix col = e.add(e.mul(outer, row.outerCols), n);
+  e.load(e.part(row, e.constant(0), col, one, extent), staged);
+  Value tile = e.tile(type, one, extent);
+  e.b.create<pto::TMovOp>(e.loc, staged, tile);
+  return tile;
 }
 
-void storeSums(Emitter &e, const Contraction &c, Value acc, Value view) {
-  e.b.create<pto::TStoreOp>(e.loc, acc, view,
-                            c.epilogue.relu() ? pto::ReluPreMode::normal_relu : pto::ReluPreMode::no_relu);
+Value loadBias(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN, Ix extent) {
+  return loadRow(e, *c.bias, pto::makeBiasTile(e.context(), baseN, c.bias->element), outer, n, extent);
+}
+
+Value loadScales(Emitter &e, const Contraction &c, Ix outer, Ix n, int64_t baseN, Ix extent) {
+  return loadRow(e, *c.scales, pto::makeScalingTile(e.context(), baseN, c.scales->element), outer, n, extent);
+}
+
+void storeSums(Emitter &e, const Contraction &c, Value acc, Value scales, Value view) {
+  const Epilogue &epilogue = c.epilogue;
+  auto relu = epilogue.relu() ? pto::ReluPreMode::normal_relu : pto::ReluPreMode::no_relu;
+  if (scales) {
+    e.b.create<pto::TStoreFPOp>(e.loc, acc, scales, view, relu);
+    return;
+  }
+  auto store = e.b.create<pto::TStoreOp>(e.loc, acc, view, relu);
+  if (!epilogue.scale)
+    return;
+  OpBuilder::InsertionGuard guard(e.b);
+  e.b.setInsertionPoint(store);
+  auto descriptor = static_cast<int64_t>(quantDescriptor(*epilogue.scale, epilogue.offset));
+  store.getPreQuantScalarMutable().assign(e.b.create<arith::ConstantIntOp>(e.loc, descriptor, 64));
 }
 
 void buildKernel(func::FuncOp func, const Contraction &contraction, const CubeTiling &tiling, int64_t cores) {

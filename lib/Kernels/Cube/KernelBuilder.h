@@ -31,9 +31,11 @@ bool canBuildWindowKernel(const Contraction &contraction);
 
 /// The bias of columns [n, n + extent) of one outer index, in the bias table.
 mlir::Value loadBias(Emitter &e, const Contraction &contraction, Ix outer, Ix n, int64_t baseN, Ix extent);
+/// Their descriptors, in the fixpipe's buffer.
+mlir::Value loadScales(Emitter &e, const Contraction &contraction, Ix outer, Ix n, int64_t baseN, Ix extent);
 
-/// The tile of sums in L0C to global memory, with what the epilogue does on the way.
-void storeSums(Emitter &e, const Contraction &contraction, mlir::Value acc, mlir::Value view);
+/// The tile of sums in L0C to global memory, with what the epilogue does on the way; `scales` null without any.
+void storeSums(Emitter &e, const Contraction &contraction, mlir::Value acc, mlir::Value scales, mlir::Value view);
 
 } // namespace pto_mlir::cube
 

@@ -10,8 +10,8 @@ std::optional<CubeLimits> cubeLimits(std::string_view architecture) {
   if (!arch)
     return std::nullopt;
   auto bytes = [&](isa::Memory memory) -> int64_t { return arch->memory(memory).bytes; };
-  return CubeLimits{bytes(isa::Memory::L1),  bytes(isa::Memory::L0A), bytes(isa::Memory::L0B),
-                    bytes(isa::Memory::L0C), bytes(isa::Memory::BT),  cost::Prices(architecture)};
+  return CubeLimits{bytes(isa::Memory::L1), bytes(isa::Memory::L0A), bytes(isa::Memory::L0B),   bytes(isa::Memory::L0C),
+                    bytes(isa::Memory::BT), bytes(isa::Memory::FB),  cost::Prices(architecture)};
 }
 
 } // namespace pto_mlir::cube

@@ -71,8 +71,8 @@ private:
       }
       for (linalg::GenericOp step : llvm::reverse(steps))
         if (Operation *reject = nullptr; !c.epilogue.take(step, &reject))
-          return reject->emitOpError("cannot run in a cube kernel's epilogue, which has max(x, 0) and a cast only, once "
-                                     "each and elementwise");
+          return reject->emitOpError("cannot run in a cube kernel's epilogue, which has max(x, 0) and a cast, or a "
+                                     "requantisation, once each and elementwise");
       return op;
     }
   }
@@ -102,7 +102,7 @@ private:
       return op->emitOpError("is no contraction that a cube kernel can build");
     if (failed(result))
       return failure();
-    return matchInit(op, dst.getDpsInits()[0]);
+    return success(succeeded(matchInit(op, dst.getDpsInits()[0])) && succeeded(matchScales(op)));
   }
 
   LogicalResult matchMatmul(Operation *op, Value a, Value b) {
@@ -298,30 +298,41 @@ private:
     if (!vector)
       return success();
     auto type = cast<RankedTensorType>(vector.getType());
-    int64_t perOuter = c.filterLayout == FilterLayout::GFHWC ? c.problem.n : 0;
-    int64_t features = perOuter ? c.problem.outer * c.problem.n : c.problem.n;
-    if (type.getNumElements() != features)
-      return root->emitOpError("expects a bias of ") << features << " elements, got " << type.getNumElements();
-    c.bias = Matrix();
-    c.bias->element = type.getElementType();
+    setRow(c.bias.emplace(), type.getElementType());
+    if (type.getNumElements() != c.bias->cols)
+      return root->emitOpError("expects a bias of ") << c.bias->cols << " elements, got " << type.getNumElements();
     if (c.bias->element != c.accumulator)
       return root->emitOpError("expects a bias of ") << c.accumulator << ", got " << c.bias->element;
-    setMatrix(*c.bias, 1, features, 0, perOuter);
     c.problem.bias = true;
     return setArgument(root, *c.bias, throughReshapes(vector));
+  }
+
+  LogicalResult matchScales(Operation *root) {
+    if (!c.epilogue.scales)
+      return success();
+    setRow(c.scales.emplace(), IntegerType::get(func.getContext(), 64));
+    if (cast<RankedTensorType>(c.epilogue.scales.getType()).getNumElements() != c.scales->cols)
+      return root->emitOpError("expects a scale for each of ") << c.scales->cols << " columns";
+    c.problem.columnScales = true;
+    return setArgument(root, *c.scales, throughReshapes(c.epilogue.scales));
+  }
+
+  /// One number per column of all outer indices.
+  void setRow(Matrix &row, Type element) {
+    int64_t perOuter = c.filterLayout == FilterLayout::GFHWC ? c.problem.n : 0;
+    row.element = element;
+    setMatrix(row, 1, perOuter ? c.problem.outer * c.problem.n : c.problem.n, 0, perOuter);
   }
 
   LogicalResult checkTypes(Operation *root) {
     Type in = c.left.element, acc = c.accumulator, out = c.out.element;
     bool floats =
         (in.isF32() || in.isF16() || in.isBF16()) && acc.isF32() && (out.isF32() || out.isF16() || out.isBF16());
-    bool ints = in.isInteger(8) && acc.isInteger(32) && out.isInteger(32);
+    bool ints = in.isInteger(8) && acc.isInteger(32) && (out.isInteger(32) || c.epilogue.requantises());
     if (in != c.right.element || (!floats && !ints))
       return root->emitOpError("has operand types that the cube lacks: ")
              << in << " x " << c.right.element << " -> " << acc << " -> " << out
              << " (f32, f16 and bf16 accumulate in f32, i8 in i32)";
-    if (ints && c.epilogue.relu())
-      return root->emitOpError("has a relu on integers, which is not supported");
     return success();
   }
 
@@ -358,5 +369,10 @@ private:
 } // namespace
 
 FailureOr<Contraction> matchContraction(func::FuncOp func) { return Matcher(func).run(); }
+
+Type argumentElement(func::FuncOp func, const Contraction &contraction, unsigned number) {
+  bool descriptors = contraction.scales && contraction.scales->arg == number;
+  return descriptors ? contraction.scales->element : getElementTypeOrSelf(func.getArgumentTypes()[number]);
+}
 
 } // namespace pto_mlir::cube

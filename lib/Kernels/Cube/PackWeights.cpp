@@ -2,8 +2,10 @@
 
 #include "PackWeights.h"
 
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/IR/WeightStore.h"
+#include "pto_mlir/Kernels/Requantise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -77,6 +79,26 @@ LogicalResult WeightPacker::pack(top::LaunchOp launch, const Contraction &contra
   }
   OpBuilder b(launch);
   operand.set(b.create<top::WeightOp>(source.getLoc(), type, packedName));
+  return success();
+}
+
+LogicalResult WeightPacker::packScales(top::LaunchOp launch, const Contraction &contraction) {
+  OpOperand &operand = launch->getOpOperand(contraction.scales->arg);
+  std::optional<top::Weight> scales = top::getConstant(operand.get());
+  if (!scales)
+    return launch.emitOpError("has scales that are computed at run time; those of a cube kernel must be constants");
+  std::vector<int64_t> descriptors;
+  for (double scale : top::toDoubles(*scales)) {
+    if (!fitsColumnScale(static_cast<float>(scale)))
+      return launch.emitOpError("has a column with scale ")
+             << scale << ", of which the fixpipe's buffer would cut digits; it holds 11 significant bits";
+    descriptors.push_back(
+        static_cast<int64_t>(quantDescriptor(static_cast<float>(scale), contraction.epilogue.offset)));
+  }
+  OpBuilder b(launch);
+  auto type = RankedTensorType::get(scales->type.getShape(), contraction.scales->element);
+  std::string name = store.add("descriptors", type, top::fromInts(type.getElementType(), descriptors));
+  operand.set(b.create<top::WeightOp>(launch.getLoc(), type, name));
   return success();
 }
 

@@ -23,6 +23,10 @@ public:
   /// is no constant is an error on the launch.
   mlir::LogicalResult pack(top::LaunchOp launch, const Contraction &contraction);
 
+  /// Replaces the scales of `launch` by the fixpipe's descriptors. Scales that are no constant, or that its buffer
+  /// would cut, are an error on the launch.
+  mlir::LogicalResult packScales(top::LaunchOp launch, const Contraction &contraction);
+
 private:
   top::WeightStore &store;
   llvm::StringMap<std::string> packed;

@@ -25,6 +25,8 @@ class Search {
 public:
   Search(const CubeProblem &problem, const CubeLimits &limits) : problem(problem), limits(limits) {
     int64_t columns = problem.bias ? limits.biasTable / 4 : kMaxBase;
+    if (problem.columnScales)
+      columns = std::min(columns, limits.fixpipe / 8);
     limitN = std::min(columns, kMaxBase) / kFractal * kFractal;
   }
 

@@ -22,14 +22,14 @@ constexpr double kRestShare = 0.05, kTrafficShare = 0.8;
 
 /// Bytes of the columns of the left operand that stay in L1.
 int64_t heldBytes(const CubeProblem &problem, const CubeTiling &tiling) {
-  return tiling.baseM * roundUp(tiling.heldK, kFractal) * problem.inBytes;
+  return tiling.baseM * roundUp(tiling.heldK, depthUnit(problem.inBytes)) * problem.inBytes;
 }
 
 /// Bytes of the left operand's panel or slab in L1.
 int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
   if (!problem.image) {
     int64_t k = std::min(tiling.panelK, problem.k - tiling.heldK);
-    return tiling.baseM * roundUp(k, kFractal) * problem.inBytes;
+    return tiling.baseM * roundUp(k, depthUnit(problem.inBytes)) * problem.inBytes;
   }
   int64_t taps = problem.image->h.kernel * problem.image->w.kernel;
   int64_t channels = std::min(tiling.panelK, problem.k) / taps;
@@ -38,7 +38,7 @@ int64_t leftPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
 
 int64_t rightPanelBytes(const CubeProblem &problem, const CubeTiling &tiling) {
   int64_t k = tiling.holdB ? problem.k : std::min(tiling.panelK, problem.k);
-  return roundUp(k, kFractal) * tiling.baseN * problem.inBytes;
+  return roundUp(k, depthUnit(problem.inBytes)) * tiling.baseN * problem.inBytes;
 }
 
 /// What one extent comes to for the busiest core.
@@ -189,8 +189,8 @@ double estimateCycles(const CubeProblem &problem, const CubeTiling &tiling, cons
 int64_t l1Bytes(const CubeProblem &problem, const CubeTiling &tiling, int copies) {
   int64_t left = roundUp(leftPanelBytes(problem, tiling), 32);
   int64_t right = roundUp(rightPanelBytes(problem, tiling), 32);
-  int64_t bias = problem.bias ? roundUp(tiling.baseN * 4, 32) : 0;
-  return roundUp(heldBytes(problem, tiling), 32) + left * copies + right * (tiling.holdB ? 1 : copies) + bias * copies;
+  int64_t rows = roundUp(tiling.baseN * ((problem.bias ? 4 : 0) + (problem.columnScales ? 8 : 0)), 32);
+  return roundUp(heldBytes(problem, tiling), 32) + left * copies + right * (tiling.holdB ? 1 : copies) + rows * copies;
 }
 
 SlabAxis slabFor(const ConvAxis &axis, int64_t block) {

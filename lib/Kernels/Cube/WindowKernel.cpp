@@ -89,9 +89,11 @@ private:
   }
 
   void emitTile(const Stretch &rows, const Stretch &cols) {
-    Value bias;
+    Value bias, scales;
     if (c.bias)
       bias = loadBias(e, c, outer, n, t.baseN, extentN);
+    if (c.scales)
+      scales = loadScales(e, c, outer, n, t.baseN, extentN);
     Value acc = e.tile(pto::makeAccTile(e.context(), boxRows, t.baseN, c.accumulator), outputs, extentN);
     int64_t step = std::min(roundUp(image.channels, block), std::max(t.baseK / block, int64_t(1)) * block);
     taps(rows, [&](Ix tapH) {
@@ -116,7 +118,7 @@ private:
     Ix pixel = e.add(e.mul(e.add(e.mul(imageNumber, image.h.out), outH), image.w.out), outW);
     Ix offset = e.add(e.mul(e.add(e.rowOf(c.out, outer), pixel), c.out.cols), e.add(e.colOf(c.out, outer), n));
     Value view = e.box(c.out, offset, {extentH, extentW, extentN}, {image.w.out * c.out.cols, c.out.cols, 1});
-    storeSums(e, c, acc, view);
+    storeSums(e, c, acc, scales, view);
   }
 
   void taps(const Stretch &stretch, Emitter::Body body) {

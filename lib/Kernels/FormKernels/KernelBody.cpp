@@ -192,6 +192,8 @@ Kernel BodyBuilder::build(StringRef name) {
   for (Operation *op : cluster.ops)
     if (cluster.kind != OpRole::Cube || op == cluster.ops.front())
       collectInputs(op);
+  if (cluster.epilogue.scales)
+    inputs.insert(cluster.epilogue.scales);
   collectOutputs();
   kernel.inputs.assign(inputs.begin(), inputs.end());
 
@@ -228,7 +230,10 @@ Kernel BodyBuilder::build(StringRef name) {
     if (moved)
       destination = builder.create<tensor::EmptyOp>(loc, cast<RankedTensorType>(product.getType()).getShape(),
                                                     type.getElementType());
-    Value result = cluster.epilogue.build(builder, loc, product, destination);
+    Epilogue epilogue = cluster.epilogue;
+    if (epilogue.scales)
+      epilogue.scales = map.lookup(epilogue.scales);
+    Value result = epilogue.build(builder, loc, product, destination);
     results.push_back(moved ? buildMovedTail(result, destinations[0]) : result);
   } else {
     for (auto [output, argument] : llvm::zip(kernel.outputs, destinations))

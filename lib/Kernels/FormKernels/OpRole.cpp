@@ -48,9 +48,12 @@ static bool onlyUsedAsInit(Operation *op) {
   });
 }
 
+// The cube's windows pad with 0 alone.
 static bool onlyPadsWindows(tensor::PadOp pad) {
-  return llvm::all_of(pad->getUses(), [](OpOperand &use) {
-    return (isContraction(use.getOwner()) || isWindow(use.getOwner())) && use.getOperandNumber() == 0;
+  Value value = pad.getConstantPaddingValue();
+  bool zero = value && (matchPattern(value, m_AnyZeroFloat()) || matchPattern(value, m_Zero()));
+  return llvm::all_of(pad->getUses(), [&](OpOperand &use) {
+    return ((zero && isContraction(use.getOwner())) || isWindow(use.getOwner())) && use.getOperandNumber() == 0;
   });
 }
 

@@ -18,6 +18,8 @@ std::string whyNotAssembled(Operation *op) {
     return "pto.timg2col: its dialect has no move from an image to columns";
   if (isa<pto::TMulAddDstOp, pto::FifoPushOp, pto::FifoPopOp>(op))
     return (op->getName().getStringRef() + ": not an op of its dialect").str();
+  if (auto store = dyn_cast<pto::TStoreFPOp>(op); store && store.getReluPreMode() != pto::ReluPreMode::no_relu)
+    return "pto.tstore_fp: it has no relu there";
   auto integer = [](Value scalar) { return !isa<FloatType>(scalar.getType()); };
   if (auto most = dyn_cast<pto::TMaxSOp>(op); most && integer(most.getScalar()))
     return "pto.tmaxs: it lowers float scalars only";

@@ -112,6 +112,10 @@ TileBufType makeAccTile(MLIRContext *context, int64_t rows, int64_t cols, Type e
   return make(context, AddressSpace::acc, rows, cols, element, validRows, validCols, BLayout::col_major,
               SLayout::row_major, 1024);
 }
+TileBufType makeScalingTile(MLIRContext *context, int64_t cols, Type element, int64_t validCols) {
+  return make(context, AddressSpace::scaling, 1, cols, element, kWhole, validCols, BLayout::row_major,
+              SLayout::none_box, 512);
+}
 TileBufType makeBiasTile(MLIRContext *context, int64_t cols, Type element, int64_t validCols) {
   return make(context, AddressSpace::bias, 1, cols, element, kWhole, validCols, BLayout::row_major, SLayout::none_box,
               512);

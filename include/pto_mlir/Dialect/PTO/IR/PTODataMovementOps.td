@@ -56,8 +56,8 @@ def PTO_TStoreOp : PTO_PipeOp<"tstore", "">, PTO_Insns<["TSTORE", "TSTORE_ACC", 
 
 def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX">, PTO_Insns<["TSTORE_ACC_QUANTV"]> {
   let ownTypes = "scales may have any type: what counts are words of 64 bits";
-  let summary = "an L0C tile to global memory with per-column quantisation; the assembler gives it no engine and does not order it";
-  let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst);
+  let summary = "an L0C tile to global memory with per-column quantisation, then relu (`reluPreMode`, which the assembler lacks here); the assembler gives it no engine and does not order it";
+  let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst, DefaultValuedAttr<PTO_ReluPreModeAttr, "ReluPreMode::no_relu">:$reluPreMode);
   let assemblyFormat = [{
     `ins` `(` $src `,` $fp `:` qualified(type($src)) `,` qualified(type($fp)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict
   }];

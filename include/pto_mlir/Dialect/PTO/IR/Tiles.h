@@ -51,6 +51,8 @@ TileBufType makeRightTile(mlir::MLIRContext *context, int64_t rows, int64_t cols
 /// L0C tile, NZ with 16x16 boxes; `element` is f32 or i32.
 TileBufType makeAccTile(mlir::MLIRContext *context, int64_t rows, int64_t cols, mlir::Type element,
                         int64_t validRows = kWhole, int64_t validCols = kWhole);
+/// One row of the fixpipe's buffer.
+TileBufType makeScalingTile(mlir::MLIRContext *context, int64_t cols, mlir::Type element, int64_t validCols = kWhole);
 /// One row of the bias table.
 TileBufType makeBiasTile(mlir::MLIRContext *context, int64_t cols, mlir::Type element, int64_t validCols = kWhole);
 
