@@ -143,6 +143,20 @@ def test_cast_like(tmp_path):
     assert np.array_equal(y.view(ml_dtypes.float8_e4m3fn).astype(np.float32), wanted, equal_nan=True)
 
 
+def test_an_input_that_only_gives_a_type_may_be_empty(tmp_path):
+    node = helper.make_node("CastLike", ["x", "like"], ["y"])
+    session = deploy(tmp_path, [node], {"x": ("FLOAT", [3]), "like": ("INT8", [0])}, "INT8")
+    feed = {"x": np.array([1.5, -7, 99], np.float32), "like": np.zeros(0, np.int8)}
+    assert np.array_equal(session.run(None, feed)[0], [1, -7, 99])
+    with pytest.raises(UserError, match="input 'like': dimension 0 is 0, it must be positive"):
+        deploy(
+            tmp_path,
+            [helper.make_node("Add", ["x", "like"], ["y"])],
+            {"x": ("INT8", [3]), "like": ("INT8", [0])},
+            "INT8",
+        )
+
+
 def test_arithmetic_is_refused(tmp_path):
     with pytest.raises(UserError, match="elements of type i4, which neither the engines nor the host do"):
         deploy(tmp_path, [helper.make_node("Add", ["x", "x"], ["y"])], {"x": ("INT4", [3])}, "INT4")

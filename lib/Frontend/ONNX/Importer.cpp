@@ -173,7 +173,12 @@ OwningOpRef<ModuleOp> Importer::run() {
   builder.setInsertionPointToStart(block);
   for (auto [input, arg] : llvm::zip_equal(inputs, block->getArguments())) {
     arg.setLoc(top::namedLoc(context, input->name()));
-    tensors[input->name()].value = arg;
+    // Without elements, it is known.
+    auto type = cast<RankedTensorType>(arg.getType());
+    if (isStatic(type) && type.getNumElements() == 0)
+      tensors[input->name()] = {Value(), emptyWeight(type)};
+    else
+      tensors[input->name()].value = arg;
   }
   setInputShapes(SmallVector<Value>(block->getArguments()));
   markStates(func);

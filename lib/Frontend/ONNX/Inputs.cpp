@@ -68,17 +68,18 @@ static std::string shapeText(const ::onnx::TensorShapeProto &shape) {
   return text + "]";
 }
 
-// Whether nobody reads more of the graph's input than its type.
-static bool isReadForType(const ::onnx::GraphProto &graph, StringRef name) {
+// Whether the graph reads its input as a type (CastLike) or as a list of axes only, so that it may be empty.
+static bool isTypeOrList(const ::onnx::GraphProto &graph, StringRef name) {
   for (const auto &output : graph.output())
     if (output.name() == name)
       return false;
   for (const auto &node : graph.node()) {
     for (const auto &attribute : node.attribute())
-      if (attribute.has_g() && !isReadForType(attribute.g(), name))
+      if (attribute.has_g() && !isTypeOrList(attribute.g(), name))
         return false;
+    bool hasList = node.op_type() == "CastLike" || StringRef(node.op_type()).starts_with("Reduce");
     for (auto [i, input] : llvm::enumerate(node.input()))
-      if (input == name && !(node.op_type() == "CastLike" && i == 1))
+      if (input == name && !(hasList && i == 1))
         return false;
   }
   return true;
@@ -118,8 +119,8 @@ std::optional<SmallVector<int64_t>> Importer::inputShape(const ::onnx::ValueInfo
       return fail("shape " + shapeText(tensor.shape()) +
                   " is not fixed; pass one with --input_shapes, or sizes for its named dimensions with --dynamic");
     int64_t size = given ? (*given)[i] : dim->dim_value();
-    bool mayBeEmpty = size == 0 && isReadForType(file.model().graph(), input.name());
-    if ((size < 1 && !mayBeEmpty) || size > INT32_MAX)
+    bool isEmpty = size == 0 && fixed && isTypeOrList(file.model().graph(), input.name());
+    if ((size < 1 && !isEmpty) || size > INT32_MAX)
       return fail("dimension " + Twine(i) + " is " + Twine(size) + ", it must be positive");
     if (fixed && size != dim->dim_value())
       return fail("dimension " + Twine(i) + " is " + Twine(dim->dim_value()) + " in the model, " + Twine(size) +

@@ -37,8 +37,6 @@ static LogicalResult importOneHot(Node &node) {
   std::optional<int64_t> axis = node.axis(node.intAttr("axis", -1), rank + 1);
   if (!axis)
     return failure();
-  if (!isa<IntegerType>(node.type(0).getElementType()))
-    return node.error("indices must be integers");
   OpBuilder &b = node.builder();
   Formula f(node);
   SmallVector<int64_t> shape(node.type(0).getShape());

@@ -55,9 +55,9 @@ private:
 
   static Value gathered(Chain &chain, Value value, ArrayRef<int64_t> indices, int64_t dim) {
     Type i64 = chain.rewriter.getI64Type();
-    Value list = createConstant(chain.rewriter, chain.loc, "indices",
-                                RankedTensorType::get({static_cast<int64_t>(indices.size())}, i64),
-                                fromInts(i64, indices));
+    Value list =
+        createConstant(chain.rewriter, chain.loc, "indices",
+                       RankedTensorType::get({static_cast<int64_t>(indices.size())}, i64), fromInts(i64, indices));
     return chain.rewriter.create<GatherOp>(chain.loc, value, list, dim);
   }
 
