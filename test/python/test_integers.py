@@ -367,6 +367,19 @@ def test_positions_are_not_rounded(tmp_path, mode):
     np.testing.assert_allclose(y, wanted, atol=2e-3 if mode == "F16" else 8e-3)
 
 
+def test_limits_beyond_2_to_the_53_are_exact(tmp_path):
+    """Attributes of ops are doubles, which these limits are not."""
+    limit = 2**60 + 1
+    x = np.array([2**60, limit, 2**60 + 2, -(2**62), 7])
+    nodes = [helper.make_node("BitwiseXor", ["x", "none"], ["w"]), helper.make_node("Clip", ["w", "a", "b"], ["y"])]
+    constants = [("none", np.array(0)), ("a", np.array(-limit)), ("b", np.array(limit))]
+    session = InferenceSession(str(deploy(nodes, {"x": (I64, x.shape)}, tmp_path, constants)))
+    assert np.array_equal(session.run(None, {"x": x})[0], np.clip(x, -limit, limit))
+    pads = [("pads", np.array([0, 1])), ("value", np.array(limit))]
+    with pytest.raises(UserError, match="the pad value is an integer beyond 2\\^53 that no double holds"):
+        deploy([helper.make_node("Pad", ["x", "pads", "value"], ["y"])], {"x": (I64, x.shape)}, tmp_path, pads)
+
+
 @pytest.mark.parametrize("kind", WIDTHS, ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("factor", [2, 1.5])
 def test_nearest_resizes(tmp_path, kind, factor):

@@ -1,4 +1,5 @@
 // Clip: limits as attributes before opset 11, as inputs since.
+#include "../Exact.h"
 #include "../Registry.h"
 
 using namespace mlir;
@@ -15,12 +16,13 @@ static LogicalResult importClipAttributes(Node &node) {
 
 static LogicalResult importClip(Node &node) {
   SmallVector<NamedAttribute> limits;
-  SmallVector<std::pair<bool, Value>> computed; // (is the minimum, value)
+  // (is the minimum, value): limits that top.clip cannot hold.
+  SmallVector<std::pair<bool, Value>> computed;
   for (unsigned i : {1, 2}) {
     if (!node.has(i))
       continue;
     std::optional<top::Weight> limit = node.constant(i);
-    if (!limit) {
+    if (!limit || (isa<IntegerType>(limit->type.getElementType()) && !isExactAsDouble(*limit))) {
       computed.push_back({i == 1, node.input(i)});
       continue;
     }

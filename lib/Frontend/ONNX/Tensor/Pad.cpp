@@ -1,5 +1,6 @@
 // Pad: pads are an attribute before opset 11, an input since. Negative pads crop. Modes other than constant concatenate
 // parts of the input.
+#include "../Exact.h"
 #include "../Registry.h"
 
 using namespace mlir;
@@ -122,6 +123,8 @@ static LogicalResult importPad(Node &node) {
       std::optional<top::Weight> value = node.constant(2);
       if (!value || value->type.getNumElements() != 1)
         return node.error("the pad value must be one constant");
+      if (isa<IntegerType>(value->type.getElementType()) && !isExactAsDouble(*value))
+        return node.error("the pad value is an integer beyond 2^53 that no double holds");
       constant = top::toDoubles(*value).front();
     }
     if (node.has(3)) {
