@@ -156,8 +156,8 @@ private:
   size_t at = 0, line = 1;
   std::vector<Scope> scopes{1};
   std::vector<Group> groups;
-  std::vector<size_t> groupsOf{0};             ///< by scope: how many were open where it began
-  std::unordered_set<std::string_view> inner; ///< defined in the region that follows
+  std::vector<size_t> groupsOf{0};                ///< by scope: how many were open where it began
+  std::unordered_set<std::string_view> inner;     ///< defined in the region that follows
   bool isFunction = false, hasVisibility = false; ///< of the token: names a function; stands behind its keyword
   std::string problem;
 };

@@ -41,8 +41,8 @@ public:
     for (Operation *op : ops)
       if (!done.contains(op))
         good &= succeeded(lower(op));
-    func.setFunctionType(
-        builder.getFunctionType(func.getBody().getArgumentTypes(), func.getBody().front().getTerminator()->getOperandTypes()));
+    func.setFunctionType(builder.getFunctionType(func.getBody().getArgumentTypes(),
+                                                 func.getBody().front().getTerminator()->getOperandTypes()));
     return success(good);
   }
 
@@ -80,7 +80,8 @@ private:
   LogicalResult lower(Operation *op) {
     builder.setInsertionPoint(op);
     return llvm::TypeSwitch<Operation *, LogicalResult>(op)
-        .Case<top::ReshapeOp, top::PermuteOp, top::SliceOp, top::ConcatOp, top::ExpandOp>([&](auto) { return keep(op); })
+        .Case<top::ReshapeOp, top::PermuteOp, top::SliceOp, top::ConcatOp, top::ExpandOp>(
+            [&](auto) { return keep(op); })
         .Case<top::WeightOp, top::PadOp, top::ReluOp, top::QuantizeOp, top::DequantizeOp, top::ConvOp, top::MatMulOp>(
             [&](auto typed) { return lowerOp(typed); })
         .Default([](Operation *other) {
@@ -144,17 +145,17 @@ private:
     auto result = cast<RankedTensorType>(top::storageType(op.getType()));
     Value scales = constantOf<double>(parameters.scales, parameters.axis, result.getRank()),
           zeros = constantOf<int64_t>(parameters.zeroPoints, parameters.axis, result.getRank());
-    return replace(op,
-                   elementwise(builder, op.getLoc(), result, {op.getInput(), scales, zeros}, nullptr,
-                               [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
-                                 Value value = convertScalar(b, loc, args[0], b.getF32Type());
-                                 value = b.create<arith::DivFOp>(loc, value, args[1]);
-                                 value = b.create<math::RoundEvenOp>(loc, value);
-                                 value = b.create<arith::AddFOp>(loc, value, args[2]);
-                                 value = b.create<arith::MaximumFOp>(loc, value, number(b, loc, type.getStorageTypeMin()));
-                                 value = b.create<arith::MinimumFOp>(loc, value, number(b, loc, type.getStorageTypeMax()));
-                                 return b.create<arith::FPToSIOp>(loc, result.getElementType(), value);
-                               }));
+    return replace(
+        op, elementwise(builder, op.getLoc(), result, {op.getInput(), scales, zeros}, nullptr,
+                        [&](OpBuilder &b, Location loc, ValueRange args) -> Value {
+                          Value value = convertScalar(b, loc, args[0], b.getF32Type());
+                          value = b.create<arith::DivFOp>(loc, value, args[1]);
+                          value = b.create<math::RoundEvenOp>(loc, value);
+                          value = b.create<arith::AddFOp>(loc, value, args[2]);
+                          value = b.create<arith::MaximumFOp>(loc, value, number(b, loc, type.getStorageTypeMin()));
+                          value = b.create<arith::MinimumFOp>(loc, value, number(b, loc, type.getStorageTypeMax()));
+                          return b.create<arith::FPToSIOp>(loc, result.getElementType(), value);
+                        }));
   }
 
   LogicalResult lowerOp(top::DequantizeOp op) {

@@ -65,17 +65,21 @@ private:
                                            : type.getDimSize(transposedRight() ? rank - 1 : rank - 2);
       if (left.zeroPoints[0] != 0)
         return op->emitOpError("has a left operand with zero point ")
-               << left.zeroPoints[0] << " and a computed right one, whose columns are not summed; zero point 0 would do";
+               << left.zeroPoints[0]
+               << " and a computed right one, whose columns are not summed; zero point 0 would do";
       if (depth >= 131072)
-        return op->emitOpError("sums ") << depth << " products of 8 bits, which may leave 32; less than 131072 would do";
+        return op->emitOpError("sums ") << depth
+                                        << " products of 8 bits, which may leave 32; less than 131072 would do";
       return success();
     }
     std::vector<int64_t> numbers = top::toInts(*weight);
     int64_t inner = transposedRight() ? type.getDimSize(rank - 1) : 1;
-    bool batched = isa<top::MatMulOp>(op) && type.getNumElements() != type.getDimSize(rank - 1) * type.getDimSize(rank - 2);
+    bool batched =
+        isa<top::MatMulOp>(op) && type.getNumElements() != type.getDimSize(rank - 1) * type.getDimSize(rank - 2);
     if (batched && left.zeroPoints[0] != 0)
       return op->emitOpError("has a left operand with zero point ")
-             << left.zeroPoints[0] << " and a right one of several matrices, which would need a bias each; zero point 0 "
+             << left.zeroPoints[0]
+             << " and a right one of several matrices, which would need a bias each; zero point 0 "
              << "would do";
     columns.emplace();
     columns->sums.assign(count, 0);
@@ -94,7 +98,8 @@ private:
     std::optional<top::Weight> given = bias ? top::getConstant(bias) : std::nullopt;
     int64_t zero = left.zeroPoints[0];
     if (bias && !given && zero != 0)
-      return op->emitOpError("has a left operand with zero point ") << zero << " and a computed bias; zero point 0 would do";
+      return op->emitOpError("has a left operand with zero point ")
+             << zero << " and a computed bias; zero point 0 would do";
     if (!columns)
       return success();
     std::vector<int64_t> numbers(count, 0);

@@ -1,7 +1,7 @@
 #include "Inference.h"
 
-#include "pto_mlir/Support/WindowSize.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "pto_mlir/Support/WindowSize.h"
 
 #include "llvm/ADT/StringExtras.h"
 

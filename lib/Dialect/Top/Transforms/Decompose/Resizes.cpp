@@ -75,7 +75,7 @@ private:
     shape.back() = out;
     Value rows = chain.reshape(value, {ShapedType::getNumElements(shapeOf(value)) / in, in});
     Value weights = constant(chain, getElementTypeOrSelf(value.getType()), {in, out}, matrix);
-    Value product = chain.rewriter.create<MatMulOp>(chain.loc, rows, weights, Value(), false, false);
+    Value product = chain.rewriter.create<MatMulOp>(chain.loc, rows, weights, Value(), false, false, TypeAttr());
     return chain.permute(chain.reshape(product, shape), perm);
   }
 
