@@ -30,9 +30,7 @@ public:
   }
 
   LogicalResult run() {
-    for (BlockArgument argument : main.getArguments())
-      if (auto map = main.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), top::kSizesAttr))
-        analysis.set(argument, Sizes(map.getValue().getResults()));
+    analysis = kernels::SizeAnalysis::ofMain(main);
     for (Operation &op : main.getBody().front()) {
       auto launch = dyn_cast<top::LaunchOp>(op);
       if (failed(launch ? visit(launch) : analysis.visit(&op)))

@@ -1,5 +1,6 @@
 //===- FormKernels.cpp - from whole-net linalg to kernels -----------------===//
 
+#include "FormKernels/MergeSizes.h"
 #include "FormKernels/Normalize.h"
 #include "FormKernels/Outline.h"
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
@@ -31,6 +32,8 @@ struct FormKernels : impl::FormKernelsBase<FormKernels> {
       main.emitError("@main has more than one block; form-kernels takes one straight line of ops");
       return signalPassFailure();
     }
+    if (failed(kernels::mergeSizes(main)))
+      return signalPassFailure();
     kernels::normalize(main, keepAll);
     FailureOr<kernels::Clusters> clusters = kernels::formClusters(main.getBody().front(), keepAll);
     if (failed(clusters))

@@ -143,6 +143,44 @@ def test_movements_of_rows(tmp_path, mode, cores):
             np.testing.assert_allclose(ours, expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize(("quantize", "tolerance"), [("F32", 1e-4), ("F16", 2e-2)])
+def test_two_sizes_are_one_number_of_rows(tmp_path, quantize, tolerance):
+    """Bits of the greatest sizes, at 40 of them."""
+    perceptron(tmp_path / "m.onnx", lead=("batch", "length"))
+    convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", quantize, 24, sizes={"batch": [4], "length": [30]})
+    ranges = {"batch": (1, 4, 1), "length": (1, 30, 1)}
+    summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 24, ranges=ranges)
+    assert summary["bounded"] == ["batch", "length"] and not summary["remarks"]
+    session, most = (InferenceSession(str(tmp_path / f"{name}.pmodel")) for name in ("all", "most"))
+    whole = RANDOM.standard_normal((4, 30, 48)).astype(np.float32)
+    (fixed,), reference = most.run(None, {"x": whole}), ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for batch in (4, 1, 3, 2):
+        for length in (1, 2, 5, 9, 15, 16, 17, 23, 29, 30):
+            x = whole[:batch, :length]
+            (ours,) = session.run(None, {"x": x})
+            np.testing.assert_allclose(ours, reference.run(None, {"x": x})[0], rtol=tolerance, atol=tolerance)
+            assert ours.tobytes() == fixed[:batch, :length].tobytes(), (batch, length)
+
+
+def test_words_of_two_sizes(tmp_path):
+    save(
+        tmp_path / "m.onnx",
+        [node("Gather", ["table", "ids"], ["words"]), node("Softmax", ["words"], ["y"], axis=-1)],
+        [info("ids", I, ["batch", "length"])],
+        [info("y", F, ["batch", "length", 14])],
+        [weight("table", matrix(11, 14))],
+    )
+    summary = convert(
+        tmp_path / "m.onnx", tmp_path / "m.pmodel", "F32", 3, ranges={"batch": (1, 3, 1), "length": (1, 6, 1)}
+    )
+    assert summary["bounded"] == ["batch", "length"]
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for batch, length in ((3, 6), (1, 1), (2, 5)):
+        feed = {"ids": RANDOM.integers(-11, 11, (batch, length))}
+        np.testing.assert_allclose(session.run(None, feed)[0], reference.run(None, feed)[0], rtol=1e-5)
+
+
 def test_sizes_that_do_not_fit_are_one_line(tmp_path):
     save(
         tmp_path / "m.onnx",

@@ -3,48 +3,27 @@
 #include "SizeAnalysis.h"
 
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 using namespace mlir;
 
 namespace pto_mlir::kernels {
 
-Factored factor(AffineExpr expr) {
-  if (auto constant = dyn_cast<AffineConstantExpr>(expr))
-    return {constant.getValue(), getAffineConstantExpr(1, expr.getContext())};
-  if (auto product = dyn_cast<AffineBinaryOpExpr>(expr); product && expr.getKind() == AffineExprKind::Mul)
-    if (auto constant = dyn_cast<AffineConstantExpr>(product.getRHS()))
-      return {constant.getValue(), product.getLHS()};
-  return {1, expr};
-}
-
-Sizes constantSizes(RankedTensorType type) {
-  Sizes sizes;
-  for (int64_t size : type.getShape())
-    sizes.push_back(getAffineConstantExpr(size, type.getContext()));
-  return sizes;
-}
-
-bool areConstant(ArrayRef<AffineExpr> sizes) { return llvm::all_of(sizes, llvm::IsaPred<AffineConstantExpr>); }
-
-std::optional<int64_t> symbolicRow(ArrayRef<AffineExpr> sizes) {
-  int64_t row = -1;
-  bool isFirst = true;
-  for (auto [i, size] : llvm::enumerate(sizes)) {
-    auto constant = dyn_cast<AffineConstantExpr>(size);
-    if (!constant && (row >= 0 || !isFirst))
-      return std::nullopt;
-    if (!constant)
-      row = i;
-    isFirst &= constant && constant.getValue() == 1;
-  }
-  return row;
-}
-
 SizeAnalysis::SizeAnalysis(func::FuncOp kernel) {
   for (BlockArgument argument : kernel.getArguments())
     if (auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), pto::kSizesAttr))
       set(argument, Sizes(map.getValue().getResults()));
+}
+
+SizeAnalysis SizeAnalysis::ofMain(func::FuncOp main) {
+  SizeAnalysis analysis;
+  for (BlockArgument argument : main.getArguments())
+    if (auto map = main.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), top::kSizesAttr))
+      analysis.set(argument, Sizes(map.getValue().getResults()));
+  for (auto symbol : main->getAttrOfType<ArrayAttr>(top::kSymbolsAttr).getAsRange<DictionaryAttr>())
+    analysis.greatest.push_back(symbol.getAs<IntegerAttr>("greatest").getInt());
+  return analysis;
 }
 
 Sizes SizeAnalysis::of(Value value) const {
@@ -139,15 +118,10 @@ LogicalResult SizeAnalysis::visitLinalg(linalg::LinalgOp op) {
 LogicalResult SizeAnalysis::visitCollapse(tensor::CollapseShapeOp op) {
   Sizes from = of(op.getSrc()), to;
   for (ArrayRef<int64_t> group : op.getReassociationIndices()) {
-    Sizes parts;
-    AffineExpr product = getAffineConstantExpr(1, op.getContext());
-    for (int64_t dim : group) {
-      parts.push_back(from[dim]);
-      product = product * from[dim];
-    }
-    if (!symbolicRow(parts))
+    Sizes parts = llvm::map_to_vector(group, [&](int64_t dim) { return from[dim]; });
+    if (!isLeading(parts))
       return op->emitError("merges a size that is known at run time with others in front of it");
-    to.push_back(product);
+    to.push_back(product(parts, op.getContext()));
   }
   known[op.getResult()] = to;
   return success();
@@ -160,6 +134,10 @@ LogicalResult SizeAnalysis::visitExpand(tensor::ExpandShapeOp op) {
   for (auto [size, group] : llvm::zip_equal(from, op.getReassociationIndices())) {
     if (isa<AffineConstantExpr>(size))
       continue;
+    if (auto split = splitProduct(size, shape.slice(group.front(), group.size()), greatest)) {
+      llvm::copy(*split, to.begin() + group.front());
+      continue;
+    }
     // All but the outermost parts that are not 1 keep their extents.
     auto outer = llvm::find_if(group, [&](int64_t dim) { return shape[dim] != 1; });
     int64_t inner = 1;

@@ -25,6 +25,8 @@ struct Factored {
   mlir::AffineExpr rest;
 };
 Factored factor(mlir::AffineExpr expr);
+/// The product, as one coefficient times symbols in the order of the factors.
+mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::MLIRContext *context);
 
 /// The static shape of `type` as sizes.
 Sizes constantSizes(mlir::RankedTensorType type);
@@ -32,6 +34,14 @@ bool areConstant(llvm::ArrayRef<mlir::AffineExpr> sizes);
 /// The first dimension whose extent is an expression of symbols; all before it are 1. -1: all are constant. Nullopt:
 /// there are several, or others stand before it, so that the distance of rows would be known at run time only.
 std::optional<int64_t> symbolicRow(llvm::ArrayRef<mlir::AffineExpr> sizes);
+
+/// Do extents that are known at run time stand outermost, so that the tensor is rows, as many as their product?
+bool isLeading(llvm::ArrayRef<mlir::AffineExpr> sizes);
+
+/// The parts, of `shape`, of an extent that is a product of two symbols with these greatest values: one dimension for
+/// each symbol or one for both, the outermost that are not 1. Nullopt where there is no such split, or several.
+std::optional<Sizes> splitProduct(mlir::AffineExpr size, llvm::ArrayRef<int64_t> shape,
+                                  llvm::ArrayRef<int64_t> greatest);
 
 /// Is `value` a broadcast along dimension `dim`, so that it may have any extent there?
 bool isUniformAlong(mlir::Value value, unsigned dim);
@@ -41,6 +51,9 @@ public:
   SizeAnalysis() = default;
   /// Knows the arguments of a kernel (pto.sizes).
   explicit SizeAnalysis(mlir::func::FuncOp kernel);
+  /// Knows the inputs of `@main` (top.sizes) and the greatest values of its symbols, by which a product of symbols is
+  /// split again.
+  static SizeAnalysis ofMain(mlir::func::FuncOp main);
 
   /// Sets what is known of a value, an argument or the result of a launch.
   void set(mlir::Value value, Sizes sizes) { known[value] = std::move(sizes); }
@@ -62,6 +75,7 @@ private:
   mlir::LogicalResult visitAttention(mlir::Operation *op);
 
   llvm::DenseMap<mlir::Value, Sizes> known;
+  llvm::SmallVector<int64_t> greatest; ///< of the symbols
 };
 
 } // namespace pto_mlir::kernels

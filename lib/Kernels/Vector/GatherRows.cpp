@@ -26,14 +26,6 @@ tensor::ExtractOp findExtract(linalg::GenericOp op) {
   return found;
 }
 
-/// The product of extents.
-AffineExpr product(ArrayRef<AffineExpr> sizes, MLIRContext *context) {
-  AffineExpr all = getAffineConstantExpr(1, context);
-  for (AffineExpr size : sizes)
-    all = all * size;
-  return all;
-}
-
 } // namespace
 
 Value reshapeTo(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
@@ -93,8 +85,8 @@ LogicalResult lowerGather(func::FuncOp func, linalg::GenericOp op) {
   for (Operation &step : func.getBody().front())
     if (failed(analysis.visit(&step)))
       return failure();
-  AffineExpr groups = product(ArrayRef(analysis.of(extract.getTensor())).take_front(*axis), op.getContext());
-  AffineExpr rows = product(analysis.of(op.getDpsInputs()[0]), op.getContext());
+  AffineExpr groups = kernels::product(ArrayRef(analysis.of(extract.getTensor())).take_front(*axis), op.getContext());
+  AffineExpr rows = kernels::product(analysis.of(op.getDpsInputs()[0]), op.getContext());
   int64_t chunk = chunkOf(inner, std::max(1u, data.getElementTypeBitWidth() / 8), unifiedBufferBudget(func));
 
   // One loop per dimension that has more than one step; the rows are outermost but for `outer`.
