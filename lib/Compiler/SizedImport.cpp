@@ -117,6 +117,8 @@ std::optional<std::string> SizeFinder::addProbes() {
 bool saysExtents(Operation *op, Operation *other, StringRef attribute) {
   if (attribute == "shape")
     return llvm::isa<top::ReshapeOp, top::ExpandOp>(op);
+  if (attribute == "sizes")
+    return llvm::isa<top::ResizeOp>(op);
   auto slice = dyn_cast<top::SliceOp>(op), otherSlice = dyn_cast<top::SliceOp>(other);
   if (attribute != "ends" || !slice || !otherSlice)
     return false;

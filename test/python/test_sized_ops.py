@@ -1,0 +1,90 @@
+"""Single ops on a batch that is known at run time: in one kernel or as versions, with onnxruntime's numbers."""
+
+import numpy as np
+import onnxruntime as ort
+import pytest
+from onnx import TensorProto, helper
+from pto_mlir.runtime import InferenceSession
+from test_sizes import convert
+from test_transformer import Graph
+
+IMAGE, ROWS, VECTOR = ["batch", 6, 8, 8], ["batch", 10, 16], ["batch", 24]
+
+
+def numbers(g, *values):
+    return g.constant(list(values), np.int64)
+
+
+def split(g):
+    g.nodes.append(helper.make_node("Split", ["x"], ["a", "b"], axis=1))
+    g.op("Mul", "a", "b", name="y")
+
+
+def deviation(g):
+    centred = g.op("Sub", "x", g.op("ReduceMean", "x", axes=[1]))
+    g.op("Div", centred, g.op("Sqrt", g.op("ReduceMean", g.op("Mul", centred, centred), axes=[1])), name="y")
+
+
+def outer(g):
+    g.op("MatMul", g.op("Unsqueeze", "x", numbers(g, 2)), g.op("Unsqueeze", "x", numbers(g, 1)), name="y")
+
+
+BOUNDED = {
+    "global_pool": (IMAGE, lambda g: g.op("GlobalAveragePool", "x", name="y")),
+    "flatten": (IMAGE, lambda g: g.op("Gemm", g.op("Flatten", "x"), g.weight(384, 7), g.weight(7), name="y")),
+    "transpose": (IMAGE, lambda g: g.op("Transpose", "x", perm=[0, 3, 1, 2], name="y")),
+    "greatest": (IMAGE, lambda g: g.op("ReduceMax", "x", axes=[1], keepdims=0, name="y")),
+    "mean_of_all": (IMAGE, lambda g: g.op("ReduceMean", "x", axes=[1, 2, 3], keepdims=0, name="y")),
+    "instance_norm": (IMAGE, lambda g: g.op("InstanceNormalization", "x", g.weight(6), g.weight(6), name="y")),
+    "where": (IMAGE, lambda g: g.op("Where", g.op("Greater", "x", g.constant(0)), "x", g.weight(8), name="y")),
+    "softmax_inside": (IMAGE, lambda g: g.op("Softmax", "x", axis=1, name="y")),
+    "resize": (IMAGE, lambda g: g.op("Resize", "x", "", g.constant([1, 1, 2, 2]), mode="nearest", name="y")),
+    "layer_norm": (
+        ROWS,
+        lambda g: g.op("LayerNormalization", "x", g.weight(10, 16), g.weight(10, 16), axis=1, name="y"),
+    ),
+    "argmax": (ROWS, lambda g: g.op("Cast", g.op("ArgMax", "x", axis=2), to=1, name="y")),
+    "split": (ROWS, split),
+    "products": (ROWS, lambda g: g.op("Einsum", "x", "x", equation="bik,bjk->bij", name="y")),
+    "sums": (ROWS, lambda g: g.op("CumSum", "x", g.constant(1, np.int64), name="y")),
+    "reflected": (ROWS, lambda g: g.op("Pad", "x", numbers(g, 0, 1, 2, 0, 2, 1), mode="reflect", name="y")),
+    "backwards": (
+        ROWS,
+        lambda g: g.op("Slice", "x", numbers(g, -1), numbers(g, -11), numbers(g, 1), numbers(g, -2), name="y"),
+    ),
+    "columns": (ROWS, lambda g: g.op("Gather", "x", g.constant([[1, 0], [3, 2]], np.int64), axis=2, name="y")),
+    "split_rows": (ROWS, lambda g: g.op("Reshape", "x", numbers(g, -1, 5, 2, 16), name="y")),
+    "repeated": (ROWS, lambda g: g.op("Tile", "x", numbers(g, 1, 2, 1), name="y")),
+    "long_rows": (ROWS, lambda g: g.op("Softmax", g.op("MatMul", "x", g.weight(16, 3000)), axis=-1, name="y")),
+    "outer_products": (VECTOR, outer),
+    "deviation": (VECTOR, deviation),
+}
+VERSIONS = {
+    "pool": (IMAGE, lambda g: g.op("MaxPool", "x", kernel_shape=[2, 2], strides=[2, 2], name="y")),
+    "convolution": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 3, 3), pads=[1, 1, 1, 1], name="y")),
+    "pointwise": (IMAGE, lambda g: g.op("Conv", "x", g.weight(5, 6, 1, 1), name="y")),
+    "constant_left": (ROWS, lambda g: g.op("MatMul", g.weight(4, 10), "x", name="y")),
+    "joined_batches": (ROWS, lambda g: g.op("Concat", "x", "x", axis=0, name="y")),
+    "repeated_batches": (ROWS, lambda g: g.op("Tile", "x", numbers(g, 2, 1, 1), name="y")),
+    "sum_of_batches": (ROWS, lambda g: g.op("ReduceSum", "x", numbers(g, 0), keepdims=0, name="y")),
+    "first": (ROWS, lambda g: g.op("Gather", "x", numbers(g, 0), axis=0, name="y")),
+    "split_batch": (ROWS, lambda g: g.op("Reshape", "x", numbers(g, 10, -1), name="y")),
+    "gram": (VECTOR, lambda g: g.op("MatMul", "x", g.op("Transpose", "x", perm=[1, 0]), name="y")),
+}
+
+
+@pytest.mark.parametrize(("quantize", "cores", "tolerance"), [("F32", 1, 1e-4), ("F16", 24, 1e-2)])
+@pytest.mark.parametrize("name", [*BOUNDED, *VERSIONS])
+def test_against_onnxruntime(tmp_path, name, quantize, cores, tolerance):
+    shape, build = (BOUNDED | VERSIONS)[name]
+    g = Graph(3)
+    build(g)
+    g.save(tmp_path / "m.onnx", [("x", TensorProto.FLOAT, shape)], ["y"])
+    summary = convert(tmp_path / "m.onnx", tmp_path / "m.pmodel", quantize, cores, ranges={"batch": (1, 6, 1)})
+    assert summary["bounded"] == (["batch"] if name in BOUNDED else []), summary["remarks"]
+    session = InferenceSession(str(tmp_path / "m.pmodel"), mode="checked")
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for batch in (6, 1, 4):
+        x = g.rng.standard_normal([batch, *shape[1:]]).astype(np.float32)
+        (ours,), (expected,) = session.run(None, {"x": x}), reference.run(None, {"x": x})
+        np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance * max(np.abs(expected).max(), 1e-3))
