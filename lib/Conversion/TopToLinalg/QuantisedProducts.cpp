@@ -18,6 +18,9 @@ struct Columns {
   SmallVector<int64_t> sums, magnitudes; ///< of a column's weights, and of their absolute values
 };
 
+// So many products of -128 by -128 do not fit i32.
+constexpr int64_t kSummedBeyond32Bits = (int64_t(1) << 31) / (128 * 128);
+
 class ProductLowering {
 public:
   ProductLowering(OpBuilder &builder, const QuantisedProduct &product)
@@ -67,9 +70,9 @@ private:
         return op->emitOpError("has a left operand with zero point ")
                << left.zeroPoints[0]
                << " and a computed right one, whose columns are not summed; zero point 0 would do";
-      if (depth >= 131072)
-        return op->emitOpError("sums ") << depth
-                                        << " products of 8 bits, which may leave 32; less than 131072 would do";
+      if (depth >= kSummedBeyond32Bits)
+        return op->emitOpError("sums ") << depth << " products of 8 bits, which may leave 32; less than "
+                                        << kSummedBeyond32Bits << " would do";
       return success();
     }
     std::vector<int64_t> numbers = top::toInts(*weight);
