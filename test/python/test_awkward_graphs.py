@@ -44,6 +44,11 @@ RIGHT = {
     "max_pool_299": one("MaxPool", rand(1, 8, 300, 300), kernel_shape=[299, 299]),
     "max_pool_3d": one("MaxPool", rand(1, 3, 5, 6, 7), kernel_shape=[3, 2, 2], strides=[2, 1, 2], ceil_mode=1),
     "average_pool_3d": one("AveragePool", rand(1, 3, 5, 6, 7), kernel_shape=[3, 2, 2], pads=[1, 0, 1, 1, 1, 0]),
+    # One channel: a strided row of pixels of size 1.
+    "pool_of_one_channel": one(
+        "AveragePool", rand(2, 1, 1, 44), kernel_shape=[1, 32], strides=[17, 2], pads=[0, 5, 0, 1]
+    ),
+    "lp_pool_of_one_channel": one("LpPool", rand(1, 1, 44, 44), kernel_shape=[30, 1], strides=[3, 4]),
     "sum_of_300": one("Sum", rand(4, 4), count=300),
     "concat_of_300": one("Concat", rand(4, 4), count=300, axis=0),
     "slice_downward": one("Slice", rand(4, 9), i64(8), i64(-100), i64(1), i64(-1)),
