@@ -119,6 +119,13 @@ Result<StateClaim> StateClaim::take(const ModelState::Impl &state) {
   return StateClaim(&state.isUsed);
 }
 
+Result<StateAccess> StateAccess::take(const ModelState::Impl &state) {
+  auto claim = StateClaim::take(state);
+  if (!claim)
+    return claim.failure();
+  return StateAccess(claim.take(), std::unique_lock(state.model->mutex));
+}
+
 //===-- ModelState --------------------------------------------------------===//
 
 ModelState::ModelState(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
@@ -139,10 +146,9 @@ uint64_t ModelState::position() const {
 }
 
 Status ModelState::truncate(uint64_t position) {
-  auto claim = StateClaim::take(*impl);
-  if (!claim)
-    return claim.failure();
-  std::lock_guard lock(impl->model->mutex);
+  auto access = StateAccess::take(*impl);
+  if (!access)
+    return access.failure();
   if (position > impl->position)
     return Failure{nameOf(group()) + " has " + std::to_string(impl->position) + " positions, cannot truncate it to " +
                    std::to_string(position)};
@@ -159,26 +165,23 @@ Status ModelState::truncate(uint64_t position) {
 }
 
 Status ModelState::reset() {
-  auto claim = StateClaim::take(*impl);
-  if (!claim)
-    return claim.failure();
-  std::lock_guard lock(impl->model->mutex);
+  auto access = StateAccess::take(*impl);
+  if (!access)
+    return access.failure();
   return impl->reset();
 }
 
 Result<std::vector<HostTensor>> ModelState::tensors() const {
-  auto claim = StateClaim::take(*impl);
-  if (!claim)
-    return claim.failure();
-  std::lock_guard lock(impl->model->mutex);
+  auto access = StateAccess::take(*impl);
+  if (!access)
+    return access.failure();
   return impl->read();
 }
 
 Status ModelState::assign(const std::vector<InputTensor> &given, uint64_t position) {
-  auto claim = StateClaim::take(*impl);
-  if (!claim)
-    return claim.failure();
-  std::lock_guard lock(impl->model->mutex);
+  auto access = StateAccess::take(*impl);
+  if (!access)
+    return access.failure();
   const std::vector<StateTensorDesc> &tensors = group().tensors;
   std::vector<const InputTensor *> sources;
   for (const StateTensorDesc &desc : tensors) {
@@ -208,10 +211,9 @@ Status ModelState::assign(const std::vector<InputTensor> &given, uint64_t positi
 }
 
 Result<std::unique_ptr<ModelState>> ModelState::fork() const {
-  auto claim = StateClaim::take(*impl);
-  if (!claim)
-    return claim.failure();
-  std::lock_guard lock(impl->model->mutex);
+  auto access = StateAccess::take(*impl);
+  if (!access)
+    return access.failure();
   auto list = impl->read();
   if (!list)
     return list.failure();

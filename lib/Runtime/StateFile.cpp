@@ -32,10 +32,9 @@ std::string dtypeOf(ElementType type) {
 } // namespace
 
 Status ModelState::save(const std::string &path) const {
-  auto claim = StateClaim::take(*impl);
-  if (!claim)
-    return claim.failure();
-  std::lock_guard lock(impl->model->mutex);
+  auto access = StateAccess::take(*impl);
+  if (!access)
+    return access.failure();
   auto list = impl->read();
   if (!list)
     return list.failure();

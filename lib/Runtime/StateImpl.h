@@ -6,6 +6,7 @@
 #include "pto_mlir/Runtime/ModelState.h"
 
 #include <atomic>
+#include <mutex>
 #include <utility>
 
 namespace pto_mlir::runtime {
@@ -52,6 +53,19 @@ public:
 private:
   explicit StateClaim(std::atomic<bool> *flag) : flag(flag) {}
   std::atomic<bool> *flag;
+};
+
+/// A claimed state whose device no run uses meanwhile.
+class StateAccess {
+public:
+  /// Fails if the state is in use; waits for runs of other states.
+  static Result<StateAccess> take(const ModelState::Impl &state);
+
+private:
+  StateAccess(StateClaim claim, std::unique_lock<std::recursive_mutex> lock)
+      : claim(std::move(claim)), lock(std::move(lock)) {}
+  StateClaim claim;
+  std::unique_lock<std::recursive_mutex> lock;
 };
 
 } // namespace pto_mlir::runtime
