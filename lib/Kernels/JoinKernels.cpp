@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CheckLaunch.h"
 #include "Cube/Handover.h"
 #include "Vector/Panels.h"
 
@@ -53,10 +54,8 @@ public:
   using JoinKernelsBase::JoinKernelsBase;
 
   void runOnOperation() override {
-    if (numCores < 0) {
-      getOperation().emitError("num-cores must not be negative, got ") << numCores.getValue();
+    if (failed(checkLaunch(getOperation(), numCores)))
       return signalPassFailure();
-    }
     auto main = getOperation().lookupSymbol<func::FuncOp>("main");
     // The launch's grid must be known to share its tiles.
     if (numCores == 0 || !main || main.isExternal())
