@@ -136,17 +136,6 @@ Ix AttentionPart::partExtent(Ix whole, int64_t number, int64_t size) {
   return number ? e.max(rest, e.constant(0)) : rest;
 }
 
-Value AttentionPart::valid(Value tile, Ix validRows, Ix validColumns) {
-  auto type = cast<pto::TileBufType>(tile.getType());
-  auto number = [](Ix x) { return getConstantIntValue(x).value_or(ShapedType::kDynamic); };
-  pto::TileBufType wanted = type.withValid(number(validRows), number(validColumns));
-  if (wanted == type)
-    return tile;
-  Value zero = e.value(e.constant(0));
-  return e.b.create<pto::SubViewOp>(e.loc, wanted, tile, ValueRange{zero, zero}, e.value(validRows),
-                                    e.value(validColumns), e.b.getI64ArrayAttr({type.getRows(), type.getCols()}));
-}
-
 Rings makeRings(const Attention &a, const AttentionTiling &t, int64_t blocks, unsigned firstArgument) {
   Type f32 = Float32Type::get(a.element.getContext());
   auto ring = [&](int32_t number, Type element, int64_t columns) {

@@ -47,7 +47,7 @@ protected:
   /// Elements of part `number` of `size` of what has `whole`.
   Ix partExtent(Ix whole, int64_t number, int64_t size);
   /// `tile` with that valid part; itself where that is its box.
-  mlir::Value valid(mlir::Value tile, Ix rows, Ix columns);
+  mlir::Value valid(mlir::Value tile, Ix rows, Ix columns) { return e.valid(tile, rows, columns); }
   mlir::Value alloc(pto::TileBufType type) {
     return e.tile(type, e.constant(type.getRows()), e.constant(type.getCols()));
   }

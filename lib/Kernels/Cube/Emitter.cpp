@@ -167,6 +167,16 @@ void Emitter::ifZero(Ix x, llvm::function_ref<void()> then, llvm::function_ref<v
   otherwise();
 }
 
+Value Emitter::valid(Value tile, Ix rows, Ix columns) {
+  auto type = cast<pto::TileBufType>(tile.getType());
+  pto::TileBufType wanted = type.withValid(dimension(rows), dimension(columns));
+  if (wanted == type)
+    return tile;
+  Value zero = value(constant(0));
+  return b.create<pto::SubViewOp>(loc, wanted, tile, ValueRange{zero, zero}, value(rows), value(columns),
+                                  b.getI64ArrayAttr({type.getRows(), type.getCols()}));
+}
+
 Value Emitter::tile(pto::TileBufType type, Ix validRows, Ix validCols) {
   int64_t rows = dimension(validRows), cols = dimension(validCols);
   return b.create<pto::AllocTileOp>(loc, type.withValid(rows, cols),

@@ -63,6 +63,8 @@ public:
 
   /// A tile with that valid region; `type` gives the allocated box.
   mlir::Value tile(pto::TileBufType type, Ix validRows, Ix validCols);
+  /// `tile` with that valid region; itself where its type says so already.
+  mlir::Value valid(mlir::Value tile, Ix rows, Ix columns);
   /// Where block `outer` of `matrix` begins.
   Ix rowOf(const Matrix &matrix, Ix outer);
   Ix colOf(const Matrix &matrix, Ix outer);

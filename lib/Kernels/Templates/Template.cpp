@@ -79,17 +79,6 @@ Value KernelEmitter::vec(int64_t rows, int64_t columns, Type element, pto::PadVa
   return tile(type, constant(type.getRows()), constant(type.getCols()));
 }
 
-Value KernelEmitter::valid(Value tile, Ix rows, Ix columns) {
-  auto type = cast<pto::TileBufType>(tile.getType());
-  auto number = [](Ix x) { return getConstantIntValue(x).value_or(ShapedType::kDynamic); };
-  pto::TileBufType wanted = type.withValid(number(rows), number(columns));
-  if (wanted == type)
-    return tile;
-  Value zero = value(constant(0));
-  return b.create<pto::SubViewOp>(loc, wanted, tile, ValueRange{zero, zero}, value(rows), value(columns),
-                                  b.getI64ArrayAttr({type.getRows(), type.getCols()}));
-}
-
 Value KernelEmitter::row(Value tile, Ix row) {
   auto type = cast<pto::TileBufType>(tile.getType());
   if (type.getRows() == 1)

@@ -28,8 +28,7 @@ public:
 
   /// A row-major tile in UB; columns are rounded up to 32 bytes.
   mlir::Value vec(int64_t rows, int64_t columns, mlir::Type element, pto::PadValue pad = pto::PadValue::Null);
-  /// The first rows and columns of a tile as its valid part, from row `row` of `height` rows on.
-  mlir::Value valid(mlir::Value tile, Ix rows, Ix columns);
+  /// Row `row` of a tile, as a tile of one row.
   mlir::Value row(mlir::Value tile, Ix row);
   /// The same bytes as rows of `columns` elements.
   mlir::Value reshaped(mlir::Value tile, int64_t rows, int64_t columns);
