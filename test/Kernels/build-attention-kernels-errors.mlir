@@ -14,10 +14,10 @@ module attributes {pto.target_arch = "a3"} {
 // -----
 
 module attributes {pto.target_arch = "a3"} {
-  func.func private @exact(%q: tensor<1x1x8x64xf32>, %o: tensor<1x1x8x64xf32>) -> tensor<1x1x8x64xf32> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
-    // expected-error @+1 {{has no kernel: elements are neither f16 nor bf16}}
+  func.func private @exact(%q: tensor<1x1x8x64xf64>, %o: tensor<1x1x8x64xf64>) -> tensor<1x1x8x64xf64> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    // expected-error @+1 {{has no kernel: elements are neither f32, f16 nor bf16}}
     %0 = top.attention %q, %q, %q {scale = 1.0, q_heads = 1, kv_heads = 1}
-        : (tensor<1x1x8x64xf32>, tensor<1x1x8x64xf32>, tensor<1x1x8x64xf32>) -> tensor<1x1x8x64xf32>
-    return %0 : tensor<1x1x8x64xf32>
+        : (tensor<1x1x8x64xf64>, tensor<1x1x8x64xf64>, tensor<1x1x8x64xf64>) -> tensor<1x1x8x64xf64>
+    return %0 : tensor<1x1x8x64xf64>
   }
 }

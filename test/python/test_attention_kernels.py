@@ -80,15 +80,16 @@ def mixed_kernels(model):
     return [{stream["core_kind"] for stream in kernel["streams"]} for kernel in made].count({"AIC", "AIV"})
 
 
+@pytest.mark.parametrize("quantize, dtype, most", [("F16", np.float16, 2e-3), ("F32", np.float32, 2e-6)])
 @pytest.mark.parametrize("name", CASES)
-def test_numbers_and_bits(tmp_path, name):
-    feed, a = operands(**CASES[name])
+def test_numbers_and_bits(tmp_path, name, quantize, dtype, most):
+    feed, a = operands(**CASES[name], dtype=dtype)
     results = []
     for cores in (1, 2, 24):
-        model = deploy(tmp_path, feed, a, cores=cores)
+        model = deploy(tmp_path, feed, a, quantize, cores)
         assert mixed_kernels(model) == 1
         results.append(run(model, feed))
-    np.testing.assert_allclose(results[0], attention(feed, a), atol=2e-3)
+    np.testing.assert_allclose(results[0], attention(feed, a), atol=most)
     assert all(np.array_equal(results[0], other) for other in results[1:])
 
 
@@ -101,18 +102,19 @@ def test_every_mode_agrees(tmp_path, name):
         assert np.array_equal(run(model, feed, mode), expected), mode
 
 
+@pytest.mark.parametrize("quantize, dtype, most", [("F16", np.float16, 5e-3), ("F32", np.float32, 1e-5)])
 @pytest.mark.parametrize("processor", ["a3", "a5"])
-def test_random_cases(tmp_path, processor):
+def test_random_cases(tmp_path, processor, quantize, dtype, most):
     """Any mixture of layouts and options; a bias with one column and a few narrow ones have no kernel."""
     kernels = 0
     for seed in range(100, 130):
         feed, a = random_case(seed)
-        feed = {n: v.astype(np.float16).astype(np.float32) if v.dtype == np.float32 else v for n, v in feed.items()}
-        model = deploy(tmp_path, feed, a, cores=3, processor=processor)
+        feed = {n: v.astype(dtype).astype(np.float32) if v.dtype == np.float32 else v for n, v in feed.items()}
+        model = deploy(tmp_path, feed, a, quantize, 3, processor)
         made = mixed_kernels(model)
         kernels += made
         got = run(model, feed, "checked" if made else "functional")
-        np.testing.assert_allclose(got, attention(feed, a), atol=5e-3, err_msg=f"seed {seed}: {a}")
+        np.testing.assert_allclose(got, attention(feed, a), atol=most, err_msg=f"seed {seed}: {a}")
     assert kernels >= 20
 
 

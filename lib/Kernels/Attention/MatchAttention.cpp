@@ -77,8 +77,8 @@ std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, Value 
 /// Why `op` has no kernel whatever its sizes; "" if it may have one.
 static std::string refusal(top::AttentionOp op) {
   Type element = getElementTypeOrSelf(op.getQuery().getType());
-  if (!element.isF16() && !element.isBF16())
-    return "elements are neither f16 nor bf16";
+  if (!element.isF32() && !element.isF16() && !element.isBF16())
+    return "elements are neither f32, f16 nor bf16";
   for (Value value : op->getOperands())
     if (!cast<RankedTensorType>(value.getType()).hasStaticShape())
       return "a shape is not known";

@@ -149,7 +149,7 @@ private:
 
   void softmax(Ix tile, int64_t half, Ix keys) {
     Ix rows = count[half], one = e.constant(1);
-    Value s = valid(scores[half], rows, keys), w = valid(rounded[half], rows, keys);
+    Value s = valid(scores[half], rows, keys), w = a.element.isF32() ? s : valid(rounded[half], rows, keys);
     Value newest = valid(greatest, rows, one), newestRow = asRow(greatest);
     Value sum = valid(added, rows, one), sumRow = asRow(added);
     Value maximum = part(maxima, e.constant(half), 1), total = totalOf(half);
@@ -166,7 +166,8 @@ private:
     b.create<pto::TRowExpandSubOp>(e.loc, s, newest, s);
     b.create<pto::TExpOp>(e.loc, s, s);
     b.create<pto::TRowSumOp>(e.loc, s, scratch, sum);
-    b.create<pto::TCvtOp>(e.loc, s, w, pto::RoundMode::CAST_RINT);
+    if (w != s)
+      b.create<pto::TCvtOp>(e.loc, s, w, pto::RoundMode::CAST_RINT);
     b.create<pto::TMulOp>(e.loc, total, factor, total);
     b.create<pto::TAddOp>(e.loc, total, sumRow, total);
     b.create<pto::TStoreOp>(e.loc, w, slotPart(rings.weights, tile, half, rows, keys), pto::ReluPreMode::no_relu);
@@ -212,8 +213,11 @@ private:
     forColumns(half, keys, [&](Value scores, Value wide, int64_t column) {
       Ix columns = partExtent(keys, column ? 1 : 0, t.keys / 2);
       Value given = columnsOf(rounded[half], column, t.keys / 2, count[half], columns);
-      e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
-      e.b.create<pto::TAddOp>(e.loc, scores, wide, scores);
+      if (!a.bias->element.isF32()) {
+        e.b.create<pto::TCvtOp>(e.loc, given, wide, pto::RoundMode::CAST_RINT);
+        given = wide;
+      }
+      e.b.create<pto::TAddOp>(e.loc, scores, given, scores);
     });
   }
 
