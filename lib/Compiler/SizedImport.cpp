@@ -266,9 +266,9 @@ std::optional<std::string> SizeFinder::annotate() {
   return std::nullopt;
 }
 
-/// Why there are no kernels for the sizes of `module`, with attentions as products or as one op each; nullopt: there
-/// are.
-std::optional<std::string> kernelProblem(ModuleOp module, bool attentions) {
+/// Why there are no kernels for the sizes of `module` in that storage type, with attentions as products or as one op
+/// each; nullopt: there are.
+std::optional<std::string> kernelProblem(ModuleOp module, StringRef storage, bool attentions) {
   OwningOpRef<ModuleOp> copy = module.clone();
   if (attentions)
     copy->lookupSymbol("main")->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
@@ -289,7 +289,7 @@ std::optional<std::string> kernelProblem(ModuleOp module, bool attentions) {
     return "an op of it runs on the host";
   PassManager pm(module.getContext());
   pm.addPass(top::createTopLayout());
-  pm.addPass(top::createTopStorageTypes({attentions ? "F16" : "F32"}));
+  pm.addPass(top::createTopStorageTypes({storage.str()}));
   if (attentions)
     pm.addPass(top::createTopFuseAttention(
         [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
@@ -308,11 +308,14 @@ std::optional<std::string> SizeFinder::run() {
     return problem;
   if (auto problem = annotate())
     return problem;
-  if (auto problem = kernelProblem(module, /*attentions=*/false))
-    return problem;
-  if (!kernelProblem(module, /*attentions=*/true))
+  auto problem = kernelProblem(module, "F32", /*attentions=*/true);
+  if (!problem)
+    problem = kernelProblem(module, "F16", /*attentions=*/true);
+  if (!problem)
     main->setAttr(top::kSizedAttentionsAttr, UnitAttr::get(module.getContext()));
-  return std::nullopt;
+  else if (!kernelProblem(module, "F32", /*attentions=*/false))
+    return std::nullopt;
+  return problem;
 }
 
 } // namespace

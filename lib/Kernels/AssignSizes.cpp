@@ -4,6 +4,7 @@
 #include "pto_mlir/Dialect/PTO/IR/PTO.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
+#include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
 
 #include "mlir/IR/SymbolTable.h"
@@ -41,8 +42,8 @@ public:
 
 private:
   LogicalResult visit(top::LaunchOp launch);
-  FailureOr<AffineExpr> scalarOf(top::LaunchOp launch);
-  FailureOr<func::FuncOp> specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, int64_t most);
+  FailureOr<SmallVector<AffineExpr>> scalarsOf(top::LaunchOp launch, bool isAttention);
+  FailureOr<func::FuncOp> specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, ArrayRef<int64_t> most);
   LogicalResult checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results);
   LogicalResult checkResults();
 
@@ -56,37 +57,61 @@ private:
   llvm::StringMap<func::FuncOp> special;
 };
 
-/// The one product of symbols of which all extents of the operands are multiples.
-FailureOr<AffineExpr> SizeAssigner::scalarOf(top::LaunchOp launch) {
-  AffineExpr scalar;
+/// What the launch passes: the one product of symbols of which all extents of the operands are multiples, to an
+/// attention each symbol by itself.
+FailureOr<SmallVector<AffineExpr>> SizeAssigner::scalarsOf(top::LaunchOp launch, bool isAttention) {
+  SmallVector<AffineExpr> scalars;
+  SmallVector<bool> used(numSymbols);
   for (Value input : launch.getInputs()) {
     Sizes sizes = analysis.of(input);
-    if (!kernels::symbolicRow(sizes))
+    if (!isAttention && !kernels::symbolicRow(sizes))
       return launch.emitError("reads a tensor whose size at run time is not its outermost one");
     for (AffineExpr size : sizes) {
       if (isa<AffineConstantExpr>(size))
         continue;
+      for (unsigned i = 0; i < numSymbols; ++i)
+        used[i] = used[i] || size.isFunctionOfSymbol(i);
       AffineExpr rest = kernels::factor(size).rest;
-      if (scalar && scalar != rest)
+      if (isAttention || llvm::is_contained(scalars, rest))
+        continue;
+      if (!scalars.empty())
         return launch.emitError("depends on two sizes that are known at run time");
-      scalar = rest;
+      scalars.push_back(rest);
     }
   }
-  return scalar;
+  for (unsigned i = 0; isAttention && i < numSymbols; ++i)
+    if (used[i])
+      scalars.push_back(getAffineSymbolExpr(i, context));
+  return scalars;
 }
 
-/// Follows the sizes through the kernel's ops; each tensor must have its size at run time outermost.
+/// `size`, an expression of the model's symbols, as one of a launch's scalars.
+AffineExpr inScalars(AffineExpr size, ArrayRef<AffineExpr> scalars, unsigned numSymbols) {
+  MLIRContext *context = size.getContext();
+  if (isa<AffineConstantExpr>(size))
+    return size;
+  if (scalars.size() == 1 && kernels::factor(size).rest == scalars.front())
+    return getAffineSymbolExpr(0, context) * kernels::factor(size).coefficient;
+  SmallVector<AffineExpr> numbers(numSymbols, getAffineConstantExpr(0, context));
+  for (auto [i, scalar] : llvm::enumerate(scalars))
+    numbers[cast<AffineSymbolExpr>(scalar).getPosition()] = getAffineSymbolExpr(i, context);
+  return size.replaceSymbols(numbers);
+}
+
+/// Follows the sizes through the kernel's ops; each tensor must have its size at run time outermost, but in an
+/// attention, which says itself what it can read.
 LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results) {
-  kernels::SizeAnalysis inside;
+  kernels::SizeAnalysis inside(kernel);
   for (auto [argument, sizes] : llvm::zip(kernel.getArguments(), inputs))
     inside.set(argument, sizes);
   auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   bool isCube = kind && kind.getValue() == pto::KernelKind::cube;
+  bool isAttention = attention::attentionIn(kernel) != nullptr;
   for (Operation &op : kernel.getBody().front()) {
     if (failed(inside.visit(&op)))
       return failure();
     for (Value result : op.getResults())
-      if (isa<RankedTensorType>(result.getType()) && !kernels::symbolicRow(inside.of(result)))
+      if (!isAttention && isa<RankedTensorType>(result.getType()) && !kernels::symbolicRow(inside.of(result)))
         return op.emitError("makes a tensor whose size at run time is not its outermost one");
     // A matrix product of plain operands; images and patches are cut by their extents.
     bool symbolic = op.getNumResults() == 1 && isa<linalg::LinalgOp>(op) && inside.isSymbolic(op.getResult(0));
@@ -102,11 +127,12 @@ LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inp
 
 /// The kernel of `launch` with the extents written on its arguments. A kernel that others launch with other extents is
 /// copied.
-FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, int64_t most) {
+FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, ArrayRef<int64_t> most) {
   auto kernel = table.lookup<func::FuncOp>(launch.getKernel());
   std::string key;
   llvm::raw_string_ostream text(key);
-  text << launch.getKernel() << " " << most;
+  text << launch.getKernel() << " ";
+  llvm::interleave(most, text, ",");
   for (const Sizes &sizes : inputs) {
     text << "|";
     llvm::interleave(sizes, text, ",");
@@ -114,49 +140,50 @@ FailureOr<func::FuncOp> SizeAssigner::specialize(top::LaunchOp launch, ArrayRef<
   func::FuncOp &found = special[text.str()];
   if (found)
     return found;
+  func::FuncOp copy = kernel.clone();
+  copy.setName((kernel.getName() + "_sized").str());
+  copy->setAttr(pto::kGreatestSizesAttr, DenseI64ArrayAttr::get(context, most));
+  table.insert(copy, std::next(Block::iterator(kernel)));
   SmallVector<Sizes> all(inputs), results;
-  if (failed(checkKernel(kernel, inputs, results)))
+  if (failed(checkKernel(copy, inputs, results)))
     return failure();
   llvm::append_range(all, results);
-  found = cast<func::FuncOp>(kernel->clone());
-  found.setName((kernel.getName() + "_sized").str());
-  table.insert(found, std::next(Block::iterator(kernel)));
-  found->setAttr(pto::kGreatestSizeAttr, IntegerAttr::get(IntegerType::get(context, 64), most));
   for (auto [i, sizes] : llvm::enumerate(all))
-    found.setArgAttr(i, pto::kSizesAttr, AffineMapAttr::get(AffineMap::get(0, 1, sizes, context)));
-  return found;
+    copy.setArgAttr(i, pto::kSizesAttr, AffineMapAttr::get(AffineMap::get(0, most.size(), sizes, context)));
+  if (top::AttentionOp attention = attention::attentionIn(copy); attention && failed(attention::checkSizes(attention)))
+    return failure();
+  return found = copy;
 }
 
 LogicalResult SizeAssigner::visit(top::LaunchOp launch) {
   if (llvm::none_of(launch.getInputs(), [&](Value input) { return analysis.isSymbolic(input); }))
     return success();
-  FailureOr<AffineExpr> scalar = scalarOf(launch);
-  if (failed(scalar))
+  func::FuncOp before = table.lookup<func::FuncOp>(launch.getKernel());
+  FailureOr<SmallVector<AffineExpr>> scalars = scalarsOf(launch, attention::attentionIn(before) != nullptr);
+  if (failed(scalars))
     return failure();
   if (launch->hasAttr(top::kComputedIndexAttr))
     return launch.emitError("reads computed indices of a size that is known at run time");
-  AffineExpr symbol = getAffineSymbolExpr(0, context);
   SmallVector<Sizes> inputs;
   for (Value input : launch.getInputs()) {
     Sizes &sizes = inputs.emplace_back(analysis.of(input));
     for (AffineExpr &size : sizes)
-      if (!isa<AffineConstantExpr>(size))
-        size = symbol * kernels::factor(size).coefficient;
+      size = inScalars(size, *scalars, numSymbols);
   }
   SmallVector<AffineExpr> values;
   for (int64_t value : greatest)
     values.push_back(getAffineConstantExpr(value, context));
-  int64_t most = cast<AffineConstantExpr>(scalar->replaceSymbols(values)).getValue();
-  func::FuncOp before = table.lookup<func::FuncOp>(launch.getKernel());
+  auto most = llvm::map_to_vector(
+      *scalars, [&](AffineExpr scalar) { return cast<AffineConstantExpr>(scalar.replaceSymbols(values)).getValue(); });
   auto kernel = specialize(launch, inputs, most);
   if (failed(kernel))
     return failure();
   launch.setKernel(kernel->getName());
-  launch.setScalarsAttr(AffineMapAttr::get(AffineMap::get(0, numSymbols, *scalar, context)));
+  launch.setScalarsAttr(AffineMapAttr::get(AffineMap::get(0, numSymbols, *scalars, context)));
   for (auto [i, result] : llvm::enumerate(launch.getResults())) {
     Sizes sizes(kernel->getArgAttrOfType<AffineMapAttr>(inputs.size() + i, pto::kSizesAttr).getValue().getResults());
     for (AffineExpr &size : sizes)
-      size = size.replaceSymbols(*scalar);
+      size = size.replaceSymbols(*scalars);
     analysis.set(result, sizes);
   }
   if (SymbolTable::symbolKnownUseEmpty(before, main))

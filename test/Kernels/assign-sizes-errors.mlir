@@ -124,21 +124,40 @@ func.func @main(%x: tensor<8x6x6x4xf32> {top.sizes = affine_map<()[s0] -> (s0, 6
 
 // -----
 
-// Rows of one head: the kernel's tiles of Q have constant extents.
-func.func private @attention(%q: tensor<1x1x8x16xf16>, %k: tensor<1x1x9x16xf16>, %y: tensor<1x1x8x16xf16>)
-    -> tensor<1x1x8x16xf16> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
-  // expected-error @below {{is an attention whose size at run time is not its batch}}
-  %0 = top.attention %q, %k, %k {scale = 1.0, q_heads = 1, kv_heads = 1}
-      : (tensor<1x1x8x16xf16>, tensor<1x1x9x16xf16>, tensor<1x1x9x16xf16>) -> tensor<1x1x8x16xf16>
-  return %0 : tensor<1x1x8x16xf16>
+func.func private @attention(%q: tensor<1x8x3x16xf16>, %y: tensor<1x8x3x16xf16>)
+    -> tensor<1x8x3x16xf16> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+  // expected-error @below {{is an attention whose heads or their depths are known at run time}}
+  %0 = top.attention %q, %q, %q {scale = 1.0, q_heads = 8, kv_heads = 8}
+      : (tensor<1x8x3x16xf16>, tensor<1x8x3x16xf16>, tensor<1x8x3x16xf16>) -> tensor<1x8x3x16xf16>
+  return %0 : tensor<1x8x3x16xf16>
 }
-func.func @main(%q: tensor<1x1x8x16xf16> {top.sizes = affine_map<()[s0] -> (1, 1, s0, 16)>}, %k: tensor<1x1x9x16xf16>)
-    -> (tensor<1x1x8x16xf16> {top.sizes = affine_map<()[s0] -> (1, 1, s0, 16)>})
+func.func @main(%q: tensor<1x8x3x16xf16> {top.sizes = affine_map<()[s0] -> (1, s0, 3, 16)>})
+    -> (tensor<1x8x3x16xf16> {top.sizes = affine_map<()[s0] -> (1, s0, 3, 16)>})
     attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
-  %e = tensor.empty() : tensor<1x1x8x16xf16>
-  %0 = top.launch @attention ins(%q, %k : tensor<1x1x8x16xf16>, tensor<1x1x9x16xf16>) outs(%e : tensor<1x1x8x16xf16>)
-      -> tensor<1x1x8x16xf16>
-  return %0 : tensor<1x1x8x16xf16>
+  %e = tensor.empty() : tensor<1x8x3x16xf16>
+  %0 = top.launch @attention ins(%q : tensor<1x8x3x16xf16>) outs(%e : tensor<1x8x3x16xf16>) -> tensor<1x8x3x16xf16>
+  return %0 : tensor<1x8x3x16xf16>
+}
+
+// -----
+
+// The rows of the bias are as far apart as there are keys.
+module attributes {pto.target_arch = "a3"} {
+  func.func private @attention(%q: tensor<1x1x4x16xf16>, %k: tensor<1x1x8x16xf16>, %b: tensor<4x8xf16>, %y: tensor<1x1x4x16xf16>)
+      -> tensor<1x1x4x16xf16> attributes {pto.kernel_kind = #pto.kernel_kind<cube>} {
+    // expected-error @below {{is an attention with a bias of rows whose length is known at run time}}
+    %0 = top.attention %q, %k, %k bias %b {scale = 1.0, q_heads = 1, kv_heads = 1}
+        : (tensor<1x1x4x16xf16>, tensor<1x1x8x16xf16>, tensor<1x1x8x16xf16>, tensor<4x8xf16>) -> tensor<1x1x4x16xf16>
+    return %0 : tensor<1x1x4x16xf16>
+  }
+  func.func @main(%q: tensor<1x1x4x16xf16>, %k: tensor<1x1x8x16xf16> {top.sizes = affine_map<()[s0] -> (1, 1, s0, 16)>},
+                  %b: tensor<4x8xf16> {top.sizes = affine_map<()[s0] -> (4, s0)>}) -> tensor<1x1x4x16xf16>
+      attributes {top.symbols = [{name = "n", least = 1, greatest = 8, multiple = 1}]} {
+    %e = tensor.empty() : tensor<1x1x4x16xf16>
+    %0 = top.launch @attention ins(%q, %k, %b : tensor<1x1x4x16xf16>, tensor<1x1x8x16xf16>, tensor<4x8xf16>)
+        outs(%e : tensor<1x1x4x16xf16>) -> tensor<1x1x4x16xf16>
+    return %0 : tensor<1x1x4x16xf16>
+  }
 }
 
 // -----

@@ -7,9 +7,9 @@
 // The kernel of the constant launch stays; the other one takes 12 rows per size.
 // CHECK: func.func private @k0(%{{.*}}: tensor<96x40xf32>, %{{.*}}: tensor<96x40xf32>)
 // CHECK: func.func private @k0_sized(%{{.*}}: tensor<96x40xf32> {pto.sizes = affine_map<()[s0] -> (s0 * 12, 40)>}, %{{.*}}: tensor<96x40xf32> {pto.sizes = affine_map<()[s0] -> (s0 * 12, 40)>})
-// CHECK-SAME: pto.greatest_size = 8
+// CHECK-SAME: pto.greatest_sizes = array<i64: 8>
 // TILED: func.func private @k0_sized
-// TILED: %[[SIZE:.*]] = pto.kernel_size greatest 8 : index
+// TILED: %[[SIZE:.*]] = pto.kernel_size 0 greatest 8 : index
 // TILED: %[[ROWS:.*]] = affine.apply #{{.*}}()[%[[SIZE]]]
 // TILED: scf.for {{.*}} to %[[ROWS]]
 // TILED: bufferization.alloc_tensor() copy({{.*}}) {memory_space = #pto.address_space<vec>} : tensor<?xf32>

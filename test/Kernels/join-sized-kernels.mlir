@@ -3,11 +3,11 @@
 
 // Tiles of all rows, and of any number of them, which the panel takes as its size.
 // CHECK: top.launch @product_sized_gelu_sized {{.*}}scalars =
-// CHECK: func.func private @product_sized_gelu_sized({{.*}}pto.greatest_size = 64 : i64, pto.handover = {{.*}}rows = array<i64: {{[0-9]+}}, 0>
+// CHECK: func.func private @product_sized_gelu_sized({{.*}}pto.greatest_sizes = array<i64: 64>, pto.handover = {{.*}}rows = array<i64: {{[0-9]+}}, 0>
 // CHECK: func.func private @product_sized_gelu_sized.panel(
-// CHECK-NOT: pto.greatest_size
+// CHECK-NOT: pto.greatest_sizes
 // CHECK: func.func private @product_sized_gelu_sized.panel1(%{{.*}}: tensor<[[ROWS:[0-9]+]]x{{[0-9]+}}xf32> {pto.sizes = affine_map<()[s0] -> (s0, {{[0-9]+}})>}
-// CHECK-SAME: pto.greatest_size = [[ROWS]]
+// CHECK-SAME: pto.greatest_sizes = array<i64: [[ROWS]]>
 
 // Both functions take the size of the launch; the vector cores choose the panel by the rows of a tile.
 // PTO: func.func private @product_sized_gelu_sized({{.*}}, %{{[a-z0-9]*}}: i64)

@@ -43,9 +43,11 @@ def test_nothing_is_read_that_is_not_there(tmp_path, mode):
             np.testing.assert_allclose(value, number, rtol=2e-2, atol=2e-2)
 
 
-def attention(path, causal):
-    """Heads of the inputs' rows, a mask of the keys of each batch, rows that see no later keys."""
-    heads, rows, depth = 2, 150, 16
+def attention(path, causal, batch="batch", rows=150, keys=None, sizes=(5, 150, 150)):
+    """Heads of the inputs' rows, a mask of the keys of each batch, rows that see no later keys. `sizes` are those of
+    the numbers that come back: batches, rows and keys."""
+    heads, depth = 2, 16
+    keys = rows if keys is None else keys
     g = Graph(7)
     split = g.constant([0, 0, heads, depth], np.int64)
     q, k, v = (g.op("Reshape", name, split) for name in ("q", "k", "v"))
@@ -58,13 +60,15 @@ def attention(path, causal):
         scores = g.op("Add", scores, "bias")
     mixed = g.op("Transpose", g.op("MatMul", g.op("Softmax", scores, axis=-1), v), perm=[0, 2, 1, 3])
     g.op("Reshape", mixed, g.constant([0, 0, heads * depth], np.int64), name="y")
-    wide = [(name, TensorProto.FLOAT, ["batch", rows, heads * depth]) for name in ("q", "k", "v")]
-    bias = [("bias", TensorProto.FLOAT, ["batch", 1, 1, rows])] if not causal else []
+    extents = {"q": rows, "k": keys, "v": keys}
+    wide = [(name, TensorProto.FLOAT, [batch, extent, heads * depth]) for name, extent in extents.items()]
+    bias = [("bias", TensorProto.FLOAT, [batch, 1, 1, keys])] if not causal else []
     g.save(path, wide + bias, ["y"])
     rng = np.random.default_rng(4)
-    feed = {name: rng.standard_normal((5, rows, heads * depth)).astype(np.float32) for name in ("q", "k", "v")}
+    counts = {"q": sizes[1], "k": sizes[2], "v": sizes[2]}
+    feed = {n: rng.standard_normal((sizes[0], c, heads * depth)).astype(np.float32) for n, c in counts.items()}
     if not causal:
-        feed["bias"] = np.where(rng.random((5, 1, 1, rows)) < 0.3, -1e4, 0).astype(np.float32)
+        feed["bias"] = np.where(rng.random((sizes[0], 1, 1, sizes[2])) < 0.3, -1e4, 0).astype(np.float32)
     return feed
 
 
@@ -87,8 +91,36 @@ def test_attention_stays_one_kernel(tmp_path, causal, cores, mode):
         assert ours.tobytes() == fixed[:batch].tobytes(), batch
 
 
-def test_attention_of_another_size_stays_products(tmp_path):
-    """Rows of Q are no batch: products and a softmax take them."""
+@pytest.mark.parametrize("mode", ["functional", "checked"])
+@pytest.mark.parametrize(("quantize", "tolerance"), [("F32", 1e-5), ("F16", 1e-2)])
+@pytest.mark.parametrize(
+    "shape",
+    [("batch", "rows", "rows"), (1, "rows", "rows"), (1, "rows", "keys"), (1, 70, "keys"), ("batch", "rows", "keys")],
+)
+def test_attention_of_several_sizes(tmp_path, shape, quantize, tolerance, mode):
+    """Its kernel takes each size as a scalar; a result has the bits that a model of fixed sizes gives it."""
+    ranges = {"batch": (1, 4, 1), "rows": (1, 300, 1), "keys": (1, 280, 1)}
+    ranges = {name: steps for name, steps in ranges.items() if name in shape}
+    attention(tmp_path / "m.onnx", False, *shape)
+    summary = convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, 3, ranges=ranges)
+    assert sorted(summary["bounded"]) == sorted(ranges) and not summary["remarks"]
+    session = InferenceSession(str(tmp_path / "all.pmodel"), mode=mode)
+    reference = ort.InferenceSession(str(tmp_path / "m.onnx"))
+    for values in ((4, 300, 280), (1, 1, 1), (2, 17, 256), (3, 256, 257), (1, 129, 64), (4, 2, 31)):
+        here = dict(zip(("batch", "rows", "keys"), values, strict=True))
+        sizes = [here.get(extent, extent) for extent in shape]
+        feed = attention(tmp_path / "same.onnx", False, sizes=sizes)
+        (ours,), (expected,) = session.run(None, feed), reference.run(None, feed)
+        np.testing.assert_allclose(ours, expected, rtol=tolerance, atol=tolerance, err_msg=str(here))
+        if mode == "functional":
+            fixed = {name: [here[name]] for name in ranges}
+            convert(tmp_path / "m.onnx", tmp_path / "fixed.pmodel", quantize, 3, sizes=fixed)
+            (same,) = InferenceSession(str(tmp_path / "fixed.pmodel")).run(None, feed)
+            assert ours.tobytes() == same.tobytes(), here
+
+
+def test_rows_of_the_query_alone(tmp_path):
+    """Rows of Q over keys that are fixed, in one kernel."""
     g = Graph(8)
     scores = g.op("MatMul", "q", g.op("Transpose", "k", perm=[0, 2, 1]))
     g.op("MatMul", g.op("Softmax", scores, axis=-1), "v", name="y")

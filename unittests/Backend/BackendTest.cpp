@@ -24,6 +24,7 @@ std::string besideTest(const std::string &file) {
 TEST(Backend, LoadsA3Once) {
   std::vector<const Processor *> seen(8);
   std::vector<std::thread> threads;
+  threads.reserve(seen.size());
   for (auto &slot : seen)
     threads.emplace_back([&slot] {
       LoadResult result = Backend::instance().load("a3");

@@ -308,6 +308,7 @@ void expectFault(TestKernel &k, const char *kind, const char *engine, const char
   for (uint32_t threads : {1u, 3u}) {
     TestDevice device(threads);
     std::vector<pto_arg> args;
+    args.reserve(k.numArgs);
     for (uint32_t i = 0; i < k.numArgs; ++i)
       args.push_back(device.upload(std::vector<float>(64)));
     ASSERT_EQ(device.run(k, args, blocks), PTO_ERROR_FAULT) << device.error();

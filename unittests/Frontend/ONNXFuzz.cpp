@@ -177,7 +177,7 @@ private:
     case 3:
       if (tensor.int64_data_size())
         return tensor.set_int64_data(pick(tensor.int64_data_size()), number(0));
-      if (tensor.raw_data().size())
+      if (!tensor.raw_data().empty())
         tensor.mutable_raw_data()->resize(pick(2 * tensor.raw_data().size()));
       return;
     case 4:

@@ -26,6 +26,7 @@ Made<T> run(std::string_view name, ElementType from,
             std::vector<std::pair<std::vector<int64_t>, std::vector<In>>> operands, ElementType to,
             const Parameters &parameters = {}) {
   std::vector<TensorView> inputs;
+  inputs.reserve(operands.size());
   for (const auto &[shape, values] : operands)
     inputs.push_back({from, shape, reinterpret_cast<const std::byte *>(values.data())});
   Made<T> made;

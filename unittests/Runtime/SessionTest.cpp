@@ -280,6 +280,7 @@ TEST_F(SessionOnCModel, ThreadsMayShareASession) {
   ASSERT_TRUE(session);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, t] {
       std::vector<float> x(64, static_cast<float>(t));

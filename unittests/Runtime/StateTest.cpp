@@ -227,6 +227,7 @@ TEST_P(StateOnCModel, TwoRunsOnOneStateAreAnError) {
   auto state = session->newState();
   std::atomic<int> done = 0, refused = 0;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       std::vector<float> x(6, 1);

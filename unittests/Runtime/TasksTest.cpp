@@ -192,6 +192,7 @@ std::vector<uint64_t> coreTimes(const KernelDesc &desc, size_t cores) {
   std::vector<float> zeros(1024);
   EXPECT_TRUE((*device)->copyToDevice(buffer->address(), zeros.data(), 4096));
   std::vector<pto_arg> arguments;
+  arguments.reserve(desc.numArgs);
   for (uint32_t i = 0; i < desc.numArgs; ++i)
     arguments.push_back({buffer->address() + 512 * i, 24});
   auto seconds = (*device)->timedLaunch(*kernel, desc.blocks, cores, arguments);

@@ -8,9 +8,16 @@
 
 namespace pto_mlir::attention {
 
+/// The attention that a kernel on tensors consists of; null if it is another one.
+top::AttentionOp attentionIn(mlir::func::FuncOp kernel);
+
 /// Whether build-attention-kernels can build `op` as one kernel for `architecture`; where it cannot, `reason` says why
 /// and the op is to be decomposed.
 bool canBuild(top::AttentionOp op, llvm::StringRef architecture, std::string *reason = nullptr);
+
+/// Whether it can with the extents of the kernel of `op` that are known at run time (pto.sizes); an error on `op` where
+/// it cannot.
+mlir::LogicalResult checkSizes(top::AttentionOp op);
 
 } // namespace pto_mlir::attention
 

@@ -159,7 +159,7 @@ LogicalResult KernelConverter::run() {
     return failure();
   eraseMemrefs();
   auto greatest = func->getAttrOfType<IntegerAttr>(pto::kGreatestRowsAttr);
-  pto::takeKernelSize(func);
+  pto::takeKernelSizes(func);
   lowerAffineOps(func);
   distributeKernel(func, numBlocks, greatest ? std::optional(greatest.getInt()) : std::nullopt);
   return success();

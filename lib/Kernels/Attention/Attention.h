@@ -26,10 +26,9 @@ struct Attention {
   std::optional<unsigned> lengths; ///< argument: keys per batch
   std::optional<Matrix> sinks;     ///< one row: a score more in each head's sum
   int64_t headsOfBatch = 1;        ///< of Q
-  /// Heads of all batches that are known at run time: so many times the launch's scalar; 0: they are problem.heads.
-  int64_t headsPerSize = 0;
-  int64_t greatestSize = 0; ///< of that scalar
-  int64_t group = 1;        ///< heads of Q per head of K and V
+  int64_t group = 1;               ///< heads of Q per head of K and V
+  /// Extents that are known at run time, as products of the launch's scalars; null: those of `problem`.
+  mlir::AffineExpr batches, queries, keys;
   double scale = 1, softcap = 0;
   std::optional<int64_t> offset;        ///< of row 0 of Q among the keys; else the last row sees the last key
   std::optional<int64_t> before, after; ///< keys that a row sees before and after its position; all without
@@ -43,7 +42,20 @@ std::optional<Attention> matchAttention(top::AttentionOp op, llvm::StringRef arc
 
 /// How operand 0, 1 or 2 of `op` (Q, K, V) lies in the tensor `root`, which it is or is a view of: a block for each
 /// head of all batches. Nothing where rows of a head are scattered.
-std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, mlir::Value root);
+std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, mlir::Value root,
+                                   cube::ShapeOf shapeOf = cube::staticShapeOf);
+/// What operand `operand` is a view of: itself, or in a kernel the argument that it is read from in place.
+mlir::Value rootOf(top::AttentionOp op, unsigned operand);
+/// The same of the result, a tensor of `shape`.
+std::optional<Matrix> resultHeads(top::AttentionOp op, llvm::ArrayRef<int64_t> shape);
+/// The bias of `shape`, of four dimensions, as a matrix with a block for each head of all batches, as it is broadcast.
+Matrix biasHeads(top::AttentionOp op, llvm::ArrayRef<int64_t> shape);
+/// The shape of `type` with ones in front.
+llvm::SmallVector<int64_t> fourDimensions(llvm::ArrayRef<int64_t> shape);
+
+/// Reads what is known at run time off the kernel's arguments (pto.sizes). An error in words for the user where an
+/// extent is at a place that no instruction reads so.
+mlir::LogicalResult matchSizes(mlir::func::FuncOp kernel, top::AttentionOp op, Attention &attention);
 
 /// What a kernel hands from core to core: scores and sums to the vector cores, weights to the cube core.
 struct Rings {

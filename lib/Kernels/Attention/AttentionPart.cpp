@@ -14,8 +14,11 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
     : e(func), a(attention), t(tiling), rings(rings), block(e.constant(0)), blocks(e.constant(cores)),
       heads(e.constant(attention.problem.heads)) {
   e.cores = cores;
-  if (a.headsPerSize)
-    heads = e.mul(e.kernelSize(a.greatestSize), a.headsPerSize);
+  if (a.batches)
+    heads = e.mul(e.size(a.batches), a.headsOfBatch);
+  queries = a.queries ? e.size(a.queries) : e.constant(a.problem.queries);
+  keys = a.keys ? e.size(a.keys) : e.constant(a.problem.keys);
+  unitsOfHead = e.div(e.add(queries, e.constant(t.rows - 1)), t.rows);
   if (cores != 1)
     block =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
@@ -25,8 +28,8 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
 }
 
 void AttentionPart::setKeys(Unit &unit) {
-  const AttentionProblem &p = a.problem;
-  unit.firstTile = e.constant(0), unit.endTile = e.constant(t.tiles(p)), unit.length = e.constant(p.keys);
+  unit.firstTile = e.constant(0), unit.endTile = e.div(e.add(keys, e.constant(t.keys - 1)), t.keys);
+  unit.length = keys;
   if (a.lengths) {
     Value given = e.b.create<pto::LoadScalarOp>(e.loc, e.b.getI32Type(), e.argument(*a.lengths),
                                                 e.value(e.div(unit.head, a.headsOfBatch)));
@@ -34,7 +37,7 @@ void AttentionPart::setKeys(Unit &unit) {
     unit.length = e.max(e.min(number, unit.length), e.constant(0));
     unit.endTile = e.div(e.add(unit.length, e.constant(t.keys - 1)), t.keys);
   }
-  unit.offset = a.offset ? e.constant(*a.offset) : e.sub(unit.length, e.constant(p.queries));
+  unit.offset = a.offset ? e.constant(*a.offset) : e.sub(unit.length, queries);
   // Positions of the keys that the first and the last row see.
   if (a.after) {
     Ix last = e.add(e.add(e.add(unit.row, unit.rows), unit.offset), e.constant(*a.after));
@@ -48,24 +51,22 @@ void AttentionPart::setKeys(Unit &unit) {
 }
 
 AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
-  int64_t perHead = ceilDiv(a.problem.queries, t.rows);
   Unit unit;
   unit.exists = exists;
   unit.turn = e.rem(e.div(index, blocks), 2);
   Ix number = unitOf(index);
-  unit.head = e.div(number, perHead);
-  unit.row = e.mul(e.rem(number, perHead), t.rows);
-  unit.rows = e.extent(unit.row, t.rows, a.problem.queries);
+  unit.head = e.div(number, unitsOfHead);
+  unit.row = e.mul(e.rem(number, unitsOfHead), t.rows);
+  unit.rows = e.extent(unit.row, t.rows, queries);
   setKeys(unit);
   unit.firstTile = e.mul(unit.firstTile, exists);
   unit.endTile = e.mul(unit.endTile, exists);
   return unit;
 }
 
-Ix AttentionPart::countUnits() { return e.mul(heads, ceilDiv(a.problem.queries, t.rows)); }
+Ix AttentionPart::countUnits() { return e.mul(heads, unitsOfHead); }
 
 Ix AttentionPart::unitOf(Ix index) {
-  int64_t perHead = ceilDiv(a.problem.queries, t.rows);
   Ix units = countUnits(), one = e.constant(1);
   // A unit that does not exist is like the first or the last one, without tiles.
   auto inside = [&](Ix x) { return e.max(e.min(x, e.sub(units, one)), e.constant(0)); };
@@ -77,8 +78,8 @@ Ix AttentionPart::unitOf(Ix index) {
   Ix back = e.rem(e.sub(e.sub(rounds, one), e.div(index, e.cores)), 2);
   Ix mirror = e.sub(e.constant(e.cores - 1), e.mul(block, 2));
   Ix rank = inside(isConstantIntValue(rounds, 1) ? index : e.add(index, e.mul(back, mirror)));
-  Ix last = e.sub(e.constant(perHead - 1), e.div(rank, heads));
-  return e.add(e.mul(e.rem(rank, heads), perHead), last);
+  Ix last = e.sub(e.sub(unitsOfHead, one), e.div(rank, heads));
+  return e.add(e.mul(e.rem(rank, heads), unitsOfHead), last);
 }
 
 void AttentionPart::forUnits() {
@@ -122,7 +123,7 @@ Value AttentionPart::alloc(int32_t buffers, pto::TileBufType type) {
 
 Ix AttentionPart::keysOf(Ix tile) {
   Ix first = e.mul(tile, t.keys);
-  return a.lengths ? e.min(e.constant(t.keys), e.sub(u.length, first)) : e.extent(first, t.keys, a.problem.keys);
+  return a.lengths ? e.min(e.constant(t.keys), e.sub(u.length, first)) : e.extent(first, t.keys, keys);
 }
 
 void AttentionPart::unlessZero(Ix count, bool sure, llvm::function_ref<void()> body) {

@@ -60,7 +60,7 @@ protected:
   Ix keysOf(Ix tile);
   /// Has each tile more than `keys` keys?
   bool alwaysMoreKeys(int64_t keys) const {
-    return !a.lengths && a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys;
+    return !a.lengths && !a.keys && a.problem.keys - (t.tiles(a.problem) - 1) * t.keys > keys;
   }
 
   Emitter e;
@@ -80,8 +80,10 @@ private:
   Unit unitAt(Ix index, Ix exists);
   Ix countUnits();
   void setKeys(Unit &unit);
-  Ix blocks; ///< of the launch
-  Ix heads;  ///< of Q, in all batches
+  Ix blocks;        ///< of the launch
+  Ix heads;         ///< of Q, in all batches
+  Ix queries, keys; ///< of a head
+  Ix unitsOfHead;
 };
 
 } // namespace pto_mlir::attention

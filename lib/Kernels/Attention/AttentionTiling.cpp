@@ -5,6 +5,7 @@
 #include "pto_mlir/ISA/Table.h"
 
 #include <algorithm>
+#include <vector>
 
 namespace pto_mlir::attention {
 
@@ -16,7 +17,7 @@ constexpr int64_t kBox = 16;  // rows and columns of a fractal
 constexpr int64_t kRowsOfTile = 128;
 /// Cost ratio of a unit whose rows are known at run time to one with constant rows.
 constexpr int64_t kRagged = 108, kWhole = 100;
-constexpr int64_t kMaxRows = 128, kMinRows = 32, kRowStep = 8, kMaxKeys = 256;
+constexpr int64_t kMaxRows = 128, kMinRows = 32, kRowStep = 8;
 
 /// Bytes of two tiles of each kind, which share their memory when they have one type.
 int64_t pooled(int64_t first, int64_t second, bool sameType) {
@@ -25,22 +26,28 @@ int64_t pooled(int64_t first, int64_t second, bool sameType) {
 
 int64_t wide(int64_t columns) { return roundUp(columns, kBox); }
 
-/// The tiling with units of at most `rows` rows and tiles of at most `keys` keys; products take what L0 holds.
-std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLimits &limits, int64_t rows,
-                                   int64_t keys) {
+/// What decides the order of sums: keys of a tile, and steps of its two products. Several are tried, the first ones
+/// first.
+struct Steps {
+  std::vector<int64_t> keys, scores, sums;
+};
+
+/// The tiling with units of at most `rows` rows; products take what L0 holds.
+std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLimits &limits, int64_t rows, int64_t keys,
+                                   const Steps &steps) {
   AttentionTiling t;
   // Units of a head differ by as little as can be.
   t.rows = ceilDiv(p.queries, ceilDiv(p.queries, rows));
   t.box = roundUp(t.rows, kBox);
   t.chunk = ceilDiv(t.rows, limits.vectorCores * kHalves);
   t.chunkBox = roundUp(t.chunk, 32 / kFloat);
-  // Halves of a tile's columns are whole blocks of 32 bytes.
-  t.keys = std::min(keys, roundUp(p.keys, p.keys > 64 ? 64 : 2 * kBox));
+  // Halves of a tile's columns are whole blocks of 32 bytes, and the tile whole steps.
+  t.keys = std::min(keys, roundUp(p.keys, p.keys > 64 ? std::max<int64_t>(64, steps.sums.front()) : 2 * kBox));
   if (ubBytes(p, t) > limits.ub)
     return std::nullopt;
   for (int64_t columns : {128, 64, 32, 16})
-    for (int64_t depth : {128, 64, 32, 16})
-      for (int64_t sum : {128, 64, 32, 16}) {
+    for (int64_t depth : steps.scores)
+      for (int64_t sum : steps.sums) {
         t.scoreKeys = std::min(columns, t.keys);
         t.scoreStep = std::min(depth, wide(p.depth));
         t.sumStep = std::min({sum, t.keys, std::max<int64_t>(64, wide(p.valueDepth))});
@@ -49,6 +56,19 @@ std::optional<AttentionTiling> cut(const AttentionProblem &p, const AttentionLim
             l1Bytes(p, t) <= limits.l1)
           return t;
       }
+  return std::nullopt;
+}
+
+/// Those that fit the most rows, whatever the numbers of queries and keys: their results are the same.
+std::optional<Steps> chooseSteps(AttentionProblem p, const AttentionLimits &limits) {
+  const Steps all{{256, 128, 64}, {128, 64, 32, 16}, {128, 64, 32, 16}};
+  p.keys = all.keys.front();
+  for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
+    p.queries = rows;
+    for (int64_t keys : all.keys)
+      if (auto t = cut(p, limits, rows, keys, all))
+        return Steps{{t->keys}, {t->scoreStep}, {t->sumStep}};
+  }
   return std::nullopt;
 }
 
@@ -96,12 +116,17 @@ int64_t l0cBytes(const AttentionProblem &p, const AttentionTiling &t) {
 }
 
 std::optional<AttentionTiling> chooseAttentionTiling(const AttentionProblem &p, const AttentionLimits &limits) {
+  std::optional<Steps> steps = chooseSteps(p, limits);
+  if (!steps)
+    return std::nullopt;
+  AttentionProblem wide = p; // tiles of few keys may share less of L0
+  wide.keys = steps->keys.front();
   std::optional<AttentionTiling> best;
   int64_t least = 0;
   for (int64_t rows = kMaxRows; rows >= kMinRows; rows -= kRowStep) {
-    std::optional<AttentionTiling> found;
-    for (int64_t keys = kMaxKeys; keys >= 64 && !found; keys /= 2)
-      found = cut(p, limits, rows, keys);
+    std::optional<AttentionTiling> found = cut(p, limits, rows, wide.keys, *steps);
+    if (!found)
+      found = cut(wide, limits, rows, wide.keys, *steps);
     if (!found)
       continue;
     bool even = p.queries % found->rows == 0 && found->chunk == found->chunkBox;

@@ -1,7 +1,6 @@
 //===- BuildAttentionKernels.cpp - the build-attention-kernels pass -------===//
 
 #include "../CheckLaunch.h"
-#include "../Sizes/SizeAnalysis.h"
 #include "Attention.h"
 
 #include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
@@ -29,22 +28,7 @@ top::AttentionOp attentionOf(func::FuncOp func) {
   if (func.isExternal() || !func->hasAttr(pto::kKernelKindAttr) ||
       !llvm::all_of(func.getArgumentTypes(), llvm::IsaPred<RankedTensorType>))
     return nullptr;
-  auto ops = func.getBody().front().getOps<top::AttentionOp>();
-  return ops.empty() ? top::AttentionOp() : *ops.begin();
-}
-
-/// Reads how many heads there are at run time off the kernel's arguments (pto.sizes).
-LogicalResult matchSizes(func::FuncOp kernel, top::AttentionOp op, attention::Attention &attention) {
-  auto greatest = kernel->getAttrOfType<IntegerAttr>(pto::kGreatestSizeAttr);
-  if (!greatest)
-    return success();
-  kernels::SizeAnalysis analysis(kernel);
-  for (Operation &step : kernel.getBody().front())
-    if (failed(analysis.visit(&step)))
-      return failure();
-  attention.greatestSize = greatest.getInt();
-  attention.headsPerSize = kernels::factor(analysis.of(op.getOutput())[0]).coefficient * attention.headsOfBatch;
-  return success();
+  return attention::attentionIn(func);
 }
 
 class BuildAttentionKernelsPass : public impl::BuildAttentionKernelsBase<BuildAttentionKernelsPass> {
@@ -72,7 +56,7 @@ private:
     auto attention = attention::matchAttention(op, target.name, inputs + numRings, &reason);
     if (!attention)
       return op.emitOpError("has no kernel: ") << reason << "; convert-top-to-linalg decomposes it";
-    if (failed(matchSizes(kernel, op, *attention)))
+    if (failed(attention::matchSizes(kernel, op, *attention)))
       return failure();
     // A net's output leaves as f32.
     attention->out.element = getElementTypeOrSelf(kernel.getArgumentTypes().back());
@@ -104,8 +88,8 @@ private:
     attention::buildCubePart(kernel, *attention, *tiling, rings, numCores);
     clearBody(vector, pointers);
     attention::buildVectorPart(vector, *attention, *tiling, rings, numCores);
-    pto::takeKernelSize(kernel);
-    pto::takeKernelSize(vector);
+    pto::takeKernelSizes(kernel);
+    pto::takeKernelSizes(vector);
     return success();
   }
 

@@ -4,12 +4,15 @@
 
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 
+#include <numeric>
+
 using namespace mlir;
 
 namespace pto_mlir::attention {
 
-/// What `value` is a view of: itself, or in a kernel the argument that it is read from in place.
-static Value rootOf(Value value, bool inKernel) {
+Value rootOf(top::AttentionOp op, unsigned operand) {
+  Value value = op->getOperand(operand);
+  bool inKernel = op->getParentOfType<func::FuncOp>()->hasAttr(pto::kKernelKindAttr);
   while (inKernel && cube::isView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value;
@@ -22,16 +25,16 @@ static unsigned argumentOf(Value value) {
   return argument ? argument.getArgNumber() : 0;
 }
 
-static std::optional<cube::StridedView> viewThrough(Value value, Value root) {
+static std::optional<cube::StridedView> viewThrough(Value value, Value root, cube::ShapeOf shapeOf) {
   if (value == root)
-    return cube::contiguous(cast<ShapedType>(value.getType()).getShape());
+    return cube::contiguous(shapeOf(value));
   Operation *step = value.getDefiningOp();
-  std::optional<cube::StridedView> source = viewThrough(step->getOperand(0), root);
-  return source ? cube::viewOfResult(step, *source) : std::nullopt;
+  std::optional<cube::StridedView> source = viewThrough(step->getOperand(0), root, shapeOf);
+  return source ? cube::viewOfResult(step, *source, shapeOf) : std::nullopt;
 }
 
 static std::optional<Matrix> headsOf(cube::StridedView view, StringRef layout, int64_t heads, int64_t depth,
-                                     Value root) {
+                                     int64_t elements) {
   // [heads of all batches, rows, depth]
   cube::StridedView blocks;
   blocks.offset = view.offset;
@@ -49,14 +52,11 @@ static std::optional<Matrix> headsOf(cube::StridedView view, StringRef layout, i
   if (batch.size() == 2 && batch[0].stride == batch[1].size * batch[1].stride)
     batch = {{batch[0].size * batch[1].size, batch[1].stride}};
   blocks.dims = {batch, view.dims[view.dims.size() - 2], last};
-  auto type = cast<RankedTensorType>(root.getType());
-  std::optional<cube::BlockMatrix> found = cube::asBlocks(blocks, type.getNumElements());
+  std::optional<cube::BlockMatrix> found = cube::asBlocks(blocks, elements);
   if (!found)
     return std::nullopt;
   Matrix matrix;
-  matrix.arg = argumentOf(root);
-  matrix.element = type.getElementType();
-  matrix.rows = type.getNumElements() / found->pitch;
+  matrix.rows = elements / found->pitch;
   matrix.cols = found->pitch;
   matrix.outerRows = found->outerRows, matrix.outerCols = found->outerCols;
   matrix.inner = found->inner, matrix.innerRows = found->innerRows, matrix.innerCols = found->innerCols;
@@ -64,14 +64,29 @@ static std::optional<Matrix> headsOf(cube::StridedView view, StringRef layout, i
   return matrix;
 }
 
-std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, Value root) {
+static int64_t product(ArrayRef<int64_t> shape) {
+  return std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
+}
+
+std::optional<Matrix> operandHeads(top::AttentionOp op, unsigned operand, Value root, cube::ShapeOf shapeOf) {
   auto extents = op.getExtents();
   std::tuple<StringRef, uint64_t, int64_t> parts[] = {{op.getQLayout(), op.getQHeads(), extents.depth},
                                                       {op.getKLayout(), op.getKvHeads(), extents.depth},
                                                       {op.getVLayout(), op.getKvHeads(), extents.valueDepth}};
   auto [layout, heads, depth] = parts[operand];
-  std::optional<cube::StridedView> view = viewThrough(op->getOperand(operand), root);
-  return view ? headsOf(*view, layout, heads, depth, root) : std::nullopt;
+  std::optional<cube::StridedView> view = viewThrough(op->getOperand(operand), root, shapeOf);
+  std::optional<Matrix> matrix = view ? headsOf(*view, layout, heads, depth, product(shapeOf(root))) : std::nullopt;
+  if (matrix)
+    matrix->arg = argumentOf(root), matrix->element = getElementTypeOrSelf(root.getType());
+  return matrix;
+}
+
+std::optional<Matrix> resultHeads(top::AttentionOp op, ArrayRef<int64_t> shape) {
+  auto matrix = headsOf(cube::contiguous(shape), op.getResultLayout(), op.getQHeads(), op.getExtents().valueDepth,
+                        product(shape));
+  if (matrix)
+    matrix->element = getElementTypeOrSelf(op.getType());
+  return matrix;
 }
 
 /// Why `op` has no kernel whatever its sizes; "" if it may have one.
@@ -85,26 +100,33 @@ static std::string refusal(top::AttentionOp op) {
   return "";
 }
 
-/// The bias as a matrix with a block for each head of all batches, as it is broadcast. False where no instruction reads
-/// it so.
-static bool readBias(top::AttentionOp op, unsigned argument, Attention &a) {
-  auto type = cast<RankedTensorType>(op.getBias().getType());
-  SmallVector<int64_t> shape(4 - type.getRank(), 1);
-  llvm::append_range(shape, type.getShape());
-  const AttentionProblem &p = a.problem;
-  a.biasByRow = shape[2] > 1;
-  Type element = type.getElementType();
-  if (shape[3] != p.keys || (element != a.element && (a.biasByRow || !element.isF32())))
-    return false;
+SmallVector<int64_t> fourDimensions(ArrayRef<int64_t> shape) {
+  SmallVector<int64_t> four(4 - shape.size(), 1);
+  llvm::append_range(four, shape);
+  return four;
+}
+
+Matrix biasHeads(top::AttentionOp op, ArrayRef<int64_t> shape) {
   Matrix bias;
-  bias.arg = argument;
-  bias.element = element;
+  bias.arg = argumentOf(op.getBias());
+  bias.element = getElementTypeOrSelf(op.getBias().getType());
   bias.rows = shape[0] * shape[1] * shape[2];
   bias.cols = shape[3];
-  bias.inner = a.headsOfBatch;
+  bias.inner = op.getQHeads();
   bias.outerRows = shape[0] > 1 ? shape[1] * shape[2] : 0;
   bias.innerRows = shape[1] > 1 ? shape[2] : 0;
-  a.bias = bias;
+  return bias;
+}
+
+/// False where no instruction reads the bias as it is broadcast.
+static bool readBias(top::AttentionOp op, Attention &a) {
+  auto type = cast<RankedTensorType>(op.getBias().getType());
+  SmallVector<int64_t> shape = fourDimensions(type.getShape());
+  a.biasByRow = shape[2] > 1;
+  Type element = type.getElementType();
+  if (shape[3] != a.problem.keys || (element != a.element && (a.biasByRow || !element.isF32())))
+    return false;
+  a.bias = biasHeads(op, shape);
   return true;
 }
 
@@ -129,7 +151,7 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
   p.bytes = a.element.getIntOrFloatBitWidth() / 8;
   a.group = heads / kvHeads;
   a.headsOfBatch = heads;
-  if (op.getBias() && !readBias(op, argumentOf(op.getBias()), a)) {
+  if (op.getBias() && !readBias(op, a)) {
     if (reason)
       *reason = "the bias is of another type than Q, or has one column for all keys";
     return std::nullopt;
@@ -152,12 +174,10 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
     a.after = 0;
   a.scale = op.getScale().convertToDouble();
   // Before outlining an operand is a tensor of its own; which views are read in place is decided later.
-  bool inKernel = op->getParentOfType<func::FuncOp>()->hasAttr(pto::kKernelKindAttr);
   std::optional<Matrix> parts[3], result;
   for (unsigned i = 0; i < 3; ++i)
-    parts[i] = operandHeads(op, i, rootOf(op->getOperand(i), inKernel));
-  result =
-      headsOf(cube::contiguous(op.getType().getShape()), op.getResultLayout(), heads, p.valueDepth, op.getOutput());
+    parts[i] = operandHeads(op, i, rootOf(op, i));
+  result = resultHeads(op, op.getType().getShape());
   if (!parts[0] || !parts[1] || !parts[2] || !result) {
     if (reason)
       *reason = "the rows of a head are scattered in memory";
@@ -173,6 +193,11 @@ std::optional<Attention> matchAttention(top::AttentionOp op, StringRef architect
     return std::nullopt;
   }
   return a;
+}
+
+top::AttentionOp attentionIn(func::FuncOp kernel) {
+  auto ops = kernel.getBody().front().getOps<top::AttentionOp>();
+  return ops.empty() ? top::AttentionOp() : *ops.begin();
 }
 
 bool canBuild(top::AttentionOp op, StringRef architecture, std::string *reason) {

@@ -80,9 +80,9 @@ private:
   void enterRows() {
     const AttentionProblem &p = a.problem;
     int64_t least = p.queries - (ceilDiv(p.queries, t.rows) - 1) * t.rows, shares = e.arch.vectorCores * kHalves;
-    sure = least > (shares - 1) * t.chunk;
+    sure = !a.queries && least > (shares - 1) * t.chunk;
     for (int64_t half = 0; half < kHalves; ++half)
-      count[half] = p.queries % t.rows == 0 && t.rows == shares * t.chunk
+      count[half] = !a.queries && p.queries % t.rows == 0 && t.rows == shares * t.chunk
                         ? e.constant(t.chunk)
                         : e.max(e.min(e.constant(t.chunk), e.sub(u.rows, local[half])), e.constant(0));
   }
@@ -191,7 +191,8 @@ private:
   void loadBias(Ix tile, Ix keys) {
     if (!a.bias)
       return;
-    Ix column = e.mul(tile, t.keys), first = e.rowOf(*a.bias, u.head), one = e.constant(1);
+    Ix column = e.add(e.colOf(*a.bias, u.head), e.mul(tile, t.keys)), first = e.rowOf(*a.bias, u.head);
+    Ix one = e.constant(1);
     if (a.biasByRow)
       return forHalves([&](int64_t half) {
         e.load(e.part(*a.bias, e.add(e.add(first, u.row), local[half]), column, count[half], keys),

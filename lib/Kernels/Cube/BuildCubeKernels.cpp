@@ -86,7 +86,7 @@ private:
       replaceBody(twin, *contraction, tiling, cube::buildWindowKernel);
     }
     replaceBody(kernel, *contraction, tiling, cube::buildKernel);
-    pto::takeKernelSize(kernel);
+    pto::takeKernelSizes(kernel);
     return success();
   }
 
@@ -142,8 +142,8 @@ private:
     cube::buildProducer(kernel, contraction, tiling, numCores, *handover);
     clearBody(vector, handover->types);
     cube::buildFollower(vector, contraction, tiling, numCores, *handover);
-    pto::takeKernelSize(kernel);
-    pto::takeKernelSize(vector);
+    pto::takeKernelSizes(kernel);
+    pto::takeKernelSizes(vector);
     for (func::FuncOp panel : handover->panels)
       panel.erase();
     return success();

@@ -28,6 +28,8 @@ struct Matrix {
   int64_t outerRows = 0, outerCols = 0;
   int64_t inner = 1, innerRows = 0, innerCols = 0;
   int64_t firstRow = 0, firstCol = 0;
+  /// Steps that are known at run time, as products of the launch's scalars; null: the numbers above.
+  mlir::AffineExpr outerRowsSize, innerRowsSize, outerColsSize;
   /// The matrix in memory is the transpose of the operand.
   bool transposed = false;
 };
@@ -42,7 +44,6 @@ struct Contraction {
   /// Rows of the left operand, or products, that are known at run time: so many times the launch's scalar; 0: they are
   /// problem.m, problem.outer.
   int64_t rowsPerSize = 0, outerPerSize = 0;
-  int64_t greatestSize = 0; ///< of that scalar
   /// Set when `right` is a filter that must be packed at compile time.
   std::optional<FilterShape> packFilter;
   FilterLayout filterLayout = FilterLayout::HWCF;

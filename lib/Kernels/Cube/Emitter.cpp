@@ -107,8 +107,34 @@ Ix Emitter::extent(Ix start, int64_t block, Ix total) {
   return min(constant(block), sub(total, start));
 }
 
-Ix Emitter::kernelSize(int64_t greatest) {
-  return b.create<pto::KernelSizeOp>(loc, b.getIndexType(), greatest).getResult();
+Ix Emitter::kernelSize(unsigned number) {
+  auto greatest = func->getAttrOfType<DenseI64ArrayAttr>(pto::kGreatestSizesAttr);
+  return b.create<pto::KernelSizeOp>(loc, b.getIndexType(), number, greatest[number]).getResult();
+}
+
+Ix Emitter::size(AffineExpr expr) {
+  if (auto fixed = dyn_cast<AffineConstantExpr>(expr))
+    return constant(fixed.getValue());
+  if (Value made = sizes.lookup(expr))
+    return made;
+  OpBuilder::InsertionGuard guard(b);
+  if (lastSize)
+    b.setInsertionPointAfter(lastSize);
+  else
+    b.setInsertionPointToStart(&func.getBody().front());
+  Ix made;
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    made = kernelSize(symbol.getPosition());
+  } else {
+    auto product = cast<AffineBinaryOpExpr>(expr);
+    Ix left = size(product.getLHS()), right = size(product.getRHS());
+    b.setInsertionPointAfter(lastSize);
+    made = mul(left, right);
+  }
+  Value result = cast<Value>(made);
+  lastSize = result.getDefiningOp();
+  sizes[expr] = result;
+  return made;
 }
 
 Value Emitter::value(Ix x) {
@@ -228,12 +254,15 @@ Value Emitter::partition(Value view, ArrayRef<Ix> offsets, ArrayRef<Ix> sizes) {
 }
 
 Ix Emitter::rowOf(const Matrix &m, Ix outer) {
-  Ix row = add(mul(div(outer, m.inner), m.outerRows), mul(rem(outer, m.inner), m.innerRows));
+  Ix outerRows = m.outerRowsSize ? size(m.outerRowsSize) : constant(m.outerRows);
+  Ix innerRows = m.innerRowsSize ? size(m.innerRowsSize) : constant(m.innerRows);
+  Ix row = add(mul(div(outer, m.inner), outerRows), mul(rem(outer, m.inner), innerRows));
   return add(row, constant(m.firstRow));
 }
 
 Ix Emitter::colOf(const Matrix &m, Ix outer) {
-  Ix col = add(mul(div(outer, m.inner), m.outerCols), mul(rem(outer, m.inner), m.innerCols));
+  Ix outerCols = m.outerColsSize ? size(m.outerColsSize) : constant(m.outerCols);
+  Ix col = add(mul(div(outer, m.inner), outerCols), mul(rem(outer, m.inner), m.innerCols));
   return add(col, constant(m.firstCol));
 }
 

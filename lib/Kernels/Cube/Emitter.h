@@ -48,8 +48,10 @@ public:
   /// As an operand; constants are made once, at the head of the function.
   mlir::Value value(Ix x);
 
-  /// The launch's scalar, at most `greatest`.
-  Ix kernelSize(int64_t greatest);
+  /// A scalar of the launch (pto.greatest_sizes).
+  Ix kernelSize(unsigned number);
+  /// A product of constants and symbols, which are the launch's scalars; made once, at the head of the function.
+  Ix size(mlir::AffineExpr expr);
 
   using Body = llvm::function_ref<void(Ix)>;
   /// for (i = 0; i < bound; i += step); no loop for at most one known trip.
@@ -98,6 +100,8 @@ private:
 
   mlir::func::FuncOp func;
   llvm::DenseMap<int64_t, mlir::Value> constants;
+  llvm::DenseMap<mlir::AffineExpr, mlir::Value> sizes;
+  mlir::Operation *lastSize = nullptr; ///< behind which sizes are made
   /// By argument, row pitch and kind of view (an argument has one rank).
   llvm::DenseMap<std::pair<unsigned, int64_t>, mlir::Value> views;
 };

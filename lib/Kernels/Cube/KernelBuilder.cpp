@@ -34,7 +34,7 @@ public:
              : p.patches ? makePatchSource(e, c, t)
                          : makePlainSource(e, c, t, !follows)) {
     e.cores = cores;
-    products = c.outerPerSize ? e.mul(e.kernelSize(c.greatestSize), c.outerPerSize) : e.constant(p.outer);
+    products = c.outerPerSize ? e.mul(e.kernelSize(0), c.outerPerSize) : e.constant(p.outer);
   }
 
   void run() {

@@ -15,8 +15,7 @@ static bool isProduct(linalg::LinalgOp op) {
 }
 
 LogicalResult matchSizes(func::FuncOp func, Contraction &contraction) {
-  auto greatest = func->getAttrOfType<IntegerAttr>(pto::kGreatestSizeAttr);
-  if (!greatest)
+  if (!func->hasAttr(pto::kGreatestSizesAttr))
     return success();
   kernels::SizeAnalysis analysis(func);
   kernels::Sizes loops;
@@ -30,7 +29,6 @@ LogicalResult matchSizes(func::FuncOp func, Contraction &contraction) {
   std::optional<int64_t> symbolic = kernels::symbolicRow(loops);
   if (loops.empty() || !symbolic || *symbolic < 0 || loops.size() - *symbolic < 3)
     return func.emitError("is a product whose size at run time is neither its rows nor their number of products");
-  contraction.greatestSize = greatest.getInt();
   int64_t perSize = kernels::factor(loops[*symbolic]).coefficient;
   (loops.size() - *symbolic == 3 ? contraction.rowsPerSize : contraction.outerPerSize) = perSize;
   return success();

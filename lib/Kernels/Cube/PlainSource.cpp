@@ -13,7 +13,7 @@ public:
   PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads)
       : e(e), c(c), t(t), loads(loads), m(e.constant(c.problem.m)) {
     if (c.rowsPerSize)
-      m = e.mul(e.kernelSize(c.greatestSize), c.rowsPerSize);
+      m = e.mul(e.kernelSize(0), c.rowsPerSize);
   }
 
   Ix numBlocks() const override { return e.div(e.add(m, e.constant(t.blockM - 1)), t.blockM); }

@@ -10,7 +10,9 @@ using namespace mlir;
 
 namespace pto_mlir::cube {
 
-static ArrayRef<int64_t> shapeOf(Value value) { return cast<RankedTensorType>(value.getType()).getShape(); }
+SmallVector<int64_t> staticShapeOf(Value value) {
+  return llvm::to_vector(cast<RankedTensorType>(value.getType()).getShape());
+}
 
 bool isMovingView(Operation *op) {
   if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op))
@@ -100,7 +102,7 @@ static std::optional<StridedView> expand(const StridedView &view, ArrayRef<Reass
   return result;
 }
 
-std::optional<StridedView> viewOfResult(Operation *op, const StridedView &source) {
+std::optional<StridedView> viewOfResult(Operation *op, const StridedView &source, ShapeOf shapeOf) {
   if (auto reshape = dyn_cast<tensor::CollapseShapeOp>(op))
     return collapse(source, reshape.getReassociationIndices());
   if (auto reshape = dyn_cast<tensor::ExpandShapeOp>(op)) {
@@ -134,7 +136,7 @@ std::optional<StridedView> viewOfSource(Operation *op, const StridedView &result
   if (auto reshape = dyn_cast<tensor::CollapseShapeOp>(op)) {
     if (reshape.getReassociationIndices().empty())
       return std::nullopt;
-    return expand(result, reshape.getReassociationIndices(), shapeOf(reshape.getSrc()));
+    return expand(result, reshape.getReassociationIndices(), staticShapeOf(reshape.getSrc()));
   }
   if (auto transpose = dyn_cast<linalg::TransposeOp>(op))
     return StridedView{result.offset,

@@ -46,8 +46,12 @@ bool isMovingView(mlir::Operation *op);
 
 /// A whole contiguous tensor of that shape.
 StridedView contiguous(llvm::ArrayRef<int64_t> shape);
+/// The shape that a tensor has; by default that of its type.
+using ShapeOf = llvm::function_ref<llvm::SmallVector<int64_t>(mlir::Value)>;
+llvm::SmallVector<int64_t> staticShapeOf(mlir::Value value);
 /// The result of `op`, whose source lies as `source` says.
-std::optional<StridedView> viewOfResult(mlir::Operation *op, const StridedView &source);
+std::optional<StridedView> viewOfResult(mlir::Operation *op, const StridedView &source,
+                                        ShapeOf shapeOf = staticShapeOf);
 /// The source of `op`, whose result lies as `result` says; none for a slice.
 std::optional<StridedView> viewOfSource(mlir::Operation *op, const StridedView &result);
 

@@ -3,7 +3,9 @@
 #include "MergeSizes.h"
 
 #include "../Sizes/SizeAnalysis.h"
+#include "OpRole.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -17,19 +19,32 @@ namespace pto_mlir::kernels {
 
 namespace {
 
-/// The loops of `op`, neighbours together where both are known at run time and every operand has both or none.
+/// The loops of `op`, those known at run time together where every operand has all of them or none; loops of one step
+/// between them join.
 SmallVector<ReassociationIndices> groupLoops(linalg::LinalgOp op, ArrayRef<AffineExpr> loops) {
-  SmallVector<ReassociationIndices> groups;
   auto iterators = op.getIteratorTypesArray();
+  auto isSize = [&](int64_t loop) { return !isa<AffineConstantExpr>(loops[loop]); };
+  auto merges = [&](const ReassociationIndices &group) {
+    return llvm::all_of(group, [&](int64_t i) { return iterators[i] == utils::IteratorType::parallel; }) &&
+           llvm::all_of(op.getIndexingMapsArray(),
+                        [&](AffineMap map) { return linalg::isDimSequencePreserved(map, group); });
+  };
+  SmallVector<ReassociationIndices> groups;
   for (int64_t i = 0; i < int64_t(loops.size()); ++i) {
-    bool merges = i > 0 && !isa<AffineConstantExpr>(loops[i - 1]) && !isa<AffineConstantExpr>(loops[i]) &&
-                  iterators[i - 1] == utils::IteratorType::parallel && iterators[i] == utils::IteratorType::parallel &&
-                  llvm::all_of(op.getIndexingMapsArray(), [&](AffineMap map) {
-                    return linalg::isDimSequencePreserved(map, ReassociationIndices{i - 1, i});
-                  });
-    if (!merges)
-      groups.emplace_back();
-    groups.back().push_back(i);
+    ReassociationIndices group{i};
+    int64_t end = i + 1;
+    for (int64_t next = i + 1; isSize(i) && next < int64_t(loops.size()); ++next) {
+      if (isSize(next)) {
+        ReassociationIndices longer = llvm::to_vector(llvm::seq<int64_t>(i, next + 1));
+        if (!merges(longer))
+          break;
+        group = longer, end = next + 1;
+      } else if (loops[next] != getAffineConstantExpr(1, op.getContext())) {
+        break;
+      }
+    }
+    groups.push_back(group);
+    i = end - 1;
   }
   return groups;
 }
@@ -46,7 +61,8 @@ LogicalResult mergeSizes(func::FuncOp main) {
     if (failed(analysis.visit(&op)))
       return failure();
     auto linalgOp = dyn_cast<linalg::GenericOp>(op);
-    if (!linalgOp)
+    // The attention kernel takes the extension of its result.
+    if (!linalgOp || (isExtension(linalgOp) && linalgOp.getInputs()[0].getDefiningOp<top::AttentionOp>()))
       continue;
     SmallVector<ReassociationIndices> groups = groupLoops(linalgOp, analysis.ofLoops(linalgOp));
     if (groups.size() < linalgOp.getNumLoops())

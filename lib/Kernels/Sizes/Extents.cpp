@@ -10,13 +10,13 @@ using namespace mlir;
 namespace pto_mlir::kernels {
 
 Extents::Extents(func::FuncOp kernel) : kernel(kernel) {
-  if (auto greatest = kernel->getAttrOfType<IntegerAttr>(pto::kGreatestSizeAttr))
-    most = greatest.getInt();
+  if (auto greatest = kernel->getAttrOfType<DenseI64ArrayAttr>(pto::kGreatestSizesAttr))
+    for (int64_t value : greatest.asArrayRef())
+      most.push_back(getAffineConstantExpr(value, kernel.getContext()));
 }
 
 int64_t Extents::greatest(AffineExpr size) const {
-  AffineExpr value = getAffineConstantExpr(most, size.getContext());
-  return cast<AffineConstantExpr>(size.replaceSymbols(value)).getValue();
+  return cast<AffineConstantExpr>(size.replaceSymbols(most)).getValue();
 }
 
 OpFoldResult Extents::of(AffineExpr size) {
@@ -27,12 +27,15 @@ OpFoldResult Extents::of(AffineExpr size) {
   if (value)
     return value;
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
-  if (!scalar)
-    scalar = builder.create<pto::KernelSizeOp>(kernel.getLoc(), builder.getIndexType(), most);
-  builder.setInsertionPointAfterValue(scalar);
-  value = factor(size).coefficient == 1
-              ? scalar
-              : builder.create<affine::AffineApplyOp>(kernel.getLoc(), AffineMap::get(0, 1, size), scalar);
+  if (scalars.empty())
+    for (auto [i, greatest] : llvm::enumerate(most))
+      scalars.push_back(builder.create<pto::KernelSizeOp>(kernel.getLoc(), builder.getIndexType(), i,
+                                                          cast<AffineConstantExpr>(greatest).getValue()));
+  builder.setInsertionPointAfterValue(scalars.back());
+  auto symbol = dyn_cast<AffineSymbolExpr>(size);
+  value =
+      symbol ? scalars[symbol.getPosition()]
+             : builder.create<affine::AffineApplyOp>(kernel.getLoc(), AffineMap::get(0, scalars.size(), size), scalars);
   return value;
 }
 

@@ -7,7 +7,7 @@
 
 namespace pto_mlir::kernels {
 
-/// Makes the extents of a kernel with pto.greatest_size as values at its beginning, each once. A kernel without has
+/// Makes the extents of a kernel with pto.greatest_sizes as values at its beginning, each once. A kernel without has
 /// constant extents only.
 class Extents {
 public:
@@ -21,8 +21,8 @@ public:
 
 private:
   mlir::func::FuncOp kernel;
-  int64_t most = 1;
-  mlir::Value scalar; ///< of the launch
+  llvm::SmallVector<mlir::AffineExpr> most; ///< of the launch's scalars
+  llvm::SmallVector<mlir::Value> scalars;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> made;
 };
 

@@ -14,6 +14,8 @@ SizeAnalysis::SizeAnalysis(func::FuncOp kernel) {
   for (BlockArgument argument : kernel.getArguments())
     if (auto map = kernel.getArgAttrOfType<AffineMapAttr>(argument.getArgNumber(), pto::kSizesAttr))
       set(argument, Sizes(map.getValue().getResults()));
+  if (auto most = kernel->getAttrOfType<DenseI64ArrayAttr>(pto::kGreatestSizesAttr))
+    greatest.assign(most.asArrayRef().begin(), most.asArrayRef().end());
 }
 
 SizeAnalysis SizeAnalysis::ofMain(func::FuncOp main) {
@@ -184,19 +186,34 @@ LogicalResult SizeAnalysis::visitMovement(Operation *op) {
   return success();
 }
 
-/// An attention whose batch is the size: the first dimension of its operands, but where those are broadcast.
-LogicalResult SizeAnalysis::visitAttention(Operation *op) {
-  AffineExpr batch = of(op->getOperand(0))[0];
-  for (auto [i, operand] : llvm::enumerate(op->getOperands())) {
-    Sizes sizes = of(operand);
-    bool broadcast = i > 2 && (sizes.size() < 4 || cast<RankedTensorType>(operand.getType()).getDimSize(0) == 1) &&
-                     areConstant(sizes);
-    if (!areConstant(ArrayRef(sizes).drop_front()) || (sizes[0] != batch && !broadcast))
-      return op->emitError("is an attention whose size at run time is not its batch");
+/// An attention whose batch, rows of Q or rows of K and V are sizes; heads and their depths are not.
+LogicalResult SizeAnalysis::visitAttention(top::AttentionOp op) {
+  // [batch, rows] of a tensor of heads, whatever its layout; nullopt where another extent is a size.
+  auto read = [](const Sizes &sizes, StringRef layout) -> std::optional<std::pair<AffineExpr, AffineExpr>> {
+    unsigned rows = layout == "BNSD" ? 2 : 1;
+    for (auto [i, size] : llvm::enumerate(sizes))
+      if (i != 0 && i != rows && !isa<AffineConstantExpr>(size))
+        return std::nullopt;
+    return std::pair(sizes[0], sizes[rows]);
+  };
+  auto query = read(of(op.getQuery()), op.getQLayout()), key = read(of(op.getKey()), op.getKLayout()),
+       value = read(of(op.getValue()), op.getVLayout());
+  auto [batch, queries] = query.value_or(std::pair(AffineExpr(), AffineExpr()));
+  if (!query || !key || key != value || key->first != batch)
+    return op->emitError("is an attention whose heads or their depths are known at run time");
+  if (op.getBias()) {
+    AffineExpr scores[] = {batch, getAffineConstantExpr(op.getQHeads(), op.getContext()), queries, key->second};
+    Sizes sizes = of(op.getBias());
+    for (auto [size, expected] : llvm::zip_equal(sizes, ArrayRef(scores).take_back(sizes.size())))
+      if (size != expected && size != getAffineConstantExpr(1, op.getContext()))
+        return op->emitError("is an attention with a bias whose size at run time is another one");
   }
-  Sizes sizes = constantSizes(cast<RankedTensorType>(op->getResult(0).getType()));
+  if (op.getLengths() && of(op.getLengths())[0] != batch)
+    return op->emitError("is an attention with lengths of another batch at run time");
+  Sizes sizes = constantSizes(op.getType());
   sizes[0] = batch;
-  known[op->getResult(0)] = sizes;
+  sizes[op.getResultLayout() == "BNSD" ? 2 : 1] = queries;
+  known[op.getOutput()] = sizes;
   return success();
 }
 
@@ -209,8 +226,8 @@ LogicalResult SizeAnalysis::visit(Operation *op) {
     return visitExpand(expand);
   if (isa<tensor::ExtractSliceOp, tensor::PadOp, tensor::ConcatOp>(op))
     return visitMovement(op);
-  if (isa<top::AttentionOp>(op))
-    return visitAttention(op);
+  if (auto attention = dyn_cast<top::AttentionOp>(op))
+    return visitAttention(attention);
   bool symbolic = llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) && isSymbolic(operand);
   });

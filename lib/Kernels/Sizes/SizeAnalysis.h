@@ -12,6 +12,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace pto_mlir::kernels {
@@ -72,7 +73,7 @@ private:
   mlir::LogicalResult visitCollapse(mlir::tensor::CollapseShapeOp op);
   mlir::LogicalResult visitExpand(mlir::tensor::ExpandShapeOp op);
   mlir::LogicalResult visitMovement(mlir::Operation *op);
-  mlir::LogicalResult visitAttention(mlir::Operation *op);
+  mlir::LogicalResult visitAttention(top::AttentionOp op);
 
   llvm::DenseMap<mlir::Value, Sizes> known;
   llvm::SmallVector<int64_t> greatest; ///< of the symbols

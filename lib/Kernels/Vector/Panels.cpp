@@ -179,7 +179,7 @@ SmallVector<int64_t> Panels::steps(unsigned i) const {
 /// Says on the kernel of a panel, whose arguments have rows as the given places, that their number is its size.
 static void setAnyRows(func::FuncOp panel, int64_t rows, ArrayRef<ArrayRef<unsigned>> places) {
   MLIRContext *context = panel.getContext();
-  panel->setAttr(pto::kGreatestSizeAttr, IntegerAttr::get(IntegerType::get(context, 64), rows));
+  panel->setAttr(pto::kGreatestSizesAttr, DenseI64ArrayAttr::get(context, rows));
   for (auto [i, dims] : llvm::enumerate(places)) {
     auto type = cast<RankedTensorType>(panel.getArgumentTypes()[i]);
     SmallVector<AffineExpr> sizes;

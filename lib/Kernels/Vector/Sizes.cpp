@@ -156,7 +156,7 @@ LogicalResult RowSlicer::run() {
 } // namespace
 
 LogicalResult sliceRows(func::FuncOp func) {
-  return func->hasAttr(pto::kGreatestSizeAttr) ? RowSlicer(func).run() : success();
+  return func->hasAttr(pto::kGreatestSizesAttr) ? RowSlicer(func).run() : success();
 }
 
 /// The extent of a tensor along `dim`, where it follows from the destination in which the tensor is made.

@@ -26,7 +26,7 @@ func.func @forms(%e: f32, %f: !F, %v: !V, %x1: index) {
   // CHECK: pto.get_subblock_num{{[^a-z_.]|$}}
   %r4 = pto.get_subblock_num
   // CHECK: pto.kernel_size{{[^a-z_.]|$}}
-  %r5 = pto.kernel_size greatest 512 : index
+  %r5 = pto.kernel_size 0 greatest 512 : index
   // CHECK: pto.set_flag{{[^a-z_.]|$}}
   pto.set_flag[<PIPE_MTE2>, <PIPE_V>, <EVENT_ID0>]
   // CHECK: pto.wait_flag{{[^a-z_.]|$}}

@@ -242,6 +242,7 @@ bool SyncInserter::dropNeedless() {
                       int64_t(order.set) - order.wait - (order.again ? int64_t(signal.block->ops.size()) : 0));
   };
   std::vector<std::pair<std::tuple<bool, size_t, int64_t>, size_t>> candidates;
+  candidates.reserve(alive.size());
   for (size_t i = 0; i < alive.size(); ++i)
     candidates.push_back({key(i), i});
   llvm::sort(candidates);

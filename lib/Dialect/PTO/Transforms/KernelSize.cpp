@@ -1,4 +1,4 @@
-//===- KernelSize.cpp - the size that a launch passes ---------------------===//
+//===- KernelSize.cpp - the sizes that a launch passes --------------------===//
 
 #include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
 
@@ -9,20 +9,24 @@ using namespace mlir;
 
 namespace pto_mlir::pto {
 
-void takeKernelSize(func::FuncOp func) {
-  if (!func->hasAttr(kGreatestSizeAttr))
+void takeKernelSizes(func::FuncOp func) {
+  auto greatest = func->getAttrOfType<DenseI64ArrayAttr>(kGreatestSizesAttr);
+  if (!greatest)
     return;
   Block &entry = func.getBody().front();
   Location loc = func.getLoc();
   OpBuilder builder = OpBuilder::atBlockBegin(&entry);
-  BlockArgument scalar = entry.addArgument(builder.getI64Type(), loc);
-  Value size = builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), scalar);
+  SmallVector<Value> sizes;
+  for (int64_t i = 0; i < greatest.size(); ++i) {
+    BlockArgument scalar = entry.addArgument(builder.getI64Type(), loc);
+    sizes.push_back(builder.create<arith::IndexCastOp>(loc, builder.getIndexType(), scalar));
+  }
   for (auto op : llvm::to_vector(entry.getOps<KernelSizeOp>())) {
-    op.replaceAllUsesWith(size);
+    op.replaceAllUsesWith(sizes[op.getNumber()]);
     op.erase();
   }
   func.setType(FunctionType::get(func.getContext(), entry.getArgumentTypes(), func.getResultTypes()));
-  func->removeAttr(kGreatestSizeAttr);
+  func->removeAttr(kGreatestSizesAttr);
   func->removeAttr(kGreatestRowsAttr);
 }
 

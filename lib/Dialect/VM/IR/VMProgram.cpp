@@ -54,8 +54,8 @@ LogicalResult CallOp::verify() {
   auto function = SymbolTable::lookupNearestSymbolFrom<FunctionOpInterface>(*this, getCalleeAttr());
   if (!function)
     return emitOpError() << "no function is named @" << callee;
-  if (TypeRange(function.getArgumentTypes()) != TypeRange(getOperands().getTypes()) ||
-      TypeRange(function.getResultTypes()) != TypeRange(getResults().getTypes()))
+  if (!llvm::equal(function.getArgumentTypes(), getOperands().getTypes()) ||
+      !llvm::equal(function.getResultTypes(), getResults().getTypes()))
     return emitOpError() << "does not fit the types of @" << callee;
   return success();
 }

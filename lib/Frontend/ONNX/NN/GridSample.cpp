@@ -26,6 +26,7 @@ public:
     Value rows = f.of<top::PermuteOp>(node.input(0), {node.i64s("perm", perm)});
     rows = rows ? node.reshape("", rows, {shape[0] * pixels, shape[1]}) : rows;
     std::vector<std::vector<Tap>> taps;
+    taps.reserve(rank);
     for (int64_t d = 0; d < rank; ++d)
       taps.push_back(tapsOf(d, mode));
     Value base = rangeAlong(node, 3, 0, shape[0], pixels), sum;

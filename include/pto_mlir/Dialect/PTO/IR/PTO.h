@@ -55,11 +55,11 @@ inline constexpr llvm::StringLiteral kPanelAttr = "pto.panel";
 /// On such a kernel: for each argument the elements from one row to the next, 0 where rows follow each other.
 inline constexpr llvm::StringLiteral kPitchesAttr = "pto.pitches";
 
-/// On an argument of a kernel on tensors: its extents as functions of the launch's scalar 0, an affine map; the type
-/// has those of the greatest value.
+/// On an argument of a kernel on tensors: its extents as functions of the launch's scalars, an affine map; the type
+/// has those of the greatest values.
 inline constexpr llvm::StringLiteral kSizesAttr = "pto.sizes";
-/// On a kernel with such arguments: the greatest value of the scalar.
-inline constexpr llvm::StringLiteral kGreatestSizeAttr = "pto.greatest_size";
+/// On a kernel with such arguments: the greatest value of each scalar.
+inline constexpr llvm::StringLiteral kGreatestSizesAttr = "pto.greatest_sizes";
 /// On such a vector kernel while it is tiled: the greatest extent of the dimension that is known at run time.
 inline constexpr llvm::StringLiteral kGreatestRowsAttr = "pto.greatest_rows";
 

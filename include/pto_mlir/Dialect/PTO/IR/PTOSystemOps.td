@@ -17,16 +17,16 @@ def PTO_GetSubBlockNumOp : PTO_IndexQueryOp<"get_subblock_num", "vector cores of
 def PTO_KernelSizeOp : PTO_Op<"kernel_size", [Pure]>, PTO_NoInsn<"it becomes a scalar argument of the kernel"> {
   let summary = "an extent that a launch of the kernel passes";
   let description = [{
-    The launch's scalar 0, between 1 and `greatest`, while a kernel is on tensors, whose arguments have the types of the
-    greatest extent. `convert-linalg-to-pto` and `build-cube-kernels` replace it by an argument.
+    The launch's scalar `number`, between 1 and `greatest`, while a kernel is on tensors, whose arguments have the types
+    of the greatest extent. `convert-linalg-to-pto` and `build-cube-kernels` replace it by an argument.
 
     ```mlir
-    %rows = pto.kernel_size greatest 512 : index
+    %rows = pto.kernel_size 0 greatest 512 : index
     ```
   }];
-  let arguments = (ins I64Attr:$greatest);
+  let arguments = (ins I64Attr:$number, I64Attr:$greatest);
   let results = (outs Index:$result);
-  let assemblyFormat = "`greatest` $greatest attr-dict `:` type($result)";
+  let assemblyFormat = "$number `greatest` $greatest attr-dict `:` type($result)";
 }
 
 class PTO_FlagOp<string mnemonic, string text> : PTO_Op<mnemonic>, PTO_Insns<[!toupper(mnemonic)]> {

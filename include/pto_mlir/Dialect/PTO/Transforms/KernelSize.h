@@ -1,4 +1,4 @@
-//===- KernelSize.h - the size that a launch passes -------------*- C++ -*-===//
+//===- KernelSize.h - the sizes that a launch passes ------------*- C++ -*-===//
 
 #ifndef PTO_MLIR_DIALECT_PTO_TRANSFORMS_KERNELSIZE_H
 #define PTO_MLIR_DIALECT_PTO_TRANSFORMS_KERNELSIZE_H
@@ -7,9 +7,9 @@
 
 namespace pto_mlir::pto {
 
-/// Makes the size that is known at run time an i64 argument behind the pointers and replaces each `pto.kernel_size`.
-/// Nothing in a function without one (`pto.greatest_size`).
-void takeKernelSize(mlir::func::FuncOp func);
+/// Makes the sizes that are known at run time i64 arguments behind the pointers and replaces each `pto.kernel_size`.
+/// Nothing in a function without (`pto.greatest_sizes`).
+void takeKernelSizes(mlir::func::FuncOp func);
 
 } // namespace pto_mlir::pto
 
