@@ -10,14 +10,17 @@
 #include "SizedImport.h"
 
 #include "ControlFlowModel.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Pass/PassManager.h"
 #include "pto_mlir/Conversion/TopToLinalg/Passes.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
+#include "pto_mlir/Dialect/Top/IR/Constants.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Dialect/Top/Transforms/Passes.h"
 #include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 
@@ -56,13 +59,16 @@ public:
   std::optional<std::string> run();
 
 private:
+  Probe importProbe(const Values &sizes);
   std::optional<std::string> addProbe(const Values &sizes);
   std::optional<std::string> addProbes();
   std::optional<std::string> sameOps(Probe &probe);
   std::optional<std::string> sameOp(Operation *op, Operation *other, Probe &probe);
-  std::optional<AffineExpr> fit(llvm::function_ref<int64_t(func::FuncOp)> extent);
+  std::optional<AffineExpr> fit(llvm::function_ref<int64_t(func::FuncOp)> extent, bool isEnd);
   std::optional<std::string> fitShape(RankedTensorType type, const Twine &what,
-                                      llvm::function_ref<Type(func::FuncOp)> typeIn, AffineMap &map);
+                                      llvm::function_ref<Type(func::FuncOp)> typeIn, bool isEnd, AffineMap &map);
+  void noteSizes(Value value, AffineMap map);
+  bool takesRows(top::SliceOp slice);
   std::optional<std::string> annotate();
 
   ModuleOp module;
@@ -71,6 +77,8 @@ private:
   SmallVector<std::pair<std::string, SizeRange>> symbols;
   /// The first ones change one symbol each, the next ones all; all have the ops of the module.
   std::vector<Probe> probes;
+  std::vector<Probe> ends; ///< of which only inputs and outputs count
+  llvm::DenseMap<Value, AffineMap> sizes;
 };
 
 /// The value of the range that lies at a share of it, not its greatest one.
@@ -79,9 +87,14 @@ int64_t valueAt(const SizeRange &range, double share) {
   return range.least + range.multiple * std::min<int64_t>(int64_t(double(count) * share), count - 1);
 }
 
-std::optional<std::string> SizeFinder::addProbe(const Values &sizes) {
+Probe SizeFinder::importProbe(const Values &sizes) {
   Probe probe{sizes, std::make_unique<MLIRContext>(module->getContext()->getDialectRegistry()), nullptr};
   probe.module = importAt(sizes, *probe.context);
+  return probe;
+}
+
+std::optional<std::string> SizeFinder::addProbe(const Values &sizes) {
+  Probe probe = importProbe(sizes);
   if (!probe.module)
     return "not every size gives a valid model";
   if (auto problem = sameOps(probe))
@@ -100,14 +113,19 @@ std::optional<std::string> SizeFinder::addProbes() {
     if (auto problem = addProbe(sizes))
       return problem;
   }
-  // Neighbours, so that one of them is odd; and small ones.
+  // Neighbours, so that one of them is odd; and small ones. With an extent of 1 slices and sums vanish from the graph,
+  // so that only inputs and outputs are compared.
   for (double share : {0.4, 0.2, 0.0}) {
-    Values sizes;
-    for (auto &[name, range] : symbols)
+    Values sizes, atLeastTwo;
+    for (auto &[name, range] : symbols) {
       sizes[name] = valueAt(range, share);
-    if (llvm::none_of(probes, [&](const Probe &probe) { return probe.sizes == sizes; }))
-      if (auto problem = addProbe(sizes))
+      atLeastTwo[name] = sizes[name] > 1 ? sizes[name] : std::min(1 + range.multiple, range.greatest);
+    }
+    if (llvm::none_of(probes, [&](const Probe &probe) { return probe.sizes == atLeastTwo; }))
+      if (auto problem = addProbe(atLeastTwo))
         return problem;
+    if (sizes != atLeastTwo && !(ends.emplace_back(importProbe(sizes))).module)
+      return "not every size gives a valid model";
   }
   return std::nullopt;
 }
@@ -130,20 +148,33 @@ bool saysExtents(Operation *op, Operation *other, StringRef attribute) {
   return true;
 }
 
+/// Is `part`, a constant of another size, the first rows of `whole`, or are all of its elements the same?
+bool startsWith(Value whole, Value part) {
+  std::optional<top::Weight> all = top::getConstant(whole), some = top::getConstant(part);
+  if (!all || !some || all->type.getRank() != some->type.getRank() ||
+      textOf(TypeAttr::get(all->type.getElementType())) != textOf(TypeAttr::get(some->type.getElementType())))
+    return false;
+  ArrayRef<int64_t> shape = all->type.getShape(), other = some->type.getShape();
+  size_t bytes = some->bytes.size();
+  bool isPrefix = all->bytes.size() >= bytes && all->bytes.take_front(bytes) == some->bytes;
+  if (isPrefix && top::getSplat(whole))
+    return true;
+  auto rows = llvm::find_if(shape, [](int64_t extent) { return extent != 1; }) - shape.begin();
+  for (auto [dim, extents] : llvm::enumerate(llvm::zip_equal(shape, other)))
+    if (int64_t(dim) != rows && std::get<0>(extents) != std::get<1>(extents))
+      return false;
+  return isPrefix;
+}
+
 std::optional<std::string> SizeFinder::sameOp(Operation *op, Operation *other, Probe &probe) {
-  if (op->getName().getStringRef() != other->getName().getStringRef() ||
-      op->getNumOperands() != other->getNumOperands() || op->getNumResults() != other->getNumResults())
-    return nameOf(op) + " is another computation for other sizes";
-  if (auto weight = dyn_cast<top::WeightOp>(op)) {
-    auto bytesOf = [](top::WeightOp weight) {
-      auto *dialect = weight->getContext()->getLoadedDialect<top::TopDialect>();
-      const top::Weight *entry = dialect->weights().lookup(weight.getName());
-      return entry ? entry->bytes : ArrayRef<char>();
-    };
-    if (bytesOf(weight) != bytesOf(cast<top::WeightOp>(other)))
+  if (llvm::isa<top::WeightOp, arith::ConstantOp>(op) && llvm::isa<top::WeightOp, arith::ConstantOp>(other)) {
+    if (!startsWith(op->getResult(0), other->getResult(0)))
       return nameOf(op) + " is a constant that depends on the size";
     return std::nullopt;
   }
+  if (op->getName().getStringRef() != other->getName().getStringRef() ||
+      op->getNumOperands() != other->getNumOperands() || op->getNumResults() != other->getNumResults())
+    return nameOf(op) + " is another computation for other sizes";
   if (op->getAttrs().size() != other->getAttrs().size())
     return nameOf(op) + " is another computation for other sizes";
   for (NamedAttribute attribute : op->getAttrs()) {
@@ -188,7 +219,7 @@ std::optional<std::string> SizeFinder::sameOps(Probe &probe) {
 }
 
 /// The extent as a constant times symbols, which all probes confirm.
-std::optional<AffineExpr> SizeFinder::fit(llvm::function_ref<int64_t(func::FuncOp)> extent) {
+std::optional<AffineExpr> SizeFinder::fit(llvm::function_ref<int64_t(func::FuncOp)> extent, bool isEnd) {
   MLIRContext *context = module.getContext();
   int64_t most = extent(main), coefficient = most;
   AffineExpr product = getAffineConstantExpr(1, context);
@@ -202,21 +233,27 @@ std::optional<AffineExpr> SizeFinder::fit(llvm::function_ref<int64_t(func::FuncO
     factors.push_back(i);
     product = product * getAffineSymbolExpr(i, context);
   }
-  for (Probe &probe : probes) {
+  auto agrees = [&](Probe &probe) {
     int64_t expected = coefficient;
     for (unsigned factor : factors)
       expected *= probe.sizes.at(symbols[factor].first);
-    if (extent(probe.main()) != expected)
-      return std::nullopt;
-  }
+    return extent(probe.main()) == expected;
+  };
+  if (!llvm::all_of(probes, agrees) || (isEnd && !llvm::all_of(ends, agrees)))
+    return std::nullopt;
   return product * coefficient;
 }
 
 std::optional<std::string> SizeFinder::fitShape(RankedTensorType type, const Twine &what,
-                                                llvm::function_ref<Type(func::FuncOp)> typeIn, AffineMap &map) {
+                                                llvm::function_ref<Type(func::FuncOp)> typeIn, bool isEnd,
+                                                AffineMap &map) {
   SmallVector<AffineExpr> sizes;
   for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    auto size = fit([&](func::FuncOp in) { return cast<RankedTensorType>(typeIn(in)).getDimSize(dim); });
+    auto extent = [&](func::FuncOp in) {
+      auto there = cast<RankedTensorType>(typeIn(in));
+      return there.getRank() == type.getRank() ? there.getDimSize(dim) : ShapedType::kDynamic;
+    };
+    auto size = fit(extent, isEnd);
     if (!size)
       return ("dimension " + Twine(dim) + " of " + what + " is no product of the sizes").str();
     sizes.push_back(*size);
@@ -225,7 +262,64 @@ std::optional<std::string> SizeFinder::fitShape(RankedTensorType type, const Twi
   return std::nullopt;
 }
 
+/// Does the slice take rows that every size has, along one dimension?
+bool SizeFinder::takesRows(top::SliceOp slice) {
+  AffineMap input = sizes.lookup(slice.getInput());
+  ArrayRef<int64_t> from = slice.getInput().getType().getShape(), to = slice.getType().getShape();
+  SmallVector<AffineExpr> least;
+  for (auto &[name, range] : symbols)
+    least.push_back(getAffineConstantExpr(range.least, module.getContext()));
+  unsigned cut = 0, fits = 0;
+  for (auto [dim, extent] : llvm::enumerate(from)) {
+    if (extent == to[dim])
+      continue;
+    AffineExpr there = input.getResult(dim).replaceSymbols(least);
+    ++cut;
+    fits += !llvm::isa<AffineConstantExpr>(input.getResult(dim)) && slice.getSteps()[dim] == 1 &&
+            slice.getEnds()[dim] <= llvm::cast<AffineConstantExpr>(there).getValue();
+  }
+  return cut == 1 && fits == 1;
+}
+
+/// Writes what later passes cannot see: the rows of a constant that count, reductions over a size and slices of it.
+void SizeFinder::noteSizes(Value value, AffineMap map) {
+  Operation *op = value.getDefiningOp();
+  bool isConstant = llvm::all_of(map.getResults(), llvm::IsaPred<AffineConstantExpr>);
+  if (llvm::isa<top::WeightOp, arith::ConstantOp>(op) && !isConstant)
+    op->setAttr(top::kSizesAttr, AffineMapAttr::get(map));
+  sizes[value] = map;
+  llvm::TypeSwitch<Operation *>(op)
+      .Case<top::ReduceSumOp, top::ReduceMeanOp, top::ReduceMaxOp, top::ReduceMinOp>([&](auto reduce) {
+        AffineMap input = sizes.lookup(reduce.getInput());
+        if (llvm::any_of(reduce.getAxes(),
+                         [&](int64_t axis) { return !llvm::isa<AffineConstantExpr>(input.getResult(axis)); }))
+          op->setAttr(top::kOverSizeAttr, UnitAttr::get(op->getContext()));
+      })
+      .Case<top::SliceOp>([&](top::SliceOp slice) {
+        if (takesRows(slice))
+          op->setAttr(top::kOverSizeAttr, UnitAttr::get(op->getContext()));
+      });
+}
+
 std::optional<std::string> SizeFinder::annotate() {
+  Builder builder(module.getContext());
+  for (unsigned i = 0; i < main.getNumArguments() + main.getNumResults(); ++i) {
+    bool isArgument = i < main.getNumArguments();
+    unsigned at = isArgument ? i : i - main.getNumArguments();
+    auto typeIn = [&](func::FuncOp in) { return isArgument ? in.getArgumentTypes()[at] : in.getResultTypes()[at]; };
+    AffineMap map;
+    auto type = cast<RankedTensorType>(typeIn(main));
+    if (auto problem = fitShape(type, (isArgument ? "input " : "output ") + Twine(at), typeIn, true, map))
+      return problem;
+    if (isArgument)
+      sizes[main.getArgument(at)] = map;
+    if (llvm::all_of(map.getResults(), llvm::IsaPred<AffineConstantExpr>))
+      continue;
+    if (isArgument)
+      main.setArgAttr(at, top::kSizesAttr, AffineMapAttr::get(map));
+    else
+      main.setResultAttr(at, top::kSizesAttr, AffineMapAttr::get(map));
+  }
   // Every tensor, so that none depends on a size in another way.
   unsigned number = 0;
   for (Operation &op : main.getBody().front()) {
@@ -234,26 +328,12 @@ std::optional<std::string> SizeFinder::annotate() {
       auto typeIn = [&](func::FuncOp in) {
         return std::next(in.getBody().front().begin(), number)->getResult(result).getType();
       };
-      if (auto problem = fitShape(cast<RankedTensorType>(op.getResult(result).getType()), nameOf(&op), typeIn, map))
+      if (auto problem =
+              fitShape(cast<RankedTensorType>(op.getResult(result).getType()), nameOf(&op), typeIn, false, map))
         return problem;
+      noteSizes(op.getResult(result), map);
     }
     ++number;
-  }
-  Builder builder(module.getContext());
-  for (unsigned i = 0; i < main.getNumArguments() + main.getNumResults(); ++i) {
-    bool isArgument = i < main.getNumArguments();
-    unsigned at = isArgument ? i : i - main.getNumArguments();
-    auto typeIn = [&](func::FuncOp in) { return isArgument ? in.getArgumentTypes()[at] : in.getResultTypes()[at]; };
-    AffineMap map;
-    auto type = cast<RankedTensorType>(typeIn(main));
-    if (auto problem = fitShape(type, (isArgument ? "input " : "output ") + Twine(at), typeIn, map))
-      return problem;
-    if (llvm::all_of(map.getResults(), llvm::IsaPred<AffineConstantExpr>))
-      continue;
-    if (isArgument)
-      main.setArgAttr(at, top::kSizesAttr, AffineMapAttr::get(map));
-    else
-      main.setResultAttr(at, top::kSizesAttr, AffineMapAttr::get(map));
   }
   SmallVector<Attribute> list;
   for (auto &[name, range] : symbols)
@@ -293,7 +373,7 @@ std::optional<std::string> kernelProblem(ModuleOp module, StringRef storage, boo
   if (attentions)
     pm.addPass(top::createTopFuseAttention(
         [](top::AttentionOp op) { return attention::canBuild(op, pto::targetOf(op).name); }));
-  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attentions, /*stateWrites=*/false, /*templates=*/false}));
+  pm.addPass(createConvertTopToLinalg({/*attentionKernels=*/attentions, /*stateWrites=*/false, /*templates=*/true}));
   pm.addPass(createFormKernels());
   pm.addPass(createAssignSizes());
   if (succeeded(pm.run(*copy)))
@@ -326,6 +406,9 @@ std::optional<std::string> findSizes(ModuleOp module, const std::map<std::string
   auto main = module.lookupSymbol<func::FuncOp>("main");
   if (problem && main) {
     main->removeAttr(top::kSymbolsAttr);
+    for (Operation &op : main.getBody().front())
+      for (StringRef name : {StringRef(top::kSizesAttr), StringRef(top::kOverSizeAttr)})
+        op.removeAttr(name);
     for (unsigned i = 0; i < main.getNumArguments(); ++i)
       main.removeArgAttr(i, top::kSizesAttr);
     for (unsigned i = 0; i < main.getNumResults(); ++i)

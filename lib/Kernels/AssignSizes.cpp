@@ -42,7 +42,7 @@ public:
 
 private:
   LogicalResult visit(top::LaunchOp launch);
-  FailureOr<SmallVector<AffineExpr>> scalarsOf(top::LaunchOp launch, bool isAttention);
+  FailureOr<SmallVector<AffineExpr>> scalarsOf(top::LaunchOp launch, bool takesEach);
   FailureOr<func::FuncOp> specialize(top::LaunchOp launch, ArrayRef<Sizes> inputs, ArrayRef<int64_t> most);
   LogicalResult checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results);
   LogicalResult checkResults();
@@ -57,14 +57,20 @@ private:
   llvm::StringMap<func::FuncOp> special;
 };
 
-/// What the launch passes: the one product of symbols of which all extents of the operands are multiples, to an
-/// attention each symbol by itself.
-FailureOr<SmallVector<AffineExpr>> SizeAssigner::scalarsOf(top::LaunchOp launch, bool isAttention) {
+/// Kernels that take each symbol by itself, wherever it stands: their ops say what they can read.
+bool takesEachSize(func::FuncOp kernel) {
+  return llvm::any_of(kernel.getBody().front(),
+                      llvm::IsaPred<top::AttentionOp, top::RepeatRowsOp, top::TakeRowsOp, top::ReduceRowsOp>);
+}
+
+/// What the launch passes: the one product of symbols of which all extents of the operands are multiples, or each
+/// symbol by itself.
+FailureOr<SmallVector<AffineExpr>> SizeAssigner::scalarsOf(top::LaunchOp launch, bool takesEach) {
   SmallVector<AffineExpr> scalars;
   SmallVector<bool> used(numSymbols);
   for (Value input : launch.getInputs()) {
     Sizes sizes = analysis.of(input);
-    if (!isAttention && !kernels::symbolicRow(sizes))
+    if (!takesEach && !kernels::symbolicRow(sizes))
       return launch.emitError("reads a tensor whose size at run time is not its outermost one");
     for (AffineExpr size : sizes) {
       if (isa<AffineConstantExpr>(size))
@@ -72,14 +78,14 @@ FailureOr<SmallVector<AffineExpr>> SizeAssigner::scalarsOf(top::LaunchOp launch,
       for (unsigned i = 0; i < numSymbols; ++i)
         used[i] = used[i] || size.isFunctionOfSymbol(i);
       AffineExpr rest = kernels::factor(size).rest;
-      if (isAttention || llvm::is_contained(scalars, rest))
+      if (takesEach || llvm::is_contained(scalars, rest))
         continue;
       if (!scalars.empty())
         return launch.emitError("depends on two sizes that are known at run time");
       scalars.push_back(rest);
     }
   }
-  for (unsigned i = 0; isAttention && i < numSymbols; ++i)
+  for (unsigned i = 0; takesEach && i < numSymbols; ++i)
     if (used[i])
       scalars.push_back(getAffineSymbolExpr(i, context));
   return scalars;
@@ -98,20 +104,20 @@ AffineExpr inScalars(AffineExpr size, ArrayRef<AffineExpr> scalars, unsigned num
   return size.replaceSymbols(numbers);
 }
 
-/// Follows the sizes through the kernel's ops; each tensor must have its size at run time outermost, but in an
-/// attention, which says itself what it can read.
+/// Follows the sizes through the kernel's ops; each tensor must have its size at run time outermost, but in
+/// kernels that take each size by itself.
 LogicalResult SizeAssigner::checkKernel(func::FuncOp kernel, ArrayRef<Sizes> inputs, SmallVectorImpl<Sizes> &results) {
   kernels::SizeAnalysis inside(kernel);
   for (auto [argument, sizes] : llvm::zip(kernel.getArguments(), inputs))
     inside.set(argument, sizes);
   auto kind = kernel->getAttrOfType<pto::KernelKindAttr>(pto::kKernelKindAttr);
   bool isCube = kind && kind.getValue() == pto::KernelKind::cube;
-  bool isAttention = attention::attentionIn(kernel) != nullptr;
+  bool takesEach = takesEachSize(kernel);
   for (Operation &op : kernel.getBody().front()) {
     if (failed(inside.visit(&op)))
       return failure();
     for (Value result : op.getResults())
-      if (!isAttention && isa<RankedTensorType>(result.getType()) && !kernels::symbolicRow(inside.of(result)))
+      if (!takesEach && isa<RankedTensorType>(result.getType()) && !kernels::symbolicRow(inside.of(result)))
         return op.emitError("makes a tensor whose size at run time is not its outermost one");
     // A matrix product of plain operands; images and patches are cut by their extents.
     bool symbolic = op.getNumResults() == 1 && isa<linalg::LinalgOp>(op) && inside.isSymbolic(op.getResult(0));
@@ -159,7 +165,7 @@ LogicalResult SizeAssigner::visit(top::LaunchOp launch) {
   if (llvm::none_of(launch.getInputs(), [&](Value input) { return analysis.isSymbolic(input); }))
     return success();
   func::FuncOp before = table.lookup<func::FuncOp>(launch.getKernel());
-  FailureOr<SmallVector<AffineExpr>> scalars = scalarsOf(launch, attention::attentionIn(before) != nullptr);
+  FailureOr<SmallVector<AffineExpr>> scalars = scalarsOf(launch, takesEachSize(before));
   if (failed(scalars))
     return failure();
   if (launch->hasAttr(top::kComputedIndexAttr))

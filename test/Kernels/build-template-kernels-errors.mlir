@@ -30,3 +30,23 @@ module attributes {pto.target_arch = "a3"} {
     return %1 : tensor<2x2xf32>
   }
 }
+
+// -----
+
+module attributes {pto.target_arch = "a3"} {
+  func.func private @doubles(%x: tensor<2x9x4xf64>, %o: tensor<2x4xf64>) -> tensor<2x4xf64> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    // expected-error @+1 {{has no kernel: rows of f32, f16 and bf16 can be reduced}}
+    %0 = top.reduce_rows %x {kind = "sum"} : (tensor<2x9x4xf64>) -> tensor<2x4xf64>
+    return %0 : tensor<2x4xf64>
+  }
+}
+
+// -----
+
+module attributes {pto.target_arch = "a3"} {
+  func.func private @bytes(%x: tensor<9x4xi64>, %y: tensor<2x9x4xf64>, %o: tensor<2x9x4xf64>) -> tensor<2x9x4xf64> attributes {pto.kernel_kind = #pto.kernel_kind<vector>} {
+    // expected-error @+1 {{has no kernel: elements of 16 and 32 bits can be copied}}
+    %0 = top.take_rows %y {first = 0, count = 9} : (tensor<2x9x4xf64>) -> tensor<2x9x4xf64>
+    return %0 : tensor<2x9x4xf64>
+  }
+}

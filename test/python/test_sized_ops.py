@@ -57,6 +57,9 @@ BOUNDED = {
     "repeated": (ROWS, lambda g: g.op("Tile", "x", numbers(g, 1, 2, 1), name="y")),
     "long_rows": (ROWS, lambda g: g.op("Softmax", g.op("MatMul", "x", g.weight(16, 3000)), axis=-1, name="y")),
     "outer_products": (VECTOR, outer),
+    "sum_of_batches": (ROWS, lambda g: g.op("ReduceSum", "x", numbers(g, 0), keepdims=0, name="y")),
+    "mean_of_numbers": (["batch"], lambda g: g.op("ReduceMean", "x", axes=[0], keepdims=0, name="y")),
+    "first": (ROWS, lambda g: g.op("Gather", "x", numbers(g, 0), axis=0, name="y")),
     "deviation": (VECTOR, deviation),
 }
 VERSIONS = {
@@ -66,8 +69,8 @@ VERSIONS = {
     "constant_left": (ROWS, lambda g: g.op("MatMul", g.weight(4, 10), "x", name="y")),
     "joined_batches": (ROWS, lambda g: g.op("Concat", "x", "x", axis=0, name="y")),
     "repeated_batches": (ROWS, lambda g: g.op("Tile", "x", numbers(g, 2, 1, 1), name="y")),
-    "sum_of_batches": (ROWS, lambda g: g.op("ReduceSum", "x", numbers(g, 0), keepdims=0, name="y")),
-    "first": (ROWS, lambda g: g.op("Gather", "x", numbers(g, 0), axis=0, name="y")),
+    "norm_of_batches": (ROWS, lambda g: g.op("ReduceL2", "x", axes=[0, 2], keepdims=0, name="y")),
+    "last": (ROWS, lambda g: g.op("Gather", "x", numbers(g, -1), axis=0, name="y")),
     "split_batch": (ROWS, lambda g: g.op("Reshape", "x", numbers(g, 10, -1), name="y")),
     "gram": (VECTOR, lambda g: g.op("MatMul", "x", g.op("Transpose", "x", perm=[1, 0]), name="y")),
 }

@@ -242,7 +242,7 @@ HALVES = [node("Shape", ["x"], ["s"]), node("Div", ["s", "two"], ["half"]), node
     ("nodes", "shape", "reason"),
     [
         ([node("Transpose", ["x"], ["t"], perm=[1, 0]), node("Relu", ["t"], ["y"])], [6, "n"], "outermost"),
-        ([node("ReduceMean", ["x"], ["y"], axes=[0], keepdims=0)], [6], "reduces over a size"),
+        ([node("Softmax", ["x"], ["y"], axis=0)], ["n", 6], "reduces over a size"),
         ([*HALVES, node("Reshape", ["x", "whole"], ["y"])], ["m", 6], "computes with an extent"),
         (
             [node("Slice", ["x", "zero", "two", "zero"], ["t"]), node("Relu", ["t"], ["y"])],

@@ -165,7 +165,7 @@ def test_against_onnxruntime(command, tmp_path, make, mode):
 
 
 def test_each_function_is_one_kernel(command, tmp_path):
-    """Softmax with its scale and mask, a normalisation with its residual, a gelu: one vector kernel each."""
+    """An attention with its scale and mask, a normalisation with its residual, a gelu: one vector kernel each."""
     feed = encoder(tmp_path / "m.onnx")
     npz.save(tmp_path / "in.npz", feed)
     code, out, err = command(
@@ -178,7 +178,7 @@ def test_each_function_is_one_kernel(command, tmp_path):
     assert code == 0, out + err
     (kernels,) = (tmp_path / "ir").glob("*-kernels.mlir")
     text = kernels.read_text()
-    for function, count in (("math.exp", 1), ("math.erf", 1), ("math.sqrt", 3)):
+    for function, count in (("top.attention", 1), ("math.erf", 1), ("math.sqrt", 3)):
         with_it = [part for part in text.split("func.func private @")[1:] if function in part]
         assert 1 <= len(with_it) <= count, (function, [part.split("(")[0] for part in with_it])
 

@@ -4,6 +4,8 @@
 
 #include "llvm/ADT/StringSet.h"
 
+#include <set>
+
 namespace pto_mlir::onnx {
 
 namespace {
@@ -15,9 +17,12 @@ bool keepsProducts(llvm::StringRef op, int operand) {
   return all.contains(op) || (operand == 0 && first.contains(op));
 }
 
-/// Operands of an op that are shapes of its result.
+/// Operands of an op that are extents of its result: a shape, the end of a slice, the length of a range. What else they
+/// may change, the importer's probes see.
 bool isShapeOperand(const ::onnx::NodeProto &node, int operand) {
-  return (node.op_type() == "Reshape" || node.op_type() == "Expand") && operand == 1;
+  static const std::set<std::pair<llvm::StringRef, int>> shapes = {
+      {"Reshape", 1}, {"Expand", 1}, {"ConstantOfShape", 0}, {"Slice", 2}, {"Range", 1}};
+  return shapes.count({node.op_type(), operand});
 }
 
 } // namespace

@@ -49,12 +49,75 @@ SmallVector<ReassociationIndices> groupLoops(linalg::LinalgOp op, ArrayRef<Affin
   return groups;
 }
 
+/// Makes operands that lack the outer size of `op` but have the next one rows of their own for each outer index, so
+/// that both sizes can be one. Their other dimensions are those of the loops, behind dimensions of one element.
+void repeatRows(linalg::GenericOp op, ArrayRef<AffineExpr> loops, OpBuilder &builder) {
+  unsigned rank = loops.size();
+  if (rank < 2 || isa<AffineConstantExpr>(loops[0]) || isa<AffineConstantExpr>(loops[1]))
+    return;
+  auto whole = llvm::find_if(op.getDpsInputOperands(), [&](OpOperand *input) {
+    return op.getMatchingIndexingMap(input).isIdentity() && !input->get().getDefiningOp<top::WeightOp>();
+  });
+  if (whole == op.getDpsInputOperands().end())
+    return;
+  Value like = (*whole)->get();
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  AffineMap rows = AffineMap::getMultiDimIdentityMap(rank, op.getContext()).dropResult(0);
+  bool changed = false;
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    auto type = dyn_cast<RankedTensorType>(input->get().getType());
+    AffineMap map = op.getMatchingIndexingMap(input);
+    if (!type || !map.isFunctionOfDim(1) || map.isFunctionOfDim(0))
+      continue;
+    // [1, length, width] or [length, width]
+    unsigned ones = map.getNumResults() + 1 - rank;
+    if (map.getNumResults() + 1 < rank || map.getSliceMap(ones, rank - 1) != rows ||
+        llvm::any_of(type.getShape().take_front(ones), [](int64_t extent) { return extent != 1; }))
+      continue;
+    Value value = input->get();
+    if (ones) {
+      SmallVector<ReassociationIndices> groups(1);
+      for (unsigned dim = 0; dim < type.getRank(); ++dim) {
+        if (dim > ones)
+          groups.emplace_back();
+        groups.back().push_back(dim);
+      }
+      value = builder.create<tensor::CollapseShapeOp>(op.getLoc(), value, groups);
+    }
+    auto target = RankedTensorType::get(cast<RankedTensorType>(like.getType()).getShape(), type.getElementType());
+    input->set(builder.create<top::RepeatRowsOp>(op.getLoc(), target, value, like));
+    maps[input->getOperandNumber()] = AffineMap::getMultiDimIdentityMap(rank, op.getContext());
+    changed = true;
+  }
+  if (changed)
+    op.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
+}
+
+/// Of all ops of `main`.
+LogicalResult repeatRows(func::FuncOp main) {
+  SizeAnalysis analysis = SizeAnalysis::ofMain(main);
+  SmallVector<std::pair<linalg::GenericOp, Sizes>> generics;
+  for (Operation &op : main.getBody().front()) {
+    if (failed(analysis.visit(&op)))
+      return failure();
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      generics.push_back({generic, analysis.ofLoops(generic)});
+  }
+  for (auto &[generic, loops] : generics) {
+    OpBuilder builder(generic);
+    repeatRows(generic, loops, builder);
+  }
+  return success();
+}
+
 } // namespace
 
 LogicalResult mergeSizes(func::FuncOp main) {
   auto symbols = main->getAttrOfType<ArrayAttr>(top::kSymbolsAttr);
   if (!symbols || symbols.size() < 2)
     return success();
+  if (failed(repeatRows(main)))
+    return failure();
   SizeAnalysis analysis = SizeAnalysis::ofMain(main);
   SmallVector<std::pair<linalg::GenericOp, SmallVector<ReassociationIndices>>> merged;
   for (Operation &op : main.getBody().front()) {

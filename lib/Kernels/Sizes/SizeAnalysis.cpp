@@ -228,6 +228,29 @@ LogicalResult SizeAnalysis::visit(Operation *op) {
     return visitMovement(op);
   if (auto attention = dyn_cast<top::AttentionOp>(op))
     return visitAttention(attention);
+  if (auto repeat = dyn_cast<top::RepeatRowsOp>(op)) {
+    Sizes sizes = of(repeat.getLike());
+    if (ArrayRef(sizes).drop_front() != ArrayRef(of(repeat.getInput())))
+      return op->emitError("repeats rows of another size at run time");
+    known[repeat.getOutput()] = sizes;
+    return success();
+  }
+  if (auto take = dyn_cast<top::TakeRowsOp>(op)) {
+    Sizes sizes = of(take.getInput());
+    if (!isa<AffineConstantExpr>(sizes[2]))
+      return op->emitError("takes rows whose length is known at run time");
+    known[take.getOutput()] = {sizes[0], getAffineConstantExpr(take.getCount(), op->getContext()), sizes[2]};
+    return success();
+  }
+  if (auto reduce = dyn_cast<top::ReduceRowsOp>(op)) {
+    Sizes sizes = of(reduce.getInput());
+    if (!isa<AffineConstantExpr>(sizes[2]))
+      return op->emitError("reduces rows whose length is known at run time");
+    known[reduce.getOutput()] = {sizes[0], sizes[2]};
+    return success();
+  }
+  if (auto sizes = op->getAttrOfType<AffineMapAttr>(top::kSizesAttr); sizes && op->getNumResults() == 1)
+    known[op->getResult(0)] = Sizes(sizes.getValue().getResults());
   bool symbolic = llvm::any_of(op->getOperands(), [&](Value operand) {
     return isa<RankedTensorType>(operand.getType()) && isSymbolic(operand);
   });

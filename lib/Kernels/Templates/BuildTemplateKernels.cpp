@@ -3,6 +3,7 @@
 #include "../CheckLaunch.h"
 #include "Template.h"
 
+#include "pto_mlir/Dialect/PTO/Transforms/KernelSize.h"
 #include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Kernels/Passes.h"
 
@@ -84,6 +85,8 @@ private:
       return failure();
     PTO_DEBUG("@" << kernel.getName() << ": " << body->ops.front()->getName() << ", " << body->ops.size()
                   << " results");
+    kernels::SizeAnalysis analysis(kernel);
+    auto sizes = llvm::map_to_vector(kernel.getArguments(), [&](Value argument) { return analysis.of(argument); });
     SmallVector<Type> pointers;
     for (Type type : kernel.getArgumentTypes())
       pointers.push_back(pto::PtrType::get(getElementTypeOrSelf(type)));
@@ -95,7 +98,9 @@ private:
     kernel.removeResAttrsAttr();
     kernel.addEntryBlock();
     templates::KernelEmitter emitter(kernel, numCores);
+    emitter.sizes = sizes;
     templates::templateOf(body->ops.front())->build(emitter, body->ops, body->arguments, body->results);
+    pto::takeKernelSizes(kernel);
     return success();
   }
 };

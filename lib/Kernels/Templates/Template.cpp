@@ -16,6 +16,9 @@ const Template *templateOf(Operation *op) {
       .Case<top::TopKValuesOp, top::TopKIndicesOp>([](auto) { return &topKTemplate(); })
       .Case<top::GatherElementsOp>([](auto) { return &gatherElementsTemplate(); })
       .Case<top::ScatterOp>([](auto) { return &scatterTemplate(); })
+      .Case<top::RepeatRowsOp>([](auto) { return &repeatRowsTemplate(); })
+      .Case<top::TakeRowsOp>([](auto) { return &takeRowsTemplate(); })
+      .Case<top::ReduceRowsOp>([](auto) { return &reduceRowsTemplate(); })
       .Default([](Operation *) { return nullptr; });
 }
 
@@ -59,7 +62,11 @@ KernelEmitter::KernelEmitter(func::FuncOp func, int64_t blocks) : Emitter(func) 
 
 int64_t KernelEmitter::coreCount() const { return (cores ? cores : arch.blocks) * arch.vectorCores; }
 
-void KernelEmitter::share(int64_t count, Body body) {
+Ix KernelEmitter::extent(unsigned argument, unsigned first, unsigned end) {
+  return size(kernels::product(ArrayRef(sizes[argument]).slice(first, end - first), context()));
+}
+
+void KernelEmitter::share(Ix count, Body body) {
   auto index = [&](Value number) -> Value { return b.create<arith::IndexCastOp>(loc, b.getIndexType(), number); };
   Value lane = index(b.create<pto::GetSubBlockIdxOp>(loc)), lanes = index(b.create<pto::GetSubBlockNumOp>(loc));
   Value first = lane, step = lanes;
@@ -68,10 +75,10 @@ void KernelEmitter::share(int64_t count, Body body) {
     first = b.create<arith::AddIOp>(loc, b.create<arith::MulIOp>(loc, block, lanes), lane);
     step = b.create<arith::MulIOp>(loc, blocks, lanes);
   }
-  auto loop = b.create<scf::ForOp>(loc, first, value(constant(count)), step);
+  auto loop = b.create<scf::ForOp>(loc, first, value(count), step);
   OpBuilder::InsertionGuard guard(b);
   b.setInsertionPointToStart(loop.getBody());
-  body(count == 1 ? constant(0) : Ix(loop.getInductionVar()));
+  body(isConstantIntValue(count, 1) ? constant(0) : Ix(loop.getInductionVar()));
 }
 
 Value KernelEmitter::vec(int64_t rows, int64_t columns, Type element, pto::PadValue pad) {

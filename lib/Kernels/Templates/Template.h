@@ -4,6 +4,7 @@
 #define PTO_MLIR_LIB_KERNELS_TEMPLATES_TEMPLATE_H
 
 #include "../Cube/Emitter.h"
+#include "../Sizes/SizeAnalysis.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Templates.h"
 
@@ -22,7 +23,11 @@ public:
   KernelEmitter(mlir::func::FuncOp func, int64_t blocks);
 
   /// `body` for each of `count` pieces, shared among the vector cores of the launch.
-  void share(int64_t count, Body body);
+  void share(int64_t count, Body body) { share(constant(count), body); }
+  void share(Ix count, Body body);
+  /// The product of dimensions [first, end) of an argument, as there are in this launch.
+  Ix extent(unsigned argument, unsigned first, unsigned end);
+  using Emitter::extent;
   /// About how many vector cores share the pieces; results must not depend on it.
   int64_t coreCount() const;
 
@@ -39,6 +44,9 @@ public:
   mlir::Value scalar(mlir::Type element, double value);
   /// `x` as a scalar of a tile instruction.
   mlir::Value i32(Ix x);
+
+  /// Of each argument: its extents, products of the launch's scalars.
+  llvm::SmallVector<kernels::Sizes> sizes;
 };
 
 /// One kind of kernel.
@@ -60,6 +68,9 @@ const Template *templateOf(mlir::Operation *op);
 const Template &topKTemplate();
 const Template &gatherElementsTemplate();
 const Template &scatterTemplate();
+const Template &repeatRowsTemplate();
+const Template &takeRowsTemplate();
+const Template &reduceRowsTemplate();
 
 /// Whether top-storage-types stores the type as i32: booleans, 64-bit, 8-bit and unsigned integers.
 bool isStoredIn32Bits(mlir::Type element);

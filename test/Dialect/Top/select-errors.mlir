@@ -51,3 +51,30 @@ func.func @main(%x: tensor<3x8xf32>, %p: tensor<5xi64>, %u: tensor<5x8xf32>) -> 
   %0 = top.scatter %x, %p, %u {reduction = "mean"} : (tensor<3x8xf32>, tensor<5xi64>, tensor<5x8xf32>) -> tensor<3x8xf32>
   return %0 : tensor<3x8xf32>
 }
+
+// -----
+
+func.func @main(%x: tensor<3x8xf32>, %y: tensor<3x9xf32>) -> tensor<3x9xf32> {
+  // expected-error @+2 {{'top.repeat_rows' op expects a tensor like that has the input's shape behind one dimension, got 3x8 and 3x9}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.repeat_rows %x, %y : (tensor<3x8xf32>, tensor<3x9xf32>) -> tensor<3x9xf32>
+  return %0 : tensor<3x9xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<2x8x4xf32>) -> tensor<2x3x4xf32> {
+  // expected-error @+2 {{'top.take_rows' op expects rows of the 8 that there are, got 3 from 6}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.take_rows %x {first = 6, count = 3} : (tensor<2x8x4xf32>) -> tensor<2x3x4xf32>
+  return %0 : tensor<2x3x4xf32>
+}
+
+// -----
+
+func.func @main(%x: tensor<2x8x4xf32>) -> tensor<2x4xf32> {
+  // expected-error @+2 {{'top.reduce_rows' op expects a kind of sum, mean, max or min, got product}}
+  // expected-error @+1 {{failed to infer returned types}}
+  %0 = top.reduce_rows %x {kind = "product"} : (tensor<2x8x4xf32>) -> tensor<2x4xf32>
+  return %0 : tensor<2x4xf32>
+}

@@ -4,6 +4,7 @@
 #include "../Patterns.h"
 #include "pto_mlir/Cost/Prices.h"
 #include "pto_mlir/Dialect/PTO/IR/PTOTraits.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,9 +70,32 @@ int64_t partsOf(int64_t images, int64_t rows, int64_t columns, const cost::Price
   return best;
 }
 
+/// Rows known at run time between outer and inner dimensions that are reduced by a template.
+template <typename TopOp> LogicalResult lowerOverSize(TopOp op, PatternRewriter &rewriter) {
+  auto type = cast<RankedTensorType>(op.getInput().getType());
+  ArrayRef<int64_t> axes = op.getAxes(), shape = type.getShape();
+  if (axes.empty() || axes.back() - axes.front() + 1 != int64_t(axes.size()))
+    return op.emitOpError("reduces over a size that is known at run time, and over a dimension apart from it");
+  auto product = [](ArrayRef<int64_t> sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
+  };
+  Location inner = innerLoc(op.getLoc());
+  size_t first = axes.front(), end = axes.back() + 1;
+  int64_t rows[] = {product(shape.take_front(first)), product(shape.slice(first, end - first)),
+                    product(shape.drop_front(end))};
+  Value whole = reshape(rewriter, inner, op.getInput(), rows);
+  StringRef kind = isMax<TopOp> ? "max" : isMin<TopOp> ? "min" : isMean<TopOp> ? "mean" : "sum";
+  auto reduced = rewriter.create<top::ReduceRowsOp>(
+      op.getLoc(), RankedTensorType::get({rows[0], rows[2]}, type.getElementType()), whole, kind);
+  rewriter.replaceOp(op, reshape(rewriter, inner, reduced, op.getType().getShape()));
+  return success();
+}
+
 template <typename TopOp> struct ReduceLowering : OpRewritePattern<TopOp> {
   using OpRewritePattern<TopOp>::OpRewritePattern;
   LogicalResult matchAndRewrite(TopOp op, PatternRewriter &rewriter) const override {
+    if (op->hasAttr(top::kOverSizeAttr))
+      return lowerOverSize(op, rewriter);
     auto inputType = cast<RankedTensorType>(op.getInput().getType());
     auto resultType = cast<RankedTensorType>(op.getType());
     Type storage = inputType.getElementType();

@@ -2,6 +2,7 @@
 
 #include "../LinalgBuilders.h"
 #include "../Patterns.h"
+#include "pto_mlir/Dialect/Top/IR/Names.h"
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -10,6 +11,21 @@ using namespace mlir;
 
 namespace pto_mlir::top_to_linalg {
 namespace {
+/// Rows of each outer index, of which as many as there are at run time lie between one and the next.
+LogicalResult lowerOverSize(top::SliceOp op, PatternRewriter &rewriter) {
+  ArrayRef<int64_t> from = op.getInput().getType().getShape(), to = op.getType().getShape();
+  unsigned dim = 0;
+  while (from[dim] == to[dim])
+    ++dim;
+  auto product = [](ArrayRef<int64_t> shape) { return ShapedType::getNumElements(shape); };
+  int64_t rows[] = {product(from.take_front(dim)), from[dim], product(from.drop_front(dim + 1))};
+  Location inner = innerLoc(op.getLoc());
+  Value taken = rewriter.create<top::TakeRowsOp>(op.getLoc(), reshape(rewriter, inner, op.getInput(), rows),
+                                                 op.getStarts()[dim], to[dim]);
+  rewriter.replaceOp(op, reshape(rewriter, inner, taken, to));
+  return success();
+}
+
 struct SliceLowering : OpRewritePattern<top::SliceOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(top::SliceOp op, PatternRewriter &rewriter) const override {
@@ -19,6 +35,8 @@ struct SliceLowering : OpRewritePattern<top::SliceOp> {
         op.emitOpError("has the step ") << step << "; only positive steps have a lowering";
         return failure();
       }
+    if (op->hasAttr(top::kOverSizeAttr))
+      return lowerOverSize(op, rewriter);
     auto folded = [&](ArrayRef<int64_t> values) { return getAsIndexOpFoldResult(op.getContext(), values); };
     rewriter.replaceOpWithNewOp<tensor::ExtractSliceOp>(op, type, op.getInput(), folded(op.getStarts()),
                                                         folded(type.getShape()), folded(op.getSteps()));

@@ -154,7 +154,7 @@ private:
       constexpr double kHuge = -1e30;
       if (isCausal(bias))
         continue;
-      if (!bias.value && bias.hidden > kHuge)
+      if (!bias.value && bias.hidden > kHuge && !isLowestOfAll(bias))
         return std::nullopt;
       Value added = inBatches(bias.value ? bias.value : hiding(bias), bias.scores);
       if (!added)
@@ -164,13 +164,34 @@ private:
     return sum;
   }
 
-  Value constant(double number) {
-    Type element = elementOf(match.scores.getOutput());
+  // A number that was cut to the range of f16 hides keys for all rows alike: such a bias may be f32, of that range.
+  bool isLowestOfAll(const ScoreBias &bias) {
+    auto element = cast<FloatType>(elementOf(match.scores.getOutput()));
+    ArrayRef<int64_t> shape = shapeOf(bias.condition);
+    bool isRow = shape.size() < 2 || shape.take_back(2)[0] == 1;
+    return isRow && match.biases.size() == 1 && element.isF16() &&
+           bias.hidden == -APFloat::getLargest(element.getFloatSemantics()).convertToDouble();
+  }
+
+  Value constant(double number, Type element) {
     return createConstant(b, loc, "", RankedTensorType::get({}, element), fromDoubles(element, number));
   }
 
   Value hiding(const ScoreBias &bias) {
-    Value hidden = constant(bias.hidden), zero = constant(0);
+    Type element = isLowestOfAll(bias) ? b.getF32Type() : elementOf(match.scores.getOutput());
+    double number = isLowestOfAll(bias) ? std::numeric_limits<float>::lowest() : bias.hidden;
+    // The layers of a model hide the same keys.
+    auto type = RankedTensorType::get(shapeOf(bias.condition), element);
+    for (Operation *user : bias.condition.getUsers()) {
+      auto found = dyn_cast<WhereOp>(user);
+      if (!found || found.getType() != type || found->getBlock() != match.sums->getBlock() ||
+          !found->isBeforeInBlock(match.sums) || found.getCondition() != bias.condition)
+        continue;
+      if (getSplat(found.getLhs()) == (bias.hidesWhereTrue ? number : 0) &&
+          getSplat(found.getRhs()) == (bias.hidesWhereTrue ? 0 : number))
+        return found;
+    }
+    Value hidden = constant(number, element), zero = constant(0, element);
     Value lhs = bias.hidesWhereTrue ? hidden : zero, rhs = bias.hidesWhereTrue ? zero : hidden;
     return b.create<WhereOp>(loc, bias.condition, lhs, rhs);
   }

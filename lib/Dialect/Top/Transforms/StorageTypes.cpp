@@ -192,6 +192,8 @@ void Narrowing::narrowConstants() {
     std::string name = (named ? named.getName().str() : std::string("constant")) + (storage.isF16() ? ".f16" : ".bf16");
     Value converted = createConstant(builder, op->getLoc(), name, narrow(wide.getType()),
                                      rounded(*weight, named ? named.getName() : getTensorName(op->getLoc())));
+    if (Attribute sizes = op->getAttr(kSizesAttr))
+      converted.getDefiningOp()->setAttr(kSizesAttr, sizes);
     wide.replaceUsesWithIf(converted, narrows);
     if (wide.use_empty())
       op->erase();

@@ -21,7 +21,10 @@ inline constexpr llvm::StringLiteral kArithmeticBoundAttr = "top.arithmetic_boun
 inline constexpr llvm::StringLiteral kSymbolsAttr = "top.symbols";
 /// Unit attribute of `@main` beside it: attentions that are one op have sizes at run time that their kernels take.
 inline constexpr llvm::StringLiteral kSizedAttentionsAttr = "top.sized_attentions";
-/// Argument and result attribute of `@main`: the extents as functions of the symbols, an affine map without dimensions.
+/// On a reduction: it is over an extent that is known at run time.
+inline constexpr llvm::StringLiteral kOverSizeAttr = "top.over_size";
+/// Argument and result attribute of `@main`, and attribute of a constant of which only the first rows count: the
+/// extents as functions of the symbols, an affine map without dimensions.
 inline constexpr llvm::StringLiteral kSizesAttr = "top.sizes";
 /// Attribute of a launch: operand number [0] is a computed index into [1] rows.
 inline constexpr llvm::StringLiteral kComputedIndexAttr = "top.computed_index";

@@ -186,4 +186,44 @@ def Top_ScatterOp : Top_TensorOp<"scatter"> {
   let arguments = (ins Top_Tensor:$data, Top_Tensor:$positions, Top_Tensor:$updates, DefaultValuedStrAttr<StrAttr, "none">:$reduction);
 }
 
+def Top_RepeatRowsOp : Top_TensorOp<"repeat_rows"> {
+  let summary = "a tensor once for each index of an outer dimension";
+  let description = [{
+    `output[o, i..] = input[i..]`, in the shape of `like`, of which nothing is read. It stands where extents are known at run time, so that the
+    output follows those of `like` (docs/sizes.md).
+
+    Example:
+    ```mlir
+    %r = top.repeat_rows %p, %x : (tensor<7x16xf32>, tensor<4x7x16xf32>) -> tensor<4x7x16xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, Top_Tensor:$like);
+}
+
+def Top_TakeRowsOp : Top_TensorOp<"take_rows"> {
+  let summary = "some of the rows of each outer index, whose number of rows is known at run time";
+  let description = [{
+    `output[b, i, j] = input[b, first + i, j]` for `count` rows i, which are there for all numbers of rows.
+
+    Example:
+    ```mlir
+    %r = top.take_rows %x {first = 0, count = 1} : (tensor<4x7x16xf32>) -> tensor<4x1x16xf32>
+    ```
+  }];
+  let arguments = (ins Top_Tensor:$input, I64Attr:$first, I64Attr:$count);
+}
+
+def Top_ReduceRowsOp : Top_TensorOp<"reduce_rows"> {
+  let summary = "sums, means, maxima or minima over rows whose number is known at run time";
+  let description = [{
+    `output[b, j]` is the `kind` (sum, mean, max or min) of `input[b, i, j]` over i, in f32. The mean divides by the rows that there are.
+
+    Example:
+    ```mlir
+    %r = top.reduce_rows %x {kind = "sum"} : (tensor<4x7x16xf32>) -> tensor<4x16xf32>
+    ```
+  }];
+  let arguments = (ins Top_FloatTensor:$input, StrAttr:$kind);
+}
+
 #endif // PTO_MLIR_DIALECT_TOP_IR_TOPTENSOROPS_TD

@@ -52,6 +52,40 @@ LogicalResult GatherElementsOp::inferReturnTypes(MLIRContext *, std::optional<Lo
   return success();
 }
 
+LogicalResult RepeatRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType()),
+       like = cast<RankedTensorType>(adaptor.getLike().getType());
+  if (like.getRank() < 2 || like.getShape().drop_front() != input.getShape())
+    return inferError<RepeatRowsOp>(loc, "expects a tensor like that has the input's shape behind one dimension, got ",
+                                    shapeText(input.getShape()), " and ", shapeText(like.getShape()));
+  types.push_back(RankedTensorType::get(like.getShape(), input.getElementType()));
+  return success();
+}
+
+LogicalResult TakeRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                           SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  if (input.getRank() != 3)
+    return inferError<TakeRowsOp>(loc, "expects three dimensions, got ", shapeText(input.getShape()));
+  int64_t first = adaptor.getFirst(), count = adaptor.getCount(), rows = input.getDimSize(1);
+  if (first < 0 || count < 1 || count > rows || first > rows - count)
+    return inferError<TakeRowsOp>(loc, "expects rows of the ", rows, " that there are, got ", count, " from ", first);
+  types.push_back(RankedTensorType::get({input.getDimSize(0), count, input.getDimSize(2)}, input.getElementType()));
+  return success();
+}
+
+LogicalResult ReduceRowsOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
+                                             SmallVectorImpl<Type> &types) {
+  auto input = cast<RankedTensorType>(adaptor.getInput().getType());
+  if (input.getRank() != 3)
+    return inferError<ReduceRowsOp>(loc, "expects three dimensions, got ", shapeText(input.getShape()));
+  if (!llvm::is_contained({"sum", "mean", "max", "min"}, adaptor.getKind()))
+    return inferError<ReduceRowsOp>(loc, "expects a kind of sum, mean, max or min, got ", adaptor.getKind());
+  types.push_back(RankedTensorType::get({input.getDimSize(0), input.getDimSize(2)}, input.getElementType()));
+  return success();
+}
+
 LogicalResult ScatterOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc, Adaptor adaptor,
                                           SmallVectorImpl<Type> &types) {
   auto data = cast<RankedTensorType>(adaptor.getData().getType()),

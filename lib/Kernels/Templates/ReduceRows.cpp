@@ -1,0 +1,157 @@
+//===- ReduceRows.cpp - reductions over rows known at run time ------------===//
+//
+// A piece is some columns of one outer index. Rows of several columns are reduced
+// tile by tile, and the tiles' rows are combined in order; a single column lies as
+// one row in memory, whose tiles are combined element by element and reduced last.
+// The order does not depend on the launch.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Template.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Support/MathExtras.h"
+
+#include <limits>
+
+using namespace mlir;
+
+namespace pto_mlir::templates {
+
+namespace {
+
+constexpr int64_t kWidth = 64;    ///< of a piece: what a vector instruction takes of f32
+constexpr int64_t kRows = 128;      ///< of a tile
+constexpr int64_t kElements = 2048; ///< of a tile of a single column
+
+/// One kernel of this kind under construction.
+struct Reduction {
+  KernelEmitter &e;
+  StringRef kind;
+  Matrix in, out;
+  Ix rows; ///< that are reduced
+
+  bool adds() const { return kind == "sum" || kind == "mean"; }
+  double neutral() const {
+    double infinity = std::numeric_limits<double>::infinity();
+    return adds() ? 0 : kind == "max" ? -infinity : infinity;
+  }
+  void combine(Value x, Value y, Value to) {
+    if (adds())
+      e.b.create<pto::TAddOp>(e.loc, x, y, to);
+    else if (kind == "max")
+      e.b.create<pto::TMaxOp>(e.loc, x, y, to);
+    else
+      e.b.create<pto::TMinOp>(e.loc, x, y, to);
+  }
+  void columns(Value from, Value to) {
+    if (adds())
+      e.b.create<pto::TColSumOp>(e.loc, from, to);
+    else if (kind == "max")
+      e.b.create<pto::TColMaxOp>(e.loc, from, to);
+    else
+      e.b.create<pto::TColMinOp>(e.loc, from, to);
+  }
+  void row(Value from, Value scratch, Value to) {
+    if (adds())
+      e.b.create<pto::TRowSumOp>(e.loc, from, scratch, to);
+    else if (kind == "max")
+      e.b.create<pto::TRowMaxOp>(e.loc, from, scratch, to);
+    else
+      e.b.create<pto::TRowMinOp>(e.loc, from, scratch, to);
+  }
+
+  /// Part of the input as f32: a tile of `height` by `width` of which `validRows` by `validColumns` are there.
+  Value read(Ix row, Ix column, int64_t height, int64_t width, Ix validRows, Ix validColumns) {
+    Value wide = e.valid(e.vec(height, width, e.b.getF32Type()), validRows, validColumns);
+    Value given = in.element.isF32() ? wide : e.valid(e.vec(height, width, in.element), validRows, validColumns);
+    e.load(e.part(in, row, column, validRows, validColumns), given);
+    if (given != wide)
+      e.convert(given, wide);
+    return wide;
+  }
+
+  /// Stores the f32 of one row, for a mean divided by the number of rows.
+  void write(Value sums, int64_t width, Ix row, Ix column, Ix count) {
+    Ix one = e.constant(1);
+    Value result = e.valid(sums, one, count);
+    if (kind == "mean") {
+      Value number = e.vec(1, width, e.b.getI32Type()), real = e.vec(1, width, e.b.getF32Type());
+      e.b.create<pto::TExpandSOp>(e.loc, e.i32(rows), number);
+      e.convert(number, real);
+      e.b.create<pto::TDivOp>(e.loc, result, e.valid(real, one, count), result);
+    }
+    if (!out.element.isF32()) {
+      Value narrow = e.valid(e.vec(1, width, out.element), one, count);
+      e.convert(result, narrow);
+      result = narrow;
+    }
+    e.store(result, e.part(out, row, column, one, count));
+  }
+
+  void manyColumns(Ix outer) {
+    int64_t width = std::min(kWidth, roundUp(in.cols, kBlock)), pieces = ceilDiv(in.cols, width);
+    e.share(e.mul(outer, pieces), [&](Ix number) {
+      Ix batch = e.div(number, pieces), column = e.mul(e.rem(number, pieces), width);
+      Ix count = e.Emitter::extent(column, width, in.cols), one = e.constant(1);
+      Value sums = e.vec(1, width, e.b.getF32Type());
+      e.fill(sums, neutral());
+      e.loop(e.div(e.add(rows, e.constant(kRows - 1)), kRows), 1, [&](Ix trip) {
+        Ix first = e.mul(trip, kRows), height = e.Emitter::extent(first, kRows, rows);
+        Value tile = read(e.add(e.mul(batch, rows), first), column, kRows, width, height, count);
+        Value part = e.valid(e.vec(1, width, e.b.getF32Type()), one, count);
+        columns(tile, part);
+        combine(e.valid(sums, one, count), part, e.valid(sums, one, count));
+      });
+      write(sums, width, batch, column, count);
+    });
+  }
+
+  void oneColumn(Ix outer) {
+    in.cols *= in.rows, in.rows = 1;
+    e.share(outer, [&](Ix batch) {
+      Ix zero = e.constant(0), one = e.constant(1);
+      Value sums = e.vec(1, kElements, e.b.getF32Type());
+      e.fill(sums, neutral());
+      e.loop(e.div(e.add(rows, e.constant(kElements - 1)), kElements), 1, [&](Ix trip) {
+        Ix first = e.mul(trip, kElements), count = e.Emitter::extent(first, kElements, rows);
+        Value tile = read(zero, e.add(e.mul(batch, rows), first), 1, kElements, one, count);
+        combine(e.valid(sums, one, count), tile, e.valid(sums, one, count));
+      });
+      Type f32 = e.b.getF32Type();
+      Value column = e.tile(pto::makeVecColumnTile(e.context(), kBlock, f32), e.constant(kBlock), one);
+      row(sums, e.vec(1, kElements, f32), e.valid(column, one, one));
+      Value result = e.b.create<pto::TReshapeOp>(e.loc, pto::makeVecTile(e.context(), 1, kBlock, f32), column);
+      write(result, kBlock, batch, zero, one);
+    });
+  }
+};
+
+class ReduceRows final : public Template {
+public:
+  std::string refusal(Operation *op, const pto::Target &) const override {
+    Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+    return element.isF32() || element.isF16() || element.isBF16() ? "" : "rows of f32, f16 and bf16 can be reduced";
+  }
+
+  void build(KernelEmitter &e, ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
+             ArrayRef<unsigned> results) const override {
+    auto op = cast<top::ReduceRowsOp>(ops.front());
+    Reduction reduction{e, op.getKind(), asRows(op.getInput().getType(), arguments[0]),
+                        asRows(op.getType(), results[0]), e.extent(arguments[0], 1, 2)};
+    Ix outer = e.extent(arguments[0], 0, 1);
+    if (reduction.in.cols == 1)
+      reduction.oneColumn(outer);
+    else
+      reduction.manyColumns(outer);
+    e.b.create<func::ReturnOp>(e.loc);
+  }
+};
+
+} // namespace
+
+const Template &reduceRowsTemplate() {
+  static const ReduceRows instance;
+  return instance;
+}
+
+} // namespace pto_mlir::templates

@@ -1,0 +1,30 @@
+// RUN: pto-opt %s --form-kernels --assign-sizes --build-template-kernels=num-cores=4 --canonicalize | FileCheck %s
+
+module attributes {pto.target_arch = "a3"} {
+  // Batch and length: each a scalar. A table once for each batch, a row of each batch, sums over the rows of each.
+  // CHECK-LABEL: func.func private @k0_t_sized({{.*}}: i64, {{.*}}: i64)
+  // CHECK: pto.tload
+  // CHECK: pto.tstore
+  // CHECK-LABEL: func.func private @k1_f_sized({{.*}}: i64, {{.*}}: i64)
+  // CHECK: pto.tload
+  // CHECK: pto.tstore
+  // CHECK-LABEL: func.func private @k2_m_sized({{.*}}: i64, {{.*}}: i64)
+  // CHECK: scf.for
+  // CHECK: pto.tcolsum
+  // CHECK: pto.tadd
+  // CHECK: pto.texpands
+  // CHECK: pto.tdiv
+  // CHECK: pto.tstore
+  func.func @main(%x: tensor<4x70x40xf32> {top.sizes = affine_map<()[s0, s1] -> (s0, s1, 40)>},
+                  %p: tensor<70x40xf32> {top.sizes = affine_map<()[s0, s1] -> (s1, 40)>})
+      -> (tensor<4x70x40xf32> {top.sizes = affine_map<()[s0, s1] -> (s0, s1, 40)>},
+          tensor<4x2x40xf32> {top.sizes = affine_map<()[s0, s1] -> (s0, 2, 40)>},
+          tensor<4x40xf32> {top.sizes = affine_map<()[s0, s1] -> (s0, 40)>})
+      attributes {top.symbols = [{name = "batch", least = 1, greatest = 4, multiple = 1},
+                                 {name = "length", least = 2, greatest = 70, multiple = 1}]} {
+    %t = top.repeat_rows %p, %x : (tensor<70x40xf32>, tensor<4x70x40xf32>) -> tensor<4x70x40xf32> loc("t")
+    %f = top.take_rows %x {first = 0, count = 2} : (tensor<4x70x40xf32>) -> tensor<4x2x40xf32> loc("f")
+    %m = top.reduce_rows %x {kind = "mean"} : (tensor<4x70x40xf32>) -> tensor<4x40xf32> loc("m")
+    return %t, %f, %m : tensor<4x70x40xf32>, tensor<4x2x40xf32>, tensor<4x40xf32>
+  }
+}
