@@ -31,15 +31,15 @@ TEST(Nodes, KindsFollowTheClasses) {
   EXPECT_TRUE(IsA<Var>(ExprPtr(carried("a", index(0)))));
   EXPECT_EQ(KindName(sum->kind()), "Add");
   EXPECT_EQ(OperatorText(sum->kind()), "+");
-  EXPECT_TRUE(IsA<TensorType>(
-      TypePtr(std::make_shared<const DistributedTensorType>(ConstantShape({2, 3}), DataType::FP32))));
+  EXPECT_TRUE(
+      IsA<TensorType>(TypePtr(std::make_shared<const DistributedTensorType>(ConstantShape({2, 3}), DataType::FP32))));
   // The seeds' way to look at a node.
   EXPECT_NE(std::dynamic_pointer_cast<const Add>(sum), nullptr);
 }
 
 TEST(Nodes, TypesOfExpressionsAreDerived) {
-  ExprPtr pair = std::make_shared<const MakeTuple>(std::vector<ExprPtr>{index(1), var("t", tile({8, 8}))},
-                                                   Span::unknown());
+  ExprPtr pair =
+      std::make_shared<const MakeTuple>(std::vector<ExprPtr>{index(1), var("t", tile({8, 8}))}, Span::unknown());
   auto second = std::make_shared<const TupleGetItemExpr>(pair, 1, Span::unknown());
   EXPECT_TRUE(IsA<TileType>(second->type_));
   EXPECT_EQ(ElementTypeOf(less(index(1), index(2))->type_), DataType::BOOL);
@@ -79,9 +79,8 @@ TEST(Nodes, BodiesThatCarryValuesEndInAYield) {
   EXPECT_EQ(messageOf<ValueError>([&] { loop(sequence({}), {var("r")}); }),
             "ForStmt: a body that carries 1 values must end in a yield of as many");
   loop(sequence({sequence({yield({sum})})}), {var("r")});
-  EXPECT_EQ(messageOf<ValueError>([&] {
-              IfStmt(less(sum, index(1)), yield({sum}), std::nullopt, {var("r")}, Span::unknown());
-            }),
+  EXPECT_EQ(messageOf<ValueError>(
+                [&] { IfStmt(less(sum, index(1)), yield({sum}), std::nullopt, {var("r")}, Span::unknown()); }),
             "IfStmt: return_vars need an else that yields as well");
 }
 

@@ -83,7 +83,7 @@ private:
     if (condition)                                                                                                     \
       ;                                                                                                                \
     else                                                                                                               \
-      ::pypto::detail::Raise<::pypto::InternalError>("internal error: " #condition " does not hold at ")              \
+      ::pypto::detail::Raise<::pypto::InternalError>("internal error: " #condition " does not hold at ")               \
           << __FILE_NAME__ << ":" << __LINE__ << ": "
 
 #endif // PYPTO_CORE_ERROR_H

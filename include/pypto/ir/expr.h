@@ -218,8 +218,7 @@ PYPTO_BINARY_EXPRS(PYPTO_BINARY)
 #define PYPTO_UNARY(Name, ...)                                                                                         \
   class Name final : public UnaryExpr {                                                                                \
   public:                                                                                                              \
-    Name(ExprPtr operand, DataType dtype, Span span)                                                                   \
-        : UnaryExpr(kKind, std::move(operand), dtype, std::move(span)) {}                                              \
+    Name(ExprPtr operand, DataType dtype, Span span) : UnaryExpr(kKind, std::move(operand), dtype, std::move(span)) {} \
     PYPTO_NODE(Name, UnaryExpr)                                                                                        \
   };
 PYPTO_UNARY_EXPRS(PYPTO_UNARY)

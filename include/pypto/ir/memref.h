@@ -16,8 +16,7 @@ public:
   std::string name_;   ///< of a buffer that the program names
   uint64_t slots_ = 1; ///< buffers of `size_` bytes behind one another
 
-  MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t id, std::string name = "",
-         uint64_t slots = 1);
+  MemRef(MemorySpace memory_space, ExprPtr addr, uint64_t size, uint64_t id, std::string name = "", uint64_t slots = 1);
 
   template <class F> static void Fields(F &&f) {
     f("memory_space", &MemRef::memory_space_, kPlain);

@@ -12,7 +12,7 @@
 #include <vector>
 
 // One list of kinds. The order is the number in stored programs; groups are contiguous (Var to IterArg, .. are ranges).
-// X(Class, operator or function of the DSL, binding strength: a higher one binds more tightly, 0 is a call)
+// X(Class, operator or function of `pl`, binding strength: a higher one binds more tightly, 0 is a call)
 #define PYPTO_BINARY_EXPRS(X)                                                                                          \
   X(Add, "+", 9)                                                                                                       \
   X(Sub, "-", 9)                                                                                                       \
@@ -31,10 +31,10 @@
   X(Ge, ">=", 4)                                                                                                       \
   X(And, "and", 2)                                                                                                     \
   X(Or, "or", 1)                                                                                                       \
-  X(Xor, "xor", 0)                                                                                                     \
-  X(BitAnd, "bit_and", 0)                                                                                              \
-  X(BitOr, "bit_or", 0)                                                                                                \
-  X(BitXor, "bit_xor", 0)                                                                                              \
+  X(Xor, "logical_xor", 0)                                                                                             \
+  X(BitAnd, "and_", 0)                                                                                                 \
+  X(BitOr, "or_", 0)                                                                                                   \
+  X(BitXor, "xor", 0)                                                                                                  \
   X(BitShiftLeft, "<<", 8)                                                                                             \
   X(BitShiftRight, ">>", 8)
 #define PYPTO_UNARY_EXPRS(X)                                                                                           \
@@ -46,9 +46,10 @@
 #define PYPTO_LEAF_EXPRS(X)                                                                                            \
   X(Var) X(IterArg) X(ConstInt) X(ConstFloat) X(ConstBool) X(Call) X(Submit) X(MakeTuple) X(TupleGetItemExpr)
 #define PYPTO_STMTS(X)                                                                                                 \
-  X(AssignStmt) X(EvalStmt) X(SeqStmts) X(ReturnStmt) X(YieldStmt) X(BreakStmt) X(ContinueStmt) X(IfStmt) X(ForStmt)   \
-  X(WhileStmt) X(InCoreScopeStmt) X(ClusterScopeStmt) X(HierarchyScopeStmt) X(SpmdScopeStmt) X(SplitAivScopeStmt)      \
-  X(RuntimeScopeStmt)
+  X(AssignStmt)                                                                                                        \
+  X(EvalStmt) X(SeqStmts) X(ReturnStmt) X(YieldStmt) X(BreakStmt) X(ContinueStmt) X(IfStmt) X(ForStmt) X(WhileStmt)    \
+      X(InCoreScopeStmt) X(ClusterScopeStmt) X(HierarchyScopeStmt) X(SpmdScopeStmt) X(SplitAivScopeStmt)               \
+          X(RuntimeScopeStmt)
 #define PYPTO_TYPES(X)                                                                                                 \
   X(UnknownType) X(ScalarType) X(TensorType) X(DistributedTensorType) X(TileType) X(ArrayType) X(TupleType) X(PtrType)
 #define PYPTO_OTHER_NODES(X) X(Op) X(GlobalVar) X(MemRef) X(Function) X(Program)
@@ -133,8 +134,9 @@ template <class T, class U> std::shared_ptr<const T> As(const std::shared_ptr<co
 struct NodeAccess;
 
 /// In a class of one kind, whose constructor without arguments is for those that fill fields one by one (NodeAccess).
-/// Such a class declares `template <class F> static void Fields(F &&f)`, which calls `f(name, &Class::member_, flags)` for
-/// each field in the order of the constructor in Python. Visitor, mutator, equality, hash, bytes and bindings read it.
+/// Such a class declares `template <class F> static void Fields(F &&f)`, which calls `f(name, &Class::member_, flags)`
+/// for each field in the order of the constructor in Python. Visitor, mutator, equality, hash, bytes and bindings read
+/// it.
 #define PYPTO_NODE(Name, Parent)                                                                                       \
 public:                                                                                                                \
   static constexpr NodeKind kKind = NodeKind::Name;                                                                    \

@@ -166,6 +166,13 @@ public:
   void Finish() {}
 };
 
+/// How a tile of that shape lies in a memory space unless its type says otherwise.
+TileView DefaultTileView(MemorySpace space, const std::vector<ExprPtr> &shape);
+/// The view of a tile's type, else the default of its space (Vec where it has none).
+TileView TileViewOf(const TileType &type);
+/// "[32, N]" for messages; "?" for an extent that is no constant or variable.
+std::string ShapeText(const std::vector<ExprPtr> &shape);
+
 /// The element type of a scalar, tensor or tile.
 std::optional<DataType> ElementTypeOf(const TypePtr &type);
 /// The shape of a tensor or tile; null for others. Valid as long as the type.

@@ -12,9 +12,7 @@ void checkScalar(NodeKind kind, const ExprPtr &operand) {
   CHECK_AS(TypeError, IsA<ScalarType>(operand->type_)) << KindName(kind) << " takes scalars";
 }
 
-bool isBoolean(NodeKind kind) {
-  return (kind >= NodeKind::Eq && kind <= NodeKind::Xor) || kind == NodeKind::Not;
-}
+bool isBoolean(NodeKind kind) { return (kind >= NodeKind::Eq && kind <= NodeKind::Xor) || kind == NodeKind::Not; }
 
 } // namespace
 

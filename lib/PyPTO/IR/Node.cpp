@@ -1,7 +1,7 @@
 // Names of kinds, operators and places.
+#include "pypto/ir/node.h"
 #include "pypto/ir/attr.h"
 #include "pypto/ir/expr.h"
-#include "pypto/ir/node.h"
 
 namespace pypto::ir {
 

@@ -119,8 +119,8 @@ private:
   bool value(const Attr &a, const Attr &b) {
     if (a.index() != b.index())
       return differ("attributes of different types");
-    return std::visit(
-        [&](const auto &held) { return value(held, std::get<std::remove_cvref_t<decltype(held)>>(b)); }, a);
+    return std::visit([&](const auto &held) { return value(held, std::get<std::remove_cvref_t<decltype(held)>>(b)); },
+                      a);
   }
   bool value(double a, double b) {
     return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b) ||

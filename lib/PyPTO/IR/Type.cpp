@@ -107,6 +107,56 @@ TupleType::TupleType(std::vector<TypePtr> types) : TupleType() {
 
 void TupleType::Finish() {}
 
+TileView DefaultTileView(MemorySpace space, const std::vector<ExprPtr> &shape) {
+  struct Row {
+    MemorySpace space;
+    TileLayout blayout, slayout;
+    uint64_t fractal;
+  };
+  constexpr TileLayout kNone = TileLayout::none_box, kRow = TileLayout::row_major, kCol = TileLayout::col_major;
+  static constexpr Row kRows[] = {
+      {MemorySpace::Mat, kCol, kRow, 512},      {MemorySpace::Left, kCol, kRow, 512},
+      {MemorySpace::Right, kRow, kCol, 512},    {MemorySpace::Acc, kCol, kRow, 1024},
+      {MemorySpace::LeftScale, kRow, kRow, 32}, {MemorySpace::RightScale, kCol, kCol, 32},
+      {MemorySpace::Vec, kRow, kNone, 512},     {MemorySpace::Bias, kRow, kNone, 512},
+  };
+  TileView view;
+  for (const Row &row : kRows)
+    if (row.space == space) {
+      view.blayout = row.blayout;
+      view.slayout = row.slayout;
+      view.fractal = row.fractal;
+    }
+  bool oneRow = shape.size() == 2 && ConstantInt(shape[0]) == 1;
+  bool oneColumn = shape.size() == 2 && ConstantInt(shape[1]) == 1 && !oneRow;
+  if (space == MemorySpace::Vec && oneColumn)
+    view.blayout = kCol;
+  if (space == MemorySpace::Mat && oneRow) {
+    view.blayout = kRow;
+    view.slayout = kNone;
+  }
+  return view;
+}
+
+TileView TileViewOf(const TileType &type) {
+  return type.tile_view_ ? *type.tile_view_
+                         : DefaultTileView(type.GetMemorySpace().value_or(MemorySpace::Vec), type.shape_);
+}
+
+std::string ShapeText(const std::vector<ExprPtr> &shape) {
+  std::string text = "[";
+  for (const ExprPtr &extent : shape) {
+    text += text.size() > 1 ? ", " : "";
+    if (auto value = ConstantInt(extent))
+      text += std::to_string(*value);
+    else if (auto var = As<Var>(extent))
+      text += var->name_hint_;
+    else
+      text += "?";
+  }
+  return text + "]";
+}
+
 std::optional<DataType> ElementTypeOf(const TypePtr &type) {
   if (auto scalar = As<ScalarType>(type))
     return scalar->dtype_;

@@ -6,8 +6,8 @@
 
 namespace pypto::ir {
 
-/// Visits everything, children in the order of their fields; types are not entered. Override the method of a kind (or of
-/// all binary or unary expressions, or of all scopes) and call the base's to go on below it.
+/// Visits everything, children in the order of their fields; types are not entered. Override the method of a kind (or
+/// of all binary or unary expressions, or of all scopes) and call the base's to go on below it.
 class IRVisitor {
 public:
   virtual ~IRVisitor() = default;

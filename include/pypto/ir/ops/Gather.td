@@ -1,0 +1,40 @@
+//===- Gather.td - Sorting, gathering, scattering ---------------------------===//
+
+#ifndef PYPTO_GATHER
+#define PYPTO_GATHER
+
+include "pypto/ir/ops/OpBase.td"
+
+def : PlOp<"sort32", (ops X:$src, X:$idx), RuleSort32, "tsort32">, Both {
+  let summary = "pairs of value and index, descending in groups of 32";
+}
+def : PlOp<"mrgsort", (ops X:$src0, XOpt:$src1, XOpt:$src2, XOpt:$src3, XOpt:$tmp, Kw<"bool", "False">:$exhausted, Kw<"int", "None">:$block_len), RuleMerge, "tmrgsort">, Both {
+  let summary = "sorted runs merged: of one source by block_len, or of 2 to 4 sources";
+}
+def : PlOp<"gather", (ops X:$src, X:$idx, XOpt:$tmp), RuleGather, "tgather"> {
+  let summary = "elements of src at flat indices";
+}
+def : PlOp<"gather_mask", (ops X:$src, Kw<"MaskPattern">:$mask_pattern, Kw<"dtype", "None">:$output_dtype), RuleEveryNth, "tgather"> {
+  let summary = "the columns that a pattern selects";
+}
+def : PlOp<"gather_compare", (ops X:$src, Scalar:$kvalue, X:$tmp, Kw<"str", "eq">:$cmp_mode, Kw<"int", "0">:$offset, Kw<"int">:$out_cols, Kw<"dtype", "INT32">:$count_dtype), RuleIndicesCounts, "tgather"> {
+  let summary = "indices of the elements that compare true, and how many";
+}
+def : PlOp<"gatherb", (ops X:$src, X:$byte_offsets, Kw<"dtype", "None">:$output_dtype), RuleBlocks, "tgatherb"> {
+  let summary = "blocks of 32 bytes at byte offsets";
+}
+def : PlOp<"scatter", (ops X:$dst, X:$src, X:$idx), RuleLike, "tscatter"> {
+  let summary = "dst with elements of src at flat indices";
+}
+def : PlOp<"scatter_mask", (ops X:$dst, X:$src, Kw<"MaskPattern">:$mask_pattern), RuleLike, "tscatter"> {
+  let summary = "dst with the columns that a pattern selects taken from src";
+}
+def : PlOp<"mgather", (ops Tensor:$mem, X:$idx, XOpt:$scratch, TupleOpt:$valid_shape, Kw<"str", "row">:$coalesce, Kw<"str", "undefined">:$gather_oob, Kw<"MemorySpace", "Vec">:$target_memory), RuleGather, "mgather"> {
+  let summary = "rows or elements of a tensor at indices";
+}
+def : PlOp<"mscatter", (ops X:$src, X:$idx, Tensor:$out, Kw<"str", "row">:$coalesce), RuleLike, "mscatter"> {
+  let like = "out";
+  let summary = "writes rows or elements to a tensor at indices";
+}
+
+#endif // PYPTO_GATHER
