@@ -117,7 +117,7 @@ def default(param):
 
 
 def signature(table, row, space):
-    """The parameters as Python declares them. Those without a default come first, so others before them are keywords."""
+    """The parameters as Python declares them. One with a default before one without is a keyword."""
     params = table.params(row)
     last = max((i for i, (param, _) in enumerate(params) if not param["optional"]), default=-1)
     parts, keyword = [], False

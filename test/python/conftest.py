@@ -1,6 +1,7 @@
 """Shared fixtures of the Python tests: two small models, and running of commands."""
 
 import faulthandler
+import importlib.util
 import os
 import signal
 import subprocess
@@ -15,6 +16,9 @@ from onnx import TensorProto, helper, numpy_helper
 ROOT = Path(__file__).resolve().parents[2]
 TEST_LIMIT = float(os.environ.get("PTO_MLIR_TEST_LIMIT", "300"))  # seconds per test, including its fixtures
 GRACE = 60.0
+
+if importlib.util.find_spec("pto_mlir"):  # tests of texts and scripts run without it
+    importlib.import_module("pto_mlir.pypto").enable()  # the tests in pypto/ import pypto
 
 
 @pytest.hookimpl(wrapper=True)

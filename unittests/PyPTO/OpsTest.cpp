@@ -55,17 +55,14 @@ TEST(Ops, ConstantsTakeTheElementTypeOfTheTile) {
 TEST(Ops, LoadsAndStoresOfEachGenerationAreOne) {
   ExprPtr x = tensorOf({128, 64}), t = tileOf({32, 64});
   CallPtr today = make("tile.load", {{"", x}, {"", Ints{32, 0}}, {"", Ints{32, 64}}});
-  CallPtr flat = make("block.load", {{"", x}, {"", int64_t(32)}, {"", int64_t(0)}, {"", int64_t(32)}, {"", int64_t(64)}});
+  CallPtr flat =
+      make("block.load", {{"", x}, {"", int64_t(32)}, {"", int64_t(0)}, {"", int64_t(32)}, {"", int64_t(64)}});
   EXPECT_TRUE(structural_equal(today, flat));
   EXPECT_EQ(typeText(today), "pl.Tile[[32, 64], pl.FP32, pl.Mem.Vec]");
   CallPtr store = make("tile.store", {{"", t}, {"", Ints{0, 0}}, {"", x}, {"", Ints{32, 64}}});
   CallPtr seed = make("block.store", {{"", t}, {"", Ints{0, 0}}, {"", Ints{32, 64}}, {"", x}});
-  CallPtr oldest = make("block.store", {{"", t},
-                                        {"", int64_t(0)},
-                                        {"", int64_t(0)},
-                                        {"", int64_t(32)},
-                                        {"", int64_t(64)},
-                                        {"", x}});
+  CallPtr oldest =
+      make("block.store", {{"", t}, {"", int64_t(0)}, {"", int64_t(0)}, {"", int64_t(32)}, {"", int64_t(64)}, {"", x}});
   EXPECT_TRUE(structural_equal(store, seed));
   EXPECT_TRUE(structural_equal(store, oldest));
   EXPECT_EQ(store->type_, x->type_);
@@ -85,7 +82,8 @@ TEST(Ops, KeywordsThatEqualTheirDefaultAreLeftOut) {
                                      {"clamp", false}});
   EXPECT_TRUE(structural_equal(plain, spelled));
   EXPECT_TRUE(plain->kwargs_.empty());
-  CallPtr mat = make("pl.load", {{"", x}, {"", Ints{0, 0}}, {"", Ints{32, 64}}, {"target_memory", AsEnumValue(MemorySpace::Mat)}});
+  CallPtr mat = make("pl.load",
+                     {{"", x}, {"", Ints{0, 0}}, {"", Ints{32, 64}}, {"target_memory", AsEnumValue(MemorySpace::Mat)}});
   EXPECT_EQ(As<TileType>(mat->type_)->GetMemorySpace(), MemorySpace::Mat);
 }
 
@@ -110,19 +108,26 @@ TEST(Ops, ResultTypesFollowTheRules) {
   EXPECT_EQ(text("tile.cast", {{"", t}, {"", DataType::BF16}}), "pl.Tile[[16, 64], pl.BF16, pl.Mem.Vec]");
   EXPECT_EQ(text("tile.cmp", {{"", t}, {"", t}}), "pl.Tile[[16, 32], pl.UINT8, pl.Mem.Vec]");
   EXPECT_EQ(text("tile.reshape", {{"", col}, {"", Ints{1, 16}}}), "pl.Tile[[1, 16], pl.FP32, pl.Mem.Vec]");
-  EXPECT_EQ(text("tile.transpose", {{"", t}, {"", int64_t(0)}, {"", int64_t(1)}}), "pl.Tile[[64, 16], pl.FP32, pl.Mem.Vec]");
+  EXPECT_EQ(text("tile.transpose", {{"", t}, {"", int64_t(0)}, {"", int64_t(1)}}),
+            "pl.Tile[[64, 16], pl.FP32, pl.Mem.Vec]");
   EXPECT_EQ(text("tile.concat", {{"", t}, {"", t}}), "pl.Tile[[16, 128], pl.FP32, pl.Mem.Vec]");
   EXPECT_EQ(text("tile.read", {{"", t}, {"", Ints{0, 1}}}), "pl.Scalar[pl.FP32]");
   EXPECT_EQ(text("tile.get_block_idx", {}), "pl.Scalar[pl.INDEX]");
-  EXPECT_EQ(text("tile.full", {{"", Ints{4, 8}}, {"", DataType::INT32}, {"", int64_t(7)}}), "pl.Tile[[4, 8], pl.INT32, pl.Mem.Vec]");
-  EXPECT_EQ(text("tile.gather_mask", {{"", t}, {"", AsEnumValue(MaskPattern::P0001)}}), "pl.Tile[[16, 16], pl.FP32, pl.Mem.Vec]");
+  EXPECT_EQ(text("tile.full", {{"", Ints{4, 8}}, {"", DataType::INT32}, {"", int64_t(7)}}),
+            "pl.Tile[[4, 8], pl.INT32, pl.Mem.Vec]");
+  EXPECT_EQ(text("tile.gather_mask", {{"", t}, {"", AsEnumValue(MaskPattern::P0001)}}),
+            "pl.Tile[[16, 16], pl.FP32, pl.Mem.Vec]");
   EXPECT_EQ(text("tile.reinterpret_view", {{"", t}, {"", DataType::FP16}}), "pl.Tile[[16, 128], pl.FP16, pl.Mem.Vec]");
-  EXPECT_EQ(text("tensor.matmul", {{"", tensorOf({8, 16})}, {"", tensorOf({32, 16})}, {"b_trans", true}}), "pl.Tensor[[8, 32], pl.FP32]");
-  EXPECT_EQ(text("tensor.slice", {{"", tensorOf({4, 8, 16})}, {"", Ints{1, 8, 8}}, {"", Ints{2, 0, 0}}, {"drop_dims", Ints{0}}}), "pl.Tensor[[8, 8], pl.FP32]");
+  EXPECT_EQ(text("tensor.matmul", {{"", tensorOf({8, 16})}, {"", tensorOf({32, 16})}, {"b_trans", true}}),
+            "pl.Tensor[[8, 32], pl.FP32]");
+  EXPECT_EQ(text("tensor.slice",
+                 {{"", tensorOf({4, 8, 16})}, {"", Ints{1, 8, 8}}, {"", Ints{2, 0, 0}}, {"drop_dims", Ints{0}}}),
+            "pl.Tensor[[8, 8], pl.FP32]");
 }
 
 TEST(Ops, ProductsAccumulateInFullWidth) {
-  ExprPtr a = tileOf({16, 32}, DataType::BF16, MemorySpace::Left), b = tileOf({32, 8}, DataType::BF16, MemorySpace::Right);
+  ExprPtr a = tileOf({16, 32}, DataType::BF16, MemorySpace::Left),
+          b = tileOf({32, 8}, DataType::BF16, MemorySpace::Right);
   CallPtr product = make("pl.matmul", {{"", a}, {"", b}});
   EXPECT_EQ(typeText(product), "pl.Tile[[16, 8], pl.FP32, pl.Mem.Acc]");
   ExprPtr acc = var("acc", product->type_);
@@ -147,8 +152,9 @@ TEST(Ops, ValidExtentsAreCutAndCarried) {
   EXPECT_TRUE(As<TileType>(padded->type_)->tile_view_->valid_shape.empty());
   EXPECT_EQ(As<TileType>(padded->type_)->tile_view_->pad, PadValue::min);
   EXPECT_EQ(valid(make("pl.set_validshape", {{"", t}, {"", int64_t(3)}, {"", int64_t(5)}})->type_), "[3, 5]");
-  EXPECT_EQ(messageOf<ValueError>([&] { make("pl.load", {{"", tensorOf({40, 64})}, {"", Ints{40, 0}}, {"", Ints{8, 64}}}); }),
-            "tile.load: offset 40 lies outside the extent 40");
+  EXPECT_EQ(
+      messageOf<ValueError>([&] { make("pl.load", {{"", tensorOf({40, 64})}, {"", Ints{40, 0}}, {"", Ints{8, 64}}}); }),
+      "tile.load: offset 40 lies outside the extent 40");
 }
 
 TEST(Ops, LayoutsFollowTheMemory) {
@@ -173,7 +179,8 @@ TEST(Ops, WrongArgumentsAreNamed) {
   EXPECT_EQ(message("tile.add", {{"", t}, {"", g}}), "tile.add: rhs must be a tile");
   EXPECT_EQ(message("tensor.row_sum", {{"", g}, {"tmp_tile", t}}), "tensor.row_sum: tmp_tile must be a tensor");
   EXPECT_EQ(message("tile.cast", {{"", t}, {"", int64_t(3)}}), "tile.cast: target_type must be an element type");
-  EXPECT_EQ(message("tile.move", {{"", t}, {"", AsEnumValue(PadValue::max)}}), "tile.move: target_memory must be a pl.Mem");
+  EXPECT_EQ(message("tile.move", {{"", t}, {"", AsEnumValue(PadValue::max)}}),
+            "tile.move: target_memory must be a pl.Mem");
   EXPECT_EQ(message("tile.add", {{"", t}, {"", tileOf({8, 8})}}),
             "tile.add: shapes [8, 16] and [8, 8] do not broadcast");
   EXPECT_EQ(message("tile.add", {{"", tileOf({8, 16}, DataType::FP16)}, {"", tileOf({8, 16}, DataType::BF16)}}),

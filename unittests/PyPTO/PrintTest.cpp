@@ -27,16 +27,19 @@ class Sums:
 
 TEST(Print, KernelsWithTheirTypes) {
   VarPtr src = var("src", tensor({64, 32})), dst = var("dst", tensor({64, 32}));
-  CallPtr load = CreateOp("pl.load", {{"", ExprPtr(src)}, {"", std::vector<int64_t>{0, 0}}, {"", std::vector<int64_t>{64, 32}}}, Span::unknown());
+  CallPtr load =
+      CreateOp("pl.load", {{"", ExprPtr(src)}, {"", std::vector<int64_t>{0, 0}}, {"", std::vector<int64_t>{64, 32}}},
+               Span::unknown());
   VarPtr loaded = var("t", load->type_);
   CallPtr scaled = CreateOp("pl.mul", {{"", ExprPtr(loaded)}, {"", int64_t(3)}}, Span::unknown());
   VarPtr product = var("t", scaled->type_); // a second variable of that name
-  CallPtr store = CreateOp("pl.store", {{"", ExprPtr(product)}, {"", std::vector<int64_t>{0, 0}}, {"", ExprPtr(dst)}}, Span::unknown());
-  StmtPtr body = sequence({assign(loaded, load), assign(product, scaled),
-                           std::make_shared<const EvalStmt>(store, Span::unknown())});
-  auto kernel = std::make_shared<const Function>(
-      "scale", std::vector<VarPtr>{src, dst}, std::vector<TypePtr>{}, body, Span::unknown(), FunctionType::InCore,
-      std::vector<ParamDirection>{ParamDirection::In, ParamDirection::Out});
+  CallPtr store = CreateOp("pl.store", {{"", ExprPtr(product)}, {"", std::vector<int64_t>{0, 0}}, {"", ExprPtr(dst)}},
+                           Span::unknown());
+  StmtPtr body = sequence(
+      {assign(loaded, load), assign(product, scaled), std::make_shared<const EvalStmt>(store, Span::unknown())});
+  auto kernel = std::make_shared<const Function>("scale", std::vector<VarPtr>{src, dst}, std::vector<TypePtr>{}, body,
+                                                 Span::unknown(), FunctionType::InCore,
+                                                 std::vector<ParamDirection>{ParamDirection::In, ParamDirection::Out});
   EXPECT_EQ(python_print(kernel, "lang"), R"(import pypto.language as lang
 
 @lang.function(type=lang.FunctionType.InCore)
@@ -56,11 +59,13 @@ TEST(Print, BracketsOnlyWhereTheyCount) {
   EXPECT_EQ(python_print(make(NodeKind::Sub, a, make(NodeKind::Sub, b, a))), "a - (b - a)");
   EXPECT_EQ(python_print(make(NodeKind::Sub, make(NodeKind::Sub, a, b), a)), "a - b - a");
   EXPECT_EQ(python_print(make(NodeKind::Min, add(a, b), index(-2))), "pl.min(a + b, -2)");
-  ExprPtr both = make(NodeKind::And, less(a, b), make(NodeKind::Or, less(a, b), less(b, a), DataType::BOOL), DataType::BOOL);
+  ExprPtr both =
+      make(NodeKind::And, less(a, b), make(NodeKind::Or, less(a, b), less(b, a), DataType::BOOL), DataType::BOOL);
   EXPECT_EQ(python_print(both), "a < b and (a < b or b < a)");
   EXPECT_EQ(python_print(make(NodeKind::Eq, less(a, b), less(b, a), DataType::BOOL)), "(a < b) == (b < a)");
   EXPECT_EQ(python_print(MakeUnary(NodeKind::Neg, index(3), DataType::INDEX, Span::unknown())), "-(3)");
-  EXPECT_EQ(python_print(MakeUnary(NodeKind::Not, both, DataType::BOOL, Span::unknown())), "not (a < b and (a < b or b < a))");
+  EXPECT_EQ(python_print(MakeUnary(NodeKind::Not, both, DataType::BOOL, Span::unknown())),
+            "not (a < b and (a < b or b < a))");
   EXPECT_EQ(python_print(MakeUnary(NodeKind::Cast, a, DataType::INT32, Span::unknown())), "pl.cast(a, pl.INT32)");
 }
 
@@ -71,7 +76,8 @@ TEST(Print, ConstantsSayTheirTypeWhereItIsNotTheUsualOne) {
   EXPECT_EQ(python_print(real(1, DataType::FP32)), "1.0");
   EXPECT_EQ(python_print(real(0.1, DataType::FP16)), "pl.const(0.1, pl.FP16)");
   EXPECT_EQ(python_print(real(std::numeric_limits<double>::infinity(), DataType::FP32)), "1e999");
-  EXPECT_EQ(python_print(std::make_shared<const ConstInt>(5, DataType::INT64, Span::unknown())), "pl.const(5, pl.INT64)");
+  EXPECT_EQ(python_print(std::make_shared<const ConstInt>(5, DataType::INT64, Span::unknown())),
+            "pl.const(5, pl.INT64)");
 }
 
 TEST(Print, TypesWithBuffersViewsAndSymbols) {
@@ -80,12 +86,14 @@ TEST(Print, TypesWithBuffersViewsAndSymbols) {
   view.valid_shape = {m, index(8)};
   view.pad = PadValue::min;
   auto buffer = std::make_shared<const MemRef>(MemorySpace::Vec, index(256), 512, 1, "", 2);
-  TypePtr type = std::make_shared<const TileType>(ConstantShape({16, 8}), DataType::FP32, buffer, view, MemorySpace::Vec);
+  TypePtr type =
+      std::make_shared<const TileType>(ConstantShape({16, 8}), DataType::FP32, buffer, view, MemorySpace::Vec);
   EXPECT_EQ(python_print(type), "pl.Tile[[16, 8], pl.FP32, pl.MemRef(pl.Mem.Vec, 256, 512, 1, slots=2), pl.Mem.Vec, "
                                 "pl.TileView(valid_shape=[M, 8], blayout=pl.TileLayout.row_major, "
                                 "slayout=pl.TileLayout.none_box, fractal=512, pad=pl.PadValue.min)]");
   TypePtr dynamic = std::make_shared<const TensorType>(std::vector<ExprPtr>{add(m, m), index(8)}, DataType::FP32);
-  std::string text = python_print(program({function("f", {var("a", dynamic)}, giveBack({})), function("g", {var("a", dynamic)}, giveBack({}))}));
+  std::string text = python_print(
+      program({function("f", {var("a", dynamic)}, giveBack({})), function("g", {var("a", dynamic)}, giveBack({}))}));
   EXPECT_EQ(text, R"(import pypto.language as pl
 
 M = pl.dynamic("M")
@@ -103,7 +111,8 @@ class P:
 
 TEST(Print, NamesBecomeIdentifiers) {
   StmtPtr stmt = sequence({assign(var("for"), index(1)), assign(var("a.b"), index(2)), assign(var("7"), index(3))});
-  EXPECT_EQ(python_print(stmt), "for_: pl.Scalar[pl.INDEX] = 1\na_b: pl.Scalar[pl.INDEX] = 2\n_7: pl.Scalar[pl.INDEX] = 3\n");
+  EXPECT_EQ(python_print(stmt),
+            "for_: pl.Scalar[pl.INDEX] = 1\na_b: pl.Scalar[pl.INDEX] = 2\n_7: pl.Scalar[pl.INDEX] = 3\n");
 }
 
 } // namespace

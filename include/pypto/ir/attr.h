@@ -9,8 +9,9 @@
 namespace pypto::ir {
 
 /// A value of a keyword or an attribute; the order of the alternatives is the number in stored programs.
+/// The last is `None`: as an argument, one that was not given.
 using Attr = std::variant<bool, int64_t, double, std::string, DataType, EnumValue, std::vector<int64_t>,
-                          std::vector<EnumValue>, ExprPtr, std::vector<ExprPtr>>;
+                          std::vector<EnumValue>, ExprPtr, std::vector<ExprPtr>, std::monostate>;
 /// Named values in the order they were given.
 using Attrs = std::vector<std::pair<std::string, Attr>>;
 

@@ -45,11 +45,12 @@
   X(Cast, "cast", 0)
 #define PYPTO_LEAF_EXPRS(X)                                                                                            \
   X(Var) X(IterArg) X(ConstInt) X(ConstFloat) X(ConstBool) X(Call) X(Submit) X(MakeTuple) X(TupleGetItemExpr)
+// clang-format off: it moves the brackets of these back and forth
 #define PYPTO_STMTS(X)                                                                                                 \
-  X(AssignStmt)                                                                                                        \
-  X(EvalStmt) X(SeqStmts) X(ReturnStmt) X(YieldStmt) X(BreakStmt) X(ContinueStmt) X(IfStmt) X(ForStmt) X(WhileStmt)    \
-      X(InCoreScopeStmt) X(ClusterScopeStmt) X(HierarchyScopeStmt) X(SpmdScopeStmt) X(SplitAivScopeStmt)               \
-          X(RuntimeScopeStmt)
+  X(AssignStmt) X(EvalStmt) X(SeqStmts) X(ReturnStmt) X(YieldStmt) X(BreakStmt) X(ContinueStmt) X(IfStmt) X(ForStmt)   \
+  X(WhileStmt) X(InCoreScopeStmt) X(ClusterScopeStmt) X(HierarchyScopeStmt) X(SpmdScopeStmt) X(SplitAivScopeStmt)      \
+  X(RuntimeScopeStmt)
+// clang-format on
 #define PYPTO_TYPES(X)                                                                                                 \
   X(UnknownType) X(ScalarType) X(TensorType) X(DistributedTensorType) X(TileType) X(ArrayType) X(TupleType) X(PtrType)
 #define PYPTO_OTHER_NODES(X) X(Op) X(GlobalVar) X(MemRef) X(Function) X(Program)

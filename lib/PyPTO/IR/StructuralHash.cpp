@@ -84,6 +84,7 @@ private:
   void value(const std::string &text) { mix(std::hash<std::string_view>()(text)); }
   void value(double number) { mix(std::bit_cast<uint64_t>(number)); }
   void value(DataType dtype) { mix(uint64_t(dtype.GetCode())); }
+  void value(std::monostate) {}
   void value(EnumValue held) { mix(uint64_t(held.kind) << 8 | held.value); }
   template <class T> void value(const T &held) {
     if constexpr (FieldStruct<T>)

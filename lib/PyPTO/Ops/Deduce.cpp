@@ -258,8 +258,7 @@ TypePtr Deducer::matmul() const {
     std::swap(a[a.size() - 2], a.back());
   if (call.Keyword<bool>("b_trans").value_or(false))
     std::swap(b[b.size() - 2], b.back());
-  CHECK(SameExtent(a.back(), b[b.size() - 2]))
-      << "K differs: " << ShapeText(a) << " times " << ShapeText(b);
+  CHECK(SameExtent(a.back(), b[b.size() - 2])) << "K differs: " << ShapeText(a) << " times " << ShapeText(b);
   Shape shape = a.size() >= b.size() ? a : b;
   shape[shape.size() - 2] = a[a.size() - 2];
   shape.back() = b.back();

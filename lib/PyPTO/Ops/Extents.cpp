@@ -7,9 +7,7 @@
 
 namespace pypto::ir {
 
-ExprPtr Constant(int64_t value) {
-  return std::make_shared<const ConstInt>(value, DataType::INDEX, Span::unknown());
-}
+ExprPtr Constant(int64_t value) { return std::make_shared<const ConstInt>(value, DataType::INDEX, Span::unknown()); }
 
 namespace {
 

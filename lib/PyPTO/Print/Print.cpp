@@ -1,7 +1,7 @@
 // Programs and functions as text.
 #include "Printer.h"
-#include "pypto/ir/printer.h"
 #include "pypto/core/error.h"
+#include "pypto/ir/printer.h"
 
 namespace pypto::ir {
 namespace {
@@ -9,9 +9,10 @@ namespace {
 /// The hint as an identifier that is no keyword of Python.
 std::string identifier(std::string_view hint) {
   static const std::unordered_set<std::string_view> kReserved = {
-      "False", "None",  "True",   "and",    "as",     "assert", "async",  "await", "break", "class", "continue", "def",
-      "del",   "elif",  "else",   "except", "finally", "for",   "from",   "global", "if",   "import", "in",      "is",
-      "lambda", "nonlocal", "not", "or",    "pass",   "raise",  "return", "try",   "while", "with",  "yield",    "self"};
+      "False", "None",     "True",  "and",    "as",   "assert", "async",  "await",    "break",
+      "class", "continue", "def",   "del",    "elif", "else",   "except", "finally",  "for",
+      "from",  "global",   "if",    "import", "in",   "is",     "lambda", "nonlocal", "not",
+      "or",    "pass",     "raise", "return", "try",  "while",  "with",   "yield",    "self"};
   std::string text;
   for (char c : hint)
     text += (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ? c : '_';

@@ -67,6 +67,7 @@ std::string Printer::list(const std::vector<ExprPtr> &elements) {
 
 struct Printer::AttrText {
   Printer &printer;
+  std::string operator()(std::monostate) { return "None"; }
   std::string operator()(bool held) { return held ? "True" : "False"; }
   std::string operator()(int64_t held) { return std::to_string(held); }
   std::string operator()(double held) { return FloatText(held); }

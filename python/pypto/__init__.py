@@ -1,0 +1,17 @@
+"""PyPTO programs: a Python DSL for tile kernels, held as an IR that is built, printed, compared and compiled."""
+
+from pypto.pypto_core import DataType
+
+__version__ = "0.1.0+pto_mlir"
+
+DT_FP16 = DataType.FP16
+DT_BF16 = DataType.BF16
+DT_FP32 = DataType.FP32
+DT_INT8 = DataType.INT8
+DT_INT16 = DataType.INT16
+DT_INT32 = DataType.INT32
+DT_INT64 = DataType.INT64
+DT_UINT8 = DataType.UINT8
+DT_BOOL = DataType.BOOL
+
+__all__ = ["DataType", "__version__"]

@@ -1,0 +1,22 @@
+"""The IR: classes of nodes, types and places, and what takes a whole program. Nodes are immutable."""
+
+from pypto.pypto_core import DataType  # noqa: F401
+from pypto.pypto_core.ir import *  # noqa: F403
+from pypto.pypto_core.ir import Call, MemorySpace
+
+Mem = MemorySpace
+
+
+def create_op_call(name, args=(), kwargs=None, span=None) -> Call:
+    """The call of an operation of any generation ("tile.add", "block.add"), checked, with its type deduced."""
+    from pypto.pypto_core.ir import create_op
+
+    return create_op(name, *args, **(kwargs or {}), **({} if span is None else {"span": span}))
+
+
+def __getattr__(name):
+    if name == "IRBuilder":
+        from pypto.ir.builder import IRBuilder
+
+        return IRBuilder
+    raise AttributeError(f"module 'pypto.ir' has no attribute {name!r}")

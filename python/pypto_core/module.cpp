@@ -1,0 +1,118 @@
+// pypto.pypto_core: the IR as a Python module. ValueError and TypeError are Python's own.
+#include "Convert.h"
+#include "Nodes.h"
+
+#include "pypto/ir/op_registry.h"
+#include "pypto/ir/printer.h"
+#include "pypto/ir/structural.h"
+
+#include <algorithm>
+
+namespace pypto::python {
+namespace {
+
+void bindDataType(nb::module_ &m) {
+  nb::class_<DataType> cls(m, "DataType");
+  cls.def("get_bit", &DataType::GetBit, "Bits of one element.")
+      .def("get_byte", &DataType::GetByte, "Bytes of one element, rounded up.")
+      .def_prop_ro("name", [](DataType dtype) { return std::string(dtype.Name()); })
+      .def("is_float", &DataType::IsFloat)
+      .def("is_int", &DataType::IsInt)
+      .def("to_c_type_string", [](DataType dtype) { return std::string(dtype.ToCTypeString()); })
+      .def("to_mlir_string", [](DataType dtype) { return std::string(dtype.ToMLIRString()); })
+      .def("__eq__", [](DataType a, const nb::object &b) { return nb::isinstance<DataType>(b) && a == nb::cast<DataType>(b); })
+      .def("__hash__", [](DataType dtype) { return int(dtype.GetCode()); })
+      .def("__repr__", [](DataType dtype) { return "DataType." + std::string(dtype.Name()); })
+      .def("__str__", [](DataType dtype) {
+        std::string text(dtype.Name());
+        std::ranges::transform(text, text.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? char(c + 32) : c; });
+        return text;
+      });
+#define PYPTO_ROW(Name, ...) cls.attr(#Name) = DataType::Name;
+  PYPTO_DATA_TYPES(PYPTO_ROW)
+#undef PYPTO_ROW
+}
+
+/// Errors of the IR as Python's classes of the same names.
+void translateErrors() {
+  nb::register_exception_translator([](const std::exception_ptr &error, void *) {
+    try {
+      std::rethrow_exception(error);
+    } catch (const ValueError &held) {
+      PyErr_SetString(PyExc_ValueError, held.what());
+    } catch (const TypeError &held) {
+      PyErr_SetString(PyExc_TypeError, held.what());
+    } catch (const InternalError &held) {
+      PyErr_SetString(PyExc_RuntimeError, held.what());
+    }
+  });
+}
+
+std::shared_ptr<Call> createOp(const std::string &name, const nb::args &positional, const nb::kwargs &named) {
+  Attrs arguments;
+  Span span;
+  for (nb::handle object : positional)
+    arguments.emplace_back("", attrFrom(object));
+  for (auto [key, value] : named)
+    if (nb::cast<std::string>(key) == "span")
+      span = nb::cast<Span>(value);
+    else
+      arguments.emplace_back(nb::cast<std::string>(key), attrFrom(value));
+  return std::const_pointer_cast<Call>(CreateOp(name, std::move(arguments), span));
+}
+
+void bindFunctions(nb::module_ &m) {
+  m.def("create_op", &createOp, "A call of an operation of any generation: create_op(name, *operands, span=, **keywords).");
+  m.def(
+      "op_names",
+      [] {
+        nb::list names;
+        for (const OpRow &row : AllOps())
+          names.append(std::string(row.name));
+        return names;
+      },
+      "Full names of all operations, today's generation.");
+  m.def(
+      "op_parameters",
+      [](const std::string &name) -> nb::object {
+        const OpRow *row = FindOp(name);
+        if (!row)
+          return nb::none();
+        nb::list names;
+        for (const OpParam &param : row->params)
+          names.append(std::string(param.name));
+        return names;
+      },
+      "Names of an operation's operands and keywords in their order; None for no operation.");
+  m.def(
+      "python_print",
+      [](const std::shared_ptr<Node> &node, const std::string &prefix) { return python_print(node, prefix); },
+      nb::arg("node"), nb::arg("prefix") = "pl", "The text of the DSL.");
+  using Two = const std::shared_ptr<Node> &;
+  m.def(
+      "structural_equal", [](Two a, Two b, bool map) { return structural_equal(a, b, map); }, nb::arg("lhs"),
+      nb::arg("rhs"), nb::arg("enable_auto_mapping") = false);
+  m.def(
+      "assert_structural_equal", [](Two a, Two b, bool map) { assert_structural_equal(a, b, map); }, nb::arg("lhs"),
+      nb::arg("rhs"), nb::arg("enable_auto_mapping") = false);
+  m.def(
+      "structural_hash", [](Two node, bool map) { return structural_hash(node, map); }, nb::arg("node"),
+      nb::arg("enable_auto_mapping") = false);
+}
+
+} // namespace
+} // namespace pypto::python
+
+NB_MODULE(pypto_core, m) {
+  namespace nb = nanobind;
+  using namespace pypto::python;
+  nb::set_leak_warnings(false); // enumerations are held until the interpreter ends
+  translateErrors();
+  bindDataType(m);
+  nb::module_ ir = m.def_submodule("ir");
+  bindNodes(ir);
+  bindFunctions(ir);
+  m.def_submodule("passes");
+  m.def_submodule("backend");
+  m.def_submodule("codegen");
+}
