@@ -21,7 +21,14 @@ LIMITS = {"": 300, "-sanitized": 900, "-thread-sanitized": 900}  # seconds of on
 TEST_LIMIT = 300  # seconds of one lit or pytest test
 SUITE_LIMIT = 3600  # seconds of all of lit, and of all of pytest
 # With the folders of their seeds in the tree, beside what the build makes in unittests/seeds.
-FUZZERS = {"ByteCodeFuzz": ["test/VM"], "ONNXFuzz": [], "PModelFuzz": [], "ProgramFuzz": [], "StreamFuzz": []}
+FUZZERS = {
+    "ByteCodeFuzz": ["test/VM"],
+    "ONNXFuzz": [],
+    "PModelFuzz": [],
+    "ProgramFuzz": [],
+    "PyPTOFuzz": [],
+    "StreamFuzz": [],
+}
 FUZZ_SECONDS = 60
 PYTEST_WORKERS = 2  # of pytest-xdist
 

@@ -47,7 +47,9 @@ template <class T> nb::object toPython(const T &value) {
 ExprPtr exprFrom(nb::handle object);
 Attr attrFrom(nb::handle object);
 EnumValue enumFrom(nb::handle object);
-inline bool isSequence(nb::handle object) { return nb::isinstance<nb::list>(object) || nb::isinstance<nb::tuple>(object); }
+inline bool isSequence(nb::handle object) {
+  return nb::isinstance<nb::list>(object) || nb::isinstance<nb::tuple>(object);
+}
 
 template <class T> void fromPython(nb::handle object, T &value) {
   if constexpr (std::is_enum_v<T>) {

@@ -2,9 +2,15 @@
 #include "Convert.h"
 #include "Nodes.h"
 
+#include "pypto/codegen/isa_mapper.h"
+#include "pypto/codegen/type_converter.h"
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/printer.h"
+#include "pypto/ir/serialize.h"
 #include "pypto/ir/structural.h"
+#include "pypto/ir/verify.h"
+
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 
@@ -20,7 +26,8 @@ void bindDataType(nb::module_ &m) {
       .def("is_int", &DataType::IsInt)
       .def("to_c_type_string", [](DataType dtype) { return std::string(dtype.ToCTypeString()); })
       .def("to_mlir_string", [](DataType dtype) { return std::string(dtype.ToMLIRString()); })
-      .def("__eq__", [](DataType a, const nb::object &b) { return nb::isinstance<DataType>(b) && a == nb::cast<DataType>(b); })
+      .def("__eq__",
+           [](DataType a, const nb::object &b) { return nb::isinstance<DataType>(b) && a == nb::cast<DataType>(b); })
       .def("__hash__", [](DataType dtype) { return int(dtype.GetCode()); })
       .def("__repr__", [](DataType dtype) { return "DataType." + std::string(dtype.Name()); })
       .def("__str__", [](DataType dtype) {
@@ -62,7 +69,8 @@ std::shared_ptr<Call> createOp(const std::string &name, const nb::args &position
 }
 
 void bindFunctions(nb::module_ &m) {
-  m.def("create_op", &createOp, "A call of an operation of any generation: create_op(name, *operands, span=, **keywords).");
+  m.def("create_op", &createOp,
+        "A call of an operation of any generation: create_op(name, *operands, span=, **keywords).");
   m.def(
       "op_names",
       [] {
@@ -100,6 +108,49 @@ void bindFunctions(nb::module_ &m) {
       nb::arg("enable_auto_mapping") = false);
 }
 
+void bindBytes(nb::module_ &m) {
+  m.def(
+      "serialize",
+      [](const std::shared_ptr<Node> &node) {
+        std::string bytes = serialize(node);
+        return nb::bytes(bytes.data(), bytes.size());
+      },
+      "The node as bytes.");
+  m.def(
+      "deserialize",
+      [](const nb::bytes &bytes) {
+        return std::const_pointer_cast<Node>(deserialize(std::string_view(bytes.c_str(), bytes.size())));
+      },
+      "The node of such bytes, checked. ValueError for any others.");
+  m.def("verify", [](const std::shared_ptr<Function> &function) { VerifyFunction(function); });
+  m.def(
+      "verify", [](const std::shared_ptr<Program> &program) { VerifyProgram(program); },
+      "Each variable is bound once and before it is read, calls name functions of the program; else ValueError.");
+}
+
+void bindCodegen(nb::module_ &m) {
+  using namespace pypto::codegen;
+  nb::class_<TypeConverter>(m, "TypeConverter")
+      .def(nb::init<>())
+      .def("ConvertDataType", &TypeConverter::ConvertDataType)
+      .def("ConvertMemorySpace", &TypeConverter::ConvertMemorySpace)
+      .def("ConvertPipeType", &TypeConverter::ConvertPipeType)
+      .def("ConvertEventId", &TypeConverter::ConvertEventId)
+      .def("GenerateShapeType", &TypeConverter::GenerateShapeType)
+      .def("GenerateStrideType", &TypeConverter::GenerateStrideType);
+  nb::class_<ISAMapper>(m, "ISAMapper")
+      .def(nb::init<>())
+      .def(
+          "GetMapping",
+          [](const ISAMapper &mapper, const std::string &name, nb::object attrs) -> nb::object {
+            Attrs held;
+            fromPython(attrs, held);
+            auto mapping = mapper.GetMapping(name, held);
+            return mapping ? nb::cast(mapping->isa_name) : nb::none();
+          },
+          nb::arg("op_name"), nb::arg("attrs") = nb::none(), "The instruction's name, or None.");
+}
+
 } // namespace
 } // namespace pypto::python
 
@@ -112,7 +163,9 @@ NB_MODULE(pypto_core, m) {
   nb::module_ ir = m.def_submodule("ir");
   bindNodes(ir);
   bindFunctions(ir);
+  bindBytes(ir);
   m.def_submodule("passes");
   m.def_submodule("backend");
-  m.def_submodule("codegen");
+  nb::module_ codegen = m.def_submodule("codegen");
+  bindCodegen(codegen);
 }

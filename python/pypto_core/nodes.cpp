@@ -1,6 +1,6 @@
 // pypto.pypto_core.ir: a class per kind of node, with the fields that the C++ class names.
-#include "Convert.h"
 #include "Nodes.h"
+#include "Convert.h"
 
 #include "pypto/ir/op_registry.h"
 #include "pypto/ir/printer.h"
@@ -89,9 +89,8 @@ template <class T, class C> void bindFields(C &cls) {
 
 template <class T, class Parent> auto bindNode(nb::module_ &m, const char *name) {
   nb::class_<T, Parent> cls(m, name);
-  cls.def(nb::new_([name](const nb::args &positional, const nb::kwargs &named) {
-    return construct<T>(name, positional, named);
-  }));
+  cls.def(nb::new_(
+      [name](const nb::args &positional, const nb::kwargs &named) { return construct<T>(name, positional, named); }));
   bindFields<T>(cls);
   return cls;
 }
@@ -170,19 +169,18 @@ void bindExprs(nb::module_ &m) {
   auto unary = nb::class_<UnaryExpr, Expr>(m, "UnaryExpr");
   bindFields<UnaryExpr>(unary);
 #define PYPTO_BINARY(Name, ...)                                                                                        \
-  nb::class_<Name, BinaryExpr>(m, #Name)                                                                               \
-      .def(nb::new_([](nb::object left, nb::object right, DataType dtype, const Span &span) {                          \
-             return std::make_shared<Name>(exprFrom(left), exprFrom(right), dtype, span);                              \
-           }),                                                                                                         \
-           nb::arg("left"), nb::arg("right"), nb::arg("dtype"), nb::arg("span") = Span());
+  nb::class_<Name, BinaryExpr>(m, #Name).def(                                                                          \
+      nb::new_([](nb::object left, nb::object right, DataType dtype, const Span &span) {                               \
+        return std::make_shared<Name>(exprFrom(left), exprFrom(right), dtype, span);                                   \
+      }),                                                                                                              \
+      nb::arg("left"), nb::arg("right"), nb::arg("dtype"), nb::arg("span") = Span());
   PYPTO_BINARY_EXPRS(PYPTO_BINARY)
 #undef PYPTO_BINARY
 #define PYPTO_UNARY(Name, ...)                                                                                         \
-  nb::class_<Name, UnaryExpr>(m, #Name)                                                                                \
-      .def(nb::new_([](nb::object operand, DataType dtype, const Span &span) {                                         \
-             return std::make_shared<Name>(exprFrom(operand), dtype, span);                                            \
-           }),                                                                                                         \
-           nb::arg("operand"), nb::arg("dtype"), nb::arg("span") = Span());
+  nb::class_<Name, UnaryExpr>(m, #Name).def(nb::new_([](nb::object operand, DataType dtype, const Span &span) {        \
+                                              return std::make_shared<Name>(exprFrom(operand), dtype, span);           \
+                                            }),                                                                        \
+                                            nb::arg("operand"), nb::arg("dtype"), nb::arg("span") = Span());
   PYPTO_UNARY_EXPRS(PYPTO_UNARY)
 #undef PYPTO_UNARY
 }
@@ -211,7 +209,8 @@ void bindFunctions(nb::module_ &m) {
                        functions[function->name_.c_str()] = toPython(function);
                      return functions;
                    })
-      .def("get_function", [](const Program &program, const std::string &name) { return toPython(program.GetFunction(name)); });
+      .def("get_function",
+           [](const Program &program, const std::string &name) { return toPython(program.GetFunction(name)); });
 }
 
 } // namespace
