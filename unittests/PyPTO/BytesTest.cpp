@@ -19,7 +19,8 @@ ProgramPtr sample() {
       std::make_shared<const TileType>(ConstantShape({64, 32}), DataType::FP32, buffer, view, MemorySpace::Vec);
   VarPtr t = var("t", inBuffer), u = var("u", inBuffer);
   Span place("kernel.py", 12, 5, 12, 40);
-  ExprPtr load = CreateOp("pl.load", {{"", ExprPtr(x)}, {"", std::vector<int64_t>{0, 0}}, {"", std::vector<int64_t>{64, 32}}}, place);
+  ExprPtr load = CreateOp(
+      "pl.load", {{"", ExprPtr(x)}, {"", std::vector<int64_t>{0, 0}}, {"", std::vector<int64_t>{64, 32}}}, place);
   ExprPtr scaled = CreateOp("pl.mul", {{"", ExprPtr(t)}, {"", -0.5}}, place);
   StmtPtr kernel = std::make_shared<const InCoreScopeStmt>(
       sequence({assign(t, load), assign(u, scaled)}), "k", SplitMode::UP_DOWN,
@@ -120,8 +121,7 @@ TEST(Verify, CallsNameFunctionsOfTheProgram) {
     return program({sumFunction(""), function("main", {}, giveBack({call}))});
   };
   VerifyProgram(calling("sum", {index(1)}));
-  EXPECT_EQ(messageOf<ValueError>([&] { VerifyProgram(calling("sub", {})); }),
-            "main: the program has no function sub");
+  EXPECT_EQ(messageOf<ValueError>([&] { VerifyProgram(calling("sub", {})); }), "main: the program has no function sub");
   EXPECT_EQ(messageOf<ValueError>([&] { VerifyProgram(calling("sum", {})); }), "main: sum takes 1 arguments, not 0");
 }
 

@@ -71,10 +71,10 @@ TEST(TypeConverter, SpacesPipesAndEvents) {
   TypeConverter converter;
   EXPECT_EQ(converter.ConvertMemorySpace(MemorySpace::DDR), "__gm__");
   EXPECT_EQ(converter.ConvertMemorySpace(MemorySpace::Acc), "");
-  const std::pair<PipeType, const char *> pipes[] = {
-      {PipeType::MTE1, "PIPE_MTE1"}, {PipeType::MTE2, "PIPE_MTE2"}, {PipeType::MTE3, "PIPE_MTE3"},
-      {PipeType::M, "PIPE_M"},       {PipeType::V, "PIPE_V"},       {PipeType::S, "PIPE_S"},
-      {PipeType::FIX, "PIPE_FIX"},   {PipeType::ALL, "PIPE_ALL"}};
+  const std::pair<PipeType, const char *> pipes[] = {{PipeType::MTE1, "PIPE_MTE1"}, {PipeType::MTE2, "PIPE_MTE2"},
+                                                     {PipeType::MTE3, "PIPE_MTE3"}, {PipeType::M, "PIPE_M"},
+                                                     {PipeType::V, "PIPE_V"},       {PipeType::S, "PIPE_S"},
+                                                     {PipeType::FIX, "PIPE_FIX"},   {PipeType::ALL, "PIPE_ALL"}};
   for (auto [pipe, text] : pipes)
     EXPECT_EQ(converter.ConvertPipeType(pipe), text);
   EXPECT_EQ(converter.ConvertEventId(0), "EVENT_ID0");
@@ -86,13 +86,23 @@ TEST(TypeConverter, SpacesPipesAndEvents) {
 
 TEST(ISAMapper, EveryRowOfTheDescription) {
   ISAMapper mapper;
-  const std::pair<const char *, const char *> rows[] = {
-      {"block.load", "TLOAD"},           {"block.store", "TSTORE"},          {"block.add", "TADD"},
-      {"block.sub", "TSUB"},             {"block.mul", "TMUL"},              {"block.div", "TDIV"},
-      {"block.adds", "TADDS"},           {"block.subs", "TSUBS"},            {"block.muls", "TMULS"},
-      {"block.divs", "TDIVS"},           {"block.sqrt", "TSQRT"},            {"system.sync_src", "set_flag"},
-      {"system.sync_dst", "wait_flag"},  {"system.bar_v", "pipe_barrier"},   {"system.bar_m", "pipe_barrier"},
-      {"system.bar_all", "pipe_barrier"}, {"tile.matmul_acc", "TMATMUL_ACC"}};
+  const std::pair<const char *, const char *> rows[] = {{"block.load", "TLOAD"},
+                                                        {"block.store", "TSTORE"},
+                                                        {"block.add", "TADD"},
+                                                        {"block.sub", "TSUB"},
+                                                        {"block.mul", "TMUL"},
+                                                        {"block.div", "TDIV"},
+                                                        {"block.adds", "TADDS"},
+                                                        {"block.subs", "TSUBS"},
+                                                        {"block.muls", "TMULS"},
+                                                        {"block.divs", "TDIVS"},
+                                                        {"block.sqrt", "TSQRT"},
+                                                        {"system.sync_src", "set_flag"},
+                                                        {"system.sync_dst", "wait_flag"},
+                                                        {"system.bar_v", "pipe_barrier"},
+                                                        {"system.bar_m", "pipe_barrier"},
+                                                        {"system.bar_all", "pipe_barrier"},
+                                                        {"tile.matmul_acc", "TMATMUL_ACC"}};
   for (auto [op, isa] : rows)
     EXPECT_EQ(mapper.GetMapping(op).value_or(ISAMapping{"none"}).isa_name, isa) << op;
   EXPECT_EQ(mapper.GetMapping("block.sum", {{"axis", int64_t(0)}})->isa_name, "TCOLSUM");
@@ -111,9 +121,11 @@ TEST(MemRefCollector, EachBufferOnceInOrder) {
     return std::make_shared<const TileType>(ConstantShape({8, 8}), DataType::FP32, memref);
   };
   MemRefPtr first = buffer(0x100), second = buffer(0);
-  VarPtr a = var("a", typed(first)), b = var("b", typed(second)), c = var("c", typed(first)), plain = var("p", tile({8, 8}));
+  VarPtr a = var("a", typed(first)), b = var("b", typed(second)), c = var("c", typed(first)),
+         plain = var("p", tile({8, 8}));
   MemRefCollectorVisitor collector;
-  collector.VisitFunction(function("f", {}, sequence({assign(a, call("x", {})), assign(plain, a), assign(b, a), assign(c, b)})));
+  collector.VisitFunction(
+      function("f", {}, sequence({assign(a, call("x", {})), assign(plain, a), assign(b, a), assign(c, b)})));
   EXPECT_EQ(collector.GetMemRefs(), (std::vector<MemRefPtr>{first, second}));
   EXPECT_EQ(collector.GetMemRefTileTypes().at(first.get()), As<TileType>(a->type_));
 }

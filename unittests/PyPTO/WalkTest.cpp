@@ -111,6 +111,17 @@ TEST(Structure, WhichVariableIsMeantCounts) {
   EXPECT_EQ(structural_hash(add(a, a), true), structural_hash(add(b, b), true));
 }
 
+TEST(Structure, ExtentsOfParametersAreBound) {
+  auto dynamic = [](const char *name, bool square) {
+    VarPtr m = var(name), n = square ? m : var("N");
+    TypePtr type = std::make_shared<const TensorType>(std::vector<ExprPtr>{m, n}, DataType::FP32);
+    return function("f", {var("x", type)}, giveBack({m}));
+  };
+  EXPECT_TRUE(structural_equal(dynamic("M", false), dynamic("K", false)));
+  EXPECT_EQ(structural_hash(dynamic("M", false)), structural_hash(dynamic("K", false)));
+  EXPECT_FALSE(structural_equal(dynamic("M", false), dynamic("M", true)));
+}
+
 TEST(Structure, TypesAndKeywordsCount) {
   EXPECT_FALSE(structural_equal(tile({8, 8}), tile({8, 16})));
   EXPECT_FALSE(structural_equal(tile({8, 8}), tensor({8, 8})));

@@ -6,8 +6,8 @@
 
 namespace pypto::ir {
 
-/// Whether two nodes have one structure. Variables that both bind correspond by place; free ones must be the same
-/// object, or with `enable_auto_mapping` correspond one to one.
+/// Whether two nodes have one structure. Variables that both bind correspond by place, and so do those in the extents
+/// of a function's parameters; free ones must be the same object, or with `enable_auto_mapping` correspond one to one.
 bool structural_equal(const NodePtr &lhs, const NodePtr &rhs, bool enable_auto_mapping = false);
 /// The same; where they differ, a ValueError with the path to the first difference and what stands there.
 void assert_structural_equal(const NodePtr &lhs, const NodePtr &rhs, bool enable_auto_mapping = false);

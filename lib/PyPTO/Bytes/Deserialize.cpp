@@ -1,9 +1,9 @@
 // The IR from bytes that nobody has checked.
 #include "Format.h"
+#include "pto_mlir/Support/Utf8.h"
 #include "pypto/ir/node_access.h"
 #include "pypto/ir/serialize.h"
 #include "pypto/ir/verify.h"
-#include "pto_mlir/Support/Utf8.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // The IR to bytes, from the fields that each class names.
+#include "pypto/ir/serialize.h"
 #include "Format.h"
 #include "pypto/ir/node_access.h"
-#include "pypto/ir/serialize.h"
 
 #include <bit>
 #include <unordered_map>

@@ -2,6 +2,7 @@
 #include "pypto/ir/node_access.h"
 #include "pypto/ir/structural.h"
 
+#include <algorithm>
 #include <bit>
 #include <unordered_map>
 
@@ -45,8 +46,31 @@ private:
     return false;
   }
 
+  /// Extents of parameters that only the function knows bind a variable each.
+  void bindSymbols(const ExprPtr &a, const ExprPtr &b) {
+    auto left = As<BinaryExpr>(a), right = As<BinaryExpr>(b);
+    if (left && right) {
+      bindSymbols(left->left_, right->left_);
+      bindSymbols(left->right_, right->right_);
+    }
+    auto x = As<Var>(a), y = As<Var>(b);
+    if (x && y && !toRight.contains(x.get()) && !toLeft.contains(y.get())) {
+      toRight[x.get()] = y.get();
+      toLeft[y.get()] = x.get();
+    }
+  }
+  void bindSymbols(const Function &a, const Function &b) {
+    for (size_t i = 0; i < std::min(a.params_.size(), b.params_.size()); ++i) {
+      auto left = ShapeOf(a.params_[i]->type_), right = ShapeOf(b.params_[i]->type_);
+      for (size_t k = 0; left && right && k < std::min(left->size(), right->size()); ++k)
+        bindSymbols((*left)[k], (*right)[k]);
+    }
+  }
+
   template <class T> bool fieldsEqual(const T &a, const T &b) {
     bool equal = true;
+    if constexpr (std::is_same_v<T, Function>)
+      bindSymbols(a, b);
     ForEachField<T>([&](const char *name, auto member, unsigned flags) {
       if (!equal || flags & kNote)
         return;

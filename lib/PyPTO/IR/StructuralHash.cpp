@@ -29,7 +29,21 @@ private:
     hash ^= hash >> 29;
   }
 
+  void bindSymbols(const ExprPtr &extent) {
+    if (auto binary = As<BinaryExpr>(extent)) {
+      bindSymbols(binary->left_);
+      bindSymbols(binary->right_);
+    } else if (auto var = As<Var>(extent)) {
+      numbers.try_emplace(var.get(), numbers.size());
+    }
+  }
+
   template <class T> void fields(const T &node) {
+    if constexpr (std::is_same_v<T, Function>)
+      for (const VarPtr &param : node.params_)
+        if (const std::vector<ExprPtr> *shape = ShapeOf(param->type_))
+          for (const ExprPtr &extent : *shape)
+            bindSymbols(extent);
     ForEachField<T>([&](const char *, auto member, unsigned flags) {
       if (flags & kNote)
         return;

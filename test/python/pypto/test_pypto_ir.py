@@ -1,10 +1,12 @@
 """The IR from Python: nodes, builder, operations of each generation, text."""
 
+import ast
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import pypto
 import pytest
 from pypto import DataType, ir
 from pypto.ir.builder import IRBuilder
@@ -199,3 +201,16 @@ def test_of_two_packages_one_line_names_both(tmp_path):
     loaded = "import pypto, pto_mlir.pypto as p\ntry: p.enable()\nexcept RuntimeError as e: print(e)"
     late = run("-c", loaded, env={**os.environ, "PYTHONPATH": paths})
     assert late.stdout.startswith("another pypto is imported already")
+
+
+def test_the_stubs_have_every_operation():
+    stubs = Path(pypto.__file__).parent / "language" / "_ops.pyi"
+    classes = {node.name: node for node in ast.parse(stubs.read_text()).body if isinstance(node, ast.ClassDef)}
+    found = {f"{name}.{f.name}": f for name, node in classes.items() for f in node.body}
+    assert sorted(found) == sorted(ir.op_names())
+    assert all(ast.get_docstring(f) for f in found.values())
+    for name, stub in found.items():
+        arguments = [a.arg for a in stub.args.args + stub.args.kwonlyargs]
+        assert arguments == ir.op_parameters(name), name
+    load = ast.unparse(found["tile.load"])
+    assert "target_memory: MemorySpace=MemorySpace.Vec, clamp: bool=False) -> Tile" in load

@@ -1,0 +1,66 @@
+"""What `pl.NAME` is inside a kernel. Nothing here computes: the parser reads calls, Python never makes them."""
+
+from pypto.pypto_core.ir import op_names
+
+# Names of the language that are no operations of the table.
+SPECIAL = frozenset(
+    """range parallel unroll pipeline while_ cond yield_ at cluster spmd split_aiv split scope manual_scope submit
+    spmd_submit no_dep dump_tag func_attr static_print static_assert const min max pow logical_xor""".split()
+)
+
+
+class Name:
+    """An operation ("pl.add", "tile.add") or a form of the language ("pl.range"); usable in kernels only."""
+
+    __slots__ = ("full",)
+
+    def __init__(self, full):
+        self.full = full
+
+    def __call__(self, *_, **__):
+        shown = self.full if self.full.startswith("pl.") else f"pl.{self.full}"
+        raise RuntimeError(f"{shown} is only for kernels: it is parsed, never called")
+
+    def __repr__(self):
+        return self.full
+
+
+class Namespace:
+    """pl.tile, pl.tensor, ..: operations by name."""
+
+    def __init__(self, prefix, members):
+        self._prefix = prefix
+        self._members = frozenset(members)
+
+    def __getattr__(self, name):
+        if name not in self._members:
+            raise AttributeError(f"pl.{self._prefix} has no operation {name}")
+        return Name(f"{self._prefix}.{name}")
+
+    def __dir__(self):
+        return sorted(self._members)
+
+
+def _members():
+    members = {}
+    for name in op_names():
+        space, base = name.split(".", 1)
+        members.setdefault(space, set()).add(base)
+    members["tile"] |= {"create_tile", "arange", "sum", "cast"}
+    members["tensor"] |= {"create", "arange"}
+    members["block"] = members["tile"]
+    return members
+
+
+_spaces = _members()
+NAMESPACES = {space: Namespace(space, names) for space, names in _spaces.items()}
+OPERATIONS = frozenset(
+    _spaces["tile"] | _spaces["tensor"] | {"create_tile", "create_tensor", "create_l1", "full", "arange", "random"}
+)
+
+
+def lookup(name):
+    """The value of pl.NAME for operations and forms of the language, else None."""
+    if name in NAMESPACES:
+        return NAMESPACES[name]
+    return Name(f"pl.{name}") if name in SPECIAL or name in OPERATIONS else None

@@ -1,0 +1,1 @@
+"""From the text of a function to its IR, over Python's syntax tree."""

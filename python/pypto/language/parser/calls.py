@@ -1,0 +1,146 @@
+"""Calls: operations of the table, functions of the program, conversions of scalars."""
+
+import ast
+
+from pypto.language.names import Name
+from pypto.language.parser import scalars
+from pypto.language.parser.diagnostics import (
+    InvalidOperationError,
+    ParserSyntaxError,
+    ParserTypeError,
+    UnsupportedFeatureError,
+)
+from pypto.language.typing import DynVar
+from pypto.pypto_core import DataType, ir
+
+_LOOPS = ("pl.range", "pl.parallel", "pl.unroll", "pl.pipeline", "pl.while_", "pl.split_aiv")
+
+
+class Calls:
+    """Needs Expressions, and `self.program` with the functions that can be called."""
+
+    def value_Call(self, node):
+        callee = self.callee(node.func)
+        arguments, keywords = self.arguments(node)
+        if isinstance(callee, ir.Function):
+            return self.call_function(callee, arguments, keywords, node)
+        if callable(callee) and not isinstance(callee, Name):  # a method of an element type
+            return callee()
+        name = callee.full
+        if name in _LOOPS:
+            self.fail(ParserSyntaxError, f"{name} belongs in a `for` statement", node)
+        if name == "pl.yield_":
+            self.fail(ParserSyntaxError, "pl.yield_ requires an assignment-form pl.yield_ at the end of a body", node)
+        if name == "pl.const":
+            return self.constant(arguments, keywords, node)
+        scalar = self.scalar_call(name, arguments, keywords, node)
+        return self.operation(name, arguments, keywords, node) if scalar is None else scalar
+
+    def callee(self, node):
+        """What is called: a Name of the language, a function, or a method of an element type."""
+        if isinstance(node, ast.Attribute):
+            if isinstance(node.value, ast.Name) and node.value.id == "self" and self.program is not None:
+                return self.program.function(node.attr, self, node)
+            if node.attr in ("get_byte", "get_bit"):
+                base = self.value(node.value)
+                if isinstance(base, DataType):
+                    return getattr(base, node.attr)
+        if isinstance(node, ast.Name) and node.id not in self.env and node.id not in self.closure:
+            hint = "use pl.range()" if node.id == "range" else "operations begin with pl."
+            self.fail(InvalidOperationError, f"Unknown operation {node.id}", node, hint)
+        value = self.value(node)
+        if isinstance(value, (Name, ir.Function)):
+            return value
+        self.fail(UnsupportedFeatureError, f"{ast.unparse(node)} cannot be called in a kernel", node)
+
+    def arguments(self, node):
+        for each in node.args:
+            if isinstance(each, ast.Starred):
+                self.fail(UnsupportedFeatureError, "starred arguments are not supported", each)
+        keywords = {}
+        for each in node.keywords:
+            if each.arg is None:
+                self.fail(UnsupportedFeatureError, "starred arguments are not supported", each.value)
+            keywords[each.arg] = self.attributes(each.value) if each.arg == "attrs" else self.value(each.value)
+        return [self.value(each) for each in node.args], keywords
+
+    def attributes(self, node):
+        """A dictionary of constants."""
+        if not isinstance(node, ast.Dict):
+            self.fail(ParserTypeError, "attrs must be a dictionary", node)
+        keys = [self.value(key) for key in node.keys if key is not None]
+        if len(keys) != len(node.values) or not all(isinstance(key, str) for key in keys):
+            self.fail(ParserTypeError, "attrs must be a dictionary with strings as keys", node)
+        return dict(zip(keys, (self.value(value) for value in node.values), strict=True))
+
+    def constant(self, arguments, keywords, node):
+        if len(arguments) != 2 or keywords or not isinstance(arguments[1], DataType):
+            self.fail(ParserTypeError, "pl.const takes a number and an element type", node)
+        value = float("nan") if arguments[0] == "nan" else arguments[0]
+        if not scalars.is_number(value):
+            self.fail(ParserTypeError, "pl.const takes a number and an element type", node)
+        try:
+            return scalars.constant(value, self.span(node), arguments[1])
+        except ParserTypeError as error:
+            error.source_lines = self.source.lines
+            raise
+        except (ValueError, TypeError) as error:
+            self.fail(ParserTypeError, str(error), node)
+
+    def scalar_call(self, name, arguments, keywords, node):
+        """The node of pl.min, pl.cast, .. on scalars; None for other calls."""
+        on_scalars = bool(arguments) and scalars.is_scalar(arguments[0])
+        if name in scalars.CALLS and len(arguments) == 2 and on_scalars and scalars.is_scalar(arguments[1]):
+            return scalars.apply(scalars.CALLS[name], *arguments, self.span(node))
+        if name in ("pl.min", "pl.max", "pl.pow", "pl.logical_xor"):
+            self.fail(ParserTypeError, f"{name} takes two scalars", node, "tiles and tensors have pl.maximum, ..")
+        if name in ("pl.cast", "tile.cast") and on_scalars:
+            target = arguments[1] if len(arguments) > 1 else keywords.get("target_type")
+            if not isinstance(target, DataType):
+                self.fail(ParserTypeError, "pl.cast takes a value and an element type", node)
+            return ir.Cast(self.as_expr(arguments[0], node), target, self.span(node))
+        if name == "pl.abs" and on_scalars:
+            value = self.as_expr(arguments[0], node)
+            return ir.Abs(value, value.type.dtype, self.span(node))
+        return None
+
+    def operation(self, name, arguments, keywords, node):
+        """A call of an operation of the table, checked; errors at its place."""
+        attrs = keywords.pop("attrs", None)
+        try:
+            call = ir.create_op(
+                name,
+                *(self.argument(each, node) for each in arguments),
+                span=self.span(node),
+                **{key: self.argument(each, node) for key, each in keywords.items()},
+            )
+        except TypeError as error:
+            self.fail(ParserTypeError, str(error), node)
+        except ValueError as error:
+            self.fail(InvalidOperationError, str(error), node)
+        return ir.Call(call.op, call.args, call.kwargs, attrs, call.type, self.span(node)) if attrs else call
+
+    def argument(self, value, node):
+        if isinstance(value, list):
+            return [self.argument(each, node) for each in value]
+        return self.symbol(value, node) if isinstance(value, DynVar) else value
+
+    def call_function(self, function, arguments, keywords, node):
+        attrs = keywords.pop("attrs", {})
+        if keywords:
+            self.fail(ParserTypeError, f"{function.name} takes positional arguments only", node)
+        if len(arguments) != len(function.params):
+            wanted, given = len(function.params), len(arguments)
+            self.fail(ParserTypeError, f"{function.name} takes {wanted} arguments, not {given}", node)
+        values = []
+        for value, param in zip(arguments, function.params, strict=True):
+            dtype = param.type.dtype if isinstance(param.type, ir.ScalarType) else None
+            values.append(self.as_expr(value, node, dtype))
+            if isinstance(param.type, ir.ScalarType) != isinstance(values[-1].type, ir.ScalarType):
+                kind = "a scalar" if dtype else "a tensor"
+                self.fail(ParserTypeError, f"{function.name}: {param.name} must be {kind}", node)
+        results = function.return_types
+        kind = ir.UnknownType() if not results else results[0] if len(results) == 1 else ir.TupleType(results)
+        if self.program is not None:
+            self.program.include(function)
+        return ir.Call(ir.GlobalVar(function.name), values, {}, attrs, kind, self.span(node))

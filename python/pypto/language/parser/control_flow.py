@@ -1,0 +1,357 @@
+"""Loops, branches and scopes. Names that a body binds again are carried: the IR binds each variable once."""
+
+import ast
+
+from pypto.language.names import Name
+from pypto.language.parser import scalars
+from pypto.language.parser.diagnostics import (
+    ParserSyntaxError,
+    ParserTypeError,
+    UnsupportedFeatureError,
+)
+from pypto.pypto_core import DataType, ir
+
+_KINDS = {
+    "pl.range": ir.ForKind.Sequential,
+    "pl.parallel": ir.ForKind.Parallel,
+    "pl.unroll": ir.ForKind.Unroll,
+    "pl.pipeline": ir.ForKind.Pipeline,
+}
+
+
+class _Bound(ast.NodeVisitor):
+    """Names that statements bind, in the order of their first binding; not the targets of pl.yield_ in inner bodies."""
+
+    def __init__(self, nodes):
+        self.names = {}
+        for node in nodes:
+            self.visit(node)
+
+    def visit_Name(self, node):
+        if isinstance(node.ctx, ast.Store):
+            self.names.setdefault(node.id)
+
+    def visit_Subscript(self, node):
+        if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+            self.names.setdefault(node.value.id)
+        self.generic_visit(node)
+
+
+class ControlFlow:
+    """Needs Statements."""
+
+    def body(self, nodes, env):
+        """(statements, environment at the end, (names, values, node) of its yield or None)."""
+        outer = self.out, self.env, self.yielded
+        self.out, self.env, self.yielded = [], env, None
+        self.depth += 1
+        for node in nodes:
+            if self.yielded is not None:
+                self.fail(ParserSyntaxError, "nothing may follow pl.yield_", node)
+            self.statement(node)
+        result = self.out, self.env, self.yielded
+        self.depth -= 1
+        self.out, self.env, self.yielded = outer
+        return result
+
+    # --- loops ---------------------------------------------------------------------------
+
+    def stmt_For(self, node):
+        if node.orelse:
+            self.fail(UnsupportedFeatureError, "for .. else is not supported", node)
+        call = node.iter
+        callee = self.value(call.func) if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) else None
+        if not isinstance(callee, Name):
+            self.fail(ParserSyntaxError, "a loop must use pl.range()", node.iter, "for i in pl.range(4):")
+        name = callee.full
+        if name == "pl.while_":
+            self.while_call(node, call)
+        elif name in _KINDS:
+            self.for_range(node, call, name)
+        elif name == "pl.split_aiv":
+            self.split_aiv(node, call)
+        else:
+            self.fail(ParserSyntaxError, "a loop must use pl.range()", node.iter)
+
+    def for_range(self, node, call, name):
+        arguments, keywords = self.arguments(call)
+        if not 1 <= len(arguments) <= 3:
+            self.fail(ParserTypeError, f"{name} takes stop, or start and stop, or start, stop and step", call)
+        start, stop, step = (0, *arguments, 1) if len(arguments) == 1 else (*arguments, 1)[:3]
+        inits = keywords.pop("init_values", None)
+        attrs = keywords.pop("attrs", {})
+        if name == "pl.pipeline":
+            stage = keywords.pop("stage", None)
+            if not isinstance(stage, int) or stage < 1:
+                self.fail(ParserTypeError, "pl.pipeline needs a constant stage of at least 1", call)
+            attrs = {"stage": stage, **attrs}
+        if name == "pl.unroll" and inits is not None:
+            self.fail(ParserTypeError, "pl.unroll does not accept 'init_values='", call)
+        for keyword in keywords:
+            self.fail(ParserTypeError, f"{name} does not accept '{keyword}='", call)
+        if step == 0 and not isinstance(step, ir.Expr):
+            self.fail(ParserTypeError, "the step must not be 0", call)
+        loop_name, names = self.loop_targets(node, inits)
+        bounds = [self.as_expr(each, call) for each in (start, stop, step)]
+        dtype = DataType.INDEX
+        for each in bounds:
+            if not isinstance(each.type, ir.ScalarType) or not each.type.dtype.is_int():
+                self.fail(ParserTypeError, "bounds of a loop must be integers", call)
+        loop_var = ir.Var(loop_name, ir.ScalarType(dtype), self.span(node.target))
+        carried = self.carried(node.body, names, inits, node, {loop_name})
+        env = {**self.env, loop_name: loop_var, **{n: arg for n, arg in carried}}
+        stmts, after, yielded = self.body(node.body, env)
+        results, stmts = self.close_loop(carried, names, stmts, after, yielded, node)
+        args = [arg for _, arg in carried]
+        body = ir.SeqStmts(stmts, self.span(node))
+        self.emit(ir.ForStmt(loop_var, *bounds, args, body, results, self.span(node), kind=_KINDS[name], attrs=attrs))
+        self.leave(after)
+
+    def loop_targets(self, node, inits):
+        """(name of the loop variable, names of the explicitly carried values)."""
+        target = node.target
+        if inits is None:
+            if not isinstance(target, ast.Name):
+                self.fail(ParserSyntaxError, "target must be a name; init_values= carries more", target)
+            return target.id, []
+        if not isinstance(inits, list):
+            self.fail(ParserTypeError, "init_values must be a tuple", node.iter)
+        form = isinstance(target, ast.Tuple) and len(target.elts) == 2 and isinstance(target.elts[0], ast.Name)
+        if not form or not isinstance(target.elts[1], (ast.Tuple, ast.List)):
+            self.fail(ParserSyntaxError, "target must be i, (a, b) beside init_values", target)
+        names = self.target_names(target.elts[1])
+        if len(names) != len(inits):
+            self.fail(ParserTypeError, f"Mismatch: {len(inits)} init_values for {len(names)} names", target)
+        return target.elts[0].id, names
+
+    def carried(self, nodes, names, inits, node, own=frozenset()):
+        """[(name, IterArg)]: the explicit ones, then names of outside that the body binds again."""
+        found = []
+        for name, init in zip(names, inits or [], strict=True):
+            value = self.as_expr(init, node)
+            found.append((name, ir.IterArg(name, value.type, value, self.span(node))))
+        explicit = {*names, *own, *self.yield_targets(nodes)}
+        for name in _Bound(nodes).names:
+            if name in explicit or name not in self.env:
+                continue
+            value = self.env[name]
+            if not isinstance(value, ir.Expr) and not scalars.is_number(value):
+                self.fail(UnsupportedFeatureError, f"{name} is no value that a loop can carry", node)
+            value = self.as_expr(value, node)
+            found.append((name, ir.IterArg(name, value.type, value, self.span(node))))
+        return found
+
+    def yield_targets(self, nodes):
+        """The names that the yield at the end of a body gives its values."""
+        last = nodes[-1] if nodes else None
+        if isinstance(last, ast.Assign) and self.is_call(last.value, "yield_"):
+            return self.target_names(last.targets[0])
+        if isinstance(last, ast.AnnAssign) and self.is_call(last.value, "yield_"):
+            return self.target_names(last.target)
+        return []
+
+    def close_loop(self, carried, names, stmts, after, yielded, node):
+        """Return variables, and the body with its yield; binds the names behind the loop."""
+        if yielded is None and names:
+            self.fail(ParserSyntaxError, "a body with init_values must end in pl.yield_", node)
+        targets, values, place = yielded or ([], [], node)
+        if len(values) != len(names):
+            self.fail(ParserTypeError, f"Mismatch: {len(values)} yielded for {len(names)} init_values", place)
+        values = [*values, *(after[name] for name, _ in carried[len(names) :])]
+        shown = [*(targets or names), *(name for name, _ in carried[len(names) :])]
+        nodes, results = [], []
+        for (_, arg), name, value in zip(carried, shown, values, strict=True):
+            dtype = arg.type.dtype if isinstance(arg.type, ir.ScalarType) else None
+            nodes.append(self.same_type(self.as_expr(value, place, dtype), arg.type, name, place))
+            results.append(ir.Var(name, arg.type, self.span(place)))
+        if carried:
+            if any(self.has_exit(stmt) for stmt in stmts):
+                hint = "keep the exit in a flag, or in the condition of a while"
+                self.fail(UnsupportedFeatureError, "break and continue in a loop that carries values", node, hint)
+            stmts = [*stmts, ir.YieldStmt(nodes, self.span(place))]
+        self.env = {**self.env, **dict(zip(shown, results, strict=True))}
+        return results, stmts
+
+    def has_exit(self, stmt):
+        if isinstance(stmt, (ir.BreakStmt, ir.ContinueStmt)):
+            return True
+        if isinstance(stmt, ir.SeqStmts):
+            return any(self.has_exit(each) for each in stmt.stmts)
+        if isinstance(stmt, ir.IfStmt):
+            return any(self.has_exit(each) for each in (stmt.then_body, stmt.else_body) if each is not None)
+        return isinstance(stmt, ir.ScopeStmt) and self.has_exit(stmt.body)
+
+    def same_type(self, value, wanted, name, node):
+        """The value, where its kind, shape and elements are those of `wanted`."""
+        held = value.type
+        same = type(held) is type(wanted)
+        if same and isinstance(held, ir.ScalarType):
+            if held.dtype != wanted.dtype and held.dtype.is_int() and wanted.dtype.is_int():
+                return ir.Cast(value, wanted.dtype, self.span(node))
+            same = held.dtype == wanted.dtype
+        elif same and isinstance(held, (ir.TileType, ir.TensorType)):
+            same = held.dtype == wanted.dtype and len(held.shape) == len(wanted.shape)
+            for one, other in zip(held.shape, wanted.shape, strict=False):
+                constants = isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt)
+                same = same and (not constants or one.value == other.value)
+        if not same:
+            self.fail(ParserTypeError, f"{name} is {wanted} before and {held} after: the types must match", node)
+        return value
+
+    def leave(self, inner):
+        """Remembers what a body bound, for the message of a later use."""
+        self.ended |= inner.keys() - self.env.keys()
+        # What is written to global memory is the tensor itself, wherever it was written.
+        for name, value in inner.items():
+            root = self.roots.get(value) if isinstance(value, ir.Var) else None
+            if name not in self.env and root is not None and root in self.env.values():
+                self.env[name] = root
+
+    def while_call(self, node, call):
+        arguments, keywords = self.arguments(call)
+        inits = keywords.pop("init_values", None)
+        if arguments or keywords or not isinstance(inits, list):
+            self.fail(ParserTypeError, "pl.while_ takes init_values=", call)
+        names = self.target_names(node.target)
+        if len(names) != len(inits):
+            self.fail(ParserTypeError, f"Mismatch: {len(inits)} init_values for {len(names)} names", node.target)
+        first = node.body[0]
+        if not (isinstance(first, ast.Expr) and self.is_call(first.value, "cond") and len(first.value.args) == 1):
+            self.fail(ParserSyntaxError, "the first statement of pl.while_ must be pl.cond(..)", first)
+        self.while_loop(node, names, inits, first.value.args[0], node.body[1:])
+
+    def stmt_While(self, node):
+        if node.orelse:
+            self.fail(UnsupportedFeatureError, "while .. else is not supported", node)
+        self.while_loop(node, [], [], node.test, node.body)
+
+    def while_loop(self, node, names, inits, test, nodes):
+        carried = self.carried(nodes, names, inits, node)
+        outer = self.env
+        self.env = {**outer, **{name: arg for name, arg in carried}}
+        condition = self.as_expr(self.condition(test), test)
+        inner, self.env = self.env, outer
+        stmts, after, yielded = self.body(nodes, inner)
+        results, stmts = self.close_loop(carried, names, stmts, after, yielded, node)
+        args = [arg for _, arg in carried]
+        self.emit(ir.WhileStmt(condition, args, ir.SeqStmts(stmts, self.span(node)), results, self.span(node)))
+        self.leave(after)
+
+    def stmt_Break(self, node):
+        self.emit(ir.BreakStmt(self.span(node)))
+
+    def stmt_Continue(self, node):
+        self.emit(ir.ContinueStmt(self.span(node)))
+
+    # --- branches ------------------------------------------------------------------------
+
+    def stmt_If(self, node):
+        condition = self.condition(node.test)
+        if isinstance(condition, bool):  # known: only one arm is there
+            for stmt in node.body if condition else node.orelse:
+                self.statement(stmt)
+            return
+        before = self.env
+        arms = [self.body(nodes, dict(before)) for nodes in (node.body, node.orelse)]
+        names, values = self.yields_of_arms(arms, node)
+        for name in {**arms[0][1], **arms[1][1]}:
+            held = [arm[1].get(name) for arm in arms]
+            if held[0] is held[1] or name in names or any(each is None for each in held):
+                continue
+            names.append(name)
+            for side, each in zip(values, held, strict=True):
+                side.append(each)
+        results = []
+        for i, name in enumerate(names):
+            left = self.as_expr(values[0][i], node)
+            right = self.as_expr(values[1][i], node, left.type.dtype if isinstance(left.type, ir.ScalarType) else None)
+            values[0][i], values[1][i] = left, self.same_type(right, left.type, name, node)
+            results.append(ir.Var(name, left.type, self.span(node)))
+        bodies = []
+        for (stmts, _, _), side in zip(arms, values, strict=True):
+            ending = [ir.YieldStmt(side, self.span(node))] if names else []
+            bodies.append(ir.SeqStmts([*stmts, *ending], self.span(node)))
+        other = bodies[1] if node.orelse or names else None
+        self.emit(ir.IfStmt(condition, bodies[0], other, results, self.span(node)))
+        self.env = {**before, **dict(zip(names, results, strict=True))}
+        for arm in arms:
+            self.leave(arm[1])
+
+    def yields_of_arms(self, arms, node):
+        """Names and values of pl.yield_ in both arms."""
+        yields = [arm[2] for arm in arms]
+        if yields[0] is None and yields[1] is None:
+            return [], [[], []]
+        if yields[0] is None or yields[1] is None:
+            self.fail(ParserSyntaxError, "pl.yield_ must end both arms", node)
+        (names, left, _), (others, right, place) = yields
+        if names != others or len(left) != len(right):
+            self.fail(ParserTypeError, "Mismatch: the arms yield different names", place)
+        return list(names), [list(left), list(right)]
+
+    # --- scopes --------------------------------------------------------------------------
+
+    def split_aiv(self, node, call):
+        arguments, keywords = self.arguments(call)
+        if arguments != [2]:
+            self.fail(ParserTypeError, "pl.split_aiv requires n == 2", call)
+        lane = ir.Var(node.target.id, ir.ScalarType(DataType.INDEX), self.span(node.target))
+        self.env = {**self.env, node.target.id: lane}
+        mode = keywords.pop("mode", ir.SplitMode.NONE)
+        hint = keywords.pop("name_hint", "")
+        body = self.scope_body(node)
+        self.emit(ir.SplitAivScopeStmt(lane, mode, body, hint, keywords, self.span(node)))
+
+    def scope_body(self, node):
+        stmts, after, yielded = self.body(node.body, self.env)
+        if yielded is not None:
+            self.fail(ParserSyntaxError, "pl.yield_ belongs in a loop or an arm", yielded[2])
+        self.env = after
+        return ir.SeqStmts(stmts, self.span(node))
+
+    def stmt_With(self, node):
+        if len(node.items) != 1 or not isinstance(node.items[0].context_expr, ast.Call):
+            self.fail(UnsupportedFeatureError, "with takes one of pl.at, pl.cluster, pl.spmd, pl.scope", node)
+        call, span = node.items[0].context_expr, self.span(node)
+        if node.items[0].optional_vars is not None:
+            self.fail(UnsupportedFeatureError, "`as` of a scope is not supported yet", node)
+        callee = self.value(call.func)
+        name = callee.full if isinstance(callee, Name) else ""
+        arguments, attrs = self.scope_arguments(call)
+        hint = attrs.pop("name_hint", "")
+        if name == "pl.at":
+            level = attrs.pop("level", arguments[0] if arguments else None)
+            if not isinstance(level, ir.Level):
+                self.fail(ParserTypeError, "pl.at needs a level", call)
+            role, split = attrs.pop("role", None), attrs.pop("split", None)
+            body = self.scope_body(node)
+            if level == ir.Level.CORE_GROUP:
+                self.emit(ir.InCoreScopeStmt(split, body, hint, attrs, span))
+            else:
+                self.emit(ir.HierarchyScopeStmt(level, role, body, hint, attrs, span))
+        elif name == "pl.cluster":
+            self.emit(ir.ClusterScopeStmt(self.scope_body(node), hint, attrs, span))
+        elif name == "pl.spmd":
+            count = attrs.pop("core_num", arguments[0] if arguments else None)
+            sync = attrs.pop("sync_start", False)
+            cores = self.as_expr(count, call)
+            self.emit(ir.SpmdScopeStmt(cores, sync, self.scope_body(node), hint, attrs, span))
+        elif name in ("pl.scope", "pl.manual_scope"):
+            self.emit(ir.RuntimeScopeStmt(name == "pl.manual_scope", self.scope_body(node), hint, attrs, span))
+        else:
+            self.fail(UnsupportedFeatureError, f"{ast.unparse(call.func)} is no scope", call)
+
+    def scope_arguments(self, call):
+        """Arguments of a scope; `optimizations` is a literal list of pl.split(mode)."""
+        attrs = {}
+        for each in call.keywords:
+            if each.arg != "optimizations":
+                attrs[each.arg] = self.value(each.value)
+                continue
+            if not isinstance(each.value, ast.List):
+                self.fail(ParserTypeError, "optimizations must be a list literal", each.value)
+            for item in each.value.elts:
+                if not self.is_call(item, "split") or len(item.args) != 1 or item.keywords:
+                    self.fail(UnsupportedFeatureError, f"{ast.unparse(item)} is not supported", item)
+                attrs["split"] = self.value(item.args[0])
+        return [self.value(each) for each in call.args], attrs

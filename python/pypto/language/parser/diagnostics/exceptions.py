@@ -1,0 +1,63 @@
+"""What the parser raises. Each has a message, the place, and where there is one a hint that works when followed."""
+
+
+class ParserError(Exception):
+    """`span` is None or a dictionary with filename, begin_line, begin_column, and file, line, column."""
+
+    def __init__(self, message, span=None, hint=None, note=None, source_lines=None):
+        self.message = message
+        self.span = None if span is None else _dictionary(span)
+        self.hint = hint
+        self.note = note
+        self.source_lines = source_lines or []
+        super().__init__(message)
+
+    def __str__(self):
+        if self.span is None:
+            return self.message
+        return f"{self.message} ({self.span['filename']}:{self.span['begin_line']}:{self.span['begin_column']})"
+
+
+def _dictionary(span):
+    if isinstance(span, dict):
+        return span
+    return {
+        "filename": span.filename,
+        "begin_line": span.begin_line,
+        "begin_column": span.begin_column,
+        "file": span.filename,
+        "line": span.begin_line,
+        "column": span.begin_column,
+    }
+
+
+class ParserSyntaxError(ParserError):
+    """A form that the language does not have."""
+
+
+class ParserTypeError(ParserError):
+    """An annotation or an operand of a wrong type."""
+
+
+class UndefinedVariableError(ParserError):
+    """A name that nothing binds here."""
+
+
+class SSAViolationError(ParserError):
+    """A second binding where only one is allowed; `previous_span` is the first."""
+
+    def __init__(self, *args, previous_span=None, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.previous_span = None if previous_span is None else _dictionary(previous_span)
+
+
+class UnsupportedFeatureError(ParserError):
+    """A statement or expression of Python that kernels do not have."""
+
+
+class InvalidOperationError(ParserError):
+    """An operation that is not there or does not take these operands."""
+
+
+class ScopeIsolationError(ParserError):
+    """A name that another scope keeps to itself."""

@@ -1,0 +1,152 @@
+"""One function: parameters, body, results, directions."""
+
+import ast
+
+from pypto.language.parser.annotations import Annotations
+from pypto.language.parser.calls import Calls
+from pypto.language.parser.control_flow import ControlFlow
+from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
+from pypto.language.parser.expressions import Expressions
+from pypto.language.parser.statements import Statements
+from pypto.pypto_core import ir
+
+_IN, _OUT, _INOUT = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
+
+
+class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow):
+    """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
+    a running program's, not a text's."""
+
+    def __init__(self, source, closure, program=None, trusted=True):
+        self.source, self.closure, self.program, self.trusted = source, closure, program, trusted
+        self.env, self.out, self.yielded = {}, [], None
+        self.depth, self.strict = 0, False
+        self.ended, self.buffers, self.roots = set(), {}, {}
+        self.returned = []
+
+    def emit(self, stmt):
+        super().emit(stmt)
+        if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call):
+            call = stmt.value
+            names = ir.op_parameters(call.op.name) or []
+            if (
+                isinstance(call.type, ir.TensorType)
+                and "out" in names
+                and isinstance(call.args[names.index("out")], ir.Var)
+            ):
+                root = call.args[names.index("out")]
+                self.roots[stmt.var] = self.roots.get(root, root)
+
+    def parse(self, node, options):
+        """The function of a definition; `options` are the decorator's arguments."""
+        try:
+            return self.function(node, options)
+        except ParserError as error:
+            error.source_lines = error.source_lines or self.source.lines
+            raise
+        except RecursionError:
+            raise ParserSyntaxError("the function nests too deeply", self.span(node)) from None
+        except (TypeError, ValueError) as error:  # of a node's own checks
+            raise ParserTypeError(str(error), self.span(node), source_lines=self.source.lines) from None
+
+    def function(self, node, options):
+        self.strict = bool(options.get("strict_ssa", False))
+        params, directions = self.parameters(node)
+        declared = self.results(node)
+        for stmt in node.body:
+            if self.out and isinstance(self.out[-1], ir.ReturnStmt):
+                self.fail(ParserSyntaxError, "nothing may follow return", stmt)
+            self.statement(stmt)
+        results = declared if declared is not None else [value.type for value in self.returned]
+        if declared is not None and self.returned and len(declared) != len(self.returned):
+            count = len(self.returned)
+            self.fail(ParserTypeError, f"{count} values are returned, {len(declared)} declared", node.returns)
+        body = ir.SeqStmts(self.out, self.span(node))
+        bound = all(
+            isinstance(s, ast.Expr) and isinstance(s.value, ast.Constant) and s.value.value is ... for s in node.body
+        )
+        found = ir.Function(
+            node.name,
+            params,
+            results,
+            body,
+            self.span(node),
+            type=options.get("type", ir.FunctionType.Opaque),
+            param_directions=self.directions(params, directions, body),
+            level=options.get("level"),
+            role=options.get("role"),
+            attrs=options.get("attrs") or {},
+            requires_runtime_binding=bound and options.get("role") == ir.Role.SubWorker,
+        )
+        ir.verify(found)
+        return found
+
+    def parameters(self, node):
+        arguments = node.args
+        if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+            self.fail(ParserTypeError, "parameters have no defaults, stars or keywords", node)
+        params, directions = [], []
+        for index, argument in enumerate([*arguments.posonlyargs, *arguments.args]):
+            if index == 0 and argument.arg == "self":
+                continue
+            if argument.annotation is None:
+                hint = f"{argument.arg}: pl.Tensor[[64, 32], pl.FP32]"
+                self.fail(ParserTypeError, f"missing type annotation of parameter {argument.arg}", argument, hint)
+            type_, direction = self.annotation(argument.annotation)
+            if isinstance(type_, ir.TileType):
+                self.fail(ParserTypeError, f"parameter {argument.arg} may not be a tile", argument, "tiles are loaded")
+            if direction == _INOUT and isinstance(type_, ir.ScalarType):
+                self.fail(ParserTypeError, "a scalar cannot be InOut", argument)
+            var = ir.Var(argument.arg, type_, self.span(argument))
+            self.env[argument.arg] = var
+            params.append(var)
+            directions.append(direction)
+        return params, directions
+
+    def results(self, node):
+        """Declared result types; None where nothing is declared."""
+        if node.returns is None:
+            return None
+        if isinstance(node.returns, ast.Constant) and node.returns.value is None:
+            return []
+        name, items = self.marker(node.returns)
+        return [self.type_of(item) for item in items] if name == "Tuple" else [self.type_of(node.returns)]
+
+    def directions(self, params, directions, body):
+        """What annotations say; without any, a tensor that is stored to is Out, InOut if it is read as well."""
+        if any(each is not None for each in directions):
+            return [each or _IN for each in directions]
+        written, read = set(), set()
+        self.uses(body, written, read)
+        return [_IN if p not in written else _INOUT if p in read else _OUT for p in params]
+
+    def uses(self, node, written, read):
+        """Tensors that calls below `node` write and read; results of stores count as what they were stored to."""
+        stack = [node]
+        while stack:
+            each = stack.pop()
+            if isinstance(each, ir.SeqStmts):
+                stack.extend(each.stmts)
+            elif isinstance(each, ir.IfStmt):
+                stack.extend(arm for arm in (each.then_body, each.else_body) if arm is not None)
+            elif isinstance(each, (ir.ForStmt, ir.WhileStmt)):
+                for arg, result in zip(each.iter_args, each.return_vars, strict=True):
+                    root = self.roots.get(arg.initValue, arg.initValue)
+                    if isinstance(root, ir.Var):
+                        self.roots[arg] = self.roots[result] = root
+                stack.append(each.body)
+            elif isinstance(each, ir.ScopeStmt):
+                stack.append(each.body)
+            elif isinstance(each, (ir.AssignStmt, ir.EvalStmt)):
+                call = each.value if isinstance(each, ir.AssignStmt) else each.expr
+                if isinstance(call, ir.Call):
+                    self.call_uses(call, written, read)
+
+    def call_uses(self, call, written, read):
+        names = ir.op_parameters(call.op.name) or []
+        for index, arg in enumerate(call.args):
+            if not isinstance(arg, ir.Var):
+                continue
+            while arg in self.roots:
+                arg = self.roots[arg]
+            (written if index < len(names) and names[index] == "out" else read).add(arg)

@@ -1,0 +1,201 @@
+"""Statements without control flow: assignments, calls, returns."""
+
+import ast
+
+from pypto.language.parser.diagnostics import (
+    ParserSyntaxError,
+    ParserTypeError,
+    SSAViolationError,
+    UnsupportedFeatureError,
+)
+from pypto.pypto_core import ir
+
+# What has no statement in a kernel, and what to write instead.
+_HINTS = {
+    "AugAssign": "write x = x + 1",
+    "Assert": "use pl.static_assert",
+    "Import": "import at the top of the file",
+    "ImportFrom": "import at the top of the file",
+    "FunctionDef": "define it outside, with @pl.function or @pl.inline",
+}
+
+
+class Statements:
+    """Needs Expressions, Calls, Annotations; `self.out` takes the statements of the body in the making."""
+
+    def statement(self, node):
+        method = getattr(self, f"stmt_{type(node).__name__}", None)
+        if method is None:
+            name = type(node).__name__
+            self.fail(UnsupportedFeatureError, f"{name} is not supported in a kernel", node, _HINTS.get(name))
+        method(node)
+
+    def emit(self, stmt):
+        self.out.append(stmt)
+
+    def stmt_Pass(self, node):
+        pass
+
+    def stmt_Expr(self, node):
+        value = node.value
+        if isinstance(value, ast.Constant):  # a docstring, or ...
+            return
+        if not isinstance(value, ast.Call):
+            self.fail(UnsupportedFeatureError, "an expression without an effect", node)
+        if self.is_call(value, "yield_"):
+            self.yield_to([], value)
+            return
+        call = self.value(value)
+        if isinstance(call, ir.Expr):
+            self.emit(ir.EvalStmt(call, self.span(node)))
+
+    def stmt_Assign(self, node):
+        if len(node.targets) != 1:
+            self.fail(UnsupportedFeatureError, "one target at a time", node)
+        target = node.targets[0]
+        if isinstance(node.value, ast.Call) and self.is_call(node.value, "yield_"):
+            self.yield_to(self.target_names(target), node.value)
+            return
+        if isinstance(target, ast.Subscript):
+            self.write_subscript(target, node)
+            return
+        value = self.value(node.value)
+        if isinstance(target, ast.Name):
+            self.bind(target.id, value, node)
+            return
+        names = self.target_names(target)
+        values = self.unpack(value, len(names), node)
+        for name, each in zip(names, values, strict=True):
+            self.bind(name, each, node)
+
+    def target_names(self, target):
+        targets = target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]
+        for each in targets:
+            if not isinstance(each, ast.Name):
+                self.fail(UnsupportedFeatureError, "target must be a name or a tuple of names", each)
+        return [each.id for each in targets]
+
+    def unpack(self, value, count, node):
+        if isinstance(value, ir.Expr) and isinstance(value.type, ir.TupleType):
+            whole = ir.Var("results", value.type, self.span(node))
+            self.emit(ir.AssignStmt(whole, value, self.span(node)))
+            value = [ir.TupleGetItemExpr(whole, i, self.span(node)) for i in range(len(value.type.types))]
+        if not isinstance(value, list) or len(value) != count:
+            given = len(value) if isinstance(value, list) else 1
+            self.fail(ParserTypeError, f"{given} values for {count} names", node)
+        return value
+
+    def bind(self, name, value, node, type=None):
+        """name = value. What is known keeps its value, other values become a variable."""
+        previous = self.env.get(name)
+        if self.strict and name in self.env:
+            self.fail(SSAViolationError, f"{name} is bound already", node)
+        if not isinstance(value, ir.Expr) and type is None:
+            self.env[name] = value
+            return
+        if isinstance(value, ir.Var) and type is None:  # another name of the same value
+            self.env[name] = value
+            return
+        value = self.as_expr(value, node)
+        if isinstance(value.type, ir.UnknownType):
+            self.fail(ParserTypeError, f"this call has no result that {name} could hold", node)
+        var = ir.Var(name, type or value.type, self.span(node))
+        if isinstance(previous, ir.Var):
+            self.check_rebinding(name, previous, var, node)
+        self.emit(ir.AssignStmt(var, value, self.span(node)))
+        self.env[name] = var
+
+    def check_rebinding(self, name, previous, var, node):
+        if type(previous.type) is not type(var.type) and isinstance(previous.type, ir.ScalarType):
+            self.fail(ParserTypeError, f"{name} is a scalar: it cannot become something else", node)
+
+    def stmt_AnnAssign(self, node):
+        if not isinstance(node.target, ast.Name) or node.value is None:
+            self.fail(UnsupportedFeatureError, "an annotation needs a name and a value", node)
+        if isinstance(node.value, ast.Call) and self.is_call(node.value, "yield_"):
+            self.yield_to([node.target.id], node.value)
+            return
+        declared = self.type_of(node.annotation)
+        scalar = isinstance(declared, ir.ScalarType)
+        value = self.as_expr(self.value(node.value), node.value, declared.dtype if scalar else None)
+        self.bind(node.target.id, value, node, self.agreed(declared, value.type, node))
+
+    def agreed(self, declared, deduced, node):
+        """The declared type, with what it does not say from the deduced one."""
+        if type(declared) is not type(deduced) and not isinstance(deduced, ir.UnknownType):
+            self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced or 'nothing'}", node)
+        if isinstance(declared, (ir.TileType, ir.TensorType)):
+            same = len(declared.shape) == len(deduced.shape) and declared.dtype == deduced.dtype
+            for one, other in zip(declared.shape, deduced.shape, strict=False):
+                constant = isinstance(one, ir.ConstInt) and isinstance(other, ir.ConstInt)
+                same = same and (not constant or one.value == other.value)
+            if not same:
+                self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}", node)
+        elif isinstance(declared, ir.ScalarType) and declared.dtype != deduced.dtype:
+            self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced}", node)
+        if not isinstance(declared, ir.TileType):
+            return declared
+        space = declared.memory_space
+        if space is None and declared.memref is None:
+            space = deduced.memory_space
+        view = declared.tile_view or deduced.tile_view
+        return ir.TileType(declared.shape, declared.dtype, declared.memref, view, space)
+
+    def write_subscript(self, target, node):
+        """dst[a:b, c:d] = src and arr[k] = v: the name is bound to what was assembled."""
+        if not isinstance(target.value, ast.Name):
+            self.fail(UnsupportedFeatureError, "only elements of a name can be assigned", node)
+        name = target.value.id
+        base, value = self.value(target.value), self.value(node.value)
+        if isinstance(base, ir.Expr) and isinstance(base.type, ir.ArrayType):
+            index = self.value(target.slice)
+            self.bind(name, self.operation("array.update_element", [base, index, value], {}, node), node)
+            return
+        if not isinstance(base, ir.Expr) or not isinstance(base.type, (ir.TileType, ir.TensorType)):
+            self.fail(ParserTypeError, "only windows of tensors and tiles can be assigned", node)
+        indices = target.slice.elts if isinstance(target.slice, ast.Tuple) else [target.slice]
+        if not any(isinstance(each, ast.Slice) for each in indices) and len(indices) == len(base.type.shape):
+            hint = "use pl.write(dst, [i, j], value)"
+            self.fail(UnsupportedFeatureError, "an element of a tensor cannot be assigned", node, hint)
+        _, offset, _ = self.window(base, indices, node)
+        self.bind(name, self.operation("pl.assemble", [base, value, offset], {}, node), node)
+
+    def stmt_Return(self, node):
+        if self.depth:
+            self.fail(UnsupportedFeatureError, "return must be the last statement of the function", node)
+        if node.value is None:
+            values = []
+        else:
+            held = self.value(node.value)
+            values = held if isinstance(held, list) else [held]
+        values = [self.as_expr(each, node.value) for each in values]
+        self.emit(ir.ReturnStmt([self.named(each, node) for each in values], self.span(node)))
+        self.returned = values
+
+    def named(self, value, node):
+        """A call as a variable of its own; other values as they are."""
+        if not isinstance(value, ir.Call):
+            return value
+        if isinstance(value.type, ir.UnknownType):
+            return value
+        var = ir.Var("result", value.type, self.span(node))
+        self.emit(ir.AssignStmt(var, value, self.span(node)))
+        return var
+
+    def is_call(self, node, *names):
+        """Whether a node calls pl.NAME."""
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in names
+            and isinstance(node.func.value, ast.Name)
+        )
+
+    def yield_to(self, names, node):
+        """pl.yield_(..): what the enclosing loop or branch hands on, to the names on its left."""
+        if not self.depth:
+            self.fail(ParserSyntaxError, "pl.yield_ belongs at the end of a loop's body or of an arm", node)
+        values = [self.value(each) for each in node.args]
+        if names and len(names) != len(values):
+            self.fail(ParserTypeError, f"Mismatch: {len(values)} values for {len(names)} names", node)
+        self.yielded = (names, values, node)

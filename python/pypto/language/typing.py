@@ -1,0 +1,92 @@
+"""Markers for annotations: `pl.Tensor[[64, 32], pl.FP32]`. Python may evaluate them; the parser reads their text."""
+
+from pypto.pypto_core import DataType
+from pypto.pypto_core.ir import (
+    AtomicType,
+    CoreType,
+    Expr,
+    MaskPattern,
+    MemorySpace,
+    MemRef,
+    PadValue,
+    PipeType,
+    TensorLayout,
+    TensorView,
+    TileLayout,
+    TileView,
+)
+
+
+class _Marker:
+    """A type by name; anything in brackets after it is for the parser."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getitem__(self, _):
+        return self
+
+    def __call__(self, *_, **__):
+        return self
+
+    def __or__(self, _):
+        return self
+
+    def __repr__(self):
+        return f"pl.{self._name}"
+
+
+Tensor, Tile, Scalar, Array = _Marker("Tensor"), _Marker("Tile"), _Marker("Scalar"), _Marker("Array")
+Tuple, Ptr, Out, InOut = _Marker("Tuple"), _Marker("Ptr"), _Marker("Out"), _Marker("InOut")
+DistributedTensor = _Marker("DistributedTensor")
+
+
+class DynVar:
+    """An extent known at run time: `M = pl.dynamic("M")`. The same object is the same extent everywhere."""
+
+    def __init__(self, name):
+        self.name = name
+        self.var = None  # its variable in the IR, once a parameter has it
+
+    def _expression(self, *_):
+        return self
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = _expression
+
+    def __repr__(self):
+        return f"pl.dynamic({self.name!r})"
+
+
+def dynamic(name) -> DynVar:
+    """An extent known at run time."""
+    if not isinstance(name, str) or not name.isidentifier():
+        raise ValueError(f"pl.dynamic needs a name, not {name!r}")
+    return DynVar(name)
+
+
+__all__ = [
+    "Array",
+    "AtomicType",
+    "CoreType",
+    "DataType",
+    "DistributedTensor",
+    "DynVar",
+    "Expr",
+    "InOut",
+    "MaskPattern",
+    "MemRef",
+    "MemorySpace",
+    "Out",
+    "PadValue",
+    "PipeType",
+    "Ptr",
+    "Scalar",
+    "Tensor",
+    "TensorLayout",
+    "TensorView",
+    "Tile",
+    "TileLayout",
+    "TileView",
+    "Tuple",
+    "dynamic",
+]
