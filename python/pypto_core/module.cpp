@@ -81,6 +81,15 @@ void bindFunctions(nb::module_ &m) {
       },
       "Full names of all operations, today's generation.");
   m.def(
+      "op_aliases",
+      [] {
+        nb::list names;
+        for (const OpAlias &alias : AllAliases())
+          names.append(std::string(alias.alias));
+        return names;
+      },
+      "Further full names of operations: pl.create_tile.");
+  m.def(
       "op_parameters",
       [](const std::string &name) -> nb::object {
         const OpRow *row = FindOp(name);

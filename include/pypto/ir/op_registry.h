@@ -57,8 +57,15 @@ struct OpRow {
   int Find(std::string_view param) const;
 };
 
-/// All rows by name.
+/// Another full name of an operation ("pl.create_tile").
+struct OpAlias {
+  std::string_view alias;
+  std::string_view name;
+};
+
+/// All rows, and all further names, by name.
 std::span<const OpRow> AllOps();
+std::span<const OpAlias> AllAliases();
 /// The row of a full name of any generation ("tile.add", "block.add"), or null.
 const OpRow *FindOp(std::string_view name);
 

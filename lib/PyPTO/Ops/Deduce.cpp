@@ -93,6 +93,7 @@ private:
   TypePtr columns(bool all) const;
   TypePtr everyNth() const;
   TypePtr indicesCounts() const;
+  TypePtr gatherAny() const;
   TypePtr blocks() const;
   TypePtr filled() const;
   TypePtr reinterpret() const;
@@ -323,6 +324,18 @@ TypePtr Deducer::indicesCounts() const {
   return std::make_shared<const TupleType>(std::move(types));
 }
 
+TypePtr Deducer::gatherAny() const {
+  bool byIndex = call.Operand("index") != nullptr, byPattern = call.Keyword("mask_pattern").has_value();
+  bool byValue = call.Operand("kvalue") != nullptr;
+  CHECK(byIndex + byPattern + byValue == 1) << "one of index, mask_pattern and kvalue is needed";
+  if (byPattern)
+    return everyNth();
+  if (!byValue)
+    return make(shapeOf(operandType("index")), *ElementTypeOf(first()), std::nullopt);
+  CHECK(call.Keyword("out_cols")) << "kvalue needs out_cols";
+  return indicesCounts();
+}
+
 TypePtr Deducer::blocks() const {
   TypePtr type = first();
   DataType dtype = call.Keyword<DataType>("output_dtype").value_or(*ElementTypeOf(type));
@@ -381,7 +394,7 @@ TypePtr Deducer::deduce() {
   case OpRule::Element:
     return elementOf();
   case OpRule::Index:
-    return std::make_shared<const ScalarType>(DataType::INDEX);
+    return std::make_shared<const ScalarType>(element(DataType::INDEX));
   case OpRule::Matmul:
     return matmul();
   case OpRule::Transpose:
@@ -401,6 +414,10 @@ TypePtr Deducer::deduce() {
     return indicesCounts();
   case OpRule::Gather:
     return make(shapeOf(operandType("idx")), *ElementTypeOf(first()), MemorySpace::Vec);
+  case OpRule::GatherAny:
+    return gatherAny();
+  case OpRule::ScatterAny:
+    return like(operandType(call.Operand("dst") ? "dst" : "input"), *ElementTypeOf(first()));
   case OpRule::Blocks:
     return blocks();
   case OpRule::Fill:

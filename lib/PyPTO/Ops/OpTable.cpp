@@ -8,11 +8,6 @@
 namespace pypto::ir {
 namespace {
 
-struct OpAlias {
-  std::string_view alias;
-  std::string_view name;
-};
-
 #include "pypto/ir/Ops.inc"
 
 const OpRow *findRow(std::string_view name) {
@@ -23,6 +18,7 @@ const OpRow *findRow(std::string_view name) {
 } // namespace
 
 std::span<const OpRow> AllOps() { return kOps; }
+std::span<const OpAlias> AllAliases() { return kAliases; }
 
 const OpRow *FindOp(std::string_view name) {
   if (const OpRow *row = findRow(name))

@@ -1,6 +1,6 @@
 """What `pl.NAME` is inside a kernel. Nothing here computes: the parser reads calls, Python never makes them."""
 
-from pypto.pypto_core.ir import op_names
+from pypto.pypto_core.ir import op_aliases, op_names
 
 # Names of the language that are no operations of the table.
 SPECIAL = frozenset(
@@ -43,20 +43,17 @@ class Namespace:
 
 def _members():
     members = {}
-    for name in op_names():
+    for name in [*op_names(), *op_aliases()]:
         space, base = name.split(".", 1)
         members.setdefault(space, set()).add(base)
-    members["tile"] |= {"create_tile", "arange", "sum", "cast"}
-    members["tensor"] |= {"create", "arange"}
+    members["tile"].add("sum")  # of the seeds: its axis chooses the operation
     members["block"] = members["tile"]
     return members
 
 
 _spaces = _members()
+OPERATIONS = frozenset(_spaces["tile"] | _spaces["tensor"] | _spaces.pop("pl"))
 NAMESPACES = {space: Namespace(space, names) for space, names in _spaces.items()}
-OPERATIONS = frozenset(
-    _spaces["tile"] | _spaces["tensor"] | {"create_tile", "create_tensor", "create_l1", "full", "arange", "random"}
-)
 
 
 def lookup(name):

@@ -1,7 +1,10 @@
 """The parser: text and decorated functions to the IR, printed text back to the same IR."""
 
+import ast
 import textwrap
+from pathlib import Path
 
+import pypto
 import pypto.language as pl
 import pytest
 from pypto import ir
@@ -324,6 +327,68 @@ def test_operations_of_the_cube():
     shown = parsed(body)
     assert "acc_3 = pl.yield_(acc_2)" in shown and 'target_type=pl.BF16, mode="rint"' in shown
     assert "acc: pl.Tile[[64, 64], pl.FP32, pl.Mem.Acc] = pl.tile.matmul(left, right)" in shown
+
+
+SAMPLES = {
+    "Tile": "t",
+    "Tensor": "x",
+    "Expr | int | float": "3",
+    "Expr | int": "1",
+    "Sequence[Expr | int]": "[16, 16]",
+    "DataType": "pl.FP32",
+    "int": "2",
+    "str": '"a"',
+    "MemorySpace": "pl.Mem.Vec",
+    "MaskPattern": "pl.MaskPattern.P0101",
+    "PipeType": "pl.PipeType.V",
+}
+# What those samples do not fit.
+ARGUMENTS = {
+    "array.get_element": "a, 1",
+    "array.update_element": "a, 1, 3",
+    "tensor.create_tensor": "[16, 16], pl.FP32",
+    "tensor.gather": "x, 0, x",
+    "tile.load": "x, [0, 0], [16, 16]",
+    "tile.transpose": "t, 0, 1",
+    "tensor.transpose": "x, 0, 1",
+    "tensor.view": "x, [32, 16]",
+    "tile.reshape": "t, [256]",
+    "tensor.dim": "x, 1",
+}
+
+
+def operations():
+    stubs = ast.parse((Path(pypto.__file__).parent / "language" / "_ops.pyi").read_text())
+    for space in stubs.body:
+        for stub in getattr(space, "body", []):
+            yield f"{space.name}.{stub.name}", stub
+
+
+def sample(name, argument):
+    kind = ast.unparse(argument.annotation)
+    if kind in ("Expr", "Tile | Tensor"):
+        return "t"
+    return SAMPLES["Tensor" if kind == "Tile" and name.startswith("tensor.") else kind]
+
+
+@pytest.mark.parametrize("name, stub", list(operations()), ids=lambda value: value if isinstance(value, str) else "")
+def test_every_operation_makes_a_call_that_is_printed_and_parsed(name, stub):
+    required = stub.args.args[: len(stub.args.args) - len(stub.args.defaults)]
+    arguments = [sample(name, argument) for argument in required]
+    for argument, default in zip(stub.args.kwonlyargs, stub.args.kw_defaults, strict=True):
+        if default is None:
+            arguments.append(f"{argument.arg}={sample(name, argument)}")
+    call = f"pl.{name}({ARGUMENTS.get(name, ', '.join(arguments))})"
+    body = f"""
+        t = pl.load(x, [0, 0], [16, 16])
+        a = pl.array.create(4, pl.INT32)
+        {call if ast.unparse(stub.returns) == "None" else "r = " + call}
+    """
+    function = pl.parse(text(body, "x: pl.Tensor[[16, 16], pl.FP32]"))
+    printed(function)
+    last = function.body.stmts[-1]
+    held = last.expr if isinstance(last, ir.EvalStmt) else last.value
+    assert held.op.name == name and isinstance(held.type, ir.UnknownType) == (ast.unparse(stub.returns) == "None")
 
 
 def test_files_are_read_not_run(tmp_path):

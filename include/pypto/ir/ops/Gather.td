@@ -29,6 +29,17 @@ def : PlOp<"scatter", (ops X:$dst, X:$src, X:$idx), RuleLike, "tscatter"> {
 def : PlOp<"scatter_mask", (ops X:$dst, X:$src, Kw<"MaskPattern">:$mask_pattern), RuleLike, "tscatter"> {
   let summary = "dst with the columns that a pattern selects taken from src";
 }
+def : PlOp<"gather", (ops X:$input, IndexOpt:$dim, XOpt:$index, ScalarOpt:$kvalue, Kw<"MaskPattern", "None">:$mask_pattern, Kw<"dtype", "None">:$output_dtype, Kw<"str", "eq">:$cmp_mode, Kw<"int", "None">:$out_cols, Kw<"int", "0">:$offset, Kw<"dtype", "INT32">:$count_dtype), RuleGatherAny> {
+  let spaces = ["tensor"];
+  let summary = "elements along dim at index, or the columns of a pattern, or the indices that compare true";
+}
+def : PlOp<"scatter", (ops X:$input, IndexOpt:$dim, XOpt:$index, XOpt:$src, XOpt:$dst, Kw<"MaskPattern", "None">:$mask_pattern), RuleScatterAny> {
+  let spaces = ["tensor"];
+  let summary = "input with elements of src along dim at index, or dst with the columns of a pattern taken from input";
+}
+def : PlOp<"scatter_update", (ops X:$input, Index:$dim, X:$index, X:$src), RuleLike>, Both {
+  let summary = "input with rows of src at index";
+}
 def : PlOp<"mgather", (ops Tensor:$mem, X:$idx, XOpt:$scratch, TupleOpt:$valid_shape, Kw<"str", "row">:$coalesce, Kw<"str", "undefined">:$gather_oob, Kw<"MemorySpace", "Vec">:$target_memory), RuleGather, "mgather"> {
   let summary = "rows or elements of a tensor at indices";
 }

@@ -55,7 +55,7 @@ def RuleMove : Rule<"the same in `target_memory`">;
 def RuleCast : Rule<"elements of `target_type`">;
 def RuleMask : Rule<"packed bits as UINT8; on tensors 0 or 1 in the first operand's type">;
 def RuleElement : Rule<"a scalar of the element type">;
-def RuleIndex : Rule<"an INDEX">;
+def RuleIndex : Rule<"an INDEX, or a scalar of `element`">;
 def RuleMatmul : Rule<"[M, N] in FP32 or INT32, in Acc">;
 def RuleTranspose : Rule<"axes swapped">;
 def RuleConcat : Rule<"columns appended">;
@@ -68,6 +68,8 @@ def RuleArray : Rule<"an array of `extent`">;
 def RuleGather : Rule<"shape of `idx`, elements of the first operand">;
 def RuleBlocks : Rule<"32 bytes for each offset">;
 def RuleFill : Rule<"that of the first operand, all of it valid">;
+def RuleGatherAny : Rule<"shape of `index`, or as gather_mask or gather_compare by the keyword given">;
+def RuleScatterAny : Rule<"that of `dst` where it is given, else of the first operand">;
 def RuleValid : Rule<"that of the first operand, valid as told">;
 
 // --- rows ---------------------------------------------------------------------------

@@ -43,6 +43,25 @@ def : Pop<"tpop_from_aiv", "Mat", "the next tile from the vector cores">;
 def : Free<"tfree_to_aic", "gives a slot back to the cube core">;
 def : Free<"tfree_to_aiv", "gives a slot back to the vector cores">;
 
+class InitializePipe<string n> : PlOp<n, (ops IndexOpt:$c2v_consumer_buf, IndexOpt:$v2c_consumer_buf, Kw<"int">:$dir_mask, Kw<"int">:$slot_size, Kw<"int", "None">:$slot_num, Kw<"int", "None">:$local_slot_num, Kw<"int", "0">:$id), RuleNone, n> {
+  let spaces = ["system"];
+  let aliases = ["pl." # n];
+  let summary = "a queue of slots between the cores of a block; dir_mask is 1 cube to vector, 2 vector to cube, 3 both";
+}
+def : InitializePipe<"aic_initialize_pipe">;
+def : InitializePipe<"aiv_initialize_pipe">;
+class Scalar_<string n, dag p, string e, string b, string s> : PlOp<n, p, RuleIndex, b> {
+  let spaces = ["system"];
+  let element = e;
+  let aliases = ["pl." # n];
+  let summary = s;
+}
+def : Scalar_<"reserve_buffer", (ops Kw<"str">:$name, Kw<"int">:$size, Kw<"int", "None">:$base), "INT32", "reserve_buffer", "the address of a named buffer that a peer can import">;
+def : Scalar_<"import_peer_buffer", (ops Kw<"str">:$name, Kw<"str">:$peer_func), "INT32", "import_reserved_buffer", "the address of a buffer that another function reserved">;
+def : Scalar_<"available_cluster_count", (ops), "INT32", "", "cube cores of this device">;
+def : Scalar_<"available_aiv_count", (ops), "INT32", "", "vector cores of this device">;
+def : Scalar_<"task_invalid", (ops), "TASK_ID", "", "no task">;
+
 class Array_<string n, dag p, Rule r, string b, string s> : PlOp<n, p, r, b> {
   let spaces = ["array"];
   let summary = s;

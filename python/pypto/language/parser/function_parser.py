@@ -7,13 +7,14 @@ from pypto.language.parser.calls import Calls
 from pypto.language.parser.control_flow import ControlFlow
 from pypto.language.parser.diagnostics import ParserError, ParserSyntaxError, ParserTypeError
 from pypto.language.parser.expressions import Expressions
+from pypto.language.parser.scopes import Scopes
 from pypto.language.parser.statements import Statements
 from pypto.pypto_core import ir
 
 _IN, _OUT, _INOUT = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
 
 
-class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow):
+class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, Scopes):
     """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
     a running program's, not a text's."""
 
