@@ -15,6 +15,8 @@ using namespace pypto::ir;
 
 // --- to Python ---------------------------------------------------------------------------
 
+/// The class of the next enumeration of PYPTO_ENUMS; the module holds it.
+void registerEnum(PyObject *cls);
 nb::object enumObject(EnumValue value);
 nb::object attrObject(const Attr &value);
 

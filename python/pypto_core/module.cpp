@@ -68,7 +68,7 @@ std::shared_ptr<Call> createOp(const std::string &name, const nb::args &position
   return std::const_pointer_cast<Call>(CreateOp(name, std::move(arguments), span));
 }
 
-void bindFunctions(nb::module_ &m) {
+void bindQueries(nb::module_ &m) {
   m.def("create_op", &createOp,
         "A call of an operation of any generation: create_op(name, *operands, span=, **keywords).");
   m.def(
@@ -171,7 +171,7 @@ NB_MODULE(pypto_core, m) {
   bindDataType(m);
   nb::module_ ir = m.def_submodule("ir");
   bindNodes(ir);
-  bindFunctions(ir);
+  bindQueries(ir);
   bindBytes(ir);
   m.def_submodule("passes");
   m.def_submodule("backend");

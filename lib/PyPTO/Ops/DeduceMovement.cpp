@@ -1,0 +1,141 @@
+// Result types of loads, moves, views and windows.
+#include "Deducer.h"
+
+namespace pypto::ir {
+
+TypePtr Deducer::shaped() const {
+  auto space = call.Enum<MemorySpace>("target_memory");
+  TypePtr source = first();
+  if (!space)
+    space = source ? spaceOf(source) : MemorySpace::Vec;
+  auto dtype = call.Keyword<DataType>("dtype");
+  CHECK(dtype || source) << "dtype is missing";
+  Shape valid = row.Find("valid_shape") >= 0 ? call.Elements("valid_shape") : Shape();
+  return make(call.Elements("shape"), dtype ? *dtype : *ElementTypeOf(source), space, std::move(valid));
+}
+
+TypePtr Deducer::view() const {
+  TypePtr type = first();
+  Shape shape = call.Elements("shape");
+  bool hasValid = row.Find("valid_shape") >= 0;
+  Shape valid = hasValid ? call.Elements("valid_shape") : Shape();
+  if (shape.empty())
+    shape = shapeOf(type);
+  if (row.Find("offset") >= 0) {
+    const Shape &whole = shapeOf(type);
+    Shape offset = call.Elements("offset"), source = validOf(type);
+    CHECK(shape.size() == whole.size() && offset.size() == whole.size())
+        << "a window of " << ShapeText(whole) << " needs " << whole.size() << " extents and offsets";
+    for (size_t i = 0; valid.empty() && !source.empty() && i < shape.size(); ++i)
+      source[i] = WindowExtent(source[i], offset[i], shape[i]);
+    if (valid.empty())
+      valid = std::move(source);
+    Shape dropped = call.Elements("drop_dims");
+    for (size_t i = dropped.size(); onTensors() && i-- > 0;) {
+      int64_t axis = ConstantInt(dropped[i]).value_or(-1);
+      CHECK(axis >= 0 && uint64_t(axis) < shape.size()) << "drop_dims: there is no axis " << axis;
+      shape.erase(shape.begin() + axis);
+      if (!valid.empty())
+        valid.erase(valid.begin() + axis);
+    }
+  }
+  return make(std::move(shape), *ElementTypeOf(type), spaceOf(type), std::move(valid));
+}
+
+TypePtr Deducer::load() const {
+  TypePtr type = first();
+  const Shape &whole = shapeOf(type);
+  Shape offsets = call.Elements("offsets"), shape = call.Elements("shapes"), valid = call.Elements("valid_shape");
+  CHECK(offsets.size() == whole.size() && shape.size() == whole.size())
+      << "a window of " << ShapeText(whole) << " needs " << whole.size() << " offsets and extents, not "
+      << offsets.size() << " and " << shape.size();
+  CHECK(valid.empty() || valid.size() == shape.size()) << "valid_shape needs " << shape.size() << " extents";
+  // Where everything is known, what lies behind the tensor's end is not valid.
+  for (size_t i = 0; i < shape.size(); ++i) {
+    auto end = ConstantInt(whole[i]), start = ConstantInt(offsets[i]), size = ConstantInt(shape[i]);
+    if (!end || !start || !size)
+      continue;
+    CHECK(*start >= 0 && *start < *end) << "offset " << *start << " lies outside the extent " << *end;
+    if (*start + *size <= *end)
+      continue;
+    if (valid.empty())
+      valid = shape;
+    if (auto wanted = ConstantInt(valid[i]); !wanted || *wanted > *end - *start)
+      valid[i] = wanted ? Constant(*end - *start) : WindowExtent(valid[i], Constant(0), Constant(*end - *start));
+  }
+  return make(std::move(shape), *ElementTypeOf(type), call.Enum<MemorySpace>("target_memory"), std::move(valid));
+}
+
+TypePtr Deducer::move() const {
+  TypePtr type = first();
+  auto space = call.Enum<MemorySpace>("target_memory");
+  auto blayout = call.Enum<TileLayout>("blayout"), slayout = call.Enum<TileLayout>("slayout");
+  const Shape &shape = shapeOf(type);
+  if (!blayout && !slayout)
+    return make(shape, *ElementTypeOf(type), space, validOf(type));
+  TileView view = DefaultTileView(*space, shape);
+  view.blayout = blayout.value_or(view.blayout);
+  view.slayout = slayout.value_or(view.slayout);
+  view.valid_shape = validOf(type);
+  return std::make_shared<const TileType>(shape, *ElementTypeOf(type), std::nullopt, std::move(view), space);
+}
+
+TypePtr Deducer::transpose() const {
+  TypePtr type = first();
+  Shape shape = shapeOf(type), valid = validOf(type);
+  CHECK(shape.size() >= 2) << "a transposition needs two axes";
+  int64_t rank = int64_t(shape.size()), axes[2] = {rank - 2, rank - 1};
+  if (row.Find("axis1") >= 0) {
+    const char *names[2] = {"axis1", "axis2"};
+    for (int i = 0; i < 2; ++i) {
+      axes[i] = ConstantInt(call.Operand(names[i])).value_or(rank);
+      axes[i] += axes[i] < 0 ? rank : 0;
+      CHECK(axes[i] >= 0 && axes[i] < rank) << names[i] << " must be a constant axis of " << ShapeText(shape);
+    }
+  }
+  std::swap(shape[axes[0]], shape[axes[1]]);
+  if (!valid.empty())
+    std::swap(valid[axes[0]], valid[axes[1]]);
+  return make(std::move(shape), *ElementTypeOf(type), spaceOf(type), std::move(valid));
+}
+
+/// Columns of all tiles that are operands, or of the first two.
+TypePtr Deducer::columns(bool all) const {
+  TypePtr type = first();
+  Shape shape = shapeOf(type);
+  for (const OpParam &param : row.params.subspan(1)) {
+    TypePtr other = param.operand && param.name != "tmp" ? operandType(param.name) : nullptr;
+    if (!other)
+      continue;
+    const Shape &more = shapeOf(other);
+    CHECK(more.size() == shape.size() && (all || SameExtent(more[0], shape[0])))
+        << "rows of " << ShapeText(shape) << " and " << ShapeText(more) << " differ";
+    shape.back() = AddExtents(shape.back(), more.back());
+  }
+  return make(std::move(shape), *ElementTypeOf(type), spaceOf(type));
+}
+
+TypePtr Deducer::filled() const {
+  TypePtr type = first();
+  auto tile = As<TileType>(type);
+  if (!tile)
+    return make(shapeOf(type), *ElementTypeOf(type), std::nullopt);
+  TileView view = TileViewOf(*tile);
+  view.valid_shape.clear();
+  view.pad = *call.Enum<PadValue>("pad_value");
+  return std::make_shared<const TileType>(tile->shape_, tile->dtype_, std::nullopt, std::move(view),
+                                          tile->GetMemorySpace());
+}
+
+TypePtr Deducer::reinterpret() const {
+  TypePtr type = first();
+  DataType dtype = *call.Keyword<DataType>("dtype");
+  Shape shape = call.Elements("shape");
+  if (shape.empty()) {
+    shape = shapeOf(type);
+    shape.back() = ScaleExtent(shape.back(), ElementTypeOf(type)->GetBit(), dtype.GetBit());
+  }
+  return make(std::move(shape), dtype, spaceOf(type));
+}
+
+} // namespace pypto::ir
