@@ -1,4 +1,4 @@
-// .pto to planned .pto or to a .pmodel of kernels: files and diagnostics around the pipelines.
+// .pto to planned .pto, to C++ or to a .pmodel of kernels: files and diagnostics around the pipelines.
 #include "pto_mlir/Compiler/CompilePTO.h"
 #include "pto_mlir/Compiler/ModelBuilder.h"
 
@@ -16,20 +16,28 @@
 #include "pto_mlir/Pipelines/Pipelines.h"
 #include "pto_mlir/Pipelines/Registration.h"
 #include "pto_mlir/Support/MLIRText.h"
+#include "pto_mlir/Target/Cpp/Cpp.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 
 using namespace mlir;
 
 namespace pto_mlir {
 namespace {
 
-/// Parses and verifies for the architecture, and records it in the module.
+bool endsWith(const std::string &path, std::initializer_list<StringRef> endings) {
+  return llvm::any_of(endings, [&](StringRef ending) { return StringRef(path).ends_with(ending); });
+}
+
+/// Parses and verifies for the architecture, and records it in the module. For C++ values keep their names.
 OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions &options, const pto::Target &arch,
                                    MLIRContext &context) {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(llvm::MemoryBuffer::getMemBuffer(text, options.input), SMLoc());
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, ParserConfig(&context, /*verifyAfterParse=*/false));
+  ParserConfig config(&context, /*verifyAfterParse=*/false);
+  OwningOpRef<ModuleOp> module = endsWith(options.output, {".cpp"}) ? cpp::parseWithNames(sources, config)
+                                                                    : parseSourceFile<ModuleOp>(sources, config);
   if (!module)
     return nullptr;
   if (!options.processor.empty() || !(*module)->hasAttr(pto::kTargetArchAttr))
@@ -37,11 +45,21 @@ OwningOpRef<ModuleOp> parseProgram(const std::string &text, const ProgramOptions
   return failed(verify(*module)) ? nullptr : std::move(module);
 }
 
-std::optional<ProgramSummary> writeText(ModuleOp module, const std::string &path, Errors &errors) {
-  if (std::string problem = ptotext::writeFile(module, path); !problem.empty()) {
+/// Prints the module to `path`, as the output's name says; nothing is written on failure.
+std::optional<ProgramSummary> writeText(ModuleOp module, const ProgramOptions &options, Errors &errors) {
+  std::string shown, problem;
+  llvm::raw_string_ostream stream(shown);
+  if (!endsWith(options.output, {".cpp"}))
+    ptotext::print(module, stream);
+  else if (failed(cpp::print(module, cpp::styleNamed(options.cppStyle).value_or(cpp::Style::Today), stream)))
+    return std::nullopt;
+  std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(options.output, &problem);
+  if (!file) {
     errors.push_back(problem);
     return std::nullopt;
   }
+  file->os() << shown;
+  file->keep();
   ProgramSummary summary;
   module.walk([&](func::FuncOp func) { summary.kernels += !func.isExternal(); });
   return summary;
@@ -80,9 +98,10 @@ std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &opt
   PassManager pm(module.getContext());
   TextPipelineOptions text;
   text.level = options.level;
-  if (!StringRef(options.output).ends_with(".pmodel")) {
+  text.structured = endsWith(options.output, {".cpp"});
+  if (!endsWith(options.output, {".pmodel"})) {
     buildPlannedTextPipeline(pm, text, options.insertSync);
-    return succeeded(pm.run(module)) ? writeText(module, options.output, errors) : std::nullopt;
+    return succeeded(pm.run(module)) ? writeText(module, options, errors) : std::nullopt;
   }
   CommandsPipelineOptions commands;
   commands.insertSync = options.insertSync;
@@ -102,9 +121,8 @@ std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &opt
 } // namespace
 
 std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors) {
-  bool text = StringRef(options.output).ends_with(".pto") || StringRef(options.output).ends_with(".mlir");
-  if (!text && !StringRef(options.output).ends_with(".pmodel")) {
-    errors.push_back(options.output + ": expects an output named .pmodel or .pto");
+  if (!endsWith(options.output, {".pto", ".mlir", ".cpp", ".pmodel"})) {
+    errors.push_back(options.output + ": expects an output named .pmodel, .pto or .cpp");
     return std::nullopt;
   }
   std::string problem;

@@ -6,6 +6,12 @@ using namespace mlir;
 
 namespace pto_mlir {
 
+/// The place in a text, also of a value whose name was kept (cpp::parseWithNames).
+static FileLineColLoc placeOf(Location loc) {
+  auto named = dyn_cast<NameLoc>(loc);
+  return dyn_cast<FileLineColLoc>(LocationAttr(named ? named.getChildLoc() : loc));
+}
+
 /// The tensor name of a location, or of the op whose lowering it belongs to.
 static llvm::StringRef tensorOf(Location loc) {
   if (llvm::StringRef name = top::getTensorName(loc); !name.empty())
@@ -23,10 +29,10 @@ static llvm::StringRef tensorOf(Location loc) {
 static std::string lineOf(Diagnostic &diagnostic) {
   std::string line;
   llvm::raw_string_ostream stream(line);
-  if (llvm::StringRef name = tensorOf(diagnostic.getLocation()); !name.empty())
-    stream << "tensor \"" << name << "\": ";
-  else if (auto file = dyn_cast<FileLineColLoc>(LocationAttr(diagnostic.getLocation())))
+  if (FileLineColLoc file = placeOf(diagnostic.getLocation()))
     stream << file.getFilename().getValue() << ":" << file.getLine() << ":" << file.getColumn() << ": ";
+  else if (llvm::StringRef name = tensorOf(diagnostic.getLocation()); !name.empty())
+    stream << "tensor \"" << name << "\": ";
   stream << diagnostic.str();
   for (Diagnostic &note : diagnostic.getNotes())
     stream << " (" << note.str() << ")";

@@ -56,6 +56,8 @@ void buildCommandsPipeline(OpPassManager &pm, const CommandsPipelineOptions &opt
 
 void buildPlannedTextPipeline(OpPassManager &pm, const TextPipelineOptions &options, bool insertSync) {
   buildTextPipeline(pm, options);
+  if (options.structured)
+    pm.addPass(createLiftControlFlowToSCFPass());
   if (options.level < 3)
     pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true, /*sharedOnly=*/false}));
   pm.addPass(pto::createPTOPlaceReserved());

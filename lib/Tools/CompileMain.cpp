@@ -1,6 +1,7 @@
-// pto-compile: plans and synchronises a .pto; writes .pto or a .pmodel of kernels.
+// pto-compile: plans and synchronises a .pto; writes .pto, C++ or a .pmodel of kernels.
 #include "pto_mlir/Compiler/CompilePTO.h"
 #include "pto_mlir/ISA/Table.h"
+#include "pto_mlir/Target/Cpp/Cpp.h"
 #include "pto_mlir/Tools/Mains.h"
 
 #include "llvm/Support/CommandLine.h"
@@ -14,8 +15,8 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   static cl::OptionCategory category("pto-compile");
   pto_mlir::ProgramOptions options;
   static cl::opt<std::string> input(cl::Positional, cl::Required, cl::desc("X.pto"), cl::cat(category));
-  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto"), cl::desc("Output file"),
-                                     cl::cat(category));
+  static cl::opt<std::string> output("o", cl::Required, cl::value_desc("X.pmodel | X.pto | X.cpp"),
+                                     cl::desc("Output file"), cl::cat(category));
   static const std::string names = pto_mlir::isa::archNames(" | ");
   static cl::opt<std::string> processor("processor", cl::value_desc(names),
                                         cl::desc("Default: what the module says, else the default one"),
@@ -26,6 +27,9 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
                                   cl::cat(category));
   static cl::opt<bool> noSync("no-insert-sync", cl::desc("Do not insert flags into functions that have none"),
                               cl::cat(category));
+  static cl::opt<std::string> cppStyle("cpp-style", cl::init("today"), cl::value_desc("today | seed"),
+                                       cl::desc("Of X.cpp: as the public assembler or as PyPTO's generator wrote it"),
+                                       cl::cat(category));
   static cl::opt<bool> relaxed(
       "relaxed-syntax", cl::desc("Also accept the older spelling: no comma before strides, a type after each operand"),
       cl::cat(category));
@@ -41,12 +45,15 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
     return usage("--level expects 1, 2 or 3, got " + llvm::Twine(level));
   if (blocks < 1 || blocks > 1024)
     return usage("--blocks expects 1 to 1024, got " + llvm::Twine(blocks));
+  if (!pto_mlir::cpp::styleNamed(cppStyle))
+    return usage("--cpp-style expects today or seed, got '" + cppStyle + "'");
   options.input = input;
   options.output = output;
   options.processor = processor;
   options.level = level;
   options.blocks = blocks;
   options.insertSync = !noSync;
+  options.cppStyle = cppStyle;
   options.relaxed = relaxed;
 
   pto_mlir::Errors errors;

@@ -55,6 +55,12 @@ def test_derived_op_has_no_lines_of_its_own(name):
         ("PTO_TExpOp", {"refusedA5": ["i64"]}, "texp: refuses i64 on a5, which its row does not read there"),
         ("PTO_TAddOp", {"refusedA3": ["i64"]}, "tadd: refuses i64 on a3, which its row does not read there"),
         ("PTO_TMovOp", {"ownTypes": "", "rows": ["TADD"]}, "tmov: does not name the tiles of its row TADD"),
+        ("PTO_BarrierOp", {"cpp": []}, "barrier: expects PTO_Cpp, PTO_NoCpp or PTO_CppByEmitter"),
+        (
+            "PTO_TCmpOp",
+            {"cpp": ["TCMP($to, $src0)"]},
+            "tcmp: has no operand or attribute 'to', which its C\\+\\+ names",
+        ),
     ],
 )
 def test_op_and_row_that_do_not_fit_are_refused(name, change, message):
@@ -71,3 +77,12 @@ def test_element_types_follow_the_row():
     i64, u64 = (1 << ISA[name]["value"] for name in ("I64", "U64"))
     assert f'{{"pto.tadd", isa::Opcode::TAdd, 0x0, {i64 | u64:#x},' in lines
     assert '"pto.tmov"' not in lines and PTO["PTO_TMovOp"]["ownTypes"]
+
+
+def test_calls_of_the_library_follow_the_definition():
+    """The mnemonic with the destination first, once more with optional scratch; or what the definition says."""
+    lines = gen_insns.generate(PTO, ISA)["InsnCpp.inc"]
+    assert '{"pto.tmatmul.acc", "", {"TMATMUL_ACC($dst, $acc, $lhs, $rhs)"},' in lines
+    assert '{"pto.trsqrt", "", {"TRSQRT($dst, $src)", "TRSQRT($dst, $src, $tmp)"},' in lines
+    assert '{"pto.tcmp", "", {"TCMP($dst, $src0, $src1, $cmpMode)"},' in lines
+    assert '{"pto.tprint", "nothing is printed' in lines and "pto.alloc_tile" not in lines

@@ -1,4 +1,4 @@
-// Compiles .pto to planned .pto or to a .pmodel of kernels: the library behind pto-compile.
+// Compiles .pto to planned .pto, to C++ or to a .pmodel of kernels: the library behind pto-compile.
 #ifndef PTO_MLIR_COMPILER_COMPILEPTO_H
 #define PTO_MLIR_COMPILER_COMPILEPTO_H
 
@@ -8,13 +8,14 @@ namespace pto_mlir {
 
 /// Options of compileProgram, as those of pto-compile.
 struct ProgramOptions {
-  std::string input;      // .pto
-  std::string output;     // .pto, .mlir or .pmodel
-  std::string processor;  // a row of the instruction table; empty: what the text says, else the default one
-  unsigned level = 2;     // 1, 2: addresses are planned; 3: they are in the text
-  unsigned blocks = 1;    // blocks of a launch, kept in the .pmodel
-  bool insertSync = true; // flags for functions without any
-  bool relaxed = false;   // read the older spelling, too (pto::acceptRelaxedText)
+  std::string input;              // .pto
+  std::string output;             // .pto, .mlir, .cpp or .pmodel
+  std::string processor;          // a row of the instruction table; empty: what the text says, else the default one
+  unsigned level = 2;             // 1, 2: addresses are planned; 3: they are in the text
+  unsigned blocks = 1;            // blocks of a launch, kept in the .pmodel
+  bool insertSync = true;         // flags for functions without any
+  std::string cppStyle = "today"; // of .cpp: "today" or "seed"
+  bool relaxed = false;           // read the older spelling, too (pto::acceptRelaxedText)
 };
 
 /// Numbers of a compiled program, for reports.

@@ -28,24 +28,6 @@ LogicalResult AllocTileOp::verify() {
   return check("valid_col", static_cast<bool>(getValidCol()), type.hasDynamicValidCols());
 }
 
-namespace {
-struct Box {
-  int64_t rows, cols;
-};
-} // namespace
-
-/// The inner box of a boxed tile.
-static Box innerBox(TileBufType type) {
-  if (!type.isBoxed())
-    return {1, 1};
-  if (type.getFractal() == 1024)
-    return {16, 16};
-  if (type.getFractal() == 32)
-    return {16, 2};
-  int64_t c0 = getC0(type.getElementType());
-  return type.getSLayout() == SLayout::row_major ? Box{16, c0} : Box{c0, 16};
-}
-
 /// min(size, valid - offset), `?` when offset or valid is not known.
 /// Whether an attribute is one of the sizes in an I64ArrayAttr; asked where nothing has verified the array yet.
 static bool isSize(Attribute attr) {
@@ -80,13 +62,13 @@ LogicalResult SubsetOp::inferReturnTypes(MLIRContext *context, std::optional<Loc
 static LogicalResult verifyBoxedPart(Operation *op, TileBufType source, TileBufType result, OperandRange offsets) {
   if (!source.isBoxed())
     return success();
-  Box box = innerBox(source);
+  auto [boxRows, boxCols] = getInnerBox(source);
   std::optional<int64_t> row = getConstantIntValue(offsets[0]), col = getConstantIntValue(offsets[1]);
-  if (result.getRows() % box.rows || result.getCols() % box.cols)
+  if (result.getRows() % boxRows || result.getCols() % boxCols)
     return op->emitOpError("expects sizes that are multiples of the inner box ")
-           << shapeText(box.rows, box.cols) << ", got " << boxText(result);
-  if ((row && *row % box.rows) || (col && *col % box.cols))
-    return op->emitOpError("expects offsets that are multiples of the inner box ") << shapeText(box.rows, box.cols);
+           << shapeText(boxRows, boxCols) << ", got " << boxText(result);
+  if ((row && *row % boxRows) || (col && *col % boxCols))
+    return op->emitOpError("expects offsets that are multiples of the inner box ") << shapeText(boxRows, boxCols);
   if (source.isRowMajor() ? result.getCols() != source.getCols() || col != 0
                           : result.getRows() != source.getRows() || row != 0)
     return op->emitOpError("expects all ")

@@ -58,6 +58,18 @@ std::pair<int64_t, int64_t> getPaddedBox(TileBufType type) {
   return {rows, cols};
 }
 
+std::pair<int64_t, int64_t> getInnerBox(TileBufType type) {
+  if (!type.isBoxed())
+    return {1, 1};
+  if (type.getFractal() == 1024)
+    return {16, 16};
+  if (type.getFractal() == 32)
+    return {16, 2};
+  int64_t c0 = getC0(type.getElementType());
+  return type.getSLayout() == SLayout::row_major ? std::pair<int64_t, int64_t>{16, c0}
+                                                 : std::pair<int64_t, int64_t>{c0, 16};
+}
+
 int64_t getPaddedTileBytes(TileBufType type) {
   auto [rows, cols] = getPaddedBox(type);
   return (rows * cols * getElementBits(type.getElementType()) + 7) / 8;

@@ -3,11 +3,12 @@
     gen_insns.py PTO.json ISA.json OUT_DIR
 
 Both tables come from `llvm-tblgen --dump-json`: of PTOOps.td and of ISA.td. Written into OUT_DIR: InsnTypes.inc (per op
-the row whose element types are legal for it, for the verifier) and InsnCodegen.inc (the code generation of the ops that
-are one instruction, operand by operand).
+the row whose element types are legal for it, for the verifier), InsnCodegen.inc (the code generation of the ops that
+are one instruction, operand by operand) and InsnCpp.inc (the forms of the ops' calls in C++, for lib/Target/Cpp).
 """
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -24,13 +25,22 @@ class RowError(Exception):
 class Op:
     """A pto op with the names of its operands, attributes and results."""
 
-    def __init__(self, record):
+    def __init__(self, record, table):
         self.record = record
         self.name = record["opName"]
         self.cpp = record["!name"].removeprefix("PTO_")
         self.arguments = [name for _, name in record["arguments"]["args"]]
         self.results = [name for _, name in record["results"]["args"]]
         self.binds = dict(name.split("=") for name in record["names"])
+        definitions = {name: table[definition["def"]] for definition, name in record["arguments"]["args"]}
+        # The classes of each argument's definition and of the constraint under it.
+        self.kinds = {
+            name: set(
+                d["!superclasses"] + (table[d["constraint"]["def"]]["!superclasses"] if "constraint" in d else [])
+            )
+            for name, d in definitions.items()
+        }
+        self.defaults = {name: d.get("defaultValue") for name, d in definitions.items()}
 
     def getter(self, name):
         return "get" + "".join(word[0].upper() + word[1:] for word in name.split("_")) + "()"
@@ -172,6 +182,50 @@ def write_codegen(ops, rows, out):
     out.append("}")
 
 
+def cpp_forms(op):
+    """The forms of the op's call, by default its mnemonic with the destination first and scratch where it has some."""
+    if op.record["cpp"]:
+        return op.record["cpp"]
+    if "dst" not in op.arguments:
+        raise RowError(f"{op.name}: expects PTO_Cpp, PTO_NoCpp or PTO_CppByEmitter on its definition")
+    operands = [name for name in op.arguments if "Attr" not in op.kinds[name]]
+    optional = [name for name in operands if "Optional" in op.kinds[name]]
+    name = op.name.replace(".", "_").upper()
+    forms = []
+    for left_out in (optional, []) if optional else ([],):
+        names = ["dst"] + [n for n in operands if n != "dst" and n not in left_out]
+        forms.append(f"{name}({', '.join('$' + n for n in names)})")
+    return forms
+
+
+def write_cpp(ops, rows, out):
+    """A line per op: name, why it has no C++, its forms, and what it says: its operands and attributes."""
+    for op in ops:
+        record = op.record
+        if record["cppByEmitter"]:
+            continue
+        if record["noCpp"]:
+            out.append(f'{{"pto.{op.name}", "{record["noCpp"]}", {{}}, nullptr}},')
+            continue
+        forms = cpp_forms(op)
+        for name in {name for form in forms for name in re.findall(r"\$(\w+)", form)} - set(op.arguments):
+            raise RowError(f"{op.name}: has no operand or attribute '{name}', which its C++ names")
+        said, operands = [], 0
+        for name in op.arguments:
+            if "Attr" in op.kinds[name]:
+                getter = op.getter(name).removesuffix("()")
+                default = op.defaults[name]
+                same = f"op.{getter}() == {'pto::' if '::' in default else ''}{default}" if default else "false"
+                said.append(f'said.attribute("{name}", op.{getter}Attr(), {same});')
+            else:
+                said.append(f'said.operands("{name}", op.getODSOperands({operands}));')
+                operands += 1
+        shown = ", ".join(json.dumps(form) for form in forms)
+        body = [f"auto op = cast<pto::{op.cpp}>(o);", *said] if said else ["(void)o, (void)said;"]
+        out.append(f'{{"pto.{op.name}", "", {{{shown}}},\n [](Operation *o, Said &said) {{')
+        out.extend([*(f"   {line}" for line in body), " }},"])
+
+
 def cpp_type(table, field):
     name = field_type(table, field)
     return name if name == "uint32_t" else f"isa::{name}"
@@ -180,11 +234,15 @@ def cpp_type(table, field):
 def generate(pto, isa):
     """The files by name; RowError when an op and the table do not fit."""
     rows = Rows(isa)
-    ops = [Op(pto[name]) for name in sorted(pto["!instanceof"]["PTO_Op"])]
+    ops = [Op(pto[name], pto) for name in sorted(pto["!instanceof"]["PTO_Op"])]
     for op in ops:
         check(op, rows)
     files = {}
-    for name, writer in (("InsnTypes.inc", write_types), ("InsnCodegen.inc", write_codegen)):
+    for name, writer in (
+        ("InsnTypes.inc", write_types),
+        ("InsnCodegen.inc", write_codegen),
+        ("InsnCpp.inc", write_cpp),
+    ):
         out = ["// Generated by gen_insns.py from the rows that the ops of the pto dialect name.\n"]
         writer(ops, rows, out)
         files[name] = "\n".join(out) + "\n"

@@ -4,7 +4,9 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-class PTO_BetweenDevices : PTO_NoInsn<"nothing executes copies between devices">;
+class PTO_BetweenDevices
+    : PTO_NoInsn<"nothing executes copies between devices">,
+      PTO_NoCpp<"copies between devices are not written as C++ yet">;
 
 def PTO_View : Type<CPred<"::llvm::isa<::pto_mlir::pto::TensorViewType, ::pto_mlir::pto::PartitionTensorViewType, ::mlir::MemRefType>($_self)">,
                     "tensor_view, partition_tensor_view or memref">;
@@ -43,7 +45,8 @@ def PTO_TestAsyncEventOp : PTO_AsyncEventOp<"test_async_event", "completed = the
 
 // What the assembler makes of tiles; read here so that its output can be looked at.
 
-class PTO_OfMemRefs : PTO_NoInsn<"pto-convert-memrefs makes tiles of memrefs">;
+class PTO_OfMemRefs
+    : PTO_NoInsn<"pto-convert-memrefs makes tiles of memrefs">, PTO_NoCpp<"pto-convert-memrefs has to come first">;
 
 def PTO_BindTileOp : PTO_Op<"bind_tile", [Pure, AttrSizedOperandSegments]>, PTO_OfMemRefs {
   let summary = "the memref with the valid shape and the layout of a tile";

@@ -33,7 +33,14 @@ def PTO_TPrefetchOp : PTO_PipeOp<"tprefetch", "PIPE_MTE2">, PTO_NoInsn<"a hint">
   let assemblyFormat = "`ins` `(` $src `:` qualified(type($src)) `)` `outs` `(` $dst `:` qualified(type($dst)) `)` attr-dict";
 }
 
-def PTO_TStoreOp : PTO_PipeOp<"tstore", "">, PTO_Insns<["TSTORE", "TSTORE_ACC", "TSTORE_ACC_QUANT"]> {
+def PTO_TStoreOp : PTO_PipeOp<"tstore", "">, PTO_Insns<["TSTORE", "TSTORE_ACC", "TSTORE_ACC_QUANT"]>,
+      PTO_Cpp<["TSTORE($dst, $src)", "TSTORE<$stPhase>($dst, $src)",
+               "TSTORE<type($src), type($dst), $atomicType>($dst, $src)",
+               "TSTORE<$stPhase, type($src), type($dst), $atomicType>($dst, $src)",
+               "TSTORE<type($src), type($dst), $atomicType, $reluPreMode>($dst, $src)",
+               "TSTORE<$stPhase, type($src), type($dst), $atomicType, $reluPreMode>($dst, $src)",
+               "TSTORE<type($src), type($dst), $atomicType, $reluPreMode>($dst, $src, (uint64_t)($preQuantScalar))",
+               "TSTORE<$stPhase, type($src), type($dst), $atomicType, $reluPreMode>($dst, $src, (uint64_t)($preQuantScalar))"]> {
   let ownTypes = "bytes are copied: source and destination may differ in kind, not in size";
   let summary = "a tile to global memory; executed by FIX when the tile is in L0C, else by MTE3";
   let description = [{
@@ -54,7 +61,9 @@ def PTO_TStoreOp : PTO_PipeOp<"tstore", "">, PTO_Insns<["TSTORE", "TSTORE_ACC", 
   let hasVerifier = 1;
 }
 
-def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX">, PTO_Insns<["TSTORE_ACC_QUANTV"]> {
+def PTO_TStoreFPOp : PTO_PipeOp<"tstore_fp", "PIPE_FIX">, PTO_Insns<["TSTORE_ACC_QUANTV"]>,
+      PTO_Cpp<["TSTORE_FP<type($src), type($dst), type($fp)>($dst, $src, $fp)",
+               "TSTORE_FP<type($src), type($dst), type($fp), AtomicType::AtomicNone, $reluPreMode>($dst, $src, $fp)"]> {
   let ownTypes = "scales may have any type: what counts are words of 64 bits";
   let summary = "an L0C tile to global memory with per-column quantisation, then relu (`reluPreMode`, which the assembler lacks here); the assembler gives it no engine and does not order it";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst, DefaultValuedAttr<PTO_ReluPreModeAttr, "ReluPreMode::no_relu">:$reluPreMode);
@@ -67,7 +76,13 @@ def PTO_TMovOp
     : PTO_PipeOp<"tmov", "", [AttrSizedOperandSegments]>,
       PTO_Insns<["TMOV", "TEXTRACT_L0A", "TEXTRACT_L0B", "TEXTRACT_SA", "TEXTRACT_SB", "TMOV_BT", "TMOV_FB",
                  "TINSERT_L1", "TMOV_ACC", "TMOV_ACC_QUANT", "TMOV_ACC_QUANTV", "TMOV_ACC_UB", "TMOV_ACC_UB_QUANT",
-                 "TMOV_ACC_UB_QUANTV"]> {
+                 "TMOV_ACC_UB_QUANTV"]>,
+      PTO_Cpp<["TMOV($dst, $src)", "TMOV<type($dst), type($src), $reluPreMode>($dst, $src)",
+               "TMOV<type($dst), type($src), $accToVecMode, $reluPreMode>($dst, $src)",
+               "TMOV<type($dst), type($src), $reluPreMode>($dst, $src, (uint64_t)($preQuantScalar))",
+               "TMOV<type($dst), type($src), $accToVecMode, $reluPreMode>($dst, $src, (uint64_t)($preQuantScalar))",
+               "TMOV_FP<type($dst), type($src), type($fp), $reluPreMode>($dst, $src, $fp)",
+               "TMOV<type($dst), type($src), type($fp), $accToVecMode, $reluPreMode>($dst, $src, $fp)"]> {
   let ownTypes = "each of the rows has types of its own";
   let summary = "tile to tile: L1 to L0A, L0B, bias or fixpipe buffer (MTE1), L0C to L1 or UB (FIX), UB to UB (V)";
   let arguments = (ins PTO_Src:$src, PTO_Dst:$dst, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$fp, Optional<I64>:$preQuantScalar,
@@ -81,7 +96,8 @@ def PTO_TMovOp
   let hasVerifier = 1;
 }
 
-def PTO_TMovFPOp : PTO_PipeOp<"tmov.fp", "PIPE_FIX">, PTO_Insns<["TMOV_ACC_QUANTV", "TMOV_ACC_UB_QUANTV"]> {
+def PTO_TMovFPOp : PTO_PipeOp<"tmov.fp", "PIPE_FIX">, PTO_Insns<["TMOV_ACC_QUANTV", "TMOV_ACC_UB_QUANTV"]>,
+      PTO_Cpp<["TMOV_FP<type($dst), type($src), type($fp)>($dst, $src, $fp)"]> {
   let ownTypes = "scales may have any type: what counts are words of 64 bits";
   let summary = "L0C to L1 with per-column quantisation; the assembler orders it as if by MTE1";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, PTO_Dst:$dst);
@@ -120,12 +136,14 @@ class PTO_PartMoveFPOp<string mnemonic, string text> : PTO_PipeOp<mnemonic, "PIP
 }
 def PTO_TExtractFPOp
     : PTO_PartMoveFPOp<"textract_fp", "textract from L0C to L1 with per-column quantisation">,
-      PTO_Insns<["TMOV_ACC_QUANTV"]> {
+      PTO_Insns<["TMOV_ACC_QUANTV"]>,
+      PTO_Cpp<["TEXTRACT_FP<type($dst), type($src), type($fp)>($dst, $src, $fp, $indexRow, $indexCol)"]> {
   let ownTypes = "scales may have any type: what counts are words of 64 bits";
 }
 def PTO_TInsertFPOp
     : PTO_PartMoveFPOp<"tinsert_fp", "tinsert from L0C to L1 with per-column quantisation">,
-      PTO_Insns<["TMOV_ACC_QUANTV"]> {
+      PTO_Insns<["TMOV_ACC_QUANTV"]>,
+      PTO_Cpp<["TINSERT_FP<type($dst), type($src), type($fp)>($dst, $src, $fp, $indexRow, $indexCol)"]> {
   let ownTypes = "scales may have any type: what counts are words of 64 bits";
 }
 
@@ -170,7 +188,8 @@ def PTO_TTransOp : PTO_PipeOp<"ttrans", "PIPE_V", [PTO_SameDType]>, PTO_Insn<"TT
   let hasVerifier = 1;
 }
 
-def PTO_TImg2ColOp : PTO_PipeOp<"timg2col", "PIPE_MTE1">, PTO_Insns<["TIMG2COL"]> {
+def PTO_TImg2ColOp : PTO_PipeOp<"timg2col", "PIPE_MTE1">, PTO_Insns<["TIMG2COL"]>,
+      PTO_NoCpp<"the library reads images from tiles of a kind of their own (ConvTile)"> {
   let summary = "an image in L1 as the left operand of a convolution's matrix product (the ISA's TIMG2COL)";
   let description = [{
     The source holds `image` = [H, W] pixels of `channels` channels as a tile of H*W rows, its columns padded to groups of

@@ -83,10 +83,10 @@ def PTO_TPReluOp : PTO_BinaryTmpTileOp<"tprelu", "src0 > 0 ? src0 : src0 * src1"
 // Executed as two instructions through dst: dst must not be src2.
 def PTO_TAddCOp
     : PTO_TernaryTileOp<"taddc", "src0 + src1 + src2", ELEMENTWISE>, PTO_Insns<["TADD"]>,
-      PTO_Refuses<["bf16"] # BYTES # WIDE>;
+      PTO_Cpp<["TADD($dst, $src0, $src1); pipe_barrier(PIPE_V); TADD($dst, $dst, $src2)"]>, PTO_Refuses<["bf16"] # BYTES # WIDE>;
 def PTO_TSubCOp
     : PTO_TernaryTileOp<"tsubc", "src0 - src1 + src2", ELEMENTWISE>, PTO_Insns<["TSUB", "TADD"]>,
-      PTO_Refuses<["bf16"] # BYTES # WIDE>;
+      PTO_Cpp<["TSUB($dst, $src0, $src1); pipe_barrier(PIPE_V); TADD($dst, $dst, $src2)"]>, PTO_Refuses<["bf16"] # BYTES # WIDE>;
 
 def PTO_TMulAddDstOp : PTO_PipeOp<"tmuladddst", "PIPE_V", ELEMENTWISE>, PTO_Insn<"TMULADDDST"> {
   let summary = "dst = dst + src0 * src1 for every element of the valid part (the ISA's TMULADDDST)";
@@ -106,7 +106,9 @@ def PTO_TSelOp : PTO_PipeOp<"tsel", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TSEL">,
   let hasVerifier = 1;
 }
 
-def PTO_TCvtOp : PTO_PipeOp<"tcvt", "PIPE_V">, PTO_Insn<"TCVT", ["rounding=rmode", "saturate=sat_mode"]> {
+def PTO_TCvtOp : PTO_PipeOp<"tcvt", "PIPE_V">, PTO_Insn<"TCVT", ["rounding=rmode", "saturate=sat_mode"]>,
+      PTO_Cpp<["TCVT($dst, $src, $rmode)", "TCVT($dst, $src, $rmode, $sat_mode)", "TCVT($dst, $src, $tmp, $rmode)",
+               "TCVT($dst, $src, $tmp, $rmode, $sat_mode)"]> {
   let summary = "convert the element type";
   let description = [{
     `pto.tcvt ins(%a {rmode = #pto<round_mode RINT>} : !A) outs(%b : !B)`: the attributes stand inside `ins`. The printer
@@ -121,7 +123,8 @@ def PTO_TCvtOp : PTO_PipeOp<"tcvt", "PIPE_V">, PTO_Insn<"TCVT", ["rounding=rmode
   let hasVerifier = 1;
 }
 
-def PTO_TCmpOp : PTO_PipeOp<"tcmp", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCMP", ["mode=cmpMode"]>, PTO_Refuses<WIDE> {
+def PTO_TCmpOp : PTO_PipeOp<"tcmp", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCMP", ["mode=cmpMode"]>, PTO_Refuses<WIDE>,
+      PTO_Cpp<["TCMP($dst, $src0, $src1, $cmpMode)"]> {
   let summary = "packed mask: bit = compare(src0, src1)";
   let arguments = (ins PTO_Src:$src0, PTO_Src:$src1, PTO_Dst:$dst, DefaultValuedAttr<PTO_CmpModeAttr, "CmpMode::eq">:$cmpMode);
   let assemblyFormat = [{

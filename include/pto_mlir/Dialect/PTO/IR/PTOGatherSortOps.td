@@ -6,7 +6,9 @@ include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
 def PTO_TGatherOp
     : PTO_PipeOp<"tgather", "PIPE_V", [AttrSizedOperandSegments]>,
-      PTO_Insns<["TGATHER", "TGATHER_MASK", "TGATHER_CMP"]> {
+      PTO_Insns<["TGATHER", "TGATHER_MASK", "TGATHER_CMP"]>,
+      PTO_Cpp<["TGATHER($dst, $src, $indices, $tmp)",
+               "TGATHER<type($dst), type($src), $maskPattern>($dst, $src)"]> {
   let ownTypes = "each of the rows has types of its own";
   let summary = "dst[i, j] = src[indices[i, j]]; or the places where src compares to a scalar; or the lanes of a pattern";
   let description = [{
@@ -46,7 +48,8 @@ def PTO_TScatterOp : PTO_PipeOp<"tscatter", "">, PTO_Insns<["TSCATTER", "TSCATTE
 
 def PTO_MGatherOp
     : PTO_PipeOp<"mgather", "PIPE_MTE2", [PTO_OnlyA5]>,
-      PTO_AdjustedInsn<"MGATHER", ["src=mem", "indices=idx", "unit=", "bounds=gatherOob"]> {
+      PTO_AdjustedInsn<"MGATHER", ["src=mem", "indices=idx", "unit=", "bounds=gatherOob"]>,
+      PTO_NoCpp<"whether it gathers rows or elements is another template argument, not written yet"> {
   let summary = "dst[i, j] = the element (or row, with a column of indices) of global memory at idx";
   let arguments = (ins PTO_Src:$mem, PTO_Src:$idx, PTO_Dst:$dst,
                        DefaultValuedAttr<PTO_GatherOOBAttr, "GatherOOB::undefined">:$gatherOob);
@@ -58,7 +61,8 @@ def PTO_MGatherOp
 
 def PTO_MScatterOp
     : PTO_PipeOp<"mscatter", "PIPE_MTE3", [PTO_OnlyA5]>,
-      PTO_AdjustedInsn<"MSCATTER", ["dst=mem", "indices=idx", "unit=", "bounds=scatterOob", "atomic=scatterAtomicOp"]> {
+      PTO_AdjustedInsn<"MSCATTER", ["dst=mem", "indices=idx", "unit=", "bounds=scatterOob", "atomic=scatterAtomicOp"]>,
+      PTO_NoCpp<"whether it scatters rows or elements is another template argument, not written yet"> {
   let summary = "the element (or row, with a column of indices) of global memory at idx = src[i, j]";
   let arguments = (ins PTO_Src:$src, PTO_Src:$idx, PTO_InOut:$mem,
                        DefaultValuedAttr<PTO_ScatterAtomicOpAttr, "ScatterAtomicOp::none">:$scatterAtomicOp,
@@ -80,7 +84,9 @@ def PTO_TSort32Op : PTO_PipeOp<"tsort32", "PIPE_V">, PTO_Insn<"TSORT32", ["indic
 
 def PTO_TMrgSortOp
     : PTO_PipeOp<"tmrgsort", "PIPE_V", [AttrSizedOperandSegments]>,
-      PTO_Insns<["TMRGSORT", "TMRGSORT2", "TMRGSORT3", "TMRGSORT4"]> {
+      PTO_Insns<["TMRGSORT", "TMRGSORT2", "TMRGSORT3", "TMRGSORT4"]>,
+      PTO_Cpp<["TMRGSORT($dsts, $srcs, $blockLen)",
+               "{ MrgSortExecutedNumList counts = $executed; TMRGSORT<type($dsts), type($tmp), type($srcs), $exhausted>($dsts, counts, $tmp, $srcs); }"]> {
   let ownTypes = "each of the rows has other operands";
   let summary = "dst = merge of runs of (value, index) pairs that are sorted by falling value";
   let description = [{
@@ -99,7 +105,7 @@ def PTO_TMrgSortOp
 
 def PTO_THistogramOp
     : PTO_PipeOp<"thistogram", "PIPE_V", [PTO_OnlyA5]>, PTO_Insn<"THISTOGRAM", ["filter=idx", "byte=isMSB"]>,
-      PTO_Refuses<["u32"]> {
+      PTO_Refuses<["u32"]>, PTO_Cpp<["THISTOGRAM<$isMSB>($dst, $src, $idx)"]> {
   let summary = "dst[i, b] = number of j whose byte of src[i, j] is at most b; the high byte, or with isMSB = false the low byte "
                 "of those whose high byte is idx[i, 0]";
   let arguments = (ins PTO_Src:$src, PTO_Src:$idx, PTO_Dst:$dst, DefaultValuedAttr<BoolAttr, "true">:$isMSB);
@@ -109,14 +115,17 @@ def PTO_THistogramOp
   let hasVerifier = 1;
 }
 
-def PTO_TTriOp : PTO_PipeOp<"ttri", "PIPE_V">, PTO_Insn<"TTRI", ["half=upperOrLower"]> {
+def PTO_TTriOp : PTO_PipeOp<"ttri", "PIPE_V">, PTO_Insn<"TTRI", ["half=upperOrLower"]>,
+      PTO_Cpp<["TTRI<type($dst), $upperOrLower>($dst, $diagonal)"]> {
   let summary = "dst[i, j] = 1 where j <= i + diagonal (upperOrLower = 0) or j >= i + diagonal (1), else 0";
   let arguments = (ins AnyInteger:$diagonal, PTO_Dst:$dst, DefaultValuedAttr<I32Attr, "0">:$upperOrLower);
   let assemblyFormat = "`ins` `(` $diagonal attr-dict `:` type($diagonal) `)` `outs` `(` $dst `:` type($dst) `)`";
   let hasVerifier = 1;
 }
 
-def PTO_TRandomOp : PTO_PipeOp<"trandom", "PIPE_V", [PTO_OnlyA5]>, PTO_Insn<"TRANDOM"> {
+def PTO_TRandomOp : PTO_PipeOp<"trandom", "PIPE_V", [PTO_OnlyA5]>, PTO_Insn<"TRANDOM">,
+      PTO_Cpp<["{ TRandomKey key = {(uint32_t)$key0, (uint32_t)$key1}; TRandomCounter counter = {(uint32_t)$counter0, "
+               "(uint32_t)$counter1, (uint32_t)$counter2, (uint32_t)$counter3}; TRANDOM<$rounds>($dst, key, counter); }"]> {
   let summary = "dst = words of the counter-based generator of key and counter, in 7 or 10 rounds";
   let arguments = (ins I32:$key0, I32:$key1, I32:$counter0, I32:$counter1, I32:$counter2, I32:$counter3, PTO_Dst:$dst,
                        DefaultValuedAttr<I32Attr, "10">:$rounds);

@@ -22,6 +22,10 @@ class PTO_Op<string mnemonic, list<Trait> traits = []> : Op<PTO_Dialect, mnemoni
   string ownTypes = "";
   list<string> refusedA5 = [];
   list<string> refusedA3 = [];
+  // Calls of the ISA's C++ library (PTO_Cpp). Empty: the mnemonic in capitals, the destination first.
+  list<string> cpp = [];
+  string noCpp = "";
+  bit cppByEmitter = 0;
 }
 
 /// The op is one instruction: code generation and legal element types come from the row. Operands and attributes bind
@@ -48,7 +52,16 @@ class PTO_Insns<list<string> all, list<string> binds = []> {
 /// The op becomes no instruction.
 class PTO_NoInsn<string why> { string noInsn = why; }
 
-class PTO_NamesMemory : PTO_NoInsn<"it names memory for others; at most its address is computed">;
+/// C++ of the ISA's library, for lib/Target/Cpp: the first of the forms that says all that the op says is taken. `$name`
+/// stands for an operand or attribute (several operands: with commas between), `type($name)` for the type of a tile or
+/// view. With a result the form is an expression.
+class PTO_Cpp<list<string> forms> { list<string> cpp = forms; }
+/// There is no C++ for the op.
+class PTO_NoCpp<string why> { string noCpp = why; }
+/// lib/Target/Cpp has code of its own: declarations and control flow.
+class PTO_CppByEmitter { bit cppByEmitter = 1; }
+
+class PTO_NamesMemory : PTO_NoInsn<"it names memory for others; at most its address is computed">, PTO_CppByEmitter;
 
 /// Types that the row reads and the public assembler refuses: by its rules for a5, and for a3.
 class PTO_Refuses<list<string> a5, list<string> a3 = []> {

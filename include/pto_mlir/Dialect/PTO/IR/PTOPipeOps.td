@@ -6,7 +6,9 @@ include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
 // What front ends write: one queue per direction and function, named by the function's side.
 
-class PTO_OfQueues : PTO_NoInsn<"pto-lower-pipes makes copies and flags of it">;
+class PTO_OfQueues
+    : PTO_NoInsn<"pto-lower-pipes makes copies and flags of it">,
+      PTO_NoCpp<"queues between cores are not written as C++ yet">;
 
 class PTO_FrontInitPipeOp<string mnemonic, string side> : PTO_Op<mnemonic>, PTO_OfQueues {
   let summary = "open the queues of a " # side # " kernel: dir_mask 1 cube to vector, 2 vector to cube, 3 both";
@@ -58,7 +60,9 @@ class PTO_FrontFreeOp<string mnemonic, string text>
 def PTO_TFreeFromAicOp : PTO_FrontFreeOp<"tfree_from_aic", "give the oldest slot of the cube core's queue back">;
 def PTO_TFreeFromAivOp : PTO_FrontFreeOp<"tfree_from_aiv", "give the oldest slot of the vector cores' queue back">;
 
-def PTO_ReserveBufferOp : PTO_Op<"reserve_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it"> {
+def PTO_ReserveBufferOp
+    : PTO_Op<"reserve_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it">,
+      PTO_NoCpp<"pto-place-reserved has to come first"> {
   let summary = "byte address of local memory that tiles of a queue arrive in";
   let arguments = (ins StrAttr:$name, I32Attr:$size, PTO_AddressSpaceAttr:$location, BoolAttr:$autoAlloc, OptionalAttr<I32Attr>:$base);
   let results = (outs I32:$addr);
@@ -69,7 +73,8 @@ def PTO_ReserveBufferOp : PTO_Op<"reserve_buffer">, PTO_NoInsn<"pto-place-reserv
   let hasVerifier = 1;
 }
 def PTO_ImportReservedBufferOp
-    : PTO_Op<"import_reserved_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it"> {
+    : PTO_Op<"import_reserved_buffer">, PTO_NoInsn<"pto-place-reserved makes a number of it">,
+      PTO_NoCpp<"pto-place-reserved has to come first"> {
   let summary = "address of the buffer that the function on the other side of the queue reserves";
   let arguments = (ins StrAttr:$name, FlatSymbolRefAttr:$peer_func);
   let results = (outs I32:$addr);
@@ -130,7 +135,9 @@ def PTO_TFreeOp : PTO_PipeOp<"tfree", "PIPE_S", [MemoryEffects<[MemWrite]>]>, PT
 }
 
 // What taking a tile from a queue between cores and giving its place back become: nothing moves, but engines must wait. No text of the assembler.
-def PTO_SlotReadyOp : PTO_PipeOp<"slot_ready", "PIPE_MTE2">, PTO_NoInsn<"it only orders others"> {
+def PTO_SlotReadyOp
+    : PTO_PipeOp<"slot_ready", "PIPE_MTE2">, PTO_NoInsn<"it only orders others">,
+      PTO_NoCpp<"queues between cores are not written as C++ yet"> {
   let summary = "another core has filled the tile; stands behind the cross_wait that says so, and counts as the write";
   let description = [{
     Example: `pto.slot_ready %t : !pto.tile_buf<vec, 8x16xf32>`
@@ -138,7 +145,9 @@ def PTO_SlotReadyOp : PTO_PipeOp<"slot_ready", "PIPE_MTE2">, PTO_NoInsn<"it only
   let arguments = (ins PTO_Dst:$tile);
   let assemblyFormat = "$tile attr-dict `:` qualified(type($tile))";
 }
-def PTO_SlotDoneOp : PTO_PipeOp<"slot_done", "PIPE_MTE2">, PTO_NoInsn<"it only orders others"> {
+def PTO_SlotDoneOp
+    : PTO_PipeOp<"slot_done", "PIPE_MTE2">, PTO_NoInsn<"it only orders others">,
+      PTO_NoCpp<"queues between cores are not written as C++ yet"> {
   let summary = "another core may overwrite the tile; stands in front of the cross_set that says so, and counts as a write";
   let description = [{
     Example: `pto.slot_done %t : !pto.tile_buf<vec, 8x16xf32>`

@@ -40,7 +40,8 @@ def PTO_TColMaxOp : PTO_ColReductionOp<"tcolmax", "max">, PTO_Refuses<WIDE>;
 def PTO_TColMinOp : PTO_ColReductionOp<"tcolmin", "min">, PTO_Refuses<WIDE>;
 def PTO_TColProdOp : PTO_ColReductionOp<"tcolprod", "product">, PTO_Refuses<BYTES # WIDE>;
 
-def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCOLSUM">, PTO_Refuses<WIDE> {
+def PTO_TColSumOp : PTO_PipeOp<"tcolsum", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCOLSUM">, PTO_Refuses<WIDE>,
+      PTO_Cpp<["TCOLSUM($dst, $src)", "TCOLSUM($dst, $src, $tmp, $isBinary)"]> {
   let summary = "dst[0, j] = sum over column j of src";
   let description = [{
     With scratch memory: `pto.tcolsum ins(%v, %tmp {isBinary = true} : !V, !V) outs(%r : !R)`; the attribute is then mandatory.

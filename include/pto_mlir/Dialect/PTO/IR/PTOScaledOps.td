@@ -4,7 +4,8 @@
 
 include "pto_mlir/Dialect/PTO/IR/PTOOpBase.td"
 
-def PTO_TQuantOp : PTO_PipeOp<"tquant", "PIPE_V">, PTO_Insns<["TQUANT", "TQUANT_ASYM"]> {
+def PTO_TQuantOp : PTO_PipeOp<"tquant", "PIPE_V">, PTO_Insns<["TQUANT", "TQUANT_ASYM"]>,
+      PTO_Cpp<["TQUANT<$quant_type>($dst, $src, $fp)", "TQUANT<$quant_type>($dst, $src, $fp, &$offset)"]> {
   let ownTypes = "each of the rows has types of its own";
   let summary = "dst[i, j] = round(src[i, j] * fp[i, 0]) cut to i8, or with INT8_ASYM round(src[i, j] * fp[i, 0] + offset[i, 0]) cut to ui8";
   let arguments = (ins PTO_Src:$src, PTO_Src:$fp, Arg<Optional<PTO_TileLike>, "", [MemRead]>:$offset, PTO_Dst:$dst, PTO_QuantTypeAttr:$quant_type);
@@ -71,8 +72,12 @@ class PTO_ScaledAccOp<string mnemonic, string formula>
   let extraClassDeclaration = PTO_ScaledMembers.text;
   let hasVerifier = 1;
 }
-def PTO_TMatmulMxAccOp : PTO_ScaledAccOp<"tmatmul.mx.acc", "c_in + a x b">;
-def PTO_TGemvMxAccOp : PTO_ScaledAccOp<"tgemv.mx.acc", "c_in + a x b, a of one valid row">;
+def PTO_TMatmulMxAccOp
+    : PTO_ScaledAccOp<"tmatmul.mx.acc", "c_in + a x b">,
+      PTO_Cpp<["TMATMUL_MX($dst, $c_in, $a, $a_scale, $b, $b_scale)"]>;
+def PTO_TGemvMxAccOp
+    : PTO_ScaledAccOp<"tgemv.mx.acc", "c_in + a x b, a of one valid row">,
+      PTO_Cpp<["TGEMV_MX($dst, $c_in, $a, $a_scale, $b, $b_scale)"]>;
 
 class PTO_ScaledBiasOp<string mnemonic, string formula>
     : PTO_PipeOp<mnemonic, "PIPE_M", [PTO_ScaledOpInterface]>, PTO_AdjustedInsn<"TMATMUL_MX_BIAS", SCALE_NAMES> {
@@ -86,7 +91,11 @@ class PTO_ScaledBiasOp<string mnemonic, string formula>
   let extraClassDeclaration = PTO_ScaledMembers.text;
   let hasVerifier = 1;
 }
-def PTO_TMatmulMxBiasOp : PTO_ScaledBiasOp<"tmatmul.mx.bias", "a x b + bias in every row">;
-def PTO_TGemvMxBiasOp : PTO_ScaledBiasOp<"tgemv.mx.bias", "a x b + bias, a of one valid row">;
+def PTO_TMatmulMxBiasOp
+    : PTO_ScaledBiasOp<"tmatmul.mx.bias", "a x b + bias in every row">,
+      PTO_Cpp<["TMATMUL_MX($dst, $a, $a_scale, $b, $b_scale, $bias)"]>;
+def PTO_TGemvMxBiasOp
+    : PTO_ScaledBiasOp<"tgemv.mx.bias", "a x b + bias, a of one valid row">,
+      PTO_Cpp<["TGEMV_MX($dst, $a, $a_scale, $b, $b_scale, $bias)"]>;
 
 #endif

@@ -51,10 +51,10 @@ def PTO_TRemSOp : PTO_TileScalarTmpOp<"trems", "remainder(src, scalar)", [PTO_Ro
 // Executed as two instructions through dst: dst must not be src1.
 def PTO_TAddSCOp
     : PTO_TileScalarTileOp<"taddsc", "src0 + scalar + src1", TILE_SCALAR>, PTO_Insns<["TADDS", "TADD"], ["src=src0"]>,
-      PTO_Refuses<["bf16"] # BYTES # WIDE>;
+      PTO_Cpp<["TADDS($dst, $src0, $scalar); pipe_barrier(PIPE_V); TADD($dst, $dst, $src1)"]>, PTO_Refuses<["bf16"] # BYTES # WIDE>;
 def PTO_TSubSCOp
     : PTO_TileScalarTileOp<"tsubsc", "src0 - scalar + src1", TILE_SCALAR>, PTO_Insns<["TSUBS", "TADD"], ["src=src0"]>,
-      PTO_Refuses<["bf16"] # BYTES # WIDE>;
+      PTO_Cpp<["TSUBS($dst, $src0, $scalar); pipe_barrier(PIPE_V); TADD($dst, $dst, $src1)"]>, PTO_Refuses<["bf16"] # BYTES # WIDE>;
 
 def PTO_TDivSOp
     : PTO_PipeOp<"tdivs", "PIPE_V", TILE_SCALAR>, PTO_Insns<["TDIVS", "TDIVS_REV"], ["src=tile"]>, PTO_Refuses<WIDE> {
@@ -83,7 +83,8 @@ def PTO_TAxpyOp : PTO_PipeOp<"taxpy", "PIPE_V", [PTO_RowMajor, PTO_SameValid]>, 
 }
 
 def PTO_TCmpSOp
-    : PTO_PipeOp<"tcmps", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCMPS", ["mode=cmpMode"]>, PTO_Refuses<WIDE> {
+    : PTO_PipeOp<"tcmps", "PIPE_V", [PTO_RowMajor]>, PTO_Insn<"TCMPS", ["mode=cmpMode"]>, PTO_Refuses<WIDE>,
+      PTO_Cpp<["TCMPS($dst, $src, $scalar, $cmpMode)"]> {
   let summary = "packed mask: bit = compare(src, scalar)";
   let arguments = (ins PTO_Src:$src, PTO_Scalar:$scalar, PTO_Dst:$dst, DefaultValuedAttr<PTO_CmpModeAttr, "CmpMode::eq">:$cmpMode);
   let assemblyFormat = [{
@@ -108,7 +109,9 @@ def PTO_TExpandSOp : PTO_PipeOp<"texpands", "">, PTO_Insns<["TEXPANDS", "TEXPAND
   let hasVerifier = 1;
 }
 
-def PTO_TCIOp : PTO_PipeOp<"tci", "PIPE_V">, PTO_Insn<"TCI"> {
+def PTO_TCIOp
+    : PTO_PipeOp<"tci", "PIPE_V">, PTO_Insn<"TCI">,
+      PTO_Cpp<["TCI<type($dst), type($start), $descending>($dst, $start)"]> {
   let summary = "dst[0, j] = start + j, or start - j when descending";
   let arguments = (ins PTO_Scalar:$start, PTO_Dst:$dst, DefaultValuedAttr<BoolAttr, "false">:$descending);
   let description = [{

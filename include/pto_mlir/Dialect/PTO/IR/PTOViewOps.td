@@ -52,7 +52,7 @@ def PTO_AddPtrOp : PTO_Op<"addptr", [Pure, AllTypesMatch<["ptr", "result"]>]>, P
   let assemblyFormat = "$ptr `,` $offset attr-dict `:` type($ptr) `->` type($result)";
 }
 
-def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S">, PTO_Insns<["LOAD_SCALAR"]> {
+def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S">, PTO_Insns<["LOAD_SCALAR"]>, PTO_Cpp<["$ptr[$offset]"]> {
   let ownTypes = "pointers have any element type";
   let summary = "read one element of global memory";
   let arguments = (ins Arg<PTO_PtrLike, "read", [MemRead]>:$ptr, Index:$offset);
@@ -61,7 +61,7 @@ def PTO_LoadScalarOp : PTO_PipeOp<"load_scalar", "PIPE_S">, PTO_Insns<["LOAD_SCA
   let hasVerifier = 1;
 }
 
-def PTO_StoreScalarOp : PTO_PipeOp<"store_scalar", "PIPE_S">, PTO_Insns<["STORE_SCALAR"]> {
+def PTO_StoreScalarOp : PTO_PipeOp<"store_scalar", "PIPE_S">, PTO_Insns<["STORE_SCALAR"]>, PTO_Cpp<["$ptr[$offset] = $value"]> {
   let ownTypes = "pointers have any element type";
   let summary = "write one element of global memory";
   let arguments = (ins Arg<PTO_PtrLike, "written", [MemWrite]>:$ptr, Index:$offset, AnyType:$value);

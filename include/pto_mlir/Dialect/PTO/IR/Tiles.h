@@ -19,6 +19,8 @@ int64_t getTileBytes(TileBufType type);
 int64_t getPaddedTileBytes(TileBufType type);
 /// Rows and columns of the box with that rounding.
 std::pair<int64_t, int64_t> getPaddedBox(TileBufType type);
+/// Rows and columns of the boxes that a tile is made of; 1 x 1 for one without.
+std::pair<int64_t, int64_t> getInnerBox(TileBufType type);
 /// Bits of one element.
 unsigned getElementBits(mlir::Type elementType);
 /// Elements in 32 bytes: C0, the inner column count of a boxed tile.

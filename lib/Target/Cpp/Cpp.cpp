@@ -1,0 +1,63 @@
+// A module as a file of C++.
+#include "pto_mlir/Target/Cpp/Cpp.h"
+#include "FunctionEmitter.h"
+#include "Helpers.h"
+#include "StylePolicy.h"
+
+using namespace mlir;
+
+namespace pto_mlir::cpp {
+
+std::optional<Style> styleNamed(StringRef name) {
+  if (name == "today")
+    return Style::Today;
+  if (name == "seed")
+    return Style::Seed;
+  return std::nullopt;
+}
+
+const StylePolicy &policyOf(Style style) {
+  static const StylePolicy today = {.indent = 2,
+                                    .prologue = false,
+                                    .argumentArray = false,
+                                    .runTimeExtents = false,
+                                    .unitPadding = false,
+                                    .deducedVariables = false,
+                                    .guardsCores = true,
+                                    .drainsAtEnd = true,
+                                    .bfloat16 = "bfloat16_t"};
+  static const StylePolicy seed = {.indent = 4,
+                                   .prologue = true,
+                                   .argumentArray = true,
+                                   .runTimeExtents = true,
+                                   .unitPadding = true,
+                                   .deducedVariables = true,
+                                   .guardsCores = false,
+                                   .drainsAtEnd = false,
+                                   .bfloat16 = "bfloat16"};
+  return style == Style::Today ? today : seed;
+}
+
+LogicalResult print(ModuleOp module, Style style, llvm::raw_ostream &os) {
+  const StylePolicy &policy = policyOf(style);
+  os << "#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n";
+  std::string functions;
+  llvm::raw_string_ostream stream(functions);
+  CodeWriter out(stream, policy.indent);
+  auto defined = llvm::make_filter_range(module.getOps<func::FuncOp>(), [](func::FuncOp f) { return !f.isExternal(); });
+  for (func::FuncOp func : defined)
+    if (!SymbolTable::symbolKnownUseEmpty(func, module) && failed(FunctionEmitter(out, policy).declare(func)))
+      return failure();
+  for (func::FuncOp func : defined) {
+    out.line("");
+    if (failed(FunctionEmitter(out, policy).emit(func)))
+      return failure();
+  }
+  if (policy.bfloat16 != "bfloat16_t" && StringRef(functions).contains(policy.bfloat16))
+    os << "using " << policy.bfloat16 << " = bfloat16_t;\n";
+  printHelpers(module, os);
+  os << functions;
+  return success();
+}
+
+} // namespace pto_mlir::cpp
