@@ -98,7 +98,7 @@ std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &opt
   PassManager pm(module.getContext());
   TextPipelineOptions text;
   text.level = options.level;
-  text.structured = endsWith(options.output, {".cpp"});
+  text.forLibrary = endsWith(options.output, {".cpp"});
   if (!endsWith(options.output, {".pmodel"})) {
     buildPlannedTextPipeline(pm, text, options.insertSync);
     return succeeded(pm.run(module)) ? writeText(module, options, errors) : std::nullopt;

@@ -56,11 +56,13 @@ void buildCommandsPipeline(OpPassManager &pm, const CommandsPipelineOptions &opt
 
 void buildPlannedTextPipeline(OpPassManager &pm, const TextPipelineOptions &options, bool insertSync) {
   buildTextPipeline(pm, options);
-  if (options.structured)
+  if (options.forLibrary)
     pm.addPass(createLiftControlFlowToSCFPass());
   if (options.level < 3)
     pm.addPass(pto::createPTOPlanLocalMemory({/*assemblerLimits=*/true, /*sharedOnly=*/false}));
   pm.addPass(pto::createPTOPlaceReserved());
+  if (insertSync && options.forLibrary)
+    pm.addPass(pto::createPTOInsertBarriers());
   if (insertSync)
     pm.addPass(pto::createPTOInsertSync());
 }

@@ -43,8 +43,11 @@ void buildDeployPipeline(mlir::OpPassManager &pm, const DeployPipelineOptions &o
 struct TextPipelineOptions : mlir::PassPipelineOptions<TextPipelineOptions> {
   Option<int64_t> level{*this, "level", llvm::cl::desc("1, 2: plan addresses; 3: addresses are in the text"),
                         llvm::cl::init(2)};
-  Option<bool> structured{*this, "structured", llvm::cl::desc("branches between blocks as scf.if and scf.while"),
-                          llvm::cl::init(false)};
+  Option<bool> forLibrary{
+      *this, "for-library",
+      llvm::cl::desc("for C++ of the ISA's library: scf instead of branches between blocks, barriers "
+                     "between ops of one engine"),
+      llvm::cl::init(false)};
 };
 
 /// Checks and lowers the constructs of hand-written `.pto` other than kernel ops: level, queues, events, memrefs,

@@ -84,6 +84,16 @@ def PTOInsertSync : Pass<"pto-insert-sync", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::arith::ArithDialect"];
 }
 
+def PTOInsertBarriers : Pass<"pto-insert-barriers", "::mlir::ModuleOp"> {
+  let summary = "order the ops of each engine by barriers";
+  let description = [{
+    For C++ of the ISA's library only: there an engine may begin an op before the one in front has ended, whereas the
+    engines of a command stream work in order. Two ops of one engine that touch the same bytes, one of them writing, get a
+    `pto.barrier` of that engine between them. S needs none. A function that has flags or barriers is left alone: its
+    author ordered it. Runs before `pto-insert-sync`.
+  }];
+}
+
 def PTOLowerCoreSync : Pass<"pto-lower-core-sync", "::mlir::ModuleOp"> {
   let summary = "sync.set and sync.wait to cross-core flags";
   let description = [{
