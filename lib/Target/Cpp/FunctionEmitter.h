@@ -65,6 +65,10 @@ private:
   llvm::LogicalResult defineVariable(mlir::Value value, const llvm::Twine &text);
   std::string castTo(mlir::Type type, const llvm::Twine &text) const;
 
+  // CoreSync.cpp
+  llvm::LogicalResult raiseSemaphore(pto::SyncSetOp op);
+  llvm::LogicalResult awaitSemaphore(pto::SyncWaitOp op);
+
   // Calls.cpp
   llvm::LogicalResult libraryCall(mlir::Operation *op);
   /// What stands before the access: the address of a tensor that is moved to a window.
@@ -91,7 +95,7 @@ private:
 
   /// An error at the op that makes or carries `value`, to be continued with the reason.
   static mlir::InFlightDiagnostic refuse(mlir::Value value);
-  /// The text that stands for a value; a value without one is a mistake of the emitter.
+  /// The text that stands for a value. A value without one is a mistake of the emitter, which `emit` reports.
   llvm::StringRef text(mlir::Value value) const;
   std::string typeText(mlir::Value value) const;
   std::string nameFor(mlir::Value value) { return names.fresh(sourceName(value)); }
@@ -99,6 +103,7 @@ private:
   CodeWriter &out;
   const StylePolicy &policy;
   Names names;
+  mutable bool lost = false;                          // a value had no text
   llvm::DenseMap<mlir::Value, std::string> texts;     // variables and expressions
   llvm::DenseMap<mlir::Value, std::string> typeTexts; // of tiles and tensors
   llvm::DenseMap<mlir::Value, std::string> addresses; // of tiles, where they are known

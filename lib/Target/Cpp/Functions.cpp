@@ -8,13 +8,10 @@ using namespace mlir;
 
 namespace pto_mlir::cpp {
 
-/// A kernel: marked, or, where nothing is, a function without results that no other one calls.
+/// A kernel: marked, or a function without results that no other one calls.
 static bool isKernel(func::FuncOp func) {
-  auto module = func->getParentOfType<ModuleOp>();
-  auto marked = [](func::FuncOp f) { return f->hasAttr("pto.entry") || f->hasAttr("hacc.entry"); };
-  if (llvm::any_of(module.getOps<func::FuncOp>(), marked))
-    return marked(func);
-  return func.getNumResults() == 0 && SymbolTable::symbolKnownUseEmpty(func, module);
+  return func->hasAttr("pto.entry") || func->hasAttr("hacc.entry") ||
+         (func.getNumResults() == 0 && SymbolTable::symbolKnownUseEmpty(func, func->getParentOfType<ModuleOp>()));
 }
 
 /// `scale_rows` as `runScaleRows`.
@@ -136,6 +133,8 @@ LogicalResult FunctionEmitter::emit(func::FuncOp func) {
     return failure();
   if (failed(body(func)))
     return failure();
+  if (lost)
+    return func.emitError("'func.func' has no C++: a value in it was used before it was written");
   if (kernel && policy.drainsAtEnd)
     out.line("pipe_barrier(PIPE_ALL);");
   out.close();

@@ -11,8 +11,10 @@ namespace pto_mlir::cpp {
 
 StringRef FunctionEmitter::text(Value value) const {
   auto found = texts.find(value);
-  assert(found != texts.end() && "a value is used before it is written");
-  return found == texts.end() ? StringRef("?") : StringRef(found->second);
+  if (found != texts.end())
+    return found->second;
+  lost = true;
+  return "?";
 }
 
 InFlightDiagnostic FunctionEmitter::refuse(Value value) {
@@ -84,6 +86,8 @@ LogicalResult FunctionEmitter::statement(Operation *op) {
       .Case([&](func::ReturnOp returnOp) { return returns(returnOp); })
       .Case([&](pto::SectionCubeOp) { return section(op, "__DAV_CUBE__"); })
       .Case([&](pto::SectionVectorOp) { return section(op, "__DAV_VEC__"); })
+      .Case([&](pto::SyncSetOp set) { return raiseSemaphore(set); })
+      .Case([&](pto::SyncWaitOp wait) { return awaitSemaphore(wait); })
       .Case([&](pto::MakeTensorViewOp view) { return makeView(view); })
       .Case([&](pto::PartitionViewOp part) { return partition(part); })
       .Case([&](pto::GetTensorViewDimOp dim) { return viewDim(dim); })

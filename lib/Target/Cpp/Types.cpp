@@ -13,6 +13,8 @@ std::string scalarType(Type type, const StylePolicy &policy) {
     std::string element = scalarType(pointer.getElementType(), policy);
     return element.empty() ? "" : "__gm__ " + element + "*";
   }
+  if (auto memory = dyn_cast<MemRefType>(type)) // of the semaphores; others are pointers by now
+    return scalarType(pto::PtrType::get(memory.getElementType()), policy);
   if (type.isIndex())
     return "int64_t";
   if (auto integer = dyn_cast<IntegerType>(type)) {

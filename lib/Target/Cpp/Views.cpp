@@ -28,7 +28,10 @@ LogicalResult FunctionEmitter::makeView(pto::MakeTensorViewOp op) {
 }
 
 LogicalResult FunctionEmitter::viewDim(pto::GetTensorViewDimOp op) {
-  const View &view = views.at(op.getView());
+  auto known = views.find(op.getView());
+  if (known == views.end())
+    return op.emitError("'pto.get_tensor_view_dim' has no C++: expects a view that pto.make_tensor_view makes");
+  const View &view = known->second;
   std::optional<int64_t> dim = getConstantIntValue(op.getDim());
   if (!dim || *dim < 0 || *dim >= int64_t(view.shape.size()))
     return op.emitError("'pto.get_tensor_view_dim' has no C++: expects a constant dimension of the view");
@@ -107,7 +110,10 @@ LogicalResult FunctionEmitter::declareTensor(StringRef name, const View &window,
 }
 
 LogicalResult FunctionEmitter::partition(pto::PartitionViewOp op) {
-  const View &view = views.at(op.getSource());
+  auto known = views.find(op.getSource());
+  if (known == views.end())
+    return op.emitError("'pto.partition_view' has no C++: expects a view that pto.make_tensor_view makes");
+  const View &view = known->second;
   if (auto tensor = prologueTensors.find(op.getSource()); tensor != prologueTensors.end()) {
     texts[op.getResult()] = tensor->second.name;
     typeTexts[op.getResult()] = "decltype(" + tensor->second.name + ")";

@@ -37,7 +37,7 @@ def PTO_RlsBufOp : PTO_BufOp<"rls_buf", "give buffer buf_id (0 to 31) back">;
 def PTO_SetFFTsOp
     : PTO_Op<"set_ffts", [MemoryEffects<[MemRead, MemWrite]>]>,
       PTO_NoInsn<"semaphores are flags of the cores, not memory">,
-      PTO_NoCpp<"synchronisation of cores is not written as C++ yet"> {
+      PTO_Cpp<["set_ffts_base_addr(reinterpret_cast<uint64_t>($ffts))"]> {
   let summary = "name the memory of the semaphores (a3)";
   let arguments = (ins AnyMemRef:$ffts);
   let assemblyFormat = "$ffts attr-dict `:` type($ffts)";

@@ -82,7 +82,7 @@ def PTO_FifoPopOp : PTO_Op<"fifo_pop">, PTO_Insns<["POP"]>, PTO_OfEngines {
 
 class PTO_CoreSyncOp<string mnemonic, string text, dag extra = (ins)>
     : PTO_Op<mnemonic>, PTO_NoInsn<"pto-lower-core-sync makes cross_set and cross_wait of it">,
-      PTO_NoCpp<"synchronisation of cores is not written as C++ yet"> {
+      PTO_CppByEmitter {
   let summary = text;
   let arguments = !con((ins PTO_PipeAttr:$pipe, OptionalAttr<I32Attr>:$event_id), extra, (ins Optional<Index>:$event_id_dyn));
   let assemblyFormat = "$pipe `,` custom<EventId>($event_id, $event_id_dyn) attr-dict";
