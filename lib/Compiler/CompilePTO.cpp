@@ -9,6 +9,7 @@
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/Passes.h"
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
@@ -51,7 +52,8 @@ std::optional<ProgramSummary> writeText(ModuleOp module, const ProgramOptions &o
   llvm::raw_string_ostream stream(shown);
   if (!endsWith(options.output, {".cpp"}))
     ptotext::print(module, stream);
-  else if (failed(cpp::print(module, cpp::styleNamed(options.cppStyle).value_or(cpp::Style::Today), stream)))
+  else if (cpp::Style style = cpp::styleNamed(options.cppStyle).value_or(cpp::Style::Today);
+           failed(cpp::print(module, {style, options.cppPlaces}, stream)))
     return std::nullopt;
   std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(options.output, &problem);
   if (!file) {
@@ -100,6 +102,10 @@ std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &opt
   text.level = options.level;
   text.forLibrary = endsWith(options.output, {".cpp"});
   if (!endsWith(options.output, {".pmodel"})) {
+    if (options.cppOptimise) {
+      pm.addPass(createCanonicalizerPass());
+      pm.addPass(createCSEPass());
+    }
     buildPlannedTextPipeline(pm, text, options.insertSync);
     return succeeded(pm.run(module)) ? writeText(module, options, errors) : std::nullopt;
   }

@@ -30,6 +30,10 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   static cl::opt<std::string> cppStyle("cpp-style", cl::init("today"), cl::value_desc("today | seed"),
                                        cl::desc("Of X.cpp: as the public assembler or as PyPTO's generator wrote it"),
                                        cl::cat(category));
+  static cl::opt<bool> cppPlaces("cpp-places", cl::desc("X.cpp says from which line each statement comes"),
+                                 cl::cat(category));
+  static cl::opt<bool> cppOptimise("cpp-optimise", cl::desc("X.cpp has constants folded and nothing dead or twice"),
+                                   cl::cat(category));
   static cl::opt<bool> relaxed(
       "relaxed-syntax", cl::desc("Also accept the older spelling: no comma before strides, a type after each operand"),
       cl::cat(category));
@@ -54,6 +58,8 @@ int pto_mlir::ptoCompileMain(int argc, char **argv) {
   options.blocks = blocks;
   options.insertSync = !noSync;
   options.cppStyle = cppStyle;
+  options.cppPlaces = cppPlaces;
+  options.cppOptimise = cppOptimise;
   options.relaxed = relaxed;
 
   pto_mlir::Errors errors;

@@ -15,6 +15,8 @@ struct ProgramOptions {
   unsigned blocks = 1;            // blocks of a launch, kept in the .pmodel
   bool insertSync = true;         // flags for functions without any
   std::string cppStyle = "today"; // of .cpp: "today" or "seed"
+  bool cppPlaces = false;         // .cpp says from which line of the text a statement comes
+  bool cppOptimise = false;       // of .cpp: fold constants, drop what nobody uses, compute what is equal once
   bool relaxed = false;           // read the older spelling, too (pto::acceptRelaxedText)
 };
 

@@ -13,11 +13,16 @@ public:
 
   /// A line at the depth of the block; an empty one has no blanks.
   void line(const llvm::Twine &text) {
+    if (!place.empty())
+      os.indent(columns * depth) << "// " << place << "\n";
+    place.clear();
     std::string shown = text.str();
     if (!shown.empty())
       os.indent(columns * depth) << shown;
     os << "\n";
   }
+  /// A comment in front of the next line; a later one takes its place.
+  void noteBefore(std::string comment) { place = std::move(comment); }
   /// A line at the margin, as preprocessor directives are.
   void marginLine(const llvm::Twine &text) { os << text << "\n"; }
   /// `head {`, or the brace on a line of its own without `head`.
@@ -27,11 +32,13 @@ public:
   }
   /// `} else {`
   void reopen(const llvm::Twine &middle) {
+    place.clear();
     --depth;
     line("} " + middle + " {");
     ++depth;
   }
   void close() {
+    place.clear();
     --depth;
     line("}");
   }
@@ -39,6 +46,7 @@ public:
 private:
   llvm::raw_ostream &os;
   unsigned columns, depth = 0;
+  std::string place;
 };
 
 } // namespace pto_mlir::cpp

@@ -38,19 +38,20 @@ const StylePolicy &policyOf(Style style) {
   return style == Style::Today ? today : seed;
 }
 
-LogicalResult print(ModuleOp module, Style style, llvm::raw_ostream &os) {
-  const StylePolicy &policy = policyOf(style);
+LogicalResult print(ModuleOp module, const Options &options, llvm::raw_ostream &os) {
+  const StylePolicy &policy = policyOf(options.style);
   os << "#include \"pto/pto-inst.hpp\"\n\nusing namespace pto;\n";
   std::string functions;
   llvm::raw_string_ostream stream(functions);
   CodeWriter out(stream, policy.indent);
   auto defined = llvm::make_filter_range(module.getOps<func::FuncOp>(), [](func::FuncOp f) { return !f.isExternal(); });
   for (func::FuncOp func : defined)
-    if (!SymbolTable::symbolKnownUseEmpty(func, module) && failed(FunctionEmitter(out, policy).declare(func)))
+    if (!SymbolTable::symbolKnownUseEmpty(func, module) &&
+        failed(FunctionEmitter(out, policy, options.places).declare(func)))
       return failure();
   for (func::FuncOp func : defined) {
     out.line("");
-    if (failed(FunctionEmitter(out, policy).emit(func)))
+    if (failed(FunctionEmitter(out, policy, options.places).emit(func)))
       return failure();
   }
   if (policy.bfloat16 != "bfloat16_t" && StringRef(functions).contains(policy.bfloat16))

@@ -14,7 +14,7 @@ namespace pto_mlir::cpp {
 
 class FunctionEmitter {
 public:
-  FunctionEmitter(CodeWriter &out, const StylePolicy &policy) : out(out), policy(policy) {}
+  FunctionEmitter(CodeWriter &out, const StylePolicy &policy, bool places) : out(out), policy(policy), places(places) {}
 
   llvm::LogicalResult emit(mlir::func::FuncOp func);
   /// Its declaration, for functions that call it.
@@ -102,6 +102,7 @@ private:
 
   CodeWriter &out;
   const StylePolicy &policy;
+  bool places;
   Names names;
   mutable bool lost = false;                          // a value had no text
   llvm::DenseMap<mlir::Value, std::string> texts;     // variables and expressions

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/Path.h"
 
 using namespace mlir;
 
@@ -67,7 +68,15 @@ LogicalResult FunctionEmitter::returns(func::ReturnOp op) {
   return success();
 }
 
+/// `x.pto:12`; empty for what has no place in a text.
+static std::string placeOf(Operation *op) {
+  auto place = op->getLoc()->findInstanceOf<FileLineColLoc>();
+  return place ? (llvm::sys::path::filename(place.getFilename()) + ":" + Twine(place.getLine())).str() : "";
+}
+
 LogicalResult FunctionEmitter::statement(Operation *op) {
+  if (places)
+    out.noteBefore(placeOf(op));
   if (std::optional<std::string> scalar = expression(op)) {
     if (isa<pto::TileBufType>(op->getResult(0).getType())) { // a choice of tiles
       texts[op->getResult(0)] = nameFor(op->getResult(0));

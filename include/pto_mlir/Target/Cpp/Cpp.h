@@ -26,9 +26,14 @@ enum class Style {
 /// "today", "seed"; nothing for other names.
 std::optional<Style> styleNamed(llvm::StringRef name);
 
+struct Options {
+  Style style = Style::Today;
+  bool places = false; // say before each statement which line of the text it comes from
+};
+
 /// Prints the functions of `module`. On failure an error stands at the op that has no C++, and what was printed is
 /// incomplete.
-llvm::LogicalResult print(mlir::ModuleOp module, Style style, llvm::raw_ostream &os);
+llvm::LogicalResult print(mlir::ModuleOp module, const Options &options, llvm::raw_ostream &os);
 
 /// Parses a text as parseSourceFile does, and puts the name of each value into its location, for its variable.
 mlir::OwningOpRef<mlir::ModuleOp> parseWithNames(llvm::SourceMgr &sources, const mlir::ParserConfig &config);
