@@ -135,7 +135,7 @@ void bindTypes(nb::module_ &m) {
   bindNode<MemRef, Node>(m, "MemRef");
   bindView<TensorView>(m, "TensorView");
   bindView<TileView>(m, "TileView");
-  nb::class_<Type, Node>(m, "Type");
+  nb::class_<Type, Node> base(m, "Type");
   bindNode<UnknownType, Type>(m, "UnknownType");
   bindNode<ScalarType, Type>(m, "ScalarType");
   bindNode<TensorType, Type>(m, "TensorType");
@@ -183,7 +183,7 @@ void bindExprs(nb::module_ &m) {
 }
 
 void bindStmts(nb::module_ &m) {
-  nb::class_<Stmt, IRNode>(m, "Stmt");
+  nb::class_<Stmt, IRNode> base(m, "Stmt");
   nb::class_<ScopeStmt, Stmt> scope(m, "ScopeStmt");
   bindFields<ScopeStmt>(scope);
 #define PYPTO_STMT(Name)                                                                                               \
