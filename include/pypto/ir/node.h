@@ -71,6 +71,7 @@ inline constexpr unsigned kNumNodeKinds = 0 PYPTO_NODES(PYPTO_KIND);
 /// "AssignStmt".
 std::string_view KindName(NodeKind kind);
 
+struct NodeAccess;
 class Node;
 class IRNode;
 class Expr;
@@ -101,18 +102,25 @@ enum FieldFlags : unsigned {
   kOptional = 4, ///< may be null, and has a default in Python
 };
 
+/// Nodes hold at most so many levels of others, so that recursive walks (and destructors) are safe.
+inline constexpr unsigned kMostLevels = 1000;
+
 /// Base of everything immutable that `shared_ptr<const X>` handles hold.
 class Node {
 public:
   virtual ~Node() = default;
   NodeKind kind() const { return kind_; }
+  /// Levels of nodes below this one, itself included.
+  unsigned levels() const { return levels_; }
 
 protected:
+  friend struct NodeAccess;
   explicit Node(NodeKind kind) : kind_(kind) {}
   Node(const Node &) = default;
 
 private:
   NodeKind kind_;
+  uint16_t levels_ = 1;
 };
 
 /// A node with a place in the source: expressions, statements, functions, programs.
@@ -131,8 +139,6 @@ template <class T, class U> bool IsA(const std::shared_ptr<const U> &node) { ret
 template <class T, class U> std::shared_ptr<const T> As(const std::shared_ptr<const U> &node) {
   return IsA<T>(node) ? std::static_pointer_cast<const T>(node) : nullptr;
 }
-
-struct NodeAccess;
 
 /// In a class of one kind, whose constructor without arguments is for those that fill fields one by one (NodeAccess).
 /// Such a class declares `template <class F> static void Fields(F &&f)`, which calls `f(name, &Class::member_, flags)`

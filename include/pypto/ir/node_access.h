@@ -5,6 +5,8 @@
 #include "pypto/core/error.h"
 #include "pypto/ir/program.h"
 
+#include <algorithm>
+
 namespace pypto::ir {
 
 /// Has fields of its own but is a value, not a node.
@@ -70,6 +72,27 @@ template <class T> bool HasNull(const T &value) {
   return found;
 }
 
+inline unsigned LevelsOf(const auto &) { return 0; }
+template <class T> unsigned LevelsOf(const std::shared_ptr<const T> &value) { return value ? value->levels() : 0; }
+template <class T> unsigned LevelsOf(const std::optional<T> &value);
+template <class T> unsigned LevelsOf(const std::vector<T> &values);
+inline unsigned LevelsOf(const Attr &value) {
+  return std::visit([](const auto &held) { return LevelsOf(held); }, value);
+}
+inline unsigned LevelsOf(const std::pair<std::string, Attr> &value) { return LevelsOf(value.second); }
+template <FieldStruct T> unsigned LevelsOf(const T &value) {
+  unsigned levels = 0;
+  T::Fields([&](const char *, auto member, unsigned) { levels = std::max(levels, LevelsOf(value.*member)); });
+  return levels;
+}
+template <class T> unsigned LevelsOf(const std::optional<T> &value) { return value ? LevelsOf(*value) : 0; }
+template <class T> unsigned LevelsOf(const std::vector<T> &values) {
+  unsigned levels = 0;
+  for (const T &value : values)
+    levels = std::max(levels, LevelsOf(value));
+  return levels;
+}
+
 } // namespace detail
 
 struct NodeAccess {
@@ -79,6 +102,7 @@ struct NodeAccess {
 
   /// Checks what the class demands and derives the rest of its members. ValueError names the class and the field.
   template <class T> static void Complete(T &node) {
+    unsigned levels = 1;
     T::Fields([&](const char *name, auto member, unsigned flags) {
       bool optional = flags & kOptional;
       const auto &value = node.*member;
@@ -88,7 +112,10 @@ struct NodeAccess {
       else
         null = detail::HasNull(value);
       CHECK(!null) << KindName(node.kind()) << " needs its " << name;
+      levels = std::max(levels, 1 + detail::LevelsOf(value));
     });
+    CHECK(levels <= kMostLevels) << "the program nests deeper than " << kMostLevels << " levels";
+    node.levels_ = static_cast<uint16_t>(levels);
     node.Finish();
   }
 };

@@ -7,7 +7,6 @@
 namespace pypto::ir {
 
 /// All of a node, places and names included; what is shared stays shared. The same node gives the same bytes.
-/// ValueError for more than 1,000 nested levels.
 std::string serialize(const NodePtr &node);
 /// The node. Bytes are not trusted: every node passes the checks of its constructor, functions and programs those of
 /// VerifyFunction and VerifyProgram. One ValueError says what is wrong.

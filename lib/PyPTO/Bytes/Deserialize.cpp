@@ -31,7 +31,6 @@ private:
   struct Entry {
     NodePtr node;
     uint64_t visits; ///< nodes that a walk below it sees
-    unsigned levels;
   };
 
   uint8_t byte() {
@@ -106,12 +105,10 @@ private:
   }
   void checkSize() const {
     CHECK(visits <= kMostVisits) << "the stored program shares nodes more than " << kMostVisits << " times";
-    CHECK(levels < kMostLevels) << "the stored program nests deeper than " << kMostLevels << " levels";
   }
   void readNode() {
     unsigned kind = byte();
     visits = 1;
-    levels = 0;
     switch (static_cast<NodeKind>(kind)) {
 #define PYPTO_KIND(Name, ...)                                                                                          \
   case NodeKind::Name:                                                                                                 \
@@ -123,7 +120,7 @@ private:
       CHECK(false) << "node of unknown kind " << kind;
     }
     checkSize();
-    nodes.push_back({std::move(made), visits, levels + 1});
+    nodes.push_back({std::move(made), visits});
   }
 
   template <class T> void fields(T &node) {
@@ -140,7 +137,6 @@ private:
       CHECK(IsA<T>(entry.node)) << "a " << KindName(entry.node->kind()) << " where it does not belong";
     child = std::static_pointer_cast<const T>(entry.node);
     visits = std::min(visits + entry.visits, kMostVisits + 1);
-    levels = std::max(levels, entry.levels);
   }
   template <class T> void value(std::vector<T> &values) {
     uint64_t size = count();
@@ -215,7 +211,6 @@ private:
   std::vector<Entry> nodes;
   NodePtr made;
   uint64_t visits = 0;
-  unsigned levels = 0;
 };
 
 } // namespace

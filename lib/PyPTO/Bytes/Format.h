@@ -15,8 +15,6 @@ namespace pypto::ir {
 
 inline constexpr std::string_view kMagic = "PYPT";
 inline constexpr uint8_t kVersion = 1;
-/// Levels of nesting: few enough for recursive walks.
-inline constexpr unsigned kMostLevels = 1000;
 /// Nodes of the tree that a walk sees when what is shared counts each time.
 inline constexpr uint64_t kMostVisits = 1 << 24;
 

@@ -39,7 +39,6 @@ private:
     auto found = numbers.find(node);
     if (found != numbers.end())
       return found->second + 1;
-    CHECK(++level <= kMostLevels) << "the program nests deeper than " << kMostLevels << " levels";
     std::string own;
     own += char(node->kind());
     Dispatch(*node, [&](const auto &held) {
@@ -48,7 +47,6 @@ private:
         place(own, held.span_);
       fields(own, held);
     });
-    --level;
     nodes += own;
     uint64_t id = numbers.size();
     numbers.emplace(node, id);
@@ -116,7 +114,6 @@ private:
   std::unordered_map<const Node *, uint64_t> numbers;
   std::unordered_map<std::string, uint64_t> stringNumbers;
   std::vector<const std::string *> strings;
-  unsigned level = 0;
 };
 
 } // namespace

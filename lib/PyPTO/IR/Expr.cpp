@@ -142,8 +142,7 @@ BinaryExpr::BinaryExpr(NodeKind kind, ExprPtr left, ExprPtr right, DataType dtyp
   right_ = std::move(right);
   dtype_ = dtype;
   span_ = std::move(span);
-  CHECK(left_ && right_) << KindName(kind) << " needs two operands";
-  Finish();
+  NodeAccess::Complete(*this);
 }
 
 void BinaryExpr::Finish() {
@@ -157,8 +156,7 @@ UnaryExpr::UnaryExpr(NodeKind kind, ExprPtr operand, DataType dtype, Span span) 
   operand_ = std::move(operand);
   dtype_ = dtype;
   span_ = std::move(span);
-  CHECK(operand_) << KindName(kind) << " needs an operand";
-  Finish();
+  NodeAccess::Complete(*this);
 }
 
 void UnaryExpr::Finish() {

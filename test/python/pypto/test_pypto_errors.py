@@ -69,6 +69,7 @@ def text(body, head=HEAD):
         ("t = x[::2]", UnsupportedFeatureError, "slices have no step", (3, 9)),
         ("t = x[-3:, 0:4]", UnsupportedFeatureError, "indices from the end", (3, 9)),
         ("t: pl.Tile[[4, 4], pl.FP32] = pl.load(x, [0, 0], [8, 4])", ParserTypeError, "declared", (3, 5)),
+        ("t: pl.Scalar[pl.INDEX] = pl.system.bar_all()", ParserTypeError, "the value is nothing", (3, 5)),
         ("t = pl.system.bar_all()", ParserTypeError, "has no result", (3, 5)),
         ("return n\nreturn n", ParserSyntaxError, "nothing may follow return", (4, 5)),
         ("t = n.__class__", UnsupportedFeatureError, "the attribute __class__", (3, 9)),

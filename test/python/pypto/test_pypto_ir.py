@@ -166,6 +166,14 @@ def test_programs_compare_and_hash_by_structure():
         ir.assert_structural_equal(one, ir.Program([], "P", SPAN))
 
 
+def test_nesting_is_bounded():
+    value = ir.Var("i", ir.ScalarType(DataType.INDEX), SPAN)
+    with pytest.raises(ValueError, match="nests deeper than 1000 levels"):
+        for _ in range(100000):
+            value = ir.Add(value, 1, DataType.INDEX)
+    assert str(value).count("+") > 900
+
+
 def test_element_types():
     assert DataType.FP32.get_bit() == 32 and DataType.INT4.get_byte() == 1
     assert DataType.BF16.to_c_type_string() == "bfloat16" and repr(DataType.UINT8) == "DataType.UINT8"

@@ -122,8 +122,9 @@ class Statements:
 
     def agreed(self, declared, deduced, node):
         """The declared type, with what it does not say from the deduced one."""
-        if type(declared) is not type(deduced) and not isinstance(deduced, ir.UnknownType):
-            self.fail(ParserTypeError, f"declared {declared}, but the value is {deduced or 'nothing'}", node)
+        if type(declared) is not type(deduced):
+            held = "nothing" if isinstance(deduced, ir.UnknownType) else deduced
+            self.fail(ParserTypeError, f"declared {declared}, but the value is {held}", node)
         if isinstance(declared, (ir.TileType, ir.TensorType)):
             same = len(declared.shape) == len(deduced.shape) and declared.dtype == deduced.dtype
             for one, other in zip(declared.shape, deduced.shape, strict=False):
