@@ -103,6 +103,20 @@ private:
       VerifyProgram(node);
     made = std::move(node);
   }
+  /// A unary or binary expression.
+  void makeArithmetic(NodeKind kind) {
+    Span span = place();
+    ExprPtr left, right;
+    DataType dtype;
+    value(left);
+    if (BinaryExpr::ClassOf(kind))
+      value(right);
+    value(dtype);
+    if (BinaryExpr::ClassOf(kind))
+      made = MakeBinary(kind, std::move(left), std::move(right), dtype, std::move(span));
+    else
+      made = MakeUnary(kind, std::move(left), dtype, std::move(span));
+  }
   void checkSize() const {
     CHECK(visits <= kMostVisits) << "the stored program shares nodes more than " << kMostVisits << " times";
   }
@@ -114,10 +128,14 @@ private:
   case NodeKind::Name:                                                                                                 \
     make<Name>();                                                                                                      \
     break;
-      PYPTO_NODES(PYPTO_KIND)
+      PYPTO_LEAF_EXPRS(PYPTO_KIND)
+      PYPTO_STMTS(PYPTO_KIND)
+      PYPTO_TYPES(PYPTO_KIND)
+      PYPTO_OTHER_NODES(PYPTO_KIND)
 #undef PYPTO_KIND
     default:
-      CHECK(false) << "node of unknown kind " << kind;
+      CHECK(kind < kNumNodeKinds) << "node of unknown kind " << kind;
+      makeArithmetic(static_cast<NodeKind>(kind));
     }
     checkSize();
     nodes.push_back({std::move(made), visits});
