@@ -19,7 +19,7 @@ namespace pto_mlir::templates {
 
 namespace {
 
-constexpr int64_t kWidth = 64;    ///< of a piece: what a vector instruction takes of f32
+constexpr int64_t kWidth = 64;      ///< of a piece: what a vector instruction takes of f32
 constexpr int64_t kRows = 128;      ///< of a tile
 constexpr int64_t kElements = 2048; ///< of a tile of a single column
 
