@@ -6,6 +6,8 @@
 
 #include "pto_mlir/Target/PTOText/PTOText.h"
 
+#include "SeedStyle.h"
+
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Support/FileUtilities.h"
@@ -19,7 +21,7 @@ namespace {
 
 class Printer {
 public:
-  Printer(ModuleOp module, llvm::raw_ostream &os) : os(os), names(module) {}
+  Printer(ModuleOp module, llvm::raw_ostream &os, Style style) : os(os), style(style), names(module) {}
 
   void print(ModuleOp module) {
     os << "module";
@@ -50,9 +52,10 @@ private:
   void block(Block &body) {
     os << " {\n";
     ++depth;
-    for (Operation &op : body)
-      if (!isa<scf::YieldOp>(op) || op.getNumOperands() != 0)
-        print(&op);
+    bool ordered = style == Style::Seed && isa<func::FuncOp>(body.getParentOp());
+    for (Operation *op : ordered ? printedOrder(body) : llvm::to_vector(llvm::make_pointer_range(body)))
+      if (!isa<scf::YieldOp>(op) || op->getNumOperands() != 0)
+        print(op);
     --depth;
     line();
     os << "}";
@@ -96,6 +99,8 @@ private:
     std::string text;
     llvm::raw_string_ostream stream(text);
     op->print(stream, names);
+    if (style == Style::Seed)
+      text = seedSpelling(op, text, names);
     SmallVector<StringRef> lines;
     StringRef(text).rtrim('\n').split(lines, '\n');
     for (StringRef part : lines) {
@@ -156,13 +161,21 @@ private:
   }
 
   llvm::raw_ostream &os;
+  Style style;
   AsmState names;
   unsigned depth = 0;
 };
 
 } // namespace
 
-void print(ModuleOp module, llvm::raw_ostream &os) { Printer(module, os).print(module); }
+void print(ModuleOp module, llvm::raw_ostream &os, Style style) {
+  if (style == Style::Seed)
+    module.walk([](func::FuncOp func) {
+      if (!func.isExternal())
+        orderForSeed(func);
+    });
+  Printer(module, os, style).print(module);
+}
 
 std::string writeFile(ModuleOp module, StringRef path) {
   std::string problem;

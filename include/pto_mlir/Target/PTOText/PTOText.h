@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/OwningOpRef.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
 
 namespace pto_mlir::ptotext {
 
@@ -34,8 +35,22 @@ std::string whyNot(const Kernel &kernel, Reader reader);
 mlir::OwningOpRef<mlir::ModuleOp> makeModule(const Kernel &kernel, llvm::StringRef name, llvm::StringRef processor,
                                              Reader reader, std::string &rewritten);
 
-/// Prints a module of pto functions.
-void print(mlir::ModuleOp module, llvm::raw_ostream &os);
+/// How the text is written; what it means is the same.
+enum class Style {
+  Today, // as the public assembler prints it
+  Seed // as the first PTOCodegen did: constants, views, tiles and ops in this order, tile types in full, a type behind
+       // each operand
+};
+
+/// On alloc_tile: in style Seed its type says `blayout=none_box`, which is read as row_major.
+inline constexpr llvm::StringLiteral kNoBoxAttr = "pto.none_box";
+
+/// A tile's type in full, as style Seed writes it: `!pto.tile_buf<loc=vec, dtype=f32, rows=32, .., pad=0>`.
+std::string fullText(pto::TileBufType type, bool noBox = false);
+
+/// Prints a module of pto functions. Style Seed first moves the constants, tiles and views of each function to its
+/// beginning.
+void print(mlir::ModuleOp module, llvm::raw_ostream &os, Style style = Style::Today);
 
 /// Prints to the file `path`. Returns the reason of a failure, after which nothing is written; empty on success.
 std::string writeFile(mlir::ModuleOp module, llvm::StringRef path);

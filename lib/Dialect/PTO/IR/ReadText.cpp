@@ -149,9 +149,19 @@ std::string pto_mlir::pto::acceptRelaxedText(StringRef text) {
         break;
       if (auto grouped = groupTypes(text.slice(after + 1, end - 1))) {
         flush(after + 1);
-        result += *grouped;
+        result += acceptRelaxedText(*grouped); // the types in it
         copied = end - 1;
         i = end - 1;
+        continue;
+      }
+    }
+    if (name == "blayout" && text.substr(after).starts_with("=")) { // no boxes are in row-major order
+      size_t value = skipBlanks(text, after + 1);
+      if (text.substr(value).starts_with("none_box")) {
+        flush(value);
+        result += "row_major";
+        copied = value + StringRef("none_box").size();
+        i = copied - 1;
         continue;
       }
     }
