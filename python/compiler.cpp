@@ -1,5 +1,6 @@
 // pto_mlir._compiler: the compiler as a Python module. Failures raise CompileError with one line per error.
 #include "pto_mlir/Compiler/Compiler.h"
+#include "pto_mlir/Compiler/CompilePyPTO.h"
 #include "pto_mlir/Compiler/TopJIT.h"
 #include "pto_mlir/Frontend/ONNX/SupportedOps.h"
 #include "pto_mlir/Support/Utf8.h"
@@ -156,5 +157,33 @@ NB_MODULE(_compiler, m) {
       processors.emplace_back(processor.name, processor.blocks, processor.testOnly);
     return processors;
   });
+  m.def(
+      "print_pypto",
+      [](const nb::bytes &program, bool seed) {
+        Errors errors;
+        auto text = printPyPTO(std::string(program.c_str(), program.size()), seed, errors);
+        if (!text)
+          fail(errors);
+        return *text;
+      },
+      nb::arg("program"), nb::arg("seed"));
+  m.def(
+      "compile_pypto",
+      [](const nb::bytes &program, const std::string &output, const std::string &processor, unsigned blocks) {
+        ProgramOptions options;
+        options.output = output;
+        options.processor = processor;
+        options.blocks = blocks;
+        Errors errors;
+        std::string bytes(program.c_str(), program.size());
+        bool done = false;
+        {
+          nb::gil_scoped_release unlocked;
+          done = compilePyPTO(bytes, options, errors).has_value();
+        }
+        if (!done)
+          fail(errors);
+      },
+      nb::arg("program"), nb::arg("output"), nb::arg("processor") = "", nb::arg("blocks") = 1);
   m.def("interpret", &interpret);
 }

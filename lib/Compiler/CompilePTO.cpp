@@ -3,6 +3,7 @@
 #include "pto_mlir/Compiler/ModelBuilder.h"
 
 #include "AddCode.h"
+#include "CompileModule.h"
 #include "Diagnostics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
@@ -94,9 +95,10 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
   return summary;
 }
 
-/// Runs the pipelines and writes the output.
-std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &options, StringRef processor,
-                                      Errors &errors) {
+} // namespace
+
+std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOptions &options, StringRef processor,
+                                            Errors &errors) {
   PassManager pm(module.getContext());
   TextPipelineOptions text;
   text.level = options.level;
@@ -124,8 +126,6 @@ std::optional<ProgramSummary> compile(ModuleOp module, const ProgramOptions &opt
   return writeKernels(module, options, *loaded.processor, errors);
 }
 
-} // namespace
-
 std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors) {
   if (!endsWith(options.output, {".pto", ".mlir", ".cpp", ".pmodel"})) {
     errors.push_back(options.output + ": expects an output named .pmodel, .pto or .cpp");
@@ -152,7 +152,7 @@ std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Erro
   DiagnosticCollector collector(&context, errors);
   std::optional<ProgramSummary> summary;
   if (OwningOpRef<ModuleOp> module = parseProgram(source, options, arch, context))
-    summary = compile(*module, options, arch.name, errors);
+    summary = compileModule(*module, options, arch.name, errors);
   if (!summary) {
     if (errors.empty())
       errors.push_back("the compiler failed without a message");

@@ -160,6 +160,35 @@ void bindCodegen(nb::module_ &m) {
           nb::arg("op_name"), nb::arg("attrs") = nb::none(), "The instruction's name, or None.");
 }
 
+/// What the compiler's module gives for the program's bytes. This module holds no MLIR: importing it stays cheap.
+struct PTOCodegen {};
+
+std::string generateText(const std::shared_ptr<Program> &program, bool seed) {
+  std::string bytes = serialize(program);
+  nb::module_ compiler = nb::module_::import_("pto_mlir._compiler");
+  try {
+    return nb::cast<std::string>(compiler.attr("print_pypto")(nb::bytes(bytes.data(), bytes.size()), seed));
+  } catch (const nb::python_error &error) {
+    if (error.matches(compiler.attr("CompileError")))
+      throw ValueError(nb::str(error.value()).c_str());
+    throw;
+  }
+}
+
+void bindCompiler(nb::module_ &m) {
+  nb::class_<PTOCodegen>(m, "PTOCodegen", "The .pto of a program's kernels; needs the compiler (pto_mlir._compiler).")
+      .def(nb::init<>())
+      .def(
+          "generate",
+          [](PTOCodegen &, const std::shared_ptr<Program> &program, const std::string &style) {
+            if (style != "seed" && style != "today")
+              throw ValueError("style is seed or today, not " + style);
+            return generateText(program, style == "seed");
+          },
+          nb::arg("program"), nb::arg("style") = "seed",
+          "One module of all kernels; ValueError, with its place, for what a kernel may not hold.");
+}
+
 } // namespace
 } // namespace pypto::python
 
@@ -177,4 +206,5 @@ NB_MODULE(pypto_core, m) {
   m.def_submodule("backend");
   nb::module_ codegen = m.def_submodule("codegen");
   bindCodegen(codegen);
+  bindCompiler(codegen);
 }

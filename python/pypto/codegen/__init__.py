@@ -1,5 +1,5 @@
-"""Helpers of the code generators."""
+"""The code generators and their helpers."""
 
-from pypto.pypto_core.codegen import ISAMapper, TypeConverter
+from pypto.pypto_core.codegen import ISAMapper, PTOCodegen, TypeConverter
 
-__all__ = ["ISAMapper", "TypeConverter"]
+__all__ = ["ISAMapper", "PTOCodegen", "TypeConverter"]

@@ -1,0 +1,20 @@
+// Compiles programs in PyPTO's IR: what PyPTO's Python package calls.
+#ifndef PTO_MLIR_COMPILER_COMPILEPYPTO_H
+#define PTO_MLIR_COMPILER_COMPILEPYPTO_H
+
+#include "pto_mlir/Compiler/CompilePTO.h"
+
+namespace pto_mlir {
+
+/// The kernels of a program as `.pto`. `program` are the bytes of pypto::ir::serialize, which are not trusted. `seed`:
+/// laid out and spelt as the first PTOCodegen did, else as the public assembler prints it. Nullopt on failure, with one
+/// line in `errors` that begins with the place in the source.
+std::optional<std::string> printPyPTO(const std::string &program, bool seed, Errors &errors);
+
+/// Compiles the kernels of such a program to `options.output`, a `.pto` or `.pmodel`; `options.input` is its name in
+/// messages. Nullopt on failure, with `errors`; then nothing is written.
+std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors);
+
+} // namespace pto_mlir
+
+#endif

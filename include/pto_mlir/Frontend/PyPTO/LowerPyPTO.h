@@ -1,0 +1,29 @@
+// PyPTO's IR to pto functions.
+#ifndef PTO_MLIR_FRONTEND_PYPTO_LOWERPYPTO_H
+#define PTO_MLIR_FRONTEND_PYPTO_LOWERPYPTO_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/OwningOpRef.h"
+#include "pto_mlir/Dialect/PTO/IR/Target.h"
+#include "pypto/ir/program.h"
+
+namespace pto_mlir {
+
+struct PyPTOOptions {
+  /// Views and tiles that say no layout get the one of their memory space, and columns in global memory `dn`. Else all
+  /// of them are row-major, as the seeds have it.
+  bool layoutsOfSpaces = true;
+  /// Recorded in the module, and decides the layout of tiles in Left; null: the default target, not recorded.
+  const pto::Target *target = nullptr;
+};
+
+/// A module with one `func.func` per kernel of the program, in order: what a parsed hand-written `.pto` is. Inside a
+/// function constants come first, then tiles, views, and the statements. Functions of the control plane
+/// (orchestrators, groups, launches) and inline ones are left out. The context must have all dialects loaded or in its
+/// registry. Throws pypto::ValueError, beginning with the place in the source, for what is not legal in a kernel.
+mlir::OwningOpRef<mlir::ModuleOp> lowerPyPTO(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,
+                                             const PyPTOOptions &options = {});
+
+} // namespace pto_mlir
+
+#endif

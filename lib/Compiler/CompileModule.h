@@ -1,0 +1,16 @@
+// A module of hand-written or PyPTO's pto functions to a file.
+#ifndef PTO_MLIR_LIB_COMPILER_COMPILEMODULE_H
+#define PTO_MLIR_LIB_COMPILER_COMPILEMODULE_H
+
+#include "mlir/IR/BuiltinOps.h"
+#include "pto_mlir/Compiler/CompilePTO.h"
+
+namespace pto_mlir {
+
+/// Runs the pipelines on what a parsed `.pto` is and writes `options.output`.
+std::optional<ProgramSummary> compileModule(mlir::ModuleOp module, const ProgramOptions &options,
+                                            llvm::StringRef processor, Errors &errors);
+
+} // namespace pto_mlir
+
+#endif

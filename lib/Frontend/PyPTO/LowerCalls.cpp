@@ -1,0 +1,293 @@
+// Calls of operations. Most of them bind by the table: PyPTO's row names the pto op, the op's form its operands.
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+namespace {
+
+/// Keywords that become attributes of the pto op, whichever op it is.
+std::optional<NamedAttribute> attributeOf(OpBuilder &b, std::string_view keyword, const ir::Attr &value,
+                                          const ir::Span &span) {
+  MLIRContext *context = b.getContext();
+  auto named = [&](StringRef name, Attribute attribute) { return NamedAttribute(b.getStringAttr(name), attribute); };
+  if (keyword == "cmp_type") {
+    auto mode = pto::symbolizeCmpMode(static_cast<uint32_t>(std::get<int64_t>(value)));
+    if (!mode)
+      fail(span, "cmp_type is 0 to 5, not " + std::to_string(std::get<int64_t>(value)));
+    return named("cmpMode", pto::CmpModeAttr::get(context, *mode));
+  }
+  if (keyword == "mode") {
+    std::string name = StringRef(std::get<std::string>(value)).upper();
+    auto mode = pto::symbolizeRoundMode(name);
+    if (!mode)
+      fail(span, "mode is none, rint, round, floor, ceil, trunc or odd, not " + std::get<std::string>(value));
+    return named("rmode", pto::RoundModeAttr::get(context, *mode));
+  }
+  // The types of operands and result say these.
+  for (std::string_view told : {"target_type", "target_memory", "blayout", "slayout", "pad_value", "dtype", "acc_phase"})
+    if (keyword == told)
+      return std::nullopt;
+  if (keyword == "high_precision")
+    return std::nullopt; // every instruction of the model is that precise
+  fail(span, "keyword " + std::string(keyword) + " is not lowered yet");
+}
+
+/// The operand whose buffer the result takes over.
+std::string_view inPlaceOperand(const ir::OpRow &row) {
+  for (std::string_view name : {"acc", "dst"})
+    if (row.rule == ir::OpRule::Like && row.Find(name) == 0)
+      return name;
+  return "";
+}
+
+/// An operand that only says a shape; the result's type has it.
+bool saysShape(std::string_view param) { return param == "target"; }
+bool isScratch(std::string_view param) { return param.starts_with("tmp"); }
+
+} // namespace
+
+Value Lowering::lowerCall(const ir::CallPtr &op, const ir::VarPtr &var) {
+  at(op->span_);
+  ir::OpView call(*op);
+  const ir::OpRow *row = call.row();
+  if (!row)
+    fail(op->span_, ir::IsA<ir::GlobalVar>(op->op_) ? "a kernel calls no function: " + op->op_->name_
+                                                    : "Unknown operation " + op->op_->name_);
+  if (auto found = handlers().find(row->name); found != handlers().end())
+    return (this->*found->second)(call, op, var);
+  if (row->name.starts_with("tensor."))
+    fail(op->span_, op->op_->name_ + " works on tensors; a kernel loads them into tiles first");
+  const Form *form = findForm(row->pto);
+  if (!form || !form->hasDst())
+    fail(op->span_, op->op_->name_ + " is not lowered yet");
+  return lowerByForm(call, op, var);
+}
+
+Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  const ir::OpRow &row = *call.row();
+  const Form &form = *findForm(row.pto);
+  std::string_view inPlace = inPlaceOperand(row);
+  SmallVector<ir::ExprPtr> inputs;
+  Value scratch, like;
+  for (const ir::OpParam &param : row.params) {
+    ir::ExprPtr operand = param.operand ? call.Operand(param.name) : nullptr;
+    if (!operand || saysShape(param.name))
+      continue;
+    if (isScratch(param.name)) {
+      scratch = valueOf(operand);
+      continue;
+    }
+    if (param.kind != ir::ParamKind::Data && param.kind != ir::ParamKind::Scalar)
+      fail(op->span_, op->op_->name_ + ": operand " + std::string(param.name) + " is not lowered yet");
+    inputs.push_back(operand);
+    if (param.kind == ir::ParamKind::Data && !like)
+      like = valueOf(operand);
+  }
+  Value dst = inPlace.empty() ? destination(*op, var) : valueOf(call.Operand(inPlace));
+  SmallVector<Value> operands;
+  SmallVector<int32_t> segments;
+  // An op that reads and writes one operand lists it once.
+  size_t next = !inPlace.empty() && llvm::count_if(form.operands, [](const FormOperand &operand) {
+                                      return operand.role == Role::Input && !operand.optional;
+                                    }) < int64_t(inputs.size());
+  Type element = cast<pto::TileBufType>(like ? like.getType() : dst.getType()).getElementType();
+  if (auto integer = dyn_cast<IntegerType>(element))
+    element = b.getIntegerType(integer.getWidth());
+  for (const FormOperand &operand : form.operands) {
+    Value value;
+    if (operand.role == Role::Dst) {
+      value = dst;
+    } else if (operand.role == Role::Scratch) {
+      value = scratch;
+      if (!value && !operand.optional && like)
+        value = tiles.create<pto::AllocTileOp>(loc, cast<pto::TileBufType>(like.getType()));
+    } else if (next < inputs.size()) {
+      const ir::ExprPtr &input = inputs[next++];
+      value = ShapeOf(input->type_) ? valueOf(input) : scalarOf(input, element);
+    }
+    if (!value && !operand.optional)
+      fail(op->span_, op->op_->name_ + " needs " + std::string(operand.name));
+    segments.push_back(value != nullptr);
+    if (value)
+      operands.push_back(value);
+  }
+  if (next < inputs.size())
+    fail(op->span_, op->op_->name_ + " with " + std::to_string(inputs.size()) + " operands is not lowered yet");
+
+  OperationState state(loc, "pto." + std::string(row.pto));
+  state.addOperands(operands);
+  if (form.segments)
+    state.addAttribute("operandSegmentSizes", b.getDenseI32ArrayAttr(segments));
+  for (const ir::OpParam &param : row.params) {
+    auto value = param.operand ? std::nullopt : call.Keyword(param.name);
+    bool isDefault = !value || !ir::FindAttr(op->kwargs_, param.name);
+    if (isDefault && param.name != "mode" && param.name != "cmp_type")
+      continue;
+    if (auto attribute = attributeOf(b, param.name, *value, op->span_))
+      state.addAttribute(attribute->getName(), attribute->getValue());
+  }
+  b.create(state);
+  return dst;
+}
+
+Value Lowering::load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  if (call.Keyword<bool>("clamp").value_or(false))
+    fail(op->span_, "load with clamp=True is not lowered yet");
+  std::vector<ir::ExprPtr> sizes = call.Elements("valid_shape");
+  if (sizes.empty())
+    sizes = call.Elements("shapes");
+  Value view = valueOf(call.Operand("tensor"));
+  Value tile = destination(*op, var);
+  Value part = window(view, call.Elements("offsets"), sizes);
+  b.create<pto::TLoadOp>(loc, part, tile);
+  return tile;
+}
+
+Value Lowering::store(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  ir::ExprPtr source = call.Operand("tile");
+  auto type = ir::As<ir::TileType>(source->type_);
+  Value tile = valueOf(source), view = valueOf(call.Operand("out"));
+  std::vector<ir::ExprPtr> sizes = call.Elements("shapes");
+  if (sizes.empty())
+    sizes = type->tile_view_ && !type->tile_view_->valid_shape.empty() ? type->tile_view_->valid_shape : type->shape_;
+  auto offsets = call.Elements("offsets");
+  while (sizes.size() > offsets.size() && ir::ConstantInt(sizes.front()) == 1)
+    sizes.erase(sizes.begin());
+  auto move = b.create<pto::TStoreOp>(loc, tile, window(view, offsets, sizes));
+  if (call.Enum<ir::AtomicType>("atomic") == ir::AtomicType::Add)
+    move.setAtomicType(pto::AtomicType::atomic_add);
+  return view;
+}
+
+Value Lowering::create(const ir::OpView &, const ir::CallPtr &op, const ir::VarPtr &var) {
+  return destination(*op, var);
+}
+
+Value Lowering::full(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value tile = destination(*op, var);
+  Type element = cast<pto::TileBufType>(tile.getType()).getElementType();
+  if (auto integer = dyn_cast<IntegerType>(element))
+    element = b.getIntegerType(integer.getWidth());
+  b.create<pto::TExpandSOp>(loc, scalarOf(call.Operand("value"), element), tile);
+  return tile;
+}
+
+Value Lowering::reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  return b.create<pto::TReshapeOp>(loc, tileType(*b.getContext(), *type, options),
+                                   valueOf(call.Operand("x")));
+}
+
+/// A window of a tile, by a copy: what is written to either of them later is not seen in the other.
+Value Lowering::slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  auto source = cast<pto::TileBufType>(valueOf(call.Operand("x")).getType());
+  auto offsets = call.Elements("offset");
+  if (source.getLoc() != pto::AddressSpace::vec || source.isBoxed() || offsets.size() != 2 ||
+      !call.Elements("drop_dims").empty() || !call.Elements("valid_shape").empty() ||
+      call.Keyword<bool>("clamp").value_or(false))
+    fail(op->span_, "slice is lowered for whole windows of two axes of tiles in Vec");
+  auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
+  pto::TileBufType part = tileType(*b.getContext(), *type, options);
+  auto view = source.withShape(part.getRows(), part.getCols()).withValid(part.getRows(), part.getCols());
+  Value window = b.create<pto::SubViewOp>(loc, view, valueOf(call.Operand("x")),
+                                          ValueRange{indexOf(offsets[0]), indexOf(offsets[1])}, Value(), Value(),
+                                          b.getI64ArrayAttr({part.getRows(), part.getCols()}));
+  Value tile = destination(*op, var);
+  b.create<pto::TMovOp>(loc, window, tile);
+  return tile;
+}
+
+/// a - b - c: the pto ops of that name add c.
+Value Lowering::subtractTwice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
+  Value left = valueOf(call.Operand("a")), last = valueOf(call.Operand("c"));
+  Value dst = destination(*op, var);
+  auto type = cast<pto::TileBufType>(dst.getType());
+  Value first = dst == last ? tiles.create<pto::AllocTileOp>(loc, type).getResult() : dst;
+  ir::ExprPtr middle = call.Operand("b");
+  if (ir::ShapeOf(middle->type_))
+    b.create<pto::TSubOp>(loc, left, valueOf(middle), first);
+  else
+    b.create<pto::TSubSOp>(loc, left, scalarOf(middle, type.getElementType()), first);
+  b.create<pto::TSubOp>(loc, first, last, dst);
+  return dst;
+}
+
+Value Lowering::dim(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  auto view = valueOf(call.Operand("tensor")).getDefiningOp<pto::MakeTensorViewOp>();
+  auto axis = ir::ConstantInt(call.Operand("axis"));
+  if (!axis || *axis < 0 || *axis >= int64_t(view.getShape().size()))
+    fail(op->span_, "dim needs a constant axis of the tensor");
+  return view.getShape()[*axis];
+}
+
+Value Lowering::read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  Value source = valueOf(call.Operand("x"));
+  Type type = scalarType(*b.getContext(), *ir::ElementTypeOf(op->type_));
+  if (auto view = source.getDefiningOp<pto::MakeTensorViewOp>())
+    return b.create<pto::LoadScalarOp>(loc, type, view.getPtr(),
+                                       flatIndex(view.getStrides(), call.Elements("indices")));
+  auto tile = cast<pto::TileBufType>(source.getType());
+  Value strides[] = {indexConstant(tile.isRowMajor() ? tile.getCols() : 1),
+                     indexConstant(tile.isRowMajor() ? 1 : tile.getRows())};
+  if (tile.isBoxed())
+    fail(op->span_, "read of a tile in boxes");
+  return b.create<pto::TGetValOp>(loc, type, source, flatIndex(strides, call.Elements("indices")));
+}
+
+Value Lowering::flag(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &) {
+  auto pipe = [&](const char *keyword) {
+    auto named = call.Enum<ir::PipeType>(keyword);
+    return *pto::symbolizePipe("PIPE_" + std::string(ir::ValueName(*named)));
+  };
+  int64_t event = *call.Keyword<int64_t>("event_id");
+  if (event < 0 || event > 7)
+    fail(op->span_, "Event ID must be in range [0, 7], got " + std::to_string(event));
+  if (call.row()->pto == "set_flag")
+    b.create<pto::SetFlagOp>(loc, pipe("set_pipe"), pipe("wait_pipe"), event);
+  else
+    b.create<pto::WaitFlagOp>(loc, pipe("set_pipe"), pipe("wait_pipe"), event);
+  return nullptr;
+}
+
+Value Lowering::barrier(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
+  // system.bar_v
+  std::string name = "PIPE_" + StringRef(call.row()->name).rsplit('_').second.upper();
+  b.create<pto::BarrierOp>(loc, *pto::symbolizePipe(name));
+  return nullptr;
+}
+
+Value Lowering::blockIndex(const ir::OpView &call, const ir::CallPtr &, const ir::VarPtr &) {
+  OperationState state(loc, "pto." + std::string(call.row()->pto), {}, {b.getI64Type()});
+  return convert(b.create(state)->getResult(0), b.getIndexType(), true);
+}
+
+const std::map<std::string_view, Lowering::Handler> &Lowering::handlers() {
+  static const std::map<std::string_view, Handler> all = {
+      {"tile.load", &Lowering::load},
+      {"tile.store", &Lowering::store},
+      {"tile.create", &Lowering::create},
+      {"tile.create_l1", &Lowering::create},
+      {"tile.full", &Lowering::full},
+      {"tile.reshape", &Lowering::reshape},
+      {"tile.slice", &Lowering::slice},
+      {"tile.subc", &Lowering::subtractTwice},
+      {"tile.subsc", &Lowering::subtractTwice},
+      {"tensor.dim", &Lowering::dim},
+      {"tile.read", &Lowering::read},
+      {"tensor.read", &Lowering::read},
+      {"system.sync_src", &Lowering::flag},
+      {"system.sync_dst", &Lowering::flag},
+      {"system.bar_v", &Lowering::barrier},
+      {"system.bar_m", &Lowering::barrier},
+      {"system.bar_all", &Lowering::barrier},
+      {"tile.get_block_idx", &Lowering::blockIndex},
+      {"tile.get_block_num", &Lowering::blockIndex},
+      {"tile.get_subblock_idx", &Lowering::blockIndex},
+  };
+  return all;
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,166 @@
+// Parameters, views of tensors, buffers of tiles.
+#include "Lowering.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "pto_mlir/Target/PTOText/PTOText.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+
+/// An extent of a parameter that is a variable is one more argument, at the end.
+void Lowering::addExtents(const ir::TypePtr &type, func::FuncOp func) {
+  const std::vector<ir::ExprPtr> *shape = ir::ShapeOf(type);
+  if (!shape)
+    return;
+  for (const ir::ExprPtr &extent : *shape)
+    if (auto var = ir::As<ir::Var>(extent); var && !values.count(var.get())) {
+      func.insertArgument(func.getNumArguments(), b.getIndexType(), {}, loc);
+      bind(var, func.getArguments().back());
+    }
+}
+
+void Lowering::addParameters(const ir::FunctionPtr &function, func::FuncOp func) {
+  MLIRContext &context = *b.getContext();
+  std::vector<std::pair<ir::VarPtr, Value>> tensors;
+  for (const ir::VarPtr &param : function->params_) {
+    loc = locationOf(context, param->span_);
+    Type type;
+    if (auto tensor = ir::As<ir::TensorType>(param->type_))
+      type = pto::PtrType::get(elementType(context, tensor->dtype_));
+    else if (auto scalar = ir::As<ir::ScalarType>(param->type_))
+      type = elementType(context, scalar->dtype_);
+    else
+      fail(param->span_, "parameter " + param->name_hint_ + " of kernel " + function->name_ +
+                             " must be a tensor or a scalar; a tile is made inside the kernel");
+    func.insertArgument(func.getNumArguments(), type, {}, loc);
+    Value value = func.getArguments().back();
+    if (isa<pto::PtrType>(type)) {
+      tensors.emplace_back(param, value);
+    } else {
+      if (auto integer = dyn_cast<IntegerType>(type); integer && !integer.isSignless())
+        value = b.create<UnrealizedConversionCastOp>(loc, IntegerType::get(&context, integer.getWidth()), value)
+                    .getResult(0);
+      bind(param, value);
+    }
+  }
+  for (const ir::VarPtr &param : function->params_)
+    addExtents(param->type_, func);
+  for (auto &[param, pointer] : tensors) {
+    loc = locationOf(context, param->span_);
+    bind(param, makeView(ir::As<ir::TensorType>(param->type_), pointer));
+  }
+}
+
+Value Lowering::makeView(const ir::TensorTypePtr &type, Value pointer) {
+  size_t rank = type->shape_.size();
+  CHECK(rank >= 1 && rank <= 5) << "a tensor of a kernel has 1 to 5 axes, not " << int64_t(rank);
+  SmallVector<Value> shape, strides(rank);
+  for (const ir::ExprPtr &extent : type->shape_)
+    shape.push_back(indexOf(extent));
+  bool given = type->tensor_view_ && !type->tensor_view_->stride.empty();
+  auto layout = type->tensor_view_ ? type->tensor_view_->layout : ir::TensorLayout::ND;
+  bool column = options.layoutsOfSpaces && !given && layout == ir::TensorLayout::ND && rank == 2 &&
+                ir::ConstantInt(type->shape_[1]) == 1 && ir::ConstantInt(type->shape_[0]) != 1;
+  CHECK(layout != ir::TensorLayout::MX_A_ZZ && layout != ir::TensorLayout::MX_B_NN)
+      << "views in layout " << ir::ValueName(layout) << " are not lowered yet";
+  if (given) {
+    for (size_t i = 0; i < rank; ++i)
+      strides[i] = indexOf(type->tensor_view_->stride[i]);
+  } else if (column) {
+    strides = {indexConstant(1), shape[0]};
+  } else {
+    // The product of the extents behind each axis.
+    for (size_t i = rank; i-- > 0;) {
+      if (i + 1 == rank)
+        strides[i] = nullptr; // one, which comes last among the constants
+      else if (i + 2 == rank)
+        strides[i] = shape[i + 1];
+      else if (auto outer = getConstantIntValue(strides[i + 1]), inner = getConstantIntValue(shape[i + 1]);
+               outer && inner)
+        strides[i] = indexConstant(*outer * *inner);
+      else
+        strides[i] = views.create<arith::MulIOp>(loc, strides[i + 1], shape[i + 1]);
+    }
+    strides[rank - 1] = indexConstant(1);
+  }
+  SmallVector<int64_t> unknown(rank, ShapedType::kDynamic);
+  auto viewType = pto::TensorViewType::get(unknown, elementType(*b.getContext(), type->dtype_));
+  auto view = views.create<pto::MakeTensorViewOp>(loc, viewType, pointer, shape, strides);
+  if (column || layout == ir::TensorLayout::DN)
+    view.setLayoutAttr(pto::LayoutAttr::get(b.getContext(), pto::Layout::dn));
+  else if (layout == ir::TensorLayout::NZ)
+    view.setLayoutAttr(pto::LayoutAttr::get(b.getContext(), pto::Layout::nz));
+  return view;
+}
+
+Value Lowering::buffer(const ir::TileTypePtr &type, const void *owner) {
+  pto::TileBufType tile = tileType(*b.getContext(), *type, options);
+  if (type->memref_)
+    owner = type->memref_->get();
+  Value &found = buffers[{owner, tile.getAsOpaquePointer()}];
+  if (found)
+    return found;
+  Value rows = tile.hasDynamicValidRows() ? indexConstant(tile.getRows()) : Value();
+  Value cols = tile.hasDynamicValidCols() ? indexConstant(tile.getCols()) : Value();
+  auto alloc = tiles.create<pto::AllocTileOp>(loc, tile, rows, cols);
+  if (saysNoBox(*type))
+    alloc->setAttr(ptotext::kNoBoxAttr, b.getUnitAttr());
+  return found = alloc;
+}
+
+void Lowering::setValid(Value tile, const ir::TileType &type) {
+  auto held = cast<pto::TileBufType>(tile.getType());
+  if (held.hasStaticValid() || !type.tile_view_ || type.tile_view_->valid_shape.size() < 2)
+    return;
+  CHECK(type.tile_view_->valid_shape.size() == 2) << "a valid extent known at run time needs two axes";
+  Value rows = indexOf(type.tile_view_->valid_shape[0]), cols = indexOf(type.tile_view_->valid_shape[1]);
+  b.create<pto::SetValidShapeOp>(loc, tile, rows, cols);
+}
+
+Value Lowering::destination(const ir::Call &call, const ir::VarPtr &var) {
+  auto type = ir::As<ir::TileType>(var ? var->type_ : call.type_);
+  if (!type)
+    fail(call.span_, "the result of " + call.op_->name_ + " must be a tile");
+  Value tile = var ? wanted.lookup(var.get()) : Value();
+  if (!tile || type->memref_)
+    tile = buffer(type, var ? static_cast<const void *>(var.get()) : &call);
+  setValid(tile, *type);
+  return tile;
+}
+
+Value Lowering::window(Value view, const std::vector<ir::ExprPtr> &offsets, std::vector<ir::ExprPtr> sizes) {
+  auto type = cast<pto::TensorViewType>(view.getType());
+  size_t rank = type.getRank();
+  CHECK(offsets.size() == rank) << "a window of a tensor of " << int64_t(rank) << " axes needs as many offsets, not "
+                                << int64_t(offsets.size());
+  CHECK(sizes.size() <= rank) << "a window of " << int64_t(sizes.size()) << " axes in a tensor of " << int64_t(rank);
+  auto one = std::make_shared<const ir::ConstInt>(1, pypto::DataType::INDEX, ir::Span::unknown());
+  sizes.insert(sizes.begin(), rank - sizes.size(), one);
+  SmallVector<Value> begin, extent;
+  SmallVector<int64_t> shape;
+  for (const ir::ExprPtr &offset : offsets)
+    begin.push_back(indexOf(offset));
+  for (const ir::ExprPtr &size : sizes) {
+    extent.push_back(indexOf(size));
+    shape.push_back(ir::ConstantInt(size).value_or(ShapedType::kDynamic));
+  }
+  return b.create<pto::PartitionViewOp>(loc, pto::PartitionTensorViewType::get(shape, type.getElementType()), view,
+                                        begin, extent);
+}
+
+/// Elements before `indices` when each axis but the last counts the elements behind it.
+Value Lowering::flatIndex(ValueRange strides, const std::vector<ir::ExprPtr> &indices) {
+  CHECK(strides.size() == indices.size()) << int64_t(strides.size()) << " indices are needed, not "
+                                          << int64_t(indices.size());
+  Value sum;
+  for (auto [stride, index] : llvm::zip_equal(strides, indices)) {
+    Value part = indexOf(index);
+    if (getConstantIntValue(stride) != 1)
+      part = b.create<arith::MulIOp>(loc, part, stride);
+    sum = sum ? b.create<arith::AddIOp>(loc, sum, part).getResult() : part;
+  }
+  return sum;
+}
+
+} // namespace pto_mlir::pypto_frontend

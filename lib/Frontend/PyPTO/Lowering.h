@@ -1,0 +1,137 @@
+// The visitor that makes a pto function of a kernel.
+#ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_LOWERING_H
+#define PTO_MLIR_LIB_FRONTEND_PYPTO_LOWERING_H
+
+#include "Forms.h"
+#include "Types.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Builders.h"
+#include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
+#include "pypto/ir/op_registry.h"
+#include "pypto/ir/transforms/base/visitor.h"
+
+#include <map>
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+/// Lowers one kernel. What a variable holds is a Value: a scalar, the tile_buf of its buffer, or the view of a tensor.
+class Lowering : public ir::IRVisitor {
+public:
+  Lowering(mlir::ModuleOp module, const PyPTOOptions &options);
+
+  void VisitFunction(const ir::FunctionPtr &function) override;
+  void VisitStmt(const ir::StmtPtr &stmt) override {
+    withPlace(stmt->span_, [&] { ir::IRVisitor::VisitStmt(stmt); });
+  }
+
+protected:
+  // Expressions leave their value in `result`.
+  void VisitExpr_(const ir::VarPtr &op) override;
+  void VisitExpr_(const ir::IterArgPtr &op) override;
+  void VisitExpr_(const ir::ConstIntPtr &op) override;
+  void VisitExpr_(const ir::ConstFloatPtr &op) override;
+  void VisitExpr_(const ir::ConstBoolPtr &op) override;
+  void VisitExpr_(const ir::CallPtr &op) override;
+  void VisitExpr_(const ir::SubmitPtr &op) override;
+  void VisitExpr_(const ir::MakeTuplePtr &op) override;
+  void VisitExpr_(const ir::TupleGetItemExprPtr &op) override;
+  void VisitBinaryExpr_(const ir::BinaryExprPtr &op) override;
+  void VisitUnaryExpr_(const ir::UnaryExprPtr &op) override;
+
+  void VisitStmt_(const ir::AssignStmtPtr &op) override;
+  void VisitStmt_(const ir::EvalStmtPtr &op) override;
+  void VisitStmt_(const ir::ReturnStmtPtr &op) override;
+  void VisitStmt_(const ir::YieldStmtPtr &op) override;
+  void VisitStmt_(const ir::BreakStmtPtr &op) override;
+  void VisitStmt_(const ir::ContinueStmtPtr &op) override;
+  void VisitStmt_(const ir::IfStmtPtr &op) override;
+  void VisitStmt_(const ir::ForStmtPtr &op) override;
+  void VisitStmt_(const ir::WhileStmtPtr &op) override;
+  void VisitScopeStmt_(const ir::ScopeStmtPtr &op) override;
+
+private:
+  using Values = llvm::SmallVector<mlir::Value>;
+  /// What a loop or branch hands on: scalars travel as results, tiles in `buffers`, tensors are known by their view.
+  struct Carried {
+    std::vector<ir::VarPtr> vars;
+    Values buffers; ///< of a tile its buffer, of a tensor its view, null for a scalar
+  };
+
+  /// Ops made from now on come from `span`; from where the last ones came when it is unknown.
+  void at(const ir::Span &span) {
+    if (span.is_valid())
+      loc = locationOf(*b.getContext(), span);
+  }
+
+  // Values (LowerScalars.cpp).
+  mlir::Value valueOf(const ir::ExprPtr &expr);
+  mlir::Value indexOf(const ir::ExprPtr &expr);
+  mlir::Value scalarOf(const ir::ExprPtr &expr, mlir::Type type);
+  mlir::Value constant(mlir::Attribute value, mlir::Type type);
+  mlir::Value indexConstant(int64_t value);
+  mlir::Value convert(mlir::Value value, mlir::Type type, bool isSigned);
+  mlir::Value integerBinary(const ir::BinaryExprPtr &op, mlir::Value left, mlir::Value right);
+  mlir::Value floatBinary(const ir::BinaryExprPtr &op, mlir::Value left, mlir::Value right);
+  mlir::Value floorMod(mlir::Value left, mlir::Value right);
+
+  // Buffers, views (LowerMemory.cpp).
+  void addParameters(const ir::FunctionPtr &function, mlir::func::FuncOp func);
+  void addExtents(const ir::TypePtr &type, mlir::func::FuncOp func);
+  mlir::Value makeView(const ir::TensorTypePtr &type, mlir::Value pointer);
+  mlir::Value buffer(const ir::TileTypePtr &type, const void *owner);
+  mlir::Value destination(const ir::Call &call, const ir::VarPtr &var);
+  void setValid(mlir::Value tile, const ir::TileType &type);
+  mlir::Value window(mlir::Value view, const std::vector<ir::ExprPtr> &offsets, std::vector<ir::ExprPtr> sizes);
+  mlir::Value flatIndex(mlir::ValueRange extents, const std::vector<ir::ExprPtr> &indices);
+
+  // Calls (LowerCalls.cpp). A handler gives what the call's variable holds; `var` is null for a call inside another.
+  using Handler = mlir::Value (Lowering::*)(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  static const std::map<std::string_view, Handler> &handlers();
+  mlir::Value lowerCall(const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value load(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value store(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value create(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value full(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value slice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value subtractTwice(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value dim(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value read(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value flag(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value barrier(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+  mlir::Value blockIndex(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
+
+  // Statements (LowerStmts.cpp).
+  void bind(const ir::VarPtr &var, mlir::Value value);
+  Carried carriedBy(const std::vector<ir::IterArgPtr> &args, Values &initial);
+  void lowerBody(const ir::StmtPtr &body, const Carried &carried, Values &scalars);
+  void writeInto(const ir::StmtPtr &body, const Carried &carried);
+  void moveYielded(const ir::YieldStmtPtr &yield, const Carried &carried, Values &scalars);
+  void copyTile(mlir::Value from, mlir::Value to, const ir::Span &span);
+  void bindResults(const std::vector<ir::VarPtr> &vars, const Carried &carried, mlir::ValueRange scalars);
+
+  mlir::ModuleOp module;
+  PyPTOOptions options;
+  mlir::OpBuilder b;
+  /// At the end of the function's constants, tiles, and views.
+  mlir::OpBuilder constants, tiles, views;
+  mlir::Location loc;
+  mlir::Value result;
+  ir::YieldStmtPtr yielded; ///< by the body that was visited last
+  llvm::DenseMap<const ir::Var *, mlir::Value> values;
+  llvm::DenseMap<const ir::Var *, mlir::Block *> boundIn;
+  llvm::DenseMap<const ir::Var *, unsigned> uses;
+  /// Buffers that a branch or loop wants a variable in.
+  llvm::DenseMap<const ir::Var *, mlir::Value> wanted;
+  std::map<std::pair<const void *, const void *>, mlir::Value> buffers; ///< by MemRef, variable or call, and type
+  llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> known; ///< constants
+};
+
+} // namespace pto_mlir::pypto_frontend
+
+#endif

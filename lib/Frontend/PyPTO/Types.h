@@ -1,0 +1,50 @@
+// PyPTO's types as those of the pto dialect.
+#ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_TYPES_H
+#define PTO_MLIR_LIB_FRONTEND_PYPTO_TYPES_H
+
+#include "mlir/IR/Location.h"
+#include "pto_mlir/Dialect/PTO/IR/PTO.h"
+#include "pto_mlir/Frontend/PyPTO/LowerPyPTO.h"
+#include "pypto/core/error.h"
+#include "pypto/ir/type.h"
+
+namespace pto_mlir::pypto_frontend {
+
+/// An error that begins with its place in the source.
+class PlacedError : public pypto::ValueError {
+public:
+  using pypto::ValueError::ValueError;
+};
+
+/// Throws a PlacedError with the place before the text; a ValueError of the text where the place is unknown.
+[[noreturn]] void fail(const pypto::ir::Span &span, const std::string &text);
+
+/// Runs `body`; errors of the user's that it raises without a place get this one.
+template <class F> void withPlace(const pypto::ir::Span &span, F &&body) {
+  try {
+    body();
+  } catch (const PlacedError &) {
+    throw;
+  } catch (const pypto::InternalError &) {
+    throw;
+  } catch (const pypto::Error &error) {
+    fail(span, error.what());
+  }
+}
+
+mlir::Location locationOf(mlir::MLIRContext &context, const pypto::ir::Span &span);
+
+/// Element type of tensors and tiles; `ui8` stays unsigned. ValueError where the dialect has none.
+mlir::Type elementType(mlir::MLIRContext &context, pypto::DataType dtype);
+/// Type of a scalar inside a kernel: signless.
+mlir::Type scalarType(mlir::MLIRContext &context, pypto::DataType dtype);
+
+/// A tile's box and layout. More than two axes are rows but for the last; one is a row. A valid extent that is no
+/// constant is `?`, and so is then the other one. Without a view of its own the tile is laid out as its space has it, or row-major, as the options say.
+pto::TileBufType tileType(mlir::MLIRContext &context, const pypto::ir::TileType &type, const PyPTOOptions &options);
+/// Whether the text of the seeds says `blayout=none_box`, which is row_major.
+bool saysNoBox(const pypto::ir::TileType &type);
+
+} // namespace pto_mlir::pypto_frontend
+
+#endif
