@@ -47,8 +47,7 @@ std::optional<std::string> printPyPTO(const std::string &program, bool seed, Err
 }
 
 std::optional<ProgramSummary> compilePyPTO(const std::string &program, const ProgramOptions &options, Errors &errors) {
-  const pto::Target *arch =
-      options.processor.empty() ? &pto::defaultTarget() : pto::findTarget(options.processor);
+  const pto::Target *arch = options.processor.empty() ? &pto::defaultTarget() : pto::findTarget(options.processor);
   if (!arch) {
     errors.push_back("unknown processor " + options.processor + ": one of " + pto::targetNames());
     return std::nullopt;

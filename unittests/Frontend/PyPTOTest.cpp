@@ -42,8 +42,7 @@ ExprPtr load(const VarPtr &from, int64_t rows = 32, int64_t cols = 32) {
 }
 /// The seed's order: tile, offsets, shapes, tensor.
 StmtPtr store(const VarPtr &tile, const VarPtr &to, int64_t rows = 32, int64_t cols = 32) {
-  return eval(
-      op("block.store", {{"", ExprPtr(tile)}, {"", pair(0, 0)}, {"", pair(rows, cols)}, {"", ExprPtr(to)}}));
+  return eval(op("block.store", {{"", ExprPtr(tile)}, {"", pair(0, 0)}, {"", pair(rows, cols)}, {"", ExprPtr(to)}}));
 }
 std::string generate(const FunctionPtr &kernel) { return codegen::PTOCodegen().Generate(program({kernel})); }
 
@@ -133,7 +132,8 @@ TEST(PTOCodegen, WritesVectorAddByTheRules) {
   std::string text = generate(function("vector_add", {a, b}, sequence(body)));
   EXPECT_NE(text.find("func.func @vector_add(%arg0: !pto.ptr<f32>, %arg1: !pto.ptr<f32>) {"), std::string::npos);
   EXPECT_NE(text.find("%7 = pto.partition_view %3, offsets = [%c0, %c0], sizes = [%c32, %c32] : "), std::string::npos)
-      << "the sum goes to the first tensor\n" << text;
+      << "the sum goes to the first tensor\n"
+      << text;
   EXPECT_NE(text.find("pto.tadd ins(%0 : !pto.tile_buf<loc=vec"), std::string::npos) << text;
 }
 
@@ -201,12 +201,12 @@ TEST(PTOCodegen, TakesLayoutsFromTheTileView) {
 
 TEST(PTOCodegen, NamesTypesAndSpaces) {
   codegen::PTOCodegen generator;
-  const char *types[][2] = {{"FP32", "f32"}, {"FP16", "f16"}, {"BF16", "bf16"}, {"INT32", "i32"},
+  const char *types[][2] = {{"FP32", "f32"},  {"FP16", "f16"}, {"BF16", "bf16"}, {"INT32", "i32"},
                             {"INT64", "i64"}, {"INT8", "i8"},  {"UINT8", "ui8"}};
   for (auto &[name, mlir] : types)
     EXPECT_EQ(generator.GetTypeString(*DataType::FromName(name)), mlir);
-  std::pair<MemorySpace, const char *> spaces[] = {{MemorySpace::DDR, "gm"},     {MemorySpace::Vec, "vec"},
-                                                   {MemorySpace::Mat, "mat"},    {MemorySpace::Left, "left"},
+  std::pair<MemorySpace, const char *> spaces[] = {{MemorySpace::DDR, "gm"},      {MemorySpace::Vec, "vec"},
+                                                   {MemorySpace::Mat, "mat"},     {MemorySpace::Left, "left"},
                                                    {MemorySpace::Right, "right"}, {MemorySpace::Acc, "acc"}};
   for (auto &[space, name] : spaces)
     EXPECT_EQ(codegen::MemorySpaceToMLIR(space), name);

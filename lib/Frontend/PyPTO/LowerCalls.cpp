@@ -27,7 +27,8 @@ std::optional<NamedAttribute> attributeOf(OpBuilder &b, std::string_view keyword
     return named("rmode", pto::RoundModeAttr::get(context, *mode));
   }
   // The types of operands and result say these.
-  for (std::string_view told : {"target_type", "target_memory", "blayout", "slayout", "pad_value", "dtype", "acc_phase"})
+  for (std::string_view told :
+       {"target_type", "target_memory", "blayout", "slayout", "pad_value", "dtype", "acc_phase"})
     if (keyword == told)
       return std::nullopt;
   if (keyword == "high_precision")
@@ -130,6 +131,8 @@ Value Lowering::lowerByForm(const ir::OpView &call, const ir::CallPtr &op, const
       state.addAttribute(attribute->getName(), attribute->getValue());
   }
   b.create(state);
+  if (!inPlace.empty())
+    takeOver(call.Operand(inPlace), op->op_->name_);
   return dst;
 }
 
@@ -177,8 +180,7 @@ Value Lowering::full(const ir::OpView &call, const ir::CallPtr &op, const ir::Va
 
 Value Lowering::reshape(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var) {
   auto type = ir::As<ir::TileType>(var ? var->type_ : op->type_);
-  return b.create<pto::TReshapeOp>(loc, tileType(*b.getContext(), *type, options),
-                                   valueOf(call.Operand("x")));
+  return b.create<pto::TReshapeOp>(loc, tileType(*b.getContext(), *type, options), valueOf(call.Operand("x")));
 }
 
 /// A window of a tile, by a copy: what is written to either of them later is not seen in the other.

@@ -2,6 +2,8 @@
 #include "Lowering.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 #include "pto_mlir/Target/PTOText/PTOText.h"
 
 using namespace mlir;
@@ -118,6 +120,19 @@ void Lowering::setValid(Value tile, const ir::TileType &type) {
   b.create<pto::SetValidShapeOp>(loc, tile, rows, cols);
 }
 
+/// Notes that the result of `by` now lies where the operand lay, which nobody may read any more.
+void Lowering::takeOver(const ir::ExprPtr &operand, const std::string &by) {
+  auto var = ir::As<ir::Var>(operand);
+  if (!var)
+    return;
+  Block *home = boundIn.lookup(var.get());
+  for (Block *block = b.getBlock(); block && block != home; block = block->getParentOp()->getBlock())
+    if (isa<scf::ForOp, scf::WhileOp>(block->getParentOp()))
+      fail(operand->span_, by + " replaces " + var->name_hint_ + " in each iteration; let the loop carry it");
+  replaced[var.get()] = by;
+  --holders[pto::getAliasRoot(values.lookup(var.get()))];
+}
+
 Value Lowering::destination(const ir::Call &call, const ir::VarPtr &var) {
   auto type = ir::As<ir::TileType>(var ? var->type_ : call.type_);
   if (!type)
@@ -151,8 +166,8 @@ Value Lowering::window(Value view, const std::vector<ir::ExprPtr> &offsets, std:
 
 /// Elements before `indices` when each axis but the last counts the elements behind it.
 Value Lowering::flatIndex(ValueRange strides, const std::vector<ir::ExprPtr> &indices) {
-  CHECK(strides.size() == indices.size()) << int64_t(strides.size()) << " indices are needed, not "
-                                          << int64_t(indices.size());
+  CHECK(strides.size() == indices.size())
+      << int64_t(strides.size()) << " indices are needed, not " << int64_t(indices.size());
   Value sum;
   for (auto [stride, index] : llvm::zip_equal(strides, indices)) {
     Value part = indexOf(index);

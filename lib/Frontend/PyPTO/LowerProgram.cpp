@@ -45,8 +45,8 @@ bool isKernel(const ir::Function &function) {
 } // namespace
 
 Lowering::Lowering(ModuleOp module, const PyPTOOptions &options)
-    : module(module), options(options), b(module.getContext()), constants(b), tiles(b), views(b),
-      loc(module.getLoc()) {}
+    : module(module), options(options), b(module.getContext()), constants(b), tiles(b), views(b), loc(module.getLoc()) {
+}
 
 void Lowering::VisitFunction(const ir::FunctionPtr &function) {
   MLIRContext &context = *b.getContext();

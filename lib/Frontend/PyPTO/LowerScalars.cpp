@@ -78,6 +78,8 @@ void Lowering::VisitExpr_(const ir::VarPtr &op) {
   result = values.lookup(op.get());
   if (!result)
     fail(op->span_, "variable " + op->name_hint_ + " holds nothing here");
+  if (auto by = replaced.find(op.get()); by != replaced.end())
+    fail(op->span_, by->second + " has replaced tile " + op->name_hint_ + " in its buffer; read its result instead");
 }
 
 void Lowering::VisitExpr_(const ir::IterArgPtr &op) { VisitExpr_(std::static_pointer_cast<const ir::Var>(op)); }

@@ -3,46 +3,11 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "pto_mlir/Dialect/PTO/IR/Tiles.h"
 
 using namespace mlir;
 
 namespace pto_mlir::pypto_frontend {
-namespace {
-
-bool isScalar(const ir::VarPtr &var) { return ir::IsA<ir::ScalarType>(var->type_); }
-bool isTile(const ir::VarPtr &var) { return ir::IsA<ir::TileType>(var->type_); }
-
-class Reads : public ir::IRVisitor {
-public:
-  explicit Reads(const ir::Var *var) : var(var) {}
-  bool found = false;
-
-protected:
-  void VisitExpr_(const ir::VarPtr &op) override { found |= op.get() == var; }
-  void VisitExpr_(const ir::IterArgPtr &op) override { found |= op.get() == var; }
-
-private:
-  const ir::Var *var;
-};
-
-bool reads(const ir::StmtPtr &stmt, const ir::Var *var) {
-  Reads visitor(var);
-  visitor.VisitStmt(stmt);
-  return visitor.found;
-}
-
-/// Where `var` is bound among the statements; their number when it is not.
-size_t definedAt(const std::vector<ir::StmtPtr> &stmts, const ir::VarPtr &var) {
-  return llvm::find_if(stmts, [&](const ir::StmtPtr &stmt) {
-           auto assign = ir::As<ir::AssignStmt>(stmt);
-           auto branch = ir::As<ir::IfStmt>(stmt);
-           return (assign && assign->var_ == var) || (branch && llvm::is_contained(branch->return_vars_, var));
-         }) -
-         stmts.begin();
-}
-
-} // namespace
-
 void Lowering::bind(const ir::VarPtr &var, Value value) {
   values[var.get()] = value;
   boundIn[var.get()] = b.getBlock();
@@ -51,16 +16,21 @@ void Lowering::bind(const ir::VarPtr &var, Value value) {
 void Lowering::VisitStmt_(const ir::AssignStmtPtr &op) {
   at(op->span_);
   auto call = ir::As<ir::Call>(op->value_);
+  auto hold = [&](Value value) {
+    if (isTile(op->var_))
+      ++holders[pto::getAliasRoot(value)];
+    bind(op->var_, value);
+  };
   if (call && !ir::IsA<ir::Submit>(op->value_)) {
     Value value = lowerCall(call, op->var_);
     if (!value)
       fail(op->span_, call->op_->name_ + " has no result");
-    bind(op->var_, value);
+    hold(value);
   } else {
     Value value = valueOf(op->value_);
     if (auto type = ir::As<ir::ScalarType>(op->var_->type_))
       value = scalarOf(op->value_, scalarType(*b.getContext(), type->dtype_));
-    bind(op->var_, value);
+    hold(value);
   }
 }
 
@@ -85,104 +55,6 @@ void Lowering::VisitStmt_(const ir::ContinueStmtPtr &op) { fail(op->span_, "cont
 
 void Lowering::VisitScopeStmt_(const ir::ScopeStmtPtr &op) {
   fail(op->span_, std::string(ir::KindName(op->kind())) + " inside a kernel: scopes belong to an orchestrator");
-}
-
-void Lowering::copyTile(Value from, Value to, const ir::Span &span) {
-  if (from == to)
-    return;
-  auto type = cast<pto::TileBufType>(to.getType());
-  if (type.getLoc() != pto::AddressSpace::vec)
-    fail(span, "a tile in " + pto::stringifyAddressSpace(type.getLoc()).str() +
-                   " cannot be copied to be handed on; give both the same MemRef");
-  b.create<pto::TMovOp>(loc, from, to);
-}
-
-/// The buffers of what a loop carries, and the first values of its scalars.
-Lowering::Carried Lowering::carriedBy(const std::vector<ir::IterArgPtr> &args, Values &initial) {
-  Carried carried;
-  for (const ir::IterArgPtr &arg : args) {
-    carried.vars.push_back(arg);
-    if (isScalar(arg)) {
-      carried.buffers.push_back(nullptr);
-      initial.push_back(scalarOf(arg->initValue_, scalarType(*b.getContext(), *ir::ElementTypeOf(arg->type_))));
-      continue;
-    }
-    Value first = valueOf(arg->initValue_);
-    auto init = ir::As<ir::Var>(arg->initValue_);
-    // Nobody else reads the tile that it begins with: the loop goes on in its buffer.
-    bool sole = init && uses.lookup(init.get()) == 1 && boundIn.lookup(init.get()) == b.getBlock();
-    if (isTile(arg) && !sole) {
-      Value own = buffer(ir::As<ir::TileType>(arg->type_), arg.get());
-      copyTile(first, own, arg->span_);
-      first = own;
-    }
-    carried.buffers.push_back(first);
-  }
-  return carried;
-}
-
-/// Lets the statements that make what `body` yields write into the buffers, where nobody reads those later.
-void Lowering::writeInto(const ir::StmtPtr &body, const Carried &carried) {
-  std::vector<ir::StmtPtr> stmts = ir::FlattenStmts(body);
-  auto yield = stmts.empty() ? nullptr : ir::As<ir::YieldStmt>(stmts.back());
-  if (!yield || yield->value_.size() != carried.vars.size())
-    return;
-  for (auto [value, var, tile] : llvm::zip_equal(yield->value_, carried.vars, carried.buffers)) {
-    auto made = ir::As<ir::Var>(value);
-    if (!made || !isTile(var) || tile.getType() != tileType(*b.getContext(), *ir::As<ir::TileType>(made->type_),
-                                                              options))
-      continue;
-    size_t place = definedAt(stmts, made);
-    bool free = place < stmts.size() && llvm::count(yield->value_, value) == 1;
-    for (size_t i = place; free && i < stmts.size(); ++i)
-      free = !reads(stmts[i], var.get());
-    // A tile of the cube core cannot be copied; it is replaced where it is.
-    bool inVec = cast<pto::TileBufType>(tile.getType()).getLoc() == pto::AddressSpace::vec;
-    if (!inVec && place < stmts.size()) {
-      free = true;
-      for (size_t i = place + 1; free && i < stmts.size(); ++i)
-        free = !reads(stmts[i], var.get());
-    }
-    if (free)
-      wanted[made.get()] = tile;
-  }
-}
-
-/// Brings what the body yields into the buffers; `scalars` receives the scalars.
-void Lowering::moveYielded(const ir::YieldStmtPtr &yield, const Carried &carried, Values &scalars) {
-  if (!yield)
-    CHECK(carried.vars.empty()) << "a body that hands on values must end in a yield";
-  size_t count = yield ? yield->value_.size() : 0;
-  CHECK(count == carried.vars.size()) << "the body yields " << int64_t(count) << " values, "
-                                      << int64_t(carried.vars.size()) << " are needed";
-  if (yield)
-    at(yield->span_);
-  SmallVector<std::pair<Value, Value>> moves;
-  for (size_t i = 0; i < count; ++i) {
-    const ir::VarPtr &var = carried.vars[i];
-    if (isScalar(var)) {
-      scalars.push_back(scalarOf(yield->value_[i], scalarType(*b.getContext(), *ir::ElementTypeOf(var->type_))));
-      continue;
-    }
-    Value value = valueOf(yield->value_[i]);
-    if (!isTile(var) && value != carried.buffers[i])
-      fail(yield->span_, "a kernel cannot choose between tensors: " + var->name_hint_ + " must stay the same one");
-    if (value != carried.buffers[i])
-      moves.emplace_back(value, carried.buffers[i]);
-  }
-  // One that is overwritten before it is read goes by a buffer of its own.
-  for (size_t i = 0; i < moves.size(); ++i) {
-    bool overwritten = llvm::any_of(ArrayRef(moves).take_front(i), [&](auto &move) { return move.second == moves[i].first; });
-    if (overwritten) {
-      auto type = cast<pto::TileBufType>(moves[i].first.getType());
-      Value saved = tiles.create<pto::AllocTileOp>(loc, type);
-      OpBuilder::InsertionGuard guard(b);
-      copyTile(moves[i].first, saved, yield->span_);
-      moves[i].first = saved;
-    }
-  }
-  for (auto &[from, to] : moves)
-    copyTile(from, to, yield->span_);
 }
 
 void Lowering::lowerBody(const ir::StmtPtr &body, const Carried &carried, Values &scalars) {
@@ -218,7 +90,9 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
   if (!op->return_vars_.empty() && !op->else_body_)
     fail(op->span_, "an if that gives values needs an else");
   auto branch = b.create<scf::IfOp>(loc, types, condition, op->else_body_.has_value());
+  auto before = replaced, after = replaced; // what one arm replaces is there for the other one
   auto arm = [&](Block *block, const ir::StmtPtr &body) {
+    replaced = before;
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToEnd(block);
     if (!block->empty() && block->back().hasTrait<OpTrait::IsTerminator>())
@@ -227,10 +101,12 @@ void Lowering::VisitStmt_(const ir::IfStmtPtr &op) {
     Values scalars;
     lowerBody(body, carried, scalars);
     b.create<scf::YieldOp>(loc, scalars);
+    after.insert(replaced.begin(), replaced.end());
   };
   arm(branch.thenBlock(), op->then_body_);
   if (op->else_body_)
     arm(branch.elseBlock(), *op->else_body_);
+  replaced = after;
   bindResults(op->return_vars_, carried, branch.getResults());
 }
 

@@ -18,6 +18,9 @@ namespace pto_mlir::pypto_frontend {
 
 namespace ir = pypto::ir;
 
+inline bool isScalar(const ir::VarPtr &var) { return ir::IsA<ir::ScalarType>(var->type_); }
+inline bool isTile(const ir::VarPtr &var) { return ir::IsA<ir::TileType>(var->type_); }
+
 /// Lowers one kernel. What a variable holds is a Value: a scalar, the tile_buf of its buffer, or the view of a tensor.
 class Lowering : public ir::IRVisitor {
 public:
@@ -84,6 +87,7 @@ private:
   mlir::Value makeView(const ir::TensorTypePtr &type, mlir::Value pointer);
   mlir::Value buffer(const ir::TileTypePtr &type, const void *owner);
   mlir::Value destination(const ir::Call &call, const ir::VarPtr &var);
+  void takeOver(const ir::ExprPtr &operand, const std::string &by);
   void setValid(mlir::Value tile, const ir::TileType &type);
   mlir::Value window(mlir::Value view, const std::vector<ir::ExprPtr> &offsets, std::vector<ir::ExprPtr> sizes);
   mlir::Value flatIndex(mlir::ValueRange extents, const std::vector<ir::ExprPtr> &indices);
@@ -106,7 +110,7 @@ private:
   mlir::Value barrier(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
   mlir::Value blockIndex(const ir::OpView &call, const ir::CallPtr &op, const ir::VarPtr &var);
 
-  // Statements (LowerStmts.cpp).
+  // Statements (LowerStmts.cpp; what they hand on: LowerCarried.cpp).
   void bind(const ir::VarPtr &var, mlir::Value value);
   Carried carriedBy(const std::vector<ir::IterArgPtr> &args, Values &initial);
   void lowerBody(const ir::StmtPtr &body, const Carried &carried, Values &scalars);
@@ -126,9 +130,12 @@ private:
   llvm::DenseMap<const ir::Var *, mlir::Value> values;
   llvm::DenseMap<const ir::Var *, mlir::Block *> boundIn;
   llvm::DenseMap<const ir::Var *, unsigned> uses;
+  llvm::DenseMap<mlir::Value, unsigned> holders; ///< variables that were assigned a tile of this buffer
+  /// Tiles that an operation has replaced in their buffers, with its name.
+  llvm::DenseMap<const ir::Var *, std::string> replaced;
   /// Buffers that a branch or loop wants a variable in.
   llvm::DenseMap<const ir::Var *, mlir::Value> wanted;
-  std::map<std::pair<const void *, const void *>, mlir::Value> buffers; ///< by MemRef, variable or call, and type
+  std::map<std::pair<const void *, const void *>, mlir::Value> buffers;      ///< by MemRef, variable or call, and type
   llvm::DenseMap<std::pair<mlir::Attribute, mlir::Type>, mlir::Value> known; ///< constants
 };
 

@@ -40,7 +40,8 @@ mlir::Type elementType(mlir::MLIRContext &context, pypto::DataType dtype);
 mlir::Type scalarType(mlir::MLIRContext &context, pypto::DataType dtype);
 
 /// A tile's box and layout. More than two axes are rows but for the last; one is a row. A valid extent that is no
-/// constant is `?`, and so is then the other one. Without a view of its own the tile is laid out as its space has it, or row-major, as the options say.
+/// constant is `?`, and so is then the other one. Without a view of its own the tile is laid out as its space has it,
+/// or row-major, as the options say.
 pto::TileBufType tileType(mlir::MLIRContext &context, const pypto::ir::TileType &type, const PyPTOOptions &options);
 /// Whether the text of the seeds says `blayout=none_box`, which is row_major.
 bool saysNoBox(const pypto::ir::TileType &type);

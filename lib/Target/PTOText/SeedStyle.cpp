@@ -66,8 +66,7 @@ std::string fullText(pto::TileBufType type, bool noBox) {
                     "slayout={7}, fractal={8}, pad={9}",
                     pto::stringifyAddressSpace(type.getLoc()), element, type.getRows(), type.getCols(),
                     extent(type.getValidRows()), extent(type.getValidCols()), bLayout,
-                    pto::stringifySLayout(type.getSLayout()), type.getFractal(),
-                    static_cast<uint32_t>(type.getPad()));
+                    pto::stringifySLayout(type.getSLayout()), type.getFractal(), static_cast<uint32_t>(type.getPad()));
   if (type.getCompact() != pto::CompactMode::Null)
     text += ", compact=" + std::to_string(static_cast<uint32_t>(type.getCompact()));
   return text + ">";

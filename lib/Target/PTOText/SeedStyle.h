@@ -14,8 +14,8 @@ void orderForSeed(mlir::func::FuncOp func);
 /// The ops of a function's block in the order in which the seed prints them: views before tiles.
 llvm::SmallVector<mlir::Operation *> printedOrder(mlir::Block &block);
 
-/// An op's own text in the seed's spelling: tile types in full, a type behind each operand of `ins` and `outs`, no comma
-/// before strides.
+/// An op's own text in the seed's spelling: tile types in full, a type behind each operand of `ins` and `outs`, no
+/// comma before strides.
 std::string seedSpelling(mlir::Operation *op, llvm::StringRef text, mlir::AsmState &names);
 
 } // namespace pto_mlir::ptotext

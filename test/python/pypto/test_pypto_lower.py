@@ -107,6 +107,21 @@ def test_a_loop_carries_a_scalar_a_tile_and_a_tensor(tmp_path):
     np.testing.assert_allclose(out, total + data[:8], rtol=1e-5, atol=1e-6)
 
 
+def test_a_loop_leaves_tiles_that_others_read(tmp_path):
+    k = Kernel(x=tensor_of(8, 32), z=tensor_of(8, 32))
+    x, z = k.params
+    a = k.let(tile.load(x, [0, 0], [8, 32]))
+    shared = k.let(tile.reshape(a, [4, 64]))
+    with k.builder.for_loop("i", 0, 3, 1) as loop:
+        t = loop.iter_arg("t", shared)
+        loop.return_var("t")
+        k.builder.yield_stmt([k.let(tile.muls(t, 2.0))])
+    k.store(tile.sub(tile.reshape(loop.output(), [8, 32]), a), z)
+    data, out = numbers(8, 32), np.zeros((8, 32), np.float32)
+    k.run(tmp_path, data, out)
+    np.testing.assert_array_equal(out, data * 7)
+
+
 def test_a_loop_that_swaps_its_tiles(tmp_path):
     k = Kernel(x=tensor_of(8, 32), y=tensor_of(8, 32), z=tensor_of(8, 32))
     x, y, z = k.params
@@ -176,6 +191,52 @@ def test_a_product_over_slices_of_k(tmp_path, processor):
     )
     k.run(tmp_path, in0, in1, out, processor=processor)
     np.testing.assert_allclose(out, in0.astype(np.float32) @ in1.astype(np.float32), rtol=1e-4, atol=1e-4)
+
+
+def cube_operands(k, x, y, at=0):
+    Mem = ir.MemorySpace
+    a = tile.load(x, [0, at], [16, 16], target_memory=Mem.Mat)
+    b = tile.load(y, [at, 0], [16, 16], target_memory=Mem.Mat)
+    return k.let(tile.move(a, target_memory=Mem.Left)), k.let(tile.move(b, target_memory=Mem.Right))
+
+
+def test_a_sum_of_products_that_begins_in_a_branch(tmp_path):
+    half = tensor_of(16, 64, dtype=F16)
+    k = Kernel(x=half, y=tensor_of(64, 16, dtype=F16), z=tensor_of(16, 16))
+    x, y, z = k.params
+    first = k.let(tile.create([16, 16], F32, target_memory=ir.MemorySpace.Acc))
+    with k.builder.for_loop("i", 0, 64, 16) as loop:
+        acc = loop.iter_arg("acc", first)
+        left, right = cube_operands(k, x, y, loop.loop_var)
+        with k.builder.if_stmt(ir.Eq(loop.loop_var, 0, DataType.BOOL, SPAN)) as branch:
+            k.builder.yield_stmt([k.let(tile.matmul(left, right))])
+            with branch.else_():
+                k.builder.yield_stmt([k.let(tile.matmul_acc(acc, left, right))])
+            total = branch.return_var("total", acc.type)
+        loop.return_var("acc")
+        k.builder.yield_stmt([total])
+    k.store(loop.output(), z)
+    in0, in1 = numbers(16, 64).astype(np.float16), numbers(64, 16, seed=1).astype(np.float16)
+    out = np.zeros((16, 16), np.float32)
+    k.run(tmp_path, in0, in1, out)
+    np.testing.assert_allclose(out, in0.astype(np.float32) @ in1.astype(np.float32), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("looped", [False, True])
+def test_a_tile_that_was_replaced_is_not_read_again(looped):
+    k = Kernel(x=tensor_of(16, 64, dtype=F16), y=tensor_of(64, 16, dtype=F16), z=tensor_of(16, 16))
+    x, y, z = k.params
+    left, right = cube_operands(k, x, y)
+    acc = k.let(tile.matmul(left, right), "acc")
+    if looped:
+        with k.builder.for_loop("i", 0, 4, 1):
+            k.let(tile.matmul_acc(acc, left, right))
+    else:
+        k.let(tile.matmul_acc(acc, left, right))
+        k.store(acc, z)
+    message = "let the loop carry it" if looped else "tile.matmul_acc has replaced tile acc in its buffer"
+    with pytest.raises(ValueError, match=message):
+        codegen.PTOCodegen().generate(k.program())
 
 
 def test_extents_known_at_run_time(tmp_path):
