@@ -25,6 +25,13 @@ std::string shortened(const std::string &text, const std::string &upto) {
   return std::regex_replace(text, std::regex(upto + "[^>]*>"), upto + "...>");
 }
 
+/// The snippet with other names for its values, in this order.
+std::string renamed(std::string text, const std::vector<std::pair<std::string, std::string>> &names) {
+  for (const auto &[from, to] : names)
+    text = std::regex_replace(text, std::regex(from + "\\b"), to);
+  return text;
+}
+
 const char *kTileUpToCols = "!pto.tile_buf<loc=vec, dtype=f32, rows=32, cols=32, ";
 
 ExprPtr op(const std::string &name, Attrs arguments) { return CreateOp(name, std::move(arguments), Span::unknown()); }
@@ -121,6 +128,29 @@ TEST(PTOCodegen, WritesTheSeedsSnippets) {
      shape = [%c32, %c32]
      strides = [%c32, %c1]
      : !pto.tensor_view<?x?xf32>)"));
+
+  // A load, a store and a product; the seed names the values %tensor_view, %tile_buf, %tile_a_buf, ..
+  text = plain(shortened(text, "!pto.tile_buf<"));
+  std::string load = shortened(R"(%3 = pto.partition_view %tensor_view, offsets = [%c0, %c0],
+                 sizes = [%c32, %c32]
+                 : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<32x32xf32>
+pto.tload ins(%3 : !pto.partition_tensor_view<32x32xf32>)
+          outs(%tile_buf : !pto.tile_buf<loc=vec, ...>))",
+                               "!pto.tile_buf<");
+  EXPECT_TRUE(has(renamed(load, {{"%3", "%6"}, {"%tensor_view", "%3"}, {"%tile_buf", "%0"}}))) << text;
+  std::string store = shortened(R"(%5 = pto.partition_view %output_view, offsets = [%c0, %c0],
+                 sizes = [%c32, %c32]
+                 : !pto.tensor_view<?x?xf32> -> !pto.partition_tensor_view<32x32xf32>
+pto.tstore ins(%tile_buf : !pto.tile_buf<loc=vec, ...>)
+           outs(%5 : !pto.partition_tensor_view<32x32xf32>))",
+                                "!pto.tile_buf<");
+  EXPECT_TRUE(has(renamed(store, {{"%5", "%8"}, {"%output_view", "%5"}, {"%tile_buf", "%2"}}))) << text;
+  std::string product = R"(pto.tmul ins(%tile_a_buf : !pto.tile_buf<...>,
+             %tile_b_buf : !pto.tile_buf<...>)
+         outs(%tile_c_buf : !pto.tile_buf<...>))";
+  EXPECT_TRUE(has(renamed(product, {{"%tile_a_buf", "%0"}, {"%tile_b_buf", "%1"}, {"%tile_c_buf", "%2"}}))) << text;
+  // Resolution by MemRef, step 6.
+  EXPECT_TRUE(has("pto.tmul ins(%0 : !pto.tile_buf<...>, %1 : !pto.tile_buf<...>) outs(%2 : !pto.tile_buf<...>)"));
 }
 
 TEST(PTOCodegen, WritesVectorAddByTheRules) {
