@@ -18,6 +18,8 @@ NAMED = {
     "lib/Dialect/PTO/IR/PTOTraits.cpp": "the same two columns, of the ops' type traits",
     "include/pto_mlir/Dialect/PTO/IR/PTOTraits.h": "the same two columns, of the ops' type traits",
     "lib/Dialect/PTO/IR/ElementTypes.cpp": "the two columns of refused types (PTO_Refuses), chosen by the row's rules",
+    "include/pypto/ir/op_registry.h": "the two generations of chips by which PyPTO's table says where an operation is",
+    "lib/PyPTO/gen_ops.py": "the same two",
     "lib/Dialect/PTO/IR/gen_insns.py": "the same columns and the table's two columns of types",
 }
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/|(?<=\n)\s*#(?! *(?:include|define|if|el|end|pragma))[^\n]*", re.S)

@@ -26,8 +26,8 @@ LogicalResult FunctionEmitter::raiseSemaphore(pto::SyncSetOp op) {
   }
   auto func = op->getParentOfType<func::FuncOp>();
   if (!func.walk([](pto::SetFFTsOp) { return WalkResult::interrupt(); }).wasInterrupted())
-    return op.emitError("'pto.sync.set' has no C++: on a3 pto.set_ffts names the memory of the semaphores in the same "
-                        "function");
+    return op.emitError("'pto.sync.set' has no C++ without a pto.set_ffts in the same function, which names the memory "
+                        "of the semaphores");
   int64_t mode = op.getFftsMode().value_or(2);
   out.line("ffts_cross_core_sync(" + pipe + ", getFFTSMsg(" + (mode == 2 ? "FFTS_MODE_VAL" : std::to_string(mode)) +
            ", " + id + "));");
