@@ -36,6 +36,7 @@ from pypto.pypto_core.ir import ArgDirection as adir
 from pypto.pypto_core.ir import CompactMode, ForKind, FunctionType, Level, Role, SplitMode
 
 if TYPE_CHECKING:  # signatures of the operations, generated
+    from pypto.jit.function import jit  # noqa: F401
     from pypto.language._ops import array, system, tensor, tile  # noqa: F401
     from pypto.language.parser.entry import function, loads, loads_program, parse, parse_program, program  # noqa: F401
 
@@ -52,6 +53,10 @@ def __getattr__(name):
     value = _lookup(name)
     if value is not None:
         return value
+    if name == "jit":
+        from pypto.jit.function import jit
+
+        return jit
     if name in _ENTRIES:  # the parser is loaded when it is needed
         from pypto.language.parser import entry
 

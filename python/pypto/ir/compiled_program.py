@@ -1,0 +1,81 @@
+"""A compiled program that is ready to run."""
+
+import re
+import tempfile
+from pathlib import Path
+
+from pypto.language.parser.diagnostics import InvalidOperationError, UnsupportedFeatureError
+from pypto.pypto_core import ir
+
+_OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
+_PLACE = re.compile(r"(.+?):(\d+):(\d+): (.*)", re.DOTALL)
+
+
+def _raise(text):
+    """The compiler's error as one of the parser's, with its place."""
+    kind = UnsupportedFeatureError if "not lowered yet" in text else InvalidOperationError
+    found = _PLACE.match(text)
+    if found is None:
+        raise kind(text)
+    file, line, column, message = found.groups()
+    span = {"filename": file, "file": file}
+    for name, value in (("line", int(line)), ("column", int(column))):
+        span[name] = span[f"begin_{name}"] = value
+    raise kind(message, span)
+
+
+class CompiledProgram:
+    """Callable with the arguments of the entry. `program`, `platform`, `param_names`, `output_indices`, `has_return`;
+    `pmodel`: the bytes of the file."""
+
+    def __init__(self, program, config, entry, values):
+        self.program, self.platform = program, config.platform
+        self.param_names = list(values)
+        self.has_return = False
+        self._entry, self._config = entry, config
+        held = program.functions
+        kernel = next(iter(held.values() if hasattr(held, "values") else held))
+        self._tensors = [param.name_hint for param in kernel.params]
+        pairs = zip(self._tensors, kernel.param_directions, strict=True)
+        self._outputs = [name for name, direction in pairs if direction in _OUT]
+        self.output_indices = [self.param_names.index(name) for name in self._outputs]
+        self._kernel, self.pmodel = self._compile(config)
+
+    def _compile(self, config):
+        from pto_mlir import _compiler, runtime
+
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "k.pmodel"
+            try:
+                _compiler.compile_pypto(ir.serialize(self.program), str(file), config.processor)
+            except _compiler.CompileError as error:
+                text = str(error)
+            else:
+                kernel, data = runtime.Kernel(str(file)), file.read_bytes()
+                text = None
+        if text is not None:
+            _raise(text)
+        if config.save_kernels and config.save_kernels_dir:
+            target = Path(config.save_kernels_dir)
+            target.mkdir(parents=True, exist_ok=True)
+            (target / f"{self.program.name}.pmodel").write_bytes(data)
+        return kernel, data
+
+    def __call__(self, *args, config=None, **keywords):
+        """Runs with arguments of the kinds that it was compiled for; writes the outputs in place."""
+        compiled, values = self._entry._compiled(args, keywords, config or self._config)
+        if compiled is not self:
+            raise ValueError(f"{self.program.name}: compiled for other shapes, types, numbers or another platform")
+        self.launch(values)
+
+    def launch(self, values):
+        """Runs once; `values` by parameter name, as the specialisation had them."""
+        buffers = {name: values[name] for name in self._tensors}
+        for name in self._outputs:
+            where = f"{self.program.name}: argument {name}"
+            if not buffers[name].writable:
+                raise ValueError(f"{where}: is an output, but read-only")
+            for other, buffer in buffers.items():
+                if other != name and buffers[name].overlaps(buffer):
+                    raise ValueError(f"{where}: is an output and shares memory with {other}")
+        self._kernel.run(*(buffer.data for buffer in buffers.values()))

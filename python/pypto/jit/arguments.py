@@ -1,0 +1,116 @@
+"""Arguments of a call: numbers, and tensors of numpy, torch (by pointer, strides and type name) and DLPack."""
+
+import ctypes
+import math
+import numbers
+from dataclasses import dataclass
+
+import numpy as np
+
+from pypto.pypto_core import DataType
+
+_NAMES = {
+    "float16": "FP16",
+    "float32": "FP32",
+    "bfloat16": "BF16",
+    "bool": "BOOL",
+    "float8_e4m3fn": "FP8E4M3FN",
+    "float8_e5m2": "FP8E5M2",
+    "float8_e8m0fnu": "FP8E8M0",
+    **{f"{sign}int{bits}": f"{sign.upper()}INT{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)},
+}
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A tensor of the caller: `data` are its bytes where they lie."""
+
+    shape: tuple
+    dtype: DataType
+    data: np.ndarray
+    writable: bool
+
+    @property
+    def key(self):
+        return self.shape, self.dtype.name
+
+    def overlaps(self, other):
+        begin, end = self.data.ctypes.data, other.data.ctypes.data
+        return begin < end + other.data.nbytes and end < begin + self.data.nbytes
+
+
+def element_type(name, where) -> DataType:
+    if name not in _NAMES:
+        raise TypeError(f"{where}: tensors of type {name} are not supported")
+    return getattr(DataType, _NAMES[name])
+
+
+def read(where, value):
+    """A number, or the Buffer of a tensor. TypeError, ValueError name `where`."""
+    if isinstance(value, (bool, int, float)):
+        return value
+    if isinstance(value, np.generic) or isinstance(value, numbers.Number):
+        if isinstance(value, (np.bool_, np.integer, np.floating)):
+            return value.item()
+        raise TypeError(f"{where}: a scalar of type {type(value).__name__} is not supported")
+    if hasattr(value, "data_ptr") and hasattr(value, "stride"):
+        return _torch(where, value)
+    if not isinstance(value, np.ndarray):
+        if not hasattr(value, "__dlpack__"):
+            raise TypeError(f"{where}: expects a numpy array, a torch tensor or a number, not {type(value).__name__}")
+        value = np.from_dlpack(value)
+    if not value.dtype.isnative:
+        raise TypeError(f"{where}: the bytes of the array are in foreign order")
+    _check_size(where, value.shape)
+    if not value.flags.c_contiguous:
+        raise ValueError(f"{where}: must be contiguous; pass a copy")
+    dtype = element_type(value.dtype.name, where)
+    return Buffer(value.shape, dtype, value, value.flags.writeable)
+
+
+def _check_size(where, shape):
+    if not shape:
+        raise ValueError(f"{where}: a tensor needs at least one axis; pass a number for a scalar")
+    if 0 in shape:
+        raise ValueError(f"{where}: the tensor of shape {list(shape)} is empty")
+
+
+def _torch(where, value):
+    if str(getattr(value, "device", "cpu")).split(":")[0] != "cpu":
+        raise ValueError(f"{where}: must be a CPU tensor, not one on {value.device}")
+    if getattr(value, "requires_grad", False):
+        raise ValueError(f"{where}: requires_grad is set; pass x.detach()")
+    shape = tuple(int(extent) for extent in value.shape)
+    _check_size(where, shape)
+    dense, wanted = 1, []
+    for extent in reversed(shape):
+        wanted.insert(0, dense)
+        dense *= extent
+    strides = zip(shape, value.stride(), wanted, strict=True)
+    if any(extent > 1 and stride != expected for extent, stride, expected in strides):
+        raise ValueError(f"{where}: must be contiguous; pass x.contiguous()")
+    dtype = element_type(str(value.dtype).removeprefix("torch."), where)
+    size = math.prod(shape) * dtype.get_byte()
+    data = np.frombuffer((ctypes.c_char * size).from_address(value.data_ptr()), np.uint8)
+    return Buffer(shape, dtype, data, True)
+
+
+def scalar(where, value, dtype):
+    """The number as one of that type. TypeError for a fraction, ValueError for what does not fit."""
+    if dtype == DataType.BOOL:
+        if value not in (0, 1):
+            raise ValueError(f"{where}: {value} is no BOOL")
+        return bool(value)
+    if dtype.is_float():
+        if math.isfinite(value) and dtype == DataType.FP32 and abs(value) > float(np.finfo(np.float32).max):
+            raise ValueError(f"{where}: {value} does not fit into FP32")
+        if math.isfinite(value) and dtype == DataType.FP16 and abs(value) > float(np.finfo(np.float16).max):
+            raise ValueError(f"{where}: {value} does not fit into FP16")
+        return float(value)
+    if isinstance(value, float) and not value.is_integer():
+        raise TypeError(f"{where}: {value} is no {dtype.name}")
+    bits = 64 if dtype == DataType.INDEX else dtype.get_bit()
+    low, high = (0, 1 << bits) if dtype.name.startswith("U") else (-(1 << bits - 1), 1 << bits - 1)
+    if not low <= value < high:
+        raise ValueError(f"{where}: {value} does not fit into {dtype.name}")
+    return int(value)

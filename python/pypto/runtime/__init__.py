@@ -1,0 +1,81 @@
+"""How programs run: RunConfig."""
+
+from dataclasses import dataclass
+from typing import Any
+
+_PROCESSORS = {"a2a3sim": "a3", "a2a3": "a3", "a5sim": "a5", "a5": "a5"}
+
+
+def _each(name, value, check, wanted):
+    """A ring's size, or one for each of four rings."""
+    values = value if isinstance(value, (list, tuple)) else [value]
+    if isinstance(value, (list, tuple)) and len(value) != 4:
+        raise ValueError(f"{name}: a list has 4 entries, not {len(value)}")
+    for each in values:
+        if each is not None and not (isinstance(each, int) and not isinstance(each, bool) and check(each)):
+            raise ValueError(f"{name}: expects {wanted}, not {each!r}")
+
+
+def _level(name, value, greatest):
+    level = greatest if value is True else value
+    if not isinstance(level, int) or not 0 <= level <= greatest:
+        raise ValueError(f"{name}: expects 0 to {greatest}, not {value!r}")
+    return int(level)
+
+
+@dataclass
+class RunConfig:
+    """Where and how a program runs. Without a device all platforms are simulated; ValueError for values that no
+    platform takes."""
+
+    platform: str = "a2a3sim"
+    device_id: int = 0
+    rtol: float = 1e-5
+    atol: float = 1e-5
+    strategy: Any = "Default"
+    backend_type: Any = None
+    dump_passes: bool = False
+    dump_ptoas_passes: bool = False
+    save_kernels: bool = False
+    save_kernels_dir: Any = None
+    codegen_only: bool = False
+    enable_chip_swimlane: int = 0
+    enable_dump_args: int = 0
+    enable_pmu: int = 0
+    enable_dep_gen: bool = False
+    enable_scope_stats: bool = False
+    enable_l2_swimlane: Any = None
+    compile_profiling: bool = False
+    diagnostic_phase: Any = None
+    disabled_diagnostics: Any = None
+    golden_data_dir: Any = None
+    aicpu_thread_num: Any = None
+    ring_task_window: Any = None
+    ring_heap: Any = None
+    ring_dep_pool: Any = None
+    distributed_config: Any = None
+    analyze_auto_scopes_for_deps: bool = False
+    memory_planner: Any = None
+
+    def __post_init__(self):
+        if self.platform not in _PROCESSORS:
+            raise ValueError(f"platform: expects one of {', '.join(_PROCESSORS)}, not {self.platform!r}")
+        self.backend_type = "Ascend950" if self.processor == "a5" else "Ascend910B"
+        if self.distributed_config is not None:
+            raise ValueError("distributed_config: programs of several ranks are not supported yet")
+        if self.enable_l2_swimlane is not None:  # its older name
+            self.enable_chip_swimlane = self.enable_l2_swimlane
+        self.enable_chip_swimlane = _level("enable_chip_swimlane", self.enable_chip_swimlane, 4)
+        self.enable_dump_args = _level("enable_dump_args", self.enable_dump_args, 2)
+        power = lambda least: lambda value: value >= least and value & (value - 1) == 0
+        _each("ring_task_window", self.ring_task_window, power(4), "a power of 2 from 4 on")
+        _each("ring_heap", self.ring_heap, power(1024), "a power of 2 from 1024 on")
+        _each("ring_dep_pool", self.ring_dep_pool, lambda value: value >= 4, "at least 4")
+
+    @property
+    def processor(self) -> str:
+        """The processor that programs are compiled for."""
+        return _PROCESSORS[self.platform]
+
+
+__all__ = ["RunConfig"]
