@@ -45,6 +45,11 @@ def element_type(name, where) -> DataType:
     return getattr(DataType, _NAMES[name])
 
 
+def array_type(name) -> str:
+    """numpy's and torch's name of an element type."""
+    return next(theirs for theirs, ours in _NAMES.items() if ours == name)
+
+
 def read(where, value):
     """A number, or the Buffer of a tensor. TypeError, ValueError name `where`."""
     if isinstance(value, (bool, int, float)):

@@ -21,6 +21,13 @@ class _Same:
         return isinstance(other, _Same) and self.held is other.held
 
 
+def key_of(value):
+    """What a specialisation depends on of an argument."""
+    from pypto.jit.arguments import Buffer
+
+    return value.key if isinstance(value, Buffer) else _fingerprint(value)
+
+
 def _fingerprint(value):
     if value is None or isinstance(value, (bool, int, float, str)):
         return type(value).__name__, repr(value)
@@ -58,10 +65,11 @@ class JITFunction:
     def lower(self, *args, config=None, **keywords):
         """The Program (`.functions`, `.get_function(name)`, `.as_python()`) for such arguments; nothing is kept."""
         _config(config)
-        values = self._values(args, keywords)
+        values = self.values(args, keywords)
         return self._program(values, self._closure())
 
-    def _values(self, args, keywords):
+    def values(self, args, keywords):
+        """What was passed by parameter name: numbers and Buffers. TypeError, ValueError."""
         from pypto.jit.arguments import read
 
         name, order = self.__name__, self._order
@@ -123,10 +131,8 @@ class JITFunction:
         return JitParser(source, closure, values).specialise(node)
 
     def _compiled(self, args, keywords, config):
-        from pypto.jit.arguments import Buffer
-
-        values, closure = self._values(args, keywords), self._closure()
-        keys = tuple(v.key if isinstance(v, Buffer) else _fingerprint(v) for v in values.values())
+        values, closure = self.values(args, keywords), self._closure()
+        keys = tuple(key_of(value) for value in values.values())
         key = keys, self._folded(closure), config.platform, config.strategy
         compiled = self._cache.get(key)
         if compiled is None:

@@ -146,7 +146,10 @@ def test_compile_and_lower():
     assert not y.any() and compiled.param_names == ["src", "dst"] and compiled.output_indices == [1]
     compiled(x, y)
     np.testing.assert_array_equal(y, x * 3)
-    with pytest.raises(ValueError, match="compiled for other shapes"):
+    scale._cache.clear()
+    np.testing.assert_array_equal(compiled(x), x * 3)
+    assert not scale._cache
+    with pytest.raises(ValueError, match="argument src: compiled for"):
         compiled(numbers(8, 32), np.zeros((8, 32), np.float32))
     y[:] = 0
     scale(x, y, config=RunConfig(codegen_only=True))
