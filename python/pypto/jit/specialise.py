@@ -159,6 +159,13 @@ class JitParser(FunctionParser):
             self.fail(UnsupportedFeatureError, "extents known at run time are not supported yet", node, hint)
         return super().closure_value(value, node)
 
+    def write_subscript(self, target, node):
+        base = self.value(target.value)
+        if isinstance(base, ir.Expr) and isinstance(base.type, ir.TensorType):
+            hint = "use pl.store(tile, offsets, out)"
+            self.fail(UnsupportedFeatureError, "assigning windows of tensors is not supported yet", node, hint)
+        super().write_subscript(target, node)
+
     def operation(self, name, arguments, keywords, node):
         if name in ("pl.submit", "pl.spmd_submit", "pl.no_dep", "pl.dump_tag", "pl.func_attr") or name.startswith(
             "pl.static_"

@@ -209,6 +209,12 @@ def on_tensors(x: pl.Tensor, y: pl.Out[pl.Tensor]):
 
 
 @pl.jit
+def assigns_a_window(x: pl.Tensor, y: pl.Out[pl.Tensor]):
+    with pl.at(level=pl.Level.CORE_GROUP):
+        y[:] = pl.load(x, [0, 0], [8, 32])
+
+
+@pl.jit
 def loop_of_scopes(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     for i in pl.range(2):
         with pl.at(level=pl.Level.CORE_GROUP):
@@ -235,7 +241,7 @@ def no_scope(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     pass
 
 
-@pytest.mark.parametrize("entry", [two_scopes, on_tensors, loop_of_scopes, calls, submits, no_scope])
+@pytest.mark.parametrize("entry", [two_scopes, on_tensors, assigns_a_window, loop_of_scopes, calls, submits, no_scope])
 def test_what_is_not_supported_names_its_line(entry):
     with pytest.raises(UnsupportedFeatureError) as found:
         entry(numbers(8, 32), np.zeros((8, 32), np.float32))
