@@ -74,6 +74,14 @@ TEST(Bytes, SaysWhatIsWrong) {
   EXPECT_EQ(message(std::string_view("PYPT\x01\x01\x02\xff\xfe\x00", 10)), "a string is no text");
 }
 
+TEST(Bytes, AChildThatIsThereIsOne) {
+  auto make = [] { TensorType(ConstantShape({1}), DataType::FP32, MemRefPtr()); };
+  EXPECT_EQ(messageOf<ValueError>(make), "TensorType needs its memref");
+  // A tile in a tuple whose buffer is said to be there and is not.
+  EXPECT_THROW(deserialize(std::string_view("PYPT\1\0\3\2\0\1\1\1\1 \24\2\0\1\1\1\1P\0248\2\1\2\2\1\0\0", 31)),
+               ValueError);
+}
+
 TEST(Bytes, NestingAndSharingAreBounded) {
   ExprPtr doubled = index(1);
   for (int i = 0; i < 40; ++i)

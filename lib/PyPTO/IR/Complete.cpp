@@ -51,13 +51,17 @@ template <class T> unsigned LevelsOf(const std::vector<T> &values) {
 
 } // namespace
 
+/// An optional child compares with nullptr, too, so what is a pointer is asked for by its type.
+template <class T> constexpr bool kIsPointer = false;
+template <class T> constexpr bool kIsPointer<std::shared_ptr<T>> = true;
+
 template <class T> void NodeAccess::Complete(T &node) {
   unsigned levels = 1;
   T::Fields([&](const char *name, auto member, unsigned flags) {
     bool optional = flags & kOptional;
     const auto &value = node.*member;
     bool null = false;
-    if constexpr (requires { value == nullptr; })
+    if constexpr (kIsPointer<std::remove_cvref_t<decltype(value)>>)
       null = !value && !optional;
     else
       null = HasNull(value);
