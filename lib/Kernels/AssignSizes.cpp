@@ -6,6 +6,7 @@
 #include "pto_mlir/Dialect/Top/IR/Top.h"
 #include "pto_mlir/Kernels/Attention.h"
 #include "pto_mlir/Kernels/Passes.h"
+#include "pto_mlir/Kernels/Templates.h"
 
 #include "mlir/IR/SymbolTable.h"
 
@@ -60,7 +61,7 @@ private:
 /// Kernels that take each symbol by itself, wherever it stands: their ops say what they can read.
 bool takesEachSize(func::FuncOp kernel) {
   return llvm::any_of(kernel.getBody().front(),
-                      llvm::IsaPred<top::AttentionOp, top::RepeatRowsOp, top::TakeRowsOp, top::ReduceRowsOp>);
+                      [](Operation &op) { return isa<top::AttentionOp>(op) || templates::takesEachSize(&op); });
 }
 
 /// What the launch passes: the one product of symbols of which all extents of the operands are multiples, or each
@@ -176,11 +177,7 @@ LogicalResult SizeAssigner::visit(top::LaunchOp launch) {
     for (AffineExpr &size : sizes)
       size = inScalars(size, *scalars, numSymbols);
   }
-  SmallVector<AffineExpr> values;
-  for (int64_t value : greatest)
-    values.push_back(getAffineConstantExpr(value, context));
-  auto most = llvm::map_to_vector(
-      *scalars, [&](AffineExpr scalar) { return cast<AffineConstantExpr>(scalar.replaceSymbols(values)).getValue(); });
+  auto most = llvm::map_to_vector(*scalars, [&](AffineExpr scalar) { return kernels::valueOf(scalar, greatest); });
   auto kernel = specialize(launch, inputs, most);
   if (failed(kernel))
     return failure();

@@ -20,6 +20,10 @@ namespace pto_mlir::templates {
 /// Whether ops of this kind have a template, whatever their shapes.
 bool hasTemplate(mlir::Operation *op);
 
+/// Whether `op` has a template whose kernel takes each size that is known at run time as a scalar of its own, wherever
+/// it stands.
+bool takesEachSize(mlir::Operation *op);
+
 /// Why `op`, which has a template, has no kernel on `target` with its shapes and types, and which limit it hits; "" if
 /// it has one.
 std::string refusal(mlir::Operation *op, const pto::Target &target);

@@ -205,6 +205,14 @@ Value convertTensor(OpBuilder &builder, Location loc, Value value, Type type) {
   return elementwise(builder, loc, to, value, type, [](OpBuilder &, Location, ValueRange args) { return args[0]; });
 }
 
+Value joinAround(OpBuilder &builder, Location loc, Value value, size_t first, size_t end) {
+  ArrayRef<int64_t> shape = cast<RankedTensorType>(value.getType()).getShape();
+  return reshape(builder, loc, value,
+                 {ShapedType::getNumElements(shape.take_front(first)),
+                  ShapedType::getNumElements(shape.slice(first, end - first)),
+                  ShapedType::getNumElements(shape.drop_front(end))});
+}
+
 Value reshape(OpBuilder &builder, Location loc, Value value, ArrayRef<int64_t> shape) {
   auto from = cast<RankedTensorType>(value.getType());
   if (from.getShape() == shape)

@@ -50,6 +50,9 @@ mlir::Value reduce(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value inp
 /// store.
 mlir::Value convertTensor(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, mlir::Type type);
 
+/// The same elements as [outer, rows, inner]: dimensions [first, end) are the rows.
+mlir::Value joinAround(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, size_t first, size_t end);
+
 /// The same elements under another shape, as at most one collapse and one expand.
 mlir::Value reshape(mlir::OpBuilder &builder, mlir::Location loc, mlir::Value value, llvm::ArrayRef<int64_t> shape);
 

@@ -18,7 +18,7 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
     heads = e.mul(e.size(a.batches), a.headsOfBatch);
   queries = a.queries ? e.size(a.queries) : e.constant(a.problem.queries);
   keys = a.keys ? e.size(a.keys) : e.constant(a.problem.keys);
-  unitsOfHead = e.div(e.add(queries, e.constant(t.rows - 1)), t.rows);
+  unitsOfHead = e.ceilDiv(queries, t.rows);
   if (cores != 1)
     block =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
@@ -28,14 +28,14 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
 }
 
 void AttentionPart::setKeys(Unit &unit) {
-  unit.firstTile = e.constant(0), unit.endTile = e.div(e.add(keys, e.constant(t.keys - 1)), t.keys);
+  unit.firstTile = e.constant(0), unit.endTile = e.ceilDiv(keys, t.keys);
   unit.length = keys;
   if (a.lengths) {
     Value given = e.b.create<pto::LoadScalarOp>(e.loc, e.b.getI32Type(), e.argument(*a.lengths),
                                                 e.value(e.div(unit.head, a.headsOfBatch)));
     Ix number = e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), given).getResult();
     unit.length = e.max(e.min(number, unit.length), e.constant(0));
-    unit.endTile = e.div(e.add(unit.length, e.constant(t.keys - 1)), t.keys);
+    unit.endTile = e.ceilDiv(unit.length, t.keys);
   }
   unit.offset = a.offset ? e.constant(*a.offset) : e.sub(unit.length, queries);
   // Positions of the keys that the first and the last row see.
@@ -74,7 +74,7 @@ Ix AttentionPart::unitOf(Ix index) {
     return inside(index);
   // Later rows see more keys. Blocks take the longest units first; rounds go to and fro, and the last one, in which not
   // every block has a unit, begins at the block with the shortest one so far.
-  Ix rounds = e.div(e.add(units, e.constant(e.cores - 1)), e.cores);
+  Ix rounds = e.ceilDiv(units, e.cores);
   Ix back = e.rem(e.sub(e.sub(rounds, one), e.div(index, e.cores)), 2);
   Ix mirror = e.sub(e.constant(e.cores - 1), e.mul(block, 2));
   Ix rank = inside(isConstantIntValue(rounds, 1) ? index : e.add(index, e.mul(back, mirror)));

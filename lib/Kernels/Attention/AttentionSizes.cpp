@@ -28,9 +28,8 @@ public:
 
 private:
   SmallVector<int64_t> shapeOf(Value value) const {
-    return llvm::map_to_vector(analysis.of(value), [&](AffineExpr size) { return valueOf(size); });
+    return llvm::map_to_vector(analysis.of(value), [](AffineExpr size) { return kernels::valueOf(size, kOthers); });
   }
-  int64_t valueOf(AffineExpr size) const;
   bool fit(int64_t most, int64_t other, AffineExpr &size);
   LogicalResult fit(Matrix &matrix, const std::optional<Matrix> &other, const Twine &what);
   LogicalResult bias();
@@ -40,13 +39,6 @@ private:
   top::AttentionOp op;
   Attention &a;
 };
-
-int64_t SizeMatcher::valueOf(AffineExpr size) const {
-  SmallVector<AffineExpr> values;
-  for (size_t i = 0; i < greatest.size(); ++i)
-    values.push_back(getAffineConstantExpr(kOthers[i], size.getContext()));
-  return cast<AffineConstantExpr>(size.replaceSymbols(values)).getValue();
-}
 
 /// `size` stays null where both numbers are one; else it is what gives `most` and `other`. False: there is no such
 /// product.

@@ -37,6 +37,8 @@ public:
   Ix mul(Ix x, Ix y);
   Ix div(Ix x, int64_t y);
   Ix rem(Ix x, int64_t y);
+  /// How many blocks of `y` hold `x`.
+  Ix ceilDiv(Ix x, int64_t y) { return div(add(x, constant(y - 1)), y); }
   Ix div(Ix x, Ix y);
   Ix rem(Ix x, Ix y);
   Ix min(Ix x, Ix y);

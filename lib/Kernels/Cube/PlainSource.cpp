@@ -16,7 +16,7 @@ public:
       m = e.mul(e.kernelSize(0), c.rowsPerSize);
   }
 
-  Ix numBlocks() const override { return e.div(e.add(m, e.constant(t.blockM - 1)), t.blockM); }
+  Ix numBlocks() const override { return e.ceilDiv(m, t.blockM); }
   int64_t blockRows() const override { return std::min(t.blockM, c.problem.m); }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }

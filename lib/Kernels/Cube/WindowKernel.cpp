@@ -152,7 +152,7 @@ private:
     Ix tap = e.add(e.mul(tapH, image.w.kernel), tapW);
     Ix row = e.add(e.rowOf(c.right, outer), e.add(e.mul(channel, window), e.mul(tap, block)));
     Ix offset = e.add(e.mul(row, pitch), e.add(e.colOf(c.right, outer), n));
-    Ix blocks = e.div(e.add(extent, e.constant(block - 1)), block);
+    Ix blocks = e.ceilDiv(extent, block);
     Value panel = e.tile(pto::makeMatTile(e.context(), roundUp(most, 16), t.baseN, c.right.element),
                          e.mul(blocks, block), extentN);
     e.load(e.box(c.right, offset, {blocks, e.constant(block), extentN}, {window * block * pitch, pitch, 1}), panel);

@@ -11,13 +11,10 @@ namespace pto_mlir::kernels {
 
 Extents::Extents(func::FuncOp kernel) : kernel(kernel) {
   if (auto greatest = kernel->getAttrOfType<DenseI64ArrayAttr>(pto::kGreatestSizesAttr))
-    for (int64_t value : greatest.asArrayRef())
-      most.push_back(getAffineConstantExpr(value, kernel.getContext()));
+    llvm::append_range(most, greatest.asArrayRef());
 }
 
-int64_t Extents::greatest(AffineExpr size) const {
-  return cast<AffineConstantExpr>(size.replaceSymbols(most)).getValue();
-}
+int64_t Extents::greatest(AffineExpr size) const { return valueOf(size, most); }
 
 OpFoldResult Extents::of(AffineExpr size) {
   Builder attributes(size.getContext());
@@ -29,8 +26,7 @@ OpFoldResult Extents::of(AffineExpr size) {
   OpBuilder builder = OpBuilder::atBlockBegin(&kernel.getBody().front());
   if (scalars.empty())
     for (auto [i, greatest] : llvm::enumerate(most))
-      scalars.push_back(builder.create<pto::KernelSizeOp>(kernel.getLoc(), builder.getIndexType(), i,
-                                                          cast<AffineConstantExpr>(greatest).getValue()));
+      scalars.push_back(builder.create<pto::KernelSizeOp>(kernel.getLoc(), builder.getIndexType(), i, greatest));
   builder.setInsertionPointAfterValue(scalars.back());
   auto symbol = dyn_cast<AffineSymbolExpr>(size);
   value =

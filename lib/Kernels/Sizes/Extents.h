@@ -21,7 +21,7 @@ public:
 
 private:
   mlir::func::FuncOp kernel;
-  llvm::SmallVector<mlir::AffineExpr> most; ///< of the launch's scalars
+  llvm::SmallVector<int64_t> most; ///< of the launch's scalars
   llvm::SmallVector<mlir::Value> scalars;
   llvm::DenseMap<mlir::AffineExpr, mlir::Value> made;
 };

@@ -26,6 +26,13 @@ AffineExpr product(ArrayRef<AffineExpr> sizes, MLIRContext *context) {
   return symbols * coefficient;
 }
 
+int64_t valueOf(AffineExpr size, ArrayRef<int64_t> symbols) {
+  SmallVector<AffineExpr> values;
+  for (int64_t value : symbols)
+    values.push_back(getAffineConstantExpr(value, size.getContext()));
+  return cast<AffineConstantExpr>(size.replaceSymbols(values)).getValue();
+}
+
 bool isLeading(ArrayRef<AffineExpr> sizes) {
   bool constants = false;
   for (AffineExpr size : sizes) {
@@ -77,12 +84,9 @@ std::optional<Sizes> splitProduct(AffineExpr size, ArrayRef<int64_t> shape, Arra
     for (int64_t extent : shape)
       sizes.push_back(getAffineConstantExpr(extent, size.getContext()));
     for (auto [i, symbols] : llvm::enumerate(outermost)) {
-      SmallVector<AffineExpr> most;
-      for (int64_t value : greatest)
-        most.push_back(getAffineConstantExpr(value, size.getContext()));
       if (i >= dims.size())
         return;
-      int64_t unit = cast<AffineConstantExpr>(symbols.replaceSymbols(most)).getValue();
+      int64_t unit = valueOf(symbols, greatest);
       if (shape[dims[i]] % unit != 0)
         return;
       sizes[dims[i]] = symbols * (shape[dims[i]] / unit);

@@ -29,6 +29,9 @@ Factored factor(mlir::AffineExpr expr);
 /// The product, as one coefficient times symbols in the order of the factors.
 mlir::AffineExpr product(llvm::ArrayRef<mlir::AffineExpr> sizes, mlir::MLIRContext *context);
 
+/// The extent where the symbols have these values.
+int64_t valueOf(mlir::AffineExpr size, llvm::ArrayRef<int64_t> symbols);
+
 /// The static shape of `type` as sizes.
 Sizes constantSizes(mlir::RankedTensorType type);
 bool areConstant(llvm::ArrayRef<mlir::AffineExpr> sizes);

@@ -17,8 +17,7 @@ namespace {
 constexpr int64_t kMostRows = 64; ///< of a piece, so that short tensors are shared, too
 
 std::string refusalOf(Operation *op) {
-  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
-  unsigned bits = isStoredIn32Bits(element) ? 32 : element.getIntOrFloatBitWidth();
+  unsigned bits = storedBits(getElementTypeOrSelf(op->getOperand(0).getType()));
   return bits == 16 || bits == 32 ? "" : "elements of 16 and 32 bits can be copied";
 }
 
@@ -31,6 +30,7 @@ void flatten(Matrix &matrix) { matrix.cols *= matrix.rows, matrix.rows = 1; }
 class RepeatRows final : public Template {
 public:
   std::string refusal(Operation *op, const pto::Target &) const override { return refusalOf(op); }
+  bool takesEachSize() const override { return true; }
 
   void build(KernelEmitter &e, ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
              ArrayRef<unsigned> results) const override {
@@ -40,12 +40,12 @@ public:
     int64_t bytes = pto::getElementBits(in.element) / 8, most = mostBytes(e);
     // Rows of a constant length that fit; else the elements follow each other.
     bool byRow = isa<AffineConstantExpr>(e.sizes[arguments[0]].back()) && roundUp(in.cols * bytes, int64_t(32)) <= most;
-    Ix outer = e.extent(results[0], 0, 1), whole = e.extent(arguments[0], 0, byRow ? rank - 1 : rank);
+    Ix outer = e.extentOf(results[0], 0, 1), whole = e.extentOf(arguments[0], 0, byRow ? rank - 1 : rank);
     if (!byRow)
       flatten(in), flatten(out);
     int64_t row = roundUp(in.cols * bytes, int64_t(32));
     int64_t step = byRow ? std::clamp<int64_t>(most / row, 1, kMostRows) : most / bytes / kBlock * kBlock;
-    Ix pieces = e.div(e.add(whole, e.constant(step - 1)), step), zero = e.constant(0), one = e.constant(1);
+    Ix pieces = e.ceilDiv(whole, step), zero = e.constant(0), one = e.constant(1);
     e.share(e.mul(outer, pieces), [&](Ix number) {
       Ix first = e.mul(e.rem(number, pieces), step), count = e.extent(first, step, whole);
       Ix target = e.add(e.mul(e.div(number, pieces), whole), first);
@@ -64,6 +64,7 @@ public:
 class TakeRows final : public Template {
 public:
   std::string refusal(Operation *op, const pto::Target &) const override { return refusalOf(op); }
+  bool takesEachSize() const override { return true; }
 
   void build(KernelEmitter &e, ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
              ArrayRef<unsigned> results) const override {
@@ -71,12 +72,12 @@ public:
     Matrix in = asRows(op.getInput().getType(), arguments[0]), out = asRows(op.getType(), results[0]);
     int64_t width = in.cols, whole = op.getCount() * width;
     int64_t step = std::min(roundUp(whole, kBlock), mostBytes(e) / (pto::getElementBits(in.element) / 8));
-    Ix rows = e.extent(arguments[0], 1, 2), outer = e.extent(arguments[0], 0, 1), zero = e.constant(0);
+    Ix rows = e.extentOf(arguments[0], 1, 2), outer = e.extentOf(arguments[0], 0, 1), zero = e.constant(0);
     flatten(in), flatten(out);
     int64_t pieces = ceilDiv(whole, step);
     e.share(e.mul(outer, pieces), [&](Ix number) {
       Ix batch = e.div(number, pieces), first = e.mul(e.rem(number, pieces), step), one = e.constant(1);
-      Ix count = e.Emitter::extent(first, step, whole);
+      Ix count = e.extent(first, step, whole);
       Ix source = e.add(e.mul(e.add(e.mul(batch, rows), e.constant(op.getFirst())), width), first);
       Value tile = e.valid(e.vec(1, step, in.element), one, count);
       e.load(e.part(in, zero, source, one, count), tile);

@@ -22,7 +22,7 @@ int64_t dataBytes(const pto::Target &target) { return target.tileBytes / 2; }
 /// See Template::refusal.
 std::string refusalOf(RankedTensorType data, const pto::Target &target) {
   Type element = data.getElementType();
-  unsigned bits = isStoredIn32Bits(element) ? 32 : element.getIntOrFloatBitWidth();
+  unsigned bits = storedBits(element);
   if (bits != 16 && bits != 32)
     return "elements of 16 and 32 bits can be gathered";
   int64_t bytes = data.getShape().back() * (bits / 8);

@@ -35,29 +35,19 @@ struct Reduction {
     double infinity = std::numeric_limits<double>::infinity();
     return adds() ? 0 : kind == "max" ? -infinity : infinity;
   }
-  void combine(Value x, Value y, Value to) {
+  /// The op of the kind, of three that take the same operands.
+  template <typename Sum, typename Max, typename Min, typename... Operands> void create(Operands... operands) {
     if (adds())
-      e.b.create<pto::TAddOp>(e.loc, x, y, to);
+      e.b.create<Sum>(e.loc, operands...);
     else if (kind == "max")
-      e.b.create<pto::TMaxOp>(e.loc, x, y, to);
+      e.b.create<Max>(e.loc, operands...);
     else
-      e.b.create<pto::TMinOp>(e.loc, x, y, to);
+      e.b.create<Min>(e.loc, operands...);
   }
-  void columns(Value from, Value to) {
-    if (adds())
-      e.b.create<pto::TColSumOp>(e.loc, from, to);
-    else if (kind == "max")
-      e.b.create<pto::TColMaxOp>(e.loc, from, to);
-    else
-      e.b.create<pto::TColMinOp>(e.loc, from, to);
-  }
+  void combine(Value x, Value y, Value to) { create<pto::TAddOp, pto::TMaxOp, pto::TMinOp>(x, y, to); }
+  void columns(Value from, Value to) { create<pto::TColSumOp, pto::TColMaxOp, pto::TColMinOp>(from, to); }
   void row(Value from, Value scratch, Value to) {
-    if (adds())
-      e.b.create<pto::TRowSumOp>(e.loc, from, scratch, to);
-    else if (kind == "max")
-      e.b.create<pto::TRowMaxOp>(e.loc, from, scratch, to);
-    else
-      e.b.create<pto::TRowMinOp>(e.loc, from, scratch, to);
+    create<pto::TRowSumOp, pto::TRowMaxOp, pto::TRowMinOp>(from, scratch, to);
   }
 
   /// Part of the input as f32: a tile of `height` by `width` of which `validRows` by `validColumns` are there.
@@ -92,11 +82,11 @@ struct Reduction {
     int64_t width = std::min(kWidth, roundUp(in.cols, kBlock)), pieces = ceilDiv(in.cols, width);
     e.share(e.mul(outer, pieces), [&](Ix number) {
       Ix batch = e.div(number, pieces), column = e.mul(e.rem(number, pieces), width);
-      Ix count = e.Emitter::extent(column, width, in.cols), one = e.constant(1);
+      Ix count = e.extent(column, width, in.cols), one = e.constant(1);
       Value sums = e.vec(1, width, e.b.getF32Type());
       e.fill(sums, neutral());
-      e.loop(e.div(e.add(rows, e.constant(kRows - 1)), kRows), 1, [&](Ix trip) {
-        Ix first = e.mul(trip, kRows), height = e.Emitter::extent(first, kRows, rows);
+      e.loop(e.ceilDiv(rows, kRows), 1, [&](Ix trip) {
+        Ix first = e.mul(trip, kRows), height = e.extent(first, kRows, rows);
         Value tile = read(e.add(e.mul(batch, rows), first), column, kRows, width, height, count);
         Value part = e.valid(e.vec(1, width, e.b.getF32Type()), one, count);
         columns(tile, part);
@@ -112,8 +102,8 @@ struct Reduction {
       Ix zero = e.constant(0), one = e.constant(1);
       Value sums = e.vec(1, kElements, e.b.getF32Type());
       e.fill(sums, neutral());
-      e.loop(e.div(e.add(rows, e.constant(kElements - 1)), kElements), 1, [&](Ix trip) {
-        Ix first = e.mul(trip, kElements), count = e.Emitter::extent(first, kElements, rows);
+      e.loop(e.ceilDiv(rows, kElements), 1, [&](Ix trip) {
+        Ix first = e.mul(trip, kElements), count = e.extent(first, kElements, rows);
         Value tile = read(zero, e.add(e.mul(batch, rows), first), 1, kElements, one, count);
         combine(e.valid(sums, one, count), tile, e.valid(sums, one, count));
       });
@@ -132,13 +122,14 @@ public:
     Type element = getElementTypeOrSelf(op->getOperand(0).getType());
     return element.isF32() || element.isF16() || element.isBF16() ? "" : "rows of f32, f16 and bf16 can be reduced";
   }
+  bool takesEachSize() const override { return true; }
 
   void build(KernelEmitter &e, ArrayRef<Operation *> ops, ArrayRef<unsigned> arguments,
              ArrayRef<unsigned> results) const override {
     auto op = cast<top::ReduceRowsOp>(ops.front());
     Reduction reduction{e, op.getKind(), asRows(op.getInput().getType(), arguments[0]),
-                        asRows(op.getType(), results[0]), e.extent(arguments[0], 1, 2)};
-    Ix outer = e.extent(arguments[0], 0, 1);
+                        asRows(op.getType(), results[0]), e.extentOf(arguments[0], 1, 2)};
+    Ix outer = e.extentOf(arguments[0], 0, 1);
     if (reduction.in.cols == 1)
       reduction.oneColumn(outer);
     else

@@ -24,6 +24,8 @@ const Template *templateOf(Operation *op) {
 
 bool hasTemplate(Operation *op) { return templateOf(op); }
 
+bool takesEachSize(Operation *op) { return hasTemplate(op) && templateOf(op)->takesEachSize(); }
+
 std::string refusal(Operation *op, const pto::Target &target) { return templateOf(op)->refusal(op, target); }
 
 std::string refusalByAll(Operation *op) {
@@ -48,6 +50,8 @@ bool isStoredIn32Bits(Type element) {
   return element.isInteger(1) || element.isInteger(8) || element.isInteger(64);
 }
 
+unsigned storedBits(Type element) { return isStoredIn32Bits(element) ? 32 : element.getIntOrFloatBitWidth(); }
+
 Matrix asRows(Type tensor, unsigned number) {
   auto type = cast<RankedTensorType>(tensor);
   Matrix matrix;
@@ -62,7 +66,7 @@ KernelEmitter::KernelEmitter(func::FuncOp func, int64_t blocks) : Emitter(func) 
 
 int64_t KernelEmitter::coreCount() const { return (cores ? cores : arch.blocks) * arch.vectorCores; }
 
-Ix KernelEmitter::extent(unsigned argument, unsigned first, unsigned end) {
+Ix KernelEmitter::extentOf(unsigned argument, unsigned first, unsigned end) {
   return size(kernels::product(ArrayRef(sizes[argument]).slice(first, end - first), context()));
 }
 

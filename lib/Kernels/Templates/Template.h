@@ -26,8 +26,7 @@ public:
   void share(int64_t count, Body body) { share(constant(count), body); }
   void share(Ix count, Body body);
   /// The product of dimensions [first, end) of an argument, as there are in this launch.
-  Ix extent(unsigned argument, unsigned first, unsigned end);
-  using Emitter::extent;
+  Ix extentOf(unsigned argument, unsigned first, unsigned end);
   /// About how many vector cores share the pieces; results must not depend on it.
   int64_t coreCount() const;
 
@@ -55,6 +54,8 @@ public:
   virtual ~Template() = default;
   /// See templates::refusal.
   virtual std::string refusal(mlir::Operation *op, const pto::Target &target) const = 0;
+  /// See templates::takesEachSize.
+  virtual bool takesEachSize() const { return false; }
   /// Emits the computation of `ops`, which share a kernel. Arguments of the function are the operands in order, then a
   /// result for each op: `arguments` numbers the operands, `results` the results.
   virtual void build(KernelEmitter &e, llvm::ArrayRef<mlir::Operation *> ops, llvm::ArrayRef<unsigned> arguments,
@@ -74,6 +75,8 @@ const Template &reduceRowsTemplate();
 
 /// Whether top-storage-types stores the type as i32: booleans, 64-bit, 8-bit and unsigned integers.
 bool isStoredIn32Bits(mlir::Type element);
+/// Bits of an element in the memory of a net.
+unsigned storedBits(mlir::Type element);
 
 /// A tensor, seen as rows of its innermost dimension, as argument `number` of a kernel.
 Matrix asRows(mlir::Type tensor, unsigned number);

@@ -5,7 +5,7 @@ import ast
 from pypto.jit import arguments
 from pypto.jit.arguments import Buffer
 from pypto.language.parser.diagnostics import ParserError, ParserTypeError, UnsupportedFeatureError
-from pypto.language.parser.function_parser import FunctionParser
+from pypto.language.parser.function_parser import FunctionParser, statements
 from pypto.language.typing import DynVar
 from pypto.pypto_core import ir
 
@@ -181,16 +181,8 @@ class JitParser(FunctionParser):
 
     def check_kernel(self, body):
         """Statements that the lowering of a kernel does not know, with their place."""
-        stack = [body]
-        while stack:
-            each = stack.pop()
-            if isinstance(each, ir.SeqStmts):
-                stack.extend(each.stmts)
-            elif isinstance(each, ir.IfStmt):
-                stack.extend(arm for arm in (each.then_body, each.else_body) if arm is not None)
-            elif isinstance(each, (ir.ForStmt, ir.WhileStmt)):
-                stack.append(each.body)
-            elif isinstance(each, (ir.BreakStmt, ir.ContinueStmt)):
+        for each in statements(body):
+            if isinstance(each, (ir.BreakStmt, ir.ContinueStmt)):
                 hint = "keep the exit in the condition of a while"
                 self.refuse(UnsupportedFeatureError, "break and continue are not supported yet", each, hint)
             elif isinstance(each, ir.ScopeStmt):

@@ -72,21 +72,13 @@ int64_t partsOf(int64_t images, int64_t rows, int64_t columns, const cost::Price
 
 /// Rows known at run time between outer and inner dimensions that are reduced by a template.
 template <typename TopOp> LogicalResult lowerOverSize(TopOp op, PatternRewriter &rewriter) {
-  auto type = cast<RankedTensorType>(op.getInput().getType());
-  ArrayRef<int64_t> axes = op.getAxes(), shape = type.getShape();
+  ArrayRef<int64_t> axes = op.getAxes();
   if (axes.empty() || axes.back() - axes.front() + 1 != int64_t(axes.size()))
     return op.emitOpError("reduces over a size that is known at run time, and over a dimension apart from it");
-  auto product = [](ArrayRef<int64_t> sizes) {
-    return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
-  };
   Location inner = innerLoc(op.getLoc());
-  size_t first = axes.front(), end = axes.back() + 1;
-  int64_t rows[] = {product(shape.take_front(first)), product(shape.slice(first, end - first)),
-                    product(shape.drop_front(end))};
-  Value whole = reshape(rewriter, inner, op.getInput(), rows);
   StringRef kind = isMax<TopOp> ? "max" : isMin<TopOp> ? "min" : isMean<TopOp> ? "mean" : "sum";
   auto reduced = rewriter.create<top::ReduceRowsOp>(
-      op.getLoc(), RankedTensorType::get({rows[0], rows[2]}, type.getElementType()), whole, kind);
+      op.getLoc(), joinAround(rewriter, inner, op.getInput(), axes.front(), axes.back() + 1), kind);
   rewriter.replaceOp(op, reshape(rewriter, inner, reduced, op.getType().getShape()));
   return success();
 }

@@ -17,10 +17,8 @@ LogicalResult lowerOverSize(top::SliceOp op, PatternRewriter &rewriter) {
   unsigned dim = 0;
   while (from[dim] == to[dim])
     ++dim;
-  auto product = [](ArrayRef<int64_t> shape) { return ShapedType::getNumElements(shape); };
-  int64_t rows[] = {product(from.take_front(dim)), from[dim], product(from.drop_front(dim + 1))};
   Location inner = innerLoc(op.getLoc());
-  Value taken = rewriter.create<top::TakeRowsOp>(op.getLoc(), reshape(rewriter, inner, op.getInput(), rows),
+  Value taken = rewriter.create<top::TakeRowsOp>(op.getLoc(), joinAround(rewriter, inner, op.getInput(), dim, dim + 1),
                                                  op.getStarts()[dim], to[dim]);
   rewriter.replaceOp(op, reshape(rewriter, inner, taken, to));
   return success();

@@ -14,6 +14,21 @@ from pypto.pypto_core import ir
 _IN, _OUT, _INOUT = ir.ParamDirection.In, ir.ParamDirection.Out, ir.ParamDirection.InOut
 
 
+def statements(body):
+    """Each statement of a body that has no other statements, and each that has, before those."""
+    stack = [body]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, ir.SeqStmts):
+            stack.extend(each.stmts)
+            continue
+        yield each
+        if isinstance(each, ir.IfStmt):
+            stack.extend(arm for arm in (each.then_body, each.else_body) if arm is not None)
+        elif isinstance(each, (ir.ForStmt, ir.WhileStmt, ir.ScopeStmt)):
+            stack.append(each.body)
+
+
 class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, Scopes):
     """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
     a running program's, not a text's."""
@@ -123,21 +138,12 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
 
     def uses(self, node, written, read):
         """Tensors that calls below `node` write and read; results of stores count as what they were stored to."""
-        stack = [node]
-        while stack:
-            each = stack.pop()
-            if isinstance(each, ir.SeqStmts):
-                stack.extend(each.stmts)
-            elif isinstance(each, ir.IfStmt):
-                stack.extend(arm for arm in (each.then_body, each.else_body) if arm is not None)
-            elif isinstance(each, (ir.ForStmt, ir.WhileStmt)):
+        for each in statements(node):
+            if isinstance(each, (ir.ForStmt, ir.WhileStmt)):
                 for arg, result in zip(each.iter_args, each.return_vars, strict=True):
                     root = self.roots.get(arg.initValue, arg.initValue)
                     if isinstance(root, ir.Var):
                         self.roots[arg] = self.roots[result] = root
-                stack.append(each.body)
-            elif isinstance(each, ir.ScopeStmt):
-                stack.append(each.body)
             elif isinstance(each, (ir.AssignStmt, ir.EvalStmt)):
                 call = each.value if isinstance(each, ir.AssignStmt) else each.expr
                 if isinstance(call, ir.Call):
