@@ -18,13 +18,27 @@ AttentionPart::AttentionPart(func::FuncOp func, const Attention &attention, cons
     heads = e.mul(e.size(a.batches), a.headsOfBatch);
   queries = a.queries ? e.size(a.queries) : e.constant(a.problem.queries);
   keys = a.keys ? e.size(a.keys) : e.constant(a.problem.keys);
-  unitsOfHead = e.ceilDiv(queries, t.rows);
+  chooseUnits();
   if (cores != 1)
     block =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockIdxOp>(e.loc)).getResult();
   if (cores == 0)
     blocks =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetBlockNumOp>(e.loc)).getResult();
+}
+
+void AttentionPart::chooseUnits() {
+  unitRows = e.constant(t.rows), chunk = e.constant(t.chunk);
+  // Where units of that size leave blocks without one, smaller ones.
+  for (int64_t parts : {2, 4}) {
+    int64_t rows = ceilDiv(t.rows, parts), shares = e.arch.vectorCores * kHalves;
+    if (!a.queries || e.cores < 2)
+      break;
+    Ix units = e.mul(heads, e.ceilDiv(queries, rows));
+    unitRows = e.ifAtMost(units, e.cores, e.constant(rows), unitRows);
+    chunk = e.ifAtMost(units, e.cores, e.constant(ceilDiv(rows, shares)), chunk);
+  }
+  unitsOfHead = e.ceilDiv(queries, unitRows);
 }
 
 void AttentionPart::setKeys(Unit &unit) {
@@ -56,8 +70,8 @@ AttentionPart::Unit AttentionPart::unitAt(Ix index, Ix exists) {
   unit.turn = e.rem(e.div(index, blocks), 2);
   Ix number = unitOf(index);
   unit.head = e.div(number, unitsOfHead);
-  unit.row = e.mul(e.rem(number, unitsOfHead), t.rows);
-  unit.rows = e.extent(unit.row, t.rows, queries);
+  unit.row = e.mul(e.rem(number, unitsOfHead), unitRows);
+  unit.rows = e.extent(unit.row, unitRows, queries);
   setKeys(unit);
   unit.firstTile = e.mul(unit.firstTile, exists);
   unit.endTile = e.mul(unit.endTile, exists);
@@ -91,7 +105,8 @@ void AttentionPart::forUnits() {
   Ix index = loop.getInductionVar(), last = e.sub(index, blocks);
   Unit unit = unitAt(index, atLeastOne(e.sub(units, index))), before = unitAt(last, atLeastOne(e.add(last, one)));
   before.turn = e.sub(one, unit.turn);
-  Ix lead = e.constant(kAhead);
+  int64_t most = t.tiles(a.problem);
+  Ix lead = e.constant(std::min(kAhead, most));
   u = unit;
   unlessZero(u.exists, false, [&] { begin(); });
   e.loop(zero, lead, [&](Ix step) {
@@ -107,6 +122,9 @@ void AttentionPart::forUnits() {
   });
   u = before;
   unlessZero(u.exists, false, [&] { finish(); });
+  // A loop that never runs would take event ids from the one that does.
+  if (most <= kAhead)
+    return;
   u = unit;
   e.loop(e.add(u.firstTile, lead), u.endTile, [&](Ix tile) {
     enterLoop(true);

@@ -3,7 +3,7 @@
 // Both kinds of core go through the same units and tiles of a block:
 //
 //   for (unit of rows of Q, and once more)
-//     for (s = 0 .. 2)  ahead(tile s), behind(the last three of the unit before)
+//     for (s = 0 .. 2)  ahead(tile s), behind(the last three of the unit before); fewer where no unit has three
 //     finish(the unit before)
 //     for (s = 3 ..)    ahead(tile s), behind(tile s - 3)
 //
@@ -68,6 +68,7 @@ protected:
   const AttentionTiling &t;
   const Rings &rings;
   Ix block; ///< number of this block
+  Ix chunk; ///< rows of a half of a vector core's share of a unit
   struct Unit {
     Ix exists;             ///< 0 or 1: a block may have no further unit
     Ix turn;               ///< 0 and 1 in turn
@@ -77,12 +78,14 @@ protected:
   } u;
 
 private:
+  void chooseUnits();
   Unit unitAt(Ix index, Ix exists);
   Ix countUnits();
   void setKeys(Unit &unit);
   Ix blocks;        ///< of the launch
   Ix heads;         ///< of Q, in all batches
   Ix queries, keys; ///< of a head
+  Ix unitRows;      ///< rows of a unit, the last one of a head may have fewer
   Ix unitsOfHead;
 };
 

@@ -32,7 +32,7 @@ public:
     Ix lane =
         e.b.create<arith::IndexCastOp>(e.loc, e.b.getIndexType(), e.b.create<pto::GetSubBlockIdxOp>(e.loc)).getResult();
     for (int64_t half = 0; half < kHalves; ++half)
-      local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), t.chunk);
+      local[half] = e.mul(e.add(e.mul(lane, kHalves), e.constant(half)), chunk);
     fill(output, 0);
     forUnits();
     e.b.create<func::ReturnOp>(e.loc);
@@ -84,7 +84,7 @@ private:
     for (int64_t half = 0; half < kHalves; ++half)
       count[half] = !a.queries && p.queries % t.rows == 0 && t.rows == shares * t.chunk
                         ? e.constant(t.chunk)
-                        : e.max(e.min(e.constant(t.chunk), e.sub(u.rows, local[half])), e.constant(0));
+                        : e.max(e.min(chunk, e.sub(u.rows, local[half])), e.constant(0));
   }
 
   /// The statistics before the first tile: those of the sink, or of nothing.
