@@ -33,13 +33,16 @@ RANGES = {"batch": (1, 8, 1), "length": (1, 512, 1)}
 
 
 def convert(model: Path, target: Path, quantize: str, sizes: dict, ranges: dict) -> float:
-    """Seconds that it took."""
-    begin = time.perf_counter()
-    summary = compiler.transform(str(model), "m", None, [], f"{target}.mlir", "", 8, sizes, ranges)
-    if sorted(summary["bounded"]) != sorted(ranges):
-        raise SystemExit(f"{model.name}: {summary['remarks']}")
-    compiler.deploy(f"{target}.mlir", str(target), quantize, "a3", 24, False)
-    return time.perf_counter() - begin
+    """Seconds that it took, the least of three times: the first one in a process loads the libraries and the model."""
+    seconds = []
+    for _ in range(3):
+        begin = time.perf_counter()
+        summary = compiler.transform(str(model), "m", None, [], f"{target}.mlir", "", 8, sizes, ranges)
+        if sorted(summary["bounded"]) != sorted(ranges):
+            raise SystemExit(f"{model.name}: {summary['remarks']}")
+        compiler.deploy(f"{target}.mlir", str(target), quantize, "a3", 24, False)
+        seconds.append(time.perf_counter() - begin)
+    return min(seconds)
 
 
 def feed(batch: int, length: int) -> dict[str, np.ndarray]:

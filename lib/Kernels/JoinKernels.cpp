@@ -41,6 +41,9 @@ using vector_kernels::Panels;
 
 /// Slots of a block: one is filled while the other is worked on.
 constexpr int64_t kSlots = 2;
+/// What a tile costs beside its elements, in starts of its instructions: the way from core to core comes on top. Chosen
+/// by benchmarks/sizes.py.
+constexpr double kTileAlone = 1.5;
 
 /// A way in which the cube kernel makes its result.
 struct Producer {
@@ -205,14 +208,28 @@ private:
     unsigned others = vectorKernel.getNumArguments() - 1;
     for (unsigned i = 1; i <= others; ++i)
       steps.push_back(b.getDenseI64ArrayAttr(panels.steps(i)));
-    kernel->setAttr(
-        cube::kHandoverAttr,
-        b.getDictionaryAttr(
-            {b.getNamedAttr("panels", b.getArrayAttr(names)), b.getNamedAttr("rows", b.getDenseI64ArrayAttr(rowsOf)),
-             b.getNamedAttr("columns", b.getDenseI64ArrayAttr(columnsOf)),
-             b.getNamedAttr("steps", b.getArrayAttr(steps)), b.getNamedAttr("slots", b.getI64IntegerAttr(kSlots)),
-             b.getNamedAttr("inputs", b.getI64IntegerAttr(others - vectorKernel.getNumResults()))}));
+    SmallVector<NamedAttribute> handover = {
+        b.getNamedAttr("panels", b.getArrayAttr(names)),
+        b.getNamedAttr("rows", b.getDenseI64ArrayAttr(rowsOf)),
+        b.getNamedAttr("columns", b.getDenseI64ArrayAttr(columnsOf)),
+        b.getNamedAttr("steps", b.getArrayAttr(steps)),
+        b.getNamedAttr("slots", b.getI64IntegerAttr(kSlots)),
+        b.getNamedAttr("inputs", b.getI64IntegerAttr(others - vectorKernel.getNumResults()))};
+    if (producer.contraction.rowsPerSize)
+      handover.push_back(b.getNamedAttr("few", cube::fewRowsAttr(&getContext(), fewRows(producer, panels))));
+    kernel->setAttr(cube::kHandoverAttr, b.getDictionaryAttr(handover));
     return symbol;
+  }
+
+  /// Blocks for fewer rows than there may be.
+  std::vector<cube::FewRows> fewRows(const Producer &producer, const Panels &panels) {
+    const pto::Target &target = pto::targetOf(getOperation());
+    const cube::CubeProblem &p = producer.contraction.problem;
+    const cube::TileShapes &shapes = producer.shapes;
+    auto tile = double(shapes.rows[0] * shapes.columns[0]);
+    double one = vectorCycles(panels, 0, 1), whole = vectorCycles(panels, tile / double(target.vectorCores), 1);
+    cube::Follower follower{kTileAlone * one, (whole - one) / tile};
+    return cube::chooseFewRows(p, *cube::cubeLimits(target.name), producer.tiling, &follower);
   }
 
   /// One launch for both: the inputs of the cube kernel, the other ones of the vector kernel, the slots, the outputs.

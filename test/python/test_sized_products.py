@@ -1,4 +1,4 @@
-"""Products whose rows are known at run time: few rows are shared among the cores in smaller blocks, with the same bits."""
+"""Products whose rows are known at run time: the cores share few rows in smaller blocks, with the same bits."""
 
 import numpy as np
 import onnxruntime as ort
@@ -28,8 +28,9 @@ def test_rows_of_a_fixed_size(tmp_path, seed, cores, quantize, tolerance, mode):
     convert(tmp_path / "m.onnx", tmp_path / "most.pmodel", quantize, cores, sizes={"rows": [most]})
     convert(tmp_path / "m.onnx", tmp_path / "all.pmodel", quantize, cores, ranges={"rows": (1, most, 1)})
     session, fixed = (InferenceSession(str(tmp_path / f"{name}.pmodel"), mode=mode) for name in ("all", "most"))
-    expected, (bits,) = ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"x": whole})[0], fixed.run(
-        None, {"x": whole}
+    expected, (bits,) = (
+        ort.InferenceSession(str(tmp_path / "m.onnx")).run(None, {"x": whole})[0],
+        fixed.run(None, {"x": whole}),
     )
     for rows in (most, 1, 16, 17, 128, int(rng.integers(1, most)), int(rng.integers(1, most))):
         (ours,) = session.run(None, {"x": whole[:rows]})

@@ -126,6 +126,41 @@ CubeProblem matmul(int64_t m, int64_t n, int64_t k, int64_t outer = 1) {
   return p;
 }
 
+TEST(CubeTiling, FewRowsTakeSmallerBlocksOfTheSameTiles) {
+  for (int64_t n : {17, 384, 1536, 3072})
+    for (int64_t k : {64, 384, 1536})
+      for (bool follows : {false, true}) {
+        CubeProblem p = matmul(4096, n, k);
+        p.inBytes = p.outBytes = 2, p.cores = 24;
+        auto t = chooseCubeTiling(p, a3);
+        ASSERT_TRUE(t);
+        const Follower follower{400, 0.01};
+        std::vector<FewRows> few = chooseFewRows(p, a3, *t, follows ? &follower : nullptr);
+        EXPECT_TRUE(follows || !few.empty());
+        int64_t before = 0;
+        for (const FewRows &blocks : few) {
+          EXPECT_GT(blocks.rows, before);
+          before = blocks.rows;
+          EXPECT_LE(blocks.blockM, t->blockM);
+          EXPECT_LE(blocks.blockN, t->blockN);
+          if (follows)
+            EXPECT_EQ(blocks.blockN, t->blockN);
+          EXPECT_GE(blocks.gridM, 1);
+          EXPECT_LE(blocks.gridM, p.cores);
+        }
+        EXPECT_LT(before, p.m);
+        // With few rows no fewer cores have work than with the blocks of all rows.
+        for (const FewRows &blocks : few)
+          EXPECT_GE(ceilDiv(blocks.rows, blocks.blockM) * ceilDiv(n, blocks.blockN),
+                    ceilDiv(blocks.rows, t->blockM) * ceilDiv(n, t->blockN));
+      }
+}
+
+TEST(CubeTiling, OneCoreSharesNothing) {
+  CubeProblem p = matmul(4096, 384, 384);
+  EXPECT_TRUE(chooseFewRows(p, a3, *chooseCubeTiling(p, a3), nullptr).empty());
+}
+
 /// A square image, padded so that only the stride reduces its size.
 CubeProblem convolution(int64_t size, int64_t channels, int64_t features, int64_t kernel, int64_t stride, int64_t pad) {
   ConvImage image;

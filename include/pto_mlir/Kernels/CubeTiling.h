@@ -87,6 +87,13 @@ struct CoreGrid {
   int64_t size() const { return outer * n * m; }
 };
 
+/// Blocks for fewer rows than the tiling was chosen for, where the rows are known at run time.
+struct FewRows {
+  int64_t rows; ///< up to which
+  int64_t blockM, blockN;
+  int64_t gridM; ///< cores along the rows at most
+};
+
 /// The sizes of one kernel. All base sizes are multiples of the fractal.
 struct CubeTiling {
   int64_t baseM, baseN, baseK; ///< tile of one tmatmul
@@ -103,6 +110,7 @@ struct CubeTiling {
   SlabAxis slabH, slabW;       ///< the axes of such a slab
   CoreGrid grid;               ///< cores used; at most CubeProblem::cores
   double cycles;               ///< estimated cycles, the objective of the choice
+  std::vector<FewRows> few;    ///< where rows are known at run time (chooseFewRows)
 };
 
 /// Numbers of blocks, tiles and panels of a kernel.
@@ -147,6 +155,17 @@ constexpr size_t kFinalists = 4;
 /// That tiling first, then others that cut K alike, the best by their estimates, `most` in all; for whoever can look
 /// closer. Empty when not even the smallest tile fits.
 std::vector<CubeTiling> rankCubeTilings(const CubeProblem &problem, const CubeLimits &limits, size_t most);
+
+/// What the vector cores take that follow a cube core, in cycles of its block.
+struct Follower {
+  double perTile, perElement;
+};
+
+/// Blocks for a product of any number of rows up to `problem.m`, without an image or patches, by rows upward: smaller
+/// ones than `tiling` has, with which more cores have work, in tiles and panels of the same size. More rows take the
+/// blocks of `tiling`. Blocks that are followed keep their columns: each width needs vector code of its own.
+std::vector<FewRows> chooseFewRows(const CubeProblem &problem, const CubeLimits &limits, const CubeTiling &tiling,
+                                   const Follower *follower);
 
 } // namespace pto_mlir::cube
 

@@ -63,8 +63,8 @@ private:
     // Shares for all cube cores of a chip when the launch is not known: fewer blocks then take several each.
     const pto::Target &arch = pto::targetOf(kernel);
     contraction->problem.cores = numCores ? numCores.getValue() : arch.blocks;
-    std::vector<cube::CubeTiling> tilings =
-        cube::rankCubeTilings(contraction->problem, *cube::cubeLimits(arch.name), cube::kFinalists);
+    cube::CubeLimits limits = *cube::cubeLimits(arch.name);
+    std::vector<cube::CubeTiling> tilings = cube::rankCubeTilings(contraction->problem, limits, cube::kFinalists);
     if (tilings.empty())
       return kernel.emitOpError("has a window that does not fit the core's memories even for one "
                                 "output and one block of channels");
@@ -73,7 +73,9 @@ private:
       return failure();
     if (kernel->hasAttr(cube::kHandoverAttr))
       return buildJoined(kernel, *contraction, cube::joinedTiling(kernel, *contraction, tilings));
-    const cube::CubeTiling &tiling = bestOf(kernel, *contraction, tilings);
+    cube::CubeTiling tiling = bestOf(kernel, *contraction, tilings);
+    if (contraction->rowsPerSize)
+      tiling.few = cube::chooseFewRows(contraction->problem, limits, tiling, /*follower=*/nullptr);
     if (contraction->packFilter &&
         failed(onLaunches(kernel, [&](top::LaunchOp launch) { return packer.pack(launch, *contraction); })))
       return failure();

@@ -107,6 +107,19 @@ Ix Emitter::extent(Ix start, int64_t block, Ix total) {
   return min(constant(block), sub(total, start));
 }
 
+Ix Emitter::extent(Ix start, Ix block, Ix total) {
+  if (auto number = known(block))
+    return extent(start, *number, total);
+  return min(block, sub(total, start));
+}
+
+Ix Emitter::ifAtMost(Ix x, int64_t most, Ix then, Ix otherwise) {
+  if (then == otherwise)
+    return then;
+  Value isFew = b.create<arith::CmpIOp>(loc, arith::CmpIPredicate::sle, value(x), value(constant(most)));
+  return b.create<arith::SelectOp>(loc, isFew, value(then), value(otherwise)).getResult();
+}
+
 Ix Emitter::kernelSize(unsigned number) {
   auto greatest = func->getAttrOfType<DenseI64ArrayAttr>(pto::kGreatestSizesAttr);
   return b.create<pto::KernelSizeOp>(loc, b.getIndexType(), number, greatest[number]).getResult();

@@ -39,6 +39,7 @@ public:
   Ix rem(Ix x, int64_t y);
   /// How many blocks of `y` hold `x`.
   Ix ceilDiv(Ix x, int64_t y) { return div(add(x, constant(y - 1)), y); }
+  Ix ceilDiv(Ix x, Ix y) { return div(sub(add(x, y), constant(1)), y); }
   Ix div(Ix x, Ix y);
   Ix rem(Ix x, Ix y);
   Ix min(Ix x, Ix y);
@@ -47,6 +48,9 @@ public:
   /// a constant when `block` divides `total`.
   Ix extent(Ix start, int64_t block, int64_t total);
   Ix extent(Ix start, int64_t block, Ix total);
+  Ix extent(Ix start, Ix block, Ix total);
+  /// x <= most ? then : otherwise; decided here where both are the same.
+  Ix ifAtMost(Ix x, int64_t most, Ix then, Ix otherwise);
   /// As an operand; constants are made once, at the head of the function.
   mlir::Value value(Ix x);
 

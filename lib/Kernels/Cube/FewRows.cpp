@@ -14,9 +14,8 @@ namespace pto_mlir::cube {
 
 namespace {
 
-// Part of the time that smaller blocks may take to be worth it, and how much slower vector code for any number of rows
-// is than that for whole blocks: no rates but preferences.
-constexpr double kWorth = 0.98, kAnyRows = 1.0;
+// Part of the time that smaller blocks may take to be worth it, and most kinds of them.
+constexpr double kWorth = 0.98;
 constexpr size_t kMostKinds = 6;
 
 class FewRowsSearch {
@@ -62,8 +61,6 @@ private:
             columns = std::min(few.n, ceilDiv(count.n, t.grid.n) * t.blockN);
     auto tiles = double(ceilDiv(rows, t.blockM) * ceilDiv(columns, t.blockN));
     double vector = tiles * follower->perTile + double(rows * columns) * follower->perElement;
-    if (blocks.blockM < tiling.blockM)
-      vector *= kAnyRows;
     // They overlap but for the first tile of the one or the last of the other.
     return std::max(cube, vector) + std::min(cube, vector) / tiles;
   }

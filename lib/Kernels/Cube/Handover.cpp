@@ -49,11 +49,31 @@ std::optional<TileShapes> tileShapes(const Contraction &c, const CubeTiling &t) 
   return shapes;
 }
 
-const CubeTiling &joinedTiling(func::FuncOp kernel, const Contraction &c, const std::vector<CubeTiling> &tilings) {
+DenseI64ArrayAttr fewRowsAttr(MLIRContext *context, ArrayRef<FewRows> few) {
+  SmallVector<int64_t> numbers;
+  for (const FewRows &blocks : few)
+    llvm::append_values(numbers, blocks.rows, blocks.blockM, blocks.gridM);
+  return DenseI64ArrayAttr::get(context, numbers);
+}
+
+/// What `fewRowsAttr` wrote; nothing where it is not like that.
+static std::optional<std::vector<FewRows>> readFewRows(DictionaryAttr attribute, const CubeTiling &tiling) {
+  auto few = attribute ? attribute.getAs<DenseI64ArrayAttr>("few") : DenseI64ArrayAttr();
+  std::vector<FewRows> result;
+  ArrayRef<int64_t> rest = few ? few.asArrayRef() : ArrayRef<int64_t>();
+  for (; rest.size() >= 3; rest = rest.drop_front(3)) {
+    if (rest[0] < 1 || rest[1] < 1 || rest[1] > tiling.blockM || rest[2] < 1)
+      return std::nullopt;
+    result.push_back({rest[0], rest[1], tiling.blockN, rest[2]});
+  }
+  return rest.empty() ? std::optional(result) : std::nullopt;
+}
+
+CubeTiling joinedTiling(func::FuncOp kernel, const Contraction &c, const std::vector<CubeTiling> &tilings) {
   auto attribute = kernel->getAttrOfType<DictionaryAttr>(kHandoverAttr);
   auto rows = attribute ? attribute.getAs<DenseI64ArrayAttr>("rows") : DenseI64ArrayAttr();
   auto columns = attribute ? attribute.getAs<DenseI64ArrayAttr>("columns") : DenseI64ArrayAttr();
-  for (const CubeTiling &tiling : tilings) {
+  for (CubeTiling tiling : tilings) {
     auto shapes = tileShapes(c, tiling);
     if (!rows || !columns || !shapes)
       continue;
@@ -61,8 +81,10 @@ const CubeTiling &joinedTiling(func::FuncOp kernel, const Contraction &c, const 
     for (int64_t height : shapes->rows)
       for (int64_t width : shapes->columns)
         allRows.push_back(height), allColumns.push_back(width);
-    if (rows.asArrayRef() == ArrayRef(allRows) && columns.asArrayRef() == ArrayRef(allColumns))
-      return tiling;
+    if (rows.asArrayRef() != ArrayRef(allRows) || columns.asArrayRef() != ArrayRef(allColumns))
+      continue;
+    tiling.few = readFewRows(attribute, tiling).value_or(std::vector<FewRows>());
+    return tiling;
   }
   return tilings.front();
 }
@@ -77,7 +99,8 @@ FailureOr<Handover> readHandover(func::FuncOp kernel, const Contraction &c, cons
   auto inputs = attribute ? attribute.getAs<IntegerAttr>("inputs") : IntegerAttr();
   auto shapes = tileShapes(c, t);
   if (!panels || panels.empty() || !rows || !columns || !steps || !slots || slots.getInt() < 1 || slots.getInt() > 15 ||
-      !inputs || size_t(rows.size()) != panels.size() || size_t(columns.size()) != panels.size())
+      !inputs || !readFewRows(attribute, t) || size_t(rows.size()) != panels.size() ||
+      size_t(columns.size()) != panels.size())
     return kernel.emitOpError("expects '") << kHandoverAttr << "' as join-kernels writes it";
   if (!shapes || shapes->rows.size() * shapes->columns.size() != panels.size() || rows[0] != shapes->rows[0] ||
       columns[0] != shapes->columns[0])

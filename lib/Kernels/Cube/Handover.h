@@ -14,10 +14,10 @@
 
 namespace pto_mlir::cube {
 
-/// On a cube kernel: {panels, rows, columns, steps, slots, inputs}. The function
+/// On a cube kernel: {panels, rows, columns, steps, slots, inputs, few}. The function
 /// of each size of a tile, where the parts of their arguments behind the first
 /// begin (vector_kernels::Panels::steps), the slots of a block, and how many of
-/// these arguments are inputs.
+/// these arguments are inputs; `few` only where rows are known at run time.
 constexpr llvm::StringLiteral kHandoverAttr = "pto.handover";
 
 /// Stands for tiles of any number of rows, which is known at run time: their panel takes it as a scalar.
@@ -47,9 +47,13 @@ struct Handover {
   Matrix ring; ///< the slots of all blocks
 };
 
-/// Which of the tilings the kernel was joined for; the first one where none fits, which `readHandover` says.
-const CubeTiling &joinedTiling(mlir::func::FuncOp kernel, const Contraction &contraction,
-                               const std::vector<CubeTiling> &tilings);
+/// Of `kHandoverAttr`: the rows, blockM and gridM of each of `few`.
+mlir::DenseI64ArrayAttr fewRowsAttr(mlir::MLIRContext *context, llvm::ArrayRef<FewRows> few);
+
+/// The one of the tilings that the kernel was joined for, with its `few`; the first one where none fits, which
+/// `readHandover` says.
+CubeTiling joinedTiling(mlir::func::FuncOp kernel, const Contraction &contraction,
+                        const std::vector<CubeTiling> &tilings);
 
 /// Reads the attribute of `kernel`, whose result is that of `contraction`; an
 /// error when the panels are not lowered yet.

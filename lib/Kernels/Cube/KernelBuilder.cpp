@@ -29,11 +29,12 @@ class KernelBuilder {
 public:
   KernelBuilder(func::FuncOp func, const Contraction &c, const CubeTiling &t, int64_t cores,
                 const Handover *handover = nullptr, bool follows = false)
-      : e(func), c(c), t(t), p(c.problem), handover(handover), follows(follows),
-        left(p.image     ? makeImageSource(e, c, t)
-             : p.patches ? makePatchSource(e, c, t)
-                         : makePlainSource(e, c, t, !follows)) {
+      : e(func), c(c), t(t), p(c.problem), handover(handover), follows(follows) {
     e.cores = cores;
+    chooseBlocks();
+    left = p.image     ? makeImageSource(e, c, t)
+           : p.patches ? makePatchSource(e, c, t)
+                       : makePlainSource(e, c, t, m, blockM, !follows);
     products = c.outerPerSize ? e.mul(e.kernelSize(0), c.outerPerSize) : e.constant(p.outer);
   }
 
@@ -43,10 +44,10 @@ public:
       for (int64_t i = 0; i < handover->slots; ++i)
         raise(e, pto::Pipe::PIPE_MTE2, Semaphore::Free);
     // Cores along m fastest, then n, then outer.
-    Ix gridM = e.constant(t.grid.m), gridN = e.constant(t.grid.n), columnBlocks = e.constant(ceilDiv(p.n, t.blockN));
+    Ix gridM = mostM, gridN = e.constant(t.grid.n);
     if (c.rowsPerSize) {
       // Cores that have no rows take columns.
-      gridM = e.min(gridM, left->numBlocks());
+      gridM = e.min(mostM, left->numBlocks());
       gridN = e.min(e.div(e.constant(p.cores), gridM), columnBlocks);
     }
     e.spread(c.rowsPerSize ? p.cores : t.grid.size(), [&](Ix core) {
@@ -82,6 +83,21 @@ public:
   }
 
 private:
+  /// The sizes of blocks: those of the tiling, or by the number of rows.
+  void chooseBlocks() {
+    m = c.rowsPerSize ? e.mul(e.kernelSize(0), c.rowsPerSize) : e.constant(p.m);
+    blockM = e.constant(std::min(t.blockM, p.m)), blockN = e.constant(t.blockN), mostM = e.constant(t.grid.m);
+    columnBlocks = e.constant(ceilDiv(p.n, t.blockN));
+    if (c.rowsPerSize)
+      for (const FewRows &few : llvm::reverse(t.few)) {
+        auto choose = [&](Ix &size, int64_t ofFew) { size = e.ifAtMost(m, few.rows, e.constant(ofFew), size); };
+        choose(blockM, few.blockM);
+        choose(blockN, few.blockN);
+        choose(mostM, few.gridM);
+        choose(columnBlocks, ceilDiv(p.n, few.blockN));
+      }
+  }
+
   /// The trip of a core's own loop: `index` counts from `first`, `trips` times.
   struct Turn {
     Ix index, first, trips;
@@ -144,8 +160,9 @@ private:
   }
 
   void enterColumns(Ix block) {
-    n = e.mul(block, t.blockN);
-    extentN = e.extent(n, std::min(t.blockN, p.n), p.n);
+    n = e.mul(block, blockN);
+    extentN =
+        getConstantIntValue(blockN) ? e.extent(n, std::min(t.blockN, p.n), p.n) : e.extent(n, blockN, e.constant(p.n));
     if (follows)
       return;
     if (c.bias)
@@ -242,6 +259,7 @@ private:
   std::unique_ptr<LeftSource> left;
   Turn outerTurn, columnTurn, rowTurn;
   Ix products, block, outer, n, extentN;
+  Ix m, blockM, blockN, mostM, columnBlocks; ///< rows; blocks and most cores along them; blocks of columns
   Value bias, scales, right, rightTile;
 };
 

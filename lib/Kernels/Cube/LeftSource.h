@@ -39,10 +39,10 @@ public:
   virtual void extract(mlir::Value left, Ix k) = 0;
 };
 
-/// A row-major matrix, loaded ND to NZ; without `loads` only the place of each
+/// A row-major matrix of `rows` rows in blocks of `blockRows`, loaded ND to NZ; without `loads` only the place of each
 /// block is known.
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
-                                            bool loads = true);
+                                            Ix rows, Ix blockRows, bool loads = true);
 
 /// An image slab in L1, read by img2col.
 std::unique_ptr<LeftSource> makeImageSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling);

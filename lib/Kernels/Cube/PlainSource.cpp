@@ -10,21 +10,18 @@ namespace {
 
 class PlainSource : public LeftSource {
 public:
-  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, bool loads)
-      : e(e), c(c), t(t), loads(loads), m(e.constant(c.problem.m)) {
-    if (c.rowsPerSize)
-      m = e.mul(e.kernelSize(0), c.rowsPerSize);
-  }
+  PlainSource(Emitter &e, const Contraction &c, const CubeTiling &t, Ix rows, Ix blockRows, bool loads)
+      : e(e), c(c), t(t), loads(loads), m(rows), blockM(blockRows) {}
 
-  Ix numBlocks() const override { return e.ceilDiv(m, t.blockM); }
+  Ix numBlocks() const override { return e.ceilDiv(m, blockM); }
   int64_t blockRows() const override { return std::min(t.blockM, c.problem.m); }
   Ix rows() const override { return blockExtent; }
   Ix firstRow() const override { return first; }
 
   void enterBlock(Ix outerIndex, Ix block) override {
     outer = outerIndex;
-    first = e.mul(block, t.blockM);
-    blockExtent = e.extent(first, blockRows(), m);
+    first = e.mul(block, blockM);
+    blockExtent = e.extent(first, blockM, m);
     if (t.heldK > 0 && loads) {
       held = tile(e.constant(t.heldK), t.heldK);
       load(e.constant(0), e.constant(t.heldK), held);
@@ -77,7 +74,7 @@ private:
   const Contraction &c;
   const CubeTiling &t;
   bool loads;
-  Ix m; ///< rows of one outer index
+  Ix m, blockM; ///< rows of one outer index, and of a block
   Ix outer, first, blockExtent, position;
   Value held, panel;
 };
@@ -85,8 +82,8 @@ private:
 } // namespace
 
 std::unique_ptr<LeftSource> makePlainSource(Emitter &emitter, const Contraction &contraction, const CubeTiling &tiling,
-                                            bool loads) {
-  return std::make_unique<PlainSource>(emitter, contraction, tiling, loads);
+                                            Ix rows, Ix blockRows, bool loads) {
+  return std::make_unique<PlainSource>(emitter, contraction, tiling, rows, blockRows, loads);
 }
 
 } // namespace pto_mlir::cube
