@@ -264,6 +264,17 @@ public:
     return toList(*results);
   }
 
+  /// `memory`: name, address and size in bytes of every input and output, kept alive by the caller.
+  void runInPlace(const std::vector<std::tuple<std::string, uintptr_t, uint64_t>> &memory) {
+    std::vector<runtime::NamedMemory> parts;
+    parts.reserve(memory.size());
+    for (const auto &[name, address, bytes] : memory)
+      parts.push_back({name, reinterpret_cast<void *>(address), bytes});
+    nb::gil_scoped_release release;
+    if (Status status = session->runInPlace(parts); !status)
+      throw RuntimeFailure(status.error());
+  }
+
   bool hasState() const { return session->hasState(); }
   State newState() const {
     auto state = session->newState();
@@ -376,6 +387,7 @@ NB_MODULE(_runtime, m) {
       .def("inputs", &Session::inputs)
       .def("outputs", &Session::outputs)
       .def("run", &Session::run, nb::arg(), nb::arg(), nb::arg(), nb::arg().none())
+      .def("run_in_place", &Session::runInPlace)
       .def("has_state", &Session::hasState)
       .def("new_state", &Session::newState)
       .def("profile", &Session::profile)

@@ -22,6 +22,16 @@ bool hasSizes(const ModelDesc &model) {
   });
 }
 
+/// Whether a net has outputs that begin with contents; readers before 2.3 would leave them as they are.
+bool hasPresets(const ModelDesc &model) {
+  auto isPreset = [](const TensorDesc &tensor) { return tensor.preset; };
+  return std::any_of(model.nets.begin(), model.nets.end(), [&](const NetDesc &net) {
+    return std::any_of(net.variants.begin(), net.variants.end(), [&](const VariantDesc &variant) {
+      return std::any_of(variant.outputs.begin(), variant.outputs.end(), isPreset);
+    });
+  });
+}
+
 /// Serialises the model in section order: streams by kernel, programs by net.
 class MetadataWriter {
 public:
@@ -151,7 +161,8 @@ private:
     if (!tensor.sizes.empty())
       sizes = each<fb::Size>(tensor.sizes, [&](const bytecode::Size &size) { return writeSize(size); });
     return fb::CreateTensor(builder, name, type(tensor.type), shape, type(tensor.storageType), quantization,
-                            tensor.indexBound, tensor.arithmeticBound, sizes);
+                            tensor.indexBound, tensor.arithmeticBound, sizes,
+                            tensor.preset ? flatbuffers::Optional<bool>(true) : flatbuffers::nullopt);
   }
 
   Offset<fb::DebugTensor> writeDebugTensor(const DebugTensorDesc &tensor) {
@@ -231,6 +242,8 @@ private:
 } // namespace
 
 uint32_t minReaderMinor(const ModelDesc &model) {
+  if (hasPresets(model))
+    return 3;
   if (!model.states.empty() || hasSizes(model))
     return 2;
   return model.programs.size() > 1 ? 1 : 0;

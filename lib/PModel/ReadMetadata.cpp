@@ -118,6 +118,7 @@ private:
     tensor.shape = numbers(table.shape());
     tensor.indexBound = table.index_bound();
     tensor.arithmeticBound = table.arithmetic_bound();
+    tensor.preset = table.preset().value_or(false);
     each(table.sizes(), tensor.sizes, [&](const fb::Size &entry, bytecode::Size &size) {
       each(entry.terms(), size.terms, [&](const fb::SizeTerm &term, bytecode::SizeTerm &desc) {
         desc = {term.coefficient(), numbers(term.symbols())};

@@ -74,6 +74,8 @@ void tensorLines(std::string &text, const char *title, const std::vector<TensorD
            sizesText(tensor, symbols).c_str());
     if (tensor.storageType != tensor.type)
       append(text, "  (stored as %s)", typeName(tensor.storageType).c_str());
+    if (tensor.preset)
+      text += "  (begins with the input of its name, or zeros)";
     if (tensor.indexBound != 0)
       append(text, tensor.arithmeticBound ? "  (below %llu in magnitude)" : "  (index of %llu rows)",
              static_cast<unsigned long long>(tensor.indexBound));

@@ -35,6 +35,24 @@ Status verifyTensor(const TensorDesc &tensor) {
   return {};
 }
 
+/// A preset output shares the memory of the input of its name.
+Status verifyPresets(const VariantDesc &variant) {
+  for (const TensorDesc &input : variant.inputs)
+    if (input.preset)
+      return Failure{"input '" + input.name + "' is preset, which only outputs are"};
+  for (const TensorDesc &output : variant.outputs) {
+    if (!output.preset)
+      continue;
+    if (!output.sizes.empty() || output.storageType != output.type)
+      return Failure{"output '" + output.name + "' is preset, but has sizes or a storage type of its own"};
+    for (const TensorDesc &input : variant.inputs)
+      if (input.name == output.name &&
+          (input.type != output.type || input.storageType != input.type || input.shape != output.shape))
+        return Failure{"output '" + output.name + "' is preset by an input of another type or shape"};
+  }
+  return {};
+}
+
 /// Size in bytes of the buffer that contains a debug tensor.
 Result<uint64_t> regionBytes(const ModelDesc &model, const VariantDesc &variant, const DebugTensorDesc &tensor) {
   auto bytes = [&](const std::vector<TensorDesc> &tensors) -> Result<uint64_t> {
@@ -181,6 +199,8 @@ Status verifyVariant(const ModelDesc &model, const VariantDesc &variant, const W
     if (Status status = verifyTensor(tensor); !status)
       return status;
   }
+  if (Status status = verifyPresets(variant); !status)
+    return status;
   if (Status status = verifySizes(variant); !status)
     return status;
   if (Status status = verifyProgram(model, variant, layout); !status)

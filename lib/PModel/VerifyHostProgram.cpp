@@ -70,6 +70,9 @@ Status verifyHostProgram(const ModelDesc &model, const HostProgramDesc &desc) {
       return Failure{"calls @" + key->callee + ", which is not a net of the file"};
     if (std::any_of(net->variants.begin(), net->variants.end(), [](auto &variant) { return variant.state; }))
       return Failure{"calls @" + key->callee + ", a net with state; a program passes none"};
+    for (const VariantDesc &variant : net->variants)
+      if (std::any_of(variant.outputs.begin(), variant.outputs.end(), [](auto &tensor) { return tensor.preset; }))
+        return Failure{"calls @" + key->callee + ", a net with preset outputs; a program presets none"};
     bool fits = std::any_of(net->variants.begin(), net->variants.end(), [&](const VariantDesc &variant) {
       return fit(variant.inputs, key->operands) && fit(variant.outputs, key->results);
     });

@@ -150,6 +150,8 @@ Result<std::vector<HostTensor>> Session::run(const std::vector<InputTensor> &inp
   }
   if (Status status = state->feed(**vm, variant, inputs); !status)
     return status.failure();
+  if (Status status = state->clearPresets(**vm, variant); !status)
+    return status.failure();
   Status status = state->execute(**vm, variant);
   auto results = status ? state->fetchOutputs(**vm, variant, names) : status.failure();
   if (memory && results)

@@ -23,6 +23,8 @@ struct Session::State : LoadedModel {
   Result<size_t> chooseVariant(const std::vector<InputTensor> &inputs) const;
   /// Copies the inputs to the device, converted to their storage types.
   Status feed(VM &vm, const pmodel::VariantDesc &variant, const std::vector<InputTensor> &inputs);
+  /// Zeros in the preset outputs that no input presets.
+  Status clearPresets(VM &vm, const pmodel::VariantDesc &variant);
   /// Runs, and checks computed indices.
   Status execute(VM &vm, const pmodel::VariantDesc &variant);
   /// The named outputs in that order; all when `names` is empty.

@@ -167,6 +167,18 @@ Status Session::State::feed(VM &vm, const VariantDesc &variant, const std::vecto
   return {};
 }
 
+Status Session::State::clearPresets(VM &vm, const VariantDesc &variant) {
+  for (size_t i = 0; i < variant.outputs.size(); ++i) {
+    const TensorDesc &output = variant.outputs[i];
+    if (!output.preset || findTensor(variant.inputs, output.name))
+      continue;
+    std::vector<std::byte> zeros(vm.output(i).bytes);
+    if (Status status = device->copyToDevice(vm.output(i).address, zeros.data(), zeros.size()); !status)
+      return status;
+  }
+  return {};
+}
+
 Status Session::State::execute(VM &vm, const VariantDesc &variant) {
   if (Status status = vm.run(); !status)
     return status;

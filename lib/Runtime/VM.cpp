@@ -12,6 +12,14 @@ namespace pto_mlir::runtime {
 
 using namespace pto_mlir::pmodel;
 
+/// The input whose memory a preset output shares.
+static std::optional<uint32_t> presetBy(const VariantDesc &variant, const TensorDesc &output) {
+  for (uint32_t i = 0; output.preset && i < variant.inputs.size(); ++i)
+    if (variant.inputs[i].name == output.name)
+      return i;
+  return std::nullopt;
+}
+
 Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc &variant, const KernelHandles &kernels,
                        const DeviceBuffer &weights, Ports ports) {
   VM vm(device);
@@ -28,6 +36,10 @@ Result<VM> VM::prepare(Device &device, const ModelDesc &model, const VariantDesc
       slots[slot].bytes = *tensorBytes(tensor.storageType, tensor.shape);
       if (ports == Ports::Bound)
         continue;
+      if (auto input = presetBy(variant, tensor)) {
+        slots[slot] = slots[entry.input(*input)];
+        continue;
+      }
       auto buffer = DeviceBuffer::make(device, slots[slot].bytes, "'" + tensor.name + "'");
       if (!buffer)
         return buffer.failure();

@@ -150,6 +150,16 @@ class InferenceSession:
         """All outputs, and every tensor that a --debug build keeps, in ONNX's layout, by name."""
         return dict(self._run([], feed, True, state))
 
+    def run_in_place(self, tensors: Mapping[str, np.ndarray]) -> None:
+        """Runs a model whose inputs and outputs all lie in dense arrays of the caller, by name: outputs are written
+        into them. Elements that a PyPTO program does not write keep their value. Only the bytes are looked at."""
+        memory = []
+        for name, array in tensors.items():
+            if not array.flags.c_contiguous:
+                raise InvalidArgument(f"'{name}': must be dense, this array is strided")
+            memory.append((name, array.ctypes.data, array.nbytes))
+        _call(self._session.run_in_place, memory)
+
     @property
     def has_state(self) -> bool:
         """Whether the model has state."""

@@ -38,6 +38,9 @@ struct TensorDesc {
   bool arithmeticBound = false;
   /// One per dimension, by the symbols of the variant; `shape` has its greatest value. Empty: all are constant.
   std::vector<bytecode::Size> sizes = {};
+  /// An output that a run may leave elements of: it begins with the input of its name, whose memory it shares, else
+  /// with zeros.
+  bool preset = false;
 };
 
 /// A number that the shapes of a run's inputs give: a multiple of `multiple` in [least, greatest].

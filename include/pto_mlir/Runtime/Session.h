@@ -36,6 +36,13 @@ struct SessionOptions {
   uint32_t virtualBlocks = 24;
 };
 
+/// Memory of the caller that holds an input, an output or both.
+struct NamedMemory {
+  std::string_view name;
+  void *data = nullptr;
+  uint64_t bytes = 0;
+};
+
 /// Counters of the launches of one kernel.
 struct KernelProfile {
   std::string name;
@@ -71,6 +78,10 @@ public:
   /// leaves its position.
   Result<std::vector<HostTensor>> run(const std::vector<InputTensor> &inputs,
                                       const std::vector<std::string> &names = {}, ModelState *state = nullptr);
+
+  /// Runs a net with its inputs and outputs in the caller's memory: each of them once by its name, with its bytes.
+  /// Preset outputs begin with what the memory holds. For nets of one variant, without state and conversions.
+  Status runInPlace(const std::vector<NamedMemory> &memory);
 
   /// Runs the net and returns all outputs, then every tensor kept by a debug build, in ONNX's layout (bf16 as f32).
   Result<std::vector<HostTensor>> runWithDebug(const std::vector<InputTensor> &inputs, ModelState *state = nullptr);

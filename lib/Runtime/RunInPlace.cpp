@@ -1,0 +1,73 @@
+// Runs of a net on the caller's memory, without tensors of the runtime between.
+#include "SessionState.h"
+
+#include <algorithm>
+
+namespace pto_mlir::runtime {
+
+using namespace pto_mlir::pmodel;
+
+namespace {
+
+const NamedMemory *find(const std::vector<NamedMemory> &memory, const std::string &name) {
+  auto it = std::find_if(memory.begin(), memory.end(), [&](const NamedMemory &part) { return part.name == name; });
+  return it == memory.end() ? nullptr : &*it;
+}
+
+/// Each input and output once, with its bytes.
+Status check(const VariantDesc &variant, const std::vector<NamedMemory> &memory) {
+  for (const auto *list : {&variant.inputs, &variant.outputs})
+    for (const TensorDesc &tensor : *list) {
+      const NamedMemory *part = find(memory, tensor.name);
+      uint64_t bytes = *tensorBytes(tensor.type, tensor.shape);
+      if (!part)
+        return Failure{"'" + tensor.name + "' is missing"};
+      if (part->bytes != bytes)
+        return Failure{"'" + tensor.name + "' has " + std::to_string(bytes) + " bytes, not " +
+                       std::to_string(part->bytes)};
+      if (tensor.storageType != tensor.type || tensor.indexBound)
+        return Failure{"'" + tensor.name + "' is converted or checked, so it cannot be used in place"};
+    }
+  for (const NamedMemory &part : memory) {
+    auto named = [&](const TensorDesc &tensor) { return tensor.name == part.name; };
+    if (std::none_of(variant.inputs.begin(), variant.inputs.end(), named) &&
+        std::none_of(variant.outputs.begin(), variant.outputs.end(), named))
+      return Failure{"the net has no input or output '" + std::string(part.name) + "'"};
+  }
+  return {};
+}
+
+} // namespace
+
+Status Session::runInPlace(const std::vector<NamedMemory> &memory) {
+  const VariantDesc &variant = net().variants.front();
+  if (state->runner || net().variants.size() != 1 || !variant.symbols.empty() || variant.state)
+    return Failure{"net '" + net().name + "' has several variants, sizes or state, and cannot be run in place"};
+  if (Status status = check(variant, memory); !status)
+    return status;
+  std::lock_guard lock(state->mutex);
+  auto vm = state->program(0);
+  if (!vm)
+    return vm.failure();
+  auto upload = [&](const TensorDesc &tensor, const pto_arg &place) {
+    const NamedMemory &part = *find(memory, tensor.name);
+    return state->device->copyToDevice(place.address, part.data, part.bytes);
+  };
+  for (size_t i = 0; i < variant.inputs.size(); ++i)
+    if (Status status = upload(variant.inputs[i], (*vm)->input(i)); !status)
+      return status;
+  for (size_t i = 0; i < variant.outputs.size(); ++i)
+    if (variant.outputs[i].preset)
+      if (Status status = upload(variant.outputs[i], (*vm)->output(i)); !status)
+        return status;
+  if (Status status = state->execute(**vm, variant); !status)
+    return status;
+  for (size_t i = 0; i < variant.outputs.size(); ++i) {
+    const NamedMemory &part = *find(memory, variant.outputs[i].name);
+    if (Status status = state->device->copyFromDevice(part.data, (*vm)->output(i).address, part.bytes); !status)
+      return status;
+  }
+  return {};
+}
+
+} // namespace pto_mlir::runtime
