@@ -7,9 +7,10 @@
 
 namespace pto_mlir {
 
-/// Runs the pipelines on what a parsed `.pto` is and writes `options.output`.
+/// Runs the pipelines on what a parsed `.pto` is and writes `options.output`. `host`: a module with a `vm.func @main`
+/// that launches the kernels, which becomes a net of the `.pmodel`; null: kernels only.
 std::optional<ProgramSummary> compileModule(mlir::ModuleOp module, const ProgramOptions &options,
-                                            llvm::StringRef processor, Errors &errors);
+                                            llvm::StringRef processor, Errors &errors, mlir::ModuleOp host = {});
 
 } // namespace pto_mlir
 

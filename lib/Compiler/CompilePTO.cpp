@@ -14,7 +14,9 @@
 #include "pto_mlir/Backend/Backend.h"
 #include "pto_mlir/Dialect/PTO/IR/ReadText.h"
 #include "pto_mlir/Dialect/PTO/IR/Tiles.h"
+#include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/PModel/Builder.h"
+#include "pto_mlir/PModel/KernelUse.h"
 #include "pto_mlir/Pipelines/Pipelines.h"
 #include "pto_mlir/Pipelines/Registration.h"
 #include "pto_mlir/Support/MLIRText.h"
@@ -68,8 +70,30 @@ std::optional<ProgramSummary> writeText(ModuleOp module, const ProgramOptions &o
   return summary;
 }
 
+/// Whether the kernels write no input of the host program; emits errors.
+bool writesNoInputs(vm::FuncOp program, ArrayRef<pmodel::KernelDesc> kernels) {
+  llvm::StringMap<pmodel::KernelUse> uses;
+  for (const pmodel::KernelDesc &kernel : kernels)
+    uses[kernel.name] = pmodel::kernelUse(kernel);
+  bool good = true;
+  program.walk([&](vm::LaunchOp launch) {
+    const pmodel::KernelUse &use = uses[launch.getKernelName()];
+    for (auto [number, buffer] : llvm::enumerate(launch.getBuffers())) {
+      auto port = dyn_cast<BlockArgument>(buffer);
+      if (!port || port.getArgNumber() >= program.getInputs() || number >= use.arguments.size() ||
+          !use.arguments[number].written)
+        continue;
+      auto input = cast<DictionaryAttr>(program->getAttrOfType<ArrayAttr>("vm.inputs")[port.getArgNumber()]);
+      launch.emitError() << input.getAs<StringAttr>("name").getValue() << " is written by " << launch.getKernelName()
+                         << ", but not declared as Out";
+      good = false;
+    }
+  });
+  return good;
+}
+
 std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions &options,
-                                           const backend::Processor &processor, Errors &errors) {
+                                           const backend::Processor &processor, Errors &errors, ModuleOp host) {
   auto kernels = generateKernels(module, processor, options.blocks, {/*text=*/false, /*sources=*/true});
   if (!kernels)
     return std::nullopt;
@@ -86,6 +110,14 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
   model.processor = processor.name;
   model.numCore = options.blocks;
   model.kernels = std::move(*kernels);
+  if (host) {
+    auto program = host.lookupSymbol<vm::FuncOp>("main");
+    auto net =
+        writesNoInputs(program, model.kernels) ? buildNet(host, program, model.kernels, processor.name) : std::nullopt;
+    if (!net)
+      return std::nullopt;
+    model.nets.push_back(std::move(*net));
+  }
   auto written = pmodel::writeModel(model, options.output);
   if (!written) {
     errors.push_back(written.error());
@@ -98,7 +130,7 @@ std::optional<ProgramSummary> writeKernels(ModuleOp module, const ProgramOptions
 } // namespace
 
 std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOptions &options, StringRef processor,
-                                            Errors &errors) {
+                                            Errors &errors, ModuleOp host) {
   PassManager pm(module.getContext());
   TextPipelineOptions text;
   text.level = options.level;
@@ -123,7 +155,7 @@ std::optional<ProgramSummary> compileModule(ModuleOp module, const ProgramOption
     errors.push_back(loaded.error);
     return std::nullopt;
   }
-  return writeKernels(module, options, *loaded.processor, errors);
+  return writeKernels(module, options, *loaded.processor, errors, host);
 }
 
 std::optional<ProgramSummary> compileProgram(const ProgramOptions &options, Errors &errors) {

@@ -56,11 +56,12 @@ std::optional<ProgramSummary> compilePyPTO(const std::string &program, const Pro
   registerDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   context.printOpOnDiagnostic(false);
-  auto module = collect(errors, [&] { return lowerPyPTO(context, readProgram(program), {true, arch}); });
+  auto module = collect(errors, [&] { return lowerPyPTOProgram(context, readProgram(program), {true, arch}); });
   if (!module)
     return std::nullopt;
   DiagnosticCollector collector(&context, errors);
-  std::optional<ProgramSummary> summary = compileModule(**module, options, arch->name, errors);
+  std::optional<ProgramSummary> summary =
+      compileModule(*module->kernels, options, arch->name, errors, module->host ? *module->host : ModuleOp());
   if (!summary && errors.empty())
     errors.emplace_back("the compiler failed without a message");
   return summary;

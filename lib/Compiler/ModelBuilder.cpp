@@ -42,6 +42,7 @@ std::optional<pmodel::TensorDesc> tensorDesc(DictionaryAttr attr, Operation *whe
   if (auto bound = attr.getAs<IntegerAttr>("index_bound"))
     desc.indexBound = bound.getInt();
   desc.arithmeticBound = attr.contains("arithmetic_bound");
+  desc.preset = attr.contains("preset");
   desc.shape.assign(type.getShape().begin(), type.getShape().end());
   if (auto sizes = attr.getAs<AffineMapAttr>("sizes"))
     for (AffineExpr size : sizes.getValue().getResults())
@@ -173,7 +174,22 @@ std::optional<pmodel::VariantDesc> variantDesc(ModuleOp module, vm::FuncOp progr
   return variant;
 }
 
+pmodel::NetDesc netOf(ModuleOp module, pmodel::VariantDesc variant) {
+  pmodel::NetDesc net;
+  net.name = module.getSymName().value_or("net").str();
+  if (auto preprocess = module->getAttrOfType<StringAttr>("top.preprocess"))
+    net.preprocess = preprocess.str();
+  net.variants.push_back(std::move(variant));
+  return net;
+}
+
 } // namespace
+
+std::optional<pmodel::NetDesc> buildNet(ModuleOp module, vm::FuncOp program, ArrayRef<pmodel::KernelDesc> kernels,
+                                        StringRef processor) {
+  auto variant = variantDesc(module, program, kernels, processor);
+  return variant ? std::optional(netOf(module, std::move(*variant))) : std::nullopt;
+}
 
 std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &options, Errors &errors) {
   auto loaded = backend::Backend::instance().load(options.processor);
@@ -221,12 +237,8 @@ std::optional<BuiltModel> buildModel(ModuleOp module, const DeployOptions &optio
         summary.narrowed.push_back(tensor.name + " (" + std::string(elementTypeName(tensor.type)) + " as " +
                                    std::string(elementTypeName(tensor.storageType)) + ")");
 
-  pmodel::NetDesc net;
-  net.name = module.getSymName().value_or("net").str();
+  pmodel::NetDesc net = netOf(module, std::move(*variant));
   net.quantize = options.quantize;
-  if (auto preprocess = module->getAttrOfType<StringAttr>("top.preprocess"))
-    net.preprocess = preprocess.str();
-  net.variants.push_back(std::move(*variant));
   model.nets.push_back(std::move(net));
   if (!addState(program, model.nets[0].name, model))
     return std::nullopt;

@@ -4,6 +4,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "pto_mlir/Compiler/Compiler.h"
+#include "pto_mlir/Dialect/VM/IR/VM.h"
 #include "pto_mlir/PModel/Builder.h"
 
 namespace pto_mlir {
@@ -20,6 +21,10 @@ struct BuiltModel {
 /// Builds the model of a module lowered by the deploy pipeline to engine functions and a vm.func. Nullopt on failure,
 /// with `errors`.
 std::optional<BuiltModel> buildModel(mlir::ModuleOp module, const DeployOptions &options, Errors &errors);
+
+/// The net whose host program is `program`, by the name of its module. Nullopt after an error.
+std::optional<pmodel::NetDesc> buildNet(mlir::ModuleOp module, vm::FuncOp program,
+                                        llvm::ArrayRef<pmodel::KernelDesc> kernels, llvm::StringRef processor);
 
 /// `summary` with the sizes of the written file; nullopt when writing failed, with the error appended to `errors`.
 std::optional<DeploySummary> withSizes(DeploySummary summary, const Result<pmodel::WriteSummary> &written,

@@ -1,5 +1,6 @@
 // Programs and functions.
 #include "Lowering.h"
+#include "Orchestrator.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -10,6 +11,7 @@
 using namespace mlir;
 
 namespace pto_mlir {
+namespace ir = pypto::ir;
 namespace pypto_frontend {
 namespace {
 
@@ -42,6 +44,35 @@ bool isKernel(const ir::Function &function) {
   }
 }
 
+bool takesKnownTensors(const ir::Function &function) {
+  return llvm::all_of(function.params_, [](const ir::VarPtr &param) {
+    auto type = ir::As<ir::TensorType>(param->type_);
+    return type && llvm::all_of(type->shape_, [](const ir::ExprPtr &extent) { return ir::ConstantInt(extent); });
+  });
+}
+
+/// What a run of the program is: the orchestrator, else the only kernel if it takes tensors of known sizes. Null for
+/// programs that are kernels only.
+ir::FunctionPtr entryOf(const ir::Program &program) {
+  ir::FunctionPtr orchestrator, kernel;
+  unsigned kernels = 0;
+  for (const ir::FunctionPtr &function : program.functions_) {
+    if (function->func_type_ == ir::FunctionType::Orchestration) {
+      if (orchestrator)
+        fail(function->span_, "a program of several orchestrators is not lowered yet");
+      orchestrator = function;
+    } else if (isKernel(*function)) {
+      ++kernels;
+      kernel = function;
+    }
+  }
+  if (orchestrator)
+    return orchestrator;
+  bool writes = kernel && llvm::any_of(kernel->param_directions_,
+                                       [](ir::ParamDirection each) { return each != ir::ParamDirection::In; });
+  return kernels == 1 && writes && takesKnownTensors(*kernel) ? kernel : nullptr;
+}
+
 } // namespace
 
 Lowering::Lowering(ModuleOp module, const PyPTOOptions &options)
@@ -67,7 +98,10 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
   auto end = b.create<func::ReturnOp>(loc);
   b.setInsertionPoint(end);
   Uses(uses).VisitStmt(function->body_);
-  addParameters(function, func);
+  if (plan)
+    addPlanned(function, func);
+  else
+    addParameters(function, func);
   VisitStmt(function->body_);
   for (Operation *mark : marks)
     mark->erase();
@@ -75,18 +109,16 @@ void Lowering::VisitFunction(const ir::FunctionPtr &function) {
 
 } // namespace pypto_frontend
 
-OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramPtr &program,
-                                 const PyPTOOptions &options) {
+/// A module of what `lower` makes, verified; it is given the empty module.
+static OwningOpRef<ModuleOp> makeModule(MLIRContext &context, const pypto::ir::ProgramPtr &program,
+                                        const PyPTOOptions &options, llvm::function_ref<void(ModuleOp)> lower) {
   namespace ir = pypto::ir;
   using namespace pypto_frontend;
-  ir::VerifyProgram(program);
   context.loadDialect<arith::ArithDialect, func::FuncDialect, scf::SCFDialect, pto::PTODialect>();
   OwningOpRef<ModuleOp> module = ModuleOp::create(locationOf(context, program->span_));
   if (options.target)
     (*module)->setAttr(pto::kTargetArchAttr, StringAttr::get(&context, options.target->name));
-  for (const ir::FunctionPtr &function : program->functions_)
-    if (isKernel(*function))
-      withPlace(function->span_, [&] { Lowering(*module, options).VisitFunction(function); });
+  lower(*module);
   std::string problem;
   Location place = module->getLoc();
   ScopedDiagnosticHandler handler(&context, [&](Diagnostic &diagnostic) {
@@ -103,6 +135,33 @@ OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramP
     fail(span, problem);
   }
   return module;
+}
+
+OwningOpRef<ModuleOp> lowerPyPTO(MLIRContext &context, const pypto::ir::ProgramPtr &program,
+                                 const PyPTOOptions &options) {
+  using namespace pypto_frontend;
+  ir::VerifyProgram(program);
+  return makeModule(context, program, options, [&](ModuleOp module) {
+    for (const ir::FunctionPtr &function : program->functions_)
+      if (isKernel(*function))
+        withPlace(function->span_, [&] { Lowering(module, options).VisitFunction(function); });
+  });
+}
+
+PyPTOModules lowerPyPTOProgram(MLIRContext &context, const pypto::ir::ProgramPtr &program,
+                               const PyPTOOptions &options) {
+  using namespace pypto_frontend;
+  ir::VerifyProgram(program);
+  ir::FunctionPtr entry = entryOf(*program);
+  if (!entry)
+    return {lowerPyPTO(context, program, options), {}};
+  Orchestrator orchestrator(program, entry);
+  withPlace(entry->span_, [&] { orchestrator.run(); });
+  auto kernels = makeModule(context, program, options, [&](ModuleOp module) {
+    for (const PlannedKernel &kernel : orchestrator.kernels())
+      withPlace(kernel.function->span_, [&] { Lowering(module, options).lowerPlanned(kernel); });
+  });
+  return {std::move(kernels), orchestrator.hostModule(context)};
 }
 
 } // namespace pto_mlir

@@ -3,6 +3,7 @@
 #define PTO_MLIR_LIB_FRONTEND_PYPTO_LOWERING_H
 
 #include "Forms.h"
+#include "Plan.h"
 #include "Types.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -27,6 +28,8 @@ public:
   Lowering(mlir::ModuleOp module, const PyPTOOptions &options);
 
   void VisitFunction(const ir::FunctionPtr &function) override;
+  /// The function of a kernel for launches that pass its tensors as planned.
+  void lowerPlanned(const PlannedKernel &kernel);
   void VisitStmt(const ir::StmtPtr &stmt) override {
     withPlace(stmt->span_, [&] { ir::IRVisitor::VisitStmt(stmt); });
   }
@@ -83,6 +86,7 @@ private:
 
   // Buffers, views (LowerMemory.cpp).
   void addParameters(const ir::FunctionPtr &function, mlir::func::FuncOp func);
+  void addPlanned(const ir::FunctionPtr &function, mlir::func::FuncOp func); // LowerPlanned.cpp
   void addExtents(const ir::TypePtr &type, mlir::func::FuncOp func);
   mlir::Value makeView(const ir::TensorTypePtr &type, mlir::Value pointer);
   mlir::Value buffer(const ir::TileTypePtr &type, const void *owner);
@@ -121,6 +125,7 @@ private:
 
   mlir::ModuleOp module;
   PyPTOOptions options;
+  const PlannedKernel *plan = nullptr; ///< null: arguments in the order of the parameters
   mlir::OpBuilder b;
   /// At the end of the function's constants, tiles, and views.
   mlir::OpBuilder constants, tiles, views;

@@ -39,15 +39,14 @@ class CompiledProgram:
         self.has_return = False
         self._entry = entry
         self._keys = {name: key_of(value) for name, value in values.items()}
-        held = program.functions
-        kernel = next(iter(held.values() if hasattr(held, "values") else held))
-        self._tensors = [param.name_hint for param in kernel.params]
-        pairs = zip(self._tensors, kernel.param_directions, strict=True)
+        main = program.get_function(program.name)
+        self._tensors = [param.name_hint for param in main.params]
+        pairs = zip(self._tensors, main.param_directions, strict=True)
         self._outputs = [name for name, direction in pairs if direction in _OUT]
-        only_out = [p.name_hint for p, d in zip(kernel.params, kernel.param_directions, strict=True) if d == _OUT[0]]
+        only_out = [p.name_hint for p, d in zip(main.params, main.param_directions, strict=True) if d == _OUT[0]]
         self._fresh = {name: self._keys[name] for name in only_out}
         self.output_indices = [self.param_names.index(name) for name in self._outputs]
-        self._kernel, self.pmodel = self._compile(config)
+        self._session, self.pmodel = self._compile(config)
 
     def _compile(self, config):
         from pto_mlir import _compiler, runtime
@@ -59,7 +58,7 @@ class CompiledProgram:
             except _compiler.CompileError as error:
                 text = str(error)
             else:
-                kernel, data = runtime.Kernel(str(file)), file.read_bytes()
+                session, data = runtime.InferenceSession(file), file.read_bytes()
                 text = None
         if text is not None:
             _raise(text)
@@ -67,7 +66,7 @@ class CompiledProgram:
             target = Path(config.save_kernels_dir)
             target.mkdir(parents=True, exist_ok=True)
             (target / f"{self.program.name}.pmodel").write_bytes(data)
-        return kernel, data
+        return session, data
 
     def __call__(self, *args, config=None, **keywords):
         """Runs with arguments of the kinds that it was compiled for; writes the outputs in place. With inputs only it
@@ -114,4 +113,4 @@ class CompiledProgram:
             for other, buffer in buffers.items():
                 if other != name and buffers[name].overlaps(buffer):
                     raise ValueError(f"{where}: is an output and shares memory with {other}")
-        self._kernel.run(*(buffer.data for buffer in buffers.values()))
+        self._session.run_in_place({name: buffer.data for name, buffer in buffers.items()})

@@ -22,17 +22,23 @@ _NAMES = {
 
 
 @dataclass(frozen=True)
-class Buffer:
-    """A tensor of the caller: `data` are its bytes where they lie."""
+class Shaped:
+    """What a specialisation knows of a tensor."""
 
     shape: tuple
     dtype: DataType
-    data: np.ndarray
-    writable: bool
 
     @property
     def key(self):
         return self.shape, self.dtype.name
+
+
+@dataclass(frozen=True)
+class Buffer(Shaped):
+    """A tensor of the caller: `data` are its bytes where they lie."""
+
+    data: np.ndarray
+    writable: bool
 
     def overlaps(self, other):
         begin, end = self.data.ctypes.data, other.data.ctypes.data

@@ -1,9 +1,10 @@
-"""One specialisation: the entry's text with shapes, types and numbers of a call, as a program with one kernel."""
+"""One specialisation: the entry with shapes, types and numbers of a call, as an orchestrator with its kernels."""
 
 import ast
 
 from pypto.jit import arguments
-from pypto.jit.arguments import Buffer
+from pypto.jit.arguments import Shaped
+from pypto.jit.callees import Callees, JitProgram
 from pypto.language.parser.diagnostics import ParserError, ParserTypeError, UnsupportedFeatureError
 from pypto.language.parser.function_parser import FunctionParser, statements
 from pypto.language.typing import DynVar
@@ -12,37 +13,79 @@ from pypto.pypto_core import ir
 _OUT = (ir.ParamDirection.Out, ir.ParamDirection.InOut)
 _SCOPE = "with pl.at(level=pl.Level.CORE_GROUP):"
 _IGNORED = ("allow_early_resolve", "dumps", "no_dep_args")  # of one task alone
+# What an entry does with tensors outside of scopes; kernels may use the last two as well.
+_VIEWS = ("tensor.create_tensor", "tensor.slice", "tensor.reshape", "tensor.view", "tensor.transpose")
+_READS = ("tensor.dim", "tensor.read")
 
 
-class JitParser(FunctionParser):
-    """Reads an entry of `@pl.jit` for values by parameter name: a Buffer, or a number."""
+class JitParser(Callees, FunctionParser):
+    """Reads an entry of `@pl.jit`, or a kernel that it calls, for values by parameter name: a tensor (Shaped, Buffer),
+    a number, or a scalar of the caller, which stays a parameter."""
 
-    def __init__(self, source, closure, values):
-        super().__init__(source, closure)
+    def __init__(self, source, closure, values, program=None):
+        super().__init__(source, closure, program or JitProgram())
         self.given = values
         self.filling = None  # the argument whose annotation is read
+        self.in_kernel = False
 
     def specialise(self, node):
-        """The Program of one InCore kernel, whose parameters are the entry's tensors. ParserError otherwise."""
+        """The Program of the entry, an orchestrator, and the kernels that it calls. ParserError otherwise."""
         try:
-            return self.entry(node)
+            entry = self.entry(node)
         except ParserError as error:
             error.source_lines = error.source_lines or self.source.lines
             raise
         except RecursionError:
             raise UnsupportedFeatureError("the function nests too deeply", self.span(node)) from None
+        made = ir.Program([*self.program.functions.values(), entry], node.name, self.span(node))
+        ir.verify(made)
+        return made
 
     def entry(self, node):
+        self.program.functions[node.name] = None  # the name is taken
         params, declared = self.parameters(node)
+        if not params:
+            self.fail(UnsupportedFeatureError, "a program without tensors is not supported", node)
+        body = self.statements(node)
+        del self.program.functions[node.name]
+        held = list(statements(body))
+        calls = [each.value if isinstance(each, ir.AssignStmt) else getattr(each, "expr", None) for each in held]
+        launches = [each for each in calls if isinstance(each, ir.Call) and isinstance(each.op, ir.GlobalVar)]
+        if not launches and not any(isinstance(each, ir.InCoreScopeStmt) for each in held):
+            self.fail(UnsupportedFeatureError, "an entry without a scope", node, f"put the work into `{_SCOPE}`")
+        directions = self.checked_directions(node, params, declared, body)
+        self.check_results({p for p, d in zip(params, directions, strict=True) if d in _OUT})
+        kind = ir.FunctionType.Orchestration
+        return ir.Function(node.name, params, [], body, self.span(node), type=kind, param_directions=directions)
+
+    def kernel(self, node, name):
+        """The kernel of a function under `@pl.jit.incore`."""
+        self.in_kernel = True
+        try:
+            params, declared = self.parameters(node)
+            body = self.statements(node)
+            self.check_kernel(body)
+            directions = self.checked_directions(node, params, declared, body)
+        except ParserError as error:
+            error.source_lines = error.source_lines or self.source.lines
+            raise
+        results = [value.type for value in self.returned] or [
+            param.type for param, direction in zip(params, directions, strict=True) if direction in _OUT
+        ][:1]
+        kind = ir.FunctionType.InCore
+        return ir.Function(name, params, results, body, self.span(node), type=kind, param_directions=directions)
+
+    def statements(self, node):
         for stmt in node.body:
             if self.out and isinstance(self.out[-1], ir.ReturnStmt):
                 self.fail(UnsupportedFeatureError, "nothing may follow return", stmt)
             self.statement(stmt)
-        scope = self.only_scope(node)
-        self.check_kernel(scope.body)
+        return ir.SeqStmts(self.out, self.span(node))
+
+    def checked_directions(self, node, params, declared, body):
         written, read = set(), set()
-        self.uses(scope.body, written, read)
-        directions = self.directions(params, declared, scope.body)
+        self.uses(body, written, read)
+        directions = self.directions(params, declared, body)
         for param, direction in zip(params, directions, strict=True):
             if param in written and direction not in _OUT:
                 hint = f"{param.name_hint}: pl.Out[pl.Tensor]"
@@ -51,18 +94,10 @@ class JitParser(FunctionParser):
                 from pypto.backend.pto_backend import PartialCodegenError
 
                 raise PartialCodegenError(f"{node.name}: output {param.name_hint} is never written; use pl.store")
-        if not written:
-            self.refuse(
-                ParserTypeError, "the scope stores to no tensor", scope, "store the result: pl.store(t, .., out)"
-            )
-        self.check_results({p for p, d in zip(params, directions, strict=True) if d in _OUT})
-        name = scope.name_hint or f"{node.name}_incore_0"
-        kind = ir.FunctionType.InCore
-        place = self.span(node)
-        kernel = ir.Function(name, params, [], scope.body, place, type=kind, param_directions=directions)
-        made = ir.Program([kernel], node.name, place)
-        ir.verify(made)
-        return made
+        if not any(direction in _OUT for direction in directions):
+            message = "nothing is stored to a tensor"
+            self.fail(ParserTypeError, message, node, "store the result: pl.store(t, .., out)")
+        return directions
 
     def refuse(self, error, message, at, hint=None):
         raise error(message, at.span, hint, source_lines=self.source.lines)
@@ -70,7 +105,7 @@ class JitParser(FunctionParser):
     # --- parameters ------------------------------------------------------------------------
 
     def parameters(self, node):
-        """Tensors become parameters of the kernel, numbers constants."""
+        """Tensors become parameters, numbers constants."""
         params, declared = [], []
         for each in [*node.args.posonlyargs, *node.args.args]:
             name, value = each.arg, self.given[each.arg]
@@ -82,24 +117,25 @@ class JitParser(FunctionParser):
             self.filling = None
             where = f"{node.name}: argument {name}"
             if isinstance(type_, ir.ScalarType):
-                if isinstance(value, Buffer):
+                if isinstance(value, Shaped):
                     raise TypeError(f"{where}: expects a number, not a tensor")
-                self.env[name] = arguments.scalar(where, value, type_.dtype)
-                continue
-            if type(type_) is not ir.TensorType:
+                if not isinstance(value, ir.Expr):
+                    self.env[name] = arguments.scalar(where, value, type_.dtype)
+                    continue
+            elif type(type_) is not ir.TensorType:
                 self.fail(UnsupportedFeatureError, f"parameter {name} must be a tensor or a scalar", each)
-            self.check_tensor(where, value, type_, each)
+            else:
+                self.check_tensor(where, value, type_, each)
             var = ir.Var(name, type_, self.span(each))
             self.env[name] = var
             params.append(var)
             declared.append(direction)
-        if not params:
-            self.fail(UnsupportedFeatureError, "a program without tensors is not supported", node)
         return params, declared
 
     def check_tensor(self, where, value, wanted, node):
-        if not isinstance(value, Buffer):
-            raise TypeError(f"{where}: expects a tensor, not the number {value}")
+        if not isinstance(value, Shaped):
+            number = f"the number {value}" if not isinstance(value, ir.Expr) else "a number"
+            raise TypeError(f"{where}: expects a tensor, not {number}")
         if value.dtype != wanted.dtype:
             raise TypeError(f"{where}: expects {wanted.dtype.name}, not {value.dtype.name}")
         if not all(isinstance(each, ir.ConstInt) for each in wanted.shape):
@@ -112,32 +148,23 @@ class JitParser(FunctionParser):
             raise ValueError(f"{where}: expects shape {shape}, not {list(value.shape)}")
 
     def type_Tensor(self, node, items, make=ir.TensorType):
-        if items or not isinstance(self.filling, Buffer):
+        if items or not isinstance(self.filling, Shaped):
             return super().type_Tensor(node, items, make)
         extents = [self.as_expr(extent, node) for extent in self.filling.shape]
         return make(extents, self.filling.dtype, None, None)
 
+    def emit(self, stmt):
+        super().emit(stmt)
+        call = getattr(stmt, "value", None)
+        if isinstance(stmt, ir.AssignStmt) and isinstance(call, ir.Call) and call.op.name in _VIEWS[1:]:
+            self.roots[stmt.var] = call.args[0]  # who writes the view writes the tensor
+
     # --- what is not there yet ---------------------------------------------------------------
 
-    def only_scope(self, node):
-        scope = None
-        for stmt in self.out:
-            if isinstance(stmt, ir.ReturnStmt):
-                continue
-            if not isinstance(stmt, ir.InCoreScopeStmt):
-                held = getattr(stmt, "value", getattr(stmt, "expr", None))
-                what = held.op.name if isinstance(held, ir.Call) else type(stmt).__name__
-                message = f"{what} outside a scope is not supported yet"
-                self.refuse(UnsupportedFeatureError, message, stmt, f"move it into `{_SCOPE}`")
-            if scope is not None:
-                hint = f"put the work into one `{_SCOPE}`"
-                self.refuse(UnsupportedFeatureError, "several scopes are not supported yet", stmt, hint)
-            scope = stmt
-        if scope is None:
-            self.fail(UnsupportedFeatureError, "an entry without a scope", node, f"put the work into one `{_SCOPE}`")
-        return scope
-
     def stmt_With(self, node):
+        if self.in_kernel:
+            hint = f"one `{_SCOPE}`"
+            self.fail(UnsupportedFeatureError, "scopes inside a kernel are not supported yet", node, hint)
         super().stmt_With(node)
         scope = self.out[-1]
         if isinstance(scope, ir.InCoreScopeStmt):
@@ -146,14 +173,18 @@ class JitParser(FunctionParser):
             if attrs or split not in (None, ir.SplitMode.NONE):
                 names = ", ".join(attrs) or "split"
                 self.fail(UnsupportedFeatureError, f"{names} of a scope is not supported yet", node, f"`{_SCOPE}`")
+            self.check_kernel(scope.body)
+        elif not isinstance(scope, (ir.RuntimeScopeStmt, ir.ClusterScopeStmt)):
+            self.fail(UnsupportedFeatureError, "this scope is not supported yet", node, f"`{_SCOPE}`")
+
+    def scope_body(self, node):
+        call = node.items[0].context_expr if isinstance(node, ast.With) else None
+        outer, self.in_kernel = self.in_kernel, call is not None and self.is_call(call, "at")
+        body = super().scope_body(node)
+        self.in_kernel = outer
+        return body
 
     def closure_value(self, value, node):
-        if getattr(value, "_pypto_jit", None):
-            hint = "write its statements into the scope"
-            self.fail(UnsupportedFeatureError, f"calls of @{value._pypto_jit} are not supported yet", node, hint)
-        if isinstance(value, ir.Function):
-            hint = f"write its statements into `{_SCOPE}`"
-            self.fail(UnsupportedFeatureError, "calls of @pl.function are not supported yet", node, hint)
         if isinstance(value, DynVar):
             hint = "read x.shape, which is compiled for each size"
             self.fail(UnsupportedFeatureError, "extents known at run time are not supported yet", node, hint)
@@ -173,10 +204,14 @@ class JitParser(FunctionParser):
             hint = f"one kernel: `{_SCOPE}`"
             self.fail(UnsupportedFeatureError, f"{name} is not supported yet", node, hint)
         call = super().operation(name, arguments, keywords, node)
-        if call.op.name.startswith("tensor.") and call.op.name not in ("tensor.dim", "tensor.read"):
+        called = call.op.name
+        if not self.in_kernel:
+            if called not in (*_VIEWS, *_READS):
+                message = f"{called} outside a scope is not supported"
+                self.fail(UnsupportedFeatureError, message, node, f"move it into `{_SCOPE}`")
+        elif called.startswith("tensor.") and called not in _READS:
             hint = "load tiles with pl.load, compute with them, and pl.store the result"
-            message = f"{call.op.name} on tensors is not supported yet"
-            self.fail(UnsupportedFeatureError, message, node, hint)
+            self.fail(UnsupportedFeatureError, f"{called} on tensors is not supported yet", node, hint)
         return call
 
     def check_kernel(self, body):
@@ -185,16 +220,10 @@ class JitParser(FunctionParser):
             if isinstance(each, (ir.BreakStmt, ir.ContinueStmt)):
                 hint = "keep the exit in the condition of a while"
                 self.refuse(UnsupportedFeatureError, "break and continue are not supported yet", each, hint)
-            elif isinstance(each, ir.ScopeStmt):
-                hint = f"one `{_SCOPE}`"
-                self.refuse(UnsupportedFeatureError, "scopes inside a scope are not supported yet", each, hint)
 
     def check_results(self, outputs):
         for value in self.returned:
-            held = value
-            while held in self.roots:
-                held = self.roots[held]
-            if held not in outputs:
+            if self.root(value) not in outputs:
                 self.refuse(
                     UnsupportedFeatureError, "an entry returns only its outputs", value, "return a pl.Out tensor"
                 )

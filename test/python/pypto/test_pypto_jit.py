@@ -140,7 +140,7 @@ def test_torch_tensors_and_dlpack():
 def test_compile_and_lower():
     scale._cache.clear()
     x, y = numbers(64, 32), np.zeros((64, 32), np.float32)
-    assert [f.name for f in _functions(scale.lower(x, y))] == ["scale_incore_0"]
+    assert [f.name for f in _functions(scale.lower(x, y))] == ["scale"]
     assert not scale._cache
     compiled = scale.compile(x, y)
     assert not y.any() and compiled.param_names == ["src", "dst"] and compiled.output_indices == [1]
@@ -195,14 +195,6 @@ def test_wrong_calls_name_the_parameter(call, error, message):
 
 
 @pl.jit
-def two_scopes(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    with pl.at(level=pl.Level.CORE_GROUP):
-        pl.store(pl.load(x, [0, 0], [8, 32]), [0, 0], y)
-    with pl.at(level=pl.Level.CORE_GROUP):
-        pl.store(pl.load(x, [0, 0], [8, 32]), [0, 0], y)
-
-
-@pl.jit
 def on_tensors(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     with pl.at(level=pl.Level.CORE_GROUP):
         y = pl.add(x, x)  # noqa: F841
@@ -214,21 +206,13 @@ def assigns_a_window(x: pl.Tensor, y: pl.Out[pl.Tensor]):
         y[:] = pl.load(x, [0, 0], [8, 32])
 
 
-@pl.jit
-def loop_of_scopes(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    for i in pl.range(2):
-        with pl.at(level=pl.Level.CORE_GROUP):
-            pl.store(pl.load(x, [0, 0], [8, 32]), [0, 0], y)
-
-
-@pl.jit.incore
-def helper(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    pl.store(pl.load(x, [0, 0], [8, 32]), [0, 0], y)
+@pl.jit.extern
+def elsewhere(x: pl.Tensor, y: pl.Out[pl.Tensor]): ...
 
 
 @pl.jit
 def calls(x: pl.Tensor, y: pl.Out[pl.Tensor]):
-    helper(x, y)
+    elsewhere(x, y)
 
 
 @pl.jit
@@ -241,7 +225,7 @@ def no_scope(x: pl.Tensor, y: pl.Out[pl.Tensor]):
     pass
 
 
-@pytest.mark.parametrize("entry", [two_scopes, on_tensors, assigns_a_window, loop_of_scopes, calls, submits, no_scope])
+@pytest.mark.parametrize("entry", [on_tensors, assigns_a_window, calls, submits, no_scope])
 def test_what_is_not_supported_names_its_line(entry):
     with pytest.raises(UnsupportedFeatureError) as found:
         entry(numbers(8, 32), np.zeros((8, 32), np.float32))

@@ -24,6 +24,20 @@ struct PyPTOOptions {
 mlir::OwningOpRef<mlir::ModuleOp> lowerPyPTO(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,
                                              const PyPTOOptions &options = {});
 
+/// A program as what runs it.
+struct PyPTOModules {
+  mlir::OwningOpRef<mlir::ModuleOp> kernels;
+  /// The launches of a run as `vm.func @main`, by names of the kernels; null for kernels without an orchestrator,
+  /// unless there is one kernel, which takes only tensors of known sizes: its host program launches it once.
+  mlir::OwningOpRef<mlir::ModuleOp> host;
+};
+
+/// The same with the host program. The kernels are then those that it launches; one that gets its tensors in several
+/// ways (strides, several views of one buffer) is there once for each, under a name of its own. Throws as lowerPyPTO,
+/// also for an orchestrator whose launches depend on what is known at run time only.
+PyPTOModules lowerPyPTOProgram(mlir::MLIRContext &context, const pypto::ir::ProgramPtr &program,
+                               const PyPTOOptions &options = {});
+
 } // namespace pto_mlir
 
 #endif

@@ -29,6 +29,28 @@ def statements(body):
             stack.append(each.body)
 
 
+def returned_parameters(function):
+    """Numbers of the parameters that a function returns, as results of stores are what was stored to."""
+    roots, returned = {}, []
+    for each in statements(function.body):
+        if isinstance(each, ir.AssignStmt) and isinstance(each.value, ir.Call):
+            names = ir.op_parameters(each.value.op.name) or []
+            if "out" in names and isinstance(each.var.type, ir.TensorType):
+                roots[each.var] = each.value.args[names.index("out")]
+        elif isinstance(each, (ir.ForStmt, ir.WhileStmt)):
+            for arg, result in zip(each.iter_args, each.return_vars, strict=True):
+                roots[arg] = roots[result] = arg.initValue
+        elif isinstance(each, ir.ReturnStmt):
+            returned = list(each.value)
+    numbers, params = [], list(function.params)
+    for value in returned:
+        while value in roots:
+            value = roots[value]
+        if value in params:
+            numbers.append(params.index(value))
+    return numbers
+
+
 class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, Scopes):
     """`closure`: Python's names around the function. `program`: what `self.f` means, or None. `trusted`: the closure is
     a running program's, not a text's."""
@@ -44,6 +66,11 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
         super().emit(stmt)
         if isinstance(stmt, ir.AssignStmt) and isinstance(stmt.value, ir.Call):
             call = stmt.value
+            if isinstance(call.op, ir.GlobalVar):
+                given = self.results_of(call)
+                if len(given) == 1 and isinstance(given[0], ir.Var):
+                    self.roots[stmt.var] = given[0]
+                return
             names = ir.op_parameters(call.op.name) or []
             if (
                 isinstance(call.type, ir.TensorType)
@@ -52,6 +79,27 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
             ):
                 root = call.args[names.index("out")]
                 self.roots[stmt.var] = self.roots.get(root, root)
+
+    def root(self, value):
+        """The tensor that a result of stores and calls is."""
+        while value in self.roots:
+            value = self.roots[value]
+        return value
+
+    def called(self, call):
+        """The function that a call names; None where it is not known here."""
+        held = getattr(self.program, "functions", None) or {}
+        return held.get(call.op.name)
+
+    def results_of(self, call):
+        """The arguments that a call of a function gives back: those that it returns, else its first output."""
+        function = self.called(call)
+        if function is None:
+            return []
+        numbers = returned_parameters(function)
+        if not numbers:
+            numbers = [i for i, each in enumerate(function.param_directions) if each in (_OUT, _INOUT)][:1]
+        return [call.args[number] for number in numbers]
 
     def parse(self, node, options):
         """The function of a definition; `options` are the decorator's arguments."""
@@ -151,6 +199,15 @@ class FunctionParser(Expressions, Calls, Annotations, Statements, ControlFlow, S
 
     def call_uses(self, call, written, read):
         names = ir.op_parameters(call.op.name) or []
+        if isinstance(call.op, ir.GlobalVar):
+            function = self.called(call)
+            directions = function.param_directions if function is not None else []
+            for arg, direction in zip(call.args, directions, strict=False):
+                if direction != _IN:
+                    written.add(self.root(arg))
+                if direction != _OUT:
+                    read.add(self.root(arg))
+            return
         for index, arg in enumerate(call.args):
             if not isinstance(arg, ir.Var):
                 continue

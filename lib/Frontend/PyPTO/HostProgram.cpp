@@ -1,0 +1,122 @@
+// The launches of an orchestrator as the host program of a net.
+#include "Orchestrator.h"
+
+#include "mlir/IR/Builders.h"
+#include "pto_mlir/Dialect/VM/IR/VM.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+namespace {
+
+/// Writes `vm.func @main`: the ports by number of their buffer, then the launches.
+class HostProgram {
+public:
+  HostProgram(MLIRContext &context, Location loc, size_t numBuffers)
+      : context(context), b(&context), loc(loc), input(numBuffers, -1), output(numBuffers, -1) {}
+
+  void addInput(size_t buffer, const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype) {
+    input[buffer] = int(inputs.size());
+    inputs.push_back(describe(name, shape, dtype, false));
+  }
+  /// An output that begins with what it is given.
+  void addOutput(size_t buffer, const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype) {
+    output[buffer] = int(outputs.size());
+    outputs.push_back(describe(name, shape, dtype, true));
+  }
+
+  /// The function at the end of `module`; launches go behind its workspace.
+  void begin(ModuleOp module, int64_t workspace) {
+    b.setInsertionPointToEnd(module.getBody());
+    auto main = b.create<vm::FuncOp>(loc, "main", inputs.size(), outputs.size());
+    main->setAttr("vm.inputs", b.getArrayAttr(inputs));
+    main->setAttr("vm.outputs", b.getArrayAttr(outputs));
+    main->setAttr("vm.kept", b.getArrayAttr({}));
+    main->setAttr("vm.absorbed", b.getArrayAttr({}));
+    block = b.createBlock(&main.getBody());
+    auto type = vm::BufferType::get(&context);
+    for (size_t i = 0; i < inputs.size() + outputs.size() + 1; ++i)
+      block->addArgument(type, loc);
+    if (workspace)
+      memory = b.create<vm::AllocOp>(loc, type, b.getI64IntegerAttr(workspace));
+  }
+  /// The memory of a buffer: of what is input and output, the output, which begins with the input.
+  Value place(size_t buffer) const {
+    if (output[buffer] >= 0)
+      return block->getArgument(inputs.size() + output[buffer]);
+    return input[buffer] >= 0 ? Value(block->getArgument(input[buffer])) : memory;
+  }
+  bool isPort(size_t buffer) const { return output[buffer] >= 0 || input[buffer] >= 0; }
+
+  void launch(const std::string &kernel, Location where, ArrayRef<Value> places, ArrayRef<int64_t> offsets,
+              ArrayRef<int64_t> bytes, ArrayRef<int64_t> scalars) {
+    Location named = NameLoc::get(b.getStringAttr(kernel), where);
+    auto op = b.create<vm::LaunchOp>(named, "device." + kernel, places, offsets, bytes);
+    SmallVector<AffineExpr> words;
+    for (int64_t word : scalars)
+      words.push_back(b.getAffineConstantExpr(word));
+    if (!words.empty())
+      op.setScalarsAttr(AffineMapAttr::get(AffineMap::get(0, 0, words, &context)));
+  }
+  void end() {
+    b.create<vm::WaitOp>(loc);
+    b.create<vm::ReturnOp>(loc);
+  }
+
+private:
+  Attribute describe(const std::string &name, ArrayRef<int64_t> shape, pypto::DataType dtype, bool preset) {
+    auto type = RankedTensorType::get(shape, elementType(context, dtype));
+    SmallVector<NamedAttribute> entries{b.getNamedAttr("name", b.getStringAttr(name)),
+                                        b.getNamedAttr("type", TypeAttr::get(type))};
+    if (preset)
+      entries.push_back(b.getNamedAttr("preset", b.getUnitAttr()));
+    return b.getDictionaryAttr(entries);
+  }
+
+  MLIRContext &context;
+  OpBuilder b;
+  Location loc;
+  SmallVector<Attribute> inputs, outputs;
+  std::vector<int> input, output; // number of the port, by buffer; -1: none
+  Block *block = nullptr;
+  Value memory;
+};
+
+} // namespace
+
+OwningOpRef<ModuleOp> Orchestrator::hostModule(MLIRContext &context) const {
+  context.loadDialect<vm::VMDialect>();
+  Location loc = locationOf(context, entry->span_);
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc, StringRef(program->name_));
+  HostProgram host(context, loc, buffers.size());
+  for (const auto &[i, buffer] : llvm::enumerate(buffers)) {
+    if (!buffer.direction)
+      continue;
+    if (*buffer.direction != ir::ParamDirection::Out)
+      host.addInput(i, buffer.name, buffer.shape, buffer.dtype);
+    if (*buffer.direction != ir::ParamDirection::In)
+      host.addOutput(i, buffer.name, buffer.shape, buffer.dtype);
+  }
+  for (const auto &[number, view] : llvm::enumerate(results))
+    host.addOutput(view.buffer, results.size() == 1 ? "result" : "result" + std::to_string(number), view.shape,
+                   view.dtype);
+  host.begin(*module, workspace);
+  for (const Launch &launch : launches) {
+    SmallVector<Value> places;
+    SmallVector<int64_t> offsets, bytes;
+    for (const View &view : launch.pointers) {
+      int64_t size = view.dtype.GetByte();
+      places.push_back(host.place(view.buffer));
+      offsets.push_back((host.isPort(view.buffer) ? 0 : buffers[view.buffer].offset) + view.offset * size);
+      bytes.push_back(view.shape[0] * size);
+    }
+    host.launch(launch.kernel->name, locationOf(context, launch.span), places, offsets, bytes, launch.scalars);
+  }
+  host.end();
+  return module;
+}
+
+} // namespace pto_mlir::pypto_frontend

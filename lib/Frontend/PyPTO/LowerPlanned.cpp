@@ -1,0 +1,46 @@
+// A kernel whose tensors a launch passes as an orchestrator has planned.
+#include "Lowering.h"
+
+using namespace mlir;
+
+namespace pto_mlir::pypto_frontend {
+
+void Lowering::lowerPlanned(const PlannedKernel &kernel) {
+  plan = &kernel;
+  VisitFunction(kernel.function);
+  plan = nullptr;
+}
+
+/// The pointers, then the scalars; views of the pointers for the tensors.
+void Lowering::addPlanned(const ir::FunctionPtr &function, func::FuncOp func) {
+  MLIRContext &context = *b.getContext();
+  func.setSymName(plan->name);
+  for (unsigned pointer = 0; pointer < plan->pointers; ++pointer) {
+    auto first = llvm::find_if(plan->tensors, [&](const PlannedTensor &each) { return each.pointer == pointer; });
+    auto type = ir::As<ir::TensorType>(first->var->type_);
+    func.insertArgument(pointer, pto::PtrType::get(elementType(context, type->dtype_)), {}, loc);
+  }
+  for (const ir::VarPtr &param : function->params_)
+    if (auto scalar = ir::As<ir::ScalarType>(param->type_)) {
+      loc = locationOf(context, param->span_);
+      func.insertArgument(func.getNumArguments(), scalarType(context, scalar->dtype_), {}, loc);
+      bind(param, func.getArguments().back());
+    }
+  for (const PlannedTensor &tensor : plan->tensors) {
+    loc = locationOf(context, tensor.var->span_);
+    auto type = ir::As<ir::TensorType>(tensor.var->type_);
+    Value pointer = func.getArgument(tensor.pointer);
+    if (tensor.offset)
+      pointer = views.create<pto::AddPtrOp>(loc, pointer, indexConstant(tensor.offset));
+    if (!tensor.strides.empty()) {
+      ir::TensorView view = type->tensor_view_.value_or(ir::TensorView());
+      view.stride.clear();
+      for (int64_t stride : tensor.strides)
+        view.stride.push_back(std::make_shared<const ir::ConstInt>(stride, pypto::DataType::INDEX, tensor.var->span_));
+      type = std::make_shared<const ir::TensorType>(type->shape_, type->dtype_, type->memref_, view);
+    }
+    bind(tensor.var, makeView(type, pointer));
+  }
+}
+
+} // namespace pto_mlir::pypto_frontend

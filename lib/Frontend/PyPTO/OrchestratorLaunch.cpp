@@ -1,0 +1,196 @@
+// Launches of an orchestrator: kernels by how their tensors are passed.
+#include "Orchestrator.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/bit.h"
+
+#include <set>
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+namespace {
+
+/// Elements from the first to the last one of a view.
+int64_t spanOf(const View &view) {
+  int64_t last = 0;
+  for (size_t axis = 0; axis < view.shape.size(); ++axis)
+    last += (view.shape[axis] - 1) * view.strides[axis];
+  return last + 1;
+}
+
+bool writes(ir::ParamDirection direction) { return direction != ir::ParamDirection::In; }
+
+/// The word that a kernel receives for a number: an integer, or the bits of an f32.
+int64_t wordOf(const Held &value, pypto::DataType dtype, const ir::Span &span) {
+  auto *integer = std::get_if<int64_t>(&value);
+  auto *number = std::get_if<double>(&value);
+  if (!integer && !number)
+    fail(span, "a number is needed here");
+  if (dtype.IsFloat())
+    return int64_t(llvm::bit_cast<uint32_t>(float(integer ? double(*integer) : *number)));
+  if (!integer)
+    fail(span, "an integer is needed here");
+  return *integer;
+}
+
+std::string textOf(const std::vector<int64_t> &numbers) {
+  std::string text;
+  for (int64_t number : numbers)
+    text += (text.empty() ? "" : ", ") + std::to_string(number);
+  return "[" + text + "]";
+}
+
+} // namespace
+
+ir::FunctionPtr Orchestrator::outlined(const ir::InCoreScopeStmt &scope) {
+  std::string name =
+      scope.name_hint_.empty() ? entry->name_ + "_incore_" + std::to_string(scopes.size() - 1) : scope.name_hint_;
+  std::vector<ir::VarPtr> params = freeVariables(scope.body_);
+  std::set<const ir::Var *> written;
+  TensorRoots roots = tensorRoots(scope.body_);
+  for (const auto &[var, next] : roots)
+    written.insert(rootOf(roots, next));
+  std::vector<ir::ParamDirection> directions;
+  directions.reserve(params.size());
+  for (const ir::VarPtr &param : params)
+    directions.push_back(written.count(param.get()) ? ir::ParamDirection::InOut : ir::ParamDirection::In);
+  return std::make_shared<const ir::Function>(name, std::move(params), std::vector<ir::TypePtr>(), scope.body_,
+                                              scope.span_, ir::FunctionType::InCore, std::move(directions));
+}
+
+Held Orchestrator::call(const ir::Call &op) {
+  ir::FunctionPtr function = program->GetFunction(op.op_->name_);
+  if (!function)
+    fail(op.span_, "the program has no function " + op.op_->name_);
+  switch (function->func_type_) {
+  case ir::FunctionType::Opaque:
+  case ir::FunctionType::InCore:
+  case ir::FunctionType::AIC:
+  case ir::FunctionType::AIV:
+    break;
+  default:
+    fail(op.span_, "an orchestrator calls kernels; " + function->name_ + " is none");
+  }
+  std::vector<Held> arguments;
+  arguments.reserve(op.args_.size());
+  for (const ir::ExprPtr &argument : op.args_)
+    arguments.push_back(valueOf(argument));
+  launch(function, arguments, op.span_);
+  // What the function returns is one of its parameters; without a return statement its first output.
+  std::vector<View> given;
+  auto give = [&](const ir::Var *param) {
+    for (size_t i = 0; i < function->params_.size(); ++i)
+      if (function->params_[i].get() == param)
+        given.push_back(std::get<View>(arguments[i]));
+  };
+  std::vector<ir::StmtPtr> body = ir::FlattenStmts(function->body_);
+  auto ret = body.empty() ? nullptr : ir::As<ir::ReturnStmt>(body.back());
+  if (ret && !ret->value_.empty()) {
+    TensorRoots roots = tensorRoots(function->body_);
+    for (const ir::ExprPtr &value : ret->value_)
+      if (auto var = ir::As<ir::Var>(value))
+        give(rootOf(roots, var.get()));
+    if (given.size() != ret->value_.size())
+      fail(ret->span_, function->name_ + " returns what is none of its tensors; store it into an output");
+  } else {
+    for (size_t i = 0; i < function->params_.size() && given.empty(); ++i)
+      if (writes(function->param_directions_[i]) && std::holds_alternative<View>(arguments[i]))
+        give(function->params_[i].get());
+  }
+  if (given.size() == 1)
+    return given.front();
+  return given;
+}
+
+void Orchestrator::checkArgument(const ir::Function &function, size_t index, const View &view, const ir::Span &span) {
+  const ir::VarPtr &param = function.params_[index];
+  auto type = ir::As<ir::TensorType>(param->type_);
+  std::string who = function.name_ + ": argument " + param->name_hint_;
+  std::vector<int64_t> wanted;
+  for (const ir::ExprPtr &extent : type->shape_) {
+    auto known = ir::ConstantInt(extent);
+    if (!known)
+      fail(span, who + " has an extent known at run time, which is not lowered yet");
+    wanted.push_back(*known);
+  }
+  if (wanted != view.shape)
+    fail(span, who + " expects shape " + textOf(wanted) + ", not " + textOf(view.shape));
+  if (type->dtype_ != view.dtype)
+    fail(span, who + " expects " + std::string(type->dtype_.Name()) + ", not " + std::string(view.dtype.Name()));
+  if (type->dtype_.GetBit() % 8)
+    fail(span, who + ": elements smaller than a byte are not lowered yet in an orchestrator");
+  bool isOutput = writes(function.param_directions_[index]);
+  if (const Buffer &buffer = buffers[view.buffer]; isOutput && buffer.direction == ir::ParamDirection::In)
+    fail(span, buffer.name + " is written by " + function.name_ + ", but not declared as Out");
+}
+
+/// How the tensors are passed: those of one buffer by one pointer, to the first of their elements.
+std::vector<PlannedTensor> Orchestrator::planTensors(const ir::Function &function, const std::vector<Held> &arguments,
+                                                     std::vector<View> &pointers) const {
+  std::vector<PlannedTensor> tensors;
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    auto *view = std::get_if<View>(&arguments[i]);
+    if (!view)
+      continue;
+    PlannedTensor tensor{function.params_[i], 0, view->offset, {}};
+    if (!view->isRowMajor())
+      tensor.strides = view->strides;
+    int64_t begin = view->offset, end = begin + spanOf(*view);
+    auto found = llvm::find_if(pointers, [&](const View &other) { return other.buffer == view->buffer; });
+    tensor.pointer = unsigned(found - pointers.begin());
+    if (found == pointers.end()) {
+      pointers.push_back({view->buffer, begin, {end - begin}, {1}, view->dtype});
+    } else {
+      int64_t last = std::max(end, found->offset + found->shape[0]);
+      found->offset = std::min(begin, found->offset);
+      found->shape[0] = last - found->offset;
+    }
+    tensors.push_back(std::move(tensor));
+  }
+  for (PlannedTensor &tensor : tensors)
+    tensor.offset -= pointers[tensor.pointer].offset;
+  return tensors;
+}
+
+const PlannedKernel &Orchestrator::kernelFor(const ir::FunctionPtr &function, std::vector<PlannedTensor> tensors,
+                                             unsigned pointers) {
+  std::string key = std::to_string(reinterpret_cast<uintptr_t>(function.get()));
+  for (const PlannedTensor &tensor : tensors)
+    key += " " + std::to_string(tensor.pointer) + "+" + std::to_string(tensor.offset) + textOf(tensor.strides);
+  const PlannedKernel *&found = kernelOf[key];
+  if (!found) {
+    auto isTaken = [&](const std::string &name) {
+      return llvm::any_of(planned, [&](const PlannedKernel &kernel) { return kernel.name == name; });
+    };
+    std::string name = function->name_;
+    for (int next = 1; isTaken(name); ++next)
+      name = function->name_ + "_" + std::to_string(next);
+    planned.push_back({std::move(name), function, std::move(tensors), pointers});
+    found = &planned.back();
+  }
+  return *found;
+}
+
+void Orchestrator::launch(const ir::FunctionPtr &function, const std::vector<Held> &arguments, const ir::Span &span) {
+  constexpr size_t maxLaunches = 1 << 18;
+  if (launches.size() == maxLaunches)
+    fail(span, "the program launches more than " + std::to_string(maxLaunches) + " kernels");
+  Launch made{nullptr, {}, {}, span};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const ir::VarPtr &param = function->params_[i];
+    auto *view = std::get_if<View>(&arguments[i]);
+    if (auto scalar = ir::As<ir::ScalarType>(param->type_))
+      made.scalars.push_back(wordOf(arguments[i], scalar->dtype_, span));
+    else if (view && ir::IsA<ir::TensorType>(param->type_))
+      checkArgument(*function, i, *view, span);
+    else
+      fail(span, function->name_ + ": argument " + param->name_hint_ + " is no tensor");
+  }
+  std::vector<PlannedTensor> tensors = planTensors(*function, arguments, made.pointers);
+  made.kernel = &kernelFor(function, std::move(tensors), made.pointers.size());
+  launches.push_back(std::move(made));
+}
+
+} // namespace pto_mlir::pypto_frontend

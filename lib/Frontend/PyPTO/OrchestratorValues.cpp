@@ -1,0 +1,206 @@
+// Numbers in an orchestrator, and what its operations give.
+#include "Orchestrator.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+using ir::NodeKind;
+
+Held Orchestrator::valueOf(const ir::ExprPtr &expr) {
+  if (auto value = ir::As<ir::ConstInt>(expr))
+    return value->value_;
+  if (auto value = ir::As<ir::ConstFloat>(expr))
+    return value->value_;
+  if (auto value = ir::As<ir::ConstBool>(expr))
+    return int64_t(value->value_);
+  if (auto var = ir::As<ir::Var>(expr)) {
+    auto found = held.find(var.get());
+    if (found == held.end())
+      fail(expr->span_, "variable " + var->name_hint_ + " holds nothing here");
+    return found->second;
+  }
+  if (ir::IsA<ir::Submit>(expr))
+    fail(expr->span_, "pl.submit is not lowered yet; call the kernel");
+  if (auto op = ir::As<ir::Call>(expr))
+    return ir::IsA<ir::GlobalVar>(op->op_) ? call(*op) : operation(op);
+  if (auto item = ir::As<ir::TupleGetItemExpr>(expr)) {
+    Held whole = valueOf(item->tuple_);
+    auto *views = std::get_if<std::vector<View>>(&whole);
+    if (!views || item->index_ < 0 || size_t(item->index_) >= views->size())
+      fail(expr->span_, "this call has no result of that number");
+    return (*views)[item->index_];
+  }
+  if (auto op = ir::As<ir::BinaryExpr>(expr))
+    return binary(*op);
+  if (auto op = ir::As<ir::UnaryExpr>(expr))
+    return unary(*op);
+  fail(expr->span_, std::string(ir::KindName(expr->kind())) + " is not lowered yet in an orchestrator");
+}
+
+int64_t Orchestrator::integerOf(const ir::ExprPtr &expr) {
+  Held value = valueOf(expr);
+  if (auto *integer = std::get_if<int64_t>(&value))
+    return *integer;
+  fail(expr->span_, "an integer is needed here");
+}
+
+View Orchestrator::viewOf(const ir::ExprPtr &expr) {
+  Held value = valueOf(expr);
+  if (auto *view = std::get_if<View>(&value))
+    return *view;
+  fail(expr->span_, "a tensor is needed here");
+}
+
+std::vector<int64_t> Orchestrator::integersOf(const std::vector<ir::ExprPtr> &list) {
+  std::vector<int64_t> numbers;
+  numbers.reserve(list.size());
+  for (const ir::ExprPtr &each : list)
+    numbers.push_back(integerOf(each));
+  return numbers;
+}
+
+namespace {
+
+/// The operator on two integers; nothing where it has no result.
+std::optional<int64_t> apply(NodeKind kind, int64_t a, int64_t b) {
+  int64_t result = 0;
+  switch (kind) {
+  case NodeKind::Add:
+    return llvm::AddOverflow(a, b, result) ? std::nullopt : std::optional(result);
+  case NodeKind::Sub:
+    return llvm::SubOverflow(a, b, result) ? std::nullopt : std::optional(result);
+  case NodeKind::Mul:
+    return llvm::MulOverflow(a, b, result) ? std::nullopt : std::optional(result);
+  case NodeKind::FloorDiv:
+    return b == 0 || (b == -1 && a == INT64_MIN) ? std::nullopt : std::optional(llvm::divideFloorSigned(a, b));
+  case NodeKind::FloorMod:
+    return b == 0 || b == -1 ? (b ? std::optional<int64_t>(0) : std::nullopt)
+                             : std::optional(a - llvm::divideFloorSigned(a, b) * b);
+  case NodeKind::Min:
+    return std::min(a, b);
+  case NodeKind::Max:
+    return std::max(a, b);
+  case NodeKind::Eq:
+    return a == b;
+  case NodeKind::Ne:
+    return a != b;
+  case NodeKind::Lt:
+    return a < b;
+  case NodeKind::Le:
+    return a <= b;
+  case NodeKind::Gt:
+    return a > b;
+  case NodeKind::Ge:
+    return a >= b;
+  case NodeKind::And:
+    return a && b;
+  case NodeKind::Or:
+    return a || b;
+  case NodeKind::BitAnd:
+    return a & b;
+  case NodeKind::BitOr:
+    return a | b;
+  case NodeKind::BitXor:
+    return a ^ b;
+  case NodeKind::BitShiftLeft:
+    return b < 0 || b > 62 ? std::nullopt : std::optional(int64_t(uint64_t(a) << b));
+  case NodeKind::BitShiftRight:
+    return b < 0 || b > 63 ? std::nullopt : std::optional(a >> b);
+  default:
+    return std::nullopt;
+  }
+}
+
+std::optional<double> apply(NodeKind kind, double a, double b) {
+  switch (kind) {
+  case NodeKind::Add:
+    return a + b;
+  case NodeKind::Sub:
+    return a - b;
+  case NodeKind::Mul:
+    return a * b;
+  case NodeKind::FloatDiv:
+    return a / b;
+  case NodeKind::Min:
+    return std::min(a, b);
+  case NodeKind::Max:
+    return std::max(a, b);
+  default:
+    return std::nullopt;
+  }
+}
+
+double asDouble(const Held &value) {
+  auto *integer = std::get_if<int64_t>(&value);
+  return integer ? double(*integer) : std::get<double>(value);
+}
+
+bool isNumber(const Held &value) {
+  return std::holds_alternative<int64_t>(value) || std::holds_alternative<double>(value);
+}
+
+} // namespace
+
+Held Orchestrator::binary(const ir::BinaryExpr &op) {
+  Held left = valueOf(op.left_), right = valueOf(op.right_);
+  if (!isNumber(left) || !isNumber(right))
+    fail(op.span_, "numbers are needed here");
+  auto *a = std::get_if<int64_t>(&left), *b = std::get_if<int64_t>(&right);
+  if (a && b && op.kind() != NodeKind::FloatDiv) {
+    if (auto value = apply(op.kind(), *a, *b))
+      return *value;
+  } else if (auto value = apply(op.kind(), asDouble(left), asDouble(right))) {
+    return *value;
+  }
+  fail(op.span_, "this has no value: " + std::string(ir::OperatorText(op.kind())));
+}
+
+Held Orchestrator::unary(const ir::UnaryExpr &op) {
+  Held value = valueOf(op.operand_);
+  if (!isNumber(value))
+    fail(op.span_, "a number is needed here");
+  auto *integer = std::get_if<int64_t>(&value);
+  switch (op.kind()) {
+  case NodeKind::Neg:
+    return integer ? Held(-*integer) : Held(-std::get<double>(value));
+  case NodeKind::Abs:
+    return integer ? Held(std::abs(*integer)) : Held(std::fabs(std::get<double>(value)));
+  case NodeKind::Not:
+    return integer ? Held(int64_t(!*integer)) : Held();
+  case NodeKind::Cast:
+    if (op.dtype_.IsFloat())
+      return asDouble(value);
+    return integer ? value : Held(int64_t(std::get<double>(value)));
+  default:
+    fail(op.span_, std::string(ir::OperatorText(op.kind())) + " is not lowered yet in an orchestrator");
+  }
+}
+
+Held Orchestrator::operation(const ir::CallPtr &op) {
+  ir::OpView view(*op);
+  std::string_view name = view.row() ? view.row()->name : "";
+  if (name == "tensor.create_tensor")
+    return create(view, *op);
+  if (name == "tensor.slice")
+    return slice(view, *op);
+  if (name == "tensor.reshape" || name == "tensor.view")
+    return reshape(view, *op);
+  if (name == "tensor.transpose")
+    return transpose(view, *op);
+  if (name == "tensor.dim") {
+    View tensor = viewOf(view.Operand("tensor"));
+    int64_t axis = integerOf(view.Operand("axis"));
+    if (axis < 0 || size_t(axis) >= tensor.shape.size())
+      fail(op->span_, "the tensor has no axis " + std::to_string(axis));
+    return tensor.shape[axis];
+  }
+  if (name == "tensor.read")
+    fail(op->span_, "an element that decides about launches is not lowered yet: read it inside the kernel");
+  fail(op->span_, op->op_->name_ + " outside a kernel; put it into `with pl.at(level=pl.Level.CORE_GROUP):`");
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,110 @@
+// Tensors that an orchestrator makes, and views of tensors.
+#include "Orchestrator.h"
+
+#include "llvm/Support/MathExtras.h"
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+bool View::isRowMajor() const {
+  int64_t dense = 1;
+  for (size_t axis = shape.size(); axis-- > 0; dense *= shape[axis])
+    if (shape[axis] != 1 && strides[axis] != dense)
+      return false;
+  return true;
+}
+
+Held Orchestrator::create(const ir::OpView &call, const ir::Call &op) {
+  if (auto initial = call.Keyword("init_value"); initial && !std::holds_alternative<std::monostate>(*initial))
+    fail(op.span_, "init_value is not lowered yet; store the value with a kernel");
+  if (auto layout = call.Enum<ir::TensorLayout>("layout"); layout && *layout != ir::TensorLayout::ND)
+    fail(op.span_, "tensors of layout " + std::string(ir::ValueName(*layout)) + " are not lowered yet");
+  Buffer buffer;
+  buffer.name = "tensor" + std::to_string(buffers.size());
+  buffer.shape = integersOf(call.Elements("shape"));
+  buffer.dtype = *call.Keyword<pypto::DataType>("dtype");
+  buffer.offset = workspace;
+  View view{unsigned(buffers.size()), 0, buffer.shape, std::vector<int64_t>(buffer.shape.size()), buffer.dtype};
+  int64_t elements = 1;
+  for (size_t axis = buffer.shape.size(); axis-- > 0;) {
+    view.strides[axis] = elements;
+    if (buffer.shape[axis] <= 0 || llvm::MulOverflow(elements, buffer.shape[axis], elements) ||
+        elements > int64_t(1) << 40)
+      fail(op.span_, "a tensor of this shape cannot be made");
+  }
+  constexpr int64_t alignment = 512;
+  int64_t bytes = llvm::divideCeil(uint64_t(elements) * uint64_t(buffer.dtype.GetBit()), 8);
+  workspace = int64_t(llvm::alignTo(uint64_t(workspace + bytes), alignment));
+  if (workspace > int64_t(1) << 40)
+    fail(op.span_, "the program makes tensors of more than 1 TiB");
+  buffers.push_back(std::move(buffer));
+  return view;
+}
+
+Held Orchestrator::slice(const ir::OpView &call, const ir::Call &op) {
+  View view = viewOf(call.Operand("x"));
+  std::vector<int64_t> shape = integersOf(call.Elements("shape")), offset = integersOf(call.Elements("offset"));
+  if (!call.Elements("valid_shape").empty() || call.Keyword<bool>("clamp").value_or(false))
+    fail(op.span_, "valid_shape and clamp of a view are not lowered yet; give them to pl.load");
+  if (shape.size() != view.shape.size() || offset.size() != shape.size())
+    fail(op.span_, "a view of " + std::to_string(view.shape.size()) + " axes needs as many extents and offsets");
+  for (size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] < 1 || offset[axis] < 0 || shape[axis] > view.shape[axis] ||
+        offset[axis] > view.shape[axis] - shape[axis])
+      fail(op.span_, "the view is not inside its tensor: " + std::to_string(offset[axis]) + " + " +
+                         std::to_string(shape[axis]) + " of " + std::to_string(view.shape[axis]));
+    view.offset += offset[axis] * view.strides[axis];
+  }
+  view.shape = std::move(shape);
+  std::vector<int64_t> dropped = integersOf(call.Elements("drop_dims"));
+  for (size_t i = dropped.size(); i-- > 0;) {
+    view.shape.erase(view.shape.begin() + dropped[i]);
+    view.strides.erase(view.strides.begin() + dropped[i]);
+  }
+  return view;
+}
+
+Held Orchestrator::reshape(const ir::OpView &call, const ir::Call &op) {
+  View view = viewOf(call.Operand(call.row()->Find("x") >= 0 ? "x" : "tensor"));
+  if (call.row()->Find("layout") >= 0)
+    if (auto layout = call.Enum<ir::TensorLayout>("layout"); layout && *layout != ir::TensorLayout::ND)
+      fail(op.span_, "views of layout " + std::string(ir::ValueName(*layout)) + " are not lowered yet");
+  if (call.row()->Find("valid_shape") >= 0 && !call.Elements("valid_shape").empty())
+    fail(op.span_, "valid_shape of a view is not lowered yet; give it to pl.load");
+  std::vector<int64_t> shape = integersOf(call.Elements("shape"));
+  if (shape.empty())
+    return view;
+  auto count = [](const std::vector<int64_t> &extents) {
+    int64_t product = 1;
+    for (int64_t extent : extents)
+      product = extent > 0 && !llvm::MulOverflow(product, extent, product) ? product : -1;
+    return product;
+  };
+  if (count(shape) != count(view.shape))
+    fail(op.span_, "a reshape keeps the number of elements");
+  if (!view.isRowMajor())
+    fail(op.span_, "a reshape of a view that is not row-major would copy; copy it with a kernel");
+  view.strides.assign(shape.size(), 1);
+  for (size_t axis = shape.size(); axis-- > 1;)
+    view.strides[axis - 1] = view.strides[axis] * shape[axis];
+  view.shape = std::move(shape);
+  return view;
+}
+
+Held Orchestrator::transpose(const ir::OpView &call, const ir::Call &op) {
+  View view = viewOf(call.Operand("x"));
+  int64_t rank = int64_t(view.shape.size()), axes[2];
+  const char *names[2] = {"axis1", "axis2"};
+  for (int i = 0; i < 2; ++i) {
+    axes[i] = integerOf(call.Operand(names[i]));
+    axes[i] += axes[i] < 0 ? rank : 0;
+    if (axes[i] < 0 || axes[i] >= rank)
+      fail(op.span_, "the tensor has no such axis");
+  }
+  std::swap(view.shape[axes[0]], view.shape[axes[1]]);
+  std::swap(view.strides[axes[0]], view.strides[axes[1]]);
+  return view;
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,108 @@
+// What is known about variables of a body without lowering it.
+#include "Plan.h"
+
+#include "pypto/ir/op_registry.h"
+#include "pypto/ir/transforms/base/visitor.h"
+
+#include <set>
+
+namespace pto_mlir::pypto_frontend {
+
+namespace ir = pypto::ir;
+
+namespace {
+
+class RootCollector : public ir::IRVisitor {
+public:
+  TensorRoots roots;
+
+protected:
+  void VisitStmt_(const ir::AssignStmtPtr &op) override {
+    if (auto call = ir::As<ir::Call>(op->value_); call && ir::IsA<ir::TensorType>(op->var_->type_)) {
+      ir::OpView view(*call);
+      for (const char *name : {"out", "target", "tensor"}) {
+        bool writes = view.row() && view.row()->Find(name) >= 0 &&
+                      (std::string_view(name) != "tensor" || view.row()->name == "tensor.write");
+        if (writes)
+          alias(op->var_.get(), view.Operand(name));
+      }
+    } else {
+      alias(op->var_.get(), op->value_);
+    }
+  }
+  void VisitStmt_(const ir::ForStmtPtr &op) override { loop(op->iter_args_, op->return_vars_, op->body_); }
+  void VisitStmt_(const ir::WhileStmtPtr &op) override { loop(op->iter_args_, op->return_vars_, op->body_); }
+  void VisitStmt_(const ir::IfStmtPtr &op) override {
+    VisitStmt(op->then_body_);
+    ir::YieldStmtPtr yield = std::exchange(yielded, nullptr);
+    if (op->else_body_)
+      VisitStmt(*op->else_body_);
+    yielded = nullptr;
+    for (size_t i = 0; yield && i < op->return_vars_.size() && i < yield->value_.size(); ++i)
+      alias(op->return_vars_[i].get(), yield->value_[i]);
+  }
+  void VisitStmt_(const ir::YieldStmtPtr &op) override { yielded = op; }
+
+private:
+  void alias(const ir::Var *var, const ir::ExprPtr &value) {
+    if (auto other = ir::As<ir::Var>(value); other && ir::IsA<ir::TensorType>(other->type_))
+      roots[var] = other.get();
+  }
+  void loop(const std::vector<ir::IterArgPtr> &carried, const std::vector<ir::VarPtr> &results,
+            const ir::StmtPtr &body) {
+    for (const ir::IterArgPtr &arg : carried)
+      alias(arg.get(), arg->initValue_);
+    VisitStmt(body);
+    yielded = nullptr;
+    for (size_t i = 0; i < carried.size() && i < results.size(); ++i)
+      alias(results[i].get(), carried[i]);
+  }
+  ir::YieldStmtPtr yielded;
+};
+
+class FreeCollector : public ir::IRVisitor {
+public:
+  std::vector<ir::VarPtr> found;
+
+protected:
+  void VisitExpr_(const ir::VarPtr &op) override { use(op); }
+  void VisitExpr_(const ir::IterArgPtr &op) override { use(op); }
+  void VisitDef(const ir::VarPtr &var) override {
+    if (auto arg = ir::As<ir::IterArg>(var))
+      VisitExpr(arg->initValue_);
+    seen.insert(var.get());
+  }
+  void VisitStmt_(const ir::AssignStmtPtr &op) override {
+    VisitExpr(op->value_);
+    VisitDef(op->var_);
+  }
+
+private:
+  void use(const ir::VarPtr &var) {
+    if (seen.insert(var.get()).second)
+      found.push_back(var);
+  }
+  std::set<const ir::Var *> seen;
+};
+
+} // namespace
+
+TensorRoots tensorRoots(const ir::StmtPtr &body) {
+  RootCollector collector;
+  collector.VisitStmt(body);
+  return std::move(collector.roots);
+}
+
+const ir::Var *rootOf(const TensorRoots &roots, const ir::Var *var) {
+  for (auto found = roots.find(var); found != roots.end(); found = roots.find(var))
+    var = found->second;
+  return var;
+}
+
+std::vector<ir::VarPtr> freeVariables(const ir::StmtPtr &body) {
+  FreeCollector collector;
+  collector.VisitStmt(body);
+  return std::move(collector.found);
+}
+
+} // namespace pto_mlir::pypto_frontend

@@ -1,0 +1,39 @@
+// How launches pass tensors to a kernel: what an orchestrator decides about it.
+#ifndef PTO_MLIR_LIB_FRONTEND_PYPTO_PLAN_H
+#define PTO_MLIR_LIB_FRONTEND_PYPTO_PLAN_H
+
+#include "pypto/ir/function.h"
+
+#include <map>
+
+namespace pto_mlir::pypto_frontend {
+
+/// A tensor parameter: `offset` elements behind one of the kernel's pointers. Tensors of one buffer share a pointer, so
+/// that accesses of a kernel to one buffer are ordered.
+struct PlannedTensor {
+  pypto::ir::VarPtr var;
+  unsigned pointer = 0;
+  int64_t offset = 0;
+  std::vector<int64_t> strides; ///< elements; empty where they are row-major
+};
+
+/// A kernel for launches that pass its tensors in one way. Its arguments are the pointers, then the scalars.
+struct PlannedKernel {
+  std::string name;
+  pypto::ir::FunctionPtr function;
+  std::vector<PlannedTensor> tensors; ///< one per tensor parameter, in order
+  unsigned pointers = 0;
+};
+
+/// Which of `function`'s tensor parameters each tensor variable is, as results of stores are the tensor itself.
+using TensorRoots = std::map<const pypto::ir::Var *, const pypto::ir::Var *>;
+TensorRoots tensorRoots(const pypto::ir::StmtPtr &body);
+/// The first variable of a chain of results.
+const pypto::ir::Var *rootOf(const TensorRoots &roots, const pypto::ir::Var *var);
+
+/// Variables that a body reads and does not bind, in the order of their first use.
+std::vector<pypto::ir::VarPtr> freeVariables(const pypto::ir::StmtPtr &body);
+
+} // namespace pto_mlir::pypto_frontend
+
+#endif

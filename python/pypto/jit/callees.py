@@ -1,0 +1,141 @@
+"""Functions that an entry of `@pl.jit` calls: kernels, specialised by their arguments, and inline functions."""
+
+import ast
+
+from pypto.jit.arguments import Shaped
+from pypto.jit.definition import Definition, fingerprint
+from pypto.language.parser import scalars
+from pypto.language.parser.diagnostics import ParserTypeError, UndefinedVariableError, UnsupportedFeatureError
+from pypto.pypto_core import ir
+
+
+class JitProgram:
+    """Functions of one specialisation, by name."""
+
+    def __init__(self):
+        self.functions, self.made = {}, {}
+        self.open = []  # definitions that are being parsed
+
+    def function(self, name, parser, node):
+        parser.fail(UndefinedVariableError, f"self.{name}: a function under @pl.jit has no self", node)
+
+    def include(self, function):
+        """A function that is called."""
+        held = self.functions.setdefault(function.name, function)
+        if held is not function:
+            raise ValueError(f"two functions are called {function.name}")
+
+    def name(self, wanted):
+        """A name that no function has."""
+        number, name = 1, wanted
+        while name in self.functions:
+            name, number = f"{wanted}_{number}", number + 1
+        return name
+
+
+class Callees:
+    """Mixed into JitParser: calls of `@pl.jit.incore`, `@pl.jit.inline` and `@pl.function`."""
+
+    def value_Call(self, node):
+        definition = self.definition(node.func)
+        if definition is None:
+            return super().value_Call(node)
+        arguments, keywords = self.arguments(node)
+        keywords.pop("attrs", None)
+        try:
+            given = definition.given(arguments, keywords)
+        except TypeError as error:
+            self.fail(ParserTypeError, str(error), node)
+        if definition in self.program.open:
+            self.fail(UnsupportedFeatureError, f"{definition.__name__} calls itself", node, "use a loop")
+        if definition.kind == "inline":
+            return self.inline(definition, given, node)
+        if definition.kind not in ("incore", "opaque"):
+            hint = "@pl.jit.incore makes a kernel, @pl.jit.inline a part of one"
+            self.fail(UnsupportedFeatureError, f"calls of {definition.title} are not supported yet", node, hint)
+        if self.in_kernel:
+            hint = "@pl.jit.inline can be called in a kernel"
+            self.fail(UnsupportedFeatureError, f"a kernel calls no kernel: {definition.__name__}", node, hint)
+        return self.call_kernel(definition, given, node)
+
+    def definition(self, node):
+        if isinstance(node, ast.Name) and node.id not in self.env:
+            value = self.closure.get(node.id)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id not in self.env:
+            value = getattr(self.closure.get(node.value.id), node.attr, None)
+        else:
+            value = None
+        return value if isinstance(value, Definition) else None
+
+    def stmt_Expr(self, node):
+        definition = self.definition(node.value.func) if isinstance(node.value, ast.Call) else None
+        if definition is not None and definition.kind == "inline":
+            self.value(node.value)  # its statements
+        else:
+            super().stmt_Expr(node)
+
+    # --- kernels -------------------------------------------------------------------------------
+
+    def call_kernel(self, definition, given, node):
+        values, passed = {}, []
+        for name, value in given.items():
+            if isinstance(value, ir.Expr) and isinstance(value.type, ir.TensorType):
+                shape = [each.value if isinstance(each, ir.ConstInt) else None for each in value.type.shape]
+                if None in shape:
+                    self.fail(UnsupportedFeatureError, f"{name} has an extent known at run time", node)
+                values[name] = Shaped(tuple(shape), value.type.dtype)
+                passed.append(value)
+            elif isinstance(value, ir.ConstInt):
+                values[name] = value.value
+            elif scalars.is_number(value) or scalars.is_scalar(value):
+                values[name] = value
+                if isinstance(value, ir.Expr):
+                    passed.append(value)
+            else:
+                self.fail(ParserTypeError, f"{definition.__name__}: argument {name} is no value of a kernel", node)
+        function = self.kernel_of(definition, values, node)
+        return self.call_function(function, passed, {}, node)
+
+    def kernel_of(self, definition, values, node):
+        """The specialisation of a kernel: parsed once for arguments of the same kinds."""
+        keys = []
+        for value in values.values():
+            run_time = isinstance(value, ir.Expr)
+            keys.append(value.key if isinstance(value, Shaped) else "scalar" if run_time else fingerprint(value))
+        key = (definition, *keys)
+        if key not in self.program.made:
+            tree, source, _ = definition.source()
+            parser = type(self)(source, definition.closure(), values, self.program)
+            self.program.open.append(definition)
+            try:
+                made = parser.kernel(tree, self.program.name(definition.__name__))
+            except (TypeError, ValueError) as error:
+                if hasattr(error, "span"):
+                    raise
+                self.fail(ParserTypeError, str(error), node)
+            self.program.open.pop()
+            self.program.made[key] = made
+            self.program.include(made)
+        return self.program.made[key]
+
+    # --- inline --------------------------------------------------------------------------------
+
+    def inline(self, definition, given, node):
+        """The statements of the function, with its parameters bound to the arguments; gives what it returns."""
+        tree, source, _ = definition.source()
+        outer = self.source, self.closure, self.env
+        self.source, self.closure, self.env = source, definition.closure(), dict(given)
+        self.program.open.append(definition)
+        result = None
+        for index, stmt in enumerate(tree.body):
+            if isinstance(stmt, ast.Return):
+                if index + 1 != len(tree.body):
+                    self.fail(UnsupportedFeatureError, "nothing may follow return", tree.body[index + 1])
+                result = self.value(stmt.value) if stmt.value is not None else None
+                if isinstance(result, ir.Expr):
+                    result = self.named(result, stmt)
+            else:
+                self.statement(stmt)
+        self.program.open.pop()
+        self.source, self.closure, self.env = outer
+        return result

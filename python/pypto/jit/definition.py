@@ -1,0 +1,105 @@
+"""A function that is specialised by its callers: its text, and the values around it."""
+
+import functools
+import types
+
+from pypto.language.parser.diagnostics import ParserSyntaxError, UnsupportedFeatureError
+
+
+class _Same:
+    """An object as part of a key: equal to itself only."""
+
+    def __init__(self, held):
+        self.held = held
+
+    def __hash__(self):
+        return id(self.held)
+
+    def __eq__(self, other):
+        return isinstance(other, _Same) and self.held is other.held
+
+
+def fingerprint(value, open_=()):
+    """What a specialisation depends on of a value around a function; `open_`: functions whose values are being read."""
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return type(value).__name__, repr(value)
+    if isinstance(value, (list, tuple)):
+        return tuple(fingerprint(each, open_) for each in value)
+    if isinstance(value, Definition) and value not in open_:
+        return _Same(value), value.folded(value.closure(), (*open_, value))
+    return _Same(value)
+
+
+class Definition:
+    """A function of Python under `@pl.jit` or one of its kinds; `kind`: "" of an entry, else "incore", "inline", .."""
+
+    def __init__(self, held, names, kind=""):
+        functools.update_wrapper(self, held)
+        self._held, self._names, self.kind = held, names, kind
+        self._definition = None
+        self.order = held.__code__.co_varnames[: held.__code__.co_argcount]
+
+    @property
+    def title(self):
+        return f"@pl.jit.{self.kind}" if self.kind else "@pl.jit"
+
+    def __call__(self, *_, **__):
+        raise UnsupportedFeatureError(
+            f"{self.__name__}: {self.title} is called from @pl.jit", hint="decorate with @pl.jit"
+        )
+
+    def closure(self):
+        """Python's names around the function, as they are now."""
+        held = self._held
+        names = {**held.__globals__, **self._names}
+        for name, cell in zip(held.__code__.co_freevars, held.__closure__ or (), strict=True):
+            try:
+                names[name] = cell.cell_contents
+            except ValueError:  # not bound yet
+                continue
+        return names
+
+    def source(self):
+        """(syntax tree, Source, dotted names that it reads). ParserSyntaxError, UnsupportedFeatureError."""
+        from pypto.jit.specialise import references
+        from pypto.language.parser.source import source_of
+
+        if self._definition is None:
+            node, source = source_of(self._held)
+            if type(node).__name__ != "FunctionDef":
+                raise ParserSyntaxError(f"{self.title} takes a function defined with def", source.span(node))
+            arguments = node.args
+            if arguments.vararg or arguments.kwarg or arguments.kwonlyargs or arguments.defaults:
+                message = "parameters have no defaults, stars or keywords"
+                raise UnsupportedFeatureError(message, source.span(node), source_lines=source.lines)
+            self._definition = node, source, references(node)
+        return self._definition
+
+    def folded(self, closure, open_=()):
+        """The values around the function, and around those that it calls, that a specialisation may fold."""
+        found = []
+        for first, *rest in self.source()[2]:
+            value = closure.get(first)
+            for name in rest:
+                if not isinstance(value, types.ModuleType) or value.__name__.startswith("pypto"):
+                    break
+                value = getattr(value, name, None)
+            found.append(fingerprint(value, open_))
+        return tuple(found)
+
+    def given(self, args, keywords, name=None):
+        """Arguments by parameter name. TypeError for a wrong count or name."""
+        name, order = name or self.__name__, self.order
+        if len(args) > len(order):
+            raise TypeError(f"{name}: expects {len(order)} arguments ({', '.join(order)}), not {len(args)}")
+        given = dict(zip(order, args, strict=False))
+        for key, value in keywords.items():
+            if key not in order:
+                raise TypeError(f"{name}: has no parameter {key}; it has {', '.join(order)}")
+            if key in given:
+                raise TypeError(f"{name}: argument {key} is given twice")
+            given[key] = value
+        missing = [each for each in order if each not in given]
+        if missing:
+            raise TypeError(f"{name}: expects {len(order)} arguments, {', '.join(missing)} is missing")
+        return {each: given[each] for each in order}
